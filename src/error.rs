@@ -1,0 +1,143 @@
+//! The one error type of the crate.
+//!
+//! Every variant says what was tried, on what and with which values; a driver's refusal adds the driver's own
+//! name, number and text. `python::errors` maps each variant to one Python exception class and nothing else does.
+
+use std::fmt;
+
+/// Result of every fallible function of the crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What went wrong.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A value, shape or size is not acceptable: `ValueError`.
+    #[error("{0}")]
+    Value(String),
+    /// An argument is of a kind that cannot work: `TypeError`.
+    #[error("{0}")]
+    Type(String),
+    /// An index is out of range or there are too many: `IndexError`.
+    #[error("{0}")]
+    Index(String),
+    /// A memory block cannot be lent in the form asked for: `BufferError`.
+    #[error("{0}")]
+    Buffer(String),
+    /// The operation exists but not on this backend, device or driver: `NotSupportedError`.
+    #[error("{0}")]
+    NotSupported(String),
+    /// No backend can serve the request; the text holds the report of what was searched.
+    #[error("{0}")]
+    Unavailable(String),
+    /// A GPU call in a process forked after the driver was initialised.
+    #[error(
+        "{operation}: this process was forked after the {backend} driver was initialised, and a driver does not \
+         survive fork(); start workers with multiprocessing.get_context(\"spawn\") or \"forkserver\""
+    )]
+    Forked {
+        /// The call that was refused.
+        operation: &'static str,
+        /// Name of the backend.
+        backend: &'static str,
+    },
+    /// Memory could not be had, also after synchronising and trimming the pool.
+    #[error("{}", out_of_memory_text(.0))]
+    OutOfMemory(Box<OutOfMemory>),
+    /// A driver refused a call.
+    #[error("{0}")]
+    Driver(Box<DriverError>),
+}
+
+/// A driver's refusal.
+#[derive(Debug, Clone)]
+pub struct DriverError {
+    /// The driver's function, for example `cuMemAllocAsync`.
+    pub operation: &'static str,
+    /// The driver's number; the codes that CUDA's runtime, CUDA's driver and HIP share are equal.
+    pub code: u32,
+    /// The driver's name of the code, for example `CUDA_ERROR_INVALID_VALUE`.
+    pub name: String,
+    /// The driver's one-line explanation.
+    pub text: String,
+    /// The device, as `cuda:0`; empty where none is concerned.
+    pub device: String,
+    /// The values of the call that matter, and what to do about it if that is known.
+    pub detail: String,
+}
+
+impl fmt::Display for DriverError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} failed", self.operation)?;
+        if !self.device.is_empty() {
+            write!(f, " on {}", self.device)?;
+        }
+        write!(f, ": {} ({}): {}", self.name, self.code, self.text)?;
+        if !self.detail.is_empty() {
+            write!(f, " [{}]", self.detail)?;
+        }
+        Ok(())
+    }
+}
+
+/// What was asked for and what there was when memory ran out.
+#[derive(Debug, Clone)]
+pub struct OutOfMemory {
+    /// Bytes asked for.
+    pub requested: usize,
+    /// The device, as `cuda:0`.
+    pub device: String,
+    /// Free bytes of the device, if it could say.
+    pub free: Option<usize>,
+    /// Bytes of the device in all, if it could say.
+    pub total: Option<usize>,
+    /// Bytes that live PyGPU arrays hold there.
+    pub used: usize,
+}
+
+fn out_of_memory_text(error: &OutOfMemory) -> String {
+    let mut text = format!(
+        "out of memory on {}: {} bytes asked for; live PyGPU arrays hold {} bytes there",
+        error.device, error.requested, error.used
+    );
+    if let (Some(free), Some(total)) = (error.free, error.total) {
+        text.push_str(&format!("; the device has {free} of {total} bytes free"));
+    }
+    text
+}
+
+impl Error {
+    /// A `ValueError`.
+    pub fn value(text: impl Into<String>) -> Self {
+        Self::Value(text.into())
+    }
+
+    /// A `TypeError`.
+    pub fn type_error(text: impl Into<String>) -> Self {
+        Self::Type(text.into())
+    }
+
+    /// An `IndexError`.
+    pub fn index(text: impl Into<String>) -> Self {
+        Self::Index(text.into())
+    }
+
+    /// A `BufferError`.
+    pub fn buffer(text: impl Into<String>) -> Self {
+        Self::Buffer(text.into())
+    }
+
+    /// A `NotSupportedError`.
+    pub fn not_supported(text: impl Into<String>) -> Self {
+        Self::NotSupported(text.into())
+    }
+
+    /// The driver's code, if a driver refused.
+    pub fn code(&self) -> Option<u32> {
+        match self {
+            Self::Driver(error) => Some(error.code),
+            Self::OutOfMemory(_) => Some(2),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! PyGPU: a strided array in the memory of a GPU (or of the host), held from Python without heavy baggage.
+//!
+//! The layers, each of which may use only those to its left (`tests/test_layers.py` holds it):
+//!
+//! `error, dtype, layout <- backend <- device, stream <- memory <- array <- copy <- interop <- python`
+//!
+//! - [`layout`] is pure arithmetic of shapes and signed byte strides;
+//! - [`backend`] is the narrow waist: what a device can do, opened at run time;
+//! - [`device`] and [`stream`] name where and in which order work runs;
+//! - [`memory`] owns blocks, knows who used them last, and frees them behind that;
+//! - [`array`] puts a layout and a dtype on a block, [`copy`] moves the values;
+//! - [`interop`] lends and borrows blocks (DLPack, the CUDA array interface);
+//! - `python` holds the only pyo3 classes: they parse, call and wrap.
+
+pub mod error;
+pub mod layout;
