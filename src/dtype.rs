@@ -1,0 +1,275 @@
+//! The one table of element types: names, sizes and the codes that NumPy, DLPack, the array interfaces and C use.
+//!
+//! A `DType` is a plain value. Structured and void types are opaque items of a given size; their `tag` lets the layer
+//! above remember which NumPy dtype stands behind them. Only the machine's own byte order exists here.
+
+use crate::error::{Error, Result};
+
+/// The element types that have a name of their own, in the order of the table.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+#[repr(u8)]
+#[allow(missing_docs)]
+pub enum Kind {
+    Bool,
+    Int8,
+    Int16,
+    Int32,
+    Int64,
+    UInt8,
+    UInt16,
+    UInt32,
+    UInt64,
+    Float16,
+    BFloat16,
+    Float32,
+    Float64,
+    Complex64,
+    Complex128,
+    Float8E3M4,
+    Float8E4M3,
+    Float8E4M3B11FNUZ,
+    Float8E4M3FN,
+    Float8E4M3FNUZ,
+    Float8E5M2,
+    Float8E5M2FNUZ,
+    Float8E8M0FNU,
+    /// Structured and void types: items that are moved but never looked into.
+    Opaque,
+}
+
+/// Where the NumPy dtype of a row comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Origin {
+    /// NumPy itself.
+    NumPy,
+    /// The package `ml_dtypes`, if it is installed.
+    MlDtypes,
+}
+
+/// DLPack's description of an element: type code and bits, always one lane.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct DlpackType {
+    /// `DLDataTypeCode`.
+    pub code: u8,
+    /// Bits of one element; complex types count both parts.
+    pub bits: u8,
+}
+
+/// One row of the table.
+#[derive(Debug)]
+pub struct Row {
+    /// The element type.
+    pub kind: Kind,
+    /// NumPy's (or `ml_dtypes`') name.
+    pub name: &'static str,
+    /// Bytes of one element.
+    pub itemsize: u32,
+    /// `typestr` of the array interfaces; `None` where the field has not agreed on one.
+    pub typestr: Option<&'static str>,
+    /// DLPack's code.
+    pub dlpack: DlpackType,
+    /// The C spelling in device code.
+    pub c_name: &'static str,
+    /// Who defines the NumPy dtype.
+    pub origin: Origin,
+}
+
+#[cfg(not(target_endian = "little"))]
+compile_error!("PyGPU's dtype table is written for little-endian machines; every GPU driver runs on one");
+
+const fn row(
+    kind: Kind,
+    name: &'static str,
+    itemsize: u32,
+    typestr: &'static str,
+    code: u8,
+    c_name: &'static str,
+) -> Row {
+    let bits = (itemsize * 8) as u8;
+    Row { kind, name, itemsize, typestr: Some(typestr), dlpack: DlpackType { code, bits }, c_name, origin: Origin::NumPy }
+}
+
+/// A type of `ml_dtypes`: no agreed `typestr` (PyTorch changed its own twice), so it travels by DLPack only.
+const fn ml_row(kind: Kind, name: &'static str, itemsize: u32, code: u8, c_name: &'static str) -> Row {
+    let bits = (itemsize * 8) as u8;
+    Row { kind, name, itemsize, typestr: None, dlpack: DlpackType { code, bits }, c_name, origin: Origin::MlDtypes }
+}
+
+// DLPack codes: `DLDataTypeCode` of dlpack.h 1.3.
+const INT: u8 = 0;
+const UINT: u8 = 1;
+const FLOAT: u8 = 2;
+const BFLOAT: u8 = 4;
+const COMPLEX: u8 = 5;
+const BOOL: u8 = 6;
+
+/// The table, one row for each named kind, in the order of [`Kind`].
+pub static TABLE: [Row; 23] = [
+    row(Kind::Bool, "bool", 1, "|b1", BOOL, "bool"),
+    row(Kind::Int8, "int8", 1, "|i1", INT, "signed char"),
+    row(Kind::Int16, "int16", 2, "<i2", INT, "short"),
+    row(Kind::Int32, "int32", 4, "<i4", INT, "int"),
+    row(Kind::Int64, "int64", 8, "<i8", INT, "long long"),
+    row(Kind::UInt8, "uint8", 1, "|u1", UINT, "unsigned char"),
+    row(Kind::UInt16, "uint16", 2, "<u2", UINT, "unsigned short"),
+    row(Kind::UInt32, "uint32", 4, "<u4", UINT, "unsigned int"),
+    row(Kind::UInt64, "uint64", 8, "<u8", UINT, "unsigned long long"),
+    row(Kind::Float16, "float16", 2, "<f2", FLOAT, "half"),
+    ml_row(Kind::BFloat16, "bfloat16", 2, BFLOAT, "bfloat16"),
+    row(Kind::Float32, "float32", 4, "<f4", FLOAT, "float"),
+    row(Kind::Float64, "float64", 8, "<f8", FLOAT, "double"),
+    row(Kind::Complex64, "complex64", 8, "<c8", COMPLEX, "complex64"),
+    row(Kind::Complex128, "complex128", 16, "<c16", COMPLEX, "complex128"),
+    ml_row(Kind::Float8E3M4, "float8_e3m4", 1, 7, "float8_e3m4"),
+    ml_row(Kind::Float8E4M3, "float8_e4m3", 1, 8, "float8_e4m3"),
+    ml_row(Kind::Float8E4M3B11FNUZ, "float8_e4m3b11fnuz", 1, 9, "float8_e4m3b11fnuz"),
+    ml_row(Kind::Float8E4M3FN, "float8_e4m3fn", 1, 10, "float8_e4m3fn"),
+    ml_row(Kind::Float8E4M3FNUZ, "float8_e4m3fnuz", 1, 11, "float8_e4m3fnuz"),
+    ml_row(Kind::Float8E5M2, "float8_e5m2", 1, 12, "float8_e5m2"),
+    ml_row(Kind::Float8E5M2FNUZ, "float8_e5m2fnuz", 1, 13, "float8_e5m2fnuz"),
+    ml_row(Kind::Float8E8M0FNU, "float8_e8m0fnu", 1, 14, "float8_e8m0fnu"),
+];
+
+/// The type of an array's elements.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct DType {
+    kind: Kind,
+    itemsize: u32,
+    tag: u32,
+}
+
+impl DType {
+    /// The dtype of a named kind. `Kind::Opaque` gives items of no bytes; use [`DType::opaque`] for those.
+    pub const fn new(kind: Kind) -> Self {
+        let itemsize = if (kind as usize) < TABLE.len() { TABLE[kind as usize].itemsize } else { 0 };
+        Self { kind, itemsize, tag: 0 }
+    }
+
+    /// Opaque items of `itemsize` bytes; `tag` is the owner's note of which structured or void type they are.
+    pub const fn opaque(itemsize: u32, tag: u32) -> Self {
+        Self { kind: Kind::Opaque, itemsize, tag }
+    }
+
+    /// The dtype of a NumPy or `ml_dtypes` name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        TABLE.iter().find(|row| row.name == name).map(|row| Self::new(row.kind))
+    }
+
+    /// The dtype of an array-interface `typestr`; `|V8` gives opaque items with tag 0.
+    ///
+    /// # Errors
+    /// `TypeError` for the other byte order and for types that have no place on a device (objects, strings, dates).
+    pub fn from_typestr(typestr: &str) -> Result<Self> {
+        if typestr.starts_with('>') && !typestr.ends_with('1') {
+            return Err(Error::type_error(format!(
+                "dtype '{typestr}' is big-endian; a device reads little-endian only: convert with \
+                 x.astype(x.dtype.newbyteorder('=')) first"
+            )));
+        }
+        let same = |row: &&Row| row.typestr.is_some_and(|own| own.get(1..) == typestr.get(1..));
+        if let Some(row) = TABLE.iter().find(same) {
+            return Ok(Self::new(row.kind));
+        }
+        let void = typestr.get(1..).and_then(|rest| rest.strip_prefix('V')).and_then(|size| size.parse().ok());
+        match void {
+            Some(itemsize) => Ok(Self::opaque(itemsize, 0)),
+            None => Err(Error::type_error(format!("typestr '{typestr}' names no type that a device can hold"))),
+        }
+    }
+
+    /// The dtype of a DLPack type code, bits and lanes.
+    ///
+    /// # Errors
+    /// `BufferError` for codes, widths and lanes that no dtype of the table has.
+    pub fn from_dlpack(code: u8, bits: u8, lanes: u16) -> Result<Self> {
+        let same = |row: &&Row| row.dlpack == DlpackType { code, bits };
+        match TABLE.iter().find(same) {
+            Some(row) if lanes == 1 => Ok(Self::new(row.kind)),
+            _ => Err(Error::buffer(format!(
+                "DLPack type (code {code}, bits {bits}, lanes {lanes}) has no dtype here: known are bool, integers of \
+                 8 to 64 bits, float8 to float64, bfloat16, complex64 and complex128, all with one lane"
+            ))),
+        }
+    }
+
+    /// Which element type.
+    pub const fn kind(self) -> Kind {
+        self.kind
+    }
+
+    /// Bytes of one element.
+    pub const fn itemsize(self) -> usize {
+        self.itemsize as usize
+    }
+
+    /// The owner's note on an opaque type; 0 for all others.
+    pub const fn tag(self) -> u32 {
+        self.tag
+    }
+
+    /// The row of the table; `None` for opaque items.
+    pub fn row(self) -> Option<&'static Row> {
+        TABLE.get(self.kind as usize)
+    }
+
+    /// NumPy's name, `void` for opaque items.
+    pub fn name(self) -> &'static str {
+        self.row().map_or("void", |row| row.name)
+    }
+
+    /// DLPack's code.
+    ///
+    /// # Errors
+    /// `BufferError` for structured and void types, which DLPack cannot express.
+    pub fn dlpack(self) -> Result<DlpackType> {
+        self.row().map(|row| row.dlpack).ok_or_else(|| {
+            Error::buffer(format!(
+                "DLPack cannot describe structured or void items (of {} bytes): view the array as uint8 first",
+                self.itemsize
+            ))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn the_table_is_in_the_order_of_kind() {
+        for (position, row) in TABLE.iter().enumerate() {
+            assert_eq!(row.kind as usize, position, "{}", row.name);
+        }
+        assert_eq!(Kind::Opaque as usize, TABLE.len());
+    }
+
+    #[test]
+    fn every_row_comes_back_from_its_names_and_codes() {
+        for row in &TABLE {
+            let dtype = DType::new(row.kind);
+            assert_eq!(DType::from_name(row.name), Some(dtype));
+            assert_eq!(DType::from_dlpack(row.dlpack.code, row.dlpack.bits, 1).unwrap(), dtype);
+            if let Some(typestr) = row.typestr {
+                assert_eq!(DType::from_typestr(typestr).unwrap(), dtype);
+            }
+        }
+    }
+
+    #[test]
+    fn other_byte_orders_and_vector_lanes_are_refused() {
+        assert!(matches!(DType::from_typestr(">f4"), Err(Error::Type(_))));
+        assert!(matches!(DType::from_typestr("|O"), Err(Error::Type(_))));
+        assert!(matches!(DType::from_typestr(""), Err(Error::Type(_))));
+        assert!(matches!(DType::from_dlpack(2, 32, 4), Err(Error::Buffer(_))));
+        assert!(matches!(DType::from_dlpack(3, 64, 1), Err(Error::Buffer(_))));
+        assert_eq!(DType::from_typestr(">u1").unwrap(), DType::new(Kind::UInt8));
+    }
+
+    #[test]
+    fn void_items_keep_their_size_and_have_no_dlpack_code() {
+        let dtype = DType::from_typestr("|V12").unwrap();
+        assert_eq!((dtype.kind(), dtype.itemsize()), (Kind::Opaque, 12));
+        assert!(matches!(dtype.dlpack(), Err(Error::Buffer(_))));
+    }
+}
