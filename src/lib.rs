@@ -2,7 +2,7 @@
 //!
 //! The layers, each of which may use only those to its left (`tests/test_layers.py` holds it):
 //!
-//! `error, dtype, layout <- backend <- device, stream <- memory <- array <- copy <- interop <- python`
+//! `error, dtype, layout <- backend <- lifetime, device, stream <- memory <- array <- copy <- interop <- python`
 //!
 //! - [`layout`] is pure arithmetic of shapes and signed byte strides;
 //! - [`backend`] is the narrow waist: what a device can do, opened at run time;
@@ -12,5 +12,12 @@
 //! - [`interop`] lends and borrows blocks (DLPack, the CUDA array interface);
 //! - `python` holds the only pyo3 classes: they parse, call and wrap.
 
+pub mod array;
+pub mod backend;
+pub mod device;
+pub mod dtype;
 pub mod error;
 pub mod layout;
+pub mod lifetime;
+pub mod memory;
+pub mod stream;

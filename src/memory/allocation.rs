@@ -1,0 +1,230 @@
+//! One block of memory: who owns it, who used it last, and its end behind that.
+
+use std::any::Any;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::backend::{Address, HostFlags};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::lifetime;
+use crate::memory::pool;
+use crate::memory::usage::{Access, Usage, Use};
+use crate::stream::{Mark, Stream};
+
+/// Memory that somebody else owns: dropped when the last array that uses it is gone.
+pub type Lent = Box<dyn Any + Send + Sync>;
+
+enum Origin {
+    /// From the device's stream-ordered pool.
+    Pool,
+    /// From the driver's plain allocation, or the host's allocator.
+    Plain,
+    /// Pinned host memory.
+    Pinned,
+    /// Lent by another library.
+    Lent(Option<Lent>),
+}
+
+/// One block of memory. Arrays and lent-out buffers share it through an `Arc`.
+pub struct Allocation {
+    device: Device,
+    address: Address,
+    bytes: usize,
+    epoch: u32,
+    origin: Origin,
+    /// The stream in whose order pool memory was made and is given back.
+    stream: Stream,
+    usage: Mutex<Usage>,
+    /// Another library was given the address: its work cannot be seen, so the free waits for the whole device.
+    lent_out: AtomicBool,
+}
+
+impl Allocation {
+    /// A block of `bytes` on a device, usable in the order of `stream`. No bytes: no driver call, address 0.
+    ///
+    /// # Errors
+    /// `OutOfMemory`, also after synchronising and trimming; the driver's.
+    pub fn new(bytes: usize, stream: Stream) -> Result<Self> {
+        let device = stream.device();
+        // A foreign stream may be gone when the block is freed; the default stream never is.
+        let stream = if stream.is_foreign() { Stream::default_of(device) } else { stream };
+        let epoch = device.epoch();
+        let (address, pooled) = if bytes == 0 { (0, false) } else { pool::allocate(bytes, &stream)? };
+        let origin = if pooled { Origin::Pool } else { Origin::Plain };
+        Ok(Self::with(address, bytes, epoch, origin, stream))
+    }
+
+    /// Pinned host memory that the device's copy engines reach directly.
+    ///
+    /// # Errors
+    /// `OutOfMemory`; the driver's.
+    pub fn pinned(device: Device, bytes: usize, flags: HostFlags) -> Result<Self> {
+        let epoch = device.epoch();
+        let address =
+            if bytes == 0 { 0 } else { device.backend().allocate_host(device.index(), bytes, flags)? };
+        Ok(Self::with(address, bytes, epoch, Origin::Pinned, Stream::default_of(device)))
+    }
+
+    /// Memory that another library owns and has made usable in the order of `stream`.
+    pub fn lent(address: Address, bytes: usize, stream: Stream, owner: Lent) -> Self {
+        let epoch = stream.device().epoch();
+        Self::with(address, bytes, epoch, Origin::Lent(Some(owner)), stream)
+    }
+
+    fn with(address: Address, bytes: usize, epoch: u32, origin: Origin, stream: Stream) -> Self {
+        Self {
+            device: stream.device(),
+            address,
+            bytes,
+            epoch,
+            origin,
+            usage: Mutex::new(Usage::new(stream.clone())),
+            stream,
+            lent_out: AtomicBool::new(false),
+        }
+    }
+
+    /// The device whose memory it is; for pinned memory, the device it was pinned for.
+    #[inline]
+    pub fn device(&self) -> Device {
+        self.device
+    }
+
+    /// The first byte; for lent memory, the address of element zero.
+    #[inline]
+    pub fn address(&self) -> Address {
+        self.address
+    }
+
+    /// Bytes of the block.
+    #[inline]
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Whether another library owns the memory.
+    pub fn is_lent(&self) -> bool {
+        matches!(self.origin, Origin::Lent(_))
+    }
+
+    /// Makes `stream` wait for whom an access must wait for. Call before the work is put on the stream, and [`Self::end`]
+    /// after it.
+    ///
+    /// # Errors
+    /// `ValueError` when the device was reset since; the driver's.
+    pub fn begin(&self, access: Access, stream: &Stream) -> Result<()> {
+        if self.device.is_cpu() {
+            return Ok(());
+        }
+        if self.epoch != self.device.epoch() {
+            return Err(Error::value(format!(
+                "the array's memory was destroyed when {} was reset; make the array again",
+                self.device
+            )));
+        }
+        self.usage().let_wait(access, stream)
+    }
+
+    /// Notes an access that was put on the stream.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn end(&self, access: Access, stream: &Stream) -> Result<()> {
+        if self.device.is_cpu() || self.usage().is_only(stream) {
+            return Ok(());
+        }
+        let latest = Use::of(stream)?;
+        self.usage().note(access, latest);
+        Ok(())
+    }
+
+    /// Says that work which PyGPU did not see uses the block on `stream`: later uses and the free wait for it.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn record_stream(&self, stream: &Stream) -> Result<()> {
+        self.end(Access::Write, stream)
+    }
+
+    /// Says that another library holds the address from now on.
+    pub fn lend_out(&self) {
+        self.lent_out.store(true, Ordering::Relaxed);
+    }
+
+    /// Stops the host until every known use has ended.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn synchronize(&self) -> Result<()> {
+        if self.device.is_cpu() { Ok(()) } else { self.usage().synchronize() }
+    }
+
+    /// Held for moments only, and never while Python runs: nothing below `python` knows the GIL.
+    fn usage(&self) -> MutexGuard<'_, Usage> {
+        self.usage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts the end of the block behind every use of it, on `self.stream`.
+    fn wait_before_free(&mut self) -> Result<()> {
+        let usage = self.usage.get_mut().unwrap_or_else(PoisonError::into_inner);
+        usage.let_wait(Access::Write, &self.stream)?;
+        if *self.lent_out.get_mut() {
+            match Mark::record_device(self.device)? {
+                Some(mark) => self.stream.wait_event(mark.event())?,
+                // The legacy default stream waits for every blocking stream of the device.
+                None => self.stream.wait_for(&Stream::default_of(self.device))?,
+            }
+        }
+        Ok(())
+    }
+
+    fn release(&mut self) -> Result<()> {
+        let (backend, index) = (self.device.backend(), self.device.index());
+        match &mut self.origin {
+            Origin::Pool => {
+                let ordered = self.wait_before_free();
+                // SAFETY: this is the last owner; every use known of is before this point of the stream.
+                unsafe { backend.free_to_pool(index, self.address, self.stream.handle())? };
+                pool::account_for_free(self.device, self.bytes);
+                ordered
+            }
+            Origin::Plain => {
+                // SAFETY: this is the last owner; the driver waits for the device, the CPU has nothing in flight.
+                unsafe { backend.free(index, self.address, self.bytes)? };
+                pool::account_for_free(self.device, self.bytes);
+                Ok(())
+            }
+            Origin::Pinned => {
+                self.synchronize()?;
+                // SAFETY: this is the last owner and no copy is in flight.
+                unsafe { backend.free_host(index, self.address, self.bytes) }
+            }
+            Origin::Lent(owner) => {
+                let owner = owner.take();
+                // The owner knows of the stream it made the memory usable on, and of none other.
+                let usage = self.usage.get_mut().unwrap_or_else(PoisonError::into_inner);
+                let result = if usage.is_only(&self.stream) { Ok(()) } else { usage.synchronize() };
+                drop(owner);
+                result
+            }
+        }
+    }
+}
+
+impl Drop for Allocation {
+    fn drop(&mut self) {
+        if lifetime::exiting() {
+            if let Origin::Lent(owner) = &mut self.origin {
+                // The lender may be gone already: its deleter must not run.
+                std::mem::forget(owner.take());
+            }
+            return;
+        }
+        let dead = self.epoch != self.device.epoch();
+        if (self.bytes == 0 || dead) && !self.is_lent() {
+            return;
+        }
+        lifetime::defer(self.release());
+    }
+}

@@ -1,0 +1,14 @@
+//! Memory: blocks that know who used them last and are freed behind that.
+//!
+//! - [`Allocation`] owns one block and frees it in order;
+//! - [`usage`] remembers on which streams a block was written and read, and makes others wait;
+//! - [`pool`] is where blocks come from, with the accounts of each device;
+//! - [`pending`] keeps things alive until a stream has passed them.
+
+mod allocation;
+pub mod pending;
+pub mod pool;
+mod usage;
+
+pub use allocation::{Allocation, Lent};
+pub use usage::Access;

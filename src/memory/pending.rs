@@ -1,0 +1,49 @@
+//! Things that must outlive a stream's work, such as the host array of an asynchronous copy.
+
+use std::any::Any;
+use std::sync::{Mutex, PoisonError};
+
+use crate::device::{Device, MAX_DEVICES};
+use crate::error::Result;
+use crate::stream::{Mark, Stream};
+
+type Kept = (Mark, Box<dyn Any + Send>);
+
+static PENDING: [[Mutex<Vec<Kept>>; MAX_DEVICES]; 3] =
+    [const { [const { Mutex::new(Vec::new()) }; MAX_DEVICES] }; 3];
+
+/// Keeps `thing` until the stream has passed its present end.
+///
+/// # Errors
+/// The driver's; then the stream was waited for and `thing` is not needed any more.
+pub fn keep_until_passed(stream: &Stream, thing: Box<dyn Any + Send>) -> Result<()> {
+    let device = stream.device();
+    sweep(device);
+    match Mark::record(stream) {
+        Ok(mark) => {
+            list(device).push((mark, thing));
+            Ok(())
+        }
+        Err(error) => {
+            stream.synchronize()?;
+            drop(thing);
+            Err(error)
+        }
+    }
+}
+
+/// Lets go of everything whose stream has passed. What cannot be asked for is kept: better leaked than torn away.
+pub fn sweep(device: Device) {
+    let mut kept = std::mem::take(&mut *list(device));
+    if kept.is_empty() {
+        return;
+    }
+    // The lock is free while the driver is asked and while things are dropped.
+    let passed: Vec<Kept> = kept.extract_if(.., |(mark, _)| mark.event().query().unwrap_or(false)).collect();
+    list(device).append(&mut kept);
+    drop(passed);
+}
+
+fn list(device: Device) -> std::sync::MutexGuard<'static, Vec<Kept>> {
+    PENDING[device.kind() as usize][device.slot()].lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,174 @@
+//! Where blocks come from: one stream-ordered pool for each device, plain allocation where the driver has none.
+//!
+//! The pool is PyGPU's own, so that its settings are nobody else's. It keeps what was freed up to a threshold (all of it
+//! unless `set_release_threshold` says otherwise), since giving memory back to the driver costs a hundred times more than
+//! keeping it.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use crate::backend::{Address, PoolHandle, PoolStatistics};
+use crate::device::{Device, MAX_DEVICES};
+use crate::error::{Error, Result};
+use crate::lifetime;
+use crate::memory::pending;
+use crate::stream::Stream;
+
+/// What PyGPU holds on one device.
+struct Accounts {
+    bytes: AtomicUsize,
+    peak: AtomicUsize,
+    count: AtomicUsize,
+    threshold: AtomicU64,
+    /// The pool of an epoch; a reset destroys it.
+    pool: Mutex<Option<(u32, Option<PoolHandle>)>>,
+}
+
+static ACCOUNTS: [[OnceLock<Accounts>; MAX_DEVICES]; 3] =
+    [const { [const { OnceLock::new() }; MAX_DEVICES] }; 3];
+
+/// Live allocations of PyGPU on one device.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Figures {
+    /// Bytes in live allocations.
+    pub bytes: usize,
+    /// Most bytes there ever were.
+    pub peak: usize,
+    /// Live allocations.
+    pub count: usize,
+    /// What the driver's pool says; all zero where there is none.
+    pub pool: PoolStatistics,
+}
+
+fn accounts(device: Device) -> &'static Accounts {
+    ACCOUNTS[device.kind() as usize][device.slot()].get_or_init(|| Accounts {
+        bytes: AtomicUsize::new(0),
+        peak: AtomicUsize::new(0),
+        count: AtomicUsize::new(0),
+        threshold: AtomicU64::new(u64::MAX),
+        pool: Mutex::new(None),
+    })
+}
+
+/// The device's pool, made on first use; `None` where its driver has no pools.
+fn pool_of(device: Device) -> Result<Option<PoolHandle>> {
+    if device.is_cpu() {
+        return Ok(None);
+    }
+    let accounts = accounts(device);
+    let epoch = device.epoch();
+    let mut slot = accounts.pool.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((made_in, pool)) = *slot
+        && made_in == epoch
+    {
+        return Ok(pool);
+    }
+    let pool = device.backend().create_pool(device.index())?;
+    if let Some(pool) = pool {
+        device.backend().set_pool_release_threshold(pool, accounts.threshold.load(Ordering::Relaxed))?;
+    }
+    *slot = Some((epoch, pool));
+    Ok(pool)
+}
+
+/// `bytes` (not 0) in the order of `stream`, and whether they came from the pool.
+pub(super) fn allocate(bytes: usize, stream: &Stream) -> Result<(Address, bool)> {
+    lifetime::report_deferred()?;
+    let device = stream.device();
+    let pool = pool_of(device)?;
+    let address = match try_allocate(bytes, stream, pool) {
+        Err(Error::OutOfMemory(_)) if !device.is_cpu() => {
+            device.synchronize()?;
+            pending::sweep(device);
+            trim(device, 0)?;
+            try_allocate(bytes, stream, pool)
+        }
+        other => other,
+    };
+    let address = address.map_err(|error| with_accounts(error, device, bytes))?;
+    let accounts = accounts(device);
+    let now = accounts.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
+    accounts.peak.fetch_max(now, Ordering::Relaxed);
+    accounts.count.fetch_add(1, Ordering::Relaxed);
+    Ok((address, pool.is_some()))
+}
+
+fn try_allocate(bytes: usize, stream: &Stream, pool: Option<PoolHandle>) -> Result<Address> {
+    let device = stream.device();
+    match pool {
+        Some(pool) => device.backend().allocate_from_pool(device.index(), pool, bytes, stream.handle()),
+        None => device.backend().allocate(device.index(), bytes),
+    }
+}
+
+#[cold]
+fn with_accounts(error: Error, device: Device, bytes: usize) -> Error {
+    match error {
+        Error::OutOfMemory(mut error) => {
+            error.used = accounts(device).bytes.load(Ordering::Relaxed);
+            error.requested = bytes;
+            error.device = device.to_string();
+            Error::OutOfMemory(error)
+        }
+        other => other,
+    }
+}
+
+pub(super) fn account_for_free(device: Device, bytes: usize) {
+    let accounts = accounts(device);
+    accounts.bytes.fetch_sub(bytes, Ordering::Relaxed);
+    accounts.count.fetch_sub(1, Ordering::Relaxed);
+}
+
+/// What PyGPU and its pool hold on a device.
+///
+/// # Errors
+/// The driver's.
+pub fn figures(device: Device) -> Result<Figures> {
+    let accounts = accounts(device);
+    let pool = match pool_of(device)? {
+        Some(pool) => device.backend().pool_statistics(pool)?,
+        None => PoolStatistics::default(),
+    };
+    Ok(Figures {
+        bytes: accounts.bytes.load(Ordering::Relaxed),
+        peak: accounts.peak.load(Ordering::Relaxed),
+        count: accounts.count.load(Ordering::Relaxed),
+        pool,
+    })
+}
+
+/// How many freed bytes the pool keeps for the next allocation.
+///
+/// # Errors
+/// The driver's.
+pub fn set_release_threshold(device: Device, bytes: u64) -> Result<()> {
+    accounts(device).threshold.store(bytes, Ordering::Relaxed);
+    match pool_of(device)? {
+        Some(pool) => device.backend().set_pool_release_threshold(pool, bytes),
+        None => Ok(()),
+    }
+}
+
+/// How many freed bytes the pool keeps for the next allocation.
+pub fn release_threshold(device: Device) -> u64 {
+    accounts(device).threshold.load(Ordering::Relaxed)
+}
+
+/// Gives back to the driver what the pool does not use, down to `keep` bytes.
+///
+/// # Errors
+/// The driver's.
+pub fn trim(device: Device, keep: usize) -> Result<()> {
+    match pool_of(device)? {
+        Some(pool) => device.backend().trim_pool(pool, keep),
+        None => Ok(()),
+    }
+}
+
+/// What was made on a device before a reset is gone: the accounts start anew.
+pub fn forget(device: Device) {
+    let accounts = accounts(device);
+    accounts.bytes.store(0, Ordering::Relaxed);
+    accounts.count.store(0, Ordering::Relaxed);
+}

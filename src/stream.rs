@@ -1,0 +1,344 @@
+//! Streams and events: in which order work runs, and who waits for whom.
+//!
+//! Work goes to the thread's current stream of the device: the legacy default stream unless `push_current` says otherwise.
+//! A stream waits for another by an event, never by stopping the host. A stream of another library is kept alive by an
+//! opaque keeper; its handle may die without notice once the keeper is gone, so nothing records on it later than the call
+//! that was given it.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::backend::{EventFlags, EventHandle, StreamFlags, StreamHandle};
+use crate::device::{Device, MAX_DEVICES};
+use crate::error::{Error, Result};
+use crate::lifetime;
+
+/// A stream of a device. Clones are the same stream.
+#[derive(Clone)]
+pub struct Stream {
+    device: Device,
+    /// `None` is the legacy default stream, which needs no owner: cloning it costs nothing.
+    inner: Option<Arc<Inner>>,
+}
+
+struct Inner {
+    device: Device,
+    handle: StreamHandle,
+    epoch: u32,
+    owner: Owner,
+}
+
+enum Owner {
+    Ours,
+    Foreign { _keeper: Option<Box<dyn Any + Send + Sync>> },
+}
+
+impl PartialEq for Stream {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        self.handle() == other.handle() && self.device == other.device
+    }
+}
+
+impl Eq for Stream {}
+
+impl Stream {
+    /// The legacy default stream of a device.
+    #[inline]
+    pub fn default_of(device: Device) -> Self {
+        Self { device, inner: None }
+    }
+
+    /// A new stream.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn create(device: Device, flags: StreamFlags) -> Result<Self> {
+        let epoch = device.epoch();
+        let handle = device.backend().create_stream(device.index(), flags)?;
+        Ok(Self { device, inner: Some(Arc::new(Inner { device, handle, epoch, owner: Owner::Ours })) })
+    }
+
+    /// A stream that another library owns; `keeper` keeps it alive as long as this object.
+    pub fn foreign(device: Device, handle: StreamHandle, keeper: Option<Box<dyn Any + Send + Sync>>) -> Self {
+        if handle == StreamHandle::DEFAULT {
+            return Self::default_of(device);
+        }
+        let owner = Owner::Foreign { _keeper: keeper };
+        Self { device, inner: Some(Arc::new(Inner { device, handle, epoch: device.epoch(), owner })) }
+    }
+
+    /// Its device.
+    #[inline]
+    pub fn device(&self) -> Device {
+        self.device
+    }
+
+    /// The driver's handle.
+    #[inline]
+    pub fn handle(&self) -> StreamHandle {
+        self.inner.as_ref().map_or(StreamHandle::DEFAULT, |inner| inner.handle)
+    }
+
+    /// Whether the driver keeps the handle alive as long as this object exists.
+    pub fn is_foreign(&self) -> bool {
+        self.inner.as_ref().is_some_and(|inner| matches!(inner.owner, Owner::Foreign { .. }))
+    }
+
+    /// Waits until the stream has nothing left to do.
+    ///
+    /// # Errors
+    /// The driver's, which may be that of earlier asynchronous work.
+    pub fn synchronize(&self) -> Result<()> {
+        self.check_alive("synchronize")?;
+        // SAFETY: the handle is alive: ours by `inner`, a foreign one by its keeper.
+        unsafe { self.device.backend().synchronize_stream(self.device.index(), self.handle()) }
+    }
+
+    /// Whether the stream has nothing left to do.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn query(&self) -> Result<bool> {
+        self.check_alive("query")?;
+        // SAFETY: as in `synchronize`.
+        unsafe { self.device.backend().query_stream(self.device.index(), self.handle()) }
+    }
+
+    /// Lets work put on the stream from now on wait for an event, which may be of another device.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn wait_event(&self, event: &Event) -> Result<()> {
+        self.check_alive("wait_event")?;
+        event.check_alive("wait_event")?;
+        // SAFETY: the event is borrowed, the stream alive as in `synchronize`.
+        unsafe { self.device.backend().wait_event(self.device.index(), self.handle(), event.handle) }
+    }
+
+    /// Lets work put on this stream from now on wait for all that is on `first` now.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn wait_for(&self, first: &Self) -> Result<()> {
+        if self == first || (self.device.is_cpu() && first.device.is_cpu()) {
+            return Ok(());
+        }
+        let mark = Mark::record(first)?;
+        self.wait_event(&mark.event)
+    }
+
+    fn check_alive(&self, operation: &str) -> Result<()> {
+        match &self.inner {
+            Some(inner) if inner.epoch != self.device.epoch() => Err(reset_error(operation, "stream", self.device)),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if matches!(self.owner, Owner::Ours) && !lifetime::exiting() && self.epoch == self.device.epoch() {
+            // SAFETY: this is the last owner of a handle that `create_stream` gave.
+            lifetime::defer(unsafe { self.device.backend().destroy_stream(self.device.index(), self.handle) });
+        }
+    }
+}
+
+fn reset_error(operation: &str, noun: &str, device: Device) -> Error {
+    Error::value(format!("{operation}: the {noun} was destroyed when {device} was reset; make a new one"))
+}
+
+/// A point of a stream that others can wait for.
+pub struct Event {
+    device: Device,
+    handle: EventHandle,
+    epoch: u32,
+}
+
+impl Event {
+    /// A new event that marks nothing yet.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn create(device: Device, flags: EventFlags) -> Result<Self> {
+        let epoch = device.epoch();
+        Ok(Self { device, handle: device.backend().create_event(device.index(), flags)?, epoch })
+    }
+
+    /// Its device.
+    pub fn device(&self) -> Device {
+        self.device
+    }
+
+    /// The driver's handle.
+    pub fn handle(&self) -> EventHandle {
+        self.handle
+    }
+
+    /// Marks the point that the stream has reached.
+    ///
+    /// # Errors
+    /// `ValueError` for a stream of another device; the driver's.
+    pub fn record(&self, stream: &Stream) -> Result<()> {
+        self.check_alive("record")?;
+        stream.check_alive("record")?;
+        if stream.device != self.device {
+            return Err(Error::value(format!(
+                "record: the event is of {} and the stream of {}; an event marks streams of its own device",
+                self.device, stream.device
+            )));
+        }
+        // SAFETY: both handles are alive and of one device.
+        unsafe { self.device.backend().record_event(self.device.index(), self.handle, stream.handle()) }
+    }
+
+    /// Whether the marked point was reached; true for an event that marks nothing.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn query(&self) -> Result<bool> {
+        self.check_alive("query")?;
+        // SAFETY: the handle is alive.
+        unsafe { self.device.backend().query_event(self.device.index(), self.handle) }
+    }
+
+    /// Waits until the marked point was reached.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn synchronize(&self) -> Result<()> {
+        self.check_alive("synchronize")?;
+        // SAFETY: the handle is alive.
+        unsafe { self.device.backend().synchronize_event(self.device.index(), self.handle) }
+    }
+
+    /// Milliseconds from this event to `end`.
+    ///
+    /// # Errors
+    /// The driver's: both must be recorded, reached, and made with timing.
+    pub fn elapsed(&self, end: &Self) -> Result<f32> {
+        self.check_alive("elapsed")?;
+        end.check_alive("elapsed")?;
+        // SAFETY: both handles are alive.
+        unsafe { self.device.backend().elapsed(self.device.index(), self.handle, end.handle) }
+    }
+
+    fn check_alive(&self, operation: &str) -> Result<()> {
+        if self.epoch == self.device.epoch() { Ok(()) } else { Err(reset_error(operation, "event", self.device)) }
+    }
+}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        if !lifetime::exiting() && self.epoch == self.device.epoch() {
+            // SAFETY: this is the only owner of a handle that `create_event` gave.
+            lifetime::defer(unsafe { self.device.backend().destroy_event(self.device.index(), self.handle) });
+        }
+    }
+}
+
+/// Events without timing that are kept for the next use: making one costs more than recording it.
+static SPARE: [[Mutex<Vec<Event>>; MAX_DEVICES]; 3] =
+    [const { [const { Mutex::new(Vec::new()) }; MAX_DEVICES] }; 3];
+
+/// Most spare events of one device.
+const MAX_SPARE: usize = 64;
+
+/// A recorded event from the store of spare ones, to which it returns when dropped: a stream that was told to wait for it
+/// keeps waiting for the point it marked then.
+pub struct Mark {
+    event: std::mem::ManuallyDrop<Event>,
+}
+
+impl Mark {
+    /// Marks the point that a stream has reached.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn record(stream: &Stream) -> Result<Self> {
+        let mark = Self::unrecorded(stream.device)?;
+        mark.event.record(stream)?;
+        Ok(mark)
+    }
+
+    /// Marks the point that all streams of a device have reached; `None` where its driver cannot.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn record_device(device: Device) -> Result<Option<Self>> {
+        let mark = Self::unrecorded(device)?;
+        // SAFETY: the event is alive and of the device.
+        let recorded = unsafe { device.backend().record_event_of_device(device.index(), mark.event.handle)? };
+        Ok(recorded.then_some(mark))
+    }
+
+    /// The event.
+    pub fn event(&self) -> &Event {
+        &self.event
+    }
+
+    fn unrecorded(device: Device) -> Result<Self> {
+        let epoch = device.epoch();
+        let spare = lock(spare_of(device)).pop().filter(|event| event.epoch == epoch);
+        let event = match spare {
+            Some(event) => event,
+            None => {
+                Event::create(device, EventFlags { timing: false, blocking_sync: false, interprocess: false })?
+            }
+        };
+        Ok(Self { event: std::mem::ManuallyDrop::new(event) })
+    }
+}
+
+impl Drop for Mark {
+    fn drop(&mut self) {
+        // SAFETY: the event is taken out once, here.
+        let event = unsafe { std::mem::ManuallyDrop::take(&mut self.event) };
+        let mut spare = lock(spare_of(event.device));
+        if spare.len() < MAX_SPARE {
+            spare.push(event);
+            return;
+        }
+        drop(spare); // before the event, whose destruction calls the driver
+        drop(event);
+    }
+}
+
+fn spare_of(device: Device) -> &'static Mutex<Vec<Event>> {
+    &SPARE[device.kind() as usize][device.slot()]
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+thread_local! {
+    static CURRENT: RefCell<Vec<Stream>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The calling thread's current stream of a device.
+#[inline]
+pub fn current(device: Device) -> Stream {
+    if device.is_cpu() {
+        return Stream::default_of(device);
+    }
+    let top = CURRENT.try_with(|stack| stack.borrow().iter().rev().find(|stream| stream.device == device).cloned());
+    top.ok().flatten().unwrap_or_else(|| Stream::default_of(device))
+}
+
+/// Makes a stream the calling thread's current one of its device.
+pub fn push_current(stream: Stream) {
+    CURRENT.with(|stack| stack.borrow_mut().push(stream));
+}
+
+/// Takes back the latest `push_current` of this stream; `false` if there is none.
+pub fn pop_current(stream: &Stream) -> bool {
+    let removed = CURRENT.with(|stack| {
+        let mut stack = stack.borrow_mut();
+        let position = stack.iter().rposition(|other| other == stream);
+        position.map(|position| stack.remove(position))
+    });
+    removed.is_some()
+}
