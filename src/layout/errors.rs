@@ -1,0 +1,127 @@
+//! The refusals of the layout layer, in NumPy's words.
+//!
+//! Out of line and cold, so that the paths that succeed stay small. NumPy's `AxisError` is both a `ValueError` and an
+//! `IndexError`; the crate has no such class and uses `IndexError`.
+
+use std::fmt::Write;
+
+use crate::error::Error;
+
+/// `(2,3)`, `(2,)`, `()`, as NumPy writes a shape in its messages.
+pub(super) fn shape_text(shape: impl IntoIterator<Item = i64>) -> String {
+    let mut text = String::from("(");
+    let mut count = 0;
+    for len in shape {
+        if count > 0 {
+            text.push(',');
+        }
+        let _ = write!(text, "{len}");
+        count += 1;
+    }
+    text.push_str(if count == 1 { ",)" } else { ")" });
+    text
+}
+
+#[cold]
+pub(super) fn too_big() -> Error {
+    Error::value("array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size.")
+}
+
+#[cold]
+pub(super) fn rank(found: usize) -> Error {
+    Error::value(format!("maximum supported dimension for an ndarray is currently {}, found {found}", super::MAX_RANK))
+}
+
+#[cold]
+pub(super) fn itemsize(found: i64) -> Error {
+    Error::value(format!("itemsize must be at least 1 byte, not {found}"))
+}
+
+#[cold]
+pub(super) fn strides_rank(shape: usize, strides: usize) -> Error {
+    Error::value(format!("strides must be the same length as shape: {strides} strides for {shape} axes"))
+}
+
+#[cold]
+pub(super) fn extent_overflow(shape: &[i64], strides: &[i64], offset: i64) -> Error {
+    Error::value(format!(
+        "shape {} with strides {} at byte offset {offset} reaches addresses beyond 64 bits",
+        shape_text(shape.iter().copied()),
+        shape_text(strides.iter().copied()),
+    ))
+}
+
+#[cold]
+pub(super) fn axis(axis: i64, ndim: usize) -> Error {
+    Error::index(format!("axis {axis} is out of bounds for array of dimension {ndim}"))
+}
+
+/// As [`axis`], with the name of the argument before it.
+#[cold]
+pub(super) fn named(argument: &str, error: Error) -> Error {
+    Error::index(format!("{argument}: {error}"))
+}
+
+#[cold]
+pub(super) fn out_of_bounds(index: i64, axis: usize, len: i64) -> Error {
+    Error::index(format!("index {index} is out of bounds for axis {axis} with size {len}"))
+}
+
+#[cold]
+pub(super) fn too_many_indices(ndim: usize, indexed: usize) -> Error {
+    Error::index(format!("too many indices for array: array is {ndim}-dimensional, but {indexed} were indexed"))
+}
+
+#[cold]
+pub(super) fn second_ellipsis() -> Error {
+    Error::index("an index can only have a single ellipsis ('...')")
+}
+
+#[cold]
+pub(super) fn index_rank(found: usize) -> Error {
+    Error::index(format!(
+        "number of dimensions must be within [0, {}], indexing result would have {found}",
+        super::MAX_RANK
+    ))
+}
+
+#[cold]
+pub(super) fn slice_outside(start: i64, step: i64, count: i64, axis: usize, len: i64) -> Error {
+    Error::index(format!(
+        "a slice of {count} elements from {start} in steps of {step} leaves axis {axis} with size {len}"
+    ))
+}
+
+/// Writes the wanted shape as NumPy does: unknown lengths as `newaxis`, leading ones not at all.
+#[cold]
+pub(super) fn reshape(size: i64, wanted: &[i64]) -> Error {
+    let mut text = String::new();
+    for &len in wanted.iter().skip_while(|&&len| len < 0) {
+        if !text.is_empty() {
+            text.push(',');
+        }
+        if len < 0 {
+            text.push_str("newaxis");
+        } else {
+            let _ = write!(text, "{len}");
+        }
+    }
+    if wanted.len() == 1 && !text.is_empty() {
+        text.push(',');
+    }
+    Error::value(format!("cannot reshape array of size {size} into shape ({text})"))
+}
+
+#[cold]
+pub(super) fn shapes_differ(dst: &super::Layout, src: &super::Layout) -> Error {
+    Error::value(format!(
+        "shapes differ: {} to write, {} to read; broadcast the source first",
+        shape_text(dst.shape()),
+        shape_text(src.shape())
+    ))
+}
+
+#[cold]
+pub(super) fn itemsizes_differ(dst: i64, src: i64) -> Error {
+    Error::value(format!("itemsizes differ: {dst} bytes to write, {src} to read; convert the dtype first"))
+}

@@ -1,0 +1,218 @@
+//! Basic indexing: integers, slices, `...` and `None`, fed one at a time so that no list of them is built.
+
+use super::{Axes, Axis, Layout, MAX_RANK, errors};
+use crate::error::{Error, Result};
+
+/// One item of a basic index.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Index {
+    /// Takes one element of an axis and drops the axis; negative counts from the end.
+    Integer(i64),
+    /// Takes a part of an axis, with Python's rules for missing, negative and large values.
+    Slice {
+        /// First index.
+        start: Option<i64>,
+        /// Index before which it stops.
+        stop: Option<i64>,
+        /// Distance between indices, not zero.
+        step: Option<i64>,
+    },
+    /// Keeps all axes that the rest of the key does not name.
+    Ellipsis,
+    /// Adds an axis of length 1.
+    NewAxis,
+}
+
+/// Builds the view of one basic index while the key is walked.
+///
+/// The key is walked twice, once to count and once to feed, so that `...` knows how many axes it stands for. An
+/// empty result keeps the offset of the array, which stays inside the allocation, whatever was sliced.
+#[derive(Debug)]
+pub struct Indexer<'a> {
+    base: &'a Layout,
+    axes: Axes,
+    offset: i64,
+    next: usize,
+    consumed: usize,
+    /// Axes that `None` asked for beyond `MAX_RANK`: counted for the message, not kept.
+    excess: usize,
+    pending_ellipsis: bool,
+    empty: bool,
+}
+
+impl<'a> Indexer<'a> {
+    /// `consumed_axes`: number of integers and slices in the key; `has_ellipsis`: whether an ellipsis will be fed.
+    #[inline]
+    pub fn new(base: &'a Layout, consumed_axes: usize, has_ellipsis: bool) -> Result<Self> {
+        if consumed_axes > base.ndim() {
+            return Err(errors::too_many_indices(base.ndim(), consumed_axes));
+        }
+        Ok(Self {
+            base,
+            axes: Axes::new(),
+            offset: base.offset,
+            next: 0,
+            consumed: consumed_axes,
+            excess: 0,
+            pending_ellipsis: has_ellipsis,
+            empty: false,
+        })
+    }
+
+    /// Takes element `index` of the next axis.
+    #[inline]
+    pub fn integer(&mut self, index: i64) -> Result<()> {
+        let axis = self.next_axis()?;
+        let counted = if index < 0 { index + axis.len } else { index };
+        if counted as u64 >= axis.len as u64 {
+            return Err(errors::out_of_bounds(index, self.next - 1, axis.len));
+        }
+        self.advance(counted, axis.stride);
+        Ok(())
+    }
+
+    /// Takes a slice of the next axis; `None` and out-of-range values as in Python.
+    #[inline]
+    pub fn slice(&mut self, start: Option<i64>, stop: Option<i64>, step: Option<i64>) -> Result<()> {
+        let axis = self.next_axis()?;
+        let (start, step, len) = clip(axis.len, start, stop, step)?;
+        self.push_slice(axis, start, step, len);
+        Ok(())
+    }
+
+    /// Takes a slice that was clipped to the axis already (`PySlice_AdjustIndices`).
+    #[inline]
+    pub fn slice_clipped(&mut self, start: i64, step: i64, len: i64) -> Result<()> {
+        let axis = self.next_axis()?;
+        let inside = |index: i64| (index as u64) < axis.len as u64;
+        let last = len.saturating_sub(1).checked_mul(step).and_then(|reach| reach.checked_add(start));
+        if len < 0 || (len > 0 && !(inside(start) && last.is_some_and(inside))) {
+            return Err(errors::slice_outside(start, step, len, self.next - 1, axis.len));
+        }
+        self.push_slice(axis, start, step, len);
+        Ok(())
+    }
+
+    /// Keeps the axes that the rest of the key does not consume.
+    #[inline]
+    pub fn ellipsis(&mut self) -> Result<()> {
+        if !self.pending_ellipsis {
+            return Err(errors::second_ellipsis());
+        }
+        self.pending_ellipsis = false;
+        self.keep(self.base.ndim() - self.consumed);
+        Ok(())
+    }
+
+    /// Adds an axis of length 1. Too high a rank is refused by [`Indexer::finish`], which knows how high.
+    #[inline]
+    pub fn new_axis(&mut self) -> Result<()> {
+        if self.axes.len() < MAX_RANK {
+            self.axes.push(Axis { len: 1, stride: 0 });
+        } else {
+            self.excess += 1;
+        }
+        Ok(())
+    }
+
+    /// Keeps the axes that no item named, and gives the view.
+    #[inline]
+    pub fn finish(mut self) -> Result<Layout> {
+        self.keep(self.base.ndim() - self.next);
+        let rank = self.axes.len() + self.excess;
+        if rank > MAX_RANK {
+            return Err(errors::index_rank(rank));
+        }
+        let offset = if self.empty { self.base.offset } else { self.offset };
+        Ok(Layout::from_parts(self.axes, offset, self.base.itemsize))
+    }
+
+    #[inline]
+    fn next_axis(&mut self) -> Result<Axis> {
+        match self.base.axes.get(self.next) {
+            Some(&axis) => {
+                self.next += 1;
+                Ok(axis)
+            }
+            None => Err(errors::too_many_indices(self.base.ndim(), self.next + 1)),
+        }
+    }
+
+    #[inline]
+    fn keep(&mut self, count: usize) {
+        let kept = self.base.axes.get(self.next..self.next + count).unwrap_or_default();
+        self.empty |= kept.iter().any(|axis| axis.len == 0);
+        self.axes.extend_from_slice(kept);
+        self.next += kept.len();
+    }
+
+    #[inline]
+    fn push_slice(&mut self, axis: Axis, start: i64, step: i64, len: i64) {
+        if len == 0 {
+            // NumPy keeps the stride of an axis that a slice empties.
+            self.empty = true;
+            self.axes.push(Axis { len: 0, stride: axis.stride });
+        } else {
+            self.advance(start, axis.stride);
+            // Wraps for a single element and a large step only, where the stride means nothing.
+            self.axes.push(Axis { len, stride: axis.stride.wrapping_mul(step) });
+        }
+    }
+
+    // Wraps only where another axis is empty, and then the offset is not used.
+    #[inline]
+    const fn advance(&mut self, index: i64, stride: i64) {
+        self.offset = self.offset.wrapping_add(index.wrapping_mul(stride));
+    }
+}
+
+/// CPython's `PySlice_Unpack` and `PySlice_AdjustIndices`: start, step and number of elements.
+#[inline]
+fn clip(len: i64, start: Option<i64>, stop: Option<i64>, step: Option<i64>) -> Result<(i64, i64, i64)> {
+    // So that the step can be negated, as in CPython.
+    let step = step.unwrap_or(1).max(-i64::MAX);
+    if step > 0 {
+        let bound = |index: i64| if index < 0 { (index + len).max(0) } else { index.min(len) };
+        let start = start.map_or(0, bound);
+        let span = stop.map_or(len, bound) - start;
+        let count = match step {
+            _ if span <= 0 => 0,
+            1 => span,
+            _ => (span - 1) / step + 1,
+        };
+        Ok((start, step, count))
+    } else if step < 0 {
+        let bound = |index: i64| if index < 0 { (index + len).max(-1) } else { index.min(len - 1) };
+        let start = start.map_or(len - 1, bound);
+        let span = start - stop.map_or(-1, bound);
+        Ok((start, step, if span <= 0 { 0 } else { (span - 1) / -step + 1 }))
+    } else {
+        Err(zero_step())
+    }
+}
+
+#[cold]
+fn zero_step() -> Error {
+    Error::value("slice step cannot be zero")
+}
+
+impl Layout {
+    /// The view of a whole key.
+    pub fn index(&self, key: &[Index]) -> Result<Self> {
+        let consumed = key.iter().filter(|item| matches!(item, Index::Integer(_) | Index::Slice { .. })).count();
+        let ellipses = key.iter().filter(|item| matches!(item, Index::Ellipsis)).count();
+        if ellipses > 1 {
+            return Err(errors::second_ellipsis());
+        }
+        let mut indexer = Indexer::new(self, consumed, ellipses == 1)?;
+        for &item in key {
+            match item {
+                Index::Integer(index) => indexer.integer(index)?,
+                Index::Slice { start, stop, step } => indexer.slice(start, stop, step)?,
+                Index::Ellipsis => indexer.ellipsis()?,
+                Index::NewAxis => indexer.new_axis()?,
+            }
+        }
+        indexer.finish()
+    }
+}

@@ -1,0 +1,285 @@
+//! Pure arithmetic of array layouts: shape, signed byte strides, byte offset and itemsize.
+//!
+//! Owns the meaning of an index, a reshape, a transpose, a broadcast and a dtype view, and the decomposition of a
+//! copy into blocks. NumPy is the judge of every result and of every message. It must never know a pointer, a device
+//! or Python: whether a layout fits the memory it is put on is asked of [`Layout::extent`] by the one who owns that
+//! memory.
+//!
+//! Every view costs a few nanoseconds, because Python pays it on each `a[i:j]`: no heap up to rank 8, and errors are
+//! built out of line.
+//!
+//! Three things hold for every [`Layout`], and the arithmetic of the submodules leans on them:
+//! - rank at most [`MAX_RANK`], no negative length, itemsize at least 1;
+//! - itemsize times the product of the lengths that are not zero fits in `i64` (NumPy's rule, so that the size of any
+//!   part of an empty array fits too);
+//! - if there are elements, every byte they cover has an address that fits in `i64`. Strides of axes of length 1, and
+//!   all strides of an empty layout, mean nothing and may be any value: arithmetic on them wraps.
+
+mod errors;
+mod index;
+mod reshape;
+
+use smallvec::SmallVec;
+
+use crate::error::{Error, Result};
+
+pub use index::{Index, Indexer};
+pub use reshape::resolve_shape;
+
+/// The largest rank, as in NumPy.
+pub const MAX_RANK: usize = 64;
+
+/// One axis: its length, and the distance in bytes from one element to the next along it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub struct Axis {
+    /// Number of elements along the axis.
+    pub len: i64,
+    /// Signed distance between neighbours, in bytes.
+    pub stride: i64,
+}
+
+/// The axes of a layout, outermost first.
+pub type Axes = SmallVec<[Axis; 8]>;
+
+/// Lengths alone, outermost first.
+pub type Dims = SmallVec<[i64; 8]>;
+
+/// Which axis runs fastest.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Order {
+    /// The last axis runs fastest.
+    C,
+    /// The first axis runs fastest.
+    F,
+}
+
+/// Where the elements of an array lie, relative to the start of its allocation.
+#[derive(PartialEq, Eq, Debug)]
+pub struct Layout {
+    axes: Axes,
+    offset: i64,
+    itemsize: i64,
+}
+
+// By hand: the derived clone of a `SmallVec` clones element by element.
+impl Clone for Layout {
+    #[inline]
+    fn clone(&self) -> Self {
+        Self { axes: Axes::from_slice(&self.axes), offset: self.offset, itemsize: self.itemsize }
+    }
+}
+
+impl Layout {
+    /// The layout of a fresh array without gaps. As in NumPy the strides of an empty one are all zero.
+    pub fn contiguous(shape: &[i64], itemsize: i64, order: Order) -> Result<Self> {
+        check_size(shape, itemsize)?;
+        let mut axes = Axes::with_capacity(shape.len());
+        if shape.contains(&0) {
+            axes.extend(shape.iter().map(|&len| Axis { len, stride: 0 }));
+        } else {
+            fill_contiguous(&mut axes, shape, itemsize, order);
+        }
+        Ok(Self { axes, offset: 0, itemsize })
+    }
+
+    /// A layout of any signed strides, checked so that no address of an element overflows.
+    pub fn strided(shape: &[i64], strides: &[i64], offset: i64, itemsize: i64) -> Result<Self> {
+        check_size(shape, itemsize)?;
+        if shape.len() != strides.len() {
+            return Err(errors::strides_rank(shape.len(), strides.len()));
+        }
+        let axes = shape.iter().zip(strides).map(|(&len, &stride)| Axis { len, stride }).collect();
+        let layout = Self { axes, offset, itemsize };
+        match layout.checked_extent() {
+            Some(_) => Ok(layout),
+            None => Err(errors::extent_overflow(shape, strides, offset)),
+        }
+    }
+
+    /// Moves the first element; the strides stay.
+    pub fn with_offset(&self, offset: i64) -> Result<Self> {
+        let layout = Self { offset, ..self.clone() };
+        if layout.checked_extent().is_none() {
+            let (shape, strides): (Dims, Dims) = (layout.shape().collect(), layout.strides().collect());
+            return Err(errors::extent_overflow(&shape, &strides, offset));
+        }
+        Ok(layout)
+    }
+
+    /// For submodules that have shown the invariants of the module docs.
+    #[inline]
+    const fn from_parts(axes: Axes, offset: i64, itemsize: i64) -> Self {
+        Self { axes, offset, itemsize }
+    }
+
+    /// The axes, outermost first.
+    #[inline]
+    pub fn axes(&self) -> &[Axis] {
+        &self.axes
+    }
+
+    /// Number of axes.
+    #[inline]
+    pub fn ndim(&self) -> usize {
+        self.axes.len()
+    }
+
+    /// Lengths of the axes.
+    #[inline]
+    pub fn shape(&self) -> impl ExactSizeIterator<Item = i64> + DoubleEndedIterator + Clone + '_ {
+        self.axes.iter().map(|axis| axis.len)
+    }
+
+    /// Strides of the axes in bytes.
+    #[inline]
+    pub fn strides(&self) -> impl ExactSizeIterator<Item = i64> + DoubleEndedIterator + Clone + '_ {
+        self.axes.iter().map(|axis| axis.stride)
+    }
+
+    /// Number of elements.
+    #[inline]
+    pub fn size(&self) -> i64 {
+        self.axes.iter().fold(1, |size, axis| size * axis.len)
+    }
+
+    /// Bytes that the elements would need side by side; a broadcast layout covers fewer.
+    #[inline]
+    pub fn nbytes(&self) -> i64 {
+        self.size() * self.itemsize
+    }
+
+    /// Bytes of one element.
+    #[inline]
+    pub const fn itemsize(&self) -> i64 {
+        self.itemsize
+    }
+
+    /// Byte offset of the first element from the start of the allocation.
+    #[inline]
+    pub const fn offset(&self) -> i64 {
+        self.offset
+    }
+
+    /// Whether there are no elements.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.axes.iter().any(|axis| axis.len == 0)
+    }
+
+    /// Whether the elements lie side by side, the last axis running fastest. Axes of length 1 do not count.
+    #[inline]
+    pub fn is_c_contiguous(&self) -> bool {
+        packed(self.axes.iter().rev(), self.itemsize) || self.is_empty()
+    }
+
+    /// Whether the elements lie side by side, the first axis running fastest. Axes of length 1 do not count.
+    #[inline]
+    pub fn is_f_contiguous(&self) -> bool {
+        packed(self.axes.iter(), self.itemsize) || self.is_empty()
+    }
+
+    /// The bytes `[low, high)` of the allocation between which all elements lie; `None` if there are no elements.
+    pub fn extent(&self) -> Option<(i64, i64)> {
+        // `checked_extent` is `None` for no existing layout.
+        self.checked_extent().flatten()
+    }
+
+    /// `None`: an address overflows. `Some(None)`: there are no elements.
+    fn checked_extent(&self) -> Option<Option<(i64, i64)>> {
+        if self.is_empty() {
+            return Some(None);
+        }
+        let (mut low, mut high) = (self.offset, self.offset.checked_add(self.itemsize)?);
+        for axis in &self.axes {
+            let reach = (axis.len - 1).checked_mul(axis.stride)?;
+            if reach < 0 {
+                low = low.checked_add(reach)?;
+            } else {
+                high = high.checked_add(reach)?;
+            }
+        }
+        Some(Some((low, high)))
+    }
+}
+
+#[inline]
+fn packed<'a>(innermost_first: impl Iterator<Item = &'a Axis>, itemsize: i64) -> bool {
+    let mut expected = itemsize;
+    for axis in innermost_first {
+        if axis.len != 1 {
+            if axis.stride != expected {
+                return false;
+            }
+            expected = expected.wrapping_mul(axis.len);
+        }
+    }
+    true
+}
+
+/// Appends the axes of an array without gaps. A zero length counts as one, as in NumPy, so that strides stay distinct.
+fn fill_contiguous(axes: &mut Axes, shape: &[i64], itemsize: i64, order: Order) {
+    let start = axes.len();
+    axes.extend(shape.iter().map(|&len| Axis { len, stride: 0 }));
+    let mut stride = itemsize;
+    let mut set = |axis: &mut Axis| {
+        axis.stride = stride;
+        stride *= axis.len.max(1);
+    };
+    match order {
+        Order::C => axes[start..].iter_mut().rev().for_each(&mut set),
+        Order::F => axes[start..].iter_mut().for_each(&mut set),
+    }
+}
+
+/// The first two invariants of the module docs.
+fn check_size(shape: &[i64], itemsize: i64) -> Result<()> {
+    check_rank(shape.len())?;
+    if itemsize < 1 {
+        return Err(errors::itemsize(itemsize));
+    }
+    let mut bytes = Some(itemsize);
+    for &len in shape {
+        if len < 0 {
+            return Err(Error::value("negative dimensions are not allowed"));
+        }
+        if len != 0 {
+            bytes = bytes.and_then(|bytes| bytes.checked_mul(len));
+        }
+    }
+    if bytes.is_none() { Err(errors::too_big()) } else { Ok(()) }
+}
+
+#[inline]
+fn check_rank(rank: usize) -> Result<()> {
+    if rank > MAX_RANK { Err(errors::rank(rank)) } else { Ok(()) }
+}
+
+/// Counts a negative axis from the end.
+#[inline]
+fn normalize_axis(axis: i64, ndim: usize) -> Result<usize> {
+    // `ndim` is at most `MAX_RANK`, so neither the cast nor the sum can overflow.
+    let counted = if axis < 0 { axis + ndim as i64 } else { axis };
+    if (counted as u64) < ndim as u64 { Ok(counted as usize) } else { Err(errors::axis(axis, ndim)) }
+}
+
+/// A set of axes; a rank of at most 64 fits in one word.
+#[derive(Clone, Copy, Default)]
+struct AxisSet(u64);
+
+impl AxisSet {
+    /// Whether `axis` was not in the set before.
+    #[inline]
+    fn insert(&mut self, axis: usize) -> bool {
+        let fresh = !self.contains(axis);
+        self.0 |= 1 << axis;
+        fresh
+    }
+
+    #[inline]
+    const fn contains(self, axis: usize) -> bool {
+        self.0 >> axis & 1 == 1
+    }
+}
+
+#[cfg(test)]
+mod tests;

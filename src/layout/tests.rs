@@ -1,0 +1,290 @@
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+use super::*;
+
+/// A fresh C-contiguous layout of 4-byte elements.
+fn fresh(shape: &[i64]) -> Layout {
+    Layout::contiguous(shape, 4, Order::C).unwrap()
+}
+
+fn shape(layout: &Layout) -> Vec<i64> {
+    layout.shape().collect()
+}
+
+fn strides(layout: &Layout) -> Vec<i64> {
+    layout.strides().collect()
+}
+
+#[track_caller]
+fn value_error<T: std::fmt::Debug>(result: Result<T>, text: &str) {
+    match result {
+        Err(Error::Value(found)) => assert_eq!(found, text),
+        other => panic!("expected a ValueError, got {other:?}"),
+    }
+}
+
+#[track_caller]
+fn index_error<T: std::fmt::Debug>(result: Result<T>, text: &str) {
+    match result {
+        Err(Error::Index(found)) => assert_eq!(found, text),
+        other => panic!("expected an IndexError, got {other:?}"),
+    }
+}
+
+fn slice(start: impl Into<Option<i64>>, stop: impl Into<Option<i64>>, step: impl Into<Option<i64>>) -> Index {
+    Index::Slice { start: start.into(), stop: stop.into(), step: step.into() }
+}
+
+mod construction {
+    use super::*;
+
+    const TOO_BIG: &str = "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size.";
+
+    #[test]
+    fn a_fresh_array_has_numpys_strides() {
+        assert_eq!(strides(&fresh(&[3, 1, 4])), [16, 16, 4]);
+        assert_eq!(strides(&Layout::contiguous(&[3, 1, 4], 4, Order::F).unwrap()), [4, 12, 12]);
+        assert_eq!(strides(&fresh(&[])), []);
+    }
+
+    #[test]
+    fn a_fresh_empty_array_has_zero_strides() {
+        assert_eq!(strides(&fresh(&[3, 0, 4])), [0, 0, 0]);
+    }
+
+    #[test]
+    fn a_negative_length_is_refused_even_in_an_empty_array() {
+        value_error(Layout::contiguous(&[0, -1], 4, Order::C), "negative dimensions are not allowed");
+    }
+
+    #[test]
+    fn too_many_bytes_are_refused_without_regard_to_zero_lengths() {
+        let huge = 1 << 62;
+        for shape in [&[huge, huge][..], &[0, huge, huge], &[huge, 0, huge], &[0, huge]] {
+            value_error(Layout::contiguous(shape, 8, Order::C), TOO_BIG);
+        }
+        assert!(Layout::contiguous(&[0, i64::MAX], 1, Order::C).is_ok());
+        assert!(Layout::contiguous(&[i64::MAX], 1, Order::F).is_ok());
+        value_error(Layout::contiguous(&[i64::MAX], 2, Order::F), TOO_BIG);
+    }
+
+    #[test]
+    fn rank_64_is_the_last() {
+        assert!(Layout::contiguous(&[1; 64], 4, Order::C).is_ok());
+        value_error(
+            Layout::contiguous(&[1; 65], 4, Order::C),
+            "maximum supported dimension for an ndarray is currently 64, found 65",
+        );
+    }
+
+    #[test]
+    fn an_itemsize_below_one_is_refused() {
+        value_error(Layout::contiguous(&[2], 0, Order::C), "itemsize must be at least 1 byte, not 0");
+    }
+
+    #[test]
+    fn strides_whose_reach_overflows_are_refused() {
+        let huge = 1 << 62;
+        value_error(
+            Layout::strided(&[2, 2], &[huge, huge], 0, 1),
+            "shape (2,2) with strides (4611686018427387904,4611686018427387904) at byte offset 0 reaches addresses \
+             beyond 64 bits",
+        );
+        assert!(Layout::strided(&[2, 2], &[huge, -huge], 0, 1).is_ok());
+        assert!(Layout::strided(&[3], &[i64::MIN], 0, 1).is_err());
+        assert!(Layout::strided(&[1, 0], &[i64::MIN, i64::MAX], 0, 1).is_ok());
+        assert!(fresh(&[3]).with_offset(i64::MAX - 11).is_err());
+        assert_eq!(fresh(&[3]).with_offset(i64::MAX - 12).unwrap().extent(), Some((i64::MAX - 12, i64::MAX)));
+        value_error(
+            Layout::strided(&[2, 2], &[4], 0, 4),
+            "strides must be the same length as shape: 1 strides for 2 axes",
+        );
+    }
+
+    #[test]
+    fn the_extent_covers_negative_strides_and_the_last_element() {
+        let layout = Layout::strided(&[3, 2], &[-8, 4], 100, 4).unwrap();
+        assert_eq!(layout.extent(), Some((84, 108)));
+        assert_eq!(fresh(&[]).extent(), Some((0, 4)));
+        assert_eq!(fresh(&[2, 0]).extent(), None);
+    }
+
+    #[test]
+    fn a_layout_of_rank_8_stays_off_the_heap() {
+        assert!(!fresh(&[1, 2, 1, 2, 1, 2, 1, 2]).axes.spilled());
+    }
+}
+
+mod contiguity {
+    use super::*;
+
+    #[test]
+    fn axes_of_length_1_do_not_count() {
+        let layout = Layout::strided(&[1, 3, 1, 4], &[7, 16, -3, 4], 0, 4).unwrap();
+        assert!(layout.is_c_contiguous() && !layout.is_f_contiguous());
+    }
+
+    #[test]
+    fn empty_and_0d_layouts_are_both() {
+        for layout in [Layout::strided(&[2, 0, 3], &[9, 9, 9], 0, 4).unwrap(), fresh(&[])] {
+            assert!(layout.is_c_contiguous() && layout.is_f_contiguous());
+        }
+    }
+
+    #[test]
+    fn a_reversed_or_broadcast_axis_is_neither() {
+        for stride in [-4, 0] {
+            let layout = Layout::strided(&[3], &[stride], 8, 4).unwrap();
+            assert!(!layout.is_c_contiguous() && !layout.is_f_contiguous());
+        }
+    }
+}
+
+mod indexing {
+    use super::*;
+    use Index::{Ellipsis, Integer, NewAxis};
+
+    #[test]
+    fn a_reversed_slice_keeps_its_negative_stride() {
+        let view = fresh(&[3, 4]).index(&[slice(None, None, -1), slice(None, None, -2)]).unwrap();
+        assert_eq!((shape(&view), strides(&view), view.offset()), (vec![3, 2], vec![-16, -8], 44));
+    }
+
+    #[test]
+    fn a_slice_that_empties_an_axis_keeps_stride_and_offset() {
+        let layout = fresh(&[3, 4]);
+        for empty in [slice(5, 2, None), slice(1, 1, 7), slice(0, 5, -3)] {
+            let view = layout.index(&[empty, slice(None, None, 2)]).unwrap();
+            assert_eq!((shape(&view), strides(&view), view.offset()), (vec![0, 2], vec![16, 8], 0));
+        }
+        let view = layout.index(&[Integer(2), slice(4, None, None)]).unwrap();
+        assert_eq!((shape(&view), view.offset()), (vec![0], 0));
+        let view = fresh(&[0, 4]).index(&[Ellipsis, Integer(3)]).unwrap();
+        assert_eq!((shape(&view), view.offset()), (vec![0], 0));
+    }
+
+    #[test]
+    fn extreme_slice_values_are_clipped_as_in_python() {
+        let layout = fresh(&[5]);
+        for (start, stop, step, expected) in [
+            (None, None, Some(i64::MAX), (1, 0)),
+            (None, None, Some(i64::MIN), (1, 16)),
+            (Some(i64::MIN), Some(i64::MAX), None, (5, 0)),
+            (Some(i64::MAX), Some(i64::MIN), Some(-1), (5, 16)),
+            (Some(i64::MAX), None, None, (0, 0)),
+            (Some(-2), Some(-1), None, (1, 12)),
+            (Some(1), Some(4), Some(1 << 62), (1, 4)),
+        ] {
+            let view = layout.index(&[slice(start, stop, step)]).unwrap();
+            assert_eq!((view.size(), view.offset()), expected, "[{start:?}:{stop:?}:{step:?}]");
+        }
+    }
+
+    #[test]
+    fn ellipsis_and_newaxis_place_the_axes_that_are_left() {
+        let layout = fresh(&[2, 3, 4]);
+        let view = layout.index(&[NewAxis, Integer(1), Ellipsis, NewAxis, slice(1, 3, None)]).unwrap();
+        assert_eq!((shape(&view), strides(&view), view.offset()), (vec![1, 3, 1, 2], vec![0, 16, 0, 4], 52));
+        assert_eq!(layout.index(&[]).unwrap(), layout);
+        assert_eq!(layout.index(&[Ellipsis]).unwrap(), layout);
+        assert_eq!(shape(&layout.index(&[Integer(-1), Integer(-1), Integer(-1)]).unwrap()), []);
+    }
+
+    #[test]
+    fn a_clipped_slice_is_taken_as_it_is_but_not_outside_the_axis() {
+        let layout = fresh(&[5]);
+        let take = |start, step, len| {
+            let mut indexer = Indexer::new(&layout, 1, false)?;
+            indexer.slice_clipped(start, step, len)?;
+            indexer.finish()
+        };
+        let view = take(4, -2, 3).unwrap();
+        assert_eq!((shape(&view), strides(&view), view.offset()), (vec![3], vec![-8], 16));
+        assert_eq!(take(9, 3, 0).unwrap().size(), 0);
+        index_error(take(4, -2, 4), "a slice of 4 elements from 4 in steps of -2 leaves axis 0 with size 5");
+        for (start, step, len) in [(5, 1, 1), (-1, 1, 1), (0, i64::MAX, 3), (0, 1, -1), (0, 1, i64::MIN)] {
+            assert!(take(start, step, len).is_err());
+        }
+    }
+
+    #[test]
+    fn mistakes_are_told_in_numpys_words() {
+        let layout = fresh(&[3, 4]);
+        index_error(layout.index(&[Integer(5)]), "index 5 is out of bounds for axis 0 with size 3");
+        index_error(layout.index(&[Ellipsis, Integer(-5)]), "index -5 is out of bounds for axis 1 with size 4");
+        index_error(
+            layout.index(&[Integer(i64::MIN)]),
+            &format!("index {} is out of bounds for axis 0 with size 3", i64::MIN),
+        );
+        index_error(
+            layout.index(&[Integer(9), Ellipsis, Integer(0), Integer(0)]),
+            "too many indices for array: array is 2-dimensional, but 3 were indexed",
+        );
+        index_error(layout.index(&[Ellipsis, Ellipsis]), "an index can only have a single ellipsis ('...')");
+        value_error(layout.index(&[slice(None, None, 0)]), "slice step cannot be zero");
+        index_error(
+            fresh(&[1; 63]).index(&[NewAxis, NewAxis, NewAxis]),
+            "number of dimensions must be within [0, 64], indexing result would have 66",
+        );
+        assert_eq!(fresh(&[1; 64]).index(&[Integer(0), NewAxis]).unwrap().ndim(), 64);
+    }
+}
+
+mod reshaping {
+    use super::*;
+
+    fn view(layout: &Layout, wanted: &[i64]) -> Vec<i64> {
+        strides(&layout.reshape(wanted, Order::C).unwrap().unwrap())
+    }
+
+    #[test]
+    fn views_have_numpys_strides() {
+        let layout = fresh(&[3, 4]);
+        let every_other = layout.index(&[slice(None, None, 2)]).unwrap();
+        let column = layout.index(&[slice(None, None, None), slice(None, 1, None)]).unwrap();
+        assert_eq!(view(&layout, &[1, 3, 1, 4, 1]), [48, 16, 16, 4, 4]);
+        assert_eq!(view(&every_other, &[1, 2, 1, 2, 2]), [64, 32, 16, 8, 4]);
+        assert_eq!(view(&column, &[1, 1, 3]), [48, 48, 16]);
+        assert_eq!(view(&column, &[3, 1, 1]), [16, 16, 16]);
+        assert_eq!(view(&fresh(&[0, 4]), &[3, 0, 2]), [8, 8, 4]);
+        let f = Layout::contiguous(&[4, 3], 4, Order::F).unwrap();
+        assert_eq!(view(&f, &[2, 2, 3]), [8, 4, 16]);
+        let split = f.reshape(&[1, 6, 1, 2, 1], Order::F).unwrap().unwrap();
+        assert_eq!(strides(&split), [4, 4, 24, 24, 48]);
+    }
+
+    #[test]
+    fn a_copy_is_asked_for_where_numpy_copies() {
+        let layout = fresh(&[3, 4]);
+        assert_eq!(layout.reshape(&[12], Order::F).unwrap(), None);
+        let every_other = layout.index(&[slice(None, None, None), slice(None, None, 2)]).unwrap();
+        assert!(every_other.ravel(Order::C).unwrap().is_some(), "rows are 16 bytes apart, elements 8: an even run");
+        let part = layout.index(&[slice(None, None, None), slice(None, 3, None)]).unwrap();
+        assert_eq!(part.ravel(Order::C).unwrap(), None);
+    }
+
+    #[test]
+    fn one_negative_length_is_worked_out() {
+        assert_eq!(resolve_shape(12, &[-2, 3]).unwrap()[..], [4, 3]);
+        assert_eq!(resolve_shape(0, &[-1, 5]).unwrap()[..], [0, 5]);
+        assert_eq!(resolve_shape(1, &[]).unwrap()[..], []);
+    }
+
+    #[test]
+    fn mistakes_are_told_in_numpys_words() {
+        let huge = 1 << 62;
+        for (size, wanted, text) in [
+            (6, &[4][..], "(4,)"),
+            (12, &[], "()"),
+            (12, &[5, -1], "(5,newaxis)"),
+            (12, &[-1, 5], "(5)"),
+            (0, &[0, -1], "(0,newaxis)"),
+            (0, &[huge, huge, 0], "(4611686018427387904,4611686018427387904,0)"),
+            (12, &[huge, 4, 12], "(4611686018427387904,4,12)"),
+        ] {
+            value_error(resolve_shape(size, wanted), &format!("cannot reshape array of size {size} into shape {text}"));
+        }
+        value_error(resolve_shape(12, &[-1, 3, -1]), "can only specify one unknown dimension");
+        assert!(fresh(&[0]).reshape(&[0, huge, huge], Order::C).is_err());
+    }
+}
