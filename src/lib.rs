@@ -20,4 +20,6 @@ pub mod error;
 pub mod layout;
 pub mod lifetime;
 pub mod memory;
+#[cfg(feature = "python")]
+mod python;
 pub mod stream;

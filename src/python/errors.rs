@@ -1,0 +1,124 @@
+//! Where Rust's errors become Python's exceptions, and nowhere else.
+
+use pyo3::exceptions::{
+    PyBufferError, PyIndexError, PyMemoryError, PyRuntimeError, PyTypeError, PyValueError,
+};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyTuple, PyType};
+
+use crate::error::Error;
+
+/// The classes that have no equal among the built-in ones.
+struct Classes {
+    cuda_error: Py<PyType>,
+    out_of_memory: Py<PyType>,
+    not_supported: Py<PyType>,
+    unavailable: Py<PyType>,
+    fork: Py<PyType>,
+}
+
+static CLASSES: PyOnceLock<Classes> = PyOnceLock::new();
+
+const CUDA_ERROR_DOC: &str = "A driver refused a call.
+
+Attributes
+----------
+code : int
+    The driver's number; the codes that CUDA and HIP share are equal.
+name : str
+    The driver's name of it, for example ``'CUDA_ERROR_INVALID_VALUE'``.
+text : str
+    The driver's one-line explanation.
+operation : str
+    The driver's function.
+device : str
+    The device, for example ``'cuda:0'``; empty where none is concerned.";
+
+const OUT_OF_MEMORY_DOC: &str = "Memory could not be had, also after waiting for the device and trimming the pool.
+
+It is a :class:`CudaError` and a :class:`MemoryError`. The message says what was asked for, what live PyGPU arrays hold
+and what the device has free.";
+
+const NOT_SUPPORTED_DOC: &str = "The operation exists, but not on this backend, device or driver.";
+
+const UNAVAILABLE_DOC: &str = "No backend can serve the request; the message says what was searched and why it failed.";
+
+const FORK_DOC: &str = "A GPU call in a process that was forked after the driver was initialised.";
+
+fn exception<'py>(py: Python<'py>, name: &str, bases: Bound<'py, PyTuple>, doc: &str) -> PyResult<Bound<'py, PyType>> {
+    let namespace = PyDict::new(py);
+    namespace.set_item("__module__", "PyGPU")?;
+    namespace.set_item("__doc__", doc)?;
+    Ok(py.get_type::<PyType>().call1((name, bases, namespace))?.cast_into::<PyType>()?)
+}
+
+fn make_classes(py: Python<'_>) -> PyResult<Classes> {
+    let runtime = py.get_type::<PyRuntimeError>();
+    let cuda_error = exception(py, "CudaError", PyTuple::new(py, [&runtime])?, CUDA_ERROR_DOC)?;
+    for name in ["name", "text", "operation", "device"] {
+        cuda_error.setattr(name, "")?;
+    }
+    cuda_error.setattr("code", 0)?;
+    let memory = py.get_type::<PyMemoryError>();
+    let out_of_memory = exception(py, "OutOfMemoryError", PyTuple::new(py, [&cuda_error, &memory])?, OUT_OF_MEMORY_DOC)?;
+    let runtime_only = || PyTuple::new(py, [&runtime]);
+    Ok(Classes {
+        not_supported: exception(py, "NotSupportedError", runtime_only()?, NOT_SUPPORTED_DOC)?.unbind(),
+        unavailable: exception(py, "BackendUnavailableError", runtime_only()?, UNAVAILABLE_DOC)?.unbind(),
+        fork: exception(py, "ForkError", runtime_only()?, FORK_DOC)?.unbind(),
+        cuda_error: cuda_error.unbind(),
+        out_of_memory: out_of_memory.unbind(),
+    })
+}
+
+/// Puts the classes into the module.
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    let classes = CLASSES.get_or_try_init(py, || make_classes(py))?;
+    module.add("CudaError", &classes.cuda_error)?;
+    module.add("OutOfMemoryError", &classes.out_of_memory)?;
+    module.add("NotSupportedError", &classes.not_supported)?;
+    module.add("BackendUnavailableError", &classes.unavailable)?;
+    module.add("ForkError", &classes.fork)
+}
+
+impl From<Error> for PyErr {
+    #[cold]
+    fn from(error: Error) -> Self {
+        Python::attach(|py| convert(py, &error).unwrap_or_else(|failure| failure))
+    }
+}
+
+fn convert(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
+    let text = error.to_string();
+    let classes = CLASSES.get_or_try_init(py, || make_classes(py))?;
+    let of = |class: &Py<PyType>| PyErr::from_type(class.bind(py).clone(), text.clone());
+    Ok(match error {
+        Error::Value(_) => PyValueError::new_err(text),
+        Error::Type(_) => PyTypeError::new_err(text),
+        Error::Index(_) => PyIndexError::new_err(text),
+        Error::Buffer(_) => PyBufferError::new_err(text),
+        Error::NotSupported(_) => of(&classes.not_supported),
+        Error::Unavailable(_) => of(&classes.unavailable),
+        Error::Forked { .. } => of(&classes.fork),
+        Error::OutOfMemory(memory) => {
+            let raised = of(&classes.out_of_memory);
+            let value = raised.value(py);
+            value.setattr("code", 2)?;
+            value.setattr("name", "out of memory")?;
+            value.setattr("device", &memory.device)?;
+            raised
+        }
+        Error::Driver(driver) => {
+            let raised = of(&classes.cuda_error);
+            let value = raised.value(py);
+            value.setattr("code", driver.code)?;
+            value.setattr("name", &driver.name)?;
+            value.setattr("text", &driver.text)?;
+            value.setattr("operation", driver.operation)?;
+            value.setattr("device", &driver.device)?;
+            raised
+        }
+    })
+}
