@@ -1,0 +1,334 @@
+//! Moving values: host to device, device to host, device to device, whatever the layouts.
+//!
+//! This is the only caller of a backend's copies and fills. A copy is decomposed into what a copy engine knows: one block,
+//! rows at even distances, or several of these; [`staged`] does what is left. Every function first lets the stream wait
+//! for whom it must (`Allocation::begin`) and notes its use afterwards (`Allocation::end`).
+//!
+//! Pageable host memory may be changed or freed when a call returns. Pinned host memory is in use until the stream has
+//! passed: whoever calls with it synchronises, or keeps it (`memory::pending`).
+
+mod fill;
+mod host;
+mod staged;
+
+use crate::array::Array;
+use crate::backend::{Address, Direction, Extent, Pitched};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::layout::{self, Blocks, Layout, Order, Uniform};
+use crate::memory::Access;
+use crate::stream::Stream;
+
+pub use fill::fill;
+
+/// Host memory with a layout on it; offsets count from `address`.
+#[derive(Clone)]
+pub struct HostSide {
+    /// Where byte 0 of the layout is.
+    pub address: Address,
+    /// Shape and strides.
+    pub layout: Layout,
+}
+
+/// Rows narrower than this are packed on the host instead of being fetched one by one over the bus.
+const NARROW: i64 = 64;
+
+/// Most blocks that are copied one by one; beyond that a detour over the host is quicker.
+const MANY: i64 = 256;
+
+/// One side of a copy: where byte 0 of its layout is, and the layout.
+#[derive(Clone, Copy)]
+struct Side<'a> {
+    base: Address,
+    layout: &'a Layout,
+}
+
+fn side_of(array: &Array) -> Side<'_> {
+    Side { base: array.allocation().address(), layout: array.layout() }
+}
+
+fn side_of_host(host: &HostSide) -> Side<'_> {
+    Side { base: host.address, layout: &host.layout }
+}
+
+fn check_shapes(target: &Layout, source: &Layout) -> Result<()> {
+    if target.shape().eq(source.shape()) && target.itemsize() == source.itemsize() {
+        return Ok(());
+    }
+    let list = |layout: &Layout| layout.shape().map(|len| len.to_string()).collect::<Vec<_>>().join(", ");
+    Err(Error::value(format!(
+        "copy: the source has shape ({}) and items of {} bytes, the target shape ({}) and items of {} bytes",
+        list(source),
+        source.itemsize(),
+        list(target),
+        target.itemsize()
+    )))
+}
+
+/// Copies host memory into an array, in the order of `stream`.
+///
+/// # Errors
+/// `ValueError` when the shapes or item sizes differ; the driver's.
+///
+/// # Safety
+/// The host memory is readable wherever its layout reaches, until this returns or, if pinned, the stream has passed.
+pub unsafe fn to_device(target: &Array, source: &HostSide, stream: &Stream) -> Result<()> {
+    check_shapes(target.layout(), &source.layout)?;
+    if target.layout().size() == 0 {
+        return Ok(());
+    }
+    let device = target.device();
+    if device.is_cpu() {
+        // SAFETY: the target is an array's own memory, the source promised by the caller.
+        return unsafe { host::copy(side_of(target), side_of_host(source)) };
+    }
+    let blocks = Blocks::of(target.layout(), &source.layout)?;
+    if is_direct(&blocks) {
+        return with_access(target, Access::Write, stream, || {
+            // SAFETY: as above.
+            unsafe { copy_blocks(device, Direction::HostToDevice, side_of(target), side_of_host(source), &blocks, stream) }
+        });
+    }
+    let dense = target.layout().dense_like();
+    let packed = host::Packed::new(&dense);
+    // SAFETY: the packed buffer is ours and as large as `dense`; the source is promised by the caller.
+    unsafe { host::copy(packed.side(&dense), side_of_host(source))? };
+    let packed_side = HostSide { address: packed.address(), layout: dense.clone() };
+    if is_direct(&Blocks::of(target.layout(), &dense)?) {
+        // SAFETY: the packed buffer is pageable: the driver has read it when this returns.
+        return unsafe { to_device(target, &packed_side, stream) };
+    }
+    let scratch = Array::on_new_memory(dense, target.dtype(), stream.clone())?;
+    // SAFETY: as above; equal dense layouts are one block, so this does not come here again.
+    unsafe { to_device(&scratch, &packed_side, stream)? };
+    between(target, &scratch, stream)
+}
+
+/// Copies an array into host memory, in the order of `stream`.
+///
+/// # Errors
+/// `ValueError` when the shapes or item sizes differ; the driver's.
+///
+/// # Safety
+/// The host memory is writable wherever its layout reaches, and no element of it lies on another, until this returns or,
+/// if pinned, the stream has passed.
+pub unsafe fn to_host(target: &HostSide, source: &Array, stream: &Stream) -> Result<()> {
+    check_shapes(&target.layout, source.layout())?;
+    if source.layout().size() == 0 {
+        return Ok(());
+    }
+    let device = source.device();
+    if device.is_cpu() {
+        // SAFETY: the source is an array's own memory, the target promised by the caller.
+        return unsafe { host::copy(side_of_host(target), side_of(source)) };
+    }
+    let blocks = Blocks::of(&target.layout, source.layout())?;
+    if is_direct(&blocks) {
+        return with_access(source, Access::Read, stream, || {
+            // SAFETY: as above.
+            unsafe { copy_blocks(device, Direction::DeviceToHost, side_of_host(target), side_of(source), &blocks, stream) }
+        });
+    }
+    let dense = source.layout().dense_like();
+    if !is_direct(&Blocks::of(&dense, source.layout())?) {
+        let scratch = Array::on_new_memory(dense, source.dtype(), stream.clone())?;
+        between(&scratch, source, stream)?;
+        // SAFETY: as promised by the caller; a dense source does not come here again.
+        return unsafe { to_host(target, &scratch, stream) };
+    }
+    let packed = host::Packed::new(&dense);
+    let packed_side = HostSide { address: packed.address(), layout: dense.clone() };
+    // SAFETY: the packed buffer is ours and pageable: the values are there when this returns.
+    unsafe { to_host(&packed_side, source, stream)? };
+    // SAFETY: as above; the target is promised by the caller.
+    unsafe { host::copy(side_of_host(target), packed.side(&dense)) }
+}
+
+/// Copies an array into another, in the order of `stream`; overlapping memory is read before it is written.
+///
+/// # Errors
+/// `ValueError` when the shapes or item sizes differ; `OutOfMemory` for a scratch copy; the driver's.
+pub fn between(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
+    check_shapes(target.layout(), source.layout())?;
+    if target.layout().size() == 0 {
+        return Ok(());
+    }
+    if target.device() != source.device() {
+        return across(target, source, stream);
+    }
+    if may_overlap(target, source) {
+        let scratch = Array::on_new_memory(source.layout().dense_like(), source.dtype(), stream.clone())?;
+        between(&scratch, source, stream)?;
+        return between(target, &scratch, stream);
+    }
+    let device = target.device();
+    if device.is_cpu() {
+        // SAFETY: both are arrays' own memory and do not overlap.
+        return unsafe { host::copy(side_of(target), side_of(source)) };
+    }
+    let blocks = Blocks::of(target.layout(), source.layout())?;
+    if let Blocks::Many(many) = &blocks
+        && many.count() > MANY
+    {
+        return staged::between(target, source, stream);
+    }
+    with_access(source, Access::Read, stream, || {
+        with_access(target, Access::Write, stream, || {
+            // SAFETY: both are arrays' own memory, kept alive in the order of the stream by their usage.
+            unsafe { copy_blocks(device, Direction::DeviceToDevice, side_of(target), side_of(source), &blocks, stream) }
+        })
+    })
+}
+
+fn may_overlap(target: &Array, source: &Array) -> bool {
+    if target.allocation().is_lent() || source.allocation().is_lent() {
+        // Two lent blocks may be parts of one: compare addresses instead of offsets.
+        return match (target.layout().extent(), source.layout().extent()) {
+            (Some((target_low, target_high)), Some((source_low, source_high))) => {
+                let base = source.allocation().address().wrapping_sub(target.allocation().address()) as i64;
+                target_low < source_high.wrapping_add(base) && source_low.wrapping_add(base) < target_high
+            }
+            _ => false,
+        };
+    }
+    std::sync::Arc::ptr_eq(target.allocation(), source.allocation())
+        && layout::overlap(target.layout(), source.layout())
+}
+
+/// Between two devices: both sides dense and alike, so that one run of bytes crosses.
+fn across(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
+    let (to, from) = (target.device(), source.device());
+    if from.is_cpu() {
+        let host = HostSide { address: source.allocation().address(), layout: source.layout().clone() };
+        // SAFETY: the source array is borrowed, and its memory is pageable or waited for.
+        unsafe { to_device(target, &host, &on_device(stream, to))? };
+        return on_device(stream, to).synchronize();
+    }
+    if to.is_cpu() {
+        let host = HostSide { address: target.allocation().address(), layout: target.layout().clone() };
+        // SAFETY: as above.
+        unsafe { to_host(&host, source, &on_device(stream, from))? };
+        return on_device(stream, from).synchronize();
+    }
+    if to.kind() != from.kind() {
+        return Err(Error::not_supported(format!("copy from {from} to {to}: no driver serves both; go through the host")));
+    }
+    let sending = on_device(stream, from);
+    let dense = source.layout().dense_like();
+    if !matches!(Blocks::of(&dense, source.layout())?, Blocks::One { .. }) {
+        let packed = Array::on_new_memory(dense, source.dtype(), sending.clone())?;
+        between(&packed, source, &sending)?;
+        return across(target, &packed, &sending);
+    }
+    let receiving = on_device(stream, to);
+    if !matches!(Blocks::of(target.layout(), source.layout())?, Blocks::One { .. }) {
+        let landed = Array::on_new_memory(dense, target.dtype(), receiving.clone())?;
+        across(&landed, source, &sending)?;
+        return between(target, &landed, &receiving);
+    }
+    with_access(source, Access::Read, &sending, || {
+        with_access(target, Access::Write, &sending, || {
+            let bytes = target.layout().nbytes() as usize;
+            let (low_target, low_source) = (lowest(target), lowest(source));
+            let backend = to.backend();
+            // SAFETY: two dense blocks of equal size, kept alive in the order of the stream by their usage.
+            unsafe {
+                backend.copy_peer(to.index(), low_target, from.index(), low_source, bytes, sending.handle())
+            }
+        })
+    })?;
+    receiving.wait_for(&sending)
+}
+
+fn lowest(array: &Array) -> Address {
+    let low = array.layout().extent().map_or(0, |(low, _)| low);
+    array.allocation().address().wrapping_add_signed(low as isize)
+}
+
+/// The given stream if it is of the device, else the thread's current one there.
+fn on_device(stream: &Stream, device: Device) -> Stream {
+    if stream.device() == device { stream.clone() } else { crate::stream::current(device) }
+}
+
+/// Runs `work`, which uses the array on the stream, between the waits it needs and the note of the use.
+fn with_access(array: &Array, access: Access, stream: &Stream, work: impl FnOnce() -> Result<()>) -> Result<()> {
+    array.allocation().begin(access, stream)?;
+    work()?;
+    array.allocation().end(access, stream)
+}
+
+/// Whether a copy over the bus goes as it is, without packing on the host first.
+fn is_direct(blocks: &Blocks) -> bool {
+    match blocks {
+        Blocks::One { .. } => true,
+        Blocks::Uniform(uniform) => uniform.width >= NARROW,
+        Blocks::Many(many) => many.block.width >= NARROW && many.count() <= MANY,
+    }
+}
+
+/// # Safety
+/// Both sides are valid wherever the blocks reach, until the stream has passed.
+unsafe fn copy_blocks(
+    device: Device,
+    direction: Direction,
+    target: Side<'_>,
+    source: Side<'_>,
+    blocks: &Blocks,
+    stream: &Stream,
+) -> Result<()> {
+    match blocks {
+        Blocks::One { dst, src, bytes } => {
+            let (to, from) = (at(target.base, *dst), at(source.base, *src));
+            // SAFETY: promised by the caller.
+            unsafe {
+                device.backend().copy(device.index(), direction, to, from, *bytes as usize, stream.handle())
+            }
+        }
+        // SAFETY: promised by the caller.
+        Blocks::Uniform(block) => unsafe { copy_uniform(device, direction, target, source, block, stream) },
+        Blocks::Many(many) => many.blocks().try_for_each(|block| {
+            // SAFETY: promised by the caller.
+            unsafe { copy_uniform(device, direction, target, source, &block, stream) }
+        }),
+    }
+}
+
+/// # Safety
+/// As `copy_blocks`.
+unsafe fn copy_uniform(
+    device: Device,
+    direction: Direction,
+    target: Side<'_>,
+    source: Side<'_>,
+    block: &Uniform,
+    stream: &Stream,
+) -> Result<()> {
+    let to = Pitched {
+        address: at(target.base, block.dst),
+        row_pitch: block.dst_pitch as usize,
+        plane_pitch: block.dst_slice as usize,
+    };
+    let from = Pitched {
+        address: at(source.base, block.src),
+        row_pitch: block.src_pitch as usize,
+        plane_pitch: block.src_slice as usize,
+    };
+    let extent = Extent { width: block.width as usize, height: block.height as usize, depth: block.depth as usize };
+    // SAFETY: promised by the caller.
+    unsafe { device.backend().copy_pitched(device.index(), direction, to, from, extent, stream.handle()) }
+}
+
+fn at(base: Address, offset: i64) -> Address {
+    base.wrapping_add_signed(offset as isize)
+}
+
+/// A copy of an array with memory of its own, in C or F order, on the same device.
+///
+/// # Errors
+/// `OutOfMemory`; the driver's.
+pub fn duplicate(source: &Array, order: Order, stream: &Stream) -> Result<Array> {
+    let shape: layout::Dims = source.layout().shape().collect();
+    let copy = Array::empty(&shape, source.dtype(), order, stream.clone())?;
+    between(&copy, source, stream)?;
+    Ok(copy)
+}

@@ -1,0 +1,79 @@
+//! The detour over the host, for device copies that are neither blocks nor rows.
+//!
+//! Marked here and nowhere else: run-time compiled kernels will replace this file. Until then a scattered copy on a device
+//! fetches the span of both sides, copies on the host, and writes the target's span back. It stops the host, and it
+//! costs the bus twice, but every byte is right: the span's other bytes are written back as they were read, in the
+//! order of the stream, so that nothing PyGPU knows of can write them in between.
+
+use super::{HostSide, Side, at, host};
+use crate::array::Array;
+use crate::backend::{Address, Direction};
+use crate::error::Result;
+use crate::memory::Access;
+use crate::stream::Stream;
+
+/// The bytes that an array reaches, fetched to the host.
+struct Span {
+    bytes: Vec<u8>,
+    low: i64,
+}
+
+impl Span {
+    fn fetch(array: &Array, stream: &Stream) -> Result<Self> {
+        let (low, high) = array.layout().extent().unwrap_or((0, 0));
+        let mut span = Self { bytes: vec![0; (high - low) as usize], low };
+        let device = array.device();
+        // SAFETY: the span lies inside the array's block; the vector is as long and pageable, so it is filled on return.
+        unsafe {
+            device.backend().copy(
+                device.index(),
+                Direction::DeviceToHost,
+                span.bytes.as_mut_ptr() as Address,
+                at(array.allocation().address(), low),
+                span.bytes.len(),
+                stream.handle(),
+            )?;
+        }
+        stream.synchronize()?;
+        Ok(span)
+    }
+
+    fn write_back(&self, array: &Array, stream: &Stream) -> Result<()> {
+        let device = array.device();
+        // SAFETY: as in `fetch`; the driver has read the pageable vector when this returns.
+        unsafe {
+            device.backend().copy(
+                device.index(),
+                Direction::HostToDevice,
+                at(array.allocation().address(), self.low),
+                self.bytes.as_ptr() as Address,
+                self.bytes.len(),
+                stream.handle(),
+            )
+        }
+    }
+
+    /// Byte 0 of the array's layout, as if the whole block were here.
+    fn host_side(&self, array: &Array) -> HostSide {
+        let address = (self.bytes.as_ptr() as Address).wrapping_sub(self.low as usize);
+        HostSide { address, layout: array.layout().clone() }
+    }
+}
+
+/// Copies an array into another of the same device that does not overlap it.
+pub(super) fn between(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
+    source.allocation().begin(Access::Read, stream)?;
+    target.allocation().begin(Access::Write, stream)?;
+    let from = Span::fetch(source, stream)?;
+    let to = Span::fetch(target, stream)?;
+    let (target_side, source_side) = (to.host_side(target), from.host_side(source));
+    // SAFETY: both spans hold every byte that their layouts reach, and they are different vectors.
+    unsafe {
+        host::copy(
+            Side { base: target_side.address, layout: &target_side.layout },
+            Side { base: source_side.address, layout: &source_side.layout },
+        )?;
+    }
+    to.write_back(target, stream)?;
+    target.allocation().end(Access::Write, stream)
+}

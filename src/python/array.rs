@@ -1,0 +1,232 @@
+//! The class `GPUArray`: an `Array` with what only Python knows of it, and the quick way to make one.
+//!
+//! Why there is a quick way: pyo3 makes an object through `tp_alloc`, which on Python 3.11 and 3.12 builds the instance's
+//! `__dict__` at once and looks slots up by number. A view costs less than that. `new_exact` asks the garbage collector for
+//! the bytes and writes the value, which is what pyo3 does after it has allocated; `tests/test_lifetime.py` holds that such
+//! an object is collected, weakly referenced and given attributes like any other.
+
+use std::mem::ManuallyDrop;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::ffi;
+use pyo3::gc::{PyTraverseError, PyVisit};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::type_object::PyTypeInfo;
+use pyo3::types::PyType;
+use std::sync::Arc;
+
+use crate::array::Array;
+use crate::lifetime;
+
+/// A strided array in the memory of a device.
+///
+/// Parameters
+/// ----------
+/// shape : int or sequence of int, or numpy.ndarray
+///     The lengths of the axes. An ndarray given without `dtype` is data instead: it becomes the array's host side, not
+///     copied, and `to_device()` uploads it. An ndarray or an integer given with `dtype` is a shape.
+/// dtype : data-type, optional
+///     Anything `numpy.dtype` takes; float64 by default.
+/// order : {'C', 'F'}, optional
+///     How elements follow each other in memory.
+/// allocator : object, optional
+///     Either a callable that takes a number of bytes and returns something with an address (PyCUDA's way, with `shape`),
+///     or an object that describes memory which exists (PybindGPU's `Allocator`, alone).
+/// base : object, optional
+///     Kept alive as long as the array; for `gpudata` that somebody else owns.
+/// gpudata : int or object with an address, optional
+///     Existing device memory to use, with `shape`, `dtype` and perhaps `strides`.
+/// strides : sequence of int, optional
+///     Bytes from one element to the next along each axis, of any sign; goes with `gpudata`.
+/// copy : bool, optional
+///     With an ndarray: keep a private copy of it as the host side.
+///
+/// Raises
+/// ------
+/// ValueError
+///     For negative or too large shapes and for an unknown order.
+/// TypeError
+///     For a dtype that a device cannot hold.
+/// OutOfMemoryError
+///     When the device has no room, also after its pool was trimmed.
+///
+/// Notes
+/// -----
+/// The elements of a new array are not initialised. The interface is NumPy's where it can be, PyCUDA's and PybindGPU's where
+/// those have names of their own.
+///
+/// Examples
+/// --------
+/// >>> import numpy as np
+/// >>> import PyGPU as gpuarray
+/// >>> a = gpuarray.GPUArray((2, 3), np.float32)
+/// >>> a.shape, a.dtype, a.strides
+/// ((2, 3), dtype('float32'), (12, 4))
+#[pyclass(frozen, subclass, weakref, dict, name = "GPUArray", module = "PyGPU")]
+pub(super) struct GpuArray {
+    array: ManuallyDrop<Array>,
+    /// The array whose memory a view shows.
+    base: Option<Py<PyAny>>,
+    /// The ndarray that `to_device` uploads and `to_host` refreshes.
+    host: Mutex<Option<Py<PyAny>>>,
+}
+
+impl GpuArray {
+    pub(super) fn from_array(array: Array) -> Self {
+        Self { array: ManuallyDrop::new(array), base: None, host: Mutex::new(None) }
+    }
+
+    pub(super) fn with_host(array: Array, host: Py<PyAny>) -> Self {
+        Self { array: ManuallyDrop::new(array), base: None, host: Mutex::new(Some(host)) }
+    }
+
+    pub(super) fn with_base(array: Array, base: Py<PyAny>) -> Self {
+        Self { array: ManuallyDrop::new(array), base: Some(base), host: Mutex::new(None) }
+    }
+
+    /// The array below Python.
+    #[inline]
+    pub(super) fn array(&self) -> &Array {
+        &self.array
+    }
+
+    pub(super) fn base(&self) -> Option<&Py<PyAny>> {
+        self.base.as_ref()
+    }
+
+    /// The host side. Held for moments: no Python runs while it is locked.
+    pub(super) fn host(&self) -> MutexGuard<'_, Option<Py<PyAny>>> {
+        self.host.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for GpuArray {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: taken out once, here.
+        let array = unsafe { ManuallyDrop::take(&mut self.array) };
+        if array.device().is_cpu() || Arc::strong_count(array.allocation()) > 1 || lifetime::exiting() {
+            return; // no driver is called
+        }
+        // The free may wait for the driver, and whoever holds the driver may wait for the GIL.
+        Python::attach(|py| py.detach(move || drop(array)));
+    }
+}
+
+#[pymethods]
+impl GpuArray {
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        if let Some(base) = &self.base {
+            visit.call(base)?;
+        }
+        // The collector holds the GIL, and nobody runs Python under this lock: it is free, or the object is in use.
+        if let Ok(host) = self.host.try_lock()
+            && let Some(host) = host.as_ref()
+        {
+            visit.call(host)?;
+        }
+        Ok(())
+    }
+
+    fn __clear__(&self) {
+        let host = self.host().take();
+        drop(host);
+    }
+}
+
+/// Where pyo3 puts the value inside the object: right behind the header.
+const VALUE_OFFSET: usize = size_of::<ffi::PyObject>().next_multiple_of(align_of::<GpuArray>());
+
+/// Bytes of an exact instance, read from the type once.
+static BASIC_SIZE: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+
+/// Asks pyo3 for one object and holds it against what `new_exact` assumes. Without this the quick way stays closed.
+pub(super) fn check_object_layout(py: Python<'_>, sample: Array) -> PyResult<()> {
+    let object = Bound::new(py, GpuArray::from_array(sample))?;
+    let offset = std::ptr::from_ref(object.get()) as usize - object.as_ptr() as usize;
+    let size: usize = GpuArray::type_object(py).getattr("__basicsize__")?.extract()?;
+    if offset != VALUE_OFFSET || size < VALUE_OFFSET + size_of::<GpuArray>() {
+        return Err(PyRuntimeError::new_err(format!(
+            "GPUArray objects have their value at byte {offset} of {size}, and PyGPU was built for byte {VALUE_OFFSET}"
+        )));
+    }
+    let _ = BASIC_SIZE.set(size);
+    Ok(())
+}
+
+/// An exact `GPUArray`.
+#[inline]
+pub(super) fn new_exact(py: Python<'_>, value: GpuArray) -> PyResult<Bound<'_, GpuArray>> {
+    let Some(&size) = BASIC_SIZE.get() else { return Bound::new(py, value) };
+    let class = GpuArray::type_object_raw(py);
+    // SAFETY: the class is a collected heap type without items; null means that an exception is set. Behind the header
+    // come the value, where `check_object_layout` saw it, and the slots for `__dict__` and weak references, which are empty
+    // when zero. The object is tracked once it is whole. `_PyObject_GC_New` took the reference to the class.
+    unsafe {
+        let object: *mut ffi::PyObject = ffi::PyObject_GC_New(class);
+        if object.is_null() {
+            return Err(PyErr::fetch(py));
+        }
+        let bytes = object.cast::<u8>();
+        let end = VALUE_OFFSET + size_of::<GpuArray>();
+        bytes.add(VALUE_OFFSET).cast::<GpuArray>().write(value);
+        bytes.add(end).write_bytes(0, size - end);
+        ffi::PyObject_GC_Track(object.cast());
+        Ok(Bound::from_owned_ptr(py, object).cast_into_unchecked())
+    }
+}
+
+/// An array that shows memory of `of`: of the same class, and keeping the owner alive.
+#[inline]
+pub(super) fn new_view<'py>(of: &Bound<'py, GpuArray>, array: Array) -> PyResult<Bound<'py, GpuArray>> {
+    let py = of.py();
+    // As in NumPy, a view of a view names the owner.
+    let base = match of.get().base() {
+        Some(owner) if owner.bind(py).cast::<GpuArray>().is_ok() => owner.clone_ref(py),
+        _ => of.clone().into_any().unbind(),
+    };
+    new_like(of, GpuArray::with_base(array, base))
+}
+
+/// An array of the class of `like`. A subclass hears of it through `__array_finalize__`, if it has one.
+#[inline]
+pub(super) fn new_like<'py>(like: &Bound<'py, GpuArray>, value: GpuArray) -> PyResult<Bound<'py, GpuArray>> {
+    let py = like.py();
+    // SAFETY: the type of a live object.
+    let class = unsafe { ffi::Py_TYPE(like.as_ptr()) };
+    if class == GpuArray::type_object_raw(py) { new_exact(py, value) } else { new_of_subclass(like, value) }
+}
+
+#[cold]
+fn new_of_subclass<'py>(like: &Bound<'py, GpuArray>, value: GpuArray) -> PyResult<Bound<'py, GpuArray>> {
+    let py = like.py();
+    let object = new_of_class(&like.get_type(), value)?;
+    if let Some(finalize) = object.as_any().getattr_opt(intern!(py, "__array_finalize__"))?
+        && !finalize.is_none()
+    {
+        finalize.call1((like,))?;
+    }
+    Ok(object)
+}
+
+/// An array of a given class, `GPUArray` or a subclass; `__init__` is not called.
+pub(super) fn new_of_class<'py>(class: &Bound<'py, PyType>, value: GpuArray) -> PyResult<Bound<'py, GpuArray>> {
+    let py = class.py();
+    if class.as_type_ptr() == GpuArray::type_object_raw(py) {
+        return new_exact(py, value);
+    }
+    // SAFETY: the class is `GPUArray` or derived from it, so that its objects begin with ours and `tp_alloc` gives them
+    // zeroed, tracked, and with the `__dict__` that Python wants. Nothing runs between that and the write of the value.
+    unsafe {
+        let alloc = ffi::PyType_GetSlot(class.as_type_ptr(), ffi::Py_tp_alloc);
+        let alloc: ffi::allocfunc = if alloc.is_null() { ffi::PyType_GenericAlloc } else { std::mem::transmute(alloc) };
+        let object = alloc(class.as_type_ptr(), 0);
+        if object.is_null() {
+            return Err(PyErr::fetch(py));
+        }
+        object.cast::<u8>().add(VALUE_OFFSET).cast::<GpuArray>().write(value);
+        Ok(Bound::from_owned_ptr(py, object).cast_into_unchecked())
+    }
+}

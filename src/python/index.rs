@@ -1,0 +1,177 @@
+//! `a[key]`: a view for integers, slices, `...` and `None`; a gather for boolean and integer arrays.
+//!
+//! The key is walked twice and no list is made of it: once to count the axes it consumes, once to feed the layout.
+
+use pyo3::exceptions::PyIndexError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyTuple};
+
+use super::array::{GpuArray, new_view};
+use super::{assign, gather};
+use crate::layout::{Indexer, Layout};
+
+/// What one item of a key is.
+enum Item {
+    Integer,
+    Slice,
+    Ellipsis,
+    NewAxis,
+    /// An array, a list, a boolean: not for views.
+    Advanced,
+}
+
+#[inline]
+fn classify(item: &Bound<'_, PyAny>) -> PyResult<Item> {
+    let pointer = item.as_ptr();
+    // SAFETY: type checks and identity comparisons of a live object.
+    unsafe {
+        if ffi::PyLong_CheckExact(pointer) != 0 {
+            return Ok(Item::Integer);
+        }
+        if ffi::Py_TYPE(pointer) == &raw mut ffi::PySlice_Type {
+            return Ok(Item::Slice);
+        }
+        if pointer == ffi::Py_None() {
+            return Ok(Item::NewAxis);
+        }
+        if pointer == ffi::Py_Ellipsis() {
+            return Ok(Item::Ellipsis);
+        }
+    }
+    classify_other(item)
+}
+
+#[cold]
+fn classify_other(item: &Bound<'_, PyAny>) -> PyResult<Item> {
+    let py = item.py();
+    let has_len = item.hasattr("__len__")?;
+    if has_len || item.cast::<PyBool>().is_ok() || gather::is_numpy_array_or_bool(item)? {
+        return Ok(Item::Advanced);
+    }
+    // SAFETY: a type check of a live object.
+    if unsafe { ffi::PyIndex_Check(item.as_ptr()) } != 0 {
+        return Ok(Item::Integer);
+    }
+    let kind = item.get_type();
+    let error = PyIndexError::new_err(format!(
+        "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid \
+         indices; got {kind}"
+    ));
+    let _ = py;
+    Err(error)
+}
+
+/// The layout that a key of integers, slices, `...` and `None` selects; `None` if the key holds anything else.
+///
+/// # Errors
+/// `IndexError` and `ValueError` as NumPy's.
+#[inline]
+pub(super) fn basic(layout: &Layout, key: &Bound<'_, PyAny>) -> PyResult<Option<Layout>> {
+    if let Ok(key) = key.cast_exact::<PyTuple>() {
+        return basic_tuple(layout, key);
+    }
+    let item = classify(key)?;
+    let (consumed, ellipsis) = match item {
+        Item::Integer | Item::Slice => (1, false),
+        Item::Ellipsis => (0, true),
+        Item::NewAxis => (0, false),
+        Item::Advanced => return Ok(None),
+    };
+    let mut indexer = Indexer::new(layout, consumed, ellipsis)?;
+    feed(&mut indexer, layout, &mut 0, &item, key)?;
+    Ok(Some(indexer.finish()?))
+}
+
+fn basic_tuple(layout: &Layout, key: &Bound<'_, PyTuple>) -> PyResult<Option<Layout>> {
+    let (mut consumed, mut ellipses) = (0, 0);
+    for item in key.iter_borrowed() {
+        match classify(&item)? {
+            Item::Integer | Item::Slice => consumed += 1,
+            Item::Ellipsis => ellipses += 1,
+            Item::NewAxis => {}
+            Item::Advanced => return Ok(None),
+        }
+    }
+    let mut indexer = Indexer::new(layout, consumed, ellipses > 0)?;
+    // Which axis the next integer or slice works on: the indexer knows too, but a slice needs its length first.
+    let mut axis = 0;
+    for item in key.iter_borrowed() {
+        let kind = classify(&item)?;
+        if matches!(kind, Item::Ellipsis) && ellipses == 1 {
+            axis += layout.ndim() - consumed;
+        }
+        feed(&mut indexer, layout, &mut axis, &kind, &item)?;
+    }
+    Ok(Some(indexer.finish()?))
+}
+
+#[inline]
+fn feed(
+    indexer: &mut Indexer<'_>,
+    layout: &Layout,
+    axis: &mut usize,
+    kind: &Item,
+    item: &Bound<'_, PyAny>,
+) -> PyResult<()> {
+    match kind {
+        Item::Integer => {
+            *axis += 1;
+            Ok(indexer.integer(integer(item)?)?)
+        }
+        Item::Slice => {
+            let length = layout.axes().get(*axis).map_or(0, |axis| axis.len);
+            *axis += 1;
+            let (start, step, count) = unpack(item, length)?;
+            Ok(indexer.slice_clipped(start, step, count)?)
+        }
+        Item::Ellipsis => Ok(indexer.ellipsis()?),
+        Item::NewAxis | Item::Advanced => Ok(indexer.new_axis()?),
+    }
+}
+
+#[inline]
+fn integer(item: &Bound<'_, PyAny>) -> PyResult<i64> {
+    // SAFETY: a live object with `__index__`; -1 with an error set is a refusal.
+    let value = unsafe { ffi::PyNumber_AsSsize_t(item.as_ptr(), ffi::PyExc_IndexError) };
+    if value == -1
+        && let Some(error) = PyErr::take(item.py())
+    {
+        return Err(error);
+    }
+    Ok(value as i64)
+}
+
+/// Start, step and number of elements of a slice of an axis of `length`.
+#[inline]
+fn unpack(item: &Bound<'_, PyAny>, length: i64) -> PyResult<(i64, i64, i64)> {
+    let (mut start, mut stop, mut step) = (0, 0, 0);
+    // SAFETY: the item is a slice; the three places are ours.
+    let status = unsafe { ffi::PySlice_Unpack(item.as_ptr(), &raw mut start, &raw mut stop, &raw mut step) };
+    if status < 0 {
+        return Err(PyErr::fetch(item.py()));
+    }
+    // SAFETY: plain arithmetic on values of the call above.
+    let count = unsafe { ffi::PySlice_AdjustIndices(length as isize, &raw mut start, &raw mut stop, step) };
+    Ok((start as i64, step as i64, count as i64))
+}
+
+#[pymethods]
+impl GpuArray {
+    fn __getitem__<'py>(slf: &Bound<'py, Self>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
+        let array = slf.get().array();
+        match basic(array.layout(), key)? {
+            Some(layout) => new_view(slf, array.view(layout)),
+            None => gather::gather(slf, key),
+        }
+    }
+
+    fn __setitem__(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let array = slf.get().array();
+        array.check_writable("a[key] = value")?;
+        match basic(array.layout(), key)? {
+            Some(layout) => assign::assign(slf.py(), &array.view(layout), value),
+            None => gather::scatter(slf, key, value),
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Shapes, orders and axes as Python spells them.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyTuple};
+use smallvec::SmallVec;
+
+use crate::layout::{Dims, Order};
+
+/// A shape: an integer, or any sequence of integers.
+///
+/// # Errors
+/// `TypeError` for anything else; `ValueError` for a number too large to be a length.
+#[inline]
+pub(super) fn from_python(object: &Bound<'_, PyAny>) -> PyResult<Dims> {
+    match object.cast_exact::<PyTuple>() {
+        Ok(tuple) => tuple.iter_borrowed().map(|item| integer(&item, "a shape")).collect(),
+        Err(_) => from_other(object),
+    }
+}
+
+#[cold]
+fn from_other(object: &Bound<'_, PyAny>) -> PyResult<Dims> {
+    // SAFETY: a type check of a live object.
+    let is_index = unsafe { ffi::PyIndex_Check(object.as_ptr()) } != 0;
+    // An ndarray has `__index__`, which works for a single integer only; as a sequence it is a shape.
+    let is_sequence = object.hasattr("__len__")? && object.len().is_ok();
+    if is_sequence && object.cast::<PyString>().is_err() {
+        return object.try_iter()?.map(|item| integer(&item?, "a shape")).collect();
+    }
+    if is_index {
+        return Ok(SmallVec::from_slice(&[integer(object, "a shape")?]));
+    }
+    Err(PyTypeError::new_err(format!(
+        "a shape is an integer or a sequence of integers, not {}",
+        object.get_type().qualname()?
+    )))
+}
+
+/// One integer, also NumPy's.
+#[inline]
+pub(super) fn integer(object: &Bound<'_, PyAny>, what: &str) -> PyResult<i64> {
+    // SAFETY: a live object; -1 with an error set is a refusal.
+    let value = unsafe { ffi::PyNumber_AsSsize_t(object.as_ptr(), ffi::PyExc_OverflowError) };
+    if value == -1
+        && let Some(error) = PyErr::take(object.py())
+    {
+        return Err(bad_integer(object, what, &error));
+    }
+    Ok(value as i64)
+}
+
+#[cold]
+fn bad_integer(object: &Bound<'_, PyAny>, what: &str, error: &PyErr) -> PyErr {
+    let py = object.py();
+    if error.is_instance_of::<pyo3::exceptions::PyOverflowError>(py) {
+        return PyValueError::new_err(format!("Maximum allowed dimension exceeded: {what} holds {object}"));
+    }
+    let kind = object.get_type();
+    PyTypeError::new_err(format!("{what} holds integers, and {object:?} is a {kind}"))
+}
+
+/// `*shape` as methods take it: integers, or one sequence.
+pub(super) fn from_arguments(arguments: &Bound<'_, PyTuple>) -> PyResult<Dims> {
+    if arguments.len() == 1 {
+        return from_python(&arguments.get_item(0)?);
+    }
+    from_python(arguments)
+}
+
+/// How elements follow each other: what `order=` may say.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum OrderArgument {
+    /// Row by row.
+    C,
+    /// Column by column.
+    F,
+    /// F if the source is F-contiguous and not C-contiguous, else C.
+    A,
+    /// As near to the source as possible.
+    K,
+}
+
+impl OrderArgument {
+    /// # Errors
+    /// `ValueError` as NumPy's for other letters; `TypeError` for what is no text.
+    pub(super) fn from_python(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let text = object.cast::<PyString>().map_err(|_| {
+            PyTypeError::new_err(format!("order must be str, not {}", object.get_type()))
+        })?;
+        match text.to_str()? {
+            "C" | "c" => Ok(Self::C),
+            "F" | "f" => Ok(Self::F),
+            "A" | "a" => Ok(Self::A),
+            "K" | "k" => Ok(Self::K),
+            other => Err(PyValueError::new_err(format!("order must be one of 'C', 'F', 'A', or 'K' (got '{other}')"))),
+        }
+    }
+
+    /// For functions that make an array from a shape alone.
+    pub(super) fn c_or_f(object: Option<&Bound<'_, PyAny>>) -> PyResult<Order> {
+        let Some(object) = object.filter(|object| !object.is_none()) else { return Ok(Order::C) };
+        match Self::from_python(object)? {
+            Self::C => Ok(Order::C),
+            Self::F => Ok(Order::F),
+            _ => Err(PyValueError::new_err(format!("only 'C' or 'F' order is permitted (got {object:?})"))),
+        }
+    }
+}
