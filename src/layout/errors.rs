@@ -63,6 +63,32 @@ pub(super) fn named(argument: &str, error: Error) -> Error {
 }
 
 #[cold]
+pub(super) fn repeated(argument: &str) -> Error {
+    Error::value(format!("repeated axis in `{argument}` argument"))
+}
+
+#[cold]
+pub(super) fn broadcast(shapes: &[&[i64]]) -> Error {
+    let mut text = String::from("operands could not be broadcast together with shapes");
+    for shape in shapes {
+        text.push(' ');
+        text.push_str(&shape_text(shape.iter().copied()));
+    }
+    Error::value(text)
+}
+
+/// With the two blanks that NumPy writes.
+#[cold]
+pub(super) fn broadcast_to(layout: &super::Layout, shape: &[i64]) -> Error {
+    Error::value(format!(
+        "operands could not be broadcast together with remapped shapes [original->remapped]: {}  and requested shape \
+         {}",
+        shape_text(layout.shape()),
+        shape_text(shape.iter().copied())
+    ))
+}
+
+#[cold]
 pub(super) fn out_of_bounds(index: i64, axis: usize, len: i64) -> Error {
     Error::index(format!("index {index} is out of bounds for axis {axis} with size {len}"))
 }

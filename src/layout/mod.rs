@@ -12,18 +12,30 @@
 //! - rank at most [`MAX_RANK`], no negative length, itemsize at least 1;
 //! - itemsize times the product of the lengths that are not zero fits in `i64` (NumPy's rule, so that the size of any
 //!   part of an empty array fits too);
-//! - if there are elements, every byte they cover has an address that fits in `i64`. Strides of axes of length 1, and
+//! - if there are elements, the addresses of their bytes, and the distance between any two, fit in `i64`. Strides of axes of length 1, and
 //!   all strides of an empty layout, mean nothing and may be any value: arithmetic on them wraps.
 
+mod blocks;
+mod broadcast;
+mod collapse;
 mod errors;
 mod index;
+mod iter;
+mod overlap;
 mod reshape;
+mod transpose;
+mod view;
 
 use smallvec::SmallVec;
 
 use crate::error::{Error, Result};
 
+pub use blocks::{Blocks, Many, Uniform};
+pub use broadcast::broadcast_shapes;
+pub use collapse::{Collapsed, Pieces, SharedAxes, SharedAxis, collapse};
 pub use index::{Index, Indexer};
+pub use iter::{Line, Odometer, for_each_line, for_each_run};
+pub use overlap::overlap;
 pub use reshape::resolve_shape;
 
 /// The largest rank, as in NumPy.
@@ -198,6 +210,7 @@ impl Layout {
                 high = high.checked_add(reach)?;
             }
         }
+        high.checked_sub(low)?;
         Some(Some((low, high)))
     }
 }
@@ -267,6 +280,10 @@ fn normalize_axis(axis: i64, ndim: usize) -> Result<usize> {
 struct AxisSet(u64);
 
 impl AxisSet {
+    const fn all(ndim: usize) -> Self {
+        Self(if ndim == 0 { 0 } else { u64::MAX >> (MAX_RANK - ndim) })
+    }
+
     /// Whether `axis` was not in the set before.
     #[inline]
     fn insert(&mut self, axis: usize) -> bool {

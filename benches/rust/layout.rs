@@ -1,0 +1,3 @@
+//! fn main
+#![allow(missing_docs)]
+fn main() {}

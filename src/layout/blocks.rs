@@ -1,0 +1,138 @@
+//! The class of a copy between two layouts: one block, a pitched block, or many of these.
+
+use super::{Layout, Odometer, Pieces, SharedAxes, SharedAxis};
+use crate::error::Result;
+
+/// What must be copied, in the largest units that a copy engine knows. Offsets are from the start of the allocations.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Blocks {
+    /// One run of adjacent bytes (none, if `bytes` is 0).
+    One {
+        /// Where it is written.
+        dst: i64,
+        /// Where it is read.
+        src: i64,
+        /// Its length.
+        bytes: i64,
+    },
+    /// Rows at even distances: one 2-D or 3-D copy.
+    Uniform(Uniform),
+    /// Anything else: several uniform blocks, or a kernel.
+    Many(Many),
+}
+
+/// `depth` slices of `height` rows of `width` bytes: what a pitched 2-D (`depth` 1) or 3-D copy takes.
+///
+/// Pitches are at least `width`. With `depth` above 1 the slices do not interleave, and the distance of slices is a
+/// multiple of the pitch, as `cuMemcpy3D` needs, which takes it as a number of rows: `dst_slice / dst_pitch`. The
+/// largest pitch of a device is not known here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Uniform {
+    /// Where the first row is written.
+    pub dst: i64,
+    /// Where the first row is read.
+    pub src: i64,
+    /// Bytes of a row.
+    pub width: i64,
+    /// Number of rows of a slice.
+    pub height: i64,
+    /// Number of slices.
+    pub depth: i64,
+    /// Bytes from row to row where they are written.
+    pub dst_pitch: i64,
+    /// Bytes from row to row where they are read.
+    pub src_pitch: i64,
+    /// Bytes from slice to slice where they are written.
+    pub dst_slice: i64,
+    /// Bytes from slice to slice where they are read.
+    pub src_slice: i64,
+}
+
+/// Equal uniform blocks at places that an odometer gives.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Many {
+    /// The first block.
+    pub block: Uniform,
+    /// The axes along which it repeats, outermost first; strides in the order (written, read).
+    pub outer: SharedAxes<2>,
+}
+
+impl Blocks {
+    /// Decomposes the copy from `src` to `dst`, of equal shape and itemsize.
+    ///
+    /// Nothing is said about overlap: see [`super::overlap`] and [`Layout::has_internal_overlap`].
+    pub fn of(dst: &Layout, src: &Layout) -> Result<Self> {
+        let Pieces { mut axes, dst, src, width } = Pieces::of(dst, src)?;
+        if axes.is_empty() {
+            return Ok(Self::One { dst, src, bytes: width });
+        }
+        if axes.iter().any(|axis| axis.len == 0) {
+            return Ok(Self::One { dst, src, bytes: 0 });
+        }
+        let mut block = Uniform::row(dst, src, width);
+        if axes.last().is_some_and(|axis| block.takes_rows(axis)) {
+            block.take_rows(axes.pop());
+            if axes.last().is_some_and(|axis| block.takes_slices(axis)) {
+                block.take_slices(axes.pop());
+            }
+        }
+        Ok(if axes.is_empty() { Self::Uniform(block) } else { Self::Many(Many { block, outer: axes }) })
+    }
+}
+
+impl Uniform {
+    const fn row(dst: i64, src: i64, width: i64) -> Self {
+        let (dst_pitch, src_pitch, dst_slice, src_slice) = (width, width, width, width);
+        Self { dst, src, width, height: 1, depth: 1, dst_pitch, src_pitch, dst_slice, src_slice }
+    }
+
+    fn takes_rows(&self, axis: &SharedAxis<2>) -> bool {
+        axis.strides.iter().all(|pitch| *pitch >= self.width)
+    }
+
+    fn take_rows(&mut self, axis: Option<SharedAxis<2>>) {
+        if let Some(SharedAxis { len, strides: [dst, src] }) = axis {
+            (self.height, self.dst_pitch, self.src_pitch) = (len, dst, src);
+            // Their value for `depth` 1: the smallest that does not interleave. Wraps at the end of addresses only.
+            (self.dst_slice, self.src_slice) = (dst.wrapping_mul(len), src.wrapping_mul(len));
+        }
+    }
+
+    fn takes_slices(&self, axis: &SharedAxis<2>) -> bool {
+        let pitches = [self.dst_pitch, self.src_pitch];
+        axis.strides.iter().zip(pitches).all(|(slice, pitch)| slice % pitch == 0 && slice / pitch >= self.height)
+    }
+
+    fn take_slices(&mut self, axis: Option<SharedAxis<2>>) {
+        if let Some(SharedAxis { len, strides: [dst, src] }) = axis {
+            (self.depth, self.dst_slice, self.src_slice) = (len, dst, src);
+        }
+    }
+
+    /// The offsets `(dst, src)` of every row.
+    pub fn rows(&self) -> impl Iterator<Item = (i64, i64)> + use<> {
+        let block = *self;
+        (0..block.depth).flat_map(move |slice| {
+            let (dst, src) = (block.dst + slice * block.dst_slice, block.src + slice * block.src_slice);
+            (0..block.height).map(move |row| (dst + row * block.dst_pitch, src + row * block.src_pitch))
+        })
+    }
+}
+
+impl Many {
+    /// Number of uniform blocks.
+    pub fn count(&self) -> i64 {
+        self.outer.iter().map(|axis| axis.len).product()
+    }
+
+    /// Every uniform block.
+    pub fn blocks(&self) -> impl ExactSizeIterator<Item = Uniform> + '_ {
+        let block = self.block;
+        Odometer::new(&self.outer, [block.dst, block.src]).map(move |[dst, src]| Uniform { dst, src, ..block })
+    }
+
+    /// Every run of adjacent bytes, as `(dst, src, bytes)`.
+    pub fn runs(&self) -> impl Iterator<Item = (i64, i64, i64)> + '_ {
+        self.blocks().flat_map(|block| block.rows().map(move |(dst, src)| (dst, src, block.width)))
+    }
+}

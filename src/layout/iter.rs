@@ -1,0 +1,102 @@
+//! Visiting the pieces of a layout or a pair of layouts: an odometer over byte offsets, for copies on the host.
+
+use smallvec::SmallVec;
+
+use super::{Dims, Layout, Pieces, SharedAxis};
+use crate::error::Result;
+
+/// Byte offsets of every combination of indices along some axes, the last axis running fastest.
+#[derive(Clone, Debug)]
+pub struct Odometer<'a, const N: usize> {
+    axes: &'a [SharedAxis<N>],
+    indices: Dims,
+    offsets: [i64; N],
+    left: i64,
+}
+
+impl<'a, const N: usize> Odometer<'a, N> {
+    /// Starts at the given offsets.
+    pub fn new(axes: &'a [SharedAxis<N>], offsets: [i64; N]) -> Self {
+        let left = axes.iter().map(|axis| axis.len).product();
+        Self { axes, indices: SmallVec::from_elem(0, axes.len()), offsets, left }
+    }
+
+    fn advance(&mut self) {
+        for (axis, index) in self.axes.iter().zip(&mut self.indices).rev() {
+            let wrapped = *index + 1 == axis.len;
+            let steps = if wrapped { -*index } else { 1 };
+            *index += steps;
+            for (offset, stride) in self.offsets.iter_mut().zip(axis.strides) {
+                *offset += steps * stride;
+            }
+            if !wrapped {
+                return;
+            }
+        }
+    }
+}
+
+impl<const N: usize> Iterator for Odometer<'_, N> {
+    type Item = [i64; N];
+
+    #[inline]
+    fn next(&mut self) -> Option<[i64; N]> {
+        if self.left == 0 {
+            return None;
+        }
+        self.left -= 1;
+        let found = self.offsets;
+        if self.left > 0 {
+            self.advance();
+        }
+        Some(found)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left as usize, Some(self.left as usize))
+    }
+}
+
+impl<const N: usize> ExactSizeIterator for Odometer<'_, N> {}
+
+/// Equal pieces at even distances: the inner loop of a copy.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Line {
+    /// Byte offset of the first piece to write.
+    pub dst: i64,
+    /// Byte offset of the first piece to read.
+    pub src: i64,
+    /// Number of pieces.
+    pub count: i64,
+    /// Bytes from a piece to the next where it is written.
+    pub dst_stride: i64,
+    /// Bytes from a piece to the next where it is read; may be zero or negative.
+    pub src_stride: i64,
+    /// Bytes of a piece: one element, or several that lie side by side in both.
+    pub width: i64,
+}
+
+/// Visits every run of bytes that lie side by side in both layouts: `visit(dst_offset, src_offset, bytes)`.
+pub fn for_each_run(dst: &Layout, src: &Layout, mut visit: impl FnMut(i64, i64, i64)) -> Result<()> {
+    let pieces = Pieces::of(dst, src)?;
+    for [dst, src] in Odometer::new(&pieces.axes, [pieces.dst, pieces.src]) {
+        visit(dst, src, pieces.width);
+    }
+    Ok(())
+}
+
+/// As [`for_each_run`] with the innermost axis left to the visitor, who can so choose a loop once for many runs.
+pub fn for_each_line(dst: &Layout, src: &Layout, mut visit: impl FnMut(Line)) -> Result<()> {
+    let pieces = Pieces::of(dst, src)?;
+    let width = pieces.width;
+    match pieces.axes.split_last() {
+        None => visit(Line { dst: pieces.dst, src: pieces.src, count: 1, dst_stride: width, src_stride: width, width }),
+        Some((inner, outer)) => {
+            let [dst_stride, src_stride] = inner.strides;
+            for [dst, src] in Odometer::new(outer, [pieces.dst, pieces.src]) {
+                visit(Line { dst, src, count: inner.len, dst_stride, src_stride, width });
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,47 @@
+//! The bytes of an array seen as elements of another size: `ndarray.view(dtype)`.
+
+use super::{Dims, Layout, check_size, errors};
+use crate::error::{Error, Result};
+
+impl Layout {
+    /// The view with another itemsize: the last axis, whose elements must lie side by side, is divided anew.
+    pub fn view_dtype(&self, itemsize: i64) -> Result<Self> {
+        if itemsize == self.itemsize {
+            return Ok(self.clone());
+        }
+        if itemsize < 1 {
+            return Err(errors::itemsize(itemsize));
+        }
+        let Some(&last) = self.axes.last() else {
+            return Err(Error::value(
+                "Changing the dtype of a 0d array is only supported if the itemsize is unchanged",
+            ));
+        };
+        if last.len != 1 && last.stride != self.itemsize && !self.is_empty() {
+            return Err(Error::value("To change to a dtype of a different size, the last axis must be contiguous"));
+        }
+        let bytes = last.len * self.itemsize;
+        if itemsize < self.itemsize && self.itemsize % itemsize != 0 {
+            return Err(Error::value(
+                "When changing to a smaller dtype, its size must be a divisor of the size of original dtype",
+            ));
+        }
+        if bytes % itemsize != 0 {
+            return Err(Error::value(
+                "When changing to a larger dtype, its size must be a divisor of the total size in bytes of the last \
+                 axis of the array.",
+            ));
+        }
+        let mut view = self.clone();
+        view.itemsize = itemsize;
+        if let Some(axis) = view.axes.last_mut() {
+            (axis.len, axis.stride) = (bytes / itemsize, itemsize);
+        }
+        if last.len == 0 {
+            // Only then can the product of the other lengths with the new itemsize be larger than before.
+            let shape: Dims = view.shape().collect();
+            check_size(&shape, itemsize)?;
+        }
+        Ok(view)
+    }
+}
