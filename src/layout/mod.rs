@@ -18,6 +18,7 @@
 mod blocks;
 mod broadcast;
 mod collapse;
+mod dense;
 mod errors;
 mod index;
 mod iter;

@@ -1,0 +1,52 @@
+//! Layouts for fresh memory that follow an existing one.
+
+use super::{Axes, Dims, Layout};
+
+impl Layout {
+    /// One element.
+    pub fn scalar(itemsize: i64) -> Self {
+        Self::from_parts(Axes::new(), 0, itemsize)
+    }
+
+    /// The same shape without gaps, with the axes in the same order in memory and all strides positive: NumPy's order
+    /// `'K'`, and what a copy of an array gets so that the copy is one block or nearly so.
+    pub fn dense_like(&self) -> Self {
+        if self.is_c_contiguous() || self.is_f_contiguous() {
+            return Self::from_parts(self.axes.clone(), 0, self.itemsize);
+        }
+        let mut innermost_last: Dims = (0..self.ndim() as i64).collect();
+        // Stable, so that equal distances stay in C order, as in NumPy.
+        innermost_last.sort_by_key(|&axis| std::cmp::Reverse(self.axes[axis as usize].stride.unsigned_abs()));
+        let mut axes = self.axes.clone();
+        let mut stride = self.itemsize;
+        for &axis in innermost_last.iter().rev() {
+            axes[axis as usize].stride = stride;
+            // Fits: the bytes of every layout do.
+            stride *= axes[axis as usize].len.max(1);
+        }
+        Self::from_parts(axes, 0, self.itemsize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::super::{Index, Layout, Order};
+
+    #[test]
+    fn a_dense_layout_keeps_the_order_of_axes_and_drops_gaps_and_signs() {
+        let base = Layout::contiguous(&[4, 6, 8], 4, Order::C).unwrap();
+        let slice = |step| Index::Slice { start: None, stop: None, step: Some(step) };
+        let view = base.index(&[slice(2), slice(-1), slice(3)]).unwrap().transpose(Some(&[2, 0, 1])).unwrap();
+        let dense = view.dense_like();
+        assert_eq!(dense.shape().collect::<Vec<_>>(), [3, 2, 6]);
+        assert_eq!(dense.strides().collect::<Vec<_>>(), [4, 72, 12]);
+        assert_eq!(dense.offset(), 0);
+    }
+
+    #[test]
+    fn contiguous_layouts_stay_as_they_are() {
+        let base = Layout::contiguous(&[2, 3], 8, Order::F).unwrap();
+        assert_eq!(base.dense_like(), base);
+    }
+}

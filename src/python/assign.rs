@@ -1,0 +1,139 @@
+//! `a[view] = value`: scalars, host arrays, device arrays; broadcast, converted to the array's dtype, overlap-safe.
+
+use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::{ffi, intern};
+
+use super::array::GpuArray;
+use super::{dtype, host, import, transfer};
+use crate::array::Array;
+use crate::copy;
+use crate::layout::{Dims, Layout};
+use crate::stream;
+
+/// The bytes of one element with a value that NumPy converts to the array's dtype.
+///
+/// # Errors
+/// NumPy's for a value that does not convert; `ValueError` for more than one element.
+pub(super) fn item_bytes(py: Python<'_>, array: &Array, value: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    let downloaded = match value.cast::<GpuArray>() {
+        Ok(value) => Some(transfer::to_ndarray(py, value.get().array())?),
+        Err(_) => None,
+    };
+    let value = downloaded.as_ref().map_or(value, |downloaded| downloaded.as_any());
+    let item = host::numpy(py)?.getattr(intern!(py, "zeros"))?.call1(((), dtype::to_python(py, array.dtype())?))?;
+    item.set_item((), value)?;
+    let item = item.cast_into::<PyUntypedArray>()?;
+    Ok(bytes_of(&item, array.dtype().itemsize()))
+}
+
+/// The bytes of a 0-d ndarray.
+fn bytes_of(item: &Bound<'_, PyUntypedArray>, itemsize: usize) -> Vec<u8> {
+    // SAFETY: a live ndarray of one element of that size.
+    unsafe { std::slice::from_raw_parts(host::address(item) as *const u8, itemsize) }.to_vec()
+}
+
+/// Writes a value into all of `target`.
+///
+/// # Errors
+/// `ValueError` when it cannot be broadcast; NumPy's when it cannot be converted; the driver's.
+pub(super) fn assign(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    if let Some(source) = import::device_array(value)? {
+        if source.dtype() == target.dtype() {
+            let source = source.view(broadcast(source.layout(), target.layout())?);
+            py.detach(|| copy::between(target, &source, &stream::current(target.device())))?;
+            return Ok(());
+        }
+        // Converting between dtypes on a device needs device code; until the kernels, NumPy converts.
+        let downloaded = transfer::to_ndarray(py, &source)?;
+        return assign_host(py, target, downloaded.as_any());
+    }
+    assign_host(py, target, value)
+}
+
+fn assign_host(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    let source = converted(py, target, value)?;
+    let side = host::side(&source, target.dtype().itemsize())?;
+    if side.layout.ndim() == 0 {
+        let item = bytes_of(&source, target.dtype().itemsize());
+        py.detach(|| copy::fill(target, &item, &stream::current(target.device())))?;
+        return Ok(());
+    }
+    let layout = broadcast(&side.layout, target.layout())?;
+    if layout != side.layout || !target.device().is_cpu() {
+        // The smaller original crosses the bus, and the device repeats it.
+        let shape: Dims = side.layout.shape().collect();
+        let landed = Array::empty(&shape, target.dtype(), crate::layout::Order::C, stream::current(target.device()))?;
+        transfer::upload(py, &landed, &source)?;
+        let landed = landed.view(broadcast(landed.layout(), target.layout())?);
+        py.detach(|| copy::between(target, &landed, &stream::current(target.device())))?;
+        return Ok(());
+    }
+    if shares_memory(target, &source) {
+        let copied = source.call_method0(intern!(py, "copy"))?.cast_into::<PyUntypedArray>()?;
+        return transfer::upload(py, target, &copied);
+    }
+    transfer::upload(py, target, &source)
+}
+
+/// Whether the ndarray may show memory of a CPU array.
+fn shares_memory(target: &Array, source: &Bound<'_, PyUntypedArray>) -> bool {
+    let Ok(side) = host::side(source, target.dtype().itemsize()) else { return true };
+    let base = side.address.wrapping_sub(target.allocation().address()) as i64;
+    match (target.layout().extent(), side.layout.extent()) {
+        (Some((low, high)), Some((source_low, source_high))) => {
+            low < source_high.wrapping_add(base) && source_low.wrapping_add(base) < high
+        }
+        _ => false,
+    }
+}
+
+/// The value as an ndarray of the target's dtype, converted with NumPy's rules for assignment.
+fn converted<'py>(
+    py: Python<'py>,
+    target: &Array,
+    value: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let wanted = dtype::to_python(py, target.dtype())?;
+    if let Ok(array) = value.cast::<PyUntypedArray>()
+        && dtype::from_numpy(array.dtype().as_any()).is_ok_and(|dtype| dtype == target.dtype())
+    {
+        return Ok(array.clone());
+    }
+    let numpy = host::numpy(py)?;
+    // SAFETY: a type check of a live object.
+    let is_number = unsafe { ffi::PyNumber_Check(value.as_ptr()) } != 0 && !value.hasattr(intern!(py, "__len__"))?;
+    let shape = if is_number {
+        ().into_pyobject(py)?.into_any()
+    } else if target.dtype().kind() == crate::dtype::Kind::Opaque && !value.is_instance_of::<PyUntypedArray>() {
+        // A tuple is one structured item, a list is a row of them: let NumPy decide.
+        return host::as_ndarray(value, Some(target.dtype()));
+    } else {
+        host::as_ndarray(value, None)?.getattr(intern!(py, "shape"))?
+    };
+    let made = numpy.getattr(intern!(py, "empty"))?.call1((shape, wanted))?;
+    // Assignment, not `astype`: so that 300 into uint8 raises what NumPy raises.
+    made.set_item(pyo3::types::PyEllipsis::get(py), value)?;
+    Ok(made.cast_into::<PyUntypedArray>()?)
+}
+
+/// The source's layout, repeated to the target's shape; surplus leading axes of length 1 are dropped, as NumPy does.
+fn broadcast(source: &Layout, target: &Layout) -> PyResult<Layout> {
+    let shape: Dims = target.shape().collect();
+    let surplus = source.ndim().saturating_sub(shape.len());
+    let leading: Vec<i64> = (0..surplus as i64).collect();
+    let trimmed = if surplus > 0 { source.squeeze(Some(&leading)) } else { Ok(source.clone()) };
+    trimmed.and_then(|trimmed| trimmed.broadcast_to(&shape)).map_err(|_| {
+        PyValueError::new_err(format!(
+            "could not broadcast input array from shape {} into shape {}",
+            tuple(source),
+            tuple(target)
+        ))
+    })
+}
+
+fn tuple(layout: &Layout) -> String {
+    let items: Vec<String> = layout.shape().map(|len| len.to_string()).collect();
+    if items.len() == 1 { format!("({},)", items[0]) } else { format!("({})", items.join(",")) }
+}

@@ -1,0 +1,166 @@
+//! ndarrays: their memory as a side of a copy, new ones, and views of CPU arrays.
+
+use std::ffi::{c_int, c_void};
+
+use numpy::npyffi::{self, NPY_ARRAY_WRITEABLE, NpyTypes, PY_ARRAY_API, npy_intp};
+use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyDict;
+use pyo3::{ffi, intern};
+
+use super::array::GpuArray;
+use super::dtype;
+use crate::array::Array;
+use crate::backend::Address;
+use crate::copy::HostSide;
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::layout::{Dims, Layout};
+
+/// The address of an ndarray's element zero.
+pub(super) fn address(array: &Bound<'_, PyUntypedArray>) -> Address {
+    // SAFETY: a live ndarray.
+    unsafe { (*array.as_array_ptr()).fields.data as Address }
+}
+
+/// An ndarray's memory as one side of a copy.
+///
+/// # Errors
+/// `ValueError` for a shape that no array has.
+pub(super) fn side(array: &Bound<'_, PyUntypedArray>, itemsize: usize) -> Result<HostSide> {
+    let shape: Dims = array.shape().iter().map(|&len| len as i64).collect();
+    let strides: Dims = array.strides().iter().map(|&stride| stride as i64).collect();
+    Ok(HostSide { address: address(array), layout: Layout::strided(&shape, &strides, 0, itemsize as i64)? })
+}
+
+fn flags(array: &Bound<'_, PyUntypedArray>) -> c_int {
+    // SAFETY: a live ndarray.
+    unsafe { (*array.as_array_ptr()).fields.flags }
+}
+
+/// Whether an ndarray may be written.
+pub(super) fn is_writable(array: &Bound<'_, PyUntypedArray>) -> bool {
+    flags(array) & NPY_ARRAY_WRITEABLE != 0
+}
+
+/// Whether an ndarray owns its memory, so that nobody sees it who does not hold the ndarray.
+pub(super) fn owns_memory(array: &Bound<'_, PyUntypedArray>) -> bool {
+    flags(array) & npyffi::NPY_ARRAY_OWNDATA != 0
+}
+
+/// A new ndarray, uninitialised, dense, with the axes in the order that `like` has them in memory.
+///
+/// # Errors
+/// `MemoryError`.
+pub(super) fn empty_like<'py>(py: Python<'py>, like: &Layout, dtype: DType) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let dense = like.dense_like();
+    let mut shape: Dims = dense.shape().collect();
+    if dense.is_c_contiguous() || dense.is_f_contiguous() {
+        return new_dense(py, &mut shape, dtype, !dense.is_c_contiguous());
+    }
+    // NumPy makes C and F orders only: make the axes in memory order and put them back.
+    let mut order: Vec<usize> = (0..dense.ndim()).collect();
+    order.sort_by_key(|&axis| std::cmp::Reverse(dense.axes()[axis].stride));
+    let mut sorted: Dims = order.iter().map(|&axis| shape[axis]).collect();
+    let array = new_dense(py, &mut sorted, dtype, false)?;
+    let mut back = vec![0; order.len()];
+    for (position, &axis) in order.iter().enumerate() {
+        back[axis] = position;
+    }
+    let owner = array.call_method1(intern!(py, "transpose"), (back,))?;
+    Ok(owner.cast_into::<PyUntypedArray>()?)
+}
+
+fn new_dense<'py>(
+    py: Python<'py>,
+    shape: &mut Dims,
+    dtype: DType,
+    fortran: bool,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let descr = dtype::to_python(py, dtype)?.into_ptr();
+    // SAFETY: the shape is as long as said; `PyArray_Empty` takes over the reference to the dtype; null means an exception.
+    unsafe {
+        let shape_pointer = shape.as_mut_ptr().cast::<npy_intp>();
+        let array = PY_ARRAY_API.PyArray_Empty(py, shape.len() as c_int, shape_pointer, descr.cast(), fortran.into());
+        Ok(Bound::from_owned_ptr_or_err(py, array)?.cast_into_unchecked())
+    }
+}
+
+/// An ndarray that shows the memory of a CPU array and keeps it alive.
+///
+/// # Errors
+/// `TypeError` for an array of another device.
+pub(super) fn view<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let owner = array.clone().into_any();
+    view_with_owner(array.py(), array.get().array(), owner)
+}
+
+/// As `view`, for an array that has no Python object of its own.
+pub(super) fn view_with_owner<'py>(
+    py: Python<'py>,
+    array: &Array,
+    owner: Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    if !array.device().is_cpu() {
+        return Err(Error::type_error(format!("the memory of {} cannot be read by the host", array.device())).into());
+    }
+    let descr = dtype::to_python(py, array.dtype())?.into_ptr();
+    let mut shape: Dims = array.layout().shape().collect();
+    let mut strides: Dims = array.layout().strides().collect();
+    let writeable = if array.readonly() { 0 } else { NPY_ARRAY_WRITEABLE };
+    // An address that is never read, for an array without elements: NumPy would allocate for null.
+    let address = if array.address() == 0 { std::mem::align_of::<u128>() } else { array.address() };
+    // SAFETY: shape and strides are as long as said and stay inside the array's block, which the owner keeps alive;
+    // `PyArray_NewFromDescr` takes over the reference to the dtype and `PyArray_SetBaseObject` that to the owner.
+    unsafe {
+        let view = PY_ARRAY_API.PyArray_NewFromDescr(
+            py,
+            npyffi::get_type_object(py, NpyTypes::PyArray_Type),
+            descr.cast(),
+            shape.len() as c_int,
+            shape.as_mut_ptr().cast(),
+            strides.as_mut_ptr().cast(),
+            address as *mut c_void,
+            writeable,
+            std::ptr::null_mut(),
+        );
+        let view = Bound::from_owned_ptr_or_err(py, view)?;
+        if PY_ARRAY_API.PyArray_SetBaseObject(py, view.as_ptr().cast(), owner.into_ptr()) < 0 {
+            return Err(PyErr::fetch(py));
+        }
+        Ok(view.cast_into_unchecked())
+    }
+}
+
+/// The `numpy` module.
+pub(super) fn numpy(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static NUMPY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    Ok(NUMPY.get_or_try_init(py, || py.import("numpy").map(|module| module.into_any().unbind()))?.bind(py))
+}
+
+/// `numpy.asarray(object)`, perhaps as a dtype.
+pub(super) fn as_ndarray<'py>(
+    object: &Bound<'py, PyAny>,
+    dtype: Option<DType>,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let py = object.py();
+    if let Ok(array) = object.cast::<PyUntypedArray>()
+        && dtype.is_none()
+    {
+        return Ok(array.clone());
+    }
+    let arguments = PyDict::new(py);
+    if let Some(dtype) = dtype {
+        arguments.set_item(intern!(py, "dtype"), dtype::to_python(py, dtype)?)?;
+    }
+    let array = numpy(py)?.getattr(intern!(py, "asarray"))?.call((object,), Some(&arguments))?;
+    Ok(array.cast_into::<PyUntypedArray>()?)
+}
+
+/// Whether nobody but the caller holds the ndarray, so that its memory may be used again.
+pub(super) fn is_unshared(array: &Bound<'_, PyUntypedArray>, references: isize) -> bool {
+    // SAFETY: a live object and the GIL; without a GIL the count of another thread may lag, and reuse is off.
+    let count = unsafe { ffi::Py_REFCNT(array.as_ptr()) };
+    !cfg!(Py_GIL_DISABLED) && count <= references && owns_memory(array) && is_writable(array)
+}
