@@ -45,7 +45,8 @@ check: .venv/.extension-dev .venv/.group-check .tools/.cargo-deny-$(CARGO_DENY_V
 
 wheel: .venv/.group-build .venv/.group-wheel ## Build the release wheel into dist/ and hold its size against the limit
 	rm -rf dist
-	$(MATURIN) build --release --locked --zig --compatibility $(WHEEL_POLICY) --out dist
+	# maturin looks for the linker on the path only.
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(MATURIN) build --release --locked --zig --compatibility $(WHEEL_POLICY) --out dist
 	@wc -c dist/*.whl | awk -v limit=$(WHEEL_MAX_BYTES) \
 	    '{ print $$2 ": " $$1 " of at most " limit " bytes"; if ($$1 > limit) exit 1 }'
 
@@ -57,7 +58,7 @@ gpu-test: ## Run all tests and tests/gpu on CUDA with the wheel in dist/ (PYTHON
 	PYTHONPATH=build/gpu-test PYGPU_BACKEND=cuda $(PYTHON) -m pytest -W default $(PYTEST_ARGS)
 
 bench: .venv/.extension-release ## Rust and Python benchmarks, each against its peer in one run
-	cargo bench
+	cargo bench --no-default-features
 	$(BIN)/python benches/python/small_calls.py
 
 clean: ## Remove what was built; tools and environment stay

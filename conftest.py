@@ -24,7 +24,7 @@ if Sybil is not None:
     pytest_collect_file = Sybil(
         parsers=[PythonCodeBlockParser(), SkipParser()],
         path=str(Path(__file__).parent),
-        patterns=["README.md", "docs/**/*.md"],
+        patterns=["README.md", "docs/*.md", "docs/**/*.md"],
     ).pytest()
 
 
