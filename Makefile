@@ -1,0 +1,102 @@
+# What a machine needs: Rust (cargo, rustfmt, clippy), Python 3.11 or newer with venv, a C compiler. Everything else is
+# installed by the targets themselves, pinned, into .venv and .tools; nothing outside this folder is changed.
+
+PYTHON ?= python3
+CARGO_HOME ?= $(HOME)/.cargo
+CARGO_DENY_VERSION := 0.20.2
+# The wheel runs on every Linux with a C library at least this old.
+WHEEL_POLICY ?= manylinux_2_17
+WHEEL_MAX_BYTES := 3000000
+PYTEST_ARGS ?=
+
+BIN := .venv/bin
+# Last on the path, so that a toolchain chosen by the caller wins.
+export PATH := $(CURDIR)/.tools/bin:$(PATH):$(CARGO_HOME)/bin
+# cargo and maturin build pyo3 against one interpreter; two would rebuild it in turns.
+export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+RUST_SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find src -type f 2>/dev/null)
+# A surrounding conda environment would make maturin refuse to choose between the two.
+MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin
+
+.PHONY: help demo test check wheel gpu-test bench clean distclean
+.DELETE_ON_ERROR:
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: .venv/.extension-release ## Install into .venv and run the main job on a real file, on whatever device there is
+	$(BIN)/python examples/demo.py
+
+test: .venv/.extension-dev .venv/.group-test ## Rust tests without Python, then the Python tests
+	cargo test --no-default-features
+	$(BIN)/python -m pytest --ignore=tests/gpu $(PYTEST_ARGS)
+
+check: .venv/.extension-dev .venv/.group-check .tools/.cargo-deny-$(CARGO_DENY_VERSION) ## Formatting, lints, types, stubs, licences
+	cargo fmt --check
+	cargo clippy --locked --all-targets -- -D warnings
+	cargo clippy --locked --all-targets --no-default-features -- -D warnings
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest --mypy-config-file pyproject.toml PyGPU
+	cargo deny --log-level warn check licenses bans sources
+
+wheel: .venv/.group-build .venv/.group-wheel ## Build the release wheel into dist/ and hold its size against the limit
+	rm -rf dist
+	# maturin looks for the linker on the path only.
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(MATURIN) build --release --locked --zig --compatibility $(WHEEL_POLICY) --out dist
+	@wc -c dist/*.whl | awk -v limit=$(WHEEL_MAX_BYTES) \
+	    '{ print $$2 ": " $$1 " of at most " limit " bytes"; if ($$1 > limit) exit 1 }'
+
+# Runs where there is no Rust: it takes the wheel that lies in dist/, and pytest and the peers from PYTHON's own packages.
+gpu-test: ## Run all tests and tests/gpu on CUDA with the wheel in dist/ (PYTHON=... must have pytest)
+	@ls dist/*.whl > /dev/null 2>&1 || { echo "no wheel in dist/: run 'make wheel' where there is Rust"; exit 1; }
+	rm -rf build/gpu-test
+	$(PYTHON) -m pip install --quiet --no-deps --no-index --target build/gpu-test dist/*.whl
+	PYTHONPATH=build/gpu-test PYGPU_BACKEND=cuda $(PYTHON) -m pytest -W default $(PYTEST_ARGS)
+
+bench: .venv/.extension-release ## Rust and Python benchmarks, each against its peer in one run
+	cargo bench --no-default-features
+	$(BIN)/python benches/python/small_calls.py
+
+clean: ## Remove what was built; tools and environment stay
+	rm -rf target build dist .venv/.extension-* .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -f python/PyGPU/*.so
+	find python tests benches examples docs -name __pycache__ -type d -exec rm -rf {} + 2> /dev/null || true
+
+distclean: clean ## Also remove .venv and .tools
+	rm -rf .venv .tools
+
+# The files below stand for what they name, so that a second run has nothing to do.
+
+.venv/.created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	    || { echo "$(PYTHON) is older than 3.11; name a newer one: make PYTHON=python3.12 ..."; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet pip==26.3
+	touch $@
+
+.venv/.group-%: pyproject.toml .venv/.created
+	$(BIN)/python -m pip install --quiet --group $*
+	touch $@
+
+# One shared object serves both profiles in turn, hence each stamp removes the other. Development has overflow checks
+# and debug assertions, which the tests want; release has the speed that the demo and the benchmarks show.
+.venv/.extension-dev: $(RUST_SOURCES) .venv/.group-build
+	$(MATURIN) develop --quiet
+	rm -f .venv/.extension-release
+	touch $@
+
+.venv/.extension-release: $(RUST_SOURCES) .venv/.group-build
+	$(MATURIN) develop --quiet --release
+	rm -f .venv/.extension-dev
+	touch $@
+
+# An unoptimised build takes less than half as long and is quick enough for a hundred crates.
+.tools/.cargo-deny-$(CARGO_DENY_VERSION):
+	mkdir -p .tools
+	cargo deny --version 2> /dev/null | grep -qx 'cargo-deny $(CARGO_DENY_VERSION)' \
+	    || cargo install cargo-deny --quiet --locked --debug --version $(CARGO_DENY_VERSION) --root .tools
+	touch $@
