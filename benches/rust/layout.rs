@@ -1,3 +1,116 @@
-//! fn main
-#![allow(missing_docs)]
-fn main() {}
+//! What the layout arithmetic of a Python expression costs, in nanoseconds.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use std::hint::black_box;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use pygpu::layout::{Blocks, Index, Indexer, Layout, Order, collapse, for_each_line, overlap};
+
+const ALL: Index = Index::Slice { start: None, stop: None, step: None };
+
+fn part(start: i64, stop: i64) -> Index {
+    Index::Slice { start: Some(start), stop: Some(stop), step: None }
+}
+
+fn fresh(shape: &[i64]) -> Layout {
+    Layout::contiguous(shape, 4, Order::C).unwrap()
+}
+
+fn indexing(c: &mut Criterion) {
+    let mut group = c.benchmark_group("index");
+    let line = fresh(&[1000]);
+    let matrix = fresh(&[100, 100]);
+    let deep = fresh(&[2, 3, 4, 5, 6, 7, 8, 9]);
+    group.bench_function("a[1:3], streamed", |b| {
+        b.iter(|| {
+            let mut indexer = Indexer::new(black_box(&line), 1, false).unwrap();
+            indexer.slice(black_box(Some(1)), black_box(Some(3)), None).unwrap();
+            indexer.finish().unwrap()
+        });
+    });
+    group.bench_function("a[1:3], clipped before", |b| {
+        b.iter(|| {
+            let mut indexer = Indexer::new(black_box(&line), 1, false).unwrap();
+            indexer.slice_clipped(black_box(1), black_box(1), black_box(2)).unwrap();
+            indexer.finish().unwrap()
+        });
+    });
+    group.bench_function("a[5], streamed", |b| {
+        b.iter(|| {
+            let mut indexer = Indexer::new(black_box(&matrix), 1, false).unwrap();
+            indexer.integer(black_box(5)).unwrap();
+            indexer.finish().unwrap()
+        });
+    });
+    let keys: [(&str, &Layout, &[Index]); 5] = [
+        ("a[1:3]", &line, &[part(1, 3)]),
+        ("a[::-2]", &line, &[Index::Slice { start: None, stop: None, step: Some(-2) }]),
+        ("a[5, 1:3]", &matrix, &[Index::Integer(5), part(1, 3)]),
+        (
+            "a[1:3, None, ..., ::2]",
+            &matrix,
+            &[part(1, 3), Index::NewAxis, Index::Ellipsis, Index::Slice { start: None, stop: None, step: Some(2) }],
+        ),
+        ("a[0, :] of rank 8", &deep, &[Index::Integer(0), ALL]),
+    ];
+    for (name, layout, key) in keys {
+        group.bench_function(name, |b| b.iter(|| black_box(layout).index(black_box(key)).unwrap()));
+    }
+    group.finish();
+}
+
+fn reshaping(c: &mut Criterion) {
+    let mut group = c.benchmark_group("views");
+    let matrix = fresh(&[100, 120]);
+    let even = matrix.index(&[ALL, Index::Slice { start: None, stop: None, step: Some(2) }]).unwrap();
+    let cube = fresh(&[10, 20, 30]);
+    group.bench_function("clone", |b| b.iter(|| black_box(&cube).clone()));
+    group.bench_function("contiguous((100, 120))", |b| b.iter(|| fresh(black_box(&[100, 120]))));
+    group.bench_function("a.T", |b| b.iter(|| black_box(&matrix).transpose(None).unwrap()));
+    group.bench_function("a.transpose(2, 0, 1)", |b| {
+        b.iter(|| black_box(&cube).permute(black_box(&[2, 0, 1])).unwrap())
+    });
+    group.bench_function("a.swapaxes(0, 1)", |b| b.iter(|| black_box(&cube).swap_axes(0, 1).unwrap()));
+    group.bench_function("a.reshape(-1, 30), contiguous", |b| {
+        b.iter(|| black_box(&matrix).reshape(black_box(&[-1, 30]), Order::C).unwrap());
+    });
+    group.bench_function("a[:, ::2].reshape(-1, 30)", |b| {
+        b.iter(|| black_box(&even).reshape(black_box(&[-1, 30]), Order::C).unwrap());
+    });
+    group.bench_function("a.ravel()", |b| b.iter(|| black_box(&cube).ravel(Order::C).unwrap()));
+    group.bench_function("broadcast_to", |b| {
+        b.iter(|| black_box(&matrix).broadcast_to(black_box(&[3, 100, 120])).unwrap())
+    });
+    group.bench_function("view(int8)", |b| b.iter(|| black_box(&matrix).view_dtype(black_box(1)).unwrap()));
+    group.bench_function("is_c_contiguous", |b| b.iter(|| black_box(&cube).is_c_contiguous()));
+    group.bench_function("extent", |b| b.iter(|| black_box(&cube).extent()));
+    group.finish();
+}
+
+fn copies(c: &mut Criterion) {
+    let mut group = c.benchmark_group("copies");
+    let cube = fresh(&[10, 20, 30]);
+    let boxed = fresh(&[20, 40, 60]).index(&[part(0, 10), part(0, 20), part(0, 30)]).unwrap();
+    let turned = fresh(&[30, 20, 10]).transpose(None).unwrap();
+    for (name, src) in [("one", &cube), ("3d", &boxed), ("transposed", &turned)] {
+        group.bench_function(format!("collapse, {name}"), |b| {
+            b.iter(|| collapse([black_box(&cube), black_box(src)]).unwrap())
+        });
+        group.bench_function(format!("blocks, {name}"), |b| {
+            b.iter(|| Blocks::of(black_box(&cube), black_box(src)).unwrap())
+        });
+    }
+    group.bench_function("200 lines of a transpose", |b| {
+        b.iter(|| {
+            let mut sum = 0;
+            for_each_line(black_box(&cube), black_box(&turned), |line| sum += line.dst ^ line.src).unwrap();
+            sum
+        });
+    });
+    group.bench_function("overlap of two halves", |b| b.iter(|| overlap(black_box(&cube), black_box(&boxed))));
+    group.bench_function("has_internal_overlap", |b| b.iter(|| black_box(&boxed).has_internal_overlap()));
+    group.finish();
+}
+
+criterion_group!(benches, indexing, reshaping, copies);
+criterion_main!(benches);
