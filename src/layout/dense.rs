@@ -1,11 +1,25 @@
 //! Layouts for fresh memory that follow an existing one.
 
-use super::{Axes, Dims, Layout};
+use super::{Axes, Axis, Dims, Layout, Order};
+use crate::error::Result;
 
 impl Layout {
     /// One element.
     pub fn scalar(itemsize: i64) -> Self {
         Self::from_parts(Axes::new(), 0, itemsize)
+    }
+
+    /// A dense layout for items of another size: the same shape, and the axes in the same order.
+    ///
+    /// # Errors
+    /// `ValueError` when the bytes do not fit in 64 bits.
+    pub fn with_itemsize(&self, itemsize: i64) -> Result<Self> {
+        let dense = self.dense_like();
+        let shape: Dims = dense.shape().collect();
+        // Checks the size for the new items; C order is as good as any for that.
+        Self::contiguous(&shape, itemsize, Order::C)?;
+        let axes = dense.axes.iter().map(|axis| Axis { len: axis.len, stride: axis.stride / dense.itemsize * itemsize });
+        Ok(Self::from_parts(axes.collect(), 0, itemsize))
     }
 
     /// The same shape without gaps, with the axes in the same order in memory and all strides positive: NumPy's order

@@ -1,0 +1,138 @@
+//! `GPUArray` over memory that the caller brings: an address, a callable that allocates, PybindGPU's `Allocator`.
+
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use std::sync::Arc;
+
+use super::array::GpuArray;
+use super::shape::{self, OrderArgument};
+use super::{creation, dtype};
+use crate::array::Array;
+use crate::backend::{Address, PointerKind};
+use crate::device::Device;
+use crate::dtype::DType;
+use crate::layout::{Layout, Order};
+use crate::memory::Allocation;
+use crate::stream::Stream;
+
+/// The address that an object stands for: an int, `__int__`/`__index__`, or the attribute `ptr`.
+fn address_of(object: &Bound<'_, PyAny>) -> PyResult<Address> {
+    let py = object.py();
+    let number = match object.getattr_opt(intern!(py, "ptr"))? {
+        Some(pointer) if !pointer.is_callable() => pointer,
+        _ => object.clone(),
+    };
+    let number = py.get_type::<pyo3::types::PyInt>().call1((number,)).map_err(|cause| {
+        let error = PyTypeError::new_err(format!("{} stands for no address: give an int", object.get_type()));
+        error.set_cause(py, Some(cause));
+        error
+    })?;
+    number.extract().map_err(|_| PyValueError::new_err(format!("{number} is no address")))
+}
+
+/// An array over an address; `owner` is kept alive as long as the array.
+fn over_address(
+    py: Python<'_>,
+    address: Address,
+    layout: Layout,
+    dtype: DType,
+    owner: Py<PyAny>,
+) -> PyResult<Array> {
+    if address == 0 && layout.size() > 0 {
+        return Err(PyValueError::new_err(format!("address 0 cannot hold {} bytes", layout.nbytes())));
+    }
+    let device = Device::current()?;
+    let device = match device.backend().pointer_kind(address)? {
+        PointerKind::Device(index) if !device.is_cpu() => Device::new(device.backend(), index)?,
+        _ => device,
+    };
+    let bytes = layout.nbytes() as usize;
+    let stream = Stream::default_of(device);
+    let allocation = py.detach(|| Allocation::lent(address, bytes, stream, Box::new(owner)));
+    Ok(Array::over(Arc::new(allocation), layout, dtype, false)?)
+}
+
+/// PyCUDA's form: a shape, a dtype, existing memory, perhaps strides.
+pub(super) fn from_address<'py>(
+    py: Python<'py>,
+    shape: &Bound<'py, PyAny>,
+    dtype: Option<&Bound<'py, PyAny>>,
+    gpudata: &Bound<'py, PyAny>,
+    strides: Option<&Bound<'py, PyAny>>,
+    order: Option<&Bound<'py, PyAny>>,
+    base: Option<Bound<'py, PyAny>>,
+) -> PyResult<GpuArray> {
+    let dtype = dtype::or_float64(dtype)?;
+    let itemsize = dtype.itemsize() as i64;
+    let shape = shape::from_python(shape)?;
+    let layout = match strides {
+        Some(strides) => Layout::strided(&shape, &shape::from_python(strides)?, 0, itemsize)?,
+        None => Layout::contiguous(&shape, itemsize, OrderArgument::c_or_f(order)?)?,
+    };
+    let address = address_of(gpudata)?;
+    let owner = (gpudata, &base).into_pyobject(py)?.into_any().unbind();
+    let array = over_address(py, address, layout, dtype, owner)?;
+    Ok(match base {
+        Some(base) => GpuArray::with_base(array, base.unbind()),
+        None => GpuArray::from_array(array),
+    })
+}
+
+/// PyCUDA's allocators: a callable that takes a number of bytes.
+pub(super) fn from_callable(
+    py: Python<'_>,
+    allocator: &Bound<'_, PyAny>,
+    shape: &[i64],
+    dtype: DType,
+    order: Order,
+) -> PyResult<GpuArray> {
+    if !allocator.is_callable() {
+        return Err(PyTypeError::new_err(format!(
+            "with a shape, allocator is a callable that takes a number of bytes, not {}",
+            allocator.get_type()
+        )));
+    }
+    let layout = Layout::contiguous(shape, dtype.itemsize() as i64, order)?;
+    if layout.nbytes() == 0 {
+        let array = creation::new_array(py, shape, dtype, order, Device::current()?)?;
+        return Ok(GpuArray::from_array(array));
+    }
+    let memory = allocator.call1((layout.nbytes(),))?;
+    let address = address_of(&memory)?;
+    Ok(GpuArray::from_array(over_address(py, address, layout, dtype, memory.unbind())?))
+}
+
+/// PybindGPU's form: an object that describes device memory, and perhaps a host side.
+pub(super) fn from_allocator<'py>(
+    py: Python<'py>,
+    allocator: &Bound<'py, PyAny>,
+    has_dtype: bool,
+    order: Option<&Bound<'py, PyAny>>,
+) -> PyResult<GpuArray> {
+    if has_dtype {
+        return Err(PyRuntimeError::new_err("allocator= brings its own shape and dtype: give neither"));
+    }
+    let described = |name: &str| {
+        allocator.getattr(name).map_err(|_| {
+            PyTypeError::new_err(format!(
+                "allocator= alone takes an object that describes memory (with `_shape`, `_dtype` and `ptr()`), not {}",
+                allocator.get_type()
+            ))
+        })
+    };
+    let shape = shape::from_python(&described("_shape")?)?;
+    let dtype = dtype::from_python(&described("_dtype")?)?;
+    let order = OrderArgument::c_or_f(order)?;
+    let layout = Layout::contiguous(&shape, dtype.itemsize() as i64, order)?;
+    let device_memory = allocator.getattr_opt("device_ptr")?;
+    let array = match device_memory.map(|method| method.call0()).transpose()?.filter(|address| !address.is_none()) {
+        Some(address) => over_address(py, address_of(&address)?, layout, dtype, allocator.clone().unbind())?,
+        None => creation::new_array(py, &shape, dtype, order, Device::current()?)?,
+    };
+    let host = allocator.getattr_opt("host_array")?.filter(|host| !host.is_none());
+    Ok(match host {
+        Some(host) => GpuArray::with_host(array, host.unbind()),
+        None => GpuArray::from_array(array),
+    })
+}

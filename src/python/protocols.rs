@@ -1,0 +1,241 @@
+//! What Python's own syntax and standard library ask of an array: iteration, truth, numbers, printing, copying, pickling.
+
+use numpy::PyUntypedArray;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use super::array::{GpuArray, new_like, new_view};
+use super::{attributes, transfer};
+
+/// The single value of an array, as a NumPy scalar's Python equal.
+fn single<'py>(slf: &Bound<'py, GpuArray>, purpose: &str) -> PyResult<Bound<'py, PyAny>> {
+    let array = slf.get().array();
+    if array.layout().size() != 1 {
+        return Err(PyTypeError::new_err(format!(
+            "only arrays of one element can be {purpose}; this one has shape {:?}",
+            array.layout().shape().collect::<Vec<_>>()
+        )));
+    }
+    transfer::to_ndarray(slf.py(), array)?.call_method0(intern!(slf.py(), "item"))
+}
+
+fn convert<'py>(slf: &Bound<'py, GpuArray>, purpose: &str, method: &str) -> PyResult<Bound<'py, PyAny>> {
+    single(slf, purpose)?; // for the error's sake: NumPy's own speaks of "length-1 arrays"
+    let values = transfer::to_ndarray(slf.py(), slf.get().array())?;
+    let scalar = values.call_method1(intern!(slf.py(), "reshape"), (PyTuple::empty(slf.py()),))?;
+    scalar.call_method0(method)
+}
+
+#[pymethods]
+impl GpuArray {
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Views>> {
+        if slf.get().array().layout().ndim() == 0 {
+            return Err(PyTypeError::new_err("iteration over a 0-d array"));
+        }
+        Bound::new(slf.py(), Views { array: slf.clone().unbind(), next: std::sync::atomic::AtomicI64::new(0) })
+    }
+
+    fn __bool__(slf: &Bound<'_, Self>) -> PyResult<bool> {
+        if slf.get().array().layout().size() != 1 {
+            return Err(PyValueError::new_err(
+                "The truth value of an array with more or fewer than one element is ambiguous. Use a.get().any() or \
+                 a.get().all()",
+            ));
+        }
+        single(slf, "converted to bool")?.is_truthy()
+    }
+
+    fn __int__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        convert(slf, "converted to Python scalars", "__int__")
+    }
+
+    fn __float__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        convert(slf, "converted to Python scalars", "__float__")
+    }
+
+    fn __complex__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        convert(slf, "converted to Python scalars", "__complex__")
+    }
+
+    fn __index__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let array = slf.get().array();
+        let integer = array.dtype().row().is_some_and(|row| row.name.contains("int"));
+        if !integer || array.layout().ndim() != 0 {
+            return Err(PyTypeError::new_err("only integer scalar arrays can be converted to a scalar index"));
+        }
+        single(slf, "converted to an index")
+    }
+
+    /// The value of an array of one element, or of the element at an index, as a Python scalar.
+    ///
+    /// Parameters
+    /// ----------
+    /// *args : int, or one tuple of int, optional
+    ///     Which element; a single int counts in C order.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.arange(6).reshape(2, 3).item(1, 2)
+    /// 5
+    #[pyo3(signature = (*args))]
+    fn item<'py>(slf: &Bound<'py, Self>, args: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
+        if args.is_empty() {
+            if slf.get().array().layout().size() != 1 {
+                return Err(PyValueError::new_err("can only convert an array of size 1 to a Python scalar"));
+            }
+            return single(slf, "converted to Python scalars");
+        }
+        let key = if args.len() == 1 { args.get_item(0)? } else { args.clone().into_any() };
+        let flat = args.len() == 1 && !key.is_instance_of::<PyTuple>() && slf.get().array().layout().ndim() != 1;
+        let source = if flat { slf.call_method0(intern!(slf.py(), "ravel"))? } else { slf.clone().into_any() };
+        let element = source.get_item(key)?;
+        single(element.cast::<Self>()?, "converted to Python scalars")
+    }
+
+    /// The values as nested lists of Python scalars.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.arange(4).reshape(2, 2).tolist()
+    /// [[0, 1], [2, 3]]
+    fn tolist<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        transfer::to_ndarray(slf.py(), slf.get().array())?.call_method0(intern!(slf.py(), "tolist"))
+    }
+
+    fn __repr__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import(intern!(slf.py(), "PyGPU._format"))?.call_method1(intern!(slf.py(), "array_repr"), (slf,))
+    }
+
+    fn __str__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import(intern!(slf.py(), "PyGPU._format"))?.call_method1(intern!(slf.py(), "array_str"), (slf,))
+    }
+
+    fn __format__<'py>(slf: &Bound<'py, Self>, spec: &str) -> PyResult<Bound<'py, PyAny>> {
+        if spec.is_empty() {
+            return Self::__str__(slf);
+        }
+        single(slf, "formatted with a specification")?.call_method1(intern!(slf.py(), "__format__"), (spec,))
+    }
+
+    fn __copy__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
+        let copied = transfer::device_copy_like(slf.py(), slf.get().array())?;
+        let made = new_like(slf, GpuArray::from_array(copied))?;
+        copy_attributes(slf, &made)?;
+        Ok(made)
+    }
+
+    fn __deepcopy__<'py>(slf: &Bound<'py, Self>, memo: &Bound<'py, PyDict>) -> PyResult<Bound<'py, Self>> {
+        let copied = transfer::device_copy_like(slf.py(), slf.get().array())?;
+        let made = new_like(slf, GpuArray::from_array(copied))?;
+        let attributes = slf.getattr(intern!(slf.py(), "__dict__"))?.cast_into::<PyDict>()?;
+        if !attributes.is_empty() {
+            let deep = slf.py().import("copy")?.getattr("deepcopy")?.call1((attributes, memo))?;
+            made.getattr(intern!(slf.py(), "__dict__"))?.cast_into::<PyDict>()?.update(deep.cast::<PyDict>()?.as_mapping())?;
+        }
+        Ok(made)
+    }
+
+    /// Pickles the values, the class and the attributes; the device is chosen where it is unpickled.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        let py = slf.py();
+        let values = transfer::to_ndarray(py, slf.get().array())?;
+        let restore = py.import(intern!(py, "PyGPU._core"))?.getattr("_restore")?;
+        let state = slf.getattr(intern!(py, "__dict__"))?.cast_into::<PyDict>()?;
+        let state = if state.is_empty() { py.None().into_bound(py) } else { state.into_any() };
+        (restore, (slf.get_type(), values), state).into_pyobject(py)
+    }
+
+    fn __setstate__(slf: &Bound<'_, Self>, state: &Bound<'_, PyDict>) -> PyResult<()> {
+        slf.getattr(intern!(slf.py(), "__dict__"))?.cast_into::<PyDict>()?.update(state.as_mapping())
+    }
+
+    /// Says that work which PyGPU did not launch uses the array's memory on a stream, so that later uses and the free wait
+    /// for it.
+    ///
+    /// Parameters
+    /// ----------
+    /// stream : Stream, object with `__cuda_stream__`, or int
+    ///     Where a raw pointer to the array was used.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> a = PyGPU.zeros(3)
+    /// >>> a.record_stream(PyGPU.Stream())
+    fn record_stream(slf: &Bound<'_, Self>, stream: &Bound<'_, PyAny>) -> PyResult<()> {
+        let array = slf.get().array();
+        let stream = super::stream::from_argument(slf.py(), Some(stream), array.device())?;
+        slf.py().detach(|| array.allocation().record_stream(&stream))?;
+        Ok(())
+    }
+
+    /// Stops the host until everything that PyGPU knows to use the array has ended.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.zeros(3).synchronize()
+    fn synchronize(slf: &Bound<'_, Self>) -> PyResult<()> {
+        let array = slf.get().array();
+        slf.py().detach(|| array.allocation().synchronize())?;
+        Ok(())
+    }
+}
+
+fn copy_attributes(from: &Bound<'_, GpuArray>, to: &Bound<'_, GpuArray>) -> PyResult<()> {
+    let attributes = from.getattr(intern!(from.py(), "__dict__"))?.cast_into::<PyDict>()?;
+    if attributes.is_empty() {
+        return Ok(());
+    }
+    to.getattr(intern!(from.py(), "__dict__"))?.cast_into::<PyDict>()?.update(attributes.as_mapping())
+}
+
+/// Unpickles an array: a new one of the class, on the current device, with the values.
+#[pyfunction]
+pub(super) fn _restore<'py>(
+    class: &Bound<'py, pyo3::types::PyType>,
+    values: &Bound<'py, PyUntypedArray>,
+) -> PyResult<Bound<'py, GpuArray>> {
+    use numpy::PyUntypedArrayMethods;
+    if !class.is_subclass_of::<GpuArray>()? {
+        return Err(PyTypeError::new_err(format!("{class} is no subclass of GPUArray")));
+    }
+    let dtype = super::dtype::from_numpy(values.dtype().as_any())?;
+    let device = crate::device::Device::current()?;
+    let array = super::creation::upload_new(class.py(), values, dtype, device)?;
+    super::array::new_of_class(class, GpuArray::from_array(array))
+}
+
+/// The views of an array along its first axis, one at a time.
+#[pyclass(frozen, module = "PyGPU", name = "_Views")]
+pub(super) struct Views {
+    array: Py<GpuArray>,
+    next: std::sync::atomic::AtomicI64,
+}
+
+#[pymethods]
+impl Views {
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> Bound<'py, Self> {
+        slf.clone()
+    }
+
+    fn __next__<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, GpuArray>>> {
+        let array = slf.get().array.bind(slf.py());
+        let layout = array.get().array().layout();
+        let index = slf.get().next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        if index >= attributes::length(layout)? as i64 {
+            return Ok(None);
+        }
+        let mut indexer = crate::layout::Indexer::new(layout, 1, false)?;
+        indexer.integer(index)?;
+        Ok(Some(new_view(array, array.get().array().view(indexer.finish()?))?))
+    }
+
+    fn __traverse__(&self, visit: pyo3::gc::PyVisit<'_>) -> Result<(), pyo3::gc::PyTraverseError> {
+        visit.call(&self.array)
+    }
+}
