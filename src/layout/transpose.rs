@@ -32,9 +32,10 @@ impl Layout {
     /// Exchanges two axes.
     pub fn swap_axes(&self, axis1: i64, axis2: i64) -> Result<Self> {
         let (first, second) = self.two_axes(axis1, axis2)?;
-        let mut view = self.clone();
-        view.axes.swap(first, second);
-        Ok(view)
+        let mut axes = Axes::new();
+        axes.extend(self.axes.iter().copied());
+        axes.swap(first, second);
+        Ok(self.with_axes(axes))
     }
 
     /// Moves the axes `source` to the places `destination`; the others keep their order.

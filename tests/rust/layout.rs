@@ -166,7 +166,7 @@ fn apply(step: &Step, layout: &Layout, model: &Model) -> Option<(Layout, Model)>
             let mut key = vec![ALL; axis];
             key.push(Index::Slice { start, stop, step });
             let view = layout.index(&key).unwrap();
-            let mut indexer = Indexer::new(layout, axis + 1, true).unwrap();
+            let mut indexer = Indexer::new(layout, axis + 1, true);
             (0..axis).for_each(|axis| indexer.slice_clipped(0, 1, shape[axis]).unwrap());
             let first = taken.first().copied().unwrap_or(0);
             indexer.slice_clipped(first, step.unwrap_or(1), taken.len() as i64).unwrap();
