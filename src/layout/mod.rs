@@ -74,7 +74,7 @@ pub struct Layout {
 }
 
 // By hand: the derived clone builds the axes apart and moves them. To move axes that were just written is what views
-// cost (10 ns of 13: the wide loads wait for the narrow stores), so the whole layer writes them where they stay, with
+// cost (the wide loads wait for the narrow stores), so the whole layer writes them where they stay, with
 // `extend` into a binding rather than `collect`, and moves them once.
 impl Clone for Layout {
     #[inline]
@@ -282,6 +282,12 @@ fn normalize_axis(axis: i64, ndim: usize) -> Result<usize> {
 struct AxisSet(u64);
 
 impl AxisSet {
+    /// `None` if an axis is repeated.
+    fn of_distinct(axes: &[usize]) -> Option<Self> {
+        let mut set = Self::default();
+        axes.iter().all(|&axis| set.insert(axis)).then_some(set)
+    }
+
     const fn all(ndim: usize) -> Self {
         Self(if ndim == 0 { 0 } else { u64::MAX >> (MAX_RANK - ndim) })
     }
