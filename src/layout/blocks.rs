@@ -60,7 +60,7 @@ pub struct Many {
 impl Blocks {
     /// Decomposes the copy from `src` to `dst`, of equal shape and itemsize.
     ///
-    /// Nothing is said about overlap: see [`super::overlap`] and [`Layout::has_internal_overlap`].
+    /// Nothing is said about overlap: see [`overlap`](super::overlap()) and [`Layout::has_internal_overlap`].
     pub fn of(dst: &Layout, src: &Layout) -> Result<Self> {
         if dst.is_c_contiguous() && src.is_c_contiguous() && dst.itemsize == src.itemsize && dst.shape().eq(src.shape())
         {
