@@ -31,6 +31,9 @@ impl Layout {
             return Err(Error::value("all elements of broadcast shape must be non-negative"));
         }
         let Some(added) = shape.len().checked_sub(self.ndim()) else {
+            if shape.is_empty() {
+                return Err(Error::value("cannot broadcast a non-scalar to a scalar array"));
+            }
             return Err(Error::value("input operand has more dimensions than allowed by the axis remapping"));
         };
         let mut axes = Axes::new();

@@ -27,11 +27,13 @@ pub enum Index {
 ///
 /// The key is walked twice, once to count and once to feed, so that `...` knows how many axes it stands for. An
 /// empty result keeps the offset of the array, which stays inside the allocation, whatever was sliced.
+///
+/// Everything that succeeds is inlined into the caller and `new` cannot fail: as a `Result` and through calls the
+/// builder was copied four times, which took longer than the rest.
 #[derive(Debug)]
 pub struct Indexer<'a> {
     base: &'a Layout,
-    axes: Axes,
-    offset: i64,
+    view: Layout,
     next: usize,
     consumed: usize,
     /// Axes that `None` asked for beyond `MAX_RANK`: counted for the message, not kept.
@@ -42,52 +44,50 @@ pub struct Indexer<'a> {
 
 impl<'a> Indexer<'a> {
     /// `consumed_axes`: number of integers and slices in the key; `has_ellipsis`: whether an ellipsis will be fed.
-    #[inline]
-    pub fn new(base: &'a Layout, consumed_axes: usize, has_ellipsis: bool) -> Result<Self> {
-        if consumed_axes > base.ndim() {
-            return Err(errors::too_many_indices(base.ndim(), consumed_axes));
-        }
-        Ok(Self {
+    ///
+    /// Too many axes are refused by the first item that consumes one.
+    #[inline(always)]
+    pub fn new(base: &'a Layout, consumed_axes: usize, has_ellipsis: bool) -> Self {
+        Self {
             base,
-            axes: Axes::new(),
-            offset: base.offset,
+            view: Layout::from_parts(Axes::new(), base.offset, base.itemsize),
             next: 0,
             consumed: consumed_axes,
             excess: 0,
             pending_ellipsis: has_ellipsis,
             empty: false,
-        })
+        }
     }
 
     /// Takes element `index` of the next axis.
-    #[inline]
+    #[inline(always)]
     pub fn integer(&mut self, index: i64) -> Result<()> {
-        let axis = self.next_axis()?;
+        let (place, axis) = self.next_axis()?;
         let counted = if index < 0 { index + axis.len } else { index };
         if counted as u64 >= axis.len as u64 {
-            return Err(errors::out_of_bounds(index, self.next - 1, axis.len));
+            return Err(errors::out_of_bounds(index, place, axis.len));
         }
         self.advance(counted, axis.stride);
         Ok(())
     }
 
     /// Takes a slice of the next axis; `None` and out-of-range values as in Python.
-    #[inline]
+    #[inline(always)]
     pub fn slice(&mut self, start: Option<i64>, stop: Option<i64>, step: Option<i64>) -> Result<()> {
-        let axis = self.next_axis()?;
+        let (_, axis) = self.next_axis()?;
         let (start, step, len) = clip(axis.len, start, stop, step)?;
         self.push_slice(axis, start, step, len);
         Ok(())
     }
 
     /// Takes a slice that was clipped to the axis already (`PySlice_AdjustIndices`).
-    #[inline]
+    #[inline(always)]
     pub fn slice_clipped(&mut self, start: i64, step: i64, len: i64) -> Result<()> {
-        let axis = self.next_axis()?;
+        let (place, axis) = self.next_axis()?;
         let inside = |index: i64| (index as u64) < axis.len as u64;
         let last = len.saturating_sub(1).checked_mul(step).and_then(|reach| reach.checked_add(start));
         if len < 0 || (len > 0 && !(inside(start) && last.is_some_and(inside))) {
-            return Err(errors::slice_outside(start, step, len, self.next - 1, axis.len));
+            return Err(errors::slice_outside(start, step, len, place, axis.len));
         }
         self.push_slice(axis, start, step, len);
         Ok(())
@@ -100,15 +100,15 @@ impl<'a> Indexer<'a> {
             return Err(errors::second_ellipsis());
         }
         self.pending_ellipsis = false;
-        self.keep(self.base.ndim() - self.consumed);
+        self.keep(self.base.ndim().saturating_sub(self.consumed));
         Ok(())
     }
 
     /// Adds an axis of length 1. Too high a rank is refused by [`Indexer::finish`], which knows how high.
     #[inline]
     pub fn new_axis(&mut self) -> Result<()> {
-        if self.axes.len() < MAX_RANK {
-            self.axes.push(Axis { len: 1, stride: 0 });
+        if self.view.ndim() < MAX_RANK {
+            self.view.axes.push(Axis { len: 1, stride: 0 });
         } else {
             self.excess += 1;
         }
@@ -116,53 +116,57 @@ impl<'a> Indexer<'a> {
     }
 
     /// Keeps the axes that no item named, and gives the view.
-    #[inline]
+    #[inline(always)]
     pub fn finish(mut self) -> Result<Layout> {
-        self.keep(self.base.ndim() - self.next);
-        let rank = self.axes.len() + self.excess;
+        if self.next < self.base.ndim() {
+            self.keep(self.base.ndim() - self.next);
+        }
+        let rank = self.view.ndim() + self.excess;
         if rank > MAX_RANK {
             return Err(errors::index_rank(rank));
         }
-        let offset = if self.empty { self.base.offset } else { self.offset };
-        Ok(Layout::from_parts(self.axes, offset, self.base.itemsize))
+        if self.empty {
+            self.view.offset = self.base.offset;
+        }
+        Ok(self.view)
     }
 
-    #[inline]
-    fn next_axis(&mut self) -> Result<Axis> {
+    #[inline(always)]
+    fn next_axis(&mut self) -> Result<(usize, Axis)> {
+        let ndim = self.base.ndim();
         match self.base.axes.get(self.next) {
-            Some(&axis) => {
+            Some(&axis) if self.consumed <= ndim => {
                 self.next += 1;
-                Ok(axis)
+                Ok((self.next - 1, axis))
             }
-            None => Err(errors::too_many_indices(self.base.ndim(), self.next + 1)),
+            _ => Err(errors::too_many_indices(ndim, self.consumed.max(self.next + 1))),
         }
     }
 
     #[inline]
     fn keep(&mut self, count: usize) {
         let kept = self.base.axes.get(self.next..self.next + count).unwrap_or_default();
-        self.empty |= kept.iter().any(|axis| axis.len == 0);
-        self.axes.extend_from_slice(kept);
         self.next += kept.len();
-    }
-
-    #[inline]
-    fn push_slice(&mut self, axis: Axis, start: i64, step: i64, len: i64) {
-        if len == 0 {
-            // NumPy keeps the stride of an axis that a slice empties.
-            self.empty = true;
-            self.axes.push(Axis { len: 0, stride: axis.stride });
-        } else {
-            self.advance(start, axis.stride);
-            // Wraps for a single element and a large step only, where the stride means nothing.
-            self.axes.push(Axis { len, stride: axis.stride.wrapping_mul(step) });
+        for &axis in kept {
+            self.empty |= axis.len == 0;
+            self.view.axes.push(axis);
         }
     }
 
-    // Wraps only where another axis is empty, and then the offset is not used.
-    #[inline]
+    #[inline(always)]
+    fn push_slice(&mut self, axis: Axis, start: i64, step: i64, len: i64) {
+        // NumPy keeps the stride of an axis that a slice empties.
+        let step = if len == 0 { 1 } else { step };
+        self.empty |= len == 0;
+        self.advance(start, axis.stride);
+        // Wraps for a single element and a large step only, where the stride means nothing.
+        self.view.axes.push(Axis { len, stride: axis.stride.wrapping_mul(step) });
+    }
+
+    // Wraps only where an axis is empty, and then the offset is not used.
+    #[inline(always)]
     const fn advance(&mut self, index: i64, stride: i64) {
-        self.offset = self.offset.wrapping_add(index.wrapping_mul(stride));
+        self.view.offset = self.view.offset.wrapping_add(index.wrapping_mul(stride));
     }
 }
 
@@ -204,7 +208,7 @@ impl Layout {
         if ellipses > 1 {
             return Err(errors::second_ellipsis());
         }
-        let mut indexer = Indexer::new(self, consumed, ellipses == 1)?;
+        let mut indexer = Indexer::new(self, consumed, ellipses == 1);
         for &item in key {
             match item {
                 Index::Integer(index) => indexer.integer(index)?,

@@ -74,11 +74,15 @@ pub struct Layout {
     itemsize: i64,
 }
 
-// By hand: the derived clone of a `SmallVec` clones element by element.
+// By hand: the derived clone builds the axes apart and moves them. To move axes that were just written is what views
+// cost (the wide loads wait for the narrow stores), so the whole layer writes them where they stay, with
+// `extend` into a binding rather than `collect`, and moves them once.
 impl Clone for Layout {
     #[inline]
     fn clone(&self) -> Self {
-        Self { axes: Axes::from_slice(&self.axes), offset: self.offset, itemsize: self.itemsize }
+        let mut copy = Self { axes: Axes::new(), offset: self.offset, itemsize: self.itemsize };
+        copy.axes.extend(self.axes.iter().copied());
+        copy
     }
 }
 
@@ -86,13 +90,12 @@ impl Layout {
     /// The layout of a fresh array without gaps. As in NumPy the strides of an empty one are all zero.
     pub fn contiguous(shape: &[i64], itemsize: i64, order: Order) -> Result<Self> {
         check_size(shape, itemsize)?;
-        let mut axes = Axes::with_capacity(shape.len());
-        if shape.contains(&0) {
-            axes.extend(shape.iter().map(|&len| Axis { len, stride: 0 }));
-        } else {
-            fill_contiguous(&mut axes, shape, itemsize, order);
+        let mut axes = Axes::new();
+        axes.extend(shape.iter().map(|&len| Axis { len, stride: 0 }));
+        if !shape.contains(&0) {
+            fill_contiguous(&mut axes, itemsize, order);
         }
-        Ok(Self { axes, offset: 0, itemsize })
+        Ok(Self::from_parts(axes, 0, itemsize))
     }
 
     /// A layout of any signed strides, checked so that no address of an element overflows.
@@ -230,18 +233,17 @@ fn packed<'a>(innermost_first: impl Iterator<Item = &'a Axis>, itemsize: i64) ->
     true
 }
 
-/// Appends the axes of an array without gaps. A zero length counts as one, as in NumPy, so that strides stay distinct.
-fn fill_contiguous(axes: &mut Axes, shape: &[i64], itemsize: i64, order: Order) {
-    let start = axes.len();
-    axes.extend(shape.iter().map(|&len| Axis { len, stride: 0 }));
+/// Sets the strides of an array without gaps. A zero length counts as one, as in NumPy, so that strides stay distinct.
+#[inline]
+fn fill_contiguous(axes: &mut [Axis], itemsize: i64, order: Order) {
     let mut stride = itemsize;
     let mut set = |axis: &mut Axis| {
         axis.stride = stride;
         stride *= axis.len.max(1);
     };
     match order {
-        Order::C => axes[start..].iter_mut().rev().for_each(&mut set),
-        Order::F => axes[start..].iter_mut().for_each(&mut set),
+        Order::C => axes.iter_mut().rev().for_each(&mut set),
+        Order::F => axes.iter_mut().for_each(&mut set),
     }
 }
 
@@ -281,6 +283,12 @@ fn normalize_axis(axis: i64, ndim: usize) -> Result<usize> {
 struct AxisSet(u64);
 
 impl AxisSet {
+    /// `None` if an axis is repeated.
+    fn of_distinct(axes: &[usize]) -> Option<Self> {
+        let mut set = Self::default();
+        axes.iter().all(|&axis| set.insert(axis)).then_some(set)
+    }
+
     const fn all(ndim: usize) -> Self {
         Self(if ndim == 0 { 0 } else { u64::MAX >> (MAX_RANK - ndim) })
     }

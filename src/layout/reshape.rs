@@ -5,24 +5,28 @@ use crate::error::{Error, Result};
 
 /// Fills in the one unknown (negative) length of a wanted shape, so that it holds `size` elements.
 pub fn resolve_shape(size: i64, wanted: &[i64]) -> Result<Dims> {
+    let unknown = unknown_length(size, wanted)?;
+    Ok(wanted.iter().map(|&len| if len < 0 { unknown } else { len }).collect())
+}
+
+/// What the one negative length of `wanted` stands for; any value if there is none.
+#[inline]
+fn unknown_length(size: i64, wanted: &[i64]) -> Result<i64> {
     check_rank(wanted.len())?;
-    let mut unknown = None;
-    let mut known = Some(1i64);
-    for (axis, &len) in wanted.iter().enumerate() {
-        if len >= 0 {
-            known = known.and_then(|known| known.checked_mul(len));
-        } else if unknown.replace(axis).is_some() {
-            return Err(Error::value("can only specify one unknown dimension"));
+    let (mut known, mut fits, mut unknowns) = (1i64, true, 0);
+    for &len in wanted {
+        if len < 0 {
+            unknowns += 1;
+        } else {
+            let (product, overflows) = known.overflowing_mul(len);
+            (known, fits) = (product, fits && !overflows);
         }
     }
-    let mut shape = Dims::from_slice(wanted);
-    match (known, unknown) {
-        (Some(known), None) if known == size => Ok(shape),
-        (Some(known), Some(axis)) if known != 0 && size % known == 0 => {
-            shape[axis] = size / known;
-            Ok(shape)
-        }
-        _ => Err(errors::reshape(size, wanted)),
+    match unknowns {
+        0 if fits && known == size => Ok(1),
+        1 if fits && known != 0 && size % known == 0 => Ok(size / known),
+        0 | 1 => Err(errors::reshape(size, wanted)),
+        _ => Err(Error::value("can only specify one unknown dimension")),
     }
 }
 
@@ -30,23 +34,27 @@ impl Layout {
     /// The view with another shape (one length may be negative: unknown), reading and placing the elements in
     /// `order`; `None` if they must be copied first. Decided exactly as NumPy does.
     pub fn reshape(&self, wanted: &[i64], order: Order) -> Result<Option<Self>> {
-        let shape = resolve_shape(self.size(), wanted)?;
-        if shape.len() == self.ndim() && self.shape().eq(shape.iter().copied()) {
+        let size = self.size();
+        let unknown = unknown_length(size, wanted)?;
+        let len = |&len: &i64| if len < 0 { unknown } else { len };
+        // Not where a length is unknown: there NumPy gives axes of length 1 new strides even if the shape is the same.
+        if wanted.len() == self.ndim() && self.shape().eq(wanted.iter().copied()) {
             return Ok(Some(self.clone()));
         }
-        check_size(&shape, self.itemsize)?;
+        let mut axes = Axes::new();
+        axes.extend(wanted.iter().map(|wanted| Axis { len: len(wanted), stride: 0 }));
+        if size == 0 {
+            // Only then can the product of the other lengths be another than before.
+            check_size(&resolve_shape(size, wanted)?, self.itemsize)?;
+        }
         let packed = match order {
             Order::C => self.is_c_contiguous(),
             Order::F => self.is_f_contiguous(),
         };
-        let mut axes = Axes::new();
         if packed {
-            fill_contiguous(&mut axes, &shape, self.itemsize, order);
-        } else {
-            axes.extend(shape.iter().map(|&len| Axis { len, stride: 0 }));
-            if !split_and_merge(&self.axes, &mut axes, order) {
-                return Ok(None);
-            }
+            fill_contiguous(&mut axes, self.itemsize, order);
+        } else if !split_and_merge(&self.axes, &mut axes, order) {
+            return Ok(None);
         }
         Ok(Some(Self::from_parts(axes, self.offset, self.itemsize)))
     }

@@ -1,5 +1,7 @@
 //! Views that move, drop, add or reverse whole axes: the transpose family.
 
+use smallvec::SmallVec;
+
 use super::{Axes, AxisSet, Layout, Order, check_rank, errors, normalize_axis};
 use crate::error::{Error, Result};
 
@@ -32,9 +34,10 @@ impl Layout {
     /// Exchanges two axes.
     pub fn swap_axes(&self, axis1: i64, axis2: i64) -> Result<Self> {
         let (first, second) = self.two_axes(axis1, axis2)?;
-        let mut view = self.clone();
-        view.axes.swap(first, second);
-        Ok(view)
+        let mut axes = Axes::new();
+        axes.extend(self.axes.iter().copied());
+        axes.swap(first, second);
+        Ok(self.with_axes(axes))
     }
 
     /// Moves the axes `source` to the places `destination`; the others keep their order.
@@ -44,8 +47,7 @@ impl Layout {
         if from.len() != to.len() {
             return Err(Error::value("`source` and `destination` arguments must have the same number of elements"));
         }
-        let mut moved = AxisSet::default();
-        from.iter().for_each(|&axis| _ = moved.insert(axis));
+        let moved = AxisSet::of_distinct(&from).unwrap_or_default();
         let mut rest = self.axes.iter().enumerate().filter(|(axis, _)| !moved.contains(*axis)).map(|(_, axis)| *axis);
         let axes = (0..self.ndim()).filter_map(|place| match to.iter().position(|&to| to == place) {
             Some(pair) => Some(self.axes[from[pair]]),
@@ -60,7 +62,7 @@ impl Layout {
             return Ok(self.with_axes(self.axes.iter().copied().filter(|axis| axis.len != 1).collect()));
         };
         if self.ndim() == 0 && matches!(axes, [0 | -1]) {
-            // NumPy allows this for the sake of old programs.
+            // NumPy allows this for a single axis, for the sake of old programs.
             return Ok(self.clone());
         }
         let dropped = axis_set(axes, self.ndim(), "duplicate value in 'axis'")?;
@@ -142,26 +144,15 @@ impl Layout {
         Ok((first, second))
     }
 
-    fn distinct_axes(&self, argument: &str, axes: &[i64]) -> Result<smallvec::SmallVec<[usize; 8]>> {
-        let mut seen = AxisSet::default();
-        let mut counted = smallvec::SmallVec::new();
-        for &axis in axes {
-            let axis = normalize_axis(axis, self.ndim()).map_err(|error| errors::named(argument, error))?;
-            if !seen.insert(axis) {
-                return Err(errors::repeated(argument));
-            }
-            counted.push(axis);
-        }
+    fn distinct_axes(&self, argument: &str, axes: &[i64]) -> Result<SmallVec<[usize; 8]>> {
+        let counted = axes.iter().map(|&axis| normalize_axis(axis, self.ndim())).collect::<Result<SmallVec<_>>>();
+        let counted = counted.map_err(|error| errors::named(argument, error))?;
+        AxisSet::of_distinct(&counted).ok_or_else(|| errors::repeated(argument))?;
         Ok(counted)
     }
 }
 
 fn axis_set(axes: &[i64], ndim: usize, repeated: &'static str) -> Result<AxisSet> {
-    let mut set = AxisSet::default();
-    for &axis in axes {
-        if !set.insert(normalize_axis(axis, ndim)?) {
-            return Err(Error::value(repeated));
-        }
-    }
-    Ok(set)
+    let counted: SmallVec<[usize; 8]> = axes.iter().map(|&axis| normalize_axis(axis, ndim)).collect::<Result<_>>()?;
+    AxisSet::of_distinct(&counted).ok_or_else(|| Error::value(repeated))
 }

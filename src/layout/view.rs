@@ -1,6 +1,6 @@
 //! The bytes of an array seen as elements of another size: `ndarray.view(dtype)`.
 
-use super::{Dims, Layout, check_size, errors};
+use super::{Axes, Axis, Dims, Layout, check_size, errors};
 use crate::error::{Error, Result};
 
 impl Layout {
@@ -32,16 +32,16 @@ impl Layout {
                  axis of the array.",
             ));
         }
-        let mut view = self.clone();
-        view.itemsize = itemsize;
-        if let Some(axis) = view.axes.last_mut() {
-            (axis.len, axis.stride) = (bytes / itemsize, itemsize);
+        let mut axes = Axes::new();
+        axes.extend(self.axes.iter().copied());
+        if let Some(axis) = axes.last_mut() {
+            *axis = Axis { len: bytes / itemsize, stride: itemsize };
         }
         if last.len == 0 {
             // Only then can the product of the other lengths with the new itemsize be larger than before.
-            let shape: Dims = view.shape().collect();
+            let shape: Dims = self.shape().collect();
             check_size(&shape, itemsize)?;
         }
-        Ok(view)
+        Ok(Self::from_parts(axes, self.offset, itemsize))
     }
 }

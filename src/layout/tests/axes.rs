@@ -107,6 +107,7 @@ mod broadcasting {
              requested shape (3,5)",
         );
         value_error(layout.broadcast_to(&[4]), "input operand has more dimensions than allowed by the axis remapping");
+        value_error(layout.broadcast_to(&[]), "cannot broadcast a non-scalar to a scalar array");
         value_error(layout.broadcast_to(&[-1, 4]), "all elements of broadcast shape must be non-negative");
         assert!(fresh(&[]).broadcast_to(&[1 << 62]).is_err(), "its bytes overflow");
         assert!(fresh(&[]).broadcast_to(&[0, 1 << 62]).is_err());

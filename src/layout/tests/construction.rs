@@ -1,4 +1,4 @@
-mod construction {
+mod building {
     use super::super::*;
 
     const TOO_BIG: &str = "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size.";
