@@ -55,10 +55,48 @@ impl Array {
         Ok(Self { allocation, layout, dtype, readonly })
     }
 
+    /// Writes into `slot` an array over a block that is as large as the layout says; see [`Self::write_view`].
+    ///
+    /// # Safety
+    /// `slot` may be written and holds no array yet.
+    #[inline]
+    pub unsafe fn write_new(slot: *mut Self, allocation: Arc<Allocation>, layout: &Layout, dtype: DType) {
+        // SAFETY: each field of the slot is written once, without being read.
+        unsafe {
+            (&raw mut (*slot).allocation).write(allocation);
+            Layout::write_scalar(&raw mut (*slot).layout, layout.itemsize());
+            (*slot).layout.assign(layout);
+            (&raw mut (*slot).dtype).write(dtype);
+            (&raw mut (*slot).readonly).write(false);
+        }
+    }
+
     /// A view of the same memory with another layout, which must stay inside it.
     #[inline]
     pub fn view(&self, layout: Layout) -> Self {
         Self { allocation: Arc::clone(&self.allocation), layout, dtype: self.dtype, readonly: self.readonly }
+    }
+
+    /// Writes into `slot` a view whose layout is that of one element, for the caller to set. Why: an array is large, and moving one
+    /// through the returns of a few functions costs more than all else about a view.
+    ///
+    /// # Safety
+    /// `slot` may be written and holds no array yet.
+    #[inline]
+    pub unsafe fn write_view(&self, slot: *mut Self) {
+        // SAFETY: each field of the slot is written once, without being read.
+        unsafe {
+            (&raw mut (*slot).allocation).write(Arc::clone(&self.allocation));
+            Layout::write_scalar(&raw mut (*slot).layout, self.layout.itemsize());
+            (&raw mut (*slot).dtype).write(self.dtype);
+            (&raw mut (*slot).readonly).write(self.readonly);
+        }
+    }
+
+    /// The layout, for the maker of a view to fill.
+    #[inline]
+    pub fn layout_mut(&mut self) -> &mut Layout {
+        &mut self.layout
     }
 
     /// A view of the same memory as another dtype.

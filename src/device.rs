@@ -14,11 +14,13 @@ use crate::error::{Error, Result};
 pub struct Device {
     backend: &'static dyn Backend,
     index: i32,
+    /// The backend's, kept here because every array asks for it when it is made and when it ends.
+    kind: BackendKind,
 }
 
 impl PartialEq for Device {
     fn eq(&self, other: &Self) -> bool {
-        self.index == other.index && self.kind() == other.kind()
+        self.index == other.index && self.kind == other.kind
     }
 }
 
@@ -58,7 +60,11 @@ impl Device {
                 "device {index} does not exist: the {name} backend has {count} device(s), numbered from 0"
             )));
         }
-        Ok(Self { backend, index })
+        Ok(Self::of(backend, index))
+    }
+
+    fn of(backend: &'static dyn Backend, index: i32) -> Self {
+        Self { backend, index, kind: backend.kind() }
     }
 
     /// The calling thread's current device of the default backend.
@@ -69,7 +75,7 @@ impl Device {
     pub fn current() -> Result<Self> {
         let backend = backend::default_backend()?;
         let index = if backend.kind() == BackendKind::Cpu { 0 } else { backend.current_device()? };
-        Ok(Self { backend, index })
+        Ok(Self::of(backend, index))
     }
 
     /// The device named `cpu`, `cuda`, `cuda:1`, `hip:0`.
@@ -94,7 +100,7 @@ impl Device {
     /// # Errors
     /// None in practice: the CPU backend is always there.
     pub fn cpu() -> Result<Self> {
-        Ok(Self { backend: backend::by_name("cpu")?, index: 0 })
+        Ok(Self::of(backend::by_name("cpu")?, 0))
     }
 
     /// What the device can do.
@@ -112,13 +118,13 @@ impl Device {
     /// The family of its driver.
     #[inline]
     pub fn kind(self) -> BackendKind {
-        self.backend.kind()
+        self.kind
     }
 
     /// Whether its memory is host memory that NumPy and C functions read directly.
     #[inline]
     pub fn is_cpu(self) -> bool {
-        self.kind() == BackendKind::Cpu
+        self.kind == BackendKind::Cpu
     }
 
     /// What it is.
@@ -163,7 +169,7 @@ impl Device {
             return Ok(DeviceGuard { restore: None });
         }
         self.make_current()?;
-        Ok(DeviceGuard { restore: Some(Self { backend: self.backend, index: found }) })
+        Ok(DeviceGuard { restore: Some(Self { index: found, ..self }) })
     }
 
     /// How often it was reset.

@@ -14,6 +14,7 @@
 
 pub mod array;
 pub mod backend;
+pub mod copy;
 pub mod device;
 pub mod dtype;
 pub mod error;

@@ -23,23 +23,29 @@ fn indexing(c: &mut Criterion) {
     let deep = fresh(&[2, 3, 4, 5, 6, 7, 8, 9]);
     group.bench_function("a[1:3], streamed", |b| {
         b.iter(|| {
-            let mut indexer = Indexer::new(black_box(&line), 1, false);
+            let mut view = Layout::scalar(1);
+            let mut indexer = Indexer::new(black_box(&line), &mut view, 1, false);
             indexer.slice(black_box(Some(1)), black_box(Some(3)), None).unwrap();
-            indexer.finish().unwrap()
+            indexer.finish().unwrap();
+            view
         });
     });
     group.bench_function("a[1:3], clipped before", |b| {
         b.iter(|| {
-            let mut indexer = Indexer::new(black_box(&line), 1, false);
+            let mut view = Layout::scalar(1);
+            let mut indexer = Indexer::new(black_box(&line), &mut view, 1, false);
             indexer.slice_clipped(black_box(1), black_box(1), black_box(2)).unwrap();
-            indexer.finish().unwrap()
+            indexer.finish().unwrap();
+            view
         });
     });
     group.bench_function("a[5], streamed", |b| {
         b.iter(|| {
-            let mut indexer = Indexer::new(black_box(&matrix), 1, false);
+            let mut view = Layout::scalar(1);
+            let mut indexer = Indexer::new(black_box(&matrix), &mut view, 1, false);
             indexer.integer(black_box(5)).unwrap();
-            indexer.finish().unwrap()
+            indexer.finish().unwrap();
+            view
         });
     });
     let keys: [(&str, &Layout, &[Index]); 5] = [

@@ -9,6 +9,29 @@ impl Layout {
         Self::from_parts(Axes::new(), 0, itemsize)
     }
 
+    /// Writes into `slot` a layout of one element. Why: see `Array::write_view`.
+    ///
+    /// # Safety
+    /// `slot` may be written and holds no layout yet.
+    #[inline(always)]
+    pub unsafe fn write_scalar(slot: *mut Self, itemsize: i64) {
+        // SAFETY: each field of the slot is written once, without being read.
+        unsafe {
+            (&raw mut (*slot).axes).write(Axes::new());
+            (&raw mut (*slot).offset).write(0);
+            (&raw mut (*slot).itemsize).write(itemsize);
+        }
+    }
+
+    /// Becomes a copy of another layout, in place.
+    #[inline(always)]
+    pub fn assign(&mut self, other: &Self) {
+        self.axes.clear();
+        self.axes.extend_from_slice(&other.axes);
+        self.offset = other.offset;
+        self.itemsize = other.itemsize;
+    }
+
     /// A dense layout for items of another size: the same shape, and the axes in the same order.
     ///
     /// # Errors

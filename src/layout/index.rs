@@ -1,6 +1,6 @@
 //! Basic indexing: integers, slices, `...` and `None`, fed one at a time so that no list of them is built.
 
-use super::{Axes, Axis, Layout, MAX_RANK, errors};
+use super::{Axis, Layout, MAX_RANK, errors};
 use crate::error::{Error, Result};
 
 /// One item of a basic index.
@@ -28,12 +28,12 @@ pub enum Index {
 /// The key is walked twice, once to count and once to feed, so that `...` knows how many axes it stands for. An
 /// empty result keeps the offset of the array, which stays inside the allocation, whatever was sliced.
 ///
-/// Everything that succeeds is inlined into the caller and `new` cannot fail: as a `Result` and through calls the
-/// builder was copied four times, which took longer than the rest.
+/// Everything that succeeds is inlined into the caller and the view is written where it stays: through returns and calls
+/// it was copied several times, which took longer than the rest.
 #[derive(Debug)]
 pub struct Indexer<'a> {
     base: &'a Layout,
-    view: Layout,
+    view: &'a mut Layout,
     next: usize,
     consumed: usize,
     /// Axes that `None` asked for beyond `MAX_RANK`: counted for the message, not kept.
@@ -43,14 +43,18 @@ pub struct Indexer<'a> {
 }
 
 impl<'a> Indexer<'a> {
-    /// `consumed_axes`: number of integers and slices in the key; `has_ellipsis`: whether an ellipsis will be fed.
+    /// `view`: any layout, which becomes the result; `consumed_axes`: number of integers and slices in the key;
+    /// `has_ellipsis`: whether an ellipsis will be fed.
     ///
     /// Too many axes are refused by the first item that consumes one.
     #[inline(always)]
-    pub fn new(base: &'a Layout, consumed_axes: usize, has_ellipsis: bool) -> Self {
+    pub fn new(base: &'a Layout, view: &'a mut Layout, consumed_axes: usize, has_ellipsis: bool) -> Self {
+        view.axes.clear();
+        view.offset = base.offset;
+        view.itemsize = base.itemsize;
         Self {
             base,
-            view: Layout::from_parts(Axes::new(), base.offset, base.itemsize),
+            view,
             next: 0,
             consumed: consumed_axes,
             excess: 0,
@@ -115,9 +119,9 @@ impl<'a> Indexer<'a> {
         Ok(())
     }
 
-    /// Keeps the axes that no item named, and gives the view.
+    /// Keeps the axes that no item named, which completes the view.
     #[inline(always)]
-    pub fn finish(mut self) -> Result<Layout> {
+    pub fn finish(mut self) -> Result<()> {
         if self.next < self.base.ndim() {
             self.keep(self.base.ndim() - self.next);
         }
@@ -128,7 +132,7 @@ impl<'a> Indexer<'a> {
         if self.empty {
             self.view.offset = self.base.offset;
         }
-        Ok(self.view)
+        Ok(())
     }
 
     #[inline(always)]
@@ -208,7 +212,8 @@ impl Layout {
         if ellipses > 1 {
             return Err(errors::second_ellipsis());
         }
-        let mut indexer = Indexer::new(self, consumed, ellipses == 1);
+        let mut view = Self::scalar(self.itemsize);
+        let mut indexer = Indexer::new(self, &mut view, consumed, ellipses == 1);
         for &item in key {
             match item {
                 Index::Integer(index) => indexer.integer(index)?,
@@ -217,6 +222,7 @@ impl Layout {
                 Index::NewAxis => indexer.new_axis()?,
             }
         }
-        indexer.finish()
+        indexer.finish()?;
+        Ok(view)
     }
 }

@@ -89,13 +89,22 @@ impl Clone for Layout {
 impl Layout {
     /// The layout of a fresh array without gaps. As in NumPy the strides of an empty one are all zero.
     pub fn contiguous(shape: &[i64], itemsize: i64, order: Order) -> Result<Self> {
+        let mut layout = Self::scalar(itemsize);
+        layout.set_contiguous(shape, itemsize, order)?;
+        Ok(layout)
+    }
+
+    /// As [`Layout::contiguous`], written where it stays.
+    #[inline(always)]
+    pub fn set_contiguous(&mut self, shape: &[i64], itemsize: i64, order: Order) -> Result<()> {
         check_size(shape, itemsize)?;
-        let mut axes = Axes::new();
-        axes.extend(shape.iter().map(|&len| Axis { len, stride: 0 }));
+        self.axes.clear();
+        self.axes.extend(shape.iter().map(|&len| Axis { len, stride: 0 }));
         if !shape.contains(&0) {
-            fill_contiguous(&mut axes, itemsize, order);
+            fill_contiguous(&mut self.axes, itemsize, order);
         }
-        Ok(Self::from_parts(axes, 0, itemsize))
+        (self.offset, self.itemsize) = (0, itemsize);
+        Ok(())
     }
 
     /// A layout of any signed strides, checked so that no address of an element overflows.

@@ -34,14 +34,24 @@ impl Layout {
     /// The view with another shape (one length may be negative: unknown), reading and placing the elements in
     /// `order`; `None` if they must be copied first. Decided exactly as NumPy does.
     pub fn reshape(&self, wanted: &[i64], order: Order) -> Result<Option<Self>> {
+        let mut view = Self::scalar(self.itemsize);
+        Ok(if self.reshape_into(&mut view, wanted, order)? { Some(view) } else { None })
+    }
+
+    /// As [`Layout::reshape`], written where it stays; `false` if the elements must be copied first.
+    #[inline]
+    pub fn reshape_into(&self, view: &mut Self, wanted: &[i64], order: Order) -> Result<bool> {
         let size = self.size();
         let unknown = unknown_length(size, wanted)?;
         let len = |&len: &i64| if len < 0 { unknown } else { len };
         // Not where a length is unknown: there NumPy gives axes of length 1 new strides even if the shape is the same.
         if wanted.len() == self.ndim() && self.shape().eq(wanted.iter().copied()) {
-            return Ok(Some(self.clone()));
+            view.assign(self);
+            return Ok(true);
         }
-        let mut axes = Axes::new();
+        (view.offset, view.itemsize) = (self.offset, self.itemsize);
+        let axes = &mut view.axes;
+        axes.clear();
         axes.extend(wanted.iter().map(|wanted| Axis { len: len(wanted), stride: 0 }));
         if size == 0 {
             // Only then can the product of the other lengths be another than before.
@@ -52,11 +62,10 @@ impl Layout {
             Order::F => self.is_f_contiguous(),
         };
         if packed {
-            fill_contiguous(&mut axes, self.itemsize, order);
-        } else if !split_and_merge(&self.axes, &mut axes, order) {
-            return Ok(None);
+            fill_contiguous(axes, self.itemsize, order);
+            return Ok(true);
         }
-        Ok(Some(Self::from_parts(axes, self.offset, self.itemsize)))
+        Ok(split_and_merge(&self.axes, axes, order))
     }
 
     /// All elements along one axis, in `order`; `None` if they must be copied first.

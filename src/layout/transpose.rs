@@ -10,8 +10,20 @@ impl Layout {
     pub fn transpose(&self, axes: Option<&[i64]>) -> Result<Self> {
         match axes {
             Some(axes) => self.permute(axes),
-            None => Ok(self.with_axes(self.axes.iter().rev().copied().collect())),
+            None => {
+                let mut view = Self::scalar(self.itemsize);
+                self.reverse_into(&mut view);
+                Ok(view)
+            }
         }
+    }
+
+    /// The axes reversed, written where they stay.
+    #[inline(always)]
+    pub fn reverse_into(&self, view: &mut Self) {
+        view.axes.clear();
+        view.axes.extend(self.axes.iter().rev().copied());
+        (view.offset, view.itemsize) = (self.offset, self.itemsize);
     }
 
     /// Axis `i` of the result is axis `axes[i]` of this one.

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::backend::{Address, HostFlags};
 use crate::device::Device;
@@ -28,14 +28,14 @@ enum Origin {
 
 /// One block of memory. Arrays and lent-out buffers share it through an `Arc`.
 pub struct Allocation {
-    device: Device,
     address: Address,
     bytes: usize,
     epoch: u32,
     origin: Origin,
     /// The stream in whose order pool memory was made and is given back.
     stream: Stream,
-    usage: Mutex<Usage>,
+    /// Empty as long as only `stream` has used the block, which is most blocks' whole life.
+    usage: OnceLock<Box<Mutex<Usage>>>,
     /// Another library was given the address: its work cannot be seen, so the free waits for the whole device.
     lent_out: AtomicBool,
 }
@@ -73,22 +73,14 @@ impl Allocation {
     }
 
     fn with(address: Address, bytes: usize, epoch: u32, origin: Origin, stream: Stream) -> Self {
-        Self {
-            device: stream.device(),
-            address,
-            bytes,
-            epoch,
-            origin,
-            usage: Mutex::new(Usage::new(stream.clone())),
-            stream,
-            lent_out: AtomicBool::new(false),
-        }
+        let usage = OnceLock::new();
+        Self { address, bytes, epoch, origin, stream, usage, lent_out: AtomicBool::new(false) }
     }
 
     /// The device whose memory it is; for pinned memory, the device it was pinned for.
     #[inline]
     pub fn device(&self) -> Device {
-        self.device
+        self.stream.device()
     }
 
     /// The first byte; for lent memory, the address of element zero.
@@ -114,16 +106,19 @@ impl Allocation {
     /// # Errors
     /// `ValueError` when the device was reset since; the driver's.
     pub fn begin(&self, access: Access, stream: &Stream) -> Result<()> {
-        if self.device.is_cpu() {
+        let device = self.device();
+        if device.is_cpu() {
             return Ok(());
         }
-        if self.epoch != self.device.epoch() {
+        if self.epoch != device.epoch() {
             return Err(Error::value(format!(
-                "the array's memory was destroyed when {} was reset; make the array again",
-                self.device
+                "the array's memory was destroyed when {device} was reset; make the array again"
             )));
         }
-        self.usage().let_wait(access, stream)
+        match self.usage.get() {
+            Some(usage) => lock(usage).let_wait(access, stream),
+            None => stream.wait_for(&self.stream),
+        }
     }
 
     /// Notes an access that was put on the stream.
@@ -131,11 +126,12 @@ impl Allocation {
     /// # Errors
     /// The driver's.
     pub fn end(&self, access: Access, stream: &Stream) -> Result<()> {
-        if self.device.is_cpu() || self.usage().is_only(stream) {
+        if self.device().is_cpu() || self.is_used_only_on(stream) {
             return Ok(());
         }
         let latest = Use::of(stream)?;
-        self.usage().note(access, latest);
+        let usage = self.usage.get_or_init(|| Box::new(Mutex::new(Usage::new(self.stream.clone()))));
+        lock(usage).note(access, latest);
         Ok(())
     }
 
@@ -157,42 +153,51 @@ impl Allocation {
     /// # Errors
     /// The driver's.
     pub fn synchronize(&self) -> Result<()> {
-        if self.device.is_cpu() { Ok(()) } else { self.usage().synchronize() }
+        match self.usage.get() {
+            _ if self.device().is_cpu() => Ok(()),
+            Some(usage) => lock(usage).synchronize(),
+            None => self.stream.synchronize(),
+        }
     }
 
-    /// Held for moments only, and never while Python runs: nothing below `python` knows the GIL.
-    fn usage(&self) -> MutexGuard<'_, Usage> {
-        self.usage.lock().unwrap_or_else(PoisonError::into_inner)
+    #[inline]
+    fn is_used_only_on(&self, stream: &Stream) -> bool {
+        match self.usage.get() {
+            Some(usage) => lock(usage).is_only(stream),
+            None => self.stream == *stream,
+        }
     }
 
     /// Puts the end of the block behind every use of it, on `self.stream`.
     fn wait_before_free(&mut self) -> Result<()> {
-        let usage = self.usage.get_mut().unwrap_or_else(PoisonError::into_inner);
-        usage.let_wait(Access::Write, &self.stream)?;
+        if let Some(usage) = self.usage.get() {
+            lock(usage).let_wait(Access::Write, &self.stream)?;
+        }
         if *self.lent_out.get_mut() {
-            match Mark::record_device(self.device)? {
+            match Mark::record_device(self.device())? {
                 Some(mark) => self.stream.wait_event(mark.event())?,
                 // The legacy default stream waits for every blocking stream of the device.
-                None => self.stream.wait_for(&Stream::default_of(self.device))?,
+                None => self.stream.wait_for(&Stream::default_of(self.device()))?,
             }
         }
         Ok(())
     }
 
     fn release(&mut self) -> Result<()> {
-        let (backend, index) = (self.device.backend(), self.device.index());
+        let device = self.device();
+        let (backend, index) = (device.backend(), device.index());
         match &mut self.origin {
             Origin::Pool => {
                 let ordered = self.wait_before_free();
                 // SAFETY: this is the last owner; every use known of is before this point of the stream.
                 unsafe { backend.free_to_pool(index, self.address, self.stream.handle())? };
-                pool::account_for_free(self.device, self.bytes);
+                pool::account_for_free(device, self.bytes);
                 ordered
             }
             Origin::Plain => {
                 // SAFETY: this is the last owner; the driver waits for the device, the CPU has nothing in flight.
                 unsafe { backend.free(index, self.address, self.bytes)? };
-                pool::account_for_free(self.device, self.bytes);
+                pool::account_for_free(device, self.bytes);
                 Ok(())
             }
             Origin::Pinned => {
@@ -203,13 +208,17 @@ impl Allocation {
             Origin::Lent(owner) => {
                 let owner = owner.take();
                 // The owner knows of the stream it made the memory usable on, and of none other.
-                let usage = self.usage.get_mut().unwrap_or_else(PoisonError::into_inner);
-                let result = if usage.is_only(&self.stream) { Ok(()) } else { usage.synchronize() };
+                let result = if self.is_used_only_on(&self.stream) { Ok(()) } else { self.synchronize() };
                 drop(owner);
                 result
             }
         }
     }
+}
+
+/// Held for moments only, and never while Python runs: nothing below `python` knows the GIL.
+fn lock(usage: &Mutex<Usage>) -> MutexGuard<'_, Usage> {
+    usage.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for Allocation {
@@ -221,7 +230,7 @@ impl Drop for Allocation {
             }
             return;
         }
-        let dead = self.epoch != self.device.epoch();
+        let dead = self.epoch != self.device().epoch();
         if (self.bytes == 0 || dead) && !self.is_lent() {
             return;
         }

@@ -27,7 +27,7 @@ struct Accounts {
 static ACCOUNTS: [[OnceLock<Accounts>; MAX_DEVICES]; 3] =
     [const { [const { OnceLock::new() }; MAX_DEVICES] }; 3];
 
-/// Live allocations of PyGPU on one device.
+/// Live allocations of PyGPU on one device; host memory is not counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Figures {
     /// Bytes in live allocations.
@@ -75,9 +75,13 @@ fn pool_of(device: Device) -> Result<Option<PoolHandle>> {
 pub(super) fn allocate(bytes: usize, stream: &Stream) -> Result<(Address, bool)> {
     lifetime::report_deferred()?;
     let device = stream.device();
+    if device.is_cpu() {
+        // Not accounted: it is the process's own memory, and counting costs as much as having it.
+        return Ok((device.backend().allocate(device.index(), bytes)?, false));
+    }
     let pool = pool_of(device)?;
     let address = match try_allocate(bytes, stream, pool) {
-        Err(Error::OutOfMemory(_)) if !device.is_cpu() => {
+        Err(Error::OutOfMemory(_)) => {
             device.synchronize()?;
             pending::sweep(device);
             trim(device, 0)?;
@@ -115,6 +119,9 @@ fn with_accounts(error: Error, device: Device, bytes: usize) -> Error {
 }
 
 pub(super) fn account_for_free(device: Device, bytes: usize) {
+    if device.is_cpu() {
+        return;
+    }
     let accounts = accounts(device);
     accounts.bytes.fetch_sub(bytes, Ordering::Relaxed);
     accounts.count.fetch_sub(1, Ordering::Relaxed);

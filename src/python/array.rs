@@ -18,7 +18,12 @@ use pyo3::types::PyType;
 use std::sync::Arc;
 
 use crate::array::Array;
+use crate::device::Device;
+use crate::dtype::{DType, Kind};
+use crate::layout::{Layout, Order};
 use crate::lifetime;
+use crate::memory::Allocation;
+use crate::stream::Stream;
 
 /// A strided array in the memory of a device.
 ///
@@ -139,55 +144,124 @@ impl GpuArray {
 /// Where pyo3 puts the value inside the object: right behind the header.
 const VALUE_OFFSET: usize = size_of::<ffi::PyObject>().next_multiple_of(align_of::<GpuArray>());
 
-/// Bytes of an exact instance, read from the type once.
-static BASIC_SIZE: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+/// Behind the value: pyo3's slots for `__dict__` and weak references.
+const SLOTS: usize = 2 * size_of::<*mut ffi::PyObject>();
 
-/// Asks pyo3 for one object and holds it against what `new_exact` assumes. Without this the quick way stays closed.
-pub(super) fn check_object_layout(py: Python<'_>, sample: Array) -> PyResult<()> {
+/// Asks pyo3 for one object and holds it against what `allocate_exact` assumes; a module that does not fit is not imported.
+pub(super) fn check_object_layout(py: Python<'_>) -> PyResult<()> {
+    let cpu = Stream::default_of(Device::cpu()?);
+    let sample = Array::empty(&[0], DType::new(Kind::UInt8), Order::C, cpu)?;
     let object = Bound::new(py, GpuArray::from_array(sample))?;
     let offset = std::ptr::from_ref(object.get()) as usize - object.as_ptr() as usize;
     let size: usize = GpuArray::type_object(py).getattr("__basicsize__")?.extract()?;
-    if offset != VALUE_OFFSET || size < VALUE_OFFSET + size_of::<GpuArray>() {
-        return Err(PyRuntimeError::new_err(format!(
-            "GPUArray objects have their value at byte {offset} of {size}, and PyGPU was built for byte {VALUE_OFFSET}"
-        )));
+    if (offset, size) == (VALUE_OFFSET, VALUE_OFFSET + size_of::<GpuArray>() + SLOTS) {
+        return Ok(());
     }
-    let _ = BASIC_SIZE.set(size);
-    Ok(())
+    Err(PyRuntimeError::new_err(format!(
+        "GPUArray objects have their value at byte {offset} of {size}; PyGPU was built for byte {VALUE_OFFSET}"
+    )))
 }
 
 /// An exact `GPUArray`.
 #[inline]
 pub(super) fn new_exact(py: Python<'_>, value: GpuArray) -> PyResult<Bound<'_, GpuArray>> {
-    let Some(&size) = BASIC_SIZE.get() else { return Bound::new(py, value) };
-    let class = GpuArray::type_object_raw(py);
-    // SAFETY: the class is a collected heap type without items; null means that an exception is set. Behind the header
-    // come the value, where `check_object_layout` saw it, and the slots for `__dict__` and weak references, which are empty
-    // when zero. The object is tracked once it is whole. `_PyObject_GC_New` took the reference to the class.
+    // SAFETY: the value is written into memory that is for it, and then the object is whole.
     unsafe {
-        let object: *mut ffi::PyObject = ffi::PyObject_GC_New(class);
-        if object.is_null() {
-            return Err(PyErr::fetch(py));
-        }
-        let bytes = object.cast::<u8>();
-        let end = VALUE_OFFSET + size_of::<GpuArray>();
-        bytes.add(VALUE_OFFSET).cast::<GpuArray>().write(value);
-        bytes.add(end).write_bytes(0, size - end);
+        let (object, slot) = allocate_exact(py)?;
+        slot.write(value);
         ffi::PyObject_GC_Track(object.cast());
         Ok(Bound::from_owned_ptr(py, object).cast_into_unchecked())
     }
 }
 
-/// An array that shows memory of `of`: of the same class, and keeping the owner alive.
+/// A new exact `GPUArray` over a block, written where it stays: see `Array::write_view`.
 #[inline]
-pub(super) fn new_view<'py>(of: &Bound<'py, GpuArray>, array: Array) -> PyResult<Bound<'py, GpuArray>> {
-    let py = of.py();
-    // As in NumPy, a view of a view names the owner.
-    let base = match of.get().base() {
-        Some(owner) if owner.bind(py).cast::<GpuArray>().is_ok() => owner.clone_ref(py),
+pub(super) fn new_on<'py>(
+    py: Python<'py>,
+    allocation: Arc<Allocation>,
+    layout: &Layout,
+    dtype: DType,
+) -> PyResult<Bound<'py, GpuArray>> {
+    // SAFETY: every field of the value is written, and then the object is whole.
+    unsafe {
+        let (object, value) = allocate_exact(py)?;
+        Array::write_new((&raw mut (*value).array).cast(), allocation, layout, dtype);
+        (&raw mut (*value).base).write(None);
+        (&raw mut (*value).host).write(Mutex::new(None));
+        ffi::PyObject_GC_Track(object.cast());
+        Ok(Bound::from_owned_ptr(py, object).cast_into_unchecked())
+    }
+}
+
+/// An exact `GPUArray` without a value, not tracked by the collector, and where its value goes.
+///
+/// # Safety
+/// The value is written before anything else sees the object.
+#[inline]
+unsafe fn allocate_exact(py: Python<'_>) -> PyResult<(*mut ffi::PyObject, *mut GpuArray)> {
+    const END: usize = VALUE_OFFSET + size_of::<GpuArray>();
+    // SAFETY: the class is a collected heap type without items, whose reference `_PyObject_GC_New` takes; null means that
+    // an exception is set. Behind the header come the value and the slots for `__dict__` and weak references, empty when
+    // zero, as `check_object_layout` saw when the module was made.
+    unsafe {
+        let object: *mut ffi::PyObject = ffi::PyObject_GC_New(GpuArray::type_object_raw(py));
+        if object.is_null() {
+            return Err(PyErr::fetch(py));
+        }
+        object.cast::<u8>().add(END).write_bytes(0, SLOTS);
+        Ok((object, object.cast::<u8>().add(VALUE_OFFSET).cast()))
+    }
+}
+
+/// The array that a view of `of` names as its base: the owner, also for a view of a view, as in NumPy.
+#[inline]
+fn owner_of(of: &Bound<'_, GpuArray>) -> Py<PyAny> {
+    match &of.get().base {
+        Some(owner) if owner.bind(of.py()).cast::<GpuArray>().is_ok() => owner.clone_ref(of.py()),
         _ => of.clone().into_any().unbind(),
-    };
-    new_like(of, GpuArray::with_base(array, base))
+    }
+}
+
+/// An array that shows memory of `of`: of the same class, and keeping the owner alive.
+pub(super) fn new_view_of<'py>(of: &Bound<'py, GpuArray>, array: Array) -> PyResult<Bound<'py, GpuArray>> {
+    new_like(of, GpuArray::with_base(array, owner_of(of)))
+}
+
+/// A view with the given layout.
+#[inline]
+pub(super) fn new_view<'py>(of: &Bound<'py, GpuArray>, layout: &Layout) -> PyResult<Bound<'py, GpuArray>> {
+    new_view_with(of, |view| {
+        view.assign(layout);
+        Ok(())
+    })
+}
+
+/// A view whose layout is written where it stays: inside the new object, so that no array is moved.
+#[inline]
+pub(super) fn new_view_with<'py>(
+    of: &Bound<'py, GpuArray>,
+    set: impl FnOnce(&mut Layout) -> PyResult<()>,
+) -> PyResult<Bound<'py, GpuArray>> {
+    let py = of.py();
+    // SAFETY: the type of a live object.
+    let exact = unsafe { ffi::Py_TYPE(of.as_ptr()) } == GpuArray::type_object_raw(py);
+    if !exact {
+        let mut layout = Layout::scalar(1);
+        set(&mut layout)?;
+        return new_view_of(of, of.get().array().view(layout));
+    }
+    // SAFETY: every field of the value is written before the object is seen by anyone: it is not tracked yet, so that not
+    // even the collector knows it while `set` runs Python code, and if `set` fails it is a whole object that is dropped.
+    unsafe {
+        let (object, value) = allocate_exact(py)?;
+        of.get().array().write_view((&raw mut (*value).array).cast::<Array>());
+        (&raw mut (*value).base).write(Some(owner_of(of)));
+        (&raw mut (*value).host).write(Mutex::new(None));
+        let object: Bound<'py, GpuArray> = Bound::from_owned_ptr(py, object).cast_into_unchecked();
+        set((*value).array.layout_mut())?;
+        ffi::PyObject_GC_Track(object.as_ptr().cast());
+        Ok(object)
+    }
 }
 
 /// An array of the class of `like`. A subclass hears of it through `__array_finalize__`, if it has one.

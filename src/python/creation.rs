@@ -1,12 +1,14 @@
 //! New arrays: `GPUArray(...)`, `empty`, `zeros`, `full`, `arange`, `to_gpu` and their kin.
 
+use std::sync::Arc;
+
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
-use super::array::{GpuArray, new_exact, new_like, new_of_class};
+use super::array::{GpuArray, new_exact, new_like, new_of_class, new_on};
 use super::shape::{self, OrderArgument};
 use super::{assign, device as device_argument, dtype, foreign, host, stream as stream_argument, transfer};
 use crate::array::Array;
@@ -15,7 +17,7 @@ use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::layout::{Dims, Layout, Order};
-use crate::memory::pending;
+use crate::memory::{Allocation, pending};
 use crate::stream::{self, Stream};
 
 /// A new array in the order of the thread's current stream. Host memory is had without leaving the GIL: it reaches no
@@ -194,9 +196,18 @@ pub(super) fn empty<'py>(
 ) -> PyResult<Bound<'py, GpuArray>> {
     let dtype = dtype::or_float64(dtype)?;
     let order = OrderArgument::c_or_f(order)?;
-    let shape = shape::from_python(shape)?;
-    let array = new_array(py, &shape, dtype, order, target_device(py, device)?)?;
-    new_exact(py, GpuArray::from_array(array))
+    let mut lengths = Dims::new();
+    shape::read(&mut lengths, shape)?;
+    let device = target_device(py, device)?;
+    let mut layout = Layout::scalar(1);
+    layout.set_contiguous(&lengths, dtype.itemsize() as i64, order)?;
+    let bytes = layout.nbytes() as usize;
+    let allocation = if device.is_cpu() {
+        Allocation::new(bytes, Stream::default_of(device))?
+    } else {
+        py.detach(|| Allocation::new(bytes, stream::current(device)))?
+    };
+    new_on(py, Arc::new(allocation), &layout, dtype)
 }
 
 fn filled<'py>(

@@ -7,7 +7,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyTuple};
 
-use super::array::{GpuArray, new_view};
+use super::array::{GpuArray, new_view_with};
 use super::{assign, gather};
 use crate::layout::{Indexer, Layout};
 
@@ -62,48 +62,50 @@ fn classify_other(item: &Bound<'_, PyAny>) -> PyResult<Item> {
     Err(error)
 }
 
-/// The layout that a key of integers, slices, `...` and `None` selects; `None` if the key holds anything else.
+/// Sets `view` to what a key of integers, slices, `...` and `None` selects; `false` if the key holds anything else.
 ///
 /// # Errors
 /// `IndexError` and `ValueError` as NumPy's.
 #[inline]
-pub(super) fn basic(layout: &Layout, key: &Bound<'_, PyAny>) -> PyResult<Option<Layout>> {
+pub(super) fn basic(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyAny>) -> PyResult<bool> {
     if let Ok(key) = key.cast_exact::<PyTuple>() {
-        return basic_tuple(layout, key);
+        return basic_tuple(layout, view, key);
     }
     let item = classify(key)?;
     let (consumed, ellipsis) = match item {
         Item::Integer | Item::Slice => (1, false),
         Item::Ellipsis => (0, true),
         Item::NewAxis => (0, false),
-        Item::Advanced => return Ok(None),
+        Item::Advanced => return Ok(false),
     };
-    let mut indexer = Indexer::new(layout, consumed, ellipsis)?;
+    let mut indexer = Indexer::new(layout, view, consumed, ellipsis);
     feed(&mut indexer, layout, &mut 0, &item, key)?;
-    Ok(Some(indexer.finish()?))
+    indexer.finish()?;
+    Ok(true)
 }
 
-fn basic_tuple(layout: &Layout, key: &Bound<'_, PyTuple>) -> PyResult<Option<Layout>> {
+fn basic_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -> PyResult<bool> {
     let (mut consumed, mut ellipses) = (0, 0);
     for item in key.iter_borrowed() {
         match classify(&item)? {
             Item::Integer | Item::Slice => consumed += 1,
             Item::Ellipsis => ellipses += 1,
             Item::NewAxis => {}
-            Item::Advanced => return Ok(None),
+            Item::Advanced => return Ok(false),
         }
     }
-    let mut indexer = Indexer::new(layout, consumed, ellipses > 0)?;
+    let mut indexer = Indexer::new(layout, view, consumed, ellipses > 0);
     // Which axis the next integer or slice works on: the indexer knows too, but a slice needs its length first.
     let mut axis = 0;
     for item in key.iter_borrowed() {
         let kind = classify(&item)?;
-        if matches!(kind, Item::Ellipsis) && ellipses == 1 {
-            axis += layout.ndim() - consumed;
+        if matches!(kind, Item::Ellipsis) {
+            axis += layout.ndim().saturating_sub(consumed);
         }
         feed(&mut indexer, layout, &mut axis, &kind, &item)?;
     }
-    Ok(Some(indexer.finish()?))
+    indexer.finish()?;
+    Ok(true)
 }
 
 #[inline]
@@ -159,19 +161,22 @@ fn unpack(item: &Bound<'_, PyAny>, length: i64) -> PyResult<(i64, i64, i64)> {
 #[pymethods]
 impl GpuArray {
     fn __getitem__<'py>(slf: &Bound<'py, Self>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
-        let array = slf.get().array();
-        match basic(array.layout(), key)? {
-            Some(layout) => new_view(slf, array.view(layout)),
-            None => gather::gather(slf, key),
-        }
+        let layout = slf.get().array().layout();
+        let mut is_basic = true;
+        let view = new_view_with(slf, |view| {
+            is_basic = basic(layout, view, key)?;
+            Ok(())
+        })?;
+        if is_basic { Ok(view) } else { gather::gather(slf, key) }
     }
 
     fn __setitem__(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let array = slf.get().array();
         array.check_writable("a[key] = value")?;
-        match basic(array.layout(), key)? {
-            Some(layout) => assign::assign(slf.py(), &array.view(layout), value),
-            None => gather::scatter(slf, key, value),
+        let mut view = Layout::scalar(array.layout().itemsize());
+        if basic(array.layout(), &mut view, key)? {
+            return assign::assign(slf.py(), &array.view(view), value);
         }
+        gather::scatter(slf, key, value)
     }
 }

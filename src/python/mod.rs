@@ -3,15 +3,46 @@
 
 use pyo3::prelude::*;
 
+mod array;
+mod assign;
+mod attributes;
+mod creation;
+mod device;
+mod dtype;
 mod errors;
+mod foreign;
+mod gather;
+mod host;
+mod import;
+mod index;
+mod pinned;
+mod protocols;
+mod shape;
+mod stream;
+mod transfer;
+mod views;
 
 /// The native core of PyGPU.
 #[pymodule]
 mod _core {
     use super::*;
 
+    #[pymodule_export]
+    use super::array::GpuArray;
+    #[pymodule_export]
+    use super::attributes::Flags;
+    #[pymodule_export]
+    use super::creation::{
+        arange, empty, empty_like, full, full_like, ones, ones_like, to_gpu, to_gpu_async, zeros, zeros_like,
+    };
+    #[pymodule_export]
+    use super::protocols::_restore;
+    #[pymodule_export]
+    use super::views::{broadcast_to, expand_dims, flip, moveaxis};
+
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        errors::register(module)
+        errors::register(module)?;
+        array::check_object_layout(module.py())
     }
 }

@@ -6,8 +6,9 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
-use super::array::{GpuArray, new_like, new_view};
+use super::array::{GpuArray, new_like, new_view_with};
 use super::{attributes, transfer};
+use crate::layout::Indexer;
 
 /// The single value of an array, as a NumPy scalar's Python equal.
 fn single<'py>(slf: &Bound<'py, GpuArray>, purpose: &str) -> PyResult<Bound<'py, PyAny>> {
@@ -230,9 +231,12 @@ impl Views {
         if index >= attributes::length(layout)? as i64 {
             return Ok(None);
         }
-        let mut indexer = crate::layout::Indexer::new(layout, 1, false)?;
-        indexer.integer(index)?;
-        Ok(Some(new_view(array, array.get().array().view(indexer.finish()?))?))
+        let view = new_view_with(array, |view| {
+            let mut indexer = Indexer::new(layout, view, 1, false);
+            indexer.integer(index)?;
+            Ok(indexer.finish()?)
+        })?;
+        Ok(Some(view))
     }
 
     fn __traverse__(&self, visit: pyo3::gc::PyVisit<'_>) -> Result<(), pyo3::gc::PyTraverseError> {

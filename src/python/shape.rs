@@ -12,12 +12,23 @@ use crate::layout::{Dims, Order};
 ///
 /// # Errors
 /// `TypeError` for anything else; `ValueError` for a number too large to be a length.
-#[inline]
 pub(super) fn from_python(object: &Bound<'_, PyAny>) -> PyResult<Dims> {
-    match object.cast_exact::<PyTuple>() {
-        Ok(tuple) => tuple.iter_borrowed().map(|item| integer(&item, "a shape")).collect(),
-        Err(_) => from_other(object),
+    let mut lengths = Dims::new();
+    read(&mut lengths, object)?;
+    Ok(lengths)
+}
+
+/// As `from_python`, into a list that stays where it is: moving one costs as much as reading it.
+#[inline]
+pub(super) fn read(lengths: &mut Dims, object: &Bound<'_, PyAny>) -> PyResult<()> {
+    let Ok(tuple) = object.cast_exact::<PyTuple>() else {
+        *lengths = from_other(object)?;
+        return Ok(());
+    };
+    for item in tuple.iter_borrowed() {
+        lengths.push(integer(&item, "a shape")?);
     }
+    Ok(())
 }
 
 #[cold]
@@ -62,11 +73,12 @@ fn bad_integer(object: &Bound<'_, PyAny>, what: &str, error: &PyErr) -> PyErr {
 }
 
 /// `*shape` as methods take it: integers, or one sequence.
-pub(super) fn from_arguments(arguments: &Bound<'_, PyTuple>) -> PyResult<Dims> {
-    if arguments.len() == 1 {
-        return from_python(&arguments.get_item(0)?);
+#[inline]
+pub(super) fn read_arguments(lengths: &mut Dims, arguments: &Bound<'_, PyTuple>) -> PyResult<()> {
+    match arguments.len() {
+        1 => read(lengths, &arguments.get_item(0)?),
+        _ => read(lengths, arguments),
     }
-    from_python(arguments)
 }
 
 /// How elements follow each other: what `order=` may say.

@@ -4,7 +4,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use super::array::{GpuArray, new_like, new_view};
+use super::array::{GpuArray, new_like, new_view, new_view_of, new_view_with};
 use super::shape::{self, OrderArgument};
 use super::{dtype, transfer};
 use crate::layout::{Dims, Layout, Order};
@@ -16,8 +16,13 @@ fn axes(object: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Dims>> {
 
 fn reshaped<'py>(slf: &Bound<'py, GpuArray>, shape: &[i64], order: Order) -> PyResult<Bound<'py, GpuArray>> {
     let array = slf.get().array();
-    if let Some(layout) = array.layout().reshape(shape, order)? {
-        return new_view(slf, array.view(layout));
+    let mut is_view = true;
+    let view = new_view_with(slf, |view| {
+        is_view = array.layout().reshape_into(view, shape, order)?;
+        Ok(())
+    })?;
+    if is_view {
+        return Ok(view);
     }
     let copy = transfer::device_copy(slf.py(), array, order)?;
     match copy.layout().reshape(shape, order)? {
@@ -49,8 +54,11 @@ impl GpuArray {
     /// (3, 2)
     #[getter(T)]
     fn reversed_axes<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
-        let array = slf.get().array();
-        new_view(slf, array.view(array.layout().transpose(None)?))
+        let layout = slf.get().array().layout();
+        new_view_with(slf, |view| {
+            layout.reverse_into(view);
+            Ok(())
+        })
     }
 
     /// The array with its last two axes swapped; a view.
@@ -65,7 +73,7 @@ impl GpuArray {
         if array.layout().ndim() < 2 {
             return Err(PyValueError::new_err("matrix transpose with ndim < 2 is undefined"));
         }
-        new_view(slf, array.view(array.layout().swap_axes(-1, -2)?))
+        new_view(slf, &array.layout().swap_axes(-1, -2)?)
     }
 
     /// The same elements, read in `order`, with another shape.
@@ -102,7 +110,9 @@ impl GpuArray {
         if shape.is_empty() {
             return Err(PyTypeError::new_err("reshape() takes a shape"));
         }
-        reshaped(slf, &shape::from_arguments(shape)?, order)
+        let mut lengths = Dims::new();
+        shape::read_arguments(&mut lengths, shape)?;
+        reshaped(slf, &lengths, order)
     }
 
     /// The elements in one axis: a view if they already follow each other, else a copy on the device.
@@ -144,7 +154,7 @@ impl GpuArray {
     fn squeeze<'py>(slf: &Bound<'py, Self>, axis: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, Self>> {
         let array = slf.get().array();
         let axes = axes(axis)?;
-        new_view(slf, array.view(array.layout().squeeze(axes.as_deref())?))
+        new_view(slf, &array.layout().squeeze(axes.as_deref())?)
     }
 
     /// With the axes in another order; a view.
@@ -168,8 +178,12 @@ impl GpuArray {
     fn transpose<'py>(slf: &Bound<'py, Self>, axes: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, Self>> {
         let array = slf.get().array();
         let default = axes.is_empty() || (axes.len() == 1 && axes.get_item(0)?.is_none());
-        let axes = if default { None } else { Some(shape::from_arguments(axes)?) };
-        new_view(slf, array.view(array.layout().transpose(axes.as_deref())?))
+        let axes = if default { None } else { Some({
+            let mut list = Dims::new();
+            shape::read_arguments(&mut list, axes)?;
+            list
+        }) };
+        new_view(slf, &array.layout().transpose(axes.as_deref())?)
     }
 
     /// With two axes swapped; a view.
@@ -186,7 +200,7 @@ impl GpuArray {
     /// (4, 3, 2)
     fn swapaxes<'py>(slf: &Bound<'py, Self>, axis1: i64, axis2: i64) -> PyResult<Bound<'py, Self>> {
         let array = slf.get().array();
-        new_view(slf, array.view(array.layout().swap_axes(axis1, axis2)?))
+        new_view(slf, &array.layout().swap_axes(axis1, axis2)?)
     }
 
     /// A diagonal of two axes, as the last axis of a view.
@@ -206,7 +220,7 @@ impl GpuArray {
     #[pyo3(signature = (offset=0, axis1=0, axis2=1))]
     fn diagonal<'py>(slf: &Bound<'py, Self>, offset: i64, axis1: i64, axis2: i64) -> PyResult<Bound<'py, Self>> {
         let array = slf.get().array();
-        new_view(slf, array.view(array.layout().diagonal(offset, axis1, axis2)?))
+        new_view(slf, &array.layout().diagonal(offset, axis1, axis2)?)
     }
 
     /// The same bytes as another dtype; a view.
@@ -230,11 +244,11 @@ impl GpuArray {
     fn view<'py>(slf: &Bound<'py, Self>, dtype: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, Self>> {
         let array = slf.get().array();
         let Some(dtype) = dtype.filter(|dtype| !dtype.is_none()) else {
-            return new_view(slf, array.clone());
+            return new_view(slf, array.layout());
         };
         let dtype = dtype::from_python(dtype)?;
         let layout = array.layout().view_dtype(dtype.itemsize() as i64)?;
-        new_view(slf, array.view_as(layout, dtype))
+        new_view_of(slf, array.view_as(layout, dtype))
     }
 }
 
@@ -254,7 +268,7 @@ impl GpuArray {
 #[pyfunction]
 pub(super) fn expand_dims<'py>(a: &Bound<'py, GpuArray>, axis: &Bound<'py, PyAny>) -> PyResult<Bound<'py, GpuArray>> {
     let array = a.get().array();
-    new_view(a, array.view(array.layout().expand_dims(&shape::from_python(axis)?)?))
+    new_view(a, &array.layout().expand_dims(&shape::from_python(axis)?)?)
 }
 
 /// Repeated along new or length-1 axes without moving a byte; a read-only view with strides of 0.
@@ -281,7 +295,7 @@ pub(super) fn broadcast_to<'py>(
 ) -> PyResult<Bound<'py, GpuArray>> {
     let array = a.get().array();
     let layout = array.layout().broadcast_to(&shape::from_python(shape)?)?;
-    new_view(a, array.view(layout).as_readonly())
+    new_view_of(a, array.view(layout).as_readonly())
 }
 
 /// With some axes moved to other places; a view.
@@ -305,7 +319,7 @@ pub(super) fn moveaxis<'py>(
 ) -> PyResult<Bound<'py, GpuArray>> {
     let array = a.get().array();
     let (source, destination) = (shape::from_python(source)?, shape::from_python(destination)?);
-    new_view(a, array.view(array.layout().move_axis(&source, &destination)?))
+    new_view(a, &array.layout().move_axis(&source, &destination)?)
 }
 
 /// With the order of elements reversed along some axes; a view with negative strides.
@@ -328,5 +342,5 @@ pub(super) fn flip<'py>(
     axis: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, GpuArray>> {
     let array = a.get().array();
-    new_view(a, array.view(array.layout().flip(axes(axis)?.as_deref())?))
+    new_view(a, &array.layout().flip(axes(axis)?.as_deref())?)
 }

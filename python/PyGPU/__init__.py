@@ -1,0 +1,3 @@
+"""wip"""
+from ._core import *
+from ._core import GPUArray

@@ -1,0 +1,2 @@
+//! stub
+pub struct Attempt; pub struct Library;
