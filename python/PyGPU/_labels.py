@@ -1,0 +1,162 @@
+"""The ten dtype labels of PybindGPU's classes, its `dtype` enumeration, and the error for anything else."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, ClassVar, SupportsIndex
+
+import numpy
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+__all__ = ["SUPPORTED_DTYPES", "UnsupportedDataType", "dtype"]
+
+SUPPORTED_DTYPES = (
+    "int16",
+    "int32",
+    "int64",
+    "uint16",
+    "uint32",
+    "uint64",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+)
+"""The labels, in the order of the values of `dtype`; each is NumPy's name too."""
+
+_ALIASES = {
+    "short_alias": "int16",
+    "int_alias": "int32",
+    "long_alias": "int64",
+    "unsigned_short_alias": "uint16",
+    "unsigned_alias": "uint32",
+    "unsigned_int_alias": "uint32",
+    "unsigned_long_alias": "uint64",
+    "float_alias": "float32",
+    "double_alias": "float64",
+    "complex64_alias": "complex64",
+    "complex128_alias": "complex128",
+}
+
+
+class UnsupportedDataType(TypeError):
+    """A dtype that has no label, where a class per label is needed.
+
+    Examples
+    --------
+    >>> from PyGPU.gpuarray import HostAllocator, UnsupportedDataType
+    >>> try:
+    ...     HostAllocator((3, 5), "bool")
+    ... except UnsupportedDataType as error:
+    ...     print("refused")
+    refused
+    """
+
+
+class dtype:
+    """Raw data types.
+
+    Parameters
+    ----------
+    value : int
+        Number of the type. A number without a member is taken and has the name ``"???"``.
+
+    Attributes
+    ----------
+    name : str
+        The label; an alias has the name of the member that it stands for.
+    value : int
+        The number.
+    __members__ : dict of str to dtype
+        The ten labels, eleven aliases that end in ``_alias``, and the end marker ``__size__``, which counts the labels.
+
+    Notes
+    -----
+    A member equals any integer of the same value and hashes like it.
+
+    Raises
+    ------
+    TypeError
+        If `value` is not an integer.
+
+    Examples
+    --------
+    >>> from PyGPU.gpuarray import dtype
+    >>> dtype.float_alias, str(dtype(0)), dtype.__size__.value
+    (<dtype.float32: 6>, 'dtype.int16', 10)
+    """
+
+    __slots__ = ("value",)
+    __members__: ClassVar[dict[str, dtype]] = {}
+    __size__: ClassVar[dtype]
+
+    value: int
+
+    def __init__(self, value: SupportsIndex) -> None:
+        object.__setattr__(self, "value", operator.index(value))
+
+    @property
+    def name(self) -> str:
+        """The label, or "???"."""
+        if 0 <= self.value < len(SUPPORTED_DTYPES):
+            return SUPPORTED_DTYPES[self.value]
+        return "__size__" if self.value == len(SUPPORTED_DTYPES) else "???"
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{self!r} is constant: its {name!r} cannot be set")
+
+    def __int__(self) -> int:
+        return self.value
+
+    def __index__(self) -> int:
+        return self.value
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, dtype):
+            return self.value == other.value
+        if isinstance(other, int | numpy.integer):
+            return self.value == int(other)
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def __repr__(self) -> str:
+        return f"<dtype.{self.name}: {self.value}>"
+
+    def __str__(self) -> str:
+        return f"dtype.{self.name}"
+
+    def __reduce__(self) -> tuple[type[dtype], tuple[int]]:
+        return dtype, (self.value,)
+
+
+def _add_members() -> None:
+    members = {label: dtype(value) for value, label in enumerate(SUPPORTED_DTYPES)}
+    members |= {alias: members[label] for alias, label in _ALIASES.items()}
+    members["__size__"] = dtype(len(SUPPORTED_DTYPES))
+    for name, member in members.items():
+        setattr(dtype, name, member)
+    dtype.__members__.update(members)
+
+
+_add_members()
+
+
+def labelled_dtype(candidate: DTypeLike) -> numpy.dtype[numpy.generic]:
+    """Return the NumPy dtype of anything that NumPy takes for one, if it has a label.
+
+    Raises
+    ------
+    UnsupportedDataType
+        If it is not one of `SUPPORTED_DTYPES` in the machine's byte order.
+    """
+    try:
+        found = numpy.dtype(candidate)
+    except TypeError as error:
+        raise UnsupportedDataType(f"{candidate!r} is no dtype; supported are {', '.join(SUPPORTED_DTYPES)}") from error
+    if found.name not in SUPPORTED_DTYPES or not found.isnative:
+        raise UnsupportedDataType(f"dtype {found} is not supported here; supported are {', '.join(SUPPORTED_DTYPES)}")
+    return found

@@ -1,0 +1,131 @@
+"""The six calls of NVML that PyGPU makes, through `nvidia-ml-py` or straight through NVIDIA's library.
+
+Every call returns NVML's number, after the values if it has any; none raises.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import importlib
+from collections.abc import Callable
+from typing import Any, Protocol, TypeAlias
+
+INVALID_ARGUMENT = 2
+NOT_SUPPORTED = 3
+NOT_FOUND = 6
+FUNCTION_NOT_FOUND = 13
+
+Handle: TypeAlias = Any
+"""NVML's pointer to a device, as the way to NVML in use represents it."""
+
+
+class Library(Protocol):
+    """A way to NVML."""
+
+    def initialize(self) -> int:
+        """Open NVML, once more if it is open."""
+
+    def shutdown(self) -> int:
+        """Close NVML as often as it was opened."""
+
+    def find(self, uuid: str) -> tuple[Handle | None, int]:
+        """Return the device of a UUID, which is written as nvidia-smi does."""
+
+    def utilization(self, device: Handle) -> tuple[tuple[int, int], int]:
+        """Return percent of the time in which kernels ran and memory was accessed."""
+
+    def memory(self, device: Handle) -> tuple[tuple[int, int, int], int]:
+        """Return free, total and used bytes."""
+
+
+class NvidiaMlPy:
+    """NVML through the package `nvidia-ml-py`."""
+
+    def __init__(self, module: Any) -> None:
+        self._module = module
+
+    def _value(self, function: Callable[..., Any], *args: Any) -> tuple[Any, int]:
+        try:
+            return function(*args), 0
+        except self._module.NVMLError as error:
+            return None, int(error.value)
+
+    def initialize(self) -> int:
+        return self._value(self._module.nvmlInit)[1]
+
+    def shutdown(self) -> int:
+        return self._value(self._module.nvmlShutdown)[1]
+
+    def find(self, uuid: str) -> tuple[Handle | None, int]:
+        return self._value(self._module.nvmlDeviceGetHandleByUUID, uuid)
+
+    def utilization(self, device: Handle) -> tuple[tuple[int, int], int]:
+        rates, code = self._value(self._module.nvmlDeviceGetUtilizationRates, device)
+        return ((0, 0) if rates is None else (int(rates.gpu), int(rates.memory))), code
+
+    def memory(self, device: Handle) -> tuple[tuple[int, int, int], int]:
+        info, code = self._value(self._module.nvmlDeviceGetMemoryInfo, device)
+        return ((0, 0, 0) if info is None else (int(info.free), int(info.total), int(info.used))), code
+
+
+class Utilization(ctypes.Structure):
+    """NVML's nvmlUtilization_t."""
+
+    _fields_ = (("gpu", ctypes.c_uint), ("memory", ctypes.c_uint))
+
+
+class Memory(ctypes.Structure):
+    """NVML's nvmlMemory_t."""
+
+    _fields_ = (("total", ctypes.c_ulonglong), ("free", ctypes.c_ulonglong), ("used", ctypes.c_ulonglong))
+
+
+class SharedLibrary:
+    """NVML through NVIDIA's library itself."""
+
+    def __init__(self, name: str = "libnvidia-ml.so.1") -> None:
+        self._library = ctypes.CDLL(name)
+
+    def _call(self, name: str, *args: Any) -> int:
+        function = getattr(self._library, name, None)
+        return FUNCTION_NOT_FOUND if function is None else int(function(*args))
+
+    def initialize(self) -> int:
+        return self._call("nvmlInit_v2")
+
+    def shutdown(self) -> int:
+        return self._call("nvmlShutdown")
+
+    def find(self, uuid: str) -> tuple[Handle | None, int]:
+        device = ctypes.c_void_p()
+        code = self._call("nvmlDeviceGetHandleByUUID", uuid.encode(), ctypes.byref(device))
+        return (None if code else device), code
+
+    def utilization(self, device: Handle) -> tuple[tuple[int, int], int]:
+        rates = Utilization()
+        code = self._call("nvmlDeviceGetUtilizationRates", device, ctypes.byref(rates))
+        return (rates.gpu, rates.memory), code
+
+    def memory(self, device: Handle) -> tuple[tuple[int, int, int], int]:
+        info = Memory()
+        code = self._call("nvmlDeviceGetMemoryInfo", device, ctypes.byref(info))
+        return (info.free, info.total, info.used), code
+
+
+_library: Library | None = None
+
+
+def library() -> Library | None:
+    """Return the way to NVML, None if there is none. Only what was found is remembered."""
+    global _library
+    if _library is None:
+        try:
+            # The package can be installed where the library it wants is not, and then says "uninitialized".
+            found: Library = SharedLibrary()
+        except OSError:
+            return None
+        with contextlib.suppress(ImportError):
+            found = NvidiaMlPy(importlib.import_module("pynvml"))
+        _library = found
+    return _library

@@ -1,0 +1,22 @@
+"""What the tests of PybindGPU's surface share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+import PyGPU
+
+
+def typed(kind: str, label: str = "float64") -> Any:
+    """Return the class of a dtype."""
+    return getattr(PyGPU, f"{kind}_{label}")
+
+
+def device_content(pointer: Any, count: int, dtype: str = "float64") -> list[Any]:
+    """Return what a device address holds."""
+    result = numpy.empty(count, dtype)
+    status = PyGPU.cudaMemcpy(result, int(pointer), result.nbytes, PyGPU.cudaMemcpyDeviceToHost)
+    assert status == 0
+    return result.tolist()

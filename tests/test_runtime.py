@@ -1,0 +1,460 @@
+"""The `cuda*` calls: what they do, and which status they give for what cannot be done."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy
+import pytest
+
+import PyGPU
+from PyGPU import _core, runtime
+
+HOST_TO_DEVICE = runtime.cudaMemcpyHostToDevice
+DEVICE_TO_HOST = runtime.cudaMemcpyDeviceToHost
+
+
+@pytest.fixture(autouse=True)
+def _no_error_is_left() -> None:
+    runtime.cudaGetLastError()
+
+
+@pytest.fixture
+def memory() -> Iterator[int]:
+    """64 bytes of device memory."""
+    address, status = runtime.cudaMalloc(64)
+    assert status == 0
+    yield address
+    assert runtime.cudaFree(address) == 0
+
+
+def content(address: int, nbytes: int = 64) -> bytes:
+    result = numpy.empty(nbytes, numpy.uint8)
+    assert runtime.cudaMemcpy(result, address, nbytes, DEVICE_TO_HOST) == 0
+    return result.tobytes()
+
+
+# Devices
+
+
+def test_devices_are_counted_and_one_is_current() -> None:
+    count, status = runtime.cudaGetDeviceCount()
+    assert status == 0
+    assert count >= 1
+    device, status = runtime.cudaGetDevice()
+    assert status == 0
+    assert 0 <= device < count
+    assert runtime.cudaSetDevice(device) == 0
+
+
+def test_no_device_is_an_error_and_not_an_exception(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_core, "device_count", lambda: 0)
+    assert runtime.cudaGetDeviceCount() == (0, 100)
+    assert runtime.cudaSetDevice(0) == 100
+
+
+@pytest.mark.parametrize("device", [-1, 99, 2**40, 2**70])
+def test_a_device_that_is_not_there_gives_invalid_device(device: int) -> None:
+    current = runtime.cudaGetDevice()[0]
+    assert runtime.cudaSetDevice(device) == 101
+    assert runtime.cudaGetDevice() == (current, 0)
+    assert runtime.cudaDeviceCanAccessPeer(0, device) == (False, 101)
+    assert runtime.cudaDeviceCanAccessPeer(device, 0) == (False, 101)
+    assert runtime.cudaDeviceEnablePeerAccess(device) == 101
+    assert runtime.cudaDeviceProp(device).last_status() == 101
+
+
+def test_a_device_is_an_integer() -> None:
+    for call in (runtime.cudaSetDevice, runtime.cudaDeviceProp, runtime.cudaDeviceEnablePeerAccess):
+        with pytest.raises(TypeError):
+            call("0")
+
+
+def test_no_device_is_its_own_peer() -> None:
+    assert runtime.cudaDeviceCanAccessPeer(0, 0) == (False, 0)
+    assert runtime.cudaDeviceEnablePeerAccess(runtime.cudaGetDevice()[0]) == 101
+    assert runtime.cudaDeviceEnablePeerAccess(0, 1) == 1
+
+
+def test_the_driver_has_a_version() -> None:
+    version, status = runtime.cudaDriverGetVersion()
+    assert status == 0
+    assert version == 0 if _core.backend_name() == "cpu" else version > 0
+
+
+def test_a_device_is_synchronized() -> None:
+    assert runtime.cudaDeviceSynchronize() == 0
+
+
+def test_a_reset_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Really done, it would take the memory of every other test with it.
+    called: list[bool] = []
+    monkeypatch.setattr(_core, "reset_device", lambda: called.append(True))
+    assert runtime.cudaDeviceReset() == 0
+    assert called
+
+
+def test_memory_figures_come_as_a_pair() -> None:
+    (free, total), status = runtime.cudaMemGetInfo()
+    assert status == 0
+    assert 0 < free <= total
+
+
+def test_properties_are_those_of_the_device() -> None:
+    found = runtime.cudaDeviceProp(0)
+    expected = _core.device_properties(0)
+    assert found.last_status() == 0
+    assert found.name() == expected["name"]
+    assert found.get()["total_memory"] == expected["total_memory"]
+    found.get().clear()
+    assert found.get()
+
+
+# Streams and events
+
+
+def test_a_stream_has_a_handle_and_is_a_stream_for_everybody() -> None:
+    stream = runtime.cudaStream_t()
+    assert stream.last_status() == 0
+    assert stream.stream is not None
+    assert stream.get() == stream.handle == int(stream) == stream.stream.handle
+    assert stream.__cuda_stream__() == (0, stream.handle)
+
+
+@pytest.mark.parametrize("flags", [runtime.cudaStreamDefault, runtime.cudaStreamNonBlocking])
+def test_a_stream_is_waited_for_and_asked(flags: int) -> None:
+    stream = runtime.cudaStream_t(flags)
+    assert stream.last_status() == 0
+    assert runtime.cudaStreamSynchronize(stream) == 0
+    assert runtime.cudaStreamQuery(stream) == 0
+
+
+class Foreign:
+    """A stream of another library."""
+
+    def __init__(self, handle: int) -> None:
+        self.handle = handle
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return 0, self.handle
+
+
+def test_every_kind_of_stream_is_taken() -> None:
+    own = runtime.cudaStream_t()
+    for stream in (None, 0, numpy.int64(0), own, own.stream, own.handle, Foreign(own.handle), Foreign(0)):
+        assert runtime.cudaStreamSynchronize(stream) == 0
+
+
+@pytest.mark.parametrize("wrong", ["0", 1.0, True, object()])
+def test_what_is_no_stream_is_refused(wrong: Any, memory: int) -> None:
+    event = runtime.cudaEvent_t()
+    for call in (
+        lambda: runtime.cudaStreamSynchronize(wrong),
+        lambda: runtime.cudaStreamQuery(wrong),
+        lambda: runtime.cudaStreamWaitEvent(wrong, event),
+        lambda: runtime.cudaEventRecord(event, wrong),
+        lambda: runtime.cudaMemsetAsync(memory, 0, 64, wrong),
+        lambda: runtime.cudaMemcpyAsync(memory, memory, 0, 3, wrong),
+    ):
+        with pytest.raises(TypeError, match="expected a stream"):
+            call()
+
+
+def test_a_stream_that_could_not_be_made_says_so_and_is_never_the_default_stream() -> None:
+    stream = runtime.cudaStream_t(8)
+    assert stream.last_status() == 1
+    assert stream.handle == 0
+    assert runtime.cudaStreamSynchronize(stream) == 400
+    assert runtime.cudaStreamQuery(stream) == 400
+    assert runtime.cudaEventRecord(runtime.cudaEvent_t(), stream) == 400
+    with pytest.raises(RuntimeError):
+        stream.__cuda_stream__()
+
+
+def test_unfinished_work_is_not_ready() -> None:
+    class Busy(_core.Stream):  # type: ignore[misc,unused-ignore]
+        def query(self) -> bool:
+            return False
+
+    try:
+        busy = Busy()
+    except TypeError:
+        pytest.skip("Stream is final")
+    assert runtime.cudaStreamQuery(busy) == 600
+
+
+def test_events_measure_time() -> None:
+    start, end = runtime.cudaEvent_t(), runtime.cudaEvent_t(runtime.cudaEventBlockingSync)
+    stream = runtime.cudaStream_t()
+    assert runtime.cudaEventRecord(start, stream) == 0
+    assert runtime.cudaEventRecord(end, stream) == 0
+    assert runtime.cudaEventSynchronize(end) == 0
+    assert runtime.cudaEventQuery(end) == 0
+    milliseconds, status = runtime.cudaEventElapsedTime(start, end)
+    assert status == 0
+    assert 0 <= milliseconds < 10_000
+
+
+def test_an_event_without_time_measures_none() -> None:
+    event = runtime.cudaEvent_t(runtime.cudaEventDisableTiming)
+    assert runtime.cudaEventRecord(event) == 0
+    assert runtime.cudaEventSynchronize(event) == 0
+    assert runtime.cudaEventElapsedTime(event, event) == (0.0, 400)
+
+
+def test_an_event_that_was_never_recorded_is_done_and_has_no_time() -> None:
+    event = runtime.cudaEvent_t()
+    assert runtime.cudaEventQuery(event) == 0
+    assert runtime.cudaEventSynchronize(event) == 0
+    assert runtime.cudaEventElapsedTime(event, event) == (0.0, 400)
+
+
+def test_a_stream_waits_for_an_event() -> None:
+    event = runtime.cudaEvent_t()
+    assert runtime.cudaEventRecord(event) == 0
+    assert runtime.cudaStreamWaitEvent(runtime.cudaStream_t(), event) == 0
+    assert runtime.cudaStreamWaitEvent(None, event, 0) == 0
+    assert runtime.cudaStreamWaitEvent(None, event, 7) == 1
+
+
+@pytest.mark.parametrize("flags", [8, -1, runtime.cudaEventInterprocess])
+def test_an_event_that_could_not_be_made_says_so(flags: int) -> None:
+    event = runtime.cudaEvent_t(flags)
+    assert event.last_status() == 1
+    assert event.handle == 0
+    assert runtime.cudaEventRecord(event) == 400
+    assert runtime.cudaEventQuery(event) == 400
+    assert runtime.cudaEventSynchronize(event) == 400
+    assert runtime.cudaEventElapsedTime(event, event) == (0.0, 400)
+    assert runtime.cudaStreamWaitEvent(None, event) == 400
+
+
+@pytest.mark.parametrize("wrong", [None, 0, "event"])
+def test_what_is_no_event_is_refused(wrong: Any) -> None:
+    for call in (runtime.cudaEventRecord, runtime.cudaEventSynchronize, runtime.cudaEventQuery):
+        with pytest.raises(TypeError, match="expected an event"):
+            call(wrong)
+
+
+# Device memory
+
+
+def test_bytes_go_to_the_device_and_come_back(memory: int) -> None:
+    source = numpy.arange(64, dtype=numpy.uint8)
+    assert runtime.cudaMemcpy(memory, source.ctypes.data, 64, HOST_TO_DEVICE) == 0
+    assert content(memory) == source.tobytes()
+
+
+@pytest.mark.parametrize("wrap", [int, numpy.uint64, ctypes.c_void_p])
+def test_addresses_come_in_several_types(memory: int, wrap: Any) -> None:
+    source = numpy.arange(64, dtype=numpy.uint8)
+    assert runtime.cudaMemcpy(wrap(memory), wrap(source.ctypes.data), 64, HOST_TO_DEVICE) == 0
+    assert content(memory) == source.tobytes()
+
+
+def test_bytes_move_between_device_addresses(memory: int) -> None:
+    other, status = runtime.cudaMalloc(64)
+    assert status == 0
+    assert runtime.cudaMemset(memory, 0x5A, 64) == 0
+    assert runtime.cudaMemcpy(other, memory, 64, runtime.cudaMemcpyDeviceToDevice) == 0
+    assert content(other) == b"\x5a" * 64
+    assert runtime.cudaFree(other) == 0
+
+
+def test_bytes_move_between_host_addresses() -> None:
+    source, result = numpy.arange(5.0), numpy.zeros(5)
+    assert runtime.cudaMemcpy(result, source, source.nbytes, runtime.cudaMemcpyHostToHost) == 0
+    assert (result == source).all()
+
+
+def test_the_direction_can_be_left_to_the_driver(memory: int) -> None:
+    source = numpy.arange(64, dtype=numpy.uint8)
+    assert runtime.cudaMemcpy(memory, source, 64) == 0
+    assert content(memory) == source.tobytes()
+
+
+def test_a_copy_runs_in_the_order_of_a_stream(memory: int) -> None:
+    source, result = numpy.arange(64, dtype=numpy.uint8), numpy.zeros(64, numpy.uint8)
+    stream = runtime.cudaStream_t(runtime.cudaStreamNonBlocking)
+    assert runtime.cudaMemsetAsync(memory, 1, 64, stream) == 0
+    assert runtime.cudaMemcpyAsync(memory, source, 32, HOST_TO_DEVICE, stream) == 0
+    assert runtime.cudaMemcpyAsync(result, memory, 64, DEVICE_TO_HOST, stream) == 0
+    assert runtime.cudaStreamSynchronize(stream) == 0
+    assert result.tolist() == [*range(32), *[1] * 32]
+
+
+@pytest.mark.parametrize(("value", "byte"), [(0, 0), (0xA5, 0xA5), (-1, 0xFF), (0x1234, 0x34)])
+def test_memory_is_filled_with_the_lowest_byte_of_the_value(memory: int, value: int, byte: int) -> None:
+    assert runtime.cudaMemset(memory, value, 64) == 0
+    assert content(memory) == bytes([byte]) * 64
+
+
+@pytest.mark.parametrize("kind", [-1, 5, 99])
+def test_an_unknown_direction_is_error_21(memory: int, kind: int) -> None:
+    assert runtime.cudaMemcpy(memory, memory, 8, kind) == 21
+    assert runtime.cudaMemcpyAsync(memory, memory, 8, kind) == 21
+
+
+def test_null_addresses_are_invalid_unless_nothing_is_moved(memory: int) -> None:
+    assert runtime.cudaMemcpy(0, memory, 8, 3) == 1
+    assert runtime.cudaMemcpy(memory, 0, 8, 3) == 1
+    assert runtime.cudaMemset(0, 0, 8) == 1
+    assert runtime.cudaMemcpy(0, 0, 0, 3) == 0
+    assert runtime.cudaMemset(0, 0, 0) == 0
+
+
+def test_an_ndarray_that_cannot_take_part_is_refused(memory: int) -> None:
+    short, gaps, constant = numpy.zeros(4, numpy.uint8), numpy.zeros((8, 8), numpy.uint8)[:, ::2], numpy.zeros(64)
+    constant.flags.writeable = False
+    for wrong in (short, gaps, constant):
+        with pytest.raises(ValueError, match=r"do not fit|not contiguous|read-only"):
+            runtime.cudaMemcpy(wrong, memory, 32, DEVICE_TO_HOST)
+    assert runtime.cudaMemcpy(memory, constant, 64, HOST_TO_DEVICE) == 0
+
+
+def test_a_pointer_wrapper_is_held_to_its_length(memory: int) -> None:
+    pointer = PyGPU.ptr_wrapper_int32()
+    pointer.create(4)
+    assert runtime.cudaMemcpy(pointer, memory, 16, DEVICE_TO_HOST) == 0
+    with pytest.raises(ValueError, match="do not fit"):
+        runtime.cudaMemcpy(pointer, memory, 17, DEVICE_TO_HOST)
+
+
+@pytest.mark.parametrize("wrong", ["0", 1.0, None, True, [0]])
+def test_what_is_no_address_is_refused(wrong: Any) -> None:
+    for call in (
+        lambda: runtime.cudaFree(wrong),
+        lambda: runtime.cudaFreeHost(wrong),
+        lambda: runtime.cudaHostUnregister(wrong),
+        lambda: runtime.cudaHostRegister(wrong, 1),
+        lambda: runtime.cudaMemset(wrong, 0, 1),
+        lambda: runtime.cudaMemcpy(wrong, 0, 1),
+        lambda: runtime.cudaMemcpy(0, wrong, 1),
+    ):
+        with pytest.raises(TypeError):
+            call()
+
+
+@pytest.mark.parametrize("wrong", [-1, 1 << 64])
+def test_an_address_has_64_bits(wrong: int) -> None:
+    with pytest.raises(ValueError, match="not an address"):
+        runtime.cudaFree(wrong)
+    with pytest.raises(ValueError, match="not an address"):
+        runtime.cudaMemset(wrong, 0, 0)
+
+
+def test_a_gpu_array_is_no_address_but_has_one() -> None:
+    array = PyGPU.to_gpu(numpy.arange(3))
+    with pytest.raises(TypeError, match=r"\.ptr"):
+        runtime.cudaMemset(array, 0, 8)  # type: ignore[arg-type]
+    assert runtime.cudaMemset(array.ptr, 0, 8) == 0
+
+
+@pytest.mark.parametrize("allocate", [runtime.cudaMalloc, runtime.cudaMallocHost, runtime.cudaHostAlloc])
+def test_sizes_are_held_to_what_memory_can_be(allocate: Any) -> None:
+    assert allocate(0) == (0, 0)
+    assert allocate(1 << 60) == (0, 2)
+    for wrong in (-1, 1 << 63):
+        with pytest.raises(ValueError, match="number of bytes"):
+            allocate(wrong)
+    with pytest.raises(TypeError):
+        allocate("8")
+
+
+@pytest.mark.parametrize("free", [runtime.cudaFree, runtime.cudaFreeHost])
+def test_only_what_was_allocated_is_freed(free: Any) -> None:
+    assert free(0) == 0
+    assert free(0x10) == 1
+    assert runtime.cudaGetLastError() == 1
+
+
+def test_memory_is_freed_once() -> None:
+    address, status = runtime.cudaMalloc(32)
+    assert status == 0
+    assert runtime.cudaFree(address) == 0
+    assert runtime.cudaFree(address) == 1
+
+
+def test_memory_of_an_allocator_is_not_freed_by_hand() -> None:
+    allocator = PyGPU.DeviceAllocator_int16()
+    assert allocator.allocate(4) == 0
+    with pytest.raises(TypeError):
+        runtime.cudaFree(allocator.ptr())
+
+
+# Pinned host memory
+
+
+@pytest.mark.parametrize("flags", range(8))
+def test_pinned_memory_is_host_memory(flags: int, memory: int) -> None:
+    address, status = runtime.cudaHostAlloc(64, flags)
+    assert status == 0
+    ctypes.memset(address, 0x77, 64)
+    assert runtime.cudaMemcpy(memory, address, 64, HOST_TO_DEVICE) == 0
+    assert content(memory) == b"\x77" * 64
+    assert runtime.cudaFreeHost(address) == 0
+
+
+@pytest.mark.parametrize("flags", [8, -1])
+def test_unknown_flags_are_invalid(flags: int) -> None:
+    array = numpy.zeros(4096, numpy.uint8)
+    assert runtime.cudaHostAlloc(64, flags) == (0, 1)
+    assert runtime.cudaHostRegister(array, array.nbytes, 16) == 1
+
+
+def test_memory_of_others_is_registered_once() -> None:
+    array = numpy.zeros(1 << 16, numpy.uint8)
+    assert runtime.cudaHostRegister(array, array.nbytes, runtime.cudaHostRegisterPortable) == 0
+    assert runtime.cudaHostUnregister(array.ctypes.data) == 0
+    assert runtime.cudaHostUnregister(array.ctypes.data) != 0
+
+
+def test_registrations_that_cannot_be_are_statuses() -> None:
+    array = numpy.zeros(1 << 16, numpy.uint8)
+    assert runtime.cudaHostRegister(array, 0) == 1
+    assert runtime.cudaHostRegister(0, 64) == 1
+    assert runtime.cudaHostRegister(array, array.nbytes, runtime.cudaHostRegisterIoMemory) == 801
+    with pytest.raises(ValueError, match="do not fit"):
+        runtime.cudaHostRegister(array, array.nbytes + 1)
+
+
+# The module
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    version = f"{runtime.major_version}.{runtime.minor_version}.{runtime.release_version}"
+    assert _core.__version__.split("-")[0] == version
+
+
+def test_use_hip_asks_the_backend(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert runtime.cuda_enabled is True
+    for name in ("cpu", "cuda", "hip"):
+        monkeypatch.setattr(_core, "backend_name", lambda name=name: name)
+        assert runtime.use_hip is (name == "hip")
+
+
+def test_there_are_no_other_names() -> None:
+    with pytest.raises(AttributeError):
+        runtime.cudaNoSuchThing  # type: ignore[attr-defined] # noqa: B018
+
+
+def test_every_public_name_is_there() -> None:
+    assert [name for name in runtime.__all__ if not hasattr(runtime, name)] == []
+    assert len(set(runtime.__all__)) == len(runtime.__all__)
+
+
+def test_importing_opens_no_library() -> None:
+    program = (
+        "from PyGPU.backend import *\n"
+        "import PyGPU.allocators\n"
+        "maps = open('/proc/self/maps').read()\n"
+        "print([name for name in ('libcuda', 'libamdhip64', 'libnvidia-ml', 'libcudart') if name in maps])\n"
+    )
+    if not sys.platform.startswith("linux"):
+        pytest.skip("needs /proc")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
