@@ -12,5 +12,7 @@
 //! - [`interop`] lends and borrows blocks (DLPack, the CUDA array interface);
 //! - `python` holds the only pyo3 classes: they parse, call and wrap.
 
+pub mod backend;
+pub mod dtype;
 pub mod error;
 pub mod layout;
