@@ -6,11 +6,12 @@
 
 mod cpu;
 mod cuda;
+mod fork;
 mod loader;
 mod registry;
 
 pub use loader::{Attempt, Library};
-pub use registry::{Report, available, by_name, default_backend, report};
+pub use registry::{BackendReport, Report, available, by_name, default_backend, report};
 
 use crate::error::Result;
 

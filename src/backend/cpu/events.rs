@@ -1,0 +1,101 @@
+//! Events of the CPU backend: when they were recorded.
+//!
+//! Owns them in a table rather than behind a pointer, so that a handle which is used after its end is refused.
+
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use super::codes::{INVALID_HANDLE, NOT_SUPPORTED, refuse};
+use crate::backend::{EventFlags, EventHandle};
+use crate::error::{Error, Result};
+
+struct Event {
+    timing: bool,
+    recorded: Option<Instant>,
+}
+
+#[derive(Default)]
+struct Table {
+    last: usize,
+    events: HashMap<usize, Event>,
+}
+
+/// The events that are alive.
+pub struct Events {
+    table: LazyLock<Mutex<Table>>,
+}
+
+impl Events {
+    pub const fn new() -> Self {
+        Self { table: LazyLock::new(Mutex::default) }
+    }
+
+    pub fn create(&self, flags: EventFlags) -> Result<EventHandle> {
+        if flags.interprocess {
+            let detail = "an event of the CPU backend cannot be shared with other processes".to_owned();
+            return Err(refuse("create_event", NOT_SUPPORTED, detail));
+        }
+        let mut table = self.lock();
+        table.last += 1;
+        let handle = table.last;
+        table.events.insert(handle, Event { timing: flags.timing, recorded: None });
+        Ok(EventHandle(handle))
+    }
+
+    pub fn destroy(&self, event: EventHandle) -> Result<()> {
+        self.lock().events.remove(&event.0).map(|_| ()).ok_or_else(|| not_alive("destroy_event", event))
+    }
+
+    /// Ends all of them.
+    pub fn clear(&self) {
+        self.lock().events.clear();
+    }
+
+    pub fn check(&self, operation: &'static str, event: EventHandle) -> Result<()> {
+        let alive = self.lock().events.contains_key(&event.0);
+        if alive { Ok(()) } else { Err(not_alive(operation, event)) }
+    }
+
+    pub fn record(&self, operation: &'static str, event: EventHandle) -> Result<()> {
+        let now = Instant::now();
+        let mut table = self.lock();
+        let found = table.events.get_mut(&event.0).ok_or_else(|| not_alive(operation, event))?;
+        found.recorded = Some(now);
+        Ok(())
+    }
+
+    /// Milliseconds; negative if `end` was recorded first.
+    pub fn elapsed(&self, start: EventHandle, end: EventHandle) -> Result<f32> {
+        let table = self.lock();
+        let (start, end) = (table.time(start)?, table.time(end)?);
+        let seconds = match end.checked_duration_since(start) {
+            Some(duration) => duration.as_secs_f64(),
+            None => -start.duration_since(end).as_secs_f64(),
+        };
+        Ok((seconds * 1e3) as f32)
+    }
+
+    /// The table has no state between two fields, so a thread that panicked while holding it left nothing half done.
+    fn lock(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Table {
+    fn time(&self, event: EventHandle) -> Result<Instant> {
+        let found = self.events.get(&event.0).ok_or_else(|| not_alive("elapsed", event))?;
+        if !found.timing {
+            let detail = format!("event {} was made without timing", event.0);
+            return Err(refuse("elapsed", INVALID_HANDLE, detail));
+        }
+        found.recorded.ok_or_else(|| {
+            let detail = format!("event {} was never recorded", event.0);
+            refuse("elapsed", INVALID_HANDLE, detail)
+        })
+    }
+}
+
+fn not_alive(operation: &'static str, event: EventHandle) -> Error {
+    refuse(operation, INVALID_HANDLE, format!("event {} does not exist or was destroyed", event.0))
+}

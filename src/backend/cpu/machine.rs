@@ -1,0 +1,83 @@
+//! What the host is: its processor and its memory.
+//!
+//! Asks the system each time and owns nothing. Whatever the system does not say is left empty or zero.
+
+use std::thread;
+
+use crate::backend::{DeviceProperties, MemoryInfo};
+
+/// The host as a device.
+pub fn properties() -> DeviceProperties {
+    let processors = thread::available_parallelism().map_or(1, |count| i32::try_from(count.get()).unwrap_or(i32::MAX));
+    DeviceProperties {
+        name: processor_name().unwrap_or_else(|| "cpu".to_owned()),
+        architecture: std::env::consts::ARCH.to_owned(),
+        total_memory: memory().map_or(0, |info| info.total),
+        multiprocessor_count: processors,
+        warp_size: 1,
+        max_threads_per_block: 1,
+        integrated: true,
+        ..DeviceProperties::default()
+    }
+}
+
+fn processor_name() -> Option<String> {
+    let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
+    let line = text.lines().find(|line| line.starts_with("model name"))?;
+    let name = line.split_once(':')?.1.trim();
+    (!name.is_empty()).then(|| name.to_owned())
+}
+
+/// Free and total memory; `None` where the system does not say.
+pub fn memory() -> Option<MemoryInfo> {
+    let from_file = || {
+        let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+        Some(MemoryInfo { free: field(&text, "MemAvailable:")?, total: field(&text, "MemTotal:")? })
+    };
+    from_file().or_else(from_system)
+}
+
+/// A line such as `MemTotal:       65536 kB`, in bytes.
+fn field(text: &str, name: &str) -> Option<usize> {
+    let value = text.lines().find_map(|line| line.strip_prefix(name))?;
+    let kibibytes: usize = value.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kibibytes.checked_mul(1024)
+}
+
+/// Without `/proc`: page counts. Pages that hold droppable caches count as used here, so `free` is on the low side.
+#[cfg(target_os = "linux")]
+fn from_system() -> Option<MemoryInfo> {
+    let ask = |name| {
+        // SAFETY: only reads a number of the system.
+        usize::try_from(unsafe { libc::sysconf(name) }).ok()
+    };
+    let page = ask(libc::_SC_PAGESIZE)?;
+    let free = ask(libc::_SC_AVPHYS_PAGES)?.checked_mul(page)?;
+    Some(MemoryInfo { free, total: ask(libc::_SC_PHYS_PAGES)?.checked_mul(page)? })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn from_system() -> Option<MemoryInfo> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+    use super::*;
+
+    #[test]
+    fn lines_of_meminfo_are_read_as_bytes() {
+        let text = "MemTotal:       65536 kB\nMemAvailable:      12 kB\nHugePages_Total:       0\n";
+        assert_eq!(field(text, "MemTotal:"), Some(65536 * 1024));
+        assert_eq!(field(text, "MemAvailable:"), Some(12 * 1024));
+        assert_eq!(field(text, "HugePages_Total:"), None);
+        assert_eq!(field(text, "Absent:"), None);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn both_sources_agree_on_the_total() {
+        assert_eq!(memory().unwrap().total, from_system().unwrap().total);
+    }
+}

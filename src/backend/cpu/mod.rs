@@ -1,0 +1,310 @@
+//! Host memory as a device: always there, needs no driver.
+//!
+//! Every operation is done when the call returns, so streams only have identities and events only remember the time.
+//! Owns the events; memory belongs to whoever asked for it. Errors are spelled as CUDA's runtime spells them.
+
+mod blocks;
+mod codes;
+mod events;
+mod machine;
+#[cfg(test)]
+mod tests;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use self::codes::{INVALID_DEVICE, INVALID_HANDLE, INVALID_VALUE, refuse};
+use self::events::Events;
+use super::registry::Opening;
+use super::{
+    Address, Backend, BackendKind, DeviceProperties, Direction, EventFlags, EventHandle, Extent, HostFlags, MemoryInfo,
+    Pattern, Pitched, PointerKind, PoolHandle, PoolStatistics, StreamFlags, StreamHandle,
+};
+use crate::error::{Error, OutOfMemory, Result};
+
+/// The host.
+struct Cpu {
+    events: Events,
+    next_stream: AtomicUsize,
+}
+
+/// Lower numbers are the stream protocols' names of the default streams.
+const FIRST_STREAM: usize = 16;
+
+static CPU: Cpu = Cpu { events: Events::new(), next_stream: AtomicUsize::new(FIRST_STREAM) };
+
+/// Opens the CPU backend, which cannot fail.
+pub(super) fn open() -> Opening {
+    Opening { backend: Ok(&CPU), library: String::new(), driver_version: 0, attempts: Vec::new() }
+}
+
+fn check_device(operation: &'static str, device: i32) -> Result<()> {
+    if device == 0 {
+        return Ok(());
+    }
+    Err(refuse(operation, INVALID_DEVICE, format!("device {device} was asked for; the CPU backend has device 0 only")))
+}
+
+fn no_pool(operation: &'static str, pool: PoolHandle) -> Error {
+    refuse(operation, INVALID_HANDLE, format!("pool {:#x}; the CPU backend has no pools", pool.0))
+}
+
+fn allocate(operation: &'static str, device: i32, bytes: usize) -> Result<Address> {
+    check_device(operation, device)?;
+    if bytes == 0 {
+        return Err(refuse(operation, INVALID_VALUE, "0 bytes asked for".to_owned()));
+    }
+    blocks::allocate(bytes).ok_or_else(|| {
+        let memory = machine::memory();
+        Error::OutOfMemory(Box::new(OutOfMemory {
+            requested: bytes,
+            device: "cpu".to_owned(),
+            free: memory.map(|info| info.free),
+            total: memory.map(|info| info.total),
+            used: 0,
+        }))
+    })
+}
+
+impl Backend for Cpu {
+    fn kind(&self) -> BackendKind {
+        BackendKind::Cpu
+    }
+
+    fn device_count(&self) -> i32 {
+        1
+    }
+
+    fn driver_version(&self) -> i32 {
+        0
+    }
+
+    fn library(&self) -> &str {
+        ""
+    }
+
+    fn error_name(&self, code: u32) -> String {
+        codes::name(code).to_owned()
+    }
+
+    fn error_text(&self, code: u32) -> String {
+        codes::text(code).to_owned()
+    }
+
+    fn current_device(&self) -> Result<i32> {
+        Ok(0)
+    }
+
+    fn set_current_device(&self, device: i32) -> Result<()> {
+        check_device("set_current_device", device)
+    }
+
+    fn properties(&self, device: i32) -> Result<DeviceProperties> {
+        check_device("properties", device)?;
+        Ok(machine::properties())
+    }
+
+    fn memory_info(&self, device: i32) -> Result<MemoryInfo> {
+        check_device("memory_info", device)?;
+        machine::memory().ok_or_else(|| Error::not_supported("this system does not say how much memory is free"))
+    }
+
+    fn synchronize_device(&self, device: i32) -> Result<()> {
+        check_device("synchronize_device", device)
+    }
+
+    unsafe fn reset_device(&self, device: i32) -> Result<()> {
+        check_device("reset_device", device)?;
+        self.events.clear();
+        Ok(())
+    }
+
+    fn can_access_peer(&self, device: i32, peer: i32) -> Result<bool> {
+        check_device("can_access_peer", device)?;
+        check_device("can_access_peer", peer)?;
+        Ok(false)
+    }
+
+    fn enable_peer_access(&self, device: i32, peer: i32) -> Result<()> {
+        check_device("enable_peer_access", device)?;
+        let detail = format!("peer {peer}; the CPU backend has one device, and a device is no peer of itself");
+        Err(refuse("enable_peer_access", INVALID_DEVICE, detail))
+    }
+
+    fn create_pool(&self, device: i32) -> Result<Option<PoolHandle>> {
+        check_device("create_pool", device)?;
+        Ok(None)
+    }
+
+    fn set_pool_release_threshold(&self, pool: PoolHandle, _bytes: u64) -> Result<()> {
+        Err(no_pool("set_pool_release_threshold", pool))
+    }
+
+    fn trim_pool(&self, pool: PoolHandle, _keep: usize) -> Result<()> {
+        Err(no_pool("trim_pool", pool))
+    }
+
+    fn pool_statistics(&self, pool: PoolHandle) -> Result<PoolStatistics> {
+        Err(no_pool("pool_statistics", pool))
+    }
+
+    fn allocate_from_pool(&self, _: i32, pool: PoolHandle, _: usize, _: StreamHandle) -> Result<Address> {
+        Err(no_pool("allocate_from_pool", pool))
+    }
+
+    unsafe fn free_to_pool(&self, _: i32, address: Address, _: StreamHandle) -> Result<()> {
+        let detail = format!("address {address:#x}; the CPU backend has no pools");
+        Err(refuse("free_to_pool", INVALID_VALUE, detail))
+    }
+
+    fn allocate(&self, device: i32, bytes: usize) -> Result<Address> {
+        allocate("allocate", device, bytes)
+    }
+
+    unsafe fn free(&self, _: i32, address: Address, bytes: usize) -> Result<()> {
+        // SAFETY: the caller's promise is the same.
+        unsafe { blocks::free(address, bytes) };
+        Ok(())
+    }
+
+    fn allocate_host(&self, device: i32, bytes: usize, _: HostFlags) -> Result<Address> {
+        allocate("allocate_host", device, bytes)
+    }
+
+    unsafe fn free_host(&self, _: i32, address: Address, bytes: usize) -> Result<()> {
+        // SAFETY: the caller's promise is the same.
+        unsafe { blocks::free(address, bytes) };
+        Ok(())
+    }
+
+    unsafe fn register_host(&self, device: i32, address: Address, bytes: usize, _: HostFlags) -> Result<()> {
+        check_device("register_host", device)?;
+        if address == 0 || bytes == 0 {
+            let detail = format!("address {address:#x}, {bytes} bytes");
+            return Err(refuse("register_host", INVALID_VALUE, detail));
+        }
+        Ok(())
+    }
+
+    unsafe fn unregister_host(&self, device: i32, _: Address) -> Result<()> {
+        check_device("unregister_host", device)
+    }
+
+    fn pointer_kind(&self, _: Address) -> Result<PointerKind> {
+        Ok(PointerKind::Host)
+    }
+
+    unsafe fn copy(
+        &self,
+        _: i32,
+        _: Direction,
+        target: Address,
+        source: Address,
+        bytes: usize,
+        _: StreamHandle,
+    ) -> Result<()> {
+        // SAFETY: the caller promises that both ranges are valid.
+        unsafe { blocks::copy(target, source, bytes) };
+        Ok(())
+    }
+
+    unsafe fn copy_pitched(
+        &self,
+        _: i32,
+        _: Direction,
+        target: Pitched,
+        source: Pitched,
+        extent: Extent,
+        _: StreamHandle,
+    ) -> Result<()> {
+        // SAFETY: the caller promises that both boxes are valid.
+        unsafe { blocks::copy_pitched(target, source, extent) };
+        Ok(())
+    }
+
+    unsafe fn copy_peer(
+        &self,
+        target_device: i32,
+        target: Address,
+        source_device: i32,
+        source: Address,
+        bytes: usize,
+        _: StreamHandle,
+    ) -> Result<()> {
+        check_device("copy_peer", target_device)?;
+        check_device("copy_peer", source_device)?;
+        // SAFETY: the caller promises that both ranges are valid.
+        unsafe { blocks::copy(target, source, bytes) };
+        Ok(())
+    }
+
+    unsafe fn fill(
+        &self,
+        _: i32,
+        target: Address,
+        pitch: usize,
+        pattern: Pattern,
+        count: usize,
+        height: usize,
+        _: StreamHandle,
+    ) -> Result<()> {
+        // SAFETY: the caller promises that the rows are valid and aligned for the pattern.
+        unsafe { blocks::fill(target, pitch, pattern, count, height) };
+        Ok(())
+    }
+
+    fn create_stream(&self, device: i32, _: StreamFlags) -> Result<StreamHandle> {
+        check_device("create_stream", device)?;
+        Ok(StreamHandle(self.next_stream.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    unsafe fn destroy_stream(&self, _: i32, _: StreamHandle) -> Result<()> {
+        Ok(())
+    }
+
+    unsafe fn synchronize_stream(&self, _: i32, _: StreamHandle) -> Result<()> {
+        Ok(())
+    }
+
+    unsafe fn query_stream(&self, _: i32, _: StreamHandle) -> Result<bool> {
+        Ok(true)
+    }
+
+    unsafe fn wait_event(&self, _: i32, _: StreamHandle, event: EventHandle) -> Result<()> {
+        self.events.check("wait_event", event)
+    }
+
+    unsafe fn stream_device(&self, _: StreamHandle) -> Result<Option<i32>> {
+        Ok(Some(0))
+    }
+
+    fn create_event(&self, device: i32, flags: EventFlags) -> Result<EventHandle> {
+        check_device("create_event", device)?;
+        self.events.create(flags)
+    }
+
+    unsafe fn destroy_event(&self, _: i32, event: EventHandle) -> Result<()> {
+        self.events.destroy(event)
+    }
+
+    unsafe fn record_event(&self, _: i32, event: EventHandle, _: StreamHandle) -> Result<()> {
+        self.events.record("record_event", event)
+    }
+
+    unsafe fn record_event_of_device(&self, _: i32, event: EventHandle) -> Result<bool> {
+        self.events.record("record_event_of_device", event)?;
+        Ok(true)
+    }
+
+    unsafe fn query_event(&self, _: i32, event: EventHandle) -> Result<bool> {
+        self.events.check("query_event", event)?;
+        Ok(true)
+    }
+
+    unsafe fn synchronize_event(&self, _: i32, event: EventHandle) -> Result<()> {
+        self.events.check("synchronize_event", event)
+    }
+
+    unsafe fn elapsed(&self, _: i32, start: EventHandle, end: EventHandle) -> Result<f32> {
+        self.events.elapsed(start, end)
+    }
+}

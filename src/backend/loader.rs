@@ -1,0 +1,182 @@
+//! Opens a vendor's library at run time and remembers what was searched and why it failed.
+//!
+//! Owns the open library, for the rest of the process: a driver starts threads and installs exit handlers, so closing
+//! its library would take the code from under them. Must never panic on a missing library or symbol.
+
+use std::ffi::c_void;
+use std::mem::ManuallyDrop;
+
+/// One library that was looked for and not opened.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Attempt {
+    /// The name given to the system's loader.
+    pub name: String,
+    /// The loader's explanation.
+    pub error: String,
+}
+
+/// An open library, never closed.
+#[derive(Debug)]
+pub struct Library {
+    handle: ManuallyDrop<libloading::Library>,
+    name: String,
+    attempts: Vec<Attempt>,
+}
+
+impl Library {
+    /// Opens the first candidate that the system's loader finds.
+    ///
+    /// # Errors
+    /// Every candidate with the loader's reason, if none could be opened.
+    pub fn open(candidates: &[&str]) -> Result<Self, Vec<Attempt>> {
+        let mut attempts = Vec::new();
+        for &name in candidates {
+            // SAFETY: opening runs the library's initialisers; the candidates are vendor drivers, made to be opened so.
+            match unsafe { libloading::Library::new(name) } {
+                Ok(handle) => {
+                    return Ok(Self { handle: ManuallyDrop::new(handle), name: name.to_owned(), attempts });
+                }
+                Err(error) => attempts.push(Attempt { name: name.to_owned(), error: reason(&error) }),
+            }
+        }
+        Err(attempts)
+    }
+
+    /// The name it was opened by.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The candidates that failed before this one.
+    pub fn attempts(&self) -> &[Attempt] {
+        &self.attempts
+    }
+
+    /// A function of the library; `None` where it has no such symbol.
+    ///
+    /// # Safety
+    /// `T` is the function pointer type of the symbol.
+    pub unsafe fn get<T: Copy>(&self, symbol: &str) -> Option<T> {
+        // A wider or narrower `T` does not compile.
+        const { assert!(size_of::<T>() == size_of::<*mut c_void>(), "a symbol is one pointer wide") };
+        // SAFETY: the caller promises the type; the library is never closed, so the copy stays valid.
+        unsafe { self.handle.get::<T>(symbol) }.ok().map(|found| *found)
+    }
+
+    /// Whether the library has a symbol.
+    pub fn has(&self, symbol: &str) -> bool {
+        // SAFETY: the address is not used.
+        unsafe { self.get::<*const c_void>(symbol) }.is_some()
+    }
+
+    /// The file that holds `symbol`; the name it was opened by where the system cannot say. Tells a toolkit's stub from
+    /// the driver.
+    pub fn path(&self, symbol: &str) -> String {
+        // SAFETY: the address is only looked up, never called.
+        let address = unsafe { self.get::<*const c_void>(symbol) };
+        address.and_then(file_of).unwrap_or_else(|| self.name.clone())
+    }
+}
+
+/// The system's own words, which `libloading` keeps in the source of its error.
+fn reason(error: &libloading::Error) -> String {
+    std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
+}
+
+#[cfg(unix)]
+fn file_of(address: *const c_void) -> Option<String> {
+    let mut info = libc::Dl_info {
+        dli_fname: std::ptr::null(),
+        dli_fbase: std::ptr::null_mut(),
+        dli_sname: std::ptr::null(),
+        dli_saddr: std::ptr::null_mut(),
+    };
+    // SAFETY: `info` is writable; `address` is only compared with the mapped ranges.
+    let found = unsafe { libc::dladdr(address, &mut info) };
+    if found == 0 || info.dli_fname.is_null() {
+        return None;
+    }
+    // SAFETY: on success the name is a C string that lives as long as the library, which is never closed.
+    let name = unsafe { std::ffi::CStr::from_ptr(info.dli_fname) };
+    Some(name.to_string_lossy().into_owned())
+}
+
+#[cfg(not(unix))]
+fn file_of(_address: *const c_void) -> Option<String> {
+    None
+}
+
+/// Expands a list of functions into the table `Api` of their addresses. Every function returns its code as a plain
+/// integer: a Rust enum would be undefined behaviour for a code that is newer than the list of codes.
+macro_rules! symbol_table {
+    (
+        required { $(fn $name:ident($($arg:ident: $type:ty),*);)* }
+        optional { $(fn $extra:ident($($extra_arg:ident: $extra_type:ty),*);)* }
+    ) => {
+        /// The driver's functions, under their exported names.
+        #[allow(non_snake_case, missing_docs)]
+        pub struct Api {
+            $(pub $name: unsafe extern "C" fn($($arg: $type),*) -> u32,)*
+            $(pub $extra: Option<unsafe extern "C" fn($($extra_arg: $extra_type),*) -> u32>,)*
+        }
+
+        impl Api {
+            /// Looks up every function.
+            ///
+            /// # Errors
+            /// The names of the required functions that the library lacks.
+            ///
+            /// # Safety
+            /// The library is the driver whose functions are listed.
+            pub unsafe fn load(library: &$crate::backend::Library) -> Result<Self, Vec<&'static str>> {
+                let required = [$(stringify!($name)),*];
+                let missing: Vec<_> = required.into_iter().filter(|name| !library.has(name)).collect();
+                if !missing.is_empty() {
+                    return Err(missing);
+                }
+                Ok(Self {
+                    // SAFETY: the signatures are those of the vendor's header; a test holds them against it.
+                    $($name: unsafe { library.get(stringify!($name)) }.ok_or(vec![stringify!($name)])?,)*
+                    // SAFETY: as above.
+                    $($extra: unsafe { library.get(stringify!($extra)) },)*
+                })
+            }
+        }
+    };
+}
+pub(super) use symbol_table;
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+    use super::*;
+
+    #[test]
+    fn every_missing_candidate_is_remembered_with_a_reason() {
+        let attempts = Library::open(&["libpygpu-none.so.1", "libpygpu-none.so"]).unwrap_err();
+        assert_eq!(
+            attempts.iter().map(|a| a.name.as_str()).collect::<Vec<_>>(),
+            ["libpygpu-none.so.1", "libpygpu-none.so"]
+        );
+        assert!(attempts.iter().all(|a| a.error.contains("libpygpu-none")), "{attempts:?}");
+    }
+
+    #[test]
+    fn nothing_to_try_is_a_failure_without_attempts() {
+        assert!(Library::open(&[]).unwrap_err().is_empty());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn an_open_library_knows_its_symbols_and_its_file() {
+        let library = Library::open(&["libpygpu-none.so", "libc.so.6"]).unwrap();
+        assert_eq!((library.name(), library.attempts().len()), ("libc.so.6", 1));
+        assert!(library.has("getpid") && !library.has("getpid_of_pygpu"));
+        // SAFETY: the C library's own signature.
+        let getpid = unsafe { library.get::<unsafe extern "C" fn() -> i32>("getpid") }.unwrap();
+        // SAFETY: has no preconditions.
+        assert_eq!(unsafe { getpid() } as u32, std::process::id());
+        assert!(library.path("getpid").contains("libc"), "{}", library.path("getpid"));
+        assert_eq!(library.path("getpid_of_pygpu"), "libc.so.6");
+    }
+}

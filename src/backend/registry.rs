@@ -1,0 +1,223 @@
+//! Finds the backends and opens each on first use, at most once in the process.
+//!
+//! Owns the opened backends and what was learned while opening them. Must never open anything before it is asked, nor
+//! create a context: asking which backends there are leaves no trace on a device.
+
+use std::env;
+use std::sync::OnceLock;
+
+use super::{Attempt, Backend, BackendKind, DeviceProperties, cpu, cuda};
+use crate::error::{Error, Result};
+
+const VARIABLE: &str = "PYGPU_BACKEND";
+
+/// What came of opening a backend.
+pub(super) struct Opening {
+    /// The backend, or why it cannot be used.
+    pub backend: std::result::Result<&'static dyn Backend, String>,
+    /// The library that was opened; empty where none was.
+    pub library: String,
+    /// The driver's version; 0 where it is not known.
+    pub driver_version: i32,
+    /// The libraries that were looked for in vain.
+    pub attempts: Vec<Attempt>,
+}
+
+impl Opening {
+    /// A backend that cannot be used, for a reason that is known before any library is opened.
+    pub fn refused(reason: impl Into<String>) -> Self {
+        Self { backend: Err(reason.into()), library: String::new(), driver_version: 0, attempts: Vec::new() }
+    }
+}
+
+struct Entry {
+    kind: BackendKind,
+    open: fn() -> Opening,
+    opening: OnceLock<Opening>,
+}
+
+impl Entry {
+    const fn new(kind: BackendKind, open: fn() -> Opening) -> Self {
+        Self { kind, open, opening: OnceLock::new() }
+    }
+
+    fn opening(&self) -> &Opening {
+        self.opening.get_or_init(self.open)
+    }
+}
+
+/// The backends in the order in which the default is looked for.
+static TABLE: [Entry; 3] = [
+    Entry::new(BackendKind::Cuda, cuda::open),
+    Entry::new(BackendKind::Hip, hip_is_to_come),
+    Entry::new(BackendKind::Cpu, cpu::open),
+];
+
+fn hip_is_to_come() -> Opening {
+    Opening::refused("not built yet: the HIP backend comes with a later release")
+}
+
+/// What is known of one backend.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BackendReport {
+    /// Which backend.
+    pub kind: BackendKind,
+    /// Why it cannot be used; `None` if it can.
+    pub reason: Option<String>,
+    /// The library that was opened; empty where none was, and on the CPU.
+    pub library: String,
+    /// The driver's version, as 12080 for 12.8; 0 where it is not known, and on the CPU.
+    pub driver_version: i32,
+    /// The libraries that were looked for in vain.
+    pub attempts: Vec<Attempt>,
+    /// The devices; one that does not answer has its error in place of a name.
+    pub devices: Vec<DeviceProperties>,
+}
+
+/// What is known of all backends.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Report {
+    /// What `PYGPU_BACKEND` asks for; `None` where it is not set.
+    pub forced: Option<String>,
+    /// The backend that is used unless one is named, or why there is none.
+    pub default: std::result::Result<BackendKind, String>,
+    /// One entry for each backend, in the order in which the default is looked for.
+    pub backends: Vec<BackendReport>,
+}
+
+/// The backend that is used unless one is named: what `PYGPU_BACKEND` forces, else the first that has a device. The
+/// variable is read at the first call only.
+///
+/// # Errors
+/// `Error::Value` for an unknown name in the variable, `Error::Unavailable` if the forced backend cannot be used.
+pub fn default_backend() -> Result<&'static dyn Backend> {
+    static DEFAULT: OnceLock<Result<&'static dyn Backend>> = OnceLock::new();
+    DEFAULT.get_or_init(choose).clone()
+}
+
+fn choose() -> Result<&'static dyn Backend> {
+    if let Some(name) = forced() {
+        let entry = entry(name).ok_or_else(|| unknown(name, VARIABLE))?;
+        return open(entry, &format!("{VARIABLE}={name} asks for the {name} backend"));
+    }
+    let usable = TABLE.iter().find_map(|entry| entry.opening().backend.as_ref().ok());
+    usable.copied().ok_or_else(|| Error::Unavailable("no backend can be used".to_owned()))
+}
+
+/// A backend by its name.
+///
+/// # Errors
+/// `Error::Value` for an unknown name, `Error::Unavailable` if the backend cannot be used.
+pub fn by_name(name: &str) -> Result<&'static dyn Backend> {
+    let entry = entry(name).ok_or_else(|| unknown(name, "the backend's name"))?;
+    open(entry, &format!("the {name} backend was asked for"))
+}
+
+/// The backends that can be used.
+pub fn available() -> Vec<&'static dyn Backend> {
+    TABLE.iter().filter_map(|entry| entry.opening().backend.as_ref().ok().copied()).collect()
+}
+
+/// What is known of all backends. Opens each library, creates no context.
+pub fn report() -> Report {
+    Report {
+        forced: forced().map(str::to_owned),
+        default: default_backend().map(Backend::kind).map_err(|error| error.to_string()),
+        backends: TABLE.iter().map(report_of).collect(),
+    }
+}
+
+fn report_of(entry: &Entry) -> BackendReport {
+    let opening = entry.opening();
+    BackendReport {
+        kind: entry.kind,
+        reason: opening.backend.as_ref().err().cloned(),
+        library: opening.library.clone(),
+        driver_version: opening.driver_version,
+        attempts: opening.attempts.clone(),
+        devices: opening.backend.as_ref().map_or_else(|_| Vec::new(), |backend| devices(*backend)),
+    }
+}
+
+fn devices(backend: &dyn Backend) -> Vec<DeviceProperties> {
+    let unanswered = |error: Error| DeviceProperties { name: error.to_string(), ..DeviceProperties::default() };
+    (0..backend.device_count()).map(|device| backend.properties(device).unwrap_or_else(unanswered)).collect()
+}
+
+/// The variable's value, as it was at the first call; an empty one counts as not set.
+fn forced() -> Option<&'static str> {
+    static FORCED: OnceLock<Option<String>> = OnceLock::new();
+    let read = || env::var_os(VARIABLE).map(|value| value.to_string_lossy().trim().to_owned());
+    FORCED.get_or_init(read).as_deref().filter(|value| !value.is_empty())
+}
+
+fn entry(name: &str) -> Option<&'static Entry> {
+    TABLE.iter().find(|entry| entry.kind.name() == name)
+}
+
+fn unknown(name: &str, place: &str) -> Error {
+    Error::Value(format!("{place} is '{name}'; the backends are 'cuda', 'hip' and 'cpu'"))
+}
+
+fn open(entry: &Entry, request: &str) -> Result<&'static dyn Backend> {
+    let opening = entry.opening();
+    opening.backend.as_ref().copied().map_err(|reason| {
+        let mut text = format!("{request}, but it cannot be used: {reason}");
+        if !opening.attempts.is_empty() {
+            text.push_str("; searched:");
+        }
+        for attempt in &opening.attempts {
+            text.push_str(&format!("\n  {}: {}", attempt.name, attempt.error));
+        }
+        Error::Unavailable(text)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+    use super::*;
+
+    #[test]
+    fn an_unknown_name_is_told_the_three_that_exist() {
+        let error = by_name("opencl").err().unwrap();
+        assert!(matches!(error, Error::Value(_)));
+        for name in ["'opencl'", "'cuda'", "'hip'", "'cpu'"] {
+            assert!(error.to_string().contains(name), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_cpu_is_always_there_and_opened_once() {
+        let backend = by_name("cpu").unwrap();
+        assert_eq!((backend.kind(), backend.device_count()), (BackendKind::Cpu, 1));
+        assert!(std::ptr::addr_eq(backend, by_name("cpu").unwrap()));
+        assert!(available().iter().any(|backend| backend.kind() == BackendKind::Cpu));
+    }
+
+    #[test]
+    fn hip_says_that_it_is_to_come() {
+        let error = by_name("hip").err().unwrap();
+        assert!(matches!(error, Error::Unavailable(_)));
+        assert!(error.to_string().contains("later release"), "{error}");
+    }
+
+    #[test]
+    fn the_report_has_an_entry_for_each_backend_in_order() {
+        let report = report();
+        let kinds: Vec<_> = report.backends.iter().map(|entry| entry.kind).collect();
+        assert_eq!(kinds, [BackendKind::Cuda, BackendKind::Hip, BackendKind::Cpu]);
+        for entry in &report.backends {
+            assert_eq!(entry.reason.is_none(), !entry.devices.is_empty(), "{entry:?}");
+        }
+    }
+
+    #[test]
+    fn many_threads_get_the_same_backend() {
+        let threads: Vec<_> = (0..8)
+            .map(|_| std::thread::spawn(|| default_backend().unwrap() as *const dyn Backend as *const () as usize))
+            .collect();
+        let addresses: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+        assert!(addresses.iter().all(|address| *address == addresses[0]));
+    }
+}

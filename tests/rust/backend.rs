@@ -1,0 +1,1 @@
+//! Backends, through the public interface.
