@@ -103,7 +103,9 @@ pub(super) fn from_callable(
     Ok(GpuArray::from_array(over_address(py, address, layout, dtype, memory.unbind())?))
 }
 
-/// PybindGPU's form: an object that describes device memory, and perhaps a host side.
+/// PybindGPU's form: an object that describes memory. Read of it: `shape`, `dtype`, `strides` (None for C order),
+/// `device_ptr` (None for memory of the array's own), `host_data` (an ndarray, or None), and `data`, whose memory is shared
+/// with all that is known of its use if it is a `GPUArray`.
 pub(super) fn from_allocator<'py>(
     py: Python<'py>,
     allocator: &Bound<'py, PyAny>,
@@ -113,25 +115,28 @@ pub(super) fn from_allocator<'py>(
     if has_dtype {
         return Err(PyRuntimeError::new_err("allocator= brings its own shape and dtype: give neither"));
     }
-    let described = |name: &str| {
+    let required = |name: &str| {
         allocator.getattr(name).map_err(|_| {
             PyTypeError::new_err(format!(
-                "allocator= alone takes an object that describes memory (with `_shape`, `_dtype` and `ptr()`), not {}",
+                "allocator= alone takes an object that describes memory (`shape`, `dtype`, `device_ptr`), not {}",
                 allocator.get_type()
             ))
         })
     };
-    let shape = shape::from_python(&described("_shape")?)?;
-    let dtype = dtype::from_python(&described("_dtype")?)?;
-    let order = OrderArgument::c_or_f(order)?;
-    let layout = Layout::contiguous(&shape, dtype.itemsize() as i64, order)?;
-    let device_memory = allocator.getattr_opt("device_ptr")?;
-    let array = match device_memory.map(|method| method.call0()).transpose()?.filter(|address| !address.is_none()) {
-        Some(address) => over_address(py, address_of(&address)?, layout, dtype, allocator.clone().unbind())?,
-        None => creation::new_array(py, &shape, dtype, order, Device::current()?)?,
+    let optional = |name: &str| Ok::<_, PyErr>(allocator.getattr_opt(name)?.filter(|value| !value.is_none()));
+    let (shape, dtype) = (shape::from_python(&required("shape")?)?, dtype::from_python(&required("dtype")?)?);
+    let itemsize = dtype.itemsize() as i64;
+    let layout = match optional("strides")? {
+        Some(strides) => Layout::strided(&shape, &shape::from_python(&strides)?, 0, itemsize)?,
+        None => Layout::contiguous(&shape, itemsize, OrderArgument::c_or_f(order)?)?,
     };
-    let host = allocator.getattr_opt("host_array")?.filter(|host| !host.is_none());
-    Ok(match host {
+    let shared = optional("data")?.and_then(|data| data.cast_into::<GpuArray>().ok());
+    let array = match (shared, optional("device_ptr")?) {
+        (Some(shared), _) => shared.get().array().clone(),
+        (None, Some(address)) => over_address(py, address_of(&address)?, layout, dtype, allocator.clone().unbind())?,
+        (None, None) => creation::new_array(py, &shape, dtype, OrderArgument::c_or_f(order)?, Device::current()?)?,
+    };
+    Ok(match optional("host_data")? {
         Some(host) => GpuArray::with_host(array, host.unbind()),
         None => GpuArray::from_array(array),
     })

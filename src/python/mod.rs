@@ -17,6 +17,7 @@ mod import;
 mod index;
 mod pinned;
 mod protocols;
+mod pybindgpu;
 mod shape;
 mod stream;
 mod transfer;
@@ -43,6 +44,7 @@ mod _core {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         errors::register(module)?;
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         array::check_object_layout(module.py())
     }
 }

@@ -1,0 +1,67 @@
+"""How an array prints: NumPy's text of the values, of which a large array fetches only the edges."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+if TYPE_CHECKING:
+    from PyGPU import GPUArray
+
+
+def _edges(length: int, edge_items: int) -> list[slice]:
+    """The parts of an axis that NumPy prints, and one item between them so that it sees something to leave out."""
+    if length <= 2 * edge_items + 1:
+        return [slice(0, length)]
+    return [slice(0, edge_items + 1), slice(length - edge_items, length)]
+
+
+def _fetched_edges(array: GPUArray, edge_items: int) -> numpy.ndarray[Any, Any]:
+    parts = [_edges(length, edge_items) for length in array.shape]
+    corner = numpy.empty([sum(part.stop - part.start for part in axis) for axis in parts], array.dtype)
+
+    def fill(target: tuple[slice, ...], source: tuple[slice, ...], axis: int) -> None:
+        if axis == len(parts):
+            corner[target] = array[source].get()
+            return
+        start = 0
+        for part in parts[axis]:
+            stop = start + part.stop - part.start
+            fill((*target, slice(start, stop)), (*source, part), axis + 1)
+            start = stop
+
+    fill((), (), 0)
+    return corner
+
+
+def _text(array: GPUArray, prefix: str, separator: str, suffix: str) -> str:
+    options: dict[str, Any] = dict(numpy.get_printoptions())
+    summarized = array.size > options["threshold"]
+    values = _fetched_edges(array, options["edgeitems"]) if summarized else array.get()
+    if array.ndim == 0 and separator == " ":
+        return str(values[()])
+    if array.size == 0:
+        return "[]"
+    threshold = 0 if summarized else sys.maxsize
+    return numpy.array2string(values, separator=separator, prefix=prefix, suffix=suffix, threshold=threshold)
+
+
+def array_str(array: GPUArray) -> str:
+    """The values as `str` of an ndarray gives them."""
+    return _text(array, "", " ", "")
+
+
+def array_repr(array: GPUArray) -> str:
+    """The values as `repr` of an ndarray gives them, with dtype and device."""
+    name = type(array).__name__
+    shape = f"shape={array.shape}, " if array.size == 0 and array.shape != (0,) else ""
+    described = array.dtype if array.dtype.names is not None else array.dtype.name
+    suffix = f", {shape}dtype={described}, device={str(array.device)!r})"
+    text = _text(array, f"{name}(", ", ", suffix)
+    # NumPy breaks the line where the dtype no longer fits.
+    fits = len(text) - (text.rfind("\n") + 1) + len(name) + 1 + len(suffix) <= numpy.get_printoptions()["linewidth"]
+    if "\n" not in text and not fits:
+        return f"{name}({text},\n{' ' * (len(name) + 1)}{suffix[2:]}"
+    return f"{name}({text}{suffix}"
