@@ -41,7 +41,8 @@ impl Layout {
         let shape: Dims = dense.shape().collect();
         // Checks the size for the new items; C order is as good as any for that.
         Self::contiguous(&shape, itemsize, Order::C)?;
-        let axes = dense.axes.iter().map(|axis| Axis { len: axis.len, stride: axis.stride / dense.itemsize * itemsize });
+        let axes =
+            dense.axes.iter().map(|axis| Axis { len: axis.len, stride: axis.stride / dense.itemsize * itemsize });
         Ok(Self::from_parts(axes.collect(), 0, itemsize))
     }
 

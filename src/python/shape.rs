@@ -98,9 +98,9 @@ impl OrderArgument {
     /// # Errors
     /// `ValueError` as NumPy's for other letters; `TypeError` for what is no text.
     pub(super) fn from_python(object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let text = object.cast::<PyString>().map_err(|_| {
-            PyTypeError::new_err(format!("order must be str, not {}", object.get_type()))
-        })?;
+        let text = object
+            .cast::<PyString>()
+            .map_err(|_| PyTypeError::new_err(format!("order must be str, not {}", object.get_type())))?;
         match text.to_str()? {
             "C" | "c" => Ok(Self::C),
             "F" | "f" => Ok(Self::F),
