@@ -10,6 +10,7 @@ mod creation;
 mod device;
 mod dtype;
 mod errors;
+mod fields;
 mod foreign;
 mod gather;
 mod host;
