@@ -204,15 +204,14 @@ pub(super) fn empty<'py>(
     let mut lengths = Dims::new();
     shape::read(&mut lengths, shape)?;
     let device = target_device(py, device)?;
-    let mut layout = Layout::scalar(1);
-    layout.set_contiguous(&lengths, dtype.itemsize() as i64, order)?;
-    let bytes = layout.nbytes() as usize;
+    let itemsize = dtype.itemsize() as i64;
+    let bytes = Layout::bytes_of(&lengths, itemsize)? as usize;
     let allocation = if device.is_cpu() {
         Allocation::new(bytes, Stream::default_of(device))?
     } else {
         py.detach(|| Allocation::new(bytes, stream::current(device)))?
     };
-    new_on(py, Arc::new(allocation), &layout, dtype)
+    new_on(py, Arc::new(allocation), dtype, |layout| Ok(layout.set_contiguous(&lengths, itemsize, order)?))
 }
 
 fn filled<'py>(py: Python<'py>, array: Array, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, GpuArray>> {
