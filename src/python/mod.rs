@@ -19,6 +19,7 @@ mod gather;
 mod host;
 mod import;
 mod index;
+mod like;
 mod memory;
 mod number;
 mod pinned;
@@ -30,6 +31,7 @@ mod raw_copy;
 mod shape;
 mod stream;
 mod transfer;
+mod upload;
 mod views;
 
 /// The native core of PyGPU.
@@ -42,11 +44,13 @@ mod _core {
     #[pymodule_export]
     use super::attributes::Flags;
     #[pymodule_export]
-    use super::creation::{
-        arange, empty, empty_like, full, full_like, ones, ones_like, to_gpu, to_gpu_async, zeros, zeros_like,
-    };
+    use super::creation::{empty, full, ones, zeros};
+    #[pymodule_export]
+    use super::like::{empty_like, full_like, ones_like, zeros_like};
     #[pymodule_export]
     use super::protocols::_restore;
+    #[pymodule_export]
+    use super::upload::{arange, to_gpu, to_gpu_async};
     #[pymodule_export]
     use super::views::{broadcast_to, expand_dims, flip, moveaxis};
 
