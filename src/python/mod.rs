@@ -14,6 +14,7 @@ mod dtype;
 mod errors;
 mod event;
 mod exit;
+mod fields;
 mod foreign;
 mod gather;
 mod host;
