@@ -45,6 +45,7 @@ impl Allocation {
     ///
     /// # Errors
     /// `OutOfMemory`, also after synchronising and trimming; the driver's.
+    #[inline(always)]
     pub fn new(bytes: usize, stream: Stream) -> Result<Self> {
         let device = stream.device();
         // A foreign stream may be gone when the block is freed; the default stream never is.
@@ -71,6 +72,7 @@ impl Allocation {
         Self::with(address, bytes, epoch, Origin::Lent(Some(owner)), stream)
     }
 
+    #[inline(always)]
     fn with(address: Address, bytes: usize, epoch: u32, origin: Origin, stream: Stream) -> Self {
         let usage = OnceLock::new();
         Self { address, bytes, epoch, origin, stream, usage, lent_out: AtomicBool::new(false) }
