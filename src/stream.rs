@@ -240,8 +240,7 @@ impl Drop for Event {
 }
 
 /// Events without timing that are kept for the next use: making one costs more than recording it.
-static SPARE: [[Mutex<Vec<Event>>; MAX_DEVICES]; 3] =
-    [const { [const { Mutex::new(Vec::new()) }; MAX_DEVICES] }; 3];
+static SPARE: [[Mutex<Vec<Event>>; MAX_DEVICES]; 3] = [const { [const { Mutex::new(Vec::new()) }; MAX_DEVICES] }; 3];
 
 /// Most spare events of one device.
 const MAX_SPARE: usize = 64;
@@ -284,9 +283,7 @@ impl Mark {
         let spare = lock(spare_of(device)).pop().filter(|event| event.epoch == epoch);
         let event = match spare {
             Some(event) => event,
-            None => {
-                Event::create(device, EventFlags { timing: false, blocking_sync: false, interprocess: false })?
-            }
+            None => Event::create(device, EventFlags { timing: false, blocking_sync: false, interprocess: false })?,
         };
         Ok(Self { event: std::mem::ManuallyDrop::new(event) })
     }
@@ -318,12 +315,15 @@ thread_local! {
     static CURRENT: RefCell<Vec<Stream>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The calling thread's current stream of a device.
+/// The calling thread's current stream of a device, for work: on the CPU, where all work is done when its call returns, it is
+/// not looked for.
 #[inline]
 pub fn current(device: Device) -> Stream {
-    if device.is_cpu() {
-        return Stream::default_of(device);
-    }
+    if device.is_cpu() { Stream::default_of(device) } else { pushed(device) }
+}
+
+/// The calling thread's current stream of a device, for who asks.
+pub fn pushed(device: Device) -> Stream {
     let top = CURRENT.try_with(|stack| stack.borrow().iter().rev().find(|stream| stream.device == device).cloned());
     top.ok().flatten().unwrap_or_else(|| Stream::default_of(device))
 }

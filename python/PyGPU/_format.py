@@ -59,9 +59,9 @@ def array_repr(array: GPUArray) -> str:
     shape = f"shape={array.shape}, " if array.size == 0 and array.shape != (0,) else ""
     described = array.dtype if array.dtype.names is not None else array.dtype.name
     suffix = f", {shape}dtype={described}, device={str(array.device)!r})"
-    text = _text(array, f"{name}(", ", ", suffix)
-    # NumPy breaks the line where the dtype no longer fits.
-    fits = len(text) - (text.rfind("\n") + 1) + len(name) + 1 + len(suffix) <= numpy.get_printoptions()["linewidth"]
-    if "\n" not in text and not fits:
+    text = _text(array, f"{name}(", ", ", ")")
+    # As NumPy does: what follows the values goes to a line of its own where it no longer fits.
+    last_line = len(text) - (text.rfind("\n") + 1) + (0 if "\n" in text else len(name) + 1)
+    if last_line + len(suffix) > numpy.get_printoptions()["linewidth"]:
         return f"{name}({text},\n{' ' * (len(name) + 1)}{suffix[2:]}"
     return f"{name}({text}{suffix}"

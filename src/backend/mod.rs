@@ -256,7 +256,7 @@ pub trait Backend: Send + Sync {
     /// # Safety
     /// The address came from `allocate_from_pool` and is used by nothing after this point of the stream.
     unsafe fn free_to_pool(&self, device: i32, address: Address, stream: StreamHandle) -> Result<()>;
-    /// Plain memory. `bytes` is not 0. On the CPU aligned to 64 bytes.
+    /// Plain memory. `bytes` is not 0. On the CPU aligned to 64 bytes, or to 16 below 1024 bytes.
     fn allocate(&self, device: i32, bytes: usize) -> Result<Address>;
     /// Gives plain memory back; on a GPU the driver waits for the device.
     ///

@@ -90,7 +90,18 @@ pub struct Report {
 ///
 /// # Errors
 /// `Error::Value` for an unknown name in the variable, `Error::Unavailable` if the forced backend cannot be used.
+#[inline]
 pub fn default_backend() -> Result<&'static dyn Backend> {
+    // Every new array asks: apart from the first time this is one load.
+    static CHOSEN: OnceLock<&'static dyn Backend> = OnceLock::new();
+    match CHOSEN.get() {
+        Some(backend) => Ok(*backend),
+        None => first_default_backend().map(|backend| *CHOSEN.get_or_init(|| backend)),
+    }
+}
+
+#[cold]
+fn first_default_backend() -> Result<&'static dyn Backend> {
     static DEFAULT: OnceLock<Result<&'static dyn Backend>> = OnceLock::new();
     DEFAULT.get_or_init(choose).clone()
 }

@@ -3,6 +3,7 @@
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 
 use super::array::GpuArray;
@@ -105,18 +106,27 @@ impl GpuArray {
 
     /// How the elements lie in memory: `c_contiguous`, `f_contiguous`, `forc`, `writeable`, `owndata`.
     #[getter]
-    fn flags(&self) -> Flags {
+    fn flags<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, Flags>> {
         let layout = self.array().layout();
-        Flags {
-            c_contiguous: layout.is_c_contiguous(),
-            f_contiguous: layout.is_f_contiguous(),
-            writeable: !self.array().readonly(),
-            owndata: self.base().is_none() && !self.array().allocation().is_lent(),
-        }
+        let (c_contiguous, f_contiguous) = (layout.is_c_contiguous(), layout.is_f_contiguous());
+        let writeable = !self.array().readonly();
+        let owndata = self.base().is_none() && !self.array().allocation().is_lent();
+        Flags { c_contiguous, f_contiguous, writeable, owndata }.shared(py)
     }
 
     fn __len__(&self) -> PyResult<usize> {
         length(self.array().layout())
+    }
+}
+
+/// One object for each of the 16 combinations, made when it is first asked for.
+static FLAGS: [PyOnceLock<Py<Flags>>; 16] = [const { PyOnceLock::new() }; 16];
+
+impl Flags {
+    fn shared(self, py: Python<'_>) -> PyResult<Bound<'_, Self>> {
+        let bits = [self.c_contiguous, self.f_contiguous, self.writeable, self.owndata];
+        let place = bits.iter().fold(0, |place, &bit| place * 2 + usize::from(bit));
+        Ok(FLAGS[place].get_or_try_init(py, || Py::new(py, self))?.bind(py).clone())
     }
 }
 

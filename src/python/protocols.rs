@@ -135,7 +135,9 @@ impl GpuArray {
         let attributes = slf.getattr(intern!(slf.py(), "__dict__"))?.cast_into::<PyDict>()?;
         if !attributes.is_empty() {
             let deep = slf.py().import("copy")?.getattr("deepcopy")?.call1((attributes, memo))?;
-            made.getattr(intern!(slf.py(), "__dict__"))?.cast_into::<PyDict>()?.update(deep.cast::<PyDict>()?.as_mapping())?;
+            made.getattr(intern!(slf.py(), "__dict__"))?
+                .cast_into::<PyDict>()?
+                .update(deep.cast::<PyDict>()?.as_mapping())?;
         }
         Ok(made)
     }
@@ -207,7 +209,7 @@ pub(super) fn _restore<'py>(
     }
     let dtype = super::dtype::from_numpy(values.dtype().as_any())?;
     let device = crate::device::Device::current()?;
-    let array = super::creation::upload_new(class.py(), values, dtype, device)?;
+    let array = super::upload::upload_new(class.py(), values, dtype, device)?;
     super::array::new_of_class(class, GpuArray::from_array(array))
 }
 

@@ -2,16 +2,19 @@
 //!
 //! Owns nothing. Addresses are integers here and everywhere above; they become pointers only inside this file.
 
-use std::alloc::{Layout, alloc, dealloc};
+use std::alloc::{Layout, LayoutError, alloc, dealloc};
 
 use crate::backend::{Address, Extent, Pattern, Pitched};
 
-/// A cache line, and what the widest vector registers want.
-const ALIGNMENT: usize = 64;
+/// A cache line, and what the widest vector registers want; smaller blocks have what every allocator gives anyway, since
+/// to align a few bytes takes glibc longer than all else about a small array.
+const fn layout(bytes: usize) -> Result<Layout, LayoutError> {
+    Layout::from_size_align(bytes, if bytes < 1024 { 16 } else { 64 })
+}
 
 /// Memory of `bytes` bytes; `None` if there is none, also for sizes that no address space holds. `bytes` is not 0.
 pub fn allocate(bytes: usize) -> Option<Address> {
-    let layout = Layout::from_size_align(bytes, ALIGNMENT).ok().filter(|layout| layout.size() != 0)?;
+    let layout = layout(bytes).ok().filter(|layout| layout.size() != 0)?;
     // SAFETY: the size is not 0.
     let address = unsafe { alloc(layout) };
     (!address.is_null()).then(|| address.expose_provenance())
@@ -22,7 +25,7 @@ pub fn allocate(bytes: usize) -> Option<Address> {
 /// # Safety
 /// The address came from `allocate` with the same `bytes`, and nothing uses it any more.
 pub unsafe fn free(address: Address, bytes: usize) {
-    let Ok(layout) = Layout::from_size_align(bytes, ALIGNMENT) else { return };
+    let Ok(layout) = layout(bytes) else { return };
     // SAFETY: the caller promises that the block was allocated with this very layout.
     unsafe { dealloc(pointer(address), layout) };
 }

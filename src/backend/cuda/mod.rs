@@ -1,5 +1,19 @@
-//! NVIDIA's driver.
-use super::registry::Opening;
-pub(super) fn open() -> Opening {
-    Opening::refused("to come in the next change")
-}
+//! NVIDIA's driver as a backend. `hip/` mirrors it, file by file.
+//!
+//! - `sys` lists the driver's functions, `open` finds them, `driver` is the [`Backend`](super::Backend);
+//! - `context` makes a device current for one call, `errors` words its refusals;
+//! - `memory`, `copies`, `streams`, `events` and `properties` hold the calls, one noun each.
+
+mod context;
+mod copies;
+mod driver;
+mod errors;
+mod events;
+mod memory;
+mod open;
+mod pitched;
+mod properties;
+mod streams;
+mod sys;
+
+pub(super) use open::open;

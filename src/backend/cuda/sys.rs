@@ -1,0 +1,190 @@
+//! The one list of the driver's functions that PyGPU calls, opened at run time.
+//!
+//! cudarc gives the types, and the tests hold this list against its declarations. Its own loader is not used: it panics
+//! on a missing library or symbol, it takes a toolkit's stub `libcuda.so` before the driver's `libcuda.so.1`, and it
+//! returns codes as an enum, which is undefined behaviour for a code that is newer than the header it was made from.
+
+use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ushort, c_void};
+
+use crate::backend::loader::symbol_table;
+
+pub use cudarc::driver::sys::{
+    CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent,
+    CUmemAllocationHandleType, CUmemAllocationType, CUmemLocation, CUmemLocationType, CUmemPool_attribute,
+    CUmemPoolProps, CUmemoryPool, CUmemorytype, CUpointer_attribute, CUstream, CUuuid,
+};
+
+/// A `CUresult` as a number, where a function takes one.
+type Code = u32;
+
+/// What the system's loader is asked for. The first is the driver's own name; the second exists only with a toolkit or a
+/// driver package for developers, and may be a toolkit's stub.
+#[cfg(not(windows))]
+pub const CANDIDATES: &[&str] = &["libcuda.so.1", "libcuda.so"];
+/// What the system's loader is asked for.
+#[cfg(windows)]
+pub const CANDIDATES: &[&str] = &["nvcuda.dll"];
+
+/// The oldest driver that is taken. Memory alone would work from 11.4 on, but kernels compiled by NVRTC 12 do not load
+/// on a driver of the 11 series, and a backend that fails at the first kernel is worse than one that says why.
+pub const OLDEST_VERSION: i32 = 12000;
+
+/// `required` functions are in every driver from [`OLDEST_VERSION`] on; `optional` ones are newer or were there only for
+/// a time.
+macro_rules! cuda_api {
+    ($expand:ident) => {
+        $expand! {
+            required {
+                fn cuInit(flags: c_uint);
+                fn cuGetErrorName(code: Code, text: *mut *const c_char);
+                fn cuGetErrorString(code: Code, text: *mut *const c_char);
+
+                fn cuDeviceGetCount(count: *mut c_int);
+                fn cuDeviceGet(device: *mut CUdevice, ordinal: c_int);
+                fn cuDeviceGetName(name: *mut c_char, length: c_int, device: CUdevice);
+                fn cuDeviceGetUuid(uuid: *mut CUuuid, device: CUdevice);
+                fn cuDeviceTotalMem_v2(bytes: *mut usize, device: CUdevice);
+                fn cuDeviceGetAttribute(value: *mut c_int, attribute: CUdevice_attribute, device: CUdevice);
+                fn cuDeviceCanAccessPeer(can: *mut c_int, device: CUdevice, peer: CUdevice);
+                fn cuDevicePrimaryCtxRetain(context: *mut CUcontext, device: CUdevice);
+                fn cuDevicePrimaryCtxReset_v2(device: CUdevice);
+
+                fn cuCtxGetCurrent(context: *mut CUcontext);
+                fn cuCtxSetCurrent(context: CUcontext);
+                fn cuCtxPushCurrent_v2(context: CUcontext);
+                fn cuCtxPopCurrent_v2(context: *mut CUcontext);
+                fn cuCtxGetDevice(device: *mut CUdevice);
+                fn cuCtxSynchronize();
+                fn cuCtxEnablePeerAccess(peer: CUcontext, flags: c_uint);
+
+                fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize);
+                fn cuMemAlloc_v2(address: *mut CUdeviceptr, bytes: usize);
+                fn cuMemFree_v2(address: CUdeviceptr);
+                fn cuMemHostAlloc(address: *mut *mut c_void, bytes: usize, flags: c_uint);
+                fn cuMemFreeHost(address: *mut c_void);
+                fn cuMemHostRegister_v2(address: *mut c_void, bytes: usize, flags: c_uint);
+                fn cuMemHostUnregister(address: *mut c_void);
+                fn cuPointerGetAttributes(
+                    count: c_uint,
+                    attributes: *mut CUpointer_attribute,
+                    values: *mut *mut c_void,
+                    address: CUdeviceptr
+                );
+
+                fn cuMemPoolCreate(pool: *mut CUmemoryPool, properties: *const CUmemPoolProps);
+                fn cuMemPoolSetAttribute(pool: CUmemoryPool, attribute: CUmemPool_attribute, value: *mut c_void);
+                fn cuMemPoolGetAttribute(pool: CUmemoryPool, attribute: CUmemPool_attribute, value: *mut c_void);
+                fn cuMemPoolTrimTo(pool: CUmemoryPool, keep: usize);
+                fn cuMemAllocFromPoolAsync(
+                    address: *mut CUdeviceptr,
+                    bytes: usize,
+                    pool: CUmemoryPool,
+                    stream: CUstream
+                );
+                fn cuMemFreeAsync(address: CUdeviceptr, stream: CUstream);
+
+                fn cuMemcpyHtoDAsync_v2(target: CUdeviceptr, source: *const c_void, bytes: usize, stream: CUstream);
+                fn cuMemcpyDtoHAsync_v2(target: *mut c_void, source: CUdeviceptr, bytes: usize, stream: CUstream);
+                fn cuMemcpyDtoDAsync_v2(target: CUdeviceptr, source: CUdeviceptr, bytes: usize, stream: CUstream);
+                fn cuMemcpy2DAsync_v2(copy: *const CUDA_MEMCPY2D, stream: CUstream);
+                fn cuMemcpy3DAsync_v2(copy: *const CUDA_MEMCPY3D, stream: CUstream);
+                fn cuMemcpyPeerAsync(
+                    target: CUdeviceptr,
+                    target_context: CUcontext,
+                    source: CUdeviceptr,
+                    source_context: CUcontext,
+                    bytes: usize,
+                    stream: CUstream
+                );
+                fn cuMemsetD8Async(target: CUdeviceptr, value: c_uchar, count: usize, stream: CUstream);
+                fn cuMemsetD16Async(target: CUdeviceptr, value: c_ushort, count: usize, stream: CUstream);
+                fn cuMemsetD32Async(target: CUdeviceptr, value: c_uint, count: usize, stream: CUstream);
+                fn cuMemsetD2D8Async(
+                    target: CUdeviceptr,
+                    pitch: usize,
+                    value: c_uchar,
+                    width: usize,
+                    height: usize,
+                    stream: CUstream
+                );
+                fn cuMemsetD2D16Async(
+                    target: CUdeviceptr,
+                    pitch: usize,
+                    value: c_ushort,
+                    width: usize,
+                    height: usize,
+                    stream: CUstream
+                );
+                fn cuMemsetD2D32Async(
+                    target: CUdeviceptr,
+                    pitch: usize,
+                    value: c_uint,
+                    width: usize,
+                    height: usize,
+                    stream: CUstream
+                );
+
+                fn cuStreamCreateWithPriority(stream: *mut CUstream, flags: c_uint, priority: c_int);
+                fn cuStreamDestroy_v2(stream: CUstream);
+                fn cuStreamSynchronize(stream: CUstream);
+                fn cuStreamQuery(stream: CUstream);
+                fn cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: c_uint);
+
+                fn cuEventCreate(event: *mut CUevent, flags: c_uint);
+                fn cuEventDestroy_v2(event: CUevent);
+                fn cuEventRecord(event: CUevent, stream: CUstream);
+                fn cuEventQuery(event: CUevent);
+                fn cuEventSynchronize(event: CUevent);
+                fn cuEventElapsedTime(milliseconds: *mut f32, start: CUevent, end: CUevent);
+            }
+            optional {
+                fn cuDeviceGetUuid_v2(uuid: *mut CUuuid, device: CUdevice);
+                fn cuCtxRecordEvent(context: CUcontext, event: CUevent);
+                fn cuStreamGetDevice(stream: CUstream, device: *mut CUdevice);
+                fn cuStreamGetCtx(stream: CUstream, context: *mut CUcontext);
+            }
+        }
+    };
+}
+
+cuda_api!(symbol_table);
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+    use super::*;
+    use cudarc::driver::sys;
+
+    /// Checked while compiling: each declaration above is that of the header. cudarc, loading at run time, wraps each
+    /// function in a Rust one; its parameters are nevertheless those of the header, and that is what can go wrong here.
+    mod signatures {
+        use super::*;
+        // The only difference that is meant: a code goes in as a number.
+        use sys::CUresult as Code;
+
+        macro_rules! check {
+            (
+                required { $(fn $name:ident($($arg:ident: $type:ty),*);)* }
+                optional { $(fn $extra:ident($($extra_arg:ident: $extra_type:ty),*);)* }
+            ) => {
+                $(const _: unsafe fn($($type),*) -> sys::CUresult = sys::$name;)*
+                $(const _: unsafe fn($($extra_type),*) -> sys::CUresult = sys::$extra;)*
+            };
+        }
+        cuda_api!(check);
+    }
+
+    #[test]
+    fn a_code_is_as_wide_as_the_header_says() {
+        assert_eq!(size_of::<sys::CUresult>(), size_of::<Code>());
+    }
+
+    #[test]
+    fn a_library_that_is_no_driver_is_refused_with_every_name_it_lacks() {
+        let library = crate::backend::Library::open(&["libc.so.6", "libSystem.dylib", "kernel32.dll"]).unwrap();
+        // SAFETY: nothing is called.
+        let missing = unsafe { Api::load(&library) }.err().unwrap();
+        assert!(missing.len() > 50 && missing.contains(&"cuInit"), "{missing:?}");
+        assert!(!missing.contains(&"cuCtxRecordEvent"));
+    }
+}

@@ -1,0 +1,353 @@
+//! Who waits for whom, who frees when, and what a copy asks of the driver: on a backend that writes down every call.
+//!
+//! One test function per process would be cleaner, since pools, spare events and deferred errors are the process's; the
+//! tests take a lock instead.
+
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::undocumented_unsafe_blocks)]
+
+mod recording;
+
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+
+use pygpu::array::Array;
+use pygpu::backend::{Direction, StreamFlags, StreamHandle};
+use pygpu::copy::{self, HostSide};
+use pygpu::device::Device;
+use pygpu::dtype::{DType, Kind};
+use pygpu::error::Error;
+use pygpu::layout::{Index, Layout, Order};
+use pygpu::lifetime;
+use pygpu::memory::{Access, Allocation};
+use pygpu::stream::Stream;
+use recording::{Call, Recording};
+
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+struct Bench {
+    driver: &'static Recording,
+    device: Device,
+    _turn: MutexGuard<'static, ()>,
+}
+
+fn bench() -> Bench {
+    let turn = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    // One for all tests, as a process has one driver of a kind: pools and spare events are kept by kind.
+    static DRIVER: OnceLock<&'static Recording> = OnceLock::new();
+    let driver = DRIVER.get_or_init(Recording::new);
+    driver.take();
+    let device = Device::new(*driver, 0).unwrap();
+    let _ = lifetime::report_deferred();
+    Bench { driver, device, _turn: turn }
+}
+
+impl Bench {
+    fn stream(&self) -> Stream {
+        Stream::create(self.device, StreamFlags::default()).unwrap()
+    }
+
+    fn block(&self, stream: &Stream) -> Allocation {
+        let block = Allocation::new(64, stream.clone()).unwrap();
+        self.driver.take();
+        block
+    }
+
+    /// The streams that were made to wait, and for which streams, by matching events.
+    fn waits(&self) -> Vec<(usize, usize)> {
+        let mut recorded = std::collections::HashMap::new();
+        let mut waits = Vec::new();
+        for call in self.driver.take() {
+            match call {
+                Call::Record { event, stream } => {
+                    recorded.insert(event, stream);
+                }
+                Call::Wait { stream, event } => waits.push((stream, recorded[&event])),
+                _ => {}
+            }
+        }
+        waits
+    }
+}
+
+fn use_on(block: &Allocation, access: Access, stream: &Stream) {
+    block.begin(access, stream).unwrap();
+    block.end(access, stream).unwrap();
+}
+
+#[test]
+fn work_on_one_stream_never_reaches_the_driver_for_order() {
+    let bench = bench();
+    let stream = bench.stream();
+    let block = bench.block(&stream);
+    for access in [Access::Write, Access::Read, Access::Read, Access::Write] {
+        use_on(&block, access, &stream);
+    }
+    assert_eq!(bench.driver.take(), []);
+}
+
+#[test]
+fn a_read_on_another_stream_waits_for_the_write() {
+    let bench = bench();
+    let (writer, reader) = (bench.stream(), bench.stream());
+    let block = bench.block(&writer);
+    use_on(&block, Access::Write, &writer);
+    use_on(&block, Access::Read, &reader);
+    assert_eq!(bench.waits(), [(reader.handle().0, writer.handle().0)]);
+}
+
+#[test]
+fn a_write_waits_for_every_reader_and_reads_do_not_wait_for_each_other() {
+    let bench = bench();
+    let (writer, first, second) = (bench.stream(), bench.stream(), bench.stream());
+    let block = bench.block(&writer);
+    use_on(&block, Access::Read, &first);
+    use_on(&block, Access::Read, &second);
+    let waits = bench.waits();
+    assert_eq!(waits, [(first.handle().0, writer.handle().0), (second.handle().0, writer.handle().0)]);
+    use_on(&block, Access::Write, &writer);
+    assert_eq!(bench.waits(), [(writer.handle().0, first.handle().0), (writer.handle().0, second.handle().0)]);
+}
+
+#[test]
+fn memory_is_given_back_behind_its_last_use() {
+    let bench = bench();
+    let (home, other) = (bench.stream(), bench.stream());
+    let block = bench.block(&home);
+    use_on(&block, Access::Read, &other);
+    bench.driver.take();
+    drop(block);
+    let calls = bench.driver.take();
+    assert!(matches!(calls[0], Call::Record { stream, .. } if stream == other.handle().0), "{calls:?}");
+    assert!(matches!(calls[1], Call::Wait { stream, .. } if stream == home.handle().0), "{calls:?}");
+    assert_eq!(calls[2], Call::Free { stream: home.handle().0 });
+}
+
+#[test]
+fn memory_that_was_lent_out_is_given_back_behind_the_whole_device() {
+    let bench = bench();
+    let home = bench.stream();
+    let block = bench.block(&home);
+    block.lend_out();
+    drop(block);
+    let calls = bench.driver.take();
+    assert!(matches!(calls[0], Call::RecordDevice { .. }), "{calls:?}");
+    assert!(matches!(calls[1], Call::Wait { stream, .. } if stream == home.handle().0), "{calls:?}");
+    assert!(matches!(calls[2], Call::Free { .. }), "{calls:?}");
+}
+
+#[test]
+fn a_foreign_stream_is_recorded_at_once_and_never_touched_later() {
+    let bench = bench();
+    let home = bench.stream();
+    let foreign = Stream::foreign(bench.device, StreamHandle(7), None);
+    let block = bench.block(&home);
+    use_on(&block, Access::Write, &foreign);
+    assert_eq!(bench.waits(), [(7, home.handle().0)]);
+    drop(foreign);
+    drop(block);
+    let calls = bench.driver.take();
+    assert!(!calls.iter().any(|call| matches!(call, Call::Record { stream: 7, .. })), "{calls:?}");
+    assert!(matches!(calls[0], Call::Wait { stream, .. } if stream == home.handle().0), "{calls:?}");
+}
+
+#[test]
+fn memory_for_a_foreign_stream_is_at_home_on_the_default_stream() {
+    let bench = bench();
+    let foreign = Stream::foreign(bench.device, StreamHandle(7), None);
+    let block = Allocation::new(64, foreign.clone()).unwrap();
+    assert_eq!(bench.driver.take(), [Call::Allocate(0)]);
+    use_on(&block, Access::Write, &foreign);
+    assert_eq!(bench.waits(), [(7, 0)]);
+    drop(block);
+    assert!(bench.driver.take().contains(&Call::Free { stream: 0 }));
+}
+
+#[test]
+fn a_stream_lives_as_long_as_a_block_that_was_used_on_it() {
+    let bench = bench();
+    let (home, other) = (bench.stream(), bench.stream());
+    let handle = other.handle().0;
+    let block = bench.block(&home);
+    use_on(&block, Access::Read, &other);
+    drop(other);
+    assert!(!bench.driver.take().contains(&Call::DestroyStream(handle)));
+    drop(block);
+    assert!(bench.driver.take().contains(&Call::DestroyStream(handle)));
+}
+
+#[test]
+fn out_of_memory_synchronizes_trims_and_tries_once_more() {
+    let bench = bench();
+    bench.driver.refuse_allocations.store(1, std::sync::atomic::Ordering::Relaxed);
+    let stream = Stream::default_of(bench.device);
+    let block = Allocation::new(64, stream.clone()).unwrap();
+    assert_eq!(bench.driver.take(), [Call::SynchronizeDevice, Call::Trim, Call::Allocate(0)]);
+    drop(block);
+    bench.driver.refuse_allocations.store(2, std::sync::atomic::Ordering::Relaxed);
+    match Allocation::new(64, stream) {
+        Err(Error::OutOfMemory(error)) => assert_eq!((error.requested, error.free), (64, Some(10))),
+        other => panic!("{:?}", other.err()),
+    };
+}
+
+#[test]
+fn an_error_of_a_free_is_reported_by_the_next_allocation() {
+    let bench = bench();
+    let stream = Stream::default_of(bench.device);
+    let block = bench.block(&stream);
+    bench.driver.refuse_free.store(1, std::sync::atomic::Ordering::Relaxed);
+    drop(block);
+    assert!(matches!(Allocation::new(8, stream.clone()), Err(Error::Value(text)) if text.contains("free refused")));
+    assert!(Allocation::new(8, stream).is_ok());
+}
+
+#[test]
+fn an_empty_block_costs_no_call() {
+    let bench = bench();
+    drop(Allocation::new(0, Stream::default_of(bench.device)).unwrap());
+    assert_eq!(bench.driver.take(), []);
+}
+
+#[test]
+fn after_a_reset_old_memory_is_neither_used_nor_freed() {
+    let bench = bench();
+    let stream = Stream::default_of(bench.device);
+    let block = bench.block(&stream);
+    unsafe { bench.device.reset().unwrap() };
+    assert!(matches!(block.begin(Access::Read, &stream), Err(Error::Value(text)) if text.contains("reset")));
+    drop(block);
+    assert_eq!(bench.driver.take(), []);
+}
+
+fn int32() -> DType {
+    DType::new(Kind::Int32)
+}
+
+fn upload(array: &Array, values: &[i32], stream: &Stream) {
+    let shape: Vec<i64> = array.layout().shape().collect();
+    let layout = Layout::contiguous(&shape, 4, Order::C).unwrap();
+    let side = HostSide { address: values.as_ptr() as usize, layout };
+    unsafe { copy::to_device(array, &side, stream).unwrap() };
+}
+
+fn download(array: &Array, stream: &Stream) -> Vec<i32> {
+    let shape: Vec<i64> = array.layout().shape().collect();
+    let mut values = vec![-1; array.layout().size() as usize];
+    let layout = Layout::contiguous(&shape, 4, Order::C).unwrap();
+    let side = HostSide { address: values.as_mut_ptr() as usize, layout };
+    unsafe { copy::to_host(&side, array, stream).unwrap() };
+    values
+}
+
+fn every(step: i64) -> Index {
+    Index::Slice { start: None, stop: None, step: Some(step) }
+}
+
+#[test]
+fn copies_of_every_layout_class_move_every_value() {
+    let bench = bench();
+    let stream = bench.stream();
+    let values: Vec<i32> = (0..4 * 6 * 8).collect();
+    let array = Array::empty(&[4, 6, 8], int32(), Order::C, stream.clone()).unwrap();
+    upload(&array, &values, &stream);
+    let keys: [&[Index]; 6] = [
+        &[],
+        &[every(2)],
+        &[every(-1), every(2)],
+        &[every(1), every(3), every(-2)],
+        &[every(2), every(2), every(2)],
+        &[Index::Integer(1)],
+    ];
+    for key in keys {
+        let source = array.view(array.layout().index(key).unwrap());
+        let expected = download(&source, &stream);
+        // Into fresh dense memory, into every second element of larger memory, and transposed.
+        let shape: Vec<i64> = source.layout().shape().collect();
+        let dense = Array::empty(&shape, int32(), Order::F, stream.clone()).unwrap();
+        copy::between(&dense, &source, &stream).unwrap();
+        assert_eq!(download(&dense, &stream), expected);
+        let doubled: Vec<i64> = shape.iter().map(|len| len * 2).collect();
+        let larger = Array::empty(&doubled, int32(), Order::C, stream.clone()).unwrap();
+        copy::fill(&larger, &9i32.to_le_bytes(), &stream).unwrap();
+        let holes = larger.view(larger.layout().index(&vec![every(2); shape.len()]).unwrap());
+        copy::between(&holes, &source, &stream).unwrap();
+        assert_eq!(download(&holes, &stream), expected);
+        let kept = download(&larger, &stream).iter().filter(|&&value| value == 9).count();
+        let nines = expected.iter().filter(|&&value| value == 9).count();
+        assert_eq!(kept, larger.layout().size() as usize - expected.len() + nines);
+        let backwards: Vec<i32> = expected.iter().rev().copied().collect();
+        upload(&holes, &backwards, &stream);
+        assert_eq!(download(&holes, &stream), backwards);
+    }
+}
+
+#[test]
+fn rows_at_even_distances_are_one_call() {
+    let bench = bench();
+    let stream = bench.stream();
+    let array = Array::empty(&[64, 64], int32(), Order::C, stream.clone()).unwrap();
+    let columns = array
+        .view(array.layout().index(&[every(1), Index::Slice { start: Some(0), stop: Some(32), step: None }]).unwrap());
+    let dense = Array::empty(&[64, 32], int32(), Order::C, stream.clone()).unwrap();
+    bench.driver.take();
+    copy::between(&dense, &columns, &stream).unwrap();
+    assert_eq!(bench.driver.take(), [Call::CopyPitched { width: 128, height: 64, depth: 1 }]);
+}
+
+#[test]
+fn an_overlapping_copy_reads_before_it_writes() {
+    let bench = bench();
+    let stream = bench.stream();
+    let array = Array::empty(&[8], int32(), Order::C, stream.clone()).unwrap();
+    upload(&array, &[0, 1, 2, 3, 4, 5, 6, 7], &stream);
+    let part = |start, stop, step| Index::Slice { start, stop, step };
+    let head = array.view(array.layout().index(&[part(None, Some(6), None)]).unwrap());
+    let tail = array.view(array.layout().index(&[part(Some(2), None, None)]).unwrap());
+    copy::between(&tail, &head, &stream).unwrap();
+    assert_eq!(download(&array, &stream), [0, 1, 0, 1, 2, 3, 4, 5]);
+    let reversed = array.view(array.layout().index(&[every(-1)]).unwrap());
+    copy::between(&array.view(array.layout().clone()), &reversed, &stream).unwrap();
+    assert_eq!(download(&array, &stream), [5, 4, 3, 2, 1, 0, 1, 0]);
+}
+
+#[test]
+fn a_fill_uses_memset_where_it_can_and_is_right_where_it_cannot() {
+    let bench = bench();
+    let stream = bench.stream();
+    for (kind, item) in [
+        (Kind::UInt8, vec![7]),
+        (Kind::Int16, vec![1, 2]),
+        (Kind::Int32, vec![1, 2, 3, 4]),
+        (Kind::Float64, vec![0; 8]),
+        (Kind::Float64, vec![1, 2, 3, 4, 5, 6, 7, 8]),
+        (Kind::Complex128, (0..16).collect()),
+    ] {
+        let dtype = DType::new(kind);
+        let array = Array::empty(&[5, 6], dtype, Order::C, stream.clone()).unwrap();
+        let odd = array.view(array.layout().index(&[every(2), every(-2)]).unwrap());
+        copy::fill(&array, &vec![0xEE; item.len()], &stream).unwrap();
+        copy::fill(&odd, &item, &stream).unwrap();
+        let mut bytes = vec![0u8; 30 * item.len()];
+        let layout = Layout::contiguous(&[5, 6], item.len() as i64, Order::C).unwrap();
+        let side = HostSide { address: bytes.as_mut_ptr() as usize, layout };
+        unsafe { copy::to_host(&side, &array, &stream).unwrap() };
+        for (place, found) in bytes.chunks(item.len()).enumerate() {
+            let (row, column) = (place / 6, place % 6);
+            let hit = row % 2 == 0 && column % 2 == 1;
+            assert_eq!(found, if hit { item.clone() } else { vec![0xEE; item.len()] }, "{kind:?} at {row}, {column}");
+        }
+    }
+}
+
+#[test]
+fn a_copy_on_another_stream_waits_for_both_sides() {
+    let bench = bench();
+    let (first, second, third) = (bench.stream(), bench.stream(), bench.stream());
+    let source = Array::empty(&[8], int32(), Order::C, first.clone()).unwrap();
+    let target = Array::empty(&[8], int32(), Order::C, second.clone()).unwrap();
+    bench.driver.take();
+    copy::between(&target, &source, &third).unwrap();
+    let third_handle = third.handle().0;
+    assert_eq!(bench.waits(), [(third_handle, first.handle().0), (third_handle, second.handle().0)]);
+    assert_eq!(Arc::strong_count(source.allocation()), 1);
+    assert!(bench.driver.take().iter().all(|call| *call != Call::Copy(Direction::HostToDevice)));
+}

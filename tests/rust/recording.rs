@@ -1,0 +1,288 @@
+//! A backend that writes down what it is told, over host memory: ordering and lifetime are tested on it without a device.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use pygpu::backend::*;
+use pygpu::error::{Error, OutOfMemory, Result};
+
+/// One call that reached the "driver".
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Call {
+    Allocate(usize),
+    Free { stream: usize },
+    Record { event: usize, stream: usize },
+    RecordDevice { event: usize },
+    Wait { stream: usize, event: usize },
+    SynchronizeEvent,
+    SynchronizeStream(usize),
+    SynchronizeDevice,
+    Trim,
+    DestroyStream(usize),
+    Copy(Direction),
+    CopyPitched { width: usize, height: usize, depth: usize },
+    Fill { count: usize, height: usize },
+}
+
+/// The backend. `refuse_allocations` many allocations fail before one succeeds.
+#[derive(Default)]
+pub struct Recording {
+    pub calls: Mutex<Vec<Call>>,
+    pub refuse_allocations: AtomicUsize,
+    pub refuse_free: AtomicUsize,
+    pub device_events: bool,
+    blocks: Mutex<HashMap<usize, Box<[u8]>>>,
+    next: AtomicUsize,
+}
+
+impl Recording {
+    /// A backend that lives as long as the test process, as real ones do.
+    pub fn new() -> &'static Self {
+        Box::leak(Box::new(Self { device_events: true, next: AtomicUsize::new(100), ..Self::default() }))
+    }
+
+    /// What was called since the last time.
+    pub fn take(&self) -> Vec<Call> {
+        std::mem::take(&mut self.calls.lock().unwrap())
+    }
+
+    fn note(&self, call: Call) {
+        self.calls.lock().unwrap().push(call);
+    }
+
+    fn handle(&self) -> usize {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+fn countdown(counter: &AtomicUsize) -> bool {
+    counter.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
+}
+
+impl Backend for Recording {
+    fn kind(&self) -> BackendKind {
+        BackendKind::Cuda
+    }
+    fn device_count(&self) -> i32 {
+        2
+    }
+    fn driver_version(&self) -> i32 {
+        12080
+    }
+    fn library(&self) -> &str {
+        "recording"
+    }
+    fn error_name(&self, _code: u32) -> String {
+        "RECORDED".into()
+    }
+    fn error_text(&self, _code: u32) -> String {
+        "recorded".into()
+    }
+    fn current_device(&self) -> Result<i32> {
+        Ok(0)
+    }
+    fn set_current_device(&self, _device: i32) -> Result<()> {
+        Ok(())
+    }
+    fn properties(&self, _device: i32) -> Result<DeviceProperties> {
+        Ok(DeviceProperties::default())
+    }
+    fn memory_info(&self, _device: i32) -> Result<MemoryInfo> {
+        Ok(MemoryInfo { free: 10, total: 20 })
+    }
+    fn synchronize_device(&self, _device: i32) -> Result<()> {
+        self.note(Call::SynchronizeDevice);
+        Ok(())
+    }
+    unsafe fn reset_device(&self, _device: i32) -> Result<()> {
+        Ok(())
+    }
+    fn can_access_peer(&self, _device: i32, _peer: i32) -> Result<bool> {
+        Ok(true)
+    }
+    fn enable_peer_access(&self, _device: i32, _peer: i32) -> Result<()> {
+        Ok(())
+    }
+    fn create_pool(&self, _device: i32) -> Result<Option<PoolHandle>> {
+        Ok(Some(PoolHandle(1)))
+    }
+    fn set_pool_release_threshold(&self, _pool: PoolHandle, _bytes: u64) -> Result<()> {
+        Ok(())
+    }
+    fn trim_pool(&self, _pool: PoolHandle, _keep: usize) -> Result<()> {
+        self.note(Call::Trim);
+        Ok(())
+    }
+    fn pool_statistics(&self, _pool: PoolHandle) -> Result<PoolStatistics> {
+        Ok(PoolStatistics::default())
+    }
+    fn allocate_from_pool(
+        &self,
+        device: i32,
+        _pool: PoolHandle,
+        bytes: usize,
+        stream: StreamHandle,
+    ) -> Result<Address> {
+        if countdown(&self.refuse_allocations) {
+            return Err(Error::OutOfMemory(Box::new(OutOfMemory {
+                requested: bytes,
+                device: format!("cuda:{device}"),
+                free: Some(10),
+                total: Some(20),
+                used: 0,
+            })));
+        }
+        self.note(Call::Allocate(stream.0));
+        self.allocate(device, bytes)
+    }
+    unsafe fn free_to_pool(&self, device: i32, address: Address, stream: StreamHandle) -> Result<()> {
+        self.note(Call::Free { stream: stream.0 });
+        if countdown(&self.refuse_free) {
+            return Err(Error::value(format!("free refused on device {device}")));
+        }
+        self.blocks.lock().unwrap().remove(&address);
+        Ok(())
+    }
+    fn allocate(&self, _device: i32, bytes: usize) -> Result<Address> {
+        let block = vec![0xAA; bytes].into_boxed_slice();
+        let address = block.as_ptr() as usize;
+        self.blocks.lock().unwrap().insert(address, block);
+        Ok(address)
+    }
+    unsafe fn free(&self, _device: i32, address: Address, _bytes: usize) -> Result<()> {
+        self.blocks.lock().unwrap().remove(&address);
+        Ok(())
+    }
+    fn allocate_host(&self, device: i32, bytes: usize, _flags: HostFlags) -> Result<Address> {
+        self.allocate(device, bytes)
+    }
+    unsafe fn free_host(&self, device: i32, address: Address, bytes: usize) -> Result<()> {
+        unsafe { self.free(device, address, bytes) }
+    }
+    unsafe fn register_host(&self, _d: i32, _address: Address, _bytes: usize, _flags: HostFlags) -> Result<()> {
+        Ok(())
+    }
+    unsafe fn unregister_host(&self, _device: i32, _address: Address) -> Result<()> {
+        Ok(())
+    }
+    fn pointer_kind(&self, _address: Address) -> Result<PointerKind> {
+        Ok(PointerKind::Device(0))
+    }
+    unsafe fn copy(
+        &self,
+        _device: i32,
+        direction: Direction,
+        target: Address,
+        source: Address,
+        bytes: usize,
+        _stream: StreamHandle,
+    ) -> Result<()> {
+        self.note(Call::Copy(direction));
+        unsafe { std::ptr::copy(source as *const u8, target as *mut u8, bytes) };
+        Ok(())
+    }
+    unsafe fn copy_pitched(
+        &self,
+        _device: i32,
+        _direction: Direction,
+        target: Pitched,
+        source: Pitched,
+        extent: Extent,
+        _stream: StreamHandle,
+    ) -> Result<()> {
+        self.note(Call::CopyPitched { width: extent.width, height: extent.height, depth: extent.depth });
+        assert!(target.row_pitch >= extent.width && source.row_pitch >= extent.width);
+        for plane in 0..extent.depth {
+            for row in 0..extent.height {
+                let to = target.address + plane * target.plane_pitch + row * target.row_pitch;
+                let from = source.address + plane * source.plane_pitch + row * source.row_pitch;
+                unsafe { std::ptr::copy_nonoverlapping(from as *const u8, to as *mut u8, extent.width) };
+            }
+        }
+        Ok(())
+    }
+    unsafe fn copy_peer(
+        &self,
+        _target_device: i32,
+        target: Address,
+        _source_device: i32,
+        source: Address,
+        bytes: usize,
+        _stream: StreamHandle,
+    ) -> Result<()> {
+        unsafe { std::ptr::copy(source as *const u8, target as *mut u8, bytes) };
+        Ok(())
+    }
+    unsafe fn fill(
+        &self,
+        _device: i32,
+        target: Address,
+        pitch: usize,
+        pattern: Pattern,
+        count: usize,
+        height: usize,
+        _stream: StreamHandle,
+    ) -> Result<()> {
+        self.note(Call::Fill { count, height });
+        let bytes: Vec<u8> = match pattern {
+            Pattern::U8(value) => vec![value],
+            Pattern::U16(value) => value.to_le_bytes().to_vec(),
+            Pattern::U32(value) => value.to_le_bytes().to_vec(),
+        };
+        for row in 0..height {
+            for item in 0..count {
+                let to = target + row * pitch + item * bytes.len();
+                unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to as *mut u8, bytes.len()) };
+            }
+        }
+        Ok(())
+    }
+    fn create_stream(&self, _device: i32, _flags: StreamFlags) -> Result<StreamHandle> {
+        Ok(StreamHandle(self.handle()))
+    }
+    unsafe fn destroy_stream(&self, _device: i32, stream: StreamHandle) -> Result<()> {
+        self.note(Call::DestroyStream(stream.0));
+        Ok(())
+    }
+    unsafe fn synchronize_stream(&self, _device: i32, stream: StreamHandle) -> Result<()> {
+        self.note(Call::SynchronizeStream(stream.0));
+        Ok(())
+    }
+    unsafe fn query_stream(&self, _device: i32, _stream: StreamHandle) -> Result<bool> {
+        Ok(true)
+    }
+    unsafe fn wait_event(&self, _device: i32, stream: StreamHandle, event: EventHandle) -> Result<()> {
+        self.note(Call::Wait { stream: stream.0, event: event.0 });
+        Ok(())
+    }
+    unsafe fn stream_device(&self, _stream: StreamHandle) -> Result<Option<i32>> {
+        Ok(Some(0))
+    }
+    fn create_event(&self, _device: i32, _flags: EventFlags) -> Result<EventHandle> {
+        Ok(EventHandle(self.handle()))
+    }
+    unsafe fn destroy_event(&self, _device: i32, _event: EventHandle) -> Result<()> {
+        Ok(())
+    }
+    unsafe fn record_event(&self, _device: i32, event: EventHandle, stream: StreamHandle) -> Result<()> {
+        self.note(Call::Record { event: event.0, stream: stream.0 });
+        Ok(())
+    }
+    unsafe fn record_event_of_device(&self, _device: i32, event: EventHandle) -> Result<bool> {
+        if self.device_events {
+            self.note(Call::RecordDevice { event: event.0 });
+        }
+        Ok(self.device_events)
+    }
+    unsafe fn query_event(&self, _device: i32, _event: EventHandle) -> Result<bool> {
+        Ok(true)
+    }
+    unsafe fn synchronize_event(&self, _device: i32, _event: EventHandle) -> Result<()> {
+        self.note(Call::SynchronizeEvent);
+        Ok(())
+    }
+    unsafe fn elapsed(&self, _device: i32, _start: EventHandle, _end: EventHandle) -> Result<f32> {
+        Ok(0.0)
+    }
+}
