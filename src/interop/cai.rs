@@ -44,11 +44,7 @@ pub fn import(description: &Description, stream: Option<i64>, keeper: Lent) -> R
     let producer = streams::of_cai_producer(stream)?;
     description.check_alignment(false)?;
     let device = device_of(description)?;
-    let ready = match stream::current(device) {
-        // A foreign stream may be gone when the array is next used.
-        current if current.is_foreign() => Stream::default_of(device),
-        current => current,
-    };
+    let ready = stream::own_current(device);
     let producer_stream = streams::borrowed(device, producer.unwrap_or(StreamHandle::DEFAULT));
     if producer.is_some() && waits_for_producers() {
         ready.wait_for(&producer_stream)?;

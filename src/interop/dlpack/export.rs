@@ -176,7 +176,7 @@ mod tests {
         let base = array(&[4, 1, 6], Kind::Int16);
         assert_eq!(exported(&base).1, [6, 6, 1]);
         let reversed = Index::Slice { start: None, stop: None, step: Some(-2) };
-        let view = base.view(base.layout().index(&[reversed.clone(), reversed.clone(), reversed]).unwrap());
+        let view = base.view(base.layout().index(&[reversed, reversed, reversed]).unwrap());
         let (shape, strides, data) = exported(&view);
         assert_eq!((shape, strides), (vec![2, 1, 3], vec![-12, 1, -2]));
         assert_eq!(data, view.address());

@@ -3,15 +3,15 @@
 use std::ptr::NonNull;
 
 use super::ffi::{DLManagedTensor, DLManagedTensorVersioned, DLTensor};
-use super::{DlpackFlags, VERSION, device_of};
+use super::{DlpackFlags, VERSION, device_of, export};
 use crate::array::Array;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::interop::description::Description;
-use crate::layout::{Dims, MAX_RANK};
+use crate::layout::{Dims, MAX_RANK, Order};
 use crate::lifetime;
-use crate::stream::Stream;
+use crate::stream::{self, Stream};
 
 #[derive(Clone, Copy)]
 enum Managed {
@@ -135,21 +135,11 @@ impl Tensor {
 
     fn describe(&self) -> Result<Description> {
         let tensor = self.tensor();
-        let rank = usize::try_from(tensor.ndim).ok().filter(|&rank| rank <= MAX_RANK).ok_or_else(|| {
-            Error::buffer(format!("the DLPack tensor has {} dimensions; 0 to {MAX_RANK} are possible", tensor.ndim))
-        })?;
-        if rank > 0 && tensor.shape.is_null() {
-            return Err(Error::buffer(format!("the DLPack tensor has {rank} dimensions and a null shape")));
-        }
-        let dtype = DType::from_dlpack(tensor.dtype.code.0, tensor.dtype.bits, tensor.dtype.lanes)?;
-        // SAFETY: the arrays are as long as the rank says, or the producer broke its word in a way that nobody can see.
-        // They need not be aligned.
-        let read = |at: *const i64| -> Dims { (0..rank).map(|axis| unsafe { at.add(axis).read_unaligned() }).collect() };
-        let shape = if rank == 0 { Dims::new() } else { read(tensor.shape) };
-        let strides = if rank == 0 || tensor.strides.is_null() {
+        let (dtype, shape) = element_and_shape(&tensor)?;
+        let strides = if shape.is_empty() || tensor.strides.is_null() {
             None
         } else {
-            Some(in_bytes(&shape, &read(tensor.strides), dtype.itemsize() as i64)?)
+            Some(in_bytes(&shape, &read(tensor.strides, shape.len()), dtype.itemsize() as i64)?)
         };
         Ok(Description {
             address: address_of(&tensor, &shape)?,
@@ -159,6 +149,35 @@ impl Tensor {
             readonly: self.flags().contains(DlpackFlags::READ_ONLY),
         })
     }
+}
+
+/// What both a tensor and the prototype of one say.
+fn element_and_shape(tensor: &DLTensor) -> Result<(DType, Dims)> {
+    let rank = usize::try_from(tensor.ndim).ok().filter(|&rank| rank <= MAX_RANK).ok_or_else(|| {
+        Error::buffer(format!("the DLPack tensor has {} dimensions; 0 to {MAX_RANK} are possible", tensor.ndim))
+    })?;
+    if rank > 0 && tensor.shape.is_null() {
+        return Err(Error::buffer(format!("the DLPack tensor has {rank} dimensions and a null shape")));
+    }
+    let dtype = DType::from_dlpack(tensor.dtype.code.0, tensor.dtype.bits, tensor.dtype.lanes)?;
+    Ok((dtype, read(tensor.shape, rank)))
+}
+
+fn read(at: *const i64, len: usize) -> Dims {
+    // SAFETY: the arrays are as long as the rank says, or the producer broke its word in a way that nobody can see. They
+    // need not be aligned; without dimensions they may be null, and nothing is read.
+    (0..len).map(|axis| unsafe { at.wrapping_add(axis).read_unaligned() }).collect()
+}
+
+/// New memory for a tensor like a prototype, of which only dtype, shape and device count.
+///
+/// # Errors
+/// `BufferError` for a prototype that no array has; `OutOfMemory`; the driver's.
+pub fn allocate_like(prototype: &DLTensor) -> Result<NonNull<DLManagedTensorVersioned>> {
+    let (dtype, shape) = element_and_shape(prototype)?;
+    let device = device_of(prototype.device.device_type.0.into(), prototype.device.device_id.into())?;
+    let array = Array::empty(&shape, dtype, Order::C, stream::current(device)).map_err(refused)?;
+    export::versioned(&array, DlpackFlags::empty())
 }
 
 /// A null pointer stays null whatever the offset: an offset from nothing is no address.
@@ -177,9 +196,9 @@ fn in_bytes(shape: &[i64], strides: &[i64], itemsize: i64) -> Result<Dims> {
     let bytes = |(&len, &stride): (&i64, &i64)| match stride.checked_mul(itemsize) {
         Some(bytes) => Ok(bytes),
         None if len <= 1 => Ok(0),
-        None => Err(Error::buffer(format!(
-            "the DLPack tensor's stride of {stride} elements of {itemsize} bytes overflows"
-        ))),
+        None => {
+            Err(Error::buffer(format!("the DLPack tensor's stride of {stride} elements of {itemsize} bytes overflows")))
+        }
     };
     shape.iter().zip(strides).map(bytes).collect()
 }
@@ -195,10 +214,9 @@ fn refused(error: Error) -> Error {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::super::ffi::{DLDataType, DLDataTypeCode, DLDevice, DLDeviceType, DLPackVersion};
-    use super::super::export;
     use super::*;
     use crate::dtype::Kind;
-    use crate::layout::{Index, Order};
+    use crate::layout::Index;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     thread_local! {
@@ -251,7 +269,7 @@ mod tests {
     fn an_export_comes_back_as_the_same_memory() {
         let array = Array::empty(&[4, 6], DType::new(Kind::Complex64), Order::C, cpu()).unwrap();
         let reversed = Index::Slice { start: None, stop: None, step: Some(-1) };
-        let view = array.view(array.layout().index(&[reversed.clone(), reversed]).unwrap());
+        let view = array.view(array.layout().index(&[reversed, reversed]).unwrap());
         let managed = export::versioned(&view.as_readonly(), DlpackFlags::empty()).unwrap();
         // SAFETY: just made, and given away.
         let back = unsafe { Tensor::versioned(managed) }.unwrap().into_array(cpu()).unwrap();
@@ -276,7 +294,8 @@ mod tests {
         static NEGATIVE: [i64; 2] = [2, -3];
         static HUGE: [i64; 2] = [i64::MAX, i64::MAX];
         static WIDE: [i64; 2] = [i64::MAX / 2, 1];
-        let lies: [(&str, fn(&mut DLManagedTensorVersioned)); 14] = [
+        type Lie = fn(&mut DLManagedTensorVersioned);
+        let lies: [(&str, Lie); 14] = [
             ("major version", |managed| managed.version = DLPackVersion { major: 2, minor: 0 }),
             ("negative rank", |managed| managed.dl_tensor.ndim = -1),
             ("huge rank", |managed| managed.dl_tensor.ndim = i32::MAX),

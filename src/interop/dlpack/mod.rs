@@ -37,7 +37,9 @@ pub fn code_of(device: Device) -> (u32, i32) {
 
 /// Whether the host reads the memory of a device type directly. Managed memory counts as the GPU's.
 pub fn is_host(device_type: i64) -> bool {
-    [DLDeviceType::CPU, DLDeviceType::CUDAHOST, DLDeviceType::ROCMHOST].iter().any(|host| i64::from(host.0) == device_type)
+    [DLDeviceType::CPU, DLDeviceType::CUDAHOST, DLDeviceType::ROCMHOST]
+        .iter()
+        .any(|host| i64::from(host.0) == device_type)
 }
 
 /// The device that a DLPack type and number name. Pinned memory is the host's, managed memory the current GPU's.
