@@ -144,6 +144,21 @@ impl Allocation {
         self.end(Access::Write, stream)
     }
 
+    /// A stream behind which every known use of the block is, and which lives as long as the block.
+    ///
+    /// # Errors
+    /// `ValueError` when the device was reset since; the driver's.
+    pub fn join(&self) -> Result<Stream> {
+        let known = match self.usage.get() {
+            Some(usage) => lock(usage).latest_writer(),
+            None => (!self.stream.is_foreign()).then(|| self.stream.clone()),
+        };
+        let stream = known.unwrap_or_else(|| Stream::default_of(self.device()));
+        self.begin(Access::Write, &stream)?;
+        self.end(Access::Write, &stream)?;
+        Ok(stream)
+    }
+
     /// Says that another library holds the address from now on.
     pub fn lend_out(&self) {
         self.lent_out.store(true, Ordering::Relaxed);
