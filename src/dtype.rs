@@ -86,7 +86,15 @@ const fn row(
     c_name: &'static str,
 ) -> Row {
     let bits = (itemsize * 8) as u8;
-    Row { kind, name, itemsize, typestr: Some(typestr), dlpack: DlpackType { code, bits }, c_name, origin: Origin::NumPy }
+    Row {
+        kind,
+        name,
+        itemsize,
+        typestr: Some(typestr),
+        dlpack: DlpackType { code, bits },
+        c_name,
+        origin: Origin::NumPy,
+    }
 }
 
 /// A type of `ml_dtypes`: no agreed `typestr` (PyTorch changed its own twice), so it travels by DLPack only.

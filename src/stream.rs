@@ -240,8 +240,7 @@ impl Drop for Event {
 }
 
 /// Events without timing that are kept for the next use: making one costs more than recording it.
-static SPARE: [[Mutex<Vec<Event>>; MAX_DEVICES]; 3] =
-    [const { [const { Mutex::new(Vec::new()) }; MAX_DEVICES] }; 3];
+static SPARE: [[Mutex<Vec<Event>>; MAX_DEVICES]; 3] = [const { [const { Mutex::new(Vec::new()) }; MAX_DEVICES] }; 3];
 
 /// Most spare events of one device.
 const MAX_SPARE: usize = 64;
@@ -284,9 +283,7 @@ impl Mark {
         let spare = lock(spare_of(device)).pop().filter(|event| event.epoch == epoch);
         let event = match spare {
             Some(event) => event,
-            None => {
-                Event::create(device, EventFlags { timing: false, blocking_sync: false, interprocess: false })?
-            }
+            None => Event::create(device, EventFlags { timing: false, blocking_sync: false, interprocess: false })?,
         };
         Ok(Self { event: std::mem::ManuallyDrop::new(event) })
     }

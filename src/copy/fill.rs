@@ -42,7 +42,8 @@ pub fn fill(target: &Array, item: &[u8], stream: &Stream) -> Result<()> {
 
 /// The shortest pattern that a driver's memset repeats to give the item.
 fn pattern(item: &[u8]) -> Option<Pattern> {
-    let repeats = |period: usize| item.len() % period == 0 && item.chunks(period).all(|chunk| chunk == &item[..period]);
+    let repeats =
+        |period: usize| item.len().is_multiple_of(period) && item.chunks(period).all(|chunk| chunk == &item[..period]);
     match item {
         [byte, ..] if repeats(1) => Some(Pattern::U8(*byte)),
         [a, b, ..] if repeats(2) => Some(Pattern::U16(u16::from_le_bytes([*a, *b]))),

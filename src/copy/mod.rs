@@ -86,7 +86,9 @@ pub unsafe fn to_device(target: &Array, source: &HostSide, stream: &Stream) -> R
     if is_direct(&blocks) {
         return with_access(target, Access::Write, stream, || {
             // SAFETY: as above.
-            unsafe { copy_blocks(device, Direction::HostToDevice, side_of(target), side_of_host(source), &blocks, stream) }
+            unsafe {
+                copy_blocks(device, Direction::HostToDevice, side_of(target), side_of_host(source), &blocks, stream)
+            }
         });
     }
     let dense = target.layout().dense_like();
@@ -126,7 +128,9 @@ pub unsafe fn to_host(target: &HostSide, source: &Array, stream: &Stream) -> Res
     if is_direct(&blocks) {
         return with_access(source, Access::Read, stream, || {
             // SAFETY: as above.
-            unsafe { copy_blocks(device, Direction::DeviceToHost, side_of_host(target), side_of(source), &blocks, stream) }
+            unsafe {
+                copy_blocks(device, Direction::DeviceToHost, side_of_host(target), side_of(source), &blocks, stream)
+            }
         });
     }
     let dense = source.layout().dense_like();
@@ -211,7 +215,9 @@ fn across(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
         return on_device(stream, from).synchronize();
     }
     if to.kind() != from.kind() {
-        return Err(Error::not_supported(format!("copy from {from} to {to}: no driver serves both; go through the host")));
+        return Err(Error::not_supported(format!(
+            "copy from {from} to {to}: no driver serves both; go through the host"
+        )));
     }
     let sending = on_device(stream, from);
     let dense = source.layout().dense_like();
@@ -232,9 +238,7 @@ fn across(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
             let (low_target, low_source) = (lowest(target), lowest(source));
             let backend = to.backend();
             // SAFETY: two dense blocks of equal size, kept alive in the order of the stream by their usage.
-            unsafe {
-                backend.copy_peer(to.index(), low_target, from.index(), low_source, bytes, sending.handle())
-            }
+            unsafe { backend.copy_peer(to.index(), low_target, from.index(), low_source, bytes, sending.handle()) }
         })
     })?;
     receiving.wait_for(&sending)
@@ -280,9 +284,7 @@ unsafe fn copy_blocks(
         Blocks::One { dst, src, bytes } => {
             let (to, from) = (at(target.base, *dst), at(source.base, *src));
             // SAFETY: promised by the caller.
-            unsafe {
-                device.backend().copy(device.index(), direction, to, from, *bytes as usize, stream.handle())
-            }
+            unsafe { device.backend().copy(device.index(), direction, to, from, *bytes as usize, stream.handle()) }
         }
         // SAFETY: promised by the caller.
         Blocks::Uniform(block) => unsafe { copy_uniform(device, direction, target, source, block, stream) },

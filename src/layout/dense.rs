@@ -27,7 +27,9 @@ impl Layout {
     #[inline(always)]
     pub fn assign(&mut self, other: &Self) {
         self.axes.clear();
-        self.axes.extend_from_slice(&other.axes);
+        for &axis in &other.axes {
+            self.axes.push(axis); // inlined, which `extend_from_slice` is not
+        }
         self.offset = other.offset;
         self.itemsize = other.itemsize;
     }
@@ -41,7 +43,8 @@ impl Layout {
         let shape: Dims = dense.shape().collect();
         // Checks the size for the new items; C order is as good as any for that.
         Self::contiguous(&shape, itemsize, Order::C)?;
-        let axes = dense.axes.iter().map(|axis| Axis { len: axis.len, stride: axis.stride / dense.itemsize * itemsize });
+        let axes =
+            dense.axes.iter().map(|axis| Axis { len: axis.len, stride: axis.stride / dense.itemsize * itemsize });
         Ok(Self::from_parts(axes.collect(), 0, itemsize))
     }
 

@@ -52,15 +52,7 @@ impl<'a> Indexer<'a> {
         view.axes.clear();
         view.offset = base.offset;
         view.itemsize = base.itemsize;
-        Self {
-            base,
-            view,
-            next: 0,
-            consumed: consumed_axes,
-            excess: 0,
-            pending_ellipsis: has_ellipsis,
-            empty: false,
-        }
+        Self { base, view, next: 0, consumed: consumed_axes, excess: 0, pending_ellipsis: has_ellipsis, empty: false }
     }
 
     /// Takes element `index` of the next axis.

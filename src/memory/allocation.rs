@@ -61,8 +61,7 @@ impl Allocation {
     /// `OutOfMemory`; the driver's.
     pub fn pinned(device: Device, bytes: usize, flags: HostFlags) -> Result<Self> {
         let epoch = device.epoch();
-        let address =
-            if bytes == 0 { 0 } else { device.backend().allocate_host(device.index(), bytes, flags)? };
+        let address = if bytes == 0 { 0 } else { device.backend().allocate_host(device.index(), bytes, flags)? };
         Ok(Self::with(address, bytes, epoch, Origin::Pinned, Stream::default_of(device)))
     }
 

@@ -9,8 +9,7 @@ use crate::stream::{Mark, Stream};
 
 type Kept = (Mark, Box<dyn Any + Send>);
 
-static PENDING: [[Mutex<Vec<Kept>>; MAX_DEVICES]; 3] =
-    [const { [const { Mutex::new(Vec::new()) }; MAX_DEVICES] }; 3];
+static PENDING: [[Mutex<Vec<Kept>>; MAX_DEVICES]; 3] = [const { [const { Mutex::new(Vec::new()) }; MAX_DEVICES] }; 3];
 
 /// Keeps `thing` until the stream has passed its present end.
 ///

@@ -24,8 +24,7 @@ struct Accounts {
     pool: Mutex<Option<(u32, Option<PoolHandle>)>>,
 }
 
-static ACCOUNTS: [[OnceLock<Accounts>; MAX_DEVICES]; 3] =
-    [const { [const { OnceLock::new() }; MAX_DEVICES] }; 3];
+static ACCOUNTS: [[OnceLock<Accounts>; MAX_DEVICES]; 3] = [const { [const { OnceLock::new() }; MAX_DEVICES] }; 3];
 
 /// Live allocations of PyGPU on one device; host memory is not counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -90,11 +90,7 @@ fn shares_memory(target: &Array, source: &Bound<'_, PyUntypedArray>) -> bool {
 }
 
 /// The value as an ndarray of the target's dtype, converted with NumPy's rules for assignment.
-fn converted<'py>(
-    py: Python<'py>,
-    target: &Array,
-    value: &Bound<'py, PyAny>,
-) -> PyResult<Bound<'py, PyUntypedArray>> {
+fn converted<'py>(py: Python<'py>, target: &Array, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntypedArray>> {
     let wanted = dtype::to_python(py, target.dtype())?;
     if let Ok(array) = value.cast::<PyUntypedArray>()
         && dtype::from_numpy(array.dtype().as_any()).is_ok_and(|dtype| dtype == target.dtype())

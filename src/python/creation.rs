@@ -50,7 +50,12 @@ pub(super) fn upload_new(
     Ok(array)
 }
 
-fn upload_new_async(py: Python<'_>, source: Bound<'_, PyUntypedArray>, dtype: DType, stream: &Stream) -> PyResult<Array> {
+fn upload_new_async(
+    py: Python<'_>,
+    source: Bound<'_, PyUntypedArray>,
+    dtype: DType,
+    stream: &Stream,
+) -> PyResult<Array> {
     let side = host::side(&source, dtype.itemsize())?;
     let keeper = source.into_any().unbind();
     let array: Result<Array> = py.detach(|| {
@@ -199,22 +204,17 @@ pub(super) fn empty<'py>(
     let mut lengths = Dims::new();
     shape::read(&mut lengths, shape)?;
     let device = target_device(py, device)?;
-    let mut layout = Layout::scalar(1);
-    layout.set_contiguous(&lengths, dtype.itemsize() as i64, order)?;
-    let bytes = layout.nbytes() as usize;
+    let itemsize = dtype.itemsize() as i64;
+    let bytes = Layout::bytes_of(&lengths, itemsize)? as usize;
     let allocation = if device.is_cpu() {
         Allocation::new(bytes, Stream::default_of(device))?
     } else {
         py.detach(|| Allocation::new(bytes, stream::current(device)))?
     };
-    new_on(py, Arc::new(allocation), &layout, dtype)
+    new_on(py, Arc::new(allocation), dtype, |layout| Ok(layout.set_contiguous(&lengths, itemsize, order)?))
 }
 
-fn filled<'py>(
-    py: Python<'py>,
-    array: Array,
-    value: &Bound<'py, PyAny>,
-) -> PyResult<Bound<'py, GpuArray>> {
+fn filled<'py>(py: Python<'py>, array: Array, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, GpuArray>> {
     let item = assign::item_bytes(py, &array, value)?;
     py.detach(|| copy::fill(&array, &item, &stream::current(array.device())))?;
     new_exact(py, GpuArray::from_array(array))
@@ -432,11 +432,7 @@ fn new_from_like<'py>(py: Python<'py>, like: Like<'py>) -> PyResult<Bound<'py, G
     }
 }
 
-fn new_filled_like<'py>(
-    py: Python<'py>,
-    like: Like<'py>,
-    value: &Bound<'py, PyAny>,
-) -> PyResult<Bound<'py, GpuArray>> {
+fn new_filled_like<'py>(py: Python<'py>, like: Like<'py>, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, GpuArray>> {
     let made = new_from_like(py, like)?;
     assign::assign(py, made.get().array(), value)?;
     Ok(made)

@@ -1,7 +1,13 @@
 //! stub
-use pyo3::prelude::*;
 use crate::device::Device;
-#[pyclass(frozen, name="Device")]
+use pyo3::prelude::*;
+#[pyclass(frozen, name = "Device")]
 pub(super) struct PyDevice(Device);
-impl From<Device> for PyDevice { fn from(d: Device) -> Self { Self(d) } }
-pub(super) fn from_argument(_py: Python<'_>, _o: Option<&Bound<'_, PyAny>>) -> PyResult<Device> { Ok(Device::current()?) }
+impl From<Device> for PyDevice {
+    fn from(d: Device) -> Self {
+        Self(d)
+    }
+}
+pub(super) fn from_argument(_py: Python<'_>, _o: Option<&Bound<'_, PyAny>>) -> PyResult<Device> {
+    Ok(Device::current()?)
+}

@@ -1,8 +1,6 @@
 //! Where Rust's errors become Python's exceptions, and nowhere else.
 
-use pyo3::exceptions::{
-    PyBufferError, PyIndexError, PyMemoryError, PyRuntimeError, PyTypeError, PyValueError,
-};
+use pyo3::exceptions::{PyBufferError, PyIndexError, PyMemoryError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType};
@@ -61,7 +59,8 @@ fn make_classes(py: Python<'_>) -> PyResult<Classes> {
     }
     cuda_error.setattr("code", 0)?;
     let memory = py.get_type::<PyMemoryError>();
-    let out_of_memory = exception(py, "OutOfMemoryError", PyTuple::new(py, [&cuda_error, &memory])?, OUT_OF_MEMORY_DOC)?;
+    let out_of_memory =
+        exception(py, "OutOfMemoryError", PyTuple::new(py, [&cuda_error, &memory])?, OUT_OF_MEMORY_DOC)?;
     let runtime_only = || PyTuple::new(py, [&runtime]);
     Ok(Classes {
         not_supported: exception(py, "NotSupportedError", runtime_only()?, NOT_SUPPORTED_DOC)?.unbind(),

@@ -32,13 +32,7 @@ fn address_of(object: &Bound<'_, PyAny>) -> PyResult<Address> {
 }
 
 /// An array over an address; `owner` is kept alive as long as the array.
-fn over_address(
-    py: Python<'_>,
-    address: Address,
-    layout: Layout,
-    dtype: DType,
-    owner: Py<PyAny>,
-) -> PyResult<Array> {
+fn over_address(py: Python<'_>, address: Address, layout: Layout, dtype: DType, owner: Py<PyAny>) -> PyResult<Array> {
     if address == 0 && layout.size() > 0 {
         return Err(PyValueError::new_err(format!("address 0 cannot hold {} bytes", layout.nbytes())));
     }

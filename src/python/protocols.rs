@@ -135,7 +135,9 @@ impl GpuArray {
         let attributes = slf.getattr(intern!(slf.py(), "__dict__"))?.cast_into::<PyDict>()?;
         if !attributes.is_empty() {
             let deep = slf.py().import("copy")?.getattr("deepcopy")?.call1((attributes, memo))?;
-            made.getattr(intern!(slf.py(), "__dict__"))?.cast_into::<PyDict>()?.update(deep.cast::<PyDict>()?.as_mapping())?;
+            made.getattr(intern!(slf.py(), "__dict__"))?
+                .cast_into::<PyDict>()?
+                .update(deep.cast::<PyDict>()?.as_mapping())?;
         }
         Ok(made)
     }

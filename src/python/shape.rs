@@ -52,14 +52,28 @@ fn from_other(object: &Bound<'_, PyAny>) -> PyResult<Dims> {
 /// One integer, also NumPy's.
 #[inline]
 pub(super) fn integer(object: &Bound<'_, PyAny>, what: &str) -> PyResult<i64> {
-    // SAFETY: a live object; -1 with an error set is a refusal.
-    let value = unsafe { ffi::PyNumber_AsSsize_t(object.as_ptr(), ffi::PyExc_OverflowError) };
-    if value == -1
-        && let Some(error) = PyErr::take(object.py())
-    {
-        return Err(bad_integer(object, what, &error));
+    // SAFETY: a live object; -1 may mean an error, which is then set.
+    let value = unsafe {
+        match ffi::PyLong_CheckExact(object.as_ptr()) {
+            0 => -1,
+            _ => ffi::PyLong_AsSsize_t(object.as_ptr()),
+        }
+    };
+    if value == -1 { integer_slowly(object, what) } else { Ok(value as i64) }
+}
+
+/// For -1, for what only has `__index__`, and for errors.
+#[cold]
+fn integer_slowly(object: &Bound<'_, PyAny>, what: &str) -> PyResult<i64> {
+    // SAFETY: a live object; what `integer` may have raised is replaced.
+    let value = unsafe {
+        ffi::PyErr_Clear();
+        ffi::PyNumber_AsSsize_t(object.as_ptr(), ffi::PyExc_OverflowError)
+    };
+    match PyErr::take(object.py()) {
+        Some(error) if value == -1 => Err(bad_integer(object, what, &error)),
+        _ => Ok(value as i64),
     }
-    Ok(value as i64)
 }
 
 #[cold]
@@ -98,9 +112,9 @@ impl OrderArgument {
     /// # Errors
     /// `ValueError` as NumPy's for other letters; `TypeError` for what is no text.
     pub(super) fn from_python(object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let text = object.cast::<PyString>().map_err(|_| {
-            PyTypeError::new_err(format!("order must be str, not {}", object.get_type()))
-        })?;
+        let text = object
+            .cast::<PyString>()
+            .map_err(|_| PyTypeError::new_err(format!("order must be str, not {}", object.get_type())))?;
         match text.to_str()? {
             "C" | "c" => Ok(Self::C),
             "F" | "f" => Ok(Self::F),

@@ -1,5 +1,7 @@
 //! stub
-use pyo3::prelude::*;
 use crate::device::Device;
 use crate::stream::{self, Stream};
-pub(super) fn from_argument(_py: Python<'_>, _o: Option<&Bound<'_, PyAny>>, d: Device) -> PyResult<Stream> { Ok(stream::current(d)) }
+use pyo3::prelude::*;
+pub(super) fn from_argument(_py: Python<'_>, _o: Option<&Bound<'_, PyAny>>, d: Device) -> PyResult<Stream> {
+    Ok(stream::current(d))
+}

@@ -114,9 +114,9 @@ fn is_dense_twin(array: &Bound<'_, PyUntypedArray>, source: &Array) -> PyResult<
 
 /// The caller's ndarray, held against the array.
 fn given_target<'py>(source: &Array, ary: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntypedArray>> {
-    let array = ary.cast::<PyUntypedArray>().map_err(|_| {
-        PyTypeError::new_err(format!("get: `ary` is a numpy.ndarray to fill, not {}", ary.get_type()))
-    })?;
+    let array = ary
+        .cast::<PyUntypedArray>()
+        .map_err(|_| PyTypeError::new_err(format!("get: `ary` is a numpy.ndarray to fill, not {}", ary.get_type())))?;
     let given = dtype::from_numpy(array.dtype().as_any())?;
     if given != source.dtype() {
         return Err(PyTypeError::new_err(format!(
@@ -350,11 +350,7 @@ impl GpuArray {
     /// stream : Stream, optional
     ///     The order in which to copy; the thread's current stream by default.
     #[pyo3(signature = (ary, stream=None))]
-    fn set_async(
-        slf: &Bound<'_, Self>,
-        ary: &Bound<'_, PyAny>,
-        stream: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<()> {
+    fn set_async(slf: &Bound<'_, Self>, ary: &Bound<'_, PyAny>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let stream = stream_or_current(slf, stream)?;
         set_on(slf.py(), slf.get().array(), ary, &stream, false)
     }

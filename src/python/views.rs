@@ -178,11 +178,15 @@ impl GpuArray {
     fn transpose<'py>(slf: &Bound<'py, Self>, axes: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, Self>> {
         let array = slf.get().array();
         let default = axes.is_empty() || (axes.len() == 1 && axes.get_item(0)?.is_none());
-        let axes = if default { None } else { Some({
-            let mut list = Dims::new();
-            shape::read_arguments(&mut list, axes)?;
-            list
-        }) };
+        let axes = if default {
+            None
+        } else {
+            Some({
+                let mut list = Dims::new();
+                shape::read_arguments(&mut list, axes)?;
+                list
+            })
+        };
         new_view(slf, &array.layout().transpose(axes.as_deref())?)
     }
 
@@ -289,10 +293,7 @@ pub(super) fn expand_dims<'py>(a: &Bound<'py, GpuArray>, axis: &Bound<'py, PyAny
 /// >>> PyGPU.broadcast_to(PyGPU.arange(3), (2, 3)).tolist()
 /// [[0, 1, 2], [0, 1, 2]]
 #[pyfunction]
-pub(super) fn broadcast_to<'py>(
-    a: &Bound<'py, GpuArray>,
-    shape: &Bound<'py, PyAny>,
-) -> PyResult<Bound<'py, GpuArray>> {
+pub(super) fn broadcast_to<'py>(a: &Bound<'py, GpuArray>, shape: &Bound<'py, PyAny>) -> PyResult<Bound<'py, GpuArray>> {
     let array = a.get().array();
     let layout = array.layout().broadcast_to(&shape::from_python(shape)?)?;
     new_view_of(a, array.view(layout).as_readonly())
@@ -337,10 +338,7 @@ pub(super) fn moveaxis<'py>(
 /// [2, 1, 0]
 #[pyfunction]
 #[pyo3(signature = (a, axis=None))]
-pub(super) fn flip<'py>(
-    a: &Bound<'py, GpuArray>,
-    axis: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, GpuArray>> {
+pub(super) fn flip<'py>(a: &Bound<'py, GpuArray>, axis: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, GpuArray>> {
     let array = a.get().array();
     new_view(a, &array.layout().flip(axes(axis)?.as_deref())?)
 }

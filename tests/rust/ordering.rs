@@ -249,10 +249,14 @@ fn copies_of_every_layout_class_move_every_value() {
     let values: Vec<i32> = (0..4 * 6 * 8).collect();
     let array = Array::empty(&[4, 6, 8], int32(), Order::C, stream.clone()).unwrap();
     upload(&array, &values, &stream);
-    let keys: [&[Index]; 6] =
-        [&[], &[every(2)], &[every(-1), every(2)], &[every(1), every(3), every(-2)], &[every(2), every(2), every(2)], &[
-            Index::Integer(1),
-        ]];
+    let keys: [&[Index]; 6] = [
+        &[],
+        &[every(2)],
+        &[every(-1), every(2)],
+        &[every(1), every(3), every(-2)],
+        &[every(2), every(2), every(2)],
+        &[Index::Integer(1)],
+    ];
     for key in keys {
         let source = array.view(array.layout().index(key).unwrap());
         let expected = download(&source, &stream);
@@ -281,9 +285,8 @@ fn rows_at_even_distances_are_one_call() {
     let bench = bench();
     let stream = bench.stream();
     let array = Array::empty(&[64, 64], int32(), Order::C, stream.clone()).unwrap();
-    let columns = array.view(
-        array.layout().index(&[every(1), Index::Slice { start: Some(0), stop: Some(32), step: None }]).unwrap(),
-    );
+    let columns = array
+        .view(array.layout().index(&[every(1), Index::Slice { start: Some(0), stop: Some(32), step: None }]).unwrap());
     let dense = Array::empty(&[64, 32], int32(), Order::C, stream.clone()).unwrap();
     bench.driver.take();
     copy::between(&dense, &columns, &stream).unwrap();

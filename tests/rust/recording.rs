@@ -117,7 +117,13 @@ impl Backend for Recording {
     fn pool_statistics(&self, _pool: PoolHandle) -> Result<PoolStatistics> {
         Ok(PoolStatistics::default())
     }
-    fn allocate_from_pool(&self, device: i32, _pool: PoolHandle, bytes: usize, stream: StreamHandle) -> Result<Address> {
+    fn allocate_from_pool(
+        &self,
+        device: i32,
+        _pool: PoolHandle,
+        bytes: usize,
+        stream: StreamHandle,
+    ) -> Result<Address> {
         if countdown(&self.refuse_allocations) {
             return Err(Error::OutOfMemory(Box::new(OutOfMemory {
                 requested: bytes,
