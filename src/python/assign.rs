@@ -61,7 +61,7 @@ fn assign_host(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -> PyRe
         return Ok(());
     }
     let layout = broadcast(&side.layout, target.layout())?;
-    if layout != side.layout || !target.device().is_cpu() {
+    if layout != side.layout {
         // The smaller original crosses the bus, and the device repeats it.
         let shape: Dims = side.layout.shape().collect();
         let landed = Array::empty(&shape, target.dtype(), crate::layout::Order::C, stream::current(target.device()))?;
@@ -70,7 +70,7 @@ fn assign_host(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -> PyRe
         py.detach(|| copy::between(target, &landed, &stream::current(target.device())))?;
         return Ok(());
     }
-    if shares_memory(target, &source) {
+    if target.device().is_cpu() && shares_memory(target, &source) {
         let copied = source.call_method0(intern!(py, "copy"))?.cast_into::<PyUntypedArray>()?;
         return transfer::upload(py, target, &copied);
     }

@@ -10,7 +10,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 
 use super::array::{GpuArray, new_like};
-use super::{creation, host, transfer};
+use super::{host, transfer, upload};
 
 /// Whether an index item is NumPy's boolean, which has an `__index__` that NumPy does not mean.
 pub(super) fn is_numpy_array_or_bool(item: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -53,7 +53,7 @@ pub(super) fn gather<'py>(array: &Bound<'py, GpuArray>, key: &Bound<'py, PyAny>)
     let selected = host::numpy(py)?.getattr(intern!(py, "asarray"))?.call1((selected,))?;
     let selected = selected.cast_into::<PyUntypedArray>()?;
     let device = array.get().array().device();
-    let result = creation::upload_new(py, &selected, array.get().array().dtype(), device)?;
+    let result = upload::upload_new(py, &selected, array.get().array().dtype(), device)?;
     new_like(array, GpuArray::from_array(result))
 }
 

@@ -15,12 +15,14 @@ mod gather;
 mod host;
 mod import;
 mod index;
+mod like;
 mod pinned;
 mod protocols;
 mod pybindgpu;
 mod shape;
 mod stream;
 mod transfer;
+mod upload;
 mod views;
 
 /// The native core of PyGPU.
@@ -33,11 +35,13 @@ mod _core {
     #[pymodule_export]
     use super::attributes::Flags;
     #[pymodule_export]
-    use super::creation::{
-        arange, empty, empty_like, full, full_like, ones, ones_like, to_gpu, to_gpu_async, zeros, zeros_like,
-    };
+    use super::creation::{empty, full, ones, zeros};
+    #[pymodule_export]
+    use super::like::{empty_like, full_like, ones_like, zeros_like};
     #[pymodule_export]
     use super::protocols::_restore;
+    #[pymodule_export]
+    use super::upload::{arange, to_gpu, to_gpu_async};
     #[pymodule_export]
     use super::views::{broadcast_to, expand_dims, flip, moveaxis};
 
