@@ -41,12 +41,18 @@ def make_reference() -> ModuleType:
 
 def _members(name: str, owner: type) -> Iterator[tuple[str, Any]]:
     """Methods and properties of a class and of those of its bases that are the package's own."""
+    # What a class says of its attributes, such as slots and constants, needs no docstring of its own.
+    described = listed_parameters(sections(inspect.getdoc(owner) or "").get("Attributes", ""))
     own = [base for base in owner.__mro__ if base.__module__.split(".")[0] == "PyGPU"]
     for base in own if not issubclass(owner, enum.Enum) else ():
         for member, value in vars(base).items():
             if isinstance(value, staticmethod | classmethod):
                 value = getattr(base, member)
-            if not member.startswith("_") and (callable(value) or inspect.isdatadescriptor(value)):
+            if (
+                not member.startswith("_")
+                and member not in described
+                and (callable(value) or inspect.isdatadescriptor(value))
+            ):
                 yield f"{name}.{member}", value
 
 
