@@ -1,8 +1,9 @@
 //! `a[view] = value`: scalars, host arrays, device arrays; broadcast, converted to the array's dtype, overlap-safe.
 
-use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
 use pyo3::{ffi, intern};
 
 use super::array::GpuArray;
@@ -106,12 +107,29 @@ fn converted<'py>(py: Python<'py>, target: &Array, value: &Bound<'py, PyAny>) ->
         // A tuple is one structured item, a list is a row of them: let NumPy decide.
         return host::as_ndarray(value, Some(target.dtype()));
     } else {
-        host::as_ndarray(value, None)?.getattr(intern!(py, "shape"))?
+        let found = host::as_ndarray(value, None)?;
+        check_depth(value, &found, target)?;
+        // Before values are converted: a warning about them would be wrong where nothing is assigned.
+        broadcast(&host::side(&found, found.dtype().itemsize())?.layout, target.layout())?;
+        found.getattr(intern!(py, "shape"))?
     };
     let made = numpy.getattr(intern!(py, "empty"))?.call1((shape, wanted))?;
     // Assignment, not `astype`: so that 300 into uint8 raises what NumPy raises.
     made.set_item(pyo3::types::PyEllipsis::get(py), value)?;
     Ok(made.cast_into::<PyUntypedArray>()?)
+}
+
+/// Refuses lists that are nested deeper than the target, as NumPy does, whose arrays may have surplus axes of length 1.
+fn check_depth(value: &Bound<'_, PyAny>, found: &Bound<'_, PyUntypedArray>, target: &Array) -> PyResult<()> {
+    let is_nested = value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>();
+    let rank = target.layout().ndim();
+    if is_nested && found.ndim() > rank {
+        return Err(PyValueError::new_err(format!(
+            "setting an array element with a sequence: the value is nested {} deep, the target has {rank} axes",
+            found.ndim()
+        )));
+    }
+    Ok(())
 }
 
 /// The source's layout, repeated to the target's shape; surplus leading axes of length 1 are dropped, as NumPy does.

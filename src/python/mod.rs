@@ -6,19 +6,29 @@ use pyo3::prelude::*;
 mod array;
 mod assign;
 mod attributes;
+mod config;
 mod creation;
 mod device;
+mod devices;
 mod dtype;
 mod errors;
+mod event;
+mod exit;
+mod fields;
 mod foreign;
 mod gather;
 mod host;
 mod import;
 mod index;
 mod like;
+mod memory;
+mod number;
 mod pinned;
+mod properties;
 mod protocols;
 mod pybindgpu;
+mod raw;
+mod raw_copy;
 mod shape;
 mod stream;
 mod transfer;
@@ -49,6 +59,16 @@ mod _core {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         errors::register(module)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        device::register(module)?;
+        devices::register(module)?;
+        stream::register(module)?;
+        event::register(module)?;
+        memory::register(module)?;
+        raw::register(module)?;
+        raw_copy::register(module)?;
+        pinned::register(module)?;
+        config::register(module)?;
+        exit::register(module)?;
         array::check_object_layout(module.py())
     }
 }
