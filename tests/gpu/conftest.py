@@ -10,9 +10,8 @@ import pytest
 # Otherwise JAX takes three quarters of the card for itself, and the tests of memory have nothing left to fill.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
-from gpu import kernel_library, support
-
 import PyGPU
+from gpu import kernel_library, support
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -6,9 +6,9 @@ import ctypes
 import threading
 
 import pytest
-from gpu import support
 
 import PyGPU
+from gpu import support
 
 support.require_cuda()
 

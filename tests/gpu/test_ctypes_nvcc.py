@@ -6,10 +6,10 @@ import ctypes
 
 import numpy
 import pytest
-from gpu import support
-from gpu.kernel_library import Kernels
 
 import PyGPU
+from gpu import support
+from gpu.kernel_library import Kernels
 
 support.require_cuda()
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy
 import pytest
+
+import PyGPU
 from gpu import support
 from gpu.kernel_library import Kernels
 from gpu.support import COUNT, REVERSED, SECONDS, SHAPES, VIEWS, Interface, no_wait, same, values
-
-import PyGPU
 
 support.require_cuda()
 cupy = pytest.importorskip("cupy")

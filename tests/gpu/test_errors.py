@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from gpu import support
-from gpu.kernel_library import Kernels
 
 import PyGPU
+from gpu import support
+from gpu.kernel_library import Kernels
 
 support.require_cuda()
 

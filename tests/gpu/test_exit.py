@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from gpu import support
 from gpu.kernel_library import Kernels
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from gpu import support
 
 import PyGPU
+from gpu import support
 
 support.require_cuda()
 pytestmark = pytest.mark.starts_processes

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy
 import pytest
+
+import PyGPU
 from gpu import support
 from gpu.kernel_library import Kernels
 from gpu.support import COUNT, SECONDS, SHAPES, Interface, same, values
-
-import PyGPU
 
 support.require_cuda()
 jax = pytest.importorskip("jax")

@@ -8,9 +8,9 @@ import threading
 
 import numpy
 import pytest
-from gpu import support
 
 import PyGPU
+from gpu import support
 
 support.require_cuda()
 

@@ -15,10 +15,10 @@ import textwrap
 
 import numpy
 import pytest
-from gpu import support
-from gpu.support import values
 
 import PyGPU
+from gpu import support
+from gpu.support import values
 
 support.require_cuda()
 pytest.importorskip("mpi4py")

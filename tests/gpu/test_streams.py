@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy
 import pytest
+
+import PyGPU
 from gpu import support
 from gpu.kernel_library import Kernels
 from gpu.support import COUNT, SECONDS, Interface, Producer, no_wait
-
-import PyGPU
 
 support.require_cuda()
 

@@ -6,10 +6,10 @@ import random
 
 import numpy
 import pytest
-from gpu import support
-from gpu.support import same
 
 import PyGPU
+from gpu import support
+from gpu.support import same
 
 support.require_cuda()
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy
 import pytest
+
+import PyGPU
 from gpu import support
 from gpu.kernel_library import Kernels
 from gpu.support import COUNT, SECONDS, SHAPES, VIEWS, Interface, element_strides, no_wait, same, values
-
-import PyGPU
 
 support.require_cuda()
 torch = pytest.importorskip("torch")
