@@ -1,7 +1,7 @@
 """A pytest plugin for leak checkers: at the end nothing of PyGPU is alive, and the context is destroyed.
 
-A process normally leaves its memory to the driver when it ends, and checkers count what is alive when a context is destroyed.
-With this, whatever they count then is a leak.
+A process normally leaves its memory to the driver when it ends, and checkers count what is alive when a context is
+destroyed. With this, whatever they count then is a leak.
 """
 
 from __future__ import annotations

@@ -21,9 +21,11 @@ DTYPES = [
     "float16", "float32", "float64", "complex64", "complex128",
 ]  # fmt: skip
 
-SOURCE = (
-    'extern "C" __global__ void add(float* x, float y, unsigned int n) { if (threadIdx.x < n) x[threadIdx.x] += y; }'
-)
+SOURCE = """
+extern "C" __global__ void add(float* x, float y, unsigned int n) {
+    if (threadIdx.x < n) x[threadIdx.x] += y;
+}
+"""
 
 
 @pytest.fixture(scope="module")

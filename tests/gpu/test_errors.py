@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 
 import PyGPU
@@ -33,7 +35,7 @@ FAULT = """
 
 
 def run(kernels: Kernels, body: str) -> str:
-    script = support.textwrap.dedent(FAULT) + support.textwrap.dedent(body) + "\nprint('ended')\n"
+    script = textwrap.dedent(FAULT) + textwrap.dedent(body) + "\nprint('ended')\n"
     output = support.ended_well(support.run_script(script, str(kernels.path)))
     assert output.splitlines()[-1] == "ended"
     return output

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 
 from gpu import support
@@ -107,7 +109,7 @@ SCRIPTS = {
 
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_the_process_ends_cleanly_with(name: str) -> None:
-    script = "import PyGPU\n" + support.textwrap.dedent(SCRIPTS[name]) + "\nprint('ended')\n"
+    script = "import PyGPU\n" + textwrap.dedent(SCRIPTS[name]) + "\nprint('ended')\n"
     assert "ended" in support.ended_well(support.run_script(script)).splitlines()
 
 

@@ -56,7 +56,6 @@ def run(in_child: str, before: str = USE, after: str = USE) -> None:
         "PyGPU.Event()",
         "PyGPU.memory_info()",
         "PyGPU.set_device(0)",
-        "array.__dlpack__()",
     ],
 )
 def test_a_gpu_call_in_the_child_says_what_to_do(call: str) -> None:

@@ -71,8 +71,8 @@ def test_what_jax_cannot_hold_is_copied_first(take: Any) -> None:
     same(numpy.asarray(jnp.from_dlpack(view.copy())), take(host))
     try:
         shared = jnp.from_dlpack(view)
-    except Exception as error:  # whatever JAX raises for a layout: the test is that it raises or is right
-        assert isinstance(error, (RuntimeError, ValueError, BufferError, NotImplementedError)), error
+    except (RuntimeError, ValueError, BufferError, NotImplementedError):
+        pass  # it says so or it is right
     else:
         same(numpy.asarray(shared), take(host))
 

@@ -105,7 +105,7 @@ def test_a_threshold_of_zero_keeps_nothing() -> None:
 def test_memory_info_is_the_drivers() -> None:
     free, total = PyGPU.memory_info()
     assert 0 < free <= total
-    assert total == PyGPU.device_properties(PyGPU.current_device())["total_memory"] or total > GIB
+    assert abs(total - PyGPU.device_properties(PyGPU.current_device())["total_memory"]) < 2 * GIB
     array = PyGPU.empty(4 * GIB, "uint8") if free > 6 * GIB else PyGPU.empty(free // 2, "uint8")
     assert PyGPU.memory_info()[0] <= free - array.nbytes // 2
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import numpy
 import pytest
@@ -20,9 +21,9 @@ def random_shape(generator: random.Random, ndim: int, most: int) -> tuple[int, .
     return tuple(generator.choice([1, 2, 3, generator.randint(0, most)]) for _ in range(ndim))
 
 
-def random_key(generator: random.Random, shape: tuple[int, ...]) -> tuple[slice, ...]:
-    """A slice of any sign and step for each axis."""
-    key = []
+def random_key(generator: random.Random, shape: tuple[int, ...]) -> tuple[Any, ...]:
+    """A slice of any sign and step for each axis; the Ellipsis keeps NumPy from making a scalar of a 0-d array."""
+    key: list[slice] = []
     for length in shape:
         step = generator.choice([1, 1, 2, 3, -1, -1, -2])
         start, stop = sorted((generator.randint(0, length), generator.randint(0, length)))
@@ -30,12 +31,12 @@ def random_key(generator: random.Random, shape: tuple[int, ...]) -> tuple[slice,
             start, stop = 0, length
         backwards = slice(stop - 1 if stop else 0, start - 1 if start else None, step)
         key.append(slice(start, stop, step) if step > 0 else backwards)
-    return tuple(key)
+    return (*key, ...)
 
 
 def random_values(generator: random.Random, shape: tuple[int, ...], dtype: str) -> numpy.ndarray:
     made = numpy.random.default_rng(generator.randrange(2**32)).integers(0, 100, shape)
-    return made.astype(dtype)
+    return numpy.asarray(made).astype(dtype)
 
 
 def random_axes(generator: random.Random, ndim: int) -> list[int]:
