@@ -55,17 +55,17 @@ impl Array {
         Ok(Self { allocation, layout, dtype, readonly })
     }
 
-    /// Writes into `slot` an array over a block that is as large as the layout says; see [`Self::write_view`].
+    /// Writes into `slot` an array over a block, whose layout is that of one element, for the caller to set; see
+    /// [`Self::write_view`].
     ///
     /// # Safety
     /// `slot` may be written and holds no array yet.
     #[inline]
-    pub unsafe fn write_new(slot: *mut Self, allocation: Arc<Allocation>, layout: &Layout, dtype: DType) {
+    pub unsafe fn write_new(slot: *mut Self, allocation: Arc<Allocation>, dtype: DType) {
         // SAFETY: each field of the slot is written once, without being read.
         unsafe {
             (&raw mut (*slot).allocation).write(allocation);
-            Layout::write_scalar(&raw mut (*slot).layout, layout.itemsize());
-            (*slot).layout.assign(layout);
+            Layout::write_scalar(&raw mut (*slot).layout, dtype.itemsize() as i64);
             (&raw mut (*slot).dtype).write(dtype);
             (&raw mut (*slot).readonly).write(false);
         }

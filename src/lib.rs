@@ -2,7 +2,7 @@
 //!
 //! The layers, each of which may use only those to its left (`tests/test_layers.py` holds it):
 //!
-//! `error, dtype, layout <- backend <- lifetime, device, stream <- memory <- array <- copy <- interop <- python`
+//! `error, dtype, layout <- backend <- lifetime <- device, stream <- memory <- array <- copy <- interop <- python`
 //!
 //! - [`layout`] is pure arithmetic of shapes and signed byte strides;
 //! - [`backend`] is the narrow waist: what a device can do, opened at run time;

@@ -27,7 +27,9 @@ impl Layout {
     #[inline(always)]
     pub fn assign(&mut self, other: &Self) {
         self.axes.clear();
-        self.axes.extend_from_slice(&other.axes);
+        for &axis in &other.axes {
+            self.axes.push(axis); // inlined, which `extend_from_slice` is not
+        }
         self.offset = other.offset;
         self.itemsize = other.itemsize;
     }

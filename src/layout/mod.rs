@@ -94,6 +94,13 @@ impl Layout {
         Ok(layout)
     }
 
+    /// The bytes of an array without gaps, checked as [`Layout::contiguous`] does.
+    #[inline]
+    pub fn bytes_of(shape: &[i64], itemsize: i64) -> Result<i64> {
+        check_size(shape, itemsize)?;
+        Ok(shape.iter().product::<i64>() * itemsize)
+    }
+
     /// As [`Layout::contiguous`], written where it stays.
     #[inline(always)]
     pub fn set_contiguous(&mut self, shape: &[i64], itemsize: i64, order: Order) -> Result<()> {

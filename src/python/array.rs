@@ -115,8 +115,10 @@ impl Drop for GpuArray {
         if array.device().is_cpu() || Arc::strong_count(array.allocation()) > 1 || lifetime::exiting() {
             return; // no driver is called
         }
-        // The free may wait for the driver, and whoever holds the driver may wait for the GIL.
-        Python::attach(|py| py.detach(move || drop(array)));
+        // The free may wait for the driver, and whoever holds the driver may wait for the GIL. An interpreter that is ending
+        // cannot be attached to; then there is no GIL to leave.
+        let mut array = Some(array);
+        Python::try_attach(|py| py.detach(|| drop(array.take())));
     }
 }
 
@@ -179,17 +181,19 @@ pub(super) fn new_exact(py: Python<'_>, value: GpuArray) -> PyResult<Bound<'_, G
 pub(super) fn new_on<'py>(
     py: Python<'py>,
     allocation: Arc<Allocation>,
-    layout: &Layout,
     dtype: DType,
+    set: impl FnOnce(&mut Layout) -> PyResult<()>,
 ) -> PyResult<Bound<'py, GpuArray>> {
-    // SAFETY: every field of the value is written, and then the object is whole.
+    // SAFETY: as in `new_view_with`.
     unsafe {
         let (object, value) = allocate_exact(py)?;
-        Array::write_new((&raw mut (*value).array).cast(), allocation, layout, dtype);
+        Array::write_new((&raw mut (*value).array).cast(), allocation, dtype);
         (&raw mut (*value).base).write(None);
         (&raw mut (*value).host).write(Mutex::new(None));
-        ffi::PyObject_GC_Track(object.cast());
-        Ok(Bound::from_owned_ptr(py, object).cast_into_unchecked())
+        let object: Bound<'py, GpuArray> = Bound::from_owned_ptr(py, object).cast_into_unchecked();
+        set((*value).array.layout_mut())?;
+        ffi::PyObject_GC_Track(object.as_ptr().cast());
+        Ok(object)
     }
 }
 
@@ -295,7 +299,10 @@ pub(super) fn new_of_class<'py>(class: &Bound<'py, PyType>, value: GpuArray) -> 
     // zeroed, tracked, and with the `__dict__` that Python wants. Nothing runs between that and the write of the value.
     unsafe {
         let alloc = ffi::PyType_GetSlot(class.as_type_ptr(), ffi::Py_tp_alloc);
-        let alloc: ffi::allocfunc = if alloc.is_null() { ffi::PyType_GenericAlloc } else { std::mem::transmute(alloc) };
+        let alloc = match alloc.is_null() {
+            true => ffi::PyType_GenericAlloc,
+            false => std::mem::transmute::<*mut std::ffi::c_void, ffi::allocfunc>(alloc),
+        };
         let object = alloc(class.as_type_ptr(), 0);
         if object.is_null() {
             return Err(PyErr::fetch(py));

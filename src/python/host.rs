@@ -160,7 +160,17 @@ pub(super) fn as_ndarray<'py>(
 
 /// Whether nobody but the caller holds the ndarray, so that its memory may be used again.
 pub(super) fn is_unshared(array: &Bound<'_, PyUntypedArray>, references: isize) -> bool {
-    // SAFETY: a live object and the GIL; without a GIL the count of another thread may lag, and reuse is off.
+    // SAFETY: a live object and the GIL.
     let count = unsafe { ffi::Py_REFCNT(array.as_ptr()) };
-    !cfg!(Py_GIL_DISABLED) && count <= references && owns_memory(array) && is_writable(array)
+    count <= references && owns_memory(array) && is_writable(array) && has_gil(array.py())
+}
+
+/// Whether the interpreter was built with a GIL. Without one, reference counts of other threads' objects may lag.
+fn has_gil(py: Python<'_>) -> bool {
+    static HAS_GIL: PyOnceLock<bool> = PyOnceLock::new();
+    let ask = || -> PyResult<bool> {
+        let flags = py.import("sys")?.getattr_opt("abiflags")?.map(|flags| flags.extract::<String>()).transpose()?;
+        Ok(!flags.unwrap_or_default().contains('t'))
+    };
+    *HAS_GIL.get_or_init(py, || ask().unwrap_or(false))
 }

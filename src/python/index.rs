@@ -2,16 +2,18 @@
 //!
 //! The key is walked twice and no list is made of it: once to count the axes it consumes, once to feed the layout.
 
-use pyo3::exceptions::PyIndexError;
+use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyTuple};
+use smallvec::SmallVec;
 
-use super::array::{GpuArray, new_view_with};
-use super::{assign, gather};
+use super::array::{GpuArray, new_view_of, new_view_with};
+use super::{assign, fields, gather};
 use crate::layout::{Indexer, Layout};
 
 /// What one item of a key is.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Item {
     Integer,
     Slice,
@@ -44,7 +46,6 @@ fn classify(item: &Bound<'_, PyAny>) -> PyResult<Item> {
 
 #[cold]
 fn classify_other(item: &Bound<'_, PyAny>) -> PyResult<Item> {
-    let py = item.py();
     let has_len = item.hasattr("__len__")?;
     if has_len || item.cast::<PyBool>().is_ok() || gather::is_numpy_array_or_bool(item)? {
         return Ok(Item::Advanced);
@@ -54,12 +55,10 @@ fn classify_other(item: &Bound<'_, PyAny>) -> PyResult<Item> {
         return Ok(Item::Integer);
     }
     let kind = item.get_type();
-    let error = PyIndexError::new_err(format!(
+    Err(PyIndexError::new_err(format!(
         "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid \
          indices; got {kind}"
-    ));
-    let _ = py;
-    Err(error)
+    )))
 }
 
 /// Sets `view` to what a key of integers, slices, `...` and `None` selects; `false` if the key holds anything else.
@@ -79,30 +78,32 @@ pub(super) fn basic(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyAny>) 
         Item::Advanced => return Ok(false),
     };
     let mut indexer = Indexer::new(layout, view, consumed, ellipsis);
-    feed(&mut indexer, layout, &mut 0, &item, key)?;
+    feed(&mut indexer, layout, &mut 0, item, key)?;
     indexer.finish()?;
     Ok(true)
 }
 
 fn basic_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -> PyResult<bool> {
     let (mut consumed, mut ellipses) = (0, 0);
+    let mut kinds: SmallVec<[Item; 8]> = SmallVec::new();
     for item in key.iter_borrowed() {
-        match classify(&item)? {
+        let kind = classify(&item)?;
+        match kind {
             Item::Integer | Item::Slice => consumed += 1,
             Item::Ellipsis => ellipses += 1,
             Item::NewAxis => {}
             Item::Advanced => return Ok(false),
         }
+        kinds.push(kind);
     }
     let mut indexer = Indexer::new(layout, view, consumed, ellipses > 0);
     // Which axis the next integer or slice works on: the indexer knows too, but a slice needs its length first.
     let mut axis = 0;
-    for item in key.iter_borrowed() {
-        let kind = classify(&item)?;
-        if matches!(kind, Item::Ellipsis) {
+    for (item, kind) in key.iter_borrowed().zip(kinds) {
+        if kind == Item::Ellipsis {
             axis += layout.ndim().saturating_sub(consumed);
         }
-        feed(&mut indexer, layout, &mut axis, &kind, &item)?;
+        feed(&mut indexer, layout, &mut axis, kind, &item)?;
     }
     indexer.finish()?;
     Ok(true)
@@ -113,7 +114,7 @@ fn feed(
     indexer: &mut Indexer<'_>,
     layout: &Layout,
     axis: &mut usize,
-    kind: &Item,
+    kind: Item,
     item: &Bound<'_, PyAny>,
 ) -> PyResult<()> {
     match kind {
@@ -134,14 +135,28 @@ fn feed(
 
 #[inline]
 fn integer(item: &Bound<'_, PyAny>) -> PyResult<i64> {
-    // SAFETY: a live object with `__index__`; -1 with an error set is a refusal.
-    let value = unsafe { ffi::PyNumber_AsSsize_t(item.as_ptr(), ffi::PyExc_IndexError) };
-    if value == -1
-        && let Some(error) = PyErr::take(item.py())
-    {
-        return Err(error);
+    // SAFETY: a live object; -1 may mean an error, which is then set.
+    let value = unsafe {
+        match ffi::PyLong_CheckExact(item.as_ptr()) {
+            0 => -1,
+            _ => ffi::PyLong_AsSsize_t(item.as_ptr()),
+        }
+    };
+    if value == -1 { integer_slowly(item) } else { Ok(value as i64) }
+}
+
+/// For -1, for what only has `__index__`, and for errors, which here become those of indexing.
+#[cold]
+fn integer_slowly(item: &Bound<'_, PyAny>) -> PyResult<i64> {
+    // SAFETY: a live object; what `integer` may have raised is replaced.
+    let value = unsafe {
+        ffi::PyErr_Clear();
+        ffi::PyNumber_AsSsize_t(item.as_ptr(), ffi::PyExc_IndexError)
+    };
+    match PyErr::take(item.py()) {
+        Some(error) if value == -1 => Err(error),
+        _ => Ok(value as i64),
     }
-    Ok(value as i64)
 }
 
 /// Start, step and number of elements of a slice of an axis of `length`.
@@ -167,7 +182,13 @@ impl GpuArray {
             is_basic = basic(layout, view, key)?;
             Ok(())
         })?;
-        if is_basic { Ok(view) } else { gather::gather(slf, key) }
+        if is_basic {
+            return Ok(view);
+        }
+        match fields::select(slf.get().array(), key)? {
+            Some(part) => new_view_of(slf, part),
+            None => gather::gather(slf, key),
+        }
     }
 
     fn __setitem__(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -177,6 +198,14 @@ impl GpuArray {
         if basic(array.layout(), &mut view, key)? {
             return assign::assign(slf.py(), &array.view(view), value);
         }
-        gather::scatter(slf, key, value)
+        match fields::select(array, key)? {
+            Some(part) if !part.readonly() => assign::assign(slf.py(), &part, value),
+            _ => gather::scatter(slf, key, value),
+        }
+    }
+
+    fn __delitem__(&self, key: &Bound<'_, PyAny>) -> PyResult<()> {
+        let _ = key;
+        Err(PyValueError::new_err("cannot delete array elements"))
     }
 }

@@ -6,21 +6,33 @@ use pyo3::prelude::*;
 mod array;
 mod assign;
 mod attributes;
+mod config;
 mod creation;
 mod device;
+mod devices;
 mod dtype;
 mod errors;
+mod event;
+mod exit;
+mod fields;
 mod foreign;
 mod gather;
 mod host;
 mod import;
 mod index;
+mod like;
+mod memory;
+mod number;
 mod pinned;
+mod properties;
 mod protocols;
 mod pybindgpu;
+mod raw;
+mod raw_copy;
 mod shape;
 mod stream;
 mod transfer;
+mod upload;
 mod views;
 
 /// The native core of PyGPU.
@@ -33,11 +45,13 @@ mod _core {
     #[pymodule_export]
     use super::attributes::Flags;
     #[pymodule_export]
-    use super::creation::{
-        arange, empty, empty_like, full, full_like, ones, ones_like, to_gpu, to_gpu_async, zeros, zeros_like,
-    };
+    use super::creation::{empty, full, ones, zeros};
+    #[pymodule_export]
+    use super::like::{empty_like, full_like, ones_like, zeros_like};
     #[pymodule_export]
     use super::protocols::_restore;
+    #[pymodule_export]
+    use super::upload::{arange, to_gpu, to_gpu_async};
     #[pymodule_export]
     use super::views::{broadcast_to, expand_dims, flip, moveaxis};
 
@@ -45,6 +59,16 @@ mod _core {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         errors::register(module)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+        device::register(module)?;
+        devices::register(module)?;
+        stream::register(module)?;
+        event::register(module)?;
+        memory::register(module)?;
+        raw::register(module)?;
+        raw_copy::register(module)?;
+        pinned::register(module)?;
+        config::register(module)?;
+        exit::register(module)?;
         array::check_object_layout(module.py())
     }
 }

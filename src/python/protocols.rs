@@ -209,7 +209,7 @@ pub(super) fn _restore<'py>(
     }
     let dtype = super::dtype::from_numpy(values.dtype().as_any())?;
     let device = crate::device::Device::current()?;
-    let array = super::creation::upload_new(class.py(), values, dtype, device)?;
+    let array = super::upload::upload_new(class.py(), values, dtype, device)?;
     super::array::new_of_class(class, GpuArray::from_array(array))
 }
 

@@ -36,7 +36,9 @@ fn from_other(object: &Bound<'_, PyAny>) -> PyResult<Dims> {
     // SAFETY: a type check of a live object.
     let is_index = unsafe { ffi::PyIndex_Check(object.as_ptr()) } != 0;
     // An ndarray has `__index__`, which works for a single integer only; as a sequence it is a shape.
-    let is_sequence = object.hasattr("__len__")? && object.len().is_ok();
+    // Not every iterable is one: the order of a set means nothing.
+    // SAFETY: a type check of a live object.
+    let is_sequence = unsafe { ffi::PySequence_Check(object.as_ptr()) } != 0 && object.len().is_ok();
     if is_sequence && object.cast::<PyString>().is_err() {
         return object.try_iter()?.map(|item| integer(&item?, "a shape")).collect();
     }
@@ -52,14 +54,28 @@ fn from_other(object: &Bound<'_, PyAny>) -> PyResult<Dims> {
 /// One integer, also NumPy's.
 #[inline]
 pub(super) fn integer(object: &Bound<'_, PyAny>, what: &str) -> PyResult<i64> {
-    // SAFETY: a live object; -1 with an error set is a refusal.
-    let value = unsafe { ffi::PyNumber_AsSsize_t(object.as_ptr(), ffi::PyExc_OverflowError) };
-    if value == -1
-        && let Some(error) = PyErr::take(object.py())
-    {
-        return Err(bad_integer(object, what, &error));
+    // SAFETY: a live object; -1 may mean an error, which is then set.
+    let value = unsafe {
+        match ffi::PyLong_CheckExact(object.as_ptr()) {
+            0 => -1,
+            _ => ffi::PyLong_AsSsize_t(object.as_ptr()),
+        }
+    };
+    if value == -1 { integer_slowly(object, what) } else { Ok(value as i64) }
+}
+
+/// For -1, for what only has `__index__`, and for errors.
+#[cold]
+fn integer_slowly(object: &Bound<'_, PyAny>, what: &str) -> PyResult<i64> {
+    // SAFETY: a live object; what `integer` may have raised is replaced.
+    let value = unsafe {
+        ffi::PyErr_Clear();
+        ffi::PyNumber_AsSsize_t(object.as_ptr(), ffi::PyExc_OverflowError)
+    };
+    match PyErr::take(object.py()) {
+        Some(error) if value == -1 => Err(bad_integer(object, what, &error)),
+        _ => Ok(value as i64),
     }
-    Ok(value as i64)
 }
 
 #[cold]

@@ -183,17 +183,26 @@ fn set_on(py: Python<'_>, target: &Array, ary: &Bound<'_, PyAny>, stream: &Strea
     target.check_writable("set")?;
     let source = source_of_set(target, ary)?;
     let side = side_as(&source, target, "set")?;
-    let keeper = source.into_any().unbind();
+    let keeper = keeper(stream, source.as_any(), wait);
     py.detach(|| {
-        // SAFETY: the ndarray is held by `keeper` until the stream has passed.
+        // SAFETY: the ndarray is held by `source` if the stream is waited for, else by `keeper` until it has passed.
         unsafe { copy::to_device(target, &side, stream)? };
-        if wait { finish(stream) } else { keep(stream, keeper) }
+        leave(stream, keeper)
     })?;
     Ok(())
 }
 
-fn keep(stream: &Stream, keeper: Py<PyAny>) -> Result<()> {
-    if stream.device().is_cpu() { Ok(()) } else { pending::keep_until_passed(stream, Box::new(keeper)) }
+/// A reference to an ndarray that asynchronous work uses; none where the call waits for it.
+fn keeper(stream: &Stream, array: &Bound<'_, PyAny>, wait: bool) -> Option<Py<PyAny>> {
+    (!wait && !stream.device().is_cpu()).then(|| array.clone().unbind())
+}
+
+/// Waits for the stream, or lets it keep what its work uses.
+fn leave(stream: &Stream, keeper: Option<Py<PyAny>>) -> Result<()> {
+    match keeper {
+        Some(keeper) => pending::keep_until_passed(stream, Box::new(keeper)),
+        None => finish(stream),
+    }
 }
 
 fn get_on<'py>(
@@ -206,11 +215,11 @@ fn get_on<'py>(
     let source = slf.get().array();
     let target = target_of_get(slf, ary)?;
     let side = side_as(&target, source, "get")?;
-    let keeper = target.clone().into_any().unbind();
+    let keeper = keeper(stream, target.as_any(), wait);
     py.detach(|| {
-        // SAFETY: the ndarray is held by `keeper` until the stream has passed, and its elements do not overlap.
+        // SAFETY: as in `set_on`; the ndarray's elements do not overlap.
         unsafe { copy::to_host(&side, source, stream)? };
-        if wait { finish(stream) } else { keep(stream, keeper) }
+        leave(stream, keeper)
     })?;
     if ary.is_none() {
         *slf.get().host() = Some(target.clone().into_any().unbind());

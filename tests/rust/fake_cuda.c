@@ -18,6 +18,11 @@
 #define STACK 16
 typedef unsigned long long Ptr;
 typedef unsigned Code;
+/* Device addresses carry a mark that no host address has, so that one in place of the other is refused. */
+#define MARK (1ull << 60)
+static Ptr mark(void *p) { return (Ptr)p | MARK; }
+static void *on_device(Ptr p) { return p & MARK ? (void *)(p & ~MARK) : NULL; }
+static void *on_host(const void *p) { return (Ptr)p & MARK ? NULL : (void *)p; }
 
 static __thread void *stack[STACK];
 static __thread int depth;
@@ -74,9 +79,9 @@ Code cuCtxRecordEvent(void *c, void *e) { (void)e; return (char *)c == contexts 
 
 Code cuMemGetInfo_v2(size_t *f, size_t *t) { CONTEXT; *f = 1000 + (size_t)device; *t = 2000; return 0; }
 #ifndef INCOMPLETE
-Code cuMemAlloc_v2(Ptr *p, size_t n) { CONTEXT; if (n >> 40) return 2; *p = (Ptr)malloc(n); return 0; }
+Code cuMemAlloc_v2(Ptr *p, size_t n) { CONTEXT; if (n >> 40) return 2; *p = mark(malloc(n)); return 0; }
 #endif
-Code cuMemFree_v2(Ptr p) { CONTEXT; free((void *)p); return 0; }
+Code cuMemFree_v2(Ptr p) { CONTEXT; free(on_device(p)); return p & MARK ? 0 : 1; }
 Code cuMemHostAlloc(void **p, size_t n, unsigned f) { CONTEXT; if (n >> 40) return 2; pinned_alive += f; *p = malloc(n); return 0; }
 Code cuMemFreeHost(void *p) { CONTEXT; free(p); return 0; }
 Code cuMemHostRegister_v2(void *p, size_t n, unsigned f) { CONTEXT; return !p || !n || f & 4 ? 1 : 0; }
@@ -104,24 +109,25 @@ Code cuMemPoolCreate(void **p, const struct PoolProps *q) {
 Code cuMemPoolSetAttribute(void *p, int a, void *v) { pool[a] = *(Ptr *)v; return p == pool ? 0 : 1; }
 Code cuMemPoolGetAttribute(void *p, int a, void *v) { *(Ptr *)v = a == 4 ? pool[a] : (Ptr)a * 10; return p == pool ? 0 : 1; }
 Code cuMemPoolTrimTo(void *p, size_t n) { return p == pool && n == pool[4] ? 0 : 1; }
-Code cuMemAllocFromPoolAsync(Ptr *p, size_t n, void *q, void *s) { CONTEXT; (void)s; if (n >> 40) return 2; *p = (Ptr)malloc(n); return q == pool ? 0 : 1; }
-Code cuMemFreeAsync(Ptr p, void *s) { CONTEXT; (void)s; free((void *)p); return 0; }
+Code cuMemAllocFromPoolAsync(Ptr *p, size_t n, void *q, void *s) { CONTEXT; (void)s; if (n >> 40) return 2; *p = mark(malloc(n)); return q == pool ? 0 : 1; }
+Code cuMemFreeAsync(Ptr p, void *s) { CONTEXT; (void)s; free(on_device(p)); return p & MARK ? 0 : 1; }
 
-static Code move(void *to, const void *from, size_t n, void *s) { CONTEXT; if ((Ptr)s == 0x700) return 700; memmove(to, from, n); return 0; }
-Code cuMemcpyHtoDAsync_v2(Ptr to, const void *from, size_t n, void *s) { return move((void *)to, from, n, s); }
-Code cuMemcpyDtoHAsync_v2(void *to, Ptr from, size_t n, void *s) { return move(to, (void *)from, n, s); }
-Code cuMemcpyDtoDAsync_v2(Ptr to, Ptr from, size_t n, void *s) { return move((void *)to, (void *)from, n, s); }
+static Code move(void *to, const void *from, size_t n, void *s) { CONTEXT; if ((Ptr)s == 0x700) return 700; if (!to || !from) return 1; memmove(to, from, n); return 0; }
+Code cuMemcpyHtoDAsync_v2(Ptr to, const void *from, size_t n, void *s) { return move(on_device(to), on_host(from), n, s); }
+Code cuMemcpyDtoHAsync_v2(void *to, Ptr from, size_t n, void *s) { return move(on_host(to), on_device(from), n, s); }
+Code cuMemcpyDtoDAsync_v2(Ptr to, Ptr from, size_t n, void *s) { return move(on_device(to), on_device(from), n, s); }
 Code cuMemcpyPeerAsync(Ptr to, void *toc, Ptr from, void *fromc, size_t n, void *s) {
-    return fromc == top() && toc != fromc && toc ? move((void *)to, (void *)from, n, s) : 1;
+    return fromc == top() && toc != fromc && toc ? move(on_device(to), on_device(from), n, s) : 1;
 }
 struct Side2 { size_t x, y; int kind; void *host; Ptr device; void *array; size_t pitch; };
 struct Copy2 { struct Side2 from, to; size_t width, height; };
 struct Side3 { size_t x, y, z, lod; int kind; void *host; Ptr device; void *array, *reserved; size_t pitch, height; };
 struct Copy3 { struct Side3 from, to; size_t width, height, depth; };
-static char *begin(int kind, void *host, Ptr device) { return kind == 1 ? host : kind == 2 ? (char *)device : NULL; }
+static char *begin(int kind, void *host, Ptr device) { return kind == 1 ? on_host(host) : kind == 2 ? on_device(device) : NULL; }
 Code cuMemcpy2DAsync_v2(const struct Copy2 *c, void *s) {
     if (c->from.pitch > 64 || c->to.pitch > 64 || c->from.pitch < c->width || c->to.pitch < c->width) return 1;
     char *from = begin(c->from.kind, c->from.host, c->from.device), *to = begin(c->to.kind, c->to.host, c->to.device);
+    if (!from || !to) return 1;
     for (size_t i = 0; i < c->height; i++) {
         Code code = move(to + i * c->to.pitch, from + i * c->from.pitch, c->width, s);
         if (code) return code;
@@ -140,8 +146,9 @@ Code cuMemcpy3DAsync_v2(const struct Copy3 *c, void *s) {
 }
 static Code set(Ptr to, size_t pitch, const void *v, size_t size, size_t n, size_t h) {
     CONTEXT;
-    if (pitch > 64) return 1;
-    for (size_t i = 0; i < h; i++) for (size_t j = 0; j < n; j++) memcpy((char *)to + i * pitch + j * size, v, size);
+    char *first = on_device(to);
+    if (pitch > 64 || !first) return 1;
+    for (size_t i = 0; i < h; i++) for (size_t j = 0; j < n; j++) memcpy(first + i * pitch + j * size, v, size);
     return 0;
 }
 Code cuMemsetD8Async(Ptr p, unsigned char v, size_t n, void *s) { (void)s; return set(p, 0, &v, 1, n, 1); }

@@ -118,7 +118,7 @@ mod broadcasting {
     fn shapes_broadcast_as_in_numpy() {
         assert_eq!(broadcast_shapes(&[&[2, 3], &[3], &[4, 1, 1]]).unwrap()[..], [4, 2, 3]);
         assert_eq!(broadcast_shapes(&[&[0, 3], &[1]]).unwrap()[..], [0, 3]);
-        assert_eq!(broadcast_shapes(&[]).unwrap()[..], []);
+        assert_eq!(broadcast_shapes(&[]).unwrap()[..], [0i64; 0]);
         value_error(
             broadcast_shapes(&[&[3, 4], &[2]]),
             "operands could not be broadcast together with shapes (3,4) (2,)",

@@ -7,7 +7,7 @@ mod building {
     fn a_fresh_array_has_numpys_strides() {
         assert_eq!(strides(&fresh(&[3, 1, 4])), [16, 16, 4]);
         assert_eq!(strides(&Layout::contiguous(&[3, 1, 4], 4, Order::F).unwrap()), [4, 12, 12]);
-        assert_eq!(strides(&fresh(&[])), []);
+        assert_eq!(strides(&fresh(&[])), [0i64; 0]);
     }
 
     #[test]

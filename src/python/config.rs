@@ -1,0 +1,137 @@
+//! What PyGPU found on this machine, for the user and for a report of a defect.
+
+use std::fmt::Write;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use super::properties;
+use crate::backend::{self, BackendKind, BackendReport, DeviceProperties, Report};
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+fn backend_dict<'py>(py: Python<'py>, report: &BackendReport) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("name", report.kind.name())?;
+    dict.set_item("available", report.reason.is_none())?;
+    dict.set_item("reason", &report.reason)?;
+    dict.set_item("library", &report.library)?;
+    dict.set_item("driver_version", report.driver_version)?;
+    let searched: Vec<_> = report.attempts.iter().map(|attempt| (&attempt.name, &attempt.error)).collect();
+    dict.set_item("searched", searched)?;
+    let devices = PyList::empty(py);
+    for device in &report.devices {
+        devices.append(properties::dict(py, device)?)?;
+    }
+    dict.set_item("devices", devices)?;
+    Ok(dict)
+}
+
+/// What PyGPU found on this machine. It opens the vendors' libraries and creates no context on a device.
+///
+/// Returns
+/// -------
+/// dict
+///     `version`; `backend`, the name of the one that is used unless another is named, or None; `backend_error`, why there
+///     is none, or None; `PYGPU_BACKEND`, what that variable asks for, or None; and `backends`, a list of dicts with `name`,
+///     `available`, `reason` (why it is not), `library` (the file that was opened), `driver_version` as 12080 for 12.8,
+///     `searched` (pairs of a library that could not be opened and the reason), and `devices` (dicts as from
+///     :func:`device_properties`).
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> [backend['name'] for backend in PyGPU.config()['backends']]
+/// ['cuda', 'hip', 'cpu']
+#[pyfunction]
+fn config(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let report = py.detach(backend::report);
+    let dict = PyDict::new(py);
+    dict.set_item("version", VERSION)?;
+    dict.set_item("backend", report.default.as_ref().ok().map(|kind| kind.name()))?;
+    dict.set_item("backend_error", report.default.as_ref().err())?;
+    dict.set_item("PYGPU_BACKEND", &report.forced)?;
+    let backends = PyList::empty(py);
+    for entry in &report.backends {
+        backends.append(backend_dict(py, entry)?)?;
+    }
+    dict.set_item("backends", backends)?;
+    Ok(dict)
+}
+
+/// `12080` as `12.8`.
+fn version_text(version: i32) -> String {
+    format!("{}.{}", version / 1000, version % 1000 / 10)
+}
+
+fn device_line(kind: BackendKind, index: usize, device: &DeviceProperties) -> String {
+    let memory = device.total_memory as f64 / f64::from(1 << 30);
+    let (major, minor) = device.compute_capability;
+    match kind {
+        BackendKind::Cpu => format!("    cpu: {}, {memory:.1} GiB", device.name),
+        _ => format!(
+            "    {}:{index}: {}, {memory:.1} GiB, compute capability {major}.{minor} ({})",
+            kind.name(),
+            device.name,
+            device.architecture
+        ),
+    }
+}
+
+fn backend_lines(entry: &BackendReport) -> Vec<String> {
+    let mut line = format!("  {}: ", entry.kind.name());
+    match &entry.reason {
+        None => line.push_str("available"),
+        Some(reason) => line.push_str(&format!("not available: {reason}")),
+    }
+    if entry.driver_version != 0 {
+        // A text that is being built takes everything.
+        let _ = write!(line, ", driver {}", version_text(entry.driver_version));
+    }
+    if !entry.library.is_empty() {
+        let _ = write!(line, ", {}", entry.library);
+    }
+    let mut lines = vec![line];
+    lines.extend(entry.attempts.iter().map(|attempt| format!("    searched {}: {}", attempt.name, attempt.error)));
+    let devices = entry.devices.iter().enumerate();
+    lines.extend(devices.map(|(index, device)| device_line(entry.kind, index, device)));
+    lines
+}
+
+fn text_of(report: &Report) -> String {
+    let mut lines = vec![format!("PyGPU {VERSION}")];
+    lines.push(match &report.default {
+        Ok(kind) => format!("backend: {}", kind.name()),
+        Err(error) => format!("backend: none: {error}"),
+    });
+    lines.push(match &report.forced {
+        Some(name) => format!("PYGPU_BACKEND: {name}"),
+        None => "PYGPU_BACKEND: not set".to_owned(),
+    });
+    lines.push("backends, in the order in which they are looked for:".to_owned());
+    lines.extend(report.backends.iter().flat_map(backend_lines));
+    lines.join("\n")
+}
+
+/// Prints what PyGPU found on this machine: its version, the backend in use, and for each backend its library, driver and
+/// devices, or what was searched and why it failed. ``python -m PyGPU`` does the same.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.show_config()  # doctest: +ELLIPSIS
+/// PyGPU ...
+/// backend: ...
+#[pyfunction]
+fn show_config(py: Python<'_>) -> PyResult<()> {
+    let report = py.detach(backend::report);
+    // Python's own print, since a notebook or a test replaces sys.stdout.
+    py.import("builtins")?.call_method1("print", (text_of(&report),))?;
+    Ok(())
+}
+
+/// Puts the functions into the module.
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(config, module)?)?;
+    module.add_function(wrap_pyfunction!(show_config, module)?)
+}

@@ -1,0 +1,260 @@
+//! The functions that ask or set something of a device.
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use super::device::{from_argument, let_reach, make_current, reaches, required};
+use super::{properties, raw};
+use crate::backend;
+use crate::device::Device;
+use crate::memory::pool;
+
+/// How many devices the default backend has; at least one.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.device_count() >= 1
+/// True
+#[pyfunction]
+fn device_count(py: Python<'_>) -> PyResult<i32> {
+    Ok(py.detach(backend::default_backend)?.device_count())
+}
+
+/// The number of the calling thread's current device, which every library that uses the driver shares.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.current_device()
+/// 0
+#[pyfunction]
+fn current_device(py: Python<'_>) -> PyResult<i32> {
+    Ok(py.detach(Device::current)?.index())
+}
+
+/// Makes a device the calling thread's current one.
+///
+/// Parameters
+/// ----------
+/// device : int, str or Device
+///     A device of the default backend.
+///
+/// Raises
+/// ------
+/// ValueError
+///     For a device that does not exist, or of another backend than the default one.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.set_device(0)
+#[pyfunction]
+fn set_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
+    let chosen = required(device)?;
+    Ok(device.py().detach(|| make_current(chosen))?)
+}
+
+/// Waits until a device has nothing left to do.
+///
+/// Parameters
+/// ----------
+/// device : int, str or Device, optional
+///     The current device by default.
+///
+/// Raises
+/// ------
+/// CudaError
+///     Also for what failed earlier, while nobody waited for it.
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> _core.synchronize_device()
+#[pyfunction]
+#[pyo3(signature = (device=None))]
+fn synchronize_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    let device = from_argument(py, device)?;
+    Ok(py.detach(|| device.synchronize())?)
+}
+
+/// Destroys everything that the process holds on a device: memory, streams, events, kernels.
+///
+/// Parameters
+/// ----------
+/// device : int, str or Device, optional
+///     The current device by default.
+///
+/// Warnings
+/// --------
+/// It also destroys what *other* libraries of the process hold there, and they are not told: using them afterwards may crash
+/// the process. Pinned host memory of the device is unmapped, so that an ndarray over it must not be touched any more.
+/// PyGPU's own arrays, streams and events of the device raise `ValueError` from then on.
+///
+/// Notes
+/// -----
+/// On the CPU it does nothing: host memory belongs to the arrays that are over it.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.reset_device('cpu')
+#[pyfunction]
+#[pyo3(signature = (device=None))]
+fn reset_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    let device = from_argument(py, device)?;
+    if device.is_cpu() {
+        return Ok(());
+    }
+    Ok(py.detach(|| {
+        // SAFETY: the caller was told by the docstring; PyGPU's own handles know that their epoch is over.
+        let result = unsafe { device.reset() };
+        pool::forget(device);
+        raw::forget(device);
+        result
+    })?)
+}
+
+/// What a device is.
+///
+/// Parameters
+/// ----------
+/// device : int, str or Device
+///     The device.
+///
+/// Returns
+/// -------
+/// dict
+///     `name`; `uuid`, 16 bytes; `pci_domain`, `pci_bus` and `pci_device`; `compute_capability`, a pair of ints;
+///     `architecture` as compilers spell it; `total_memory` in bytes; `multiprocessor_count`; `warp_size`;
+///     `max_threads_per_block`; `l2_cache_size` in bytes; `clock_rate` in kHz, 0 where the driver does not say;
+///     `memory_pools`, whether memory comes in the order of a stream; `integrated`, whether the host and the device share
+///     memory; `async_engine_count`.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.device_properties(0)['total_memory'] > 0
+/// True
+#[pyfunction]
+fn device_properties<'py>(device: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+    let chosen = required(device)?;
+    properties::dict(device.py(), &device.py().detach(|| chosen.properties())?)
+}
+
+/// Free and total memory of a device.
+///
+/// Parameters
+/// ----------
+/// device : int, str or Device, optional
+///     The current device by default.
+///
+/// Returns
+/// -------
+/// free, total : int
+///     Bytes.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> free, total = PyGPU.memory_info()
+/// >>> 0 <= free <= total
+/// True
+#[pyfunction]
+#[pyo3(signature = (device=None))]
+fn memory_info(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<(usize, usize)> {
+    let device = from_argument(py, device)?;
+    let info = py.detach(|| device.memory_info())?;
+    Ok((info.free, info.total))
+}
+
+/// The version of the default backend's driver, as 12080 for 12.8; 0 on the CPU.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.driver_version() >= 0
+/// True
+#[pyfunction]
+fn driver_version(py: Python<'_>) -> PyResult<i32> {
+    Ok(py.detach(backend::default_backend)?.driver_version())
+}
+
+/// The name of the default backend: ``'cuda'``, ``'hip'`` or ``'cpu'``.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.backend_name() in ('cuda', 'hip', 'cpu')
+/// True
+#[pyfunction]
+fn backend_name(py: Python<'_>) -> PyResult<&'static str> {
+    Ok(py.detach(backend::default_backend)?.kind().name())
+}
+
+/// Whether a device can read the memory of another directly.
+///
+/// Parameters
+/// ----------
+/// device, peer : int, str or Device
+///     The reader and the owner of the memory.
+///
+/// Returns
+/// -------
+/// bool
+///     True when both are the same.
+///
+/// Raises
+/// ------
+/// ValueError
+///     For devices of two backends.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.can_access_peer(0, 0)
+/// True
+#[pyfunction]
+fn can_access_peer(device: &Bound<'_, PyAny>, peer: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let (reader, owner) = (required(device)?, required(peer)?);
+    Ok(device.py().detach(|| reaches(reader, owner))?)
+}
+
+/// Lets a device read the memory of another directly. A second call does nothing.
+///
+/// Parameters
+/// ----------
+/// device, peer : int, str or Device
+///     The reader and the owner of the memory.
+///
+/// Raises
+/// ------
+/// ValueError
+///     For devices of two backends.
+/// CudaError
+///     When no path leads there; ask `can_access_peer` first.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.enable_peer_access(0, 0)
+#[pyfunction]
+fn enable_peer_access(device: &Bound<'_, PyAny>, peer: &Bound<'_, PyAny>) -> PyResult<()> {
+    let (reader, owner) = (required(device)?, required(peer)?);
+    Ok(device.py().detach(|| let_reach(reader, owner))?)
+}
+
+/// Puts the functions into the module.
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(device_count, module)?)?;
+    module.add_function(wrap_pyfunction!(current_device, module)?)?;
+    module.add_function(wrap_pyfunction!(set_device, module)?)?;
+    module.add_function(wrap_pyfunction!(synchronize_device, module)?)?;
+    module.add_function(wrap_pyfunction!(reset_device, module)?)?;
+    module.add_function(wrap_pyfunction!(device_properties, module)?)?;
+    module.add_function(wrap_pyfunction!(memory_info, module)?)?;
+    module.add_function(wrap_pyfunction!(driver_version, module)?)?;
+    module.add_function(wrap_pyfunction!(backend_name, module)?)?;
+    module.add_function(wrap_pyfunction!(can_access_peer, module)?)?;
+    module.add_function(wrap_pyfunction!(enable_peer_access, module)?)
+}

@@ -1,0 +1,23 @@
+//! The end: of an object whose drop reaches a driver, and of the process.
+
+use pyo3::prelude::*;
+use pyo3::types::PyCFunction;
+
+use crate::lifetime;
+
+/// Drops what calls a driver in its drop, with the GIL released: the driver may wait for a thread that waits for the GIL.
+pub(super) fn drop_detached<T: Send>(value: T) {
+    if lifetime::exiting() {
+        drop(value); // calls no driver any more
+        return;
+    }
+    Python::attach(|py| py.detach(move || drop(value)));
+}
+
+/// Leaves memory to the process from `atexit` on: what is dropped later may find the driver half gone.
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    let leave = PyCFunction::new_closure(py, Some(c"leave_to_process"), None, |_, _| lifetime::leave_to_process())?;
+    py.import("atexit")?.call_method1("register", (leave,))?;
+    Ok(())
+}

@@ -1,0 +1,136 @@
+//! What PyGPU holds of a device, and how much of it is kept for later.
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use super::{device, number};
+use crate::memory::pool;
+
+/// What PyGPU holds on a device.
+///
+/// Parameters
+/// ----------
+/// device : int, str or Device, optional
+///     The current device by default.
+///
+/// Returns
+/// -------
+/// dict
+///     `bytes`, in live blocks; `peak`, the most there ever were; `count` of live blocks; and of the pool from which they
+///     come `pool_reserved`, the bytes that it holds of the device, `pool_used`, those in use, and the most there ever were
+///     of both, `pool_reserved_peak` and `pool_used_peak`. All are 0 on the CPU, whose memory is the process's own.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> sorted(PyGPU.memory_statistics())[:3]
+/// ['bytes', 'count', 'peak']
+#[pyfunction]
+#[pyo3(signature = (device=None))]
+fn memory_statistics<'py>(py: Python<'py>, device: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyDict>> {
+    let device = device::from_argument(py, device)?;
+    let figures = py.detach(|| pool::figures(device))?;
+    let dict = PyDict::new(py);
+    dict.set_item("bytes", figures.bytes)?;
+    dict.set_item("peak", figures.peak)?;
+    dict.set_item("count", figures.count)?;
+    dict.set_item("pool_reserved", figures.pool.reserved)?;
+    dict.set_item("pool_reserved_peak", figures.pool.reserved_peak)?;
+    dict.set_item("pool_used", figures.pool.used)?;
+    dict.set_item("pool_used_peak", figures.pool.used_peak)?;
+    Ok(dict)
+}
+
+/// Sets how many freed bytes PyGPU keeps of a device for its next arrays; what is more goes back to the driver at the next
+/// synchronisation.
+///
+/// Parameters
+/// ----------
+/// nbytes : int
+///     Bytes. At first everything is kept, since asking the driver again is slow.
+/// device : int, str or Device, optional
+///     The current device by default.
+///
+/// Raises
+/// ------
+/// ValueError
+///     For a negative number.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> before = PyGPU.memory_release_threshold()
+/// >>> PyGPU.set_memory_release_threshold(2**30)
+/// >>> PyGPU.memory_release_threshold()
+/// 1073741824
+/// >>> PyGPU.set_memory_release_threshold(before)
+#[pyfunction]
+#[pyo3(signature = (nbytes, device=None))]
+fn set_memory_release_threshold(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    let py = nbytes.py();
+    let bytes = number::unsigned(nbytes, "nbytes")?;
+    let device = device::from_argument(py, device)?;
+    Ok(py.detach(|| pool::set_release_threshold(device, bytes))?)
+}
+
+/// How many freed bytes PyGPU keeps of a device for its next arrays.
+///
+/// Parameters
+/// ----------
+/// device : int, str or Device, optional
+///     The current device by default.
+///
+/// Returns
+/// -------
+/// int
+///     Bytes; 2**64 - 1, the first value, keeps everything.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.memory_release_threshold() == 2**64 - 1
+/// True
+#[pyfunction]
+#[pyo3(signature = (device=None))]
+fn memory_release_threshold(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
+    Ok(pool::release_threshold(device::from_argument(py, device)?))
+}
+
+/// Gives back to the driver what PyGPU keeps of a device and does not use.
+///
+/// Parameters
+/// ----------
+/// keep : int, optional
+///     Bytes to keep all the same.
+/// device : int, str or Device, optional
+///     The current device by default.
+///
+/// Raises
+/// ------
+/// ValueError
+///     For a negative number.
+///
+/// Notes
+/// -----
+/// Memory that was freed behind work which still runs is not free yet: synchronize first.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.synchronize()
+/// >>> PyGPU.trim_memory()
+#[pyfunction]
+#[pyo3(signature = (keep=None, device=None), text_signature = "(keep=0, device=None)")]
+fn trim_memory(py: Python<'_>, keep: Option<&Bound<'_, PyAny>>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    let keep = keep.map_or(Ok(0), |keep| number::size(keep, "keep"))?;
+    let device = device::from_argument(py, device)?;
+    Ok(py.detach(|| pool::trim(device, keep))?)
+}
+
+/// Puts the functions into the module.
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(memory_statistics, module)?)?;
+    module.add_function(wrap_pyfunction!(set_memory_release_threshold, module)?)?;
+    module.add_function(wrap_pyfunction!(memory_release_threshold, module)?)?;
+    module.add_function(wrap_pyfunction!(trim_memory, module)?)
+}

@@ -1,0 +1,294 @@
+//! Copies and fills by addresses alone. Nothing here knows whose memory they are: the caller keeps it alive and in order.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use super::{number, raw, stream};
+use crate::backend::{Address, Direction, Pattern, PointerKind};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::stream::Stream;
+
+/// What a caller says of the two sides.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    HostToHost,
+    To(Direction),
+    /// The driver finds out.
+    Default,
+}
+
+const KINDS: [(&str, Kind); 5] = [
+    ("host_to_host", Kind::HostToHost),
+    ("host_to_device", Kind::To(Direction::HostToDevice)),
+    ("device_to_host", Kind::To(Direction::DeviceToHost)),
+    ("device_to_device", Kind::To(Direction::DeviceToDevice)),
+    ("default", Kind::Default),
+];
+
+fn kind_of(object: &Bound<'_, PyString>) -> PyResult<Kind> {
+    let name = object.to_str()?;
+    KINDS.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind).ok_or_else(|| {
+        let known = KINDS.map(|(known, _)| format!("'{known}'")).join(", ");
+        PyValueError::new_err(format!("kind is one of {known}, not '{name}'"))
+    })
+}
+
+/// Where one side of a copy is.
+#[derive(Clone, Copy)]
+enum Side {
+    Host,
+    Device(Device),
+}
+
+/// What PyGPU or the driver of `near` knows of an address; managed memory counts as that of `near`.
+fn side_of(near: Device, address: Address) -> Result<Side> {
+    if let Some(device) = raw::device_of(address) {
+        return Ok(if device.is_cpu() { Side::Host } else { Side::Device(device) });
+    }
+    Ok(match near.backend().pointer_kind(address)? {
+        _ if near.is_cpu() => Side::Host,
+        PointerKind::Unregistered | PointerKind::Host => Side::Host,
+        PointerKind::Device(index) => Side::Device(Device::new(near.backend(), index)?),
+        PointerKind::Managed => Side::Device(near),
+    })
+}
+
+/// Where work on memory of `owner` runs: on the given stream's device, which may be another one of the same driver.
+fn device_for(owner: Device, given: Option<&Stream>) -> Result<Device> {
+    let Some(stream) = given else { return Ok(owner) };
+    stream::check_kind(stream.device(), owner)?;
+    Ok(stream.device())
+}
+
+struct Range {
+    target: Address,
+    source: Address,
+    bytes: usize,
+}
+
+/// Copies on `given`, or on the default stream of the device concerned and waits.
+fn copy(range: &Range, kind: Kind, given: Option<&Stream>) -> Result<()> {
+    if range.bytes == 0 {
+        return Ok(());
+    }
+    if kind == Kind::HostToHost {
+        return copy_on_host(range, given);
+    }
+    let near = given.map_or_else(Device::current, |stream| Ok(stream.device()))?;
+    let (target, source) = (side_of(near, range.target)?, side_of(near, range.source)?);
+    if let (Side::Device(target), Side::Device(source)) = (target, source)
+        && target != source
+    {
+        return copy_to_peer(range, target, source, given);
+    }
+    let owner = match (target, source) {
+        (Side::Device(device), _) | (_, Side::Device(device)) => device,
+        (Side::Host, Side::Host) => near,
+    };
+    // A word of the caller goes to the driver as it is: a wrong one is its to refuse.
+    let direction = match (kind, target, source) {
+        (Kind::To(direction), ..) if !owner.is_cpu() => direction,
+        (_, Side::Device(_), Side::Device(_)) => Direction::DeviceToDevice,
+        (_, Side::Device(_), Side::Host) => Direction::HostToDevice,
+        (_, Side::Host, Side::Device(_)) => Direction::DeviceToHost,
+        (_, Side::Host, Side::Host) => return copy_on_host(range, given),
+    };
+    let device = device_for(owner, given)?;
+    on_stream(device, given, |stream| {
+        // SAFETY: the caller was told by the docstring to give ranges that exist and stay.
+        unsafe {
+            let backend = device.backend();
+            backend.copy(device.index(), direction, range.target, range.source, range.bytes, stream.handle())
+        }
+    })
+}
+
+/// The host does it itself, behind what the stream has to do before.
+fn copy_on_host(range: &Range, given: Option<&Stream>) -> Result<()> {
+    if let Some(stream) = given {
+        stream.synchronize()?;
+    }
+    let source: *const u8 = std::ptr::with_exposed_provenance(range.source);
+    let target: *mut u8 = std::ptr::with_exposed_provenance_mut(range.target);
+    // SAFETY: the caller was told by the docstring to give ranges that exist; they may overlap.
+    unsafe { std::ptr::copy(source, target, range.bytes) };
+    Ok(())
+}
+
+fn copy_to_peer(range: &Range, target: Device, source: Device, given: Option<&Stream>) -> Result<()> {
+    match given {
+        Some(stream) if stream.device() != source => {
+            return Err(Error::value(format!(
+                "the copy from {source} to {target} runs on a stream of {source}, and the given one is of {}",
+                stream.device()
+            )));
+        }
+        Some(_) => {}
+        // Without a stream both devices' default streams have done their work before, as in CUDA.
+        None => Stream::default_of(source).wait_for(&Stream::default_of(target))?,
+    }
+    on_stream(source, given, |stream| {
+        // SAFETY: as in `copy`; the stream is of the source's device.
+        unsafe {
+            source.backend().copy_peer(
+                target.index(),
+                range.target,
+                source.index(),
+                range.source,
+                range.bytes,
+                stream.handle(),
+            )
+        }
+    })
+}
+
+fn on_stream(device: Device, given: Option<&Stream>, work: impl FnOnce(&Stream) -> Result<()>) -> Result<()> {
+    match given {
+        Some(stream) => work(stream),
+        None => {
+            let stream = Stream::default_of(device);
+            work(&stream)?;
+            stream.synchronize()
+        }
+    }
+}
+
+fn fill(target: Address, value: u8, bytes: usize, given: Option<&Stream>) -> Result<()> {
+    if bytes == 0 {
+        return Ok(());
+    }
+    let near = given.map_or_else(Device::current, |stream| Ok(stream.device()))?;
+    let device = match side_of(near, target)? {
+        Side::Device(owner) => device_for(owner, given)?,
+        Side::Host => near,
+    };
+    on_stream(device, given, |stream| {
+        // SAFETY: the caller was told by the docstring to give a range that exists and stays.
+        unsafe { device.backend().fill(device.index(), target, bytes, Pattern::U8(value), bytes, 1, stream.handle()) }
+    })
+}
+
+/// The address and the bytes behind it, none of which is beyond the end of all addresses.
+fn range_end(address: Address, bytes: usize, what: &str) -> PyResult<()> {
+    if bytes > 0 && (address == 0 || address.checked_add(bytes).is_none()) {
+        return Err(PyValueError::new_err(format!("{what} {address:#x} cannot hold {bytes} bytes")));
+    }
+    Ok(())
+}
+
+fn stream_argument(py: Python<'_>, object: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Stream>> {
+    let Some(object) = object.filter(|object| !object.is_none()) else { return Ok(None) };
+    let near = py.detach(Device::current)?;
+    stream::from_anywhere(py, object, near).map(Some)
+}
+
+/// Copies bytes between addresses.
+///
+/// Parameters
+/// ----------
+/// dst, src : int
+///     Addresses of host or device memory that is there, and stays until the copy is done.
+/// nbytes : int
+///     Bytes. For none at all nothing happens, whatever the addresses.
+/// kind : {'default', 'host_to_host', 'host_to_device', 'device_to_host', 'device_to_device'}, optional
+///     What the addresses are. By default the driver is asked.
+/// stream : Stream, object with `__cuda_stream__`, or int, optional
+///     Copy in the order of this stream and do not wait. By default the copy is in the order of the default stream and done
+///     when the call returns.
+///
+/// Raises
+/// ------
+/// ValueError
+///     For address 0, a negative size or an unknown kind.
+/// CudaError
+///     When the driver knows that the addresses are not what `kind` says.
+///
+/// Warnings
+/// --------
+/// An address that is not there may crash the process, as in C.
+///
+/// Examples
+/// --------
+/// >>> import numpy as np
+/// >>> from PyGPU import _core
+/// >>> a, b = np.arange(4, dtype=np.uint8), np.zeros(4, np.uint8)
+/// >>> address = _core.raw_allocate(4)
+/// >>> _core.raw_copy(address, a.ctypes.data, 4, 'host_to_device')
+/// >>> _core.raw_copy(b.ctypes.data, address, 4)
+/// >>> b
+/// array([0, 1, 2, 3], dtype=uint8)
+/// >>> _core.raw_free(address)
+#[pyfunction]
+#[pyo3(signature = (dst, src, nbytes, kind=None, stream=None), text_signature = "(dst, src, nbytes, kind='default', stream=None)")]
+fn raw_copy(
+    dst: &Bound<'_, PyAny>,
+    src: &Bound<'_, PyAny>,
+    nbytes: &Bound<'_, PyAny>,
+    kind: Option<&Bound<'_, PyString>>,
+    stream: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    let py = dst.py();
+    let range = Range {
+        target: number::size(dst, "dst")?,
+        source: number::size(src, "src")?,
+        bytes: number::size(nbytes, "nbytes")?,
+    };
+    let kind = kind.map_or(Ok(Kind::Default), kind_of)?;
+    range_end(range.target, range.bytes, "dst")?;
+    range_end(range.source, range.bytes, "src")?;
+    let stream = stream_argument(py, stream)?;
+    Ok(py.detach(|| copy(&range, kind, stream.as_ref()))?)
+}
+
+/// Sets bytes of memory to a value.
+///
+/// Parameters
+/// ----------
+/// dst : int
+///     An address of device memory that is there, and stays until the fill is done.
+/// value : int
+///     0 to 255.
+/// nbytes : int
+///     Bytes. For none at all nothing happens, whatever the address.
+/// stream : Stream, object with `__cuda_stream__`, or int, optional
+///     Fill in the order of this stream and do not wait. By default the fill is in the order of the default stream and done
+///     when the call returns.
+///
+/// Raises
+/// ------
+/// ValueError
+///     For address 0, a negative size or another value.
+/// CudaError
+///     When the driver knows that the address is none of its own.
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> address = _core.raw_allocate(4)
+/// >>> _core.raw_fill(address, 255, 4)
+/// >>> _core.raw_free(address)
+#[pyfunction]
+#[pyo3(signature = (dst, value, nbytes, stream=None))]
+fn raw_fill(
+    dst: &Bound<'_, PyAny>,
+    value: &Bound<'_, PyAny>,
+    nbytes: &Bound<'_, PyAny>,
+    stream: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    let py = dst.py();
+    let (target, number) = (number::size(dst, "dst")?, number::signed(value, "value")?);
+    let bytes = number::size(nbytes, "nbytes")?;
+    let value = u8::try_from(number)
+        .map_err(|_| PyValueError::new_err(format!("value is {number}, and a byte holds 0 to 255")))?;
+    range_end(target, bytes, "dst")?;
+    let stream = stream_argument(py, stream)?;
+    Ok(py.detach(|| fill(target, value, bytes, stream.as_ref()))?)
+}
+
+/// Puts the functions into the module.
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(raw_copy, module)?)?;
+    module.add_function(wrap_pyfunction!(raw_fill, module)?)
+}

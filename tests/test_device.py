@@ -1,0 +1,297 @@
+"""Devices: how they are named, asked, compared, and made current for one thread and a while."""
+
+import copy
+import pickle
+import re
+import subprocess
+import sys
+import threading
+import weakref
+
+import numpy as np
+import pytest
+
+import PyGPU
+from PyGPU import _core
+
+BACKEND = PyGPU.backend_name()
+gpu_only = pytest.mark.skipif(BACKEND == "cpu", reason="needs a device with a driver")
+two_devices = pytest.mark.skipif(PyGPU.device_count() < 2, reason="needs two devices")
+
+NO_DEVICES = [True, False, 1.0, b"cuda:0", [0], object(), np.float32(0), np.bool_(True)]
+MISSING = [-1, 64, 2**40, np.int64(99)]
+
+
+def test_without_arguments_it_is_the_current_device() -> None:
+    device = PyGPU.Device()
+    assert device.index == device.id == PyGPU.current_device()
+    assert device.kind == BACKEND
+    assert device == PyGPU.Device(None)
+
+
+@pytest.mark.parametrize("index", [0, np.int32(0), np.uint8(0)])
+def test_an_integer_names_a_device_of_the_default_backend(index: object) -> None:
+    assert PyGPU.Device(index) == PyGPU.Device(str(PyGPU.Device(0)))
+
+
+def test_what_str_gives_names_the_device_again() -> None:
+    device = PyGPU.Device(PyGPU.device_count() - 1)
+    assert PyGPU.Device(str(device)) == device
+    assert repr(device) == f"Device('{device}')"
+    assert eval(repr(device), {"Device": PyGPU.Device}) == device
+
+
+def test_a_device_is_accepted_as_a_device() -> None:
+    assert PyGPU.Device(PyGPU.Device("cpu")) == PyGPU.Device("cpu")
+    assert str(PyGPU.Device("cpu:0")) == "cpu"
+
+
+def test_devices_compare_and_hash_by_what_they_are() -> None:
+    assert PyGPU.Device(0) == PyGPU.Device(0)
+    assert hash(PyGPU.Device(0)) == hash(PyGPU.Device(0))
+    assert {PyGPU.Device(0): 1}[PyGPU.Device(0)] == 1
+    assert PyGPU.Device("cpu") != "cpu"
+    assert PyGPU.Device(0) != 0
+    assert (PyGPU.Device("cpu") == PyGPU.Device(0)) is (BACKEND == "cpu")
+
+
+def test_devices_are_copied_and_pickled_as_values() -> None:
+    device = PyGPU.Device(0)
+    for other in (copy.copy(device), copy.deepcopy(device), pickle.loads(pickle.dumps(device))):
+        assert other == device
+
+
+def test_a_device_can_be_referred_to_weakly() -> None:
+    device = PyGPU.Device(0)
+    assert weakref.ref(device)() is device
+
+
+@pytest.mark.parametrize("given", NO_DEVICES, ids=repr)
+@pytest.mark.parametrize(
+    "call",
+    [PyGPU.Device, PyGPU.set_device, PyGPU.synchronize, PyGPU.reset_device, PyGPU.device_properties, PyGPU.memory_info],
+)
+def test_what_names_no_device_is_a_type_error_that_shows_it(call, given) -> None:
+    with pytest.raises(TypeError, match=re.escape(repr(given))):
+        call(given)
+
+
+@pytest.mark.parametrize("given", MISSING)
+@pytest.mark.parametrize("call", [PyGPU.Device, PyGPU.set_device, PyGPU.device_properties, PyGPU.memory_info])
+def test_a_number_without_a_device_is_a_value_error_that_counts_them(call, given) -> None:
+    with pytest.raises(ValueError, match=rf"device {given} does not exist: the {BACKEND} backend has \d+"):
+        call(given)
+
+
+@pytest.mark.parametrize("given", [10**30, -(10**30)])
+def test_a_number_that_no_machine_word_holds_is_a_value_error(given: int) -> None:
+    with pytest.raises(ValueError, match=str(given)):
+        PyGPU.Device(given)
+
+
+@pytest.mark.parametrize("name", ["", "gpu", "cuda0", "cpu:1", "cpu:-1", "cpu:x", "cpu:", "CPU", "cpu:0:0", "cpu "])
+def test_a_name_of_no_device_is_a_value_error(name: str) -> None:
+    with pytest.raises(ValueError, match=rf"'{name}'|device|no device number"):
+        PyGPU.Device(name)
+
+
+@pytest.mark.parametrize("call", [PyGPU.set_device, PyGPU.device_properties])
+def test_a_device_that_must_be_named_cannot_be_none(call) -> None:
+    with pytest.raises(TypeError, match="must be named"):
+        call(None)
+
+
+def test_properties_have_the_documented_keys() -> None:
+    properties = PyGPU.device_properties(0)
+    assert properties == PyGPU.Device(0).properties
+    assert set(properties) == {
+        "name", "uuid", "pci_domain", "pci_bus", "pci_device", "compute_capability", "architecture", "total_memory",
+        "multiprocessor_count", "warp_size", "max_threads_per_block", "l2_cache_size", "clock_rate", "memory_pools",
+        "integrated", "async_engine_count",
+    }  # fmt: skip
+    assert properties["name"] == PyGPU.Device(0).name
+    assert isinstance(properties["uuid"], bytes)
+    assert len(properties["uuid"]) == 16
+    assert len(properties["compute_capability"]) == 2
+    assert properties["total_memory"] > 0
+    assert isinstance(properties["memory_pools"], bool)
+
+
+def test_the_uuid_is_spelled_as_the_vendors_tools_do() -> None:
+    text = PyGPU.Device(0).uuid
+    prefix = "CPU" if BACKEND == "cpu" else "GPU"
+    assert re.fullmatch(prefix + "-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", text)
+    assert bytes.fromhex(text[4:].replace("-", "")) == PyGPU.device_properties(0)["uuid"]
+
+
+def test_memory_info_is_free_and_total() -> None:
+    for free, total in (PyGPU.memory_info(), PyGPU.memory_info(0), PyGPU.Device(0).memory_info()):
+        assert 0 < free <= total
+
+
+def test_synchronizing_returns_nothing() -> None:
+    assert PyGPU.Device(0).synchronize() is None
+    assert PyGPU.synchronize() is None
+    assert PyGPU.synchronize("cpu") is None
+    assert _core.synchronize_device(0) is None
+
+
+def test_set_device_and_make_current_are_seen_by_current_device() -> None:
+    found = PyGPU.current_device()
+    for index in range(PyGPU.device_count()):
+        PyGPU.set_device(index)
+        assert PyGPU.current_device() == index
+        PyGPU.Device(found).make_current()
+        assert PyGPU.current_device() == found
+
+
+def test_with_makes_a_device_current_and_puts_back_what_it_found() -> None:
+    found = PyGPU.current_device()
+    device = PyGPU.Device(PyGPU.device_count() - 1)
+    with device as entered:
+        assert entered is device
+        assert PyGPU.Device() == device
+    assert PyGPU.current_device() == found
+
+
+def test_with_puts_back_what_it_found_after_an_exception() -> None:
+    found = PyGPU.current_device()
+    with pytest.raises(KeyError), PyGPU.Device(PyGPU.device_count() - 1):
+        raise KeyError
+    assert PyGPU.current_device() == found
+
+
+@two_devices
+def test_one_object_may_be_entered_again_inside_itself() -> None:
+    first, second = PyGPU.Device(0), PyGPU.Device(1)
+    found = PyGPU.current_device()
+    with first:
+        with second:
+            with first:
+                assert PyGPU.Device() == first
+            assert PyGPU.Device() == second
+        assert PyGPU.Device() == first
+    assert PyGPU.current_device() == found
+
+
+def test_leaving_without_entering_is_an_error() -> None:
+    with pytest.raises(RuntimeError, match="not entered"):
+        PyGPU.Device(0).__exit__(None, None, None)
+
+
+def test_each_thread_leaves_what_it_entered() -> None:
+    device, barrier, failures = PyGPU.Device(PyGPU.device_count() - 1), threading.Barrier(4), []
+
+    def work(index: int) -> None:
+        found = PyGPU.Device(index % PyGPU.device_count())
+        found.make_current()
+        for _ in range(50):
+            with device:
+                barrier.wait()
+                if PyGPU.Device() != device:
+                    failures.append("inside")
+            if PyGPU.Device() != found:
+                failures.append("after")
+
+    threads = [threading.Thread(target=work, args=(index,)) for index in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+
+
+@gpu_only
+def test_the_host_cannot_be_made_current_while_a_gpu_is_the_default() -> None:
+    found = PyGPU.current_device()
+    for enter in (PyGPU.Device("cpu").make_current, PyGPU.Device("cpu").__enter__, lambda: PyGPU.set_device("cpu")):
+        with pytest.raises(ValueError, match="PYGPU_BACKEND=cpu"):
+            enter()
+    assert PyGPU.current_device() == found
+
+
+def test_a_device_reaches_its_own_memory() -> None:
+    assert PyGPU.can_access_peer(0, 0)
+    assert PyGPU.Device(0).can_access_peer(PyGPU.Device(0))
+    assert PyGPU.enable_peer_access(0, 0) is None
+    assert PyGPU.Device(0).enable_peer_access(0) is None
+
+
+@two_devices
+def test_peer_access_is_enabled_where_there_is_a_path_and_twice_does_no_harm() -> None:
+    if not PyGPU.can_access_peer(0, 1):
+        pytest.skip("no path between device 0 and device 1")
+    PyGPU.enable_peer_access(0, 1)
+    PyGPU.Device(0).enable_peer_access("cuda:1" if BACKEND == "cuda" else 1)
+
+
+@gpu_only
+def test_devices_of_two_drivers_are_no_peers() -> None:
+    for call in (PyGPU.can_access_peer, PyGPU.enable_peer_access):
+        with pytest.raises(ValueError, match="different drivers"):
+            call(0, "cpu")
+
+
+@pytest.mark.parametrize("call", [PyGPU.can_access_peer, PyGPU.enable_peer_access])
+def test_peers_must_be_named(call) -> None:
+    with pytest.raises(TypeError):
+        call(0, None)
+    with pytest.raises(TypeError):
+        call(None, 0)
+    with pytest.raises(ValueError, match="device 63"):
+        call(0, 63)
+
+
+def test_the_backend_and_its_driver_say_who_they_are() -> None:
+    assert BACKEND in ("cuda", "hip", "cpu")
+    assert (PyGPU.driver_version() == 0) is (BACKEND == "cpu")
+    assert PyGPU.device_count() >= 1
+
+
+def test_the_default_stream_of_a_device_is_on_it() -> None:
+    device = PyGPU.Device(PyGPU.device_count() - 1)
+    assert device.default_stream.is_default
+    assert device.default_stream.device == device
+    assert device.default_stream == PyGPU.default_stream(device)
+
+
+def test_resetting_the_host_leaves_its_arrays_alone() -> None:
+    pinned = PyGPU.zeros_pinned(4, device="cpu")
+    event = PyGPU.Event(device="cpu").record()
+    PyGPU.reset_device("cpu")
+    event.synchronize()
+    assert pinned.sum() == 0
+
+
+RESET = """
+import PyGPU
+from PyGPU import _core
+
+stream, event, address = PyGPU.Stream(), PyGPU.Event(), _core.raw_allocate(64)
+pinned = _core.host_allocate(64)
+PyGPU.reset_device()
+for call in (stream.synchronize, stream.query, stream.record, event.record, event.synchronize, event.query):
+    try:
+        call()
+    except ValueError as error:
+        assert "reset" in str(error), error
+    else:
+        raise SystemExit(f"{call} did not notice")
+for free, dead in ((_core.raw_free, address), (_core.host_free, pinned)):
+    try:
+        free(dead)
+    except PyGPU.CudaError as error:
+        assert error.code == 1
+    else:
+        raise SystemExit("an address outlived the reset")
+assert PyGPU.memory_statistics()["count"] == 0
+PyGPU.Stream().record().synchronize()
+_core.raw_free(_core.raw_allocate(64))
+print("ok")
+"""
+
+
+@gpu_only
+def test_what_was_made_before_a_reset_is_refused_after_it() -> None:
+    done = subprocess.run([sys.executable, "-c", RESET], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "ok\n", "")

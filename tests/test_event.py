@@ -1,0 +1,138 @@
+"""Events: recorded, waited for, and the time between two of them."""
+
+import gc
+import time
+import weakref
+
+import pytest
+
+import PyGPU
+
+BACKEND = PyGPU.backend_name()
+two_devices = pytest.mark.skipif(PyGPU.device_count() < 2, reason="needs two devices")
+
+
+def test_an_event_that_marks_nothing_is_passed() -> None:
+    event = PyGPU.Event()
+    assert event.query() is True
+    assert event.synchronize() is None
+    assert event.handle != 0
+    assert event.device == PyGPU.Device()
+
+
+def test_record_returns_the_event_itself() -> None:
+    event = PyGPU.Event()
+    assert event.record() is event
+    assert event.record(None) is event
+    assert event.record(PyGPU.Stream()) is event
+    assert event.record(stream=1) is event
+
+
+def test_elapsed_time_is_in_milliseconds_from_the_event_to_the_argument() -> None:
+    start, end = PyGPU.Event(), PyGPU.Event()
+    start.record().synchronize()
+    time.sleep(0.05)
+    end.record().synchronize()
+    elapsed = start.elapsed_time(end)
+    assert isinstance(elapsed, float)
+    assert 45 < elapsed < 10_000
+    assert end.time_since(start) == elapsed
+    assert start.time_till(end) == elapsed
+    assert end.elapsed_time(start) == pytest.approx(-elapsed)
+
+
+def test_an_event_can_be_recorded_again() -> None:
+    start, end = PyGPU.Event().record(), PyGPU.Event().record()
+    end.synchronize()
+    first = start.elapsed_time(end)
+    time.sleep(0.01)
+    end.record().synchronize()
+    assert start.elapsed_time(end) > first
+
+
+def test_without_timing_there_is_no_time() -> None:
+    start, end = PyGPU.Event(timing=False).record(), PyGPU.Event().record()
+    end.synchronize()
+    with pytest.raises(PyGPU.CudaError) as caught:
+        start.elapsed_time(end)
+    assert caught.value.code == 400
+
+
+def test_between_events_that_mark_nothing_there_is_no_time() -> None:
+    with pytest.raises(PyGPU.CudaError) as caught:
+        PyGPU.Event().elapsed_time(PyGPU.Event())
+    assert caught.value.code == 400
+
+
+def test_a_shared_event_records_no_time() -> None:
+    with pytest.raises(ValueError, match="timing=False"):
+        PyGPU.Event(interprocess=True)
+
+
+@pytest.mark.skipif(BACKEND == "cpu", reason="the host shares no events with other processes")
+def test_events_can_be_shared_with_other_processes() -> None:
+    PyGPU.Event(timing=False, interprocess=True).record().synchronize()
+
+
+def test_an_event_may_sleep_while_it_waits() -> None:
+    PyGPU.Event(blocking_sync=True).record().synchronize()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"timing": 1}, TypeError),
+        ({"blocking_sync": None}, TypeError),
+        ({"device": 77}, ValueError),
+        ({"device": 1.5}, TypeError),
+        ({"flags": 0}, TypeError),
+    ],
+)
+def test_an_event_that_cannot_be_made_says_why(arguments: dict, error: type) -> None:
+    with pytest.raises(error):
+        PyGPU.Event(**arguments)
+
+
+@pytest.mark.parametrize("other", [None, 0, 1.0, object()])
+@pytest.mark.parametrize("method", ["elapsed_time", "time_since", "time_till"])
+def test_time_is_measured_between_events_only(method: str, other: object) -> None:
+    with pytest.raises(TypeError):
+        getattr(PyGPU.Event(), method)(other)
+
+
+@two_devices
+def test_events_of_two_devices_share_no_clock() -> None:
+    first, second = PyGPU.Event(device=0), PyGPU.Event(device=1)
+    first.record(), second.record()
+    with pytest.raises(ValueError, match="share a clock"):
+        first.elapsed_time(second)
+
+
+@pytest.mark.skipif(BACKEND == "cpu", reason="needs a second driver")
+def test_events_of_two_drivers_are_never_confused() -> None:
+    host, device = PyGPU.Event(device="cpu"), PyGPU.Event()
+    with pytest.raises(ValueError, match="share a clock"):
+        host.elapsed_time(device)
+    with pytest.raises(ValueError, match="the stream is of"):
+        host.record(PyGPU.Stream())
+
+
+def test_a_stream_keeps_waiting_for_an_event_that_is_gone() -> None:
+    stream = PyGPU.Stream()
+    event = PyGPU.default_stream().record()
+    stream.wait_event(event)
+    alive = weakref.ref(event)
+    del event
+    gc.collect()
+    assert alive() is None
+    stream.synchronize()
+
+
+def test_events_may_be_subclassed() -> None:
+    class Mine(PyGPU.Event):
+        pass
+
+    event = Mine(timing=False)
+    assert event.record() is event
+    assert PyGPU.Stream().record(event) is event
+    assert str(event.device) in repr(event)
