@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 PACKAGES = [
-    "PyGPU", "numpy", "torch", "cupy-cuda12x", "cupy-cuda13x", "numba", "numba-cuda", "cuda-core", "cuda-bindings", "jax",
-    "jaxlib", "mpi4py", "ml_dtypes", "pytest", "hypothesis",
+    "PyGPU", "numpy", "torch", "cupy-cuda12x", "cupy-cuda13x", "numba", "numba-cuda", "cuda-core", "cuda-bindings",
+    "jax", "jaxlib", "mpi4py", "ml_dtypes", "pytest", "hypothesis",
 ]  # fmt: skip
 
 
