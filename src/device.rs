@@ -177,7 +177,8 @@ impl Device {
         self.epoch_cell().load(Ordering::Acquire)
     }
 
-    /// Destroys everything the process holds on it and starts a new epoch, in which what was made before is dead.
+    /// Destroys everything the process holds on it and starts a new epoch, in which what was made before is dead. On the CPU
+    /// there is nothing to destroy.
     ///
     /// # Safety
     /// No library of the process may use memory, streams or events of the device afterwards.
@@ -185,6 +186,9 @@ impl Device {
     /// # Errors
     /// The driver's.
     pub unsafe fn reset(self) -> Result<()> {
+        if self.is_cpu() {
+            return Ok(());
+        }
         self.epoch_cell().fetch_add(1, Ordering::AcqRel);
         // SAFETY: promised by the caller; PyGPU's own handles are dead from the line above on.
         unsafe { self.backend.reset_device(self.index) }

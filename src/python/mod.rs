@@ -18,6 +18,7 @@ mod fields;
 mod foreign;
 mod gather;
 mod host;
+mod host_side;
 mod import;
 mod index;
 mod like;
