@@ -95,18 +95,7 @@ def test_a_complex_number_is_no_real_one(name: str) -> None:
 @pytest.mark.parametrize("dtype", ALL_DTYPES, ids=str)
 def test_item_gives_numpys_python_scalar(dtype: Any) -> None:
     host, device = pair((2, 3), dtype)
-    for arguments in (
-        (0,),
-        (5,),
-        (-1,),
-        (1, 2),
-        (-1, 0),
-        ((0, 1),),
-        ((4,),),
-        (np.int64(3),),
-        (True,),
-        (True, np.False_),
-    ):
+    for arguments in ((0,), (5,), (-1,), (1, 2), (-1, 0), (np.int64(3),), ((0, 1),), ((-1, -1),)):
         ours, numpys = device.item(*arguments), host.item(*arguments)
         assert repr(ours) == repr(numpys)
         assert type(ours) is type(numpys)
