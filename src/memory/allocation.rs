@@ -116,6 +116,7 @@ impl Allocation {
                 "the array's memory was destroyed when {device} was reset; make the array again"
             )));
         }
+        lifetime::report_deferred()?;
         match self.usage.get() {
             Some(usage) => lock(usage).let_wait(access, stream),
             None => stream.wait_for(&self.stream),
@@ -176,8 +177,9 @@ impl Allocation {
         }
     }
 
+    /// Whether every known use is in the order of one stream, so that work there has nothing to wait for.
     #[inline]
-    fn is_used_only_on(&self, stream: &Stream) -> bool {
+    pub fn is_used_only_on(&self, stream: &Stream) -> bool {
         match self.usage.get() {
             Some(usage) => lock(usage).is_only(stream),
             None => self.stream == *stream,
