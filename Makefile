@@ -34,7 +34,7 @@ demo: .venv/.extension-release ## Install into .venv and run the main job on a r
 
 test: .venv/.extension-dev .venv/.group-test ## Rust tests without Python, then the Python tests
 	cargo test --no-default-features
-	$(BIN)/python -m pytest --ignore=tests/gpu $(PYTEST_ARGS)
+	$(BIN)/python -m pytest tests docs README.md --ignore=tests/gpu $(PYTEST_ARGS)
 
 check: .venv/.extension-dev .venv/.group-check .tools/.cargo-deny-$(CARGO_DENY_VERSION) ## Formatting, lints, types, stubs, licences
 	cargo fmt --check

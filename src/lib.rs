@@ -18,6 +18,7 @@ pub mod copy;
 pub mod device;
 pub mod dtype;
 pub mod error;
+pub mod interop;
 pub mod layout;
 pub mod lifetime;
 pub mod memory;

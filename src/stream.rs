@@ -339,6 +339,13 @@ pub fn pushed(device: Device) -> Stream {
     top.ok().flatten().unwrap_or_else(|| Stream::default_of(device))
 }
 
+/// As [`current`], unless that is another library's and may be gone when memory is used again: then the default stream.
+/// For notes that outlive a call.
+pub fn own_current(device: Device) -> Stream {
+    let current = current(device);
+    if current.is_foreign() { Stream::default_of(device) } else { current }
+}
+
 /// Makes a stream the calling thread's current one of its device.
 pub fn push_current(stream: Stream) {
     CURRENT.with(|stack| stack.borrow_mut().push(stream));

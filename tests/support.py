@@ -176,5 +176,5 @@ def basic_keys(draw: st.DrawFn, shape: tuple[int, ...]) -> Any:
 def host_views(draw: st.DrawFn, dtype: Any = None) -> np.ndarray:
     """A view of an ndarray with strides of any kind: stepped, reversed, transposed, with new axes."""
     host = values(draw(shapes), draw(dtypes) if dtype is None else dtype, draw(orders))
-    sliced = host[tuple(draw(slices) for _ in range(host.ndim))]
-    return sliced.transpose(draw(st.permutations(range(host.ndim)))) if host.ndim else sliced
+    sliced = host[(*(draw(slices) for _ in range(host.ndim)), ...)]
+    return sliced.transpose(draw(st.permutations(range(host.ndim))))

@@ -96,6 +96,11 @@ impl Usage {
         }
     }
 
+    /// The stream of the last write, unless it is another library's and may be gone.
+    pub(super) fn latest_writer(&self) -> Option<Stream> {
+        (!self.write.stream.is_foreign()).then(|| self.write.stream.clone())
+    }
+
     /// Whether every use so far is in the order of one stream.
     #[inline]
     pub(super) fn is_only(&self, stream: &Stream) -> bool {

@@ -20,6 +20,7 @@ use std::sync::Arc;
 use crate::array::Array;
 use crate::device::Device;
 use crate::dtype::{DType, Kind};
+use crate::interop::dlpack::LentDimensions;
 use crate::layout::{Layout, Order};
 use crate::lifetime;
 use crate::memory::Allocation;
@@ -76,19 +77,21 @@ pub(super) struct GpuArray {
     base: Option<Py<PyAny>>,
     /// The ndarray that `to_device` uploads and `to_host` refreshes.
     host: Mutex<Option<Py<PyAny>>>,
+    /// Shape and strides that DLPack's exchange table lent without ownership.
+    lent: LentDimensions,
 }
 
 impl GpuArray {
     pub(super) fn from_array(array: Array) -> Self {
-        Self { array: ManuallyDrop::new(array), base: None, host: Mutex::new(None) }
+        Self { array: ManuallyDrop::new(array), base: None, host: Mutex::new(None), lent: LentDimensions::new() }
     }
 
     pub(super) fn with_host(array: Array, host: Py<PyAny>) -> Self {
-        Self { array: ManuallyDrop::new(array), base: None, host: Mutex::new(Some(host)) }
+        Self { array: ManuallyDrop::new(array), base: None, host: Mutex::new(Some(host)), lent: LentDimensions::new() }
     }
 
     pub(super) fn with_base(array: Array, base: Py<PyAny>) -> Self {
-        Self { array: ManuallyDrop::new(array), base: Some(base), host: Mutex::new(None) }
+        Self { array: ManuallyDrop::new(array), base: Some(base), host: Mutex::new(None), lent: LentDimensions::new() }
     }
 
     /// The array below Python.
@@ -99,6 +102,11 @@ impl GpuArray {
 
     pub(super) fn base(&self) -> Option<&Py<PyAny>> {
         self.base.as_ref()
+    }
+
+    /// Where the exchange table keeps what it lends.
+    pub(super) fn lent(&self) -> &LentDimensions {
+        &self.lent
     }
 
     /// The host side. Held for moments: no Python runs while it is locked.
@@ -190,6 +198,7 @@ pub(super) fn new_on<'py>(
         Array::write_new((&raw mut (*value).array).cast(), allocation, dtype);
         (&raw mut (*value).base).write(None);
         (&raw mut (*value).host).write(Mutex::new(None));
+        (&raw mut (*value).lent).write(LentDimensions::new());
         let object: Bound<'py, GpuArray> = Bound::from_owned_ptr(py, object).cast_into_unchecked();
         set((*value).array.layout_mut())?;
         ffi::PyObject_GC_Track(object.as_ptr().cast());
@@ -261,6 +270,7 @@ pub(super) fn new_view_with<'py>(
         of.get().array().write_view((&raw mut (*value).array).cast::<Array>());
         (&raw mut (*value).base).write(Some(owner_of(of)));
         (&raw mut (*value).host).write(Mutex::new(None));
+        (&raw mut (*value).lent).write(LentDimensions::new());
         let object: Bound<'py, GpuArray> = Bound::from_owned_ptr(py, object).cast_into_unchecked();
         set((*value).array.layout_mut())?;
         ffi::PyObject_GC_Track(object.as_ptr().cast());

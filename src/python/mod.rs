@@ -4,26 +4,33 @@
 use pyo3::prelude::*;
 
 mod array;
+mod asarray;
 mod assign;
 mod attributes;
+mod cai;
 mod config;
 mod creation;
 mod device;
 mod devices;
+mod dlpack;
 mod dtype;
 mod errors;
 mod event;
+mod exchange;
 mod exit;
 mod fields;
 mod foreign;
+mod from_dlpack;
 mod gather;
 mod host;
+mod host_side;
 mod import;
 mod index;
 mod like;
 mod memory;
 mod number;
 mod pinned;
+mod producer;
 mod properties;
 mod protocols;
 mod pybindgpu;
@@ -43,9 +50,13 @@ mod _core {
     #[pymodule_export]
     use super::array::GpuArray;
     #[pymodule_export]
+    use super::asarray::asarray;
+    #[pymodule_export]
     use super::attributes::Flags;
     #[pymodule_export]
     use super::creation::{empty, full, ones, zeros};
+    #[pymodule_export]
+    use super::from_dlpack::from_dlpack;
     #[pymodule_export]
     use super::like::{empty_like, full_like, ones_like, zeros_like};
     #[pymodule_export]
@@ -58,6 +69,7 @@ mod _core {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         errors::register(module)?;
+        dlpack::register();
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         device::register(module)?;
         devices::register(module)?;

@@ -1,0 +1,120 @@
+//! The CUDA array interface, version 3, as plain data: who waits for whom when memory changes hands by it.
+
+use std::sync::OnceLock;
+
+use super::description::Description;
+use super::streams;
+use crate::array::Array;
+use crate::backend::{self, BackendKind, PointerKind, StreamHandle};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::lifetime;
+use crate::memory::Lent;
+use crate::stream::{self, Stream};
+
+/// The producer's object, and the stream to which the memory is given back.
+struct Borrowed {
+    keeper: Option<Lent>,
+    ready: Stream,
+    producer: Stream,
+}
+
+impl Drop for Borrowed {
+    fn drop(&mut self) {
+        if lifetime::exiting() {
+            std::mem::forget(self.keeper.take());
+            return;
+        }
+        // The keeper is still held: it keeps the producer's stream alive until ours was put before it.
+        lifetime::defer(self.producer.wait_for(&self.ready));
+    }
+}
+
+/// Whether a producer's stream is waited for. A user who orders the work by other means switches it off.
+fn waits_for_producers() -> bool {
+    static WAITS: OnceLock<bool> = OnceLock::new();
+    *WAITS.get_or_init(|| std::env::var_os("PYGPU_CUDA_ARRAY_INTERFACE_SYNC").is_none_or(|value| value != "0"))
+}
+
+/// The array that an interface describes. `stream` is what the interface says under that name.
+///
+/// # Errors
+/// `ValueError` for claims that cannot be true; `Unavailable` without a GPU; the driver's.
+pub fn import(description: &Description, stream: Option<i64>, keeper: Lent) -> Result<Array> {
+    let producer = streams::of_cai_producer(stream)?;
+    description.check_alignment(false)?;
+    let device = device_of(description)?;
+    let ready = stream::own_current(device);
+    let producer_stream = streams::borrowed(device, producer.unwrap_or(StreamHandle::DEFAULT));
+    if producer.is_some() && waits_for_producers() {
+        ready.wait_for(&producer_stream)?;
+    }
+    let owner = Borrowed { keeper: Some(keeper), ready: ready.clone(), producer: producer_stream };
+    description.adopt(ready, Box::new(owner))
+}
+
+/// The interface does not say which device the memory is of: the driver does.
+fn device_of(description: &Description) -> Result<Device> {
+    let backend = match backend::default_backend()? {
+        backend if backend.kind() == BackendKind::Cpu => backend::by_name("cuda")?,
+        backend => backend,
+    };
+    let current = || Device::new(backend, backend.current_device()?);
+    if description.shape.contains(&0) {
+        return current();
+    }
+    match backend.pointer_kind(description.address)? {
+        PointerKind::Device(index) => Device::new(backend, index),
+        // The device reads it in place.
+        PointerKind::Managed | PointerKind::Host => current(),
+        PointerKind::Unregistered => Err(Error::value(format!(
+            "__cuda_array_interface__: {:#x} is no address of device memory that the driver knows",
+            description.address
+        ))),
+    }
+}
+
+/// Puts everything that uses the array behind one stream, and gives what the interface says of it. The memory may be used
+/// by others from now on.
+///
+/// # Errors
+/// The driver's.
+pub fn export(array: &Array) -> Result<Option<usize>> {
+    let allocation = array.allocation();
+    allocation.lend_out();
+    let stream = allocation.join()?;
+    match array.device().kind() {
+        BackendKind::Cpu => Ok(None),
+        // The interface has no word for a stream of HIP: the work is over before it is handed out.
+        BackendKind::Hip => stream.synchronize().map(|()| None),
+        kind => Ok(streams::as_cai_producer(kind, stream.handle())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::dtype::{DType, Kind};
+    use crate::layout::{Dims, Order};
+
+    #[test]
+    fn a_forbidden_stream_and_an_odd_address_are_refused_before_a_device_is_asked() {
+        let description = |address| Description {
+            address,
+            shape: Dims::from_slice(&[2]),
+            strides: None,
+            dtype: DType::new(Kind::Float32),
+            readonly: false,
+        };
+        assert!(matches!(import(&description(64), Some(0), Box::new(())), Err(Error::Value(_))));
+        assert!(matches!(import(&description(65), None, Box::new(())), Err(Error::Value(_))));
+    }
+
+    #[test]
+    fn a_host_array_names_no_stream() {
+        let stream = Stream::default_of(Device::cpu().unwrap());
+        let array = Array::empty(&[3], DType::new(Kind::Int8), Order::C, stream).unwrap();
+        assert_eq!(export(&array).unwrap(), None);
+    }
+}

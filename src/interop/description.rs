@@ -1,0 +1,201 @@
+//! What another library says about memory of its own, and the checks after which it is an array.
+//!
+//! Nothing is read through the address: whether memory is really there only the producer knows. What can be known is
+//! checked here: sizes that overflow, a null address, an address that no element type can lie on, elements outside of the
+//! address space.
+
+use std::sync::Arc;
+
+use crate::array::Array;
+use crate::backend::Address;
+use crate::dtype::{DType, Kind};
+use crate::error::{Error, Result};
+use crate::layout::{Dims, Layout, Order};
+use crate::memory::{Allocation, Lent};
+use crate::stream::Stream;
+
+/// A claim about memory.
+pub struct Description {
+    /// Where element zero is; with negative strides not the lowest address.
+    pub address: Address,
+    /// Lengths of the axes.
+    pub shape: Dims,
+    /// Bytes between neighbours along each axis; `None` for C order.
+    pub strides: Option<Dims>,
+    /// The type of the elements.
+    pub dtype: DType,
+    /// Whether the memory must not be written.
+    pub readonly: bool,
+}
+
+/// No address of user space is beyond this on any machine that a GPU driver runs on.
+const END_OF_ADDRESSES: i64 = 1 << 57;
+
+impl Description {
+    /// Where the elements lie, relative to element zero.
+    ///
+    /// # Errors
+    /// `ValueError` for negative lengths, sizes and strides that overflow, and strides of another rank.
+    fn layout(&self) -> Result<Layout> {
+        let itemsize = self.dtype.itemsize() as i64;
+        let dense = Layout::contiguous(&self.shape, itemsize, Order::C)?;
+        let Some(strides) = self.strides.as_ref() else { return Ok(dense) };
+        if strides.len() == self.shape.len() && dense.is_empty() {
+            return Ok(dense);
+        }
+        // Along an axis of one element a stride may be anything: the shape is believed, not it.
+        let believed = |(axis, &stride): (usize, &i64)| match dense.axes().get(axis) {
+            Some(axis) if axis.len == 1 => axis.stride,
+            _ => stride,
+        };
+        let strides: Dims = strides.iter().enumerate().map(believed).collect();
+        Layout::strided(&self.shape, &strides, 0, itemsize)
+    }
+
+    /// Refuses an address on which no element can lie.
+    ///
+    /// # Errors
+    /// `ValueError` that names it.
+    pub fn check_alignment(&self, on_host: bool) -> Result<()> {
+        let itemsize = self.dtype.itemsize();
+        let alignment = match self.dtype.kind() {
+            Kind::Opaque => 1,
+            // A host reads the two parts of a complex number one by one, a device both at once.
+            Kind::Complex64 | Kind::Complex128 if on_host => itemsize / 2,
+            _ => itemsize,
+        };
+        if self.address.is_multiple_of(alignment) || self.shape.contains(&0) {
+            return Ok(());
+        }
+        Err(Error::value(format!(
+            "the data pointer {:#x} is misaligned: elements of {} lie on multiples of {alignment} bytes; copy the data \
+             to aligned memory first",
+            self.address,
+            self.dtype.name()
+        )))
+    }
+
+    /// The array, usable in the order of `stream`. The owner is dropped when the last user of the memory is gone, and at
+    /// once if this fails.
+    ///
+    /// # Errors
+    /// `ValueError` for every claim that cannot be true.
+    pub fn adopt(&self, stream: Stream, owner: Lent) -> Result<Array> {
+        let layout = self.layout()?;
+        let bytes = match layout.extent() {
+            Some((low, high)) => self.check_extent(low, high)?,
+            None => 0,
+        };
+        let allocation = Arc::new(Allocation::lent(self.address, bytes, stream, owner));
+        Array::over(allocation, layout, self.dtype, self.readonly)
+    }
+
+    fn check_extent(&self, low: i64, high: i64) -> Result<usize> {
+        if self.address == 0 {
+            return Err(Error::value(format!(
+                "the data pointer is null, and the shape {:?} has elements",
+                self.shape.as_slice()
+            )));
+        }
+        let reach = |offset: i64| i64::try_from(self.address).ok().and_then(|address| address.checked_add(offset));
+        match (reach(low), reach(high)) {
+            (Some(first), Some(end)) if first >= 0 && end <= END_OF_ADDRESSES => Ok((high - low) as usize),
+            _ => Err(Error::value(format!(
+                "elements of shape {:?} at {:#x} would lie outside of the address space",
+                self.shape.as_slice(),
+                self.address
+            ))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::device::Device;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    struct Counted(&'static AtomicUsize);
+
+    impl Drop for Counted {
+        fn drop(&mut self) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    fn float32(address: Address, shape: &[i64], strides: Option<&[i64]>) -> Description {
+        let strides = strides.map(Dims::from_slice);
+        let dtype = DType::new(Kind::Float32);
+        Description { address, shape: Dims::from_slice(shape), strides, dtype, readonly: false }
+    }
+
+    fn adopt(description: &Description) -> Result<Array> {
+        description.adopt(Stream::default_of(Device::cpu().unwrap()), Box::new(()))
+    }
+
+    #[test]
+    fn claims_that_cannot_be_true_are_refused() {
+        for (address, shape, strides) in [
+            (0, &[1][..], None),
+            (64, &[-1], None),
+            (64, &[i64::MAX, 2], None),
+            (64, &[1 << 60], None),
+            (64, &[1 << 56], None),
+            (64, &[2, 2], Some(&[4][..])),
+            (64, &[2], Some(&[i64::MAX])),
+            (64, &[20], Some(&[-4])),
+            (usize::MAX - 3, &[1], None),
+            (64, &[0, i64::MAX, i64::MAX], None),
+        ] {
+            let result = adopt(&float32(address, shape, strides));
+            assert!(matches!(result, Err(Error::Value(_))), "{address:#x} {shape:?} {strides:?}");
+        }
+    }
+
+    #[test]
+    fn an_empty_array_needs_no_memory_and_its_strides_mean_nothing() {
+        let array = adopt(&float32(0, &[3, 0, 2], Some(&[i64::MIN, i64::MAX, 7]))).unwrap();
+        assert_eq!((array.layout().size(), array.address()), (0, 0));
+    }
+
+    #[test]
+    fn the_stride_of_an_axis_of_one_element_is_not_believed() {
+        let array = adopt(&float32(64, &[3, 1], Some(&[4, i64::MAX]))).unwrap();
+        assert!(array.layout().is_c_contiguous());
+        assert_eq!(array.layout().strides().collect::<Vec<_>>(), [4, 4]);
+    }
+
+    #[test]
+    fn negative_strides_reach_below_element_zero() {
+        let array = adopt(&float32(4096, &[10], Some(&[-4]))).unwrap();
+        assert_eq!(array.address(), 4096);
+        assert_eq!(array.layout().extent(), Some((-36, 4)));
+        assert_eq!(array.allocation().bytes(), 40);
+    }
+
+    #[test]
+    fn an_odd_address_is_refused_by_name() {
+        let text = float32(0x1001, &[1], None).check_alignment(true).unwrap_err().to_string();
+        assert!(text.contains("0x1001"), "{text}");
+        let mut complex = float32(0x1008, &[1], None);
+        complex.dtype = DType::new(Kind::Complex128);
+        assert!(complex.check_alignment(true).is_ok());
+        assert!(complex.check_alignment(false).is_err());
+        assert!(float32(1, &[0], None).check_alignment(false).is_ok());
+    }
+
+    #[test]
+    fn the_owner_is_let_go_once_with_the_last_view_or_with_the_refusal() {
+        static DROPS: AtomicUsize = AtomicUsize::new(0);
+        let stream = Stream::default_of(Device::cpu().unwrap());
+        let array = float32(64, &[4], None).adopt(stream.clone(), Box::new(Counted(&DROPS))).unwrap();
+        let view = array.clone();
+        drop(array);
+        assert_eq!(DROPS.load(Ordering::SeqCst), 0);
+        drop(view);
+        assert_eq!(DROPS.load(Ordering::SeqCst), 1);
+        assert!(float32(64, &[-1], None).adopt(stream, Box::new(Counted(&DROPS))).is_err());
+        assert_eq!(DROPS.load(Ordering::SeqCst), 2);
+    }
+}

@@ -1,0 +1,220 @@
+//! Arrays as managed tensors: one block of heap holds the structure, its shape and strides, and the array itself.
+//!
+//! A consumer calls the deleter on whichever thread it likes, without the GIL and perhaps after the interpreter has gone:
+//! the block holds nothing of Python.
+
+use std::ffi::c_void;
+use std::ptr::NonNull;
+use std::sync::{Arc, OnceLock};
+
+use super::ffi::{DLManagedTensor, DLManagedTensorVersioned, DLTensor};
+use super::{Dimensions, DlpackFlags, VERSION, tensor_of, write_dimensions};
+use crate::array::Array;
+use crate::error::{Error, Result};
+use crate::lifetime;
+
+/// The structure comes first, so that its address is the block's.
+#[repr(C)]
+struct Block<M> {
+    managed: M,
+    dimensions: Dimensions,
+    array: Array,
+}
+
+/// A versioned tensor that keeps the array's memory until its deleter is called.
+///
+/// # Errors
+/// `BufferError` for arrays that DLPack cannot describe.
+#[inline]
+pub fn versioned(array: &Array, flags: DlpackFlags) -> Result<NonNull<DLManagedTensorVersioned>> {
+    let flags = if array.readonly() { flags | DlpackFlags::READ_ONLY } else { flags };
+    boxed(array, |dl_tensor, manager_ctx| DLManagedTensorVersioned {
+        version: VERSION,
+        manager_ctx,
+        deleter: Some(delete::<DLManagedTensorVersioned>),
+        flags,
+        dl_tensor,
+    })
+}
+
+/// A tensor of the old form, which cannot say that it is read-only.
+///
+/// # Errors
+/// `BufferError` for read-only arrays and those that DLPack cannot describe.
+#[inline]
+pub fn legacy(array: &Array) -> Result<NonNull<DLManagedTensor>> {
+    if array.readonly() {
+        return Err(Error::buffer(
+            "__dlpack__: a read-only array cannot be exported without a version, since only DLPack 1.0 has a flag for it: \
+             the consumer must pass max_version=(1, 0) or newer, or be given a copy() of the array",
+        ));
+    }
+    boxed(array, |dl_tensor, manager_ctx| DLManagedTensor {
+        dl_tensor,
+        manager_ctx,
+        deleter: Some(delete::<DLManagedTensor>),
+    })
+}
+
+#[inline]
+fn boxed<M>(array: &Array, managed: impl FnOnce(DLTensor, *mut c_void) -> M) -> Result<NonNull<M>> {
+    let mut block: Box<std::mem::MaybeUninit<Block<M>>> = Box::new_uninit();
+    let slot = block.as_mut_ptr();
+    let mut dimensions = Dimensions::new();
+    write_dimensions(array, &mut dimensions)?;
+    array.dtype().dlpack()?;
+    array.allocation().lend_out();
+    // SAFETY: each field is written once; what may fail has been done above, but for `tensor_of`, whose one refusal
+    // (`dlpack()`) was asked for. The dimensions are at their place before a pointer to them is taken.
+    unsafe {
+        (&raw mut (*slot).dimensions).write(dimensions);
+        (&raw mut (*slot).array).write(array.clone());
+        let tensor = tensor_of(array, (*slot).dimensions.as_mut_ptr())?;
+        (&raw mut (*slot).managed).write(managed(tensor, slot.cast()));
+        Ok(NonNull::new_unchecked(Box::into_raw(block).cast()))
+    }
+}
+
+/// What a consumer calls when it is done.
+unsafe extern "C" fn delete<M>(managed: *mut M) {
+    // At exit the driver may be half gone: memory is left to the process.
+    if managed.is_null() || lifetime::exiting() {
+        return;
+    }
+    // SAFETY: `boxed` made the block, and a consumer calls its deleter once.
+    let block = unsafe { Box::from_raw(managed.cast::<Block<M>>()) };
+    let Block { array, .. } = *block;
+    release(array);
+}
+
+/// How to let go of an array whose memory's end may call a driver, if the embedding knows better than to drop it here.
+static RELEASE: OnceLock<fn(Array)> = OnceLock::new();
+
+/// Says how. Python gives up its GIL for it, where the thread holds it: whoever holds the driver may wait for it.
+pub fn set_release(release: fn(Array)) {
+    let _ = RELEASE.set(release);
+}
+
+#[inline]
+fn release(array: Array) {
+    let calls_a_driver = !array.device().is_cpu() && Arc::strong_count(array.allocation()) == 1;
+    match RELEASE.get() {
+        Some(release) if calls_a_driver => release(array),
+        _ => drop(array),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::device::Device;
+    use crate::dtype::{DType, Kind, TABLE};
+    use crate::layout::{Index, Layout, Order};
+    use crate::stream::Stream;
+
+    fn array(shape: &[i64], kind: Kind) -> Array {
+        Array::empty(shape, DType::new(kind), Order::C, Stream::default_of(Device::cpu().unwrap())).unwrap()
+    }
+
+    fn dimensions(tensor: &DLTensor) -> (Vec<i64>, Vec<i64>) {
+        let ndim = tensor.ndim as usize;
+        // SAFETY: the tensor is alive.
+        unsafe {
+            let read = |at: *const i64| (0..ndim).map(|axis| at.add(axis).read()).collect();
+            (read(tensor.shape), read(tensor.strides))
+        }
+    }
+
+    /// The dimensions of an export, which is deleted again.
+    fn exported(array: &Array) -> (Vec<i64>, Vec<i64>, usize) {
+        let managed = versioned(array, DlpackFlags::empty()).unwrap();
+        // SAFETY: just made, and deleted once.
+        unsafe {
+            let tensor = managed.as_ref().dl_tensor;
+            let (shape, strides) = dimensions(&tensor);
+            (managed.as_ref().deleter.unwrap())(managed.as_ptr());
+            assert_eq!(tensor.byte_offset, 0);
+            (shape, strides, tensor.data as usize)
+        }
+    }
+
+    #[test]
+    fn a_tensor_keeps_the_memory_until_it_is_deleted_once() {
+        let array = array(&[2, 3], Kind::Float32);
+        let managed = legacy(&array).unwrap();
+        assert_eq!(Arc::strong_count(array.allocation()), 2);
+        // SAFETY: just made, and deleted once, on another thread.
+        unsafe {
+            assert_eq!(managed.as_ref().dl_tensor.data as usize, array.address());
+            let deleter = managed.as_ref().deleter.unwrap();
+            let address = managed.as_ptr() as usize;
+            std::thread::spawn(move || deleter(address as *mut _)).join().unwrap();
+        }
+        assert_eq!(Arc::strong_count(array.allocation()), 1);
+    }
+
+    #[test]
+    fn every_named_dtype_is_described_and_opaque_items_are_refused() {
+        for row in &TABLE {
+            let managed = versioned(&array(&[2], row.kind), DlpackFlags::empty()).unwrap();
+            // SAFETY: just made, and deleted once.
+            unsafe {
+                let dtype = managed.as_ref().dl_tensor.dtype;
+                assert_eq!((dtype.code.0, dtype.bits, dtype.lanes), (row.dlpack.code, row.dlpack.bits, 1));
+                (managed.as_ref().deleter.unwrap())(managed.as_ptr());
+            }
+        }
+        let layout = Layout::contiguous(&[2], 12, Order::C).unwrap();
+        let stream = Stream::default_of(Device::cpu().unwrap());
+        let opaque = Array::on_new_memory(layout, DType::opaque(12, 0), stream).unwrap();
+        assert!(matches!(versioned(&opaque, DlpackFlags::empty()), Err(Error::Buffer(_))));
+    }
+
+    #[test]
+    fn strides_are_canonical_without_gaps_and_signed_with_them() {
+        let base = array(&[4, 1, 6], Kind::Int16);
+        assert_eq!(exported(&base).1, [6, 6, 1]);
+        let reversed = Index::Slice { start: None, stop: None, step: Some(-2) };
+        let view = base.view(base.layout().index(&[reversed, reversed, reversed]).unwrap());
+        let (shape, strides, data) = exported(&view);
+        assert_eq!((shape, strides), (vec![2, 1, 3], vec![-12, 1, -2]));
+        assert_eq!(data, view.address());
+        let odd = base.view(Layout::strided(&[4, 1, 6], &[12, 5, 2], 0, 2).unwrap());
+        assert_eq!(exported(&odd).1, [6, 6, 1]);
+        let fortran = base.view(base.layout().transpose(None).unwrap());
+        assert_eq!(exported(&fortran).1, [1, 6, 6]);
+    }
+
+    #[test]
+    fn an_empty_array_has_a_null_pointer_and_a_scalar_no_dimensions() {
+        assert_eq!(exported(&array(&[3, 0, 2], Kind::Int8)), (vec![3, 0, 2], vec![2, 2, 1], 0));
+        let (shape, strides, data) = exported(&array(&[], Kind::Int8));
+        assert!(shape.is_empty() && strides.is_empty() && data != 0);
+    }
+
+    #[test]
+    fn a_stride_that_is_no_multiple_of_the_item_is_refused() {
+        let base = array(&[12], Kind::Int8);
+        let view = base.view_as(Layout::strided(&[2], &[6], 0, 4).unwrap(), DType::new(Kind::Int32));
+        assert!(matches!(legacy(&view), Err(Error::Buffer(text)) if text.contains("6 bytes")));
+    }
+
+    #[test]
+    fn read_only_needs_a_version() {
+        let readonly = array(&[2], Kind::Int8).as_readonly();
+        assert!(matches!(legacy(&readonly), Err(Error::Buffer(text)) if text.contains("max_version")));
+        let managed = versioned(&readonly, DlpackFlags::IS_COPIED).unwrap();
+        // SAFETY: just made, and deleted once.
+        unsafe {
+            assert_eq!(managed.as_ref().flags, DlpackFlags::IS_COPIED | DlpackFlags::READ_ONLY);
+            (managed.as_ref().deleter.unwrap())(managed.as_ptr());
+        }
+    }
+
+    #[test]
+    fn more_dimensions_than_fit_in_place_are_described_too() {
+        let array = array(&[1; 20], Kind::Int8);
+        assert_eq!(exported(&array).0, [1; 20]);
+    }
+}

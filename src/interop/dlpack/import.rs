@@ -1,0 +1,328 @@
+//! Managed tensors as arrays. Whatever a tensor claims, its deleter is called exactly once.
+
+use std::ptr::NonNull;
+
+use super::ffi::{DLManagedTensor, DLManagedTensorVersioned, DLTensor};
+use super::{DlpackFlags, VERSION, device_of, export};
+use crate::array::Array;
+use crate::device::Device;
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::interop::description::Description;
+use crate::layout::{Dims, MAX_RANK, Order};
+use crate::lifetime;
+use crate::stream::{self, Stream};
+
+#[derive(Clone, Copy)]
+enum Managed {
+    Legacy(NonNull<DLManagedTensor>),
+    Versioned(NonNull<DLManagedTensorVersioned>),
+}
+
+/// A producer's tensor that is ours to delete.
+pub struct Tensor {
+    managed: Managed,
+    /// The stream on which we made the data usable, if its end must be put before other work of the device.
+    used_on: Option<Stream>,
+}
+
+// SAFETY: DLPack lets a tensor be used and deleted on any thread.
+unsafe impl Send for Tensor {}
+// SAFETY: it is only read, but for the deleter, which needs the last owner.
+unsafe impl Sync for Tensor {}
+
+impl Drop for Tensor {
+    fn drop(&mut self) {
+        if lifetime::exiting() {
+            return; // the producer may be gone already
+        }
+        if let Some(stream) = self.used_on.take() {
+            // Nothing in DLPack tells the producer which stream we used last. Most take the legacy default stream for it.
+            lifetime::defer(Stream::default_of(stream.device()).wait_for(&stream));
+        }
+        // SAFETY: the pointer was given to us to own; this is the only place that calls its deleter, once.
+        unsafe {
+            match self.managed {
+                Managed::Legacy(tensor) => {
+                    if let Some(deleter) = (*tensor.as_ptr()).deleter {
+                        deleter(tensor.as_ptr());
+                    }
+                }
+                Managed::Versioned(tensor) => {
+                    if let Some(deleter) = (*tensor.as_ptr()).deleter {
+                        deleter(tensor.as_ptr());
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Tensor {
+    /// Takes over a tensor of the old form.
+    ///
+    /// # Safety
+    /// A producer gave the pointer away, and nobody else deletes it.
+    pub const unsafe fn legacy(tensor: NonNull<DLManagedTensor>) -> Self {
+        Self { managed: Managed::Legacy(tensor), used_on: None }
+    }
+
+    /// Takes over a versioned tensor.
+    ///
+    /// # Errors
+    /// `BufferError` for another major version, of which only the deleter may be touched.
+    ///
+    /// # Safety
+    /// As [`Self::legacy`].
+    pub unsafe fn versioned(tensor: NonNull<DLManagedTensorVersioned>) -> Result<Self> {
+        let owned = Self { managed: Managed::Versioned(tensor), used_on: None };
+        // SAFETY: every version begins with its version.
+        let version = unsafe { (*tensor.as_ptr()).version };
+        if version.major == VERSION.major {
+            return Ok(owned);
+        }
+        Err(Error::buffer(format!(
+            "the tensor is of DLPack {}.{}, and only major version {} can be read: ask the producer for \
+             max_version=({}, {})",
+            version.major, version.minor, VERSION.major, VERSION.major, VERSION.minor
+        )))
+    }
+
+    fn tensor(&self) -> DLTensor {
+        // SAFETY: a live tensor of a version whose layout is known.
+        unsafe {
+            match self.managed {
+                Managed::Legacy(tensor) => (*tensor.as_ptr()).dl_tensor,
+                Managed::Versioned(tensor) => (*tensor.as_ptr()).dl_tensor,
+            }
+        }
+    }
+
+    fn flags(&self) -> DlpackFlags {
+        match self.managed {
+            Managed::Legacy(_) => DlpackFlags::empty(),
+            // SAFETY: as in `tensor`.
+            Managed::Versioned(tensor) => unsafe { (*tensor.as_ptr()).flags },
+        }
+    }
+
+    /// Where the data is.
+    ///
+    /// # Errors
+    /// `BufferError` for a device that is not there.
+    pub fn device(&self) -> Result<Device> {
+        let device = self.tensor().device;
+        device_of(device.device_type.0.into(), device.device_id.into())
+    }
+
+    /// Whether the producer says that it made a copy for us.
+    pub fn is_copied(&self) -> bool {
+        self.flags().contains(DlpackFlags::IS_COPIED)
+    }
+
+    /// The array over the tensor's memory, whose data is usable in the order of `ready`, a stream of its device.
+    ///
+    /// # Errors
+    /// `BufferError` for every claim that cannot be true; the tensor is deleted then.
+    pub fn into_array(mut self, ready: Stream) -> Result<Array> {
+        let description = self.describe()?;
+        description.check_alignment(ready.device().is_cpu()).map_err(refused)?;
+        if ready != Stream::default_of(ready.device()) {
+            self.used_on = Some(ready.clone());
+        }
+        description.adopt(ready, Box::new(self)).map_err(refused)
+    }
+
+    fn describe(&self) -> Result<Description> {
+        let tensor = self.tensor();
+        let (dtype, shape) = element_and_shape(&tensor)?;
+        let strides = if shape.is_empty() || tensor.strides.is_null() {
+            None
+        } else {
+            Some(in_bytes(&shape, &read(tensor.strides, shape.len()), dtype.itemsize() as i64)?)
+        };
+        Ok(Description {
+            address: address_of(&tensor, &shape)?,
+            shape,
+            strides,
+            dtype,
+            readonly: self.flags().contains(DlpackFlags::READ_ONLY),
+        })
+    }
+}
+
+/// What both a tensor and the prototype of one say.
+fn element_and_shape(tensor: &DLTensor) -> Result<(DType, Dims)> {
+    let rank = usize::try_from(tensor.ndim).ok().filter(|&rank| rank <= MAX_RANK).ok_or_else(|| {
+        Error::buffer(format!("the DLPack tensor has {} dimensions; 0 to {MAX_RANK} are possible", tensor.ndim))
+    })?;
+    if rank > 0 && tensor.shape.is_null() {
+        return Err(Error::buffer(format!("the DLPack tensor has {rank} dimensions and a null shape")));
+    }
+    let dtype = DType::from_dlpack(tensor.dtype.code.0, tensor.dtype.bits, tensor.dtype.lanes)?;
+    Ok((dtype, read(tensor.shape, rank)))
+}
+
+fn read(at: *const i64, len: usize) -> Dims {
+    // SAFETY: the arrays are as long as the rank says, or the producer broke its word in a way that nobody can see. They
+    // need not be aligned; without dimensions they may be null, and nothing is read.
+    (0..len).map(|axis| unsafe { at.wrapping_add(axis).read_unaligned() }).collect()
+}
+
+/// New memory for a tensor like a prototype, of which only dtype, shape and device count.
+///
+/// # Errors
+/// `BufferError` for a prototype that no array has; `OutOfMemory`; the driver's.
+pub fn allocate_like(prototype: &DLTensor) -> Result<NonNull<DLManagedTensorVersioned>> {
+    let (dtype, shape) = element_and_shape(prototype)?;
+    let device = device_of(prototype.device.device_type.0.into(), prototype.device.device_id.into())?;
+    let array = Array::empty(&shape, dtype, Order::C, stream::current(device)).map_err(refused)?;
+    export::versioned(&array, DlpackFlags::empty())
+}
+
+/// A null pointer stays null whatever the offset: an offset from nothing is no address.
+fn address_of(tensor: &DLTensor, shape: &[i64]) -> Result<usize> {
+    let data = tensor.data as usize;
+    if data == 0 || shape.contains(&0) {
+        return Ok(0);
+    }
+    let offset = usize::try_from(tensor.byte_offset).ok();
+    offset.and_then(|offset| data.checked_add(offset)).ok_or_else(|| {
+        Error::buffer(format!("the DLPack tensor's data {data:#x} and byte_offset {} overflow", tensor.byte_offset))
+    })
+}
+
+fn in_bytes(shape: &[i64], strides: &[i64], itemsize: i64) -> Result<Dims> {
+    let bytes = |(&len, &stride): (&i64, &i64)| match stride.checked_mul(itemsize) {
+        Some(bytes) => Ok(bytes),
+        None if len <= 1 => Ok(0),
+        None => {
+            Err(Error::buffer(format!("the DLPack tensor's stride of {stride} elements of {itemsize} bytes overflows")))
+        }
+    };
+    shape.iter().zip(strides).map(bytes).collect()
+}
+
+fn refused(error: Error) -> Error {
+    match error {
+        Error::Value(text) => Error::buffer(format!("the DLPack tensor cannot be imported: {text}")),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::super::ffi::{DLDataType, DLDataTypeCode, DLDevice, DLDeviceType, DLPackVersion};
+    use super::*;
+    use crate::dtype::Kind;
+    use crate::layout::Index;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    thread_local! {
+        static DELETED: AtomicUsize = const { AtomicUsize::new(0) };
+    }
+
+    unsafe extern "C" fn count(_: *mut DLManagedTensorVersioned) {
+        DELETED.with(|deleted| deleted.fetch_add(1, Ordering::SeqCst));
+    }
+
+    fn deleted() -> usize {
+        DELETED.with(|deleted| deleted.swap(0, Ordering::SeqCst))
+    }
+
+    fn cpu() -> Stream {
+        Stream::default_of(Device::cpu().unwrap())
+    }
+
+    /// A float32 tensor of shape (2, 3) over aligned memory, with whatever lie is put in.
+    fn forge(lie: impl FnOnce(&mut DLManagedTensorVersioned)) -> Result<()> {
+        let mut memory = [0_u64; 8];
+        let (mut shape, mut strides) = ([2_i64, 3], [3_i64, 1]);
+        let mut managed = DLManagedTensorVersioned {
+            version: VERSION,
+            manager_ctx: std::ptr::null_mut(),
+            deleter: Some(count),
+            flags: DlpackFlags::empty(),
+            dl_tensor: DLTensor {
+                data: memory.as_mut_ptr().cast(),
+                device: DLDevice { device_type: DLDeviceType::CPU, device_id: 0 },
+                ndim: 2,
+                dtype: DLDataType { code: DLDataTypeCode::FLOAT, bits: 32, lanes: 1 },
+                shape: shape.as_mut_ptr(),
+                strides: strides.as_mut_ptr(),
+                byte_offset: 0,
+            },
+        };
+        lie(&mut managed);
+        let address = (managed.dl_tensor.data as usize).wrapping_add(managed.dl_tensor.byte_offset as usize);
+        // SAFETY: the structure outlives the array, which is looked at and dropped here.
+        let tensor = unsafe { Tensor::versioned(NonNull::from(&mut managed)) }?;
+        tensor.device()?;
+        let array = tensor.into_array(cpu())?;
+        assert!(array.layout().is_c_contiguous());
+        assert_eq!(array.address(), address);
+        Ok(())
+    }
+
+    #[test]
+    fn an_export_comes_back_as_the_same_memory() {
+        let array = Array::empty(&[4, 6], DType::new(Kind::Complex64), Order::C, cpu()).unwrap();
+        let reversed = Index::Slice { start: None, stop: None, step: Some(-1) };
+        let view = array.view(array.layout().index(&[reversed, reversed]).unwrap());
+        let managed = export::versioned(&view.as_readonly(), DlpackFlags::empty()).unwrap();
+        // SAFETY: just made, and given away.
+        let back = unsafe { Tensor::versioned(managed) }.unwrap().into_array(cpu()).unwrap();
+        assert_eq!(back.address(), view.address());
+        assert_eq!(back.layout().strides().collect::<Vec<_>>(), [-48, -8]);
+        assert!(back.readonly());
+        assert_eq!(std::sync::Arc::strong_count(array.allocation()), 3);
+        drop(back);
+        assert_eq!(std::sync::Arc::strong_count(array.allocation()), 2);
+    }
+
+    #[test]
+    fn the_truth_is_imported_and_deleted_once() {
+        assert!(forge(|_| ()).is_ok());
+        assert_eq!(deleted(), 1);
+        assert!(forge(|managed| managed.deleter = None).is_ok());
+        assert_eq!(deleted(), 0);
+    }
+
+    #[test]
+    fn every_lie_is_refused_as_a_buffer_error_and_deleted_once() {
+        static NEGATIVE: [i64; 2] = [2, -3];
+        static HUGE: [i64; 2] = [i64::MAX, i64::MAX];
+        static WIDE: [i64; 2] = [i64::MAX / 2, 1];
+        type Lie = fn(&mut DLManagedTensorVersioned);
+        let lies: [(&str, Lie); 14] = [
+            ("major version", |managed| managed.version = DLPackVersion { major: 2, minor: 0 }),
+            ("negative rank", |managed| managed.dl_tensor.ndim = -1),
+            ("huge rank", |managed| managed.dl_tensor.ndim = i32::MAX),
+            ("null shape", |managed| managed.dl_tensor.shape = std::ptr::null_mut()),
+            ("negative length", |managed| managed.dl_tensor.shape = NEGATIVE.as_ptr().cast_mut()),
+            ("huge lengths", |managed| managed.dl_tensor.shape = HUGE.as_ptr().cast_mut()),
+            ("huge strides", |managed| managed.dl_tensor.strides = HUGE.as_ptr().cast_mut()),
+            ("wide strides", |managed| managed.dl_tensor.strides = WIDE.as_ptr().cast_mut()),
+            ("null data", |managed| managed.dl_tensor.data = std::ptr::null_mut()),
+            ("misaligned data", |managed| managed.dl_tensor.data = managed.dl_tensor.data.wrapping_byte_add(2)),
+            ("huge offset", |managed| managed.dl_tensor.byte_offset = u64::MAX),
+            ("lanes", |managed| managed.dl_tensor.dtype.lanes = 4),
+            ("unknown code", |managed| managed.dl_tensor.dtype.code = DLDataTypeCode(200)),
+            ("unknown device", |managed| managed.dl_tensor.device.device_type = DLDeviceType(77)),
+        ];
+        for (name, lie) in lies {
+            let result = forge(lie);
+            assert!(matches!(result, Err(Error::Buffer(_))), "{name}");
+            assert_eq!(deleted(), 1, "{name}");
+        }
+    }
+
+    #[test]
+    fn missing_strides_are_c_order_and_an_offset_is_added() {
+        assert!(forge(|managed| managed.dl_tensor.strides = std::ptr::null_mut()).is_ok());
+        assert!(forge(|managed| managed.dl_tensor.byte_offset = 8).is_ok());
+        assert!(matches!(forge(|managed| managed.dl_tensor.byte_offset = 2), Err(Error::Buffer(_))));
+        assert_eq!(deleted(), 3);
+    }
+}

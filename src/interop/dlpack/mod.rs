@@ -1,0 +1,212 @@
+//! DLPack 1.3: the structures as dlpark declares them, filled and read by our own few lines.
+//!
+//! Why not dlpark's own conversions: they take three allocations where one does, and refuse a copy to the host, which the
+//! standard asks for.
+
+pub mod export;
+pub mod import;
+
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use dlpark::ffi::{DLDataType, DLDataTypeCode, DLDevice, DLDeviceType, DLPackVersion, DLTensor};
+use smallvec::SmallVec;
+
+use crate::array::Array;
+use crate::backend::{self, BackendKind};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::layout::Layout;
+
+pub use dlpark::{DlpackFlags, ffi};
+
+/// The version whose rules all exports keep: strides are never null.
+pub const VERSION: DLPackVersion = DLPackVersion { major: 1, minor: 3 };
+
+/// The host as a DLPack device.
+pub const HOST: (i64, i64) = (DLDeviceType::CPU.0 as i64, 0);
+
+/// A device as DLPack names it: type and number.
+#[inline]
+pub fn code_of(device: Device) -> (u32, i32) {
+    match device.kind() {
+        BackendKind::Cpu => (DLDeviceType::CPU.0, 0),
+        BackendKind::Cuda => (DLDeviceType::CUDA.0, device.index()),
+        BackendKind::Hip => (DLDeviceType::ROCM.0, device.index()),
+    }
+}
+
+/// Whether the host reads the memory of a device type directly. Managed memory counts as the GPU's.
+pub fn is_host(device_type: i64) -> bool {
+    [DLDeviceType::CPU, DLDeviceType::CUDAHOST, DLDeviceType::ROCMHOST]
+        .iter()
+        .any(|host| i64::from(host.0) == device_type)
+}
+
+/// The device that a DLPack type and number name. Pinned memory is the host's, managed memory the current GPU's.
+///
+/// # Errors
+/// `BufferError` for types of other hardware, backends that are not there, and numbers that no device has.
+pub fn device_of(device_type: i64, id: i64) -> Result<Device> {
+    let refuse = |reason: String| {
+        Error::buffer(format!("the tensor is on DLPack device (type {device_type}, number {id}): {reason}"))
+    };
+    let named = |kind: &str| backend::by_name(kind).map_err(|error| refuse(error.to_string()));
+    let numbered = |kind: &str| {
+        let index = i32::try_from(id).map_err(|_| refuse("that is no device number".to_owned()))?;
+        Device::new(named(kind)?, index).map_err(|error| refuse(error.to_string()))
+    };
+    match u32::try_from(device_type).map(DLDeviceType) {
+        Ok(DLDeviceType::CPU | DLDeviceType::CUDAHOST | DLDeviceType::ROCMHOST) => Device::cpu(),
+        Ok(DLDeviceType::CUDA) => numbered("cuda"),
+        Ok(DLDeviceType::ROCM) => numbered("hip"),
+        Ok(DLDeviceType::CUDAMANAGED) => {
+            let backend = named("cuda")?;
+            Device::new(backend, backend.current_device()?)
+        }
+        _ => Err(refuse("PyGPU knows host memory (1, 3, 11), CUDA (2, 13) and ROCm (10)".to_owned())),
+    }
+}
+
+/// Shape and strides side by side, as DLPack wants them.
+type Dimensions = SmallVec<[i64; 16]>;
+
+/// Writes the shape, then the strides in elements. An array without gaps gets the strides that its shape implies, whatever
+/// ours are along axes of one element: others read them as gaps.
+#[inline]
+fn write_dimensions(array: &Array, into: &mut Dimensions) -> Result<()> {
+    let layout = array.layout();
+    into.extend(layout.shape());
+    into.extend(std::iter::repeat_n(1, layout.ndim()));
+    let (shape, strides) = into.split_at_mut(layout.ndim());
+    let pairs = shape.iter().zip(strides);
+    if layout.is_c_contiguous() {
+        canonical(pairs.rev());
+    } else if layout.is_f_contiguous() {
+        canonical(pairs);
+    } else {
+        signed(layout, pairs.map(|(_, stride)| stride))?;
+    }
+    Ok(())
+}
+
+#[inline]
+fn canonical<'a>(innermost_first: impl Iterator<Item = (&'a i64, &'a mut i64)>) {
+    let mut next = 1_i64;
+    for (&len, stride) in innermost_first {
+        *stride = next;
+        // Fits: the product of the lengths that are not zero does, for every layout.
+        next = next.wrapping_mul(len.max(1));
+    }
+}
+
+fn signed<'a>(layout: &Layout, strides: impl Iterator<Item = &'a mut i64>) -> Result<()> {
+    let itemsize = layout.itemsize();
+    for (axis, stride) in layout.axes().iter().zip(strides) {
+        if axis.len > 1 {
+            if axis.stride % itemsize != 0 {
+                return Err(Error::buffer(format!(
+                    "DLPack counts strides in elements, and a stride of {} bytes is no multiple of the {itemsize} bytes \
+                     of an element: export a copy() of the array",
+                    axis.stride
+                )));
+            }
+            *stride = axis.stride / itemsize;
+        }
+    }
+    Ok(())
+}
+
+/// The tensor that describes an array, with its dimensions at the given place.
+///
+/// # Errors
+/// `BufferError` for items that DLPack cannot describe.
+#[inline]
+fn tensor_of(array: &Array, dimensions: *mut i64) -> Result<DLTensor> {
+    let ndim = array.layout().ndim();
+    let element = array.dtype().dlpack()?;
+    let (device_type, device_id) = code_of(array.device());
+    Ok(DLTensor {
+        data: array.address() as *mut _,
+        device: DLDevice { device_type: DLDeviceType(device_type), device_id },
+        ndim: ndim as i32,
+        dtype: DLDataType { code: DLDataTypeCode(element.code), bits: element.bits, lanes: 1 },
+        shape: dimensions,
+        strides: dimensions.wrapping_add(ndim),
+        byte_offset: 0,
+    })
+}
+
+/// The dimensions of an array that were lent without ownership: they live as long as whoever holds this.
+///
+/// The exchange table lends tensors whose shape the producer keeps. Few arrays are ever asked, so that this is one word,
+/// null until then.
+pub struct LentDimensions(AtomicPtr<Dimensions>);
+
+impl LentDimensions {
+    /// Nothing lent yet.
+    pub const fn new() -> Self {
+        Self(AtomicPtr::new(std::ptr::null_mut()))
+    }
+
+    /// A tensor that describes `array`, which is the same one on every call, as long as `self` lives.
+    ///
+    /// # Errors
+    /// `BufferError` for arrays that DLPack cannot describe.
+    pub fn lend(&self, array: &Array) -> Result<DLTensor> {
+        let mut kept = self.0.load(Ordering::Acquire);
+        if kept.is_null() {
+            let mut made = Box::new(Dimensions::new());
+            write_dimensions(array, &mut made)?;
+            let made = Box::into_raw(made);
+            match self.0.compare_exchange(kept, made, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => kept = made,
+                Err(earlier) => {
+                    // SAFETY: `made` came from a box above, and nobody else has seen it.
+                    drop(unsafe { Box::from_raw(made) });
+                    kept = earlier;
+                }
+            }
+        }
+        // SAFETY: once set it stays until `self` is dropped. Borrowers only read what it points to.
+        let dimensions = unsafe { (*kept).as_ptr() };
+        array.allocation().lend_out();
+        tensor_of(array, dimensions.cast_mut())
+    }
+}
+
+impl Default for LentDimensions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Drop for LentDimensions {
+    #[inline]
+    fn drop(&mut self) {
+        let kept = *self.0.get_mut();
+        if !kept.is_null() {
+            // SAFETY: it came from a box and is dropped once, here.
+            drop(unsafe { Box::from_raw(kept) });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn host_types_are_the_cpu_and_unknown_ones_are_refused_with_their_numbers() {
+        for host in [1, 3, 11] {
+            assert!(is_host(host) && device_of(host, 0).unwrap().is_cpu());
+        }
+        for device_type in [0, 4, 14, -1, i64::MAX] {
+            let error = device_of(device_type, 5).unwrap_err();
+            assert!(matches!(&error, Error::Buffer(text) if text.contains(&device_type.to_string())), "{error}");
+        }
+        assert!(matches!(device_of(2, i64::MAX), Err(Error::Buffer(_))));
+        assert!(matches!(device_of(2, -1), Err(Error::Buffer(_))));
+        assert!(!is_host(13));
+    }
+}

@@ -1,0 +1,147 @@
+//! The numbers by which the protocols name streams, as one table per direction.
+//!
+//! DLPack, `__dlpack__(stream=)`, from the consumer:
+//!
+//! | value  | CUDA               | ROCm           | host        |
+//! |--------|--------------------|----------------|-------------|
+//! | absent | legacy default     | legacy default | nothing     |
+//! | -1     | nothing            | nothing        | nothing     |
+//! | 0      | error: ambiguous   | default        | error       |
+//! | 1      | legacy default     | error          | error       |
+//! | 2      | per-thread default | error          | error       |
+//! | > 2    | a handle           | a handle       | error       |
+//!
+//! CUDA array interface, from the producer: absent is nothing, 0 is forbidden, 1 the legacy default, 2 the per-thread
+//! default, anything else a handle. On ROCm the interface carries no stream: 1 and 2 crash HIP's runtime.
+
+use crate::backend::{BackendKind, StreamHandle};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::stream::Stream;
+
+/// CUDA's and HIP's handle of the per-thread default stream.
+const PER_THREAD: StreamHandle = StreamHandle(2);
+
+/// The stream on which a DLPack consumer wants the data usable; `None` where nobody is to wait.
+///
+/// # Errors
+/// `ValueError` for a number that the device's row of the table does not have.
+pub fn of_dlpack_consumer(kind: BackendKind, value: Option<i64>) -> Result<Option<StreamHandle>> {
+    match (kind, value) {
+        (BackendKind::Cpu, None) | (_, Some(-1)) => Ok(None),
+        (BackendKind::Cpu, Some(value)) => {
+            Err(Error::value(format!("__dlpack__: stream={value} for host memory, which has no streams: give None")))
+        }
+        (_, None) | (BackendKind::Cuda, Some(1)) | (BackendKind::Hip, Some(0)) => Ok(Some(StreamHandle::DEFAULT)),
+        (BackendKind::Cuda, Some(2)) => Ok(Some(PER_THREAD)),
+        (_, Some(value @ 3..)) => Ok(Some(StreamHandle(value as usize))),
+        (BackendKind::Cuda, Some(0)) => Err(Error::value(
+            "__dlpack__: stream=0 is ambiguous on CUDA: give 1 for the legacy default stream or 2 for the per-thread one",
+        )),
+        (BackendKind::Hip, Some(value @ (1 | 2))) => Err(Error::value(format!(
+            "__dlpack__: stream={value} means nothing on ROCm: give 0 for the default stream, or a handle"
+        ))),
+        (_, Some(value)) => Err(Error::value(format!(
+            "__dlpack__: stream={value} names no stream: give None, -1 (do not wait) or a stream's number"
+        ))),
+    }
+}
+
+/// How to ask a DLPack producer for data that is usable on one of our streams, and the stream on which it then is.
+///
+/// A stream of another library may be gone when the data is next used, and ROCm has no number for the per-thread stream:
+/// there the default stream is asked for, behind which ours waits by an event when it comes to it.
+pub fn as_dlpack_consumer(stream: &Stream) -> (Option<i64>, Stream) {
+    let device = stream.device();
+    let handle = stream.handle();
+    match device.kind() {
+        BackendKind::Cpu => (None, stream.clone()),
+        BackendKind::Cuda if handle == StreamHandle::DEFAULT || stream.is_foreign() => {
+            (Some(1), Stream::default_of(device))
+        }
+        BackendKind::Hip if handle.0 <= PER_THREAD.0 || stream.is_foreign() => (Some(0), Stream::default_of(device)),
+        BackendKind::Cuda | BackendKind::Hip => (Some(handle.0 as i64), stream.clone()),
+    }
+}
+
+/// The stream behind which the data of a CUDA array interface is; `None` where nobody is to wait.
+///
+/// # Errors
+/// `ValueError` for 0, which the protocol forbids, and for negative numbers.
+pub fn of_cai_producer(value: Option<i64>) -> Result<Option<StreamHandle>> {
+    match value {
+        None => Ok(None),
+        Some(1) => Ok(Some(StreamHandle::DEFAULT)),
+        Some(value @ 2..) => Ok(Some(StreamHandle(value as usize))),
+        Some(0) => Err(Error::value(
+            "__cuda_array_interface__: stream 0 is forbidden as ambiguous; a producer gives 1 for the legacy default \
+             stream or 2 for the per-thread one",
+        )),
+        Some(value) => Err(Error::value(format!("__cuda_array_interface__: stream {value} names no stream"))),
+    }
+}
+
+/// What a CUDA array interface says about a stream of ours; `None` where it must not name one.
+pub fn as_cai_producer(kind: BackendKind, handle: StreamHandle) -> Option<usize> {
+    match kind {
+        BackendKind::Cuda if handle == StreamHandle::DEFAULT => Some(1),
+        BackendKind::Cuda => Some(handle.0),
+        BackendKind::Cpu | BackendKind::Hip => None,
+    }
+}
+
+/// A stream that another library named by its handle, for the length of a call.
+pub fn borrowed(device: Device, handle: StreamHandle) -> Stream {
+    Stream::foreign(device, handle, None)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use BackendKind::{Cpu, Cuda, Hip};
+
+    #[test]
+    fn a_consumers_number_means_what_its_vendor_says() {
+        let nobody = Some(None);
+        let stream = |handle| Some(Some(StreamHandle(handle)));
+        let table = [
+            (None, stream(0), stream(0), nobody),
+            (Some(-1), nobody, nobody, nobody),
+            (Some(0), None, stream(0), None),
+            (Some(1), stream(0), None, None),
+            (Some(2), stream(2), None, None),
+            (Some(3), stream(3), stream(3), None),
+            (Some(0x7f00_dead_beef), stream(0x7f00_dead_beef), stream(0x7f00_dead_beef), None),
+            (Some(-2), None, None, None),
+            (Some(i64::MIN), None, None, None),
+        ];
+        for (value, cuda, hip, cpu) in table {
+            for (kind, expected) in [(Cuda, cuda), (Hip, hip), (Cpu, cpu)] {
+                assert_eq!(of_dlpack_consumer(kind, value).ok(), expected, "{kind:?} {value:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_producers_interface_never_says_zero() {
+        assert_eq!(of_cai_producer(None).unwrap(), None);
+        assert_eq!(of_cai_producer(Some(1)).unwrap(), Some(StreamHandle::DEFAULT));
+        assert_eq!(of_cai_producer(Some(2)).unwrap(), Some(StreamHandle(2)));
+        assert_eq!(of_cai_producer(Some(77)).unwrap(), Some(StreamHandle(77)));
+        assert!(matches!(of_cai_producer(Some(0)), Err(Error::Value(_))));
+        assert!(matches!(of_cai_producer(Some(-1)), Err(Error::Value(_))));
+        assert_eq!(as_cai_producer(Cuda, StreamHandle::DEFAULT), Some(1));
+        assert_eq!(as_cai_producer(Cuda, StreamHandle(77)), Some(77));
+        assert_eq!(as_cai_producer(Hip, StreamHandle(77)), None);
+        assert_eq!(as_cai_producer(Cpu, StreamHandle::DEFAULT), None);
+    }
+
+    #[test]
+    fn the_host_is_asked_without_a_stream() {
+        let stream = Stream::default_of(Device::cpu().unwrap());
+        let (value, ready) = as_dlpack_consumer(&stream);
+        assert_eq!(value, None);
+        assert!(ready == stream);
+    }
+}

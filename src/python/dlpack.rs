@@ -1,0 +1,271 @@
+//! `__dlpack__` and `__dlpack_device__`: arrays lent to other libraries as capsules.
+//!
+//! Written by hand because every exchange pays for it: no string is made, no Python object but the capsule, one block of
+//! heap for all that the consumer keeps.
+
+use std::ffi::{CStr, c_int};
+use std::ptr::NonNull;
+
+use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use super::array::GpuArray;
+use super::{import, number};
+use crate::array::Array;
+use crate::backend::StreamHandle;
+use crate::copy;
+use crate::device::Device;
+use crate::error::Result;
+use crate::interop::dlpack::ffi::{DLManagedTensor, DLManagedTensorVersioned};
+use crate::interop::dlpack::{self, DlpackFlags, export};
+use crate::interop::streams;
+use crate::layout::{Dims, Layout, Order};
+use crate::memory::Access;
+use crate::stream;
+
+/// The name of a capsule that holds a tensor of the old form, and that after it was taken.
+pub(super) const LEGACY: (&CStr, &CStr) = (c"dltensor", c"used_dltensor");
+/// The same of a versioned one.
+pub(super) const VERSIONED: (&CStr, &CStr) = (c"dltensor_versioned", c"used_dltensor_versioned");
+
+#[pymethods]
+impl GpuArray {
+    /// The array as a DLPack capsule: for ``from_dlpack`` of other libraries.
+    ///
+    /// Parameters
+    /// ----------
+    /// stream : int, optional
+    ///     The consumer's stream, on which the data will be usable; it waits by an event, the host does not wait. None is
+    ///     the legacy default stream, -1 waits for nothing. On CUDA 1 is the legacy default stream, 2 the per-thread one and
+    ///     0 an error; on ROCm 0 is the default stream, and 1 and 2 are errors. Greater numbers are handles. For host memory
+    ///     only None and -1.
+    /// max_version : tuple of int, optional
+    ///     The newest DLPack version that the consumer reads. Without it the capsule has the form from before 1.0.
+    /// dl_device : tuple of int, optional
+    ///     Where the data is wanted: the array's own device or ``(1, 0)``, the host.
+    /// copy : bool, optional
+    ///     True always copies, in C order; False never; None only for another device.
+    ///
+    /// Returns
+    /// -------
+    /// capsule
+    ///     It keeps the memory, not the array object. Its deleter needs no GIL.
+    ///
+    /// Raises
+    /// ------
+    /// BufferError
+    ///     For structured dtypes, for another device, for a read-only array without `max_version`, and for a copy that is
+    ///     needed and forbidden.
+    /// ValueError
+    ///     For a stream that the device does not have.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import numpy as np
+    /// >>> import PyGPU
+    /// >>> a = PyGPU.zeros(3, device='cpu')
+    /// >>> np.from_dlpack(a)[1] = 5
+    /// >>> a.tolist()
+    /// [0.0, 5.0, 0.0]
+    #[pyo3(signature = (*, stream=None, max_version=None, dl_device=None, copy=None))]
+    fn __dlpack__<'py>(
+        slf: &Bound<'py, Self>,
+        stream: Option<&Bound<'py, PyAny>>,
+        max_version: Option<&Bound<'py, PyAny>>,
+        dl_device: Option<&Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let array = slf.get().array();
+        let versioned = match max_version {
+            Some(version) => pair(version, "max_version")?.0 >= 1,
+            None => false,
+        };
+        let stream = stream.map(|stream| number::signed(stream, "stream")).transpose()?;
+        if let Some(wanted) = dl_device
+            && goes_to_host(array.device(), pair(wanted, "dl_device")?)?
+        {
+            let copied = on_host(py, array, stream, copy)?;
+            return capsule(py, &copied, versioned, DlpackFlags::IS_COPIED);
+        }
+        let consumer = streams::of_dlpack_consumer(array.device().kind(), stream)?;
+        if copy == Some(true) {
+            let copied = on_stream(py, array, consumer)?;
+            return capsule(py, &copied, versioned, DlpackFlags::IS_COPIED);
+        }
+        if let Some(handle) = consumer {
+            let device = array.device();
+            py.detach(|| usable_on(array, device, handle))?;
+        }
+        capsule(py, array, versioned, DlpackFlags::empty())
+    }
+
+    /// The array's device as DLPack names it: ``(type, number)``. Asks no driver.
+    ///
+    /// Returns
+    /// -------
+    /// tuple of int
+    ///     Type 1 is the host, 2 CUDA, 10 ROCm.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.zeros(3, device='cpu').__dlpack_device__()
+    /// (1, 0)
+    fn __dlpack_device__(&self) -> (u32, i32) {
+        dlpack::code_of(self.array().device())
+    }
+}
+
+/// Two integers in a tuple.
+///
+/// # Errors
+/// `TypeError` for anything else.
+#[inline]
+pub(super) fn pair(object: &Bound<'_, PyAny>, what: &str) -> PyResult<(i64, i64)> {
+    let wrong = || PyTypeError::new_err(format!("{what} is a tuple of two integers, not {object:?}"));
+    let tuple = object.cast::<PyTuple>().map_err(|_| wrong())?;
+    if tuple.len() != 2 {
+        return Err(wrong());
+    }
+    let integer = |position| -> PyResult<i64> { tuple.get_borrowed_item(position)?.extract().map_err(|_| wrong()) };
+    Ok((integer(0)?, integer(1)?))
+}
+
+fn goes_to_host(own: Device, wanted: (i64, i64)) -> PyResult<bool> {
+    let (own_type, own_id) = dlpack::code_of(own);
+    if wanted == (i64::from(own_type), i64::from(own_id)) {
+        return Ok(false);
+    }
+    if wanted == dlpack::HOST {
+        return Ok(true);
+    }
+    Err(PyBufferError::new_err(format!(
+        "__dlpack__: the array is on {own}, DLPack device ({own_type}, {own_id}); it is lent there or as a copy on the host, \
+         (1, 0), not on {wanted:?}"
+    )))
+}
+
+/// The values in new host memory, in C order; they are there when this returns.
+fn on_host(py: Python<'_>, array: &Array, stream: Option<i64>, copy: Option<bool>) -> PyResult<Array> {
+    if let Some(stream) = stream.filter(|&stream| stream != -1) {
+        return Err(PyValueError::new_err(format!(
+            "__dlpack__: stream={stream} with dl_device=(1, 0): on the host the data is there at once, and the only stream \
+             is None"
+        )));
+    }
+    if copy == Some(false) {
+        return Err(PyBufferError::new_err(format!(
+            "__dlpack__: the host cannot read the memory of {} in place, and copy=False forbids the copy",
+            array.device()
+        )));
+    }
+    let shape: Dims = array.layout().shape().collect();
+    let dense = Layout::contiguous(&shape, array.layout().itemsize(), Order::C)?;
+    import::copy_to(py, array, Device::cpu()?, dense)
+}
+
+/// A copy in C order on the same device, usable on the consumer's stream.
+fn on_stream(py: Python<'_>, array: &Array, consumer: Option<StreamHandle>) -> PyResult<Array> {
+    let device = array.device();
+    let stream = match consumer {
+        Some(handle) => streams::borrowed(device, handle),
+        None => stream::current(device),
+    };
+    Ok(py.detach(|| copy::duplicate(array, Order::C, &stream))?)
+}
+
+/// Makes the consumer's stream wait for all that uses the array, and notes that it uses it from now on: it may write too.
+fn usable_on(array: &Array, device: Device, handle: StreamHandle) -> Result<()> {
+    let consumer = streams::borrowed(device, handle);
+    array.allocation().begin(Access::Write, &consumer)?;
+    array.allocation().end(Access::Write, &consumer)
+}
+
+fn capsule<'py>(py: Python<'py>, array: &Array, versioned: bool, flags: DlpackFlags) -> PyResult<Bound<'py, PyAny>> {
+    // SAFETY: each tensor is new, and goes with the name and the destructor of its form.
+    unsafe {
+        if versioned {
+            wrap(py, export::versioned(array, flags)?, VERSIONED.0, drop_versioned)
+        } else {
+            wrap(py, export::legacy(array)?, LEGACY.0, drop_legacy)
+        }
+    }
+}
+
+/// # Safety
+/// The name and the destructor are those of the tensor's form.
+unsafe fn wrap<'py, M>(
+    py: Python<'py>,
+    managed: NonNull<M>,
+    name: &'static CStr,
+    destructor: unsafe extern "C" fn(*mut ffi::PyObject),
+) -> PyResult<Bound<'py, PyAny>> {
+    // SAFETY: promised by the caller. Null means that memory is short for the capsule: then so little is lost that the
+    // tensor is left.
+    unsafe {
+        let made = ffi::PyCapsule_New(managed.as_ptr().cast(), name.as_ptr(), Some(destructor));
+        Bound::from_owned_ptr_or_err(py, made)
+    }
+}
+
+/// The tensor of a capsule that nobody has taken it from: a consumer renames what it takes.
+unsafe fn untaken<M>(capsule: *mut ffi::PyObject, name: &CStr) -> Option<NonNull<M>> {
+    // SAFETY: a capsule that is being destroyed. Asking first keeps an exception that may be set.
+    unsafe {
+        if ffi::PyCapsule_IsValid(capsule, name.as_ptr()) == 0 {
+            return None;
+        }
+        NonNull::new(ffi::PyCapsule_GetPointer(capsule, name.as_ptr()).cast())
+    }
+}
+
+unsafe extern "C" fn drop_legacy(capsule: *mut ffi::PyObject) {
+    // SAFETY: our own capsule; its tensor is ours to delete while it has its first name.
+    unsafe {
+        if let Some(tensor) = untaken::<DLManagedTensor>(capsule, LEGACY.0)
+            && let Some(deleter) = tensor.as_ref().deleter
+        {
+            deleter(tensor.as_ptr());
+        }
+    }
+}
+
+unsafe extern "C" fn drop_versioned(capsule: *mut ffi::PyObject) {
+    // SAFETY: as above.
+    unsafe {
+        if let Some(tensor) = untaken::<DLManagedTensorVersioned>(capsule, VERSIONED.0)
+            && let Some(deleter) = tensor.as_ref().deleter
+        {
+            deleter(tensor.as_ptr());
+        }
+    }
+}
+
+unsafe extern "C" {
+    /// Not in the limited API, and exported by every CPython: nothing in it says whether this thread holds the GIL.
+    fn PyGILState_Check() -> c_int;
+}
+
+/// Lets go of an array in a consumer's deleter. The free may wait for the driver, and who holds the driver may wait for the
+/// GIL: if this thread holds it, it is given up meanwhile.
+fn release(array: Array) {
+    // SAFETY: the three may be called on any thread. After the interpreter's end the last one answers 1, so that the first
+    // is asked first; a thread that Python does not know has no state.
+    let holds_gil = unsafe {
+        ffi::Py_IsInitialized() != 0 && !ffi::PyGILState_GetThisThreadState().is_null() && PyGILState_Check() == 1
+    };
+    if holds_gil {
+        // SAFETY: just asked.
+        unsafe { Python::assume_attached() }.detach(move || drop(array));
+    } else {
+        drop(array);
+    }
+}
+
+/// Tells the layer below how Python lets go of arrays.
+pub(super) fn register() {
+    export::set_release(release);
+}
