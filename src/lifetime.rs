@@ -6,15 +6,17 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use crate::backend;
 use crate::error::{Error, Result};
 
 static EXITING: AtomicBool = AtomicBool::new(false);
 static HAS_DEFERRED: AtomicBool = AtomicBool::new(false);
 static DEFERRED: Mutex<Option<Error>> = Mutex::new(None);
 
-/// From now on nothing is given back: the process is about to end.
+/// From now on nothing is given back, and only the calling thread reaches a driver: it is about to end the process.
 pub fn leave_to_process() {
     EXITING.store(true, Ordering::Release);
+    backend::close_drivers();
 }
 
 /// Whether the process is about to end.

@@ -6,10 +6,12 @@
 
 mod cpu;
 mod cuda;
+mod exit;
 mod fork;
 mod loader;
 mod registry;
 
+pub use exit::close as close_drivers;
 pub use loader::{Attempt, Library};
 pub use registry::{BackendReport, Report, available, by_name, default_backend, report};
 

@@ -10,13 +10,25 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::lifetime;
 use crate::memory::Lent;
-use crate::stream::{self, Stream};
+use crate::stream::{self, Mark, Stream};
 
-/// The producer's object, and the stream to which the memory is given back.
+/// The producer's object, and the stream on which we used its memory.
 struct Borrowed {
     keeper: Option<Lent>,
     ready: Stream,
-    producer: Stream,
+    /// Whether the producer works on the legacy default stream.
+    by_default: bool,
+}
+
+impl Borrowed {
+    /// Puts the producer's next use behind ours. Another stream than the default one must not be touched: the protocol says
+    /// that the producer keeps it alive, and not every producer does (a CuPy stream may be gone long before the array).
+    fn give_back(&self) -> Result<()> {
+        if self.by_default {
+            return Stream::default_of(self.ready.device()).wait_for(&self.ready);
+        }
+        Mark::record(&self.ready)?.event().synchronize()
+    }
 }
 
 impl Drop for Borrowed {
@@ -25,8 +37,7 @@ impl Drop for Borrowed {
             std::mem::forget(self.keeper.take());
             return;
         }
-        // The keeper is still held: it keeps the producer's stream alive until ours was put before it.
-        lifetime::defer(self.producer.wait_for(&self.ready));
+        lifetime::defer(self.give_back());
     }
 }
 
@@ -45,11 +56,13 @@ pub fn import(description: &Description, stream: Option<i64>, keeper: Lent) -> R
     description.check_alignment(false)?;
     let device = device_of(description)?;
     let ready = stream::own_current(device);
-    let producer_stream = streams::borrowed(device, producer.unwrap_or(StreamHandle::DEFAULT));
-    if producer.is_some() && waits_for_producers() {
-        ready.wait_for(&producer_stream)?;
+    if let Some(handle) = producer
+        && waits_for_producers()
+    {
+        ready.wait_for(&streams::borrowed(device, handle))?;
     }
-    let owner = Borrowed { keeper: Some(keeper), ready: ready.clone(), producer: producer_stream };
+    let by_default = producer.is_none_or(|handle| handle == StreamHandle::DEFAULT);
+    let owner = Borrowed { keeper: Some(keeper), ready: ready.clone(), by_default };
     description.adopt(ready, Box::new(owner))
 }
 

@@ -7,6 +7,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 
 use super::array::GpuArray;
+use super::device::PyDevice;
 use super::dtype;
 use crate::layout::Layout;
 
@@ -100,8 +101,8 @@ impl GpuArray {
 
     /// Where the array is.
     #[getter]
-    fn device(&self) -> super::device::PyDevice {
-        super::device::PyDevice::from(self.array().device())
+    fn device<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDevice>> {
+        PyDevice::shared(py, self.array().device())
     }
 
     /// How the elements lie in memory: `c_contiguous`, `f_contiguous`, `forc`, `writeable`, `owndata`.

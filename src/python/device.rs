@@ -5,12 +5,13 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
 use super::stream::PyStream;
 use super::{number, properties};
 use crate::backend;
-use crate::device::Device;
+use crate::device::{Device, MAX_DEVICES};
 use crate::error::{Error, Result};
 use crate::stream::Stream;
 
@@ -48,6 +49,16 @@ use crate::stream::Stream;
 #[pyclass(frozen, weakref, name = "Device", module = "PyGPU")]
 pub(super) struct PyDevice {
     device: Device,
+}
+
+/// One object for each device, made when it is first asked for.
+static SHARED: [[PyOnceLock<Py<PyDevice>>; MAX_DEVICES]; 3] = [const { [const { PyOnceLock::new() }; MAX_DEVICES] }; 3];
+
+impl PyDevice {
+    pub(super) fn shared(py: Python<'_>, device: Device) -> PyResult<Bound<'_, Self>> {
+        let cell = &SHARED[device.kind() as usize][device.slot()];
+        Ok(cell.get_or_try_init(py, || Py::new(py, Self::from(device)))?.bind(py).clone())
+    }
 }
 
 impl From<Device> for PyDevice {

@@ -293,6 +293,15 @@ fn find_table(class: &Bound<'_, PyType>) -> PyResult<Option<NonNull<DLPackExchan
     Ok(None)
 }
 
+/// Whether the memory of a PyTorch tensor is not its values (a conjugation or negation that is still to be done), or whether
+/// writing there would pass by the gradients. Its `__dlpack__` refuses such tensors, its table does not.
+fn is_lazy(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = object.py();
+    let Some(requires_grad) = object.getattr_opt(intern!(py, "requires_grad"))? else { return Ok(false) };
+    let asked = |name| object.call_method0(name)?.is_truthy();
+    Ok(requires_grad.is_truthy()? || asked(intern!(py, "is_conj"))? || asked(intern!(py, "is_neg"))?)
+}
+
 fn raised(py: Python<'_>, what: &str) -> PyErr {
     PyErr::take(py).unwrap_or_else(|| PyBufferError::new_err(format!("the producer's {what} failed without a reason")))
 }
@@ -303,6 +312,12 @@ fn raised(py: Python<'_>, what: &str) -> PyErr {
 /// The producer's; `BufferError` for a tensor that cannot be imported.
 pub(super) fn take(object: &Bound<'_, PyAny>, table: &DLPackExchangeAPI) -> PyResult<Tensor> {
     let py = object.py();
+    if is_lazy(object)? {
+        // Raises what the producer says of such a tensor.
+        let refusal = object.call_method0(intern!(py, "__dlpack__"));
+        refusal?;
+        return Err(PyBufferError::new_err("the tensor is conjugated, negated or recorded lazily; resolve it first"));
+    }
     let mut out = std::ptr::null_mut();
     let status = match table.managed_tensor_from_py_object_no_sync {
         // SAFETY: the object is of the type that the table belongs to, and the GIL is held.

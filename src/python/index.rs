@@ -85,7 +85,8 @@ pub(super) fn basic(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyAny>) 
 
 fn basic_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -> PyResult<bool> {
     let (mut consumed, mut ellipses) = (0, 0);
-    let mut kinds: SmallVec<[Item; 8]> = SmallVec::new();
+    // What was seen of each item, so that the second walk need not look again.
+    let mut items: SmallVec<[(Borrowed<'_, '_, PyAny>, Item); 8]> = SmallVec::new();
     for item in key.iter_borrowed() {
         let kind = classify(&item)?;
         match kind {
@@ -94,12 +95,12 @@ fn basic_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -> 
             Item::NewAxis => {}
             Item::Advanced => return Ok(false),
         }
-        kinds.push(kind);
+        items.push((item, kind));
     }
     let mut indexer = Indexer::new(layout, view, consumed, ellipses > 0);
     // Which axis the next integer or slice works on: the indexer knows too, but a slice needs its length first.
     let mut axis = 0;
-    for (item, kind) in key.iter_borrowed().zip(kinds) {
+    for (item, kind) in items {
         if kind == Item::Ellipsis {
             axis += layout.ndim().saturating_sub(consumed);
         }

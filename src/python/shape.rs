@@ -21,6 +21,11 @@ pub(super) fn from_python(object: &Bound<'_, PyAny>) -> PyResult<Dims> {
 /// As `from_python`, into a list that stays where it is: moving one costs as much as reading it.
 #[inline]
 pub(super) fn read(lengths: &mut Dims, object: &Bound<'_, PyAny>) -> PyResult<()> {
+    // SAFETY: a type check of a live object.
+    if unsafe { ffi::PyLong_CheckExact(object.as_ptr()) } != 0 {
+        lengths.push(integer(object, "a shape")?);
+        return Ok(());
+    }
     let Ok(tuple) = object.cast_exact::<PyTuple>() else {
         *lengths = from_other(object)?;
         return Ok(());

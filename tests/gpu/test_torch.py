@@ -144,13 +144,13 @@ def test_torch_and_views_that_go_backwards(key: str) -> None:
         array = PyGPU.to_gpu(host)
         copied = torch.from_dlpack(array[{key}].copy())
         assert copied.cpu().numpy().tolist() == host[{key}].tolist()
+        print("copied", flush=True)
         try:
             tensor = torch.as_tensor(array[{key}], device="cuda")
         except (ValueError, TypeError, RuntimeError, BufferError):
             pass
         else:
             assert tensor.cpu().numpy().tolist() == host[{key}].tolist()
-        print("copied", flush=True)
         try:
             tensor = torch.from_dlpack(array[{key}])
         except (ValueError, RuntimeError, BufferError):

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use super::driver::Cuda;
 use super::errors::{INVALID_DEVICE, PEER_ACCESS_ALREADY_ENABLED, SUCCESS, refusal};
 use super::sys::{Api, CUcontext, CUdevice};
+use crate::backend::exit::Passage;
 use crate::backend::{BackendKind, fork};
 use crate::error::Result;
 
@@ -44,6 +45,7 @@ pub struct Current<'a> {
     /// The primary context of the device.
     pub context: CUcontext,
     pushed: bool,
+    _passage: Passage,
 }
 
 impl Drop for Current<'_> {
@@ -77,19 +79,27 @@ impl Cuda {
     #[inline]
     pub fn enter(&self, device: i32, operation: &'static str) -> Result<Current<'_>> {
         fork::refuse(BackendKind::Cuda, operation)?;
+        let passage = Passage::begin();
         let slot = self.slot(device, operation)?;
         let context = self.retained(device, slot)?;
         let mut found: CUcontext = std::ptr::null_mut();
         // SAFETY: the target is writable.
         let code = unsafe { (self.api.cuCtxGetCurrent)(&mut found) };
         if code == SUCCESS && found == context {
-            return Ok(Current { api: &self.api, slot, context, pushed: false });
+            return Ok(Current { api: &self.api, slot, context, pushed: false, _passage: passage });
         }
-        self.switch(device, slot, context, found)
+        self.switch(device, slot, context, found, passage)
     }
 
     #[cold]
-    fn switch<'a>(&'a self, device: i32, slot: &'a Slot, context: CUcontext, found: CUcontext) -> Result<Current<'a>> {
+    fn switch<'a>(
+        &'a self,
+        device: i32,
+        slot: &'a Slot,
+        context: CUcontext,
+        found: CUcontext,
+        passage: Passage,
+    ) -> Result<Current<'a>> {
         // A thread without a context is on device 0 for everybody. Setting it for good, as CUDA's runtime does, changes
         // nothing that can be seen and saves two calls every time.
         let stays = found.is_null() && device == 0;
@@ -103,7 +113,7 @@ impl Cuda {
         if code != SUCCESS {
             return Err(refusal(&self.api, code, operation, Some(device), String::new()));
         }
-        Ok(Current { api: &self.api, slot, context, pushed: !stays })
+        Ok(Current { api: &self.api, slot, context, pushed: !stays, _passage: passage })
     }
 
     /// The primary context of a device, retained on first use.
@@ -153,6 +163,7 @@ impl Cuda {
         detail: impl FnOnce() -> String,
     ) -> Result<()> {
         fork::refuse(BackendKind::Cuda, operation)?;
+        let _passage = Passage::begin();
         match call(&self.api) {
             SUCCESS => Ok(()),
             code => Err(refusal(&self.api, code, operation, None, detail())),
@@ -230,6 +241,7 @@ impl Cuda {
     pub unsafe fn reset(&self, device: i32) -> Result<()> {
         let operation = "cuDevicePrimaryCtxReset";
         fork::refuse(BackendKind::Cuda, operation)?;
+        let _passage = Passage::begin();
         let slot = self.slot(device, operation)?;
         let mut found: CUcontext = std::ptr::null_mut();
         // SAFETY: the target is writable.
