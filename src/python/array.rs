@@ -118,11 +118,15 @@ impl GpuArray {
 impl Drop for GpuArray {
     #[inline]
     fn drop(&mut self) {
+        let is_quiet = self.array.device().is_cpu() || Arc::strong_count(self.array.allocation()) > 1;
+        if is_quiet || lifetime::exiting() {
+            // No driver is called, and the array need not be moved out.
+            // SAFETY: dropped once, here or below.
+            unsafe { ManuallyDrop::drop(&mut self.array) };
+            return;
+        }
         // SAFETY: taken out once, here.
         let array = unsafe { ManuallyDrop::take(&mut self.array) };
-        if array.device().is_cpu() || Arc::strong_count(array.allocation()) > 1 || lifetime::exiting() {
-            return; // no driver is called
-        }
         // The free may wait for the driver, and whoever holds the driver may wait for the GIL. An interpreter that is ending
         // cannot be attached to; then there is no GIL to leave.
         let mut array = Some(array);
