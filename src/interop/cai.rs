@@ -42,6 +42,7 @@ fn waits_for_producers() -> bool {
 /// `ValueError` for claims that cannot be true; `Unavailable` without a GPU; the driver's.
 pub fn import(description: &Description, stream: Option<i64>, keeper: Lent) -> Result<Array> {
     let producer = streams::of_cai_producer(stream)?;
+    description.check()?;
     description.check_alignment(false)?;
     let device = device_of(description)?;
     let ready = stream::own_current(device);

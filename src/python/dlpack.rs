@@ -250,19 +250,20 @@ unsafe extern "C" {
 }
 
 /// Lets go of an array in a consumer's deleter. The free may wait for the driver, and who holds the driver may wait for the
-/// GIL: if this thread holds it, it is given up meanwhile.
+/// GIL: if this thread holds it, it is given up meanwhile. A lender in Python is let go at once if the thread holds the GIL,
+/// and else by the next call of PyGPU.
 fn release(array: Array) {
     // SAFETY: the three may be called on any thread. After the interpreter's end the last one answers 1, so that the first
     // is asked first; a thread that Python does not know has no state.
     let holds_gil = unsafe {
         ffi::Py_IsInitialized() != 0 && !ffi::PyGILState_GetThisThreadState().is_null() && PyGILState_Check() == 1
     };
-    if holds_gil {
-        // SAFETY: just asked.
-        unsafe { Python::assume_attached() }.detach(move || drop(array));
-    } else {
+    if !holds_gil {
         drop(array);
+        return;
     }
+    // The consumer's code holds the GIL without pyo3's knowledge: attaching tells it.
+    Python::attach(|py| if array.device().is_cpu() { drop(array) } else { py.detach(move || drop(array)) });
 }
 
 /// Tells the layer below how Python lets go of arrays.

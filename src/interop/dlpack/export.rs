@@ -87,19 +87,20 @@ unsafe extern "C" fn delete<M>(managed: *mut M) {
     release(array);
 }
 
-/// How to let go of an array whose memory's end may call a driver, if the embedding knows better than to drop it here.
+/// How to let go of a block whose end may call a driver or its lender, if the embedding knows better than to do it here.
 static RELEASE: OnceLock<fn(Array)> = OnceLock::new();
 
-/// Says how. Python gives up its GIL for it, where the thread holds it: whoever holds the driver may wait for it.
+/// Says how. Python gives up its GIL for a driver, where the thread holds it: whoever holds the driver may wait for it.
 pub fn set_release(release: fn(Array)) {
     let _ = RELEASE.set(release);
 }
 
 #[inline]
 fn release(array: Array) {
-    let calls_a_driver = !array.device().is_cpu() && Arc::strong_count(array.allocation()) == 1;
+    let allocation = array.allocation();
+    let is_plain = array.device().is_cpu() && !allocation.is_lent();
     match RELEASE.get() {
-        Some(release) if calls_a_driver => release(array),
+        Some(release) if !is_plain && Arc::strong_count(allocation) == 1 => release(array),
         _ => drop(array),
     }
 }
