@@ -1,4 +1,4 @@
-"""DLPack structures made by hand with ctypes, truthful or not, and producers that behave as badly as those in the field."""
+"""DLPack structures made by hand with ctypes, truthful or not, and producers as odd as those in the field."""
 
 from __future__ import annotations
 

@@ -5,10 +5,10 @@ import gc
 import sys
 from typing import Any
 
-import forge
 import numpy as np
 import pytest
 
+import forge
 import PyGPU
 
 BACKEND = PyGPU.backend_name()

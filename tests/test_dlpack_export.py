@@ -8,10 +8,10 @@ import textwrap
 import threading
 import warnings
 
-import forge
 import numpy as np
 import pytest
 
+import forge
 import PyGPU
 
 BACKEND = PyGPU.backend_name()
@@ -333,6 +333,7 @@ class TestDeleter:
         del shared
         deleter = forge.DLManagedTensorVersioned.from_address(tensors[0]).deleter
         assert libc.pthread_key_create(ctypes.byref(key), ctypes.c_void_p(deleter)) == 0
+
         def own(tensor: int) -> None:
             assert libc.pthread_setspecific(key, ctypes.c_void_p(tensor)) == 0
 

@@ -5,12 +5,12 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-import forge
 import numpy as np
 import pytest
-from forge import Forged, Producer
 
+import forge
 import PyGPU
+from forge import Forged, Producer
 
 BACKEND = PyGPU.backend_name()
 gpu_only = pytest.mark.skipif(BACKEND == "cpu", reason="needs a device with a driver")

@@ -5,12 +5,12 @@ import gc
 import sys
 from typing import Any
 
-import forge
 import numpy as np
 import pytest
-from forge import DLManagedTensorVersioned, DLPackExchangeAPI, DLTensor, Forged
 
+import forge
 import PyGPU
+from forge import DLManagedTensorVersioned, DLPackExchangeAPI, DLTensor, Forged
 
 BACKEND = PyGPU.backend_name()
 gpu_only = pytest.mark.skipif(BACKEND == "cpu", reason="needs a device with a driver")
