@@ -8,6 +8,8 @@ CARGO_DENY_VERSION := 0.20.2
 WHEEL_POLICY ?= manylinux_2_17
 WHEEL_MAX_BYTES := 3000000
 PYTEST_ARGS ?=
+# Where reports and measurements go.
+RESULTS ?= build/results
 
 BIN := .venv/bin
 # Last on the path, so that a toolchain chosen by the caller wins.
@@ -17,21 +19,22 @@ export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 RUST_SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find src -type f 2>/dev/null)
+GPU_ENVIRONMENT = PYTHONPATH=$(CURDIR)/build/gpu-package PYGPU_BACKEND=cuda
 # A surrounding conda environment would make maturin refuse to choose between the two.
 MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin
 
-.PHONY: help demo test check wheel gpu-test bench clean distclean
+.PHONY: help demo test check wheel gpu-test gpu-sanitize gpu-bench .gpu-package bench clean distclean
 .DELETE_ON_ERROR:
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: .venv/.extension-release ## Install into .venv and run the main job on a real file, on whatever device there is
 	$(BIN)/python examples/demo.py
 
 test: .venv/.extension-dev .venv/.group-test ## Rust tests without Python, then the Python tests
 	cargo test --no-default-features
-	$(BIN)/python -m pytest --ignore=tests/gpu $(PYTEST_ARGS)
+	$(BIN)/python -m pytest tests docs README.md --ignore=tests/gpu $(PYTEST_ARGS)
 
 check: .venv/.extension-dev .venv/.group-check .tools/.cargo-deny-$(CARGO_DENY_VERSION) ## Formatting, lints, types, stubs, licences
 	cargo fmt --check
@@ -50,16 +53,33 @@ wheel: .venv/.group-build .venv/.group-wheel ## Build the release wheel into dis
 	@wc -c dist/*.whl | awk -v limit=$(WHEEL_MAX_BYTES) \
 	    '{ print $$2 ": " $$1 " of at most " limit " bytes"; if ($$1 > limit) exit 1 }'
 
-# Runs where there is no Rust: it takes the wheel that lies in dist/, and pytest and the peers from PYTHON's own packages.
-gpu-test: ## Run all tests and tests/gpu on CUDA with the wheel in dist/ (PYTHON=... must have pytest)
+# The next two run where there is no Rust: they take the wheel that lies in dist/, and pytest and the peers from PYTHON's
+# own packages. PYTEST_ARGS=tests/gpu runs only what needs a device; without it the other tests run on the device too.
+gpu-test: .gpu-package ## Run all tests and tests/gpu on CUDA with the wheel in dist/; report in RESULTS (PYTHON=... must have pytest)
+	@mkdir -p $(RESULTS)
+	status=0; $(GPU_ENVIRONMENT) $(PYTHON) -m pytest -W default --junitxml=$(RESULTS)/gpu-tests.xml $(PYTEST_ARGS) || status=$$?; \
+	    $(GPU_ENVIRONMENT) $(PYTHON) tests/gpu/summary.py $(RESULTS); exit $$status
+
+gpu-sanitize: .gpu-package ## Run compute-sanitizer's memcheck with leak check over the tests that import no peer
+	$(GPU_ENVIRONMENT) PYTHON=$(PYTHON) RESULTS=$(RESULTS) tests/gpu/run_sanitizer.sh
+
+gpu-bench: .gpu-package ## Run the Python benchmarks with the wheel in dist/, beside the peers that PYTHON has
+	@mkdir -p $(RESULTS)
+	$(GPU_ENVIRONMENT) $(PYTHON) benches/python/import_time.py --json $(RESULTS)/import_time.json
+	$(GPU_ENVIRONMENT) $(PYTHON) benches/python/small_calls.py --peers --json $(RESULTS)/small_calls.json
+	$(GPU_ENVIRONMENT) $(PYTHON) benches/python/transfers.py --peers --json $(RESULTS)/transfers.json
+
+.gpu-package:
 	@ls dist/*.whl > /dev/null 2>&1 || { echo "no wheel in dist/: run 'make wheel' where there is Rust"; exit 1; }
-	rm -rf build/gpu-test
-	$(PYTHON) -m pip install --quiet --no-deps --no-index --target build/gpu-test dist/*.whl
-	PYTHONPATH=build/gpu-test PYGPU_BACKEND=cuda $(PYTHON) -m pytest -W default $(PYTEST_ARGS)
+	rm -rf build/gpu-package
+	$(PYTHON) -m pip install --quiet --no-deps --no-index --target build/gpu-package dist/*.whl
 
 bench: .venv/.extension-release ## Rust and Python benchmarks, each against its peer in one run
 	cargo bench --no-default-features
-	$(BIN)/python benches/python/small_calls.py
+	@mkdir -p $(RESULTS)
+	$(BIN)/python benches/python/import_time.py --json $(RESULTS)/import_time.json
+	$(BIN)/python benches/python/small_calls.py --json $(RESULTS)/small_calls.json
+	$(BIN)/python benches/python/transfers.py --json $(RESULTS)/transfers.json
 
 clean: ## Remove what was built; tools and environment stay
 	rm -rf target build dist .venv/.extension-* .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -4,23 +4,34 @@
 //! thread, so that what another library made current is current here too.
 
 use std::fmt;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::backend::{self, Backend, BackendKind, DeviceProperties, MemoryInfo};
 use crate::error::{Error, Result};
 
-/// One device of one backend.
+/// One device of one backend: a pointer to what is kept of it, since every array, stream and block holds one.
 #[derive(Clone, Copy)]
-pub struct Device {
+pub struct Device(&'static Inner);
+
+struct Inner {
     backend: &'static dyn Backend,
     index: i32,
-    /// The backend's, kept here because every array asks for it when it is made and when it ends.
     kind: BackendKind,
+    /// How often the device was reset. What was made before a reset must not reach the driver after it.
+    epoch: AtomicU32,
 }
 
+/// Most devices of one backend; drivers themselves stop at 64.
+pub const MAX_DEVICES: usize = 64;
+
+/// Every device that was asked for. A process has one backend of a kind.
+static DEVICES: [[OnceLock<Inner>; MAX_DEVICES]; 3] = [const { [const { OnceLock::new() }; MAX_DEVICES] }; 3];
+
 impl PartialEq for Device {
+    #[inline]
     fn eq(&self, other: &Self) -> bool {
-        self.index == other.index && self.kind == other.kind
+        std::ptr::eq(self.0, other.0)
     }
 }
 
@@ -30,7 +41,7 @@ impl fmt::Display for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind() {
             BackendKind::Cpu => f.write_str("cpu"),
-            kind => write!(f, "{}:{}", kind.name(), self.index),
+            kind => write!(f, "{}:{}", kind.name(), self.0.index),
         }
     }
 }
@@ -40,12 +51,6 @@ impl fmt::Debug for Device {
         fmt::Display::fmt(self, f)
     }
 }
-
-/// Most devices of one backend that keep state of their own; drivers themselves stop at 64.
-pub const MAX_DEVICES: usize = 64;
-
-/// How often each device was reset. What was made before a reset must not reach the driver after it.
-static EPOCHS: [[AtomicU32; MAX_DEVICES]; 3] = [const { [const { AtomicU32::new(0) }; MAX_DEVICES] }; 3];
 
 impl Device {
     /// Device `index` of a backend.
@@ -63,8 +68,12 @@ impl Device {
         Ok(Self::of(backend, index))
     }
 
+    /// The device of a number that the backend is known to have.
+    #[inline]
     fn of(backend: &'static dyn Backend, index: i32) -> Self {
-        Self { backend, index, kind: backend.kind() }
+        let kind = backend.kind();
+        let slot = &DEVICES[kind as usize][index as usize % MAX_DEVICES];
+        Self(slot.get_or_init(|| Inner { backend, index, kind, epoch: AtomicU32::new(0) }))
     }
 
     /// The calling thread's current device of the default backend.
@@ -106,25 +115,25 @@ impl Device {
     /// What the device can do.
     #[inline]
     pub fn backend(self) -> &'static dyn Backend {
-        self.backend
+        self.0.backend
     }
 
     /// Its number among the devices of its backend.
     #[inline]
     pub fn index(self) -> i32 {
-        self.index
+        self.0.index
     }
 
     /// The family of its driver.
     #[inline]
     pub fn kind(self) -> BackendKind {
-        self.kind
+        self.0.kind
     }
 
     /// Whether its memory is host memory that NumPy and C functions read directly.
     #[inline]
     pub fn is_cpu(self) -> bool {
-        self.kind == BackendKind::Cpu
+        self.0.kind == BackendKind::Cpu
     }
 
     /// What it is.
@@ -132,7 +141,7 @@ impl Device {
     /// # Errors
     /// The driver's.
     pub fn properties(self) -> Result<DeviceProperties> {
-        self.backend.properties(self.index)
+        self.0.backend.properties(self.0.index)
     }
 
     /// Its free and total memory.
@@ -140,7 +149,7 @@ impl Device {
     /// # Errors
     /// The driver's.
     pub fn memory_info(self) -> Result<MemoryInfo> {
-        self.backend.memory_info(self.index)
+        self.0.backend.memory_info(self.0.index)
     }
 
     /// Waits until it has nothing left to do.
@@ -148,7 +157,7 @@ impl Device {
     /// # Errors
     /// The driver's, which may be that of earlier asynchronous work.
     pub fn synchronize(self) -> Result<()> {
-        self.backend.synchronize_device(self.index)
+        self.0.backend.synchronize_device(self.0.index)
     }
 
     /// Makes it current for the calling thread, for every library that shares the driver.
@@ -156,7 +165,7 @@ impl Device {
     /// # Errors
     /// The driver's.
     pub fn make_current(self) -> Result<()> {
-        self.backend.set_current_device(self.index)
+        self.0.backend.set_current_device(self.0.index)
     }
 
     /// Makes it current until the guard is dropped.
@@ -164,20 +173,21 @@ impl Device {
     /// # Errors
     /// The driver's.
     pub fn guard(self) -> Result<DeviceGuard> {
-        let found = self.backend.current_device()?;
-        if found == self.index {
+        let found = self.0.backend.current_device()?;
+        if found == self.0.index {
             return Ok(DeviceGuard { restore: None });
         }
         self.make_current()?;
-        Ok(DeviceGuard { restore: Some(Self { index: found, ..self }) })
+        Ok(DeviceGuard { restore: Some(Self::of(self.0.backend, found)) })
     }
 
     /// How often it was reset.
     pub fn epoch(self) -> u32 {
-        self.epoch_cell().load(Ordering::Acquire)
+        self.0.epoch.load(Ordering::Acquire)
     }
 
-    /// Destroys everything the process holds on it and starts a new epoch, in which what was made before is dead.
+    /// Destroys everything the process holds on it and starts a new epoch, in which what was made before is dead. On the CPU
+    /// there is nothing to destroy.
     ///
     /// # Safety
     /// No library of the process may use memory, streams or events of the device afterwards.
@@ -185,18 +195,17 @@ impl Device {
     /// # Errors
     /// The driver's.
     pub unsafe fn reset(self) -> Result<()> {
-        self.epoch_cell().fetch_add(1, Ordering::AcqRel);
+        if self.is_cpu() {
+            return Ok(());
+        }
+        self.0.epoch.fetch_add(1, Ordering::AcqRel);
         // SAFETY: promised by the caller; PyGPU's own handles are dead from the line above on.
-        unsafe { self.backend.reset_device(self.index) }
-    }
-
-    fn epoch_cell(self) -> &'static AtomicU32 {
-        &EPOCHS[self.kind() as usize][self.slot()]
+        unsafe { self.0.backend.reset_device(self.0.index) }
     }
 
     /// Its place in tables of per-device state.
     pub fn slot(self) -> usize {
-        self.index as usize % MAX_DEVICES
+        self.0.index as usize % MAX_DEVICES
     }
 }
 

@@ -113,6 +113,12 @@ impl Stream {
     pub fn wait_event(&self, event: &Event) -> Result<()> {
         self.check_alive("wait_event")?;
         event.check_alive("wait_event")?;
+        if self.device.kind() != event.device.kind() {
+            return Err(Error::value(format!(
+                "wait_event: a stream of {} cannot wait for an event of {}: no driver serves both",
+                self.device, event.device
+            )));
+        }
         // SAFETY: the event is borrowed, the stream alive as in `synchronize`.
         unsafe { self.device.backend().wait_event(self.device.index(), self.handle(), event.handle) }
     }
@@ -225,8 +231,13 @@ impl Event {
         unsafe { self.device.backend().elapsed(self.device.index(), self.handle, end.handle) }
     }
 
+    /// Whether the driver still knows it: not after its device was reset.
+    pub fn is_alive(&self) -> bool {
+        self.epoch == self.device.epoch()
+    }
+
     fn check_alive(&self, operation: &str) -> Result<()> {
-        if self.epoch == self.device.epoch() { Ok(()) } else { Err(reset_error(operation, "event", self.device)) }
+        if self.is_alive() { Ok(()) } else { Err(reset_error(operation, "event", self.device)) }
     }
 }
 

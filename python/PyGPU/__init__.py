@@ -1,9 +1,9 @@
 """A strided GPU array for Python: hold, move and share device memory without heavy baggage.
 
-`import PyGPU as gpuarray` runs programs written for PybindGPU and, in growing parts, for PyCUDA's ``gpuarray``. Importing
-opens no driver and creates no context: the backend is chosen when it is first needed (see `show_config`).
+`import PyGPU as gpuarray` runs programs written for PybindGPU and, in growing parts, for PyCUDA's ``gpuarray``.
+Importing opens no driver and creates no context: the backend is chosen when it is first needed (see `show_config`).
 
-The names of PybindGPU (``cuda*``, ``nvml*``, ``DeviceArray_float32`` and their kin) are loaded when they are first used.
+The names of PybindGPU (``cuda*``, ``nvml*``, ``DeviceArray_float32`` and their kin) are loaded when first used.
 """
 
 from __future__ import annotations
@@ -11,121 +11,170 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from PyGPU import _core
+
+# `x as x` says that the name is public here.
 from PyGPU._core import (
-    BackendUnavailableError,
-    CudaError,
-    Device,
-    Event,
-    ForkError,
-    GPUArray,
-    NotSupportedError,
-    OutOfMemoryError,
-    Stream,
-    __version__,
-    arange,
-    asarray,
-    backend_name,
-    broadcast_to,
-    can_access_peer,
-    config,
-    current_device,
-    current_stream,
-    default_stream,
-    device_count,
-    device_properties,
-    driver_version,
-    empty,
-    empty_like,
-    empty_like_pinned,
-    empty_pinned,
-    enable_peer_access,
-    expand_dims,
-    flip,
-    from_dlpack,
-    full,
-    full_like,
-    memory_info,
-    memory_release_threshold,
-    memory_statistics,
-    moveaxis,
-    ones,
-    ones_like,
-    reset_device,
-    set_device,
-    set_memory_release_threshold,
-    show_config,
-    synchronize,
-    to_gpu,
-    to_gpu_async,
-    trim_memory,
-    zeros,
-    zeros_like,
-    zeros_pinned,
+    BackendUnavailableError as BackendUnavailableError,
+)
+from PyGPU._core import (
+    CudaError as CudaError,
+)
+from PyGPU._core import (
+    Device as Device,
+)
+from PyGPU._core import (
+    Event as Event,
+)
+from PyGPU._core import (
+    ForkError as ForkError,
+)
+from PyGPU._core import (
+    GPUArray as GPUArray,
+)
+from PyGPU._core import (
+    NotSupportedError as NotSupportedError,
+)
+from PyGPU._core import (
+    OutOfMemoryError as OutOfMemoryError,
+)
+from PyGPU._core import (
+    Stream as Stream,
+)
+from PyGPU._core import (
+    __version__ as __version__,
+)
+from PyGPU._core import (
+    arange as arange,
+)
+from PyGPU._core import (
+    asarray as asarray,
+)
+from PyGPU._core import (
+    backend_name as backend_name,
+)
+from PyGPU._core import (
+    broadcast_to as broadcast_to,
+)
+from PyGPU._core import (
+    can_access_peer as can_access_peer,
+)
+from PyGPU._core import (
+    config as config,
+)
+from PyGPU._core import (
+    current_device as current_device,
+)
+from PyGPU._core import (
+    current_stream as current_stream,
+)
+from PyGPU._core import (
+    default_stream as default_stream,
+)
+from PyGPU._core import (
+    device_count as device_count,
+)
+from PyGPU._core import (
+    device_properties as device_properties,
+)
+from PyGPU._core import (
+    driver_version as driver_version,
+)
+from PyGPU._core import (
+    empty as empty,
+)
+from PyGPU._core import (
+    empty_like as empty_like,
+)
+from PyGPU._core import (
+    empty_like_pinned as empty_like_pinned,
+)
+from PyGPU._core import (
+    empty_pinned as empty_pinned,
+)
+from PyGPU._core import (
+    enable_peer_access as enable_peer_access,
+)
+from PyGPU._core import (
+    expand_dims as expand_dims,
+)
+from PyGPU._core import (
+    flip as flip,
+)
+from PyGPU._core import (
+    from_dlpack as from_dlpack,
+)
+from PyGPU._core import (
+    full as full,
+)
+from PyGPU._core import (
+    full_like as full_like,
+)
+from PyGPU._core import (
+    memory_info as memory_info,
+)
+from PyGPU._core import (
+    memory_release_threshold as memory_release_threshold,
+)
+from PyGPU._core import (
+    memory_statistics as memory_statistics,
+)
+from PyGPU._core import (
+    moveaxis as moveaxis,
+)
+from PyGPU._core import (
+    ones as ones,
+)
+from PyGPU._core import (
+    ones_like as ones_like,
+)
+from PyGPU._core import (
+    reset_device as reset_device,
+)
+from PyGPU._core import (
+    set_device as set_device,
+)
+from PyGPU._core import (
+    set_memory_release_threshold as set_memory_release_threshold,
+)
+from PyGPU._core import (
+    show_config as show_config,
+)
+from PyGPU._core import (
+    synchronize as synchronize,
+)
+from PyGPU._core import (
+    to_gpu as to_gpu,
+)
+from PyGPU._core import (
+    to_gpu_async as to_gpu_async,
+)
+from PyGPU._core import (
+    trim_memory as trim_memory,
+)
+from PyGPU._core import (
+    zeros as zeros,
+)
+from PyGPU._core import (
+    zeros_like as zeros_like,
+)
+from PyGPU._core import (
+    zeros_pinned as zeros_pinned,
 )
 
 if TYPE_CHECKING:
-    from PyGPU import backend, gpuarray
-    from PyGPU._labels import SUPPORTED_DTYPES
-    from PyGPU.allocators import Allocator
+    from PyGPU import backend as backend
+    from PyGPU import gpuarray as gpuarray
+    from PyGPU._labels import SUPPORTED_DTYPES as SUPPORTED_DTYPES
+    from PyGPU.allocators import Allocator as Allocator
     from PyGPU.backend import *  # noqa: F403
-
-_NATIVE = [
-    "BackendUnavailableError",
-    "CudaError",
-    "Device",
-    "Event",
-    "ForkError",
-    "GPUArray",
-    "NotSupportedError",
-    "OutOfMemoryError",
-    "Stream",
-    "arange",
-    "asarray",
-    "backend_name",
-    "broadcast_to",
-    "can_access_peer",
-    "config",
-    "current_device",
-    "current_stream",
-    "default_stream",
-    "device_count",
-    "device_properties",
-    "driver_version",
-    "empty",
-    "empty_like",
-    "empty_like_pinned",
-    "empty_pinned",
-    "enable_peer_access",
-    "expand_dims",
-    "flip",
-    "from_dlpack",
-    "full",
-    "full_like",
-    "memory_info",
-    "memory_release_threshold",
-    "memory_statistics",
-    "moveaxis",
-    "ones",
-    "ones_like",
-    "reset_device",
-    "set_device",
-    "set_memory_release_threshold",
-    "show_config",
-    "synchronize",
-    "to_gpu",
-    "to_gpu_async",
-    "trim_memory",
-    "zeros",
-    "zeros_like",
-    "zeros_pinned",
-]
 
 
 def _public_names() -> list[str]:
     """Every public name, PybindGPU's included; loads the modules that define those."""
     from PyGPU import backend
 
-    return sorted({*_NATIVE, *backend.__all__, "Allocator", "SUPPORTED_DTYPES", "backend", "gpuarray"})
+    native = {name for name in globals() if hasattr(_core, name) and not name.startswith("_")}
+    return sorted({*native, *backend.__all__, "Allocator", "SUPPORTED_DTYPES", "backend", "gpuarray"})
 
 
 def __getattr__(name: str) -> Any:

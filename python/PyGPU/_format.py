@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def _edges(length: int, edge_items: int) -> list[slice]:
-    """The parts of an axis that NumPy prints, and one item between them so that it sees something to leave out."""
+    """Choose the parts of an axis that NumPy prints, and one item between them, so that it sees what to leave out."""
     if length <= 2 * edge_items + 1:
         return [slice(0, length)]
     return [slice(0, edge_items + 1), slice(length - edge_items, length)]
@@ -49,12 +49,12 @@ def _text(array: GPUArray, prefix: str, separator: str, suffix: str) -> str:
 
 
 def array_str(array: GPUArray) -> str:
-    """The values as `str` of an ndarray gives them."""
+    """Give the values as `str` of an ndarray does."""
     return _text(array, "", " ", "")
 
 
 def array_repr(array: GPUArray) -> str:
-    """The values as `repr` of an ndarray gives them, with dtype and device."""
+    """Give the values as `repr` of an ndarray does, with dtype and device."""
     name = type(array).__name__
     shape = f"shape={array.shape}, " if array.size == 0 and array.shape != (0,) else ""
     described = array.dtype if array.dtype.names is not None else array.dtype.name

@@ -64,6 +64,11 @@ class TypedHostAllocator(TypedAllocator):
     def allocate(self, n_elements: SupportsIndex) -> None:
         """Allocate `n_elements` elements, uninitialised, in place of what was allocated before.
 
+        Parameters
+        ----------
+        n_elements : int
+            Number of elements, not of bytes.
+
         Raises
         ------
         TypeError
@@ -95,6 +100,11 @@ class TypedDeviceAllocator(TypedAllocator):
 
     def allocate(self, n_elements: SupportsIndex) -> cudaError_t:
         """Allocate `n_elements` elements, uninitialised, in place of what was allocated before.
+
+        Parameters
+        ----------
+        n_elements : int
+            Number of elements, not of bytes.
 
         Returns
         -------

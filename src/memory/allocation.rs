@@ -45,6 +45,7 @@ impl Allocation {
     ///
     /// # Errors
     /// `OutOfMemory`, also after synchronising and trimming; the driver's.
+    #[inline(always)]
     pub fn new(bytes: usize, stream: Stream) -> Result<Self> {
         let device = stream.device();
         // A foreign stream may be gone when the block is freed; the default stream never is.
@@ -71,6 +72,7 @@ impl Allocation {
         Self::with(address, bytes, epoch, Origin::Lent(Some(owner)), stream)
     }
 
+    #[inline(always)]
     fn with(address: Address, bytes: usize, epoch: u32, origin: Origin, stream: Stream) -> Self {
         let usage = OnceLock::new();
         Self { address, bytes, epoch, origin, stream, usage, lent_out: AtomicBool::new(false) }
@@ -114,6 +116,7 @@ impl Allocation {
                 "the array's memory was destroyed when {device} was reset; make the array again"
             )));
         }
+        lifetime::report_deferred()?;
         match self.usage.get() {
             Some(usage) => lock(usage).let_wait(access, stream),
             None => stream.wait_for(&self.stream),
@@ -174,8 +177,9 @@ impl Allocation {
         }
     }
 
+    /// Whether every known use is in the order of one stream, so that work there has nothing to wait for.
     #[inline]
-    fn is_used_only_on(&self, stream: &Stream) -> bool {
+    pub fn is_used_only_on(&self, stream: &Stream) -> bool {
         match self.usage.get() {
             Some(usage) => lock(usage).is_only(stream),
             None => self.stream == *stream,

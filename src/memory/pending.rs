@@ -31,14 +31,16 @@ pub fn keep_until_passed(stream: &Stream, thing: Box<dyn Any + Send>) -> Result<
     }
 }
 
-/// Lets go of everything whose stream has passed. What cannot be asked for is kept: better leaked than torn away.
+/// Lets go of everything whose stream has passed or was reset. What cannot be asked for is kept: better leaked than torn
+/// away.
 pub fn sweep(device: Device) {
     let mut kept = std::mem::take(&mut *list(device));
     if kept.is_empty() {
         return;
     }
     // The lock is free while the driver is asked and while things are dropped.
-    let passed: Vec<Kept> = kept.extract_if(.., |(mark, _)| mark.event().query().unwrap_or(false)).collect();
+    let is_over = |mark: &Mark| !mark.event().is_alive() || mark.event().query().unwrap_or(false);
+    let passed: Vec<Kept> = kept.extract_if(.., |(mark, _)| is_over(mark)).collect();
     list(device).append(&mut kept);
     drop(passed);
 }

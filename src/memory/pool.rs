@@ -71,6 +71,7 @@ fn pool_of(device: Device) -> Result<Option<PoolHandle>> {
 }
 
 /// `bytes` (not 0) in the order of `stream`, and whether they came from the pool.
+#[inline]
 pub(super) fn allocate(bytes: usize, stream: &Stream) -> Result<(Address, bool)> {
     lifetime::report_deferred()?;
     let device = stream.device();

@@ -123,8 +123,10 @@ impl Drop for GpuArray {
         if array.device().is_cpu() || Arc::strong_count(array.allocation()) > 1 || lifetime::exiting() {
             return; // no driver is called
         }
-        // The free may wait for the driver, and whoever holds the driver may wait for the GIL.
-        Python::attach(|py| py.detach(move || drop(array)));
+        // The free may wait for the driver, and whoever holds the driver may wait for the GIL. An interpreter that is ending
+        // cannot be attached to; then there is no GIL to leave.
+        let mut array = Some(array);
+        Python::try_attach(|py| py.detach(|| drop(array.take())));
     }
 }
 

@@ -1,8 +1,9 @@
 //! `a[view] = value`: scalars, host arrays, device arrays; broadcast, converted to the array's dtype, overlap-safe.
 
-use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
 use pyo3::{ffi, intern};
 
 use super::array::GpuArray;
@@ -61,7 +62,7 @@ fn assign_host(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -> PyRe
         return Ok(());
     }
     let layout = broadcast(&side.layout, target.layout())?;
-    if layout != side.layout || !target.device().is_cpu() {
+    if layout != side.layout {
         // The smaller original crosses the bus, and the device repeats it.
         let shape: Dims = side.layout.shape().collect();
         let landed = Array::empty(&shape, target.dtype(), crate::layout::Order::C, stream::current(target.device()))?;
@@ -70,7 +71,7 @@ fn assign_host(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -> PyRe
         py.detach(|| copy::between(target, &landed, &stream::current(target.device())))?;
         return Ok(());
     }
-    if shares_memory(target, &source) {
+    if target.device().is_cpu() && shares_memory(target, &source) {
         let copied = source.call_method0(intern!(py, "copy"))?.cast_into::<PyUntypedArray>()?;
         return transfer::upload(py, target, &copied);
     }
@@ -106,12 +107,29 @@ fn converted<'py>(py: Python<'py>, target: &Array, value: &Bound<'py, PyAny>) ->
         // A tuple is one structured item, a list is a row of them: let NumPy decide.
         return host::as_ndarray(value, Some(target.dtype()));
     } else {
-        host::as_ndarray(value, None)?.getattr(intern!(py, "shape"))?
+        let found = host::as_ndarray(value, None)?;
+        check_depth(value, &found, target)?;
+        // Before values are converted: a warning about them would be wrong where nothing is assigned.
+        broadcast(&host::side(&found, found.dtype().itemsize())?.layout, target.layout())?;
+        found.getattr(intern!(py, "shape"))?
     };
     let made = numpy.getattr(intern!(py, "empty"))?.call1((shape, wanted))?;
     // Assignment, not `astype`: so that 300 into uint8 raises what NumPy raises.
     made.set_item(pyo3::types::PyEllipsis::get(py), value)?;
     Ok(made.cast_into::<PyUntypedArray>()?)
+}
+
+/// Refuses lists that are nested deeper than the target, as NumPy does, whose arrays may have surplus axes of length 1.
+fn check_depth(value: &Bound<'_, PyAny>, found: &Bound<'_, PyUntypedArray>, target: &Array) -> PyResult<()> {
+    let is_nested = value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>();
+    let rank = target.layout().ndim();
+    if is_nested && found.ndim() > rank {
+        return Err(PyValueError::new_err(format!(
+            "setting an array element with a sequence: the value is nested {} deep, the target has {rank} axes",
+            found.ndim()
+        )));
+    }
+    Ok(())
 }
 
 /// The source's layout, repeated to the target's shape; surplus leading axes of length 1 are dropped, as NumPy does.

@@ -12,7 +12,7 @@ use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyString;
+use pyo3::types::{PyString, PyType};
 
 use crate::dtype::{DType, Kind, Origin, TABLE};
 
@@ -88,7 +88,9 @@ fn from_python_uncached(object: &Bound<'_, PyAny>) -> PyResult<DType> {
     }
     let descr = numpy_dtype(py)?.call1((object,))?;
     let dtype = from_numpy(&descr)?;
-    remember(object, dtype);
+    if object.is_instance_of::<PyType>() {
+        remember(object, dtype); // other objects may come to mean another dtype, and are not to be kept alive
+    }
     Ok(dtype)
 }
 

@@ -13,6 +13,7 @@ use pyo3::types::{PyCapsule, PyType};
 use pyo3::{ffi, intern};
 
 use super::array::{GpuArray, new_exact};
+use crate::array::Array;
 use crate::backend::{BackendKind, StreamHandle};
 use crate::error::{Error, Result};
 use crate::interop::dlpack::ffi::{
@@ -21,6 +22,7 @@ use crate::interop::dlpack::ffi::{
 use crate::interop::dlpack::import::{Tensor, allocate_like};
 use crate::interop::dlpack::{self, DlpackFlags, VERSION, export};
 use crate::interop::streams;
+use crate::memory::Access;
 use crate::stream;
 
 const NAME: &CStr = c"dlpack_exchange_api";
@@ -78,11 +80,30 @@ unsafe fn array_of<'py>(py: Python<'py>, object: *mut c_void) -> PyResult<Bound<
     }
 }
 
+/// Lets the stream that `current_work_stream` names wait for the array's last use elsewhere, and notes that it uses the
+/// array from here on: the consumer works there, or behind it. With one stream in use this is a comparison.
+fn let_current_stream_use(py: Python<'_>, array: &Array) -> PyResult<()> {
+    let (device, allocation) = (array.device(), array.allocation());
+    if device.is_cpu() {
+        return Ok(());
+    }
+    let current = stream::current(device);
+    if allocation.is_used_only_on(&current) {
+        return Ok(());
+    }
+    py.detach(|| {
+        allocation.begin(Access::Write, &current)?;
+        allocation.end(Access::Write, &current)
+    })?;
+    Ok(())
+}
+
 unsafe extern "C" fn from_object(object: *mut c_void, out: *mut *mut DLManagedTensorVersioned) -> c_int {
     // SAFETY: the table's contract: a live object, a place for the answer, the GIL held.
     unsafe {
         answer(|py| {
             let array = array_of(py, object)?;
+            let_current_stream_use(py, array.get().array())?;
             out.write(export::versioned(array.get().array(), DlpackFlags::empty())?.as_ptr());
             Ok(())
         })
@@ -108,6 +129,7 @@ unsafe extern "C" fn lend(object: *mut c_void, out: *mut DLTensor) -> c_int {
     unsafe {
         answer(|py| {
             let array = array_of(py, object)?;
+            let_current_stream_use(py, array.get().array())?;
             out.write(array.get().lent().lend(array.get().array())?);
             Ok(())
         })

@@ -3,14 +3,14 @@
 //! On CPU arrays NumPy does it on a zero-copy view. On a device it takes the detour over the host until run-time compiled
 //! kernels replace this file: the array comes down, NumPy selects, the result goes up. It is right, and slow.
 
-use numpy::PyUntypedArray;
+use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 
 use super::array::{GpuArray, new_like};
-use super::{host, transfer, upload};
+use super::{dtype, host, transfer, upload};
 
 /// Whether an index item is NumPy's boolean, which has an `__index__` that NumPy does not mean.
 pub(super) fn is_numpy_array_or_bool(item: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -53,7 +53,8 @@ pub(super) fn gather<'py>(array: &Bound<'py, GpuArray>, key: &Bound<'py, PyAny>)
     let selected = host::numpy(py)?.getattr(intern!(py, "asarray"))?.call1((selected,))?;
     let selected = selected.cast_into::<PyUntypedArray>()?;
     let device = array.get().array().device();
-    let result = upload::upload_new(py, &selected, array.get().array().dtype(), device)?;
+    let dtype = dtype::from_numpy(selected.dtype().as_any())?;
+    let result = upload::upload_new(py, &selected, dtype, device)?;
     new_like(array, GpuArray::from_array(result))
 }
 

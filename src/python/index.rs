@@ -2,14 +2,14 @@
 //!
 //! The key is walked twice and no list is made of it: once to count the axes it consumes, once to feed the layout.
 
-use pyo3::exceptions::PyIndexError;
+use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyTuple};
 use smallvec::SmallVec;
 
-use super::array::{GpuArray, new_view_with};
-use super::{assign, gather};
+use super::array::{GpuArray, new_view_of, new_view_with};
+use super::{assign, fields, gather};
 use crate::layout::{Indexer, Layout};
 
 /// What one item of a key is.
@@ -182,7 +182,13 @@ impl GpuArray {
             is_basic = basic(layout, view, key)?;
             Ok(())
         })?;
-        if is_basic { Ok(view) } else { gather::gather(slf, key) }
+        if is_basic {
+            return Ok(view);
+        }
+        match fields::select(slf.get().array(), key)? {
+            Some(part) => new_view_of(slf, part),
+            None => gather::gather(slf, key),
+        }
     }
 
     fn __setitem__(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -192,6 +198,14 @@ impl GpuArray {
         if basic(array.layout(), &mut view, key)? {
             return assign::assign(slf.py(), &array.view(view), value);
         }
-        gather::scatter(slf, key, value)
+        match fields::select(array, key)? {
+            Some(part) if !part.readonly() => assign::assign(slf.py(), &part, value),
+            _ => gather::scatter(slf, key, value),
+        }
+    }
+
+    fn __delitem__(&self, key: &Bound<'_, PyAny>) -> PyResult<()> {
+        let _ = key;
+        Err(PyValueError::new_err("cannot delete array elements"))
     }
 }

@@ -1,14 +1,14 @@
 //! What Python's own syntax and standard library ask of an array: iteration, truth, numbers, printing, copying, pickling.
 
 use numpy::PyUntypedArray;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use super::array::{GpuArray, new_like, new_view_with};
-use super::{attributes, transfer};
-use crate::layout::Indexer;
+use super::{attributes, shape, transfer};
+use crate::layout::{Dims, Indexer, Layout};
 
 /// The single value of an array, as a NumPy scalar's Python equal.
 fn single<'py>(slf: &Bound<'py, GpuArray>, purpose: &str) -> PyResult<Bound<'py, PyAny>> {
@@ -45,7 +45,7 @@ impl GpuArray {
                  a.get().all()",
             ));
         }
-        single(slf, "converted to bool")?.is_truthy()
+        transfer::to_ndarray(slf.py(), slf.get().array())?.is_truthy()
     }
 
     fn __int__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
@@ -89,11 +89,9 @@ impl GpuArray {
             }
             return single(slf, "converted to Python scalars");
         }
-        let key = if args.len() == 1 { args.get_item(0)? } else { args.clone().into_any() };
-        let flat = args.len() == 1 && !key.is_instance_of::<PyTuple>() && slf.get().array().layout().ndim() != 1;
-        let source = if flat { slf.call_method0(intern!(slf.py(), "ravel"))? } else { slf.clone().into_any() };
-        let element = source.get_item(key)?;
-        single(element.cast::<Self>()?, "converted to Python scalars")
+        let array = slf.get().array();
+        let view = array.view(element(array.layout(), args)?);
+        transfer::to_ndarray(slf.py(), &view)?.call_method0(intern!(slf.py(), "item"))
     }
 
     /// The values as nested lists of Python scalars.
@@ -134,6 +132,8 @@ impl GpuArray {
         let made = new_like(slf, GpuArray::from_array(copied))?;
         let attributes = slf.getattr(intern!(slf.py(), "__dict__"))?.cast_into::<PyDict>()?;
         if !attributes.is_empty() {
+            // Known before its attributes are copied, since they may hold the array itself.
+            memo.set_item(slf.as_ptr() as usize, &made)?;
             let deep = slf.py().import("copy")?.getattr("deepcopy")?.call1((attributes, memo))?;
             made.getattr(intern!(slf.py(), "__dict__"))?
                 .cast_into::<PyDict>()?
@@ -187,6 +187,48 @@ impl GpuArray {
         slf.py().detach(|| array.allocation().synchronize())?;
         Ok(())
     }
+}
+
+/// The layout of the element that the arguments of `item` name: one integer counts in C order, several are one for each axis.
+fn element(layout: &Layout, args: &Bound<'_, PyTuple>) -> PyResult<Layout> {
+    let mut indices = Dims::new();
+    match args.get_item(0)?.cast_into::<PyTuple>() {
+        Ok(tuple) if args.len() == 1 => shape::read(&mut indices, &tuple)?,
+        _ => shape::read(&mut indices, args)?,
+    }
+    if let [flat] = indices[..] {
+        indices = unravel(layout, flat)?;
+    }
+    if indices.len() != layout.ndim() {
+        return Err(PyValueError::new_err(format!(
+            "incorrect number of indices for array: {} for {} axes",
+            indices.len(),
+            layout.ndim()
+        )));
+    }
+    let mut view = Layout::scalar(layout.itemsize());
+    let mut indexer = Indexer::new(layout, &mut view, indices.len(), false);
+    for index in indices {
+        indexer.integer(index)?;
+    }
+    indexer.finish()?;
+    Ok(view)
+}
+
+/// The indices of the element with a number in C order.
+fn unravel(layout: &Layout, flat: i64) -> PyResult<Dims> {
+    let size = layout.size();
+    if flat < -size || flat >= size {
+        return Err(PyIndexError::new_err(format!("index {flat} is out of bounds for size {size}")));
+    }
+    let mut rest = if flat < 0 { flat + size } else { flat };
+    let mut indices: Dims = layout.shape().collect();
+    for index in indices.iter_mut().rev() {
+        let length = *index;
+        *index = rest % length;
+        rest /= length;
+    }
+    Ok(indices)
 }
 
 fn copy_attributes(from: &Bound<'_, GpuArray>, to: &Bound<'_, GpuArray>) -> PyResult<()> {

@@ -39,6 +39,13 @@ pub(super) fn forget(device: Device) {
     lock(&REGISTERED).retain(|_, owner| *owner != device);
 }
 
+/// The device of an address that was given out here, or of one within such a block.
+pub(super) fn device_of(address: Address) -> Option<Device> {
+    let table = lock(&ON_DEVICE);
+    let (first, block) = table.range(..=address).next_back()?;
+    (address - first < block.bytes()).then(|| block.device())
+}
+
 /// What a driver would say, for what is known without asking it.
 fn refusal(operation: &'static str, code: u32, detail: String) -> Error {
     let (name, text) = match backend::default_backend() {

@@ -4,7 +4,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use super::{number, stream};
+use super::{number, raw, stream};
 use crate::backend::{Address, Direction, Pattern, PointerKind};
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -42,14 +42,24 @@ enum Side {
     Device(Device),
 }
 
-/// What the driver of `near` knows of an address; managed memory counts as that of `near`.
+/// What PyGPU or the driver of `near` knows of an address; managed memory counts as that of `near`.
 fn side_of(near: Device, address: Address) -> Result<Side> {
+    if let Some(device) = raw::device_of(address) {
+        return Ok(if device.is_cpu() { Side::Host } else { Side::Device(device) });
+    }
     Ok(match near.backend().pointer_kind(address)? {
         _ if near.is_cpu() => Side::Host,
         PointerKind::Unregistered | PointerKind::Host => Side::Host,
         PointerKind::Device(index) => Side::Device(Device::new(near.backend(), index)?),
         PointerKind::Managed => Side::Device(near),
     })
+}
+
+/// Where work on memory of `owner` runs: on the given stream's device, which may be another one of the same driver.
+fn device_for(owner: Device, given: Option<&Stream>) -> Result<Device> {
+    let Some(stream) = given else { return Ok(owner) };
+    stream::check_kind(stream.device(), owner)?;
+    Ok(stream.device())
 }
 
 struct Range {
@@ -73,20 +83,19 @@ fn copy(range: &Range, kind: Kind, given: Option<&Stream>) -> Result<()> {
     {
         return copy_to_peer(range, target, source, given);
     }
-    // What the driver says of the sides decides what it is not told; a wrong word of the caller is its to refuse.
+    let owner = match (target, source) {
+        (Side::Device(device), _) | (_, Side::Device(device)) => device,
+        (Side::Host, Side::Host) => near,
+    };
+    // A word of the caller goes to the driver as it is: a wrong one is its to refuse.
     let direction = match (kind, target, source) {
-        (Kind::To(direction), ..) if !near.is_cpu() => direction,
+        (Kind::To(direction), ..) if !owner.is_cpu() => direction,
         (_, Side::Device(_), Side::Device(_)) => Direction::DeviceToDevice,
         (_, Side::Device(_), Side::Host) => Direction::HostToDevice,
         (_, Side::Host, Side::Device(_)) => Direction::DeviceToHost,
         (_, Side::Host, Side::Host) => return copy_on_host(range, given),
     };
-    let device = match (target, source) {
-        // A stream may copy for another device; its own is where the driver looks for it.
-        _ if given.is_some() => near,
-        (Side::Device(device), _) | (_, Side::Device(device)) => device,
-        _ => near,
-    };
+    let device = device_for(owner, given)?;
     on_stream(device, given, |stream| {
         // SAFETY: the caller was told by the docstring to give ranges that exist and stay.
         unsafe {
@@ -152,8 +161,8 @@ fn fill(target: Address, value: u8, bytes: usize, given: Option<&Stream>) -> Res
     }
     let near = given.map_or_else(Device::current, |stream| Ok(stream.device()))?;
     let device = match side_of(near, target)? {
-        Side::Device(device) if given.is_none() => device,
-        _ => near,
+        Side::Device(owner) => device_for(owner, given)?,
+        Side::Host => near,
     };
     on_stream(device, given, |stream| {
         // SAFETY: the caller was told by the docstring to give a range that exists and stays.

@@ -36,7 +36,9 @@ fn from_other(object: &Bound<'_, PyAny>) -> PyResult<Dims> {
     // SAFETY: a type check of a live object.
     let is_index = unsafe { ffi::PyIndex_Check(object.as_ptr()) } != 0;
     // An ndarray has `__index__`, which works for a single integer only; as a sequence it is a shape.
-    let is_sequence = object.hasattr("__len__")? && object.len().is_ok();
+    // Not every iterable is one: the order of a set means nothing.
+    // SAFETY: a type check of a live object.
+    let is_sequence = unsafe { ffi::PySequence_Check(object.as_ptr()) } != 0 && object.len().is_ok();
     if is_sequence && object.cast::<PyString>().is_err() {
         return object.try_iter()?.map(|item| integer(&item?, "a shape")).collect();
     }

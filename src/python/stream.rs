@@ -450,7 +450,7 @@ fn default_stream(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult
     Ok(Stream::default_of(device::from_argument(py, device)?).into())
 }
 
-/// Waits until a device has nothing left to do; the same as :func:`synchronize_device`.
+/// Waits until a device has nothing left to do.
 ///
 /// Parameters
 /// ----------

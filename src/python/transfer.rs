@@ -179,24 +179,39 @@ fn source_of_set<'py>(target: &Array, ary: &Bound<'py, PyAny>) -> PyResult<Bound
 }
 
 /// Puts an upload on a stream and keeps the ndarray until the stream has passed it.
-fn set_on(py: Python<'_>, target: &Array, ary: &Bound<'_, PyAny>, stream: &Stream, wait: bool) -> PyResult<()> {
+pub(super) fn set_on(
+    py: Python<'_>,
+    target: &Array,
+    ary: &Bound<'_, PyAny>,
+    stream: &Stream,
+    wait: bool,
+) -> PyResult<()> {
     target.check_writable("set")?;
     let source = source_of_set(target, ary)?;
     let side = side_as(&source, target, "set")?;
-    let keeper = source.into_any().unbind();
+    let keeper = keeper(stream, source.as_any(), wait);
     py.detach(|| {
-        // SAFETY: the ndarray is held by `keeper` until the stream has passed.
+        // SAFETY: the ndarray is held by `source` if the stream is waited for, else by `keeper` until it has passed.
         unsafe { copy::to_device(target, &side, stream)? };
-        if wait { finish(stream) } else { keep(stream, keeper) }
+        leave(stream, keeper)
     })?;
     Ok(())
 }
 
-fn keep(stream: &Stream, keeper: Py<PyAny>) -> Result<()> {
-    if stream.device().is_cpu() { Ok(()) } else { pending::keep_until_passed(stream, Box::new(keeper)) }
+/// A reference to an ndarray that asynchronous work uses; none where the call waits for it.
+fn keeper(stream: &Stream, array: &Bound<'_, PyAny>, wait: bool) -> Option<Py<PyAny>> {
+    (!wait && !stream.device().is_cpu()).then(|| array.clone().unbind())
 }
 
-fn get_on<'py>(
+/// Waits for the stream, or lets it keep what its work uses.
+fn leave(stream: &Stream, keeper: Option<Py<PyAny>>) -> Result<()> {
+    match keeper {
+        Some(keeper) => pending::keep_until_passed(stream, Box::new(keeper)),
+        None => finish(stream),
+    }
+}
+
+pub(super) fn get_on<'py>(
     slf: &Bound<'py, GpuArray>,
     ary: Option<&Bound<'py, PyAny>>,
     stream: &Stream,
@@ -206,11 +221,11 @@ fn get_on<'py>(
     let source = slf.get().array();
     let target = target_of_get(slf, ary)?;
     let side = side_as(&target, source, "get")?;
-    let keeper = target.clone().into_any().unbind();
+    let keeper = keeper(stream, target.as_any(), wait);
     py.detach(|| {
-        // SAFETY: the ndarray is held by `keeper` until the stream has passed, and its elements do not overlap.
+        // SAFETY: as in `set_on`; the ndarray's elements do not overlap.
         unsafe { copy::to_host(&side, source, stream)? };
-        if wait { finish(stream) } else { keep(stream, keeper) }
+        leave(stream, keeper)
     })?;
     if ary.is_none() {
         *slf.get().host() = Some(target.clone().into_any().unbind());
@@ -353,73 +368,6 @@ impl GpuArray {
     fn set_async(slf: &Bound<'_, Self>, ary: &Bound<'_, PyAny>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let stream = stream_or_current(slf, stream)?;
         set_on(slf.py(), slf.get().array(), ary, &stream, false)
-    }
-
-    /// Uploads the host side: the ndarray that the array was made over, or that `get` returned last.
-    ///
-    /// Raises
-    /// ------
-    /// ValueError
-    ///     When there is no host side yet.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import numpy as np
-    /// >>> import PyGPU
-    /// >>> x = np.array([1, 2, 3])
-    /// >>> a = PyGPU.GPUArray(x)
-    /// >>> x[0] = 7
-    /// >>> a.to_device()
-    /// >>> a.tolist()
-    /// [7, 2, 3]
-    fn to_device(slf: &Bound<'_, Self>) -> PyResult<()> {
-        let py = slf.py();
-        let host = slf.get().host().as_ref().map(|host| host.clone_ref(py));
-        match host {
-            Some(host) => {
-                let array = slf.get().array();
-                set_on(py, array, host.bind(py), &stream::current(array.device()), true)
-            }
-            None => Err(PyValueError::new_err(
-                "to_device: the array has no host side yet; make it over an ndarray, or call get() and change what it \
-                 returns, or use set()",
-            )),
-        }
-    }
-
-    /// Refreshes the host side in place: the ndarray that the array was made over, or that `get` returned last. Without
-    /// one, makes one.
-    ///
-    /// Raises
-    /// ------
-    /// ValueError
-    ///     When the host side is read-only.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import numpy as np
-    /// >>> import PyGPU
-    /// >>> x = np.zeros(3)
-    /// >>> a = PyGPU.GPUArray(x)
-    /// >>> a.fill(5.0).to_host()
-    /// >>> x
-    /// array([5., 5., 5.])
-    fn to_host(slf: &Bound<'_, Self>) -> PyResult<()> {
-        let py = slf.py();
-        let host = slf.get().host().as_ref().map(|host| host.clone_ref(py));
-        let stream = stream::current(slf.get().array().device());
-        match host {
-            Some(host) => get_on(slf, Some(host.bind(py)), &stream, true)?,
-            None => get_on(slf, None, &stream, true)?,
-        };
-        Ok(())
-    }
-
-    /// The ndarray that `to_device` uploads and `to_host` refreshes, or None.
-    #[getter]
-    fn host_array<'py>(slf: &Bound<'py, Self>) -> Option<Bound<'py, PyAny>> {
-        let py = slf.py();
-        slf.get().host().as_ref().map(|host| host.bind(py).clone())
     }
 
     /// A copy on the same device with memory of its own.

@@ -21,10 +21,11 @@ fn reshaped<'py>(slf: &Bound<'py, GpuArray>, shape: &[i64], order: Order) -> PyR
         is_view = array.layout().reshape_into(view, shape, order)?;
         Ok(())
     })?;
-    if is_view {
-        return Ok(view);
-    }
-    let copy = transfer::device_copy(slf.py(), array, order)?;
+    if is_view { Ok(view) } else { copy_reshaped(slf, shape, order) }
+}
+
+fn copy_reshaped<'py>(slf: &Bound<'py, GpuArray>, shape: &[i64], order: Order) -> PyResult<Bound<'py, GpuArray>> {
+    let copy = transfer::device_copy(slf.py(), slf.get().array(), order)?;
     match copy.layout().reshape(shape, order)? {
         Some(layout) => new_like(slf, GpuArray::from_array(copy.view(layout))),
         None => Err(PyValueError::new_err("reshape: a contiguous array could not be relabelled")),
@@ -130,7 +131,13 @@ impl GpuArray {
     #[pyo3(signature = (order=None))]
     fn ravel<'py>(slf: &Bound<'py, Self>, order: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, Self>> {
         let order = reading_order(slf.get().array().layout(), order)?;
-        reshaped(slf, &[-1], order)
+        let layout = slf.get().array().layout();
+        // A caller of `ravel` counts on contiguous elements; an even stride would be a view for `reshape` only.
+        let contiguous = match order {
+            Order::C => layout.is_c_contiguous(),
+            Order::F => layout.is_f_contiguous(),
+        };
+        if contiguous { reshaped(slf, &[-1], order) } else { copy_reshaped(slf, &[-1], order) }
     }
 
     /// Without the axes of length 1, or without those given; a view.

@@ -1,0 +1,111 @@
+"""What a measurement was made on: hardware and versions, as a dict that goes into every result."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+PACKAGES = [
+    "PyGPU", "numpy", "torch", "cupy-cuda12x", "cupy-cuda13x", "numba", "numba-cuda", "cuda-core", "cuda-bindings",
+    "jax", "jaxlib", "mpi4py", "ml_dtypes", "pytest", "hypothesis",
+]  # fmt: skip
+
+
+def _output(*command: str) -> str:
+    """What a program prints; empty if it is not there."""
+    path = shutil.which(command[0])
+    if path is None:
+        return ""
+    try:
+        result = subprocess.run([path, *command[1:]], capture_output=True, text=True, timeout=30, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return result.stdout.strip() if result.returncode == 0 else ""
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine())
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python, PyGPU, NumPy and the libraries beside them, as far as they are installed."""
+    found = {"python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def pygpu() -> dict[str, Any]:
+    """Where PyGPU computes; what is wrong, if it cannot say."""
+    import PyGPU
+
+    try:
+        properties = PyGPU.device_properties(0)
+        return {
+            "version": PyGPU.__version__,
+            "backend": PyGPU.backend_name(),
+            "driver_version": PyGPU.driver_version(),
+            "devices": PyGPU.device_count(),
+            "device": properties["name"],
+            "memory": properties["total_memory"],
+        }
+    except Exception as error:  # a description must not end a measurement
+        return {"version": PyGPU.__version__, "error": f"{type(error).__name__}: {error}"}
+
+
+def describe() -> dict[str, Any]:
+    """Hardware and versions."""
+    compiler = _output("nvcc", "--version").splitlines()
+    return {
+        "processor": _processor(),
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "system": platform.platform(),
+        "gpus": _output(
+            "nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"
+        ).splitlines(),
+        "nvcc": next((line.strip() for line in compiler if "release" in line), ""),
+        "commit": _output("git", "describe", "--always", "--dirty"),
+        "versions": versions(),
+        "PyGPU": pygpu(),
+    }
+
+
+def write(path: str | Path, content: dict[str, Any]) -> None:
+    """Write a result with the machine it was made on as JSON."""
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).write_text(json.dumps({**content, "machine": describe()}, indent=1) + "\n")
+
+
+def print_header() -> None:
+    """Say on one line what is measured on."""
+    made = describe()
+    named = ", ".join(f"{name} {version}" for name, version in made["versions"].items())
+    print(f"{made['processor']}, {made['cores']} cores; {'; '.join(made['gpus']) or 'no NVIDIA GPU'}; {named}")
+
+
+def print_table(rows: list[list[str]], header: list[str]) -> None:
+    """Print columns: the first to the left, the others to the right."""
+    table = [header, *rows]
+    widths = [max(len(row[column]) for row in table) for column in range(len(header))]
+    for row in table:
+        cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
+        print("  ".join(cells).rstrip())
+
+
+if __name__ == "__main__":
+    json.dump(describe(), sys.stdout, indent=1)
+    print()

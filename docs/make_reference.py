@@ -1,0 +1,160 @@
+"""Writes docs/reference.md: every public name of PyGPU in one line, from its docstring.
+
+Run as ``python docs/make_reference.py`` where PyGPU is installed; ``tests/test_docs.py`` holds the page against it.
+"""
+
+import enum
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import PyGPU
+
+PAGE = Path(__file__).parent / "reference.md"
+
+HEAD = """\
+# Reference
+
+Every public name in one line. `help(PyGPU.empty)` shows parameters, units, errors and an example; the text of this page
+comes from there (`python docs/make_reference.py`).
+"""
+
+# Where a name stands. A name that is in no group fails the script: say where it belongs.
+GROUPS: dict[str, list[str]] = {
+    "Making arrays": [
+        "GPUArray", "empty", "zeros", "ones", "full", "empty_like", "zeros_like", "ones_like", "full_like", "arange",
+        "to_gpu", "to_gpu_async", "asarray", "from_dlpack",
+    ],
+    "Views": ["broadcast_to", "expand_dims", "flip", "moveaxis"],
+    "Pinned host memory": ["empty_pinned", "zeros_pinned", "empty_like_pinned"],
+    "Devices": [
+        "Device", "device_count", "current_device", "set_device", "synchronize", "device_properties", "can_access_peer",
+        "enable_peer_access", "reset_device",
+    ],
+    "Streams and events": ["Stream", "current_stream", "default_stream", "Event"],
+    "Memory": [
+        "memory_info", "memory_statistics", "memory_release_threshold", "set_memory_release_threshold", "trim_memory",
+    ],
+    "What was found": ["show_config", "config", "backend_name", "driver_version"],
+    "Exceptions": ["CudaError", "OutOfMemoryError", "NotSupportedError", "BackendUnavailableError", "ForkError"],
+    "Modules": ["gpuarray", "backend"],
+    "PybindGPU's classes and constants": [
+        "Allocator", "dtype", "SUPPORTED_DTYPES", "cuda_enabled", "major_version", "minor_version", "release_version",
+    ],
+}  # fmt: skip
+
+# Names that are many of one kind stand in their groups by how they begin.
+PREFIXES = {
+    "cudaDevice": "`cuda*`: devices", "cudaGetDevice": "`cuda*`: devices", "cudaSetDevice": "`cuda*`: devices",
+    "cudaDriver": "`cuda*`: devices",
+    "cudaMem": "`cuda*`: memory", "cudaMalloc": "`cuda*`: memory", "cudaFree": "`cuda*`: memory",
+    "cudaHost": "`cuda*`: memory",
+    "cudaStream": "`cuda*`: streams and events", "cudaEvent": "`cuda*`: streams and events",
+    "cudaError": "`cuda*`: statuses", "cudaGet": "`cuda*`: statuses", "cudaPeek": "`cuda*`: statuses",
+    "nvml": "`nvml*`",
+}  # fmt: skip
+
+# PybindGPU's families: one class for each of ten dtypes.
+FAMILIES = ("DeviceArray", "HostAllocator", "DeviceAllocator", "PagelockedAllocator", "ptr_wrapper")
+FAMILY_GROUP = "PybindGPU's classes per dtype"
+
+# Classes whose members are listed below them.
+WITH_MEMBERS = ("GPUArray", "Device", "Stream", "Event")
+
+
+def summary(documented: Any) -> str:
+    """The first paragraph of a docstring, as one line."""
+    text = inspect.getdoc(documented) or ""
+    line = " ".join(text.split("\n\n", 1)[0].split())
+    # Markup of Sphinx means nothing on this page.
+    return re.sub(r":\w+:`~?([^`]*)`", r"`\1`", line.replace("``", "`"))
+
+
+def call(name: str, documented: Any) -> str:
+    """A name with its parameters, if it has any that can be known."""
+    if isinstance(documented, type) and issubclass(documented, enum.Enum):
+        return name  # Python's versions spell an enumeration's parameters differently
+    try:
+        signature = inspect.signature(documented)
+    except (TypeError, ValueError):
+        return name
+    parameters = [parameter for parameter in signature.parameters.values() if parameter.name not in ("self", "cls")]
+    # Annotations belong to the stubs, and defaults that print as an address to nobody.
+    plain = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in parameters]
+    return f"{name}{signature.replace(parameters=plain, return_annotation=inspect.Signature.empty)}"
+
+
+def family(name: str) -> str | None:
+    """The family of a name such as ``DeviceArray_float32``."""
+    head, _, label = name.rpartition("_")
+    return head if head in FAMILIES and label in PyGPU.SUPPORTED_DTYPES else None
+
+
+def group_of(name: str) -> str:
+    """The heading under which a public name stands."""
+    if family(name) is not None:
+        return FAMILY_GROUP
+    for title, names in GROUPS.items():
+        if name in names:
+            return title
+    # The longest beginning decides: cudaGetDevice is of the devices, cudaGetLastError of the statuses.
+    fitting = [prefix for prefix in PREFIXES if name.startswith(prefix)]
+    if not fitting:
+        raise LookupError(f"docs/make_reference.py: say in GROUPS where {name} belongs")
+    return PREFIXES[max(fitting, key=len)]
+
+
+def members(owner: type) -> Iterator[tuple[str, Any]]:
+    """Public attributes that a class defines itself, by name."""
+    for name in sorted(vars(owner), key=str.lower):
+        if not name.startswith("_"):
+            yield name, getattr(owner, name)
+
+
+def entry(name: str) -> Iterator[str]:
+    """The lines of one name."""
+    value = getattr(PyGPU, name)
+    if isinstance(value, ModuleType):
+        yield f"- `PyGPU.{name}`: {summary(value)}"
+    elif isinstance(value, type) and issubclass(value, BaseException):
+        yield f"- `{name}`: {summary(value)}"
+    elif callable(value):
+        yield f"- `{call(name, value)}`: {summary(value)}"
+    else:
+        yield f"- `{name}`" if name.endswith("_version") else f"- `{name} = {value!r}`"
+    if name in WITH_MEMBERS:
+        for member, documented in members(value):
+            shown = call(member, documented) if callable(documented) else member
+            yield f"  - `.{shown}`: {summary(documented)}"
+
+
+def family_entry(name: str) -> str:
+    """One line for the classes of all dtypes, from that for float32."""
+    value = getattr(PyGPU, f"{name}_float32")
+    return f"- `{call(f'{name}_<dtype>', value)}`: {summary(value)}"
+
+
+def reference() -> str:
+    """The whole page."""
+    by_group: dict[str, list[str]] = {title: [] for title in (*GROUPS, *PREFIXES.values(), FAMILY_GROUP)}
+    for name in PyGPU.__all__:
+        by_group[group_of(name)].append(name)
+    parts = [HEAD]
+    for title, names in by_group.items():
+        parts.append(f"\n## {title}\n\n")
+        if title == FAMILY_GROUP:
+            labels = ", ".join(PyGPU.SUPPORTED_DTYPES)
+            parts.append(f"`<dtype>` is one of {labels}.\n\n")
+            parts += [f"{family_entry(name)}\n" for name in FAMILIES]
+            continue
+        order = GROUPS.get(title, names)
+        for name in sorted(names, key=order.index):
+            parts += [f"{line}\n" for line in entry(name)]
+    return "".join(parts)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(reference(), encoding="utf-8")

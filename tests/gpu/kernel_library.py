@@ -1,0 +1,98 @@
+"""Compiles kernels.cu with nvcc and calls it through ctypes, as somebody with device code of their own would."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+SOURCE = Path(__file__).with_name("kernels.cu")
+
+_POINTER = ctypes.c_void_p
+_COUNT = ctypes.c_longlong
+_SIGNATURES = {
+    "spin": (ctypes.c_double, _POINTER),
+    "fill": (_POINTER, ctypes.c_float, _COUNT, _POINTER),
+    "axpy": (_POINTER, _POINTER, ctypes.c_float, _COUNT, _POINTER),
+    "read_strided": (_POINTER, _POINTER, _COUNT, _COUNT, _POINTER),
+    "fault": (_POINTER,),
+    "delete_in_thread": (_POINTER,),
+}
+
+
+def find_compiler() -> str | None:
+    """The path of nvcc, on the path or where CUDA is usually installed."""
+    for folder in (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"):
+        found = folder and shutil.which("nvcc", path=str(Path(folder, "bin")))
+        if found:
+            return found
+    return shutil.which("nvcc")
+
+
+def build(compiler: str, folder: Path) -> Path:
+    """Compile the kernels into a shared library in a folder."""
+    library = folder / "libkernels.so"
+    command = [
+        compiler,
+        "-O2",
+        "-std=c++17",
+        "-shared",
+        "-Xcompiler",
+        "-fPIC,-pthread",
+        "-o",
+        str(library),
+        str(SOURCE),
+    ]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=110, check=False)
+    if result.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)} failed:\n{result.stdout}{result.stderr}")
+    return library
+
+
+class Kernels:
+    """The functions of kernels.cu. `stream` is a driver's handle, 0 for the legacy default stream."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self._library = ctypes.CDLL(str(path))
+        for name, arguments in _SIGNATURES.items():
+            function = getattr(self._library, name)
+            function.argtypes = arguments
+            function.restype = ctypes.c_int
+
+    def _call(self, name: str, *arguments: float | int) -> None:
+        status = getattr(self._library, name)(*arguments)
+        assert status == 0, f"{name} gave cudaError_t {status}"
+
+    def spin(self, seconds: float, stream: int = 0) -> None:
+        """Keep a stream busy."""
+        self._call("spin", seconds, stream)
+
+    def fill(self, out: int, value: float, count: int, stream: int = 0) -> None:
+        """Write a float32 value into `count` elements."""
+        self._call("fill", out, value, count, stream)
+
+    def axpy(self, y: int, x: int, a: float, count: int, stream: int = 0) -> None:
+        """Compute y = y + a * x on float32."""
+        self._call("axpy", y, x, a, count, stream)
+
+    def read(self, out: int, source: int, count: int, stream: int = 0, stride: int = 4) -> None:
+        """Copy float32 elements that are `stride` bytes apart to a dense block."""
+        self._call("read_strided", out, source, stride, count, stream)
+
+    def fault(self, stream: int = 0) -> None:
+        """Write where nothing is: the context dies."""
+        self._call("fault", stream)
+
+    def delete_in_thread(self, managed: int) -> None:
+        """Call the deleter of a DLManagedTensor on a thread that Python has never seen."""
+        self._call("delete_in_thread", managed)
+
+    def warm_up(self, memory: int) -> None:
+        """Launch each kernel once: the first launch loads it, and that may wait for the whole device."""
+        self.spin(0.0)
+        self.fill(memory, 0.0, 1)
+        self.axpy(memory, memory, 0.0, 1)
+        self.read(memory, memory, 1)

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Runs the Python tests under compute-sanitizer's memcheck and says what it found.
+#
+#   PYTHON=python3 RESULTS=folder tests/gpu/run_sanitizer.sh          (or: make gpu-sanitize RESULTS=folder)
+#
+# Only tests that import no other GPU library run: what PyTorch or CuPy keep until the end would be counted as leaks. They
+# run in two processes:
+#   gpu    tests/gpu without peers, without tests that start processes or make the driver refuse calls. Every refused driver
+#          call is a finding, and so is memory that is used before it is allocated or after it is freed in the order of
+#          streams.
+#   suite  all other tests, on CUDA. Many of them make calls fail on purpose, so refused calls are no findings here.
+# At the end of both the plugin gpu.leave_nothing frees what is left and destroys the context: only then are leaks counted.
+#
+# How to read it: "ERROR SUMMARY: 0 errors" and "LEAK SUMMARY: 0 bytes leaked in 0 allocations" in both logs are what is
+# wanted; then the script ends with 0. A finding stands in the log with the call or kernel, the address and the host's stack;
+# frames of _core.abi3.so are PyGPU's, frames of libkernels.so those of the tests. Failed tests are reported too, but a
+# test that only fails here, for time, is no finding.
+
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+python=${PYTHON:-python3}
+results=${RESULTS:-build/gpu-sanitize}
+seconds=${SANITIZER_SECONDS:-270}
+sanitizer=${SANITIZER:-$(command -v compute-sanitizer || echo /usr/local/cuda/bin/compute-sanitizer)}
+mkdir -p "$results"
+if ! "$sanitizer" --version > "$results/sanitizer-version.txt" 2>&1; then
+    echo "compute-sanitizer was not found; name it: SANITIZER=/path/to/compute-sanitizer $0"
+    exit 2
+fi
+order=()
+if "$sanitizer" --help 2>&1 | grep -q -- --track-stream-ordered-races; then
+    order=(--track-stream-ordered-races all)
+fi
+export PYGPU_BACKEND=cuda
+export PYTHONPATH="$PWD/tests${PYTHONPATH:+:$PYTHONPATH}"
+found=0
+
+check() { # name, refused calls count (explicit|no), options of the sanitizer until --, then pytest's arguments
+    local name=$1 refused=$2
+    shift 2
+    local extra=()
+    while [ "$1" != -- ]; do extra+=("$1"); shift; done
+    shift
+    timeout --kill-after=20 "$seconds" "$sanitizer" --tool memcheck --leak-check full --report-api-errors "$refused" \
+        --target-processes application-only --error-exitcode 99 --print-limit 100 --log-file "$results/$name.log" \
+        "${extra[@]}" "$python" -m pytest -p gpu.leave_nothing -p no:cacheprovider -W default -q -o timeout=240 \
+        --junitxml="$results/$name.xml" "$@" > "$results/$name.out" 2>&1
+    local status=$?
+    echo "== $name: exit $status"
+    grep -E "passed|failed|error|at the end PyGPU" "$results/$name.out" | tail -4
+    grep -E "ERROR SUMMARY|LEAK SUMMARY" "$results/$name.log"
+    if [ "$status" -eq 124 ] || [ "$status" -eq 137 ]; then
+        echo "   it did not end in $seconds s (SANITIZER_SECONDS): nothing is shown"
+        found=1
+    elif ! grep -q "ERROR SUMMARY: 0 errors" "$results/$name.log" \
+        || grep -E "LEAK SUMMARY" "$results/$name.log" | grep -qv "LEAK SUMMARY: 0 bytes"; then
+        echo "   findings, first of each kind:"
+        grep -E "^========= (Invalid|Leaked|Program hit|Race|Error|Fatal|Internal|Possible|Host)" "$results/$name.log" \
+            | sed 's/0x[0-9a-f]*/0x../g' | sort | uniq -c | sort -rn | head -20
+        found=1
+    fi
+}
+
+check gpu explicit "${order[@]}" -- -m "not starts_processes and not provokes_errors" \
+    tests/gpu/test_ctypes_nvcc.py tests/gpu/test_streams.py tests/gpu/test_memory.py tests/gpu/test_strided_copies.py \
+    --deselect tests/gpu/test_strided_copies.py::test_a_large_view_is_copied_every_way
+check suite no -- tests --ignore=tests/gpu ${SUITE_ARGS:-}
+
+echo "== logs are in $results"
+exit "$found"

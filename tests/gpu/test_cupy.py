@@ -1,0 +1,246 @@
+"""CuPy: the same memory both ways."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+import pytest
+
+import PyGPU
+from gpu import support
+from gpu.kernel_library import Kernels
+from gpu.support import COUNT, REVERSED, SECONDS, SHAPES, VIEWS, Interface, no_wait, same, values
+
+support.require_cuda()
+cupy = pytest.importorskip("cupy")
+
+DTYPES = [
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+    "float16", "float32", "float64", "complex64", "complex128",
+]  # fmt: skip
+
+TO_CUPY: dict[str, Callable[[Any], Any]] = {
+    "asarray": lambda a: cupy.asarray(a),
+    "from_dlpack": lambda a: cupy.from_dlpack(a),
+}
+FROM_CUPY: dict[str, Callable[[Any], Any]] = {
+    "asarray": PyGPU.asarray,
+    "from_dlpack": PyGPU.from_dlpack,
+    "dictionary": lambda x: PyGPU.asarray(Dictionary(x)),
+}
+
+
+class Dictionary:
+    """Shows only the interface dictionary of a CuPy array."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        return self.array.__cuda_array_interface__
+
+
+@pytest.mark.parametrize("way", TO_CUPY)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_cupy_gets_the_same_memory(way: str, dtype: str) -> None:
+    host = values(dtype=dtype)
+    array = PyGPU.to_gpu(host)
+    shared = TO_CUPY[way](array)
+    assert shared.data.ptr == array.ptr
+    assert shared.dtype == array.dtype
+    assert shared.strides == array.strides
+    assert shared.device.id == array.device.index
+    same(shared.get(), host)
+
+
+@pytest.mark.parametrize("way", TO_CUPY)
+@pytest.mark.parametrize("view", [*VIEWS, *REVERSED])
+def test_cupy_gets_views_as_views(way: str, view: str) -> None:
+    take = {**VIEWS, **REVERSED}[view]
+    host = values()
+    array = PyGPU.to_gpu(host)
+    shown = take(array)
+    shared = TO_CUPY[way](shown)
+    assert shared.shape == shown.shape
+    if shown.size:
+        assert shared.data.ptr == shown.ptr
+    if shown.size > 1:
+        assert shared.strides == tuple(
+            ours if length != 1 else theirs
+            for ours, theirs, length in zip(shown.strides, shared.strides, shown.shape, strict=True)
+        )
+    same(shared.get(), take(host))
+
+
+@pytest.mark.parametrize("way", TO_CUPY)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_cupy_gets_every_shape(way: str, shape: tuple[int, ...]) -> None:
+    host = values(shape)
+    array = PyGPU.to_gpu(host)
+    shared = TO_CUPY[way](array)
+    assert shared.flags.c_contiguous
+    same(shared.get(), host)
+
+
+@pytest.mark.parametrize("way", FROM_CUPY)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_cupys_memory_is_taken_as_it_is(way: str, dtype: str) -> None:
+    host = values(dtype=dtype)
+    theirs = cupy.asarray(host)
+    array = FROM_CUPY[way](theirs)
+    assert array.ptr == theirs.data.ptr
+    assert array.dtype == host.dtype
+    assert array.strides == theirs.strides
+    same(array.get(), host)
+
+
+@pytest.mark.parametrize("way", FROM_CUPY)
+@pytest.mark.parametrize("view", VIEWS)
+def test_cupys_views_are_views(way: str, view: str) -> None:
+    host = values()
+    theirs = VIEWS[view](cupy.asarray(host))
+    array = FROM_CUPY[way](theirs)
+    if array.size:
+        assert array.ptr == theirs.data.ptr
+    same(array.get(), VIEWS[view](host))
+
+
+@pytest.mark.parametrize("view", REVERSED)
+def test_cupys_backward_views_come_through_the_dictionary(view: str) -> None:
+    host = values()
+    theirs = REVERSED[view](cupy.asarray(host))
+    array = PyGPU.asarray(Dictionary(theirs))
+    assert array.ptr == theirs.data.ptr
+    assert array.strides == theirs.strides
+    same(array.get(), REVERSED[view](host))
+
+
+@pytest.mark.starts_processes
+def test_a_stride_that_cupy_mangles_is_not_followed() -> None:
+    # CuPy's DLPack export divides negative strides as unsigned numbers (cupy#10172): a process of its own, since to
+    # follow them would destroy the context.
+    script = """
+        import cupy, PyGPU
+        theirs = cupy.arange(12, dtype="float32").reshape(3, 4)[::-1]
+        for take in (PyGPU.asarray, PyGPU.from_dlpack):
+            try:
+                array = take(theirs)
+            except (BufferError, ValueError, TypeError) as error:
+                print("refused")
+            else:
+                assert array.get().tolist() == theirs.get().tolist(), array.strides
+                print("shared")
+        PyGPU.synchronize()
+    """
+    output = support.ended_well(support.run_script(script)).split()
+    assert len(output) == 2
+    assert set(output) <= {"refused", "shared"}
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_cupys_shapes_are_taken(shape: tuple[int, ...]) -> None:
+    host = values(shape)
+    for take in FROM_CUPY.values():
+        same(take(cupy.asarray(host)).get(), host)
+
+
+def test_structured_items_come_through_the_dictionary() -> None:
+    dtype = numpy.dtype([("x", "f4"), ("n", "i4")])
+    host = numpy.array([(1.5, 2), (2.5, 3)], dtype)
+    array = PyGPU.to_gpu(host)
+    same(array.get(), host)
+    interface = array.__cuda_array_interface__
+    assert interface["typestr"] == "|V8"
+    same(PyGPU.asarray(Interface(array, typestr="|V8", descr=dtype.descr)).get(), host)
+
+
+def test_each_sees_what_the_other_writes() -> None:
+    array = PyGPU.zeros(4, "int32")
+    shared = cupy.asarray(array)
+    shared += 3
+    cupy.cuda.Stream.null.synchronize()
+    assert array.tolist() == [3] * 4
+    array[1:3] = 7
+    assert shared.get().tolist() == [3, 7, 7, 3]
+
+
+def test_cupys_kernels_take_arrays_shared_from_pygpu() -> None:
+    kernel = cupy.RawKernel(
+        'extern "C" __global__ void add(float* x, float y, int n) { int i = threadIdx.x; if (i < n) x[i] += y; }', "add"
+    )
+    array = PyGPU.zeros(5, "float32")
+    kernel((1,), (32,), (cupy.asarray(array), numpy.float32(2), numpy.int32(5)))
+    cupy.cuda.Stream.null.synchronize()
+    assert array.tolist() == [2] * 5
+
+
+def test_cupy_waits_for_pygpus_late_write(kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray) -> None:
+    with slow:
+        kernels.spin(SECONDS, slow.handle)
+        block.fill(2)
+    with cupy.cuda.Stream(non_blocking=True) as stream:
+        with no_wait():
+            shared = cupy.from_dlpack(block)
+        result = shared * 2
+        stream.synchronize()
+    assert (result.get() == 4).all()
+    with slow:
+        kernels.spin(SECONDS, slow.handle)
+        block.fill(3)
+    # CuPy waits for the dictionary's stream on the host: slow, but right.
+    with cupy.cuda.Stream(non_blocking=True) as stream:
+        result = cupy.asarray(block) * 2
+        stream.synchronize()
+    assert (result.get() == 6).all()
+
+
+@pytest.mark.parametrize("way", FROM_CUPY)
+def test_pygpu_waits_for_cupys_late_write(kernels: Kernels, way: str) -> None:
+    theirs = cupy.zeros(COUNT, "float32")
+    cupy.cuda.Stream.null.synchronize()
+    with cupy.cuda.Stream(non_blocking=True) as stream:
+        kernels.spin(SECONDS, stream.ptr)
+        theirs.fill(4)
+        with no_wait():
+            array = FROM_CUPY[way](theirs)
+    assert (array.get() == 4).all()
+
+
+def test_cupys_streams_are_taken(kernels: Kernels, block: PyGPU.GPUArray) -> None:
+    stream = cupy.cuda.Stream(non_blocking=True)
+    kernels.spin(SECONDS, stream.ptr)
+    kernels.fill(block.ptr, 5, COUNT, stream.ptr)
+    block.record_stream(stream if hasattr(stream, "__cuda_stream__") else stream.ptr)
+    assert (block.get() == 5).all()
+    own = PyGPU.Stream(non_blocking=True)
+    with cupy.cuda.ExternalStream(own.handle):
+        kernels.spin(SECONDS, own.handle)
+        shared = cupy.from_dlpack(block)
+        shared += 1
+    own.synchronize()
+    assert (block.get() == 6).all()
+
+
+def test_memory_lives_as_long_as_either_side_holds_it() -> None:
+    array = PyGPU.full(COUNT, 6, "float32")
+    shared = [cupy.asarray(array), cupy.from_dlpack(array)]
+    del array
+    theirs = cupy.full(COUNT, 7, "float32")
+    taken = [take(theirs) for take in FROM_CUPY.values()]
+    del theirs
+    gc.collect()
+    overwriting = [PyGPU.full(COUNT, -1, "float32") for _ in range(4)] + [cupy.full(COUNT, -1, "float32")]
+    assert all((array.get() == 6).all() for array in shared)
+    assert all((array.get() == 7).all() for array in taken)
+    del overwriting
+
+
+def test_cupys_memory_serves_as_an_allocator() -> None:
+    array = PyGPU.GPUArray((3, 4), "float32", allocator=lambda nbytes: cupy.cuda.alloc(nbytes))
+    array.fill(8)
+    gc.collect()
+    assert (array.get() == 8).all()

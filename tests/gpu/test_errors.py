@@ -1,0 +1,144 @@
+"""A kernel that faults destroys the context: every later call says so, none hangs, and the process ends."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+import PyGPU
+from gpu import support
+from gpu.kernel_library import Kernels
+
+support.require_cuda()
+
+FAULT = """
+    import ctypes, sys
+    import numpy, PyGPU
+    library = ctypes.CDLL(sys.argv[1])
+    library.fault.argtypes = [ctypes.c_void_p]
+    array = PyGPU.zeros(1000)
+    stream, event = PyGPU.Stream(), PyGPU.Event()
+    pinned = PyGPU.empty_pinned(10)
+    capsule = array.__dlpack__()
+    assert library.fault(0) == 0
+    try:
+        PyGPU.synchronize()
+    except PyGPU.CudaError as error:
+        assert error.code in (700, 716, 717, 719), (error.code, error)
+        assert error.name.startswith("CUDA_ERROR_"), error.name
+        assert error.operation and error.text and "cuda:0" in error.device, vars(error)
+        print(str(error))
+    else:
+        raise AssertionError("the fault went unnoticed")
+"""
+
+
+def run(kernels: Kernels, body: str) -> str:
+    script = textwrap.dedent(FAULT) + textwrap.dedent(body) + "\nprint('ended')\n"
+    output = support.ended_well(support.run_script(script, str(kernels.path)))
+    assert output.splitlines()[-1] == "ended"
+    return output
+
+
+@pytest.mark.starts_processes
+def test_the_error_names_the_fault(kernels: Kernels) -> None:
+    output = run(kernels, "")
+    assert "ILLEGAL_ADDRESS" in output or "LAUNCH_FAILED" in output, output
+
+
+@pytest.mark.starts_processes
+@pytest.mark.parametrize(
+    "call",
+    [
+        "PyGPU.synchronize()",
+        "PyGPU.zeros(3)",
+        "PyGPU.to_gpu(numpy.ones(3))",
+        "array.get()",
+        "array.copy()",
+        "array.fill(3)",
+        "array[::2].copy()",
+        "array.__setitem__(0, 1)",
+        "stream.synchronize()",
+        "event.record()",
+        "PyGPU.Stream()",
+    ],
+)
+def test_a_later_call_says_that_the_context_is_dead(kernels: Kernels, call: str) -> None:
+    output = run(
+        kernels,
+        f"""
+try:
+    {call}
+except PyGPU.CudaError as error:
+    print("later:", error)
+else:
+    raise AssertionError("no error")
+""",
+    )
+    later = output[output.index("later:") :].lower()
+    assert "context" in later or "process" in later, later
+
+
+@pytest.mark.starts_processes
+def test_what_needs_no_driver_still_works(kernels: Kernels) -> None:
+    run(
+        kernels,
+        """
+assert array.shape == (1000,) and array[::2].strides == (16,) and array.ptr
+assert PyGPU.arange(3, device="cpu").tolist() == [0, 1, 2]
+del array, stream, event, pinned, capsule
+import gc
+gc.collect()
+""",
+    )
+
+
+@pytest.mark.starts_processes
+def test_status_codes_tell_it_too(kernels: Kernels) -> None:
+    run(
+        kernels,
+        """
+status = PyGPU.cudaDeviceSynchronize()
+assert status != 0, status
+value, status = PyGPU.cudaMalloc(100)
+assert status != 0, status
+""",
+    )
+
+
+@pytest.mark.provokes_errors
+def test_an_error_that_harms_nothing_leaves_the_context_alive() -> None:
+    array = PyGPU.arange(5)
+    with pytest.raises(MemoryError):
+        PyGPU.empty(1 << 50, "uint8")
+    start, end = PyGPU.Event(), PyGPU.Event()
+    with pytest.raises(PyGPU.CudaError) as caught:
+        start.elapsed_time(end)
+    assert caught.value.code != 0
+    assert str(caught.value.code) in str(caught.value)
+    assert array.tolist() == [0, 1, 2, 3, 4]
+    PyGPU.synchronize()
+
+
+@pytest.mark.provokes_errors
+def test_bad_arguments_are_errors_of_python_and_not_of_the_driver() -> None:
+    array = PyGPU.arange(5)
+    for call, error in [
+        (lambda: PyGPU.zeros(3, device=99), ValueError),
+        (lambda: PyGPU.zeros(3, device="cuda:99"), ValueError),
+        (lambda: PyGPU.zeros(3, device="tpu"), ValueError),
+        (lambda: PyGPU.set_device(-1), ValueError),
+        (lambda: array[7], IndexError),
+        (lambda: array.set(numpy_like_but_wrong()), (ValueError, TypeError)),
+        (lambda: array.record_stream("main"), TypeError),
+        (lambda: array.record_stream(-1), ValueError),
+        (lambda: PyGPU.Stream.from_handle(-5), ValueError),
+    ]:
+        with pytest.raises(error):
+            call()
+    assert array.tolist() == [0, 1, 2, 3, 4]
+
+
+def numpy_like_but_wrong() -> object:
+    return [["a", "b"], ["c", "d"]]

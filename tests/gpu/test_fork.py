@@ -1,0 +1,142 @@
+"""A process that was forked after the driver was opened: one clear error, and the host's arrays go on working."""
+
+from __future__ import annotations
+
+import pytest
+
+import PyGPU
+from gpu import support
+
+support.require_cuda()
+pytestmark = pytest.mark.starts_processes
+
+SCRIPT = """
+import os, sys, warnings
+warnings.simplefilter("ignore")  # of Python 3.12: forking with threads
+import numpy, PyGPU
+{before}
+child = os.fork()
+if child == 0:
+    status = 1
+    try:
+{in_child}
+        status = 0
+    except BaseException:
+        import traceback
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+_, status = os.waitpid(child, 0)
+assert status == 0, status
+{after}
+print("ended")
+"""
+
+USE = "array = PyGPU.arange(5)\nassert array.tolist() == [0, 1, 2, 3, 4]"
+
+
+def run(in_child: str, before: str = USE, after: str = USE) -> None:
+    indented = "\n".join(" " * 8 + line for line in in_child.strip().splitlines())
+    result = support.run_script(SCRIPT.format(before=before, in_child=indented, after=after))
+    assert support.ended_well(result).splitlines()[-1] == "ended"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "PyGPU.zeros(3)",
+        "PyGPU.to_gpu(numpy.ones(3))",
+        "array.get()",
+        "array.copy()",
+        "array.__setitem__(0, 1)",
+        "PyGPU.synchronize()",
+        "PyGPU.Stream()",
+        "PyGPU.Event()",
+        "PyGPU.memory_info()",
+        "PyGPU.set_device(0)",
+    ],
+)
+def test_a_gpu_call_in_the_child_says_what_to_do(call: str) -> None:
+    run(
+        f"""
+try:
+    {call}
+except PyGPU.ForkError as error:
+    assert "spawn" in str(error), error
+    assert isinstance(error, RuntimeError)
+else:
+    raise AssertionError("no error")
+"""
+    )
+
+
+def test_host_arrays_work_in_the_child() -> None:
+    run(
+        """
+mine = PyGPU.to_gpu(numpy.arange(6).reshape(2, 3), device="cpu")
+assert mine.T[1].tolist() == [1, 4]
+mine[0] = 7
+assert numpy.from_dlpack(mine).tolist() == [[7, 7, 7], [3, 4, 5]]
+"""
+    )
+
+
+def test_what_needs_no_driver_works_in_the_child() -> None:
+    run("assert array.shape == (5,) and array[1:3].ptr == array.ptr + array.itemsize and array.device.index == 0")
+
+
+def test_arrays_of_the_parent_end_in_the_child_without_a_call() -> None:
+    run(
+        """
+import gc
+del array, stream, event, capsule
+gc.collect()
+""",
+        before=USE + "\nstream, event, capsule = PyGPU.Stream(), PyGPU.Event(), array.__dlpack__()",
+        after="assert array.tolist() == [0, 1, 2, 3, 4]\nstream.synchronize()",
+    )
+
+
+def test_a_child_that_ends_by_itself_does_not_hang() -> None:
+    script = """
+        import multiprocessing, warnings
+        warnings.simplefilter("ignore")
+        import PyGPU
+        array = PyGPU.arange(5)
+        stream = PyGPU.Stream()
+
+        def work():
+            try:
+                array.get()
+            except PyGPU.ForkError:
+                return
+            raise SystemExit(3)
+
+        child = multiprocessing.get_context("fork").Process(target=work)
+        child.start()
+        child.join(30)
+        assert child.exitcode == 0, child.exitcode
+        assert array.tolist() == [0, 1, 2, 3, 4]
+        print("ended")
+    """
+    assert support.ended_well(support.run_script(script)) == "ended"
+
+
+def test_a_child_forked_before_the_driver_was_opened_may_use_it() -> None:
+    run(USE, before="assert PyGPU.zeros(2, device='cpu').tolist() == [0, 0]", after="")
+
+
+def test_spawn_works() -> None:
+    assert PyGPU.backend_name() == "cuda"
+    script = """
+        import subprocess, sys
+        import PyGPU
+        array = PyGPU.arange(5)
+        code = "import PyGPU; assert PyGPU.arange(5).tolist() == [0, 1, 2, 3, 4]"
+        subprocess.run([sys.executable, "-c", code], check=True)
+        assert array.tolist() == [0, 1, 2, 3, 4]
+        print("ended")
+    """
+    assert support.ended_well(support.run_script(script)) == "ended"

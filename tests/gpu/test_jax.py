@@ -1,0 +1,137 @@
+"""JAX: the same memory both ways, within what JAX takes (compact layouts, unversioned DLPack)."""
+
+from __future__ import annotations
+
+import gc
+from typing import Any
+
+import numpy
+import pytest
+
+import PyGPU
+from gpu import support
+from gpu.kernel_library import Kernels
+from gpu.support import COUNT, SECONDS, SHAPES, Interface, same, values
+
+support.require_cuda()
+jax = pytest.importorskip("jax")
+jax.config.update("jax_enable_x64", True)
+try:
+    DEVICE = jax.devices("cuda")[0]
+except RuntimeError as error:
+    pytest.skip(f"JAX finds no CUDA: {error}", allow_module_level=True)
+jnp = jax.numpy
+
+DTYPES = [
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+    "float16", "float32", "float64", "complex64", "complex128",
+]  # fmt: skip
+
+
+def on_device(host: Any) -> Any:
+    return jax.device_put(host, DEVICE).block_until_ready()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_jax_gets_the_same_memory(dtype: str) -> None:
+    host = values(dtype=dtype)
+    array = PyGPU.to_gpu(host)
+    shared = jnp.from_dlpack(array)
+    assert shared.unsafe_buffer_pointer() == array.ptr
+    assert shared.dtype == array.dtype
+    assert shared.devices() == {DEVICE}
+    same(numpy.asarray(shared), host)
+
+
+def test_jax_gets_the_values_through_the_dictionary() -> None:
+    host = values()
+    array = PyGPU.to_gpu(host)
+    PyGPU.synchronize()
+    same(numpy.asarray(jnp.asarray(Interface(array))), host)
+    same(numpy.asarray(jnp.asarray(array)), host)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_shapes_go_both_ways(shape: tuple[int, ...]) -> None:
+    host = values(shape)
+    same(numpy.asarray(jnp.from_dlpack(PyGPU.to_gpu(host))), host)
+    same(PyGPU.from_dlpack(on_device(host)).get(), host)
+
+
+def test_jax_gets_a_transposed_array() -> None:
+    host = values()
+    array = PyGPU.to_gpu(host)
+    same(numpy.asarray(jnp.from_dlpack(array.T)), host.T)
+
+
+@pytest.mark.parametrize("take", [lambda a: a[:, ::2], lambda a: a[::-1]], ids=["every second", "backwards"])
+def test_what_jax_cannot_hold_is_copied_first(take: Any) -> None:
+    host = values()
+    view = take(PyGPU.to_gpu(host))
+    same(numpy.asarray(jnp.from_dlpack(view.copy())), take(host))
+    try:
+        shared = jnp.from_dlpack(view)
+    except (RuntimeError, ValueError, BufferError, NotImplementedError):
+        pass  # it says so or it is right
+    else:
+        same(numpy.asarray(shared), take(host))
+
+
+def test_jax_gets_no_read_only_array() -> None:
+    array = PyGPU.zeros(3, "float32")
+    readonly = PyGPU.asarray(Interface(array, data=(array.ptr, True)))
+    with pytest.raises(BufferError):
+        jnp.from_dlpack(readonly)
+
+
+def test_small_floats_go_both_ways() -> None:
+    host = numpy.arange(8).astype(jnp.bfloat16)
+    array = PyGPU.to_gpu(host)
+    shared = jnp.from_dlpack(array)
+    assert shared.unsafe_buffer_pointer() == array.ptr
+    same(numpy.asarray(shared), host)
+    same(PyGPU.from_dlpack(shared).get(), host)
+
+
+@pytest.mark.parametrize("take", [PyGPU.asarray, PyGPU.from_dlpack], ids=["asarray", "from_dlpack"])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_jaxs_memory_is_taken_as_it_is(take: Any, dtype: str) -> None:
+    host = values(dtype=dtype)
+    theirs = on_device(host)
+    array = take(theirs)
+    assert array.ptr == theirs.unsafe_buffer_pointer()
+    assert array.dtype == host.dtype
+    same(array.get(), host)
+
+
+def test_jax_waits_for_pygpus_late_write(kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray) -> None:
+    with slow:
+        kernels.spin(SECONDS, slow.handle)
+        block.fill(2)
+    shared = jnp.from_dlpack(block)
+    assert (numpy.asarray(shared * 2) == 4).all()
+
+
+def test_pygpu_waits_for_jaxs_computation() -> None:
+    @jax.jit
+    def work(x: Any) -> Any:
+        return jax.lax.fori_loop(0, 200, lambda _, y: (y @ x) / 2048, x)
+
+    x = on_device(numpy.ones((2048, 2048), numpy.float32))
+    work(x).block_until_ready()
+    array = PyGPU.from_dlpack(work(x))
+    assert (array.get() == 1).all()
+
+
+def test_memory_lives_as_long_as_either_side_holds_it() -> None:
+    array = PyGPU.full(COUNT, 6, "float32")
+    shared = jnp.from_dlpack(array)
+    del array
+    theirs = on_device(numpy.full(COUNT, 7, numpy.float32))
+    taken = PyGPU.from_dlpack(theirs)
+    del theirs
+    gc.collect()
+    overwriting = [PyGPU.full(COUNT, -1, "float32") for _ in range(4)]
+    assert (numpy.asarray(shared) == 6).all()
+    assert (taken.get() == 7).all()
+    del overwriting

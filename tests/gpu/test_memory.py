@@ -1,0 +1,226 @@
+"""The pool, its figures, and the end of the device's memory."""
+
+from __future__ import annotations
+
+import gc
+import re
+import threading
+
+import numpy
+import pytest
+
+import PyGPU
+from gpu import support
+
+support.require_cuda()
+
+MIB = 1 << 20
+GIB = 1 << 30
+
+
+@pytest.fixture(autouse=True)
+def _clean() -> None:
+    gc.collect()
+    PyGPU.synchronize()
+    PyGPU.trim_memory()
+
+
+def figures() -> dict[str, int]:
+    PyGPU.synchronize()
+    return PyGPU.memory_statistics()
+
+
+def has_pool() -> bool:
+    return bool(PyGPU.device_properties(PyGPU.current_device())["memory_pools"])
+
+
+def test_the_figures_go_up_and_down() -> None:
+    before = figures()
+    array = PyGPU.empty(64 * MIB, "uint8")
+    during = figures()
+    assert during["bytes"] == before["bytes"] + 64 * MIB
+    assert during["count"] == before["count"] + 1
+    assert during["peak"] >= during["bytes"]
+    view, shared = array[5:], PyGPU.from_dlpack(array)
+    assert figures()["count"] == during["count"], "a view has made an allocation"
+    del array
+    assert figures()["bytes"] == during["bytes"], "memory was freed under a view"
+    del view, shared
+    after = figures()
+    assert after["bytes"] == before["bytes"]
+    assert after["count"] == before["count"]
+    assert after["peak"] >= before["bytes"] + 64 * MIB
+
+
+def test_one_allocation_for_each_new_array_and_none_for_an_empty_one() -> None:
+    before = figures()["count"]
+    arrays = [PyGPU.zeros(3), PyGPU.to_gpu(numpy.ones(5)), PyGPU.arange(7), PyGPU.full((2, 2), 1.5)]
+    assert figures()["count"] == before + len(arrays)
+    arrays.append(PyGPU.empty((0, 5)))
+    assert figures()["count"] == before + len(arrays) - 1
+
+
+def test_the_pool_keeps_memory_and_trim_gives_it_back() -> None:
+    if not has_pool():
+        pytest.skip("the driver has no pools here")
+    before = figures()
+    array = PyGPU.empty(GIB, "uint8")
+    used = figures()
+    assert used["pool_used"] >= before["pool_used"] + GIB
+    free_while_used, _ = PyGPU.memory_info()
+    del array
+    kept = figures()
+    assert kept["pool_used"] < used["pool_used"]
+    assert kept["pool_reserved"] >= GIB, "freed memory went back at once"
+    PyGPU.trim_memory()
+    trimmed = figures()
+    assert trimmed["pool_reserved"] < GIB
+    assert PyGPU.memory_info()[0] >= free_while_used + GIB // 2
+    assert trimmed["pool_reserved_peak"] >= GIB
+
+
+def test_freed_memory_is_used_again() -> None:
+    if not has_pool():
+        pytest.skip("the driver has no pools here")
+    for _ in range(50):
+        array = PyGPU.empty(256 * MIB, "uint8")
+        del array
+    assert figures()["pool_reserved"] < GIB
+
+
+def test_a_threshold_of_zero_keeps_nothing() -> None:
+    if not has_pool():
+        pytest.skip("the driver has no pools here")
+    before = PyGPU.memory_release_threshold()
+    try:
+        PyGPU.set_memory_release_threshold(0)
+        assert PyGPU.memory_release_threshold() == 0
+        array = PyGPU.empty(GIB, "uint8")
+        del array
+        assert figures()["pool_reserved"] < GIB
+    finally:
+        PyGPU.set_memory_release_threshold(before)
+
+
+def test_memory_info_is_the_drivers() -> None:
+    free, total = PyGPU.memory_info()
+    assert 0 < free <= total
+    assert abs(total - PyGPU.device_properties(PyGPU.current_device())["total_memory"]) < 2 * GIB
+    array = PyGPU.empty(4 * GIB, "uint8") if free > 6 * GIB else PyGPU.empty(free // 2, "uint8")
+    assert PyGPU.memory_info()[0] <= free - array.nbytes // 2
+
+
+@pytest.mark.provokes_errors
+def test_more_than_the_device_has_is_a_memory_error_with_figures() -> None:
+    _, total = PyGPU.memory_info()
+    with pytest.raises(PyGPU.OutOfMemoryError) as caught:
+        PyGPU.empty(2 * total, "uint8")
+    assert isinstance(caught.value, MemoryError)
+    assert isinstance(caught.value, PyGPU.CudaError)
+    assert caught.value.code == 2
+    assert caught.value.device.startswith("cuda:")
+    numbers = {int(number) for number in re.findall(r"\d+", str(caught.value))}
+    assert 2 * total in numbers
+    assert total in numbers, str(caught.value)
+    assert PyGPU.full(5, 3).tolist() == [3] * 5
+    PyGPU.synchronize()
+
+
+@pytest.mark.provokes_errors
+@pytest.mark.parametrize("shape", [(1 << 62,), (1 << 40, 1 << 40), (1 << 31, 1 << 31, 4)], ids=str)
+def test_a_shape_that_no_memory_holds_is_refused_without_damage(shape: tuple[int, ...]) -> None:
+    before = figures()
+    with pytest.raises((ValueError, MemoryError)):
+        PyGPU.empty(shape, "float64")
+    assert figures()["bytes"] == before["bytes"]
+    assert PyGPU.zeros(3).tolist() == [0, 0, 0]
+
+
+@pytest.mark.provokes_errors
+def test_the_card_is_filled_freed_and_filled_again() -> None:
+    free, _ = PyGPU.memory_info()
+    size = free // 10
+    for turn in range(2):
+        arrays = []
+        for number in range(8):
+            arrays.append(PyGPU.full(size, number + turn, "uint8"))
+        assert [int(array[-1]) for array in arrays] == [number + turn for number in range(8)]
+        with pytest.raises(PyGPU.OutOfMemoryError):
+            PyGPU.empty(6 * size, "uint8")
+        assert [int(array[0]) for array in arrays] == [number + turn for number in range(8)]
+        del arrays
+    # Now in one piece: what the pool kept in pieces must not be in the way.
+    whole = PyGPU.empty(8 * size, "uint8")
+    whole[-1] = 3
+    assert int(whole[-1]) == 3
+
+
+@pytest.mark.provokes_errors
+def test_what_other_libraries_need_is_given_back_by_trim() -> None:
+    free, _ = PyGPU.memory_info()
+    array = PyGPU.empty(free // 2, "uint8")
+    del array
+    PyGPU.synchronize()
+    PyGPU.trim_memory()
+    assert PyGPU.memory_info()[0] >= free - free // 20
+
+
+@pytest.mark.provokes_errors
+def test_memory_in_use_on_a_busy_stream_is_waited_for_before_the_device_is_called_full() -> None:
+    free, _ = PyGPU.memory_info()
+    size = int(free * 0.6)
+    for turn in range(3):
+        with PyGPU.Stream(non_blocking=True):
+            array = PyGPU.full(size, turn, "uint8")
+            del array
+    array = PyGPU.full(size, 9, "uint8")
+    assert int(array[size // 2]) == 9
+
+
+def test_threads_share_the_pool_without_harm() -> None:
+    before = figures()
+    failures: list[str] = []
+
+    def work(seed: int) -> None:
+        random = numpy.random.default_rng(seed)
+        with PyGPU.Stream(non_blocking=True):
+            held: list[tuple[PyGPU.GPUArray, int]] = []
+            for turn in range(100):
+                value = int(random.integers(0, 256))
+                held.append((PyGPU.full(int(random.integers(1, 4 * MIB)), value, "uint8"), value))
+                if len(held) > 8:
+                    array, expected = held.pop(int(random.integers(0, len(held))))
+                    if int(array[-1]) != expected:
+                        failures.append(f"thread {seed}, turn {turn}")
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    gc.collect()
+    after = figures()
+    assert after["bytes"] == before["bytes"]
+    assert after["count"] == before["count"]
+
+
+def test_cycles_are_collected() -> None:
+    before = figures()["count"]
+    array = PyGPU.zeros(1000)
+    array.myself = array  # type: ignore[attr-defined]
+    del array
+    gc.collect()
+    assert figures()["count"] == before
+
+
+def test_pinned_memory_is_not_the_devices() -> None:
+    before = figures()["bytes"]
+    pinned = PyGPU.empty_pinned((1000, 1000), "float32")
+    assert isinstance(pinned, numpy.ndarray)
+    assert figures()["bytes"] == before
+    pinned[:] = 4
+    assert float(PyGPU.to_gpu(pinned)[500, 500]) == 4
+    ptr = pinned.ctypes.data
+    del pinned
+    assert ptr % 64 == 0

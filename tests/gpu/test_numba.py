@@ -1,0 +1,160 @@
+"""numba-cuda: kernels written in Python on PyGPU's memory, and its device arrays in PyGPU."""
+
+from __future__ import annotations
+
+import gc
+from typing import Any
+
+import numpy
+import pytest
+
+import PyGPU
+from gpu import support
+from gpu.kernel_library import Kernels
+from gpu.support import COUNT, REVERSED, SECONDS, SHAPES, VIEWS, no_wait, same, values
+
+support.require_cuda()
+pytest.importorskip("numba")
+cuda = pytest.importorskip("numba.cuda")
+if not cuda.is_available():
+    pytest.skip("numba finds no CUDA", allow_module_level=True)
+
+DTYPES = [
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+    "float16", "float32", "float64", "complex64", "complex128",
+]  # fmt: skip
+
+
+@cuda.jit
+def scale(x, factor):
+    i = cuda.grid(1)
+    if i < x.shape[0]:
+        x[i] *= factor
+
+
+@cuda.jit
+def gather(out, x):
+    i, j = cuda.grid(2)
+    if i < x.shape[0] and j < x.shape[1]:
+        out[i, j] = x[i, j]
+
+
+def address(array: Any) -> int:
+    return array.__cuda_array_interface__["data"][0]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_numba_gets_the_same_memory(dtype: str) -> None:
+    host = values(dtype=dtype)
+    array = PyGPU.to_gpu(host)
+    shared = cuda.as_cuda_array(array)
+    assert address(shared) == array.ptr
+    assert shared.dtype == array.dtype
+    assert shared.strides == array.strides
+    same(shared.copy_to_host(), host)
+
+
+@pytest.mark.parametrize("view", [*VIEWS, *REVERSED])
+def test_numba_gets_views_as_views(view: str) -> None:
+    shown = {**VIEWS, **REVERSED}[view](PyGPU.to_gpu(values()))
+    shared = cuda.as_cuda_array(shown)
+    assert shared.shape == shown.shape
+    if shown.size:
+        assert address(shared) == shown.ptr
+    if shown.size > 1 and not shown.flags.c_contiguous:
+        assert shared.strides == shown.strides
+
+
+@pytest.mark.parametrize("view", [*(name for name in VIEWS if VIEWS[name](values()).ndim == 2), *REVERSED])
+def test_a_kernel_of_numba_reads_views(view: str) -> None:
+    take = {**VIEWS, **REVERSED}[view]
+    host = values()
+    expected = take(host)
+    if not expected.size:
+        pytest.skip("nothing to read")
+    out = PyGPU.zeros(expected.shape, "float32")
+    gather[(1, 1), (8, 8)](cuda.as_cuda_array(out), cuda.as_cuda_array(take(PyGPU.to_gpu(host))))
+    cuda.synchronize()
+    same(out.get(), expected)
+
+
+def test_a_kernel_of_numba_takes_an_array_itself() -> None:
+    array = PyGPU.to_gpu(numpy.arange(1000, dtype=numpy.float32))
+    scale[8, 128](array, 2.0)
+    cuda.synchronize()
+    same(array.get(), numpy.arange(1000, dtype=numpy.float32) * 2)
+
+
+def test_a_kernel_of_numba_on_a_stream_of_pygpu(kernels: Kernels, slow: PyGPU.Stream) -> None:
+    with slow:
+        array = PyGPU.full(COUNT, 2, "float32")
+        kernels.spin(SECONDS, slow.handle)
+        array.fill(3)
+        scale[COUNT // 256, 256, cuda.external_stream(slow.handle)](cuda.as_cuda_array(array, sync=False), 2.0)
+        assert (array.get() == 6).all()
+
+
+def test_numba_waits_for_pygpus_late_write(kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray) -> None:
+    with slow:
+        kernels.spin(SECONDS, slow.handle)
+        block.fill(4)
+    # Numba waits for the dictionary's stream on the host: slow, but right.
+    assert (cuda.as_cuda_array(block).copy_to_host() == 4).all()
+
+
+@pytest.mark.parametrize("take", [PyGPU.asarray, PyGPU.from_dlpack], ids=["asarray", "from_dlpack"])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_numbas_memory_is_taken_as_it_is(take: Any, dtype: str) -> None:
+    host = values(dtype=dtype)
+    theirs = cuda.to_device(host)
+    if take is PyGPU.from_dlpack and not hasattr(theirs, "__dlpack__"):
+        pytest.skip("this numba-cuda exports no DLPack")
+    array = take(theirs)
+    assert array.ptr == address(theirs)
+    assert array.dtype == host.dtype
+    same(array.get(), host)
+
+
+def test_numbas_views_are_views() -> None:
+    host = values()
+    theirs = cuda.to_device(host)[1:5, ::2]
+    array = PyGPU.asarray(theirs)
+    assert array.ptr == address(theirs)
+    assert array.strides == theirs.strides
+    same(array.get(), host[1:5, ::2])
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_shapes_go_both_ways(shape: tuple[int, ...]) -> None:
+    host = values(shape)
+    array = PyGPU.to_gpu(host)
+    assert cuda.as_cuda_array(array).shape == shape
+    if 0 in shape or shape == ():
+        return  # numba copies neither of them to the device by itself
+    same(PyGPU.asarray(cuda.to_device(host)).get(), host)
+
+
+def test_pygpu_waits_for_numbas_late_write(kernels: Kernels) -> None:
+    stream = cuda.stream()
+    theirs = cuda.device_array(COUNT, "float32", stream=stream)
+    stream.synchronize()
+    handle = int(stream.__cuda_stream__()[1])
+    kernels.spin(SECONDS, handle)
+    kernels.fill(address(theirs), 5, COUNT, handle)
+    with no_wait():
+        array = PyGPU.asarray(theirs)
+    assert (array.get() == 5).all()
+
+
+def test_memory_lives_as_long_as_either_side_holds_it() -> None:
+    array = PyGPU.full(COUNT, 6, "float32")
+    shared = cuda.as_cuda_array(array)
+    del array
+    theirs = cuda.to_device(numpy.full(COUNT, 7, numpy.float32))
+    taken = PyGPU.asarray(theirs)
+    del theirs
+    gc.collect()
+    overwriting = [PyGPU.full(COUNT, -1, "float32") for _ in range(4)]
+    assert (shared.copy_to_host() == 6).all()
+    assert (taken.get() == 7).all()
+    del overwriting

@@ -1,0 +1,421 @@
+"""Who waits for whom: streams that are delayed on purpose, and the values that must be right all the same."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from typing import Any
+
+import numpy
+import pytest
+
+import PyGPU
+from gpu import support
+from gpu.kernel_library import Kernels
+from gpu.support import COUNT, SECONDS, Interface, Producer, no_wait
+
+support.require_cuda()
+
+
+@pytest.fixture
+def result() -> PyGPU.GPUArray:
+    """Where kernels put what they read."""
+    array = PyGPU.zeros(COUNT, "float32")
+    PyGPU.synchronize()
+    return array
+
+
+def late_write(kernels: Kernels, stream: PyGPU.Stream, array: PyGPU.GPUArray, value: float) -> None:
+    """Let PyGPU write an array on a stream that is busy first."""
+    with stream, no_wait():
+        kernels.spin(SECONDS, stream.handle)
+        array.fill(value)
+
+
+def holds(array: PyGPU.GPUArray, value: float) -> bool:
+    return bool((array.get() == value).all())
+
+
+# Between PyGPU's own operations
+
+
+def test_a_copy_on_another_stream_sees_a_late_write(
+    kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray
+) -> None:
+    late_write(kernels, slow, block, 2)
+    with other, no_wait():
+        copied = block.copy()
+    assert not slow.query(), "the write was not late: this test shows nothing"
+    assert holds(copied, 2)
+
+
+def test_get_on_the_default_stream_sees_a_late_write(
+    kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray
+) -> None:
+    late_write(kernels, slow, block, 3)
+    assert holds(block, 3)
+
+
+def test_a_view_shares_what_is_known_of_its_memory(
+    kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray
+) -> None:
+    late_write(kernels, slow, block[: COUNT // 2], 4)
+    with other:
+        copied = block[: COUNT // 2].copy()
+    assert holds(copied, 4)
+
+
+def test_a_write_waits_for_a_late_read(
+    kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray
+) -> None:
+    with slow:
+        kernels.spin(SECONDS, slow.handle)
+        copied = block.copy()
+    with other, no_wait():
+        block.fill(5)
+    assert holds(copied, 1)
+    assert holds(block, 5)
+
+
+def test_reads_on_many_streams_are_all_waited_for(kernels: Kernels, block: PyGPU.GPUArray) -> None:
+    copies = []
+    for delay in (SECONDS, SECONDS / 2, 0.0):
+        with PyGPU.Stream(non_blocking=True) as stream:
+            kernels.spin(delay, stream.handle)
+            copies.append(block.copy())
+    block.fill(6)
+    assert all(holds(copied, 1) for copied in copies)
+    assert holds(block, 6)
+
+
+def test_an_upload_waits_for_a_late_read(kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray) -> None:
+    with slow:
+        kernels.spin(SECONDS, slow.handle)
+        copied = block.copy()
+    block.set(numpy.full(COUNT, 7, numpy.float32))
+    assert holds(copied, 1)
+    assert holds(block, 7)
+
+
+# Raw pointers
+
+
+def test_a_recorded_raw_write_is_waited_for(
+    kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray
+) -> None:
+    kernels.spin(SECONDS, slow.handle)
+    kernels.fill(block.ptr, 8, COUNT, slow.handle)
+    block.record_stream(slow)
+    with other, no_wait():
+        copied = block.copy()
+    assert holds(copied, 8)
+
+
+@pytest.mark.parametrize("as_argument", [lambda stream: stream, lambda stream: stream.handle], ids=["object", "handle"])
+def test_memory_is_not_reused_before_a_recorded_raw_read_has_ended(
+    kernels: Kernels, slow: PyGPU.Stream, result: PyGPU.GPUArray, as_argument: Any
+) -> None:
+    values = PyGPU.full(COUNT, 9, "float32")
+    PyGPU.synchronize()
+    kernels.spin(SECONDS, slow.handle)
+    kernels.read(result.ptr, values.ptr, COUNT, slow.handle)
+    values.record_stream(as_argument(slow))
+    with no_wait():
+        del values
+        overwriting = [PyGPU.full(COUNT, -1, "float32") for _ in range(8)]
+    result.record_stream(slow)
+    assert holds(result, 9)
+    del overwriting
+
+
+def test_the_end_of_a_stream_object_does_not_end_its_work(kernels: Kernels, block: PyGPU.GPUArray) -> None:
+    stream = PyGPU.Stream(non_blocking=True)
+    late_write(kernels, stream, block, 2)
+    del stream
+    gc.collect()
+    assert holds(block, 2)
+
+
+# Export
+
+
+@pytest.mark.parametrize("version", [None, (1, 0), (1, 3)])
+def test_a_dlpack_export_lets_the_consumers_stream_wait_and_not_the_host(
+    kernels: Kernels,
+    slow: PyGPU.Stream,
+    other: PyGPU.Stream,
+    block: PyGPU.GPUArray,
+    result: PyGPU.GPUArray,
+    version: tuple[int, int] | None,
+) -> None:
+    late_write(kernels, slow, block, 3)
+    with no_wait():
+        capsule = block.__dlpack__(stream=other.handle, max_version=version)
+        kernels.read(result.ptr, block.ptr, COUNT, other.handle)
+    assert not slow.query(), "the write was not late: this test shows nothing"
+    other.synchronize()
+    assert holds(result, 3)
+    del capsule
+
+
+@pytest.mark.parametrize(("stream", "handle"), [(None, 0), (1, 1), (2, 2)], ids=["None", "legacy", "per thread"])
+def test_a_dlpack_export_to_a_default_stream_lets_it_wait(
+    kernels: Kernels,
+    slow: PyGPU.Stream,
+    block: PyGPU.GPUArray,
+    result: PyGPU.GPUArray,
+    stream: int | None,
+    handle: int,
+) -> None:
+    late_write(kernels, slow, block, 4)
+    with no_wait():
+        capsule = block.__dlpack__(stream=stream)
+        kernels.read(result.ptr, block.ptr, COUNT, handle)
+    PyGPU.synchronize()
+    assert holds(result, 4)
+    del capsule
+
+
+def test_a_dlpack_export_without_ordering_waits_for_nothing(
+    kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray
+) -> None:
+    late_write(kernels, slow, block, 5)
+    with no_wait():
+        block.__dlpack__(stream=-1)
+    assert other.query()
+
+
+def test_a_dlpack_copy_is_made_in_the_order_of_the_consumers_stream(
+    kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray
+) -> None:
+    late_write(kernels, slow, block, 6)
+    with no_wait():
+        capsule = block.__dlpack__(stream=other.handle, max_version=(1, 0), copy=True)
+    copied = PyGPU.from_dlpack(capsule)
+    assert copied.ptr != block.ptr
+    other.synchronize()
+    assert holds(copied, 6)
+
+
+def test_a_dlpack_export_to_the_host_has_the_late_values(
+    kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray
+) -> None:
+    late_write(kernels, slow, block, 7)
+    assert (numpy.from_dlpack(block, device="cpu") == 7).all()
+
+
+@pytest.mark.parametrize("stream", [0, -2, "1", 1.0, True])
+def test_a_stream_that_dlpack_forbids_is_refused(block: PyGPU.GPUArray, stream: Any) -> None:
+    with pytest.raises((ValueError, TypeError, BufferError)):
+        block.__dlpack__(stream=stream)
+
+
+def test_the_interface_dictionary_names_a_stream_that_is_behind_a_late_write(
+    kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray, result: PyGPU.GPUArray
+) -> None:
+    late_write(kernels, slow, block, 8)
+    with no_wait():
+        named = block.__cuda_array_interface__["stream"]
+    assert named not in (None, 0), "the consumer is told that it need not wait"
+    with no_wait():
+        other.wait_stream(PyGPU.Stream.from_handle(named))
+        kernels.read(result.ptr, block.ptr, COUNT, other.handle)
+    other.synchronize()
+    assert holds(result, 8)
+
+
+def test_the_interface_dictionary_names_the_writers_stream_also_after_a_read_elsewhere(
+    kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray, result: PyGPU.GPUArray
+) -> None:
+    late_write(kernels, slow, block, 9)
+    with other:
+        copied = block.copy()
+    named = block.__cuda_array_interface__["stream"]
+    consumer = PyGPU.Stream(non_blocking=True)
+    consumer.wait_stream(named)
+    kernels.read(result.ptr, block.ptr, COUNT, consumer.handle)
+    consumer.synchronize()
+    assert holds(result, 9)
+    assert holds(copied, 9)
+
+
+def test_the_stream_in_the_dictionary_lives_as_long_as_the_array(kernels: Kernels) -> None:
+    stream = PyGPU.Stream(non_blocking=True)
+    with stream:
+        array = PyGPU.zeros(5, "float32")
+    named = array.__cuda_array_interface__["stream"]
+    del stream
+    gc.collect()
+    if named is not None:
+        PyGPU.Stream.from_handle(named).synchronize()
+    assert array.tolist() == [0] * 5
+
+
+# Import
+
+
+def test_an_imported_dictionarys_stream_is_waited_for_and_not_by_the_host(
+    kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray
+) -> None:
+    kernels.spin(SECONDS, slow.handle)
+    kernels.fill(block.ptr, 2, COUNT, slow.handle)
+    with no_wait():
+        shared = PyGPU.asarray(Interface(block, stream=slow.handle))
+    assert shared.ptr == block.ptr
+    assert holds(shared, 2)
+
+
+def test_the_producer_is_asked_for_the_current_stream(other: PyGPU.Stream, block: PyGPU.GPUArray) -> None:
+    producer = Producer(block)
+    shared = PyGPU.from_dlpack(producer)
+    assert shared.ptr == block.ptr
+    assert producer.asked["stream"] in (None, 1)
+    with other:
+        PyGPU.from_dlpack(producer)
+    assert producer.asked["stream"] == other.handle
+    assert type(producer.asked["stream"]) is int
+
+
+def test_an_import_through_dlpack_sees_a_late_write(
+    kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray
+) -> None:
+    late_write(kernels, slow, block, 3)
+    with other, no_wait():
+        shared = PyGPU.from_dlpack(Producer(block))
+        copied = shared.copy()
+    assert holds(copied, 3)
+
+
+def test_a_consumer_of_dlpack_keeps_the_memory_until_its_work_has_ended(
+    kernels: Kernels, slow: PyGPU.Stream, result: PyGPU.GPUArray
+) -> None:
+    values = PyGPU.full(COUNT, 4, "float32")
+    PyGPU.synchronize()
+    capsule = values.__dlpack__(stream=slow.handle)
+    kernels.spin(SECONDS, slow.handle)
+    kernels.read(result.ptr, values.ptr, COUNT, slow.handle)
+    # The consumer is done with its capsule while its kernel still runs, as PyTorch's allocator would be.
+    with no_wait():
+        del values, capsule
+        gc.collect()
+        overwriting = [PyGPU.full(COUNT, -1, "float32") for _ in range(8)]
+    slow.synchronize()
+    assert holds(result, 4)
+    del overwriting
+
+
+# Copies from and to the host
+
+
+@pytest.mark.parametrize("count", [5, 1000, COUNT])
+def test_pageable_memory_may_be_changed_right_after_an_asynchronous_upload(
+    kernels: Kernels, slow: PyGPU.Stream, count: int
+) -> None:
+    host = numpy.full(count, 5, numpy.float32)
+    kernels.spin(SECONDS, slow.handle)
+    array = PyGPU.to_gpu_async(host, stream=slow)
+    host[:] = -1
+    del host
+    assert holds(array, 5)
+
+
+def test_pinned_memory_is_kept_until_an_asynchronous_upload_has_ended(kernels: Kernels, slow: PyGPU.Stream) -> None:
+    host = PyGPU.empty_pinned(COUNT, "float32")
+    host[:] = 6
+    with no_wait():
+        kernels.spin(SECONDS, slow.handle)
+        array = PyGPU.to_gpu_async(host, stream=slow)
+        del host
+    for _ in range(4):
+        PyGPU.empty_pinned(COUNT, "float32")[:] = -1
+    assert holds(array, 6)
+
+
+def test_an_asynchronous_download_has_the_values_once_the_stream_has_passed(
+    kernels: Kernels, slow: PyGPU.Stream, block: PyGPU.GPUArray
+) -> None:
+    late_write(kernels, slow, block, 7)
+    host = PyGPU.empty_pinned(COUNT, "float32")
+    with no_wait():
+        block.get_async(slow, host)
+    slow.synchronize()
+    assert (host == 7).all()
+
+
+# Streams and events themselves
+
+
+def test_events_measure_time_on_a_stream(kernels: Kernels, slow: PyGPU.Stream) -> None:
+    start, end = PyGPU.Event(), PyGPU.Event()
+    start.record(slow)
+    kernels.spin(SECONDS, slow.handle)
+    end.record(slow)
+    assert not end.query()
+    assert not slow.query()
+    end.synchronize()
+    assert end.query()
+    assert 0.99 * SECONDS <= start.elapsed_time(end) / 1000 <= 2 * SECONDS
+
+
+def test_a_stream_waits_for_an_event_of_another(
+    kernels: Kernels, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray, result: PyGPU.GPUArray
+) -> None:
+    kernels.spin(SECONDS, slow.handle)
+    kernels.fill(block.ptr, 8, COUNT, slow.handle)
+    with no_wait():
+        other.wait_event(slow.record())
+        kernels.read(result.ptr, block.ptr, COUNT, other.handle)
+    other.synchronize()
+    assert holds(result, 8)
+
+
+def test_an_ordinary_stream_and_the_default_stream_wait_for_each_other(
+    kernels: Kernels, block: PyGPU.GPUArray, result: PyGPU.GPUArray
+) -> None:
+    stream = PyGPU.Stream()
+    kernels.spin(SECONDS, stream.handle)
+    kernels.fill(block.ptr, 9, COUNT, stream.handle)
+    kernels.read(result.ptr, block.ptr, COUNT)
+    PyGPU.default_stream().synchronize()
+    assert holds(result, 9)
+
+
+def test_the_current_stream_is_a_threads_own(slow: PyGPU.Stream) -> None:
+    seen: list[PyGPU.Stream] = []
+    with slow:
+        thread = threading.Thread(target=lambda: seen.append(PyGPU.current_stream()))
+        thread.start()
+        thread.join()
+        assert PyGPU.current_stream() == slow
+    assert seen[0].is_default
+    assert PyGPU.current_stream().is_default
+
+
+def test_threads_with_streams_of_their_own_do_not_mix_their_values() -> None:
+    failures: list[str] = []
+
+    def work(number: int) -> None:
+        with PyGPU.Stream(non_blocking=True):
+            for turn in range(50):
+                array = PyGPU.full(4096, number * 1000 + turn, "int32")
+                copied = array[::2].copy()
+                del array
+                if not (copied.get() == number * 1000 + turn).all():
+                    failures.append(f"thread {number}, turn {turn}")
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+
+
+def test_the_driver_is_waited_for_without_the_gil(kernels: Kernels, slow: PyGPU.Stream) -> None:
+    kernels.spin(SECONDS, slow.handle)
+    waiting = threading.Thread(target=slow.synchronize)
+    waiting.start()
+    turns = 0
+    while waiting.is_alive():
+        turns += 1
+    assert turns > 100, "no Python ran while another thread waited for the device"

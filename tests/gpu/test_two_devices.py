@@ -1,0 +1,176 @@
+"""Two devices: which one is current, copies between them, and sharing from the one that is not current."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy
+import pytest
+
+import PyGPU
+from gpu import support
+from gpu.kernel_library import Kernels
+from gpu.support import COUNT, SECONDS, Interface, no_wait, same, values
+
+support.require_cuda()
+if PyGPU.device_count() < 2:
+    pytest.skip("needs two devices", allow_module_level=True)
+
+
+@pytest.fixture(autouse=True)
+def _on_the_first() -> Iterator[None]:
+    PyGPU.set_device(0)
+    yield
+    assert PyGPU.current_device() == 0, "a call has changed the current device"
+    for device in (0, 1):
+        PyGPU.synchronize(device)
+
+
+def test_an_array_is_where_it_was_made() -> None:
+    second = PyGPU.zeros(3, device=1)
+    assert second.device.index == 1
+    assert second.__dlpack_device__() == (2, 1)
+    assert second[1:].device == second.copy().device == second.device
+    with PyGPU.Device(1):
+        assert PyGPU.zeros(3).device.index == 1
+    assert PyGPU.zeros(3).device.index == 0
+    assert second.tolist() == [0, 0, 0]
+
+
+def test_set_device_is_per_thread() -> None:
+    import threading
+
+    seen: list[int] = []
+    PyGPU.set_device(1)
+    try:
+        thread = threading.Thread(target=lambda: seen.append(PyGPU.current_device()))
+        thread.start()
+        thread.join()
+    finally:
+        PyGPU.set_device(0)
+    assert seen == [0]
+
+
+@pytest.mark.parametrize("take", [lambda a: a, lambda a: a.T, lambda a: a[::-1, ::2]], ids=["whole", "T", "strided"])
+@pytest.mark.parametrize(("source", "target"), [(0, 1), (1, 0)])
+def test_values_are_copied_between_devices(take: Any, source: int, target: int) -> None:
+    host = values((50, 60))
+    there = take(PyGPU.to_gpu(host, device=source))
+    here = PyGPU.asarray(there, device=target)
+    assert here.device.index == target
+    assert there.device.index == source
+    same(here.get(), take(host))
+
+
+def test_a_copy_between_devices_waits_for_a_late_write(kernels: Kernels) -> None:
+    array = PyGPU.full(COUNT, 1, "float32")
+    target = PyGPU.zeros(COUNT, "float32", device=1)
+    PyGPU.synchronize(0)
+    PyGPU.synchronize(1)
+    slow = PyGPU.Stream(non_blocking=True)
+    with slow:
+        kernels.spin(SECONDS, slow.handle)
+        array.fill(2)
+    copied = PyGPU.asarray(array, device=1)
+    array.fill(3)  # must wait for the copy
+    assert (copied.get() == 2).all()
+    assert (array.get() == 3).all()
+    del target
+
+
+def test_peer_access_is_enabled_more_than_once() -> None:
+    if not PyGPU.can_access_peer(0, 1):
+        pytest.skip("the devices do not reach each other")
+    PyGPU.enable_peer_access(0, 1)
+    PyGPU.enable_peer_access(0, 1)
+
+
+def test_streams_belong_to_their_device() -> None:
+    stream = PyGPU.Stream(device=1)
+    assert stream.device.index == 1
+    with stream:
+        assert PyGPU.current_stream(1) == stream
+        assert PyGPU.current_stream(0).is_default
+        assert PyGPU.zeros(3).device.index == 0
+        assert PyGPU.zeros(3, device=1).tolist() == [0, 0, 0]
+    with pytest.raises(ValueError, match="cuda:1"):
+        PyGPU.zeros(3).record_stream(stream)
+
+
+def test_a_stream_of_one_device_waits_for_the_other(kernels: Kernels) -> None:
+    first, second = PyGPU.Stream(non_blocking=True), PyGPU.Stream(non_blocking=True, device=1)
+    kernels.spin(SECONDS, first.handle)
+    with no_wait():
+        second.wait_stream(first)
+    assert not second.query()
+    second.synchronize()
+    assert first.query()
+
+
+def test_the_pool_of_each_device_counts_for_itself() -> None:
+    before = [PyGPU.memory_statistics(device)["bytes"] for device in (0, 1)]
+    array = PyGPU.empty(1 << 20, "uint8", device=1)
+    after = [PyGPU.memory_statistics(device)["bytes"] for device in (0, 1)]
+    assert after == [before[0], before[1] + array.nbytes]
+
+
+def test_an_array_of_the_device_that_is_not_current_is_shared() -> None:
+    torch = pytest.importorskip("torch")
+    host = values()
+    array = PyGPU.to_gpu(host, device=1)
+    tensor = torch.from_dlpack(array)
+    assert tensor.device == torch.device("cuda", 1)
+    assert tensor.data_ptr() == array.ptr
+    same(tensor.cpu().numpy(), host)
+    back = PyGPU.from_dlpack(tensor)
+    assert back.device.index == 1
+    assert back.ptr == array.ptr
+    assert torch.cuda.current_device() == 0
+
+
+def test_a_tensor_of_the_device_that_is_not_current_is_taken() -> None:
+    torch = pytest.importorskip("torch")
+    host = values()
+    tensor = torch.from_numpy(host).to("cuda:1")
+    for take in (PyGPU.asarray, PyGPU.from_dlpack):
+        array = take(tensor)
+        assert array.device.index == 1
+        assert array.ptr == tensor.data_ptr()
+        same(array.get(), host)
+    assert torch.cuda.current_device() == 0
+
+
+def test_an_interface_dictionary_is_placed_by_its_pointer() -> None:
+    owner = PyGPU.to_gpu(values(), device=1)
+    PyGPU.synchronize(1)
+    shared = PyGPU.asarray(Interface(owner))
+    assert shared.device.index == 1
+    same(shared.get(), values())
+
+
+def test_cupy_takes_from_the_device_that_is_not_current() -> None:
+    cupy = pytest.importorskip("cupy")
+    array = PyGPU.to_gpu(values(), device=1)
+    for shared in (cupy.asarray(array), cupy.from_dlpack(array)):
+        assert shared.device.id == 1
+        assert shared.data.ptr == array.ptr
+    with cupy.cuda.Device(1):
+        theirs = cupy.asarray(values())
+    taken = PyGPU.asarray(theirs)
+    assert taken.device.index == 1
+    same(taken.get(), values())
+
+
+def test_a_foreign_streams_device_is_found() -> None:
+    torch = pytest.importorskip("torch")
+    theirs = torch.cuda.Stream(device=1)
+    assert PyGPU.Stream.from_handle(theirs.cuda_stream).device.index == 1
+    with pytest.raises(ValueError, match="cuda"):
+        PyGPU.zeros(3).record_stream(theirs.cuda_stream)
+
+
+def test_numpy_gets_the_values_of_either_device() -> None:
+    for device in (0, 1):
+        array = PyGPU.to_gpu(values(), device=device)
+        same(numpy.from_dlpack(array, device="cpu"), values())
