@@ -156,7 +156,8 @@ class TestDeviceInterface:
         assert b.tolist() == a.tolist()
 
     def test_the_exporter_is_kept_until_the_last_view_is_gone(self) -> None:
-        exporter = Exporter(PyGPU.zeros(5).__cuda_array_interface__)
+        a = PyGPU.zeros(5)
+        exporter = Exporter(a.__cuda_array_interface__, a)
         before = sys.getrefcount(exporter)
         view = PyGPU.asarray(exporter)[1:]
         assert sys.getrefcount(exporter) > before
@@ -171,6 +172,19 @@ class TestDeviceInterface:
         b = PyGPU.asarray(Exporter(said, a))
         with pytest.raises(ValueError, match="read-only"):
             b[0] = 1
+
+    def test_a_producers_stream_may_be_gone_when_its_memory_is_given_back(self) -> None:
+        """CuPy's arrays do not keep the stream that their interface names."""
+        for _ in range(5):
+            stream = PyGPU.Stream(non_blocking=True)
+            with stream:
+                a = PyGPU.full(1000, 3.0)
+            said = a.__cuda_array_interface__ | {"stream": stream.handle}
+            b = PyGPU.asarray(Exporter(said, PyGPU.GPUArray))
+            assert (b.get() == 3).all()
+            del a, stream
+            gc.collect()
+            del b
 
     def test_an_empty_interface_needs_no_pointer(self) -> None:
         for pointer in (0, None):

@@ -12,11 +12,12 @@ use crate::lifetime;
 use crate::memory::Lent;
 use crate::stream::{self, Stream};
 
-/// The producer's object, and the stream to which the memory is given back.
+/// The producer's object, and how to end our use of its memory.
 struct Borrowed {
     keeper: Option<Lent>,
     ready: Stream,
-    producer: Stream,
+    /// Whether the producer works on a stream of its own, and not on the legacy default one.
+    has_own_stream: bool,
 }
 
 impl Drop for Borrowed {
@@ -25,8 +26,13 @@ impl Drop for Borrowed {
             std::mem::forget(self.keeper.take());
             return;
         }
-        // The keeper is still held: it keeps the producer's stream alive until ours was put before it.
-        lifetime::defer(self.producer.wait_for(&self.ready));
+        // The protocol wants the producer's stream to wait for ours now, and to live as long as the producer's object. CuPy's
+        // does not, and a dead handle crashes the driver: the host waits instead.
+        lifetime::defer(if self.has_own_stream {
+            self.ready.synchronize()
+        } else {
+            Stream::default_of(self.ready.device()).wait_for(&self.ready)
+        });
     }
 }
 
@@ -46,11 +52,13 @@ pub fn import(description: &Description, stream: Option<i64>, keeper: Lent) -> R
     description.check_alignment(false)?;
     let device = device_of(description)?;
     let ready = stream::own_current(device);
-    let producer_stream = streams::borrowed(device, producer.unwrap_or(StreamHandle::DEFAULT));
-    if producer.is_some() && waits_for_producers() {
-        ready.wait_for(&producer_stream)?;
+    if let Some(handle) = producer
+        && waits_for_producers()
+    {
+        ready.wait_for(&streams::borrowed(device, handle))?;
     }
-    let owner = Borrowed { keeper: Some(keeper), ready: ready.clone(), producer: producer_stream };
+    let has_own_stream = producer.is_some_and(|handle| handle != StreamHandle::DEFAULT);
+    let owner = Borrowed { keeper: Some(keeper), ready: ready.clone(), has_own_stream };
     description.adopt(ready, Box::new(owner))
 }
 
