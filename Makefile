@@ -19,7 +19,7 @@ export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 RUST_SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find src -type f 2>/dev/null)
-GPU_ENVIRONMENT = PYTHONPATH=$(CURDIR)/build/gpu-package PYGPU_BACKEND=cuda
+GPU_ENVIRONMENT = PYTHONPATH=$(CURDIR)/build/gpu-package$${PYTHONPATH:+:$$PYTHONPATH} PYGPU_BACKEND=cuda
 # A surrounding conda environment would make maturin refuse to choose between the two.
 MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin
 
@@ -43,7 +43,7 @@ check: .venv/.extension-dev .venv/.group-check .tools/.cargo-deny-$(CARGO_DENY_V
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	$(BIN)/python -m mypy.stubtest --mypy-config-file pyproject.toml PyGPU
+	$(BIN)/python -m mypy.stubtest --mypy-config-file pyproject.toml --allowlist stubtest-allowlist.txt PyGPU._core
 	cargo deny --log-level warn check licenses bans sources
 
 wheel: .venv/.group-build .venv/.group-wheel ## Build the release wheel into dist/ and hold its size against the limit
@@ -53,12 +53,13 @@ wheel: .venv/.group-build .venv/.group-wheel ## Build the release wheel into dis
 	@wc -c dist/*.whl | awk -v limit=$(WHEEL_MAX_BYTES) \
 	    '{ print $$2 ": " $$1 " of at most " limit " bytes"; if ($$1 > limit) exit 1 }'
 
-# The next two run where there is no Rust: they take the wheel that lies in dist/, and pytest and the peers from PYTHON's
+# The next three run where there is no Rust: they take the wheel that lies in dist/, and pytest and the peers from PYTHON's
 # own packages. PYTEST_ARGS=tests/gpu runs only what needs a device; without it the other tests run on the device too.
-gpu-test: .gpu-package ## Run all tests and tests/gpu on CUDA with the wheel in dist/; report in RESULTS (PYTHON=... must have pytest)
+gpu-test: .gpu-package ## Run all tests and tests/gpu on CUDA with the wheel in dist/, report in RESULTS (PYTHON=... has pytest)
 	@mkdir -p $(RESULTS)
-	status=0; $(GPU_ENVIRONMENT) $(PYTHON) -m pytest -W default --junitxml=$(RESULTS)/gpu-tests.xml $(PYTEST_ARGS) || status=$$?; \
-	    $(GPU_ENVIRONMENT) $(PYTHON) tests/gpu/summary.py $(RESULTS); exit $$status
+	status=0; \
+	$(GPU_ENVIRONMENT) $(PYTHON) -m pytest -W default --junitxml=$(RESULTS)/gpu-tests.xml $(PYTEST_ARGS) || status=$$?; \
+	$(GPU_ENVIRONMENT) $(PYTHON) tests/gpu/summary.py $(RESULTS); exit $$status
 
 gpu-sanitize: .gpu-package ## Run compute-sanitizer's memcheck with leak check over the tests that import no peer
 	$(GPU_ENVIRONMENT) PYTHON=$(PYTHON) RESULTS=$(RESULTS) tests/gpu/run_sanitizer.sh

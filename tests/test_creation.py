@@ -92,6 +92,16 @@ def test_like_functions_keep_the_order_of_axes(host: np.ndarray, order: Any, dty
     assert PyGPU.empty_like(device, dtype, order, shape=shape).shape == wanted.shape
 
 
+@pytest.mark.parametrize("shape", [(4, 3, 2), (2, 3), (1, 2, 3, 4), (0, 3, 4), 5, ()], ids=repr)
+@pytest.mark.parametrize("axes", [(0, 1, 2), (2, 1, 0), (1, 0, 2), (1, 2, 0)], ids=repr)
+def test_another_shape_keeps_the_order_if_it_has_as_many_axes(shape: Any, axes: Any) -> None:
+    host = values((2, 3, 4)).transpose(axes)
+    device = PyGPU.to_gpu(host)
+    ours, numpys = PyGPU.empty_like(device, "int16", shape=shape), np.empty_like(host, "int16", shape=shape)
+    assert ours.shape == numpys.shape
+    assert numpys.size == 0 or ours.strides == numpys.strides
+
+
 def test_like_functions_fill_as_numpys() -> None:
     host, device = pair((2, 3), "int16", "F")
     for source in (host, device, device[::-1, 1:], host.tolist(), 5):
@@ -324,6 +334,9 @@ def test_a_wrong_order_is_refused_as_by_numpy(order: Any) -> None:
         ((3,), {"gpudata": 0}),
         ((3,), {"gpudata": -1}),
         ((3,), {"gpudata": "text"}),
+        ((3,), {"gpudata": "64"}),
+        ((3,), {"gpudata": 64.0}),
+        ((3,), {"gpudata": np.float32(64)}),
         ((3,), {"gpudata": 2**64}),
         ((3,), {"gpudata": 64, "strides": (8, 8)}),
         ((3,), {"gpudata": 64, "strides": "a"}),

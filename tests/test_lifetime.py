@@ -237,11 +237,12 @@ def test_an_error_in_finalize_is_raised_and_nothing_is_lost() -> None:
             raise ZeroDivisionError("on purpose")
 
     array = Failing(3)
+    call: Any
     for call in (lambda: array[1:], lambda: array.T, array.copy, lambda: next(iter(array))):
         with pytest.raises(ZeroDivisionError):
             call()
     reference = weakref.ref(array)
-    del array, call
+    array, call = None, None
     assert dies(reference)
 
 
@@ -367,7 +368,7 @@ EXITS = {
     "builtins": "import builtins; builtins.kept = PyGPU.zeros(1000); builtins.kept.itself = builtins.kept",
     "modules": "import sys; sys.kept = [PyGPU.zeros(1000)[1:]]; sys.modules['kept'] = PyGPU.zeros(3)",
     "atexit": "import atexit; a = PyGPU.zeros(3); atexit.register(lambda: (a.fill(1), str(a), a[1:].copy()))",
-    "del": "class K:\n  def __del__(self): PyGPU.zeros(3).fill(1)\nk = K(); k.k = k",
+    "del": "PyGPU.zeros(3).fill(1)\nclass K:\n  def __del__(self): PyGPU.zeros(3).fill(1)\nk = K(); k.k = k",
     "thread": "import threading, time; a = PyGPU.zeros(3)\n"
     "def run():\n  while True: a[1:].fill(1); str(a)\n"
     "threading.Thread(target=run, daemon=True).start(); time.sleep(0.05)",

@@ -6,7 +6,6 @@ python benches/python/import_time.py [--json FILE] [--repeats N] [--wheel FILE] 
 from __future__ import annotations
 
 import argparse
-import importlib.metadata
 import importlib.util
 import os
 import re
@@ -71,14 +70,11 @@ def added(module: str, repeats: int) -> dict[str, Any]:
     }
 
 
-def installed_bytes() -> int | None:
-    """Bytes of the installed package's files; None where it is not installed as a distribution."""
-    try:
-        files = importlib.metadata.files("PyGPU") or []
-    except importlib.metadata.PackageNotFoundError:
-        return None
-    paths = [Path(str(file.locate())) for file in files if not str(file).endswith(".pyc")]
-    return sum(path.stat().st_size for path in paths if path.is_file())
+def installed_bytes() -> int:
+    """Bytes of the package as it is imported, without bytecode."""
+    found = importlib.util.find_spec("PyGPU")
+    folder = Path(str(found and found.origin)).parent
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
 
 
 def main() -> None:

@@ -70,13 +70,12 @@ def pygpu() -> dict[str, Any]:
 def describe() -> dict[str, Any]:
     """Hardware and versions."""
     compiler = _output("nvcc", "--version").splitlines()
+    cards = _output("nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader")
     return {
         "processor": _processor(),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "system": platform.platform(),
-        "gpus": _output(
-            "nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"
-        ).splitlines(),
+        "gpus": cards.splitlines(),
         "nvcc": next((line.strip() for line in compiler if "release" in line), ""),
         "commit": _output("git", "describe", "--always", "--dirty"),
         "versions": versions(),

@@ -20,6 +20,8 @@ import machine
 from small_calls_cases import CASES, Case
 from small_calls_libraries import Library, libraries
 
+import PyGPU
+
 REFERENCE = "NumPy"
 SUBJECT = "PyGPU"
 
@@ -124,7 +126,9 @@ def main() -> None:
     parser.add_argument("--only", default="", metavar="TEXT", help="only cases with this in the name or group")
     arguments = parser.parse_args()
     found, missing = libraries(peers=arguments.peers)
+    backend = PyGPU.backend_name()
     cases = [case for case in CASES if arguments.only in case.name or arguments.only in case.group]
+    cases = [case for case in cases if case.backend in (None, backend)]
     results = []
     gc.collect()
     gc.freeze()

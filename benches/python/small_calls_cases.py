@@ -15,6 +15,8 @@ class Case:
     # The most that PyGPU may take of NumPy's time; `cpu_limit` holds on the CPU backend only.
     most: float | None = None
     cpu_most: float | None = None
+    # The only backend that has it.
+    backend: str | None = None
 
     def limit(self, *, on_cpu: bool) -> float | None:
         """The limit that holds where PyGPU computes."""
@@ -29,9 +31,10 @@ def alike(group: str, statement: str, without: tuple[str, ...] = (), most: float
     return Case(group, statement, statements, most)
 
 
-def each(group: str, name: str, cpu_most: float | None = None, **statements: str) -> Case:
+def each(group: str, name: str, cpu_most: float | None = None, backend: str | None = None, **statements: str) -> Case:
     """A statement of its own for each library."""
-    return Case(group, name, {_named(library): text for library, text in statements.items()}, cpu_most=cpu_most)
+    spelled = {_named(library): text for library, text in statements.items()}
+    return Case(group, name, spelled, cpu_most=cpu_most, backend=backend)
 
 
 def _named(keyword: str) -> str:
@@ -120,9 +123,10 @@ SHARED = [
     each("shared", "asarray(another's)", pygpu="g.asarray(other)", numpy="np.asarray(other)",
          cupy="cupy.asarray(other)", torch="torch.as_tensor(other, device='cuda')",
          numba="cuda.as_cuda_array(other)"),
-    each("shared", "the CPU: np.from_dlpack(a)", pygpu="np.from_dlpack(a)", numpy="np.from_dlpack(a)"),
-    each("shared", "the CPU: __array_interface__", pygpu="a.__array_interface__", numpy="a.__array_interface__"),
-    each("shared", "CUDA: __cuda_array_interface__", pygpu="a.__cuda_array_interface__",
+    each("shared", "np.from_dlpack(a)", backend="cpu", pygpu="np.from_dlpack(a)", numpy="np.from_dlpack(a)"),
+    each("shared", "__array_interface__", backend="cpu", pygpu="a.__array_interface__",
+         numpy="a.__array_interface__"),
+    each("shared", "__cuda_array_interface__", backend="cuda", pygpu="a.__cuda_array_interface__",
          cupy="a.__cuda_array_interface__", torch="a.__cuda_array_interface__", numba="a.__cuda_array_interface__"),
 ]  # fmt: skip
 

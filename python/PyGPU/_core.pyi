@@ -1,26 +1,81 @@
 """Types of the native module; what the names mean stands in their docstrings at run time."""
 
 from collections.abc import Callable, Iterator, Sequence
-from types import EllipsisType, TracebackType
-from typing import Any, Literal, Protocol, Self, SupportsIndex, TypeAlias, final
+from types import TracebackType
+from typing import Any, Literal, Self, SupportsIndex, final
 
 import numpy
 from numpy.typing import ArrayLike, DTypeLike, NDArray
+from typing_extensions import disjoint_base
 
-__all__: list[str]
+from PyGPU.typing import CopyKind, DeviceLike, Key, Order, OrderACFK, ShapeLike, StreamLike
+
+__all__ = [
+    "BackendUnavailableError",
+    "CudaError",
+    "Device",
+    "Event",
+    "Flags",
+    "ForkError",
+    "GPUArray",
+    "NotSupportedError",
+    "OutOfMemoryError",
+    "PinnedMemory",
+    "Stream",
+    "__version__",
+    "_restore",
+    "arange",
+    "asarray",
+    "backend_name",
+    "broadcast_to",
+    "can_access_peer",
+    "config",
+    "current_device",
+    "current_stream",
+    "default_stream",
+    "device_count",
+    "device_properties",
+    "driver_version",
+    "empty",
+    "empty_like",
+    "empty_like_pinned",
+    "empty_pinned",
+    "enable_peer_access",
+    "error_name",
+    "error_text",
+    "expand_dims",
+    "flip",
+    "from_dlpack",
+    "full",
+    "full_like",
+    "host_allocate",
+    "host_free",
+    "host_register",
+    "host_unregister",
+    "memory_info",
+    "memory_release_threshold",
+    "memory_statistics",
+    "moveaxis",
+    "ones",
+    "ones_like",
+    "raw_allocate",
+    "raw_copy",
+    "raw_fill",
+    "raw_free",
+    "reset_device",
+    "set_device",
+    "set_memory_release_threshold",
+    "show_config",
+    "synchronize",
+    "synchronize_device",
+    "to_gpu",
+    "to_gpu_async",
+    "trim_memory",
+    "zeros",
+    "zeros_like",
+    "zeros_pinned",
+]
 __version__: str
-
-class SupportsCudaStream(Protocol):
-    def __cuda_stream__(self) -> tuple[int, int]: ...
-
-ShapeLike: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
-Order: TypeAlias = Literal["C", "F"] | None
-OrderACFK: TypeAlias = Literal["A", "C", "F", "K"] | None
-DeviceLike: TypeAlias = "Device | str | int | None"
-StreamLike: TypeAlias = "Stream | SupportsCudaStream | int | None"
-CopyKind: TypeAlias = Literal["host_to_host", "host_to_device", "device_to_host", "device_to_device", "default"]
-BasicIndex: TypeAlias = SupportsIndex | slice | EllipsisType | None
-Key: TypeAlias = "BasicIndex | tuple[Any, ...] | ArrayLike | GPUArray"
 
 class CudaError(RuntimeError):
     code: int
@@ -52,6 +107,7 @@ class Flags:
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
 
+@disjoint_base
 class GPUArray:
     def __new__(
         cls,
@@ -147,6 +203,21 @@ class GPUArray:
     def __complex__(self) -> complex: ...
     def __index__(self) -> int: ...
     def __format__(self, spec: str, /) -> str: ...
+    @property
+    def __array_interface__(self) -> dict[str, Any]: ...
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]: ...
+    __dlpack_c_exchange_api__: Any
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]: ...
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
     def __copy__(self) -> Self: ...
     def __deepcopy__(self, memo: dict[int, Any], /) -> Self: ...
     def __setstate__(self, state: dict[str, Any], /) -> None: ...
@@ -222,6 +293,7 @@ def moveaxis(a: GPUArray, source: ShapeLike, destination: ShapeLike) -> GPUArray
 def flip(a: GPUArray, axis: ShapeLike | None = None) -> GPUArray: ...
 def _restore(class_: type[GPUArray], values: NDArray[Any]) -> GPUArray: ...
 
+@final
 class Device:
     def __new__(cls, index: DeviceLike = None) -> Self: ...
     @property
@@ -249,6 +321,7 @@ class Device:
     def __ne__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
+@disjoint_base
 class Stream:
     def __new__(cls, non_blocking: bool = False, priority: int = 0, device: DeviceLike = None) -> Self: ...
     @staticmethod
@@ -271,6 +344,7 @@ class Stream:
     def __ne__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
+@disjoint_base
 class Event:
     def __new__(
         cls,

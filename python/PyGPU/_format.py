@@ -39,7 +39,8 @@ def _fetched_edges(array: GPUArray, edge_items: int) -> numpy.ndarray[Any, Any]:
 def _text(array: GPUArray, prefix: str, separator: str, suffix: str) -> str:
     options: dict[str, Any] = dict(numpy.get_printoptions())
     summarized = array.size > options["threshold"]
-    values = _fetched_edges(array, options["edgeitems"]) if summarized else array.get()
+    # From a view, since `get` of the array itself would change which ndarray is its host side.
+    values = _fetched_edges(array, options["edgeitems"]) if summarized else array[...].get()
     if array.ndim == 0 and separator == " ":
         return str(values[()])
     if array.size == 0:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import operator
-from typing import SupportsIndex
+from typing import TYPE_CHECKING, SupportsIndex
 
 from PyGPU import _core
 from PyGPU._address import Address, address_of, byte_count, plain_address
 from PyGPU._runtime_stream import StreamLike, as_stream
 from PyGPU._status import INVALID_MEMCPY_DIRECTION, INVALID_VALUE, Refusal, cudaError_t, status_of, value_of
+
+if TYPE_CHECKING:
+    from PyGPU.typing import CopyKind
 
 __all__ = [
     "cudaFree",
@@ -36,7 +39,7 @@ cudaMemcpyDeviceToDevice = 3
 cudaMemcpyDefault = 4
 """The driver finds out from the addresses."""
 
-_KINDS: tuple[_core.CopyKind, ...] = (
+_KINDS: tuple[CopyKind, ...] = (
     "host_to_host",
     "host_to_device",
     "device_to_host",

@@ -23,6 +23,8 @@ from PyGPU._status import INVALID_VALUE, SUCCESS, Refusal, cudaError_t, status_o
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from PyGPU.typing import CopyKind
+
 __all__ = [f"DeviceArray_{label}" for label in SUPPORTED_DTYPES]
 
 _FORMS = (
@@ -306,7 +308,7 @@ class DeviceArray:
             self._owns_device = True
         return self._device
 
-    def _copy(self, dst: int, src: int, kind: _core.CopyKind, stream: StreamLike) -> None:
+    def _copy(self, dst: int, src: int, kind: CopyKind, stream: StreamLike) -> None:
         ordered = None if stream is None else as_stream(stream)
         if self._nbytes == 0:
             return

@@ -16,6 +16,33 @@ pub(super) unsafe fn copy(target: Side<'_>, source: Side<'_>) -> Result<()> {
     })
 }
 
+/// As `copy`, for sides that may lie on each other: then all is read before anything is written.
+///
+/// # Safety
+/// The source is readable and the target writable wherever their layouts reach.
+pub(super) unsafe fn copy_overlapping(target: Side<'_>, source: Side<'_>) -> Result<()> {
+    if !meet(target, source) {
+        // SAFETY: promised by the caller, and they do not overlap.
+        return unsafe { copy(target, source) };
+    }
+    let dense = source.layout.dense_like();
+    let packed = Packed::new(&dense);
+    // SAFETY: promised by the caller; the packed buffer is ours and as large as `dense`.
+    unsafe {
+        copy(packed.side(&dense), source)?;
+        copy(target, packed.side(&dense))
+    }
+}
+
+/// Whether the spans of two sides have a byte in common.
+fn meet(target: Side<'_>, source: Side<'_>) -> bool {
+    let (Some((low, high)), Some((source_low, source_high))) = (target.layout.extent(), source.layout.extent()) else {
+        return false;
+    };
+    let base = source.base.wrapping_sub(target.base) as i64;
+    low < source_high.wrapping_add(base) && source_low.wrapping_add(base) < high
+}
+
 /// # Safety
 /// As `copy`, for the pieces of one line.
 unsafe fn copy_line(target: Address, source: Address, line: &Line) {

@@ -79,8 +79,8 @@ pub unsafe fn to_device(target: &Array, source: &HostSide, stream: &Stream) -> R
     }
     let device = target.device();
     if device.is_cpu() {
-        // SAFETY: the target is an array's own memory, the source promised by the caller.
-        return unsafe { host::copy(side_of(target), side_of_host(source)) };
+        // SAFETY: the target is an array's own memory, the source promised by the caller; they may be the same memory.
+        return unsafe { host::copy_overlapping(side_of(target), side_of_host(source)) };
     }
     let blocks = Blocks::of(target.layout(), &source.layout)?;
     if is_direct(&blocks) {
@@ -121,8 +121,8 @@ pub unsafe fn to_host(target: &HostSide, source: &Array, stream: &Stream) -> Res
     }
     let device = source.device();
     if device.is_cpu() {
-        // SAFETY: the source is an array's own memory, the target promised by the caller.
-        return unsafe { host::copy(side_of_host(target), side_of(source)) };
+        // SAFETY: the source is an array's own memory, the target promised by the caller; they may be the same memory.
+        return unsafe { host::copy_overlapping(side_of_host(target), side_of(source)) };
     }
     let blocks = Blocks::of(&target.layout, source.layout())?;
     if is_direct(&blocks) {

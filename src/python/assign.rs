@@ -71,23 +71,7 @@ fn assign_host(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -> PyRe
         py.detach(|| copy::between(target, &landed, &stream::current(target.device())))?;
         return Ok(());
     }
-    if target.device().is_cpu() && shares_memory(target, &source) {
-        let copied = source.call_method0(intern!(py, "copy"))?.cast_into::<PyUntypedArray>()?;
-        return transfer::upload(py, target, &copied);
-    }
     transfer::upload(py, target, &source)
-}
-
-/// Whether the ndarray may show memory of a CPU array.
-fn shares_memory(target: &Array, source: &Bound<'_, PyUntypedArray>) -> bool {
-    let Ok(side) = host::side(source, target.dtype().itemsize()) else { return true };
-    let base = side.address.wrapping_sub(target.allocation().address()) as i64;
-    match (target.layout().extent(), side.layout.extent()) {
-        (Some((low, high)), Some((source_low, source_high))) => {
-            low < source_high.wrapping_add(base) && source_low.wrapping_add(base) < high
-        }
-        _ => false,
-    }
 }
 
 /// The value as an ndarray of the target's dtype, converted with NumPy's rules for assignment.

@@ -1,6 +1,7 @@
 //! `GPUArray` over memory that the caller brings: an address, a callable that allocates, PybindGPU's `Allocator`.
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -23,8 +24,15 @@ fn address_of(object: &Bound<'_, PyAny>) -> PyResult<Address> {
         Some(pointer) if !pointer.is_callable() => pointer,
         _ => object.clone(),
     };
+    let refused = || PyTypeError::new_err(format!("{} stands for no address: give an int", object.get_type()));
+    // `int()` would also read texts and cut floats off, and neither is an address.
+    // SAFETY: a type check of a live object.
+    let is_index = unsafe { ffi::PyIndex_Check(number.as_ptr()) } != 0;
+    if !is_index && (!number.hasattr(intern!(py, "__int__"))? || number.hasattr(intern!(py, "__float__"))?) {
+        return Err(refused());
+    }
     let number = py.get_type::<pyo3::types::PyInt>().call1((number,)).map_err(|cause| {
-        let error = PyTypeError::new_err(format!("{} stands for no address: give an int", object.get_type()));
+        let error = refused();
         error.set_cause(py, Some(cause));
         error
     })?;

@@ -73,10 +73,16 @@ fn like_layout(
     Ok(match order {
         OrderArgument::C => contiguous(Order::C)?,
         OrderArgument::F => contiguous(Order::F)?,
+        // As in NumPy: with another number of axes there is no order to keep.
+        OrderArgument::K if shape.len() != own.len() => contiguous(Order::C)?,
         OrderArgument::A | OrderArgument::K if fortran => contiguous(Order::F)?,
         OrderArgument::A => contiguous(Order::C)?,
-        OrderArgument::K if shape != own => contiguous(Order::C)?,
-        OrderArgument::K => source.dense_like().with_itemsize(itemsize)?,
+        OrderArgument::K if shape == own => source.dense_like().with_itemsize(itemsize)?,
+        OrderArgument::K if source.is_c_contiguous() => contiguous(Order::C)?,
+        OrderArgument::K => {
+            let strides: Dims = source.strides().collect();
+            Layout::strided(&shape, &strides, 0, itemsize)?.dense_like()
+        }
     })
 }
 

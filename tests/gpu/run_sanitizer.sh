@@ -52,6 +52,9 @@ check() { # name, refused calls count (explicit|no), options of the sanitizer un
     if [ "$status" -eq 124 ] || [ "$status" -eq 137 ]; then
         echo "   it did not end in $seconds s (SANITIZER_SECONDS): nothing is shown"
         found=1
+    elif [ "$status" -ne 0 ] && [ "$status" -ne 1 ] && [ "$status" -ne 99 ]; then
+        echo "   no tests ran, or the process crashed: nothing is shown; see $results/$name.out"
+        found=1
     elif ! grep -q "ERROR SUMMARY: 0 errors" "$results/$name.log" \
         || grep -E "LEAK SUMMARY" "$results/$name.log" | grep -qv "LEAK SUMMARY: 0 bytes"; then
         echo "   findings, first of each kind:"

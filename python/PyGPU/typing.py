@@ -1,0 +1,76 @@
+"""Types for annotations: what PyGPU's functions take and what the protocols they speak look like."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import EllipsisType
+from typing import TYPE_CHECKING, Any, Literal, Protocol, SupportsIndex, TypeAlias, runtime_checkable
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from PyGPU._core import Device, GPUArray, Stream
+
+__all__ = [
+    "BasicIndex",
+    "CopyKind",
+    "DeviceLike",
+    "Key",
+    "Order",
+    "OrderACFK",
+    "ShapeLike",
+    "StreamLike",
+    "SupportsCudaArrayInterface",
+    "SupportsCudaStream",
+    "SupportsDLPack",
+]
+
+
+@runtime_checkable
+class SupportsCudaStream(Protocol):
+    """A stream of any library that speaks the ``__cuda_stream__`` protocol."""
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        """Give the protocol's version, 0, and the driver's handle."""
+        ...
+
+
+@runtime_checkable
+class SupportsDLPack(Protocol):
+    """An array of any library that lends its memory through DLPack."""
+
+    def __dlpack__(self, *, stream: Any = None) -> object:
+        """Give a capsule with the array."""
+        ...
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Give the DLPack device type and number."""
+        ...
+
+
+@runtime_checkable
+class SupportsCudaArrayInterface(Protocol):
+    """An array of any library that describes its memory as the CUDA array interface."""
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """Describe the array."""
+        ...
+
+
+ShapeLike: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
+"""A shape or axes: one integer, or a sequence of them."""
+Order: TypeAlias = Literal["C", "F"] | None
+"""How elements of a new array follow each other."""
+OrderACFK: TypeAlias = Literal["A", "C", "F", "K"] | None
+"""As `Order`, with NumPy's two that follow an existing array."""
+DeviceLike: TypeAlias = "Device | str | int | None"
+"""A device: an object, ``'cuda:1'``, a number, or None for the current one."""
+StreamLike: TypeAlias = "Stream | SupportsCudaStream | int | None"
+"""A stream: an object of any library, a handle, or None for the current one."""
+CopyKind: TypeAlias = Literal["host_to_host", "host_to_device", "device_to_host", "device_to_device", "default"]
+"""Between which kinds of memory `_core.raw_copy` copies."""
+BasicIndex: TypeAlias = SupportsIndex | slice | EllipsisType | None
+"""What selects a view."""
+Key: TypeAlias = "BasicIndex | str | tuple[Any, ...] | ArrayLike | GPUArray"
+"""What may stand between the brackets of an array."""
