@@ -109,7 +109,12 @@ impl Device {
     /// # Errors
     /// None in practice: the CPU backend is always there.
     pub fn cpu() -> Result<Self> {
-        Ok(Self::of(backend::by_name("cpu")?, 0))
+        static CPU: OnceLock<Device> = OnceLock::new();
+        if let Some(cpu) = CPU.get() {
+            return Ok(*cpu);
+        }
+        let cpu = Self::of(backend::by_name("cpu")?, 0);
+        Ok(*CPU.get_or_init(|| cpu))
     }
 
     /// What the device can do.

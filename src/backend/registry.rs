@@ -109,7 +109,7 @@ fn first_default_backend() -> Result<&'static dyn Backend> {
 fn choose() -> Result<&'static dyn Backend> {
     if let Some(name) = forced() {
         let entry = entry(name).ok_or_else(|| unknown(name, VARIABLE))?;
-        return open(entry, &format!("{VARIABLE}={name} asks for the {name} backend"));
+        return open(entry, || format!("{VARIABLE}={name} asks for the {name} backend"));
     }
     let usable = TABLE.iter().find_map(|entry| entry.opening().backend.as_ref().ok());
     usable.copied().ok_or_else(|| Error::Unavailable("no backend can be used".to_owned()))
@@ -121,7 +121,7 @@ fn choose() -> Result<&'static dyn Backend> {
 /// `Error::Value` for an unknown name, `Error::Unavailable` if the backend cannot be used.
 pub fn by_name(name: &str) -> Result<&'static dyn Backend> {
     let entry = entry(name).ok_or_else(|| unknown(name, "the backend's name"))?;
-    open(entry, &format!("the {name} backend was asked for"))
+    open(entry, || format!("the {name} backend was asked for"))
 }
 
 /// The backends that can be used.
@@ -170,10 +170,10 @@ fn unknown(name: &str, place: &str) -> Error {
     Error::Value(format!("{place} is '{name}'; the backends are 'cuda', 'hip' and 'cpu'"))
 }
 
-fn open(entry: &Entry, request: &str) -> Result<&'static dyn Backend> {
+fn open(entry: &Entry, request: impl FnOnce() -> String) -> Result<&'static dyn Backend> {
     let opening = entry.opening();
     opening.backend.as_ref().copied().map_err(|reason| {
-        let mut text = format!("{request}, but it cannot be used: {reason}");
+        let mut text = format!("{}, but it cannot be used: {reason}", request());
         if !opening.attempts.is_empty() {
             text.push_str("; searched:");
         }

@@ -10,25 +10,14 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::lifetime;
 use crate::memory::Lent;
-use crate::stream::{self, Mark, Stream};
+use crate::stream::{self, Stream};
 
-/// The producer's object, and the stream on which we used its memory.
+/// The producer's object, and how to end our use of its memory.
 struct Borrowed {
     keeper: Option<Lent>,
     ready: Stream,
-    /// Whether the producer works on the legacy default stream.
-    by_default: bool,
-}
-
-impl Borrowed {
-    /// Puts the producer's next use behind ours. Another stream than the default one must not be touched: the protocol says
-    /// that the producer keeps it alive, and not every producer does (a CuPy stream may be gone long before the array).
-    fn give_back(&self) -> Result<()> {
-        if self.by_default {
-            return Stream::default_of(self.ready.device()).wait_for(&self.ready);
-        }
-        Mark::record(&self.ready)?.event().synchronize()
-    }
+    /// Whether the producer works on a stream of its own, and not on the legacy default one.
+    has_own_stream: bool,
 }
 
 impl Drop for Borrowed {
@@ -37,7 +26,13 @@ impl Drop for Borrowed {
             std::mem::forget(self.keeper.take());
             return;
         }
-        lifetime::defer(self.give_back());
+        // The protocol wants the producer's stream to wait for ours now, and to live as long as the producer's object. CuPy's
+        // does not, and a dead handle crashes the driver: the host waits instead.
+        lifetime::defer(if self.has_own_stream {
+            self.ready.synchronize()
+        } else {
+            Stream::default_of(self.ready.device()).wait_for(&self.ready)
+        });
     }
 }
 
@@ -53,6 +48,7 @@ fn waits_for_producers() -> bool {
 /// `ValueError` for claims that cannot be true; `Unavailable` without a GPU; the driver's.
 pub fn import(description: &Description, stream: Option<i64>, keeper: Lent) -> Result<Array> {
     let producer = streams::of_cai_producer(stream)?;
+    description.check()?;
     description.check_alignment(false)?;
     let device = device_of(description)?;
     let ready = stream::own_current(device);
@@ -61,8 +57,8 @@ pub fn import(description: &Description, stream: Option<i64>, keeper: Lent) -> R
     {
         ready.wait_for(&streams::borrowed(device, handle))?;
     }
-    let by_default = producer.is_none_or(|handle| handle == StreamHandle::DEFAULT);
-    let owner = Borrowed { keeper: Some(keeper), ready: ready.clone(), by_default };
+    let has_own_stream = producer.is_some_and(|handle| handle != StreamHandle::DEFAULT);
+    let owner = Borrowed { keeper: Some(keeper), ready: ready.clone(), has_own_stream };
     description.adopt(ready, Box::new(owner))
 }
 

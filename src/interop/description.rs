@@ -75,17 +75,31 @@ impl Description {
         )))
     }
 
+    /// The layout and how many bytes it spans.
+    fn checked_layout(&self) -> Result<(Layout, usize)> {
+        let layout = self.layout()?;
+        let bytes = match layout.extent() {
+            Some((low, high)) => self.check_extent(low, high)?,
+            None => 0,
+        };
+        Ok((layout, bytes))
+    }
+
+    /// Refuses what cannot be true of any memory, for a caller who is yet to find out whose it is.
+    ///
+    /// # Errors
+    /// `ValueError`.
+    pub fn check(&self) -> Result<()> {
+        self.checked_layout().map(|_| ())
+    }
+
     /// The array, usable in the order of `stream`. The owner is dropped when the last user of the memory is gone, and at
     /// once if this fails.
     ///
     /// # Errors
     /// `ValueError` for every claim that cannot be true.
     pub fn adopt(&self, stream: Stream, owner: Lent) -> Result<Array> {
-        let layout = self.layout()?;
-        let bytes = match layout.extent() {
-            Some((low, high)) => self.check_extent(low, high)?,
-            None => 0,
-        };
+        let (layout, bytes) = self.checked_layout()?;
         let allocation = Arc::new(Allocation::lent(self.address, bytes, stream, owner));
         Array::over(allocation, layout, self.dtype, self.readonly)
     }

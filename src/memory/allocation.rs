@@ -145,6 +145,12 @@ impl Allocation {
         self.end(Access::Write, stream)
     }
 
+    /// Whether work on `stream` needs no wait for any known use, so that `begin` and `end` reach no driver.
+    #[inline]
+    pub fn is_in_order_of(&self, stream: &Stream) -> bool {
+        self.epoch == self.device().epoch() && self.is_used_only_on(stream)
+    }
+
     /// A stream behind which every known use of the block is, and which lives as long as the block.
     ///
     /// # Errors

@@ -120,26 +120,7 @@ fn from_foreign<'py>(
 fn from_host<'py>(obj: &Bound<'py, PyAny>, wish: &Wish) -> PyResult<Bound<'py, GpuArray>> {
     let py = obj.py();
     let target = wish.target(py)?;
-    let is_ndarray = obj.cast::<PyUntypedArray>().is_ok();
-    if wish.copy == Some(false) && !is_ndarray && !exposes_memory(obj)? {
-        let name = obj.get_type().fully_qualified_name()?;
-        return Err(forbidden(format_args!("asarray: {name} holds its values one by one")));
-    }
-    let given = host::as_ndarray(obj, None)?;
-    let found = dtypes::from_numpy(given.dtype().as_any()).map_err(|error| no_array(obj, error))?;
-    let dtype = wish.dtype.unwrap_or(found);
-    if dtype != found && wish.copy == Some(false) {
-        return Err(forbidden(format_args!("asarray: the values are {}, not {}", found.name(), dtype.name())));
-    }
-    // What NumPy made for us shows nobody's memory, and need not be copied once more.
-    let mut is_ours = !is_ndarray && !exposes_memory(obj)?;
-    let values = if dtype == found {
-        given
-    } else {
-        is_ours = true;
-        // From the object, not from what NumPy would make of it without a dtype: a list of large integers is exact so.
-        host::as_ndarray(if is_ndarray { given.as_any() } else { obj }, Some(dtype))?
-    };
+    let (values, dtype, is_ours) = values_of(obj, wish)?;
     if !target.is_cpu() {
         if wish.copy == Some(false) {
             return Err(forbidden(format_args!("asarray: the values are on the host, not on {target}")));
@@ -152,6 +133,32 @@ fn from_host<'py>(obj: &Bound<'py, PyAny>, wish: &Wish) -> PyResult<Bound<'py, G
     match wish.fulfil(py, &array, is_ours)? {
         Some(made) => new_exact(py, GpuArray::from_array(made)),
         None => new_exact(py, GpuArray::with_base(array, values.into_any().unbind())),
+    }
+}
+
+/// The values as an ndarray of a dtype that a device holds, and whether nobody else sees its memory.
+fn values_of<'py>(obj: &Bound<'py, PyAny>, wish: &Wish) -> PyResult<(Bound<'py, PyUntypedArray>, DType, bool)> {
+    let is_ndarray = obj.cast::<PyUntypedArray>().is_ok();
+    if !is_ndarray && !exposes_memory(obj)? {
+        if wish.copy == Some(false) {
+            let name = obj.get_type().fully_qualified_name()?;
+            return Err(forbidden(format_args!("asarray: {name} holds its values one by one")));
+        }
+        // With the dtype at once: large integers in a list are exact so.
+        let values = host::as_ndarray(obj, wish.dtype)?;
+        let dtype = dtypes::from_numpy(values.dtype().as_any()).map_err(|error| no_array(obj, error))?;
+        return Ok((values, dtype, true));
+    }
+    let shown = host::as_ndarray(obj, None)?;
+    let found = dtypes::from_numpy(shown.dtype().as_any());
+    match (found, wish.dtype) {
+        (Ok(found), None) => Ok((shown, found, false)),
+        (Ok(found), Some(wanted)) if found == wanted => Ok((shown, found, false)),
+        (Err(error), None) => Err(no_array(obj, error)),
+        (_, Some(wanted)) if wish.copy == Some(false) => {
+            Err(forbidden(format_args!("asarray: the values are {}, not {}", shown.dtype(), wanted.name())))
+        }
+        (_, Some(wanted)) => Ok((host::as_ndarray(shown.as_any(), Some(wanted))?, wanted, true)),
     }
 }
 

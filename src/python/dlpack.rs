@@ -23,7 +23,7 @@ use crate::interop::dlpack::{self, DlpackFlags, export};
 use crate::interop::streams;
 use crate::layout::{Dims, Layout, Order};
 use crate::memory::Access;
-use crate::stream;
+use crate::stream::{self, Stream};
 
 /// The name of a capsule that holds a tensor of the old form, and that after it was taken.
 pub(super) const LEGACY: (&CStr, &CStr) = (c"dltensor", c"used_dltensor");
@@ -96,8 +96,10 @@ impl GpuArray {
             return capsule(py, &copied, versioned, DlpackFlags::IS_COPIED);
         }
         if let Some(handle) = consumer {
-            let device = array.device();
-            py.detach(|| usable_on(array, device, handle))?;
+            let consumer = streams::borrowed(array.device(), handle);
+            if !array.allocation().is_in_order_of(&consumer) {
+                py.detach(|| usable_on(array, &consumer))?;
+            }
         }
         capsule(py, array, versioned, DlpackFlags::empty())
     }
@@ -130,7 +132,12 @@ pub(super) fn pair(object: &Bound<'_, PyAny>, what: &str) -> PyResult<(i64, i64)
     if tuple.len() != 2 {
         return Err(wrong());
     }
-    let integer = |position| -> PyResult<i64> { tuple.get_borrowed_item(position)?.extract().map_err(|_| wrong()) };
+    let integer = |position| {
+        let item = tuple.get_borrowed_item(position)?;
+        // SAFETY: a live object; -1 may mean an exception, which is taken.
+        let value = unsafe { ffi::PyLong_AsLongLong(item.as_ptr()) };
+        if value == -1 && PyErr::take(object.py()).is_some() { Err(wrong()) } else { Ok(value) }
+    };
     Ok((integer(0)?, integer(1)?))
 }
 
@@ -178,10 +185,9 @@ fn on_stream(py: Python<'_>, array: &Array, consumer: Option<StreamHandle>) -> P
 }
 
 /// Makes the consumer's stream wait for all that uses the array, and notes that it uses it from now on: it may write too.
-fn usable_on(array: &Array, device: Device, handle: StreamHandle) -> Result<()> {
-    let consumer = streams::borrowed(device, handle);
-    array.allocation().begin(Access::Write, &consumer)?;
-    array.allocation().end(Access::Write, &consumer)
+fn usable_on(array: &Array, consumer: &Stream) -> Result<()> {
+    array.allocation().begin(Access::Write, consumer)?;
+    array.allocation().end(Access::Write, consumer)
 }
 
 fn capsule<'py>(py: Python<'py>, array: &Array, versioned: bool, flags: DlpackFlags) -> PyResult<Bound<'py, PyAny>> {
@@ -250,19 +256,20 @@ unsafe extern "C" {
 }
 
 /// Lets go of an array in a consumer's deleter. The free may wait for the driver, and who holds the driver may wait for the
-/// GIL: if this thread holds it, it is given up meanwhile.
+/// GIL: if this thread holds it, it is given up meanwhile. A lender in Python is let go at once if the thread holds the GIL,
+/// and else by the next call of PyGPU.
 fn release(array: Array) {
     // SAFETY: the three may be called on any thread. After the interpreter's end the last one answers 1, so that the first
     // is asked first; a thread that Python does not know has no state.
     let holds_gil = unsafe {
         ffi::Py_IsInitialized() != 0 && !ffi::PyGILState_GetThisThreadState().is_null() && PyGILState_Check() == 1
     };
-    if holds_gil {
-        // SAFETY: just asked.
-        unsafe { Python::assume_attached() }.detach(move || drop(array));
-    } else {
+    if !holds_gil {
         drop(array);
+        return;
     }
+    // The consumer's code holds the GIL without pyo3's knowledge: attaching tells it.
+    Python::attach(|py| if array.device().is_cpu() { drop(array) } else { py.detach(move || drop(array)) });
 }
 
 /// Tells the layer below how Python lets go of arrays.

@@ -57,20 +57,33 @@ impl Refusals {
 
     /// The last error, with the earlier ones as its causes.
     pub(super) fn behind(self, py: Python<'_>, last: PyErr) -> PyErr {
-        let chain = |earlier: Option<PyErr>, error: PyErr| {
-            if error.cause(py).is_none() && earlier.is_some() {
-                error.set_cause(py, earlier);
+        let mut earlier: Option<PyErr> = None;
+        for error in self.0.into_iter().chain([last.clone_ref(py)]) {
+            if let Some(earlier) = earlier.take() {
+                first_cause(py, &error).set_cause(py, Some(earlier));
             }
-            Some(error)
-        };
-        let earlier = self.0.into_iter().fold(None, chain);
-        chain(earlier, last.clone_ref(py)).unwrap_or(last)
+            earlier = Some(error);
+        }
+        last
     }
 
     fn raise(mut self, py: Python<'_>) -> Option<PyErr> {
         let last = self.0.pop()?;
         Some(self.behind(py, last))
     }
+}
+
+/// The error from which an error came in the end; an error may be its own cause in a circle, which ends somewhere.
+fn first_cause(py: Python<'_>, error: &PyErr) -> PyErr {
+    const LONGEST_CHAIN: usize = 64;
+    let mut first = error.clone_ref(py);
+    for _ in 0..LONGEST_CHAIN {
+        match first.cause(py) {
+            Some(cause) => first = cause,
+            None => break,
+        }
+    }
+    first
 }
 
 /// Asks an object by the protocols for devices. Host data is imported by DLPack only if it is wanted.

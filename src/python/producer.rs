@@ -84,13 +84,17 @@ pub(super) fn ask(producer: &Bound<'_, PyAny>, request: Request) -> PyResult<Ans
     let plain = !request.no_copy && !request.to_host;
     let answer = match request.stream {
         None if plain => {
+            // Interned, so that the callee compares addresses and not letters.
             static NAMES: PyOnceLock<Py<PyTuple>> = PyOnceLock::new();
-            let names = NAMES.get_or_try_init(py, || PyTuple::new(py, ["max_version"]).map(Bound::unbind))?;
+            let names =
+                NAMES.get_or_try_init(py, || PyTuple::new(py, [intern!(py, "max_version")]).map(Bound::unbind))?;
             call_method(producer, intern!(py, "__dlpack__"), Some(names.bind(py)), [newest.as_ptr()])
         }
         Some(stream) if plain => {
             static NAMES: PyOnceLock<Py<PyTuple>> = PyOnceLock::new();
-            let names = NAMES.get_or_try_init(py, || PyTuple::new(py, ["stream", "max_version"]).map(Bound::unbind))?;
+            let names = NAMES.get_or_try_init(py, || {
+                PyTuple::new(py, [intern!(py, "stream"), intern!(py, "max_version")]).map(Bound::unbind)
+            })?;
             let stream = stream.into_pyobject(py)?;
             let values = [stream.as_ptr(), newest.as_ptr()];
             call_method(producer, intern!(py, "__dlpack__"), Some(names.bind(py)), values)

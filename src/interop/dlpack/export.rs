@@ -4,6 +4,7 @@
 //! the block holds nothing of Python.
 
 use std::ffi::c_void;
+use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::sync::{Arc, OnceLock};
 
@@ -58,17 +59,20 @@ pub fn legacy(array: &Array) -> Result<NonNull<DLManagedTensor>> {
 
 #[inline]
 fn boxed<M>(array: &Array, managed: impl FnOnce(DLTensor, *mut c_void) -> M) -> Result<NonNull<M>> {
-    let mut block: Box<std::mem::MaybeUninit<Block<M>>> = Box::new_uninit();
-    let slot = block.as_mut_ptr();
-    let mut dimensions = Dimensions::new();
-    write_dimensions(array, &mut dimensions)?;
+    // `tensor_of` fails for no other reason.
     array.dtype().dlpack()?;
-    array.allocation().lend_out();
-    // SAFETY: each field is written once; what may fail has been done above, but for `tensor_of`, whose one refusal
-    // (`dlpack()`) was asked for. The dimensions are at their place before a pointer to them is taken.
+    let mut block: Box<MaybeUninit<Block<M>>> = Box::new_uninit();
+    let slot = block.as_mut_ptr();
+    // SAFETY: each field is written once, where it stays: both are large, and moving them costs more than all else here.
     unsafe {
-        (&raw mut (*slot).dimensions).write(dimensions);
-        (&raw mut (*slot).array).write(array.clone());
+        (&raw mut (*slot).dimensions).write(Dimensions::new());
+        if let Err(error) = write_dimensions(array, &mut (*slot).dimensions) {
+            (&raw mut (*slot).dimensions).drop_in_place();
+            return Err(error);
+        }
+        array.allocation().lend_out();
+        array.write_view((&raw mut (*slot).array).cast());
+        (*slot).array.layout_mut().assign(array.layout());
         let tensor = tensor_of(array, (*slot).dimensions.as_mut_ptr())?;
         (&raw mut (*slot).managed).write(managed(tensor, slot.cast()));
         Ok(NonNull::new_unchecked(Box::into_raw(block).cast()))
@@ -83,25 +87,25 @@ unsafe extern "C" fn delete<M>(managed: *mut M) {
     }
     // SAFETY: `boxed` made the block, and a consumer calls its deleter once.
     let block = unsafe { Box::from_raw(managed.cast::<Block<M>>()) };
-    let Block { array, .. } = *block;
-    release(array);
+    match RELEASE.get() {
+        Some(release) if needs_care(&block.array) => release(block.array),
+        _ => drop(block),
+    }
 }
 
-/// How to let go of an array whose memory's end may call a driver, if the embedding knows better than to drop it here.
+/// How to let go of a block whose end may call a driver or its lender, if the embedding knows better than to do it here.
 static RELEASE: OnceLock<fn(Array)> = OnceLock::new();
 
-/// Says how. Python gives up its GIL for it, where the thread holds it: whoever holds the driver may wait for it.
+/// Says how. Python gives up its GIL for a driver, where the thread holds it: whoever holds the driver may wait for it.
 pub fn set_release(release: fn(Array)) {
     let _ = RELEASE.set(release);
 }
 
+/// Whether letting go of the array ends a block of a driver's or of another library's.
 #[inline]
-fn release(array: Array) {
-    let calls_a_driver = !array.device().is_cpu() && Arc::strong_count(array.allocation()) == 1;
-    match RELEASE.get() {
-        Some(release) if calls_a_driver => release(array),
-        _ => drop(array),
-    }
+fn needs_care(array: &Array) -> bool {
+    let is_plain = array.device().is_cpu() && !array.allocation().is_lent();
+    !is_plain && Arc::strong_count(array.allocation()) == 1
 }
 
 #[cfg(test)]

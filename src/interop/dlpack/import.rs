@@ -136,7 +136,8 @@ impl Tensor {
     fn describe(&self) -> Result<Description> {
         let tensor = self.tensor();
         let (dtype, shape) = element_and_shape(&tensor)?;
-        let strides = if shape.is_empty() || tensor.strides.is_null() {
+        // Where there are no elements strides mean nothing, and may be anything.
+        let strides = if shape.is_empty() || shape.contains(&0) || tensor.strides.is_null() {
             None
         } else {
             Some(in_bytes(&shape, &read(tensor.strides, shape.len()), dtype.itemsize() as i64)?)

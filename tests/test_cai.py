@@ -1,0 +1,303 @@
+"""`__cuda_array_interface__` both ways, with dictionaries that lie, and the host's twin `__array_interface__`."""
+
+import gc
+import subprocess
+import sys
+import textwrap
+from typing import Any
+
+import numpy as np
+import pytest
+
+import PyGPU
+
+BACKEND = PyGPU.backend_name()
+gpu_only = pytest.mark.skipif(BACKEND == "cpu", reason="needs a device with a driver")
+cuda_only = pytest.mark.skipif(BACKEND != "cuda", reason="the stream of the interface is CUDA's")
+cpu_only = pytest.mark.skipif(BACKEND != "cpu", reason="what is said where there is no GPU")
+
+DTYPES = ["bool", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))]
+DTYPES += ["float16", "float32", "float64", "complex64", "complex128"]
+SHAPES: list[tuple[int, ...]] = [(), (0,), (3, 0, 2), (5,), (4, 1, 6)]
+
+
+class Exporter:
+    """An object with an interface, true or not, and what its dictionary speaks of."""
+
+    def __init__(self, said: object, keep: object = None) -> None:
+        self.__cuda_array_interface__ = said
+        self.keep = keep
+
+
+class TestHostInterface:
+    @pytest.mark.parametrize("dtype", DTYPES)
+    @pytest.mark.parametrize("shape", SHAPES)
+    def test_it_says_what_numpys_own_says(self, dtype: str, shape: tuple[int, ...]) -> None:
+        a = PyGPU.ones(shape, dtype, device="cpu")
+        said = a.__array_interface__
+        theirs = np.ones(shape, dtype).__array_interface__
+        assert said == {
+            "shape": shape,
+            "typestr": theirs["typestr"],
+            "data": (a.ptr if a.size else 0, False),
+            "version": 3,
+            "strides": None,
+        }
+        assert [type(length) for length in said["shape"]] == [int] * len(shape)
+        n = np.asarray(a)
+        assert (n.dtype, n.shape, n.tolist()) == (a.dtype, shape, a.tolist())
+
+    @pytest.mark.parametrize("key", [np.s_[::-1], np.s_[::2, ::-3], np.s_[:, 2], np.s_[None, ..., :1]])
+    def test_numpy_shows_the_same_memory_through_any_strides(self, key: Any) -> None:
+        a = PyGPU.asarray(np.arange(24.0).reshape(4, 6), device="cpu")[key]
+        n = np.asarray(a)
+        assert (n.ctypes.data, n.strides, n.shape) == (a.ptr, a.strides, a.shape)
+        n[...] = 7
+        assert (a.get() == 7).all()
+
+    def test_a_dictionary_is_never_shared(self) -> None:
+        a = PyGPU.zeros(3, device="cpu")
+        a.__array_interface__["shape"] = (9,)
+        assert a.__array_interface__["shape"] == (3,)
+
+    def test_structured_items_bring_their_description(self) -> None:
+        dtype = np.dtype([("x", "f4"), ("y", "i8")])
+        a = PyGPU.asarray(np.array([(1, 2), (3, 4)], dtype), device="cpu")
+        assert (a.__array_interface__["typestr"], a.__array_interface__["descr"]) == (dtype.str, dtype.descr)
+        assert np.asarray(a).dtype == dtype
+        assert "descr" not in PyGPU.zeros(2, "V7", device="cpu").__array_interface__
+
+    @pytest.mark.parametrize("dtype", ["bfloat16", "float8_e4m3fn"])
+    def test_types_without_an_agreed_name_have_no_interface_and_are_still_shared(self, dtype: str) -> None:
+        pytest.importorskip("ml_dtypes")
+        a = PyGPU.zeros(3, dtype, device="cpu")
+        assert not hasattr(a, "__array_interface__")
+        n = np.asarray(a)
+        assert (n.dtype, n.ctypes.data) == (a.dtype, a.ptr)
+
+    def test_read_only_is_told(self) -> None:
+        x = np.arange(3.0)
+        x.flags.writeable = False
+        assert not np.asarray(PyGPU.from_dlpack(x)).flags.writeable
+
+    def test_an_array_shows_its_memory_unless_a_copy_or_another_dtype_is_asked_for(self) -> None:
+        a = PyGPU.arange(3, device="cpu")
+        assert a.__array__().ctypes.data == a.ptr
+        assert a.__array__(copy=False).ctypes.data == a.ptr
+        assert a.__array__(a.dtype, copy=None).ctypes.data == a.ptr
+        assert a.__array__(copy=True).ctypes.data != a.ptr
+        assert a.__array__(np.float32).dtype == np.float32
+        with pytest.raises(ValueError, match="copy"):
+            a.__array__(np.float32, copy=False)
+        with pytest.raises(TypeError):
+            a.__array__("no such type")
+
+    def test_the_ndarray_keeps_the_array(self) -> None:
+        a = PyGPU.full(1000, 3.0, device="cpu")
+        n = np.asarray(a)
+        del a
+        gc.collect()
+        assert (n == 3).all()
+
+    def test_host_memory_has_no_cuda_interface(self) -> None:
+        a = PyGPU.zeros(3, device="cpu")
+        assert not hasattr(a, "__cuda_array_interface__")
+        with pytest.raises(AttributeError, match="host memory"):
+            a.__cuda_array_interface__  # noqa: B018
+
+
+@gpu_only
+class TestDeviceInterface:
+    @pytest.mark.parametrize("dtype", DTYPES)
+    @pytest.mark.parametrize("shape", SHAPES)
+    def test_it_says_what_the_array_is(self, dtype: str, shape: tuple[int, ...]) -> None:
+        a = PyGPU.ones(shape, dtype)
+        said = a.__cuda_array_interface__
+        assert said.pop("stream") == (1 if BACKEND == "cuda" else None)
+        typestr = np.dtype(dtype).str
+        pointer = (a.ptr if a.size else 0, False)
+        assert said == {"shape": shape, "typestr": typestr, "data": pointer, "version": 3, "strides": None}
+
+    def test_strides_are_bytes_with_a_sign(self) -> None:
+        a = PyGPU.zeros((4, 6), np.float32)[::-1, ::2]
+        assert a.__cuda_array_interface__["strides"] == (-24, 8)
+        assert a.__cuda_array_interface__["data"] == (a.ptr, False)
+
+    @pytest.mark.parametrize("dtype", ["bfloat16", "float8_e5m2"])
+    def test_types_without_an_agreed_name_have_no_interface(self, dtype: str) -> None:
+        pytest.importorskip("ml_dtypes")
+        assert not hasattr(PyGPU.zeros(3, dtype), "__cuda_array_interface__")
+
+    def test_there_is_no_host_interface_and_no_silent_transfer(self) -> None:
+        a = PyGPU.zeros(3)
+        assert not hasattr(a, "__array_interface__")
+        with pytest.raises(TypeError, match=r"\.get\(\)"):
+            np.asarray(a)
+        with pytest.raises(TypeError, match="from_dlpack"):
+            a.__array__()
+
+    @cuda_only
+    def test_the_stream_is_the_one_that_wrote_last(self) -> None:
+        stream = PyGPU.Stream()
+        a = PyGPU.zeros(3)
+        with stream:
+            a.fill(2.0)
+        assert a.__cuda_array_interface__["stream"] == stream.handle
+        handle = stream.handle
+        del stream
+        gc.collect()
+        assert a.__cuda_array_interface__["stream"] == handle  # the array keeps it alive
+
+    def test_an_interface_comes_back_as_the_same_memory(self) -> None:
+        a = PyGPU.to_gpu(np.arange(24.0).reshape(4, 6))[::-1, ::2]
+        said = a.__cuda_array_interface__
+        b = PyGPU.asarray(Exporter(said, a))
+        assert (b.ptr, b.strides, b.dtype, b.device) == (a.ptr, a.strides, a.dtype, a.device)
+        assert b.tolist() == a.tolist()
+
+    def test_the_exporter_is_kept_until_the_last_view_is_gone(self) -> None:
+        a = PyGPU.zeros(5)
+        exporter = Exporter(a.__cuda_array_interface__, a)
+        before = sys.getrefcount(exporter)
+        view = PyGPU.asarray(exporter)[1:]
+        assert sys.getrefcount(exporter) > before
+        del view
+        PyGPU.zeros(1)
+        assert sys.getrefcount(exporter) == before
+
+    def test_read_only_is_honoured(self) -> None:
+        a = PyGPU.zeros(3)
+        said = a.__cuda_array_interface__
+        said["data"] = (a.ptr, True)
+        b = PyGPU.asarray(Exporter(said, a))
+        with pytest.raises(ValueError, match="read-only"):
+            b[0] = 1
+
+    def test_a_producers_stream_may_be_gone_when_its_memory_is_given_back(self) -> None:
+        """CuPy's arrays do not keep the stream that their interface names."""
+        for _ in range(5):
+            stream = PyGPU.Stream(non_blocking=True)
+            with stream:
+                a = PyGPU.full(1000, 3.0)
+            said = a.__cuda_array_interface__ | {"stream": stream.handle}
+            b = PyGPU.asarray(Exporter(said, PyGPU.GPUArray))
+            assert (b.get() == 3).all()
+            del a, stream
+            gc.collect()
+            del b
+
+    def test_an_empty_interface_needs_no_pointer(self) -> None:
+        for pointer in (0, None):
+            said = {"shape": (3, 0), "typestr": "<f4", "data": (pointer, False), "version": 3}
+            assert PyGPU.asarray(Exporter(said)).shape == (3, 0)
+
+    def test_host_memory_is_no_device_memory(self) -> None:
+        x = np.zeros(1000)
+        said = {"shape": (1000,), "typestr": "<f8", "data": (x.ctypes.data, False), "version": 3}
+        with pytest.raises((ValueError, RuntimeError)):
+            PyGPU.asarray(Exporter(said, x))
+
+    @cuda_only
+    def test_waiting_for_producers_can_be_switched_off(self) -> None:
+        code = """
+            import PyGPU
+            class Exporter: pass
+            a, x = PyGPU.zeros(3), Exporter()
+            x.__cuda_array_interface__ = a.__cuda_array_interface__ | {"stream": 1}
+            print(PyGPU.asarray(x).tolist())
+        """
+        for value in ("0", "1"):
+            environment = {**__import__("os").environ, "PYGPU_CUDA_ARRAY_INTERFACE_SYNC": value}
+            arguments = [sys.executable, "-c", textwrap.dedent(code)]
+            run = subprocess.run(arguments, capture_output=True, text=True, check=False, env=environment)
+            assert (run.returncode, run.stdout) == (0, "[0.0, 0.0, 0.0]\n"), run.stderr
+
+
+TRUE = {"shape": (2, 3), "typestr": "<f4", "data": (4096, False), "version": 3, "strides": None, "stream": None}
+MISSING = object()
+LIES: dict[str, tuple[dict[str, Any], type[Exception]]] = {
+    "no shape": ({"shape": MISSING}, ValueError),
+    "shape None": ({"shape": None}, ValueError),
+    "shape a number": ({"shape": 6}, TypeError),
+    "shape of text": ({"shape": ("2", "3")}, TypeError),
+    "shape of floats": ({"shape": (2.0, 3.0)}, TypeError),
+    "negative length": ({"shape": (2, -3)}, ValueError),
+    "length beyond 64 bits": ({"shape": (2**64,)}, ValueError),
+    "size beyond 64 bits": ({"shape": (2**40, 2**40)}, ValueError),
+    "size beyond memory": ({"shape": (2**57,)}, ValueError),
+    "too many axes": ({"shape": (1,) * 65}, ValueError),
+    "no typestr": ({"typestr": MISSING}, ValueError),
+    "typestr no text": ({"typestr": 4}, TypeError),
+    "typestr a dtype": ({"typestr": np.dtype("f4")}, TypeError),
+    "unknown typestr": ({"typestr": "<q9"}, TypeError),
+    "empty typestr": ({"typestr": ""}, TypeError),
+    "big-endian": ({"typestr": ">f4"}, TypeError),
+    "objects": ({"typestr": "|O8"}, TypeError),
+    "text items": ({"typestr": "<U4"}, TypeError),
+    "void of no bytes": ({"typestr": "|V0"}, (TypeError, ValueError)),
+    "no data": ({"data": MISSING}, ValueError),
+    "data None": ({"data": None}, ValueError),
+    "data an int": ({"data": 4096}, TypeError),
+    "data of one": ({"data": (4096,)}, TypeError),
+    "data of three": ({"data": (4096, False, 0)}, TypeError),
+    "pointer of text": ({"data": ("4096", False)}, TypeError),
+    "pointer a float": ({"data": (4096.0, False)}, TypeError),
+    "negative pointer": ({"data": (-4096, False)}, ValueError),
+    "pointer beyond 64 bits": ({"data": (2**64, False)}, ValueError),
+    "misaligned pointer": ({"data": (4097, False)}, ValueError),
+    "no version": ({"version": MISSING}, ValueError),
+    "version of text": ({"version": "3"}, TypeError),
+    "version a bool": ({"version": True}, TypeError),
+    "negative version": ({"version": -1}, ValueError),
+    "version to come": ({"version": 4}, ValueError),
+    "strides of another rank": ({"strides": (4,)}, ValueError),
+    "strides a number": ({"strides": 4}, TypeError),
+    "strides of text": ({"strides": ("12", "4")}, TypeError),
+    "strides beyond 64 bits": ({"strides": (2**64, 4)}, ValueError),
+    "strides that overflow": ({"strides": (2**62, 2**62)}, ValueError),
+    "a mask": ({"mask": np.zeros(6, bool)}, ValueError),
+    "stream zero": ({"stream": 0}, ValueError),
+    "negative stream": ({"stream": -1}, ValueError),
+    "stream of text": ({"stream": "1"}, TypeError),
+    "stream a bool": ({"stream": True}, TypeError),
+    "stream beyond 64 bits": ({"stream": 2**64}, ValueError),
+    "descr of another size": ({"typestr": "|V12", "descr": [("x", "<f4")]}, ValueError),
+    "descr of nonsense": ({"typestr": "|V12", "descr": "nonsense"}, TypeError),
+    "descr with objects": ({"typestr": "|V8", "descr": [("x", "O")]}, TypeError),
+}
+
+
+@pytest.mark.parametrize(("lie", "error"), LIES.values(), ids=LIES.keys())
+def test_an_interface_that_lies_is_refused_and_never_read(lie: dict[str, Any], error: type[Exception]) -> None:
+    said = {key: value for key, value in (TRUE | lie).items() if value is not MISSING}
+    before = dict(said)
+    with pytest.raises(error):
+        PyGPU.asarray(Exporter(said))
+    assert said == before
+
+
+@pytest.mark.parametrize("said", [None, 3, "text", [], (), object(), np.zeros(3)])
+def test_an_interface_that_is_no_dictionary_is_a_type_error(said: object) -> None:
+    with pytest.raises(TypeError):
+        PyGPU.asarray(Exporter(said))
+
+
+def test_null_with_elements_is_refused() -> None:
+    with pytest.raises((ValueError, RuntimeError)):
+        PyGPU.asarray(Exporter(TRUE | {"data": (0, False)}))
+
+
+def test_an_error_of_the_property_is_the_callers() -> None:
+    class Broken:
+        @property
+        def __cuda_array_interface__(self) -> dict[str, object]:
+            raise RuntimeError("no interface today")
+
+    with pytest.raises(RuntimeError, match="no interface today"):
+        PyGPU.asarray(Broken())
+
+
+@cpu_only
+def test_a_true_interface_without_a_gpu_says_that_there_is_none() -> None:
+    with pytest.raises(PyGPU.BackendUnavailableError):
+        PyGPU.asarray(Exporter(TRUE))

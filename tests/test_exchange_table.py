@@ -1,0 +1,309 @@
+"""DLPack's C exchange table: ours as other libraries call it, and theirs as we do."""
+
+import ctypes
+import gc
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+import forge
+import PyGPU
+from forge import DLManagedTensorVersioned, DLPackExchangeAPI, DLTensor, Forged
+
+BACKEND = PyGPU.backend_name()
+gpu_only = pytest.mark.skipif(BACKEND == "cpu", reason="needs a device with a driver")
+NAME = b"dlpack_exchange_api"
+KEPT_NAME = ctypes.c_char_p(NAME)
+
+# PYFUNCTYPE keeps the GIL and raises what the function left set, as a C caller that holds the GIL would.
+FROM_OBJECT = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))
+TO_OBJECT = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))
+LEND = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(DLTensor))
+WORK_STREAM = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p))
+SET_ERROR = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p)
+ALLOCATE = ctypes.CFUNCTYPE(
+    ctypes.c_int, ctypes.POINTER(DLTensor), ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p, SET_ERROR
+)
+
+
+def table() -> DLPackExchangeAPI:
+    return DLPackExchangeAPI.from_address(forge.capsule_pointer(PyGPU.GPUArray.__dlpack_c_exchange_api__, NAME))
+
+
+def exported(array: object) -> int:
+    out = ctypes.c_void_p()
+    assert FROM_OBJECT(table().managed_tensor_from_py_object_no_sync)(id(array), ctypes.byref(out)) == 0
+    assert out.value
+    return out.value
+
+
+class TestOurs:
+    def test_it_is_a_capsule_on_the_class_with_version_1_3_and_all_functions(self) -> None:
+        ours = table()
+        assert (ours.major, ours.minor, ours.prev_api) == (1, 3, None)
+        for name, _ in DLPackExchangeAPI._fields_[3:]:
+            assert getattr(ours, name), name
+        assert "__dlpack_c_exchange_api__" not in vars(PyGPU.zeros(1))
+
+    def test_it_lasts_longer_than_its_capsule(self) -> None:
+        class Mine(PyGPU.GPUArray):
+            pass
+
+        assert forge.capsule_pointer(Mine.__dlpack_c_exchange_api__, NAME) == ctypes.addressof(table())
+
+    def test_an_array_becomes_a_tensor_that_keeps_its_memory(self) -> None:
+        owner = np.arange(6, dtype=np.float32).reshape(2, 3)
+        before = sys.getrefcount(owner)
+        a = PyGPU.from_dlpack(owner)[::-1]
+        pointer, address = exported(a), a.ptr
+        tensor = DLManagedTensorVersioned.from_address(pointer).dl_tensor
+        assert (tensor.data, forge.dimensions(tensor)) == (address, ((2, 3), (-3, 1)))
+        del a
+        gc.collect()
+        assert sys.getrefcount(owner) > before
+        forge.delete(pointer)
+        PyGPU.zeros(1)  # a reference given up without the GIL is dropped at the next call
+        assert sys.getrefcount(owner) == before
+
+    def test_read_only_is_told(self) -> None:
+        x = np.arange(3.0)
+        x.flags.writeable = False
+        pointer = exported(PyGPU.from_dlpack(x))
+        assert DLManagedTensorVersioned.from_address(pointer).flags == forge.READ_ONLY
+        forge.delete(pointer)
+
+    @pytest.mark.parametrize("other", [np.arange(3), 3, None])
+    def test_objects_of_other_types_are_refused(self, other: object) -> None:
+        out = ctypes.c_void_p()
+        for function in (
+            lambda: FROM_OBJECT(table().managed_tensor_from_py_object_no_sync)(id(other), ctypes.byref(out)),
+            lambda: LEND(table().dltensor_from_py_object_no_sync)(id(other), ctypes.byref(DLTensor())),
+        ):
+            with pytest.raises(TypeError, match="GPUArray"):
+                function()
+        assert out.value is None
+
+    def test_what_dlpack_cannot_describe_is_a_buffer_error(self) -> None:
+        a = PyGPU.empty(2, np.dtype([("x", "f4")]))
+        with pytest.raises(BufferError):
+            exported(a)
+
+    def test_a_tensor_becomes_an_array_that_owns_it(self) -> None:
+        forged = Forged()
+        out = ctypes.c_void_p()
+        assert TO_OBJECT(table().managed_tensor_to_py_object_no_sync)(forged.address, ctypes.byref(out)) == 0
+        a = ctypes.cast(out, ctypes.py_object).value
+        ctypes.pythonapi.Py_DecRef(ctypes.py_object(a))
+        assert type(a) is PyGPU.GPUArray
+        assert a.tolist() == [[0, 1, 2], [3, 4, 5]]
+        del a
+        assert forged.deleted == [forged.address]
+
+    def test_a_tensor_that_lies_is_deleted_and_refused(self) -> None:
+        forged = Forged().set(shape=(2, -3))
+        out = ctypes.c_void_p()
+        with pytest.raises(BufferError):
+            TO_OBJECT(table().managed_tensor_to_py_object_no_sync)(forged.address, ctypes.byref(out))
+        assert (forged.deleted, out.value) == ([forged.address], None)
+        with pytest.raises(BufferError, match="null"):
+            TO_OBJECT(table().managed_tensor_to_py_object_no_sync)(None, ctypes.byref(out))
+
+    def test_tensors_are_lent_without_ownership_as_long_as_the_array_lives(self) -> None:
+        arrays = [PyGPU.zeros((n + 2, 3))[:, ::-1] for n in range(50)]
+        tensors = [DLTensor() for _ in arrays]
+        for array, tensor in zip(arrays, tensors, strict=True):
+            assert LEND(table().dltensor_from_py_object_no_sync)(id(array), ctypes.byref(tensor)) == 0
+        again = DLTensor()
+        for array, tensor in zip(arrays, tensors, strict=True):
+            assert (tensor.data, tensor.ndim) == (array.ptr, 2)
+            assert forge.dimensions(tensor) == (array.shape, (3, -1))
+            assert LEND(table().dltensor_from_py_object_no_sync)(id(array), ctypes.byref(again)) == 0
+            assert ctypes.addressof(again.shape.contents) == ctypes.addressof(tensor.shape.contents)
+
+    def test_the_work_stream_of_the_host_is_null(self) -> None:
+        out = ctypes.c_void_p(1)
+        assert WORK_STREAM(table().current_work_stream)(forge.CPU, 0, ctypes.byref(out)) == 0
+        assert out.value is None
+        with pytest.raises(BufferError, match="type 77"):
+            WORK_STREAM(table().current_work_stream)(77, 0, ctypes.byref(out))
+
+    @gpu_only
+    def test_the_work_stream_is_the_threads_current_one(self) -> None:
+        kind, number = PyGPU.zeros(1).__dlpack_device__()
+        out = ctypes.c_void_p(1)
+        assert WORK_STREAM(table().current_work_stream)(kind, number, ctypes.byref(out)) == 0
+        assert out.value is None
+        stream = PyGPU.Stream()
+        with stream:
+            WORK_STREAM(table().current_work_stream)(kind, number, ctypes.byref(out))
+        assert out.value == stream.handle
+
+
+class TestAllocator:
+    def allocate(self, prototype: DLTensor | None) -> tuple[int, int | None, list[tuple[bytes, bytes]]]:
+        errors: list[tuple[bytes, bytes]] = []
+        report = SET_ERROR(lambda _, kind, text: errors.append((kind, text)))
+        out = ctypes.c_void_p()
+        pointer = ctypes.byref(prototype) if prototype is not None else None
+        status = ALLOCATE(table().managed_tensor_allocator)(pointer, ctypes.byref(out), None, report)
+        return status, out.value, errors
+
+    def test_it_makes_memory_like_a_prototype(self) -> None:
+        prototype = Forged().set(data=None, strides=None).tensor
+        prototype.device = forge.DLDevice(*PyGPU.zeros(1).__dlpack_device__())
+        status, pointer, errors = self.allocate(prototype)
+        assert (status, errors) == (0, [])
+        assert pointer
+        tensor = DLManagedTensorVersioned.from_address(pointer).dl_tensor
+        assert forge.dimensions(tensor) == ((2, 3), (3, 1))
+        assert tensor.data
+        assert (tensor.dtype.code, tensor.dtype.bits) == (forge.FLOAT, 32)
+        forge.delete(pointer)
+
+    @pytest.mark.parametrize(
+        "lie",
+        [{"shape": (2, -1)}, {"shape": (2**62, 4)}, {"ndim": -1}, {"dtype": (99, 8, 1)}, {"device": (77, 0)}],
+    )
+    def test_a_prototype_that_no_array_has_is_reported_once(self, lie: dict[str, Any]) -> None:
+        status, pointer, errors = self.allocate(Forged().set(**lie).tensor)
+        assert (status, pointer) == (-1, None)
+        [(kind, text)] = errors
+        assert kind == b"BufferError"
+        assert text
+
+    def test_a_null_prototype_is_reported(self) -> None:
+        status, pointer, [(kind, text)] = self.allocate(None)
+        assert (status, pointer, kind) == (-1, None, b"BufferError")
+        assert b"null" in text
+
+    def test_memory_that_is_not_there_is_a_memory_error(self) -> None:
+        prototype = Forged().set(shape=(2**50, 1)).tensor
+        prototype.device = forge.DLDevice(*PyGPU.zeros(1).__dlpack_device__())
+        status, pointer, [(kind, _)] = self.allocate(prototype)
+        assert (status, pointer, kind) == (-1, None, b"MemoryError")
+
+
+class Library:
+    """A type of another library whose table exports forged tensors, and what it was asked."""
+
+    def __init__(self, *, major: int = 1, fails: bool = False) -> None:
+        self.forged = Forged()
+        self.asked: list[str] = []
+        self.api = DLPackExchangeAPI(major=major, minor=3)
+        self.fails = fails
+        self._functions = (FROM_OBJECT(self._export), WORK_STREAM(self._work_stream))
+        self.api.managed_tensor_from_py_object_no_sync = ctypes.cast(self._functions[0], ctypes.c_void_p).value
+        self.api.current_work_stream = ctypes.cast(self._functions[1], ctypes.c_void_p).value
+
+    def _export(self, _: int, out: Any) -> int:
+        self.asked.append("export")
+        if self.fails:
+            return -1
+        out[0] = self.forged.address
+        return 0
+
+    def _work_stream(self, device_type: int, number: int, out: Any) -> int:
+        self.asked.append(f"stream of {device_type}:{number}")
+        out[0] = None
+        return 0
+
+    def make_type(self, api: DLPackExchangeAPI | None = None, **members: Any) -> type:
+        capsule = forge.new_capsule(ctypes.addressof(api or self.api), KEPT_NAME, None)
+        return type("Tensor", (), {"__dlpack_c_exchange_api__": capsule, **members})
+
+
+KEEP: list[Any] = []  # tables live as long as the process
+
+
+def library(**options: Any) -> Library:
+    made = Library(**options)
+    KEEP.append(made)
+    return made
+
+
+class TestTheirs:
+    def test_the_table_is_asked_before_the_methods(self) -> None:
+        other = library()
+
+        def refuse(*_: object, **__: object) -> object:
+            raise AssertionError("the table comes first")
+
+        tensor = other.make_type(__dlpack__=refuse, __dlpack_device__=refuse)()
+        for take in (PyGPU.from_dlpack, lambda x: PyGPU.asarray(x, device="cpu")):
+            other.forged.deleted.clear()
+            a = take(tensor)
+            assert a.tolist() == [[0, 1, 2], [3, 4, 5]]
+            del a
+            gc.collect()
+            assert len(other.forged.deleted) == 1
+        assert set(other.asked) == {"export"}  # host memory has no stream to ask for
+
+    def test_an_older_table_in_the_chain_is_found(self) -> None:
+        newer, older = library(major=2), library()
+        newer.api.prev_api = ctypes.addressof(older.api)
+        a = PyGPU.from_dlpack(newer.make_type()())
+        assert (newer.asked, older.asked) == ([], ["export"])
+        assert a.shape == (2, 3)
+
+    def test_a_chain_without_end_is_left(self) -> None:
+        endless = library(major=2)
+        endless.api.prev_api = ctypes.addressof(endless.api)
+        with pytest.raises(AttributeError):
+            PyGPU.from_dlpack(endless.make_type()())
+
+    @pytest.mark.parametrize("missing", ["managed_tensor_from_py_object_no_sync", "current_work_stream"])
+    def test_an_incomplete_table_is_passed_over(self, missing: str) -> None:
+        other = library()
+        setattr(other.api, missing, None)
+        with pytest.raises(AttributeError):
+            PyGPU.from_dlpack(other.make_type()())
+        assert other.asked == []
+
+    @pytest.mark.parametrize("attribute", [1, None, "x", object(), forge.new_capsule(1, None, None)])
+    def test_what_is_no_table_is_passed_over(self, attribute: object) -> None:
+        kind = type("Odd", (forge.Producer,), {"__dlpack_c_exchange_api__": attribute})
+        assert PyGPU.from_dlpack(kind()).shape == (2, 3)
+
+    def test_its_refusal_is_the_cause_when_the_methods_refuse_too(self) -> None:
+        other = library(fails=True)
+        with pytest.raises(AttributeError, match="both") as caught:
+            PyGPU.from_dlpack(other.make_type()())
+        causes = []
+        error: BaseException | None = caught.value
+        while error is not None:
+            causes.append(error)
+            error = error.__cause__
+        assert isinstance(causes[-1], (BufferError, AttributeError))
+        assert other.asked == ["export"]
+
+    def test_when_it_refuses_the_methods_are_asked(self) -> None:
+        other, producer = library(fails=True), forge.Producer()
+        members = {"__dlpack__": lambda _, **kw: producer.__dlpack__(**kw), "__dlpack_device__": lambda _: (1, 0)}
+        assert PyGPU.from_dlpack(other.make_type(**members)()).shape == (2, 3)
+        assert other.asked == ["export"]
+
+    def test_a_tensor_that_lies_is_deleted_and_the_methods_are_asked(self) -> None:
+        other = library()
+        other.forged.set(shape=(-1, 3))
+        with pytest.raises((BufferError, AttributeError)):
+            PyGPU.from_dlpack(other.make_type()())
+        assert len(other.forged.deleted) == 1
+
+    def test_only_the_attribute_of_the_type_counts(self) -> None:
+        other = library()
+        tensor = type("Tensor", (), {})()
+        tensor.__dlpack_c_exchange_api__ = forge.new_capsule(ctypes.addressof(other.api), KEPT_NAME, None)
+        with pytest.raises(AttributeError):
+            PyGPU.from_dlpack(tensor)
+        assert other.asked == []
+
+
+def test_more_types_than_are_remembered_are_still_right() -> None:
+    kinds = [type(f"Plain{n}", (forge.Producer,), {}) for n in range(300)]
+    for kind in kinds:
+        assert PyGPU.from_dlpack(kind()).shape == (2, 3)
+    with_table = library()
+    assert PyGPU.from_dlpack(with_table.make_type()()).shape == (2, 3)
+    assert with_table.asked == ["export"]
