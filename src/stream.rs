@@ -69,6 +69,23 @@ impl Stream {
         Self { device, inner: Some(Arc::new(Inner { device, handle, epoch: device.epoch(), owner })) }
     }
 
+    /// A stream that another library named by a bare number. A driver takes the number for an address and reads there, so
+    /// what cannot be one is refused first; an address that is mapped and is no stream's cannot be told.
+    ///
+    /// # Errors
+    /// `ValueError` for a number that is no stream's handle.
+    pub fn named(device: Device, handle: StreamHandle) -> Result<Self> {
+        /// 0, 1 and 2 are the default streams by name.
+        const NAMES: usize = 2;
+        if !device.is_cpu() && handle.0 > NAMES && !is_mapped(handle.0) {
+            return Err(Error::value(format!(
+                "{} is no handle of a stream of {device}: give the number that its library shows, or the stream itself",
+                handle.0
+            )));
+        }
+        Ok(Self::foreign(device, handle, None))
+    }
+
     /// Its device.
     #[inline]
     pub fn device(&self) -> Device {
@@ -141,6 +158,16 @@ impl Stream {
             _ => Ok(()),
         }
     }
+}
+
+/// Whether an address is aligned as an object of a driver is, and lies in memory that the process has mapped.
+fn is_mapped(address: usize) -> bool {
+    const PAGE: usize = 4096;
+    if address < PAGE || !address.is_multiple_of(align_of::<usize>()) {
+        return false;
+    }
+    // SAFETY: with MS_ASYNC the call does nothing but say ENOMEM where nothing is mapped.
+    unsafe { libc::msync((address & !(PAGE - 1)) as *mut _, PAGE, libc::MS_ASYNC) == 0 }
 }
 
 impl Drop for Inner {

@@ -55,7 +55,7 @@ pub fn import(description: &Description, stream: Option<i64>, keeper: Lent) -> R
     if let Some(handle) = producer
         && waits_for_producers()
     {
-        ready.wait_for(&streams::borrowed(device, handle))?;
+        ready.wait_for(&Stream::named(device, handle)?)?;
     }
     let has_own_stream = producer.is_some_and(|handle| handle != StreamHandle::DEFAULT);
     let owner = Borrowed { keeper: Some(keeper), ready: ready.clone(), has_own_stream };

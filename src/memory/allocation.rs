@@ -8,8 +8,8 @@ use crate::backend::{Address, HostFlags};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::lifetime;
-use crate::memory::pool;
 use crate::memory::usage::{Access, Usage, Use};
+use crate::memory::{pinned, pool};
 use crate::stream::{Mark, Stream};
 
 /// Memory that somebody else owns: dropped when the last array that uses it is gone.
@@ -21,7 +21,7 @@ enum Origin {
     /// From the driver's plain allocation, or the host's allocator.
     Plain,
     /// Pinned host memory.
-    Pinned,
+    Pinned(HostFlags),
     /// Lent by another library.
     Lent(Option<Lent>),
 }
@@ -62,8 +62,8 @@ impl Allocation {
     /// `OutOfMemory`; the driver's.
     pub fn pinned(device: Device, bytes: usize, flags: HostFlags) -> Result<Self> {
         let epoch = device.epoch();
-        let address = if bytes == 0 { 0 } else { device.backend().allocate_host(device.index(), bytes, flags)? };
-        Ok(Self::with(address, bytes, epoch, Origin::Pinned, Stream::default_of(device)))
+        let address = if bytes == 0 { 0 } else { pinned::allocate(device, bytes, flags)? };
+        Ok(Self::with(address, bytes, epoch, Origin::Pinned(flags), Stream::default_of(device)))
     }
 
     /// Memory that another library owns and has made usable in the order of `stream`.
@@ -224,10 +224,10 @@ impl Allocation {
                 pool::account_for_free(device, self.bytes);
                 Ok(())
             }
-            Origin::Pinned => {
-                self.synchronize()?;
+            Origin::Pinned(flags) => {
+                // Who copies asynchronously keeps the memory until the copy is over (`pending`).
                 // SAFETY: this is the last owner and no copy is in flight.
-                unsafe { backend.free_host(index, self.address, self.bytes) }
+                unsafe { pinned::free(device, self.address, self.bytes, *flags, self.epoch) }
             }
             Origin::Lent(owner) => {
                 let owner = owner.take();

@@ -96,7 +96,7 @@ impl GpuArray {
             return capsule(py, &copied, versioned, DlpackFlags::IS_COPIED);
         }
         if let Some(handle) = consumer {
-            let consumer = streams::borrowed(array.device(), handle);
+            let consumer = Stream::named(array.device(), handle)?;
             if !array.allocation().is_in_order_of(&consumer) {
                 py.detach(|| usable_on(array, &consumer))?;
             }
@@ -178,7 +178,7 @@ fn on_host(py: Python<'_>, array: &Array, stream: Option<i64>, copy: Option<bool
 fn on_stream(py: Python<'_>, array: &Array, consumer: Option<StreamHandle>) -> PyResult<Array> {
     let device = array.device();
     let stream = match consumer {
-        Some(handle) => streams::borrowed(device, handle),
+        Some(handle) => Stream::named(device, handle)?,
         None => stream::current(device),
     };
     Ok(py.detach(|| copy::duplicate(array, Order::C, &stream))?)

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::{device, number};
-use crate::memory::pool;
+use crate::memory::{pinned, pool};
 
 /// What PyGPU holds on a device.
 ///
@@ -112,7 +112,8 @@ fn memory_release_threshold(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -
 ///
 /// Notes
 /// -----
-/// Memory that was freed behind work which still runs is not free yet: synchronize first.
+/// Memory that was freed behind work which still runs is not free yet: synchronize first. Pinned host memory that is kept
+/// for the next use goes back too, for which the driver waits for the device.
 ///
 /// Examples
 /// --------
@@ -124,7 +125,7 @@ fn memory_release_threshold(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -
 fn trim_memory(py: Python<'_>, keep: Option<&Bound<'_, PyAny>>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     let keep = keep.map_or(Ok(0), |keep| number::size(keep, "keep"))?;
     let device = device::from_argument(py, device)?;
-    Ok(py.detach(|| pool::trim(device, keep))?)
+    Ok(py.detach(|| pool::trim(device, keep).and_then(|()| pinned::trim(device)))?)
 }
 
 /// Puts the functions into the module.

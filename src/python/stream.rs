@@ -121,7 +121,9 @@ fn foreign(py: Python<'_>, object: &Bound<'_, PyAny>, near: Device) -> PyResult<
             "a stream is None, a Stream, an object with __cuda_stream__ or an int handle, not {object:?} of {given}"
         )));
     }
-    wrap(py, number::size(object, "a stream handle")?, near, None)
+    let handle = number::size(object, "a stream handle")?;
+    Stream::named(near, StreamHandle(handle))?;
+    wrap(py, handle, near, None)
 }
 
 fn handle_of_pair(pair: &Bound<'_, PyAny>) -> PyResult<usize> {
@@ -222,6 +224,7 @@ impl PyStream {
         let py = handle.py();
         let handle = number::size(handle, "handle")?;
         let near = device::from_argument(py, device)?;
+        Stream::named(near, StreamHandle(handle))?;
         let stream = wrap(py, handle, near, owner)?;
         if device.is_some_and(|device| !device.is_none()) {
             check_device(&stream, near)?;

@@ -1,0 +1,96 @@
+//! Pinned host memory, kept for the next use.
+//!
+//! Why: a driver gives pinned memory back only when the whole device is idle, and waits for that, so that dropping a pinned
+//! array in the middle of asynchronous work would stop the host. What is dropped is kept instead, up to `LIMIT` bytes a
+//! device, and is given out again to who asks for as much with the same flags, once the device has passed the point at which
+//! it was dropped: somebody may have used the bare address.
+
+use std::sync::{Mutex, PoisonError};
+
+use crate::backend::{Address, HostFlags};
+use crate::device::{Device, MAX_DEVICES};
+use crate::error::Result;
+use crate::stream::Mark;
+
+/// Most bytes that are kept for one device.
+const LIMIT: usize = 256 << 20;
+
+struct Kept {
+    address: Address,
+    bytes: usize,
+    flags: HostFlags,
+    epoch: u32,
+    /// Where all streams of the device were when the memory was dropped.
+    dropped_at: Option<Mark>,
+}
+
+impl Kept {
+    /// Whether nothing that was under way when the memory was dropped can still use it.
+    fn is_idle(&self) -> bool {
+        self.dropped_at.as_ref().is_some_and(|mark| mark.event().query().unwrap_or(false))
+    }
+}
+
+static KEPT: [[Mutex<Vec<Kept>>; MAX_DEVICES]; 3] = [const { [const { Mutex::new(Vec::new()) }; MAX_DEVICES] }; 3];
+
+fn kept(device: Device) -> std::sync::MutexGuard<'static, Vec<Kept>> {
+    KEPT[device.kind() as usize][device.slot()].lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Pinned memory of `bytes` (not 0).
+pub(super) fn allocate(device: Device, bytes: usize, flags: HostFlags) -> Result<Address> {
+    let epoch = device.epoch();
+    let found = {
+        let mut kept = kept(device);
+        let fits = |kept: &Kept| kept.bytes == bytes && kept.flags == flags && kept.epoch == epoch && kept.is_idle();
+        kept.iter().rposition(fits).map(|place| kept.swap_remove(place).address)
+    };
+    match found {
+        Some(address) => Ok(address),
+        None => device.backend().allocate_host(device.index(), bytes, flags),
+    }
+}
+
+/// Keeps memory that nothing uses any more, and gives the oldest back to the driver where that is too much.
+///
+/// # Safety
+/// The address came from `allocate` with the same bytes and flags.
+pub(super) unsafe fn free(device: Device, address: Address, bytes: usize, flags: HostFlags, epoch: u32) -> Result<()> {
+    let dropped_at = if device.is_cpu() { None } else { Mark::record_device(device)? };
+    let surplus = {
+        let mut kept = kept(device);
+        kept.push(Kept { address, bytes, flags, epoch, dropped_at });
+        take_surplus(&mut kept, if device.is_cpu() { 0 } else { LIMIT })
+    };
+    give_back(device, surplus)
+}
+
+/// Gives all that is kept back to the driver, which waits for the device.
+///
+/// # Errors
+/// The driver's.
+pub fn trim(device: Device) -> Result<()> {
+    let all = std::mem::take(&mut *kept(device));
+    give_back(device, all)
+}
+
+/// The oldest blocks, as many as must go so that the rest is within the limit.
+fn take_surplus(kept: &mut Vec<Kept>, limit: usize) -> Vec<Kept> {
+    let mut total: usize = kept.iter().map(|kept| kept.bytes).sum();
+    let mut count = 0;
+    while total > limit && count < kept.len() {
+        total -= kept[count].bytes;
+        count += 1;
+    }
+    kept.drain(..count).collect()
+}
+
+fn give_back(device: Device, blocks: Vec<Kept>) -> Result<()> {
+    let mut outcome = Ok(());
+    for kept in blocks.into_iter().filter(|kept| kept.epoch == device.epoch()) {
+        // SAFETY: `free` was promised that the address came from `allocate`, and it is in no list any more.
+        let result = unsafe { device.backend().free_host(device.index(), kept.address, kept.bytes) };
+        outcome = outcome.and(result);
+    }
+    outcome
+}
