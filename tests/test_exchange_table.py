@@ -70,7 +70,7 @@ class TestOurs:
     def test_read_only_is_told(self) -> None:
         x = np.arange(3.0)
         x.flags.writeable = False
-        pointer = exported(PyGPU.from_dlpack(x))
+        pointer = exported(PyGPU.asarray(x, device="cpu"))
         assert DLManagedTensorVersioned.from_address(pointer).flags == forge.READ_ONLY
         forge.delete(pointer)
 
