@@ -121,8 +121,11 @@ def test_numpy_reads_and_writes_the_same_memory() -> None:
     a = PyGPU.zeros((3, 4), np.float32, device="cpu")
     n = np.from_dlpack(a)
     assert n.ctypes.data == a.ptr
-    n[1, 2] = 5
-    assert a.get()[1, 2] == 5
+    if n.flags.writeable:  # NumPy 1 takes everything as read-only
+        n[1, 2] = 5
+        assert a.get()[1, 2] == 5
+    a[0, 1] = 7
+    assert n[0, 1] == 7
     reversed_view = np.from_dlpack(a[::-1, ::2])
     assert (reversed_view.ctypes.data, reversed_view.strides) == (a[::-1, ::2].ptr, a[::-1, ::2].strides)
 
@@ -167,7 +170,7 @@ class TestReadOnly:
     def readonly(self) -> PyGPU.GPUArray:
         x = np.arange(3.0)
         x.flags.writeable = False
-        return PyGPU.from_dlpack(x)
+        return PyGPU.asarray(x, device="cpu")
 
     def test_the_flag_makes_the_round_trip(self) -> None:
         a = self.readonly()

@@ -70,7 +70,7 @@ class TestOurs:
     def test_read_only_is_told(self) -> None:
         x = np.arange(3.0)
         x.flags.writeable = False
-        pointer = exported(PyGPU.from_dlpack(x))
+        pointer = exported(PyGPU.asarray(x, device="cpu"))
         assert DLManagedTensorVersioned.from_address(pointer).flags == forge.READ_ONLY
         forge.delete(pointer)
 
@@ -290,6 +290,33 @@ class TestTheirs:
         with pytest.raises((BufferError, AttributeError)):
             PyGPU.from_dlpack(other.make_type()())
         assert len(other.forged.deleted) == 1
+
+    @pytest.mark.parametrize("mark", ["is_conj", "is_neg"])
+    def test_a_tensor_that_shows_other_values_than_its_memory_holds_is_refused(self, mark: str) -> None:
+        """PyTorch's lazy conjugation and negation: its table, and partly its methods, export the memory as it is."""
+        other, producer = library(), forge.Producer()
+        marks: dict[str, Any] = {"is_conj": lambda _: False, "is_neg": lambda _: False, "requires_grad": False}
+        marks[mark] = lambda _: True
+        members = {"__dlpack__": lambda _, **kw: producer.__dlpack__(**kw), "__dlpack_device__": lambda _: (1, 0)}
+        tensor = other.make_type(**members, **marks)()
+        for take in (PyGPU.from_dlpack, PyGPU.asarray):
+            with pytest.raises(BufferError, match=mark.replace("is_", "resolve_")):
+                take(tensor)
+        assert (other.asked, producer.asked) == ([], [])
+
+    def test_a_tensor_that_is_part_of_a_gradient_is_left_to_its_methods(self) -> None:
+        other = library()
+
+        def refuse(*_: object, **__: object) -> object:
+            raise BufferError("detach it first")
+
+        marks = {"is_conj": lambda _: False, "is_neg": lambda _: False, "requires_grad": True}
+        tensor = other.make_type(__dlpack__=refuse, __dlpack_device__=lambda _: (1, 0), **marks)()
+        with pytest.raises(BufferError, match="detach"):
+            PyGPU.from_dlpack(tensor)
+        assert other.asked == []
+        plain = other.make_type(**marks | {"requires_grad": False})()
+        assert PyGPU.from_dlpack(plain).shape == (2, 3)
 
     def test_only_the_attribute_of_the_type_counts(self) -> None:
         other = library()

@@ -72,7 +72,12 @@ fn describe<'py>(py: Python<'py>, array: &Array, interface: Interface) -> PyResu
     let said = template(py, array.dtype(), interface.name())?;
     let layout = array.layout();
     said.set_item(intern!(py, "shape"), attributes::integers(py, layout.shape())?)?;
-    said.set_item(intern!(py, "data"), (array.address(), array.readonly()))?;
+    let address = match (interface, array.address()) {
+        // NumPy before 2.0 refuses null, also where nothing is to be read.
+        (Interface::Host, 0) => std::mem::align_of::<u128>(),
+        (_, address) => address,
+    };
+    said.set_item(intern!(py, "data"), (address, array.readonly()))?;
     // Many consumers take only None for an array without gaps.
     if !layout.is_c_contiguous() {
         said.set_item(intern!(py, "strides"), attributes::integers(py, layout.strides())?)?;

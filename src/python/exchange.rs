@@ -187,13 +187,15 @@ fn null_prototype() -> Result<NonNull<DLManagedTensorVersioned>> {
 /// can never come to mean another one.
 struct Slot {
     class: AtomicPtr<ffi::PyTypeObject>,
-    /// 0 while it is being filled, `NO_TABLE`, `PLAIN`, or the address of the type's table.
+    /// 0 while it is being filled, `NO_TABLE`, `PLAIN`, or the address of the type's table, plus `LAZY` if its objects may
+    /// show other values than their memory holds.
     known: AtomicUsize,
 }
 
 const SLOTS: usize = 128;
 const NO_TABLE: usize = 1;
 const PLAIN: usize = 2;
+const LAZY: usize = 1;
 
 static KNOWN: [Slot; SLOTS] =
     [const { Slot { class: AtomicPtr::new(std::ptr::null_mut()), known: AtomicUsize::new(0) } }; SLOTS];
@@ -212,7 +214,8 @@ pub(super) enum Offer {
 /// What the type of an object offers.
 ///
 /// # Errors
-/// Those of reading the attribute, other than that there is none.
+/// Those of reading the attribute, other than that there is none; `BufferError` for a tensor whose memory holds other
+/// values than it shows.
 #[inline]
 pub(super) fn offer_of(object: &Bound<'_, PyAny>) -> PyResult<Offer> {
     // SAFETY: the type of a live object.
@@ -221,31 +224,66 @@ pub(super) fn offer_of(object: &Bound<'_, PyAny>) -> PyResult<Offer> {
     if slot.class.load(Ordering::Acquire) == class {
         match slot.known.load(Ordering::Acquire) {
             0 => {}
-            known => return Ok(decode(known)),
+            known => return decode(object, known),
         }
     }
-    look_up(&object.get_type(), slot)
+    decode(object, look_up(&object.get_type(), slot)?)
 }
 
-fn decode(known: usize) -> Offer {
+#[inline]
+fn decode(object: &Bound<'_, PyAny>, known: usize) -> PyResult<Offer> {
     match known {
-        NO_TABLE => Offer::Unknown,
-        PLAIN => Offer::Plain,
+        NO_TABLE => Ok(Offer::Unknown),
+        PLAIN => Ok(Offer::Plain),
+        address if address & LAZY != 0 && refuses_its_table(object)? => Ok(Offer::Unknown),
         // SAFETY: `find_table` gave the address, and tables live as long as the process.
-        address => Offer::Table(unsafe { &*(address as *const DLPackExchangeAPI) }),
+        address => Ok(Offer::Table(unsafe { &*((address & !LAZY) as *const DLPackExchangeAPI) })),
     }
+}
+
+/// PyTorch's table exports what its `__dlpack__` refuses: tensors that are part of a gradient, and the memory of tensors
+/// that are conjugated or negated only when they are read. The first are left to `__dlpack__`.
+///
+/// # Errors
+/// `BufferError` for the second: neither `__dlpack__` nor the CUDA array interface looks at both marks, and what came from
+/// them would have wrong values.
+fn refuses_its_table(tensor: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = tensor.py();
+    if tensor.call_method0(intern!(py, "is_conj"))?.is_truthy()? {
+        return Err(PyBufferError::new_err(
+            "the tensor is conjugated only when it is read, and its memory is not: give tensor.resolve_conj()",
+        ));
+    }
+    if tensor.call_method0(intern!(py, "is_neg"))?.is_truthy()? {
+        return Err(PyBufferError::new_err(
+            "the tensor is negated only when it is read, and its memory is not: give tensor.resolve_neg()",
+        ));
+    }
+    tensor.getattr(intern!(py, "requires_grad"))?.is_truthy()
+}
+
+fn is_lazy(class: &Bound<'_, PyType>) -> PyResult<bool> {
+    let py = class.py();
+    let marks = [intern!(py, "is_conj"), intern!(py, "is_neg"), intern!(py, "requires_grad")];
+    marks.into_iter().try_fold(true, |all, mark| Ok(all && class.hasattr(mark)?))
 }
 
 #[cold]
-fn look_up(class: &Bound<'_, PyType>, slot: &Slot) -> PyResult<Offer> {
-    let known =
-        if is_plain(class)? { PLAIN } else { find_table(class)?.map_or(NO_TABLE, |table| table.as_ptr() as usize) };
+fn look_up(class: &Bound<'_, PyType>, slot: &Slot) -> PyResult<usize> {
+    let known = if is_plain(class)? {
+        PLAIN
+    } else {
+        match find_table(class)? {
+            Some(table) => table.as_ptr() as usize | if is_lazy(class)? { LAZY } else { 0 },
+            None => NO_TABLE,
+        }
+    };
     let key = class.as_type_ptr();
     if slot.class.compare_exchange(std::ptr::null_mut(), key, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
         std::mem::forget(class.clone());
         slot.known.store(known, Ordering::Release);
     }
-    Ok(decode(known))
+    Ok(known)
 }
 
 /// Python's own numbers, texts and containers, and what NumPy makes.
@@ -293,15 +331,6 @@ fn find_table(class: &Bound<'_, PyType>) -> PyResult<Option<NonNull<DLPackExchan
     Ok(None)
 }
 
-/// Whether the memory of a PyTorch tensor is not its values (a conjugation or negation that is still to be done), or whether
-/// writing there would pass by the gradients. Its `__dlpack__` refuses such tensors, its table does not.
-fn is_lazy(object: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let py = object.py();
-    let Some(requires_grad) = object.getattr_opt(intern!(py, "requires_grad"))? else { return Ok(false) };
-    let asked = |name| object.call_method0(name)?.is_truthy();
-    Ok(requires_grad.is_truthy()? || asked(intern!(py, "is_conj"))? || asked(intern!(py, "is_neg"))?)
-}
-
 fn raised(py: Python<'_>, what: &str) -> PyErr {
     PyErr::take(py).unwrap_or_else(|| PyBufferError::new_err(format!("the producer's {what} failed without a reason")))
 }
@@ -312,12 +341,6 @@ fn raised(py: Python<'_>, what: &str) -> PyErr {
 /// The producer's; `BufferError` for a tensor that cannot be imported.
 pub(super) fn take(object: &Bound<'_, PyAny>, table: &DLPackExchangeAPI) -> PyResult<Tensor> {
     let py = object.py();
-    if is_lazy(object)? {
-        // Raises what the producer says of such a tensor.
-        let refusal = object.call_method0(intern!(py, "__dlpack__"));
-        refusal?;
-        return Err(PyBufferError::new_err("the tensor is conjugated, negated or recorded lazily; resolve it first"));
-    }
     let mut out = std::ptr::null_mut();
     let status = match table.managed_tensor_from_py_object_no_sync {
         // SAFETY: the object is of the type that the table belongs to, and the GIL is held.
