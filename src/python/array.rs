@@ -17,6 +17,7 @@ use pyo3::type_object::PyTypeInfo;
 use pyo3::types::PyType;
 use std::sync::Arc;
 
+use super::gil::WithoutGil;
 use crate::array::Array;
 use crate::device::Device;
 use crate::dtype::{DType, Kind};
@@ -130,7 +131,7 @@ impl Drop for GpuArray {
         // The free may wait for the driver, and whoever holds the driver may wait for the GIL. An interpreter that is ending
         // cannot be attached to; then there is no GIL to leave.
         let mut array = Some(array);
-        Python::try_attach(|py| py.detach(|| drop(array.take())));
+        Python::try_attach(|py| py.without_gil(|| drop(array.take())));
     }
 }
 

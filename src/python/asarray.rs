@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 
 use super::array::{GpuArray, new_exact};
 use super::exchange;
+use super::gil::WithoutGil;
 use super::import::{self, Found, Refusals, copy_to, forbidden};
 use super::shape::OrderArgument;
 use super::{creation, dtype as dtypes, host, transfer, upload};
@@ -204,7 +205,7 @@ impl Wish {
     fn target(&self, py: Python<'_>) -> PyResult<Device> {
         match self.device {
             Some(device) => Ok(device),
-            None => Ok(py.detach(Device::current)?),
+            None => Ok(py.without_gil(Device::current)?),
         }
     }
 

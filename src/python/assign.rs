@@ -7,6 +7,7 @@ use pyo3::types::{PyList, PyTuple};
 use pyo3::{ffi, intern};
 
 use super::array::GpuArray;
+use super::gil::WithoutGil;
 use super::{dtype, host, import, transfer};
 use crate::array::Array;
 use crate::copy;
@@ -43,7 +44,7 @@ pub(super) fn assign(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -
     if let Some(source) = import::device_array(value)? {
         if source.dtype() == target.dtype() {
             let source = source.view(broadcast(source.layout(), target.layout())?);
-            py.detach(|| copy::between(target, &source, &stream::current(target.device())))?;
+            py.without_gil(|| copy::between(target, &source, &stream::current(target.device())))?;
             return Ok(());
         }
         // Converting between dtypes on a device needs device code; until the kernels, NumPy converts.
@@ -58,7 +59,7 @@ fn assign_host(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -> PyRe
     let side = host::side(&source, target.dtype().itemsize())?;
     if side.layout.ndim() == 0 {
         let item = bytes_of(&source, target.dtype().itemsize());
-        py.detach(|| copy::fill(target, &item, &stream::current(target.device())))?;
+        py.without_gil(|| copy::fill(target, &item, &stream::current(target.device())))?;
         return Ok(());
     }
     let layout = broadcast(&side.layout, target.layout())?;
@@ -68,7 +69,7 @@ fn assign_host(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -> PyRe
         let landed = Array::empty(&shape, target.dtype(), crate::layout::Order::C, stream::current(target.device()))?;
         transfer::upload(py, &landed, &source)?;
         let landed = landed.view(broadcast(landed.layout(), target.layout())?);
-        py.detach(|| copy::between(target, &landed, &stream::current(target.device())))?;
+        py.without_gil(|| copy::between(target, &landed, &stream::current(target.device())))?;
         return Ok(());
     }
     transfer::upload(py, target, &source)

@@ -7,6 +7,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString, PyTuple};
 
 use super::array::GpuArray;
+use super::gil::WithoutGil;
 use super::{attributes, dtype, host, number};
 use crate::array::Array;
 use crate::dtype::{DType, Kind, TABLE};
@@ -109,7 +110,7 @@ impl GpuArray {
             ));
         }
         let said = describe(py, array, Interface::Cuda)?;
-        let stream = py.detach(|| cai::export(array))?;
+        let stream = py.without_gil(|| cai::export(array))?;
         said.set_item(intern!(py, "stream"), stream)?;
         Ok(said)
     }
@@ -309,6 +310,6 @@ pub(super) fn import(object: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     let description = said.description()?;
     let stream = said.stream()?;
     let keeper = Box::new(object.clone().unbind());
-    let imported: Result<Array, Error> = py.detach(|| cai::import(&description, stream, keeper));
+    let imported: Result<Array, Error> = py.without_gil(|| cai::import(&description, stream, keeper));
     Ok(Some(imported?))
 }

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
+use super::gil::WithoutGil;
 use super::properties;
 use crate::backend::{self, BackendKind, BackendReport, DeviceProperties, Report};
 
@@ -45,7 +46,7 @@ fn backend_dict<'py>(py: Python<'py>, report: &BackendReport) -> PyResult<Bound<
 /// ['cuda', 'hip', 'cpu']
 #[pyfunction]
 fn config(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-    let report = py.detach(backend::report);
+    let report = py.without_gil(backend::report);
     let dict = PyDict::new(py);
     dict.set_item("version", VERSION)?;
     dict.set_item("backend", report.default.as_ref().ok().map(|kind| kind.name()))?;
@@ -124,7 +125,7 @@ fn text_of(report: &Report) -> String {
 /// backend: ...
 #[pyfunction]
 fn show_config(py: Python<'_>) -> PyResult<()> {
-    let report = py.detach(backend::report);
+    let report = py.without_gil(backend::report);
     // Python's own print, since a notebook or a test replaces sys.stdout.
     py.import("builtins")?.call_method1("print", (text_of(&report),))?;
     Ok(())

@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
 use super::array::{GpuArray, new_exact, new_of_class, new_on};
+use super::gil::WithoutGil;
 use super::shape::{self, OrderArgument};
 use super::{assign, device as device_argument, dtype, foreign, host};
 use crate::array::Array;
@@ -26,11 +27,11 @@ pub(super) fn new_array(py: Python<'_>, shape: &[i64], dtype: DType, order: Orde
     if device.is_cpu() {
         return Ok(Array::empty(shape, dtype, order, Stream::default_of(device))?);
     }
-    Ok(py.detach(|| Array::empty(shape, dtype, order, stream::current(device)))?)
+    Ok(py.without_gil(|| Array::empty(shape, dtype, order, stream::current(device)))?)
 }
 
 pub(super) fn new_dense(py: Python<'_>, layout: Layout, dtype: DType, device: Device) -> PyResult<Array> {
-    Ok(py.detach(|| Array::on_new_memory(layout, dtype, stream::current(device)))?)
+    Ok(py.without_gil(|| Array::on_new_memory(layout, dtype, stream::current(device)))?)
 }
 
 #[pymethods]
@@ -172,14 +173,14 @@ pub(super) fn empty<'py>(
     let allocation = if device.is_cpu() {
         Allocation::new(bytes, Stream::default_of(device))?
     } else {
-        py.detach(|| Allocation::new(bytes, stream::current(device)))?
+        py.without_gil(|| Allocation::new(bytes, stream::current(device)))?
     };
     new_on(py, Arc::new(allocation), dtype, |layout| Ok(layout.set_contiguous(&lengths, itemsize, order)?))
 }
 
 fn filled<'py>(py: Python<'py>, array: Array, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, GpuArray>> {
     let item = assign::item_bytes(py, &array, value)?;
-    py.detach(|| copy::fill(&array, &item, &stream::current(array.device())))?;
+    py.without_gil(|| copy::fill(&array, &item, &stream::current(array.device())))?;
     new_exact(py, GpuArray::from_array(array))
 }
 
@@ -233,7 +234,7 @@ pub(super) fn zeros<'py>(
     let shape = shape::from_python(shape)?;
     let array = new_array(py, &shape, dtype, order, target_device(py, device)?)?;
     let item = vec![0; dtype.itemsize()];
-    py.detach(|| copy::fill(&array, &item, &stream::current(array.device())))?;
+    py.without_gil(|| copy::fill(&array, &item, &stream::current(array.device())))?;
     new_exact(py, GpuArray::from_array(array))
 }
 

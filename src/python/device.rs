@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
+use super::gil::WithoutGil;
 use super::stream::PyStream;
 use super::{number, properties};
 use crate::backend;
@@ -77,16 +78,16 @@ thread_local! {
 /// # Errors
 /// `TypeError` for anything else, bools included; `ValueError` for a device that does not exist; the driver's.
 pub(super) fn from_argument(py: Python<'_>, object: Option<&Bound<'_, PyAny>>) -> PyResult<Device> {
-    let Some(object) = object.filter(|object| !object.is_none()) else { return Ok(py.detach(Device::current)?) };
+    let Some(object) = object.filter(|object| !object.is_none()) else { return Ok(py.without_gil(Device::current)?) };
     if let Ok(device) = object.cast::<PyDevice>() {
         return Ok(device.get().device);
     }
     if let Ok(name) = object.cast::<PyString>() {
         let name = name.to_str()?;
-        return Ok(py.detach(|| Device::parse(name))?);
+        return Ok(py.without_gil(|| Device::parse(name))?);
     }
     let number = number::signed(object, "a device").map_err(|error| explain(object, error))?;
-    Ok(py.detach(|| of_default_backend(number))?)
+    Ok(py.without_gil(|| of_default_backend(number))?)
 }
 
 #[cold]
@@ -182,19 +183,19 @@ impl PyDevice {
     /// The vendor's name.
     #[getter]
     fn name(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(py.detach(|| self.device.properties())?.name)
+        Ok(py.without_gil(|| self.device.properties())?.name)
     }
 
     /// What names the device on every host, as ``'GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx'``.
     #[getter]
     fn uuid(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(properties::uuid_text(self.device, &py.detach(|| self.device.properties())?.uuid))
+        Ok(properties::uuid_text(self.device, &py.without_gil(|| self.device.properties())?.uuid))
     }
 
     /// What it is: the dict that :func:`device_properties` describes.
     #[getter]
     fn properties<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        properties::dict(py, &py.detach(|| self.device.properties())?)
+        properties::dict(py, &py.without_gil(|| self.device.properties())?)
     }
 
     /// Its legacy default stream.
@@ -217,7 +218,7 @@ impl PyDevice {
     /// >>> 0 <= free <= total
     /// True
     fn memory_info(&self, py: Python<'_>) -> PyResult<(usize, usize)> {
-        let info = py.detach(|| self.device.memory_info())?;
+        let info = py.without_gil(|| self.device.memory_info())?;
         Ok((info.free, info.total))
     }
 
@@ -233,7 +234,7 @@ impl PyDevice {
     /// >>> import PyGPU
     /// >>> PyGPU.Device().synchronize()
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
-        Ok(py.detach(|| self.device.synchronize())?)
+        Ok(py.without_gil(|| self.device.synchronize())?)
     }
 
     /// Makes it the calling thread's current device, for every library that shares the driver.
@@ -248,7 +249,7 @@ impl PyDevice {
     /// >>> import PyGPU
     /// >>> PyGPU.Device(0).make_current()
     fn make_current(&self, py: Python<'_>) -> PyResult<()> {
-        Ok(py.detach(|| make_current(self.device))?)
+        Ok(py.without_gil(|| make_current(self.device))?)
     }
 
     /// Whether it can read the memory of another device directly.
@@ -275,7 +276,7 @@ impl PyDevice {
     /// True
     fn can_access_peer(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
         let peer = required(other)?;
-        Ok(other.py().detach(|| reaches(self.device, peer))?)
+        Ok(other.py().without_gil(|| reaches(self.device, peer))?)
     }
 
     /// Lets it read the memory of another device directly. A second call does nothing.
@@ -298,12 +299,12 @@ impl PyDevice {
     /// >>> PyGPU.Device(0).enable_peer_access(0)
     fn enable_peer_access(&self, other: &Bound<'_, PyAny>) -> PyResult<()> {
         let peer = required(other)?;
-        Ok(other.py().detach(|| let_reach(self.device, peer))?)
+        Ok(other.py().without_gil(|| let_reach(self.device, peer))?)
     }
 
     fn __enter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
         let device = slf.get().device;
-        let found = slf.py().detach(|| -> Result<Device> {
+        let found = slf.py().without_gil(|| -> Result<Device> {
             let found = device.backend().current_device()?;
             make_current(device)?;
             Device::new(device.backend(), found)
@@ -324,7 +325,7 @@ impl PyDevice {
                 self.device
             )));
         };
-        Ok(py.detach(|| found.make_current())?)
+        Ok(py.without_gil(|| found.make_current())?)
     }
 
     fn __eq__(&self, other: &Self) -> bool {

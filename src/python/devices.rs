@@ -4,6 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::device::{from_argument, let_reach, make_current, reaches, required};
+use super::gil::WithoutGil;
 use super::{properties, raw};
 use crate::backend;
 use crate::device::Device;
@@ -18,7 +19,7 @@ use crate::memory::pool;
 /// True
 #[pyfunction]
 fn device_count(py: Python<'_>) -> PyResult<i32> {
-    Ok(py.detach(backend::default_backend)?.device_count())
+    Ok(py.without_gil(backend::default_backend)?.device_count())
 }
 
 /// The number of the calling thread's current device, which every library that uses the driver shares.
@@ -30,7 +31,7 @@ fn device_count(py: Python<'_>) -> PyResult<i32> {
 /// 0
 #[pyfunction]
 fn current_device(py: Python<'_>) -> PyResult<i32> {
-    Ok(py.detach(Device::current)?.index())
+    Ok(py.without_gil(Device::current)?.index())
 }
 
 /// Makes a device the calling thread's current one.
@@ -52,7 +53,7 @@ fn current_device(py: Python<'_>) -> PyResult<i32> {
 #[pyfunction]
 fn set_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
     let chosen = required(device)?;
-    Ok(device.py().detach(|| make_current(chosen))?)
+    Ok(device.py().without_gil(|| make_current(chosen))?)
 }
 
 /// Waits until a device has nothing left to do.
@@ -75,7 +76,7 @@ fn set_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
 #[pyo3(signature = (device=None))]
 fn synchronize_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     let device = from_argument(py, device)?;
-    Ok(py.detach(|| device.synchronize())?)
+    Ok(py.without_gil(|| device.synchronize())?)
 }
 
 /// Destroys everything that the process holds on a device: memory, streams, events, kernels.
@@ -106,7 +107,7 @@ fn reset_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<(
     if device.is_cpu() {
         return Ok(());
     }
-    Ok(py.detach(|| {
+    Ok(py.without_gil(|| {
         // SAFETY: the caller was told by the docstring; PyGPU's own handles know that their epoch is over.
         let result = unsafe { device.reset() };
         pool::forget(device);
@@ -139,7 +140,7 @@ fn reset_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<(
 #[pyfunction]
 fn device_properties<'py>(device: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
     let chosen = required(device)?;
-    properties::dict(device.py(), &device.py().detach(|| chosen.properties())?)
+    properties::dict(device.py(), &device.py().without_gil(|| chosen.properties())?)
 }
 
 /// Free and total memory of a device.
@@ -164,7 +165,7 @@ fn device_properties<'py>(device: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyD
 #[pyo3(signature = (device=None))]
 fn memory_info(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<(usize, usize)> {
     let device = from_argument(py, device)?;
-    let info = py.detach(|| device.memory_info())?;
+    let info = py.without_gil(|| device.memory_info())?;
     Ok((info.free, info.total))
 }
 
@@ -177,7 +178,7 @@ fn memory_info(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<(u
 /// True
 #[pyfunction]
 fn driver_version(py: Python<'_>) -> PyResult<i32> {
-    Ok(py.detach(backend::default_backend)?.driver_version())
+    Ok(py.without_gil(backend::default_backend)?.driver_version())
 }
 
 /// The name of the default backend: ``'cuda'``, ``'hip'`` or ``'cpu'``.
@@ -189,7 +190,7 @@ fn driver_version(py: Python<'_>) -> PyResult<i32> {
 /// True
 #[pyfunction]
 fn backend_name(py: Python<'_>) -> PyResult<&'static str> {
-    Ok(py.detach(backend::default_backend)?.kind().name())
+    Ok(py.without_gil(backend::default_backend)?.kind().name())
 }
 
 /// Whether a device can read the memory of another directly.
@@ -217,7 +218,7 @@ fn backend_name(py: Python<'_>) -> PyResult<&'static str> {
 #[pyfunction]
 fn can_access_peer(device: &Bound<'_, PyAny>, peer: &Bound<'_, PyAny>) -> PyResult<bool> {
     let (reader, owner) = (required(device)?, required(peer)?);
-    Ok(device.py().detach(|| reaches(reader, owner))?)
+    Ok(device.py().without_gil(|| reaches(reader, owner))?)
 }
 
 /// Lets a device read the memory of another directly. A second call does nothing.
@@ -241,7 +242,7 @@ fn can_access_peer(device: &Bound<'_, PyAny>, peer: &Bound<'_, PyAny>) -> PyResu
 #[pyfunction]
 fn enable_peer_access(device: &Bound<'_, PyAny>, peer: &Bound<'_, PyAny>) -> PyResult<()> {
     let (reader, owner) = (required(device)?, required(peer)?);
-    Ok(device.py().detach(|| let_reach(reader, owner))?)
+    Ok(device.py().without_gil(|| let_reach(reader, owner))?)
 }
 
 /// Puts the functions into the module.

@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use super::array::GpuArray;
+use super::gil::WithoutGil;
 use super::{import, number};
 use crate::array::Array;
 use crate::backend::StreamHandle;
@@ -98,7 +99,7 @@ impl GpuArray {
         if let Some(handle) = consumer {
             let consumer = Stream::named(array.device(), handle)?;
             if !array.allocation().is_in_order_of(&consumer) {
-                py.detach(|| usable_on(array, &consumer))?;
+                py.without_gil(|| usable_on(array, &consumer))?;
             }
         }
         capsule(py, array, versioned, DlpackFlags::empty())
@@ -181,7 +182,7 @@ fn on_stream(py: Python<'_>, array: &Array, consumer: Option<StreamHandle>) -> P
         Some(handle) => Stream::named(device, handle)?,
         None => stream::current(device),
     };
-    Ok(py.detach(|| copy::duplicate(array, Order::C, &stream))?)
+    Ok(py.without_gil(|| copy::duplicate(array, Order::C, &stream))?)
 }
 
 /// Makes the consumer's stream wait for all that uses the array, and notes that it uses it from now on: it may write too.
@@ -269,7 +270,7 @@ fn release(array: Array) {
         return;
     }
     // The consumer's code holds the GIL without pyo3's knowledge: attaching tells it.
-    Python::attach(|py| if array.device().is_cpu() { drop(array) } else { py.detach(move || drop(array)) });
+    Python::attach(|py| if array.device().is_cpu() { drop(array) } else { py.without_gil(move || drop(array)) });
 }
 
 /// Tells the layer below how Python lets go of arrays.

@@ -5,6 +5,7 @@ use std::mem::ManuallyDrop;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use super::gil::WithoutGil;
 use super::{device, exit, stream};
 use crate::backend::EventFlags;
 use crate::error::{Error, Result};
@@ -95,7 +96,7 @@ impl PyEvent {
         }
         let device = device::from_argument(py, device)?;
         let flags = EventFlags { timing, blocking_sync, interprocess };
-        Ok(py.detach(|| Event::create(device, flags))?.into())
+        Ok(py.without_gil(|| Event::create(device, flags))?.into())
     }
 
     /// The driver's handle.
@@ -132,7 +133,7 @@ impl PyEvent {
     fn record<'py>(slf: Bound<'py, Self>, stream: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, Self>> {
         let event = slf.get().event();
         let stream = stream::from_argument(slf.py(), stream, event.device())?;
-        slf.py().detach(|| event.record(&stream))?;
+        slf.py().without_gil(|| event.record(&stream))?;
         Ok(slf)
     }
 
@@ -148,7 +149,7 @@ impl PyEvent {
     /// >>> import PyGPU
     /// >>> PyGPU.Event().record().synchronize()
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
-        Ok(py.detach(|| self.event.synchronize())?)
+        Ok(py.without_gil(|| self.event.synchronize())?)
     }
 
     /// Whether the marked point was reached; true if nothing is marked.
@@ -163,7 +164,7 @@ impl PyEvent {
     /// >>> PyGPU.Event().query()
     /// True
     fn query(&self, py: Python<'_>) -> PyResult<bool> {
-        Ok(py.detach(|| self.event.query())?)
+        Ok(py.without_gil(|| self.event.query())?)
     }
 
     /// Milliseconds from this event to a later one.
@@ -192,7 +193,7 @@ impl PyEvent {
     /// True
     fn elapsed_time(&self, py: Python<'_>, end: &Bound<'_, Self>) -> PyResult<f64> {
         let end = end.get().event();
-        Ok(py.detach(|| elapsed(&self.event, end))?)
+        Ok(py.without_gil(|| elapsed(&self.event, end))?)
     }
 
     /// Milliseconds from an earlier event to this one: ``start.elapsed_time(self)`` in PyCUDA's spelling.
@@ -215,7 +216,7 @@ impl PyEvent {
     /// True
     fn time_since(&self, py: Python<'_>, start: &Bound<'_, Self>) -> PyResult<f64> {
         let start = start.get().event();
-        Ok(py.detach(|| elapsed(start, &self.event))?)
+        Ok(py.without_gil(|| elapsed(start, &self.event))?)
     }
 
     /// Milliseconds from this event to a later one: ``self.elapsed_time(end)`` in PyCUDA's spelling.

@@ -13,6 +13,7 @@ use pyo3::types::{PyCapsule, PyType};
 use pyo3::{ffi, intern};
 
 use super::array::{GpuArray, new_exact};
+use super::gil::WithoutGil;
 use crate::array::Array;
 use crate::backend::{BackendKind, StreamHandle};
 use crate::error::{Error, Result};
@@ -91,7 +92,7 @@ fn let_current_stream_use(py: Python<'_>, array: &Array) -> PyResult<()> {
     if allocation.is_used_only_on(&current) {
         return Ok(());
     }
-    py.detach(|| {
+    py.without_gil(|| {
         allocation.begin(Access::Write, &current)?;
         allocation.end(Access::Write, &current)
     })?;
@@ -380,5 +381,5 @@ pub(super) fn order_behind(py: Python<'_>, table: &DLPackExchangeAPI, ready: &st
     if handle == ready.handle() {
         return Ok(());
     }
-    Ok(py.detach(|| ready.wait_for(&streams::borrowed(device, handle)))?)
+    Ok(py.without_gil(|| ready.wait_for(&streams::borrowed(device, handle)))?)
 }

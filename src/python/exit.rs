@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::PyCFunction;
 
+use super::gil::{self, WithoutGil};
 use crate::lifetime;
 
 /// Drops what calls a driver in its drop, with the GIL released: the driver may wait for a thread that waits for the GIL.
@@ -11,13 +12,13 @@ pub(super) fn drop_detached<T: Send>(value: T) {
         drop(value); // calls no driver any more
         return;
     }
-    Python::attach(|py| py.detach(move || drop(value)));
+    Python::attach(|py| py.without_gil(move || drop(value)));
 }
 
 /// Leaves memory to the process from `atexit` on: what is dropped later may find the driver half gone.
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
-    let leave = PyCFunction::new_closure(py, Some(c"leave_to_process"), None, |_, _| lifetime::leave_to_process())?;
+    let leave = PyCFunction::new_closure(py, Some(c"leave_to_process"), None, |args, _| gil::end(args.py()))?;
     py.import("atexit")?.call_method1("register", (leave,))?;
     Ok(())
 }

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use std::sync::Arc;
 
 use super::array::GpuArray;
+use super::gil::WithoutGil;
 use super::shape::{self, OrderArgument};
 use super::{creation, dtype};
 use crate::array::Array;
@@ -51,7 +52,7 @@ fn over_address(py: Python<'_>, address: Address, layout: Layout, dtype: DType, 
     };
     let bytes = layout.nbytes() as usize;
     let stream = Stream::default_of(device);
-    let allocation = py.detach(|| Allocation::lent(address, bytes, stream, Box::new(owner)));
+    let allocation = py.without_gil(|| Allocation::lent(address, bytes, stream, Box::new(owner)));
     Ok(Array::over(Arc::new(allocation), layout, dtype, false)?)
 }
 

@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 
 use super::array::GpuArray;
 use super::exchange::{self, Offer};
+use super::gil::WithoutGil;
 use super::producer::{self, Request};
 use super::{cai, stream as stream_argument};
 use crate::array::Array;
@@ -162,7 +163,7 @@ pub(super) fn through_method(
         let device = answer.tensor.device()?;
         return finish(answer.tensor, Stream::default_of(device));
     }
-    let device = py.detach(|| dlpack::device_of(code.0, code.1))?;
+    let device = py.without_gil(|| dlpack::device_of(code.0, code.1))?;
     let (number, ready) = streams::as_dlpack_consumer(&ready_stream(py, device, wanted)?);
     // Some producers refuse unless their device is the current one.
     let guard = device.guard().map_err(PyErr::from)?;
@@ -176,7 +177,7 @@ pub(super) fn through_method(
         .into());
     }
     if !answer.knew_stream {
-        py.detach(|| ready.wait_for(&Stream::default_of(device)))?;
+        py.without_gil(|| ready.wait_for(&Stream::default_of(device)))?;
     }
     finish(answer.tensor, ready)
 }
@@ -200,7 +201,7 @@ pub(super) fn finish(tensor: Tensor, ready: Stream) -> PyResult<(Array, bool)> {
 /// # Errors
 /// `OutOfMemoryError`; the driver's.
 pub(super) fn copy_to(py: Python<'_>, source: &Array, target: Device, dense: Layout) -> PyResult<Array> {
-    let copied: Result<Array, Error> = py.detach(|| {
+    let copied: Result<Array, Error> = py.without_gil(|| {
         let made = Array::on_new_memory(dense, source.dtype(), stream::current(target))?;
         copy::between(&made, source, &stream::current(source.device()))?;
         Ok(made)

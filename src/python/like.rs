@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 
 use super::array::{GpuArray, new_exact, new_like};
 use super::creation::new_dense;
+use super::gil::WithoutGil;
 use super::shape::{self, OrderArgument};
 use super::{assign, device as device_argument, dtype, host};
 use crate::copy;
@@ -156,7 +157,7 @@ pub(super) fn zeros_like<'py>(
     let made = new_from_like(py, like(py, other, dtype, order, shape, device)?)?;
     let array = made.get().array();
     let item = vec![0; array.dtype().itemsize()];
-    py.detach(|| copy::fill(array, &item, &stream::current(array.device())))?;
+    py.without_gil(|| copy::fill(array, &item, &stream::current(array.device())))?;
     Ok(made)
 }
 

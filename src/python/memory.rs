@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use super::gil::WithoutGil;
 use super::{device, number};
 use crate::memory::{pinned, pool};
 
@@ -29,7 +30,7 @@ use crate::memory::{pinned, pool};
 #[pyo3(signature = (device=None))]
 fn memory_statistics<'py>(py: Python<'py>, device: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyDict>> {
     let device = device::from_argument(py, device)?;
-    let figures = py.detach(|| pool::figures(device))?;
+    let figures = py.without_gil(|| pool::figures(device))?;
     let dict = PyDict::new(py);
     dict.set_item("bytes", figures.bytes)?;
     dict.set_item("peak", figures.peak)?;
@@ -70,7 +71,7 @@ fn set_memory_release_threshold(nbytes: &Bound<'_, PyAny>, device: Option<&Bound
     let py = nbytes.py();
     let bytes = number::unsigned(nbytes, "nbytes")?;
     let device = device::from_argument(py, device)?;
-    Ok(py.detach(|| pool::set_release_threshold(device, bytes))?)
+    Ok(py.without_gil(|| pool::set_release_threshold(device, bytes))?)
 }
 
 /// How many freed bytes PyGPU keeps of a device for its next arrays.
@@ -125,7 +126,7 @@ fn memory_release_threshold(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -
 fn trim_memory(py: Python<'_>, keep: Option<&Bound<'_, PyAny>>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     let keep = keep.map_or(Ok(0), |keep| number::size(keep, "keep"))?;
     let device = device::from_argument(py, device)?;
-    Ok(py.detach(|| pool::trim(device, keep).and_then(|()| pinned::trim(device)))?)
+    Ok(py.without_gil(|| pool::trim(device, keep).and_then(|()| pinned::trim(device)))?)
 }
 
 /// Puts the functions into the module.

@@ -22,6 +22,7 @@ mod fields;
 mod foreign;
 mod from_dlpack;
 mod gather;
+mod gil;
 mod host;
 mod host_side;
 mod import;

@@ -10,6 +10,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
 
+use super::gil::WithoutGil;
 use super::shape::{self, OrderArgument};
 use super::{device, dtype, exit};
 use crate::array::Array;
@@ -77,7 +78,7 @@ fn new_ndarray<'py>(
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
     let descr = dtype::to_python(py, dtype)?;
     let bytes = layout.nbytes() as usize;
-    let allocation = py.detach(|| {
+    let allocation = py.without_gil(|| {
         let allocation = Allocation::pinned(device, bytes, flags)?;
         if zeroed && bytes > 0 {
             let first: *mut u8 = std::ptr::with_exposed_provenance_mut(allocation.address());

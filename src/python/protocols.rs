@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use super::array::{GpuArray, new_like, new_view_with};
+use super::gil::WithoutGil;
 use super::{attributes, shape, transfer};
 use crate::layout::{Dims, Indexer, Layout};
 
@@ -172,7 +173,7 @@ impl GpuArray {
     fn record_stream(slf: &Bound<'_, Self>, stream: &Bound<'_, PyAny>) -> PyResult<()> {
         let array = slf.get().array();
         let stream = super::stream::from_argument(slf.py(), Some(stream), array.device())?;
-        slf.py().detach(|| array.allocation().record_stream(&stream))?;
+        slf.py().without_gil(|| array.allocation().record_stream(&stream))?;
         Ok(())
     }
 
@@ -184,7 +185,7 @@ impl GpuArray {
     /// >>> PyGPU.zeros(3).synchronize()
     fn synchronize(slf: &Bound<'_, Self>) -> PyResult<()> {
         let array = slf.get().array();
-        slf.py().detach(|| array.allocation().synchronize())?;
+        slf.py().without_gil(|| array.allocation().synchronize())?;
         Ok(())
     }
 }

@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use super::gil::WithoutGil;
 use super::{device, number};
 use crate::backend::{self, Address, HostFlags};
 use crate::device::Device;
@@ -125,7 +126,7 @@ fn raw_allocate(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) ->
     let py = nbytes.py();
     let bytes = number::size(nbytes, "nbytes")?;
     let device = device::from_argument(py, device)?;
-    Ok(py.detach(|| allocate(device, bytes))?)
+    Ok(py.without_gil(|| allocate(device, bytes))?)
 }
 
 /// Frees what `raw_allocate` gave, behind everything that the device has to do now.
@@ -147,7 +148,7 @@ fn raw_allocate(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) ->
 #[pyfunction]
 fn raw_free(address: &Bound<'_, PyAny>) -> PyResult<()> {
     let freed = number::size(address, "address")?;
-    Ok(address.py().detach(|| take_back(&ON_DEVICE, "cudaFree", freed))?)
+    Ok(address.py().without_gil(|| take_back(&ON_DEVICE, "cudaFree", freed))?)
 }
 
 /// Allocates pinned host memory, uninitialised, for the current device. On the CPU it is ordinary memory.
@@ -177,7 +178,7 @@ fn raw_free(address: &Bound<'_, PyAny>) -> PyResult<()> {
 #[pyo3(signature = (nbytes, portable=false, mapped=false, write_combined=false))]
 fn host_allocate(nbytes: &Bound<'_, PyAny>, portable: bool, mapped: bool, write_combined: bool) -> PyResult<Address> {
     let bytes = number::size(nbytes, "nbytes")?;
-    Ok(nbytes.py().detach(|| {
+    Ok(nbytes.py().without_gil(|| {
         let block = Allocation::pinned(Device::current()?, bytes, HostFlags { portable, mapped, write_combined })?;
         Ok::<_, Error>(give_out(&PINNED, block))
     })?)
@@ -202,7 +203,7 @@ fn host_allocate(nbytes: &Bound<'_, PyAny>, portable: bool, mapped: bool, write_
 #[pyfunction]
 fn host_free(address: &Bound<'_, PyAny>) -> PyResult<()> {
     let freed = number::size(address, "address")?;
-    Ok(address.py().detach(|| take_back(&PINNED, "cudaFreeHost", freed))?)
+    Ok(address.py().without_gil(|| take_back(&PINNED, "cudaFreeHost", freed))?)
 }
 
 fn register_range(address: Address, bytes: usize, flags: HostFlags) -> Result<()> {
@@ -261,7 +262,7 @@ fn host_register(address: &Bound<'_, PyAny>, nbytes: &Bound<'_, PyAny>, portable
         return Err(PyValueError::new_err(format!("no memory to pin: address {first:#x}, {bytes} bytes")));
     }
     let flags = HostFlags { portable, mapped, write_combined: false };
-    Ok(address.py().detach(|| register_range(first, bytes, flags))?)
+    Ok(address.py().without_gil(|| register_range(first, bytes, flags))?)
 }
 
 /// Unpins what `host_register` pinned.
@@ -286,7 +287,7 @@ fn host_register(address: &Bound<'_, PyAny>, nbytes: &Bound<'_, PyAny>, portable
 #[pyfunction]
 fn host_unregister(address: &Bound<'_, PyAny>) -> PyResult<()> {
     let first = number::size(address, "address")?;
-    Ok(address.py().detach(|| unregister_range(first))?)
+    Ok(address.py().without_gil(|| unregister_range(first))?)
 }
 
 /// The default driver's name of an error code.
@@ -308,7 +309,7 @@ fn host_unregister(address: &Bound<'_, PyAny>) -> PyResult<()> {
 #[pyfunction]
 fn error_name(code: &Bound<'_, PyAny>) -> PyResult<String> {
     let number = error_code(code)?;
-    Ok(code.py().detach(|| backend::default_backend().map(|backend| backend.error_name(number)))?)
+    Ok(code.py().without_gil(|| backend::default_backend().map(|backend| backend.error_name(number)))?)
 }
 
 /// The default driver's explanation of an error code.
@@ -330,7 +331,7 @@ fn error_name(code: &Bound<'_, PyAny>) -> PyResult<String> {
 #[pyfunction]
 fn error_text(code: &Bound<'_, PyAny>) -> PyResult<String> {
     let number = error_code(code)?;
-    Ok(code.py().detach(|| backend::default_backend().map(|backend| backend.error_text(number)))?)
+    Ok(code.py().without_gil(|| backend::default_backend().map(|backend| backend.error_text(number)))?)
 }
 
 fn error_code(code: &Bound<'_, PyAny>) -> PyResult<u32> {

@@ -4,6 +4,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
+use super::gil::WithoutGil;
 use super::{number, raw, stream};
 use crate::backend::{Address, Direction, Pattern, PointerKind};
 use crate::device::Device;
@@ -180,7 +181,7 @@ fn range_end(address: Address, bytes: usize, what: &str) -> PyResult<()> {
 
 fn stream_argument(py: Python<'_>, object: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Stream>> {
     let Some(object) = object.filter(|object| !object.is_none()) else { return Ok(None) };
-    let near = py.detach(Device::current)?;
+    let near = py.without_gil(Device::current)?;
     stream::from_anywhere(py, object, near).map(Some)
 }
 
@@ -239,7 +240,7 @@ fn raw_copy(
     range_end(range.target, range.bytes, "dst")?;
     range_end(range.source, range.bytes, "src")?;
     let stream = stream_argument(py, stream)?;
-    Ok(py.detach(|| copy(&range, kind, stream.as_ref()))?)
+    Ok(py.without_gil(|| copy(&range, kind, stream.as_ref()))?)
 }
 
 /// Sets bytes of memory to a value.
@@ -284,7 +285,7 @@ fn raw_fill(
         .map_err(|_| PyValueError::new_err(format!("value is {number}, and a byte holds 0 to 255")))?;
     range_end(target, bytes, "dst")?;
     let stream = stream_argument(py, stream)?;
-    Ok(py.detach(|| fill(target, value, bytes, stream.as_ref()))?)
+    Ok(py.without_gil(|| fill(target, value, bytes, stream.as_ref()))?)
 }
 
 /// Puts the functions into the module.

@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyTuple};
 
 use super::event::PyEvent;
+use super::gil::WithoutGil;
 use super::{device, exit, number};
 use crate::backend::{BackendKind, EventFlags, StreamFlags, StreamHandle};
 use crate::device::Device;
@@ -145,7 +146,7 @@ fn handle_of_pair(pair: &Bound<'_, PyAny>) -> PyResult<usize> {
 /// of `near`.
 fn wrap(py: Python<'_>, handle: usize, near: Device, keeper: Option<Py<PyAny>>) -> PyResult<Stream> {
     let keeper = keeper.map(|keeper| Box::new(keeper) as Box<dyn Any + Send + Sync>);
-    let found = if handle > PER_THREAD { py.detach(|| device_of(near, handle))? } else { None };
+    let found = if handle > PER_THREAD { py.without_gil(|| device_of(near, handle))? } else { None };
     // 1 is the legacy default stream by name, and 0 is it too unless a program is compiled otherwise.
     let handle = if handle == 1 { StreamHandle::DEFAULT } else { StreamHandle(handle) };
     Ok(Stream::foreign(found.unwrap_or(near), handle, keeper))
@@ -181,7 +182,7 @@ impl PyStream {
     ) -> PyResult<Self> {
         let priority = priority.map_or(Ok(0), |priority| number::int32(priority, "priority"))?;
         let device = device::from_argument(py, device)?;
-        Ok(py.detach(|| Stream::create(device, StreamFlags { non_blocking, priority }))?.into())
+        Ok(py.without_gil(|| Stream::create(device, StreamFlags { non_blocking, priority }))?.into())
     }
 
     /// A stream that another library owns.
@@ -262,7 +263,7 @@ impl PyStream {
     /// >>> import PyGPU
     /// >>> PyGPU.Stream().synchronize()
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
-        Ok(py.detach(|| self.stream.synchronize())?)
+        Ok(py.without_gil(|| self.stream.synchronize())?)
     }
 
     /// Whether the stream has nothing left to do.
@@ -277,7 +278,7 @@ impl PyStream {
     /// >>> PyGPU.Stream().query()
     /// True
     fn query(&self, py: Python<'_>) -> PyResult<bool> {
-        Ok(py.detach(|| self.stream.query())?)
+        Ok(py.without_gil(|| self.stream.query())?)
     }
 
     /// Lets work that is put on the stream from now on wait for an event. The host does not wait.
@@ -294,7 +295,7 @@ impl PyStream {
     /// >>> second.wait_event(first.record())
     fn wait_event(&self, py: Python<'_>, event: &Bound<'_, PyEvent>) -> PyResult<()> {
         let event = event.get().event();
-        Ok(py.detach(|| {
+        Ok(py.without_gil(|| {
             check_kind(self.stream.device(), event.device())?;
             self.stream.wait_event(event)
         })?)
@@ -315,7 +316,7 @@ impl PyStream {
     fn wait_stream(&self, other: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = other.py();
         let first = from_anywhere(py, other, self.stream.device())?;
-        Ok(py.detach(|| {
+        Ok(py.without_gil(|| {
             check_kind(self.stream.device(), first.device())?;
             self.stream.wait_for(&first)
         })?)
@@ -343,10 +344,10 @@ impl PyStream {
             Some(event) => event,
             None => {
                 let flags = EventFlags { timing: true, blocking_sync: false, interprocess: false };
-                Bound::new(py, PyEvent::from(py.detach(|| Event::create(self.stream.device(), flags))?))?
+                Bound::new(py, PyEvent::from(py.without_gil(|| Event::create(self.stream.device(), flags))?))?
             }
         };
-        py.detach({
+        py.without_gil({
             let event = event.get().event();
             || event.record(&self.stream)
         })?;
@@ -468,7 +469,7 @@ fn default_stream(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult
 #[pyo3(signature = (device=None))]
 fn synchronize(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     let device = device::from_argument(py, device)?;
-    Ok(py.detach(|| device.synchronize())?)
+    Ok(py.without_gil(|| device.synchronize())?)
 }
 
 /// Puts the class and the functions into the module.

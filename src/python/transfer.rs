@@ -5,6 +5,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use super::array::{GpuArray, new_like};
+use super::gil::WithoutGil;
 use super::shape::OrderArgument;
 use super::{dtype, host, stream as stream_argument};
 use crate::array::Array;
@@ -20,7 +21,7 @@ use crate::stream::{self, Stream};
 /// The driver's.
 pub(super) fn upload(py: Python<'_>, target: &Array, source: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
     let side = host::side(source, target.dtype().itemsize())?;
-    py.detach(|| {
+    py.without_gil(|| {
         let stream = stream::current(target.device());
         // SAFETY: the ndarray is borrowed by the caller, and the stream is waited for.
         unsafe { copy::to_device(target, &side, &stream)? };
@@ -35,7 +36,7 @@ pub(super) fn upload(py: Python<'_>, target: &Array, source: &Bound<'_, PyUntype
 /// The driver's.
 pub(super) fn download(py: Python<'_>, target: &Bound<'_, PyUntypedArray>, source: &Array) -> PyResult<()> {
     let side = host::side(target, source.dtype().itemsize())?;
-    py.detach(|| {
+    py.without_gil(|| {
         let stream = stream::current(source.device());
         // SAFETY: the ndarray is borrowed by the caller, and the stream is waited for.
         unsafe { copy::to_host(&side, source, &stream)? };
@@ -63,7 +64,7 @@ pub(super) fn to_ndarray<'py>(py: Python<'py>, source: &Array) -> PyResult<Bound
 /// # Errors
 /// `OutOfMemoryError`; the driver's.
 pub(super) fn device_copy(py: Python<'_>, source: &Array, order: Order) -> PyResult<Array> {
-    Ok(py.detach(|| copy::duplicate(source, order, &stream::current(source.device())))?)
+    Ok(py.without_gil(|| copy::duplicate(source, order, &stream::current(source.device())))?)
 }
 
 /// A copy on the same device with the given dense layout.
@@ -71,7 +72,7 @@ pub(super) fn device_copy(py: Python<'_>, source: &Array, order: Order) -> PyRes
 /// # Errors
 /// `OutOfMemoryError`; the driver's.
 pub(super) fn device_copy_like(py: Python<'_>, source: &Array) -> PyResult<Array> {
-    let copied: Result<Array> = py.detach(|| {
+    let copied: Result<Array> = py.without_gil(|| {
         let stream = stream::current(source.device());
         let target = Array::on_new_memory(source.layout().dense_like(), source.dtype(), stream.clone())?;
         copy::between(&target, source, &stream)?;
@@ -190,7 +191,7 @@ pub(super) fn set_on(
     let source = source_of_set(target, ary)?;
     let side = side_as(&source, target, "set")?;
     let keeper = keeper(stream, source.as_any(), wait);
-    py.detach(|| {
+    py.without_gil(|| {
         // SAFETY: the ndarray is held by `source` if the stream is waited for, else by `keeper` until it has passed.
         unsafe { copy::to_device(target, &side, stream)? };
         leave(stream, keeper)
@@ -222,7 +223,7 @@ pub(super) fn get_on<'py>(
     let target = target_of_get(slf, ary)?;
     let side = side_as(&target, source, "get")?;
     let keeper = keeper(stream, target.as_any(), wait);
-    py.detach(|| {
+    py.without_gil(|| {
         // SAFETY: as in `set_on`; the ndarray's elements do not overlap.
         unsafe { copy::to_host(&side, source, stream)? };
         leave(stream, keeper)
@@ -437,7 +438,7 @@ impl GpuArray {
         array.check_writable("fill")?;
         let stream = stream_or_current(slf, stream)?;
         let item = super::assign::item_bytes(slf.py(), array, value)?;
-        slf.py().detach(|| copy::fill(array, &item, &stream))?;
+        slf.py().without_gil(|| copy::fill(array, &item, &stream))?;
         Ok(slf.clone())
     }
 }

@@ -7,6 +7,7 @@ use pyo3::types::{PyDict, PyTuple, PyType};
 
 use super::array::{GpuArray, new_exact, new_like};
 use super::creation::{new_dense, target_device};
+use super::gil::WithoutGil;
 use super::{dtype, foreign, host, stream as stream_argument, transfer};
 use crate::array::Array;
 use crate::copy;
@@ -41,7 +42,7 @@ fn upload_new_async(
 ) -> PyResult<Array> {
     let side = host::side(&source, dtype.itemsize())?;
     let keeper = source.into_any().unbind();
-    let array: Result<Array> = py.detach(|| {
+    let array: Result<Array> = py.without_gil(|| {
         let array = Array::on_new_memory(side.layout.dense_like(), dtype, stream.clone())?;
         // SAFETY: the ndarray is held by `keeper` until the stream has passed.
         unsafe { copy::to_device(&array, &side, stream)? };
@@ -154,7 +155,7 @@ pub(super) fn to_gpu<'py>(
     let stream = stream_argument::from_argument(py, stream, device)?;
     let made = to_gpu_on(py, ary, allocator, &stream)?;
     if !device.is_cpu() {
-        py.detach(|| stream.synchronize())?;
+        py.without_gil(|| stream.synchronize())?;
     }
     Ok(made)
 }

@@ -1,0 +1,63 @@
+//! Leaving the GIL around what may reach a driver, and taking it again while the process may be ending.
+//!
+//! When an interpreter ends, a daemon thread that asks for the GIL is ended inside that call (`pthread_exit`, up to Python
+//! 3.13), which unwinds through the Rust frames below it and aborts the process. So from `atexit` on a thread that comes
+//! back from a driver stays where it is, for ever; and `atexit` lets those that are asking already have the GIL first.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{self, ThreadId};
+use std::time::{Duration, Instant};
+
+use pyo3::prelude::*;
+
+use crate::lifetime;
+
+/// Threads that are asking for the GIL.
+static RETURNING: AtomicUsize = AtomicUsize::new(0);
+/// The thread that ends the process.
+static ENDING: OnceLock<ThreadId> = OnceLock::new();
+
+/// `Python::detach`, safe at the end of the process.
+pub(super) trait WithoutGil {
+    /// Runs `work` with the GIL released.
+    fn without_gil<T: Send, F: Send + FnOnce() -> T>(self, work: F) -> T;
+}
+
+impl WithoutGil for Python<'_> {
+    #[inline]
+    fn without_gil<T: Send, F: Send + FnOnce() -> T>(self, work: F) -> T {
+        let result = self.detach(|| {
+            let result = work();
+            RETURNING.fetch_add(1, Ordering::SeqCst);
+            if lifetime::exiting() {
+                stay_unless_ending();
+            }
+            result
+        });
+        RETURNING.fetch_sub(1, Ordering::SeqCst);
+        result
+    }
+}
+
+#[cold]
+fn stay_unless_ending() {
+    if ENDING.get() == Some(&thread::current().id()) {
+        return;
+    }
+    RETURNING.fetch_sub(1, Ordering::SeqCst);
+    loop {
+        thread::park();
+    }
+}
+
+/// Leaves memory to the process, and lets no other thread take the GIL behind a driver call from here on.
+pub(super) fn end(py: Python<'_>) {
+    const PATIENCE: Duration = Duration::from_secs(1);
+    ENDING.get_or_init(|| thread::current().id());
+    lifetime::leave_to_process();
+    let start = Instant::now();
+    while RETURNING.load(Ordering::SeqCst) > 0 && start.elapsed() < PATIENCE {
+        py.detach(|| thread::sleep(Duration::from_micros(200)));
+    }
+}
