@@ -6,8 +6,8 @@
 # Only tests that import no other GPU library run: what PyTorch or CuPy keep until the end would be counted as leaks. They
 # run in two processes:
 #   gpu    tests/gpu without peers, without tests that start processes or make the driver refuse calls. Every refused driver
-#          call is a finding, and so is memory that is used before it is allocated or after it is freed in the order of
-#          streams.
+#          call is a finding. Its tracking of stream-ordered races stays off: it does not know that the legacy default stream
+#          and ordinary streams wait for each other, and calls that a race.
 #   suite  all other tests, on CUDA. Many of them make calls fail on purpose, so refused calls are no findings here.
 # At the end of both the plugin gpu.leave_nothing frees what is left and destroys the context: only then are leaks counted.
 #
@@ -26,10 +26,6 @@ mkdir -p "$results"
 if ! "$sanitizer" --version > "$results/sanitizer-version.txt" 2>&1; then
     echo "compute-sanitizer was not found; name it: SANITIZER=/path/to/compute-sanitizer $0"
     exit 2
-fi
-order=()
-if "$sanitizer" --help 2>&1 | grep -q -- --track-stream-ordered-races; then
-    order=(--track-stream-ordered-races all)
 fi
 export PYGPU_BACKEND=cuda
 export PYTHONPATH="$PWD/tests${PYTHONPATH:+:$PYTHONPATH}"
@@ -64,7 +60,7 @@ check() { # name, refused calls count (explicit|no), options of the sanitizer un
     fi
 }
 
-check gpu explicit "${order[@]}" -- -m "not starts_processes and not provokes_errors" \
+check gpu explicit -- -m "not starts_processes and not provokes_errors" \
     tests/gpu/test_ctypes_nvcc.py tests/gpu/test_streams.py tests/gpu/test_memory.py tests/gpu/test_strided_copies.py \
     --deselect tests/gpu/test_strided_copies.py::test_a_large_view_is_copied_every_way
 check suite no -- tests --ignore=tests/gpu ${SUITE_ARGS:-}
