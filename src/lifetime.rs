@@ -15,14 +15,15 @@ static DEFERRED: Mutex<Option<Error>> = Mutex::new(None);
 
 /// From now on nothing is given back, and only the calling thread reaches a driver: it is about to end the process.
 pub fn leave_to_process() {
-    EXITING.store(true, Ordering::Release);
+    // Sequentially consistent: who ends the process next looks for threads that have not seen it.
+    EXITING.store(true, Ordering::SeqCst);
     backend::close_drivers();
 }
 
 /// Whether the process is about to end.
 #[inline]
 pub fn exiting() -> bool {
-    EXITING.load(Ordering::Acquire)
+    EXITING.load(Ordering::SeqCst)
 }
 
 /// Keeps a destructor's error for the next call; the first of several is kept. A forked child's refusals are not errors:

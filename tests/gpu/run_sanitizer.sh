@@ -11,9 +11,11 @@
 #   suite  all other tests, on CUDA. Many of them make calls fail on purpose, so refused calls are no findings here.
 # At the end of both the plugin gpu.leave_nothing frees what is left and destroys the context: only then are leaks counted.
 #
+# Host backtraces are off: to name the lines of Python the tool keeps their frames, and with them every array in them, alive.
+#
 # How to read it: "ERROR SUMMARY: 0 errors" and "LEAK SUMMARY: 0 bytes leaked in 0 allocations" in both logs are what is
-# wanted; then the script ends with 0. A finding stands in the log with the call or kernel, the address and the host's stack;
-# frames of _core.abi3.so are PyGPU's, frames of libkernels.so those of the tests. Failed tests are reported too, but a
+# wanted; then the script ends with 0. A finding stands in the log with the call or kernel and the address; to see
+# who made the call, run that test alone with SANITIZER_OPTIONS='--show-backtrace host'. Failed tests are reported too, but a
 # test that only fails here, for time, is no finding.
 
 set -u
@@ -38,8 +40,8 @@ check() { # name, refused calls count (explicit|no), options of the sanitizer un
     while [ "$1" != -- ]; do extra+=("$1"); shift; done
     shift
     timeout --kill-after=20 "$seconds" "$sanitizer" --tool memcheck --leak-check full --report-api-errors "$refused" \
-        --target-processes application-only --error-exitcode 99 --print-limit 100 --log-file "$results/$name.log" \
-        "${extra[@]}" "$python" -m pytest -p gpu.leave_nothing -p no:cacheprovider -W default -q -o timeout=240 \
+        --show-backtrace device --target-processes application-only --error-exitcode 99 --print-limit 100 --log-file "$results/$name.log" \
+        ${SANITIZER_OPTIONS:-} "${extra[@]}" "$python" -m pytest -p gpu.leave_nothing -p no:cacheprovider -W default -q -o timeout=240 \
         --junitxml="$results/$name.xml" "$@" > "$results/$name.out" 2>&1
     local status=$?
     echo "== $name: exit $status"
