@@ -171,9 +171,16 @@ impl Cuda {
     }
 
     pub fn current(&self) -> Result<i32> {
+        const OPERATION: &str = "cuCtxGetCurrent";
+        fork::refuse(BackendKind::Cuda, OPERATION)?;
         let mut found: CUcontext = std::ptr::null_mut();
+        // Not through the door that closes at the end of the process: the call only reads a variable of the thread, and it is
+        // the one that is made with the GIL held, which a thread that stays outside for ever would then keep.
         // SAFETY: the target is writable.
-        self.call_anywhere("cuCtxGetCurrent", |api| unsafe { (api.cuCtxGetCurrent)(&mut found) }, String::new)?;
+        let code = unsafe { (self.api.cuCtxGetCurrent)(&mut found) };
+        if code != SUCCESS {
+            return Err(refusal(&self.api, code, OPERATION, None, String::new()));
+        }
         if found.is_null() { Ok(0) } else { self.device_of(found) }
     }
 
