@@ -185,7 +185,7 @@ impl Allocation {
 
     /// Whether every known use is in the order of one stream, so that work there has nothing to wait for.
     #[inline]
-    pub fn is_used_only_on(&self, stream: &Stream) -> bool {
+    fn is_used_only_on(&self, stream: &Stream) -> bool {
         match self.usage.get() {
             Some(usage) => lock(usage).is_only(stream),
             None => self.stream == *stream,

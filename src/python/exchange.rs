@@ -89,7 +89,7 @@ fn let_current_stream_use(py: Python<'_>, array: &Array) -> PyResult<()> {
         return Ok(());
     }
     let current = stream::current(device);
-    if allocation.is_used_only_on(&current) {
+    if allocation.is_in_order_of(&current) {
         return Ok(());
     }
     py.without_gil(|| {
