@@ -25,6 +25,7 @@ pub mod exit;
 pub mod fault;
 pub mod fill;
 pub mod finding;
+mod handles;
 pub mod history;
 pub mod host;
 pub mod memory;

@@ -11,6 +11,7 @@ use crate::config::{Config, Delay};
 use crate::device::Device;
 use crate::event::Event;
 use crate::finding::{Findings, Kind};
+use crate::handles::Handles;
 use crate::host::HostBlock;
 use crate::memory::{Allocation, Dead};
 use crate::pool::Pool;
@@ -49,7 +50,7 @@ pub struct State {
     pub(crate) random: u64,
     /// How many threads wait for `progress`.
     pub(crate) waiting: usize,
-    pub(crate) next_handle: u64,
+    pub(crate) handles: Handles,
     /// The process is at its end, or the driver is.
     pub(crate) ended: bool,
     pub(crate) shared: Weak<Shared>,
@@ -60,6 +61,7 @@ impl Shared {
         // More address space than memory, so that what was freed can rest and limits can be raised.
         let space = config.memory.saturating_mul(4).clamp(8 << 30, 1 << 40).next_multiple_of(1 << 21);
         let arenas = (0..config.devices).map(|_| Arena::new(space)).collect::<std::io::Result<Vec<_>>>()?;
+        let handles = Handles::new()?;
         Ok(Arc::new_cyclic(|shared| {
             let mut state = State {
                 devices: Vec::new(),
@@ -77,7 +79,7 @@ impl Shared {
                 delays: HashMap::new(),
                 random: config.seed | 1,
                 waiting: 0,
-                next_handle: FIRST_HANDLE,
+                handles,
                 ended: false,
                 shared: shared.clone(),
             };
@@ -111,14 +113,9 @@ impl Shared {
     }
 }
 
-/// Handles look like addresses, far from any memory, so that one that is dereferenced crashes.
-const FIRST_HANDLE: u64 = 0x5100_0000_0000;
-const HANDLE_STEP: u64 = 0x40;
-
 impl State {
     pub(crate) fn new_handle(&mut self) -> u64 {
-        self.next_handle += HANDLE_STEP;
-        self.next_handle
+        self.handles.take()
     }
 
     /// Whether a stream has done an operation. A stream that is forgotten has done all.
