@@ -30,7 +30,7 @@ help: ## Show this list
 demo: .venv/.extension-release ## Install into .venv and run the main job on a real file, on whatever device there is
 	$(BIN)/python examples/demo.py
 
-test: .venv/.extension-dev .venv/.group-test ## Rust tests without Python, then the Python tests
+test: .venv/.extension-dev .venv/.group-test build/amd/.ready ## Rust tests without Python, then the Python tests
 	cargo test --no-default-features
 	$(BIN)/python -m pytest tests docs README.md --ignore=tests/gpu $(PYTEST_ARGS)
 
@@ -113,6 +113,10 @@ distclean: clean ## Also remove .venv and .tools
 	$(MATURIN) develop --quiet --release
 	rm -f .venv/.extension-dev
 	touch $@
+
+# AMD's HIP runtime, for the tests that ask it why there is no device. Without it they skip, so this never fails.
+build/amd/.ready: tests/fetch_amd_runtime.sh
+	tests/fetch_amd_runtime.sh build/amd
 
 # An unoptimised build takes less than half as long and is quick enough for a hundred crates.
 .tools/.cargo-deny-$(CARGO_DENY_VERSION):
