@@ -125,3 +125,10 @@ for name in {names_of("required") + names_of("old") + names_of("new") + ["hipRun
     assert (done.returncode, done.stderr) == (0, "")
     assert len(names_of("required")) > 40
     assert done.stdout.splitlines() == names_of("new")
+
+
+@pytest.mark.skipif(not LIST, reason="the sources are not here")
+def test_the_runtime_of_the_gpu_tests_hands_on_every_function_of_the_list() -> None:
+    forwarded = (ROOT / "tests" / "gpu" / "hip_on_cuda" / "hip_on_cuda.c").read_text()
+    for name in names_of("required") + names_of("old") + names_of("new") + ["hipRuntimeGetVersion"]:
+        assert re.search(rf"\b{name}\b", forwarded), name
