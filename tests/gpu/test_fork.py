@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-import PyGPU
 from gpu import support
 
 support.require_gpu()

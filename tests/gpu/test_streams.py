@@ -305,8 +305,8 @@ def test_a_consumer_of_dlpack_keeps_the_memory_until_its_work_has_ended(
     capsule = values.__dlpack__(stream=slow.handle)
     kernels.spin(SECONDS, slow.handle)
     kernels.read(result.ptr, values.ptr, COUNT, slow.handle)
-    # The consumer is done with its capsule while its kernel still runs, as PyTorch's allocator would be. HIP has no event
-    # that covers all streams: there the host waits.
+    # The consumer is done with its capsule while its kernel still runs, as PyTorch's allocator would be. HIP has no
+    # event that covers all streams: there the host waits.
     with contextlib.nullcontext() if support.on_hip() else no_wait():
         del values, capsule
         gc.collect()
