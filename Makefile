@@ -26,7 +26,10 @@ NVCC ?= $(firstword $(wildcard $(CUDA_HOME)/bin/nvcc /usr/local/cuda/bin/nvcc) n
 # A surrounding conda environment would make maturin refuse to choose between the two.
 MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin
 
-.PHONY: help demo test check wheel gpu-test gpu-test-cuda gpu-test-hip gpu-sanitize gpu-bench .gpu-package bench clean distclean
+SIMULATED := --manifest-path tests/simulated_driver/Cargo.toml --target-dir build/simulated/target
+
+.PHONY: help demo test check wheel gpu-test gpu-test-cuda gpu-test-hip gpu-sanitize gpu-bench .gpu-package \
+    .simulated-drivers bench clean distclean
 .DELETE_ON_ERROR:
 
 help: ## Show this list
@@ -35,14 +38,17 @@ help: ## Show this list
 demo: .venv/.extension-release ## Install into .venv and run the main job on a real file, on whatever device there is
 	$(BIN)/python examples/demo.py
 
-test: .venv/.extension-dev .venv/.group-test build/amd/.ready ## Rust tests without Python, then the Python tests
+test: .venv/.extension-dev .venv/.group-test .simulated-drivers build/amd/.ready ## Rust tests, then the Python tests
 	cargo test --no-default-features
+	cargo test --locked $(SIMULATED)
 	$(BIN)/python -m pytest tests docs README.md --ignore=tests/gpu $(PYTEST_ARGS)
 
 check: .venv/.extension-dev .venv/.group-check .tools/.cargo-deny-$(CARGO_DENY_VERSION) ## Formatting, lints, types, stubs, licences
 	cargo fmt --check
 	cargo clippy --locked --all-targets -- -D warnings
 	cargo clippy --locked --all-targets --no-default-features -- -D warnings
+	cargo fmt --check --all --manifest-path tests/simulated_driver/Cargo.toml
+	cargo clippy --locked --all-targets $(SIMULATED) -- -D warnings
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
@@ -93,6 +99,12 @@ gpu-bench: .gpu-package ## Run the Python benchmarks with the wheel in dist/, be
 $(HIP_ON_CUDA): tests/gpu/hip_on_cuda/hip_on_cuda.c
 	@mkdir -p $(dir $@)
 	$(NVCC) -O2 -shared -Xcompiler -fPIC,-Wall -o $@ $< -lcuda
+
+# Copied, not linked: a driver that a process has open must not change under it. Cargo knows whether there is anything to do.
+.simulated-drivers:
+	cargo build --quiet --locked $(SIMULATED)
+	cp --remove-destination build/simulated/target/debug/libsimulated_cuda.so build/simulated/libcuda.so.1
+	cp --remove-destination build/simulated/target/debug/libsimulated_hip.so build/simulated/libamdhip64.so.7
 
 bench: .venv/.extension-release ## Rust and Python benchmarks, each against its peer in one run
 	cargo bench --no-default-features
