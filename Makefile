@@ -17,22 +17,28 @@ export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 RUST_SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find src -type f 2>/dev/null)
-GPU_ENVIRONMENT = PYTHONPATH=$(CURDIR)/build/gpu-package$${PYTHONPATH:+:$$PYTHONPATH} PYGPU_BACKEND=cuda
+GPU_PYTHONPATH = PYTHONPATH=$(CURDIR)/build/gpu-package$${PYTHONPATH:+:$$PYTHONPATH}
+GPU_ENVIRONMENT = $(GPU_PYTHONPATH) PYGPU_BACKEND=cuda
+HIP_ON_CUDA := build/hip-on-cuda/libamdhip64.so.7
+HIP_ENVIRONMENT = $(GPU_PYTHONPATH) PYGPU_BACKEND=hip \
+    LD_LIBRARY_PATH=$(CURDIR)/$(dir $(HIP_ON_CUDA))$${LD_LIBRARY_PATH:+:$$LD_LIBRARY_PATH}
+NVCC ?= $(firstword $(wildcard $(CUDA_HOME)/bin/nvcc /usr/local/cuda/bin/nvcc) nvcc)
 # A surrounding conda environment would make maturin refuse to choose between the two.
 MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin
 
 SIMULATED := --manifest-path tests/simulated_driver/Cargo.toml --target-dir build/simulated/target
 
-.PHONY: help demo test check wheel gpu-test gpu-sanitize gpu-bench .gpu-package .simulated-drivers bench clean distclean
+.PHONY: help demo test check wheel gpu-test gpu-test-cuda gpu-test-hip gpu-sanitize gpu-bench .gpu-package \
+    .simulated-drivers bench clean distclean
 .DELETE_ON_ERROR:
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: .venv/.extension-release ## Install into .venv and run the main job on a real file, on whatever device there is
 	$(BIN)/python examples/demo.py
 
-test: .venv/.extension-dev .venv/.group-test .simulated-drivers ## Rust tests without Python, then the Python tests
+test: .venv/.extension-dev .venv/.group-test .simulated-drivers build/amd/.ready ## Rust tests, then the Python tests
 	cargo test --no-default-features
 	cargo test --locked $(SIMULATED)
 	$(BIN)/python -m pytest tests docs README.md --ignore=tests/gpu $(PYTEST_ARGS)
@@ -57,13 +63,24 @@ wheel: .venv/.group-build ## Build the release wheel into dist/ and hold its siz
 	@wc -c dist/*.whl | awk -v limit=$(WHEEL_MAX_BYTES) \
 	    '{ print $$2 ": " $$1 " of at most " limit " bytes"; if ($$1 > limit) exit 1 }'
 
-# The next three run where there is no Rust: they take the wheel that lies in dist/, and pytest and the peers from PYTHON's
+# The next five run where there is no Rust: they take the wheel that lies in dist/, and pytest and the peers from PYTHON's
 # own packages. PYTEST_ARGS=tests/gpu runs only what needs a device; without it the other tests run on the device too.
-gpu-test: .gpu-package ## Run all tests and tests/gpu on CUDA with the wheel in dist/, report in RESULTS (PYTHON=... has pytest)
+gpu-test: ## Run all tests on CUDA, then on HIP over CUDA, with the wheel in dist/ (PYTHON=... has pytest)
+	status=0; \
+	$(MAKE) gpu-test-cuda || status=$$?; \
+	$(MAKE) gpu-test-hip || status=$$?; exit $$status
+
+gpu-test-cuda: .gpu-package ## Run all tests and tests/gpu on CUDA, report in RESULTS
 	@mkdir -p $(RESULTS)
 	status=0; \
 	$(GPU_ENVIRONMENT) $(PYTHON) -m pytest -W default --junitxml=$(RESULTS)/gpu-tests.xml $(PYTEST_ARGS) || status=$$?; \
-	$(GPU_ENVIRONMENT) $(PYTHON) tests/gpu/summary.py $(RESULTS); exit $$status
+	$(GPU_ENVIRONMENT) $(PYTHON) tests/gpu/summary.py $(RESULTS)/gpu-tests.xml; exit $$status
+
+gpu-test-hip: .gpu-package $(HIP_ON_CUDA) ## The same on the HIP backend, whose calls a test library hands on to CUDA
+	@mkdir -p $(RESULTS)
+	status=0; \
+	$(HIP_ENVIRONMENT) $(PYTHON) -m pytest -W default --junitxml=$(RESULTS)/gpu-tests-hip.xml $(PYTEST_ARGS) || status=$$?; \
+	$(HIP_ENVIRONMENT) $(PYTHON) tests/gpu/summary.py $(RESULTS)/gpu-tests-hip.xml; exit $$status
 
 gpu-sanitize: .gpu-package ## Run compute-sanitizer's memcheck with leak check over the tests that import no peer
 	$(GPU_ENVIRONMENT) PYTHON=$(PYTHON) RESULTS=$(RESULTS) tests/gpu/run_sanitizer.sh
@@ -79,10 +96,15 @@ gpu-bench: .gpu-package ## Run the Python benchmarks with the wheel in dist/, be
 	rm -rf build/gpu-package
 	$(PYTHON) -m pip install --quiet --no-deps --no-index --target build/gpu-package dist/*.whl
 
+$(HIP_ON_CUDA): tests/gpu/hip_on_cuda/hip_on_cuda.c
+	@mkdir -p $(dir $@)
+	$(NVCC) -O2 -shared -Xcompiler -fPIC,-Wall -o $@ $< -lcuda
+
 # Copied, not linked: a driver that a process has open must not change under it. Cargo knows whether there is anything to do.
 .simulated-drivers:
 	cargo build --quiet --locked $(SIMULATED)
 	cp --remove-destination build/simulated/target/debug/libsimulated_cuda.so build/simulated/libcuda.so.1
+	cp --remove-destination build/simulated/target/debug/libsimulated_hip.so build/simulated/libamdhip64.so.7
 
 bench: .venv/.extension-release ## Rust and Python benchmarks, each against its peer in one run
 	cargo bench --no-default-features
@@ -123,6 +145,10 @@ distclean: clean ## Also remove .venv and .tools
 	$(MATURIN) develop --quiet --release
 	rm -f .venv/.extension-dev
 	touch $@
+
+# AMD's HIP runtime, for the tests that ask it why there is no device. Without it they skip, so this never fails.
+build/amd/.ready: tests/fetch_amd_runtime.sh
+	tests/fetch_amd_runtime.sh build/amd
 
 # An unoptimised build takes less than half as long and is quick enough for a hundred crates.
 .tools/.cargo-deny-$(CARGO_DENY_VERSION):

@@ -200,8 +200,8 @@ impl Allocation {
         if *self.lent_out.get_mut() {
             match Mark::record_device(self.device())? {
                 Some(mark) => self.stream.wait_event(mark.event())?,
-                // The legacy default stream waits for every blocking stream of the device.
-                None => self.stream.wait_for(&Stream::default_of(self.device()))?,
+                // The borrower may be on a stream that nothing waits for by itself: only the host can wait for all of them.
+                None => self.device().synchronize()?,
             }
         }
         Ok(())

@@ -35,8 +35,8 @@ fn backend_dict<'py>(py: Python<'py>, report: &BackendReport) -> PyResult<Bound<
 /// dict
 ///     `version`; `backend`, the name of the one that is used unless another is named, or None; `backend_error`, why there
 ///     is none, or None; `PYGPU_BACKEND`, what that variable asks for, or None; and `backends`, a list of dicts with `name`,
-///     `available`, `reason` (why it is not), `library` (the file that was opened), `driver_version` as 12080 for 12.8,
-///     `searched` (pairs of a library that could not be opened and the reason), and `devices` (dicts as from
+///     `available`, `reason` (why it is not), `library` (the file that was opened), `driver_version` (12080 for CUDA 12.8,
+///     60443483 for HIP 6.4.43483), `searched` (pairs of a library that could not be opened and the reason), and `devices` (dicts as from
 ///     :func:`device_properties`).
 ///
 /// Examples
@@ -60,9 +60,14 @@ fn config(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     Ok(dict)
 }
 
-/// `12080` as `12.8`.
-fn version_text(version: i32) -> String {
-    format!("{}.{}", version / 1000, version % 1000 / 10)
+/// `12080` as `12.8`, `60443483` of HIP as `6.4.43483`.
+fn version_text(kind: BackendKind, version: i32) -> String {
+    match kind {
+        BackendKind::Hip => {
+            format!("{}.{}.{}", version / 10_000_000, version / 100_000 % 100, version % 100_000)
+        }
+        _ => format!("{}.{}", version / 1000, version % 1000 / 10),
+    }
 }
 
 fn device_line(kind: BackendKind, index: usize, device: &DeviceProperties) -> String {
@@ -70,12 +75,13 @@ fn device_line(kind: BackendKind, index: usize, device: &DeviceProperties) -> St
     let (major, minor) = device.compute_capability;
     match kind {
         BackendKind::Cpu => format!("    cpu: {}, {memory:.1} GiB", device.name),
-        _ => format!(
-            "    {}:{index}: {}, {memory:.1} GiB, compute capability {major}.{minor} ({})",
-            kind.name(),
-            device.name,
-            device.architecture
+        BackendKind::Cuda => format!(
+            "    cuda:{index}: {}, {memory:.1} GiB, compute capability {major}.{minor} ({})",
+            device.name, device.architecture
         ),
+        BackendKind::Hip => {
+            format!("    hip:{index}: {}, {memory:.1} GiB, {}", device.name, device.architecture)
+        }
     }
 }
 
@@ -87,7 +93,7 @@ fn backend_lines(entry: &BackendReport) -> Vec<String> {
     }
     if entry.driver_version != 0 {
         // A text that is being built takes everything.
-        let _ = write!(line, ", driver {}", version_text(entry.driver_version));
+        let _ = write!(line, ", driver {}", version_text(entry.kind, entry.driver_version));
     }
     if !entry.library.is_empty() {
         let _ = write!(line, ", {}", entry.library);

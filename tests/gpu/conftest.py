@@ -1,4 +1,4 @@
-"""Fixtures of the tests on a device. Every file here skips itself where there is no CUDA (`support.require_cuda`)."""
+"""Fixtures of the tests on a device. Every file here skips itself where there is none for it (`support.require_*`)."""
 
 from __future__ import annotations
 

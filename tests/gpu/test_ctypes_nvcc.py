@@ -11,7 +11,7 @@ import PyGPU
 from gpu import support
 from gpu.kernel_library import Kernels
 
-support.require_cuda()
+support.require_gpu()
 
 COUNT = 100_003
 

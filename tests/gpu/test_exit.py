@@ -9,7 +9,7 @@ import pytest
 from gpu import support
 from gpu.kernel_library import Kernels
 
-support.require_cuda()
+support.require_gpu()
 pytestmark = pytest.mark.starts_processes
 
 SCRIPTS = {
@@ -133,6 +133,7 @@ def test_the_process_ends_cleanly_with_work_in_flight(kernels: Kernels) -> None:
 
 @pytest.mark.parametrize("first", ["torch", "cupy", "jax", "numba.cuda"])
 def test_the_process_ends_cleanly_beside(first: str) -> None:
+    support.require_peers()
     pytest.importorskip(first)
     share = {
         "torch": "import torch; shared = torch.from_dlpack(array); kept = PyGPU.asarray(torch.zeros(9, device='cuda'))",
