@@ -16,12 +16,12 @@ FAULT = """
     import ctypes, sys
     import numpy, PyGPU
     library = ctypes.CDLL(sys.argv[1])
-    library.fault.argtypes = [ctypes.c_void_p]
+    library.guest_fault.argtypes = [ctypes.c_void_p]
     array = PyGPU.zeros(1000)
     stream, event = PyGPU.Stream(), PyGPU.Event()
     pinned = PyGPU.empty_pinned(10)
     capsule = array.__dlpack__()
-    assert library.fault(0) == 0
+    assert library.guest_fault(0) == 0
     try:
         PyGPU.synchronize()
     except PyGPU.CudaError as error:

@@ -176,3 +176,39 @@ pub unsafe fn delete_in_thread(tensor: u64) {
         let _ = thread.join();
     }
 }
+
+/// Defines the launches in an export layer, by its own `export!`; `$device` gives the device of a call.
+#[macro_export]
+macro_rules! export_guests {
+    ($export:ident, $device:path) => {
+        $export! {
+            fn guest_spin(on, seconds: f64, stream: u64) {
+                on.driver.spin(on.name, $device(on)?, seconds, stream)
+            }
+
+            fn guest_fill(on, out: u64, value: f32, count: i64, stream: u64) {
+                on.driver.fill_items(on.name, $device(on)?, $crate::guest::Items::dense(out, count), value, stream)
+            }
+
+            fn guest_axpy(on, y: u64, x: u64, a: f32, count: i64, stream: u64) {
+                let [y, x] = [y, x].map(|address| $crate::guest::Items::dense(address, count));
+                on.driver.axpy(on.name, $device(on)?, (y, a, x), stream)
+            }
+
+            fn guest_read_strided(on, out: u64, address: u64, stride: i64, count: i64, stream: u64) {
+                let source = $crate::guest::Items { address, stride, count };
+                on.driver.read_items(on.name, $device(on)?, ($crate::guest::Items::dense(out, count), source), stream)
+            }
+
+            fn guest_fault(on, stream: u64) {
+                on.driver.write_nowhere(on.name, $device(on)?, stream)
+            }
+
+            fn guest_delete_in_thread(_on, tensor: u64) {
+                // SAFETY: the caller of the C function promises it.
+                unsafe { $crate::guest::delete_in_thread(tensor) };
+                Ok(())
+            }
+        }
+    };
+}

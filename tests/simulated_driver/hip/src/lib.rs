@@ -13,6 +13,7 @@ pub mod entry;
 pub mod error;
 pub mod event;
 pub mod fill;
+pub mod guest;
 pub mod memory;
 pub mod pool;
 pub mod stream;
@@ -29,6 +30,7 @@ pub static NAMES: std::sync::LazyLock<Vec<&'static str>> = std::sync::LazyLock::
         fill::NAMES,
         stream::NAMES,
         event::NAMES,
+        guest::NAMES,
     ];
     modules.concat()
 });
