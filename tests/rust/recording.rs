@@ -126,6 +126,9 @@ impl Backend for Recording {
     ) -> Result<Address> {
         if countdown(&self.refuse_allocations) {
             return Err(Error::OutOfMemory(Box::new(OutOfMemory {
+                operation: "allocate_from_pool",
+                name: "OUT_OF_MEMORY".to_owned(),
+                text: "out of memory".to_owned(),
                 requested: bytes,
                 device: format!("cuda:{device}"),
                 free: Some(10),
