@@ -8,7 +8,9 @@ mod cpu;
 mod cuda;
 mod exit;
 mod fork;
+mod hip;
 mod loader;
+mod pitched;
 mod registry;
 
 pub use exit::close as close_drivers;
@@ -214,7 +216,7 @@ pub trait Backend: Send + Sync {
     fn kind(&self) -> BackendKind;
     /// How many devices; at least one, since a backend without a device is not opened.
     fn device_count(&self) -> i32;
-    /// The driver's version, as 12080 for 12.8; 0 on the CPU.
+    /// The driver's version by its own count: 12080 for CUDA 12.8, 60443483 for HIP 6.4.43483; 0 on the CPU.
     fn driver_version(&self) -> i32;
     /// The library that was opened; empty on the CPU.
     fn library(&self) -> &str;

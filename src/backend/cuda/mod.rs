@@ -11,7 +11,6 @@ mod errors;
 mod events;
 mod memory;
 mod open;
-mod pitched;
 mod properties;
 mod streams;
 mod sys;
