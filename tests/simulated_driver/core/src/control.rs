@@ -221,4 +221,3 @@ macro_rules! export_controls {
         }
     };
 }
-

@@ -82,7 +82,9 @@ mod tests {
         clock.raise(1, 4);
         assert!(history.note(touch(1, 4, 0, 8, true), &Clock::default(), |_| 0).is_none());
         assert!(history.note(touch(2, 1, 0, 4, false), &clock, |_| 0).is_none());
-        assert!(history.note(touch(3, 1, 4, 4, false), &Clock::default(), |stream| u64::from(stream == 1) * 4).is_none());
+        assert!(
+            history.note(touch(3, 1, 4, 4, false), &Clock::default(), |stream| u64::from(stream == 1) * 4).is_none()
+        );
     }
 
     #[test]

@@ -2,9 +2,7 @@
 
 use crate::arena::{FRESH, pointer};
 use crate::clock::Clock;
-use crate::code::{
-    HOST_MEMORY_ALREADY_REGISTERED, HOST_MEMORY_NOT_REGISTERED, INVALID_VALUE, OUT_OF_MEMORY, Outcome,
-};
+use crate::code::{HOST_MEMORY_ALREADY_REGISTERED, HOST_MEMORY_NOT_REGISTERED, INVALID_VALUE, OUT_OF_MEMORY, Outcome};
 use crate::driver::Driver;
 use crate::finding::Kind;
 use crate::history::History;

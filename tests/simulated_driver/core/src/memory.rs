@@ -50,10 +50,15 @@ impl State {
         let block = Allocation { device, bytes, pool, history: History::default() };
         let space = block.space();
         let start = self.devices[device].ranges.take(space).ok_or(OUT_OF_MEMORY)?;
-        let gone: Vec<u64> = self.dead.range(..start + space).rev().map_while(|(old, dead)| {
-            (old + dead.bytes.next_multiple_of(ALIGNMENT) > start).then_some(*old)
-        }).collect();
-        gone.iter().for_each(|old| drop(self.dead.remove(old)));
+        let gone: Vec<u64> = self
+            .dead
+            .range(..start + space)
+            .rev()
+            .map_while(|(old, dead)| (old + dead.bytes.next_multiple_of(ALIGNMENT) > start).then_some(*old))
+            .collect();
+        for old in gone {
+            self.dead.remove(&old);
+        }
         self.allocations.insert(start, block);
         Ok(start)
     }

@@ -85,8 +85,9 @@ impl Region {
 
     /// Where each row begins.
     pub fn rows(&self) -> impl Iterator<Item = u64> + '_ {
-        (0..self.extent.depth)
-            .flat_map(move |z| (0..self.extent.height).map(move |y| self.start + z * self.plane_pitch + y * self.row_pitch))
+        (0..self.extent.depth).flat_map(move |z| {
+            (0..self.extent.height).map(move |y| self.start + z * self.plane_pitch + y * self.row_pitch)
+        })
     }
 
     /// Whether any byte of `from .. to` is touched.

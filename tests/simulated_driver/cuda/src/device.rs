@@ -2,8 +2,8 @@
 
 use std::ffi::c_char;
 
-use simulated_core::control::give;
 use simulated_core::code::INVALID_VALUE;
+use simulated_core::control::give;
 
 use crate::attributes::attribute;
 use crate::entry::{Call, Out, export};
