@@ -7,6 +7,7 @@ also where they happened to go well.
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -26,14 +27,15 @@ gpu_only = pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="the CPU has
 
 
 @pytest.fixture(params=[0, 200], ids=["at once", "delayed"])
-def unrest(request: pytest.FixtureRequest) -> None:
+def unrest(request: pytest.FixtureRequest) -> Iterator[None]:
     """Delay work at random where the driver can, so that what is not in order goes wrong."""
     PyGPU.zeros(1)
     driver = simulated.driver()
-    if driver is None:
-        return
-    driver.delay(0, most=request.param)
-    request.addfinalizer(lambda: driver.delay(0))
+    if driver is not None:
+        driver.delay(0, most=request.param)
+    yield
+    if driver is not None:
+        driver.delay(0)
 
 
 class Walk:
