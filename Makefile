@@ -23,6 +23,8 @@ HIP_ON_CUDA := build/hip-on-cuda/libamdhip64.so.7
 HIP_ENVIRONMENT = $(GPU_PYTHONPATH) PYGPU_BACKEND=hip \
     LD_LIBRARY_PATH=$(CURDIR)/$(dir $(HIP_ON_CUDA))$${LD_LIBRARY_PATH:+:$$LD_LIBRARY_PATH}
 NVCC ?= $(firstword $(wildcard $(CUDA_HOME)/bin/nvcc /usr/local/cuda/bin/nvcc) nvcc)
+# A simulated GPU in place of each vendor's library.
+SIMULATED_GPU = LD_LIBRARY_PATH=$(CURDIR)/build/simulated$${LD_LIBRARY_PATH:+:$$LD_LIBRARY_PATH}
 # A surrounding conda environment would make maturin refuse to choose between the two.
 MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin
 
@@ -38,10 +40,12 @@ help: ## Show this list
 demo: .venv/.extension-release ## Install into .venv and run the main job on a real file, on whatever device there is
 	$(BIN)/python examples/demo.py
 
-test: .venv/.extension-dev .venv/.group-test .simulated-drivers build/amd/.ready ## Rust tests, then the Python tests
+test: .venv/.extension-dev .venv/.group-test .simulated-drivers build/amd/.ready ## Rust tests, then the Python tests on the CPU and on simulated GPUs
 	cargo test --no-default-features
 	cargo test --locked $(SIMULATED)
 	$(BIN)/python -m pytest tests docs README.md --ignore=tests/gpu $(PYTEST_ARGS)
+	$(SIMULATED_GPU) PYGPU_BACKEND=cuda $(BIN)/python -m pytest tests $(PYTEST_ARGS)
+	$(SIMULATED_GPU) PYGPU_BACKEND=hip $(BIN)/python -m pytest tests $(PYTEST_ARGS)
 
 check: .venv/.extension-dev .venv/.group-check .tools/.cargo-deny-$(CARGO_DENY_VERSION) ## Formatting, lints, types, stubs, licences
 	cargo fmt --check

@@ -40,6 +40,10 @@ class Driver:
             getattr(library, name).argtypes = [ctypes.c_char_p, ctypes.c_size_t]
             getattr(library, name).restype = ctypes.c_size_t
 
+    def call(self, name: str, *arguments: int) -> int:
+        """Make a call of the driver itself, as another library would; its code."""
+        return getattr(self.library, name)(*map(ctypes.c_uint64, arguments))
+
     def fault(self, name: str, code: int, nth: int = 1, times: int = 1) -> None:
         """Let the nth call from now on of an exported name return a code."""
         if self.library.sim_fault(name.encode(), nth, code, times) != 0:
