@@ -57,8 +57,16 @@ SUPERSEDED = {
     "hipMalloc",
     "hipFree",
 }
-# Made when something has failed. That they fail too changes no more than the words of the error.
-AFTERWARDS = {"cuGetErrorName", "cuGetErrorString", "hipGetErrorName", "hipGetErrorString", "hipGetLastError"}
+# Made when something has failed. That they fail too changes no more than the words of the error, or leaves a pool unused.
+AFTERWARDS = {
+    "cuGetErrorName",
+    "cuGetErrorString",
+    "cuMemPoolDestroy",
+    "hipGetErrorName",
+    "hipGetErrorString",
+    "hipGetLastError",
+    "hipMemPoolDestroy",
+}
 # Where the driver refuses one of these, what it keeps is its own: better leaked than used again.
 GIVING_BACK = re.compile(r"Free|Destroy|Unregister|Reset|TrimTo")
 
