@@ -42,6 +42,7 @@ test: .venv/.extension-dev .venv/.group-test .simulated-drivers build/amd/.ready
 	cargo test --no-default-features
 	cargo test --locked $(SIMULATED)
 	$(BIN)/python -m pytest tests docs README.md --ignore=tests/gpu $(PYTEST_ARGS)
+	LD_LIBRARY_PATH=$(CURDIR)/build/simulated PYGPU_BACKEND=hip $(BIN)/python -m pytest tests --ignore=tests/gpu $(PYTEST_ARGS)
 
 check: .venv/.extension-dev .venv/.group-check .tools/.cargo-deny-$(CARGO_DENY_VERSION) ## Formatting, lints, types, stubs, licences
 	cargo fmt --check
