@@ -174,6 +174,34 @@ impl Driver {
         Ok(device)
     }
 
+    /// A context beside the primary one, as some programs make. It is no more than another name of the device.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn create_context(&self, device: i32) -> Outcome<u64> {
+        let mut state = self.lock();
+        let device = state.has_device(device)?;
+        state.check(device)?;
+        let context = state.handles.take();
+        state.contexts.insert(context, device);
+        Ok(context)
+    }
+
+    /// Ends such a context.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn destroy_context(&self, context: u64) -> Outcome<()> {
+        let device = self.device_of_context(context)?;
+        let mut state = self.drain(device);
+        if state.devices[device].context == Some(context) {
+            return Err(INVALID_CONTEXT);
+        }
+        state.contexts.remove(&context);
+        state.dead_contexts.insert(context);
+        Ok(())
+    }
+
     /// The primary context of a device, if there is one.
     pub fn context(&self, device: usize) -> Option<u64> {
         self.lock().devices[device].context
