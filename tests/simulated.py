@@ -115,7 +115,9 @@ def _loaded(name: str) -> Driver | None:
 
 def driver() -> Driver | None:
     """The simulated driver of the process; None before PyGPU has opened it and where there is another or none."""
-    found = [loaded for loaded in map(_loaded, LIBRARIES) if loaded is not None]
+    # Asking PyGPU for its configuration opens both; the default is the first.
+    names = reversed(LIBRARIES) if os.environ.get("PYGPU_BACKEND") == "hip" else LIBRARIES
+    found = [loaded for loaded in map(_loaded, names) if loaded is not None]
     if not found:
         _loaded.cache_clear()
         return None
