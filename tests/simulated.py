@@ -30,6 +30,7 @@ class Driver:
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self.library = library
+        self.is_hip = hasattr(library, "hipInit")
         library.sim_fault.argtypes = [ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint32, ctypes.c_int64]
         library.sim_delay_between.argtypes = [ctypes.c_uint64] * 3
         library.sim_delay_between.restype = None
@@ -39,6 +40,22 @@ class Driver:
         for name in ("sim_reports", "sim_calls", "sim_live"):
             getattr(library, name).argtypes = [ctypes.c_char_p, ctypes.c_size_t]
             getattr(library, name).restype = ctypes.c_size_t
+
+    def call(self, name: str, *arguments: int) -> int:
+        """Make a call of the driver itself, as another library would; its code."""
+        return getattr(self.library, name)(*map(ctypes.c_uint64, arguments))
+
+    def foreign_fill(self, address: int, value: int, count: int, stream: int) -> None:
+        """Set bytes as another library would, in either vendor's words."""
+        name = "hipMemsetD8Async" if self.is_hip else "cuMemsetD8Async"
+        assert self.call(name, address, value, count, stream) == 0
+
+    def foreign_upload(self, target: int, source: int, count: int, stream: int) -> None:
+        """Copy bytes of the host to the device as another library would, in either vendor's words."""
+        if self.is_hip:
+            assert self.call("hipMemcpyAsync", target, source, count, 1, stream) == 0
+        else:
+            assert self.call("cuMemcpyHtoDAsync_v2", target, source, count, stream) == 0
 
     def fault(self, name: str, code: int, nth: int = 1, times: int = 1) -> None:
         """Let the nth call from now on of an exported name return a code."""

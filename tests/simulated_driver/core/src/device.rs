@@ -143,7 +143,8 @@ impl Driver {
         state.learn(&crate::clock::Clock::default());
         let gone: Vec<u64> = state.allocations.iter().filter(|entry| entry.1.device == index).map(|e| *e.0).collect();
         for start in gone {
-            state.bury("cuDevicePrimaryCtxReset", start);
+            let Some(block) = state.bury("a reset of the device", start) else { continue };
+            state.devices[index].ranges.give(start, block.space());
         }
         let device = &mut state.devices[index];
         (device.retained, device.plain, device.sticky, device.default_pool) = (0, 0, None, None);
@@ -205,6 +206,14 @@ impl Driver {
     /// The primary context of a device, if there is one.
     pub fn context(&self, device: usize) -> Option<u64> {
         self.lock().devices[device].context
+    }
+
+    /// Refuses once work on a device has failed.
+    ///
+    /// # Errors
+    /// The code of that work.
+    pub fn check_device(&self, device: usize) -> Outcome<()> {
+        self.lock().check(device)
     }
 
     /// From now on every call that needs the context of the device returns the code.
