@@ -30,6 +30,7 @@ class Driver:
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self.library = library
+        self.is_hip = hasattr(library, "hipInit")
         library.sim_fault.argtypes = [ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint32, ctypes.c_int64]
         library.sim_delay_between.argtypes = [ctypes.c_uint64] * 3
         library.sim_delay_between.restype = None
@@ -43,6 +44,18 @@ class Driver:
     def call(self, name: str, *arguments: int) -> int:
         """Make a call of the driver itself, as another library would; its code."""
         return getattr(self.library, name)(*map(ctypes.c_uint64, arguments))
+
+    def foreign_fill(self, address: int, value: int, count: int, stream: int) -> None:
+        """Set bytes as another library would, in either vendor's words."""
+        name = "hipMemsetD8Async" if self.is_hip else "cuMemsetD8Async"
+        assert self.call(name, address, value, count, stream) == 0
+
+    def foreign_upload(self, target: int, source: int, count: int, stream: int) -> None:
+        """Copy bytes of the host to the device as another library would, in either vendor's words."""
+        if self.is_hip:
+            assert self.call("hipMemcpyAsync", target, source, count, 1, stream) == 0
+        else:
+            assert self.call("cuMemcpyHtoDAsync_v2", target, source, count, stream) == 0
 
     def fault(self, name: str, code: int, nth: int = 1, times: int = 1) -> None:
         """Let the nth call from now on of an exported name return a code."""
@@ -119,7 +132,9 @@ def _loaded(name: str) -> Driver | None:
 
 def driver() -> Driver | None:
     """The simulated driver of the process; None before PyGPU has opened it and where there is another or none."""
-    found = [loaded for loaded in map(_loaded, LIBRARIES) if loaded is not None]
+    # Asking PyGPU for its configuration opens both; the default is the first.
+    names = reversed(LIBRARIES) if os.environ.get("PYGPU_BACKEND") == "hip" else LIBRARIES
+    found = [loaded for loaded in map(_loaded, names) if loaded is not None]
     if not found:
         _loaded.cache_clear()
         return None

@@ -170,7 +170,7 @@ def test_memory_that_was_lent_out_is_freed_behind_work_that_nobody_told_of() -> 
     driver.delay(5000, stream.handle)
     a = PyGPU.zeros(100, "uint8")
     pointer, capsule = a.ptr, a.__dlpack__(stream=stream.handle)
-    assert driver.call("cuMemsetD8Async", pointer, 1, 100, stream.handle) == 0
+    driver.foreign_fill(pointer, 1, 100, stream.handle)
     del a, capsule
     assert (PyGPU.full(100, 2, "uint8").get() == 2).all()
 
@@ -185,7 +185,7 @@ def test_pinned_memory_is_not_used_again_while_a_copy_that_nobody_told_of_reads_
     driver.delay(5000, stream.handle)
     pinned = PyGPU.empty_pinned(100, "uint8")
     pinned[...] = 1
-    assert driver.call("cuMemcpyHtoDAsync_v2", a.ptr, pinned.ctypes.data, 100, stream.handle) == 0
+    driver.foreign_upload(a.ptr, pinned.ctypes.data, 100, stream.handle)
     del pinned
     PyGPU.empty_pinned(100, "uint8")[...] = 2
     stream.synchronize()
