@@ -9,10 +9,11 @@
 
 mod fill;
 mod host;
+pub mod ring;
 mod staged;
 
 use crate::array::Array;
-use crate::backend::{Address, Direction, Extent, Pitched};
+use crate::backend::{Address, Direction, Extent, Pitched, PointerKind};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::layout::{self, Blocks, Layout, Order, Uniform};
@@ -65,6 +66,15 @@ fn check_shapes(target: &Layout, source: &Layout) -> Result<()> {
     )))
 }
 
+/// Whether a device reads and writes the host memory itself, so that an asynchronous copy goes on using it.
+///
+/// # Errors
+/// The driver's.
+pub fn is_pinned(device: Device, host: &HostSide) -> Result<bool> {
+    let low = host.layout.extent().map_or(0, |(low, _)| low);
+    Ok(!device.is_cpu() && device.backend().pointer_kind(at(host.address, low))? != PointerKind::Unregistered)
+}
+
 /// Copies host memory into an array, in the order of `stream`.
 ///
 /// # Errors
@@ -81,6 +91,16 @@ pub unsafe fn to_device(target: &Array, source: &HostSide, stream: &Stream) -> R
     if device.is_cpu() {
         // SAFETY: the target is an array's own memory, the source promised by the caller; they may be the same memory.
         return unsafe { host::copy_overlapping(side_of(target), side_of_host(source)) };
+    }
+    if let Some(ring) = ring::open(device, source, target.layout().nbytes() as usize)? {
+        if !is_direct(&Blocks::of(target.layout(), &target.layout().dense_like())?) {
+            let scratch = Array::on_new_memory(target.layout().dense_like(), target.dtype(), stream.clone())?;
+            // SAFETY: as promised by the caller.
+            with_access(&scratch, Access::Write, stream, || unsafe { ring.upload(&scratch, source, stream) })?;
+            return between(target, &scratch, stream);
+        }
+        // SAFETY: as promised by the caller.
+        return with_access(target, Access::Write, stream, || unsafe { ring.upload(target, source, stream) });
     }
     let blocks = Blocks::of(target.layout(), &source.layout)?;
     if is_direct(&blocks) {
@@ -123,6 +143,16 @@ pub unsafe fn to_host(target: &HostSide, source: &Array, stream: &Stream) -> Res
     if device.is_cpu() {
         // SAFETY: the source is an array's own memory, the target promised by the caller; they may be the same memory.
         return unsafe { host::copy_overlapping(side_of_host(target), side_of(source)) };
+    }
+    if let Some(ring) = ring::open(device, target, source.layout().nbytes() as usize)? {
+        if !is_direct(&Blocks::of(&source.layout().dense_like(), source.layout())?) {
+            let scratch = Array::on_new_memory(source.layout().dense_like(), source.dtype(), stream.clone())?;
+            between(&scratch, source, stream)?;
+            // SAFETY: as promised by the caller.
+            return with_access(&scratch, Access::Read, stream, || unsafe { ring.download(target, &scratch, stream) });
+        }
+        // SAFETY: as promised by the caller.
+        return with_access(source, Access::Read, stream, || unsafe { ring.download(target, source, stream) });
     }
     let blocks = Blocks::of(&target.layout, source.layout())?;
     if is_direct(&blocks) {
