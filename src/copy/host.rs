@@ -35,6 +35,8 @@ pub(super) unsafe fn copy(target: Side<'_>, source: Side<'_>) -> Result<()> {
 const SMALL: i64 = 16;
 /// Bytes that memory gives at once.
 const CACHE_LINE: u64 = 64;
+/// So many of them stay in the nearest cache from one line of the target to the next.
+const NEAR_LINES: i64 = 256;
 /// Items of a tile along each axis: its lines of both sides stay in the nearest cache.
 const TILE: i64 = 32;
 
@@ -46,6 +48,7 @@ fn crossing(pieces: &Pieces) -> Option<usize> {
     let crosses = row.strides[1] != 0
         && row.strides[1].unsigned_abs() < column.strides[1].unsigned_abs()
         && column.strides[1].unsigned_abs() >= CACHE_LINE
+        && column.len > NEAR_LINES
         && row.len.min(column.len) > 1
         && pieces.width <= SMALL;
     crosses.then_some(place)

@@ -6,9 +6,9 @@
 //!
 //! Owns large blocks only, whole huge pages each; smaller memory is the C library's business. Knows no device and no Python.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::backend::Address;
 
@@ -19,20 +19,20 @@ pub const LEAST: usize = HUGE;
 /// What is kept unless somebody says otherwise: this part of the machine's memory.
 const PART: usize = 16;
 
-#[derive(Default)]
 struct Blocks {
     /// Blocks that nobody holds, the latest last.
     kept: Vec<(Address, usize)>,
     kept_bytes: usize,
     /// Sizes of the blocks that somebody holds.
-    held: HashMap<Address, usize>,
+    held: BTreeMap<Address, usize>,
 }
 
-static BLOCKS: LazyLock<Mutex<Blocks>> = LazyLock::new(|| {
-    watch_forks();
-    Mutex::default()
-});
-static BOUND: LazyLock<AtomicUsize> = LazyLock::new(|| AtomicUsize::new(machine_memory() / PART));
+// Nothing here is made on first use: a child that is forked while another thread makes it would wait for that for ever.
+static BLOCKS: Mutex<Blocks> = Mutex::new(Blocks { kept: Vec::new(), kept_bytes: 0, held: BTreeMap::new() });
+static WATCHES_FORKS: AtomicBool = AtomicBool::new(false);
+/// `UNSET` until somebody asks.
+static BOUND: AtomicUsize = AtomicUsize::new(UNSET);
+const UNSET: usize = usize::MAX;
 
 fn blocks() -> MutexGuard<'static, Blocks> {
     BLOCKS.lock().unwrap_or_else(PoisonError::into_inner)
@@ -40,6 +40,7 @@ fn blocks() -> MutexGuard<'static, Blocks> {
 
 /// Memory of at least `bytes`, uninitialised; none if the system has none.
 pub fn allocate(bytes: usize) -> Option<Address> {
+    watch_forks();
     let bytes = bytes.max(1).checked_next_multiple_of(HUGE)?;
     let found = {
         let mut blocks = blocks();
@@ -106,12 +107,18 @@ pub fn trim(keep: usize) {
 
 /// Most bytes that are kept.
 pub fn limit() -> usize {
-    BOUND.load(Ordering::Relaxed)
+    match BOUND.load(Ordering::Relaxed) {
+        UNSET => {
+            let part = machine_memory() / PART;
+            BOUND.compare_exchange(UNSET, part, Ordering::Relaxed, Ordering::Relaxed).err().unwrap_or(part)
+        }
+        bytes => bytes,
+    }
 }
 
 /// Sets how many bytes are kept, and gives back what is too much.
 pub fn set_limit(bytes: usize) {
-    BOUND.store(bytes, Ordering::Relaxed);
+    BOUND.store(bytes.min(UNSET - 1), Ordering::Relaxed);
     trim(bytes);
 }
 
@@ -167,6 +174,9 @@ fn machine_memory() -> usize {
 
 /// Holds the lock while the process forks: a child of a thread that had it in another would find it locked for ever.
 fn watch_forks() {
+    if WATCHES_FORKS.load(Ordering::Relaxed) || WATCHES_FORKS.swap(true, Ordering::Relaxed) {
+        return;
+    }
     // The only failure is a lack of memory for the entry, which leaves the risk that there was.
     // SAFETY: the handlers are static and do not unwind.
     unsafe { libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork)) };

@@ -27,8 +27,8 @@ use crate::memory::{pinned, pool, recycled};
 /// Examples
 /// --------
 /// >>> import PyGPU
-/// >>> sorted(PyGPU.memory_statistics())[:3]
-/// ['bytes', 'count', 'peak']
+/// >>> sorted(PyGPU.memory_statistics())[:2]
+/// ['bytes', 'count']
 #[pyfunction]
 #[pyo3(signature = (device=None))]
 fn memory_statistics<'py>(py: Python<'py>, device: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyDict>> {

@@ -24,8 +24,7 @@ pub(super) fn upload(py: Python<'_>, target: &Array, source: &Bound<'_, PyUntype
     py.without_gil(|| {
         let stream = stream::current(target.device());
         // SAFETY: the ndarray is borrowed by the caller, and the stream is waited for.
-        unsafe { copy::to_device(target, &side, &stream)? };
-        finish(&stream)
+        unsafe { copy::to_device_and_wait(target, &side, &stream) }
     })?;
     Ok(())
 }
@@ -39,14 +38,9 @@ pub(super) fn download(py: Python<'_>, target: &Bound<'_, PyUntypedArray>, sourc
     py.without_gil(|| {
         let stream = stream::current(source.device());
         // SAFETY: the ndarray is borrowed by the caller, and the stream is waited for.
-        unsafe { copy::to_host(&side, source, &stream)? };
-        finish(&stream)
+        unsafe { copy::to_host_and_wait(&side, source, &stream) }
     })?;
     Ok(())
-}
-
-fn finish(stream: &Stream) -> Result<()> {
-    if stream.device().is_cpu() { Ok(()) } else { stream.synchronize() }
 }
 
 /// A new ndarray with the array's values, its axes in the same order in memory.
@@ -205,18 +199,34 @@ pub(super) fn set_on(
     let mut keeper = Some(source.as_any().clone().unbind());
     py.without_gil(|| {
         // SAFETY: the ndarray is held by `source`, and by `keeper` until the stream has passed if that uses it longer.
-        unsafe { copy::to_device(target, &side, stream)? };
-        leave(stream, &side, &mut keeper, wait)
+        unsafe { upload_on(target, &side, stream, &mut keeper, wait) }
     })?;
     Ok(())
 }
 
-/// Waits for the stream, or lets it keep the ndarray where its work goes on using that: a copy has read pageable memory, or
-/// filled it, when it returns.
-pub(super) fn leave(stream: &Stream, side: &HostSide, keeper: &mut Option<Py<PyAny>>, wait: bool) -> Result<()> {
-    if wait {
-        return finish(stream);
+/// Puts an upload on a stream, and waits for it or lets the stream keep the ndarray as long as it needs it.
+///
+/// # Safety
+/// `keeper` keeps the host memory alive.
+pub(super) unsafe fn upload_on(
+    target: &Array,
+    side: &HostSide,
+    stream: &Stream,
+    keeper: &mut Option<Py<PyAny>>,
+    wait: bool,
+) -> Result<()> {
+    // SAFETY: promised by the caller.
+    unsafe {
+        if wait {
+            return copy::to_device_and_wait(target, side, stream);
+        }
+        copy::to_device(target, side, stream)?;
     }
+    keep_pinned(stream, side, keeper)
+}
+
+/// Lets the stream keep an ndarray if it is pinned: pageable memory was read, or filled, when the copy returned.
+fn keep_pinned(stream: &Stream, side: &HostSide, keeper: &mut Option<Py<PyAny>>) -> Result<()> {
     if copy::is_pinned(stream.device(), side)?
         && let Some(keeper) = keeper.take()
     {
@@ -241,8 +251,13 @@ pub(super) fn get_on<'py>(
     let mut keeper = Some(target.as_any().clone().unbind());
     py.without_gil(|| {
         // SAFETY: as in `set_on`; the ndarray's elements do not overlap.
-        unsafe { copy::to_host(&side, source, stream)? };
-        leave(stream, &side, &mut keeper, wait)
+        unsafe {
+            if wait {
+                return copy::to_host_and_wait(&side, source, stream);
+            }
+            copy::to_host(&side, source, stream)?;
+        }
+        keep_pinned(stream, &side, &mut keeper)
     })?;
     if ary.is_none() {
         *slf.get().host() = Some(target.clone().into_any().unbind());

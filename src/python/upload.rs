@@ -10,7 +10,6 @@ use super::creation::{new_dense, target_device};
 use super::gil::WithoutGil;
 use super::{dtype, foreign, host, stream as stream_argument, transfer};
 use crate::array::Array;
-use crate::copy;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::Result;
@@ -46,8 +45,7 @@ fn upload_new_on(
     let array: Result<Array> = py.without_gil(|| {
         let array = Array::on_new_memory(side.layout.dense_like(), dtype, stream.clone())?;
         // SAFETY: the ndarray is held by `keeper`, until the stream has passed if that uses it longer.
-        unsafe { copy::to_device(&array, &side, stream)? };
-        transfer::leave(stream, &side, &mut keeper, wait)?;
+        unsafe { transfer::upload_on(&array, &side, stream, &mut keeper, wait)? };
         Ok(array)
     });
     Ok(array?)

@@ -18,6 +18,10 @@ use crate::error::{Error, Result};
 use crate::layout::{Blocks, Layout, Order};
 use crate::stream::Stream;
 
+/// Chunks up to which an upload is written past the processor's caches: the device then reads the first chunks sooner. In a long
+/// copy it is the bus that all wait for, and the caches are the quicker way.
+const FEW: usize = 96;
+
 /// A copy under way.
 pub(super) struct Relay<'a> {
     pub(super) stream: &'a Stream,
@@ -156,7 +160,14 @@ impl Relay<'_> {
             Plan::Run(run) => {
                 let (start, bytes) = run.piece(chunk);
                 // SAFETY: the piece is within the run, and no longer than the slot.
-                unsafe { host::copy_around_cache(slot.address(), at(self.host, run.host + start), bytes as usize) };
+                let (to, from) = (slot.address(), at(self.host, run.host + start));
+                unsafe {
+                    if self.plan.count() <= FEW {
+                        host::copy_around_cache(to, from, bytes as usize);
+                    } else {
+                        host::copy_bytes(to, from, bytes as usize);
+                    }
+                }
                 Ok(())
             }
             Plan::Boxes(boxes) => {

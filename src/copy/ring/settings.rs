@@ -74,10 +74,12 @@ impl Settings {
         self.most_chunk.load(Ordering::Relaxed).max(1)
     }
 
-    /// Bytes of the chunks of a copy: one for each thread, within the bounds, and a power of two unless a bound is none.
+    /// Bytes of the chunks of a copy. Small ones start the engine early and spread over the threads, large ones cost it
+    /// fewer pauses; what lies between was measured.
     pub(super) fn chunk(&self, bytes: usize) -> usize {
         let least = self.least_chunk.load(Ordering::Relaxed).max(1);
-        bytes.div_ceil(self.threads()).next_power_of_two().max(least).min(self.slot())
+        let spread = (bytes / MOST_THREADS).min(1 << 20);
+        (bytes / 64).max(spread).max(1).next_power_of_two().max(least).min(self.slot())
     }
 }
 
