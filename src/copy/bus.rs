@@ -15,6 +15,9 @@ use crate::stream::Stream;
 /// Rows narrower than this are packed on the host instead of being fetched one by one over the bus.
 const NARROW: i64 = 64;
 
+/// Bytes that a driver surely takes out of pageable memory without waiting for a busy stream.
+const STAGED_AT_ONCE: usize = 64 << 10;
+
 /// Whether a device reads and writes the host memory itself, so that an asynchronous copy goes on using it.
 ///
 /// # Errors
@@ -85,7 +88,8 @@ unsafe fn upload(target: &Array, source: &HostSide, stream: &Stream, wait: bool)
         // SAFETY: the target is an array's own memory, the source promised by the caller; they may be the same memory.
         return unsafe { host::copy_overlapping(side_of(target), side_of_host(source)) };
     }
-    match ring::open(device, source, target.layout().nbytes() as usize)? {
+    let most = if wait { usize::MAX } else { STAGED_AT_ONCE };
+    match ring::open(device, source, target.layout().nbytes() as usize, most)? {
         // SAFETY: promised by the caller.
         Some(ring) => unsafe { upload_through(ring, target, source, stream)? },
         None => {
@@ -114,7 +118,7 @@ unsafe fn download(target: &HostSide, source: &Array, stream: &Stream, wait: boo
         // SAFETY: the source is an array's own memory, the target promised by the caller; they may be the same memory.
         return unsafe { host::copy_overlapping(side_of_host(target), side_of(source)) };
     }
-    match ring::open(device, target, source.layout().nbytes() as usize)? {
+    match ring::open(device, target, source.layout().nbytes() as usize, usize::MAX)? {
         // SAFETY: promised by the caller.
         Some(ring) => unsafe { download_through(ring, target, source, stream)? },
         None => {

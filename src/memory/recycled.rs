@@ -132,6 +132,29 @@ pub fn size(address: Address) -> usize {
     blocks().held.get(&address).copied().unwrap_or(0)
 }
 
+/// Says whether forked children have a block. One that a device writes must stay the parent's alone: the first of both to write a
+/// shared page gets a copy, and the device would go on with the other.
+pub fn set_inherited(address: Address, inherited: bool) {
+    #[cfg(target_os = "linux")]
+    // SAFETY: the block is mapped, or its size is 0.
+    unsafe {
+        let advice = if inherited { libc::MADV_DOFORK } else { libc::MADV_DONTFORK };
+        libc::madvise(std::ptr::with_exposed_provenance_mut(address), size(address), advice);
+    }
+}
+
+/// Lets the system clear a block's pages now.
+///
+/// # Safety
+/// Somebody holds the block, and has put nothing into it.
+pub unsafe fn touch(address: Address) {
+    let first: *mut u8 = std::ptr::with_exposed_provenance_mut(address);
+    for place in (0..size(address)).step_by(HUGE) {
+        // SAFETY: within the block, whose contents mean nothing.
+        unsafe { first.add(place).write_volatile(0) };
+    }
+}
+
 /// Whole huge pages of new memory.
 ///
 /// # Safety
@@ -196,7 +219,7 @@ extern "C" fn after_fork() {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::undocumented_unsafe_blocks, missing_docs)]
     use super::*;
 
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());

@@ -52,13 +52,15 @@ pub(super) struct Ring<'a> {
     slot: usize,
 }
 
-/// The ring, if it is the best way for a copy of so many bytes between a device and host memory.
+/// The ring, if it is the best way for a copy of so many bytes between a device and host memory: from the threshold on, or
+/// beyond `most` bytes, which the caller does not want to leave to the driver.
 ///
 /// # Errors
 /// An environment variable that is no number; the driver's.
-pub(super) fn open(device: Device, host: &HostSide, bytes: usize) -> Result<Option<Ring<'static>>> {
+pub(super) fn open(device: Device, host: &HostSide, bytes: usize, most: usize) -> Result<Option<Ring<'static>>> {
     let settings = settings()?;
-    if bytes < settings.threshold() || settings.limit() < settings.slot() || lifetime::exiting() {
+    let is_small = bytes < settings.threshold() && bytes <= most;
+    if is_small || settings.limit() < settings.slot() || lifetime::exiting() {
         return Ok(None);
     }
     if is_pinned(device, host)? {
@@ -139,6 +141,7 @@ impl Ring<'_> {
             host: host.address,
             plan,
             settings,
+            bytes: array.layout().nbytes() as usize,
             slot,
             hold,
             progress: Progress::default(),

@@ -151,11 +151,14 @@ mod tests {
         assert_eq!(boxes.piece(0).unwrap(), [layout.clone(), layout]);
     }
 
+    /// An axis of a test: its length, whether it runs backwards, and the gap as a factor of the stride.
+    type TestAxis = (i64, bool, i64);
+
     fn layouts() -> impl Strategy<Value = (Layout, Layout, usize)> {
         let axis = (1i64..6, prop::bool::ANY, 1i64..3);
         (prop::collection::vec((axis.clone(), axis), 0..4), 0usize..3, 1usize..80).prop_map(|(axes, turn, most)| {
             let shape: Vec<i64> = axes.iter().map(|((len, ..), _)| *len).collect();
-            let strides = |which: fn(&((i64, bool, i64), (i64, bool, i64))) -> (bool, i64), turned: bool| {
+            let strides = |which: fn(&(TestAxis, TestAxis)) -> (bool, i64), turned: bool| {
                 let mut stride = 4;
                 let mut order: Vec<usize> = (0..axes.len()).collect();
                 if turned {

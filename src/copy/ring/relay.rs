@@ -32,6 +32,8 @@ pub(super) struct Relay<'a> {
     pub(super) host: Address,
     pub(super) plan: Plan,
     pub(super) settings: &'a Settings,
+    /// Bytes of the copy.
+    pub(super) bytes: usize,
     /// Bytes of a slot.
     pub(super) slot: usize,
     /// The stream stands behind other work: take a new slot for each chunk instead of waiting for one.
@@ -53,7 +55,8 @@ impl Relay<'_> {
     /// # Safety
     /// Both sides are valid wherever the plan reaches: the host's until this returns, the device's until the stream has passed.
     pub(super) unsafe fn run(&self, hand: Hand<'_>) -> Result<()> {
-        let helpers = self.plan.count().min(self.settings.threads()).saturating_sub(1);
+        let is_run = matches!(self.plan, Plan::Run(_));
+        let helpers = self.plan.count().min(self.settings.threads(self.bytes, is_run)).saturating_sub(1);
         let own = Mutex::new(Some(hand));
         let whole = crew::run(helpers, &|| {
             let first = own.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -159,8 +162,8 @@ impl Relay<'_> {
         match &self.plan {
             Plan::Run(run) => {
                 let (start, bytes) = run.piece(chunk);
-                // SAFETY: the piece is within the run, and no longer than the slot.
                 let (to, from) = (slot.address(), at(self.host, run.host + start));
+                // SAFETY: the piece is within the run, and no longer than the slot.
                 unsafe {
                     if self.plan.count() <= FEW {
                         host::copy_around_cache(to, from, bytes as usize);

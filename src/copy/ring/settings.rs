@@ -16,6 +16,9 @@ const THRESHOLD: usize = 1 << 20;
 const CHUNK: (usize, usize) = (512 << 10, 2 << 20);
 /// More threads than this only fight for the memory bus.
 const MOST_THREADS: usize = 16;
+/// Threads for adjacent bytes below `LARGE`.
+const FEW_THREADS: usize = 8;
+const LARGE: usize = 64 << 20;
 
 /// Slots that one thread keeps in turn: one is filled or emptied while the engine works on the other.
 pub(super) const DEPTH: usize = 2;
@@ -64,9 +67,11 @@ impl Settings {
         self.threshold.load(Ordering::Relaxed)
     }
 
-    /// Threads that work on one copy, the caller's included; at least one.
-    pub(super) fn threads(&self) -> usize {
-        self.threads.load(Ordering::Relaxed).max(1)
+    /// Threads that work on one copy of so many bytes, the caller's included; at least one. A copy of adjacent bytes is soon
+    /// limited by the bus: to wake more threads takes longer than they help, unless there is much to do.
+    pub(super) fn threads(&self, bytes: usize, is_run: bool) -> usize {
+        let most = if is_run && bytes < LARGE { FEW_THREADS } else { MOST_THREADS };
+        self.threads.load(Ordering::Relaxed).clamp(1, most)
     }
 
     /// Bytes of a slot: those of the largest chunk.
