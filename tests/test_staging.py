@@ -1,7 +1,7 @@
 """Large copies between host and device: through pinned memory in chunks, and over recycled memory for results.
 
-Run with ``PYGPU_STAGING_THRESHOLD=1 PYGPU_STAGING_CHUNK=4096`` all tests of the suite pass the ring of pinned slots on a
-device, small arrays too.
+Run with ``PYGPU_STAGING_THRESHOLD=1 PYGPU_STAGING_CHUNK=4096`` all copies of the suite pass the ring of pinned slots on
+a device, those of small arrays too.
 """
 
 import os
@@ -162,7 +162,9 @@ def test_the_pinned_memory_of_copies_has_a_limit() -> None:
 
 
 @pytest.mark.parametrize("name", ["set_pinned_limit", "set_host_cache_limit"])
-@pytest.mark.parametrize(("value", "error"), [(-1, ValueError), (0.5, TypeError), ("1", TypeError), (1 << 70, ValueError)])
+@pytest.mark.parametrize(
+    ("value", "error"), [(-1, ValueError), (0.5, TypeError), ("1", TypeError), (1 << 70, ValueError)]
+)
 def test_a_limit_is_a_number_of_bytes(name: str, value: object, error: type[Exception]) -> None:
     with pytest.raises(error):
         getattr(PyGPU, name)(value)

@@ -147,8 +147,8 @@ fn trim_memory(py: Python<'_>, keep: Option<&Bound<'_, PyAny>>, device: Option<&
 /// Parameters
 /// ----------
 /// nbytes : int
-///     Most bytes for each device; the environment variable `PYGPU_PINNED_LIMIT` or 256 MiB at first. 0 leaves all copies to
-///     the driver's own, slower staging.
+///     Most bytes for each device; the environment variable `PYGPU_PINNED_LIMIT` or 256 MiB at first. Less
+///     than 2 MiB leaves all copies to the driver's own, slower staging.
 /// device : int, str or Device, optional
 ///     Where what is too much now is given back; the current device by default.
 ///

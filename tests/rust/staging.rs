@@ -135,6 +135,37 @@ fn an_upload_behind_other_work_does_not_wait_as_long_as_half_the_limit_holds_it(
 }
 
 #[test]
+fn an_asynchronous_upload_does_not_leave_to_the_driver_what_that_may_wait_for() {
+    let bench = bench(2);
+    let stream = bench.stream();
+    ring::tune(usize::MAX, (64 << 10, 64 << 10), 2).unwrap();
+    ring::set_limit(bench.device, 1 << 20).unwrap();
+    for (count, is_staged) in [(16 << 10, false), ((16 << 10) + 1, true)] {
+        let (values, array) = (numbers(count), bench.array(&[count], &stream));
+        bench.driver.lazy.store(true, Relaxed);
+        upload(&array, &values, &stream).unwrap();
+        assert_eq!(ring::figures(bench.device).bytes > 0, is_staged);
+        assert_eq!(download(&array, &stream).unwrap(), values);
+    }
+}
+
+#[test]
+fn a_small_copy_that_is_waited_for_is_one_copy_and_one_wait() {
+    let bench = bench(2);
+    let stream = bench.stream();
+    ring::tune(usize::MAX, (SLOT, SLOT), 2).unwrap();
+    let (values, array) = (numbers(5), bench.array(&[5], &stream));
+    bench.driver.take();
+    unsafe { copy::to_device_and_wait(&array, &dense_side(&values), &stream).unwrap() };
+    let wait = Call::SynchronizeStream(stream.handle().0);
+    assert_eq!(bench.driver.take(), [Call::Copy(Direction::HostToDevice), wait.clone()]);
+    let back = vec![0; 5];
+    unsafe { copy::to_host_and_wait(&dense_side(&back), &array, &stream).unwrap() };
+    assert_eq!(bench.driver.take(), [Call::Copy(Direction::DeviceToHost), wait]);
+    assert_eq!(back, values);
+}
+
+#[test]
 fn a_copy_that_fails_in_the_middle_says_so_and_the_next_works() {
     for (threads, after) in [(1, 1), (1, 4), (3, 1), (3, 7)] {
         let bench = bench(threads);
