@@ -91,7 +91,7 @@ unsafe fn upload(target: &Array, source: &HostSide, stream: &Stream, wait: bool)
     let most = if wait { usize::MAX } else { STAGED_AT_ONCE };
     match ring::open(device, source, target.layout().nbytes() as usize, most)? {
         // SAFETY: promised by the caller.
-        Some(ring) => unsafe { upload_through(ring, target, source, stream)? },
+        Some(ring) => unsafe { upload_through(ring, target, source, stream, wait)? },
         None => {
             let blocks = Blocks::of(target.layout(), &source.layout)?;
             if let (true, Blocks::One { dst, src, bytes }) = (wait, &blocks) {
@@ -159,15 +159,21 @@ unsafe fn run_and_wait(
 ///
 /// # Safety
 /// The host memory is readable wherever its layout reaches.
-unsafe fn upload_through(ring: ring::Ring<'_>, target: &Array, source: &HostSide, stream: &Stream) -> Result<()> {
+unsafe fn upload_through(
+    ring: ring::Ring<'_>,
+    target: &Array,
+    source: &HostSide,
+    stream: &Stream,
+    wait: bool,
+) -> Result<()> {
     let dense = target.layout().dense_like();
     if is_direct(&Blocks::of(target.layout(), &dense)?) {
         // SAFETY: promised by the caller.
-        return with_access(target, Access::Write, stream, || unsafe { ring.upload(target, source, stream) });
+        return with_access(target, Access::Write, stream, || unsafe { ring.upload(target, source, stream, wait) });
     }
     let scratch = Array::on_new_memory(dense, target.dtype(), stream.clone())?;
     // SAFETY: promised by the caller.
-    with_access(&scratch, Access::Write, stream, || unsafe { ring.upload(&scratch, source, stream) })?;
+    with_access(&scratch, Access::Write, stream, || unsafe { ring.upload(&scratch, source, stream, wait) })?;
     between(target, &scratch, stream)
 }
 

@@ -150,6 +150,37 @@ fn an_asynchronous_upload_does_not_leave_to_the_driver_what_that_may_wait_for() 
 }
 
 #[test]
+fn an_item_that_fits_no_slot_is_left_to_the_driver() {
+    let bench = bench(2);
+    let stream = bench.stream();
+    for (itemsize, is_staged) in [(SLOT as u32, true), (SLOT as u32 + 1, false)] {
+        let array = Array::empty(&[9], DType::opaque(itemsize, 0), Order::C, stream.clone()).unwrap();
+        let bytes: Vec<u8> = (0..9 * itemsize).map(|byte| byte as u8).collect();
+        // Every item backwards: a copy by items on the host, whatever way it takes.
+        let layout = Layout::strided(&[9], &[-i64::from(itemsize)], 8 * i64::from(itemsize), itemsize.into()).unwrap();
+        let side = |memory: &[u8]| HostSide { address: memory.as_ptr() as usize, layout: layout.clone() };
+        unsafe { copy::to_device(&array, &side(&bytes), &stream).unwrap() };
+        let back = vec![0; bytes.len()];
+        unsafe { copy::to_host(&side(&back), &array, &stream).unwrap() };
+        assert_eq!(back, bytes);
+        assert_eq!(ring::figures(bench.device).bytes > 0, is_staged);
+        ring::trim(bench.device, 0).unwrap();
+    }
+}
+
+#[test]
+fn an_upload_that_is_waited_for_holds_no_more_slots_than_its_threads_need() {
+    let bench = bench(2);
+    let stream = bench.stream();
+    let (values, array) = (numbers(200), bench.array(&[200], &stream));
+    bench.driver.lazy.store(true, Relaxed);
+    let _work = keep_busy(&bench, &stream);
+    unsafe { copy::to_device_and_wait(&array, &dense_side(&values), &stream).unwrap() };
+    assert!(bench.driver.pinned_peak.load(Relaxed) <= 5 * SLOT);
+    assert_eq!(download(&array, &stream).unwrap(), values);
+}
+
+#[test]
 fn a_small_copy_that_is_waited_for_is_one_copy_and_one_wait() {
     let bench = bench(2);
     let stream = bench.stream();

@@ -60,7 +60,8 @@ pub(super) struct Ring<'a> {
 pub(super) fn open(device: Device, host: &HostSide, bytes: usize, most: usize) -> Result<Option<Ring<'static>>> {
     let settings = settings()?;
     let is_small = bytes < settings.threshold() && bytes <= most;
-    if is_small || settings.limit() < settings.slot() || lifetime::exiting() {
+    let fits = host.layout.itemsize() as usize <= settings.slot(); // an item is not cut
+    if is_small || !fits || settings.limit() < settings.slot() || lifetime::exiting() {
         return Ok(None);
     }
     if is_pinned(device, host)? {
@@ -72,28 +73,29 @@ pub(super) fn open(device: Device, host: &HostSide, bytes: usize, most: usize) -
 }
 
 impl Ring<'_> {
-    /// Copies host memory into an array, between the array's `begin` and `end`. When it returns, all has been read.
+    /// Copies host memory into an array, between the array's `begin` and `end`. When it returns, all has been read. If the caller
+    /// waits for the copy anyway, the stream is waited for first; else only if there is more than may be held.
     ///
     /// # Safety
     /// The host memory is readable wherever its layout reaches.
-    pub(super) unsafe fn upload(self, target: &Array, source: &HostSide, stream: &Stream) -> Result<()> {
-        let blocks = Blocks::of(target.layout(), &source.layout)?;
-        let plan = self.plan(
-            target,
-            source,
-            if let Blocks::One { dst, src, bytes } = blocks { Some((dst, src, bytes)) } else { None },
-        )?;
+    pub(super) unsafe fn upload(self, target: &Array, source: &HostSide, stream: &Stream, wait: bool) -> Result<()> {
+        let run = match Blocks::of(target.layout(), &source.layout)? {
+            Blocks::One { dst, src, bytes } => Some((dst, src, bytes)),
+            _ => None,
+        };
         let ready = Mark::record(stream)?;
-        let mut hold = false;
         if !ready.event().query()? {
-            let bytes = target.layout().nbytes() as usize;
-            hold = bytes <= (self.settings.limit() / 2).saturating_sub(slots::held(stream.device()));
-            if !hold {
-                ready.event().synchronize()?;
+            let plan = self.plan(target, source, run, self.slot)?;
+            let room = (self.settings.limit() / 2).saturating_sub(slots::held(stream.device()));
+            if !wait && plan.count().saturating_mul(self.slot) <= room {
+                // SAFETY: promised by the caller; the device's side is an array's own memory.
+                return unsafe { self.relay(Direction::HostToDevice, target, source, plan, stream, true) };
             }
+            ready.event().synchronize()?;
         }
-        // SAFETY: promised by the caller; the device's side is an array's own memory.
-        unsafe { self.relay(Direction::HostToDevice, target, source, plan, stream, hold) }
+        let plan = self.plan(target, source, run, self.chunk(target))?;
+        // SAFETY: as above.
+        unsafe { self.relay(Direction::HostToDevice, target, source, plan, stream, false) }
     }
 
     /// Copies an array into host memory, between the array's `begin` and `end`. When it returns, the values are there.
@@ -101,21 +103,23 @@ impl Ring<'_> {
     /// # Safety
     /// The host memory is writable wherever its layout reaches.
     pub(super) unsafe fn download(self, target: &HostSide, source: &Array, stream: &Stream) -> Result<()> {
-        let blocks = Blocks::of(&target.layout, source.layout())?;
-        let plan = self.plan(
-            source,
-            target,
-            if let Blocks::One { dst, src, bytes } = blocks { Some((src, dst, bytes)) } else { None },
-        )?;
-        // Slots are not taken out of others' hands for work that may start any time.
+        let run = match Blocks::of(&target.layout, source.layout())? {
+            Blocks::One { dst, src, bytes } => Some((src, dst, bytes)),
+            _ => None,
+        };
+        let plan = self.plan(source, target, run, self.chunk(source))?;
+        // No slot is kept from others for a copy that may start any time.
         Mark::record(stream)?.event().synchronize()?;
         // SAFETY: promised by the caller; the device's side is an array's own memory.
         unsafe { self.relay(Direction::DeviceToHost, source, target, plan, stream, false) }
     }
 
+    fn chunk(&self, array: &Array) -> usize {
+        self.settings.chunk(array.layout().nbytes() as usize).min(self.slot)
+    }
+
     /// `run`: where one run of bytes is on the device and on the host, and its length.
-    fn plan(&self, array: &Array, host: &HostSide, run: Option<(i64, i64, i64)>) -> Result<Plan> {
-        let chunk = self.settings.chunk(array.layout().nbytes() as usize).min(self.slot);
+    fn plan(&self, array: &Array, host: &HostSide, run: Option<(i64, i64, i64)>, chunk: usize) -> Result<Plan> {
         Ok(match run {
             Some((far, near, bytes)) => Plan::Run(Run::new(far, near, bytes, host.address, chunk)),
             None => Plan::Boxes(Boxes::new(array.layout(), &host.layout, chunk)?),
