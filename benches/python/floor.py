@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy
 from libraries import FIVE, Library
-from transfers import AFTER, INSIDE, Arrays, Way
+from transfers import Arrays, Way
 
 ADDRESS, SIZE, WORD = ctypes.c_uint64, ctypes.c_size_t, ctypes.c_uint64
+# The pool's attribute that says how much freed memory it keeps.
 RELEASE_THRESHOLD = 4
-NON_BLOCKING_HOST_FLAGS = 0
 PTX = b"""
 .version 6.0
 .target sm_60
@@ -86,7 +86,7 @@ class Floor(Library):
         """Copies by the driver alone."""
         driver, stream, length = self.driver, self.stream, SIZE(arrays.host.nbytes)
         device = driver.made("cuMemAlloc_v2", ADDRESS, length)
-        pinned = driver.made("cuMemHostAlloc", ctypes.c_void_p, length, NON_BLOCKING_HOST_FLAGS)
+        pinned = driver.made("cuMemHostAlloc", ctypes.c_void_p, length, 0)
         ctypes.memmove(pinned, arrays.host.ctypes.data, arrays.host.nbytes)
         host, out = ctypes.c_void_p(arrays.host.ctypes.data), ctypes.c_void_p(arrays.out.ctypes.data)
 
@@ -103,10 +103,10 @@ class Floor(Library):
             driver.cuMemFreeHost(pinned)
 
         return {
-            "to device, pinned": Way(to_device, AFTER),
-            "into pinned": Way(from_device, INSIDE),
-            "into device": Way(lambda: (driver.cuMemcpyHtoD_v2(device, host, length), driver.cuCtxSynchronize()), AFTER),
-            "into ndarray": Way(lambda: driver.cuMemcpyDtoH_v2(out, device, length), INSIDE, release=release),
+            "to device, pinned": Way(to_device),
+            "into pinned": Way(from_device),
+            "into device": Way(lambda: (driver.cuMemcpyHtoD_v2(device, host, length), driver.cuCtxSynchronize())),
+            "into ndarray": Way(lambda: driver.cuMemcpyDtoH_v2(out, device, length), release=release),
         }
 
     def _call(self, statement: str) -> tuple[str, list[Any]]:
@@ -158,7 +158,8 @@ class Floor(Library):
                 library.cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, self.stream, places, None)
 
             return Library("launch", {"launch": launch, "values": values}).timer("launch()")
-        functions = [ctypes.cast(function, ctypes.c_void_p) for function in (library.cuLaunchKernel, library.cuStreamSynchronize)]
+        used = (library.cuLaunchKernel, library.cuStreamSynchronize)
+        functions = [ctypes.cast(function, ctypes.c_void_p) for function in used]
         words = [WORD(kernel.value), WORD(self.stream.value)]
 
         def run(turns: int) -> float:

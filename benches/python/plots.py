@@ -91,7 +91,8 @@ def latency(results: dict[str, Any], path: Path) -> None:
     by_name = {case["case"]: case["nanoseconds"] for case in results["calls"]}
     cases = [name for name in BARS if name in by_name]
     names = [name for name in results["libraries"] if any(name in by_name[case] for case in cases)]
-    figure, axes = pyplot.subplots(figsize=(9, 1.5 + 0.16 * sum(len(by_name[case]) for case in cases)), layout="constrained")
+    height = 1.5 + 0.16 * sum(len(by_name[case]) for case in cases)
+    figure, axes = pyplot.subplots(figsize=(9, height), layout="constrained")
     place, ticks, drawn = 0.0, [], set[str]()
     for case in reversed(cases):
         found = [name for name in reversed(names) if name in by_name[case]]
@@ -106,10 +107,12 @@ def latency(results: dict[str, Any], path: Path) -> None:
         place += 1
     axes.set_yticks(ticks, list(reversed(cases)))
     axes.set_xscale("log")
+    axes.margins(x=0.1, y=0.01)
     axes.set_xlabel("nanoseconds per call")
     axes.grid(axis="x", alpha=0.3)
-    handles, titles = axes.get_legend_handles_labels()
-    figure.legend(handles[::-1], titles[::-1], loc="outside lower center", ncols=5)
+    bars = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+    titles = [title for name in names if (title := "the driver alone" if name == FLOOR else name) in bars]
+    figure.legend([bars[title] for title in titles], titles, loc="outside lower center", ncols=5)
     _save(figure, path)
 
 

@@ -97,8 +97,10 @@ def measure_transfers(library: libraries.Library, settings: Settings) -> dict[st
     figures: dict[str, dict[str, float]] = {}
     failures: dict[str, str] = {}
     for size in settings.sizes if make else []:
+        # Held here: the driver is told addresses, which keep nothing alive.
+        arrays = Arrays(size)
         try:
-            ways = make(Arrays(size))
+            ways = make(arrays)
         except Exception as error:  # for want of memory, say
             failures[f"{size} bytes"] = f"{type(error).__name__}: {error}"[:300]
             continue
@@ -112,8 +114,8 @@ def measure_transfers(library: libraries.Library, settings: Settings) -> dict[st
         for way in ways.values():
             if way.release is not None:
                 way.release()
-        # The closures hold this size's arrays.
         ways = {}
+        del arrays
         gc.collect()
     return {"transfers": figures, "transfer_failures": failures}
 
