@@ -74,7 +74,8 @@ def measure(names: list[str], settings: Settings, rounds: int, seconds: float) -
                 continue
             begun = time.monotonic()
             result = run_worker(name, settings)
-            print(f"round {number + 1} of {rounds}: {name} {time.monotonic() - begun:.1f} s", file=sys.stderr, flush=True)
+            took = time.monotonic() - begun
+            print(f"round {number + 1} of {rounds}: {name} {took:.1f} s", file=sys.stderr, flush=True)
             if "missing" in result:
                 missing[name] = result["missing"]
                 continue
@@ -221,8 +222,12 @@ def main() -> None:
     """Measure, or read, and write what is asked for."""
     arguments = parse()
     if arguments.plots:
-        # Before minutes are spent: without matplotlib this ends here.
-        import plots
+        try:  # before minutes are spent on what cannot be drawn
+            import plots
+        except ImportError as error:
+            sys.exit(
+                f"--plots needs matplotlib ({error}): pip install matplotlib, or draw later from --json with --from"
+            )
     if arguments.earlier:
         results = json.loads(Path(arguments.earlier).read_text())
     else:

@@ -5,21 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-try:
-    import matplotlib
-except ImportError:
-    raise SystemExit("plots need matplotlib: pip install matplotlib") from None
-
-matplotlib.use("Agg")
-# The same figures give the same file, and text stays text.
-matplotlib.rcParams.update({"svg.hashsalt": "PyGPU", "svg.fonttype": "none", "font.size": 9})
-
+import matplotlib
 from goals import FLOOR, REFERENCE, SUBJECT
-from matplotlib import pyplot
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 from report import label
 
+# The same figures give the same file, and text stays text.
+STYLE = {"svg.hashsalt": "PyGPU", "svg.fonttype": "none", "font.size": 9}
 COLOURS = {
     "PyGPU": "#d62728", "NumPy": "#7f7f7f", "floor": "#000000", "CuPy": "#1f77b4", "torch": "#ff7f0e",
     "PyCUDA": "#2ca02c", "PybindGPU": "#9467bd", "numba-cuda": "#8c564b", "JAX": "#e377c2", "cuda.core": "#17becf",
@@ -74,7 +68,8 @@ def _panel(axes: Axes, results: dict[str, Any], title: str, way: str, bus: str) 
 
 def bandwidth(results: dict[str, Any], path: Path) -> None:
     """GB/s over size, a panel for each way."""
-    figure, grid = pyplot.subplots(2, 4, figsize=(15, 7), sharey=True, layout="constrained")
+    figure = Figure(figsize=(15, 7), layout="constrained")
+    grid = figure.subplots(2, 4, sharey=True)
     lines: dict[str, Any] = {}
     for axes, (title, way, bus) in zip(grid.flat, PANELS, strict=True):
         _panel(axes, results, title, way, bus)
@@ -83,7 +78,7 @@ def bandwidth(results: dict[str, Any], path: Path) -> None:
     for axes in grid[:, 0]:
         axes.set_ylabel("GB/s")
     figure.legend(lines.values(), lines.keys(), loc="outside lower center", ncols=len(lines) or 1)
-    _save(figure, path)
+    figure.savefig(path, metadata={"Date": None})
 
 
 def latency(results: dict[str, Any], path: Path) -> None:
@@ -92,7 +87,8 @@ def latency(results: dict[str, Any], path: Path) -> None:
     cases = [name for name in BARS if name in by_name]
     names = [name for name in results["libraries"] if any(name in by_name[case] for case in cases)]
     height = 1.5 + 0.16 * sum(len(by_name[case]) for case in cases)
-    figure, axes = pyplot.subplots(figsize=(9, height), layout="constrained")
+    figure = Figure(figsize=(9, height), layout="constrained")
+    axes = figure.subplots()
     place, ticks, drawn = 0.0, [], set[str]()
     for case in reversed(cases):
         found = [name for name in reversed(names) if name in by_name[case]]
@@ -113,18 +109,14 @@ def latency(results: dict[str, Any], path: Path) -> None:
     bars = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
     titles = [title for name in names if (title := "the driver alone" if name == FLOOR else name) in bars]
     figure.legend([bars[title] for title in titles], titles, loc="outside lower center", ncols=5)
-    _save(figure, path)
-
-
-def _save(figure: Any, path: Path) -> None:
     figure.savefig(path, metadata={"Date": None})
-    pyplot.close(figure)
 
 
 def write(results: dict[str, Any], folder: Path) -> None:
     """The plots that the results have figures for."""
     folder.mkdir(parents=True, exist_ok=True)
-    if results["transfers"]:
-        bandwidth(results, folder / "bandwidth.svg")
-    if results["calls"]:
-        latency(results, folder / "latency.svg")
+    with matplotlib.rc_context(STYLE):
+        if results["transfers"]:
+            bandwidth(results, folder / "bandwidth.svg")
+        if results["calls"]:
+            latency(results, folder / "latency.svg")
