@@ -103,6 +103,13 @@ def test_a_rate_is_to_be_reached_and_the_best_peer_is_the_quickest() -> None:
     assert goal(what, {})["PyGPU"] is None
 
 
+def test_on_the_cpu_backend_numpys_copy_is_the_measure() -> None:
+    rates = {"PyGPU": 8.9, "NumPy": 10.0}
+    ways = [{"way": "to device", "bytes": size, "gigabytes_per_second": rates} for size in (1 << 16, 1 << 20)]
+    (row,) = module("goals").evaluate({"backend": "cpu", "calls": [], "transfers": ways})
+    assert (row["what"], row["goal"], row["within"]) == ("to_gpu, 1 MiB", 9.0, False)
+
+
 def test_every_goal_names_a_case_or_a_way_that_is_measured() -> None:
     cases = {case.name for case in module("calls").CASES}
     ways = set(module("transfers").pygpu(module("transfers").Arrays(65536)))

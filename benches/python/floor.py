@@ -23,8 +23,8 @@ ADDRESS, SIZE, WORD = ctypes.c_uint64, ctypes.c_size_t, ctypes.c_uint64
 # The pool's attribute that says how much freed memory it keeps.
 RELEASE_THRESHOLD = 4
 PTX = b"""
-.version 6.0
-.target sm_60
+.version 6.3
+.target sm_75
 .address_size 64
 .visible .entry nothing(.param .u64 a, .param .u64 b, .param .u64 c, .param .u64 n, .param .f32 x) { ret; }
 """
