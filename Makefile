@@ -6,6 +6,9 @@ CARGO_HOME ?= $(HOME)/.cargo
 CARGO_DENY_VERSION := 0.20.2
 WHEEL_MAX_BYTES := 3000000
 PYTEST_ARGS ?=
+INSTRUCTIONS ?=
+# As compare.py --help has them.
+BENCH_ARGS ?=
 # Where reports and measurements go.
 RESULTS ?= build/results
 
@@ -30,8 +33,8 @@ MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin
 
 SIMULATED := --manifest-path tests/simulated_driver/Cargo.toml --target-dir build/simulated/target
 
-.PHONY: help demo test check wheel gpu-test gpu-test-cuda gpu-test-hip gpu-sanitize gpu-bench .gpu-package \
-    .simulated-drivers bench clean distclean
+.PHONY: help demo test instructions .instructions check wheel gpu-test gpu-test-cuda gpu-test-hip gpu-sanitize gpu-bench \
+    .gpu-package .simulated-drivers bench plots clean distclean
 .DELETE_ON_ERROR:
 
 help: ## Show this list
@@ -46,6 +49,16 @@ test: .venv/.extension-dev .venv/.group-test .simulated-drivers build/amd/.ready
 	$(BIN)/python -m pytest tests docs README.md --ignore=tests/gpu $(PYTEST_ARGS)
 	$(SIMULATED_GPU) PYGPU_BACKEND=cuda $(BIN)/python -m pytest tests $(PYTEST_ARGS)
 	$(SIMULATED_GPU) PYGPU_BACKEND=hip $(BIN)/python -m pytest tests $(PYTEST_ARGS)
+	@$(MAKE) --no-print-directory instructions
+
+# Counts, not times: they mean something on a busy machine too. A release build of its own, so that the development
+# build in .venv stays; INSTRUCTIONS=--update takes the counts as the new baseline.
+instructions: ## Count the instructions of small calls and hold them against benches/instructions.json (needs valgrind)
+	@if command -v valgrind > /dev/null; then $(MAKE) --no-print-directory .instructions; \
+	else echo "instruction counts are skipped: valgrind is not installed"; fi
+
+.instructions: build/release-package/.made
+	@PYTHONPATH=$(CURDIR)/build/release-package $(BIN)/python benches/python/instructions.py $(INSTRUCTIONS)
 
 check: .venv/.extension-dev .venv/.group-check .tools/.cargo-deny-$(CARGO_DENY_VERSION) ## Formatting, lints, types, stubs, licences
 	cargo fmt --check
@@ -89,11 +102,16 @@ gpu-test-hip: .gpu-package $(HIP_ON_CUDA) ## The same on the HIP backend, whose 
 gpu-sanitize: .gpu-package ## Run compute-sanitizer's memcheck with leak check over the tests that import no peer
 	$(GPU_ENVIRONMENT) PYTHON=$(PYTHON) RESULTS=$(RESULTS) tests/gpu/run_sanitizer.sh
 
-gpu-bench: .gpu-package ## Run the Python benchmarks with the wheel in dist/, beside the peers that PYTHON has
+gpu-bench: .gpu-package ## Time the wheel in dist/ beside the peers that PYTHON has, into RESULTS (BENCH_ARGS=--quick)
 	@mkdir -p $(RESULTS)
 	$(GPU_ENVIRONMENT) $(PYTHON) benches/python/import_time.py --json $(RESULTS)/import_time.json
-	$(GPU_ENVIRONMENT) $(PYTHON) benches/python/small_calls.py --peers --json $(RESULTS)/small_calls.json
-	$(GPU_ENVIRONMENT) $(PYTHON) benches/python/transfers.py --peers --json $(RESULTS)/transfers.json
+	$(GPU_ENVIRONMENT) $(PYTHON) benches/python/compare.py --json $(RESULTS)/compare.json \
+	    --markdown $(RESULTS)/compare.md $(BENCH_ARGS)
+
+# Where the measurement was made need not have matplotlib.
+plots: .venv/.group-bench ## Draw what compare.json in RESULTS says, into RESULTS
+	$(BIN)/python benches/python/compare.py --from $(RESULTS)/compare.json --plots $(RESULTS) \
+	    --markdown $(RESULTS)/compare.md
 
 .gpu-package:
 	@ls dist/*.whl > /dev/null 2>&1 || { echo "no wheel in dist/: run 'make wheel' where there is Rust"; exit 1; }
@@ -110,12 +128,11 @@ $(HIP_ON_CUDA): tests/gpu/hip_on_cuda/hip_on_cuda.c
 	cp --remove-destination build/simulated/target/debug/libsimulated_cuda.so build/simulated/libcuda.so.1
 	cp --remove-destination build/simulated/target/debug/libsimulated_hip.so build/simulated/libamdhip64.so.7
 
-bench: .venv/.extension-release ## Rust and Python benchmarks, each against its peer in one run
+bench: .venv/.extension-release ## Rust and Python benchmarks, each against its peer in one run (BENCH_ARGS=--quick)
 	cargo bench --no-default-features
 	@mkdir -p $(RESULTS)
 	$(BIN)/python benches/python/import_time.py --json $(RESULTS)/import_time.json
-	$(BIN)/python benches/python/small_calls.py --json $(RESULTS)/small_calls.json
-	$(BIN)/python benches/python/transfers.py --json $(RESULTS)/transfers.json
+	$(BIN)/python benches/python/compare.py --json $(RESULTS)/compare.json $(BENCH_ARGS)
 
 clean: ## Remove what was built; tools and environment stay
 	rm -rf target build dist .venv/.extension-* .pytest_cache .mypy_cache .ruff_cache .hypothesis
@@ -153,6 +170,12 @@ distclean: clean ## Also remove .venv and .tools
 # AMD's HIP runtime, for the tests that ask it why there is no device. Without it they skip, so this never fails.
 build/amd/.ready: tests/fetch_amd_runtime.sh
 	tests/fetch_amd_runtime.sh build/amd
+
+build/release-package/.made: $(RUST_SOURCES) $(wildcard python/PyGPU/*.py) .venv/.group-build
+	rm -rf build/release-wheel build/release-package
+	$(MATURIN) build --quiet --release --locked --out build/release-wheel
+	$(BIN)/python -m pip install --quiet --no-deps --no-index --target build/release-package build/release-wheel/*.whl
+	touch $@
 
 # An unoptimised build takes less than half as long and is quick enough for a hundred crates.
 .tools/.cargo-deny-$(CARGO_DENY_VERSION):
