@@ -200,7 +200,7 @@ impl Allocation {
         if *self.lent_out.get_mut() {
             match Mark::record_device(self.device())? {
                 Some(mark) => self.stream.wait_event(mark.event())?,
-                // The borrower may be on a stream that nothing waits for by itself: only the host can wait for all of them.
+                // No event covers the streams of others, HIP has none: the host waits, since nothing else is safe.
                 None => self.device().synchronize()?,
             }
         }
