@@ -77,12 +77,12 @@ def test_fresh_memory_is_poison() -> None:
 
 def test_a_call_fails_as_often_as_asked() -> None:
     script = """
-        sim.fault("cuMemcpyHtoDAsync_v2", 999, nth=2, times=2)
+        sim.fault("cuMemcpyHtoD_v2", 999, nth=2, times=2)
         a = PyGPU.to_gpu(numpy.ones(3))
         for _ in range(2):
             assert "CUDA_ERROR_UNKNOWN (999)" in raises(PyGPU.CudaError, PyGPU.to_gpu, numpy.ones(3))
         assert PyGPU.to_gpu(numpy.ones(3)).tolist() == [1, 1, 1]
-        assert sim.call_count("cuMemcpyHtoDAsync_v2") == 4
+        assert sim.call_count("cuMemcpyHtoD_v2") == 4
         raises(ValueError, sim.fault, "cuNoSuchCall", 1)
         raises(ValueError, sim.fault, "cuInit", 0)
     """
@@ -102,7 +102,7 @@ def test_want_of_memory_is_met_by_one_more_try() -> None:
 
 def test_a_lost_context_fails_every_call_until_the_driver_is_revived() -> None:
     script = """
-        sim.fault("cuMemcpyDtoHAsync_v2", 700, times=simulated.STICKY)
+        sim.fault("cuMemcpyDtoH_v2", 700, times=simulated.STICKY)
         a = PyGPU.zeros(3)
         assert "700" in raises(PyGPU.CudaError, a.get)
         assert "700" in raises(PyGPU.CudaError, PyGPU.synchronize)

@@ -6,7 +6,7 @@ use pyo3::types::PyDict;
 use super::gil::WithoutGil;
 use super::{device, number};
 use crate::copy::ring;
-use crate::memory::{pinned, pool, recycled};
+use crate::memory::{pending, pinned, pool, recycled};
 
 /// What PyGPU holds on a device.
 ///
@@ -133,6 +133,7 @@ fn trim_memory(py: Python<'_>, keep: Option<&Bound<'_, PyAny>>, device: Option<&
     let keep = keep.map_or(Ok(0), |keep| number::size(keep, "keep"))?;
     let device = device::from_argument(py, device)?;
     let trim = || {
+        pending::sweep(device);
         pool::trim(device, keep)?;
         pinned::trim(device)?;
         ring::trim(device, 0)?;
