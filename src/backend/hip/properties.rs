@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char, c_int};
 
 use super::context::Current;
 use super::driver::Hip;
-use super::errors::{INVALID_VALUE, SUCCESS, refusal};
+use super::errors::{SUCCESS, refusal};
 use super::sys::{
     ARCHITECTURE_AT, ARCHITECTURE_AT_R0600, ARCHITECTURE_SIZE, Api, PROPERTIES_SIZE, hipDeviceAttribute_t as Attribute,
     hipDeviceAttributeAsyncEngineCount as ASYNC_ENGINE_COUNT, hipDeviceAttributeClockRate as CLOCK_RATE,
@@ -61,17 +61,15 @@ pub fn properties(hip: &Hip, device: i32) -> Result<DeviceProperties> {
     })
 }
 
-/// Whether stream-ordered pools exist. A runtime that does not know the question has none.
+/// Whether stream-ordered pools exist. Every runtime that is taken knows the question.
 pub fn has_pools(hip: &Hip, device: i32) -> Result<bool> {
     let operation = "hipDeviceGetAttribute";
     fork::refuse(BackendKind::Hip, operation)?;
     hip.slot(device, operation)?;
-    match attribute(&hip.api, device, MEMORY_POOLS) {
-        Err(INVALID_VALUE) => Ok(false),
-        asked => asked
-            .map(|value| value != 0)
-            .map_err(|code| refusal(&hip.api, code, operation, Some(device), "MemoryPoolsSupported".to_owned())),
-    }
+    let supported = attribute(&hip.api, device, MEMORY_POOLS);
+    supported
+        .map(|value| value != 0)
+        .map_err(|code| refusal(&hip.api, code, operation, Some(device), "MemoryPoolsSupported".to_owned()))
 }
 
 fn name(hip: &Hip, device: i32) -> Result<String> {
