@@ -30,6 +30,7 @@ from PyGPU._core import (
     Event as Event,
 )
 from PyGPU._core import (
+    CompileError as CompileError,
     ForkError as ForkError,
 )
 from PyGPU._core import (

@@ -16,6 +16,7 @@ __all__ = [
     "Device",
     "Event",
     "Flags",
+    "CompileError",
     "ForkError",
     "GPUArray",
     "NotSupportedError",
@@ -87,6 +88,12 @@ class CudaError(RuntimeError):
 class OutOfMemoryError(CudaError, MemoryError): ...
 class NotSupportedError(RuntimeError): ...
 class BackendUnavailableError(RuntimeError): ...
+class CompileError(RuntimeError):
+    log: str
+    source: str
+    options: tuple[str, ...]
+    compiler: str
+
 class ForkError(RuntimeError): ...
 
 @final
