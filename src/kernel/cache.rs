@@ -55,10 +55,26 @@ impl Settings {
         let folder = match variable("PYGPU_CACHE_DIR") {
             _ if is_off => None,
             Some(folder) => Some(PathBuf::from(folder)),
-            None => dirs::cache_dir().map(|folder| folder.join("PyGPU")),
+            None => platform_folder().map(|folder| folder.join("PyGPU")),
         };
         let size = variable("PYGPU_CACHE_SIZE").and_then(|text| bytes_of(&text.to_string_lossy()));
         Self { folder: folder.map(|folder| folder.join("kernels")), size: size.unwrap_or(DEFAULT_SIZE) }
+    }
+}
+
+/// Where programs of this platform keep what can be made again. A few lines: the crate for it brings a licence that the wheel
+/// does not have.
+fn platform_folder() -> Option<PathBuf> {
+    // The specification says to ignore a path that is not absolute.
+    let named = |name| std::env::var_os(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
+    if cfg!(windows) {
+        return named("LOCALAPPDATA");
+    }
+    let home = || std::env::home_dir().filter(|home| home.is_absolute());
+    match named("XDG_CACHE_HOME") {
+        Some(folder) => Some(folder),
+        None if cfg!(target_os = "macos") => home().map(|home| home.join("Library/Caches")),
+        None => home().map(|home| home.join(".cache")),
     }
 }
 

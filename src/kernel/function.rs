@@ -47,8 +47,9 @@ fn bytes_of(kind: ParameterKind) -> Option<usize> {
 /// What a declaration says, as far as the driver agrees: the parser may have been misled by what only a preprocessor sees.
 fn believed(declared: Option<Vec<Parameter>>, places: Option<&[ParameterPlace]>) -> Option<Arc<[Parameter]>> {
     let Some(places) = places else { return declared.map(Arc::from) };
-    let agrees =
-        |parameter: &Parameter, place: &ParameterPlace| bytes_of(parameter.kind).is_none_or(|bytes| bytes == place.size);
+    let agrees = |parameter: &Parameter, place: &ParameterPlace| {
+        bytes_of(parameter.kind).is_none_or(|bytes| bytes == place.size)
+    };
     let parameters = match declared {
         Some(declared) if declared.len() == places.len() => declared,
         _ => places.iter().map(|_| Parameter::unnamed("", ParameterKind::Unknown)).collect(),

@@ -17,7 +17,6 @@ mod modules;
 mod nvrtc;
 mod nvrtc_search;
 mod open;
-mod pitched;
 mod properties;
 mod streams;
 mod sys;

@@ -216,6 +216,8 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
     use super::*;
     use cudarc::driver::sys;
+    use cudarc_oldest::driver::sys as oldest;
+    use std::mem::offset_of;
 
     /// Checked while compiling: each declaration above is that of the header. cudarc, loading at run time, wraps each
     /// function in a Rust one; its parameters are nevertheless those of the header, and that is what can go wrong here.
@@ -234,6 +236,49 @@ mod tests {
             };
         }
         cuda_api!(check);
+    }
+
+    /// Checked while compiling: each required function is in the header of [`OLDEST_VERSION`], and is the same there.
+    mod signatures_of_the_oldest {
+        use super::{c_char, c_int, c_uchar, c_uint, c_ushort, c_void, offset_of, oldest, sys};
+        use oldest::{CUresult as Code, *};
+
+        macro_rules! check {
+            (
+                required { $(fn $name:ident($($arg:ident: $type:ty),*);)* }
+                optional { $($optional:tt)* }
+            ) => {
+                $(const _: unsafe fn($($type),*) -> oldest::CUresult = oldest::$name;)*
+            };
+        }
+        cuda_api!(check);
+
+        macro_rules! same_layout {
+            ($($name:ident { $($field:ident),* })*) => {
+                $(
+                    const _: () = assert!(
+                        size_of::<oldest::$name>() == size_of::<sys::$name>()
+                            && align_of::<oldest::$name>() == align_of::<sys::$name>()
+                            $(&& offset_of!(oldest::$name, $field) == offset_of!(sys::$name, $field))*,
+                        stringify!($name)
+                    );
+                )*
+            };
+        }
+        same_layout! {
+            CUuuid { bytes }
+            CUmemLocation { type_, id }
+            CUmemPoolProps { allocType, handleTypes, location, win32SecurityAttributes }
+            CUDA_MEMCPY2D {
+                srcXInBytes, srcY, srcMemoryType, srcHost, srcDevice, srcArray, srcPitch,
+                dstXInBytes, dstY, dstMemoryType, dstHost, dstDevice, dstArray, dstPitch, WidthInBytes, Height
+            }
+            CUDA_MEMCPY3D {
+                srcXInBytes, srcY, srcZ, srcLOD, srcMemoryType, srcHost, srcDevice, srcArray, srcPitch, srcHeight,
+                dstXInBytes, dstY, dstZ, dstLOD, dstMemoryType, dstHost, dstDevice, dstArray, dstPitch, dstHeight,
+                WidthInBytes, Height, Depth
+            }
+        }
     }
 
     #[test]
