@@ -35,8 +35,6 @@ pub struct Source {
 pub struct Built {
     /// The image, with the names of the wanted instances in it.
     pub compiled: Arc<Compiled>,
-    /// The compiler with its version.
-    pub compiler: String,
     /// The options that say something about the source's text.
     pub options: Options,
 }
@@ -62,21 +60,26 @@ pub fn build(device: Device, source: &Source, hints: &[PathBuf]) -> Result<Built
         expressions: &source.instances,
     };
     let external = source.compiler.as_deref().map(|name| External::find(device.kind(), name)).transpose()?;
-    let compiler: &dyn Compiler = match &external {
-        Some(external) => external,
-        None => device.backend().programs()?.compiler(hints)?,
+    let programs = device.backend().programs()?;
+    let open = || match &external {
+        Some(external) => Ok(external as &dyn Compiler),
+        None => programs.compiler(hints),
     };
-    let key = key(compiler, &request)?;
-    let told = format!("{} {}", compiler.name(), compiler.version());
+    let cheap = if external.is_none() { programs.compiler_identity(hints) } else { None };
+    let identity = match cheap {
+        Some(identity) => identity,
+        None => open().map(|compiler| format!("{} {}", compiler.name(), compiler.version()))?,
+    };
+    let key = key(&identity, &request);
     let found = if source.uncached { None } else { cache::find(&key) };
     let compiled = match found {
         Some(compiled) => compiled,
         None => {
-            let compiled = compile(device, compiler, &request)?;
+            let compiled = compile(device, open()?, &request)?;
             if source.uncached { Arc::new(compiled) } else { cache::keep(&key, compiled) }
         }
     };
-    Ok(Built { compiled, compiler: told, options })
+    Ok(Built { compiled, options })
 }
 
 /// The text that is compiled, in which the user's lines keep their numbers.
@@ -89,27 +92,26 @@ fn wrapped(source: &Source) -> Cow<'_, str> {
     Cow::Owned(format!("extern \"C\" {{\n#line 1 \"{name}\"\n{}\n}}\n", source.text))
 }
 
-fn key(compiler: &dyn Compiler, request: &CompileRequest<'_>) -> Result<Key> {
-    let spelled = compiler.spell(request)?;
+/// Everything on which the image depends.
+fn key(compiler: &str, request: &CompileRequest<'_>) -> Key {
     let headers = includes::contents(request.source, request.options);
+    let options = format!("{:?}", request.options);
     let mut parts: Vec<&[u8]> = vec![
         env!("CARGO_PKG_VERSION").as_bytes(),
-        compiler.name().as_bytes(),
-        compiler.version().as_bytes(),
+        compiler.as_bytes(),
         request.architecture.as_bytes(),
         request.name.as_bytes(),
         request.source.as_bytes(),
+        options.as_bytes(),
+        b"instances",
     ];
-    parts.push(b"options");
-    parts.extend(spelled.iter().map(|option| option.as_bytes()));
-    parts.push(b"kernels");
     parts.extend(request.expressions.iter().map(|name| name.as_bytes()));
     parts.push(b"headers");
     for (path, text) in &headers {
         parts.push(path.as_os_str().as_encoded_bytes());
         parts.push(text);
     }
-    Ok(Key::of(parts))
+    Key::of(parts)
 }
 
 /// Compiles; a source that includes what the library has not is given to the toolkit's program, where there is one.
@@ -132,6 +134,7 @@ fn lacks_header(log: &str) -> bool {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
     use super::*;
+    use crate::backend::CompileOption;
 
     #[test]
     fn the_wrapper_keeps_the_users_lines() {
@@ -139,6 +142,36 @@ mod tests {
         assert_eq!(wrapped(&source), "int a;");
         source.extern_c = true;
         assert_eq!(wrapped(&source), "extern \"C\" {\n#line 1 \"a\\\"b.cu\"\nint a;\n}\n");
+    }
+
+    #[test]
+    fn everything_that_matters_is_in_the_key() {
+        let instances = ["k<int>".to_owned()];
+        let options = [CompileOption::Define("N".into(), None)];
+        let first = CompileRequest { source: "s", name: "n", architecture: "sm_90", options: &[], expressions: &[] };
+        let keys = [
+            key("nvrtc 12", &first),
+            key("nvrtc 13", &first),
+            key("nvrtc 12", &CompileRequest { source: "t", ..first }),
+            key("nvrtc 12", &CompileRequest { name: "m", ..first }),
+            key("nvrtc 12", &CompileRequest { architecture: "sm_80", ..first }),
+            key("nvrtc 12", &CompileRequest { options: &options, ..first }),
+            key("nvrtc 12", &CompileRequest { expressions: &instances, ..first }),
+        ];
+        assert_eq!(keys.iter().collect::<std::collections::HashSet<_>>().len(), keys.len());
+        assert_eq!(key("nvrtc 12", &first), keys[0]);
+    }
+
+    #[test]
+    fn a_changed_header_changes_the_key() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = [CompileOption::Include(folder.path().display().to_string())];
+        let source = "#include <a.h>";
+        let request = CompileRequest { source, name: "n", architecture: "sm_90", options: &options, expressions: &[] };
+        std::fs::write(folder.path().join("a.h"), "int a;").unwrap();
+        let before = key("nvrtc 12", &request);
+        std::fs::write(folder.path().join("a.h"), "int b;").unwrap();
+        assert_ne!(before, key("nvrtc 12", &request));
     }
 
     #[test]

@@ -32,7 +32,6 @@ struct Inner {
     options: Vec<CompileOption>,
     instances: Vec<String>,
     log: String,
-    compiler: String,
 }
 
 /// Ends a module when it is dropped.
@@ -80,7 +79,7 @@ impl Module {
         };
         let mut inner = Self::load(device, built.compiled, &options)?;
         (inner.source, inner.options) = (source.text, built.options.list);
-        (inner.instances, inner.compiler) = (source.instances, built.compiler);
+        inner.instances = source.instances;
         Ok(Self(Arc::new(inner)))
     }
 
@@ -108,7 +107,6 @@ impl Module {
             options: Vec::new(),
             instances: Vec::new(),
             log,
-            compiler: String::new(),
         })
     }
 
@@ -125,11 +123,6 @@ impl Module {
     /// What the compilers said.
     pub fn log(&self) -> &str {
         &self.0.log
-    }
-
-    /// The compiler with its version; empty for an image that came without.
-    pub fn compiler(&self) -> &str {
-        &self.0.compiler
     }
 
     /// The bytes that were loaded.

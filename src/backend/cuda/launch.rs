@@ -9,6 +9,7 @@ use super::errors::refusal;
 use super::functions::{self, raw};
 use super::modules;
 use super::nvrtc;
+use super::nvrtc_search;
 use super::properties::attribute;
 use super::streams::raw as raw_stream;
 use super::sys::CUdevice_attribute as Attribute;
@@ -156,6 +157,10 @@ impl Programs for Cuda {
 
     fn device_attribute(&self, device: i32, number: i32) -> Result<i32> {
         numbered_attribute(self, device, number)
+    }
+
+    fn compiler_identity(&self, hints: &[PathBuf]) -> Option<String> {
+        Some(nvrtc_search::identity(self.version, hints))
     }
 
     fn compiler(&self, hints: &[PathBuf]) -> Result<&dyn Compiler> {

@@ -53,6 +53,34 @@ pub fn candidates(driver: i32, hints: &[PathBuf]) -> Vec<PathBuf> {
     found
 }
 
+/// What is known of a file without reading it.
+fn told(path: &Path) -> Option<String> {
+    let known = std::fs::metadata(path).ok()?;
+    let changed = known.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+    Some(format!("{} {} {}\n", path.display(), known.len(), changed.as_nanos()))
+}
+
+/// What tells the NVRTC that [`open`] would open from every other: the first file that there is; where the system's loader
+/// would be asked, what that looks at.
+pub fn identity(driver: i32, hints: &[PathBuf]) -> String {
+    let mut text = format!("nvrtc for {driver}\n");
+    for candidate in candidates(driver, hints) {
+        if candidate.is_absolute() {
+            if let Some(file) = told(&candidate) {
+                text.push_str(&file);
+                break;
+            }
+        } else {
+            let folders = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+            text.push_str(&format!("{} {}\n", candidate.display(), folders.display()));
+            text.extend(told(Path::new("/etc/ld.so.cache")));
+            let beside = std::env::split_paths(&folders).filter_map(|folder| told(&folder.join(&candidate)));
+            text.extend(beside);
+        }
+    }
+    text
+}
+
 /// Opens the first candidate that can be.
 ///
 /// # Errors
@@ -140,6 +168,19 @@ mod tests {
         let order = candidates(12080, &hints);
         assert_eq!(&order[..3], ["/a/libnvrtc.so.12", "/b/libnvrtc.so.13", "/c/other.so"].map(PathBuf::from));
         assert!(order.contains(&PathBuf::from("libnvrtc.so.12")));
+    }
+
+    #[test]
+    fn another_file_has_another_identity() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("libnvrtc.so.12");
+        let without = identity(12080, std::slice::from_ref(&file));
+        std::fs::write(&file, "one").unwrap();
+        let first = identity(12080, std::slice::from_ref(&file));
+        assert_eq!(first, identity(12080, std::slice::from_ref(&file)));
+        std::fs::write(&file, "another").unwrap();
+        assert!(first != without && first != identity(12080, std::slice::from_ref(&file)));
+        assert_ne!(first, identity(13000, &[file]));
     }
 
     #[test]
