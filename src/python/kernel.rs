@@ -377,7 +377,7 @@ impl Kernel {
 }
 
 /// A kernel with the shape of its launch: what ``kernel[grid, block]`` gives.
-#[pyclass(frozen, name = "Launcher", module = "PyGPU")]
+#[pyclass(frozen, freelist = 8, name = "Launcher", module = "PyGPU")]
 pub(super) struct Launcher {
     kernel: Py<Kernel>,
     shape: LaunchShape,
@@ -470,6 +470,23 @@ fn wrong_extent(value: &Bound<'_, PyAny>, what: &str) -> PyErr {
 /// A number of 32 bits without a sign.
 #[inline]
 fn bytes(value: &Bound<'_, PyAny>, what: &str) -> PyResult<u32> {
+    // SAFETY: a live int; -1, which may mean an error, is looked at again below.
+    let quick = unsafe {
+        match ffi::PyLong_CheckExact(value.as_ptr()) {
+            0 => -1,
+            _ => ffi::PyLong_AsSsize_t(value.as_ptr()),
+        }
+    };
+    match u32::try_from(quick) {
+        Ok(found) => Ok(found),
+        Err(_) => bytes_slowly(value, what),
+    }
+}
+
+#[cold]
+fn bytes_slowly(value: &Bound<'_, PyAny>, what: &str) -> PyResult<u32> {
+    // What the quick way may have raised is raised again, with the argument's name.
+    drop(PyErr::take(value.py()));
     let found = number::unsigned(value, what)?;
     u32::try_from(found).map_err(|_| PyValueError::new_err(format!("{what} is {found}, more than any device takes")))
 }
