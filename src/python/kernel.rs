@@ -455,11 +455,12 @@ pub(super) fn extent(value: &Bound<'_, PyAny>, what: &str) -> PyResult<[u32; 3]>
         }
         return Ok(lengths);
     }
-    if super::kernel_values::is_index(value) {
-        return Ok([bytes(value, what)?, 1, 1]);
+    // An ndarray has `__index__`, which works for a single integer only; as a sequence it is an extent.
+    match value.try_iter() {
+        Ok(items) => extent(PyTuple::new(value.py(), items.collect::<PyResult<Vec<_>>>()?)?.as_any(), what),
+        Err(_) if super::kernel_values::is_index(value) => Ok([bytes(value, what)?, 1, 1]),
+        Err(_) => Err(wrong_extent(value, what)),
     }
-    let items = value.try_iter().map_err(|_| wrong_extent(value, what))?.collect::<PyResult<Vec<_>>>()?;
-    extent(PyTuple::new(value.py(), items)?.as_any(), what)
 }
 
 #[cold]

@@ -85,7 +85,7 @@ def test_instances_of_templates_are_found_by_their_names(module: PyGPU.Module) -
     module.get_function("times<long long, 5>")[1, 32](y)
     assert (x.get() == 3).all()
     assert (y.get() == 5).all()
-    with pytest.raises(ValueError, match="times<...>"):
+    with pytest.raises(ValueError, match=r"times<\.\.\.>"):
         module.get_function("times<int, 2>")
 
 
@@ -273,7 +273,7 @@ def test_an_image_is_loaded_from_bytes_and_from_a_file(module: PyGPU.Module, tmp
         assert (x.get() == 3).all()
         with pytest.raises(TypeError, match="3 arguments"):
             loaded[1, 32](x)
-        with pytest.raises(TypeError, match="numpy.float32"):
+        with pytest.raises(TypeError, match=r"numpy\.float32"):
             loaded[1, 32](x, 3.0, numpy.int32(4))
         loaded.prepare("Pfi")[1, 32](x, 2.0, 4)
         assert (x.get() == 6).all()
@@ -290,7 +290,8 @@ def test_ptx_is_compiled_by_the_driver() -> None:
 
 
 def test_nvcc_compiles_what_asks_for_it() -> None:
-    source = "#include <cuda_fp16.h>\n#include <stdio.h>\n__global__ void one(int *x) { *x = __half2int_rn(__float2half(1)); }"
+    headers = "#include <cuda_fp16.h>\n#include <stdio.h>\n"
+    source = headers + "__global__ void one(int *x) { *x = __half2int_rn(__float2half(1)); }"
     try:
         kernels = [PyGPU.Kernel(source, "one", compiler="nvcc"), PyGPU.Kernel(source, "one")]
     except PyGPU.BackendUnavailableError as error:
@@ -341,7 +342,11 @@ def test_shapes_that_no_device_has_are_refused(module: PyGPU.Module) -> None:
 
 def run(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(script), *arguments], capture_output=True, text=True, timeout=100, check=False
+        [sys.executable, "-c", textwrap.dedent(script), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
     )
 
 

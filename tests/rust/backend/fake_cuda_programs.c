@@ -15,7 +15,7 @@ static struct Module *parse(const char *line) {
         int at = 0;
         if (sscanf(line, "k %63s%n", k->name, &at) == 1) {
             m->count++;
-            for (const char *from = line + at; *from == ' ';) {
+            for (const char *from = line + at; *from == ' ' && from[1] >= '0' && from[1] <= '9';) {
                 char *end;
                 k->sizes[k->count++] = strtoul(from + 1, &end, 10);
                 from = end;
