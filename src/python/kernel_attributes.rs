@@ -110,7 +110,7 @@ impl Kernel {
     /// --------
     /// >>> kernel.active_blocks(256)  # doctest: +SKIP
     /// 8
-    #[pyo3(signature = (block, shared=None), text_signature = "(block, shared=0)")]
+    #[pyo3(signature = (block, shared=None), text_signature = "($self, block, shared=0)")]
     fn active_blocks(&self, block: &Bound<'_, PyAny>, shared: Option<&Bound<'_, PyAny>>) -> PyResult<u32> {
         let threads = extent(block, "block")?.iter().fold(1u32, |product, length| product.saturating_mul(*length));
         let shared = shared.map_or(Ok(0), |shared| number_of(shared, "shared"))?;
@@ -136,7 +136,7 @@ impl Kernel {
     /// --------
     /// >>> kernel.suggested_shape()  # doctest: +SKIP
     /// (264, 1024)
-    #[pyo3(signature = (shared=None, limit=None), text_signature = "(shared=0, limit=0)")]
+    #[pyo3(signature = (shared=None, limit=None), text_signature = "($self, shared=0, limit=0)")]
     fn suggested_shape(
         &self,
         py: Python<'_>,
