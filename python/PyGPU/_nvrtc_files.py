@@ -13,13 +13,12 @@ _CONDA = ("lib", "Library/bin", "targets/x86_64-linux/lib", "targets/sbsa-linux/
 
 
 def candidates() -> list[str]:
-    """Files to try before the toolkit's folder and the system's loader, the likeliest first.
+    """List files to try before the toolkit's folder and the system's loader, the likeliest first.
 
     Returns
     -------
     list of str
-        Full paths. cuda-pathfinder is asked only if no wheel and no conda environment has one: importing it costs more
-        than a kernel that is in the cache.
+        Full paths; the environment variable ``PYGPU_NVRTC`` names the only one.
 
     Examples
     --------
@@ -27,7 +26,33 @@ def candidates() -> list[str]:
     >>> isinstance(_nvrtc_files.candidates(), list)
     True
     """
-    return list(dict.fromkeys(_files())) or _by_pathfinder()
+    named = os.environ.get("PYGPU_NVRTC")
+    return [named] if named else list(dict.fromkeys(_files()))
+
+
+def by_pathfinder() -> list[str]:
+    """Ask cuda-pathfinder, when all else has failed: it costs more than a kernel from the cache.
+
+    Returns
+    -------
+    list of str
+        At most one path.
+
+    Examples
+    --------
+    >>> from PyGPU import _nvrtc_files
+    >>> isinstance(_nvrtc_files.by_pathfinder(), list)
+    True
+    """
+    try:
+        from cuda.pathfinder import load_nvidia_dynamic_lib  # type: ignore[import-not-found]
+    except ImportError:
+        return []
+    try:
+        path = load_nvidia_dynamic_lib("nvrtc").abs_path
+    except Exception:  # its errors have several bases; the search goes on, and says what it searched
+        return []
+    return [str(path)] if path else []
 
 
 def _files() -> Iterator[str]:
@@ -53,15 +78,3 @@ def _is_nvrtc(name: str) -> bool:
     # libnvrtc.so.13, nvrtc64_130_0.dll; not libnvrtc-builtins, nor the .alt copies, which have other defaults.
     plain = "builtins" not in name and ".alt" not in name
     return plain and (name.startswith("libnvrtc.so.") or (name.startswith("nvrtc64_") and name.endswith(".dll")))
-
-
-def _by_pathfinder() -> list[str]:
-    try:
-        from cuda.pathfinder import load_nvidia_dynamic_lib  # type: ignore[import-not-found]
-    except ImportError:
-        return []
-    try:
-        path = load_nvidia_dynamic_lib("nvrtc").abs_path
-    except Exception:  # its errors have several bases; the search goes on, and says what it searched
-        return []
-    return [str(path)] if path else []

@@ -156,14 +156,24 @@ impl Module {
         Declarations::read(&self.0.source, &self.0.options).parameters(name)
     }
 
+    /// The mangled name first where looking costs nothing: a driver that is asked for a name it has not reports an error to
+    /// whoever watches it.
     fn handle_of(&self, name: &str) -> Result<FunctionHandle> {
+        /// Larger images are whole libraries.
+        const QUICKLY_SEARCHED: usize = 1 << 22;
         let instance = self.0.instances.iter().position(|instance| instance == name);
-        let lowered = instance.and_then(|position| self.0.image.lowered.get(position)).map(String::as_str);
-        let first = self.named(lowered.unwrap_or(name));
-        if !matches!(&first, Err(error) if error.code() == Some(NOT_FOUND)) {
-            return first;
+        if let Some(lowered) = instance.and_then(|position| self.0.image.lowered.get(position)) {
+            return self.named(lowered);
         }
-        match symbols::find_mangled(self.image(), name) {
+        let is_small = self.image().len() <= QUICKLY_SEARCHED;
+        if let Some(mangled) = is_small.then(|| symbols::find_mangled(self.image(), name)).flatten() {
+            return self.named(&mangled);
+        }
+        match self.named(name) {
+            Err(error) if error.code() == Some(NOT_FOUND) => {}
+            found => return found,
+        }
+        match if is_small { None } else { symbols::find_mangled(self.image(), name) } {
             Some(mangled) => self.named(&mangled),
             None => Err(self.unknown(name)),
         }

@@ -8,7 +8,6 @@ use pyo3::types::{PyDict, PyList};
 use super::gil::WithoutGil;
 use super::{kernel_source, properties};
 use crate::backend::{self, BackendKind, BackendReport, DeviceProperties, Report};
-use crate::error::Error;
 use crate::kernel;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -33,13 +32,11 @@ fn backend_dict<'py>(py: Python<'py>, report: &BackendReport) -> PyResult<Bound<
 
 /// The compiler of kernels in one line, or why there is none.
 fn compiler(py: Python<'_>, kind: BackendKind) -> String {
-    let hints = kernel_source::hints(py, kind).unwrap_or_default();
-    py.without_gil(|| {
-        let backend = backend::by_name(kind.name())?;
-        let compiler = backend.programs()?.compiler(&hints)?;
+    let told = kernel_source::with_hints(py, kind, |hints| {
+        let compiler = backend::by_name(kind.name())?.programs()?.compiler(hints)?;
         Ok(format!("{} {}, {}", compiler.name(), compiler.version(), compiler.path()))
-    })
-    .unwrap_or_else(|error: Error| error.to_string())
+    });
+    told.unwrap_or_else(|error| error.value(py).to_string())
 }
 
 /// What PyGPU found on this machine. It opens the vendors' libraries and creates no context on a device.

@@ -11,6 +11,7 @@ use super::device as device_argument;
 use super::gil::WithoutGil;
 use crate::backend::{BackendKind, LoadOptions};
 use crate::device::Device;
+use crate::error::{Error, Result};
 use crate::kernel::{self, Declarations, Module, Source};
 
 /// What a file holds, by the end of its name.
@@ -68,12 +69,30 @@ pub(super) fn options(options: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<String
     texts.collect()
 }
 
-/// Where the compiler's library may be, as Python knows it.
-pub(super) fn hints(py: Python<'_>, kind: BackendKind) -> PyResult<Vec<PathBuf>> {
+/// Runs `work` with the files in which the compiler's library may be, as Python knows them: first those that are quickly found.
+pub(super) fn with_hints<T: Send>(
+    py: Python<'_>,
+    kind: BackendKind,
+    work: impl Fn(&[PathBuf]) -> Result<T> + Send + Sync,
+) -> PyResult<T> {
+    let quick = hints(py, kind, intern!(py, "candidates"))?;
+    match py.without_gil(|| work(&quick)) {
+        Err(Error::Unavailable(text)) => {
+            let found = hints(py, kind, intern!(py, "by_pathfinder"))?;
+            if found.is_empty() {
+                return Err(Error::Unavailable(text).into());
+            }
+            Ok(py.without_gil(|| work(&found))?)
+        }
+        other => Ok(other?),
+    }
+}
+
+fn hints(py: Python<'_>, kind: BackendKind, ask: &Bound<'_, PyString>) -> PyResult<Vec<PathBuf>> {
     if kind != BackendKind::Cuda {
         return Ok(Vec::new());
     }
-    py.import(intern!(py, "PyGPU._nvrtc_files"))?.getattr(intern!(py, "candidates"))?.call0()?.extract()
+    py.import(intern!(py, "PyGPU._nvrtc_files"))?.getattr(ask)?.call0()?.extract()
 }
 
 /// What `Kernel` and `Module` have in common.
@@ -122,11 +141,11 @@ fn load_image(py: Python<'_>, device: Device, image: Vec<u8>, options: &[String]
 }
 
 fn load_source(py: Python<'_>, device: Device, source: Source) -> PyResult<Module> {
-    let hints = if source.compiler.is_none() { hints(py, device.kind())? } else { Vec::new() };
-    let module = py.without_gil(|| {
-        let built = kernel::build(device, &source, &hints)?;
-        Module::of_source(device, source, built)
-    })?;
+    let build = |hints: &[PathBuf]| Module::of_source(device, source.clone(), kernel::build(device, &source, hints)?);
+    let module = match source.compiler {
+        None => with_hints(py, device.kind(), build)?,
+        Some(_) => py.without_gil(|| build(&[]))?,
+    };
     if module.log().contains("warning") {
         let text = std::ffi::CString::new(module.log().replace('\0', " "))?;
         PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 1)?;
