@@ -1,5 +1,7 @@
 //! The class `Kernel`: a kernel that is compiled or loaded, and `kernel[grid, block, stream, shared]`.
 
+use std::mem::ManuallyDrop;
+
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
@@ -10,7 +12,6 @@ use super::kernel_launcher::{Launcher, extent, number_of, wrong_key};
 use super::kernel_source::Request;
 use super::{device, dtype as dtypes, exit, stream as stream_argument};
 use crate::backend::LaunchShape;
-use crate::error::Result;
 use crate::kernel::{Element, Function, Parameter, ParameterKind, signature};
 
 /// A kernel, compiled from a source or taken from an image.
@@ -71,26 +72,26 @@ use crate::kernel::{Element, Function, Parameter, ParameterKind, signature};
 /// array([0., 2., 4., 6., 8.], dtype=float32)
 #[pyclass(frozen, weakref, name = "Kernel", module = "PyGPU")]
 pub(super) struct Kernel {
-    function: Option<Function>,
+    function: ManuallyDrop<Function>,
 }
 
 impl Drop for Kernel {
     fn drop(&mut self) {
+        // SAFETY: taken out once, here.
+        let function = unsafe { ManuallyDrop::take(&mut self.function) };
         // The module may be unloaded.
-        if let Some(function) = self.function.take() {
-            if function.device().is_cpu() { drop(function) } else { exit::drop_detached(function) }
-        }
+        if function.device().is_cpu() { drop(function) } else { exit::drop_detached(function) }
     }
 }
 
 impl Kernel {
     pub(super) fn new(function: Function) -> Self {
-        Self { function: Some(function) }
+        Self { function: ManuallyDrop::new(function) }
     }
 
     #[inline]
-    pub(super) fn function(&self) -> PyResult<&Function> {
-        self.function.as_ref().ok_or_else(|| PyValueError::new_err("the kernel is gone"))
+    pub(super) fn function(&self) -> &Function {
+        &self.function
     }
 }
 
@@ -135,7 +136,7 @@ impl Kernel {
         if !(2..=4).contains(&parts.len()) {
             return Err(wrong_key(key));
         }
-        let device = slf.get().function()?.device();
+        let device = slf.get().function().device();
         let (grid, block) =
             (extent(&*parts.get_borrowed_item(0)?, "grid")?, extent(&*parts.get_borrowed_item(1)?, "block")?);
         let (mut stream, mut shared) = (None, 0);
@@ -159,7 +160,7 @@ impl Kernel {
     fn __call__(&self, _args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         Err(PyTypeError::new_err(format!(
             "say how many blocks and threads: kernel[grid, block](*arguments), for example {}[(n + 255) // 256, 256](...)",
-            self.function()?.name()
+            self.function().name()
         )))
     }
 
@@ -186,42 +187,42 @@ impl Kernel {
     /// --------
     /// >>> kernel = kernel.prepare('Pfi')  # doctest: +SKIP
     fn prepare(&self, types: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Ok(Self::new(self.function()?.with_parameters(parameters(types)?)?))
+        Ok(Self::new(self.function().with_parameters(parameters(types)?)?))
     }
 
     /// Its name in the source.
     #[getter]
     fn name(&self) -> PyResult<String> {
-        Ok(self.function()?.name().to_owned())
+        Ok(self.function().name().to_owned())
     }
 
     /// Its device.
     #[getter]
     fn device(&self) -> PyResult<device::PyDevice> {
-        Ok(self.function()?.device().into())
+        Ok(self.function().device().into())
     }
 
     /// The driver's handle.
     #[getter]
     fn handle(&self) -> PyResult<usize> {
-        Ok(self.function()?.handle().0)
+        Ok(self.function().handle().0)
     }
 
     /// Its parameters as texts, ``''`` where nothing is known but that there is one; None where not even their number is known.
     #[getter]
     fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        let known = self.function()?.parameters();
+        let known = self.function().parameters();
         known.map(|list| PyTuple::new(py, list.iter().map(ToString::to_string))).transpose()
     }
 
     /// What the compilers said of its module.
     #[getter]
     fn log(&self) -> PyResult<String> {
-        Ok(self.function()?.module().log().to_owned())
+        Ok(self.function().module().log().to_owned())
     }
 
     fn __repr__(&self) -> PyResult<String> {
-        let function = self.function()?;
+        let function = self.function();
         let list: Option<Vec<String>> =
             function.parameters().map(|list| list.iter().map(ToString::to_string).collect());
         let told = list.map_or_else(|| "...".to_owned(), |list| list.join(", "));
@@ -254,9 +255,4 @@ pub(super) fn parameters(types: &Bound<'_, PyAny>) -> PyResult<Vec<Parameter>> {
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Kernel>()?;
     module.add_class::<Launcher>()
-}
-
-/// Kept beside the class for `Module`.
-pub(super) fn of_module(module: &crate::kernel::Module, name: &str) -> Result<Kernel> {
-    module.function(name).map(Kernel::new)
 }

@@ -114,7 +114,7 @@ impl Kernel {
     fn active_blocks(&self, block: &Bound<'_, PyAny>, shared: Option<&Bound<'_, PyAny>>) -> PyResult<u32> {
         let threads = extent(block, "block")?.iter().fold(1u32, |product, length| product.saturating_mul(*length));
         let shared = shared.map_or(Ok(0), |shared| number_of(shared, "shared"))?;
-        let function = self.function()?;
+        let function = self.function();
         Ok(block.py().without_gil(|| function.active_blocks(threads, shared))?)
     }
 
@@ -145,19 +145,19 @@ impl Kernel {
     ) -> PyResult<(u32, u32)> {
         let shared = shared.map_or(Ok(0), |shared| number_of(shared, "shared"))?;
         let limit = limit.map_or(Ok(0), |limit| number_of(limit, "limit"))?;
-        let function = self.function()?;
+        let function = self.function();
         Ok(py.without_gil(|| function.suggested_shape(shared, limit))?)
     }
 }
 
 impl Kernel {
     fn attributes(&self, py: Python<'_>) -> PyResult<FunctionAttributes> {
-        let function = self.function()?;
+        let function = self.function();
         Ok(py.without_gil(|| function.attributes())?)
     }
 
     fn set(&self, py: Python<'_>, setting: FunctionSetting) -> PyResult<()> {
-        let function = self.function()?;
+        let function = self.function();
         Ok(py.without_gil(|| function.set(setting))?)
     }
 }

@@ -23,7 +23,7 @@ impl Launcher {
     #[inline]
     #[pyo3(signature = (*args, **kwargs))]
     fn __call__(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
-        let function = self.kernel.get().function()?;
+        let function = self.kernel.get().function();
         let current;
         let stream = match &self.stream {
             Some(stream) => stream,
@@ -44,7 +44,7 @@ impl Launcher {
 
     fn __repr__(&self) -> PyResult<String> {
         let ([gx, gy, gz], [bx, by, bz]) = (self.shape.grid, self.shape.block);
-        let name = self.kernel.get().function()?.name();
+        let name = self.kernel.get().function().name();
         Ok(format!("<PyGPU.Launcher {name}[({gx}, {gy}, {gz}), ({bx}, {by}, {bz})]>"))
     }
 }

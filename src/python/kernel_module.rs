@@ -1,11 +1,12 @@
 //! The class `Module`: a loaded image with all its kernels and globals.
 
-use pyo3::exceptions::PyValueError;
+use std::mem::ManuallyDrop;
+
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
 use super::gil::WithoutGil;
-use super::kernel::{self, Kernel};
+use super::kernel::Kernel;
 use super::kernel_source::Request;
 use super::{device, exit};
 use crate::kernel::Module;
@@ -45,21 +46,15 @@ use crate::kernel::Module;
 /// 4
 #[pyclass(frozen, weakref, name = "Module", module = "PyGPU")]
 pub(super) struct PyKernelModule {
-    module: Option<Module>,
+    module: ManuallyDrop<Module>,
     names: Vec<String>,
 }
 
 impl Drop for PyKernelModule {
     fn drop(&mut self) {
-        if let Some(module) = self.module.take() {
-            if module.device().is_cpu() { drop(module) } else { exit::drop_detached(module) }
-        }
-    }
-}
-
-impl PyKernelModule {
-    fn module(&self) -> PyResult<&Module> {
-        self.module.as_ref().ok_or_else(|| PyValueError::new_err("the module is gone"))
+        // SAFETY: taken out once, here.
+        let module = unsafe { ManuallyDrop::take(&mut self.module) };
+        if module.device().is_cpu() { drop(module) } else { exit::drop_detached(module) }
     }
 }
 
@@ -80,7 +75,7 @@ impl PyKernelModule {
         let instances = instances.unwrap_or_default();
         let (module, names) =
             Request { source, instances, options, compiler, extern_c, cache, device }.load(source.py())?;
-        Ok(Self { module: Some(module), names })
+        Ok(Self { module: ManuallyDrop::new(module), names })
     }
 
     /// A kernel of the module.
@@ -103,8 +98,8 @@ impl PyKernelModule {
     /// --------
     /// >>> kernel = module.get_function('scale')  # doctest: +SKIP
     fn get_function(&self, py: Python<'_>, name: &str) -> PyResult<Kernel> {
-        let module = self.module()?;
-        Ok(py.without_gil(|| kernel::of_module(module, name))?)
+        let module = &*self.module;
+        Ok(Kernel::new(py.without_gil(|| module.function(name))?))
     }
 
     /// Where a global variable of the module is.
@@ -128,7 +123,7 @@ impl PyKernelModule {
     /// --------
     /// >>> address, nbytes = module.get_global('factor')  # doctest: +SKIP
     fn get_global(&self, py: Python<'_>, name: &str) -> PyResult<(usize, usize)> {
-        let module = self.module()?;
+        let module = &*self.module;
         Ok(py.without_gil(|| module.global(name))?)
     }
 
@@ -141,24 +136,24 @@ impl PyKernelModule {
     /// The image: a cubin, PTX, or what the device's driver takes.
     #[getter]
     fn image<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, self.module()?.image()))
+        Ok(PyBytes::new(py, self.module.image()))
     }
 
     /// What the compilers said.
     #[getter]
     fn log(&self) -> PyResult<String> {
-        Ok(self.module()?.log().to_owned())
+        Ok(self.module.log().to_owned())
     }
 
     /// Its device.
     #[getter]
     fn device(&self) -> PyResult<device::PyDevice> {
-        Ok(self.module()?.device().into())
+        Ok(self.module.device().into())
     }
 
     fn __repr__(&self) -> PyResult<String> {
         let told = if self.names.is_empty() { String::new() } else { format!(" {}", self.names.join(", ")) };
-        Ok(format!("<PyGPU.Module{told} on {}>", self.module()?.device()))
+        Ok(format!("<PyGPU.Module{told} on {}>", self.module.device()))
     }
 }
 
