@@ -6,6 +6,9 @@ CARGO_HOME ?= $(HOME)/.cargo
 CARGO_DENY_VERSION := 0.20.2
 WHEEL_MAX_BYTES := 3000000
 PYTEST_ARGS ?=
+INSTRUCTIONS ?=
+# As compare.py --help has them.
+BENCH_ARGS ?=
 # Where reports and measurements go.
 RESULTS ?= build/results
 
@@ -17,27 +20,52 @@ export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 RUST_SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find src -type f 2>/dev/null)
-GPU_ENVIRONMENT = PYTHONPATH=$(CURDIR)/build/gpu-package$${PYTHONPATH:+:$$PYTHONPATH} PYGPU_BACKEND=cuda
+GPU_PYTHONPATH = PYTHONPATH=$(CURDIR)/build/gpu-package$${PYTHONPATH:+:$$PYTHONPATH}
+GPU_ENVIRONMENT = $(GPU_PYTHONPATH) PYGPU_BACKEND=cuda
+HIP_ON_CUDA := build/hip-on-cuda/libamdhip64.so.7
+HIP_ENVIRONMENT = $(GPU_PYTHONPATH) PYGPU_BACKEND=hip \
+    LD_LIBRARY_PATH=$(CURDIR)/$(dir $(HIP_ON_CUDA))$${LD_LIBRARY_PATH:+:$$LD_LIBRARY_PATH}
+NVCC ?= $(firstword $(wildcard $(CUDA_HOME)/bin/nvcc /usr/local/cuda/bin/nvcc) nvcc)
+# A simulated GPU in place of each vendor's library.
+SIMULATED_GPU = LD_LIBRARY_PATH=$(CURDIR)/build/simulated$${LD_LIBRARY_PATH:+:$$LD_LIBRARY_PATH}
 # A surrounding conda environment would make maturin refuse to choose between the two.
 MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin
 
-.PHONY: help demo test check wheel gpu-test gpu-sanitize gpu-bench .gpu-package bench clean distclean
+SIMULATED := --manifest-path tests/simulated_driver/Cargo.toml --target-dir build/simulated/target
+
+.PHONY: help demo test instructions .instructions check wheel gpu-test gpu-test-cuda gpu-test-hip gpu-sanitize gpu-bench \
+    .gpu-package .simulated-drivers bench plots clean distclean
 .DELETE_ON_ERROR:
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: .venv/.extension-release ## Install into .venv and run the main job on a real file, on whatever device there is
 	$(BIN)/python examples/demo.py
 
-test: .venv/.extension-dev .venv/.group-test ## Rust tests without Python, then the Python tests
+test: .venv/.extension-dev .venv/.group-test .simulated-drivers build/amd/.ready ## Rust tests, then Python tests on the CPU, simulated CUDA and HIP
 	cargo test --no-default-features
+	cargo test --locked $(SIMULATED)
 	$(BIN)/python -m pytest tests docs README.md --ignore=tests/gpu $(PYTEST_ARGS)
+	$(SIMULATED_GPU) PYGPU_BACKEND=cuda $(BIN)/python -m pytest tests $(PYTEST_ARGS)
+	$(SIMULATED_GPU) PYGPU_BACKEND=hip $(BIN)/python -m pytest tests $(PYTEST_ARGS)
+	@$(MAKE) --no-print-directory instructions
+
+# Counts, not times: they mean something on a busy machine too. A release build of its own, so that the development
+# build in .venv stays; INSTRUCTIONS=--update takes the counts as the new baseline.
+instructions: ## Count the instructions of small calls and hold them against benches/instructions.json (needs valgrind)
+	@if command -v valgrind > /dev/null; then $(MAKE) --no-print-directory .instructions; \
+	else echo "instruction counts are skipped: valgrind is not installed"; fi
+
+.instructions: build/release-package/.made
+	@PYTHONPATH=$(CURDIR)/build/release-package $(BIN)/python benches/python/instructions.py $(INSTRUCTIONS)
 
 check: .venv/.extension-dev .venv/.group-check .tools/.cargo-deny-$(CARGO_DENY_VERSION) ## Formatting, lints, types, stubs, licences
 	cargo fmt --check
 	cargo clippy --locked --all-targets -- -D warnings
 	cargo clippy --locked --all-targets --no-default-features -- -D warnings
+	cargo fmt --check --all --manifest-path tests/simulated_driver/Cargo.toml
+	cargo clippy --locked --all-targets $(SIMULATED) -- -D warnings
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
@@ -52,34 +80,59 @@ wheel: .venv/.group-build ## Build the release wheel into dist/ and hold its siz
 	@wc -c dist/*.whl | awk -v limit=$(WHEEL_MAX_BYTES) \
 	    '{ print $$2 ": " $$1 " of at most " limit " bytes"; if ($$1 > limit) exit 1 }'
 
-# The next three run where there is no Rust: they take the wheel that lies in dist/, and pytest and the peers from PYTHON's
+# The next five run where there is no Rust: they take the wheel that lies in dist/, and pytest and the peers from PYTHON's
 # own packages. PYTEST_ARGS=tests/gpu runs only what needs a device; without it the other tests run on the device too.
-gpu-test: .gpu-package ## Run all tests and tests/gpu on CUDA with the wheel in dist/, report in RESULTS (PYTHON=... has pytest)
+gpu-test: ## Run all tests on CUDA, then on HIP over CUDA, with the wheel in dist/ (PYTHON=... has pytest)
+	status=0; \
+	$(MAKE) gpu-test-cuda || status=$$?; \
+	$(MAKE) gpu-test-hip || status=$$?; exit $$status
+
+gpu-test-cuda: .gpu-package ## Run all tests and tests/gpu on CUDA, report in RESULTS
 	@mkdir -p $(RESULTS)
 	status=0; \
 	$(GPU_ENVIRONMENT) $(PYTHON) -m pytest -W default --junitxml=$(RESULTS)/gpu-tests.xml $(PYTEST_ARGS) || status=$$?; \
-	$(GPU_ENVIRONMENT) $(PYTHON) tests/gpu/summary.py $(RESULTS); exit $$status
+	$(GPU_ENVIRONMENT) $(PYTHON) tests/gpu/summary.py $(RESULTS)/gpu-tests.xml; exit $$status
+
+gpu-test-hip: .gpu-package $(HIP_ON_CUDA) ## The same on the HIP backend, whose calls a test library hands on to CUDA
+	@mkdir -p $(RESULTS)
+	status=0; \
+	$(HIP_ENVIRONMENT) $(PYTHON) -m pytest -W default --junitxml=$(RESULTS)/gpu-tests-hip.xml $(PYTEST_ARGS) || status=$$?; \
+	$(HIP_ENVIRONMENT) $(PYTHON) tests/gpu/summary.py $(RESULTS)/gpu-tests-hip.xml; exit $$status
 
 gpu-sanitize: .gpu-package ## Run compute-sanitizer's memcheck with leak check over the tests that import no peer
 	$(GPU_ENVIRONMENT) PYTHON=$(PYTHON) RESULTS=$(RESULTS) tests/gpu/run_sanitizer.sh
 
-gpu-bench: .gpu-package ## Run the Python benchmarks with the wheel in dist/, beside the peers that PYTHON has
+gpu-bench: .gpu-package ## Time the wheel in dist/ beside the peers that PYTHON has, into RESULTS (BENCH_ARGS=--quick)
 	@mkdir -p $(RESULTS)
 	$(GPU_ENVIRONMENT) $(PYTHON) benches/python/import_time.py --json $(RESULTS)/import_time.json
-	$(GPU_ENVIRONMENT) $(PYTHON) benches/python/small_calls.py --peers --json $(RESULTS)/small_calls.json
-	$(GPU_ENVIRONMENT) $(PYTHON) benches/python/transfers.py --peers --json $(RESULTS)/transfers.json
+	$(GPU_ENVIRONMENT) $(PYTHON) benches/python/compare.py --json $(RESULTS)/compare.json \
+	    --markdown $(RESULTS)/compare.md $(BENCH_ARGS)
+
+# Where the measurement was made need not have matplotlib.
+plots: .venv/.group-bench ## Draw what compare.json in RESULTS says, into RESULTS
+	$(BIN)/python benches/python/compare.py --from $(RESULTS)/compare.json --plots $(RESULTS) \
+	    --markdown $(RESULTS)/compare.md
 
 .gpu-package:
 	@ls dist/*.whl > /dev/null 2>&1 || { echo "no wheel in dist/: run 'make wheel' where there is Rust"; exit 1; }
 	rm -rf build/gpu-package
 	$(PYTHON) -m pip install --quiet --no-deps --no-index --target build/gpu-package dist/*.whl
 
-bench: .venv/.extension-release ## Rust and Python benchmarks, each against its peer in one run
+$(HIP_ON_CUDA): tests/gpu/hip_on_cuda/hip_on_cuda.c
+	@mkdir -p $(dir $@)
+	$(NVCC) -O2 -shared -Xcompiler -fPIC,-Wall -o $@ $< -lcuda
+
+# Copied, not linked: a driver that a process has open must not change under it. Cargo knows whether there is anything to do.
+.simulated-drivers:
+	cargo build --quiet --locked $(SIMULATED)
+	cp --remove-destination build/simulated/target/debug/libsimulated_cuda.so build/simulated/libcuda.so.1
+	cp --remove-destination build/simulated/target/debug/libsimulated_hip.so build/simulated/libamdhip64.so.7
+
+bench: .venv/.extension-release ## Rust and Python benchmarks, each against its peer in one run (BENCH_ARGS=--quick)
 	cargo bench --no-default-features
 	@mkdir -p $(RESULTS)
 	$(BIN)/python benches/python/import_time.py --json $(RESULTS)/import_time.json
-	$(BIN)/python benches/python/small_calls.py --json $(RESULTS)/small_calls.json
-	$(BIN)/python benches/python/transfers.py --json $(RESULTS)/transfers.json
+	$(BIN)/python benches/python/compare.py --json $(RESULTS)/compare.json $(BENCH_ARGS)
 
 clean: ## Remove what was built; tools and environment stay
 	rm -rf target build dist .venv/.extension-* .pytest_cache .mypy_cache .ruff_cache .hypothesis
@@ -112,6 +165,16 @@ distclean: clean ## Also remove .venv and .tools
 .venv/.extension-release: $(RUST_SOURCES) .venv/.group-build
 	$(MATURIN) develop --quiet --release
 	rm -f .venv/.extension-dev
+	touch $@
+
+# AMD's HIP runtime, for the tests that ask it why there is no device. Without it they skip, so this never fails.
+build/amd/.ready: tests/fetch_amd_runtime.sh
+	tests/fetch_amd_runtime.sh build/amd
+
+build/release-package/.made: $(RUST_SOURCES) $(wildcard python/PyGPU/*.py) .venv/.group-build
+	rm -rf build/release-wheel build/release-package
+	$(MATURIN) build --quiet --release --locked --out build/release-wheel
+	$(BIN)/python -m pip install --quiet --no-deps --no-index --target build/release-package build/release-wheel/*.whl
 	touch $@
 
 # An unoptimised build takes less than half as long and is quick enough for a hundred crates.

@@ -142,7 +142,8 @@ def cudaDriverGetVersion() -> tuple[int, cudaError_t]:
     Returns
     -------
     version : int
-        As the driver gives it: 1000 * major + 10 * minor for CUDA, so that 13.0 is 13000; 0 on the CPU backend.
+        As the driver gives it: 1000 * major + 10 * minor for CUDA, so that 13.0 is 13000; 10000000 * major +
+        100000 * minor + patch for HIP; 0 on the CPU backend.
     status : cudaError_t
 
     Examples

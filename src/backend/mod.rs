@@ -315,6 +315,25 @@ pub trait Backend: Send + Sync {
         bytes: usize,
         stream: StreamHandle,
     ) -> Result<()>;
+    /// As `copy`, and waits until the values are there, by one call where the driver has one: it is quicker than two.
+    ///
+    /// # Safety
+    /// See the trait.
+    unsafe fn copy_and_wait(
+        &self,
+        device: i32,
+        direction: Direction,
+        target: Address,
+        source: Address,
+        bytes: usize,
+        stream: StreamHandle,
+    ) -> Result<()> {
+        // SAFETY: promised by the caller.
+        unsafe {
+            self.copy(device, direction, target, source, bytes, stream)?;
+            self.synchronize_stream(device, stream)
+        }
+    }
     /// Copies a box of rows and planes in the order of `stream`.
     ///
     /// # Safety

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use super::description::Description;
 use super::streams;
 use crate::array::Array;
-use crate::backend::{self, BackendKind, PointerKind, StreamHandle};
+use crate::backend::{self, Backend, BackendKind, PointerKind, StreamHandle};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::lifetime;
@@ -64,9 +64,11 @@ pub fn import(description: &Description, stream: Option<i64>, keeper: Lent) -> R
 
 /// The interface does not say which device the memory is of: the driver does.
 fn device_of(description: &Description) -> Result<Device> {
-    let backend = match backend::default_backend()? {
-        backend if backend.kind() == BackendKind::Cpu => backend::by_name("cuda")?,
-        backend => backend,
+    let is_gpu = |backend: &&'static dyn Backend| backend.kind() != BackendKind::Cpu;
+    let backend = match Some(backend::default_backend()?).filter(is_gpu) {
+        Some(backend) => backend,
+        // Where there is no GPU at all, the refusal is that of the interface's own vendor.
+        None => backend::available().into_iter().find(is_gpu).map_or_else(|| backend::by_name("cuda"), Ok)?,
     };
     let current = || Device::new(backend, backend.current_device()?);
     if description.shape.contains(&0) {

@@ -213,7 +213,11 @@ impl Allocation {
         match &mut self.origin {
             Origin::Pool => {
                 let ordered = self.wait_before_free();
-                // SAFETY: this is the last owner; every use known of is before this point of the stream.
+                if ordered.is_err() && self.device().synchronize().is_err() {
+                    // Nobody knows who still uses the block: better lost than given to somebody else.
+                    return ordered;
+                }
+                // SAFETY: this is the last owner; every use known of is before this point of the stream, or has ended.
                 unsafe { backend.free_to_pool(index, self.address, self.stream.handle())? };
                 pool::account_for_free(device, self.bytes);
                 ordered

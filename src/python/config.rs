@@ -8,6 +8,7 @@ use pyo3::types::{PyDict, PyList};
 use super::gil::WithoutGil;
 use super::{kernel_source, properties};
 use crate::backend::{self, BackendKind, BackendReport, DeviceProperties, Report};
+use crate::copy::ring;
 use crate::kernel;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -46,10 +47,12 @@ fn compiler(py: Python<'_>, kind: BackendKind) -> String {
 /// dict
 ///     `version`; `backend`, the name of the one that is used unless another is named, or None; `backend_error`, why there
 ///     is none, or None; `PYGPU_BACKEND`, what that variable asks for, or None; `kernel_cache`, the folder in which compiled
-///     kernels are kept, or None; and `backends`, a list of dicts with `name`,
-///     `available`, `reason` (why it is not), `library` (the file that was opened), `driver_version` as 12080 for 12.8,
-///     `searched` (pairs of a library that could not be opened and the reason), `devices` (dicts as from
-///     :func:`device_properties`), and `compiler`: that of kernels with its version and library, or why there is none.
+///     kernels are kept, or None; `pinned_limit` in bytes, and
+///     `pinned_refused`, why copies of ordinary memory had less pinned memory than that, or None; and `backends`, a list of
+///     dicts with `name`, `available`, `reason` (why it is not), `library` (the file that was opened), `driver_version`
+///     (12080 for CUDA 12.8, 60443483 for HIP 6.4.43483), `searched` (pairs of a library that could not be opened and the
+///     reason), `devices` (dicts as from :func:`device_properties`), and `compiler`: that of kernels with its version and
+///     library, or why there is none.
 ///
 /// Examples
 /// --------
@@ -64,6 +67,8 @@ fn config(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     dict.set_item("backend", report.default.as_ref().ok().map(|kind| kind.name()))?;
     dict.set_item("backend_error", report.default.as_ref().err())?;
     dict.set_item("PYGPU_BACKEND", &report.forced)?;
+    dict.set_item("pinned_limit", ring::limit().ok())?;
+    dict.set_item("pinned_refused", ring::refusal())?;
     let backends = PyList::empty(py);
     for entry in &report.backends {
         backends.append(backend_dict(py, entry)?)?;
@@ -73,9 +78,14 @@ fn config(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     Ok(dict)
 }
 
-/// `12080` as `12.8`.
-fn version_text(version: i32) -> String {
-    format!("{}.{}", version / 1000, version % 1000 / 10)
+/// `12080` as `12.8`, `60443483` of HIP as `6.4.43483`.
+fn version_text(kind: BackendKind, version: i32) -> String {
+    match kind {
+        BackendKind::Hip => {
+            format!("{}.{}.{}", version / 10_000_000, version / 100_000 % 100, version % 100_000)
+        }
+        _ => format!("{}.{}", version / 1000, version % 1000 / 10),
+    }
 }
 
 fn device_line(kind: BackendKind, index: usize, device: &DeviceProperties) -> String {
@@ -83,12 +93,13 @@ fn device_line(kind: BackendKind, index: usize, device: &DeviceProperties) -> St
     let (major, minor) = device.compute_capability;
     match kind {
         BackendKind::Cpu => format!("    cpu: {}, {memory:.1} GiB", device.name),
-        _ => format!(
-            "    {}:{index}: {}, {memory:.1} GiB, compute capability {major}.{minor} ({})",
-            kind.name(),
-            device.name,
-            device.architecture
+        BackendKind::Cuda => format!(
+            "    cuda:{index}: {}, {memory:.1} GiB, compute capability {major}.{minor} ({})",
+            device.name, device.architecture
         ),
+        BackendKind::Hip => {
+            format!("    hip:{index}: {}, {memory:.1} GiB, {}", device.name, device.architecture)
+        }
     }
 }
 
@@ -100,7 +111,7 @@ fn backend_lines(py: Python<'_>, entry: &BackendReport) -> Vec<String> {
     }
     if entry.driver_version != 0 {
         // A text that is being built takes everything.
-        let _ = write!(line, ", driver {}", version_text(entry.driver_version));
+        let _ = write!(line, ", driver {}", version_text(entry.kind, entry.driver_version));
     }
     if !entry.library.is_empty() {
         let _ = write!(line, ", {}", entry.library);
@@ -115,6 +126,15 @@ fn backend_lines(py: Python<'_>, entry: &BackendReport) -> Vec<String> {
     lines
 }
 
+fn pinned_line() -> String {
+    match (ring::limit(), ring::refusal()) {
+        (Err(error), _) => format!("pinned memory for copies: {error}"),
+        (Ok(0), _) => "pinned memory for copies: none; the driver stages copies of ordinary memory itself".to_owned(),
+        (Ok(limit), None) => format!("pinned memory for copies: at most {limit} bytes a device"),
+        (Ok(_), Some(reason)) => format!("pinned memory for copies: refused: {reason}"),
+    }
+}
+
 fn text_of(py: Python<'_>, report: &Report) -> String {
     let mut lines = vec![format!("PyGPU {VERSION}")];
     lines.push(match &report.default {
@@ -125,6 +145,7 @@ fn text_of(py: Python<'_>, report: &Report) -> String {
         Some(name) => format!("PYGPU_BACKEND: {name}"),
         None => "PYGPU_BACKEND: not set".to_owned(),
     });
+    lines.push(pinned_line());
     lines.push("backends, in the order in which they are looked for:".to_owned());
     lines.extend(report.backends.iter().flat_map(|entry| backend_lines(py, entry)));
     let cache = kernel::cache_folder().map_or_else(|| "off".to_owned(), |folder| folder.display().to_string());

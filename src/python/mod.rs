@@ -45,6 +45,7 @@ mod protocols;
 mod pybindgpu;
 mod raw;
 mod raw_copy;
+mod result;
 mod shape;
 mod stream;
 mod transfer;

@@ -1,4 +1,4 @@
-"""Compiles kernels.cu with nvcc and calls it through ctypes, as somebody with device code of their own would."""
+"""Kernels of somebody else, called through ctypes: kernels.cu compiled by nvcc, or what a simulated driver has for them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
+
+import PyGPU
 
 SOURCE = Path(__file__).with_name("kernels.cu")
 
@@ -31,6 +33,18 @@ def find_compiler() -> str | None:
     return shutil.which("nvcc")
 
 
+def simulated() -> Path | None:
+    """The simulated driver that PyGPU runs on, which exports the kernels itself; None on a real one."""
+    name = {"cuda": "libcuda.so.1", "hip": "libamdhip64.so.7"}.get(PyGPU.backend_name())
+    if name is None:
+        return None
+    try:
+        # The one that is loaded already.
+        return Path(name) if hasattr(ctypes.CDLL(name), "guest_spin") else None
+    except OSError:
+        return None
+
+
 def build(compiler: str, folder: Path) -> Path:
     """Compile the kernels into a shared library in a folder."""
     library = folder / "libkernels.so"
@@ -52,18 +66,18 @@ def build(compiler: str, folder: Path) -> Path:
 
 
 class Kernels:
-    """The functions of kernels.cu. `stream` is a driver's handle, 0 for the legacy default stream."""
+    """The functions of kernels.cu, or of a simulated driver. `stream` is a driver's handle, 0 for the legacy default stream."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self._library = ctypes.CDLL(str(path))
         for name, arguments in _SIGNATURES.items():
-            function = getattr(self._library, name)
+            function = getattr(self._library, f"guest_{name}")
             function.argtypes = arguments
             function.restype = ctypes.c_int
 
     def _call(self, name: str, *arguments: float | int) -> None:
-        status = getattr(self._library, name)(*arguments)
+        status = getattr(self._library, f"guest_{name}")(*arguments)
         assert status == 0, f"{name} gave cudaError_t {status}"
 
     def spin(self, seconds: float, stream: int = 0) -> None:

@@ -47,33 +47,33 @@ static const int BLOCKS = 256;
 static const int THREADS = 256;
 
 // Keeps a stream busy for a time.
-extern "C" int spin(double seconds, void *stream)
+extern "C" int guest_spin(double seconds, void *stream)
 {
     spin_kernel<<<1, 1, 0, (cudaStream_t)stream>>>((long long)(seconds * 1e9));
     return (int)cudaGetLastError();
 }
 
-extern "C" int fill(void *out, float value, long long count, void *stream)
+extern "C" int guest_fill(void *out, float value, long long count, void *stream)
 {
     fill_kernel<<<BLOCKS, THREADS, 0, (cudaStream_t)stream>>>((float *)out, value, count);
     return (int)cudaGetLastError();
 }
 
 // y = y + a * x
-extern "C" int axpy(void *y, const void *x, float a, long long count, void *stream)
+extern "C" int guest_axpy(void *y, const void *x, float a, long long count, void *stream)
 {
     axpy_kernel<<<BLOCKS, THREADS, 0, (cudaStream_t)stream>>>((float *)y, (const float *)x, a, count);
     return (int)cudaGetLastError();
 }
 
-extern "C" int read_strided(void *out, const void *in, long long stride, long long count, void *stream)
+extern "C" int guest_read_strided(void *out, const void *in, long long stride, long long count, void *stream)
 {
     read_kernel<<<BLOCKS, THREADS, 0, (cudaStream_t)stream>>>((float *)out, (const char *)in, stride, count);
     return (int)cudaGetLastError();
 }
 
 // Writes to an address that no allocation has: the context is of no use afterwards.
-extern "C" int fault(void *stream)
+extern "C" int guest_fault(void *stream)
 {
     fault_kernel<<<1, 1, 0, (cudaStream_t)stream>>>((float *)16);
     return (int)cudaGetLastError();
@@ -100,7 +100,7 @@ struct ManagedTensor {
 };
 
 // Ends a consumed tensor on a thread that Python has never seen, and waits for that thread.
-extern "C" int delete_in_thread(void *managed)
+extern "C" int guest_delete_in_thread(void *managed)
 {
     ManagedTensor *tensor = (ManagedTensor *)managed;
     std::thread thread([tensor]() { tensor->deleter(tensor); });

@@ -1,6 +1,6 @@
 """Sums up a JUnit file: counts, failures, reasons of skips, slowest tests, and the versions they ran with.
 
-python tests/gpu/summary.py FOLDER      reads FOLDER/gpu-tests.xml, writes FOLDER/gpu-tests.json and prints the gist
+python tests/gpu/summary.py FOLDER/gpu-tests.xml      writes FOLDER/gpu-tests.json and prints the gist
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ def summarise(report: Path) -> dict[str, Any]:
 
 def main() -> None:
     """Write the summary beside the report and print the gist."""
-    folder = Path(sys.argv[1])
-    summary = summarise(folder / "gpu-tests.xml")
-    machine.write(folder / "gpu-tests.json", summary)
-    print(json.dumps(summary["total"]), f"in {summary['seconds']} s; {folder / 'gpu-tests.json'}")
+    report = Path(sys.argv[1])
+    summary = summarise(report)
+    machine.write(report.with_suffix(".json"), summary)
+    print(json.dumps(summary["total"]), f"in {summary['seconds']} s; {report.with_suffix('.json')}")
     for failure in summary["failures"]:
         print(f"FAILED {failure['test']}: {failure['why'][:200]}")
 

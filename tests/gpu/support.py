@@ -50,14 +50,40 @@ REVERSED: dict[str, Callable[[Any], Any]] = {
 SHAPES: list[tuple[int, ...]] = [(), (0,), (3, 0, 2), (1,), (5,), (2, 3, 4), (1, 7), (7, 1)]
 
 
+def _backend() -> str:
+    try:
+        return PyGPU.backend_name()
+    except PyGPU.BackendUnavailableError as error:
+        pytest.skip(f"no GPU: {error}", allow_module_level=True)
+
+
+def require_gpu() -> None:
+    """Skip the module unless PyGPU computes on a GPU."""
+    if _backend() == "cpu":
+        pytest.skip("needs a GPU; PyGPU's backend here is 'cpu'", allow_module_level=True)
+
+
 def require_cuda() -> None:
     """Skip the module unless PyGPU computes on CUDA."""
-    try:
-        backend = PyGPU.backend_name()
-    except PyGPU.BackendUnavailableError as error:
-        pytest.skip(f"no CUDA: {error}", allow_module_level=True)
-    if backend != "cuda":
-        pytest.skip(f"needs an NVIDIA GPU; PyGPU's backend here is {backend!r}", allow_module_level=True)
+    if _backend() != "cuda":
+        pytest.skip(f"needs an NVIDIA GPU; PyGPU's backend here is {_backend()!r}", allow_module_level=True)
+
+
+def require_peers() -> None:
+    """Skip, in a test or for a module, unless libraries made for CUDA may take PyGPU's memory for CUDA's."""
+    require_gpu()
+    if _backend() == "hip":
+        pytest.skip("the peers are made for CUDA, and memory of HIP calls itself ROCm's", allow_module_level=True)
+
+
+def on_hip() -> bool:
+    """Whether the streams' numbers in the protocols are ROCm's."""
+    return _backend() == "hip"
+
+
+def device_name(index: int = 0) -> str:
+    """The name of a device: `cuda:0`."""
+    return f"{_backend()}:{index}"
 
 
 def values(shape: int | tuple[int, ...] = SHAPE, dtype: Any = numpy.float32) -> numpy.ndarray:

@@ -11,7 +11,7 @@ import PyGPU
 from gpu import support
 from gpu.kernel_library import Kernels
 
-support.require_cuda()
+support.require_gpu()
 
 COUNT = 100_003
 
@@ -79,7 +79,7 @@ def test_a_deleter_needs_neither_pythons_thread_nor_the_gil(kernels: Kernels) ->
         import ctypes, sys
         import PyGPU
         library = ctypes.PyDLL(sys.argv[1])
-        library.delete_in_thread.argtypes = [ctypes.c_void_p]
+        library.guest_delete_in_thread.argtypes = [ctypes.c_void_p]
         api = ctypes.pythonapi
         api.PyCapsule_GetPointer.restype = ctypes.c_void_p
         api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
@@ -91,7 +91,7 @@ def test_a_deleter_needs_neither_pythons_thread_nor_the_gil(kernels: Kernels) ->
             managed = api.PyCapsule_GetPointer(capsule, b"dltensor")
             api.PyCapsule_SetName(capsule, used)
             del array, capsule
-            assert library.delete_in_thread(managed) == 0
+            assert library.guest_delete_in_thread(managed) == 0
         assert PyGPU.zeros(3).tolist() == [0, 0, 0]
         print("ended")
     """

@@ -12,7 +12,7 @@ from gpu import support
 from gpu.kernel_library import Kernels
 from gpu.support import COUNT, REVERSED, SECONDS, SHAPES, VIEWS, Interface, element_strides, no_wait, same, values
 
-support.require_cuda()
+support.require_peers()
 core = pytest.importorskip("cuda.core", exc_type=ImportError)
 StridedMemoryView = pytest.importorskip("cuda.core.utils", exc_type=ImportError).StridedMemoryView
 

@@ -14,7 +14,7 @@ from gpu import support
 from gpu.kernel_library import Kernels
 from gpu.support import COUNT, REVERSED, SECONDS, SHAPES, VIEWS, Interface, no_wait, same, values
 
-support.require_cuda()
+support.require_peers()
 cupy = pytest.importorskip("cupy")
 
 DTYPES = [

@@ -9,7 +9,7 @@ import pytest
 from gpu import support
 from gpu.kernel_library import Kernels
 
-support.require_cuda()
+support.require_gpu()
 pytestmark = pytest.mark.starts_processes
 
 SCRIPTS = {
@@ -118,12 +118,12 @@ def test_the_process_ends_cleanly_with_work_in_flight(kernels: Kernels) -> None:
         import ctypes, sys
         import PyGPU
         library = ctypes.CDLL(sys.argv[1])
-        library.spin.argtypes = [ctypes.c_double, ctypes.c_void_p]
+        library.guest_spin.argtypes = [ctypes.c_double, ctypes.c_void_p]
         arrays = []
         for _ in range(4):
             with PyGPU.Stream(non_blocking=True) as stream:
                 arrays.append(PyGPU.zeros(1000))
-                assert library.spin(1.0, stream.handle) == 0
+                assert library.guest_spin(1.0, stream.handle) == 0
                 arrays[-1].fill(2)
         capsule = arrays[0].__dlpack__()
         print("ended")
@@ -133,6 +133,7 @@ def test_the_process_ends_cleanly_with_work_in_flight(kernels: Kernels) -> None:
 
 @pytest.mark.parametrize("first", ["torch", "cupy", "jax", "numba.cuda"])
 def test_the_process_ends_cleanly_beside(first: str) -> None:
+    support.require_peers()
     pytest.importorskip(first)
     share = {
         "torch": "import torch; shared = torch.from_dlpack(array); kept = PyGPU.asarray(torch.zeros(9, device='cuda'))",

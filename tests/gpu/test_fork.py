@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-import PyGPU
 from gpu import support
 
-support.require_cuda()
+support.require_gpu()
 pytestmark = pytest.mark.starts_processes
 
 SCRIPT = """
@@ -129,7 +128,6 @@ def test_a_child_forked_before_the_driver_was_opened_may_use_it() -> None:
 
 
 def test_spawn_works() -> None:
-    assert PyGPU.backend_name() == "cuda"
     script = """
         import subprocess, sys
         import PyGPU

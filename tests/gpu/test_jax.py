@@ -13,7 +13,7 @@ from gpu import support
 from gpu.kernel_library import Kernels
 from gpu.support import COUNT, SECONDS, SHAPES, Interface, same, values
 
-support.require_cuda()
+support.require_peers()
 jax = pytest.importorskip("jax")
 jax.config.update("jax_enable_x64", True)
 try:

@@ -20,7 +20,7 @@ import PyGPU
 from gpu import support
 from gpu.support import values
 
-support.require_cuda()
+support.require_peers()
 pytest.importorskip("mpi4py")
 try:
     from mpi4py import MPI

@@ -13,7 +13,7 @@ from gpu import support
 from gpu.kernel_library import Kernels
 from gpu.support import COUNT, REVERSED, SECONDS, SHAPES, VIEWS, no_wait, same, values
 
-support.require_cuda()
+support.require_peers()
 # numba asks NumPy for a name that NumPy 2.5 no longer has, before it compiles anything.
 if not hasattr(numpy, "row_stack"):
     numpy.row_stack = numpy.vstack

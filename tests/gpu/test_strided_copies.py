@@ -12,7 +12,7 @@ import PyGPU
 from gpu import support
 from gpu.support import same
 
-support.require_cuda()
+support.require_gpu()
 
 DTYPES = ["bool", "int8", "uint16", "float16", "int32", "float32", "int64", "float64", "complex64", "complex128"]
 

@@ -15,7 +15,7 @@ from gpu import support
 from gpu.kernel_library import Kernels
 from gpu.support import COUNT, SECONDS, SHAPES, VIEWS, Interface, element_strides, no_wait, same, values
 
-support.require_cuda()
+support.require_peers()
 torch = pytest.importorskip("torch")
 if not torch.cuda.is_available():
     pytest.skip("this PyTorch has no CUDA", allow_module_level=True)

@@ -150,6 +150,18 @@ impl Backend for Cuda {
         unsafe { copies::copy(self, device, direction, target, source, bytes, stream) }
     }
 
+    unsafe fn copy_and_wait(
+        &self,
+        device: i32,
+        direction: Direction,
+        target: Address,
+        source: Address,
+        bytes: usize,
+        stream: StreamHandle,
+    ) -> Result<()> {
+        unsafe { copies::copy_and_wait(self, device, direction, target, source, bytes, stream) }
+    }
+
     unsafe fn copy_pitched(
         &self,
         device: i32,

@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_uint, c_void};
 
 use super::driver::Cuda;
-use super::errors::{INVALID_VALUE, SUCCESS, allocation_refusal, host_allocation_refusal};
+use super::errors::{SUCCESS, allocation_refusal, host_allocation_refusal};
 use super::properties::has_pools;
 use super::streams::raw as raw_stream;
 use super::sys::{
@@ -237,13 +237,11 @@ pub fn pointer_kind(cuda: &Cuda, address: Address) -> Result<PointerKind> {
     ];
     let mut values: [*mut c_void; 3] =
         [(&raw mut memory_type).cast(), (&raw mut managed).cast(), (&raw mut ordinal).cast()];
+    // Of an address that it does not know the driver says nothing, without an error.
     let ask = |api: &Api| {
         let get = api.cuPointerGetAttributes;
         // SAFETY: three attributes and three writable values, each of the type or wider than the attribute asks.
-        match unsafe { get(3, attributes.as_mut_ptr(), values.as_mut_ptr(), address as CUdeviceptr) } {
-            INVALID_VALUE => SUCCESS,
-            code => code,
-        }
+        unsafe { get(3, attributes.as_mut_ptr(), values.as_mut_ptr(), address as CUdeviceptr) }
     };
     cuda.call_anywhere("cuPointerGetAttributes", ask, || format!("address {address:#x}"))?;
     Ok(match (memory_type, managed) {

@@ -200,6 +200,8 @@ macro_rules! cuda_api {
             }
             optional {
                 fn cuFuncGetParamInfo(function: CUfunction, index: usize, offset: *mut usize, size: *mut usize);
+                fn cuMemcpyHtoD_v2(target: CUdeviceptr, source: *const c_void, bytes: usize);
+                fn cuMemcpyDtoH_v2(target: *mut c_void, source: CUdeviceptr, bytes: usize);
                 fn cuDeviceGetUuid_v2(uuid: *mut CUuuid, device: CUdevice);
                 fn cuCtxRecordEvent(context: CUcontext, event: CUevent);
                 fn cuStreamGetDevice(stream: CUstream, device: *mut CUdevice);

@@ -244,15 +244,16 @@ pub fn pointer_kind(hip: &Hip, address: Address) -> Result<PointerKind> {
         isManaged: 0,
         allocationFlags: 0,
     };
+    let is_old = hip.version < VERSION_6;
     let mut known = true;
     let ask = |api: &Api| {
         // SAFETY: the target is writable; the address is only looked up.
         let code = unsafe { (api.hipPointerGetAttributes)(&mut attributes, pointer(address)) };
-        known = code != INVALID_VALUE;
-        tolerated(api, code, INVALID_VALUE)
+        known = !(is_old && code == INVALID_VALUE);
+        if is_old { tolerated(api, code, INVALID_VALUE) } else { code }
     };
     hip.call_anywhere(operation, ask, || format!("address {address:#x}"))?;
-    let [host, of_device, managed] = if hip.version < VERSION_6 { MEMORY_TYPES_5 } else { MEMORY_TYPES_6 };
+    let [host, of_device, managed] = if is_old { MEMORY_TYPES_5 } else { MEMORY_TYPES_6 };
     Ok(match attributes.type_ {
         _ if !known => PointerKind::Unregistered,
         _ if attributes.isManaged != 0 => PointerKind::Managed,

@@ -1,0 +1,155 @@
+/* A HIP runtime on an NVIDIA GPU, for the tests only: every function of the list in src/backend/hip/sys.rs, handed on to
+ * CUDA's. It shows the HIP backend to real streams, real asynchrony and real refusals. What it cannot show is AMD's own
+ * behaviour and code.
+ *
+ * hipError_t and cudaError_t have the same numbers for the same errors, and so have the kinds of copies, the flags of
+ * streams, events and pinned memory, the attributes of pools and, from HIP 6 on, the kinds of memory: all these pass as they
+ * are. The attributes of devices do not. HIP's structures are written out here, since AMD's headers and CUDA's cannot be
+ * included together. */
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+#include <stdio.h>
+#include <string.h>
+
+#define EXPORT __attribute__((visibility("default")))
+/* HIP's name, its parameters, and the call of CUDA's runtime that does the same. */
+#define FORWARD(name, parameters, call) EXPORT int name parameters { return (int)call; }
+/* The same for a call of the driver, which wants a context where CUDA's runtime only wants a device. */
+#define DRIVER(name, parameters, call) EXPORT int name parameters { int code = with_context(); return code ? code : (int)call; }
+
+static int with_context(void) {
+    CUcontext context = NULL;
+    int device = 0;
+    if (cuCtxGetCurrent(&context) == CUDA_SUCCESS && context) return 0;
+    int code = (int)cudaGetDevice(&device);
+    return code ? code : (int)cudaSetDevice(device);
+}
+
+FORWARD(hipInit, (unsigned flags), cuInit(flags))
+EXPORT int hipRuntimeGetVersion(int *version) { *version = 70253211; return 0; }
+FORWARD(hipGetLastError, (void), cudaGetLastError())
+
+/* Where HIP has another name than CUDA's runtime for the same number. */
+static const struct { int code; const char *name; } NAMES[] = {
+    { 0, "hipSuccess" }, { 2, "hipErrorOutOfMemory" }, { 3, "hipErrorNotInitialized" }, { 200, "hipErrorInvalidImage" },
+    { 201, "hipErrorInvalidContext" }, { 209, "hipErrorNoBinaryForGpu" }, { 400, "hipErrorInvalidHandle" }, { 500, "hipErrorNotFound" },
+};
+EXPORT const char *hipGetErrorName(int code) {
+    static __thread char text[128];
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
+        if (NAMES[i].code == code) return NAMES[i].name;
+    const char *name = cudaGetErrorName((cudaError_t)code);
+    if (strncmp(name, "cuda", 4)) return "hipErrorUnknown";
+    snprintf(text, sizeof text, "hip%s", name + 4);
+    return text;
+}
+EXPORT const char *hipGetErrorString(int code) { return cudaGetErrorString((cudaError_t)code); }
+
+FORWARD(hipGetDeviceCount, (int *count), cudaGetDeviceCount(count))
+FORWARD(hipGetDevice, (int *device), cudaGetDevice(device))
+FORWARD(hipSetDevice, (int device), cudaSetDevice(device))
+FORWARD(hipDeviceSynchronize, (void), cudaDeviceSynchronize())
+FORWARD(hipDeviceReset, (void), cudaDeviceReset())
+FORWARD(hipDeviceGetName, (char *name, int length, int device), cuDeviceGetName(name, length, device))
+FORWARD(hipDeviceGetUuid, (void *uuid, int device), cuDeviceGetUuid(uuid, device))
+FORWARD(hipDeviceTotalMem, (size_t *bytes, int device), cuDeviceTotalMem(bytes, device))
+FORWARD(hipDeviceCanAccessPeer, (int *can, int device, int peer), cudaDeviceCanAccessPeer(can, device, peer))
+FORWARD(hipDeviceEnablePeerAccess, (int peer, unsigned flags), cudaDeviceEnablePeerAccess(peer, flags))
+
+/* HIP's number of an attribute and CUDA's. */
+static const struct { int hip; CUdevice_attribute cuda; } ATTRIBUTES[] = {
+    { 2, CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT },
+    { 5, CU_DEVICE_ATTRIBUTE_CLOCK_RATE },
+    { 16, CU_DEVICE_ATTRIBUTE_INTEGRATED },
+    { 19, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE },
+    { 23, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR },
+    { 56, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK },
+    { 58, CU_DEVICE_ATTRIBUTE_MAX_PITCH },
+    { 61, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR },
+    { 63, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT },
+    { 66, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES },
+    { 67, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID },
+    { 68, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID },
+    { 69, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID },
+    { 87, CU_DEVICE_ATTRIBUTE_WARP_SIZE },
+    { 88, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED },
+};
+EXPORT int hipDeviceGetAttribute(int *value, int attribute, int device) {
+    for (size_t i = 0; i < sizeof ATTRIBUTES / sizeof *ATTRIBUTES; i++)
+        if (ATTRIBUTES[i].hip == attribute) return (int)cuDeviceGetAttribute(value, ATTRIBUTES[i].cuda, device);
+    return cudaErrorInvalidValue;
+}
+
+/* The properties of HIP 6 and 7, of which only what no attribute says is filled in. */
+enum { PROPERTIES_SIZE = 1472, ARCHITECTURE_AT = 1160, ARCHITECTURE_SIZE = 256 };
+EXPORT int hipGetDevicePropertiesR0600(char *properties, int device) {
+    int major = 0, minor = 0, code = hipDeviceGetAttribute(&major, 23, device);
+    if (code || (code = hipDeviceGetAttribute(&minor, 61, device))) return code;
+    memset(properties, 0, PROPERTIES_SIZE);
+    snprintf(properties + ARCHITECTURE_AT, ARCHITECTURE_SIZE, "sm_%d%d", major, minor);
+    return 0;
+}
+/* The properties of HIP 5 lie otherwise; whoever falls back to them here has not found those above. */
+EXPORT int hipGetDeviceProperties(char *properties, int device) { (void)properties; (void)device; return cudaErrorNotSupported; }
+
+FORWARD(hipMemGetInfo, (size_t *free, size_t *total), cudaMemGetInfo(free, total))
+FORWARD(hipMalloc, (void **address, size_t bytes), cudaMalloc(address, bytes))
+FORWARD(hipFree, (void *address), cudaFree(address))
+FORWARD(hipHostMalloc, (void **address, size_t bytes, unsigned flags), cudaHostAlloc(address, bytes, flags))
+FORWARD(hipHostFree, (void *address), cudaFreeHost(address))
+FORWARD(hipHostRegister, (void *address, size_t bytes, unsigned flags), cudaHostRegister(address, bytes, flags))
+FORWARD(hipHostUnregister, (void *address), cudaHostUnregister(address))
+
+struct PointerAttributes { unsigned type; int device; void *on_device, *on_host; int is_managed; unsigned flags; };
+EXPORT int hipPointerGetAttributes(struct PointerAttributes *attributes, const void *address) {
+    struct cudaPointerAttributes found;
+    int code = (int)cudaPointerGetAttributes(&found, address);
+    if (code) return code;
+    *attributes = (struct PointerAttributes){
+        found.type, found.device, found.devicePointer, found.hostPointer, found.type == cudaMemoryTypeManaged, 0,
+    };
+    return 0;
+}
+
+_Static_assert(sizeof(struct cudaMemPoolProps) == 88, "both structures have the same fields at the same places");
+FORWARD(hipMemPoolCreate, (void **pool, const void *properties), cudaMemPoolCreate((cudaMemPool_t *)pool, properties))
+FORWARD(hipMemPoolDestroy, (void *pool), cudaMemPoolDestroy(pool))
+_Static_assert(sizeof(struct cudaMemAccessDesc) == 12, "both structures have the same fields at the same places");
+FORWARD(hipMemPoolSetAccess, (void *pool, const void *access, size_t count), cudaMemPoolSetAccess(pool, access, count))
+FORWARD(hipMemPoolSetAttribute, (void *pool, int attribute, void *value), cudaMemPoolSetAttribute(pool, attribute, value))
+FORWARD(hipMemPoolGetAttribute, (void *pool, int attribute, void *value), cudaMemPoolGetAttribute(pool, attribute, value))
+FORWARD(hipMemPoolTrimTo, (void *pool, size_t keep), cudaMemPoolTrimTo(pool, keep))
+FORWARD(hipMallocFromPoolAsync, (void **address, size_t bytes, void *pool, void *stream), cudaMallocFromPoolAsync(address, bytes, pool, stream))
+FORWARD(hipFreeAsync, (void *address, void *stream), cudaFreeAsync(address, stream))
+
+FORWARD(hipMemcpyAsync, (void *to, const void *from, size_t bytes, int kind, void *stream), cudaMemcpyAsync(to, from, bytes, kind, stream))
+FORWARD(hipMemcpy2DAsync,
+    (void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, int kind, void *stream),
+    cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, stream))
+_Static_assert(sizeof(struct cudaMemcpy3DParms) == 160, "both structures have the same fields at the same places");
+FORWARD(hipMemcpy3DAsync, (const void *copy, void *stream), cudaMemcpy3DAsync(copy, stream))
+FORWARD(hipMemcpyPeerAsync,
+    (void *to, int to_device, const void *from, int from_device, size_t bytes, void *stream),
+    cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, stream))
+DRIVER(hipMemsetD8Async, (void *to, unsigned char value, size_t count, void *stream), cuMemsetD8Async((CUdeviceptr)to, value, count, stream))
+DRIVER(hipMemsetD16Async, (void *to, unsigned short value, size_t count, void *stream), cuMemsetD16Async((CUdeviceptr)to, value, count, stream))
+DRIVER(hipMemsetD32Async, (void *to, int value, size_t count, void *stream), cuMemsetD32Async((CUdeviceptr)to, (unsigned)value, count, stream))
+FORWARD(hipMemset2DAsync,
+    (void *to, size_t pitch, int value, size_t width, size_t height, void *stream),
+    cudaMemset2DAsync(to, pitch, value, width, height, stream))
+
+FORWARD(hipStreamCreateWithPriority, (void **stream, unsigned flags, int priority), cudaStreamCreateWithPriority((cudaStream_t *)stream, flags, priority))
+FORWARD(hipStreamDestroy, (void *stream), cudaStreamDestroy(stream))
+FORWARD(hipStreamSynchronize, (void *stream), cudaStreamSynchronize(stream))
+FORWARD(hipStreamQuery, (void *stream), cudaStreamQuery(stream))
+FORWARD(hipStreamWaitEvent, (void *stream, void *event, unsigned flags), cudaStreamWaitEvent(stream, event, flags))
+#if CUDART_VERSION >= 12080
+FORWARD(hipStreamGetDevice, (void *stream, int *device), cudaStreamGetDevice(stream, device))
+#endif
+
+FORWARD(hipEventCreateWithFlags, (void **event, unsigned flags), cudaEventCreateWithFlags((cudaEvent_t *)event, flags))
+FORWARD(hipEventDestroy, (void *event), cudaEventDestroy(event))
+FORWARD(hipEventRecord, (void *event, void *stream), cudaEventRecord(event, stream))
+FORWARD(hipEventQuery, (void *event), cudaEventQuery(event))
+FORWARD(hipEventSynchronize, (void *event), cudaEventSynchronize(event))
+FORWARD(hipEventElapsedTime, (float *milliseconds, void *start, void *end), cudaEventElapsedTime(milliseconds, start, end))

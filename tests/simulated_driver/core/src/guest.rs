@@ -1,0 +1,214 @@
+//! Device code of somebody else: the few kernels that the tests launch beside the library, as its users would.
+//!
+//! A launch is an operation of a stream like any other: it runs later, it is checked against the bounds of blocks, and its
+//! reads and writes can race.
+
+use std::thread;
+use std::time::Duration;
+
+use crate::arena::pointer;
+use crate::code::{INVALID_VALUE, Outcome};
+use crate::driver::Driver;
+use crate::fill::Fill;
+use crate::history::Touch;
+use crate::region::{Extent, Region};
+use crate::state::State;
+use crate::worker::{Then, Work, fail_next};
+
+/// What a write to no memory is answered with.
+const ILLEGAL_ADDRESS: u32 = 700;
+
+/// Bytes of the elements, which are `f32`.
+const ITEM: u64 = 4;
+
+/// Elements that a launch reads: `address` is that of element 0, and the distance may be negative.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Items {
+    /// Element 0.
+    pub address: u64,
+    /// Distance of elements in bytes.
+    pub stride: i64,
+    /// How many there are.
+    pub count: i64,
+}
+
+impl Items {
+    /// Elements that follow each other.
+    pub fn dense(address: u64, count: i64) -> Self {
+        Self { address, stride: ITEM as i64, count }
+    }
+
+    fn region(self) -> Outcome<Region> {
+        let last = (self.count - 1).checked_mul(self.stride).ok_or(INVALID_VALUE)?;
+        let start = self.address.checked_add_signed(last.min(0)).ok_or(INVALID_VALUE)?;
+        let height = if self.stride == 0 { 1 } else { self.count as u64 };
+        let extent = Extent { width: ITEM, height, depth: 1 };
+        Region::new(start, self.stride.unsigned_abs(), 0, extent).ok_or(INVALID_VALUE)
+    }
+
+    fn item(self, index: i64) -> *mut f32 {
+        pointer(self.address.wrapping_add_signed(index * self.stride)).cast()
+    }
+}
+
+impl Driver {
+    /// Keeps a stream busy.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn spin(&self, call: &'static str, device: usize, seconds: f64, stream: u64) -> Outcome<()> {
+        let time = Duration::try_from_secs_f64(seconds).map_err(|_| INVALID_VALUE)?;
+        self.launch(call, device, stream, |_, _, _| Ok(Box::new(move || thread::sleep(time))))
+    }
+
+    /// Writes a value into elements.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn fill_items(&self, call: &'static str, device: usize, out: Items, value: f32, stream: u64) -> Outcome<()> {
+        let count = u64::try_from(out.count).map_err(|_| INVALID_VALUE)?;
+        let fill = Fill { start: out.address, pitch: 0, size: ITEM, value: value.to_bits(), count, height: 1 };
+        self.fill(call, device, fill, stream)
+    }
+
+    /// `y = y + a * x`.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn axpy(&self, call: &'static str, device: usize, (y, a, x): (Items, f32, Items), stream: u64) -> Outcome<()> {
+        self.map(call, device, (y, x), stream, move |y, x| y + a * x)
+    }
+
+    /// Copies elements.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn read_items(
+        &self,
+        call: &'static str,
+        device: usize,
+        (out, source): (Items, Items),
+        stream: u64,
+    ) -> Outcome<()> {
+        self.map(call, device, (out, source), stream, |_, x| x)
+    }
+
+    /// Writes where nothing is: the launch succeeds, and the context dies when its turn comes.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn write_nowhere(&self, call: &'static str, device: usize, stream: u64) -> Outcome<()> {
+        fail_next(Some(ILLEGAL_ADDRESS));
+        let launched = self.launch(call, device, stream, |_, _, _| Ok(Box::new(|| ())));
+        fail_next(None);
+        launched
+    }
+
+    fn map(
+        &self,
+        call: &'static str,
+        device: usize,
+        (out, source): (Items, Items),
+        stream: u64,
+        function: impl Fn(f32, f32) -> f32 + Send + 'static,
+    ) -> Outcome<()> {
+        if out.count < 0 {
+            return Err(INVALID_VALUE);
+        }
+        if out.count == 0 {
+            return Ok(());
+        }
+        self.launch(call, device, stream, |state, stream, number| {
+            let (to, from) = (self.touched(state, call, out)?, self.touched(state, call, source)?);
+            state.touch(from.1, Touch { region: source.region()?, write: false, stream, number, call });
+            state.touch(to.1, Touch { region: out.region()?, write: true, stream, number, call });
+            let (out, source) = (Items { address: to.0, ..out }, Items { address: from.0, ..source });
+            Ok(Box::new(move || {
+                for index in 0..out.count {
+                    // SAFETY: both were found in live blocks; nobody says that they are aligned.
+                    unsafe {
+                        let value = function(out.item(index).read_unaligned(), source.item(index).read_unaligned());
+                        out.item(index).write_unaligned(value);
+                    }
+                }
+            }))
+        })
+    }
+
+    /// Where a worker finds element 0, and the block that holds the elements.
+    fn touched(&self, state: &mut State, call: &'static str, items: Items) -> Outcome<(u64, crate::memory::Block)> {
+        let region = items.region()?;
+        let block = self.locate_device(state, call, &region)?;
+        let moved = self.reachable(state, block, region.start);
+        Ok((moved.wrapping_add(items.address.wrapping_sub(region.start)), block))
+    }
+
+    /// `make` is told the stream and the number that the operation will have.
+    fn launch(
+        &self,
+        call: &'static str,
+        device: usize,
+        stream: u64,
+        make: impl FnOnce(&mut State, u64, u64) -> Outcome<Work>,
+    ) -> Outcome<()> {
+        let mut state = self.lock();
+        let stream = state.resolve(call, device, stream)?;
+        let waits_for = state.order(stream);
+        let number = state.streams.get(&stream).map_or(0, |stream| stream.submitted + 1);
+        let work = make(&mut state, stream, number)?;
+        state.push(stream, waits_for, Some(work), Then::Nothing).map(drop)
+    }
+}
+
+/// Calls the deleter of a `DLManagedTensor` on a thread that Python has never seen, and waits for that thread.
+///
+/// # Safety
+/// The address is that of a consumed tensor whose deleter was not called.
+pub unsafe fn delete_in_thread(tensor: u64) {
+    /// A `DLTensor` has 48 bytes; then comes the producer's context.
+    const DELETER: u64 = 48 + 8;
+    // SAFETY: the caller promises the structure.
+    let deleter = unsafe { pointer(tensor + DELETER).cast::<Option<unsafe extern "C" fn(u64)>>().read() };
+    if let Some(deleter) = deleter {
+        // SAFETY: as promised; a deleter takes its tensor.
+        let thread = thread::spawn(move || unsafe { deleter(tensor) });
+        // A deleter that panics has nowhere to report it to.
+        let _ = thread.join();
+    }
+}
+
+/// Defines the launches in an export layer, by its own `export!`; `$device` gives the device of a call.
+#[macro_export]
+macro_rules! export_guests {
+    ($export:ident, $device:path) => {
+        $export! {
+            fn guest_spin(on, seconds: f64, stream: u64) {
+                on.driver.spin(on.name, $device(on)?, seconds, stream)
+            }
+
+            fn guest_fill(on, out: u64, value: f32, count: i64, stream: u64) {
+                on.driver.fill_items(on.name, $device(on)?, $crate::guest::Items::dense(out, count), value, stream)
+            }
+
+            fn guest_axpy(on, y: u64, x: u64, a: f32, count: i64, stream: u64) {
+                let [y, x] = [y, x].map(|address| $crate::guest::Items::dense(address, count));
+                on.driver.axpy(on.name, $device(on)?, (y, a, x), stream)
+            }
+
+            fn guest_read_strided(on, out: u64, address: u64, stride: i64, count: i64, stream: u64) {
+                let source = $crate::guest::Items { address, stride, count };
+                on.driver.read_items(on.name, $device(on)?, ($crate::guest::Items::dense(out, count), source), stream)
+            }
+
+            fn guest_fault(on, stream: u64) {
+                on.driver.write_nowhere(on.name, $device(on)?, stream)
+            }
+
+            fn guest_delete_in_thread(_on, tensor: u64) {
+                // SAFETY: the caller of the C function promises it.
+                unsafe { $crate::guest::delete_in_thread(tensor) };
+                Ok(())
+            }
+        }
+    };
+}

@@ -1,0 +1,58 @@
+//! The current device of each thread.
+
+use std::cell::Cell;
+
+use simulated_core::code::INVALID_VALUE;
+use simulated_core::stream::PRIORITIES;
+
+use crate::entry::{Out, export};
+
+thread_local! {
+    static DEVICE: Cell<i32> = const { Cell::new(0) };
+}
+
+/// The current device; a thread that has not chosen one is on the first.
+pub fn device() -> i32 {
+    DEVICE.try_with(Cell::get).unwrap_or(0)
+}
+
+export! {
+    fn hipGetDevice(_on, target: Out<i32>) {
+        target.put(device())
+    }
+
+    fn hipSetDevice(on, device: i32) {
+        on.driver.device(device)?;
+        // Only a thread that is ending has none to set.
+        let _ = DEVICE.try_with(|current| current.set(device));
+        Ok(())
+    }
+
+    fn hipDeviceSynchronize(on) {
+        on.driver.synchronize_device(on.device()?)
+    }
+
+    fn hipDeviceReset(on) {
+        on.driver.reset(device())
+    }
+
+    fn hipDeviceGetStreamPriorityRange(on, least: Out<i32>, greatest: Out<i32>) {
+        on.device()?;
+        least.put_if_wanted(PRIORITIES.0);
+        greatest.put_if_wanted(PRIORITIES.1);
+        Ok(())
+    }
+
+    fn hipDeviceEnablePeerAccess(on, peer: i32, flags: u32) {
+        let device = on.device()?;
+        if flags != 0 {
+            return Err(INVALID_VALUE);
+        }
+        on.driver.enable_peer(device, on.driver.device(peer)?)
+    }
+
+    fn hipDeviceDisablePeerAccess(on, peer: i32) {
+        let device = on.device()?;
+        on.driver.disable_peer(device, on.driver.device(peer)?)
+    }
+}
