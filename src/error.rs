@@ -47,6 +47,34 @@ pub enum Error {
     /// A driver refused a call.
     #[error("{0}")]
     Driver(Box<DriverError>),
+    /// A kernel's source does not compile: `CompileError`.
+    #[error("{0}")]
+    Compile(Box<CompileError>),
+}
+
+/// A source that does not compile.
+#[derive(Debug, Clone)]
+pub struct CompileError {
+    /// The compiler, with its version.
+    pub compiler: String,
+    /// The options, in the compiler's words.
+    pub options: Vec<String>,
+    /// The name of the source in messages.
+    pub name: String,
+    /// The source, as the user wrote it.
+    pub source: String,
+    /// What the compiler said.
+    pub log: String,
+}
+
+impl fmt::Display for CompileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} could not compile {}", self.compiler, self.name)?;
+        if !self.options.is_empty() {
+            write!(f, " with {}", self.options.join(" "))?;
+        }
+        write!(f, ":\n{}", self.log.trim_end())
+    }
 }
 
 /// A driver's refusal.

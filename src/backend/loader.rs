@@ -130,7 +130,7 @@ macro_rules! symbol_table {
             ///
             /// # Safety
             /// The library is the driver whose functions are listed.
-            pub unsafe fn load(library: &$crate::backend::Library) -> Result<Self, Vec<&'static str>> {
+            pub unsafe fn load(library: &$crate::backend::Library) -> std::result::Result<Self, Vec<&'static str>> {
                 let required = [$(stringify!($name)),*];
                 let missing: Vec<_> = required.into_iter().filter(|name| !library.has(name)).collect();
                 if !missing.is_empty() {

@@ -11,10 +11,15 @@ mod fork;
 mod hip;
 mod loader;
 mod pitched;
+mod programs;
 mod registry;
 
 pub use exit::close as close_drivers;
 pub use loader::{Attempt, Library};
+pub use programs::{
+    CompileOption, CompileRequest, Compiled, Compiler, FunctionAttributes, FunctionHandle, FunctionSetting,
+    LaunchLimits, LaunchShape, LoadOptions, Loaded, ModuleHandle, ParameterPlace, Programs,
+};
 pub use registry::{BackendReport, Report, available, by_name, default_backend, report};
 
 use crate::error::Result;
@@ -224,6 +229,14 @@ pub trait Backend: Send + Sync {
     fn error_name(&self, code: u32) -> String;
     /// The driver's explanation of a code.
     fn error_text(&self, code: u32) -> String;
+
+    /// What loads and launches device code.
+    ///
+    /// # Errors
+    /// `NotSupported` where the backend has none.
+    fn programs(&self) -> Result<&dyn Programs> {
+        Err(programs::unsupported(self.kind().name()))
+    }
 
     /// The calling thread's current device, which other libraries share.
     fn current_device(&self) -> Result<i32>;

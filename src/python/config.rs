@@ -6,9 +6,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use super::gil::WithoutGil;
-use super::properties;
+use super::{kernel_source, properties};
 use crate::backend::{self, BackendKind, BackendReport, DeviceProperties, Report};
 use crate::copy::ring;
+use crate::kernel;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -26,7 +27,17 @@ fn backend_dict<'py>(py: Python<'py>, report: &BackendReport) -> PyResult<Bound<
         devices.append(properties::dict(py, device)?)?;
     }
     dict.set_item("devices", devices)?;
+    dict.set_item("compiler", report.reason.is_none().then(|| compiler(py, report.kind)))?;
     Ok(dict)
+}
+
+/// The compiler of kernels in one line, or why there is none.
+fn compiler(py: Python<'_>, kind: BackendKind) -> String {
+    let told = kernel_source::with_hints(py, kind, |hints| {
+        let compiler = backend::by_name(kind.name())?.programs()?.compiler(hints)?;
+        Ok(format!("{} {}, {}", compiler.name(), compiler.version(), compiler.path()))
+    });
+    told.unwrap_or_else(|error| error.value(py).to_string())
 }
 
 /// What PyGPU found on this machine. It opens the vendors' libraries and creates no context on a device.
@@ -35,12 +46,13 @@ fn backend_dict<'py>(py: Python<'py>, report: &BackendReport) -> PyResult<Bound<
 /// -------
 /// dict
 ///     `version`; `backend`, the name of the one that is used unless another is named, or None; `backend_error`, why there
-///     is none, or None; `PYGPU_BACKEND`, what that variable asks for, or None; `pinned_limit` in bytes, and
+///     is none, or None; `PYGPU_BACKEND`, what that variable asks for, or None; `kernel_cache`, the folder in which compiled
+///     kernels are kept, or None; `pinned_limit` in bytes, and
 ///     `pinned_refused`, why copies of ordinary memory had less pinned memory than that, or None; and `backends`, a list of
 ///     dicts with `name`, `available`, `reason` (why it is not), `library` (the file that was opened), `driver_version`
 ///     (12080 for CUDA 12.8, 60443483 for HIP 6.4.43483), `searched` (pairs of a library that could not be opened and the
-///     reason), and `devices` (dicts as from
-///     :func:`device_properties`).
+///     reason), `devices` (dicts as from :func:`device_properties`), and `compiler`: that of kernels with its version and
+///     library, or why there is none.
 ///
 /// Examples
 /// --------
@@ -62,6 +74,7 @@ fn config(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         backends.append(backend_dict(py, entry)?)?;
     }
     dict.set_item("backends", backends)?;
+    dict.set_item("kernel_cache", kernel::cache_folder())?;
     Ok(dict)
 }
 
@@ -90,7 +103,7 @@ fn device_line(kind: BackendKind, index: usize, device: &DeviceProperties) -> St
     }
 }
 
-fn backend_lines(entry: &BackendReport) -> Vec<String> {
+fn backend_lines(py: Python<'_>, entry: &BackendReport) -> Vec<String> {
     let mut line = format!("  {}: ", entry.kind.name());
     match &entry.reason {
         None => line.push_str("available"),
@@ -107,6 +120,9 @@ fn backend_lines(entry: &BackendReport) -> Vec<String> {
     lines.extend(entry.attempts.iter().map(|attempt| format!("    searched {}: {}", attempt.name, attempt.error)));
     let devices = entry.devices.iter().enumerate();
     lines.extend(devices.map(|(index, device)| device_line(entry.kind, index, device)));
+    if entry.reason.is_none() {
+        lines.push(format!("    compiler of kernels: {}", compiler(py, entry.kind).replace('\n', "\n    ")));
+    }
     lines
 }
 
@@ -119,7 +135,7 @@ fn pinned_line() -> String {
     }
 }
 
-fn text_of(report: &Report) -> String {
+fn text_of(py: Python<'_>, report: &Report) -> String {
     let mut lines = vec![format!("PyGPU {VERSION}")];
     lines.push(match &report.default {
         Ok(kind) => format!("backend: {}", kind.name()),
@@ -131,7 +147,9 @@ fn text_of(report: &Report) -> String {
     });
     lines.push(pinned_line());
     lines.push("backends, in the order in which they are looked for:".to_owned());
-    lines.extend(report.backends.iter().flat_map(backend_lines));
+    lines.extend(report.backends.iter().flat_map(|entry| backend_lines(py, entry)));
+    let cache = kernel::cache_folder().map_or_else(|| "off".to_owned(), |folder| folder.display().to_string());
+    lines.push(format!("cache of kernels: {cache}"));
     lines.join("\n")
 }
 
@@ -148,7 +166,7 @@ fn text_of(report: &Report) -> String {
 fn show_config(py: Python<'_>) -> PyResult<()> {
     let report = py.without_gil(backend::report);
     // Python's own print, since a notebook or a test replaces sys.stdout.
-    py.import("builtins")?.call_method1("print", (text_of(&report),))?;
+    py.import("builtins")?.call_method1("print", (text_of(py, &report),))?;
     Ok(())
 }
 

@@ -14,6 +14,7 @@ struct Classes {
     not_supported: Py<PyType>,
     unavailable: Py<PyType>,
     fork: Py<PyType>,
+    compile: Py<PyType>,
 }
 
 static CLASSES: PyOnceLock<Classes> = PyOnceLock::new();
@@ -42,6 +43,19 @@ const NOT_SUPPORTED_DOC: &str = "The operation exists, but not on this backend, 
 
 const UNAVAILABLE_DOC: &str = "No backend can serve the request; the message says what was searched and why it failed.";
 
+const COMPILE_DOC: &str = "A kernel's source does not compile.
+
+Attributes
+----------
+log : str
+    What the compiler said, with the line numbers of the source.
+source : str
+    The source, as it was given.
+options : tuple of str
+    The options, in the compiler's words.
+compiler : str
+    The compiler, with its version.";
+
 const FORK_DOC: &str = "A GPU call in a process that was forked after the driver was initialised.";
 
 fn exception<'py>(py: Python<'py>, name: &str, bases: Bound<'py, PyTuple>, doc: &str) -> PyResult<Bound<'py, PyType>> {
@@ -61,6 +75,11 @@ fn make_classes(py: Python<'_>) -> PyResult<Classes> {
     let memory = py.get_type::<PyMemoryError>();
     let out_of_memory =
         exception(py, "OutOfMemoryError", PyTuple::new(py, [&cuda_error, &memory])?, OUT_OF_MEMORY_DOC)?;
+    let compile = exception(py, "CompileError", PyTuple::new(py, [&runtime])?, COMPILE_DOC)?;
+    for name in ["log", "source", "compiler"] {
+        compile.setattr(name, "")?;
+    }
+    compile.setattr("options", PyTuple::empty(py))?;
     let runtime_only = || PyTuple::new(py, [&runtime]);
     Ok(Classes {
         not_supported: exception(py, "NotSupportedError", runtime_only()?, NOT_SUPPORTED_DOC)?.unbind(),
@@ -68,6 +87,7 @@ fn make_classes(py: Python<'_>) -> PyResult<Classes> {
         fork: exception(py, "ForkError", runtime_only()?, FORK_DOC)?.unbind(),
         cuda_error: cuda_error.unbind(),
         out_of_memory: out_of_memory.unbind(),
+        compile: compile.unbind(),
     })
 }
 
@@ -79,6 +99,7 @@ pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("OutOfMemoryError", &classes.out_of_memory)?;
     module.add("NotSupportedError", &classes.not_supported)?;
     module.add("BackendUnavailableError", &classes.unavailable)?;
+    module.add("CompileError", &classes.compile)?;
     module.add("ForkError", &classes.fork)
 }
 
@@ -109,6 +130,15 @@ fn convert(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
             value.setattr("text", &memory.text)?;
             value.setattr("operation", memory.operation)?;
             value.setattr("device", &memory.device)?;
+            raised
+        }
+        Error::Compile(compile) => {
+            let raised = of(&classes.compile);
+            let value = raised.value(py);
+            value.setattr("log", &compile.log)?;
+            value.setattr("source", &compile.source)?;
+            value.setattr("options", PyTuple::new(py, &compile.options)?)?;
+            value.setattr("compiler", &compile.compiler)?;
             raised
         }
         Error::Driver(driver) => {

@@ -4,12 +4,14 @@
 #   PYTHON=python3 RESULTS=folder tests/gpu/run_sanitizer.sh          (or: make gpu-sanitize RESULTS=folder)
 #
 # Only tests that import no other GPU library run: what PyTorch or CuPy keep until the end would be counted as leaks. They
-# run in two processes:
+# run in three processes:
 #   gpu    tests/gpu without peers, without tests that start processes or make the driver refuse calls. Every refused driver
 #          call is a finding. Its tracking of stream-ordered races stays off: it does not know that the legacy default stream
 #          and ordinary streams wait for each other, and calls that a race.
+#   kernels  tests/gpu/test_kernels.py. Refused calls are no findings: how many parameters a kernel has the driver tells by
+#          refusing the first number beyond.
 #   suite  all other tests, on CUDA. Many of them make calls fail on purpose, so refused calls are no findings here.
-# At the end of both the plugin gpu.leave_nothing frees what is left and destroys the context: only then are leaks counted.
+# At the end of each the plugin gpu.leave_nothing frees what is left and destroys the context: only then are leaks counted.
 #
 # Host backtraces are off: to name the lines of Python the tool keeps their frames, and with them every array in them, alive.
 #
@@ -65,6 +67,7 @@ check() { # name, refused calls count (explicit|no), options of the sanitizer un
 check gpu explicit -- -m "not starts_processes and not provokes_errors" \
     tests/gpu/test_ctypes_nvcc.py tests/gpu/test_streams.py tests/gpu/test_memory.py tests/gpu/test_strided_copies.py \
     --deselect tests/gpu/test_strided_copies.py::test_a_large_view_is_copied_every_way
+check kernels no -- -m "not starts_processes and not provokes_errors" tests/gpu/test_kernels.py -k "not torch"
 # CuPy's pool keeps the blocks of the one test here that uses it.
 check suite no -- tests --ignore=tests/gpu \
     --deselect tests/test_pybindgpu.py::test_program_allocator_import_of_a_cupy_array ${SUITE_ARGS:-}

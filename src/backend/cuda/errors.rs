@@ -7,6 +7,7 @@ use super::sys::Api;
 use crate::error::{DriverError, Error, OutOfMemory};
 
 pub const SUCCESS: u32 = 0;
+pub const INVALID_VALUE: u32 = 1;
 pub const OUT_OF_MEMORY: u32 = 2;
 pub const INVALID_DEVICE: u32 = 101;
 pub const NOT_READY: u32 = 600;

@@ -9,9 +9,10 @@ use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ushort, c_void};
 use crate::backend::loader::symbol_table;
 
 pub use cudarc::driver::sys::{
-    CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUmemAccess_flags,
-    CUmemAccessDesc, CUmemAllocationHandleType, CUmemAllocationType, CUmemLocation, CUmemLocationType,
-    CUmemPool_attribute, CUmemPoolProps, CUmemoryPool, CUmemorytype, CUpointer_attribute, CUstream, CUuuid,
+    CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunc_cache,
+    CUfunction, CUfunction_attribute, CUjit_option, CUmemAccess_flags, CUmemAccessDesc, CUmemAllocationHandleType,
+    CUmemAllocationType, CUmemLocation, CUmemLocationType, CUmemPool_attribute, CUmemPoolProps, CUmemoryPool,
+    CUmemorytype, CUmodule, CUoccupancyB2DSize, CUpointer_attribute, CUstream, CUuuid,
 };
 
 /// A `CUresult` as a number, where a function takes one.
@@ -138,8 +139,67 @@ macro_rules! cuda_api {
                 fn cuEventQuery(event: CUevent);
                 fn cuEventSynchronize(event: CUevent);
                 fn cuEventElapsedTime(milliseconds: *mut f32, start: CUevent, end: CUevent);
+
+                fn cuModuleLoadDataEx(
+                    module: *mut CUmodule,
+                    image: *const c_void,
+                    count: c_uint,
+                    options: *mut CUjit_option,
+                    values: *mut *mut c_void
+                );
+                fn cuModuleUnload(module: CUmodule);
+                fn cuModuleGetFunction(function: *mut CUfunction, module: CUmodule, name: *const c_char);
+                fn cuModuleGetGlobal_v2(
+                    address: *mut CUdeviceptr,
+                    bytes: *mut usize,
+                    module: CUmodule,
+                    name: *const c_char
+                );
+                fn cuFuncGetAttribute(value: *mut c_int, attribute: CUfunction_attribute, function: CUfunction);
+                fn cuFuncSetAttribute(function: CUfunction, attribute: CUfunction_attribute, value: c_int);
+                fn cuFuncSetCacheConfig(function: CUfunction, preference: CUfunc_cache);
+                fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                    blocks: *mut c_int,
+                    function: CUfunction,
+                    threads: c_int,
+                    shared: usize
+                );
+                fn cuOccupancyMaxPotentialBlockSize(
+                    grid: *mut c_int,
+                    threads: *mut c_int,
+                    function: CUfunction,
+                    shared_of_threads: CUoccupancyB2DSize,
+                    shared: usize,
+                    limit: c_int
+                );
+                fn cuLaunchKernel(
+                    function: CUfunction,
+                    grid_x: c_uint,
+                    grid_y: c_uint,
+                    grid_z: c_uint,
+                    block_x: c_uint,
+                    block_y: c_uint,
+                    block_z: c_uint,
+                    shared: c_uint,
+                    stream: CUstream,
+                    arguments: *mut *mut c_void,
+                    extra: *mut *mut c_void
+                );
+                fn cuLaunchCooperativeKernel(
+                    function: CUfunction,
+                    grid_x: c_uint,
+                    grid_y: c_uint,
+                    grid_z: c_uint,
+                    block_x: c_uint,
+                    block_y: c_uint,
+                    block_z: c_uint,
+                    shared: c_uint,
+                    stream: CUstream,
+                    arguments: *mut *mut c_void
+                );
             }
             optional {
+                fn cuFuncGetParamInfo(function: CUfunction, index: usize, offset: *mut usize, size: *mut usize);
                 fn cuMemcpyHtoD_v2(target: CUdeviceptr, source: *const c_void, bytes: usize);
                 fn cuMemcpyDtoH_v2(target: *mut c_void, source: CUdeviceptr, bytes: usize);
                 fn cuDeviceGetUuid_v2(uuid: *mut CUuuid, device: CUdevice);
