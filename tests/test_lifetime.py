@@ -6,6 +6,7 @@ import gc
 import resource
 import subprocess
 import sys
+import sysconfig
 import threading
 import weakref
 from typing import Any
@@ -351,6 +352,11 @@ def test_threads_may_create_share_and_drop_arrays_at_once() -> None:
     for thread in threads:
         thread.join()
     assert failures == []
+
+
+@pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="this interpreter has a GIL")
+def test_the_import_does_not_bring_the_gil_back() -> None:
+    assert not sys._is_gil_enabled()  # type: ignore[attr-defined]
 
 
 def test_an_array_may_be_dropped_by_another_thread_than_made_it() -> None:

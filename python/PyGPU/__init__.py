@@ -21,6 +21,9 @@ from PyGPU._core import (
     BackendUnavailableError as BackendUnavailableError,
 )
 from PyGPU._core import (
+    CompileError as CompileError,
+)
+from PyGPU._core import (
     CudaError as CudaError,
 )
 from PyGPU._core import (
@@ -30,14 +33,28 @@ from PyGPU._core import (
     Event as Event,
 )
 from PyGPU._core import (
-    CompileError as CompileError,
     ForkError as ForkError,
 )
 from PyGPU._core import (
     GPUArray as GPUArray,
 )
 from PyGPU._core import (
+    In as In,
+)
+from PyGPU._core import (
+    InOut as InOut,
+)
+from PyGPU._core import (
+    Kernel as Kernel,
+)
+from PyGPU._core import (
+    Module as Module,
+)
+from PyGPU._core import (
     NotSupportedError as NotSupportedError,
+)
+from PyGPU._core import (
+    Out as Out,
 )
 from PyGPU._core import (
     OutOfMemoryError as OutOfMemoryError,

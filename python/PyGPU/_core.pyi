@@ -1,6 +1,7 @@
 """Types of the native module; what the names mean stands in their docstrings at run time."""
 
 from collections.abc import Callable, Iterator, Sequence
+from os import PathLike
 from types import TracebackType
 from typing import Any, Literal, Self, SupportsIndex, final
 
@@ -12,14 +13,21 @@ from PyGPU.typing import CopyKind, DeviceLike, Key, Order, OrderACFK, ShapeLike,
 
 __all__ = [
     "BackendUnavailableError",
+    "CompileError",
     "CudaError",
     "Device",
     "Event",
     "Flags",
-    "CompileError",
     "ForkError",
     "GPUArray",
+    "HostArgument",
+    "In",
+    "InOut",
+    "Kernel",
+    "Launcher",
+    "Module",
     "NotSupportedError",
+    "Out",
     "OutOfMemoryError",
     "PinnedMemory",
     "Stream",
@@ -78,6 +86,12 @@ __all__ = [
 ]
 __version__: str
 
+class CompileError(RuntimeError):
+    log: str
+    source: str
+    options: tuple[str, ...]
+    compiler: str
+
 class CudaError(RuntimeError):
     code: int
     name: str
@@ -88,12 +102,6 @@ class CudaError(RuntimeError):
 class OutOfMemoryError(CudaError, MemoryError): ...
 class NotSupportedError(RuntimeError): ...
 class BackendUnavailableError(RuntimeError): ...
-class CompileError(RuntimeError):
-    log: str
-    source: str
-    options: tuple[str, ...]
-    compiler: str
-
 class ForkError(RuntimeError): ...
 
 @final
@@ -380,6 +388,92 @@ class PinnedMemory:
     @property
     def device(self) -> Device: ...
 
+@final
+@disjoint_base
+class Kernel:
+    def __new__(
+        cls,
+        source: str | bytes | bytearray | PathLike[str],
+        name: str | None = None,
+        options: str | Sequence[str] = (),
+        *,
+        compiler: str | None = None,
+        extern_c: bool = False,
+        cache: bool = True,
+        device: DeviceLike = None,
+    ) -> Self: ...
+    def __getitem__(self, key: tuple[Any, ...], /) -> Launcher: ...
+    def __call__(self, *_args: Any, **_kwargs: Any) -> None: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def device(self) -> Device: ...
+    @property
+    def handle(self) -> int: ...
+    @property
+    def parameters(self) -> tuple[str, ...] | None: ...
+    @property
+    def log(self) -> str: ...
+    @property
+    def num_regs(self) -> int: ...
+    @property
+    def shared_size_bytes(self) -> int: ...
+    @property
+    def local_size_bytes(self) -> int: ...
+    @property
+    def const_size_bytes(self) -> int: ...
+    @property
+    def max_threads_per_block(self) -> int: ...
+    @property
+    def ptx_version(self) -> int: ...
+    @property
+    def binary_version(self) -> int: ...
+    max_dynamic_shared_size_bytes: int
+    preferred_shared_memory_carveout: int
+    def prepare(self, types: str | Sequence[Any]) -> Kernel: ...
+    def set_cache_config(self, preference: int) -> None: ...
+    def active_blocks(self, block: int | Sequence[int], shared: int = 0) -> int: ...
+    def suggested_shape(self, shared: int = 0, limit: int = 0) -> tuple[int, int]: ...
+
+@final
+@disjoint_base
+class Launcher:
+    def __call__(self, *args: Any, **kwargs: Any) -> None: ...
+
+@final
+@disjoint_base
+class Module:
+    def __new__(
+        cls,
+        source: str | bytes | bytearray | PathLike[str],
+        options: str | Sequence[str] = (),
+        *,
+        instances: Sequence[str] = (),
+        compiler: str | None = None,
+        extern_c: bool = False,
+        cache: bool = True,
+        device: DeviceLike = None,
+    ) -> Self: ...
+    def get_function(self, name: str) -> Kernel: ...
+    def get_global(self, name: str) -> tuple[int, int]: ...
+    @property
+    def names(self) -> tuple[str, ...]: ...
+    @property
+    def image(self) -> bytes: ...
+    @property
+    def log(self) -> str: ...
+    @property
+    def device(self) -> Device: ...
+
+@final
+@disjoint_base
+class HostArgument:
+    @property
+    def array(self) -> NDArray[Any]: ...
+
+def In(array: ArrayLike) -> HostArgument: ...
+def Out(array: NDArray[Any]) -> HostArgument: ...
+def InOut(array: NDArray[Any]) -> HostArgument: ...
 def backend_name() -> Literal["cpu", "cuda", "hip"]: ...
 def config() -> dict[str, Any]: ...
 def show_config() -> None: ...

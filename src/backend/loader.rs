@@ -106,17 +106,19 @@ fn file_of(_address: *const c_void) -> Option<String> {
     None
 }
 
-/// Expands a list of functions into the table `Api` of their addresses. Every function returns its code as a plain
-/// integer: a Rust enum would be undefined behaviour for a code that is newer than the list of codes.
+/// Expands a list of functions into the table `Api` of their addresses. A function returns its code, unless the list says
+/// what else, as a plain integer: a Rust enum would be undefined behaviour for a code that is newer than the list of codes.
 macro_rules! symbol_table {
+    (@output) => { u32 };
+    (@output $output:ty) => { $output };
     (
-        required { $(fn $name:ident($($arg:ident: $type:ty),*);)* }
+        required { $(fn $name:ident($($arg:ident: $type:ty),*) $(-> $output:ty)?;)* }
         optional { $(fn $extra:ident($($extra_arg:ident: $extra_type:ty),*);)* }
     ) => {
         /// The driver's functions, under their exported names.
         #[allow(non_snake_case, missing_docs)]
         pub struct Api {
-            $(pub $name: unsafe extern "C" fn($($arg: $type),*) -> u32,)*
+            $(pub $name: unsafe extern "C" fn($($arg: $type),*) -> symbol_table!(@output $($output)?),)*
             $(pub $extra: Option<unsafe extern "C" fn($($extra_arg: $extra_type),*) -> u32>,)*
         }
 
@@ -128,7 +130,7 @@ macro_rules! symbol_table {
             ///
             /// # Safety
             /// The library is the driver whose functions are listed.
-            pub unsafe fn load(library: &$crate::backend::Library) -> Result<Self, Vec<&'static str>> {
+            pub unsafe fn load(library: &$crate::backend::Library) -> std::result::Result<Self, Vec<&'static str>> {
                 let required = [$(stringify!($name)),*];
                 let missing: Vec<_> = required.into_iter().filter(|name| !library.has(name)).collect();
                 if !missing.is_empty() {

@@ -8,7 +8,9 @@ mod cpu;
 mod cuda;
 mod exit;
 mod fork;
+mod hip;
 mod loader;
+mod pitched;
 mod programs;
 mod registry;
 
@@ -219,7 +221,7 @@ pub trait Backend: Send + Sync {
     fn kind(&self) -> BackendKind;
     /// How many devices; at least one, since a backend without a device is not opened.
     fn device_count(&self) -> i32;
-    /// The driver's version, as 12080 for 12.8; 0 on the CPU.
+    /// The driver's version by its own count: 12080 for CUDA 12.8, 60443483 for HIP 6.4.43483; 0 on the CPU.
     fn driver_version(&self) -> i32;
     /// The library that was opened; empty on the CPU.
     fn library(&self) -> &str;
@@ -256,8 +258,9 @@ pub trait Backend: Send + Sync {
     /// Lets `device` read the memory of `peer` directly; a second call does nothing.
     fn enable_peer_access(&self, device: i32, peer: i32) -> Result<()>;
 
-    /// Makes a stream-ordered pool; `None` where the device has none.
-    fn create_pool(&self, device: i32) -> Result<Option<PoolHandle>>;
+    /// Makes a stream-ordered pool that keeps `threshold` bytes at a synchronisation, open to every device that can reach
+    /// this one; `None` where the device has none.
+    fn create_pool(&self, device: i32, threshold: u64) -> Result<Option<PoolHandle>>;
     /// Sets how many bytes a pool keeps instead of giving them back at the next synchronisation.
     fn set_pool_release_threshold(&self, pool: PoolHandle, bytes: u64) -> Result<()>;
     /// Gives back what a pool does not use, down to `keep` bytes.

@@ -196,6 +196,12 @@ pub trait Programs: Send + Sync {
     fn launch_limits(&self, device: i32) -> Result<LaunchLimits>;
     /// An attribute of the device by the driver's own number.
     fn device_attribute(&self, device: i32, number: i32) -> Result<i32>;
+    /// What tells the compiler that `compiler` would give from every other, without opening it: opening costs more than taking an
+    /// image from the cache. `None` where only opening tells.
+    fn compiler_identity(&self, hints: &[PathBuf]) -> Option<String> {
+        let _ = hints;
+        None
+    }
     /// The compiler that makes images for the backend's devices, opened at the first call that finds it; `hints` are files to
     /// try first. A failure is not remembered: who installs one need not start again.
     ///

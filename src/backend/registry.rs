@@ -6,7 +6,7 @@
 use std::env;
 use std::sync::OnceLock;
 
-use super::{Attempt, Backend, BackendKind, DeviceProperties, cpu, cuda};
+use super::{Attempt, Backend, BackendKind, DeviceProperties, cpu, cuda, hip};
 use crate::error::{Error, Result};
 
 const VARIABLE: &str = "PYGPU_BACKEND";
@@ -49,13 +49,9 @@ impl Entry {
 /// The backends in the order in which the default is looked for.
 static TABLE: [Entry; 3] = [
     Entry::new(BackendKind::Cuda, cuda::open),
-    Entry::new(BackendKind::Hip, hip_is_to_come),
+    Entry::new(BackendKind::Hip, hip::open),
     Entry::new(BackendKind::Cpu, cpu::open),
 ];
-
-fn hip_is_to_come() -> Opening {
-    Opening::refused("not built yet: the HIP backend comes with a later release")
-}
 
 /// What is known of one backend.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -66,7 +62,7 @@ pub struct BackendReport {
     pub reason: Option<String>,
     /// The library that was opened; empty where none was, and on the CPU.
     pub library: String,
-    /// The driver's version, as 12080 for 12.8; 0 where it is not known, and on the CPU.
+    /// The driver's version by its own count, as [`Backend::driver_version`]; 0 where it is not known, and on the CPU.
     pub driver_version: i32,
     /// The libraries that were looked for in vain.
     pub attempts: Vec<Attempt>,
@@ -204,13 +200,6 @@ mod tests {
         assert_eq!((backend.kind(), backend.device_count()), (BackendKind::Cpu, 1));
         assert!(std::ptr::addr_eq(backend, by_name("cpu").unwrap()));
         assert!(available().iter().any(|backend| backend.kind() == BackendKind::Cpu));
-    }
-
-    #[test]
-    fn hip_says_that_it_is_to_come() {
-        let error = by_name("hip").err().unwrap();
-        assert!(matches!(error, Error::Unavailable(_)));
-        assert!(error.to_string().contains("later release"), "{error}");
     }
 
     #[test]

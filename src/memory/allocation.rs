@@ -200,8 +200,8 @@ impl Allocation {
         if *self.lent_out.get_mut() {
             match Mark::record_device(self.device())? {
                 Some(mark) => self.stream.wait_event(mark.event())?,
-                // The legacy default stream waits for every blocking stream of the device.
-                None => self.stream.wait_for(&Stream::default_of(self.device()))?,
+                // No event covers the streams of others, HIP has none: the host waits, since nothing else is safe.
+                None => self.device().synchronize()?,
             }
         }
         Ok(())

@@ -31,6 +31,27 @@ pub fn keep_until_passed(stream: &Stream, thing: Box<dyn Any + Send>) -> Result<
     }
 }
 
+/// Keeps `thing` until the device has passed all that is on its streams now; for ever where its driver cannot mark that.
+///
+/// # Errors
+/// The driver's; then `thing` is kept for ever.
+pub fn keep_until_device_passed(device: Device, thing: Box<dyn Any + Send>) -> Result<()> {
+    if device.is_cpu() {
+        return Ok(()); // nothing is ever under way
+    }
+    match Mark::record_device(device) {
+        Ok(Some(mark)) => {
+            list(device).push((mark, thing));
+            sweep(device);
+            Ok(())
+        }
+        other => {
+            std::mem::forget(thing);
+            other.map(drop)
+        }
+    }
+}
+
 /// Lets go of everything whose stream has passed or was reset. What cannot be asked for is kept: better leaked than torn
 /// away.
 pub fn sweep(device: Device) {

@@ -19,7 +19,7 @@ use crate::memory::Allocation;
 use crate::stream::Stream;
 
 /// The address that an object stands for: an int, `__int__`/`__index__`, or the attribute `ptr`.
-fn address_of(object: &Bound<'_, PyAny>) -> PyResult<Address> {
+pub(super) fn address_of(object: &Bound<'_, PyAny>) -> PyResult<Address> {
     let py = object.py();
     let number = match object.getattr_opt(intern!(py, "ptr"))? {
         Some(pointer) if !pointer.is_callable() => pointer,

@@ -27,6 +27,12 @@ mod host;
 mod host_side;
 mod import;
 mod index;
+mod kernel;
+mod kernel_call;
+mod kernel_host;
+mod kernel_module;
+mod kernel_source;
+mod kernel_values;
 mod like;
 mod memory;
 mod number;
@@ -81,6 +87,9 @@ mod _core {
         raw_copy::register(module)?;
         pinned::register(module)?;
         config::register(module)?;
+        kernel::register(module)?;
+        kernel_host::register(module)?;
+        kernel_module::register(module)?;
         exit::register(module)?;
         array::check_object_layout(module.py())
     }

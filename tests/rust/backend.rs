@@ -1,88 +1,38 @@
 //! Backends through the public interface, each case in a process of its own: which driver there is, what the variable
 //! says and whether the process was forked are facts of a process.
 //!
-//! The drivers are built from `fake_cuda.c` and found through the loader's search path; without a C compiler those tests
-//! say so and pass. The tests in `child` are the other halves: alone they have nothing to do.
+//! The drivers are those of `fakes`. The tests in `child` are the other halves: alone they have nothing to do.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::undocumented_unsafe_blocks, missing_docs)]
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
-use std::path::PathBuf;
-use std::process::Command;
+#[path = "backend/copies.rs"]
+mod copies;
+#[path = "backend/fakes.rs"]
+mod fakes;
+#[path = "backend/hip.rs"]
+mod hip;
 
-/// Builds a driver; `None` without a compiler.
-fn fake_driver(name: &str, options: &[&str]) -> Option<PathBuf> {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("fake-{name}-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/rust/fake_cuda.c");
-    let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
-    let library = folder.join("libcuda.so.1");
-    let built = Command::new(&compiler)
-        .args(["-shared", "-fPIC", "-Wall", "-Werror", "-o"])
-        .arg(&library)
-        .arg(source)
-        .args(options)
-        .output();
-    match built {
-        Ok(output) => {
-            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-            Some(folder)
-        }
-        Err(error) => {
-            eprintln!("skipped: the C compiler '{compiler}' could not be run: {error}");
-            None
-        }
-    }
-}
-
-/// Runs one test of `child` in a process of its own and gives what it printed.
-fn run(child: &str, driver: Option<&PathBuf>, backend: Option<&str>) -> String {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", &format!("child::{child}"), "--ignored", "--nocapture", "--test-threads=1"]);
-    command.env_remove("PYGPU_BACKEND").env_remove("CUDA_VISIBLE_DEVICES").env("PYGPU_TEST_CHILD", "1");
-    if let Some(folder) = driver {
-        command.env("LD_LIBRARY_PATH", folder);
-    }
-    if let Some(name) = backend {
-        command.env("PYGPU_BACKEND", name);
-    }
-    let output = command.output().unwrap();
-    if let Some(folder) = driver {
-        std::fs::remove_dir_all(folder).unwrap();
-    }
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
-    assert!(text.contains("1 passed"), "{text}");
-    text
-}
+use fakes::{Fake, fake_driver, run};
 
 #[test]
 fn an_unknown_backend_in_the_variable_is_told_the_three_that_exist() {
-    let text = run("tells_its_default", None, Some("vulkan"));
+    let text = run("child::tells_its_default", None, Some("vulkan"));
     assert!(text.contains("PYGPU_BACKEND is 'vulkan'; the backends are 'cuda', 'hip' and 'cpu'"), "{text}");
 }
 
 #[test]
 fn the_cpu_can_be_forced_and_an_empty_variable_forces_nothing() {
-    assert!(run("tells_its_default", None, Some("cpu")).contains("default: cpu"));
-    assert!(run("tells_its_default", None, Some("")).contains("forced: None"));
-    let Some(driver) = fake_driver("forced", &[]) else { return };
-    assert!(run("tells_its_default", Some(&driver), Some("cpu")).contains("default: cpu"));
-}
-
-#[test]
-fn a_forced_backend_that_is_not_there_is_an_error_and_not_another_backend() {
-    let text = run("tells_its_default", None, Some("hip"));
-    assert!(
-        text.contains("PYGPU_BACKEND=hip asks for the hip backend, but it cannot be used: not built yet"),
-        "{text}"
-    );
+    assert!(run("child::tells_its_default", None, Some("cpu")).contains("default: cpu"));
+    assert!(run("child::tells_its_default", None, Some("")).contains("forced: None"));
+    let Some(driver) = fake_driver(Fake::Cuda, "forced", &[]) else { return };
+    assert!(run("child::tells_its_default", Some(&driver), Some("cpu")).contains("default: cpu"));
 }
 
 #[test]
 fn a_missing_driver_is_reported_with_every_name_that_was_tried() {
-    let text = run("tells_its_default", None, Some("cuda"));
+    let text = run("child::tells_its_default", None, Some("cuda"));
     if text.contains("cuda usable") {
         eprintln!("skipped: this machine has an NVIDIA driver");
         return;
@@ -95,8 +45,8 @@ fn a_missing_driver_is_reported_with_every_name_that_was_tried() {
 
 #[test]
 fn a_driver_with_devices_is_the_default() {
-    let Some(driver) = fake_driver("default", &[]) else { return };
-    let text = run("tells_its_default", Some(&driver), None);
+    let Some(driver) = fake_driver(Fake::Cuda, "default", &[]) else { return };
+    let text = run("child::tells_its_default", Some(&driver), None);
     assert!(text.contains("default: cuda"), "{text}");
     let library = driver.join("libcuda.so.1");
     assert!(text.contains(&format!("cuda usable, {}, 12080, [\"Fake 0\", \"Fake 1\"]", library.display())), "{text}");
@@ -104,11 +54,11 @@ fn a_driver_with_devices_is_the_default() {
 
 /// A driver that cannot be used: the default is the CPU, and the report and the error say why.
 fn refused(name: &str, options: &[&str], reason: &str) {
-    let Some(driver) = fake_driver(name, options) else { return };
-    let text = run("tells_its_default", Some(&driver), None);
+    let Some(driver) = fake_driver(Fake::Cuda, name, options) else { return };
+    let text = run("child::tells_its_default", Some(&driver), None);
     assert!(text.contains("default: cpu") && text.contains(reason), "{text}");
-    let driver = fake_driver(name, options).unwrap();
-    let text = run("tells_its_default", Some(&driver), Some("cuda"));
+    let driver = fake_driver(Fake::Cuda, name, options).unwrap();
+    let text = run("child::tells_its_default", Some(&driver), Some("cuda"));
     assert!(text.contains("default: PYGPU_BACKEND=cuda asks") && text.contains(reason), "{text}");
 }
 
@@ -133,29 +83,25 @@ fn a_toolkits_stub_and_an_incomplete_driver_are_called_so() {
 #[test]
 fn the_cuda_backend_calls_the_driver_as_it_is_documented() {
     for (name, options) in [("calls", &[][..]), ("calls-old", &["-DOLD"])] {
-        let Some(driver) = fake_driver(name, options) else { return };
-        run("calls_the_driver", Some(&driver), Some("cuda"));
+        let Some(driver) = fake_driver(Fake::Cuda, name, options) else { return };
+        run("child::calls_the_driver", Some(&driver), Some("cuda"));
     }
 }
 
 #[test]
 fn a_forked_child_is_refused_by_the_gpu_and_served_by_the_cpu() {
-    let Some(driver) = fake_driver("fork", &[]) else { return };
-    run("forks", Some(&driver), Some("cuda"));
+    let Some(driver) = fake_driver(Fake::Cuda, "fork", &[]) else { return };
+    run("child::forks", Some(&driver), Some("cuda"));
 }
 
 mod child {
     use pygpu::backend::*;
     use pygpu::error::{Error, Result};
 
+    use crate::copies::{boxes, fills};
+    use crate::fakes::is_alone;
+
     const S: StreamHandle = StreamHandle::DEFAULT;
-
-    /// Distance of rows and of planes.
-    type Pitches = (usize, usize);
-
-    fn is_alone() -> bool {
-        std::env::var_os("PYGPU_TEST_CHILD").is_none()
-    }
 
     fn code<T>(result: Result<T>) -> u32 {
         result.err().unwrap().code().unwrap()
@@ -225,10 +171,11 @@ mod child {
     }
 
     fn pools_and_blocks(cuda: &dyn Backend) {
-        assert_eq!(cuda.create_pool(1).unwrap(), None);
-        let pool = cuda.create_pool(0).unwrap().unwrap();
-        cuda.set_pool_release_threshold(pool, 12345).unwrap();
+        assert_eq!(cuda.create_pool(1, 0).unwrap(), None);
+        let pool = cuda.create_pool(0, 12345).unwrap().unwrap();
         cuda.trim_pool(pool, 12345).unwrap();
+        cuda.set_pool_release_threshold(pool, 54321).unwrap();
+        cuda.trim_pool(pool, 54321).unwrap();
         let held = PoolStatistics { reserved: 50, reserved_peak: 60, used: 70, used_peak: 80 };
         assert_eq!(cuda.pool_statistics(pool).unwrap(), held);
         assert_eq!(code(cuda.pool_statistics(PoolHandle(4096))), 1);
@@ -256,92 +203,6 @@ mod child {
     fn addresses(cuda: &dyn Backend) {
         let kinds: Vec<_> = (1..=4).map(|address| cuda.pointer_kind(address).unwrap()).collect();
         assert_eq!(kinds, [PointerKind::Host, PointerKind::Device(1), PointerKind::Managed, PointerKind::Unregistered]);
-    }
-
-    /// Device memory with these bytes.
-    fn place(backend: &dyn Backend, values: &[u8]) -> Address {
-        let address = backend.allocate(0, values.len()).unwrap();
-        let source = values.as_ptr() as usize;
-        unsafe { backend.copy(0, Direction::HostToDevice, address, source, values.len(), S).unwrap() };
-        address
-    }
-
-    /// The bytes of device memory, which is given back.
-    fn fetch(backend: &dyn Backend, address: Address, bytes: usize) -> Vec<u8> {
-        let mut values = vec![0; bytes];
-        let target = values.as_mut_ptr() as usize;
-        unsafe {
-            backend.copy(0, Direction::DeviceToHost, target, address, bytes, S).unwrap();
-            backend.free(0, address, bytes).unwrap();
-        }
-        values
-    }
-
-    /// What a box copied from counted bytes makes of a target of zeros.
-    fn copied(backend: &dyn Backend, direction: Direction, to: Pitches, from: Pitches, extent: Extent) -> Vec<u8> {
-        let source: Vec<u8> = (0..=255).cycle().take(4096).collect();
-        let mut target = vec![0; 4096];
-        let (device_source, device_target) = (place(backend, &source), place(backend, &target));
-        let (host_source, host_target) = (source.as_ptr() as usize, target.as_mut_ptr() as usize);
-        let (first_source, first_target) = match direction {
-            Direction::HostToDevice => (host_source, device_target),
-            Direction::DeviceToHost => (device_source, host_target),
-            Direction::DeviceToDevice => (device_source, device_target),
-        };
-        let to = Pitched { address: first_target + 7, row_pitch: to.0, plane_pitch: to.1 };
-        let from = Pitched { address: first_source + 3, row_pitch: from.0, plane_pitch: from.1 };
-        unsafe { backend.copy_pitched(0, direction, to, from, extent, S).unwrap() };
-        assert_eq!(fetch(backend, device_source, 4096), source);
-        let on_device = fetch(backend, device_target, 4096);
-        if direction == Direction::DeviceToHost { target } else { on_device }
-    }
-
-    /// Every shape of box that the driver is called for in its own way, in every direction, against the CPU backend.
-    fn boxes(cuda: &dyn Backend) {
-        let cpu = by_name("cpu").unwrap();
-        // The fake's largest pitch is 64.
-        let cases: [(Pitches, Pitches, (usize, usize, usize)); 9] = [
-            ((8, 40), (8, 40), (8, 5, 3)),
-            ((16, 96), (24, 120), (8, 5, 3)),
-            ((16, 100), (24, 130), (8, 5, 3)),
-            ((65, 325), (24, 120), (8, 5, 3)),
-            ((16, 80), (24, 120), (8, 5, 3)),
-            ((8, 64), (8, 40), (8, 5, 3)),
-            ((3, 32), (5, 16), (8, 1, 3)),
-            ((16, 0), (9, 0), (8, 5, 1)),
-            ((16, 0), (9, 0), (8, 0, 1)),
-        ];
-        for (to, from, (width, height, depth)) in cases {
-            let extent = Extent { width, height, depth };
-            for direction in [Direction::HostToDevice, Direction::DeviceToHost, Direction::DeviceToDevice] {
-                let (found, wanted) =
-                    (copied(cuda, direction, to, from, extent), copied(cpu, direction, to, from, extent));
-                assert!(found == wanted, "{to:?} {from:?} {extent:?} {direction:?}");
-            }
-        }
-        let (source, target) = (place(cuda, &[1, 2, 3]), place(cuda, &[0; 3]));
-        unsafe { cuda.copy_peer(1, target, 0, source, 3, S).unwrap() };
-        assert_eq!((fetch(cuda, target, 3), fetch(cuda, source, 3)), (vec![1, 2, 3], vec![1, 2, 3]));
-        let huge = Pitched { address: 8, row_pitch: usize::MAX / 2, plane_pitch: 0 };
-        let extent = Extent { width: 8, height: 9, depth: 1 };
-        let refused = unsafe { cuda.copy_pitched(0, Direction::DeviceToDevice, huge, huge, extent, S) };
-        assert!(matches!(refused, Err(Error::Value(_))));
-    }
-
-    fn fills(cuda: &dyn Backend) {
-        let cpu = by_name("cpu").unwrap();
-        for pattern in [Pattern::U8(3), Pattern::U16(0x0102), Pattern::U32(0x0102_0304), Pattern::U32(0)] {
-            for (pitch, count, height) in [(32, 4, 5), (16, 4, 5), (128, 4, 5), (0, 7, 1), (16, 0, 5), (16, 4, 0)] {
-                let [found, wanted] = [cuda, cpu].map(|backend| {
-                    let target = place(backend, &[0xaa; 2048]);
-                    unsafe { backend.fill(0, target, pitch, pattern, count, height, S).unwrap() };
-                    fetch(backend, target, 2048)
-                });
-                assert!(found == wanted, "{pattern:?} {pitch} {count} {height}");
-            }
-        }
-        let refused = unsafe { cuda.fill(0, 8, usize::MAX / 2, Pattern::U8(1), 1, 9, S) };
-        assert!(matches!(refused, Err(Error::Value(_))));
     }
 
     fn streams_and_events(cuda: &dyn Backend) {

@@ -104,7 +104,7 @@ impl Backend for Recording {
     fn enable_peer_access(&self, _device: i32, _peer: i32) -> Result<()> {
         Ok(())
     }
-    fn create_pool(&self, _device: i32) -> Result<Option<PoolHandle>> {
+    fn create_pool(&self, _device: i32, _threshold: u64) -> Result<Option<PoolHandle>> {
         Ok(Some(PoolHandle(1)))
     }
     fn set_pool_release_threshold(&self, _pool: PoolHandle, _bytes: u64) -> Result<()> {

@@ -130,7 +130,7 @@ impl Backend for Cpu {
         Err(refuse("enable_peer_access", INVALID_DEVICE, detail))
     }
 
-    fn create_pool(&self, device: i32) -> Result<Option<PoolHandle>> {
+    fn create_pool(&self, device: i32, _: u64) -> Result<Option<PoolHandle>> {
         check_device("create_pool", device)?;
         Ok(None)
     }

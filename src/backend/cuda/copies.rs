@@ -4,9 +4,9 @@ use super::context::Current;
 use super::driver::Cuda;
 use super::errors::{SUCCESS, refusal};
 use super::memory::{host, pointer_kind};
-use super::pitched::{Plan, Sides, plan};
 use super::streams::raw;
 use super::sys::{Api, CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUdeviceptr, CUmemorytype};
+use crate::backend::pitched::{Plan, Sides, plan};
 use crate::backend::{Address, Direction, Extent, Pattern, Pitched, PointerKind, StreamHandle};
 use crate::error::{Error, Result};
 

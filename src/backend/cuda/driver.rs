@@ -1,11 +1,14 @@
 //! The opened driver, as the trait asks for it. Every method hands on to the file of its noun.
 
+use std::sync::OnceLock;
+
 use super::context::Slot;
+use super::nvrtc::Nvrtc;
 use super::sys::Api;
 use super::{copies, errors, events, memory, properties, streams};
 use crate::backend::{
     Address, Backend, BackendKind, DeviceProperties, Direction, EventFlags, EventHandle, Extent, HostFlags, MemoryInfo,
-    Pattern, Pitched, PointerKind, PoolHandle, PoolStatistics, StreamFlags, StreamHandle,
+    Pattern, Pitched, PointerKind, PoolHandle, PoolStatistics, Programs, StreamFlags, StreamHandle,
 };
 use crate::error::Result;
 
@@ -16,6 +19,8 @@ pub struct Cuda {
     pub version: i32,
     /// One for each device, in the driver's order.
     pub slots: Box<[Slot]>,
+    /// Opened when something is compiled for the first time.
+    pub nvrtc: OnceLock<Nvrtc>,
 }
 
 // In the unsafe methods the caller's promise is, word for word, that of the function which is handed on to.
@@ -43,6 +48,10 @@ impl Backend for Cuda {
 
     fn error_text(&self, code: u32) -> String {
         errors::text(&self.api, code)
+    }
+
+    fn programs(&self) -> Result<&dyn Programs> {
+        Ok(self)
     }
 
     fn current_device(&self) -> Result<i32> {
@@ -77,8 +86,8 @@ impl Backend for Cuda {
         self.enable_access(device, peer)
     }
 
-    fn create_pool(&self, device: i32) -> Result<Option<PoolHandle>> {
-        memory::create_pool(self, device)
+    fn create_pool(&self, device: i32, threshold: u64) -> Result<Option<PoolHandle>> {
+        memory::create_pool(self, device, threshold)
     }
 
     fn set_pool_release_threshold(&self, pool: PoolHandle, bytes: u64) -> Result<()> {

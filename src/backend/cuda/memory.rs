@@ -23,8 +23,8 @@ pub fn host(address: Address) -> *mut c_void {
     std::ptr::with_exposed_provenance_mut(address)
 }
 
-/// A pool of the device's own memory. How much it keeps is left as the driver sets it.
-pub fn create_pool(cuda: &Cuda, device: i32) -> Result<Option<PoolHandle>> {
+/// A pool of the device's own memory.
+pub fn create_pool(cuda: &Cuda, device: i32, threshold: u64) -> Result<Option<PoolHandle>> {
     if !has_pools(cuda, device)? {
         return Ok(None);
     }
@@ -44,12 +44,13 @@ pub fn create_pool(cuda: &Cuda, device: i32) -> Result<Option<PoolHandle>> {
     let mut pool: CUmemoryPool = std::ptr::null_mut();
     // SAFETY: the target is writable and the properties are complete.
     cuda.call(device, operation, |on| unsafe { (on.api.cuMemPoolCreate)(&mut pool, &properties) }, String::new)?;
-    if let Err(error) = open_to_peers(cuda, device, pool) {
+    let handle = PoolHandle(pool.expose_provenance());
+    let ready = open_to_peers(cuda, device, pool).and_then(|()| set_release_threshold(cuda, handle, threshold));
+    if ready.is_err() {
         // SAFETY: made above and given to nobody. That it cannot be destroyed either is no news: the first error is told.
         let _ = unsafe { (cuda.api.cuMemPoolDestroy)(pool) };
-        return Err(error);
     }
-    Ok(Some(PoolHandle(pool.expose_provenance())))
+    ready.map(|()| Some(handle))
 }
 
 /// Lets every device that can reach this one read and write the pool's blocks. `cuCtxEnablePeerAccess` does that for

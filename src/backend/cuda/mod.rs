@@ -2,6 +2,7 @@
 //!
 //! - `sys` lists the driver's functions, `open` finds them, `driver` is the [`Backend`](super::Backend);
 //! - `context` makes a device current for one call, `errors` words its refusals;
+//! - `modules` and `launch` load and launch device code, `nvrtc` compiles it, `nvrtc_search` finds that library;
 //! - `memory`, `copies`, `streams`, `events` and `properties` hold the calls, one noun each.
 
 mod context;
@@ -9,9 +10,13 @@ mod copies;
 mod driver;
 mod errors;
 mod events;
+mod functions;
+mod launch;
 mod memory;
+mod modules;
+mod nvrtc;
+mod nvrtc_search;
 mod open;
-mod pitched;
 mod properties;
 mod streams;
 mod sys;

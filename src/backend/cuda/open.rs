@@ -3,6 +3,7 @@
 //! Creates no context. Every failure is a reason in words, never a panic.
 
 use std::ffi::c_int;
+use std::sync::OnceLock;
 
 use super::context::Slot;
 use super::driver::Cuda;
@@ -93,7 +94,7 @@ fn open_driver(library: &Library, path: &str, version: i32) -> Result<Cuda, Stri
     if slots.is_empty() {
         return Err(format!("the driver has no device{}", visible_devices()));
     }
-    Ok(Cuda { api, library: path.to_owned(), version, slots })
+    Ok(Cuda { api, library: path.to_owned(), version, slots, nvrtc: OnceLock::new() })
 }
 
 /// The variable that most often explains why a device is not there.

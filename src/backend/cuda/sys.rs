@@ -9,9 +9,10 @@ use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ushort, c_void};
 use crate::backend::loader::symbol_table;
 
 pub use cudarc::driver::sys::{
-    CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUmemAccess_flags,
-    CUmemAccessDesc, CUmemAllocationHandleType, CUmemAllocationType, CUmemLocation, CUmemLocationType,
-    CUmemPool_attribute, CUmemPoolProps, CUmemoryPool, CUmemorytype, CUpointer_attribute, CUstream, CUuuid,
+    CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunc_cache,
+    CUfunction, CUfunction_attribute, CUjit_option, CUmemAccess_flags, CUmemAccessDesc, CUmemAllocationHandleType,
+    CUmemAllocationType, CUmemLocation, CUmemLocationType, CUmemPool_attribute, CUmemPoolProps, CUmemoryPool,
+    CUmemorytype, CUmodule, CUoccupancyB2DSize, CUpointer_attribute, CUstream, CUuuid,
 };
 
 /// A `CUresult` as a number, where a function takes one.
@@ -138,8 +139,67 @@ macro_rules! cuda_api {
                 fn cuEventQuery(event: CUevent);
                 fn cuEventSynchronize(event: CUevent);
                 fn cuEventElapsedTime(milliseconds: *mut f32, start: CUevent, end: CUevent);
+
+                fn cuModuleLoadDataEx(
+                    module: *mut CUmodule,
+                    image: *const c_void,
+                    count: c_uint,
+                    options: *mut CUjit_option,
+                    values: *mut *mut c_void
+                );
+                fn cuModuleUnload(module: CUmodule);
+                fn cuModuleGetFunction(function: *mut CUfunction, module: CUmodule, name: *const c_char);
+                fn cuModuleGetGlobal_v2(
+                    address: *mut CUdeviceptr,
+                    bytes: *mut usize,
+                    module: CUmodule,
+                    name: *const c_char
+                );
+                fn cuFuncGetAttribute(value: *mut c_int, attribute: CUfunction_attribute, function: CUfunction);
+                fn cuFuncSetAttribute(function: CUfunction, attribute: CUfunction_attribute, value: c_int);
+                fn cuFuncSetCacheConfig(function: CUfunction, preference: CUfunc_cache);
+                fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                    blocks: *mut c_int,
+                    function: CUfunction,
+                    threads: c_int,
+                    shared: usize
+                );
+                fn cuOccupancyMaxPotentialBlockSize(
+                    grid: *mut c_int,
+                    threads: *mut c_int,
+                    function: CUfunction,
+                    shared_of_threads: CUoccupancyB2DSize,
+                    shared: usize,
+                    limit: c_int
+                );
+                fn cuLaunchKernel(
+                    function: CUfunction,
+                    grid_x: c_uint,
+                    grid_y: c_uint,
+                    grid_z: c_uint,
+                    block_x: c_uint,
+                    block_y: c_uint,
+                    block_z: c_uint,
+                    shared: c_uint,
+                    stream: CUstream,
+                    arguments: *mut *mut c_void,
+                    extra: *mut *mut c_void
+                );
+                fn cuLaunchCooperativeKernel(
+                    function: CUfunction,
+                    grid_x: c_uint,
+                    grid_y: c_uint,
+                    grid_z: c_uint,
+                    block_x: c_uint,
+                    block_y: c_uint,
+                    block_z: c_uint,
+                    shared: c_uint,
+                    stream: CUstream,
+                    arguments: *mut *mut c_void
+                );
             }
             optional {
+                fn cuFuncGetParamInfo(function: CUfunction, index: usize, offset: *mut usize, size: *mut usize);
                 fn cuDeviceGetUuid_v2(uuid: *mut CUuuid, device: CUdevice);
                 fn cuCtxRecordEvent(context: CUcontext, event: CUevent);
                 fn cuStreamGetDevice(stream: CUstream, device: *mut CUdevice);
@@ -156,6 +216,8 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
     use super::*;
     use cudarc::driver::sys;
+    use cudarc_oldest::driver::sys as oldest;
+    use std::mem::offset_of;
 
     /// Checked while compiling: each declaration above is that of the header. cudarc, loading at run time, wraps each
     /// function in a Rust one; its parameters are nevertheless those of the header, and that is what can go wrong here.
@@ -174,6 +236,49 @@ mod tests {
             };
         }
         cuda_api!(check);
+    }
+
+    /// Checked while compiling: each required function is in the header of [`OLDEST_VERSION`], and is the same there.
+    mod signatures_of_the_oldest {
+        use super::{c_char, c_int, c_uchar, c_uint, c_ushort, c_void, offset_of, oldest, sys};
+        use oldest::{CUresult as Code, *};
+
+        macro_rules! check {
+            (
+                required { $(fn $name:ident($($arg:ident: $type:ty),*);)* }
+                optional { $($optional:tt)* }
+            ) => {
+                $(const _: unsafe fn($($type),*) -> oldest::CUresult = oldest::$name;)*
+            };
+        }
+        cuda_api!(check);
+
+        macro_rules! same_layout {
+            ($($name:ident { $($field:ident),* })*) => {
+                $(
+                    const _: () = assert!(
+                        size_of::<oldest::$name>() == size_of::<sys::$name>()
+                            && align_of::<oldest::$name>() == align_of::<sys::$name>()
+                            $(&& offset_of!(oldest::$name, $field) == offset_of!(sys::$name, $field))*,
+                        stringify!($name)
+                    );
+                )*
+            };
+        }
+        same_layout! {
+            CUuuid { bytes }
+            CUmemLocation { type_, id }
+            CUmemPoolProps { allocType, handleTypes, location, win32SecurityAttributes }
+            CUDA_MEMCPY2D {
+                srcXInBytes, srcY, srcMemoryType, srcHost, srcDevice, srcArray, srcPitch,
+                dstXInBytes, dstY, dstMemoryType, dstHost, dstDevice, dstArray, dstPitch, WidthInBytes, Height
+            }
+            CUDA_MEMCPY3D {
+                srcXInBytes, srcY, srcZ, srcLOD, srcMemoryType, srcHost, srcDevice, srcArray, srcPitch, srcHeight,
+                dstXInBytes, dstY, dstZ, dstLOD, dstMemoryType, dstHost, dstDevice, dstArray, dstPitch, dstHeight,
+                WidthInBytes, Height, Depth
+            }
+        }
     }
 
     #[test]

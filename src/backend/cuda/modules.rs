@@ -1,0 +1,147 @@
+//! Loaded images: their kernels and globals.
+
+use std::ffi::{CStr, c_char, c_void};
+
+use super::context::Current;
+use super::driver::Cuda;
+use super::errors::{SUCCESS, refusal};
+use super::sys::{CUdeviceptr, CUfunction, CUjit_option as Option_, CUmodule};
+use crate::backend::{Address, FunctionHandle, LoadOptions, Loaded, ModuleHandle};
+use crate::error::{Error, Result};
+
+/// Bytes of each of the driver's two logs.
+const LOG_BYTES: usize = 16 << 10;
+
+pub fn raw(module: ModuleHandle) -> CUmodule {
+    std::ptr::with_exposed_provenance_mut(module.0)
+}
+
+/// The options of the driver's own compiler, and the logs that it writes.
+struct Jit {
+    options: Vec<Option_>,
+    values: Vec<*mut c_void>,
+    info: Vec<u8>,
+    errors: Vec<u8>,
+}
+
+impl Jit {
+    fn new(wanted: &LoadOptions) -> Self {
+        let mut jit = Self { options: vec![], values: vec![], info: vec![0; LOG_BYTES], errors: vec![0; LOG_BYTES] };
+        let (info, errors) = (jit.info.as_mut_ptr(), jit.errors.as_mut_ptr());
+        jit.push(Option_::CU_JIT_INFO_LOG_BUFFER, info.cast());
+        jit.push(Option_::CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, number(LOG_BYTES - 1));
+        jit.push(Option_::CU_JIT_ERROR_LOG_BUFFER, errors.cast());
+        jit.push(Option_::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, number(LOG_BYTES - 1));
+        if let Some(most) = wanted.max_registers {
+            jit.push(Option_::CU_JIT_MAX_REGISTERS, number(most as usize));
+        }
+        if wanted.debug {
+            jit.push(Option_::CU_JIT_GENERATE_DEBUG_INFO, number(1));
+        }
+        if wanted.line_info {
+            jit.push(Option_::CU_JIT_GENERATE_LINE_INFO, number(1));
+        }
+        jit
+    }
+
+    fn push(&mut self, option: Option_, value: *mut c_void) {
+        self.options.push(option);
+        self.values.push(value);
+    }
+}
+
+/// The driver takes numbers in the place of pointers.
+fn number(value: usize) -> *mut c_void {
+    std::ptr::without_provenance_mut(value)
+}
+
+fn text(log: &[u8]) -> String {
+    let end = log.iter().position(|&byte| byte == 0).unwrap_or(log.len());
+    String::from_utf8_lossy(&log[..end]).trim().to_owned()
+}
+
+/// What an image is by its first bytes; the driver reads as far as these say, so anything else is refused.
+fn check_image(image: &[u8]) -> Result<()> {
+    const ELF: &[u8] = b"\x7fELF";
+    const FATBIN: &[u8] = &0xBA55_ED50_u32.to_le_bytes();
+    if image.starts_with(ELF) || image.starts_with(FATBIN) {
+        return Ok(());
+    }
+    // PTX is text, with `.version` before anything but comments.
+    let is_text = image.iter().take(4096).all(|&byte| byte.is_ascii() && byte != 0);
+    if is_text && image.windows(8).any(|window| window == b".version") {
+        return Ok(());
+    }
+    let first = &image[..image.len().min(8)];
+    Err(Error::value(format!(
+        "the image of {} bytes that begins with {first:02x?} is no cubin, PTX or fatbin, which are what CUDA loads",
+        image.len()
+    )))
+}
+
+/// Loads an image.
+pub fn load(cuda: &Cuda, device: i32, image: &[u8], wanted: &LoadOptions) -> Result<Loaded> {
+    const OPERATION: &str = "cuModuleLoadDataEx";
+    check_image(image)?;
+    // PTX ends with a zero.
+    let image = [image, &[0]].concat();
+    let mut jit = Jit::new(wanted);
+    let mut module: CUmodule = std::ptr::null_mut();
+    let current = cuda.enter(device, OPERATION)?;
+    // SAFETY: the image is whole, by its own account, and ends with a zero; as many options as values, whose buffers are as
+    // long as said.
+    let code = unsafe {
+        (current.api.cuModuleLoadDataEx)(
+            &mut module,
+            image.as_ptr().cast(),
+            jit.options.len() as u32,
+            jit.options.as_mut_ptr(),
+            jit.values.as_mut_ptr(),
+        )
+    };
+    if code == SUCCESS {
+        return Ok(Loaded { module: ModuleHandle(module.expose_provenance()), log: text(&jit.info) });
+    }
+    let mut detail = format!("an image of {} bytes, driver {}", image.len() - 1, cuda.version);
+    for log in [text(&jit.errors), text(&jit.info)] {
+        if !log.is_empty() {
+            detail.push_str("; ");
+            detail.push_str(&log);
+        }
+    }
+    Err(refusal(current.api, code, OPERATION, Some(device), detail))
+}
+
+/// Ends a module.
+///
+/// # Safety
+/// It is alive, and nothing of it is used again.
+pub unsafe fn unload(cuda: &Cuda, device: i32, module: ModuleHandle) -> Result<()> {
+    // SAFETY: the caller's promise is the driver's condition.
+    cuda.call(device, "cuModuleUnload", |on| unsafe { (on.api.cuModuleUnload)(raw(module)) }, String::new)
+}
+
+/// A kernel by its name.
+///
+/// # Safety
+/// The module is alive.
+pub unsafe fn function(cuda: &Cuda, device: i32, module: ModuleHandle, name: &CStr) -> Result<FunctionHandle> {
+    let mut function: CUfunction = std::ptr::null_mut();
+    // SAFETY: the target is writable, the name a C string, the module alive.
+    let ask = |on: &Current<'_>| unsafe { (on.api.cuModuleGetFunction)(&mut function, raw(module), name.as_ptr()) };
+    cuda.call(device, "cuModuleGetFunction", ask, || format!("the kernel {name:?}"))?;
+    Ok(FunctionHandle(function.expose_provenance()))
+}
+
+/// A global by its name.
+///
+/// # Safety
+/// The module is alive.
+pub unsafe fn global(cuda: &Cuda, device: i32, module: ModuleHandle, name: &CStr) -> Result<(Address, usize)> {
+    let (mut address, mut bytes): (CUdeviceptr, usize) = (0, 0);
+    let text: *const c_char = name.as_ptr();
+    // SAFETY: both targets are writable, the name a C string, the module alive.
+    let ask = |on: &Current<'_>| unsafe { (on.api.cuModuleGetGlobal_v2)(&mut address, &mut bytes, raw(module), text) };
+    cuda.call(device, "cuModuleGetGlobal", ask, || format!("the global {name:?}"))?;
+    Ok((address as Address, bytes))
+}

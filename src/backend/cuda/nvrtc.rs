@@ -1,0 +1,358 @@
+//! NVRTC: NVIDIA's compiler as a library, opened when something is compiled for the first time.
+//!
+//! A cubin is made where NVRTC knows the device's architecture, which loads at once; else PTX of the newest architecture
+//! that it knows and the device has, which the driver compiles. NVRTC looks for headers nowhere: where a source includes
+//! some, the folders of the toolkit that it came with are named to it.
+
+use std::ffi::{CStr, CString, c_char, c_int};
+use std::path::PathBuf;
+
+use super::driver::Cuda;
+use super::nvrtc_search as search;
+use crate::backend::exit::Passage;
+use crate::backend::loader::symbol_table;
+use crate::backend::{CompileOption, CompileRequest, Compiled, Compiler, Library};
+use crate::error::{CompileError, DriverError, Error, Result};
+
+pub use cudarc::nvrtc::sys::nvrtcProgram;
+
+/// The functions, with the types of NVIDIA's header.
+macro_rules! nvrtc_api {
+    ($expand:ident) => {
+        $expand! {
+            required {
+                fn nvrtcVersion(major: *mut c_int, minor: *mut c_int);
+                fn nvrtcGetNumSupportedArchs(count: *mut c_int);
+                fn nvrtcGetSupportedArchs(architectures: *mut c_int);
+                fn nvrtcCreateProgram(
+                    program: *mut nvrtcProgram,
+                    source: *const c_char,
+                    name: *const c_char,
+                    count: c_int,
+                    headers: *const *const c_char,
+                    names: *const *const c_char
+                );
+                fn nvrtcDestroyProgram(program: *mut nvrtcProgram);
+                fn nvrtcAddNameExpression(program: nvrtcProgram, expression: *const c_char);
+                fn nvrtcGetLoweredName(
+                    program: nvrtcProgram,
+                    expression: *const c_char,
+                    name: *mut *const c_char
+                );
+                fn nvrtcCompileProgram(program: nvrtcProgram, count: c_int, options: *const *const c_char);
+                fn nvrtcGetProgramLogSize(program: nvrtcProgram, bytes: *mut usize);
+                fn nvrtcGetProgramLog(program: nvrtcProgram, log: *mut c_char);
+                fn nvrtcGetPTXSize(program: nvrtcProgram, bytes: *mut usize);
+                fn nvrtcGetPTX(program: nvrtcProgram, image: *mut c_char);
+                fn nvrtcGetCUBINSize(program: nvrtcProgram, bytes: *mut usize);
+                fn nvrtcGetCUBIN(program: nvrtcProgram, image: *mut c_char);
+            }
+            optional {}
+        }
+    };
+}
+
+nvrtc_api!(symbol_table);
+
+const SUCCESS: u32 = 0;
+const OUT_OF_MEMORY: u32 = 1;
+const INVALID_OPTION: u32 = 5;
+const COMPILATION: u32 = 6;
+
+/// The library's names of its codes.
+const CODES: [&str; 13] = [
+    "NVRTC_SUCCESS",
+    "NVRTC_ERROR_OUT_OF_MEMORY",
+    "NVRTC_ERROR_PROGRAM_CREATION_FAILURE",
+    "NVRTC_ERROR_INVALID_INPUT",
+    "NVRTC_ERROR_INVALID_PROGRAM",
+    "NVRTC_ERROR_INVALID_OPTION",
+    "NVRTC_ERROR_COMPILATION",
+    "NVRTC_ERROR_BUILTIN_OPERATION_FAILURE",
+    "NVRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION",
+    "NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION",
+    "NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID",
+    "NVRTC_ERROR_INTERNAL_ERROR",
+    "NVRTC_ERROR_TIME_FILE_WRITE_FAILED",
+];
+
+/// The open library.
+pub struct Nvrtc {
+    api: Api,
+    version: String,
+    path: String,
+    /// What it makes cubins for, ascending: 75, 80, ... 120.
+    architectures: Vec<u32>,
+}
+
+/// The compiler of a driver; opened by the first call that finds it.
+pub fn of<'a>(cuda: &'a Cuda, hints: &[PathBuf]) -> Result<&'a Nvrtc> {
+    if let Some(open) = cuda.nvrtc.get() {
+        return Ok(open);
+    }
+    let opened = Nvrtc::open(search::open(cuda.version, hints)?)?;
+    // Another thread may have been quicker: the library is then open twice, which is once to the loader.
+    Ok(cuda.nvrtc.get_or_init(|| opened))
+}
+
+impl Nvrtc {
+    fn open(library: Library) -> Result<Self> {
+        let path = library.path("nvrtcVersion");
+        // SAFETY: the library was found under NVRTC's name.
+        let api = unsafe { Api::load(&library) }.map_err(|missing| {
+            Error::Unavailable(format!("{path} lacks {}: NVRTC 11.2 or newer is needed", missing.join(", ")))
+        })?;
+        let (mut major, mut minor, mut count) = (0, 0, 0);
+        // SAFETY: the targets are writable.
+        check(unsafe { (api.nvrtcVersion)(&mut major, &mut minor) }, "nvrtcVersion")?;
+        // SAFETY: the target is writable.
+        check(unsafe { (api.nvrtcGetNumSupportedArchs)(&mut count) }, "nvrtcGetNumSupportedArchs")?;
+        let mut architectures: Vec<c_int> = vec![0; count.max(0) as usize];
+        // SAFETY: the target has as many places as were asked for.
+        check(unsafe { (api.nvrtcGetSupportedArchs)(architectures.as_mut_ptr()) }, "nvrtcGetSupportedArchs")?;
+        let mut architectures: Vec<u32> = architectures.into_iter().map(|number| number.max(0) as u32).collect();
+        architectures.sort_unstable();
+        Ok(Self { api, version: format!("{major}.{minor}"), path, architectures })
+    }
+
+    /// What to compile for so that a device of `wanted` runs it.
+    fn target(&self, wanted: &str) -> Result<String> {
+        // `sm_90a` runs on 9.0 alone, and is taken at its word, as is what the user writes as `compute_`.
+        let number = wanted.strip_prefix("sm_").and_then(|digits| digits.parse::<u32>().ok());
+        let Some(number) = number else { return Ok(wanted.to_owned()) };
+        if self.architectures.contains(&number) {
+            return Ok(wanted.to_owned());
+        }
+        let older = self.architectures.iter().rev().find(|known| **known < number);
+        older.map(|known| format!("compute_{known}")).ok_or_else(|| {
+            Error::not_supported(format!(
+                "NVRTC {} in {} compiles for {:?}, and the device is {wanted}: an older NVRTC serves it (for devices \
+                 before sm_75 that of CUDA 12: pip install \"PyGPU[cuda12]\")",
+                self.version, self.path, self.architectures
+            ))
+        })
+    }
+}
+
+fn check(code: u32, operation: &'static str) -> Result<()> {
+    if code == SUCCESS { Ok(()) } else { Err(refusal(code, operation, String::new())) }
+}
+
+#[cold]
+fn refusal(code: u32, operation: &'static str, detail: String) -> Error {
+    let name = CODES.get(code as usize).copied().unwrap_or("NVRTC_ERROR").to_owned();
+    let text = match code {
+        OUT_OF_MEMORY => "no host memory".to_owned(),
+        7 => "the library of built-in declarations (libnvrtc-builtins) could not be opened".to_owned(),
+        _ => "NVRTC refused".to_owned(),
+    };
+    Error::Driver(Box::new(DriverError { operation, code, name, text, device: String::new(), detail }))
+}
+
+/// An option in NVRTC's words; nothing for what concerns the host's code only.
+fn spelled(option: &CompileOption) -> Result<Option<String>> {
+    Ok(Some(match option {
+        CompileOption::Define(name, None) => format!("-D{name}"),
+        CompileOption::Define(name, Some(value)) => format!("-D{name}={value}"),
+        CompileOption::Undefine(name) => format!("-U{name}"),
+        CompileOption::Include(folder) => format!("-I{folder}"),
+        CompileOption::ForceInclude(file) => format!("--pre-include={file}"),
+        CompileOption::Standard(standard) => format!("--std={standard}"),
+        CompileOption::FastMath => "--use_fast_math".to_owned(),
+        CompileOption::FusedMultiplyAdd(on) => format!("--fmad={on}"),
+        // nvcc's -O is for the host's code: device code is always optimised.
+        CompileOption::Optimize(_) | CompileOption::Relocatable(false) => return Ok(None),
+        CompileOption::Debug => "--device-debug".to_owned(),
+        CompileOption::LineInfo => "--generate-line-info".to_owned(),
+        CompileOption::MaxRegisters(most) => format!("--maxrregcount={most}"),
+        CompileOption::NoWarnings => "--disable-warnings".to_owned(),
+        CompileOption::Verbose => "--ptxas-options=-v".to_owned(),
+        CompileOption::Relocatable(true) => {
+            return Err(Error::not_supported(
+                "relocatable device code (-rdc=true, -dc) is not complete without the device linker, which NVRTC has \
+                 not; compile with compiler=\"nvcc\", or leave the option out",
+            ));
+        }
+        CompileOption::Own(text) => text.clone(),
+    }))
+}
+
+impl Compiler for Nvrtc {
+    fn name(&self) -> &str {
+        "nvrtc"
+    }
+
+    fn version(&self) -> &str {
+        &self.version
+    }
+
+    fn path(&self) -> &str {
+        &self.path
+    }
+
+    fn spell(&self, request: &CompileRequest<'_>) -> Result<Vec<String>> {
+        let mut options = vec![format!("--gpu-architecture={}", self.target(request.architecture)?)];
+        for option in request.options {
+            options.extend(spelled(option)?);
+        }
+        if request.source.contains("#include") {
+            let folders = search::header_folders(&self.path);
+            options.extend(folders.iter().map(|folder| format!("-I{}", folder.display())));
+        }
+        Ok(options)
+    }
+
+    fn compile(&self, request: &CompileRequest<'_>) -> Result<Compiled> {
+        let options = self.spell(request)?;
+        let _passage = Passage::begin();
+        let program = Program::new(&self.api, request)?;
+        let code = program.compile(&options)?;
+        let log = program.log()?;
+        if code != SUCCESS {
+            return Err(self.failure(code, request, options, log));
+        }
+        let lowered = request.expressions.iter().map(|name| program.lowered(name)).collect::<Result<_>>()?;
+        let is_ptx = options.first().is_some_and(|target| target.contains("compute_"));
+        let image = if is_ptx { program.ptx()? } else { program.cubin()? };
+        Ok(Compiled { image, log, lowered })
+    }
+}
+
+impl Nvrtc {
+    #[cold]
+    fn failure(&self, code: u32, request: &CompileRequest<'_>, options: Vec<String>, log: String) -> Error {
+        match code {
+            COMPILATION => Error::Compile(Box::new(CompileError {
+                compiler: format!("nvrtc {}", self.version),
+                options,
+                name: request.name.to_owned(),
+                source: request.source.to_owned(),
+                log,
+            })),
+            INVALID_OPTION => Error::value(format!(
+                "nvrtc {} does not take an option of {}: {}",
+                self.version,
+                options.join(" "),
+                log.trim()
+            )),
+            code => refusal(code, "nvrtcCompileProgram", format!("{}: {}", self.path, log.trim())),
+        }
+    }
+}
+
+fn c_string(text: &str, what: &str) -> Result<CString> {
+    CString::new(text).map_err(|_| Error::value(format!("{what} has a zero byte in it")))
+}
+
+/// A program of the library, destroyed with this.
+struct Program<'a> {
+    api: &'a Api,
+    handle: nvrtcProgram,
+}
+
+impl Drop for Program<'_> {
+    fn drop(&mut self) {
+        // SAFETY: made in `new`, destroyed once.
+        unsafe { (self.api.nvrtcDestroyProgram)(&mut self.handle) };
+    }
+}
+
+impl<'a> Program<'a> {
+    fn new(api: &'a Api, request: &CompileRequest<'_>) -> Result<Self> {
+        let (source, name) = (c_string(request.source, "the source")?, c_string(request.name, "the source's name")?);
+        let mut handle: nvrtcProgram = std::ptr::null_mut();
+        let none = std::ptr::null();
+        // SAFETY: the target is writable; both texts end with a zero; there are no headers.
+        let code = unsafe { (api.nvrtcCreateProgram)(&mut handle, source.as_ptr(), name.as_ptr(), 0, none, none) };
+        check(code, "nvrtcCreateProgram")?;
+        let program = Self { api, handle };
+        for expression in request.expressions {
+            let text = c_string(expression, "a name")?;
+            // SAFETY: the program is alive, the text ends with a zero.
+            let code = unsafe { (api.nvrtcAddNameExpression)(handle, text.as_ptr()) };
+            check(code, "nvrtcAddNameExpression")?;
+        }
+        Ok(program)
+    }
+
+    fn compile(&self, options: &[String]) -> Result<u32> {
+        let texts = options.iter().map(|option| c_string(option, "an option")).collect::<Result<Vec<_>>>()?;
+        let pointers: Vec<*const c_char> = texts.iter().map(|text| text.as_ptr()).collect();
+        // SAFETY: the program is alive; as many texts as said, each ending with a zero.
+        Ok(unsafe { (self.api.nvrtcCompileProgram)(self.handle, pointers.len() as c_int, pointers.as_ptr()) })
+    }
+
+    fn log(&self) -> Result<String> {
+        let bytes = self.bytes(self.api.nvrtcGetProgramLogSize, self.api.nvrtcGetProgramLog, "nvrtcGetProgramLog")?;
+        let text = String::from_utf8_lossy(&bytes);
+        Ok(text.trim_end_matches('\0').trim_end().to_owned())
+    }
+
+    fn ptx(&self) -> Result<Vec<u8>> {
+        let mut image = self.bytes(self.api.nvrtcGetPTXSize, self.api.nvrtcGetPTX, "nvrtcGetPTX")?;
+        // The zero at the end is not part of the image.
+        while image.last() == Some(&0) {
+            image.pop();
+        }
+        Ok(image)
+    }
+
+    fn cubin(&self) -> Result<Vec<u8>> {
+        self.bytes(self.api.nvrtcGetCUBINSize, self.api.nvrtcGetCUBIN, "nvrtcGetCUBIN")
+    }
+
+    /// What a pair of functions gives, the first its size.
+    fn bytes(
+        &self,
+        size: unsafe extern "C" fn(nvrtcProgram, *mut usize) -> u32,
+        get: unsafe extern "C" fn(nvrtcProgram, *mut c_char) -> u32,
+        operation: &'static str,
+    ) -> Result<Vec<u8>> {
+        let mut length = 0;
+        // SAFETY: the program is alive, the target writable.
+        check(unsafe { size(self.handle, &mut length) }, operation)?;
+        let mut bytes = vec![0u8; length];
+        // SAFETY: the target is as long as the library said.
+        check(unsafe { get(self.handle, bytes.as_mut_ptr().cast()) }, operation)?;
+        Ok(bytes)
+    }
+
+    fn lowered(&self, expression: &str) -> Result<String> {
+        let text = c_string(expression, "a name")?;
+        let mut name: *const c_char = std::ptr::null();
+        // SAFETY: the program is alive, the text ends with a zero, the target is writable.
+        let code = unsafe { (self.api.nvrtcGetLoweredName)(self.handle, text.as_ptr(), &mut name) };
+        if code != SUCCESS || name.is_null() {
+            return Err(refusal(code, "nvrtcGetLoweredName", format!("the name {expression}")));
+        }
+        // SAFETY: on success it is a C string that lives as long as the program.
+        Ok(unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+    use super::*;
+
+    /// Checked while compiling, as for the driver's functions.
+    mod signatures {
+        use super::*;
+        use cudarc::nvrtc::sys;
+
+        macro_rules! check {
+            (required { $(fn $name:ident($($arg:ident: $type:ty),*);)* } optional {}) => {
+                $(const _: unsafe fn($($type),*) -> sys::nvrtcResult = sys::$name;)*
+            };
+        }
+        nvrtc_api!(check);
+    }
+
+    #[test]
+    fn options_of_the_host_are_left_out_and_what_needs_a_linker_is_refused() {
+        assert_eq!(spelled(&CompileOption::Optimize(3)).unwrap(), None);
+        assert_eq!(spelled(&CompileOption::Define("N".into(), Some("3".into()))).unwrap().unwrap(), "-DN=3");
+        let text = spelled(&CompileOption::Relocatable(true)).unwrap_err().to_string();
+        assert!(text.contains("-rdc=true") && text.contains("nvcc"), "{text}");
+    }
+}

@@ -1,0 +1,194 @@
+//! Finds NVRTC: files that the caller knows of, the toolkit's folder, the system's loader.
+//!
+//! NVRTC opens its library of built-in declarations by its bare name when it compiles for the first time. In a wheel's folder
+//! the loader does not find that, unless it is open already: so it is opened first, by its full path, from the folder in
+//! which NVRTC lies.
+
+use std::path::{Path, PathBuf};
+
+use crate::backend::{Attempt, Library};
+use crate::error::{Error, Result};
+
+/// File names by the major version of CUDA, the newest first.
+#[cfg(not(windows))]
+const NAMES: [(i32, &str); 2] = [(13, "libnvrtc.so.13"), (12, "libnvrtc.so.12")];
+#[cfg(windows)]
+const NAMES: [(i32, &str); 2] = [(13, "nvrtc64_130_0.dll"), (12, "nvrtc64_120_0.dll")];
+
+#[cfg(not(windows))]
+const BUILTINS: &str = "libnvrtc-builtins.so";
+#[cfg(windows)]
+const BUILTINS: &str = "nvrtc-builtins64";
+
+/// The names in the order in which they suit a driver: an image of a newer CUDA than the driver's may not load.
+fn names(driver: i32) -> Vec<&'static str> {
+    let fits = |major: i32| major <= driver / 1000;
+    let mut names: Vec<_> = NAMES.to_vec();
+    names.sort_by_key(|&(major, _)| (!fits(major), -major));
+    names.into_iter().map(|(_, name)| name).collect()
+}
+
+/// Every file and name to try, in order.
+pub fn candidates(driver: i32, hints: &[PathBuf]) -> Vec<PathBuf> {
+    let names = names(driver);
+    let suits = |path: &PathBuf| {
+        let file = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        names.iter().position(|name| *name == file).unwrap_or(names.len())
+    };
+    let mut found: Vec<PathBuf> = hints.to_vec();
+    found.sort_by_key(suits); // stable: among equals the caller's order holds
+    for variable in ["CUDA_HOME", "CUDA_PATH"] {
+        let Some(root) = std::env::var_os(variable).filter(|value| !value.is_empty()) else { continue };
+        for folder in ["lib64", "lib", "targets/x86_64-linux/lib", "bin"] {
+            found
+                .extend(names.iter().map(|name| Path::new(&root).join(folder).join(name)).filter(|path| path.exists()));
+        }
+    }
+    found.extend(names.iter().map(PathBuf::from));
+    if cfg!(unix) {
+        let usual = names.iter().map(|name| Path::new("/usr/local/cuda/lib64").join(name));
+        found.extend(usual.filter(|path| path.exists()));
+        found.push(PathBuf::from("libnvrtc.so"));
+    }
+    found
+}
+
+/// What is known of a file without reading it.
+fn told(path: &Path) -> Option<String> {
+    let known = std::fs::metadata(path).ok()?;
+    let changed = known.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+    Some(format!("{} {} {}\n", path.display(), known.len(), changed.as_nanos()))
+}
+
+/// What tells the NVRTC that [`open`] would open from every other: the first file that there is; where the system's loader
+/// would be asked, what that looks at.
+pub fn identity(driver: i32, hints: &[PathBuf]) -> String {
+    let mut text = format!("nvrtc for {driver}\n");
+    for candidate in candidates(driver, hints) {
+        if candidate.is_absolute() {
+            if let Some(file) = told(&candidate) {
+                text.push_str(&file);
+                break;
+            }
+        } else {
+            let folders = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+            text.push_str(&format!("{} {}\n", candidate.display(), folders.display()));
+            text.extend(told(Path::new("/etc/ld.so.cache")));
+            let beside = std::env::split_paths(&folders).filter_map(|folder| told(&folder.join(&candidate)));
+            text.extend(beside);
+        }
+    }
+    text
+}
+
+/// Opens the first candidate that can be.
+///
+/// # Errors
+/// `Unavailable` with all that was searched and what to install.
+pub fn open(driver: i32, hints: &[PathBuf]) -> Result<Library> {
+    let mut attempts: Vec<Attempt> = Vec::new();
+    for candidate in candidates(driver, hints) {
+        open_builtins(&candidate);
+        let Some(name) = candidate.to_str() else { continue };
+        match Library::open(&[name]) {
+            Ok(library) => return Ok(library),
+            Err(failed) => attempts.extend(failed),
+        }
+    }
+    Err(not_found(driver, &attempts))
+}
+
+/// Opens the built-in declarations that lie beside a file. A failure shows when NVRTC compiles, in its own words.
+fn open_builtins(file: &Path) {
+    let Some(folder) = file.parent().filter(|folder| folder.is_absolute()) else { return };
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    let is_wanted = |name: &str| name.starts_with(BUILTINS) && !name.contains(".alt.");
+    for entry in entries.flatten() {
+        if entry.file_name().to_str().is_some_and(is_wanted)
+            && let Some(path) = entry.path().to_str()
+        {
+            let _ = Library::open(&[path]);
+        }
+    }
+}
+
+/// What to install, by the driver's version.
+pub fn advice(driver: i32) -> String {
+    let extra = if driver >= 13000 { "cuda13" } else { "cuda12" };
+    let other = if driver >= 13000 { "cuda12" } else { "cuda13" };
+    format!(
+        "install it with: pip install \"PyGPU[{extra}]\" (or \"PyGPU[{other}]\"; the driver serves CUDA {}.{}), or set \
+         CUDA_HOME to a CUDA toolkit",
+        driver / 1000,
+        driver % 1000 / 10
+    )
+}
+
+fn not_found(driver: i32, attempts: &[Attempt]) -> Error {
+    let mut text = format!("NVRTC, the library that compiles kernels, was not found; {}; searched:", advice(driver));
+    for attempt in attempts {
+        text.push_str(&format!("\n  {}: {}", attempt.name, attempt.error));
+    }
+    Error::Unavailable(text)
+}
+
+/// Folders of headers that belong to an NVRTC or to a toolkit: NVRTC itself looks nowhere.
+pub fn header_folders(library: &str) -> Vec<PathBuf> {
+    let mut roots: Vec<PathBuf> = Vec::new();
+    if let Some(folder) = Path::new(library).parent().filter(|folder| folder.is_absolute()) {
+        // lib beside include (wheels of CUDA 13, conda), nvidia/cuda_nvrtc/lib beside nvidia/cuda_runtime/include (those
+        // of CUDA 12), targets/x86_64-linux/lib beside include (the toolkit).
+        roots.extend(folder.parent().map(|root| root.join("include")));
+        roots.extend(folder.parent().and_then(Path::parent).map(|root| root.join("cuda_runtime/include")));
+        roots.extend(folder.parent().and_then(Path::parent).map(|root| root.join("cuda_cccl/include")));
+    }
+    let from_variable = |variable| std::env::var_os(variable).map(|root| PathBuf::from(root).join("include"));
+    roots.extend(["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(from_variable));
+    if cfg!(unix) {
+        roots.push(PathBuf::from("/usr/local/cuda/include"));
+    }
+    let Some(first) = roots.iter().find(|root| root.join("cuda_runtime.h").exists()).cloned() else {
+        return Vec::new();
+    };
+    let mut folders = vec![first];
+    folders.extend(roots.iter().map(|root| root.join("cccl")).find(|folder| folder.exists()));
+    folders
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+    use super::*;
+
+    #[test]
+    fn the_version_of_the_driver_decides_which_nvrtc_is_tried_first() {
+        assert_eq!(names(12080), ["libnvrtc.so.12", "libnvrtc.so.13"]);
+        assert_eq!(names(13000), ["libnvrtc.so.13", "libnvrtc.so.12"]);
+        let hints = ["/b/libnvrtc.so.13", "/a/libnvrtc.so.12", "/c/other.so"].map(PathBuf::from);
+        let order = candidates(12080, &hints);
+        assert_eq!(&order[..3], ["/a/libnvrtc.so.12", "/b/libnvrtc.so.13", "/c/other.so"].map(PathBuf::from));
+        assert!(order.contains(&PathBuf::from("libnvrtc.so.12")));
+    }
+
+    #[test]
+    fn another_file_has_another_identity() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("libnvrtc.so.12");
+        let without = identity(12080, std::slice::from_ref(&file));
+        std::fs::write(&file, "one").unwrap();
+        let first = identity(12080, std::slice::from_ref(&file));
+        assert_eq!(first, identity(12080, std::slice::from_ref(&file)));
+        std::fs::write(&file, "another").unwrap();
+        assert!(first != without && first != identity(12080, std::slice::from_ref(&file)));
+        assert_ne!(first, identity(13000, &[file]));
+    }
+
+    #[test]
+    fn the_refusal_names_the_extras_and_everything_that_was_searched() {
+        let attempts = [Attempt { name: "/x/libnvrtc.so.12".into(), error: "no such file".into() }];
+        let text = not_found(12080, &attempts).to_string();
+        for part in ["PyGPU[cuda12]", "PyGPU[cuda13]", "CUDA 12.8", "/x/libnvrtc.so.12: no such file"] {
+            assert!(text.contains(part), "{text}");
+        }
+    }
+}

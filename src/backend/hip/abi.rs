@@ -1,0 +1,211 @@
+//! Holds `sys` against AMD's own headers, while the tests are compiled: against HIP 5.4 by way of hip-sys and against the
+//! newest by way of cubecl-hip-sys. Needs neither ROCm nor a device, and links nothing: every use is a type or a constant.
+//!
+//! A required function that one of the two lacks does not compile here; such a function belongs under `old` or `new`.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs, non_camel_case_types)]
+
+use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ushort, c_void};
+use std::mem::offset_of;
+
+use cubecl_hip_sys as newest;
+use hip_sys::hiprt as oldest;
+
+use super::sys::{self, hip_api, hip_values};
+
+/// The value that a function returns, by the header's name of it.
+macro_rules! output {
+    () => {
+        hipError_t
+    };
+    ($output:ty) => {
+        $output
+    };
+}
+
+mod functions_of_the_oldest {
+    use super::*;
+    use oldest::*;
+
+    macro_rules! check {
+        (
+            required { $(fn $name:ident($($arg:ident: $type:ty),*) $(-> $output:ty)?;)* }
+            old { $(fn $old:ident($($old_arg:ident: $old_type:ty),*);)* }
+            new { $($new:tt)* }
+        ) => {
+            $(const _: unsafe extern "C" fn($($type),*) -> output!($($output)?) = oldest::$name;)*
+            $(const _: unsafe extern "C" fn($($old_type),*) -> hipError_t = oldest::$old;)*
+        };
+    }
+    hip_api!(check);
+    const _: unsafe extern "C" fn(*mut c_int) -> hipError_t = oldest::hipRuntimeGetVersion;
+}
+
+mod functions_of_the_newest {
+    use super::*;
+    use newest::*;
+
+    macro_rules! check {
+        (
+            required { $(fn $name:ident($($arg:ident: $type:ty),*) $(-> $output:ty)?;)* }
+            old { $($old:tt)* }
+            new { $(fn $new:ident($($new_arg:ident: $new_type:ty),*);)* }
+        ) => {
+            $(const _: unsafe extern "C" fn($($type),*) -> output!($($output)?) = newest::$name;)*
+            $(const _: unsafe extern "C" fn($($new_type),*) -> hipError_t = newest::$new;)*
+        };
+    }
+    hip_api!(check);
+    const _: sys::hipRuntimeGetVersion = newest::hipRuntimeGetVersion;
+}
+
+/// Structures that are the same in both, field by field.
+macro_rules! same_layout {
+    ($($name:ident { $($field:ident),* })*) => {
+        $(
+            const _: () = assert!(
+                size_of::<sys::$name>() == size_of::<oldest::$name>()
+                    && size_of::<sys::$name>() == size_of::<newest::$name>()
+                    && align_of::<sys::$name>() == align_of::<oldest::$name>()
+                    && align_of::<sys::$name>() == align_of::<newest::$name>(),
+                concat!("size or alignment of ", stringify!($name))
+            );
+            $(const _: () = assert!(
+                offset_of!(sys::$name, $field) == offset_of!(oldest::$name, $field)
+                    && offset_of!(sys::$name, $field) == offset_of!(newest::$name, $field),
+                concat!(stringify!($name), ".", stringify!($field))
+            );)*
+        )*
+    };
+}
+same_layout! {
+    hipError_t {} hipDevice_t {} hipDeviceptr_t {} hipStream_t {} hipEvent_t {} hipMemPool_t {} hipArray_t {}
+    hipDeviceAttribute_t {} hipMemcpyKind {} hipMemoryType {} hipMemPoolAttr {} hipMemAllocationType {}
+    hipMemAllocationHandleType {} hipMemLocationType {} hipMemAccessFlags {}
+    hipUUID { bytes }
+    hipPointerAttribute_t { device, devicePointer, hostPointer, isManaged, allocationFlags }
+    hipMemLocation { type_, id }
+    hipMemPoolProps { allocType, handleTypes, location, win32SecurityAttributes }
+    hipMemAccessDesc { location, flags }
+    hipPos { x, y, z }
+    hipPitchedPtr { ptr, pitch, xsize, ysize }
+    hipExtent { width, height, depth }
+    hipMemcpy3DParms { srcArray, srcPos, srcPtr, dstArray, dstPos, dstPtr, extent, kind }
+}
+
+/// Two fields have changed their names on the way, and not their places.
+const _: () = assert!(
+    offset_of!(sys::hipPointerAttribute_t, type_) == offset_of!(oldest::hipPointerAttribute_t, memoryType)
+        && offset_of!(sys::hipPointerAttribute_t, type_) == offset_of!(newest::hipPointerAttribute_t, type_)
+        && offset_of!(sys::hipMemPoolProps, reserved) == offset_of!(oldest::hipMemPoolProps, reserved)
+        && offset_of!(sys::hipMemPoolProps, reserved) == offset_of!(newest::hipMemPoolProps, maxSize)
+);
+
+/// The properties have changed altogether.
+const _: () = assert!(
+    sys::ARCHITECTURE_AT == offset_of!(oldest::hipDeviceProp_t, gcnArchName)
+        && sys::ARCHITECTURE_AT_R0600 == offset_of!(newest::hipDeviceProp_tR0600, gcnArchName)
+        && size_of::<oldest::hipDeviceProp_t>() <= size_of::<sys::hipDeviceProp_t>()
+        && size_of::<newest::hipDeviceProp_tR0600>() <= size_of::<sys::hipDeviceProp_tR0600>()
+        && align_of::<oldest::hipDeviceProp_t>() <= align_of::<sys::hipDeviceProp_t>()
+        && align_of::<newest::hipDeviceProp_tR0600>() <= align_of::<sys::hipDeviceProp_tR0600>()
+);
+const _: fn(oldest::hipDeviceProp_t) -> [c_char; sys::ARCHITECTURE_SIZE] = |properties| properties.gcnArchName;
+const _: fn(newest::hipDeviceProp_tR0600) -> [c_char; sys::ARCHITECTURE_SIZE] = |properties| properties.gcnArchName;
+
+/// The kinds of memory are numbered anew from HIP 6 on.
+const _: () = {
+    use newest::{
+        hipMemoryType_hipMemoryTypeDevice as DEVICE, hipMemoryType_hipMemoryTypeHost as HOST,
+        hipMemoryType_hipMemoryTypeManaged as MANAGED, hipMemoryType_hipMemoryTypeUnregistered as UNREGISTERED,
+    };
+    use oldest::hipMemoryType::{hipMemoryTypeDevice, hipMemoryTypeHost, hipMemoryTypeManaged};
+    let [host, device, managed] = sys::MEMORY_TYPES_5;
+    assert!(host == hipMemoryTypeHost as u32 && device == hipMemoryTypeDevice as u32);
+    assert!(managed == hipMemoryTypeManaged as u32);
+    let [host, device, managed] = sys::MEMORY_TYPES_6;
+    assert!(host == HOST && device == DEVICE && managed == MANAGED && UNREGISTERED == 0);
+};
+
+/// hip-sys has enums, and a constant for what the header defines by a macro.
+macro_rules! oldest_value {
+    (c_uint $name:ident) => {
+        oldest::$name
+    };
+    ($type:ident $name:ident) => {
+        oldest::$type::$name as u32
+    };
+}
+
+macro_rules! check_values {
+    ($($type:ident { $($name:ident = $value:literal,)* })*) => {
+        $($(const _: () = assert!(sys::$name == oldest_value!($type $name), stringify!($name));)*)*
+
+        const NAMES: &[&str] = &[$($(stringify!($name)),*),*];
+    };
+}
+hip_values!(check_values);
+
+/// cubecl-hip-sys puts the name of an enum before those of its values.
+macro_rules! newest_values {
+    ($($name:ident = $newest:ident,)*) => {
+        $(const _: () = assert!(sys::$name == newest::$newest, stringify!($name));)*
+
+        const NAMES_IN_THE_NEWEST: &[&str] = &[$(stringify!($name)),*];
+    };
+}
+newest_values! {
+    hipSuccess = hipError_t_hipSuccess,
+    hipErrorInvalidValue = hipError_t_hipErrorInvalidValue,
+    hipErrorOutOfMemory = hipError_t_hipErrorOutOfMemory,
+    hipErrorNoDevice = hipError_t_hipErrorNoDevice,
+    hipErrorInvalidDevice = hipError_t_hipErrorInvalidDevice,
+    hipErrorECCNotCorrectable = hipError_t_hipErrorECCNotCorrectable,
+    hipErrorNotReady = hipError_t_hipErrorNotReady,
+    hipErrorIllegalAddress = hipError_t_hipErrorIllegalAddress,
+    hipErrorLaunchTimeOut = hipError_t_hipErrorLaunchTimeOut,
+    hipErrorPeerAccessAlreadyEnabled = hipError_t_hipErrorPeerAccessAlreadyEnabled,
+    hipErrorAssert = hipError_t_hipErrorAssert,
+    hipErrorLaunchFailure = hipError_t_hipErrorLaunchFailure,
+    hipMemcpyHostToDevice = hipMemcpyKind_hipMemcpyHostToDevice,
+    hipMemcpyDeviceToHost = hipMemcpyKind_hipMemcpyDeviceToHost,
+    hipMemcpyDeviceToDevice = hipMemcpyKind_hipMemcpyDeviceToDevice,
+    hipMemAllocationTypePinned = hipMemAllocationType_hipMemAllocationTypePinned,
+    hipMemHandleTypeNone = hipMemAllocationHandleType_hipMemHandleTypeNone,
+    hipMemLocationTypeDevice = hipMemLocationType_hipMemLocationTypeDevice,
+    hipMemAccessFlagsProtReadWrite = hipMemAccessFlags_hipMemAccessFlagsProtReadWrite,
+    hipMemPoolAttrReleaseThreshold = hipMemPoolAttr_hipMemPoolAttrReleaseThreshold,
+    hipMemPoolAttrReservedMemCurrent = hipMemPoolAttr_hipMemPoolAttrReservedMemCurrent,
+    hipMemPoolAttrReservedMemHigh = hipMemPoolAttr_hipMemPoolAttrReservedMemHigh,
+    hipMemPoolAttrUsedMemCurrent = hipMemPoolAttr_hipMemPoolAttrUsedMemCurrent,
+    hipMemPoolAttrUsedMemHigh = hipMemPoolAttr_hipMemPoolAttrUsedMemHigh,
+    hipDeviceAttributeAsyncEngineCount = hipDeviceAttribute_t_hipDeviceAttributeAsyncEngineCount,
+    hipDeviceAttributeClockRate = hipDeviceAttribute_t_hipDeviceAttributeClockRate,
+    hipDeviceAttributeIntegrated = hipDeviceAttribute_t_hipDeviceAttributeIntegrated,
+    hipDeviceAttributeL2CacheSize = hipDeviceAttribute_t_hipDeviceAttributeL2CacheSize,
+    hipDeviceAttributeComputeCapabilityMajor = hipDeviceAttribute_t_hipDeviceAttributeComputeCapabilityMajor,
+    hipDeviceAttributeMaxThreadsPerBlock = hipDeviceAttribute_t_hipDeviceAttributeMaxThreadsPerBlock,
+    hipDeviceAttributeMaxPitch = hipDeviceAttribute_t_hipDeviceAttributeMaxPitch,
+    hipDeviceAttributeComputeCapabilityMinor = hipDeviceAttribute_t_hipDeviceAttributeComputeCapabilityMinor,
+    hipDeviceAttributeMultiprocessorCount = hipDeviceAttribute_t_hipDeviceAttributeMultiprocessorCount,
+    hipDeviceAttributePageableMemoryAccessUsesHostPageTables = hipDeviceAttribute_t_hipDeviceAttributePageableMemoryAccessUsesHostPageTables,
+    hipDeviceAttributePciBusId = hipDeviceAttribute_t_hipDeviceAttributePciBusId,
+    hipDeviceAttributePciDeviceId = hipDeviceAttribute_t_hipDeviceAttributePciDeviceId,
+    hipDeviceAttributePciDomainID = hipDeviceAttribute_t_hipDeviceAttributePciDomainID,
+    hipDeviceAttributeWarpSize = hipDeviceAttribute_t_hipDeviceAttributeWarpSize,
+    hipDeviceAttributeMemoryPoolsSupported = hipDeviceAttribute_t_hipDeviceAttributeMemoryPoolsSupported,
+    hipHostMallocPortable = hipHostMallocPortable,
+    hipHostMallocMapped = hipHostMallocMapped,
+    hipHostMallocWriteCombined = hipHostMallocWriteCombined,
+    hipHostRegisterPortable = hipHostRegisterPortable,
+    hipHostRegisterMapped = hipHostRegisterMapped,
+    hipStreamNonBlocking = hipStreamNonBlocking,
+    hipEventBlockingSync = hipEventBlockingSync,
+    hipEventDisableTiming = hipEventDisableTiming,
+    hipEventInterprocess = hipEventInterprocess,
+}
+
+#[test]
+fn no_number_is_left_unchecked() {
+    assert_eq!(NAMES, NAMES_IN_THE_NEWEST);
+}

@@ -1,0 +1,348 @@
+//! The one list of AMD's functions, structures and numbers that PyGPU uses, opened at run time.
+//!
+//! Own declarations and not those of a crate: bindings that link make a build look for ROCm, and bindings that return
+//! codes as an enum are undefined behaviour for a code that is newer than the header they were made from (ROCm 6.4 has such
+//! codes). The names are AMD's, so that `abi` can hold everything here against the headers of HIP 5.4 and of HIP 7.
+
+#![allow(non_camel_case_types, non_snake_case, non_upper_case_globals, missing_docs)]
+
+use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ushort, c_void};
+
+use crate::backend::loader::symbol_table;
+
+pub type hipError_t = u32;
+pub type hipDevice_t = c_int;
+pub type hipDeviceptr_t = *mut c_void;
+pub type hipStream_t = *mut c_void;
+pub type hipEvent_t = *mut c_void;
+pub type hipMemPool_t = *mut c_void;
+pub type hipArray_t = *mut c_void;
+pub type hipDeviceAttribute_t = c_uint;
+pub type hipMemcpyKind = c_uint;
+pub type hipMemoryType = c_uint;
+pub type hipMemPoolAttr = c_uint;
+pub type hipMemAllocationType = c_uint;
+pub type hipMemAllocationHandleType = c_uint;
+pub type hipMemLocationType = c_uint;
+pub type hipMemAccessFlags = c_uint;
+
+/// What the system's loader is asked for: the runtime carries its major version in its name, and packages for users lack
+/// the name without. The last is where ROCm installs itself without telling the loader.
+#[cfg(not(windows))]
+pub const CANDIDATES: &[&str] =
+    &["libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so", "/opt/rocm/lib/libamdhip64.so"];
+/// What the system's loader is asked for.
+#[cfg(windows)]
+pub const CANDIDATES: &[&str] = &["amdhip64_7.dll", "amdhip64_6.dll", "amdhip64.dll"];
+
+/// The oldest runtime that is taken: the first with pools of memory that the tests have seen.
+pub const OLDEST_VERSION: i32 = 50_200_000;
+/// From here on the kinds of memory are numbered anew and an unknown address is no error.
+pub const VERSION_6: i32 = 60_000_000;
+
+/// Asked before all others, which an old runtime may lack.
+pub type hipRuntimeGetVersion = unsafe extern "C" fn(version: *mut c_int) -> hipError_t;
+
+/// `required` functions are in every runtime from [`OLDEST_VERSION`] on. `old` ones are in the headers of HIP 5 only, `new`
+/// ones in those of HIP 6 and 7 only; each may be missing.
+macro_rules! hip_api {
+    ($expand:ident) => {
+        $expand! {
+            required {
+                fn hipInit(flags: c_uint);
+                fn hipGetErrorName(code: hipError_t) -> *const c_char;
+                fn hipGetErrorString(code: hipError_t) -> *const c_char;
+                fn hipGetLastError();
+
+                fn hipGetDeviceCount(count: *mut c_int);
+                fn hipGetDevice(device: *mut c_int);
+                fn hipSetDevice(device: c_int);
+                fn hipDeviceSynchronize();
+                fn hipDeviceReset();
+                fn hipDeviceGetName(name: *mut c_char, length: c_int, device: hipDevice_t);
+                fn hipDeviceGetUuid(uuid: *mut hipUUID, device: hipDevice_t);
+                fn hipDeviceTotalMem(bytes: *mut usize, device: hipDevice_t);
+                fn hipDeviceGetAttribute(value: *mut c_int, attribute: hipDeviceAttribute_t, device: c_int);
+                fn hipDeviceCanAccessPeer(can: *mut c_int, device: c_int, peer: c_int);
+                fn hipDeviceEnablePeerAccess(peer: c_int, flags: c_uint);
+
+                fn hipMemGetInfo(free: *mut usize, total: *mut usize);
+                fn hipMalloc(address: *mut *mut c_void, bytes: usize);
+                fn hipFree(address: *mut c_void);
+                fn hipHostMalloc(address: *mut *mut c_void, bytes: usize, flags: c_uint);
+                fn hipHostFree(address: *mut c_void);
+                fn hipHostRegister(address: *mut c_void, bytes: usize, flags: c_uint);
+                fn hipHostUnregister(address: *mut c_void);
+                fn hipPointerGetAttributes(attributes: *mut hipPointerAttribute_t, address: *const c_void);
+
+                fn hipMemPoolCreate(pool: *mut hipMemPool_t, properties: *const hipMemPoolProps);
+                fn hipMemPoolDestroy(pool: hipMemPool_t);
+                fn hipMemPoolSetAccess(pool: hipMemPool_t, access: *const hipMemAccessDesc, count: usize);
+                fn hipMemPoolSetAttribute(pool: hipMemPool_t, attribute: hipMemPoolAttr, value: *mut c_void);
+                fn hipMemPoolGetAttribute(pool: hipMemPool_t, attribute: hipMemPoolAttr, value: *mut c_void);
+                fn hipMemPoolTrimTo(pool: hipMemPool_t, keep: usize);
+                fn hipMallocFromPoolAsync(
+                    address: *mut *mut c_void,
+                    bytes: usize,
+                    pool: hipMemPool_t,
+                    stream: hipStream_t
+                );
+                fn hipFreeAsync(address: *mut c_void, stream: hipStream_t);
+
+                fn hipMemcpyAsync(
+                    target: *mut c_void,
+                    source: *const c_void,
+                    bytes: usize,
+                    kind: hipMemcpyKind,
+                    stream: hipStream_t
+                );
+                fn hipMemcpy2DAsync(
+                    target: *mut c_void,
+                    target_pitch: usize,
+                    source: *const c_void,
+                    source_pitch: usize,
+                    width: usize,
+                    height: usize,
+                    kind: hipMemcpyKind,
+                    stream: hipStream_t
+                );
+                fn hipMemcpy3DAsync(copy: *const hipMemcpy3DParms, stream: hipStream_t);
+                fn hipMemcpyPeerAsync(
+                    target: *mut c_void,
+                    target_device: c_int,
+                    source: *const c_void,
+                    source_device: c_int,
+                    bytes: usize,
+                    stream: hipStream_t
+                );
+                fn hipMemsetD8Async(target: hipDeviceptr_t, value: c_uchar, count: usize, stream: hipStream_t);
+                fn hipMemsetD16Async(target: hipDeviceptr_t, value: c_ushort, count: usize, stream: hipStream_t);
+                fn hipMemsetD32Async(target: hipDeviceptr_t, value: c_int, count: usize, stream: hipStream_t);
+                fn hipMemset2DAsync(
+                    target: *mut c_void,
+                    pitch: usize,
+                    value: c_int,
+                    width: usize,
+                    height: usize,
+                    stream: hipStream_t
+                );
+
+                fn hipStreamCreateWithPriority(stream: *mut hipStream_t, flags: c_uint, priority: c_int);
+                fn hipStreamDestroy(stream: hipStream_t);
+                fn hipStreamSynchronize(stream: hipStream_t);
+                fn hipStreamQuery(stream: hipStream_t);
+                fn hipStreamWaitEvent(stream: hipStream_t, event: hipEvent_t, flags: c_uint);
+
+                fn hipEventCreateWithFlags(event: *mut hipEvent_t, flags: c_uint);
+                fn hipEventDestroy(event: hipEvent_t);
+                fn hipEventRecord(event: hipEvent_t, stream: hipStream_t);
+                fn hipEventQuery(event: hipEvent_t);
+                fn hipEventSynchronize(event: hipEvent_t);
+                fn hipEventElapsedTime(milliseconds: *mut f32, start: hipEvent_t, end: hipEvent_t);
+            }
+            old {
+                fn hipGetDeviceProperties(properties: *mut hipDeviceProp_t, device: c_int);
+            }
+            new {
+                fn hipGetDevicePropertiesR0600(properties: *mut hipDeviceProp_tR0600, device: c_int);
+                fn hipStreamGetDevice(stream: hipStream_t, device: *mut hipDevice_t);
+            }
+        }
+    };
+}
+
+macro_rules! table {
+    (
+        required { $($required:tt)* }
+        old { $($old:tt)* }
+        new { $($new:tt)* }
+    ) => {
+        symbol_table! { required { $($required)* } optional { $($old)* $($new)* } }
+    };
+}
+hip_api!(table);
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hipUUID {
+    pub bytes: [c_char; 16],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hipPointerAttribute_t {
+    /// Called `memoryType` in the headers of HIP 5.
+    pub type_: hipMemoryType,
+    pub device: c_int,
+    pub devicePointer: *mut c_void,
+    pub hostPointer: *mut c_void,
+    pub isManaged: c_int,
+    pub allocationFlags: c_uint,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hipMemLocation {
+    pub type_: hipMemLocationType,
+    pub id: c_int,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hipMemPoolProps {
+    pub allocType: hipMemAllocationType,
+    pub handleTypes: hipMemAllocationHandleType,
+    pub location: hipMemLocation,
+    pub win32SecurityAttributes: *mut c_void,
+    /// Newer headers call the first eight bytes `maxSize`, where 0 is as large as can be.
+    pub reserved: [c_uchar; 64],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hipMemAccessDesc {
+    pub location: hipMemLocation,
+    pub flags: hipMemAccessFlags,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hipPos {
+    pub x: usize,
+    pub y: usize,
+    pub z: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hipPitchedPtr {
+    pub ptr: *mut c_void,
+    pub pitch: usize,
+    pub xsize: usize,
+    pub ysize: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hipExtent {
+    pub width: usize,
+    pub height: usize,
+    pub depth: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hipMemcpy3DParms {
+    pub srcArray: hipArray_t,
+    pub srcPos: hipPos,
+    pub srcPtr: hipPitchedPtr,
+    pub dstArray: hipArray_t,
+    pub dstPos: hipPos,
+    pub dstPtr: hipPitchedPtr,
+    pub extent: hipExtent,
+    pub kind: hipMemcpyKind,
+}
+
+/// Bytes for either layout of the properties, with room for what a later runtime appends.
+pub const PROPERTIES_SIZE: usize = 4096;
+
+/// The properties as HIP 5 lays them out; only the architecture is read.
+#[repr(C, align(8))]
+pub struct hipDeviceProp_t(pub [u8; PROPERTIES_SIZE]);
+/// The properties as HIP 6 and 7 lay them out; only the architecture is read.
+#[repr(C, align(8))]
+pub struct hipDeviceProp_tR0600(pub [u8; PROPERTIES_SIZE]);
+
+/// Where the architecture's name begins in the two layouts, and how long it is at most.
+pub const ARCHITECTURE_AT: usize = 396;
+pub const ARCHITECTURE_AT_R0600: usize = 1160;
+pub const ARCHITECTURE_SIZE: usize = 256;
+
+/// The kinds of memory by their numbers before [`VERSION_6`]: host, device, managed.
+pub const MEMORY_TYPES_5: [hipMemoryType; 3] = [0, 1, 4];
+/// The same from [`VERSION_6`] on; 0 is then memory that the runtime does not know.
+pub const MEMORY_TYPES_6: [hipMemoryType; 3] = [1, 2, 3];
+
+/// Numbers that are the same in every version.
+macro_rules! hip_values {
+    ($expand:ident) => {
+        $expand! {
+            hipError_t {
+                hipSuccess = 0,
+                hipErrorInvalidValue = 1,
+                hipErrorOutOfMemory = 2,
+                hipErrorNoDevice = 100,
+                hipErrorInvalidDevice = 101,
+                hipErrorECCNotCorrectable = 214,
+                hipErrorNotReady = 600,
+                hipErrorIllegalAddress = 700,
+                hipErrorLaunchTimeOut = 702,
+                hipErrorPeerAccessAlreadyEnabled = 704,
+                hipErrorAssert = 710,
+                hipErrorLaunchFailure = 719,
+            }
+            hipMemcpyKind {
+                hipMemcpyHostToDevice = 1,
+                hipMemcpyDeviceToHost = 2,
+                hipMemcpyDeviceToDevice = 3,
+            }
+            hipMemAllocationType {
+                hipMemAllocationTypePinned = 1,
+            }
+            hipMemAllocationHandleType {
+                hipMemHandleTypeNone = 0,
+            }
+            hipMemLocationType {
+                hipMemLocationTypeDevice = 1,
+            }
+            hipMemAccessFlags {
+                hipMemAccessFlagsProtReadWrite = 3,
+            }
+            hipMemPoolAttr {
+                hipMemPoolAttrReleaseThreshold = 4,
+                hipMemPoolAttrReservedMemCurrent = 5,
+                hipMemPoolAttrReservedMemHigh = 6,
+                hipMemPoolAttrUsedMemCurrent = 7,
+                hipMemPoolAttrUsedMemHigh = 8,
+            }
+            hipDeviceAttribute_t {
+                hipDeviceAttributeAsyncEngineCount = 2,
+                hipDeviceAttributeClockRate = 5,
+                hipDeviceAttributeIntegrated = 16,
+                hipDeviceAttributeL2CacheSize = 19,
+                hipDeviceAttributeComputeCapabilityMajor = 23,
+                hipDeviceAttributeMaxThreadsPerBlock = 56,
+                hipDeviceAttributeMaxPitch = 58,
+                hipDeviceAttributeComputeCapabilityMinor = 61,
+                hipDeviceAttributeMultiprocessorCount = 63,
+                hipDeviceAttributePageableMemoryAccessUsesHostPageTables = 66,
+                hipDeviceAttributePciBusId = 67,
+                hipDeviceAttributePciDeviceId = 68,
+                hipDeviceAttributePciDomainID = 69,
+                hipDeviceAttributeWarpSize = 87,
+                hipDeviceAttributeMemoryPoolsSupported = 88,
+            }
+            c_uint {
+                hipHostMallocPortable = 1,
+                hipHostMallocMapped = 2,
+                hipHostMallocWriteCombined = 4,
+                hipHostRegisterPortable = 1,
+                hipHostRegisterMapped = 2,
+                hipStreamNonBlocking = 1,
+                hipEventBlockingSync = 1,
+                hipEventDisableTiming = 2,
+                hipEventInterprocess = 4,
+            }
+        }
+    };
+}
+
+macro_rules! constants {
+    ($($type:ident { $($name:ident = $value:literal,)* })*) => {
+        $($(pub const $name: $type = $value;)*)*
+    };
+}
+hip_values!(constants);
+
+#[cfg(test)]
+pub(super) use {hip_api, hip_values};

@@ -1,0 +1,185 @@
+//! From a source to an image: the compiler is chosen, the cache is asked, the source is compiled.
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::cache::{self, Key};
+use super::external::External;
+use super::includes;
+use super::options::{self, Options};
+use crate::backend::{CompileRequest, Compiled, Compiler};
+use crate::device::Device;
+use crate::error::{Error, Result};
+
+/// What a user wants compiled.
+#[derive(Clone, Debug, Default)]
+pub struct Source {
+    /// The text.
+    pub text: String,
+    /// The name in messages: a file's, or one that stands for the text.
+    pub name: String,
+    /// Options as they were written.
+    pub options: Vec<String>,
+    /// Instances of templates (`scale<float>`) that are wanted; what is no template is in the image anyway.
+    pub instances: Vec<String>,
+    /// The whole source is wrapped in `extern "C"`, as PyCUDA does unless told not to.
+    pub extern_c: bool,
+    /// `nvcc`, `hipcc`, or the path of one; `None` for the backend's own.
+    pub compiler: Option<String>,
+    /// Whether the cache folder may be used.
+    pub uncached: bool,
+}
+
+/// What was made of a source.
+pub struct Built {
+    /// The image, with the names of the wanted instances in it.
+    pub compiled: Arc<Compiled>,
+    /// The options that say something about the source's text.
+    pub options: Options,
+}
+
+/// Compiles for a device, or takes what was compiled before. `hints` are files in which the compiler's library may be.
+///
+/// # Errors
+/// `Error::Compile` for a source that does not compile; `ValueError` for options that are refused; `Unavailable` without a
+/// compiler.
+pub fn build(device: Device, source: &Source, hints: &[PathBuf]) -> Result<Built> {
+    let options = options::parse(&source.options, source.compiler.is_none())?;
+    let architecture = match &options.architecture {
+        Some(asked) => asked.clone(),
+        None => device.properties()?.architecture,
+    };
+    let text = wrapped(source);
+    let name = if source.name.is_empty() { "kernel.cu" } else { &source.name };
+    let request = CompileRequest {
+        source: &text,
+        name,
+        architecture: &architecture,
+        options: &options.list,
+        expressions: &source.instances,
+    };
+    let external = source.compiler.as_deref().map(|name| External::find(device.kind(), name)).transpose()?;
+    let programs = device.backend().programs()?;
+    let open = || match &external {
+        Some(external) => Ok(external as &dyn Compiler),
+        None => programs.compiler(hints),
+    };
+    let cheap = if external.is_none() { programs.compiler_identity(hints) } else { None };
+    let identity = match cheap {
+        Some(identity) => identity,
+        None => open().map(|compiler| format!("{} {}", compiler.name(), compiler.version()))?,
+    };
+    let key = key(&identity, &request);
+    let found = if source.uncached { None } else { cache::find(&key) };
+    let compiled = match found {
+        Some(compiled) => compiled,
+        None => {
+            let compiled = compile(device, open()?, &request)?;
+            if source.uncached { Arc::new(compiled) } else { cache::keep(&key, compiled) }
+        }
+    };
+    Ok(Built { compiled, options })
+}
+
+/// The text that is compiled, in which the user's lines keep their numbers.
+fn wrapped(source: &Source) -> Cow<'_, str> {
+    if !source.extern_c {
+        return Cow::Borrowed(&source.text);
+    }
+    let name = if source.name.is_empty() { "kernel.cu" } else { &source.name };
+    let name = name.replace('\\', "\\\\").replace('"', "\\\"");
+    Cow::Owned(format!("extern \"C\" {{\n#line 1 \"{name}\"\n{}\n}}\n", source.text))
+}
+
+/// Everything on which the image depends.
+fn key(compiler: &str, request: &CompileRequest<'_>) -> Key {
+    let headers = includes::contents(request.source, request.options);
+    let options = format!("{:?}", request.options);
+    let mut parts: Vec<&[u8]> = vec![
+        env!("CARGO_PKG_VERSION").as_bytes(),
+        compiler.as_bytes(),
+        request.architecture.as_bytes(),
+        request.name.as_bytes(),
+        request.source.as_bytes(),
+        options.as_bytes(),
+        b"instances",
+    ];
+    parts.extend(request.expressions.iter().map(|name| name.as_bytes()));
+    parts.push(b"headers");
+    for (path, text) in &headers {
+        parts.push(path.as_os_str().as_encoded_bytes());
+        parts.push(text);
+    }
+    Key::of(parts)
+}
+
+/// Compiles; a source that includes what the library has not is given to the toolkit's program, where there is one.
+fn compile(device: Device, compiler: &dyn Compiler, request: &CompileRequest<'_>) -> Result<Compiled> {
+    let refused = match compiler.compile(request) {
+        Err(Error::Compile(refused)) if lacks_header(&refused.log) => refused,
+        other => return other,
+    };
+    match External::usual(device.kind()) {
+        Some(program) if program.name() != compiler.name() => program.compile(request),
+        _ => Err(Error::Compile(refused)),
+    }
+}
+
+fn lacks_header(log: &str) -> bool {
+    ["cannot open source file", "could not open source file", "file not found"].iter().any(|part| log.contains(part))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+    use super::*;
+    use crate::backend::CompileOption;
+
+    #[test]
+    fn the_wrapper_keeps_the_users_lines() {
+        let mut source = Source { text: "int a;".into(), name: "a\"b.cu".into(), ..Source::default() };
+        assert_eq!(wrapped(&source), "int a;");
+        source.extern_c = true;
+        assert_eq!(wrapped(&source), "extern \"C\" {\n#line 1 \"a\\\"b.cu\"\nint a;\n}\n");
+    }
+
+    #[test]
+    fn everything_that_matters_is_in_the_key() {
+        let instances = ["k<int>".to_owned()];
+        let options = [CompileOption::Define("N".into(), None)];
+        let first = CompileRequest { source: "s", name: "n", architecture: "sm_90", options: &[], expressions: &[] };
+        let keys = [
+            key("nvrtc 12", &first),
+            key("nvrtc 13", &first),
+            key("nvrtc 12", &CompileRequest { source: "t", ..first }),
+            key("nvrtc 12", &CompileRequest { name: "m", ..first }),
+            key("nvrtc 12", &CompileRequest { architecture: "sm_80", ..first }),
+            key("nvrtc 12", &CompileRequest { options: &options, ..first }),
+            key("nvrtc 12", &CompileRequest { expressions: &instances, ..first }),
+        ];
+        assert_eq!(keys.iter().collect::<std::collections::HashSet<_>>().len(), keys.len());
+        assert_eq!(key("nvrtc 12", &first), keys[0]);
+    }
+
+    #[test]
+    fn a_changed_header_changes_the_key() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = [CompileOption::Include(folder.path().display().to_string())];
+        let source = "#include <a.h>";
+        let request = CompileRequest { source, name: "n", architecture: "sm_90", options: &options, expressions: &[] };
+        std::fs::write(folder.path().join("a.h"), "int a;").unwrap();
+        let before = key("nvrtc 12", &request);
+        std::fs::write(folder.path().join("a.h"), "int b;").unwrap();
+        assert_ne!(before, key("nvrtc 12", &request));
+    }
+
+    #[test]
+    fn a_missing_header_is_recognised_in_each_compilers_words() {
+        assert!(lacks_header(
+            "kernel.cu(1): error: cannot open source file \"stdio.h\" (no directories in search list)"
+        ));
+        assert!(lacks_header("kernel.hip:1:10: fatal error: 'stdio.h' file not found"));
+        assert!(!lacks_header("kernel.cu(1): error: identifier \"x\" is undefined"));
+    }
+}

@@ -1,0 +1,226 @@
+//! `nvcc` and `hipcc`, as programs: for who asks for them, and for a source that includes what the library compilers have not.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use super::symbols;
+use crate::backend::{BackendKind, CompileOption, CompileRequest, Compiled, Compiler};
+use crate::error::{CompileError, Error, Result};
+
+/// A compiler that is a program.
+pub struct External {
+    program: PathBuf,
+    path: String,
+    version: String,
+    kind: BackendKind,
+}
+
+/// The program's usual name.
+fn usual_name(kind: BackendKind) -> Option<&'static str> {
+    match kind {
+        BackendKind::Cuda => Some("nvcc"),
+        BackendKind::Hip => Some("hipcc"),
+        BackendKind::Cpu => None,
+    }
+}
+
+/// Variables that name a toolkit's folder, and where it is if none does.
+fn homes(kind: BackendKind) -> (&'static [&'static str], &'static str) {
+    match kind {
+        BackendKind::Hip => (&["ROCM_PATH", "HIP_PATH"], "/opt/rocm"),
+        _ => (&["CUDA_HOME", "CUDA_PATH"], "/usr/local/cuda"),
+    }
+}
+
+impl External {
+    /// Finds a program by its name or its path.
+    ///
+    /// # Errors
+    /// `Unavailable` with what was searched; `NotSupported` on the CPU, whose compiler is no other.
+    pub fn find(kind: BackendKind, name: &str) -> Result<Self> {
+        let Some(usual) = usual_name(kind) else {
+            return Err(Error::not_supported(format!(
+                "compiler=\"{name}\": the cpu backend has one compiler, the machine's C++ compiler (CXX names another)"
+            )));
+        };
+        let is_usual = Path::new(name).file_stem().is_some_and(|stem| stem == usual);
+        if !is_usual {
+            return Err(Error::value(format!(
+                "compiler=\"{name}\": the {} backend takes \"{usual}\", or the path of one; None is its library",
+                kind.name()
+            )));
+        }
+        let mut searched = Vec::new();
+        for program in candidates(kind, name) {
+            match version(&program) {
+                Ok(version) => return Ok(Self { path: program.display().to_string(), program, version, kind }),
+                Err(error) => searched.push(format!("\n  {}: {error}", program.display())),
+            }
+        }
+        Err(Error::Unavailable(format!(
+            "{name} was not found: install the toolkit that has it, or set {}; searched:{}",
+            homes(kind).0.join(" or "),
+            searched.concat()
+        )))
+    }
+
+    /// The usual program of a backend, if it is there.
+    pub fn usual(kind: BackendKind) -> Option<Self> {
+        Self::find(kind, usual_name(kind)?).ok()
+    }
+
+    fn spelled(&self, option: &CompileOption, options: &mut Vec<String>) {
+        let is_hip = self.kind == BackendKind::Hip;
+        let text = match option {
+            CompileOption::Define(name, None) => format!("-D{name}"),
+            CompileOption::Define(name, Some(value)) => format!("-D{name}={value}"),
+            CompileOption::Undefine(name) => format!("-U{name}"),
+            CompileOption::Include(folder) => format!("-I{folder}"),
+            CompileOption::ForceInclude(file) => {
+                options.push("-include".to_owned());
+                file.clone()
+            }
+            CompileOption::Standard(standard) => format!("-std={standard}"),
+            CompileOption::FastMath if is_hip => "-ffast-math".to_owned(),
+            CompileOption::FastMath => "--use_fast_math".to_owned(),
+            CompileOption::FusedMultiplyAdd(on) if is_hip => {
+                format!("-ffp-contract={}", if *on { "fast" } else { "off" })
+            }
+            CompileOption::FusedMultiplyAdd(on) => format!("--fmad={on}"),
+            CompileOption::Optimize(level) => format!("-O{level}"),
+            CompileOption::Debug if is_hip => "-g".to_owned(),
+            CompileOption::Debug => "-G".to_owned(),
+            CompileOption::LineInfo if is_hip => "-gline-tables-only".to_owned(),
+            CompileOption::LineInfo => "-lineinfo".to_owned(),
+            CompileOption::MaxRegisters(most) if is_hip => format!("--gpu-max-registers={most}"),
+            CompileOption::MaxRegisters(most) => format!("--maxrregcount={most}"),
+            CompileOption::NoWarnings => "-w".to_owned(),
+            CompileOption::Verbose if is_hip => "-Rpass-analysis=kernel-resource-usage".to_owned(),
+            CompileOption::Verbose => "--ptxas-options=-v".to_owned(),
+            // A cubin is linked, with or without relocatable parts.
+            CompileOption::Relocatable(on) => format!("{}={on}", if is_hip { "-fgpu-rdc" } else { "-rdc" }),
+            CompileOption::Own(text) => text.clone(),
+        };
+        options.push(text);
+    }
+
+    fn failure(&self, request: &CompileRequest<'_>, options: Vec<String>, log: String) -> Error {
+        Error::Compile(Box::new(CompileError {
+            compiler: format!("{} {}", self.name(), self.version),
+            options,
+            name: request.name.to_owned(),
+            source: request.source.to_owned(),
+            log,
+        }))
+    }
+}
+
+fn candidates(kind: BackendKind, name: &str) -> Vec<PathBuf> {
+    if name.contains(std::path::MAIN_SEPARATOR) {
+        return vec![PathBuf::from(name)];
+    }
+    let (variables, usual) = homes(kind);
+    let mut found = vec![PathBuf::from(name)];
+    let roots = variables.iter().filter_map(|variable| std::env::var_os(variable)).map(PathBuf::from);
+    found.extend(roots.map(|root| root.join("bin").join(name)));
+    found.push(Path::new(usual).join("bin").join(name));
+    found
+}
+
+/// The last line of what the program says of itself, which has the build in it.
+fn version(program: &Path) -> std::result::Result<String, String> {
+    let output = Command::new(program).arg("--version").output().map_err(|error| error.to_string())?;
+    if !output.status.success() {
+        return Err(format!("--version ended with {}", output.status));
+    }
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty());
+    line.map(str::to_owned).ok_or_else(|| "--version says nothing".to_owned())
+}
+
+/// What both outputs say, with the user's name of the source in the place of the temporary file's.
+fn log_of(output: &Output, file: &Path, name: &str) -> String {
+    let text = [output.stderr.as_slice(), output.stdout.as_slice()].concat();
+    String::from_utf8_lossy(&text).replace(&file.display().to_string(), name).trim().to_owned()
+}
+
+impl Compiler for External {
+    fn name(&self) -> &str {
+        usual_name(self.kind).unwrap_or("compiler")
+    }
+
+    fn version(&self) -> &str {
+        &self.version
+    }
+
+    fn path(&self) -> &str {
+        &self.path
+    }
+
+    fn spell(&self, request: &CompileRequest<'_>) -> Result<Vec<String>> {
+        let mut options = match self.kind {
+            BackendKind::Hip => vec!["--genco".to_owned(), format!("--offload-arch={}", request.architecture)],
+            _ if request.architecture.starts_with("compute_") => {
+                vec!["--ptx".to_owned(), format!("-arch={}", request.architecture)]
+            }
+            _ => vec!["--cubin".to_owned(), format!("-arch={}", request.architecture)],
+        };
+        for option in request.options {
+            self.spelled(option, &mut options);
+        }
+        Ok(options)
+    }
+
+    fn compile(&self, request: &CompileRequest<'_>) -> Result<Compiled> {
+        let options = self.spell(request)?;
+        let folder = tempfile::tempdir().map_err(|error| files(&error))?;
+        let suffix = if self.kind == BackendKind::Hip { "hip" } else { "cu" };
+        let (source, image) = (folder.path().join(format!("kernel.{suffix}")), folder.path().join("kernel.image"));
+        std::fs::write(&source, request.source).map_err(|error| files(&error))?;
+        let mut command = Command::new(&self.program);
+        command.args(&options).arg("-o").arg(&image).arg(&source);
+        // Headers beside the file that the source came from are found as if it were there.
+        if let Some(folder) = Path::new(request.name).parent().filter(|folder| folder.is_dir()) {
+            command.arg(format!("-I{}", folder.display()));
+        }
+        let output = command.output().map_err(|error| files(&error))?;
+        let log = log_of(&output, &source, request.name);
+        if !output.status.success() {
+            return Err(self.failure(request, options, log));
+        }
+        let image = std::fs::read(&image).map_err(|error| files(&error))?;
+        let find = |name: &String| {
+            symbols::find(&image, name).ok_or_else(|| {
+                Error::value(format!(
+                    "{} does not tell the names of templates and overloads in the image, so {name} cannot be found there: \
+                     give the kernel an extern \"C\" wrapper, or leave compiler= out",
+                    self.name()
+                ))
+            })
+        };
+        let lowered = request.expressions.iter().map(find).collect::<Result<_>>()?;
+        Ok(Compiled { image, log, lowered })
+    }
+}
+
+fn files(error: &std::io::Error) -> Error {
+    Error::Unavailable(format!("the compiler could not be run with its temporary files: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+    use super::*;
+
+    #[test]
+    fn a_program_that_is_not_there_is_told_with_what_was_searched() {
+        let error = External::find(BackendKind::Cuda, "/no/such/folder/nvcc").err().unwrap();
+        assert!(
+            error.to_string().contains("/no/such/folder/nvcc") && error.to_string().contains("CUDA_HOME"),
+            "{error}"
+        );
+        let error = External::find(BackendKind::Cuda, "clang").err().unwrap();
+        assert!(error.to_string().contains("takes \"nvcc\""), "{error}");
+        assert!(matches!(External::find(BackendKind::Cpu, "nvcc"), Err(Error::NotSupported(_))));
+    }
+}

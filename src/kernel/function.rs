@@ -1,0 +1,273 @@
+//! A kernel of a loaded module: what its parameters are and what is known of it.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use super::limits::limits_of;
+use super::module::Module;
+use super::types::{Parameter, ParameterKind};
+use crate::backend::{FunctionAttributes, FunctionHandle, FunctionSetting, LaunchLimits, ParameterPlace, Programs};
+use crate::device::Device;
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+
+/// Dynamic shared memory that every kernel may use without asking, if it has no static one.
+const UNASKED: u32 = 48 << 10;
+
+/// A kernel with what its parameters are known to be. Clones are the same kernel.
+#[derive(Clone)]
+pub struct Function {
+    kernel: Arc<Kernel>,
+    signature: Option<Arc<[Parameter]>>,
+}
+
+struct Kernel {
+    module: Module,
+    handle: FunctionHandle,
+    name: String,
+    /// What the driver knows of the parameters.
+    places: Option<Vec<ParameterPlace>>,
+    limits: &'static LaunchLimits,
+    /// Dynamic shared memory that a launch may ask for now.
+    allowed_shared: AtomicU32,
+    /// Asked when first needed.
+    threads: OnceLock<u32>,
+}
+
+/// Bytes of a parameter of a kind; `None` where that is not known.
+fn bytes_of(kind: ParameterKind) -> Option<usize> {
+    match kind {
+        ParameterKind::Pointer { .. } => Some(size_of::<usize>()),
+        ParameterKind::Scalar(kind) => Some(DType::new(kind).itemsize()),
+        ParameterKind::Bytes(bytes) => Some(bytes),
+        ParameterKind::Unknown => None,
+    }
+}
+
+/// What a declaration says, as far as the driver agrees: the parser may have been misled by what only a preprocessor sees.
+fn believed(declared: Option<Vec<Parameter>>, places: Option<&[ParameterPlace]>) -> Option<Arc<[Parameter]>> {
+    let Some(places) = places else { return declared.map(Arc::from) };
+    let agrees = |parameter: &Parameter, place: &ParameterPlace| {
+        bytes_of(parameter.kind).is_none_or(|bytes| bytes == place.size)
+    };
+    let parameters = match declared {
+        Some(declared) if declared.len() == places.len() => declared,
+        _ => places.iter().map(|_| Parameter::unnamed("", ParameterKind::Unknown)).collect(),
+    };
+    let checked = parameters.into_iter().zip(places).map(|(mut parameter, place)| {
+        if !agrees(&parameter, place) || parameter.kind == ParameterKind::Unknown {
+            parameter.kind = ParameterKind::Bytes(place.size);
+        }
+        parameter
+    });
+    Some(checked.collect())
+}
+
+impl Function {
+    /// A kernel of a module; `declared` is what the source says of its parameters.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub(super) fn new(
+        module: Module,
+        handle: FunctionHandle,
+        name: String,
+        declared: Option<Vec<Parameter>>,
+    ) -> Result<Self> {
+        let device = module.device();
+        // SAFETY: the function is the module's, which is alive.
+        let places = unsafe { module.programs().parameters(device.index(), handle) }?;
+        let signature = believed(declared, places.as_deref());
+        let limits = limits_of(device)?;
+        let allowed_shared = AtomicU32::new(0);
+        let threads = OnceLock::new();
+        let kernel = Kernel { module, handle, name, places, limits, allowed_shared, threads };
+        Ok(Self { kernel: Arc::new(kernel), signature })
+    }
+
+    /// Its name in the source.
+    pub fn name(&self) -> &str {
+        &self.kernel.name
+    }
+
+    /// Its module.
+    pub fn module(&self) -> &Module {
+        &self.kernel.module
+    }
+
+    /// Its device.
+    #[inline]
+    pub fn device(&self) -> Device {
+        self.kernel.module.device()
+    }
+
+    /// The driver's handle.
+    #[inline]
+    pub fn handle(&self) -> FunctionHandle {
+        self.kernel.handle
+    }
+
+    /// What loads and launches it.
+    #[inline]
+    pub(super) fn programs(&self) -> &'static dyn Programs {
+        self.kernel.module.programs()
+    }
+
+    /// What its device allows.
+    #[inline]
+    pub(super) fn limits(&self) -> &'static LaunchLimits {
+        self.kernel.limits
+    }
+
+    /// Its parameters, where their number is known.
+    #[inline]
+    pub fn parameters(&self) -> Option<&[Parameter]> {
+        self.signature.as_deref()
+    }
+
+    /// The same kernel with parameters that the caller knows.
+    ///
+    /// # Errors
+    /// `TypeError` when the driver knows of others.
+    pub fn with_parameters(&self, parameters: Vec<Parameter>) -> Result<Self> {
+        if let Some(places) = &self.kernel.places {
+            if places.len() != parameters.len() {
+                return Err(Error::type_error(format!(
+                    "{}: {} types were given, and the kernel has {} parameters",
+                    self.name(),
+                    parameters.len(),
+                    places.len()
+                )));
+            }
+            for (position, (parameter, place)) in parameters.iter().zip(places).enumerate() {
+                if bytes_of(parameter.kind).is_some_and(|bytes| bytes != place.size) {
+                    return Err(Error::type_error(format!(
+                        "{}: parameter {} has {} bytes, and '{parameter}' has {}",
+                        self.name(),
+                        position + 1,
+                        place.size,
+                        bytes_of(parameter.kind).unwrap_or(0)
+                    )));
+                }
+            }
+        }
+        Ok(Self { kernel: Arc::clone(&self.kernel), signature: Some(parameters.into()) })
+    }
+
+    /// What is known of it.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn attributes(&self) -> Result<FunctionAttributes> {
+        self.kernel.module.check_alive()?;
+        // SAFETY: alive with its module.
+        unsafe { self.programs().function_attributes(self.device().index(), self.handle()) }
+    }
+
+    /// Sets something of it.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn set(&self, setting: FunctionSetting) -> Result<()> {
+        self.kernel.module.check_alive()?;
+        // SAFETY: alive with its module.
+        unsafe { self.programs().set_function(self.device().index(), self.handle(), setting) }?;
+        if let FunctionSetting::MaxDynamicSharedBytes(bytes) = setting {
+            self.kernel.allowed_shared.store(bytes.max(0) as u32, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// Blocks that run on one multiprocessor at once.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn active_blocks(&self, threads: u32, shared: u32) -> Result<u32> {
+        self.kernel.module.check_alive()?;
+        // SAFETY: alive with its module.
+        unsafe { self.programs().active_blocks(self.device().index(), self.handle(), threads, shared) }
+    }
+
+    /// The fewest blocks that fill the device, and the threads of a block for the best occupancy.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn suggested_shape(&self, shared: u32, limit: u32) -> Result<(u32, u32)> {
+        self.kernel.module.check_alive()?;
+        // SAFETY: alive with its module.
+        unsafe { self.programs().suggested_shape(self.device().index(), self.handle(), shared, limit) }
+    }
+
+    /// Most threads of a block that it can be launched with.
+    ///
+    /// # Errors
+    /// The driver's.
+    #[inline]
+    pub(super) fn max_threads(&self) -> Result<u32> {
+        match self.kernel.threads.get() {
+            Some(threads) => Ok(*threads),
+            None => {
+                let threads = self.attributes()?.max_threads_per_block.max(0) as u32;
+                Ok(*self.kernel.threads.get_or_init(|| threads))
+            }
+        }
+    }
+
+    /// Makes a launch with so much dynamic shared memory possible.
+    ///
+    /// # Errors
+    /// `ValueError` for more than the device has; the driver's.
+    #[inline]
+    pub(super) fn allow_shared(&self, bytes: u32) -> Result<()> {
+        if bytes <= self.kernel.allowed_shared.load(Ordering::Relaxed) { Ok(()) } else { self.raise_shared(bytes) }
+    }
+
+    #[cold]
+    fn raise_shared(&self, bytes: u32) -> Result<()> {
+        let known = self.attributes()?;
+        let fixed = known.static_shared_bytes.max(0) as u32;
+        let limits = self.limits();
+        let most = limits.shared_per_block_optin.max(limits.shared_per_block).saturating_sub(fixed);
+        if bytes > most {
+            return Err(Error::value(format!(
+                "{}: {bytes} bytes of dynamic shared memory were asked for; a block on {} has {} bytes, of which the \
+                 kernel's static arrays take {fixed}",
+                self.name(),
+                self.device(),
+                limits.shared_per_block_optin.max(limits.shared_per_block)
+            )));
+        }
+        let allowed = known.max_dynamic_shared_bytes.max(0) as u32;
+        if bytes <= allowed.max(UNASKED.min(limits.shared_per_block).saturating_sub(fixed)) {
+            self.kernel.allowed_shared.store(bytes.max(allowed), Ordering::Relaxed);
+            return Ok(());
+        }
+        self.set(FunctionSetting::MaxDynamicSharedBytes(bytes as i32))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+    use super::*;
+    use crate::dtype::Kind;
+
+    fn places(sizes: &[usize]) -> Vec<ParameterPlace> {
+        sizes.iter().map(|&size| ParameterPlace { offset: 0, size }).collect()
+    }
+
+    #[test]
+    fn a_declaration_is_believed_as_far_as_the_driver_agrees() {
+        let scalar = |kind| Parameter::unnamed("t", ParameterKind::Scalar(kind));
+        let declared =
+            vec![scalar(Kind::Float32), scalar(Kind::Int32), Parameter::unnamed("P", ParameterKind::Unknown)];
+        let kinds =
+            |found: Option<Arc<[Parameter]>>| found.map(|list| list.iter().map(|one| one.kind).collect::<Vec<_>>());
+        let found = kinds(believed(Some(declared.clone()), Some(&places(&[4, 8, 24])))).unwrap();
+        let wanted = [ParameterKind::Scalar(Kind::Float32), ParameterKind::Bytes(8), ParameterKind::Bytes(24)];
+        assert_eq!(found, wanted);
+        let found = kinds(believed(Some(declared), Some(&places(&[8])))).unwrap();
+        assert_eq!(found, [ParameterKind::Bytes(8)]);
+        assert_eq!(kinds(believed(None, None)), None);
+    }
+}

@@ -1,0 +1,156 @@
+//! One launch: the arguments as the driver wants them, in the order of whatever else uses the arrays.
+
+use std::ffi::c_void;
+
+use smallvec::SmallVec;
+
+use super::function::Function;
+use super::limits;
+use crate::backend::LaunchShape;
+use crate::error::{Error, Result};
+use crate::memory::{Access, Allocation};
+use crate::stream::Stream;
+
+/// Sixteen bytes, aligned as the most demanding parameter is.
+#[derive(Clone, Copy)]
+#[repr(C, align(16))]
+struct Cell([u8; 16]);
+
+const CELL: usize = size_of::<Cell>();
+
+/// Arguments that most kernels do not have more of: so many need no memory of their own.
+const USUAL: usize = 16;
+
+/// The values of the arguments, one after the other, and where each begins.
+#[derive(Default)]
+pub struct Arguments {
+    cells: SmallVec<[Cell; USUAL]>,
+    starts: SmallVec<[u32; USUAL]>,
+}
+
+impl Arguments {
+    /// No arguments yet.
+    #[inline]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many there are.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// Whether there are none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.starts.is_empty()
+    }
+
+    /// Adds a value of eight bytes: an address, or a number.
+    #[inline]
+    pub fn push_word(&mut self, value: u64) {
+        self.starts.push(self.cells.len() as u32);
+        let mut cell = Cell([0; CELL]);
+        cell.0[..8].copy_from_slice(&value.to_le_bytes());
+        self.cells.push(cell);
+    }
+
+    /// Adds a value by its bytes.
+    #[inline]
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.starts.push(self.cells.len() as u32);
+        for part in bytes.chunks(CELL) {
+            let mut cell = Cell([0; CELL]);
+            cell.0[..part.len()].copy_from_slice(part);
+            self.cells.push(cell);
+        }
+    }
+
+    /// One pointer for each argument, to its value.
+    #[inline]
+    fn pointers(&mut self) -> SmallVec<[*mut c_void; USUAL]> {
+        let first = self.cells.as_mut_ptr();
+        // SAFETY: each start is a place of `cells`, or its end for a value of no bytes.
+        self.starts.iter().map(|&start| unsafe { first.add(start as usize) }.cast()).collect()
+    }
+}
+
+/// What a launch does to a block of memory.
+pub type Use<'a> = (&'a Allocation, Access);
+
+/// Puts a kernel on a stream, behind whatever its arrays wait for; later users of the arrays wait for it.
+///
+/// # Errors
+/// `ValueError` for a shape that the device or the kernel cannot run; the driver's.
+///
+/// # Safety
+/// There are as many arguments as the kernel has parameters, each with as many bytes; the memory to which they point is as
+/// large as the kernel takes it to be.
+#[inline]
+pub unsafe fn launch(
+    function: &Function,
+    shape: &LaunchShape,
+    stream: &Stream,
+    arguments: &mut Arguments,
+    uses: &[Use<'_>],
+) -> Result<()> {
+    function.module().check_alive()?;
+    if stream.device() != function.device() {
+        return Err(wrong_stream(function, stream));
+    }
+    limits::check(function, shape)?;
+    for (block, access) in uses {
+        block.begin(*access, stream)?;
+    }
+    let pointers = &mut arguments.pointers();
+    // SAFETY: the module is alive and its device is the stream's; the rest is the caller's promise.
+    let launched = unsafe {
+        let (index, handle) = (function.device().index(), function.handle());
+        function.programs().launch(index, handle, shape, stream.handle(), pointers.as_mut_ptr())
+    };
+    launched?;
+    for (block, access) in uses {
+        block.end(*access, stream)?;
+    }
+    Ok(())
+}
+
+#[cold]
+fn wrong_stream(function: &Function, stream: &Stream) -> Error {
+    Error::value(format!(
+        "{}: the kernel is of {} and the stream of {}; give a stream of its device",
+        function.name(),
+        function.device(),
+        stream.device()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs, clippy::undocumented_unsafe_blocks)]
+    use super::*;
+
+    #[test]
+    fn each_pointer_leads_to_its_value_however_many_there_are() {
+        for count in [0, 1, USUAL, 3 * USUAL] {
+            let mut arguments = Arguments::new();
+            for number in 0..count {
+                arguments.push_word(number as u64);
+                arguments.push(&[number as u8; 40]);
+                arguments.push(&[]);
+            }
+            arguments.push(&7.5f32.to_le_bytes());
+            assert_eq!((arguments.len(), arguments.is_empty()), (3 * count + 1, false));
+            let pointers = arguments.pointers();
+            for number in 0..count {
+                unsafe {
+                    assert_eq!(*pointers[3 * number].cast::<u64>(), number as u64);
+                    assert_eq!(*pointers[3 * number + 1].cast::<[u8; 40]>(), [number as u8; 40]);
+                    assert_eq!(pointers[3 * number + 1] as usize % 16, 0);
+                }
+            }
+            assert_eq!(unsafe { *pointers[3 * count].cast::<f32>() }, 7.5);
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The words of a C++ source, without comments, texts and preprocessor lines; of those, simple macros are kept.
+
+use super::types::Aliases;
+
+/// The words of a source: names, numbers, and signs one by one, except `::` and `->`.
+pub struct Words<'a> {
+    /// In order.
+    pub list: Vec<&'a str>,
+    /// `#define` of a name without parameters.
+    pub macros: Aliases,
+}
+
+/// What a position in the source is the beginning of, and where that ends.
+fn skipped(text: &str, at: usize) -> Option<usize> {
+    let rest = &text[at..];
+    let end_of = |pattern: &str, from: usize| {
+        rest[from..].find(pattern).map_or(text.len(), |position| at + from + position + pattern.len())
+    };
+    if rest.starts_with("//") {
+        return Some(end_of("\n", 2));
+    }
+    if rest.starts_with("/*") {
+        return Some(end_of("*/", 2));
+    }
+    if rest.starts_with("R\"") {
+        let open = rest.find('(')?;
+        let close = format!("){}\"", rest.get(2..open)?);
+        return Some(end_of(&close, open));
+    }
+    let quote = rest.bytes().next().filter(|byte| matches!(byte, b'"' | b'\''))?;
+    let mut escaped = false;
+    for (position, byte) in rest.bytes().enumerate().skip(1) {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = true,
+            // A text ends with its line, if the source is not finished yet.
+            b'\n' => return Some(at + position),
+            byte if byte == quote => return Some(at + position + 1),
+            _ => {}
+        }
+    }
+    Some(text.len())
+}
+
+/// Where a preprocessor line ends, its continuations included.
+fn end_of_line(text: &str, at: usize) -> usize {
+    let mut from = at;
+    while let Some(position) = text[from..].find('\n') {
+        let end = from + position;
+        if !text[from..end].trim_end_matches('\r').ends_with('\\') {
+            return end;
+        }
+        from = end + 1;
+    }
+    text.len()
+}
+
+fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+}
+
+/// Splits a source.
+pub fn words(text: &str) -> Words<'_> {
+    let bytes = text.as_bytes();
+    let mut words = Words { list: Vec::new(), macros: Aliases::new() };
+    let (mut at, mut starts_line) = (0, true);
+    while at < bytes.len() {
+        let byte = bytes[at];
+        if let Some(end) = skipped(text, at) {
+            at = end;
+        } else if byte == b'#' && starts_line {
+            let end = end_of_line(text, at);
+            note_macro(&text[at + 1..end], &mut words.macros);
+            at = end;
+        } else if byte.is_ascii_whitespace() {
+            starts_line |= byte == b'\n';
+            at += 1;
+        } else {
+            let length = length_of_word(&text[at..]);
+            words.list.push(&text[at..at + length]);
+            (at, starts_line) = (at + length, false);
+        }
+    }
+    words
+}
+
+fn length_of_word(rest: &str) -> usize {
+    let name = rest.bytes().take_while(|&byte| is_name(byte)).count();
+    match name {
+        0 if rest.starts_with("::") || rest.starts_with("->") => 2,
+        0 => 1,
+        name => name,
+    }
+}
+
+/// Keeps `define NAME words`; a name that is defined in two ways means neither.
+fn note_macro(line: &str, macros: &mut Aliases) {
+    let Some(rest) = line.trim_start().strip_prefix("define") else { return };
+    let rest = rest.trim_start();
+    let length = rest.bytes().take_while(|&byte| is_name(byte)).count();
+    let (name, meaning) = rest.split_at(length);
+    if name.is_empty() || meaning.starts_with('(') {
+        return;
+    }
+    let meaning = super::types::joined(&words(meaning).list);
+    note(macros, name, meaning);
+}
+
+/// Adds a meaning.
+pub fn note(aliases: &mut Aliases, name: &str, meaning: String) {
+    let same = |known: &Option<String>| known.as_ref() == Some(&meaning);
+    match aliases.get(name) {
+        Some(known) if !same(known) => aliases.insert(name.to_owned(), None),
+        _ => aliases.insert(name.to_owned(), Some(meaning)),
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+    use super::*;
+
+    #[test]
+    fn comments_texts_and_directives_are_no_words() {
+        let source = "int a; // b\n/* c\n */ x = \"d \\\" e\"; y = 'f'; z = R\"k(g \" )h)k\";\n#if i \\\n j\nstd::l->m";
+        let wanted = ["int", "a", ";", "x", "=", ";", "y", "=", ";", "z", "=", ";", "std", "::", "l", "->", "m"];
+        assert_eq!(words(source).list, wanted);
+        for broken in ["\"open", "/* open", "R\"(open", "'", "#define", "R\"", "é\"ü"] {
+            words(broken);
+        }
+    }
+
+    #[test]
+    fn a_macro_that_is_defined_in_two_ways_means_neither() {
+        let macros = words("#define T float\n # define U unsigned   int\n#define T double\n#define F(x) x\n").macros;
+        assert_eq!(macros["T"], None);
+        assert_eq!(macros["U"].as_deref(), Some("unsigned int"));
+        assert!(!macros.contains_key("F"));
+    }
+}

@@ -1,0 +1,32 @@
+//! Kernels: from a source or an image to a launch.
+//!
+//! - [`options`], [`compile`], [`cache`], [`includes`] and [`external`] make an image of a source, or take it from where it is kept;
+//! - [`lexer`], [`declaration`] and [`types`] read from the source which parameters a kernel has; [`signature`] reads it from
+//!   the letters of PyCUDA's `prepare`;
+//! - [`module`] and [`function`] are what is loaded, [`symbols`] finds names in it;
+//! - [`limits`] and [`launch`] put it on a stream, in the order of whatever else uses the arrays.
+//!
+//! Nothing here knows which driver works below, nor Python.
+
+mod cache;
+mod compile;
+mod declaration;
+mod external;
+mod function;
+mod includes;
+pub mod launch;
+mod lexer;
+mod limits;
+mod module;
+pub mod options;
+pub mod signature;
+mod symbols;
+mod types;
+
+pub use cache::folder as cache_folder;
+pub use compile::{Built, Source, build};
+pub use declaration::Declarations;
+pub use function::Function;
+pub use launch::Arguments;
+pub use module::Module;
+pub use types::{Element, Parameter, ParameterKind, fits};

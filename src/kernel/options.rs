@@ -1,0 +1,322 @@
+//! What a user writes as options, in nvcc's words: parsed into words that every compiler can say in its own, or refused by
+//! name.
+//!
+//! One text of a program serves NVRTC, hiprtc, nvcc and the machine's C++ compiler. An option that is not known here is
+//! passed on as it is: the compiler knows its own options best.
+
+use crate::backend::CompileOption;
+use crate::error::{Error, Result};
+
+/// Parsed options.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    /// In the order in which they were given.
+    pub list: Vec<CompileOption>,
+    /// The architecture that was asked for, if not the device's.
+    pub architecture: Option<String>,
+}
+
+/// Options of nvcc that have no meaning where no host code is compiled and the result is one image, and why.
+const REFUSED: &[(&[&str], &str)] = &[
+    (&["-Xcompiler", "--compiler-options"], "it is for the host's compiler, and a kernel's source has no host code"),
+    (&["-ccbin", "--compiler-bindir"], "it names the host's compiler, and a kernel's source has no host code"),
+    (&["-Xlinker", "--linker-options", "-Xnvlink", "--nvlink-options"], "nothing is linked"),
+    (&["-l", "--library", "-L", "--library-path", "-cudart", "--cudart", "-shared", "--shared"], "nothing is linked"),
+    (&["-o", "--output-file", "-odir", "--output-directory"], "the image stays in memory and in the cache"),
+    (
+        &[
+            "-c",
+            "--compile",
+            "-cubin",
+            "--cubin",
+            "-ptx",
+            "--ptx",
+            "-fatbin",
+            "--fatbin",
+            "-E",
+            "--preprocess",
+            "-link",
+        ],
+        "PyGPU chooses the form of the result",
+    ),
+    (&["-m32", "-m", "--machine"], "devices have 64-bit addresses"),
+    (&["-keep", "--keep", "-save-temps", "--save-temps", "-dryrun", "--dryrun"], "there are no intermediate files"),
+];
+
+/// Flags without a value that mean nothing here and do no harm.
+const IGNORED: &[&str] = &["-m64", "--m64", "-v", "--verbose", "-noeh", "--no-exceptions"];
+
+/// The long and short names of what takes a value, in the order of [`Valued`].
+const VALUED: &[(Valued, &[&str])] = &[
+    (Valued::Define, &["-D", "--define-macro"]),
+    (Valued::Undefine, &["-U", "--undefine-macro"]),
+    (Valued::Include, &["-I", "--include-path", "-isystem", "--system-include"]),
+    (Valued::ForceInclude, &["-include", "--pre-include"]),
+    (Valued::Standard, &["-std", "--std"]),
+    (Valued::Architecture, &["-arch", "--gpu-architecture"]),
+    (Valued::Code, &["-code", "--gpu-code"]),
+    (Valued::Generate, &["-gencode", "--generate-code"]),
+    (Valued::Ptxas, &["-Xptxas", "--ptxas-options"]),
+    (Valued::MaxRegisters, &["-maxrregcount", "--maxrregcount"]),
+    (Valued::Fmad, &["-fmad", "--fmad"]),
+    (Valued::Relocatable, &["-rdc", "--relocatable-device-code"]),
+    (Valued::Optimize, &["-O", "--optimize"]),
+];
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Valued {
+    Define,
+    Undefine,
+    Include,
+    ForceInclude,
+    Standard,
+    Architecture,
+    Code,
+    Generate,
+    Ptxas,
+    MaxRegisters,
+    Fmad,
+    Relocatable,
+    Optimize,
+}
+
+/// Whether a value may follow the name without anything between: `-DN`, `-Ifolder`, `-O3`.
+fn is_letter(name: &str) -> bool {
+    name.len() == 2
+}
+
+/// Parses options. With `refuse` off nothing is refused: nvcc itself, if the user asked for it, knows all of them.
+///
+/// # Errors
+/// `ValueError` that names the option.
+pub fn parse(texts: &[String], refuse: bool) -> Result<Options> {
+    let mut options = Options::default();
+    let mut texts = texts.iter().map(|text| text.trim()).filter(|text| !text.is_empty());
+    while let Some(text) = texts.next() {
+        if refuse {
+            check_refused(text)?;
+        }
+        if let Some((kind, name, value)) = valued(text) {
+            let value = match value {
+                Some(value) => value.to_owned(),
+                None => texts.next().map(str::to_owned).ok_or_else(|| {
+                    Error::value(format!("the option {name} is the last one, and its value is missing"))
+                })?,
+            };
+            options.take(kind, name, &value)?;
+        } else if let Some(flag) = flag(text) {
+            options.list.push(flag);
+        } else if !IGNORED.contains(&text) {
+            options.list.push(CompileOption::Own(text.to_owned()));
+        }
+    }
+    Ok(options)
+}
+
+fn check_refused(text: &str) -> Result<()> {
+    let name = text.split_once('=').map_or(text, |(name, _)| name);
+    for (names, reason) in REFUSED {
+        let is_joined = |refused: &&&str| matches!(**refused, "-l" | "-L") && text.starts_with(**refused);
+        // `-lineinfo` begins with -l too.
+        if names.contains(&name) || (flag(text).is_none() && names.iter().any(|name| is_joined(&name))) {
+            return Err(Error::value(format!(
+                "the option {text} is not taken: {reason}; leave it out, or compile with compiler=\"nvcc\""
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn flag(text: &str) -> Option<CompileOption> {
+    Some(match text {
+        "-use_fast_math" | "--use_fast_math" | "-ffast-math" => CompileOption::FastMath,
+        "-G" | "--device-debug" => CompileOption::Debug,
+        "-lineinfo" | "--generate-line-info" => CompileOption::LineInfo,
+        "-w" | "--disable-warnings" => CompileOption::NoWarnings,
+        "-dc" | "--device-c" => CompileOption::Relocatable(true),
+        "-dw" | "--device-w" => CompileOption::Relocatable(false),
+        _ => return None,
+    })
+}
+
+/// The option, its name as it was written, and its value where it is in the same text.
+fn valued(text: &str) -> Option<(Valued, &str, Option<&str>)> {
+    for (kind, names) in VALUED {
+        for name in *names {
+            let Some(rest) = text.strip_prefix(name) else { continue };
+            if rest.is_empty() {
+                return Some((*kind, name, None));
+            }
+            if is_letter(name) {
+                // `-O3` and `-Ifolder`, but not `-Ofast` nor `-Inconsistent`, which is a folder.
+                let value = rest.trim_start();
+                if *kind != Valued::Optimize || value.bytes().all(|byte| byte.is_ascii_digit()) {
+                    return Some((*kind, name, Some(value)));
+                }
+                continue;
+            }
+            if let Some(value) = rest.strip_prefix(['=', ' ']) {
+                return Some((*kind, name, Some(value.trim())));
+            }
+        }
+    }
+    None
+}
+
+impl Options {
+    fn take(&mut self, kind: Valued, name: &str, value: &str) -> Result<()> {
+        let bad = |wanted: &str| Err(Error::value(format!("the option {name} takes {wanted}, not '{value}'")));
+        let truth = || match value {
+            "true" => Ok(true),
+            "false" => Ok(false),
+            _ => Err(Error::value(format!("the option {name} takes true or false, not '{value}'"))),
+        };
+        let option = match kind {
+            Valued::Define => match value.split_once('=') {
+                Some((name, value)) => CompileOption::Define(name.to_owned(), Some(value.to_owned())),
+                None => CompileOption::Define(value.to_owned(), None),
+            },
+            Valued::Undefine => CompileOption::Undefine(value.to_owned()),
+            Valued::Include => CompileOption::Include(value.to_owned()),
+            Valued::ForceInclude => CompileOption::ForceInclude(value.to_owned()),
+            Valued::Standard => CompileOption::Standard(value.to_owned()),
+            Valued::MaxRegisters => match value.parse() {
+                Ok(most) => CompileOption::MaxRegisters(most),
+                Err(_) => return bad("a number of registers"),
+            },
+            Valued::Fmad => CompileOption::FusedMultiplyAdd(truth()?),
+            Valued::Relocatable => CompileOption::Relocatable(truth()?),
+            Valued::Optimize => match value.parse() {
+                Ok(level @ 0..=3) => CompileOption::Optimize(level),
+                _ => return bad("a level from 0 to 3"),
+            },
+            Valued::Architecture => return self.architecture(name, value),
+            Valued::Code => return self.code(name, value),
+            Valued::Generate => {
+                let code = value.split(',').find_map(|part| part.trim().strip_prefix("code="));
+                return match code {
+                    Some(code) => self.code(name, code),
+                    None => bad("arch=compute_XX,code=sm_XX"),
+                };
+            }
+            Valued::Ptxas => {
+                for part in value.split(',').map(str::trim) {
+                    self.list.push(match part {
+                        "-v" | "--verbose" => CompileOption::Verbose,
+                        other => CompileOption::Own(format!("--ptxas-options={other}")),
+                    });
+                }
+                return Ok(());
+            }
+        };
+        self.list.push(option);
+        Ok(())
+    }
+
+    fn architecture(&mut self, name: &str, value: &str) -> Result<()> {
+        if matches!(value, "native" | "all" | "all-major") {
+            return Ok(()); // the device's own, which is what is compiled for anyway
+        }
+        if self.architecture.is_none() {
+            return self.one_architecture(name, value);
+        }
+        Ok(()) // `-code` has said it more exactly
+    }
+
+    fn code(&mut self, name: &str, value: &str) -> Result<()> {
+        self.architecture = None;
+        self.one_architecture(name, value.trim_matches(['[', ']', '"', '\'']))
+    }
+
+    fn one_architecture(&mut self, name: &str, value: &str) -> Result<()> {
+        let is_one = ["sm_", "compute_", "gfx"].iter().any(|start| value.starts_with(start)) && !value.contains(',');
+        if !is_one {
+            return Err(Error::value(format!(
+                "the option {name} takes one architecture, as sm_90 or compute_90, not '{value}': PyGPU compiles for the \
+                 device that the kernel is for, and needs no list"
+            )));
+        }
+        self.architecture = Some(value.to_owned());
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+    use super::*;
+    use CompileOption::*;
+
+    fn parsed(texts: &[&str]) -> Options {
+        parse(&texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>(), true).unwrap()
+    }
+
+    fn refusal(texts: &[&str]) -> String {
+        parse(&texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>(), true).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_value_may_be_joined_or_follow() {
+        let define = Define("N".into(), Some("3".into()));
+        for texts in [&["-DN=3"][..], &["-D", "N=3"], &["-D N=3"], &["--define-macro=N=3"], &["--define-macro", "N=3"]]
+        {
+            assert_eq!(parsed(texts).list, [define.clone()], "{texts:?}");
+        }
+        for texts in [&["-I/a b"][..], &["-I", "/a b"], &["--include-path=/a b"], &["-isystem", "/a b"]] {
+            assert_eq!(parsed(texts).list, [Include("/a b".into())], "{texts:?}");
+        }
+        assert_eq!(
+            parsed(&["-std=c++17", "--std", "c++14"]).list,
+            [Standard("c++17".into()), Standard("c++14".into())]
+        );
+        assert!(refusal(&["-D"]).contains("-D is the last one"));
+    }
+
+    #[test]
+    fn nvccs_flags_become_words() {
+        let list = parsed(&["-use_fast_math", "-O3", "-G", "-lineinfo", "--maxrregcount=32", "-w", "-fmad=false"]).list;
+        let wanted = [FastMath, Optimize(3), Debug, LineInfo, MaxRegisters(32), NoWarnings, FusedMultiplyAdd(false)];
+        assert_eq!(list, wanted);
+        for texts in [&["--ptxas-options=-v"][..], &["-Xptxas", "-v"], &["-Xptxas=-v"]] {
+            assert_eq!(parsed(texts).list, [Verbose], "{texts:?}");
+        }
+        assert_eq!(parsed(&["-Xptxas", "-v,-dlcm=cg"]).list, [Verbose, Own("--ptxas-options=-dlcm=cg".into())]);
+        assert_eq!(parsed(&["-m64", "--extended-lambda"]).list, [Own("--extended-lambda".into())]);
+    }
+
+    #[test]
+    fn one_architecture_is_taken_and_a_list_is_not() {
+        assert_eq!(parsed(&["-arch=sm_86"]).architecture.as_deref(), Some("sm_86"));
+        assert_eq!(parsed(&["-arch", "compute_80", "-code", "sm_86"]).architecture.as_deref(), Some("sm_86"));
+        assert_eq!(parsed(&["-code=sm_86", "-arch=compute_80"]).architecture.as_deref(), Some("sm_86"));
+        assert_eq!(parsed(&["-gencode", "arch=compute_80,code=sm_80"]).architecture.as_deref(), Some("sm_80"));
+        assert_eq!(parsed(&["-arch=native"]).architecture, None);
+        assert!(refusal(&["-code=sm_80,sm_90"]).contains("one architecture"));
+        assert!(refusal(&["-arch=volta"]).contains("'volta'"));
+    }
+
+    #[test]
+    fn what_is_for_host_code_or_the_linker_is_refused_by_name() {
+        for (text, part) in [
+            ("-Xcompiler", "the host's compiler"),
+            ("--compiler-options=-fPIC", "the host's compiler"),
+            ("-ccbin=g++", "no host code"),
+            ("-lcublas", "nothing is linked"),
+            ("-L/usr/lib", "nothing is linked"),
+            ("--ptx", "chooses the form"),
+            ("-m32", "64-bit"),
+        ] {
+            let refusal = refusal(&[text]);
+            assert!(refusal.contains(text) && refusal.contains(part), "{refusal}");
+        }
+        let texts = ["-Xcompiler".to_owned(), "-fPIC".to_owned()];
+        assert_eq!(parse(&texts, false).unwrap().list, [Own("-Xcompiler".into()), Own("-fPIC".into())]);
+    }
+
+    #[test]
+    fn a_value_of_the_wrong_kind_is_refused_with_what_it_should_be() {
+        assert!(refusal(&["--maxrregcount=many"]).contains("a number of registers, not 'many'"));
+        assert!(refusal(&["-O9"]).contains("from 0 to 3"));
+        assert!(refusal(&["-fmad=perhaps"]).contains("true or false"));
+    }
+}

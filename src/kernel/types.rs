@@ -1,0 +1,305 @@
+//! The types of a kernel's parameters as C spells them, and which element types of arrays fit them.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use crate::dtype::{DType, Kind};
+
+/// What a pointer points at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Element {
+    /// A type of the table.
+    Named(Kind),
+    /// A vector of several of a kind: `float4`. Its parts, or items of as many bytes, fit.
+    Vector(Kind, u8),
+    /// Not known: everything fits.
+    Any,
+}
+
+/// What a parameter is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ParameterKind {
+    /// An address of elements.
+    Pointer {
+        /// What lies there.
+        element: Element,
+        /// Whether the kernel only reads there.
+        constant: bool,
+    },
+    /// A value of a type of the table.
+    Scalar(Kind),
+    /// So many bytes, of whatever type.
+    Bytes(usize),
+    /// Nothing is known.
+    Unknown,
+}
+
+/// One parameter of a kernel.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Parameter {
+    /// Its name; empty where it has none.
+    pub name: String,
+    /// Its type as the source says it.
+    pub spelled: String,
+    /// What it is.
+    pub kind: ParameterKind,
+}
+
+impl Parameter {
+    /// A parameter that only a signature tells of.
+    pub fn unnamed(spelled: impl Into<String>, kind: ParameterKind) -> Self {
+        Self { name: String::new(), spelled: spelled.into(), kind }
+    }
+}
+
+impl fmt::Display for Parameter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.spelled.is_empty(), self.name.is_empty()) {
+            (_, true) => f.write_str(&self.spelled),
+            (true, false) => f.write_str(&self.name),
+            (false, false) => write!(f, "{} {}", self.spelled, self.name),
+        }
+    }
+}
+
+/// Names that stand for others: typedefs, simple macros, parameters of a template. `None` for one that means two things.
+pub type Aliases = HashMap<String, Option<String>>;
+
+const LONG: Kind = if cfg!(windows) { Kind::Int32 } else { Kind::Int64 };
+const UNSIGNED_LONG: Kind = if cfg!(windows) { Kind::UInt32 } else { Kind::UInt64 };
+
+/// Names of one word.
+const WORDS: &[(&str, Kind)] = &[
+    ("bool", Kind::Bool),
+    ("size_t", Kind::UInt64),
+    ("ptrdiff_t", Kind::Int64),
+    ("ssize_t", Kind::Int64),
+    ("intptr_t", Kind::Int64),
+    ("uintptr_t", Kind::UInt64),
+    ("int8_t", Kind::Int8),
+    ("int16_t", Kind::Int16),
+    ("int32_t", Kind::Int32),
+    ("int64_t", Kind::Int64),
+    ("uint8_t", Kind::UInt8),
+    ("uint16_t", Kind::UInt16),
+    ("uint32_t", Kind::UInt32),
+    ("uint64_t", Kind::UInt64),
+    ("uchar", Kind::UInt8),
+    ("ushort", Kind::UInt16),
+    ("uint", Kind::UInt32),
+    ("ulong", UNSIGNED_LONG),
+    ("float", Kind::Float32),
+    ("double", Kind::Float64),
+    ("half", Kind::Float16),
+    ("__half", Kind::Float16),
+    ("_Float16", Kind::Float16),
+    ("__nv_bfloat16", Kind::BFloat16),
+    ("nv_bfloat16", Kind::BFloat16),
+    ("__hip_bfloat16", Kind::BFloat16),
+    ("hip_bfloat16", Kind::BFloat16),
+    ("cuComplex", Kind::Complex64),
+    ("cuFloatComplex", Kind::Complex64),
+    ("cuDoubleComplex", Kind::Complex128),
+    ("hipFloatComplex", Kind::Complex64),
+    ("hipDoubleComplex", Kind::Complex128),
+];
+
+/// The vector types of CUDA and HIP, without their number.
+const VECTORS: &[(&str, Kind)] = &[
+    ("char", Kind::Int8),
+    ("uchar", Kind::UInt8),
+    ("short", Kind::Int16),
+    ("ushort", Kind::UInt16),
+    ("int", Kind::Int32),
+    ("uint", Kind::UInt32),
+    ("longlong", Kind::Int64),
+    ("ulonglong", Kind::UInt64),
+    ("long", LONG),
+    ("ulong", UNSIGNED_LONG),
+    ("float", Kind::Float32),
+    ("double", Kind::Float64),
+];
+
+/// The words of which the basic types are made.
+pub const BASIC: [&str; 9] = ["unsigned", "signed", "char", "short", "int", "long", "float", "double", "bool"];
+
+/// The element type of a name, which may be of several words.
+pub fn element(words: &[&str], aliases: &Aliases) -> Element {
+    const DEEPEST: usize = 8;
+    let mut text: String = joined(words);
+    for _ in 0..DEEPEST {
+        if let Some(found) = known(&text) {
+            return found;
+        }
+        match aliases.get(&text) {
+            Some(Some(meaning)) => text.clone_from(meaning),
+            _ => return Element::Any,
+        }
+    }
+    Element::Any
+}
+
+/// Words with one space between names and none around signs, without what says nothing about the size.
+pub fn joined(words: &[&str]) -> String {
+    const SILENT: [&str; 7] = ["const", "volatile", "struct", "typename", "class", "enum", "register"];
+    let mut text = String::new();
+    for word in words.iter().filter(|word| !SILENT.contains(word)) {
+        let is_name = |c: char| c.is_alphanumeric() || c == '_';
+        if text.ends_with(is_name) && word.starts_with(is_name) {
+            text.push(' ');
+        }
+        text.push_str(word);
+    }
+    text
+}
+
+fn known(text: &str) -> Option<Element> {
+    let bare = text.strip_prefix("::").unwrap_or(text);
+    let bare = bare.strip_prefix("std::").unwrap_or(bare);
+    if let Some((_, kind)) = WORDS.iter().find(|(name, _)| *name == bare) {
+        return Some(Element::Named(*kind));
+    }
+    if let Some(kind) = basic(text) {
+        return Some(Element::Named(kind));
+    }
+    if let Some((_, inner)) = text.split_once("complex<") {
+        return match inner.strip_suffix('>') {
+            Some("float") => Some(Element::Named(Kind::Complex64)),
+            Some("double") => Some(Element::Named(Kind::Complex128)),
+            _ => None,
+        };
+    }
+    let lanes = text.bytes().last().filter(|last| (b'1'..=b'4').contains(last))? - b'0';
+    let (_, kind) = VECTORS.iter().find(|(name, _)| *name == &text[..text.len() - 1])?;
+    Some(Element::Vector(*kind, lanes))
+}
+
+/// The basic types, whose words may stand in any order.
+fn basic(text: &str) -> Option<Kind> {
+    let words: Vec<&str> = text.split(' ').collect();
+    if !words.iter().all(|word| BASIC.contains(word)) {
+        return None;
+    }
+    let count = |word| words.iter().filter(|other| **other == word).count();
+    let unsigned = count("unsigned") > 0;
+    Some(match () {
+        () if count("double") > 0 && count("long") == 0 => Kind::Float64,
+        () if count("float") > 0 => Kind::Float32,
+        () if count("double") > 0 => return None,
+        () if count("bool") > 0 => Kind::Bool,
+        () if count("char") > 0 => pick(unsigned, Kind::UInt8, Kind::Int8),
+        () if count("short") > 0 => pick(unsigned, Kind::UInt16, Kind::Int16),
+        () if count("long") > 1 => pick(unsigned, Kind::UInt64, Kind::Int64),
+        () if count("long") == 1 => pick(unsigned, UNSIGNED_LONG, LONG),
+        () => pick(unsigned, Kind::UInt32, Kind::Int32),
+    })
+}
+
+fn pick(first: bool, one: Kind, other: Kind) -> Kind {
+    if first { one } else { other }
+}
+
+/// Integers, floats, complex numbers: what may not stand for each other.
+#[derive(PartialEq, Eq)]
+enum Family {
+    Integer,
+    Float,
+    BFloat,
+    Complex,
+    Other(Kind),
+}
+
+fn family(kind: Kind) -> Family {
+    use Kind::*;
+    match kind {
+        Bool | Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32 | UInt64 => Family::Integer,
+        Float16 | Float32 | Float64 => Family::Float,
+        BFloat16 => Family::BFloat,
+        Complex64 | Complex128 => Family::Complex,
+        other => Family::Other(other),
+    }
+}
+
+/// Whether values of one type are read as another without turning into others. Integers of one size differ in the sign only,
+/// which C programs are free with.
+pub fn fits(declared: Kind, given: DType) -> bool {
+    let (one, other) = (family(declared), family(given.kind()));
+    // Eight bits that are moved, not computed with, are declared as some 8-bit integer.
+    let is_byte =
+        one == Family::Integer && given.itemsize() == 1 && matches!(other, Family::Other(kind) if kind != Kind::Opaque);
+    (one == other || is_byte) && DType::new(declared).itemsize() == given.itemsize()
+}
+
+impl Element {
+    /// Whether an array of `given` may be passed for a pointer to this.
+    pub fn takes(self, given: DType) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Named(kind) => fits(kind, given),
+            Self::Vector(kind, lanes) => {
+                let bytes = DType::new(kind).itemsize() * usize::from(lanes);
+                let is_complex =
+                    matches!(given.kind(), Kind::Complex64 | Kind::Complex128) && given.itemsize() == bytes;
+                fits(kind, given) || is_complex || given.kind() == Kind::Opaque
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+    use super::*;
+
+    fn of(words: &str) -> Element {
+        element(&words.split(' ').collect::<Vec<_>>(), &Aliases::new())
+    }
+
+    #[test]
+    fn basic_types_may_be_spelled_in_any_order() {
+        for (text, kind) in [
+            ("unsigned", Kind::UInt32),
+            ("unsigned int", Kind::UInt32),
+            ("int unsigned", Kind::UInt32),
+            ("long long unsigned int", Kind::UInt64),
+            ("const signed char", Kind::Int8),
+            ("short int", Kind::Int16),
+            ("double const", Kind::Float64),
+            ("size_t", Kind::UInt64),
+            ("std :: int32_t", Kind::Int32),
+            ("__half", Kind::Float16),
+            ("pycuda :: complex < float >", Kind::Complex64),
+            ("cuda :: std :: complex < double >", Kind::Complex128),
+            ("cuDoubleComplex", Kind::Complex128),
+        ] {
+            assert_eq!(of(text), Element::Named(kind), "{text}");
+        }
+        assert_eq!(of("float4"), Element::Vector(Kind::Float32, 4));
+        assert_eq!(of("ulonglong2"), Element::Vector(Kind::UInt64, 2));
+        for text in ["long double", "struct Particle", "T", "float5", "thrust :: complex < T >"] {
+            assert_eq!(of(text), Element::Any, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_followed_to_what_it_stands_for_unless_it_means_two_things() {
+        let alias = |name: &str, meaning: Option<&str>| (name.to_owned(), meaning.map(str::to_owned));
+        let aliases: Aliases =
+            [alias("real", Some("value_t")), alias("value_t", Some("double")), alias("T", None), alias("A", Some("A"))]
+                .into();
+        assert_eq!(element(&["real"], &aliases), Element::Named(Kind::Float64));
+        assert_eq!(element(&["T"], &aliases), Element::Any);
+        assert_eq!(element(&["A"], &aliases), Element::Any);
+    }
+
+    #[test]
+    fn size_and_family_decide_what_fits() {
+        let takes = |text: &str, kind: Kind| of(text).takes(DType::new(kind));
+        assert!(takes("float", Kind::Float32) && !takes("double", Kind::Float32) && !takes("int", Kind::Float32));
+        assert!(takes("unsigned", Kind::Int32) && !takes("int", Kind::Int64) && takes("unsigned char", Kind::Bool));
+        assert!(takes("float4", Kind::Float32) && takes("float2", Kind::Complex64) && !takes("float2", Kind::Float64));
+        assert!(takes("Particle", Kind::Int64) && !takes("half", Kind::BFloat16) && !takes("short", Kind::Float16));
+        assert!(takes("unsigned char", Kind::Float8E5M2));
+        assert!(of("float4").takes(DType::opaque(16, 1)) && !of("float").takes(DType::opaque(4, 1)));
+    }
+}

@@ -1,0 +1,458 @@
+//! A call of a kernel: each argument against what is known of its parameter, then the launch.
+//!
+//! What costs nothing to know is looked at first: the exact class of the object. Errors are raised before anything is launched,
+//! and name the kernel, the place and the parameter.
+
+use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::ffi;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::type_object::PyTypeInfo;
+use pyo3::types::{PyComplex, PyFloat, PyInt, PyTuple};
+use smallvec::SmallVec;
+
+use super::array::GpuArray;
+use super::gil::WithoutGil;
+use super::kernel_host::{HostArgument, Temporary};
+use super::kernel_values as values;
+use super::{foreign, import};
+use crate::array::Array;
+use crate::backend::LaunchShape;
+use crate::dtype::{DType, Kind};
+use crate::kernel::launch::{self, Use};
+use crate::kernel::{Arguments, Function, Parameter, ParameterKind, fits};
+use crate::memory::{Access, pending};
+use crate::stream::Stream;
+
+/// What of a call is the same for every argument.
+struct Call<'a, 'py> {
+    function: &'a Function,
+    stream: &'a Stream,
+    strided: bool,
+    arguments: Arguments,
+    /// Blocks of PyGPU's own arrays, which the tuple of arguments keeps alive.
+    uses: SmallVec<[Use<'a>; 8]>,
+    /// Arrays of other libraries.
+    foreign: Vec<(Array, Access)>,
+    /// What keeps memory alive of which only the address is known.
+    owners: Vec<Py<PyAny>>,
+    host: Vec<(Temporary<'py>, Access)>,
+}
+
+/// Launches a kernel with Python's arguments.
+#[inline]
+pub(super) fn call(
+    function: &Function,
+    shape: &LaunchShape,
+    stream: &Stream,
+    args: &Bound<'_, PyTuple>,
+    strided: bool,
+) -> PyResult<()> {
+    let py = args.py();
+    let parameters = function.parameters();
+    if let Some(parameters) = parameters
+        && parameters.len() != args.len()
+    {
+        return Err(wrong_count(function, parameters, args.len()));
+    }
+    let mut call = Call {
+        function,
+        stream,
+        strided,
+        arguments: Arguments::new(),
+        uses: SmallVec::new(),
+        foreign: Vec::new(),
+        owners: Vec::new(),
+        host: Vec::new(),
+    };
+    for (position, value) in args.iter_borrowed().enumerate() {
+        call.add(position, parameters.map(|parameters| &parameters[position]), &value)?;
+    }
+    if call.foreign.is_empty() && call.owners.is_empty() && call.host.is_empty() {
+        let Call { arguments, uses, .. } = &mut call;
+        // SAFETY: as many arguments as parameters, each as large, as far as that is known of the kernel.
+        return Ok(py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, uses) })?);
+    }
+    call.finish(py, shape)
+}
+
+#[cold]
+fn wrong_count(function: &Function, parameters: &[Parameter], given: usize) -> PyErr {
+    let list: Vec<String> = parameters.iter().map(ToString::to_string).filter(|text| !text.is_empty()).collect();
+    PyTypeError::new_err(format!(
+        "{}({}) takes {} arguments, and {given} were given",
+        function.name(),
+        list.join(", "),
+        parameters.len()
+    ))
+}
+
+/// How a parameter is accessed through an array that is passed for it.
+#[inline]
+fn access_of(parameter: Option<&Parameter>) -> Access {
+    match parameter.map(|parameter| parameter.kind) {
+        Some(ParameterKind::Pointer { constant: true, .. }) => Access::Read,
+        _ => Access::Write,
+    }
+}
+
+impl<'a, 'py> Call<'a, 'py> {
+    #[inline]
+    fn add(&mut self, position: usize, parameter: Option<&Parameter>, value: &Bound<'py, PyAny>) -> PyResult<()> {
+        let py = value.py();
+        // SAFETY: the type of a live object.
+        let class = unsafe { ffi::Py_TYPE(value.as_ptr()) };
+        if class == GpuArray::type_object_raw(py) {
+            // SAFETY: an exact GPUArray, as was just seen, which the tuple of arguments keeps alive during the call.
+            let array = unsafe { &*std::ptr::from_ref(value.cast_unchecked::<GpuArray>().get().array()) };
+            return self.add_own(position, parameter, array);
+        }
+        if let Some((kind, bytes)) = values::numpy_scalar(value) {
+            return self.add_scalar(position, parameter, kind, bytes, value);
+        }
+        match parameter.map(|parameter| parameter.kind) {
+            Some(ParameterKind::Scalar(kind)) => {
+                let known = values::push_number(&mut self.arguments, kind, value);
+                match known {
+                    Ok(true) => Ok(()),
+                    Ok(false) => self.add_other(position, parameter, value),
+                    Err(error) => Err(self.within(py, position, parameter, &error)),
+                }
+            }
+            _ => self.add_other(position, parameter, value),
+        }
+    }
+
+    /// An array of PyGPU's own.
+    #[inline]
+    fn add_own(&mut self, position: usize, parameter: Option<&Parameter>, array: &'a Array) -> PyResult<()> {
+        self.check_array(position, parameter, array)?;
+        self.uses.push((array.allocation(), access_of(parameter)));
+        values::push_address(&mut self.arguments, array.address());
+        Ok(())
+    }
+
+    #[inline]
+    fn check_array(&self, position: usize, parameter: Option<&Parameter>, array: &Array) -> PyResult<()> {
+        let layout = array.layout();
+        let is_dense = self.strided || layout.is_c_contiguous() || layout.is_f_contiguous();
+        let fits = match parameter.map(|parameter| parameter.kind) {
+            Some(ParameterKind::Pointer { element, constant }) => {
+                element.takes(array.dtype()) && (constant || !array.readonly())
+            }
+            None | Some(ParameterKind::Unknown | ParameterKind::Bytes(8)) => true,
+            Some(_) => false,
+        };
+        if is_dense && fits && array.device() == self.function.device() {
+            return Ok(());
+        }
+        Err(self.refused_array(position, parameter, array))
+    }
+
+    #[cold]
+    fn refused_array(&self, position: usize, parameter: Option<&Parameter>, array: &Array) -> PyErr {
+        let place = self.place(position, parameter);
+        let name = array.dtype().name();
+        match parameter.map(|parameter| parameter.kind) {
+            _ if array.device() != self.function.device() => PyValueError::new_err(format!(
+                "{place}: the array is on {}, and the kernel on {}; copy it there first, with PyGPU.asarray(a, device='{}')",
+                array.device(),
+                self.function.device(),
+                self.function.device()
+            )),
+            Some(ParameterKind::Scalar(_) | ParameterKind::Bytes(_)) => {
+                PyTypeError::new_err(format!("{place}: an array was given, and the parameter is no pointer"))
+            }
+            Some(ParameterKind::Pointer { element, .. }) if !element.takes(array.dtype()) => {
+                PyTypeError::new_err(format!(
+                    "{place}: the array is {name}; give one of the parameter's type, a.view(dtype) to read the bytes as \
+                     another, or a.ptr to pass the address unchecked"
+                ))
+            }
+            Some(ParameterKind::Pointer { constant: false, .. }) if array.readonly() => PyValueError::new_err(format!(
+                "{place}: the array is read-only, and the kernel may write there; declare the parameter const, or pass a \
+                 copy()"
+            )),
+            _ => PyValueError::new_err(format!(
+                "{place}: the array is not contiguous (shape {:?}, strides {:?}), and a kernel sees only the address; pass a \
+                 copy(), or strided=True in the call if the kernel knows the strides",
+                array.layout().shape().collect::<Vec<_>>(),
+                array.layout().strides().collect::<Vec<_>>()
+            )),
+        }
+    }
+
+    /// A NumPy scalar.
+    #[inline]
+    fn add_scalar(
+        &mut self,
+        position: usize,
+        parameter: Option<&Parameter>,
+        kind: Kind,
+        bytes: &[u8],
+        value: &Bound<'py, PyAny>,
+    ) -> PyResult<()> {
+        let is_good = match parameter.map(|parameter| parameter.kind) {
+            None | Some(ParameterKind::Unknown) => true,
+            Some(ParameterKind::Scalar(wanted)) => wanted == kind || fits(wanted, DType::new(kind)),
+            Some(ParameterKind::Bytes(size)) => size == bytes.len(),
+            // An address that was computed with NumPy.
+            Some(ParameterKind::Pointer { .. }) => matches!(kind, Kind::Int64 | Kind::UInt64),
+        };
+        if !is_good {
+            return Err(self.refused_scalar(position, parameter, DType::new(kind), value));
+        }
+        self.arguments.push(bytes);
+        Ok(())
+    }
+
+    #[cold]
+    fn refused_scalar(
+        &self,
+        position: usize,
+        parameter: Option<&Parameter>,
+        given: DType,
+        value: &Bound<'_, PyAny>,
+    ) -> PyErr {
+        let place = self.place(position, parameter);
+        let advice = match parameter.map(|parameter| parameter.kind) {
+            Some(ParameterKind::Scalar(wanted)) => {
+                let name = DType::new(wanted).name().to_owned();
+                format!("write numpy.{}({value})", if wanted == Kind::Bool { "bool_".to_owned() } else { name })
+            }
+            Some(ParameterKind::Bytes(size)) => format!("the parameter has {size} bytes"),
+            _ => "the parameter is a pointer".to_owned(),
+        };
+        PyTypeError::new_err(format!(
+            "{place}: the argument is {}({value}) of {} bytes; {advice}",
+            given.name(),
+            given.itemsize()
+        ))
+    }
+
+    /// Everything that is not met in most calls.
+    #[cold]
+    fn add_other(&mut self, position: usize, parameter: Option<&Parameter>, value: &Bound<'py, PyAny>) -> PyResult<()> {
+        let py = value.py();
+        let kind = parameter.map(|parameter| parameter.kind);
+        let may_be_address = matches!(
+            kind,
+            None | Some(ParameterKind::Pointer { .. } | ParameterKind::Unknown | ParameterKind::Bytes(8))
+        );
+        if value.is_none() {
+            if !may_be_address {
+                let place = self.place(position, parameter);
+                return Err(PyTypeError::new_err(format!(
+                    "{place}: None is a null pointer, and the parameter is none"
+                )));
+            }
+            values::push_address(&mut self.arguments, 0);
+            return Ok(());
+        }
+        if let Ok(host) = value.cast::<HostArgument>() {
+            return self.add_host(position, parameter, host);
+        }
+        if let Ok(array) = value.cast::<GpuArray>() {
+            // SAFETY: the tuple of arguments keeps the object alive during the call, and its array never moves.
+            let array = unsafe { &*std::ptr::from_ref(array.get().array()) };
+            return self.add_own(position, parameter, array);
+        }
+        if value.is_instance_of::<PyInt>() || value.is_instance_of::<PyFloat>() || value.is_instance_of::<PyComplex>() {
+            return self.add_python_number(position, parameter, value);
+        }
+        if let Ok(array) = value.cast::<PyUntypedArray>() {
+            return self.add_ndarray(position, parameter, array);
+        }
+        if values::is_generic(value) {
+            let (dtype, bytes) = values::bytes_of_numpy(value)?;
+            return self.add_bytes(position, parameter, Some(dtype), &bytes, value);
+        }
+        if let Some(bytes) = values::bytes_of_ctypes(value)? {
+            return self.add_bytes(position, parameter, None, &bytes, value);
+        }
+        if may_be_address {
+            if let Some(array) = import::device_array(value)? {
+                self.check_array(position, parameter, &array)?;
+                values::push_address(&mut self.arguments, array.address());
+                self.foreign.push((array, access_of(parameter)));
+                return Ok(());
+            }
+            if let Some(address) = pointer_of(value)? {
+                values::push_address(&mut self.arguments, address);
+                self.owners.push(value.clone().unbind());
+                return Ok(());
+            }
+        }
+        let place = self.place(position, parameter);
+        let given = value.get_type().fully_qualified_name()?;
+        let wanted = match kind {
+            Some(ParameterKind::Scalar(kind)) => {
+                format!("a number, or a NumPy scalar as numpy.{}", DType::new(kind).name())
+            }
+            _ => "an array on the device, a NumPy scalar, a ctypes object, In(), Out(), InOut(), or None for a null pointer"
+                .to_owned(),
+        };
+        let name = py
+            .import("builtins")?
+            .getattr("repr")?
+            .call1((value,))
+            .map_or_else(|_| String::new(), |text| text.to_string());
+        let shown: String = name.chars().take(60).collect();
+        Err(PyTypeError::new_err(format!("{place}: {given} ({shown}) cannot be passed; give {wanted}")))
+    }
+
+    fn add_python_number(
+        &mut self,
+        position: usize,
+        parameter: Option<&Parameter>,
+        value: &Bound<'py, PyAny>,
+    ) -> PyResult<()> {
+        let place = || self.place(position, parameter);
+        match parameter.map(|parameter| parameter.kind) {
+            Some(ParameterKind::Pointer { .. }) if value.is_exact_instance_of::<PyInt>() => {
+                let address =
+                    values::address(value).map_err(|error| self.within(value.py(), position, parameter, &error))?;
+                values::push_address(&mut self.arguments, address);
+                Ok(())
+            }
+            Some(ParameterKind::Pointer { .. }) => {
+                Err(PyTypeError::new_err(format!("{}: {value} is no pointer: give an array or an address", place())))
+            }
+            Some(ParameterKind::Scalar(kind)) if values::is_integer(kind) => Err(PyTypeError::new_err(format!(
+                "{}: {value} is no integer; write int({value}), or numpy.{}({value})",
+                place(),
+                DType::new(kind).name()
+            ))),
+            Some(ParameterKind::Scalar(kind)) => Err(PyTypeError::new_err(format!(
+                "{}: {value} is no {}; write numpy.{}(...)",
+                place(),
+                DType::new(kind).name(),
+                DType::new(kind).name()
+            ))),
+            _ => Err(PyTypeError::new_err(format!("{}: {}", place(), values::advice(value)))),
+        }
+    }
+
+    /// An ndarray is host memory: only a struct, or a value without axes, is passed by its bytes.
+    fn add_ndarray(
+        &mut self,
+        position: usize,
+        parameter: Option<&Parameter>,
+        array: &Bound<'py, PyUntypedArray>,
+    ) -> PyResult<()> {
+        let bytes = array.len() * array.dtype().itemsize();
+        let is_struct =
+            matches!(parameter.map(|one| one.kind), Some(ParameterKind::Bytes(size)) if size == bytes && size != 8);
+        if array.ndim() == 0 || is_struct {
+            let (dtype, bytes) = values::bytes_of_numpy(array.as_any())?;
+            return self.add_bytes(position, parameter, Some(dtype), &bytes, array.as_any());
+        }
+        Err(PyTypeError::new_err(format!(
+            "{}: an ndarray is memory of the host, which a kernel does not read: pass PyGPU.In(x), Out(x) or InOut(x) to have \
+             it copied around the launch, or PyGPU.to_gpu(x)",
+            self.place(position, parameter)
+        )))
+    }
+
+    /// A value of which the bytes are known, and perhaps the dtype.
+    fn add_bytes(
+        &mut self,
+        position: usize,
+        parameter: Option<&Parameter>,
+        dtype: Option<DType>,
+        bytes: &[u8],
+        value: &Bound<'py, PyAny>,
+    ) -> PyResult<()> {
+        let wanted = match parameter.map(|parameter| parameter.kind) {
+            None | Some(ParameterKind::Unknown) => bytes.len(),
+            Some(ParameterKind::Bytes(size)) => size,
+            Some(ParameterKind::Pointer { .. }) => size_of::<usize>(),
+            Some(ParameterKind::Scalar(kind)) => {
+                if let Some(dtype) = dtype.filter(|dtype| !fits(kind, *dtype)) {
+                    return Err(self.refused_scalar(position, parameter, dtype, value));
+                }
+                DType::new(kind).itemsize()
+            }
+        };
+        if wanted != bytes.len() {
+            return Err(PyTypeError::new_err(format!(
+                "{}: {} has {} bytes, and the parameter {wanted}",
+                self.place(position, parameter),
+                value.get_type().fully_qualified_name()?,
+                bytes.len()
+            )));
+        }
+        self.arguments.push(bytes);
+        Ok(())
+    }
+
+    fn add_host(
+        &mut self,
+        position: usize,
+        parameter: Option<&Parameter>,
+        host: &Bound<'py, HostArgument>,
+    ) -> PyResult<()> {
+        let temporary = host.get().enter(host.py(), self.stream)?;
+        self.check_array(position, parameter, temporary.array())?;
+        values::push_address(&mut self.arguments, temporary.array().address());
+        self.host.push((temporary, access_of(parameter)));
+        Ok(())
+    }
+
+    /// A launch with arguments that must be kept alive or copied back.
+    #[cold]
+    fn finish(&mut self, py: Python<'_>, shape: &LaunchShape) -> PyResult<()> {
+        let (function, stream) = (self.function, self.stream);
+        let arguments = &mut self.arguments;
+        let mut uses: SmallVec<[Use<'_>; 8]> = self.uses.iter().copied().collect();
+        uses.extend(self.foreign.iter().map(|(array, access)| (&**array.allocation(), *access)));
+        uses.extend(self.host.iter().map(|(temporary, access)| (&**temporary.array().allocation(), *access)));
+        // SAFETY: as in `call`.
+        py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, &uses) })?;
+        drop(uses);
+        for (temporary, _) in &self.host {
+            temporary.leave(py, stream)?;
+        }
+        if !self.host.is_empty() {
+            // The host's values are there when the call returns, and the temporary memory is given back in order.
+            let host: Vec<Array> =
+                std::mem::take(&mut self.host).into_iter().map(|(one, _)| one.array().clone()).collect();
+            py.without_gil(|| {
+                let waited = stream.synchronize();
+                drop(host);
+                waited
+            })?;
+        } else if !stream.device().is_cpu() {
+            let kept = (std::mem::take(&mut self.foreign), std::mem::take(&mut self.owners));
+            py.without_gil(|| pending::keep_until_passed(stream, Box::new(kept)))?;
+        }
+        Ok(())
+    }
+
+    /// The kernel, the place and the parameter, for the beginning of an error.
+    #[cold]
+    fn place(&self, position: usize, parameter: Option<&Parameter>) -> String {
+        let told = parameter.map(ToString::to_string).filter(|text| !text.is_empty());
+        let told = told.map_or_else(String::new, |text| format!(" ({text})"));
+        format!("{}(): argument {}{told}", self.function.name(), position + 1)
+    }
+
+    /// An error with the place in front.
+    #[cold]
+    fn within(&self, py: Python<'_>, position: usize, parameter: Option<&Parameter>, error: &PyErr) -> PyErr {
+        let text = format!("{}: {}", self.place(position, parameter), error.value(py));
+        PyErr::from_type(error.get_type(py), text)
+    }
+}
+
+/// The address that an object of another library stands for: `gpudata` or `ptr`.
+fn pointer_of(value: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
+    let py = value.py();
+    if let Some(memory) = value.getattr_opt(intern!(py, "gpudata"))? {
+        return if memory.is_none() { Ok(Some(0)) } else { foreign::address_of(&memory).map(Some) };
+    }
+    let has_pointer = value.getattr_opt(intern!(py, "ptr"))?.is_some_and(|pointer| !pointer.is_callable());
+    let is_number = values::is_index(value) || value.hasattr(intern!(py, "__int__"))?;
+    if has_pointer || is_number { foreign::address_of(value).map(Some) } else { Ok(None) }
+}

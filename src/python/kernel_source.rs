@@ -1,0 +1,135 @@
+//! What Python gives as a kernel's source: a text, an image, a file; and the options beside it.
+
+use std::path::PathBuf;
+
+use pyo3::exceptions::{PyTypeError, PyUserWarning, PyValueError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyBytes, PyString};
+
+use super::device as device_argument;
+use super::gil::WithoutGil;
+use crate::backend::{BackendKind, LoadOptions};
+use crate::device::Device;
+use crate::kernel::{self, Declarations, Module, Source};
+
+/// What a file holds, by the end of its name.
+const TEXTS: [&str; 7] = ["cu", "cuh", "hip", "cpp", "cc", "c", "txt"];
+
+/// A source or an image.
+pub(super) enum Given {
+    Text(String, String),
+    Image(Vec<u8>),
+}
+
+/// Reads the first argument of `Kernel` and `Module`.
+pub(super) fn given(source: &Bound<'_, PyAny>) -> PyResult<Given> {
+    if let Ok(text) = source.cast::<PyString>() {
+        return Ok(Given::Text(text.to_str()?.to_owned(), "kernel.cu".to_owned()));
+    }
+    if let Ok(bytes) = source.cast::<PyBytes>() {
+        return Ok(Given::Image(bytes.as_bytes().to_vec()));
+    }
+    if let Ok(bytes) = source.cast::<PyByteArray>() {
+        return Ok(Given::Image(bytes.to_vec()));
+    }
+    if !source.hasattr(intern!(source.py(), "__fspath__"))? {
+        let class = source.get_type().fully_qualified_name()?;
+        return Err(PyTypeError::new_err(format!(
+            "a kernel's source is a text (str), an image (bytes: cubin, PTX, fatbin), or the path of a file with either, not \
+             {class}"
+        )));
+    }
+    let path: PathBuf = source.extract()?;
+    let suffix = path.extension().map(|suffix| suffix.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    let bytes = source.py().without_gil(|| std::fs::read(&path));
+    let bytes = bytes
+        .map_err(|error| PyErr::from(std::io::Error::new(error.kind(), format!("{}: {error}", path.display()))))?;
+    if !TEXTS.contains(&suffix.as_str()) {
+        return Ok(Given::Image(bytes));
+    }
+    let text =
+        String::from_utf8(bytes).map_err(|_| PyValueError::new_err(format!("{} is no UTF-8 text", path.display())))?;
+    Ok(Given::Text(text, path.display().to_string()))
+}
+
+/// Options: a list of texts, or one text that is split at blanks.
+pub(super) fn options(options: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<String>> {
+    let Some(options) = options.filter(|options| !options.is_none()) else { return Ok(Vec::new()) };
+    if options.cast::<PyString>().is_ok() {
+        return options.py().import("shlex")?.getattr("split")?.call1((options,))?.extract();
+    }
+    let texts = options.try_iter()?.map(|option| {
+        let option = option?;
+        option.extract::<String>().map_err(|_| {
+            PyTypeError::new_err(format!("options are texts such as '-std=c++17', and {option:?} is none"))
+        })
+    });
+    texts.collect()
+}
+
+/// Where the compiler's library may be, as Python knows it.
+pub(super) fn hints(py: Python<'_>, kind: BackendKind) -> PyResult<Vec<PathBuf>> {
+    if kind != BackendKind::Cuda {
+        return Ok(Vec::new());
+    }
+    py.import(intern!(py, "PyGPU._nvrtc_files"))?.getattr(intern!(py, "candidates"))?.call0()?.extract()
+}
+
+/// What `Kernel` and `Module` have in common.
+pub(super) struct Request<'a, 'py> {
+    pub(super) source: &'a Bound<'py, PyAny>,
+    pub(super) instances: Vec<String>,
+    pub(super) options: Option<&'a Bound<'py, PyAny>>,
+    pub(super) compiler: Option<String>,
+    pub(super) extern_c: bool,
+    pub(super) cache: bool,
+    pub(super) device: Option<&'a Bound<'py, PyAny>>,
+}
+
+impl Request<'_, '_> {
+    /// The loaded module, and the names of the kernels that its source declares.
+    pub(super) fn load(self, py: Python<'_>) -> PyResult<(Module, Vec<String>)> {
+        let device = device_argument::from_argument(py, self.device)?;
+        let options = options(self.options)?;
+        match given(self.source)? {
+            Given::Image(image) => Ok((load_image(py, device, image, &options)?, Vec::new())),
+            Given::Text(text, name) => {
+                let names = Declarations::read(&text, &[]).described();
+                let source = Source {
+                    text,
+                    name,
+                    options,
+                    instances: self.instances,
+                    extern_c: self.extern_c,
+                    compiler: self.compiler,
+                    uncached: !self.cache,
+                };
+                Ok((load_source(py, device, source)?, names))
+            }
+        }
+    }
+}
+
+fn load_image(py: Python<'_>, device: Device, image: Vec<u8>, options: &[String]) -> PyResult<Module> {
+    if !options.is_empty() {
+        return Err(PyValueError::new_err(format!(
+            "an image is compiled already: {} has no effect",
+            options.join(" ")
+        )));
+    }
+    Ok(py.without_gil(|| Module::of_image(device, image, &LoadOptions::default()))?)
+}
+
+fn load_source(py: Python<'_>, device: Device, source: Source) -> PyResult<Module> {
+    let hints = if source.compiler.is_none() { hints(py, device.kind())? } else { Vec::new() };
+    let module = py.without_gil(|| {
+        let built = kernel::build(device, &source, &hints)?;
+        Module::of_source(device, source, built)
+    })?;
+    if module.log().contains("warning") {
+        let text = std::ffi::CString::new(module.log().replace('\0', " "))?;
+        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 1)?;
+    }
+    Ok(module)
+}

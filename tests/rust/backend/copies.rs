@@ -1,0 +1,94 @@
+//! What every driver's copies and fills must do, whichever calls they are made of: what the CPU backend does.
+
+use pygpu::backend::*;
+use pygpu::error::Error;
+
+const S: StreamHandle = StreamHandle::DEFAULT;
+
+/// Distance of rows and of planes.
+type Pitches = (usize, usize);
+
+/// Device memory with these bytes.
+fn place(backend: &dyn Backend, values: &[u8]) -> Address {
+    let address = backend.allocate(0, values.len()).unwrap();
+    let source = values.as_ptr() as usize;
+    unsafe { backend.copy(0, Direction::HostToDevice, address, source, values.len(), S).unwrap() };
+    address
+}
+
+/// The bytes of device memory, which is given back.
+fn fetch(backend: &dyn Backend, address: Address, bytes: usize) -> Vec<u8> {
+    let mut values = vec![0; bytes];
+    let target = values.as_mut_ptr() as usize;
+    unsafe {
+        backend.copy(0, Direction::DeviceToHost, target, address, bytes, S).unwrap();
+        backend.free(0, address, bytes).unwrap();
+    }
+    values
+}
+
+/// What a box copied from counted bytes makes of a target of zeros.
+fn copied(backend: &dyn Backend, direction: Direction, to: Pitches, from: Pitches, extent: Extent) -> Vec<u8> {
+    let source: Vec<u8> = (0..=255).cycle().take(4096).collect();
+    let mut target = vec![0; 4096];
+    let (device_source, device_target) = (place(backend, &source), place(backend, &target));
+    let (host_source, host_target) = (source.as_ptr() as usize, target.as_mut_ptr() as usize);
+    let (first_source, first_target) = match direction {
+        Direction::HostToDevice => (host_source, device_target),
+        Direction::DeviceToHost => (device_source, host_target),
+        Direction::DeviceToDevice => (device_source, device_target),
+    };
+    let to = Pitched { address: first_target + 7, row_pitch: to.0, plane_pitch: to.1 };
+    let from = Pitched { address: first_source + 3, row_pitch: from.0, plane_pitch: from.1 };
+    unsafe { backend.copy_pitched(0, direction, to, from, extent, S).unwrap() };
+    assert_eq!(fetch(backend, device_source, 4096), source);
+    let on_device = fetch(backend, device_target, 4096);
+    if direction == Direction::DeviceToHost { target } else { on_device }
+}
+
+/// Every shape of box that the driver is called for in its own way, in every direction, against the CPU backend.
+pub fn boxes(gpu: &dyn Backend) {
+    let cpu = by_name("cpu").unwrap();
+    // The fake's largest pitch is 64.
+    let cases: [(Pitches, Pitches, (usize, usize, usize)); 9] = [
+        ((8, 40), (8, 40), (8, 5, 3)),
+        ((16, 96), (24, 120), (8, 5, 3)),
+        ((16, 100), (24, 130), (8, 5, 3)),
+        ((65, 325), (24, 120), (8, 5, 3)),
+        ((16, 80), (24, 120), (8, 5, 3)),
+        ((8, 64), (8, 40), (8, 5, 3)),
+        ((3, 32), (5, 16), (8, 1, 3)),
+        ((16, 0), (9, 0), (8, 5, 1)),
+        ((16, 0), (9, 0), (8, 0, 1)),
+    ];
+    for (to, from, (width, height, depth)) in cases {
+        let extent = Extent { width, height, depth };
+        for direction in [Direction::HostToDevice, Direction::DeviceToHost, Direction::DeviceToDevice] {
+            let (found, wanted) = (copied(gpu, direction, to, from, extent), copied(cpu, direction, to, from, extent));
+            assert!(found == wanted, "{to:?} {from:?} {extent:?} {direction:?}");
+        }
+    }
+    let (source, target) = (place(gpu, &[1, 2, 3]), place(gpu, &[0; 3]));
+    unsafe { gpu.copy_peer(1, target, 0, source, 3, S).unwrap() };
+    assert_eq!((fetch(gpu, target, 3), fetch(gpu, source, 3)), (vec![1, 2, 3], vec![1, 2, 3]));
+    let huge = Pitched { address: 8, row_pitch: usize::MAX / 2, plane_pitch: 0 };
+    let extent = Extent { width: 8, height: 9, depth: 1 };
+    let refused = unsafe { gpu.copy_pitched(0, Direction::DeviceToDevice, huge, huge, extent, S) };
+    assert!(matches!(refused, Err(Error::Value(_))));
+}
+
+pub fn fills(gpu: &dyn Backend) {
+    let cpu = by_name("cpu").unwrap();
+    for pattern in [Pattern::U8(3), Pattern::U16(0x0102), Pattern::U32(0x0102_0304), Pattern::U32(0)] {
+        for (pitch, count, height) in [(32, 4, 5), (16, 4, 5), (128, 4, 5), (0, 7, 1), (16, 0, 5), (16, 4, 0)] {
+            let [found, wanted] = [gpu, cpu].map(|backend| {
+                let target = place(backend, &[0xaa; 2048]);
+                unsafe { backend.fill(0, target, pitch, pattern, count, height, S).unwrap() };
+                fetch(backend, target, 2048)
+            });
+            assert!(found == wanted, "{pattern:?} {pitch} {count} {height}");
+        }
+    }
+    let refused = unsafe { gpu.fill(0, 8, usize::MAX / 2, Pattern::U8(1), 1, 9, S) };
+    assert!(matches!(refused, Err(Error::Value(_))));
+}

@@ -1,0 +1,181 @@
+/* A HIP runtime that is none: two devices of host memory whose streams are always done. Written by hand against AMD's
+ * documented interface, without its headers, so that a wrong order of arguments or a wrong structure on the Rust side shows.
+ * -D options make it refuse or older: INIT, COUNT, COUNT_CODE, INCOMPLETE, VERSION, OLD (HIP 5). */
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef VERSION
+#ifdef OLD
+#define VERSION 50221153
+#else
+#define VERSION 60443483
+#endif
+#endif
+#ifndef INIT
+#define INIT 0
+#endif
+#ifndef COUNT
+#define COUNT 2
+#endif
+#ifndef COUNT_CODE
+#define COUNT_CODE 0
+#endif
+typedef size_t Size;
+typedef unsigned Code;
+/* Device addresses carry a mark that no host address has, so that one in place of the other is refused. */
+#define MARK ((Size)1 << 60)
+static void *mark(void *p) { return (void *)((Size)p | MARK); }
+static void *on_device(const void *p) { return (Size)p & MARK ? (void *)((Size)p & ~MARK) : NULL; }
+static void *on_host(const void *p) { return (Size)p & MARK ? NULL : (void *)p; }
+
+static __thread int device;
+static __thread Code last;
+static __thread int switches;
+/* Every call whose code another library of the thread may ask for goes through here. */
+static Code say(Code code) { if (code) last = code; return code; }
+Code hipGetLastError(void) { Code code = last; last = 0; return code; }
+/* Only for the tests. */
+Code fake_last_error(void) { return last; }
+int fake_switches(void) { return switches; }
+
+Code hipInit(unsigned f) { return say(f ? 1 : INIT); }
+Code hipRuntimeGetVersion(int *v) { *v = VERSION; return 0; }
+const char *hipGetErrorName(Code c) {
+    return c == 100 ? "hipErrorNoDevice" : c == 101 ? "hipErrorInvalidDevice" : c == 700 ? "hipErrorIllegalAddress" : c == 911 ? NULL : "hipErrorUnknown";
+}
+const char *hipGetErrorString(Code c) { return c == 700 ? "an illegal memory access" : hipGetErrorName(c); }
+Code hipGetDeviceCount(int *n) { *n = COUNT; return say(COUNT_CODE); }
+Code hipGetDevice(int *d) { *d = device; return 0; }
+Code hipSetDevice(int d) { switches++; if (d < 0 || d >= COUNT) return say(101); device = d; return 0; }
+Code hipDeviceSynchronize(void) { return 0; }
+static int resets[2];
+Code hipDeviceReset(void) { resets[device]++; return 0; }
+int fake_resets(int d) { return resets[d]; }
+Code hipDeviceGetName(char *s, int n, int d) { snprintf(s, (Size)n, "Fake %d", d); return 0; }
+Code hipDeviceGetUuid(char *u, int d) { memset(u, d + 1, 16); return 0; }
+Code hipDeviceTotalMem(Size *b, int d) { (void)d; *b = (Size)1 << 34; return 0; }
+Code hipDeviceGetAttribute(int *v, int a, int d) {
+    if (d < 0 || d >= COUNT) return say(101);
+    switch (a) {
+    case 23: *v = 9; break;       /* major */
+    case 61: *v = d; break;       /* minor */
+    case 58: *v = 64; break;      /* the largest pitch */
+#ifdef OLD
+    case 5: return say(1);        /* no clock */
+#endif
+    case 88: *v = d == 0; break;  /* pools */
+    case 66: *v = 0; break;       /* pageable memory by the host's page tables */
+    default: *v = a;
+    }
+    return 0;
+}
+#ifndef OLD
+Code hipGetDevicePropertiesR0600(char *p, int d) { memset(p, 'x', 1472); snprintf(p + 1160, 256, "gfx90%d:sramecc+", d); return 0; }
+#endif
+Code hipGetDeviceProperties(char *p, int d) { memset(p, 'x', 792); snprintf(p + 396, 256, "gfx80%d", d); return 0; }
+Code hipDeviceCanAccessPeer(int *c, int d, int p) { *c = d != p; return 0; }
+Code hipDeviceEnablePeerAccess(int p, unsigned f) { return say(f || p == device ? 1 : 704); }
+
+Code hipMemGetInfo(Size *f, Size *t) { *f = 1000 + (Size)device; *t = 2000; return 0; }
+#ifndef INCOMPLETE
+Code hipMalloc(void **p, Size n) { if (n >> 40) return say(2); *p = mark(malloc(n)); return 0; }
+#endif
+Code hipFree(void *p) { free(on_device(p)); return say(on_device(p) ? 0 : 1); }
+Code hipHostMalloc(void **p, Size n, unsigned f) { if (n >> 40) return say(2); *p = malloc(n); return say(f & ~7u ? 1 : 0); }
+Code hipHostFree(void *p) { free(p); return 0; }
+Code hipHostRegister(void *p, Size n, unsigned f) { return say(!p || !n || f & ~3u ? 1 : 0); }
+Code hipHostUnregister(void *p) { return say(p ? 0 : 1); }
+struct Attributes { unsigned type; int device; void *on_device, *on_host; int managed; unsigned flags; };
+/* Low addresses tell what they are: 1 host, 2 device 1, 3 managed, 4 managed by its kind alone. */
+Code hipPointerGetAttributes(struct Attributes *a, const void *p) {
+#ifdef OLD
+    static const unsigned types[] = { 0, 0, 1, 1, 4 };
+    if ((Size)p > 4) return say(1);
+#else
+    static const unsigned types[] = { 0, 1, 2, 2, 3 };
+#endif
+    memset(a, 0, sizeof *a);
+    if ((Size)p <= 4) a->type = types[(Size)p];
+    a->device = (Size)p == 2 ? 1 : -2;
+    a->managed = (Size)p == 3;
+    return 0;
+}
+
+struct PoolProps { int alloc, handles, location, id; void *security; char reserved[64]; };
+static Size pool[9];
+Code hipMemPoolCreate(void **p, const struct PoolProps *q) {
+    for (Size i = 0; i < sizeof q->reserved; i++) if (q->reserved[i]) return say(1);
+    *p = pool;
+    return say(q->alloc == 1 && q->handles == 0 && q->location == 1 && q->id == device && !q->security ? 0 : 1);
+}
+Code hipMemPoolDestroy(void *p) { return say(p == pool ? 0 : 1); }
+struct Access { int location, id, flags; };
+/* Exactly the other device, and for reading and writing: the pool cannot be made with less. */
+Code hipMemPoolSetAccess(void *p, const struct Access *a, Size n) {
+    return say(p == pool && n == 1 && a->location == 1 && a->id == 1 && a->flags == 3 ? 0 : 1);
+}
+Code hipMemPoolSetAttribute(void *p, int a, void *v) { pool[a] = *(Size *)v; return say(p == pool ? 0 : 1); }
+Code hipMemPoolGetAttribute(void *p, int a, void *v) { *(Size *)v = a == 4 ? pool[a] : (Size)a * 10; return say(p == pool ? 0 : 1); }
+Code hipMemPoolTrimTo(void *p, Size n) { return say(p == pool && n == pool[4] ? 0 : 1); }
+Code hipMallocFromPoolAsync(void **p, Size n, void *q, void *s) { (void)s; if (n >> 40) return say(2); *p = mark(malloc(n)); return say(q == pool ? 0 : 1); }
+Code hipFreeAsync(void *p, void *s) { (void)s; free(on_device(p)); return say(on_device(p) ? 0 : 1); }
+
+static Code move(void *to, const void *from, Size n, void *s) { if ((Size)s == 0x700) return say(700); if (!to || !from) return say(1); memmove(to, from, n); return 0; }
+/* 1 from the host to the device, 2 back, 3 within the device. */
+static char *source(const void *p, int kind) { return kind == 1 ? on_host(p) : kind == 2 || kind == 3 ? on_device(p) : NULL; }
+static char *target(void *p, int kind) { return kind == 2 ? on_host(p) : kind == 1 || kind == 3 ? on_device(p) : NULL; }
+Code hipMemcpyAsync(void *to, const void *from, Size n, int kind, void *s) { return move(target(to, kind), source(from, kind), n, s); }
+Code hipMemcpyPeerAsync(void *to, int tod, const void *from, int fromd, Size n, void *s) {
+    return fromd == device && tod != fromd ? move(on_device(to), on_device(from), n, s) : say(1);
+}
+static int planes;
+int fake_planes(void) { return planes; }
+Code hipMemcpy2DAsync(void *to, Size top, const void *from, Size fromp, Size width, Size height, int kind, void *s) {
+    char *t = target(to, kind); const char *f = source(from, kind);
+    planes++;
+    if (top > 64 || fromp > 64 || top < width || fromp < width || !t || !f) return say(1);
+    for (Size i = 0; i < height; i++) {
+        Code code = move(t + i * top, f + i * fromp, width, s);
+        if (code) return code;
+    }
+    return 0;
+}
+struct Side { void *array; Size x, y, z; void *p; Size pitch, xsize, ysize; };
+struct Copy { struct Side from, to; Size width, height, depth; int kind; };
+Code hipMemcpy3DAsync(const struct Copy *c, void *s) {
+    const struct Side *f = &c->from, *t = &c->to;
+    if (f->array || t->array || f->x || f->y || f->z || t->x || t->y || t->z || f->ysize < c->height || t->ysize < c->height) return say(1);
+    for (Size i = 0; i < c->depth; i++) {
+        Code code = hipMemcpy2DAsync((char *)t->p + i * t->ysize * t->pitch, t->pitch, (char *)f->p + i * f->ysize * f->pitch, f->pitch, c->width, c->height, c->kind, s);
+        if (code) return code;
+    }
+    return 0;
+}
+static Code set(void *to, Size pitch, const void *v, Size size, Size n, Size h) {
+    char *first = on_device(to);
+    if (pitch > 64 || !first) return say(1);
+    for (Size i = 0; i < h; i++) for (Size j = 0; j < n; j++) memcpy(first + i * pitch + j * size, v, size);
+    return 0;
+}
+Code hipMemsetD8Async(void *p, unsigned char v, Size n, void *s) { (void)s; return set(p, 0, &v, 1, n, 1); }
+Code hipMemsetD16Async(void *p, unsigned short v, Size n, void *s) { (void)s; return set(p, 0, &v, 2, n, 1); }
+Code hipMemsetD32Async(void *p, int v, Size n, void *s) { (void)s; return set(p, 0, &v, 4, n, 1); }
+Code hipMemset2DAsync(void *p, Size q, int v, Size n, Size h, void *s) { char byte = (char)v; (void)s; return set(p, q, &byte, 1, n, h); }
+
+/* Streams and events are 0x1000 + 0x100 * device + flags; 0x600 is never done. */
+Code hipStreamCreateWithPriority(void **s, unsigned f, int p) { *s = (void *)(Size)(0x1000 + 0x100 * device + f); return say(p > 0 ? 1 : 0); }
+Code hipStreamDestroy(void *s) { return say(s ? 0 : 400); }
+Code hipStreamSynchronize(void *s) { return say((Size)s == 0x700 ? 700 : 0); }
+Code hipStreamQuery(void *s) { return say((Size)s == 0x600 ? 600 : (Size)s == 0x700 ? 700 : 0); }
+Code hipStreamWaitEvent(void *s, void *e, unsigned f) { (void)s; return say(f || !e ? 400 : 0); }
+#ifndef OLD
+Code hipStreamGetDevice(void *s, int *d) { *d = (int)(((Size)s - 0x1000) >> 8); return 0; }
+#endif
+Code hipEventCreateWithFlags(void **e, unsigned f) { *e = (void *)(Size)(0x1000 + 0x100 * device + f); return 0; }
+Code hipEventDestroy(void *e) { return say(e ? 0 : 400); }
+Code hipEventRecord(void *e, void *s) { (void)s; return say((((Size)e - 0x1000) >> 8) == (Size)device ? 0 : 400); }
+Code hipEventQuery(void *e) { return say((Size)e == 0x600 ? 600 : 0); }
+Code hipEventSynchronize(void *e) { return say(e ? 0 : 400); }
+Code hipEventElapsedTime(float *t, void *a, void *b) { *t = (float)((Size)b - (Size)a); return 0; }
