@@ -75,7 +75,8 @@ pub fn build(compiler: &CxxCompiler, request: &Build<'_>) -> Result<(Vec<u8>, St
         // For the lines that the compiler shows below its messages, and for a debugger.
         fs::write(place.join(request.name), request.source).map_err(machine("the source cannot be written"))?;
     }
-    let run = Run { compiler, place, options: request.options };
+    let options: Vec<String> = request.options.iter().filter(|option| definition(option).is_none()).cloned().collect();
+    let run = Run { compiler, place, options: &options };
     // The scheduler does not depend on the source: it is compiled meanwhile.
     let scheduler = run.command(&["-c", "include/pygpu_cpu/runtime.cpp", "-o", "runtime.o"]).spawn();
     let image = run.compile(request);
@@ -99,11 +100,24 @@ pub fn build(compiler: &CxxCompiler, request: &Build<'_>) -> Result<(Vec<u8>, St
     Ok((image, log))
 }
 
+/// The line of a source that says what an option defines. On the command line it would reach into the headers, in which
+/// `-DN=7` breaks every template of an `N`; what speaks to the headers themselves stays there.
+fn definition(option: &str) -> Option<String> {
+    let for_headers = |name: &str| name.starts_with("PYGPU_CPU_") || name == "NDEBUG" || name.starts_with("NDEBUG=");
+    if let Some(name) = option.strip_prefix("-U").filter(|name| !name.is_empty() && !for_headers(name)) {
+        return Some(format!("#undef {name}\n"));
+    }
+    let text = option.strip_prefix("-D").filter(|text| !text.is_empty() && !for_headers(text))?;
+    let (name, value) = text.split_once('=').unwrap_or((text, "1"));
+    Some(format!("#define {name} {value}\n"))
+}
+
 /// The source behind the header, with the user's line numbers.
 fn unit(request: &Build<'_>) -> String {
+    let definitions: String = request.options.iter().filter_map(|option| definition(option)).collect();
     let name = request.name.replace('\\', "\\\\").replace('"', "\\\"");
     let includes: String = request.force_include.iter().map(|file| format!("#include \"{file}\"\n")).collect();
-    format!("#include <pygpu_cpu.h>\n{includes}#line 1 \"{name}\"\n{}\n", request.source)
+    format!("#include <pygpu_cpu.h>\n{definitions}{includes}#line 1 \"{name}\"\n{}\n", request.source)
 }
 
 fn text(output: &Output) -> String {

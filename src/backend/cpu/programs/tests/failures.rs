@@ -104,6 +104,7 @@ fn options_reach_the_compiler_and_a_wrong_one_is_told() {
     ];
     let source = "__global__ void k(int *o) { int unused; *o = N; }";
     let compiled = try_compile(source, &options, &[]).unwrap();
+    // A definition does not reach into the headers, where N is a template's parameter.
     assert!(compiled.log.contains("kernel.cu:1") && compiled.log.contains("unused"), "{}", compiled.log);
     let wrong = [CompileOption::Own("--no-such-option".into())];
     let Err(Error::Compile(error)) = try_compile(source, &wrong, &[]) else { panic!("it compiled") };

@@ -121,7 +121,7 @@ __global__ void says(int n) { printf("thread %d of %d\n", (int)threadIdx.x, n); 
 template <class T, int N> __device__ __forceinline__ T power(T v) { return N == 0 ? T(1) : v * power<T, N ? N - 1 : 0>(v); }
 template <class T> __global__ void cube(T *o) { o[threadIdx.x] = power<T, 3>(o[threadIdx.x]); }
 namespace deep { template <class T, class U> __global__ void convert(T *o, U *) { o[threadIdx.x] = T(sizeof(U)); } __global__ void plain(int *o) { *o = 3; } }
-#define KERNEL(name, T) __global__ void add_##name(T *o) { o[threadIdx.x] += T(threadIdx.x); }
+#define KERNEL(name, T) __global__ void add_##name(T *o) { o[threadIdx.x] += (T)threadIdx.x; }
 KERNEL(f32, float) KERNEL(i64, long long)
 #if 0
 __global__ void left_out(int *o) {}
