@@ -18,10 +18,13 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 RUST_SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find src -type f 2>/dev/null)
 GPU_ENVIRONMENT = PYTHONPATH=$(CURDIR)/build/gpu-package$${PYTHONPATH:+:$$PYTHONPATH} PYGPU_BACKEND=cuda
+ON_SIMULATED_CUDA = LD_LIBRARY_PATH=$(CURDIR)/build/simulated$${LD_LIBRARY_PATH:+:$$LD_LIBRARY_PATH} PYGPU_BACKEND=cuda
 # A surrounding conda environment would make maturin refuse to choose between the two.
 MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin
 
-.PHONY: help demo test check wheel gpu-test gpu-sanitize gpu-bench .gpu-package bench clean distclean
+SIMULATED := --manifest-path tests/simulated_driver/Cargo.toml --target-dir build/simulated/target
+
+.PHONY: help demo test check wheel gpu-test gpu-sanitize gpu-bench .gpu-package .simulated-drivers bench clean distclean
 .DELETE_ON_ERROR:
 
 help: ## Show this list
@@ -30,14 +33,18 @@ help: ## Show this list
 demo: .venv/.extension-release ## Install into .venv and run the main job on a real file, on whatever device there is
 	$(BIN)/python examples/demo.py
 
-test: .venv/.extension-dev .venv/.group-test ## Rust tests without Python, then the Python tests
+test: .venv/.extension-dev .venv/.group-test .simulated-drivers ## Rust tests without Python, then the Python tests, on the CPU and on a simulated CUDA driver
 	cargo test --no-default-features
+	cargo test --locked $(SIMULATED)
 	$(BIN)/python -m pytest tests docs README.md --ignore=tests/gpu $(PYTEST_ARGS)
+	$(ON_SIMULATED_CUDA) $(BIN)/python -m pytest tests --ignore=tests/gpu $(PYTEST_ARGS)
 
 check: .venv/.extension-dev .venv/.group-check .tools/.cargo-deny-$(CARGO_DENY_VERSION) ## Formatting, lints, types, stubs, licences
 	cargo fmt --check
 	cargo clippy --locked --all-targets -- -D warnings
 	cargo clippy --locked --all-targets --no-default-features -- -D warnings
+	cargo fmt --check --all --manifest-path tests/simulated_driver/Cargo.toml
+	cargo clippy --locked --all-targets $(SIMULATED) -- -D warnings
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
@@ -73,6 +80,11 @@ gpu-bench: .gpu-package ## Run the Python benchmarks with the wheel in dist/, be
 	@ls dist/*.whl > /dev/null 2>&1 || { echo "no wheel in dist/: run 'make wheel' where there is Rust"; exit 1; }
 	rm -rf build/gpu-package
 	$(PYTHON) -m pip install --quiet --no-deps --no-index --target build/gpu-package dist/*.whl
+
+# Copied, not linked: a driver that a process has open must not change under it. Cargo knows whether there is anything to do.
+.simulated-drivers:
+	cargo build --quiet --locked $(SIMULATED)
+	cp --remove-destination build/simulated/target/debug/libsimulated_cuda.so build/simulated/libcuda.so.1
 
 bench: .venv/.extension-release ## Rust and Python benchmarks, each against its peer in one run
 	cargo bench --no-default-features

@@ -286,6 +286,7 @@ def test_a_fill_value_is_a_byte(value: int) -> None:
 
 
 @gpu_only
+@pytest.mark.provokes_findings
 def test_a_wrong_kind_is_refused_by_the_driver() -> None:
     values = np.zeros(64, np.uint8)
     with pytest.raises(PyGPU.CudaError) as caught:

@@ -1,0 +1,62 @@
+//! A vector clock: how far into each stream's work something is ordered behind.
+//!
+//! Streams that are not in it are at 0. Kept small by dropping what the host knows to be done (see `State::learn`).
+
+/// For each stream that matters, the number of its last operation that is ordered before.
+#[derive(Clone, Default, Debug, PartialEq, Eq)]
+pub struct Clock(Vec<(u64, u64)>);
+
+impl Clock {
+    /// The number of the last operation of `stream` that is ordered before.
+    pub fn at(&self, stream: u64) -> u64 {
+        self.0.binary_search_by_key(&stream, |entry| entry.0).map_or(0, |place| self.0[place].1)
+    }
+
+    /// Orders behind one more operation.
+    pub fn raise(&mut self, stream: u64, number: u64) {
+        if number == 0 {
+            return;
+        }
+        match self.0.binary_search_by_key(&stream, |entry| entry.0) {
+            Ok(place) => self.0[place].1 = self.0[place].1.max(number),
+            Err(place) => self.0.insert(place, (stream, number)),
+        }
+    }
+
+    /// Orders behind everything that `other` is behind.
+    pub fn join(&mut self, other: &Self) {
+        for &(stream, number) in &other.0 {
+            self.raise(stream, number);
+        }
+    }
+
+    /// Drops the entries that say nothing any more.
+    pub fn retain(&mut self, keep: impl Fn(u64, u64) -> bool) {
+        self.0.retain(|&(stream, number)| keep(stream, number));
+    }
+
+    /// The entries.
+    pub fn entries(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.0.iter().copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(missing_docs)]
+    use super::*;
+
+    #[test]
+    fn joining_takes_the_later_of_each_stream() {
+        let (mut a, mut b) = (Clock::default(), Clock::default());
+        a.raise(1, 5);
+        a.raise(3, 1);
+        b.raise(3, 4);
+        b.raise(2, 2);
+        a.join(&b);
+        assert_eq!(a.entries().collect::<Vec<_>>(), [(1, 5), (2, 2), (3, 4)]);
+        assert_eq!((a.at(3), a.at(9)), (4, 0));
+        a.retain(|stream, _| stream != 3);
+        assert_eq!(a.at(3), 0);
+    }
+}

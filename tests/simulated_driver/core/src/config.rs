@@ -1,0 +1,130 @@
+//! What the environment says when the driver starts.
+
+use std::path::PathBuf;
+
+use crate::fault::Fault;
+
+/// Everything that can be chosen before the first call.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// `PYGPU_SIM_DEVICES`: how many devices.
+    pub devices: usize,
+    /// `PYGPU_SIM_MEMORY`: bytes of each device.
+    pub memory: u64,
+    /// `PYGPU_SIM_DELAY_US`: microseconds before each operation, `200` or, at random, `0-200`.
+    pub delay: Delay,
+    /// `PYGPU_SIM_SEED`: of the random delays.
+    pub seed: u64,
+    /// `PYGPU_SIM_FAULT`: calls that fail, `name:nth:code[:times|sticky|async]`, separated by commas.
+    pub faults: Vec<Fault>,
+    /// `PYGPU_SIM_REPORT`: a file to which the findings are appended at exit, one JSON object a line.
+    pub report: Option<PathBuf>,
+    /// `PYGPU_SIM_QUARANTINE`: bytes of freed memory that rest before they are given out again.
+    pub quarantine: u64,
+    /// What could not be understood of all this.
+    pub mistakes: Vec<String>,
+}
+
+/// Microseconds before an operation, chosen between the two.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Delay {
+    /// At least.
+    pub least: u64,
+    /// At most.
+    pub most: u64,
+}
+
+impl Delay {
+    /// Always the same.
+    pub fn of(microseconds: u64) -> Self {
+        Self { least: microseconds, most: microseconds }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        match text.split_once('-') {
+            Some((least, most)) => {
+                let delay = Self { least: least.parse().ok()?, most: most.parse().ok()? };
+                (delay.least <= delay.most).then_some(delay)
+            }
+            None => text.parse().ok().map(Self::of),
+        }
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            devices: 2,
+            memory: 2 << 30,
+            delay: Delay::default(),
+            seed: 0,
+            faults: Vec::new(),
+            report: None,
+            quarantine: 16 << 20,
+            mistakes: Vec::new(),
+        }
+    }
+}
+
+/// More devices than anybody simulates, and few enough for their address space.
+const MOST_DEVICES: usize = 16;
+
+impl Config {
+    /// From variables; what is not understood is kept as a mistake and its default used.
+    pub fn from_variables(get: impl Fn(&str) -> Option<String>) -> Self {
+        let mut config = Self::default();
+        let mut mistakes = Vec::new();
+        let mut read = |name: &str, set: &mut dyn FnMut(&str) -> bool| {
+            if let Some(text) = get(name).filter(|text| !text.is_empty())
+                && !set(text.trim())
+            {
+                mistakes.push(format!("{name}={text} is not understood"));
+            }
+        };
+        read("PYGPU_SIM_DEVICES", &mut |text| {
+            store(&mut config.devices, text.parse().ok().filter(|&count| count <= MOST_DEVICES))
+        });
+        read("PYGPU_SIM_MEMORY", &mut |text| store(&mut config.memory, text.parse().ok()));
+        read("PYGPU_SIM_DELAY_US", &mut |text| store(&mut config.delay, Delay::parse(text)));
+        read("PYGPU_SIM_SEED", &mut |text| store(&mut config.seed, text.parse().ok()));
+        read("PYGPU_SIM_QUARANTINE", &mut |text| store(&mut config.quarantine, text.parse().ok()));
+        read("PYGPU_SIM_REPORT", &mut |text| store(&mut config.report, Some(Some(PathBuf::from(text)))));
+        read("PYGPU_SIM_FAULT", &mut |text| {
+            store(&mut config.faults, text.split(',').map(Fault::parse).collect::<Option<Vec<_>>>())
+        });
+        config.mistakes = mistakes;
+        config
+    }
+}
+
+fn store<T>(target: &mut T, value: Option<T>) -> bool {
+    let understood = value.is_some();
+    if let Some(value) = value {
+        *target = value;
+    }
+    understood
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(missing_docs)]
+    use super::*;
+
+    #[test]
+    fn variables_are_read_and_nonsense_is_told() {
+        let config = Config::from_variables(|name| {
+            let value = match name {
+                "PYGPU_SIM_DEVICES" => "3",
+                "PYGPU_SIM_DELAY_US" => "5-9",
+                "PYGPU_SIM_MEMORY" => "lots",
+                "PYGPU_SIM_FAULT" => "cuMemAlloc_v2:2:2,cuStreamQuery:1:700:sticky",
+                _ => return None,
+            };
+            Some(value.to_owned())
+        });
+        assert_eq!((config.devices, config.memory), (3, 2 << 30));
+        assert_eq!(config.delay, Delay { least: 5, most: 9 });
+        assert_eq!(config.faults.len(), 2);
+        assert_eq!(config.mistakes, ["PYGPU_SIM_MEMORY=lots is not understood"]);
+    }
+}

@@ -1,0 +1,184 @@
+//! Copies of boxes between any two kinds of memory.
+
+use crate::arena::pointer;
+use crate::clock::Clock;
+use crate::code::{INVALID_VALUE, Outcome};
+use crate::driver::Driver;
+use crate::finding::Kind;
+use crate::history::Touch;
+use crate::memory::{Block, spelled};
+use crate::region::{Extent, Region};
+use crate::worker::Then;
+
+/// What the caller says an address is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Memory {
+    /// Host memory, pinned or not.
+    Host,
+    /// Memory of a device, or pinned host memory.
+    Device,
+    /// The driver shall find out.
+    Either,
+}
+
+/// One side of a copy.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Side {
+    /// Which memory.
+    pub memory: Memory,
+    /// The first byte.
+    pub start: u64,
+    /// Distance of rows.
+    pub row_pitch: u64,
+    /// Distance of planes.
+    pub plane_pitch: u64,
+}
+
+impl Side {
+    /// One range.
+    pub fn line(memory: Memory, start: u64) -> Self {
+        Self { memory, start, row_pitch: 0, plane_pitch: 0 }
+    }
+
+    fn region(&self, extent: Extent) -> Outcome<Region> {
+        Region::new(self.start, self.row_pitch, self.plane_pitch, extent).ok_or(INVALID_VALUE)
+    }
+
+    fn row(&self, plane: u64, row: u64) -> u64 {
+        self.start + plane * self.plane_pitch + row * self.row_pitch
+    }
+
+    fn moved(self, start: u64) -> Self {
+        Self { start, ..self }
+    }
+}
+
+/// A copy.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Copy {
+    /// Where to.
+    pub target: Side,
+    /// Where from.
+    pub source: Side,
+    /// How much.
+    pub extent: Extent,
+    /// Whether the call returns after the copy has ended.
+    pub waits: bool,
+}
+
+impl Copy {
+    /// One range.
+    pub fn line(target: (Memory, u64), source: (Memory, u64), bytes: u64, waits: bool) -> Self {
+        let [target, source] = [target, source].map(|(memory, start)| Side::line(memory, start));
+        Self { target, source, extent: Extent::line(bytes), waits }
+    }
+}
+
+impl Driver {
+    /// Copies in the order of a stream. Pageable memory is read before the call returns, and written too.
+    ///
+    /// # Errors
+    /// A code.
+    ///
+    /// # Safety
+    /// Host memory on either side is valid until the stream has passed.
+    pub unsafe fn copy(&self, call: &'static str, device: usize, copy: Copy, stream: u64) -> Outcome<()> {
+        let mut state = self.lock();
+        let stream = state.resolve(call, device, stream)?;
+        if copy.extent.is_empty() {
+            return Ok(());
+        }
+        let (to, from) = (copy.target.region(copy.extent)?, copy.source.region(copy.extent)?);
+        let target = self.locate(&mut state, call, copy.target.memory, &to)?;
+        let source = self.locate(&mut state, call, copy.source.memory, &from)?;
+        if to.overlaps(&from) {
+            let text = format!("{} are copied to {}", spelled(&from), spelled(&to));
+            state.note(Kind::Overlap, call, text);
+        }
+        let to_side = copy.target.moved(self.reachable(&state, target, copy.target.start));
+        let mut from_side = copy.source.moved(self.reachable(&state, source, copy.source.start));
+        let mut staged = None;
+        if source == Block::Pageable {
+            drop(state);
+            // SAFETY: the caller promises the memory.
+            let bytes = unsafe { gather(from_side, copy.extent) };
+            from_side = Side {
+                memory: Memory::Host,
+                start: bytes.as_ptr().expose_provenance() as u64,
+                row_pitch: copy.extent.width,
+                plane_pitch: copy.extent.width * copy.extent.height,
+            };
+            staged = Some(bytes);
+            state = self.lock();
+        }
+        let waits_for = state.order(stream);
+        let Some(number) = state.streams.get(&stream).map(|stream| stream.submitted + 1) else {
+            return Err(INVALID_VALUE);
+        };
+        state.touch(source, Touch { region: from, write: false, stream, number, call });
+        state.touch(target, Touch { region: to, write: true, stream, number, call });
+        let work = move || {
+            // SAFETY: both sides were found in live blocks or are promised; what is staged lives as long as this.
+            unsafe { rows(to_side, from_side, copy.extent) };
+            drop(staged);
+        };
+        state.push(stream, waits_for, Some(Box::new(work)), Then::Nothing)?;
+        if copy.waits || target == Block::Pageable {
+            let mut clock = state.streams.get(&stream).map_or_else(Clock::default, |stream| stream.clock.clone());
+            clock.raise(stream, number);
+            let device = state.streams.get(&stream).map_or(device, |stream| stream.device);
+            state = self.shared.wait_for(state, &[(stream, number)], &clock);
+            state.check(device)?;
+        }
+        Ok(())
+    }
+
+    fn locate(
+        &self,
+        state: &mut crate::state::State,
+        call: &'static str,
+        memory: Memory,
+        region: &Region,
+    ) -> Outcome<Block> {
+        match memory {
+            Memory::Host => self.locate_host(state, call, region),
+            Memory::Device => self.locate_device(state, call, region),
+            Memory::Either if state.block_at(region.start).is_some() => self.locate_device(state, call, region),
+            Memory::Either => self.locate_host(state, call, region),
+        }
+    }
+}
+
+/// # Safety
+/// Both sides are valid for the extent.
+unsafe fn rows(to: Side, from: Side, extent: Extent) {
+    for plane in 0..extent.depth {
+        for row in 0..extent.height {
+            // Memory that overlaps was reported; it must not be undefined here as well.
+            // SAFETY: the row lies in what the caller promises.
+            unsafe {
+                let source = pointer(from.row(plane, row)).cast_const();
+                std::ptr::copy(source, pointer(to.row(plane, row)), extent.width as usize);
+            }
+        }
+    }
+}
+
+/// # Safety
+/// The side is valid for the extent.
+unsafe fn gather(from: Side, extent: Extent) -> Vec<u8> {
+    let bytes = (extent.width * extent.height * extent.depth) as usize;
+    let mut staged = Vec::<u8>::with_capacity(bytes);
+    let to = Side {
+        memory: Memory::Host,
+        start: staged.as_mut_ptr().expose_provenance() as u64,
+        row_pitch: extent.width,
+        plane_pitch: extent.width * extent.height,
+    };
+    // SAFETY: the capacity is that of the extent, which is written in full; the caller promises the source.
+    unsafe {
+        rows(to, from, extent);
+        staged.set_len(bytes);
+    }
+    staged
+}

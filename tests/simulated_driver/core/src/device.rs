@@ -1,0 +1,297 @@
+//! Devices and their primary contexts.
+
+use std::collections::HashSet;
+
+use crate::arena::Arena;
+use crate::code::{
+    CONTEXT_IS_DESTROYED, INVALID_CONTEXT, INVALID_DEVICE, INVALID_VALUE, Outcome, PEER_ACCESS_ALREADY_ENABLED,
+    PEER_ACCESS_NOT_ENABLED, PEER_ACCESS_UNSUPPORTED,
+};
+use crate::config::Config;
+use crate::driver::Driver;
+use crate::ranges::Ranges;
+use crate::state::State;
+use crate::stream::{Stream, StreamKind};
+
+/// Blocks begin at multiples of this.
+pub const ALIGNMENT: u64 = 512;
+
+pub(crate) struct Device {
+    /// The handle of the primary context, while there is one.
+    context: Option<u64>,
+    retained: u64,
+    /// The code that every call returns since work on the device failed.
+    pub(crate) sticky: Option<u32>,
+    /// Bytes of memory, and how many of them are in plain allocations.
+    pub(crate) limit: u64,
+    pub(crate) plain: u64,
+    pub(crate) ranges: Ranges,
+    pub(crate) legacy: u64,
+    pub(crate) default_pool: Option<u64>,
+    peers: HashSet<usize>,
+}
+
+impl Device {
+    pub(crate) fn new(state: &mut State, index: usize, arena: &Arena, config: &Config) -> Self {
+        let legacy = state.new_handle();
+        state.streams.insert(legacy, Stream::new(index, StreamKind::Legacy, 0));
+        // The first bytes stay nobody's, so that one before the first block is out of bounds.
+        let ranges = Ranges::new(arena.start() + ALIGNMENT, arena.bytes() - ALIGNMENT, config.quarantine);
+        Self {
+            context: None,
+            retained: 0,
+            sticky: None,
+            limit: config.memory,
+            plain: 0,
+            ranges,
+            legacy,
+            default_pool: None,
+            peers: HashSet::new(),
+        }
+    }
+}
+
+impl State {
+    /// Refuses once the device has failed.
+    pub(crate) fn check(&self, device: usize) -> Outcome<()> {
+        self.devices[device].sticky.map_or(Ok(()), Err)
+    }
+
+    fn has_device(&self, device: i32) -> Outcome<usize> {
+        usize::try_from(device).ok().filter(|index| *index < self.devices.len()).ok_or(INVALID_DEVICE)
+    }
+}
+
+impl Driver {
+    /// How many devices there are.
+    pub fn device_count(&self) -> usize {
+        self.lock().devices.len()
+    }
+
+    /// The index of a device.
+    ///
+    /// # Errors
+    /// `INVALID_DEVICE`.
+    pub fn device(&self, device: i32) -> Outcome<usize> {
+        self.lock().has_device(device)
+    }
+
+    /// The primary context of a device, which is made if need be.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn retain(&self, device: i32) -> Outcome<u64> {
+        let mut state = self.lock();
+        let device = state.has_device(device)?;
+        state.check(device)?;
+        let context = match state.devices[device].context {
+            Some(context) => context,
+            None => state.new_handle(),
+        };
+        state.contexts.insert(context, device);
+        state.devices[device].context = Some(context);
+        state.devices[device].retained += 1;
+        Ok(context)
+    }
+
+    /// One use less of a primary context; the last one ends it.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn release(&self, device: i32) -> Outcome<()> {
+        let mut state = self.lock();
+        let index = state.has_device(device)?;
+        match state.devices[index].retained {
+            0 => return Err(INVALID_CONTEXT),
+            1 => {
+                drop(state);
+                return self.reset(device);
+            }
+            retained => state.devices[index].retained = retained - 1,
+        }
+        Ok(())
+    }
+
+    /// Whether a device has a primary context.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn is_active(&self, device: i32) -> Outcome<bool> {
+        let state = self.lock();
+        Ok(state.devices[state.has_device(device)?].context.is_some())
+    }
+
+    /// Ends the primary context of a device with everything in it.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn reset(&self, device: i32) -> Outcome<()> {
+        let device = self.device(device)?;
+        let mut state = self.drain(device);
+        let index = device;
+        if let Some(context) = state.devices[index].context.take() {
+            state.contexts.remove(&context);
+            state.dead_contexts.insert(context);
+        }
+        state.events.retain(|_, event| event.device != index);
+        state.pools.retain(|_, pool| pool.device != index);
+        state.per_thread.retain(|key, _| key.1 != index);
+        for stream in state.streams.values_mut().filter(|stream| stream.device == index) {
+            stream.destroyed |= stream.kind != StreamKind::Legacy;
+            stream.wake.notify_all();
+        }
+        state.learn(&crate::clock::Clock::default());
+        let gone: Vec<u64> = state.allocations.iter().filter(|entry| entry.1.device == index).map(|e| *e.0).collect();
+        for start in gone {
+            let Some(block) = state.bury("a reset of the device", start) else { continue };
+            state.devices[index].ranges.give(start, block.space());
+        }
+        let device = &mut state.devices[index];
+        (device.retained, device.plain, device.sticky, device.default_pool) = (0, 0, None, None);
+        device.peers.clear();
+        Ok(())
+    }
+
+    /// The device of a context.
+    ///
+    /// # Errors
+    /// `INVALID_CONTEXT`, or `CONTEXT_IS_DESTROYED` for one that was.
+    pub fn device_of_context(&self, context: u64) -> Outcome<usize> {
+        let state = self.lock();
+        match state.contexts.get(&context) {
+            Some(device) => Ok(*device),
+            None if state.dead_contexts.contains(&context) => Err(CONTEXT_IS_DESTROYED),
+            None => Err(INVALID_CONTEXT),
+        }
+    }
+
+    /// The device of a context in which work can be done.
+    ///
+    /// # Errors
+    /// As [`Self::device_of_context`], or the code of earlier work that failed.
+    pub fn usable(&self, context: u64) -> Outcome<usize> {
+        let device = self.device_of_context(context)?;
+        self.lock().check(device)?;
+        Ok(device)
+    }
+
+    /// A context beside the primary one, as some programs make. It is no more than another name of the device.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn create_context(&self, device: i32) -> Outcome<u64> {
+        let mut state = self.lock();
+        let device = state.has_device(device)?;
+        state.check(device)?;
+        let context = state.handles.take();
+        state.contexts.insert(context, device);
+        Ok(context)
+    }
+
+    /// Ends such a context.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn destroy_context(&self, context: u64) -> Outcome<()> {
+        let device = self.device_of_context(context)?;
+        let mut state = self.drain(device);
+        if state.devices[device].context == Some(context) {
+            return Err(INVALID_CONTEXT);
+        }
+        state.contexts.remove(&context);
+        state.dead_contexts.insert(context);
+        Ok(())
+    }
+
+    /// The primary context of a device, if there is one.
+    pub fn context(&self, device: usize) -> Option<u64> {
+        self.lock().devices[device].context
+    }
+
+    /// Refuses once work on a device has failed.
+    ///
+    /// # Errors
+    /// The code of that work.
+    pub fn check_device(&self, device: usize) -> Outcome<()> {
+        self.lock().check(device)
+    }
+
+    /// From now on every call that needs the context of the device returns the code.
+    pub fn break_device(&self, device: usize, code: u32) {
+        if let Some(device) = self.lock().devices.get_mut(device) {
+            device.sticky = Some(code);
+        }
+    }
+
+    /// Takes back all faults, delays and failures: what a new process would have to do.
+    pub fn revive(&self) {
+        self.faults.clear();
+        let mut state = self.lock();
+        state.delays.clear();
+        state.delay = self.config.delay;
+        for device in &mut state.devices {
+            device.sticky = None;
+            device.limit = self.config.memory;
+        }
+    }
+
+    /// Whether two devices can reach each other's memory: all of them can.
+    ///
+    /// # Errors
+    /// `INVALID_DEVICE`.
+    pub fn can_access_peer(&self, device: i32, peer: i32) -> Outcome<bool> {
+        let state = self.lock();
+        Ok(state.has_device(device)? != state.has_device(peer)?)
+    }
+
+    /// Lets a device reach another's memory.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn enable_peer(&self, device: usize, peer: usize) -> Outcome<()> {
+        if device == peer {
+            return Err(PEER_ACCESS_UNSUPPORTED);
+        }
+        let mut state = self.lock();
+        if state.devices[device].peers.insert(peer) { Ok(()) } else { Err(PEER_ACCESS_ALREADY_ENABLED) }
+    }
+
+    /// Takes that back.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn disable_peer(&self, device: usize, peer: usize) -> Outcome<()> {
+        let mut state = self.lock();
+        if state.devices[device].peers.remove(&peer) { Ok(()) } else { Err(PEER_ACCESS_NOT_ENABLED) }
+    }
+
+    /// Free and total bytes.
+    pub fn memory_info(&self, device: usize) -> (u64, u64) {
+        let state = self.lock();
+        let limit = state.devices[device].limit;
+        (limit.saturating_sub(state.held(device)), limit)
+    }
+
+    /// How much memory a device has from now on.
+    ///
+    /// # Errors
+    /// `INVALID_VALUE` where the device has less address space.
+    pub fn set_memory_limit(&self, device: i32, bytes: u64) -> Outcome<()> {
+        let mut state = self.lock();
+        let device = state.has_device(device)?;
+        if bytes > self.shared.arenas[device].bytes() {
+            return Err(INVALID_VALUE);
+        }
+        state.devices[device].limit = bytes;
+        Ok(())
+    }
+
+    /// Lets host code reach the memory of a device at its addresses, or not.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn unseal(&self, device: i32, open: bool) -> Outcome<()> {
+        let device = self.device(device)?;
+        self.shared.arenas[device].unseal(open).map_err(|_| crate::code::OPERATING_SYSTEM)
+    }
+}

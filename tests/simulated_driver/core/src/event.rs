@@ -1,0 +1,174 @@
+//! Events: points of streams that the host and other streams can wait for.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+use crate::clock::Clock;
+use crate::code::{INVALID_HANDLE, INVALID_VALUE, NOT_READY, Outcome};
+use crate::driver::Driver;
+use crate::state::{Point, State};
+use crate::worker::Then;
+
+/// One recording. Who waits for an event takes it as it is then; a later recording changes nothing for them.
+#[derive(Default)]
+pub(crate) struct Record {
+    points: Vec<Point>,
+    clock: Clock,
+    pub(crate) time: OnceLock<Instant>,
+}
+
+pub(crate) struct Event {
+    pub(crate) device: usize,
+    timing: bool,
+    record: Option<Arc<Record>>,
+}
+
+impl State {
+    fn event(&mut self, call: &'static str, handle: u64) -> Outcome<&mut Event> {
+        if !self.events.contains_key(&handle) {
+            return self.bad_handle(call, "event", handle);
+        }
+        self.events.get_mut(&handle).ok_or(INVALID_HANDLE)
+    }
+
+    fn is_over(&self, record: &Record) -> bool {
+        record.points.iter().all(|&point| self.has_passed(point))
+    }
+}
+
+impl Driver {
+    /// An event.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn create_event(&self, device: usize, timing: bool) -> Outcome<u64> {
+        let mut state = self.lock();
+        let handle = state.new_handle();
+        state.events.insert(handle, Event { device, timing, record: None });
+        Ok(handle)
+    }
+
+    /// Ends an event. Who waits for it goes on waiting.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn destroy_event(&self, call: &'static str, handle: u64) -> Outcome<()> {
+        let mut state = self.lock();
+        state.event(call, handle)?;
+        state.events.remove(&handle);
+        Ok(())
+    }
+
+    /// Marks the present end of a stream, which must be of the event's device.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn record_event(&self, call: &'static str, device: usize, handle: u64, stream: u64) -> Outcome<()> {
+        let mut state = self.lock();
+        let stream = state.resolve(call, device, stream)?;
+        let device = state.event(call, handle)?.device;
+        if state.streams.get(&stream).is_none_or(|stream| stream.device != device) {
+            return Err(INVALID_HANDLE);
+        }
+        let waits_for = state.order(stream);
+        let target = state.streams.get(&stream).ok_or(INVALID_HANDLE)?;
+        let number = target.submitted + 1;
+        let mut clock = target.clock.clone();
+        clock.raise(stream, number);
+        let record = Arc::new(Record { points: vec![(stream, number)], clock, time: OnceLock::new() });
+        state.push(stream, waits_for, None, Then::Stamp(record.clone()))?;
+        state.event(call, handle)?.record = Some(record);
+        Ok(())
+    }
+
+    /// Marks the present end of every stream of a device, which must be the event's.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn record_event_of_device(&self, call: &'static str, device: usize, handle: u64) -> Outcome<()> {
+        let mut state = self.lock();
+        if state.event(call, handle)?.device != device {
+            return Err(INVALID_HANDLE);
+        }
+        let (points, clock) = state.frontier(|_, stream| stream.device == device);
+        let time = OnceLock::from(Instant::now());
+        state.event(call, handle)?.record = Some(Arc::new(Record { points, clock, time }));
+        Ok(())
+    }
+
+    /// Whether the recorded point was passed; so was that of an event which was never recorded.
+    ///
+    /// # Errors
+    /// `NOT_READY`, or another code.
+    pub fn query_event(&self, call: &'static str, handle: u64) -> Outcome<()> {
+        let mut state = self.lock();
+        let event = state.event(call, handle)?;
+        let device = event.device;
+        if let Some(record) = event.record.clone() {
+            if !state.is_over(&record) {
+                return Err(NOT_READY);
+            }
+            state.learn(&record.clock);
+        }
+        state.check(device)
+    }
+
+    /// Waits for the recorded point.
+    ///
+    /// # Errors
+    /// A code, also that of earlier work that failed.
+    pub fn synchronize_event(&self, call: &'static str, handle: u64) -> Outcome<()> {
+        let mut state = self.lock();
+        let event = state.event(call, handle)?;
+        let device = event.device;
+        if let Some(record) = event.record.clone() {
+            state = self.shared.wait_for(state, &record.points, &record.clock);
+        }
+        state.settle_pools(device);
+        state.check(device)
+    }
+
+    /// Lets a stream wait for the recorded point.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn wait_event(&self, call: &'static str, device: usize, stream: u64, handle: u64) -> Outcome<()> {
+        let mut state = self.lock();
+        let stream = state.resolve(call, device, stream)?;
+        let Some(record) = state.event(call, handle)?.record.clone() else { return Ok(()) };
+        let mut waits_for = state.order(stream);
+        waits_for.extend(record.points.iter().copied());
+        // The stream itself is no news, and waiting for itself it would never end.
+        waits_for.retain(|point| point.0 != stream);
+        state.streams.get_mut(&stream).ok_or(INVALID_HANDLE)?.clock.join(&record.clock);
+        state.push(stream, waits_for, None, Then::Nothing).map(drop)
+    }
+
+    /// Milliseconds between two recordings.
+    ///
+    /// # Errors
+    /// `NOT_READY`, or another code.
+    pub fn elapsed(&self, call: &'static str, start: u64, end: u64) -> Outcome<f32> {
+        let mut state = self.lock();
+        let mut times = Vec::new();
+        let mut devices = Vec::new();
+        for handle in [start, end] {
+            let event = state.event(call, handle)?;
+            let (timing, device, record) = (event.timing, event.device, event.record.clone());
+            let Some(record) = record.filter(|_| timing) else { return Err(INVALID_HANDLE) };
+            devices.push(device);
+            times.push(record);
+        }
+        if devices[0] != devices[1] {
+            return Err(INVALID_HANDLE);
+        }
+        if !times.iter().all(|record| state.is_over(record)) {
+            return Err(NOT_READY);
+        }
+        let at = |record: &Arc<Record>| record.time.get().copied().ok_or(INVALID_VALUE);
+        let (start, end) = (at(&times[0])?, at(&times[1])?);
+        let forward = end.saturating_duration_since(start).as_secs_f64();
+        let backward = start.saturating_duration_since(end).as_secs_f64();
+        Ok(((forward - backward) * 1e3) as f32)
+    }
+}

@@ -1,0 +1,85 @@
+//! The end of the process, and of a forked child: what calls return then, and the last report.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::code::{DEINITIALIZED, NOT_INITIALIZED, Outcome};
+use crate::driver::Driver;
+use crate::finding::quoted;
+
+static WATCH: Once = Once::new();
+static FORKED: AtomicBool = AtomicBool::new(false);
+static ENDED: AtomicBool = AtomicBool::new(false);
+
+/// Sees to it that the process reports at its end.
+pub(crate) fn watch() {
+    WATCH.call_once(|| {
+        // Without them there is no report, which the tests would miss.
+        // SAFETY: both functions are static and do not unwind.
+        unsafe {
+            libc::atexit(at_exit);
+            libc::pthread_atfork(None, None, Some(in_child));
+        }
+    });
+}
+
+extern "C" fn in_child() {
+    FORKED.store(true, Ordering::Relaxed);
+}
+
+extern "C" fn at_exit() {
+    if is_forked() {
+        return;
+    }
+    ENDED.store(true, Ordering::SeqCst);
+    // A panic must not reach C; there is nobody left to tell.
+    let _ = std::panic::catch_unwind(|| {
+        if let Some(driver) = Driver::if_made() {
+            driver.report();
+        }
+    });
+}
+
+/// Whether this process is a forked child of the one that opened the driver.
+pub(crate) fn is_forked() -> bool {
+    FORKED.load(Ordering::Relaxed)
+}
+
+/// Refuses every call in a forked child, where a driver's threads are missing, and once the process has ended the driver.
+///
+/// # Errors
+/// A code.
+pub fn refuse() -> Outcome<()> {
+    if is_forked() {
+        return Err(NOT_INITIALIZED);
+    }
+    if ENDED.load(Ordering::Relaxed) { Err(DEINITIALIZED) } else { Ok(()) }
+}
+
+impl Driver {
+    /// Writes the last report.
+    fn report(&self) {
+        let mut lines = {
+            let state = self.lock();
+            state.findings.lines()
+        };
+        if !lines.is_empty() {
+            let text = lines.join("\n");
+            let count = lines.len();
+            // Nobody is left to hear of a failure to write.
+            let _ = writeln!(std::io::stderr(), "simulated driver: {count} findings\n{text}");
+        }
+        lines.extend(self.config.mistakes.iter().map(|mistake| {
+            let _ = writeln!(std::io::stderr(), "simulated driver: {mistake}");
+            format!(r#"{{"kind": "configuration", "call": "", "text": {}}}"#, quoted(mistake))
+        }));
+        let Some(path) = &self.config.report else { return };
+        lines.push(format!(r#"{{"kind": "live_at_exit", "call": "", "live": {}}}"#, self.live()));
+        let file = OpenOptions::new().create(true).append(true).open(path);
+        if let Err(error) = file.and_then(|mut file| file.write_all((lines.join("\n") + "\n").as_bytes())) {
+            let _ = writeln!(std::io::stderr(), "simulated driver: {}: {error}", path.display());
+        }
+    }
+}

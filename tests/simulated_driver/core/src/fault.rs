@@ -1,0 +1,135 @@
+//! Calls that fail on demand, and how often each call was made.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// How a planted fault shows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Manner {
+    /// The call returns the code and does nothing, so many times in a row.
+    Times(u64),
+    /// The call returns the code, and so does every later call that needs the device's context.
+    Sticky,
+    /// The call succeeds; its work fails when its turn comes, and from then on the context does.
+    Asynchronous,
+}
+
+/// A call that is to fail.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fault {
+    /// The exported name.
+    pub name: String,
+    /// On which call, counted from now; 1 is the next one.
+    pub nth: u64,
+    /// With which code.
+    pub code: u32,
+    /// And what follows.
+    pub manner: Manner,
+}
+
+impl Fault {
+    /// From `name:nth:code[:times|sticky|async]`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut parts = text.trim().split(':');
+        let name = parts.next().filter(|name| !name.is_empty())?.to_owned();
+        let (nth, code) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+        let manner = match parts.next() {
+            None => Manner::Times(1),
+            Some("sticky") => Manner::Sticky,
+            Some("async") => Manner::Asynchronous,
+            Some(times) => Manner::Times(times.parse().ok()?),
+        };
+        parts.next().is_none().then_some(Self { name, nth, code, manner })
+    }
+}
+
+#[derive(Default)]
+struct Table {
+    counts: HashMap<&'static str, u64>,
+    armed: Vec<Fault>,
+}
+
+/// The planted faults and the counts of calls.
+#[derive(Default)]
+pub struct Faults(Mutex<Table>);
+
+impl Faults {
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts a call; the code and the manner if it is to fail.
+    pub fn count(&self, name: &'static str) -> Option<(u32, Manner)> {
+        let mut table = self.table();
+        *table.counts.entry(name).or_insert(0) += 1;
+        if table.armed.is_empty() {
+            return None;
+        }
+        let mut found = None;
+        for fault in table.armed.iter_mut().filter(|fault| fault.name == name) {
+            fault.nth = fault.nth.saturating_sub(1);
+            if fault.nth == 0 && found.is_none() {
+                found = Some((fault.code, fault.manner));
+                match &mut fault.manner {
+                    // The next call is to fail too.
+                    Manner::Times(times) if *times > 1 => (fault.nth, *times) = (1, *times - 1),
+                    _ => fault.name.clear(),
+                }
+            }
+        }
+        table.armed.retain(|fault| !fault.name.is_empty());
+        found
+    }
+
+    /// Plants a fault.
+    pub fn arm(&self, fault: Fault) {
+        self.table().armed.push(fault);
+    }
+
+    /// Takes all faults back that have not shown yet.
+    pub fn clear(&self) {
+        self.table().armed.clear();
+    }
+
+    /// How often a call was made.
+    pub fn calls(&self, name: &str) -> u64 {
+        self.table().counts.get(name).copied().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, missing_docs)]
+    use super::*;
+
+    fn codes(faults: &Faults, name: &'static str, calls: usize) -> Vec<u32> {
+        (0..calls).map(|_| faults.count(name).map_or(0, |fault| fault.0)).collect()
+    }
+
+    #[test]
+    fn a_fault_shows_on_the_nth_call_and_as_often_as_asked() {
+        let faults = Faults::default();
+        faults.count("other");
+        faults.arm(Fault::parse("call:2:999:3").unwrap());
+        assert_eq!(codes(&faults, "call", 6), [0, 999, 999, 999, 0, 0]);
+        assert_eq!((faults.calls("call"), faults.calls("other"), faults.calls("none")), (6, 1, 0));
+    }
+
+    #[test]
+    fn faults_of_one_call_show_one_after_the_other() {
+        let faults = Faults::default();
+        faults.arm(Fault::parse("call:1:2").unwrap());
+        faults.arm(Fault::parse("call:3:700:sticky").unwrap());
+        assert_eq!(codes(&faults, "call", 4), [2, 0, 700, 0]);
+        faults.arm(Fault::parse("call:1:2").unwrap());
+        faults.clear();
+        assert_eq!(codes(&faults, "call", 1), [0]);
+    }
+
+    #[test]
+    fn nonsense_is_no_fault() {
+        for text in ["", "call", "call:1", "call:x:2", ":1:2", "call:1:2:often", "call:1:2:3:4"] {
+            assert_eq!(Fault::parse(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Device memory: blocks with bounds, poisoned when they are made and when they end.
+
+use crate::arena::{FREED, FRESH};
+use crate::code::{INVALID_VALUE, OUT_OF_MEMORY, Outcome};
+use crate::device::ALIGNMENT;
+use crate::driver::Driver;
+use crate::finding::Kind;
+use crate::history::{History, Touch};
+use crate::region::Region;
+use crate::state::State;
+
+/// A live block.
+pub(crate) struct Allocation {
+    pub(crate) device: usize,
+    /// As asked for; what lies behind is out of bounds.
+    pub(crate) bytes: u64,
+    pub(crate) pool: Option<u64>,
+    pub(crate) history: History,
+}
+
+impl Allocation {
+    /// Bytes of address space.
+    pub(crate) fn space(&self) -> u64 {
+        self.bytes.next_multiple_of(ALIGNMENT)
+    }
+}
+
+/// A block that was given back and whose addresses nobody has got since.
+pub(crate) struct Dead {
+    bytes: u64,
+    /// The call that ended it.
+    call: &'static str,
+}
+
+impl State {
+    /// The live block that holds an address.
+    pub(crate) fn block_at(&self, address: u64) -> Option<(u64, &Allocation)> {
+        let (start, block) = self.allocations.range(..=address).next_back()?;
+        (address - start < block.bytes).then_some((*start, block))
+    }
+
+    /// The ended block that held an address.
+    pub(crate) fn dead_at(&self, address: u64) -> Option<(u64, &Dead)> {
+        let (start, dead) = self.dead.range(..=address).next_back()?;
+        (address - start < dead.bytes).then_some((*start, dead))
+    }
+
+    /// Gives addresses to a new block.
+    pub(crate) fn place(&mut self, device: usize, bytes: u64, pool: Option<u64>) -> Outcome<u64> {
+        let block = Allocation { device, bytes, pool, history: History::default() };
+        let space = block.space();
+        let start = self.devices[device].ranges.take(space).ok_or(OUT_OF_MEMORY)?;
+        let gone: Vec<u64> = self
+            .dead
+            .range(..start + space)
+            .rev()
+            .map_while(|(old, dead)| (old + dead.bytes.next_multiple_of(ALIGNMENT) > start).then_some(*old))
+            .collect();
+        for old in gone {
+            self.dead.remove(&old);
+        }
+        self.allocations.insert(start, block);
+        Ok(start)
+    }
+
+    /// Ends a block; its addresses are still nobody else's.
+    pub(crate) fn bury(&mut self, call: &'static str, start: u64) -> Option<Allocation> {
+        let block = self.allocations.remove(&start)?;
+        self.dead.insert(start, Dead { bytes: block.bytes, call });
+        Some(block)
+    }
+
+    /// The block that begins at an address which is to be freed.
+    pub(crate) fn freeable(&mut self, call: &'static str, address: u64) -> Outcome<&Allocation> {
+        if !self.allocations.contains_key(&address) {
+            let (kind, text) = match self.dead.get(&address) {
+                Some(dead) => (Kind::DoubleFree, format!("{address:#x} was freed before, by {}", dead.call)),
+                None => (Kind::BadAddress, format!("{address:#x} is not the first byte of an allocation")),
+            };
+            self.note(kind, call, text);
+        }
+        self.allocations.get(&address).ok_or(INVALID_VALUE)
+    }
+
+    /// Bytes of a device that are taken: in plain allocations, or kept by pools.
+    pub(crate) fn held(&self, device: usize) -> u64 {
+        let pools: u64 = self.pools.values().filter(|pool| pool.device == device).map(|pool| pool.reserved).sum();
+        self.devices[device].plain + pools
+    }
+
+    /// Whether a device has so many bytes more, if need be after its pools have given back what they do not use.
+    pub(crate) fn has_room(&mut self, device: usize, bytes: u64) -> bool {
+        let limit = self.devices[device].limit;
+        let fits = |held: u64| held.checked_add(bytes).is_some_and(|sum| sum <= limit);
+        if !fits(self.held(device)) {
+            self.pools.values_mut().filter(|pool| pool.device == device).for_each(|pool| pool.shrink(0));
+        }
+        fits(self.held(device))
+    }
+
+    /// Says who touches which bytes of a block, and reports a race.
+    pub(crate) fn touch(&mut self, block: Block, touch: Touch) {
+        let (stream, region, call) = (touch.stream, touch.region, touch.call);
+        let does = if touch.write { "writes" } else { "reads" };
+        let clock = self.streams.get(&stream).map(|stream| stream.clock.clone()).unwrap_or_default();
+        // Out of the maps for a moment, since the history asks the streams what is known.
+        let mut history = match self.history(block) {
+            Some(history) => std::mem::take(history),
+            None => return,
+        };
+        let race = history.note(touch, &clock, |stream| self.known(stream));
+        if let Some(place) = self.history(block) {
+            *place = history;
+        }
+        let Some(old) = race else { return };
+        let did = if old.write { "writes" } else { "reads" };
+        let (name, other) = (self.stream_name(stream), self.stream_name(old.stream));
+        let text = format!(
+            "{call} on {name} {does} {}; {} on {other} {did} {}; nothing orders the two",
+            spelled(&region),
+            old.call,
+            spelled(&old.region),
+        );
+        self.note(Kind::Race, call, text);
+    }
+
+    fn history(&mut self, block: Block) -> Option<&mut History> {
+        match block {
+            Block::Device(start) => self.allocations.get_mut(&start).map(|block| &mut block.history),
+            Block::Host(start) => self.host.get_mut(&start).map(|block| &mut block.history),
+            Block::Pageable => None,
+        }
+    }
+}
+
+/// Which block an address belongs to, by its first byte.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Block {
+    /// Memory of a device.
+    Device(u64),
+    /// Host memory that the driver knows.
+    Host(u64),
+    /// Any other memory of the host.
+    Pageable,
+}
+
+/// A region in words.
+pub(crate) fn spelled(region: &Region) -> String {
+    let extent = region.extent;
+    if region.is_line() {
+        format!("{} bytes at {:#x}", extent.width, region.start)
+    } else {
+        format!("{}x{} rows of {} bytes from {:#x}", extent.depth, extent.height, extent.width, region.start)
+    }
+}
+
+impl Driver {
+    /// A block of its own.
+    ///
+    /// # Errors
+    /// `OUT_OF_MEMORY`, or another code.
+    pub fn allocate(&self, device: usize, bytes: u64) -> Outcome<u64> {
+        let mut state = self.lock();
+        let space = bytes.checked_next_multiple_of(ALIGNMENT).filter(|_| bytes > 0).ok_or(INVALID_VALUE)?;
+        if !state.has_room(device, space) {
+            return Err(OUT_OF_MEMORY);
+        }
+        let start = state.place(device, bytes, None)?;
+        state.devices[device].plain += space;
+        drop(state);
+        // SAFETY: the block is nobody else's yet.
+        unsafe { self.shared.arenas[device].poison(start, bytes, FRESH).run() };
+        Ok(start)
+    }
+
+    /// Gives a block back, which waits for its device.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn free(&self, call: &'static str, address: u64) -> Outcome<()> {
+        if address == 0 {
+            return Ok(());
+        }
+        let device = self.lock().freeable(call, address)?.device;
+        let mut state = self.drain(device);
+        state.check(device)?;
+        // Another thread may have been quicker.
+        state.freeable(call, address)?;
+        let Some(block) = state.bury(call, address) else { return Err(INVALID_VALUE) };
+        match block.pool {
+            Some(pool) => state.credit(pool, block.space()),
+            None => state.devices[device].plain -= block.space(),
+        }
+        // SAFETY: the device is idle and the block ended; the lock keeps its addresses from everybody else.
+        unsafe { self.shared.arenas[device].poison(address, block.bytes, FREED).run() };
+        state.devices[device].ranges.give(address, block.space());
+        Ok(())
+    }
+}

@@ -1,0 +1,101 @@
+//! What an address is, and whether an operation may touch it.
+
+use crate::code::{INVALID_VALUE, Outcome};
+use crate::driver::Driver;
+use crate::finding::Kind;
+use crate::host::HostKind;
+use crate::memory::{Block, spelled};
+use crate::region::Region;
+use crate::state::State;
+
+/// What the driver knows of an address.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Known {
+    /// `None` for memory of a device.
+    pub host: Option<HostKind>,
+    /// Whose memory, or for whom it was pinned.
+    pub device: usize,
+    /// The first byte of the block.
+    pub start: u64,
+    /// Its bytes.
+    pub bytes: u64,
+}
+
+/// No memory of a program lies below.
+const LOWEST: u64 = 4096;
+
+impl Driver {
+    /// What the driver knows of an address.
+    pub fn known(&self, address: u64) -> Option<Known> {
+        let state = self.lock();
+        if let Some((start, block)) = state.block_at(address) {
+            return Some(Known { host: None, device: block.device, start, bytes: block.bytes });
+        }
+        let (start, block) = state.host_at(address)?;
+        Some(Known { host: Some(block.kind), device: block.device, start, bytes: block.bytes })
+    }
+
+    fn is_of_a_device(&self, region: &Region) -> bool {
+        self.shared.arenas.iter().any(|arena| arena.contains(region.start) || arena.contains(region.end() - 1))
+    }
+
+    /// The block that holds a region which is given as device memory. Pinned memory is that too.
+    pub(crate) fn locate_device(&self, state: &mut State, call: &'static str, region: &Region) -> Outcome<Block> {
+        let (first, last) = (region.start, region.end() - 1);
+        if let Some((start, block)) = state.block_at(first) {
+            if last - start < block.bytes {
+                return Ok(Block::Device(start));
+            }
+            let text = format!("{} leave the allocation of {} bytes at {start:#x}", spelled(region), block.bytes);
+            state.note(Kind::OutOfBounds, call, text);
+            return Err(INVALID_VALUE);
+        }
+        if let Some((start, block)) = state.host_at(first)
+            && last - start < block.bytes
+        {
+            return Ok(Block::Host(start));
+        }
+        let (kind, text) = if let Some((start, _)) = state.dead_at(first) {
+            (Kind::UseAfterFree, format!("{} lie in the allocation at {start:#x}, which was freed", spelled(region)))
+        } else if self.is_of_a_device(region) {
+            (Kind::OutOfBounds, format!("{} lie in no allocation", spelled(region)))
+        } else {
+            (Kind::BadAddress, format!("{} are not memory of a device", spelled(region)))
+        };
+        state.note(kind, call, text);
+        Err(INVALID_VALUE)
+    }
+
+    /// The block that holds a region which is given as host memory.
+    pub(crate) fn locate_host(&self, state: &mut State, call: &'static str, region: &Region) -> Outcome<Block> {
+        if region.start < LOWEST {
+            return Err(INVALID_VALUE);
+        }
+        if self.is_of_a_device(region) {
+            let text = format!("{} are memory of a device where that of the host was asked for", spelled(region));
+            state.note(Kind::BadAddress, call, text);
+            return Err(INVALID_VALUE);
+        }
+        let last = region.end() - 1;
+        match (state.host_at(region.start), state.host_at(last)) {
+            (Some((first, _)), Some((second, _))) if first == second => Ok(Block::Host(first)),
+            (None, None) => Ok(Block::Pageable),
+            _ => {
+                let text = format!("{} are pinned in part", spelled(region));
+                state.note(Kind::OutOfBounds, call, text);
+                Err(INVALID_VALUE)
+            }
+        }
+    }
+
+    /// Where a byte of a block is for the workers.
+    pub(crate) fn reachable(&self, state: &State, block: Block, address: u64) -> u64 {
+        match block {
+            Block::Device(start) => {
+                let device = state.allocations.get(&start).map_or(0, |block| block.device);
+                self.shared.arenas[device].private(address)
+            }
+            Block::Host(_) | Block::Pageable => address,
+        }
+    }
+}

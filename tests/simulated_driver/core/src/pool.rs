@@ -1,0 +1,256 @@
+//! Stream-ordered pools: how much they hold, and blocks that begin and end in the order of a stream.
+//!
+//! What a pool holds is arithmetic; addresses come from the device, and are given out again only after the free has run, so
+//! that a reuse on another stream is in order whatever that stream waits for.
+
+use crate::arena::{FREED, FRESH};
+use crate::code::{INVALID_VALUE, OUT_OF_MEMORY, Outcome};
+use crate::device::ALIGNMENT;
+use crate::driver::Driver;
+use crate::finding::Kind;
+use crate::history::Touch;
+use crate::memory::{Block, spelled};
+use crate::region::Region;
+use crate::state::State;
+use crate::worker::Then;
+
+/// Pools take memory in pieces of this size.
+const PIECE: u64 = 2 << 20;
+
+/// A stream-ordered pool.
+#[derive(Clone, Default, Debug)]
+pub struct Pool {
+    pub(crate) device: usize,
+    /// Whether it is the device's own pool, which nobody destroys.
+    pub(crate) is_default: bool,
+    /// Its handle is gone; it lives on as long as its blocks.
+    pub(crate) destroyed: bool,
+    /// Bytes that it holds.
+    pub reserved: u64,
+    /// Most that it held since that was set to 0.
+    pub reserved_peak: u64,
+    /// Bytes in live blocks.
+    pub used: u64,
+    /// Most that were in live blocks since that was set to 0.
+    pub used_peak: u64,
+    /// What it keeps when a stream or a device is waited for.
+    pub threshold: u64,
+    /// Whether it may give a block on after a wait for an event, when its free has run, and by waiting by itself.
+    pub reuse: [u64; 3],
+}
+
+impl Pool {
+    /// Gives back what is not used, down to `keep`.
+    pub(crate) fn shrink(&mut self, keep: u64) {
+        self.reserved = self.reserved.min(keep.max(self.used.next_multiple_of(PIECE)).max(self.used));
+    }
+}
+
+impl State {
+    fn pool(&mut self, call: &'static str, handle: u64) -> Outcome<&mut Pool> {
+        if self.pools.get(&handle).is_none_or(|pool| pool.destroyed) {
+            self.note(Kind::BadHandle, call, format!("{handle:#x} is no pool, or was destroyed"));
+        }
+        self.pools.get_mut(&handle).filter(|pool| !pool.destroyed).ok_or(INVALID_VALUE)
+    }
+
+    fn default_pool(&mut self, device: usize) -> u64 {
+        if let Some(handle) = self.devices[device].default_pool {
+            return handle;
+        }
+        let handle = self.new_handle();
+        self.pools.insert(handle, Pool { device, is_default: true, reuse: [1; 3], ..Pool::default() });
+        self.devices[device].default_pool = Some(handle);
+        handle
+    }
+
+    /// A block of `space` bytes more; the pool grows if it must and can.
+    fn charge(&mut self, handle: u64, space: u64) -> Outcome<()> {
+        let Some(pool) = self.pools.get(&handle) else { return Err(INVALID_VALUE) };
+        let used = pool.used.checked_add(space).ok_or(OUT_OF_MEMORY)?;
+        let whole = used.checked_next_multiple_of(PIECE).ok_or(OUT_OF_MEMORY)?;
+        if used > pool.reserved && !self.grow(handle, whole) && !self.grow(handle, used) {
+            return Err(OUT_OF_MEMORY);
+        }
+        let Some(pool) = self.pools.get_mut(&handle) else { return Err(INVALID_VALUE) };
+        pool.used = used;
+        pool.used_peak = pool.used_peak.max(used);
+        Ok(())
+    }
+
+    /// Lets a pool hold so many bytes in all, if the device has them.
+    fn grow(&mut self, handle: u64, bytes: u64) -> bool {
+        let Some(pool) = self.pools.get(&handle) else { return false };
+        let (device, reserved) = (pool.device, pool.reserved);
+        // Making room may take from this very pool, hence once more from what it holds then.
+        let fits = self.has_room(device, bytes.saturating_sub(reserved)) && {
+            let reserved = self.pools.get(&handle).map_or(0, |pool| pool.reserved);
+            self.has_room(device, bytes.saturating_sub(reserved))
+        };
+        match self.pools.get_mut(&handle) {
+            Some(pool) if fits => {
+                pool.reserved = bytes;
+                pool.reserved_peak = pool.reserved_peak.max(bytes);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// A block less.
+    pub(crate) fn credit(&mut self, handle: u64, space: u64) {
+        let Some(pool) = self.pools.get_mut(&handle) else { return };
+        pool.used = pool.used.saturating_sub(space);
+        if pool.destroyed && pool.used == 0 {
+            self.pools.remove(&handle);
+        }
+    }
+
+    /// The pools of a device that was waited for give back what is above their threshold.
+    pub(crate) fn settle_pools(&mut self, device: usize) {
+        for pool in self.pools.values_mut().filter(|pool| pool.device == device) {
+            pool.shrink(pool.threshold);
+        }
+    }
+}
+
+impl Driver {
+    /// A pool.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn create_pool(&self, device: i32) -> Outcome<u64> {
+        let device = self.device(device)?;
+        let mut state = self.lock();
+        let handle = state.new_handle();
+        state.pools.insert(handle, Pool { device, reuse: [1; 3], ..Pool::default() });
+        Ok(handle)
+    }
+
+    /// The device's own pool.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn default_pool(&self, device: i32) -> Outcome<u64> {
+        let device = self.device(device)?;
+        Ok(self.lock().default_pool(device))
+    }
+
+    /// Ends a pool; its blocks live on.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn destroy_pool(&self, call: &'static str, handle: u64) -> Outcome<()> {
+        let mut state = self.lock();
+        let pool = state.pool(call, handle)?;
+        if pool.is_default {
+            return Err(INVALID_VALUE);
+        }
+        pool.destroyed = true;
+        state.credit(handle, 0);
+        Ok(())
+    }
+
+    /// What a pool holds.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn pool(&self, call: &'static str, handle: u64) -> Outcome<Pool> {
+        self.lock().pool(call, handle).cloned()
+    }
+
+    /// Changes a setting of a pool.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn change_pool(&self, call: &'static str, handle: u64, change: impl FnOnce(&mut Pool)) -> Outcome<()> {
+        self.lock().pool(call, handle).map(change)
+    }
+
+    /// Lets a pool give back what it does not use.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn trim_pool(&self, call: &'static str, handle: u64, keep: u64) -> Outcome<()> {
+        self.change_pool(call, handle, |pool| pool.shrink(keep))
+    }
+
+    /// A block that begins in the order of a stream; from the pool of the stream's device if none is named.
+    ///
+    /// # Errors
+    /// `OUT_OF_MEMORY`, or another code.
+    pub fn allocate_from_pool(
+        &self,
+        call: &'static str,
+        device: usize,
+        pool: Option<u64>,
+        bytes: u64,
+        stream: u64,
+    ) -> Outcome<u64> {
+        let mut state = self.lock();
+        let stream = state.resolve(call, device, stream)?;
+        let pool = match (pool, state.streams.get(&stream).map(|stream| stream.device)) {
+            (Some(pool), _) => pool,
+            (None, Some(device)) => state.default_pool(device),
+            (None, None) => return Err(INVALID_VALUE),
+        };
+        let device = state.pool(call, pool)?.device;
+        let space = bytes.checked_next_multiple_of(ALIGNMENT).filter(|_| bytes > 0).ok_or(INVALID_VALUE)?;
+        state.charge(pool, space)?;
+        let start = match state.place(device, bytes, Some(pool)) {
+            Ok(start) => start,
+            Err(code) => {
+                state.credit(pool, space);
+                return Err(code);
+            }
+        };
+        let waits_for = state.order(stream);
+        state.note_whole(call, stream, start, bytes);
+        let poison = self.shared.arenas[device].poison(start, bytes, FRESH);
+        // SAFETY: who uses the block in order comes later; who does not is told of a race.
+        state.push(stream, waits_for, Some(Box::new(move || unsafe { poison.run() })), Then::Nothing)?;
+        Ok(start)
+    }
+
+    /// Ends a block in the order of a stream.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn free_in_order(&self, call: &'static str, device: usize, address: u64, stream: u64) -> Outcome<()> {
+        let mut state = self.lock();
+        let stream = state.resolve(call, device, stream)?;
+        if address == 0 {
+            return Ok(());
+        }
+        state.freeable(call, address)?;
+        let waits_for = state.order(stream);
+        let Some(block) = state.bury(call, address) else { return Err(INVALID_VALUE) };
+        let clock = state.streams.get(&stream).map(|stream| stream.clock.clone()).unwrap_or_default();
+        if let Some(late) = block.history.unordered(stream, &clock, |stream| state.known(stream)) {
+            let (name, other) = (state.stream_name(stream), state.stream_name(late.stream));
+            let text = format!(
+                "{call} on {name} frees {address:#x}, whose use by {} on {other} ({}) is not ordered before",
+                late.call,
+                spelled(&late.region)
+            );
+            state.note(Kind::UseAfterFree, call, text);
+        }
+        match block.pool {
+            Some(pool) => state.credit(pool, block.space()),
+            None => state.devices[block.device].plain -= block.space(),
+        }
+        let poison = self.shared.arenas[block.device].poison(address, block.bytes, FREED);
+        let then = Then::Return { device: block.device, start: address, bytes: block.space() };
+        // SAFETY: who used the block in order came before; who did not was told so.
+        state.push(stream, waits_for, Some(Box::new(move || unsafe { poison.run() })), then).map(drop)
+    }
+}
+
+impl State {
+    /// A stream's next operation makes a block.
+    fn note_whole(&mut self, call: &'static str, stream: u64, start: u64, bytes: u64) {
+        let Some(region) = Region::line(start, bytes) else { return };
+        let number = self.streams.get(&stream).map_or(0, |stream| stream.submitted + 1);
+        self.touch(Block::Device(start), Touch { region, write: true, stream, number, call });
+    }
+}

@@ -1,0 +1,173 @@
+//! Which bytes an operation touches: rows a pitch apart, in planes a pitch apart. Pure arithmetic.
+
+/// Bytes of a row, rows of a plane, planes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Extent {
+    /// Bytes of a row.
+    pub width: u64,
+    /// Rows of a plane.
+    pub height: u64,
+    /// Planes.
+    pub depth: u64,
+}
+
+impl Extent {
+    /// One range.
+    pub fn line(bytes: u64) -> Self {
+        Self { width: bytes, height: 1, depth: 1 }
+    }
+
+    /// Whether there are no bytes in it.
+    pub fn is_empty(&self) -> bool {
+        self.width == 0 || self.height == 0 || self.depth == 0
+    }
+}
+
+/// The bytes that one side of an operation touches.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Region {
+    /// The first byte.
+    pub start: u64,
+    /// Distance of rows.
+    pub row_pitch: u64,
+    /// Distance of planes.
+    pub plane_pitch: u64,
+    /// How much of it.
+    pub extent: Extent,
+}
+
+/// Rows beyond which two boxes are not compared: an overlap is then missed rather than invented.
+const MOST_ROWS: u64 = 1 << 16;
+
+impl Region {
+    /// `None` where it does not fit the address space. Pitches of what there is only one of do not count.
+    pub fn new(start: u64, row_pitch: u64, plane_pitch: u64, extent: Extent) -> Option<Self> {
+        let row_pitch = if extent.height > 1 { row_pitch } else { 0 };
+        let plane_pitch = if extent.depth > 1 { plane_pitch } else { 0 };
+        let rows = extent.height.saturating_sub(1).checked_mul(row_pitch)?;
+        let planes = extent.depth.saturating_sub(1).checked_mul(plane_pitch)?;
+        start.checked_add(rows)?.checked_add(planes)?.checked_add(extent.width)?;
+        let region = Self { start, row_pitch, plane_pitch, extent };
+        Some(region.without_gaps())
+    }
+
+    /// One range; `None` where it does not fit the address space.
+    pub fn line(start: u64, bytes: u64) -> Option<Self> {
+        Self::new(start, 0, 0, Extent::line(bytes))
+    }
+
+    /// Rows that follow each other are one row.
+    fn without_gaps(mut self) -> Self {
+        if self.extent.height > 1 && self.row_pitch == self.extent.width {
+            self.extent.width *= self.extent.height;
+            (self.extent.height, self.row_pitch) = (1, 0);
+        }
+        if self.extent.height == 1 && self.extent.depth > 1 {
+            (self.extent.height, self.row_pitch) = (self.extent.depth, self.plane_pitch);
+            (self.extent.depth, self.plane_pitch) = (1, 0);
+            return self.without_gaps();
+        }
+        self
+    }
+
+    /// One past the last byte.
+    pub fn end(&self) -> u64 {
+        self.start
+            + (self.extent.height - 1) * self.row_pitch
+            + (self.extent.depth - 1) * self.plane_pitch
+            + self.extent.width
+    }
+
+    /// Whether this is one range.
+    pub fn is_line(&self) -> bool {
+        self.extent.height == 1 && self.extent.depth == 1
+    }
+
+    /// Where each row begins.
+    pub fn rows(&self) -> impl Iterator<Item = u64> + '_ {
+        (0..self.extent.depth).flat_map(move |z| {
+            (0..self.extent.height).map(move |y| self.start + z * self.plane_pitch + y * self.row_pitch)
+        })
+    }
+
+    /// Whether any byte of `from .. to` is touched.
+    fn touches(&self, from: u64, to: u64) -> bool {
+        (0..self.extent.depth).any(|z| {
+            let start = self.start + z * self.plane_pitch;
+            if start >= to {
+                return false;
+            }
+            if self.row_pitch == 0 {
+                return start + self.extent.width > from;
+            }
+            // The last row that begins before `to` ends last of those.
+            let row = ((to - 1 - start) / self.row_pitch).min(self.extent.height - 1);
+            start + row * self.row_pitch + self.extent.width > from
+        })
+    }
+
+    /// Whether two regions share a byte.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        if self.start >= other.end() || other.start >= self.end() {
+            return false;
+        }
+        let rows = |region: &Self| region.extent.height * region.extent.depth;
+        let (few, many) = if rows(self) <= rows(other) { (self, other) } else { (other, self) };
+        if rows(few).saturating_mul(many.extent.depth) > MOST_ROWS {
+            return false;
+        }
+        few.rows().any(|row| many.touches(row, row + few.extent.width))
+    }
+
+    /// Whether every byte of `other` is surely in this one.
+    pub fn covers(&self, other: &Self) -> bool {
+        self == other || (self.is_line() && self.start <= other.start && other.end() <= self.end())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, missing_docs)]
+    use super::*;
+
+    fn rows(start: u64, pitch: u64, width: u64, height: u64) -> Region {
+        Region::new(start, pitch, 0, Extent { width, height, depth: 1 }).unwrap()
+    }
+
+    #[test]
+    fn columns_beside_each_other_do_not_overlap() {
+        assert!(!rows(0, 16, 8, 4).overlaps(&rows(8, 16, 8, 4)));
+        assert!(rows(0, 16, 9, 4).overlaps(&rows(8, 16, 8, 4)));
+        assert!(!rows(0, 16, 8, 4).overlaps(&Region::line(24, 8).unwrap()));
+        assert!(rows(0, 16, 8, 4).overlaps(&Region::line(24, 9).unwrap()));
+    }
+
+    #[test]
+    fn overlap_agrees_with_counting_every_byte() {
+        let bytes = |region: &Region| -> std::collections::BTreeSet<u64> {
+            region.rows().flat_map(|row| row..row + region.extent.width).collect()
+        };
+        let mut seed = 7_u64;
+        let mut random = |below: u64| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (seed >> 33) % below
+        };
+        for _ in 0..20_000 {
+            let mut one = || {
+                let extent = Extent { width: 1 + random(5), height: 1 + random(4), depth: 1 + random(3) };
+                let row_pitch = extent.width + random(5);
+                let plane_pitch = row_pitch * extent.height + random(9);
+                Region::new(random(60), row_pitch, plane_pitch, extent).unwrap()
+            };
+            let (a, b) = (one(), one());
+            assert_eq!(a.overlaps(&b), !bytes(&a).is_disjoint(&bytes(&b)), "{a:?} {b:?}");
+            assert_eq!(bytes(&a).last().unwrap() + 1, a.end(), "{a:?}");
+        }
+    }
+
+    #[test]
+    fn what_leaves_the_address_space_is_no_region() {
+        assert_eq!(Region::line(u64::MAX, 2), None);
+        assert_eq!(Region::new(8, u64::MAX / 2, 0, Extent { width: 1, height: 4, depth: 1 }), None);
+    }
+}

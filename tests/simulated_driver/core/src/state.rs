@@ -1,0 +1,173 @@
+//! Everything the driver knows, behind one lock: simple, and quick enough, since nothing long is done under it.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread::ThreadId;
+
+use crate::arena::Arena;
+use crate::clock::Clock;
+use crate::code::{INVALID_HANDLE, Outcome};
+use crate::config::{Config, Delay};
+use crate::device::Device;
+use crate::event::Event;
+use crate::finding::{Findings, Kind};
+use crate::handles::Handles;
+use crate::host::HostBlock;
+use crate::memory::{Allocation, Dead};
+use crate::pool::Pool;
+use crate::stream::Stream;
+
+/// The state and who waits for it.
+pub struct Shared {
+    state: Mutex<State>,
+    /// Some operation has ended.
+    pub(crate) progress: Condvar,
+    /// The memory of each device; the workers reach it without the lock.
+    pub(crate) arenas: Vec<Arena>,
+}
+
+/// The state, locked.
+pub(crate) type Locked<'a> = MutexGuard<'a, State>;
+
+/// A point of a stream: its handle and the number of an operation.
+pub(crate) type Point = (u64, u64);
+
+/// Everything the driver knows. Maps are keyed by handle or by first address; handles are never used twice.
+pub struct State {
+    pub(crate) devices: Vec<Device>,
+    pub(crate) contexts: HashMap<u64, usize>,
+    pub(crate) dead_contexts: HashSet<u64>,
+    pub(crate) streams: BTreeMap<u64, Stream>,
+    pub(crate) per_thread: HashMap<(ThreadId, usize), u64>,
+    pub(crate) events: HashMap<u64, Event>,
+    pub(crate) pools: HashMap<u64, Pool>,
+    pub(crate) allocations: BTreeMap<u64, Allocation>,
+    pub(crate) dead: BTreeMap<u64, Dead>,
+    pub(crate) host: BTreeMap<u64, HostBlock>,
+    pub(crate) findings: Findings,
+    pub(crate) delay: Delay,
+    pub(crate) delays: HashMap<u64, Delay>,
+    pub(crate) random: u64,
+    /// How many threads wait for `progress`.
+    pub(crate) waiting: usize,
+    pub(crate) handles: Handles,
+    /// The process is at its end, or the driver is.
+    pub(crate) ended: bool,
+    pub(crate) shared: Weak<Shared>,
+}
+
+impl Shared {
+    pub(crate) fn new(config: &Config) -> std::io::Result<Arc<Self>> {
+        // More address space than memory, so that what was freed can rest and limits can be raised.
+        let space = config.memory.saturating_mul(4).clamp(8 << 30, 1 << 40).next_multiple_of(1 << 21);
+        let arenas = (0..config.devices).map(|_| Arena::new(space)).collect::<std::io::Result<Vec<_>>>()?;
+        let handles = Handles::new()?;
+        Ok(Arc::new_cyclic(|shared| {
+            let mut state = State {
+                devices: Vec::new(),
+                contexts: HashMap::new(),
+                dead_contexts: HashSet::new(),
+                streams: BTreeMap::new(),
+                per_thread: HashMap::new(),
+                events: HashMap::new(),
+                pools: HashMap::new(),
+                allocations: BTreeMap::new(),
+                dead: BTreeMap::new(),
+                host: BTreeMap::new(),
+                findings: Findings::default(),
+                delay: config.delay,
+                delays: HashMap::new(),
+                random: config.seed | 1,
+                waiting: 0,
+                handles,
+                ended: false,
+                shared: shared.clone(),
+            };
+            for (index, arena) in arenas.iter().enumerate() {
+                let device = Device::new(&mut state, index, arena, config);
+                state.devices.push(device);
+            }
+            Self { state: Mutex::new(state), progress: Condvar::new(), arenas }
+        }))
+    }
+
+    pub(crate) fn lock(&self) -> Locked<'_> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets go of the lock until some operation has ended.
+    pub(crate) fn await_progress<'a>(&self, mut state: Locked<'a>) -> Locked<'a> {
+        state.waiting += 1;
+        let mut state = self.progress.wait(state).unwrap_or_else(PoisonError::into_inner);
+        state.waiting -= 1;
+        state
+    }
+
+    /// Waits until all points have been passed; the host then knows what they are ordered behind.
+    pub(crate) fn wait_for<'a>(&self, mut state: Locked<'a>, points: &[Point], clock: &Clock) -> Locked<'a> {
+        while !state.ended && !points.iter().all(|&point| state.has_passed(point)) {
+            state = self.await_progress(state);
+        }
+        state.learn(clock);
+        state
+    }
+}
+
+impl State {
+    pub(crate) fn new_handle(&mut self) -> u64 {
+        self.handles.take()
+    }
+
+    /// Whether a stream has done an operation. A stream that is forgotten has done all.
+    pub(crate) fn has_passed(&self, (stream, number): Point) -> bool {
+        self.streams.get(&stream).is_none_or(|stream| stream.completed >= number)
+    }
+
+    /// How far the host knows a stream to be done. A stream that is forgotten is.
+    pub(crate) fn known(&self, stream: u64) -> u64 {
+        self.streams.get(&stream).map_or(u64::MAX, |stream| stream.known)
+    }
+
+    /// The host has seen that everything in the clock is done.
+    ///
+    /// What one thread of the host has seen counts for all: how the process orders its threads cannot be seen here, and what
+    /// is done in fact cannot race with what is submitted later.
+    pub(crate) fn learn(&mut self, clock: &Clock) {
+        for (stream, number) in clock.entries() {
+            let Some(stream) = self.streams.get_mut(&stream) else { continue };
+            stream.known = stream.known.max(number);
+        }
+        self.streams.retain(|_, stream| !(stream.destroyed && stream.known >= stream.submitted));
+    }
+
+    pub(crate) fn note(&mut self, kind: Kind, call: &'static str, text: String) {
+        self.findings.note(kind, call, text);
+    }
+
+    /// A handle that names nothing.
+    pub(crate) fn bad_handle<T>(&mut self, call: &'static str, what: &str, handle: u64) -> Outcome<T> {
+        self.note(Kind::BadHandle, call, format!("{handle:#x} is no {what}, or was destroyed"));
+        Err(INVALID_HANDLE)
+    }
+
+    /// How a stream is called in reports.
+    pub(crate) fn stream_name(&self, handle: u64) -> String {
+        match self.streams.get(&handle) {
+            Some(stream) => format!("{} {handle:#x} of device {}", stream.kind.name(), stream.device),
+            None => format!("stream {handle:#x}"),
+        }
+    }
+
+    /// Microseconds before the next operation of a stream.
+    pub(crate) fn draw_delay(&mut self, stream: u64) -> u64 {
+        let Delay { least, most } = self.delays.get(&stream).copied().unwrap_or(self.delay);
+        if least == most {
+            return least;
+        }
+        // Marsaglia's xorshift: any sequence will do, as long as the seed repeats it.
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        least + self.random % (most - least + 1)
+    }
+}

@@ -1,0 +1,149 @@
+//! What runs later: each stream's operations, one after the other, on a thread of the stream.
+
+use std::cell::Cell;
+use std::sync::{Arc, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::code::{OPERATING_SYSTEM, Outcome};
+use crate::event::Record;
+use crate::state::{Locked, Point, Shared, State};
+
+/// What an operation does outside of the lock.
+pub(crate) type Work = Box<dyn FnOnce() + Send>;
+
+/// What happens under the lock when an operation has ended.
+pub(crate) enum Then {
+    Nothing,
+    /// The time of an event.
+    Stamp(Arc<Record>),
+    /// A block of addresses is free for others.
+    Return {
+        device: usize,
+        start: u64,
+        bytes: u64,
+    },
+}
+
+/// One operation of a stream.
+pub(crate) struct Operation {
+    number: u64,
+    waits_for: Vec<Point>,
+    work: Option<Work>,
+    then: Then,
+    /// Fails with this code when its turn comes.
+    fails: Option<u32>,
+}
+
+thread_local! {
+    /// The code with which the next operation that this thread submits will fail.
+    static FAILURE: Cell<Option<u32>> = const { Cell::new(None) };
+}
+
+/// Lets the next operation that the calling thread submits fail when its turn comes; `None` takes that back.
+pub fn fail_next(code: Option<u32>) {
+    // At the very end of a thread there is nothing left to set.
+    let _ = FAILURE.try_with(|failure| failure.set(code));
+}
+
+impl State {
+    /// Appends an operation to a stream, behind `waits_for` besides; its number.
+    pub(crate) fn push(
+        &mut self,
+        stream: u64,
+        mut waits_for: Vec<Point>,
+        work: Option<Work>,
+        then: Then,
+    ) -> Outcome<u64> {
+        waits_for.retain(|&point| !self.has_passed(point));
+        let fails = FAILURE.try_with(Cell::take).ok().flatten();
+        let delayed = self.delays.get(&stream).copied().unwrap_or(self.delay).most > 0;
+        let Some(target) = self.streams.get_mut(&stream) else { return Err(crate::code::INVALID_HANDLE) };
+        let number = target.submitted + 1;
+        let is_next = target.completed + 1 == number;
+        if is_next && work.is_none() && waits_for.is_empty() && fails.is_none() && !delayed {
+            // Nothing to do and nothing to wait for: a thread need not be woken for that.
+            (target.submitted, target.completed) = (number, number);
+            self.finish(then);
+            return Ok(number);
+        }
+        self.start_worker(stream)?;
+        let Some(target) = self.streams.get_mut(&stream) else { return Err(crate::code::INVALID_HANDLE) };
+        target.submitted = number;
+        target.queue.push_back(Operation { number, waits_for, work, then, fails });
+        target.wake.notify_one();
+        Ok(number)
+    }
+
+    fn start_worker(&mut self, handle: u64) -> Outcome<()> {
+        let Some(stream) = self.streams.get_mut(&handle) else { return Ok(()) };
+        if stream.has_worker {
+            return Ok(());
+        }
+        let Some(shared) = self.shared.upgrade() else { return Ok(()) };
+        let builder = thread::Builder::new().name("simulated stream".to_owned()).stack_size(256 << 10);
+        builder.spawn(move || run(&shared, handle)).map_err(|_| OPERATING_SYSTEM)?;
+        stream.has_worker = true;
+        Ok(())
+    }
+
+    fn finish(&mut self, then: Then) {
+        match then {
+            Then::Nothing => {}
+            Then::Stamp(record) => drop(record.time.set(Instant::now())),
+            Then::Return { device, start, bytes } => self.devices[device].ranges.give(start, bytes),
+        }
+    }
+}
+
+/// The life of a stream's thread.
+fn run(shared: &Shared, handle: u64) {
+    let mut state = shared.lock();
+    loop {
+        if state.ended {
+            return;
+        }
+        let Some(stream) = state.streams.get(&handle) else { return };
+        let Some(next) = stream.queue.front() else {
+            if stream.destroyed {
+                return;
+            }
+            let wake = stream.wake.clone();
+            state = wake.wait(state).unwrap_or_else(PoisonError::into_inner);
+            continue;
+        };
+        if next.waits_for.iter().all(|&point| state.has_passed(point)) {
+            state = run_next(shared, state, handle);
+        } else {
+            state = shared.await_progress(state);
+        }
+    }
+}
+
+fn run_next<'a>(shared: &'a Shared, mut state: Locked<'a>, handle: u64) -> Locked<'a> {
+    let delay = state.draw_delay(handle);
+    let Some(stream) = state.streams.get_mut(&handle) else { return state };
+    let (device, Some(operation)) = (stream.device, stream.queue.pop_front()) else { return state };
+    if let Some(code) = operation.fails {
+        state.devices[device].sticky.get_or_insert(code);
+    }
+    let failed = state.devices[device].sticky.is_some();
+    drop(state);
+    if delay > 0 {
+        thread::sleep(Duration::from_micros(delay));
+    }
+    match operation.work {
+        Some(work) if !failed => work(),
+        // Nothing runs any more on a device that has failed.
+        _ => {}
+    }
+    let mut state = shared.lock();
+    state.finish(operation.then);
+    if let Some(stream) = state.streams.get_mut(&handle) {
+        stream.completed = operation.number;
+    }
+    if state.waiting > 0 {
+        shared.progress.notify_all();
+    }
+    state
+}

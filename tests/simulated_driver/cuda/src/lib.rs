@@ -1,0 +1,35 @@
+//! The simulated GPU under the names of CUDA's driver: names, numbers of attributes, structures and the stack of contexts.
+//! Everything else is in `simulated-core`. The functions are those of CUDA's manual, which documents them.
+#![allow(missing_docs, clippy::missing_safety_doc)]
+// The header's names are C's.
+#![allow(non_snake_case, non_camel_case_types)]
+
+pub mod attributes;
+pub mod context;
+pub mod copy;
+pub mod device;
+pub mod entry;
+pub mod error;
+pub mod event;
+pub mod fill;
+pub mod memory;
+pub mod pool;
+pub mod stream;
+
+/// All exported calls.
+pub static NAMES: std::sync::LazyLock<Vec<&'static str>> = std::sync::LazyLock::new(|| {
+    let modules = [
+        error::NAMES,
+        device::NAMES,
+        context::NAMES,
+        memory::NAMES,
+        pool::NAMES,
+        copy::NAMES,
+        fill::NAMES,
+        stream::NAMES,
+        event::NAMES,
+    ];
+    modules.concat()
+});
+
+simulated_core::export_controls!(crate::NAMES);

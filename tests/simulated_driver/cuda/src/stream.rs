@@ -1,0 +1,110 @@
+//! Streams.
+
+use simulated_core::Outcome;
+use simulated_core::code::INVALID_VALUE;
+use simulated_core::stream::PER_THREAD;
+
+use crate::entry::{Call, Out, export};
+
+const NON_BLOCKING: u32 = 1;
+
+fn create(on: &Call, stream: Out<u64>, flags: u32, priority: i32) -> Outcome<()> {
+    stream.check()?;
+    let device = on.device()?;
+    if flags & !NON_BLOCKING != 0 {
+        return Err(INVALID_VALUE);
+    }
+    stream.put(on.driver.create_stream(device, flags == NON_BLOCKING, priority)?)
+}
+
+/// A stream that is made knows its device; the default streams take that of the thread.
+fn device_for(on: &Call, stream: u64) -> Outcome<usize> {
+    if stream <= PER_THREAD { on.device() } else { Ok(0) }
+}
+
+type HostFunction = Option<unsafe extern "C" fn(usize)>;
+type Callback = Option<unsafe extern "C" fn(u64, u32, usize)>;
+
+export! {
+    fn cuStreamCreate(on, stream: Out<u64>, flags: u32) {
+        create(on, stream, flags, 0)
+    }
+
+    fn cuStreamCreateWithPriority(on, stream: Out<u64>, flags: u32, priority: i32) {
+        create(on, stream, flags, priority)
+    }
+
+    fn cuStreamDestroy_v2(on, stream: u64) {
+        on.driver.destroy_stream(on.name, on.device()?, stream)
+    }
+
+    fn cuStreamSynchronize(on, stream: u64) {
+        on.driver.synchronize_stream(on.name, on.device()?, stream)
+    }
+
+    fn cuStreamQuery(on, stream: u64) {
+        on.driver.query_stream(on.name, on.device()?, stream)
+    }
+
+    fn cuStreamWaitEvent(on, stream: u64, event: u64, flags: u32) {
+        let device = on.device()?;
+        if flags > 1 {
+            return Err(INVALID_VALUE);
+        }
+        on.driver.wait_event(on.name, device, stream, event)
+    }
+
+    fn cuStreamGetDevice(on, stream: u64, device: Out<i32>) {
+        device.put(on.driver.describe_stream(on.name, device_for(on, stream)?, stream)?.0 as i32)
+    }
+
+    fn cuStreamGetCtx(on, stream: u64, context: Out<u64>) {
+        let device = on.driver.describe_stream(on.name, device_for(on, stream)?, stream)?.0;
+        context.put(on.driver.context(device).ok_or(INVALID_VALUE)?)
+    }
+
+    fn cuStreamGetPriority(on, stream: u64, priority: Out<i32>) {
+        priority.put(on.driver.describe_stream(on.name, device_for(on, stream)?, stream)?.2)
+    }
+
+    fn cuStreamGetFlags(on, stream: u64, flags: Out<u32>) {
+        flags.put(u32::from(on.driver.describe_stream(on.name, device_for(on, stream)?, stream)?.1))
+    }
+
+    fn cuStreamGetId(on, stream: u64, id: Out<u64>) {
+        on.driver.describe_stream(on.name, device_for(on, stream)?, stream)?;
+        id.put(stream)
+    }
+
+    // Nothing is ever captured.
+    fn cuStreamIsCapturing(on, stream: u64, status: Out<u32>) {
+        on.driver.describe_stream(on.name, device_for(on, stream)?, stream)?;
+        status.put(0)
+    }
+
+    fn cuStreamGetCaptureInfo_v2(
+        on,
+        stream: u64,
+        status: Out<u32>,
+        id: Out<u64>,
+        _graph: Out<u64>,
+        _dependencies: Out<u64>,
+        _count: Out<usize>,
+    ) {
+        on.driver.describe_stream(on.name, device_for(on, stream)?, stream)?;
+        id.put_if_wanted(0);
+        status.put(0)
+    }
+
+    fn cuLaunchHostFunc(on, stream: u64, function: HostFunction, data: usize) {
+        let function = function.ok_or(INVALID_VALUE)?;
+        // SAFETY: the caller of the C function promises that it may be called so.
+        on.driver.launch_host(on.name, on.device()?, stream, move || unsafe { function(data) })
+    }
+
+    fn cuStreamAddCallback(on, stream: u64, function: Callback, data: usize, flags: u32) {
+        let function = function.filter(|_| flags == 0).ok_or(INVALID_VALUE)?;
+        // SAFETY: the caller of the C function promises that it may be called so.
+        on.driver.launch_host(on.name, on.device()?, stream, move || unsafe { function(stream, 0, data) })
+    }
+}
