@@ -85,6 +85,7 @@ gpu-bench: .gpu-package ## Run the Python benchmarks with the wheel in dist/, be
 .simulated-drivers:
 	cargo build --quiet --locked $(SIMULATED)
 	cp --remove-destination build/simulated/target/debug/libsimulated_cuda.so build/simulated/libcuda.so.1
+	cp --remove-destination build/simulated/target/debug/libsimulated_nvrtc.so build/simulated/libnvrtc.so.12
 
 bench: .venv/.extension-release ## Rust and Python benchmarks, each against its peer in one run
 	cargo bench --no-default-features

@@ -13,6 +13,7 @@ pub mod error;
 pub mod event;
 pub mod fill;
 pub mod memory;
+pub mod module;
 pub mod pool;
 pub mod stream;
 
@@ -28,6 +29,7 @@ pub static NAMES: std::sync::LazyLock<Vec<&'static str>> = std::sync::LazyLock::
         fill::NAMES,
         stream::NAMES,
         event::NAMES,
+        module::NAMES,
     ];
     modules.concat()
 });

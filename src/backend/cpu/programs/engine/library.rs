@@ -104,6 +104,10 @@ impl Library {
         file.write_all(image).map_err(|error| format!("the kernel cannot be written: {error}"))?;
         // SAFETY: opening runs the initialisers of what the user asked to run.
         let handle = unsafe { libloading::Library::new(file.path()) }.map_err(|error| describe(&error))?;
+        if [&b"__asan_init"[..], b".debug_info"].iter().any(|text| contains(image, text)) {
+            // A debugger and the sanitizer look for the lines in the file.
+            let _kept = file.keep();
+        }
         // SAFETY: the symbol, where it exists, is a `RawModule`.
         let module = unsafe { handle.get::<*const RawModule>(b"pygpu_cpu_module\0") };
         let module = module.map_err(|_| "the image is a shared library, but PyGPU did not make it".to_owned())?;
@@ -120,6 +124,12 @@ impl Library {
     /// A kernel by its name.
     pub fn kernel(&self, name: &str) -> Option<&Kernel> {
         self.kernels.iter().find(|kernel| kernel.name == name)
+    }
+
+    /// Name, address and bytes of each variable.
+    #[allow(dead_code, reason = "the simulated drivers register them as memory of a device")]
+    pub fn globals(&self) -> &[(String, usize, usize)] {
+        &self.globals
     }
 
     /// The address and the bytes of a variable by its name.
@@ -170,7 +180,7 @@ fn check(image: &[u8]) -> Result<(), String> {
                 .to_owned(),
         );
     }
-    let sanitized = image.windows(11).any(|window| window == b"__asan_init");
+    let sanitized = contains(image, b"__asan_init");
     // SAFETY: only asks whether the process has the symbol.
     let present = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__asan_init".as_ptr()) } != ptr::null_mut();
     if sanitized && !present {
@@ -179,6 +189,10 @@ fn check(image: &[u8]) -> Result<(), String> {
             .to_owned());
     }
     Ok(())
+}
+
+fn contains(image: &[u8], text: &[u8]) -> bool {
+    image.windows(text.len()).any(|window| window == text)
 }
 
 fn describe(error: &libloading::Error) -> String {
