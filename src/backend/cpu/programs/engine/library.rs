@@ -4,7 +4,6 @@
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_ulonglong, c_void};
 use std::io::Write;
-use std::ptr;
 
 const ABI: c_uint = 1;
 const COOPERATIVE: c_uint = 1;
@@ -182,7 +181,7 @@ fn check(image: &[u8]) -> Result<(), String> {
     }
     let sanitized = contains(image, b"__asan_init");
     // SAFETY: only asks whether the process has the symbol.
-    let present = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__asan_init".as_ptr()) } != ptr::null_mut();
+    let present = !unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__asan_init".as_ptr()) }.is_null();
     if sanitized && !present {
         return Err("the kernel was compiled with -fsanitize=address, whose library must be there when the program starts: run it \
                     with LD_PRELOAD=$(c++ -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0"

@@ -88,6 +88,8 @@ impl<'a> Rewriter<'a> {
                 self.replace(position, end, "");
                 return end;
             }
+            // A variable of the device is defined thereby, which in C++ would only declare it.
+            "extern" if self.is_lone_variable(position) => self.replace(position, position + 2, ""),
             "extern" if self.is_dynamic_shared(position) => return self.dynamic_shared(position),
             "__shared__" => {
                 let own = if self.request.shared_by_process { "" } else { " thread_local" };
@@ -154,18 +156,30 @@ impl<'a> Rewriter<'a> {
     }
 
     fn variable(&mut self, position: usize, constant: bool) {
-        if self.scopes.outside() && !self.in_template(position) {
-            if let Declared::Variable(name) = declared(self.request.source, &self.tokens, position + 1) {
-                let name = self.scopes.qualified(name);
-                let declared_only = (self.statement..position).any(|at| self.text(at) == "extern")
-                    && self.text(self.statement + 1).as_bytes().first() != Some(&b'"');
-                let known = self.globals.iter().any(|(other, _)| *other == name);
-                if !known && !declared_only {
-                    self.globals.push((name, constant));
-                }
+        if self.scopes.outside()
+            && !self.in_template(position)
+            && let Declared::Variable(name) = declared(self.request.source, &self.tokens, position + 1)
+        {
+            let name = self.scopes.qualified(name);
+            // One that is only declared is defined elsewhere, or later.
+            let is_extern =
+                (self.statement..position).any(|at| self.text(at) == "extern" && !self.text(at + 1).starts_with('"'));
+            if !is_extern && !self.globals.iter().any(|(other, _)| *other == name) {
+                self.globals.push((name, constant));
             }
         }
         self.replace(position, position + 1, "");
+    }
+
+    /// Whether `extern "C"` stands before one variable of the device.
+    fn is_lone_variable(&self, position: usize) -> bool {
+        let declaration = (position..self.tokens.len()).map(|at| self.text(at));
+        self.scopes.outside()
+            && self.text(position + 1).starts_with('"')
+            && declaration
+                .take_while(|text| !matches!(*text, ";" | "{" | "(" | "=" | "["))
+                .any(|text| matches!(text, "__device__" | "__constant__" | "__managed__"))
+            && matches!(declared(self.request.source, &self.tokens, position + 1), Declared::Variable(_))
     }
 
     fn is_dynamic_shared(&self, position: usize) -> bool {

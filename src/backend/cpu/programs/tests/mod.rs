@@ -1,4 +1,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+// Every handle here is of a module that stays loaded, and every pointer of a vector that is alive.
+#![allow(clippy::undocumented_unsafe_blocks)]
 //! Kernels are compiled and run; what they write is judged by hand. A compiler takes half a second, so one source holds
 //! many kernels.
 
