@@ -35,11 +35,14 @@ GROUPS: dict[str, list[str]] = {
         "enable_peer_access", "reset_device",
     ],
     "Streams and events": ["Stream", "current_stream", "default_stream", "Event"],
+    "Kernels": ["Kernel", "Module", "In", "Out", "InOut"],
     "Memory": [
         "memory_info", "memory_statistics", "memory_release_threshold", "set_memory_release_threshold", "trim_memory",
     ],
     "What was found": ["show_config", "config", "backend_name", "driver_version"],
-    "Exceptions": ["CudaError", "OutOfMemoryError", "NotSupportedError", "BackendUnavailableError", "ForkError"],
+    "Exceptions": [
+        "CudaError", "OutOfMemoryError", "CompileError", "NotSupportedError", "BackendUnavailableError", "ForkError",
+    ],
     "Modules": ["gpuarray", "backend"],
     "PybindGPU's classes and constants": [
         "Allocator", "dtype", "SUPPORTED_DTYPES", "cuda_enabled", "major_version", "minor_version", "release_version",
@@ -62,7 +65,7 @@ FAMILIES = ("DeviceArray", "HostAllocator", "DeviceAllocator", "PagelockedAlloca
 FAMILY_GROUP = "PybindGPU's classes per dtype"
 
 # Classes whose members are listed below them.
-WITH_MEMBERS = ("GPUArray", "Device", "Stream", "Event")
+WITH_MEMBERS = ("GPUArray", "Device", "Stream", "Event", "Kernel", "Module")
 
 
 def summary(documented: Any) -> str:

@@ -29,10 +29,11 @@ def test_config_tells_of_each_backend_in_the_order_of_search() -> None:
 def test_each_backend_has_devices_or_a_reason() -> None:
     for backend in PyGPU.config()["backends"]:
         assert set(backend) == {
-            "name", "available", "reason", "library", "driver_version", "searched", "devices",
+            "name", "available", "reason", "library", "driver_version", "searched", "devices", "compiler",
         }  # fmt: skip
         assert backend["available"] is (backend["reason"] is None)
         assert backend["available"] is bool(backend["devices"])
+        assert backend["available"] is bool(backend["compiler"])
         for name, reason in backend["searched"]:
             assert name
             assert reason

@@ -389,7 +389,6 @@ class PinnedMemory:
     def device(self) -> Device: ...
 
 @final
-@disjoint_base
 class Kernel:
     def __new__(
         cls,
@@ -436,12 +435,10 @@ class Kernel:
     def suggested_shape(self, shared: int = 0, limit: int = 0) -> tuple[int, int]: ...
 
 @final
-@disjoint_base
 class Launcher:
     def __call__(self, *args: Any, **kwargs: Any) -> None: ...
 
 @final
-@disjoint_base
 class Module:
     def __new__(
         cls,
@@ -466,7 +463,6 @@ class Module:
     def device(self) -> Device: ...
 
 @final
-@disjoint_base
 class HostArgument:
     @property
     def array(self) -> NDArray[Any]: ...

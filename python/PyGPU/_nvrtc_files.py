@@ -50,7 +50,7 @@ def _in(folder: Path) -> list[str]:
 
 
 def _is_nvrtc(name: str) -> bool:
-    # libnvrtc.so.13, nvrtc64_130_0.dll; not libnvrtc-builtins nor the .alt copies, whose other defaults nobody asked for.
+    # libnvrtc.so.13, nvrtc64_130_0.dll; not libnvrtc-builtins, nor the .alt copies, which have other defaults.
     plain = "builtins" not in name and ".alt" not in name
     return plain and (name.startswith("libnvrtc.so.") or (name.startswith("nvrtc64_") and name.endswith(".dll")))
 

@@ -116,13 +116,20 @@ fn key(compiler: &str, request: &CompileRequest<'_>) -> Key {
 
 /// Compiles; a source that includes what the library has not is given to the toolkit's program, where there is one.
 fn compile(device: Device, compiler: &dyn Compiler, request: &CompileRequest<'_>) -> Result<Compiled> {
-    let refused = match compiler.compile(request) {
+    let mut refused = match compiler.compile(request) {
         Err(Error::Compile(refused)) if lacks_header(&refused.log) => refused,
         other => return other,
     };
     match External::usual(device.kind()) {
         Some(program) if program.name() != compiler.name() => program.compile(request),
-        _ => Err(Error::Compile(refused)),
+        _ => {
+            refused.log.push_str(&format!(
+                "\n({} has no headers of the host, and those of a toolkit only where one is installed: name folders with -I; \
+                 a toolkit's own compiler is used by itself where it is found)",
+                compiler.name()
+            ));
+            Err(Error::Compile(refused))
+        }
     }
 }
 

@@ -121,7 +121,7 @@ fn candidates(kind: BackendKind, name: &str) -> Vec<PathBuf> {
     }
     let (variables, usual) = homes(kind);
     let mut found = vec![PathBuf::from(name)];
-    let roots = variables.iter().filter_map(|variable| std::env::var_os(variable)).map(PathBuf::from);
+    let roots = variables.iter().filter_map(std::env::var_os).map(PathBuf::from);
     found.extend(roots.map(|root| root.join("bin").join(name)));
     found.push(Path::new(usual).join("bin").join(name));
     found

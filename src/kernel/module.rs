@@ -163,7 +163,7 @@ impl Module {
         if !matches!(&first, Err(error) if error.code() == Some(NOT_FOUND)) {
             return first;
         }
-        match symbols::find(self.image(), name).filter(|found| found != name) {
+        match symbols::find_mangled(self.image(), name) {
             Some(mangled) => self.named(&mangled),
             None => Err(self.unknown(name)),
         }

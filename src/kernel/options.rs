@@ -257,10 +257,10 @@ mod tests {
 
     #[test]
     fn a_value_may_be_joined_or_follow() {
-        let define = Define("N".into(), Some("3".into()));
+        let define = [Define("N".into(), Some("3".into()))];
         for texts in [&["-DN=3"][..], &["-D", "N=3"], &["-D N=3"], &["--define-macro=N=3"], &["--define-macro", "N=3"]]
         {
-            assert_eq!(parsed(texts).list, [define.clone()], "{texts:?}");
+            assert_eq!(parsed(texts).list, define, "{texts:?}");
         }
         for texts in [&["-I/a b"][..], &["-I", "/a b"], &["--include-path=/a b"], &["-isystem", "/a b"]] {
             assert_eq!(parsed(texts).list, [Include("/a b".into())], "{texts:?}");

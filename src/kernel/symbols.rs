@@ -1,21 +1,26 @@
 //! The names that kernels have in an image: their own if they are `extern "C"`, else what a C++ compiler makes of them.
 
-/// The name in an image of a function that is no template: its own, or the mangled one if only one function has it. `name` may
-/// be qualified by namespaces.
-pub fn find(image: &[u8], name: &str) -> Option<String> {
+fn words(image: &[u8]) -> impl Iterator<Item = &[u8]> {
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$');
-    let names = || image.split(|byte| !is_word(byte)).filter(|word| !word.is_empty());
-    if names().any(|word| word == name.as_bytes()) {
-        return Some(name.to_owned());
-    }
+    image.split(move |byte| !is_word(byte)).filter(|word| !word.is_empty())
+}
+
+/// The name in an image of a function that is no template: the mangled one if only one function has it, else its own. `name`
+/// may be qualified by namespaces.
+pub fn find(image: &[u8], name: &str) -> Option<String> {
+    let plain = || words(image).any(|word| word == name.as_bytes()).then(|| name.to_owned());
+    find_mangled(image, name).or_else(plain)
+}
+
+/// The mangled name, if only one function has it.
+pub fn find_mangled(image: &[u8], name: &str) -> Option<String> {
     let start = mangled_start(name);
-    let mut found: Vec<&[u8]> = names().filter(|word| word.starts_with(start.as_bytes())).collect();
-    found.sort_unstable();
-    found.dedup();
-    match found.as_slice() {
-        [one] => String::from_utf8(one.to_vec()).ok(),
-        _ => None,
-    }
+    let mut found: Vec<&[u8]> = words(image).filter(|word| word.starts_with(start.as_bytes())).collect();
+    found.sort_unstable_by_key(|word| word.len());
+    let (first, rest) = found.split_first()?;
+    // What belongs to the function begins with its whole name: `_Z1kPi_param_0`. An overload goes on with a type.
+    let belongs = |word: &&[u8]| matches!(word.strip_prefix(*first), Some([] | [b'_' | b'$', ..]));
+    if rest.iter().all(belongs) { String::from_utf8(first.to_vec()).ok() } else { None }
 }
 
 /// How the mangled name of a function begins, whatever its parameters are.
@@ -39,7 +44,7 @@ mod tests {
 
     #[test]
     fn a_name_is_found_as_it_is_or_mangled_if_only_one_fits() {
-        let image = b"\0plain\0_Z5scalePffi\0.text._Z5scalePffi\0_Z4twicef\0_Z4twiced\0_Z6scale2f\0_ZN2ns1kEPf\0";
+        let image = b"\0plain\0_Z5scalePffi\0.text._Z5scalePffi\0_Z5scalePffi_param_0\0_Z4twicef\0_Z4twiced\0_Z6scale2f\0_ZN2ns1kEPf\0";
         assert_eq!(find(image, "plain").as_deref(), Some("plain"));
         assert_eq!(find(image, "scale").as_deref(), Some("_Z5scalePffi"));
         assert_eq!(find(image, "ns::k").as_deref(), Some("_ZN2ns1kEPf"));

@@ -73,11 +73,19 @@ impl Usage {
 
     /// Makes `stream` wait for whom it must before this access.
     pub(super) fn let_wait(&self, access: Access, stream: &Stream) -> Result<()> {
-        self.write.let_wait(stream)?;
+        if !self.has_waited(stream) {
+            self.write.let_wait(stream)?;
+        }
         if access == Access::Write {
             self.reads.iter().try_for_each(|read| read.let_wait(stream))?;
         }
         Ok(())
+    }
+
+    /// Whether a stream has read since the last write, and so has waited for that. Of a foreign stream only the handle is known,
+    /// which another one may have by now.
+    fn has_waited(&self, stream: &Stream) -> bool {
+        self.reads.iter().any(|read| read.mark.is_none() && read.stream == *stream)
     }
 
     /// Notes an access that was put on its stream.
@@ -89,6 +97,7 @@ impl Usage {
             }
             // A stream of ours that wrote last is waited for up to its end anyway.
             Access::Read if self.write.stream == latest.stream && latest.mark.is_none() => {}
+            Access::Read if latest.mark.is_none() && self.has_waited(&latest.stream) => {}
             Access::Read => {
                 self.reads.retain(|read| read.stream != latest.stream);
                 self.reads.push(latest);

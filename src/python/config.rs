@@ -6,8 +6,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use super::gil::WithoutGil;
-use super::properties;
+use super::{kernel_source, properties};
 use crate::backend::{self, BackendKind, BackendReport, DeviceProperties, Report};
+use crate::error::Error;
+use crate::kernel;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -25,7 +27,19 @@ fn backend_dict<'py>(py: Python<'py>, report: &BackendReport) -> PyResult<Bound<
         devices.append(properties::dict(py, device)?)?;
     }
     dict.set_item("devices", devices)?;
+    dict.set_item("compiler", report.reason.is_none().then(|| compiler(py, report.kind)))?;
     Ok(dict)
+}
+
+/// The compiler of kernels in one line, or why there is none.
+fn compiler(py: Python<'_>, kind: BackendKind) -> String {
+    let hints = kernel_source::hints(py, kind).unwrap_or_default();
+    py.without_gil(|| {
+        let backend = backend::by_name(kind.name())?;
+        let compiler = backend.programs()?.compiler(&hints)?;
+        Ok(format!("{} {}, {}", compiler.name(), compiler.version(), compiler.path()))
+    })
+    .unwrap_or_else(|error: Error| error.to_string())
 }
 
 /// What PyGPU found on this machine. It opens the vendors' libraries and creates no context on a device.
@@ -34,10 +48,11 @@ fn backend_dict<'py>(py: Python<'py>, report: &BackendReport) -> PyResult<Bound<
 /// -------
 /// dict
 ///     `version`; `backend`, the name of the one that is used unless another is named, or None; `backend_error`, why there
-///     is none, or None; `PYGPU_BACKEND`, what that variable asks for, or None; and `backends`, a list of dicts with `name`,
+///     is none, or None; `PYGPU_BACKEND`, what that variable asks for, or None; `kernel_cache`, the folder in which compiled
+///     kernels are kept, or None; and `backends`, a list of dicts with `name`,
 ///     `available`, `reason` (why it is not), `library` (the file that was opened), `driver_version` as 12080 for 12.8,
-///     `searched` (pairs of a library that could not be opened and the reason), and `devices` (dicts as from
-///     :func:`device_properties`).
+///     `searched` (pairs of a library that could not be opened and the reason), `devices` (dicts as from
+///     :func:`device_properties`), and `compiler`: that of kernels with its version and library, or why there is none.
 ///
 /// Examples
 /// --------
@@ -57,6 +72,7 @@ fn config(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         backends.append(backend_dict(py, entry)?)?;
     }
     dict.set_item("backends", backends)?;
+    dict.set_item("kernel_cache", kernel::cache_folder())?;
     Ok(dict)
 }
 
@@ -79,7 +95,7 @@ fn device_line(kind: BackendKind, index: usize, device: &DeviceProperties) -> St
     }
 }
 
-fn backend_lines(entry: &BackendReport) -> Vec<String> {
+fn backend_lines(py: Python<'_>, entry: &BackendReport) -> Vec<String> {
     let mut line = format!("  {}: ", entry.kind.name());
     match &entry.reason {
         None => line.push_str("available"),
@@ -96,10 +112,13 @@ fn backend_lines(entry: &BackendReport) -> Vec<String> {
     lines.extend(entry.attempts.iter().map(|attempt| format!("    searched {}: {}", attempt.name, attempt.error)));
     let devices = entry.devices.iter().enumerate();
     lines.extend(devices.map(|(index, device)| device_line(entry.kind, index, device)));
+    if entry.reason.is_none() {
+        lines.push(format!("    compiler of kernels: {}", compiler(py, entry.kind).replace('\n', "\n    ")));
+    }
     lines
 }
 
-fn text_of(report: &Report) -> String {
+fn text_of(py: Python<'_>, report: &Report) -> String {
     let mut lines = vec![format!("PyGPU {VERSION}")];
     lines.push(match &report.default {
         Ok(kind) => format!("backend: {}", kind.name()),
@@ -110,7 +129,9 @@ fn text_of(report: &Report) -> String {
         None => "PYGPU_BACKEND: not set".to_owned(),
     });
     lines.push("backends, in the order in which they are looked for:".to_owned());
-    lines.extend(report.backends.iter().flat_map(backend_lines));
+    lines.extend(report.backends.iter().flat_map(|entry| backend_lines(py, entry)));
+    let cache = kernel::cache_folder().map_or_else(|| "off".to_owned(), |folder| folder.display().to_string());
+    lines.push(format!("cache of kernels: {cache}"));
     lines.join("\n")
 }
 
@@ -127,7 +148,7 @@ fn text_of(report: &Report) -> String {
 fn show_config(py: Python<'_>) -> PyResult<()> {
     let report = py.without_gil(backend::report);
     // Python's own print, since a notebook or a test replaces sys.stdout.
-    py.import("builtins")?.call_method1("print", (text_of(&report),))?;
+    py.import("builtins")?.call_method1("print", (text_of(py, &report),))?;
     Ok(())
 }
 

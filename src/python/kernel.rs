@@ -1,18 +1,17 @@
-//! The classes `Kernel` and `Launcher`: `kernel[grid, block, stream, shared](*arguments)`.
+//! The class `Kernel`: a kernel that is compiled or loaded, and `kernel[grid, block, stream, shared]`.
 
-use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
-use pyo3::ffi;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
 use super::array::GpuArray;
 use super::gil::WithoutGil;
+use super::kernel_launcher::{Launcher, extent, number_of, wrong_key};
 use super::kernel_source::Request;
-use super::{device, dtype as dtypes, exit, kernel_call, number, stream as stream_argument};
-use crate::backend::{FunctionAttributes, FunctionSetting, LaunchShape};
+use super::{device, dtype as dtypes, exit, stream as stream_argument};
+use crate::backend::LaunchShape;
 use crate::error::Result;
 use crate::kernel::{Element, Function, Parameter, ParameterKind, signature};
-use crate::stream::{self, Stream};
 
 /// A kernel, compiled from a source or taken from an image.
 ///
@@ -139,14 +138,19 @@ impl Kernel {
         let device = slf.get().function()?.device();
         let (grid, block) =
             (extent(&*parts.get_borrowed_item(0)?, "grid")?, extent(&*parts.get_borrowed_item(1)?, "block")?);
-        let stream = match parts.get_item(2) {
-            Ok(stream) if !stream.is_none() => Some(stream_argument::from_argument(slf.py(), Some(&stream), device)?),
-            _ => None,
-        };
-        let shared = match parts.get_item(3) {
-            Ok(shared) if !shared.is_none() => bytes(&shared, "shared")?,
-            _ => 0,
-        };
+        let (mut stream, mut shared) = (None, 0);
+        if parts.len() > 2 {
+            let given = parts.get_item(2)?;
+            if !given.is_none() {
+                stream = Some(stream_argument::from_argument(slf.py(), Some(&given), device)?);
+            }
+        }
+        if parts.len() > 3 {
+            let given = parts.get_item(3)?;
+            if !given.is_none() {
+                shared = number_of(&given, "shared")?;
+            }
+        }
         let shape = LaunchShape { grid, block, shared, cooperative: false };
         Ok(Launcher { kernel: slf.clone().unbind(), shape, stream })
     }
@@ -216,145 +220,6 @@ impl Kernel {
         Ok(self.function()?.module().log().to_owned())
     }
 
-    /// Registers of a thread.
-    #[getter]
-    fn num_regs(&self, py: Python<'_>) -> PyResult<i32> {
-        Ok(self.attributes(py)?.registers)
-    }
-
-    /// Bytes of static shared memory of a block.
-    #[getter]
-    fn shared_size_bytes(&self, py: Python<'_>) -> PyResult<i32> {
-        Ok(self.attributes(py)?.static_shared_bytes)
-    }
-
-    /// Bytes of local memory of a thread.
-    #[getter]
-    fn local_size_bytes(&self, py: Python<'_>) -> PyResult<i32> {
-        Ok(self.attributes(py)?.local_bytes)
-    }
-
-    /// Bytes of constant memory.
-    #[getter]
-    fn const_size_bytes(&self, py: Python<'_>) -> PyResult<i32> {
-        Ok(self.attributes(py)?.constant_bytes)
-    }
-
-    /// Most threads of a block that it can be launched with.
-    #[getter]
-    fn max_threads_per_block(&self, py: Python<'_>) -> PyResult<i32> {
-        Ok(self.attributes(py)?.max_threads_per_block)
-    }
-
-    /// The version of PTX that it was compiled for, as 90 for 9.0.
-    #[getter]
-    fn ptx_version(&self, py: Python<'_>) -> PyResult<i32> {
-        Ok(self.attributes(py)?.ptx_version)
-    }
-
-    /// The architecture that it was compiled for, as 90 for ``sm_90``.
-    #[getter]
-    fn binary_version(&self, py: Python<'_>) -> PyResult<i32> {
-        Ok(self.attributes(py)?.binary_version)
-    }
-
-    /// Most bytes of dynamic shared memory that it can be launched with. A launch that asks for more raises it by itself, as far
-    /// as the device goes; it can be set.
-    #[getter]
-    fn max_dynamic_shared_size_bytes(&self, py: Python<'_>) -> PyResult<i32> {
-        Ok(self.attributes(py)?.max_dynamic_shared_bytes)
-    }
-
-    #[setter]
-    fn set_max_dynamic_shared_size_bytes(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let bytes = number::int32(value, "max_dynamic_shared_size_bytes")?;
-        self.set(value.py(), FunctionSetting::MaxDynamicSharedBytes(bytes))
-    }
-
-    /// Percentage of the first-level cache that is wanted as shared memory; -1, the first value, is the driver's choice. It can
-    /// be set.
-    #[getter]
-    fn preferred_shared_memory_carveout(&self, py: Python<'_>) -> PyResult<i32> {
-        Ok(self.attributes(py)?.preferred_carveout)
-    }
-
-    #[setter]
-    fn set_preferred_shared_memory_carveout(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let percent = number::int32(value, "preferred_shared_memory_carveout")?;
-        self.set(value.py(), FunctionSetting::PreferredCarveout(percent))
-    }
-
-    /// Sets what the first-level cache is rather used for.
-    ///
-    /// Parameters
-    /// ----------
-    /// preference : int
-    ///     0 no preference, 1 shared memory, 2 cache, 3 equal.
-    ///
-    /// Examples
-    /// --------
-    /// >>> kernel.set_cache_config(2)  # doctest: +SKIP
-    fn set_cache_config(&self, preference: &Bound<'_, PyAny>) -> PyResult<()> {
-        let value = number::int32(preference, "preference")?;
-        self.set(preference.py(), FunctionSetting::CachePreference(value))
-    }
-
-    /// Blocks of so many threads that one multiprocessor runs at once.
-    ///
-    /// Parameters
-    /// ----------
-    /// block : int or tuple of int
-    ///     Threads.
-    /// shared : int, optional
-    ///     Bytes of dynamic shared memory of a block.
-    ///
-    /// Returns
-    /// -------
-    /// int
-    ///
-    /// Examples
-    /// --------
-    /// >>> kernel.active_blocks(256)  # doctest: +SKIP
-    /// 8
-    #[pyo3(signature = (block, shared=None), text_signature = "(block, shared=0)")]
-    fn active_blocks(&self, block: &Bound<'_, PyAny>, shared: Option<&Bound<'_, PyAny>>) -> PyResult<u32> {
-        let threads = extent(block, "block")?.iter().fold(1u32, |product, length| product.saturating_mul(*length));
-        let shared = shared.map_or(Ok(0), |shared| bytes(shared, "shared"))?;
-        let function = self.function()?;
-        Ok(block.py().without_gil(|| function.active_blocks(threads, shared))?)
-    }
-
-    /// A shape that fills the device with the best occupancy.
-    ///
-    /// Parameters
-    /// ----------
-    /// shared : int, optional
-    ///     Bytes of dynamic shared memory of a block.
-    /// limit : int, optional
-    ///     Most threads of a block; 0 for no limit.
-    ///
-    /// Returns
-    /// -------
-    /// grid, block : int
-    ///     The fewest blocks that fill the device, and the threads of each.
-    ///
-    /// Examples
-    /// --------
-    /// >>> kernel.suggested_shape()  # doctest: +SKIP
-    /// (264, 1024)
-    #[pyo3(signature = (shared=None, limit=None), text_signature = "(shared=0, limit=0)")]
-    fn suggested_shape(
-        &self,
-        py: Python<'_>,
-        shared: Option<&Bound<'_, PyAny>>,
-        limit: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<(u32, u32)> {
-        let shared = shared.map_or(Ok(0), |shared| bytes(shared, "shared"))?;
-        let limit = limit.map_or(Ok(0), |limit| bytes(limit, "limit"))?;
-        let function = self.function()?;
-        Ok(py.without_gil(|| function.suggested_shape(shared, limit))?)
-    }
-
     fn __repr__(&self) -> PyResult<String> {
         let function = self.function()?;
         let list: Option<Vec<String>> =
@@ -362,116 +227,6 @@ impl Kernel {
         let told = list.map_or_else(|| "...".to_owned(), |list| list.join(", "));
         Ok(format!("<PyGPU.Kernel {}({told}) on {}>", function.name(), function.device()))
     }
-}
-
-impl Kernel {
-    fn attributes(&self, py: Python<'_>) -> PyResult<FunctionAttributes> {
-        let function = self.function()?;
-        Ok(py.without_gil(|| function.attributes())?)
-    }
-
-    fn set(&self, py: Python<'_>, setting: FunctionSetting) -> PyResult<()> {
-        let function = self.function()?;
-        Ok(py.without_gil(|| function.set(setting))?)
-    }
-}
-
-/// A kernel with the shape of its launch: what ``kernel[grid, block]`` gives.
-#[pyclass(frozen, name = "Launcher", module = "PyGPU")]
-pub(super) struct Launcher {
-    kernel: Py<Kernel>,
-    shape: LaunchShape,
-    stream: Option<Stream>,
-}
-
-#[pymethods]
-impl Launcher {
-    #[inline]
-    #[pyo3(signature = (*args, **kwargs))]
-    fn __call__(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
-        let function = self.kernel.get().function()?;
-        let current;
-        let stream = match &self.stream {
-            Some(stream) => stream,
-            None => {
-                current = stream::current(function.device());
-                &current
-            }
-        };
-        match kwargs {
-            None => kernel_call::call(function, &self.shape, stream, args, false),
-            Some(kwargs) => {
-                let (strided, cooperative) = flags(kwargs)?;
-                let shape = LaunchShape { cooperative, ..self.shape };
-                kernel_call::call(function, &shape, stream, args, strided)
-            }
-        }
-    }
-
-    fn __repr__(&self) -> PyResult<String> {
-        let ([gx, gy, gz], [bx, by, bz]) = (self.shape.grid, self.shape.block);
-        let name = self.kernel.get().function()?.name();
-        Ok(format!("<PyGPU.Launcher {name}[({gx}, {gy}, {gz}), ({bx}, {by}, {bz})]>"))
-    }
-}
-
-fn flags(kwargs: &Bound<'_, PyDict>) -> PyResult<(bool, bool)> {
-    let (mut strided, mut cooperative) = (false, false);
-    for (name, value) in kwargs {
-        match name.cast::<PyString>()?.to_str()? {
-            "strided" => strided = value.is_truthy()?,
-            "cooperative" => cooperative = value.is_truthy()?,
-            other => {
-                return Err(PyTypeError::new_err(format!(
-                    "a launch takes the keywords strided and cooperative, not {other}: kernel[grid, block, stream, shared](...)"
-                )));
-            }
-        }
-    }
-    Ok((strided, cooperative))
-}
-
-#[cold]
-fn wrong_key(key: &Bound<'_, PyAny>) -> PyErr {
-    PyIndexError::new_err(format!(
-        "a launch is kernel[grid, block], with perhaps a stream and bytes of shared memory, not {key}"
-    ))
-}
-
-/// A number of blocks or threads along each axis.
-#[inline]
-pub(super) fn extent(value: &Bound<'_, PyAny>, what: &str) -> PyResult<[u32; 3]> {
-    // SAFETY: a type check of a live object.
-    if unsafe { ffi::PyLong_CheckExact(value.as_ptr()) } != 0 {
-        return Ok([bytes(value, what)?, 1, 1]);
-    }
-    let mut lengths = [1; 3];
-    if let Ok(tuple) = value.cast_exact::<PyTuple>() {
-        if !(1..=3).contains(&tuple.len()) {
-            return Err(wrong_extent(value, what));
-        }
-        for (length, item) in lengths.iter_mut().zip(tuple.iter_borrowed()) {
-            *length = bytes(&item, what)?;
-        }
-        return Ok(lengths);
-    }
-    if super::kernel_values::is_index(value) {
-        return Ok([bytes(value, what)?, 1, 1]);
-    }
-    let items = value.try_iter().map_err(|_| wrong_extent(value, what))?.collect::<PyResult<Vec<_>>>()?;
-    extent(PyTuple::new(value.py(), items)?.as_any(), what)
-}
-
-#[cold]
-fn wrong_extent(value: &Bound<'_, PyAny>, what: &str) -> PyErr {
-    PyTypeError::new_err(format!("{what} is an int or a tuple of one to three, not {value}"))
-}
-
-/// A number of 32 bits without a sign.
-#[inline]
-fn bytes(value: &Bound<'_, PyAny>, what: &str) -> PyResult<u32> {
-    let found = number::unsigned(value, what)?;
-    u32::try_from(found).map_err(|_| PyValueError::new_err(format!("{what} is {found}, more than any device takes")))
 }
 
 /// The parameters that `prepare` was told.

@@ -66,8 +66,13 @@ pub(super) fn call(
         owners: Vec::new(),
         host: Vec::new(),
     };
-    for (position, value) in args.iter_borrowed().enumerate() {
-        call.add(position, parameters.map(|parameters| &parameters[position]), &value)?;
+    let mut values = args.iter_borrowed().enumerate();
+    let added = values.try_for_each(|(position, value)| {
+        call.add(position, parameters.map(|parameters| &parameters[position]), &value)
+    });
+    if let Err(error) = added {
+        call.abandon(py);
+        return Err(error);
     }
     if call.foreign.is_empty() && call.owners.is_empty() && call.host.is_empty() {
         let Call { arguments, uses, .. } = &mut call;
@@ -403,6 +408,18 @@ impl<'a, 'py> Call<'a, 'py> {
     /// A launch with arguments that must be kept alive or copied back.
     #[cold]
     fn finish(&mut self, py: Python<'_>, shape: &LaunchShape) -> PyResult<()> {
+        let launched = self.launch(py, shape);
+        let (stream, has_host) = (self.stream, !self.host.is_empty());
+        if launched.is_err() || has_host || stream.device().is_cpu() {
+            // The host's values are there when the call returns.
+            let waited = self.wait(py);
+            return launched.and(waited);
+        }
+        let kept = (std::mem::take(&mut self.foreign), std::mem::take(&mut self.owners));
+        Ok(py.without_gil(|| pending::keep_until_passed(stream, Box::new(kept)))?)
+    }
+
+    fn launch(&mut self, py: Python<'_>, shape: &LaunchShape) -> PyResult<()> {
         let (function, stream) = (self.function, self.stream);
         let arguments = &mut self.arguments;
         let mut uses: SmallVec<[Use<'_>; 8]> = self.uses.iter().copied().collect();
@@ -410,24 +427,30 @@ impl<'a, 'py> Call<'a, 'py> {
         uses.extend(self.host.iter().map(|(temporary, access)| (&**temporary.array().allocation(), *access)));
         // SAFETY: as in `call`.
         py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, &uses) })?;
-        drop(uses);
-        for (temporary, _) in &self.host {
-            temporary.leave(py, stream)?;
+        self.host.iter().try_for_each(|(temporary, _)| temporary.leave(py, stream))
+    }
+
+    /// Waits for the stream if something of the host is under way, and lets go of what was kept.
+    fn wait(&mut self, py: Python<'_>) -> PyResult<()> {
+        let stream = self.stream;
+        let host: Vec<Array> = self.host.iter().map(|(temporary, _)| temporary.array().clone()).collect();
+        self.host.clear();
+        let foreign = std::mem::take(&mut self.foreign);
+        // Dropped without the GIL, since that may reach the driver.
+        Ok(py.without_gil(|| {
+            let waited = if host.is_empty() { Ok(()) } else { stream.synchronize() };
+            drop((host, foreign));
+            waited
+        })?)
+    }
+
+    /// After an argument that was refused: a copy of one before it may be under way.
+    #[cold]
+    fn abandon(&mut self, py: Python<'_>) {
+        if !self.host.is_empty() || !self.foreign.is_empty() {
+            // The refusal is what is told; a driver that fails says so at the next call too.
+            let _ = self.wait(py);
         }
-        if !self.host.is_empty() {
-            // The host's values are there when the call returns, and the temporary memory is given back in order.
-            let host: Vec<Array> =
-                std::mem::take(&mut self.host).into_iter().map(|(one, _)| one.array().clone()).collect();
-            py.without_gil(|| {
-                let waited = stream.synchronize();
-                drop(host);
-                waited
-            })?;
-        } else if !stream.device().is_cpu() {
-            let kept = (std::mem::take(&mut self.foreign), std::mem::take(&mut self.owners));
-            py.without_gil(|| pending::keep_until_passed(stream, Box::new(kept)))?;
-        }
-        Ok(())
     }
 
     /// The kernel, the place and the parameter, for the beginning of an error.

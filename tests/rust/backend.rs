@@ -13,6 +13,8 @@ mod copies;
 mod fakes;
 #[path = "backend/hip.rs"]
 mod hip;
+#[path = "backend/programs.rs"]
+mod programs;
 
 use fakes::{Fake, fake_driver, run};
 

@@ -108,6 +108,23 @@ fn a_write_waits_for_every_reader_and_reads_do_not_wait_for_each_other() {
 }
 
 #[test]
+fn a_stream_that_reads_again_has_waited_for_the_write_until_there_is_another() {
+    let bench = bench();
+    let (writer, reader) = (bench.stream(), bench.stream());
+    let block = bench.block(&writer);
+    use_on(&block, Access::Read, &reader);
+    assert_eq!(bench.waits().len(), 1);
+    for _ in 0..3 {
+        use_on(&block, Access::Read, &reader);
+        assert_eq!(bench.waits(), []);
+    }
+    use_on(&block, Access::Write, &writer);
+    assert_eq!(bench.waits(), [(writer.handle().0, reader.handle().0)]);
+    use_on(&block, Access::Read, &reader);
+    assert_eq!(bench.waits(), [(reader.handle().0, writer.handle().0)]);
+}
+
+#[test]
 fn memory_is_given_back_behind_its_last_use() {
     let bench = bench();
     let (home, other) = (bench.stream(), bench.stream());

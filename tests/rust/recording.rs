@@ -1,6 +1,8 @@
 //! A backend that writes down what it is told, over host memory: ordering and lifetime are tested on it without a device.
 
 use std::collections::HashMap;
+use std::ffi::{CStr, c_void};
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -23,6 +25,8 @@ pub enum Call {
     Copy(Direction),
     CopyPitched { width: usize, height: usize, depth: usize },
     Fill { count: usize, height: usize },
+    Launch { stream: usize },
+    Unload,
 }
 
 /// The backend. `refuse_allocations` many allocations fail before one succeeds.
@@ -78,6 +82,9 @@ impl Backend for Recording {
     }
     fn error_text(&self, _code: u32) -> String {
         "recorded".into()
+    }
+    fn programs(&self) -> Result<&dyn Programs> {
+        Ok(self)
     }
     fn current_device(&self) -> Result<i32> {
         Ok(0)
@@ -284,5 +291,64 @@ impl Backend for Recording {
     }
     unsafe fn elapsed(&self, _device: i32, _start: EventHandle, _end: EventHandle) -> Result<f32> {
         Ok(0.0)
+    }
+}
+
+/// Kernels that do nothing; each name is one.
+impl Programs for Recording {
+    fn load(&self, _device: i32, _image: &[u8], _options: &LoadOptions) -> Result<Loaded> {
+        Ok(Loaded { module: ModuleHandle(self.handle()), log: String::new() })
+    }
+    unsafe fn unload(&self, _device: i32, _module: ModuleHandle) -> Result<()> {
+        self.note(Call::Unload);
+        Ok(())
+    }
+    unsafe fn function(&self, _device: i32, _module: ModuleHandle, _name: &CStr) -> Result<FunctionHandle> {
+        Ok(FunctionHandle(self.handle()))
+    }
+    unsafe fn global(&self, _device: i32, _module: ModuleHandle, _name: &CStr) -> Result<(Address, usize)> {
+        Err(Error::value("no globals"))
+    }
+    unsafe fn function_attributes(&self, _device: i32, _function: FunctionHandle) -> Result<FunctionAttributes> {
+        Ok(FunctionAttributes { max_threads_per_block: 1024, ..FunctionAttributes::default() })
+    }
+    unsafe fn set_function(&self, _d: i32, _function: FunctionHandle, _setting: FunctionSetting) -> Result<()> {
+        Ok(())
+    }
+    unsafe fn parameters(&self, _device: i32, _function: FunctionHandle) -> Result<Option<Vec<ParameterPlace>>> {
+        Ok(None)
+    }
+    unsafe fn active_blocks(&self, _d: i32, _function: FunctionHandle, _threads: u32, _shared: u32) -> Result<u32> {
+        Ok(1)
+    }
+    unsafe fn suggested_shape(&self, _d: i32, _f: FunctionHandle, _shared: u32, _limit: u32) -> Result<(u32, u32)> {
+        Ok((1, 1))
+    }
+    unsafe fn launch(
+        &self,
+        _device: i32,
+        _function: FunctionHandle,
+        _shape: &LaunchShape,
+        stream: StreamHandle,
+        _arguments: *mut *mut c_void,
+    ) -> Result<()> {
+        self.note(Call::Launch { stream: stream.0 });
+        Ok(())
+    }
+    fn launch_limits(&self, _device: i32) -> Result<LaunchLimits> {
+        Ok(LaunchLimits {
+            threads_per_block: 1024,
+            block: [1024; 3],
+            grid: [65535; 3],
+            shared_per_block: 49152,
+            shared_per_block_optin: 49152,
+            cooperative: true,
+        })
+    }
+    fn device_attribute(&self, _device: i32, _number: i32) -> Result<i32> {
+        Ok(0)
+    }
+    fn compiler(&self, _hints: &[PathBuf]) -> Result<&dyn Compiler> {
+        Err(Error::Unavailable("nothing compiles here".into()))
     }
 }

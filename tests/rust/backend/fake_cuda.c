@@ -53,6 +53,11 @@ Code cuDeviceGetAttribute(int *v, int a, int d) {
     case 11: *v = 64; break;     /* the largest pitch */
     case 115: *v = d == 0; break; /* pools */
     case 100: *v = 0; break;     /* pageable memory by the host's page tables */
+    case 2: case 3: case 4: *v = 1024 >> (a - 2); break; /* most threads along x, y, z */
+    case 5: case 6: case 7: *v = 65535; break;           /* most blocks */
+    case 8: *v = 49152; break;   /* shared memory of a block */
+    case 97: *v = 100000; break; /* the same for who asks */
+    case 95: *v = d == 0; break; /* cooperative launches */
     default: *v = a;
     }
     return 0;
@@ -181,3 +186,5 @@ Code cuEventRecord(void *e, void *s) { CONTEXT; (void)s; return (((size_t)e - 0x
 Code cuEventQuery(void *e) { CONTEXT; return (size_t)e == 0x600 ? 600 : 0; }
 Code cuEventSynchronize(void *e) { CONTEXT; return e ? 0 : 400; }
 Code cuEventElapsedTime(float *t, void *a, void *b) { CONTEXT; *t = (float)((size_t)b - (size_t)a); return 0; }
+
+#include "fake_cuda_programs.c"

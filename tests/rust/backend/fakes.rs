@@ -9,6 +9,7 @@ use std::process::Command;
 pub enum Fake {
     Cuda,
     Hip,
+    Nvrtc,
 }
 
 impl Fake {
@@ -16,6 +17,7 @@ impl Fake {
         match self {
             Self::Cuda => "libcuda.so.1",
             Self::Hip => "libamdhip64.so.6",
+            Self::Nvrtc => "libnvrtc.so.12",
         }
     }
 
@@ -23,6 +25,7 @@ impl Fake {
         match self {
             Self::Cuda => concat!(env!("CARGO_MANIFEST_DIR"), "/tests/rust/backend/fake_cuda.c"),
             Self::Hip => concat!(env!("CARGO_MANIFEST_DIR"), "/tests/rust/backend/fake_hip.c"),
+            Self::Nvrtc => concat!(env!("CARGO_MANIFEST_DIR"), "/tests/rust/backend/fake_nvrtc.c"),
         }
     }
 }

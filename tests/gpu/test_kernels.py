@@ -1,0 +1,416 @@
+"""Kernels of PyGPU's own on a real device: compiling, loading, launching, and what goes wrong."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+
+import PyGPU
+from gpu import support
+from gpu.support import COUNT, SECONDS, Interface, no_wait
+
+support.require_cuda()
+
+SOURCE = """
+__device__ void wait(long long nanoseconds)
+{
+    unsigned long long start, now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
+    do asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    while ((long long)(now - start) < nanoseconds);
+}
+extern "C" __global__ void spin(long long nanoseconds) { wait(nanoseconds); }
+__global__ void scale(float *x, float factor, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) x[i] *= factor;
+}
+__global__ void add(const float *a, const float *b, float *out, unsigned long long n)
+{
+    for (unsigned long long i = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x; i < n;
+         i += (unsigned long long)gridDim.x * blockDim.x)
+        out[i] = a[i] + b[i];
+}
+__global__ void late_fill(long long nanoseconds, float *x, float value, int n)
+{
+    wait(nanoseconds);
+    for (int i = threadIdx.x; i < n; i += blockDim.x) x[i] = value;
+}
+struct Particle { double mass; float position[3]; int id; };
+__global__ void describe(Particle p, double *out)
+{
+    out[0] = p.mass; out[1] = p.position[0]; out[2] = p.position[1]; out[3] = p.position[2]; out[4] = p.id;
+}
+extern __shared__ float scratch[];
+__global__ void reversed(const float *in, float *out)
+{
+    scratch[threadIdx.x] = in[threadIdx.x];
+    __syncthreads();
+    out[threadIdx.x] = scratch[blockDim.x - 1 - threadIdx.x];
+}
+__constant__ float factor;
+__device__ int counter;
+__global__ void by_constant(float *x) { x[threadIdx.x] *= factor; }
+template <typename T, int N> __global__ void times(T *x) { x[threadIdx.x] *= N; }
+__global__ void null(int *is_null, const float *p) { *is_null = p == nullptr; }
+"""
+
+
+@pytest.fixture(scope="module")
+def module() -> PyGPU.Module:
+    return PyGPU.Module(SOURCE, instances=["times<float, 3>", "times<long long, 5>"])
+
+
+def test_a_source_becomes_a_kernel_and_numbers_take_the_declared_types(module: PyGPU.Module) -> None:
+    x = PyGPU.to_gpu(numpy.arange(1000, dtype="f4"))
+    kernel = module.get_function("scale")
+    assert kernel.parameters == ("float* x", "float factor", "int n")
+    kernel[4, 256](x, 2, 1000)
+    kernel[(4,), (256, 1, 1)](x, numpy.float32(0.5), numpy.int32(500))
+    expected = numpy.arange(1000, dtype="f4") * numpy.where(numpy.arange(1000) < 500, 1, 2)
+    assert (x.get() == expected).all()
+
+
+def test_instances_of_templates_are_found_by_their_names(module: PyGPU.Module) -> None:
+    x, y = PyGPU.ones(32, "float32"), PyGPU.ones(32, "int64")
+    module.get_function("times<float, 3>")[1, 32](x)
+    module.get_function("times<long long, 5>")[1, 32](y)
+    assert (x.get() == 3).all()
+    assert (y.get() == 5).all()
+    with pytest.raises(ValueError, match=r"times<\.\.\.>"):
+        module.get_function("times<int, 2>")
+
+
+@pytest.mark.parametrize("form", ["structured scalar", "ctypes", "0-d", "1 item"])
+def test_a_struct_is_passed_by_its_bytes(module: PyGPU.Module, form: str) -> None:
+    out = PyGPU.zeros(5, "float64")
+    dtype = numpy.dtype([("mass", "f8"), ("position", "f4", 3), ("id", "i4")], align=True)
+
+    class Particle(ctypes.Structure):
+        _fields_ = (("mass", ctypes.c_double), ("position", ctypes.c_float * 3), ("id", ctypes.c_int))
+
+    value = numpy.array((2.5, (1, 2, 3), 7), dtype)
+    particle: Any = {
+        "structured scalar": value[()],
+        "ctypes": Particle(2.5, (1, 2, 3), 7),
+        "0-d": value,
+        "1 item": value.reshape(1),
+    }[form]
+    module.get_function("describe")[1, 1](particle, out)
+    assert out.get().tolist() == [2.5, 1, 2, 3, 7]
+
+
+def test_dynamic_shared_memory_goes_beyond_48_kilobytes_by_itself(module: PyGPU.Module) -> None:
+    kernel = module.get_function("reversed")
+    x = PyGPU.to_gpu(numpy.arange(1024, dtype="f4"))
+    y = PyGPU.empty_like(x)
+    kernel[1, 1024, None, 4096](x, y)
+    assert (y.get() == numpy.arange(1024)[::-1]).all()
+    kernel[1, 1024, None, 100 * 1024](y, x)
+    assert (x.get() == numpy.arange(1024)).all()
+    assert kernel.max_dynamic_shared_size_bytes >= 100 * 1024
+    with pytest.raises(ValueError, match="dynamic shared memory"):
+        kernel[1, 1024, None, 1 << 20](x, y)
+
+
+def test_globals_are_found_and_written_by_their_address(module: PyGPU.Module) -> None:
+    address, nbytes = module.get_global("factor")
+    assert nbytes == 4
+    PyGPU.GPUArray((1,), "float32", gpudata=address).set(numpy.array([4], "f4"))
+    x = PyGPU.ones(8, "float32")
+    module.get_function("by_constant")[1, 8](x)
+    assert (x.get() == 4).all()
+    with pytest.raises(ValueError, match="absent"):
+        module.get_global("absent")
+
+
+def test_none_is_a_null_pointer(module: PyGPU.Module) -> None:
+    kernel, answer = module.get_function("null"), PyGPU.zeros(1, "int32")
+    kernel[1, 1](answer, None)
+    assert answer.get()[0] == 1
+    kernel[1, 1](answer, PyGPU.ones(1, "float32"))
+    assert answer.get()[0] == 0
+
+
+def test_host_arrays_travel_around_the_launch(module: PyGPU.Module) -> None:
+    a, b = numpy.arange(100, dtype="f4"), numpy.arange(200, dtype="f4")[::2]
+    out = numpy.zeros(100, "f4")
+    module.get_function("add")[1, 128](PyGPU.In(a), PyGPU.In(b), PyGPU.Out(out), 100)
+    assert (out == a + b).all()
+    module.get_function("scale")[1, 128](PyGPU.InOut(out), 2, 100)
+    assert (out == 2 * (a + b)).all()
+    fixed = a.copy()
+    fixed.flags.writeable = False
+    with pytest.raises(ValueError, match="read-only"):
+        PyGPU.Out(fixed)
+
+
+def test_attributes_and_occupancy_are_the_drivers(module: PyGPU.Module) -> None:
+    kernel = module.get_function("add")
+    major, minor = PyGPU.device_properties(0)["compute_capability"]
+    assert kernel.binary_version == 10 * major + minor
+    assert 0 < kernel.num_regs <= 255
+    assert (kernel.shared_size_bytes, kernel.local_size_bytes, kernel.max_threads_per_block) == (0, 0, 1024)
+    assert 1 <= kernel.active_blocks(256) <= 32
+    grid, block = kernel.suggested_shape()
+    assert grid >= 1
+    assert block % 32 == 0
+    assert kernel.suggested_shape(limit=64)[1] <= 64
+    kernel.preferred_shared_memory_carveout = 50
+    assert kernel.preferred_shared_memory_carveout == 50
+    kernel.set_cache_config(2)
+
+
+# Order
+
+
+def test_launching_does_not_wait(module: PyGPU.Module, slow: PyGPU.Stream) -> None:
+    with no_wait():
+        module.get_function("spin")[1, 1, slow](int(SECONDS * 1e9))
+    assert not slow.query()
+    slow.synchronize()
+
+
+def test_a_kernel_on_another_stream_sees_a_late_write(
+    module: PyGPU.Module, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray
+) -> None:
+    out = PyGPU.zeros(COUNT, "float32")
+    PyGPU.synchronize()
+    with no_wait():
+        module.get_function("late_fill")[1, 256, slow](int(SECONDS * 1e9), block, 5, COUNT)
+        module.get_function("add")[256, 256, other](block, block, out, COUNT)
+        copied = out.copy()
+    assert not slow.query(), "the write was not late: this test shows nothing"
+    assert (copied.get() == 10).all()
+
+
+def test_a_write_waits_for_a_late_reader_and_readers_do_not_wait_for_each_other(
+    module: PyGPU.Module, slow: PyGPU.Stream, other: PyGPU.Stream, block: PyGPU.GPUArray
+) -> None:
+    out, quick = PyGPU.zeros(COUNT, "float32"), PyGPU.zeros(COUNT, "float32")
+    PyGPU.synchronize()
+    add = module.get_function("add")
+    with no_wait():
+        module.get_function("spin")[1, 1, slow](int(SECONDS * 1e9))
+        add[256, 256, slow](block, block, out, COUNT)
+        add[256, 256, other](block, block, quick, COUNT)
+        other.synchronize()
+        assert not slow.query()
+        module.get_function("scale")[COUNT // 256, 256, other](block, 3, COUNT)
+    assert (out.get() == 2).all()
+    assert (block.get() == 3).all()
+
+
+def test_memory_that_is_dropped_is_not_used_again_before_the_kernel_has_passed(
+    module: PyGPU.Module, slow: PyGPU.Stream
+) -> None:
+    out = PyGPU.zeros(COUNT, "float32")
+    PyGPU.synchronize()
+    with no_wait():
+        source = PyGPU.full(COUNT, 7, "float32")
+        module.get_function("spin")[1, 1, slow](int(SECONDS * 1e9))
+        module.get_function("add")[256, 256, slow](source, source, out, COUNT)
+        del source
+        others = [PyGPU.full(COUNT, -1, "float32") for _ in range(4)]
+    assert (out.get() == 14).all()
+    del others
+
+
+def test_arrays_of_others_are_kept_until_the_kernel_has_passed(module: PyGPU.Module, slow: PyGPU.Stream) -> None:
+    a = PyGPU.full(COUNT, 7, "float32")
+    out = PyGPU.zeros(COUNT, "float32")
+    PyGPU.synchronize()
+    foreign = Interface(a)
+    del a
+    with no_wait():
+        module.get_function("spin")[1, 1, slow](int(SECONDS * 1e9))
+        module.get_function("add")[256, 256, slow](foreign, foreign, out, COUNT)
+        del foreign
+    assert (out.get() == 14).all()
+
+
+def test_a_tensor_of_torch_is_an_argument(module: PyGPU.Module) -> None:
+    torch = pytest.importorskip("torch")
+    x = torch.ones(100, device="cuda")
+    module.get_function("scale")[1, 128](x, 3, 100)
+    torch.cuda.synchronize()
+    assert (x == 3).all()
+    with pytest.raises(TypeError, match="float64"):
+        module.get_function("scale")[1, 128](x.double(), 3, 100)
+
+
+def test_an_object_with_gpudata_is_an_argument(module: PyGPU.Module) -> None:
+    array = PyGPU.ones(10, "float32")
+
+    class Like:
+        gpudata = array.ptr
+
+    module.get_function("scale")[1, 32](Like(), 3, 10)
+    module.get_function("scale")[1, 32](array.ptr, 2, 10)
+    assert (array.get() == 6).all()
+
+
+# Images
+
+
+def test_an_image_is_loaded_from_bytes_and_from_a_file(module: PyGPU.Module, tmp_path: Path) -> None:
+    kernel = PyGPU.Kernel('extern "C" __global__ void one(int *x) { *x = 1; }')
+    assert kernel.name == "one"
+    path = tmp_path / "all.cubin"
+    path.write_bytes(module.image)
+    for source in (module.image, path):
+        x = PyGPU.ones(4, "float32")
+        loaded = PyGPU.Kernel(source, "scale")
+        loaded[1, 32](x, numpy.float32(3), numpy.int32(4))
+        assert (x.get() == 3).all()
+        with pytest.raises(TypeError, match="3 arguments"):
+            loaded[1, 32](x)
+        with pytest.raises(TypeError, match=r"numpy\.float32"):
+            loaded[1, 32](x, 3.0, numpy.int32(4))
+        loaded.prepare("Pfi")[1, 32](x, 2.0, 4)
+        assert (x.get() == 6).all()
+    with pytest.raises(ValueError, match="no cubin"):
+        PyGPU.Module(b"nonsense")
+
+
+def test_ptx_is_compiled_by_the_driver() -> None:
+    ptx = PyGPU.Module("__global__ void one(int *x) { *x = 1; }", ["-arch=compute_80"])
+    assert b".version" in ptx.image
+    x = PyGPU.zeros(1, "int32")
+    ptx.get_function("one")[1, 1](x)
+    assert x.get()[0] == 1
+
+
+def test_nvcc_compiles_what_asks_for_it() -> None:
+    headers = "#include <cuda_fp16.h>\n#include <stdio.h>\n"
+    source = headers + "__global__ void one(int *x) { *x = __half2int_rn(__float2half(1)); }"
+    try:
+        kernels = [PyGPU.Kernel(source, "one", compiler="nvcc"), PyGPU.Kernel(source, "one")]
+    except PyGPU.BackendUnavailableError as error:
+        pytest.skip(str(error))
+    for kernel in kernels:
+        x = PyGPU.zeros(1, "int32")
+        kernel[1, 1](x)
+        assert x.get()[0] == 1
+
+
+# What goes wrong
+
+
+def test_a_compile_error_has_the_users_line_numbers() -> None:
+    with pytest.raises(PyGPU.CompileError, match=r"kernel.cu\(3\)") as raised:
+        PyGPU.Kernel("\n__global__ void k() {\n    int x = absent; }", "k", ["-DN=1"])
+    assert "absent" in raised.value.log
+    assert raised.value.source.startswith("\n__global__")
+    assert "-DN=1" in raised.value.options
+    with pytest.raises(PyGPU.CompileError, match=r"kernel.cu\(1\)"):
+        PyGPU.Kernel("__global__ void k() { absent(); }", "k", extern_c=True)
+
+
+def test_a_warning_is_a_warning_of_python() -> None:
+    with pytest.warns(UserWarning, match="never referenced"):
+        PyGPU.Kernel("__global__ void k(int *x) { int unused; *x = 1; }", "k", cache=False)
+
+
+def test_an_option_that_does_not_exist_is_told() -> None:
+    with pytest.raises(ValueError, match="--no-such-option"):
+        PyGPU.Kernel("__global__ void k() {}", "k", ["--no-such-option"])
+
+
+def test_shapes_that_no_device_has_are_refused(module: PyGPU.Module) -> None:
+    x = PyGPU.ones(4, "float32")
+    kernel = module.get_function("scale")
+    for key, text in [
+        ((1, 1025), "1025 along x"),
+        ((1, (64, 64)), "4096 threads"),
+        ((0, 1), "0 along x"),
+        ((1, (1, 1, 65)), "65 along z"),
+        (((1, 65536), 1), "65536 along y"),
+    ]:
+        with pytest.raises(ValueError, match=text):
+            kernel[key](x, 1, 4)
+    assert (x.get() == 1).all()
+
+
+def run(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+
+
+@pytest.mark.provokes_errors
+@pytest.mark.starts_processes
+def test_a_kernel_that_faults_is_told_at_every_later_call_and_the_process_ends_clean() -> None:
+    result = run(
+        """
+        import PyGPU
+        kernel = PyGPU.Kernel("__global__ void k(int *x) { *x = 1; }", "k")
+        x = PyGPU.zeros(4, "int32")
+        kernel[1, 1](64)
+        for call in (PyGPU.synchronize, x.get, lambda: kernel[1, 1](x), lambda: PyGPU.zeros(3).get()):
+            try:
+                call()
+            except PyGPU.CudaError as error:
+                print(error.code, "only a new process" in str(error))
+        """
+    )
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.split("\n")[:4] == ["700 True"] * 4, result.stdout + result.stderr
+
+
+@pytest.mark.starts_processes
+def test_a_cached_kernel_starts_quickly_in_a_new_process(tmp_path: Path) -> None:
+    script = f"""
+        import os, sys, time
+        os.environ["PYGPU_CACHE_DIR"] = {str(tmp_path)!r}
+        import numpy, PyGPU
+        x = PyGPU.ones(4, "float32"); PyGPU.synchronize()
+        start = time.perf_counter()
+        kernel = PyGPU.Kernel("__global__ void k(float *x) {{ *x = 2; }}", "k")
+        kernel[1, 1](x); PyGPU.synchronize()
+        print(time.perf_counter() - start)
+        print(any("nvrtc" in line for line in open("/proc/self/maps")))
+    """
+    first, second = run(script), run(script)
+    assert first.returncode == second.returncode == 0, first.stderr + second.stderr
+    (slow, opened), (quick, still) = first.stdout.split(), second.stdout.split()
+    print(f"first {float(slow) * 1e3:.2f} ms, cached {float(quick) * 1e3:.2f} ms")
+    assert (opened, still) == ("True", "False")
+    assert float(quick) < float(slow)
+
+
+def test_launches_from_many_threads_are_all_done(module: PyGPU.Module) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    kernel = module.get_function("scale")
+
+    def work(_: int) -> bool:
+        x, stream = PyGPU.ones(256, "float32"), PyGPU.Stream()
+        for _ in range(20):
+            kernel[1, 256, stream](x, 2, 256)
+        return bool((x.get() == 2**20).all())
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(work, range(32)))
+
+
+def test_a_module_is_unloaded_behind_its_kernels(slow: PyGPU.Stream) -> None:
+    with no_wait():
+        kernel = PyGPU.Kernel(SOURCE, "spin", ["-DTAG=1"], cache=True)
+        kernel[1, 1, slow](int(SECONDS * 1e9))
+        start = time.perf_counter()
+        del kernel
+        assert time.perf_counter() - start < SECONDS / 2
+    slow.synchronize()

@@ -1,0 +1,132 @@
+//! Who waits for whom around a launch, and when a module ends: on a backend that writes down every call.
+
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::undocumented_unsafe_blocks)]
+#![allow(dead_code)] // the backend is shared with other tests
+
+mod recording;
+
+use std::sync::{Mutex, MutexGuard, OnceLock};
+
+use pygpu::backend::{LaunchShape, LoadOptions, StreamFlags};
+use pygpu::device::Device;
+use pygpu::kernel::launch::{Use, launch};
+use pygpu::kernel::{Arguments, Function, Module};
+use pygpu::memory::{Access, Allocation};
+use pygpu::stream::Stream;
+use recording::{Call, Recording};
+
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+struct Bench {
+    driver: &'static Recording,
+    device: Device,
+    _turn: MutexGuard<'static, ()>,
+}
+
+fn bench() -> Bench {
+    let turn = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    static DRIVER: OnceLock<&'static Recording> = OnceLock::new();
+    let driver = DRIVER.get_or_init(Recording::new);
+    driver.take();
+    Bench { driver, device: Device::new(*driver, 0).unwrap(), _turn: turn }
+}
+
+impl Bench {
+    fn stream(&self) -> Stream {
+        Stream::create(self.device, StreamFlags::default()).unwrap()
+    }
+
+    fn block(&self, stream: &Stream) -> Allocation {
+        let block = Allocation::new(64, stream.clone()).unwrap();
+        self.driver.take();
+        block
+    }
+
+    fn kernel(&self) -> Function {
+        let module = Module::of_image(self.device, vec![1], &LoadOptions::default()).unwrap();
+        let function = module.function("k").unwrap();
+        run(&function, &Stream::default_of(self.device), &[]);
+        self.driver.take();
+        function
+    }
+}
+
+fn run(function: &Function, stream: &Stream, uses: &[Use<'_>]) {
+    let shape = LaunchShape { grid: [1; 3], block: [1; 3], shared: 0, cooperative: false };
+    unsafe { launch(function, &shape, stream, &mut Arguments::new(), uses).unwrap() };
+}
+
+#[test]
+fn on_the_arrays_own_stream_a_launch_is_one_call() {
+    let bench = bench();
+    let (kernel, stream) = (bench.kernel(), bench.stream());
+    let (read, written) = (bench.block(&stream), bench.block(&stream));
+    for _ in 0..3 {
+        run(&kernel, &stream, &[(&read, Access::Read), (&written, Access::Write)]);
+        assert_eq!(bench.driver.take(), [Call::Launch { stream: stream.handle().0 }]);
+    }
+}
+
+#[test]
+fn a_launch_waits_for_those_who_wrote_its_arrays_and_they_for_it() {
+    let bench = bench();
+    let (kernel, home, other) = (bench.kernel(), bench.stream(), bench.stream());
+    let block = bench.block(&home);
+    run(&kernel, &other, &[(&block, Access::Read)]);
+    let calls = bench.driver.take();
+    assert!(matches!(calls[0], Call::Record { stream, .. } if stream == home.handle().0), "{calls:?}");
+    assert!(matches!(calls[1], Call::Wait { stream, .. } if stream == other.handle().0), "{calls:?}");
+    assert_eq!(calls[2], Call::Launch { stream: other.handle().0 });
+    run(&kernel, &home, &[(&block, Access::Write)]);
+    let calls = bench.driver.take();
+    assert!(matches!(calls[0], Call::Record { stream, .. } if stream == other.handle().0), "{calls:?}");
+    assert!(matches!(calls[1], Call::Wait { stream, .. } if stream == home.handle().0), "{calls:?}");
+}
+
+#[test]
+fn readers_on_two_streams_do_not_wait_for_each_other() {
+    let bench = bench();
+    let (kernel, home, first, second) = (bench.kernel(), bench.stream(), bench.stream(), bench.stream());
+    let block = bench.block(&home);
+    run(&kernel, &first, &[(&block, Access::Read)]);
+    bench.driver.take();
+    run(&kernel, &second, &[(&block, Access::Read)]);
+    let waited: Vec<_> = bench.driver.take().into_iter().filter(|call| matches!(call, Call::Record { .. })).collect();
+    assert!(matches!(waited.as_slice(), [Call::Record { stream, .. }] if *stream == home.handle().0), "{waited:?}");
+}
+
+#[test]
+fn an_array_that_is_read_and_written_at_once_is_written() {
+    let bench = bench();
+    let (kernel, home, other) = (bench.kernel(), bench.stream(), bench.stream());
+    let block = bench.block(&home);
+    run(&kernel, &other, &[(&block, Access::Write), (&block, Access::Read)]);
+    bench.driver.take();
+    drop(block);
+    let calls = bench.driver.take();
+    assert!(matches!(calls[0], Call::Record { stream, .. } if stream == other.handle().0), "{calls:?}");
+    assert!(matches!(calls.last(), Some(Call::Free { stream }) if *stream == home.handle().0), "{calls:?}");
+}
+
+#[test]
+fn a_module_ends_behind_what_the_device_has_to_do() {
+    let bench = bench();
+    let kernel = bench.kernel();
+    let copy = kernel.clone();
+    drop(kernel);
+    assert_eq!(bench.driver.take(), []);
+    drop(copy);
+    let calls = bench.driver.take();
+    assert!(matches!(calls.as_slice(), [Call::RecordDevice { .. }, Call::Unload]), "{calls:?}");
+}
+
+#[test]
+fn a_stream_of_another_device_is_refused() {
+    let bench = bench();
+    let kernel = bench.kernel();
+    let stream = Stream::default_of(Device::new(bench.driver, 1).unwrap());
+    let shape = LaunchShape { grid: [1; 3], block: [1; 3], shared: 0, cooperative: false };
+    let error = unsafe { launch(&kernel, &shape, &stream, &mut Arguments::new(), &[]) }.unwrap_err();
+    assert!(error.to_string().contains("the kernel is of cuda:0 and the stream of cuda:1"), "{error}");
+    assert_eq!(bench.driver.take(), []);
+}
