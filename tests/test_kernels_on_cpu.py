@@ -1,4 +1,4 @@
-"""What kernels on the CPU show to the program around them: what they print, what they cannot do without, what finds a fault.
+"""What kernels on the CPU show to the program around them: what they print, what they need, what finds a fault.
 
 Each runs in a process of its own, on the CPU backend; what kernels may use is tested in Rust.
 """
@@ -80,7 +80,13 @@ def test_without_a_compiler_the_error_says_what_was_looked_for(tmp_path: Path) -
     done = run(tmp_path, "says", 0, PATH=str(tmp_path), CXX="no-such-compiler", PYGPU_CXX="")
     assert done.returncode != 0
     last = done.stderr[done.stderr.index("kernels on the cpu backend") :]
-    for part in ["CXX=no-such-compiler: not on PATH", "c++: not on PATH", "g++: not on PATH", "clang++: not on PATH", "PYGPU_CXX"]:
+    for part in [
+        "CXX=no-such-compiler: not on PATH",
+        "c++: not on PATH",
+        "g++: not on PATH",
+        "clang++: not on PATH",
+        "PYGPU_CXX",
+    ]:
         assert part in last
 
 
