@@ -4,19 +4,31 @@ use crate::error::{DriverError, Error};
 
 pub const INVALID_VALUE: u32 = 1;
 pub const OUT_OF_MEMORY: u32 = 2;
+pub const INVALID_CONFIGURATION: u32 = 9;
 pub const INVALID_DEVICE: u32 = 101;
 pub const INVALID_HANDLE: u32 = 400;
+pub const NOT_FOUND: u32 = 500;
+pub const OUT_OF_RESOURCES: u32 = 701;
+pub const LAUNCH_TIMEOUT: u32 = 702;
+pub const ASSERT: u32 = 710;
+pub const LAUNCH_FAILURE: u32 = 719;
 pub const NOT_SUPPORTED: u32 = 801;
 
 const UNKNOWN: &str = "unrecognized error code";
 
-const TABLE: [(u32, &str, &str); 7] = [
+const TABLE: [(u32, &str, &str); 13] = [
     (0, "cudaSuccess", "no error"),
     (INVALID_VALUE, "cudaErrorInvalidValue", "invalid argument"),
     (OUT_OF_MEMORY, "cudaErrorMemoryAllocation", "out of memory"),
+    (INVALID_CONFIGURATION, "cudaErrorInvalidConfiguration", "invalid configuration argument"),
     (INVALID_DEVICE, "cudaErrorInvalidDevice", "invalid device ordinal"),
     (INVALID_HANDLE, "cudaErrorInvalidResourceHandle", "invalid resource handle"),
+    (NOT_FOUND, "cudaErrorSymbolNotFound", "named symbol not found"),
     (600, "cudaErrorNotReady", "device not ready"),
+    (OUT_OF_RESOURCES, "cudaErrorLaunchOutOfResources", "too many resources requested for launch"),
+    (LAUNCH_TIMEOUT, "cudaErrorLaunchTimeout", "the launch timed out and was terminated"),
+    (ASSERT, "cudaErrorAssert", "device-side assert triggered"),
+    (LAUNCH_FAILURE, "cudaErrorLaunchFailure", "unspecified launch failure"),
     (NOT_SUPPORTED, "cudaErrorNotSupported", "operation not supported"),
 ];
 

@@ -14,8 +14,8 @@ pub fn properties() -> DeviceProperties {
         architecture: std::env::consts::ARCH.to_owned(),
         total_memory: memory().map_or(0, |info| info.total),
         multiprocessor_count: processors,
-        warp_size: 1,
-        max_threads_per_block: 1,
+        warp_size: super::programs::WARP_SIZE,
+        max_threads_per_block: super::programs::THREADS_PER_BLOCK,
         integrated: true,
         ..DeviceProperties::default()
     }

@@ -7,6 +7,7 @@ mod blocks;
 mod codes;
 mod events;
 mod machine;
+mod programs;
 #[cfg(test)]
 mod tests;
 
@@ -17,7 +18,7 @@ use self::events::Events;
 use super::registry::Opening;
 use super::{
     Address, Backend, BackendKind, DeviceProperties, Direction, EventFlags, EventHandle, Extent, HostFlags, MemoryInfo,
-    Pattern, Pitched, PointerKind, PoolHandle, PoolStatistics, StreamFlags, StreamHandle,
+    Pattern, Pitched, PointerKind, PoolHandle, PoolStatistics, Programs, StreamFlags, StreamHandle,
 };
 use crate::error::{Error, OutOfMemory, Result};
 
@@ -91,6 +92,10 @@ impl Backend for Cpu {
 
     fn error_text(&self, code: u32) -> String {
         codes::text(code).to_owned()
+    }
+
+    fn programs(&self) -> Result<&dyn Programs> {
+        Ok(self)
     }
 
     fn current_device(&self) -> Result<i32> {

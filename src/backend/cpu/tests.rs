@@ -170,7 +170,7 @@ fn the_machine_describes_itself() {
     assert!(!properties.name.is_empty());
     assert_eq!(properties.architecture, std::env::consts::ARCH);
     assert!(properties.multiprocessor_count >= 1);
-    assert_eq!((properties.warp_size, properties.memory_pools), (1, false));
+    assert_eq!((properties.warp_size, properties.memory_pools), (32, false));
     let memory = CPU.memory_info(0).unwrap();
     assert!(0 < memory.free && memory.free <= memory.total);
     assert_eq!(memory.total, properties.total_memory);

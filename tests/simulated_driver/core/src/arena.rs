@@ -3,6 +3,7 @@
 
 use std::ffi::{c_int, c_void};
 use std::io::{Error, Result};
+use std::sync::{Mutex, PoisonError};
 
 /// Fresh memory.
 pub const FRESH: u8 = 0xA5;
@@ -20,6 +21,14 @@ pub struct Arena {
     visible: u64,
     private: u64,
     bytes: u64,
+    doors: Mutex<Doors>,
+}
+
+/// Who has asked for the memory to be reachable at the addresses that programs see.
+#[derive(Default)]
+struct Doors {
+    host: bool,
+    kernels: u32,
 }
 
 impl Arena {
@@ -33,7 +42,7 @@ impl Arena {
         if file < 0 {
             return Err(Error::last_os_error());
         }
-        let mut arena = Self { file, visible: 0, private: 0, bytes };
+        let mut arena = Self { file, visible: 0, private: 0, bytes, doors: Mutex::default() };
         let length = libc::off_t::try_from(bytes).map_err(Error::other)?;
         // SAFETY: the file is our own.
         if unsafe { libc::ftruncate(file, length) } != 0 {
@@ -78,6 +87,32 @@ impl Arena {
     /// # Errors
     /// The system's.
     pub fn unseal(&self, open: bool) -> Result<()> {
+        self.change(|doors| doors.host = open)
+    }
+
+    /// A kernel begins to run.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn enter_kernel(&self) -> Result<()> {
+        self.change(|doors| doors.kernels += 1)
+    }
+
+    /// A kernel has ended.
+    pub fn leave_kernel(&self) {
+        // What cannot be sealed again stays open, which hides a fault but makes none.
+        let _ = self.change(|doors| doors.kernels = doors.kernels.saturating_sub(1));
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Doors)) -> Result<()> {
+        let mut doors = self.doors.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_open = |doors: &Doors| doors.host || doors.kernels > 0;
+        let before = is_open(&doors);
+        change(&mut doors);
+        if before == is_open(&doors) { Ok(()) } else { self.protect(!before) }
+    }
+
+    fn protect(&self, open: bool) -> Result<()> {
         let protection = if open { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_NONE };
         // SAFETY: the mapping is our own.
         let code = unsafe { libc::mprotect(pointer(self.visible).cast(), self.bytes as usize, protection) };

@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::config::Config;
 use crate::fault::Faults;
+use crate::kernel::Modules;
 use crate::state::{Locked, Shared};
 
 /// A simulated driver.
@@ -12,6 +13,7 @@ pub struct Driver {
     pub config: Config,
     /// The planted faults.
     pub faults: Faults,
+    pub(crate) modules: Modules,
     pub(crate) shared: Arc<Shared>,
 }
 
@@ -26,7 +28,7 @@ impl Driver {
         let faults = Faults::default();
         config.faults.iter().for_each(|fault| faults.arm(fault.clone()));
         let shared = Shared::new(&config)?;
-        Ok(Self { config, faults, shared })
+        Ok(Self { config, faults, modules: Modules::default(), shared })
     }
 
     /// The driver of the process, made from the environment on first use; `None` where there is no memory for it, and in a

@@ -6,7 +6,7 @@
 //! - what was asked for and what was seen: [`config`], [`fault`], [`finding`], [`history`];
 //! - the machine: [`arena`] (memory), [`state`] (everything behind one lock), [`worker`] (what runs later);
 //! - what a driver does, each a few methods of [`Driver`]: [`device`], [`stream`], [`event`], [`memory`], [`pool`],
-//!   [`host`], [`pointer`], [`copy`], [`fill`], [`guest`];
+//!   [`host`], [`pointer`], [`copy`], [`fill`], [`kernel`], [`guest`];
 //! - [`control`]: the functions with the prefix `sim_`, and [`exit`]: the report.
 //!
 //! The order of operations is known in full when they are submitted, as CUDA's streams define it, so races are found
@@ -29,6 +29,7 @@ pub mod guest;
 mod handles;
 pub mod history;
 pub mod host;
+pub mod kernel;
 pub mod memory;
 pub mod pointer;
 pub mod pool;

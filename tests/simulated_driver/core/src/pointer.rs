@@ -93,7 +93,9 @@ impl Driver {
         match block {
             Block::Device(start) => {
                 let device = state.allocations.get(&start).map_or(0, |block| block.device);
-                self.shared.arenas[device].private(address)
+                let arena = &self.shared.arenas[device];
+                // A variable of a kernel's image lies in the host's memory.
+                if arena.contains(address) { arena.private(address) } else { address }
             }
             Block::Host(_) | Block::Pageable => address,
         }

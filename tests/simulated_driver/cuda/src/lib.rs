@@ -14,6 +14,7 @@ pub mod event;
 pub mod fill;
 pub mod guest;
 pub mod memory;
+pub mod module;
 pub mod pool;
 pub mod stream;
 
@@ -30,6 +31,7 @@ pub static NAMES: std::sync::LazyLock<Vec<&'static str>> = std::sync::LazyLock::
         stream::NAMES,
         event::NAMES,
         guest::NAMES,
+        module::NAMES,
     ];
     modules.concat()
 });

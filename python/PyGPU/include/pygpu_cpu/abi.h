@@ -1,0 +1,111 @@
+// The C interface of a compiled source: what its shared library exports, and what the code in it asks of the scheduler.
+//
+// Who runs kernels opens the library, takes the symbol `pygpu_cpu_module`, checks `abi`, finds a kernel by its name and
+// calls its `launch`, which returns when every thread of every block has ended:
+//
+//     const struct pygpu_cpu_module *module = dlsym(library, "pygpu_cpu_module");
+//     int code = module->kernels[0].launch(&launch, arguments);   // 0, or one of the codes below with a text in `message`
+//
+// `arguments` holds one pointer for each parameter, as for cuLaunchKernel. Who launches later than it was asked to
+// copies `bytes` of each parameter first. A library may be launched from several threads at once.
+#ifndef PYGPU_CPU_ABI_H
+#define PYGPU_CPU_ABI_H
+
+#define PYGPU_CPU_ABI 1
+
+#define PYGPU_CPU_EXPORT __attribute__((visibility("default")))
+
+extern "C" {
+
+enum {
+    PYGPU_CPU_DONE = 0,
+    PYGPU_CPU_ASSERT = 1,        // an assertion did not hold
+    PYGPU_CPU_TRAP = 2,          // __trap()
+    PYGPU_CPU_DEADLOCK = 3,      // threads that wait for what cannot come
+    PYGPU_CPU_BAD_LAUNCH = 4,    // a grid, block or amount of shared memory that cannot be
+    PYGPU_CPU_NO_RESOURCES = 5,  // no memory for stacks, or no threads for a cooperative launch
+};
+
+enum {
+    PYGPU_CPU_COOPERATIVE = 1,  // every block gets a thread of the system of its own: they may wait for one another
+    PYGPU_CPU_REVERSED = 2,     // blocks and threads start last first: a missing barrier shows itself
+};
+
+struct pygpu_cpu_launch {
+    unsigned grid[3];
+    unsigned block[3];
+    unsigned long long shared_bytes;  // dynamic shared memory
+    unsigned long long stack_bytes;   // of a thread of a block; 0 is 256 KiB
+    unsigned threads;                 // most threads of the system that work at once; 0 is 1
+    unsigned flags;
+    char *message;  // where to put the text of a failure, and how long it may be with its zero
+    unsigned long long message_bytes;
+};
+
+struct pygpu_cpu_parameter {
+    unsigned bytes, alignment;
+    char kind;  // 'p'ointer, 'b'ool, 'i'nteger, 'u'nsigned, 'f'loat, 's'tructure
+};
+
+struct pygpu_cpu_kernel {
+    const char *name;
+    int (*launch)(const struct pygpu_cpu_launch *, void *const *arguments);
+    const struct pygpu_cpu_parameter *parameters;
+    unsigned parameter_count;
+    unsigned max_threads;  // of __launch_bounds__; 0 where there is none
+};
+
+struct pygpu_cpu_global {
+    const char *name;
+    void *address;
+    unsigned long long bytes;
+    unsigned constant;  // whether it was declared __constant__
+};
+
+struct pygpu_cpu_module {
+    unsigned abi;
+    unsigned kernel_count, global_count;
+    const struct pygpu_cpu_kernel *kernels;
+    const struct pygpu_cpu_global *globals;
+};
+
+// ---- below: between a compiled source and the scheduler that is linked to it
+
+struct pygpu_cpu_task {
+    const char *kernel;
+    void (*run)(const void *arguments);  // one thread, from its first line to its last
+    const void *arguments;
+};
+
+// One lane's part in an operation of a warp; it lives on the lane's stack while the lane waits.
+struct pygpu_cpu_lane {
+    const void *in;
+    void *out;
+    unsigned argument, width;
+};
+
+struct pygpu_cpu_warp_call {
+    const char *name, *file;
+    int line;
+    unsigned converged;       // takes part: whoever arrives, instead of whom `mask` names
+    unsigned long long mask;
+    void (*complete)(struct pygpu_cpu_lane *lanes, unsigned long long present);
+    struct pygpu_cpu_lane lane;
+};
+
+enum { PYGPU_CPU_BARRIER, PYGPU_CPU_BARRIER_COUNT, PYGPU_CPU_BARRIER_AND, PYGPU_CPU_BARRIER_OR };
+
+int pygpu_cpu_run(const struct pygpu_cpu_task *, const struct pygpu_cpu_launch *);
+int pygpu_cpu_barrier(int kind, int predicate, const char *name, const char *file, int line);
+void pygpu_cpu_warp(struct pygpu_cpu_warp_call *);
+unsigned pygpu_cpu_lane_id(void);
+void pygpu_cpu_yield(void);
+void *pygpu_cpu_dynamic_shared(void);
+// Functions that set a file's own pointer to dynamic shared memory, called whenever a thread of the system begins to work.
+void pygpu_cpu_at_start(void (*set)(void *memory));
+unsigned long long pygpu_cpu_clock(void);
+[[noreturn]] void pygpu_cpu_assert(const char *condition, const char *file, int line, const char *function);
+[[noreturn]] void pygpu_cpu_trap(const char *file, int line);
+}
+
+#endif

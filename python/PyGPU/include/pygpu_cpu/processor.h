@@ -1,0 +1,355 @@
+// One thread of the system at work on the blocks of a launch. Part of runtime.cpp only, in its unnamed namespace.
+
+class Processor;
+extern __thread Processor *here;
+unsigned long long nanoseconds();
+
+class Processor {
+public:
+    explicit Processor(Launch &launch) : launch(launch), stacks(launch.shape->stack_bytes) {
+        const unsigned *block = launch.shape->block;
+        count = block[0] * block[1] * block[2];
+        warp_count = (count + WARP - 1) / WARP;
+        threads = static_cast<Thread *>(calloc(count, sizeof(Thread)));
+        ready = static_cast<unsigned *>(calloc(count, sizeof(unsigned)));
+        map_shared(launch.shape->shared_bytes);
+    }
+    ~Processor() {
+        free(threads);
+        free(ready);
+        if (shared_map) {
+#ifdef PYGPU_CPU_ASAN
+            __asan_unpoison_memory_region(shared_map, shared_map_bytes);
+#endif
+            munmap(shared_map, shared_map_bytes);
+        }
+    }
+    Processor(const Processor &) = delete;
+
+    // Takes blocks until there are none left.
+    void work() {
+        if (!threads || !ready || (launch.shape->shared_bytes && !shared_map))
+            return launch.fail(PYGPU_CPU_NO_RESOURCES, "no memory for the threads of a block");
+        Processor *outer = here;
+        here = this;
+        const pygpu_cpu_launch &shape = *launch.shape;
+        pygpu_cpu_grid_size = {shape.grid[0], shape.grid[1], shape.grid[2]};
+        pygpu_cpu_block_size = {shape.block[0], shape.block[1], shape.block[2]};
+        for (unsigned i = 0; i < starter_count; i++) starters[i](shared);
+        unsigned long long begun = nanoseconds();
+        while (!launch.failed()) {
+            unsigned long long number = __atomic_fetch_add(&launch.next_block, 1, __ATOMIC_RELAXED);
+            if (number >= launch.blocks) break;
+            if (reversed()) number = launch.blocks - 1 - number;
+            unsigned long long row = number / shape.grid[0];
+            pygpu_cpu_block_index = {unsigned(number % shape.grid[0]), unsigned(row % shape.grid[1]), unsigned(row / shape.grid[1])};
+            run_block();
+            if (!launch.asked_for_helpers && nanoseconds() - begun > 100000) launch.call_helpers();
+        }
+        here = outer;
+    }
+
+    // ---- called by the threads of the block, on their own stacks
+
+    [[noreturn]] void fail(int code, const char *format, ...) __attribute__((format(printf, 3, 4))) {
+        char text[1024];
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(text, sizeof text, format, arguments);
+        va_end(arguments);
+        // In a debugger: stop where it happened.
+        if (getenv("PYGPU_CPU_BREAK")) raise(SIGTRAP);
+        launch.fail(code, text);
+        leave();
+        __builtin_unreachable();
+    }
+
+    int barrier(int kind, int predicate, const char *name, const char *file, int line) {
+        if (!meeting.arrived) {
+            meeting.kind = kind, meeting.name = name, meeting.file = file, meeting.line = line;
+        } else if (meeting.kind != kind || meeting.line != line || strcmp(meeting.file, file)) {
+            unsigned other = 0;
+            while (threads[other].state != State::at_barrier) other++;
+            uint3 a = threads[other].index, b = threads[current].index, c = pygpu_cpu_block_index;
+            fail(PYGPU_CPU_DEADLOCK,
+                 "kernel %s, block (%u,%u,%u): threads wait for one another at different barriers: thread (%u,%u,%u) in %s at %s:%d, "
+                 "thread (%u,%u,%u) in %s at %s:%d",
+                 launch.task->kernel, c.x, c.y, c.z, a.x, a.y, a.z, meeting.name, meeting.file, meeting.line, b.x, b.y, b.z, name,
+                 file, line);
+        }
+        meeting.arrived++;
+        meeting.sum += predicate != 0;
+        threads[current].state = State::at_barrier;
+        if (meeting.arrived == living) {
+            open_barrier();
+            // The one that came last goes on at once; the others are on the list, and so is it: take it off again.
+            take_off_the_list(current);
+        } else {
+            leave();
+        }
+        return meeting.result;
+    }
+
+    void warp(Call *call) {
+        unsigned w = current / WARP;
+        Lanes me = Lanes(1) << current % WARP;
+        if (!call->converged && !(call->mask & me)) {
+            uint3 a = threads[current].index, b = pygpu_cpu_block_index;
+            fail(PYGPU_CPU_TRAP, "kernel %s, block (%u,%u,%u), thread (%u,%u,%u): lane %u calls %s at %s:%d with the mask %#llx, which does not name it",
+                 launch.task->kernel, b.x, b.y, b.z, a.x, a.y, a.z, current % WARP, call->name, call->file, call->line, call->mask);
+        }
+        threads[current].call = call;
+        threads[current].state = State::in_warp;
+        warps[w].waiting |= me;
+        if (Lanes group = complete_group(w, *call)) {
+            finish(w, group);
+            take_off_the_list(current);
+        } else {
+            leave();
+        }
+    }
+
+    // Lets the others go on, those that have not begun first: it may be them that this one waits for.
+    void yield() {
+        if (launch.failed()) leave();
+        if (!ready_count && started == count && !complete_whoever_arrived()) {
+            launch.call_helpers();
+            sched_yield();
+            return;
+        }
+        unstarted_first = true;
+        put_on_the_list(current);
+        leave();
+    }
+
+    // The life of a fiber: one thread after another, until there are others that should go on.
+    [[noreturn]] void live() {
+        arrive();
+        for (;;) {
+            while (started < count && (!ready_count || unstarted_first) && !launch.failed()) {
+                unstarted_first = false;
+                current = reversed() ? count - 1 - started : started;
+                started++;
+                Thread &thread = threads[current];
+                thread.state = State::going;
+                thread.fiber = running;
+                pygpu_cpu_thread_index = thread.index;
+                launch.task->run(launch.task->arguments);
+                ended();
+            }
+            stacks.give(running);
+            leave();
+        }
+    }
+
+    unsigned lane() const { return current % WARP; }
+    void *dynamic_shared() const { return shared; }
+    const char *kernel() const { return launch.task->kernel; }
+    uint3 index() const { return threads[current].index; }
+
+private:
+    bool reversed() const { return launch.shape->flags & PYGPU_CPU_REVERSED; }
+
+    void run_block() {
+        const unsigned *size = launch.shape->block;
+        started = ready_first = ready_count = 0;
+        living = count;
+        unstarted_first = false;
+        meeting = {};
+        for (unsigned w = 0; w < warp_count; w++) {
+            unsigned lanes = count - w * WARP < WARP ? count - w * WARP : WARP;
+            warps[w] = {lanes == 64 ? ~Lanes(0) : (Lanes(1) << lanes) - 1, 0};
+        }
+        unsigned t = 0;
+        for (unsigned z = 0; z < size[2]; z++)
+            for (unsigned y = 0; y < size[1]; y++)
+                for (unsigned x = 0; x < size[0]; x++) threads[t++] = {nullptr, nullptr, {x, y, z}, State::unstarted};
+        // Of no use to anybody, as on a GPU: not the zeros that fresh memory holds.
+        if (shared) memset(shared, 0xcd, size_t(launch.shape->shared_bytes));
+        while (!launch.failed() && living) {
+            if (ready_count && !(unstarted_first && started < count)) {
+                current = ready[ready_first];
+                ready_first = (ready_first + 1) % count;
+                ready_count--;
+                unstarted_first = false;
+                threads[current].state = State::going;
+                pygpu_cpu_thread_index = threads[current].index;
+                enter(threads[current].fiber);
+            } else if (started < count) {
+                Fiber *fiber = stacks.take();
+                if (!fiber) return launch.fail(PYGPU_CPU_NO_RESOURCES, "no memory for the stacks of a block");
+                enter(fiber);
+            } else if (!complete_whoever_arrived()) {
+                report_deadlock();
+            }
+        }
+        if (launch.failed()) stacks.reset();
+    }
+
+    void enter(Fiber *fiber) {
+        running = fiber;
+#ifdef PYGPU_CPU_ASAN
+        __sanitizer_start_switch_fiber(&main_shadow, fiber->bottom, size_t(fiber->top - fiber->bottom));
+#endif
+        pygpu_cpu_switch(&main_at, fiber->at);
+#ifdef PYGPU_CPU_ASAN
+        __sanitizer_finish_switch_fiber(main_shadow, nullptr, nullptr);
+#endif
+    }
+    // Back to run_block; returns when this fiber is entered again.
+    void leave() {
+        Fiber *fiber = running;
+#ifdef PYGPU_CPU_ASAN
+        __sanitizer_start_switch_fiber(&fiber->shadow, main_bottom, main_bytes);
+#endif
+        pygpu_cpu_switch(&fiber->at, main_at);
+        arrive();
+    }
+    void arrive() {
+#ifdef PYGPU_CPU_ASAN
+        __sanitizer_finish_switch_fiber(running->shadow, &main_bottom, &main_bytes);
+#endif
+    }
+
+    void put_on_the_list(unsigned thread) {
+        threads[thread].state = State::going;
+        ready[(ready_first + ready_count++) % count] = thread;
+    }
+    // It was put there last or among the last.
+    void take_off_the_list(unsigned thread) {
+        unsigned kept = 0;
+        for (unsigned i = 0; i < ready_count; i++) {
+            unsigned other = ready[(ready_first + i) % count];
+            if (other != thread) ready[(ready_first + kept++) % count] = other;
+        }
+        ready_count = kept;
+    }
+
+    void open_barrier() {
+        int all = meeting.sum == meeting.arrived, any = meeting.sum != 0;
+        meeting.result = meeting.kind == PYGPU_CPU_BARRIER_COUNT ? int(meeting.sum) : meeting.kind == PYGPU_CPU_BARRIER_AND ? all : any;
+        meeting.arrived = meeting.sum = 0;
+        for (unsigned t = 0; t < count; t++)
+            if (threads[t].state == State::at_barrier) put_on_the_list(t);
+    }
+
+    void ended() {
+        unsigned w = current / WARP;
+        threads[current].state = State::ended;
+        living--;
+        warps[w].living &= ~(Lanes(1) << current % WARP);
+        // Who has ended is not waited for: this may be what the others were waiting for.
+        if (meeting.arrived && meeting.arrived == living) open_barrier();
+        for (unsigned lane = 0; lane < WARP && warps[w].waiting; lane++)
+            if (warps[w].waiting >> lane & 1)
+                if (Lanes group = complete_group(w, *threads[w * WARP + lane].call)) finish(w, group);
+    }
+
+    // The lanes that are in the same operation.
+    Lanes same_operation(unsigned w, const Call &call) const {
+        Lanes group = 0;
+        for (unsigned lane = 0; lane < WARP; lane++) {
+            if (!(warps[w].waiting >> lane & 1)) continue;
+            const Call &other = *threads[w * WARP + lane].call;
+            bool same = other.complete == call.complete && other.converged == call.converged &&
+                        (call.converged ? other.line == call.line && !strcmp(other.file, call.file) : other.mask == call.mask);
+            if (same) group |= Lanes(1) << lane;
+        }
+        return group;
+    }
+    // All lanes that an operation waits for, if they have arrived at it.
+    Lanes complete_group(unsigned w, const Call &call) const {
+        Lanes needed = warps[w].living & (call.converged ? ~Lanes(0) : call.mask);
+        if (needed & ~warps[w].waiting) return 0;
+        return (same_operation(w, call) & needed) == needed ? needed : 0;
+    }
+    void finish(unsigned w, Lanes group) {
+        pygpu_cpu_lane lanes[64] = {};
+        Call *call = nullptr;
+        for (unsigned lane = 0; lane < WARP; lane++)
+            if (group >> lane & 1) call = threads[w * WARP + lane].call, lanes[lane] = call->lane;
+        call->complete(lanes, group);
+        warps[w].waiting &= ~group;
+        for (unsigned lane = 0; lane < WARP; lane++)
+            if (group >> lane & 1) put_on_the_list(w * WARP + lane);
+    }
+    // Nobody can go on: whoever has arrived at an operation without a mask is who takes part in it.
+    bool complete_whoever_arrived() {
+        bool any = false;
+        for (unsigned w = 0; w < warp_count; w++)
+            for (unsigned lane = 0; lane < WARP; lane++) {
+                if (!(warps[w].waiting >> lane & 1) || !threads[w * WARP + lane].call->converged) continue;
+                finish(w, same_operation(w, *threads[w * WARP + lane].call));
+                any = true;
+                break;
+            }
+        return any;
+    }
+
+    void report_deadlock() {
+        char text[1500];
+        uint3 b = pygpu_cpu_block_index;
+        int length = snprintf(text, sizeof text, "kernel %s, block (%u,%u,%u): deadlock, nobody can go on:", kernel(), b.x, b.y, b.z);
+        for (unsigned t = 0; t < count && length < 1200; t++) {
+            unsigned others = 0;
+            bool first = threads[t].state != State::ended;
+            for (unsigned s = 0; s < count && first; s++) {
+                if (!waits_like(t, s)) continue;
+                if (s < t) first = false;
+                others++;
+            }
+            if (!first) continue;
+            uint3 a = threads[t].index;
+            length += snprintf(text + length, sizeof text - size_t(length), " %u thread%s, from (%u,%u,%u) on, in ", others,
+                               others == 1 ? "" : "s", a.x, a.y, a.z);
+            const Call *call = threads[t].call;
+            if (threads[t].state == State::at_barrier)
+                length += snprintf(text + length, sizeof text - size_t(length), "%s at %s:%d;", meeting.name, meeting.file, meeting.line);
+            else
+                length += snprintf(text + length, sizeof text - size_t(length), "%s with mask %#llx at %s:%d;", call->name, call->mask,
+                                   call->file, call->line);
+        }
+        if (count > living) snprintf(text + length, sizeof text - size_t(length), " %u have ended", count - living);
+        if (getenv("PYGPU_CPU_BREAK")) raise(SIGTRAP);
+        launch.fail(PYGPU_CPU_DEADLOCK, text);
+    }
+    bool waits_like(unsigned t, unsigned s) const {
+        if (threads[t].state != threads[s].state) return false;
+        if (threads[t].state != State::in_warp) return true;
+        const Call &a = *threads[t].call, &b = *threads[s].call;
+        return a.complete == b.complete && a.line == b.line && a.mask == b.mask;
+    }
+
+    // Dynamic shared memory ends where a page begins that nobody may touch.
+    void map_shared(unsigned long long bytes) {
+        if (!bytes) return;
+        size_t page = size_t(sysconf(_SC_PAGESIZE)), used = (size_t(bytes) + 15) / 16 * 16, pages = (used + page - 1) / page * page;
+        void *memory = mmap(nullptr, pages + 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (memory == MAP_FAILED) return;
+        shared_map = static_cast<char *>(memory);
+        shared_map_bytes = pages + 2 * page;
+        mprotect(shared_map, page, PROT_NONE);
+        mprotect(shared_map + page + pages, page, PROT_NONE);
+        shared = shared_map + page + pages - used;
+#ifdef PYGPU_CPU_ASAN
+        __asan_poison_memory_region(shared_map + page, pages);
+        __asan_unpoison_memory_region(shared, size_t(bytes));
+#endif
+    }
+
+    Launch &launch;
+    Stacks stacks;
+    Thread *threads;
+    unsigned *ready;  // a ring of the threads that can go on
+    unsigned ready_first = 0, ready_count = 0;
+    unsigned count, warp_count, started = 0, living = 0, current = 0;
+    bool unstarted_first = false;
+    Warp warps[1024 / 32];
+    Barrier meeting = {};
+    Fiber *running = nullptr;
+    void *main_at = nullptr, *main_shadow = nullptr;
+    const void *main_bottom = nullptr;
+    size_t main_bytes = 0;
+    char *shared = nullptr, *shared_map = nullptr;
+    size_t shared_map_bytes = 0;
+};

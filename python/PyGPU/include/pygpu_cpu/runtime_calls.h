@@ -1,0 +1,62 @@
+// What a compiled source calls. Part of runtime.cpp only.
+
+extern "C" {
+
+void pygpu_cpu_fiber_main(void) { here->live(); }
+
+int pygpu_cpu_run(const pygpu_cpu_task *task, const pygpu_cpu_launch *shape) {
+    if (int code = check(shape, task->kernel)) return code;
+#ifdef PYGPU_CPU_ASAN
+    pthread_mutex_lock(&one_at_a_time);
+#endif
+    Launch *launch = new Launch;
+    launch->task = task;
+    launch->shape = shape;
+    launch->blocks = (unsigned long long)shape->grid[0] * shape->grid[1] * shape->grid[2];
+    launch->threads = shape->threads ? shape->threads : 1;
+#ifdef PYGPU_CPU_ASAN
+    launch->threads = 1;
+#endif
+    if (shape->flags & PYGPU_CPU_COOPERATIVE) {
+        launch->threads = launch->blocks < 512 ? unsigned(launch->blocks) : 512;
+        launch->call_helpers();
+        if (launch->helper_count + 1 < launch->blocks)
+            launch->fail(PYGPU_CPU_NO_RESOURCES, "a cooperative launch of more blocks than can run at once");
+    }
+    Processor(*launch).work();
+    for (unsigned i = 0; i < launch->helper_count; i++) pthread_join(launch->helpers[i], nullptr);
+    int code = launch->code;
+    delete launch;
+#ifdef PYGPU_CPU_ASAN
+    pthread_mutex_unlock(&one_at_a_time);
+#endif
+    fflush(stdout);
+    return code;
+}
+
+int pygpu_cpu_barrier(int kind, int predicate, const char *name, const char *file, int line) {
+    return here->barrier(kind, predicate, name, file, line);
+}
+
+void pygpu_cpu_warp(pygpu_cpu_warp_call *call) { here->warp(call); }
+unsigned pygpu_cpu_lane_id(void) { return here->lane(); }
+void pygpu_cpu_yield(void) { here->yield(); }
+void *pygpu_cpu_dynamic_shared(void) { return here->dynamic_shared(); }
+unsigned long long pygpu_cpu_clock(void) { return nanoseconds(); }
+
+void pygpu_cpu_at_start(void (*set)(void *memory)) {
+    if (starter_count < sizeof starters / sizeof *starters) starters[starter_count++] = set;
+}
+
+void pygpu_cpu_assert(const char *condition, const char *file, int line, const char *function) {
+    uint3 b = pygpu_cpu_block_index, t = here->index();
+    here->fail(PYGPU_CPU_ASSERT, "kernel %s, block (%u,%u,%u), thread (%u,%u,%u): assertion `%s` failed in %s at %s:%d", here->kernel(), b.x,
+               b.y, b.z, t.x, t.y, t.z, condition, function, file, line);
+}
+
+void pygpu_cpu_trap(const char *file, int line) {
+    uint3 b = pygpu_cpu_block_index, t = here->index();
+    here->fail(PYGPU_CPU_TRAP, "kernel %s, block (%u,%u,%u), thread (%u,%u,%u): __trap() at %s:%d", here->kernel(), b.x, b.y, b.z, t.x, t.y,
+               t.z, file, line);
+}
+}

@@ -1,0 +1,107 @@
+//! The machine's C++ compiler as the backend's [`Compiler`].
+
+use std::path::{Path, absolute};
+
+use super::engine::{Build, CxxCompiler, Failure, build, find};
+use crate::backend::{CompileOption, CompileRequest, Compiled, Compiler};
+use crate::error::{CompileError, Error, Result};
+
+/// A compiler that was found.
+pub struct HostCompiler {
+    compiler: CxxCompiler,
+    name: String,
+    path: String,
+}
+
+impl HostCompiler {
+    /// Looks for it.
+    ///
+    /// # Errors
+    /// `Unavailable` with everything that was looked for.
+    pub fn open() -> Result<Self> {
+        let compiler = find().map_err(Error::Unavailable)?;
+        let name = compiler.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        let path = compiler.path.display().to_string();
+        Ok(Self { compiler, name, path })
+    }
+}
+
+/// The compiler runs in a folder of its own, so a path must not depend on the current one.
+fn full(path: &str) -> String {
+    absolute(Path::new(path)).map_or_else(|_| path.to_owned(), |path| path.display().to_string())
+}
+
+/// An option in the words of g++ and clang++; `None` for what is about GPUs only.
+fn spelled(option: &CompileOption) -> Option<String> {
+    Some(match option {
+        CompileOption::Define(name, None) => format!("-D{name}"),
+        CompileOption::Define(name, Some(value)) => format!("-D{name}={value}"),
+        CompileOption::Undefine(name) => format!("-U{name}"),
+        CompileOption::Include(folder) => format!("-I{}", full(folder)),
+        // The headers here are written in C++17.
+        CompileOption::Standard(standard) if matches!(standard.as_str(), "c++03" | "c++11" | "c++14") => return None,
+        CompileOption::Standard(standard) => format!("-std={standard}"),
+        CompileOption::FusedMultiplyAdd(true) => "-ffp-contract=fast".to_owned(),
+        CompileOption::FusedMultiplyAdd(false) => "-ffp-contract=off".to_owned(),
+        CompileOption::Optimize(level) => format!("-O{level}"),
+        CompileOption::Debug => "-g".to_owned(),
+        CompileOption::LineInfo => "-g1".to_owned(),
+        CompileOption::NoWarnings => "-w".to_owned(),
+        CompileOption::Own(text) => text.clone(),
+        // Exact where fast was allowed; registers and linking are none of a host's business.
+        CompileOption::ForceInclude(_)
+        | CompileOption::FastMath
+        | CompileOption::MaxRegisters(_)
+        | CompileOption::Verbose
+        | CompileOption::Relocatable(_) => return None,
+    })
+}
+
+impl Compiler for HostCompiler {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn version(&self) -> &str {
+        &self.compiler.version
+    }
+
+    fn path(&self) -> &str {
+        &self.path
+    }
+
+    fn spell(&self, request: &CompileRequest<'_>) -> Result<Vec<String>> {
+        let mut options: Vec<String> = request.options.iter().filter_map(spelled).collect();
+        if request.options.contains(&CompileOption::Debug) {
+            options.push("-O0".to_owned());
+        }
+        Ok(options)
+    }
+
+    fn compile(&self, request: &CompileRequest<'_>) -> Result<Compiled> {
+        let options = self.spell(request)?;
+        let force_include: Vec<String> = request
+            .options
+            .iter()
+            .filter_map(|option| if let CompileOption::ForceInclude(file) = option { Some(full(file)) } else { None })
+            .collect();
+        let task = Build {
+            source: request.source,
+            name: request.name,
+            options: &options,
+            force_include: &force_include,
+            expressions: request.expressions,
+        };
+        match build(&self.compiler, &task) {
+            Ok((image, log)) => Ok(Compiled { image, log, lowered: request.expressions.to_vec() }),
+            Err(Failure::Source(log)) => Err(Error::Compile(Box::new(CompileError {
+                compiler: format!("{} ({})", self.path, self.compiler.version),
+                options,
+                name: request.name.to_owned(),
+                source: request.source.to_owned(),
+                log,
+            }))),
+            Err(Failure::Machine(text)) => Err(Error::value(text)),
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Compiles one source: preprocess, rewrite, compile beside the scheduler, link.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use super::find::CxxCompiler;
+use super::headers;
+use super::rewrite::{Request, rewrite};
+
+/// What is to be compiled.
+pub struct Build<'a> {
+    /// The source, as the user wrote it.
+    pub source: &'a str,
+    /// Its name in messages.
+    pub name: &'a str,
+    /// Options of the compiler.
+    pub options: &'a [String],
+    /// Files to include before the source.
+    pub force_include: &'a [String],
+    /// Names of instances of templates that are wanted.
+    pub expressions: &'a [String],
+}
+
+/// Why there is no image.
+pub enum Failure {
+    /// The source does not compile; what the compiler said.
+    Source(String),
+    /// Something else went wrong.
+    Machine(String),
+}
+
+/// What is always asked for. Products and sums stay apart, as NumPy has them; and since kernels are full of pointers to one
+/// memory by several types, the compiler is to assume nothing of types.
+const ALWAYS: [&str; 8] = [
+    "-fPIC",
+    "-pthread",
+    "-fvisibility=hidden",
+    "-fno-strict-aliasing",
+    "-fno-math-errno",
+    "-ffp-contract=off",
+    "-Wno-attributes",
+    "-Wno-psabi",
+];
+
+/// Without it a processor that guards return addresses would refuse the change of stacks.
+#[cfg(any(target_arch = "x86_64", target_arch = "x86"))]
+const OF_THE_PROCESSOR: [&str; 1] = ["-fcf-protection=none"];
+#[cfg(not(any(target_arch = "x86_64", target_arch = "x86")))]
+const OF_THE_PROCESSOR: [&str; 0] = [];
+
+/// Options that need the source to be there when the kernel runs.
+fn wants_source(options: &[String]) -> bool {
+    options.iter().any(|option| option.starts_with("-g") && option != "-g0")
+}
+
+/// Whether an option asks for the sanitizer of addresses.
+pub fn wants_address_sanitizer(options: &[String]) -> bool {
+    options.iter().any(|option| {
+        option.strip_prefix("-fsanitize=").is_some_and(|names| names.split(',').any(|name| name == "address"))
+    })
+}
+
+/// Compiles to a shared library; gives its bytes and what the compiler said.
+pub fn build(compiler: &CxxCompiler, request: &Build<'_>) -> Result<(Vec<u8>, String), Failure> {
+    let machine = |what: &str| {
+        let what = what.to_owned();
+        move |error: std::io::Error| Failure::Machine(format!("{what}: {error}"))
+    };
+    let folder = tempfile::Builder::new().prefix("pygpu-").tempdir().map_err(machine("no temporary folder"))?;
+    let place = folder.path();
+    headers::write(&place.join("include")).map_err(machine("the headers cannot be written"))?;
+    fs::write(place.join("unit.cpp"), unit(request)).map_err(machine("the source cannot be written"))?;
+    if !request.name.contains('/') && !matches!(request.name, "" | "unit.cpp" | "include") {
+        // For the lines that the compiler shows below its messages, and for a debugger.
+        fs::write(place.join(request.name), request.source).map_err(machine("the source cannot be written"))?;
+    }
+    let options: Vec<String> = request.options.iter().filter(|option| definition(option).is_none()).cloned().collect();
+    let run = Run { compiler, place, options: &options };
+    // The scheduler does not depend on the source: it is compiled meanwhile.
+    let scheduler = run.command(&["-c", "include/pygpu_cpu/runtime.cpp", "-o", "runtime.o"]).spawn();
+    let image = run.compile(request);
+    let scheduler =
+        scheduler.and_then(std::process::Child::wait_with_output).map_err(machine("the compiler cannot be run"))?;
+    let mut log = image?;
+    if !scheduler.status.success() {
+        let reason = format!("PyGPU's own scheduler does not compile:\n{}", text(&scheduler));
+        return Err(if log.is_empty() { Failure::Source(reason) } else { Failure::Source(log + &reason) });
+    }
+    let output = run.run(&["-shared", "unit.o", "runtime.o", "-o", "kernel.so"])?;
+    log.push_str(&text(&output));
+    if !output.status.success() {
+        return Err(Failure::Source(log));
+    }
+    let image = fs::read(place.join("kernel.so")).map_err(machine("the compiled library cannot be read"))?;
+    if wants_source(request.options) {
+        let _ = fs::remove_file(place.join("kernel.so"));
+        let _kept = folder.keep();
+    }
+    Ok((image, log))
+}
+
+/// The line of a source that says what an option defines. On the command line it would reach into the headers, in which
+/// `-DN=7` breaks every template of an `N`; what speaks to the headers themselves stays there.
+fn definition(option: &str) -> Option<String> {
+    let for_headers = |name: &str| name.starts_with("PYGPU_CPU_") || name == "NDEBUG" || name.starts_with("NDEBUG=");
+    if let Some(name) = option.strip_prefix("-U").filter(|name| !name.is_empty() && !for_headers(name)) {
+        return Some(format!("#undef {name}\n"));
+    }
+    let text = option.strip_prefix("-D").filter(|text| !text.is_empty() && !for_headers(text))?;
+    let (name, value) = text.split_once('=').unwrap_or((text, "1"));
+    Some(format!("#define {name} {value}\n"))
+}
+
+/// The source behind the header, with the user's line numbers.
+fn unit(request: &Build<'_>) -> String {
+    let definitions: String = request.options.iter().filter_map(|option| definition(option)).collect();
+    let name = request.name.replace('\\', "\\\\").replace('"', "\\\"");
+    let includes: String = request.force_include.iter().map(|file| format!("#include \"{file}\"\n")).collect();
+    format!("#include <pygpu_cpu.h>\n{definitions}{includes}#line 1 \"{name}\"\n{}\n", request.source)
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+struct Run<'a> {
+    compiler: &'a CxxCompiler,
+    place: &'a Path,
+    options: &'a [String],
+}
+
+impl Run<'_> {
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.compiler.path);
+        command.current_dir(self.place).env("LC_ALL", "C").stdin(Stdio::null()).stdout(Stdio::piped());
+        command.stderr(Stdio::piped()).args(["-std=c++17", "-O1"]).args(ALWAYS).args(OF_THE_PROCESSOR);
+        // The user's come last, so that they win.
+        command.args(["-Iinclude", "-Iinclude/pygpu_cpu/forward"]).args(self.options).args(arguments);
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Result<Output, Failure> {
+        let output = self.command(arguments).output();
+        output.map_err(|error| Failure::Machine(format!("{} cannot be run: {error}", self.compiler.path.display())))
+    }
+
+    /// Makes `unit.o`; gives what the compiler said.
+    fn compile(&self, request: &Build<'_>) -> Result<String, Failure> {
+        let preprocessed = self.run(&["-E", "unit.cpp"])?;
+        let mut log = text(&preprocessed);
+        if !preprocessed.status.success() {
+            return Err(Failure::Source(log));
+        }
+        let source = String::from_utf8_lossy(&preprocessed.stdout);
+        let rewritten = rewrite(&Request {
+            source: &source,
+            expressions: request.expressions,
+            shared_by_process: wants_address_sanitizer(self.options),
+        });
+        fs::write(self.place.join("unit.ii"), rewritten)
+            .map_err(|error| Failure::Machine(format!("the source cannot be written: {error}")))?;
+        let compiled = self.run(&["-c", "unit.ii", "-o", "unit.o"])?;
+        log.push_str(&text(&compiled));
+        if compiled.status.success() { Ok(log) } else { Err(Failure::Source(log)) }
+    }
+}

@@ -1,0 +1,60 @@
+//! Finds the machine's C++ compiler.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::headers;
+
+const USUAL: [&str; 3] = ["c++", "g++", "clang++"];
+
+/// A C++ compiler that answers.
+#[derive(Clone, Debug)]
+pub struct CxxCompiler {
+    /// The program.
+    pub path: PathBuf,
+    /// The first line of what it says of its version, and the version of the headers.
+    pub version: String,
+}
+
+/// The compiler that `PYGPU_CXX` or `CXX` names, else the first usual one on the search path; else the text of an error
+/// that says what was looked for.
+pub fn find() -> Result<CxxCompiler, String> {
+    let named = ["PYGPU_CXX", "CXX"].iter().filter_map(|variable| {
+        let value = env::var(variable).ok().filter(|value| !value.trim().is_empty())?;
+        Some((format!("{variable}={value}"), value.trim().to_owned()))
+    });
+    let usual = USUAL.iter().map(|&name| (name.to_owned(), name.to_owned()));
+    let mut tried = Vec::new();
+    for (label, program) in named.chain(usual) {
+        match ask(&program) {
+            Ok(compiler) => return Ok(compiler),
+            Err(reason) => tried.push(format!("\n  {label}: {reason}")),
+        }
+    }
+    Err(format!(
+        "kernels on the cpu backend are compiled by the machine's C++ compiler, and none was found; install g++ or clang++, or name \
+         one by PYGPU_CXX; looked for:{}",
+        tried.concat()
+    ))
+}
+
+fn ask(program: &str) -> Result<CxxCompiler, String> {
+    let path = on_path(program).ok_or("not on PATH")?;
+    let output = Command::new(&path).arg("--version").output().map_err(|error| error.to_string())?;
+    if !output.status.success() {
+        return Err(format!("--version ended with {}", output.status));
+    }
+    let text = String::from_utf8_lossy(&output.stdout);
+    let first = text.lines().next().unwrap_or_default().trim();
+    Ok(CxxCompiler { path, version: format!("{first}, headers {:016x}", headers::fingerprint()) })
+}
+
+/// A program by its path or its name.
+fn on_path(program: &str) -> Option<PathBuf> {
+    if program.contains('/') {
+        return Path::new(program).canonicalize().ok();
+    }
+    let folders = env::var_os("PATH")?;
+    env::split_paths(&folders).map(|folder| folder.join(program)).find(|path| path.is_file())
+}

@@ -1,0 +1,232 @@
+//! An image that is loaded: its kernels, its variables, and how a kernel is launched.
+//!
+//! The declarations are those of `python/PyGPU/include/pygpu_cpu/abi.h`.
+
+use std::ffi::{CStr, c_char, c_int, c_uint, c_ulonglong, c_void};
+use std::io::Write;
+
+const ABI: c_uint = 1;
+const COOPERATIVE: c_uint = 1;
+const REVERSED: c_uint = 2;
+const MESSAGE_BYTES: usize = 2048;
+
+#[repr(C)]
+struct RawLaunch {
+    grid: [c_uint; 3],
+    block: [c_uint; 3],
+    shared_bytes: c_ulonglong,
+    stack_bytes: c_ulonglong,
+    threads: c_uint,
+    flags: c_uint,
+    message: *mut c_char,
+    message_bytes: c_ulonglong,
+}
+
+#[repr(C)]
+struct RawParameter {
+    bytes: c_uint,
+    alignment: c_uint,
+    kind: c_char,
+}
+
+#[repr(C)]
+struct RawKernel {
+    name: *const c_char,
+    launch: Option<unsafe extern "C" fn(*const RawLaunch, *const *const c_void) -> c_int>,
+    parameters: *const RawParameter,
+    parameter_count: c_uint,
+    max_threads: c_uint,
+}
+
+#[repr(C)]
+struct RawGlobal {
+    name: *const c_char,
+    address: *mut c_void,
+    bytes: c_ulonglong,
+    constant: c_uint,
+}
+
+#[repr(C)]
+struct RawModule {
+    abi: c_uint,
+    kernel_count: c_uint,
+    global_count: c_uint,
+    kernels: *const RawKernel,
+    globals: *const RawGlobal,
+}
+
+/// A loaded image.
+pub struct Library {
+    // Names the code and the tables below; dropped with them.
+    _handle: libloading::Library,
+    kernels: Vec<Kernel>,
+    globals: Vec<(String, usize, usize)>,
+}
+
+/// A kernel of a library; it may be used as long as the library is there.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// Its name in the source.
+    pub name: String,
+    /// Bytes and alignment of each parameter, in order.
+    pub parameters: Vec<(usize, usize)>,
+    /// Of its launch bounds; 0 where it has none.
+    pub max_threads: u32,
+    launch: unsafe extern "C" fn(*const RawLaunch, *const *const c_void) -> c_int,
+}
+
+/// The shape of a launch.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Blocks along x, y, z.
+    pub grid: [u32; 3],
+    /// Threads of a block along x, y, z.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory.
+    pub shared: u64,
+    /// Whether blocks may wait for one another.
+    pub cooperative: bool,
+}
+
+impl Library {
+    /// Loads an image.
+    ///
+    /// # Errors
+    /// A text that says why it is none, or why it cannot be loaded.
+    pub fn load(image: &[u8]) -> Result<Self, String> {
+        check(image)?;
+        let mut file = tempfile::Builder::new()
+            .prefix("pygpu-")
+            .suffix(".so")
+            .tempfile()
+            .map_err(|error| format!("no temporary file for the kernel: {error}"))?;
+        file.write_all(image).map_err(|error| format!("the kernel cannot be written: {error}"))?;
+        // SAFETY: opening runs the initialisers of what the user asked to run.
+        let handle = unsafe { libloading::Library::new(file.path()) }.map_err(|error| describe(&error))?;
+        if [&b"__asan_init"[..], b".debug_info"].iter().any(|text| contains(image, text)) {
+            // A debugger and the sanitizer look for the lines in the file.
+            let _kept = file.keep();
+        }
+        // SAFETY: the symbol, where it exists, is a `RawModule`.
+        let module = unsafe { handle.get::<*const RawModule>(b"pygpu_cpu_module\0") };
+        let module = module.map_err(|_| "the image is a shared library, but PyGPU did not make it".to_owned())?;
+        // SAFETY: the library is open, and its first field is the version in every version.
+        let module = unsafe { &**module };
+        if module.abi != ABI {
+            return Err(format!("the image was made by another version of PyGPU ({} instead of {ABI})", module.abi));
+        }
+        // SAFETY: the version says that the tables are as declared here.
+        let (kernels, globals) = unsafe { (kernels(module), globals(module)) };
+        Ok(Self { _handle: handle, kernels, globals })
+    }
+
+    /// A kernel by its name.
+    pub fn kernel(&self, name: &str) -> Option<&Kernel> {
+        self.kernels.iter().find(|kernel| kernel.name == name)
+    }
+
+    /// Name, address and bytes of each variable.
+    #[allow(dead_code, reason = "the simulated drivers register them as memory of a device")]
+    pub fn globals(&self) -> &[(String, usize, usize)] {
+        &self.globals
+    }
+
+    /// The address and the bytes of a variable by its name.
+    pub fn global(&self, name: &str) -> Option<(usize, usize)> {
+        self.globals.iter().find(|global| global.0 == name).map(|global| (global.1, global.2))
+    }
+}
+
+impl Kernel {
+    /// Runs the kernel to its end; else gives the code (`abi.h`) and the text of a failure.
+    ///
+    /// # Safety
+    /// The library is loaded; there is one pointer for each parameter, to as many bytes as it has; the kernel is right in what
+    /// it does with them.
+    pub unsafe fn launch(&self, shape: &Shape, arguments: *const *const c_void) -> Result<(), (i32, String)> {
+        let mut message = [0u8; MESSAGE_BYTES];
+        let mut flags = if shape.cooperative { COOPERATIVE } else { 0 };
+        if std::env::var_os("PYGPU_CPU_ORDER").is_some_and(|order| order == "reversed") {
+            flags |= REVERSED;
+        }
+        let threads = std::thread::available_parallelism().map_or(1, |count| u32::try_from(count.get()).unwrap_or(1));
+        let launch = RawLaunch {
+            grid: shape.grid,
+            block: shape.block,
+            shared_bytes: shape.shared,
+            stack_bytes: 0,
+            threads,
+            flags,
+            message: message.as_mut_ptr().cast(),
+            message_bytes: MESSAGE_BYTES as c_ulonglong,
+        };
+        // SAFETY: the caller's promise; everything in `launch` outlives the call.
+        match unsafe { (self.launch)(&launch, arguments) } {
+            0 => Ok(()),
+            code => {
+                let text = CStr::from_bytes_until_nul(&message).unwrap_or_default();
+                Err((code, text.to_string_lossy().into_owned()))
+            }
+        }
+    }
+}
+
+/// Refuses what the system's loader would not take as it should.
+fn check(image: &[u8]) -> Result<(), String> {
+    if !image.starts_with(b"\x7fELF") && !image.starts_with(&[0xcf, 0xfa, 0xed, 0xfe]) {
+        return Err(
+            "the image is no shared library: on the cpu backend a module is loaded from what its compiler made"
+                .to_owned(),
+        );
+    }
+    let sanitized = contains(image, b"__asan_init");
+    // SAFETY: only asks whether the process has the symbol.
+    let present = !unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__asan_init".as_ptr()) }.is_null();
+    if sanitized && !present {
+        return Err("the kernel was compiled with -fsanitize=address, whose library must be there when the program starts: run it \
+                    with LD_PRELOAD=$(c++ -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0"
+            .to_owned());
+    }
+    Ok(())
+}
+
+fn contains(image: &[u8], text: &[u8]) -> bool {
+    image.windows(text.len()).any(|window| window == text)
+}
+
+fn describe(error: &libloading::Error) -> String {
+    let source = std::error::Error::source(error).map(|source| format!(": {source}")).unwrap_or_default();
+    format!("the system's loader refuses the kernel: {error}{source}")
+}
+
+/// # Safety
+/// The text ends with a zero.
+unsafe fn text(pointer: *const c_char) -> String {
+    // SAFETY: the caller's promise.
+    unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned()
+}
+
+/// # Safety
+/// The module is that of an open library of this version.
+unsafe fn kernels(module: &RawModule) -> Vec<Kernel> {
+    // SAFETY: the table has one row more than it counts, so it is never empty.
+    let rows = unsafe { std::slice::from_raw_parts(module.kernels, module.kernel_count as usize) };
+    let read = |row: &RawKernel| {
+        // SAFETY: the same holds for the table of parameters.
+        let parameters = unsafe { std::slice::from_raw_parts(row.parameters, row.parameter_count as usize) };
+        let parameters = parameters.iter().map(|each| (each.bytes as usize, each.alignment as usize)).collect();
+        // SAFETY: names are string literals.
+        let name = unsafe { text(row.name) };
+        Some(Kernel { name, parameters, max_threads: row.max_threads, launch: row.launch? })
+    };
+    rows.iter().filter_map(read).collect()
+}
+
+/// # Safety
+/// As for `kernels`.
+unsafe fn globals(module: &RawModule) -> Vec<(String, usize, usize)> {
+    // SAFETY: as above.
+    let rows = unsafe { std::slice::from_raw_parts(module.globals, module.global_count as usize) };
+    // SAFETY: names are string literals.
+    rows.iter().map(|row| (unsafe { text(row.name) }, row.address as usize, row.bytes as usize)).collect()
+}

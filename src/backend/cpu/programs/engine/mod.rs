@@ -1,0 +1,23 @@
+//! Kernels on the host: a source becomes a shared library by the machine's C++ compiler, and its kernels can be launched.
+//!
+//! Names nothing of the rest of the crate, so that the simulated drivers use these files as they are. What the compiled code
+//! does when it runs stands in the headers of `python/PyGPU/include/pygpu_cpu`. Must never leave a file behind, except
+//! where debugging information needs its source.
+
+mod build;
+mod find;
+mod headers;
+mod library;
+mod rewrite;
+mod scan;
+mod tokens;
+
+pub use build::{Build, Failure, build};
+pub use find::{CxxCompiler, find};
+pub use library::{Kernel, Library, Shape};
+
+/// What is compiled of a preprocessed source.
+#[cfg(test)]
+pub fn rewritten(source: &str) -> String {
+    rewrite::rewrite(&rewrite::Request { source, expressions: &[], shared_by_process: false })
+}

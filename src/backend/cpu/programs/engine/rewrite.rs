@@ -1,0 +1,286 @@
+//! Turns a preprocessed source into C++: what no header can teach a compiler is rewritten, and what can be launched or
+//! found by its name is written into a table behind the source.
+//!
+//! Works on preprocessed text, since there every kernel that a macro makes stands written out, and none that `#if` leaves out.
+//! Lines keep their numbers.
+
+use std::fmt::Write;
+
+use super::scan::{Declared, Scopes, behind_brackets, declared, has_brackets};
+use super::tokens::{Kind, Token, tokens};
+
+/// What is to be known of a source beside its text.
+pub struct Request<'a> {
+    /// The preprocessed source.
+    pub source: &'a str,
+    /// Names of instances of templates that are wanted.
+    pub expressions: &'a [String],
+    /// Whether shared memory is that of the process, which a sanitizer can watch, and not of its threads.
+    pub shared_by_process: bool,
+}
+
+struct Found {
+    name: String,
+    max_threads: String,
+}
+
+struct Rewriter<'a> {
+    request: &'a Request<'a>,
+    tokens: Vec<Token>,
+    output: String,
+    copied: usize,
+    kernels: Vec<Found>,
+    globals: Vec<(String, bool)>,
+    scopes: Scopes,
+    /// Where the current statement began.
+    statement: usize,
+    pointers: usize,
+}
+
+/// The text to compile.
+pub fn rewrite(request: &Request<'_>) -> String {
+    let mut rewriter = Rewriter {
+        request,
+        tokens: tokens(request.source),
+        output: String::with_capacity(request.source.len() + 4096),
+        copied: 0,
+        kernels: Vec::new(),
+        globals: Vec::new(),
+        scopes: Scopes::default(),
+        statement: 0,
+        pointers: 0,
+    };
+    let mut position = 0;
+    while position < rewriter.tokens.len() {
+        position = rewriter.step(position);
+    }
+    rewriter.output.push_str(&request.source[rewriter.copied..]);
+    rewriter.table();
+    rewriter.output
+}
+
+impl<'a> Rewriter<'a> {
+    fn text(&self, position: usize) -> &'a str {
+        self.tokens.get(position).map_or("", |token| token.text(self.request.source))
+    }
+
+    /// Deals with one token and gives the position of the next.
+    fn step(&mut self, position: usize) -> usize {
+        let text = self.text(position);
+        if self.tokens[position].kind == Kind::Mark {
+            if matches!(text, "{" | "}" | ";") {
+                let statement: Vec<&str> = (self.statement..position).map(|at| self.text(at)).collect();
+                self.scopes.pass(text, &statement);
+                self.statement = position + 1;
+            }
+            return position + 1;
+        }
+        match text {
+            "__global__" => self.kernel(position),
+            "__device__" | "__constant__" | "__managed__" => self.variable(position, text == "__constant__"),
+            "__host__" | "__grid_constant__" | "__cluster_dims__" => self.replace(position, position + 1, ""),
+            // Inside of an attribute it is the compiler's own.
+            "__noinline__" if self.text(position.wrapping_sub(1)) != "(" => {
+                self.replace(position, position + 1, "__attribute__((noinline))");
+            }
+            "__launch_bounds__" | "__maxnreg__" => {
+                let end = behind_brackets(self.request.source, &self.tokens, position + 1);
+                self.replace(position, end, "");
+                return end;
+            }
+            // A variable of the device is defined thereby, which in C++ would only declare it.
+            "extern" if self.is_lone_variable(position) => self.replace(position, position + 2, ""),
+            "extern" if self.is_dynamic_shared(position) => return self.dynamic_shared(position),
+            "__shared__" => {
+                let own = if self.request.shared_by_process { "" } else { " thread_local" };
+                let before = if self.text(position.wrapping_sub(1)) == "static" { "" } else { "static" };
+                self.replace(position, position + 1, &format!("{before}{own}"));
+            }
+            _ => {}
+        }
+        position + 1
+    }
+
+    /// Puts a text in place of tokens; the lines behind it stay where they are.
+    fn replace(&mut self, first: usize, behind: usize, text: &str) {
+        let (start, end) = (self.tokens[first].start, self.tokens[behind - 1].end);
+        self.output.push_str(&self.request.source[self.copied..start]);
+        self.output.push_str(text);
+        let lines = self.request.source[start..end].matches('\n').count();
+        self.output.extend(std::iter::repeat_n('\n', lines));
+        self.copied = end;
+    }
+
+    fn in_template(&self, position: usize) -> bool {
+        (self.statement..position).any(|at| self.text(at) == "template")
+    }
+
+    fn kernel(&mut self, position: usize) {
+        let source = self.request.source;
+        if self.scopes.outside() && !self.in_template(position) {
+            // The word may stand before or behind the type.
+            if let Declared::Function(name) = declared(source, &self.tokens, position + 1) {
+                let name = self.scopes.qualified(name);
+                if !self.kernels.iter().any(|kernel| kernel.name == name) {
+                    let max_threads = self.launch_bounds(position);
+                    self.kernels.push(Found { name, max_threads });
+                }
+            }
+        }
+        self.replace(position, position + 1, "");
+    }
+
+    /// The first of the launch bounds of the function that is declared here, as it is written.
+    fn launch_bounds(&self, position: usize) -> String {
+        let source = self.request.source;
+        let mut at = self.statement;
+        while at < self.tokens.len() && !matches!(self.text(at), "{" | ";") && at < position + 64 {
+            if self.text(at) == "__launch_bounds__" {
+                let end = behind_brackets(source, &self.tokens, at + 1);
+                let mut depth = 0;
+                let mut words = Vec::new();
+                for inner in at + 2..end.saturating_sub(1) {
+                    match self.text(inner) {
+                        "(" => depth += 1,
+                        ")" => depth -= 1,
+                        "," if depth == 0 => break,
+                        _ => {}
+                    }
+                    words.push(self.text(inner));
+                }
+                return words.join(" ");
+            }
+            at += 1;
+        }
+        "0".to_owned()
+    }
+
+    fn variable(&mut self, position: usize, constant: bool) {
+        if self.scopes.outside()
+            && !self.in_template(position)
+            && let Declared::Variable(name) = declared(self.request.source, &self.tokens, position + 1)
+        {
+            let name = self.scopes.qualified(name);
+            // One that is only declared is defined elsewhere, or later.
+            let is_extern =
+                (self.statement..position).any(|at| self.text(at) == "extern" && !self.text(at + 1).starts_with('"'));
+            if !is_extern && !self.globals.iter().any(|(other, _)| *other == name) {
+                self.globals.push((name, constant));
+            }
+        }
+        self.replace(position, position + 1, "");
+    }
+
+    /// Whether `extern "C"` stands before one variable of the device.
+    fn is_lone_variable(&self, position: usize) -> bool {
+        let declaration = (position..self.tokens.len()).map(|at| self.text(at));
+        self.scopes.outside()
+            && self.text(position + 1).starts_with('"')
+            && declaration
+                .take_while(|text| !matches!(*text, ";" | "{" | "(" | "=" | "["))
+                .any(|text| matches!(text, "__device__" | "__constant__" | "__managed__"))
+            && matches!(declared(self.request.source, &self.tokens, position + 1), Declared::Variable(_))
+    }
+
+    fn is_dynamic_shared(&self, position: usize) -> bool {
+        let declaration = position..(position + 32).min(self.tokens.len());
+        declaration
+            .map(|at| self.text(at))
+            .take_while(|text| !matches!(*text, ";" | "{" | "}" | "["))
+            .any(|text| text == "__shared__")
+    }
+
+    /// `extern __shared__ T name[];` is a pointer to what the launch gives.
+    fn dynamic_shared(&mut self, position: usize) -> usize {
+        let end = (position..self.tokens.len()).find(|&at| self.text(at) == ";").unwrap_or(self.tokens.len() - 1);
+        let (mut words, mut at, mut text) = (Vec::new(), position, String::new());
+        let mut kind = None;
+        while at <= end {
+            let word = self.text(at);
+            if has_brackets(word) {
+                at = behind_brackets(self.request.source, &self.tokens, at + 1);
+                continue;
+            }
+            match word {
+                "extern" | "__shared__" => {}
+                "[" => {
+                    let name = words.pop().unwrap_or_default();
+                    let kind = kind.get_or_insert_with(|| words.join(" ")).clone();
+                    at = behind_brackets(self.request.source, &self.tokens, at);
+                    let first = at;
+                    while at < end && self.text(at) == "[" {
+                        at = behind_brackets(self.request.source, &self.tokens, at);
+                    }
+                    let lengths = (first..at).map(|at| self.text(at)).collect::<Vec<_>>().join(" ");
+                    self.pointer(&mut text, &kind, name, &lengths);
+                    words.clear();
+                    continue;
+                }
+                "," | ";" => {}
+                _ => words.push(word),
+            }
+            at += 1;
+        }
+        self.replace(position, end + 1, &text);
+        self.statement = end + 1;
+        end + 1
+    }
+
+    fn pointer(&mut self, text: &mut String, kind: &str, name: &str, lengths: &str) {
+        let cast = format!("({kind} (*){lengths})");
+        let declaration = format!("{kind} (*{name}){lengths}");
+        // Writing to a string cannot fail.
+        let _ = if self.scopes.outside() {
+            self.pointers += 1;
+            let own = if self.request.shared_by_process { "" } else { "thread_local " };
+            write!(
+                text,
+                "static {own}{declaration}; static ::pygpu_cpu::at_start pygpu_cpu_at_start_{}([](void *memory) {{ {name} = {cast}memory; }});",
+                self.pointers
+            )
+        } else {
+            write!(text, "{declaration} = {cast}pygpu_cpu_dynamic_shared();")
+        };
+    }
+
+    /// The table by which kernels and variables are found.
+    fn table(&mut self) {
+        let mut rows = String::new();
+        let mut functions = String::new();
+        let instances = self.request.expressions.iter().map(|name| (name.clone(), "0".to_owned()));
+        let plain = self.kernels.iter().map(|kernel| (kernel.name.clone(), kernel.max_threads.clone()));
+        let all: Vec<_> = plain.chain(instances).collect();
+        let mut count = 0;
+        for (number, (name, max_threads)) in all.iter().enumerate() {
+            if all[..number].iter().any(|(other, _)| other == name) {
+                continue;
+            }
+            let entry = format!("::pygpu_cpu::entry<::pygpu_cpu::address_of({})>", name.trim_start_matches('&'));
+            let label = name.replace('\\', "\\\\").replace('"', "\\\"");
+            let _ = writeln!(
+                functions,
+                "static int pygpu_cpu_kernel_{count}(const struct pygpu_cpu_launch *shape, void *const *arguments) {{ return \
+                 {entry}::launch(\"{label}\", shape, arguments); }}"
+            );
+            let _ = writeln!(
+                rows,
+                "{{\"{label}\", pygpu_cpu_kernel_{count}, {entry}::all::table, {entry}::all::count, unsigned({max_threads})}},"
+            );
+            count += 1;
+        }
+        let mut variables = String::new();
+        for (name, constant) in &self.globals {
+            let flag = u8::from(*constant);
+            let _ = writeln!(variables, "{{\"{name}\", (void *)&{name}, sizeof({name}), {flag}}},");
+        }
+        let _ = write!(
+            self.output,
+            "\n# 1 \"<the table of kernels>\"\n{functions}\
+             static const struct pygpu_cpu_kernel pygpu_cpu_kernels[] = {{\n{rows}{{nullptr, nullptr, nullptr, 0, 0}}}};\n\
+             static const struct pygpu_cpu_global pygpu_cpu_globals[] = {{\n{variables}{{nullptr, nullptr, 0, 0}}}};\n\
+             extern \"C\" __attribute__((visibility(\"default\"))) const struct pygpu_cpu_module pygpu_cpu_module = {{1, {count}, \
+             {}, pygpu_cpu_kernels, pygpu_cpu_globals}};\n",
+            self.globals.len()
+        );
+    }
+}

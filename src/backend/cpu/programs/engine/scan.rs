@@ -1,0 +1,116 @@
+//! Where in a source one is: in a namespace, in `extern "C"`, or inside of something; and what a declaration declares.
+
+use super::tokens::{Kind, Token};
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Scope {
+    Namespace(String),
+    Linkage,
+    Inside,
+}
+
+/// Follows the braces.
+#[derive(Default)]
+pub struct Scopes {
+    open: Vec<Scope>,
+}
+
+impl Scopes {
+    /// Goes over a mark. `statement` holds the tokens since the last statement began.
+    pub fn pass(&mut self, mark: &str, statement: &[&str]) {
+        match mark {
+            "{" => self.open.push(opened_by(statement)),
+            "}" => {
+                self.open.pop();
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether declarations here are of namespace scope.
+    pub fn outside(&self) -> bool {
+        !self.open.contains(&Scope::Inside)
+    }
+
+    /// A name with its namespaces before it.
+    pub fn qualified(&self, name: &str) -> String {
+        let mut parts: Vec<&str> = Vec::new();
+        for scope in &self.open {
+            match scope {
+                Scope::Namespace(space) if !space.is_empty() => parts.push(space),
+                _ => {}
+            }
+        }
+        parts.push(name);
+        parts.join("::")
+    }
+}
+
+fn opened_by(statement: &[&str]) -> Scope {
+    match statement {
+        ["namespace", rest @ ..] | ["inline", "namespace", rest @ ..] => Scope::Namespace(rest.concat()),
+        ["extern", text] if text.starts_with('"') => Scope::Linkage,
+        _ => Scope::Inside,
+    }
+}
+
+/// The position behind the bracket that closes the one at `open`.
+pub fn behind_brackets(source: &str, tokens: &[Token], open: usize) -> usize {
+    let mut depth = 0usize;
+    for (position, token) in tokens.iter().enumerate().skip(open) {
+        match token.text(source) {
+            "(" | "[" | "{" => depth += 1,
+            ")" | "]" | "}" => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    return position + 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    tokens.len()
+}
+
+/// Words that are followed by brackets which declare nothing.
+const WITH_BRACKETS: [&str; 7] =
+    ["__attribute__", "__attribute", "alignas", "decltype", "__launch_bounds__", "__maxnreg__", "__declspec"];
+
+/// Whether a word is followed by brackets that declare nothing.
+pub fn has_brackets(word: &str) -> bool {
+    WITH_BRACKETS.contains(&word)
+}
+
+/// What is declared from `from` on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Declared<'a> {
+    /// A function of this name.
+    Function(&'a str),
+    /// A variable of this name.
+    Variable(&'a str),
+    /// Something else.
+    Nothing,
+}
+
+/// Reads as far as the name.
+pub fn declared<'a>(source: &'a str, tokens: &[Token], from: usize) -> Declared<'a> {
+    let (mut position, mut name, mut angles) = (from, None, 0usize);
+    while let Some(token) = tokens.get(position) {
+        let text = token.text(source);
+        match text {
+            _ if has_brackets(text) => {
+                position = behind_brackets(source, tokens, position + 1);
+                continue;
+            }
+            "<" => angles += 1,
+            ">" => angles = angles.saturating_sub(1),
+            _ if angles > 0 => {}
+            "(" => return name.map_or(Declared::Nothing, Declared::Function),
+            "=" | ";" | "[" | "{" => return name.map_or(Declared::Nothing, Declared::Variable),
+            _ if token.kind == Kind::Word => name = Some(text),
+            _ => {}
+        }
+        position += 1;
+    }
+    Declared::Nothing
+}

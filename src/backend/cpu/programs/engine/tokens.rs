@@ -1,0 +1,135 @@
+//! Cuts preprocessed C++ into tokens, just finely enough to find declarations: nothing inside strings is taken for code.
+
+/// What a token is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// A name or a keyword.
+    Word,
+    /// A string, a character or a number.
+    Literal,
+    /// One character of punctuation.
+    Mark,
+}
+
+/// A piece of the text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Token {
+    /// What it is.
+    pub kind: Kind,
+    /// Its first byte.
+    pub start: usize,
+    /// The byte behind its last.
+    pub end: usize,
+}
+
+impl Token {
+    /// Its characters.
+    pub fn text<'a>(&self, source: &'a str) -> &'a str {
+        &source[self.start..self.end]
+    }
+}
+
+/// The tokens of what the user wrote or included: headers of the system are left out.
+pub fn tokens(source: &str) -> Vec<Token> {
+    let bytes = source.as_bytes();
+    let mut found = Vec::new();
+    let (mut at, mut of_the_system, mut line_begins) = (0, false, true);
+    while at < bytes.len() {
+        let byte = bytes[at];
+        if line_begins && byte == b'#' {
+            let end = end_of_line(bytes, at);
+            if let Some(system) = marker(&source[at..end]) {
+                of_the_system = system;
+            }
+            at = end;
+            continue;
+        }
+        if of_the_system {
+            at = end_of_line(bytes, at) + 1;
+            continue;
+        }
+        if byte.is_ascii_whitespace() {
+            line_begins |= byte == b'\n';
+            at += 1;
+            continue;
+        }
+        line_begins = false;
+        let (kind, end) = token(bytes, at);
+        found.push(Token { kind, start: at, end });
+        at = end;
+    }
+    found
+}
+
+fn end_of_line(bytes: &[u8], from: usize) -> usize {
+    bytes[from..].iter().position(|&byte| byte == b'\n').map_or(bytes.len(), |length| from + length)
+}
+
+/// Whether a line marker (`# 12 "file" 1 3`) begins text of the system; `None` for another directive.
+fn marker(line: &str) -> Option<bool> {
+    let rest = line.strip_prefix("# ")?;
+    if !rest.starts_with(|first: char| first.is_ascii_digit()) {
+        return None;
+    }
+    let flags = rest.rsplit_once('"').map_or("", |(_, flags)| flags);
+    Some(flags.split_whitespace().any(|flag| flag == "3"))
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || byte >= 0x80
+}
+
+fn token(bytes: &[u8], at: usize) -> (Kind, usize) {
+    let first = bytes[at];
+    if first.is_ascii_digit() {
+        return (Kind::Literal, number(bytes, at));
+    }
+    if is_word(first) {
+        let end = at + bytes[at..].iter().take_while(|&&byte| is_word(byte)).count();
+        // A prefix belongs to its string: u8"..." and R"x(...)x".
+        return match bytes.get(end) {
+            Some(b'"') if end - at <= 3 && bytes[end - 1] == b'R' => (Kind::Literal, raw_string(bytes, end)),
+            Some(quote @ (b'"' | b'\'')) if end - at <= 2 => (Kind::Literal, quoted(bytes, end, *quote)),
+            _ => (Kind::Word, end),
+        };
+    }
+    match first {
+        b'"' | b'\'' => (Kind::Literal, quoted(bytes, at, first)),
+        _ => (Kind::Mark, at + 1),
+    }
+}
+
+fn number(bytes: &[u8], at: usize) -> usize {
+    let mut end = at;
+    while let Some(&byte) = bytes.get(end) {
+        let sign = end > at && matches!(byte, b'+' | b'-') && matches!(bytes[end - 1], b'e' | b'E' | b'p' | b'P');
+        if !(is_word(byte) || byte == b'.' || byte == b'\'' || sign) {
+            break;
+        }
+        end += 1;
+    }
+    end
+}
+
+fn quoted(bytes: &[u8], at: usize, quote: u8) -> usize {
+    let mut end = at + 1;
+    while let Some(&byte) = bytes.get(end) {
+        match byte {
+            b'\\' => end += 2,
+            b'\n' => return end,
+            _ if byte == quote => return end + 1,
+            _ => end += 1,
+        }
+    }
+    bytes.len()
+}
+
+fn raw_string(bytes: &[u8], quote: usize) -> usize {
+    let Some(length) = bytes[quote..].iter().position(|&byte| byte == b'(') else { return bytes.len() };
+    let mut close = vec![b')'];
+    close.extend_from_slice(&bytes[quote + 1..quote + length]);
+    close.push(b'"');
+    let from = quote + length;
+    let found = bytes[from..].windows(close.len()).position(|window| window == close);
+    found.map_or(bytes.len(), |length| from + length + close.len())
+}

@@ -1,0 +1,179 @@
+//! Kernels on the CPU: the backend's [`Programs`] and its [`Compiler`].
+//!
+//! A launch returns when the kernel has run, so what goes wrong in it is the launch's own error. Owns the loaded images.
+//! docs/design/kernels_on_the_cpu.md says how a kernel runs.
+
+mod compiler;
+mod engine;
+#[cfg(test)]
+mod tests;
+
+use std::ffi::{CStr, c_void};
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use self::compiler::HostCompiler;
+use self::engine::{Kernel, Library, Shape};
+use super::codes::{self, NOT_FOUND, refuse};
+use super::{Cpu, check_device, machine};
+use crate::backend::{
+    Address, Compiler, FunctionAttributes, FunctionHandle, FunctionSetting, LaunchLimits, LaunchShape, LoadOptions,
+    Loaded, ModuleHandle, ParameterPlace, Programs, StreamHandle,
+};
+use crate::error::{Error, Result};
+
+/// As on NVIDIA's devices, so that what fits here fits there.
+pub(super) const THREADS_PER_BLOCK: i32 = 1024;
+const SHARED_BYTES: u32 = 48 << 10;
+const SHARED_BYTES_OPTIN: u32 = 96 << 10;
+pub(super) const WARP_SIZE: i32 = 32;
+
+static COMPILER: OnceLock<HostCompiler> = OnceLock::new();
+
+fn open_compiler() -> Result<&'static HostCompiler> {
+    if let Some(compiler) = COMPILER.get() {
+        return Ok(compiler);
+    }
+    let compiler = HostCompiler::open()?;
+    Ok(COMPILER.get_or_init(|| compiler))
+}
+
+/// # Safety
+/// The handle came from `load` and was not unloaded.
+unsafe fn library<'a>(module: ModuleHandle) -> &'a Library {
+    // SAFETY: the handle is the address of a leaked box.
+    unsafe { &*(module.0 as *const Library) }
+}
+
+/// # Safety
+/// The handle came from `function`, and its module is loaded.
+unsafe fn kernel<'a>(function: FunctionHandle) -> &'a Kernel {
+    // SAFETY: the handle is the address of a row of the module's list, which does not change.
+    unsafe { &*(function.0 as *const Kernel) }
+}
+
+fn name_of(name: &CStr) -> Result<&str> {
+    name.to_str().map_err(|_| Error::value(format!("the name {name:?} is not UTF-8")))
+}
+
+/// The code of CUDA's runtime for a failed launch.
+fn code_of(failure: i32) -> u32 {
+    match failure {
+        1 => codes::ASSERT,
+        2 => codes::LAUNCH_FAILURE,
+        3 => codes::LAUNCH_TIMEOUT,
+        4 => codes::INVALID_CONFIGURATION,
+        _ => codes::OUT_OF_RESOURCES,
+    }
+}
+
+impl Programs for Cpu {
+    fn load(&self, device: i32, image: &[u8], _: &LoadOptions) -> Result<Loaded> {
+        check_device("load", device)?;
+        let library = Library::load(image).map_err(Error::value)?;
+        let module = ModuleHandle(Box::into_raw(Box::new(library)) as usize);
+        Ok(Loaded { module, log: String::new() })
+    }
+
+    unsafe fn unload(&self, device: i32, module: ModuleHandle) -> Result<()> {
+        check_device("unload", device)?;
+        // SAFETY: the caller promises that the handle came from `load` and is not used again.
+        drop(unsafe { Box::from_raw(module.0 as *mut Library) });
+        Ok(())
+    }
+
+    unsafe fn function(&self, _: i32, module: ModuleHandle, name: &CStr) -> Result<FunctionHandle> {
+        // SAFETY: the caller promises that the module is alive.
+        let found = unsafe { library(module) }.kernel(name_of(name)?);
+        let found = found.ok_or_else(|| refuse("function", NOT_FOUND, format!("kernel {name:?}")))?;
+        Ok(FunctionHandle(std::ptr::from_ref(found) as usize))
+    }
+
+    unsafe fn global(&self, _: i32, module: ModuleHandle, name: &CStr) -> Result<(Address, usize)> {
+        // SAFETY: the caller promises that the module is alive.
+        let found = unsafe { library(module) }.global(name_of(name)?);
+        found.ok_or_else(|| refuse("global", NOT_FOUND, format!("variable {name:?}")))
+    }
+
+    unsafe fn function_attributes(&self, _: i32, function: FunctionHandle) -> Result<FunctionAttributes> {
+        // SAFETY: the caller promises that the function is alive.
+        let bound = unsafe { kernel(function) }.max_threads;
+        let most =
+            if bound == 0 { THREADS_PER_BLOCK.cast_unsigned() } else { bound.min(THREADS_PER_BLOCK.cast_unsigned()) };
+        Ok(FunctionAttributes {
+            max_threads_per_block: most.cast_signed(),
+            max_dynamic_shared_bytes: SHARED_BYTES_OPTIN.cast_signed(),
+            preferred_carveout: -1,
+            ..FunctionAttributes::default()
+        })
+    }
+
+    unsafe fn set_function(&self, _: i32, _: FunctionHandle, setting: FunctionSetting) -> Result<()> {
+        match setting {
+            FunctionSetting::MaxDynamicSharedBytes(bytes) if bytes > SHARED_BYTES_OPTIN.cast_signed() => {
+                let detail = format!("{bytes} bytes of dynamic shared memory; {SHARED_BYTES_OPTIN} is the most");
+                Err(refuse("set_function", codes::INVALID_VALUE, detail))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    unsafe fn parameters(&self, _: i32, function: FunctionHandle) -> Result<Option<Vec<ParameterPlace>>> {
+        let mut end = 0usize;
+        // SAFETY: the caller promises that the function is alive.
+        let places = unsafe { kernel(function) }.parameters.iter().map(|&(size, alignment)| {
+            let offset = end.next_multiple_of(alignment);
+            end = offset + size;
+            ParameterPlace { offset, size }
+        });
+        Ok(Some(places.collect()))
+    }
+
+    unsafe fn active_blocks(&self, _: i32, _: FunctionHandle, _: u32, _: u32) -> Result<u32> {
+        Ok(1)
+    }
+
+    unsafe fn suggested_shape(&self, _: i32, _: FunctionHandle, _: u32, limit: u32) -> Result<(u32, u32)> {
+        let blocks = machine::properties().multiprocessor_count.max(1).cast_unsigned();
+        Ok((blocks, if limit == 0 { 256 } else { limit.min(256) }))
+    }
+
+    unsafe fn launch(
+        &self,
+        _: i32,
+        function: FunctionHandle,
+        shape: &LaunchShape,
+        _: StreamHandle,
+        arguments: *mut *mut c_void,
+    ) -> Result<()> {
+        // SAFETY: the caller promises that the function is alive.
+        let kernel = unsafe { kernel(function) };
+        let LaunchShape { grid, block, shared, cooperative } = *shape;
+        let shape = Shape { grid, block, shared: u64::from(shared), cooperative };
+        // SAFETY: the caller's promise is the same.
+        let ran = unsafe { kernel.launch(&shape, arguments.cast_const().cast()) };
+        ran.map_err(|(failure, text)| refuse("launch", code_of(failure), text))
+    }
+
+    fn launch_limits(&self, device: i32) -> Result<LaunchLimits> {
+        check_device("launch_limits", device)?;
+        Ok(LaunchLimits {
+            threads_per_block: THREADS_PER_BLOCK.cast_unsigned(),
+            block: [THREADS_PER_BLOCK.cast_unsigned(), THREADS_PER_BLOCK.cast_unsigned(), 64],
+            grid: [i32::MAX as u32, 65535, 65535],
+            shared_per_block: SHARED_BYTES,
+            shared_per_block_optin: SHARED_BYTES_OPTIN,
+            cooperative: true,
+        })
+    }
+
+    fn device_attribute(&self, device: i32, number: i32) -> Result<i32> {
+        check_device("device_attribute", device)?;
+        let detail = format!("attribute {number}; the host has none of a driver's attributes");
+        Err(refuse("device_attribute", codes::INVALID_VALUE, detail))
+    }
+
+    fn compiler(&self, _: &[PathBuf]) -> Result<&dyn Compiler> {
+        open_compiler().map(|compiler| compiler as &dyn Compiler)
+    }
+}

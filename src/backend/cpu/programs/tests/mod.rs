@@ -1,0 +1,82 @@
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+// Every handle here is of a module that stays loaded, and every pointer of a vector that is alive.
+#![allow(clippy::undocumented_unsafe_blocks)]
+//! Kernels are compiled and run; what they write is judged by hand. A compiler takes half a second, so one source holds
+//! many kernels.
+
+mod failures;
+mod features;
+mod rewriting;
+
+use std::ffi::{CString, c_void};
+
+use super::*;
+use crate::backend::{Backend, CompileOption, CompileRequest, Compiled};
+use crate::error::DriverError;
+
+fn cpu() -> &'static dyn Programs {
+    crate::backend::by_name("cpu").map(Backend::programs).unwrap().unwrap()
+}
+
+fn try_compile(source: &str, options: &[CompileOption], expressions: &[&str]) -> Result<Compiled> {
+    let expressions: Vec<String> = expressions.iter().map(|&text| text.to_owned()).collect();
+    let request =
+        CompileRequest { source, name: "kernel.cu", architecture: "x86_64", options, expressions: &expressions };
+    cpu().compiler(&[])?.compile(&request)
+}
+
+/// A loaded source; it stays loaded.
+struct Loaded(ModuleHandle);
+
+impl Loaded {
+    fn of(source: &str) -> Self {
+        Self::with(source, &[], &[])
+    }
+
+    fn with(source: &str, options: &[CompileOption], expressions: &[&str]) -> Self {
+        let compiled = try_compile(source, options, expressions).unwrap_or_else(|error| panic!("{error}"));
+        Self(cpu().load(0, &compiled.image, &LoadOptions::default()).unwrap().module)
+    }
+
+    fn function(&self, name: &str) -> FunctionHandle {
+        unsafe { cpu().function(0, self.0, &CString::new(name).unwrap()).unwrap() }
+    }
+
+    fn try_run(&self, name: &str, shape: LaunchShape, arguments: &mut [*mut c_void]) -> Result<()> {
+        unsafe { cpu().launch(0, self.function(name), &shape, StreamHandle::DEFAULT, arguments.as_mut_ptr()) }
+    }
+
+    /// Launches a kernel whose one parameter is a pointer to `values`.
+    fn run<T>(&self, name: &str, grid: impl Into<Dim>, block: impl Into<Dim>, values: &mut [T]) {
+        self.try_run(name, shape(grid, block), &mut [argument(&mut values.as_mut_ptr())]).unwrap();
+    }
+
+    fn refused<T>(&self, name: &str, block: u32, values: &mut [T]) -> DriverError {
+        match self.try_run(name, shape(1, block), &mut [argument(&mut values.as_mut_ptr())]) {
+            Err(Error::Driver(error)) => *error,
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+}
+
+struct Dim([u32; 3]);
+
+impl From<u32> for Dim {
+    fn from(x: u32) -> Self {
+        Self([x, 1, 1])
+    }
+}
+
+impl From<[u32; 3]> for Dim {
+    fn from(xyz: [u32; 3]) -> Self {
+        Self(xyz)
+    }
+}
+
+fn shape(grid: impl Into<Dim>, block: impl Into<Dim>) -> LaunchShape {
+    LaunchShape { grid: grid.into().0, block: block.into().0, shared: 0, cooperative: false }
+}
+
+fn argument<T>(value: &mut T) -> *mut c_void {
+    std::ptr::from_mut(value).cast()
+}

@@ -1,0 +1,37 @@
+//! What is made of a preprocessed source.
+
+use super::super::engine::rewritten;
+
+#[test]
+fn words_of_the_device_become_cxx() {
+    let text = rewritten(
+        "__device__ int f(); __global__ void __launch_bounds__(N * (2), 1) k(int *o) { __shared__ int s[2]; }",
+    );
+    assert!(text.starts_with(" int f();  void  k(int *o) { static thread_local int s[2]; }"), "{text}");
+    assert!(text.contains("{\"k\", pygpu_cpu_kernel_0"), "{text}");
+    assert!(text.contains("unsigned(N * ( 2 ))"), "{text}");
+    assert!(!text.contains("\"f\""), "{text}");
+}
+
+#[test]
+fn dynamic_shared_memory_keeps_its_type_and_the_lines_behind_it() {
+    let text = rewritten("void f() { extern __attribute__((aligned(16))) __shared__ volatile float\n s[][3][N + 1]; }");
+    assert!(text.starts_with("void f() { volatile float (*s)[ 3 ] [ N + 1 ] = (volatile float (*)[ 3 ] [ N + 1 ])pygpu_cpu_dynamic_shared();\n }"), "{text}");
+}
+
+#[test]
+fn strings_comments_and_headers_of_the_system_are_left_alone() {
+    let source = "const char *a = \"__global__ void s();\", *b = R\"x(__shared__ \" )x\"; char c = '\"';\n# 1 \"/usr/include/a.h\" 1 3\n__global__ void t();\n# 2 \"kernel.cu\" 2\nint d;";
+    assert!(rewritten(source).starts_with(source));
+}
+
+#[test]
+fn variables_are_told_from_functions() {
+    let text = rewritten(
+        "__device__ float a[2] = {1, 2}, *unused; static __constant__ __attribute__((aligned(8))) int b; namespace n { __device__ T<int> c; struct S { __device__ int member; }; } __device__ T<int> f(int x = 1); template <class T> __device__ int g = 1; extern __device__ int h;",
+    );
+    for name in ["\"a\"", "\"b\"", "\"n::c\""] {
+        assert!(text.contains(&format!("{{{name}, (void *)")), "{name}: {text}");
+    }
+    assert_eq!(text.matches("(void *)&").count(), 3, "{text}");
+}
