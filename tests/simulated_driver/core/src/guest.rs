@@ -58,7 +58,7 @@ impl Driver {
     /// A code.
     pub fn spin(&self, call: &'static str, device: usize, seconds: f64, stream: u64) -> Outcome<()> {
         let time = Duration::try_from_secs_f64(seconds).map_err(|_| INVALID_VALUE)?;
-        self.launch(call, device, stream, |_, _, _| Ok(Box::new(move || thread::sleep(time))))
+        self.launch_guest(call, device, stream, |_, _, _| Ok(Box::new(move || thread::sleep(time))))
     }
 
     /// Writes a value into elements.
@@ -99,7 +99,7 @@ impl Driver {
     /// A code.
     pub fn write_nowhere(&self, call: &'static str, device: usize, stream: u64) -> Outcome<()> {
         fail_next(Some(ILLEGAL_ADDRESS));
-        let launched = self.launch(call, device, stream, |_, _, _| Ok(Box::new(|| ())));
+        let launched = self.launch_guest(call, device, stream, |_, _, _| Ok(Box::new(|| ())));
         fail_next(None);
         launched
     }
@@ -118,7 +118,7 @@ impl Driver {
         if out.count == 0 {
             return Ok(());
         }
-        self.launch(call, device, stream, |state, stream, number| {
+        self.launch_guest(call, device, stream, |state, stream, number| {
             let (to, from) = (self.touched(state, call, out)?, self.touched(state, call, source)?);
             state.touch(from.1, Touch { region: source.region()?, write: false, stream, number, call });
             state.touch(to.1, Touch { region: out.region()?, write: true, stream, number, call });
@@ -144,7 +144,7 @@ impl Driver {
     }
 
     /// `make` is told the stream and the number that the operation will have.
-    fn launch(
+    fn launch_guest(
         &self,
         call: &'static str,
         device: usize,
