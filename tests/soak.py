@@ -2,9 +2,10 @@
 
     python tests/soak.py --operations 1000000 --seed 7 --json soak.json
 
-Arrays are made, viewed, written, copied, shared and dropped in random order, on every device and in the order of changing
-streams. After each operation a random live array is compared with its NumPy twin, and all of them at the end. A failure
-prints the seed, with which the same run is repeated, and the last operations. Runs on any backend (PYGPU_BACKEND).
+Arrays are made, viewed, written, copied, shared and dropped in random order, on every device and in the order of
+changing streams. After each operation a random live array is compared with its NumPy twin, and all of them at the
+end. A failure prints the seed, with which the same run is repeated, and the last operations. Runs on any backend
+(PYGPU_BACKEND).
 """
 
 from __future__ import annotations
@@ -169,7 +170,9 @@ class Soak:
 
     def story(self, error: Exception) -> str:
         lines = "\n".join(f"  {line}" for line in self.last)
-        return f"seed {self.seed}, operation {self.done}: {type(error).__name__}: {error}\nthe last operations:\n{lines}"
+        return (
+            f"seed {self.seed}, operation {self.done}: {type(error).__name__}: {error}\nthe last operations:\n{lines}"
+        )
 
 
 def _text(made: Made) -> str:

@@ -1,7 +1,7 @@
 """What a soak does to an array and to its NumPy twin. Every operation does the same to both, or compares them.
 
-A pair's two arrays share memory with those of other pairs in the same way, so that a write through one view must show in
-every other. Nothing here reads device memory from the host.
+A pair's two arrays share memory with those of other pairs in the same way, so that a write through one view must show
+in every other. Nothing here reads device memory from the host.
 """
 
 from __future__ import annotations
@@ -76,7 +76,9 @@ class Dice:
         if self.chance(200):
             return (self.random.randrange(1, LARGEST),)
         rank = self.random.choice((0, 1, 1, 2, 2, 2, 3, 3, 4))
-        return tuple(self.random.choice((0, 1, 1, 2, 3, 4, 5, 8) if rank > 1 else (0, 1, 2, 7, 64)) for _ in range(rank))
+        return tuple(
+            self.random.choice((0, 1, 1, 2, 3, 4, 5, 8) if rank > 1 else (0, 1, 2, 7, 64)) for _ in range(rank)
+        )
 
     def values(self, shape: tuple[int, ...], dtype: np.dtype[Any], order: str = "C") -> np.ndarray:
         """Random bytes as an ndarray with memory of its own."""
@@ -423,7 +425,9 @@ def share_with_numpy(dice: Dice, pair: Pair, _: Any) -> Made:
     if not can_be_described(host, device):
         return None
     if device.device.kind != "cpu":
-        assert equal(np.from_dlpack(device, device="cpu", copy=True), host), "from_dlpack to the host gives other values"
+        assert equal(np.from_dlpack(device, device="cpu", copy=True), host), (
+            "from_dlpack to the host gives other values"
+        )
         return None
     by_interface = dice.chance(2)
     shared = np.asarray(Described("__array_interface__", device)) if by_interface else np.from_dlpack(device)

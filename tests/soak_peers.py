@@ -1,4 +1,4 @@
-"""Operations of a soak that share device memory with CuPy and PyTorch, where they are installed and can use the device."""
+"""Operations of a soak that share device memory with CuPy and PyTorch, where they are installed and find a device."""
 
 from __future__ import annotations
 
