@@ -12,8 +12,9 @@ from soak_operations import COMMON, Dice, Made, Operation, Pair, equal
 
 
 def _is_shareable(pair: Pair) -> bool:
-    """What both libraries take: common dtypes and, for PyTorch's sake, no negative strides."""
-    return pair.host.dtype in COMMON and pair.device.device.kind == "cuda" and min((0, *pair.host.strides)) == 0
+    """What both libraries take: common dtypes and, for PyTorch's sake, nothing read-only and no negative strides."""
+    is_common = pair.host.dtype in COMMON and pair.device.flags.writeable
+    return is_common and pair.device.device.kind == "cuda" and min((0, *pair.host.strides)) == 0
 
 
 def with_cupy(cupy: Any) -> Operation:
@@ -23,12 +24,12 @@ def with_cupy(cupy: Any) -> Operation:
             return None
         with cupy.cuda.Device(device.device.index):
             shared = cupy.asarray(device) if dice.chance(2) else cupy.from_dlpack(device)
-            if device.flags.writeable and shared.size and dice.chance(2):
+            if shared.size and dice.chance(2):
                 value = dice.scalar(host.dtype)
                 shared[...] = value
                 host[...] = value
             assert equal(cupy.asnumpy(shared), host), "CuPy sees other values"
-            return Pair(PyGPU.asarray(shared), host.view()) if device.flags.writeable else None
+            return Pair(PyGPU.asarray(shared), host.view())
 
     return share
 
@@ -36,7 +37,7 @@ def with_cupy(cupy: Any) -> Operation:
 def with_torch(torch: Any) -> Operation:
     def share(dice: Dice, pair: Pair, _: Any) -> Made:
         device, host = pair
-        if not _is_shareable(pair) or not device.flags.writeable:
+        if not _is_shareable(pair):
             return None
         with torch.cuda.device(device.device.index):
             shared = torch.from_dlpack(device)
