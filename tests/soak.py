@@ -30,7 +30,7 @@ from soak_operations import Dice, Made, Pair
 
 MOST_LIVE = 60
 LAST = 25
-# Of the process, beyond what it has after a tenth of the run: a leak of one small block in ten operations is more.
+# Of the process, beyond what it has after a tenth of the run: in a million operations, 50 bytes lost by each are more.
 MOST_GROWTH = 48 << 20
 
 
