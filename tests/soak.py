@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import ctypes
 import gc
 import json
 import random
@@ -186,18 +187,33 @@ def resident_bytes() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
 
 
+class _Mallinfo(ctypes.Structure):
+    _fields_ = tuple((f"field{number}", ctypes.c_size_t) for number in range(10))
+
+
+def heap_bytes() -> int:
+    """Bytes that the C library has given out, to PyGPU's host memory and all else; 0 where it does not tell."""
+    gc.collect()
+    try:
+        ask = ctypes.CDLL(None).mallinfo2
+    except AttributeError:
+        return 0
+    ask.restype = _Mallinfo
+    told = ask()
+    return told.field4 + told.field7  # of mapped blocks, and of all others
+
+
 def held_blocks() -> int:
-    """Blocks of memory that PyGPU holds on all devices."""
+    """Blocks of device memory that PyGPU holds; those of the host are in `heap_bytes`."""
     gc.collect()
     PyGPU.synchronize()
-    devices = {*range(PyGPU.device_count()), "cpu"}
-    return sum(PyGPU.memory_statistics(device)["count"] for device in devices)
+    return sum(PyGPU.memory_statistics(device)["count"] for device in range(PyGPU.device_count()))
 
 
 def run(count: int, seed: int, show: Callable[[int], None] = lambda done: None) -> dict[str, Any]:
     """So many operations; a report, or `Mismatch`."""
     soak = Soak(seed)
-    blocks = held_blocks()
+    blocks, heap = held_blocks(), heap_bytes()
     start, resident = time.perf_counter(), 0
     for number in range(count):
         # Caches, pools and the heap have their size after a tenth.
@@ -217,6 +233,8 @@ def run(count: int, seed: int, show: Callable[[int], None] = lambda done: None) 
         "operations_per_second": round(soak.done / seconds),
         "resident_bytes_after_a_tenth": resident,
         "resident_bytes_at_end": resident_bytes(),
+        "heap_bytes_before": heap,
+        "heap_bytes_after": heap_bytes(),
         "blocks_before": blocks,
         "blocks_after": held_blocks(),
         "counts": dict(soak.counts.most_common()),
