@@ -9,7 +9,15 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 MAX_LINES = 500
-SOURCES = ("src/**/*.rs", "python/**/*.py", "tests/**/*.py", "tests/**/*.rs", "benches/**/*.py", "benches/**/*.rs")
+SOURCES = (
+    "src/**/*.rs",
+    "python/**/*.py",
+    "tests/**/*.py",
+    "tests/**/*.rs",
+    "benches/**/*.py",
+    "benches/**/*.rs",
+    "fuzz/src/*.rs",
+)
 # Folders that exist on one machine only. A path inside a URL or behind a name is not one of them.
 MACHINE_PATH = re.compile(r"(?<![\w./~-])/(?:work|root|home|Users)/\w")
 
@@ -41,7 +49,8 @@ def _read(paths: Iterable[Path]) -> Iterator[tuple[str, str]]:
         if not path.is_file():
             continue
         content = path.read_bytes()
-        if b"\0" not in content:
+        # Inputs of the fuzzers are any bytes at all.
+        if b"\0" not in content and "corpus" not in path.parts:
             yield str(path.relative_to(ROOT)), content.decode("utf-8")
 
 
