@@ -120,9 +120,10 @@ impl Library {
         Ok(Self { _handle: handle, kernels, globals })
     }
 
-    /// A kernel by its name.
+    /// A kernel by its name, also by the mangled one that a C++ compiler gives it.
     pub fn kernel(&self, name: &str) -> Option<&Kernel> {
-        self.kernels.iter().find(|kernel| kernel.name == name)
+        let named = |name: &str| self.kernels.iter().find(|kernel| kernel.name == name);
+        named(name).or_else(|| named(&unmangled(name)?))
     }
 
     /// Name, address and bytes of each variable.
@@ -204,6 +205,24 @@ fn describe(error: &libloading::Error) -> String {
 unsafe fn text(pointer: *const c_char) -> String {
     // SAFETY: the caller's promise.
     unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned()
+}
+
+/// The name in the source of a mangled one: `k` of `_Z1kPi`, `ns::k` of `_ZN2ns1kEPi`. What it says of the parameters is left
+/// out, since kernels are not overloaded here.
+fn unmangled(name: &str) -> Option<String> {
+    let mut rest = name.strip_prefix("_Z")?;
+    let is_nested = rest.starts_with('N');
+    rest = rest.strip_prefix('N').unwrap_or(rest);
+    let mut parts = Vec::new();
+    while let Some(end) = rest.find(|letter: char| !letter.is_ascii_digit()).filter(|&end| end > 0) {
+        let length: usize = rest[..end].parse().ok()?;
+        parts.push(rest.get(end..end.checked_add(length)?)?);
+        rest = &rest[end + length..];
+        if !is_nested {
+            break;
+        }
+    }
+    (!parts.is_empty()).then(|| parts.join("::"))
 }
 
 /// # Safety
