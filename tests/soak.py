@@ -1,0 +1,335 @@
+"""A soak: random operations on arrays, each held against NumPy, for as long as one likes.
+
+    python tests/soak.py --operations 1000000 --seed 7 --json report.json
+
+Every array has a twin in NumPy that goes through the same; views of the one are views of the other, so that a write shows
+in both wherever it should. On a mismatch the seed and the last operations are printed: the seed repeats the run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import ctypes
+import gc
+import json
+import sys
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import SystemRandom
+from typing import Any
+
+import numpy as np
+
+import PyGPU
+from soak_choices import SMALL, Choices
+from soak_operations import OPERATIONS
+
+MOST_LIVE = 64
+MOST_KEPT = 16
+MOST_STREAMS = 4
+LAST_OPERATIONS = 40
+# What a process may grow by during a long run: the allocator's fragments, and the pages of what it used once.
+GROWTH = 48 << 20
+
+
+class Mismatch(AssertionError):
+    """PyGPU and NumPy disagree."""
+
+
+@dataclass(eq=False)
+class Family:
+    """Arrays that share memory. `lent`: also through a protocol, so that PyGPU cannot know of all uses of it."""
+
+    lent: bool = False
+
+
+@dataclass(eq=False)
+class Held:
+    """An array and its twin."""
+
+    number: int
+    array: PyGPU.GPUArray
+    twin: np.ndarray
+    family: Family = field(default_factory=Family)
+
+    @property
+    def writeable(self) -> bool:
+        return self.array.flags.writeable and self.twin.flags.writeable
+
+    def __repr__(self) -> str:
+        return f"#{self.number} {self.twin.dtype}{list(self.twin.shape)}"
+
+
+class Soak:
+    """The live arrays of one run, and what was done to them."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self.choices = Choices(seed)
+        self.devices = range(PyGPU.device_count())
+        self.on_cpu = PyGPU.backend_name() == "cpu"
+        self.live: list[Held] = []
+        self.kept: list[tuple[np.ndarray, bytes]] = []
+        self.streams: list[PyGPU.Stream] = []
+        self.stream: PyGPU.Stream | None = None
+        self.counts: Counter[str] = Counter()
+        self._next = 0
+        self._last: deque[tuple[Any, ...]] = deque(maxlen=LAST_OPERATIONS)
+        self._settled = True
+        self._within = contextlib.ExitStack()
+        self._names = list(OPERATIONS)
+        self._weights = np.cumsum([weight for weight, _ in OPERATIONS.values()]).tolist()
+
+    # What operations use
+
+    def hold(self, array: PyGPU.GPUArray, twin: np.ndarray, family: Family | None = None) -> Held:
+        """Take a new array among the live ones, for which another one may have to go."""
+        if len(self.live) >= MOST_LIVE:
+            self.drop()
+        self._next += 1
+        held = Held(self._next, array, twin, family or Family())
+        self.check_layout(held)
+        self.live.append(held)
+        self.note(held)
+        return held
+
+    def drop(self) -> None:
+        place = self.choices.randrange(len(self.live))
+        self.live[place], self.live[-1] = self.live[-1], self.live[place]
+        self.settle(self.live[-1])
+        self.live.pop()
+
+    def keep(self, values: np.ndarray) -> None:
+        """Hold that a result of `get` keeps its values whatever happens to the array."""
+        self.kept.append((values, values.tobytes()))
+        if len(self.kept) > MOST_KEPT:
+            self.check_kept(*self.kept.pop(self.choices.randrange(MOST_KEPT)))
+
+    def pick(self, wanted: Callable[[Held], bool] | None = None) -> Held | None:
+        """A live array, at random; None if the few that are looked at are not wanted."""
+        for _ in range(4):
+            if not self.live:
+                return None
+            held = self.choices.choice(self.live)
+            if wanted is None or wanted(held):
+                self.settle(held)
+                self.note(held)
+                return held
+        return None
+
+    def settle(self, held: Held) -> None:
+        """Order by hand what PyGPU cannot: uses of one memory through two allocations."""
+        if held.family.lent and not self.on_cpu:
+            self.synchronize()
+            self._settled = False
+
+    def synchronize(self) -> None:
+        for device in self.devices:
+            PyGPU.synchronize(device)
+
+    def go(self, device: int, stream: PyGPU.Stream | None) -> None:
+        """Make a device and a stream current until the next call."""
+        self._within.close()
+        self._within.enter_context(PyGPU.Device(device))
+        if stream is not None:
+            self._within.enter_context(stream)
+        self.stream = stream
+
+    def note(self, *details: Any) -> None:
+        """Remember what an operation does, without keeping anything alive."""
+        self._last[-1] += tuple(repr(detail) if isinstance(detail, Held) else detail for detail in details)
+
+    # The checks
+
+    def check_layout(self, held: Held) -> None:
+        """Later views are the same only if the strides are, where they have a meaning."""
+        twin, array = held.twin, held.array
+        long = [axis for axis, length in enumerate(twin.shape) if length != 1] if twin.size else []
+        ours, numpys = ([strides[axis] for axis in long] for strides in (array.strides, twin.strides))
+        if (array.shape, array.dtype, ours) != (twin.shape, twin.dtype, numpys):
+            raise Mismatch(f"{held} with strides {twin.strides} is {array.shape} {array.dtype} {array.strides} in PyGPU")
+
+    def check(self, held: Held) -> None:
+        self.settle(held)
+        got, twin = held.array.get(), held.twin
+        if held.array.shape != twin.shape or got.shape != twin.shape or got.dtype != twin.dtype:
+            raise Mismatch(f"{held}: PyGPU has {held.array.shape}, and get() {got.shape} of {got.dtype}")
+        if got.tobytes() != twin.tobytes():
+            raise Mismatch(f"{held}: PyGPU has {got.tobytes()[:64]!r}..., NumPy {twin.tobytes()[:64]!r}...")
+
+    def check_kept(self, values: np.ndarray, wanted: bytes) -> None:
+        if values.tobytes() != wanted:
+            raise Mismatch("an ndarray that get() returned has changed since")
+
+    def same(self, what: str, got: Any, wanted: Any) -> None:
+        got, wanted = np.asarray(got), np.asarray(wanted)
+        if (got.dtype, got.shape, got.tobytes()) != (wanted.dtype, wanted.shape, wanted.tobytes()):
+            raise Mismatch(f"{what}: PyGPU gives {got!r}, NumPy {wanted!r}")
+
+    # The run
+
+    def step(self) -> None:
+        """One operation, and the content of an array that it touched or of any other."""
+        while True:
+            (name,) = self.choices.choices(self._names, cum_weights=self._weights)
+            self._last.append((name,))
+            touched = OPERATIONS[name][1](self)
+            if touched is not None:
+                break
+        self.counts[name] += 1
+        if touched is True or self.choices.chance(2):
+            touched = self.choices.choice(self.live) if self.live else None
+        if touched:
+            self.check(touched)
+        if not self._settled:
+            self.synchronize()
+            self._settled = True
+
+    def run(self, operations: int, tell: Callable[[int], None] | None = None) -> None:
+        for number in range(operations):
+            self.step()
+            if tell is not None and number % 1000 == 0:
+                tell(number)
+
+    def check_all(self) -> None:
+        for held in self.live:
+            self.check(held)
+        for values, wanted in self.kept:
+            self.check_kept(values, wanted)
+
+    def close(self) -> None:
+        """Let everything go, whatever state the run is in."""
+        self._within.close()
+        self.live.clear()
+        self.kept.clear()
+        self.streams.clear()
+        self.stream = None
+        gc.collect()
+        self.synchronize()
+
+    def last_operations(self) -> str:
+        return "\n".join(" ".join(map(str, details)) for details in self._last)
+
+
+def bytes_in_use() -> int:
+    return sum(PyGPU.memory_statistics(device)["bytes"] for device in range(PyGPU.device_count()))
+
+
+def resident_bytes() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+
+def simulated_driver() -> ctypes.CDLL | None:
+    """The simulated driver that PyGPU runs on; None on a real one."""
+    name = {"cuda": "libcuda.so.1", "hip": "libamdhip64.so.7"}.get(PyGPU.backend_name())
+    library = ctypes.CDLL(name) if name else None  # the one that is loaded already
+    return library if hasattr(library, "sim_reports") else None
+
+
+def _told(function: Any) -> Any:
+    function.argtypes, function.restype = (ctypes.c_char_p, ctypes.c_size_t), ctypes.c_size_t
+    buffer = ctypes.create_string_buffer(function(None, 0) + 1)
+    function(buffer, len(buffer))
+    return json.loads(buffer.value)
+
+
+def findings() -> list[dict[str, str]]:
+    """What a simulated driver saw PyGPU do wrong in this process so far."""
+    driver = simulated_driver()
+    return [] if driver is None else _told(driver.sim_reports)
+
+
+def live_on_driver() -> dict[str, int]:
+    """How many objects of each kind a simulated driver has given out."""
+    driver = simulated_driver()
+    return {} if driver is None else {kind: len(objects) for kind, objects in _told(driver.sim_live).items()}
+
+
+def soak(operations: int, seed: int, tell: Callable[[int], None] | None = None) -> dict[str, Any]:
+    """A whole run and its report; what is wrong stands under `"failure"`, which is None if nothing is."""
+    before, found_before = bytes_in_use(), len(findings())
+    run = Soak(seed)
+    failure = None
+    start = time.perf_counter()
+    resident = 0
+    try:
+        warm = operations // 10
+        run.run(warm)
+        resident = resident_bytes()
+        run.run(operations - warm, tell)
+        run.check_all()
+        seconds = time.perf_counter() - start
+        grown = resident_bytes()
+        run.close()
+        if bytes_in_use() != before:
+            failure = f"{bytes_in_use()} bytes are in use after all arrays are gone, {before} were before"
+        elif grown - resident > GROWTH:
+            failure = f"the process grew from {resident} to {grown} bytes"
+    except Exception as error:
+        seconds, grown = time.perf_counter() - start, resident_bytes()
+        failure = f"{type(error).__name__}: {error}\nthe last operations:\n{run.last_operations()}"
+        if not isinstance(error, Mismatch):
+            import traceback
+
+            failure += "\n" + traceback.format_exc()
+        run.close()
+    found = findings()[found_before:]
+    if found and failure is None:
+        failure = f"the simulated driver has {len(found)} findings"
+    return {
+        "seed": seed,
+        "backend": PyGPU.backend_name(),
+        "simulated": simulated_driver() is not None,
+        "devices": len(run.devices),
+        "operations": run.counts.total(),
+        "counts": dict(sorted(run.counts.items())),
+        "seconds": round(seconds, 2),
+        "operations_per_second": round(run.counts.total() / seconds),
+        "resident_bytes": [resident, grown],
+        "bytes_in_use": [before, bytes_in_use()],
+        "live_on_driver": live_on_driver(),
+        "findings": found,
+        "failure": failure,
+    }
+
+
+def text_of(report: dict[str, Any]) -> Iterable[str]:
+    name = f"simulated {report['backend']}" if report["simulated"] else report["backend"]
+    yield f"seed {report['seed']}, {name}, {report['devices']} devices"
+    yield f"{report['operations']} operations in {report['seconds']} s: {report['operations_per_second']} a second"
+    yield ", ".join(f"{kind} {count}" for kind, count in report["counts"].items())
+    yield "resident after a tenth of the run and at its end: {} and {} bytes".format(*report["resident_bytes"])
+    yield "of the device in use before and after: {} and {} bytes".format(*report["bytes_in_use"])
+    if report["simulated"]:
+        yield f"left on the driver: {report['live_on_driver']}"
+        yield f"findings of the driver: {len(report['findings'])}"
+        yield from (f"  {finding}" for finding in report["findings"][:20])
+    yield f"FAILED, repeat with --seed {report['seed']}: {report['failure']}" if report["failure"] else "no mismatch"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--operations", type=int, default=100_000)
+    parser.add_argument("--seed", type=int, default=None, help="random by default, and printed")
+    parser.add_argument("--json", type=Path, default=None, help="also write the report there")
+    arguments = parser.parse_args()
+    seed = SystemRandom().randrange(2**32) if arguments.seed is None else arguments.seed
+
+    def tell(number: int) -> None:
+        print(f"\rseed {seed}: {number} operations", end="", file=sys.stderr, flush=True)
+
+    report = soak(arguments.operations, seed, tell if sys.stderr.isatty() else None)
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
+    print(*text_of(report), sep="\n")
+    if arguments.json is not None:
+        arguments.json.write_text(json.dumps(report, indent=1) + "\n")
+    return 1 if report["failure"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
