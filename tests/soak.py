@@ -2,8 +2,8 @@
 
     python tests/soak.py --operations 1000000 --seed 7 --json report.json
 
-Every array has a twin in NumPy that goes through the same; views of the one are views of the other, so that a write shows
-in both wherever it should. On a mismatch the seed and the last operations are printed: the seed repeats the run.
+Every array has a twin in NumPy that goes through the same; views of the one are views of the other, so that a write
+shows in both wherever it should. On a mismatch the seed and the last operations are printed: the seed repeats the run.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import gc
 import json
 import sys
 import time
+import traceback
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -25,12 +26,11 @@ from typing import Any
 import numpy as np
 
 import PyGPU
-from soak_choices import SMALL, Choices
+from soak_choices import Choices
 from soak_operations import OPERATIONS
 
 MOST_LIVE = 64
 MOST_KEPT = 16
-MOST_STREAMS = 4
 LAST_OPERATIONS = 40
 # What a process may grow by during a long run: the allocator's fragments, and the pages of what it used once.
 GROWTH = 48 << 20
@@ -151,7 +151,9 @@ class Soak:
         long = [axis for axis, length in enumerate(twin.shape) if length != 1] if twin.size else []
         ours, numpys = ([strides[axis] for axis in long] for strides in (array.strides, twin.strides))
         if (array.shape, array.dtype, ours) != (twin.shape, twin.dtype, numpys):
-            raise Mismatch(f"{held} with strides {twin.strides} is {array.shape} {array.dtype} {array.strides} in PyGPU")
+            raise Mismatch(
+                f"{held} with strides {twin.strides} is {array.shape} {array.dtype} {array.strides} in PyGPU"
+            )
 
     def check(self, held: Held) -> None:
         self.settle(held)
@@ -273,8 +275,6 @@ def soak(operations: int, seed: int, tell: Callable[[int], None] | None = None) 
         seconds, grown = time.perf_counter() - start, resident_bytes()
         failure = f"{type(error).__name__}: {error}\nthe last operations:\n{run.last_operations()}"
         if not isinstance(error, Mismatch):
-            import traceback
-
             failure += "\n" + traceback.format_exc()
         run.close()
     found = findings()[found_before:]

@@ -1,4 +1,4 @@
-"""What a soak chooses at random: values, shapes, keys. All from one seed, and nothing that a device's speed could change."""
+"""What a soak chooses at random: values, shapes, keys. All from one seed: no device's speed changes them."""
 
 from __future__ import annotations
 

@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import PyGPU
-from soak_choices import DTYPES, LARGE, NUMPYS_OWN, SMALL
+from soak_choices import DTYPES, NUMPYS_OWN, SMALL
 
 if TYPE_CHECKING:
     from soak import Held, Soak
 
-Touched = "Held | bool | None"
 Operation = Callable[["Soak"], Any]
 OPERATIONS: dict[str, tuple[int, Operation]] = {}
 
@@ -140,9 +139,7 @@ def index(soak: Soak) -> Held | None:
 @operation(4)
 def transpose(soak: Soak) -> Held | None:
     held = soak.pick()
-    return held and view_of(
-        soak, held, "transpose", soak.choices.sample(range(held.twin.ndim), held.twin.ndim) or None
-    )
+    return held and view_of(soak, held, "transpose", soak.choices.sample(range(held.twin.ndim), held.twin.ndim) or None)
 
 
 @operation(4)
@@ -226,7 +223,7 @@ def pickled(soak: Soak) -> Held | None:
     if (held := soak.pick(of_moderate_size)) is None:
         return None
     protocol = soak.choices.choice([2, 5])
-    array, twin = (pickle.loads(pickle.dumps(whole, protocol)) for whole in (held.array, held.twin))
+    array, twin = (pickle.loads(pickle.dumps(whole, protocol)) for whole in (held.array, held.twin.copy("K")))
     return soak.hold(array, twin)
 
 

@@ -1,0 +1,39 @@
+"""A short soak, on whatever device there is: tests/soak.py runs longer ones."""
+
+from __future__ import annotations
+
+from random import SystemRandom
+
+import pytest
+
+import soak
+
+OPERATIONS = 5000
+
+
+@pytest.mark.parametrize("seed", [20250711, SystemRandom().randrange(2**32)], ids=["fixed", "random"])
+def test_random_operations_give_what_numpy_gives_and_leave_nothing(seed: int) -> None:
+    print(f"python tests/soak.py --operations {OPERATIONS} --seed {seed}")
+    report = soak.soak(OPERATIONS, seed)
+    assert report["failure"] is None, report["failure"]
+    assert report["operations"] == OPERATIONS
+    assert not report["findings"]
+
+
+def test_every_operation_happens_in_a_short_soak() -> None:
+    counts = soak.soak(OPERATIONS, 1)["counts"]
+    assert counts.keys() | {"peer"} == soak.OPERATIONS.keys() | {"peer"}
+
+
+def test_a_wrong_element_is_found_and_the_last_operations_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def spoil(run: soak.Soak) -> soak.Held | None:
+        held = run.pick(lambda held: held.writeable and held.twin.dtype == "int32" and held.twin.size > 0)
+        if held is not None:
+            held.twin.flat[0] ^= 1
+        return held
+
+    monkeypatch.setitem(soak.OPERATIONS, "spoil", (20, spoil))
+    failure = soak.soak(OPERATIONS, 1)["failure"]
+    assert failure is not None
+    assert failure.startswith("Mismatch: ")
+    assert "spoil #" in failure
