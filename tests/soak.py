@@ -26,8 +26,10 @@ from typing import Any
 import numpy as np
 
 import PyGPU
-from soak_choices import Choices
-from soak_operations import OPERATIONS
+import soaking.arrays  # fills the table
+import soaking.sharing  # noqa: F401
+from soaking.choices import Choices
+from soaking.table import OPERATIONS
 
 MOST_LIVE = 64
 MOST_KEPT = 16
