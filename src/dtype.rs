@@ -166,7 +166,8 @@ impl DType {
     /// The dtype of an array-interface `typestr`; `|V8` gives opaque items with tag 0.
     ///
     /// # Errors
-    /// `TypeError` for the other byte order and for types that have no place on a device (objects, strings, dates).
+    /// `TypeError` for the other byte order, for types that have no place on a device (objects, strings, dates), and for
+    /// items of no bytes.
     pub fn from_typestr(typestr: &str) -> Result<Self> {
         if typestr.starts_with('>') && !typestr.ends_with('1') {
             return Err(Error::type_error(format!(
@@ -174,14 +175,16 @@ impl DType {
                  x.astype(x.dtype.newbyteorder('=')) first"
             )));
         }
-        let same = |row: &&Row| row.typestr.is_some_and(|own| own.get(1..) == typestr.get(1..));
+        let element = typestr.strip_prefix(['<', '|', '=', '>']).unwrap_or_default();
+        let same = |row: &&Row| row.typestr.is_some_and(|own| own.get(1..) == Some(element));
         if let Some(row) = TABLE.iter().find(same) {
             return Ok(Self::new(row.kind));
         }
-        let void = typestr.get(1..).and_then(|rest| rest.strip_prefix('V')).and_then(|size| size.parse().ok());
-        match void {
-            Some(itemsize) => Ok(Self::opaque(itemsize, 0)),
-            None => Err(Error::type_error(format!("typestr '{typestr}' names no type that a device can hold"))),
+        // Not for `parse` to judge: it takes a sign.
+        let void = element.strip_prefix('V').filter(|size| size.bytes().all(|digit| digit.is_ascii_digit()));
+        match void.and_then(|size| size.parse().ok()) {
+            Some(itemsize) if itemsize > 0 => Ok(Self::opaque(itemsize, 0)),
+            _ => Err(Error::type_error(format!("typestr '{typestr}' names no type that a device can hold"))),
         }
     }
 
@@ -272,6 +275,13 @@ mod tests {
         assert!(matches!(DType::from_dlpack(2, 32, 4), Err(Error::Buffer(_))));
         assert!(matches!(DType::from_dlpack(3, 64, 1), Err(Error::Buffer(_))));
         assert_eq!(DType::from_typestr(">u1").unwrap(), DType::new(Kind::UInt8));
+    }
+
+    #[test]
+    fn a_typestr_is_a_byte_order_a_letter_and_a_size_that_is_not_zero() {
+        for odd in ["|V0", "|V+8", "|V", "|V99999999999", "xf4", "f4", "\u{e9}f4", "<f4 "] {
+            assert!(matches!(DType::from_typestr(odd), Err(Error::Type(_))), "{odd}");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The CUDA array interface, version 3, as plain data: who waits for whom when memory changes hands by it.
 
+use std::any::Any;
 use std::sync::OnceLock;
 
 use super::description::Description;
@@ -34,6 +35,19 @@ impl Drop for Borrowed {
             Stream::default_of(self.ready.device()).wait_for(&self.ready)
         });
     }
+}
+
+impl Borrowed {
+    /// Whether nobody has to wait when the memory is given back.
+    fn ends_at_once(&self) -> bool {
+        !self.has_own_stream && self.ready == Stream::default_of(self.ready.device())
+    }
+}
+
+/// Behind a lender that [`import`] made: who keeps the producer's object. `None` also where giving it back must wait.
+pub fn keeper_of(lender: &(dyn Any + Send + Sync)) -> Option<&(dyn Any + Send + Sync)> {
+    let borrowed = lender.downcast_ref::<Borrowed>().filter(|borrowed| borrowed.ends_at_once())?;
+    borrowed.keeper.as_deref()
 }
 
 /// Whether a producer's stream is waited for. A user who orders the work by other means switches it off.

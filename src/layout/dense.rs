@@ -43,8 +43,9 @@ impl Layout {
         let shape: Dims = dense.shape().collect();
         // Checks the size for the new items; C order is as good as any for that.
         Self::contiguous(&shape, itemsize, Order::C)?;
-        let axes =
-            dense.axes.iter().map(|axis| Axis { len: axis.len, stride: axis.stride / dense.itemsize * itemsize });
+        // Wraps only where strides mean nothing.
+        let scaled = |stride: i64| (stride / dense.itemsize).wrapping_mul(itemsize);
+        let axes = dense.axes.iter().map(|axis| Axis { len: axis.len, stride: scaled(axis.stride) });
         Ok(Self::from_parts(axes.collect(), 0, itemsize))
     }
 
@@ -82,6 +83,14 @@ mod tests {
         assert_eq!(dense.shape().collect::<Vec<_>>(), [3, 2, 6]);
         assert_eq!(dense.strides().collect::<Vec<_>>(), [4, 72, 12]);
         assert_eq!(dense.offset(), 0);
+    }
+
+    #[test]
+    fn strides_that_mean_nothing_may_be_any_value_when_the_itemsize_changes() {
+        let empty = Layout::strided(&[0, 3], &[i64::MAX, i64::MIN], 0, 1).unwrap();
+        assert!(empty.with_itemsize(8).unwrap().is_empty());
+        let single = Layout::strided(&[2, 1], &[1, i64::MAX], 0, 1).unwrap().with_itemsize(8).unwrap();
+        assert_eq!((single.strides().next(), single.extent()), (Some(8), Some((0, 16))));
     }
 
     #[test]

@@ -101,6 +101,16 @@ impl Allocation {
         matches!(self.origin, Origin::Lent(_))
     }
 
+    /// Who lent the memory; `None` also where letting go of it must first wait for work on other streams, which the lender
+    /// does not know of.
+    #[inline]
+    pub fn lender(&self) -> Option<&(dyn Any + Send + Sync)> {
+        match &self.origin {
+            Origin::Lent(Some(owner)) if self.usage.get().is_none() => Some(&**owner),
+            _ => None,
+        }
+    }
+
     /// Makes `stream` wait for whom an access must wait for. Call before the work is put on the stream, and [`Self::end`]
     /// after it.
     ///

@@ -17,10 +17,11 @@ use pyo3::type_object::PyTypeInfo;
 use pyo3::types::PyType;
 use std::sync::Arc;
 
-use super::gil::WithoutGil;
+use super::gil::{self, WithoutGil};
 use crate::array::Array;
 use crate::device::Device;
 use crate::dtype::{DType, Kind};
+use crate::interop::cai;
 use crate::interop::dlpack::LentDimensions;
 use crate::layout::{Layout, Order};
 use crate::lifetime;
@@ -110,6 +111,21 @@ impl GpuArray {
         &self.lent
     }
 
+    /// The Python object that lent the memory, as far as the reference to it is this object's alone: then the collector may
+    /// count it as this object's.
+    ///
+    /// The collector asks more than once and takes what it has counted once and not again for garbage. So the answer must
+    /// not change while it runs: nobody who could clone the block, or use it on another stream, runs meanwhile. Who only lets
+    /// go of the block may, since an object that is counted late or not at all merely lives longer.
+    fn lender(&self) -> Option<&Py<PyAny>> {
+        let allocation = self.array.allocation();
+        if Arc::strong_count(allocation) != 1 || gil::is_anyone_away() {
+            return None;
+        }
+        let lender = allocation.lender()?;
+        cai::keeper_of(lender).unwrap_or(lender).downcast_ref()
+    }
+
     /// The host side. Held for moments: no Python runs while it is locked.
     pub(super) fn host(&self) -> MutexGuard<'_, Option<Py<PyAny>>> {
         self.host.lock().unwrap_or_else(PoisonError::into_inner)
@@ -141,6 +157,9 @@ impl GpuArray {
         if let Some(base) = &self.base {
             visit.call(base)?;
         }
+        if let Some(lender) = self.lender() {
+            visit.call(lender)?;
+        }
         // The collector holds the GIL, and nobody runs Python under this lock: it is free, or the object is in use.
         if let Ok(host) = self.host.try_lock()
             && let Some(host) = host.as_ref()
@@ -150,6 +169,7 @@ impl GpuArray {
         Ok(())
     }
 
+    // Not the lender, nor `base`: the array may still be used while its memory is there. A cycle has other members.
     fn __clear__(&self) {
         let host = self.host().take();
         drop(host);

@@ -13,6 +13,8 @@ use pyo3::prelude::*;
 
 use crate::lifetime;
 
+/// Threads that are at work without the GIL, or come back from it.
+static AWAY: AtomicUsize = AtomicUsize::new(0);
 /// Threads that are asking for the GIL.
 static RETURNING: AtomicUsize = AtomicUsize::new(0);
 /// The thread that ends the process.
@@ -27,6 +29,8 @@ pub(super) trait WithoutGil {
 impl WithoutGil for Python<'_> {
     #[inline]
     fn without_gil<T: Send, F: Send + FnOnce() -> T>(self, work: F) -> T {
+        // Only ever changed by who holds the GIL, which orders it.
+        AWAY.fetch_add(1, Ordering::Relaxed);
         let result = self.detach(|| {
             let result = work();
             RETURNING.fetch_add(1, Ordering::SeqCst);
@@ -36,8 +40,15 @@ impl WithoutGil for Python<'_> {
             result
         });
         RETURNING.fetch_sub(1, Ordering::SeqCst);
+        AWAY.fetch_sub(1, Ordering::Relaxed);
         result
     }
+}
+
+/// Whether some thread is at work without the GIL. The answer stays the same for as long as the asking thread keeps the
+/// GIL, or, where there is none, the world is stopped.
+pub(super) fn is_anyone_away() -> bool {
+    AWAY.load(Ordering::Relaxed) > 0
 }
 
 #[cold]

@@ -1,6 +1,5 @@
 //! The slow model: the plain list of the byte offsets of all elements, and every view worked out index by index.
 
-use proptest::prelude::*;
 use pygpu::layout::{Index, Indexer, Layout, Order, broadcast_shapes};
 
 /// Shape, and the offset of every element in C order.
@@ -75,30 +74,6 @@ pub enum Step {
     Merge(u8, bool),
     Ravel(bool),
     ViewDtype(bool),
-}
-
-pub fn step() -> impl Strategy<Value = Step> {
-    let bound = || proptest::option::of(-7i64..8);
-    let stride = proptest::option::of((-4i64..4).prop_filter("not zero", |step| *step != 0));
-    prop_oneof![
-        1 => (any::<u8>(), any::<i64>()).prop_map(|(a, i)| Step::Integer(a, i)),
-        4 => (any::<u8>(), bound(), bound(), stride).prop_map(|(a, b, c, d)| Step::Slice(a, b, c, d)),
-        1 => any::<u8>().prop_map(Step::NewAxis),
-        1 => any::<i64>().prop_map(Step::EllipsisInteger),
-        2 => proptest::collection::vec(any::<u8>(), 6).prop_map(Step::Permute),
-        1 => (any::<u8>(), any::<u8>()).prop_map(|(a, b)| Step::Swap(a, b)),
-        1 => (any::<u8>(), any::<u8>()).prop_map(|(a, b)| Step::Move(a, b)),
-        2 => any::<u8>().prop_map(Step::Flip),
-        1 => Just(Step::Squeeze),
-        1 => any::<u8>().prop_map(Step::Expand),
-        1 => (any::<u8>(), 0i64..4).prop_map(|(a, n)| Step::Broadcast(a, n)),
-        1 => (0i64..4).prop_map(Step::BroadcastOnes),
-        1 => (-5i64..5, any::<u8>(), any::<u8>()).prop_map(|(o, a, b)| Step::Diagonal(o, a, b)),
-        2 => (any::<u8>(), any::<u8>(), any::<bool>()).prop_map(|(a, b, f)| Step::Split(a, b, f)),
-        2 => (any::<u8>(), any::<bool>()).prop_map(|(a, f)| Step::Merge(a, f)),
-        1 => any::<bool>().prop_map(Step::Ravel),
-        1 => any::<bool>().prop_map(Step::ViewDtype),
-    ]
 }
 
 pub fn fold(value: u8, range: usize) -> usize {

@@ -1,0 +1,54 @@
+//! The fuzz targets over their corpus, and over random bytes, on any compiler; `make fuzz` goes on from there.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+use std::path::Path;
+
+use proptest::prelude::*;
+use proptest::test_runner::FileFailurePersistence;
+
+#[path = "../../fuzz/src/lib.rs"]
+mod targets;
+
+/// The inputs are tried in the order of their names; the one that fails is the last that was printed.
+fn run_over_the_corpus(name: &str, target: fn(&[u8])) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(name);
+    let mut inputs: Vec<_> = folder.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
+    inputs.sort();
+    assert!(!inputs.is_empty(), "{} is empty", folder.display());
+    for input in inputs {
+        println!("{}", input.display());
+        target(&std::fs::read(&input).unwrap());
+    }
+}
+
+#[test]
+fn the_layout_target_passes_its_corpus() {
+    run_over_the_corpus("layout", targets::layout::run);
+}
+
+#[test]
+fn the_dlpack_target_passes_its_corpus() {
+    run_over_the_corpus("dlpack", targets::dlpack::run);
+}
+
+#[test]
+fn the_description_target_passes_its_corpus() {
+    run_over_the_corpus("description", targets::description::run);
+}
+
+/// A failure is printed with its seed, which is also kept in an ignored folder and tried first the next time.
+fn config() -> ProptestConfig {
+    let kept = FileFailurePersistence::Direct("proptest-regressions/fuzz_corpus.txt");
+    ProptestConfig { cases: 3000, failure_persistence: Some(Box::new(kept)), ..ProptestConfig::default() }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn random_bytes_pass_every_target(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        targets::layout::run(&bytes);
+        targets::dlpack::run(&bytes);
+        targets::description::run(&bytes);
+    }
+}
