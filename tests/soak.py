@@ -18,6 +18,7 @@ import time
 import traceback
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import SystemRandom
@@ -72,12 +73,11 @@ class Soak:
     def __init__(self, seed: int) -> None:
         self.seed = seed
         self.choices = Choices(seed)
-        self.devices = range(PyGPU.device_count())
-        self.on_cpu = PyGPU.backend_name() == "cpu"
+        self.devices = all_devices()
         self.live: list[Held] = []
         self.kept: list[tuple[np.ndarray, bytes]] = []
         self.streams: list[PyGPU.Stream] = []
-        self.stream: PyGPU.Stream | None = None
+        self.device = PyGPU.Device()
         self.counts: Counter[str] = Counter()
         self._next = 0
         self._last: deque[tuple[Any, ...]] = deque(maxlen=LAST_OPERATIONS)
@@ -125,7 +125,7 @@ class Soak:
 
     def settle(self, held: Held) -> None:
         """Order by hand what PyGPU cannot: uses of one memory through two allocations."""
-        if held.family.lent and not self.on_cpu:
+        if held.family.lent and held.array.device.kind != "cpu":
             self.synchronize()
             self._settled = False
 
@@ -133,13 +133,13 @@ class Soak:
         for device in self.devices:
             PyGPU.synchronize(device)
 
-    def go(self, device: int, stream: PyGPU.Stream | None) -> None:
+    def go(self, device: PyGPU.Device, stream: PyGPU.Stream | None) -> None:
         """Make a device and a stream current until the next call."""
         self._within.close()
-        self._within.enter_context(PyGPU.Device(device))
+        self._within.enter_context(device)
+        self.device = device
         if stream is not None:
             self._within.enter_context(stream)
-        self.stream = stream
 
     def note(self, *details: Any) -> None:
         """Remember what an operation does, without keeping anything alive."""
@@ -211,7 +211,6 @@ class Soak:
         self.live.clear()
         self.kept.clear()
         self.streams.clear()
-        self.stream = None
         gc.collect()
         self.synchronize()
 
@@ -219,8 +218,14 @@ class Soak:
         return "\n".join(" ".join(map(str, details)) for details in self._last)
 
 
+def all_devices() -> list[PyGPU.Device]:
+    """Those of the backend, and the host's memory, which every backend has beside it."""
+    devices = [PyGPU.Device(index) for index in range(PyGPU.device_count())]
+    return devices if PyGPU.backend_name() == "cpu" else [*devices, PyGPU.Device("cpu")]
+
+
 def bytes_in_use() -> int:
-    return sum(PyGPU.memory_statistics(device)["bytes"] for device in range(PyGPU.device_count()))
+    return sum(PyGPU.memory_statistics(device)["bytes"] for device in all_devices())
 
 
 def resident_bytes() -> int:
@@ -253,55 +258,76 @@ def live_on_driver() -> dict[str, int]:
     return {} if driver is None else {kind: len(objects) for kind, objects in _told(driver.sim_live).items()}
 
 
-def soak(operations: int, seed: int, tell: Callable[[int], None] | None = None) -> dict[str, Any]:
-    """A whole run and its report; what is wrong stands under `"failure"`, which is None if nothing is."""
-    before, found_before = bytes_in_use(), len(findings())
+@dataclass
+class Outcome:
+    """What became of one `Soak`."""
+
+    counts: Counter[str]
+    resident: list[int] = field(default_factory=list)
+    failure: str | None = None
+
+
+def outcome_of(seed: int, operations: int, tell: Callable[[int], None] | None = None) -> Outcome:
+    """Run one, whatever it meets."""
     run = Soak(seed)
-    failure = None
-    start = time.perf_counter()
-    resident = 0
+    outcome = Outcome(run.counts)
     try:
         warm = operations // 10
         run.run(warm)
-        resident = resident_bytes()
+        outcome.resident.append(resident_bytes())
         run.run(operations - warm, tell)
         run.check_all()
-        seconds = time.perf_counter() - start
-        grown = resident_bytes()
-        run.close()
-        if bytes_in_use() != before:
-            failure = f"{bytes_in_use()} bytes are in use after all arrays are gone, {before} were before"
-        elif grown - resident > GROWTH:
-            failure = f"the process grew from {resident} to {grown} bytes"
     except Exception as error:
-        seconds, grown = time.perf_counter() - start, resident_bytes()
-        failure = f"{type(error).__name__}: {error}\nthe last operations:\n{run.last_operations()}"
-        if not isinstance(error, Mismatch):
-            failure += "\n" + traceback.format_exc()
-        run.close()
+        text = str(error) if isinstance(error, Mismatch) else traceback.format_exc()
+        outcome.failure = f"{type(error).__name__}: {text}\nthe last operations:\n{run.last_operations()}"
+    outcome.resident.append(resident_bytes())
+    run.close()
+    return outcome
+
+
+def soak(operations: int, seed: int, *, threads: int = 1, tell: Callable[[int], None] | None = None) -> dict[str, Any]:
+    """A whole run and its report; what is wrong stands under `"failure"`, which is None if nothing is.
+
+    Every thread has arrays and a seed of its own, counted on from the given one.
+    """
+    before, found_before = bytes_in_use(), len(findings())
+    start = time.perf_counter()
+    with ThreadPoolExecutor(threads) as pool:
+        runs = [pool.submit(outcome_of, seed + n, operations, None if n else tell) for n in range(threads)]
+        outcomes = [run.result() for run in runs]
+    seconds = time.perf_counter() - start
+    gc.collect()
     found = findings()[found_before:]
-    if found and failure is None:
-        failure = f"the simulated driver has {len(found)} findings"
+    warm, end = outcomes[0].resident[0], outcomes[0].resident[-1]
+    failures = [f"seed {seed + n}: {outcome.failure}" for n, outcome in enumerate(outcomes) if outcome.failure]
+    if not failures and bytes_in_use() != before:
+        failures.append(f"{bytes_in_use()} bytes are in use after all arrays are gone, {before} were before")
+    if not failures and end - warm > GROWTH:
+        failures.append(f"the process grew from {warm} to {end} bytes")
+    if found:
+        failures.append(f"the simulated driver has {len(found)} findings")
+    counts = sum((outcome.counts for outcome in outcomes), Counter[str]())
     return {
         "seed": seed,
+        "threads": threads,
         "backend": PyGPU.backend_name(),
         "simulated": simulated_driver() is not None,
-        "devices": len(run.devices),
-        "operations": run.counts.total(),
-        "counts": dict(sorted(run.counts.items())),
+        "devices": PyGPU.device_count(),
+        "operations": counts.total(),
+        "counts": dict(sorted(counts.items())),
         "seconds": round(seconds, 2),
-        "operations_per_second": round(run.counts.total() / seconds),
-        "resident_bytes": [resident, grown],
+        "operations_per_second": round(counts.total() / seconds),
+        "resident_bytes": [warm, end],
         "bytes_in_use": [before, bytes_in_use()],
         "live_on_driver": live_on_driver(),
         "findings": found,
-        "failure": failure,
+        "failure": "\n".join(failures) or None,
     }
 
 
 def text_of(report: dict[str, Any]) -> Iterable[str]:
     name = f"simulated {report['backend']}" if report["simulated"] else report["backend"]
-    yield f"seed {report['seed']}, {name}, {report['devices']} devices"
+    yield f"seed {report['seed']}, {name}, {report['devices']} devices, {report['threads']} threads"
     yield f"{report['operations']} operations in {report['seconds']} s: {report['operations_per_second']} a second"
     yield ", ".join(f"{kind} {count}" for kind, count in report["counts"].items())
     yield "resident after a tenth of the run and at its end: {} and {} bytes".format(*report["resident_bytes"])
@@ -310,12 +336,13 @@ def text_of(report: dict[str, Any]) -> Iterable[str]:
         yield f"left on the driver: {report['live_on_driver']}"
         yield f"findings of the driver: {len(report['findings'])}"
         yield from (f"  {finding}" for finding in report["findings"][:20])
-    yield f"FAILED, repeat with --seed {report['seed']}: {report['failure']}" if report["failure"] else "no mismatch"
+    yield f"FAILED, {report['failure']}" if report["failure"] else "no mismatch"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--operations", type=int, default=100_000)
+    parser.add_argument("--operations", type=int, default=100_000, help="of each thread")
+    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seed", type=int, default=None, help="random by default, and printed")
     parser.add_argument("--json", type=Path, default=None, help="also write the report there")
     arguments = parser.parse_args()
@@ -324,7 +351,8 @@ def main() -> int:
     def tell(number: int) -> None:
         print(f"\rseed {seed}: {number} operations", end="", file=sys.stderr, flush=True)
 
-    report = soak(arguments.operations, seed, tell if sys.stderr.isatty() else None)
+    shown = tell if sys.stderr.isatty() else None
+    report = soak(arguments.operations, seed, threads=arguments.threads, tell=shown)
     if sys.stderr.isatty():
         print(file=sys.stderr)
     print(*text_of(report), sep="\n")

@@ -20,6 +20,25 @@ def test_random_operations_give_what_numpy_gives_and_leave_nothing(seed: int) ->
     assert not report["findings"]
 
 
+def test_threads_with_arrays_of_their_own_do_not_disturb_each_other() -> None:
+    seed = SystemRandom().randrange(2**32)
+    print(f"python tests/soak.py --operations {OPERATIONS // 4} --threads 4 --seed {seed}")
+    report = soak.soak(OPERATIONS // 4, seed, threads=4)
+    assert report["failure"] is None, report["failure"]
+
+
+def test_a_seed_repeats_a_run() -> None:
+    def live(seed: int) -> list[tuple[str, bytes]]:
+        run = soak.Soak(seed)
+        run.run(500)
+        result = [(repr(held), held.twin.tobytes()) for held in run.live]
+        run.close()
+        return result
+
+    assert live(5) == live(5)
+    assert live(5) != live(6)
+
+
 def test_every_operation_happens_in_a_short_soak() -> None:
     counts = soak.soak(OPERATIONS, 1)["counts"]
     assert counts.keys() | {"peer"} == soak.OPERATIONS.keys() | {"peer"}
@@ -35,5 +54,5 @@ def test_a_wrong_element_is_found_and_the_last_operations_are_told(monkeypatch: 
     monkeypatch.setitem(soak.OPERATIONS, "spoil", (20, spoil))
     failure = soak.soak(OPERATIONS, 1)["failure"]
     assert failure is not None
-    assert failure.startswith("Mismatch: ")
+    assert failure.startswith("seed 1: Mismatch: ")
     assert "spoil #" in failure

@@ -70,7 +70,7 @@ def asarray_of_ndarray(soak: Soak) -> Held:
     shape, dtype = soak.choices.shape(), soak.choices.choice(DTYPES)
     source, twin = soak.choices.strided_twins(shape, dtype)
     array = PyGPU.asarray(source, device=device_of(soak))
-    return soak.hold(array, twin if soak.on_cpu else twin.copy("K"))
+    return soak.hold(array, twin if array.device.kind == "cpu" else twin.copy("K"))
 
 
 # Views: PyGPU's is one wherever NumPy's is one
@@ -196,7 +196,7 @@ def to_another_device(soak: Soak) -> Held | None:
     if (held := soak.pick()) is None:
         return None
     device = device_of(soak)
-    soak.note(device)
+    soak.note(str(device))
     return soak.hold(PyGPU.asarray(held.array, device=device, copy=True), held.twin.copy("K"))
 
 

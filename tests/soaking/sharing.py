@@ -54,7 +54,7 @@ class Shown:
 def own_interface(soak: Soak) -> Held | None:
     if (held := soak.pick(lambda held: in_numbers(held) and writeable(held))) is None:
         return None
-    return alias(soak, held, PyGPU.asarray(Shown(held.array)))
+    return alias(soak, held, PyGPU.asarray(Shown(held.array), device=held.array.device))
 
 
 @operation(3)
@@ -62,7 +62,7 @@ def numpy_dlpack(soak: Soak) -> Held | None:
     """NumPy writes into the memory of a CPU array; of another device it gets a copy."""
     if (held := soak.pick(in_numbers)) is None:
         return None
-    if not soak.on_cpu:
+    if held.array.device.kind != "cpu":
         soak.same("__dlpack__ to the host", np.from_dlpack(held.array, device="cpu"), held.twin)
         return held
     shown = np.asarray(held.array) if soak.choices.chance(2) else np.from_dlpack(held.array)
@@ -89,7 +89,7 @@ def peer(soak: Soak) -> Held | None:
     if not peers():
         return None
     held = soak.pick(lambda held: held.twin.dtype == np.int32 and writeable(held) and held.array.flags.c_contiguous)
-    if held is None:
+    if held is None or held.array.device.kind == "cpu":
         return None
     module = soak.choices.choice(peers())
     soak.note(module.__name__)
@@ -115,10 +115,10 @@ def drop(soak: Soak) -> bool | None:
 @operation(2)
 def switch(soak: Soak) -> bool:
     """Another device and stream become current: a new stream, one of before, or the device's default."""
-    device = device_of(soak)
-    streams = [stream for stream in soak.streams if stream.device.index == device]
+    device = soak.choices.choice([device for device in soak.devices if device.kind == soak.device.kind])
+    streams = [stream for stream in soak.streams if stream.device == device]
     choice = soak.choices.randrange(3)
-    soak.note(device, choice)
+    soak.note(device.index, choice)
     stream = None
     if choice == 0:
         stream = PyGPU.Stream(non_blocking=soak.choices.chance(2), device=device)
@@ -133,10 +133,11 @@ def switch(soak: Soak) -> bool:
 
 @operation(1)
 def event(soak: Soak) -> bool:
-    mark = PyGPU.Event(timing=soak.choices.chance(2), device=PyGPU.current_device())
+    mark = PyGPU.Event(timing=soak.choices.chance(2), device=soak.device)
     mark.record()
-    if soak.streams and soak.choices.chance(2):
-        soak.choices.choice(soak.streams).wait_event(mark)
+    streams = [stream for stream in soak.streams if stream.device.kind == soak.device.kind]
+    if streams and soak.choices.chance(2):
+        soak.choices.choice(streams).wait_event(mark)
     if soak.choices.chance(2):
         mark.synchronize()
         soak.same("query", mark.query(), True)

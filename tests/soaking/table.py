@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import PyGPU
 from soaking.choices import NUMPYS_OWN, SMALL
 
 if TYPE_CHECKING:
@@ -42,5 +43,5 @@ def of_moderate_size(held: Held) -> bool:
     return held.twin.nbytes <= SMALL
 
 
-def device_of(soak: Soak) -> int:
+def device_of(soak: Soak) -> PyGPU.Device:
     return soak.choices.choice(soak.devices)
