@@ -4,8 +4,12 @@
 PYTHON ?= python3
 CARGO_HOME ?= $(HOME)/.cargo
 CARGO_DENY_VERSION := 0.20.2
+CARGO_FUZZ_VERSION := 0.13.2
 WHEEL_MAX_BYTES := 3000000
 PYTEST_ARGS ?=
+# How long each fuzzer looks.
+FUZZ_SECONDS ?= 60
+SOAK_OPERATIONS ?= 200000
 # Where reports and measurements go.
 RESULTS ?= build/results
 
@@ -17,6 +21,7 @@ export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 RUST_SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find src -type f 2>/dev/null)
+FUZZ_LIMITS = -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -verbosity=0
 GPU_PYTHONPATH = PYTHONPATH=$(CURDIR)/build/gpu-package$${PYTHONPATH:+:$$PYTHONPATH}
 GPU_ENVIRONMENT = $(GPU_PYTHONPATH) PYGPU_BACKEND=cuda
 HIP_ON_CUDA := build/hip-on-cuda/libamdhip64.so.7
@@ -28,7 +33,7 @@ MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin
 
 SIMULATED := --manifest-path tests/simulated_driver/Cargo.toml --target-dir build/simulated/target
 
-.PHONY: help demo test check wheel gpu-test gpu-test-cuda gpu-test-hip gpu-sanitize gpu-bench .gpu-package \
+.PHONY: help demo test check fuzz soak wheel gpu-test gpu-test-cuda gpu-test-hip gpu-sanitize gpu-bench .gpu-package \
     .simulated-drivers bench clean distclean
 .DELETE_ON_ERROR:
 
@@ -54,6 +59,26 @@ check: .venv/.extension-dev .venv/.group-check .tools/.cargo-deny-$(CARGO_DENY_V
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest --mypy-config-file pyproject.toml --allowlist stubtest-allowlist.txt PyGPU._core
 	cargo deny --log-level warn check licenses bans sources
+
+# What is found goes into build/fuzz; an input that fails is named at the end and kept in fuzz/artifacts or build/fuzz.
+fuzz: .tools/.cargo-fuzz-$(CARGO_FUZZ_VERSION) .venv/.extension-dev .venv/.group-test .venv/.group-fuzz ## Let each fuzzer look for FUZZ_SECONDS (needs Rust's nightly toolchain)
+	@mkdir -p $(addprefix build/fuzz/,layout dlpack description interfaces)
+	for target in layout dlpack description; do \
+	    cargo +nightly fuzz run $$target build/fuzz/$$target fuzz/corpus/$$target -- $(FUZZ_LIMITS) || exit 1; \
+	done
+	if $(BIN)/python -c 'import atheris' 2> /dev/null; then \
+	    PYGPU_BACKEND=cpu $(BIN)/python tests/fuzz/fuzz_interfaces.py build/fuzz/interfaces tests/fuzz/corpus \
+	        -artifact_prefix=build/fuzz/ $(FUZZ_LIMITS); \
+	else echo "no atheris for this Python: the Python side is left to make test"; fi
+
+# On the CPU, and on both simulated GPUs, whose drivers report races, leaks and the like.
+soak: .venv/.extension-release .venv/.group-test .simulated-drivers ## Hold SOAK_OPERATIONS random operations against NumPy, on each backend
+	@mkdir -p $(RESULTS)
+	PYGPU_BACKEND=cpu $(BIN)/python tests/soak.py --operations $(SOAK_OPERATIONS) --json $(RESULTS)/soak-cpu.json
+	for backend in cuda hip; do \
+	    LD_LIBRARY_PATH=$(CURDIR)/build/simulated PYGPU_BACKEND=$$backend $(BIN)/python tests/soak.py \
+	        --operations $(SOAK_OPERATIONS) --json $(RESULTS)/soak-$$backend.json || exit 1; \
+	done
 
 # Not with zig's linker, though that would reach older C libraries: it links an unwinder of its own into the extension, and
 # when Python ends a thread inside a call (pthread_exit, up to 3.13) the two unwinders of the process meet, and crash.
@@ -114,7 +139,7 @@ bench: .venv/.extension-release ## Rust and Python benchmarks, each against its 
 	$(BIN)/python benches/python/transfers.py --json $(RESULTS)/transfers.json
 
 clean: ## Remove what was built; tools and environment stay
-	rm -rf target build dist .venv/.extension-* .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf target build dist fuzz/target fuzz/artifacts .venv/.extension-* .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	rm -f python/PyGPU/*.so
 	find python tests benches examples docs -name __pycache__ -type d -exec rm -rf {} + 2> /dev/null || true
 
@@ -155,4 +180,10 @@ build/amd/.ready: tests/fetch_amd_runtime.sh
 	mkdir -p .tools
 	cargo deny --version 2> /dev/null | grep -qx 'cargo-deny $(CARGO_DENY_VERSION)' \
 	    || cargo install cargo-deny --quiet --locked --debug --version $(CARGO_DENY_VERSION) --root .tools
+	touch $@
+
+.tools/.cargo-fuzz-$(CARGO_FUZZ_VERSION):
+	mkdir -p .tools
+	cargo fuzz --version 2> /dev/null | grep -qx 'cargo-fuzz $(CARGO_FUZZ_VERSION)' \
+	    || cargo install cargo-fuzz --quiet --locked --debug --version $(CARGO_FUZZ_VERSION) --root .tools
 	touch $@

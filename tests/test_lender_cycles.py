@@ -1,4 +1,4 @@
-"""Memory that a Python object lends: a cycle through the lender is collected, and never while anything can reach the memory."""
+"""Memory that a Python object lends: a cycle through it is collected, but not while anything can reach the memory."""
 
 from __future__ import annotations
 

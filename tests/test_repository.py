@@ -9,7 +9,15 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 MAX_LINES = 500
-SOURCES = ("src/**/*.rs", "python/**/*.py", "tests/**/*.py", "tests/**/*.rs", "benches/**/*.py", "benches/**/*.rs")
+SOURCES = (
+    "src/**/*.rs",
+    "python/**/*.py",
+    "tests/**/*.py",
+    "tests/**/*.rs",
+    "benches/**/*.py",
+    "benches/**/*.rs",
+    "fuzz/src/*.rs",
+)
 # Folders that exist on one machine only. A path inside a URL or behind a name is not one of them.
 MACHINE_PATH = re.compile(r"(?<![\w./~-])/(?:work|root|home|Users)/\w")
 
