@@ -50,7 +50,8 @@ def _read(paths: Iterable[Path]) -> Iterator[tuple[str, str]]:
             continue
         content = path.read_bytes()
         if b"\0" not in content:
-            yield str(path.relative_to(ROOT)), content.decode("utf-8")
+            # What fuzzers keep is bytes of any kind, and a path would show in them just the same.
+            yield str(path.relative_to(ROOT)), content.decode("utf-8", errors="replace")
 
 
 def tracked_files() -> list[Path]:
