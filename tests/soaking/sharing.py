@@ -88,8 +88,8 @@ def peer(soak: Soak) -> Held | None:
     """PyTorch or CuPy adds to the memory and gives it back; the streams are settled by hand."""
     if not peers():
         return None
-    held = soak.pick(lambda held: held.twin.dtype == np.int32 and writeable(held) and held.array.flags.c_contiguous)
-    if held is None or held.array.device.kind == "cpu":
+    held = soak.pick(lambda held: held.twin.dtype == np.int32 and writeable(held) and held.twin.size > 0)
+    if held is None or held.array.device.kind == "cpu" or not held.array.flags.c_contiguous:
         return None
     module = soak.choices.choice(peers())
     soak.note(module.__name__)
