@@ -10,6 +10,9 @@ PYTEST_ARGS ?=
 # How long each fuzzer looks.
 FUZZ_SECONDS ?= 60
 SOAK_OPERATIONS ?= 200000
+INSTRUCTIONS ?=
+# As compare.py --help has them.
+BENCH_ARGS ?=
 # Where reports and measurements go.
 RESULTS ?= build/results
 
@@ -28,13 +31,15 @@ HIP_ON_CUDA := build/hip-on-cuda/libamdhip64.so.7
 HIP_ENVIRONMENT = $(GPU_PYTHONPATH) PYGPU_BACKEND=hip \
     LD_LIBRARY_PATH=$(CURDIR)/$(dir $(HIP_ON_CUDA))$${LD_LIBRARY_PATH:+:$$LD_LIBRARY_PATH}
 NVCC ?= $(firstword $(wildcard $(CUDA_HOME)/bin/nvcc /usr/local/cuda/bin/nvcc) nvcc)
+# A simulated GPU in place of each vendor's library.
+SIMULATED_GPU = LD_LIBRARY_PATH=$(CURDIR)/build/simulated$${LD_LIBRARY_PATH:+:$$LD_LIBRARY_PATH}
 # A surrounding conda environment would make maturin refuse to choose between the two.
 MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin
 
 SIMULATED := --manifest-path tests/simulated_driver/Cargo.toml --target-dir build/simulated/target
 
-.PHONY: help demo test check fuzz soak wheel gpu-test gpu-test-cuda gpu-test-hip gpu-sanitize gpu-bench .gpu-package \
-    .simulated-drivers bench clean distclean
+.PHONY: help demo test instructions .instructions check fuzz soak wheel gpu-test gpu-test-cuda gpu-test-hip gpu-sanitize \
+    gpu-bench .gpu-package .simulated-drivers bench plots clean distclean
 .DELETE_ON_ERROR:
 
 help: ## Show this list
@@ -43,10 +48,22 @@ help: ## Show this list
 demo: .venv/.extension-release ## Install into .venv and run the main job on a real file, on whatever device there is
 	$(BIN)/python examples/demo.py
 
-test: .venv/.extension-dev .venv/.group-test .simulated-drivers build/amd/.ready ## Rust tests, then the Python tests
+test: .venv/.extension-dev .venv/.group-test .simulated-drivers build/amd/.ready ## Rust tests, then Python tests on the CPU, simulated CUDA and HIP
 	cargo test --no-default-features
 	cargo test --locked $(SIMULATED)
 	$(BIN)/python -m pytest tests docs README.md --ignore=tests/gpu $(PYTEST_ARGS)
+	$(SIMULATED_GPU) PYGPU_BACKEND=cuda $(BIN)/python -m pytest tests $(PYTEST_ARGS)
+	$(SIMULATED_GPU) PYGPU_BACKEND=hip $(BIN)/python -m pytest tests $(PYTEST_ARGS)
+	@$(MAKE) --no-print-directory instructions
+
+# Counts, not times: they mean something on a busy machine too. A release build of its own, so that the development
+# build in .venv stays; INSTRUCTIONS=--update takes the counts as the new baseline.
+instructions: ## Count the instructions of small calls and hold them against benches/instructions.json (needs valgrind)
+	@if command -v valgrind > /dev/null; then $(MAKE) --no-print-directory .instructions; \
+	else echo "instruction counts are skipped: valgrind is not installed"; fi
+
+.instructions: build/release-package/.made
+	@PYTHONPATH=$(CURDIR)/build/release-package $(BIN)/python benches/python/instructions.py $(INSTRUCTIONS)
 
 check: .venv/.extension-dev .venv/.group-check .tools/.cargo-deny-$(CARGO_DENY_VERSION) ## Formatting, lints, types, stubs, licences
 	cargo fmt --check
@@ -110,11 +127,16 @@ gpu-test-hip: .gpu-package $(HIP_ON_CUDA) ## The same on the HIP backend, whose 
 gpu-sanitize: .gpu-package ## Run compute-sanitizer's memcheck with leak check over the tests that import no peer
 	$(GPU_ENVIRONMENT) PYTHON=$(PYTHON) RESULTS=$(RESULTS) tests/gpu/run_sanitizer.sh
 
-gpu-bench: .gpu-package ## Run the Python benchmarks with the wheel in dist/, beside the peers that PYTHON has
+gpu-bench: .gpu-package ## Time the wheel in dist/ beside the peers that PYTHON has, into RESULTS (BENCH_ARGS=--quick)
 	@mkdir -p $(RESULTS)
 	$(GPU_ENVIRONMENT) $(PYTHON) benches/python/import_time.py --json $(RESULTS)/import_time.json
-	$(GPU_ENVIRONMENT) $(PYTHON) benches/python/small_calls.py --peers --json $(RESULTS)/small_calls.json
-	$(GPU_ENVIRONMENT) $(PYTHON) benches/python/transfers.py --peers --json $(RESULTS)/transfers.json
+	$(GPU_ENVIRONMENT) $(PYTHON) benches/python/compare.py --json $(RESULTS)/compare.json \
+	    --markdown $(RESULTS)/compare.md $(BENCH_ARGS)
+
+# Where the measurement was made need not have matplotlib.
+plots: .venv/.group-bench ## Draw what compare.json in RESULTS says, into RESULTS
+	$(BIN)/python benches/python/compare.py --from $(RESULTS)/compare.json --plots $(RESULTS) \
+	    --markdown $(RESULTS)/compare.md
 
 .gpu-package:
 	@ls dist/*.whl > /dev/null 2>&1 || { echo "no wheel in dist/: run 'make wheel' where there is Rust"; exit 1; }
@@ -131,12 +153,11 @@ $(HIP_ON_CUDA): tests/gpu/hip_on_cuda/hip_on_cuda.c
 	cp --remove-destination build/simulated/target/debug/libsimulated_cuda.so build/simulated/libcuda.so.1
 	cp --remove-destination build/simulated/target/debug/libsimulated_hip.so build/simulated/libamdhip64.so.7
 
-bench: .venv/.extension-release ## Rust and Python benchmarks, each against its peer in one run
+bench: .venv/.extension-release ## Rust and Python benchmarks, each against its peer in one run (BENCH_ARGS=--quick)
 	cargo bench --no-default-features
 	@mkdir -p $(RESULTS)
 	$(BIN)/python benches/python/import_time.py --json $(RESULTS)/import_time.json
-	$(BIN)/python benches/python/small_calls.py --json $(RESULTS)/small_calls.json
-	$(BIN)/python benches/python/transfers.py --json $(RESULTS)/transfers.json
+	$(BIN)/python benches/python/compare.py --json $(RESULTS)/compare.json $(BENCH_ARGS)
 
 clean: ## Remove what was built; tools and environment stay
 	rm -rf target build dist fuzz/target fuzz/artifacts .venv/.extension-* .pytest_cache .mypy_cache .ruff_cache .hypothesis
@@ -174,6 +195,12 @@ distclean: clean ## Also remove .venv and .tools
 # AMD's HIP runtime, for the tests that ask it why there is no device. Without it they skip, so this never fails.
 build/amd/.ready: tests/fetch_amd_runtime.sh
 	tests/fetch_amd_runtime.sh build/amd
+
+build/release-package/.made: $(RUST_SOURCES) $(wildcard python/PyGPU/*.py) .venv/.group-build
+	rm -rf build/release-wheel build/release-package
+	$(MATURIN) build --quiet --release --locked --out build/release-wheel
+	$(BIN)/python -m pip install --quiet --no-deps --no-index --target build/release-package build/release-wheel/*.whl
+	touch $@
 
 # An unoptimised build takes less than half as long and is quick enough for a hundred crates.
 .tools/.cargo-deny-$(CARGO_DENY_VERSION):

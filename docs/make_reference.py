@@ -37,6 +37,7 @@ GROUPS: dict[str, list[str]] = {
     "Streams and events": ["Stream", "current_stream", "default_stream", "Event"],
     "Memory": [
         "memory_info", "memory_statistics", "memory_release_threshold", "set_memory_release_threshold", "trim_memory",
+        "pinned_limit", "set_pinned_limit", "host_cache_limit", "set_host_cache_limit",
     ],
     "What was found": ["show_config", "config", "backend_name", "driver_version"],
     "Exceptions": ["CudaError", "OutOfMemoryError", "NotSupportedError", "BackendUnavailableError", "ForkError"],

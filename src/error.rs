@@ -83,6 +83,12 @@ impl fmt::Display for DriverError {
 /// What was asked for and what there was when memory ran out.
 #[derive(Debug, Clone)]
 pub struct OutOfMemory {
+    /// The driver's function, for example `cuMemAllocFromPoolAsync`.
+    pub operation: &'static str,
+    /// The driver's name of the code.
+    pub name: String,
+    /// The driver's one-line explanation.
+    pub text: String,
     /// Bytes asked for.
     pub requested: usize,
     /// The device, as `cuda:0`.
@@ -97,8 +103,8 @@ pub struct OutOfMemory {
 
 fn out_of_memory_text(error: &OutOfMemory) -> String {
     let mut text = format!(
-        "out of memory on {}: {} bytes asked for; live PyGPU arrays hold {} bytes there",
-        error.device, error.requested, error.used
+        "out of memory on {}: {} asked for {} bytes; live PyGPU arrays hold {} bytes there",
+        error.device, error.operation, error.requested, error.used
     );
     if let (Some(free), Some(total)) = (error.free, error.total) {
         text.push_str(&format!("; the device has {free} of {total} bytes free"));

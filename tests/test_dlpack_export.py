@@ -17,6 +17,7 @@ import PyGPU
 BACKEND = PyGPU.backend_name()
 gpu_only = pytest.mark.skipif(BACKEND == "cpu", reason="needs a device with a driver")
 cuda_only = pytest.mark.skipif(BACKEND != "cuda", reason="the numbers are CUDA's")
+hip_only = pytest.mark.skipif(BACKEND != "hip", reason="the numbers are ROCm's")
 
 CODES = {
     "bool": (forge.BOOL, 8),
@@ -274,6 +275,17 @@ class TestStreams:
     @cuda_only
     @pytest.mark.parametrize("stream", [0, -2])
     def test_what_cuda_has_no_stream_for_is_refused(self, stream: int) -> None:
+        with pytest.raises(ValueError, match=f"stream={stream}"):
+            PyGPU.zeros(3).__dlpack__(stream=stream)
+
+    @hip_only
+    @pytest.mark.parametrize("stream", [None, -1, 0])
+    def test_rocms_names_of_streams_are_known(self, stream: int | None) -> None:
+        assert PyGPU.zeros(3).__dlpack__(stream=stream)
+
+    @hip_only
+    @pytest.mark.parametrize("stream", [1, 2, -2])
+    def test_what_rocm_has_no_stream_for_is_refused(self, stream: int) -> None:
         with pytest.raises(ValueError, match=f"stream={stream}"):
             PyGPU.zeros(3).__dlpack__(stream=stream)
 

@@ -178,6 +178,7 @@ def test_the_library_itself_serves_where_the_package_is_missing(cuda: None, monk
 
 
 @pytest.mark.gpu
+@pytest.mark.skipif(PyGPU.backend_name() != "cuda", reason="NVML knows NVIDIA's devices")
 def test_the_devices_own_memory_is_seen_by_nvml() -> None:
     if PyGPU.nvmlInit() != 0:
         pytest.skip("no NVML")

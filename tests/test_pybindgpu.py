@@ -162,7 +162,8 @@ def test_ctypes_takes_a_pointer_wrapper_for_a_void_pointer() -> None:
     ctypes.memset(int(pointer), 0, 8)
     memmove = ctypes.CDLL(None).memmove
     memmove.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
-    memmove(pointer, numpy.array([7, 8], "i4").ctypes.data, 8)
+    values = numpy.array([7, 8], "i4")
+    memmove(pointer, values.ctypes.data, 8)
     assert numpy.asarray(PyGPU.DeviceArray_int32(pointer, [2])).tolist() == [7, 8]
 
 

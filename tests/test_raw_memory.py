@@ -286,6 +286,7 @@ def test_a_fill_value_is_a_byte(value: int) -> None:
 
 
 @gpu_only
+@pytest.mark.provokes_findings
 def test_a_wrong_kind_is_refused_by_the_driver() -> None:
     values = np.zeros(64, np.uint8)
     with pytest.raises(PyGPU.CudaError) as caught:
@@ -344,6 +345,7 @@ def test_the_figures_follow_what_is_held() -> None:
     before = PyGPU.memory_statistics()
     assert set(before) == {
         "bytes", "peak", "count", "pool_reserved", "pool_reserved_peak", "pool_used", "pool_used_peak",
+        "pinned_bytes", "host_cache_bytes",
     }  # fmt: skip
     address = _core.raw_allocate(1 << 20)
     during = PyGPU.memory_statistics(PyGPU.Device())

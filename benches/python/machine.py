@@ -84,9 +84,9 @@ def describe() -> dict[str, Any]:
 
 
 def write(path: str | Path, content: dict[str, Any]) -> None:
-    """Write a result with the machine it was made on as JSON."""
+    """Write a result as JSON, with the machine it was made on unless it says so already."""
     Path(path).parent.mkdir(parents=True, exist_ok=True)
-    Path(path).write_text(json.dumps({**content, "machine": describe()}, indent=1) + "\n")
+    Path(path).write_text(json.dumps({**content, "machine": content.get("machine") or describe()}, indent=1) + "\n")
 
 
 def print_header() -> None:

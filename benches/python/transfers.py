@@ -1,172 +1,254 @@
-"""How fast arrays cross: to_gpu and get by size, from pageable and from pinned memory, beside the peers.
+"""The ways of each library across the bus: to the device and back, pageable, pinned and strided.
 
-    python benches/python/transfers.py [--peers] [--json FILE] [--most BYTES] [--seconds S]
-
-Each way of each library is timed with the device idle before and after; GB are 1e9 bytes, figures are medians. "to
-device" makes a new array from an ndarray, "from device" a new ndarray; "into" fills one that is there already. On the
-CPU backend the same calls are copies in host memory, and NumPy's own copy stands beside them.
+"to device" makes a new array from an ndarray; what it makes is dropped before the next one, outside the clock. "from
+device" makes a new ndarray: "dropped" as in a loop that looks at each result and forgets it, the drop inside the clock;
+"fresh" with all results kept, so that no library can use the memory of one for the next. "into" fills what is there
+already. A strided host array is every second column of one that is twice as wide; its size is that of its own elements.
+Each call ends when the data is where it belongs.
 """
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-import machine
 import numpy
 
-import PyGPU
+COLUMNS = 1024
+# A strided array needs twice its size on the host, and no library is quick with it.
+MOST_STRIDED = 256 << 20
+# How much memory results may hold that are kept, beyond the two that every figure needs.
+MOST_KEPT = 2 << 30
 
-SIZES = [4 << 10, 64 << 10, 1 << 20, 16 << 20, 256 << 20, 1 << 30]
-Ways = dict[str, Callable[[], Any]]
+# When the result of a call is dropped.
+INSIDE, AFTER, NEVER = "inside the clock", "after the clock", "when all are timed"
 
 
-def pygpu(host: numpy.ndarray) -> Ways:
-    """PyGPU, also with pinned memory."""
-    array, out = PyGPU.to_gpu(host), numpy.empty_like(host)
+@dataclass
+class Way:
+    """One way across, what becomes of its result, what has to be done before each call, and after the last."""
+
+    call: Callable[[], Any]
+    drop: str = INSIDE
+    before: Callable[[], Any] | None = None
+    release: Callable[[], Any] | None = None
+
+
+class Arrays:
+    """Host memory to copy from and to; every page of it is there before the clock runs."""
+
+    def __init__(self, size: int) -> None:
+        self.host = numpy.arange(size // 4, dtype=numpy.float32).reshape(-1, COLUMNS)
+
+    @cached_property
+    def out(self) -> numpy.ndarray:
+        return numpy.full_like(self.host, 1)
+
+    @cached_property
+    def strided(self) -> numpy.ndarray:
+        wide = numpy.zeros((self.host.shape[0], 2 * COLUMNS), numpy.float32)
+        wide[:, ::2] = self.host
+        return wide[:, ::2]
+
+    @cached_property
+    def strided_out(self) -> numpy.ndarray:
+        return numpy.full((self.host.shape[0], 2 * COLUMNS), 1, numpy.float32)[:, ::2]
+
+
+def plain_numpy(arrays: Arrays) -> dict[str, Way]:
+    """Copies in host memory."""
+    host = arrays.host
+    return {
+        "to device": Way(lambda: host.copy(), AFTER),
+        "to device, strided": Way(lambda: arrays.strided.copy(), AFTER),
+        "from device, dropped": Way(lambda: host.copy()),
+        "from device, fresh": Way(lambda: host.copy(), NEVER),
+        "into device": Way(lambda: numpy.copyto(arrays.out, host)),
+        "into ndarray": Way(lambda: numpy.copyto(arrays.out, host)),
+        "into strided": Way(lambda: numpy.copyto(arrays.strided_out, host)),
+    }
+
+
+def pygpu(arrays: Arrays) -> dict[str, Way]:
+    """PyGPU."""
+    import PyGPU
+
+    host, wait = arrays.host, PyGPU.synchronize
+    array = PyGPU.to_gpu(host)
     pinned = PyGPU.empty_pinned(host.shape, host.dtype)
     pinned[...] = host
     return {
-        "to device": lambda: PyGPU.to_gpu(host),
-        "from device": lambda: array.get(),
-        "into device": lambda: array.set(host),
-        "into ndarray": lambda: array.get(out),
-        "to device, pinned": lambda: PyGPU.to_gpu(pinned),
-        "into pinned": lambda: array.get(pinned),
+        "to device": Way(lambda: (PyGPU.to_gpu(host), wait())[0], AFTER),
+        "to device, pinned": Way(lambda: (PyGPU.to_gpu(pinned), wait())[0], AFTER),
+        "to device, strided": Way(lambda: (PyGPU.to_gpu(arrays.strided), wait())[0], AFTER),
+        "from device, dropped": Way(lambda: array.get()),
+        "from device, fresh": Way(lambda: array.get(), NEVER),
+        "into device": Way(lambda: (array.set(host), wait())),
+        "into ndarray": Way(lambda: array.get(arrays.out)),
+        "into pinned": Way(lambda: array.get(pinned)),
+        "into strided": Way(lambda: array.get(arrays.strided_out)),
     }
 
 
-def plain_numpy(host: numpy.ndarray) -> Ways:
-    """Copies in host memory."""
-    out = numpy.zeros_like(host)
-    return {
-        "to device": lambda: host.copy(),
-        "from device": lambda: host.copy(),
-        "into device": lambda: numpy.copyto(out, host),
-        "into ndarray": lambda: numpy.copyto(out, host),
-    }
-
-
-def cupy(host: numpy.ndarray) -> Ways:
+def cupy(arrays: Arrays) -> dict[str, Way]:
     """CuPy."""
     import cupy
     import cupyx
 
-    array, out = cupy.asarray(host), numpy.empty_like(host)
+    host, wait = arrays.host, cupy.cuda.runtime.deviceSynchronize
+    array = cupy.asarray(host)
     pinned = cupyx.empty_pinned(host.shape, host.dtype)
     pinned[...] = host
-    wait = cupy.cuda.runtime.deviceSynchronize
-
-    def waited(call: Callable[[], Any]) -> Callable[[], Any]:
-        return lambda: (call(), wait())[0]
-
     return {
-        "to device": waited(lambda: cupy.asarray(host)),
-        "from device": lambda: array.get(),
-        "into device": waited(lambda: array.set(host)),
-        "into ndarray": lambda: array.get(out=out),
-        "to device, pinned": waited(lambda: cupy.asarray(pinned)),
-        "into pinned": lambda: array.get(out=pinned),
+        "to device": Way(lambda: (cupy.asarray(host), wait())[0], AFTER),
+        "to device, pinned": Way(lambda: (cupy.asarray(pinned), wait())[0], AFTER),
+        "to device, strided": Way(lambda: (cupy.asarray(arrays.strided), wait())[0], AFTER),
+        "from device, dropped": Way(lambda: array.get()),
+        "from device, fresh": Way(lambda: array.get(), NEVER),
+        "into device": Way(lambda: (array.set(host), wait())),
+        "into ndarray": Way(lambda: array.get(out=arrays.out)),
+        "into pinned": Way(lambda: array.get(out=pinned)),
+        "into strided": Way(lambda: numpy.copyto(arrays.strided_out, array.get())),
     }
 
 
-def torch(host: numpy.ndarray) -> Ways:
+def torch(arrays: Arrays) -> dict[str, Way]:
     """PyTorch."""
     import torch
 
-    source = torch.from_numpy(host)
-    tensor, out = source.cuda(), torch.empty_like(source)
+    source, wait = torch.from_numpy(arrays.host), torch.cuda.synchronize
+    tensor = source.cuda()
     pinned = source.pin_memory()
-    wait = torch.cuda.synchronize
     return {
-        "to device": lambda: (source.cuda(), wait())[0],
-        "from device": lambda: tensor.cpu(),
-        "into device": lambda: (tensor.copy_(source), wait())[0],
-        "into ndarray": lambda: out.copy_(tensor),
-        "to device, pinned": lambda: (pinned.cuda(), wait())[0],
-        "into pinned": lambda: pinned.copy_(tensor),
+        "to device": Way(lambda: (source.cuda(), wait())[0], AFTER),
+        "to device, pinned": Way(lambda: (pinned.cuda(), wait())[0], AFTER),
+        "to device, strided": Way(lambda: (torch.from_numpy(arrays.strided).cuda(), wait())[0], AFTER),
+        "from device, dropped": Way(lambda: tensor.cpu()),
+        "from device, fresh": Way(lambda: tensor.cpu(), NEVER),
+        "into device": Way(lambda: (tensor.copy_(source), wait())),
+        "into ndarray": Way(lambda: torch.from_numpy(arrays.out).copy_(tensor)),
+        "into pinned": Way(lambda: pinned.copy_(tensor)),
+        "into strided": Way(lambda: torch.from_numpy(arrays.strided_out).copy_(tensor)),
     }
 
 
-def numba(host: numpy.ndarray) -> Ways:
+def pycuda(arrays: Arrays) -> dict[str, Way]:
+    """PyCUDA, with its pool on the device; it refuses strided host memory, so NumPy packs that."""
+    import pycuda.driver as driver
+    from pycuda import gpuarray, tools
+
+    host, wait, pool = arrays.host, driver.Context.synchronize, tools.DeviceMemoryPool().allocate
+    array = gpuarray.to_gpu(host)
+    pinned = driver.pagelocked_empty(host.shape, host.dtype)
+    pinned[...] = host
+
+    def strided() -> Any:
+        return gpuarray.to_gpu(numpy.ascontiguousarray(arrays.strided), allocator=pool)
+
+    return {
+        "to device": Way(lambda: (gpuarray.to_gpu(host, allocator=pool), wait())[0], AFTER),
+        "to device, pinned": Way(lambda: (gpuarray.to_gpu(pinned, allocator=pool), wait())[0], AFTER),
+        "to device, strided": Way(lambda: (strided(), wait())[0], AFTER),
+        "from device, dropped": Way(lambda: array.get()),
+        "from device, fresh": Way(lambda: array.get(), NEVER),
+        "into device": Way(lambda: (array.set(host), wait())),
+        "into ndarray": Way(lambda: array.get(arrays.out)),
+        "into pinned": Way(lambda: array.get(pinned)),
+        "into strided": Way(lambda: numpy.copyto(arrays.strided_out, array.get())),
+    }
+
+
+def pybindgpu(arrays: Arrays) -> dict[str, Way]:
+    """PybindGPU; a plain `get` returns the array's one host buffer, `copy=True` a new ndarray."""
+    import PybindGPU
+
+    host, wait = arrays.host, PybindGPU.cudaDeviceSynchronize
+    array = PybindGPU.to_gpu(host.copy())
+
+    def strided() -> Any:
+        return PybindGPU.to_gpu(numpy.ascontiguousarray(arrays.strided))
+
+    return {
+        "to device": Way(lambda: (PybindGPU.to_gpu(host), wait())[0], AFTER),
+        "to device, strided": Way(lambda: (strided(), wait())[0], AFTER),
+        "from device, dropped": Way(lambda: array.get()),
+        "from device, fresh": Way(lambda: array.get(copy=True), NEVER),
+        "into device": Way(lambda: (array.set(host), wait())),
+        "into strided": Way(lambda: numpy.copyto(arrays.strided_out, array.get())),
+    }
+
+
+def numba(arrays: Arrays) -> dict[str, Way]:
     """numba-cuda."""
     from numba import cuda
 
-    array, out = cuda.to_device(host), numpy.empty_like(host)
+    host, wait = arrays.host, cuda.synchronize
+    array = cuda.to_device(host)
+    pinned = cuda.pinned_array(host.shape, host.dtype)
+    pinned[...] = host
     return {
-        "to device": lambda: (cuda.to_device(host), cuda.synchronize())[0],
-        "from device": lambda: array.copy_to_host(),
-        "into device": lambda: (array.copy_to_device(host), cuda.synchronize())[0],
-        "into ndarray": lambda: array.copy_to_host(out),
+        "to device": Way(lambda: (cuda.to_device(host), wait())[0], AFTER),
+        "to device, pinned": Way(lambda: (cuda.to_device(pinned), wait())[0], AFTER),
+        "to device, strided": Way(lambda: (cuda.to_device(numpy.ascontiguousarray(arrays.strided)), wait())[0], AFTER),
+        "from device, dropped": Way(lambda: array.copy_to_host()),
+        "from device, fresh": Way(lambda: array.copy_to_host(), NEVER),
+        "into device": Way(lambda: (array.copy_to_device(host), wait())),
+        "into ndarray": Way(lambda: array.copy_to_host(arrays.out)),
+        "into pinned": Way(lambda: array.copy_to_host(pinned)),
+        "into strided": Way(lambda: numpy.copyto(arrays.strided_out, array.copy_to_host())),
     }
 
 
-def median_seconds(call: Callable[[], Any], budget: float) -> float:
-    """The median time of a call, repeated for a while; its result is dropped outside the clock."""
+def jax(arrays: Arrays) -> dict[str, Way]:
+    """JAX; an array remembers its ndarray, so that each call gets an array that has not been asked yet."""
+    import jax
+
+    array = jax.device_put(arrays.host).block_until_ready()
+    unasked = [array]
+
+    def renew() -> None:
+        unasked[0] = array.copy().block_until_ready()
+
+    return {
+        "to device": Way(lambda: jax.device_put(arrays.host).block_until_ready(), AFTER),
+        "to device, strided": Way(lambda: jax.device_put(arrays.strided).block_until_ready(), AFTER),
+        "from device, dropped": Way(lambda: numpy.asarray(unasked[0]), before=renew),
+        "from device, fresh": Way(lambda: numpy.asarray(unasked[0]), NEVER, before=renew),
+    }
+
+
+WAYS: dict[str, Callable[[Arrays], dict[str, Way]]] = {
+    "PyGPU": pygpu,
+    "NumPy": plain_numpy,
+    "CuPy": cupy,
+    "torch": torch,
+    "PyCUDA": pycuda,
+    "PybindGPU": pybindgpu,
+    "numba-cuda": numba,
+    "JAX": jax,
+}
+
+
+def seconds(way: Way, size: int, budget: float) -> float:
+    """The median time of a call, repeated for a while, at least twice after one that does not count."""
     times: list[float] = []
-    end = time.perf_counter() + budget
-    while len(times) < 5 or (time.perf_counter() < end and len(times) < 1000):
+    kept: list[Any] = []
+    began = time.perf_counter()
+    while len(times) < 3 or (time.perf_counter() - began < budget and len(times) < 1000):
+        if way.before is not None:
+            way.before()
         start = time.perf_counter()
-        result = call()
+        result = way.call()
+        if way.drop == INSIDE:
+            result = None
         times.append(time.perf_counter() - start)
-        del result
+        if way.drop == NEVER:
+            kept.append(result)
+            if len(times) >= 3 and len(kept) * size >= MOST_KEPT:
+                break
+        result = None
     return statistics.median(times[1:])
-
-
-def measure(
-    makers: dict[str, Callable[[numpy.ndarray], Ways]], sizes: list[int], budget: float
-) -> Iterator[dict[str, Any]]:
-    """One row for each size and way."""
-    for size in sizes:
-        host = numpy.random.default_rng(1).random(size // 4, dtype=numpy.float32)
-        seconds: dict[str, dict[str, float]] = {}
-        for library, make in makers.items():
-            try:
-                ways = make(host)
-                for way, call in ways.items():
-                    seconds.setdefault(way, {})[library] = median_seconds(call, budget)
-            except Exception as error:  # a peer that fails, for want of memory say, must not end the measurement
-                print(f"not measured: {library} at {size} bytes: {type(error).__name__}: {error}")
-            ways = {}
-        for way, times in seconds.items():
-            rates = {library: round(size / value / 1e9, 3) for library, value in times.items()}
-            yield {"way": way, "bytes": size, "seconds": times, "gigabytes_per_second": rates}
-
-
-def label(size: int) -> str:
-    """A size with a binary unit."""
-    for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
-        if size >= unit:
-            return f"{size / unit:g} {name}"
-    return f"{size} B"
-
-
-def main() -> None:
-    """Measure what the command line asks for."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--json", metavar="FILE", help="write the result there")
-    parser.add_argument("--peers", action="store_true", help="on CUDA also CuPy, PyTorch and numba-cuda")
-    parser.add_argument("--most", type=int, default=SIZES[-1], metavar="BYTES", help="largest size (1 GiB)")
-    parser.add_argument("--seconds", type=float, default=0.3, help="how long each call is repeated (0.3)")
-    arguments = parser.parse_args()
-    makers: dict[str, Callable[[numpy.ndarray], Ways]] = {"PyGPU": pygpu, "NumPy": plain_numpy}
-    if arguments.peers and PyGPU.backend_name() == "cuda":
-        makers.update({"CuPy": cupy, "torch": torch, "numba-cuda": numba})
-    sizes = [size for size in SIZES if size <= arguments.most]
-    results = sorted(measure(makers, sizes, arguments.seconds), key=lambda one: (one["way"], one["bytes"]))
-    if arguments.json:
-        machine.write(arguments.json, {"benchmark": "transfers", "unit": "1e9 bytes per second", "cases": results})
-    machine.print_header()
-    table = [
-        [f"{one['way']}, {label(one['bytes'])}"]
-        + [f"{one['gigabytes_per_second'][name]:.2f}" if name in one["seconds"] else "-" for name in makers]
-        for one in results
-    ]
-    machine.print_table(table, ["GB/s", *makers])
-
-
-if __name__ == "__main__":
-    main()

@@ -114,6 +114,9 @@ from PyGPU._core import (
     full_like as full_like,
 )
 from PyGPU._core import (
+    host_cache_limit as host_cache_limit,
+)
+from PyGPU._core import (
     memory_info as memory_info,
 )
 from PyGPU._core import (
@@ -132,13 +135,22 @@ from PyGPU._core import (
     ones_like as ones_like,
 )
 from PyGPU._core import (
+    pinned_limit as pinned_limit,
+)
+from PyGPU._core import (
     reset_device as reset_device,
 )
 from PyGPU._core import (
     set_device as set_device,
 )
 from PyGPU._core import (
+    set_host_cache_limit as set_host_cache_limit,
+)
+from PyGPU._core import (
     set_memory_release_threshold as set_memory_release_threshold,
+)
+from PyGPU._core import (
+    set_pinned_limit as set_pinned_limit,
 )
 from PyGPU._core import (
     show_config as show_config,

@@ -49,6 +49,7 @@ __all__ = [
     "full",
     "full_like",
     "host_allocate",
+    "host_cache_limit",
     "host_free",
     "host_register",
     "host_unregister",
@@ -58,13 +59,16 @@ __all__ = [
     "moveaxis",
     "ones",
     "ones_like",
+    "pinned_limit",
     "raw_allocate",
     "raw_copy",
     "raw_fill",
     "raw_free",
     "reset_device",
     "set_device",
+    "set_host_cache_limit",
     "set_memory_release_threshold",
+    "set_pinned_limit",
     "show_config",
     "synchronize",
     "synchronize_device",
@@ -392,6 +396,10 @@ def default_stream(device: DeviceLike = None) -> Stream: ...
 def memory_statistics(device: DeviceLike = None) -> dict[str, int]: ...
 def memory_release_threshold(device: DeviceLike = None) -> int: ...
 def set_memory_release_threshold(nbytes: int, device: DeviceLike = None) -> None: ...
+def set_pinned_limit(nbytes: int, device: DeviceLike = None) -> None: ...
+def pinned_limit() -> int: ...
+def set_host_cache_limit(nbytes: int) -> None: ...
+def host_cache_limit() -> int: ...
 def trim_memory(keep: int = 0, device: DeviceLike = None) -> None: ...
 def empty_pinned(
     shape: ShapeLike,

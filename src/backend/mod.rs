@@ -245,8 +245,9 @@ pub trait Backend: Send + Sync {
     /// Lets `device` read the memory of `peer` directly; a second call does nothing.
     fn enable_peer_access(&self, device: i32, peer: i32) -> Result<()>;
 
-    /// Makes a stream-ordered pool; `None` where the device has none.
-    fn create_pool(&self, device: i32) -> Result<Option<PoolHandle>>;
+    /// Makes a stream-ordered pool that keeps `threshold` bytes at a synchronisation, open to every device that can reach
+    /// this one; `None` where the device has none.
+    fn create_pool(&self, device: i32, threshold: u64) -> Result<Option<PoolHandle>>;
     /// Sets how many bytes a pool keeps instead of giving them back at the next synchronisation.
     fn set_pool_release_threshold(&self, pool: PoolHandle, bytes: u64) -> Result<()>;
     /// Gives back what a pool does not use, down to `keep` bytes.
@@ -301,6 +302,25 @@ pub trait Backend: Send + Sync {
         bytes: usize,
         stream: StreamHandle,
     ) -> Result<()>;
+    /// As `copy`, and waits until the values are there, by one call where the driver has one: it is quicker than two.
+    ///
+    /// # Safety
+    /// See the trait.
+    unsafe fn copy_and_wait(
+        &self,
+        device: i32,
+        direction: Direction,
+        target: Address,
+        source: Address,
+        bytes: usize,
+        stream: StreamHandle,
+    ) -> Result<()> {
+        // SAFETY: promised by the caller.
+        unsafe {
+            self.copy(device, direction, target, source, bytes, stream)?;
+            self.synchronize_stream(device, stream)
+        }
+    }
     /// Copies a box of rows and planes in the order of `stream`.
     ///
     /// # Safety

@@ -3,17 +3,82 @@
 use super::Side;
 use crate::backend::Address;
 use crate::error::Result;
-use crate::layout::{Layout, Line, for_each_line};
+use crate::layout::{Layout, Line, Odometer, Pieces, SharedAxis, for_each_line_of};
 
 /// Copies element by element what the layouts say, in the largest runs they allow.
 ///
 /// # Safety
 /// The source is readable and the target writable wherever their layouts reach, and they do not overlap.
 pub(super) unsafe fn copy(target: Side<'_>, source: Side<'_>) -> Result<()> {
-    for_each_line(target.layout, source.layout, |line| {
-        // SAFETY: promised by the caller: a line stays inside both layouts.
-        unsafe { copy_line(target.base, source.base, &line) };
-    })
+    let pieces = Pieces::of(target.layout, source.layout)?;
+    let offsets = [pieces.dst, pieces.src];
+    // SAFETY of all below: promised by the caller: all pieces stay inside both layouts.
+    match crossing(&pieces) {
+        Some(rows) => {
+            let mut axes = pieces.axes.clone();
+            let (row, column) = (axes.remove(rows), axes.pop());
+            for [dst, src] in Odometer::new(&axes, offsets) {
+                let tiles = Tiles { row, column: column.unwrap_or(row), width: pieces.width };
+                // SAFETY: see above.
+                unsafe { tiles.copy(target.base, source.base, [dst, src]) };
+            }
+        }
+        None => for_each_line_of(&pieces, |line| {
+            // SAFETY: see above.
+            unsafe { copy_line(target.base, source.base, &line) };
+        }),
+    }
+    Ok(())
+}
+
+/// Items up to this size are copied in tiles where source and target run along different axes.
+const SMALL: i64 = 16;
+/// Bytes that memory gives at once.
+const CACHE_LINE: u64 = 64;
+/// So many of them stay in the nearest cache from one line of the target to the next.
+const NEAR_LINES: i64 = 256;
+/// Items of a tile along each axis: its lines of both sides stay in the nearest cache.
+const TILE: i64 = 32;
+
+/// The place of the axis along which the source runs faster than along the target's fastest, as in a transposed copy: going
+/// along either axis alone would fetch a line of memory for each item.
+fn crossing(pieces: &Pieces) -> Option<usize> {
+    let (column, outer) = pieces.axes.split_last()?;
+    let (place, row) = outer.iter().enumerate().min_by_key(|(_, axis)| axis.strides[1].unsigned_abs())?;
+    let crosses = row.strides[1] != 0
+        && row.strides[1].unsigned_abs() < column.strides[1].unsigned_abs()
+        && column.strides[1].unsigned_abs() >= CACHE_LINE
+        && column.len > NEAR_LINES
+        && row.len.min(column.len) > 1
+        && pieces.width <= SMALL;
+    crosses.then_some(place)
+}
+
+/// A plane of items, to be copied in squares.
+struct Tiles {
+    row: SharedAxis<2>,
+    column: SharedAxis<2>,
+    width: i64,
+}
+
+impl Tiles {
+    /// # Safety
+    /// As `copy`, for the items of the plane.
+    unsafe fn copy(&self, target: Address, source: Address, offsets: [i64; 2]) {
+        let [dst_stride, src_stride] = self.column.strides;
+        for left in (0..self.column.len).step_by(TILE as usize) {
+            let count = TILE.min(self.column.len - left);
+            for top in (0..self.row.len).step_by(TILE as usize) {
+                for row in top..(top + TILE).min(self.row.len) {
+                    let [dst, src] = [0, 1]
+                        .map(|side| offsets[side] + row * self.row.strides[side] + left * self.column.strides[side]);
+                    let line = Line { dst, src, count, dst_stride, src_stride, width: self.width };
+                    // SAFETY: promised by the caller.
+                    unsafe { copy_line(target, source, &line) };
+                }
+            }
+        }
+    }
 }
 
 /// As `copy`, for sides that may lie on each other: then all is read before anything is written.
@@ -48,18 +113,18 @@ fn meet(target: Side<'_>, source: Side<'_>) -> bool {
 unsafe fn copy_line(target: Address, source: Address, line: &Line) {
     let to = target.wrapping_add_signed(line.dst as isize) as *mut u8;
     let from = source.wrapping_add_signed(line.src as isize) as *const u8;
-    let (to_stride, from_stride) = (line.dst_stride as isize, line.src_stride as isize);
     // SAFETY: promised by the caller.
     unsafe {
         match line.width {
-            1 => copy_items::<1>(to, from, line.count, to_stride, from_stride),
-            2 => copy_items::<2>(to, from, line.count, to_stride, from_stride),
-            4 => copy_items::<4>(to, from, line.count, to_stride, from_stride),
-            8 => copy_items::<8>(to, from, line.count, to_stride, from_stride),
-            16 => copy_items::<16>(to, from, line.count, to_stride, from_stride),
+            1 => copy_items::<1>(to, from, line),
+            2 => copy_items::<2>(to, from, line),
+            4 => copy_items::<4>(to, from, line),
+            8 => copy_items::<8>(to, from, line),
+            16 => copy_items::<16>(to, from, line),
             width => {
                 for index in 0..line.count as isize {
-                    let (to, from) = (to.offset(index * to_stride), from.offset(index * from_stride));
+                    let (to, from) =
+                        (to.offset(index * line.dst_stride as isize), from.offset(index * line.src_stride as isize));
                     std::ptr::copy_nonoverlapping(from, to, width as usize);
                 }
             }
@@ -67,17 +132,83 @@ unsafe fn copy_line(target: Address, source: Address, line: &Line) {
     }
 }
 
-/// A loop whose item size the compiler knows, so that an item is one load and one store. Items may be unaligned.
+/// Loops whose item size the compiler knows, so that an item is one load and one store; where it knows the distances too, it
+/// makes vectors of them. Items may be unaligned.
 ///
 /// # Safety
+/// As `copy`, for the items of one line.
+unsafe fn copy_items<const N: usize>(to: *mut u8, from: *const u8, line: &Line) {
+    let (item, count) = (N as i64, line.count);
+    // SAFETY: promised by the caller.
+    unsafe {
+        match (line.dst_stride, line.src_stride) {
+            (to_stride, from_stride) if to_stride == item && from_stride == 2 * item => {
+                copy_steps::<N>(to, from, count, N as isize, 2 * N as isize);
+            }
+            (to_stride, from_stride) if to_stride == 2 * item && from_stride == item => {
+                copy_steps::<N>(to, from, count, 2 * N as isize, N as isize);
+            }
+            (to_stride, from_stride) if to_stride == item && from_stride == -item => {
+                copy_steps::<N>(to, from, count, N as isize, -(N as isize));
+            }
+            (to_stride, from_stride) => copy_steps::<N>(to, from, count, to_stride as isize, from_stride as isize),
+        }
+    }
+}
+
+/// # Safety
 /// As `copy`, for `count` items at the given distances.
-unsafe fn copy_items<const N: usize>(to: *mut u8, from: *const u8, count: i64, to_stride: isize, from_stride: isize) {
+#[inline(always)]
+unsafe fn copy_steps<const N: usize>(to: *mut u8, from: *const u8, count: i64, to_stride: isize, from_stride: isize) {
     for index in 0..count as isize {
         // SAFETY: promised by the caller; an array of bytes has no alignment.
         unsafe {
             let item = from.offset(index * from_stride).cast::<[u8; N]>().read();
             to.offset(index * to_stride).cast::<[u8; N]>().write(item);
         }
+    }
+}
+
+/// Copies adjacent bytes.
+///
+/// # Safety
+/// The source is readable, the target writable, and they do not overlap.
+pub(super) unsafe fn copy_bytes(target: Address, source: Address, bytes: usize) {
+    // SAFETY: promised by the caller.
+    unsafe { std::ptr::copy_nonoverlapping(source as *const u8, target as *mut u8, bytes) }
+}
+
+/// Copies adjacent bytes, past the caches where the processor can.
+///
+/// For what a device reads next: lines that are dirty in the caches of many cores make its reads wait. Measured on 16 cores, an
+/// upload of 16 MiB takes less than half the time.
+///
+/// # Safety
+/// As `copy_bytes`.
+pub(super) unsafe fn copy_around_cache(target: Address, source: Address, bytes: usize) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: promised by the caller; SSE2 is part of every x86-64 processor.
+    unsafe {
+        use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
+        const LINE: usize = 64;
+        let head = (target.next_multiple_of(LINE) - target).min(bytes);
+        copy_bytes(target, source, head);
+        let lines = (bytes - head) / LINE;
+        let mut to = (target + head) as *mut __m128i;
+        let mut from = (source + head) as *const __m128i;
+        for _ in 0..lines {
+            let line = [0, 1, 2, 3].map(|part| _mm_loadu_si128(from.add(part)));
+            line.into_iter().enumerate().for_each(|(part, value)| _mm_stream_si128(to.add(part), value));
+            (to, from) = (to.add(4), from.add(4));
+        }
+        _mm_sfence(); // so that a copy engine which is started now reads what was written
+        let done = head + lines * LINE;
+        copy_bytes(target + done, source + done, bytes - done);
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    // SAFETY: promised by the caller.
+    unsafe {
+        copy_bytes(target, source, bytes)
     }
 }
 

@@ -1,14 +1,17 @@
 //! Moving values: host to device, device to host, device to device, whatever the layouts.
 //!
 //! This is the only caller of a backend's copies and fills. A copy is decomposed into what a copy engine knows: one block,
-//! rows at even distances, or several of these; [`staged`] does what is left. Every function first lets the stream wait
+//! rows at even distances, or several of these; [`staged`] does what is left. [`bus`] copies between host and device, large
+//! pageable memory through the [`ring`]. Every function first lets the stream wait
 //! for whom it must (`Allocation::begin`) and notes its use afterwards (`Allocation::end`).
 //!
 //! Pageable host memory may be changed or freed when a call returns. Pinned host memory is in use until the stream has
 //! passed: whoever calls with it synchronises, or keeps it (`memory::pending`).
 
+mod bus;
 mod fill;
 mod host;
+pub mod ring;
 mod staged;
 
 use crate::array::Array;
@@ -19,6 +22,7 @@ use crate::layout::{self, Blocks, Layout, Order, Uniform};
 use crate::memory::Access;
 use crate::stream::Stream;
 
+pub use bus::{is_pinned, to_device, to_device_and_wait, to_host, to_host_and_wait};
 pub use fill::fill;
 
 /// Host memory with a layout on it; offsets count from `address`.
@@ -29,9 +33,6 @@ pub struct HostSide {
     /// Shape and strides.
     pub layout: Layout,
 }
-
-/// Rows narrower than this are packed on the host instead of being fetched one by one over the bus.
-const NARROW: i64 = 64;
 
 /// Most blocks that are copied one by one; beyond that a detour over the host is quicker.
 const MANY: i64 = 256;
@@ -63,89 +64,6 @@ fn check_shapes(target: &Layout, source: &Layout) -> Result<()> {
         list(target),
         target.itemsize()
     )))
-}
-
-/// Copies host memory into an array, in the order of `stream`.
-///
-/// # Errors
-/// `ValueError` when the shapes or item sizes differ; the driver's.
-///
-/// # Safety
-/// The host memory is readable wherever its layout reaches, until this returns or, if pinned, the stream has passed.
-pub unsafe fn to_device(target: &Array, source: &HostSide, stream: &Stream) -> Result<()> {
-    check_shapes(target.layout(), &source.layout)?;
-    if target.layout().size() == 0 {
-        return Ok(());
-    }
-    let device = target.device();
-    if device.is_cpu() {
-        // SAFETY: the target is an array's own memory, the source promised by the caller; they may be the same memory.
-        return unsafe { host::copy_overlapping(side_of(target), side_of_host(source)) };
-    }
-    let blocks = Blocks::of(target.layout(), &source.layout)?;
-    if is_direct(&blocks) {
-        return with_access(target, Access::Write, stream, || {
-            // SAFETY: as above.
-            unsafe {
-                copy_blocks(device, Direction::HostToDevice, side_of(target), side_of_host(source), &blocks, stream)
-            }
-        });
-    }
-    let dense = target.layout().dense_like();
-    let packed = host::Packed::new(&dense);
-    // SAFETY: the packed buffer is ours and as large as `dense`; the source is promised by the caller.
-    unsafe { host::copy(packed.side(&dense), side_of_host(source))? };
-    let packed_side = HostSide { address: packed.address(), layout: dense.clone() };
-    if is_direct(&Blocks::of(target.layout(), &dense)?) {
-        // SAFETY: the packed buffer is pageable: the driver has read it when this returns.
-        return unsafe { to_device(target, &packed_side, stream) };
-    }
-    let scratch = Array::on_new_memory(dense, target.dtype(), stream.clone())?;
-    // SAFETY: as above; equal dense layouts are one block, so this does not come here again.
-    unsafe { to_device(&scratch, &packed_side, stream)? };
-    between(target, &scratch, stream)
-}
-
-/// Copies an array into host memory, in the order of `stream`.
-///
-/// # Errors
-/// `ValueError` when the shapes or item sizes differ; the driver's.
-///
-/// # Safety
-/// The host memory is writable wherever its layout reaches, and no element of it lies on another, until this returns or,
-/// if pinned, the stream has passed.
-pub unsafe fn to_host(target: &HostSide, source: &Array, stream: &Stream) -> Result<()> {
-    check_shapes(&target.layout, source.layout())?;
-    if source.layout().size() == 0 {
-        return Ok(());
-    }
-    let device = source.device();
-    if device.is_cpu() {
-        // SAFETY: the source is an array's own memory, the target promised by the caller; they may be the same memory.
-        return unsafe { host::copy_overlapping(side_of_host(target), side_of(source)) };
-    }
-    let blocks = Blocks::of(&target.layout, source.layout())?;
-    if is_direct(&blocks) {
-        return with_access(source, Access::Read, stream, || {
-            // SAFETY: as above.
-            unsafe {
-                copy_blocks(device, Direction::DeviceToHost, side_of_host(target), side_of(source), &blocks, stream)
-            }
-        });
-    }
-    let dense = source.layout().dense_like();
-    if !is_direct(&Blocks::of(&dense, source.layout())?) {
-        let scratch = Array::on_new_memory(dense, source.dtype(), stream.clone())?;
-        between(&scratch, source, stream)?;
-        // SAFETY: as promised by the caller; a dense source does not come here again.
-        return unsafe { to_host(target, &scratch, stream) };
-    }
-    let packed = host::Packed::new(&dense);
-    let packed_side = HostSide { address: packed.address(), layout: dense.clone() };
-    // SAFETY: the packed buffer is ours and pageable: the values are there when this returns.
-    unsafe { to_host(&packed_side, source, stream)? };
-    // SAFETY: as above; the target is promised by the caller.
-    unsafe { host::copy(side_of_host(target), packed.side(&dense)) }
 }
 
 /// Copies an array into another, in the order of `stream`; overlapping memory is read before it is written.
@@ -259,15 +177,6 @@ fn with_access(array: &Array, access: Access, stream: &Stream, work: impl FnOnce
     array.allocation().begin(access, stream)?;
     work()?;
     array.allocation().end(access, stream)
-}
-
-/// Whether a copy over the bus goes as it is, without packing on the host first.
-fn is_direct(blocks: &Blocks) -> bool {
-    match blocks {
-        Blocks::One { .. } => true,
-        Blocks::Uniform(uniform) => uniform.width >= NARROW,
-        Blocks::Many(many) => many.block.width >= NARROW && many.count() <= MANY,
-    }
 }
 
 /// # Safety

@@ -100,6 +100,12 @@ impl<'a> Indexer<'a> {
         Ok(())
     }
 
+    /// Keeps the next `count` axes: an ellipsis for a caller that counts by itself.
+    #[inline]
+    pub fn ellipsis_of(&mut self, count: usize) {
+        self.keep(count);
+    }
+
     /// Adds an axis of length 1. Too high a rank is refused by [`Indexer::finish`], which knows how high.
     #[inline]
     pub fn new_axis(&mut self) -> Result<()> {

@@ -86,8 +86,13 @@ pub fn for_each_run(dst: &Layout, src: &Layout, mut visit: impl FnMut(i64, i64, 
 }
 
 /// As [`for_each_run`] with the innermost axis left to the visitor, who can so choose a loop once for many runs.
-pub fn for_each_line(dst: &Layout, src: &Layout, mut visit: impl FnMut(Line)) -> Result<()> {
-    let pieces = Pieces::of(dst, src)?;
+pub fn for_each_line(dst: &Layout, src: &Layout, visit: impl FnMut(Line)) -> Result<()> {
+    for_each_line_of(&Pieces::of(dst, src)?, visit);
+    Ok(())
+}
+
+/// As [`for_each_line`], for who has the pieces already.
+pub fn for_each_line_of(pieces: &Pieces, mut visit: impl FnMut(Line)) {
     let width = pieces.width;
     match pieces.axes.split_last() {
         None => visit(Line { dst: pieces.dst, src: pieces.src, count: 1, dst_stride: width, src_stride: width, width }),
@@ -98,5 +103,4 @@ pub fn for_each_line(dst: &Layout, src: &Layout, mut visit: impl FnMut(Line)) ->
             }
         }
     }
-    Ok(())
 }

@@ -35,7 +35,7 @@ pub use blocks::{Blocks, Many, Uniform};
 pub use broadcast::broadcast_shapes;
 pub use collapse::{Collapsed, Pieces, SharedAxes, SharedAxis, collapse};
 pub use index::{Index, Indexer};
-pub use iter::{Line, Odometer, for_each_line, for_each_run};
+pub use iter::{Line, Odometer, for_each_line, for_each_line_of, for_each_run};
 pub use overlap::overlap;
 pub use reshape::resolve_shape;
 

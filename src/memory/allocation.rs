@@ -212,7 +212,7 @@ impl Allocation {
         if *self.lent_out.get_mut() {
             match Mark::record_device(self.device())? {
                 Some(mark) => self.stream.wait_event(mark.event())?,
-                // The borrower may be on a stream that nothing waits for by itself: only the host can wait for all of them.
+                // No event covers the streams of others, HIP has none: the host waits, since nothing else is safe.
                 None => self.device().synchronize()?,
             }
         }
@@ -225,7 +225,11 @@ impl Allocation {
         match &mut self.origin {
             Origin::Pool => {
                 let ordered = self.wait_before_free();
-                // SAFETY: this is the last owner; every use known of is before this point of the stream.
+                if ordered.is_err() && self.device().synchronize().is_err() {
+                    // Nobody knows who still uses the block: better lost than given to somebody else.
+                    return ordered;
+                }
+                // SAFETY: this is the last owner; every use known of is before this point of the stream, or has ended.
                 unsafe { backend.free_to_pool(index, self.address, self.stream.handle())? };
                 pool::account_for_free(device, self.bytes);
                 ordered

@@ -61,13 +61,15 @@ pub(super) fn allocate(device: Device, bytes: usize, flags: HostFlags) -> Result
 /// The address came from `allocate` with the same bytes and flags.
 pub(super) unsafe fn free(device: Device, address: Address, bytes: usize, flags: HostFlags, epoch: u32) -> Result<()> {
     let dropped_when = device.now();
-    let dropped_at = if device.is_cpu() { None } else { Mark::record_device(device)? };
+    // Kept also where it cannot be marked: then it is given out again only behind a wait for the whole device.
+    let marked = if device.is_cpu() { Ok(None) } else { Mark::record_device(device) };
+    let (dropped_at, outcome) = marked.map_or_else(|error| (None, Err(error)), |mark| (mark, Ok(())));
     let surplus = {
         let mut kept = kept(device);
         kept.push(Kept { address, bytes, flags, epoch, dropped_at, dropped_when });
         take_surplus(&mut kept, if device.is_cpu() { 0 } else { LIMIT })
     };
-    give_back(device, surplus)
+    outcome.and(give_back(device, surplus))
 }
 
 /// Gives all that is kept back to the driver, which waits for the device.

@@ -62,10 +62,7 @@ fn pool_of(device: Device) -> Result<Option<PoolHandle>> {
     {
         return Ok(pool);
     }
-    let pool = device.backend().create_pool(device.index())?;
-    if let Some(pool) = pool {
-        device.backend().set_pool_release_threshold(pool, accounts.threshold.load(Ordering::Relaxed))?;
-    }
+    let pool = device.backend().create_pool(device.index(), accounts.threshold.load(Ordering::Relaxed))?;
     *slot = Some((epoch, pool));
     Ok(pool)
 }

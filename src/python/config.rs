@@ -8,6 +8,7 @@ use pyo3::types::{PyDict, PyList};
 use super::gil::WithoutGil;
 use super::properties;
 use crate::backend::{self, BackendKind, BackendReport, DeviceProperties, Report};
+use crate::copy::ring;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -34,9 +35,11 @@ fn backend_dict<'py>(py: Python<'py>, report: &BackendReport) -> PyResult<Bound<
 /// -------
 /// dict
 ///     `version`; `backend`, the name of the one that is used unless another is named, or None; `backend_error`, why there
-///     is none, or None; `PYGPU_BACKEND`, what that variable asks for, or None; and `backends`, a list of dicts with `name`,
-///     `available`, `reason` (why it is not), `library` (the file that was opened), `driver_version` (12080 for CUDA 12.8,
-///     60443483 for HIP 6.4.43483), `searched` (pairs of a library that could not be opened and the reason), and `devices` (dicts as from
+///     is none, or None; `PYGPU_BACKEND`, what that variable asks for, or None; `pinned_limit` in bytes, and
+///     `pinned_refused`, why copies of ordinary memory had less pinned memory than that, or None; and `backends`, a list of
+///     dicts with `name`, `available`, `reason` (why it is not), `library` (the file that was opened), `driver_version`
+///     (12080 for CUDA 12.8, 60443483 for HIP 6.4.43483), `searched` (pairs of a library that could not be opened and the
+///     reason), and `devices` (dicts as from
 ///     :func:`device_properties`).
 ///
 /// Examples
@@ -52,6 +55,8 @@ fn config(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     dict.set_item("backend", report.default.as_ref().ok().map(|kind| kind.name()))?;
     dict.set_item("backend_error", report.default.as_ref().err())?;
     dict.set_item("PYGPU_BACKEND", &report.forced)?;
+    dict.set_item("pinned_limit", ring::limit().ok())?;
+    dict.set_item("pinned_refused", ring::refusal())?;
     let backends = PyList::empty(py);
     for entry in &report.backends {
         backends.append(backend_dict(py, entry)?)?;
@@ -105,6 +110,15 @@ fn backend_lines(entry: &BackendReport) -> Vec<String> {
     lines
 }
 
+fn pinned_line() -> String {
+    match (ring::limit(), ring::refusal()) {
+        (Err(error), _) => format!("pinned memory for copies: {error}"),
+        (Ok(0), _) => "pinned memory for copies: none; the driver stages copies of ordinary memory itself".to_owned(),
+        (Ok(limit), None) => format!("pinned memory for copies: at most {limit} bytes a device"),
+        (Ok(_), Some(reason)) => format!("pinned memory for copies: refused: {reason}"),
+    }
+}
+
 fn text_of(report: &Report) -> String {
     let mut lines = vec![format!("PyGPU {VERSION}")];
     lines.push(match &report.default {
@@ -115,6 +129,7 @@ fn text_of(report: &Report) -> String {
         Some(name) => format!("PYGPU_BACKEND: {name}"),
         None => "PYGPU_BACKEND: not set".to_owned(),
     });
+    lines.push(pinned_line());
     lines.push("backends, in the order in which they are looked for:".to_owned());
     lines.extend(report.backends.iter().flat_map(backend_lines));
     lines.join("\n")

@@ -105,7 +105,9 @@ fn convert(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
             let raised = of(&classes.out_of_memory);
             let value = raised.value(py);
             value.setattr("code", 2)?;
-            value.setattr("name", "out of memory")?;
+            value.setattr("name", &memory.name)?;
+            value.setattr("text", &memory.text)?;
+            value.setattr("operation", memory.operation)?;
             value.setattr("device", &memory.device)?;
             raised
         }

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use numpy::npyffi::{self, NPY_ARRAY_WRITEABLE, NpyTypes, PY_ARRAY_API, npy_intp};
+use numpy::npyffi::{self, NPY_ARRAY_WRITEABLE, NpyTypes, PY_ARRAY_API};
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -11,6 +11,7 @@ use pyo3::{ffi, intern};
 
 use super::array::GpuArray;
 use super::dtype;
+use super::result::new_dense;
 use crate::array::Array;
 use crate::backend::Address;
 use crate::copy::HostSide;
@@ -70,21 +71,6 @@ pub(super) fn empty_like<'py>(py: Python<'py>, like: &Layout, dtype: DType) -> P
     }
     let owner = array.call_method1(intern!(py, "transpose"), (back,))?;
     Ok(owner.cast_into::<PyUntypedArray>()?)
-}
-
-fn new_dense<'py>(
-    py: Python<'py>,
-    shape: &mut Dims,
-    dtype: DType,
-    fortran: bool,
-) -> PyResult<Bound<'py, PyUntypedArray>> {
-    let descr = dtype::to_python(py, dtype)?.into_ptr();
-    // SAFETY: the shape is as long as said; `PyArray_Empty` takes over the reference to the dtype; null means an exception.
-    unsafe {
-        let shape_pointer = shape.as_mut_ptr().cast::<npy_intp>();
-        let array = PY_ARRAY_API.PyArray_Empty(py, shape.len() as c_int, shape_pointer, descr.cast(), fortran.into());
-        Ok(Bound::from_owned_ptr_or_err(py, array)?.cast_into_unchecked())
-    }
 }
 
 /// An ndarray that shows the memory of a CPU array and keeps it alive.

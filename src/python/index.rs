@@ -1,6 +1,8 @@
 //! `a[key]`: a view for integers, slices, `...` and `None`; a gather for boolean and integer arrays.
 //!
-//! The key is walked twice and no list is made of it: once to count the axes it consumes, once to feed the layout.
+//! A tuple is walked once, and only what follows `...` is counted ahead, since each look into a tuple is a call in the stable
+//! ABI. A key that is refused on this way is walked again, carefully: twice, once to see what it is and how many axes it
+//! consumes, once to feed the layout, so that errors are those of NumPy whatever stands behind the item that is wrong.
 
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::ffi;
@@ -25,23 +27,32 @@ enum Item {
 
 #[inline]
 fn classify(item: &Bound<'_, PyAny>) -> PyResult<Item> {
+    match classify_plain(item) {
+        Some(kind) => Ok(kind),
+        None => classify_other(item),
+    }
+}
+
+/// What an item is, if its type says so at once.
+#[inline]
+fn classify_plain(item: &Bound<'_, PyAny>) -> Option<Item> {
     let pointer = item.as_ptr();
     // SAFETY: type checks and identity comparisons of a live object.
     unsafe {
         if ffi::PyLong_CheckExact(pointer) != 0 {
-            return Ok(Item::Integer);
+            return Some(Item::Integer);
         }
         if ffi::Py_TYPE(pointer) == &raw mut ffi::PySlice_Type {
-            return Ok(Item::Slice);
+            return Some(Item::Slice);
         }
         if pointer == ffi::Py_None() {
-            return Ok(Item::NewAxis);
+            return Some(Item::NewAxis);
         }
         if pointer == ffi::Py_Ellipsis() {
-            return Ok(Item::Ellipsis);
+            return Some(Item::Ellipsis);
         }
     }
-    classify_other(item)
+    None
 }
 
 #[cold]
@@ -68,7 +79,10 @@ fn classify_other(item: &Bound<'_, PyAny>) -> PyResult<Item> {
 #[inline]
 pub(super) fn basic(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyAny>) -> PyResult<bool> {
     if let Ok(key) = key.cast_exact::<PyTuple>() {
-        return basic_tuple(layout, view, key);
+        return match quick_tuple(layout, view, key) {
+            true => Ok(true),
+            false => careful_tuple(layout, view, key),
+        };
     }
     let item = classify(key)?;
     let (consumed, ellipsis) = match item {
@@ -83,7 +97,51 @@ pub(super) fn basic(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyAny>) 
     Ok(true)
 }
 
-fn basic_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -> PyResult<bool> {
+/// Whether the key could be walked once: all its items are plain, and none was refused. If not, nothing is raised.
+#[inline]
+fn quick_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -> bool {
+    let count = key.len();
+    // At most as many integers and slices as axes is all that `Indexer` asks to know before the end.
+    let mut indexer = Indexer::new(layout, view, 0, true);
+    let (mut axis, mut seen_ellipsis) = (0, false);
+    for place in 0..count {
+        let Some((item, kind)) = plain_item(key, place) else { return false };
+        if kind == Item::Ellipsis {
+            let Some(behind) = (!seen_ellipsis).then(|| consumed_behind(key, place + 1, count)).flatten() else {
+                return false;
+            };
+            seen_ellipsis = true;
+            let kept = layout.ndim().saturating_sub(axis + behind);
+            indexer.ellipsis_of(kept);
+            axis += kept;
+            continue;
+        }
+        if let Err(error) = feed(&mut indexer, layout, &mut axis, kind, &item) {
+            drop(error);
+            return false;
+        }
+    }
+    indexer.finish().is_ok()
+}
+
+/// How many integers and slices stand in a key from a place on; `None` if there is anything that is not plain.
+fn consumed_behind(key: &Bound<'_, PyTuple>, from: usize, count: usize) -> Option<usize> {
+    let mut consumed = 0;
+    for place in from..count {
+        let (_, kind) = plain_item(key, place)?;
+        consumed += usize::from(matches!(kind, Item::Integer | Item::Slice));
+    }
+    Some(consumed)
+}
+
+/// An item and what it is, if that can be seen without asking it.
+#[inline]
+fn plain_item<'a, 'py>(key: &'a Bound<'py, PyTuple>, place: usize) -> Option<(Borrowed<'a, 'py, PyAny>, Item)> {
+    let item = key.get_borrowed_item(place).ok()?;
+    classify_plain(&item).map(|kind| (item, kind))
+}
+
+fn careful_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -> PyResult<bool> {
     let (mut consumed, mut ellipses) = (0, 0);
     // What was seen of each item, so that the second walk need not look again.
     let mut items: SmallVec<[(Borrowed<'_, '_, PyAny>, Item); 8]> = SmallVec::new();

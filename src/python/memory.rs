@@ -5,7 +5,8 @@ use pyo3::types::PyDict;
 
 use super::gil::WithoutGil;
 use super::{device, number};
-use crate::memory::{pinned, pool};
+use crate::copy::ring;
+use crate::memory::{pending, pinned, pool, recycled};
 
 /// What PyGPU holds on a device.
 ///
@@ -19,13 +20,15 @@ use crate::memory::{pinned, pool};
 /// dict
 ///     `bytes`, in live blocks; `peak`, the most there ever were; `count` of live blocks; and of the pool from which they
 ///     come `pool_reserved`, the bytes that it holds of the device, `pool_used`, those in use, and the most there ever were
-///     of both, `pool_reserved_peak` and `pool_used_peak`. All are 0 on the CPU, whose memory is the process's own.
+///     of both, `pool_reserved_peak` and `pool_used_peak`. All these are 0 on the CPU, whose memory is the process's own.
+///     `pinned_bytes` are the pinned memory through which copies pass (:func:`set_pinned_limit`), and `host_cache_bytes`,
+///     for the whole process, what is kept of results that nobody holds any more (:func:`set_host_cache_limit`).
 ///
 /// Examples
 /// --------
 /// >>> import PyGPU
-/// >>> sorted(PyGPU.memory_statistics())[:3]
-/// ['bytes', 'count', 'peak']
+/// >>> sorted(PyGPU.memory_statistics())[:2]
+/// ['bytes', 'count']
 #[pyfunction]
 #[pyo3(signature = (device=None))]
 fn memory_statistics<'py>(py: Python<'py>, device: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyDict>> {
@@ -39,6 +42,8 @@ fn memory_statistics<'py>(py: Python<'py>, device: Option<&Bound<'py, PyAny>>) -
     dict.set_item("pool_reserved_peak", figures.pool.reserved_peak)?;
     dict.set_item("pool_used", figures.pool.used)?;
     dict.set_item("pool_used_peak", figures.pool.used_peak)?;
+    dict.set_item("pinned_bytes", ring::figures(device).bytes)?;
+    dict.set_item("host_cache_bytes", recycled::kept())?;
     Ok(dict)
 }
 
@@ -113,8 +118,9 @@ fn memory_release_threshold(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -
 ///
 /// Notes
 /// -----
-/// Memory that was freed behind work which still runs is not free yet: synchronize first. Pinned host memory that is kept
-/// for the next use goes back too, for which the driver waits for the device.
+/// Memory that was freed behind work which still runs is not free yet: synchronize first. All pinned host memory that is kept
+/// for the next use goes back too, for which the driver waits for the device, and so does the memory of results that nobody
+/// holds any more (:func:`set_host_cache_limit`).
 ///
 /// Examples
 /// --------
@@ -126,7 +132,116 @@ fn memory_release_threshold(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -
 fn trim_memory(py: Python<'_>, keep: Option<&Bound<'_, PyAny>>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     let keep = keep.map_or(Ok(0), |keep| number::size(keep, "keep"))?;
     let device = device::from_argument(py, device)?;
-    Ok(py.without_gil(|| pool::trim(device, keep).and_then(|()| pinned::trim(device)))?)
+    let trim = || {
+        pending::sweep(device);
+        pool::trim(device, keep)?;
+        pinned::trim(device)?;
+        ring::trim(device, 0)?;
+        recycled::trim(0);
+        Ok::<_, crate::error::Error>(())
+    };
+    Ok(py.without_gil(trim)?)
+}
+
+/// Sets how much pinned memory copies between ordinary host memory and a device pass through.
+///
+/// Parameters
+/// ----------
+/// nbytes : int
+///     Most bytes for each device; the environment variable `PYGPU_PINNED_LIMIT` or 256 MiB at first. Less
+///     than 2 MiB leaves all copies to the driver's own, slower staging.
+/// device : int, str or Device, optional
+///     Where what is too much now is given back; the current device by default.
+///
+/// Raises
+/// ------
+/// ValueError
+///     For a negative number.
+///
+/// Notes
+/// -----
+/// Memory is pinned when a copy needs it: 4 MiB for each processor core, and more for asynchronous copies to a busy stream. Where
+/// the system refuses to pin, the driver's staging is used, and `show_config()` says so; this call makes PyGPU try again.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> before = PyGPU.pinned_limit()
+/// >>> PyGPU.set_pinned_limit(2**26)
+/// >>> PyGPU.pinned_limit()
+/// 67108864
+/// >>> PyGPU.set_pinned_limit(before)
+#[pyfunction]
+#[pyo3(signature = (nbytes, device=None))]
+fn set_pinned_limit(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    let py = nbytes.py();
+    let bytes = number::size(nbytes, "nbytes")?;
+    let device = device::from_argument(py, device)?;
+    Ok(py.without_gil(|| ring::set_limit(device, bytes))?)
+}
+
+/// How much pinned memory copies between ordinary host memory and a device may pass through.
+///
+/// Returns
+/// -------
+/// int
+///     Bytes, for each device.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.pinned_limit() >= 0
+/// True
+#[pyfunction]
+fn pinned_limit() -> PyResult<usize> {
+    Ok(ring::limit()?)
+}
+
+/// Sets how much memory of large results PyGPU keeps when nobody holds them any more.
+///
+/// The next `get()` of about that size has its memory from there, and is then not slowed down by the system's clearing of new
+/// pages. The system may take the pages meanwhile if it runs short of memory.
+///
+/// Parameters
+/// ----------
+/// nbytes : int
+///     Bytes; a sixteenth of the machine's memory at first. 0 keeps nothing.
+///
+/// Raises
+/// ------
+/// ValueError
+///     For a negative number.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> before = PyGPU.host_cache_limit()
+/// >>> PyGPU.set_host_cache_limit(2**30)
+/// >>> PyGPU.host_cache_limit()
+/// 1073741824
+/// >>> PyGPU.set_host_cache_limit(before)
+#[pyfunction]
+fn set_host_cache_limit(nbytes: &Bound<'_, PyAny>) -> PyResult<()> {
+    let bytes = number::size(nbytes, "nbytes")?;
+    nbytes.py().without_gil(|| recycled::set_limit(bytes));
+    Ok(())
+}
+
+/// How much memory of large results PyGPU keeps when nobody holds them any more.
+///
+/// Returns
+/// -------
+/// int
+///     Bytes.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.host_cache_limit() > 0
+/// True
+#[pyfunction]
+fn host_cache_limit() -> usize {
+    recycled::limit()
 }
 
 /// Puts the functions into the module.
@@ -134,5 +249,9 @@ pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(memory_statistics, module)?)?;
     module.add_function(wrap_pyfunction!(set_memory_release_threshold, module)?)?;
     module.add_function(wrap_pyfunction!(memory_release_threshold, module)?)?;
+    module.add_function(wrap_pyfunction!(set_pinned_limit, module)?)?;
+    module.add_function(wrap_pyfunction!(pinned_limit, module)?)?;
+    module.add_function(wrap_pyfunction!(set_host_cache_limit, module)?)?;
+    module.add_function(wrap_pyfunction!(host_cache_limit, module)?)?;
     module.add_function(wrap_pyfunction!(trim_memory, module)?)
 }

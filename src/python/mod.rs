@@ -37,6 +37,7 @@ mod protocols;
 mod pybindgpu;
 mod raw;
 mod raw_copy;
+mod result;
 mod shape;
 mod stream;
 mod transfer;

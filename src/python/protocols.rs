@@ -11,8 +11,8 @@ use super::gil::WithoutGil;
 use super::{attributes, shape, transfer};
 use crate::layout::{Dims, Indexer, Layout};
 
-/// The single value of an array, as a NumPy scalar's Python equal.
-fn single<'py>(slf: &Bound<'py, GpuArray>, purpose: &str) -> PyResult<Bound<'py, PyAny>> {
+/// The values of an array that has one, fetched once.
+fn single_element<'py>(slf: &Bound<'py, GpuArray>, purpose: &str) -> PyResult<Bound<'py, PyUntypedArray>> {
     let array = slf.get().array();
     if array.layout().size() != 1 {
         return Err(PyTypeError::new_err(format!(
@@ -20,13 +20,18 @@ fn single<'py>(slf: &Bound<'py, GpuArray>, purpose: &str) -> PyResult<Bound<'py,
             array.layout().shape().collect::<Vec<_>>()
         )));
     }
-    transfer::to_ndarray(slf.py(), array)?.call_method0(intern!(slf.py(), "item"))
+    transfer::to_ndarray(slf.py(), array)
 }
 
-fn convert<'py>(slf: &Bound<'py, GpuArray>, purpose: &str, method: &str) -> PyResult<Bound<'py, PyAny>> {
-    single(slf, purpose)?; // for the error's sake: NumPy's own speaks of "length-1 arrays"
-    let values = transfer::to_ndarray(slf.py(), slf.get().array())?;
-    let scalar = values.call_method1(intern!(slf.py(), "reshape"), (PyTuple::empty(slf.py()),))?;
+/// The single value of an array, as a NumPy scalar's Python equal.
+fn single<'py>(slf: &Bound<'py, GpuArray>, purpose: &str) -> PyResult<Bound<'py, PyAny>> {
+    single_element(slf, purpose)?.call_method0(intern!(slf.py(), "item"))
+}
+
+/// What NumPy's conversion of the single value says.
+fn convert<'py>(slf: &Bound<'py, GpuArray>, method: &str) -> PyResult<Bound<'py, PyAny>> {
+    let element = single_element(slf, "converted to Python scalars")?;
+    let scalar = element.call_method1(intern!(slf.py(), "reshape"), (PyTuple::empty(slf.py()),))?;
     scalar.call_method0(method)
 }
 
@@ -50,15 +55,15 @@ impl GpuArray {
     }
 
     fn __int__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        convert(slf, "converted to Python scalars", "__int__")
+        convert(slf, "__int__")
     }
 
     fn __float__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        convert(slf, "converted to Python scalars", "__float__")
+        convert(slf, "__float__")
     }
 
     fn __complex__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        convert(slf, "converted to Python scalars", "__complex__")
+        convert(slf, "__complex__")
     }
 
     fn __index__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {

@@ -224,7 +224,12 @@ fn unregister_range(address: Address) -> Result<()> {
         return Err(refusal("cudaHostUnregister", NOT_REGISTERED, detail));
     };
     // SAFETY: registered above, and who unregisters has no copy in flight.
-    unsafe { device.backend().unregister_host(device.index(), address) }
+    let outcome = unsafe { device.backend().unregister_host(device.index(), address) };
+    if outcome.is_err() {
+        // Still pinned, so that the caller may try again.
+        lock(&REGISTERED).insert(address, device);
+    }
+    outcome
 }
 
 /// Pins host memory that exists, so that the device's copy engines reach it. On the CPU nothing needs to be done.

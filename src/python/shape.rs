@@ -93,13 +93,55 @@ fn bad_integer(object: &Bound<'_, PyAny>, what: &str, error: &PyErr) -> PyErr {
     PyTypeError::new_err(format!("{what} holds integers, and {object:?} is a {kind}"))
 }
 
-/// `*shape` as methods take it: integers, or one sequence.
-#[inline]
-pub(super) fn read_arguments(lengths: &mut Dims, arguments: &Bound<'_, PyTuple>) -> PyResult<()> {
-    match arguments.len() {
-        1 => read(lengths, &arguments.get_item(0)?),
-        _ => read(lengths, arguments),
+/// One of the first arguments of a method that takes integers, or one sequence of them.
+///
+/// Such a method lists four of these before its `*more`: pyo3 hands them over as they lie on the interpreter's stack,
+/// where a bare `*shape` is first packed into a tuple, which costs a third of a reshape.
+#[derive(Clone, Copy)]
+pub(super) struct Argument<'a, 'py>(Option<Borrowed<'a, 'py, PyAny>>);
+
+/// An argument that was not given, which is not the same as `None`.
+pub(super) const ABSENT: Argument<'static, 'static> = Argument(None);
+
+impl Argument<'_, '_> {
+    pub(super) fn is_absent(self) -> bool {
+        self.0.is_none()
     }
+
+    /// Whether `None` was given.
+    pub(super) fn is_none(self) -> bool {
+        self.0.is_some_and(|object| object.is_none())
+    }
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Argument<'a, 'py> {
+    type Error = std::convert::Infallible;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> Result<Self, Self::Error> {
+        Ok(Self(Some(object)))
+    }
+}
+
+/// `*shape` as methods take it: integers, or one sequence. False if nothing was given.
+#[inline]
+pub(super) fn read_arguments(
+    lengths: &mut Dims,
+    first: [Argument<'_, '_>; 4],
+    more: &Bound<'_, PyTuple>,
+) -> PyResult<bool> {
+    let [Argument(Some(only)), second, ..] = first else { return Ok(false) };
+    if second.is_absent() {
+        read(lengths, &only)?;
+        return Ok(true);
+    }
+    for Argument(object) in first {
+        let Some(object) = object else { return Ok(true) };
+        lengths.push(integer(&object, "a shape")?);
+    }
+    for object in more.iter_borrowed() {
+        lengths.push(integer(&object, "a shape")?);
+    }
+    Ok(true)
 }
 
 /// How elements follow each other: what `order=` may say.

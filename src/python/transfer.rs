@@ -9,7 +9,7 @@ use super::gil::WithoutGil;
 use super::shape::OrderArgument;
 use super::{dtype, host, stream as stream_argument};
 use crate::array::Array;
-use crate::copy::{self, HostSide};
+use crate::copy::{self, HostSide, ring};
 use crate::error::Result;
 use crate::layout::Order;
 use crate::memory::pending;
@@ -24,8 +24,7 @@ pub(super) fn upload(py: Python<'_>, target: &Array, source: &Bound<'_, PyUntype
     py.without_gil(|| {
         let stream = stream::current(target.device());
         // SAFETY: the ndarray is borrowed by the caller, and the stream is waited for.
-        unsafe { copy::to_device(target, &side, &stream)? };
-        finish(&stream)
+        unsafe { copy::to_device_and_wait(target, &side, &stream) }
     })?;
     Ok(())
 }
@@ -39,14 +38,9 @@ pub(super) fn download(py: Python<'_>, target: &Bound<'_, PyUntypedArray>, sourc
     py.without_gil(|| {
         let stream = stream::current(source.device());
         // SAFETY: the ndarray is borrowed by the caller, and the stream is waited for.
-        unsafe { copy::to_host(&side, source, &stream)? };
-        finish(&stream)
+        unsafe { copy::to_host_and_wait(&side, source, &stream) }
     })?;
     Ok(())
-}
-
-fn finish(stream: &Stream) -> Result<()> {
-    if stream.device().is_cpu() { Ok(()) } else { stream.synchronize() }
 }
 
 /// A new ndarray with the array's values, its axes in the same order in memory.
@@ -103,6 +97,18 @@ fn target_of_get<'py>(
         }
     }
     host::empty_like(py, source.layout(), source.dtype())
+}
+
+/// What an asynchronous `get` fills: pinned memory, as far as the limit goes and the system gives it, since a copy into any other
+/// waits for its end.
+fn target_of_get_async<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let source = slf.get().array();
+    if source.layout().nbytes() as u64 <= ring::limit()? as u64
+        && let Ok(pinned) = super::pinned::empty_like_array(slf.py(), source)
+    {
+        return Ok(pinned);
+    }
+    target_of_get(slf, None)
 }
 
 /// Whether an ndarray is what a fresh `get` would return.
@@ -190,26 +196,43 @@ pub(super) fn set_on(
     target.check_writable("set")?;
     let source = source_of_set(target, ary)?;
     let side = side_as(&source, target, "set")?;
-    let keeper = keeper(stream, source.as_any(), wait);
+    let mut keeper = Some(source.as_any().clone().unbind());
     py.without_gil(|| {
-        // SAFETY: the ndarray is held by `source` if the stream is waited for, else by `keeper` until it has passed.
-        unsafe { copy::to_device(target, &side, stream)? };
-        leave(stream, keeper)
+        // SAFETY: the ndarray is held by `source`, and by `keeper` until the stream has passed if that uses it longer.
+        unsafe { upload_on(target, &side, stream, &mut keeper, wait) }
     })?;
     Ok(())
 }
 
-/// A reference to an ndarray that asynchronous work uses; none where the call waits for it.
-fn keeper(stream: &Stream, array: &Bound<'_, PyAny>, wait: bool) -> Option<Py<PyAny>> {
-    (!wait && !stream.device().is_cpu()).then(|| array.clone().unbind())
+/// Puts an upload on a stream, and waits for it or lets the stream keep the ndarray as long as it needs it.
+///
+/// # Safety
+/// `keeper` keeps the host memory alive.
+pub(super) unsafe fn upload_on(
+    target: &Array,
+    side: &HostSide,
+    stream: &Stream,
+    keeper: &mut Option<Py<PyAny>>,
+    wait: bool,
+) -> Result<()> {
+    // SAFETY: promised by the caller.
+    unsafe {
+        if wait {
+            return copy::to_device_and_wait(target, side, stream);
+        }
+        copy::to_device(target, side, stream)?;
+    }
+    keep_pinned(stream, side, keeper)
 }
 
-/// Waits for the stream, or lets it keep what its work uses.
-fn leave(stream: &Stream, keeper: Option<Py<PyAny>>) -> Result<()> {
-    match keeper {
-        Some(keeper) => pending::keep_until_passed(stream, Box::new(keeper)),
-        None => finish(stream),
+/// Lets the stream keep an ndarray if it is pinned: pageable memory was read, or filled, when the copy returned.
+fn keep_pinned(stream: &Stream, side: &HostSide, keeper: &mut Option<Py<PyAny>>) -> Result<()> {
+    if copy::is_pinned(stream.device(), side)?
+        && let Some(keeper) = keeper.take()
+    {
+        pending::keep_until_passed(stream, Box::new(keeper))?;
     }
+    Ok(())
 }
 
 pub(super) fn get_on<'py>(
@@ -220,13 +243,21 @@ pub(super) fn get_on<'py>(
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
     let py = slf.py();
     let source = slf.get().array();
-    let target = target_of_get(slf, ary)?;
+    let target = match ary {
+        None if !wait && !source.device().is_cpu() => target_of_get_async(slf)?,
+        ary => target_of_get(slf, ary)?,
+    };
     let side = side_as(&target, source, "get")?;
-    let keeper = keeper(stream, target.as_any(), wait);
+    let mut keeper = Some(target.as_any().clone().unbind());
     py.without_gil(|| {
         // SAFETY: as in `set_on`; the ndarray's elements do not overlap.
-        unsafe { copy::to_host(&side, source, stream)? };
-        leave(stream, keeper)
+        unsafe {
+            if wait {
+                return copy::to_host_and_wait(&side, source, stream);
+            }
+            copy::to_host(&side, source, stream)?;
+        }
+        keep_pinned(stream, &side, &mut keeper)
     })?;
     if ary.is_none() {
         *slf.get().host() = Some(target.clone().into_any().unbind());
@@ -301,7 +332,13 @@ impl GpuArray {
     /// stream : Stream, optional
     ///     The order in which to copy; the thread's current stream by default.
     /// ary : numpy.ndarray, optional
-    ///     Filled and returned; asynchronous only if it is pinned.
+    ///     Filled and returned; asynchronous only if it is pinned, else this waits.
+    ///
+    /// Returns
+    /// -------
+    /// numpy.ndarray
+    ///     Over pinned memory, unless `ary` was given, the array is larger than :func:`pinned_limit`, or the system pins no
+    ///     more memory; then this waits too.
     ///
     /// Examples
     /// --------

@@ -10,12 +10,10 @@ use super::creation::{new_dense, target_device};
 use super::gil::WithoutGil;
 use super::{dtype, foreign, host, stream as stream_argument, transfer};
 use crate::array::Array;
-use crate::copy;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::layout::{Dims, Order};
-use crate::memory::pending;
 use crate::stream::Stream;
 
 /// A new array with the values of an ndarray of that dtype, its axes in the same order in memory.
@@ -34,21 +32,20 @@ pub(super) fn upload_new(
     Ok(array)
 }
 
-fn upload_new_async(
+/// As `upload_new`, in the order of a stream, which is waited for or not.
+fn upload_new_on(
     py: Python<'_>,
     source: Bound<'_, PyUntypedArray>,
     dtype: DType,
     stream: &Stream,
+    wait: bool,
 ) -> PyResult<Array> {
     let side = host::side(&source, dtype.itemsize())?;
-    let keeper = source.into_any().unbind();
+    let mut keeper = Some(source.into_any().unbind());
     let array: Result<Array> = py.without_gil(|| {
         let array = Array::on_new_memory(side.layout.dense_like(), dtype, stream.clone())?;
-        // SAFETY: the ndarray is held by `keeper` until the stream has passed.
-        unsafe { copy::to_device(&array, &side, stream)? };
-        if !stream.device().is_cpu() {
-            pending::keep_until_passed(stream, Box::new(keeper))?;
-        }
+        // SAFETY: the ndarray is held by `keeper`, until the stream has passed if that uses it longer.
+        unsafe { transfer::upload_on(&array, &side, stream, &mut keeper, wait)? };
         Ok(array)
     });
     Ok(array?)
@@ -108,7 +105,7 @@ pub(super) fn arange<'py>(
     let values = host::numpy(py)?.getattr("arange")?.call(positional, Some(&keywords))?;
     let values = values.cast_into::<PyUntypedArray>()?;
     let dtype = dtype::from_numpy(values.dtype().as_any())?;
-    new_exact(py, GpuArray::from_array(upload_new_async(py, values, dtype, &stream)?))
+    new_exact(py, GpuArray::from_array(upload_new_on(py, values, dtype, &stream, false)?))
 }
 
 /// An array with the values of host data, on the device.
@@ -153,11 +150,7 @@ pub(super) fn to_gpu<'py>(
 ) -> PyResult<Bound<'py, GpuArray>> {
     let device = target_device(py, device.filter(|device| !device.is_none()))?;
     let stream = stream_argument::from_argument(py, stream, device)?;
-    let made = to_gpu_on(py, ary, allocator, &stream)?;
-    if !device.is_cpu() {
-        py.without_gil(|| stream.synchronize())?;
-    }
-    Ok(made)
+    to_gpu_on(py, ary, allocator, &stream, true)
 }
 
 /// `to_gpu` that does not wait: the values are there once `stream` has passed.
@@ -197,7 +190,7 @@ pub(super) fn to_gpu_async<'py>(
 ) -> PyResult<Bound<'py, GpuArray>> {
     let device = target_device(py, device.filter(|device| !device.is_none()))?;
     let stream = stream_argument::from_argument(py, stream, device)?;
-    to_gpu_on(py, ary, allocator, &stream)
+    to_gpu_on(py, ary, allocator, &stream, false)
 }
 
 fn to_gpu_on<'py>(
@@ -205,6 +198,7 @@ fn to_gpu_on<'py>(
     ary: &Bound<'py, PyAny>,
     allocator: Option<&Bound<'py, PyAny>>,
     stream: &Stream,
+    wait: bool,
 ) -> PyResult<Bound<'py, GpuArray>> {
     if let Ok(own) = ary.cast::<GpuArray>() {
         let copied = transfer::device_copy_like(py, own.get().array())?;
@@ -215,12 +209,15 @@ fn to_gpu_on<'py>(
                 stream.device()
             )));
         }
+        if wait && !stream.device().is_cpu() {
+            py.without_gil(|| stream.synchronize())?;
+        }
         return new_like(own, GpuArray::from_array(copied));
     }
     let source = host::as_ndarray(ary, None)?;
     let dtype = dtype::from_numpy(source.dtype().as_any())?;
     let Some(allocator) = allocator.filter(|allocator| !allocator.is_none()) else {
-        return new_exact(py, GpuArray::from_array(upload_new_async(py, source, dtype, stream)?));
+        return new_exact(py, GpuArray::from_array(upload_new_on(py, source, dtype, stream, wait)?));
     };
     let shape: Dims = source.shape().iter().map(|&len| len as i64).collect();
     let made = foreign::from_callable(py, allocator, &shape, dtype, Order::C)?;

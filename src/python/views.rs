@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use super::array::{GpuArray, new_like, new_view, new_view_of, new_view_with};
-use super::shape::{self, OrderArgument};
+use super::shape::{self, ABSENT, Argument, OrderArgument};
 use super::{dtype, transfer};
 use crate::layout::{Dims, Layout, Order};
 
@@ -101,18 +101,25 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.arange(6).reshape(2, -1).tolist()
     /// [[0, 1, 2], [3, 4, 5]]
-    #[pyo3(signature = (*shape, order=None))]
-    fn reshape<'py>(
+    #[pyo3(
+        signature = (a=ABSENT, b=ABSENT, c=ABSENT, d=ABSENT, /, *more, order=None),
+        text_signature = "($self, /, *shape, order=None)"
+    )]
+    #[allow(clippy::many_single_char_names)]
+    fn reshape<'a, 'py>(
         slf: &Bound<'py, Self>,
-        shape: &Bound<'py, PyTuple>,
+        a: Argument<'a, 'py>,
+        b: Argument<'a, 'py>,
+        c: Argument<'a, 'py>,
+        d: Argument<'a, 'py>,
+        more: &Bound<'py, PyTuple>,
         order: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, Self>> {
         let order = reading_order(slf.get().array().layout(), order)?;
-        if shape.is_empty() {
+        let mut lengths = Dims::new();
+        if !shape::read_arguments(&mut lengths, [a, b, c, d], more)? {
             return Err(PyTypeError::new_err("reshape() takes a shape"));
         }
-        let mut lengths = Dims::new();
-        shape::read_arguments(&mut lengths, shape)?;
         reshaped(slf, &lengths, order)
     }
 
@@ -181,20 +188,22 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.empty((2, 3, 4)).transpose(1, 0, 2).shape
     /// (3, 2, 4)
-    #[pyo3(signature = (*axes))]
-    fn transpose<'py>(slf: &Bound<'py, Self>, axes: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, Self>> {
-        let array = slf.get().array();
-        let default = axes.is_empty() || (axes.len() == 1 && axes.get_item(0)?.is_none());
-        let axes = if default {
-            None
-        } else {
-            Some({
-                let mut list = Dims::new();
-                shape::read_arguments(&mut list, axes)?;
-                list
-            })
-        };
-        new_view(slf, &array.layout().transpose(axes.as_deref())?)
+    #[pyo3(
+        signature = (a=ABSENT, b=ABSENT, c=ABSENT, d=ABSENT, /, *more),
+        text_signature = "($self, /, *axes)"
+    )]
+    fn transpose<'a, 'py>(
+        slf: &Bound<'py, Self>,
+        a: Argument<'a, 'py>,
+        b: Argument<'a, 'py>,
+        c: Argument<'a, 'py>,
+        d: Argument<'a, 'py>,
+        more: &Bound<'py, PyTuple>,
+    ) -> PyResult<Bound<'py, Self>> {
+        let layout = slf.get().array().layout();
+        let mut axes = Dims::new();
+        let given = !(a.is_none() && b.is_absent()) && shape::read_arguments(&mut axes, [a, b, c, d], more)?;
+        new_view(slf, &layout.transpose(given.then_some(&axes))?)
     }
 
     /// With two axes swapped; a view.

@@ -111,7 +111,7 @@ def same(actual: Any, expected: Any) -> None:
 
 
 @contextlib.contextmanager
-def no_wait(limit: float = SECONDS / 2) -> Iterator[None]:
+def no_wait(limit: float = SECONDS * 3 / 4) -> Iterator[None]:
     """Hold that the block does not wait for a stream that is busy for SECONDS."""
     start = time.perf_counter()
     yield

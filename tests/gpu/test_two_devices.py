@@ -174,9 +174,12 @@ def test_cupy_takes_from_the_device_that_is_not_current() -> None:
     support.require_peers()
     cupy = pytest.importorskip("cupy")
     array = PyGPU.to_gpu(values(), device=1)
-    for shared in (cupy.asarray(array), cupy.from_dlpack(array)):
-        assert shared.device.id == 1
-        assert shared.data.ptr == array.ptr
+    shared = cupy.from_dlpack(array)
+    assert shared.device.id == 1
+    assert shared.data.ptr == array.ptr
+    copied = cupy.asarray(array)  # CuPy's own rule: to the device that is current
+    assert copied.device.id == 0
+    same(cupy.asnumpy(copied), values())
     with cupy.cuda.Device(1):
         theirs = cupy.asarray(values())
     taken = PyGPU.asarray(theirs)

@@ -171,10 +171,11 @@ mod child {
     }
 
     fn pools_and_blocks(cuda: &dyn Backend) {
-        assert_eq!(cuda.create_pool(1).unwrap(), None);
-        let pool = cuda.create_pool(0).unwrap().unwrap();
-        cuda.set_pool_release_threshold(pool, 12345).unwrap();
+        assert_eq!(cuda.create_pool(1, 0).unwrap(), None);
+        let pool = cuda.create_pool(0, 12345).unwrap().unwrap();
         cuda.trim_pool(pool, 12345).unwrap();
+        cuda.set_pool_release_threshold(pool, 54321).unwrap();
+        cuda.trim_pool(pool, 54321).unwrap();
         let held = PoolStatistics { reserved: 50, reserved_peak: 60, used: 70, used_peak: 80 };
         assert_eq!(cuda.pool_statistics(pool).unwrap(), held);
         assert_eq!(code(cuda.pool_statistics(PoolHandle(4096))), 1);

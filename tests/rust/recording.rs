@@ -1,8 +1,8 @@
 //! A backend that writes down what it is told, over host memory: ordering and lifetime are tested on it without a device.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use pygpu::backend::*;
 use pygpu::error::{Error, OutOfMemory, Result};
@@ -25,6 +25,16 @@ pub enum Call {
     Fill { count: usize, height: usize },
 }
 
+/// What waits on a stream of a busy device.
+enum Work {
+    Copy { target: usize, source: usize, bytes: usize },
+    Event(usize),
+}
+
+fn is_event(work: &Work, event: usize) -> bool {
+    matches!(work, Work::Event(other) if *other == event)
+}
+
 /// The backend. `refuse_allocations` many allocations fail before one succeeds.
 #[derive(Default)]
 pub struct Recording {
@@ -32,7 +42,18 @@ pub struct Recording {
     pub refuse_allocations: AtomicUsize,
     pub refuse_free: AtomicUsize,
     pub device_events: bool,
+    /// The device is busy: copies from and to pinned memory run when somebody waits for them.
+    pub lazy: AtomicBool,
+    /// Which copy from now on fails; 0 for none.
+    pub failing_copy: AtomicUsize,
+    /// Pinned memory is refused.
+    pub refuse_host: AtomicBool,
+    /// Bytes of pinned memory, and the most there ever were.
+    pub pinned: AtomicUsize,
+    pub pinned_peak: AtomicUsize,
+    queue: Mutex<VecDeque<(usize, Work)>>,
     blocks: Mutex<HashMap<usize, Box<[u8]>>>,
+    host_blocks: Mutex<HashMap<usize, Box<[u8]>>>,
     next: AtomicUsize,
 }
 
@@ -51,9 +72,53 @@ impl Recording {
         self.calls.lock().unwrap().push(call);
     }
 
+    /// Runs what is on the stream, up to an event if one is given.
+    fn run(&self, stream: usize, event: Option<usize>) {
+        let mut queue = self.queue.lock().unwrap();
+        if event.is_some_and(|event| !queue.iter().any(|(_, work)| is_event(work, event))) {
+            return;
+        }
+        let mut left = VecDeque::new();
+        let mut is_over = false;
+        while let Some((owner, work)) = queue.pop_front() {
+            match work {
+                work if owner != stream || is_over => left.push_back((owner, work)),
+                Work::Copy { target, source, bytes } => unsafe {
+                    std::ptr::copy(source as *const u8, target as *mut u8, bytes)
+                },
+                Work::Event(passed) => is_over = event == Some(passed),
+            }
+        }
+        *queue = left;
+    }
+
+    /// The stream on which an event was not reached yet.
+    fn stream_of(&self, event: usize) -> Option<usize> {
+        self.queue.lock().unwrap().iter().find(|(_, work)| is_event(work, event)).map(|(stream, _)| *stream)
+    }
+
+    fn copy_now_or_later(&self, target: usize, source: usize, bytes: usize, stream: usize) {
+        let is_pinned = |address| holds(&self.host_blocks, address);
+        if self.lazy.load(Ordering::Relaxed) && (is_pinned(target) || is_pinned(source)) {
+            self.queue.lock().unwrap().push_back((stream, Work::Copy { target, source, bytes }));
+        } else {
+            self.run(stream, None);
+            unsafe { std::ptr::copy(source as *const u8, target as *mut u8, bytes) };
+        }
+    }
+
+    fn check_failure(&self) -> Result<()> {
+        let left = self.failing_copy.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        if left == Ok(1) { Err(Error::value("the copy was refused")) } else { Ok(()) }
+    }
+
     fn handle(&self) -> usize {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
+}
+
+fn holds(blocks: &Mutex<HashMap<usize, Box<[u8]>>>, address: usize) -> bool {
+    blocks.lock().unwrap().iter().any(|(start, block)| (*start..*start + block.len()).contains(&address))
 }
 
 fn countdown(counter: &AtomicUsize) -> bool {
@@ -96,6 +161,8 @@ impl Backend for Recording {
         Ok(())
     }
     unsafe fn reset_device(&self, _device: i32) -> Result<()> {
+        self.host_blocks.lock().unwrap().clear();
+        self.pinned.store(0, Ordering::Relaxed);
         Ok(())
     }
     fn can_access_peer(&self, _device: i32, _peer: i32) -> Result<bool> {
@@ -104,7 +171,7 @@ impl Backend for Recording {
     fn enable_peer_access(&self, _device: i32, _peer: i32) -> Result<()> {
         Ok(())
     }
-    fn create_pool(&self, _device: i32) -> Result<Option<PoolHandle>> {
+    fn create_pool(&self, _device: i32, _threshold: u64) -> Result<Option<PoolHandle>> {
         Ok(Some(PoolHandle(1)))
     }
     fn set_pool_release_threshold(&self, _pool: PoolHandle, _bytes: u64) -> Result<()> {
@@ -126,6 +193,9 @@ impl Backend for Recording {
     ) -> Result<Address> {
         if countdown(&self.refuse_allocations) {
             return Err(Error::OutOfMemory(Box::new(OutOfMemory {
+                operation: "allocate_from_pool",
+                name: "OUT_OF_MEMORY".to_owned(),
+                text: "out of memory".to_owned(),
                 requested: bytes,
                 device: format!("cuda:{device}"),
                 free: Some(10),
@@ -154,11 +224,21 @@ impl Backend for Recording {
         self.blocks.lock().unwrap().remove(&address);
         Ok(())
     }
-    fn allocate_host(&self, device: i32, bytes: usize, _flags: HostFlags) -> Result<Address> {
-        self.allocate(device, bytes)
+    fn allocate_host(&self, _device: i32, bytes: usize, _flags: HostFlags) -> Result<Address> {
+        if self.refuse_host.load(Ordering::Relaxed) {
+            return Err(Error::value("no memory may be pinned"));
+        }
+        let now = self.pinned.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        self.pinned_peak.fetch_max(now, Ordering::Relaxed);
+        let block = vec![0xBB; bytes].into_boxed_slice();
+        let address = block.as_ptr() as usize;
+        self.host_blocks.lock().unwrap().insert(address, block);
+        Ok(address)
     }
-    unsafe fn free_host(&self, device: i32, address: Address, bytes: usize) -> Result<()> {
-        unsafe { self.free(device, address, bytes) }
+    unsafe fn free_host(&self, _device: i32, address: Address, bytes: usize) -> Result<()> {
+        self.pinned.fetch_sub(bytes, Ordering::Relaxed);
+        self.host_blocks.lock().unwrap().remove(&address);
+        Ok(())
     }
     unsafe fn register_host(&self, _d: i32, _address: Address, _bytes: usize, _flags: HostFlags) -> Result<()> {
         Ok(())
@@ -166,8 +246,12 @@ impl Backend for Recording {
     unsafe fn unregister_host(&self, _device: i32, _address: Address) -> Result<()> {
         Ok(())
     }
-    fn pointer_kind(&self, _address: Address) -> Result<PointerKind> {
-        Ok(PointerKind::Device(0))
+    fn pointer_kind(&self, address: Address) -> Result<PointerKind> {
+        Ok(match (holds(&self.blocks, address), holds(&self.host_blocks, address)) {
+            (true, _) => PointerKind::Device(0),
+            (_, true) => PointerKind::Host,
+            _ => PointerKind::Unregistered,
+        })
     }
     unsafe fn copy(
         &self,
@@ -176,10 +260,11 @@ impl Backend for Recording {
         target: Address,
         source: Address,
         bytes: usize,
-        _stream: StreamHandle,
+        stream: StreamHandle,
     ) -> Result<()> {
         self.note(Call::Copy(direction));
-        unsafe { std::ptr::copy(source as *const u8, target as *mut u8, bytes) };
+        self.check_failure()?;
+        self.copy_now_or_later(target, source, bytes, stream.0);
         Ok(())
     }
     unsafe fn copy_pitched(
@@ -189,7 +274,7 @@ impl Backend for Recording {
         target: Pitched,
         source: Pitched,
         extent: Extent,
-        _stream: StreamHandle,
+        stream: StreamHandle,
     ) -> Result<()> {
         self.note(Call::CopyPitched { width: extent.width, height: extent.height, depth: extent.depth });
         assert!(target.row_pitch >= extent.width && source.row_pitch >= extent.width);
@@ -197,7 +282,7 @@ impl Backend for Recording {
             for row in 0..extent.height {
                 let to = target.address + plane * target.plane_pitch + row * target.row_pitch;
                 let from = source.address + plane * source.plane_pitch + row * source.row_pitch;
-                unsafe { std::ptr::copy_nonoverlapping(from as *const u8, to as *mut u8, extent.width) };
+                self.copy_now_or_later(to, from, extent.width, stream.0);
             }
         }
         Ok(())
@@ -247,6 +332,7 @@ impl Backend for Recording {
     }
     unsafe fn synchronize_stream(&self, _device: i32, stream: StreamHandle) -> Result<()> {
         self.note(Call::SynchronizeStream(stream.0));
+        self.run(stream.0, None);
         Ok(())
     }
     unsafe fn query_stream(&self, _device: i32, _stream: StreamHandle) -> Result<bool> {
@@ -254,6 +340,9 @@ impl Backend for Recording {
     }
     unsafe fn wait_event(&self, _device: i32, stream: StreamHandle, event: EventHandle) -> Result<()> {
         self.note(Call::Wait { stream: stream.0, event: event.0 });
+        if let Some(first) = self.stream_of(event.0) {
+            self.run(first, Some(event.0));
+        }
         Ok(())
     }
     unsafe fn stream_device(&self, _stream: StreamHandle) -> Result<Option<i32>> {
@@ -267,6 +356,11 @@ impl Backend for Recording {
     }
     unsafe fn record_event(&self, _device: i32, event: EventHandle, stream: StreamHandle) -> Result<()> {
         self.note(Call::Record { event: event.0, stream: stream.0 });
+        if self.lazy.load(Ordering::Relaxed) {
+            let mut queue = self.queue.lock().unwrap();
+            queue.retain(|(_, work)| !is_event(work, event.0));
+            queue.push_back((stream.0, Work::Event(event.0)));
+        }
         Ok(())
     }
     unsafe fn record_event_of_device(&self, _device: i32, event: EventHandle) -> Result<bool> {
@@ -275,11 +369,14 @@ impl Backend for Recording {
         }
         Ok(self.device_events)
     }
-    unsafe fn query_event(&self, _device: i32, _event: EventHandle) -> Result<bool> {
-        Ok(true)
+    unsafe fn query_event(&self, _device: i32, event: EventHandle) -> Result<bool> {
+        Ok(self.stream_of(event.0).is_none())
     }
-    unsafe fn synchronize_event(&self, _device: i32, _event: EventHandle) -> Result<()> {
+    unsafe fn synchronize_event(&self, _device: i32, event: EventHandle) -> Result<()> {
         self.note(Call::SynchronizeEvent);
+        if let Some(stream) = self.stream_of(event.0) {
+            self.run(stream, Some(event.0));
+        }
         Ok(())
     }
     unsafe fn elapsed(&self, _device: i32, _start: EventHandle, _end: EventHandle) -> Result<f32> {

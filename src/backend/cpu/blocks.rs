@@ -17,7 +17,28 @@ pub fn allocate(bytes: usize) -> Option<Address> {
     let layout = layout(bytes).ok().filter(|layout| layout.size() != 0)?;
     // SAFETY: the size is not 0.
     let address = unsafe { alloc(layout) };
-    (!address.is_null()).then(|| address.expose_provenance())
+    if address.is_null() {
+        return None;
+    }
+    let address = address.expose_provenance();
+    want_huge_pages(address, bytes);
+    Some(address)
+}
+
+/// Asks the system for huge pages below a large block, as NumPy does: the first touch of small ones takes longer than a copy.
+fn want_huge_pages(address: Address, bytes: usize) {
+    const LARGE: usize = 4 << 20;
+    const PAGE: usize = 4096;
+    if bytes < LARGE {
+        return;
+    }
+    let first = address.next_multiple_of(PAGE);
+    // Refused where there are none, which is no harm.
+    #[cfg(target_os = "linux")]
+    // SAFETY: whole pages within a block that is ours.
+    unsafe {
+        libc::madvise(pointer(first).cast(), (address + bytes - first) & !(PAGE - 1), libc::MADV_HUGEPAGE);
+    }
 }
 
 /// Gives memory back.

@@ -3,6 +3,7 @@
 use crate::error::{DriverError, Error};
 
 pub const INVALID_VALUE: u32 = 1;
+pub const OUT_OF_MEMORY: u32 = 2;
 pub const INVALID_DEVICE: u32 = 101;
 pub const INVALID_HANDLE: u32 = 400;
 pub const NOT_SUPPORTED: u32 = 801;
@@ -12,7 +13,7 @@ const UNKNOWN: &str = "unrecognized error code";
 const TABLE: [(u32, &str, &str); 7] = [
     (0, "cudaSuccess", "no error"),
     (INVALID_VALUE, "cudaErrorInvalidValue", "invalid argument"),
-    (2, "cudaErrorMemoryAllocation", "out of memory"),
+    (OUT_OF_MEMORY, "cudaErrorMemoryAllocation", "out of memory"),
     (INVALID_DEVICE, "cudaErrorInvalidDevice", "invalid device ordinal"),
     (INVALID_HANDLE, "cudaErrorInvalidResourceHandle", "invalid resource handle"),
     (600, "cudaErrorNotReady", "device not ready"),

@@ -56,6 +56,9 @@ fn allocate(operation: &'static str, device: i32, bytes: usize) -> Result<Addres
     blocks::allocate(bytes).ok_or_else(|| {
         let memory = machine::memory();
         Error::OutOfMemory(Box::new(OutOfMemory {
+            operation,
+            name: codes::name(codes::OUT_OF_MEMORY).to_owned(),
+            text: codes::text(codes::OUT_OF_MEMORY).to_owned(),
             requested: bytes,
             device: "cpu".to_owned(),
             free: memory.map(|info| info.free),
@@ -130,7 +133,7 @@ impl Backend for Cpu {
         Err(refuse("enable_peer_access", INVALID_DEVICE, detail))
     }
 
-    fn create_pool(&self, device: i32) -> Result<Option<PoolHandle>> {
+    fn create_pool(&self, device: i32, _: u64) -> Result<Option<PoolHandle>> {
         check_device("create_pool", device)?;
         Ok(None)
     }

@@ -178,7 +178,7 @@ fn the_machine_describes_itself() {
 
 #[test]
 fn pools_and_peers_do_not_exist() {
-    assert_eq!(CPU.create_pool(0).unwrap(), None);
+    assert_eq!(CPU.create_pool(0, 0).unwrap(), None);
     assert_eq!(code(CPU.pool_statistics(PoolHandle(1))), INVALID_HANDLE);
     assert!(!CPU.can_access_peer(0, 0).unwrap());
     assert_eq!(code(CPU.enable_peer_access(0, 1)), INVALID_DEVICE);

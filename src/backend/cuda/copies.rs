@@ -39,6 +39,48 @@ pub unsafe fn copy(
     }
 }
 
+/// Copies bytes between host and device and waits for it. On the legacy default stream that is one call.
+///
+/// # Safety
+/// Both ranges are valid.
+pub unsafe fn copy_and_wait(
+    cuda: &Cuda,
+    device: i32,
+    direction: Direction,
+    target: Address,
+    source: Address,
+    bytes: usize,
+    stream: StreamHandle,
+) -> Result<()> {
+    let (api, to_device, to_host) = (&cuda.api, cuda.api.cuMemcpyHtoD_v2, cuda.api.cuMemcpyDtoH_v2);
+    let (operation, code) = match (direction, to_device, to_host) {
+        _ if stream != StreamHandle::DEFAULT || bytes == 0 => ("", None),
+        (Direction::HostToDevice, Some(copy), _) => {
+            let _current = cuda.enter(device, "cuMemcpyHtoD")?;
+            // SAFETY: the caller promises the ranges.
+            ("cuMemcpyHtoD", Some(unsafe { copy(target as CUdeviceptr, host(source), bytes) }))
+        }
+        (Direction::DeviceToHost, _, Some(copy)) => {
+            let _current = cuda.enter(device, "cuMemcpyDtoH")?;
+            // SAFETY: the caller promises the ranges.
+            ("cuMemcpyDtoH", Some(unsafe { copy(host(target), source as CUdeviceptr, bytes) }))
+        }
+        _ => ("", None),
+    };
+    match code {
+        Some(SUCCESS) => Ok(()),
+        Some(code) => {
+            let detail = format!("{bytes} bytes from {source:#x} to {target:#x}");
+            Err(refusal(api, code, operation, Some(device), detail))
+        }
+        // SAFETY: as promised by the caller; the stream is alive.
+        None => unsafe {
+            copy(cuda, device, direction, target, source, bytes, stream)?;
+            super::streams::synchronize(cuda, device, stream)
+        },
+    }
+}
+
 const fn linear_name(direction: Direction) -> &'static str {
     match direction {
         Direction::HostToDevice => "cuMemcpyHtoDAsync",

@@ -77,8 +77,8 @@ impl Backend for Cuda {
         self.enable_access(device, peer)
     }
 
-    fn create_pool(&self, device: i32) -> Result<Option<PoolHandle>> {
-        memory::create_pool(self, device)
+    fn create_pool(&self, device: i32, threshold: u64) -> Result<Option<PoolHandle>> {
+        memory::create_pool(self, device, threshold)
     }
 
     fn set_pool_release_threshold(&self, pool: PoolHandle, bytes: u64) -> Result<()> {
@@ -139,6 +139,18 @@ impl Backend for Cuda {
         stream: StreamHandle,
     ) -> Result<()> {
         unsafe { copies::copy(self, device, direction, target, source, bytes, stream) }
+    }
+
+    unsafe fn copy_and_wait(
+        &self,
+        device: i32,
+        direction: Direction,
+        target: Address,
+        source: Address,
+        bytes: usize,
+        stream: StreamHandle,
+    ) -> Result<()> {
+        unsafe { copies::copy_and_wait(self, device, direction, target, source, bytes, stream) }
     }
 
     unsafe fn copy_pitched(

@@ -7,7 +7,6 @@ use super::sys::Api;
 use crate::error::{DriverError, Error, OutOfMemory};
 
 pub const SUCCESS: u32 = 0;
-pub const INVALID_VALUE: u32 = 1;
 pub const OUT_OF_MEMORY: u32 = 2;
 pub const INVALID_DEVICE: u32 = 101;
 pub const NOT_READY: u32 = 600;
@@ -74,6 +73,9 @@ pub fn allocation_refusal(api: &Api, code: u32, operation: &'static str, device:
     // SAFETY: both targets are writable.
     let answered = unsafe { (api.cuMemGetInfo_v2)(&mut free, &mut total) } == SUCCESS;
     Error::OutOfMemory(Box::new(OutOfMemory {
+        operation,
+        name: name(api, code),
+        text: text(api, code),
         requested: bytes,
         device: device_name(Some(device)),
         free: answered.then_some(free),
@@ -89,5 +91,7 @@ pub fn host_allocation_refusal(api: &Api, code: u32, operation: &'static str, de
         return refusal(api, code, operation, Some(device), format!("{bytes} bytes"));
     }
     let device = format!("the host (pinned memory for cuda:{device})");
-    Error::OutOfMemory(Box::new(OutOfMemory { requested: bytes, device, free: None, total: None, used: 0 }))
+    let (name, text) = (name(api, code), text(api, code));
+    let (free, total, used) = (None, None, 0);
+    Error::OutOfMemory(Box::new(OutOfMemory { operation, name, text, requested: bytes, device, free, total, used }))
 }

@@ -3,12 +3,13 @@
 use std::ffi::{c_int, c_uint, c_void};
 
 use super::driver::Cuda;
-use super::errors::{INVALID_VALUE, SUCCESS, allocation_refusal, host_allocation_refusal};
+use super::errors::{SUCCESS, allocation_refusal, host_allocation_refusal};
 use super::properties::has_pools;
 use super::streams::raw as raw_stream;
 use super::sys::{
-    Api, CUdeviceptr, CUmemAllocationHandleType, CUmemAllocationType, CUmemLocation, CUmemLocationType,
-    CUmemPool_attribute as PoolAttribute, CUmemPoolProps, CUmemoryPool, CUpointer_attribute as PointerAttribute,
+    Api, CUdeviceptr, CUmemAccess_flags, CUmemAccessDesc, CUmemAllocationHandleType, CUmemAllocationType,
+    CUmemLocation, CUmemLocationType, CUmemPool_attribute as PoolAttribute, CUmemPoolProps, CUmemoryPool,
+    CUpointer_attribute as PointerAttribute,
 };
 use crate::backend::{Address, HostFlags, PointerKind, PoolHandle, PoolStatistics, StreamHandle};
 use crate::error::{Error, Result};
@@ -22,8 +23,8 @@ pub fn host(address: Address) -> *mut c_void {
     std::ptr::with_exposed_provenance_mut(address)
 }
 
-/// A pool of the device's own memory. How much it keeps is left as the driver sets it.
-pub fn create_pool(cuda: &Cuda, device: i32) -> Result<Option<PoolHandle>> {
+/// A pool of the device's own memory.
+pub fn create_pool(cuda: &Cuda, device: i32, threshold: u64) -> Result<Option<PoolHandle>> {
     if !has_pools(cuda, device)? {
         return Ok(None);
     }
@@ -43,7 +44,33 @@ pub fn create_pool(cuda: &Cuda, device: i32) -> Result<Option<PoolHandle>> {
     let mut pool: CUmemoryPool = std::ptr::null_mut();
     // SAFETY: the target is writable and the properties are complete.
     cuda.call(device, operation, |on| unsafe { (on.api.cuMemPoolCreate)(&mut pool, &properties) }, String::new)?;
-    Ok(Some(PoolHandle(pool.expose_provenance())))
+    let handle = PoolHandle(pool.expose_provenance());
+    let ready = open_to_peers(cuda, device, pool).and_then(|()| set_release_threshold(cuda, handle, threshold));
+    if ready.is_err() {
+        // SAFETY: made above and given to nobody. That it cannot be destroyed either is no news: the first error is told.
+        let _ = unsafe { (cuda.api.cuMemPoolDestroy)(pool) };
+    }
+    ready.map(|()| Some(handle))
+}
+
+/// Lets every device that can reach this one read and write the pool's blocks. `cuCtxEnablePeerAccess` does that for
+/// plain memory only, and a library that copies from another device (CuPy's `asarray` does) is refused without it.
+fn open_to_peers(cuda: &Cuda, device: i32, pool: CUmemoryPool) -> Result<()> {
+    let mut access = Vec::new();
+    for (peer, slot) in (0..).zip(&cuda.slots) {
+        if peer != device && cuda.can_access(peer, device)? {
+            access.push(CUmemAccessDesc {
+                location: CUmemLocation { type_: CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE, id: slot.handle },
+                flags: CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+            });
+        }
+    }
+    if access.is_empty() {
+        return Ok(());
+    }
+    // SAFETY: as many complete descriptions as are said, which the driver only reads.
+    let open = |api: &Api| unsafe { (api.cuMemPoolSetAccess)(pool, access.as_ptr(), access.len()) };
+    cuda.call_anywhere("cuMemPoolSetAccess", open, || format!("device {device}, {} peers", access.len()))
 }
 
 /// Sets how much a pool keeps.
@@ -210,13 +237,11 @@ pub fn pointer_kind(cuda: &Cuda, address: Address) -> Result<PointerKind> {
     ];
     let mut values: [*mut c_void; 3] =
         [(&raw mut memory_type).cast(), (&raw mut managed).cast(), (&raw mut ordinal).cast()];
+    // Of an address that it does not know the driver says nothing, without an error.
     let ask = |api: &Api| {
         let get = api.cuPointerGetAttributes;
         // SAFETY: three attributes and three writable values, each of the type or wider than the attribute asks.
-        match unsafe { get(3, attributes.as_mut_ptr(), values.as_mut_ptr(), address as CUdeviceptr) } {
-            INVALID_VALUE => SUCCESS,
-            code => code,
-        }
+        unsafe { get(3, attributes.as_mut_ptr(), values.as_mut_ptr(), address as CUdeviceptr) }
     };
     cuda.call_anywhere("cuPointerGetAttributes", ask, || format!("address {address:#x}"))?;
     Ok(match (memory_type, managed) {

@@ -9,9 +9,9 @@ use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ushort, c_void};
 use crate::backend::loader::symbol_table;
 
 pub use cudarc::driver::sys::{
-    CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent,
-    CUmemAllocationHandleType, CUmemAllocationType, CUmemLocation, CUmemLocationType, CUmemPool_attribute,
-    CUmemPoolProps, CUmemoryPool, CUmemorytype, CUpointer_attribute, CUstream, CUuuid,
+    CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUmemAccess_flags,
+    CUmemAccessDesc, CUmemAllocationHandleType, CUmemAllocationType, CUmemLocation, CUmemLocationType,
+    CUmemPool_attribute, CUmemPoolProps, CUmemoryPool, CUmemorytype, CUpointer_attribute, CUstream, CUuuid,
 };
 
 /// A `CUresult` as a number, where a function takes one.
@@ -72,6 +72,8 @@ macro_rules! cuda_api {
                 );
 
                 fn cuMemPoolCreate(pool: *mut CUmemoryPool, properties: *const CUmemPoolProps);
+                fn cuMemPoolDestroy(pool: CUmemoryPool);
+                fn cuMemPoolSetAccess(pool: CUmemoryPool, access: *const CUmemAccessDesc, count: usize);
                 fn cuMemPoolSetAttribute(pool: CUmemoryPool, attribute: CUmemPool_attribute, value: *mut c_void);
                 fn cuMemPoolGetAttribute(pool: CUmemoryPool, attribute: CUmemPool_attribute, value: *mut c_void);
                 fn cuMemPoolTrimTo(pool: CUmemoryPool, keep: usize);
@@ -138,6 +140,8 @@ macro_rules! cuda_api {
                 fn cuEventElapsedTime(milliseconds: *mut f32, start: CUevent, end: CUevent);
             }
             optional {
+                fn cuMemcpyHtoD_v2(target: CUdeviceptr, source: *const c_void, bytes: usize);
+                fn cuMemcpyDtoH_v2(target: *mut c_void, source: CUdeviceptr, bytes: usize);
                 fn cuDeviceGetUuid_v2(uuid: *mut CUuuid, device: CUdevice);
                 fn cuCtxRecordEvent(context: CUcontext, event: CUevent);
                 fn cuStreamGetDevice(stream: CUstream, device: *mut CUdevice);

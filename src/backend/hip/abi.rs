@@ -81,11 +81,12 @@ macro_rules! same_layout {
 same_layout! {
     hipError_t {} hipDevice_t {} hipDeviceptr_t {} hipStream_t {} hipEvent_t {} hipMemPool_t {} hipArray_t {}
     hipDeviceAttribute_t {} hipMemcpyKind {} hipMemoryType {} hipMemPoolAttr {} hipMemAllocationType {}
-    hipMemAllocationHandleType {} hipMemLocationType {}
+    hipMemAllocationHandleType {} hipMemLocationType {} hipMemAccessFlags {}
     hipUUID { bytes }
     hipPointerAttribute_t { device, devicePointer, hostPointer, isManaged, allocationFlags }
     hipMemLocation { type_, id }
     hipMemPoolProps { allocType, handleTypes, location, win32SecurityAttributes }
+    hipMemAccessDesc { location, flags }
     hipPos { x, y, z }
     hipPitchedPtr { ptr, pitch, xsize, ysize }
     hipExtent { width, height, depth }
@@ -172,6 +173,7 @@ newest_values! {
     hipMemAllocationTypePinned = hipMemAllocationType_hipMemAllocationTypePinned,
     hipMemHandleTypeNone = hipMemAllocationHandleType_hipMemHandleTypeNone,
     hipMemLocationTypeDevice = hipMemLocationType_hipMemLocationTypeDevice,
+    hipMemAccessFlagsProtReadWrite = hipMemAccessFlags_hipMemAccessFlagsProtReadWrite,
     hipMemPoolAttrReleaseThreshold = hipMemPoolAttr_hipMemPoolAttrReleaseThreshold,
     hipMemPoolAttrReservedMemCurrent = hipMemPoolAttr_hipMemPoolAttrReservedMemCurrent,
     hipMemPoolAttrReservedMemHigh = hipMemPoolAttr_hipMemPoolAttrReservedMemHigh,

@@ -1,6 +1,5 @@
 //! Copies and fills in the order of a stream.
 
-use super::context::Current;
 use super::driver::Hip;
 use super::errors::{SUCCESS, refusal};
 use super::memory::{pointer, pointer_kind};
@@ -34,7 +33,8 @@ pub unsafe fn copy(
     let current = hip.enter(device, operation)?;
     // SAFETY: the caller's promise is the same.
     match unsafe { line(&hip.api, direction, target, source, bytes, stream) } {
-        SUCCESS => settle(hip, &current, device, direction, target, source, stream),
+        SUCCESS if !current.slot.reads_pageable => Ok(()),
+        SUCCESS => settle(hip, device, direction, target, source, stream),
         code => {
             let detail =
                 format!("{direction:?}, {bytes} bytes from {source:#x} to {target:#x}, stream {:#x}", stream.0);
@@ -59,12 +59,11 @@ unsafe fn line(api: &Api, direction: Direction, to: Address, from: Address, byte
     unsafe { (api.hipMemcpyAsync)(pointer(to), pointer(from), bytes, kind(direction), raw(stream)) }
 }
 
-/// Keeps the promise about pageable memory on machines whose device reads the host's page tables (MI300A): there the runtime
-/// need not stage it, and may still be at work when the copy returns. Elsewhere it copies pageable memory synchronously.
-#[inline]
+/// Keeps the promise about pageable memory where the runtime does not: on machines whose device reads the host's page tables
+/// (MI300A), where it need not stage it, and for boxes. That it copies pageable memory synchronously is said, in every
+/// version, of the copies of one range only.
 fn settle(
     hip: &Hip,
-    current: &Current<'_>,
     device: i32,
     direction: Direction,
     target: Address,
@@ -76,7 +75,7 @@ fn settle(
         Direction::HostToDevice => source,
         Direction::DeviceToHost => target,
     };
-    if !current.slot.reads_pageable || pointer_kind(hip, host_side)? != PointerKind::Unregistered {
+    if pointer_kind(hip, host_side)? != PointerKind::Unregistered {
         return Ok(());
     }
     // SAFETY: the stream is alive, as the caller of the copy promises.
@@ -114,10 +113,10 @@ pub unsafe fn copy_pitched(
         Plan::Plane(_) | Plan::EachPlane(_) => "hipMemcpy2DAsync",
         Plan::Box(_) => "hipMemcpy3DAsync",
     };
-    let current = hip.enter(device, operation)?;
+    let _current = hip.enter(device, operation)?;
     // SAFETY: the caller's promise is the same.
     match unsafe { start(&hip.api, plan, direction, stream) } {
-        SUCCESS => settle(hip, &current, device, direction, target.address, source.address, stream),
+        SUCCESS => settle(hip, device, direction, target.address, source.address, stream),
         code => Err(refusal(&hip.api, code, operation, Some(device), detail())),
     }
 }

@@ -77,8 +77,8 @@ impl Backend for Hip {
         self.enable_access(device, peer)
     }
 
-    fn create_pool(&self, device: i32) -> Result<Option<PoolHandle>> {
-        memory::create_pool(self, device)
+    fn create_pool(&self, device: i32, threshold: u64) -> Result<Option<PoolHandle>> {
+        memory::create_pool(self, device, threshold)
     }
 
     fn set_pool_release_threshold(&self, pool: PoolHandle, bytes: u64) -> Result<()> {

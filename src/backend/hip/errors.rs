@@ -93,6 +93,9 @@ pub fn allocation_refusal(api: &Api, code: u32, operation: &'static str, device:
     // SAFETY: both targets are writable.
     let answered = unsafe { (api.hipMemGetInfo)(&mut free, &mut total) } == SUCCESS;
     Error::OutOfMemory(Box::new(OutOfMemory {
+        operation,
+        name: name(api, code),
+        text: text(api, code),
         requested: bytes,
         device: device_name(Some(device)),
         free: answered.then_some(free),
@@ -109,5 +112,7 @@ pub fn host_allocation_refusal(api: &Api, code: u32, operation: &'static str, de
     }
     forget_last_error(api);
     let device = format!("the host (pinned memory for hip:{device})");
-    Error::OutOfMemory(Box::new(OutOfMemory { requested: bytes, device, free: None, total: None, used: 0 }))
+    let (name, text) = (name(api, code), text(api, code));
+    let (free, total, used) = (None, None, 0);
+    Error::OutOfMemory(Box::new(OutOfMemory { operation, name, text, requested: bytes, device, free, total, used }))
 }

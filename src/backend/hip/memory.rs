@@ -9,8 +9,9 @@ use super::properties::has_pools;
 use super::streams::raw as raw_stream;
 use super::sys::{
     Api, MEMORY_TYPES_5, MEMORY_TYPES_6, VERSION_6, hipHostMallocMapped, hipHostMallocPortable,
-    hipHostMallocWriteCombined, hipHostRegisterMapped, hipHostRegisterPortable, hipMemAllocationTypePinned,
-    hipMemHandleTypeNone, hipMemLocation, hipMemLocationTypeDevice, hipMemPool_t, hipMemPoolAttr as PoolAttribute,
+    hipHostMallocWriteCombined, hipHostRegisterMapped, hipHostRegisterPortable, hipMemAccessDesc,
+    hipMemAccessFlagsProtReadWrite, hipMemAllocationTypePinned, hipMemHandleTypeNone, hipMemLocation,
+    hipMemLocationTypeDevice, hipMemPool_t, hipMemPoolAttr as PoolAttribute,
     hipMemPoolAttrReleaseThreshold as RELEASE_THRESHOLD, hipMemPoolAttrReservedMemCurrent as RESERVED,
     hipMemPoolAttrReservedMemHigh as RESERVED_PEAK, hipMemPoolAttrUsedMemCurrent as USED,
     hipMemPoolAttrUsedMemHigh as USED_PEAK, hipMemPoolProps, hipPointerAttribute_t,
@@ -27,8 +28,8 @@ pub fn pointer(address: Address) -> *mut c_void {
     std::ptr::with_exposed_provenance_mut(address)
 }
 
-/// A pool of the device's own memory. How much it keeps is left as the runtime sets it.
-pub fn create_pool(hip: &Hip, device: i32) -> Result<Option<PoolHandle>> {
+/// A pool of the device's own memory.
+pub fn create_pool(hip: &Hip, device: i32, threshold: u64) -> Result<Option<PoolHandle>> {
     if !has_pools(hip, device)? {
         return Ok(None);
     }
@@ -43,7 +44,33 @@ pub fn create_pool(hip: &Hip, device: i32) -> Result<Option<PoolHandle>> {
     // SAFETY: the target is writable and the properties are complete.
     let create = |on: &Current<'_>| unsafe { (on.api.hipMemPoolCreate)(&mut pool, &properties) };
     hip.call(device, "hipMemPoolCreate", create, String::new)?;
-    Ok(Some(PoolHandle(pool.expose_provenance())))
+    let handle = PoolHandle(pool.expose_provenance());
+    let ready = open_to_peers(hip, device, pool).and_then(|()| set_release_threshold(hip, handle, threshold));
+    if ready.is_err() {
+        // SAFETY: made above and given to nobody. That it cannot be destroyed either is no news: the first error is told.
+        let _ = unsafe { (hip.api.hipMemPoolDestroy)(pool) };
+    }
+    ready.map(|()| Some(handle))
+}
+
+/// Lets every device that can reach this one read and write the pool's blocks. `hipDeviceEnablePeerAccess` does that for
+/// plain memory only, and a library that copies from another device would be refused without it.
+fn open_to_peers(hip: &Hip, device: i32, pool: hipMemPool_t) -> Result<()> {
+    let mut access = Vec::new();
+    for peer in (0..).take(hip.slots.len()) {
+        if peer != device && hip.can_access(peer, device)? {
+            access.push(hipMemAccessDesc {
+                location: hipMemLocation { type_: hipMemLocationTypeDevice, id: peer },
+                flags: hipMemAccessFlagsProtReadWrite,
+            });
+        }
+    }
+    if access.is_empty() {
+        return Ok(());
+    }
+    // SAFETY: as many complete descriptions as are said, which the runtime only reads.
+    let open = |api: &Api| unsafe { (api.hipMemPoolSetAccess)(pool, access.as_ptr(), access.len()) };
+    hip.call_anywhere("hipMemPoolSetAccess", open, || format!("device {device}, {} peers", access.len()))
 }
 
 /// Sets how much a pool keeps.
@@ -217,15 +244,16 @@ pub fn pointer_kind(hip: &Hip, address: Address) -> Result<PointerKind> {
         isManaged: 0,
         allocationFlags: 0,
     };
+    let is_old = hip.version < VERSION_6;
     let mut known = true;
     let ask = |api: &Api| {
         // SAFETY: the target is writable; the address is only looked up.
         let code = unsafe { (api.hipPointerGetAttributes)(&mut attributes, pointer(address)) };
-        known = code != INVALID_VALUE;
-        tolerated(api, code, INVALID_VALUE)
+        known = !(is_old && code == INVALID_VALUE);
+        if is_old { tolerated(api, code, INVALID_VALUE) } else { code }
     };
     hip.call_anywhere(operation, ask, || format!("address {address:#x}"))?;
-    let [host, of_device, managed] = if hip.version < VERSION_6 { MEMORY_TYPES_5 } else { MEMORY_TYPES_6 };
+    let [host, of_device, managed] = if is_old { MEMORY_TYPES_5 } else { MEMORY_TYPES_6 };
     Ok(match attributes.type_ {
         _ if !known => PointerKind::Unregistered,
         _ if attributes.isManaged != 0 => PointerKind::Managed,

@@ -61,12 +61,15 @@ pub fn properties(hip: &Hip, device: i32) -> Result<DeviceProperties> {
     })
 }
 
-/// Whether stream-ordered pools exist. A runtime that does not know the question has none.
+/// Whether stream-ordered pools exist. Every runtime that is taken knows the question.
 pub fn has_pools(hip: &Hip, device: i32) -> Result<bool> {
     let operation = "hipDeviceGetAttribute";
     fork::refuse(BackendKind::Hip, operation)?;
     hip.slot(device, operation)?;
-    Ok(attribute(&hip.api, device, MEMORY_POOLS).is_ok_and(|value| value != 0))
+    let supported = attribute(&hip.api, device, MEMORY_POOLS);
+    supported
+        .map(|value| value != 0)
+        .map_err(|code| refusal(&hip.api, code, operation, Some(device), "MemoryPoolsSupported".to_owned()))
 }
 
 fn name(hip: &Hip, device: i32) -> Result<String> {

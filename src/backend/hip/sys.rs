@@ -24,6 +24,7 @@ pub type hipMemPoolAttr = c_uint;
 pub type hipMemAllocationType = c_uint;
 pub type hipMemAllocationHandleType = c_uint;
 pub type hipMemLocationType = c_uint;
+pub type hipMemAccessFlags = c_uint;
 
 /// What the system's loader is asked for: the runtime carries its major version in its name, and packages for users lack
 /// the name without. The last is where ROCm installs itself without telling the loader.
@@ -75,6 +76,8 @@ macro_rules! hip_api {
                 fn hipPointerGetAttributes(attributes: *mut hipPointerAttribute_t, address: *const c_void);
 
                 fn hipMemPoolCreate(pool: *mut hipMemPool_t, properties: *const hipMemPoolProps);
+                fn hipMemPoolDestroy(pool: hipMemPool_t);
+                fn hipMemPoolSetAccess(pool: hipMemPool_t, access: *const hipMemAccessDesc, count: usize);
                 fn hipMemPoolSetAttribute(pool: hipMemPool_t, attribute: hipMemPoolAttr, value: *mut c_void);
                 fn hipMemPoolGetAttribute(pool: hipMemPool_t, attribute: hipMemPoolAttr, value: *mut c_void);
                 fn hipMemPoolTrimTo(pool: hipMemPool_t, keep: usize);
@@ -197,6 +200,13 @@ pub struct hipMemPoolProps {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct hipMemAccessDesc {
+    pub location: hipMemLocation,
+    pub flags: hipMemAccessFlags,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct hipPos {
     pub x: usize,
     pub y: usize,
@@ -284,6 +294,9 @@ macro_rules! hip_values {
             }
             hipMemLocationType {
                 hipMemLocationTypeDevice = 1,
+            }
+            hipMemAccessFlags {
+                hipMemAccessFlagsProtReadWrite = 3,
             }
             hipMemPoolAttr {
                 hipMemPoolAttrReleaseThreshold = 4,

@@ -113,6 +113,9 @@ EXPORT int hipPointerGetAttributes(struct PointerAttributes *attributes, const v
 
 _Static_assert(sizeof(struct cudaMemPoolProps) == 88, "both structures have the same fields at the same places");
 FORWARD(hipMemPoolCreate, (void **pool, const void *properties), cudaMemPoolCreate((cudaMemPool_t *)pool, properties))
+FORWARD(hipMemPoolDestroy, (void *pool), cudaMemPoolDestroy(pool))
+_Static_assert(sizeof(struct cudaMemAccessDesc) == 12, "both structures have the same fields at the same places");
+FORWARD(hipMemPoolSetAccess, (void *pool, const void *access, size_t count), cudaMemPoolSetAccess(pool, access, count))
 FORWARD(hipMemPoolSetAttribute, (void *pool, int attribute, void *value), cudaMemPoolSetAttribute(pool, attribute, value))
 FORWARD(hipMemPoolGetAttribute, (void *pool, int attribute, void *value), cudaMemPoolGetAttribute(pool, attribute, value))
 FORWARD(hipMemPoolTrimTo, (void *pool, size_t keep), cudaMemPoolTrimTo(pool, keep))

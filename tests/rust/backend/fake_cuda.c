@@ -106,6 +106,12 @@ Code cuMemPoolCreate(void **p, const struct PoolProps *q) {
     *p = pool;
     return q->alloc == 1 && q->handles == 0 && q->location.type == 1 && q->location.id == device && !q->security ? 0 : 1;
 }
+Code cuMemPoolDestroy(void *p) { return p == pool ? 0 : 1; }
+struct Access { struct Location location; int flags; };
+/* Exactly the other device, and for reading and writing: the pool cannot be made with less. */
+Code cuMemPoolSetAccess(void *p, const struct Access *a, size_t n) {
+    return p == pool && n == 1 && a->location.type == 1 && a->location.id == 1 && a->flags == 3 ? 0 : 1;
+}
 Code cuMemPoolSetAttribute(void *p, int a, void *v) { pool[a] = *(Ptr *)v; return p == pool ? 0 : 1; }
 Code cuMemPoolGetAttribute(void *p, int a, void *v) { *(Ptr *)v = a == 4 ? pool[a] : (Ptr)a * 10; return p == pool ? 0 : 1; }
 Code cuMemPoolTrimTo(void *p, size_t n) { return p == pool && n == pool[4] ? 0 : 1; }

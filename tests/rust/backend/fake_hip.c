@@ -110,6 +110,12 @@ Code hipMemPoolCreate(void **p, const struct PoolProps *q) {
     *p = pool;
     return say(q->alloc == 1 && q->handles == 0 && q->location == 1 && q->id == device && !q->security ? 0 : 1);
 }
+Code hipMemPoolDestroy(void *p) { return say(p == pool ? 0 : 1); }
+struct Access { int location, id, flags; };
+/* Exactly the other device, and for reading and writing: the pool cannot be made with less. */
+Code hipMemPoolSetAccess(void *p, const struct Access *a, Size n) {
+    return say(p == pool && n == 1 && a->location == 1 && a->id == 1 && a->flags == 3 ? 0 : 1);
+}
 Code hipMemPoolSetAttribute(void *p, int a, void *v) { pool[a] = *(Size *)v; return say(p == pool ? 0 : 1); }
 Code hipMemPoolGetAttribute(void *p, int a, void *v) { *(Size *)v = a == 4 ? pool[a] : (Size)a * 10; return say(p == pool ? 0 : 1); }
 Code hipMemPoolTrimTo(void *p, Size n) { return say(p == pool && n == pool[4] ? 0 : 1); }

@@ -152,10 +152,11 @@ mod child {
     }
 
     fn pools_and_blocks(hip: &dyn Backend) {
-        assert_eq!(hip.create_pool(1).unwrap(), None);
-        let pool = hip.create_pool(0).unwrap().unwrap();
-        hip.set_pool_release_threshold(pool, 12345).unwrap();
+        assert_eq!(hip.create_pool(1, 0).unwrap(), None);
+        let pool = hip.create_pool(0, 12345).unwrap().unwrap();
         hip.trim_pool(pool, 12345).unwrap();
+        hip.set_pool_release_threshold(pool, 54321).unwrap();
+        hip.trim_pool(pool, 54321).unwrap();
         let held = PoolStatistics { reserved: 50, reserved_peak: 60, used: 70, used_peak: 80 };
         assert_eq!(hip.pool_statistics(pool).unwrap(), held);
         assert_eq!(code(hip.pool_statistics(PoolHandle(4096))), 1);

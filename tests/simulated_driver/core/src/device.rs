@@ -143,7 +143,8 @@ impl Driver {
         state.learn(&crate::clock::Clock::default());
         let gone: Vec<u64> = state.allocations.iter().filter(|entry| entry.1.device == index).map(|e| *e.0).collect();
         for start in gone {
-            state.bury("cuDevicePrimaryCtxReset", start);
+            let Some(block) = state.bury("a reset of the device", start) else { continue };
+            state.devices[index].ranges.give(start, block.space());
         }
         let device = &mut state.devices[index];
         (device.retained, device.plain, device.sticky, device.default_pool) = (0, 0, None, None);
@@ -174,9 +175,45 @@ impl Driver {
         Ok(device)
     }
 
+    /// A context beside the primary one, as some programs make. It is no more than another name of the device.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn create_context(&self, device: i32) -> Outcome<u64> {
+        let mut state = self.lock();
+        let device = state.has_device(device)?;
+        state.check(device)?;
+        let context = state.handles.take();
+        state.contexts.insert(context, device);
+        Ok(context)
+    }
+
+    /// Ends such a context.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn destroy_context(&self, context: u64) -> Outcome<()> {
+        let device = self.device_of_context(context)?;
+        let mut state = self.drain(device);
+        if state.devices[device].context == Some(context) {
+            return Err(INVALID_CONTEXT);
+        }
+        state.contexts.remove(&context);
+        state.dead_contexts.insert(context);
+        Ok(())
+    }
+
     /// The primary context of a device, if there is one.
     pub fn context(&self, device: usize) -> Option<u64> {
         self.lock().devices[device].context
+    }
+
+    /// Refuses once work on a device has failed.
+    ///
+    /// # Errors
+    /// The code of that work.
+    pub fn check_device(&self, device: usize) -> Outcome<()> {
+        self.lock().check(device)
     }
 
     /// From now on every call that needs the context of the device returns the code.

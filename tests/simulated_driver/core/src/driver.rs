@@ -29,8 +29,12 @@ impl Driver {
         Ok(Self { config, faults, shared })
     }
 
-    /// The driver of the process, made from the environment on first use; `None` where there is no memory for it.
+    /// The driver of the process, made from the environment on first use; `None` where there is no memory for it, and in a
+    /// forked child, where its threads are missing and its lock may be held for ever.
     pub fn of_process() -> Option<&'static Self> {
+        if crate::exit::is_forked() {
+            return None;
+        }
         let made = DRIVER.get_or_init(|| {
             let config = Config::from_variables(|name| std::env::var(name).ok());
             crate::exit::watch();

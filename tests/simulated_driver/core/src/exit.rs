@@ -30,7 +30,7 @@ extern "C" fn in_child() {
 }
 
 extern "C" fn at_exit() {
-    if FORKED.load(Ordering::Relaxed) {
+    if is_forked() {
         return;
     }
     ENDED.store(true, Ordering::SeqCst);
@@ -42,12 +42,17 @@ extern "C" fn at_exit() {
     });
 }
 
+/// Whether this process is a forked child of the one that opened the driver.
+pub(crate) fn is_forked() -> bool {
+    FORKED.load(Ordering::Relaxed)
+}
+
 /// Refuses every call in a forked child, where a driver's threads are missing, and once the process has ended the driver.
 ///
 /// # Errors
 /// A code.
 pub fn refuse() -> Outcome<()> {
-    if FORKED.load(Ordering::Relaxed) {
+    if is_forked() {
         return Err(NOT_INITIALIZED);
     }
     if ENDED.load(Ordering::Relaxed) { Err(DEINITIALIZED) } else { Ok(()) }

@@ -56,7 +56,9 @@ impl State {
             .rev()
             .map_while(|(old, dead)| (old + dead.bytes.next_multiple_of(ALIGNMENT) > start).then_some(*old))
             .collect();
-        gone.iter().for_each(|old| drop(self.dead.remove(old)));
+        for old in gone {
+            self.dead.remove(&old);
+        }
         self.allocations.insert(start, block);
         Ok(start)
     }

@@ -67,24 +67,34 @@ impl State {
     /// A block of `space` bytes more; the pool grows if it must and can.
     fn charge(&mut self, handle: u64, space: u64) -> Outcome<()> {
         let Some(pool) = self.pools.get(&handle) else { return Err(INVALID_VALUE) };
-        let (device, reserved) = (pool.device, pool.reserved);
         let used = pool.used.checked_add(space).ok_or(OUT_OF_MEMORY)?;
         let whole = used.checked_next_multiple_of(PIECE).ok_or(OUT_OF_MEMORY)?;
-        let grown = if used <= reserved {
-            reserved
-        } else if self.has_room(device, whole - reserved) {
-            whole
-        } else if self.has_room(device, used - reserved) {
-            used
-        } else {
+        if used > pool.reserved && !self.grow(handle, whole) && !self.grow(handle, used) {
             return Err(OUT_OF_MEMORY);
-        };
+        }
         let Some(pool) = self.pools.get_mut(&handle) else { return Err(INVALID_VALUE) };
-        // Making room may have taken from this very pool.
-        (pool.used, pool.reserved) = (used, grown.max(pool.reserved));
-        pool.used_peak = pool.used_peak.max(pool.used);
-        pool.reserved_peak = pool.reserved_peak.max(pool.reserved);
+        pool.used = used;
+        pool.used_peak = pool.used_peak.max(used);
         Ok(())
+    }
+
+    /// Lets a pool hold so many bytes in all, if the device has them.
+    fn grow(&mut self, handle: u64, bytes: u64) -> bool {
+        let Some(pool) = self.pools.get(&handle) else { return false };
+        let (device, reserved) = (pool.device, pool.reserved);
+        // Making room may take from this very pool, hence once more from what it holds then.
+        let fits = self.has_room(device, bytes.saturating_sub(reserved)) && {
+            let reserved = self.pools.get(&handle).map_or(0, |pool| pool.reserved);
+            self.has_room(device, bytes.saturating_sub(reserved))
+        };
+        match self.pools.get_mut(&handle) {
+            Some(pool) if fits => {
+                pool.reserved = bytes;
+                pool.reserved_peak = pool.reserved_peak.max(bytes);
+                true
+            }
+            _ => false,
+        }
     }
 
     /// A block less.

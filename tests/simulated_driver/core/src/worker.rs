@@ -58,17 +58,18 @@ impl State {
         waits_for.retain(|&point| !self.has_passed(point));
         let fails = FAILURE.try_with(Cell::take).ok().flatten();
         let delayed = self.delays.get(&stream).copied().unwrap_or(self.delay).most > 0;
-        self.start_worker(stream)?;
         let Some(target) = self.streams.get_mut(&stream) else { return Err(crate::code::INVALID_HANDLE) };
-        target.submitted += 1;
-        let number = target.submitted;
+        let number = target.submitted + 1;
         let is_next = target.completed + 1 == number;
         if is_next && work.is_none() && waits_for.is_empty() && fails.is_none() && !delayed {
             // Nothing to do and nothing to wait for: a thread need not be woken for that.
-            target.completed = number;
+            (target.submitted, target.completed) = (number, number);
             self.finish(then);
             return Ok(number);
         }
+        self.start_worker(stream)?;
+        let Some(target) = self.streams.get_mut(&stream) else { return Err(crate::code::INVALID_HANDLE) };
+        target.submitted = number;
         target.queue.push_back(Operation { number, waits_for, work, then, fails });
         target.wake.notify_one();
         Ok(number)

@@ -36,7 +36,7 @@ pub fn attribute(number: u32, device: usize) -> Option<i32> {
         51 => 32,                   // alignment of texture pitches
         75 => 9,                    // compute capability, major
         76 => 0,                    // minor
-        78 | 79 | 80 => 1,          // priorities, caches
+        78..=80 => 1,               // priorities, caches
         81 => 228 << 10,            // shared memory of a multiprocessor
         82 => 65_536,               // registers of a multiprocessor
         83 => 1,                    // managed memory

@@ -42,6 +42,19 @@ export! {
         Ok(())
     }
 
+    fn cuCtxCreate_v2(on, context: Out<u64>, _flags: u32, device: i32) {
+        context.check()?;
+        let made = on.driver.create_context(device)?;
+        with_stack(|stack| stack.push(made))?;
+        context.put(made)
+    }
+
+    fn cuCtxDestroy_v2(on, context: u64) {
+        on.driver.destroy_context(context)?;
+        with_stack(|stack| stack.pop_if(|top| *top == context))?;
+        Ok(())
+    }
+
     fn cuCtxGetCurrent(_on, context: Out<u64>) {
         context.put(top().unwrap_or(0))
     }

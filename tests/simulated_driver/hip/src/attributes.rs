@@ -21,7 +21,7 @@ pub fn attribute(number: u32, device: usize) -> Option<i32> {
         19 => 4 << 20,              // second-level cache
         23 => 9,                    // major
         24 => 1,                    // managed memory
-        26 | 27 | 28 => 1024,       // block
+        26..=28 => 1024,            // block
         29 => i32::MAX,             // grid, x
         30 | 31 => 65_536,          // grid, y and z
         56 => 1024,                 // threads of a block

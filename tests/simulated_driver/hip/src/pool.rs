@@ -36,6 +36,18 @@ export! {
         on.driver.destroy_pool(on.name, pool)
     }
 
+    fn hipMemPoolSetAccess(on, pool: u64, access: In<[u32; 3]>, count: usize) {
+        on.driver.pool(on.name, pool)?;
+        // Every device reaches every other already; what is asked for must only make sense.
+        (0..count).try_for_each(|place| {
+            let [kind, device, _] = access.at(place)?;
+            if kind != DEVICE {
+                return Err(INVALID_VALUE);
+            }
+            on.driver.device(device as i32).map(drop)
+        })
+    }
+
     fn hipDeviceGetDefaultMemPool(on, pool: Out<u64>, device: i32) {
         pool.put(on.driver.default_pool(device)?)
     }

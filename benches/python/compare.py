@@ -1,0 +1,254 @@
+"""PyGPU beside NumPy, the driver's own calls and every peer that is installed: the same work, in turns.
+
+    python benches/python/compare.py [--quick] [--json FILE] [--markdown FILE] [--plots FOLDER] [--from FILE] ...
+
+Each library runs in a process of its own (worker.py), once per round; the order turns round with every round, so that a
+slow phase of the machine meets all of them. A figure is the median over the rounds, a ratio the median of the rounds'
+own ratios. Without a GPU only PyGPU's CPU backend and NumPy are compared. With --from nothing is measured: tables and
+plots are made of an earlier result, so that the machine with the GPU needs no matplotlib.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import goals
+import machine
+import report
+from calls import CASES
+from goals import REFERENCE, SUBJECT
+from libraries import PEERS, PROCESSES
+from worker import Settings
+
+KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+SIZES = [64 * KIB, MIB, 16 * MIB, 64 * MIB, 256 * MIB, GIB]
+QUICK_SIZES = [64 * KIB, MIB, 16 * MIB]
+# One library's round takes seconds; what takes this long hangs.
+WORKER_SECONDS = 240
+Round = dict[str, dict[str, Any]]
+
+
+def run_worker(name: str, settings: Settings) -> dict[str, Any]:
+    """The figures of one process, or why there are none."""
+    # JAX would take three quarters of the device's memory for itself.
+    environment = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", **os.environ}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "result.json"
+        command = [sys.executable, str(Path(__file__).parent / "worker.py"), name, settings.to_json(), str(path)]
+        try:
+            done = subprocess.run(
+                command, capture_output=True, text=True, timeout=WORKER_SECONDS, check=False, env=environment
+            )
+        except subprocess.TimeoutExpired:
+            return {"missing": f"took longer than {WORKER_SECONDS} s"}
+        if not path.exists():
+            last = (done.stderr.strip().splitlines() or ["no output"])[-1]
+            return {"missing": f"ended with {done.returncode}: {last}"[:300]}
+        result: dict[str, Any] = json.loads(path.read_text())
+        return result
+
+
+def measure(names: list[str], settings: Settings, rounds: int, seconds: float) -> tuple[list[Round], dict[str, str]]:
+    """All rounds, and why libraries were left out; a round that would end too late is not begun."""
+    found: list[Round] = []
+    missing: dict[str, str] = {}
+    began = time.monotonic()
+    for number in range(rounds):
+        start = time.monotonic()
+        done: Round = {}
+        for name in names if number % 2 == 0 else list(reversed(names)):
+            if name in missing:
+                continue
+            if settings.backend == "cpu" and name in (*PEERS, goals.FLOOR):
+                missing[name] = "it computes on CUDA, and PyGPU's backend here is 'cpu'"
+                continue
+            begun = time.monotonic()
+            result = run_worker(name, settings)
+            took = time.monotonic() - begun
+            print(f"round {number + 1} of {rounds}: {name} {took:.1f} s", file=sys.stderr, flush=True)
+            if "missing" in result:
+                missing[name] = result["missing"]
+                continue
+            done[name] = result
+            settings.backend = settings.backend or result["backend"]
+        found.append(done)
+        if time.monotonic() - began + (time.monotonic() - start) > seconds:
+            break
+    return found, missing
+
+
+def by_round(found: list[Round], kind: str, *keys: str) -> dict[str, list[float | None]]:
+    """For each library its figures in the order of the rounds, with gaps where a round has none."""
+    series: dict[str, list[float | None]] = {}
+    for number, done in enumerate(found):
+        for process, result in done.items():
+            figures = result[kind].get(keys[0], {})
+            # A call's figures are by library, since the exchange has several; a transfer's are by size.
+            named = figures if kind == "calls" else {process: figures[keys[1]]} if keys[1] in figures else {}
+            for name, value in named.items():
+                series.setdefault(name, [None] * len(found))[number] = value
+    return series
+
+
+def medians(series: dict[str, list[float | None]], digits: int) -> dict[str, float]:
+    """The median of each library's rounds."""
+    return {
+        name: round(statistics.median(value for value in values if value is not None), digits)
+        for name, values in series.items()
+    }
+
+
+def ratios(series: dict[str, list[float | None]]) -> dict[str, float]:
+    """The median over the rounds of PyGPU's time divided by each other's."""
+    own = series.get(SUBJECT)
+    if own is None:
+        return {}
+    found = {}
+    for name, values in series.items():
+        pairs = [ours / theirs for ours, theirs in zip(own, values, strict=True) if ours and theirs]
+        if name != SUBJECT and pairs:
+            found[name] = round(statistics.median(pairs), 3)
+    return found
+
+
+def call_rows(found: list[Round], backend: str) -> list[dict[str, Any]]:
+    """One row for each small call that has figures."""
+    rows = []
+    for case in CASES:
+        series = by_round(found, "calls", case.name)
+        if not series:
+            continue
+        limit, relative = case.limit(on_cpu=backend == "cpu"), ratios(series)
+        rows.append(
+            {
+                "case": case.name,
+                "group": case.group,
+                "statements": {name: case.statements[name] for name in series},
+                "nanoseconds": medians(series, 1),
+                "ratios": relative,
+                "limit": limit,
+                "within": None if limit is None or REFERENCE not in relative else relative[REFERENCE] <= limit,
+                "rounds": {name: [value and round(value, 1) for value in values] for name, values in series.items()},
+            }
+        )
+    return rows
+
+
+def transfer_rows(found: list[Round], sizes: list[int]) -> list[dict[str, Any]]:
+    """One row for each way and size that has figures."""
+    ways = list(dict.fromkeys(way for done in found for result in done.values() for way in result["transfers"]))
+    rows = []
+    for way in sorted(ways):
+        for size in sizes:
+            series = by_round(found, "transfers", way, str(size))
+            if series:
+                seconds = medians(series, 9)
+                rates = {name: round(size / value / 1e9, 3) for name, value in seconds.items()}
+                rows.append(
+                    {
+                        "way": way,
+                        "bytes": size,
+                        "gigabytes_per_second": rates,
+                        "seconds": seconds,
+                        "ratios": ratios(series),
+                        "rounds": series,
+                    }
+                )
+    return rows
+
+
+def results_of(found: list[Round], missing: dict[str, str], names: list[str], settings: Settings) -> dict[str, Any]:
+    """Everything that goes into the file."""
+    first: Round = {}
+    for done in found:
+        first = {**done, **first}
+    results: dict[str, Any] = {
+        "benchmark": "compare",
+        "command": shlex.join(["python", "benches/python/compare.py", *sys.argv[1:]]),
+        "backend": settings.backend,
+        "rounds": len(found),
+        "libraries": [name for name in (SUBJECT, REFERENCE, goals.FLOOR, *PEERS) if name in names],
+        "missing": missing,
+        "notes": {name: result["note"] for name, result in first.items() if result["note"]},
+        "calls": call_rows(found, settings.backend),
+        "transfers": transfer_rows(found, settings.sizes),
+        "failures": {
+            f"{name}: {what}": why
+            for name, result in first.items()
+            for what, why in (result["call_failures"] | result["transfer_failures"]).items()
+        },
+    }
+    results["goals"] = goals.evaluate(results)
+    return results
+
+
+def parse() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="two rounds, short batches, up to 16 MiB")
+    parser.add_argument("--rounds", type=int, default=5, help="how often each library is run (5)")
+    parser.add_argument("--minutes", type=float, default=8, help="begin no round that would end later (8)")
+    parser.add_argument("--sizes", type=int, nargs="*", metavar="BYTES", help="sizes of transfers, multiples of 4096")
+    parser.add_argument("--only", default="", metavar="TEXT", help="only what has this in its name or group")
+    parser.add_argument("--libraries", nargs="*", choices=list(PROCESSES), help="only these (all that are installed)")
+    parser.add_argument("--json", metavar="FILE", help="write the result there")
+    parser.add_argument("--markdown", metavar="FILE", help="write the tables there; else they are printed")
+    parser.add_argument("--plots", metavar="FOLDER", help="write plots there (needs matplotlib)")
+    parser.add_argument("--from", dest="earlier", metavar="FILE", help="measure nothing: read this result")
+    return parser.parse_args()
+
+
+def settings_of(arguments: argparse.Namespace) -> Settings:
+    """What the workers are told."""
+    settings = Settings(only=arguments.only, sizes=SIZES)
+    if arguments.quick:
+        settings = Settings(only=arguments.only, sizes=QUICK_SIZES, batches=3, batch_ms=0.5, way_seconds=0.02)
+    if arguments.sizes is not None:
+        settings.sizes = arguments.sizes
+    return settings
+
+
+def main() -> None:
+    """Measure, or read, and write what is asked for."""
+    arguments = parse()
+    if arguments.plots:
+        try:  # before minutes are spent on what cannot be drawn
+            import plots
+        except ImportError as error:
+            sys.exit(
+                f"--plots needs matplotlib ({error}): pip install matplotlib, or draw later from --json with --from"
+            )
+    if arguments.earlier:
+        results = json.loads(Path(arguments.earlier).read_text())
+    else:
+        settings = settings_of(arguments)
+        names = [name for name in PROCESSES if arguments.libraries is None or name in arguments.libraries]
+        rounds = 2 if arguments.quick else arguments.rounds
+        found, missing = measure(names, settings, rounds, 60 * arguments.minutes)
+        results = results_of(found, missing, names, settings) | {"machine": machine.describe()}
+    if arguments.json:
+        machine.write(arguments.json, results)
+    text = report.document(results)
+    if arguments.markdown:
+        Path(arguments.markdown).parent.mkdir(parents=True, exist_ok=True)
+        Path(arguments.markdown).write_text(text)
+    else:
+        print(text)
+    if arguments.plots:
+        plots.write(results, Path(arguments.plots))
+    if SUBJECT in results["missing"]:
+        sys.exit(f"PyGPU was not measured: {results['missing'][SUBJECT]}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,231 @@
+"""How many instructions small calls take on the CPU backend: a guard against regressions where times are noise.
+
+    python benches/python/instructions.py [--update] [--json FILE] [--python PROGRAM]
+
+Callgrind runs one Python process that turns each statement N and 2N times; the difference is what N turns take, without
+what surrounds them. `os.getppid` marks the places: callgrind writes its counts whenever that is entered. Two runs
+differ by less than one in a hundred. The counts are held against benches/instructions.json, which is of one build of
+Python and NumPy: where the versions agree, and NumPy's own calls in the same run count as they did then, number by
+number; elsewhere by the ratio to NumPy's call, with more room. Without valgrind nothing is measured, and the reason is
+printed. Meant for a release build.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+BASELINE = Path(__file__).parent.parent / "instructions.json"
+TURNS = 200
+# What a call may take over its baseline before it is a regression.
+TOLERANCE = 0.05
+# The same for the ratio to NumPy's call on another Python; from 3.11 to 3.13 ratios grow by up to an eighth.
+RATIO_TOLERANCE = 0.2
+# How far NumPy's own counts may be off, in the median, for the baseline to be of this machine.
+CONTROL = 0.02
+LOOP = "the loop alone"
+
+# Per call PyGPU's statement and NumPy's for the same, if there is one.
+CALLS: dict[str, tuple[str, str | None]] = {
+    LOOP: ("pass", "pass"),
+    "a[1:3]": ("a[1:3]", "n[1:3]"),
+    "a[1]": ("a[1]", "n[1]"),
+    "a[..., ::2]": ("a[..., ::2]", "n[..., ::2]"),
+    "a[None, 1:-1, ::-1]": ("a[None, 1:-1, ::-1]", "n[None, 1:-1, ::-1]"),
+    "a.T": ("a.T", "n.T"),
+    "a.reshape(32, 16)": ("a.reshape(32, 16)", "n.reshape(32, 16)"),
+    "a.shape": ("a.shape", "n.shape"),
+    "a.dtype": ("a.dtype", "n.dtype"),
+    "a.ptr": ("a.ptr", None),
+    "empty((3, 3), f32)": ("g.empty((3, 3), f32)", "np.empty((3, 3), f32)"),
+    "empty((3, 3), dtype=f32)": ("g.empty((3, 3), dtype=f32)", "np.empty((3, 3), dtype=f32)"),
+    "to_gpu(five floats)": ("g.to_gpu(five)", "np.array(five)"),
+    "get() of five floats": ("short.get()", "five.copy()"),
+    "__dlpack__()": ("a.__dlpack__()", "n.__dlpack__()"),
+    "__dlpack__(max_version)": ("a.__dlpack__(max_version=(1, 0))", "n.__dlpack__(max_version=(1, 0))"),
+    "__array_interface__": ("a.__array_interface__", "n.__array_interface__"),
+    "np.from_dlpack(a)": ("np.from_dlpack(a)", "np.from_dlpack(n)"),
+    "from_dlpack(an ndarray)": ("g.from_dlpack(n)", None),
+    "asarray(an array)": ("g.asarray(a)", "np.asarray(n)"),
+    "current_stream()": ("g.current_stream()", None),
+    "event.record(stream)": ("event.record(stream)", None),
+    "stream.wait_event(event)": ("stream.wait_event(event)", None),
+    "stream.synchronize()": ("stream.synchronize()", None),
+}
+STATEMENTS = [
+    (name, library, statement)
+    for name, both in CALLS.items()
+    for library, statement in zip(("PyGPU", "NumPy"), both, strict=True)
+    if statement is not None
+]
+Counts = dict[str, dict[str, int]]
+
+
+def turn() -> None:
+    """What runs under callgrind: for each statement a mark, N turns, a mark, 2N turns, a mark."""
+    import gc
+    import timeit
+
+    import numpy
+
+    import PyGPU
+
+    host = numpy.arange(512, dtype=numpy.float32).reshape(4, 8, 16)
+    five = numpy.arange(5, dtype=numpy.float32)
+    names = {"np": numpy, "g": PyGPU, "n": host, "a": PyGPU.to_gpu(host), "five": five, "short": PyGPU.to_gpu(five)}
+    names |= {"f32": numpy.float32, "stream": PyGPU.Stream(), "event": PyGPU.Event()}
+    timers = [timeit.Timer(statement, globals=names) for _, _, statement in STATEMENTS]
+    gc.collect()
+    gc.disable()
+    gc.freeze()
+    for timer in timers:
+        # The interpreter specialises the loop, and caches fill.
+        timer.timeit(TURNS)
+        for turns in (TURNS, 2 * TURNS):
+            os.getppid()
+            timer.timeit(turns)
+        os.getppid()
+
+
+def totals(folder: Path) -> list[int]:
+    """The counts between the marks, in their order."""
+    found = {}
+    for path in folder.glob("out.*"):
+        match = re.search(r"^totals: (\d+)", path.read_text(errors="replace"), re.MULTILINE)
+        if match is None:
+            raise RuntimeError(f"callgrind wrote no totals into {path.name}")
+        found[int(path.suffix[1:])] = int(match[1])
+    return [found[number] for number in sorted(found)]
+
+
+def count(valgrind: str, program: str) -> Counts:
+    """Instructions of one turn, by call and library, without the loop's own."""
+    environment = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "PYGPU_BACKEND": "cpu"}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        callgrind = [valgrind, "--tool=callgrind", f"--callgrind-out-file={folder}/out", "--dump-before=getppid"]
+        done = subprocess.run(
+            [*callgrind, program, __file__, "--turn"], env=environment, capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            raise RuntimeError(f"callgrind ended with {done.returncode}:\n{done.stderr[-3000:]}")
+        marks = totals(folder)
+    # Each statement has three marks, and what comes before the first of them is warming up.
+    if len(marks) != 3 * len(STATEMENTS):
+        raise RuntimeError(f"{len(marks)} counts for {3 * len(STATEMENTS)} marks: did anything else call getppid?")
+    counts: Counts = {}
+    for place, (call, library, _) in enumerate(STATEMENTS):
+        once, twice = marks[3 * place + 1 : 3 * place + 3]
+        counts.setdefault(call, {})[library] = round((twice - once) / TURNS)
+    for call, figures in counts.items():
+        if call != LOOP:
+            for library in figures:
+                figures[library] -= counts[LOOP][library]
+    return counts
+
+
+def made_with(program: str) -> dict[str, str]:
+    """The versions that a baseline is of."""
+    code = "import numpy, platform; print(platform.python_version(), numpy.__version__)"
+    python, numpy = subprocess.run([program, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    return {"python": python, "numpy": numpy, "machine": platform.machine()}
+
+
+def other_machine(counts: Counts, versions: dict[str, str], baseline: dict[str, Any]) -> str | None:
+    """Why the baseline's numbers are not those of this machine; None if they are."""
+    if versions != baseline["versions"]:
+        return f"the baseline is of {baseline['versions']}, this is {versions}"
+    before: Counts = baseline["counts"]
+    both = [(counts[call]["NumPy"], was["NumPy"]) for call, was in before.items() if "NumPy" in counts.get(call, {})]
+    off = statistics.median(abs(now / was - 1) for now, was in both if was)
+    if off > CONTROL:
+        return f"NumPy's own calls count {off:.0%} off the baseline: another build of Python, NumPy or the C library"
+    return None
+
+
+def regressions(counts: Counts, before: Counts) -> list[str]:
+    """The calls that take more than they did, and those that the baseline does not know."""
+    found = []
+    for call, figures in counts.items():
+        if call not in before:
+            found.append(f"{call} is not in the baseline")
+        elif call != LOOP and figures["PyGPU"] > before[call]["PyGPU"] * (1 + TOLERANCE):
+            found.append(f"{call}: {figures['PyGPU']} instructions, {before[call]['PyGPU']} in the baseline")
+    return found
+
+
+def ratio_regressions(counts: Counts, before: Counts) -> list[str]:
+    """The calls that take more of NumPy's than they did."""
+    found = []
+    for call, figures in counts.items():
+        was = before.get(call, {})
+        if call == LOOP or "NumPy" not in figures or "NumPy" not in was:
+            continue
+        ratio, earlier = figures["PyGPU"] / figures["NumPy"], was["PyGPU"] / was["NumPy"]
+        if ratio > earlier * (1 + RATIO_TOLERANCE):
+            found.append(f"{call}: {ratio:.2f} of NumPy's instructions, {earlier:.2f} in the baseline")
+    return found
+
+
+def table(counts: Counts, before: Counts) -> None:
+    """Print the counts beside NumPy's and the baseline's."""
+    from machine import print_table
+
+    rows = []
+    for call, figures in counts.items():
+        ours, numpys, was = figures["PyGPU"], figures.get("NumPy"), before.get(call, {}).get("PyGPU")
+        change = f"{ours / was - 1:+.1%}" if was else "-"
+        ratio = f"{ours / numpys:.2f}" if numpys else "-"
+        rows.append([call, str(ours), str(numpys or "-"), ratio, str(was or "-"), change])
+    print_table(rows, ["instructions", "PyGPU", "NumPy", "ratio", "baseline", "change"])
+
+
+def main() -> int:
+    """Count, print, compare."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--update", action="store_true", help="write the counts into the baseline")
+    parser.add_argument("--json", metavar="FILE", help="write the counts there")
+    parser.add_argument("--python", default=sys.executable, metavar="PROGRAM", help="the Python that has PyGPU")
+    parser.add_argument("--turn", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.turn:
+        turn()
+        return 0
+    valgrind = shutil.which("valgrind")
+    if valgrind is None:
+        print("instruction counts are skipped: valgrind is not installed")
+        return 0
+    counts, versions = count(valgrind, arguments.python), made_with(arguments.python)
+    baseline = json.loads(BASELINE.read_text()) if BASELINE.exists() else {"versions": None, "counts": {}}
+    content = json.dumps({"versions": versions, "counts": counts}, indent=1) + "\n"
+    if arguments.json:
+        Path(arguments.json).parent.mkdir(parents=True, exist_ok=True)
+        Path(arguments.json).write_text(content)
+    if arguments.update:
+        BASELINE.write_text(content)
+    table(counts, baseline["counts"])
+    if arguments.update:
+        return 0
+    other = other_machine(counts, versions, baseline)
+    if other is not None:
+        print(f"only the ratios to NumPy are compared: {other}")
+    found = ratio_regressions(counts, baseline["counts"]) if other else regressions(counts, baseline["counts"])
+    for line in found:
+        print(f"regression: {line}")
+    if found:
+        print("is this a release build? If the change is meant: make instructions INSTRUCTIONS=--update")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

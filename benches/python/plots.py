@@ -1,0 +1,122 @@
+"""Two pictures of a comparison: bandwidth over size for each way across, and what small calls cost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+from goals import FLOOR, REFERENCE, SUBJECT
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
+from report import label
+
+# The same figures give the same file, and text stays text.
+STYLE = {"svg.hashsalt": "PyGPU", "svg.fonttype": "none", "font.size": 9}
+COLOURS = {
+    "PyGPU": "#d62728", "NumPy": "#7f7f7f", "floor": "#000000", "CuPy": "#1f77b4", "torch": "#ff7f0e",
+    "PyCUDA": "#2ca02c", "PybindGPU": "#9467bd", "numba-cuda": "#8c564b", "JAX": "#e377c2", "cuda.core": "#17becf",
+}  # fmt: skip
+# Title, the way, and the way whose floor is the bus.
+PANELS = [
+    ("to_gpu, pageable", "to device", "to device, pinned"),
+    ("to_gpu, pinned", "to device, pinned", "to device, pinned"),
+    ("to_gpu, every second column", "to device, strided", "to device, pinned"),
+    ("set, pageable", "into device", "to device, pinned"),
+    ("get, result dropped", "from device, dropped", "into pinned"),
+    ("get, fresh memory every time", "from device, fresh", "into pinned"),
+    ("get into every second column", "into strided", "into pinned"),
+    ("get into pinned memory", "into pinned", "into pinned"),
+]
+BARS = [
+    "a[1:3]", "a[..., 1:4:2]", "a.T", "a.shape", "a.dtype", "ptr", "__dlpack__()", "__cuda_array_interface__",
+    "from_dlpack(torch's)", "torch.from_dlpack(array)", "empty((3, 3), f32)", "event.record(stream)",
+    "stream.wait_event(event)", "stream.synchronize()", "to_gpu(five floats)", "get() of five floats",
+    "launch, 5 arguments",
+]  # fmt: skip
+
+
+def _style(name: str) -> dict[str, Any]:
+    return {
+        "color": COLOURS.get(name, "#bcbd22"),
+        "linestyle": "--" if name in (FLOOR, REFERENCE) else "-",
+        "linewidth": 2.2 if name == SUBJECT else 1.2,
+        "marker": "" if name == FLOOR else "o",
+        "markersize": 3,
+        "zorder": 3 if name == SUBJECT else 2,
+    }
+
+
+def _series(results: dict[str, Any], way: str, name: str) -> tuple[list[int], list[float]]:
+    rows = [row for row in results["transfers"] if row["way"] == way and name in row["gigabytes_per_second"]]
+    return [row["bytes"] for row in rows], [row["gigabytes_per_second"][name] for row in rows]
+
+
+def _panel(axes: Axes, results: dict[str, Any], title: str, way: str, bus: str) -> None:
+    for name in results["libraries"]:
+        sizes, rates = _series(results, bus if name == FLOOR else way, name)
+        if sizes:
+            axes.plot(sizes, rates, label="pinned, driver alone" if name == FLOOR else name, **_style(name))
+    axes.set_title(title)
+    axes.set_xscale("log", base=2)
+    axes.set_ylim(bottom=0)
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda size, _: label(int(size))))
+    axes.tick_params(axis="x", rotation=30)
+    axes.grid(alpha=0.3)
+
+
+def bandwidth(results: dict[str, Any], path: Path) -> None:
+    """GB/s over size, a panel for each way."""
+    figure = Figure(figsize=(15, 7), layout="constrained")
+    grid = figure.subplots(2, 4, sharey=True)
+    lines: dict[str, Any] = {}
+    for axes, (title, way, bus) in zip(grid.flat, PANELS, strict=True):
+        _panel(axes, results, title, way, bus)
+        handles, names = axes.get_legend_handles_labels()
+        lines.update(zip(names, handles, strict=True))
+    for axes in grid[:, 0]:
+        axes.set_ylabel("GB/s")
+    figure.legend(lines.values(), lines.keys(), loc="outside lower center", ncols=len(lines) or 1)
+    figure.savefig(path, metadata={"Date": None})
+
+
+def latency(results: dict[str, Any], path: Path) -> None:
+    """Time of small calls, a group of bars for each."""
+    by_name = {case["case"]: case["nanoseconds"] for case in results["calls"]}
+    cases = [name for name in BARS if name in by_name]
+    names = [name for name in results["libraries"] if any(name in by_name[case] for case in cases)]
+    height = 1.5 + 0.16 * sum(len(by_name[case]) for case in cases)
+    figure = Figure(figsize=(9, height), layout="constrained")
+    axes = figure.subplots()
+    place, ticks, drawn = 0.0, [], set[str]()
+    for case in reversed(cases):
+        found = [name for name in reversed(names) if name in by_name[case]]
+        ticks.append(place + (len(found) - 1) / 2)
+        for name in found:
+            value = by_name[case][name]
+            title = "the driver alone" if name == FLOOR else name
+            axes.barh(place, value, color=COLOURS.get(name), label=None if name in drawn else title)
+            axes.text(value, place, f" {value:.0f}", va="center", fontsize=6)
+            drawn.add(name)
+            place += 1
+        place += 1
+    axes.set_yticks(ticks, list(reversed(cases)))
+    axes.set_xscale("log")
+    axes.margins(x=0.1, y=0.01)
+    axes.set_xlabel("nanoseconds per call")
+    axes.grid(axis="x", alpha=0.3)
+    bars = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+    titles = [title for name in names if (title := "the driver alone" if name == FLOOR else name) in bars]
+    figure.legend([bars[title] for title in titles], titles, loc="outside lower center", ncols=5)
+    figure.savefig(path, metadata={"Date": None})
+
+
+def write(results: dict[str, Any], folder: Path) -> None:
+    """The plots that the results have figures for."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with matplotlib.rc_context(STYLE):
+        if results["transfers"]:
+            bandwidth(results, folder / "bandwidth.svg")
+        if results["calls"]:
+            latency(results, folder / "latency.svg")

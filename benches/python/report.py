@@ -1,0 +1,118 @@
+"""The tables of a comparison, in Markdown, from what compare.py wrote as JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from goals import FLOOR, RATE, REFERENCE, SUBJECT
+
+UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
+
+
+def label(size: int) -> str:
+    """A size with a binary unit."""
+    for unit, name in UNITS:
+        if size >= unit:
+            return f"{size / unit:g} {name}"
+    return f"{size} B"
+
+
+def figure(value: float | None, unit: str = "ns") -> str:
+    """A rate with three digits, a time in whole nanoseconds."""
+    if value is None:
+        return ""
+    return f"{value:.0f}" if unit != RATE else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def markdown_table(header: list[str], rows: list[list[str]]) -> str:
+    """A table whose bars stand under each other."""
+    table = [header, *rows]
+    widths = [max(3, *(len(row[column]) for row in table)) for column in range(len(header))]
+
+    def line(cells: list[str]) -> str:
+        return "| " + " | ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)) + " |"
+
+    return "\n".join([line(header), line(["-" * width for width in widths]), *map(line, rows)])
+
+
+def goal_table(results: dict[str, Any]) -> str:
+    """What was to be reached, and whether it was."""
+    rows = []
+    for row in results["goals"]:
+        unit = row["unit"]
+        limit, best = figure(row["goal"], unit), figure(row["best_peer_figure"], unit)
+        goal = f"{'>=' if unit == RATE else '<='} {limit} {unit}" if limit else ""
+        rows.append(
+            [
+                row["what"],
+                f"{figure(row['PyGPU'], unit)} {unit}" if row["PyGPU"] is not None else "not measured",
+                f"{goal} ({row['goal_is']})" if row["goal_is"] else goal,
+                {True: "yes", False: "**no**", None: ""}[row["within"]],
+                figure(row["floor"], unit),
+                f"{best} ({row['best_peer']})" if best else "",
+            ]
+        )
+    return markdown_table(["what", "PyGPU", "goal", "within?", "floor", "best peer"], rows)
+
+
+def _columns(rows: list[dict[str, float]], names: list[str]) -> list[str]:
+    """The libraries that have any figure, in their order."""
+    return [name for name in names if any(name in row for row in rows)]
+
+
+def call_table(results: dict[str, Any]) -> str:
+    """Nanoseconds of every small call, and the ratio to NumPy with its limit."""
+    cases = results["calls"]
+    names = _columns([case["nanoseconds"] for case in cases], results["libraries"])
+    peers = [name for name in names if name not in (SUBJECT, REFERENCE, FLOOR)]
+    shown = [name for name in (FLOOR, SUBJECT, REFERENCE) if name in names]
+    rows = []
+    for case in cases:
+        times, ratio, limit = case["nanoseconds"], case["ratios"].get(REFERENCE), case["limit"]
+        verdict = "" if limit is None or ratio is None else f"{limit:g}" + ("" if case["within"] else " **over**")
+        rows.append(
+            [f"`{case['case']}`", *(figure(times.get(name)) for name in shown)]
+            + [f"{ratio:.2f}" if ratio else "", verdict]
+            + [figure(times.get(name)) for name in peers]
+        )
+    return markdown_table(["ns", *shown, "to NumPy", "limit", *peers], rows)
+
+
+def transfer_table(results: dict[str, Any]) -> str:
+    """GB/s of every way at every size."""
+    found = results["transfers"]
+    names = _columns([row["gigabytes_per_second"] for row in found], results["libraries"])
+    rows = [
+        [f"{row['way']}, {label(row['bytes'])}"]
+        + [figure(row["gigabytes_per_second"].get(name), RATE) for name in names]
+        for row in found
+    ]
+    return markdown_table(["GB/s", *names], rows)
+
+
+def machine_line(results: dict[str, Any]) -> str:
+    """On what and with which versions."""
+    made = results["machine"]
+    versions = ", ".join(f"{name} {version}" for name, version in made["versions"].items())
+    cards = "; ".join(made["gpus"]) or "no NVIDIA GPU"
+    return f"{cards}; {made['cores']} cores of {made['processor']}; {versions}; commit {made['commit'] or 'unknown'}."
+
+
+def document(results: dict[str, Any]) -> str:
+    """All tables with what has to be known to read them."""
+    parts = [
+        f"`{results['command']}`: {results['rounds']} rounds, each library in a process of its own once per round, in "
+        f"turns; medians over the rounds. PyGPU's backend: {results['backend']}.",
+        machine_line(results),
+    ]
+    parts += [f"{name}: {note}." for name, note in results["notes"].items()]
+    parts += [f"Without {name}: {why}." for name, why in results["missing"].items()]
+    if results["goals"]:
+        parts += ["## Goals", goal_table(results)]
+    if results["calls"]:
+        parts += ["## Small calls", call_table(results)]
+    if results["transfers"]:
+        parts += ["## Transfers", "GB are 1e9 bytes.", transfer_table(results)]
+    if results["failures"]:
+        parts += ["## Not measured", "\n".join(f"- {name}: `{why}`" for name, why in results["failures"].items())]
+    return "\n\n".join(parts) + "\n"

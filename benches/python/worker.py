@@ -1,0 +1,138 @@
+"""One library in a process of its own, timed once: what compare.py starts in each round.
+
+    python worker.py NAME SETTINGS FILE     SETTINGS is JSON (see Settings); the figures go to FILE
+
+Statements are timed in batches of some milliseconds, of which the median counts; the loop's own cost (about 5 ns) is in
+all figures but the floor's. Work that was put on a device is waited for between the batches, outside the clock: what is
+timed is the host's call.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import statistics
+import sys
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import libraries
+from calls import CASES, Case
+from transfers import MOST_STRIDED, WAYS, Arrays, seconds
+
+
+@dataclass
+class Settings:
+    """What to time and for how long."""
+
+    # Where PyGPU computes; empty while that is not known.
+    backend: str = ""
+    only: str = ""
+    batches: int = 5
+    batch_ms: float = 2.0
+    sizes: list[int] = field(default_factory=list)
+    # How long each way across is repeated.
+    way_seconds: float = 0.1
+
+    def to_json(self) -> str:
+        """The settings for a worker's command line."""
+        return json.dumps(asdict(self))
+
+
+def cases_of(library: libraries.Library, settings: Settings) -> list[Case]:
+    """The cases that this process answers for."""
+    backend = settings.backend or library.backend
+    return [
+        case
+        for case in CASES
+        if case.exchange == (library.name == "exchange")
+        and (settings.only in case.name or settings.only in case.group)
+        and case.backend in (None, backend or "cuda")
+    ]
+
+
+def nanoseconds(library: libraries.Library, statement: str, settings: Settings) -> float:
+    """The median over the batches."""
+    timer = library.timer(statement)
+
+    def timed(turns: int) -> float:
+        elapsed = timer(turns)
+        library.synchronize()
+        return elapsed
+
+    timed(3)
+    turns, goal = 1, settings.batch_ms / 1000
+    while (elapsed := timed(turns)) < goal and turns < 1 << 22:
+        turns = max(2 * turns, int(turns * goal / max(elapsed, 1e-7)))
+    return 1e9 * statistics.median(timed(turns) for _ in range(settings.batches)) / turns
+
+
+def measure_calls(library: libraries.Library, settings: Settings) -> dict[str, Any]:
+    """Nanoseconds by case and library, and why there are none where a statement failed."""
+    figures: dict[str, dict[str, float]] = {}
+    failures: dict[str, str] = {}
+    for case in cases_of(library, settings):
+        names = list(case.statements) if case.exchange else [library.name]
+        for name in names:
+            statement = case.statements.get(name)
+            if statement is None:
+                continue
+            try:
+                figures.setdefault(case.name, {})[name] = nanoseconds(library, statement, settings)
+            except Exception as error:  # one statement that a version lacks must not end the measurement
+                if case.exchange and isinstance(error, NameError):
+                    continue  # of a library that is not here, as `note` says once
+                failures[f"{case.name}, {name}"] = f"{statement}: {type(error).__name__}: {error}"[:300]
+    return {"calls": figures, "call_failures": failures}
+
+
+def measure_transfers(library: libraries.Library, settings: Settings) -> dict[str, Any]:
+    """Seconds by way and size, and why there are none where a call failed."""
+    make = getattr(library, "ways", None) or WAYS.get(library.name)
+    if library.name == "NumPy" and settings.backend not in ("", "cpu"):
+        make = None  # copies in host memory say nothing of a bus
+    figures: dict[str, dict[str, float]] = {}
+    failures: dict[str, str] = {}
+    for size in settings.sizes if make else []:
+        # Held here: the driver is told addresses, which keep nothing alive.
+        arrays = Arrays(size)
+        try:
+            ways = make(arrays)
+        except Exception as error:  # for want of memory, say
+            failures[f"{size} bytes"] = f"{type(error).__name__}: {error}"[:300]
+            continue
+        for name, way in ways.items():
+            if settings.only not in name or ("strided" in name and size > MOST_STRIDED):
+                continue
+            try:
+                figures.setdefault(name, {})[str(size)] = seconds(way, size, settings.way_seconds)
+            except Exception as error:
+                failures[f"{name}, {size} bytes"] = f"{type(error).__name__}: {error}"[:300]
+        for way in ways.values():
+            if way.release is not None:
+                way.release()
+        ways = {}
+        del arrays
+        gc.collect()
+    return {"transfers": figures, "transfer_failures": failures}
+
+
+def main() -> None:
+    """Measure one library."""
+    name, settings, path = sys.argv[1], Settings(**json.loads(sys.argv[2])), Path(sys.argv[3])
+    try:
+        library = libraries.PROCESSES[name]()
+    except Exception as error:
+        path.write_text(json.dumps({"missing": f"{type(error).__name__}: {error}"[:300]}))
+        return
+    gc.collect()
+    gc.freeze()
+    result = {"backend": library.backend, "note": library.note}
+    result |= measure_calls(library, settings)
+    result |= measure_transfers(library, settings)
+    path.write_text(json.dumps(result))
+
+
+if __name__ == "__main__":
+    main()

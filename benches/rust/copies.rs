@@ -1,0 +1,120 @@
+//! Copies on the CPU backend: what `to_gpu` and `get` do there, by layout and width of an element, beside a plain copy.
+//!
+//! The strided ones are also what packs host memory for a device, and unpacks it.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use criterion::{
+    BenchmarkGroup, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main, measurement::WallTime,
+};
+use pygpu::array::Array;
+use pygpu::copy::{self, HostSide};
+use pygpu::device::Device;
+use pygpu::dtype::{DType, Kind};
+use pygpu::layout::{Index, Layout, Order};
+use pygpu::stream::Stream;
+
+/// Elements of a copy, as rows and columns. The larger is more than a processor's caches hold.
+const SHAPES: [(&str, [i64; 2]); 2] = [("64 Ki", [64, 1024]), ("4 Mi", [4096, 1024])];
+const KINDS: [(&str, Kind); 4] =
+    [("uint8", Kind::UInt8), ("int16", Kind::Int16), ("float32", Kind::Float32), ("complex128", Kind::Complex128)];
+
+type View = fn(&Layout, [i64; 2]) -> Layout;
+
+/// Host memory with the layout that `view` makes of twice the columns.
+struct Host {
+    bytes: Vec<u8>,
+    layout: Layout,
+}
+
+impl Host {
+    fn new(shape: [i64; 2], dtype: DType, view: View) -> Self {
+        let wide = Layout::contiguous(&[shape[0], 2 * shape[1]], dtype.itemsize() as i64, Order::C).unwrap();
+        Self { bytes: vec![1; wide.nbytes() as usize], layout: view(&wide, shape) }
+    }
+
+    fn side(&mut self) -> HostSide {
+        HostSide { address: self.bytes.as_mut_ptr() as usize, layout: self.layout.clone() }
+    }
+}
+
+fn part(stop: Option<i64>, step: Option<i64>) -> Index {
+    Index::Slice { start: None, stop, step }
+}
+
+fn left_half(wide: &Layout, [_, columns]: [i64; 2]) -> Layout {
+    wide.index(&[part(None, None), part(Some(columns), None)]).unwrap()
+}
+
+fn every_second(wide: &Layout, _shape: [i64; 2]) -> Layout {
+    wide.index(&[part(None, None), part(None, Some(2))]).unwrap()
+}
+
+/// The same shape, the elements of a column next to each other in memory.
+fn transposed(wide: &Layout, [rows, columns]: [i64; 2]) -> Layout {
+    Layout::contiguous(&[columns, rows], wide.itemsize(), Order::C).unwrap().transpose(None).unwrap()
+}
+
+fn dense(wide: &Layout, shape: [i64; 2]) -> Layout {
+    Layout::contiguous(&shape, wide.itemsize(), Order::C).unwrap()
+}
+
+fn both_ways(group: &mut BenchmarkGroup<'_, WallTime>, name: &str, array: &Array, host: &mut Host, stream: &Stream) {
+    let side = host.side();
+    group.bench_function(BenchmarkId::new("to the array", name), |b| {
+        // SAFETY: the vector of `host` is as large as its layout reaches, and is borrowed until here ends.
+        b.iter(|| unsafe { copy::to_device(array, &side, stream) }.unwrap());
+    });
+    group.bench_function(BenchmarkId::new("to the host", name), |b| {
+        // SAFETY: as above; no element of a layout lies on another.
+        b.iter(|| unsafe { copy::to_host(&side, array, stream) }.unwrap());
+    });
+}
+
+fn layouts(c: &mut Criterion) {
+    let stream = Stream::default_of(Device::cpu().unwrap());
+    let dtype = DType::new(Kind::Float32);
+    for (label, shape) in SHAPES {
+        let mut group = c.benchmark_group(format!("float32, {label}"));
+        let array = Array::empty(&shape, dtype, Order::C, stream.clone()).unwrap();
+        group.throughput(Throughput::Bytes(array.layout().nbytes() as u64));
+        let source = vec![1u8; array.layout().nbytes() as usize];
+        let mut target = source.clone();
+        group.bench_function("plain copy of the same bytes", |b| b.iter(|| target.copy_from_slice(&source)));
+        for (name, view) in [
+            ("dense", dense as View),
+            ("the left half of rows", left_half),
+            ("every second column", every_second),
+            ("transposed", transposed),
+        ] {
+            both_ways(&mut group, name, &array, &mut Host::new(shape, dtype, view), &stream);
+        }
+        group.finish();
+    }
+}
+
+fn widths(c: &mut Criterion) {
+    let stream = Stream::default_of(Device::cpu().unwrap());
+    let (label, shape) = SHAPES[0];
+    let mut group = c.benchmark_group(format!("every second column, {label}"));
+    for (name, kind) in KINDS {
+        let dtype = DType::new(kind);
+        let array = Array::empty(&shape, dtype, Order::C, stream.clone()).unwrap();
+        group.throughput(Throughput::Bytes(array.layout().nbytes() as u64));
+        both_ways(&mut group, name, &array, &mut Host::new(shape, dtype, every_second), &stream);
+    }
+    group.finish();
+}
+
+fn new_arrays(c: &mut Criterion) {
+    let stream = Stream::default_of(Device::cpu().unwrap());
+    let mut group = c.benchmark_group("new arrays");
+    for (name, shape) in [("36 bytes", [3, 3]), ("4 KiB", [4, 256]), ("16 MiB", [4096, 1024])] {
+        group.bench_function(format!("empty, {name}"), |b| {
+            b.iter(|| Array::empty(&shape, DType::new(Kind::Float32), Order::C, stream.clone()).unwrap());
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, layouts, widths, new_arrays);
+criterion_main!(benches);

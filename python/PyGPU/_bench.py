@@ -1,0 +1,233 @@
+"""``python -m PyGPU bench``: what transfers and small calls cost on this machine, PyGPU alone.
+
+A short look for a user. How PyGPU compares with other libraries is measured by ``benches/python/compare.py`` of the
+repository, in processes of their own and over several rounds.
+"""
+
+import argparse
+import importlib
+import importlib.util
+import json
+import platform
+import re
+import statistics
+import sys
+import time
+import timeit
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, TextIO
+
+import numpy
+
+import PyGPU
+
+KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+SIZES = [64 * KIB, MIB, 16 * MIB, 64 * MIB, 256 * MIB]
+QUICK_SIZES = [64 * KIB, MIB, 16 * MIB]
+BATCHES = 7
+UNITS = {"": 1, "K": KIB, "M": MIB, "G": GIB}
+
+CALLS = {
+    "a[1:3]": "a[1:3]",
+    "a[..., ::2]": "a[..., ::2]",
+    "a.T": "a.T",
+    "a.shape": "a.shape",
+    "a.ptr": "a.ptr",
+    "empty((3, 3), float32)": "g.empty((3, 3), float32)",
+    "a.__dlpack__()": "a.__dlpack__()",
+    "to_gpu of 5 floats": "g.to_gpu(five)",
+    "get of 5 floats": "short.get()",
+    "event.record(stream)": "event.record(stream)",
+    "stream.wait_event(event)": "stream.wait_event(event)",
+    "stream.synchronize(), idle": "stream.synchronize()",
+}
+
+
+class Row(NamedTuple):
+    """One figure."""
+
+    what: str
+    nbytes: int | None
+    seconds: float
+
+    @property
+    def rate(self) -> float | None:
+        """Bytes per nanosecond, which is GB/s."""
+        return None if self.nbytes is None else self.nbytes / self.seconds / 1e9
+
+
+class Progress:
+    """A bar on one line, only where somebody watches."""
+
+    WIDTH = 30
+
+    def __init__(self, steps: int, stream: TextIO) -> None:
+        self._steps = steps
+        self._done = 0
+        self._stream = stream if stream.isatty() else None
+
+    def step(self, what: str) -> None:
+        """Say what comes next, after what is done."""
+        if self._stream is not None:
+            filled = self.WIDTH * self._done // max(self._steps, 1)
+            bar = "#" * filled + "." * (self.WIDTH - filled)
+            # To the line's beginning, and what was longer is wiped out.
+            self._stream.write(f"\r\x1b[K[{bar}] {what}")
+            self._stream.flush()
+        self._done += 1
+
+    def end(self) -> None:
+        """Leave the line as it was."""
+        if self._stream is not None:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+
+
+def nbytes(text: str) -> int:
+    """Read a size such as 4096, 64K, 16M or 1G."""
+    match = re.fullmatch(r"(\d+)\s*([KMG]?)(?:i?B)?", text.strip(), re.IGNORECASE)
+    size = int(match[1]) * UNITS[match[2].upper()] if match else 0
+    if size <= 0 or size % 4:
+        raise argparse.ArgumentTypeError(f"{text!r} is no size of a float32 array: a multiple of 4, or 64K, 16M, 1G")
+    return size
+
+
+def label(size: int) -> str:
+    """Write a size with a binary unit."""
+    for unit, name in ((GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")):
+        if size >= unit:
+            return f"{size / unit:g} {name}"
+    return f"{size} B"
+
+
+def median_seconds(call: Callable[[], Any], budget: float) -> float:
+    """Repeat a call for a while, at least three times after one that does not count, and take the median."""
+    times: list[float] = []
+    end = time.perf_counter() + budget
+    while len(times) < 4 or (time.perf_counter() < end and len(times) < 1000):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times[1:])
+
+
+def ways(size: int) -> dict[str, Callable[[], Any]]:
+    """Prepare copies of one size: to the device and back, pageable and pinned, and NumPy's own in host memory."""
+    host = numpy.arange(size // 4, dtype=numpy.float32)
+    pinned = PyGPU.empty_like_pinned(host)
+    pinned[...] = host
+    out, array = numpy.full_like(host, 1), PyGPU.to_gpu(host)
+
+    def upload(source: Any) -> None:
+        PyGPU.to_gpu(source)
+        PyGPU.synchronize()
+
+    return {
+        "to_gpu": lambda: upload(host),
+        "get": lambda: array.get(),
+        "to_gpu, pinned": lambda: upload(pinned),
+        "get into pinned": lambda: array.get(pinned),
+        "numpy.copyto": lambda: numpy.copyto(out, host),
+    }
+
+
+def transfers(sizes: list[int], budget: float, progress: Progress) -> Iterator[Row]:
+    """Time the copies of each size."""
+    for size in sizes:
+        progress.step(f"{label(size)}: host memory")
+        for what, call in ways(size).items():
+            progress.step(f"{label(size)}: {what}")
+            yield Row(what, size, median_seconds(call, budget))
+
+
+def calls(budget: float, progress: Progress) -> Iterator[Row]:
+    """Time small calls in batches; the loop's cost, some nanoseconds, is in them."""
+    a = PyGPU.to_gpu(numpy.zeros((4, 8, 16), numpy.float32))
+    five = numpy.arange(5, dtype=numpy.float32)
+    names = {"g": PyGPU, "float32": numpy.float32, "a": a, "five": five, "short": PyGPU.to_gpu(five)}
+    names |= {"stream": PyGPU.Stream(), "event": PyGPU.Event()}
+    for what, statement in CALLS.items():
+        progress.step(what)
+        timer = timeit.Timer(statement, globals=names)
+        turns = max(1, int(budget / BATCHES / max(timer.timeit(100) / 100, 1e-9)))
+        times = []
+        for _ in range(BATCHES):
+            times.append(timer.timeit(turns) / turns)
+            PyGPU.synchronize()
+        yield Row(what, None, statistics.median(times))
+
+
+def table(rows: list[Row]) -> str:
+    """Format rates by size, then times."""
+    sizes = sorted({row.nbytes for row in rows if row.nbytes is not None})
+    lines = [f"{'GB/s':<28}" + "".join(f"{label(size):>10}" for size in sizes)] if sizes else []
+    for what in dict.fromkeys(row.what for row in rows if row.nbytes is not None):
+        rates = {row.nbytes: row.rate or 0.0 for row in rows if row.what == what}
+        lines.append(f"{what:<28}" + "".join(f"{rates[size]:>10.2f}" for size in sizes))
+    lines += ["", "nanoseconds"]
+    lines += [f"{row.what:<28}{1e9 * row.seconds:>10.0f}" for row in rows if row.nbytes is None]
+    return "\n".join(lines)
+
+
+def machine() -> dict[str, Any]:
+    """Describe what the figures are made on."""
+    return {
+        "device": PyGPU.device_properties(PyGPU.current_device())["name"],
+        "backend": PyGPU.backend_name(),
+        "driver_version": PyGPU.driver_version(),
+        "platform": platform.platform(),
+        "PyGPU": PyGPU.__version__,
+        "python": platform.python_version(),
+        "numpy": numpy.__version__,
+    }
+
+
+def plot(rows: list[Row], title: str, path: str) -> None:
+    """Draw bandwidth over size; the picture's format is that of the file's name."""
+    figure = importlib.import_module("matplotlib.figure").Figure(figsize=(7, 4.5), layout="constrained")
+    axes = figure.subplots()
+    for what in dict.fromkeys(row.what for row in rows if row.nbytes is not None):
+        points = [(row.nbytes, row.rate) for row in rows if row.what == what]
+        axes.plot(*zip(*points, strict=True), marker="o", label=what, linestyle="--" if what == "numpy.copyto" else "-")
+    axes.set_xscale("log", base=2)
+    axes.set_ylim(bottom=0)
+    sizes = sorted({row.nbytes for row in rows if row.nbytes is not None})
+    axes.set_xticks(sizes, [label(size) for size in sizes])
+    axes.set_ylabel("GB/s")
+    axes.set_title(title)
+    axes.grid(alpha=0.3)
+    axes.legend()
+    figure.savefig(path)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``bench``."""
+    parser.description = "Time transfers of float32 arrays and small calls on this machine; figures are medians."
+    parser.add_argument("--quick", action="store_true", help="up to 16 MiB, and fewer repetitions")
+    parser.add_argument("--size", type=nbytes, nargs="+", metavar="SIZE", help="sizes to copy, such as 64K 16M 1G")
+    parser.add_argument("--json", metavar="FILE", help="also write the figures there")
+    parser.add_argument("--plot", metavar="FILE", help="also draw bandwidth over size, as .png, .svg or .pdf")
+
+
+def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
+    """Measure, print, and write what is asked for."""
+    if arguments.plot and importlib.util.find_spec("matplotlib") is None:
+        parser.error("--plot needs matplotlib, which is not installed: pip install matplotlib")
+    sizes = sorted(set(arguments.size or (QUICK_SIZES if arguments.quick else SIZES)))
+    budget = 0.03 if arguments.quick else 0.3
+    made = machine()
+    versions = ", ".join(f"{name} {made[name]}" for name in ("PyGPU", "python", "numpy"))
+    print(f"{made['device']} ({made['backend']}), {versions}\n")
+    progress = Progress(6 * len(sizes) + len(CALLS), sys.stderr)
+    try:
+        rows = [*transfers(sizes, budget, progress), *calls(budget, progress)]
+    finally:
+        progress.end()
+    print(table(rows))
+    if arguments.json:
+        figures = [{**row._asdict(), "gigabytes_per_second": row.rate} for row in rows]
+        content = {"machine": made, "rows": figures}
+        Path(arguments.json).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    if arguments.plot:
+        plot(rows, f"{made['device']}, PyGPU {made['PyGPU']}", arguments.plot)

@@ -1,0 +1,209 @@
+//! Cutting a copy into chunks: arithmetic only.
+
+use crate::error::Result;
+use crate::layout::{Collapsed, Dims, Layout, SharedAxes, collapse};
+
+/// A copy between device memory and host memory, cut into chunks of at most so many bytes.
+pub(super) enum Plan {
+    /// Adjacent bytes on both sides.
+    Run(Run),
+    /// Boxes of elements.
+    Boxes(Boxes),
+}
+
+/// Adjacent bytes, cut where the host's addresses are multiples of the chunk.
+///
+/// Why there: a new page is then first touched by one thread only. Two threads in one huge page would both clear it.
+pub(super) struct Run {
+    pub(super) device: i64,
+    pub(super) host: i64,
+    bytes: i64,
+    first: i64,
+    step: i64,
+}
+
+impl Run {
+    /// `host_address` is that of the host's byte 0.
+    pub(super) fn new(device: i64, host: i64, bytes: i64, host_address: usize, step: usize) -> Self {
+        let step = step as i64;
+        let past = (host_address as i64).wrapping_add(host).rem_euclid(step);
+        Self { device, host, bytes, first: step - past, step }
+    }
+
+    fn count(&self) -> usize {
+        let rest = (self.bytes - self.first).max(0);
+        1 + rest.div_euclid(self.step) as usize + usize::from(rest % self.step != 0)
+    }
+
+    /// Where a chunk starts and its length.
+    pub(super) fn piece(&self, chunk: usize) -> (i64, i64) {
+        let start = if chunk == 0 { 0 } else { self.first + (chunk as i64 - 1) * self.step };
+        let end = (self.first + chunk as i64 * self.step).min(self.bytes);
+        (start, end - start)
+    }
+}
+
+/// Boxes that together are all elements of two layouts of equal shape, axes in the order of the device's memory.
+pub(super) struct Boxes {
+    axes: SharedAxes<2>,
+    offsets: [i64; 2],
+    itemsize: i64,
+    /// The axis that is cut. Those before it are walked one by one, those behind it are in every chunk whole.
+    cut: usize,
+    step: i64,
+}
+
+impl Boxes {
+    /// Boxes of at most `most` bytes, or of one element.
+    pub(super) fn new(device: &Layout, host: &Layout, most: usize) -> Result<Self> {
+        let Collapsed { axes, offsets } = collapse([device, host])?;
+        let itemsize = device.itemsize();
+        let room = (most as i64 / itemsize).max(1);
+        let (mut cut, mut inner) = (axes.len(), 1);
+        while cut > 0 && axes[cut - 1].len * inner <= room {
+            cut -= 1;
+            inner *= axes[cut].len;
+        }
+        // The axis that does not fit any more is cut; if all fit, all is one chunk.
+        let step = if cut == 0 { 0 } else { room / inner };
+        Ok(Self { axes, offsets, itemsize, cut, step })
+    }
+
+    fn steps(&self) -> i64 {
+        match self.cut {
+            0 => 1,
+            cut => (self.axes[cut - 1].len + self.step - 1) / self.step,
+        }
+    }
+
+    fn count(&self) -> usize {
+        let outer: i64 = self.axes[..self.cut.saturating_sub(1)].iter().map(|axis| axis.len).product();
+        (outer * self.steps()) as usize
+    }
+
+    /// The layouts of a chunk on the device and on the host.
+    pub(super) fn piece(&self, chunk: usize) -> Result<[Layout; 2]> {
+        let mut shape: Dims = self.axes[self.cut..].iter().map(|axis| axis.len).collect();
+        let mut offsets = self.offsets;
+        if self.cut > 0 {
+            let axis = self.axes[self.cut - 1];
+            let (mut outer, start) = (chunk as i64 / self.steps(), chunk as i64 % self.steps() * self.step);
+            shape.insert(0, self.step.min(axis.len - start));
+            move_along(&mut offsets, axis.strides, start);
+            for axis in self.axes[..self.cut - 1].iter().rev() {
+                move_along(&mut offsets, axis.strides, outer % axis.len);
+                outer /= axis.len;
+            }
+        }
+        let first = self.cut.saturating_sub(1);
+        let side = |which: usize| {
+            let strides: Dims = self.axes[first..].iter().map(|axis| axis.strides[which]).collect();
+            Layout::strided(&shape, &strides, offsets[which], self.itemsize)
+        };
+        Ok([side(0)?, side(1)?])
+    }
+}
+
+fn move_along(offsets: &mut [i64; 2], strides: [i64; 2], steps: i64) {
+    for (offset, stride) in offsets.iter_mut().zip(strides) {
+        *offset += steps * stride;
+    }
+}
+
+impl Plan {
+    /// Number of chunks.
+    pub(super) fn count(&self) -> usize {
+        match self {
+            Self::Run(run) => run.count(),
+            Self::Boxes(boxes) => boxes.count(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+    use super::*;
+    use crate::layout::{Order, for_each_run};
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_run_is_cut_where_the_hosts_addresses_are_multiples_of_the_chunk() {
+        let run = Run::new(0, 0, 100, 0x1000 + 5, 16);
+        let pieces: Vec<_> = (0..run.count()).map(|chunk| run.piece(chunk)).collect();
+        assert_eq!(pieces, [(0, 11), (11, 16), (27, 16), (43, 16), (59, 16), (75, 16), (91, 9)]);
+    }
+
+    #[test]
+    fn a_short_run_is_one_piece() {
+        for (bytes, address) in [(1, 0), (16, 0), (11, 5), (3, 15)] {
+            let run = Run::new(0, 0, bytes, address, 16);
+            assert_eq!(run.piece(0), (0, bytes.min(16 - address as i64)));
+            assert_eq!(run.count(), 1 + usize::from(bytes > 16 - address as i64));
+        }
+    }
+
+    #[test]
+    fn one_element_is_one_box() {
+        let layout = Layout::scalar(8);
+        let boxes = Boxes::new(&layout, &layout, 1).unwrap();
+        assert_eq!(boxes.count(), 1);
+        assert_eq!(boxes.piece(0).unwrap(), [layout.clone(), layout]);
+    }
+
+    /// An axis of a test: its length, whether it runs backwards, and the gap as a factor of the stride.
+    type TestAxis = (i64, bool, i64);
+
+    fn layouts() -> impl Strategy<Value = (Layout, Layout, usize)> {
+        let axis = (1i64..6, prop::bool::ANY, 1i64..3);
+        (prop::collection::vec((axis.clone(), axis), 0..4), 0usize..3, 1usize..80).prop_map(|(axes, turn, most)| {
+            let shape: Vec<i64> = axes.iter().map(|((len, ..), _)| *len).collect();
+            let strides = |which: fn(&(TestAxis, TestAxis)) -> (bool, i64), turned: bool| {
+                let mut stride = 4;
+                let mut order: Vec<usize> = (0..axes.len()).collect();
+                if turned {
+                    order.reverse();
+                }
+                let mut strides = vec![0; axes.len()];
+                for &place in &order {
+                    let (negative, factor) = which(&axes[place]);
+                    stride *= factor;
+                    strides[place] = if negative { -stride } else { stride };
+                    stride *= shape[place];
+                }
+                strides
+            };
+            let device = strides(|(one, _)| (one.1, one.2), turn != 1);
+            let host = strides(|(_, two)| (two.1, two.2), turn != 0);
+            let layout = |strides: &[i64]| Layout::strided(&shape, strides, 100, 4).unwrap();
+            (layout(&device), layout(&host), most)
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn boxes_are_all_elements_once_and_none_is_larger_than_allowed((device, host, most) in layouts()) {
+            let mut wanted = Vec::new();
+            for_each_run(&device, &host, |to, from, bytes| (0..bytes).for_each(|at| wanted.push((to + at, from + at)))).unwrap();
+            let boxes = Boxes::new(&device, &host, most).unwrap();
+            let mut found = Vec::new();
+            for chunk in 0..boxes.count() {
+                let [to, from] = boxes.piece(chunk).unwrap();
+                prop_assert!(to.nbytes() as usize <= most.max(4));
+                for_each_run(&to, &from, |to, from, bytes| (0..bytes).for_each(|at| found.push((to + at, from + at)))).unwrap();
+            }
+            wanted.sort_unstable();
+            found.sort_unstable();
+            prop_assert_eq!(found, wanted);
+        }
+    }
+
+    #[test]
+    fn a_chunk_of_a_dense_device_array_is_dense() {
+        let device = Layout::contiguous(&[10, 30], 4, Order::C).unwrap();
+        let host = Layout::strided(&[10, 30], &[480, 8], 0, 4).unwrap();
+        let boxes = Boxes::new(&device, &host, 256).unwrap();
+        assert_eq!(boxes.count(), 5);
+        assert!((0..5).all(|chunk| boxes.piece(chunk).unwrap()[0].is_c_contiguous()));
+    }
+}

@@ -1,0 +1,285 @@
+//! Host memory of results, kept when nobody holds it any more and given out again.
+//!
+//! Why: the first touch of new memory costs more than a copy into it, since the system clears every page. What is kept is
+//! bounded (`set_limit`), and offered to the system meanwhile (`MADV_FREE`): it takes the pages if it runs short of memory, and
+//! else they are as quick as before.
+//!
+//! Owns large blocks only, whole huge pages each; smaller memory is the C library's business. Knows no device and no Python.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::backend::Address;
+
+/// A huge page, in whole numbers of which blocks come.
+const HUGE: usize = 2 << 20;
+/// Bytes from which memory comes from here.
+pub const LEAST: usize = HUGE;
+/// What is kept unless somebody says otherwise: this part of the machine's memory.
+const PART: usize = 16;
+
+struct Blocks {
+    /// Blocks that nobody holds, the latest last.
+    kept: Vec<(Address, usize)>,
+    kept_bytes: usize,
+    /// Sizes of the blocks that somebody holds.
+    held: BTreeMap<Address, usize>,
+}
+
+// Nothing here is made on first use: a child that is forked while another thread makes it would wait for that for ever.
+static BLOCKS: Mutex<Blocks> = Mutex::new(Blocks { kept: Vec::new(), kept_bytes: 0, held: BTreeMap::new() });
+static WATCHES_FORKS: AtomicBool = AtomicBool::new(false);
+/// `UNSET` until somebody asks.
+static BOUND: AtomicUsize = AtomicUsize::new(UNSET);
+const UNSET: usize = usize::MAX;
+
+fn blocks() -> MutexGuard<'static, Blocks> {
+    BLOCKS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Memory of at least `bytes`, uninitialised; none if the system has none.
+pub fn allocate(bytes: usize) -> Option<Address> {
+    watch_forks();
+    let bytes = bytes.max(1).checked_next_multiple_of(HUGE)?;
+    let found = {
+        let mut blocks = blocks();
+        // The best fit, unless it wastes more than a quarter.
+        let fits = |&&(_, size): &&(Address, usize)| size >= bytes && size - bytes <= bytes / 4;
+        let best = blocks.kept.iter().filter(fits).map(|(_, size)| *size).min();
+        best.and_then(|best| blocks.kept.iter().rposition(|(_, size)| *size == best)).map(|place| {
+            let (address, size) = blocks.kept.remove(place);
+            blocks.kept_bytes -= size;
+            blocks.held.insert(address, size);
+            address
+        })
+    };
+    if found.is_some() {
+        return found;
+    }
+    // SAFETY: new memory is asked for.
+    let address = unsafe { map(bytes) }.or_else(|| {
+        trim(0);
+        // SAFETY: as above.
+        unsafe { map(bytes) }
+    })?;
+    blocks().held.insert(address, bytes);
+    Some(address)
+}
+
+/// Keeps a block for the next who asks, and gives the oldest back to the system where that is too much.
+///
+/// # Safety
+/// The address came from `allocate` and nobody uses the memory any more.
+pub unsafe fn free(address: Address) {
+    let Some(size) = blocks().held.remove(&address) else { return };
+    if size > limit() {
+        // SAFETY: the block is of this size and in no list any more.
+        unsafe { unmap(address, size) };
+        return;
+    }
+    // SAFETY: the block is mapped, and its contents mean nothing any more. Refused by old systems, which is no harm.
+    unsafe { libc::madvise(std::ptr::with_exposed_provenance_mut(address), size, libc::MADV_FREE) };
+    {
+        let mut blocks = blocks();
+        blocks.kept.push((address, size));
+        blocks.kept_bytes += size;
+    }
+    trim(limit());
+}
+
+/// Gives back to the system what is kept beyond `keep` bytes, the oldest first.
+pub fn trim(keep: usize) {
+    let surplus: Vec<_> = {
+        let mut blocks = blocks();
+        let mut count = 0;
+        while blocks.kept_bytes > keep && count < blocks.kept.len() {
+            blocks.kept_bytes -= blocks.kept[count].1;
+            count += 1;
+        }
+        blocks.kept.drain(..count).collect()
+    };
+    for (address, size) in surplus {
+        // SAFETY: the block is of this size, nobody holds it, and it is in no list any more.
+        unsafe { unmap(address, size) };
+    }
+}
+
+/// Most bytes that are kept.
+pub fn limit() -> usize {
+    match BOUND.load(Ordering::Relaxed) {
+        UNSET => {
+            let part = machine_memory() / PART;
+            BOUND.compare_exchange(UNSET, part, Ordering::Relaxed, Ordering::Relaxed).err().unwrap_or(part)
+        }
+        bytes => bytes,
+    }
+}
+
+/// Sets how many bytes are kept, and gives back what is too much.
+pub fn set_limit(bytes: usize) {
+    BOUND.store(bytes.min(UNSET - 1), Ordering::Relaxed);
+    trim(bytes);
+}
+
+/// Bytes that are kept and in use by nobody.
+pub fn kept() -> usize {
+    blocks().kept_bytes
+}
+
+/// The usable bytes of a block that somebody holds.
+pub fn size(address: Address) -> usize {
+    blocks().held.get(&address).copied().unwrap_or(0)
+}
+
+/// Says whether forked children have a block. One that a device writes must stay the parent's alone: the first of both to write a
+/// shared page gets a copy, and the device would go on with the other.
+pub fn set_inherited(address: Address, inherited: bool) {
+    #[cfg(target_os = "linux")]
+    // SAFETY: the block is mapped, or its size is 0.
+    unsafe {
+        let advice = if inherited { libc::MADV_DOFORK } else { libc::MADV_DONTFORK };
+        libc::madvise(std::ptr::with_exposed_provenance_mut(address), size(address), advice);
+    }
+}
+
+/// Lets the system clear a block's pages now.
+///
+/// # Safety
+/// Somebody holds the block, and has put nothing into it.
+pub unsafe fn touch(address: Address) {
+    let first: *mut u8 = std::ptr::with_exposed_provenance_mut(address);
+    for place in (0..size(address)).step_by(HUGE) {
+        // SAFETY: within the block, whose contents mean nothing.
+        unsafe { first.add(place).write_volatile(0) };
+    }
+}
+
+/// Whole huge pages of new memory.
+///
+/// # Safety
+/// `bytes` is a multiple of `HUGE` and not 0.
+unsafe fn map(bytes: usize) -> Option<Address> {
+    let (readable, private) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    let reserved = bytes.checked_add(HUGE)?;
+    // SAFETY: new memory at an address of the system's choice.
+    let first = unsafe { libc::mmap(std::ptr::null_mut(), reserved, readable, private, -1, 0) };
+    if first == libc::MAP_FAILED {
+        return None;
+    }
+    let start = first.expose_provenance();
+    let address = start.next_multiple_of(HUGE);
+    // SAFETY: all ranges lie within what was mapped; what is before and behind the block is nobody's.
+    unsafe {
+        unmap(start, address - start);
+        unmap(address + bytes, start + HUGE - address);
+        // Refused where the system has no huge pages, and then small ones do.
+        #[cfg(target_os = "linux")]
+        libc::madvise(std::ptr::with_exposed_provenance_mut(address), bytes, libc::MADV_HUGEPAGE);
+    }
+    Some(address)
+}
+
+/// # Safety
+/// The range is mapped memory of ours that nobody uses, or empty.
+unsafe fn unmap(address: Address, bytes: usize) {
+    if bytes > 0 {
+        // SAFETY: promised by the caller.
+        unsafe { libc::munmap(std::ptr::with_exposed_provenance_mut(address), bytes) };
+    }
+}
+
+fn machine_memory() -> usize {
+    // SAFETY: two questions without preconditions.
+    let (pages, size) = unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
+    usize::try_from(pages).unwrap_or(0).saturating_mul(usize::try_from(size).unwrap_or(0))
+}
+
+/// Holds the lock while the process forks: a child of a thread that had it in another would find it locked for ever.
+fn watch_forks() {
+    if WATCHES_FORKS.load(Ordering::Relaxed) || WATCHES_FORKS.swap(true, Ordering::Relaxed) {
+        return;
+    }
+    // The only failure is a lack of memory for the entry, which leaves the risk that there was.
+    // SAFETY: the handlers are static and do not unwind.
+    unsafe { libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork)) };
+}
+
+thread_local! {
+    static HELD_OVER_FORK: std::cell::RefCell<Option<MutexGuard<'static, Blocks>>> = const { std::cell::RefCell::new(None) };
+}
+
+extern "C" fn before_fork() {
+    let _ = HELD_OVER_FORK.try_with(|held| held.replace(Some(blocks())));
+}
+
+extern "C" fn after_fork() {
+    let _ = HELD_OVER_FORK.try_with(|held| held.take());
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::undocumented_unsafe_blocks, missing_docs)]
+    use super::*;
+
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+    fn turn() -> MutexGuard<'static, ()> {
+        let turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        set_limit(64 << 20);
+        trim(0);
+        turn
+    }
+
+    #[test]
+    fn a_block_that_nobody_holds_is_given_out_again() {
+        let _turn = turn();
+        let first = allocate(5 << 20).unwrap();
+        assert_eq!((first % HUGE, size(first)), (0, 6 << 20));
+        unsafe { free(first) };
+        assert_eq!(kept(), 6 << 20);
+        assert_eq!(allocate((5 << 20) + 1), Some(first));
+        assert_eq!(kept(), 0);
+        unsafe { free(first) };
+    }
+
+    #[test]
+    fn two_holders_have_different_memory() {
+        let _turn = turn();
+        let (one, two) = (allocate(HUGE).unwrap(), allocate(HUGE).unwrap());
+        assert!(one.abs_diff(two) >= HUGE);
+        unsafe { free(one) };
+        unsafe { free(two) };
+    }
+
+    #[test]
+    fn a_block_that_is_much_too_large_is_not_wasted_on_a_small_wish() {
+        let _turn = turn();
+        let large = allocate(32 << 20).unwrap();
+        unsafe { free(large) };
+        let small = allocate(4 << 20).unwrap();
+        assert_ne!(small, large);
+        assert_eq!(kept(), 32 << 20);
+        unsafe { free(small) };
+    }
+
+    #[test]
+    fn no_more_is_kept_than_the_limit_and_the_oldest_goes_first() {
+        let _turn = turn();
+        set_limit(8 << 20);
+        let blocks: Vec<_> = (0..3).map(|_| allocate(4 << 20).unwrap()).collect();
+        blocks.iter().for_each(|&block| unsafe { free(block) });
+        assert_eq!(kept(), 8 << 20);
+        assert_eq!(allocate(4 << 20), Some(blocks[2]));
+        unsafe { free(blocks[2]) };
+        set_limit(0);
+        assert_eq!(kept(), 0);
+    }
+
+    #[test]
+    fn a_size_that_no_address_space_holds_is_refused() {
+        let _turn = turn();
+        assert_eq!(allocate(usize::MAX), None);
+        assert_eq!(allocate(usize::MAX / 2), None);
+    }
+}

@@ -1,0 +1,230 @@
+"""Small uses of the library that together make every call of the driver. Each holds its own result against NumPy's.
+
+An exercise may be broken off by an error anywhere, and must then be able to run again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import mmap
+from collections.abc import Callable, Iterator
+
+import numpy
+
+import PyGPU
+from PyGPU import _core
+
+HOST = numpy.arange(6 * 8, dtype=numpy.float32).reshape(6, 8)
+PAGE = mmap.PAGESIZE
+
+
+def equal(actual: numpy.ndarray, expected: object) -> None:
+    """Hold that values are right: wrong data is what no fault may lead to."""
+    assert numpy.array_equal(actual, expected), (actual, expected)
+
+
+@contextlib.contextmanager
+def given_back(free: Callable[[int], None], address: int) -> Iterator[int]:
+    """Give an address back at the end, again if that fails: whoever holds a bare address has to."""
+    try:
+        yield address
+    finally:
+        try:
+            free(address)
+        except PyGPU.CudaError:
+            with contextlib.suppress(PyGPU.CudaError):
+                free(address)
+            raise
+
+
+def make_and_fetch() -> None:
+    """Allocate, upload, download."""
+    equal(PyGPU.to_gpu(HOST).get(), HOST)
+
+
+def rows() -> None:
+    """Copy rows and planes that lie apart, each way."""
+    cube = numpy.arange(4 * 6 * 200, dtype=numpy.float32).reshape(4, 6, 200)
+    array = PyGPU.to_gpu(cube)
+    equal(array[:, 1:-1, 20:-20].get(), cube[:, 1:-1, 20:-20])
+    equal(array[1:, :, :100].copy().get(), cube[1:, :, :100])
+    array[:2, ::2, 50:150] = numpy.ones((2, 3, 100), numpy.float32)
+    expected = cube.copy()
+    expected[:2, ::2, 50:150] = 1
+    equal(array.get(), expected)
+
+
+def one_matrix_of_rows() -> None:
+    """Copy the rows of one matrix, each way."""
+    matrix = numpy.arange(6 * 200, dtype=numpy.float32).reshape(6, 200)
+    array = PyGPU.to_gpu(matrix)
+    equal(array[1:-1, 20:-20].get(), matrix[1:-1, 20:-20])
+    equal(array[:, :100].copy().get(), matrix[:, :100])
+
+
+def scattered() -> None:
+    """Copy what no copy engine knows."""
+    big = numpy.arange(40 * 40, dtype=numpy.int16).reshape(40, 40)
+    equal(PyGPU.to_gpu(big).T.copy().get(), big.T)
+
+
+def fills() -> None:
+    """Fill with patterns of one, two and four bytes, dense and in rows, and with one that no memset knows."""
+    for dtype, value in [("int8", 3), ("int16", 300), ("int32", 70000), ("float64", 0.1)]:
+        array = PyGPU.zeros((6, 100), dtype)
+        array.fill(value)
+        array[1:4, 10:50] = 0
+        array[4:, :7] = value
+        expected = numpy.full((6, 100), value, dtype)
+        expected[1:4, 10:50] = 0
+        equal(array.get(), expected)
+    array = PyGPU.zeros((6, 100), "int16")
+    array[1:4, 10:50] = 300
+    array[4:, 3:5] = 17
+    assert array.get().sum() == 3 * 40 * 300 + 2 * 2 * 17
+    array = PyGPU.zeros((6, 100), "int32")
+    array[1:4, 10:50] = 70000
+    assert array.get().sum() == 3 * 40 * 70000
+
+
+def streams() -> None:
+    """Work on a stream of one's own, and wait for it on another and on the host."""
+    stream, other = PyGPU.Stream(), PyGPU.Stream(non_blocking=True, priority=-1)
+    with stream:
+        array = PyGPU.to_gpu(HOST)
+        copy = array.copy()
+    with other:
+        copy[:] = array
+        array.fill(0)
+    other.wait_stream(stream)
+    stream.query()
+    stream.synchronize()
+    equal(copy.get(), HOST)
+    equal(array.get(), 0 * HOST)
+
+
+def somebody_elses_stream() -> None:
+    """Take a stream by its number."""
+    owner = PyGPU.Stream()
+    stream = PyGPU.Stream.from_handle(owner.handle, owner=owner)
+    with stream:
+        array = PyGPU.zeros(10)
+    array.record_stream(owner)
+    equal(array.get(), numpy.zeros(10))
+
+
+def events() -> None:
+    """Record, ask, wait, measure."""
+    start, end = PyGPU.Event(), PyGPU.Event()
+    start.record()
+    array = PyGPU.to_gpu(HOST)
+    end.record()
+    end.query()
+    end.synchronize()
+    assert start.elapsed_time(end) >= 0
+    PyGPU.Stream().wait_event(end)
+    equal(array.get(), HOST)
+
+
+def asynchronous() -> None:
+    """Copy both ways without waiting, from pageable and pinned memory."""
+    stream = PyGPU.Stream()
+    pinned = PyGPU.empty_pinned(HOST.shape, HOST.dtype)
+    pinned[:] = HOST
+    for source in (HOST, pinned):
+        array = PyGPU.to_gpu_async(source, stream=stream)
+        result = array.get_async(stream)
+        stream.synchronize()
+        equal(result, HOST)
+
+
+def pinned_memory() -> None:
+    """Allocate and free pinned memory by address."""
+    with given_back(_core.host_free, _core.host_allocate(PAGE)) as address:
+        ctypes.memset(address, 7, PAGE)
+        array = PyGPU.empty(PAGE, "uint8")
+        _core.raw_copy(array.ptr, address, PAGE)
+    equal(array.get(), numpy.full(PAGE, 7, "uint8"))
+
+
+# Never unmapped: what a failed device has pinned stays so.
+_mapped: list[ctypes.Array] = []
+
+
+def registered_memory() -> None:
+    """Pin memory that exists, and let go of it."""
+    _mapped.append((ctypes.c_char * PAGE).from_buffer(mmap.mmap(-1, PAGE)))
+    address = ctypes.addressof(_mapped[-1])
+    _core.host_register(address, PAGE)
+    with given_back(_core.host_unregister, address):
+        pass
+
+
+def raw_memory() -> None:
+    """Allocate, fill, copy and free by address."""
+    with given_back(_core.raw_free, _core.raw_allocate(64)) as address:
+        _core.raw_fill(address, 5, 64)
+        out = numpy.zeros(64, "uint8")
+        _core.raw_copy(out.ctypes.data, address, 64)
+        equal(out, numpy.full(64, 5))
+
+
+def lent() -> None:
+    """Export and import, so that memory is freed behind a borrower."""
+    array = PyGPU.to_gpu(HOST)
+    shared = PyGPU.from_dlpack(array)
+    again = PyGPU.asarray(array[::2])
+    del array
+    equal(shared.get(), HOST)
+    equal(again.get(), HOST[::2])
+
+
+def figures() -> None:
+    """Ask for what there is and what is used."""
+    assert PyGPU.memory_info()[1] > 0
+    assert PyGPU.memory_statistics()["bytes"] >= 0
+    PyGPU.trim_memory()
+    PyGPU.set_memory_release_threshold(PyGPU.memory_release_threshold())
+    assert PyGPU.device_properties(0)["name"]
+
+
+def two_devices() -> None:
+    """Copy between devices; let one reach the other."""
+    assert PyGPU.can_access_peer(0, 1)
+    PyGPU.enable_peer_access(0, 1)
+    there = PyGPU.to_gpu(HOST, device=1)
+    here = PyGPU.asarray(there, device=0)
+    equal(here.get(), HOST)
+    PyGPU.set_device(1)
+    PyGPU.set_device(0)
+    PyGPU.synchronize(1)
+
+
+def a_new_beginning() -> None:
+    """Reset a device and use it again, so that its context and its pool are made anew."""
+    PyGPU.reset_device(1)
+    equal(PyGPU.to_gpu(HOST, device=1).get(), HOST)
+
+
+EXERCISES: dict[str, Callable[[], None]] = {
+    function.__name__: function
+    for function in (
+        make_and_fetch,
+        rows,
+        one_matrix_of_rows,
+        scattered,
+        fills,
+        streams,
+        somebody_elses_stream,
+        events,
+        asynchronous,
+        pinned_memory,
+        registered_memory,
+        raw_memory,
+        lent,
+        figures,
+        two_devices,
+        a_new_beginning,
+    )
+}

@@ -1,0 +1,141 @@
+"""The simulated driver from inside a test: faults, delays, limits, and what it found.
+
+`driver()` is the driver that PyGPU has loaded in this process, or None where that is no simulated one. See
+`tests/simulated_driver/README.md`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import functools
+import json
+import os
+from collections.abc import Iterator
+from typing import Any
+
+LIBRARIES = ("libcuda.so.1", "libamdhip64.so.7")
+
+# The last argument of `Driver.fault`, beside a number of times.
+STICKY = -1
+ASYNCHRONOUS = -2
+
+# The stream of `Driver.delay` that stands for all streams, and for the default streams of all devices.
+ALL_STREAMS = 0
+DEFAULT_STREAMS = 1
+
+
+class Driver:
+    """The functions with the prefix `sim_`."""
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self.library = library
+        self.is_hip = hasattr(library, "hipInit")
+        library.sim_fault.argtypes = [ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint32, ctypes.c_int64]
+        library.sim_delay_between.argtypes = [ctypes.c_uint64] * 3
+        library.sim_delay_between.restype = None
+        library.sim_set_memory_limit.argtypes = [ctypes.c_int, ctypes.c_uint64]
+        library.sim_call_count.argtypes = [ctypes.c_char_p]
+        library.sim_call_count.restype = ctypes.c_uint64
+        for name in ("sim_reports", "sim_calls", "sim_live"):
+            getattr(library, name).argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+            getattr(library, name).restype = ctypes.c_size_t
+
+    def call(self, name: str, *arguments: int) -> int:
+        """Make a call of the driver itself, as another library would; its code."""
+        return getattr(self.library, name)(*map(ctypes.c_uint64, arguments))
+
+    def foreign_fill(self, address: int, value: int, count: int, stream: int) -> None:
+        """Set bytes as another library would, in either vendor's words."""
+        name = "hipMemsetD8Async" if self.is_hip else "cuMemsetD8Async"
+        assert self.call(name, address, value, count, stream) == 0
+
+    def foreign_upload(self, target: int, source: int, count: int, stream: int) -> None:
+        """Copy bytes of the host to the device as another library would, in either vendor's words."""
+        if self.is_hip:
+            assert self.call("hipMemcpyAsync", target, source, count, 1, stream) == 0
+        else:
+            assert self.call("cuMemcpyHtoDAsync_v2", target, source, count, stream) == 0
+
+    def fault(self, name: str, code: int, nth: int = 1, times: int = 1) -> None:
+        """Let the nth call from now on of an exported name return a code."""
+        if self.library.sim_fault(name.encode(), nth, code, times) != 0:
+            raise ValueError(f"no fault can be planted: {name=}, {nth=}, {code=}, {times=}")
+
+    def clear_faults(self) -> None:
+        """Take back the faults that have not shown yet."""
+        self.library.sim_clear_faults()
+
+    def delay(self, microseconds: int, stream: int = ALL_STREAMS, most: int | None = None) -> None:
+        """Delay every operation of a stream, at random where `most` is given."""
+        self.library.sim_delay_between(stream, microseconds, microseconds if most is None else most)
+
+    def set_memory_limit(self, device: int, size: int) -> None:
+        """Give a device so many bytes of memory in all."""
+        if self.library.sim_set_memory_limit(device, size) != 0:
+            raise ValueError(f"device {device} cannot have {size} bytes")
+
+    def reports(self) -> list[dict[str, str]]:
+        """What was done wrong so far."""
+        return self._json("sim_reports")
+
+    def forget_reports(self) -> None:
+        """Begin anew with that."""
+        self.library.sim_forget_reports()
+
+    def live(self) -> dict[str, list[Any]]:
+        """What was made and not given back: allocations, host, streams, events, pools."""
+        return self._json("sim_live")
+
+    def calls(self) -> list[str]:
+        """The names of all calls that the driver has."""
+        return self._json("sim_calls")
+
+    def call_count(self, name: str) -> int:
+        """How often a call was made."""
+        return self.library.sim_call_count(name.encode())
+
+    def reset_state(self) -> None:
+        """Take back faults, delays, limits and failed contexts, which otherwise only a new process does."""
+        self.library.sim_reset_state()
+
+    def _json(self, name: str) -> Any:
+        function = getattr(self.library, name)
+        # Other threads may make the text longer meanwhile.
+        length = 0
+        while True:
+            buffer = ctypes.create_string_buffer(length + 1)
+            needed = function(buffer, length + 1)
+            if needed <= length:
+                return json.loads(buffer.value)
+            length = needed + 256
+
+    @contextlib.contextmanager
+    def expecting(self, *kinds: str) -> Iterator[None]:
+        """Hold that the block provokes findings of these kinds and no others, and forget them."""
+        before = self.reports()
+        assert before == [], before
+        yield
+        found = self.reports()
+        self.forget_reports()
+        assert {report["kind"] for report in found} == set(kinds), found
+
+
+@functools.cache
+def _loaded(name: str) -> Driver | None:
+    try:
+        library = ctypes.CDLL(name, mode=os.RTLD_NOLOAD)
+    except OSError:
+        return None
+    return Driver(library) if hasattr(library, "sim_reports") else None
+
+
+def driver() -> Driver | None:
+    """The simulated driver of the process; None before PyGPU has opened it and where there is another or none."""
+    # Asking PyGPU for its configuration opens both; the default is the first.
+    names = reversed(LIBRARIES) if os.environ.get("PYGPU_BACKEND") == "hip" else LIBRARIES
+    found = [loaded for loaded in map(_loaded, names) if loaded is not None]
+    if not found:
+        _loaded.cache_clear()
+        return None
+    return found[0]

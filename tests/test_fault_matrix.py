@@ -1,0 +1,211 @@
+"""Every call of the driver that the library makes, failing in every way: a clear error, no leak, no wrong data, and the
+next call works, or says that the device is dead.
+
+The matrix is made from the library's own lists of calls (`src/backend/*/sys.rs`): a call that is added there is covered, or
+`test_every_call_is_made_by_an_exercise` fails. It needs a simulated driver, where faults are planted.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import PyGPU
+import simulated
+from faults.exercises import EXERCISES, make_and_fetch
+
+BACKEND = PyGPU.backend_name()
+SOURCE = Path(__file__).parents[1] / "src" / "backend" / BACKEND / "sys.rs"
+
+
+def _simulated() -> simulated.Driver | None:
+    if BACKEND == "cpu":
+        return None
+    PyGPU.zeros(1)
+    return simulated.driver()
+
+
+DRIVER = _simulated()
+if DRIVER is None:
+    pytest.skip("faults are planted in a simulated driver only", allow_module_level=True)
+
+CALLS = re.findall(r"^ +fn ((?:cu|hip)\w+)\(", SOURCE.read_text(), re.MULTILINE)
+
+# Made while the driver is opened: `test_opening.py` lets these fail, each in a process of its own.
+OPENING = {
+    "cuInit",
+    "cuDeviceGetCount",
+    "cuDeviceGet",
+    "hipInit",
+    "hipGetDeviceCount",
+}
+# Not made on this driver, which has their better successors, pools, and no context but the primary ones.
+SUPERSEDED = {
+    "cuDeviceGetUuid",
+    "cuStreamGetCtx",
+    "cuCtxGetDevice",
+    "cuMemAlloc_v2",
+    "cuMemFree_v2",
+    "hipGetDeviceProperties",
+    "hipMalloc",
+    "hipFree",
+}
+# Made when something has failed. That they fail too changes no more than the words of the error, or leaves a pool unused.
+AFTERWARDS = {
+    "cuGetErrorName",
+    "cuGetErrorString",
+    "cuMemPoolDestroy",
+    "hipGetErrorName",
+    "hipGetErrorString",
+    "hipGetLastError",
+    "hipMemPoolDestroy",
+}
+# Where the driver refuses one of these, what it keeps is its own: better leaked than used again.
+GIVING_BACK = re.compile(r"Free|Destroy|Unregister|Reset|TrimTo")
+
+ONCE = 1
+FAULTS = {
+    "out of memory": (2, ONCE),
+    "invalid value": (1, ONCE),
+    "not ready": (600, ONCE),
+    "launch failure": (719, simulated.ASYNCHRONOUS),
+    "context lost": (700, simulated.STICKY),
+    "device lost": (214, simulated.STICKY),
+}
+# The first times that an exercise makes a call; what follows is more of the same.
+MOST_TIMES = 3
+
+COUNTS: Counter[str] = Counter()
+
+
+@pytest.fixture(scope="module")
+def made() -> dict[str, dict[str, int]]:
+    """How often each exercise makes each call, once what is made only once is there."""
+    for _ in range(2):
+        for exercise in EXERCISES.values():
+            exercise()
+    return {name: _calls_of(name) for name in EXERCISES}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _report() -> Iterator[None]:
+    """Write how many faults were planted and what came of them, where somebody asks for it."""
+    yield
+    if path := os.environ.get("PYGPU_FAULT_RESULTS"):
+        Path(path).write_text(json.dumps({"backend": BACKEND, "calls": len(CALLS), **COUNTS}, indent=1) + "\n")
+
+
+def _calls_of(name: str) -> dict[str, int]:
+    before = {call: DRIVER.call_count(call) for call in CALLS}
+    EXERCISES[name]()
+    gc.collect()
+    return {call: DRIVER.call_count(call) - before[call] for call in CALLS if DRIVER.call_count(call) > before[call]}
+
+
+def settle() -> None:
+    """Let everything end, and errors that were kept for later be told."""
+    gc.collect()
+    last = None
+    for _ in range(20):
+        try:
+            for device in range(PyGPU.device_count()):
+                PyGPU.zeros(1, device=device)
+                PyGPU.synchronize(device)
+        except PyGPU.CudaError as error:
+            last = error
+            continue
+        return
+    raise AssertionError("the errors of the past do not end") from last
+
+
+def alive() -> dict[str, list]:
+    """What is not given back, once the library has let go of what it keeps for later."""
+    settle()
+    for _ in range(2):  # what a finished copy kept is let go of first, and may itself be kept for the next use
+        for device in range(PyGPU.device_count()):
+            PyGPU.trim_memory(device=device)
+    return DRIVER.live()
+
+
+def attempt(exercise: str, call: str, code: int) -> str:
+    """Run an exercise in which a fault is planted; what came of it."""
+    try:
+        EXERCISES[exercise]()
+    except PyGPU.CudaError as error:
+        assert error.code == code, error
+        assert error.name
+        assert error.text
+        assert error.operation
+        assert error.operation in str(error)
+        return "raised"
+    return "absorbed"
+
+
+def test_every_call_is_made_by_an_exercise(made: dict[str, dict[str, int]]) -> None:
+    reached = set().union(*made.values())
+    assert sorted(set(CALLS) - reached - OPENING - SUPERSEDED - AFTERWARDS) == []
+
+
+def test_exercises_leave_nothing_behind(made: dict[str, dict[str, int]]) -> None:
+    before = alive()
+    for exercise in EXERCISES.values():
+        exercise()
+    after = alive()
+    for kind in ("allocations", "streams", "host"):
+        assert len(after[kind]) <= len(before[kind]), kind
+    assert len(after["events"]) <= len(before["events"]) + 4
+    assert DRIVER.reports() == []
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("call", [call for call in CALLS if call not in OPENING | SUPERSEDED | AFTERWARDS])
+def test_a_call_fails(call: str, fault: str, made: dict[str, dict[str, int]]) -> None:
+    code, manner = FAULTS[fault]
+    before = alive()
+    planted = 0
+    for exercise, calls in made.items():
+        most = MOST_TIMES if manner == ONCE else 1  # a dead device is dead
+        for nth in range(1, min(calls.get(call, 0), most) + 1):
+            DRIVER.fault(call, code, nth, manner)
+            outcome = attempt(exercise, call, code)
+            planted += 1
+            COUNTS["planted"] += 1
+            COUNTS[outcome] += 1
+            if manner == ONCE:
+                assert [report for report in DRIVER.reports() if report["kind"] != "bad_handle"] == []
+            else:
+                # Nothing runs any more, so that the order of what is freed means nothing.
+                _is_told_of_the_dead(code)
+                DRIVER.reset_state()
+            DRIVER.clear_faults()
+            DRIVER.forget_reports()
+            settle()
+            make_and_fetch()
+            assert DRIVER.reports() == []
+    assert planted > 0
+    if manner == ONCE:
+        _has_no_more_than(before, planted if GIVING_BACK.search(call) else 0)
+
+
+def _is_told_of_the_dead(code: int) -> None:
+    """Where the fault has killed the device, every later call says so; where nothing has run, nothing has died."""
+    for _ in range(2):
+        try:
+            PyGPU.synchronize()
+            make_and_fetch()
+        except PyGPU.CudaError as error:
+            assert error.code == code, error
+            COUNTS["told of the dead"] += 1
+
+
+def _has_no_more_than(before: dict[str, list], refused: int) -> None:
+    after = alive()
+    for kind, slack in [("allocations", 0), ("streams", 0), ("host", 0), ("pools", 0), ("events", 4)]:
+        assert len(after[kind]) <= len(before[kind]) + slack + refused, (kind, before[kind], after[kind])

@@ -1,0 +1,192 @@
+"""Work on many streams is in order: values agree with NumPy whatever runs first, and nothing races.
+
+The values are held against NumPy on every backend. The simulated driver besides reports two uses that nothing orders,
+also where they happened to go well.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import PyGPU
+import simulated
+
+SHAPE = (6, 8)
+VIEWS = [
+    (slice(None), slice(None)),
+    (slice(None), slice(None, None, 2)),
+    (slice(None, None, -1), slice(1, 5)),
+    (slice(2, 4), slice(None, None, -3)),
+]
+
+gpu_only = pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="the CPU has no streams")
+
+
+@pytest.fixture(params=[0, 200], ids=["at once", "delayed"])
+def unrest(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Delay work at random where the driver can, so that what is not in order goes wrong."""
+    PyGPU.zeros(1)
+    driver = simulated.driver()
+    if driver is not None:
+        driver.delay(0, most=request.param)
+    yield
+    if driver is not None:
+        driver.delay(0)
+
+
+class Walk:
+    """Random operations on pairs of a device array and its NumPy equal."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.streams = [PyGPU.Stream(non_blocking=True) for _ in range(3)] + [PyGPU.Stream()]
+        self.pairs: list[tuple[PyGPU.GPUArray, np.ndarray]] = []
+        self.serial = 0
+
+    def values(self, shape: tuple[int, ...]) -> np.ndarray:
+        self.serial += 1
+        return np.arange(np.prod(shape), dtype="float32").reshape(shape) + 1000 * self.serial
+
+    def step(self) -> None:
+        steps = [self.make, self.make_full, self.copy, self.assign, self.fill, self.upload, self.fetch, self.drop]
+        step = self.random.choice(steps if len(self.pairs) > 2 else [self.make, self.make_full])
+        with self.random.choice(self.streams):
+            step()
+
+    def pick(self) -> tuple[PyGPU.GPUArray, np.ndarray]:
+        return self.random.choice(self.pairs)
+
+    def make(self) -> None:
+        host = self.values(SHAPE)
+        self.pairs.append((PyGPU.to_gpu(host), host))
+
+    def make_full(self) -> None:
+        self.serial += 1
+        self.pairs.append((PyGPU.full(SHAPE, self.serial, "float32"), np.full(SHAPE, self.serial, "float32")))
+
+    def copy(self) -> None:
+        device, host = self.pick()
+        view = self.random.choice(VIEWS)
+        copied = np.empty(SHAPE, "float32")
+        target = PyGPU.empty(SHAPE, "float32")
+        target[...], copied[...] = 1, 1
+        target[view], copied[view] = device[view].copy(), host[view].copy()
+        self.pairs.append((target, copied))
+
+    def assign(self) -> None:
+        (to, host_to), (source, host_source) = self.pick(), self.pick()
+        view = self.random.choice(VIEWS)
+        if to is not source:
+            to[view], host_to[view] = source[view], host_source[view]
+
+    def fill(self) -> None:
+        device, host = self.pick()
+        view = self.random.choice(VIEWS)
+        self.serial += 1
+        device[view], host[view] = self.serial, self.serial
+
+    def upload(self) -> None:
+        device, host = self.pick()
+        values = self.values(SHAPE)
+        pinned = PyGPU.empty_pinned(SHAPE, "float32")
+        pinned[...] = values
+        device.set_async(pinned)
+        host[...] = values
+
+    def fetch(self) -> None:
+        device, host = self.pick()
+        np.testing.assert_array_equal(device.get(), host)
+
+    def drop(self) -> None:
+        del self.pairs[self.random.randrange(len(self.pairs))]
+
+
+@pytest.mark.usefixtures("unrest")
+@pytest.mark.parametrize("round_", range(3))
+def test_random_work_on_four_streams_is_in_order(round_: int) -> None:
+    seed = random.SystemRandom().randrange(2**32)
+    print(f"seed {seed}")
+    walk = Walk(seed)
+    for _ in range(300):
+        walk.step()
+    for device, host in walk.pairs:
+        np.testing.assert_array_equal(device.get(), host)
+
+
+@gpu_only
+@pytest.mark.usefixtures("unrest")
+def test_memory_is_freed_behind_the_reads_of_other_streams() -> None:
+    first, second, third = (PyGPU.Stream(non_blocking=True) for _ in range(3))
+    for number in range(20):
+        with first:
+            a = PyGPU.full(1000, number, "int32")
+        with second:
+            b = a.copy()
+        with third:
+            c = a.copy()
+        del a
+        assert (b.get() == number).all()
+        assert (c.get() == number).all()
+
+
+@gpu_only
+@pytest.mark.usefixtures("unrest")
+def test_a_write_waits_for_the_reads_of_other_streams() -> None:
+    first, second, third = (PyGPU.Stream(non_blocking=True) for _ in range(3))
+    with first:
+        a = PyGPU.full(1000, 1, "int32")
+    for number in range(1, 20):
+        with second:
+            b = a.copy()
+        with third:
+            a.fill(number + 1)
+        assert (b.get() == number).all()
+
+
+@gpu_only
+@pytest.mark.usefixtures("unrest")
+def test_pinned_memory_is_not_used_again_while_a_copy_reads_it() -> None:
+    stream = PyGPU.Stream(non_blocking=True)
+    device = [PyGPU.zeros(1000, "int32") for _ in range(20)]
+    for number, array in enumerate(device):
+        pinned = PyGPU.empty_pinned(1000, "int32")
+        pinned[...] = number
+        array.set_async(pinned, stream)
+        del pinned
+    for number, array in enumerate(device):
+        assert (array.get() == number).all()
+
+
+def test_memory_that_was_lent_out_is_freed_behind_work_that_nobody_told_of() -> None:
+    PyGPU.zeros(1)
+    driver = simulated.driver()
+    if driver is None:
+        pytest.skip("foreign work is started through the simulated driver")
+    stream = PyGPU.Stream(non_blocking=True)
+    driver.delay(5000, stream.handle)
+    a = PyGPU.zeros(100, "uint8")
+    pointer, capsule = a.ptr, a.__dlpack__(stream=stream.handle)
+    driver.foreign_fill(pointer, 1, 100, stream.handle)
+    del a, capsule
+    assert (PyGPU.full(100, 2, "uint8").get() == 2).all()
+
+
+def test_pinned_memory_is_not_used_again_while_a_copy_that_nobody_told_of_reads_it() -> None:
+    a = PyGPU.zeros(100, "uint8")
+    PyGPU.synchronize()
+    driver = simulated.driver()
+    if driver is None:
+        pytest.skip("foreign work is started through the simulated driver")
+    stream = PyGPU.Stream(non_blocking=True)
+    driver.delay(5000, stream.handle)
+    pinned = PyGPU.empty_pinned(100, "uint8")
+    pinned[...] = 1
+    driver.foreign_upload(a.ptr, pinned.ctypes.data, 100, stream.handle)
+    del pinned
+    PyGPU.empty_pinned(100, "uint8")[...] = 2
+    stream.synchronize()
+    assert (a.get() == 1).all()

@@ -1,0 +1,205 @@
+"""Large copies between host and device: through pinned memory in chunks, and over recycled memory for results.
+
+Run with ``PYGPU_STAGING_THRESHOLD=1 PYGPU_STAGING_CHUNK=4096`` all copies of the suite pass the ring of pinned slots on
+a device, those of small arrays too.
+"""
+
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import PyGPU
+from support import address, assert_same_values
+
+MIB = 1 << 20
+# Around the threshold, around one and several chunks, and odd.
+SIZES = [MIB - 4, MIB, MIB + 4, 2 * MIB, 3 * MIB + 12, 9 * MIB + 4]
+
+
+def numbers(count: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).integers(0, 1 << 30, count, dtype=np.int32)
+
+
+def python(code: str, **environment: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | environment, check=False
+    )
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_sizes_around_the_thresholds_keep_their_values(size: int) -> None:
+    host = numbers(size // 4)
+    array = PyGPU.to_gpu(host)
+    assert_same_values(array.get(), host)
+    array.set(host[::-1])
+    out = np.zeros(2 * len(host), np.int32)
+    array.get(out[1::2])
+    np.testing.assert_array_equal(out[1::2], host[::-1])
+    assert not out[::2].any()
+
+
+def random_view(host: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """Some steps, signs and an order of axes."""
+    steps = random.choice([1, 1, 2, 3, -1, -2], host.ndim)
+    return host[tuple(slice(None, None, int(step)) for step in steps)].transpose(random.permutation(host.ndim))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_large_views_of_any_strides_go_both_ways(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    shape = random.permutation([int(random.integers(1, 9)), int(random.integers(20, 300)), 4099])
+    source = random_view(random.random(shape, dtype=np.float32), random)
+    array = PyGPU.to_gpu(source)
+    assert_same_values(array.get(), source)
+    target = random_view(np.zeros(shape, np.float32), random)
+    sized = PyGPU.empty(target.shape, np.float32)
+    values = random.random(target.shape, dtype=np.float32)
+    sized.set(values)
+    sized.get(target)
+    np.testing.assert_array_equal(target, values)
+    part = tuple(slice(None, None, int(step)) for step in random.choice([1, 2, -1], values.ndim))
+    assert_same_values(np.ascontiguousarray(sized[part].get()), np.ascontiguousarray(values[part]))
+
+
+def test_the_source_of_an_asynchronous_copy_may_be_changed_at_once() -> None:
+    host = numbers(5 * MIB)
+    wanted, stream = host.copy(), PyGPU.Stream()
+    array = PyGPU.to_gpu_async(host, stream=stream)
+    host[:] = 0
+    result = array.get_async(stream)
+    stream.synchronize()
+    np.testing.assert_array_equal(result, wanted)
+
+
+def test_several_threads_copy_at_once() -> None:
+    failures: list[int] = []
+
+    def copy(seed: int) -> None:
+        for turn in range(4):
+            host = numbers(MIB + 997 * seed, 10 * seed + turn)
+            if not np.array_equal(PyGPU.to_gpu(host).get(), host):
+                failures.append(seed)
+
+    threads = [threading.Thread(target=copy, args=(seed,)) for seed in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+
+
+def test_a_large_result_is_an_ndarray_like_any_other() -> None:
+    result = PyGPU.to_gpu(numbers(2 * MIB)).get()
+    assert type(result) is np.ndarray
+    assert result.base is None
+    assert result.flags.owndata
+    assert result.flags.writeable
+    wanted = result.copy()
+    result.resize(3 * MIB, refcheck=False)
+    np.testing.assert_array_equal(result[: 2 * MIB], wanted)
+    result.resize(MIB, refcheck=False)
+    np.testing.assert_array_equal(result, wanted[:MIB])
+
+
+def test_a_result_keeps_its_values_as_long_as_somebody_holds_it_or_a_view() -> None:
+    array = PyGPU.to_gpu(numbers(2 * MIB, 1))
+    first = array.get()
+    tail, wanted = first[-1000:], first[-1000:].copy()
+    array.fill(7)
+    second = array.get()
+    del first
+    third, fourth = array.get(), PyGPU.zeros(2 * MIB, np.int32).get()
+    assert len({address(one) for one in (second, third, fourth)}) == 3
+    np.testing.assert_array_equal(tail, wanted)
+    assert (second == 7).all()
+    assert (third == 7).all()
+    assert not fourth.any()
+
+
+def test_the_memory_of_a_result_that_nobody_holds_is_used_again() -> None:
+    PyGPU.trim_memory()
+    result = PyGPU.zeros(3 * MIB, np.float32).get()
+    place = address(result)
+    del result
+    assert PyGPU.memory_statistics()["host_cache_bytes"] >= 12 * MIB
+    other = PyGPU.ones((3, MIB), np.float32).get()
+    assert address(other) == place
+    assert (other == 1).all()
+
+
+def test_what_is_kept_of_results_has_a_limit_and_is_given_back() -> None:
+    before = PyGPU.host_cache_limit()
+    try:
+        PyGPU.set_host_cache_limit(8 * MIB)
+        results = [PyGPU.zeros(MIB, np.float32).get() for _ in range(4)]
+        del results
+        assert PyGPU.memory_statistics()["host_cache_bytes"] <= 8 * MIB
+        PyGPU.trim_memory()
+        assert PyGPU.memory_statistics()["host_cache_bytes"] == 0
+        PyGPU.set_host_cache_limit(0)
+        PyGPU.zeros(MIB, np.float32).get()
+        assert PyGPU.memory_statistics()["host_cache_bytes"] == 0
+    finally:
+        PyGPU.set_host_cache_limit(before)
+
+
+def test_the_pinned_memory_of_copies_has_a_limit() -> None:
+    before = PyGPU.pinned_limit()
+    host = numbers(5 * MIB)
+    try:
+        for limit in (0, 2 * MIB, 8 * MIB):
+            PyGPU.set_pinned_limit(limit)
+            assert PyGPU.pinned_limit() == PyGPU.config()["pinned_limit"] == limit
+            assert_same_values(PyGPU.to_gpu(host).get(), host)
+            assert PyGPU.memory_statistics()["pinned_bytes"] <= limit
+    finally:
+        PyGPU.set_pinned_limit(before)
+    assert PyGPU.config()["pinned_refused"] is None
+
+
+@pytest.mark.parametrize("name", ["set_pinned_limit", "set_host_cache_limit"])
+@pytest.mark.parametrize(
+    ("value", "error"), [(-1, ValueError), (0.5, TypeError), ("1", TypeError), (1 << 70, ValueError)]
+)
+def test_a_limit_is_a_number_of_bytes(name: str, value: object, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        getattr(PyGPU, name)(value)
+
+
+def test_a_limit_of_the_environment_that_is_no_number_is_refused_by_name() -> None:
+    done = python("import PyGPU; PyGPU.show_config(); PyGPU.pinned_limit()", PYGPU_PINNED_LIMIT="much")
+    assert done.returncode != 0
+    assert "ValueError: the environment variable PYGPU_PINNED_LIMIT is 'much'" in done.stderr
+    assert "PYGPU_PINNED_LIMIT is 'much'" in done.stdout
+
+
+def test_a_limit_of_the_environment_holds() -> None:
+    done = python("import PyGPU; print(PyGPU.pinned_limit())", PYGPU_PINNED_LIMIT="12345678")
+    assert done.stdout == "12345678\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork()")
+def test_results_go_on_in_a_forked_child_while_other_threads_of_the_parent_make_them() -> None:
+    code = """
+import os, threading, numpy as np, PyGPU
+array, over = PyGPU.zeros(1 << 20, np.float32), False
+array.get()
+def make():
+    while not over: array.get()
+thread = threading.Thread(target=make, daemon=True)
+thread.start()
+for turn in range(20):
+    child = os.fork()
+    if child == 0:
+        one = PyGPU.ones(1 << 20, np.float32).get()
+        os._exit(0 if (one == 1).all() else 1)
+    assert os.waitpid(child, 0)[1] == 0
+over = True
+thread.join()
+"""
+    done = python(code, PYGPU_BACKEND="cpu", PYTHONWARNINGS="ignore")
+    assert done.returncode == 0, done.stderr
