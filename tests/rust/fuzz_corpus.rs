@@ -1,5 +1,5 @@
 //! The fuzz targets over their corpus, and over random bytes, on any compiler; `make fuzz` goes on from there.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, missing_docs)]
 
 use std::path::Path;
 
