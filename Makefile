@@ -7,12 +7,13 @@ CARGO_DENY_VERSION := 0.20.2
 CARGO_FUZZ_VERSION := 0.13.2
 WHEEL_MAX_BYTES := 3000000
 PYTEST_ARGS ?=
-# How long each fuzzer looks.
-FUZZ_SECONDS ?= 60
-SOAK_OPERATIONS ?= 200000
 INSTRUCTIONS ?=
 # As compare.py --help has them.
 BENCH_ARGS ?=
+# How long each fuzzer looks.
+FUZZ_SECONDS ?= 60
+# On each backend.
+SOAK_OPERATIONS ?= 200000
 # Where reports and measurements go.
 RESULTS ?= build/results
 
@@ -38,7 +39,7 @@ MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin
 
 SIMULATED := --manifest-path tests/simulated_driver/Cargo.toml --target-dir build/simulated/target
 
-.PHONY: help demo test instructions .instructions check fuzz soak wheel gpu-test gpu-test-cuda gpu-test-hip gpu-sanitize \
+.PHONY: help demo test fuzz soak instructions .instructions check wheel gpu-test gpu-test-cuda gpu-test-hip gpu-sanitize \
     gpu-bench .gpu-package .simulated-drivers bench plots clean distclean
 .DELETE_ON_ERROR:
 

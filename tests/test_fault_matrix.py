@@ -1,8 +1,9 @@
-"""Every call of the driver that the library makes, failing in every way: a clear error, no leak, no wrong data, and the
-next call works, or says that the device is dead.
+"""Every call of the driver that the library makes, failing in every way.
 
-The matrix is made from the library's own lists of calls (`src/backend/*/sys.rs`): a call that is added there is covered, or
-`test_every_call_is_made_by_an_exercise` fails. It needs a simulated driver, where faults are planted.
+What must come of it: a clear error, no leak, no wrong data, and the next call works, or says that the device is dead.
+
+The matrix is made from the library's own lists of calls (`src/backend/*/sys.rs`): a call that is added there is
+covered, or `test_every_call_is_made_by_an_exercise` fails. It needs a simulated driver, where faults are planted.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ SUPERSEDED = {
     "hipMalloc",
     "hipFree",
 }
-# Made when something has failed. That they fail too changes no more than the words of the error, or leaves a pool unused.
+# Made when something has failed. That they fail too changes the words of the error, or leaves a pool unused.
 AFTERWARDS = {
     "cuGetErrorName",
     "cuGetErrorString",
@@ -134,16 +135,21 @@ def alive() -> dict[str, list]:
     return DRIVER.live()
 
 
+def tells_all(error: PyGPU.CudaError, code: int) -> None:
+    """Hold that an error has the code that was planted, and says where it came from."""
+    assert error.code == code, error
+    assert error.name
+    assert error.text
+    assert error.operation
+    assert error.operation in str(error)
+
+
 def attempt(exercise: str, call: str, code: int) -> str:
     """Run an exercise in which a fault is planted; what came of it."""
     try:
         EXERCISES[exercise]()
     except PyGPU.CudaError as error:
-        assert error.code == code, error
-        assert error.name
-        assert error.text
-        assert error.operation
-        assert error.operation in str(error)
+        tells_all(error, code)
         return "raised"
     return "absorbed"
 
@@ -201,7 +207,7 @@ def _is_told_of_the_dead(code: int) -> None:
             PyGPU.synchronize()
             make_and_fetch()
         except PyGPU.CudaError as error:
-            assert error.code == code, error
+            tells_all(error, code)
             COUNTS["told of the dead"] += 1
 
 

@@ -49,9 +49,9 @@ def _read(paths: Iterable[Path]) -> Iterator[tuple[str, str]]:
         if not path.is_file():
             continue
         content = path.read_bytes()
-        if b"\0" not in content:
-            # What fuzzers keep is bytes of any kind, and a path would show in them just the same.
-            yield str(path.relative_to(ROOT)), content.decode("utf-8", errors="replace")
+        # Inputs of the fuzzers are any bytes at all.
+        if b"\0" not in content and "corpus" not in path.parts:
+            yield str(path.relative_to(ROOT)), content.decode("utf-8")
 
 
 def tracked_files() -> list[Path]:

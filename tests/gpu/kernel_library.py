@@ -1,4 +1,4 @@
-"""Kernels of somebody else, called through ctypes: kernels.cu compiled by nvcc, or what a simulated driver has for them."""
+"""Kernels of somebody else, called through ctypes: kernels.cu compiled by nvcc, or what a simulated driver has."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def build(compiler: str, folder: Path) -> Path:
 
 
 class Kernels:
-    """The functions of kernels.cu, or of a simulated driver. `stream` is a driver's handle, 0 for the legacy default stream."""
+    """The functions of kernels.cu, or of a simulated driver. `stream` is a handle, 0 for the legacy default stream."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
