@@ -221,14 +221,18 @@ impl Device {
     /// No library of the process may use memory, streams or events of the device afterwards.
     ///
     /// # Errors
-    /// The driver's.
+    /// The driver's; then nothing was destroyed, and what was made before still lives.
     pub unsafe fn reset(self) -> Result<()> {
         if self.is_cpu() {
             return Ok(());
         }
         self.0.epoch.fetch_add(1, Ordering::AcqRel);
         // SAFETY: promised by the caller; PyGPU's own handles are dead from the line above on.
-        unsafe { self.0.backend.reset_device(self.0.index) }
+        let outcome = unsafe { self.0.backend.reset_device(self.0.index) };
+        if outcome.is_err() {
+            self.0.epoch.fetch_sub(1, Ordering::AcqRel);
+        }
+        outcome
     }
 
     /// Its place in tables of per-device state.
