@@ -237,7 +237,9 @@ def test_pain_08_strides_of_length_one_axes_mean_nothing(shape: tuple[int, ...])
     assert array.flags.c_contiguous
     product = [int(np.prod(shape[axis + 1 :])) for axis in range(len(shape))]
     assert list(forge.dimensions(tensor_of(array)[1])[1]) == product
-    forged = forge.Forged().set(shape=shape, strides=[p if n > 1 else 12345 for n, p in zip(shape, product, strict=True)])
+    forged = forge.Forged().set(
+        shape=shape, strides=[p if n > 1 else 12345 for n, p in zip(shape, product, strict=True)]
+    )
     forged.memory = host.reshape(-1).copy()
     forged.tensor.data = forged.memory.ctypes.data
     taken = PyGPU.from_dlpack(forged.capsule())
