@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from PyGPU._interpreter import refuse_subinterpreters as _refuse_subinterpreters
+# First of all: it refuses a subinterpreter, before NumPy and the native module are taken away from the main one.
+from PyGPU import _interpreter  # noqa: F401
 
-_refuse_subinterpreters()
-
+# isort: split
 # Here and not when it is first needed: that may be in a daemon thread, and one that is ended in the middle of an import
 # which a call of the native module started takes the process down with it.
 import numpy as _numpy  # noqa: F401

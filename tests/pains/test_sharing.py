@@ -1,4 +1,4 @@
-"""What hurts elsewhere when arrays are shared: pains 1 to 8, 12 and 13, each with the test that it does not hurt here."""
+"""What hurts elsewhere when arrays are shared: pains 1 to 8, 12 and 13."""
 
 from __future__ import annotations
 

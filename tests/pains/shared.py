@@ -1,12 +1,15 @@
-"""The driver called by somebody else, in either vendor's words, simulated or real; and C threads without Python."""
+"""What the tests of the pains share: the driver called by somebody else, C threads without Python, scripts."""
 
 from __future__ import annotations
 
 import ctypes
+import textwrap
 from collections.abc import Sequence
+from pathlib import Path
 
 import forge
 import PyGPU
+from gpu import support
 
 _LIBRARIES = {"cuda": "libcuda.so.1", "hip": "libamdhip64.so.7"}
 HOST_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
@@ -68,3 +71,13 @@ def delete_in_threads(tensors: Sequence[int], *, versioned: bool = True) -> None
         assert process.pthread_create(ctypes.byref(thread), None, deleter, ctypes.c_void_p(tensor)) == 0
     for thread in threads:
         assert process.pthread_join(thread, None) == 0
+
+
+def run(script: str, *arguments: str, **environment: str) -> str:
+    """Run a script that may import what the tests share; a hang ends it with the stacks of all threads."""
+    prelude = (
+        "import faulthandler, sys\n"
+        f"sys.path[:0] = [{str(Path(__file__).parent.parent)!r}]\n"
+        "faulthandler.dump_traceback_later(45, exit=True)\n"
+    )
+    return support.ended_well(support.run_script(prelude + textwrap.dedent(script), *arguments, **environment))
