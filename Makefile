@@ -12,6 +12,8 @@ INSTRUCTIONS ?=
 BENCH_ARGS ?=
 # How long each fuzzer looks.
 FUZZ_SECONDS ?= 60
+# On each backend.
+SOAK_OPERATIONS ?= 200000
 # Where reports and measurements go.
 RESULTS ?= build/results
 
@@ -37,8 +39,8 @@ MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin
 
 SIMULATED := --manifest-path tests/simulated_driver/Cargo.toml --target-dir build/simulated/target
 
-.PHONY: help demo test fuzz instructions .instructions check wheel gpu-test gpu-test-cuda gpu-test-hip gpu-sanitize gpu-bench \
-    .gpu-package .simulated-drivers bench plots clean distclean
+.PHONY: help demo test fuzz soak instructions .instructions check wheel gpu-test gpu-test-cuda gpu-test-hip gpu-sanitize \
+    gpu-bench .gpu-package .simulated-drivers bench plots clean distclean
 .DELETE_ON_ERROR:
 
 help: ## Show this list
@@ -86,6 +88,15 @@ fuzz: .tools/.cargo-fuzz-$(CARGO_FUZZ_VERSION) .venv/.extension-dev .venv/.group
 	    PYGPU_BACKEND=cpu $(BIN)/python tests/fuzz/fuzz_interfaces.py build/fuzz/interfaces tests/fuzz/corpus \
 	        -artifact_prefix=build/fuzz/ $(FUZZ_LIMITS); \
 	else echo "no atheris for this Python: the Python side is left to make test"; fi
+
+# On the CPU, and on both simulated GPUs, whose drivers report races, leaks and the like.
+soak: .venv/.extension-release .venv/.group-test .simulated-drivers ## Hold SOAK_OPERATIONS random operations against NumPy, on each backend
+	@mkdir -p $(RESULTS)
+	PYGPU_BACKEND=cpu $(BIN)/python tests/soak.py --operations $(SOAK_OPERATIONS) --json $(RESULTS)/soak-cpu.json
+	for backend in cuda hip; do \
+	    LD_LIBRARY_PATH=$(CURDIR)/build/simulated PYGPU_BACKEND=$$backend $(BIN)/python tests/soak.py \
+	        --operations $(SOAK_OPERATIONS) --json $(RESULTS)/soak-$$backend.json || exit 1; \
+	done
 
 # Not with zig's linker, though that would reach older C libraries: it links an unwinder of its own into the extension, and
 # when Python ends a thread inside a call (pthread_exit, up to 3.13) the two unwinders of the process meet, and crash.

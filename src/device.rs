@@ -5,7 +5,7 @@
 
 use std::fmt;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use crate::backend::{self, Backend, BackendKind, DeviceProperties, MemoryInfo};
 use crate::error::{Error, Result};
@@ -20,6 +20,9 @@ struct Inner {
     kind: BackendKind,
     /// How often the device was reset. What was made before a reset must not reach the driver after it.
     epoch: AtomicU32,
+    /// How many waits for the whole device were begun, and the latest one of these that has ended.
+    waits_begun: AtomicU64,
+    wait_ended: AtomicU64,
 }
 
 /// Most devices of one backend; drivers themselves stop at 64.
@@ -73,7 +76,14 @@ impl Device {
     fn of(backend: &'static dyn Backend, index: i32) -> Self {
         let kind = backend.kind();
         let slot = &DEVICES[kind as usize][index as usize % MAX_DEVICES];
-        Self(slot.get_or_init(|| Inner { backend, index, kind, epoch: AtomicU32::new(0) }))
+        Self(slot.get_or_init(|| Inner {
+            backend,
+            index,
+            kind,
+            epoch: AtomicU32::new(0),
+            waits_begun: AtomicU64::new(0),
+            wait_ended: AtomicU64::new(0),
+        }))
     }
 
     /// The calling thread's current device of the default backend.
@@ -162,7 +172,20 @@ impl Device {
     /// # Errors
     /// The driver's, which may be that of earlier asynchronous work.
     pub fn synchronize(self) -> Result<()> {
-        self.0.backend.synchronize_device(self.0.index)
+        let wait = self.0.waits_begun.fetch_add(1, Ordering::AcqRel) + 1;
+        self.0.backend.synchronize_device(self.0.index)?;
+        self.0.wait_ended.fetch_max(wait, Ordering::AcqRel);
+        Ok(())
+    }
+
+    /// A point in time, for [`Self::was_waited_for_since`].
+    pub fn now(self) -> u64 {
+        self.0.waits_begun.load(Ordering::Acquire)
+    }
+
+    /// Whether somebody has waited for all that the device had to do at that time. Costs no driver call.
+    pub fn was_waited_for_since(self, time: u64) -> bool {
+        self.0.wait_ended.load(Ordering::Acquire) > time
     }
 
     /// Makes it current for the calling thread, for every library that shares the driver.
@@ -198,14 +221,18 @@ impl Device {
     /// No library of the process may use memory, streams or events of the device afterwards.
     ///
     /// # Errors
-    /// The driver's.
+    /// The driver's; then nothing was destroyed, and what was made before still lives.
     pub unsafe fn reset(self) -> Result<()> {
         if self.is_cpu() {
             return Ok(());
         }
         self.0.epoch.fetch_add(1, Ordering::AcqRel);
         // SAFETY: promised by the caller; PyGPU's own handles are dead from the line above on.
-        unsafe { self.0.backend.reset_device(self.0.index) }
+        let outcome = unsafe { self.0.backend.reset_device(self.0.index) };
+        if outcome.is_err() {
+            self.0.epoch.fetch_sub(1, Ordering::AcqRel);
+        }
+        outcome
     }
 
     /// Its place in tables of per-device state.

@@ -1,4 +1,7 @@
-"""On the simulated driver, a test that lets PyGPU do something wrong to a device fails, though its values are right."""
+"""On the simulated driver, a test that lets PyGPU do something wrong to a device fails, though its values are right.
+
+And the fixtures of the tests with kernels: somebody else's work on a GPU, simulated or real.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,15 @@ from collections.abc import Iterator
 
 import pytest
 
+import PyGPU
 import simulated
+from gpu import kernel_library, support
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "provokes_findings: gives the driver what it must refuse")
+    config.addinivalue_line("markers", "provokes_errors: makes the driver refuse calls on purpose")
+    config.addinivalue_line("markers", "starts_processes: runs Python in processes of its own")
 
 
 @pytest.fixture(autouse=True)
@@ -24,3 +31,42 @@ def no_findings(request: pytest.FixtureRequest) -> Iterator[None]:
     driver.forget_reports()
     if request.node.get_closest_marker("provokes_findings") is None:
         assert reports == []
+
+
+@pytest.fixture(scope="session")
+def kernels(tmp_path_factory: pytest.TempPathFactory) -> kernel_library.Kernels:
+    """The kernels, compiled and warmed up."""
+    if PyGPU.backend_name() == "cpu":
+        pytest.skip("the kernels need a GPU")
+    path = kernel_library.simulated()
+    if path is None:
+        compiler = kernel_library.find_compiler()
+        if compiler is None:
+            pytest.skip("nvcc is not installed: nothing can compile kernels.cu")
+        path = kernel_library.build(compiler, tmp_path_factory.mktemp("kernels"))
+    library = kernel_library.Kernels(path)
+    scratch = PyGPU.zeros(1, "float32")
+    library.warm_up(scratch.ptr)
+    PyGPU.synchronize()
+    return library
+
+
+@pytest.fixture
+def slow() -> PyGPU.Stream:
+    """A stream that nothing waits for by itself, not even the legacy default stream."""
+    return PyGPU.Stream(non_blocking=True)
+
+
+@pytest.fixture
+def other() -> PyGPU.Stream:
+    """A second such stream."""
+    return PyGPU.Stream(non_blocking=True)
+
+
+@pytest.fixture
+def block() -> Iterator[PyGPU.GPUArray]:
+    """An array of `support.COUNT` ones, whose making has ended; the device is idle before and after."""
+    array = PyGPU.full(support.COUNT, 1, "float32")
+    PyGPU.synchronize()
+    yield array
+    PyGPU.synchronize()

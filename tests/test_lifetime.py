@@ -384,6 +384,13 @@ EXITS = {
     "thread": "import threading, time; a = PyGPU.zeros(3)\n"
     "def run():\n  while True: a[1:].fill(1); str(a)\n"
     "threading.Thread(target=run, daemon=True).start(); time.sleep(0.05)",
+    "thread in Python": "import threading, time\nclass P:\n"
+    "  array = PyGPU.zeros(3)\n"
+    "  def __dlpack_device__(self): return self.array.__dlpack_device__()\n"
+    "  def __dlpack__(self, **given):\n    for _ in range(300): given = dict(given)\n"
+    "    return self.array.__dlpack__(**given)\n"
+    "def run():\n  while True: PyGPU.from_dlpack(P())\n"
+    "threading.Thread(target=run, daemon=True).start(); time.sleep(0.05)",
     "exception": "a = PyGPU.zeros(3); raise SystemExit(0)",
     "class": "class A(PyGPU.GPUArray):\n  pass\nA.one = A(3); A.one.type = A",
     "stream": "s = PyGPU.Stream(); a = PyGPU.to_gpu_async(np.zeros(100), stream=s); a.record_stream(s)",

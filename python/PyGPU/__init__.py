@@ -10,6 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+# First of all: it refuses a subinterpreter, before NumPy and the native module are taken away from the main one.
+from PyGPU import _interpreter  # noqa: F401
+
+# isort: split
 # Here and not when it is first needed: that may be in a daemon thread, and one that is ended in the middle of an import
 # which a call of the native module started takes the process down with it.
 import numpy as _numpy  # noqa: F401

@@ -66,6 +66,8 @@ pub fn import(description: &Description, stream: Option<i64>, keeper: Lent) -> R
     description.check_alignment(false)?;
     let device = device_of(description)?;
     let ready = stream::own_current(device);
+    // Without elements there is nothing to wait for, nor an address that tells of which device the stream is.
+    let producer = producer.filter(|_| !description.shape.contains(&0));
     if let Some(handle) = producer
         && waits_for_producers()
     {

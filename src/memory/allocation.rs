@@ -161,7 +161,7 @@ impl Allocation {
         self.epoch == self.device().epoch() && self.is_used_only_on(stream)
     }
 
-    /// A stream behind which every known use of the block is, and which lives as long as the block.
+    /// A stream of the block's device behind which every known use of the block is, and which lives as long as the block.
     ///
     /// # Errors
     /// `ValueError` when the device was reset since; the driver's.
@@ -170,7 +170,9 @@ impl Allocation {
             Some(usage) => lock(usage).latest_writer(),
             None => (!self.stream.is_foreign()).then(|| self.stream.clone()),
         };
-        let stream = known.unwrap_or_else(|| Stream::default_of(self.device()));
+        // A copy between devices is written on the source's, whose streams mean nothing to who is handed this block.
+        let own = known.filter(|stream| stream.device() == self.device());
+        let stream = own.unwrap_or_else(|| Stream::default_of(self.device()));
         self.begin(Access::Write, &stream)?;
         self.end(Access::Write, &stream)?;
         Ok(stream)

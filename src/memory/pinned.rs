@@ -20,14 +20,17 @@ struct Kept {
     bytes: usize,
     flags: HostFlags,
     epoch: u32,
-    /// Where all streams of the device were when the memory was dropped.
+    /// Where all streams of the device were when the memory was dropped; `None` where the driver cannot mark that.
     dropped_at: Option<Mark>,
+    /// The same as a time, which a wait for the whole device puts behind.
+    dropped_when: u64,
 }
 
 impl Kept {
     /// Whether nothing that was under way when the memory was dropped can still use it.
-    fn is_idle(&self) -> bool {
-        self.dropped_at.as_ref().is_some_and(|mark| mark.event().query().unwrap_or(false))
+    fn is_idle(&self, device: Device) -> bool {
+        device.was_waited_for_since(self.dropped_when)
+            || self.dropped_at.as_ref().is_some_and(|mark| mark.event().query().unwrap_or(false))
     }
 }
 
@@ -42,7 +45,8 @@ pub(super) fn allocate(device: Device, bytes: usize, flags: HostFlags) -> Result
     let epoch = device.epoch();
     let found = {
         let mut kept = kept(device);
-        let fits = |kept: &Kept| kept.bytes == bytes && kept.flags == flags && kept.epoch == epoch && kept.is_idle();
+        let alike = |kept: &Kept| kept.bytes == bytes && kept.flags == flags && kept.epoch == epoch;
+        let fits = |kept: &Kept| alike(kept) && kept.is_idle(device);
         kept.iter().rposition(fits).map(|place| kept.swap_remove(place).address)
     };
     match found {
@@ -56,12 +60,13 @@ pub(super) fn allocate(device: Device, bytes: usize, flags: HostFlags) -> Result
 /// # Safety
 /// The address came from `allocate` with the same bytes and flags.
 pub(super) unsafe fn free(device: Device, address: Address, bytes: usize, flags: HostFlags, epoch: u32) -> Result<()> {
-    // Kept also where it cannot be marked: then it is not given out again, but given back in its turn.
+    let dropped_when = device.now();
+    // Kept also where it cannot be marked: then it is given out again only behind a wait for the whole device.
     let marked = if device.is_cpu() { Ok(None) } else { Mark::record_device(device) };
     let (dropped_at, outcome) = marked.map_or_else(|error| (None, Err(error)), |mark| (mark, Ok(())));
     let surplus = {
         let mut kept = kept(device);
-        kept.push(Kept { address, bytes, flags, epoch, dropped_at });
+        kept.push(Kept { address, bytes, flags, epoch, dropped_at, dropped_when });
         take_surplus(&mut kept, if device.is_cpu() { 0 } else { LIMIT })
     };
     outcome.and(give_back(device, surplus))

@@ -109,10 +109,10 @@ fn reset_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<(
     }
     Ok(py.without_gil(|| {
         // SAFETY: the caller was told by the docstring; PyGPU's own handles know that their epoch is over.
-        let result = unsafe { device.reset() };
+        unsafe { device.reset()? };
         pool::forget(device);
         raw::forget(device);
-        result
+        Ok::<_, crate::error::Error>(())
     })?)
 }
 

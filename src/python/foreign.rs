@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use std::sync::Arc;
 
 use super::array::GpuArray;
-use super::gil::WithoutGil;
+use super::gil::{self, WithoutGil};
 use super::shape::{self, OrderArgument};
 use super::{creation, dtype};
 use crate::array::Array;
@@ -101,7 +101,7 @@ pub(super) fn from_callable(
         let array = creation::new_array(py, shape, dtype, order, Device::current()?)?;
         return Ok(GpuArray::from_array(array));
     }
-    let memory = allocator.call1((layout.nbytes(),))?;
+    let memory = gil::run_python(py, || allocator.call1((layout.nbytes(),)))?;
     let address = address_of(&memory)?;
     Ok(GpuArray::from_array(over_address(py, address, layout, dtype, memory.unbind())?))
 }

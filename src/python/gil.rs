@@ -3,7 +3,9 @@
 //! When an interpreter ends, a daemon thread that asks for the GIL is ended inside that call (`pthread_exit`, up to Python
 //! 3.13), which unwinds through the Rust frames below it and aborts the process. So from `atexit` on a thread that comes
 //! back from a driver stays where it is, for ever; and `atexit` lets those that are asking already have the GIL first.
+//! The same happens to a thread that we let run Python code, which asks for the GIL every few milliseconds: `run_python`.
 
+use std::cell::Cell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, ThreadId};
@@ -15,8 +17,12 @@ use crate::lifetime;
 
 /// Threads that are at work without the GIL, or come back from it.
 static AWAY: AtomicUsize = AtomicUsize::new(0);
-/// Threads that are asking for the GIL.
+/// Threads that are asking for the GIL, or may be at any moment.
 static RETURNING: AtomicUsize = AtomicUsize::new(0);
+thread_local! {
+    /// How often this thread is inside `run_python`.
+    static RUNNING: Cell<usize> = const { Cell::new(0) };
+}
 /// The thread that ends the process.
 static ENDING: OnceLock<ThreadId> = OnceLock::new();
 
@@ -35,7 +41,7 @@ impl WithoutGil for Python<'_> {
             let result = work();
             RETURNING.fetch_add(1, Ordering::SeqCst);
             if lifetime::exiting() {
-                stay_unless_ending();
+                stay_unless_ending(1 + RUNNING.get());
             }
             result
         });
@@ -51,12 +57,41 @@ pub(super) fn is_anyone_away() -> bool {
     AWAY.load(Ordering::Relaxed) > 0
 }
 
+/// Runs Python code, not merely a function of C, below which there are frames of ours.
+#[inline]
+pub(super) fn run_python<T>(py: Python<'_>, call: impl FnOnce() -> T) -> T {
+    let _running = Running::new();
+    if lifetime::exiting() {
+        py.detach(|| stay_unless_ending(RUNNING.get()));
+    }
+    call()
+}
+
+/// Counts this thread among those that may be asking for the GIL.
+struct Running;
+
+impl Running {
+    fn new() -> Self {
+        RUNNING.set(RUNNING.get() + 1);
+        RETURNING.fetch_add(1, Ordering::SeqCst);
+        Self
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        RUNNING.set(RUNNING.get() - 1);
+        RETURNING.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
 #[cold]
-fn stay_unless_ending() {
+fn stay_unless_ending(counted: usize) {
     if ENDING.get() == Some(&thread::current().id()) {
         return;
     }
-    RETURNING.fetch_sub(1, Ordering::SeqCst);
+    // Nobody is to wait for it any more, however often it was counted.
+    RETURNING.fetch_sub(counted, Ordering::SeqCst);
     loop {
         thread::park();
     }

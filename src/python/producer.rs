@@ -10,6 +10,7 @@ use pyo3::types::{PyCapsule, PyDict, PyString, PyTuple};
 use pyo3::{ffi, intern};
 
 use super::dlpack::{self as capsules, pair};
+use super::gil;
 use crate::interop::dlpack::import::Tensor;
 use crate::interop::dlpack::{HOST, VERSION};
 
@@ -57,11 +58,11 @@ fn call_method<'py, const N: usize>(
     arguments[2..2 + N].copy_from_slice(&values);
     let keywords = keywords.map_or(std::ptr::null_mut(), |keywords| keywords.as_ptr());
     // SAFETY: one positional argument, the object, and as many others as there are keywords; all are borrowed for the call.
-    unsafe {
+    gil::run_python(object.py(), || unsafe {
         let result =
             PyObject_VectorcallMethod(name.as_ptr(), arguments.as_ptr().add(1), 1 | ARGUMENTS_OFFSET, keywords);
         Bound::from_owned_ptr_or_err(object.py(), result)
-    }
+    })
 }
 
 /// Where a producer says that its data is: DLPack's type and number.
@@ -130,7 +131,7 @@ fn ask_step_by_step(producer: &Bound<'_, PyAny>, request: Request) -> PyResult<A
         for (name, value) in &keywords {
             arguments.set_item(name, value)?;
         }
-        match producer.call_method(intern!(py, "__dlpack__"), (), Some(&arguments)) {
+        match gil::run_python(py, || producer.call_method(intern!(py, "__dlpack__"), (), Some(&arguments))) {
             Ok(capsule) => {
                 let knew_stream = request.stream.is_none() || arguments.contains("stream")?;
                 return Ok(Answer { tensor: take(&capsule)?, knew_stream });

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use super::array::{GpuArray, new_like, new_view_with};
-use super::gil::WithoutGil;
+use super::gil::{self, WithoutGil};
 use super::{attributes, shape, transfer};
 use crate::layout::{Dims, Indexer, Layout};
 
@@ -112,11 +112,13 @@ impl GpuArray {
     }
 
     fn __repr__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import(intern!(slf.py(), "PyGPU._format"))?.call_method1(intern!(slf.py(), "array_repr"), (slf,))
+        let py = slf.py();
+        gil::run_python(py, || py.import(intern!(py, "PyGPU._format"))?.call_method1(intern!(py, "array_repr"), (slf,)))
     }
 
     fn __str__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import(intern!(slf.py(), "PyGPU._format"))?.call_method1(intern!(slf.py(), "array_str"), (slf,))
+        let py = slf.py();
+        gil::run_python(py, || py.import(intern!(py, "PyGPU._format"))?.call_method1(intern!(py, "array_str"), (slf,)))
     }
 
     fn __format__<'py>(slf: &Bound<'py, Self>, spec: &str) -> PyResult<Bound<'py, PyAny>> {
@@ -140,7 +142,8 @@ impl GpuArray {
         if !attributes.is_empty() {
             // Known before its attributes are copied, since they may hold the array itself.
             memo.set_item(slf.as_ptr() as usize, &made)?;
-            let deep = slf.py().import("copy")?.getattr("deepcopy")?.call1((attributes, memo))?;
+            let deepcopy = slf.py().import("copy")?.getattr("deepcopy")?;
+            let deep = gil::run_python(slf.py(), || deepcopy.call1((attributes, memo)))?;
             made.getattr(intern!(slf.py(), "__dict__"))?
                 .cast_into::<PyDict>()?
                 .update(deep.cast::<PyDict>()?.as_mapping())?;

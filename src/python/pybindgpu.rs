@@ -4,6 +4,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 
 use super::array::GpuArray;
+use super::gil;
 
 const STATUS: &str = "_last_status";
 
@@ -22,7 +23,8 @@ impl GpuArray {
     #[getter]
     fn device_data<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        py.import(intern!(py, "PyGPU._pointer"))?.call_method1(intern!(py, "device_pointer"), (slf,))
+        let module = py.import(intern!(py, "PyGPU._pointer"))?;
+        gil::run_python(py, || module.call_method1(intern!(py, "device_pointer"), (slf,)))
     }
 
     /// The address of the host side as a pointer wrapper; null where there is none yet.
@@ -30,7 +32,8 @@ impl GpuArray {
     fn host_data<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         let arguments = (slf.getattr(intern!(py, "host_array"))?, slf.getattr(intern!(py, "dtype"))?);
-        py.import(intern!(py, "PyGPU._pointer"))?.call_method1(intern!(py, "host_pointer"), arguments)
+        let module = py.import(intern!(py, "PyGPU._pointer"))?;
+        gil::run_python(py, || module.call_method1(intern!(py, "host_pointer"), arguments))
     }
 
     /// Writes one element, counted in the order of memory. An index out of range is ignored and said in `last_status`.
@@ -53,7 +56,8 @@ impl GpuArray {
         let (pointer, size) = (slf.get().array().address(), slf.get().array().layout().size());
         let arguments = (pointer, size, slf.getattr(intern!(py, "dtype"))?, idx, val);
         let module = py.import(intern!(py, "PyGPU.device_array"))?;
-        slf.setattr(intern!(py, STATUS), module.call_method1(intern!(py, "write_element"), arguments)?)
+        let status = gil::run_python(py, || module.call_method1(intern!(py, "write_element"), arguments))?;
+        slf.setattr(intern!(py, STATUS), status)
     }
 
     /// The status of the last call in PybindGPU's style; success before the first.

@@ -88,6 +88,16 @@ def test_freed_memory_is_used_again() -> None:
     assert figures()["pool_reserved"] < GIB
 
 
+def test_pinned_memory_is_used_again_once_the_device_was_waited_for() -> None:
+    addresses = set()
+    for _ in range(20):
+        array = PyGPU.empty_pinned(12_347, "uint8")
+        addresses.add(array.ctypes.data)
+        del array
+        PyGPU.synchronize()
+    assert len(addresses) == 1
+
+
 def test_a_threshold_of_zero_keeps_nothing() -> None:
     if not has_pool():
         pytest.skip("the driver has no pools here")

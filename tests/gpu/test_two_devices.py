@@ -151,6 +151,25 @@ def test_an_interface_dictionary_is_placed_by_its_pointer() -> None:
     same(shared.get(), values())
 
 
+def test_an_array_that_came_from_another_device_is_shared_by_a_stream_of_its_own() -> None:
+    for stream in (PyGPU.Stream(), PyGPU.default_stream()):
+        with stream:
+            there = PyGPU.asarray(PyGPU.to_gpu(values()), device=1)
+        for current in (0, 1):
+            with PyGPU.Device(current):
+                shared = PyGPU.asarray(Interface(there, **there.__cuda_array_interface__))
+                assert shared.device.index == 1
+                same(shared.get(), values())
+
+
+def test_an_empty_interface_of_another_device_is_taken() -> None:
+    with PyGPU.Stream(device=1):
+        empty = PyGPU.zeros((0, 2), "float32", device=1)
+    shared = PyGPU.asarray(Interface(empty, **empty.__cuda_array_interface__))
+    assert shared.shape == (0, 2)
+    assert shared.tolist() == []
+
+
 def test_cupy_takes_from_the_device_that_is_not_current() -> None:
     support.require_peers()
     cupy = pytest.importorskip("cupy")

@@ -146,6 +146,7 @@ impl Driver {
             let Some(block) = state.bury("a reset of the device", start) else { continue };
             state.devices[index].ranges.give(start, block.space());
         }
+        state.forget_registered(index);
         let device = &mut state.devices[index];
         (device.retained, device.plain, device.sticky, device.default_pool) = (0, 0, None, None);
         device.peers.clear();
@@ -229,9 +230,11 @@ impl Driver {
         let mut state = self.lock();
         state.delays.clear();
         state.delay = self.config.delay;
-        for device in &mut state.devices {
-            device.sticky = None;
-            device.limit = self.config.memory;
+        for index in 0..state.devices.len() {
+            if state.devices[index].sticky.take().is_some() {
+                state.forget_registered(index);
+            }
+            state.devices[index].limit = self.config.memory;
         }
     }
 

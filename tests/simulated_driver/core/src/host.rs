@@ -38,6 +38,11 @@ impl State {
         (address - start < block.bytes).then_some((*start, block))
     }
 
+    /// Unpins what was pinned in the context of a device, which is gone.
+    pub(crate) fn forget_registered(&mut self, device: usize) {
+        self.host.retain(|_, block| block.kind != HostKind::Registered || block.device != device);
+    }
+
     fn has_host_in(&self, start: u64, end: u64) -> bool {
         self.host.range(..end).next_back().is_some_and(|(first, block)| first + block.bytes > start)
     }
