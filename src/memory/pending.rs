@@ -34,7 +34,7 @@ pub fn keep_until_passed(stream: &Stream, thing: Box<dyn Any + Send>) -> Result<
 /// Keeps `thing` until the device has passed all that is on its streams now; for ever where its driver cannot mark that.
 ///
 /// # Errors
-/// The driver's; then `thing` is kept for ever.
+/// The driver's; `thing` is kept for ever if the device could not be waited for either.
 pub fn keep_until_device_passed(device: Device, thing: Box<dyn Any + Send>) -> Result<()> {
     if device.is_cpu() {
         return Ok(()); // nothing is ever under way
@@ -45,10 +45,17 @@ pub fn keep_until_device_passed(device: Device, thing: Box<dyn Any + Send>) -> R
             sweep(device);
             Ok(())
         }
-        other => {
-            std::mem::forget(thing);
-            other.map(drop)
-        }
+        // No event covers all streams, or none could be recorded: the host waits.
+        other => match device.synchronize() {
+            Ok(()) => {
+                drop(thing);
+                other.map(drop)
+            }
+            Err(error) => {
+                std::mem::forget(thing);
+                other.and(Err(error))
+            }
+        },
     }
 }
 

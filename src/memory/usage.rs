@@ -73,7 +73,8 @@ impl Usage {
 
     /// Makes `stream` wait for whom it must before this access.
     pub(super) fn let_wait(&self, access: Access, stream: &Stream) -> Result<()> {
-        if !self.has_waited(stream) {
+        // A write waits in any case: what the last writer's stream has read since is noted nowhere else.
+        if access == Access::Write || !self.has_waited(stream) {
             self.write.let_wait(stream)?;
         }
         if access == Access::Write {

@@ -189,6 +189,31 @@ def figures() -> None:
     assert PyGPU.device_properties(0)["name"]
 
 
+SOURCE = """
+__constant__ float factors[2] = {2, 3};
+extern "C" __global__ void scale(float *x, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) x[i] *= factors[0];
+}
+"""
+
+
+def kernels() -> None:
+    """Compile, load, ask, launch both ways, unload."""
+    module = PyGPU.Module(SOURCE)
+    scale = module.get_function("scale")
+    assert module.get_global("factors")[1] == 8
+    assert scale.max_threads_per_block > 0
+    assert scale.active_blocks(32) > 0
+    assert scale.suggested_shape()[1] > 0
+    scale.set_cache_config(1)
+    scale.max_dynamic_shared_size_bytes = 1024
+    array = PyGPU.to_gpu(HOST)
+    scale[2, 32](array, HOST.size)
+    scale[2, 32](array, HOST.size, cooperative=True)
+    equal(array.get(), 4 * HOST)
+
+
 def two_devices() -> None:
     """Copy between devices; let one reach the other."""
     assert PyGPU.can_access_peer(0, 1)
@@ -207,9 +232,18 @@ def a_new_beginning() -> None:
     equal(PyGPU.to_gpu(HOST, device=1).get(), HOST)
 
 
+def _has_kernels() -> bool:
+    try:
+        PyGPU.Module(SOURCE)
+    except (PyGPU.BackendUnavailableError, PyGPU.NotSupportedError):
+        return False
+    return True
+
+
 EXERCISES: dict[str, Callable[[], None]] = {
     function.__name__: function
     for function in (
+        *([kernels] if _has_kernels() else []),
         make_and_fetch,
         rows,
         one_matrix_of_rows,

@@ -151,6 +151,8 @@ class Producer:
 
 def run_script(body: str, *arguments: str, timeout: float = 60, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run Python code in a process of its own; a process that hangs is an error with what it printed."""
+    if PyGPU.backend_name() != "cpu":
+        PyGPU.trim_memory()  # the device is shared: what the pool keeps here is missing there
     try:
         return subprocess.run(
             [sys.executable, "-X", "faulthandler", "-c", textwrap.dedent(body), *arguments],

@@ -19,7 +19,9 @@ from gpu.support import COUNT, SECONDS, Interface, no_wait
 
 support.require_cuda()
 if kernel_library.simulated() is not None:
-    pytest.skip("PTX, faults and compilers of a real GPU; test_kernels_everywhere.py has the rest", allow_module_level=True)
+    pytest.skip(
+        "PTX, faults and compilers of a real GPU; test_kernels_everywhere.py has the rest", allow_module_level=True
+    )
 
 SOURCE = """
 __device__ void wait(long long nanoseconds)

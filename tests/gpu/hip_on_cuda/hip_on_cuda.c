@@ -139,6 +139,9 @@ FORWARD(hipMemset2DAsync,
     cudaMemset2DAsync(to, pitch, value, width, height, stream))
 
 FORWARD(hipStreamCreateWithPriority, (void **stream, unsigned flags, int priority), cudaStreamCreateWithPriority((cudaStream_t *)stream, flags, priority))
+/* Not called by PyGPU: what the tests do in somebody else's place. */
+FORWARD(hipStreamCreateWithFlags, (void **stream, unsigned flags), cudaStreamCreateWithFlags((cudaStream_t *)stream, flags))
+FORWARD(hipLaunchHostFunc, (void *stream, void (*function)(void *), void *data), cudaLaunchHostFunc(stream, function, data))
 FORWARD(hipStreamDestroy, (void *stream), cudaStreamDestroy(stream))
 FORWARD(hipStreamSynchronize, (void *stream), cudaStreamSynchronize(stream))
 FORWARD(hipStreamQuery, (void *stream), cudaStreamQuery(stream))
