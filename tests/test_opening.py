@@ -1,4 +1,4 @@
-"""The calls by which a driver is opened, each failing in a process of its own: the error says which, and all goes on."""
+"""The calls by which a driver is opened, each failing in a process of its own: the error says which; nothing crashes."""
 
 from __future__ import annotations
 
