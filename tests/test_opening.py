@@ -1,4 +1,4 @@
-"""The calls by which a driver is opened, each failing in a process of its own: the error says which; nothing crashes."""
+"""The calls by which a driver is opened, each failing in a process of its own: the error says which, nothing breaks."""
 
 from __future__ import annotations
 
