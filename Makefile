@@ -39,7 +39,7 @@ MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin
 
 SIMULATED := --manifest-path tests/simulated_driver/Cargo.toml --target-dir build/simulated/target
 
-.PHONY: help demo test fuzz soak instructions .instructions check wheel gpu-test gpu-test-cuda gpu-test-hip gpu-sanitize \
+.PHONY: help demo test .simulated-tests fuzz soak instructions .instructions check wheel gpu-test gpu-test-cuda gpu-test-hip gpu-sanitize \
     gpu-bench .gpu-package .simulated-drivers bench plots clean distclean
 .DELETE_ON_ERROR:
 
@@ -53,9 +53,14 @@ test: .venv/.extension-dev .venv/.group-test .simulated-drivers build/amd/.ready
 	cargo test --no-default-features
 	cargo test --locked $(SIMULATED)
 	$(BIN)/python -m pytest tests docs README.md --ignore=tests/gpu $(PYTEST_ARGS)
-	$(SIMULATED_GPU) PYGPU_BACKEND=cuda $(BIN)/python -m pytest tests $(PYTEST_ARGS)
-	$(SIMULATED_GPU) PYGPU_BACKEND=hip $(BIN)/python -m pytest tests $(PYTEST_ARGS)
+	@$(MAKE) --no-print-directory .simulated-tests
 	@$(MAKE) --no-print-directory instructions
+
+# Both at once: they wait for streams more than they compute.
+.simulated-tests:
+	@$(SIMULATED_GPU) PYGPU_BACKEND=hip $(BIN)/python -m pytest tests $(PYTEST_ARGS) > build/simulated/hip.log 2>&1 & hip=$$!; \
+	status=0; $(SIMULATED_GPU) PYGPU_BACKEND=cuda $(BIN)/python -m pytest tests $(PYTEST_ARGS) || status=$$?; \
+	wait $$hip || status=$$?; cat build/simulated/hip.log; exit $$status
 
 # Counts, not times: they mean something on a busy machine too. A release build of its own, so that the development
 # build in .venv stays; INSTRUCTIONS=--update takes the counts as the new baseline.
