@@ -38,7 +38,8 @@ GROUPS: dict[str, list[str]] = {
     "Kernels": ["Kernel", "Module", "In", "Out", "InOut"],
     "Memory": [
         "memory_info", "memory_statistics", "memory_release_threshold", "set_memory_release_threshold", "trim_memory",
-        "pinned_limit", "set_pinned_limit", "host_cache_limit", "set_host_cache_limit",
+        "memory_limit", "set_memory_limit", "pinned_limit", "set_pinned_limit", "host_cache_limit",
+        "set_host_cache_limit", "get_allocator", "set_allocator", "using_allocator",
     ],
     "What was found": ["show_config", "config", "backend_name", "driver_version"],
     "Exceptions": [

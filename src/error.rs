@@ -4,6 +4,7 @@
 //! name, number and text. `python::errors` maps each variant to one Python exception class and nothing else does.
 
 use std::fmt;
+use std::sync::Arc;
 
 /// Result of every fallible function of the crate.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -50,6 +51,9 @@ pub enum Error {
     /// A kernel's source does not compile: `CompileError`.
     #[error("{0}")]
     Compile(Box<CompileError>),
+    /// What the caller gave to be called failed; the error is its own.
+    #[error("{0}")]
+    Callback(Arc<dyn std::error::Error + Send + Sync>),
 }
 
 /// A source that does not compile.
@@ -127,6 +131,8 @@ pub struct OutOfMemory {
     pub total: Option<usize>,
     /// Bytes that live PyGPU arrays hold there.
     pub used: usize,
+    /// How many they may hold, if it was this that was in the way.
+    pub limit: Option<usize>,
 }
 
 fn out_of_memory_text(error: &OutOfMemory) -> String {
@@ -134,6 +140,9 @@ fn out_of_memory_text(error: &OutOfMemory) -> String {
         "out of memory on {}: {} asked for {} bytes; live PyGPU arrays hold {} bytes there",
         error.device, error.operation, error.requested, error.used
     );
+    if let Some(limit) = error.limit {
+        text.push_str(&format!(", and set_memory_limit() allows {limit}"));
+    }
     if let (Some(free), Some(total)) = (error.free, error.total) {
         text.push_str(&format!("; the device has {free} of {total} bytes free"));
     }

@@ -235,7 +235,7 @@ def test_an_allocator_is_called_with_the_bytes_and_kept_alive() -> None:
     device = PyGPU.GPUArray((2, 3), np.float32, allocate)
     assert calls == [24]
     assert device.ptr == backing.ptr
-    assert not device.flags.owndata
+    assert device.flags.owndata
     device.fill(1)
     assert backing[:24].view(np.float32).tolist() == [1.0] * 6
     assert_same(PyGPU.to_gpu(values((2, 3)), allocate), values((2, 3)))

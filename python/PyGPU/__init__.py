@@ -136,10 +136,16 @@ from PyGPU._core import (
     full_like as full_like,
 )
 from PyGPU._core import (
+    get_allocator as get_allocator,
+)
+from PyGPU._core import (
     host_cache_limit as host_cache_limit,
 )
 from PyGPU._core import (
     memory_info as memory_info,
+)
+from PyGPU._core import (
+    memory_limit as memory_limit,
 )
 from PyGPU._core import (
     memory_release_threshold as memory_release_threshold,
@@ -167,6 +173,9 @@ from PyGPU._core import (
 )
 from PyGPU._core import (
     set_host_cache_limit as set_host_cache_limit,
+)
+from PyGPU._core import (
+    set_memory_limit as set_memory_limit,
 )
 from PyGPU._core import (
     set_memory_release_threshold as set_memory_release_threshold,
@@ -203,6 +212,8 @@ if TYPE_CHECKING:
     from PyGPU import backend as backend
     from PyGPU import gpuarray as gpuarray
     from PyGPU._labels import SUPPORTED_DTYPES as SUPPORTED_DTYPES
+    from PyGPU._memory_allocator import set_allocator as set_allocator
+    from PyGPU._memory_allocator import using_allocator as using_allocator
     from PyGPU.allocators import Allocator as Allocator
     from PyGPU.backend import *  # noqa: F403
 
@@ -212,7 +223,18 @@ def _public_names() -> list[str]:
     from PyGPU import backend
 
     native = {name for name in globals() if hasattr(_core, name) and not name.startswith("_")}
-    return sorted({*native, *backend.__all__, "Allocator", "SUPPORTED_DTYPES", "backend", "gpuarray"})
+    return sorted(
+        {
+            *native,
+            *backend.__all__,
+            "Allocator",
+            "SUPPORTED_DTYPES",
+            "backend",
+            "gpuarray",
+            "set_allocator",
+            "using_allocator",
+        }
+    )
 
 
 def __getattr__(name: str) -> Any:
@@ -228,6 +250,8 @@ def __getattr__(name: str) -> Any:
             value: Any = importlib.import_module(f"PyGPU.{name}")
         case "Allocator":
             value = importlib.import_module("PyGPU.allocators").Allocator
+        case "set_allocator" | "using_allocator":
+            value = getattr(importlib.import_module("PyGPU._memory_allocator"), name)
         case "SUPPORTED_DTYPES":
             value = importlib.import_module("PyGPU._labels").SUPPORTED_DTYPES
         case _:

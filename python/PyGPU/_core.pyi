@@ -31,7 +31,9 @@ __all__ = [
     "OutOfMemoryError",
     "PinnedMemory",
     "Stream",
+    "_ThreadsAllocator",
     "__version__",
+    "_choose_allocator",
     "_restore",
     "arange",
     "asarray",
@@ -57,12 +59,14 @@ __all__ = [
     "from_dlpack",
     "full",
     "full_like",
+    "get_allocator",
     "host_allocate",
     "host_cache_limit",
     "host_free",
     "host_register",
     "host_unregister",
     "memory_info",
+    "memory_limit",
     "memory_release_threshold",
     "memory_statistics",
     "moveaxis",
@@ -76,6 +80,7 @@ __all__ = [
     "reset_device",
     "set_device",
     "set_host_cache_limit",
+    "set_memory_limit",
     "set_memory_release_threshold",
     "set_pinned_limit",
     "show_config",
@@ -242,13 +247,28 @@ class GPUArray:
     def __setstate__(self, state: dict[str, Any], /) -> None: ...
 
 def empty(
-    shape: ShapeLike, dtype: DTypeLike | None = None, order: Order = None, *, device: DeviceLike = None
+    shape: ShapeLike,
+    dtype: DTypeLike | None = None,
+    order: Order | Any = None,
+    allocator: Any = None,
+    *,
+    device: DeviceLike = None,
 ) -> GPUArray: ...
 def zeros(
-    shape: ShapeLike, dtype: DTypeLike | None = None, order: Order = None, *, device: DeviceLike = None
+    shape: ShapeLike,
+    dtype: DTypeLike | None = None,
+    order: Order | Any = None,
+    allocator: Any = None,
+    *,
+    device: DeviceLike = None,
 ) -> GPUArray: ...
 def ones(
-    shape: ShapeLike, dtype: DTypeLike | None = None, order: Order = None, *, device: DeviceLike = None
+    shape: ShapeLike,
+    dtype: DTypeLike | None = None,
+    order: Order | Any = None,
+    allocator: Any = None,
+    *,
+    device: DeviceLike = None,
 ) -> GPUArray: ...
 def full(
     shape: ShapeLike,
@@ -493,6 +513,10 @@ def default_stream(device: DeviceLike = None) -> Stream: ...
 def memory_statistics(device: DeviceLike = None) -> dict[str, int]: ...
 def memory_release_threshold(device: DeviceLike = None) -> int: ...
 def set_memory_release_threshold(nbytes: int, device: DeviceLike = None) -> None: ...
+def set_memory_limit(nbytes: int | None, device: DeviceLike = None) -> None: ...
+def memory_limit(device: DeviceLike = None) -> int | None: ...
+def _choose_allocator(allocator: Any) -> None: ...
+def get_allocator() -> Any: ...
 def set_pinned_limit(nbytes: int, device: DeviceLike = None) -> None: ...
 def pinned_limit() -> int: ...
 def set_host_cache_limit(nbytes: int) -> None: ...
@@ -552,3 +576,8 @@ def from_dlpack(
     copy: bool | None = None,
     stream: StreamLike = None,
 ) -> GPUArray: ...
+
+@final
+class _ThreadsAllocator:
+    def __new__(cls, allocator: Any) -> Self: ...
+    def put_back(self) -> None: ...

@@ -8,6 +8,7 @@ use crate::backend::{Address, HostFlags};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::lifetime;
+use crate::memory::plugged::{self, Allocator};
 use crate::memory::usage::{Access, Usage, Use};
 use crate::memory::{pinned, pool};
 use crate::stream::{Mark, Stream};
@@ -22,6 +23,8 @@ enum Origin {
     Plain,
     /// Pinned host memory.
     Pinned(HostFlags),
+    /// From an allocator of the user's choice, which takes it back in the order of the stream.
+    Plugged(Option<Lent>),
     /// Lent by another library.
     Lent(Option<Lent>),
 }
@@ -50,10 +53,33 @@ impl Allocation {
         let device = stream.device();
         // A foreign stream may be gone when the block is freed; the default stream never is.
         let stream = if stream.is_foreign() { Stream::default_of(device) } else { stream };
+        if bytes > 0
+            && let Some(allocator) = plugged::current()
+        {
+            return Self::from_allocator(&*allocator, bytes, &stream);
+        }
         let epoch = device.epoch();
         let (address, pooled) = if bytes == 0 { (0, false) } else { pool::allocate(bytes, &stream)? };
         let origin = if pooled { Origin::Pool } else { Origin::Plain };
         Ok(Self::with(address, bytes, epoch, origin, stream))
+    }
+
+    /// A block of `bytes`, not 0, of somebody else's allocator, asked for in the order of `stream`.
+    ///
+    /// # Errors
+    /// The allocator's; `OutOfMemory` beyond the device's limit.
+    #[cold]
+    pub fn from_allocator(allocator: &dyn Allocator, bytes: usize, stream: &Stream) -> Result<Self> {
+        let device = stream.device();
+        lifetime::report_deferred()?;
+        let account = pool::account_for(device, bytes)?;
+        let epoch = device.epoch();
+        let block = {
+            let _current = device.guard()?;
+            allocator.allocate(bytes, stream)?
+        };
+        account.keep();
+        Ok(Self::with(block.address, bytes, epoch, Origin::Plugged(Some(block.owner)), block.stream))
     }
 
     /// Pinned host memory that the device's copy engines reach directly.
@@ -101,12 +127,16 @@ impl Allocation {
         matches!(self.origin, Origin::Lent(_))
     }
 
-    /// Who lent the memory; `None` also where letting go of it must first wait for work on other streams, which the lender
-    /// does not know of.
+    /// Whether somebody is to be told that the memory is not used any more.
+    fn has_owner(&self) -> bool {
+        matches!(self.origin, Origin::Lent(_) | Origin::Plugged(_))
+    }
+
+    /// Who is told when the memory is not used any more; `None` also where that must first wait for work on other streams.
     #[inline]
     pub fn lender(&self) -> Option<&(dyn Any + Send + Sync)> {
         match &self.origin {
-            Origin::Lent(Some(owner)) if self.usage.get().is_none() => Some(&**owner),
+            Origin::Lent(Some(owner)) | Origin::Plugged(Some(owner)) if self.usage.get().is_none() => Some(&**owner),
             _ => None,
         }
     }
@@ -219,20 +249,37 @@ impl Allocation {
         Ok(())
     }
 
+    /// Frees what may be used again in the order of `self.stream`.
+    fn release_in_order(&mut self, free: impl FnOnce(&Self) -> Result<()>) -> Result<()> {
+        let ordered = if self.device().is_cpu() { Ok(()) } else { self.wait_before_free() };
+        if ordered.is_err() && self.device().synchronize().is_err() {
+            // Nobody knows who still uses the block: better lost than given to somebody else.
+            std::mem::forget(free);
+            return ordered;
+        }
+        free(self)?;
+        pool::account_for_free(self.device(), self.bytes);
+        ordered
+    }
+
     fn release(&mut self) -> Result<()> {
         let device = self.device();
         let (backend, index) = (device.backend(), device.index());
         match &mut self.origin {
-            Origin::Pool => {
-                let ordered = self.wait_before_free();
-                if ordered.is_err() && self.device().synchronize().is_err() {
-                    // Nobody knows who still uses the block: better lost than given to somebody else.
-                    return ordered;
-                }
+            Origin::Pool => self.release_in_order(|block| {
                 // SAFETY: this is the last owner; every use known of is before this point of the stream, or has ended.
-                unsafe { backend.free_to_pool(index, self.address, self.stream.handle())? };
-                pool::account_for_free(device, self.bytes);
-                ordered
+                unsafe { backend.free_to_pool(index, block.address, block.stream.handle()) }
+            }),
+            Origin::Plugged(owner) => {
+                let owner = owner.take();
+                if self.epoch != device.epoch() {
+                    // The memory and the streams went with a reset; what the allocator still has to put away is its own.
+                    return Ok(());
+                }
+                self.release_in_order(|_| {
+                    drop(owner);
+                    Ok(())
+                })
             }
             Origin::Plain => {
                 // SAFETY: this is the last owner; the driver waits for the device, the CPU has nothing in flight.
@@ -264,14 +311,14 @@ fn lock(usage: &Mutex<Usage>) -> MutexGuard<'_, Usage> {
 impl Drop for Allocation {
     fn drop(&mut self) {
         if lifetime::exiting() {
-            if let Origin::Lent(owner) = &mut self.origin {
-                // The lender may be gone already: its deleter must not run.
+            if let Origin::Lent(owner) | Origin::Plugged(owner) = &mut self.origin {
+                // Its Python side may be gone already: the deleter must not run.
                 std::mem::forget(owner.take());
             }
             return;
         }
         let dead = self.epoch != self.device().epoch();
-        if (self.bytes == 0 || dead) && !self.is_lent() {
+        if (self.bytes == 0 || dead) && !self.has_owner() {
             return;
         }
         lifetime::defer(self.release());

@@ -9,7 +9,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::backend::{Address, PoolHandle, PoolStatistics};
 use crate::device::{Device, MAX_DEVICES};
-use crate::error::{Error, Result};
+use crate::error::{Error, OutOfMemory, Result};
 use crate::lifetime;
 use crate::memory::pending;
 use crate::stream::Stream;
@@ -17,6 +17,8 @@ use crate::stream::Stream;
 /// What PyGPU holds on one device.
 struct Accounts {
     bytes: AtomicUsize,
+    /// Most bytes that there may be.
+    limit: AtomicUsize,
     peak: AtomicUsize,
     count: AtomicUsize,
     threshold: AtomicU64,
@@ -42,6 +44,7 @@ pub struct Figures {
 fn accounts(device: Device) -> &'static Accounts {
     ACCOUNTS[device.kind() as usize][device.slot()].get_or_init(|| Accounts {
         bytes: AtomicUsize::new(0),
+        limit: AtomicUsize::new(usize::MAX),
         peak: AtomicUsize::new(0),
         count: AtomicUsize::new(0),
         threshold: AtomicU64::new(u64::MAX),
@@ -76,6 +79,7 @@ pub(super) fn allocate(bytes: usize, stream: &Stream) -> Result<(Address, bool)>
         // Not accounted: it is the process's own memory, and counting costs as much as having it.
         return Ok((device.backend().allocate(device.index(), bytes)?, false));
     }
+    let account = account_for(device, bytes)?;
     let pool = pool_of(device)?;
     let address = match try_allocate(bytes, stream, pool) {
         Err(Error::OutOfMemory(_)) => {
@@ -87,11 +91,94 @@ pub(super) fn allocate(bytes: usize, stream: &Stream) -> Result<(Address, bool)>
         other => other,
     };
     let address = address.map_err(|error| with_accounts(error, device, bytes))?;
-    let accounts = accounts(device);
-    let now = accounts.bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
-    accounts.peak.fetch_max(now, Ordering::Relaxed);
-    accounts.count.fetch_add(1, Ordering::Relaxed);
+    account.keep();
     Ok((address, pool.is_some()))
+}
+
+/// Bytes that are counted before they are had, so that two threads do not pass the limit together.
+pub(super) struct Account {
+    device: Device,
+    bytes: usize,
+}
+
+impl Account {
+    /// The bytes were had.
+    pub(super) fn keep(self) {
+        if !self.device.is_cpu() {
+            let accounts = accounts(self.device);
+            accounts.peak.fetch_max(accounts.bytes.load(Ordering::Relaxed), Ordering::Relaxed);
+            accounts.count.fetch_add(1, Ordering::Relaxed);
+        }
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Account {
+    fn drop(&mut self) {
+        if !self.device.is_cpu() {
+            accounts(self.device).bytes.fetch_sub(self.bytes, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Counts bytes that are about to be asked for.
+///
+/// # Errors
+/// `OutOfMemory` beyond the limit, also when all that only waits for a stream is let go of; the driver's.
+pub(super) fn account_for(device: Device, bytes: usize) -> Result<Account> {
+    if device.is_cpu() || fits(accounts(device), bytes) {
+        return Ok(Account { device, bytes });
+    }
+    device.synchronize()?;
+    pending::sweep(device);
+    if fits(accounts(device), bytes) { Ok(Account { device, bytes }) } else { Err(beyond_limit(device, bytes)) }
+}
+
+fn fits(accounts: &Accounts, bytes: usize) -> bool {
+    let before = accounts.bytes.fetch_add(bytes, Ordering::Relaxed);
+    let fits = before.saturating_add(bytes) <= accounts.limit.load(Ordering::Relaxed);
+    if !fits {
+        accounts.bytes.fetch_sub(bytes, Ordering::Relaxed);
+    }
+    fits
+}
+
+#[cold]
+fn beyond_limit(device: Device, bytes: usize) -> Error {
+    const OUT_OF_MEMORY: u32 = 2;
+    let backend = device.backend();
+    let accounts = accounts(device);
+    let info = device.memory_info().ok();
+    Error::OutOfMemory(Box::new(OutOfMemory {
+        operation: "an array",
+        name: backend.error_name(OUT_OF_MEMORY),
+        text: backend.error_text(OUT_OF_MEMORY),
+        requested: bytes,
+        device: device.to_string(),
+        free: info.map(|info| info.free),
+        total: info.map(|info| info.total),
+        used: accounts.bytes.load(Ordering::Relaxed),
+        limit: Some(accounts.limit.load(Ordering::Relaxed)),
+    }))
+}
+
+/// Sets how many bytes PyGPU's live blocks of a device may have; what lives stays.
+///
+/// # Errors
+/// `NotSupported` on the CPU, whose memory is not counted.
+pub fn set_limit(device: Device, limit: Option<usize>) -> Result<()> {
+    if device.is_cpu() {
+        return Err(Error::not_supported(
+            "memory of the CPU is the process's own and is not counted: limit it by the system (ulimit -v, a container)",
+        ));
+    }
+    accounts(device).limit.store(limit.unwrap_or(usize::MAX), Ordering::Relaxed);
+    Ok(())
+}
+
+/// How many bytes PyGPU's live blocks of a device may have; `None` for no limit.
+pub fn limit(device: Device) -> Option<usize> {
+    Some(accounts(device).limit.load(Ordering::Relaxed)).filter(|&limit| limit != usize::MAX)
 }
 
 fn try_allocate(bytes: usize, stream: &Stream, pool: Option<PoolHandle>) -> Result<Address> {

@@ -6,7 +6,7 @@ use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple, PyType};
+use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 
 use super::array::{GpuArray, new_exact, new_of_class, new_on};
 use super::gil::WithoutGil;
@@ -17,14 +17,19 @@ use crate::copy;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::layout::{Dims, Layout, Order};
-use crate::memory::Allocation;
+use crate::memory::{Allocation, plugged};
 use crate::stream::{self, Stream};
 
-/// A new array in the order of the thread's current stream. Host memory is had without leaving the GIL: it reaches no
-/// driver, and leaving costs more than it.
+/// Whether memory is had without leaving the GIL: the process's own reaches no driver, and leaving costs more than it.
+#[inline]
+fn is_process_memory(device: Device) -> bool {
+    device.is_cpu() && !plugged::is_in_use()
+}
+
+/// A new array in the order of the thread's current stream.
 #[inline]
 pub(super) fn new_array(py: Python<'_>, shape: &[i64], dtype: DType, order: Order, device: Device) -> PyResult<Array> {
-    if device.is_cpu() {
+    if is_process_memory(device) {
         return Ok(Array::empty(shape, dtype, order, Stream::default_of(device))?);
     }
     Ok(py.without_gil(|| Array::empty(shape, dtype, order, stream::current(device)))?)
@@ -54,12 +59,9 @@ impl GpuArray {
     ) -> PyResult<Bound<'py, Self>> {
         let py = class.py();
         let given = |argument: Option<&Bound<'py, PyAny>>| argument.filter(|argument| !argument.is_none()).cloned();
-        let (dtype, allocator, base) = (given(dtype), given(allocator), given(base));
-        // PyCUDA's third positional argument is an allocator, and `order` is what NumPy's users write there.
-        let (allocator, order) = match allocator {
-            Some(text) if text.is_instance_of::<pyo3::types::PyString>() => (None, Some(text)),
-            other => (other, given(order)),
-        };
+        let (dtype, base) = (given(dtype), given(base));
+        let (order, allocator) = order_and_allocator(order, allocator);
+        let (order, allocator) = (given(order), given(allocator));
         let value = match (given(shape), given(gpudata)) {
             (None, None) => match allocator {
                 Some(allocator) => foreign::from_allocator(py, &allocator, dtype.is_some(), order.as_ref())?,
@@ -90,6 +92,22 @@ impl GpuArray {
     }
 }
 
+/// Which of two arguments is the order and which the allocator: NumPy's users write the order in the third place, PyCUDA's the
+/// allocator.
+#[inline]
+fn order_and_allocator<'a, 'py>(
+    order: Option<&'a Bound<'py, PyAny>>,
+    allocator: Option<&'a Bound<'py, PyAny>>,
+) -> (Option<&'a Bound<'py, PyAny>>, Option<&'a Bound<'py, PyAny>>) {
+    let is_text = |argument: Option<&Bound<'py, PyAny>>| argument.is_some_and(|a| a.is_instance_of::<PyString>());
+    match (order, allocator) {
+        (None, None) => (None, None),
+        _ if is_text(allocator) => (allocator, order),
+        (Some(first), _) if !is_text(order) && first.is_callable() => (allocator, order),
+        _ => (order, allocator),
+    }
+}
+
 /// A new array of a shape, from PyGPU's memory or a callable's.
 fn sized<'py>(
     py: Python<'py>,
@@ -101,9 +119,24 @@ fn sized<'py>(
     let order = OrderArgument::c_or_f(order)?;
     let dtype = dtype::or_float64(dtype)?;
     let shape = shape::from_python(shape)?;
-    match allocator {
-        Some(allocator) => foreign::from_callable(py, allocator, &shape, dtype, order),
-        None => Ok(GpuArray::from_array(new_array(py, &shape, dtype, order, Device::current()?)?)),
+    Ok(GpuArray::from_array(new_array_by(py, allocator, &shape, dtype, order, Device::current()?)?))
+}
+
+/// A new array in memory of an allocator, or else as [`new_array`].
+fn new_array_by(
+    py: Python<'_>,
+    allocator: Option<&Bound<'_, PyAny>>,
+    shape: &[i64],
+    dtype: DType,
+    order: Order,
+    device: Device,
+) -> PyResult<Array> {
+    match allocator.filter(|allocator| !allocator.is_none()) {
+        Some(allocator) => {
+            let layout = Layout::contiguous(shape, dtype.itemsize() as i64, order)?;
+            foreign::from_callable(allocator, layout, dtype, device)
+        }
+        None => new_array(py, shape, dtype, order, device),
     }
 }
 
@@ -133,6 +166,8 @@ pub(super) fn target_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -
 ///     Anything `numpy.dtype` takes; float64 by default.
 /// order : {'C', 'F'}, optional
 ///     How elements follow each other in memory.
+/// allocator : callable or object, optional
+///     Whose memory it is, as for :func:`set_allocator`; in PyCUDA's way it may also stand in the place of `order`.
 /// device : Device, str or int, optional
 ///     Where; the thread's current device by default.
 ///
@@ -155,22 +190,28 @@ pub(super) fn target_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -
 /// >>> PyGPU.empty((2, 3), 'float32').nbytes
 /// 24
 #[pyfunction]
-#[pyo3(signature = (shape, dtype=None, order=None, *, device=None))]
+#[pyo3(signature = (shape, dtype=None, order=None, allocator=None, *, device=None))]
 pub(super) fn empty<'py>(
     py: Python<'py>,
     shape: &Bound<'py, PyAny>,
     dtype: Option<&Bound<'py, PyAny>>,
     order: Option<&Bound<'py, PyAny>>,
+    allocator: Option<&Bound<'py, PyAny>>,
     device: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, GpuArray>> {
     let dtype = dtype::or_float64(dtype)?;
+    let (order, allocator) = order_and_allocator(order, allocator);
     let order = OrderArgument::c_or_f(order)?;
     let mut lengths = Dims::new();
     shape::read(&mut lengths, shape)?;
     let device = target_device(py, device)?;
+    if allocator.is_some() {
+        let array = new_array_by(py, allocator, &lengths, dtype, order, device)?;
+        return new_exact(py, GpuArray::from_array(array));
+    }
     let itemsize = dtype.itemsize() as i64;
     let bytes = Layout::bytes_of(&lengths, itemsize)? as usize;
-    let allocation = if device.is_cpu() {
+    let allocation = if is_process_memory(device) {
         Allocation::new(bytes, Stream::default_of(device))?
     } else {
         py.without_gil(|| Allocation::new(bytes, stream::current(device)))?
@@ -184,20 +225,6 @@ fn filled<'py>(py: Python<'py>, array: Array, value: &Bound<'py, PyAny>) -> PyRe
     new_exact(py, GpuArray::from_array(array))
 }
 
-fn new_filled<'py>(
-    py: Python<'py>,
-    shape: &Bound<'py, PyAny>,
-    dtype: DType,
-    order: Option<&Bound<'py, PyAny>>,
-    device: Option<&Bound<'py, PyAny>>,
-    value: &Bound<'py, PyAny>,
-) -> PyResult<Bound<'py, GpuArray>> {
-    let order = OrderArgument::c_or_f(order)?;
-    let shape = shape::from_python(shape)?;
-    let array = new_array(py, &shape, dtype, order, target_device(py, device)?)?;
-    filled(py, array, value)
-}
-
 /// A new array of zeros.
 ///
 /// Parameters
@@ -208,6 +235,8 @@ fn new_filled<'py>(
 ///     Anything `numpy.dtype` takes; float64 by default.
 /// order : {'C', 'F'}, optional
 ///     How elements follow each other in memory.
+/// allocator : callable or object, optional
+///     Whose memory it is, as for :func:`set_allocator`; in PyCUDA's way it may also stand in the place of `order`.
 /// device : Device, str or int, optional
 ///     Where; the thread's current device by default.
 ///
@@ -221,18 +250,20 @@ fn new_filled<'py>(
 /// >>> PyGPU.zeros(3, 'int32').tolist()
 /// [0, 0, 0]
 #[pyfunction]
-#[pyo3(signature = (shape, dtype=None, order=None, *, device=None))]
+#[pyo3(signature = (shape, dtype=None, order=None, allocator=None, *, device=None))]
 pub(super) fn zeros<'py>(
     py: Python<'py>,
     shape: &Bound<'py, PyAny>,
     dtype: Option<&Bound<'py, PyAny>>,
     order: Option<&Bound<'py, PyAny>>,
+    allocator: Option<&Bound<'py, PyAny>>,
     device: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, GpuArray>> {
     let dtype = dtype::or_float64(dtype)?;
+    let (order, allocator) = order_and_allocator(order, allocator);
     let order = OrderArgument::c_or_f(order)?;
     let shape = shape::from_python(shape)?;
-    let array = new_array(py, &shape, dtype, order, target_device(py, device)?)?;
+    let array = new_array_by(py, allocator, &shape, dtype, order, target_device(py, device)?)?;
     let item = vec![0; dtype.itemsize()];
     py.without_gil(|| copy::fill(&array, &item, &stream::current(array.device())))?;
     new_exact(py, GpuArray::from_array(array))
@@ -248,6 +279,8 @@ pub(super) fn zeros<'py>(
 ///     Anything `numpy.dtype` takes; float64 by default.
 /// order : {'C', 'F'}, optional
 ///     How elements follow each other in memory.
+/// allocator : callable or object, optional
+///     Whose memory it is, as for :func:`set_allocator`; in PyCUDA's way it may also stand in the place of `order`.
 /// device : Device, str or int, optional
 ///     Where; the thread's current device by default.
 ///
@@ -261,16 +294,21 @@ pub(super) fn zeros<'py>(
 /// >>> PyGPU.ones((1, 2)).tolist()
 /// [[1.0, 1.0]]
 #[pyfunction]
-#[pyo3(signature = (shape, dtype=None, order=None, *, device=None))]
+#[pyo3(signature = (shape, dtype=None, order=None, allocator=None, *, device=None))]
 pub(super) fn ones<'py>(
     py: Python<'py>,
     shape: &Bound<'py, PyAny>,
     dtype: Option<&Bound<'py, PyAny>>,
     order: Option<&Bound<'py, PyAny>>,
+    allocator: Option<&Bound<'py, PyAny>>,
     device: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, GpuArray>> {
-    let one = 1i64.into_pyobject(py)?.into_any();
-    new_filled(py, shape, dtype::or_float64(dtype)?, order, device, &one)
+    let dtype = dtype::or_float64(dtype)?;
+    let (order, allocator) = order_and_allocator(order, allocator);
+    let order = OrderArgument::c_or_f(order)?;
+    let shape = shape::from_python(shape)?;
+    let array = new_array_by(py, allocator, &shape, dtype, order, target_device(py, device)?)?;
+    filled(py, array, &1i64.into_pyobject(py)?.into_any())
 }
 
 /// A new array filled with one value.

@@ -141,6 +141,10 @@ fn convert(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
             value.setattr("compiler", &compile.compiler)?;
             raised
         }
+        Error::Callback(cause) => match cause.downcast_ref::<PyErr>() {
+            Some(raised) => raised.clone_ref(py),
+            None => PyRuntimeError::new_err(text),
+        },
         Error::Driver(driver) => {
             let raised = of(&classes.cuda_error);
             let value = raised.value(py);

@@ -6,17 +6,18 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use std::sync::Arc;
 
+use super::allocator::PyAllocator;
 use super::array::GpuArray;
-use super::gil::{self, WithoutGil};
+use super::gil::WithoutGil;
 use super::shape::{self, OrderArgument};
 use super::{creation, dtype};
 use crate::array::Array;
 use crate::backend::{Address, PointerKind};
 use crate::device::Device;
 use crate::dtype::DType;
-use crate::layout::{Layout, Order};
+use crate::layout::Layout;
 use crate::memory::Allocation;
-use crate::stream::Stream;
+use crate::stream::{self, Stream};
 
 /// The address that an object stands for: an int, `__int__`/`__index__`, or the attribute `ptr`.
 pub(super) fn address_of(object: &Bound<'_, PyAny>) -> PyResult<Address> {
@@ -82,28 +83,21 @@ pub(super) fn from_address<'py>(
     })
 }
 
-/// PyCUDA's allocators: a callable that takes a number of bytes.
+/// A new array with a dense layout in memory of an allocator.
 pub(super) fn from_callable(
-    py: Python<'_>,
     allocator: &Bound<'_, PyAny>,
-    shape: &[i64],
+    layout: Layout,
     dtype: DType,
-    order: Order,
-) -> PyResult<GpuArray> {
-    if !allocator.is_callable() {
-        return Err(PyTypeError::new_err(format!(
-            "with a shape, allocator is a callable that takes a number of bytes, not {}",
-            allocator.get_type()
-        )));
-    }
-    let layout = Layout::contiguous(shape, dtype.itemsize() as i64, order)?;
+    device: Device,
+) -> PyResult<Array> {
+    let py = allocator.py();
+    let allocator = PyAllocator::new(allocator)?;
     if layout.nbytes() == 0 {
-        let array = creation::new_array(py, shape, dtype, order, Device::current()?)?;
-        return Ok(GpuArray::from_array(array));
+        return creation::new_dense(py, layout, dtype, device);
     }
-    let memory = gil::run_python(py, || allocator.call1((layout.nbytes(),)))?;
-    let address = address_of(&memory)?;
-    Ok(GpuArray::from_array(over_address(py, address, layout, dtype, memory.unbind())?))
+    let allocation =
+        py.without_gil(|| Allocation::from_allocator(&allocator, layout.nbytes() as usize, &stream::current(device)))?;
+    Ok(Array::over(Arc::new(allocation), layout, dtype, false)?)
 }
 
 /// PybindGPU's form: an object that describes memory. Read of it: `shape`, `dtype`, `strides` (None for C order),

@@ -67,6 +67,15 @@ pub(super) fn run_python<T>(py: Python<'_>, call: impl FnOnce() -> T) -> T {
     call()
 }
 
+/// Runs Python code from below `without_gil`, and from nowhere else: a thread that has the GIL must not stay with it.
+pub(super) fn with_gil<T>(call: impl FnOnce(Python<'_>) -> T) -> T {
+    let _running = Running::new();
+    if lifetime::exiting() {
+        stay_unless_ending(RUNNING.get());
+    }
+    Python::attach(call)
+}
+
 /// Counts this thread among those that may be asking for the GIL.
 struct Running;
 

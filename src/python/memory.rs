@@ -244,11 +244,69 @@ fn host_cache_limit() -> usize {
     recycled::limit()
 }
 
+/// Sets how much memory of a device PyGPU's live arrays may have together.
+///
+/// An allocation that would bring them beyond it fails as one for which the device has no room. What lives stays, also where that
+/// is more.
+///
+/// Parameters
+/// ----------
+/// nbytes : int or None
+///     Bytes, without what the pool keeps of freed arrays (:func:`set_memory_release_threshold`); `None`, as at first, for no limit.
+/// device : int, str or Device, optional
+///     The current device by default.
+///
+/// Raises
+/// ------
+/// ValueError
+///     For a negative number.
+/// NotSupportedError
+///     On the CPU, whose memory is the process's own and is not counted.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> if PyGPU.backend_name() != 'cpu':
+/// ...     PyGPU.set_memory_limit(2**30)
+/// ...     assert PyGPU.memory_limit() == 2**30
+/// ...     PyGPU.set_memory_limit(None)
+#[pyfunction]
+#[pyo3(signature = (nbytes, device=None))]
+fn set_memory_limit(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    let limit = if nbytes.is_none() { None } else { Some(number::size(nbytes, "nbytes")?) };
+    Ok(pool::set_limit(device::from_argument(nbytes.py(), device)?, limit)?)
+}
+
+/// How much memory of a device PyGPU's live arrays may have together.
+///
+/// Parameters
+/// ----------
+/// device : int, str or Device, optional
+///     The current device by default.
+///
+/// Returns
+/// -------
+/// int or None
+///     Bytes; `None` for no limit.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.memory_limit() is None
+/// True
+#[pyfunction]
+#[pyo3(signature = (device=None))]
+fn memory_limit(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<Option<usize>> {
+    Ok(pool::limit(device::from_argument(py, device)?))
+}
+
 /// Puts the functions into the module.
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(memory_statistics, module)?)?;
     module.add_function(wrap_pyfunction!(set_memory_release_threshold, module)?)?;
     module.add_function(wrap_pyfunction!(memory_release_threshold, module)?)?;
+    module.add_function(wrap_pyfunction!(set_memory_limit, module)?)?;
+    module.add_function(wrap_pyfunction!(memory_limit, module)?)?;
     module.add_function(wrap_pyfunction!(set_pinned_limit, module)?)?;
     module.add_function(wrap_pyfunction!(pinned_limit, module)?)?;
     module.add_function(wrap_pyfunction!(set_host_cache_limit, module)?)?;

@@ -3,6 +3,7 @@
 
 use pyo3::prelude::*;
 
+mod allocator;
 mod array;
 mod asarray;
 mod assign;
@@ -86,6 +87,7 @@ mod _core {
         stream::register(module)?;
         event::register(module)?;
         memory::register(module)?;
+        allocator::register(module)?;
         raw::register(module)?;
         raw_copy::register(module)?;
         pinned::register(module)?;

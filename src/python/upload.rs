@@ -13,7 +13,6 @@ use crate::array::Array;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::Result;
-use crate::layout::{Dims, Order};
 use crate::stream::Stream;
 
 /// A new array with the values of an ndarray of that dtype, its axes in the same order in memory.
@@ -219,8 +218,8 @@ fn to_gpu_on<'py>(
     let Some(allocator) = allocator.filter(|allocator| !allocator.is_none()) else {
         return new_exact(py, GpuArray::from_array(upload_new_on(py, source, dtype, stream, wait)?));
     };
-    let shape: Dims = source.shape().iter().map(|&len| len as i64).collect();
-    let made = foreign::from_callable(py, allocator, &shape, dtype, Order::C)?;
-    transfer::upload(py, made.array(), &source)?;
-    new_exact(py, made)
+    let layout = host::side(&source, dtype.itemsize())?.layout.dense_like();
+    let array = foreign::from_callable(allocator, layout, dtype, stream.device())?;
+    transfer::upload(py, &array, &source)?;
+    new_exact(py, GpuArray::from_array(array))
 }

@@ -208,6 +208,7 @@ impl Backend for Recording {
                 free: Some(10),
                 total: Some(20),
                 used: 0,
+                limit: None,
             })));
         }
         self.note(Call::Allocate(stream.0));

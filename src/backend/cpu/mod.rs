@@ -65,6 +65,7 @@ fn allocate(operation: &'static str, device: i32, bytes: usize) -> Result<Addres
             free: memory.map(|info| info.free),
             total: memory.map(|info| info.total),
             used: 0,
+            limit: None,
         }))
     })
 }

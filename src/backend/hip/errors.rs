@@ -101,6 +101,7 @@ pub fn allocation_refusal(api: &Api, code: u32, operation: &'static str, device:
         free: answered.then_some(free),
         total: answered.then_some(total),
         used: 0,
+        limit: None,
     }))
 }
 
@@ -114,5 +115,15 @@ pub fn host_allocation_refusal(api: &Api, code: u32, operation: &'static str, de
     let device = format!("the host (pinned memory for hip:{device})");
     let (name, text) = (name(api, code), text(api, code));
     let (free, total, used) = (None, None, 0);
-    Error::OutOfMemory(Box::new(OutOfMemory { operation, name, text, requested: bytes, device, free, total, used }))
+    Error::OutOfMemory(Box::new(OutOfMemory {
+        operation,
+        name,
+        text,
+        requested: bytes,
+        device,
+        free,
+        total,
+        used,
+        limit: None,
+    }))
 }

@@ -1,0 +1,158 @@
+"""Memory of other libraries for new arrays: torch's, CuPy's, RMM's, or a callable's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from PyGPU import _core
+
+__all__ = ["set_allocator", "using_allocator"]
+
+
+class _TorchMemory:
+    """A block of torch's caching allocator."""
+
+    __slots__ = ("_give_back", "ptr")
+
+    def __init__(self, ptr: int, give_back: Callable[[int], None]) -> None:
+        self.ptr = ptr
+        self._give_back = give_back
+
+    def __del__(self) -> None:
+        self._give_back(self.ptr)
+
+
+class _TorchAllocator:
+    def __init__(self) -> None:
+        import torch
+
+        if not torch.cuda.is_available():
+            raise _core.NotSupportedError("set_allocator('torch'): torch finds no GPU here")
+        self._cuda = torch.cuda
+
+    def allocate(self, nbytes: int, stream: _core.Stream) -> _TorchMemory:
+        cuda = self._cuda
+        ptr = cuda.caching_allocator_alloc(nbytes, device=stream.device.index, stream=stream.handle)
+        return _TorchMemory(ptr, cuda.caching_allocator_delete)
+
+    def __repr__(self) -> str:
+        return "<torch's caching allocator>"
+
+
+class _CupyAllocator:
+    def __init__(self) -> None:
+        import cupy
+
+        self._cuda = cupy.cuda
+
+    def allocate(self, nbytes: int, stream: _core.Stream) -> Any:
+        cuda = self._cuda
+        own = cuda.ExternalStream(stream.handle, stream.device.index) if stream.handle else cuda.Stream.null
+        # CuPy's pool keeps a block for the stream that is current when it is asked.
+        with own:
+            return cuda.alloc(nbytes)
+
+    def __repr__(self) -> str:
+        return "<CuPy's allocator>"
+
+
+class _RmmAllocator:
+    def __init__(self) -> None:
+        import rmm
+        from rmm.pylibrmm.stream import Stream
+
+        self._rmm = rmm
+        self._stream = Stream
+
+    def allocate(self, nbytes: int, stream: _core.Stream) -> Any:
+        return self._rmm.DeviceBuffer(size=nbytes, stream=self._stream(stream))
+
+    def __repr__(self) -> str:
+        return "<RMM's current device resource>"
+
+
+_NAMED: dict[str, Callable[[], Any]] = {"torch": _TorchAllocator, "cupy": _CupyAllocator, "rmm": _RmmAllocator}
+
+
+def _resolve(allocator: Any) -> Any:
+    if not isinstance(allocator, str):
+        return allocator
+    if allocator not in _NAMED:
+        raise ValueError(f"allocator {allocator!r} is none of {', '.join(map(repr, _NAMED))}")
+    if _core.backend_name() == "cpu":
+        raise _core.NotSupportedError(
+            f"set_allocator({allocator!r}): {allocator} allocates GPU memory, and this is the CPU"
+        )
+    return _NAMED[allocator]()
+
+
+def set_allocator(allocator: Any) -> None:
+    """Choose where the memory of new arrays comes from, in all threads.
+
+    Parameters
+    ----------
+    allocator : {'torch', 'cupy', 'rmm'}, callable, object or None
+        The name of a library whose allocator is used, with what it keeps for later; or a callable that takes a number
+        of bytes (PyCUDA's way); or an object with a method ``allocate(nbytes, stream)``. Both return something with an
+        address (an int, ``__int__``, or an attribute ``ptr``) that gives the memory back when it is dropped. `None` is
+        PyGPU's own pool.
+
+    Raises
+    ------
+    TypeError
+        For anything else.
+    ValueError
+        For an unknown name.
+    NotSupportedError
+        For a name on the CPU backend.
+
+    See Also
+    --------
+    using_allocator : The same for one thread and a while.
+
+    Notes
+    -----
+    Memory of ``allocate`` must be usable in the order of `stream`, a :class:`Stream`, and that of a callable in the
+    order of the default stream. It is dropped when every use that PyGPU knows of comes before that point of the stream:
+    as with PyGPU's own pool, the host does not wait, and the allocator may give the memory to others in the order of
+    that stream. The device is current when the allocator is called. Its exceptions reach who made the array.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> class Pool:
+    ...     def allocate(self, nbytes, stream):
+    ...         with PyGPU.using_allocator(None), stream:
+    ...             return PyGPU.empty(nbytes, 'uint8')
+    >>> PyGPU.set_allocator(Pool())
+    >>> PyGPU.zeros(3).tolist()
+    [0.0, 0.0, 0.0]
+    >>> PyGPU.set_allocator(None)
+    """
+    _core._choose_allocator(_resolve(allocator))
+
+
+@contextmanager
+def using_allocator(allocator: Any) -> Iterator[None]:
+    """Choose where the memory of new arrays comes from, in this thread and inside ``with``.
+
+    Parameters
+    ----------
+    allocator : {'torch', 'cupy', 'rmm'}, callable, object or None
+        As for :func:`set_allocator`.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> with PyGPU.using_allocator(None):
+    ...     a = PyGPU.zeros(3)
+    >>> a.tolist()
+    [0.0, 0.0, 0.0]
+    """
+    chosen = _core._ThreadsAllocator(_resolve(allocator))
+    try:
+        yield
+    finally:
+        chosen.put_back()

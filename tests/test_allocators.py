@@ -1,0 +1,250 @@
+"""Whose memory new arrays get: PyGPU's pool, or an allocator of the user's choice; and how much of it."""
+
+import gc
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import PyGPU
+import simulated
+from support import assert_same, assert_same_values, on_cpu
+
+
+class Counting:
+    """Memory of PyGPU's pool, handed out by somebody else."""
+
+    def __init__(self) -> None:
+        self.live: dict[int, int] = {}
+        self.asked: list[tuple[int, PyGPU.Stream]] = []
+
+    def allocate(self, nbytes: int, stream: PyGPU.Stream) -> "Memory":
+        self.asked.append((nbytes, stream))
+        with PyGPU.using_allocator(None), stream:
+            return Memory(self, PyGPU.empty(nbytes, np.uint8))
+
+    def __call__(self, nbytes: int) -> "Memory":
+        return self.allocate(nbytes, PyGPU.default_stream())
+
+
+class Memory:
+    def __init__(self, pool: Counting, block: PyGPU.GPUArray) -> None:
+        self.block, self.ptr, self.live = block, block.ptr, pool.live
+        self.live[self.ptr] = block.nbytes
+
+    def __del__(self) -> None:
+        del self.live[self.ptr]
+
+
+@pytest.fixture
+def pool() -> Iterator[Counting]:
+    """An allocator that holds for the process."""
+    pool = Counting()
+    PyGPU.set_allocator(pool)
+    yield pool
+    PyGPU.set_allocator(None)
+
+
+def test_every_new_array_has_the_allocators_memory_until_it_is_dropped(pool: Counting) -> None:
+    host = np.arange(12.0).reshape(3, 4)
+    arrays = [
+        PyGPU.to_gpu(host),
+        PyGPU.zeros((3, 4)),
+        PyGPU.empty((3, 4)),
+        PyGPU.full((3, 4), 7.0),
+        PyGPU.to_gpu(host).copy(),
+        PyGPU.GPUArray((3, 4), np.float64),
+    ]
+    assert {array.ptr for array in arrays} == set(pool.live)
+    assert set(pool.live.values()) == {host.nbytes}
+    assert_same(arrays[0], host)
+    view = arrays[0][1:]
+    del arrays
+    gc.collect()
+    assert len(pool.live) == 1
+    assert_same(view, host[1:])
+    del view
+    assert not pool.live
+
+
+def test_an_empty_array_asks_for_nothing(pool: Counting) -> None:
+    assert PyGPU.zeros((0, 3)).shape == (0, 3)
+    assert not pool.asked
+
+
+def test_the_allocator_is_told_the_stream_in_whose_order_the_memory_is_used(pool: Counting) -> None:
+    stream = PyGPU.Stream()
+    with stream:
+        array = PyGPU.zeros(5)
+    assert pool.asked[-1] == (40, stream if not on_cpu() else PyGPU.default_stream())
+    assert_same(array, np.zeros(5))
+
+
+def test_what_was_set_is_what_is_told() -> None:
+    assert PyGPU.get_allocator() is None
+    pool = Counting()
+    PyGPU.set_allocator(pool)
+    try:
+        assert PyGPU.get_allocator() is pool
+        with PyGPU.using_allocator(None):
+            assert PyGPU.get_allocator() is None
+            PyGPU.zeros(3)
+        assert not pool.asked
+        assert PyGPU.get_allocator() is pool
+    finally:
+        PyGPU.set_allocator(None)
+    assert PyGPU.get_allocator() is None
+
+
+def test_a_thread_has_a_choice_of_its_own() -> None:
+    pool, others = Counting(), []
+    with PyGPU.using_allocator(pool):
+        thread = threading.Thread(target=lambda: others.append(PyGPU.ones(3)))
+        thread.start()
+        thread.join()
+        own = PyGPU.ones(3)
+    assert list(pool.live) == [own.ptr]
+    assert len(others) == 1
+
+
+def test_the_choice_is_put_back_when_the_block_ends_with_an_error() -> None:
+    with pytest.raises(KeyError), PyGPU.using_allocator(Counting()):
+        raise KeyError
+    assert PyGPU.get_allocator() is None
+
+
+def test_an_error_of_the_allocator_reaches_who_made_the_array() -> None:
+    class Full(MemoryError):
+        pass
+
+    def refuse(nbytes: int) -> None:
+        raise Full(nbytes)
+
+    with PyGPU.using_allocator(refuse):
+        for make in [lambda: PyGPU.empty(3), lambda: PyGPU.to_gpu(np.zeros(3)), lambda: PyGPU.zeros((1, 3))]:
+            with pytest.raises(Full) as caught:
+                make()
+            assert caught.value.args == (24,)
+    assert_same(PyGPU.zeros(3), np.zeros(3))
+
+
+@pytest.mark.parametrize("answer", [None, "text", 0, 1.5, np.zeros(1)])
+def test_an_allocator_that_gives_no_address_is_refused(answer: Any) -> None:
+    with PyGPU.using_allocator(lambda nbytes: answer), pytest.raises((TypeError, ValueError)):
+        PyGPU.empty(3)
+
+
+@pytest.mark.parametrize("allocator", [3, object(), b"torch"])
+def test_what_cannot_allocate_is_refused_at_once(allocator: Any) -> None:
+    with pytest.raises(TypeError, match=r"allocate\(nbytes, stream\)"):
+        PyGPU.set_allocator(allocator)
+    assert PyGPU.get_allocator() is None
+
+
+def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(ValueError, match="'torch', 'cupy', 'rmm'"):
+        PyGPU.set_allocator("numba")
+
+
+@pytest.mark.skipif(not on_cpu(), reason="the others have memory of GPUs")
+@pytest.mark.parametrize("name", ["torch", "cupy", "rmm"])
+def test_a_gpu_librarys_allocator_is_refused_on_the_cpu(name: str) -> None:
+    with pytest.raises(PyGPU.NotSupportedError, match=name):
+        PyGPU.set_allocator(name)
+
+
+@pytest.mark.parametrize("make", [PyGPU.empty, PyGPU.zeros, PyGPU.ones, PyGPU.GPUArray])
+def test_one_array_may_have_an_allocator_as_in_pycuda(make: Any) -> None:
+    pool = Counting()
+    arrays = [
+        make((2, 3), np.float32, pool),
+        make((2, 3), np.float32, allocator=pool),
+        make((2, 3), np.float32, allocator=pool, order="F"),
+    ]
+    assert [array.strides for array in arrays] == [(12, 4), (12, 4), (4, 8)]
+    assert set(pool.live) == {array.ptr for array in arrays}
+    assert make((2, 3), np.float32, "F").strides == (4, 8)
+    assert make((2, 3), np.float32, None).strides == (12, 4)
+    assert len(pool.live) == 3
+
+
+def test_an_upload_into_an_allocators_memory_keeps_the_order_of_the_axes() -> None:
+    pool = Counting()
+    host = np.arange(6.0).reshape(2, 3, order="F")
+    array = PyGPU.to_gpu(host, pool)
+    assert array.strides == host.strides
+    assert list(pool.live) == [array.ptr]
+    assert_same_values(array.get(), host)
+
+
+def test_memory_goes_back_behind_its_last_use_without_a_wait() -> None:
+    driver = simulated.driver()
+    if driver is None:
+        pytest.skip("needs a driver that can be slow")
+    pool, other = Counting(), PyGPU.Stream(non_blocking=True)
+    host = np.arange(1 << 16, dtype=np.int32)
+    array = PyGPU.to_gpu(host, pool)
+    driver.delay(100_000, other.handle)
+    with other:
+        copied = array.copy()
+    del array
+    # Whoever gets the memory next writes it in the order of the stream, behind the copy that still reads it.
+    assert not pool.live
+    again = PyGPU.full(1 << 16, -1, np.int32)
+    assert_same(copied, host)
+    assert again.get()[0] == -1
+
+
+@pytest.fixture
+def limited() -> Iterator[None]:
+    if on_cpu():
+        pytest.skip("memory of the CPU is not counted")
+    PyGPU.synchronize()
+    gc.collect()
+    yield
+    PyGPU.set_memory_limit(None)
+
+
+@pytest.mark.usefixtures("limited")
+def test_beyond_the_limit_an_allocation_fails_as_on_a_full_device_and_what_lives_stays() -> None:
+    before = PyGPU.memory_statistics()
+    PyGPU.set_memory_limit(before["bytes"] + 1000)
+    assert PyGPU.memory_limit() == before["bytes"] + 1000
+    held = PyGPU.full(100, 3.0)
+    with pytest.raises(PyGPU.OutOfMemoryError, match=r"asked for 201 bytes.*set_memory_limit\(\) allows \d+"):
+        PyGPU.empty(201, np.uint8)
+    with pytest.raises(MemoryError):
+        PyGPU.to_gpu(np.zeros(1000))
+    assert PyGPU.memory_statistics()["bytes"] == before["bytes"] + 800
+    assert PyGPU.memory_statistics()["count"] == before["count"] + 1
+    last = PyGPU.empty(200, np.uint8)
+    assert last.nbytes == 200
+    assert_same(held, np.full(100, 3.0))
+    PyGPU.set_memory_limit(None)
+    assert PyGPU.memory_limit() is None
+    assert PyGPU.empty(201, np.uint8).nbytes == 201
+
+
+@pytest.mark.usefixtures("limited")
+def test_the_limit_holds_for_an_allocators_memory_too() -> None:
+    pool = Counting()
+    with PyGPU.using_allocator(pool):
+        PyGPU.set_memory_limit(PyGPU.memory_statistics()["bytes"] + 100)
+        with pytest.raises(PyGPU.OutOfMemoryError):
+            PyGPU.empty(101, np.uint8)
+        assert not pool.asked
+
+
+def test_the_cpus_memory_has_no_limit_of_ours() -> None:
+    with pytest.raises(PyGPU.NotSupportedError, match="ulimit"):
+        PyGPU.set_memory_limit(100, device="cpu")
+
+
+@pytest.mark.parametrize("limit", [-1, 1.5, "many"])
+def test_a_limit_that_is_no_size_is_refused(limit: Any) -> None:
+    with pytest.raises((ValueError, TypeError)):
+        PyGPU.set_memory_limit(limit)
+    if not on_cpu():
+        assert PyGPU.memory_limit() is None
