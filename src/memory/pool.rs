@@ -193,7 +193,8 @@ fn try_allocate(bytes: usize, stream: &Stream, pool: Option<PoolHandle>) -> Resu
 fn with_accounts(error: Error, device: Device, bytes: usize) -> Error {
     match error {
         Error::OutOfMemory(mut error) => {
-            error.used = accounts(device).bytes.load(Ordering::Relaxed);
+            // Without those that were asked for, which are counted already.
+            error.used = accounts(device).bytes.load(Ordering::Relaxed).saturating_sub(bytes);
             error.requested = bytes;
             error.device = device.to_string();
             Error::OutOfMemory(error)
