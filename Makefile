@@ -34,12 +34,14 @@ HIP_ENVIRONMENT = $(GPU_PYTHONPATH) PYGPU_BACKEND=hip \
 NVCC ?= $(firstword $(wildcard $(CUDA_HOME)/bin/nvcc /usr/local/cuda/bin/nvcc) nvcc)
 # A simulated GPU in place of each vendor's library.
 SIMULATED_GPU = LD_LIBRARY_PATH=$(CURDIR)/build/simulated$${LD_LIBRARY_PATH:+:$$LD_LIBRARY_PATH}
+ALL_STAGED := PYGPU_STAGING_THRESHOLD=1 PYGPU_STAGING_CHUNK=4096
+DELAYED_TESTS := tests/test_staging.py tests/test_order.py
 # A surrounding conda environment would make maturin refuse to choose between the two.
 MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin
 
 SIMULATED := --manifest-path tests/simulated_driver/Cargo.toml --target-dir build/simulated/target
 
-.PHONY: help demo test .simulated-tests fuzz soak instructions .instructions check wheel gpu-test gpu-test-cuda gpu-test-hip gpu-sanitize \
+.PHONY: help demo test .simulated-tests .tests-on-cuda .tests-on-hip fuzz soak instructions .instructions check wheel gpu-test gpu-test-cuda gpu-test-hip gpu-sanitize \
     gpu-bench .gpu-package .simulated-drivers bench plots clean distclean
 .DELETE_ON_ERROR:
 
@@ -58,9 +60,16 @@ test: .venv/.extension-dev .venv/.group-test .simulated-drivers build/amd/.ready
 
 # Both at once: they wait for streams more than they compute.
 .simulated-tests:
-	@$(SIMULATED_GPU) PYGPU_BACKEND=hip $(BIN)/python -m pytest tests $(PYTEST_ARGS) > build/simulated/hip.log 2>&1 & hip=$$!; \
-	status=0; $(SIMULATED_GPU) PYGPU_BACKEND=cuda $(BIN)/python -m pytest tests $(PYTEST_ARGS) || status=$$?; \
+	@$(MAKE) --no-print-directory .tests-on-hip > build/simulated/hip.log 2>&1 & hip=$$!; \
+	status=0; $(MAKE) --no-print-directory .tests-on-cuda || status=$$?; \
 	wait $$hip || status=$$?; cat build/simulated/hip.log; exit $$status
+
+# Then every copy of ordinary host memory through the ring of pinned slots: on slow streams, and with every call failing in
+# turn.
+.tests-on-cuda .tests-on-hip: .tests-on-%:
+	@$(SIMULATED_GPU) PYGPU_BACKEND=$* $(BIN)/python -m pytest tests $(PYTEST_ARGS)
+	@$(SIMULATED_GPU) PYGPU_BACKEND=$* $(ALL_STAGED) PYGPU_SIM_DELAY_US=0-20 $(BIN)/python -m pytest $(DELAYED_TESTS) $(PYTEST_ARGS)
+	@$(SIMULATED_GPU) PYGPU_BACKEND=$* $(ALL_STAGED) $(BIN)/python -m pytest tests/test_fault_matrix.py $(PYTEST_ARGS)
 
 # Counts, not times: they mean something on a busy machine too. A release build of its own, so that the development
 # build in .venv stays; INSTRUCTIONS=--update takes the counts as the new baseline.

@@ -261,7 +261,9 @@ impl Cuda {
         }
         // The next use retains anew; until then the handle is dead, and no thread may find it current by comparison.
         slot.context.store(std::ptr::null_mut(), Ordering::Release);
-        match (was_current, device) {
+        // What was there is destroyed, and an error would say that it is not. A driver that refuses here refuses every
+        // later call too, and says so there.
+        let _ = match (was_current, device) {
             (false, _) => Ok(()),
             // Without a context the thread is on device 0 anyway, and no context need be made.
             (true, 0) => {
@@ -270,7 +272,8 @@ impl Cuda {
                 self.call_anywhere("cuCtxSetCurrent", |api| unsafe { (api.cuCtxSetCurrent)(none) }, String::new)
             }
             (true, _) => self.set_current(device),
-        }
+        };
+        Ok(())
     }
 
     pub fn can_access(&self, device: i32, peer: i32) -> Result<bool> {

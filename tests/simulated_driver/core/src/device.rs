@@ -146,7 +146,7 @@ impl Driver {
             let Some(block) = state.bury("a reset of the device", start) else { continue };
             state.devices[index].ranges.give(start, block.space());
         }
-        state.forget_registered(index);
+        state.forget_host(index);
         let device = &mut state.devices[index];
         (device.retained, device.plain, device.sticky, device.default_pool) = (0, 0, None, None);
         device.peers.clear();

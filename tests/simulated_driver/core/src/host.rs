@@ -38,9 +38,15 @@ impl State {
         (address - start < block.bytes).then_some((*start, block))
     }
 
-    /// Unpins what was pinned in the context of a device, which is gone.
+    /// Unpins what a device that has failed had pinned.
     pub(crate) fn forget_registered(&mut self, device: usize) {
         self.host.retain(|_, block| block.kind != HostKind::Registered || block.device != device);
+    }
+
+    /// Forgets what was made or pinned in the context of a device, which is gone. The memory stays mapped: a driver takes it
+    /// away, but a program that still reads it should fail in a test and not crash.
+    pub(crate) fn forget_host(&mut self, device: usize) {
+        self.host.retain(|_, block| block.device != device);
     }
 
     fn has_host_in(&self, start: u64, end: u64) -> bool {
