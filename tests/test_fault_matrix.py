@@ -52,11 +52,7 @@ SUPERSEDED = {
     "cuDeviceGetUuid",
     "cuStreamGetCtx",
     "cuCtxGetDevice",
-    "cuMemAlloc_v2",
-    "cuMemFree_v2",
     "hipGetDeviceProperties",
-    "hipMalloc",
-    "hipFree",
 }
 # Made when something has failed. That they fail too changes the words of the error, or leaves a pool unused.
 AFTERWARDS = {
