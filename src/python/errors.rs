@@ -9,7 +9,11 @@ use crate::error::Error;
 
 /// The classes that have no equal among the built-in ones.
 struct Classes {
+    error: Py<PyType>,
     cuda_error: Py<PyType>,
+    launch: Py<PyType>,
+    runtime: Py<PyType>,
+    logic: Py<PyType>,
     out_of_memory: Py<PyType>,
     not_supported: Py<PyType>,
     unavailable: Py<PyType>,
@@ -18,6 +22,14 @@ struct Classes {
 }
 
 static CLASSES: PyOnceLock<Classes> = PyOnceLock::new();
+
+const ERROR_DOC: &str = "What a driver, a compiler or a backend refuses: the base of PyGPU's own exceptions.";
+
+const LAUNCH_DOC: &str = "A kernel could not be launched, or failed: it took too long, wants more than the device has, or was stopped.";
+
+const RUNTIME_DOC: &str = "The device or an image cannot be used: there is no device, no code for it, no such file; or it is not ready.";
+
+const LOGIC_DOC: &str = "A call that cannot work: a wrong value, handle or name, or a wrong order of calls.";
 
 const CUDA_ERROR_DOC: &str = "A driver refused a call.
 
@@ -54,20 +66,67 @@ source : str
 options : tuple of str
     The options, in the compiler's words.
 compiler : str
-    The compiler, with its version.";
+    The compiler, with its version.
+msg, command_line, stdout, stderr
+    The same in PyCUDA's words: what happened, the compiler and its options, and what it said.";
 
 const FORK_DOC: &str = "A GPU call in a process that was forked after the driver was initialised.";
 
+/// Codes that the drivers share, by the class in which PyCUDA raises them; every other one is a `LogicError`.
+fn family(code: u32) -> Family {
+    match code {
+        // Launch failed, timed out, lacks resources, is incompatible with texturing.
+        719 | 702 | 701 | 703 => Family::Launch,
+        // No device, no code for the device, no such file, not ready, an uncorrectable memory error.
+        100 | 209 | 301 | 600 | 214 => Family::Runtime,
+        999 => Family::Unknown,
+        _ => Family::Logic,
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Family {
+    Launch,
+    Runtime,
+    Logic,
+    Unknown,
+}
+
+impl Classes {
+    fn of_code(&self, code: u32) -> &Py<PyType> {
+        match family(code) {
+            Family::Launch => &self.launch,
+            Family::Runtime => &self.runtime,
+            Family::Logic => &self.logic,
+            Family::Unknown => &self.cuda_error,
+        }
+    }
+}
+
+/// PyCUDA's names, which stay out of the package's own: two of them are names of built-in classes.
+const DRIVER_MODULE: &str = "PyGPU.driver";
+
 fn exception<'py>(py: Python<'py>, name: &str, bases: Bound<'py, PyTuple>, doc: &str) -> PyResult<Bound<'py, PyType>> {
+    exception_of("PyGPU", py, name, bases, doc)
+}
+
+fn exception_of<'py>(
+    module: &str,
+    py: Python<'py>,
+    name: &str,
+    bases: Bound<'py, PyTuple>,
+    doc: &str,
+) -> PyResult<Bound<'py, PyType>> {
     let namespace = PyDict::new(py);
-    namespace.set_item("__module__", "PyGPU")?;
+    namespace.set_item("__module__", module)?;
     namespace.set_item("__doc__", doc)?;
     Ok(py.get_type::<PyType>().call1((name, bases, namespace))?.cast_into::<PyType>()?)
 }
 
 fn make_classes(py: Python<'_>) -> PyResult<Classes> {
     let runtime = py.get_type::<PyRuntimeError>();
-    let cuda_error = exception(py, "CudaError", PyTuple::new(py, [&runtime])?, CUDA_ERROR_DOC)?;
+    let base = exception_of(DRIVER_MODULE, py, "Error", PyTuple::new(py, [&runtime])?, ERROR_DOC)?;
+    let cuda_error = exception(py, "CudaError", PyTuple::new(py, [&base])?, CUDA_ERROR_DOC)?;
     for name in ["name", "text", "operation", "device"] {
         cuda_error.setattr(name, "")?;
     }
@@ -75,16 +134,25 @@ fn make_classes(py: Python<'_>) -> PyResult<Classes> {
     let memory = py.get_type::<PyMemoryError>();
     let out_of_memory =
         exception(py, "OutOfMemoryError", PyTuple::new(py, [&cuda_error, &memory])?, OUT_OF_MEMORY_DOC)?;
-    let compile = exception(py, "CompileError", PyTuple::new(py, [&runtime])?, COMPILE_DOC)?;
-    for name in ["log", "source", "compiler"] {
+    let compile = exception(py, "CompileError", PyTuple::new(py, [&base])?, COMPILE_DOC)?;
+    for name in ["log", "source", "compiler", "msg", "stdout", "stderr"] {
         compile.setattr(name, "")?;
     }
-    compile.setattr("options", PyTuple::empty(py))?;
-    let runtime_only = || PyTuple::new(py, [&runtime]);
+    for name in ["options", "command_line"] {
+        compile.setattr(name, PyTuple::empty(py))?;
+    }
+    let base_only = || PyTuple::new(py, [&base]);
+    let driver_error = |name, doc| -> PyResult<Py<PyType>> {
+        Ok(exception_of(DRIVER_MODULE, py, name, PyTuple::new(py, [&cuda_error])?, doc)?.unbind())
+    };
     Ok(Classes {
-        not_supported: exception(py, "NotSupportedError", runtime_only()?, NOT_SUPPORTED_DOC)?.unbind(),
-        unavailable: exception(py, "BackendUnavailableError", runtime_only()?, UNAVAILABLE_DOC)?.unbind(),
-        fork: exception(py, "ForkError", runtime_only()?, FORK_DOC)?.unbind(),
+        launch: driver_error("LaunchError", LAUNCH_DOC)?,
+        runtime: driver_error("RuntimeError", RUNTIME_DOC)?,
+        logic: driver_error("LogicError", LOGIC_DOC)?,
+        not_supported: exception(py, "NotSupportedError", base_only()?, NOT_SUPPORTED_DOC)?.unbind(),
+        unavailable: exception(py, "BackendUnavailableError", base_only()?, UNAVAILABLE_DOC)?.unbind(),
+        fork: exception(py, "ForkError", base_only()?, FORK_DOC)?.unbind(),
+        error: base.unbind(),
         cuda_error: cuda_error.unbind(),
         out_of_memory: out_of_memory.unbind(),
         compile: compile.unbind(),
@@ -95,7 +163,11 @@ fn make_classes(py: Python<'_>) -> PyResult<Classes> {
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     let classes = CLASSES.get_or_try_init(py, || make_classes(py))?;
+    module.add("Error", &classes.error)?;
     module.add("CudaError", &classes.cuda_error)?;
+    module.add("LaunchError", &classes.launch)?;
+    module.add("DriverRuntimeError", &classes.runtime)?;
+    module.add("LogicError", &classes.logic)?;
     module.add("OutOfMemoryError", &classes.out_of_memory)?;
     module.add("NotSupportedError", &classes.not_supported)?;
     module.add("BackendUnavailableError", &classes.unavailable)?;
@@ -139,6 +211,10 @@ fn convert(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
             value.setattr("source", &compile.source)?;
             value.setattr("options", PyTuple::new(py, &compile.options)?)?;
             value.setattr("compiler", &compile.compiler)?;
+            value.setattr("msg", format!("{} could not compile {}", compile.compiler, compile.name))?;
+            let words = compile.compiler.split(' ').next().into_iter().chain(compile.options.iter().map(String::as_str));
+            value.setattr("command_line", PyTuple::new(py, words.collect::<Vec<_>>())?)?;
+            value.setattr("stderr", &compile.log)?;
             raised
         }
         Error::Callback(cause) => match cause.downcast_ref::<PyErr>() {
@@ -146,7 +222,7 @@ fn convert(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
             None => PyRuntimeError::new_err(text),
         },
         Error::Driver(driver) => {
-            let raised = of(&classes.cuda_error);
+            let raised = of(classes.of_code(driver.code));
             let value = raised.value(py);
             value.setattr("code", driver.code)?;
             value.setattr("name", &driver.name)?;

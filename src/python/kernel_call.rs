@@ -3,6 +3,8 @@
 //! What costs nothing to know is looked at first: the exact class of the object. Errors are raised before anything is launched,
 //! and name the kernel, the place and the parameter.
 
+use std::sync::Arc;
+
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
@@ -13,26 +15,42 @@ use pyo3::types::{PyComplex, PyFloat, PyInt, PyTuple};
 use smallvec::SmallVec;
 
 use super::array::GpuArray;
+use super::device_memory::DeviceAllocation;
 use super::gil::WithoutGil;
 use super::kernel_host::{HostArgument, Temporary};
+use super::kernel_refusal as refusal;
 use super::kernel_values as values;
 use super::{address, foreign, import};
 use crate::array::Array;
 use crate::backend::LaunchShape;
 use crate::dtype::{DType, Kind};
 use crate::kernel::launch::{self, Use};
-use crate::kernel::{Arguments, Function, Parameter, ParameterKind, fits};
-use crate::memory::{Access, pending};
+use crate::kernel::{Arguments, Element, Function, Parameter, ParameterKind, fits};
+use crate::memory::{Access, Allocation, pending};
 use crate::stream::Stream;
 
+/// How arguments are looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rules {
+    /// Arrays are dense and of the declared type.
+    Native,
+    /// Arrays may have strides, of which the kernel knows.
+    Strided,
+    /// As PyCUDA: arrays are addresses, and ndarrays are passed by their bytes. Only an element type of the same family and
+    /// another width is refused, which no working program has.
+    PyCuda,
+}
+
 /// What of a call is the same for every argument.
-struct Call<'a, 'py> {
-    function: &'a Function,
+pub(super) struct Call<'a, 'py> {
+    pub(super) function: &'a Function,
     stream: &'a Stream,
-    strided: bool,
+    pub(super) rules: Rules,
     arguments: Arguments,
     /// Blocks of PyGPU's own arrays, which the tuple of arguments keeps alive.
     uses: SmallVec<[Use<'a>; 8]>,
+    /// Blocks that were allocated by hand, and may be freed by another thread meanwhile.
+    blocks: SmallVec<[(Arc<Allocation>, Access); 8]>,
     /// Arrays of other libraries.
     foreign: Vec<(Array, Access)>,
     /// What keeps memory alive of which only the address is known.
@@ -47,21 +65,22 @@ pub(super) fn call(
     shape: &LaunchShape,
     stream: &Stream,
     args: &Bound<'_, PyTuple>,
-    strided: bool,
+    rules: Rules,
 ) -> PyResult<()> {
     let py = args.py();
     let parameters = function.parameters();
     if let Some(parameters) = parameters
         && parameters.len() != args.len()
     {
-        return Err(wrong_count(function, parameters, args.len()));
+        return Err(refusal::wrong_count(function, parameters, args.len()));
     }
     let mut call = Call {
         function,
         stream,
-        strided,
+        rules,
         arguments: Arguments::new(),
         uses: SmallVec::new(),
+        blocks: SmallVec::new(),
         foreign: Vec::new(),
         owners: Vec::new(),
         host: Vec::new(),
@@ -75,22 +94,17 @@ pub(super) fn call(
         return Err(error);
     }
     if call.foreign.is_empty() && call.owners.is_empty() && call.host.is_empty() {
-        let Call { arguments, uses, .. } = &mut call;
-        // SAFETY: as many arguments as parameters, each as large, as far as that is known of the kernel.
-        return Ok(py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, uses) })?);
+        let Call { arguments, uses, blocks, .. } = &mut call;
+        if blocks.is_empty() {
+            // SAFETY: as many arguments as parameters, each as large, as far as that is known of the kernel.
+            return Ok(py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, uses) })?);
+        }
+        let mut all: SmallVec<[Use<'_>; 8]> = uses.iter().copied().collect();
+        all.extend(blocks.iter().map(|(block, access)| (&**block, *access)));
+        // SAFETY: as above.
+        return Ok(py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, &all) })?);
     }
     call.finish(py, shape)
-}
-
-#[cold]
-fn wrong_count(function: &Function, parameters: &[Parameter], given: usize) -> PyErr {
-    let list: Vec<String> = parameters.iter().map(ToString::to_string).filter(|text| !text.is_empty()).collect();
-    PyTypeError::new_err(format!(
-        "{}({}) takes {} arguments, and {given} were given",
-        function.name(),
-        list.join(", "),
-        parameters.len()
-    ))
 }
 
 /// How a parameter is accessed through an array that is passed for it.
@@ -112,6 +126,11 @@ impl<'a, 'py> Call<'a, 'py> {
             // SAFETY: an exact GPUArray, as was just seen, which the tuple of arguments keeps alive during the call.
             let array = unsafe { &*std::ptr::from_ref(value.cast_unchecked::<GpuArray>().get().array()) };
             return self.add_own(position, parameter, array);
+        }
+        if class == DeviceAllocation::type_object_raw(py) {
+            // SAFETY: an exact DeviceAllocation, as was just seen.
+            let block = unsafe { value.cast_unchecked::<DeviceAllocation>() }.get().block()?;
+            return self.add_block(position, parameter, block);
         }
         if let Some((kind, bytes)) = values::numpy_scalar(value) {
             return self.add_scalar(position, parameter, kind, bytes, value);
@@ -138,13 +157,32 @@ impl<'a, 'py> Call<'a, 'py> {
         Ok(())
     }
 
+    /// Memory that was allocated by hand, of which only the bytes are known.
+    fn add_block(&mut self, position: usize, parameter: Option<&Parameter>, block: Arc<Allocation>) -> PyResult<()> {
+        let place = || self.place(position, parameter);
+        if let Some(ParameterKind::Scalar(_)) = parameter.map(|parameter| parameter.kind) {
+            return Err(PyTypeError::new_err(format!("{}: memory was given, and the parameter is no pointer", place())));
+        }
+        if block.device() != self.function.device() {
+            return Err(PyValueError::new_err(format!(
+                "{}: the memory is on {}, and the kernel on {}",
+                place(),
+                block.device(),
+                self.function.device()
+            )));
+        }
+        values::push_address(&mut self.arguments, block.address());
+        self.blocks.push((block, access_of(parameter)));
+        Ok(())
+    }
+
     #[inline]
     fn check_array(&self, position: usize, parameter: Option<&Parameter>, array: &Array) -> PyResult<()> {
         let layout = array.layout();
-        let is_dense = self.strided || layout.is_c_contiguous() || layout.is_f_contiguous();
+        let is_dense = self.rules != Rules::Native || layout.is_c_contiguous() || layout.is_f_contiguous();
         let fits = match parameter.map(|parameter| parameter.kind) {
             Some(ParameterKind::Pointer { element, constant }) => {
-                element.takes(array.dtype()) && (constant || !array.readonly())
+                self.takes(element, array.dtype()) && (constant || !array.readonly())
             }
             None | Some(ParameterKind::Unknown | ParameterKind::Bytes(8)) => true,
             Some(_) => false,
@@ -155,37 +193,9 @@ impl<'a, 'py> Call<'a, 'py> {
         Err(self.refused_array(position, parameter, array))
     }
 
-    #[cold]
-    fn refused_array(&self, position: usize, parameter: Option<&Parameter>, array: &Array) -> PyErr {
-        let place = self.place(position, parameter);
-        let name = array.dtype().name();
-        match parameter.map(|parameter| parameter.kind) {
-            _ if array.device() != self.function.device() => PyValueError::new_err(format!(
-                "{place}: the array is on {}, and the kernel on {}; copy it there first, with PyGPU.asarray(a, device='{}')",
-                array.device(),
-                self.function.device(),
-                self.function.device()
-            )),
-            Some(ParameterKind::Scalar(_) | ParameterKind::Bytes(_)) => {
-                PyTypeError::new_err(format!("{place}: an array was given, and the parameter is no pointer"))
-            }
-            Some(ParameterKind::Pointer { element, .. }) if !element.takes(array.dtype()) => {
-                PyTypeError::new_err(format!(
-                    "{place}: the array is {name}; give one of the parameter's type, a.view(dtype) to read the bytes as \
-                     another, or a.ptr to pass the address unchecked"
-                ))
-            }
-            Some(ParameterKind::Pointer { constant: false, .. }) if array.readonly() => PyValueError::new_err(format!(
-                "{place}: the array is read-only, and the kernel may write there; declare the parameter const, or pass a \
-                 copy()"
-            )),
-            _ => PyValueError::new_err(format!(
-                "{place}: the array is not contiguous (shape {:?}, strides {:?}), and a kernel sees only the address; pass a \
-                 copy(), or strided=True in the call if the kernel knows the strides",
-                array.layout().shape().collect::<Vec<_>>(),
-                array.layout().strides().collect::<Vec<_>>()
-            )),
-        }
+    #[inline]
+    pub(super) fn takes(&self, element: Element, dtype: DType) -> bool {
+        element.takes(dtype) || (self.rules == Rules::PyCuda && element.may_reinterpret(dtype))
     }
 
     /// A NumPy scalar.
@@ -210,30 +220,6 @@ impl<'a, 'py> Call<'a, 'py> {
         }
         self.arguments.push(bytes);
         Ok(())
-    }
-
-    #[cold]
-    fn refused_scalar(
-        &self,
-        position: usize,
-        parameter: Option<&Parameter>,
-        given: DType,
-        value: &Bound<'_, PyAny>,
-    ) -> PyErr {
-        let place = self.place(position, parameter);
-        let advice = match parameter.map(|parameter| parameter.kind) {
-            Some(ParameterKind::Scalar(wanted)) => {
-                let name = DType::new(wanted).name().to_owned();
-                format!("write numpy.{}({value})", if wanted == Kind::Bool { "bool_".to_owned() } else { name })
-            }
-            Some(ParameterKind::Bytes(size)) => format!("the parameter has {size} bytes"),
-            _ => "the parameter is a pointer".to_owned(),
-        };
-        PyTypeError::new_err(format!(
-            "{place}: the argument is {}({value}) of {} bytes; {advice}",
-            given.name(),
-            given.itemsize()
-        ))
     }
 
     /// Everything that is not met in most calls.
@@ -349,9 +335,18 @@ impl<'a, 'py> Call<'a, 'py> {
         array: &Bound<'py, PyUntypedArray>,
     ) -> PyResult<()> {
         let bytes = array.len() * array.dtype().itemsize();
+        if self.rules == Rules::PyCuda
+            && let Some(address) = managed_pointer(array)?
+        {
+            values::push_address(&mut self.arguments, address);
+            self.owners.push(array.as_any().clone().unbind());
+            return Ok(());
+        }
         let is_struct =
             matches!(parameter.map(|one| one.kind), Some(ParameterKind::Bytes(size)) if size == bytes && size != 8);
-        if array.ndim() == 0 || is_struct {
+        let is_value = self.rules == Rules::PyCuda
+            && matches!(parameter.map(|one| one.kind), None | Some(ParameterKind::Bytes(_) | ParameterKind::Unknown));
+        if array.ndim() == 0 || is_struct || is_value {
             let (dtype, bytes) = values::bytes_of_numpy(array.as_any())?;
             return self.add_bytes(position, parameter, Some(dtype), &bytes, array.as_any());
         }
@@ -425,6 +420,7 @@ impl<'a, 'py> Call<'a, 'py> {
         let (function, stream) = (self.function, self.stream);
         let arguments = &mut self.arguments;
         let mut uses: SmallVec<[Use<'_>; 8]> = self.uses.iter().copied().collect();
+        uses.extend(self.blocks.iter().map(|(block, access)| (&**block, *access)));
         uses.extend(self.foreign.iter().map(|(array, access)| (&**array.allocation(), *access)));
         uses.extend(self.host.iter().map(|(temporary, access)| (&**temporary.array().allocation(), *access)));
         // SAFETY: as in `call`.
@@ -454,21 +450,6 @@ impl<'a, 'py> Call<'a, 'py> {
             let _ = self.wait(py);
         }
     }
-
-    /// The kernel, the place and the parameter, for the beginning of an error.
-    #[cold]
-    fn place(&self, position: usize, parameter: Option<&Parameter>) -> String {
-        let told = parameter.map(ToString::to_string).filter(|text| !text.is_empty());
-        let told = told.map_or_else(String::new, |text| format!(" ({text})"));
-        format!("{}(): argument {}{told}", self.function.name(), position + 1)
-    }
-
-    /// An error with the place in front.
-    #[cold]
-    fn within(&self, py: Python<'_>, position: usize, parameter: Option<&Parameter>, error: &PyErr) -> PyErr {
-        let text = format!("{}: {}", self.place(position, parameter), error.value(py));
-        PyErr::from_type(error.get_type(py), text)
-    }
 }
 
 /// The address that an object of another library stands for: `gpudata` or `ptr`.
@@ -480,4 +461,11 @@ fn pointer_of(value: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
     let has_pointer = value.getattr_opt(intern!(py, "ptr"))?.is_some_and(|pointer| !pointer.is_callable());
     let is_number = values::is_index(value) || value.hasattr(intern!(py, "__int__"))?;
     if has_pointer || is_number { foreign::address_of(value).map(Some) } else { Ok(None) }
+}
+
+/// Where a device sees an ndarray over managed memory.
+fn managed_pointer(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<usize>> {
+    let py = array.py();
+    let ask = py.import(intern!(py, "PyGPU._driver_host_allocations"))?.getattr(intern!(py, "managed_pointer"))?;
+    ask.call1((array,))?.extract()
 }

@@ -157,7 +157,33 @@ impl PyKernelModule {
     }
 }
 
+/// As `Module`, for who says in its own words what the compilers said: nothing becomes a warning.
+///
+/// Parameters
+/// ----------
+/// source, options, compiler, extern_c, cache : optional
+///     As for `Module`.
+///
+/// Returns
+/// -------
+/// Module
+#[pyfunction]
+#[pyo3(signature = (source, options=None, compiler=None, extern_c=false, cache=true),
+       text_signature = "(source, options=(), compiler=None, extern_c=False, cache=True)")]
+fn load_module(
+    source: &Bound<'_, PyAny>,
+    options: Option<&Bound<'_, PyAny>>,
+    compiler: Option<String>,
+    extern_c: bool,
+    cache: bool,
+) -> PyResult<PyKernelModule> {
+    let request = Request { source, instances: Vec::new(), options, compiler, extern_c, cache, device: None };
+    let (module, names) = request.load_quietly(source.py())?;
+    Ok(PyKernelModule { module: ManuallyDrop::new(module), names })
+}
+
 /// Puts the class into the module.
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(load_module, module)?)?;
     module.add_class::<PyKernelModule>()
 }

@@ -107,8 +107,15 @@ pub(super) struct Request<'a, 'py> {
 }
 
 impl Request<'_, '_> {
-    /// The loaded module, and the names of the kernels that its source declares.
+    /// As `load_quietly`, and warns of what the compilers warn of.
     pub(super) fn load(self, py: Python<'_>) -> PyResult<(Module, Vec<String>)> {
+        let (module, names) = self.load_quietly(py)?;
+        warn(py, &module)?;
+        Ok((module, names))
+    }
+
+    /// The loaded module, and the names of the kernels that its source declares.
+    pub(super) fn load_quietly(self, py: Python<'_>) -> PyResult<(Module, Vec<String>)> {
         let device = device_argument::from_argument(py, self.device)?;
         let options = options(self.options)?;
         match given(self.source)? {
@@ -142,13 +149,17 @@ fn load_image(py: Python<'_>, device: Device, image: Vec<u8>, options: &[String]
 
 fn load_source(py: Python<'_>, device: Device, source: Source) -> PyResult<Module> {
     let build = |hints: &[PathBuf]| Module::of_source(device, source.clone(), kernel::build(device, &source, hints)?);
-    let module = match source.compiler {
+    Ok(match source.compiler {
         None => with_hints(py, device.kind(), build)?,
         Some(_) => py.without_gil(|| build(&[]))?,
-    };
+    })
+}
+
+/// A compiler's warnings become Python's.
+pub(super) fn warn(py: Python<'_>, module: &Module) -> PyResult<()> {
     if module.log().contains("warning") {
         let text = std::ffi::CString::new(module.log().replace('\0', " "))?;
         PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 1)?;
     }
-    Ok(module)
+    Ok(())
 }

@@ -1,0 +1,1 @@
+// For NVRTC, which has this header's device side built in.
