@@ -31,11 +31,12 @@ class Request:
     options: list[str]
     compiler: str | None
     extern_c: bool
-    cache: bool | str
+    cache: bool
+    folder: str | None
 
     def load(self) -> _core.Module:
         """Compile and load it on the current device."""
-        return _core.load_module(self.source, self.options, self.compiler, self.extern_c, bool(self.cache))
+        return _core.load_module(self.source, self.options, self.compiler, self.extern_c, self.cache, self.folder)
 
 
 def request(
@@ -59,7 +60,7 @@ def request(
     compiler = nvcc if nvcc != "nvcc" and is_cuda else None
     if compiler is None and is_cuda and includes_host_headers(source) and not has_nvcc():
         words.append(f"-I{HOST_HEADERS}")
-    return Request(source, words, compiler, not no_extern_c, cache_of(cache_dir))
+    return Request(source, words, compiler, not no_extern_c, *cache_of(cache_dir))
 
 
 def includes_host_headers(source: str) -> bool:
@@ -73,18 +74,18 @@ def has_nvcc() -> bool:
     return any(shutil.which(str(place)) for place in ("nvcc", *(Path(one, "bin", "nvcc") for one in folders if one)))
 
 
-def cache_of(cache_dir: str | os.PathLike[str] | bool | None) -> bool | str:
-    """Return whether images are kept, or in which folder."""
+def cache_of(cache_dir: str | os.PathLike[str] | bool | None) -> tuple[bool, str | None]:
+    """Return whether images are kept, and in which folder if not in the user's."""
     if cache_dir is False or (cache_dir is None and "PYCUDA_DISABLE_CACHE" in os.environ):
-        return False
+        return False, None
     if cache_dir is None or cache_dir is True:
-        return os.environ.get("PYCUDA_CACHE_DIR") or True
-    return os.fspath(cache_dir)
+        return True, os.environ.get("PYCUDA_CACHE_DIR") or None
+    return True, os.fspath(cache_dir)
 
 
 def virtual_architecture() -> str | None:
     """Return what PTX for the current device is made for; None where there is none."""
     if _core.backend_name() != "cuda":
         return None
-    architecture: str = _core.device_properties(None)["architecture"]
+    architecture: str = _core.device_properties(_core.current_device())["architecture"]
     return architecture.replace("sm_", "compute_").rstrip("abcdefghijklmnopqrstuvwxyz")

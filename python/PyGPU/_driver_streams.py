@@ -92,9 +92,9 @@ class Event(_core.Event):
 
     def __new__(cls, flags: SupportsIndex = 0) -> Self:
         number = operator.index(flags)
-        known = event_flags.BLOCKING_SYNC | event_flags.DISABLE_TIMING | event_flags.INTERPROCESS
+        known = int(event_flags.BLOCKING_SYNC | event_flags.DISABLE_TIMING | event_flags.INTERPROCESS)
         if number & ~known:
-            raise ValueError(f"flags {number:#x} are not among event_flags ({int(known):#x})")
+            raise ValueError(f"flags {number:#x} are not among event_flags ({known:#x})")
         return super().__new__(
             cls,
             timing=not number & event_flags.DISABLE_TIMING,

@@ -23,5 +23,6 @@ from PyGPU._driver_host_memory import *  # noqa: F403
 from PyGPU._driver_memory import *  # noqa: F403
 from PyGPU._driver_memory_flags import *  # noqa: F403
 from PyGPU._driver_modules import *  # noqa: F403
+from PyGPU._driver_profiler import *  # noqa: F403
 from PyGPU._driver_sets import *  # noqa: F403
 from PyGPU._driver_streams import *  # noqa: F403

@@ -4,6 +4,7 @@
 //! and handles are plain numbers whose owners live in `memory` and `stream`. A backend never touches Python, never keeps
 //! a lock while the driver works, and makes the device it is told to use current only for the length of one call.
 
+mod contexts;
 mod cpu;
 mod cuda;
 mod driver_memory;
@@ -15,6 +16,7 @@ mod pitched;
 mod programs;
 mod registry;
 
+pub use contexts::{ContextLimit, Contexts};
 pub use driver_memory::{Attachment, DriverMemory, HANDLE_BYTES};
 pub use exit::close as close_drivers;
 pub use loader::{Attempt, Library};
@@ -246,6 +248,11 @@ pub trait Backend: Send + Sync {
     /// `NotSupported` where the backend has none.
     fn driver_memory(&self) -> Result<&dyn DriverMemory> {
         Err(crate::error::Error::not_supported(format!("{} has plain and pooled memory only", self.kind().name())))
+    }
+
+    /// What the driver keeps with a device's context; `None` where the backend has no contexts.
+    fn contexts(&self) -> Option<&dyn Contexts> {
+        None
     }
 
     /// The calling thread's current device, which other libraries share.

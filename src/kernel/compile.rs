@@ -27,8 +27,10 @@ pub struct Source {
     pub extern_c: bool,
     /// `nvcc`, `hipcc`, or the path of one; `None` for the backend's own.
     pub compiler: Option<String>,
-    /// Whether the cache folder may be used.
+    /// Whether images are neither taken from a cache nor kept.
     pub uncached: bool,
+    /// The folder in which images are kept; `None` is the user's.
+    pub folder: Option<PathBuf>,
 }
 
 /// What was made of a source.
@@ -71,12 +73,12 @@ pub fn build(device: Device, source: &Source, hints: &[PathBuf]) -> Result<Built
         None => open().map(|compiler| format!("{} {}", compiler.name(), compiler.version()))?,
     };
     let key = key(&identity, &request);
-    let found = if source.uncached { None } else { cache::find(&key) };
+    let found = if source.uncached { None } else { cache::find(&key, source.folder.as_deref()) };
     let compiled = match found {
         Some(compiled) => compiled,
         None => {
             let compiled = compile(device, open()?, &request)?;
-            if source.uncached { Arc::new(compiled) } else { cache::keep(&key, compiled) }
+            if source.uncached { Arc::new(compiled) } else { cache::keep(&key, compiled, source.folder.clone()) }
         }
     };
     Ok(Built { compiled, options })

@@ -25,9 +25,11 @@ static CLASSES: PyOnceLock<Classes> = PyOnceLock::new();
 
 const ERROR_DOC: &str = "What a driver, a compiler or a backend refuses: the base of PyGPU's own exceptions.";
 
-const LAUNCH_DOC: &str = "A kernel could not be launched, or failed: it took too long, wants more than the device has, or was stopped.";
+const LAUNCH_DOC: &str =
+    "A kernel could not be launched, or failed: it took too long, wants more than the device has, or was stopped.";
 
-const RUNTIME_DOC: &str = "The device or an image cannot be used: there is no device, no code for it, no such file; or it is not ready.";
+const RUNTIME_DOC: &str =
+    "The device or an image cannot be used: there is no device, no code for it, no such file; or it is not ready.";
 
 const LOGIC_DOC: &str = "A call that cannot work: a wrong value, handle or name, or a wrong order of calls.";
 
@@ -212,7 +214,8 @@ fn convert(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
             value.setattr("options", PyTuple::new(py, &compile.options)?)?;
             value.setattr("compiler", &compile.compiler)?;
             value.setattr("msg", format!("{} could not compile {}", compile.compiler, compile.name))?;
-            let words = compile.compiler.split(' ').next().into_iter().chain(compile.options.iter().map(String::as_str));
+            let words =
+                compile.compiler.split(' ').next().into_iter().chain(compile.options.iter().map(String::as_str));
             value.setattr("command_line", PyTuple::new(py, words.collect::<Vec<_>>())?)?;
             value.setattr("stderr", &compile.log)?;
             raised

@@ -161,7 +161,10 @@ impl<'a, 'py> Call<'a, 'py> {
     fn add_block(&mut self, position: usize, parameter: Option<&Parameter>, block: Arc<Allocation>) -> PyResult<()> {
         let place = || self.place(position, parameter);
         if let Some(ParameterKind::Scalar(_)) = parameter.map(|parameter| parameter.kind) {
-            return Err(PyTypeError::new_err(format!("{}: memory was given, and the parameter is no pointer", place())));
+            return Err(PyTypeError::new_err(format!(
+                "{}: memory was given, and the parameter is no pointer",
+                place()
+            )));
         }
         if block.device() != self.function.device() {
             return Err(PyValueError::new_err(format!(

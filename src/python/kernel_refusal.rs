@@ -87,7 +87,13 @@ impl Call<'_, '_> {
 
     /// An error with the place in front.
     #[cold]
-    pub(super) fn within(&self, py: Python<'_>, position: usize, parameter: Option<&Parameter>, error: &PyErr) -> PyErr {
+    pub(super) fn within(
+        &self,
+        py: Python<'_>,
+        position: usize,
+        parameter: Option<&Parameter>,
+        error: &PyErr,
+    ) -> PyErr {
         let text = format!("{}: {}", self.place(position, parameter), error.value(py));
         PyErr::from_type(error.get_type(py), text)
     }

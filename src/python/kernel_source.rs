@@ -103,6 +103,7 @@ pub(super) struct Request<'a, 'py> {
     pub(super) compiler: Option<String>,
     pub(super) extern_c: bool,
     pub(super) cache: bool,
+    pub(super) folder: Option<PathBuf>,
     pub(super) device: Option<&'a Bound<'py, PyAny>>,
 }
 
@@ -130,6 +131,7 @@ impl Request<'_, '_> {
                     extern_c: self.extern_c,
                     compiler: self.compiler,
                     uncached: !self.cache,
+                    folder: self.folder,
                 };
                 Ok((load_source(py, device, source)?, names))
             }

@@ -16,6 +16,7 @@ mod device;
 mod device_memory;
 mod devices;
 mod dlpack;
+mod driver_context;
 mod driver_function;
 mod driver_function_attributes;
 mod driver_memory;
@@ -102,6 +103,7 @@ mod _core {
         pinned::register(module)?;
         config::register(module)?;
         kernel::register(module)?;
+        driver_context::register(module)?;
         driver_function::register(module)?;
         kernel_host::register(module)?;
         kernel_module::register(module)?;

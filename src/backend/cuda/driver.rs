@@ -7,8 +7,8 @@ use super::nvrtc::Nvrtc;
 use super::sys::Api;
 use super::{copies, errors, events, memory, properties, streams};
 use crate::backend::{
-    Address, Backend, BackendKind, DeviceProperties, Direction, DriverMemory, EventFlags, EventHandle, Extent,
-    HostFlags, MemoryInfo, Pattern, Pitched, PointerKind, PoolHandle, PoolStatistics, Programs, StreamFlags,
+    Address, Backend, BackendKind, Contexts, DeviceProperties, Direction, DriverMemory, EventFlags, EventHandle,
+    Extent, HostFlags, MemoryInfo, Pattern, Pitched, PointerKind, PoolHandle, PoolStatistics, Programs, StreamFlags,
     StreamHandle,
 };
 use crate::error::Result;
@@ -57,6 +57,10 @@ impl Backend for Cuda {
 
     fn driver_memory(&self) -> Result<&dyn DriverMemory> {
         Ok(self)
+    }
+
+    fn contexts(&self) -> Option<&dyn Contexts> {
+        Some(self)
     }
 
     fn current_device(&self) -> Result<i32> {

@@ -6,6 +6,7 @@
 //! - `memory`, `driver_memory`, `copies`, `streams`, `events` and `properties` hold the calls, one noun each.
 
 mod context;
+mod contexts;
 mod copies;
 mod driver;
 mod driver_memory;

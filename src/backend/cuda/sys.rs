@@ -10,9 +10,10 @@ use crate::backend::loader::symbol_table;
 
 pub use cudarc::driver::sys::{
     CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunc_cache,
-    CUfunction, CUfunction_attribute, CUipcMemHandle, CUjit_option, CUmemAccess_flags, CUmemAccessDesc,
-    CUmemAllocationHandleType, CUmemAllocationType, CUmemLocation, CUmemLocationType, CUmemPool_attribute,
-    CUmemPoolProps, CUmemoryPool, CUmemorytype, CUmodule, CUoccupancyB2DSize, CUpointer_attribute, CUstream, CUuuid,
+    CUfunction, CUfunction_attribute, CUipcEventHandle, CUipcMemHandle, CUjit_option, CUlimit, CUmemAccess_flags,
+    CUmemAccessDesc, CUmemAllocationHandleType, CUmemAllocationType, CUmemLocation, CUmemLocationType,
+    CUmemPool_attribute, CUmemPoolProps, CUmemoryPool, CUmemorytype, CUmodule, CUoccupancyB2DSize, CUpointer_attribute,
+    CUstream, CUuuid,
 };
 
 /// A `CUresult` as a number, where a function takes one.
@@ -218,6 +219,16 @@ macro_rules! cuda_api {
                 fn cuMemcpyDtoH_v2(target: *mut c_void, source: CUdeviceptr, bytes: usize);
                 fn cuDeviceGetUuid_v2(uuid: *mut CUuuid, device: CUdevice);
                 fn cuCtxRecordEvent(context: CUcontext, event: CUevent);
+                fn cuCtxGetApiVersion(context: CUcontext, version: *mut c_uint);
+                fn cuCtxGetLimit(value: *mut usize, limit: CUlimit);
+                fn cuCtxSetLimit(limit: CUlimit, value: usize);
+                fn cuCtxGetCacheConfig(preference: *mut CUfunc_cache);
+                fn cuCtxSetCacheConfig(preference: CUfunc_cache);
+                fn cuCtxDisablePeerAccess(peer: CUcontext);
+                fn cuProfilerStart();
+                fn cuProfilerStop();
+                fn cuIpcGetEventHandle(handle: *mut CUipcEventHandle, event: CUevent);
+                fn cuIpcOpenEventHandle(event: *mut CUevent, handle: CUipcEventHandle);
                 fn cuStreamGetDevice(stream: CUstream, device: *mut CUdevice);
                 fn cuStreamGetCtx(stream: CUstream, context: *mut CUcontext);
             }
