@@ -8,6 +8,7 @@ mod cpu;
 mod cuda;
 mod exit;
 mod fork;
+mod graphs;
 mod hip;
 mod loader;
 mod pitched;
@@ -15,6 +16,7 @@ mod programs;
 mod registry;
 
 pub use exit::close as close_drivers;
+pub use graphs::{CaptureMode, ExecutableHandle, GraphHandle, Graphs};
 pub use loader::{Attempt, Library};
 pub use programs::{
     CompileOption, CompileRequest, Compiled, Compiler, FunctionAttributes, FunctionHandle, FunctionSetting,
@@ -236,6 +238,14 @@ pub trait Backend: Send + Sync {
     /// `NotSupported` where the backend has none.
     fn programs(&self) -> Result<&dyn Programs> {
         Err(programs::unsupported(self.kind().name()))
+    }
+
+    /// What captures and launches graphs.
+    ///
+    /// # Errors
+    /// `NotSupported` where the backend has none.
+    fn graphs(&self) -> Result<&dyn Graphs> {
+        Err(graphs::unsupported(self.kind().name()))
     }
 
     /// The calling thread's current device, which other libraries share.

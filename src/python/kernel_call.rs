@@ -423,8 +423,8 @@ impl<'a, 'py> Call<'a, 'py> {
         let (function, stream) = (self.function, self.stream);
         let arguments = &mut self.arguments;
         let mut uses: SmallVec<[Use<'_>; 8]> = self.uses.iter().copied().collect();
-        uses.extend(self.foreign.iter().map(|(array, access)| (&**array.allocation(), *access)));
-        uses.extend(self.host.iter().map(|(temporary, access)| (&**temporary.array().allocation(), *access)));
+        uses.extend(self.foreign.iter().map(|(array, access)| (array.allocation(), *access)));
+        uses.extend(self.host.iter().map(|(temporary, access)| (temporary.array().allocation(), *access)));
         // SAFETY: as in `call`.
         py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, &uses) })?;
         self.host.iter().try_for_each(|(temporary, _)| temporary.leave(py, stream))

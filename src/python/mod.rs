@@ -24,6 +24,7 @@ mod foreign;
 mod from_dlpack;
 mod gather;
 mod gil;
+mod graph;
 mod host;
 mod host_side;
 mod import;
@@ -92,6 +93,7 @@ mod _core {
         raw_copy::register(module)?;
         pinned::register(module)?;
         config::register(module)?;
+        graph::register(module)?;
         kernel::register(module)?;
         kernel_host::register(module)?;
         kernel_module::register(module)?;

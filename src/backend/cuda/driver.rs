@@ -7,8 +7,8 @@ use super::nvrtc::Nvrtc;
 use super::sys::Api;
 use super::{copies, errors, events, memory, properties, streams};
 use crate::backend::{
-    Address, Backend, BackendKind, DeviceProperties, Direction, EventFlags, EventHandle, Extent, HostFlags, MemoryInfo,
-    Pattern, Pitched, PointerKind, PoolHandle, PoolStatistics, Programs, StreamFlags, StreamHandle,
+    Address, Backend, BackendKind, DeviceProperties, Direction, EventFlags, EventHandle, Extent, Graphs, HostFlags,
+    MemoryInfo, Pattern, Pitched, PointerKind, PoolHandle, PoolStatistics, Programs, StreamFlags, StreamHandle,
 };
 use crate::error::Result;
 
@@ -51,6 +51,10 @@ impl Backend for Cuda {
     }
 
     fn programs(&self) -> Result<&dyn Programs> {
+        Ok(self)
+    }
+
+    fn graphs(&self) -> Result<&dyn Graphs> {
         Ok(self)
     }
 

@@ -11,6 +11,7 @@ mod driver;
 mod errors;
 mod events;
 mod functions;
+mod graphs;
 mod launch;
 mod memory;
 mod modules;
