@@ -12,6 +12,7 @@ pub mod entry;
 pub mod error;
 pub mod event;
 pub mod fill;
+pub mod graph;
 pub mod guest;
 pub mod memory;
 pub mod module;
@@ -30,6 +31,7 @@ pub static NAMES: std::sync::LazyLock<Vec<&'static str>> = std::sync::LazyLock::
         fill::NAMES,
         stream::NAMES,
         event::NAMES,
+        graph::NAMES,
         guest::NAMES,
         module::NAMES,
     ];
