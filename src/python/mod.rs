@@ -8,6 +8,7 @@ mod array;
 mod asarray;
 mod assign;
 mod attributes;
+mod c_types;
 mod cai;
 mod config;
 mod creation;
@@ -15,6 +16,7 @@ mod device;
 mod devices;
 mod dlpack;
 mod dtype;
+mod elementwise;
 mod errors;
 mod event;
 mod exchange;
@@ -40,6 +42,7 @@ mod kernel_values;
 mod like;
 mod memory;
 mod number;
+mod ops_call;
 mod pinned;
 mod producer;
 mod properties;
@@ -97,6 +100,8 @@ mod _core {
         kernel::register(module)?;
         kernel_host::register(module)?;
         kernel_module::register(module)?;
+        c_types::register(module)?;
+        elementwise::register(module)?;
         exit::register(module)?;
         array::check_object_layout(module.py())
     }
