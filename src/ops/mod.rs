@@ -12,11 +12,15 @@ pub mod argument;
 pub mod elementwise;
 mod generate;
 pub mod plan;
+pub mod reduce;
+pub mod scan;
 pub mod text;
 mod variants;
 
 pub use argument::{Argument, Role};
 pub use elementwise::{Elementwise, Range};
 pub use plan::{Key, Plan};
+pub use reduce::{Reduce, Reduction};
+pub use scan::{Scan, Scanning};
 pub use text::Texts;
 pub use variants::Variants;

@@ -50,7 +50,9 @@ mod protocols;
 mod pybindgpu;
 mod raw;
 mod raw_copy;
+mod reduction;
 mod result;
+mod scan;
 mod shape;
 mod stream;
 mod transfer;
@@ -102,6 +104,8 @@ mod _core {
         kernel_module::register(module)?;
         c_types::register(module)?;
         elementwise::register(module)?;
+        reduction::register(module)?;
+        scan::register(module)?;
         exit::register(module)?;
         array::check_object_layout(module.py())
     }
