@@ -58,7 +58,7 @@ pub fn vector_parameters(plan: &Plan, arguments: &[Argument], usages: &[Option<U
     }
     for ((argument, usage), operand) in vectors(arguments, usages).zip(&plan.operands) {
         let name = &argument.name;
-        list.push(format!("{} *pygpu_{name}", element_type(argument, usage)));
+        list.push(format!("{} *pygpu_array_{name}", element_type(argument, usage)));
         let rank = match operand.form {
             Form::Strided => plan.rank(),
             Form::Apart(rank) => {
@@ -79,17 +79,17 @@ pub fn bindings(plan: &Plan, arguments: &[Argument], usages: &[Option<Usage>]) -
         let (name, element) = (&argument.name, element_type(argument, usage));
         // Writing to a string cannot fail.
         let _ = match operand.form {
-            Form::Flat | Form::Same(_) => writeln!(text, "    {element} *{name} = pygpu_{name};"),
-            Form::Repeated => writeln!(text, "    pygpu::repeated<{element}> {name} = {{pygpu_{name}}};"),
+            Form::Flat | Form::Same(_) => writeln!(text, "    {element} *{name} = pygpu_array_{name};"),
+            Form::Repeated => writeln!(text, "    pygpu::repeated<{element}> {name} = {{pygpu_array_{name}}};"),
             Form::Strided => writeln!(
                 text,
-                "    pygpu::strided<{element}, {}, {rank}> {name} = {{pygpu_{name}, pygpu_lengths, pygpu_steps_{name}}};",
+                "    pygpu::strided<{element}, {}, {rank}> {name} = {{pygpu_array_{name}, pygpu_lengths, pygpu_steps_{name}}};",
                 lengths(plan, plan.rank()),
                 rank = plan.rank()
             ),
             Form::Apart(rank) => writeln!(
                 text,
-                "    pygpu::strided<{element}, {}, {rank}> {name} = {{pygpu_{name}, pygpu_lengths_{name}, \
+                "    pygpu::strided<{element}, {}, {rank}> {name} = {{pygpu_array_{name}, pygpu_lengths_{name}, \
                  pygpu_steps_{name}}};",
                 lengths(plan, rank.into())
             ),
@@ -173,9 +173,9 @@ fn packed_loop(
         let (name, c_type) = (&argument.name, &argument.c_type);
         let element = element_type(argument, usage);
         let kind = format!("pygpu::pack<{c_type}, {pack}>");
-        let place = format!("(pygpu_{name} + pygpu_at)");
+        let place = format!("(pygpu_array_{name} + pygpu_at)");
         let _ = match form {
-            Form::Flat if !usage.at_index => writeln!(names, "    {element} *{name} = pygpu_{name};"),
+            Form::Flat if !usage.at_index => writeln!(names, "    {element} *{name} = pygpu_array_{name};"),
             Form::Flat if is_overwritten(position) => writeln!(load, "    {kind} pygpu_pack_{name};"),
             Form::Flat => writeln!(load, "    {kind} pygpu_pack_{name} = *(const {kind} *){place};"),
             _ => Ok(()),

@@ -67,6 +67,8 @@ __device__ inline unsigned short bfloat_of_float(float f) {
         template <class T> __device__ name &operator/=(T value) { return *this = to_float(bits) / value; }        \
         __device__ name &operator++() { return *this = to_float(bits) + 1.0f; }                                   \
         __device__ name &operator--() { return *this = to_float(bits) - 1.0f; }                                   \
+        __device__ name operator++(int) { name before = *this; ++*this; return before; }                          \
+        __device__ name operator--(int) { name before = *this; --*this; return before; }                          \
     };
 PYGPU_SIXTEEN_BITS(float16, float_of_half, half_of_float)
 PYGPU_SIXTEEN_BITS(bfloat16, float_of_bfloat, bfloat_of_float)
