@@ -108,7 +108,11 @@ def test_an_array_may_be_given_twice() -> None:
 def test_i_counts_in_c_order_and_n_is_the_number_of_elements() -> None:
     kernel = ElementwiseKernel("long long *z", "z[i] = i + 1000 * n")
     expected = np.arange(24).reshape(2, 3, 4) + 24000
-    for z in (PyGPU.empty((2, 3, 4), "i8"), PyGPU.empty((2, 3, 4), "i8", order="F"), PyGPU.empty((2, 3, 8), "i8")[..., ::-2]):
+    for z in (
+        PyGPU.empty((2, 3, 4), "i8"),
+        PyGPU.empty((2, 3, 4), "i8", order="F"),
+        PyGPU.empty((2, 3, 8), "i8")[..., ::-2],
+    ):
         kernel(z)
         np.testing.assert_array_equal(z.get(), expected)
 
@@ -167,7 +171,12 @@ def test_threads_are_counted_and_prepared_as_in_pycuda() -> None:
 
 def test_numbers_are_converted_by_the_declared_type() -> None:
     kernel = ElementwiseKernel(
-        [ScalarArg(np.int8, "a"), ScalarArg(np.float32, "b"), ScalarArg(np.complex64, "c"), VectorArg(np.complex64, "z")],
+        [
+            ScalarArg(np.int8, "a"),
+            ScalarArg(np.float32, "b"),
+            ScalarArg(np.complex64, "c"),
+            VectorArg(np.complex64, "z"),
+        ],
         "z[i] = c + b + (float)a",
     )
     z = PyGPU.empty(3, np.complex64)
@@ -225,7 +234,9 @@ def test_a_read_only_array_may_be_read() -> None:
 
 def test_a_pointer_is_needed_where_the_text_passes_one_on() -> None:
     kernel = ElementwiseKernel(
-        "float *x, float *z", "z[i] = last(x, n)", preamble="__device__ float last(float *x, size_t n) { return x[n - 1]; }"
+        "float *x, float *z",
+        "z[i] = last(x, n)",
+        preamble="__device__ float last(float *x, size_t n) { return x[n - 1]; }",
     )
     x, z = gpu(np.arange(8, dtype=np.float32)), PyGPU.empty(4, np.float32)
     kernel(x, z)
@@ -285,8 +296,11 @@ def test_sixteen_bits_are_rounded_as_numpy_rounds_them() -> None:
 def test_complex_functions_are_numpys(name: str) -> None:
     functions = ["sqrt", "exp", "log", "log10", "sin", "cos", "tan", "sinh", "cosh", "tanh", "conj"]
     operation = "".join(f"z[{at} * n + i] = {one}(x[i]);" for at, one in enumerate(functions))
-    operation += "".join(f"r[{at} * n + i] = {one}(x[i]);" for at, one in enumerate(["real", "imag", "abs", "arg", "norm"]))
-    operation += "q[i] = pow(x[i], y[i]) / (x[i] - y[i]); p[i] = pycuda::polar(abs(y[i]), arg(x[i])) * x[i] + 1; e[i] = x[i] == y[i]"
+    operation += "".join(
+        f"r[{at} * n + i] = {one}(x[i]);" for at, one in enumerate(["real", "imag", "abs", "arg", "norm"])
+    )
+    operation += "q[i] = pow(x[i], y[i]) / (x[i] - y[i]); e[i] = x[i] == y[i];"
+    operation += "p[i] = pycuda::polar(abs(y[i]), arg(x[i])) * x[i] + 1"
     dtype = np.dtype(name)
     part = np.dtype("float32" if name == "complex64" else "float64")
     kernel = ElementwiseKernel(
@@ -295,7 +309,9 @@ def test_complex_functions_are_numpys(name: str) -> None:
     rng = np.random.default_rng(random_seed())
     x, y = ((rng.uniform(-3, 3, 64) + 1j * rng.uniform(-3, 3, 64)).astype(name) for _ in range(2))
     y[::5] = x[::5] + 1
-    z, q, p, r = (PyGPU.empty(shape, kind) for shape, kind in [((11, 64), name), (64, name), (64, name), ((5, 64), part)])
+    z, q, p, r = (
+        PyGPU.empty(shape, kind) for shape, kind in [((11, 64), name), (64, name), (64, name), ((5, 64), part)]
+    )
     e = PyGPU.empty(64, bool)
     kernel(gpu(x), gpu(y), z, q, p, r, e)
     wide_x, wide_y = x.astype(np.complex128), y.astype(np.complex128)

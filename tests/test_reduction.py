@@ -42,7 +42,8 @@ def integers(size: int) -> np.ndarray:
 def test_integers_are_exact_at_any_length(size: int) -> None:
     x, y = integers(size), integers(size + 5)[5:]
     result = DOT(PyGPU.to_gpu(x), PyGPU.to_gpu(y))
-    assert result.shape == () and result.dtype == np.int64
+    assert result.shape == ()
+    assert result.dtype == np.int64
     assert result.get() == (x.astype(np.int64) * y).sum()
 
 
@@ -100,7 +101,12 @@ def test_a_structured_type_of_the_users_is_joined() -> None:
 
     get_or_register_dtype("reduction_minmax", MINMAX)
     kernel = ReductionKernel(
-        MINMAX, "reduction_minmax(10000, -10000)", "wider(a, b)", "reduction_minmax(x[i], x[i])", "float *x", preamble=MINMAX_SOURCE
+        MINMAX,
+        "reduction_minmax(10000, -10000)",
+        "wider(a, b)",
+        "reduction_minmax(x[i], x[i])",
+        "float *x",
+        preamble=MINMAX_SOURCE,
     )
     for size in (50, 40000):
         x = integers(size).astype(np.float32)
@@ -114,7 +120,10 @@ def test_the_result_goes_where_it_is_wanted() -> None:
     out = results[2]
     assert SUM(x, out=out) is out
     assert results.get().tolist() == [0, 0, 45, 0]
-    for wrong, words in [(PyGPU.zeros((), np.float64), "out is float64, and the result float32"), (results[:0], "no elements")]:
+    for wrong, words in [
+        (PyGPU.zeros((), np.float64), "out is float64, and the result float32"),
+        (results[:0], "no elements"),
+    ]:
         with pytest.raises(ValueError, match=words):
             SUM(x, out=wrong)
     with pytest.raises(TypeError, match="out is a GPUArray"):
@@ -132,7 +141,8 @@ def test_an_allocator_is_called_once_for_each_array() -> None:
     assert sizes == [4]
     sizes.clear()
     assert SUM(PyGPU.full(100_000, 1, np.float32), allocator=allocate).get() == 100_000
-    assert len(sizes) <= 2 and sizes[0] == 4
+    assert len(sizes) <= 2
+    assert sizes[0] == 4
 
 
 def test_work_is_in_the_order_of_the_array_on_any_stream() -> None:

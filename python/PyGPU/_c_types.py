@@ -111,15 +111,15 @@ def get_or_register_dtype(c_names: str | Sequence[str], dtype: Any = None) -> np
     names = [c_names] if isinstance(c_names, str) else list(c_names)
     if dtype is None:
         return parse_type(names[0])
-    dtype = np.dtype(dtype)
+    found: np.dtype[Any] = np.dtype(dtype)
     for name in names:
         known = _of_name.get(name)
-        if known is not None and known != dtype:
+        if known is not None and known != found:
             raise RuntimeError(f"the name '{name}' is that of {known} already")
     for name in names:
-        dtype = _of_name.setdefault(name, dtype)
-    _names.setdefault(dtype, names[0])
-    return dtype
+        found = _of_name.setdefault(name, found)
+    _names.setdefault(found, names[0])
+    return found
 
 
 def dtype_to_ctype(dtype: Any, with_fp_tex_hack: bool = False) -> str:
@@ -157,7 +157,9 @@ def dtype_to_ctype(dtype: Any, with_fp_tex_hack: bool = False) -> str:
             return hacked[dtype.name]
     name = _names.get(dtype) or (None if dtype.names else _core._c_name(dtype))
     if name is None:
-        raise ValueError(f"unable to map dtype '{dtype}' to a C type: register it with PyGPU.tools.get_or_register_dtype")
+        raise ValueError(
+            f"unable to map dtype '{dtype}' to a C type: register it with PyGPU.tools.get_or_register_dtype"
+        )
     return name
 
 
@@ -185,7 +187,8 @@ def parse_type(name: str) -> np.dtype[Any]:
             return np.dtype(np.float16)
         import ml_dtypes
 
-        return np.dtype(ml_dtypes.bfloat16)
+        brain: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+        return brain
     if dtype is None:
         dtype = _core._dtype_of_c_name(name)
     if dtype is None:
@@ -249,7 +252,7 @@ class ScalarArg(DtypedArgument):
     @property
     def struct_char(self) -> str:
         """The letter of `struct` and of ``Kernel.prepare``."""
-        return self.dtype.char
+        return str(self.dtype.char)
 
 
 class VectorArg(DtypedArgument):
@@ -345,7 +348,7 @@ def get_arg_type(c_arg: str) -> str:
     """
     argument = parse_c_arg(c_arg)
     assert isinstance(argument, ScalarArg | VectorArg)
-    return argument.struct_char
+    return str(argument.struct_char)
 
 
 def parse_arguments(text: str) -> list[DtypedArgument]:

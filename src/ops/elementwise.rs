@@ -90,8 +90,7 @@ impl Elementwise {
 
     /// The source for a call.
     pub fn source(&self, plan: &Plan, ranged: bool) -> Source {
-        let text =
-            generate::elementwise(&self.name, &self.arguments, &self.analysis.usages, &self.texts, plan, ranged);
+        let text = generate::elementwise(&self.name, &self.arguments, &self.analysis.usages, &self.texts, plan, ranged);
         source(&self.name, text, &self.options)
     }
 

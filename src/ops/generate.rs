@@ -151,15 +151,11 @@ fn ranged_loop(texts: &Texts) -> String {
 }
 
 /// Several neighbours at once: they are read and written in one access each, and the text sees them one by one.
-fn packed_loop(
-    pack: usize,
-    plan: &Plan,
-    arguments: &[Argument],
-    usages: &[Option<Usage>],
-    texts: &Texts,
-) -> String {
-    let all: Vec<(&Argument, &Usage, Form)> =
-        vectors(arguments, usages).zip(&plan.operands).map(|((one, usage), operand)| (one, usage, operand.form)).collect();
+fn packed_loop(pack: usize, plan: &Plan, arguments: &[Argument], usages: &[Option<Usage>], texts: &Texts) -> String {
+    let all: Vec<(&Argument, &Usage, Form)> = vectors(arguments, usages)
+        .zip(&plan.operands)
+        .map(|((one, usage), operand)| (one, usage, operand.form))
+        .collect();
     // Arguments that are one array share a pack.
     let written = |position: usize| {
         let shares = |other: usize| other == position || all[other].2 == Form::Same(position as u8);
@@ -196,8 +192,7 @@ fn packed_loop(
             let _ = writeln!(store, "    *({kind} *){place} = pygpu_pack_{name};");
         }
     }
-    let outside: Vec<usize> =
-        (0..all.len()).filter(|&at| !matches!(all[at].2, Form::Flat | Form::Same(_))).collect();
+    let outside: Vec<usize> = (0..all.len()).filter(|&at| !matches!(all[at].2, Form::Flat | Form::Same(_))).collect();
     let whole = bindings(plan, arguments, usages);
     let of_outside: String = whole
         .lines()

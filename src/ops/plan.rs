@@ -109,8 +109,12 @@ impl Plan {
     /// The general case: broadcast, order, merge, and look what each array is then.
     fn walk(&mut self, name: &str, arguments: &[Argument], analysis: &Analysis, arrays: &[&Array]) -> Result<()> {
         let takes_part: SmallVec<[bool; 8]> = analysis.usages.iter().flatten().map(|usage| usage.at_index).collect();
-        let shapes: SmallVec<[Dims; 6]> =
-            arrays.iter().zip(&takes_part).filter(|(_, part)| **part).map(|(one, _)| one.layout().shape().collect()).collect();
+        let shapes: SmallVec<[Dims; 6]> = arrays
+            .iter()
+            .zip(&takes_part)
+            .filter(|(_, part)| **part)
+            .map(|(one, _)| one.layout().shape().collect())
+            .collect();
         let shape = broadcast_shapes(&shapes.iter().map(|shape| &shape[..]).collect::<SmallVec<[&[i64]; 6]>>())
             .map_err(|error| Error::value(format!("{name}: {error}")))?;
         check_written(name, arguments, analysis, arrays, &shape)?;
@@ -324,7 +328,8 @@ impl Plan {
                 push_lengths(arguments, &operand.own, wide);
             }
             if matches!(operand.form, Form::Strided | Form::Apart(_)) {
-                let bytes: SmallVec<[u8; 64]> = operand.strides.iter().flat_map(|stride| stride.to_le_bytes()).collect();
+                let bytes: SmallVec<[u8; 64]> =
+                    operand.strides.iter().flat_map(|stride| stride.to_le_bytes()).collect();
                 arguments.push(&bytes);
             }
         }

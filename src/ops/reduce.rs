@@ -134,9 +134,8 @@ impl Reduce {
         parameters.extend(arrays);
         let parameters = parameters.join(", ");
         let threads = self.threads(device);
-        let join = |left: &str, right: &str| {
-            format!("{{ out_type a = {left}, b = {right}; {left} = out_type({reduce}\n); }}")
-        };
+        let join =
+            |left: &str, right: &str| format!("{{ out_type a = {left}, b = {right}; {left} = out_type({reduce}\n); }}");
         let (join_all, join_one) = (join("pygpu_sum", "pygpu_next[pygpu_turn]"), join("pygpu_sum", "pygpu_one"));
         let join_tree = join("pygpu_shared[tid]", "pygpu_shared[tid + pygpu_half]");
         // A type of the user's may lack what an array of it asks for.
@@ -172,7 +171,7 @@ impl Reduce {
 
     /// Threads of a block: a power of two whose values fit in shared memory.
     fn threads(&self, device: Device) -> u32 {
-        let mut threads: u32 = if device.is_cpu() { 64 } else { 512 };
+        let mut threads: u32 = if device.is_cpu() { 16 } else { 512 };
         while threads > 1 && threads as usize * self.of.dtype.itemsize() > SHARED {
             threads /= 2;
         }

@@ -101,7 +101,7 @@ impl Scan {
     }
 
     fn parts(&self, device: Device) -> Parts {
-        let mut parts = Parts { threads: if device.is_cpu() { 32 } else { 256 }, each: MOST_OF_A_THREAD };
+        let mut parts = Parts { threads: if device.is_cpu() { 8 } else { 256 }, each: MOST_OF_A_THREAD };
         while parts.each > 1 && parts.tile() * self.of.dtype.itemsize() > TILE_BYTES {
             parts.each /= 2;
         }
@@ -169,8 +169,12 @@ impl Scan {
             let mut arguments = Arguments::new();
             words.iter().for_each(|word| arguments.push_word(*word));
             let threads = self.parts(device).threads as u32;
-            let shape =
-                LaunchShape { grid: [blocks.max(1) as u32, 1, 1], block: [threads, 1, 1], shared: 0, cooperative: false };
+            let shape = LaunchShape {
+                grid: [blocks.max(1) as u32, 1, 1],
+                block: [threads, 1, 1],
+                shared: 0,
+                cooperative: false,
+            };
             // SAFETY: as promised to this function; the kernels take words only.
             unsafe { launch::launch(function, &shape, stream, &mut arguments, uses) }
         };

@@ -133,8 +133,7 @@ impl<'a> Text<'a> {
 
 /// Whether functions and macros of the preamble may change what is passed to them.
 fn may_take_references(preamble: &str) -> bool {
-    let is_foreign =
-        |line: &str| line.contains("include") && !OWN_HEADERS.iter().any(|own| line.contains(own));
+    let is_foreign = |line: &str| line.contains("include") && !OWN_HEADERS.iter().any(|own| line.contains(own));
     let lines = preamble.lines().map(str::trim_start).filter(|line| line.starts_with('#'));
     if lines.clone().any(|line| is_foreign(line) || line.contains("define")) {
         return true;
@@ -165,7 +164,8 @@ impl Analysis {
         let references = may_take_references(&texts.preamble) || texts.operation.contains('#');
         let operation = Text(words(&texts.operation).list);
         let around = [Text(words(&texts.loop_prep).list), Text(words(&texts.after_loop).list)];
-        let macros = [macro_words(&texts.preamble), macro_words(&texts.operation), macro_words(&texts.loop_prep)].concat();
+        let macros =
+            [macro_words(&texts.preamble), macro_words(&texts.operation), macro_words(&texts.loop_prep)].concat();
         let mut usages = Vec::new();
         for argument in arguments {
             let Role::Vector { constant } = argument.role else {
@@ -178,7 +178,8 @@ impl Analysis {
             }
             usage.overwritten = usage.is_pointwise() && is_overwritten(&operation, &argument.name);
             let is_named = |text: &Text<'_>| text.0.contains(&argument.name.as_str());
-            if macros.contains(&argument.name.as_str()) || ![&operation, &around[0], &around[1]].into_iter().any(is_named)
+            if macros.contains(&argument.name.as_str())
+                || ![&operation, &around[0], &around[1]].into_iter().any(is_named)
             {
                 (usage.bare, usage.written) = (true, usage.written.max(Written::Maybe));
             }

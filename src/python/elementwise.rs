@@ -80,6 +80,7 @@ impl Drop for PyElementwise {
 impl PyElementwise {
     #[new]
     #[pyo3(signature = (arguments, operation, name="kernel", keep=false, options=None, preamble="", loop_prep="", after_loop=""))]
+    #[expect(clippy::too_many_arguments, reason = "PyCUDA's signature")]
     fn py_new(
         arguments: &Bound<'_, PyAny>,
         operation: String,
@@ -95,7 +96,9 @@ impl PyElementwise {
         let texts = Texts { operation, loop_prep, after_loop, preamble };
         let arguments = ops_call::arguments(arguments)?;
         if !arguments.iter().any(crate::ops::Argument::is_vector) {
-            return Err(PyValueError::new_err(format!("{name}: an elementwise kernel needs an array among its arguments")));
+            return Err(PyValueError::new_err(format!(
+                "{name}: an elementwise kernel needs an array among its arguments"
+            )));
         }
         let kernel = Elementwise::new(name.to_owned(), arguments, texts, options)?;
         Ok(Self { kernel: ManuallyDrop::new(kernel), keep })
@@ -105,11 +108,11 @@ impl PyElementwise {
     fn __call__(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         let py = args.py();
         let kernel = &*self.kernel;
-        let keywords = kwargs.map_or_else(|| Ok(Keywords::default()), |kwargs| Keywords::read(kernel.name(), kwargs))?;
+        let keywords =
+            kwargs.map_or_else(|| Ok(Keywords::default()), |kwargs| Keywords::read(kernel.name(), kwargs))?;
         let usages = &kernel.analysis().usages;
-        let is_written = |position: usize| {
-            usages.get(position).copied().flatten().is_some_and(|usage| usage.written > Written::No)
-        };
+        let is_written =
+            |position: usize| usages.get(position).copied().flatten().is_some_and(|usage| usage.written > Written::No);
         let mut given = Given::read(kernel.name(), kernel.arguments(), is_written, args)?;
         let scalars = std::mem::take(&mut given.scalars);
         let arrays: SmallVec<[&Array; 6]> = given.arrays().collect();

@@ -53,11 +53,7 @@ pub(super) fn arguments(declared: &Bound<'_, PyAny>) -> PyResult<Vec<Argument>> 
 }
 
 /// Options, with the folder of the headers where the text asks for one of them.
-pub(super) fn options(
-    py: Python<'_>,
-    given: Option<&Bound<'_, PyAny>>,
-    preamble: &str,
-) -> PyResult<Vec<String>> {
+pub(super) fn options(py: Python<'_>, given: Option<&Bound<'_, PyAny>>, preamble: &str) -> PyResult<Vec<String>> {
     let mut options = kernel_source::options(given)?;
     if preamble.contains("pycuda-") {
         let folder: String = py.import("PyGPU._c_types")?.getattr("include_folder")?.call0()?.extract()?;
@@ -98,7 +94,9 @@ impl<'a> Given<'a> {
         let mut given = Self { places: SmallVec::new(), foreign: Vec::new(), scalars: Arguments::new() };
         for (position, (argument, value)) in declared.iter().zip(args.iter_borrowed()).enumerate() {
             if argument.is_vector() {
-                given.add_array(argument, &value, written(position)).map_err(|error| within(name, position, argument, &error, &value))?;
+                given
+                    .add_array(argument, &value, written(position))
+                    .map_err(|error| within(name, position, argument, &error, &value))?;
             } else {
                 push_scalar(&mut given.scalars, argument, &value)
                     .map_err(|error| within(name, position, argument, &error, &value))?;

@@ -151,9 +151,8 @@ impl PyReduction {
         let (name, dtype) = (&kernel.reduction().name, kernel.reduction().dtype);
         let keywords = kwargs.map_or_else(|| Ok(Keywords::default()), |kwargs| Keywords::read(name, kwargs))?;
         let usages = &kernel.analysis().usages;
-        let is_written = |position: usize| {
-            usages.get(position).copied().flatten().is_some_and(|usage| usage.written > Written::No)
-        };
+        let is_written =
+            |position: usize| usages.get(position).copied().flatten().is_some_and(|usage| usage.written > Written::No);
         let mut given = Given::read(name, kernel.arguments(), is_written, args)?;
         let scalars = std::mem::take(&mut given.scalars);
         let arrays: SmallVec<[&Array; 6]> = given.arrays().collect();
