@@ -100,9 +100,22 @@ def test_an_array_may_be_given_twice() -> None:
     AXPY(2, both, both, both)
     np.testing.assert_array_equal(twice.get(), 3 * x)
     np.testing.assert_array_equal(both.get(), 3 * x)
+    read_only = ElementwiseKernel("const float *x, float *z", "z[i] = 2 * x[i]")
+    read_only(twice[::3], twice[::3])
+    read_only(both, both)
+    np.testing.assert_array_equal(twice.get(), np.where(np.arange(1001) % 3 == 0, 6 * x, 3 * x))
+    np.testing.assert_array_equal(both.get(), 6 * x)
     add_first = ElementwiseKernel("float *x, float *z", "z[i] = 5; z[i] += x[i]")
     add_first(twice, twice)
     np.testing.assert_array_equal(twice.get(), np.full(1001, 10))
+
+
+def test_elements_that_interleave_with_an_output_are_read_in_time() -> None:
+    base = np.arange(5000, dtype=np.float32)
+    found = gpu(base)
+    AXPY(2, found[::2], found[1::2], found[::2])
+    base[::2] = 2 * base[::2] + base[1::2]
+    np.testing.assert_array_equal(found.get(), base)
 
 
 def test_i_counts_in_c_order_and_n_is_the_number_of_elements() -> None:
@@ -370,7 +383,7 @@ def test_the_source_is_kept_where_it_says(capsys: pytest.CaptureFixture[str]) ->
 
 def test_a_text_that_does_not_compile_tells_what_is_wrong() -> None:
     kernel = ElementwiseKernel("float *x", "x[i] = undeclared_name")
-    with pytest.raises(PyGPU.CompileError, match="undeclared_name"):
+    with pytest.raises(PyGPU.CompileError, match=r"operation:?\(?1[\s\S]*undeclared_name"):
         kernel(PyGPU.zeros(3, np.float32))
 
 

@@ -20,9 +20,10 @@ pub fn head(texts: &[&str], preamble: &str) -> String {
     if names("pycuda::") || names("pycuda-") {
         head.push_str(COMPLEX);
     }
-    head.push('\n');
-    head.push_str(preamble);
-    head.push('\n');
+    head.push_str(&match preamble.trim().is_empty() {
+        true => "\n".to_owned(),
+        false => format!("\n#line 1 \"preamble\"\n{preamble}\n#line 1 \"kernel\"\n"),
+    });
     head
 }
 
@@ -44,6 +45,14 @@ fn lengths(plan: &Plan, rank: usize) -> String {
     format!("pygpu::{}<{rank}>", if plan.wide { "long_lengths" } else { "lengths" })
 }
 
+/// The form of an array by itself, whichever other argument it is.
+fn form_of(plan: &Plan, form: Form) -> Form {
+    match form {
+        Form::Same(first) => plan.operands[usize::from(first)].form,
+        form => form,
+    }
+}
+
 /// The parameters of the values, in order.
 pub fn scalar_parameters(arguments: &[Argument]) -> Vec<String> {
     let scalars = arguments.iter().filter(|one| !one.is_vector());
@@ -59,7 +68,7 @@ pub fn vector_parameters(plan: &Plan, arguments: &[Argument], usages: &[Option<U
     for ((argument, usage), operand) in vectors(arguments, usages).zip(&plan.operands) {
         let name = &argument.name;
         list.push(format!("{} *pygpu_array_{name}", element_type(argument, usage)));
-        let rank = match operand.form {
+        let rank = match form_of(plan, operand.form) {
             Form::Strided => plan.rank(),
             Form::Apart(rank) => {
                 list.push(format!("{} pygpu_lengths_{name}", lengths(plan, rank.into())));
@@ -76,26 +85,29 @@ pub fn vector_parameters(plan: &Plan, arguments: &[Argument], usages: &[Option<U
 pub fn bindings(plan: &Plan, arguments: &[Argument], usages: &[Option<Usage>]) -> String {
     let mut text = String::new();
     for ((argument, usage), operand) in vectors(arguments, usages).zip(&plan.operands) {
-        let (name, element) = (&argument.name, element_type(argument, usage));
-        // Writing to a string cannot fail.
-        let _ = match operand.form {
-            Form::Flat | Form::Same(_) => writeln!(text, "    {element} *{name} = pygpu_array_{name};"),
-            Form::Repeated => writeln!(text, "    pygpu::repeated<{element}> {name} = {{pygpu_array_{name}}};"),
-            Form::Strided => writeln!(
-                text,
-                "    pygpu::strided<{element}, {}, {rank}> {name} = {{pygpu_array_{name}, pygpu_lengths, pygpu_steps_{name}}};",
-                lengths(plan, plan.rank()),
-                rank = plan.rank()
-            ),
-            Form::Apart(rank) => writeln!(
-                text,
-                "    pygpu::strided<{element}, {}, {rank}> {name} = {{pygpu_array_{name}, pygpu_lengths_{name}, \
-                 pygpu_steps_{name}}};",
-                lengths(plan, rank.into())
-            ),
-        };
+        let form = form_of(plan, operand.form);
+        let _ = writeln!(text, "{}", binding(plan, argument, form, &element_type(argument, usage), &argument.name));
     }
     text
+}
+
+/// An array of a form under a name. Writing to a string cannot fail.
+fn binding(plan: &Plan, argument: &Argument, form: Form, element: &str, name: &str) -> String {
+    let own = &argument.name;
+    let array = format!("({element} *)pygpu_array_{own}");
+    match form {
+        Form::Flat | Form::Same(_) => format!("    {element} *{name} = {array};"),
+        Form::Repeated => format!("    pygpu::repeated<{element}> {name} = {{{array}}};"),
+        Form::Strided => format!(
+            "    pygpu::strided<{element}, {}, {rank}> {name} = {{{array}, pygpu_lengths, pygpu_steps_{own}}};",
+            lengths(plan, plan.rank()),
+            rank = plan.rank()
+        ),
+        Form::Apart(rank) => format!(
+            "    pygpu::strided<{element}, {}, {rank}> {name} = {{{array}, pygpu_lengths_{own}, pygpu_steps_{own}}};",
+            lengths(plan, rank.into())
+        ),
+    }
 }
 
 /// The source of an elementwise kernel for one kind of walk.
@@ -127,84 +139,118 @@ pub fn elementwise(
         source,
         "extern \"C\" __global__ void {name}({}) {{\n\
          \x20   unsigned tid = threadIdx.x, total_threads = gridDim.x * blockDim.x, cta_start = blockDim.x * blockIdx.x;\n\
-         {names}    {loop_prep}\n    ;\n{loop_text}    {after_loop}\n    ;\n}}\n",
+         {names}{loop_prep}{loop_text}{after_loop}}}\n",
         parameters.join(", "),
-        loop_prep = texts.loop_prep,
-        after_loop = texts.after_loop,
+        loop_prep = told("loop_prep", &texts.loop_prep),
+        after_loop = told("after_loop", &texts.after_loop),
     );
     source
 }
 
 fn plain_loop(texts: &Texts) -> String {
     format!(
-        "    size_t i;\n    for (i = cta_start + tid; i < n; i += total_threads) {{\n{}\n    ;\n    }}\n",
-        texts.operation
+        "    size_t i;\n    for (i = cta_start + tid; i < n; i += total_threads) {{{}    }}\n",
+        told("operation", &texts.operation)
     )
 }
 
 fn ranged_loop(texts: &Texts) -> String {
     format!(
         "    for (size_t pygpu_turn = cta_start + tid; pygpu_turn < pygpu_count; pygpu_turn += total_threads) {{\n    \
-         long long i = pygpu_start + (long long)pygpu_turn * pygpu_step;\n{}\n    ;\n    }}\n",
-        texts.operation
+         long long i = pygpu_start + (long long)pygpu_turn * pygpu_step;{}    }}\n",
+        told("operation", &texts.operation)
     )
 }
 
-/// Several neighbours at once: they are read and written in one access each, and the text sees them one by one.
+/// The place of a user's text in messages, and behind it that of the generated one.
+fn told(what: &str, text: &str) -> String {
+    if text.trim().is_empty() {
+        String::new()
+    } else {
+        format!("\n#line 1 \"{what}\"\n{text}\n    ;\n#line 1 \"kernel\"\n")
+    }
+}
+
+/// Several elements at once: they are read before and written behind the text, which sees them one by one.
 fn packed_loop(pack: usize, plan: &Plan, arguments: &[Argument], usages: &[Option<Usage>], texts: &Texts) -> String {
     let all: Vec<(&Argument, &Usage, Form)> = vectors(arguments, usages)
         .zip(&plan.operands)
         .map(|((one, usage), operand)| (one, usage, operand.form))
         .collect();
-    // Arguments that are one array share a pack.
-    let written = |position: usize| {
-        let shares = |other: usize| other == position || all[other].2 == Form::Same(position as u8);
-        (0..all.len()).any(|other| shares(other) && all[other].1.written > Written::No)
-    };
-    let is_overwritten = |position: usize| {
-        all[position].1.overwritten && all.iter().all(|(_, _, form)| *form != Form::Same(position as u8))
-    };
-    let (mut load, mut names, mut store) = (String::new(), String::new(), String::new());
+    let shares = |other: usize, position: usize| other == position || all[other].2 == Form::Same(position as u8);
+    let sharers = |position: usize| (0..all.len()).filter(move |&other| shares(other, position));
+    let mut parts = Packed::default();
     for (position, (argument, usage, form)) in all.iter().enumerate() {
-        let (name, c_type) = (&argument.name, &argument.c_type);
-        let element = element_type(argument, usage);
-        let kind = format!("pygpu::pack<{c_type}, {pack}>");
-        let place = format!("(pygpu_array_{name} + pygpu_at)");
-        let _ = match form {
-            Form::Flat if !usage.at_index => writeln!(names, "    {element} *{name} = pygpu_array_{name};"),
-            Form::Flat if is_overwritten(position) => writeln!(load, "    {kind} pygpu_pack_{name};"),
-            Form::Flat => writeln!(load, "    {kind} pygpu_pack_{name} = *(const {kind} *){place};"),
-            _ => Ok(()),
+        let (name, element) = (&argument.name, element_type(argument, usage));
+        let first = match form {
+            Form::Same(first) => &all[usize::from(*first)].0.name,
+            _ => name,
         };
-        let _ = match form {
-            Form::Flat if !usage.at_index => Ok(()),
-            Form::Flat => {
-                writeln!(names, "    pygpu::element<{element}> {name} = {{&pygpu_pack_{name}.item[pygpu_turn]}};")
-            }
-            Form::Same(other) => {
-                let other = &all[usize::from(*other)].0.name;
-                writeln!(names, "    pygpu::element<{element}> {name} = {{&pygpu_pack_{other}.item[pygpu_turn]}};")
-            }
-            _ => Ok(()),
-        };
-        if *form == Form::Flat && usage.at_index && written(position) {
-            // The parameter may be declared const, where another argument is the one that writes.
-            let _ = writeln!(store, "    *({kind} *){place} = pygpu_pack_{name};");
+        let is_walked = usage.at_index && *form != Form::Repeated;
+        if !is_walked {
+            parts.names.push_str(&(binding(plan, argument, *form, &element, name) + "\n"));
+            continue;
+        }
+        let item = format!("&pygpu_pack_{first}.item[pygpu_turn]");
+        parts.names.push_str(&format!("    pygpu::element<{element}> {name} = {{{item}}};\n"));
+        if first == name {
+            let is_written = sharers(position).any(|other| all[other].1.written > Written::No);
+            let is_read = sharers(position).count() > 1 || !usage.overwritten;
+            parts.add(plan, pack, argument, *form, is_read, is_written);
         }
     }
-    let outside: Vec<usize> = (0..all.len()).filter(|&at| !matches!(all[at].2, Form::Flat | Form::Same(_))).collect();
+    let Packed { arrays, load, names, store } = parts;
     let whole = bindings(plan, arguments, usages);
-    let of_outside: String = whole
-        .lines()
-        .enumerate()
-        .filter(|(position, _)| outside.contains(position))
-        .map(|(_, line)| format!("{line}\n"))
-        .collect();
+    let operation = told("operation", &texts.operation);
+    let (start, width, step) = match plan.spread {
+        true => (format!("(size_t)cta_start * {pack} + tid"), "blockDim.x", "blockDim.x"),
+        false => (format!("((size_t)cta_start + tid) * {pack}"), "1", "1"),
+    };
     format!(
-        "    for (size_t pygpu_at = ((size_t)cta_start + tid) * {pack}; pygpu_at < n; pygpu_at += (size_t)total_threads * {pack}) \
-         {{\n    if (pygpu_at + {pack} <= n) {{\n{load}{of_outside}#pragma unroll\n    for (int pygpu_turn = 0; pygpu_turn < {pack}; \
-         pygpu_turn++) {{\n    size_t i = pygpu_at + pygpu_turn;\n{names}{operation}\n    ;\n    }}\n{store}    }} else {{\n{whole}    \
-         for (size_t i = pygpu_at; i < n; i++) {{\n{operation}\n    ;\n    }}\n    }}\n    }}\n",
-        operation = texts.operation
+        "{arrays}    for (size_t pygpu_at = {start}; pygpu_at < n; pygpu_at += (size_t)total_threads * {pack}) {{\n    \
+         if (pygpu_at + {last} * {width} < n) {{\n{load}#pragma unroll\n    for (int pygpu_turn = 0; pygpu_turn < {pack}; \
+         pygpu_turn++) {{\n    size_t i = pygpu_at + pygpu_turn * {width};\n{names}{operation}    }}\n{store}    }} else \
+         {{\n{whole}    for (size_t i = pygpu_at, pygpu_turn = 0; i < n && pygpu_turn < {pack}; i += {step}, pygpu_turn++) \
+         {{{operation}    }}\n    }}\n    }}\n",
+        last = pack - 1
     )
+}
+
+/// The parts of a packed loop.
+#[derive(Default)]
+struct Packed {
+    /// Before the loop: the arrays, where elements are not neighbours.
+    arrays: String,
+    load: String,
+    names: String,
+    store: String,
+}
+
+impl Packed {
+    fn add(&mut self, plan: &Plan, pack: usize, argument: &Argument, form: Form, is_read: bool, is_written: bool) {
+        let (name, c_type) = (&argument.name, &argument.c_type);
+        let kind = format!("pygpu::pack<{c_type}, {pack}>");
+        let each = |text: String| {
+            format!("#pragma unroll\n    for (int pygpu_turn = 0; pygpu_turn < {pack}; pygpu_turn++) {text}\n")
+        };
+        let place = format!("pygpu_all_{name}[pygpu_at + pygpu_turn * blockDim.x]");
+        let neighbours = format!("*({kind} *)(pygpu_array_{name} + pygpu_at)");
+        let item = format!("pygpu_pack_{name}.item[pygpu_turn]");
+        self.load.push_str(&format!("    {kind} pygpu_pack_{name};\n"));
+        if plan.spread {
+            self.arrays.push_str(&(binding(plan, argument, form, c_type, &format!("pygpu_all_{name}")) + "\n"));
+        }
+        if is_read {
+            self.load.push_str(&match plan.spread {
+                true => each(format!("{item} = {place};")),
+                false => format!("    pygpu_pack_{name} = {neighbours};\n"),
+            });
+        }
+        if is_written {
+            self.store.push_str(&match plan.spread {
+                true => each(format!("{place} = {item};")),
+                false => format!("    {neighbours} = pygpu_pack_{name};\n"),
+            });
+        }
+    }
 }

@@ -56,6 +56,8 @@ pub struct Plan {
     pub operands: SmallVec<[Operand; 6]>,
     /// Elements that are read and written at once; 1 for one after the other.
     pub pack: u8,
+    /// Whether these are a block's width apart, and not neighbours.
+    pub spread: bool,
     /// Whether an index needs 64 bits.
     pub wide: bool,
 }
@@ -242,52 +244,67 @@ impl Plan {
         Ok(())
     }
 
-    /// As many elements at once as make 16 bytes of the largest, if all arrays are flat or one element, aligned, and none that
-    /// is written meets another.
+    /// Several elements at once, if none that is written meets another array but element by element: neighbours that make 16
+    /// bytes of the largest type where all arrays are flat and aligned, else some that are a block's width apart.
     fn choose_pack(&mut self, analysis: &Analysis, arrays: &[&Array]) {
         const BYTES: usize = 16;
-        let usages = || analysis.usages.iter().flatten();
-        let walked = || usages().zip(&self.operands).zip(arrays).filter(|((usage, _), _)| usage.at_index);
-        let sizes = || walked().filter(|((_, one), _)| one.form == Form::Flat).map(|(_, one)| one.dtype().itemsize());
+        const APART: u8 = 4;
         if arrays.iter().any(|array| array.dtype().kind() == Kind::Opaque) {
             return; // a type of the user's may lack what a pack asks of it
         }
-        let (Some(largest), true) = (sizes().max(), sizes().all(usize::is_power_of_two)) else { return };
+        let Some(same) = self.same(analysis, arrays) else { return };
+        let usages = || analysis.usages.iter().flatten();
+        let walked = || usages().zip(&self.operands).zip(arrays).filter(|((usage, _), _)| usage.at_index);
+        let largest = walked().map(|(_, array)| array.dtype().itemsize()).max().unwrap_or(BYTES);
         let pack = BYTES / largest;
-        let fits = walked().all(|((_, one), array)| match one.form {
-            Form::Flat => one.address.is_multiple_of((array.dtype().itemsize() * pack).min(BYTES)),
+        let is_even = |address: usize, itemsize: usize| address.is_multiple_of((itemsize * pack).min(BYTES));
+        let is_flat = walked().all(|((_, one), array)| match one.form {
+            Form::Flat => is_even(one.address, array.dtype().itemsize()),
             form => form == Form::Repeated,
         });
-        if pack < 2 || !fits || self.size < pack as i64 {
+        (self.pack, self.spread) = match is_flat && pack > 1 {
+            true => (pack as u8, false),
+            false => (APART, true),
+        };
+        if self.size < i64::from(self.pack) {
+            (self.pack, self.spread) = (1, false);
             return;
         }
-        let spans: SmallVec<[(usize, usize); 6]> =
-            self.operands.iter().zip(arrays).map(|(one, array)| span(one, array, self.size)).collect();
-        let mut same: SmallVec<[(usize, usize); 2]> = SmallVec::new();
-        for (written, _) in usages().enumerate().filter(|(_, usage)| usage.written > Written::No) {
-            for other in (0..spans.len()).filter(|other| *other != written) {
-                let meets = spans[written].0 < spans[other].1 && spans[other].0 < spans[written].1;
-                let (first, second) = (written.min(other), written.max(other));
-                let is_same = spans[written] == spans[other]
-                    && arrays[written].dtype() == arrays[other].dtype()
-                    && [first, second].iter().all(|&one| matches!(self.operands[one].form, Form::Flat))
-                    && usages().nth(other).is_some_and(|usage| usage.at_index);
-                match (meets, is_same) {
-                    (false, _) => {}
-                    (true, true) => same.push((first, second)),
-                    (true, false) => return,
-                }
-            }
-        }
         for (first, second) in same {
-            if self.operands[second].form == Form::Flat {
+            if !matches!(self.operands[second].form, Form::Same(_)) {
                 self.operands[second].form = match self.operands[first].form {
                     Form::Same(earlier) => Form::Same(earlier),
                     _ => Form::Same(first as u8),
                 };
             }
         }
-        self.pack = pack as u8;
+    }
+
+    /// The pairs of arguments that are the same elements, of which one is written; `None` if one that is written meets another
+    /// in any other way.
+    fn same(&self, analysis: &Analysis, arrays: &[&Array]) -> Option<SmallVec<[(usize, usize); 2]>> {
+        let usages: SmallVec<[&Usage; 6]> = analysis.usages.iter().flatten().collect();
+        let spans: SmallVec<[(usize, usize); 6]> =
+            self.operands.iter().zip(arrays).map(|(one, array)| span(one, array, self.size)).collect();
+        let mut same = SmallVec::new();
+        for written in (0..usages.len()).filter(|at| usages[*at].written > Written::No) {
+            for other in (0..usages.len()).filter(|other| *other != written) {
+                if spans[written].0 >= spans[other].1 || spans[other].0 >= spans[written].1 {
+                    continue;
+                }
+                let (one, two) = (&self.operands[written], &self.operands[other]);
+                let is_same = usages[written].at_index
+                    && usages[other].at_index
+                    && arrays[written].dtype() == arrays[other].dtype()
+                    && (one.address, one.form, &one.strides) == (two.address, two.form, &two.strides);
+                if !is_same {
+                    return None;
+                }
+                same.push((written.min(other), written.max(other)));
+            }
+        }
+        same.sort_unstable(); // so that the first of several is found for each
+        Some(same)
     }
 
     /// Number of the common axes.
@@ -303,7 +320,7 @@ impl Plan {
     pub fn key(&self, ranged: bool) -> Key {
         let rank = if self.has_strided() { self.axes.len() as u8 } else { 0 };
         let is_wide = self.wide && self.operands.iter().any(|one| matches!(one.form, Form::Strided | Form::Apart(_)));
-        let mut key = Key::from_slice(&[rank, self.pack, u8::from(is_wide), u8::from(ranged)]);
+        let mut key = Key::from_slice(&[rank, self.pack, u8::from(self.spread), u8::from(is_wide), u8::from(ranged)]);
         for operand in &self.operands {
             key.extend(match operand.form {
                 Form::Flat => [0, 0],
@@ -327,7 +344,11 @@ impl Plan {
             if let Form::Apart(_) = operand.form {
                 push_lengths(arguments, &operand.own, wide);
             }
-            if matches!(operand.form, Form::Strided | Form::Apart(_)) {
+            let form = match operand.form {
+                Form::Same(first) => self.operands[usize::from(first)].form,
+                form => form,
+            };
+            if matches!(form, Form::Strided | Form::Apart(_)) {
                 let bytes: SmallVec<[u8; 64]> =
                     operand.strides.iter().flat_map(|stride| stride.to_le_bytes()).collect();
                 arguments.push(&bytes);

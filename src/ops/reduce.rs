@@ -154,7 +154,7 @@ impl Reduce {
         let text = format!(
             "{head}typedef {c_type} out_type;\n\
              extern \"C\" __global__ void {name}({parameters}) {{\n\
-             \x20   __shared__ double2 pygpu_bytes[({threads} * sizeof(out_type) + sizeof(double2) - 1) / sizeof(double2)];\n\
+             \x20   __shared__ pygpu::bytes pygpu_bytes[({threads} * sizeof(out_type) + sizeof(pygpu::bytes) - 1) / sizeof(pygpu::bytes)];\n\
              \x20   out_type *pygpu_shared = (out_type *)pygpu_bytes;\n\
              \x20   unsigned tid = threadIdx.x;\n\
              {names}    size_t pygpu_threads = (size_t)gridDim.x * {threads}, pygpu_at = (size_t)blockIdx.x * {threads} + tid;\n\

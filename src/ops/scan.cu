@@ -8,8 +8,8 @@ struct pygpu_tile {
 };
 
 #define PYGPU_SCAN_SHARED                                                                                      \
-    __shared__ double2 pygpu_items[((PYGPU_THREADS * PYGPU_EACH + PYGPU_THREADS * PYGPU_EACH / 32 + 1) * sizeof(scan_type) + 15) / 16]; \
-    __shared__ double2 pygpu_sums[(PYGPU_THREADS * sizeof(scan_type) + 15) / 16];                                    \
+    __shared__ pygpu::bytes pygpu_items[((PYGPU_THREADS * PYGPU_EACH + PYGPU_THREADS * PYGPU_EACH / 32 + 1) * sizeof(scan_type) + 15) / 16]; \
+    __shared__ pygpu::bytes pygpu_sums[(PYGPU_THREADS * sizeof(scan_type) + 15) / 16];                                    \
     pygpu_tile tile = {(scan_type *)pygpu_items, (scan_type *)pygpu_sums};                                     \
     unsigned tid = threadIdx.x;
 
@@ -74,7 +74,7 @@ extern "C" __global__ void PYGPU_NAME_middle(scan_type *parts, size_t n) {
 extern "C" __global__ void PYGPU_NAME_final(const char *from, long long stride, char *to, long long to_stride, size_t n, size_t part,
                                       const scan_type *parts) {
     PYGPU_SCAN_SHARED
-    __shared__ double2 pygpu_before[(2 * sizeof(scan_type) + 15) / 16];
+    __shared__ pygpu::bytes pygpu_before[(2 * sizeof(scan_type) + 15) / 16];
     scan_type *before = (scan_type *)pygpu_before;
     size_t start = part * blockIdx.x, end = start + part < n ? start + part : n;
     if (start >= n) return;

@@ -53,7 +53,7 @@ template <class T, class Lengths, int N> struct strided {
     Lengths lengths;
     steps<N> by;
 
-    __device__ T &operator[](size_t at) const { return *(T *)((size_t)first + (size_t)lengths.offset(at, by.step)); }
+    __device__ T &operator[](size_t at) const { return *(T *)((char *)first + lengths.offset(at, by.step)); }
 };
 
 // One element in the place of many.
@@ -61,6 +61,11 @@ template <class T> struct repeated {
     T *first;
 
     __device__ T &operator[](size_t) const { return *first; }
+};
+
+// Raw bytes, aligned for every type: shared memory of a type with constructors is refused.
+struct alignas(16) bytes {
+    unsigned char byte[16];
 };
 
 // Several elements that are read or written at once.
