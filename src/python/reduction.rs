@@ -14,7 +14,7 @@ use super::ops_call::{self, Given};
 use super::{dtype as dtypes, exit, foreign, stream as stream_argument};
 use crate::array::Array;
 use crate::dtype::DType;
-use crate::layout::Order;
+use crate::layout::{Layout, Order};
 use crate::ops::text::Written;
 use crate::ops::{Reduce, Reduction, reduce};
 use crate::stream::Stream;
@@ -225,7 +225,10 @@ pub(super) fn new_array(
     stream: &Stream,
 ) -> PyResult<GpuArray> {
     match allocator {
-        Some(allocator) => foreign::from_callable(py, allocator, shape, dtype, Order::C),
+        Some(allocator) => {
+            let layout = Layout::contiguous(shape, dtype.itemsize() as i64, Order::C)?;
+            Ok(GpuArray::from_array(foreign::from_callable(allocator, layout, dtype, stream.device())?))
+        }
         None => {
             let array = py.without_gil(|| Array::empty(shape, dtype, Order::C, stream.clone()))?;
             Ok(GpuArray::from_array(array))
