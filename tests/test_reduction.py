@@ -67,6 +67,9 @@ def test_no_elements_give_the_neutral_one() -> None:
     largest = ReductionKernel(np.float32, -5, "a > b ? a : b")
     assert largest(PyGPU.zeros((3, 0, 2), np.float32)).get() == -5
     assert largest(PyGPU.full(3, -7, np.float32)).get() == -5
+    for neutral in (-np.inf, np.float32(np.inf), np.nan, True, 1e30):
+        any_of = ReductionKernel(np.float64, neutral, "a")
+        np.testing.assert_equal(any_of(PyGPU.zeros(0)).get(), np.float64(neutral))
 
 
 def test_a_result_is_the_same_each_time() -> None:

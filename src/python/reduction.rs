@@ -5,7 +5,7 @@ use std::mem::ManuallyDrop;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyString, PyTuple};
 use smallvec::SmallVec;
 
 use super::array::{GpuArray, new_exact};
@@ -88,9 +88,17 @@ pub(super) fn expression(value: &Bound<'_, PyAny>) -> PyResult<String> {
                 Some(item) => item.call0()?,
                 None => value.clone(),
             };
-            // `True` and `False` are no words of C.
-            let is_bool = value.is_instance_of::<pyo3::types::PyBool>();
-            Ok(if is_bool { value.is_truthy()?.to_string() } else { value.str()?.to_str()?.to_owned() })
+            // `True`, `inf` and `nan` are no words of C, and its headers with such words are not there.
+            if value.is_instance_of::<PyBool>() {
+                return Ok(value.is_truthy()?.to_string());
+            }
+            let number = value.cast::<PyFloat>().map_or(0.0, |number| number.value());
+            Ok(match number {
+                _ if number.is_nan() => "(1e300 * 1e300 * 0)".to_owned(),
+                f64::INFINITY => "(1e300 * 1e300)".to_owned(),
+                f64::NEG_INFINITY => "(-1e300 * 1e300)".to_owned(),
+                _ => value.str()?.to_str()?.to_owned(),
+            })
         }
     }
 }
