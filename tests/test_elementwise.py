@@ -169,6 +169,15 @@ def test_slices_and_ranges_choose_indices() -> None:
         kernel(PyGPU.zeros(11, np.int32), 0, queue=None)
 
 
+def test_an_index_beyond_32_bits_finds_its_element() -> None:
+    kernel = ElementwiseKernel("int *z, const int *x, long long first", "z[i - first] = x[i]")
+    x = PyGPU.broadcast_to(gpu(np.arange(40000, dtype=np.int32)), (120_000, 40000))
+    for first in (2**31 - 3, 2**32 + 39_999):
+        z = PyGPU.zeros(5, np.int32)
+        kernel(z, x, first, range=range(first, first + 5))
+        assert z.get().tolist() == [(first + k) % 40000 for k in range(5)]
+
+
 def test_threads_are_counted_and_prepared_as_in_pycuda() -> None:
     z, total = PyGPU.zeros(1000, np.int32), PyGPU.zeros(1, np.int32)
     kernel = ElementwiseKernel(
