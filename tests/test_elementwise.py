@@ -347,6 +347,20 @@ def test_complex_functions_are_numpys(name: str) -> None:
     np.testing.assert_array_equal(e.get(), x == y)
 
 
+def test_names_of_cs_headers_are_known_without_them() -> None:
+    kernel = ElementwiseKernel(
+        "double *x, uint32_t *k",
+        "const double all[] = {INFINITY, NAN, M_PI, FLT_MAX, DBL_EPSILON, INT_MIN}; x[i] = all[i % 6];"
+        "uint64_t wide = k[i]; k[i] = (uint32_t)(wide * wide >> 32) + (int8_t)-1",
+    )
+    x, k = PyGPU.empty(6, np.float64), gpu([2**31, 5, 2**20], np.uint32)
+    kernel(x[:3], k)
+    kernel(x, PyGPU.zeros(6, np.uint32))
+    floats = [np.inf, np.nan, np.pi, np.finfo("f4").max, np.finfo("f8").eps, -(2**31)]
+    np.testing.assert_array_equal(x.get(), floats)
+    assert k.get().tolist() == [2**30 - 1, 2**32 - 1, 255]
+
+
 def test_pycudas_headers_are_found() -> None:
     preamble = "#include <pycuda-complex.hpp>\n#include <pycuda-helpers.hpp>\ntypedef pycuda::complex<float> cfloat;"
     kernel = ElementwiseKernel("pycuda::complex<float> *x", "x[i] = cfloat(0, 1) * x[i]", preamble=preamble)

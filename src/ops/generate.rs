@@ -10,10 +10,19 @@ const ACCESS: &str = include_str!("../../python/PyGPU/include/pygpu_ops/access.h
 const FLOAT16: &str = include_str!("../../python/PyGPU/include/pygpu_ops/float16.h");
 const COMPLEX: &str = include_str!("../../python/PyGPU/include/pycuda-complex.hpp");
 
+const STANDARD: &str = include_str!("../../python/PyGPU/include/pygpu_ops/standard.h");
+
+/// By these a text names something of C's standard headers.
+const STANDARD_NAMES: [&str; 12] =
+    ["INFINITY", "NAN", "M_", "FLT_", "DBL_", "INT_M", "LONG_M", "int8_t", "int16_t", "int32_t", "int64_t", "INT64_"];
+
 /// The headers that types and texts name, and the user's own text.
 pub fn head(texts: &[&str], preamble: &str) -> String {
     let names = |word: &str| preamble.contains(word) || texts.iter().any(|text| text.contains(word));
     let mut head = ACCESS.to_owned();
+    if STANDARD_NAMES.iter().any(|name| names(name)) {
+        head.push_str(STANDARD);
+    }
     if names("pygpu::") {
         head.push_str(FLOAT16);
     }

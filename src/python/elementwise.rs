@@ -7,7 +7,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use smallvec::SmallVec;
 
-use super::gil::WithoutGil;
 use super::ops_call::{self, Given};
 use super::{exit, number, stream as stream_argument};
 use crate::array::Array;
@@ -121,18 +120,13 @@ impl PyElementwise {
         let range = keywords.indices(kernel.name(), plan.size)?;
         let Some(first) = arrays.first() else { return Ok(()) };
         let stream = stream_argument::from_argument(py, keywords.stream.as_ref(), first.device())?;
-        let key = kernel.key(&plan, is_ranged);
-        let source = || kernel.source(&plan, is_ranged);
-        if self.keep && kernel.variants().find(first.device(), &key).is_none() {
-            ops_call::keep_source(py, kernel.name(), &source().text)?;
+        if self.keep && kernel.variants().find(first.device(), &kernel.key(&plan, is_ranged)).is_none() {
+            ops_call::keep_source(py, kernel.name(), &kernel.source(&plan, is_ranged).text)?;
         }
-        let function = ops_call::function(py, first.device(), kernel.variants(), key, kernel.name(), source)?;
-        let stream = &stream;
-        // SAFETY: compiled for this plan, with values of the declared types.
-        let launched = py.without_gil(|| unsafe { kernel.launch(&function, &plan, &arrays, scalars, range, stream) });
-        launched?;
+        // SAFETY: planned for these arrays, which `Given` has held against the declaration, as it has the values.
+        unsafe { ops_call::run(py, kernel, &plan, &arrays, scalars, range, &stream)? };
         drop(arrays);
-        given.keep_foreign(py, stream)
+        given.keep_foreign(py, &stream)
     }
 
     /// Its name.

@@ -18,7 +18,7 @@ use crate::device::Device;
 use crate::dtype::Kind;
 use crate::kernel::{self, Arguments, Function, Module, Source};
 use crate::memory::pending;
-use crate::ops::{Argument, Key, Role, Variants};
+use crate::ops::{Argument, Elementwise, Key, Plan, Range, Role, Variants};
 use crate::stream::Stream;
 
 /// The declared arguments: a text in C, or a list of `VectorArg` and `ScalarArg`.
@@ -270,6 +270,28 @@ fn compile(
     })?;
     variants.keep(device, key, function.clone());
     Ok(function)
+}
+
+/// Runs an elementwise kernel whose walk is planned; `values` holds those of its scalar arguments, in order.
+///
+/// # Safety
+/// The plan is of these arrays, which have the declared types; so have the values.
+#[inline]
+pub(super) unsafe fn run(
+    py: Python<'_>,
+    kernel: &Elementwise,
+    plan: &Plan,
+    arrays: &[&Array],
+    values: Arguments,
+    range: Option<Range>,
+    stream: &Stream,
+) -> PyResult<()> {
+    let (is_ranged, device) = (range.is_some(), stream.device());
+    let key = kernel.key(plan, is_ranged);
+    let source = || kernel.source(plan, is_ranged);
+    let function = function(py, device, kernel.variants(), key, kernel.name(), source)?;
+    // SAFETY: compiled for this plan; the rest is the caller's promise.
+    Ok(py.without_gil(|| unsafe { kernel.launch(&function, plan, arrays, values, range, stream) })?)
 }
 
 /// `keep=True`: the source in a folder of its own, which is told.
