@@ -143,7 +143,7 @@ impl Elementwise {
 pub(super) fn uses<'a>(analysis: &Analysis, arrays: &[&'a Array]) -> Vec<Use<'a>> {
     let usages = analysis.usages.iter().flatten();
     let access = |written| if written > Written::No { Access::Write } else { Access::Read };
-    arrays.iter().zip(usages).map(|(array, usage)| (&**array.allocation(), access(usage.written))).collect()
+    arrays.iter().zip(usages).map(|(array, usage)| (array.allocation(), access(usage.written))).collect()
 }
 
 /// Multiprocessors, asked once for each device.

@@ -245,7 +245,7 @@ impl Reduce {
         for word in [out.address(), blocks as usize, parts.address()] {
             values.push_word(word as u64);
         }
-        let uses = [(&**parts.allocation(), Access::Read), (&**out.allocation(), Access::Write)];
+        let uses = [(parts.allocation(), Access::Read), (out.allocation(), Access::Write)];
         // SAFETY: as promised to this function.
         unsafe { launch::launch(function, &self.shape(function, 1), stream, &mut values, &uses) }
     }

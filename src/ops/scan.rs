@@ -179,7 +179,7 @@ impl Scan {
             unsafe { launch::launch(function, &shape, stream, &mut arguments, uses) }
         };
         let (from, to, between) = (input.address() as u64, output.address() as u64, parts.address() as u64);
-        let (read, join) = ((&**input.allocation(), Access::Read), (&**parts.allocation(), Access::Write));
+        let (read, join) = ((input.allocation(), Access::Read), (parts.allocation(), Access::Write));
         if blocks > 0 {
             run(&compiled.join, &[from, stride(input), size as u64, part as u64, between], blocks, &[read, join])?;
             run(&compiled.middle, &[between, blocks as u64], 1, &[join])?;
