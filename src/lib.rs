@@ -2,14 +2,16 @@
 //!
 //! The layers, each of which may use only those to its left (`tests/test_layers.py` holds it):
 //!
-//! `error, dtype, layout <- backend <- lifetime <- device, stream <- memory <- array <- copy <- kernel <- interop <- python`
+//! `error, dtype, layout <- backend <- lifetime <- device, stream <- memory <- array, graph <- copy <- kernel, ops <- interop <- python`
 //!
 //! - [`layout`] is pure arithmetic of shapes and signed byte strides;
 //! - [`backend`] is the narrow waist: what a device can do, opened at run time;
 //! - [`device`] and [`stream`] name where and in which order work runs;
 //! - [`memory`] owns blocks, knows who used them last, and frees them behind that;
 //! - [`array`] puts a layout and a dtype on a block, [`copy`] moves the values;
+//! - [`graph`] launches as a whole what was captured once;
 //! - [`kernel`] compiles, loads and launches device code;
+//! - [`ops`] writes kernels out of expressions, and runs them on arrays of any layout;
 //! - [`interop`] lends and borrows blocks (DLPack, the CUDA array interface);
 //! - `python` holds the only pyo3 classes: they parse, call and wrap.
 
@@ -19,11 +21,13 @@ pub mod copy;
 pub mod device;
 pub mod dtype;
 pub mod error;
+pub mod graph;
 pub mod interop;
 pub mod kernel;
 pub mod layout;
 pub mod lifetime;
 pub mod memory;
+pub mod ops;
 #[cfg(feature = "python")]
 mod python;
 pub mod stream;

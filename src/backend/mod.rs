@@ -10,6 +10,7 @@ mod cuda;
 mod driver_memory;
 mod exit;
 mod fork;
+mod graphs;
 mod hip;
 mod loader;
 mod pitched;
@@ -19,6 +20,7 @@ mod registry;
 pub use contexts::{ContextLimit, Contexts};
 pub use driver_memory::{Attachment, DriverMemory, HANDLE_BYTES};
 pub use exit::close as close_drivers;
+pub use graphs::{CaptureMode, ExecutableHandle, GraphHandle, Graphs};
 pub use loader::{Attempt, Library};
 pub use programs::{
     CompileOption, CompileRequest, Compiled, Compiler, FunctionAttributes, FunctionHandle, FunctionSetting,
@@ -253,6 +255,14 @@ pub trait Backend: Send + Sync {
     /// What the driver keeps with a device's context; `None` where the backend has no contexts.
     fn contexts(&self) -> Option<&dyn Contexts> {
         None
+    }
+
+    /// What captures and launches graphs.
+    ///
+    /// # Errors
+    /// `NotSupported` where the backend has none.
+    fn graphs(&self) -> Result<&dyn Graphs> {
+        Err(graphs::unsupported(self.kind().name()))
     }
 
     /// The calling thread's current device, which other libraries share.

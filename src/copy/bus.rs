@@ -9,7 +9,7 @@ use crate::backend::{Direction, PointerKind};
 use crate::device::Device;
 use crate::error::Result;
 use crate::layout::{Blocks, Layout};
-use crate::memory::Access;
+use crate::memory::{Access, capture};
 use crate::stream::Stream;
 
 /// Rows narrower than this are packed on the host instead of being fetched one by one over the bus.
@@ -76,6 +76,14 @@ pub unsafe fn to_host_and_wait(target: &HostSide, source: &Array, stream: &Strea
     unsafe { download(target, source, stream, true) }
 }
 
+/// A capture takes in what a copy engine does by itself.
+fn check_capture(what: &str, host: &HostSide, stream: &Stream, wait: bool) -> Result<()> {
+    if capture::is_capturing(stream)? && (wait || !is_pinned(stream.device(), host)?) {
+        return Err(capture::refusal(what));
+    }
+    Ok(())
+}
+
 /// # Safety
 /// As `to_device`; if `wait`, until this returns.
 unsafe fn upload(target: &Array, source: &HostSide, stream: &Stream, wait: bool) -> Result<()> {
@@ -88,6 +96,7 @@ unsafe fn upload(target: &Array, source: &HostSide, stream: &Stream, wait: bool)
         // SAFETY: the target is an array's own memory, the source promised by the caller; they may be the same memory.
         return unsafe { host::copy_overlapping(side_of(target), side_of_host(source)) };
     }
+    check_capture("an upload of ordinary host memory", source, stream, wait)?;
     let most = if wait { usize::MAX } else { STAGED_AT_ONCE };
     match ring::open(device, source, target.layout().nbytes() as usize, most)? {
         // SAFETY: promised by the caller.
@@ -118,6 +127,7 @@ unsafe fn download(target: &HostSide, source: &Array, stream: &Stream, wait: boo
         // SAFETY: the source is an array's own memory, the target promised by the caller; they may be the same memory.
         return unsafe { host::copy_overlapping(side_of_host(target), side_of(source)) };
     }
+    check_capture("a download that waits, or into ordinary host memory,", target, stream, wait)?;
     match ring::open(device, target, source.layout().nbytes() as usize, usize::MAX)? {
         // SAFETY: promised by the caller.
         Some(ring) => unsafe { download_through(ring, target, source, stream)? },

@@ -1,6 +1,7 @@
 //! One launch: the arguments as the driver wants them, in the order of whatever else uses the arrays.
 
 use std::ffi::c_void;
+use std::sync::Arc;
 
 use smallvec::SmallVec;
 
@@ -8,7 +9,7 @@ use super::function::Function;
 use super::limits;
 use crate::backend::LaunchShape;
 use crate::error::{Error, Result};
-use crate::memory::{Access, Allocation};
+use crate::memory::{Access, Allocation, capture};
 use crate::stream::Stream;
 
 /// Sixteen bytes, aligned as the most demanding parameter is.
@@ -22,7 +23,7 @@ const CELL: usize = size_of::<Cell>();
 const USUAL: usize = 16;
 
 /// The values of the arguments, one after the other, and where each begins.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Arguments {
     cells: SmallVec<[Cell; USUAL]>,
     starts: SmallVec<[u32; USUAL]>,
@@ -77,7 +78,7 @@ impl Arguments {
 }
 
 /// What a launch does to a block of memory.
-pub type Use<'a> = (&'a Allocation, Access);
+pub type Use<'a> = (&'a Arc<Allocation>, Access);
 
 /// Puts a kernel on a stream, behind whatever its arrays wait for; later users of the arrays wait for it.
 ///
@@ -110,6 +111,9 @@ pub unsafe fn launch(
         function.programs().launch(index, handle, shape, stream.handle(), pointers.as_mut_ptr())
     };
     launched?;
+    if let Some(capture) = capture::of(stream)? {
+        capture.keep(Box::new(function.clone()));
+    }
     for (block, access) in uses {
         block.end(*access, stream)?;
     }

@@ -2,12 +2,13 @@
 
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::backend::{Address, HostFlags};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::lifetime;
+use crate::memory::capture;
 use crate::memory::plugged::{self, Allocator};
 use crate::memory::usage::{Access, Usage, Use};
 use crate::memory::{pinned, pool};
@@ -50,9 +51,26 @@ impl Allocation {
     /// `OutOfMemory`, also after synchronising and trimming; the driver's.
     #[inline(always)]
     pub fn new(bytes: usize, stream: Stream) -> Result<Self> {
+        if stream.is_foreign() || capture::is_any() {
+            return Self::beside(bytes, stream);
+        }
+        Self::on(bytes, stream)
+    }
+
+    /// As [`Self::new`], where memory in the order of the stream itself would end with it, or with a capture.
+    #[cold]
+    fn beside(bytes: usize, stream: Stream) -> Result<Self> {
         let device = stream.device();
+        if bytes > 0 && capture::number_of(&stream)?.is_some() {
+            return capture::relaxed(device, || Self::on(bytes, capture::home(device)?));
+        }
         // A foreign stream may be gone when the block is freed; the default stream never is.
-        let stream = if stream.is_foreign() { Stream::default_of(device) } else { stream };
+        Self::on(bytes, if stream.is_foreign() { Stream::default_of(device) } else { stream })
+    }
+
+    #[inline(always)]
+    fn on(bytes: usize, stream: Stream) -> Result<Self> {
+        let device = stream.device();
         if bytes > 0
             && let Some(allocator) = plugged::current()
         {
@@ -168,7 +186,7 @@ impl Allocation {
     ///
     /// # Errors
     /// `ValueError` when the device was reset since; the driver's.
-    pub fn begin(&self, access: Access, stream: &Stream) -> Result<()> {
+    pub fn begin(self: &Arc<Self>, access: Access, stream: &Stream) -> Result<()> {
         let device = self.device();
         if device.is_cpu() {
             return Ok(());
@@ -179,10 +197,27 @@ impl Allocation {
             )));
         }
         lifetime::report_deferred()?;
+        if let Some(capture) = capture::of(stream)? {
+            capture.note(self, access);
+            return Ok(());
+        }
+        if self.is_used_only_on(stream) {
+            return Ok(());
+        }
+        if capture::number_of(stream)?.is_some() {
+            return self.settle();
+        }
         match self.usage.get() {
             Some(usage) => lock(usage).let_wait(access, stream),
             None => stream.wait_for(&self.stream),
         }
+    }
+
+    /// Stops the host until no work uses the block, for a capture that somebody else began: who launches it is not seen.
+    #[cold]
+    fn settle(&self) -> Result<()> {
+        self.lend_out();
+        capture::relaxed(self.device(), || self.synchronize())
     }
 
     /// Notes an access that was put on the stream.
@@ -190,7 +225,7 @@ impl Allocation {
     /// # Errors
     /// The driver's.
     pub fn end(&self, access: Access, stream: &Stream) -> Result<()> {
-        if self.device().is_cpu() || self.is_used_only_on(stream) {
+        if self.device().is_cpu() || self.is_used_only_on(stream) || capture::number_of(stream)?.is_some() {
             return Ok(());
         }
         let latest = Use::of(stream)?;
@@ -210,14 +245,14 @@ impl Allocation {
     /// Whether work on `stream` needs no wait for any known use, so that `begin` and `end` reach no driver.
     #[inline]
     pub fn is_in_order_of(&self, stream: &Stream) -> bool {
-        self.epoch == self.device().epoch() && self.is_used_only_on(stream)
+        self.epoch == self.device().epoch() && self.is_used_only_on(stream) && !capture::is_any()
     }
 
     /// A stream of the block's device behind which every known use of the block is, and which lives as long as the block.
     ///
     /// # Errors
     /// `ValueError` when the device was reset since; the driver's.
-    pub fn join(&self) -> Result<Stream> {
+    pub fn join(self: &Arc<Self>) -> Result<Stream> {
         let known = match self.usage.get() {
             Some(usage) => lock(usage).latest_writer(),
             None => (!self.stream.is_foreign()).then(|| self.stream.clone()),
@@ -269,6 +304,19 @@ impl Allocation {
             }
         }
         Ok(())
+    }
+
+    /// All that the block is, to be dropped later; what stays behind owns nothing.
+    fn take(&mut self) -> Self {
+        Self {
+            address: self.address,
+            bytes: std::mem::take(&mut self.bytes),
+            epoch: self.epoch,
+            origin: std::mem::replace(&mut self.origin, Origin::Plain),
+            stream: self.stream.clone(),
+            usage: std::mem::take(&mut self.usage),
+            lent_out: AtomicBool::new(*self.lent_out.get_mut()),
+        }
     }
 
     /// Frees what may be used again in the order of `self.stream`.
@@ -342,6 +390,10 @@ impl Drop for Allocation {
         }
         let dead = self.epoch != self.device().epoch();
         if (self.bytes == 0 || dead) && !self.has_owner() {
+            return;
+        }
+        if capture::is_any() && !self.device().is_cpu() {
+            capture::drop_afterwards(Box::new(self.take()));
             return;
         }
         lifetime::defer(self.release());

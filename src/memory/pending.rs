@@ -5,6 +5,8 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::device::{Device, MAX_DEVICES};
 use crate::error::Result;
+use crate::lifetime;
+use crate::memory::capture;
 use crate::stream::{Mark, Stream};
 
 type Kept = (Mark, Box<dyn Any + Send>);
@@ -17,6 +19,15 @@ static PENDING: [[Mutex<Vec<Kept>>; MAX_DEVICES]; 3] = [const { [const { Mutex::
 /// The driver's; then the stream was waited for and `thing` is not needed any more.
 pub fn keep_until_passed(stream: &Stream, thing: Box<dyn Any + Send>) -> Result<()> {
     let device = stream.device();
+    if let Some(capture) = capture::of(stream)? {
+        capture.keep(thing);
+        return Ok(());
+    }
+    if stream.is_foreign() && capture::number_of(stream)?.is_some() {
+        // It is somebody else's capture, whose graph may be launched at any time: nobody will know that it is over.
+        std::mem::forget(thing);
+        return Ok(());
+    }
     sweep(device);
     match Mark::record(stream) {
         Ok(mark) => {
@@ -39,6 +50,11 @@ pub fn keep_until_device_passed(device: Device, thing: Box<dyn Any + Send>) -> R
     if device.is_cpu() {
         return Ok(()); // nothing is ever under way
     }
+    if capture::is_any() {
+        // An event over all streams would make the captures invalid.
+        capture::drop_afterwards(Box::new(Late { device, thing: Some(thing) }));
+        return Ok(());
+    }
     match Mark::record_device(device) {
         Ok(Some(mark)) => {
             list(device).push((mark, thing));
@@ -56,6 +72,20 @@ pub fn keep_until_device_passed(device: Device, thing: Box<dyn Any + Send>) -> R
                 other.and(Err(error))
             }
         },
+    }
+}
+
+/// What is kept until the device has passed, from its drop on.
+struct Late {
+    device: Device,
+    thing: Option<Box<dyn Any + Send>>,
+}
+
+impl Drop for Late {
+    fn drop(&mut self) {
+        if let Some(thing) = self.thing.take() {
+            lifetime::defer(keep_until_device_passed(self.device, thing));
+        }
     }
 }
 

@@ -100,7 +100,7 @@ pub(super) fn call(
             return Ok(py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, uses) })?);
         }
         let mut all: SmallVec<[Use<'_>; 8]> = uses.iter().copied().collect();
-        all.extend(blocks.iter().map(|(block, access)| (&**block, *access)));
+        all.extend(blocks.iter().map(|(block, access)| (block, *access)));
         // SAFETY: as above.
         return Ok(py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, &all) })?);
     }
@@ -423,9 +423,9 @@ impl<'a, 'py> Call<'a, 'py> {
         let (function, stream) = (self.function, self.stream);
         let arguments = &mut self.arguments;
         let mut uses: SmallVec<[Use<'_>; 8]> = self.uses.iter().copied().collect();
-        uses.extend(self.blocks.iter().map(|(block, access)| (&**block, *access)));
-        uses.extend(self.foreign.iter().map(|(array, access)| (&**array.allocation(), *access)));
-        uses.extend(self.host.iter().map(|(temporary, access)| (&**temporary.array().allocation(), *access)));
+        uses.extend(self.blocks.iter().map(|(block, access)| (block, *access)));
+        uses.extend(self.foreign.iter().map(|(array, access)| (array.allocation(), *access)));
+        uses.extend(self.host.iter().map(|(temporary, access)| (temporary.array().allocation(), *access)));
         // SAFETY: as in `call`.
         py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, &uses) })?;
         self.host.iter().try_for_each(|(temporary, _)| temporary.leave(py, stream))

@@ -16,6 +16,7 @@ use super::{device, exit, number};
 use crate::backend::{BackendKind, EventFlags, StreamFlags, StreamHandle};
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::memory::capture;
 use crate::stream::{self, Event, Stream};
 
 /// A stream: work that is put on it runs in the order in which it was put.
@@ -50,7 +51,7 @@ use crate::stream::{self, Event, Stream};
 /// True
 #[pyclass(frozen, subclass, weakref, name = "Stream", module = "PyGPU")]
 pub(super) struct PyStream {
-    stream: ManuallyDrop<Stream>,
+    pub(super) stream: ManuallyDrop<Stream>,
 }
 
 impl From<Stream> for PyStream {
@@ -263,7 +264,12 @@ impl PyStream {
     /// >>> import PyGPU
     /// >>> PyGPU.Stream().synchronize()
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
-        Ok(py.without_gil(|| self.stream.synchronize())?)
+        Ok(py.without_gil(|| {
+            if capture::is_any() && capture::is_capturing(&self.stream)? {
+                return Err(capture::refusal("waiting for the stream"));
+            }
+            self.stream.synchronize()
+        })?)
     }
 
     /// Whether the stream has nothing left to do.

@@ -7,6 +7,8 @@ mod recording;
 
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
+use std::sync::Arc;
+
 use pygpu::backend::{LaunchShape, LoadOptions, StreamFlags};
 use pygpu::device::Device;
 use pygpu::kernel::launch::{Use, launch};
@@ -36,8 +38,8 @@ impl Bench {
         Stream::create(self.device, StreamFlags::default()).unwrap()
     }
 
-    fn block(&self, stream: &Stream) -> Allocation {
-        let block = Allocation::new(64, stream.clone()).unwrap();
+    fn block(&self, stream: &Stream) -> Arc<Allocation> {
+        let block = Arc::new(Allocation::new(64, stream.clone()).unwrap());
         self.driver.take();
         block
     }

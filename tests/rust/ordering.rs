@@ -45,8 +45,8 @@ impl Bench {
         Stream::create(self.device, StreamFlags::default()).unwrap()
     }
 
-    fn block(&self, stream: &Stream) -> Allocation {
-        let block = Allocation::new(64, stream.clone()).unwrap();
+    fn block(&self, stream: &Stream) -> Arc<Allocation> {
+        let block = Arc::new(Allocation::new(64, stream.clone()).unwrap());
         self.driver.take();
         block
     }
@@ -68,7 +68,7 @@ impl Bench {
     }
 }
 
-fn use_on(block: &Allocation, access: Access, stream: &Stream) {
+fn use_on(block: &Arc<Allocation>, access: Access, stream: &Stream) {
     block.begin(access, stream).unwrap();
     block.end(access, stream).unwrap();
 }
@@ -170,7 +170,7 @@ fn a_foreign_stream_is_recorded_at_once_and_never_touched_later() {
 fn memory_for_a_foreign_stream_is_at_home_on_the_default_stream() {
     let bench = bench();
     let foreign = Stream::foreign(bench.device, StreamHandle(7), None);
-    let block = Allocation::new(64, foreign.clone()).unwrap();
+    let block = Arc::new(Allocation::new(64, foreign.clone()).unwrap());
     assert_eq!(bench.driver.take(), [Call::Allocate(0)]);
     use_on(&block, Access::Write, &foreign);
     assert_eq!(bench.waits(), [(7, 0)]);
@@ -196,7 +196,7 @@ fn out_of_memory_synchronizes_trims_and_tries_once_more() {
     let bench = bench();
     bench.driver.refuse_allocations.store(1, std::sync::atomic::Ordering::Relaxed);
     let stream = Stream::default_of(bench.device);
-    let block = Allocation::new(64, stream.clone()).unwrap();
+    let block = Arc::new(Allocation::new(64, stream.clone()).unwrap());
     assert_eq!(bench.driver.take(), [Call::SynchronizeDevice, Call::Trim, Call::Allocate(0)]);
     drop(block);
     bench.driver.refuse_allocations.store(2, std::sync::atomic::Ordering::Relaxed);

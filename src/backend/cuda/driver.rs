@@ -8,8 +8,8 @@ use super::sys::Api;
 use super::{copies, errors, events, memory, properties, streams};
 use crate::backend::{
     Address, Backend, BackendKind, Contexts, DeviceProperties, Direction, DriverMemory, EventFlags, EventHandle,
-    Extent, HostFlags, MemoryInfo, Pattern, Pitched, PointerKind, PoolHandle, PoolStatistics, Programs, StreamFlags,
-    StreamHandle,
+    Extent, Graphs, HostFlags, MemoryInfo, Pattern, Pitched, PointerKind, PoolHandle, PoolStatistics, Programs,
+    StreamFlags, StreamHandle,
 };
 use crate::error::Result;
 
@@ -61,6 +61,10 @@ impl Backend for Cuda {
 
     fn contexts(&self) -> Option<&dyn Contexts> {
         Some(self)
+    }
+
+    fn graphs(&self) -> Result<&dyn Graphs> {
+        Ok(self)
     }
 
     fn current_device(&self) -> Result<i32> {

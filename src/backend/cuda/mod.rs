@@ -13,6 +13,7 @@ mod driver_memory;
 mod errors;
 mod events;
 mod functions;
+mod graphs;
 mod launch;
 mod memory;
 mod modules;

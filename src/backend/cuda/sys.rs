@@ -4,16 +4,16 @@
 //! on a missing library or symbol, it takes a toolkit's stub `libcuda.so` before the driver's `libcuda.so.1`, and it
 //! returns codes as an enum, which is undefined behaviour for a code that is newer than the header it was made from.
 
-use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ushort, c_void};
+use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
 
 use crate::backend::loader::symbol_table;
 
 pub use cudarc::driver::sys::{
     CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunc_cache,
-    CUfunction, CUfunction_attribute, CUipcEventHandle, CUipcMemHandle, CUjit_option, CUlimit, CUmemAccess_flags,
-    CUmemAccessDesc, CUmemAllocationHandleType, CUmemAllocationType, CUmemLocation, CUmemLocationType,
-    CUmemPool_attribute, CUmemPoolProps, CUmemoryPool, CUmemorytype, CUmodule, CUoccupancyB2DSize, CUpointer_attribute,
-    CUstream, CUuuid,
+    CUfunction, CUfunction_attribute, CUgraph, CUgraphExec, CUgraphNode, CUipcEventHandle, CUipcMemHandle,
+    CUjit_option, CUlimit, CUmemAccess_flags, CUmemAccessDesc, CUmemAllocationHandleType, CUmemAllocationType,
+    CUmemLocation, CUmemLocationType, CUmemPool_attribute, CUmemPoolProps, CUmemoryPool, CUmemorytype, CUmodule,
+    CUoccupancyB2DSize, CUpointer_attribute, CUstream, CUstreamCaptureMode, CUstreamCaptureStatus, CUuuid,
 };
 
 /// A `CUresult` as a number, where a function takes one.
@@ -155,6 +155,24 @@ macro_rules! cuda_api {
                 fn cuEventSynchronize(event: CUevent);
                 fn cuEventElapsedTime(milliseconds: *mut f32, start: CUevent, end: CUevent);
 
+                fn cuStreamBeginCapture_v2(stream: CUstream, mode: CUstreamCaptureMode);
+                fn cuStreamEndCapture(stream: CUstream, graph: *mut CUgraph);
+                fn cuStreamGetCaptureInfo_v2(
+                    stream: CUstream,
+                    status: *mut CUstreamCaptureStatus,
+                    id: *mut u64,
+                    graph: *mut CUgraph,
+                    dependencies: *mut *const CUgraphNode,
+                    count: *mut usize
+                );
+                fn cuThreadExchangeStreamCaptureMode(mode: *mut CUstreamCaptureMode);
+                fn cuGraphInstantiateWithFlags(executable: *mut CUgraphExec, graph: CUgraph, flags: c_ulonglong);
+                fn cuGraphGetNodes(graph: CUgraph, nodes: *mut CUgraphNode, count: *mut usize);
+                fn cuGraphDestroy(graph: CUgraph);
+                fn cuGraphUpload(executable: CUgraphExec, stream: CUstream);
+                fn cuGraphLaunch(executable: CUgraphExec, stream: CUstream);
+                fn cuGraphExecDestroy(executable: CUgraphExec);
+
                 fn cuModuleLoadDataEx(
                     module: *mut CUmodule,
                     image: *const c_void,
@@ -267,7 +285,7 @@ mod tests {
 
     /// Checked while compiling: each required function is in the header of [`OLDEST_VERSION`], and is the same there.
     mod signatures_of_the_oldest {
-        use super::{c_char, c_int, c_uchar, c_uint, c_ushort, c_void, offset_of, oldest, sys};
+        use super::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void, offset_of, oldest, sys};
         use oldest::{CUresult as Code, *};
 
         macro_rules! check {

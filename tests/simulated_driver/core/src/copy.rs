@@ -1,10 +1,13 @@
 //! Copies of boxes between any two kinds of memory.
 
+use std::sync::Arc;
+
 use crate::arena::pointer;
 use crate::clock::Clock;
-use crate::code::{INVALID_VALUE, Outcome};
+use crate::code::{CAPTURE_UNSUPPORTED, INVALID_VALUE, Outcome};
 use crate::driver::Driver;
 use crate::finding::Kind;
+use crate::graph::Node;
 use crate::history::Touch;
 use crate::memory::{Block, spelled};
 use crate::region::{Extent, Region};
@@ -110,6 +113,20 @@ impl Driver {
             };
             staged = Some(bytes);
             state = self.lock();
+        }
+        if let Some(capture) = state.capture_of(stream)? {
+            if copy.waits || target == Block::Pageable {
+                return state.invalidate(capture, CAPTURE_UNSUPPORTED);
+            }
+            let regions = [(source, from, false), (target, to, true)];
+            let touches = regions.iter().filter(|side| side.0 != Block::Pageable).map(|side| (side.1, side.2)).collect();
+            let task = move || {
+                let _ = &staged;
+                // SAFETY: what is staged lives as long as this; the rest is looked for again at each launch.
+                unsafe { rows(to_side, from_side, copy.extent) };
+            };
+            state.keep_node(capture, Node { task: Arc::new(task), touches, call });
+            return Ok(());
         }
         let waits_for = state.order(stream);
         let Some(number) = state.streams.get(&stream).map(|stream| stream.submitted + 1) else {

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use crate::clock::Clock;
-use crate::code::{INVALID_HANDLE, INVALID_VALUE, NOT_READY, Outcome};
+use crate::code::{CAPTURE_ISOLATION, CAPTURED_EVENT, INVALID_HANDLE, INVALID_VALUE, NOT_READY, Outcome};
 use crate::driver::Driver;
 use crate::state::{Point, State};
 use crate::worker::Then;
@@ -21,6 +21,14 @@ pub(crate) struct Event {
     pub(crate) device: usize,
     timing: bool,
     record: Option<Arc<Record>>,
+    /// The capture in which it was last recorded.
+    capture: Option<u64>,
+}
+
+impl Event {
+    fn refuse_captured(&self) -> Outcome<()> {
+        if self.capture.is_some() { Err(CAPTURED_EVENT) } else { Ok(()) }
+    }
 }
 
 impl State {
@@ -44,7 +52,7 @@ impl Driver {
     pub fn create_event(&self, device: usize, timing: bool) -> Outcome<u64> {
         let mut state = self.lock();
         let handle = state.new_handle();
-        state.events.insert(handle, Event { device, timing, record: None });
+        state.events.insert(handle, Event { device, timing, record: None, capture: None });
         Ok(handle)
     }
 
@@ -70,6 +78,11 @@ impl Driver {
         if state.streams.get(&stream).is_none_or(|stream| stream.device != device) {
             return Err(INVALID_HANDLE);
         }
+        if let Some(capture) = state.capture_of(stream)? {
+            let event = state.event(call, handle)?;
+            (event.record, event.capture) = (None, Some(capture));
+            return Ok(());
+        }
         let waits_for = state.order(stream);
         let target = state.streams.get(&stream).ok_or(INVALID_HANDLE)?;
         let number = target.submitted + 1;
@@ -77,7 +90,8 @@ impl Driver {
         clock.raise(stream, number);
         let record = Arc::new(Record { points: vec![(stream, number)], clock, time: OnceLock::new() });
         state.push(stream, waits_for, None, Then::Stamp(record.clone()))?;
-        state.event(call, handle)?.record = Some(record);
+        let event = state.event(call, handle)?;
+        (event.record, event.capture) = (Some(record), None);
         Ok(())
     }
 
@@ -90,6 +104,7 @@ impl Driver {
         if state.event(call, handle)?.device != device {
             return Err(INVALID_HANDLE);
         }
+        state.refuse_while_capturing(device)?;
         let (points, clock) = state.frontier(|_, stream| stream.device == device);
         let time = OnceLock::from(Instant::now());
         state.event(call, handle)?.record = Some(Arc::new(Record { points, clock, time }));
@@ -103,6 +118,7 @@ impl Driver {
     pub fn query_event(&self, call: &'static str, handle: u64) -> Outcome<()> {
         let mut state = self.lock();
         let event = state.event(call, handle)?;
+        event.refuse_captured()?;
         let device = event.device;
         if let Some(record) = event.record.clone() {
             if !state.is_over(&record) {
@@ -120,6 +136,7 @@ impl Driver {
     pub fn synchronize_event(&self, call: &'static str, handle: u64) -> Outcome<()> {
         let mut state = self.lock();
         let event = state.event(call, handle)?;
+        event.refuse_captured()?;
         let device = event.device;
         if let Some(record) = event.record.clone() {
             state = self.shared.wait_for(state, &record.points, &record.clock);
@@ -135,7 +152,13 @@ impl Driver {
     pub fn wait_event(&self, call: &'static str, device: usize, stream: u64, handle: u64) -> Outcome<()> {
         let mut state = self.lock();
         let stream = state.resolve(call, device, stream)?;
+        if let Some(capture) = state.event(call, handle)?.capture {
+            return state.join_capture(stream, capture);
+        }
         let Some(record) = state.event(call, handle)?.record.clone() else { return Ok(()) };
+        if let Some(capture) = state.capture_of(stream)? {
+            return state.invalidate(capture, CAPTURE_ISOLATION);
+        }
         let mut waits_for = state.order(stream);
         waits_for.extend(record.points.iter().copied());
         // The stream itself is no news, and waiting for itself it would never end.

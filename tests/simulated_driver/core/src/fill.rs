@@ -1,8 +1,11 @@
 //! Fills with a pattern of one, two or four bytes.
 
+use std::sync::Arc;
+
 use crate::arena::pointer;
 use crate::code::{INVALID_VALUE, Outcome};
 use crate::driver::Driver;
+use crate::graph::Node;
 use crate::history::Touch;
 use crate::region::{Extent, Region};
 use crate::worker::Then;
@@ -45,12 +48,16 @@ impl Driver {
         let region = Region::new(fill.start, fill.pitch, 0, extent).ok_or(INVALID_VALUE)?;
         let block = self.locate_device(&mut state, call, &region)?;
         let start = self.reachable(&state, block, fill.start);
+        // SAFETY: the region was found in a live block, and is looked for again when the graph is launched.
+        let task = move || unsafe { run(Fill { start, ..fill }) };
+        if let Some(capture) = state.capture_of(stream)? {
+            state.keep_node(capture, Node { task: Arc::new(task), touches: vec![(region, true)], call });
+            return Ok(());
+        }
         let waits_for = state.order(stream);
         let number = state.streams.get(&stream).map_or(0, |stream| stream.submitted + 1);
         state.touch(block, Touch { region, write: true, stream, number, call });
-        // SAFETY: the region was found in a live block.
-        let work = move || unsafe { run(Fill { start, ..fill }) };
-        state.push(stream, waits_for, Some(Box::new(work)), Then::Nothing).map(drop)
+        state.push(stream, waits_for, Some(Box::new(task)), Then::Nothing).map(drop)
     }
 }
 

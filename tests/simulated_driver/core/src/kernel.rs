@@ -16,6 +16,7 @@ use crate::code::{
     NOT_FOUND, OPERATING_SYSTEM, Outcome,
 };
 use crate::driver::Driver;
+use crate::graph::Node;
 use crate::history::History;
 use crate::memory::Allocation;
 use crate::worker::Then;
@@ -164,6 +165,10 @@ impl Driver {
                 shared.lock().devices[device].sticky.get_or_insert(code);
             }
         };
+        if let Some(capture) = state.capture_of(stream)? {
+            state.keep_node(capture, Node { task: Arc::new(work), touches: Vec::new(), call });
+            return Ok(());
+        }
         state.append(stream, Some(Box::new(work)), Then::Nothing).map(drop)
     }
 }

@@ -6,7 +6,7 @@
 //! - what was asked for and what was seen: [`config`], [`fault`], [`finding`], [`history`];
 //! - the machine: [`arena`] (memory), [`state`] (everything behind one lock), [`worker`] (what runs later);
 //! - what a driver does, each a few methods of [`Driver`]: [`device`], [`stream`], [`event`], [`memory`], [`pool`],
-//!   [`host`], [`pointer`], [`copy`], [`fill`], [`kernel`], [`guest`];
+//!   [`host`], [`pointer`], [`copy`], [`fill`], [`kernel`], [`graph`], [`guest`];
 //! - [`control`]: the functions with the prefix `sim_`, and [`exit`]: the report.
 //!
 //! The order of operations is known in full when they are submitted, as CUDA's streams define it, so races are found
@@ -25,6 +25,7 @@ pub mod exit;
 pub mod fault;
 pub mod fill;
 pub mod finding;
+pub mod graph;
 pub mod guest;
 mod handles;
 pub mod history;

@@ -189,6 +189,7 @@ impl Driver {
     ) -> Outcome<u64> {
         let mut state = self.lock();
         let stream = state.resolve(call, device, stream)?;
+        state.refuse_capturing(stream)?;
         let pool = match (pool, state.streams.get(&stream).map(|stream| stream.device)) {
             (Some(pool), _) => pool,
             (None, Some(device)) => state.default_pool(device),
@@ -219,6 +220,7 @@ impl Driver {
     pub fn free_in_order(&self, call: &'static str, device: usize, address: u64, stream: u64) -> Outcome<()> {
         let mut state = self.lock();
         let stream = state.resolve(call, device, stream)?;
+        state.refuse_capturing(stream)?;
         if address == 0 {
             return Ok(());
         }

@@ -11,6 +11,7 @@ use crate::config::{Config, Delay};
 use crate::device::Device;
 use crate::event::Event;
 use crate::finding::{Findings, Kind};
+use crate::graph::Graphs;
 use crate::handles::Handles;
 use crate::host::HostBlock;
 use crate::memory::{Allocation, Dead};
@@ -44,6 +45,7 @@ pub struct State {
     pub(crate) allocations: BTreeMap<u64, Allocation>,
     pub(crate) dead: BTreeMap<u64, Dead>,
     pub(crate) host: BTreeMap<u64, HostBlock>,
+    pub(crate) graphs: Graphs,
     pub(crate) findings: Findings,
     pub(crate) delay: Delay,
     pub(crate) delays: HashMap<u64, Delay>,
@@ -74,6 +76,7 @@ impl Shared {
                 allocations: BTreeMap::new(),
                 dead: BTreeMap::new(),
                 host: BTreeMap::new(),
+                graphs: Graphs::default(),
                 findings: Findings::default(),
                 delay: config.delay,
                 delays: HashMap::new(),

@@ -212,6 +212,7 @@ impl Driver {
     pub fn synchronize_stream(&self, call: &'static str, device: usize, handle: u64) -> Outcome<()> {
         let mut state = self.lock();
         let handle = state.resolve(call, device, handle)?;
+        state.refuse_capturing(handle)?;
         let (points, clock) = state.frontier_of(handle);
         state = self.shared.wait_for(state, &points, &clock);
         let device = state.streams.get(&handle).map_or(device, |stream| stream.device);
@@ -226,6 +227,7 @@ impl Driver {
     pub fn query_stream(&self, call: &'static str, device: usize, handle: u64) -> Outcome<()> {
         let mut state = self.lock();
         let handle = state.resolve(call, device, handle)?;
+        state.refuse_capturing(handle)?;
         let (points, clock) = state.frontier_of(handle);
         if !points.iter().all(|&point| state.has_passed(point)) {
             return Err(NOT_READY);
@@ -248,6 +250,7 @@ impl Driver {
     ) -> Outcome<()> {
         let mut state = self.lock();
         let handle = state.resolve(call, device, handle)?;
+        state.refuse_capturing(handle)?;
         state.append(handle, Some(Box::new(function)), Then::Nothing).map(drop)
     }
 
@@ -276,6 +279,7 @@ impl Driver {
     /// # Errors
     /// The code of earlier work that failed.
     pub fn synchronize_device(&self, device: usize) -> Outcome<()> {
+        self.lock().refuse_while_capturing(device)?;
         let state = self.drain(device);
         state.check(device)
     }

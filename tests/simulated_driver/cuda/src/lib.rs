@@ -13,6 +13,7 @@ pub mod entry;
 pub mod error;
 pub mod event;
 pub mod fill;
+pub mod graph;
 pub mod guest;
 pub mod memory;
 pub mod module;
@@ -32,6 +33,7 @@ pub static NAMES: std::sync::LazyLock<Vec<&'static str>> = std::sync::LazyLock::
         fill::NAMES,
         stream::NAMES,
         event::NAMES,
+        graph::NAMES,
         guest::NAMES,
         module::NAMES,
     ];

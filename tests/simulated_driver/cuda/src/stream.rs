@@ -76,26 +76,6 @@ export! {
         id.put(stream)
     }
 
-    // Nothing is ever captured.
-    fn cuStreamIsCapturing(on, stream: u64, status: Out<u32>) {
-        on.driver.describe_stream(on.name, device_for(on, stream)?, stream)?;
-        status.put(0)
-    }
-
-    fn cuStreamGetCaptureInfo_v2(
-        on,
-        stream: u64,
-        status: Out<u32>,
-        id: Out<u64>,
-        _graph: Out<u64>,
-        _dependencies: Out<u64>,
-        _count: Out<usize>,
-    ) {
-        on.driver.describe_stream(on.name, device_for(on, stream)?, stream)?;
-        id.put_if_wanted(0);
-        status.put(0)
-    }
-
     fn cuLaunchHostFunc(on, stream: u64, function: HostFunction, data: usize) {
         let function = function.ok_or(INVALID_VALUE)?;
         // SAFETY: the caller of the C function promises that it may be called so.

@@ -1,0 +1,197 @@
+//! Captures that are under way: what they take hold of, and what must wait for their end.
+//!
+//! While a stream captures, what is put on it does not run, and much that is harmless elsewhere makes the capture invalid: a
+//! wait for other streams' work, an allocation in the stream's order, an event over all streams. So a block that is used in a
+//! capture of ours is noted instead of waited for, and the order is kept when the graph is launched (`graph`); what is given
+//! back meanwhile is given back afterwards. A capture that somebody else began cannot be told of launches: there the host waits
+//! until a block is settled, before the block is captured.
+//!
+//! Never on the quick path: as long as no capture of ours is under way, one number is read.
+
+use std::any::Any;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::backend::{CaptureMode, StreamFlags, StreamHandle};
+use crate::device::{Device, MAX_DEVICES};
+use crate::error::{Error, Result};
+use crate::memory::{Access, Allocation};
+use crate::stream::Stream;
+
+/// What is only held.
+pub type Thing = Box<dyn Any + Send>;
+
+/// A capture of ours.
+pub struct Capture {
+    device: Device,
+    number: u64,
+    contents: Mutex<Contents>,
+}
+
+/// What a graph uses.
+#[derive(Default)]
+pub struct Contents {
+    /// The blocks, each once, and the most that is done to it.
+    pub blocks: Vec<(Arc<Allocation>, Access)>,
+    /// What else must be there when the graph runs.
+    pub things: Vec<Thing>,
+}
+
+/// How many captures of ours are under way.
+static ACTIVE: AtomicUsize = AtomicUsize::new(0);
+
+#[derive(Default)]
+struct Table {
+    captures: Vec<Arc<Capture>>,
+    /// What is dropped when none is under way any more.
+    afterwards: Vec<Thing>,
+}
+
+static TABLE: Mutex<Table> = Mutex::new(Table { captures: Vec::new(), afterwards: Vec::new() });
+/// A stream of each device in whose order memory is made that a capture needs.
+static HOMES: [[Mutex<Option<(u32, Stream)>>; MAX_DEVICES]; 3] =
+    [const { [const { Mutex::new(None) }; MAX_DEVICES] }; 3];
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether a capture of ours is under way.
+#[inline]
+pub fn is_any() -> bool {
+    ACTIVE.load(Ordering::Acquire) > 0
+}
+
+/// The driver's number of the capture in which a stream takes part, whoever began it.
+///
+/// # Errors
+/// The driver's.
+pub fn number_of(stream: &Stream) -> Result<Option<u64>> {
+    let device = stream.device();
+    // The legacy default stream never takes part, and to ask about it is an error while others do.
+    if device.is_cpu() || matches!(stream.handle(), StreamHandle(0 | 1)) {
+        return Ok(None);
+    }
+    match device.backend().graphs() {
+        // SAFETY: the stream is borrowed, and so alive.
+        Ok(graphs) => unsafe { graphs.capture_of(device.index(), stream.handle()) },
+        Err(_) => Ok(None),
+    }
+}
+
+/// The capture of ours in which a stream takes part.
+///
+/// # Errors
+/// The driver's.
+pub fn of(stream: &Stream) -> Result<Option<Arc<Capture>>> {
+    if !is_any() {
+        return Ok(None);
+    }
+    let Some(number) = number_of(stream)? else { return Ok(None) };
+    let found = lock(&TABLE).captures.iter().find(|one| one.number == number && one.device == stream.device()).cloned();
+    Ok(found)
+}
+
+/// Whether a stream takes part in a capture, as far as that is asked for everywhere: of streams that are ours only while a
+/// capture of ours is under way.
+///
+/// # Errors
+/// The driver's.
+#[inline]
+pub fn is_capturing(stream: &Stream) -> Result<bool> {
+    Ok((is_any() || stream.is_foreign()) && number_of(stream)?.is_some())
+}
+
+/// What is told before the driver makes a capture invalid for something that it cannot take in.
+#[cold]
+pub fn refusal(what: &str) -> Error {
+    Error::not_supported(format!(
+        "{what} cannot be captured: a graph repeats work of the device, and this needs the host; do it before or after the \
+         capture"
+    ))
+}
+
+/// Runs what a capture of somebody else may forbid this thread.
+///
+/// # Errors
+/// The driver's, or those of `work`.
+pub fn relaxed<T>(device: Device, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let graphs = device.backend().graphs()?;
+    let before = graphs.exchange_mode(CaptureMode::Relaxed)?;
+    let result = work();
+    graphs.exchange_mode(before).and(result)
+}
+
+/// The stream in whose order memory is made that work on a capturing stream is to use: memory that is made in a capture is there
+/// only while its graph runs.
+///
+/// # Errors
+/// The driver's.
+pub(super) fn home(device: Device) -> Result<Stream> {
+    let mut slot = lock(&HOMES[device.kind() as usize][device.slot()]);
+    match &*slot {
+        Some((epoch, stream)) if *epoch == device.epoch() => Ok(stream.clone()),
+        _ => {
+            let stream = Stream::create(device, StreamFlags { non_blocking: true, priority: 0 })?;
+            *slot = Some((device.epoch(), stream.clone()));
+            Ok(stream)
+        }
+    }
+}
+
+/// Drops a thing now, or when no capture of ours is under way any more.
+pub fn drop_afterwards(thing: Thing) {
+    let mut table = lock(&TABLE);
+    if is_any() {
+        table.afterwards.push(thing);
+        return;
+    }
+    drop(table); // before the thing, whose end may come here again
+    drop(thing);
+}
+
+impl Capture {
+    /// Begins a capture.
+    ///
+    /// # Errors
+    /// `NotSupported` on the CPU; the driver's, for a default stream and one that captures already.
+    pub fn begin(stream: &Stream, mode: CaptureMode) -> Result<Arc<Self>> {
+        let device = stream.device();
+        let graphs = device.backend().graphs()?;
+        home(device)?;
+        // SAFETY: the stream is borrowed, and so alive.
+        unsafe { graphs.begin_capture(device.index(), stream.handle(), mode) }?;
+        let mut table = lock(&TABLE);
+        let number = number_of(stream)?.unwrap_or_default();
+        let capture = Arc::new(Self { device, number, contents: Mutex::default() });
+        table.captures.push(Arc::clone(&capture));
+        ACTIVE.store(table.captures.len(), Ordering::Release);
+        Ok(capture)
+    }
+
+    /// Says that the capture is over: what was to be dropped meanwhile is dropped. What it took hold of is given out.
+    pub fn close(&self) -> Contents {
+        let mut table = lock(&TABLE);
+        table.captures.retain(|other| !std::ptr::eq(&raw const **other, self));
+        ACTIVE.store(table.captures.len(), Ordering::Release);
+        let dropped = if table.captures.is_empty() { std::mem::take(&mut table.afterwards) } else { Vec::new() };
+        drop(table);
+        drop(dropped);
+        std::mem::take(&mut *lock(&self.contents))
+    }
+
+    /// Notes that a block is used.
+    pub(super) fn note(&self, block: &Arc<Allocation>, access: Access) {
+        let blocks = &mut lock(&self.contents).blocks;
+        match blocks.iter_mut().find(|(known, _)| Arc::ptr_eq(known, block)) {
+            Some((_, known)) if access == Access::Write => *known = access,
+            Some(_) => {}
+            None => blocks.push((Arc::clone(block), access)),
+        }
+    }
+
+    /// Keeps a thing as long as the graph.
+    pub fn keep(&self, thing: Thing) {
+        lock(&self.contents).things.push(thing);
+    }
+}

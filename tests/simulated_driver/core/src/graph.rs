@@ -1,0 +1,262 @@
+//! Graphs: what is put on a capturing stream is kept instead of done, and done at each launch.
+//!
+//! A graph is replayed in the order in which it was captured, as one operation of the stream: that is one of the orders
+//! which a device may choose. What its nodes touch is looked up again at each launch, so that a graph which outlives its
+//! memory is found.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::code::{
+    CAPTURE_IMPLICIT, CAPTURE_INVALIDATED, CAPTURE_MERGE, CAPTURE_UNMATCHED, CAPTURE_UNSUPPORTED, CAPTURE_WRONG_THREAD,
+    ILLEGAL_STATE, INVALID_HANDLE, Outcome,
+};
+use crate::driver::Driver;
+use crate::history::Touch;
+use crate::region::Region;
+use crate::state::State;
+use crate::stream::StreamKind;
+use crate::worker::Then;
+
+/// Done at each launch.
+pub(crate) type Task = Arc<dyn Fn() + Send + Sync>;
+
+/// One captured operation.
+pub(crate) struct Node {
+    pub(crate) task: Task,
+    /// Bytes of a device or of pinned memory that it reads, or writes.
+    pub(crate) touches: Vec<(Region, bool)>,
+    pub(crate) call: &'static str,
+}
+
+/// What the calling thread may not do while streams capture.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mode {
+    /// Unsafe calls are refused in every thread.
+    Global,
+    /// Only in the capturing thread.
+    ThreadLocal,
+    /// In none.
+    Relaxed,
+}
+
+struct Capture {
+    origin: u64,
+    mode: Mode,
+    thread: std::thread::ThreadId,
+    is_valid: bool,
+    nodes: Vec<Node>,
+}
+
+/// Captures under way, and what came of those that ended.
+#[derive(Default)]
+pub(crate) struct Graphs {
+    /// Which capture a stream is part of.
+    streams: HashMap<u64, u64>,
+    captures: HashMap<u64, Capture>,
+    graphs: HashMap<u64, Arc<Vec<Node>>>,
+    executables: HashMap<u64, (usize, Arc<Vec<Node>>)>,
+}
+
+impl State {
+    /// The capture that a stream is part of, in which its next operation goes.
+    pub(crate) fn capture_of(&mut self, stream: u64) -> Outcome<Option<u64>> {
+        if self.graphs.streams.is_empty() {
+            return Ok(None);
+        }
+        if let Some(&capture) = self.graphs.streams.get(&stream) {
+            let is_valid = self.graphs.captures.get(&capture).is_some_and(|capture| capture.is_valid);
+            return if is_valid { Ok(Some(capture)) } else { Err(CAPTURE_INVALIDATED) };
+        }
+        let Some(target) = self.streams.get(&stream).filter(|stream| stream.kind == StreamKind::Legacy) else {
+            return Ok(None);
+        };
+        // The default stream waits for blocking streams, which would make it part of their capture.
+        let device = target.device;
+        let streams = &self.streams;
+        let is_bound = |other: &u64| {
+            streams.get(other).is_some_and(|other| other.device == device && other.kind != StreamKind::NonBlocking)
+        };
+        match self.graphs.streams.iter().find(|(other, _)| is_bound(other)).map(|(_, &capture)| capture) {
+            Some(capture) => self.invalidate(capture, CAPTURE_IMPLICIT),
+            None => Ok(None),
+        }
+    }
+
+    /// Keeps an operation for the graph.
+    pub(crate) fn keep_node(&mut self, capture: u64, node: Node) {
+        if let Some(capture) = self.graphs.captures.get_mut(&capture) {
+            capture.nodes.push(node);
+        }
+    }
+
+    /// Refuses what no capture can hold, and spoils the capture, as the driver does.
+    pub(crate) fn refuse_capturing(&mut self, stream: u64) -> Outcome<()> {
+        match self.capture_of(stream)? {
+            Some(capture) => self.invalidate(capture, CAPTURE_UNSUPPORTED),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses what may wait for a device while one of its streams captures.
+    pub(crate) fn refuse_while_capturing(&mut self, device: usize) -> Outcome<()> {
+        let found = self.graphs.streams.keys().copied();
+        let found = found.filter(|stream| self.streams.get(stream).is_some_and(|stream| stream.device == device)).min();
+        found.map_or(Ok(()), |stream| self.refuse_capturing(stream))
+    }
+
+    /// Makes a stream part of a capture, by a wait for one of its events.
+    pub(crate) fn join_capture(&mut self, stream: u64, capture: u64) -> Outcome<()> {
+        match self.capture_of(stream)? {
+            Some(own) if own != capture => self.invalidate(own, CAPTURE_MERGE),
+            Some(_) => Ok(()),
+            None if self.graphs.captures.contains_key(&capture) => {
+                self.graphs.streams.insert(stream, capture);
+                Ok(())
+            }
+            None => Err(ILLEGAL_STATE),
+        }
+    }
+
+    pub(crate) fn invalidate<T>(&mut self, capture: u64, code: u32) -> Outcome<T> {
+        if let Some(capture) = self.graphs.captures.get_mut(&capture) {
+            capture.is_valid = false;
+        }
+        Err(code)
+    }
+}
+
+impl Driver {
+    /// Lets a stream capture.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn begin_capture(&self, call: &'static str, device: usize, stream: u64, mode: Mode) -> Outcome<()> {
+        let mut state = self.lock();
+        let stream = state.resolve(call, device, stream)?;
+        if state.streams.get(&stream).is_none_or(|stream| stream.kind == StreamKind::Legacy) {
+            return Err(CAPTURE_UNSUPPORTED);
+        }
+        if state.graphs.streams.contains_key(&stream) {
+            return Err(ILLEGAL_STATE);
+        }
+        let capture = state.new_handle();
+        let thread = std::thread::current().id();
+        let began = Capture { origin: stream, mode, thread, is_valid: true, nodes: Vec::new() };
+        state.graphs.captures.insert(capture, began);
+        state.graphs.streams.insert(stream, capture);
+        Ok(())
+    }
+
+    /// Ends a capture; the graph.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn end_capture(&self, call: &'static str, device: usize, stream: u64) -> Outcome<u64> {
+        let mut state = self.lock();
+        let stream = state.resolve(call, device, stream)?;
+        let capture = state.graphs.streams.get(&stream).copied().ok_or(ILLEGAL_STATE)?;
+        let known = state.graphs.captures.get(&capture).ok_or(ILLEGAL_STATE)?;
+        if known.origin != stream {
+            return state.invalidate(capture, CAPTURE_UNMATCHED);
+        }
+        if known.mode != Mode::Relaxed && known.thread != std::thread::current().id() {
+            return Err(CAPTURE_WRONG_THREAD);
+        }
+        state.graphs.streams.retain(|_, part| *part != capture);
+        let ended = state.graphs.captures.remove(&capture).ok_or(ILLEGAL_STATE)?;
+        if !ended.is_valid {
+            return Err(CAPTURE_INVALIDATED);
+        }
+        let graph = state.new_handle();
+        state.graphs.graphs.insert(graph, Arc::new(ended.nodes));
+        Ok(graph)
+    }
+
+    /// 0: the stream does not capture, 1: it does, 2: its capture is spoiled; and the capture.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn capture_status(&self, call: &'static str, device: usize, stream: u64) -> Outcome<(u32, u64)> {
+        let mut state = self.lock();
+        let stream = state.resolve(call, device, stream)?;
+        match state.capture_of(stream) {
+            Ok(None) => Ok((0, 0)),
+            Ok(Some(capture)) => Ok((1, capture)),
+            Err(CAPTURE_INVALIDATED) => Ok((2, 0)),
+            Err(code) => Err(code),
+        }
+    }
+
+    /// How many nodes a graph has.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn graph_nodes(&self, call: &'static str, graph: u64) -> Outcome<usize> {
+        let mut state = self.lock();
+        match state.graphs.graphs.get(&graph) {
+            Some(nodes) => Ok(nodes.len()),
+            None => state.bad_handle(call, "graph", graph),
+        }
+    }
+
+    /// A graph that can be launched.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn instantiate_graph(&self, call: &'static str, device: usize, graph: u64) -> Outcome<u64> {
+        let mut state = self.lock();
+        let Some(nodes) = state.graphs.graphs.get(&graph).cloned() else {
+            return state.bad_handle(call, "graph", graph);
+        };
+        let handle = state.new_handle();
+        state.graphs.executables.insert(handle, (device, nodes));
+        Ok(handle)
+    }
+
+    /// Ends a graph, or one that can be launched; a launch under way goes on.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn destroy_graph(&self, call: &'static str, graph: u64, is_executable: bool) -> Outcome<()> {
+        let mut state = self.lock();
+        let known = if is_executable {
+            state.graphs.executables.remove(&graph).is_some()
+        } else {
+            state.graphs.graphs.remove(&graph).is_some()
+        };
+        if known { Ok(()) } else { state.bad_handle(call, "graph", graph) }
+    }
+
+    /// Does all of a graph in the order of a stream.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn launch_graph(&self, call: &'static str, device: usize, graph: u64, stream: u64) -> Outcome<()> {
+        let mut state = self.lock();
+        let stream = state.resolve(call, device, stream)?;
+        let Some((_, nodes)) = state.graphs.executables.get(&graph).cloned() else {
+            return state.bad_handle(call, "graph that can be launched", graph);
+        };
+        // A graph within a graph would be a node of its own kind.
+        state.refuse_capturing(stream)?;
+        let waits_for = state.order(stream);
+        let number = state.streams.get(&stream).map_or(0, |stream| stream.submitted + 1);
+        for node in nodes.iter() {
+            for &(region, write) in &node.touches {
+                let block = self.locate_device(&mut state, node.call, &region)?;
+                state.touch(block, Touch { region, write, stream, number, call: node.call });
+            }
+        }
+        let work = move || nodes.iter().for_each(|node| (node.task)());
+        state.push(stream, waits_for, Some(Box::new(work)), Then::Nothing).map(drop)
+    }
+
+    /// Whether a graph that can be launched is alive.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn check_executable(&self, graph: u64) -> Outcome<()> {
+        self.lock().graphs.executables.get(&graph).map(drop).ok_or(INVALID_HANDLE)
+    }
+}
