@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 
 import pytest
 
@@ -14,6 +15,18 @@ from PyGPU import _core
 from PyGPU import driver as drv
 
 BACKEND = PyGPU.backend_name()
+
+
+@pytest.fixture(autouse=True)
+def _no_contexts() -> Iterator[None]:
+    """Begin with an empty stack: an example that was run before may have left a context there."""
+    found = []
+    while (context := drv.Context.get_current()) is not None:
+        found.append(context)
+        context.pop()
+    yield
+    for context in reversed(found):
+        context.push()
 
 
 def test_the_driver_is_opened_as_often_as_one_likes():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import gc
-import operator
 import os
 import warnings
 from pathlib import Path
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
 __all__ = [
-    "bitlog2",
     "clear_context_caches",
     "context_dependent_memoize",
     "context_dependent_memoized_functions",
@@ -163,31 +161,6 @@ def clear_context_caches() -> None:
     """
     for cache in _caches:
         cache.clear()
-
-
-def bitlog2(n: SupportsIndex) -> int:
-    """Return the integer part of the logarithm of two.
-
-    Parameters
-    ----------
-    n : int
-        Not negative.
-
-    Returns
-    -------
-    int
-        0 for 0.
-
-    Examples
-    --------
-    >>> from PyGPU.tools import bitlog2
-    >>> bitlog2(1), bitlog2(8), bitlog2(15)
-    (0, 3, 3)
-    """
-    number = operator.index(n)
-    if number < 0:
-        raise ValueError(f"{number} is negative and has no logarithm")
-    return max(number.bit_length() - 1, 0)
 
 
 def init_cuda_context_fixture() -> Generator[None, None, None]:

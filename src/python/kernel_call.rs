@@ -160,7 +160,7 @@ impl<'a, 'py> Call<'a, 'py> {
     /// Memory that was allocated by hand, of which only the bytes are known.
     fn add_block(&mut self, position: usize, parameter: Option<&Parameter>, block: Arc<Allocation>) -> PyResult<()> {
         let place = || self.place(position, parameter);
-        if let Some(ParameterKind::Scalar(_)) = parameter.map(|parameter| parameter.kind) {
+        if !self.may_be_address(parameter) {
             return Err(PyTypeError::new_err(format!(
                 "{}: memory was given, and the parameter is no pointer",
                 place()
@@ -187,13 +187,22 @@ impl<'a, 'py> Call<'a, 'py> {
             Some(ParameterKind::Pointer { element, constant }) => {
                 self.takes(element, array.dtype()) && (constant || !array.readonly())
             }
-            None | Some(ParameterKind::Unknown | ParameterKind::Bytes(8)) => true,
-            Some(_) => false,
+            _ => self.may_be_address(parameter),
         };
         if is_dense && fits && array.device() == self.function.device() {
             return Ok(());
         }
         Err(self.refused_array(position, parameter, array))
+    }
+
+    /// Whether an address fits a parameter. PyCUDA's programs say `numpy.intp` for a pointer.
+    #[inline]
+    fn may_be_address(&self, parameter: Option<&Parameter>) -> bool {
+        match parameter.map(|parameter| parameter.kind) {
+            None | Some(ParameterKind::Pointer { .. } | ParameterKind::Unknown | ParameterKind::Bytes(8)) => true,
+            Some(ParameterKind::Scalar(Kind::Int64 | Kind::UInt64)) => self.rules == Rules::PyCuda,
+            Some(_) => false,
+        }
     }
 
     #[inline]
