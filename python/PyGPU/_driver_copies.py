@@ -1,7 +1,7 @@
 """PyCUDA's copies and sets of linear memory.
 
-Where a stream is given, None is the legacy default stream, whatever ``with stream:`` says. A copy of memory that PyGPU knows
-waits for whoever uses it; of other addresses nothing is known but the stream.
+Where a stream is given, None is the legacy default stream, whatever ``with stream:`` says. A copy of memory that PyGPU
+knows waits for whoever uses it; of other addresses nothing is known but the stream.
 """
 
 from __future__ import annotations
@@ -13,9 +13,7 @@ from PyGPU import _core
 from PyGPU._host_buffer import bytes_of
 
 if TYPE_CHECKING:
-    from typing_extensions import Buffer
-
-    from PyGPU.typing import AddressLike, StreamLike
+    from PyGPU.typing import AddressLike, HostBuffer, StreamLike
 
 __all__ = [
     "memcpy_atoa",
@@ -36,10 +34,10 @@ __all__ = [
 
 def on_stream(array: _core.GPUArray, stream: StreamLike) -> StreamLike:
     """Return the stream, or the legacy default stream of the array's device."""
-    return array.device.default_stream() if stream is None else stream
+    return array.device.default_stream if stream is None else stream
 
 
-def memcpy_htod(dest: AddressLike, src: Buffer) -> None:
+def memcpy_htod(dest: AddressLike, src: HostBuffer) -> None:
     """Copy host memory to a device and wait.
 
     Parameters
@@ -73,7 +71,7 @@ def memcpy_htod(dest: AddressLike, src: Buffer) -> None:
     target.set(host, stream=on_stream(target, None))
 
 
-def memcpy_htod_async(dest: AddressLike, src: Buffer, stream: StreamLike = None) -> None:
+def memcpy_htod_async(dest: AddressLike, src: HostBuffer, stream: StreamLike = None) -> None:
     """Copy host memory to a device, in the order of a stream.
 
     Parameters
@@ -81,8 +79,8 @@ def memcpy_htod_async(dest: AddressLike, src: Buffer, stream: StreamLike = None)
     dest : int or object with an address
         Where the bytes go.
     src : buffer
-        Contiguous host memory. Page-locked memory must stay unchanged until the stream has passed; other memory was read when
-        this returns.
+        Contiguous host memory. Page-locked memory must stay unchanged until the stream has passed; other memory was
+        read when this returns.
     stream : Stream or None
         None is the legacy default stream.
 
@@ -105,7 +103,7 @@ def memcpy_htod_async(dest: AddressLike, src: Buffer, stream: StreamLike = None)
     target.set_async(host, on_stream(target, stream))
 
 
-def memcpy_dtoh(dest: Buffer, src: AddressLike) -> None:
+def memcpy_dtoh(dest: HostBuffer, src: AddressLike) -> None:
     """Copy device memory to the host and wait.
 
     Parameters
@@ -136,7 +134,7 @@ def memcpy_dtoh(dest: Buffer, src: AddressLike) -> None:
     source.get(host, stream=on_stream(source, None))
 
 
-def memcpy_dtoh_async(dest: Buffer, src: AddressLike, stream: StreamLike = None) -> None:
+def memcpy_dtoh_async(dest: HostBuffer, src: AddressLike, stream: StreamLike = None) -> None:
     """Copy device memory to the host, in the order of a stream.
 
     Parameters
@@ -197,9 +195,7 @@ def memcpy_dtod(dest: AddressLike, src: AddressLike, size: SupportsIndex) -> Non
     memcpy_dtod_async(dest, src, size)
 
 
-def memcpy_dtod_async(
-    dest: AddressLike, src: AddressLike, size: SupportsIndex, stream: StreamLike = None
-) -> None:
+def memcpy_dtod_async(dest: AddressLike, src: AddressLike, size: SupportsIndex, stream: StreamLike = None) -> None:
     """Copy within device memory, in the order of a stream.
 
     Parameters
@@ -364,7 +360,7 @@ def memcpy_atoa(
     refuse_array()
 
 
-def py_memcpy_htoa(ary: Any, index: SupportsIndex, src: Buffer) -> NoReturn:
+def py_memcpy_htoa(ary: Any, index: SupportsIndex, src: HostBuffer) -> NoReturn:
     """Copy into a CUDA array, of which there are none here.
 
     Parameters
@@ -380,7 +376,7 @@ def py_memcpy_htoa(ary: Any, index: SupportsIndex, src: Buffer) -> NoReturn:
     refuse_array()
 
 
-def py_memcpy_atoh(dest: Buffer, ary: Any, index: SupportsIndex) -> NoReturn:
+def py_memcpy_atoh(dest: HostBuffer, ary: Any, index: SupportsIndex) -> NoReturn:
     """Copy out of a CUDA array, of which there are none here.
 
     Parameters

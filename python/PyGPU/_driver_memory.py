@@ -14,11 +14,9 @@ from PyGPU._driver_memory_flags import ipc_mem_flags
 from PyGPU._host_buffer import bytes_of
 
 if TYPE_CHECKING:
-    from typing_extensions import Buffer
-
     from numpy.typing import DTypeLike, NDArray
 
-    from PyGPU.typing import AddressLike, ShapeLike
+    from PyGPU.typing import AddressLike, HostBuffer, ShapeLike
 
 __all__ = [
     "DeviceAllocation",
@@ -58,8 +56,8 @@ def mem_alloc(bytes: SupportsIndex) -> DeviceAllocation:
 
     Notes
     -----
-    It is plain memory of the driver and not of PyGPU's pool, so that `mem_get_ipc_handle` takes it. The driver waits for the
-    device when it frees such memory; programs that allocate all the time take a `DeviceMemoryPool`, or arrays.
+    It is plain memory of the driver and not of PyGPU's pool, so that `mem_get_ipc_handle` takes it. The driver waits
+    for the device when it frees such memory; programs that allocate all the time take a `DeviceMemoryPool`, or arrays.
 
     Examples
     --------
@@ -145,7 +143,7 @@ def mem_alloc_like(ary: Any) -> DeviceAllocation:
     return mem_alloc(ary.nbytes)
 
 
-def to_device(bf_obj: Buffer) -> DeviceAllocation:
+def to_device(bf_obj: HostBuffer) -> DeviceAllocation:
     """Allocate memory and copy a buffer there.
 
     Parameters
@@ -330,7 +328,7 @@ def mem_get_ipc_handle(devptr: AddressLike) -> bytearray:
     Parameters
     ----------
     devptr : DeviceAllocation or int
-        The first byte of memory from `mem_alloc`. Memory of arrays and of ``PyGPU.empty`` comes from a pool of the driver, which
+        The first byte of memory from `mem_alloc`. Memory of arrays comes from a pool of the driver, which
         cannot be shared this way: copy it into memory from `mem_alloc`.
 
     Returns
@@ -379,9 +377,7 @@ class IPCMemoryHandle:
     >>> memory = IPCMemoryHandle(handle)  # doctest: +SKIP
     """
 
-    def __init__(
-        self, handle: bytearray, flags: SupportsIndex = ipc_mem_flags.LAZY_ENABLE_PEER_ACCESS
-    ) -> None:
+    def __init__(self, handle: bytearray, flags: SupportsIndex = ipc_mem_flags.LAZY_ENABLE_PEER_ACCESS) -> None:
         if flags.__index__() != ipc_mem_flags.LAZY_ENABLE_PEER_ACCESS:
             raise ValueError(f"flags is ipc_mem_flags.LAZY_ENABLE_PEER_ACCESS (1), not {flags!r}")
         self._memory = _core.open_shared_memory(bytes(handle))

@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from PyGPU.typing import AddressLike, StreamLike
 
 __all__ = [
-    "memset_d16",
-    "memset_d16_async",
+    "memset_d2d8",
+    "memset_d2d8_async",
     "memset_d2d16",
     "memset_d2d16_async",
     "memset_d2d32",
     "memset_d2d32_async",
-    "memset_d2d8",
-    "memset_d2d8_async",
-    "memset_d32",
-    "memset_d32_async",
     "memset_d8",
     "memset_d8_async",
+    "memset_d16",
+    "memset_d16_async",
+    "memset_d32",
+    "memset_d32_async",
 ]
 
 

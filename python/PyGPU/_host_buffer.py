@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 if TYPE_CHECKING:
-    from typing_extensions import Buffer
-
     from numpy.typing import NDArray
+
+    from PyGPU.typing import HostBuffer
 
 __all__ = ["bytes_of"]
 
 
-def bytes_of(buffer: Buffer, *, written: bool = False) -> NDArray[numpy.uint8]:
+def bytes_of(buffer: HostBuffer, *, written: bool = False) -> NDArray[numpy.uint8]:
     """Return the bytes of a buffer, in the order in which they lie in memory, as a view.
 
     Raises

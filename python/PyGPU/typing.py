@@ -7,7 +7,8 @@ from types import EllipsisType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, SupportsIndex, SupportsInt, TypeAlias, runtime_checkable
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
+    from typing_extensions import Buffer
 
     from PyGPU._core import Device, DeviceAllocation, GPUArray, Stream
 
@@ -16,6 +17,7 @@ __all__ = [
     "BasicIndex",
     "CopyKind",
     "DeviceLike",
+    "HostBuffer",
     "Key",
     "Order",
     "OrderACFK",
@@ -61,6 +63,8 @@ class SupportsCudaArrayInterface(Protocol):
 
 AddressLike: TypeAlias = "DeviceAllocation | GPUArray | SupportsIndex | SupportsInt"
 """Where device memory is: an object with an address, or the number."""
+HostBuffer: TypeAlias = "Buffer | NDArray[Any]"
+"""Host memory: any object with the buffer protocol."""
 ShapeLike: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
 """A shape or axes: one integer, or a sequence of them."""
 Order: TypeAlias = Literal["C", "F"] | None

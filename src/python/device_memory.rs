@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 
 use super::address::view_of_address;
 use super::gil::WithoutGil;
-use super::{exit, number, raw};
+use super::{device, exit, number, raw};
 use crate::backend::Address;
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -27,7 +27,7 @@ use crate::memory::{Allocation, addresses};
 /// >>> int(memory) == memory.ptr, memory.nbytes
 /// (True, 1024)
 /// >>> memory.free()
-#[pyclass(frozen, weakref, subclass, name = "DeviceAllocation", module = "PyGPU.driver")]
+#[pyclass(frozen, weakref, name = "DeviceAllocation", module = "PyGPU.driver")]
 pub(super) struct DeviceAllocation {
     block: ManuallyDrop<Mutex<Option<Arc<Allocation>>>>,
 }
@@ -152,12 +152,14 @@ pub(super) fn no_bytes(operation: &'static str) -> Error {
     raw::invalid_value(operation, "0 bytes were asked for".to_owned())
 }
 
-/// Allocates plain memory of the current device, which other processes can open.
+/// Allocates plain memory of a device, which other processes can open.
 ///
 /// Parameters
 /// ----------
 /// nbytes : int
 ///     Bytes, at least one.
+/// device : int, str or Device, optional
+///     The current device by default.
 ///
 /// Returns
 /// -------
@@ -176,10 +178,11 @@ pub(super) fn no_bytes(operation: &'static str) -> Error {
 /// >>> _core.allocate_device(1024).nbytes
 /// 1024
 #[pyfunction]
-fn allocate_device(nbytes: &Bound<'_, PyAny>) -> PyResult<DeviceAllocation> {
+#[pyo3(signature = (nbytes, device=None))]
+fn allocate_device(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) -> PyResult<DeviceAllocation> {
     let bytes = number::size(nbytes, "nbytes")?;
+    let device = device::from_argument(nbytes.py(), device)?;
     let block = nbytes.py().without_gil(|| {
-        let device = Device::current()?;
         if bytes == 0 {
             return Err(no_bytes("mem_alloc"));
         }
