@@ -159,7 +159,7 @@ def to_device(bf_obj: HostBuffer) -> DeviceAllocation:
     --------
     >>> from PyGPU._driver_memory import from_device, to_device
     >>> from_device(to_device(b"abcd"), 4, "u1")
-    array([97, 98, 99, 100], dtype=uint8)
+    array([ 97,  98,  99, 100], dtype=uint8)
     """
     memory = mem_alloc(bytes_of(bf_obj).nbytes)
     memcpy_htod(memory, bf_obj)
