@@ -10,8 +10,8 @@ use crate::backend::loader::symbol_table;
 
 pub use cudarc::driver::sys::{
     CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunc_cache,
-    CUfunction, CUfunction_attribute, CUgraph, CUgraphExec, CUgraphNode, CUipcMemHandle, CUjit_option,
-    CUmemAccess_flags, CUmemAccessDesc, CUmemAllocationHandleType, CUmemAllocationType, CUmemLocation,
+    CUfunction, CUfunction_attribute, CUgraph, CUgraphExec, CUgraphNode, CUipcEventHandle, CUipcMemHandle,
+    CUjit_option, CUmemAccess_flags, CUmemAccessDesc, CUmemAllocationHandleType, CUmemAllocationType, CUmemLocation,
     CUmemLocationType, CUmemPool_attribute, CUmemPoolProps, CUmemoryPool, CUmemorytype, CUmodule, CUoccupancyB2DSize,
     CUpointer_attribute, CUstream, CUstreamCaptureMode, CUstreamCaptureStatus, CUuuid,
 };
@@ -80,6 +80,8 @@ macro_rules! cuda_api {
                 fn cuIpcGetMemHandle(handle: *mut CUipcMemHandle, address: CUdeviceptr);
                 fn cuIpcOpenMemHandle_v2(address: *mut CUdeviceptr, handle: CUipcMemHandle, flags: c_uint);
                 fn cuIpcCloseMemHandle(address: CUdeviceptr);
+                fn cuIpcGetEventHandle(handle: *mut CUipcEventHandle, event: CUevent);
+                fn cuIpcOpenEventHandle(event: *mut CUevent, handle: CUipcEventHandle);
                 fn cuPointerGetAttributes(
                     count: c_uint,
                     attributes: *mut CUpointer_attribute,
@@ -303,6 +305,7 @@ mod tests {
         same_layout! {
             CUuuid { bytes }
             CUipcMemHandle { reserved }
+            CUipcEventHandle { reserved }
             CUmemLocation { type_, id }
             CUmemPoolProps { allocType, handleTypes, location, win32SecurityAttributes }
             CUDA_MEMCPY2D {

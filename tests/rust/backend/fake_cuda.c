@@ -106,6 +106,8 @@ Code cuStreamAttachMemAsync(void *s, Ptr p, size_t n, unsigned f) { CONTEXT; (vo
 Code cuMemGetAddressRange_v2(Ptr *b, size_t *n, Ptr p) { CONTEXT; *b = p & ~63ull; *n = 4096; return p & MARK ? 0 : 500; }
 Code cuIpcGetMemHandle(struct Handle *h, Ptr p) { CONTEXT; memset(h, 0, sizeof *h); memcpy(h, &p, sizeof p); return p & MARK ? 0 : 1; }
 Code cuIpcOpenMemHandle_v2(Ptr *p, struct Handle h, unsigned f) { CONTEXT; memcpy(p, &h, sizeof *p); return f == 1 && *p & MARK ? 0 : 1; }
+Code cuIpcGetEventHandle(struct Handle *h, void *e) { CONTEXT; memset(h, 0, sizeof *h); memcpy(h, &e, sizeof e); return e ? 0 : 400; }
+Code cuIpcOpenEventHandle(void **e, struct Handle h) { CONTEXT; memcpy(e, &h, sizeof *e); return *e ? 0 : 1; }
 Code cuIpcCloseMemHandle(Ptr p) { CONTEXT; return p & MARK ? 0 : 1; }
 /* Low addresses tell what they are: 1 host, 2 device 1, 3 managed. */
 Code cuPointerGetAttributes(unsigned n, int *a, void **v, Ptr p) {
