@@ -388,7 +388,6 @@ def test_events_are_shared_by_handles():
 def test_the_cpu_says_that_nothing_is_shared():
     for share in (
         lambda: driver.mem_get_ipc_handle(driver.mem_alloc(8)),
-        lambda: PyGPU.Event(timing=False, interprocess=True).ipc_handle(),
         lambda: PyGPU.Event.from_ipc_handle(bytes(64)),
     ):
         with pytest.raises(PyGPU.NotSupportedError, match="multiprocessing"):

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from os import PathLike
 from types import TracebackType
-from typing import Any, Literal, Self, SupportsIndex, final
+from typing import Any, Literal, NoReturn, Self, SupportsIndex, final
 
 import numpy
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -85,6 +85,7 @@ __all__ = [
     "ones_like",
     "open_shared_memory",
     "pinned_limit",
+    "raise_freed",
     "raw_allocate",
     "raw_copy",
     "raw_fill",
@@ -538,6 +539,7 @@ def enable_peer_access(device: DeviceLike, peer: DeviceLike) -> None: ...
 def current_stream(device: DeviceLike = None) -> Stream: ...
 def default_stream(device: DeviceLike = None) -> Stream: ...
 def allocate_device(nbytes: SupportsIndex, device: DeviceLike = None) -> DeviceAllocation: ...
+def raise_freed(name: str) -> NoReturn: ...
 def allocate_pitched(
     width: SupportsIndex, height: SupportsIndex, access_size: SupportsIndex
 ) -> tuple[DeviceAllocation, int]: ...

@@ -240,9 +240,36 @@ fn allocate_pitched(
     Ok((DeviceAllocation::new(block), pitch))
 }
 
+/// Raises what a driver says to an address that is none any more.
+///
+/// Parameters
+/// ----------
+/// name : str
+///     Whose memory was freed.
+///
+/// Raises
+/// ------
+/// CudaError
+///     With code 1, always.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> from PyGPU import _core
+/// >>> try:
+/// ...     _core.raise_freed('allocation')
+/// ... except PyGPU.CudaError as error:
+/// ...     error.code
+/// 1
+#[pyfunction]
+fn raise_freed(name: &str) -> PyResult<()> {
+    Err(raw::invalid_value("free", format!("{name}: the memory was freed already")).into())
+}
+
 /// Puts the class and the functions into the module.
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<DeviceAllocation>()?;
     module.add_function(wrap_pyfunction!(allocate_device, module)?)?;
+    module.add_function(wrap_pyfunction!(raise_freed, module)?)?;
     module.add_function(wrap_pyfunction!(allocate_pitched, module)?)
 }
