@@ -49,8 +49,12 @@ impl DeviceAllocation {
     /// The driver's `INVALID_VALUE` after `free()`.
     pub(super) fn block(&self) -> Result<Arc<Allocation>> {
         let block = self.slot().clone();
-        block.ok_or_else(|| raw::invalid_value("DeviceAllocation", "the memory was freed already".to_owned()))
+        block.ok_or_else(freed)
     }
+}
+
+fn freed() -> Error {
+    raw::invalid_value("DeviceAllocation", "the memory was freed already".to_owned())
 }
 
 impl Drop for DeviceAllocation {
@@ -73,8 +77,8 @@ impl DeviceAllocation {
     /// CudaError
     ///     With code 1, when it was freed before.
     fn free(&self, py: Python<'_>) -> PyResult<()> {
-        let block = self.block()?;
-        *self.slot() = None;
+        let taken = self.slot().take();
+        let block = taken.ok_or_else(freed)?;
         addresses::forget(&block);
         Ok(py.without_gil(|| {
             drop(block);
