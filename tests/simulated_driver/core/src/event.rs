@@ -60,7 +60,7 @@ impl Driver {
     pub(crate) fn twin_of_event(&self, handle: u64) -> Option<u64> {
         let mut state = self.lock();
         let event = state.events.get(&handle)?;
-        let twin = Event { device: event.device, timing: false, record: event.record.clone() };
+        let twin = Event { device: event.device, timing: false, record: event.record.clone(), capture: None };
         let handle = state.new_handle();
         state.events.insert(handle, twin);
         Some(handle)
