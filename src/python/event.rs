@@ -120,7 +120,7 @@ impl PyEvent {
     /// >>> import PyGPU
     /// >>> try:
     /// ...     handle = PyGPU.Event(timing=False, interprocess=True).ipc_handle()
-    /// ... except PyGPU.NotSupportedError:
+    /// ... except (PyGPU.CudaError, PyGPU.NotSupportedError):
     /// ...     pass  # on the CPU
     fn ipc_handle<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyByteArray>> {
         let handle = py.without_gil(|| self.event.share())?;
