@@ -9,7 +9,7 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::backend::{EventFlags, EventHandle, StreamFlags, StreamHandle};
+use crate::backend::{EventFlags, EventHandle, HANDLE_BYTES, StreamFlags, StreamHandle};
 use crate::device::{Device, MAX_DEVICES};
 use crate::error::{Error, Result};
 use crate::lifetime;
@@ -198,6 +198,26 @@ impl Event {
     pub fn create(device: Device, flags: EventFlags) -> Result<Self> {
         let epoch = device.epoch();
         Ok(Self { device, handle: device.backend().create_event(device.index(), flags)?, epoch })
+    }
+
+    /// An event of another process, by the name that it was given there.
+    ///
+    /// # Errors
+    /// The driver's; `NotSupported` on the CPU.
+    pub fn open_shared(device: Device, handle: &[u8; HANDLE_BYTES]) -> Result<Self> {
+        let epoch = device.epoch();
+        let handle = device.backend().driver_memory()?.open_shared_event(device.index(), handle)?;
+        Ok(Self { device, handle, epoch })
+    }
+
+    /// Names the event for other processes.
+    ///
+    /// # Errors
+    /// The driver's, for one that was not made for that; `NotSupported` on the CPU.
+    pub fn share(&self) -> Result<[u8; HANDLE_BYTES]> {
+        self.check_alive("share")?;
+        // SAFETY: the handle is alive.
+        unsafe { self.device.backend().driver_memory()?.share_event(self.device.index(), self.handle) }
     }
 
     /// Its device.

@@ -52,11 +52,7 @@ SUPERSEDED = {
     "cuDeviceGetUuid",
     "cuStreamGetCtx",
     "cuCtxGetDevice",
-    "cuMemAlloc_v2",
-    "cuMemFree_v2",
     "hipGetDeviceProperties",
-    "hipMalloc",
-    "hipFree",
 }
 # What passes the ring of pinned slots, as all copies of ordinary host memory may be told to (tests/test_staging.py),
 # does not pass the driver's own staging.

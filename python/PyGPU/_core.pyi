@@ -3,19 +3,20 @@
 from collections.abc import Callable, Iterator, Sequence
 from os import PathLike
 from types import TracebackType
-from typing import Any, Literal, Self, SupportsIndex, final
+from typing import Any, Literal, NoReturn, Self, SupportsIndex, final
 
 import numpy
 from numpy.typing import ArrayLike, DTypeLike, NDArray
-from typing_extensions import disjoint_base
+from typing_extensions import Buffer, disjoint_base
 
-from PyGPU.typing import CopyKind, DeviceLike, Key, Order, OrderACFK, ShapeLike, StreamLike
+from PyGPU.typing import AddressLike, CopyKind, DeviceLike, Key, Order, OrderACFK, ShapeLike, StreamLike
 
 __all__ = [
     "BackendUnavailableError",
     "CompileError",
     "CudaError",
     "Device",
+    "DeviceAllocation",
     "Event",
     "Flags",
     "ForkError",
@@ -35,15 +36,24 @@ __all__ = [
     "__version__",
     "_choose_allocator",
     "_restore",
+    "address_range",
+    "address_view",
+    "allocate_device",
+    "allocate_managed",
+    "allocate_pitched",
     "arange",
+    "array_at",
     "asarray",
+    "attach_managed",
     "backend_name",
     "broadcast_to",
     "can_access_peer",
     "config",
+    "copy_array",
     "current_device",
     "current_stream",
     "default_stream",
+    "device_address",
     "device_count",
     "device_properties",
     "driver_version",
@@ -70,9 +80,12 @@ __all__ = [
     "memory_release_threshold",
     "memory_statistics",
     "moveaxis",
+    "ndarray_at",
     "ones",
     "ones_like",
+    "open_shared_memory",
     "pinned_limit",
+    "raise_freed",
     "raw_allocate",
     "raw_copy",
     "raw_fill",
@@ -83,6 +96,7 @@ __all__ = [
     "set_memory_limit",
     "set_memory_release_threshold",
     "set_pinned_limit",
+    "share_memory",
     "show_config",
     "synchronize",
     "synchronize_device",
@@ -360,6 +374,17 @@ class Device:
     def __ne__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
+@final
+class DeviceAllocation:
+    def free(self) -> None: ...
+    @property
+    def ptr(self) -> int: ...
+    @property
+    def nbytes(self) -> int: ...
+    def as_buffer(self, size: SupportsIndex, offset: SupportsIndex = 0) -> memoryview: ...
+    def __int__(self) -> int: ...
+    def __index__(self) -> int: ...
+
 @disjoint_base
 class Stream:
     def __new__(cls, non_blocking: bool = False, priority: int = 0, device: DeviceLike = None) -> Self: ...
@@ -415,6 +440,9 @@ class Event:
     def handle(self) -> int: ...
     @property
     def device(self) -> Device: ...
+    def ipc_handle(self) -> bytearray: ...
+    @staticmethod
+    def from_ipc_handle(handle: Buffer) -> Event: ...
     def record(self, stream: StreamLike = None) -> Self: ...
     def synchronize(self) -> None: ...
     def query(self) -> bool: ...
@@ -529,6 +557,30 @@ def can_access_peer(device: DeviceLike, peer: DeviceLike) -> bool: ...
 def enable_peer_access(device: DeviceLike, peer: DeviceLike) -> None: ...
 def current_stream(device: DeviceLike = None) -> Stream: ...
 def default_stream(device: DeviceLike = None) -> Stream: ...
+def allocate_device(nbytes: SupportsIndex, device: DeviceLike = None) -> DeviceAllocation: ...
+def raise_freed(name: str) -> NoReturn: ...
+def allocate_pitched(
+    width: SupportsIndex, height: SupportsIndex, access_size: SupportsIndex
+) -> tuple[DeviceAllocation, int]: ...
+def allocate_managed(nbytes: SupportsIndex, mem_flags: SupportsIndex) -> DeviceAllocation: ...
+def attach_managed(memory: DeviceAllocation, mem_flags: SupportsIndex, stream: StreamLike) -> None: ...
+def address_range(address: AddressLike) -> tuple[int, int]: ...
+def address_view(address: SupportsIndex, nbytes: SupportsIndex) -> memoryview: ...
+def device_address(address: SupportsIndex) -> int: ...
+def share_memory(address: AddressLike) -> bytearray: ...
+def open_shared_memory(handle: Buffer) -> DeviceAllocation: ...
+def array_at(
+    address: AddressLike,
+    shape: ShapeLike,
+    dtype: DTypeLike,
+    strides: Sequence[SupportsIndex] | None = None,
+    stream: StreamLike = None,
+    offset: SupportsIndex = 0,
+) -> GPUArray: ...
+def copy_array(target: GPUArray, source: GPUArray, stream: StreamLike) -> None: ...
+def ndarray_at(
+    owner: Any, address: SupportsIndex, shape: ShapeLike, dtype: DTypeLike, order: str = "C"
+) -> NDArray[Any]: ...
 def memory_statistics(device: DeviceLike = None) -> dict[str, int]: ...
 def memory_release_threshold(device: DeviceLike = None) -> int: ...
 def set_memory_release_threshold(nbytes: int, device: DeviceLike = None) -> None: ...

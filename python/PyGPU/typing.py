@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any, Literal, Protocol, SupportsIndex, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, SupportsIndex, SupportsInt, TypeAlias, runtime_checkable
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
+    from typing_extensions import Buffer
 
-    from PyGPU._core import Device, GPUArray, Stream
+    from PyGPU._core import Device, DeviceAllocation, GPUArray, Stream
 
 __all__ = [
+    "AddressLike",
     "BasicIndex",
     "CopyKind",
     "DeviceLike",
+    "HostBuffer",
     "Key",
     "Order",
     "OrderACFK",
@@ -58,6 +61,10 @@ class SupportsCudaArrayInterface(Protocol):
         ...
 
 
+AddressLike: TypeAlias = "DeviceAllocation | GPUArray | SupportsIndex | SupportsInt"
+"""Where device memory is: an object with an address, or the number."""
+HostBuffer: TypeAlias = "Buffer | NDArray[Any]"
+"""Host memory: any object with the buffer protocol."""
 ShapeLike: TypeAlias = SupportsIndex | Sequence[SupportsIndex]
 """A shape or axes: one integer, or a sequence of them."""
 Order: TypeAlias = Literal["C", "F"] | None

@@ -6,6 +6,7 @@
 
 mod cpu;
 mod cuda;
+mod driver_memory;
 mod exit;
 mod fork;
 mod graphs;
@@ -15,6 +16,7 @@ mod pitched;
 mod programs;
 mod registry;
 
+pub use driver_memory::{Attachment, DriverMemory, HANDLE_BYTES};
 pub use exit::close as close_drivers;
 pub use graphs::{CaptureMode, ExecutableHandle, GraphHandle, Graphs};
 pub use loader::{Attempt, Library};
@@ -246,6 +248,14 @@ pub trait Backend: Send + Sync {
     /// `NotSupported` where the backend has none.
     fn graphs(&self) -> Result<&dyn Graphs> {
         Err(graphs::unsupported(self.kind().name()))
+    }
+
+    /// Memory of the kinds that only some drivers have.
+    ///
+    /// # Errors
+    /// `NotSupported` where the backend has none.
+    fn driver_memory(&self) -> Result<&dyn DriverMemory> {
+        Err(crate::error::Error::not_supported(format!("{} has plain and pooled memory only", self.kind().name())))
     }
 
     /// The calling thread's current device, which other libraries share.

@@ -100,6 +100,23 @@ impl Allocation {
         Ok(Self::with(block.address, bytes, epoch, Origin::Plugged(Some(block.owner)), block.stream))
     }
 
+    /// Memory of a kind that the driver has beside its pools: `ask` gives the address and the bytes, `Backend::free` takes it
+    /// back. Usable on every stream at once.
+    ///
+    /// # Errors
+    /// `OutOfMemory`, also after synchronising and trimming the pool; the driver's.
+    pub fn by_driver(device: Device, ask: impl Fn() -> Result<(Address, usize)>) -> Result<Self> {
+        let epoch = device.epoch();
+        let (address, bytes) = pool::allocate_by(device, ask)?;
+        Ok(Self::with(address, bytes, epoch, Origin::Plain, Stream::default_of(device)))
+    }
+
+    /// Memory of which only the address is known, in the order of `stream`. Whoever brought the address keeps it there.
+    pub fn of_nobody(address: Address, bytes: usize, stream: Stream) -> Self {
+        let epoch = stream.device().epoch();
+        Self::with(address, bytes, epoch, Origin::Lent(None), stream)
+    }
+
     /// Pinned host memory that the device's copy engines reach directly.
     ///
     /// # Errors
@@ -138,6 +155,11 @@ impl Allocation {
     #[inline]
     pub fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    /// Whether the device was not reset since.
+    pub fn is_alive(&self) -> bool {
+        self.epoch == self.device().epoch()
     }
 
     /// Whether another library owns the memory.
@@ -340,6 +362,7 @@ impl Allocation {
                 // SAFETY: this is the last owner and no copy is in flight.
                 unsafe { pinned::free(device, self.address, self.bytes, *flags, self.epoch) }
             }
+            Origin::Lent(None) => Ok(()), // nobody waits for the end
             Origin::Lent(owner) => {
                 let owner = owner.take();
                 // The owner knows of the stream it made the memory usable on, and of none other.

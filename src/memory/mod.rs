@@ -2,12 +2,14 @@
 //!
 //! - [`Allocation`] owns one block and frees it in order;
 //! - [`usage`] remembers on which streams a block was written and read, and makes others wait;
+//! - [`addresses`] finds the block in which an address lies, for blocks that were given out as addresses;
 //! - [`pool`] is where blocks come from, with the accounts of each device; [`pinned`] keeps pinned host memory;
 //! - [`plugged`] is where they come from when the user has chosen another allocator;
 //! - [`recycled`] keeps host memory of results that nobody holds any more;
 //! - [`capture`] knows the captures that are under way, and what must wait for their end;
 //! - [`pending`] keeps things alive until a stream has passed them.
 
+pub mod addresses;
 mod allocation;
 pub mod capture;
 pub mod pending;

@@ -81,18 +81,48 @@ pub(super) fn allocate(bytes: usize, stream: &Stream) -> Result<(Address, bool)>
     }
     let account = account_for(device, bytes)?;
     let pool = pool_of(device)?;
-    let address = match try_allocate(bytes, stream, pool) {
+    let address = or_after_trim(device, || try_allocate(bytes, stream, pool));
+    let address = address.map_err(|error| with_accounts(error, device, bytes))?;
+    account.keep();
+    Ok((address, pool.is_some()))
+}
+
+/// Asks once more when what only waits for a stream, and what the pool keeps, was let go of.
+#[inline]
+fn or_after_trim<T>(device: Device, ask: impl Fn() -> Result<T>) -> Result<T> {
+    match ask() {
         Err(Error::OutOfMemory(_)) => {
             device.synchronize()?;
             pending::sweep(device);
             trim(device, 0)?;
-            try_allocate(bytes, stream, pool)
+            ask()
         }
         other => other,
-    };
-    let address = address.map_err(|error| with_accounts(error, device, bytes))?;
-    account.keep();
-    Ok((address, pool.is_some()))
+    }
+}
+
+/// Memory of a kind that the driver has beside its pools, and its bytes, which it takes back by `Backend::free`.
+pub(super) fn allocate_by(device: Device, ask: impl Fn() -> Result<(Address, usize)>) -> Result<(Address, usize)> {
+    lifetime::report_deferred()?;
+    if device.is_cpu() {
+        return ask();
+    }
+    let (address, bytes) = or_after_trim(device, ask).map_err(|error| {
+        let requested = if let Error::OutOfMemory(memory) = &error { memory.requested } else { 0 };
+        with_accounts(error, device, requested)
+    })?;
+    // Counted afterwards: only the driver knows how large it is.
+    match account_for(device, bytes) {
+        Ok(account) => {
+            account.keep();
+            Ok((address, bytes))
+        }
+        Err(error) => {
+            // SAFETY: had above, and known to nobody.
+            unsafe { device.backend().free(device.index(), address, bytes)? };
+            Err(error)
+        }
+    }
 }
 
 /// Bytes that are counted before they are had, so that two threads do not pass the limit together.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::allocator::PyAllocator;
 use super::array::GpuArray;
+use super::device_memory::DeviceAllocation;
 use super::gil::WithoutGil;
 use super::shape::{self, OrderArgument};
 use super::{creation, dtype};
@@ -41,16 +42,24 @@ pub(super) fn address_of(object: &Bound<'_, PyAny>) -> PyResult<Address> {
     number.extract().map_err(|_| PyValueError::new_err(format!("{number} is no address")))
 }
 
-/// An array over an address; `owner` is kept alive as long as the array.
-fn over_address(py: Python<'_>, address: Address, layout: Layout, dtype: DType, owner: Py<PyAny>) -> PyResult<Array> {
-    if address == 0 && layout.size() > 0 {
-        return Err(PyValueError::new_err(format!("address 0 cannot hold {} bytes", layout.nbytes())));
+/// The device whose memory is at an address that is to hold so many bytes.
+///
+/// # Errors
+/// `ValueError` for address 0; the driver's.
+pub(super) fn device_of(address: Address, nbytes: i64) -> PyResult<Device> {
+    if address == 0 && nbytes > 0 {
+        return Err(PyValueError::new_err(format!("address 0 cannot hold {nbytes} bytes")));
     }
     let device = Device::current()?;
-    let device = match device.backend().pointer_kind(address)? {
+    Ok(match device.backend().pointer_kind(address)? {
         PointerKind::Device(index) if !device.is_cpu() => Device::new(device.backend(), index)?,
         _ => device,
-    };
+    })
+}
+
+/// An array over an address; `owner` is kept alive as long as the array.
+fn over_address(py: Python<'_>, address: Address, layout: Layout, dtype: DType, owner: Py<PyAny>) -> PyResult<Array> {
+    let device = device_of(address, layout.nbytes())?;
     let bytes = layout.nbytes() as usize;
     let stream = Stream::default_of(device);
     let allocation = py.without_gil(|| Allocation::lent(address, bytes, stream, Box::new(owner)));
@@ -74,9 +83,14 @@ pub(super) fn from_address<'py>(
         Some(strides) => Layout::strided(&shape, &shape::from_python(strides)?, 0, itemsize)?,
         None => Layout::contiguous(&shape, itemsize, OrderArgument::c_or_f(order)?)?,
     };
-    let address = address_of(gpudata)?;
-    let owner = (gpudata, &base).into_pyobject(py)?.into_any().unbind();
-    let array = over_address(py, address, layout, dtype, owner)?;
+    let array = match gpudata.cast::<DeviceAllocation>() {
+        // The block itself, with all that is known of its use.
+        Ok(memory) => Array::over(memory.get().block()?, layout, dtype, false)?,
+        Err(_) => {
+            let owner = (gpudata, &base).into_pyobject(py)?.into_any().unbind();
+            over_address(py, address_of(gpudata)?, layout, dtype, owner)?
+        }
+    };
     Ok(match base {
         Some(base) => GpuArray::with_base(array, base.unbind()),
         None => GpuArray::from_array(array),

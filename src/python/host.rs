@@ -91,31 +91,45 @@ pub(super) fn view_with_owner<'py>(
     if !array.device().is_cpu() {
         return Err(Error::type_error(format!("the memory of {} cannot be read by the host", array.device())).into());
     }
-    let descr = dtype::to_python(py, array.dtype())?.into_ptr();
-    let mut shape: Dims = array.layout().shape().collect();
-    let mut strides: Dims = array.layout().strides().collect();
-    let writeable = if array.readonly() { 0 } else { NPY_ARRAY_WRITEABLE };
+    let descr = dtype::to_python(py, array.dtype())?;
+    over_memory(py, array.address(), array.layout(), descr, !array.readonly(), owner)
+}
+
+/// An ndarray over memory that `owner` keeps alive, which becomes its `base`.
+///
+/// # Errors
+/// NumPy's.
+pub(super) fn over_memory<'py>(
+    py: Python<'py>,
+    address: Address,
+    layout: &Layout,
+    descr: Bound<'py, PyAny>,
+    is_writable: bool,
+    owner: Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let mut shape: Dims = layout.shape().collect();
+    let mut strides: Dims = layout.strides().collect();
     // An address that is never read, for an array without elements: NumPy would allocate for null.
-    let address = if array.address() == 0 { std::mem::align_of::<u128>() } else { array.address() };
-    // SAFETY: shape and strides are as long as said and stay inside the array's block, which the owner keeps alive;
+    let address = if address == 0 { std::mem::align_of::<u128>() } else { address };
+    // SAFETY: shape and strides are as long as said and stay inside the memory, which the owner keeps alive;
     // `PyArray_NewFromDescr` takes over the reference to the dtype and `PyArray_SetBaseObject` that to the owner.
     unsafe {
-        let view = PY_ARRAY_API.PyArray_NewFromDescr(
+        let array = PY_ARRAY_API.PyArray_NewFromDescr(
             py,
             npyffi::get_type_object(py, NpyTypes::PyArray_Type),
-            descr.cast(),
+            descr.into_ptr().cast(),
             shape.len() as c_int,
             shape.as_mut_ptr().cast(),
             strides.as_mut_ptr().cast(),
             address as *mut c_void,
-            writeable,
+            if is_writable { NPY_ARRAY_WRITEABLE } else { 0 },
             std::ptr::null_mut(),
         );
-        let view = Bound::from_owned_ptr_or_err(py, view)?;
-        if PY_ARRAY_API.PyArray_SetBaseObject(py, view.as_ptr().cast(), owner.into_ptr()) < 0 {
+        let array = Bound::from_owned_ptr_or_err(py, array)?;
+        if PY_ARRAY_API.PyArray_SetBaseObject(py, array.as_ptr().cast(), owner.into_ptr()) < 0 {
             return Err(PyErr::fetch(py));
         }
-        Ok(view.cast_into_unchecked())
+        Ok(array.cast_into_unchecked())
     }
 }
 

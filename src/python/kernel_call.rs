@@ -16,7 +16,7 @@ use super::array::GpuArray;
 use super::gil::WithoutGil;
 use super::kernel_host::{HostArgument, Temporary};
 use super::kernel_values as values;
-use super::{foreign, import};
+use super::{address, foreign, import};
 use crate::array::Array;
 use crate::backend::LaunchShape;
 use crate::dtype::{DType, Kind};
@@ -285,6 +285,8 @@ impl<'a, 'py> Call<'a, 'py> {
             }
             if let Some(address) = pointer_of(value)? {
                 values::push_address(&mut self.arguments, address);
+                let known = address::known_array(address);
+                self.foreign.extend(known.map(|array| (array, access_of(parameter))));
                 self.owners.push(value.clone().unbind());
                 return Ok(());
             }

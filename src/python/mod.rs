@@ -3,6 +3,7 @@
 
 use pyo3::prelude::*;
 
+mod address;
 mod allocator;
 mod array;
 mod asarray;
@@ -12,8 +13,10 @@ mod cai;
 mod config;
 mod creation;
 mod device;
+mod device_memory;
 mod devices;
 mod dlpack;
+mod driver_memory;
 mod dtype;
 mod errors;
 mod event;
@@ -90,6 +93,9 @@ mod _core {
         memory::register(module)?;
         allocator::register(module)?;
         raw::register(module)?;
+        device_memory::register(module)?;
+        driver_memory::register(module)?;
+        address::register(module)?;
         raw_copy::register(module)?;
         pinned::register(module)?;
         config::register(module)?;

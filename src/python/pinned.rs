@@ -1,23 +1,21 @@
 //! ndarrays over pinned host memory, which a device's copy engines reach directly.
 
-use std::ffi::{c_int, c_void};
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
 use numpy::PyUntypedArray;
-use numpy::npyffi::{self, NPY_ARRAY_WRITEABLE, NpyTypes, PY_ARRAY_API};
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
 
 use super::gil::WithoutGil;
 use super::shape::{self, OrderArgument};
-use super::{device, dtype, exit};
+use super::{device, dtype, exit, host};
 use crate::array::Array;
 use crate::backend::HostFlags;
 use crate::device::Device;
 use crate::dtype::DType;
-use crate::layout::{Dims, Layout};
+use crate::layout::Layout;
 use crate::memory::Allocation;
 
 /// A block of pinned host memory: the `base` of the ndarrays over it, freed with the last of them.
@@ -87,31 +85,9 @@ fn new_ndarray<'py>(
         }
         Ok::<_, crate::error::Error>(Arc::new(allocation))
     })?;
-    // An address that is never read, for an array without elements: NumPy would allocate for null.
-    let address = if bytes == 0 { align_of::<u128>() } else { allocation.address() };
+    let address = allocation.address();
     let owner = Bound::new(py, PinnedMemory { allocation: ManuallyDrop::new(allocation) })?;
-    let mut shape: Dims = layout.shape().collect();
-    let mut strides: Dims = layout.strides().collect();
-    // SAFETY: shape and strides are as long as said and stay inside the block, which the owner keeps alive;
-    // `PyArray_NewFromDescr` takes over the reference to the dtype and `PyArray_SetBaseObject` that to the owner.
-    unsafe {
-        let array = PY_ARRAY_API.PyArray_NewFromDescr(
-            py,
-            npyffi::get_type_object(py, NpyTypes::PyArray_Type),
-            descr.into_ptr().cast(),
-            shape.len() as c_int,
-            shape.as_mut_ptr().cast(),
-            strides.as_mut_ptr().cast(),
-            address as *mut c_void,
-            NPY_ARRAY_WRITEABLE,
-            std::ptr::null_mut(),
-        );
-        let array = Bound::from_owned_ptr_or_err(py, array)?;
-        if PY_ARRAY_API.PyArray_SetBaseObject(py, array.as_ptr().cast(), owner.into_ptr()) < 0 {
-            return Err(PyErr::fetch(py));
-        }
-        Ok(array.cast_into_unchecked())
-    }
+    host::over_memory(py, address, layout, descr, true, owner.into_any())
 }
 
 /// An ndarray over pinned memory, uninitialised, for the values of an array, its axes in the same order in memory.

@@ -56,6 +56,11 @@ fn refusal(operation: &'static str, code: u32, detail: String) -> Error {
     Error::Driver(Box::new(DriverError { operation, code, name, text, device: String::new(), detail }))
 }
 
+/// What a driver says to an argument that cannot be.
+pub(super) fn invalid_value(operation: &'static str, detail: String) -> Error {
+    refusal(operation, INVALID_VALUE, detail)
+}
+
 fn give_out(table: &'static Table<Allocation>, block: Allocation) -> Address {
     let address = block.address();
     if address != 0 {

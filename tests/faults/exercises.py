@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 import numpy
 
 import PyGPU
-from PyGPU import _core
+from PyGPU import _core, _driver_host_memory, _driver_memory
 
 HOST = numpy.arange(6 * 8, dtype=numpy.float32).reshape(6, 8)
 PAGE = mmap.PAGESIZE
@@ -170,6 +170,45 @@ def raw_memory() -> None:
         equal(out, numpy.full(64, 5))
 
 
+def plain_memory() -> None:
+    """Allocate as PyCUDA does, in rows too, and ask where an address lies."""
+    memory = _driver_memory.to_device(HOST)
+    equal(_driver_memory.from_device_like(memory, HOST), HOST)
+    rows, pitch = _driver_memory.mem_alloc_pitch(100, 3, 4)
+    assert rows.nbytes == 3 * pitch
+    array = PyGPU.to_gpu(HOST)
+    assert _driver_memory.mem_get_address_range(array.ptr)[0] <= array.ptr
+
+
+def managed_memory() -> None:
+    """Have memory that host and device share, and say who may use it."""
+    array = _driver_host_memory.managed_zeros(HOST.shape, HOST.dtype)
+    array.base.attach(4, PyGPU.Stream())
+    array.base.attach(1)
+    PyGPU.GPUArray(HOST.shape, HOST.dtype, gpudata=array.base).set(HOST)
+    equal(array, HOST)
+
+
+def mapped_memory() -> None:
+    """Ask where a device sees pinned memory."""
+    assert _driver_host_memory.pagelocked_empty(4, "f4", mem_flags=2).base.get_device_pointer()
+
+
+def shared_memory() -> None:
+    """Share memory; the simulated driver lets the same process open it."""
+    memory = _driver_memory.to_device(HOST)
+    opened = _driver_memory.IPCMemoryHandle(_driver_memory.mem_get_ipc_handle(memory))
+    equal(_driver_memory.from_device_like(opened, HOST), HOST)
+    opened.close()
+
+
+def shared_events() -> None:
+    """Share an event; the simulated driver lets the same process open it."""
+    event = PyGPU.Event(timing=False, interprocess=True)
+    event.record()
+    PyGPU.Event.from_ipc_handle(event.ipc_handle()).synchronize()
+
+
 def lent() -> None:
     """Export and import, so that memory is freed behind a borrower."""
     array = PyGPU.to_gpu(HOST)
@@ -256,6 +295,11 @@ EXERCISES: dict[str, Callable[[], None]] = {
         pinned_memory,
         registered_memory,
         raw_memory,
+        plain_memory,
+        managed_memory,
+        mapped_memory,
+        shared_memory,
+        shared_events,
         lent,
         figures,
         two_devices,

@@ -5,6 +5,7 @@
 
 mod blocks;
 mod codes;
+mod driver_memory;
 mod events;
 mod machine;
 mod programs;
@@ -17,8 +18,9 @@ use self::codes::{INVALID_DEVICE, INVALID_HANDLE, INVALID_VALUE, refuse};
 use self::events::Events;
 use super::registry::Opening;
 use super::{
-    Address, Backend, BackendKind, DeviceProperties, Direction, EventFlags, EventHandle, Extent, HostFlags, MemoryInfo,
-    Pattern, Pitched, PointerKind, PoolHandle, PoolStatistics, Programs, StreamFlags, StreamHandle,
+    Address, Backend, BackendKind, DeviceProperties, Direction, DriverMemory, EventFlags, EventHandle, Extent,
+    HostFlags, MemoryInfo, Pattern, Pitched, PointerKind, PoolHandle, PoolStatistics, Programs, StreamFlags,
+    StreamHandle,
 };
 use crate::error::{Error, OutOfMemory, Result};
 
@@ -96,6 +98,10 @@ impl Backend for Cpu {
     }
 
     fn programs(&self) -> Result<&dyn Programs> {
+        Ok(self)
+    }
+
+    fn driver_memory(&self) -> Result<&dyn DriverMemory> {
         Ok(self)
     }
 

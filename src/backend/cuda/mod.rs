@@ -3,11 +3,12 @@
 //! - `sys` lists the driver's functions, `open` finds them, `driver` is the [`Backend`](super::Backend);
 //! - `context` makes a device current for one call, `errors` words its refusals;
 //! - `modules` and `launch` load and launch device code, `nvrtc` compiles it, `nvrtc_search` finds that library;
-//! - `memory`, `copies`, `streams`, `events` and `properties` hold the calls, one noun each.
+//! - `memory`, `driver_memory`, `copies`, `streams`, `events` and `properties` hold the calls, one noun each.
 
 mod context;
 mod copies;
 mod driver;
+mod driver_memory;
 mod errors;
 mod events;
 mod functions;

@@ -10,10 +10,10 @@ use crate::backend::loader::symbol_table;
 
 pub use cudarc::driver::sys::{
     CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunc_cache,
-    CUfunction, CUfunction_attribute, CUgraph, CUgraphExec, CUgraphNode, CUjit_option, CUmemAccess_flags,
-    CUmemAccessDesc, CUmemAllocationHandleType, CUmemAllocationType, CUmemLocation, CUmemLocationType,
-    CUmemPool_attribute, CUmemPoolProps, CUmemoryPool, CUmemorytype, CUmodule, CUoccupancyB2DSize, CUpointer_attribute,
-    CUstream, CUstreamCaptureMode, CUstreamCaptureStatus, CUuuid,
+    CUfunction, CUfunction_attribute, CUgraph, CUgraphExec, CUgraphNode, CUipcEventHandle, CUipcMemHandle,
+    CUjit_option, CUmemAccess_flags, CUmemAccessDesc, CUmemAllocationHandleType, CUmemAllocationType, CUmemLocation,
+    CUmemLocationType, CUmemPool_attribute, CUmemPoolProps, CUmemoryPool, CUmemorytype, CUmodule, CUoccupancyB2DSize,
+    CUpointer_attribute, CUstream, CUstreamCaptureMode, CUstreamCaptureStatus, CUuuid,
 };
 
 /// A `CUresult` as a number, where a function takes one.
@@ -66,6 +66,22 @@ macro_rules! cuda_api {
                 fn cuMemFreeHost(address: *mut c_void);
                 fn cuMemHostRegister_v2(address: *mut c_void, bytes: usize, flags: c_uint);
                 fn cuMemHostUnregister(address: *mut c_void);
+                fn cuMemHostGetDevicePointer_v2(address: *mut CUdeviceptr, host: *mut c_void, flags: c_uint);
+                fn cuMemAllocPitch_v2(
+                    address: *mut CUdeviceptr,
+                    pitch: *mut usize,
+                    width: usize,
+                    height: usize,
+                    access_size: c_uint
+                );
+                fn cuMemAllocManaged(address: *mut CUdeviceptr, bytes: usize, flags: c_uint);
+                fn cuStreamAttachMemAsync(stream: CUstream, address: CUdeviceptr, bytes: usize, flags: c_uint);
+                fn cuMemGetAddressRange_v2(first: *mut CUdeviceptr, bytes: *mut usize, address: CUdeviceptr);
+                fn cuIpcGetMemHandle(handle: *mut CUipcMemHandle, address: CUdeviceptr);
+                fn cuIpcOpenMemHandle_v2(address: *mut CUdeviceptr, handle: CUipcMemHandle, flags: c_uint);
+                fn cuIpcCloseMemHandle(address: CUdeviceptr);
+                fn cuIpcGetEventHandle(handle: *mut CUipcEventHandle, event: CUevent);
+                fn cuIpcOpenEventHandle(event: *mut CUevent, handle: CUipcEventHandle);
                 fn cuPointerGetAttributes(
                     count: c_uint,
                     attributes: *mut CUpointer_attribute,
@@ -288,6 +304,8 @@ mod tests {
         }
         same_layout! {
             CUuuid { bytes }
+            CUipcMemHandle { reserved }
+            CUipcEventHandle { reserved }
             CUmemLocation { type_, id }
             CUmemPoolProps { allocType, handleTypes, location, win32SecurityAttributes }
             CUDA_MEMCPY2D {

@@ -83,6 +83,8 @@ same_layout! {
     hipDeviceAttribute_t {} hipMemcpyKind {} hipMemoryType {} hipMemPoolAttr {} hipMemAllocationType {}
     hipMemAllocationHandleType {} hipMemLocationType {} hipMemAccessFlags {}
     hipUUID { bytes }
+    hipIpcMemHandle_t { reserved }
+    hipIpcEventHandle_t { reserved }
     hipPointerAttribute_t { device, devicePointer, hostPointer, isManaged, allocationFlags }
     hipMemLocation { type_, id }
     hipMemPoolProps { allocType, handleTypes, location, win32SecurityAttributes }

@@ -4,8 +4,8 @@ use super::context::Slot;
 use super::sys::Api;
 use super::{copies, errors, events, memory, properties, streams};
 use crate::backend::{
-    Address, Backend, BackendKind, DeviceProperties, Direction, EventFlags, EventHandle, Extent, HostFlags, MemoryInfo,
-    Pattern, Pitched, PointerKind, PoolHandle, PoolStatistics, StreamFlags, StreamHandle,
+    Address, Backend, BackendKind, DeviceProperties, Direction, DriverMemory, EventFlags, EventHandle, Extent,
+    HostFlags, MemoryInfo, Pattern, Pitched, PointerKind, PoolHandle, PoolStatistics, StreamFlags, StreamHandle,
 };
 use crate::error::Result;
 
@@ -43,6 +43,10 @@ impl Backend for Hip {
 
     fn error_text(&self, code: u32) -> String {
         errors::text(&self.api, code)
+    }
+
+    fn driver_memory(&self) -> Result<&dyn DriverMemory> {
+        Ok(self)
     }
 
     fn current_device(&self) -> Result<i32> {

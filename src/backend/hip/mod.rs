@@ -2,7 +2,7 @@
 //!
 //! - `sys` lists the runtime's functions, `open` finds them, `driver` is the [`Backend`](super::Backend);
 //! - `context` makes a device current for one call, `errors` words its refusals;
-//! - `memory`, `copies`, `streams`, `events` and `properties` hold the calls, one noun each;
+//! - `memory`, `driver_memory`, `copies`, `streams`, `events` and `properties` hold the calls, one noun each;
 //! - `abi` holds `sys` against two sets of bindings made from AMD's headers, in the tests only.
 //!
 //! HIP follows CUDA's runtime and not its driver: a thread has a current device, and no stack of contexts.
@@ -12,6 +12,7 @@ mod abi;
 mod context;
 mod copies;
 mod driver;
+mod driver_memory;
 mod errors;
 mod events;
 mod memory;

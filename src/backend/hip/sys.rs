@@ -73,6 +73,22 @@ macro_rules! hip_api {
                 fn hipHostFree(address: *mut c_void);
                 fn hipHostRegister(address: *mut c_void, bytes: usize, flags: c_uint);
                 fn hipHostUnregister(address: *mut c_void);
+                fn hipHostGetDevicePointer(address: *mut *mut c_void, host: *mut c_void, flags: c_uint);
+                fn hipMemAllocPitch(
+                    address: *mut hipDeviceptr_t,
+                    pitch: *mut usize,
+                    width: usize,
+                    height: usize,
+                    access_size: c_uint
+                );
+                fn hipMallocManaged(address: *mut *mut c_void, bytes: usize, flags: c_uint);
+                fn hipStreamAttachMemAsync(stream: hipStream_t, address: *mut c_void, bytes: usize, flags: c_uint);
+                fn hipMemGetAddressRange(first: *mut hipDeviceptr_t, bytes: *mut usize, address: hipDeviceptr_t);
+                fn hipIpcGetMemHandle(handle: *mut hipIpcMemHandle_t, address: *mut c_void);
+                fn hipIpcOpenMemHandle(address: *mut *mut c_void, handle: hipIpcMemHandle_t, flags: c_uint);
+                fn hipIpcCloseMemHandle(address: *mut c_void);
+                fn hipIpcGetEventHandle(handle: *mut hipIpcEventHandle_t, event: hipEvent_t);
+                fn hipIpcOpenEventHandle(event: *mut hipEvent_t, handle: hipIpcEventHandle_t);
                 fn hipPointerGetAttributes(attributes: *mut hipPointerAttribute_t, address: *const c_void);
 
                 fn hipMemPoolCreate(pool: *mut hipMemPool_t, properties: *const hipMemPoolProps);
@@ -166,6 +182,18 @@ hip_api!(table);
 #[derive(Clone, Copy)]
 pub struct hipUUID {
     pub bytes: [c_char; 16],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hipIpcMemHandle_t {
+    pub reserved: [c_char; 64],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hipIpcEventHandle_t {
+    pub reserved: [c_char; 64],
 }
 
 #[repr(C)]

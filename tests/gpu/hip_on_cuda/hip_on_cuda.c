@@ -100,6 +100,23 @@ FORWARD(hipHostFree, (void *address), cudaFreeHost(address))
 FORWARD(hipHostRegister, (void *address, size_t bytes, unsigned flags), cudaHostRegister(address, bytes, flags))
 FORWARD(hipHostUnregister, (void *address), cudaHostUnregister(address))
 
+FORWARD(hipHostGetDevicePointer, (void **address, void *host, unsigned flags), cudaHostGetDevicePointer(address, host, flags))
+DRIVER(hipMemAllocPitch,
+    (void **address, size_t *pitch, size_t width, size_t height, unsigned access_size),
+    cuMemAllocPitch((CUdeviceptr *)address, pitch, width, height, access_size))
+FORWARD(hipMallocManaged, (void **address, size_t bytes, unsigned flags), cudaMallocManaged(address, bytes, flags))
+DRIVER(hipStreamAttachMemAsync,
+    (void *stream, void *address, size_t bytes, unsigned flags),
+    cuStreamAttachMemAsync(stream, (CUdeviceptr)address, bytes, flags))
+DRIVER(hipMemGetAddressRange, (void **first, size_t *bytes, void *address), cuMemGetAddressRange((CUdeviceptr *)first, bytes, (CUdeviceptr)address))
+_Static_assert(sizeof(cudaIpcMemHandle_t) == 64, "both structures are 64 bytes");
+FORWARD(hipIpcGetMemHandle, (cudaIpcMemHandle_t *handle, void *address), cudaIpcGetMemHandle(handle, address))
+FORWARD(hipIpcOpenMemHandle, (void **address, cudaIpcMemHandle_t handle, unsigned flags), cudaIpcOpenMemHandle(address, handle, flags))
+_Static_assert(sizeof(cudaIpcEventHandle_t) == 64, "both structures are 64 bytes");
+FORWARD(hipIpcGetEventHandle, (cudaIpcEventHandle_t *handle, void *event), cudaIpcGetEventHandle(handle, event))
+FORWARD(hipIpcOpenEventHandle, (void **event, cudaIpcEventHandle_t handle), cudaIpcOpenEventHandle((cudaEvent_t *)event, handle))
+FORWARD(hipIpcCloseMemHandle, (void *address), cudaIpcCloseMemHandle(address))
+
 struct PointerAttributes { unsigned type; int device; void *on_device, *on_host; int is_managed; unsigned flags; };
 EXPORT int hipPointerGetAttributes(struct PointerAttributes *attributes, const void *address) {
     struct cudaPointerAttributes found;

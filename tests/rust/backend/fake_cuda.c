@@ -91,6 +91,24 @@ Code cuMemHostAlloc(void **p, size_t n, unsigned f) { CONTEXT; if (n >> 40) retu
 Code cuMemFreeHost(void *p) { CONTEXT; free(p); return 0; }
 Code cuMemHostRegister_v2(void *p, size_t n, unsigned f) { CONTEXT; return !p || !n || f & 4 ? 1 : 0; }
 Code cuMemHostUnregister(void *p) { CONTEXT; return p ? 0 : 1; }
+struct Handle { char bytes[64]; };
+Code cuMemHostGetDevicePointer_v2(Ptr *p, void *h, unsigned f) { CONTEXT; *p = (Ptr)h; return f || !h ? 1 : 0; }
+Code cuMemAllocPitch_v2(Ptr *p, size_t *pitch, size_t w, size_t h, unsigned s) {
+    CONTEXT;
+    if (s != 4 && s != 8 && s != 16) return 1;
+    if (w >> 40) return 2;
+    *pitch = (w + 511) & ~(size_t)511;
+    *p = mark(malloc(*pitch * h));
+    return 0;
+}
+Code cuMemAllocManaged(Ptr *p, size_t n, unsigned f) { CONTEXT; if (n >> 40) return 2; *p = mark(malloc(n)); return f & ~7u ? 1 : 0; }
+Code cuStreamAttachMemAsync(void *s, Ptr p, size_t n, unsigned f) { CONTEXT; (void)s; return n || f & ~7u || !(p & MARK) ? 1 : 0; }
+Code cuMemGetAddressRange_v2(Ptr *b, size_t *n, Ptr p) { CONTEXT; *b = p & ~63ull; *n = 4096; return p & MARK ? 0 : 500; }
+Code cuIpcGetMemHandle(struct Handle *h, Ptr p) { CONTEXT; memset(h, 0, sizeof *h); memcpy(h, &p, sizeof p); return p & MARK ? 0 : 1; }
+Code cuIpcOpenMemHandle_v2(Ptr *p, struct Handle h, unsigned f) { CONTEXT; memcpy(p, &h, sizeof *p); return f == 1 && *p & MARK ? 0 : 1; }
+Code cuIpcGetEventHandle(struct Handle *h, void *e) { CONTEXT; memset(h, 0, sizeof *h); memcpy(h, &e, sizeof e); return e ? 0 : 400; }
+Code cuIpcOpenEventHandle(void **e, struct Handle h) { CONTEXT; memcpy(e, &h, sizeof *e); return *e ? 0 : 1; }
+Code cuIpcCloseMemHandle(Ptr p) { CONTEXT; return p & MARK ? 0 : 1; }
 /* Low addresses tell what they are: 1 host, 2 device 1, 3 managed. */
 Code cuPointerGetAttributes(unsigned n, int *a, void **v, Ptr p) {
     for (unsigned i = 0; i < n; i++) switch (a[i]) {

@@ -87,6 +87,23 @@ Code hipHostMalloc(void **p, Size n, unsigned f) { if (n >> 40) return say(2); *
 Code hipHostFree(void *p) { free(p); return 0; }
 Code hipHostRegister(void *p, Size n, unsigned f) { return say(!p || !n || f & ~3u ? 1 : 0); }
 Code hipHostUnregister(void *p) { return say(p ? 0 : 1); }
+struct Handle { char bytes[64]; };
+Code hipHostGetDevicePointer(void **p, void *h, unsigned f) { *p = h; return say(f || !h ? 1 : 0); }
+Code hipMemAllocPitch(void **p, Size *pitch, Size w, Size h, unsigned s) {
+    if (s != 4 && s != 8 && s != 16) return say(1);
+    if (w >> 40) return say(2);
+    *pitch = (w + 511) & ~(Size)511;
+    *p = mark(malloc(*pitch * h));
+    return 0;
+}
+Code hipMallocManaged(void **p, Size n, unsigned f) { if (n >> 40) return say(2); *p = mark(malloc(n)); return say(f & ~7u ? 1 : 0); }
+Code hipStreamAttachMemAsync(void *s, void *p, Size n, unsigned f) { (void)s; return say(n || f & ~7u || !on_device(p) ? 1 : 0); }
+Code hipMemGetAddressRange(void **b, Size *n, void *p) { *b = (void *)((Size)p & ~(Size)63); *n = 4096; return say(on_device(p) ? 0 : 1); }
+Code hipIpcGetMemHandle(struct Handle *h, void *p) { memset(h, 0, sizeof *h); memcpy(h, &p, sizeof p); return say(on_device(p) ? 0 : 1); }
+Code hipIpcOpenMemHandle(void **p, struct Handle h, unsigned f) { memcpy(p, &h, sizeof *p); return say(f == 1 && on_device(*p) ? 0 : 1); }
+Code hipIpcGetEventHandle(struct Handle *h, void *e) { memset(h, 0, sizeof *h); memcpy(h, &e, sizeof e); return say(e ? 0 : 400); }
+Code hipIpcOpenEventHandle(void **e, struct Handle h) { memcpy(e, &h, sizeof *e); return say(*e ? 0 : 1); }
+Code hipIpcCloseMemHandle(void *p) { return say(on_device(p) ? 0 : 1); }
 struct Attributes { unsigned type; int device; void *on_device, *on_host; int managed; unsigned flags; };
 /* Low addresses tell what they are: 1 host, 2 device 1, 3 managed, 4 managed by its kind alone. */
 Code hipPointerGetAttributes(struct Attributes *a, const void *p) {

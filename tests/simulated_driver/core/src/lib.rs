@@ -36,6 +36,7 @@ pub mod pointer;
 pub mod pool;
 pub mod ranges;
 pub mod region;
+pub mod shared;
 pub mod state;
 pub mod stream;
 pub mod worker;

@@ -8,6 +8,7 @@ pub mod attributes;
 pub mod context;
 pub mod copy;
 pub mod device;
+pub mod driver_memory;
 pub mod entry;
 pub mod error;
 pub mod event;
@@ -26,6 +27,7 @@ pub static NAMES: std::sync::LazyLock<Vec<&'static str>> = std::sync::LazyLock::
         device::NAMES,
         context::NAMES,
         memory::NAMES,
+        driver_memory::NAMES,
         pool::NAMES,
         copy::NAMES,
         fill::NAMES,

@@ -9,6 +9,7 @@ pub mod attributes;
 pub mod copy;
 pub mod current;
 pub mod device;
+pub mod driver_memory;
 pub mod entry;
 pub mod error;
 pub mod event;
@@ -25,6 +26,7 @@ pub static NAMES: std::sync::LazyLock<Vec<&'static str>> = std::sync::LazyLock::
         current::NAMES,
         device::NAMES,
         memory::NAMES,
+        driver_memory::NAMES,
         pool::NAMES,
         copy::NAMES,
         fill::NAMES,

@@ -1,0 +1,120 @@
+"""PyCUDA's flags and enumerations about memory; the numbers are CUDA's, and HIP's."""
+
+from __future__ import annotations
+
+from enum import IntEnum, IntFlag
+
+__all__ = [
+    "host_alloc_flags",
+    "ipc_mem_flags",
+    "mem_attach_flags",
+    "mem_host_register_flags",
+    "memory_type",
+    "pointer_attribute",
+]
+
+
+class host_alloc_flags(IntFlag):
+    """How page-locked memory is made.
+
+    Examples
+    --------
+    >>> from PyGPU._driver_memory_flags import host_alloc_flags
+    >>> int(host_alloc_flags.PORTABLE | host_alloc_flags.DEVICEMAP)
+    3
+    """
+
+    PORTABLE = 1
+    """Pinned for every device."""
+    DEVICEMAP = 2
+    """Mapped into the device's address space."""
+    WRITECOMBINED = 4
+    """Fast for the device to read, very slow for the host."""
+
+
+class mem_host_register_flags(IntFlag):
+    """How host memory is page-locked that exists already.
+
+    Examples
+    --------
+    >>> from PyGPU._driver_memory_flags import mem_host_register_flags
+    >>> int(mem_host_register_flags.DEVICEMAP)
+    2
+    """
+
+    PORTABLE = 1
+    """Pinned for every device."""
+    DEVICEMAP = 2
+    """Mapped into the device's address space."""
+
+
+class mem_attach_flags(IntEnum):
+    """Who may use managed memory.
+
+    Examples
+    --------
+    >>> from PyGPU._driver_memory_flags import mem_attach_flags
+    >>> mem_attach_flags.HOST == 2
+    True
+    """
+
+    GLOBAL = 1
+    """Every stream of every device."""
+    HOST = 2
+    """The host only."""
+    SINGLE = 4
+    """One stream, and the host while that does nothing."""
+
+
+class ipc_mem_flags(IntEnum):
+    """How memory of another process is opened.
+
+    Examples
+    --------
+    >>> from PyGPU._driver_memory_flags import ipc_mem_flags
+    >>> int(ipc_mem_flags.LAZY_ENABLE_PEER_ACCESS)
+    1
+    """
+
+    LAZY_ENABLE_PEER_ACCESS = 1
+    """Access to the memory of another device is enabled once it is needed."""
+
+
+class memory_type(IntEnum):
+    """What kind of memory a side of a copy is.
+
+    Examples
+    --------
+    >>> from PyGPU._driver_memory_flags import memory_type
+    >>> memory_type.DEVICE.name
+    'DEVICE'
+    """
+
+    HOST = 1
+    """Of the host."""
+    DEVICE = 2
+    """Of a device."""
+    ARRAY = 3
+    """A CUDA array."""
+    UNIFIED = 4
+    """The driver finds out."""
+
+
+class pointer_attribute(IntEnum):
+    """What a driver tells of an address.
+
+    Examples
+    --------
+    >>> from PyGPU._driver_memory_flags import pointer_attribute
+    >>> int(pointer_attribute.MEMORY_TYPE)
+    2
+    """
+
+    CONTEXT = 1
+    """The context in which it was allocated."""
+    MEMORY_TYPE = 2
+    """The kind of memory."""
+    DEVICE_POINTER = 3
+    """Where a device sees it."""
+    HOST_POINTER = 4
+    """Where the host sees it."""

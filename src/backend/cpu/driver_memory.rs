@@ -1,0 +1,68 @@
+//! Kinds of memory that on the host are all one: ordinary memory.
+
+use super::codes::{INVALID_VALUE, refuse};
+use super::{Cpu, allocate, check_device};
+use crate::backend::{Address, Attachment, DriverMemory, EventHandle, HANDLE_BYTES, StreamHandle};
+use crate::error::{Error, Result};
+
+/// Rows begin at cache lines.
+const ROW: usize = 64;
+
+fn no_sharing() -> Error {
+    Error::not_supported(
+        "memory and events of the CPU cannot be opened by other processes: use multiprocessing's, or a GPU",
+    )
+}
+
+impl DriverMemory for Cpu {
+    fn allocate_pitched(&self, device: i32, width: usize, height: usize, _: u32) -> Result<(Address, usize)> {
+        let operation = "allocate_pitched";
+        let pitch = width.checked_next_multiple_of(ROW);
+        let Some((pitch, bytes)) = pitch.and_then(|pitch| Some((pitch, pitch.checked_mul(height)?))) else {
+            return Err(refuse(operation, INVALID_VALUE, format!("{height} rows of {width} bytes")));
+        };
+        Ok((allocate(operation, device, bytes)?, pitch))
+    }
+
+    fn allocate_managed(&self, device: i32, bytes: usize, _: Attachment) -> Result<Address> {
+        allocate("allocate_managed", device, bytes)
+    }
+
+    unsafe fn attach_managed(&self, device: i32, _: Address, _: Attachment, _: StreamHandle) -> Result<()> {
+        check_device("attach_managed", device)
+    }
+
+    fn address_range(&self, device: i32, address: Address) -> Result<(Address, usize)> {
+        check_device("address_range", device)?;
+        Err(refuse(
+            "address_range",
+            INVALID_VALUE,
+            format!("address {address:#x} is no allocation of PyGPU's driver calls"),
+        ))
+    }
+
+    fn device_address(&self, device: i32, address: Address) -> Result<Address> {
+        check_device("device_address", device)?;
+        Ok(address)
+    }
+
+    fn share_memory(&self, _: i32, _: Address) -> Result<[u8; HANDLE_BYTES]> {
+        Err(no_sharing())
+    }
+
+    fn open_shared_memory(&self, _: i32, _: &[u8; HANDLE_BYTES]) -> Result<Address> {
+        Err(no_sharing())
+    }
+
+    unsafe fn close_shared_memory(&self, _: i32, _: Address) -> Result<()> {
+        Err(no_sharing())
+    }
+
+    unsafe fn share_event(&self, _: i32, _: EventHandle) -> Result<[u8; HANDLE_BYTES]> {
+        Err(no_sharing())
+    }
+
+    fn open_shared_event(&self, _: i32, _: &[u8; HANDLE_BYTES]) -> Result<EventHandle> {
+        Err(no_sharing())
+    }
+}

@@ -1,0 +1,73 @@
+//! Memory of the kinds that a driver has beside plain and pooled memory: rows at a pitch of its choice, memory that host and
+//! device both reach, memory and events that other processes open; and what it knows of an address.
+
+use super::{Address, EventHandle, StreamHandle};
+use crate::error::Result;
+
+/// Bytes that name a block or an event for another process.
+pub const HANDLE_BYTES: usize = 64;
+
+/// Who may use managed memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Attachment {
+    /// Everybody.
+    Global,
+    /// The host only.
+    Host,
+    /// One stream, and the host while that does nothing.
+    Single,
+}
+
+impl Attachment {
+    /// The number that CUDA and HIP have for it.
+    pub const fn number(self) -> u32 {
+        match self {
+            Self::Global => 1,
+            Self::Host => 2,
+            Self::Single => 4,
+        }
+    }
+}
+
+/// What a driver can do with memory of these kinds.
+///
+/// # Safety of the callers
+/// As for [`Backend`](super::Backend).
+pub trait DriverMemory: Send + Sync {
+    /// `height` rows of `width` bytes at a pitch of the driver's choice, and the pitch; given back by `Backend::free` with
+    /// `pitch * height` bytes. Neither is 0. `access_size`: bytes that a kernel reads at once, 4, 8 or 16.
+    fn allocate_pitched(&self, device: i32, width: usize, height: usize, access_size: u32) -> Result<(Address, usize)>;
+    /// Memory that host and device both reach, given back by `Backend::free`. `bytes` is not 0.
+    fn allocate_managed(&self, device: i32, bytes: usize, attachment: Attachment) -> Result<Address>;
+    /// Says who may use managed memory from this point of the stream on.
+    ///
+    /// # Safety
+    /// The address came from `allocate_managed`; the stream is alive.
+    unsafe fn attach_managed(
+        &self,
+        device: i32,
+        address: Address,
+        attachment: Attachment,
+        stream: StreamHandle,
+    ) -> Result<()>;
+    /// The first byte and the bytes of the block in which an address of the device lies.
+    fn address_range(&self, device: i32, address: Address) -> Result<(Address, usize)>;
+    /// The address at which the device sees pinned host memory.
+    fn device_address(&self, device: i32, address: Address) -> Result<Address>;
+    /// Names a plain block, by its first byte, for other processes.
+    fn share_memory(&self, device: i32, address: Address) -> Result<[u8; HANDLE_BYTES]>;
+    /// Opens a block of another process.
+    fn open_shared_memory(&self, device: i32, handle: &[u8; HANDLE_BYTES]) -> Result<Address>;
+    /// Ends what `open_shared_memory` began.
+    ///
+    /// # Safety
+    /// The address came from there, and nothing uses the block any more.
+    unsafe fn close_shared_memory(&self, device: i32, address: Address) -> Result<()>;
+    /// Names an event, made for that, for other processes.
+    ///
+    /// # Safety
+    /// The event is alive.
+    unsafe fn share_event(&self, device: i32, event: EventHandle) -> Result<[u8; HANDLE_BYTES]>;
+    /// Opens an event of another process, which ends as those of one's own.
+    fn open_shared_event(&self, device: i32, handle: &[u8; HANDLE_BYTES]) -> Result<EventHandle>;
+}

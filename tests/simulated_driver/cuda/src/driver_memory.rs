@@ -1,0 +1,70 @@
+//! Rows at a pitch, managed memory's streams, and memory and events for other processes.
+
+use simulated_core::code::INVALID_VALUE;
+use simulated_core::host::HostKind;
+use simulated_core::shared::HANDLE_BYTES;
+
+use crate::entry::{Out, export};
+
+/// Rows begin at multiples of this, as on every device of the last ten years.
+const PITCH: usize = 512;
+const LAZY_PEER_ACCESS: u32 = 1;
+
+/// A structure, since C passes an array by its address.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Handle {
+    bytes: [u8; HANDLE_BYTES],
+}
+
+export! {
+    fn cuMemAllocPitch_v2(on, address: Out<u64>, pitch: Out<usize>, width: usize, height: usize, access_size: u32) {
+        address.check()?;
+        pitch.check()?;
+        let row = width.checked_next_multiple_of(PITCH).filter(|_| matches!(access_size, 4 | 8 | 16)).ok_or(INVALID_VALUE)?;
+        let bytes = row.checked_mul(height).ok_or(INVALID_VALUE)?;
+        address.put(on.driver.allocate(on.device()?, bytes as u64)?)?;
+        pitch.put(row)
+    }
+
+    fn cuStreamAttachMemAsync(on, stream: u64, address: u64, bytes: usize, flags: u32) {
+        on.driver.query_stream(on.name, on.device()?, stream).or_else(|code| if code == 600 { Ok(()) } else { Err(code) })?;
+        let known = on.driver.known(address).ok_or(INVALID_VALUE)?;
+        let is_whole = known.start == address && (bytes == 0 || bytes as u64 == known.bytes);
+        // Of one stream alone: the default stream is everybody's.
+        let fits = matches!(flags, 1 | 2) || (flags == 4 && stream > 2);
+        if known.host == Some(HostKind::Managed) && is_whole && fits { Ok(()) } else { Err(INVALID_VALUE) }
+    }
+
+    fn cuIpcGetMemHandle(on, handle: Out<Handle>, address: u64) {
+        on.device()?;
+        handle.check()?;
+        handle.put(Handle { bytes: on.driver.share(address)? })
+    }
+
+    fn cuIpcOpenMemHandle_v2(on, address: Out<u64>, handle: Handle, flags: u32) {
+        on.device()?;
+        address.check()?;
+        if flags != LAZY_PEER_ACCESS {
+            return Err(INVALID_VALUE);
+        }
+        address.put(on.driver.open_shared(&handle.bytes)?)
+    }
+
+    fn cuIpcCloseMemHandle(on, address: u64) {
+        on.device()?;
+        on.driver.close_shared(address)
+    }
+
+    fn cuIpcGetEventHandle(on, handle: Out<Handle>, event: u64) {
+        on.device()?;
+        handle.check()?;
+        handle.put(Handle { bytes: on.driver.share_event(on.name, event)? })
+    }
+
+    fn cuIpcOpenEventHandle(on, event: Out<u64>, handle: Handle) {
+        on.device()?;
+        event.check()?;
+        event.put(on.driver.open_shared_event(&handle.bytes)?)
+    }
+}
