@@ -82,6 +82,7 @@ mod _core {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         errors::register(module)?;
         dlpack::register();
+        kernel_source::register();
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         device::register(module)?;
         devices::register(module)?;

@@ -1,0 +1,106 @@
+//! Copies within a device by kernels: any layout, at the speed of memory where the layout allows it.
+//!
+//! [`class`] chooses the kernel, [`parameters`] writes what it is told, [`store`] compiles it; the kernels are in `device`,
+//! one source for all vendors. Nothing here is needed for a copy to be right: without a compiler the answer is "no", and the
+//! caller goes another way.
+
+mod class;
+mod parameters;
+mod store;
+
+use std::sync::OnceLock;
+
+use class::{Class, Units, Wish};
+use store::Variant;
+
+use crate::array::Array;
+use crate::backend::LaunchShape;
+use crate::error::Result;
+use crate::kernel::{Arguments, launch};
+use crate::layout::{Blocks, Pieces};
+use crate::memory::Access;
+use crate::stream::Stream;
+
+/// Rows from this many bytes on are copied by the driver as quickly.
+const WIDE_ROWS: i64 = 1024;
+
+/// Bytes up to which a call of the driver costs no more than a launch, whatever the rows.
+const LITTLE: i64 = 16 << 10;
+
+/// Blocks that the driver copies in less time than a launch takes to prepare.
+const FEW: i64 = 2;
+
+/// `PYGPU_STRIDED_COPY`, for measurements and tests: `tiles`, `flat`, `driver`; `group=8` for the
+/// rows of a strip of tiles, `lanes=8` for the threads that read side by side.
+struct Asked {
+    wish: Wish,
+    group: i64,
+    lanes: i64,
+    driver: bool,
+}
+
+fn asked() -> &'static Asked {
+    static ASKED: OnceLock<Asked> = OnceLock::new();
+    ASKED.get_or_init(|| {
+        let text = std::env::var("PYGPU_STRIDED_COPY").unwrap_or_default();
+        let mut asked = Asked { wish: Wish::None, group: 16, lanes: 8, driver: false };
+        for word in text.split(',') {
+            match word {
+                "tiles" => asked.wish = Wish::Tiles,
+                "flat" => asked.wish = Wish::Flat,
+                "driver" => asked.driver = true,
+                _ => match word.split_once('=').map(|(name, number)| (name, number.parse::<i64>())) {
+                    Some(("group", Ok(group @ 1..=4096))) => asked.group = group,
+                    Some(("lanes", Ok(lanes @ (1 | 2 | 4 | 8 | 16)))) => asked.lanes = lanes,
+                    _ => {}
+                },
+            }
+        }
+        asked
+    })
+}
+
+/// Whether a kernel is the quickest way for a copy of such blocks.
+pub(super) fn suit(blocks: &Blocks) -> bool {
+    match blocks {
+        _ if asked().driver => false,
+        Blocks::One { .. } => false,
+        Blocks::Uniform(rows) => {
+            rows.width < WIDE_ROWS && rows.width.saturating_mul(rows.height).saturating_mul(rows.depth) > LITTLE
+        }
+        Blocks::Many(many) => many.count() > FEW,
+    }
+}
+
+/// Copies an array into another of the same device that does not overlap it; `false` where there is no kernel for it.
+///
+/// # Errors
+/// The driver's.
+pub(super) fn copy(target: &Array, source: &Array, stream: &Stream) -> Result<bool> {
+    let pieces = Pieces::of(target.layout(), source.layout())?;
+    let units = Units::of(&pieces, target.allocation().address(), source.allocation().address());
+    let (units, mut class) = units.choose(asked().wish);
+    let mut parameters = parameters::parameters(&units, class, asked().group);
+    if parameters.shares >= class::DIVISIBLE && !matches!(class, Class::Flat { .. }) {
+        class = Class::Flat { wide: true };
+        parameters = parameters::parameters(&units, class, asked().group);
+    }
+    let (group, lanes) = match class {
+        Class::Squares { .. } => (asked().group, asked().lanes),
+        Class::Tiles { .. } => (asked().group, 0),
+        _ => (0, 0),
+    };
+    let rank = parameters::rank_for(parameters::outer_axes(&units, class).len());
+    let variant = Variant { class, unit: units.unit, rank, group, lanes };
+    let Some(function) = store::function(target.device(), variant) else { return Ok(false) };
+    let mut arguments = Arguments::new();
+    let bytes: Vec<u8> = parameters.words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    arguments.push(&bytes);
+    let (grid, block) = ([parameters.blocks(), 1, 1], [parameters::THREADS, 1, 1]);
+    let shape = LaunchShape { grid, block, shared: 0, cooperative: false };
+    let uses = [(&**source.allocation(), Access::Read), (&**target.allocation(), Access::Write)];
+    // SAFETY: the kernel has one parameter, the structure that was written; the axes reach what both layouts reach, which
+    // lies inside their blocks, kept alive in the order of the stream by their usage.
+    unsafe { launch::launch(&function, &shape, stream, &mut arguments, &uses)? };
+    Ok(true)
+}
