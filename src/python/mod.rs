@@ -48,6 +48,7 @@ mod pybindgpu;
 mod raw;
 mod raw_copy;
 mod result;
+mod selection;
 mod shape;
 mod stream;
 mod transfer;

@@ -72,9 +72,14 @@ pub(super) enum Wish {
 impl Units {
     /// Of pieces, given where byte 0 of both layouts is. There is at least one axis.
     pub(super) fn of(pieces: &Pieces, to: Address, from: Address) -> Self {
+        Self::aligned(pieces, to, from, std::iter::empty())
+    }
+
+    /// As `of`, in units that suit other distances too.
+    pub(super) fn aligned(pieces: &Pieces, to: Address, from: Address, others: impl Iterator<Item = i64>) -> Self {
         let to = to.wrapping_add_signed(pieces.dst as isize);
         let from = from.wrapping_add_signed(pieces.src as isize);
-        let strides = pieces.axes.iter().flat_map(|axis| axis.strides);
+        let strides = pieces.axes.iter().flat_map(|axis| axis.strides).chain(others);
         let bits = strides.fold(LARGEST | pieces.width | to as i64 | from as i64, |bits, stride| bits | stride);
         let unit = 1 << bits.trailing_zeros();
         let mut axes = pieces.axes.clone();

@@ -6,17 +6,22 @@
 
 mod class;
 mod parameters;
+mod select;
 mod store;
 
 use std::sync::OnceLock;
 
 use class::{Class, Units, Wish};
-use store::Variant;
+use parameters::Parameters;
+use smallvec::SmallVec;
+use store::{File, Variant};
+
+pub use select::{Indexed, Selection, gather, scatter};
 
 use crate::array::Array;
 use crate::backend::LaunchShape;
 use crate::error::Result;
-use crate::kernel::{Arguments, launch};
+use crate::kernel::{Arguments, Function, launch};
 use crate::layout::{Blocks, Pieces};
 use crate::memory::Access;
 use crate::stream::Stream;
@@ -85,22 +90,47 @@ pub(super) fn copy(target: &Array, source: &Array, stream: &Stream) -> Result<bo
         class = Class::Flat { wide: true };
         parameters = parameters::parameters(&units, class, asked().group);
     }
-    let (group, lanes) = match class {
-        Class::Squares { .. } => (asked().group, asked().lanes),
-        Class::Tiles { .. } => (asked().group, 0),
-        _ => (0, 0),
-    };
     let rank = parameters::rank_for(parameters::outer_axes(&units, class).len());
-    let variant = Variant { class, unit: units.unit, rank, group, lanes };
+    let variant = variant(class, units.unit, rank as i64);
     let Some(function) = store::function(target.device(), variant) else { return Ok(false) };
-    let mut arguments = Arguments::new();
-    let bytes: Vec<u8> = parameters.words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    arguments.push(&bytes);
-    let (grid, block) = ([parameters.blocks(), 1, 1], [parameters::THREADS, 1, 1]);
-    let shape = LaunchShape { grid, block, shared: 0, cooperative: false };
     let uses = [(&**source.allocation(), Access::Read), (&**target.allocation(), Access::Write)];
-    // SAFETY: the kernel has one parameter, the structure that was written; the axes reach what both layouts reach, which
-    // lies inside their blocks, kept alive in the order of the stream by their usage.
-    unsafe { launch::launch(&function, &shape, stream, &mut arguments, &uses)? };
+    // SAFETY: the structure is the kernel's; the axes reach what both layouts reach, which lies inside their blocks.
+    unsafe { run(&function, &parameters, stream, &uses)? };
     Ok(true)
+}
+
+/// The kernel of a class.
+fn variant(class: Class, unit: i64, rank: i64) -> Variant {
+    let Asked { group, lanes, .. } = *asked();
+    let common = [("UNIT", unit), ("DIMS", rank)];
+    match class {
+        Class::Lines => Variant::new(File::Lines, "move_lines", common),
+        Class::Flat { wide } => {
+            Variant::new(File::Flat, "move_flat", [("WIDE", i64::from(wide))].into_iter().chain(common))
+        }
+        Class::Squares { vector } => {
+            let own = [("VECTOR", vector), ("GROUP", group), ("LANES_Y", lanes)];
+            Variant::new(File::Squares, "move_squares", own.into_iter().chain(common))
+        }
+        Class::Tiles { x, y } => {
+            let own = [("TILE_X", x), ("TILE_Y", y), ("GROUP", group)];
+            Variant::new(File::Tiles, "move_tiles", own.into_iter().chain(common))
+        }
+    }
+}
+
+/// Launches a kernel whose one parameter is a structure.
+///
+/// # Safety
+/// The structure is the one that the kernel declares, and leads to memory of the blocks in `uses`.
+unsafe fn run(function: &Function, parameters: &Parameters, stream: &Stream, uses: &[launch::Use<'_>]) -> Result<()> {
+    let mut arguments = Arguments::new();
+    let bytes: SmallVec<[u8; 512]> = parameters.words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    arguments.push(&bytes);
+    // SAFETY: promised by the caller; the blocks are kept alive in the order of the stream by their usage.
+    unsafe { launch::launch(function, &shape(parameters.blocks()), stream, &mut arguments, uses) }
+}
+
+fn shape(blocks: u32) -> LaunchShape {
+    LaunchShape { grid: [blocks, 1, 1], block: [parameters::THREADS, 1, 1], shared: 0, cooperative: false }
 }

@@ -76,10 +76,7 @@ pub(super) fn parameters(units: &Units, class: Class, group: i64) -> Parameters 
             div_ceil(planes, i64::from(THREADS) * 4)
         }
     };
-    for _ in outer.len()..rank_for(outer.len()) {
-        push_axis(&mut words, &SharedAxis { len: 1, strides: [0; 2] });
-    }
-    outer.iter().for_each(|axis| push_axis(&mut words, axis));
+    push_axes(&mut words, outer);
     Parameters { words, shares }
 }
 
@@ -100,6 +97,14 @@ fn push_tiles(words: &mut Words, planes: i64, tiles: [i64; 2], group: i64) -> i6
     planes * along_x * along_y
 }
 
+/// Writes axes, behind as many of length 1 as the kernel has more.
+pub(super) fn push_axes(words: &mut Words, axes: &[SharedAxis<2>]) {
+    for _ in axes.len()..rank_for(axes.len()) {
+        push_axis(words, &SharedAxis { len: 1, strides: [0; 2] });
+    }
+    axes.iter().for_each(|axis| push_axis(words, axis));
+}
+
 fn push_axis(words: &mut Words, axis: &SharedAxis<2>) {
     words.extend(divisor(axis.len));
     push(words, axis.strides);
@@ -115,6 +120,6 @@ fn divisor(length: i64) -> [u64; 3] {
     [length, (1u64 << shift).div_ceil(length), u64::from(shift)]
 }
 
-fn div_ceil(a: i64, b: i64) -> i64 {
+pub(super) fn div_ceil(a: i64, b: i64) -> i64 {
     (a as u64).div_ceil(b as u64) as i64
 }

@@ -3,19 +3,42 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::class::Class;
+use smallvec::SmallVec;
+
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::kernel::{self, Function, Module, Source};
 
-/// Which kernel: what its source is compiled with.
+/// The file of a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum File {
+    Lines,
+    Flat,
+    Squares,
+    Tiles,
+    Select,
+    Places,
+}
+
+impl File {
+    const fn text(self) -> &'static str {
+        match self {
+            Self::Lines => include_str!("device/lines.cu"),
+            Self::Flat => include_str!("device/flat.cu"),
+            Self::Squares => include_str!("device/squares.cu"),
+            Self::Tiles => include_str!("device/tiles.cu"),
+            Self::Select => include_str!("device/select.cu"),
+            Self::Places => include_str!("device/places.cu"),
+        }
+    }
+}
+
+/// Which kernel: its name, and what its source is compiled with.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Variant {
-    pub(super) class: Class,
-    pub(super) unit: i64,
-    pub(super) rank: usize,
-    pub(super) group: i64,
-    pub(super) lanes: i64,
+    file: File,
+    name: &'static str,
+    defined: SmallVec<[(&'static str, i64); 6]>,
 }
 
 /// A device as long as it is not reset.
@@ -37,7 +60,7 @@ pub(super) fn function(device: Device, variant: Variant) -> Option<Function> {
     if let Some(found) = known().as_ref().and_then(|known| known.get(&key)) {
         return found.clone();
     }
-    let (found, is_final) = match make(device, variant) {
+    let (found, is_final) = match make(device, &key.1) {
         Ok(function) => (Some(function), true),
         // What a driver refuses now it may take later: full memory, a device that is busy with something else.
         Err(error) => (None, !matches!(error, Error::Driver(_) | Error::OutOfMemory(_) | Error::Forked { .. })),
@@ -48,43 +71,22 @@ pub(super) fn function(device: Device, variant: Variant) -> Option<Function> {
     found
 }
 
-fn make(device: Device, variant: Variant) -> Result<Function> {
+fn make(device: Device, variant: &Variant) -> Result<Function> {
     let source = variant.source();
     let built = kernel::build_searching(device, &source)?;
-    Module::of_source(device, source, built)?.function(variant.name())
+    Module::of_source(device, source, built)?.function(variant.name)
 }
 
 impl Variant {
-    const fn name(&self) -> &'static str {
-        match self.class {
-            Class::Lines => "move_lines",
-            Class::Flat { .. } => "move_flat",
-            Class::Squares { .. } => "move_squares",
-            Class::Tiles { .. } => "move_tiles",
-        }
+    pub(super) fn new(file: File, name: &'static str, defined: impl IntoIterator<Item = (&'static str, i64)>) -> Self {
+        Self { file, name, defined: defined.into_iter().collect() }
     }
 
     fn source(&self) -> Source {
-        let mut defined = vec![("UNIT", self.unit), ("DIMS", self.rank as i64)];
-        let text = match self.class {
-            Class::Lines => include_str!("device/lines.cu"),
-            Class::Flat { wide } => {
-                defined.push(("WIDE", i64::from(wide)));
-                include_str!("device/flat.cu")
-            }
-            Class::Squares { vector } => {
-                defined.extend([("VECTOR", vector), ("GROUP", self.group), ("LANES_Y", self.lanes)]);
-                include_str!("device/squares.cu")
-            }
-            Class::Tiles { x, y } => {
-                defined.extend([("TILE_X", x), ("TILE_Y", y), ("GROUP", self.group)]);
-                include_str!("device/tiles.cu")
-            }
-        };
         Source {
-            text: [include_str!("device/common.cu"), text].concat(),
-            name: format!("{}.cu", self.name()),
-            options: defined.into_iter().map(|(name, value)| format!("-D{name}={value}")).collect(),
+            text: [include_str!("device/common.cu"), self.file.text()].concat(),
+            name: format!("{}.cu", self.name),
+            options: self.defined.iter().map(|(name, value)| format!("-D{name}={value}")).collect(),
             ..Source::default()
         }
     }
