@@ -310,7 +310,7 @@ fn is_signed(dtype: DType) -> bool {
 fn aligned(index: &Array, stream: &Stream) -> Result<Array> {
     let size = index.dtype().itemsize();
     let bits = index.layout().strides().fold(index.address() as i64, |bits, stride| bits | stride);
-    if bits as usize % size == 0 { Ok(index.clone()) } else { duplicate(index, Order::C, stream) }
+    if (bits as usize).is_multiple_of(size) { Ok(index.clone()) } else { duplicate(index, Order::C, stream) }
 }
 
 /// The number that a kernel has written.
