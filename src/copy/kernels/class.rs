@@ -158,3 +158,90 @@ fn tiles(unit: i64, x: i64, y: i64) -> Class {
     let tile_y = fitting(y, (area / tile_x).min(MOST_SIDE)).max(1024 / tile_x);
     Class::Tiles { x: tile_x, y: tile_y }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+    use super::super::parameters::{Tuning, parameters};
+    use super::*;
+    use crate::layout::{Layout, Order};
+
+    /// The choice for a copy of a transposed, stepped or cut array into a C-ordered one.
+    fn chosen(source: &Layout, to: Address, from: Address) -> (Units, Class) {
+        let shape: Vec<i64> = source.shape().collect();
+        let target = Layout::contiguous(&shape, source.itemsize(), Order::C).unwrap();
+        Units::of(&Pieces::of(&target, source).unwrap(), to, from).choose(Wish::None)
+    }
+
+    fn dense(shape: &[i64], itemsize: i64) -> Layout {
+        Layout::contiguous(shape, itemsize, Order::C).unwrap()
+    }
+
+    #[test]
+    fn a_transposition_is_turned_in_registers_where_vectors_fit() {
+        for (itemsize, vector) in [(1, 8), (2, 16), (4, 16), (8, 16), (16, 16)] {
+            let (units, class) = chosen(&dense(&[512, 1024], itemsize).transpose(None).unwrap(), 1 << 20, 1 << 21);
+            assert_eq!((units.unit, class), (itemsize, Class::Squares { vector }));
+        }
+        let plane = dense(&[512, 1024], 4).transpose(None).unwrap();
+        assert_eq!(chosen(&plane, (1 << 20) + 8, 1 << 21).1, Class::Squares { vector: 8 });
+        assert!(matches!(chosen(&plane, (1 << 20) + 4, 1 << 21).1, Class::Tiles { .. }));
+        let odd = dense(&[513, 1023], 4).transpose(None).unwrap();
+        assert!(matches!(chosen(&odd, 1 << 20, 1 << 21).1, Class::Tiles { .. }));
+    }
+
+    #[test]
+    fn tiles_follow_short_sides_and_are_powers_of_two_that_fill_a_block() {
+        for unit in [1, 2, 4, 8, 16] {
+            for (x, y) in [(5000, 3), (3, 5000), (5000, 5000), (40, 33), (32, 32), (300, 5), (17, 100)] {
+                let Class::Tiles { x: tile_x, y: tile_y } = tiles(unit, x, y) else { panic!("no tiles") };
+                assert!(tile_x.count_ones() == 1 && tile_y.count_ones() == 1, "{tile_x} x {tile_y}");
+                assert!(tile_x.max(tile_y) <= MOST_SIDE && tile_x * tile_y >= 1024, "{tile_x} x {tile_y}");
+                assert!(tile_x * tile_y * unit <= 24 << 10, "{tile_x} x {tile_y} of {unit} bytes");
+            }
+        }
+    }
+
+    #[test]
+    fn pieces_are_moved_in_the_largest_units_that_all_places_allow() {
+        let cut = dense(&[100, 64], 4).index(&[slice(0, 100), slice(16, 48)]).unwrap();
+        assert_eq!(chosen(&cut, 1 << 20, 1 << 21).0.unit, 16);
+        let cut = dense(&[100, 64], 4).index(&[slice(0, 100), slice(1, 33)]).unwrap();
+        assert_eq!(chosen(&cut, 1 << 20, 1 << 21).0.unit, 4);
+        let records = dense(&[100, 64], 24).index(&[slice(0, 100), slice(1, 33)]).unwrap();
+        assert_eq!(chosen(&records, 1 << 20, 1 << 21).0.unit, 8);
+        assert_eq!(chosen(&dense(&[100, 64], 3).transpose(None).unwrap(), 1 << 20, 1 << 21).0.unit, 1);
+    }
+
+    #[test]
+    fn long_lines_are_lines_and_short_ones_flat() {
+        let every_second = |columns| dense(&[100, columns], 4).index(&[slice(0, 100), step(2)]).unwrap();
+        assert_eq!(chosen(&every_second(4096), 1 << 20, 1 << 21).1, Class::Lines);
+        assert_eq!(chosen(&every_second(513), 1 << 20, 1 << 21).1, Class::Flat { wide: false });
+    }
+
+    #[test]
+    fn beyond_2_to_the_31_units_numbers_are_wide_and_shares_can_be_numbered() {
+        let many = dense(&[1 << 26, 33, 2], 1).index(&[slice(0, 1 << 26), slice(0, 32), step(2)]).unwrap();
+        assert_eq!(chosen(&many, 1 << 40, 1 << 41).1, Class::Flat { wide: true });
+        let few = dense(&[1 << 25, 33, 2], 1).index(&[slice(0, 1 << 25), slice(0, 32), step(2)]).unwrap();
+        assert_eq!(chosen(&few, 1 << 40, 1 << 41).1, Class::Flat { wide: false });
+        // Of lines and tiles the shares are counted, not the units.
+        let plane = dense(&[1 << 17, 1 << 17], 4).transpose(None).unwrap();
+        let (units, class) = chosen(&plane, 1 << 40, 1 << 41);
+        assert_eq!(class, Class::Squares { vector: 16 });
+        assert_eq!(parameters(&units, class, Tuning::BEST).shares, 1 << 22);
+        let backwards = dense(&[1 << 34], 1).flip(None).unwrap();
+        let (units, class) = chosen(&backwards, 1 << 40, 1 << 41);
+        assert_eq!(class, Class::Lines);
+        assert_eq!(parameters(&units, class, Tuning::BEST).shares, 1 << 23);
+    }
+
+    fn slice(start: i64, stop: i64) -> crate::layout::Index {
+        crate::layout::Index::Slice { start: Some(start), stop: Some(stop), step: None }
+    }
+
+    fn step(step: i64) -> crate::layout::Index {
+        crate::layout::Index::Slice { start: None, stop: None, step: Some(step) }
+    }
+}

@@ -12,7 +12,7 @@ mod store;
 use std::sync::OnceLock;
 
 use class::{Class, Units, Wish};
-use parameters::Parameters;
+use parameters::{Parameters, Tuning};
 use smallvec::SmallVec;
 use store::{File, Variant};
 
@@ -36,11 +36,11 @@ const LITTLE: i64 = 16 << 10;
 const FEW: i64 = 2;
 
 /// `PYGPU_STRIDED_COPY`, for measurements and tests: `tiles`, `flat`, `driver`; `group=8` for the
-/// rows of a strip of tiles, `lanes=8` for the threads that read side by side.
+/// rows of a strip of tiles, `lanes=8` for the threads that read side by side, `turns=2` for
+/// the squares of a thread.
 struct Asked {
     wish: Wish,
-    group: i64,
-    lanes: i64,
+    tuning: Tuning,
     driver: bool,
 }
 
@@ -48,15 +48,16 @@ fn asked() -> &'static Asked {
     static ASKED: OnceLock<Asked> = OnceLock::new();
     ASKED.get_or_init(|| {
         let text = std::env::var("PYGPU_STRIDED_COPY").unwrap_or_default();
-        let mut asked = Asked { wish: Wish::None, group: 16, lanes: 8, driver: false };
+        let mut asked = Asked { wish: Wish::None, tuning: Tuning::BEST, driver: false };
         for word in text.split(',') {
             match word {
                 "tiles" => asked.wish = Wish::Tiles,
                 "flat" => asked.wish = Wish::Flat,
                 "driver" => asked.driver = true,
                 _ => match word.split_once('=').map(|(name, number)| (name, number.parse::<i64>())) {
-                    Some(("group", Ok(group @ 1..=4096))) => asked.group = group,
-                    Some(("lanes", Ok(lanes @ (1 | 2 | 4 | 8 | 16)))) => asked.lanes = lanes,
+                    Some(("group", Ok(group @ 1..=4096))) => asked.tuning.group = group,
+                    Some(("lanes", Ok(lanes @ (1 | 2 | 4 | 8 | 16)))) => asked.tuning.lanes = lanes,
+                    Some(("turns", Ok(turns @ (1 | 2 | 4)))) => asked.tuning.turns = turns,
                     _ => {}
                 },
             }
@@ -85,10 +86,10 @@ pub(super) fn copy(target: &Array, source: &Array, stream: &Stream) -> Result<bo
     let pieces = Pieces::of(target.layout(), source.layout())?;
     let units = Units::of(&pieces, target.allocation().address(), source.allocation().address());
     let (units, mut class) = units.choose(asked().wish);
-    let mut parameters = parameters::parameters(&units, class, asked().group);
+    let mut parameters = parameters::parameters(&units, class, asked().tuning);
     if parameters.shares >= class::DIVISIBLE && !matches!(class, Class::Flat { .. }) {
         class = Class::Flat { wide: true };
-        parameters = parameters::parameters(&units, class, asked().group);
+        parameters = parameters::parameters(&units, class, asked().tuning);
     }
     let rank = parameters::rank_for(parameters::outer_axes(&units, class).len());
     let variant = variant(class, units.unit, rank as i64);
@@ -101,7 +102,7 @@ pub(super) fn copy(target: &Array, source: &Array, stream: &Stream) -> Result<bo
 
 /// The kernel of a class.
 fn variant(class: Class, unit: i64, rank: i64) -> Variant {
-    let Asked { group, lanes, .. } = *asked();
+    let Tuning { group, lanes, turns } = asked().tuning;
     let common = [("UNIT", unit), ("DIMS", rank)];
     match class {
         Class::Lines => Variant::new(File::Lines, "move_lines", common),
@@ -109,7 +110,12 @@ fn variant(class: Class, unit: i64, rank: i64) -> Variant {
             Variant::new(File::Flat, "move_flat", [("WIDE", i64::from(wide))].into_iter().chain(common))
         }
         Class::Squares { vector } => {
-            let own = [("VECTOR", vector), ("GROUP", group), ("LANES_Y", lanes)];
+            let own = [
+                ("VECTOR", vector),
+                ("GROUP", group),
+                ("LANES_Y", lanes),
+                ("TURNS", parameters::squares_of(vector / unit, turns)),
+            ];
             Variant::new(File::Squares, "move_squares", own.into_iter().chain(common))
         }
         Class::Tiles { x, y } => {

@@ -17,6 +17,22 @@ const RANKS: [usize; 7] = [1, 2, 3, 4, 8, 16, 64];
 /// The words of a structure; so many need no memory of their own.
 pub(super) type Words = SmallVec<[u64; 36]>;
 
+/// What is to be measured rather than known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Tuning {
+    /// Rows of tiles in a strip: blocks that run at once lie in a strip.
+    pub(super) group: i64,
+    /// Threads that read side by side, where planes are turned in registers: a power of two, at most 16.
+    pub(super) lanes: i64,
+    /// How often as many squares a thread turns there.
+    pub(super) turns: i64,
+}
+
+impl Tuning {
+    /// The quickest.
+    pub(super) const BEST: Self = Self { group: 16, lanes: 8, turns: 1 };
+}
+
 /// What a launch needs beside the kernel.
 #[derive(Debug)]
 pub(super) struct Parameters {
@@ -48,7 +64,7 @@ pub(super) fn outer_axes(units: &Units, class: Class) -> &[SharedAxis<2>] {
 }
 
 /// Writes the structure.
-pub(super) fn parameters(units: &Units, class: Class, group: i64) -> Parameters {
+pub(super) fn parameters(units: &Units, class: Class, Tuning { group, turns, .. }: Tuning) -> Parameters {
     let mut words = Words::new();
     words.extend([units.to as u64, units.from as u64]);
     let outer = outer_axes(units, class);
@@ -63,7 +79,7 @@ pub(super) fn parameters(units: &Units, class: Class, group: i64) -> Parameters 
         }
         (Class::Squares { vector }, [x, y]) => {
             let v = vector / units.unit;
-            let (tile_x, tile_y) = (16 * v * if v >= 4 { 1 } else { 4 / v }, 16 * v);
+            let (tile_x, tile_y) = (16 * v * squares_of(v, turns), 16 * v);
             push(&mut words, [x.len, y.len, y.strides[0], x.strides[1]]);
             push_tiles(&mut words, planes, [div_ceil(x.len, tile_x), div_ceil(y.len, tile_y)], group)
         }
@@ -78,6 +94,11 @@ pub(super) fn parameters(units: &Units, class: Class, group: i64) -> Parameters 
     };
     push_axes(&mut words, outer);
     Parameters { words, shares }
+}
+
+/// Squares that a thread turns, given the vectors of one: at least four reads are under way.
+pub(super) fn squares_of(vectors: i64, turns: i64) -> i64 {
+    turns * (4 / vectors).max(1)
 }
 
 /// Units that a block takes of a line.
@@ -122,4 +143,38 @@ fn divisor(length: i64) -> [u64; 3] {
 
 pub(super) fn div_ceil(a: i64, b: i64) -> i64 {
     (a as u64).div_ceil(b as u64) as i64
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+    use super::*;
+
+    fn quotient(number: u64, [_, factor, shift]: [u64; 3]) -> u64 {
+        // As the kernels do it: the low words, and a product that fits.
+        assert!(factor <= u64::from(u32::MAX));
+        (number * factor) >> shift
+    }
+
+    #[test]
+    fn a_product_and_a_shift_divide_every_number_below_2_to_the_31() {
+        let lengths = [1, 2, 3, 5, 7, 63, 64, 65, 1000, 46_341, 65_535, 65_537, (1 << 30) + 1, (1 << 31) - 1];
+        for length in lengths {
+            let divisor = divisor(length);
+            let length = length as u64;
+            let most = (1u64 << 31) - 1;
+            let near = [0, 1, length - 1, length, length + 1, most / length * length, most - 1, most];
+            for number in near.into_iter().flat_map(|number| [number, number.wrapping_sub(1)]) {
+                if number <= most {
+                    assert_eq!(quotient(number, divisor), number / length, "{number} / {length}");
+                }
+            }
+        }
+        assert_eq!(quotient(12_345, divisor(1 << 31)), 0);
+    }
+
+    #[test]
+    fn there_is_a_kernel_for_every_rank() {
+        assert_eq!([0, 1, 3, 5, 9, 17, 64].map(rank_for), [1, 1, 3, 8, 16, 64, 64]);
+    }
 }

@@ -38,7 +38,7 @@ impl File {
 pub(super) struct Variant {
     file: File,
     name: &'static str,
-    defined: SmallVec<[(&'static str, i64); 6]>,
+    defined: SmallVec<[(&'static str, i64); 7]>,
 }
 
 /// A device as long as it is not reset.

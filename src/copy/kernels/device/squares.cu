@@ -1,9 +1,9 @@
 // A transposition in registers: a thread reads V vectors of V units along y and writes V vectors of V units along x.
 // Neighbours along y read and neighbours along x write whole sectors, so that no shared memory is needed.
+// A thread turns TURNS squares, so that enough reads are under way.
 // Wants: units adjacent along y where read and along x where written, everything aligned to VECTOR bytes, lengths that V divides.
 #define V (VECTOR / UNIT)
 #define WORDS (VECTOR / 4)
-#define TURNS (V >= 4 ? 1 : 4 / V)  // squares of a thread, so that four reads are under way
 #define LANES_X (32 / LANES_Y)      // of 32 threads that read and write together, if the device has them
 #define TILE_Y (16 * V)
 #define TILE_X (16 * V * TURNS)
