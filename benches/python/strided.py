@@ -21,7 +21,19 @@ from typing import Any
 import numpy
 
 DTYPES = {1: "uint8", 2: "uint16", 4: "float32", 8: "float64", 16: "complex128"}
-VARIANTS = ["", "group=1", "group=4", "group=8", "group=32", "group=64", "turns=2", "lanes=4", "lanes=16", "tiles", "flat"]
+VARIANTS = [
+    "",
+    "group=1",
+    "group=4",
+    "group=8",
+    "group=32",
+    "group=64",
+    "turns=2",
+    "lanes=4",
+    "lanes=16",
+    "tiles",
+    "flat",
+]
 REPEATS = 7
 
 Case = tuple[str, Callable[[], Any], int]
