@@ -94,7 +94,7 @@ pub(super) fn copy(target: &Array, source: &Array, stream: &Stream) -> Result<bo
     let rank = parameters::rank_for(parameters::outer_axes(&units, class).len());
     let variant = variant(class, units.unit, rank as i64);
     let Some(function) = store::function(target.device(), variant) else { return Ok(false) };
-    let uses = [(&**source.allocation(), Access::Read), (&**target.allocation(), Access::Write)];
+    let uses = [(source.allocation(), Access::Read), (target.allocation(), Access::Write)];
     // SAFETY: the structure is the kernel's; the axes reach what both layouts reach, which lies inside their blocks.
     unsafe { run(&function, &parameters, stream, &uses)? };
     Ok(true)

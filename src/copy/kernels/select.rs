@@ -158,9 +158,9 @@ impl Sides<'_> {
         parameters::push_axes(&mut words, &units.axes);
         let parameters = Parameters { words, shares: parameters::div_ceil(count, i64::from(THREADS) * 4) };
         let uses = [
-            (&**self.source.allocation(), Access::Read),
-            (&**table.allocation(), Access::Read),
-            (&**self.target.allocation(), Access::Write),
+            (self.source.allocation(), Access::Read),
+            (table.allocation(), Access::Read),
+            (self.target.allocation(), Access::Write),
         ];
         // SAFETY: the structure is the kernel's; every place of the table was checked against the axes' lengths.
         unsafe { run(&function, &parameters, stream, &uses)? };
@@ -213,7 +213,7 @@ impl Table {
         fill(&owners, &[0xff; 4], stream)?;
         let blocks =
             Parameters { words: Words::new(), shares: parameters::div_ceil(count, i64::from(THREADS)) }.blocks();
-        let uses = [(&**numbers.allocation(), Access::Read), (&**owners.allocation(), Access::Write)];
+        let uses = [(numbers.allocation(), Access::Read), (owners.allocation(), Access::Write)];
         let mut arguments = Arguments::new();
         for word in [numbers.address(), owners.address(), count as usize] {
             arguments.push_word(word as u64);
@@ -221,9 +221,9 @@ impl Table {
         // SAFETY: the kernel's three parameters; the numbers were checked against the size of `owners`.
         unsafe { launch::launch(&claim, &shape(blocks), stream, &mut arguments, &uses)? };
         let uses = [
-            (&**numbers.allocation(), Access::Read),
-            (&**owners.allocation(), Access::Read),
-            (&**self.bytes.allocation(), Access::Write),
+            (numbers.allocation(), Access::Read),
+            (owners.allocation(), Access::Read),
+            (self.bytes.allocation(), Access::Write),
         ];
         let mut arguments = Arguments::new();
         for word in [numbers.address(), owners.address(), self.bytes.address(), count as usize] {
@@ -272,9 +272,9 @@ fn places(
         parameters::push_axes(&mut words, &axes);
         let parameters = Parameters { words, shares: parameters::div_ceil(count, i64::from(THREADS)) };
         let uses = [
-            (&**index.allocation(), Access::Read),
-            (&**table.allocation(), Access::Write),
-            (&**refused.allocation(), Access::Write),
+            (index.allocation(), Access::Read),
+            (table.allocation(), Access::Write),
+            (refused.allocation(), Access::Write),
         ];
         // SAFETY: the structure is the kernel's; the axes are the index array's, whose elements are aligned.
         unsafe { run(&function, &parameters, stream, &uses)? };
