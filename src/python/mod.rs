@@ -51,6 +51,7 @@ mod pybindgpu;
 mod raw;
 mod raw_copy;
 mod result;
+mod selection;
 mod shape;
 mod stream;
 mod transfer;
@@ -85,6 +86,7 @@ mod _core {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         errors::register(module)?;
         dlpack::register();
+        kernel_source::register();
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         device::register(module)?;
         devices::register(module)?;
