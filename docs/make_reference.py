@@ -45,7 +45,7 @@ GROUPS: dict[str, list[str]] = {
     "Exceptions": [
         "CudaError", "OutOfMemoryError", "CompileError", "NotSupportedError", "BackendUnavailableError", "ForkError",
     ],
-    "Modules": ["gpuarray", "backend"],
+    "Modules": ["gpuarray", "backend", "elementwise", "reduction", "scan"],
     "PybindGPU's classes and constants": [
         "Allocator", "dtype", "SUPPORTED_DTYPES", "cuda_enabled", "major_version", "minor_version", "release_version",
     ],

@@ -68,7 +68,7 @@ pub struct Row {
     pub typestr: Option<&'static str>,
     /// DLPack's code.
     pub dlpack: DlpackType,
-    /// The C spelling in device code.
+    /// The C spelling in device code, PyCUDA's where it has one; the type's own name where there is none.
     pub c_name: &'static str,
     /// Who defines the NumPy dtype.
     pub origin: Origin,
@@ -111,23 +111,27 @@ const BFLOAT: u8 = 4;
 const COMPLEX: u8 = 5;
 const BOOL: u8 = 6;
 
+// As NumPy and PyCUDA have it: 64 bits are a `long` where that is so wide.
+const LONG: &str = if cfg!(windows) { "long long" } else { "long" };
+const UNSIGNED_LONG: &str = if cfg!(windows) { "unsigned long long" } else { "unsigned long" };
+
 /// The table, one row for each named kind, in the order of [`Kind`].
 pub static TABLE: [Row; 23] = [
     row(Kind::Bool, "bool", 1, "|b1", BOOL, "bool"),
     row(Kind::Int8, "int8", 1, "|i1", INT, "signed char"),
     row(Kind::Int16, "int16", 2, "<i2", INT, "short"),
     row(Kind::Int32, "int32", 4, "<i4", INT, "int"),
-    row(Kind::Int64, "int64", 8, "<i8", INT, "long long"),
+    row(Kind::Int64, "int64", 8, "<i8", INT, LONG),
     row(Kind::UInt8, "uint8", 1, "|u1", UINT, "unsigned char"),
     row(Kind::UInt16, "uint16", 2, "<u2", UINT, "unsigned short"),
     row(Kind::UInt32, "uint32", 4, "<u4", UINT, "unsigned int"),
-    row(Kind::UInt64, "uint64", 8, "<u8", UINT, "unsigned long long"),
-    row(Kind::Float16, "float16", 2, "<f2", FLOAT, "half"),
-    ml_row(Kind::BFloat16, "bfloat16", 2, BFLOAT, "bfloat16"),
+    row(Kind::UInt64, "uint64", 8, "<u8", UINT, UNSIGNED_LONG),
+    row(Kind::Float16, "float16", 2, "<f2", FLOAT, "pygpu::float16"),
+    ml_row(Kind::BFloat16, "bfloat16", 2, BFLOAT, "pygpu::bfloat16"),
     row(Kind::Float32, "float32", 4, "<f4", FLOAT, "float"),
     row(Kind::Float64, "float64", 8, "<f8", FLOAT, "double"),
-    row(Kind::Complex64, "complex64", 8, "<c8", COMPLEX, "complex64"),
-    row(Kind::Complex128, "complex128", 16, "<c16", COMPLEX, "complex128"),
+    row(Kind::Complex64, "complex64", 8, "<c8", COMPLEX, "pycuda::complex<float>"),
+    row(Kind::Complex128, "complex128", 16, "<c16", COMPLEX, "pycuda::complex<double>"),
     ml_row(Kind::Float8E3M4, "float8_e3m4", 1, 7, "float8_e3m4"),
     ml_row(Kind::Float8E4M3, "float8_e4m3", 1, 8, "float8_e4m3"),
     ml_row(Kind::Float8E4M3B11FNUZ, "float8_e4m3b11fnuz", 1, 9, "float8_e4m3b11fnuz"),

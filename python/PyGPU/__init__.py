@@ -213,7 +213,10 @@ from PyGPU._core import (
 
 if TYPE_CHECKING:
     from PyGPU import backend as backend
+    from PyGPU import elementwise as elementwise
     from PyGPU import gpuarray as gpuarray
+    from PyGPU import reduction as reduction
+    from PyGPU import scan as scan
     from PyGPU._labels import SUPPORTED_DTYPES as SUPPORTED_DTYPES
     from PyGPU._memory_allocator import set_allocator as set_allocator
     from PyGPU._memory_allocator import using_allocator as using_allocator
@@ -221,23 +224,17 @@ if TYPE_CHECKING:
     from PyGPU.backend import *  # noqa: F403
 
 
+# Loaded when they are first asked for.
+_MODULES = ("backend", "elementwise", "gpuarray", "reduction", "scan")
+
+
 def _public_names() -> list[str]:
     """Every public name, PybindGPU's included; loads the modules that define those."""
     from PyGPU import backend
 
     native = {name for name in globals() if hasattr(_core, name) and not name.startswith("_")}
-    return sorted(
-        {
-            *native,
-            *backend.__all__,
-            "Allocator",
-            "SUPPORTED_DTYPES",
-            "backend",
-            "gpuarray",
-            "set_allocator",
-            "using_allocator",
-        }
-    )
+    others = {"Allocator", "SUPPORTED_DTYPES", "set_allocator", "using_allocator"}
+    return sorted({*native, *backend.__all__, *others, *_MODULES})
 
 
 def __getattr__(name: str) -> Any:
@@ -249,7 +246,7 @@ def __getattr__(name: str) -> Any:
     import importlib
 
     match name:
-        case "backend" | "gpuarray":
+        case name if name in _MODULES:
             value: Any = importlib.import_module(f"PyGPU.{name}")
         case "Allocator":
             value = importlib.import_module("PyGPU.allocators").Allocator

@@ -17,13 +17,16 @@ __all__ = [
     "CudaError",
     "Device",
     "DeviceAllocation",
+    "ElementwiseKernel",
     "Event",
+    "ExclusiveScanKernel",
     "Flags",
     "ForkError",
     "GPUArray",
     "HostArgument",
     "In",
     "InOut",
+    "InclusiveScanKernel",
     "Kernel",
     "Launcher",
     "Module",
@@ -31,10 +34,13 @@ __all__ = [
     "Out",
     "OutOfMemoryError",
     "PinnedMemory",
+    "ReductionKernel",
     "Stream",
     "_ThreadsAllocator",
     "__version__",
+    "_c_name",
     "_choose_allocator",
+    "_dtype_of_c_name",
     "_restore",
     "address_range",
     "address_view",
@@ -652,3 +658,85 @@ def from_dlpack(
 class _ThreadsAllocator:
     def __new__(cls, allocator: Any) -> Self: ...
     def put_back(self) -> None: ...
+
+def _c_name(dtype: DTypeLike) -> str | None: ...
+def _dtype_of_c_name(name: str) -> numpy.dtype[Any] | None: ...
+
+@disjoint_base
+class ElementwiseKernel:
+    def __new__(
+        cls,
+        arguments: str | Sequence[Any],
+        operation: str,
+        name: str = "kernel",
+        keep: bool = False,
+        options: str | Sequence[str] | None = None,
+        preamble: str = "",
+        loop_prep: str = "",
+        after_loop: str = "",
+    ) -> Self: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> None: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def arguments(self) -> list[str]: ...
+
+@disjoint_base
+class ReductionKernel:
+    def __new__(
+        cls,
+        dtype_out: DTypeLike,
+        neutral: str | complex,
+        reduce_expr: str,
+        map_expr: str | None = None,
+        arguments: str | Sequence[Any] | None = None,
+        name: str = "reduce_kernel",
+        keep: bool = False,
+        options: str | Sequence[str] | None = None,
+        preamble: str = "",
+    ) -> Self: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> GPUArray: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def arguments(self) -> list[str]: ...
+
+@disjoint_base
+class InclusiveScanKernel:
+    def __new__(
+        cls,
+        dtype: DTypeLike,
+        scan_expr: str,
+        neutral: str | complex | None = None,
+        name_prefix: str = "scan",
+        options: str | Sequence[str] | None = None,
+        preamble: str = "",
+        devices: Any = None,
+    ) -> Self: ...
+    def __call__(
+        self,
+        input_ary: GPUArray,
+        output_ary: GPUArray | Literal["new"] | None = None,
+        allocator: Callable[[int], Any] | None = None,
+        stream: StreamLike = None,
+    ) -> GPUArray: ...
+
+@disjoint_base
+class ExclusiveScanKernel:
+    def __new__(
+        cls,
+        dtype: DTypeLike,
+        scan_expr: str,
+        neutral: str | complex | None = None,
+        name_prefix: str = "scan",
+        options: str | Sequence[str] | None = None,
+        preamble: str = "",
+        devices: Any = None,
+    ) -> Self: ...
+    def __call__(
+        self,
+        input_ary: GPUArray,
+        output_ary: GPUArray | Literal["new"] | None = None,
+        allocator: Callable[[int], Any] | None = None,
+        stream: StreamLike = None,
+    ) -> GPUArray: ...

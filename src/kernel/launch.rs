@@ -23,7 +23,7 @@ const CELL: usize = size_of::<Cell>();
 const USUAL: usize = 16;
 
 /// The values of the arguments, one after the other, and where each begins.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Arguments {
     cells: SmallVec<[Cell; USUAL]>,
     starts: SmallVec<[u32; USUAL]>,

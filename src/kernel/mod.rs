@@ -30,6 +30,7 @@ pub use compile::{Built, Source, build};
 pub use declaration::Declarations;
 pub use function::Function;
 pub use launch::Arguments;
+pub use lexer::words;
 pub use module::Module;
 pub use search::{Search, build_searching, search_with};
-pub use types::{Element, Parameter, ParameterKind, fits};
+pub use types::{Aliases, Element, Parameter, ParameterKind, element, fits};

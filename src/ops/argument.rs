@@ -1,0 +1,92 @@
+//! One declared argument of a generated kernel.
+
+use std::fmt;
+
+use crate::dtype::{DType, Kind};
+use crate::error::{Error, Result};
+use crate::kernel::{Element, fits};
+
+/// What an argument is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// A value.
+    Scalar,
+    /// An array; `constant` if it was declared so.
+    Vector {
+        /// Whether the kernel promises not to write it.
+        constant: bool,
+    },
+}
+
+/// One declared argument.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Argument {
+    /// Its name in the user's text.
+    pub name: String,
+    /// The C type of a value or an element.
+    pub c_type: String,
+    /// The same as a dtype.
+    pub dtype: DType,
+    /// Array or value.
+    pub role: Role,
+}
+
+impl Argument {
+    /// Whether it is an array.
+    pub fn is_vector(&self) -> bool {
+        matches!(self.role, Role::Vector { .. })
+    }
+
+    /// Whether an array of `given` may be passed: as for a kernel's pointer, but for structured items, which must be the
+    /// declared ones or bytes of their size.
+    pub fn takes(&self, given: DType) -> bool {
+        match self.dtype.kind() {
+            Kind::Opaque => {
+                given == self.dtype || (given.itemsize() == self.dtype.itemsize() && given.kind() == Kind::Opaque)
+            }
+            kind => Element::Named(kind).takes(given) && fits(kind, given),
+        }
+    }
+}
+
+impl fmt::Display for Argument {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.role {
+            Role::Scalar => write!(f, "{} {}", self.c_type, self.name),
+            Role::Vector { constant: false } => write!(f, "{} *{}", self.c_type, self.name),
+            Role::Vector { constant: true } => write!(f, "const {} *{}", self.c_type, self.name),
+        }
+    }
+}
+
+/// Refuses what cannot be the name of a kernel or an argument.
+///
+/// # Errors
+/// `ValueError` that names it.
+pub fn check_name(name: &str) -> Result<()> {
+    let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        && name.bytes().next().is_some_and(|byte| !byte.is_ascii_digit());
+    if is_name { Ok(()) } else { Err(Error::value(format!("'{name}' is no name in C"))) }
+}
+
+/// Refuses arguments of one name, and those that hide what the kernel's text is promised.
+///
+/// # Errors
+/// `ValueError` that names it.
+pub fn check(arguments: &[Argument]) -> Result<()> {
+    const TAKEN: [&str; 5] = ["i", "n", "tid", "total_threads", "cta_start"];
+    for (position, argument) in arguments.iter().enumerate() {
+        check_name(&argument.name)?;
+        if TAKEN.contains(&argument.name.as_str()) {
+            return Err(Error::value(format!(
+                "an argument cannot be named '{}': the kernel's text finds the index, the length and the threads as {}",
+                argument.name,
+                TAKEN.join(", ")
+            )));
+        }
+        if arguments[..position].iter().any(|other| other.name == argument.name) {
+            return Err(Error::value(format!("two arguments are named '{}'", argument.name)));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,164 @@
+//! `ElementwiseKernel`: one expression for each element of arrays of any layout.
+
+use super::argument::{self, Argument};
+use super::generate;
+use super::plan::{Key, Plan};
+use super::text::{Analysis, Texts, Written};
+use super::variants::Variants;
+use crate::array::Array;
+use crate::backend::LaunchShape;
+use crate::device::Device;
+use crate::error::Result;
+use crate::kernel::launch::{self, Use};
+use crate::kernel::{Arguments, Function, Source};
+use crate::memory::Access;
+use crate::stream::Stream;
+
+/// Some of the indices: `start`, `start + step`, and so on, `count` of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Range {
+    /// The first index.
+    pub start: i64,
+    /// From one to the next.
+    pub step: i64,
+    /// How many.
+    pub count: i64,
+}
+
+/// An elementwise kernel and what was compiled of it.
+pub struct Elementwise {
+    name: String,
+    arguments: Vec<Argument>,
+    texts: Texts,
+    options: Vec<String>,
+    analysis: Analysis,
+    /// As `analysis`, for calls in which the indices matter.
+    in_order: Analysis,
+    variants: Variants,
+}
+
+/// Threads of a block on a device, and on the CPU, where they take turns.
+const THREADS: u32 = 256;
+const THREADS_ON_CPU: u32 = 64;
+
+impl Elementwise {
+    /// A kernel.
+    ///
+    /// # Errors
+    /// `ValueError` for names that are none.
+    pub fn new(name: String, arguments: Vec<Argument>, texts: Texts, options: Vec<String>) -> Result<Self> {
+        argument::check_name(&name)?;
+        argument::check(&arguments)?;
+        let analysis = Analysis::of(&arguments, &texts);
+        let in_order = Analysis { any_order: false, in_packs: false, ..analysis.clone() };
+        Ok(Self { name, arguments, texts, options, analysis, in_order, variants: Variants::default() })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its declared arguments.
+    pub fn arguments(&self) -> &[Argument] {
+        &self.arguments
+    }
+
+    /// What the text does with them.
+    pub fn analysis(&self) -> &Analysis {
+        &self.analysis
+    }
+
+    /// What was compiled.
+    pub fn variants(&self) -> &Variants {
+        &self.variants
+    }
+
+    /// How the arrays of a call are walked.
+    ///
+    /// # Errors
+    /// As [`Plan::of`].
+    pub fn plan(&self, arrays: &[&Array], ranged: bool) -> Result<Plan> {
+        let analysis = if ranged { &self.in_order } else { &self.analysis };
+        Plan::of(&self.name, &self.arguments, analysis, arrays)
+    }
+
+    /// What decides which source serves a call.
+    pub fn key(&self, plan: &Plan, ranged: bool) -> Key {
+        plan.key(ranged)
+    }
+
+    /// The source for a call.
+    pub fn source(&self, plan: &Plan, ranged: bool) -> Source {
+        let text = generate::elementwise(&self.name, &self.arguments, &self.analysis.usages, &self.texts, plan, ranged);
+        source(&self.name, text, &self.options)
+    }
+
+    /// Puts the kernel on a stream. `values` holds the values of the scalar arguments, in order.
+    ///
+    /// # Errors
+    /// The driver's.
+    ///
+    /// # Safety
+    /// `function` was compiled from the source for `plan`, which is of `arrays`; the values have the declared sizes.
+    pub unsafe fn launch(
+        &self,
+        function: &Function,
+        plan: &Plan,
+        arrays: &[&Array],
+        mut values: Arguments,
+        range: Option<Range>,
+        stream: &Stream,
+    ) -> Result<()> {
+        let count = range.map_or(plan.size, |range| range.count);
+        if count <= 0 {
+            return Ok(());
+        }
+        values.push_word(plan.size as u64);
+        if let Some(range) = range {
+            values.push_word(range.start as u64);
+            values.push_word(range.step as u64);
+            values.push_word(range.count as u64);
+        }
+        plan.push(&mut values);
+        let shape = self.shape(function.device(), count, plan.pack);
+        // SAFETY: as promised to this function; `push` gives what `generate` declares.
+        unsafe { launch::launch(function, &shape, stream, &mut values, &uses(&self.analysis, arrays)) }
+    }
+
+    /// Each thread one turn, unless threads are counted or live on: then as many as run at once.
+    fn shape(&self, device: Device, count: i64, pack: u8) -> LaunchShape {
+        let turns = (count as u64).div_ceil(u64::from(pack));
+        let threads = if device.is_cpu() { THREADS_ON_CPU } else { THREADS };
+        let most = match device.is_cpu() || self.analysis.counts_threads {
+            true => u64::from(at_once(device)) * 8,
+            false => (1 << 31) / u64::from(threads),
+        };
+        let blocks = turns.div_ceil(u64::from(threads)).clamp(1, most);
+        LaunchShape { grid: [blocks as u32, 1, 1], block: [threads, 1, 1], shared: 0, cooperative: false }
+    }
+}
+
+/// What a launch does to the arrays' memory.
+pub(super) fn uses<'a>(analysis: &Analysis, arrays: &[&'a Array]) -> Vec<Use<'a>> {
+    let usages = analysis.usages.iter().flatten();
+    let access = |written| if written > Written::No { Access::Write } else { Access::Read };
+    arrays.iter().zip(usages).map(|(array, usage)| (array.allocation(), access(usage.written))).collect()
+}
+
+/// Multiprocessors, asked once for each device.
+pub(super) fn at_once(device: Device) -> u32 {
+    use std::sync::OnceLock;
+
+    use crate::device::MAX_DEVICES;
+    static KNOWN: [[OnceLock<u32>; MAX_DEVICES]; 3] = [const { [const { OnceLock::new() }; MAX_DEVICES] }; 3];
+    *KNOWN[device.kind() as usize][device.slot()]
+        .get_or_init(|| device.properties().map_or(1, |known| known.multiprocessor_count.max(1) as u32))
+}
+
+/// A generated text as what the compiler is given: without warnings, since names may be left unused.
+pub(super) fn source(name: &str, text: String, options: &[String]) -> Source {
+    let mut options = options.to_vec();
+    options.push("-w".to_owned());
+    Source { text, name: format!("{name}.cu"), options, ..Source::default() }
+}

@@ -1,0 +1,265 @@
+//! The source of generated kernels: what stands before a kernel, its parameters, and what each argument's name means in it.
+
+use std::fmt::Write;
+
+use super::argument::{Argument, Role};
+use super::plan::{Form, Plan};
+use super::text::{Texts, Usage, Written};
+
+const ACCESS: &str = include_str!("../../python/PyGPU/include/pygpu_ops/access.h");
+const FLOAT16: &str = include_str!("../../python/PyGPU/include/pygpu_ops/float16.h");
+const COMPLEX: &str = include_str!("../../python/PyGPU/include/pycuda-complex.hpp");
+
+const STANDARD: &str = include_str!("../../python/PyGPU/include/pygpu_ops/standard.h");
+
+/// By these a text names something of C's standard headers.
+const STANDARD_NAMES: [&str; 12] =
+    ["INFINITY", "NAN", "M_", "FLT_", "DBL_", "INT_M", "LONG_M", "int8_t", "int16_t", "int32_t", "int64_t", "INT64_"];
+
+/// The headers that types and texts name, and the user's own text.
+pub fn head(texts: &[&str], preamble: &str) -> String {
+    let names = |word: &str| preamble.contains(word) || texts.iter().any(|text| text.contains(word));
+    let mut head = ACCESS.to_owned();
+    if STANDARD_NAMES.iter().any(|name| names(name)) {
+        head.push_str(STANDARD);
+    }
+    if names("pygpu::") {
+        head.push_str(FLOAT16);
+    }
+    if names("pycuda::") || names("pycuda-") {
+        head.push_str(COMPLEX);
+    }
+    head.push_str(&match preamble.trim().is_empty() {
+        true => "\n".to_owned(),
+        false => format!("\n#line 1 \"preamble\"\n{preamble}\n#line 1 \"kernel\"\n"),
+    });
+    head
+}
+
+/// A type with `const` before it where the array is only read.
+fn element_type(argument: &Argument, usage: &Usage) -> String {
+    let is_constant = usage.written == Written::No || argument.role == Role::Vector { constant: true };
+    if is_constant { format!("const {}", argument.c_type) } else { argument.c_type.clone() }
+}
+
+/// The vector arguments with their uses.
+fn vectors<'a>(
+    arguments: &'a [Argument],
+    usages: &'a [Option<Usage>],
+) -> impl Iterator<Item = (&'a Argument, &'a Usage)> {
+    arguments.iter().zip(usages).filter_map(|(one, usage)| usage.as_ref().map(|usage| (one, usage)))
+}
+
+fn lengths(plan: &Plan, rank: usize) -> String {
+    format!("pygpu::{}<{rank}>", if plan.wide { "long_lengths" } else { "lengths" })
+}
+
+/// The form of an array by itself, whichever other argument it is.
+fn form_of(plan: &Plan, form: Form) -> Form {
+    match form {
+        Form::Same(first) => plan.operands[usize::from(first)].form,
+        form => form,
+    }
+}
+
+/// The parameters of the values, in order.
+pub fn scalar_parameters(arguments: &[Argument]) -> Vec<String> {
+    let scalars = arguments.iter().filter(|one| !one.is_vector());
+    scalars.map(|one| format!("{} {}", one.c_type, one.name)).collect()
+}
+
+/// The parameters of the arrays, as `Plan::push` gives their values.
+pub fn vector_parameters(plan: &Plan, arguments: &[Argument], usages: &[Option<Usage>]) -> Vec<String> {
+    let mut list = Vec::new();
+    if plan.operands.iter().any(|one| one.form == Form::Strided) {
+        list.push(format!("{} pygpu_lengths", lengths(plan, plan.rank())));
+    }
+    for ((argument, usage), operand) in vectors(arguments, usages).zip(&plan.operands) {
+        let name = &argument.name;
+        list.push(format!("{} *pygpu_array_{name}", element_type(argument, usage)));
+        let rank = match form_of(plan, operand.form) {
+            Form::Strided => plan.rank(),
+            Form::Apart(rank) => {
+                list.push(format!("{} pygpu_lengths_{name}", lengths(plan, rank.into())));
+                rank.into()
+            }
+            _ => continue,
+        };
+        list.push(format!("pygpu::steps<{rank}> pygpu_steps_{name}"));
+    }
+    list
+}
+
+/// What the arrays' names mean where one element after the other is dealt with.
+pub fn bindings(plan: &Plan, arguments: &[Argument], usages: &[Option<Usage>]) -> String {
+    let mut text = String::new();
+    for ((argument, usage), operand) in vectors(arguments, usages).zip(&plan.operands) {
+        let form = form_of(plan, operand.form);
+        let _ = writeln!(text, "{}", binding(plan, argument, form, &element_type(argument, usage), &argument.name));
+    }
+    text
+}
+
+/// An array of a form under a name. Writing to a string cannot fail.
+fn binding(plan: &Plan, argument: &Argument, form: Form, element: &str, name: &str) -> String {
+    let own = &argument.name;
+    let array = format!("({element} *)pygpu_array_{own}");
+    match form {
+        Form::Flat | Form::Same(_) => format!("    {element} *{name} = {array};"),
+        Form::Repeated => format!("    pygpu::repeated<{element}> {name} = {{{array}}};"),
+        Form::Strided => format!(
+            "    pygpu::strided<{element}, {}, {rank}> {name} = {{{array}, pygpu_lengths, pygpu_steps_{own}}};",
+            lengths(plan, plan.rank()),
+            rank = plan.rank()
+        ),
+        Form::Apart(rank) => format!(
+            "    pygpu::strided<{element}, {}, {rank}> {name} = {{{array}, pygpu_lengths_{own}, pygpu_steps_{own}}};",
+            lengths(plan, rank.into())
+        ),
+    }
+}
+
+/// The source of an elementwise kernel for one kind of walk.
+pub fn elementwise(
+    name: &str,
+    arguments: &[Argument],
+    usages: &[Option<Usage>],
+    texts: &Texts,
+    plan: &Plan,
+    ranged: bool,
+) -> String {
+    let mut spoken = vec![texts.operation.as_str(), &texts.loop_prep, &texts.after_loop];
+    spoken.extend(arguments.iter().map(|one| one.c_type.as_str()));
+    let mut source = head(&spoken, &texts.preamble);
+    let mut parameters = scalar_parameters(arguments);
+    parameters.push("size_t n".to_owned());
+    if ranged {
+        parameters.extend(["long long pygpu_start", "long long pygpu_step", "size_t pygpu_count"].map(str::to_owned));
+    }
+    parameters.extend(vector_parameters(plan, arguments, usages));
+    let loop_text = match (plan.pack, ranged) {
+        (1, true) => ranged_loop(texts),
+        (1, false) => plain_loop(texts),
+        (pack, _) => packed_loop(usize::from(pack), plan, arguments, usages, texts),
+    };
+    // In a packed loop the names mean something else inside.
+    let names = if plan.pack == 1 { bindings(plan, arguments, usages) } else { String::new() };
+    let _ = write!(
+        source,
+        "extern \"C\" __global__ void {name}({}) {{\n\
+         \x20   unsigned tid = threadIdx.x, total_threads = gridDim.x * blockDim.x, cta_start = blockDim.x * blockIdx.x;\n\
+         {names}{loop_prep}{loop_text}{after_loop}}}\n",
+        parameters.join(", "),
+        loop_prep = told("loop_prep", &texts.loop_prep),
+        after_loop = told("after_loop", &texts.after_loop),
+    );
+    source
+}
+
+fn plain_loop(texts: &Texts) -> String {
+    format!(
+        "    size_t i;\n    for (i = cta_start + tid; i < n; i += total_threads) {{{}    }}\n",
+        told("operation", &texts.operation)
+    )
+}
+
+fn ranged_loop(texts: &Texts) -> String {
+    format!(
+        "    for (size_t pygpu_turn = cta_start + tid; pygpu_turn < pygpu_count; pygpu_turn += total_threads) {{\n    \
+         long long i = pygpu_start + (long long)pygpu_turn * pygpu_step;{}    }}\n",
+        told("operation", &texts.operation)
+    )
+}
+
+/// The place of a user's text in messages, and behind it that of the generated one.
+fn told(what: &str, text: &str) -> String {
+    if text.trim().is_empty() {
+        String::new()
+    } else {
+        format!("\n#line 1 \"{what}\"\n{text}\n    ;\n#line 1 \"kernel\"\n")
+    }
+}
+
+/// Several elements at once: they are read before and written behind the text, which sees them one by one.
+fn packed_loop(pack: usize, plan: &Plan, arguments: &[Argument], usages: &[Option<Usage>], texts: &Texts) -> String {
+    let all: Vec<(&Argument, &Usage, Form)> = vectors(arguments, usages)
+        .zip(&plan.operands)
+        .map(|((one, usage), operand)| (one, usage, operand.form))
+        .collect();
+    let shares = |other: usize, position: usize| other == position || all[other].2 == Form::Same(position as u8);
+    let sharers = |position: usize| (0..all.len()).filter(move |&other| shares(other, position));
+    let mut parts = Packed::default();
+    for (position, (argument, usage, form)) in all.iter().enumerate() {
+        let (name, element) = (&argument.name, element_type(argument, usage));
+        let first = match form {
+            Form::Same(first) => &all[usize::from(*first)].0.name,
+            _ => name,
+        };
+        let is_walked = usage.at_index && *form != Form::Repeated;
+        if !is_walked {
+            parts.names.push_str(&(binding(plan, argument, *form, &element, name) + "\n"));
+            continue;
+        }
+        let item = format!("&pygpu_pack_{first}.item[pygpu_turn]");
+        parts.names.push_str(&format!("    pygpu::element<{element}> {name} = {{{item}}};\n"));
+        if first == name {
+            let is_written = sharers(position).any(|other| all[other].1.written > Written::No);
+            let is_read = sharers(position).count() > 1 || !usage.overwritten;
+            parts.add(plan, pack, argument, *form, is_read, is_written);
+        }
+    }
+    let Packed { arrays, load, names, store } = parts;
+    let whole = bindings(plan, arguments, usages);
+    let operation = told("operation", &texts.operation);
+    let (start, width, step) = match plan.spread {
+        true => (format!("(size_t)cta_start * {pack} + tid"), "blockDim.x", "blockDim.x"),
+        false => (format!("((size_t)cta_start + tid) * {pack}"), "1", "1"),
+    };
+    format!(
+        "{arrays}    for (size_t pygpu_at = {start}; pygpu_at < n; pygpu_at += (size_t)total_threads * {pack}) {{\n    \
+         if (pygpu_at + {last} * {width} < n) {{\n{load}#pragma unroll\n    for (int pygpu_turn = 0; pygpu_turn < {pack}; \
+         pygpu_turn++) {{\n    size_t i = pygpu_at + pygpu_turn * {width};\n{names}{operation}    }}\n{store}    }} else \
+         {{\n{whole}    for (size_t i = pygpu_at, pygpu_turn = 0; i < n && pygpu_turn < {pack}; i += {step}, pygpu_turn++) \
+         {{{operation}    }}\n    }}\n    }}\n",
+        last = pack - 1
+    )
+}
+
+/// The parts of a packed loop.
+#[derive(Default)]
+struct Packed {
+    /// Before the loop: the arrays, where elements are not neighbours.
+    arrays: String,
+    load: String,
+    names: String,
+    store: String,
+}
+
+impl Packed {
+    fn add(&mut self, plan: &Plan, pack: usize, argument: &Argument, form: Form, is_read: bool, is_written: bool) {
+        let (name, c_type) = (&argument.name, &argument.c_type);
+        let kind = format!("pygpu::pack<{c_type}, {pack}>");
+        let each = |text: String| {
+            format!("#pragma unroll\n    for (int pygpu_turn = 0; pygpu_turn < {pack}; pygpu_turn++) {text}\n")
+        };
+        let place = format!("pygpu_all_{name}[pygpu_at + pygpu_turn * blockDim.x]");
+        let neighbours = format!("*({kind} *)(pygpu_array_{name} + pygpu_at)");
+        let item = format!("pygpu_pack_{name}.item[pygpu_turn]");
+        self.load.push_str(&format!("    {kind} pygpu_pack_{name};\n"));
+        if plan.spread {
+            self.arrays.push_str(&(binding(plan, argument, form, c_type, &format!("pygpu_all_{name}")) + "\n"));
+        }
+        if is_read {
+            self.load.push_str(&match plan.spread {
+                true => each(format!("{item} = {place};")),
+                false => format!("    pygpu_pack_{name} = {neighbours};\n"),
+            });
+        }
+        if is_written {
+            self.store.push_str(&match plan.spread {
+                true => each(format!("{place} = {item};")),
+                false => format!("    {neighbours} = pygpu_pack_{name};\n"),
+            });
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! Operations: kernels that are written out of an expression and run on arrays of any layout.
+//!
+//! - [`argument`] is what a user declares, [`text`] what the expression does with it;
+//! - [`plan`] finds the fewest axes that serve the arrays of a call, and what each of them is in the kernel;
+//! - [`generate`] writes the source for a plan; [`variants`] keeps what was compiled;
+//! - [`elementwise`], [`reduce`] and [`scan`] put them on streams.
+//!
+//! Written once for all backends: whatever compiles device code runs it. Nothing here compiles by itself (who calls knows where
+//! compilers are), and nothing knows Python.
+
+pub mod argument;
+pub mod elementwise;
+mod generate;
+pub mod plan;
+pub mod reduce;
+pub mod scan;
+pub mod text;
+mod variants;
+
+pub use argument::{Argument, Role};
+pub use elementwise::{Elementwise, Range};
+pub use plan::{Key, Plan};
+pub use reduce::{Reduce, Reduction};
+pub use scan::{Scan, Scanning};
+pub use text::Texts;
+pub use variants::Variants;

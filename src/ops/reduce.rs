@@ -1,0 +1,263 @@
+//! `ReductionKernel`: one value out of all elements of arrays of any layout.
+//!
+//! Each thread takes every so-manieth element, the threads of a block join theirs as a tree, and a second launch of one block joins
+//! the blocks'. The order depends on the number of elements and on the device alone, so that a result is the same each time; it
+//! is not the order of the elements, so the operation must be commutative, as it must be for PyCUDA.
+
+use super::argument::{self, Argument, Role};
+use super::elementwise::{at_once, source, uses};
+use super::generate;
+use super::plan::{Key, Plan};
+use super::text::{Analysis, Texts};
+use super::variants::Variants;
+use crate::array::Array;
+use crate::backend::LaunchShape;
+use crate::device::Device;
+use crate::dtype::{DType, Kind};
+use crate::error::{Error, Result};
+use crate::kernel::launch;
+use crate::kernel::{Arguments, Function, Source};
+use crate::memory::Access;
+use crate::stream::Stream;
+
+/// Up to so many elements one block does it alone: a second launch would cost more.
+const ALONE: i64 = 1 << 14;
+/// Bytes of shared memory that a block takes at the most.
+const SHARED: usize = 32 << 10;
+/// Elements that a thread reads before it joins them, so that it waits for memory once.
+const AT_ONCE: u32 = 8;
+
+/// What a reduction is made of.
+#[derive(Clone, Debug)]
+pub struct Reduction {
+    /// The kernel's name.
+    pub name: String,
+    /// The result's type.
+    pub dtype: DType,
+    /// The same in C.
+    pub c_type: String,
+    /// The value of no elements, as an expression.
+    pub neutral: String,
+    /// Joins `a` and `b`.
+    pub reduce: String,
+    /// The value of element `i`.
+    pub map: String,
+    /// Put before the kernel.
+    pub preamble: String,
+    /// For the compiler.
+    pub options: Vec<String>,
+}
+
+/// A reduction kernel and what was compiled of it.
+pub struct Reduce {
+    of: Reduction,
+    arguments: Vec<Argument>,
+    analysis: Analysis,
+    variants: Variants,
+}
+
+/// The second launch: the blocks' results, as if they were its array.
+const SECOND: &[u8] = b"second";
+
+impl Reduce {
+    /// A kernel.
+    ///
+    /// # Errors
+    /// `ValueError` for names that are none.
+    pub fn new(of: Reduction, arguments: Vec<Argument>) -> Result<Self> {
+        argument::check_name(&of.name)?;
+        argument::check(&arguments)?;
+        let texts = Texts { operation: of.map.clone(), preamble: of.preamble.clone(), ..Texts::default() };
+        let mut analysis = Analysis::of(&arguments, &texts);
+        analysis.in_packs = false;
+        Ok(Self { of, arguments, analysis, variants: Variants::default() })
+    }
+
+    /// What it is made of.
+    pub fn reduction(&self) -> &Reduction {
+        &self.of
+    }
+
+    /// Its declared arguments.
+    pub fn arguments(&self) -> &[Argument] {
+        &self.arguments
+    }
+
+    /// What the text does with them.
+    pub fn analysis(&self) -> &Analysis {
+        &self.analysis
+    }
+
+    /// What was compiled.
+    pub fn variants(&self) -> &Variants {
+        &self.variants
+    }
+
+    /// How the arrays of a call are walked.
+    ///
+    /// # Errors
+    /// As [`Plan::of`].
+    pub fn plan(&self, arrays: &[&Array]) -> Result<Plan> {
+        Plan::of(&self.of.name, &self.arguments, &self.analysis, arrays)
+    }
+
+    /// What decides which source serves the first launch.
+    pub fn key(&self, plan: &Plan) -> Key {
+        plan.key(false)
+    }
+
+    /// What decides which source serves the second launch.
+    pub fn second_key(&self) -> Key {
+        Key::from_slice(SECOND)
+    }
+
+    /// The source of the first launch.
+    pub fn source(&self, plan: &Plan, device: Device) -> Source {
+        let parameters = generate::vector_parameters(plan, &self.arguments, &self.analysis.usages);
+        let names = generate::bindings(plan, &self.arguments, &self.analysis.usages);
+        self.text(device, parameters, &names, &self.of.map)
+    }
+
+    /// The source of the second launch.
+    pub fn second_source(&self, device: Device) -> Source {
+        let parameters = vec!["const out_type *pygpu_parts".to_owned()];
+        self.text(device, parameters, "", "pygpu_parts[i]")
+    }
+
+    fn text(&self, device: Device, arrays: Vec<String>, names: &str, map: &str) -> Source {
+        let Reduction { name, c_type, neutral, reduce, preamble, .. } = &self.of;
+        let mut spoken = vec![map, reduce, neutral, c_type];
+        spoken.extend(self.arguments.iter().map(|one| one.c_type.as_str()));
+        let head = generate::head(&spoken, preamble);
+        let mut parameters = generate::scalar_parameters(&self.arguments);
+        parameters.extend(["out_type *pygpu_out".to_owned(), "size_t n".to_owned()]);
+        parameters.extend(arrays);
+        let parameters = parameters.join(", ");
+        let threads = self.threads(device);
+        let join =
+            |left: &str, right: &str| format!("{{ out_type a = {left}, b = {right}; {left} = out_type({reduce}\n); }}");
+        let (join_all, join_one) = (join("pygpu_sum", "pygpu_next[pygpu_turn]"), join("pygpu_sum", "pygpu_one"));
+        let join_tree = join("pygpu_shared[tid]", "pygpu_shared[tid + pygpu_half]");
+        // A type of the user's may lack what an array of it asks for.
+        let at_once = if self.of.dtype.kind() == Kind::Opaque { 1 } else { AT_ONCE };
+        let several = if at_once == 1 {
+            String::new()
+        } else {
+            format!(
+                "    for (; pygpu_at + {last} * pygpu_threads < n; pygpu_at += {at_once} * pygpu_threads) {{\n    out_type \
+                 pygpu_next[{at_once}];\n#pragma unroll\n    for (int pygpu_turn = 0; pygpu_turn < {at_once}; pygpu_turn++) {{\n    \
+                 size_t i = pygpu_at + pygpu_turn * pygpu_threads;\n    pygpu_next[pygpu_turn] = out_type({map}\n);\n    }}\n#pragma \
+                 unroll\n    for (int pygpu_turn = 0; pygpu_turn < {at_once}; pygpu_turn++) {join_all}\n    }}\n",
+                last = at_once - 1
+            )
+        };
+        let text = format!(
+            "{head}typedef {c_type} out_type;\n\
+             extern \"C\" __global__ void {name}({parameters}) {{\n\
+             \x20   __shared__ pygpu::bytes pygpu_bytes[({threads} * sizeof(out_type) + sizeof(pygpu::bytes) - 1) / sizeof(pygpu::bytes)];\n\
+             \x20   out_type *pygpu_shared = (out_type *)pygpu_bytes;\n\
+             \x20   unsigned tid = threadIdx.x;\n\
+             {names}    size_t pygpu_threads = (size_t)gridDim.x * {threads}, pygpu_at = (size_t)blockIdx.x * {threads} + tid;\n\
+             \x20   out_type pygpu_sum = out_type({neutral});\n\
+             {several}    for (; pygpu_at < n; pygpu_at += pygpu_threads) {{\n    size_t i = pygpu_at;\n    out_type pygpu_one = \
+             out_type({map}\n);\n    {join_one}\n    }}\n\
+             \x20   pygpu_shared[tid] = pygpu_sum;\n    __syncthreads();\n\
+             \x20   for (unsigned pygpu_half = {threads} / 2; pygpu_half; pygpu_half /= 2) {{\n\
+             \x20   if (tid < pygpu_half) {join_tree}\n    __syncthreads();\n    }}\n\
+             \x20   if (tid == 0) pygpu_out[blockIdx.x] = pygpu_shared[0];\n}}\n"
+        );
+        source(name, text, &self.of.options)
+    }
+
+    /// Threads of a block: a power of two whose values fit in shared memory.
+    fn threads(&self, device: Device) -> u32 {
+        let mut threads: u32 = if device.is_cpu() { 16 } else { 512 };
+        while threads > 1 && threads as usize * self.of.dtype.itemsize() > SHARED {
+            threads /= 2;
+        }
+        threads
+    }
+
+    /// Blocks of the first launch; 1 where no second one follows.
+    ///
+    /// # Errors
+    /// `ValueError` for a result that no block has room for.
+    pub fn blocks(&self, device: Device, size: i64) -> Result<u32> {
+        if self.of.dtype.itemsize() > SHARED {
+            return Err(Error::value(format!(
+                "{}: a result of {} bytes is more than the {SHARED} that a block keeps",
+                self.of.name,
+                self.of.dtype.itemsize()
+            )));
+        }
+        if size <= ALONE {
+            return Ok(1);
+        }
+        let threads = self.threads(device);
+        let most = if device.is_cpu() { at_once(device) } else { at_once(device) * (2048 / threads).min(16) };
+        let wanted = (size as u64).div_ceil(u64::from(threads) * u64::from(AT_ONCE));
+        Ok(wanted.clamp(1, u64::from(most.max(1))) as u32)
+    }
+
+    /// Puts one launch on a stream, which writes `blocks` values at the beginning of `out`.
+    ///
+    /// # Errors
+    /// The driver's.
+    ///
+    /// # Safety
+    /// `function` was compiled from the source for `plan`, which is of `arrays`; the values have the declared sizes; `out` has room.
+    #[expect(clippy::too_many_arguments, reason = "each is one part of a launch")]
+    pub unsafe fn launch(
+        &self,
+        function: &Function,
+        plan: &Plan,
+        arrays: &[&Array],
+        mut values: Arguments,
+        out: &Array,
+        blocks: u32,
+        stream: &Stream,
+    ) -> Result<()> {
+        values.push_word(out.address() as u64);
+        values.push_word(plan.size as u64);
+        plan.push(&mut values);
+        let mut uses = uses(&self.analysis, arrays);
+        uses.push((out.allocation(), Access::Write));
+        // SAFETY: as promised to this function; `push` gives what `generate` declares.
+        unsafe { launch::launch(function, &self.shape(function, blocks), stream, &mut values, &uses) }
+    }
+
+    /// Puts the second launch on a stream, which joins `parts`.
+    ///
+    /// # Errors
+    /// The driver's.
+    ///
+    /// # Safety
+    /// As [`Self::launch`]; `function` is of the second source.
+    pub unsafe fn launch_second(
+        &self,
+        function: &Function,
+        parts: &Array,
+        mut values: Arguments,
+        out: &Array,
+        blocks: u32,
+        stream: &Stream,
+    ) -> Result<()> {
+        for word in [out.address(), blocks as usize, parts.address()] {
+            values.push_word(word as u64);
+        }
+        let uses = [(parts.allocation(), Access::Read), (out.allocation(), Access::Write)];
+        // SAFETY: as promised to this function.
+        unsafe { launch::launch(function, &self.shape(function, 1), stream, &mut values, &uses) }
+    }
+
+    fn shape(&self, function: &Function, blocks: u32) -> LaunchShape {
+        let threads = self.threads(function.device());
+        LaunchShape { grid: [blocks, 1, 1], block: [threads, 1, 1], shared: 0, cooperative: false }
+    }
+}
+
+/// The argument that is meant where none is declared: PyCUDA's `in`.
+pub fn default_argument(dtype: DType, c_type: &str) -> Argument {
+    let role = Role::Vector { constant: true };
+    Argument { name: "in".to_owned(), c_type: c_type.to_owned(), dtype, role }
+}

@@ -1,0 +1,194 @@
+//! Scans of one axis: what stands before (and at) each element, joined.
+//!
+//! Three launches, whatever the length: each block joins its part of the array, one block scans the blocks' results, and
+//! each block scans its part behind what came before. Elements are joined in their order, so that the operation need only be
+//! associative.
+
+use super::argument;
+use super::elementwise::{at_once, source};
+use super::generate;
+use super::plan::Key;
+use super::variants::Variants;
+use crate::array::Array;
+use crate::backend::LaunchShape;
+use crate::device::Device;
+use crate::dtype::DType;
+use crate::error::{Error, Result};
+use crate::kernel::launch::{self, Use};
+use crate::kernel::{Arguments, Function, Source};
+use crate::memory::Access;
+use crate::stream::Stream;
+
+/// Bytes of shared memory for a tile.
+const TILE_BYTES: usize = 16 << 10;
+/// Elements in a row that one thread scans.
+const MOST_OF_A_THREAD: usize = 8;
+
+/// What a scan is made of.
+#[derive(Clone, Debug)]
+pub struct Scanning {
+    /// The kernels' name.
+    pub name: String,
+    /// The elements' type.
+    pub dtype: DType,
+    /// The same in C.
+    pub c_type: String,
+    /// Joins `a` and the `b` behind it.
+    pub expression: String,
+    /// What stands before the first element; none for an inclusive scan.
+    pub neutral: Option<String>,
+    /// Put before the kernels.
+    pub preamble: String,
+    /// For the compiler.
+    pub options: Vec<String>,
+}
+
+/// A scan kernel and what was compiled of it.
+pub struct Scan {
+    of: Scanning,
+    variants: Variants,
+}
+
+/// The kernels of a scan on one device.
+pub struct Compiled {
+    /// Joins the parts.
+    pub join: Function,
+    /// Scans the joined parts.
+    pub middle: Function,
+    /// Scans the parts.
+    pub scan: Function,
+}
+
+/// How an array is parted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Parts {
+    threads: usize,
+    each: usize,
+}
+
+impl Parts {
+    const fn tile(self) -> usize {
+        self.threads * self.each
+    }
+}
+
+impl Scan {
+    /// A scan.
+    ///
+    /// # Errors
+    /// `ValueError` for a name that is none and for elements that no block has room for.
+    pub fn new(of: Scanning) -> Result<Self> {
+        argument::check_name(&of.name)?;
+        if of.dtype.itemsize() > TILE_BYTES / 2 {
+            return Err(Error::value(format!(
+                "{}: elements of {} bytes are more than the {} that a block keeps",
+                of.name,
+                of.dtype.itemsize(),
+                TILE_BYTES / 2
+            )));
+        }
+        Ok(Self { of, variants: Variants::default() })
+    }
+
+    /// What it is made of.
+    pub fn scanning(&self) -> &Scanning {
+        &self.of
+    }
+
+    /// What was compiled.
+    pub fn variants(&self) -> &Variants {
+        &self.variants
+    }
+
+    fn parts(&self, device: Device) -> Parts {
+        let mut parts = Parts { threads: if device.is_cpu() { 8 } else { 256 }, each: MOST_OF_A_THREAD };
+        while parts.each > 1 && parts.tile() * self.of.dtype.itemsize() > TILE_BYTES {
+            parts.each /= 2;
+        }
+        while parts.threads > 1 && parts.tile() * self.of.dtype.itemsize() > TILE_BYTES {
+            parts.threads /= 2;
+        }
+        parts
+    }
+
+    /// The names of the kernels, as keys and in the source.
+    pub fn kernels(&self) -> [(Key, String); 3] {
+        let name = &self.of.name;
+        [(b"join", "join"), (b"midd", "middle"), (b"scan", "final")]
+            .map(|(key, part)| (Key::from_slice(key), format!("{name}_{part}")))
+    }
+
+    /// The source, in which all three kernels are.
+    pub fn source(&self, device: Device) -> Source {
+        let Scanning { name, c_type, expression, neutral, preamble, options, .. } = &self.of;
+        let Parts { threads, each } = self.parts(device);
+        let spoken = [c_type.as_str(), expression, neutral.as_deref().unwrap_or("")];
+        let head = generate::head(&spoken, preamble);
+        let exclusive = u8::from(neutral.is_some());
+        let kernels = TEXT
+            .replace("PYGPU_NAME", name)
+            .replace("PYGPU_NEUTRAL", neutral.as_deref().unwrap_or("0"))
+            .replace("PYGPU_JOINED", &format!("scan_type({expression}\n)"));
+        let text = format!(
+            "{head}typedef {c_type} scan_type;\n#define PYGPU_THREADS {threads}\n#define PYGPU_EACH {each}\n#define \
+             PYGPU_EXCLUSIVE {exclusive}\n{kernels}"
+        );
+        source(name, text, options)
+    }
+
+    /// Room for the joined parts of a scan of so many elements; 0 where one block does it.
+    pub fn blocks(&self, device: Device, size: i64) -> usize {
+        let tiles = (size as usize).div_ceil(self.parts(device).tile());
+        let most = at_once(device) as usize * if device.is_cpu() { 1 } else { 8 };
+        if tiles <= 1 { 0 } else { tiles.min(most) }
+    }
+
+    /// Puts a scan on a stream; `parts` has as many elements as [`Self::blocks`] says.
+    ///
+    /// # Errors
+    /// The driver's.
+    ///
+    /// # Safety
+    /// The functions are of this scan's source; both arrays have one axis, one length and the scan's dtype, and are either
+    /// apart or the same elements.
+    pub unsafe fn launch(
+        &self,
+        compiled: &Compiled,
+        input: &Array,
+        output: &Array,
+        parts: &Array,
+        stream: &Stream,
+    ) -> Result<()> {
+        let device = compiled.scan.device();
+        let size = input.layout().size() as usize;
+        let tile = self.parts(device).tile();
+        let blocks = parts.layout().size() as usize;
+        let part = size.div_ceil(tile).div_ceil(blocks.max(1)) * tile;
+        let stride = |array: &Array| array.layout().strides().next().unwrap_or(0) as u64;
+        let run = |function: &Function, words: &[u64], blocks: usize, uses: &[Use<'_>]| {
+            let mut arguments = Arguments::new();
+            words.iter().for_each(|word| arguments.push_word(*word));
+            let threads = self.parts(device).threads as u32;
+            let shape = LaunchShape {
+                grid: [blocks.max(1) as u32, 1, 1],
+                block: [threads, 1, 1],
+                shared: 0,
+                cooperative: false,
+            };
+            // SAFETY: as promised to this function; the kernels take words only.
+            unsafe { launch::launch(function, &shape, stream, &mut arguments, uses) }
+        };
+        let (from, to, between) = (input.address() as u64, output.address() as u64, parts.address() as u64);
+        let (read, join) = ((input.allocation(), Access::Read), (parts.allocation(), Access::Write));
+        if blocks > 0 {
+            run(&compiled.join, &[from, stride(input), size as u64, part as u64, between], blocks, &[read, join])?;
+            run(&compiled.middle, &[between, blocks as u64], 1, &[join])?;
+        }
+        let words = [from, stride(input), to, stride(output), size as u64, part as u64, between];
+        run(&compiled.scan, &words, blocks, &[read, (output.allocation(), Access::Write), join])
+    }
+}
+
+/// The kernels. A thread scans a few elements in a row, which lie in shared memory so that they are read and written side by
+/// side. The names, which no macro reaches in all compilers, and the user's expressions are put in.
+const TEXT: &str = include_str!("scan.cu");

@@ -1,0 +1,49 @@
+"""What the tests of generated kernels share: whether there is a compiler, seeds, and views of every kind."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import PyGPU
+
+
+def _has_kernels() -> bool:
+    try:
+        PyGPU.Module("__global__ void nothing(int *x) { *x = 1; }")
+    except (PyGPU.BackendUnavailableError, PyGPU.NotSupportedError):
+        return False
+    return True
+
+
+needs_kernels = pytest.mark.skipif(not _has_kernels(), reason="this backend has no kernels, or no compiler for them")
+
+
+def random_seed() -> int:
+    """A new seed, printed: pytest shows it where a test fails."""
+    seed = random.SystemRandom().randrange(2**32)
+    print(f"seed {seed}")
+    return seed
+
+
+def random_view(
+    rng: np.random.Generator, shape: tuple[int, ...], dtype: Any, *, broadcast: bool = False
+) -> tuple[np.ndarray, PyGPU.GPUArray]:
+    """An ndarray of small whole numbers and its equal on the device: a view with steps, signs and axes of any order.
+
+    With `broadcast`, the shape is one that broadcasts to `shape`.
+    """
+    if broadcast and shape:
+        shape = tuple(1 if rng.random() < 0.25 else length for length in shape)
+        shape = shape[int(rng.integers(0, len(shape) + 1)) if rng.random() < 0.3 else 0 :]
+    order = rng.permutation(len(shape))
+    steps = [int(rng.choice([1, 1, 1, 2, -1, -2])) for _ in shape]
+    whole = [shape[axis] * abs(steps[axis]) for axis in order]
+    host = rng.integers(0, 50, whole).astype(dtype)
+    device = PyGPU.to_gpu(host)
+    key = tuple(slice(None, None, steps[axis]) for axis in order)
+    axes = tuple(int(axis) for axis in np.argsort(order))
+    return host[key].transpose(axes), device[key].transpose(axes)

@@ -1,0 +1,419 @@
+"""Elementwise kernels: whatever the layouts are, each element is what NumPy makes of it."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import PyGPU
+from PyGPU.elementwise import ElementwiseKernel, ScalarArg, VectorArg
+from support import on_cpu
+from support_kernels import needs_kernels, random_seed, random_view
+
+pytestmark = needs_kernels
+
+AXPY = ElementwiseKernel("float a, float *x, float *y, float *z", "z[i] = a * x[i] + y[i]", "axpy")
+PAIR = np.dtype([("low", np.int32), ("high", np.float32)])
+ARITHMETIC = [
+    *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "float32", "float64", "complex64", "complex128"),
+]
+
+
+def gpu(array: Any, dtype: Any = None) -> PyGPU.GPUArray:
+    return PyGPU.to_gpu(np.asarray(array, dtype))
+
+
+@pytest.mark.parametrize("size", [0, 1, 3, 4, 5, 1000, 70001])
+def test_contiguous_arrays_of_any_length(size: int) -> None:
+    x, y = np.arange(size, dtype=np.float32), np.arange(size, dtype=np.float32)[::-1] * 3
+    z = PyGPU.full(size, -1, np.float32)
+    AXPY(2, gpu(x), gpu(y.copy()), z)
+    np.testing.assert_array_equal(z.get(), 2 * x + y)
+
+
+def test_random_layouts_and_broadcasting_agree_with_numpy() -> None:
+    seed = random_seed()
+    rng = np.random.default_rng(seed)
+    for turn in range(12):
+        shape = tuple(rng.integers(1, 6, size=rng.integers(0, 4)))
+        (x, gx), (y, gy) = (random_view(rng, shape, np.float32, broadcast=True) for _ in range(2))
+        z, gz = random_view(rng, np.broadcast_shapes(shape, x.shape, y.shape), np.float32)
+        AXPY(3, gx, gy, gz)
+        expected = np.broadcast_to(np.float32(3) * x + y, z.shape)
+        np.testing.assert_array_equal(gz.get(), expected, err_msg=f"seed {seed}, turn {turn}")
+
+
+def test_what_lies_between_the_elements_of_an_output_stays() -> None:
+    base = gpu(np.zeros((6, 8), np.float32))
+    x = gpu(np.ones((3, 4), np.float32))
+    AXPY(1, x, x, base[::2, ::-2])
+    expected = np.zeros((6, 8), np.float32)
+    expected[::2, ::-2] = 2
+    np.testing.assert_array_equal(base.get(), expected)
+
+
+def test_arrays_in_other_orders_are_combined_by_index_not_by_memory() -> None:
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    y = np.asfortranarray(x * 10)
+    z = PyGPU.empty((3, 4), np.float32, order="F")
+    AXPY(1, gpu(x), PyGPU.to_gpu(y), z)
+    np.testing.assert_array_equal(z.get(), x * 11)
+
+
+def test_every_dtype_is_read_and_written_in_one_kernel() -> None:
+    names = [*ARITHMETIC, "bool", "bfloat16"]
+    arguments, operation, call, expected = [], "", [], []
+    for number, name in enumerate(names):
+        dtype = np.dtype(getattr(ml_dtypes, name) if name == "bfloat16" else name)
+        arguments += [VectorArg(dtype, f"x{number}"), VectorArg(dtype, f"z{number}")]
+        body = "!x[i]" if name == "bool" else "x[i] * x[i] + x[i]"
+        operation += f"z{number}[i] = {body.replace('x', f'x{number}')};\n"
+        values = np.arange(9).astype(dtype)
+        call += [PyGPU.to_gpu(values), PyGPU.empty(9, dtype)]
+        expected.append(~values if name == "bool" else values * values + values)
+    ElementwiseKernel(arguments, operation)(*call)
+    for name, found, wanted in zip(names, call[1::2], expected, strict=True):
+        np.testing.assert_array_equal(found.get().astype(wanted.dtype), wanted, err_msg=name)
+
+
+@pytest.mark.parametrize("name", ["uint8", "float16", "float64", "complex64"])
+def test_several_neighbours_at_once_are_each_its_own(name: str) -> None:
+    kernel = ElementwiseKernel([VectorArg(np.dtype(name), "x")], "if (i % 3 != 0) x[i] = x[i] + x[i]")
+    for size in (1, 15, 16, 17, 50):
+        x = np.arange(size).astype(name)
+        found = PyGPU.to_gpu(x)
+        kernel(found)
+        np.testing.assert_array_equal(found.get(), np.where(np.arange(size) % 3, x + x, x))
+
+
+def test_an_array_may_be_given_twice() -> None:
+    x = np.arange(1001, dtype=np.float32)
+    twice, both = gpu(x), gpu(x)
+    AXPY(2, twice, gpu(x), twice)
+    AXPY(2, both, both, both)
+    np.testing.assert_array_equal(twice.get(), 3 * x)
+    np.testing.assert_array_equal(both.get(), 3 * x)
+    read_only = ElementwiseKernel("const float *x, float *z", "z[i] = 2 * x[i]")
+    read_only(twice[::3], twice[::3])
+    read_only(both, both)
+    np.testing.assert_array_equal(twice.get(), np.where(np.arange(1001) % 3 == 0, 6 * x, 3 * x))
+    np.testing.assert_array_equal(both.get(), 6 * x)
+    add_first = ElementwiseKernel("float *x, float *z", "z[i] = 5; z[i] += x[i]")
+    add_first(twice, twice)
+    np.testing.assert_array_equal(twice.get(), np.full(1001, 10))
+
+
+def test_elements_that_interleave_with_an_output_are_read_in_time() -> None:
+    base = np.arange(5000, dtype=np.float32)
+    found = gpu(base)
+    AXPY(2, found[::2], found[1::2], found[::2])
+    base[::2] = 2 * base[::2] + base[1::2]
+    np.testing.assert_array_equal(found.get(), base)
+
+
+def test_i_counts_in_c_order_and_n_is_the_number_of_elements() -> None:
+    kernel = ElementwiseKernel("long long *z", "z[i] = i + 1000 * n")
+    expected = np.arange(24).reshape(2, 3, 4) + 24000
+    for z in (
+        PyGPU.empty((2, 3, 4), "i8"),
+        PyGPU.empty((2, 3, 4), "i8", order="F"),
+        PyGPU.empty((2, 3, 8), "i8")[..., ::-2],
+    ):
+        kernel(z)
+        np.testing.assert_array_equal(z.get(), expected)
+
+
+def test_neighbours_are_those_of_the_index() -> None:
+    kernel = ElementwiseKernel("float *x, float *z", "z[i] = i > 0 ? x[i] - x[i - 1] : 0")
+    x = np.arange(12, dtype=np.float32).reshape(3, 4) ** 2
+    for given in (gpu(x), gpu(x.T.copy()).T, gpu(x[:, ::-1].copy())[:, ::-1]):
+        z = PyGPU.empty((3, 4), np.float32)
+        kernel(given, z)
+        np.testing.assert_array_equal(z.get(), np.diff(x.ravel(), prepend=x[0, 0]).reshape(3, 4))
+
+
+def test_an_array_that_is_only_looked_up_keeps_its_own_shape() -> None:
+    kernel = ElementwiseKernel("const float *table, int *at, float *z", "z[i] = table[at[i]]")
+    table = np.arange(20, dtype=np.float32).reshape(4, 5)
+    at = np.array([[0, 19, 7], [3, 3, 11]], np.int32)
+    for given in (gpu(table), gpu(table.T.copy()).T):
+        z = PyGPU.empty((2, 3), np.float32)
+        kernel(given, gpu(at), z)
+        np.testing.assert_array_equal(z.get(), table.ravel()[at])
+
+
+def test_slices_and_ranges_choose_indices() -> None:
+    kernel = ElementwiseKernel("int *z, int v", "z[i] = v + i")
+    for chosen in (slice(3, None), slice(None, None, -2), slice(-3, 2, -1), slice(5, 5), slice(100, 200)):
+        z = PyGPU.zeros(11, np.int32)
+        kernel(z, 100, slice=chosen)
+        expected = np.zeros(11, np.int32)
+        expected[chosen] = 100 + np.arange(11)[chosen]
+        np.testing.assert_array_equal(z.get(), expected, err_msg=str(chosen))
+    for given in (range(2, 9, 3), slice(2, 9, 3)):
+        z = PyGPU.zeros((11, 2), np.int32)[:, 0]
+        kernel(z, 0, range=given)
+        assert z.get().tolist() == [0, 0, 2, 0, 0, 5, 0, 0, 8, 0, 0]
+    with pytest.raises(ValueError, match="range goes from 0 to 11, and there are 11"):
+        kernel(PyGPU.zeros(11, np.int32), 0, range=range(12))
+    with pytest.raises(TypeError, match="range or slice"):
+        kernel(PyGPU.zeros(11, np.int32), 0, range=range(2), slice=slice(2))
+    with pytest.raises(TypeError, match="not queue"):
+        kernel(PyGPU.zeros(11, np.int32), 0, queue=None)
+
+
+def test_an_index_beyond_32_bits_finds_its_element() -> None:
+    kernel = ElementwiseKernel("int *z, const int *x, long long first", "z[i - first] = x[i]")
+    x = PyGPU.broadcast_to(gpu(np.arange(40000, dtype=np.int32)), (120_000, 40000))
+    for first in (2**31 - 3, 2**32 + 39_999):
+        z = PyGPU.zeros(5, np.int32)
+        kernel(z, x, first, range=range(first, first + 5))
+        assert z.get().tolist() == [(first + k) % 40000 for k in range(5)]
+
+
+def test_threads_are_counted_and_prepared_as_in_pycuda() -> None:
+    z, total = PyGPU.zeros(1000, np.int32), PyGPU.zeros(1, np.int32)
+    kernel = ElementwiseKernel(
+        "int *z, int *total",
+        "z[i] += (i - cta_start - tid) % total_threads == 0; mine += 1",
+        loop_prep="int mine = 0",
+        after_loop="atomicAdd(total, mine)",
+    )
+    kernel(z, total)
+    assert total.get()[0] == 1000
+    np.testing.assert_array_equal(z.get(), np.ones(1000))
+
+
+def test_numbers_are_converted_by_the_declared_type() -> None:
+    kernel = ElementwiseKernel(
+        [
+            ScalarArg(np.int8, "a"),
+            ScalarArg(np.float32, "b"),
+            ScalarArg(np.complex64, "c"),
+            VectorArg(np.complex64, "z"),
+        ],
+        "z[i] = c + b + (float)a",
+    )
+    z = PyGPU.empty(3, np.complex64)
+    for call in ((-3, 2.5, 1j), (np.int64(-3), np.float64(2.5), np.complex128(1j)), (np.uint8(2), 1, -2.5 + 1j)):
+        kernel(*call, z)
+        np.testing.assert_array_equal(z.get(), np.full(3, sum(complex(value) for value in call)))
+    with pytest.raises(ValueError, match=r"argument 1 \(signed char a\): 300 is outside of int8"):
+        kernel(300, 0, 0, z)
+    with pytest.raises(TypeError, match=r"argument 1 \(signed char a\): 1\.5 is no int8"):
+        kernel(1.5, 0, 0, z)
+    with pytest.raises(TypeError, match=r"argument 2 \(float b\): 1j is no float32"):
+        kernel(1, 1j, 0, z)
+
+
+def test_shapes_that_do_not_broadcast_are_refused() -> None:
+    x, z = PyGPU.zeros((3, 4), np.float32), PyGPU.zeros((3, 4), np.float32)
+    with pytest.raises(ValueError, match=r"axpy: operands could not be broadcast together with shapes \(3,4\) \(3,\)"):
+        AXPY(1, x, PyGPU.zeros(3, np.float32), z)
+    with pytest.raises(ValueError, match=r"float \*z is written, and an output is not broadcast: its shape is \[4\]"):
+        AXPY(1, x, x, PyGPU.zeros(4, np.float32))
+
+
+def test_arguments_that_do_not_fit_are_refused_by_name() -> None:
+    x = PyGPU.zeros(4, np.float32)
+    with pytest.raises(TypeError, match=r"axpy\(\): argument 2 \(float \*x\): the array is float64, and float32"):
+        AXPY(1, PyGPU.zeros(4), x, x)
+    with pytest.raises(TypeError, match="takes 4 arguments, and 3 were given"):
+        AXPY(1, x, x)
+    with pytest.raises(TypeError, match=r"argument 3 \(float \*y\): an array on the device is wanted, not list"):
+        AXPY(1, x, [1, 2], x)
+    if not on_cpu():
+        with pytest.raises(TypeError, match=r"to_gpu"):
+            AXPY(1, x, np.zeros(4, np.float32), x)
+    with pytest.raises(ValueError, match="no name in C"):
+        ElementwiseKernel("float *x", "x[i] = 1", "two words")
+    with pytest.raises(ValueError, match="two arguments are named 'x'"):
+        ElementwiseKernel("float *x, int x", "x[i] = 1")
+    with pytest.raises(ValueError, match="cannot be named 'tid'"):
+        ElementwiseKernel("float *tid", "tid[i] = 1")
+    with pytest.raises(ValueError, match="needs an array"):
+        ElementwiseKernel("float x", "")
+    with pytest.raises(ValueError, match="unknown type 'quaternion'"):
+        ElementwiseKernel("quaternion *x", "")
+
+
+def test_a_read_only_array_may_be_read() -> None:
+    x = np.arange(4, dtype=np.float32)
+    fixed = PyGPU.broadcast_to(gpu(x), (2, 4))
+    z = PyGPU.empty((2, 4), np.float32)
+    AXPY(2, fixed, fixed, z)
+    np.testing.assert_array_equal(z.get(), [3 * x] * 2)
+    with pytest.raises(ValueError, match="read-only"):
+        AXPY(2, z, z, fixed)
+
+
+def test_a_pointer_is_needed_where_the_text_passes_one_on() -> None:
+    kernel = ElementwiseKernel(
+        "float *x, float *z",
+        "z[i] = last(x, n)",
+        preamble="__device__ float last(float *x, size_t n) { return x[n - 1]; }",
+    )
+    x, z = gpu(np.arange(8, dtype=np.float32)), PyGPU.empty(4, np.float32)
+    kernel(x, z)
+    assert z.get().tolist() == [3] * 4
+    with pytest.raises(ValueError, match=r"uses x as a pointer \(float \*x\)"):
+        kernel(x[::2], z)
+
+
+def test_elements_that_no_device_could_read_are_refused() -> None:
+    odd = PyGPU.to_gpu(np.zeros(41, np.uint8))[1:].view(np.float32)
+    with pytest.raises(ValueError, match="not aligned to 4 bytes"):
+        AXPY(1, odd, odd, odd)
+
+
+def test_a_structured_type_goes_by_its_registered_name() -> None:
+    from PyGPU._c_types import get_or_register_dtype
+
+    get_or_register_dtype("elementwise_pair", PAIR)
+    preamble = "struct elementwise_pair { int low; float high; };"
+    kernel = ElementwiseKernel(
+        "elementwise_pair *x, elementwise_pair one, float *z",
+        "x[i].low += one.low; z[i] = x[i].high * x[i].low",
+        preamble=preamble,
+    )
+    x = np.zeros(6, PAIR)
+    x["low"], x["high"] = np.arange(6), np.arange(6) / 2
+    found, z = PyGPU.to_gpu(x), PyGPU.empty(3, np.float32)
+    kernel(found[::-2], np.array((10, 0), PAIR)[()], z)
+    np.testing.assert_array_equal(z.get(), (x["high"] * (x["low"] + 10))[::-2].astype(np.float32))
+    assert found.get()["low"].tolist() == [0, 11, 2, 13, 4, 15]
+
+
+def test_sixteen_bits_are_rounded_as_numpy_rounds_them() -> None:
+    widen = ElementwiseKernel("half *h, bfloat16 *b, float *x, float *y", "x[i] = h[i]; y[i] = b[i]")
+    narrow = ElementwiseKernel("float *x, half *h, bfloat16 *b", "h[i] = x[i]; b[i] = x[i]")
+    bits = np.arange(65536, dtype=np.uint16)
+    half, brain = bits.view(np.float16), bits.view(ml_dtypes.bfloat16)
+    x, y = PyGPU.empty(65536, np.float32), PyGPU.empty(65536, np.float32)
+    widen(gpu(half), PyGPU.to_gpu(brain), x, y)
+    np.testing.assert_array_equal(x.get(), half.astype(np.float32))
+    np.testing.assert_array_equal(y.get(), brain.astype(np.float32))
+    seed = random_seed()
+    values = np.random.default_rng(seed).integers(0, 2**32, 50000, dtype=np.uint32).view(np.float32)
+    finite = half[np.isfinite(half)].astype(np.float32)
+    between = (finite[:-1] + finite[1:]) / 2
+    values = np.concatenate([values, between, finite * np.float32(1.0001)])
+    h, b = PyGPU.empty(values.size, np.float16), PyGPU.empty(values.size, ml_dtypes.bfloat16)
+    narrow(gpu(values), h, b)
+    with np.errstate(over="ignore", invalid="ignore"):
+        np.testing.assert_array_equal(h.get(), values.astype(np.float16), err_msg=f"seed {seed}")
+        np.testing.assert_array_equal(
+            b.get().astype(np.float32), values.astype(ml_dtypes.bfloat16).astype(np.float32), err_msg=f"seed {seed}"
+        )
+
+
+@pytest.mark.parametrize("name", ["complex64", "complex128"])
+def test_complex_functions_are_numpys(name: str) -> None:
+    functions = ["sqrt", "exp", "log", "log10", "sin", "cos", "tan", "sinh", "cosh", "tanh", "conj"]
+    operation = "".join(f"z[{at} * n + i] = {one}(x[i]);" for at, one in enumerate(functions))
+    operation += "".join(
+        f"r[{at} * n + i] = {one}(x[i]);" for at, one in enumerate(["real", "imag", "abs", "arg", "norm"])
+    )
+    operation += "q[i] = pow(x[i], y[i]) / (x[i] - y[i]); e[i] = x[i] == y[i];"
+    operation += "p[i] = pycuda::polar(abs(y[i]), arg(x[i])) * x[i] + 1"
+    dtype = np.dtype(name)
+    part = np.dtype("float32" if name == "complex64" else "float64")
+    kernel = ElementwiseKernel(
+        [*(VectorArg(dtype, one) for one in "xyzqp"), VectorArg(part, "r"), VectorArg(np.bool_, "e")], operation
+    )
+    rng = np.random.default_rng(random_seed())
+    x, y = ((rng.uniform(-3, 3, 64) + 1j * rng.uniform(-3, 3, 64)).astype(name) for _ in range(2))
+    y[::5] = x[::5] + 1
+    z, q, p, r = (
+        PyGPU.empty(shape, kind) for shape, kind in [((11, 64), name), (64, name), (64, name), ((5, 64), part)]
+    )
+    e = PyGPU.empty(64, bool)
+    kernel(gpu(x), gpu(y), z, q, p, r, e)
+    wide_x, wide_y = x.astype(np.complex128), y.astype(np.complex128)
+    close: dict[str, Any] = {"rtol": 3e-5, "atol": 1e-5} if name == "complex64" else {"rtol": 1e-12, "atol": 1e-13}
+    for at, one in enumerate(functions):
+        np.testing.assert_allclose(z.get()[at], getattr(np, one)(wide_x), err_msg=one, **close)
+    for found, wanted in zip(r.get(), [x.real, x.imag, abs(wide_x), np.angle(wide_x), abs(wide_x) ** 2], strict=True):
+        np.testing.assert_allclose(found, wanted, **close)
+    np.testing.assert_allclose(q.get(), wide_x**wide_y / (wide_x - wide_y), **{**close, "rtol": close["rtol"] * 30})
+    np.testing.assert_allclose(p.get(), abs(wide_y) * np.exp(1j * np.angle(wide_x)) * wide_x + 1, **close)
+    np.testing.assert_array_equal(e.get(), x == y)
+
+
+def test_names_of_cs_headers_are_known_without_them() -> None:
+    kernel = ElementwiseKernel(
+        "double *x, uint32_t *k",
+        "const double all[] = {INFINITY, NAN, M_PI, FLT_MAX, DBL_EPSILON, INT_MIN}; x[i] = all[i % 6];"
+        "uint64_t wide = k[i]; k[i] = (uint32_t)(wide * wide >> 32) + (int8_t)-1",
+    )
+    x, k = PyGPU.empty(6, np.float64), gpu([2**31, 5, 2**20], np.uint32)
+    kernel(x[:3], k)
+    kernel(x, PyGPU.zeros(6, np.uint32))
+    floats = [np.inf, np.nan, np.pi, np.finfo("f4").max, np.finfo("f8").eps, -(2**31)]
+    np.testing.assert_array_equal(x.get(), floats)
+    assert k.get().tolist() == [2**30 - 1, 2**32 - 1, 255]
+
+
+def test_pycudas_headers_are_found() -> None:
+    preamble = "#include <pycuda-complex.hpp>\n#include <pycuda-helpers.hpp>\ntypedef pycuda::complex<float> cfloat;"
+    kernel = ElementwiseKernel("pycuda::complex<float> *x", "x[i] = cfloat(0, 1) * x[i]", preamble=preamble)
+    x = gpu([1, 2j, 3], np.complex64)
+    kernel(x)
+    assert x.get().tolist() == [1j, -2, 3j]
+
+
+def test_work_is_in_the_order_of_the_arrays_on_any_stream() -> None:
+    increment = ElementwiseKernel("int *x", "x[i] += 1")
+    x = PyGPU.zeros(1000, np.int32)
+    streams = [None, *(PyGPU.Stream() for _ in range(3))]
+    for turn in range(20):
+        increment(x, stream=streams[turn % 4])
+    np.testing.assert_array_equal(x.get(), np.full(1000, 20))
+
+
+@pytest.mark.skipif("on_cpu()", reason="the host's arrays are no device's")
+def test_an_array_of_another_library_may_be_passed() -> None:
+    class Foreign:
+        def __init__(self, array: PyGPU.GPUArray) -> None:
+            self.array = array
+
+        def __dlpack__(self, **keywords: Any) -> Any:
+            return self.array.__dlpack__(**keywords)
+
+        def __dlpack_device__(self) -> tuple[int, int]:
+            return self.array.__dlpack_device__()
+
+    x, z = gpu(np.arange(5, dtype=np.float32)), PyGPU.empty(5, np.float32)
+    AXPY(2, Foreign(x), x, z)
+    assert z.get().tolist() == [0, 3, 6, 9, 12]
+
+
+def test_the_source_is_kept_where_it_says(capsys: pytest.CaptureFixture[str]) -> None:
+    kernel = ElementwiseKernel("float *x", "x[i] = 41 + 1", "kept", keep=True)
+    kernel(PyGPU.zeros(3, np.float32))
+    path = Path(capsys.readouterr().out.rpartition(" ")[2].strip())
+    assert "x[i] = 41 + 1" in path.read_text()
+    path.unlink()
+    path.parent.rmdir()
+
+
+def test_a_text_that_does_not_compile_tells_what_is_wrong() -> None:
+    kernel = ElementwiseKernel("float *x", "x[i] = undeclared_name")
+    with pytest.raises(PyGPU.CompileError, match=r"operation:?\(?1[\s\S]*undeclared_name"):
+        kernel(PyGPU.zeros(3, np.float32))
+
+
+def test_a_kernel_ends_with_its_last_reference() -> None:
+    kernel = ElementwiseKernel("float *x", "x[i] = 1")
+    kernel(PyGPU.zeros(3, np.float32))
+    reference = weakref.ref(kernel)
+    del kernel
+    gc.collect()
+    assert reference() is None
