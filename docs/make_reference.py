@@ -35,7 +35,7 @@ GROUPS: dict[str, list[str]] = {
         "enable_peer_access", "reset_device",
     ],
     "Streams and events": ["Stream", "current_stream", "default_stream", "Event"],
-    "Kernels": ["Kernel", "Module", "In", "Out", "InOut"],
+    "Kernels": ["Kernel", "Module", "In", "Out", "InOut", "Graph"],
     "Memory": [
         "memory_info", "memory_statistics", "memory_release_threshold", "set_memory_release_threshold", "trim_memory",
         "memory_limit", "set_memory_limit", "pinned_limit", "set_pinned_limit", "host_cache_limit",

@@ -2,15 +2,15 @@
 //!
 //! The layers, each of which may use only those to its left (`tests/test_layers.py` holds it):
 //!
-//! `error, dtype, layout <- backend <- lifetime <- device, stream <- memory <- array, graph <- copy <- kernel, ops <- interop <- python`
+//! `error, dtype, layout <- backend <- lifetime <- device, stream <- memory <- array, graph <- kernel <- copy <- ops <- interop <- python`
 //!
 //! - [`layout`] is pure arithmetic of shapes and signed byte strides;
 //! - [`backend`] is the narrow waist: what a device can do, opened at run time;
 //! - [`device`] and [`stream`] name where and in which order work runs;
 //! - [`memory`] owns blocks, knows who used them last, and frees them behind that;
-//! - [`array`] puts a layout and a dtype on a block, [`copy`] moves the values;
+//! - [`array`] puts a layout and a dtype on a block;
 //! - [`graph`] launches as a whole what was captured once;
-//! - [`kernel`] compiles, loads and launches device code;
+//! - [`kernel`] compiles, loads and launches device code, [`copy`] moves values, within a device by kernels;
 //! - [`ops`] writes kernels out of expressions, and runs them on arrays of any layout;
 //! - [`interop`] lends and borrows blocks (DLPack, the CUDA array interface);
 //! - `python` holds the only pyo3 classes: they parse, call and wrap.

@@ -9,7 +9,7 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::backend::{Contexts, EventFlags, EventHandle, HANDLE_BYTES, StreamFlags, StreamHandle};
+use crate::backend::{EventFlags, EventHandle, HANDLE_BYTES, StreamFlags, StreamHandle};
 use crate::device::{Device, MAX_DEVICES};
 use crate::error::{Error, Result};
 use crate::lifetime;
@@ -200,6 +200,26 @@ impl Event {
         Ok(Self { device, handle: device.backend().create_event(device.index(), flags)?, epoch })
     }
 
+    /// An event of another process, by the name that it was given there.
+    ///
+    /// # Errors
+    /// The driver's; `NotSupported` on the CPU.
+    pub fn open_shared(device: Device, handle: &[u8; HANDLE_BYTES]) -> Result<Self> {
+        let epoch = device.epoch();
+        let handle = device.backend().driver_memory()?.open_shared_event(device.index(), handle)?;
+        Ok(Self { device, handle, epoch })
+    }
+
+    /// Names the event for other processes.
+    ///
+    /// # Errors
+    /// The driver's, for one that was not made for that; `NotSupported` on the CPU.
+    pub fn share(&self) -> Result<[u8; HANDLE_BYTES]> {
+        self.check_alive("share")?;
+        // SAFETY: the handle is alive.
+        unsafe { self.device.backend().driver_memory()?.share_event(self.device.index(), self.handle) }
+    }
+
     /// Its device.
     pub fn device(&self) -> Device {
         self.device
@@ -208,26 +228,6 @@ impl Event {
     /// The driver's handle.
     pub fn handle(&self) -> EventHandle {
         self.handle
-    }
-
-    /// An event of another process, on a device of this one.
-    ///
-    /// # Errors
-    /// The driver's; `NotSupported` where the backend shares none.
-    pub fn open_shared(device: Device, handle: &[u8; HANDLE_BYTES]) -> Result<Self> {
-        let epoch = device.epoch();
-        let handle = contexts(device)?.open_shared_event(device.index(), handle)?;
-        Ok(Self { device, handle, epoch })
-    }
-
-    /// Names it for other processes.
-    ///
-    /// # Errors
-    /// The driver's; `NotSupported` where the backend shares none.
-    pub fn share(&self) -> Result<[u8; HANDLE_BYTES]> {
-        self.check_alive("share")?;
-        // SAFETY: the handle is alive and of the device.
-        unsafe { contexts(self.device)?.share_event(self.device.index(), self.handle) }
     }
 
     /// Marks the point that the stream has reached.
@@ -286,11 +286,6 @@ impl Event {
     fn check_alive(&self, operation: &str) -> Result<()> {
         if self.is_alive() { Ok(()) } else { Err(reset_error(operation, "event", self.device)) }
     }
-}
-
-fn contexts(device: Device) -> Result<&'static dyn Contexts> {
-    let none = || Error::not_supported(format!("events for other processes: {device} has none"));
-    device.backend().contexts().ok_or_else(none)
 }
 
 impl Drop for Event {

@@ -316,7 +316,7 @@ def test_boxes_that_do_not_fit_are_refused_before_anything_is_copied():
     ):
         before = getattr(copy, field)
         setattr(copy, field, value)
-        with pytest.raises(ValueError, match="pitch|height|depth|buffer|block|src_x"):
+        with pytest.raises(ValueError, match=r"pitch|height|depth|buffer|block|src_x"):
             copy()
         setattr(copy, field, before)
         assert not result.any()

@@ -365,3 +365,30 @@ def test_a_kernel_takes_an_allocation():
     memory = driver.to_device(VALUES)
     module.get_function("twice")[1, VALUES.size](memory)
     assert numpy.array_equal(driver.from_device_like(memory, VALUES), 2 * VALUES)
+
+
+@pytest.mark.skipif(CPU, reason="nothing is shared on the CPU")
+def test_events_are_shared_by_handles():
+    event = PyGPU.Event(timing=False, interprocess=True)
+    event.record()
+    handle = event.ipc_handle()
+    assert isinstance(handle, bytearray)
+    assert len(handle) == 64
+    with pytest.raises(ValueError, match="64 bytes"):
+        PyGPU.Event.from_ipc_handle(b"abc")
+    try:
+        opened = PyGPU.Event.from_ipc_handle(handle)
+    except PyGPU.CudaError:
+        return  # a real driver opens it in another process only
+    opened.synchronize()
+    assert opened.query()
+
+
+@pytest.mark.skipif(not CPU, reason="drivers share")
+def test_the_cpu_says_that_nothing_is_shared():
+    for share in (
+        lambda: driver.mem_get_ipc_handle(driver.mem_alloc(8)),
+        lambda: PyGPU.Event.from_ipc_handle(bytes(64)),
+    ):
+        with pytest.raises(PyGPU.NotSupportedError, match="multiprocessing"):
+            share()

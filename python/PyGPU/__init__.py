@@ -43,6 +43,9 @@ from PyGPU._core import (
     GPUArray as GPUArray,
 )
 from PyGPU._core import (
+    Graph as Graph,
+)
+from PyGPU._core import (
     In as In,
 )
 from PyGPU._core import (

@@ -98,7 +98,7 @@ class PagelockedHostAllocation:
 
     def _living(self) -> int:
         if self._memory is None:
-            raise freed(type(self).__name__)
+            _core.raise_freed(type(self).__name__)
         return self._address
 
     def get_flags(self) -> int:
@@ -121,14 +121,6 @@ class PagelockedHostAllocation:
 
 
 HostAllocation = PagelockedHostAllocation
-
-
-def freed(name: str) -> _core.CudaError:
-    """Return the error of who uses what was freed."""
-    error = _core.CudaError(f"{name}: the memory was freed already")
-    error.code, error.name, error.text = 1, _core.error_name(1), _core.error_text(1)
-    error.operation = name
-    return error
 
 
 class AlignedHostAllocation:
@@ -164,7 +156,7 @@ class AlignedHostAllocation:
             With code 1, when it was freed before.
         """
         if self._memory is None:
-            raise freed(type(self).__name__)
+            _core.raise_freed(type(self).__name__)
         self._memory = None
 
 

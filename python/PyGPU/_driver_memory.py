@@ -380,7 +380,7 @@ class IPCMemoryHandle:
     def __init__(self, handle: bytearray, flags: SupportsIndex = ipc_mem_flags.LAZY_ENABLE_PEER_ACCESS) -> None:
         if flags.__index__() != ipc_mem_flags.LAZY_ENABLE_PEER_ACCESS:
             raise ValueError(f"flags is ipc_mem_flags.LAZY_ENABLE_PEER_ACCESS (1), not {flags!r}")
-        self._memory = _core.open_shared_memory(bytes(handle))
+        self._memory = _core.open_shared_memory(handle)
 
     def close(self) -> None:
         """Close the memory, after waiting for the device.

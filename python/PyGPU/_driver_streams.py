@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any, Self, SupportsIndex
+from typing import TYPE_CHECKING, Self, SupportsIndex
 
 from PyGPU import _core
 from PyGPU._driver_enums import event_flags
@@ -141,45 +141,3 @@ class Event(_core.Event):
         """
         super().synchronize()
         return self
-
-    def ipc_handle(self) -> bytearray:
-        """Name the event for other processes.
-
-        Returns
-        -------
-        bytearray
-            64 bytes for `from_ipc_handle` in another process. This process must keep the event meanwhile.
-
-        Raises
-        ------
-        Error
-            For an event that was made without ``INTERPROCESS``; on backends that share none.
-
-        Examples
-        --------
-        >>> from PyGPU import driver
-        >>> flags = driver.event_flags.INTERPROCESS | driver.event_flags.DISABLE_TIMING
-        >>> handle = driver.Event(flags).ipc_handle()  # doctest: +SKIP
-        """
-        return _core.share_event(self)
-
-    @staticmethod
-    def from_ipc_handle(handle: Any) -> _core.Event:
-        """Open an event of another process.
-
-        Parameters
-        ----------
-        handle : bytes-like
-            What `ipc_handle` gave there.
-
-        Returns
-        -------
-        Event
-            On the current device.
-
-        Examples
-        --------
-        >>> from PyGPU import driver
-        >>> event = driver.Event.from_ipc_handle(handle)  # doctest: +SKIP
-        """
-        return _core.open_shared_event(bytes(handle))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, TextIO, TypeVar
 
 from PyGPU import _core
-from PyGPU._driver_host_allocations import PagelockedHostAllocation, freed, new_over, size_of
+from PyGPU._driver_host_allocations import PagelockedHostAllocation, new_over, size_of
 from PyGPU._driver_memory import mem_get_info
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ class _Pooled(Generic[Block]):
 
     def _living(self) -> Block:
         if self._block is None:
-            raise freed(type(self).__name__)
+            _core.raise_freed(type(self).__name__)
         return self._block
 
     def free(self) -> None:

@@ -1,7 +1,5 @@
-//! What a driver keeps with a device's context: limits, the preference of its caches, access between devices, the profiler; and
-//! events that other processes see.
+//! What a driver keeps with a device's context: limits, the preference of its caches, access between devices, the profiler.
 
-use super::{EventHandle, HANDLE_BYTES};
 use crate::error::Result;
 
 /// What a context limits.
@@ -54,11 +52,4 @@ pub trait Contexts: Send + Sync {
     fn disable_peer_access(&self, device: i32, peer: i32) -> Result<()>;
     /// Lets a profiler that waits for it begin, or end.
     fn profile(&self, device: i32, on: bool) -> Result<()>;
-    /// Names an event for other processes.
-    ///
-    /// # Safety
-    /// The event is alive and of the device.
-    unsafe fn share_event(&self, device: i32, event: EventHandle) -> Result<[u8; HANDLE_BYTES]>;
-    /// Opens an event of another process.
-    fn open_shared_event(&self, device: i32, handle: &[u8; HANDLE_BYTES]) -> Result<EventHandle>;
 }

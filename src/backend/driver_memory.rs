@@ -1,10 +1,10 @@
 //! Memory of the kinds that a driver has beside plain and pooled memory: rows at a pitch of its choice, memory that host and
-//! device both reach, memory that other processes open; and what it knows of an address.
+//! device both reach, memory and events that other processes open; and what it knows of an address.
 
-use super::{Address, StreamHandle};
+use super::{Address, EventHandle, StreamHandle};
 use crate::error::Result;
 
-/// Bytes that name a block for another process.
+/// Bytes that name a block or an event for another process.
 pub const HANDLE_BYTES: usize = 64;
 
 /// Who may use managed memory.
@@ -63,4 +63,11 @@ pub trait DriverMemory: Send + Sync {
     /// # Safety
     /// The address came from there, and nothing uses the block any more.
     unsafe fn close_shared_memory(&self, device: i32, address: Address) -> Result<()>;
+    /// Names an event, made for that, for other processes.
+    ///
+    /// # Safety
+    /// The event is alive.
+    unsafe fn share_event(&self, device: i32, event: EventHandle) -> Result<[u8; HANDLE_BYTES]>;
+    /// Opens an event of another process, which ends as those of one's own.
+    fn open_shared_event(&self, device: i32, handle: &[u8; HANDLE_BYTES]) -> Result<EventHandle>;
 }

@@ -1,7 +1,8 @@
 //! Moving values: host to device, device to host, device to device, whatever the layouts.
 //!
 //! This is the only caller of a backend's copies and fills. A copy is decomposed into what a copy engine knows: one block,
-//! rows at even distances, or several of these; [`staged`] does what is left. [`bus`] copies between host and device, large
+//! rows at even distances, or several of these; [`kernels`] do the rest within a device, or [`staged`] where there is no
+//! compiler. [`bus`] copies between host and device, large
 //! pageable memory through the [`ring`]. Every function first lets the stream wait
 //! for whom it must (`Allocation::begin`) and notes its use afterwards (`Allocation::end`).
 //!
@@ -11,6 +12,7 @@
 mod bus;
 mod fill;
 mod host;
+mod kernels;
 pub mod ring;
 mod staged;
 
@@ -24,6 +26,7 @@ use crate::stream::Stream;
 
 pub use bus::{is_pinned, to_device, to_device_and_wait, to_host, to_host_and_wait};
 pub use fill::fill;
+pub use kernels::{Indexed, Selection, gather, scatter};
 
 /// Host memory with a layout on it; offsets count from `address`.
 #[derive(Clone)]
@@ -89,6 +92,9 @@ pub fn between(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
         return unsafe { host::copy(side_of(target), side_of(source)) };
     }
     let blocks = Blocks::of(target.layout(), source.layout())?;
+    if kernels::suit(&blocks) && kernels::copy(target, source, stream)? {
+        return Ok(());
+    }
     if let Blocks::Many(many) = &blocks
         && many.count() > MANY
     {

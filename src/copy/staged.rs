@@ -1,7 +1,7 @@
-//! The detour over the host, for device copies that are neither blocks nor rows.
+//! The detour over the host, for device copies that are neither blocks nor rows where kernels cannot be had: no compiler, or
+//! one that fails.
 //!
-//! Marked here and nowhere else: run-time compiled kernels will replace this file. Until then a scattered copy on a device
-//! fetches the span of both sides, copies on the host, and writes the target's span back. It stops the host, and it
+//! A scattered copy fetches the span of both sides, copies on the host, and writes the target's span back. It stops the host, and it
 //! costs the bus twice, but every byte is right: the span's other bytes are written back as they were read, in the
 //! order of the stream, so that nothing PyGPU knows of can write them in between.
 

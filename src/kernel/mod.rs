@@ -1,6 +1,7 @@
 //! Kernels: from a source or an image to a launch.
 //!
 //! - [`options`], [`compile`], [`cache`], [`includes`] and [`external`] make an image of a source, or take it from where it is kept;
+//! - [`search`] finds a compiler for the library's own kernels;
 //! - [`lexer`], [`declaration`] and [`types`] read from the source which parameters a kernel has; [`signature`] reads it from
 //!   the letters of PyCUDA's `prepare`;
 //! - [`module`] and [`function`] are what is loaded, [`symbols`] finds names in it;
@@ -19,6 +20,7 @@ mod lexer;
 mod limits;
 mod module;
 pub mod options;
+mod search;
 pub mod signature;
 mod symbols;
 mod types;
@@ -31,4 +33,5 @@ pub use launch::Arguments;
 pub use lexer::words;
 pub use limits::limits_of;
 pub use module::Module;
+pub use search::{Search, build_searching, search_with};
 pub use types::{Aliases, Element, Parameter, ParameterKind, element, fits};

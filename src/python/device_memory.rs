@@ -49,8 +49,12 @@ impl DeviceAllocation {
     /// The driver's `INVALID_VALUE` after `free()`.
     pub(super) fn block(&self) -> Result<Arc<Allocation>> {
         let block = self.slot().clone();
-        block.ok_or_else(|| raw::invalid_value("DeviceAllocation", "the memory was freed already".to_owned()))
+        block.ok_or_else(freed)
     }
+}
+
+fn freed() -> Error {
+    raw::invalid_value("DeviceAllocation", "the memory was freed already".to_owned())
 }
 
 impl Drop for DeviceAllocation {
@@ -73,8 +77,8 @@ impl DeviceAllocation {
     /// CudaError
     ///     With code 1, when it was freed before.
     fn free(&self, py: Python<'_>) -> PyResult<()> {
-        let block = self.block()?;
-        *self.slot() = None;
+        let taken = self.slot().take();
+        let block = taken.ok_or_else(freed)?;
         addresses::forget(&block);
         Ok(py.without_gil(|| {
             drop(block);
@@ -240,9 +244,36 @@ fn allocate_pitched(
     Ok((DeviceAllocation::new(block), pitch))
 }
 
+/// Raises what a driver says to an address that is none any more.
+///
+/// Parameters
+/// ----------
+/// name : str
+///     Whose memory was freed.
+///
+/// Raises
+/// ------
+/// CudaError
+///     With code 1, always.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> from PyGPU import _core
+/// >>> try:
+/// ...     _core.raise_freed('allocation')
+/// ... except PyGPU.CudaError as error:
+/// ...     error.code
+/// 1
+#[pyfunction]
+fn raise_freed(name: &str) -> PyResult<()> {
+    Err(raw::invalid_value("free", format!("{name}: the memory was freed already")).into())
+}
+
 /// Puts the class and the functions into the module.
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<DeviceAllocation>()?;
     module.add_function(wrap_pyfunction!(allocate_device, module)?)?;
+    module.add_function(wrap_pyfunction!(raise_freed, module)?)?;
     module.add_function(wrap_pyfunction!(allocate_pitched, module)?)
 }

@@ -2,16 +2,14 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyDict};
+use pyo3::types::PyDict;
 
-use super::event::PyEvent;
 use super::gil::WithoutGil;
 use super::{device as devices, number};
-use crate::backend::{ContextLimit, Contexts, HANDLE_BYTES};
+use crate::backend::{ContextLimit, Contexts};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::kernel::limits_of;
-use crate::stream::Event;
 
 /// The version of a driver's interface that PyCUDA's programs know.
 const USUAL_VERSION: u32 = 3020;
@@ -95,23 +93,6 @@ fn profile(py: Python<'_>, on: bool) -> PyResult<()> {
     Ok(py.without_gil(|| device.backend().contexts().map_or(Ok(()), |all| all.profile(device.index(), on)))?)
 }
 
-/// Names an event for other processes.
-#[pyfunction]
-fn share_event<'py>(py: Python<'py>, event: &Bound<'py, PyEvent>) -> PyResult<Bound<'py, PyByteArray>> {
-    let event = event.get().event();
-    Ok(PyByteArray::new(py, &py.without_gil(|| event.share())?))
-}
-
-/// Opens an event of another process on the current device.
-#[pyfunction]
-fn open_shared_event(py: Python<'_>, handle: &[u8]) -> PyResult<PyEvent> {
-    let handle: &[u8; HANDLE_BYTES] = handle.try_into().map_err(|_| {
-        PyValueError::new_err(format!("a handle has {HANDLE_BYTES} bytes, and {} were given", handle.len()))
-    })?;
-    let device = current(py)?;
-    Ok(py.without_gil(|| Event::open_shared(device, handle))?.into())
-}
-
 /// What a device allows of a launch: blocks and threads along each axis, and bytes of shared memory without and with asking.
 #[pyfunction]
 fn launch_limits<'py>(device: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
@@ -134,7 +115,5 @@ pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(set_context_cache, module)?)?;
     module.add_function(wrap_pyfunction!(disable_peer_access, module)?)?;
     module.add_function(wrap_pyfunction!(profile, module)?)?;
-    module.add_function(wrap_pyfunction!(share_event, module)?)?;
-    module.add_function(wrap_pyfunction!(open_shared_event, module)?)?;
     module.add_function(wrap_pyfunction!(launch_limits, module)?)
 }

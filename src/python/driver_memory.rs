@@ -3,7 +3,7 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyByteArray;
+use pyo3::types::{PyByteArray, PyBytes, PyMemoryView};
 
 use super::address::stream_or_default;
 use super::device_memory::{DeviceAllocation, no_bytes};
@@ -185,6 +185,15 @@ fn share_memory<'py>(address: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyByteA
     Ok(PyByteArray::new(py, &handle))
 }
 
+/// A handle of another process, from any object with the buffer protocol.
+pub(super) fn handle_bytes(handle: &Bound<'_, PyAny>) -> PyResult<[u8; HANDLE_BYTES]> {
+    let view = handle.py().get_type::<PyMemoryView>().call1((handle,))?;
+    let bytes = handle.py().get_type::<PyBytes>().call1((view,))?.cast_into::<PyBytes>()?;
+    bytes.as_bytes().try_into().map_err(|_| {
+        PyValueError::new_err(format!("a handle has {HANDLE_BYTES} bytes, and {} were given", bytes.as_bytes().len()))
+    })
+}
+
 /// Closes what another process shared, when it is dropped.
 struct Shared {
     device: Device,
@@ -225,10 +234,9 @@ impl Drop for Shared {
 /// NotSupportedError
 ///     On the CPU.
 #[pyfunction]
-fn open_shared_memory(py: Python<'_>, handle: &[u8]) -> PyResult<DeviceAllocation> {
-    let handle: &[u8; HANDLE_BYTES] = handle.try_into().map_err(|_| {
-        PyValueError::new_err(format!("a handle has {HANDLE_BYTES} bytes, and {} were given", handle.len()))
-    })?;
+fn open_shared_memory(handle: &Bound<'_, PyAny>) -> PyResult<DeviceAllocation> {
+    let py = handle.py();
+    let handle = &handle_bytes(handle)?;
     let block = py.without_gil(|| {
         let device = Device::current()?;
         let memory = device.backend().driver_memory()?;

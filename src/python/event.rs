@@ -4,10 +4,12 @@ use std::mem::ManuallyDrop;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyByteArray;
 
 use super::gil::WithoutGil;
-use super::{device, exit, stream};
+use super::{device, driver_memory, exit, stream};
 use crate::backend::EventFlags;
+use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::stream::Event;
 
@@ -97,6 +99,68 @@ impl PyEvent {
         let device = device::from_argument(py, device)?;
         let flags = EventFlags { timing, blocking_sync, interprocess };
         Ok(py.without_gil(|| Event::create(device, flags))?.into())
+    }
+
+    /// Names the event for other processes.
+    ///
+    /// Returns
+    /// -------
+    /// bytearray
+    ///     64 bytes for `from_ipc_handle` in another process. This one must keep the event meanwhile.
+    ///
+    /// Raises
+    /// ------
+    /// CudaError
+    ///     For an event that was not made with ``interprocess=True, timing=False``.
+    /// NotSupportedError
+    ///     On the CPU.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> try:
+    /// ...     handle = PyGPU.Event(timing=False, interprocess=True).ipc_handle()
+    /// ... except (PyGPU.CudaError, PyGPU.NotSupportedError):
+    /// ...     pass  # on the CPU
+    fn ipc_handle<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyByteArray>> {
+        let handle = py.without_gil(|| self.event.share())?;
+        Ok(PyByteArray::new(py, &handle))
+    }
+
+    /// An event of another process.
+    ///
+    /// Parameters
+    /// ----------
+    /// handle : bytes-like
+    ///     What `ipc_handle` gave there.
+    ///
+    /// Returns
+    /// -------
+    /// Event
+    ///     Of the current device.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If the handle has not 64 bytes.
+    /// CudaError
+    ///     If the driver refuses it; it does in the process that made it.
+    /// NotSupportedError
+    ///     On the CPU.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> try:
+    /// ...     PyGPU.Event.from_ipc_handle(bytes(64))
+    /// ... except (PyGPU.CudaError, PyGPU.NotSupportedError):
+    /// ...     print('no event of another process')
+    /// no event of another process
+    #[staticmethod]
+    fn from_ipc_handle(handle: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let py = handle.py();
+        let handle = driver_memory::handle_bytes(handle)?;
+        Ok(py.without_gil(|| Event::open_shared(Device::current()?, &handle))?.into())
     }
 
     /// The driver's handle.

@@ -1,16 +1,24 @@
 //! `a[mask]`, `a[indices]`: copies of the selected elements, and their assignment.
 //!
-//! On CPU arrays NumPy does it on a zero-copy view. On a device it takes the detour over the host until run-time compiled
-//! kernels replace this file: the array comes down, NumPy selects, the result goes up. It is right, and slow.
+//! On CPU arrays NumPy does it on a zero-copy view. On a device kernels do it, by a plan that `selection` makes of the key. Keys
+//! that are unusual or wrong, and devices without a compiler, take the detour over the host: the array comes down, NumPy selects or
+//! refuses, the result goes up. It is right, and slow.
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
-use pyo3::intern;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
+use pyo3::{ffi, intern};
 
 use super::array::{GpuArray, new_like};
-use super::{dtype, host, transfer, upload};
+use super::gil::WithoutGil;
+use super::{assign, dtype, host, selection, transfer, upload};
+use crate::array::Array;
+use crate::copy;
+use crate::error::Error;
+use crate::layout::{Dims, Order};
+use crate::stream;
 
 /// Whether an index item is NumPy's boolean, which has an `__index__` that NumPy does not mean.
 pub(super) fn is_numpy_array_or_bool(item: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -43,12 +51,53 @@ fn values<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, PyUntypedArr
     transfer::to_ndarray(array.py(), array.get().array())
 }
 
+/// The selected elements, by kernels; `None` where NumPy is to do it, or to refuse it.
+fn gather_on_device(array: &Array, key: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
+    if array.device().is_cpu() {
+        return Ok(None);
+    }
+    let Some(selection) = selection::plan(array, key)? else { return Ok(None) };
+    match key.py().without_gil(|| copy::gather(array, &selection, &stream::current(array.device()))) {
+        Err(Error::Index(_)) => Ok(None), // in NumPy's own words
+        other => Ok(other?),
+    }
+}
+
+/// Whether kernels have assigned the value; if not, nothing was changed.
+fn scatter_on_device(array: &Array, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = key.py();
+    if array.device().is_cpu() {
+        return Ok(false);
+    }
+    let Some(selection) = selection::plan(array, key)? else { return Ok(false) };
+    let shape = selection.result_shape();
+    // SAFETY: a type check of a live object.
+    let is_number = unsafe { ffi::PyNumber_Check(value.as_ptr()) } != 0 && !value.hasattr(intern!(py, "__len__"))?;
+    let own: Dims = if is_number { Dims::new() } else { shape.clone() };
+    // A copy of its own: converted, repeated, and out of the way of what is written.
+    let values = py.without_gil(|| Array::empty(&own, array.dtype(), Order::C, stream::current(array.device())))?;
+    match assign::assign(py, &values, value) {
+        Err(refused) if refused.is_instance_of::<PyValueError>(py) || refused.is_instance_of::<PyTypeError>(py) => {
+            return Ok(false); // in NumPy's own words
+        }
+        other => other?,
+    }
+    let values = values.view(values.layout().broadcast_to(&shape)?);
+    match py.without_gil(|| copy::scatter(array, &selection, &values, &stream::current(array.device()))) {
+        Err(Error::Index(_)) => Ok(false),
+        other => Ok(other?),
+    }
+}
+
 /// The selected elements as a new array on the same device.
 ///
 /// # Errors
 /// NumPy's `IndexError`; the driver's.
 pub(super) fn gather<'py>(array: &Bound<'py, GpuArray>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, GpuArray>> {
     let py = array.py();
+    if let Some(selected) = gather_on_device(array.get().array(), key)? {
+        return new_like(array, GpuArray::from_array(selected));
+    }
     let selected = values(array)?.get_item(host_key(key)?)?;
     let selected = host::numpy(py)?.getattr(intern!(py, "asarray"))?.call1((selected,))?;
     let selected = selected.cast_into::<PyUntypedArray>()?;
@@ -64,6 +113,9 @@ pub(super) fn gather<'py>(array: &Bound<'py, GpuArray>, key: &Bound<'py, PyAny>)
 /// NumPy's `IndexError` and `ValueError`; the driver's.
 pub(super) fn scatter(array: &Bound<'_, GpuArray>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
     let py = array.py();
+    if scatter_on_device(array.get().array(), key, value)? {
+        return Ok(());
+    }
     let value = match super::import::device_array(value)? {
         Some(value) => transfer::to_ndarray(py, &value)?.into_any(),
         None => value.clone(),

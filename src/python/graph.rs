@@ -120,7 +120,11 @@ impl PyGraph {
         if this.graph.get().is_some() || this.plan().is_open {
             return Err(PyValueError::new_err("a graph is captured once; make another Graph()"));
         }
-        let (known, mode) = (this.plan().stream.clone(), this.plan().mode);
+        // One lock for both: a second in the same statement would wait for the first for ever.
+        let (known, mode) = {
+            let plan = this.plan();
+            (plan.stream.clone(), plan.mode)
+        };
         let stream = py.without_gil(|| {
             let stream = match known {
                 Some(stream) => stream,

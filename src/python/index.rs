@@ -193,7 +193,7 @@ fn feed(
 }
 
 #[inline]
-fn integer(item: &Bound<'_, PyAny>) -> PyResult<i64> {
+pub(super) fn integer(item: &Bound<'_, PyAny>) -> PyResult<i64> {
     // SAFETY: a live object; -1 may mean an error, which is then set.
     let value = unsafe {
         match ffi::PyLong_CheckExact(item.as_ptr()) {
@@ -220,7 +220,7 @@ fn integer_slowly(item: &Bound<'_, PyAny>) -> PyResult<i64> {
 
 /// Start, step and number of elements of a slice of an axis of `length`.
 #[inline]
-fn unpack(item: &Bound<'_, PyAny>, length: i64) -> PyResult<(i64, i64, i64)> {
+pub(super) fn unpack(item: &Bound<'_, PyAny>, length: i64) -> PyResult<(i64, i64, i64)> {
     let (mut start, mut stop, mut step) = (0, 0, 0);
     // SAFETY: the item is a slice; the three places are ours.
     let status = unsafe { ffi::PySlice_Unpack(item.as_ptr(), &raw mut start, &raw mut stop, &raw mut step) };

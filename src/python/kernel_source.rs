@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyString};
 
 use super::device as device_argument;
-use super::gil::WithoutGil;
+use super::gil::{self, WithoutGil};
 use crate::backend::{BackendKind, LoadOptions};
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -93,6 +93,17 @@ fn hints(py: Python<'_>, kind: BackendKind, ask: &Bound<'_, PyString>) -> PyResu
         return Ok(Vec::new());
     }
     py.import(intern!(py, "PyGPU._nvrtc_files"))?.getattr(ask)?.call0()?.extract()
+}
+
+/// Lets the library's own kernels be compiled by what Python knows of.
+pub(super) fn register() {
+    kernel::search_with(|kind, thorough| {
+        gil::with_gil(|py| {
+            let ask = if thorough { intern!(py, "by_pathfinder") } else { intern!(py, "candidates") };
+            // An interpreter that cannot say it any more leaves the system's own places.
+            hints(py, kind, ask).unwrap_or_default()
+        })
+    });
 }
 
 /// What `Kernel` and `Module` have in common.

@@ -60,6 +60,7 @@ mod raw_copy;
 mod reduction;
 mod result;
 mod scan;
+mod selection;
 mod shape;
 mod stream;
 mod transfer;
@@ -94,6 +95,7 @@ mod _core {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         errors::register(module)?;
         dlpack::register();
+        kernel_source::register();
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         device::register(module)?;
         devices::register(module)?;

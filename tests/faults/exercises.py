@@ -202,6 +202,13 @@ def shared_memory() -> None:
     opened.close()
 
 
+def shared_events() -> None:
+    """Share an event; the simulated driver lets the same process open it."""
+    event = PyGPU.Event(timing=False, interprocess=True)
+    event.record()
+    PyGPU.Event.from_ipc_handle(event.ipc_handle()).synchronize()
+
+
 def lent() -> None:
     """Export and import, so that memory is freed behind a borrower."""
     array = PyGPU.to_gpu(HOST)
@@ -292,6 +299,7 @@ EXERCISES: dict[str, Callable[[], None]] = {
         managed_memory,
         mapped_memory,
         shared_memory,
+        shared_events,
         lent,
         figures,
         two_devices,

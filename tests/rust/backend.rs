@@ -9,6 +9,8 @@
 
 #[path = "backend/copies.rs"]
 mod copies;
+#[path = "backend/driver_memory.rs"]
+mod driver_memory;
 #[path = "backend/fakes.rs"]
 mod fakes;
 #[path = "backend/hip.rs"]
@@ -101,6 +103,7 @@ mod child {
     use pygpu::error::{Error, Result};
 
     use crate::copies::{boxes, fills};
+    use crate::driver_memory::{events, kinds};
     use crate::fakes::is_alone;
 
     const S: StreamHandle = StreamHandle::DEFAULT;
@@ -142,6 +145,8 @@ mod child {
         devices(cuda);
         pools_and_blocks(cuda);
         addresses(cuda);
+        kinds(cuda);
+        events(cuda);
         boxes(cuda);
         fills(cuda);
         streams_and_events(cuda);

@@ -2,7 +2,7 @@
 
 use super::codes::{INVALID_VALUE, refuse};
 use super::{Cpu, allocate, check_device};
-use crate::backend::{Address, Attachment, DriverMemory, HANDLE_BYTES, StreamHandle};
+use crate::backend::{Address, Attachment, DriverMemory, EventHandle, HANDLE_BYTES, StreamHandle};
 use crate::error::{Error, Result};
 
 /// Rows begin at cache lines.
@@ -10,7 +10,7 @@ const ROW: usize = 64;
 
 fn no_sharing() -> Error {
     Error::not_supported(
-        "memory of the CPU cannot be opened by other processes: use multiprocessing.shared_memory, or a GPU",
+        "memory and events of the CPU cannot be opened by other processes: use multiprocessing's, or a GPU",
     )
 }
 
@@ -55,6 +55,14 @@ impl DriverMemory for Cpu {
     }
 
     unsafe fn close_shared_memory(&self, _: i32, _: Address) -> Result<()> {
+        Err(no_sharing())
+    }
+
+    unsafe fn share_event(&self, _: i32, _: EventHandle) -> Result<[u8; HANDLE_BYTES]> {
+        Err(no_sharing())
+    }
+
+    fn open_shared_event(&self, _: i32, _: &[u8; HANDLE_BYTES]) -> Result<EventHandle> {
         Err(no_sharing())
     }
 }

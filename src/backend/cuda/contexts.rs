@@ -1,12 +1,11 @@
-//! What the driver keeps with a primary context, and events for other processes.
+//! What the driver keeps with a primary context.
 
-use std::ffi::{c_char, c_uint};
+use std::ffi::c_uint;
 
 use super::context::Current;
 use super::driver::Cuda;
-use super::events::raw as raw_event;
-use super::sys::{CUevent, CUfunc_cache, CUipcEventHandle, CUlimit};
-use crate::backend::{ContextLimit, Contexts, EventHandle, HANDLE_BYTES};
+use super::sys::{CUfunc_cache, CUlimit};
+use crate::backend::{ContextLimit, Contexts};
 use crate::error::{Error, Result};
 
 fn number(limit: ContextLimit) -> CUlimit {
@@ -101,25 +100,5 @@ impl Contexts for Cuda {
         let call = there(function, operation)?;
         // SAFETY: has no preconditions beyond a current context.
         self.call(device, operation, |_| unsafe { call() }, String::new)
-    }
-
-    unsafe fn share_event(&self, device: i32, event: EventHandle) -> Result<[u8; HANDLE_BYTES]> {
-        let operation = "cuIpcGetEventHandle";
-        let share = there(self.api.cuIpcGetEventHandle, operation)?;
-        let mut handle = CUipcEventHandle { reserved: [0; HANDLE_BYTES] };
-        let detail = || format!("event {:#x}", event.0);
-        // SAFETY: the target is writable; the caller promises that the event is alive.
-        self.call(device, operation, |_| unsafe { share(&mut handle, raw_event(event)) }, detail)?;
-        Ok(handle.reserved.map(|byte| byte as u8))
-    }
-
-    fn open_shared_event(&self, device: i32, handle: &[u8; HANDLE_BYTES]) -> Result<EventHandle> {
-        let operation = "cuIpcOpenEventHandle";
-        let open = there(self.api.cuIpcOpenEventHandle, operation)?;
-        let handle = CUipcEventHandle { reserved: handle.map(|byte| byte as c_char) };
-        let mut event: CUevent = std::ptr::null_mut();
-        // SAFETY: the target is writable; the driver refuses a handle that is none.
-        self.call(device, operation, |_| unsafe { open(&mut event, handle) }, String::new)?;
-        Ok(EventHandle(event.expose_provenance()))
     }
 }

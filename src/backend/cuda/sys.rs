@@ -80,6 +80,8 @@ macro_rules! cuda_api {
                 fn cuIpcGetMemHandle(handle: *mut CUipcMemHandle, address: CUdeviceptr);
                 fn cuIpcOpenMemHandle_v2(address: *mut CUdeviceptr, handle: CUipcMemHandle, flags: c_uint);
                 fn cuIpcCloseMemHandle(address: CUdeviceptr);
+                fn cuIpcGetEventHandle(handle: *mut CUipcEventHandle, event: CUevent);
+                fn cuIpcOpenEventHandle(event: *mut CUevent, handle: CUipcEventHandle);
                 fn cuPointerGetAttributes(
                     count: c_uint,
                     attributes: *mut CUpointer_attribute,
@@ -245,8 +247,6 @@ macro_rules! cuda_api {
                 fn cuCtxDisablePeerAccess(peer: CUcontext);
                 fn cuProfilerStart();
                 fn cuProfilerStop();
-                fn cuIpcGetEventHandle(handle: *mut CUipcEventHandle, event: CUevent);
-                fn cuIpcOpenEventHandle(event: *mut CUevent, handle: CUipcEventHandle);
                 fn cuStreamGetDevice(stream: CUstream, device: *mut CUdevice);
                 fn cuStreamGetCtx(stream: CUstream, context: *mut CUcontext);
             }
@@ -313,6 +313,7 @@ mod tests {
         same_layout! {
             CUuuid { bytes }
             CUipcMemHandle { reserved }
+            CUipcEventHandle { reserved }
             CUmemLocation { type_, id }
             CUmemPoolProps { allocType, handleTypes, location, win32SecurityAttributes }
             CUDA_MEMCPY2D {

@@ -84,6 +84,7 @@ same_layout! {
     hipMemAllocationHandleType {} hipMemLocationType {} hipMemAccessFlags {}
     hipUUID { bytes }
     hipIpcMemHandle_t { reserved }
+    hipIpcEventHandle_t { reserved }
     hipPointerAttribute_t { device, devicePointer, hostPointer, isManaged, allocationFlags }
     hipMemLocation { type_, id }
     hipMemPoolProps { allocType, handleTypes, location, win32SecurityAttributes }

@@ -1,13 +1,14 @@
-//! Pitched and managed memory, memory for other processes, and what the runtime knows of an address.
+//! Pitched and managed memory, memory and events for other processes, and what the runtime knows of an address.
 
 use std::ffi::{c_char, c_uint};
 
 use super::driver::Hip;
 use super::errors::{SUCCESS, allocation_refusal};
+use super::events::raw as raw_event;
 use super::memory::pointer;
 use super::streams::raw as raw_stream;
-use super::sys::hipIpcMemHandle_t;
-use crate::backend::{Address, Attachment, DriverMemory, HANDLE_BYTES, StreamHandle};
+use super::sys::{hipEvent_t, hipIpcEventHandle_t, hipIpcMemHandle_t};
+use crate::backend::{Address, Attachment, DriverMemory, EventHandle, HANDLE_BYTES, StreamHandle};
 use crate::error::Result;
 
 /// Reaches the memory of another device once that is needed; the runtime takes no other flag, and not none.
@@ -115,5 +116,33 @@ impl DriverMemory for Hip {
             |on| unsafe { (on.api.hipIpcCloseMemHandle)(pointer(address)) },
             || format!("address {address:#x}"),
         )
+    }
+
+    unsafe fn share_event(&self, device: i32, event: EventHandle) -> Result<[u8; HANDLE_BYTES]> {
+        let mut handle = hipIpcEventHandle_t { reserved: [0; HANDLE_BYTES] };
+        self.call(
+            device,
+            "hipIpcGetEventHandle",
+            // SAFETY: the target is writable and the event alive, as the caller promises.
+            |on| unsafe { (on.api.hipIpcGetEventHandle)(&mut handle, raw_event(event)) },
+            || format!("event {:#x}; only one that was made with interprocess=True is shared", event.0),
+        )?;
+        Ok(handle.reserved.map(|byte| byte as u8))
+    }
+
+    fn open_shared_event(&self, device: i32, handle: &[u8; HANDLE_BYTES]) -> Result<EventHandle> {
+        let handle = hipIpcEventHandle_t { reserved: handle.map(|byte| byte as c_char) };
+        let mut event: hipEvent_t = std::ptr::null_mut();
+        self.call(
+            device,
+            "hipIpcOpenEventHandle",
+            // SAFETY: the target is writable; the runtime refuses a handle that it did not make.
+            |on| unsafe { (on.api.hipIpcOpenEventHandle)(&mut event, handle) },
+            || {
+                "a handle is good in other processes than the one that made it, as long as that has the event"
+                    .to_owned()
+            },
+        )?;
+        Ok(EventHandle(event.expose_provenance()))
     }
 }

@@ -87,6 +87,8 @@ macro_rules! hip_api {
                 fn hipIpcGetMemHandle(handle: *mut hipIpcMemHandle_t, address: *mut c_void);
                 fn hipIpcOpenMemHandle(address: *mut *mut c_void, handle: hipIpcMemHandle_t, flags: c_uint);
                 fn hipIpcCloseMemHandle(address: *mut c_void);
+                fn hipIpcGetEventHandle(handle: *mut hipIpcEventHandle_t, event: hipEvent_t);
+                fn hipIpcOpenEventHandle(event: *mut hipEvent_t, handle: hipIpcEventHandle_t);
                 fn hipPointerGetAttributes(attributes: *mut hipPointerAttribute_t, address: *const c_void);
 
                 fn hipMemPoolCreate(pool: *mut hipMemPool_t, properties: *const hipMemPoolProps);
@@ -185,6 +187,12 @@ pub struct hipUUID {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct hipIpcMemHandle_t {
+    pub reserved: [c_char; 64],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct hipIpcEventHandle_t {
     pub reserved: [c_char; 64],
 }
 

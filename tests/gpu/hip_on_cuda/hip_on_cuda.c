@@ -112,6 +112,9 @@ DRIVER(hipMemGetAddressRange, (void **first, size_t *bytes, void *address), cuMe
 _Static_assert(sizeof(cudaIpcMemHandle_t) == 64, "both structures are 64 bytes");
 FORWARD(hipIpcGetMemHandle, (cudaIpcMemHandle_t *handle, void *address), cudaIpcGetMemHandle(handle, address))
 FORWARD(hipIpcOpenMemHandle, (void **address, cudaIpcMemHandle_t handle, unsigned flags), cudaIpcOpenMemHandle(address, handle, flags))
+_Static_assert(sizeof(cudaIpcEventHandle_t) == 64, "both structures are 64 bytes");
+FORWARD(hipIpcGetEventHandle, (cudaIpcEventHandle_t *handle, void *event), cudaIpcGetEventHandle(handle, event))
+FORWARD(hipIpcOpenEventHandle, (void **event, cudaIpcEventHandle_t handle), cudaIpcOpenEventHandle((cudaEvent_t *)event, handle))
 FORWARD(hipIpcCloseMemHandle, (void *address), cudaIpcCloseMemHandle(address))
 
 struct PointerAttributes { unsigned type; int device; void *on_device, *on_host; int is_managed; unsigned flags; };

@@ -106,6 +106,8 @@ Code cuStreamAttachMemAsync(void *s, Ptr p, size_t n, unsigned f) { CONTEXT; (vo
 Code cuMemGetAddressRange_v2(Ptr *b, size_t *n, Ptr p) { CONTEXT; *b = p & ~63ull; *n = 4096; return p & MARK ? 0 : 500; }
 Code cuIpcGetMemHandle(struct Handle *h, Ptr p) { CONTEXT; memset(h, 0, sizeof *h); memcpy(h, &p, sizeof p); return p & MARK ? 0 : 1; }
 Code cuIpcOpenMemHandle_v2(Ptr *p, struct Handle h, unsigned f) { CONTEXT; memcpy(p, &h, sizeof *p); return f == 1 && *p & MARK ? 0 : 1; }
+Code cuIpcGetEventHandle(struct Handle *h, void *e) { CONTEXT; memset(h, 0, sizeof *h); memcpy(h, &e, sizeof e); return e ? 0 : 400; }
+Code cuIpcOpenEventHandle(void **e, struct Handle h) { CONTEXT; memcpy(e, &h, sizeof *e); return *e ? 0 : 1; }
 Code cuIpcCloseMemHandle(Ptr p) { CONTEXT; return p & MARK ? 0 : 1; }
 /* Low addresses tell what they are: 1 host, 2 device 1, 3 managed. */
 Code cuPointerGetAttributes(unsigned n, int *a, void **v, Ptr p) {
@@ -191,6 +193,17 @@ Code cuStreamDestroy_v2(void *s) { CONTEXT; return s ? 0 : 400; }
 Code cuStreamSynchronize(void *s) { CONTEXT; return (size_t)s == 0x700 ? 700 : 0; }
 Code cuStreamQuery(void *s) { CONTEXT; return (size_t)s == 0x600 ? 600 : (size_t)s == 0x700 ? 700 : 0; }
 Code cuStreamWaitEvent(void *s, void *e, unsigned f) { CONTEXT; (void)s; return f || !e ? 400 : 0; }
+/* Nothing captures here. */
+Code cuStreamBeginCapture_v2(void *s, unsigned mode) { (void)s; (void)mode; return 801; }
+Code cuStreamEndCapture(void *s, void **graph) { (void)s; (void)graph; return 401; }
+Code cuStreamGetCaptureInfo_v2(void *s, unsigned *status, unsigned long long *id, void *g, void *d, void *n) { CONTEXT; (void)s; (void)id; (void)g; (void)d; (void)n; *status = 0; return 0; }
+Code cuThreadExchangeStreamCaptureMode(unsigned *mode) { *mode = 0; return 0; }
+Code cuGraphInstantiateWithFlags(void **e, void *g, unsigned long long f) { (void)e; (void)g; (void)f; return 801; }
+Code cuGraphGetNodes(void *g, void *n, size_t *count) { (void)g; (void)n; *count = 0; return 0; }
+Code cuGraphDestroy(void *g) { (void)g; return 0; }
+Code cuGraphUpload(void *e, void *s) { (void)e; (void)s; return 801; }
+Code cuGraphLaunch(void *e, void *s) { (void)e; (void)s; return 801; }
+Code cuGraphExecDestroy(void *e) { (void)e; return 0; }
 #ifdef OLD
 Code cuStreamGetCtx(void *s, void **c) { *c = &contexts[((size_t)s - 0x1000) >> 8]; return 0; }
 #else

@@ -101,6 +101,8 @@ Code hipStreamAttachMemAsync(void *s, void *p, Size n, unsigned f) { (void)s; re
 Code hipMemGetAddressRange(void **b, Size *n, void *p) { *b = (void *)((Size)p & ~(Size)63); *n = 4096; return say(on_device(p) ? 0 : 1); }
 Code hipIpcGetMemHandle(struct Handle *h, void *p) { memset(h, 0, sizeof *h); memcpy(h, &p, sizeof p); return say(on_device(p) ? 0 : 1); }
 Code hipIpcOpenMemHandle(void **p, struct Handle h, unsigned f) { memcpy(p, &h, sizeof *p); return say(f == 1 && on_device(*p) ? 0 : 1); }
+Code hipIpcGetEventHandle(struct Handle *h, void *e) { memset(h, 0, sizeof *h); memcpy(h, &e, sizeof e); return say(e ? 0 : 400); }
+Code hipIpcOpenEventHandle(void **e, struct Handle h) { memcpy(e, &h, sizeof *e); return say(*e ? 0 : 1); }
 Code hipIpcCloseMemHandle(void *p) { return say(on_device(p) ? 0 : 1); }
 struct Attributes { unsigned type; int device; void *on_device, *on_host; int managed; unsigned flags; };
 /* Low addresses tell what they are: 1 host, 2 device 1, 3 managed, 4 managed by its kind alone. */

@@ -76,6 +76,7 @@ mod child {
     use pygpu::error::{Error, Result};
 
     use crate::copies::{boxes, fills};
+    use crate::driver_memory::{events, kinds};
     use crate::fakes::{Fake, is_alone};
 
     const S: StreamHandle = StreamHandle::DEFAULT;
@@ -111,6 +112,8 @@ mod child {
         devices(hip, &inside);
         pools_and_blocks(hip);
         addresses(hip);
+        kinds(hip);
+        events(hip);
         boxes(hip);
         fills(hip);
         columns(hip, &inside);

@@ -119,7 +119,8 @@ impl Driver {
                 return state.invalidate(capture, CAPTURE_UNSUPPORTED);
             }
             let regions = [(source, from, false), (target, to, true)];
-            let touches = regions.iter().filter(|side| side.0 != Block::Pageable).map(|side| (side.1, side.2)).collect();
+            let touches =
+                regions.iter().filter(|side| side.0 != Block::Pageable).map(|side| (side.1, side.2)).collect();
             let task = move || {
                 let _ = &staged;
                 // SAFETY: what is staged lives as long as this; the rest is looked for again at each launch.

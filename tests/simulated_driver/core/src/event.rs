@@ -56,6 +56,16 @@ impl Driver {
         Ok(handle)
     }
 
+    /// A new event that marks what another one marks now.
+    pub(crate) fn twin_of_event(&self, handle: u64) -> Option<u64> {
+        let mut state = self.lock();
+        let event = state.events.get(&handle)?;
+        let twin = Event { device: event.device, timing: false, record: event.record.clone(), capture: None };
+        let handle = state.new_handle();
+        state.events.insert(handle, twin);
+        Some(handle)
+    }
+
     /// Ends an event. Who waits for it goes on waiting.
     ///
     /// # Errors

@@ -180,12 +180,10 @@ impl Driver {
     pub fn capture_status(&self, call: &'static str, device: usize, stream: u64) -> Outcome<(u32, u64)> {
         let mut state = self.lock();
         let stream = state.resolve(call, device, stream)?;
-        match state.capture_of(stream) {
-            Ok(None) => Ok((0, 0)),
-            Ok(Some(capture)) => Ok((1, capture)),
-            Err(CAPTURE_INVALIDATED) => Ok((2, 0)),
-            Err(code) => Err(code),
-        }
+        // To ask spoils no capture, not even about the default stream.
+        let Some(capture) = state.graphs.streams.get(&stream).copied() else { return Ok((0, 0)) };
+        let is_valid = state.graphs.captures.get(&capture).is_some_and(|capture| capture.is_valid);
+        Ok((if is_valid { 1 } else { 2 }, capture))
     }
 
     /// How many nodes a graph has.

@@ -1,4 +1,4 @@
-//! Rows at a pitch, managed memory's streams, and memory for other processes.
+//! Rows at a pitch, managed memory's streams, and memory and events for other processes.
 
 use simulated_core::code::INVALID_VALUE;
 use simulated_core::host::HostKind;
@@ -54,5 +54,17 @@ export! {
     fn cuIpcCloseMemHandle(on, address: u64) {
         on.device()?;
         on.driver.close_shared(address)
+    }
+
+    fn cuIpcGetEventHandle(on, handle: Out<Handle>, event: u64) {
+        on.device()?;
+        handle.check()?;
+        handle.put(Handle { bytes: on.driver.share_event(on.name, event)? })
+    }
+
+    fn cuIpcOpenEventHandle(on, event: Out<u64>, handle: Handle) {
+        on.device()?;
+        event.check()?;
+        event.put(on.driver.open_shared_event(&handle.bytes)?)
     }
 }

@@ -86,6 +86,16 @@ impl<T> Out<T> {
         Ok(())
     }
 
+    /// What is there already, where a call exchanges.
+    ///
+    /// # Safety
+    /// The place is null or readable.
+    pub unsafe fn read(self) -> Outcome<T> {
+        self.check()?;
+        // SAFETY: not null; the rest is the caller's promise.
+        Ok(unsafe { self.0.read_unaligned() })
+    }
+
     pub fn check(self) -> Outcome<()> {
         if self.0.is_null() { Err(INVALID_VALUE) } else { Ok(()) }
     }

@@ -1,10 +1,17 @@
 //! Captures and graphs.
 
+use std::cell::Cell;
+
 use simulated_core::Outcome;
 use simulated_core::code::INVALID_VALUE;
 use simulated_core::graph::Mode;
 
 use crate::entry::{Call, Out, export};
+
+thread_local! {
+    /// The mode of the thread: global at first.
+    static MODE: Cell<u32> = const { Cell::new(0) };
+}
 
 fn mode(number: u32) -> Outcome<Mode> {
     [Mode::Global, Mode::ThreadLocal, Mode::Relaxed].get(number as usize).copied().ok_or(INVALID_VALUE)
@@ -40,6 +47,14 @@ export! {
         let (code, capture) = status(on, stream)?;
         id.put_if_wanted(capture);
         answer.put(code)
+    }
+
+    // Kept for each thread; what a mode forbids is not refused.
+    fn cuThreadExchangeStreamCaptureMode(_on, place: Out<u32>) {
+        // SAFETY: the caller of the C function promises a place that can be read and written.
+        let wanted = unsafe { place.read()? };
+        mode(wanted)?;
+        place.put(MODE.replace(wanted))
     }
 
     fn cuGraphInstantiateWithFlags(on, executable: Out<u64>, graph: u64, _flags: u64) {

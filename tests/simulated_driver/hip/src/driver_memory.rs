@@ -1,4 +1,4 @@
-//! Rows at a pitch, managed memory's streams, memory for other processes, and where an address lies.
+//! Rows at a pitch, managed memory's streams, memory and events for other processes, and where an address lies.
 
 use simulated_core::code::{INVALID_VALUE, NOT_FOUND};
 use simulated_core::host::HostKind;
@@ -68,5 +68,17 @@ export! {
     fn hipIpcCloseMemHandle(on, address: u64) {
         on.device()?;
         on.driver.close_shared(address)
+    }
+
+    fn hipIpcGetEventHandle(on, handle: Out<Handle>, event: u64) {
+        on.device()?;
+        handle.check()?;
+        handle.put(Handle { bytes: on.driver.share_event(on.name, event)? })
+    }
+
+    fn hipIpcOpenEventHandle(on, event: Out<u64>, handle: Handle) {
+        on.device()?;
+        event.check()?;
+        event.put(on.driver.open_shared_event(&handle.bytes)?)
     }
 }

@@ -1,0 +1,69 @@
+// From index arrays to places: what each index means in bytes, who writes a place last, and which indices are out of range.
+
+#define SKIPPED ((move_i64)1 << 63)
+#if INDEX_SIGNED
+#define INDEX_SIGN signed
+#else
+#define INDEX_SIGN unsigned
+#endif
+#if INDEX_SIZE == 1
+typedef INDEX_SIGN char Index;
+#elif INDEX_SIZE == 2
+typedef INDEX_SIGN short Index;
+#elif INDEX_SIZE == 4
+typedef INDEX_SIGN int Index;
+#else
+typedef INDEX_SIGN long long Index;
+#endif
+
+struct Move {
+    move_i64 *table;
+    const char *from;  // the index array
+    move_u32 *refused;
+    move_u64 count;
+    move_i64 length, stride;  // of the axis that is indexed
+    Axis axes[DIMS];   // of the index array
+};
+
+// Adds to the table, or begins it.
+extern "C" __global__ void __launch_bounds__(THREADS) move_places(Move move) {
+    const move_u64 stride = (move_u64)gridDim.x * THREADS;
+    for (move_u64 number = (move_u64)blockIdx.x * THREADS + threadIdx.x; number < move.count; number += stride) {
+        const char *from = move.from;
+        move_u64 rest = number;
+#pragma unroll
+        for (int d = DIMS - 1; d >= 0; d--) {
+            const move_u64 outer = d == 0 ? 0 : rest / move.axes[d].length.length;
+            from += (move_i64)(rest - outer * move.axes[d].length.length) * move.axes[d].from;
+            rest = outer;
+        }
+        const Index index = *(const Index *)from;
+        move_i64 place = (move_i64)index;
+#if INDEX_SIGNED
+        if (place < 0) place += move.length;
+#endif
+        if (place < 0 || place >= move.length) {
+            *move.refused = 1;
+            place = 0;
+        }
+        place *= move.stride;
+#if BEGUN
+        place += move.table[number];
+#endif
+        move.table[number] = place;
+    }
+}
+
+// Of those who write one place the last stays: `owners` has the highest number for each place of the indexed axes.
+extern "C" __global__ void __launch_bounds__(THREADS) move_claim(const move_i64 *places, int *owners, move_u64 count) {
+    const move_u64 stride = (move_u64)gridDim.x * THREADS;
+    for (move_u64 number = (move_u64)blockIdx.x * THREADS + threadIdx.x; number < count; number += stride)
+        atomicMax(owners + places[number], (int)number);
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) move_settle(
+    const move_i64 *places, const int *owners, move_i64 *table, move_u64 count) {
+    const move_u64 stride = (move_u64)gridDim.x * THREADS;
+    for (move_u64 number = (move_u64)blockIdx.x * THREADS + threadIdx.x; number < count; number += stride)
+        if (owners[places[number]] != (int)number) table[number] = SKIPPED;
+}

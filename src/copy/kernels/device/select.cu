@@ -1,0 +1,67 @@
+// As flat.cu, where along one axis the places come from a table of distances in bytes: where it is read (`a[indices]`), or
+// where it is written (`a[indices] = b`), and then SKIPPED means that another value goes there.
+#define EACH 4
+#define SKIPPED ((move_i64)1 << 63)
+
+#if WIDE
+typedef move_u64 Number;
+#else
+typedef move_u32 Number;
+#endif
+
+struct Move {
+    char *to;
+    const char *from;
+    const move_i64 *table;
+    move_u64 units;
+    Axis axes[DIMS]; // outermost first; the one of the table has no distance on the table's side
+};
+
+__device__ inline bool find(const Move &move, Number number, char *&to, const char *&from) {
+    bool is_kept = true;
+#pragma unroll
+    for (int d = DIMS - 1; d >= 0; d--) {
+#if WIDE
+        Number outer = d == 0 ? 0 : number / move.axes[d].length.length;
+#else
+        Number outer = d == 0 ? 0 : move.axes[d].length.quotient(number);
+#endif
+        move_i64 index = number - outer * (Number)move.axes[d].length.length;
+        to += index * move.axes[d].to;
+        from += index * move.axes[d].from;
+        if (d == TABLE) {
+#if WRITTEN
+            const move_i64 place = move.table[index];
+            is_kept = place != SKIPPED;
+            to += is_kept ? place : 0;
+#else
+            from += move.table[index];
+#endif
+        }
+        number = outer;
+    }
+    return is_kept;
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS) move_select(Move move) {
+    const Number units = (Number)move.units, stride = (Number)gridDim.x * (THREADS * EACH);
+    for (Number start = (Number)blockIdx.x * (THREADS * EACH); start < units; start += stride) {
+        Unit held[EACH];
+        char *to[EACH];
+        bool is_kept[EACH];
+#pragma unroll
+        for (int k = 0; k < EACH; k++) {
+            Number number = start + k * THREADS + threadIdx.x;
+            const char *from = move.from;
+            to[k] = move.to;
+            is_kept[k] = number < units;
+            if (is_kept[k]) {
+                is_kept[k] = find(move, number, to[k], from);
+                held[k] = *(const Unit *)from;
+            }
+        }
+#pragma unroll
+        for (int k = 0; k < EACH; k++)
+            if (is_kept[k]) *(Unit *)to[k] = held[k];
+    }
+}

@@ -1,0 +1,142 @@
+//! Copies within a device by kernels: any layout, at the speed of memory where the layout allows it.
+//!
+//! [`class`] chooses the kernel, [`parameters`] writes what it is told, [`store`] compiles it; the kernels are in `device`,
+//! one source for all vendors. Nothing here is needed for a copy to be right: without a compiler the answer is "no", and the
+//! caller goes another way.
+
+mod class;
+mod parameters;
+mod select;
+mod store;
+
+use std::sync::OnceLock;
+
+use class::{Class, Units, Wish};
+use parameters::{Parameters, Tuning};
+use smallvec::SmallVec;
+use store::{File, Variant};
+
+pub use select::{Indexed, Selection, gather, scatter};
+
+use crate::array::Array;
+use crate::backend::LaunchShape;
+use crate::error::Result;
+use crate::kernel::{Arguments, Function, launch};
+use crate::layout::{Blocks, Pieces};
+use crate::memory::Access;
+use crate::stream::Stream;
+
+/// Rows from this many bytes on are copied by the driver as quickly.
+const WIDE_ROWS: i64 = 1024;
+
+/// Bytes up to which a call of the driver costs no more than a launch, whatever the rows.
+const LITTLE: i64 = 16 << 10;
+
+/// Blocks that the driver copies in less time than a launch takes to prepare.
+const FEW: i64 = 2;
+
+/// `PYGPU_STRIDED_COPY`, for measurements and tests: `tiles`, `flat`, `driver`; `group=8` for the
+/// rows of a strip of tiles, `lanes=8` for the threads that read side by side, `turns=2` for
+/// the squares of a thread.
+struct Asked {
+    wish: Wish,
+    tuning: Tuning,
+    driver: bool,
+}
+
+fn asked() -> &'static Asked {
+    static ASKED: OnceLock<Asked> = OnceLock::new();
+    ASKED.get_or_init(|| {
+        let text = std::env::var("PYGPU_STRIDED_COPY").unwrap_or_default();
+        let mut asked = Asked { wish: Wish::None, tuning: Tuning::BEST, driver: false };
+        for word in text.split(',') {
+            match word {
+                "tiles" => asked.wish = Wish::Tiles,
+                "flat" => asked.wish = Wish::Flat,
+                "driver" => asked.driver = true,
+                _ => match word.split_once('=').map(|(name, number)| (name, number.parse::<i64>())) {
+                    Some(("group", Ok(group @ 1..=4096))) => asked.tuning.group = group,
+                    Some(("lanes", Ok(lanes @ (1 | 2 | 4 | 8 | 16)))) => asked.tuning.lanes = lanes,
+                    Some(("turns", Ok(turns @ (1 | 2 | 4)))) => asked.tuning.turns = turns,
+                    _ => {}
+                },
+            }
+        }
+        asked
+    })
+}
+
+/// Whether a kernel is the quickest way for a copy of such blocks.
+pub(super) fn suit(blocks: &Blocks) -> bool {
+    match blocks {
+        _ if asked().driver => false,
+        Blocks::One { .. } => false,
+        Blocks::Uniform(rows) => {
+            rows.width < WIDE_ROWS && rows.width.saturating_mul(rows.height).saturating_mul(rows.depth) > LITTLE
+        }
+        Blocks::Many(many) => many.count() > FEW,
+    }
+}
+
+/// Copies an array into another of the same device that does not overlap it; `false` where there is no kernel for it.
+///
+/// # Errors
+/// The driver's.
+pub(super) fn copy(target: &Array, source: &Array, stream: &Stream) -> Result<bool> {
+    let pieces = Pieces::of(target.layout(), source.layout())?;
+    let units = Units::of(&pieces, target.allocation().address(), source.allocation().address());
+    let (units, mut class) = units.choose(asked().wish);
+    let mut parameters = parameters::parameters(&units, class, asked().tuning);
+    if parameters.shares >= class::DIVISIBLE && !matches!(class, Class::Flat { .. }) {
+        class = Class::Flat { wide: true };
+        parameters = parameters::parameters(&units, class, asked().tuning);
+    }
+    let rank = parameters::rank_for(parameters::outer_axes(&units, class).len());
+    let variant = variant(class, units.unit, rank as i64);
+    let Some(function) = store::function(target.device(), variant) else { return Ok(false) };
+    let uses = [(source.allocation(), Access::Read), (target.allocation(), Access::Write)];
+    // SAFETY: the structure is the kernel's; the axes reach what both layouts reach, which lies inside their blocks.
+    unsafe { run(&function, &parameters, stream, &uses)? };
+    Ok(true)
+}
+
+/// The kernel of a class.
+fn variant(class: Class, unit: i64, rank: i64) -> Variant {
+    let Tuning { group, lanes, turns } = asked().tuning;
+    let common = [("UNIT", unit), ("DIMS", rank)];
+    match class {
+        Class::Lines => Variant::new(File::Lines, "move_lines", common),
+        Class::Flat { wide } => {
+            Variant::new(File::Flat, "move_flat", [("WIDE", i64::from(wide))].into_iter().chain(common))
+        }
+        Class::Squares { vector } => {
+            let own = [
+                ("VECTOR", vector),
+                ("GROUP", group),
+                ("LANES_Y", lanes),
+                ("TURNS", parameters::squares_of(vector / unit, turns)),
+            ];
+            Variant::new(File::Squares, "move_squares", own.into_iter().chain(common))
+        }
+        Class::Tiles { x, y } => {
+            let own = [("TILE_X", x), ("TILE_Y", y), ("GROUP", group)];
+            Variant::new(File::Tiles, "move_tiles", own.into_iter().chain(common))
+        }
+    }
+}
+
+/// Launches a kernel whose one parameter is a structure.
+///
+/// # Safety
+/// The structure is the one that the kernel declares, and leads to memory of the blocks in `uses`.
+unsafe fn run(function: &Function, parameters: &Parameters, stream: &Stream, uses: &[launch::Use<'_>]) -> Result<()> {
+    let mut arguments = Arguments::new();
+    let bytes: SmallVec<[u8; 512]> = parameters.words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    arguments.push(&bytes);
+    // SAFETY: promised by the caller; the blocks are kept alive in the order of the stream by their usage.
+    unsafe { launch::launch(function, &shape(parameters.blocks()), stream, &mut arguments, uses) }
+}
+
+fn shape(blocks: u32) -> LaunchShape {
+    LaunchShape { grid: [blocks, 1, 1], block: [parameters::THREADS, 1, 1], shared: 0, cooperative: false }
+}

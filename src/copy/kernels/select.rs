@@ -1,0 +1,323 @@
+//! `a[indices]` and `a[indices] = b` on a device: a copy along one of whose axes the places come from a table.
+//!
+//! Index arrays become a table of distances in bytes, one for each combination of indices, and are checked on the way: the
+//! host reads one number before anything is moved. Where a place is assigned several times the last value stays, as in NumPy:
+//! of all who write it the highest number is found first.
+
+use super::class::{DIVISIBLE, Units};
+use super::parameters::{self, Parameters, THREADS, Words};
+use super::store::{self, File, Variant};
+use super::{run, shape};
+use crate::array::Array;
+use crate::copy::{HostSide, duplicate, fill, to_host_and_wait};
+use crate::device::Device;
+use crate::dtype::{DType, Kind};
+use crate::error::{Error, Result};
+use crate::kernel::{Arguments, launch};
+use crate::layout::{Dims, Layout, Order, Pieces, SharedAxes, SharedAxis};
+use crate::memory::Access;
+use crate::stream::Stream;
+
+/// An axis that is indexed by an array of integers.
+pub struct Indexed {
+    /// The indices, on the array's device, repeated to the common shape.
+    pub index: Array,
+    /// Length of the axis.
+    pub len: i64,
+    /// Bytes from one element of the axis to the next.
+    pub stride: i64,
+}
+
+/// What a key with index arrays selects.
+pub struct Selection {
+    /// The axes that are not indexed, from the first element.
+    pub view: Layout,
+    /// The axes that are.
+    pub indexed: Vec<Indexed>,
+    /// The common shape of the index arrays.
+    pub shape: Dims,
+    /// Before which axis of the view the index arrays' axes stand in the result.
+    pub position: usize,
+}
+
+impl Selection {
+    /// The shape of what is selected.
+    pub fn result_shape(&self) -> Dims {
+        let view: Dims = self.view.shape().collect();
+        let (before, behind) = view.split_at(self.position);
+        before.iter().chain(&self.shape).chain(behind).copied().collect()
+    }
+
+    fn count(&self) -> i64 {
+        self.shape.iter().product()
+    }
+
+    /// A layout of the result's shape without the axes of the index arrays, and the stride of these, if they have one.
+    fn split(&self, result: &Layout) -> Result<(Layout, Option<i64>)> {
+        let indexed = self.position..self.position + self.shape.len();
+        let mut stride = None;
+        for axis in result.axes()[indexed.clone()].iter().rev().filter(|axis| axis.len != 1) {
+            match stride {
+                None => stride = Some((axis.stride, axis.stride.wrapping_mul(axis.len))),
+                Some((inner, next)) if next == axis.stride => {
+                    stride = Some((inner, next.wrapping_mul(axis.len)));
+                }
+                Some(_) => return Ok((self.without(result, indexed)?, None)),
+            }
+        }
+        Ok((self.without(result, indexed)?, Some(stride.map_or(0, |(inner, _)| inner))))
+    }
+
+    fn without(&self, result: &Layout, indexed: std::ops::Range<usize>) -> Result<Layout> {
+        let axes = || result.axes().iter().enumerate().filter(|(place, _)| !indexed.contains(place));
+        let shape: Dims = axes().map(|(_, axis)| axis.len).collect();
+        let strides: Dims = axes().map(|(_, axis)| axis.stride).collect();
+        Layout::strided(&shape, &strides, result.offset(), result.itemsize())
+    }
+}
+
+/// The selected elements as a new array; `None` where there is no kernel for it.
+///
+/// # Errors
+/// `IndexError`; `OutOfMemory`; the driver's.
+pub fn gather(source: &Array, selection: &Selection, stream: &Stream) -> Result<Option<Array>> {
+    let Some(table) = Table::of(source.device(), selection, stream)? else { return Ok(None) };
+    let result = Array::empty(&selection.result_shape(), source.dtype(), Order::C, stream.clone())?;
+    if result.layout().is_empty() {
+        return Ok(Some(result));
+    }
+    let (kept, stride) = selection.split(result.layout())?;
+    let along = SharedAxis { len: selection.count(), strides: [stride.unwrap_or(0), 0] };
+    let pieces = Pieces::of(&kept, &selection.view)?;
+    let sides = Sides { target: &result, source, written: false };
+    Ok(sides.select(&pieces, along, selection, &table.bytes, stream)?.then_some(result))
+}
+
+/// Assigns `values`, of the shape of what is selected; `false` where there is no kernel for it, and then nothing was changed.
+///
+/// # Errors
+/// `IndexError`; `OutOfMemory`; the driver's.
+pub fn scatter(target: &Array, selection: &Selection, values: &Array, stream: &Stream) -> Result<bool> {
+    let Some(table) = Table::of(target.device(), selection, stream)? else { return Ok(false) };
+    if values.layout().is_empty() {
+        return Ok(true);
+    }
+    let (kept, stride) = match selection.split(values.layout())? {
+        (kept, Some(stride)) => (kept, stride),
+        _ => return scatter(target, selection, &duplicate(values, Order::C, stream)?, stream),
+    };
+    let is_one_value = stride == 0; // whoever comes last writes the same
+    if !is_one_value && selection.count() > 1 && !table.keep_last(selection, stream)? {
+        return Ok(false);
+    }
+    let along = SharedAxis { len: selection.count(), strides: [0, stride] };
+    let pieces = Pieces::of(&selection.view, &kept)?;
+    Sides { target, source: values, written: true }.select(&pieces, along, selection, &table.bytes, stream)
+}
+
+/// The two arrays of a move, and whether the table is of the one that is written.
+struct Sides<'a> {
+    target: &'a Array,
+    source: &'a Array,
+    written: bool,
+}
+
+impl Sides<'_> {
+    /// One launch of the selecting kernel, in which `along` is the axis of the table.
+    fn select(
+        &self,
+        pieces: &Pieces,
+        along: SharedAxis<2>,
+        selection: &Selection,
+        table: &Array,
+        stream: &Stream,
+    ) -> Result<bool> {
+        let (to, from) = (self.target.allocation().address(), self.source.allocation().address());
+        let others = selection.indexed.iter().map(|indexed| indexed.stride).chain(along.strides);
+        let mut units = Units::aligned(pieces, to, from, others);
+        let side = usize::from(self.written);
+        let place = match along.strides[side].unsigned_abs() {
+            0 => Some(0),
+            reach => units.axes.iter().position(|axis| axis.strides[side].unsigned_abs() < reach),
+        };
+        let place = place.unwrap_or(units.axes.len());
+        units.axes.insert(place, along);
+        let count: i64 = units.axes.iter().map(|axis| axis.len).product();
+        let rank = parameters::rank_for(units.axes.len());
+        let defined = [
+            ("UNIT", units.unit),
+            ("DIMS", rank as i64),
+            ("WIDE", i64::from(count >= DIVISIBLE)),
+            ("TABLE", (rank - units.axes.len() + place) as i64),
+            ("WRITTEN", i64::from(self.written)),
+        ];
+        let variant = Variant::new(File::Select, "move_select", defined);
+        let Some(function) = store::function(self.target.device(), variant) else { return Ok(false) };
+        let mut words = Words::new();
+        words.extend([units.to as u64, units.from as u64, table.address() as u64, count as u64]);
+        parameters::push_axes(&mut words, &units.axes);
+        let parameters = Parameters { words, shares: parameters::div_ceil(count, i64::from(THREADS) * 4) };
+        let uses = [
+            (self.source.allocation(), Access::Read),
+            (table.allocation(), Access::Read),
+            (self.target.allocation(), Access::Write),
+        ];
+        // SAFETY: the structure is the kernel's; every place of the table was checked against the axes' lengths.
+        unsafe { run(&function, &parameters, stream, &uses)? };
+        Ok(true)
+    }
+}
+
+/// Distances in bytes, one for each combination of indices.
+struct Table {
+    bytes: Array,
+}
+
+impl Table {
+    /// Of checked indices; `None` where there is no kernel for it.
+    fn of(device: Device, selection: &Selection, stream: &Stream) -> Result<Option<Self>> {
+        let refused = Array::empty(&[], DType::new(Kind::UInt32), Order::C, stream.clone())?;
+        fill(&refused, &[0; 4], stream)?;
+        let strides = selection.indexed.iter().map(|indexed| indexed.stride);
+        let Some(bytes) = places(device, selection, strides, &refused, stream)? else { return Ok(None) };
+        if selection.count() > 0 && read(&refused, stream)? != 0 {
+            return Err(Error::index("an index is out of bounds for the axis that it indexes"));
+        }
+        Ok(Some(Self { bytes }))
+    }
+
+    /// Marks who writes a place that somebody behind them writes too.
+    fn keep_last(&self, selection: &Selection, stream: &Stream) -> Result<bool> {
+        let device = self.bytes.device();
+        let mut strides = Dims::new();
+        let mut targets = 1i64;
+        for indexed in selection.indexed.iter().rev() {
+            strides.insert(0, targets);
+            match targets.checked_mul(indexed.len) {
+                Some(product) => targets = product,
+                None => return Ok(false),
+            }
+        }
+        let count = selection.count();
+        let (claim, settle) =
+            (places_variant(1, true, 8, false, "move_claim"), places_variant(1, true, 8, false, "move_settle"));
+        let (Some(claim), Some(settle)) = (store::function(device, claim), store::function(device, settle)) else {
+            return Ok(false);
+        };
+        if count > i64::from(i32::MAX) {
+            return Ok(false); // could not be numbered
+        }
+        let refused = Array::empty(&[], DType::new(Kind::UInt32), Order::C, stream.clone())?;
+        let Some(numbers) = places(device, selection, strides.into_iter(), &refused, stream)? else { return Ok(false) };
+        let owners = Array::empty(&[targets], DType::new(Kind::Int32), Order::C, stream.clone())?;
+        fill(&owners, &[0xff; 4], stream)?;
+        let blocks =
+            Parameters { words: Words::new(), shares: parameters::div_ceil(count, i64::from(THREADS)) }.blocks();
+        let uses = [(numbers.allocation(), Access::Read), (owners.allocation(), Access::Write)];
+        let mut arguments = Arguments::new();
+        for word in [numbers.address(), owners.address(), count as usize] {
+            arguments.push_word(word as u64);
+        }
+        // SAFETY: the kernel's three parameters; the numbers were checked against the size of `owners`.
+        unsafe { launch::launch(&claim, &shape(blocks), stream, &mut arguments, &uses)? };
+        let uses = [
+            (numbers.allocation(), Access::Read),
+            (owners.allocation(), Access::Read),
+            (self.bytes.allocation(), Access::Write),
+        ];
+        let mut arguments = Arguments::new();
+        for word in [numbers.address(), owners.address(), self.bytes.address(), count as usize] {
+            arguments.push_word(word as u64);
+        }
+        // SAFETY: the kernel's four parameters; numbers and table have `count` items each.
+        unsafe { launch::launch(&settle, &shape(blocks), stream, &mut arguments, &uses)? };
+        Ok(true)
+    }
+}
+
+fn places_variant(rank: usize, signed: bool, size: usize, begun: bool, name: &'static str) -> Variant {
+    let defined = [
+        ("UNIT", 4),
+        ("DIMS", rank as i64),
+        ("INDEX_SIGNED", i64::from(signed)),
+        ("INDEX_SIZE", size as i64),
+        ("BEGUN", i64::from(begun)),
+    ];
+    Variant::new(File::Places, name, defined)
+}
+
+/// The sum of each combination of indices times strides; what is out of range is told to `refused`.
+fn places(
+    device: Device,
+    selection: &Selection,
+    strides: impl Iterator<Item = i64>,
+    refused: &Array,
+    stream: &Stream,
+) -> Result<Option<Array>> {
+    let count = selection.count();
+    let table = Array::empty(&[count], DType::new(Kind::Int64), Order::C, stream.clone())?;
+    if count == 0 {
+        return Ok(Some(table));
+    }
+    for (number, (indexed, stride)) in selection.indexed.iter().zip(strides).enumerate() {
+        let index = aligned(&indexed.index, stream)?;
+        let (signed, size) = (is_signed(index.dtype()), index.dtype().itemsize());
+        let axes = in_order(index.layout());
+        let variant = places_variant(parameters::rank_for(axes.len()), signed, size, number > 0, "move_places");
+        let Some(function) = store::function(device, variant) else { return Ok(None) };
+        let mut words = Words::new();
+        let addresses = [table.address(), index.address(), refused.address()];
+        words.extend(addresses.map(|address| address as u64));
+        words.extend([count, indexed.len, stride].map(|number| number as u64));
+        parameters::push_axes(&mut words, &axes);
+        let parameters = Parameters { words, shares: parameters::div_ceil(count, i64::from(THREADS)) };
+        let uses = [
+            (index.allocation(), Access::Read),
+            (table.allocation(), Access::Write),
+            (refused.allocation(), Access::Write),
+        ];
+        // SAFETY: the structure is the kernel's; the axes are the index array's, whose elements are aligned.
+        unsafe { run(&function, &parameters, stream, &uses)? };
+    }
+    Ok(Some(table))
+}
+
+/// The axes of a layout as they are, since the table has their order; at least one.
+fn in_order(layout: &Layout) -> SharedAxes<2> {
+    let mut axes = SharedAxes::new();
+    for axis in layout.axes() {
+        let joined = SharedAxis { len: axis.len, strides: [0, axis.stride] };
+        match axes.last_mut() {
+            Some(SharedAxis { len, strides: [_, outer] }) if axis.stride.checked_mul(axis.len) == Some(*outer) => {
+                *len *= axis.len;
+                *outer = axis.stride;
+            }
+            _ if axis.len == 1 => {}
+            _ => axes.push(joined),
+        }
+    }
+    if axes.is_empty() {
+        axes.push(SharedAxis { len: 1, strides: [0; 2] });
+    }
+    axes
+}
+
+fn is_signed(dtype: DType) -> bool {
+    matches!(dtype.kind(), Kind::Int8 | Kind::Int16 | Kind::Int32 | Kind::Int64)
+}
+
+/// An index array whose elements a kernel may read: a field of a packed structure is copied out of it.
+fn aligned(index: &Array, stream: &Stream) -> Result<Array> {
+    let size = index.dtype().itemsize();
+    let bits = index.layout().strides().fold(index.address() as i64, |bits, stride| bits | stride);
+    if (bits as usize).is_multiple_of(size) { Ok(index.clone()) } else { duplicate(index, Order::C, stream) }
+}
+
+/// The number that a kernel has written.
+fn read(number: &Array, stream: &Stream) -> Result<u32> {
+    let mut bytes = [0u8; 4];
+    let side = HostSide { address: bytes.as_mut_ptr() as usize, layout: Layout::scalar(4) };
+    // SAFETY: four bytes of ours, and the copy is waited for.
+    unsafe { to_host_and_wait(&side, number, stream)? };
+    Ok(u32::from_ne_bytes(bytes))
+}

@@ -1,0 +1,34 @@
+//! Where else the compiler's library may be: what only the program around the crate knows, asked when a kernel is compiled.
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use super::compile::{Built, Source, build};
+use crate::backend::BackendKind;
+use crate::device::Device;
+use crate::error::{Error, Result};
+
+/// Files in which the library may be; `thorough` when those that are quickly found have not served.
+pub type Search = fn(kind: BackendKind, thorough: bool) -> Vec<PathBuf>;
+
+static SEARCH: OnceLock<Search> = OnceLock::new();
+
+/// Says who knows; the first one stays.
+pub fn search_with(search: Search) {
+    let _ = SEARCH.set(search);
+}
+
+/// As [`build`], with the files that [`search_with`] knows of. For kernels of the library's own.
+///
+/// # Errors
+/// As `build`.
+pub fn build_searching(device: Device, source: &Source) -> Result<Built> {
+    let ask = |thorough| SEARCH.get().map(|search| search(device.kind(), thorough)).unwrap_or_default();
+    match build(device, source, &ask(false)) {
+        Err(Error::Unavailable(text)) => match ask(true) {
+            hints if hints.is_empty() => Err(Error::Unavailable(text)),
+            hints => build(device, source, &hints),
+        },
+        other => other,
+    }
+}

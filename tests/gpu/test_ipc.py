@@ -1,0 +1,77 @@
+"""Memory that is shared between processes, and memory that host and device share."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy
+import pytest
+
+import PyGPU
+from gpu import support
+from PyGPU import _driver_host_memory, _driver_memory
+
+support.require_gpu()
+
+CONSUMER = """
+import sys, numpy
+from PyGPU._driver_copies import memcpy_dtoh, memcpy_htod
+from PyGPU._driver_memory import IPCMemoryHandle, mem_get_address_range
+
+memory = IPCMemoryHandle(bytearray.fromhex(sys.argv[1]))
+values = numpy.empty(1000, "f4")
+memcpy_dtoh(values, memory)
+assert mem_get_address_range(memory)[1] >= values.nbytes
+memcpy_htod(memory, 2 * values)
+memory.close()
+print("ended")
+"""
+
+
+@pytest.mark.starts_processes
+def test_another_process_reads_and_writes_shared_memory():
+    values = numpy.arange(1000, dtype=numpy.float32)
+    memory = _driver_memory.to_device(values)
+    handle = _driver_memory.mem_get_ipc_handle(memory)
+    result = subprocess.run(
+        [sys.executable, "-c", CONSUMER, handle.hex()], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert result.stdout.strip() == "ended", result.stderr
+    assert numpy.array_equal(_driver_memory.from_device_like(memory, values), 2 * values)
+
+
+WAITER = """
+import sys, PyGPU
+event = PyGPU.Event.from_ipc_handle(bytearray.fromhex(sys.argv[1]))
+event.synchronize()
+assert event.query()
+print("ended")
+"""
+
+
+@pytest.mark.starts_processes
+def test_another_process_waits_for_a_shared_event():
+    event = PyGPU.Event(timing=False, interprocess=True).record()
+    command = [sys.executable, "-c", WAITER, event.ipc_handle().hex()]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert result.stdout.strip() == "ended", result.stderr
+
+
+def test_memory_of_the_pool_is_refused_with_what_to_do():
+    array = PyGPU.zeros(1000)
+    with pytest.raises(PyGPU.CudaError, match="mem_alloc"):
+        _driver_memory.mem_get_ipc_handle(array.ptr)
+
+
+def test_a_device_writes_what_the_host_reads_in_managed_memory():
+    values = _driver_host_memory.managed_zeros(1000, "f4")
+    PyGPU.GPUArray(1000, "f4", gpudata=values.base).fill(7)
+    PyGPU.synchronize()
+    assert numpy.array_equal(values, numpy.full(1000, 7, "f4"))
+
+
+def test_rows_begin_where_the_driver_wants_them():
+    _, pitch = _driver_memory.mem_alloc_pitch(100, 10, 4)
+    assert pitch >= 100
+    assert pitch % 32 == 0
