@@ -168,6 +168,7 @@ $(HIP_ON_CUDA): tests/gpu/hip_on_cuda/hip_on_cuda.c
 	cp --remove-destination build/simulated/target/debug/libsimulated_cuda.so build/simulated/libcuda.so.1
 	cp --remove-destination build/simulated/target/debug/libsimulated_hip.so build/simulated/libamdhip64.so.7
 	cp --remove-destination build/simulated/target/debug/libsimulated_nvrtc.so build/simulated/libnvrtc.so.12
+	cp --remove-destination build/simulated/target/debug/libsimulated_hiprtc.so build/simulated/libhiprtc.so.7
 
 bench: .venv/.extension-release ## Rust and Python benchmarks, each against its peer in one run (BENCH_ARGS=--quick)
 	cargo bench --no-default-features

@@ -10,10 +10,12 @@ mod exit;
 mod fork;
 mod graphs;
 mod hip;
+mod library_file;
 mod loader;
 mod pitched;
 mod programs;
 mod registry;
+mod rtc;
 
 pub use exit::close as close_drivers;
 pub use graphs::{CaptureMode, ExecutableHandle, GraphHandle, Graphs};

@@ -1,11 +1,14 @@
 //! The opened runtime, as the trait asks for it. Every method hands on to the file of its noun.
 
+use std::sync::OnceLock;
+
 use super::context::Slot;
+use super::hiprtc::Hiprtc;
 use super::sys::Api;
 use super::{copies, errors, events, memory, properties, streams};
 use crate::backend::{
     Address, Backend, BackendKind, DeviceProperties, Direction, EventFlags, EventHandle, Extent, HostFlags, MemoryInfo,
-    Pattern, Pitched, PointerKind, PoolHandle, PoolStatistics, StreamFlags, StreamHandle,
+    Pattern, Pitched, PointerKind, PoolHandle, PoolStatistics, Programs, StreamFlags, StreamHandle,
 };
 use crate::error::Result;
 
@@ -16,6 +19,8 @@ pub struct Hip {
     pub version: i32,
     /// One for each device, in the runtime's order.
     pub slots: Box<[Slot]>,
+    /// Opened when something is compiled for the first time.
+    pub hiprtc: OnceLock<Hiprtc>,
 }
 
 // In the unsafe methods the caller's promise is, word for word, that of the function which is handed on to.
@@ -43,6 +48,10 @@ impl Backend for Hip {
 
     fn error_text(&self, code: u32) -> String {
         errors::text(&self.api, code)
+    }
+
+    fn programs(&self) -> Result<&dyn Programs> {
+        Ok(self)
     }
 
     fn current_device(&self) -> Result<i32> {
