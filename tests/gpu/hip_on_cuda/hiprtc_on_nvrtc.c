@@ -67,8 +67,9 @@ EXPORT int hiprtcCompileProgram(void *program, int count, const char *const *opt
     int code = OUT_OF_MEMORY, used = 0;
     for (int i = 0; words && texts && i < count; i++) {
         if (!strcmp(options[i], "-include") && i + 1 < count) {
-            snprintf(texts[i], LENGTH, "--pre-include=%s", options[++i]);
-            words[used++] = texts[i - 1];
+            i++;
+            snprintf(texts[i], LENGTH, "--pre-include=%s", options[i]);
+            words[used++] = texts[i];
             continue;
         }
         const char *word = spelled(options[i], texts[i], LENGTH);
