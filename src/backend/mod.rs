@@ -11,10 +11,12 @@ mod exit;
 mod fork;
 mod graphs;
 mod hip;
+mod library_file;
 mod loader;
 mod pitched;
 mod programs;
 mod registry;
+mod rtc;
 
 pub use driver_memory::{Attachment, DriverMemory, HANDLE_BYTES};
 pub use exit::close as close_drivers;
