@@ -29,6 +29,7 @@ FUZZ_LIMITS = -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -ve
 GPU_PYTHONPATH = PYTHONPATH=$(CURDIR)/build/gpu-package$${PYTHONPATH:+:$$PYTHONPATH}
 GPU_ENVIRONMENT = $(GPU_PYTHONPATH) PYGPU_BACKEND=cuda
 HIP_ON_CUDA := build/hip-on-cuda/libamdhip64.so.7
+HIPRTC_ON_NVRTC := build/hip-on-cuda/libhiprtc.so.7
 HIP_ENVIRONMENT = $(GPU_PYTHONPATH) PYGPU_BACKEND=hip \
     LD_LIBRARY_PATH=$(CURDIR)/$(dir $(HIP_ON_CUDA))$${LD_LIBRARY_PATH:+:$$LD_LIBRARY_PATH}
 NVCC ?= $(firstword $(wildcard $(CUDA_HOME)/bin/nvcc /usr/local/cuda/bin/nvcc) nvcc)
@@ -133,7 +134,7 @@ gpu-test-cuda: .gpu-package ## Run all tests and tests/gpu on CUDA, report in RE
 	$(GPU_ENVIRONMENT) $(PYTHON) -m pytest -W default --junitxml=$(RESULTS)/gpu-tests.xml $(PYTEST_ARGS) || status=$$?; \
 	$(GPU_ENVIRONMENT) $(PYTHON) tests/gpu/summary.py $(RESULTS)/gpu-tests.xml; exit $$status
 
-gpu-test-hip: .gpu-package $(HIP_ON_CUDA) ## The same on the HIP backend, whose calls a test library hands on to CUDA
+gpu-test-hip: .gpu-package $(HIP_ON_CUDA) $(HIPRTC_ON_NVRTC) ## The same on the HIP backend, whose calls a test library hands on to CUDA
 	@mkdir -p $(RESULTS)
 	status=0; \
 	$(HIP_ENVIRONMENT) $(PYTHON) -m pytest -W default --junitxml=$(RESULTS)/gpu-tests-hip.xml $(PYTEST_ARGS) || status=$$?; \
@@ -162,12 +163,17 @@ $(HIP_ON_CUDA): tests/gpu/hip_on_cuda/hip_on_cuda.c
 	@mkdir -p $(dir $@)
 	$(NVCC) -O2 -shared -Xcompiler -fPIC,-Wall -o $@ $< -lcuda
 
+$(HIPRTC_ON_NVRTC): tests/gpu/hip_on_cuda/hiprtc_on_nvrtc.c
+	@mkdir -p $(dir $@)
+	$(NVCC) -O2 -shared -Xcompiler -fPIC,-Wall -o $@ $< -ldl
+
 # Copied, not linked: a driver that a process has open must not change under it. Cargo knows whether there is anything to do.
 .simulated-drivers:
 	cargo build --quiet --locked $(SIMULATED)
 	cp --remove-destination build/simulated/target/debug/libsimulated_cuda.so build/simulated/libcuda.so.1
 	cp --remove-destination build/simulated/target/debug/libsimulated_hip.so build/simulated/libamdhip64.so.7
 	cp --remove-destination build/simulated/target/debug/libsimulated_nvrtc.so build/simulated/libnvrtc.so.12
+	cp --remove-destination build/simulated/target/debug/libsimulated_hiprtc.so build/simulated/libhiprtc.so.7
 
 bench: .venv/.extension-release ## Rust and Python benchmarks, each against its peer in one run (BENCH_ARGS=--quick)
 	cargo bench --no-default-features

@@ -12,10 +12,12 @@ mod exit;
 mod fork;
 mod graphs;
 mod hip;
+mod library_file;
 mod loader;
 mod pitched;
 mod programs;
 mod registry;
+mod rtc;
 
 pub use contexts::{ContextLimit, Contexts};
 pub use driver_memory::{Attachment, DriverMemory, HANDLE_BYTES};

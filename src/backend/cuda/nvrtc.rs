@@ -4,17 +4,16 @@
 //! that it knows and the device has, which the driver compiles. NVRTC looks for headers nowhere: where a source includes
 //! some, the folders of the toolkit that it came with are named to it.
 
-use std::ffi::{CStr, CString, c_char, c_int};
+use std::ffi::{c_char, c_int};
 use std::path::PathBuf;
 
 use super::driver::Cuda;
 use super::nvrtc_search as search;
 use crate::backend::exit::Passage;
 use crate::backend::loader::symbol_table;
+use crate::backend::rtc::{self, Calls, Handle as nvrtcProgram, Program, SUCCESS};
 use crate::backend::{CompileOption, CompileRequest, Compiled, Compiler, Library};
-use crate::error::{CompileError, DriverError, Error, Result};
-
-pub use cudarc::nvrtc::sys::nvrtcProgram;
+use crate::error::{Error, Result};
 
 /// The functions, with the types of NVIDIA's header.
 macro_rules! nvrtc_api {
@@ -54,31 +53,10 @@ macro_rules! nvrtc_api {
 
 nvrtc_api!(symbol_table);
 
-const SUCCESS: u32 = 0;
-const OUT_OF_MEMORY: u32 = 1;
-const INVALID_OPTION: u32 = 5;
-const COMPILATION: u32 = 6;
-
-/// The library's names of its codes.
-const CODES: [&str; 13] = [
-    "NVRTC_SUCCESS",
-    "NVRTC_ERROR_OUT_OF_MEMORY",
-    "NVRTC_ERROR_PROGRAM_CREATION_FAILURE",
-    "NVRTC_ERROR_INVALID_INPUT",
-    "NVRTC_ERROR_INVALID_PROGRAM",
-    "NVRTC_ERROR_INVALID_OPTION",
-    "NVRTC_ERROR_COMPILATION",
-    "NVRTC_ERROR_BUILTIN_OPERATION_FAILURE",
-    "NVRTC_ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION",
-    "NVRTC_ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION",
-    "NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID",
-    "NVRTC_ERROR_INTERNAL_ERROR",
-    "NVRTC_ERROR_TIME_FILE_WRITE_FAILED",
-];
-
 /// The open library.
 pub struct Nvrtc {
     api: Api,
+    calls: Calls,
     version: String,
     path: String,
     /// What it makes cubins for, ascending: 75, 80, ... 120.
@@ -112,7 +90,7 @@ impl Nvrtc {
         check(unsafe { (api.nvrtcGetSupportedArchs)(architectures.as_mut_ptr()) }, "nvrtcGetSupportedArchs")?;
         let mut architectures: Vec<u32> = architectures.into_iter().map(|number| number.max(0) as u32).collect();
         architectures.sort_unstable();
-        Ok(Self { api, version: format!("{major}.{minor}"), path, architectures })
+        Ok(Self { calls: calls(&api), api, version: format!("{major}.{minor}"), path, architectures })
     }
 
     /// What to compile for so that a device of `wanted` runs it.
@@ -132,21 +110,6 @@ impl Nvrtc {
             ))
         })
     }
-}
-
-fn check(code: u32, operation: &'static str) -> Result<()> {
-    if code == SUCCESS { Ok(()) } else { Err(refusal(code, operation, String::new())) }
-}
-
-#[cold]
-fn refusal(code: u32, operation: &'static str, detail: String) -> Error {
-    let name = CODES.get(code as usize).copied().unwrap_or("NVRTC_ERROR").to_owned();
-    let text = match code {
-        OUT_OF_MEMORY => "no host memory".to_owned(),
-        7 => "the library of built-in declarations (libnvrtc-builtins) could not be opened".to_owned(),
-        _ => "NVRTC refused".to_owned(),
-    };
-    Error::Driver(Box::new(DriverError { operation, code, name, text, device: String::new(), detail }))
 }
 
 /// An option in NVRTC's words; nothing for what concerns the host's code only.
@@ -205,129 +168,49 @@ impl Compiler for Nvrtc {
     fn compile(&self, request: &CompileRequest<'_>) -> Result<Compiled> {
         let options = self.spell(request)?;
         let _passage = Passage::begin();
-        let program = Program::new(&self.api, request)?;
+        let program = Program::new(&self.calls, request)?;
         let code = program.compile(&options)?;
         let log = program.log()?;
         if code != SUCCESS {
-            return Err(self.failure(code, request, options, log));
+            let compiler = format!("nvrtc {}", self.version);
+            return Err(rtc::failure(&self.calls, code, compiler, request, options, log));
         }
-        let lowered = request.expressions.iter().map(|name| program.lowered(name)).collect::<Result<_>>()?;
+        let lowered = program.lowered(request.expressions)?;
+        let api = &self.api;
         let is_ptx = options.first().is_some_and(|target| target.contains("compute_"));
-        let image = if is_ptx { program.ptx()? } else { program.cubin()? };
+        let image = if is_ptx {
+            without_zeros(program.bytes(api.nvrtcGetPTXSize, api.nvrtcGetPTX, "nvrtcGetPTX")?)
+        } else {
+            program.bytes(api.nvrtcGetCUBINSize, api.nvrtcGetCUBIN, "nvrtcGetCUBIN")?
+        };
         Ok(Compiled { image, log, lowered })
     }
 }
 
-impl Nvrtc {
-    #[cold]
-    fn failure(&self, code: u32, request: &CompileRequest<'_>, options: Vec<String>, log: String) -> Error {
-        match code {
-            COMPILATION => Error::Compile(Box::new(CompileError {
-                compiler: format!("nvrtc {}", self.version),
-                options,
-                name: request.name.to_owned(),
-                source: request.source.to_owned(),
-                log,
-            })),
-            INVALID_OPTION => Error::value(format!(
-                "nvrtc {} does not take an option of {}: {}",
-                self.version,
-                options.join(" "),
-                log.trim()
-            )),
-            code => refusal(code, "nvrtcCompileProgram", format!("{}: {}", self.path, log.trim())),
-        }
-    }
+fn calls(api: &Api) -> Calls {
+    rtc::calls!(
+        api,
+        "NVRTC",
+        nvrtcCreateProgram,
+        nvrtcDestroyProgram,
+        nvrtcAddNameExpression,
+        nvrtcGetLoweredName,
+        nvrtcCompileProgram,
+        nvrtcGetProgramLogSize,
+        nvrtcGetProgramLog
+    )
 }
 
-fn c_string(text: &str, what: &str) -> Result<CString> {
-    CString::new(text).map_err(|_| Error::value(format!("{what} has a zero byte in it")))
+fn check(code: u32, operation: &'static str) -> Result<()> {
+    rtc::check("NVRTC", code, operation)
 }
 
-/// A program of the library, destroyed with this.
-struct Program<'a> {
-    api: &'a Api,
-    handle: nvrtcProgram,
-}
-
-impl Drop for Program<'_> {
-    fn drop(&mut self) {
-        // SAFETY: made in `new`, destroyed once.
-        unsafe { (self.api.nvrtcDestroyProgram)(&mut self.handle) };
+/// The zero at the end is not part of the image.
+fn without_zeros(mut image: Vec<u8>) -> Vec<u8> {
+    while image.last() == Some(&0) {
+        image.pop();
     }
-}
-
-impl<'a> Program<'a> {
-    fn new(api: &'a Api, request: &CompileRequest<'_>) -> Result<Self> {
-        let (source, name) = (c_string(request.source, "the source")?, c_string(request.name, "the source's name")?);
-        let mut handle: nvrtcProgram = std::ptr::null_mut();
-        let none = std::ptr::null();
-        // SAFETY: the target is writable; both texts end with a zero; there are no headers.
-        let code = unsafe { (api.nvrtcCreateProgram)(&mut handle, source.as_ptr(), name.as_ptr(), 0, none, none) };
-        check(code, "nvrtcCreateProgram")?;
-        let program = Self { api, handle };
-        for expression in request.expressions {
-            let text = c_string(expression, "a name")?;
-            // SAFETY: the program is alive, the text ends with a zero.
-            let code = unsafe { (api.nvrtcAddNameExpression)(handle, text.as_ptr()) };
-            check(code, "nvrtcAddNameExpression")?;
-        }
-        Ok(program)
-    }
-
-    fn compile(&self, options: &[String]) -> Result<u32> {
-        let texts = options.iter().map(|option| c_string(option, "an option")).collect::<Result<Vec<_>>>()?;
-        let pointers: Vec<*const c_char> = texts.iter().map(|text| text.as_ptr()).collect();
-        // SAFETY: the program is alive; as many texts as said, each ending with a zero.
-        Ok(unsafe { (self.api.nvrtcCompileProgram)(self.handle, pointers.len() as c_int, pointers.as_ptr()) })
-    }
-
-    fn log(&self) -> Result<String> {
-        let bytes = self.bytes(self.api.nvrtcGetProgramLogSize, self.api.nvrtcGetProgramLog, "nvrtcGetProgramLog")?;
-        let text = String::from_utf8_lossy(&bytes);
-        Ok(text.trim_end_matches('\0').trim_end().to_owned())
-    }
-
-    fn ptx(&self) -> Result<Vec<u8>> {
-        let mut image = self.bytes(self.api.nvrtcGetPTXSize, self.api.nvrtcGetPTX, "nvrtcGetPTX")?;
-        // The zero at the end is not part of the image.
-        while image.last() == Some(&0) {
-            image.pop();
-        }
-        Ok(image)
-    }
-
-    fn cubin(&self) -> Result<Vec<u8>> {
-        self.bytes(self.api.nvrtcGetCUBINSize, self.api.nvrtcGetCUBIN, "nvrtcGetCUBIN")
-    }
-
-    /// What a pair of functions gives, the first its size.
-    fn bytes(
-        &self,
-        size: unsafe extern "C" fn(nvrtcProgram, *mut usize) -> u32,
-        get: unsafe extern "C" fn(nvrtcProgram, *mut c_char) -> u32,
-        operation: &'static str,
-    ) -> Result<Vec<u8>> {
-        let mut length = 0;
-        // SAFETY: the program is alive, the target writable.
-        check(unsafe { size(self.handle, &mut length) }, operation)?;
-        let mut bytes = vec![0u8; length];
-        // SAFETY: the target is as long as the library said.
-        check(unsafe { get(self.handle, bytes.as_mut_ptr().cast()) }, operation)?;
-        Ok(bytes)
-    }
-
-    fn lowered(&self, expression: &str) -> Result<String> {
-        let text = c_string(expression, "a name")?;
-        let mut name: *const c_char = std::ptr::null();
-        // SAFETY: the program is alive, the text ends with a zero, the target is writable.
-        let code = unsafe { (self.api.nvrtcGetLoweredName)(self.handle, text.as_ptr(), &mut name) };
-        if code != SUCCESS || name.is_null() {
-            return Err(refusal(code, "nvrtcGetLoweredName", format!("the name {expression}")));
-        }
-        // SAFETY: on success it is a C string that lives as long as the program.
-        Ok(unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned())
-    }
+    image
 }
 
 #[cfg(test)]
@@ -338,7 +221,7 @@ mod tests {
     /// Checked while compiling, as for the driver's functions.
     mod signatures {
         use super::*;
-        use cudarc::nvrtc::sys;
+        use cudarc::nvrtc::sys::{self, nvrtcProgram};
 
         macro_rules! check {
             (required { $(fn $name:ident($($arg:ident: $type:ty),*);)* } optional {}) => {

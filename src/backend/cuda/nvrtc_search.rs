@@ -6,6 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::backend::library_file::told;
 use crate::backend::{Attempt, Library};
 use crate::error::{Error, Result};
 
@@ -53,32 +54,10 @@ pub fn candidates(driver: i32, hints: &[PathBuf]) -> Vec<PathBuf> {
     found
 }
 
-/// What is known of a file without reading it.
-fn told(path: &Path) -> Option<String> {
-    let known = std::fs::metadata(path).ok()?;
-    let changed = known.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
-    Some(format!("{} {} {}\n", path.display(), known.len(), changed.as_nanos()))
-}
-
 /// What tells the NVRTC that [`open`] would open from every other: the first file that there is; where the system's loader
 /// would be asked, what that looks at.
 pub fn identity(driver: i32, hints: &[PathBuf]) -> String {
-    let mut text = format!("nvrtc for {driver}\n");
-    for candidate in candidates(driver, hints) {
-        if candidate.is_absolute() {
-            if let Some(file) = told(&candidate) {
-                text.push_str(&file);
-                break;
-            }
-        } else {
-            let folders = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
-            text.push_str(&format!("{} {}\n", candidate.display(), folders.display()));
-            text.extend(told(Path::new("/etc/ld.so.cache")));
-            let beside = std::env::split_paths(&folders).filter_map(|folder| told(&folder.join(&candidate)));
-            text.extend(beside);
-        }
-    }
-    text
+    format!("nvrtc for {driver}\n{}", told(&candidates(driver, hints)))
 }
 
 /// Opens the first candidate that can be.

@@ -80,6 +80,7 @@ macro_rules! same_layout {
 }
 same_layout! {
     hipError_t {} hipDevice_t {} hipDeviceptr_t {} hipStream_t {} hipEvent_t {} hipMemPool_t {} hipArray_t {}
+    hipModule_t {} hipFunction_t {} hipJitOption {} hipFunction_attribute {} hipFuncAttribute {} hipFuncCache_t {}
     hipDeviceAttribute_t {} hipMemcpyKind {} hipMemoryType {} hipMemPoolAttr {} hipMemAllocationType {}
     hipMemAllocationHandleType {} hipMemLocationType {} hipMemAccessFlags {}
     hipUUID { bytes }
@@ -196,6 +197,24 @@ newest_values! {
     hipDeviceAttributePciDomainID = hipDeviceAttribute_t_hipDeviceAttributePciDomainID,
     hipDeviceAttributeWarpSize = hipDeviceAttribute_t_hipDeviceAttributeWarpSize,
     hipDeviceAttributeMemoryPoolsSupported = hipDeviceAttribute_t_hipDeviceAttributeMemoryPoolsSupported,
+    hipDeviceAttributeCooperativeLaunch = hipDeviceAttribute_t_hipDeviceAttributeCooperativeLaunch,
+    hipDeviceAttributeMaxBlockDimX = hipDeviceAttribute_t_hipDeviceAttributeMaxBlockDimX,
+    hipDeviceAttributeMaxBlockDimY = hipDeviceAttribute_t_hipDeviceAttributeMaxBlockDimY,
+    hipDeviceAttributeMaxBlockDimZ = hipDeviceAttribute_t_hipDeviceAttributeMaxBlockDimZ,
+    hipDeviceAttributeMaxGridDimX = hipDeviceAttribute_t_hipDeviceAttributeMaxGridDimX,
+    hipDeviceAttributeMaxGridDimY = hipDeviceAttribute_t_hipDeviceAttributeMaxGridDimY,
+    hipDeviceAttributeMaxGridDimZ = hipDeviceAttribute_t_hipDeviceAttributeMaxGridDimZ,
+    hipDeviceAttributeMaxSharedMemoryPerBlock = hipDeviceAttribute_t_hipDeviceAttributeMaxSharedMemoryPerBlock,
+    hipDeviceAttributeSharedMemPerBlockOptin = hipDeviceAttribute_t_hipDeviceAttributeSharedMemPerBlockOptin,
+    HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK = hipFunction_attribute_HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+    HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES = hipFunction_attribute_HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
+    HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES = hipFunction_attribute_HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES,
+    HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES = hipFunction_attribute_HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
+    HIP_FUNC_ATTRIBUTE_NUM_REGS = hipFunction_attribute_HIP_FUNC_ATTRIBUTE_NUM_REGS,
+    HIP_FUNC_ATTRIBUTE_PTX_VERSION = hipFunction_attribute_HIP_FUNC_ATTRIBUTE_PTX_VERSION,
+    HIP_FUNC_ATTRIBUTE_BINARY_VERSION = hipFunction_attribute_HIP_FUNC_ATTRIBUTE_BINARY_VERSION,
+    HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = hipFunction_attribute_HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+    HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT = hipFunction_attribute_HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
     hipHostMallocPortable = hipHostMallocPortable,
     hipHostMallocMapped = hipHostMallocMapped,
     hipHostMallocWriteCombined = hipHostMallocWriteCombined,

@@ -1,11 +1,15 @@
 //! The opened runtime, as the trait asks for it. Every method hands on to the file of its noun.
 
+use std::sync::OnceLock;
+
 use super::context::Slot;
+use super::hiprtc::Hiprtc;
 use super::sys::Api;
 use super::{copies, errors, events, memory, properties, streams};
 use crate::backend::{
     Address, Backend, BackendKind, DeviceProperties, Direction, DriverMemory, EventFlags, EventHandle, Extent,
-    HostFlags, MemoryInfo, Pattern, Pitched, PointerKind, PoolHandle, PoolStatistics, StreamFlags, StreamHandle,
+    HostFlags, MemoryInfo, Pattern, Pitched, PointerKind, PoolHandle, PoolStatistics, Programs, StreamFlags,
+    StreamHandle,
 };
 use crate::error::Result;
 
@@ -16,6 +20,8 @@ pub struct Hip {
     pub version: i32,
     /// One for each device, in the runtime's order.
     pub slots: Box<[Slot]>,
+    /// Opened when something is compiled for the first time.
+    pub hiprtc: OnceLock<Hiprtc>,
 }
 
 // In the unsafe methods the caller's promise is, word for word, that of the function which is handed on to.
@@ -46,6 +52,10 @@ impl Backend for Hip {
     }
 
     fn driver_memory(&self) -> Result<&dyn DriverMemory> {
+        Ok(self)
+    }
+
+    fn programs(&self) -> Result<&dyn Programs> {
         Ok(self)
     }
 

@@ -2,6 +2,8 @@
 //!
 //! Makes no device current and allocates nothing. Every failure is a reason in words, never a panic.
 
+use std::sync::OnceLock;
+
 use super::context::Slot;
 use super::driver::Hip;
 use super::errors::{INVALID_DEVICE, NO_DEVICE, SUCCESS, name, text};
@@ -85,7 +87,7 @@ fn open_runtime(library: &Library, path: &str, version: i32) -> Result<Hip, Stri
     if slots.is_empty() {
         return Err(format!("the runtime has no device{}", visible_devices()));
     }
-    Ok(Hip { api, library: path.to_owned(), version, slots })
+    Ok(Hip { api, library: path.to_owned(), version, slots, hiprtc: OnceLock::new() })
 }
 
 /// Why there is no device. Without one AMD's runtime answers some calls with 100 and all others with 101, which would send

@@ -17,6 +17,12 @@ pub type hipStream_t = *mut c_void;
 pub type hipEvent_t = *mut c_void;
 pub type hipMemPool_t = *mut c_void;
 pub type hipArray_t = *mut c_void;
+pub type hipModule_t = *mut c_void;
+pub type hipFunction_t = *mut c_void;
+pub type hipJitOption = c_uint;
+pub type hipFunction_attribute = c_uint;
+pub type hipFuncAttribute = c_uint;
+pub type hipFuncCache_t = c_uint;
 pub type hipDeviceAttribute_t = c_uint;
 pub type hipMemcpyKind = c_uint;
 pub type hipMemoryType = c_uint;
@@ -155,6 +161,51 @@ macro_rules! hip_api {
                 fn hipEventQuery(event: hipEvent_t);
                 fn hipEventSynchronize(event: hipEvent_t);
                 fn hipEventElapsedTime(milliseconds: *mut f32, start: hipEvent_t, end: hipEvent_t);
+
+                fn hipModuleLoadDataEx(
+                    module: *mut hipModule_t,
+                    image: *const c_void,
+                    count: c_uint,
+                    options: *mut hipJitOption,
+                    values: *mut *mut c_void
+                );
+                fn hipModuleUnload(module: hipModule_t);
+                fn hipModuleGetFunction(function: *mut hipFunction_t, module: hipModule_t, name: *const c_char);
+                fn hipModuleGetGlobal(
+                    address: *mut hipDeviceptr_t,
+                    bytes: *mut usize,
+                    module: hipModule_t,
+                    name: *const c_char
+                );
+                fn hipFuncGetAttribute(value: *mut c_int, which: hipFunction_attribute, function: hipFunction_t);
+                fn hipFuncSetAttribute(function: *const c_void, which: hipFuncAttribute, value: c_int);
+                fn hipFuncSetCacheConfig(function: *const c_void, preference: hipFuncCache_t);
+                fn hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(
+                    blocks: *mut c_int,
+                    function: hipFunction_t,
+                    threads: c_int,
+                    shared: usize
+                );
+                fn hipModuleOccupancyMaxPotentialBlockSize(
+                    grid: *mut c_int,
+                    threads: *mut c_int,
+                    function: hipFunction_t,
+                    shared: usize,
+                    limit: c_int
+                );
+                fn hipModuleLaunchKernel(
+                    f: hipFunction_t,
+                    grid_x: c_uint,
+                    grid_y: c_uint,
+                    grid_z: c_uint,
+                    block_x: c_uint,
+                    block_y: c_uint,
+                    block_z: c_uint,
+                    shared: c_uint,
+                    stream: hipStream_t,
+                    arguments: *mut *mut c_void,
+                    extra: *mut *mut c_void
+                );
             }
             old {
                 fn hipGetDeviceProperties(properties: *mut hipDeviceProp_t, device: c_int);
@@ -162,6 +213,18 @@ macro_rules! hip_api {
             new {
                 fn hipGetDevicePropertiesR0600(properties: *mut hipDeviceProp_tR0600, device: c_int);
                 fn hipStreamGetDevice(stream: hipStream_t, device: *mut hipDevice_t);
+                fn hipModuleLaunchCooperativeKernel(
+                    f: hipFunction_t,
+                    grid_x: c_uint,
+                    grid_y: c_uint,
+                    grid_z: c_uint,
+                    block_x: c_uint,
+                    block_y: c_uint,
+                    block_z: c_uint,
+                    shared: c_uint,
+                    stream: hipStream_t,
+                    arguments: *mut *mut c_void
+                );
             }
         }
     };
@@ -349,6 +412,26 @@ macro_rules! hip_values {
                 hipDeviceAttributePciDomainID = 69,
                 hipDeviceAttributeWarpSize = 87,
                 hipDeviceAttributeMemoryPoolsSupported = 88,
+                hipDeviceAttributeCooperativeLaunch = 10,
+                hipDeviceAttributeMaxBlockDimX = 26,
+                hipDeviceAttributeMaxBlockDimY = 27,
+                hipDeviceAttributeMaxBlockDimZ = 28,
+                hipDeviceAttributeMaxGridDimX = 29,
+                hipDeviceAttributeMaxGridDimY = 30,
+                hipDeviceAttributeMaxGridDimZ = 31,
+                hipDeviceAttributeMaxSharedMemoryPerBlock = 74,
+                hipDeviceAttributeSharedMemPerBlockOptin = 75,
+            }
+            hipFunction_attribute {
+                HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 0,
+                HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES = 1,
+                HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES = 2,
+                HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES = 3,
+                HIP_FUNC_ATTRIBUTE_NUM_REGS = 4,
+                HIP_FUNC_ATTRIBUTE_PTX_VERSION = 5,
+                HIP_FUNC_ATTRIBUTE_BINARY_VERSION = 6,
+                HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
+                HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT = 9,
             }
             c_uint {
                 hipHostMallocPortable = 1,

@@ -60,9 +60,16 @@ FORWARD(hipDeviceEnablePeerAccess, (int peer, unsigned flags), cudaDeviceEnableP
 static const struct { int hip; CUdevice_attribute cuda; } ATTRIBUTES[] = {
     { 2, CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT },
     { 5, CU_DEVICE_ATTRIBUTE_CLOCK_RATE },
+    { 10, CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH },
     { 16, CU_DEVICE_ATTRIBUTE_INTEGRATED },
     { 19, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE },
     { 23, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR },
+    { 26, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X },
+    { 27, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y },
+    { 28, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z },
+    { 29, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X },
+    { 30, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y },
+    { 31, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z },
     { 56, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK },
     { 58, CU_DEVICE_ATTRIBUTE_MAX_PITCH },
     { 61, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR },
@@ -71,6 +78,8 @@ static const struct { int hip; CUdevice_attribute cuda; } ATTRIBUTES[] = {
     { 67, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID },
     { 68, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID },
     { 69, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID },
+    { 74, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK },
+    { 75, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN },
     { 87, CU_DEVICE_ATTRIBUTE_WARP_SIZE },
     { 88, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED },
 };
@@ -80,13 +89,14 @@ EXPORT int hipDeviceGetAttribute(int *value, int attribute, int device) {
     return cudaErrorInvalidValue;
 }
 
-/* The properties of HIP 6 and 7, of which only what no attribute says is filled in. */
+/* The properties of HIP 6 and 7, of which only what no attribute says is filled in. The architecture looks like one of AMD's,
+ * since nothing else may reach hiprtc; hiprtc_on_nvrtc.c takes what follows the colon. */
 enum { PROPERTIES_SIZE = 1472, ARCHITECTURE_AT = 1160, ARCHITECTURE_SIZE = 256 };
 EXPORT int hipGetDevicePropertiesR0600(char *properties, int device) {
     int major = 0, minor = 0, code = hipDeviceGetAttribute(&major, 23, device);
     if (code || (code = hipDeviceGetAttribute(&minor, 61, device))) return code;
     memset(properties, 0, PROPERTIES_SIZE);
-    snprintf(properties + ARCHITECTURE_AT, ARCHITECTURE_SIZE, "sm_%d%d", major, minor);
+    snprintf(properties + ARCHITECTURE_AT, ARCHITECTURE_SIZE, "gfx:sm_%d%d", major, minor);
     return 0;
 }
 /* The properties of HIP 5 lie otherwise; whoever falls back to them here has not found those above. */
@@ -173,3 +183,31 @@ FORWARD(hipEventRecord, (void *event, void *stream), cudaEventRecord(event, stre
 FORWARD(hipEventQuery, (void *event), cudaEventQuery(event))
 FORWARD(hipEventSynchronize, (void *event), cudaEventSynchronize(event))
 FORWARD(hipEventElapsedTime, (float *milliseconds, void *start, void *end), cudaEventElapsedTime(milliseconds, start, end))
+
+/* Kernels. The attributes of functions have the same numbers in both. */
+DRIVER(hipModuleLoadDataEx, (void **module, const void *image, unsigned count, void *options, void **values),
+    cuModuleLoadDataEx((CUmodule *)module, image, count, options, values))
+DRIVER(hipModuleUnload, (void *module), cuModuleUnload(module))
+DRIVER(hipModuleGetFunction, (void **function, void *module, const char *name), cuModuleGetFunction((CUfunction *)function, module, name))
+EXPORT int hipModuleGetGlobal(void **address, size_t *bytes, void *module, const char *name) {
+    CUdeviceptr found = 0;
+    int code = with_context();
+    if (code || (code = (int)cuModuleGetGlobal(&found, bytes, module, name))) return code;
+    *address = (void *)found;
+    return 0;
+}
+DRIVER(hipFuncGetAttribute, (int *value, int which, void *function), cuFuncGetAttribute(value, which, function))
+DRIVER(hipFuncSetAttribute, (const void *function, int which, int value), cuFuncSetAttribute((CUfunction)function, which, value))
+DRIVER(hipFuncSetCacheConfig, (const void *function, int preference), cuFuncSetCacheConfig((CUfunction)function, preference))
+DRIVER(hipModuleOccupancyMaxActiveBlocksPerMultiprocessor, (int *blocks, void *function, int threads, size_t shared),
+    cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, shared))
+DRIVER(hipModuleOccupancyMaxPotentialBlockSize, (int *grid, int *threads, void *function, size_t shared, int limit),
+    cuOccupancyMaxPotentialBlockSize(grid, threads, function, NULL, shared, limit))
+DRIVER(hipModuleLaunchKernel,
+    (void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void *stream,
+        void **arguments, void **extra),
+    cuLaunchKernel(function, gx, gy, gz, bx, by, bz, shared, stream, arguments, extra))
+DRIVER(hipModuleLaunchCooperativeKernel,
+    (void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void *stream,
+        void **arguments),
+    cuLaunchCooperativeKernel(function, gx, gy, gz, bx, by, bz, shared, stream, arguments))

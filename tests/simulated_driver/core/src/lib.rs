@@ -13,6 +13,7 @@
 //! then, by vector clocks, whatever the threads happen to do.
 
 pub mod arena;
+pub mod argument;
 pub mod clock;
 pub mod code;
 pub mod config;
@@ -32,10 +33,12 @@ pub mod history;
 pub mod host;
 pub mod kernel;
 pub mod memory;
+pub mod module;
 pub mod pointer;
 pub mod pool;
 pub mod ranges;
 pub mod region;
+pub mod rtc;
 pub mod shared;
 pub mod state;
 pub mod stream;

@@ -1,56 +1,21 @@
-//! Images, kernels and launches. An image is what the simulated NVRTC makes: a shared library of the host.
+//! Images, kernels and launches.
 
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{c_char, c_void};
 
 use simulated_core::Outcome;
-use simulated_core::code::{INVALID_HANDLE, INVALID_IMAGE, INVALID_VALUE, NOT_FOUND};
+use simulated_core::code::{INVALID_HANDLE, INVALID_VALUE};
 use simulated_core::kernel::engine::Shape;
+use simulated_core::module::{active_blocks, bytes, launch, max_threads, name_of, suggested_shape};
 
 use crate::entry::{Call, In, Out, export};
 
+const MULTIPROCESSORS: i32 = 132;
 const SHARED_ON_REQUEST: i32 = 227 << 10;
-
-/// The bytes of an image, which end where its own header says.
-fn bytes(image: In<u8>) -> Outcome<Vec<u8>> {
-    let magic: [u8; 4] = image.cast().get()?;
-    if magic != *b"\x7fELF" {
-        return Err(INVALID_IMAGE);
-    }
-    let header: [u8; 64] = image.cast().get()?;
-    let number =
-        |at: usize, size: usize| header[at..at + size].iter().rev().fold(0u64, |sum, &byte| sum << 8 | u64::from(byte));
-    // The table of sections stands at the end of what a linker writes.
-    let length = number(40, 8).checked_add(number(58, 2) * number(60, 2)).ok_or(INVALID_IMAGE)?;
-    (0..length as usize).map(|position| image.at(position)).collect()
-}
 
 fn load(on: &Call, module: Out<u64>, image: In<u8>) -> Outcome<()> {
     module.check()?;
     let device = on.device()?;
     module.put(on.driver.load_module(device, &bytes(image)?)?)
-}
-
-fn name_of(name: *const c_char) -> Outcome<String> {
-    if name.is_null() {
-        return Err(INVALID_VALUE);
-    }
-    // SAFETY: the caller of the C function promises a C string.
-    unsafe { CStr::from_ptr(name) }.to_str().map(str::to_owned).map_err(|_| NOT_FOUND)
-}
-
-fn launch(on: &Call, function: u64, shape: Shape, stream: u64, arguments: In<*const c_void>) -> Outcome<()> {
-    let device = on.device()?;
-    let function = on.driver.function_of(function)?;
-    let values = function.kernel.parameters.iter().enumerate().map(|(position, &(bytes, _))| {
-        let value = arguments.at(position)?;
-        if value.is_null() {
-            return Err(INVALID_VALUE);
-        }
-        // SAFETY: the caller of the C function promises as many bytes as the parameter has.
-        Ok(unsafe { std::slice::from_raw_parts(value.cast::<u8>(), bytes) }.to_vec())
-    });
-    let values = values.collect::<Outcome<Vec<_>>>()?;
-    on.driver.launch(on.name, device, function, shape, values, stream)
 }
 
 fn shape(grid: [u32; 3], block: [u32; 3], shared: u32, cooperative: bool) -> Outcome<Shape> {
@@ -60,15 +25,9 @@ fn shape(grid: [u32; 3], block: [u32; 3], shared: u32, cooperative: bool) -> Out
     Ok(Shape { grid, block, shared: shared.into(), cooperative })
 }
 
-fn attribute(number: u32, max_threads: u32) -> Outcome<i32> {
+fn attribute(number: u32, max_threads: i32) -> Outcome<i32> {
     Ok(match number {
-        0 => {
-            if max_threads == 0 {
-                1024
-            } else {
-                max_threads as i32
-            }
-        }
+        0 => max_threads,
         4 => 32,     // registers
         5 | 6 => 90, // versions
         8 => SHARED_ON_REQUEST,
@@ -106,7 +65,7 @@ export! {
     }
 
     fn cuFuncGetAttribute(on, value: Out<i32>, which: u32, function: u64) {
-        value.put(attribute(which, on.driver.function_of(function)?.kernel.max_threads)?)
+        value.put(attribute(which, max_threads(&on.driver.function_of(function)?))?)
     }
 
     fn cuFuncSetAttribute(on, function: u64, which: u32, value: i32) {
@@ -138,7 +97,7 @@ export! {
 
     fn cuOccupancyMaxActiveBlocksPerMultiprocessor(on, blocks: Out<i32>, function: u64, threads: i32, _shared: usize) {
         on.driver.function_of(function)?;
-        blocks.put(if threads > 0 { (2048 / threads).min(32) } else { return Err(INVALID_VALUE) })
+        blocks.put(active_blocks(threads)?)
     }
 
     fn cuOccupancyMaxPotentialBlockSize(
@@ -150,10 +109,9 @@ export! {
         _shared: usize,
         limit: i32,
     ) {
-        let most = attribute(0, on.driver.function_of(function)?.kernel.max_threads)?;
-        let best = if limit > 0 { most.min(limit) } else { most };
+        let (blocks, best) = suggested_shape(&on.driver.function_of(function)?, MULTIPROCESSORS, limit);
         threads.put(best)?;
-        grid.put(132 * (2048 / best))
+        grid.put(blocks)
     }
 
     fn cuLaunchKernel(
@@ -175,7 +133,7 @@ export! {
             return Err(INVALID_HANDLE);
         }
         let shape = shape([grid_x, grid_y, grid_z], [block_x, block_y, block_z], shared, false)?;
-        launch(on, function, shape, stream, arguments)
+        launch(on.driver, on.name, on.device()?, function, shape, stream, arguments)
     }
 
     fn cuLaunchCooperativeKernel(
@@ -192,6 +150,6 @@ export! {
         arguments: In<*const c_void>,
     ) {
         let shape = shape([grid_x, grid_y, grid_z], [block_x, block_y, block_z], shared, true)?;
-        launch(on, function, shape, stream, arguments)
+        launch(on.driver, on.name, on.device()?, function, shape, stream, arguments)
     }
 }

@@ -16,6 +16,7 @@ pub mod event;
 pub mod fill;
 pub mod guest;
 pub mod memory;
+pub mod module;
 pub mod pool;
 pub mod stream;
 
@@ -32,6 +33,7 @@ pub static NAMES: std::sync::LazyLock<Vec<&'static str>> = std::sync::LazyLock::
         fill::NAMES,
         stream::NAMES,
         event::NAMES,
+        module::NAMES,
         guest::NAMES,
     ];
     modules.concat()

@@ -1,0 +1,106 @@
+//! Finds hiprtc: files that the caller knows of, beside the runtime, ROCm's folder, the system's loader, and at last the
+//! runtime itself, which had hiprtc's functions up to ROCm 6.
+
+use std::path::{Path, PathBuf};
+
+use crate::backend::library_file::told;
+use crate::backend::{Attempt, Library};
+use crate::error::{Error, Result};
+
+/// File names, the newest first.
+#[cfg(not(windows))]
+const NAMES: [&str; 4] = ["libhiprtc.so.7", "libhiprtc.so.6", "libhiprtc.so.5", "libhiprtc.so"];
+#[cfg(windows)]
+const NAMES: [&str; 2] = ["hiprtc0700.dll", "hiprtc0600.dll"];
+
+/// The names in the order in which they suit the runtime: the one of its own major version first.
+fn names(runtime: &str) -> Vec<&'static str> {
+    let version = runtime.rsplit_once("libamdhip64").map_or("", |(_, rest)| rest);
+    let mut names = NAMES.to_vec();
+    // Stable: among the others the newest stays first.
+    let suits = |name: &str| {
+        name.strip_prefix("libhiprtc").is_some_and(|own| own == version || version.starts_with(&format!("{own}.")))
+    };
+    names.sort_by_key(|name| !suits(name) || *name == "libhiprtc.so");
+    names
+}
+
+/// Every file and name to try, in order. `runtime` is the path of the runtime.
+fn candidates(runtime: &str, hints: &[PathBuf]) -> Vec<PathBuf> {
+    let names = names(runtime);
+    let mut found = hints.to_vec();
+    let beside = Path::new(runtime).parent().filter(|folder| folder.is_absolute()).map(Path::to_path_buf);
+    let roots = ["ROCM_PATH", "HIP_PATH"].into_iter().filter_map(std::env::var_os).filter(|root| !root.is_empty());
+    let mut folders: Vec<PathBuf> = beside.into_iter().collect();
+    folders.extend(roots.map(|root| PathBuf::from(root).join(if cfg!(windows) { "bin" } else { "lib" })));
+    let files = |folder: PathBuf| {
+        names.iter().map(move |name| folder.join(name)).filter(|path| path.exists()).collect::<Vec<_>>()
+    };
+    found.extend(folders.into_iter().flat_map(files));
+    found.extend(names.iter().map(PathBuf::from));
+    if cfg!(unix) {
+        found.extend(files(PathBuf::from("/opt/rocm/lib")));
+    }
+    found.push(PathBuf::from(runtime));
+    found
+}
+
+/// What tells the hiprtc that [`open`] would open from every other, without opening it.
+pub fn identity(runtime: &str, hints: &[PathBuf]) -> String {
+    format!("hiprtc\n{}", told(&candidates(runtime, hints)))
+}
+
+/// Opens the first candidate that can be.
+///
+/// # Errors
+/// `Unavailable` with all that was searched and what to install.
+pub fn open(runtime: &str, hints: &[PathBuf]) -> Result<Library> {
+    let mut attempts: Vec<Attempt> = Vec::new();
+    for candidate in candidates(runtime, hints) {
+        let Some(name) = candidate.to_str() else { continue };
+        match Library::open(&[name]) {
+            // The runtime is always there; whether it has the functions is another matter.
+            Ok(library) if library.has("hiprtcVersion") => return Ok(library),
+            Ok(_) => attempts.push(Attempt { name: name.to_owned(), error: "it has no hiprtcVersion".to_owned() }),
+            Err(failed) => attempts.extend(failed),
+        }
+    }
+    Err(not_found(&attempts))
+}
+
+fn not_found(attempts: &[Attempt]) -> Error {
+    let mut text = String::from(
+        "hiprtc, the library that compiles kernels, was not found; it is a part of ROCm: install its package hiprtc or \
+         hip-runtime-amd, or set ROCM_PATH to where ROCm is; searched:",
+    );
+    for attempt in attempts {
+        text.push_str(&format!("\n  {}: {}", attempt.name, attempt.error));
+    }
+    Error::Unavailable(text)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+    use super::*;
+
+    #[test]
+    #[cfg(unix)]
+    fn the_hiprtc_of_the_runtimes_own_version_is_tried_first_and_the_runtime_itself_last() {
+        assert_eq!(names("/x/libamdhip64.so.6")[..2], ["libhiprtc.so.6", "libhiprtc.so.7"]);
+        assert_eq!(names("/x/libamdhip64.so.7.2.53211")[0], "libhiprtc.so.7");
+        let hints = [PathBuf::from("/a/libhiprtc.so.5")];
+        let order = candidates("/x/libamdhip64.so.6", &hints);
+        assert_eq!(order.first(), hints.first());
+        assert_eq!(order.last().unwrap(), Path::new("/x/libamdhip64.so.6"));
+    }
+
+    #[test]
+    fn the_refusal_names_what_to_install_and_everything_that_was_searched() {
+        let attempts = [Attempt { name: "/x/libhiprtc.so.7".into(), error: "no such file".into() }];
+        let text = not_found(&attempts).to_string();
+        for part in ["ROCM_PATH", "/x/libhiprtc.so.7: no such file"] {
+            assert!(text.contains(part), "{text}");
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! What NVRTC and hiprtc have in common: hiprtc is NVRTC with other names, down to the numbers of its codes.
+//!
+//! Holds a program of either library for the length of one compilation. Knows no options and finds no library.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+
+use super::CompileRequest;
+use crate::error::{CompileError, DriverError, Error, Result};
+
+/// A program of either library.
+pub type Handle = *mut c_void;
+
+/// A function and its name.
+type Named<F> = (F, &'static str);
+type OfProgram<T> = unsafe extern "C" fn(Handle, T) -> u32;
+type Create = unsafe extern "C" fn(
+    *mut Handle,
+    *const c_char,
+    *const c_char,
+    c_int,
+    *const *const c_char,
+    *const *const c_char,
+) -> u32;
+
+/// The functions that both have.
+pub struct Calls {
+    /// `NVRTC` or `HIPRTC`, as the names of the codes begin.
+    pub prefix: &'static str,
+    pub create: Named<Create>,
+    pub destroy: unsafe extern "C" fn(*mut Handle) -> u32,
+    pub add_name: Named<OfProgram<*const c_char>>,
+    pub lowered: Named<unsafe extern "C" fn(Handle, *const c_char, *mut *const c_char) -> u32>,
+    pub compile: Named<unsafe extern "C" fn(Handle, c_int, *const *const c_char) -> u32>,
+    pub log_size: OfProgram<*mut usize>,
+    pub log: Named<OfProgram<*mut c_char>>,
+}
+
+/// The calls of a table of functions, by the beginning of their names.
+macro_rules! calls {
+    ($api:expr, $prefix:literal, $create:ident, $destroy:ident, $add:ident, $lowered:ident, $compile:ident, $size:ident, $log:ident) => {
+        $crate::backend::rtc::Calls {
+            prefix: $prefix,
+            create: ($api.$create, stringify!($create)),
+            destroy: $api.$destroy,
+            add_name: ($api.$add, stringify!($add)),
+            lowered: ($api.$lowered, stringify!($lowered)),
+            compile: ($api.$compile, stringify!($compile)),
+            log_size: $api.$size,
+            log: ($api.$log, stringify!($log)),
+        }
+    };
+}
+pub(super) use calls;
+
+pub const SUCCESS: u32 = 0;
+const OUT_OF_MEMORY: u32 = 1;
+const INVALID_OPTION: u32 = 5;
+const COMPILATION: u32 = 6;
+const BUILTIN: u32 = 7;
+
+/// The names of the codes behind the prefix.
+const CODES: [&str; 13] = [
+    "SUCCESS",
+    "ERROR_OUT_OF_MEMORY",
+    "ERROR_PROGRAM_CREATION_FAILURE",
+    "ERROR_INVALID_INPUT",
+    "ERROR_INVALID_PROGRAM",
+    "ERROR_INVALID_OPTION",
+    "ERROR_COMPILATION",
+    "ERROR_BUILTIN_OPERATION_FAILURE",
+    "ERROR_NO_NAME_EXPRESSIONS_AFTER_COMPILATION",
+    "ERROR_NO_LOWERED_NAMES_BEFORE_COMPILATION",
+    "ERROR_NAME_EXPRESSION_NOT_VALID",
+    "ERROR_INTERNAL_ERROR",
+    "ERROR_TIME_FILE_WRITE_FAILED",
+];
+
+pub fn check(prefix: &str, code: u32, operation: &'static str) -> Result<()> {
+    if code == SUCCESS { Ok(()) } else { Err(refusal(prefix, code, operation, String::new())) }
+}
+
+#[cold]
+pub fn refusal(prefix: &str, code: u32, operation: &'static str, detail: String) -> Error {
+    let name = format!("{prefix}_{}", CODES.get(code as usize).copied().unwrap_or("ERROR"));
+    let text = match code {
+        OUT_OF_MEMORY => "no host memory".to_owned(),
+        BUILTIN => "the library of built-in declarations could not be opened".to_owned(),
+        _ => format!("{prefix} refused"),
+    };
+    Error::Driver(Box::new(DriverError { operation, code, name, text, device: String::new(), detail }))
+}
+
+/// What a compilation that failed has to say. `compiler` is its name and version.
+#[cold]
+pub fn failure(
+    calls: &Calls,
+    code: u32,
+    compiler: String,
+    request: &CompileRequest<'_>,
+    options: Vec<String>,
+    log: String,
+) -> Error {
+    match code {
+        COMPILATION => Error::Compile(Box::new(CompileError {
+            compiler,
+            options,
+            name: request.name.to_owned(),
+            source: request.source.to_owned(),
+            log,
+        })),
+        INVALID_OPTION => {
+            Error::value(format!("{compiler} does not take an option of {}: {}", options.join(" "), log.trim()))
+        }
+        code => refusal(calls.prefix, code, calls.compile.1, format!("{compiler}: {}", log.trim())),
+    }
+}
+
+fn c_string(text: &str, what: &str) -> Result<CString> {
+    CString::new(text).map_err(|_| Error::value(format!("{what} has a zero byte in it")))
+}
+
+/// A program of the library, destroyed with this.
+pub struct Program<'a> {
+    calls: &'a Calls,
+    handle: Handle,
+}
+
+impl Drop for Program<'_> {
+    fn drop(&mut self) {
+        // SAFETY: made in `new`, destroyed once.
+        unsafe { (self.calls.destroy)(&mut self.handle) };
+    }
+}
+
+impl<'a> Program<'a> {
+    pub fn new(calls: &'a Calls, request: &CompileRequest<'_>) -> Result<Self> {
+        let (source, name) = (c_string(request.source, "the source")?, c_string(request.name, "the source's name")?);
+        let mut handle: Handle = std::ptr::null_mut();
+        let none = std::ptr::null();
+        let (create, operation) = calls.create;
+        // SAFETY: the target is writable; both texts end with a zero; there are no headers.
+        let code = unsafe { create(&mut handle, source.as_ptr(), name.as_ptr(), 0, none, none) };
+        check(calls.prefix, code, operation)?;
+        let program = Self { calls, handle };
+        let (add, operation) = calls.add_name;
+        for expression in request.expressions {
+            let text = c_string(expression, "a name")?;
+            // SAFETY: the program is alive, the text ends with a zero.
+            check(calls.prefix, unsafe { add(handle, text.as_ptr()) }, operation)?;
+        }
+        Ok(program)
+    }
+
+    /// The library's code; the log tells more.
+    pub fn compile(&self, options: &[String]) -> Result<u32> {
+        let texts = options.iter().map(|option| c_string(option, "an option")).collect::<Result<Vec<_>>>()?;
+        let pointers: Vec<*const c_char> = texts.iter().map(|text| text.as_ptr()).collect();
+        // SAFETY: the program is alive; as many texts as said, each ending with a zero.
+        Ok(unsafe { (self.calls.compile.0)(self.handle, pointers.len() as c_int, pointers.as_ptr()) })
+    }
+
+    pub fn log(&self) -> Result<String> {
+        let (log, operation) = self.calls.log;
+        let bytes = self.bytes(self.calls.log_size, log, operation)?;
+        let text = String::from_utf8_lossy(&bytes);
+        Ok(text.trim_end_matches('\0').trim_end().to_owned())
+    }
+
+    /// What a pair of functions gives, the first its size.
+    pub fn bytes(
+        &self,
+        size: OfProgram<*mut usize>,
+        get: OfProgram<*mut c_char>,
+        operation: &'static str,
+    ) -> Result<Vec<u8>> {
+        let mut length = 0;
+        // SAFETY: the program is alive, the target writable.
+        check(self.calls.prefix, unsafe { size(self.handle, &mut length) }, operation)?;
+        let mut bytes = vec![0u8; length];
+        // SAFETY: the target is as long as the library said.
+        check(self.calls.prefix, unsafe { get(self.handle, bytes.as_mut_ptr().cast()) }, operation)?;
+        Ok(bytes)
+    }
+
+    /// The name in the image of each expression.
+    pub fn lowered(&self, expressions: &[String]) -> Result<Vec<String>> {
+        expressions.iter().map(|expression| self.lowered_name(expression)).collect()
+    }
+
+    fn lowered_name(&self, expression: &str) -> Result<String> {
+        let text = c_string(expression, "a name")?;
+        let mut name: *const c_char = std::ptr::null();
+        let (lowered, operation) = self.calls.lowered;
+        // SAFETY: the program is alive, the text ends with a zero, the target is writable.
+        let code = unsafe { lowered(self.handle, text.as_ptr(), &mut name) };
+        if code != SUCCESS || name.is_null() {
+            return Err(refusal(self.calls.prefix, code, operation, format!("the name {expression}")));
+        }
+        // SAFETY: on success it is a C string that lives as long as the program.
+        Ok(unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned())
+    }
+}

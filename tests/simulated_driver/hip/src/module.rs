@@ -1,0 +1,140 @@
+//! Images, kernels and launches.
+
+use std::ffi::{c_char, c_void};
+
+use simulated_core::Outcome;
+use simulated_core::code::{INVALID_HANDLE, INVALID_VALUE};
+use simulated_core::kernel::engine::Shape;
+use simulated_core::module::{active_blocks, bytes, launch, max_threads, name_of, suggested_shape};
+
+use crate::entry::{Call, In, Out, export};
+
+const MULTIPROCESSORS: i32 = 304;
+const SHARED_ON_REQUEST: i32 = 64 << 10;
+
+fn load(on: &Call, module: Out<u64>, image: In<u8>) -> Outcome<()> {
+    module.check()?;
+    let device = on.device()?;
+    module.put(on.driver.load_module(device, &bytes(image)?)?)
+}
+
+fn shape(grid: [u32; 3], block: [u32; 3], shared: u32, cooperative: bool) -> Outcome<Shape> {
+    if shared > SHARED_ON_REQUEST as u32 {
+        return Err(INVALID_VALUE);
+    }
+    Ok(Shape { grid, block, shared: shared.into(), cooperative })
+}
+
+fn attribute(number: u32, max_threads: i32) -> Outcome<i32> {
+    Ok(match number {
+        0 => max_threads,
+        4 => 32,     // registers
+        5 | 6 => 94, // versions
+        8 => SHARED_ON_REQUEST,
+        9 => -1, // carveout
+        1..=3 | 7 => 0,
+        _ => return Err(INVALID_VALUE),
+    })
+}
+
+export! {
+    fn hipModuleLoadData(on, module: Out<u64>, image: In<u8>) {
+        load(on, module, image)
+    }
+
+    fn hipModuleLoadDataEx(on, module: Out<u64>, image: In<u8>, _count: u32, _options: usize, _values: usize) {
+        load(on, module, image)
+    }
+
+    fn hipModuleUnload(on, module: u64) {
+        on.device()?;
+        on.driver.unload_module(module)
+    }
+
+    fn hipModuleGetFunction(on, function: Out<u64>, module: u64, name: *const c_char) {
+        on.device()?;
+        function.put(on.driver.function(module, &name_of(name)?)?)
+    }
+
+    fn hipModuleGetGlobal(on, address: Out<u64>, bytes: Out<usize>, module: u64, name: *const c_char) {
+        on.device()?;
+        let (start, length) = on.driver.global(module, &name_of(name)?)?;
+        address.put_if_wanted(start);
+        bytes.put_if_wanted(length as usize);
+        Ok(())
+    }
+
+    fn hipFuncGetAttribute(on, value: Out<i32>, which: u32, function: u64) {
+        value.put(attribute(which, max_threads(&on.driver.function_of(function)?))?)
+    }
+
+    fn hipFuncSetAttribute(on, function: u64, which: u32, value: i32) {
+        on.driver.function_of(function)?;
+        match (which, value) {
+            (8, 0..=SHARED_ON_REQUEST) | (9, -1..=100) => Ok(()),
+            _ => Err(INVALID_VALUE),
+        }
+    }
+
+    fn hipFuncSetCacheConfig(on, function: u64, preference: u32) {
+        on.driver.function_of(function)?;
+        if preference <= 3 { Ok(()) } else { Err(INVALID_VALUE) }
+    }
+
+    fn hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(on, blocks: Out<i32>, function: u64, threads: i32, _shared: usize) {
+        on.driver.function_of(function)?;
+        blocks.put(active_blocks(threads)?)
+    }
+
+    fn hipModuleOccupancyMaxPotentialBlockSize(
+        on,
+        grid: Out<i32>,
+        threads: Out<i32>,
+        function: u64,
+        _shared: usize,
+        limit: i32,
+    ) {
+        let (blocks, best) = suggested_shape(&on.driver.function_of(function)?, MULTIPROCESSORS, limit);
+        threads.put(best)?;
+        grid.put(blocks)
+    }
+
+    fn hipModuleLaunchKernel(
+        on,
+        function: u64,
+        grid_x: u32,
+        grid_y: u32,
+        grid_z: u32,
+        block_x: u32,
+        block_y: u32,
+        block_z: u32,
+        shared: u32,
+        stream: u64,
+        arguments: In<*const c_void>,
+        extra: usize,
+    ) {
+        // Arguments as one buffer: nobody here asks for that.
+        if extra != 0 {
+            return Err(INVALID_HANDLE);
+        }
+        let shape = shape([grid_x, grid_y, grid_z], [block_x, block_y, block_z], shared, false)?;
+        launch(on.driver, on.name, on.device()?, function, shape, stream, arguments)
+    }
+
+    fn hipModuleLaunchCooperativeKernel(
+        on,
+        function: u64,
+        grid_x: u32,
+        grid_y: u32,
+        grid_z: u32,
+        block_x: u32,
+        block_y: u32,
+        block_z: u32,
+        shared: u32,
+        stream: u64,
+        arguments: In<*const c_void>,
+    ) {
+        let shape = shape([grid_x, grid_y, grid_z], [block_x, block_y, block_z], shared, true)?;
+        launch(on.driver, on.name, on.device()?, function, shape, stream, arguments)
+    }
+}
