@@ -81,7 +81,9 @@ def test_allocations_pools_arrays_and_addresses_are_arguments(module, values):
             return int(memory)
 
     class Other:
-        __cuda_array_interface__ = {"shape": (16,), "typestr": "<f4", "data": (int(memory), False), "version": 2}
+        @property
+        def __cuda_array_interface__(self) -> dict[str, object]:
+            return {"shape": (16,), "typestr": "<f4", "data": (int(memory), False), "version": 2}
 
     class Owner:
         gpudata = memory
@@ -193,7 +195,8 @@ def test_a_launch_is_timed(module, values):
 
 
 @pytest.mark.parametrize(
-    "types", ["PPfi", ["P", "P", "f", "i"], [numpy.intp, object(), numpy.float32, numpy.dtype("i4")], ["PPf", numpy.int32]]
+    "types",
+    ["PPfi", ["P", "P", "f", "i"], [numpy.intp, object(), numpy.float32, numpy.dtype("i4")], ["PPf", numpy.int32]],
 )
 def test_a_prepared_kernel_takes_pythons_numbers(module, values, types):
     func = module.get_function("multiply")

@@ -9,9 +9,9 @@ from PyGPU._core import NotSupportedError
 __all__ = ["DynamicModule", "DynamicSourceModule"]
 
 ADVICE = (
-    "{}: PyGPU does not link device code. Put the parts into one source for SourceModule, with #include where they are files; "
-    "for kernels that launch kernels, link by hand (nvcc -rdc=true -cubin -dlink -arch=sm_XX a.cu b.cu -lcudadevrt -o "
-    "all.cubin) and load the result with PyGPU.driver.module_from_file"
+    "{}: PyGPU does not link device code. Put the parts into one source for SourceModule, with #include where they are "
+    "files; for kernels that launch kernels, link by hand (nvcc -rdc=true -cubin -dlink -arch=sm_XX a.cu b.cu "
+    "-lcudadevrt -o all.cubin) and load the result with PyGPU.driver.module_from_file"
 )
 
 

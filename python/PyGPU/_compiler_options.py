@@ -18,7 +18,7 @@ DEFAULT_NVCC_FLAGS: list[str] = os.environ.get("PYCUDA_DEFAULT_NVCC_FLAGS", "").
 """Options for whoever gives none; from the variable ``PYCUDA_DEFAULT_NVCC_FLAGS`` at first."""
 
 INCLUDE_FOLDER = Path(__file__).parent / "include"
-# Headers of the host that programs include for what a device has anyway (printf, sqrtf, size_t): empty ones serve NVRTC.
+# Headers of the host that programs include for what a device has anyway (printf, sqrtf, size_t): empty ones do there.
 HOST_HEADERS = INCLUDE_FOLDER / "host_headers"
 INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([^>]+)>", re.MULTILINE)
 
@@ -57,10 +57,20 @@ def request(
         words.append(f"-code={code}")
     words.extend(f"-I{folder}" for folder in (*(include_dirs or ()), INCLUDE_FOLDER))
     is_cuda = _core.backend_name() == "cuda"
+    if not is_cuda:
+        words = without_resource_usage(words)
     compiler = nvcc if nvcc != "nvcc" and is_cuda else None
     if compiler is None and is_cuda and includes_host_headers(source) and not has_nvcc():
         words.append(f"-I{HOST_HEADERS}")
     return Request(source, words, compiler, not no_extern_c, *cache_of(cache_dir))
+
+
+def without_resource_usage(words: list[str]) -> list[str]:
+    """Return the options without the wish to be told what kernels take, which only NVIDIA's compilers fulfil."""
+    text = "\0".join(words)
+    for wish in ("-Xptxas\0-v", "-Xptxas=-v", "--ptxas-options\0-v", "--ptxas-options=-v"):
+        text = f"\0{text}\0".replace(f"\0{wish}\0", "\0").strip("\0")
+    return text.split("\0") if text else []
 
 
 def includes_host_headers(source: str) -> bool:

@@ -80,9 +80,7 @@ class SourceModule:
         cache_dir: str | os.PathLike[str] | bool | None = None,
         include_dirs: Sequence[str] | None = None,
     ) -> None:
-        request = _compiler_options.request(
-            source, nvcc, options, no_extern_c, arch, code, cache_dir, include_dirs
-        )
+        request = _compiler_options.request(source, nvcc, options, no_extern_c, arch, code, cache_dir, include_dirs)
         self._module = Module(loaded(request, keep))
 
     @property
@@ -168,7 +166,7 @@ class SourceModule:
         self._module.get_surfref(name)
 
 
-def compile(  # noqa: A001
+def compile(
     source: str,
     nvcc: str = "nvcc",
     options: Sequence[str] | None = None,

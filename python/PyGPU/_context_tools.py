@@ -43,11 +43,11 @@ def _chosen_device() -> int | None:
     try:
         return int(said)
     except ValueError:
-        raise RuntimeError(f"CUDA_DEVICE or ~/.cuda_device is {said.strip()!r}, which is no number of a device") from None
+        raise RuntimeError(f"CUDA_DEVICE or ~/.cuda_device is {said.strip()!r}: no number of a device") from None
 
 
 def make_default_context(ctx_maker: Callable[[driver.Device], driver.Context] | None = None) -> driver.Context:
-    """Make the context of a device current: of that which ``CUDA_DEVICE`` or ``~/.cuda_device`` names, else of the first.
+    """Make the context of a device current: that which ``CUDA_DEVICE`` or ``~/.cuda_device`` names, else the first.
 
     Parameters
     ----------

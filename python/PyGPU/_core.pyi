@@ -17,18 +17,23 @@ __all__ = [
     "CudaError",
     "Device",
     "DeviceAllocation",
+    "DriverRuntimeError",
     "ElementwiseKernel",
+    "Error",
     "Event",
     "ExclusiveScanKernel",
     "Flags",
     "ForkError",
+    "Function",
     "GPUArray",
     "HostArgument",
     "In",
     "InOut",
     "InclusiveScanKernel",
     "Kernel",
+    "LaunchError",
     "Launcher",
+    "LogicError",
     "Module",
     "NotSupportedError",
     "Out",
@@ -36,6 +41,7 @@ __all__ = [
     "PinnedMemory",
     "ReductionKernel",
     "Stream",
+    "TimedLaunch",
     "_ThreadsAllocator",
     "__version__",
     "_c_name",
@@ -55,13 +61,19 @@ __all__ = [
     "broadcast_to",
     "can_access_peer",
     "config",
+    "context_cache",
+    "context_handle",
+    "context_limit",
+    "context_version",
     "copy_array",
     "current_device",
     "current_stream",
     "default_stream",
     "device_address",
+    "device_attribute",
     "device_count",
     "device_properties",
+    "disable_peer_access",
     "driver_version",
     "empty",
     "empty_like",
@@ -81,6 +93,9 @@ __all__ = [
     "host_free",
     "host_register",
     "host_unregister",
+    "launch_limits",
+    "load_image",
+    "load_module",
     "memory_info",
     "memory_limit",
     "memory_release_threshold",
@@ -91,12 +106,15 @@ __all__ = [
     "ones_like",
     "open_shared_memory",
     "pinned_limit",
+    "profile",
     "raise_freed",
     "raw_allocate",
     "raw_copy",
     "raw_fill",
     "raw_free",
     "reset_device",
+    "set_context_cache",
+    "set_context_limit",
     "set_device",
     "set_host_cache_limit",
     "set_memory_limit",
@@ -115,13 +133,19 @@ __all__ = [
 ]
 __version__: str
 
-class CompileError(RuntimeError):
+class Error(RuntimeError): ...
+
+class CompileError(Error):
+    msg: str
+    command_line: tuple[str, ...]
+    stdout: str
+    stderr: str
     log: str
     source: str
     options: tuple[str, ...]
     compiler: str
 
-class CudaError(RuntimeError):
+class CudaError(Error):
     code: int
     name: str
     text: str
@@ -129,9 +153,12 @@ class CudaError(RuntimeError):
     device: str
 
 class OutOfMemoryError(CudaError, MemoryError): ...
-class NotSupportedError(RuntimeError): ...
-class BackendUnavailableError(RuntimeError): ...
-class ForkError(RuntimeError): ...
+class LaunchError(CudaError): ...
+class DriverRuntimeError(CudaError): ...
+class LogicError(CudaError): ...
+class NotSupportedError(Error): ...
+class BackendUnavailableError(Error): ...
+class ForkError(Error): ...
 
 @final
 class Flags:
@@ -540,10 +567,91 @@ class Module:
     def device(self) -> Device: ...
 
 @final
+class Function:
+    def __new__(cls, kernel: Kernel) -> Self: ...
+    def __call__(
+        self,
+        *args: Any,
+        block: Sequence[SupportsIndex] | None = None,
+        grid: SupportsIndex | Sequence[SupportsIndex] | None = None,
+        stream: StreamLike = None,
+        shared: SupportsIndex | None = None,
+        texrefs: Sequence[Any] | None = None,
+        time_kernel: bool = False,
+        **others: Any,
+    ) -> float | None: ...
+    def prepare(self, arg_types: str | Sequence[Any], texrefs: Sequence[Any] = ()) -> Self: ...
+    def prepared_call(
+        self, grid: Sequence[SupportsIndex], block: Sequence[SupportsIndex], *args: Any, shared_size: SupportsIndex = 0
+    ) -> None: ...
+    def prepared_async_call(
+        self,
+        grid: Sequence[SupportsIndex],
+        block: Sequence[SupportsIndex],
+        stream: StreamLike,
+        *args: Any,
+        shared_size: SupportsIndex = 0,
+    ) -> None: ...
+    def prepared_timed_call(
+        self, grid: Sequence[SupportsIndex], block: Sequence[SupportsIndex], *args: Any, shared_size: SupportsIndex = 0
+    ) -> TimedLaunch: ...
+    def get_attribute(self, attribute: SupportsIndex) -> int: ...
+    def set_attribute(self, attribute: SupportsIndex, value: SupportsIndex) -> None: ...
+    def set_cache_config(self, fc: SupportsIndex) -> None: ...
+    def param_set_texref(self, texref: Any) -> NoReturn: ...
+    @property
+    def kernel(self) -> Kernel: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def handle(self) -> int: ...
+    @property
+    def num_regs(self) -> int: ...
+    @property
+    def shared_size_bytes(self) -> int: ...
+    @property
+    def local_size_bytes(self) -> int: ...
+    @property
+    def const_size_bytes(self) -> int: ...
+    @property
+    def max_threads_per_block(self) -> int: ...
+    @property
+    def ptx_version(self) -> int: ...
+    @property
+    def binary_version(self) -> int: ...
+    @property
+    def max_dynamic_shared_size_bytes(self) -> int: ...
+    @property
+    def preferred_shared_memory_carveout(self) -> int: ...
+
+@final
+class TimedLaunch:
+    def __call__(self) -> float: ...
+
+@final
 class HostArgument:
     @property
     def array(self) -> NDArray[Any]: ...
 
+def load_module(
+    source: str | bytes | bytearray | PathLike[str],
+    options: str | Sequence[str] = (),
+    compiler: str | None = None,
+    extern_c: bool = False,
+    cache: bool = True,
+    folder: str | PathLike[str] | None = None,
+) -> Module: ...
+def load_image(image: bytes, max_registers: int | None = None) -> Module: ...
+def device_attribute(number: SupportsIndex, device: DeviceLike = None) -> int: ...
+def context_handle(device: DeviceLike) -> int: ...
+def context_version(device: DeviceLike) -> int: ...
+def context_limit(limit: SupportsIndex) -> int: ...
+def set_context_limit(limit: SupportsIndex, value: SupportsIndex) -> None: ...
+def context_cache() -> int: ...
+def set_context_cache(preference: SupportsIndex) -> None: ...
+def disable_peer_access(device: DeviceLike, peer: DeviceLike) -> None: ...
+def profile(on: bool) -> None: ...
+def launch_limits(device: DeviceLike) -> dict[str, tuple[int, ...]]: ...
 def In(array: ArrayLike) -> HostArgument: ...
 def Out(array: NDArray[Any]) -> HostArgument: ...
 def InOut(array: NDArray[Any]) -> HostArgument: ...

@@ -8,7 +8,6 @@ from typing import SupportsIndex
 from PyGPU import driver
 from PyGPU._driver_device_enums import device_attribute
 
-
 __all__ = ["DeviceData", "OccupancyRecord"]
 
 # How NVIDIA's devices give out registers and shared memory, since Volta: CUDA's own header of occupancies has these.
@@ -53,9 +52,7 @@ class DeviceData:
         """Most blocks that a multiprocessor has at once."""
         self.registers = fact(attr.MAX_REGISTERS_PER_MULTIPROCESSOR, 0)
         """Registers of a multiprocessor; 0 where that means nothing."""
-        self.shared_memory = fact(
-            attr.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, fact(attr.MAX_SHARED_MEMORY_PER_BLOCK, 0)
-        )
+        self.shared_memory = fact(attr.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, fact(attr.MAX_SHARED_MEMORY_PER_BLOCK, 0))
         """Bytes of shared memory of a multiprocessor."""
         self.reserved_shared_memory = fact(attr.RESERVED_SHARED_MEMORY_PER_BLOCK, 0)
         """Bytes of it that the driver takes for each block."""
@@ -66,7 +63,7 @@ class DeviceData:
         self.register_allocation_unit = "warp"
         """What registers are given out to."""
 
-    def align(self, bytes: SupportsIndex, word_size: SupportsIndex = 4) -> int:  # noqa: A002
+    def align(self, bytes: SupportsIndex, word_size: SupportsIndex = 4) -> int:
         """Return a number of bytes rounded up to what is read at once.
 
         Parameters

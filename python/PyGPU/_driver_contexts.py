@@ -1,7 +1,7 @@
 """PyCUDA's `Context`: the primary context of a device, under PyCUDA's methods, on a stack of each thread.
 
-PyGPU, like every library over CUDA's runtime, uses the primary context, so there is nothing to make or to destroy. What the
-stack decides is the thread's current device. What is left on it at exit harms nobody.
+PyGPU, like every library over CUDA's runtime, uses the primary context, so there is nothing to make or to destroy. What
+the stack decides is the thread's current device. What is left on it at exit harms nobody.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import SupportsIndex
 
 from PyGPU import _core
 from PyGPU._driver_devices import Device
-from PyGPU._driver_enums import func_cache, limit, shared_config
+from PyGPU._driver_enums import func_cache, shared_config
 from PyGPU._driver_errors import INVALID_CONTEXT, logic_error
 
 __all__ = ["Context"]

@@ -7,11 +7,11 @@
 from __future__ import annotations
 
 from PyGPU._core import CompileError as CompileError
-from PyGPU._core import DriverRuntimeError as RuntimeError  # noqa: A004
+from PyGPU._core import DriverRuntimeError as RuntimeError
 from PyGPU._core import Error as Error
 from PyGPU._core import LaunchError as LaunchError
 from PyGPU._core import LogicError as LogicError
-from PyGPU._core import OutOfMemoryError as MemoryError  # noqa: A004
+from PyGPU._core import OutOfMemoryError as MemoryError
 
 __all__ = ["CompileError", "Error", "LaunchError", "LogicError", "MemoryError", "RuntimeError"]
 

@@ -170,7 +170,7 @@ def module_from_buffer(
     buffer : bytes-like
         A cubin, PTX, a fatbin, or what else the driver takes.
     options : sequence of (jit_option, value), optional
-        For the driver's compiler of PTX: ``MAX_REGISTERS``. Others that change nothing but speed are left to the driver.
+        For the driver's compiler of PTX: ``MAX_REGISTERS``. The others are left to the driver.
     message_handler : callable, optional
         Called with whether it worked, what the driver said, and its errors.
 

@@ -84,7 +84,9 @@ def sizeof(type_name: str, preamble: str = "") -> int:
     >>> sizeof("double2")  # doctest: +SKIP
     16
     """
-    source = f'{preamble}\nextern "C" __global__ void size_of(unsigned long long *out) {{ *out = sizeof({type_name}); }}\n'
+    source = (
+        f'{preamble}\nextern "C" __global__ void size_of(unsigned long long *out) {{ *out = sizeof({type_name}); }}\n'
+    )
     size = numpy.zeros(1, numpy.uint64)
     SourceModule(source, no_extern_c=True).get_function("size_of")(driver.Out(size), block=(1, 1, 1))
     return int(size[0])
