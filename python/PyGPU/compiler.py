@@ -1,7 +1,7 @@
 """PyCUDA's ``pycuda.compiler`` over PyGPU: `SourceModule` and what is around it.
 
-A source is compiled by the backend's own compiler library, in a fraction of the time of the program nvcc: NVRTC, hiprtc,
-or the machine's C++ compiler. nvcc itself is used where a source includes headers that only it has, and where its path is
+A source is compiled by the backend's own compiler library, in a fraction of the time of nvcc: NVRTC, hiprtc, or the
+machine's C++ compiler. nvcc itself is used where a source includes headers that only it has, and where its path is
 given.
 """
 
