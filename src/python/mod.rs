@@ -45,6 +45,9 @@ mod producer;
 mod properties;
 mod protocols;
 mod pybindgpu;
+mod pycuda_context;
+mod pycuda_function;
+mod pycuda_source;
 mod raw;
 mod raw_copy;
 mod result;
@@ -97,6 +100,9 @@ mod _core {
         kernel::register(module)?;
         kernel_host::register(module)?;
         kernel_module::register(module)?;
+        pycuda_context::register(module)?;
+        pycuda_function::register(module)?;
+        pycuda_source::register(module)?;
         exit::register(module)?;
         array::check_object_layout(module.py())
     }
