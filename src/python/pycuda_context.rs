@@ -17,6 +17,21 @@ fn current(py: Python<'_>) -> PyResult<Device> {
 }
 
 /// A limit of the current device's context by the driver's number.
+///
+/// Parameters
+/// ----------
+/// number : int
+///     Of PyCUDA's `limit`.
+///
+/// Returns
+/// -------
+/// int
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> _core.context_limit(0)  # doctest: +SKIP
+/// 1024
 #[pyfunction]
 fn context_limit(py: Python<'_>, number: i32) -> PyResult<usize> {
     let device = current(py)?;
@@ -25,6 +40,18 @@ fn context_limit(py: Python<'_>, number: i32) -> PyResult<usize> {
 }
 
 /// Sets a limit of the current device's context.
+///
+/// Parameters
+/// ----------
+/// number : int
+///     Of PyCUDA's `limit`.
+/// value : int
+///     The new value.
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> _core.set_context_limit(0, 2048)  # doctest: +SKIP
 #[pyfunction]
 fn set_context_limit(py: Python<'_>, number: i32, value: usize) -> PyResult<()> {
     let device = current(py)?;
@@ -33,6 +60,17 @@ fn set_context_limit(py: Python<'_>, number: i32, value: usize) -> PyResult<()> 
 }
 
 /// What the current device's first-level cache is rather used for.
+///
+/// Returns
+/// -------
+/// int
+///     0 no preference, 1 shared memory, 2 cache, 3 equal.
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> _core.context_cache_preference()  # doctest: +SKIP
+/// 0
 #[pyfunction]
 fn context_cache_preference(py: Python<'_>) -> PyResult<i32> {
     let device = current(py)?;
@@ -40,6 +78,16 @@ fn context_cache_preference(py: Python<'_>) -> PyResult<i32> {
 }
 
 /// Sets what the current device's first-level cache is rather used for.
+///
+/// Parameters
+/// ----------
+/// preference : int
+///     0 no preference, 1 shared memory, 2 cache, 3 equal.
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> _core.set_context_cache_preference(1)  # doctest: +SKIP
 #[pyfunction]
 fn set_context_cache_preference(py: Python<'_>, preference: i32) -> PyResult<()> {
     let device = current(py)?;
@@ -48,6 +96,21 @@ fn set_context_cache_preference(py: Python<'_>, preference: i32) -> PyResult<()>
 }
 
 /// The driver's handle of a device's context; 0 where there are none.
+///
+/// Parameters
+/// ----------
+/// device : int, str or Device, optional
+///     The current device by default.
+///
+/// Returns
+/// -------
+/// int
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> _core.context_handle() >= 0
+/// True
 #[pyfunction]
 #[pyo3(signature = (device=None))]
 fn context_handle(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
@@ -70,7 +133,31 @@ fn kind_of(number: i32) -> PyResult<LinkKind> {
     })
 }
 
-/// Links parts, each a `jit_input_type`, bytes and a name, for the current device: the image, and what the linker said.
+/// Links parts for the current device.
+///
+/// Parameters
+/// ----------
+/// parts : sequence of tuple
+///     Each a `jit_input_type`, bytes, and a name for messages.
+/// max_registers : int, optional
+///     Most registers of a thread.
+/// debug, line_info : bool, optional
+///     What is made beside the code.
+///
+/// Returns
+/// -------
+/// image : bytes
+/// log : str
+///
+/// Raises
+/// ------
+/// NotSupportedError
+///     Where the driver links nothing.
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> image, log = _core.link([(1, b'.version 8.0 ...', 'part')])  # doctest: +SKIP
 #[pyfunction]
 #[pyo3(signature = (parts, max_registers=None, debug=false, line_info=false))]
 fn link<'py>(
