@@ -29,7 +29,9 @@ def test_a_source_is_compiled_and_its_kernel_runs():
 def test_a_source_is_wrapped_in_extern_c_unless_told_not_to():
     wrapped = SourceModule("__global__ void f(int *x) { *x = 1; }")
     assert b"_Z1fPi" not in wrapped.module.module.image
-    template = "template <class T> __device__ T two() { return 2; } extern \"C\" __global__ void f(int *x) { *x = two<int>(); }"
+    template = (
+        'template <class T> __device__ T two() { return 2; } extern "C" __global__ void f(int *x) { *x = two<int>(); }'
+    )
     assert value_of(SourceModule(template, no_extern_c=True)) == 2
     with pytest.raises(drv.CompileError):
         SourceModule(template)

@@ -535,7 +535,12 @@ class Function:
         self, grid: int | Sequence[int], block: int | Sequence[int], *args: Any, shared_size: int = 0
     ) -> None: ...
     def prepared_async_call(
-        self, grid: int | Sequence[int], block: int | Sequence[int], stream: StreamLike, *args: Any, shared_size: int = 0
+        self,
+        grid: int | Sequence[int],
+        block: int | Sequence[int],
+        stream: StreamLike,
+        *args: Any,
+        shared_size: int = 0,
     ) -> None: ...
     def prepared_timed_call(
         self, grid: int | Sequence[int], block: int | Sequence[int], *args: Any, shared_size: int = 0

@@ -52,8 +52,8 @@ def get_driver_version() -> int:
     Returns
     -------
     int
-        By its own count: 12080 for CUDA 12.8. Without a driver that of `get_version`, so that a program which asks for what
-        came with it goes that way.
+        By its own count: 12080 for CUDA 12.8. Without a driver that of `get_version`, so that a program which asks for
+        what came with it goes that way.
 
     Examples
     --------

@@ -110,8 +110,29 @@ jit_option = IntEnum(
 jit_target = IntEnum(
     "jit_target",
     {
-        f"COMPUTE_{name}": 65536 + 90 if name == "90A" else int(name)
-        for name in "10 11 12 13 20 21 30 32 35 37 50 52 53 60 61 62 70 72 75 80 86 90 90A".split()
+        "COMPUTE_10": 10,
+        "COMPUTE_11": 11,
+        "COMPUTE_12": 12,
+        "COMPUTE_13": 13,
+        "COMPUTE_20": 20,
+        "COMPUTE_21": 21,
+        "COMPUTE_30": 30,
+        "COMPUTE_32": 32,
+        "COMPUTE_35": 35,
+        "COMPUTE_37": 37,
+        "COMPUTE_50": 50,
+        "COMPUTE_52": 52,
+        "COMPUTE_53": 53,
+        "COMPUTE_60": 60,
+        "COMPUTE_61": 61,
+        "COMPUTE_62": 62,
+        "COMPUTE_70": 70,
+        "COMPUTE_72": 72,
+        "COMPUTE_75": 75,
+        "COMPUTE_80": 80,
+        "COMPUTE_86": 86,
+        "COMPUTE_90": 90,
+        "COMPUTE_90A": 65626,
     },
     module="PyGPU.driver",
 )

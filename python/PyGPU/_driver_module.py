@@ -213,7 +213,8 @@ class Linker:
     message_handler : callable, optional
         Called as ``message_handler(succeeded, information, errors)`` when all is linked.
     options : sequence of tuple, optional
-        Pairs of `jit_option` and value: ``MAX_REGISTERS``, ``GENERATE_DEBUG_INFO`` and ``GENERATE_LINE_INFO`` are followed.
+        Pairs of `jit_option` and value: ``MAX_REGISTERS``, ``GENERATE_DEBUG_INFO`` and ``GENERATE_LINE_INFO`` are
+        followed.
     log_verbose : bool, optional
         Whether the linker says more; it says what its driver says.
 
@@ -313,5 +314,3 @@ class Linker:
         if self._handler is not None:
             self._handler(True, log, "")
         return Module(_core.Module(image))
-
-

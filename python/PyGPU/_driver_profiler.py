@@ -14,7 +14,8 @@ def _call(name: str) -> None:
     if _core.backend_name() != "cuda":
         return
     _core.context_handle()  # the driver is open, and the device has its context
-    function = getattr(ctypes.CDLL(_core.config()["library"]), name, None)
+    library = next(backend["library"] for backend in _core.config()["backends"] if backend["name"] == "cuda")
+    function = getattr(ctypes.CDLL(library), name, None)
     if function is None:
         return  # a driver without a profiler
     with _core.Device(_core.current_device()):
@@ -44,8 +45,8 @@ def initialize_profiler(config_file: str, output_file: str, output_mode: int) ->
     >>> drv.initialize_profiler('', '', 0)  # doctest: +SKIP
     """
     raise _core.NotSupportedError(
-        "cuProfilerInitialize was removed in CUDA 12: run the program under nsys or ncu (rocprof for HIP); start_profiler() and "
-        "stop_profiler() bound what they record"
+        "cuProfilerInitialize was removed in CUDA 12: run the program under nsys or ncu (rocprof for HIP); "
+        "start_profiler() and stop_profiler() bound what they record"
     )
 
 

@@ -40,17 +40,18 @@ TR_DEFAULT = -1
 def no_textures(name: str) -> _core.NotSupportedError:
     """Make the error for texture references and what feeds them."""
     return _core.NotSupportedError(
-        f"{name}: texture references were removed in CUDA 12. Read through a `const T *__restrict__` argument, whose loads take "
-        "the same cache; for interpolation or border modes make a texture object (cudaTextureObject_t) by another library "
-        "and pass it as a 64-bit integer"
+        f"{name}: texture references were removed in CUDA 12. Read through a `const T *__restrict__` argument, whose "
+        "loads take the same cache; for interpolation or border modes make a texture object (cudaTextureObject_t) by "
+        "another library and pass it as a 64-bit integer"
     )
 
 
 def no_surfaces(name: str) -> _core.NotSupportedError:
     """Make the error for surface references."""
     return _core.NotSupportedError(
-        f"{name}: surface references were removed in CUDA 12. Write through a pointer argument, or make a surface object "
-        "(cudaSurfaceObject_t; its sibling for reading is a texture object) by another library and pass it as a 64-bit integer"
+        f"{name}: surface references were removed in CUDA 12. Write through a pointer argument, or make a surface "
+        "object (cudaSurfaceObject_t; its sibling for reading is a texture object) by another library and pass it as a "
+        "64-bit integer"
     )
 
 

@@ -29,22 +29,19 @@ Result = TypeVar("Result")
 
 
 def _wanted_device() -> int | None:
-    """The device that ``CUDA_DEVICE`` or ``~/.cuda_device`` name."""
+    """Read which device ``CUDA_DEVICE`` or ``~/.cuda_device`` name."""
     text = os.environ.get("CUDA_DEVICE")
     if text is None:
         try:
             text = (Path.home() / ".cuda_device").read_text()
-        except (OSError, builtins_runtime_error):
+        except (OSError, RuntimeError):
             return None
     try:
         return int(text.strip())
     except ValueError as error:
-        raise builtins_runtime_error(
+        raise RuntimeError(
             f"CUDA_DEVICE and ~/.cuda_device name a device by its number, not by {text.strip()!r}"
         ) from error
-
-
-builtins_runtime_error = RuntimeError  # what PyCUDA raises; `driver` has another class of this name
 
 
 def make_default_context(ctx_maker: Callable[[Device], Context] | None = None) -> Context:
@@ -77,14 +74,14 @@ def make_default_context(ctx_maker: Callable[[Device], Context] | None = None) -
         try:
             return make(Device(wanted))
         except _core.Error as error:
-            raise builtins_runtime_error(f"device {wanted}, which CUDA_DEVICE or ~/.cuda_device name: {error}") from error
+            raise RuntimeError(f"device {wanted}, which CUDA_DEVICE or ~/.cuda_device name: {error}") from error
     failures = []
     for ordinal in range(Device.count()):
         try:
             return make(Device(ordinal))
         except _core.Error as error:
             failures.append(str(error))
-    raise builtins_runtime_error(f"make_default_context(): no device works: {'; '.join(failures)}")
+    raise RuntimeError(f"make_default_context(): no device works: {'; '.join(failures)}")
 
 
 def get_default_device(default: int = 0) -> Device:
@@ -146,7 +143,7 @@ def context_dependent_memoize(func: Callable[Parameters, Result]) -> Callable[Pa
             return cast(Result, known[key])
         except KeyError:
             result = known[key] = func(*args, **kwargs)
-            return cast(Result, result)
+            return result
 
     return remembering
 

@@ -5,7 +5,7 @@ PyCUDA has a table for each old architecture. Here the driver is asked, and what
 
 from __future__ import annotations
 
-from typing import Any, SupportsInt
+from typing import Any, ClassVar, SupportsInt
 
 from PyGPU import _core
 from PyGPU._driver_context import Context
@@ -32,8 +32,8 @@ class DeviceData:
 
     Notes
     -----
-    Only those are there that the device tells; another raises AttributeError. How finely registers and shared memory are dealt out no
-    driver tells: `Kernel.active_blocks` asks it for what comes of that.
+    Only those are there that the device tells; another raises AttributeError. How finely registers and shared memory
+    are dealt out no driver tells: `Kernel.active_blocks` asks it for what comes of that.
 
     Examples
     --------
@@ -42,7 +42,7 @@ class DeviceData:
     True
     """
 
-    _sources = {
+    _sources: ClassVar = {
         "max_threads": attribute.MAX_THREADS_PER_BLOCK,
         "warp_size": attribute.WARP_SIZE,
         "thread_blocks_per_mp": attribute.MAX_BLOCKS_PER_MULTIPROCESSOR,
@@ -59,7 +59,7 @@ class DeviceData:
             return threads // self.warp_size
         if name.startswith("_") or name not in self._sources:
             raise AttributeError(
-                f"DeviceData has no {name!r}: drivers do not tell it; Function.kernel.active_blocks() tells what comes of it"
+                f"DeviceData has no {name!r}: drivers do not tell it; Kernel.active_blocks() tells what comes of it"
             )
         return self._ask(name, self._sources[name])
 
@@ -244,8 +244,8 @@ class OccupancyRecord:
 
     Notes
     -----
-    It is an upper bound: how finely a device deals out registers and shared memory is not told. ``Function.kernel.active_blocks()``
-    has the driver's own answer for a kernel.
+    It is an upper bound: how finely a device deals out registers and shared memory is not told.
+    ``Function.kernel.active_blocks()`` has the driver's own answer for a kernel.
 
     Examples
     --------

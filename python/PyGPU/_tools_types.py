@@ -23,8 +23,6 @@ __all__ = [
     "register_dtype",
 ]
 
-builtins_runtime_error = RuntimeError  # what PyCUDA raises; `driver` has another class of this name
-
 # All names of each type; the first is what `dtype_to_ctype` gives.
 _BASIC: list[tuple[str, list[str]]] = [
     ("bool", ["bool"]),
@@ -47,14 +45,11 @@ _name_of_dtype: dict[numpy.dtype[Any], str] = {}
 
 
 def _fill() -> None:
-    for dtype, names in _BASIC:
-        _add(numpy.dtype(dtype), names)
+    for basic, names in _BASIC:
+        _add(numpy.dtype(basic), names)
     # `long` is as wide as C's on this machine.
-    for dtype, names in (
-        (numpy.dtype("l"), ["long", "long int", "signed long", "signed long int"]),
-        (numpy.dtype("L"), ["unsigned long", "unsigned long int"]),
-    ):
-        _add(dtype, names)
+    _add(numpy.dtype("l"), ["long", "long int", "signed long", "signed long int"])
+    _add(numpy.dtype("L"), ["unsigned long", "unsigned long int"])
     _name_of_dtype[numpy.dtype("l")] = "long"
     _name_of_dtype[numpy.dtype("L")] = "unsigned long"
     for name in ("size_t", "uintptr_t"):
@@ -112,7 +107,7 @@ def get_or_register_dtype(names: str | list[str], dtype: DTypeLike | None = None
     known = [name for name in names if name in _dtype_of_name]
     for name in known:
         if _dtype_of_name[name] != dtype:
-            raise builtins_runtime_error(f"the C type {name!r} means {_dtype_of_name[name]} already, not {dtype}")
+            raise RuntimeError(f"the C type {name!r} means {_dtype_of_name[name]} already, not {dtype}")
     _add(dtype, names)
     return dtype
 
@@ -147,7 +142,7 @@ def register_dtype(dtype: DTypeLike, name: str | list[str], alias_ok: bool = Fal
     warnings.warn("register_dtype() is deprecated; use get_or_register_dtype()", DeprecationWarning, stacklevel=2)
     dtype = numpy.dtype(dtype)
     if not alias_ok and dtype in _name_of_dtype:
-        raise builtins_runtime_error(f"{dtype} has the name {_name_of_dtype[dtype]!r} already; alias_ok=True allows another")
+        raise RuntimeError(f"{dtype} has the name {_name_of_dtype[dtype]!r} already; alias_ok=True allows another")
     get_or_register_dtype(name, dtype)
 
 
@@ -180,7 +175,12 @@ def dtype_to_ctype(dtype: DTypeLike, with_fp_tex_hack: bool = False) -> str:
         raise ValueError("dtype is None, which is no type")
     dtype = numpy.dtype(dtype)
     if with_fp_tex_hack:
-        hack = {"float32": "fp_tex_float", "float64": "fp_tex_double", "complex64": "fp_tex_cfloat", "complex128": "fp_tex_cdouble"}
+        hack = {
+            "float32": "fp_tex_float",
+            "float64": "fp_tex_double",
+            "complex64": "fp_tex_cfloat",
+            "complex128": "fp_tex_cdouble",
+        }
         if dtype.name in hack:
             return hack[dtype.name]
     try:

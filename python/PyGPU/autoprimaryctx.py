@@ -12,6 +12,7 @@ True
 from __future__ import annotations
 
 import atexit
+from contextlib import suppress
 
 from PyGPU import driver as _driver
 from PyGPU import tools as _tools
@@ -26,10 +27,8 @@ device = context.get_device()
 
 
 def _finish() -> None:
-    try:
+    with suppress(_driver.LogicError):  # the program may have popped it itself
         context.pop()
-    except _driver.LogicError:
-        pass  # the program popped it itself
     _tools.clear_context_caches()
 
 

@@ -84,7 +84,9 @@ def sizeof(type_name: str, preamble: str = "") -> int:
     """
     from PyGPU.compiler import SourceModule
 
-    source = f'{preamble}\nextern "C" __global__ void write_size(unsigned long long *out) {{ *out = sizeof({type_name}); }}'
+    source = (
+        f'{preamble}\nextern "C" __global__ void write_size(unsigned long long *out) {{ *out = sizeof({type_name}); }}'
+    )
     out = numpy.zeros((), numpy.uint64)
     SourceModule(source, no_extern_c=True).get_function("write_size")(_core.Out(out), block=(1, 1, 1))
     return int(out)

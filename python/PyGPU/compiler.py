@@ -62,7 +62,7 @@ def _options(
 
 
 def _compiler(nvcc: str) -> str | None:
-    """The program that was asked for by more than PyCUDA's default."""
+    """Give the program that was asked for by more than PyCUDA's default."""
     return None if nvcc == "nvcc" or _core.backend_name() == "cpu" else nvcc
 
 
