@@ -514,7 +514,7 @@ class Module:
 
 @final
 class LaunchTimer:
-    def __call__(self) -> float: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> float: ...
 
 @final
 class Function:

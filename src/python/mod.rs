@@ -47,6 +47,7 @@ mod protocols;
 mod pybindgpu;
 mod pycuda_context;
 mod pycuda_function;
+mod pycuda_function_attributes;
 mod pycuda_source;
 mod raw;
 mod raw_copy;
