@@ -17,18 +17,25 @@ __all__ = [
     "CudaError",
     "Device",
     "DeviceAllocation",
+    "DriverRuntimeError",
     "ElementwiseKernel",
+    "Error",
     "Event",
     "ExclusiveScanKernel",
     "Flags",
     "ForkError",
+    "Function",
     "GPUArray",
     "HostArgument",
     "In",
     "InOut",
     "InclusiveScanKernel",
+    "InvalidValueError",
     "Kernel",
+    "LaunchError",
+    "LaunchTimer",
     "Launcher",
+    "LogicError",
     "Module",
     "NotSupportedError",
     "Out",
@@ -54,12 +61,17 @@ __all__ = [
     "backend_name",
     "broadcast_to",
     "can_access_peer",
+    "compile_source",
     "config",
+    "context_cache_preference",
+    "context_handle",
+    "context_limit",
     "copy_array",
     "current_device",
     "current_stream",
     "default_stream",
     "device_address",
+    "device_attribute",
     "device_count",
     "device_properties",
     "driver_version",
@@ -81,6 +93,8 @@ __all__ = [
     "host_free",
     "host_register",
     "host_unregister",
+    "link",
+    "load_source",
     "memory_info",
     "memory_limit",
     "memory_release_threshold",
@@ -97,6 +111,8 @@ __all__ = [
     "raw_fill",
     "raw_free",
     "reset_device",
+    "set_context_cache_preference",
+    "set_context_limit",
     "set_device",
     "set_host_cache_limit",
     "set_memory_limit",
@@ -115,13 +131,19 @@ __all__ = [
 ]
 __version__: str
 
-class CompileError(RuntimeError):
+class Error(Exception): ...
+
+class CompileError(Error, RuntimeError):
     log: str
     source: str
     options: tuple[str, ...]
     compiler: str
+    msg: str
+    command_line: tuple[str, ...]
+    stdout: str
+    stderr: str
 
-class CudaError(RuntimeError):
+class CudaError(Error, RuntimeError):
     code: int
     name: str
     text: str
@@ -129,9 +151,13 @@ class CudaError(RuntimeError):
     device: str
 
 class OutOfMemoryError(CudaError, MemoryError): ...
-class NotSupportedError(RuntimeError): ...
-class BackendUnavailableError(RuntimeError): ...
-class ForkError(RuntimeError): ...
+class LaunchError(CudaError): ...
+class DriverRuntimeError(CudaError): ...
+class LogicError(CudaError): ...
+class InvalidValueError(LogicError, ValueError): ...
+class NotSupportedError(Error, RuntimeError): ...
+class BackendUnavailableError(Error, RuntimeError): ...
+class ForkError(Error, RuntimeError): ...
 
 @final
 class Flags:
@@ -538,6 +564,95 @@ class Module:
     def log(self) -> str: ...
     @property
     def device(self) -> Device: ...
+
+@final
+class LaunchTimer:
+    def __call__(self, *args: Any, **kwargs: Any) -> float: ...
+
+@final
+class Function:
+    def __new__(cls, kernel: Kernel) -> Self: ...
+    def __call__(
+        self,
+        *args: Any,
+        block: int | Sequence[int] | None = None,
+        grid: int | Sequence[int] | None = None,
+        stream: StreamLike = None,
+        shared: int | None = None,
+        texrefs: Sequence[Any] | None = None,
+        time_kernel: bool | None = None,
+        **others: Any,
+    ) -> float | None: ...
+    def prepare(self, arg_types: str | Sequence[Any], texrefs: Sequence[Any] | None = None) -> Self: ...
+    def prepared_call(
+        self, grid: int | Sequence[int], block: int | Sequence[int], *args: Any, shared_size: int = 0
+    ) -> None: ...
+    def prepared_async_call(
+        self,
+        grid: int | Sequence[int],
+        block: int | Sequence[int],
+        stream: StreamLike,
+        *args: Any,
+        shared_size: int = 0,
+    ) -> None: ...
+    def prepared_timed_call(
+        self, grid: int | Sequence[int], block: int | Sequence[int], *args: Any, shared_size: int = 0
+    ) -> LaunchTimer: ...
+    def get_attribute(self, attr: int) -> int: ...
+    def set_attribute(self, attr: int, value: int) -> None: ...
+    def set_cache_config(self, fc: int) -> None: ...
+    def param_set_texref(self, tr: object) -> None: ...
+    @property
+    def kernel(self) -> Kernel: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def handle(self) -> int: ...
+    @property
+    def max_threads_per_block(self) -> int: ...
+    @property
+    def shared_size_bytes(self) -> int: ...
+    @property
+    def const_size_bytes(self) -> int: ...
+    @property
+    def local_size_bytes(self) -> int: ...
+    @property
+    def num_regs(self) -> int: ...
+    @property
+    def ptx_version(self) -> int: ...
+    @property
+    def binary_version(self) -> int: ...
+    @property
+    def max_dynamic_shared_size_bytes(self) -> int: ...
+    @property
+    def preferred_shared_memory_carveout(self) -> int: ...
+
+def load_source(
+    text: str,
+    options: str | Sequence[str] | None = None,
+    compiler: str | None = None,
+    extern_c: bool = False,
+    cache: bool = True,
+) -> Module: ...
+def compile_source(
+    text: str,
+    options: str | Sequence[str] | None = None,
+    compiler: str | None = None,
+    extern_c: bool = False,
+    cache: bool = True,
+) -> tuple[bytes, str]: ...
+def device_attribute(number: int, device: DeviceLike = None) -> int: ...
+def context_limit(number: int) -> int: ...
+def set_context_limit(number: int, value: int) -> None: ...
+def context_cache_preference() -> int: ...
+def set_context_cache_preference(preference: int) -> None: ...
+def context_handle(device: DeviceLike = None) -> int: ...
+def link(
+    parts: Sequence[tuple[int, bytes, str]],
+    max_registers: int | None = None,
+    debug: bool = False,
+    line_info: bool = False,
+) -> tuple[bytes, str]: ...
 
 @final
 class HostArgument:

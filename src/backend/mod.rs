@@ -24,7 +24,7 @@ pub use graphs::{CaptureMode, ExecutableHandle, GraphHandle, Graphs};
 pub use loader::{Attempt, Library};
 pub use programs::{
     CompileOption, CompileRequest, Compiled, Compiler, FunctionAttributes, FunctionHandle, FunctionSetting,
-    LaunchLimits, LaunchShape, LoadOptions, Loaded, ModuleHandle, ParameterPlace, Programs,
+    LaunchLimits, LaunchShape, LinkInput, LinkKind, LoadOptions, Loaded, ModuleHandle, ParameterPlace, Programs,
 };
 pub use registry::{BackendReport, Report, available, by_name, default_backend, report};
 

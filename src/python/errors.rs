@@ -1,6 +1,8 @@
 //! Where Rust's errors become Python's exceptions, and nowhere else.
 
-use pyo3::exceptions::{PyBufferError, PyIndexError, PyMemoryError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{
+    PyBufferError, PyException, PyIndexError, PyMemoryError, PyRuntimeError, PyTypeError, PyValueError,
+};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType};
@@ -9,6 +11,11 @@ use crate::error::Error;
 
 /// The classes that have no equal among the built-in ones.
 struct Classes {
+    error: Py<PyType>,
+    launch: Py<PyType>,
+    runtime: Py<PyType>,
+    logic: Py<PyType>,
+    invalid: Py<PyType>,
     cuda_error: Py<PyType>,
     out_of_memory: Py<PyType>,
     not_supported: Py<PyType>,
@@ -18,6 +25,17 @@ struct Classes {
 }
 
 static CLASSES: PyOnceLock<Classes> = PyOnceLock::new();
+
+const ERROR_DOC: &str = "What everything derives from that a driver or a compiler refuses.";
+
+const LAUNCH_DOC: &str = "A kernel failed, ran out of time, or needs more than the device has.";
+
+const RUNTIME_DOC: &str = "There is no device, the image is not for it, a file was not found, or memory is damaged.";
+
+const LOGIC_DOC: &str = "A driver refused what was asked: a wrong value, handle, address or name.";
+
+const INVALID_DOC: &str =
+    "A value was refused before the driver saw it: a :class:`LogicError` and a :class:`ValueError`.";
 
 const CUDA_ERROR_DOC: &str = "A driver refused a call.
 
@@ -59,15 +77,37 @@ compiler : str
 const FORK_DOC: &str = "A GPU call in a process that was forked after the driver was initialised.";
 
 fn exception<'py>(py: Python<'py>, name: &str, bases: Bound<'py, PyTuple>, doc: &str) -> PyResult<Bound<'py, PyType>> {
+    class_in(py, "PyGPU", name, bases, doc)
+}
+
+/// A class under a name of PyCUDA's driver.
+fn of_driver<'py>(
+    py: Python<'py>,
+    name: &str,
+    bases: &[&Bound<'py, PyType>],
+    doc: &str,
+) -> PyResult<Bound<'py, PyType>> {
+    class_in(py, "PyGPU.driver", name, PyTuple::new(py, bases)?, doc)
+}
+
+fn class_in<'py>(
+    py: Python<'py>,
+    module: &str,
+    name: &str,
+    bases: Bound<'py, PyTuple>,
+    doc: &str,
+) -> PyResult<Bound<'py, PyType>> {
     let namespace = PyDict::new(py);
-    namespace.set_item("__module__", "PyGPU")?;
+    namespace.set_item("__module__", module)?;
     namespace.set_item("__doc__", doc)?;
     Ok(py.get_type::<PyType>().call1((name, bases, namespace))?.cast_into::<PyType>()?)
 }
 
 fn make_classes(py: Python<'_>) -> PyResult<Classes> {
     let runtime = py.get_type::<PyRuntimeError>();
-    let cuda_error = exception(py, "CudaError", PyTuple::new(py, [&runtime])?, CUDA_ERROR_DOC)?;
+    let error = of_driver(py, "Error", &[&py.get_type::<PyException>()], ERROR_DOC)?;
+    let base = || PyTuple::new(py, [&error, &runtime]);
+    let cuda_error = exception(py, "CudaError", base()?, CUDA_ERROR_DOC)?;
     for name in ["name", "text", "operation", "device"] {
         cuda_error.setattr(name, "")?;
     }
@@ -75,16 +115,25 @@ fn make_classes(py: Python<'_>) -> PyResult<Classes> {
     let memory = py.get_type::<PyMemoryError>();
     let out_of_memory =
         exception(py, "OutOfMemoryError", PyTuple::new(py, [&cuda_error, &memory])?, OUT_OF_MEMORY_DOC)?;
-    let compile = exception(py, "CompileError", PyTuple::new(py, [&runtime])?, COMPILE_DOC)?;
-    for name in ["log", "source", "compiler"] {
+    let compile = exception(py, "CompileError", base()?, COMPILE_DOC)?;
+    for name in ["log", "source", "compiler", "msg", "stdout", "stderr"] {
         compile.setattr(name, "")?;
     }
-    compile.setattr("options", PyTuple::empty(py))?;
-    let runtime_only = || PyTuple::new(py, [&runtime]);
+    for name in ["options", "command_line"] {
+        compile.setattr(name, PyTuple::empty(py))?;
+    }
+    let logic = of_driver(py, "LogicError", &[&cuda_error], LOGIC_DOC)?;
+    let invalid = of_driver(py, "InvalidValueError", &[&logic, &py.get_type::<PyValueError>()], INVALID_DOC)?;
+    invalid.setattr("code", 1)?;
     Ok(Classes {
-        not_supported: exception(py, "NotSupportedError", runtime_only()?, NOT_SUPPORTED_DOC)?.unbind(),
-        unavailable: exception(py, "BackendUnavailableError", runtime_only()?, UNAVAILABLE_DOC)?.unbind(),
-        fork: exception(py, "ForkError", runtime_only()?, FORK_DOC)?.unbind(),
+        launch: of_driver(py, "LaunchError", &[&cuda_error], LAUNCH_DOC)?.unbind(),
+        runtime: of_driver(py, "RuntimeError", &[&cuda_error], RUNTIME_DOC)?.unbind(),
+        logic: logic.unbind(),
+        invalid: invalid.unbind(),
+        not_supported: exception(py, "NotSupportedError", base()?, NOT_SUPPORTED_DOC)?.unbind(),
+        unavailable: exception(py, "BackendUnavailableError", base()?, UNAVAILABLE_DOC)?.unbind(),
+        fork: exception(py, "ForkError", base()?, FORK_DOC)?.unbind(),
+        error: error.clone().unbind(),
         cuda_error: cuda_error.unbind(),
         out_of_memory: out_of_memory.unbind(),
         compile: compile.unbind(),
@@ -95,6 +144,11 @@ fn make_classes(py: Python<'_>) -> PyResult<Classes> {
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     let classes = CLASSES.get_or_try_init(py, || make_classes(py))?;
+    module.add("Error", &classes.error)?;
+    module.add("LaunchError", &classes.launch)?;
+    module.add("DriverRuntimeError", &classes.runtime)?;
+    module.add("LogicError", &classes.logic)?;
+    module.add("InvalidValueError", &classes.invalid)?;
     module.add("CudaError", &classes.cuda_error)?;
     module.add("OutOfMemoryError", &classes.out_of_memory)?;
     module.add("NotSupportedError", &classes.not_supported)?;
@@ -107,6 +161,28 @@ impl From<Error> for PyErr {
     #[cold]
     fn from(error: Error) -> Self {
         Python::attach(|py| convert(py, &error).unwrap_or_else(|failure| failure))
+    }
+}
+
+/// PyCUDA's class for a driver's code.
+fn class_of_code(classes: &Classes, code: u32) -> &Py<PyType> {
+    match code {
+        701..=703 | 719 => &classes.launch,
+        100 | 209 | 214 | 301 | 600 => &classes.runtime,
+        999 => &classes.cuda_error,
+        _ => &classes.logic,
+    }
+}
+
+/// The error that PyCUDA's spellings give for a value that was refused: a `LogicError`, and a `ValueError` still.
+#[cold]
+pub(super) fn as_logic(py: Python<'_>, error: PyErr) -> PyErr {
+    if !error.get_type(py).is(py.get_type::<PyValueError>()) {
+        return error;
+    }
+    match CLASSES.get_or_try_init(py, || make_classes(py)) {
+        Ok(classes) => PyErr::from_type(classes.invalid.bind(py).clone(), error.value(py).to_string()),
+        Err(failure) => failure,
     }
 }
 
@@ -139,6 +215,9 @@ fn convert(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
             value.setattr("source", &compile.source)?;
             value.setattr("options", PyTuple::new(py, &compile.options)?)?;
             value.setattr("compiler", &compile.compiler)?;
+            value.setattr("msg", format!("{} could not compile {}", compile.compiler, compile.name))?;
+            value.setattr("command_line", PyTuple::new(py, &compile.options)?)?;
+            value.setattr("stderr", &compile.log)?;
             raised
         }
         Error::Callback(cause) => match cause.downcast_ref::<PyErr>() {
@@ -146,7 +225,7 @@ fn convert(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
             None => PyRuntimeError::new_err(text),
         },
         Error::Driver(driver) => {
-            let raised = of(&classes.cuda_error);
+            let raised = of(class_of_code(classes, driver.code));
             let value = raised.value(py);
             value.setattr("code", driver.code)?;
             value.setattr("name", &driver.name)?;

@@ -25,11 +25,22 @@ use crate::kernel::{Arguments, Function, Parameter, ParameterKind, fits};
 use crate::memory::{Access, pending};
 use crate::stream::Stream;
 
+/// How far arguments are held against what is known of the parameters.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rules {
+    /// Arrays of the declared type, whose elements follow each other.
+    Strict,
+    /// Arrays of the declared type, of any strides.
+    Strided,
+    /// As PyCUDA: an array is its address, and an ndarray its bytes.
+    Lenient,
+}
+
 /// What of a call is the same for every argument.
 struct Call<'a, 'py> {
     function: &'a Function,
     stream: &'a Stream,
-    strided: bool,
+    rules: Rules,
     arguments: Arguments,
     /// Blocks of PyGPU's own arrays, which the tuple of arguments keeps alive.
     uses: SmallVec<[Use<'a>; 8]>,
@@ -47,7 +58,7 @@ pub(super) fn call(
     shape: &LaunchShape,
     stream: &Stream,
     args: &Bound<'_, PyTuple>,
-    strided: bool,
+    rules: Rules,
 ) -> PyResult<()> {
     let py = args.py();
     let parameters = function.parameters();
@@ -59,7 +70,7 @@ pub(super) fn call(
     let mut call = Call {
         function,
         stream,
-        strided,
+        rules,
         arguments: Arguments::new(),
         uses: SmallVec::new(),
         foreign: Vec::new(),
@@ -141,10 +152,10 @@ impl<'a, 'py> Call<'a, 'py> {
     #[inline]
     fn check_array(&self, position: usize, parameter: Option<&Parameter>, array: &Array) -> PyResult<()> {
         let layout = array.layout();
-        let is_dense = self.strided || layout.is_c_contiguous() || layout.is_f_contiguous();
+        let is_dense = self.rules != Rules::Strict || layout.is_c_contiguous() || layout.is_f_contiguous();
         let fits = match parameter.map(|parameter| parameter.kind) {
             Some(ParameterKind::Pointer { element, constant }) => {
-                element.takes(array.dtype()) && (constant || !array.readonly())
+                (self.rules == Rules::Lenient || element.takes(array.dtype())) && (constant || !array.readonly())
             }
             None | Some(ParameterKind::Unknown | ParameterKind::Bytes(8)) => true,
             Some(_) => false,
@@ -349,8 +360,12 @@ impl<'a, 'py> Call<'a, 'py> {
         array: &Bound<'py, PyUntypedArray>,
     ) -> PyResult<()> {
         let bytes = array.len() * array.dtype().itemsize();
-        let is_struct =
-            matches!(parameter.map(|one| one.kind), Some(ParameterKind::Bytes(size)) if size == bytes && size != 8);
+        let is_lenient = self.rules == Rules::Lenient;
+        let is_struct = match parameter.map(|one| one.kind) {
+            Some(ParameterKind::Bytes(size)) => size == bytes && (size != 8 || is_lenient),
+            None | Some(ParameterKind::Unknown) => is_lenient,
+            Some(_) => false,
+        };
         if array.ndim() == 0 || is_struct {
             let (dtype, bytes) = values::bytes_of_numpy(array.as_any())?;
             return self.add_bytes(position, parameter, Some(dtype), &bytes, array.as_any());

@@ -58,6 +58,12 @@ impl Drop for PyKernelModule {
     }
 }
 
+impl PyKernelModule {
+    pub(super) fn wrap(module: Module, names: Vec<String>) -> Self {
+        Self { module: ManuallyDrop::new(module), names }
+    }
+}
+
 #[pymethods]
 impl PyKernelModule {
     #[new]
@@ -75,7 +81,7 @@ impl PyKernelModule {
         let instances = instances.unwrap_or_default();
         let (module, names) =
             Request { source, instances, options, compiler, extern_c, cache, device }.load(source.py())?;
-        Ok(Self { module: ManuallyDrop::new(module), names })
+        Ok(Self::wrap(module, names))
     }
 
     /// A kernel of the module.

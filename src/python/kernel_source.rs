@@ -12,7 +12,7 @@ use super::gil::{self, WithoutGil};
 use crate::backend::{BackendKind, LoadOptions};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::kernel::{self, Declarations, Module, Source};
+use crate::kernel::{self, Built, Declarations, Module, Source};
 
 /// What a file holds, by the end of its name.
 const TEXTS: [&str; 7] = ["cu", "cuh", "hip", "cpp", "cc", "c", "txt"];
@@ -151,12 +151,27 @@ fn load_image(py: Python<'_>, device: Device, image: Vec<u8>, options: &[String]
     Ok(py.without_gil(|| Module::of_image(device, image, &LoadOptions::default()))?)
 }
 
+/// The image of a source, loaded; what the compilers said stays in its log.
+pub(super) fn load_quietly(py: Python<'_>, device: Device, source: Source) -> PyResult<Module> {
+    with_compiler(py, device, &source, |built| Module::of_source(device, source.clone(), built))
+}
+
+/// Compiles a source, or takes it from the cache, and goes on with what came of it.
+pub(super) fn with_compiler<T: Send>(
+    py: Python<'_>,
+    device: Device,
+    source: &Source,
+    go_on: impl Fn(Built) -> Result<T> + Send + Sync,
+) -> PyResult<T> {
+    let build = |hints: &[PathBuf]| go_on(kernel::build(device, source, hints)?);
+    match source.compiler {
+        None => with_hints(py, device.kind(), build),
+        Some(_) => Ok(py.without_gil(|| build(&[]))?),
+    }
+}
+
 fn load_source(py: Python<'_>, device: Device, source: Source) -> PyResult<Module> {
-    let build = |hints: &[PathBuf]| Module::of_source(device, source.clone(), kernel::build(device, &source, hints)?);
-    let module = match source.compiler {
-        None => with_hints(py, device.kind(), build)?,
-        Some(_) => py.without_gil(|| build(&[]))?,
-    };
+    let module = load_quietly(py, device, source)?;
     if module.log().contains("warning") {
         let text = std::ffi::CString::new(module.log().replace('\0', " "))?;
         PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 1)?;

@@ -51,6 +51,10 @@ mod producer;
 mod properties;
 mod protocols;
 mod pybindgpu;
+mod pycuda_context;
+mod pycuda_function;
+mod pycuda_function_attributes;
+mod pycuda_source;
 mod raw;
 mod raw_copy;
 mod reduction;
@@ -114,6 +118,9 @@ mod _core {
         elementwise::register(module)?;
         reduction::register(module)?;
         scan::register(module)?;
+        pycuda_context::register(module)?;
+        pycuda_function::register(module)?;
+        pycuda_source::register(module)?;
         exit::register(module)?;
         array::check_object_layout(module.py())
     }

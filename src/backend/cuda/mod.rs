@@ -14,12 +14,14 @@ mod events;
 mod functions;
 mod graphs;
 mod launch;
+mod linking;
 mod memory;
 mod modules;
 mod nvrtc;
 mod nvrtc_search;
 mod open;
 mod properties;
+mod settings;
 mod streams;
 mod sys;
 

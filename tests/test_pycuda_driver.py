@@ -1,0 +1,263 @@
+"""PyCUDA's driver: errors, devices, contexts, streams, events, modules."""
+
+from __future__ import annotations
+
+import builtins
+import pickle
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import PyGPU
+import PyGPU.driver as drv
+from PyGPU.compiler import compile as compile_source
+
+ON_CPU = PyGPU.backend_name() == "cpu"
+ONE = "__global__ void one(int *x) { *x = 1; } __device__ int counter[3];"
+
+
+def test_every_error_is_an_error_of_the_driver_and_one_of_pygpu():
+    for name in ("MemoryError", "LaunchError", "RuntimeError", "LogicError", "CompileError"):
+        assert issubclass(getattr(drv, name), drv.Error), name
+    for kind in (drv.MemoryError, drv.LaunchError, drv.RuntimeError, drv.LogicError):
+        assert issubclass(kind, PyGPU.CudaError)
+    assert drv.CompileError is PyGPU.CompileError
+    assert drv.MemoryError is PyGPU.OutOfMemoryError
+    assert issubclass(drv.MemoryError, builtins.MemoryError)
+    for kind in (PyGPU.NotSupportedError, PyGPU.BackendUnavailableError, PyGPU.CudaError):
+        assert issubclass(kind, drv.Error)
+        assert issubclass(kind, builtins.RuntimeError)
+
+
+@pytest.mark.provokes_errors
+def test_a_drivers_refusal_is_a_logic_error():
+    with pytest.raises(drv.LogicError) as raised:
+        PyGPU.Event().elapsed_time(PyGPU.Event())
+    assert raised.value.code not in (2, 999)
+
+
+def test_an_error_survives_pickling():
+    for kind in (drv.LogicError, drv.LaunchError, drv.RuntimeError, drv.Error):
+        assert type(pickle.loads(pickle.dumps(kind("text")))) is kind
+
+
+def test_versions_are_told():
+    drv.init()
+    drv.init(0)
+    assert len(drv.get_version()) == 3
+    assert drv.get_driver_version() // 1000 >= 12
+
+
+def test_a_device_is_found_by_its_number_and_by_its_place_on_the_bus():
+    device = drv.Device(0)
+    assert drv.Device.count() >= 1
+    assert drv.Device(device.pci_bus_id()) == device
+    assert hash(drv.Device(np.int64(0))) == hash(device)
+    assert device != 0
+    assert pickle.loads(pickle.dumps(device)) == device
+    for wrong in (1000, -1, "ffff:ff:1f.0"):
+        with pytest.raises(drv.LogicError):
+            drv.Device(wrong)
+
+
+def test_a_device_says_what_it_is():
+    device = drv.Device(0)
+    assert isinstance(device.name(), str)
+    assert device.total_memory() > 0
+    assert len(device.compute_capability()) == 2
+    assert not device.can_access_peer(device)
+
+
+def test_attributes_are_asked_for_by_number_and_in_lower_case():
+    device = drv.Device(0)
+    known = device.get_attributes()
+    assert known[drv.device_attribute.WARP_SIZE] == device.warp_size > 0
+    assert known[drv.device_attribute.MAX_THREADS_PER_BLOCK] == device.max_threads_per_block > 0
+    assert device.get_attribute(drv.device_attribute.COMPUTE_MODE).name == "DEFAULT"
+    assert "warp_size" in dir(device)
+    for wrong in ("no_such_thing", "WARP_SIZE"):
+        with pytest.raises(AttributeError):
+            getattr(device, wrong)
+
+
+def test_enumerations_are_numbers_with_names():
+    assert drv.device_attribute.WARP_SIZE == 10
+    assert drv.device_attribute(10).name == "WARP_SIZE"
+    assert drv.func_cache.PREFER_L1.name == "PREFER_L1"
+    assert getattr(drv.array3d_flags, "2DARRAY") == 1
+
+
+def test_a_context_is_pushed_and_popped():
+    context = drv.Device(0).make_context()
+    assert drv.Context.get_device() == drv.Device(0)
+    assert drv.Context.get_current() is context
+    context.push()
+    context.synchronize()
+    drv.Context.pop()
+    context.pop()
+    with pytest.raises(drv.LogicError, match="pushed no context"):
+        drv.Context.pop()
+
+
+def test_a_detached_context_is_not_pushed_again():
+    below = drv.Device(0).make_context()
+    above = drv.Device(0).make_context(drv.ctx_flags.SCHED_AUTO)
+    above.detach()
+    assert drv.Context.get_current() is below
+    for use in (above.push, above.detach):
+        with pytest.raises(drv.LogicError, match="detached"):
+            use()
+    below.detach()
+
+
+def test_a_primary_context_is_not_current_when_it_is_retained():
+    context = drv.Device(0).retain_primary_context()
+    with pytest.raises(drv.LogicError):
+        drv.Context.pop()
+    context.push()
+    context.pop()
+    assert (context.handle == 0) == ON_CPU
+    assert context.get_api_version() > 0
+
+
+def test_each_thread_has_a_stack_of_its_own():
+    context = drv.Device(0).make_context()
+    failures = []
+
+    def elsewhere() -> None:
+        try:
+            drv.Context.pop()
+        except drv.LogicError as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=elsewhere)
+    thread.start()
+    thread.join()
+    context.pop()
+    assert len(failures) == 1
+
+
+@pytest.mark.skipif(PyGPU.device_count() < 2, reason="needs two devices")
+def test_popping_makes_the_device_below_current():
+    first, second = drv.Device(0).make_context(), drv.Device(1).make_context()
+    assert drv.Context.get_device() == drv.Device(1)
+    second.pop()
+    assert drv.Context.get_device() == drv.Device(0)
+    first.pop()
+
+
+@pytest.mark.starts_processes
+def test_a_stack_that_is_not_empty_at_the_end_does_no_harm():
+    program = "import PyGPU.autoinit, PyGPU.driver as drv; drv.Device(0).make_context(); drv.Stream(); print('done')"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "done\n"
+
+
+@pytest.mark.parametrize("name", ["autoinit", "autoprimaryctx"])
+@pytest.mark.starts_processes
+def test_a_context_is_there_from_the_import_on(name):
+    program = f"""
+import PyGPU.{name} as auto, PyGPU.driver as drv
+assert auto.device == drv.Context.get_device() and drv.Context.get_current() is auto.context
+"""
+    subprocess.run([sys.executable, "-W", "error", "-c", program], check=True)
+
+
+def test_limits_are_told_or_refused():
+    try:
+        before = drv.Context.get_limit(drv.limit.STACK_SIZE)
+    except PyGPU.NotSupportedError:
+        return
+    drv.Context.set_limit(drv.limit.STACK_SIZE, before)
+    preference = drv.Context.get_cache_config()
+    drv.Context.set_cache_config(preference)
+
+
+def test_streams_and_events_have_pycudas_methods():
+    stream, event = drv.Stream(), drv.Event(drv.event_flags.BLOCKING_SYNC)
+    assert event.record(stream) is event
+    assert event.synchronize() is event
+    assert event.query() is True
+    other = drv.Stream(1)
+    other.wait_for_event(event)
+    other.synchronize()
+    assert other.is_done()
+    assert isinstance(stream.handle, int)
+    end = drv.Event().record()
+    end.synchronize()
+    assert end.time_since(event) == event.time_till(end)
+    assert drv.Event(drv.event_flags.DISABLE_TIMING).record().synchronize().query()
+
+
+def test_a_stream_is_taken_wherever_pygpu_takes_one():
+    stream = drv.Stream()
+    array = PyGPU.to_gpu_async(np.arange(3), stream=stream)
+    assert array.get(stream=stream).tolist() == [0, 1, 2]
+    with stream:
+        assert PyGPU.current_stream() == stream
+
+
+def test_wrong_flags_are_refused():
+    for make in (lambda: drv.Stream(2), lambda: drv.Event(8)):
+        with pytest.raises(drv.LogicError):
+            make()
+    with pytest.raises(PyGPU.NotSupportedError):
+        drv.Event.from_ipc_handle(bytearray(64))
+
+
+def test_an_image_is_loaded_from_memory_and_from_a_file(tmp_path):
+    image = compile_source(ONE)
+    path = tmp_path / "one.image"
+    path.write_bytes(image)
+    told = []
+    for module in (
+        drv.module_from_buffer(image, message_handler=lambda *said: told.append(said)),
+        drv.module_from_buffer(bytearray(image), [(drv.jit_option.MAX_REGISTERS, 32)]),
+        drv.module_from_file(str(path)),
+    ):
+        out = np.zeros(1, np.int32)
+        module.get_function("one")(drv.Out(out), block=(1, 1, 1), grid=(1, 1))
+        assert out[0] == 1
+        assert module.get_global("counter")[1] == 12
+    assert told[0][0] is True
+
+
+@pytest.mark.provokes_errors
+def test_what_is_not_in_a_module_is_a_logic_error():
+    module = drv.module_from_buffer(compile_source(ONE))
+    for ask in (module.get_function, module.get_global):
+        with pytest.raises(drv.LogicError, match="nothing"):
+            ask("nothing")
+    for ask in (module.get_texref, module.get_surfref):
+        with pytest.raises(PyGPU.NotSupportedError, match="texture object"):
+            ask("image")
+
+
+@pytest.mark.provokes_errors
+def test_what_is_no_image_is_a_logic_error():
+    told = []
+    with pytest.raises(drv.LogicError):
+        drv.module_from_buffer(b"no image at all", message_handler=lambda *said: told.append(said))
+    assert told[0][0] is False
+
+
+def test_textures_are_refused_with_what_to_use():
+    for make in (drv.TextureReference, drv.Array, lambda: drv.np_to_array(np.zeros((2, 2)), "C")):
+        with pytest.raises(PyGPU.NotSupportedError, match="texture object"):
+            make()
+    with pytest.raises(PyGPU.NotSupportedError, match="surface object"):
+        drv.SurfaceReference()
+    assert drv.dtype_to_array_format(np.float32) == drv.array_format.FLOAT
+    with pytest.raises(TypeError):
+        drv.dtype_to_array_format(np.float64)
+
+
+def test_the_profiler_is_switched_and_opengl_is_not_there():
+    drv.start_profiler()
+    drv.stop_profiler()
+    assert drv.have_gl_ext() is False
+    with pytest.raises(PyGPU.NotSupportedError, match="nsys"):
+        drv.initialize_profiler("", "", drv.profiler_output_mode.CSV)

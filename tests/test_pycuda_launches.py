@@ -1,0 +1,212 @@
+"""Launches in PyCUDA's spelling."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import PyGPU
+import PyGPU.driver as drv
+from PyGPU.compiler import SourceModule
+
+SOURCE = """
+struct pair { float first; int second; };
+__global__ void multiply(float *dest, const float *a, const float *b) {
+    const int i = threadIdx.x + blockIdx.x * blockDim.x;
+    dest[i] = a[i] * b[i];
+}
+__global__ void scale(float *x, float factor, int n) {
+    const int i = threadIdx.x + blockIdx.x * blockDim.x;
+    if (i < n) x[i] *= factor;
+}
+__global__ void numbers(double *out, signed char a, double b, short c, long long d) {
+    out[0] = a; out[1] = b; out[2] = c; out[3] = d;
+}
+__global__ void vector(float *out, float3 v, float2 w) {
+    out[0] = v.x; out[1] = v.y; out[2] = v.z; out[3] = w.x; out[4] = w.y;
+}
+__global__ void dynamic(int *out) {
+    extern __shared__ int part[];
+    part[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    out[threadIdx.x] = part[blockDim.x - 1 - threadIdx.x];
+}
+__global__ void where(int *out) { out[blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z)] = blockIdx.z; }
+"""
+
+
+@pytest.fixture(scope="module")
+def module() -> SourceModule:
+    return SourceModule(SOURCE)
+
+
+@pytest.fixture
+def x() -> PyGPU.GPUArray:
+    return PyGPU.to_gpu(np.arange(8, dtype=np.float32))
+
+
+def doubled() -> np.ndarray:
+    return np.arange(8, dtype=np.float32) * 2
+
+
+def test_the_hello_world_of_pycuda_runs(module):
+    a, b = np.random.default_rng(1).random((2, 400), dtype=np.float32)
+    dest = np.zeros_like(a)
+    module.get_function("multiply")(drv.Out(dest), drv.In(a), drv.In(b), block=(400, 1, 1), grid=(1, 1))
+    assert (dest == a * b).all()
+
+
+def test_inout_goes_there_and_back(module):
+    a = np.arange(8, dtype=np.float32)
+    module.get_function("scale")(drv.InOut(a), np.float32(2), np.int32(8), block=(8, 1, 1))
+    assert (a == doubled()).all()
+
+
+def test_arrays_addresses_and_numbers_are_arguments(module, x):
+    scale = module.get_function("scale")
+    for pointer in (x, x.gpudata, np.uintp(x.ptr), x.ptr):
+        x.set(np.arange(8, dtype=np.float32))
+        scale(pointer, np.float32(2), np.int32(8), block=(8, 1, 1))
+        assert (x.get() == doubled()).all()
+
+
+def test_a_slice_is_its_address(module, x):
+    module.get_function("scale")(x[2:], np.float32(2), np.int32(3), block=(8, 1, 1))
+    assert x.get().tolist() == [0, 1, 4, 6, 8, 5, 6, 7]
+
+
+def test_a_view_that_is_strided_is_passed_as_its_address_too(module, x):
+    module.get_function("scale")(x[::2], np.float32(2), np.int32(8), block=(8, 1, 1))
+    assert (x.get() == doubled()).all()
+
+
+def test_the_type_of_an_arrays_elements_is_not_asked_for(module, x):
+    module.get_function("scale")(x.view("int32"), np.float32(2), np.int32(8), block=(8, 1, 1))
+    assert (x.get() == doubled()).all()
+
+
+def test_numbers_of_all_sizes_are_packed_as_c_does(module):
+    out = np.zeros(4)
+    args = np.int8(-3), np.float64(0.1), np.int16(-300), np.int64(1 << 40)
+    module.get_function("numbers")(drv.Out(out), *args, block=(1, 1, 1))
+    assert out.tolist() == [-3, 0.1, -300, 1 << 40]
+
+
+def test_an_ndarray_is_passed_by_its_bytes(module):
+    out = np.zeros(5, np.float32)
+    v, w = np.array([1, 2, 3], np.float32), np.array([4, 5], np.float32)
+    module.get_function("vector")(drv.Out(out), v, w, block=(1, 1, 1))
+    assert out.tolist() == [1, 2, 3, 4, 5]
+
+
+def test_shared_memory_is_a_keyword(module):
+    out = np.zeros(16, np.int32)
+    module.get_function("dynamic")(drv.Out(out), block=(16, 1, 1), shared=64)
+    assert (out == np.arange(16)[::-1]).all()
+
+
+def test_a_grid_has_one_to_three_axes(module):
+    where = module.get_function("where")
+    for grid, last in (((4,), 0), ((2, 2), 0), ((1, 2, 2), 1)):
+        out = np.full(4, -1, np.int32)
+        where(drv.Out(out), block=(1, 1, 1), grid=grid)
+        assert out[3] == last
+        assert (out >= 0).all()
+
+
+def test_a_launch_without_a_block_or_with_another_keyword_is_a_value_error(module, x):
+    scale = module.get_function("scale")
+    with pytest.raises(ValueError, match="block="):
+        scale(x, np.float32(2), np.int32(8))
+    with pytest.raises(ValueError, match="blocks"):
+        scale(x, np.float32(2), np.int32(8), block=(8, 1, 1), blocks=3)
+    assert (x.get() == np.arange(8)).all()
+
+
+def test_a_shape_that_the_device_cannot_run_is_a_logic_error_and_a_value_error(module, x):
+    scale = module.get_function("scale")
+    for keywords in ({"block": (1 << 20, 1, 1)}, {"block": (8, 1, 1), "grid": (0, 1)}):
+        with pytest.raises(drv.LogicError) as raised:
+            scale(x, np.float32(2), np.int32(8), **keywords)
+        assert isinstance(raised.value, ValueError)
+        assert isinstance(raised.value, PyGPU.CudaError)
+
+
+def test_an_argument_of_a_wrong_kind_is_a_type_error(module):
+    with pytest.raises(TypeError, match="argument 1"):
+        module.get_function("scale")("text", np.float32(2), np.int32(8), block=(8, 1, 1))
+
+
+def test_a_launch_on_a_stream_is_waited_for_by_a_get(module, x):
+    stream = drv.Stream()
+    module.get_function("scale")(x, np.float32(2), np.int32(8), block=(8, 1, 1), stream=stream)
+    assert (x.get() == doubled()).all()
+
+
+def test_a_kernel_is_timed(module, x):
+    scale = module.get_function("scale")
+    assert scale(x, np.float32(2), np.int32(8), block=(8, 1, 1), time_kernel=True) >= 0
+    assert scale(x, np.float32(2), np.int32(8), block=(8, 1, 1)) is None
+    with pytest.raises(ValueError, match="no stream"):
+        scale(x, np.float32(2), np.int32(8), block=(8, 1, 1), time_kernel=True, stream=drv.Stream())
+
+
+def test_texture_references_are_refused_with_what_to_use(module, x):
+    with pytest.raises(PyGPU.NotSupportedError, match="texture object"):
+        module.get_function("scale")(x, np.float32(2), np.int32(8), block=(8, 1, 1), texrefs=["image"])
+
+
+@pytest.mark.parametrize(
+    "types", ["Pfi", ["P", "f", "i"], ["P", np.float32, np.dtype("int32")], [PyGPU.GPUArray, "fi"], [np.intp, "f", "i"]]
+)
+def test_a_prepared_call_takes_pythons_numbers(module, x, types):
+    scale = module.get_function("scale")
+    assert scale.prepare(types) is scale
+    scale.prepared_call((1, 1), (8, 1, 1), x.gpudata, 2.0, 8)
+    assert (x.get() == doubled()).all()
+
+
+def test_what_is_no_type_is_prepared_as_a_pointer(module, x):
+    scale = module.get_function("scale").prepare([object(), "f", "i"])
+    scale.prepared_call((1, 1), (8, 1, 1), x, 2, 8, shared_size=64)
+    assert (x.get() == doubled()).all()
+
+
+def test_prepared_calls_are_put_on_streams_and_timed(module, x):
+    scale = module.get_function("scale").prepare("Pfi")
+    scale.prepared_async_call((1, 1), (8, 1, 1), drv.Stream(), x.gpudata, 2.0, 8)
+    assert (x.get() == doubled()).all()
+    scale.prepared_async_call((1, 1), (8, 1, 1), None, x.gpudata, 0.5, 8)
+    assert scale.prepared_timed_call((1, 1), (8, 1, 1), x.gpudata, 2.0, 8)() >= 0
+    assert (x.get() == doubled()).all()
+
+
+def test_a_call_that_is_not_prepared_says_so(module, x):
+    with pytest.raises(drv.LogicError, match="prepare"):
+        module.get_function("scale").prepared_call((1, 1), (8, 1, 1), x, 2.0, 8)
+
+
+def test_a_prepared_call_with_a_wrong_number_is_refused(module, x):
+    scale = module.get_function("scale").prepare("Pfi")
+    with pytest.raises(TypeError, match="3 arguments"):
+        scale.prepared_call((1, 1), (8, 1, 1), x, 2.0)
+
+
+def test_what_is_known_of_a_function_is_told(module):
+    scale = module.get_function("scale")
+    names = ("num_regs", "shared_size_bytes", "local_size_bytes", "const_size_bytes", "max_threads_per_block")
+    for name in names:
+        attribute = getattr(drv.function_attribute, name.upper())
+        assert getattr(scale, name) == scale.get_attribute(attribute) >= 0
+    assert scale.max_threads_per_block > 0
+    assert scale.name == "scale"
+    with pytest.raises(drv.LogicError, match="1000"):
+        scale.get_attribute(1000)
+
+
+def test_what_can_be_set_of_a_function_is_set(module):
+    dynamic = module.get_function("dynamic")
+    dynamic.set_attribute(drv.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, 1024)
+    dynamic.set_cache_config(drv.func_cache.PREFER_SHARED)
+    with pytest.raises(drv.LogicError, match="cannot be set"):
+        dynamic.set_attribute(drv.function_attribute.NUM_REGS, 10)
