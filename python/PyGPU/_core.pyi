@@ -30,8 +30,10 @@ __all__ = [
     "In",
     "InOut",
     "InclusiveScanKernel",
+    "InvalidValueError",
     "Kernel",
     "LaunchError",
+    "LaunchTimer",
     "Launcher",
     "LogicError",
     "Module",
@@ -41,7 +43,6 @@ __all__ = [
     "PinnedMemory",
     "ReductionKernel",
     "Stream",
-    "TimedLaunch",
     "_ThreadsAllocator",
     "__version__",
     "_c_name",
@@ -60,11 +61,11 @@ __all__ = [
     "backend_name",
     "broadcast_to",
     "can_access_peer",
+    "compile_source",
     "config",
-    "context_cache",
+    "context_cache_preference",
     "context_handle",
     "context_limit",
-    "context_version",
     "copy_array",
     "current_device",
     "current_stream",
@@ -73,7 +74,6 @@ __all__ = [
     "device_attribute",
     "device_count",
     "device_properties",
-    "disable_peer_access",
     "driver_version",
     "empty",
     "empty_like",
@@ -93,9 +93,8 @@ __all__ = [
     "host_free",
     "host_register",
     "host_unregister",
-    "launch_limits",
-    "load_image",
-    "load_module",
+    "link",
+    "load_source",
     "memory_info",
     "memory_limit",
     "memory_release_threshold",
@@ -106,14 +105,13 @@ __all__ = [
     "ones_like",
     "open_shared_memory",
     "pinned_limit",
-    "profile",
     "raise_freed",
     "raw_allocate",
     "raw_copy",
     "raw_fill",
     "raw_free",
     "reset_device",
-    "set_context_cache",
+    "set_context_cache_preference",
     "set_context_limit",
     "set_device",
     "set_host_cache_limit",
@@ -133,19 +131,19 @@ __all__ = [
 ]
 __version__: str
 
-class Error(RuntimeError): ...
+class Error(Exception): ...
 
-class CompileError(Error):
-    msg: str
-    command_line: tuple[str, ...]
-    stdout: str
-    stderr: str
+class CompileError(Error, RuntimeError):
     log: str
     source: str
     options: tuple[str, ...]
     compiler: str
+    msg: str
+    command_line: tuple[str, ...]
+    stdout: str
+    stderr: str
 
-class CudaError(Error):
+class CudaError(Error, RuntimeError):
     code: int
     name: str
     text: str
@@ -156,9 +154,10 @@ class OutOfMemoryError(CudaError, MemoryError): ...
 class LaunchError(CudaError): ...
 class DriverRuntimeError(CudaError): ...
 class LogicError(CudaError): ...
-class NotSupportedError(Error): ...
-class BackendUnavailableError(Error): ...
-class ForkError(Error): ...
+class InvalidValueError(LogicError, ValueError): ...
+class NotSupportedError(Error, RuntimeError): ...
+class BackendUnavailableError(Error, RuntimeError): ...
+class ForkError(Error, RuntimeError): ...
 
 @final
 class Flags:
@@ -567,38 +566,42 @@ class Module:
     def device(self) -> Device: ...
 
 @final
+class LaunchTimer:
+    def __call__(self, *args: Any, **kwargs: Any) -> float: ...
+
+@final
 class Function:
     def __new__(cls, kernel: Kernel) -> Self: ...
     def __call__(
         self,
         *args: Any,
-        block: Sequence[SupportsIndex] | None = None,
-        grid: SupportsIndex | Sequence[SupportsIndex] | None = None,
+        block: int | Sequence[int] | None = None,
+        grid: int | Sequence[int] | None = None,
         stream: StreamLike = None,
-        shared: SupportsIndex | None = None,
+        shared: int | None = None,
         texrefs: Sequence[Any] | None = None,
-        time_kernel: bool = False,
+        time_kernel: bool | None = None,
         **others: Any,
     ) -> float | None: ...
-    def prepare(self, arg_types: str | Sequence[Any], texrefs: Sequence[Any] = ()) -> Self: ...
+    def prepare(self, arg_types: str | Sequence[Any], texrefs: Sequence[Any] | None = None) -> Self: ...
     def prepared_call(
-        self, grid: Sequence[SupportsIndex], block: Sequence[SupportsIndex], *args: Any, shared_size: SupportsIndex = 0
+        self, grid: int | Sequence[int], block: int | Sequence[int], *args: Any, shared_size: int = 0
     ) -> None: ...
     def prepared_async_call(
         self,
-        grid: Sequence[SupportsIndex],
-        block: Sequence[SupportsIndex],
+        grid: int | Sequence[int],
+        block: int | Sequence[int],
         stream: StreamLike,
         *args: Any,
-        shared_size: SupportsIndex = 0,
+        shared_size: int = 0,
     ) -> None: ...
     def prepared_timed_call(
-        self, grid: Sequence[SupportsIndex], block: Sequence[SupportsIndex], *args: Any, shared_size: SupportsIndex = 0
-    ) -> TimedLaunch: ...
-    def get_attribute(self, attribute: SupportsIndex) -> int: ...
-    def set_attribute(self, attribute: SupportsIndex, value: SupportsIndex) -> None: ...
-    def set_cache_config(self, fc: SupportsIndex) -> None: ...
-    def param_set_texref(self, texref: Any) -> NoReturn: ...
+        self, grid: int | Sequence[int], block: int | Sequence[int], *args: Any, shared_size: int = 0
+    ) -> LaunchTimer: ...
+    def get_attribute(self, attr: int) -> int: ...
+    def set_attribute(self, attr: int, value: int) -> None: ...
+    def set_cache_config(self, fc: int) -> None: ...
+    def param_set_texref(self, tr: object) -> None: ...
     @property
     def kernel(self) -> Kernel: ...
     @property
@@ -606,15 +609,15 @@ class Function:
     @property
     def handle(self) -> int: ...
     @property
-    def num_regs(self) -> int: ...
+    def max_threads_per_block(self) -> int: ...
     @property
     def shared_size_bytes(self) -> int: ...
     @property
-    def local_size_bytes(self) -> int: ...
-    @property
     def const_size_bytes(self) -> int: ...
     @property
-    def max_threads_per_block(self) -> int: ...
+    def local_size_bytes(self) -> int: ...
+    @property
+    def num_regs(self) -> int: ...
     @property
     def ptx_version(self) -> int: ...
     @property
@@ -624,34 +627,38 @@ class Function:
     @property
     def preferred_shared_memory_carveout(self) -> int: ...
 
-@final
-class TimedLaunch:
-    def __call__(self) -> float: ...
+def load_source(
+    text: str,
+    options: str | Sequence[str] | None = None,
+    compiler: str | None = None,
+    extern_c: bool = False,
+    cache: bool = True,
+) -> Module: ...
+def compile_source(
+    text: str,
+    options: str | Sequence[str] | None = None,
+    compiler: str | None = None,
+    extern_c: bool = False,
+    cache: bool = True,
+) -> tuple[bytes, str]: ...
+def device_attribute(number: int, device: DeviceLike = None) -> int: ...
+def context_limit(number: int) -> int: ...
+def set_context_limit(number: int, value: int) -> None: ...
+def context_cache_preference() -> int: ...
+def set_context_cache_preference(preference: int) -> None: ...
+def context_handle(device: DeviceLike = None) -> int: ...
+def link(
+    parts: Sequence[tuple[int, bytes, str]],
+    max_registers: int | None = None,
+    debug: bool = False,
+    line_info: bool = False,
+) -> tuple[bytes, str]: ...
 
 @final
 class HostArgument:
     @property
     def array(self) -> NDArray[Any]: ...
 
-def load_module(
-    source: str | bytes | bytearray | PathLike[str],
-    options: str | Sequence[str] = (),
-    compiler: str | None = None,
-    extern_c: bool = False,
-    cache: bool = True,
-    folder: str | PathLike[str] | None = None,
-) -> Module: ...
-def load_image(image: bytes, max_registers: int | None = None) -> Module: ...
-def device_attribute(number: SupportsIndex, device: DeviceLike = None) -> int: ...
-def context_handle(device: DeviceLike) -> int: ...
-def context_version(device: DeviceLike) -> int: ...
-def context_limit(limit: SupportsIndex) -> int: ...
-def set_context_limit(limit: SupportsIndex, value: SupportsIndex) -> None: ...
-def context_cache() -> int: ...
-def set_context_cache(preference: SupportsIndex) -> None: ...
-def disable_peer_access(device: DeviceLike, peer: DeviceLike) -> None: ...
-def profile(on: bool) -> None: ...
-def launch_limits(device: DeviceLike) -> dict[str, tuple[int, ...]]: ...
 def In(array: ArrayLike) -> HostArgument: ...
 def Out(array: NDArray[Any]) -> HostArgument: ...
 def InOut(array: NDArray[Any]) -> HostArgument: ...

@@ -1,66 +1,88 @@
-"""PyCUDA's calls for profilers, and for graphics libraries."""
+"""PyCUDA's switches of the profiler, and what is left of OpenGL."""
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+import ctypes
 
 from PyGPU import _core
 
 __all__ = ["have_gl_ext", "initialize_profiler", "start_profiler", "stop_profiler"]
 
 
-def start_profiler() -> None:
-    """Let a profiler that waits for it begin (``nsys profile --capture-range=cudaProfilerApi``).
-
-    Examples
-    --------
-    >>> from PyGPU import driver
-    >>> driver.start_profiler()
-    """
-    _core.profile(True)
-
-
-def stop_profiler() -> None:
-    """Let the profiler end that `start_profiler` let begin.
-
-    Examples
-    --------
-    >>> from PyGPU import driver
-    >>> driver.stop_profiler()
-    """
-    _core.profile(False)
+def _call(name: str) -> None:
+    """Call a function of CUDA's driver that takes nothing; other backends have no such switch."""
+    if _core.backend_name() != "cuda":
+        return
+    _core.context_handle()  # the driver is open, and the device has its context
+    library = next(backend["library"] for backend in _core.config()["backends"] if backend["name"] == "cuda")
+    function = getattr(ctypes.CDLL(library), name, None)
+    if function is None:
+        return  # a driver without a profiler
+    with _core.Device(_core.current_device()):
+        code = function()
+    if code:
+        raise _core.LogicError(f"{name} failed: {_core.error_name(code)} ({code}): {_core.error_text(code)}")
 
 
-def initialize_profiler(config_file: Any, output_file: Any, output_mode: Any) -> NoReturn:
-    """Refuse: CUDA 12 has no profiler in the driver any more.
+def initialize_profiler(config_file: str, output_file: str, output_mode: int) -> None:
+    """Raise: CUDA 12 has no profiler of its own to be configured.
 
     Parameters
     ----------
-    config_file, output_file, output_mode
-        Those of PyCUDA's function.
+    config_file, output_file : str
+        As in PyCUDA.
+    output_mode : int
+        Of `profiler_output_mode`.
 
     Raises
     ------
     NotSupportedError
-        Always; it says what to use.
+        Always.
+
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
+    >>> drv.initialize_profiler('', '', 0)  # doctest: +SKIP
     """
     raise _core.NotSupportedError(
-        "initialize_profiler: CUDA 12 has no profiler in the driver any more; run the program under nsys or ncu"
+        "cuProfilerInitialize was removed in CUDA 12: run the program under nsys or ncu (rocprof for HIP); "
+        "start_profiler() and stop_profiler() bound what they record"
     )
 
 
+def start_profiler() -> None:
+    """Let a profiler begin its recording; without one nothing happens.
+
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
+    >>> drv.start_profiler()
+    """
+    _call("cuProfilerStart")
+
+
+def stop_profiler() -> None:
+    """Let a profiler end its recording.
+
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
+    >>> drv.stop_profiler()
+    """
+    _call("cuProfilerStop")
+
+
 def have_gl_ext() -> bool:
-    """Return whether buffers of OpenGL can be used.
+    """Tell whether OpenGL can be used: no.
 
     Returns
     -------
     bool
-        False: PyGPU does not share memory with graphics libraries.
 
     Examples
     --------
-    >>> from PyGPU import driver
-    >>> driver.have_gl_ext()
+    >>> import PyGPU.driver as drv
+    >>> drv.have_gl_ext()
     False
     """
     return False

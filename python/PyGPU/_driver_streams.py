@@ -1,48 +1,39 @@
-"""PyCUDA's `Stream` and `Event`: PyGPU's, with PyCUDA's flags and names."""
+"""PyCUDA's `Stream` and `Event`: PyGPU's own, with PyCUDA's names and flags."""
 
 from __future__ import annotations
 
-import operator
-from typing import TYPE_CHECKING, Self, SupportsIndex
+from typing import Self
 
 from PyGPU import _core
 from PyGPU._driver_enums import event_flags
 
-if TYPE_CHECKING:
-    from PyGPU.typing import StreamLike
-
 __all__ = ["Event", "Stream"]
-
-NON_BLOCKING = 1
 
 
 class Stream(_core.Stream):
-    """A stream: work that is put on it runs in the order in which it was put.
-
-    It waits for the legacy default stream, and that for it, as in PyCUDA.
+    """A stream, which waits for the legacy default stream as in PyCUDA.
 
     Parameters
     ----------
     flags : int, optional
-        1 for a stream that does not wait for the legacy default stream.
+        0, or 1 for a stream that neither waits for the legacy default stream nor lets it wait.
 
     Examples
     --------
-    >>> from PyGPU import driver
-    >>> stream = driver.Stream()
+    >>> import PyGPU.driver as drv
+    >>> stream = drv.Stream()
     >>> stream.synchronize()
     >>> stream.is_done()
     True
     """
 
-    def __new__(cls, flags: SupportsIndex = 0) -> Self:
-        number = operator.index(flags)
-        if number & ~NON_BLOCKING:
-            raise ValueError(f"flags {number:#x} are not among those of a stream: 0, or 1 for one that does not block")
-        return super().__new__(cls, non_blocking=number == NON_BLOCKING)
+    def __new__(cls, flags: int = 0) -> Self:
+        if flags not in (0, 1):
+            raise _core.InvalidValueError(f"flags of a stream are 0 or 1, not {flags}")
+        return super().__new__(cls, non_blocking=bool(flags))
 
     def is_done(self) -> bool:
-        """Return whether the stream has nothing left to do.
+        """Tell whether everything on it has run.
 
         Returns
         -------
@@ -50,83 +41,56 @@ class Stream(_core.Stream):
 
         Examples
         --------
-        >>> from PyGPU import driver
-        >>> driver.Stream().is_done()
+        >>> import PyGPU.driver as drv
+        >>> drv.Stream().is_done()
         True
         """
         return self.query()
 
-    def wait_for_event(self, event: _core.Event) -> None:
-        """Let work that is put on the stream from now on wait for an event.
+    def wait_for_event(self, evt: _core.Event) -> None:
+        """Let what comes next on the stream wait for an event; the host does not wait.
 
         Parameters
         ----------
-        event : Event
-            One that was never recorded is not waited for.
+        evt : Event
+            What is waited for.
 
         Examples
         --------
-        >>> from PyGPU import driver
-        >>> driver.Stream().wait_for_event(driver.Event().record())
+        >>> import PyGPU.driver as drv
+        >>> drv.Stream().wait_for_event(drv.Event().record())
         """
-        self.wait_event(event)
+        self.wait_event(evt)
 
 
 class Event(_core.Event):
-    """A point of a stream that the host and other streams can wait for.
+    """A point of a stream that can be waited for.
 
     Parameters
     ----------
-    flags : event_flags, optional
-        Any of them, added.
+    flags : int, optional
+        Of `event_flags`.
 
     Examples
     --------
-    >>> from PyGPU import driver
-    >>> start, end = driver.Event(), driver.Event()
-    >>> _ = start.record()
-    >>> milliseconds = end.record().synchronize().time_since(start)
-    >>> milliseconds >= 0
+    >>> import PyGPU.driver as drv
+    >>> start, end = drv.Event().record(), drv.Event().record()
+    >>> end.synchronize().time_since(start) >= 0
     True
     """
 
-    def __new__(cls, flags: SupportsIndex = 0) -> Self:
-        number = operator.index(flags)
-        known = int(event_flags.BLOCKING_SYNC | event_flags.DISABLE_TIMING | event_flags.INTERPROCESS)
-        if number & ~known:
-            raise ValueError(f"flags {number:#x} are not among event_flags ({known:#x})")
+    def __new__(cls, flags: int = 0) -> Self:
+        if not 0 <= flags <= 7:
+            raise _core.InvalidValueError(f"flags of an event are those of event_flags, not {flags}")
         return super().__new__(
             cls,
-            timing=not number & event_flags.DISABLE_TIMING,
-            blocking_sync=bool(number & event_flags.BLOCKING_SYNC),
-            interprocess=bool(number & event_flags.INTERPROCESS),
+            timing=not flags & event_flags.DISABLE_TIMING,
+            blocking_sync=bool(flags & event_flags.BLOCKING_SYNC),
+            interprocess=bool(flags & event_flags.INTERPROCESS),
         )
 
-    def record(self, stream: StreamLike = None) -> Self:
-        """Mark the point that a stream has reached, instead of what it marked before.
-
-        Parameters
-        ----------
-        stream : Stream, optional
-            The legacy default stream if None.
-
-        Returns
-        -------
-        Event
-            The event itself.
-
-        Examples
-        --------
-        >>> from PyGPU import driver
-        >>> event = driver.Event()
-        >>> event.record(driver.Stream()) is event
-        True
-        """
-        super().record(self.device.default_stream if stream is None else stream)
-        return self
-
     def synchronize(self) -> Self:  # type: ignore[override]
-        """Wait until the marked point was reached; not at all if nothing is marked.
+        """Wait until it was reached.
 
         Returns
         -------
@@ -135,8 +99,9 @@ class Event(_core.Event):
 
         Examples
         --------
-        >>> from PyGPU import driver
-        >>> driver.Event().record().synchronize().query()
+        >>> import PyGPU.driver as drv
+        >>> event = drv.Event().record()
+        >>> event.synchronize() is event
         True
         """
         super().synchronize()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, TextIO, TypeVar
 from PyGPU import _core
 from PyGPU._driver_host_allocations import PagelockedHostAllocation, new_over, size_of
 from PyGPU._driver_memory import mem_get_info
+from PyGPU._tools_numbers import bitlog2
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -23,35 +24,12 @@ __all__ = [
     "PageLockedMemoryPool",
     "PooledDeviceAllocation",
     "PooledHostAllocation",
-    "bitlog2",
 ]
 
 Block = TypeVar("Block")
 
 _MANTISSA_BITS = 4
 _MANTISSA_MASK = (1 << _MANTISSA_BITS) - 1
-
-
-def bitlog2(n: SupportsIndex) -> int:
-    """Return the position of a number's highest bit.
-
-    Parameters
-    ----------
-    n : int
-        Not negative.
-
-    Returns
-    -------
-    int
-        0 for 0.
-
-    Examples
-    --------
-    >>> from PyGPU._memory_pools import bitlog2
-    >>> bitlog2(17)
-    4
-    """
-    return max(operator.index(n).bit_length() - 1, 0)
 
 
 class _Pool(Generic[Block]):

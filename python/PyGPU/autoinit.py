@@ -1,28 +1,35 @@
-"""PyCUDA's ``import pycuda.autoinit``: a device is chosen and current.
+"""PyCUDA's ``pycuda.autoinit``: the default device's context, current from the import to the end of the program.
 
-PyGPU opens its driver by itself, so a program that imports this runs as it would without.
+PyGPU needs none: the primary context is there at first use. It is for programs that are written for PyCUDA.
+
+Examples
+--------
+>>> import PyGPU.autoinit
+>>> PyGPU.autoinit.context.get_device() == PyGPU.autoinit.device
+True
 """
 
 from __future__ import annotations
 
 import atexit
+from contextlib import suppress
 
-from PyGPU import driver
-from PyGPU.tools import clear_context_caches, make_default_context
+from PyGPU import driver as _driver
+from PyGPU import tools as _tools
 
 __all__ = ["context", "device"]
 
-driver.init()
-context = make_default_context()
-"""The context that was made current."""
+_driver.init()
+context = _tools.make_default_context()
+"""The context of the default device."""
 device = context.get_device()
-"""Its device."""
+"""The default device."""
 
 
 def _finish() -> None:
-    if driver.Context.get_current() is context:
+    with suppress(_driver.LogicError):  # the program may have popped it itself
         context.pop()
-    clear_context_caches()
+    _tools.clear_context_caches()
 
 
 atexit.register(_finish)

@@ -1,4 +1,4 @@
-"""PyCUDA's ``pycuda.characterize`` over PyGPU: what the current device and its compiler are."""
+"""PyCUDA's ``pycuda.characterize``: what the platform has."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ import sys
 
 import numpy
 
-from PyGPU import driver
-from PyGPU.compiler import SourceModule
-from PyGPU.tools import context_dependent_memoize
+from PyGPU import _core
+from PyGPU._tools_context import context_dependent_memoize
 
 __all__ = ["has_double_support", "has_stack", "platform_bits", "sizeof"]
 
 
 def has_double_support() -> bool:
-    """Return whether the current device computes in double precision.
+    """Tell whether kernels compute in float64: all that PyGPU runs on do.
 
     Returns
     -------
@@ -26,12 +25,11 @@ def has_double_support() -> bool:
     >>> has_double_support()
     True
     """
-    device = driver.Context.get_device()
-    return device.native.kind != "cuda" or device.compute_capability() >= (1, 3)
+    return True
 
 
 def has_stack() -> bool:
-    """Return whether the current device has a stack, so that its functions may call themselves.
+    """Tell whether device functions have a stack: all that PyGPU runs on do.
 
     Returns
     -------
@@ -43,12 +41,11 @@ def has_stack() -> bool:
     >>> has_stack()
     True
     """
-    device = driver.Context.get_device()
-    return device.native.kind != "cuda" or device.compute_capability() >= (2, 0)
+    return True
 
 
 def platform_bits() -> int:
-    """Return the bits of an address.
+    """Tell the width of the host's addresses.
 
     Returns
     -------
@@ -60,33 +57,36 @@ def platform_bits() -> int:
     >>> platform_bits()
     64
     """
-    return sys.maxsize.bit_length() + 1
+    return 32 if sys.maxsize < 1 << 32 else 64
 
 
 @context_dependent_memoize
 def sizeof(type_name: str, preamble: str = "") -> int:
-    """Return the bytes of a type in device code; a small kernel is compiled and asked.
+    """Ask the compiler for the size of a type of device code.
 
     Parameters
     ----------
     type_name : str
-        In C.
+        The type, as a source says it.
     preamble : str, optional
-        What declares it, in C.
+        Text before it that declares it.
 
     Returns
     -------
     int
+        Bytes.
 
     Examples
     --------
     >>> from PyGPU.characterize import sizeof
-    >>> sizeof("double2")  # doctest: +SKIP
+    >>> sizeof('float4')  # doctest: +SKIP
     16
     """
+    from PyGPU.compiler import SourceModule
+
     source = (
-        f'{preamble}\nextern "C" __global__ void size_of(unsigned long long *out) {{ *out = sizeof({type_name}); }}\n'
+        f'{preamble}\nextern "C" __global__ void write_size(unsigned long long *out) {{ *out = sizeof({type_name}); }}'
     )
-    size = numpy.zeros(1, numpy.uint64)
-    SourceModule(source, no_extern_c=True).get_function("size_of")(driver.Out(size), block=(1, 1, 1))
-    return int(size[0])
+    out = numpy.zeros((), numpy.uint64)
+    SourceModule(source, no_extern_c=True).get_function("write_size")(_core.Out(out), block=(1, 1, 1))
+    return int(out)

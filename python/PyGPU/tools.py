@@ -1,14 +1,58 @@
-"""PyCUDA's ``pycuda.tools`` over PyGPU: a list of names; what they are is said where they are made."""
+"""PyCUDA's ``pycuda.tools``: the default context, what is remembered for each, names of types, occupancy."""
 
 from __future__ import annotations
 
-from PyGPU._c_types import ScalarArg as ScalarArg
-from PyGPU._c_types import VectorArg as VectorArg
-from PyGPU._c_types import dtype_to_ctype as dtype_to_ctype
-from PyGPU._c_types import get_arg_type as get_arg_type
-from PyGPU._c_types import get_or_register_dtype as get_or_register_dtype
-from PyGPU._c_types import parse_c_arg as parse_c_arg
-from PyGPU._c_types import register_dtype as register_dtype
-from PyGPU._context_tools import *  # noqa: F403
-from PyGPU._device_data import *  # noqa: F403
-from PyGPU._memory_pools import *  # noqa: F403
+from PyGPU._c_types import (
+    ScalarArg,
+    VectorArg,
+    dtype_to_ctype,
+    get_arg_type,
+    get_or_register_dtype,
+    parse_c_arg,
+    register_dtype,
+)
+from PyGPU._memory_pools import (
+    DebugMemoryPool,
+    DeviceMemoryPool,
+    PageLockedAllocator,
+    PageLockedMemoryPool,
+    PooledDeviceAllocation,
+    PooledHostAllocation,
+)
+from PyGPU._tools_context import (
+    clear_context_caches,
+    context_dependent_memoize,
+    context_dependent_memoized_functions,
+    get_default_device,
+    init_cuda_context_fixture,
+    make_default_context,
+    mark_cuda_test,
+)
+from PyGPU._tools_numbers import bitlog2
+from PyGPU._tools_occupancy import DeviceData, OccupancyRecord
+
+__all__ = [
+    "DebugMemoryPool",
+    "DeviceData",
+    "DeviceMemoryPool",
+    "OccupancyRecord",
+    "PageLockedAllocator",
+    "PageLockedMemoryPool",
+    "PooledDeviceAllocation",
+    "PooledHostAllocation",
+    "ScalarArg",
+    "VectorArg",
+    "bitlog2",
+    "clear_context_caches",
+    "context_dependent_memoize",
+    "context_dependent_memoized_functions",
+    "dtype_to_ctype",
+    "get_arg_type",
+    "get_default_device",
+    "get_or_register_dtype",
+    "init_cuda_context_fixture",
+    "make_default_context",
+    "mark_cuda_test",
+    "parse_c_arg",
+    "register_dtype",
+]

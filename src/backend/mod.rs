@@ -4,7 +4,6 @@
 //! and handles are plain numbers whose owners live in `memory` and `stream`. A backend never touches Python, never keeps
 //! a lock while the driver works, and makes the device it is told to use current only for the length of one call.
 
-mod contexts;
 mod cpu;
 mod cuda;
 mod driver_memory;
@@ -19,14 +18,13 @@ mod programs;
 mod registry;
 mod rtc;
 
-pub use contexts::{ContextLimit, Contexts};
 pub use driver_memory::{Attachment, DriverMemory, HANDLE_BYTES};
 pub use exit::close as close_drivers;
 pub use graphs::{CaptureMode, ExecutableHandle, GraphHandle, Graphs};
 pub use loader::{Attempt, Library};
 pub use programs::{
     CompileOption, CompileRequest, Compiled, Compiler, FunctionAttributes, FunctionHandle, FunctionSetting,
-    LaunchLimits, LaunchShape, LoadOptions, Loaded, ModuleHandle, ParameterPlace, Programs,
+    LaunchLimits, LaunchShape, LinkInput, LinkKind, LoadOptions, Loaded, ModuleHandle, ParameterPlace, Programs,
 };
 pub use registry::{BackendReport, Report, available, by_name, default_backend, report};
 
@@ -246,25 +244,20 @@ pub trait Backend: Send + Sync {
         Err(programs::unsupported(self.kind().name()))
     }
 
-    /// Memory of the kinds that only some drivers have.
-    ///
-    /// # Errors
-    /// `NotSupported` where the backend has none.
-    fn driver_memory(&self) -> Result<&dyn DriverMemory> {
-        Err(crate::error::Error::not_supported(format!("{} has plain and pooled memory only", self.kind().name())))
-    }
-
-    /// What the driver keeps with a device's context; `None` where the backend has no contexts.
-    fn contexts(&self) -> Option<&dyn Contexts> {
-        None
-    }
-
     /// What captures and launches graphs.
     ///
     /// # Errors
     /// `NotSupported` where the backend has none.
     fn graphs(&self) -> Result<&dyn Graphs> {
         Err(graphs::unsupported(self.kind().name()))
+    }
+
+    /// Memory of the kinds that only some drivers have.
+    ///
+    /// # Errors
+    /// `NotSupported` where the backend has none.
+    fn driver_memory(&self) -> Result<&dyn DriverMemory> {
+        Err(crate::error::Error::not_supported(format!("{} has plain and pooled memory only", self.kind().name())))
     }
 
     /// The calling thread's current device, which other libraries share.

@@ -112,6 +112,32 @@ pub struct LaunchLimits {
     pub cooperative: bool,
 }
 
+/// A part of what is linked.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkInput<'a> {
+    /// What it is.
+    pub kind: LinkKind,
+    /// Its bytes.
+    pub data: &'a [u8],
+    /// Its name in messages.
+    pub name: &'a CStr,
+}
+
+/// What a part of a linkage is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LinkKind {
+    /// Device code for one architecture.
+    Cubin,
+    /// Text for the driver's own compiler.
+    Ptx,
+    /// Several of these.
+    Fatbinary,
+    /// A host object with device code in it.
+    Object,
+    /// An archive of such objects.
+    Library,
+}
+
 /// Loads, asks and launches device code of one backend's devices.
 ///
 /// # Safety of the callers
@@ -196,6 +222,39 @@ pub trait Programs: Send + Sync {
     fn launch_limits(&self, device: i32) -> Result<LaunchLimits>;
     /// An attribute of the device by the driver's own number.
     fn device_attribute(&self, device: i32, number: i32) -> Result<i32>;
+    /// The driver's handle of the device's context; 0 where there are no contexts.
+    fn context(&self, device: i32) -> Result<usize> {
+        let _ = device;
+        Ok(0)
+    }
+    /// A limit of the device's context by the driver's number: bytes of stack, of `printf`'s buffer, of the heap.
+    fn limit(&self, device: i32, number: i32) -> Result<usize> {
+        let _ = (device, number);
+        Err(Error::not_supported("this backend has no limits of a context"))
+    }
+    /// Sets such a limit.
+    fn set_limit(&self, device: i32, number: i32, value: usize) -> Result<()> {
+        let _ = (device, number, value);
+        Err(Error::not_supported("this backend has no limits of a context"))
+    }
+    /// What the first-level cache is rather used for: 0 no preference, 1 shared memory, 2 cache, 3 equal.
+    fn cache_preference(&self, device: i32) -> Result<i32> {
+        let _ = device;
+        Err(Error::not_supported("this backend has no preference of a context's cache"))
+    }
+    /// Sets that preference.
+    fn set_cache_preference(&self, device: i32, preference: i32) -> Result<()> {
+        let _ = (device, preference);
+        Err(Error::not_supported("this backend has no preference of a context's cache"))
+    }
+    /// Links device code that was compiled in parts.
+    ///
+    /// # Errors
+    /// The driver's, with the linker's log.
+    fn link(&self, device: i32, inputs: &[LinkInput<'_>], options: &LoadOptions) -> Result<Compiled> {
+        let _ = (device, inputs, options);
+        Err(Error::not_supported("this backend links no device code: put all of it into one source"))
+    }
     /// What tells the compiler that `compiler` would give from every other, without opening it: opening costs more than taking an
     /// image from the cache. `None` where only opening tells.
     fn compiler_identity(&self, hints: &[PathBuf]) -> Option<String> {

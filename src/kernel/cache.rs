@@ -120,24 +120,20 @@ fn remember(key: &Key, compiled: &Arc<Compiled>) {
     }
 }
 
-/// What is kept under a key, in memory or in a folder: the user's, if not another.
-pub fn find(key: &Key, folder: Option<&Path>) -> Option<Arc<Compiled>> {
+/// What is kept under a key.
+pub fn find(key: &Key) -> Option<Arc<Compiled>> {
     if let Some(known) = memory().as_ref().and_then(|memory| memory.images.get(key)) {
         return Some(Arc::clone(known));
     }
-    let found = match folder {
-        Some(folder) => load(folder, key)?,
-        None => load(&Settings::read().folder?, key)?,
-    };
-    let found = Arc::new(found);
+    let found = Arc::new(load(&Settings::read().folder?, key)?);
     remember(key, &found);
     Some(found)
 }
 
-/// Keeps an image, in memory and in a folder.
-pub fn keep(key: &Key, compiled: Compiled, folder: Option<PathBuf>) -> Arc<Compiled> {
+/// Keeps an image.
+pub fn keep(key: &Key, compiled: Compiled) -> Arc<Compiled> {
     let settings = Settings::read();
-    if let Some(folder) = &folder.or(settings.folder) {
+    if let Some(folder) = &settings.folder {
         // A full disk or a folder that cannot be written costs time at the next start, nothing else.
         let _ = store(folder, key, &compiled, settings.size);
     }

@@ -27,10 +27,8 @@ pub struct Source {
     pub extern_c: bool,
     /// `nvcc`, `hipcc`, or the path of one; `None` for the backend's own.
     pub compiler: Option<String>,
-    /// Whether images are neither taken from a cache nor kept.
+    /// Whether the cache folder may be used.
     pub uncached: bool,
-    /// The folder in which images are kept; `None` is the user's.
-    pub folder: Option<PathBuf>,
 }
 
 /// What was made of a source.
@@ -73,12 +71,12 @@ pub fn build(device: Device, source: &Source, hints: &[PathBuf]) -> Result<Built
         None => open().map(|compiler| format!("{} {}", compiler.name(), compiler.version()))?,
     };
     let key = key(&identity, &request);
-    let found = if source.uncached { None } else { cache::find(&key, source.folder.as_deref()) };
+    let found = if source.uncached { None } else { cache::find(&key) };
     let compiled = match found {
         Some(compiled) => compiled,
         None => {
             let compiled = compile(device, open()?, &request)?;
-            if source.uncached { Arc::new(compiled) } else { cache::keep(&key, compiled, source.folder.clone()) }
+            if source.uncached { Arc::new(compiled) } else { cache::keep(&key, compiled) }
         }
     };
     Ok(Built { compiled, options })

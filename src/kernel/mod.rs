@@ -31,7 +31,6 @@ pub use declaration::Declarations;
 pub use function::Function;
 pub use launch::Arguments;
 pub use lexer::words;
-pub use limits::limits_of;
 pub use module::Module;
 pub use search::{Search, build_searching, search_with};
 pub use types::{Aliases, Element, Parameter, ParameterKind, element, fits};

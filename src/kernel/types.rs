@@ -244,14 +244,6 @@ impl Element {
             }
         }
     }
-
-    /// Whether a program may mean what it says that reads an array of `given` as this: not if it is a number of the same family
-    /// and another width, as `double` for `float`.
-    pub fn may_reinterpret(self, given: DType) -> bool {
-        let Self::Named(kind) = self else { return true };
-        let (declared, is_bytes) = (DType::new(kind).itemsize(), given.itemsize() == 1);
-        family(kind) != family(given.kind()) || is_bytes || declared == 1 || declared == given.itemsize()
-    }
 }
 
 #[cfg(test)]

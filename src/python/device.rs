@@ -128,7 +128,7 @@ pub(super) fn make_current(device: Device) -> Result<()> {
     device.make_current()
 }
 
-pub(super) fn check_peer(device: Device, peer: Device) -> Result<()> {
+fn check_peer(device: Device, peer: Device) -> Result<()> {
     if device.kind() == peer.kind() {
         return Ok(());
     }

@@ -5,7 +5,7 @@ use pyo3::types::PyDict;
 
 use super::device::{from_argument, let_reach, make_current, reaches, required};
 use super::gil::WithoutGil;
-use super::{number, properties, raw};
+use super::{properties, raw};
 use crate::backend;
 use crate::device::Device;
 use crate::memory::pool;
@@ -245,26 +245,6 @@ fn enable_peer_access(device: &Bound<'_, PyAny>, peer: &Bound<'_, PyAny>) -> PyR
     Ok(device.py().without_gil(|| let_reach(reader, owner))?)
 }
 
-/// What the driver of a device says under a number of its own.
-///
-/// Parameters
-/// ----------
-/// number : int
-///     Of CUDA's ``CUdevice_attribute``, or of HIP's ``hipDeviceAttribute_t``.
-/// device : int, str or Device, optional
-///     The current device by default.
-///
-/// Returns
-/// -------
-/// int
-#[pyfunction]
-#[pyo3(signature = (number, device=None))]
-fn device_attribute(number: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) -> PyResult<i32> {
-    let py = number.py();
-    let (number, device) = (number::int32(number, "number")?, from_argument(py, device)?);
-    Ok(py.without_gil(|| device.backend().programs()?.device_attribute(device.index(), number))?)
-}
-
 /// Puts the functions into the module.
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(device_count, module)?)?;
@@ -273,7 +253,6 @@ pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(synchronize_device, module)?)?;
     module.add_function(wrap_pyfunction!(reset_device, module)?)?;
     module.add_function(wrap_pyfunction!(device_properties, module)?)?;
-    module.add_function(wrap_pyfunction!(device_attribute, module)?)?;
     module.add_function(wrap_pyfunction!(memory_info, module)?)?;
     module.add_function(wrap_pyfunction!(driver_version, module)?)?;
     module.add_function(wrap_pyfunction!(backend_name, module)?)?;

@@ -1,6 +1,8 @@
 //! Where Rust's errors become Python's exceptions, and nowhere else.
 
-use pyo3::exceptions::{PyBufferError, PyIndexError, PyMemoryError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{
+    PyBufferError, PyException, PyIndexError, PyMemoryError, PyRuntimeError, PyTypeError, PyValueError,
+};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType};
@@ -10,10 +12,11 @@ use crate::error::Error;
 /// The classes that have no equal among the built-in ones.
 struct Classes {
     error: Py<PyType>,
-    cuda_error: Py<PyType>,
     launch: Py<PyType>,
     runtime: Py<PyType>,
     logic: Py<PyType>,
+    invalid: Py<PyType>,
+    cuda_error: Py<PyType>,
     out_of_memory: Py<PyType>,
     not_supported: Py<PyType>,
     unavailable: Py<PyType>,
@@ -23,15 +26,16 @@ struct Classes {
 
 static CLASSES: PyOnceLock<Classes> = PyOnceLock::new();
 
-const ERROR_DOC: &str = "What a driver, a compiler or a backend refuses: the base of PyGPU's own exceptions.";
+const ERROR_DOC: &str = "What everything derives from that a driver or a compiler refuses.";
 
-const LAUNCH_DOC: &str =
-    "A kernel could not be launched, or failed: it took too long, wants more than the device has, or was stopped.";
+const LAUNCH_DOC: &str = "A kernel failed, ran out of time, or needs more than the device has.";
 
-const RUNTIME_DOC: &str =
-    "The device or an image cannot be used: there is no device, no code for it, no such file; or it is not ready.";
+const RUNTIME_DOC: &str = "There is no device, the image is not for it, a file was not found, or memory is damaged.";
 
-const LOGIC_DOC: &str = "A call that cannot work: a wrong value, handle or name, or a wrong order of calls.";
+const LOGIC_DOC: &str = "A driver refused what was asked: a wrong value, handle, address or name.";
+
+const INVALID_DOC: &str =
+    "A value was refused before the driver saw it: a :class:`LogicError` and a :class:`ValueError`.";
 
 const CUDA_ERROR_DOC: &str = "A driver refused a call.
 
@@ -68,53 +72,27 @@ source : str
 options : tuple of str
     The options, in the compiler's words.
 compiler : str
-    The compiler, with its version.
-msg, command_line, stdout, stderr
-    The same in PyCUDA's words: what happened, the compiler and its options, and what it said.";
+    The compiler, with its version.";
 
 const FORK_DOC: &str = "A GPU call in a process that was forked after the driver was initialised.";
 
-/// Codes that the drivers share, by the class in which PyCUDA raises them; every other one is a `LogicError`.
-fn family(code: u32) -> Family {
-    match code {
-        // Launch failed, timed out, lacks resources, is incompatible with texturing.
-        719 | 702 | 701 | 703 => Family::Launch,
-        // No device, no code for the device, no such file, not ready, an uncorrectable memory error.
-        100 | 209 | 301 | 600 | 214 => Family::Runtime,
-        999 => Family::Unknown,
-        _ => Family::Logic,
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Family {
-    Launch,
-    Runtime,
-    Logic,
-    Unknown,
-}
-
-impl Classes {
-    fn of_code(&self, code: u32) -> &Py<PyType> {
-        match family(code) {
-            Family::Launch => &self.launch,
-            Family::Runtime => &self.runtime,
-            Family::Logic => &self.logic,
-            Family::Unknown => &self.cuda_error,
-        }
-    }
-}
-
-/// PyCUDA's names, which stay out of the package's own: two of them are names of built-in classes.
-const DRIVER_MODULE: &str = "PyGPU.driver";
-
 fn exception<'py>(py: Python<'py>, name: &str, bases: Bound<'py, PyTuple>, doc: &str) -> PyResult<Bound<'py, PyType>> {
-    exception_of("PyGPU", py, name, bases, doc)
+    class_in(py, "PyGPU", name, bases, doc)
 }
 
-fn exception_of<'py>(
-    module: &str,
+/// A class under a name of PyCUDA's driver.
+fn of_driver<'py>(
     py: Python<'py>,
+    name: &str,
+    bases: &[&Bound<'py, PyType>],
+    doc: &str,
+) -> PyResult<Bound<'py, PyType>> {
+    class_in(py, "PyGPU.driver", name, PyTuple::new(py, bases)?, doc)
+}
+
+fn class_in<'py>(
+    py: Python<'py>,
+    module: &str,
     name: &str,
     bases: Bound<'py, PyTuple>,
     doc: &str,
@@ -127,8 +105,9 @@ fn exception_of<'py>(
 
 fn make_classes(py: Python<'_>) -> PyResult<Classes> {
     let runtime = py.get_type::<PyRuntimeError>();
-    let base = exception_of(DRIVER_MODULE, py, "Error", PyTuple::new(py, [&runtime])?, ERROR_DOC)?;
-    let cuda_error = exception(py, "CudaError", PyTuple::new(py, [&base])?, CUDA_ERROR_DOC)?;
+    let error = of_driver(py, "Error", &[&py.get_type::<PyException>()], ERROR_DOC)?;
+    let base = || PyTuple::new(py, [&error, &runtime]);
+    let cuda_error = exception(py, "CudaError", base()?, CUDA_ERROR_DOC)?;
     for name in ["name", "text", "operation", "device"] {
         cuda_error.setattr(name, "")?;
     }
@@ -136,25 +115,25 @@ fn make_classes(py: Python<'_>) -> PyResult<Classes> {
     let memory = py.get_type::<PyMemoryError>();
     let out_of_memory =
         exception(py, "OutOfMemoryError", PyTuple::new(py, [&cuda_error, &memory])?, OUT_OF_MEMORY_DOC)?;
-    let compile = exception(py, "CompileError", PyTuple::new(py, [&base])?, COMPILE_DOC)?;
+    let compile = exception(py, "CompileError", base()?, COMPILE_DOC)?;
     for name in ["log", "source", "compiler", "msg", "stdout", "stderr"] {
         compile.setattr(name, "")?;
     }
     for name in ["options", "command_line"] {
         compile.setattr(name, PyTuple::empty(py))?;
     }
-    let base_only = || PyTuple::new(py, [&base]);
-    let driver_error = |name, doc| -> PyResult<Py<PyType>> {
-        Ok(exception_of(DRIVER_MODULE, py, name, PyTuple::new(py, [&cuda_error])?, doc)?.unbind())
-    };
+    let logic = of_driver(py, "LogicError", &[&cuda_error], LOGIC_DOC)?;
+    let invalid = of_driver(py, "InvalidValueError", &[&logic, &py.get_type::<PyValueError>()], INVALID_DOC)?;
+    invalid.setattr("code", 1)?;
     Ok(Classes {
-        launch: driver_error("LaunchError", LAUNCH_DOC)?,
-        runtime: driver_error("RuntimeError", RUNTIME_DOC)?,
-        logic: driver_error("LogicError", LOGIC_DOC)?,
-        not_supported: exception(py, "NotSupportedError", base_only()?, NOT_SUPPORTED_DOC)?.unbind(),
-        unavailable: exception(py, "BackendUnavailableError", base_only()?, UNAVAILABLE_DOC)?.unbind(),
-        fork: exception(py, "ForkError", base_only()?, FORK_DOC)?.unbind(),
-        error: base.unbind(),
+        launch: of_driver(py, "LaunchError", &[&cuda_error], LAUNCH_DOC)?.unbind(),
+        runtime: of_driver(py, "RuntimeError", &[&cuda_error], RUNTIME_DOC)?.unbind(),
+        logic: logic.unbind(),
+        invalid: invalid.unbind(),
+        not_supported: exception(py, "NotSupportedError", base()?, NOT_SUPPORTED_DOC)?.unbind(),
+        unavailable: exception(py, "BackendUnavailableError", base()?, UNAVAILABLE_DOC)?.unbind(),
+        fork: exception(py, "ForkError", base()?, FORK_DOC)?.unbind(),
+        error: error.clone().unbind(),
         cuda_error: cuda_error.unbind(),
         out_of_memory: out_of_memory.unbind(),
         compile: compile.unbind(),
@@ -166,10 +145,11 @@ pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     let classes = CLASSES.get_or_try_init(py, || make_classes(py))?;
     module.add("Error", &classes.error)?;
-    module.add("CudaError", &classes.cuda_error)?;
     module.add("LaunchError", &classes.launch)?;
     module.add("DriverRuntimeError", &classes.runtime)?;
     module.add("LogicError", &classes.logic)?;
+    module.add("InvalidValueError", &classes.invalid)?;
+    module.add("CudaError", &classes.cuda_error)?;
     module.add("OutOfMemoryError", &classes.out_of_memory)?;
     module.add("NotSupportedError", &classes.not_supported)?;
     module.add("BackendUnavailableError", &classes.unavailable)?;
@@ -181,6 +161,28 @@ impl From<Error> for PyErr {
     #[cold]
     fn from(error: Error) -> Self {
         Python::attach(|py| convert(py, &error).unwrap_or_else(|failure| failure))
+    }
+}
+
+/// PyCUDA's class for a driver's code.
+fn class_of_code(classes: &Classes, code: u32) -> &Py<PyType> {
+    match code {
+        701..=703 | 719 => &classes.launch,
+        100 | 209 | 214 | 301 | 600 => &classes.runtime,
+        999 => &classes.cuda_error,
+        _ => &classes.logic,
+    }
+}
+
+/// The error that PyCUDA's spellings give for a value that was refused: a `LogicError`, and a `ValueError` still.
+#[cold]
+pub(super) fn as_logic(py: Python<'_>, error: PyErr) -> PyErr {
+    if !error.get_type(py).is(py.get_type::<PyValueError>()) {
+        return error;
+    }
+    match CLASSES.get_or_try_init(py, || make_classes(py)) {
+        Ok(classes) => PyErr::from_type(classes.invalid.bind(py).clone(), error.value(py).to_string()),
+        Err(failure) => failure,
     }
 }
 
@@ -214,9 +216,7 @@ fn convert(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
             value.setattr("options", PyTuple::new(py, &compile.options)?)?;
             value.setattr("compiler", &compile.compiler)?;
             value.setattr("msg", format!("{} could not compile {}", compile.compiler, compile.name))?;
-            let words =
-                compile.compiler.split(' ').next().into_iter().chain(compile.options.iter().map(String::as_str));
-            value.setattr("command_line", PyTuple::new(py, words.collect::<Vec<_>>())?)?;
+            value.setattr("command_line", PyTuple::new(py, &compile.options)?)?;
             value.setattr("stderr", &compile.log)?;
             raised
         }
@@ -225,7 +225,7 @@ fn convert(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
             None => PyRuntimeError::new_err(text),
         },
         Error::Driver(driver) => {
-            let raised = of(classes.of_code(driver.code));
+            let raised = of(class_of_code(classes, driver.code));
             let value = raised.value(py);
             value.setattr("code", driver.code)?;
             value.setattr("name", &driver.name)?;

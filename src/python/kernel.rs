@@ -124,7 +124,7 @@ impl Kernel {
     ) -> PyResult<Self> {
         let py = source.py();
         let instances = name.iter().filter(|name| is_instance(name)).cloned().collect();
-        let request = Request { source, instances, options, compiler, extern_c, cache, folder: None, device };
+        let request = Request { source, instances, options, compiler, extern_c, cache, device };
         let (module, names) = request.load(py)?;
         let name = name.map_or_else(|| only_name(&names), Ok)?;
         Ok(Self::new(py.without_gil(|| module.function(&name))?))

@@ -151,12 +151,12 @@ impl Kernel {
 }
 
 impl Kernel {
-    fn attributes(&self, py: Python<'_>) -> PyResult<FunctionAttributes> {
+    pub(super) fn attributes(&self, py: Python<'_>) -> PyResult<FunctionAttributes> {
         let function = self.function();
         Ok(py.without_gil(|| function.attributes())?)
     }
 
-    fn set(&self, py: Python<'_>, setting: FunctionSetting) -> PyResult<()> {
+    pub(super) fn set(&self, py: Python<'_>, setting: FunctionSetting) -> PyResult<()> {
         let function = self.function();
         Ok(py.without_gil(|| function.set(setting))?)
     }

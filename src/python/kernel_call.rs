@@ -25,31 +25,30 @@ use crate::array::Array;
 use crate::backend::LaunchShape;
 use crate::dtype::{DType, Kind};
 use crate::kernel::launch::{self, Use};
-use crate::kernel::{Arguments, Element, Function, Parameter, ParameterKind, fits};
+use crate::kernel::{Arguments, Function, Parameter, ParameterKind, fits};
 use crate::memory::{Access, Allocation, pending};
 use crate::stream::Stream;
 
-/// How arguments are looked at.
+/// How far arguments are held against what is known of the parameters.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rules {
-    /// Arrays are dense and of the declared type.
-    Native,
-    /// Arrays may have strides, of which the kernel knows.
+    /// Arrays of the declared type, whose elements follow each other.
+    Strict,
+    /// Arrays of the declared type, of any strides.
     Strided,
-    /// As PyCUDA: arrays are addresses, and ndarrays are passed by their bytes. Only an element type of the same family and
-    /// another width is refused, which no working program has.
-    PyCuda,
+    /// As PyCUDA: an array is its address, and an ndarray its bytes.
+    Lenient,
 }
 
 /// What of a call is the same for every argument.
 pub(super) struct Call<'a, 'py> {
     pub(super) function: &'a Function,
     stream: &'a Stream,
-    pub(super) rules: Rules,
+    rules: Rules,
     arguments: Arguments,
     /// Blocks of PyGPU's own arrays, which the tuple of arguments keeps alive.
     uses: SmallVec<[Use<'a>; 8]>,
-    /// Blocks that were allocated by hand, and may be freed by another thread meanwhile.
+    /// Blocks that were allocated by hand, which another thread may free meanwhile.
     blocks: SmallVec<[(Arc<Allocation>, Access); 8]>,
     /// Arrays of other libraries.
     foreign: Vec<(Array, Access)>,
@@ -95,14 +94,14 @@ pub(super) fn call(
     }
     if call.foreign.is_empty() && call.owners.is_empty() && call.host.is_empty() {
         let Call { arguments, uses, blocks, .. } = &mut call;
-        if blocks.is_empty() {
-            // SAFETY: as many arguments as parameters, each as large, as far as that is known of the kernel.
-            return Ok(py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, uses) })?);
+        if !blocks.is_empty() {
+            let mut all: SmallVec<[Use<'_>; 8]> = uses.iter().copied().collect();
+            all.extend(blocks.iter().map(|(block, access)| (block, *access)));
+            // SAFETY: as below.
+            return Ok(py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, &all) })?);
         }
-        let mut all: SmallVec<[Use<'_>; 8]> = uses.iter().copied().collect();
-        all.extend(blocks.iter().map(|(block, access)| (block, *access)));
-        // SAFETY: as above.
-        return Ok(py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, &all) })?);
+        // SAFETY: as many arguments as parameters, each as large, as far as that is known of the kernel.
+        return Ok(py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, uses) })?);
     }
     call.finish(py, shape)
 }
@@ -159,17 +158,20 @@ impl<'a, 'py> Call<'a, 'py> {
 
     /// Memory that was allocated by hand, of which only the bytes are known.
     fn add_block(&mut self, position: usize, parameter: Option<&Parameter>, block: Arc<Allocation>) -> PyResult<()> {
-        let place = || self.place(position, parameter);
-        if !self.may_be_address(parameter) {
-            return Err(PyTypeError::new_err(format!(
-                "{}: memory was given, and the parameter is no pointer",
-                place()
-            )));
+        let is_address = match parameter.map(|parameter| parameter.kind) {
+            None | Some(ParameterKind::Pointer { .. } | ParameterKind::Unknown | ParameterKind::Bytes(8)) => true,
+            // PyCUDA's programs say `numpy.intp` for a pointer.
+            Some(ParameterKind::Scalar(Kind::Int64 | Kind::UInt64)) => self.rules == Rules::Lenient,
+            Some(_) => false,
+        };
+        if !is_address {
+            let place = self.place(position, parameter);
+            return Err(PyTypeError::new_err(format!("{place}: memory was given, and the parameter is no pointer")));
         }
         if block.device() != self.function.device() {
             return Err(PyValueError::new_err(format!(
                 "{}: the memory is on {}, and the kernel on {}",
-                place(),
+                self.place(position, parameter),
                 block.device(),
                 self.function.device()
             )));
@@ -182,32 +184,18 @@ impl<'a, 'py> Call<'a, 'py> {
     #[inline]
     fn check_array(&self, position: usize, parameter: Option<&Parameter>, array: &Array) -> PyResult<()> {
         let layout = array.layout();
-        let is_dense = self.rules != Rules::Native || layout.is_c_contiguous() || layout.is_f_contiguous();
+        let is_dense = self.rules != Rules::Strict || layout.is_c_contiguous() || layout.is_f_contiguous();
         let fits = match parameter.map(|parameter| parameter.kind) {
             Some(ParameterKind::Pointer { element, constant }) => {
-                self.takes(element, array.dtype()) && (constant || !array.readonly())
+                (self.rules == Rules::Lenient || element.takes(array.dtype())) && (constant || !array.readonly())
             }
-            _ => self.may_be_address(parameter),
+            None | Some(ParameterKind::Unknown | ParameterKind::Bytes(8)) => true,
+            Some(_) => false,
         };
         if is_dense && fits && array.device() == self.function.device() {
             return Ok(());
         }
         Err(self.refused_array(position, parameter, array))
-    }
-
-    /// Whether an address fits a parameter. PyCUDA's programs say `numpy.intp` for a pointer.
-    #[inline]
-    fn may_be_address(&self, parameter: Option<&Parameter>) -> bool {
-        match parameter.map(|parameter| parameter.kind) {
-            None | Some(ParameterKind::Pointer { .. } | ParameterKind::Unknown | ParameterKind::Bytes(8)) => true,
-            Some(ParameterKind::Scalar(Kind::Int64 | Kind::UInt64)) => self.rules == Rules::PyCuda,
-            Some(_) => false,
-        }
-    }
-
-    #[inline]
-    pub(super) fn takes(&self, element: Element, dtype: DType) -> bool {
-        element.takes(dtype) || (self.rules == Rules::PyCuda && element.may_reinterpret(dtype))
     }
 
     /// A NumPy scalar.
@@ -347,18 +335,22 @@ impl<'a, 'py> Call<'a, 'py> {
         array: &Bound<'py, PyUntypedArray>,
     ) -> PyResult<()> {
         let bytes = array.len() * array.dtype().itemsize();
-        if self.rules == Rules::PyCuda
+        let is_lenient = self.rules == Rules::Lenient;
+        let is_value = matches!(parameter.map(|one| one.kind), Some(ParameterKind::Scalar(_)));
+        if is_lenient
+            && !is_value
             && let Some(address) = managed_pointer(array)?
         {
             values::push_address(&mut self.arguments, address);
             self.owners.push(array.as_any().clone().unbind());
             return Ok(());
         }
-        let is_struct =
-            matches!(parameter.map(|one| one.kind), Some(ParameterKind::Bytes(size)) if size == bytes && size != 8);
-        let is_value = self.rules == Rules::PyCuda
-            && matches!(parameter.map(|one| one.kind), None | Some(ParameterKind::Bytes(_) | ParameterKind::Unknown));
-        if array.ndim() == 0 || is_struct || is_value {
+        let is_struct = match parameter.map(|one| one.kind) {
+            Some(ParameterKind::Bytes(size)) => size == bytes && (size != 8 || is_lenient),
+            None | Some(ParameterKind::Unknown) => is_lenient,
+            Some(_) => false,
+        };
+        if array.ndim() == 0 || is_struct {
             let (dtype, bytes) = values::bytes_of_numpy(array.as_any())?;
             return self.add_bytes(position, parameter, Some(dtype), &bytes, array.as_any());
         }
@@ -461,6 +453,21 @@ impl<'a, 'py> Call<'a, 'py> {
             // The refusal is what is told; a driver that fails says so at the next call too.
             let _ = self.wait(py);
         }
+    }
+
+    /// The kernel, the place and the parameter, for the beginning of an error.
+    #[cold]
+    pub(super) fn place(&self, position: usize, parameter: Option<&Parameter>) -> String {
+        let told = parameter.map(ToString::to_string).filter(|text| !text.is_empty());
+        let told = told.map_or_else(String::new, |text| format!(" ({text})"));
+        format!("{}(): argument {}{told}", self.function.name(), position + 1)
+    }
+
+    /// An error with the place in front.
+    #[cold]
+    fn within(&self, py: Python<'_>, position: usize, parameter: Option<&Parameter>, error: &PyErr) -> PyErr {
+        let text = format!("{}: {}", self.place(position, parameter), error.value(py));
+        PyErr::from_type(error.get_type(py), text)
     }
 }
 

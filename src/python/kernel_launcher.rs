@@ -6,8 +6,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
 use super::kernel::Kernel;
-use super::kernel_call::Rules;
-use super::{kernel_call, number};
+use super::kernel_call::{self, Rules};
+use super::number;
 use crate::backend::LaunchShape;
 use crate::stream::{self, Stream};
 
@@ -34,11 +34,11 @@ impl Launcher {
             }
         };
         match kwargs {
-            None => kernel_call::call(function, &self.shape, stream, args, Rules::Native),
+            None => kernel_call::call(function, &self.shape, stream, args, Rules::Strict),
             Some(kwargs) => {
                 let (strided, cooperative) = flags(kwargs)?;
                 let shape = LaunchShape { cooperative, ..self.shape };
-                let rules = if strided { Rules::Strided } else { Rules::Native };
+                let rules = if strided { Rules::Strided } else { Rules::Strict };
                 kernel_call::call(function, &shape, stream, args, rules)
             }
         }

@@ -1,7 +1,6 @@
 //! The class `Module`: a loaded image with all its kernels and globals.
 
 use std::mem::ManuallyDrop;
-use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
@@ -10,7 +9,6 @@ use super::gil::WithoutGil;
 use super::kernel::Kernel;
 use super::kernel_source::Request;
 use super::{device, exit};
-use crate::backend::LoadOptions;
 use crate::kernel::Module;
 
 /// Kernels and global variables, compiled from a source or taken from an image.
@@ -60,6 +58,12 @@ impl Drop for PyKernelModule {
     }
 }
 
+impl PyKernelModule {
+    pub(super) fn wrap(module: Module, names: Vec<String>) -> Self {
+        Self { module: ManuallyDrop::new(module), names }
+    }
+}
+
 #[pymethods]
 impl PyKernelModule {
     #[new]
@@ -75,9 +79,9 @@ impl PyKernelModule {
         device: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let instances = instances.unwrap_or_default();
-        let (module, names) = Request { source, instances, options, compiler, extern_c, cache, folder: None, device }
-            .load(source.py())?;
-        Ok(Self { module: ManuallyDrop::new(module), names })
+        let (module, names) =
+            Request { source, instances, options, compiler, extern_c, cache, device }.load(source.py())?;
+        Ok(Self::wrap(module, names))
     }
 
     /// A kernel of the module.
@@ -159,58 +163,7 @@ impl PyKernelModule {
     }
 }
 
-/// As `Module`, for who says in its own words what the compilers said: nothing becomes a warning.
-///
-/// Parameters
-/// ----------
-/// source, options, compiler, extern_c, cache : optional
-///     As for `Module`.
-/// folder : path, optional
-///     Where images are kept instead of the user's cache folder.
-///
-/// Returns
-/// -------
-/// Module
-#[pyfunction]
-#[pyo3(signature = (source, options=None, compiler=None, extern_c=false, cache=true, folder=None),
-       text_signature = "(source, options=(), compiler=None, extern_c=False, cache=True, folder=None)")]
-fn load_module(
-    source: &Bound<'_, PyAny>,
-    options: Option<&Bound<'_, PyAny>>,
-    compiler: Option<String>,
-    extern_c: bool,
-    cache: bool,
-    folder: Option<PathBuf>,
-) -> PyResult<PyKernelModule> {
-    let request = Request { source, instances: Vec::new(), options, compiler, extern_c, cache, folder, device: None };
-    let (module, names) = request.load_quietly(source.py())?;
-    Ok(PyKernelModule { module: ManuallyDrop::new(module), names })
-}
-
-/// An image, with what the driver's compiler of PTX is told.
-///
-/// Parameters
-/// ----------
-/// image : bytes
-///     A cubin, PTX, a fatbin, or what else the driver takes.
-/// max_registers : int, optional
-///     Most registers of a thread.
-///
-/// Returns
-/// -------
-/// Module
-#[pyfunction]
-#[pyo3(signature = (image, max_registers=None))]
-fn load_image(py: Python<'_>, image: &[u8], max_registers: Option<u32>) -> PyResult<PyKernelModule> {
-    let device = device::from_argument(py, None)?;
-    let options = LoadOptions { max_registers, ..LoadOptions::default() };
-    let module = py.without_gil(|| Module::of_image(device, image.to_vec(), &options))?;
-    Ok(PyKernelModule { module: ManuallyDrop::new(module), names: Vec::new() })
-}
-
 /// Puts the class into the module.
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_function(wrap_pyfunction!(load_module, module)?)?;
-    module.add_function(wrap_pyfunction!(load_image, module)?)?;
     module.add_class::<PyKernelModule>()
 }

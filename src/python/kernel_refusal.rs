@@ -34,7 +34,7 @@ impl Call<'_, '_> {
             Some(ParameterKind::Scalar(_) | ParameterKind::Bytes(_)) => {
                 PyTypeError::new_err(format!("{place}: an array was given, and the parameter is no pointer"))
             }
-            Some(ParameterKind::Pointer { element, .. }) if !self.takes(element, array.dtype()) => {
+            Some(ParameterKind::Pointer { element, .. }) if !element.takes(array.dtype()) => {
                 PyTypeError::new_err(format!(
                     "{place}: the array is {name}; give one of the parameter's type, a.view(dtype) to read the bytes as \
                      another, or a.ptr to pass the address unchecked"
@@ -75,26 +75,5 @@ impl Call<'_, '_> {
             given.name(),
             given.itemsize()
         ))
-    }
-
-    /// The kernel, the place and the parameter, for the beginning of an error.
-    #[cold]
-    pub(super) fn place(&self, position: usize, parameter: Option<&Parameter>) -> String {
-        let told = parameter.map(ToString::to_string).filter(|text| !text.is_empty());
-        let told = told.map_or_else(String::new, |text| format!(" ({text})"));
-        format!("{}(): argument {}{told}", self.function.name(), position + 1)
-    }
-
-    /// An error with the place in front.
-    #[cold]
-    pub(super) fn within(
-        &self,
-        py: Python<'_>,
-        position: usize,
-        parameter: Option<&Parameter>,
-        error: &PyErr,
-    ) -> PyErr {
-        let text = format!("{}: {}", self.place(position, parameter), error.value(py));
-        PyErr::from_type(error.get_type(py), text)
     }
 }

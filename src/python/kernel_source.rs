@@ -12,7 +12,7 @@ use super::gil::{self, WithoutGil};
 use crate::backend::{BackendKind, LoadOptions};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::kernel::{self, Declarations, Module, Source};
+use crate::kernel::{self, Built, Declarations, Module, Source};
 
 /// What a file holds, by the end of its name.
 const TEXTS: [&str; 7] = ["cu", "cuh", "hip", "cpp", "cc", "c", "txt"];
@@ -114,20 +114,12 @@ pub(super) struct Request<'a, 'py> {
     pub(super) compiler: Option<String>,
     pub(super) extern_c: bool,
     pub(super) cache: bool,
-    pub(super) folder: Option<PathBuf>,
     pub(super) device: Option<&'a Bound<'py, PyAny>>,
 }
 
 impl Request<'_, '_> {
-    /// As `load_quietly`, and warns of what the compilers warn of.
-    pub(super) fn load(self, py: Python<'_>) -> PyResult<(Module, Vec<String>)> {
-        let (module, names) = self.load_quietly(py)?;
-        warn(py, &module)?;
-        Ok((module, names))
-    }
-
     /// The loaded module, and the names of the kernels that its source declares.
-    pub(super) fn load_quietly(self, py: Python<'_>) -> PyResult<(Module, Vec<String>)> {
+    pub(super) fn load(self, py: Python<'_>) -> PyResult<(Module, Vec<String>)> {
         let device = device_argument::from_argument(py, self.device)?;
         let options = options(self.options)?;
         match given(self.source)? {
@@ -142,7 +134,6 @@ impl Request<'_, '_> {
                     extern_c: self.extern_c,
                     compiler: self.compiler,
                     uncached: !self.cache,
-                    folder: self.folder,
                 };
                 Ok((load_source(py, device, source)?, names))
             }
@@ -160,19 +151,30 @@ fn load_image(py: Python<'_>, device: Device, image: Vec<u8>, options: &[String]
     Ok(py.without_gil(|| Module::of_image(device, image, &LoadOptions::default()))?)
 }
 
-fn load_source(py: Python<'_>, device: Device, source: Source) -> PyResult<Module> {
-    let build = |hints: &[PathBuf]| Module::of_source(device, source.clone(), kernel::build(device, &source, hints)?);
-    Ok(match source.compiler {
-        None => with_hints(py, device.kind(), build)?,
-        Some(_) => py.without_gil(|| build(&[]))?,
-    })
+/// The image of a source, loaded; what the compilers said stays in its log.
+pub(super) fn load_quietly(py: Python<'_>, device: Device, source: Source) -> PyResult<Module> {
+    with_compiler(py, device, &source, |built| Module::of_source(device, source.clone(), built))
 }
 
-/// A compiler's warnings become Python's.
-pub(super) fn warn(py: Python<'_>, module: &Module) -> PyResult<()> {
+/// Compiles a source, or takes it from the cache, and goes on with what came of it.
+pub(super) fn with_compiler<T: Send>(
+    py: Python<'_>,
+    device: Device,
+    source: &Source,
+    go_on: impl Fn(Built) -> Result<T> + Send + Sync,
+) -> PyResult<T> {
+    let build = |hints: &[PathBuf]| go_on(kernel::build(device, source, hints)?);
+    match source.compiler {
+        None => with_hints(py, device.kind(), build),
+        Some(_) => Ok(py.without_gil(|| build(&[]))?),
+    }
+}
+
+fn load_source(py: Python<'_>, device: Device, source: Source) -> PyResult<Module> {
+    let module = load_quietly(py, device, source)?;
     if module.log().contains("warning") {
         let text = std::ffi::CString::new(module.log().replace('\0', " "))?;
         PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 1)?;
     }
-    Ok(())
+    Ok(module)
 }

@@ -17,9 +17,6 @@ mod device;
 mod device_memory;
 mod devices;
 mod dlpack;
-mod driver_context;
-mod driver_function;
-mod driver_function_attributes;
 mod driver_memory;
 mod dtype;
 mod elementwise;
@@ -55,6 +52,10 @@ mod producer;
 mod properties;
 mod protocols;
 mod pybindgpu;
+mod pycuda_context;
+mod pycuda_function;
+mod pycuda_function_attributes;
+mod pycuda_source;
 mod raw;
 mod raw_copy;
 mod reduction;
@@ -112,14 +113,15 @@ mod _core {
         config::register(module)?;
         graph::register(module)?;
         kernel::register(module)?;
-        driver_context::register(module)?;
-        driver_function::register(module)?;
         kernel_host::register(module)?;
         kernel_module::register(module)?;
         c_types::register(module)?;
         elementwise::register(module)?;
         reduction::register(module)?;
         scan::register(module)?;
+        pycuda_context::register(module)?;
+        pycuda_function::register(module)?;
+        pycuda_source::register(module)?;
         exit::register(module)?;
         array::check_object_layout(module.py())
     }

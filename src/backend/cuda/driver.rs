@@ -7,9 +7,9 @@ use super::nvrtc::Nvrtc;
 use super::sys::Api;
 use super::{copies, errors, events, memory, properties, streams};
 use crate::backend::{
-    Address, Backend, BackendKind, Contexts, DeviceProperties, Direction, DriverMemory, EventFlags, EventHandle,
-    Extent, Graphs, HostFlags, MemoryInfo, Pattern, Pitched, PointerKind, PoolHandle, PoolStatistics, Programs,
-    StreamFlags, StreamHandle,
+    Address, Backend, BackendKind, DeviceProperties, Direction, DriverMemory, EventFlags, EventHandle, Extent, Graphs,
+    HostFlags, MemoryInfo, Pattern, Pitched, PointerKind, PoolHandle, PoolStatistics, Programs, StreamFlags,
+    StreamHandle,
 };
 use crate::error::Result;
 
@@ -55,15 +55,11 @@ impl Backend for Cuda {
         Ok(self)
     }
 
-    fn driver_memory(&self) -> Result<&dyn DriverMemory> {
+    fn graphs(&self) -> Result<&dyn Graphs> {
         Ok(self)
     }
 
-    fn contexts(&self) -> Option<&dyn Contexts> {
-        Some(self)
-    }
-
-    fn graphs(&self) -> Result<&dyn Graphs> {
+    fn driver_memory(&self) -> Result<&dyn DriverMemory> {
         Ok(self)
     }
 

@@ -5,7 +5,8 @@ use std::ffi::c_int;
 use super::context::Current;
 use super::driver::Cuda;
 use super::errors::{INVALID_VALUE, SUCCESS};
-use super::sys::{CUfunc_cache as Cache, CUfunction, CUfunction_attribute as Attribute};
+use super::settings::cache_of;
+use super::sys::{CUfunction, CUfunction_attribute as Attribute};
 use crate::backend::{FunctionAttributes, FunctionHandle, FunctionSetting, ParameterPlace};
 use crate::error::{Error, Result};
 
@@ -61,13 +62,7 @@ pub unsafe fn set(cuda: &Cuda, device: i32, function: FunctionHandle, setting: F
 }
 
 unsafe fn prefer(cuda: &Cuda, device: i32, function: FunctionHandle, preference: i32) -> Result<()> {
-    let preference = match preference {
-        0 => Cache::CU_FUNC_CACHE_PREFER_NONE,
-        1 => Cache::CU_FUNC_CACHE_PREFER_SHARED,
-        2 => Cache::CU_FUNC_CACHE_PREFER_L1,
-        3 => Cache::CU_FUNC_CACHE_PREFER_EQUAL,
-        other => return Err(Error::value(format!("a cache preference is 0, 1, 2 or 3, not {other}"))),
-    };
+    let preference = cache_of(preference)?;
     // SAFETY: the function is alive.
     let tell = |on: &Current<'_>| unsafe { (on.api.cuFuncSetCacheConfig)(raw(function), preference) };
     cuda.call(device, "cuFuncSetCacheConfig", tell, || format!("{preference:?}"))

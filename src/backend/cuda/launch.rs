@@ -7,15 +7,17 @@ use super::context::Current;
 use super::driver::Cuda;
 use super::errors::refusal;
 use super::functions::{self, raw};
+use super::linking;
 use super::modules;
 use super::nvrtc;
 use super::nvrtc_search;
 use super::properties::attribute;
+use super::settings;
 use super::streams::raw as raw_stream;
 use super::sys::CUdevice_attribute as Attribute;
 use crate::backend::{
-    Address, BackendKind, Compiler, FunctionAttributes, FunctionHandle, FunctionSetting, LaunchLimits, LaunchShape,
-    LoadOptions, Loaded, ModuleHandle, ParameterPlace, Programs, StreamHandle, fork,
+    Address, BackendKind, Compiled, Compiler, FunctionAttributes, FunctionHandle, FunctionSetting, LaunchLimits,
+    LaunchShape, LinkInput, LoadOptions, Loaded, ModuleHandle, ParameterPlace, Programs, StreamHandle, fork,
 };
 use crate::error::Result;
 
@@ -157,6 +159,30 @@ impl Programs for Cuda {
 
     fn device_attribute(&self, device: i32, number: i32) -> Result<i32> {
         numbered_attribute(self, device, number)
+    }
+
+    fn context(&self, device: i32) -> Result<usize> {
+        settings::context(self, device)
+    }
+
+    fn limit(&self, device: i32, number: i32) -> Result<usize> {
+        settings::limit(self, device, number)
+    }
+
+    fn set_limit(&self, device: i32, number: i32, value: usize) -> Result<()> {
+        settings::set_limit(self, device, number, value)
+    }
+
+    fn cache_preference(&self, device: i32) -> Result<i32> {
+        settings::cache_preference(self, device)
+    }
+
+    fn set_cache_preference(&self, device: i32, preference: i32) -> Result<()> {
+        settings::set_cache_preference(self, device, preference)
+    }
+
+    fn link(&self, device: i32, inputs: &[LinkInput<'_>], options: &LoadOptions) -> Result<Compiled> {
+        linking::link(self, device, inputs, options)
     }
 
     fn compiler_identity(&self, hints: &[PathBuf]) -> Option<String> {

@@ -6,7 +6,6 @@
 //! - `memory`, `driver_memory`, `copies`, `streams`, `events` and `properties` hold the calls, one noun each.
 
 mod context;
-mod contexts;
 mod copies;
 mod driver;
 mod driver_memory;
@@ -15,12 +14,14 @@ mod events;
 mod functions;
 mod graphs;
 mod launch;
+mod linking;
 mod memory;
 mod modules;
 mod nvrtc;
 mod nvrtc_search;
 mod open;
 mod properties;
+mod settings;
 mod streams;
 mod sys;
 

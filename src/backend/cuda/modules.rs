@@ -17,15 +17,15 @@ pub fn raw(module: ModuleHandle) -> CUmodule {
 }
 
 /// The options of the driver's own compiler, and the logs that it writes.
-struct Jit {
-    options: Vec<Option_>,
-    values: Vec<*mut c_void>,
+pub struct Jit {
+    pub options: Vec<Option_>,
+    pub values: Vec<*mut c_void>,
     info: Vec<u8>,
     errors: Vec<u8>,
 }
 
 impl Jit {
-    fn new(wanted: &LoadOptions) -> Self {
+    pub fn new(wanted: &LoadOptions) -> Self {
         let mut jit = Self { options: vec![], values: vec![], info: vec![0; LOG_BYTES], errors: vec![0; LOG_BYTES] };
         let (info, errors) = (jit.info.as_mut_ptr(), jit.errors.as_mut_ptr());
         jit.push(Option_::CU_JIT_INFO_LOG_BUFFER, info.cast());
@@ -42,6 +42,17 @@ impl Jit {
             jit.push(Option_::CU_JIT_GENERATE_LINE_INFO, number(1));
         }
         jit
+    }
+
+    /// What the driver remarked.
+    pub fn remarks(&self) -> String {
+        text(&self.info)
+    }
+
+    /// What the driver complained of, and what it remarked, each after a semicolon.
+    pub fn complaints(&self) -> String {
+        let logs = [text(&self.errors), text(&self.info)];
+        logs.iter().filter(|log| !log.is_empty()).map(|log| format!("; {log}")).collect()
     }
 
     fn push(&mut self, option: Option_, value: *mut c_void) {
@@ -100,15 +111,9 @@ pub fn load(cuda: &Cuda, device: i32, image: &[u8], wanted: &LoadOptions) -> Res
         )
     };
     if code == SUCCESS {
-        return Ok(Loaded { module: ModuleHandle(module.expose_provenance()), log: text(&jit.info) });
+        return Ok(Loaded { module: ModuleHandle(module.expose_provenance()), log: jit.remarks() });
     }
-    let mut detail = format!("an image of {} bytes, driver {}", image.len() - 1, cuda.version);
-    for log in [text(&jit.errors), text(&jit.info)] {
-        if !log.is_empty() {
-            detail.push_str("; ");
-            detail.push_str(&log);
-        }
-    }
+    let detail = format!("an image of {} bytes, driver {}{}", image.len() - 1, cuda.version, jit.complaints());
     Err(refusal(current.api, code, OPERATION, Some(device), detail))
 }
 

@@ -11,9 +11,10 @@ use crate::backend::loader::symbol_table;
 pub use cudarc::driver::sys::{
     CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunc_cache,
     CUfunction, CUfunction_attribute, CUgraph, CUgraphExec, CUgraphNode, CUipcEventHandle, CUipcMemHandle,
-    CUjit_option, CUlimit, CUmemAccess_flags, CUmemAccessDesc, CUmemAllocationHandleType, CUmemAllocationType,
-    CUmemLocation, CUmemLocationType, CUmemPool_attribute, CUmemPoolProps, CUmemoryPool, CUmemorytype, CUmodule,
-    CUoccupancyB2DSize, CUpointer_attribute, CUstream, CUstreamCaptureMode, CUstreamCaptureStatus, CUuuid,
+    CUjit_option, CUjitInputType, CUlimit, CUlinkState, CUmemAccess_flags, CUmemAccessDesc, CUmemAllocationHandleType,
+    CUmemAllocationType, CUmemLocation, CUmemLocationType, CUmemPool_attribute, CUmemPoolProps, CUmemoryPool,
+    CUmemorytype, CUmodule, CUoccupancyB2DSize, CUpointer_attribute, CUstream, CUstreamCaptureMode,
+    CUstreamCaptureStatus, CUuuid,
 };
 
 /// A `CUresult` as a number, where a function takes one.
@@ -235,18 +236,32 @@ macro_rules! cuda_api {
             }
             optional {
                 fn cuFuncGetParamInfo(function: CUfunction, index: usize, offset: *mut usize, size: *mut usize);
-                fn cuMemcpyHtoD_v2(target: CUdeviceptr, source: *const c_void, bytes: usize);
-                fn cuMemcpyDtoH_v2(target: *mut c_void, source: CUdeviceptr, bytes: usize);
-                fn cuDeviceGetUuid_v2(uuid: *mut CUuuid, device: CUdevice);
-                fn cuCtxRecordEvent(context: CUcontext, event: CUevent);
-                fn cuCtxGetApiVersion(context: CUcontext, version: *mut c_uint);
                 fn cuCtxGetLimit(value: *mut usize, limit: CUlimit);
                 fn cuCtxSetLimit(limit: CUlimit, value: usize);
                 fn cuCtxGetCacheConfig(preference: *mut CUfunc_cache);
                 fn cuCtxSetCacheConfig(preference: CUfunc_cache);
-                fn cuCtxDisablePeerAccess(peer: CUcontext);
-                fn cuProfilerStart();
-                fn cuProfilerStop();
+                fn cuLinkCreate_v2(
+                    count: c_uint,
+                    options: *mut CUjit_option,
+                    values: *mut *mut c_void,
+                    state: *mut CUlinkState
+                );
+                fn cuLinkAddData_v2(
+                    state: CUlinkState,
+                    kind: CUjitInputType,
+                    data: *mut c_void,
+                    bytes: usize,
+                    name: *const c_char,
+                    count: c_uint,
+                    options: *mut CUjit_option,
+                    values: *mut *mut c_void
+                );
+                fn cuLinkComplete(state: CUlinkState, image: *mut *mut c_void, bytes: *mut usize);
+                fn cuLinkDestroy(state: CUlinkState);
+                fn cuMemcpyHtoD_v2(target: CUdeviceptr, source: *const c_void, bytes: usize);
+                fn cuMemcpyDtoH_v2(target: *mut c_void, source: CUdeviceptr, bytes: usize);
+                fn cuDeviceGetUuid_v2(uuid: *mut CUuuid, device: CUdevice);
+                fn cuCtxRecordEvent(context: CUcontext, event: CUevent);
                 fn cuStreamGetDevice(stream: CUstream, device: *mut CUdevice);
                 fn cuStreamGetCtx(stream: CUstream, context: *mut CUcontext);
             }

@@ -1,8 +1,6 @@
 //! Contexts: only primary ones, and the stack of them that each thread has.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 
 use simulated_core::Outcome;
 use simulated_core::code::{DEINITIALIZED, INVALID_CONTEXT, INVALID_VALUE};
@@ -21,25 +19,6 @@ fn with_stack<T>(change: impl FnOnce(&mut Vec<u64>) -> T) -> Outcome<T> {
 /// The context on top of the stack.
 pub fn top() -> Outcome<u64> {
     with_stack(|stack| stack.last().copied())?.ok_or(INVALID_CONTEXT)
-}
-
-/// Limits have the numbers from 0 on.
-const LIMITS: u32 = 5;
-/// What the cache is rather used for is kept as one more.
-const PREFERENCE: u32 = LIMITS;
-
-/// What contexts have set, by device and number; 1024 and no preference at first.
-static SETTINGS: Mutex<BTreeMap<(usize, u32), u64>> = Mutex::new(BTreeMap::new());
-
-fn setting(device: usize, number: u32, below: Option<u32>, value: Option<u64>) -> Outcome<u64> {
-    if below.is_some_and(|below| number >= below) {
-        return Err(INVALID_VALUE);
-    }
-    let mut settings = SETTINGS.lock().unwrap_or_else(PoisonError::into_inner);
-    let first = if number == PREFERENCE { 0 } else { 1024 };
-    let kept = settings.entry((device, number)).or_insert(first);
-    *kept = value.unwrap_or(*kept);
-    Ok(*kept)
 }
 
 export! {
@@ -127,39 +106,6 @@ export! {
     fn cuCtxDisablePeerAccess(on, peer: u64) {
         let device = on.device()?;
         on.driver.disable_peer(device, on.driver.device_of_context(peer)?)
-    }
-
-    fn cuCtxGetApiVersion(on, context: u64, version: Out<u32>) {
-        on.driver.device_of_context(context)?;
-        version.put(3020)
-    }
-
-    fn cuCtxGetLimit(on, value: Out<u64>, limit: u32) {
-        let device = on.device()?;
-        value.put(setting(device, limit, Some(LIMITS), None)?)
-    }
-
-    fn cuCtxSetLimit(on, limit: u32, value: u64) {
-        setting(on.device()?, limit, Some(LIMITS), Some(value)).map(drop)
-    }
-
-    fn cuCtxGetCacheConfig(on, preference: Out<u32>) {
-        preference.put(setting(on.device()?, PREFERENCE, None, None)? as u32)
-    }
-
-    fn cuCtxSetCacheConfig(on, preference: u32) {
-        if preference > 3 {
-            return Err(INVALID_VALUE);
-        }
-        setting(on.device()?, PREFERENCE, None, Some(u64::from(preference))).map(drop)
-    }
-
-    fn cuProfilerStart(on) {
-        on.device().map(drop)
-    }
-
-    fn cuProfilerStop(on) {
-        on.device().map(drop)
     }
 
     fn cuCtxRecordEvent(on, context: u64, event: u64) {

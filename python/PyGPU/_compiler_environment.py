@@ -1,0 +1,68 @@
+"""Where PyGPU's compilers look beside what a caller says: PyCUDA's variables, header folders, nvcc."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from shutil import which
+
+HEADERS = Path(__file__).parent / "include"
+"""What user code includes: ``pycuda-complex.hpp``."""
+
+EMPTY_HEADERS = HEADERS / "without_host"
+"""Headers of the host without what only the host has: for NVRTC where no toolkit is installed."""
+
+
+def default_flags() -> list[str]:
+    """Read the options that every source is compiled with."""
+    return shlex.split(os.environ.get("PYCUDA_DEFAULT_NVCC_FLAGS", ""))
+
+
+def nvcc_path() -> str | None:
+    """Find the toolkit's compiler."""
+    homes = [os.environ.get(name) for name in ("CUDA_HOME", "CUDA_PATH")]
+    folders = [str(Path(home) / "bin") for home in [*homes, "/usr/local/cuda"] if home]
+    return which("nvcc") or which("nvcc", path=os.pathsep.join(folders))
+
+
+def cuda_library(name: str) -> Path | None:
+    """Find a library for device code, such as ``cudadevrt``, in a toolkit."""
+    nvcc = nvcc_path()
+    homes = [Path(home) for home in (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH")) if home]
+    if nvcc is not None:
+        homes.append(Path(nvcc).resolve().parent.parent)
+    homes.append(Path("/usr/local/cuda"))
+    for home in homes:
+        for folder in ("lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib"):
+            path = home / folder / f"lib{name}.a"
+            if path.exists():
+                return path
+    return None
+
+
+@contextmanager
+def cache_of(cache_dir: str | bool | None) -> Iterator[bool]:
+    """Give whether the cache is used; a folder of the caller's is PyGPU's cache for as long as it takes.
+
+    The folder is the process's: two threads that name different ones at once may find each other's, and since what is
+    kept there is named by all that it depends on, neither gets a wrong image.
+    """
+    if cache_dir is None:
+        cache_dir = os.environ.get("PYCUDA_CACHE_DIR")
+        if os.environ.get("PYCUDA_DISABLE_CACHE"):
+            cache_dir = False
+    if cache_dir is None or isinstance(cache_dir, bool):
+        yield cache_dir is not False
+        return
+    before = os.environ.get("PYGPU_CACHE_DIR")
+    os.environ["PYGPU_CACHE_DIR"] = os.fspath(cache_dir)
+    try:
+        yield True
+    finally:
+        if before is None:
+            os.environ.pop("PYGPU_CACHE_DIR", None)
+        else:
+            os.environ["PYGPU_CACHE_DIR"] = before

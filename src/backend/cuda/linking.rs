@@ -1,0 +1,68 @@
+//! Device code that was compiled in parts, by the driver's own linker.
+
+use super::driver::Cuda;
+use super::errors::{SUCCESS, refusal};
+use super::modules::Jit;
+use super::sys::{CUjitInputType as Kind, CUlinkState};
+use crate::backend::{Compiled, LinkInput, LinkKind, LoadOptions};
+use crate::error::{Error, Result};
+
+fn kind_of(kind: LinkKind) -> Kind {
+    match kind {
+        LinkKind::Cubin => Kind::CU_JIT_INPUT_CUBIN,
+        LinkKind::Ptx => Kind::CU_JIT_INPUT_PTX,
+        LinkKind::Fatbinary => Kind::CU_JIT_INPUT_FATBINARY,
+        LinkKind::Object => Kind::CU_JIT_INPUT_OBJECT,
+        LinkKind::Library => Kind::CU_JIT_INPUT_LIBRARY,
+    }
+}
+
+/// Links the parts into an image.
+pub fn link(cuda: &Cuda, device: i32, inputs: &[LinkInput<'_>], wanted: &LoadOptions) -> Result<Compiled> {
+    const OPERATION: &str = "cuLinkCreate";
+    let api = &cuda.api;
+    let (Some(create), Some(add), Some(complete), Some(destroy)) =
+        (api.cuLinkCreate_v2, api.cuLinkAddData_v2, api.cuLinkComplete, api.cuLinkDestroy)
+    else {
+        return Err(Error::not_supported("the driver has no linker (cuLinkCreate)"));
+    };
+    let current = cuda.enter(device, OPERATION)?;
+    // The driver writes its logs until the state is destroyed, so this outlives it.
+    let mut jit = Jit::new(wanted);
+    let mut state: CUlinkState = std::ptr::null_mut();
+    // SAFETY: as many options as values, whose buffers are as long as said and live until the state is destroyed.
+    let code =
+        unsafe { create(jit.options.len() as u32, jit.options.as_mut_ptr(), jit.values.as_mut_ptr(), &mut state) };
+    if code != SUCCESS {
+        return Err(refusal(current.api, code, OPERATION, Some(device), jit.complaints()));
+    }
+    let none = std::ptr::null_mut;
+    let parts = inputs.iter().try_for_each(|input| {
+        // PTX ends with a zero, which counts.
+        let data = if input.kind == LinkKind::Ptx { [input.data, &[0]].concat() } else { input.data.to_vec() };
+        // SAFETY: a living state; the bytes are as many as said and are copied by the driver; the name is a C string.
+        let code = unsafe {
+            let bytes = data.as_ptr().cast_mut().cast();
+            add(state, kind_of(input.kind), bytes, data.len(), input.name.as_ptr(), 0, none(), none().cast())
+        };
+        if code == SUCCESS { Ok(()) } else { Err(("cuLinkAddData", code, format!("{:?}", input.name))) }
+    });
+    let linked = parts.and_then(|()| {
+        let (mut image, mut bytes) = (std::ptr::null_mut(), 0);
+        // SAFETY: a living state, writable targets.
+        match unsafe { complete(state, &mut image, &mut bytes) } {
+            // SAFETY: the driver owns so many bytes there until the state is destroyed; they are copied before.
+            SUCCESS => Ok(unsafe { std::slice::from_raw_parts(image.cast::<u8>(), bytes) }.to_vec()),
+            code => Err(("cuLinkComplete", code, format!("{} parts", inputs.len()))),
+        }
+    });
+    // SAFETY: a living state, which is not used again.
+    unsafe { destroy(state) };
+    match linked {
+        Ok(image) => Ok(Compiled { image, log: jit.remarks(), lowered: Vec::new() }),
+        Err((operation, code, what)) => {
+            let detail = format!("{what}{}", jit.complaints());
+            Err(refusal(current.api, code, operation, Some(device), detail))
+        }
+    }
+}

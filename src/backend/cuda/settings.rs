@@ -1,0 +1,79 @@
+//! What can be set of a device's primary context.
+
+use super::context::Current;
+use super::driver::Cuda;
+use super::sys::{CUfunc_cache as Cache, CUlimit as Limit};
+use crate::error::{Error, Result};
+
+/// For a function that an old driver, or a stand-in, has not.
+fn absent(name: &str) -> Error {
+    Error::not_supported(format!("the driver has no {name}"))
+}
+
+/// The handle of the primary context.
+pub fn context(cuda: &Cuda, device: i32) -> Result<usize> {
+    cuda.context_of(device, "cuDevicePrimaryCtxRetain").map(|context| context.expose_provenance())
+}
+
+fn limit_of(number: i32) -> Result<Limit> {
+    Ok(match number {
+        0 => Limit::CU_LIMIT_STACK_SIZE,
+        1 => Limit::CU_LIMIT_PRINTF_FIFO_SIZE,
+        2 => Limit::CU_LIMIT_MALLOC_HEAP_SIZE,
+        3 => Limit::CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH,
+        4 => Limit::CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT,
+        5 => Limit::CU_LIMIT_MAX_L2_FETCH_GRANULARITY,
+        6 => Limit::CU_LIMIT_PERSISTING_L2_CACHE_SIZE,
+        other => return Err(Error::value(format!("a limit is a number from 0 to 6, not {other}"))),
+    })
+}
+
+/// A limit by its number.
+pub fn limit(cuda: &Cuda, device: i32, number: i32) -> Result<usize> {
+    let which = limit_of(number)?;
+    let get = cuda.api.cuCtxGetLimit.ok_or_else(|| absent("cuCtxGetLimit"))?;
+    let mut value = 0;
+    // SAFETY: the target is writable.
+    let ask = |_: &Current<'_>| unsafe { get(&mut value, which) };
+    cuda.call(device, "cuCtxGetLimit", ask, || format!("{which:?}"))?;
+    Ok(value)
+}
+
+/// Sets a limit.
+pub fn set_limit(cuda: &Cuda, device: i32, number: i32, value: usize) -> Result<()> {
+    let which = limit_of(number)?;
+    let set = cuda.api.cuCtxSetLimit.ok_or_else(|| absent("cuCtxSetLimit"))?;
+    // SAFETY: takes numbers only; the driver refuses those that it does not take.
+    let tell = |_: &Current<'_>| unsafe { set(which, value) };
+    cuda.call(device, "cuCtxSetLimit", tell, || format!("{which:?} = {value}"))
+}
+
+/// What the first-level cache is rather used for.
+pub fn cache_preference(cuda: &Cuda, device: i32) -> Result<i32> {
+    let get = cuda.api.cuCtxGetCacheConfig.ok_or_else(|| absent("cuCtxGetCacheConfig"))?;
+    let mut value = 0i32;
+    // SAFETY: the target is writable, and as wide as the enum, of which a newer driver may have other values.
+    let ask = |_: &Current<'_>| unsafe { get((&raw mut value).cast()) };
+    cuda.call(device, "cuCtxGetCacheConfig", ask, String::new)?;
+    Ok(value)
+}
+
+/// The driver's word for a preference.
+pub fn cache_of(preference: i32) -> Result<Cache> {
+    Ok(match preference {
+        0 => Cache::CU_FUNC_CACHE_PREFER_NONE,
+        1 => Cache::CU_FUNC_CACHE_PREFER_SHARED,
+        2 => Cache::CU_FUNC_CACHE_PREFER_L1,
+        3 => Cache::CU_FUNC_CACHE_PREFER_EQUAL,
+        other => return Err(Error::value(format!("a cache preference is 0, 1, 2 or 3, not {other}"))),
+    })
+}
+
+/// Sets that preference.
+pub fn set_cache_preference(cuda: &Cuda, device: i32, preference: i32) -> Result<()> {
+    let preference = cache_of(preference)?;
+    let set = cuda.api.cuCtxSetCacheConfig.ok_or_else(|| absent("cuCtxSetCacheConfig"))?;
+    // SAFETY: takes a number only.
+    let tell = |_: &Current<'_>| unsafe { set(preference) };
+    cuda.call(device, "cuCtxSetCacheConfig", tell, || format!("{preference:?}"))
+}
