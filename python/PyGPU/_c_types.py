@@ -6,6 +6,7 @@ The names of NumPy's own types are the native module's table. Structured types g
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -63,15 +64,21 @@ def register_dtype(dtype: Any, name: str | Iterable[str], alias_ok: bool = False
     RuntimeError
         When the dtype has a name, or the name another dtype.
 
+    Warns
+    -----
+    DeprecationWarning
+        Always, as in PyCUDA.
+
     Examples
     --------
     >>> import numpy as np
     >>> from PyGPU._c_types import dtype_to_ctype, register_dtype
     >>> pair = np.dtype([("low", np.int32), ("high", np.int32)])
-    >>> register_dtype(pair, "int_pair")
-    >>> dtype_to_ctype(pair)
+    >>> register_dtype(pair, "int_pair")  # doctest: +SKIP
+    >>> dtype_to_ctype(pair)  # doctest: +SKIP
     'int_pair'
     """
+    warnings.warn("register_dtype() is deprecated: get_or_register_dtype()", DeprecationWarning, stacklevel=2)
     dtype = np.dtype(dtype)
     names = [name] if isinstance(name, str) else list(name)
     if dtype in _names and not alias_ok:
@@ -113,7 +120,7 @@ def get_or_register_dtype(c_names: str | Sequence[str], dtype: Any = None) -> np
         return parse_type(names[0])
     found: np.dtype[Any] = np.dtype(dtype)
     for name in names:
-        known = _of_name.get(name)
+        known = _known(name)
         if known is not None and known != found:
             raise RuntimeError(f"the name '{name}' is that of {known} already")
     for name in names:
@@ -181,6 +188,14 @@ def parse_type(name: str) -> np.dtype[Any]:
         For a name that is not known.
     """
     name = " ".join(_SILENT.sub(" ", name).split())
+    dtype = _known(name)
+    if dtype is None:
+        raise ValueError(f"unknown type '{name}': register its dtype with PyGPU.tools.get_or_register_dtype")
+    return dtype
+
+
+def _known(name: str) -> np.dtype[Any] | None:
+    """Return the dtype that was registered for a name, or that is C's own."""
     dtype = _of_name.get(name)
     if dtype is None and name in _SIXTEEN_BITS:
         if _SIXTEEN_BITS[name] == "float16":
@@ -189,11 +204,7 @@ def parse_type(name: str) -> np.dtype[Any]:
 
         brain: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
         return brain
-    if dtype is None:
-        dtype = _core._dtype_of_c_name(name)
-    if dtype is None:
-        raise ValueError(f"unknown type '{name}': register its dtype with PyGPU.tools.get_or_register_dtype")
-    return dtype
+    return _core._dtype_of_c_name(name) if dtype is None else dtype
 
 
 class DtypedArgument:

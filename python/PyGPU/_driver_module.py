@@ -17,7 +17,6 @@ Handler = Callable[[bool, str, str], Any]
 Options = Iterable[tuple[int, Any]]
 
 
-
 def _not_found(error: ValueError) -> _core.InvalidValueError:
     """Return the error of a driver that does not find a name."""
     found = _core.InvalidValueError(str(error))
