@@ -77,8 +77,8 @@ def test_a_dtype_has_a_name_in_c_and_back():
     assert tools.dtype_to_ctype(np.complex64) == "pycuda::complex<float>"
     assert tools.dtype_to_ctype(np.float32, with_fp_tex_hack=True) == "fp_tex_float"
     assert tools.get_or_register_dtype("unsigned long") == np.dtype("L")
-    for wrong in (np.float16, None, np.dtype([("x", "f4")])):
-        with pytest.raises(ValueError, match=r"no name in C|no type"):
+    for wrong in (None, np.dtype([("x", "f4")])):
+        with pytest.raises(ValueError, match=r"register it|may not be None"):
             tools.dtype_to_ctype(wrong)
 
 
@@ -109,7 +109,7 @@ def test_arguments_are_read_and_written():
     assert tools.ScalarArg(np.int32, "n").declarator() == "int n"
     assert [tools.get_arg_type(text) for text in ("float *x", "float x", "int x")] == ["P", "f", "i"]
     for wrong in ("x", "nothing x", "float 3"):
-        with pytest.raises(ValueError, match=r"declaration|no dtype"):
+        with pytest.raises(ValueError, match=r"declaration|unknown type|no name|name"):
             tools.parse_c_arg(wrong)
 
 
