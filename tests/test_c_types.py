@@ -80,13 +80,17 @@ def test_a_registered_dtype_has_its_name_and_keeps_it() -> None:
     pair = np.dtype([(name, np.int32), ("high", np.float32)])
     with pytest.raises(ValueError, match="unable to map dtype"):
         dtype_to_ctype(pair)
-    register_dtype(pair, [name, f"{name}_t"])
+    with pytest.warns(DeprecationWarning, match="get_or_register_dtype"):
+        register_dtype(pair, [name, f"{name}_t"])
     assert dtype_to_ctype(pair) == name
     assert parse_c_arg(f"{name}_t *x").dtype == pair
     assert get_or_register_dtype(name) == pair
     assert get_or_register_dtype(name, pair) == pair
-    with pytest.raises(RuntimeError, match="has the name"):
+    with pytest.warns(DeprecationWarning, match="deprecated"), pytest.raises(RuntimeError, match="has the name"):
         register_dtype(pair, "another")
-    register_dtype(pair, f"{name}_alias", alias_ok=True)
+    with pytest.warns(DeprecationWarning, match="deprecated"):
+        register_dtype(pair, f"{name}_alias", alias_ok=True)
+    with pytest.raises(RuntimeError, match="'float' is that of float32"):
+        get_or_register_dtype("float", pair)
     with pytest.raises(RuntimeError, match="is that of"):
         get_or_register_dtype(name, np.float32)

@@ -32,9 +32,19 @@ def load(name: str) -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("name", ["from_cubin", "matmul", "reduction"])
+@pytest.mark.parametrize("name", ["from_cubin", "matmul", "pycuda_double", "reduction"])
 def test_an_example_finds_what_numpy_finds(name: str) -> None:
     load(name).main()
+
+
+@pytest.mark.filterwarnings("ignore:The CUDA compiler succeeded")
+def test_a_program_for_pycuda_needs_other_imports_only() -> None:
+    load("pycuda_multiply").main()
+
+
+def test_processes_of_mpi_share_the_work() -> None:
+    pytest.importorskip("mpi4py.MPI")
+    load("mpi_scatter").main(1 << 12)
 
 
 def test_saxpy_tells_a_bandwidth() -> None:

@@ -73,8 +73,23 @@ def test_resource_usage_may_be_asked_for():
 
 
 def test_what_the_compiler_says_is_a_warning():
-    with pytest.warns(UserWarning, match="succeeded, but said the following"):
+    with pytest.warns(UserWarning, match="succeeded, but said the following") as told:
         SourceModule("#warning look here\n__global__ void f(int *x) { *x = 3; }", cache_dir=False)
+    assert told[0].filename == __file__
+
+
+def test_a_kernel_may_be_called_as_pygpu_calls_things_itself():
+    for name in ("shape", "arguments"):
+        module = SourceModule(f"__global__ void {name}(int *x) {{ *x = 3; }}")
+        assert value_of(module, name) == 3
+
+
+def test_a_name_that_is_not_there_has_the_drivers_code():
+    module = SourceModule("__global__ void f(int *x) { *x = 3; }")
+    for ask in (module.get_function, module.get_global):
+        with pytest.raises(drv.LogicError) as raised:
+            ask("nowhere")
+        assert (raised.value.code, raised.value.name) == (500, "CUDA_ERROR_NOT_FOUND")
 
 
 def test_a_cache_folder_may_be_named_and_left_alone(tmp_path, monkeypatch):

@@ -119,7 +119,7 @@ def test_a_primary_context_is_not_current_when_it_is_retained():
         drv.Context.pop()
     context.push()
     context.pop()
-    assert (context.handle == 0) == ON_CPU
+    assert (context.handle != 0) == (PyGPU.backend_name() == "cuda")
     assert context.get_api_version() > 0
 
 
@@ -200,11 +200,12 @@ def test_a_stream_is_taken_wherever_pygpu_takes_one():
         assert PyGPU.current_stream() == stream
 
 
+@pytest.mark.provokes_errors
 def test_wrong_flags_are_refused():
     for make in (lambda: drv.Stream(2), lambda: drv.Event(8)):
         with pytest.raises(drv.LogicError):
             make()
-    with pytest.raises(drv.Error):
+    with pytest.raises(drv.Error):  # of this process, or of a backend that shares none
         drv.Event.from_ipc_handle(bytearray(64))
 
 

@@ -147,7 +147,7 @@ def test_a_kernel_is_timed(module, x):
     scale = module.get_function("scale")
     assert scale(x, np.float32(2), np.int32(8), block=(8, 1, 1), time_kernel=True) >= 0
     assert scale(x, np.float32(2), np.int32(8), block=(8, 1, 1)) is None
-    with pytest.raises(ValueError, match="no stream"):
+    with pytest.raises(AssertionError, match="no stream"):
         scale(x, np.float32(2), np.int32(8), block=(8, 1, 1), time_kernel=True, stream=drv.Stream())
 
 
@@ -210,3 +210,49 @@ def test_what_can_be_set_of_a_function_is_set(module):
     dynamic.set_cache_config(drv.func_cache.PREFER_SHARED)
     with pytest.raises(drv.LogicError, match="cannot be set"):
         dynamic.set_attribute(drv.function_attribute.NUM_REGS, 10)
+
+
+def test_memory_that_was_allocated_by_hand_is_waited_for_when_it_is_freed(module):
+    scale, stream = module.get_function("scale"), drv.Stream()
+    values = np.arange(8, dtype=np.float32)
+    for _ in range(20):
+        memory = drv.to_device(values)
+        scale(memory, np.float32(2), np.int32(8), block=(8, 1, 1), stream=stream)
+        memory.free()
+    stream.synchronize()
+    memory = drv.to_device(values)
+    for _ in range(3):
+        scale(memory, np.float32(2), np.int32(8), block=(8, 1, 1), stream=stream)
+    assert (drv.from_device_like(memory, values) == 8 * values).all()
+
+
+def test_freed_memory_is_refused(module):
+    memory = drv.mem_alloc(32)
+    memory.free()
+    with pytest.raises(drv.LogicError, match="freed already"):
+        module.get_function("scale")(memory, np.float32(2), np.int32(8), block=(8, 1, 1))
+
+
+def test_memory_is_no_number(module, x):
+    with pytest.raises(TypeError, match="no pointer"):
+        module.get_function("scale")(x, drv.mem_alloc(4), np.int32(8), block=(8, 1, 1))
+
+
+def test_a_pointer_may_be_prepared_as_an_integer(module):
+    values = np.arange(8, dtype=np.float32)
+    memory = drv.to_device(values)
+    scale = module.get_function("scale").prepare([np.intp, np.float32, np.int32])
+    scale.prepared_call((1, 1), (8, 1, 1), memory, 2, 8)
+    assert (drv.from_device_like(memory, values) == 2 * values).all()
+
+
+def test_managed_memory_is_passed_by_its_address(module):
+    managed = drv.managed_empty(8, np.float32)
+    managed[:] = np.arange(8)
+    scale = module.get_function("scale")
+    scale(managed, np.float32(2), np.int32(8), block=(8, 1, 1))
+    drv.Context.synchronize()
+    assert (managed == doubled()).all()
+    scale(managed[4:], np.float32(2), np.int32(4), block=(8, 1, 1))
+    drv.Context.synchronize()
+    assert managed.tolist() == [0, 2, 4, 6, 16, 20, 24, 28]

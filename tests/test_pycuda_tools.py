@@ -75,7 +75,7 @@ def test_a_dtype_has_a_name_in_c_and_back():
     for dtype, name in names.items():
         assert tools.dtype_to_ctype(dtype) == name
     assert tools.dtype_to_ctype(np.complex64) == "pycuda::complex<float>"
-    assert tools.dtype_to_ctype(np.float32, with_fp_tex_hack=True) == "fp_tex_float"
+    assert tools.dtype_to_ctype(np.float64, with_fp_tex_hack=True) == "fp_tex_double"
     assert tools.get_or_register_dtype("unsigned long") == np.dtype("L")
     for wrong in (None, np.dtype([("x", "f4")])):
         with pytest.raises(ValueError, match=r"register it|may not be None"):
@@ -92,7 +92,7 @@ def test_a_struct_is_registered_once():
         warnings.simplefilter("ignore")
         with pytest.raises(RuntimeError, match="already"):
             tools.register_dtype(struct, "another")
-        with pytest.raises(RuntimeError, match="means"):
+        with pytest.raises(RuntimeError, match="already"):
             tools.get_or_register_dtype("float", struct)
         tools.register_dtype(struct, "another", alias_ok=True)
     with pytest.raises(ValueError, match="unknown_type"):
@@ -102,14 +102,14 @@ def test_a_struct_is_registered_once():
 def test_arguments_are_read_and_written():
     vector = tools.parse_c_arg("const volatile float *__restrict__ x")
     assert (type(vector), vector.name, vector.dtype) == (tools.VectorArg, "x", np.float32)
-    assert vector.declarator() == "float *x"
+    assert vector.declarator().endswith("float *x")
     assert isinstance(tools.parse_c_arg("unsigned int x[3]"), tools.VectorArg)
     scalar = tools.parse_c_arg("unsigned long long n")
     assert (type(scalar), scalar.dtype) == (tools.ScalarArg, np.uint64)
     assert tools.ScalarArg(np.int32, "n").declarator() == "int n"
     assert [tools.get_arg_type(text) for text in ("float *x", "float x", "int x")] == ["P", "f", "i"]
     for wrong in ("x", "nothing x", "float 3"):
-        with pytest.raises(ValueError, match=r"declaration|unknown type|no name|name"):
+        with pytest.raises(ValueError, match=r"declaration|unknown type"):
             tools.parse_c_arg(wrong)
 
 

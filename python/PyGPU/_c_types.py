@@ -69,6 +69,11 @@ def register_dtype(dtype: Any, name: str | Iterable[str], alias_ok: bool = False
     RuntimeError
         When the dtype has a name, or the name another dtype.
 
+    Warns
+    -----
+    DeprecationWarning
+        Always, as in PyCUDA.
+
     Examples
     --------
     >>> import numpy as np
@@ -122,7 +127,7 @@ def get_or_register_dtype(c_names: str | Sequence[str], dtype: Any = None) -> np
         return parse_type(names[0])
     found: np.dtype[Any] = np.dtype(dtype)
     for name in names:
-        known = _of_name.get(name, _core._dtype_of_c_name(name))
+        known = _known(name)
         if known is not None and known != found:
             raise RuntimeError(f"the name '{name}' means {known} already")
     for name in names:
@@ -195,6 +200,14 @@ def parse_type(name: str) -> np.dtype[Any]:
         For a name that is not known.
     """
     name = " ".join(_SILENT.sub(" ", name).split())
+    dtype = _known(name)
+    if dtype is None:
+        raise ValueError(f"unknown type '{name}': register its dtype with PyGPU.tools.get_or_register_dtype")
+    return dtype
+
+
+def _known(name: str) -> np.dtype[Any] | None:
+    """Return the dtype that was registered for a name, or that is C's own."""
     dtype = _of_name.get(name)
     if dtype is None and name in _SIXTEEN_BITS:
         if _SIXTEEN_BITS[name] == "float16":
@@ -203,11 +216,7 @@ def parse_type(name: str) -> np.dtype[Any]:
 
         brain: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
         return brain
-    if dtype is None:
-        dtype = _core._dtype_of_c_name(name)
-    if dtype is None:
-        raise ValueError(f"unknown type '{name}': register its dtype with PyGPU.tools.get_or_register_dtype")
-    return dtype
+    return _core._dtype_of_c_name(name) if dtype is None else dtype
 
 
 class DtypedArgument:

@@ -17,6 +17,13 @@ Handler = Callable[[bool, str, str], Any]
 Options = Iterable[tuple[int, Any]]
 
 
+def _not_found(error: ValueError) -> _core.InvalidValueError:
+    """Return the error of a driver that does not find a name."""
+    found = _core.InvalidValueError(str(error))
+    found.code, found.name = 500, "CUDA_ERROR_NOT_FOUND"
+    return found
+
+
 class Module:
     """A loaded image; made by `module_from_file`, `module_from_buffer` and `SourceModule`.
 
@@ -64,7 +71,7 @@ class Module:
         try:
             return Function(self._module.get_function(name))
         except ValueError as error:
-            raise _core.InvalidValueError(str(error)) from error
+            raise _not_found(error) from error
 
     def get_global(self, name: str) -> tuple[int, int]:
         """Tell where a variable is.
@@ -91,7 +98,7 @@ class Module:
         try:
             return self._module.get_global(name)
         except ValueError as error:
-            raise _core.InvalidValueError(str(error)) from error
+            raise _not_found(error) from error
 
     def get_texref(self, name: str) -> NoReturn:
         """Raise: texture references are gone.
@@ -172,7 +179,7 @@ def module_from_buffer(
             message_handler(False, "", str(error))
         if isinstance(error, _core.CudaError):
             raise
-        raise _core.InvalidValueError(str(error)) from error
+        raise _not_found(error) from error
     if message_handler is not None:
         message_handler(True, module.log, "")
     return Module(module)

@@ -56,9 +56,19 @@ def _options(
     """All options, in nvcc's words."""
     found = list(DEFAULT_NVCC_FLAGS if options is None else options)
     found += debugging_options()
+    if _core.backend_name() != "cuda":
+        found = _without_resource_usage(found)
     found += [f"-arch={arch}"] if arch else []
     found += [f"-code={code}"] if code else []
     return [*found, *(f"-I{folder}" for folder in [*(include_dirs or ()), HEADERS])]
+
+
+def _without_resource_usage(options: list[str]) -> list[str]:
+    """Leave out the wish to be told what kernels take, which only NVIDIA's compilers fulfil."""
+    text = "\0".join(["", *options, ""])
+    for wish in ("-Xptxas\0-v", "-Xptxas=-v", "--ptxas-options\0-v", "--ptxas-options=-v"):
+        text = text.replace(f"\0{wish}\0", "\0")
+    return [option for option in text.split("\0") if option]
 
 
 def _compiler(nvcc: str) -> str | None:
@@ -87,7 +97,7 @@ def _by_some_compiler(work: Callable[[list[str], str | None], Result], options: 
 def _tell(log: str) -> None:
     if log.strip():
         text = f"The CUDA compiler succeeded, but said the following:\n{log.strip()}"
-        warnings.warn(text, stacklevel=4)
+        warnings.warn(text, stacklevel=3)
 
 
 def _check_architecture(arch: str | None) -> None:
@@ -97,7 +107,7 @@ def _check_architecture(arch: str | None) -> None:
     own = _core.Device().properties["compute_capability"]
     if len(digits) >= 2 and (int(digits[:-1]), int(digits[-1])) > tuple(own):
         warnings.warn(
-            f"trying to compile for {arch}, and the device has compute capability {own[0]}.{own[1]}", stacklevel=4
+            f"trying to compile for {arch}, and the device has compute capability {own[0]}.{own[1]}", stacklevel=3
         )
 
 

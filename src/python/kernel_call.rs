@@ -3,6 +3,8 @@
 //! What costs nothing to know is looked at first: the exact class of the object. Errors are raised before anything is launched,
 //! and name the kernel, the place and the parameter.
 
+use std::sync::Arc;
+
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
@@ -13,8 +15,10 @@ use pyo3::types::{PyComplex, PyFloat, PyInt, PyTuple};
 use smallvec::SmallVec;
 
 use super::array::GpuArray;
+use super::device_memory::DeviceAllocation;
 use super::gil::WithoutGil;
 use super::kernel_host::{HostArgument, Temporary};
+use super::kernel_refusal as refusal;
 use super::kernel_values as values;
 use super::{address, foreign, import};
 use crate::array::Array;
@@ -22,7 +26,7 @@ use crate::backend::LaunchShape;
 use crate::dtype::{DType, Kind};
 use crate::kernel::launch::{self, Use};
 use crate::kernel::{Arguments, Function, Parameter, ParameterKind, fits};
-use crate::memory::{Access, pending};
+use crate::memory::{Access, Allocation, pending};
 use crate::stream::Stream;
 
 /// How far arguments are held against what is known of the parameters.
@@ -37,13 +41,15 @@ pub(super) enum Rules {
 }
 
 /// What of a call is the same for every argument.
-struct Call<'a, 'py> {
-    function: &'a Function,
+pub(super) struct Call<'a, 'py> {
+    pub(super) function: &'a Function,
     stream: &'a Stream,
     rules: Rules,
     arguments: Arguments,
     /// Blocks of PyGPU's own arrays, which the tuple of arguments keeps alive.
     uses: SmallVec<[Use<'a>; 8]>,
+    /// Blocks that were allocated by hand, which another thread may free meanwhile.
+    blocks: SmallVec<[(Arc<Allocation>, Access); 8]>,
     /// Arrays of other libraries.
     foreign: Vec<(Array, Access)>,
     /// What keeps memory alive of which only the address is known.
@@ -65,7 +71,7 @@ pub(super) fn call(
     if let Some(parameters) = parameters
         && parameters.len() != args.len()
     {
-        return Err(wrong_count(function, parameters, args.len()));
+        return Err(refusal::wrong_count(function, parameters, args.len()));
     }
     let mut call = Call {
         function,
@@ -73,6 +79,7 @@ pub(super) fn call(
         rules,
         arguments: Arguments::new(),
         uses: SmallVec::new(),
+        blocks: SmallVec::new(),
         foreign: Vec::new(),
         owners: Vec::new(),
         host: Vec::new(),
@@ -86,22 +93,17 @@ pub(super) fn call(
         return Err(error);
     }
     if call.foreign.is_empty() && call.owners.is_empty() && call.host.is_empty() {
-        let Call { arguments, uses, .. } = &mut call;
+        let Call { arguments, uses, blocks, .. } = &mut call;
+        if !blocks.is_empty() {
+            let mut all: SmallVec<[Use<'_>; 8]> = uses.iter().copied().collect();
+            all.extend(blocks.iter().map(|(block, access)| (block, *access)));
+            // SAFETY: as below.
+            return Ok(py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, &all) })?);
+        }
         // SAFETY: as many arguments as parameters, each as large, as far as that is known of the kernel.
         return Ok(py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, uses) })?);
     }
     call.finish(py, shape)
-}
-
-#[cold]
-fn wrong_count(function: &Function, parameters: &[Parameter], given: usize) -> PyErr {
-    let list: Vec<String> = parameters.iter().map(ToString::to_string).filter(|text| !text.is_empty()).collect();
-    PyTypeError::new_err(format!(
-        "{}({}) takes {} arguments, and {given} were given",
-        function.name(),
-        list.join(", "),
-        parameters.len()
-    ))
 }
 
 /// How a parameter is accessed through an array that is passed for it.
@@ -123,6 +125,11 @@ impl<'a, 'py> Call<'a, 'py> {
             // SAFETY: an exact GPUArray, as was just seen, which the tuple of arguments keeps alive during the call.
             let array = unsafe { &*std::ptr::from_ref(value.cast_unchecked::<GpuArray>().get().array()) };
             return self.add_own(position, parameter, array);
+        }
+        if class == DeviceAllocation::type_object_raw(py) {
+            // SAFETY: an exact DeviceAllocation, as was just seen.
+            let block = unsafe { value.cast_unchecked::<DeviceAllocation>() }.get().block()?;
+            return self.add_block(position, parameter, block);
         }
         if let Some((kind, bytes)) = values::numpy_scalar(value) {
             return self.add_scalar(position, parameter, kind, bytes, value);
@@ -149,6 +156,31 @@ impl<'a, 'py> Call<'a, 'py> {
         Ok(())
     }
 
+    /// Memory that was allocated by hand, of which only the bytes are known.
+    fn add_block(&mut self, position: usize, parameter: Option<&Parameter>, block: Arc<Allocation>) -> PyResult<()> {
+        let is_address = match parameter.map(|parameter| parameter.kind) {
+            None | Some(ParameterKind::Pointer { .. } | ParameterKind::Unknown | ParameterKind::Bytes(8)) => true,
+            // PyCUDA's programs say `numpy.intp` for a pointer.
+            Some(ParameterKind::Scalar(Kind::Int64 | Kind::UInt64)) => self.rules == Rules::Lenient,
+            Some(_) => false,
+        };
+        if !is_address {
+            let place = self.place(position, parameter);
+            return Err(PyTypeError::new_err(format!("{place}: memory was given, and the parameter is no pointer")));
+        }
+        if block.device() != self.function.device() {
+            return Err(PyValueError::new_err(format!(
+                "{}: the memory is on {}, and the kernel on {}",
+                self.place(position, parameter),
+                block.device(),
+                self.function.device()
+            )));
+        }
+        values::push_address(&mut self.arguments, block.address());
+        self.blocks.push((block, access_of(parameter)));
+        Ok(())
+    }
+
     #[inline]
     fn check_array(&self, position: usize, parameter: Option<&Parameter>, array: &Array) -> PyResult<()> {
         let layout = array.layout();
@@ -164,39 +196,6 @@ impl<'a, 'py> Call<'a, 'py> {
             return Ok(());
         }
         Err(self.refused_array(position, parameter, array))
-    }
-
-    #[cold]
-    fn refused_array(&self, position: usize, parameter: Option<&Parameter>, array: &Array) -> PyErr {
-        let place = self.place(position, parameter);
-        let name = array.dtype().name();
-        match parameter.map(|parameter| parameter.kind) {
-            _ if array.device() != self.function.device() => PyValueError::new_err(format!(
-                "{place}: the array is on {}, and the kernel on {}; copy it there first, with PyGPU.asarray(a, device='{}')",
-                array.device(),
-                self.function.device(),
-                self.function.device()
-            )),
-            Some(ParameterKind::Scalar(_) | ParameterKind::Bytes(_)) => {
-                PyTypeError::new_err(format!("{place}: an array was given, and the parameter is no pointer"))
-            }
-            Some(ParameterKind::Pointer { element, .. }) if !element.takes(array.dtype()) => {
-                PyTypeError::new_err(format!(
-                    "{place}: the array is {name}; give one of the parameter's type, a.view(dtype) to read the bytes as \
-                     another, or a.ptr to pass the address unchecked"
-                ))
-            }
-            Some(ParameterKind::Pointer { constant: false, .. }) if array.readonly() => PyValueError::new_err(format!(
-                "{place}: the array is read-only, and the kernel may write there; declare the parameter const, or pass a \
-                 copy()"
-            )),
-            _ => PyValueError::new_err(format!(
-                "{place}: the array is not contiguous (shape {:?}, strides {:?}), and a kernel sees only the address; pass a \
-                 copy(), or strided=True in the call if the kernel knows the strides",
-                array.layout().shape().collect::<Vec<_>>(),
-                array.layout().strides().collect::<Vec<_>>()
-            )),
-        }
     }
 
     /// A NumPy scalar.
@@ -221,30 +220,6 @@ impl<'a, 'py> Call<'a, 'py> {
         }
         self.arguments.push(bytes);
         Ok(())
-    }
-
-    #[cold]
-    fn refused_scalar(
-        &self,
-        position: usize,
-        parameter: Option<&Parameter>,
-        given: DType,
-        value: &Bound<'_, PyAny>,
-    ) -> PyErr {
-        let place = self.place(position, parameter);
-        let advice = match parameter.map(|parameter| parameter.kind) {
-            Some(ParameterKind::Scalar(wanted)) => {
-                let name = DType::new(wanted).name().to_owned();
-                format!("write numpy.{}({value})", if wanted == Kind::Bool { "bool_".to_owned() } else { name })
-            }
-            Some(ParameterKind::Bytes(size)) => format!("the parameter has {size} bytes"),
-            _ => "the parameter is a pointer".to_owned(),
-        };
-        PyTypeError::new_err(format!(
-            "{place}: the argument is {}({value}) of {} bytes; {advice}",
-            given.name(),
-            given.itemsize()
-        ))
     }
 
     /// Everything that is not met in most calls.
@@ -361,6 +336,15 @@ impl<'a, 'py> Call<'a, 'py> {
     ) -> PyResult<()> {
         let bytes = array.len() * array.dtype().itemsize();
         let is_lenient = self.rules == Rules::Lenient;
+        let is_value = matches!(parameter.map(|one| one.kind), Some(ParameterKind::Scalar(_)));
+        if is_lenient
+            && !is_value
+            && let Some(address) = managed_pointer(array)?
+        {
+            values::push_address(&mut self.arguments, address);
+            self.owners.push(array.as_any().clone().unbind());
+            return Ok(());
+        }
         let is_struct = match parameter.map(|one| one.kind) {
             Some(ParameterKind::Bytes(size)) => size == bytes && (size != 8 || is_lenient),
             None | Some(ParameterKind::Unknown) => is_lenient,
@@ -440,6 +424,7 @@ impl<'a, 'py> Call<'a, 'py> {
         let (function, stream) = (self.function, self.stream);
         let arguments = &mut self.arguments;
         let mut uses: SmallVec<[Use<'_>; 8]> = self.uses.iter().copied().collect();
+        uses.extend(self.blocks.iter().map(|(block, access)| (block, *access)));
         uses.extend(self.foreign.iter().map(|(array, access)| (array.allocation(), *access)));
         uses.extend(self.host.iter().map(|(temporary, access)| (temporary.array().allocation(), *access)));
         // SAFETY: as in `call`.
@@ -472,7 +457,7 @@ impl<'a, 'py> Call<'a, 'py> {
 
     /// The kernel, the place and the parameter, for the beginning of an error.
     #[cold]
-    fn place(&self, position: usize, parameter: Option<&Parameter>) -> String {
+    pub(super) fn place(&self, position: usize, parameter: Option<&Parameter>) -> String {
         let told = parameter.map(ToString::to_string).filter(|text| !text.is_empty());
         let told = told.map_or_else(String::new, |text| format!(" ({text})"));
         format!("{}(): argument {}{told}", self.function.name(), position + 1)
@@ -495,4 +480,11 @@ fn pointer_of(value: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
     let has_pointer = value.getattr_opt(intern!(py, "ptr"))?.is_some_and(|pointer| !pointer.is_callable());
     let is_number = values::is_index(value) || value.hasattr(intern!(py, "__int__"))?;
     if has_pointer || is_number { foreign::address_of(value).map(Some) } else { Ok(None) }
+}
+
+/// Where a device sees an ndarray over managed memory.
+fn managed_pointer(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<usize>> {
+    let py = array.py();
+    let ask = py.import(intern!(py, "PyGPU._driver_host_allocations"))?.getattr(intern!(py, "managed_pointer"))?;
+    ask.call1((array,))?.extract()
 }

@@ -40,6 +40,7 @@ mod kernel_call;
 mod kernel_host;
 mod kernel_launcher;
 mod kernel_module;
+mod kernel_refusal;
 mod kernel_source;
 mod kernel_values;
 mod like;

@@ -5,7 +5,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyAssertionError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
@@ -215,7 +215,7 @@ impl PyFunction {
             return Self::launch(py, kernel, &shape, &on, args).map(|()| None);
         }
         if stream.is_some() {
-            return Err(PyValueError::new_err("time_kernel=True waits for the kernel, and takes no stream"));
+            return Err(PyAssertionError::new_err("time_kernel=True waits for the kernel, and takes no stream"));
         }
         let timer = Timer::around(py, &on, || Self::launch(py, kernel, &shape, &on, args))?;
         timer.seconds(py).map(Some)

@@ -259,8 +259,8 @@ impl<'a> Rewriter<'a> {
             let label = name.replace('\\', "\\\\").replace('"', "\\\"");
             let _ = writeln!(
                 functions,
-                "static int pygpu_cpu_kernel_{count}(const struct pygpu_cpu_launch *shape, void *const *arguments) {{ return \
-                 {entry}::launch(\"{label}\", shape, arguments); }}"
+                "static int pygpu_cpu_kernel_{count}(const struct pygpu_cpu_launch *pygpu_cpu_shape, void *const *pygpu_cpu_arguments) {{ return \
+                 {entry}::launch(\"{label}\", pygpu_cpu_shape, pygpu_cpu_arguments); }}"
             );
             let _ = writeln!(
                 rows,
