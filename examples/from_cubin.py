@@ -18,7 +18,7 @@ FILE = Path(__file__).parent / "scale.cu"
 
 def compiled_by_nvcc(nvcc: str) -> bytes:
     """Compile the file for the current device."""
-    properties = gpuarray.device_properties()
+    properties = gpuarray.Device().properties
     architecture = f"sm_{properties['major']}{properties['minor']}"
     with tempfile.TemporaryDirectory() as folder:
         cubin = Path(folder) / "scale.cubin"

@@ -9,8 +9,8 @@ use crate::backend::{CaptureMode, ExecutableHandle, GraphHandle, Graphs, StreamH
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::lifetime;
-use crate::memory::capture::{self, Capture, Contents, Thing};
-use crate::memory::{Access, Allocation, pending};
+use crate::memory::capture::{self, Capture, Contents, Noted, Thing};
+use crate::memory::pending;
 use crate::stream::Stream;
 
 /// A capture that goes on; one that is dropped is ended, and what was captured is forgotten.
@@ -32,7 +32,7 @@ struct Parts {
     device: Device,
     epoch: u32,
     executable: ExecutableHandle,
-    blocks: Vec<(Arc<Allocation>, Access)>,
+    blocks: Vec<Noted>,
     /// Only held.
     things: Mutex<Vec<Thing>>,
 }
@@ -114,8 +114,17 @@ impl Capturing {
         let Some(capture) = self.capture.take() else {
             return Err(Error::value("the capture is over already"));
         };
-        // SAFETY: the stream is ours or kept by its keeper.
-        let ended = unsafe { graphs.end_capture(self.stream.device().index(), self.stream.handle()) };
+        let end = || {
+            // SAFETY: the stream is ours or kept by its keeper.
+            unsafe { graphs.end_capture(self.stream.device().index(), self.stream.handle()) }
+        };
+        let ended = end();
+        if ended.is_err() && capture::number_of(&self.stream).is_ok_and(|number| number.is_some()) {
+            // A capture that goes on would make every later wait fail. What it has captured is not trusted.
+            if let Ok(graph) = end() {
+                drop(Captured { graphs, device: self.stream.device(), graph });
+            }
+        }
         Ok((ended, capture.close()))
     }
 }
@@ -183,14 +192,14 @@ impl Graph {
             return Err(capture::refusal("the launch of a graph"));
         }
         let graphs = self.device().backend().graphs()?;
-        for (block, access) in &self.parts.blocks {
-            block.begin(*access, stream)?;
+        for noted in &self.parts.blocks {
+            noted.block.begin(noted.access, stream)?;
         }
         self.note(stream);
         // SAFETY: both are alive, and `parts` holds all memory until the stream has passed.
         unsafe { graphs.launch_graph(self.device().index(), self.parts.executable, stream.handle()) }?;
-        for (block, access) in &self.parts.blocks {
-            block.end(*access, stream)?;
+        for noted in &self.parts.blocks {
+            noted.block.end(noted.access, stream)?;
         }
         Ok(())
     }

@@ -145,3 +145,21 @@ def test_memory_made_and_dropped_in_a_capture_is_there_at_each_launch() -> None:
         graph.launch(stream)
         np.testing.assert_array_equal(target.get(), 4.0)
     assert all(other.get()[0] == 9.0 for other in others)
+
+
+@with_graphs
+def test_two_streams_of_a_capture_keep_the_order_of_the_arrays() -> None:
+    one, other = PyGPU.Stream(non_blocking=True), PyGPU.Stream(non_blocking=True)
+    a, b = PyGPU.zeros(1000, "int32"), PyGPU.zeros(1000, "int32")
+    one.begin_capture()
+    a.fill(1, stream=one)
+    other.wait_stream(one)
+    with other:
+        b[...] = a
+    a.fill(2, stream=one)  # behind the read on the other stream
+    one.wait_stream(other)
+    graph = one.end_capture()
+    for _ in range(3):
+        graph.launch(one)
+        assert (a.get() == 2).all()
+        assert (b.get() == 1).all()

@@ -61,8 +61,9 @@ def test_arrays_go_there_and_come_back() -> None:
     assert clean(script) == "cuda 2"
 
 
-def test_it_has_every_function_that_the_library_calls() -> None:
-    listed = re.findall(r"\bfn (cu\w+)\(", (ROOT / "src/backend/cuda/sys.rs").read_text())
+def test_it_has_every_function_that_the_library_cannot_do_without() -> None:
+    required, _, _ = (ROOT / "src/backend/cuda/sys.rs").read_text().partition("optional {")
+    listed = re.findall(r"\bfn (cu\w+)\(", required)
     assert len(listed) > 50
     assert set(listed) <= set(json.loads(clean("import json; print(json.dumps(sim.calls()))")))
 

@@ -59,6 +59,11 @@ def register_dtype(dtype: Any, name: str | Iterable[str], alias_ok: bool = False
     alias_ok : bool, optional
         Whether a dtype may be given that has a name already.
 
+    Warns
+    -----
+    DeprecationWarning
+        Always.
+
     Raises
     ------
     RuntimeError
@@ -74,11 +79,13 @@ def register_dtype(dtype: Any, name: str | Iterable[str], alias_ok: bool = False
     >>> import numpy as np
     >>> from PyGPU._c_types import dtype_to_ctype, register_dtype
     >>> pair = np.dtype([("low", np.int32), ("high", np.int32)])
-    >>> register_dtype(pair, "int_pair")  # doctest: +SKIP
-    >>> dtype_to_ctype(pair)  # doctest: +SKIP
+    >>> import warnings
+    >>> with warnings.catch_warnings(action='ignore'):
+    ...     register_dtype(pair, "int_pair")
+    >>> dtype_to_ctype(pair)
     'int_pair'
     """
-    warnings.warn("register_dtype() is deprecated: get_or_register_dtype()", DeprecationWarning, stacklevel=2)
+    warnings.warn("register_dtype: use get_or_register_dtype", DeprecationWarning, stacklevel=2)
     dtype = np.dtype(dtype)
     names = [name] if isinstance(name, str) else list(name)
     if dtype in _names and not alias_ok:
@@ -122,7 +129,7 @@ def get_or_register_dtype(c_names: str | Sequence[str], dtype: Any = None) -> np
     for name in names:
         known = _known(name)
         if known is not None and known != found:
-            raise RuntimeError(f"the name '{name}' is that of {known} already")
+            raise RuntimeError(f"the name '{name}' means {known} already")
     for name in names:
         found = _of_name.setdefault(name, found)
     _names.setdefault(found, names[0])
@@ -137,7 +144,7 @@ def dtype_to_ctype(dtype: Any, with_fp_tex_hack: bool = False) -> str:
     dtype : data-type
         One of NumPy's own, or one that was registered.
     with_fp_tex_hack : bool, optional
-        PyCUDA's, for texture references, which are gone; double and complex types get names of its texture header.
+        PyCUDA's, for texture references, which are gone; floating types get names of its texture header.
 
     Returns
     -------
@@ -159,7 +166,12 @@ def dtype_to_ctype(dtype: Any, with_fp_tex_hack: bool = False) -> str:
         raise ValueError("dtype may not be None")
     dtype = np.dtype(dtype)
     if with_fp_tex_hack:
-        hacked = {"float64": "fp_tex_double", "complex64": "fp_tex_cfloat", "complex128": "fp_tex_cdouble"}
+        hacked = {
+            "float32": "fp_tex_float",
+            "float64": "fp_tex_double",
+            "complex64": "fp_tex_cfloat",
+            "complex128": "fp_tex_cdouble",
+        }
         if dtype.name in hacked:
             return hacked[dtype.name]
     name = _names.get(dtype) or (None if dtype.names else _core._c_name(dtype))

@@ -49,7 +49,12 @@ class _CupyAllocator:
 
     def allocate(self, nbytes: int, stream: _core.Stream) -> Any:
         cuda = self._cuda
-        own = cuda.ExternalStream(stream.handle, stream.device.index) if stream.handle else cuda.Stream.null
+        if not stream.handle:
+            own = cuda.Stream.null
+        elif hasattr(cuda.Stream, "from_external"):
+            own = cuda.Stream.from_external(stream)
+        else:  # before CuPy 14
+            own = cuda.ExternalStream(stream.handle, stream.device.index)
         # CuPy's pool keeps a block for the stream that is current when it is asked.
         with own:
             return cuda.alloc(nbytes)

@@ -198,8 +198,7 @@ impl Allocation {
         }
         lifetime::report_deferred()?;
         if let Some(capture) = capture::of(stream)? {
-            capture.note(self, access);
-            return Ok(());
+            return capture.note(self, access, stream);
         }
         if self.is_used_only_on(stream) {
             return Ok(());
@@ -225,7 +224,11 @@ impl Allocation {
     /// # Errors
     /// The driver's.
     pub fn end(&self, access: Access, stream: &Stream) -> Result<()> {
-        if self.device().is_cpu() || self.is_used_only_on(stream) || capture::number_of(stream)?.is_some() {
+        if self.device().is_cpu() || self.is_used_only_on(stream) {
+            return Ok(());
+        }
+        // Where the driver cannot say, the use is noted: one that nobody knows of is the worse mistake.
+        if capture::number_of(stream).is_ok_and(|number| number.is_some()) {
             return Ok(());
         }
         let latest = Use::of(stream)?;

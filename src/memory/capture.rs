@@ -12,6 +12,8 @@ use std::any::Any;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use smallvec::SmallVec;
+
 use crate::backend::{CaptureMode, StreamFlags, StreamHandle};
 use crate::device::{Device, MAX_DEVICES};
 use crate::error::{Error, Result};
@@ -28,11 +30,21 @@ pub struct Capture {
     contents: Mutex<Contents>,
 }
 
+/// A block that a graph uses.
+pub struct Noted {
+    /// The block.
+    pub block: Arc<Allocation>,
+    /// The most that is done to it.
+    pub access: Access,
+    /// Its last write in the capture and the reads since, by their streams.
+    uses: SmallVec<[(Stream, Access); 1]>,
+}
+
 /// What a graph uses.
 #[derive(Default)]
 pub struct Contents {
-    /// The blocks, each once, and the most that is done to it.
-    pub blocks: Vec<(Arc<Allocation>, Access)>,
+    /// The blocks, each once.
+    pub blocks: Vec<Noted>,
     /// What else must be there when the graph runs.
     pub things: Vec<Thing>,
 }
@@ -49,8 +61,12 @@ struct Table {
 
 static TABLE: Mutex<Table> = Mutex::new(Table { captures: Vec::new(), afterwards: Vec::new() });
 /// A stream of each device in whose order memory is made that a capture needs.
-static HOMES: [[Mutex<Option<(u32, Stream)>>; MAX_DEVICES]; 3] =
-    [const { [const { Mutex::new(None) }; MAX_DEVICES] }; 3];
+static HOMES: [[Mutex<Option<Home>>; MAX_DEVICES]; 3] = [const { [const { Mutex::new(None) }; MAX_DEVICES] }; 3];
+
+struct Home {
+    epoch: u32,
+    stream: Stream,
+}
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -130,10 +146,10 @@ pub fn relaxed<T>(device: Device, work: impl FnOnce() -> Result<T>) -> Result<T>
 pub(super) fn home(device: Device) -> Result<Stream> {
     let mut slot = lock(&HOMES[device.kind() as usize][device.slot()]);
     match &*slot {
-        Some((epoch, stream)) if *epoch == device.epoch() => Ok(stream.clone()),
+        Some(home) if home.epoch == device.epoch() => Ok(home.stream.clone()),
         _ => {
             let stream = Stream::create(device, StreamFlags { non_blocking: true, priority: 0 })?;
-            *slot = Some((device.epoch(), stream.clone()));
+            *slot = Some(Home { epoch: device.epoch(), stream: stream.clone() });
             Ok(stream)
         }
     }
@@ -180,14 +196,28 @@ impl Capture {
         std::mem::take(&mut *lock(&self.contents))
     }
 
-    /// Notes that a block is used.
-    pub(super) fn note(&self, block: &Arc<Allocation>, access: Access) {
-        let blocks = &mut lock(&self.contents).blocks;
-        match blocks.iter_mut().find(|(known, _)| Arc::ptr_eq(known, block)) {
-            Some((_, known)) if access == Access::Write => *known = access,
-            Some(_) => {}
-            None => blocks.push((Arc::clone(block), access)),
+    /// Notes that a block is used on a stream of the capture, which other streams of it that have used the block come before.
+    pub(super) fn note(&self, block: &Arc<Allocation>, access: Access, stream: &Stream) -> Result<()> {
+        let is_before = |(other, earlier): &(Stream, Access)| {
+            other != stream && (access == Access::Write || *earlier == Access::Write)
+        };
+        let mut contents = lock(&self.contents);
+        let place = contents.blocks.iter().position(|noted| Arc::ptr_eq(&noted.block, block));
+        let Some(noted) = place.map(|place| &mut contents.blocks[place]) else {
+            let uses = SmallVec::from_iter([(stream.clone(), access)]);
+            contents.blocks.push(Noted { block: Arc::clone(block), access, uses });
+            return Ok(());
+        };
+        let before: SmallVec<[Stream; 2]> =
+            noted.uses.iter().filter(|used| is_before(used)).map(|(other, _)| other.clone()).collect();
+        if access == Access::Write {
+            (noted.access, noted.uses) = (access, SmallVec::new());
         }
+        if !noted.uses.iter().any(|(other, _)| other == stream) {
+            noted.uses.push((stream.clone(), access));
+        }
+        drop(contents); // the driver is not called under the lock
+        before.iter().try_for_each(|other| stream.wait_for(other))
     }
 
     /// Keeps a thing as long as the graph.

@@ -11,7 +11,7 @@ use crate::backend::{Address, PoolHandle, PoolStatistics};
 use crate::device::{Device, MAX_DEVICES};
 use crate::error::{Error, OutOfMemory, Result};
 use crate::lifetime;
-use crate::memory::pending;
+use crate::memory::{capture, pending};
 use crate::stream::Stream;
 
 /// What PyGPU holds on one device.
@@ -91,7 +91,8 @@ pub(super) fn allocate(bytes: usize, stream: &Stream) -> Result<(Address, bool)>
 #[inline]
 fn or_after_trim<T>(device: Device, ask: impl Fn() -> Result<T>) -> Result<T> {
     match ask() {
-        Err(Error::OutOfMemory(_)) => {
+        // A wait for the device would make a capture invalid.
+        Err(Error::OutOfMemory(_)) if !capture::is_any() => {
             device.synchronize()?;
             pending::sweep(device);
             trim(device, 0)?;
@@ -159,8 +160,10 @@ pub(super) fn account_for(device: Device, bytes: usize) -> Result<Account> {
     if device.is_cpu() || fits(accounts(device), bytes) {
         return Ok(Account { device, bytes });
     }
-    device.synchronize()?;
-    pending::sweep(device);
+    if !capture::is_any() {
+        device.synchronize()?;
+        pending::sweep(device);
+    }
     if fits(accounts(device), bytes) { Ok(Account { device, bytes }) } else { Err(beyond_limit(device, bytes)) }
 }
 

@@ -271,6 +271,29 @@ def a_new_beginning() -> None:
     equal(PyGPU.to_gpu(HOST, device=1).get(), HOST)
 
 
+def graphs() -> None:
+    """Capture work, and launch it on two streams."""
+    array = PyGPU.to_gpu(HOST)
+    with PyGPU.Graph() as graph:
+        copied = array.copy()
+        array.fill(0)
+    graph.upload()
+    graph.launch()
+    equal(copied.get(), HOST)
+    with PyGPU.Stream():
+        graph.launch()
+    equal(copied.get(), numpy.zeros_like(HOST))
+
+
+def _has_graphs() -> bool:
+    try:
+        with PyGPU.Graph():
+            pass
+    except PyGPU.NotSupportedError:
+        return False
+    return True
+
+
 def _has_kernels() -> bool:
     try:
         PyGPU.Module(SOURCE)
@@ -283,6 +306,7 @@ EXERCISES: dict[str, Callable[[], None]] = {
     function.__name__: function
     for function in (
         *([kernels] if _has_kernels() else []),
+        *([graphs] if _has_graphs() else []),
         make_and_fetch,
         rows,
         one_matrix_of_rows,

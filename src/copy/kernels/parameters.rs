@@ -30,7 +30,7 @@ pub(super) struct Tuning {
 
 impl Tuning {
     /// The quickest.
-    pub(super) const BEST: Self = Self { group: 16, lanes: 8, turns: 1 };
+    pub(super) const BEST: Self = Self { group: 1, lanes: 8, turns: 1 };
 }
 
 /// What a launch needs beside the kernel.

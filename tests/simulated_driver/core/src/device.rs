@@ -147,6 +147,7 @@ impl Driver {
             state.devices[index].ranges.give(start, block.space());
         }
         state.forget_host(index);
+        state.forget_captures();
         let device = &mut state.devices[index];
         (device.retained, device.plain, device.sticky, device.default_pool) = (0, 0, None, None);
         device.peers.clear();
@@ -233,6 +234,7 @@ impl Driver {
         for index in 0..state.devices.len() {
             if state.devices[index].sticky.take().is_some() {
                 state.forget_registered(index);
+                state.forget_captures();
             }
             state.devices[index].limit = self.config.memory;
         }

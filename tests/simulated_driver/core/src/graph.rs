@@ -83,6 +83,12 @@ impl State {
         }
     }
 
+    /// Ends all captures: a context is gone with its streams.
+    pub(crate) fn forget_captures(&mut self) {
+        self.graphs.streams.clear();
+        self.graphs.captures.clear();
+    }
+
     /// Keeps an operation for the graph.
     pub(crate) fn keep_node(&mut self, capture: u64, node: Node) {
         if let Some(capture) = self.graphs.captures.get_mut(&capture) {
