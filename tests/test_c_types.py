@@ -86,9 +86,12 @@ def test_a_registered_dtype_has_its_name_and_keeps_it() -> None:
     assert parse_c_arg(f"{name}_t *x").dtype == pair
     assert get_or_register_dtype(name) == pair
     assert get_or_register_dtype(name, pair) == pair
-    with pytest.warns(DeprecationWarning, match="deprecated"), pytest.raises(RuntimeError, match="has the name"):
+    with (
+        pytest.warns(DeprecationWarning, match="get_or_register_dtype"),
+        pytest.raises(RuntimeError, match="has the name"),
+    ):
         register_dtype(pair, "another")
-    with pytest.warns(DeprecationWarning, match="deprecated"):
+    with pytest.warns(DeprecationWarning, match="get_or_register_dtype"):
         register_dtype(pair, f"{name}_alias", alias_ok=True)
     with pytest.raises(RuntimeError, match="'float' is that of float32"):
         get_or_register_dtype("float", pair)
