@@ -9,6 +9,7 @@ use simulated_core::module::{active_blocks, bytes, launch, max_threads, name_of,
 
 use crate::entry::{Call, In, Out, export};
 
+const INVALID_DEVICE_FUNCTION: u32 = 98;
 const MULTIPROCESSORS: i32 = 304;
 const SHARED_ON_REQUEST: i32 = 64 << 10;
 
@@ -68,17 +69,13 @@ export! {
         value.put(attribute(which, max_threads(&on.driver.function_of(function)?))?)
     }
 
-    fn hipFuncSetAttribute(on, function: u64, which: u32, value: i32) {
-        on.driver.function_of(function)?;
-        match (which, value) {
-            (8, 0..=SHARED_ON_REQUEST) | (9, -1..=100) => Ok(()),
-            _ => Err(INVALID_VALUE),
-        }
+    // Both take the host's address of a kernel that was compiled into the program, which one of a module has not.
+    fn hipFuncSetAttribute(_on, _kernel: u64, _which: u32, _value: i32) {
+        Err(INVALID_DEVICE_FUNCTION)
     }
 
-    fn hipFuncSetCacheConfig(on, function: u64, preference: u32) {
-        on.driver.function_of(function)?;
-        if preference <= 3 { Ok(()) } else { Err(INVALID_VALUE) }
+    fn hipFuncSetCacheConfig(_on, _kernel: u64, _preference: u32) {
+        Err(INVALID_DEVICE_FUNCTION)
     }
 
     fn hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(on, blocks: Out<i32>, function: u64, threads: i32, _shared: usize) {
