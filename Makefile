@@ -30,7 +30,9 @@ GPU_PYTHONPATH = PYTHONPATH=$(CURDIR)/build/gpu-package$${PYTHONPATH:+:$$PYTHONP
 GPU_ENVIRONMENT = $(GPU_PYTHONPATH) PYGPU_BACKEND=cuda
 HIP_ON_CUDA := build/hip-on-cuda/libamdhip64.so.7
 HIPRTC_ON_NVRTC := build/hip-on-cuda/libhiprtc.so.7
-HIP_ENVIRONMENT = $(GPU_PYTHONPATH) PYGPU_BACKEND=hip \
+# Those of wheels too, which the loader does not find.
+NVRTC_FILES = $$($(GPU_PYTHONPATH) $(PYTHON) -c 'from PyGPU import _nvrtc_files; print(":".join(_nvrtc_files.candidates()))')
+HIP_ENVIRONMENT = $(GPU_PYTHONPATH) PYGPU_BACKEND=hip HIPRTC_ON_NVRTC="$(NVRTC_FILES)" \
     LD_LIBRARY_PATH=$(CURDIR)/$(dir $(HIP_ON_CUDA))$${LD_LIBRARY_PATH:+:$$LD_LIBRARY_PATH}
 NVCC ?= $(firstword $(wildcard $(CUDA_HOME)/bin/nvcc /usr/local/cuda/bin/nvcc) nvcc)
 # A simulated GPU in place of each vendor's library.
@@ -165,7 +167,7 @@ $(HIP_ON_CUDA): tests/gpu/hip_on_cuda/hip_on_cuda.c
 
 $(HIPRTC_ON_NVRTC): tests/gpu/hip_on_cuda/hiprtc_on_nvrtc.c
 	@mkdir -p $(dir $@)
-	$(NVCC) -O2 -shared -Xcompiler -fPIC,-Wall -o $@ $< -ldl
+	$(NVCC) -O2 -shared -Xcompiler -fPIC,-Wall -o $@ $< -lcuda -ldl -lpthread
 
 # Copied, not linked: a driver that a process has open must not change under it. Cargo knows whether there is anything to do.
 .simulated-drivers:

@@ -132,3 +132,30 @@ def test_the_runtime_of_the_gpu_tests_hands_on_every_function_of_the_list() -> N
     forwarded = (ROOT / "tests" / "gpu" / "hip_on_cuda" / "hip_on_cuda.c").read_text()
     for name in names_of("required") + names_of("old") + names_of("new") + ["hipRuntimeGetVersion"]:
         assert re.search(rf"\b{name}\b", forwarded), name
+
+
+COMPILE = """
+import ctypes, importlib.util
+library = ctypes.CDLL("libamdhip64.so.5")
+name, path, *words = {arguments!r}
+spec = importlib.util.spec_from_file_location(name, path)
+example = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(example)
+program, size = ctypes.c_void_p(), ctypes.c_size_t()
+library.hiprtcCreateProgram(ctypes.byref(program), example.SOURCE.encode(), b"kernel.cu", 0, None, None)
+options = (ctypes.c_char_p * len(words))(*(word.encode() for word in words))
+code = library.hiprtcCompileProgram(program, len(words), options)
+library.hiprtcGetProgramLogSize(program, ctypes.byref(size))
+log = ctypes.create_string_buffer(size.value + 1)
+library.hiprtcGetProgramLog(program, log)
+print(code, log.value.decode())
+"""
+
+
+@pytest.mark.skipif(not LIST, reason="the sources are not here")
+@pytest.mark.parametrize("name", ["everywhere", "mandelbrot", "matmul", "reduction", "saxpy", "streams"])
+def test_amds_compiler_takes_the_examples(runtime: Path, name: str) -> None:
+    words = ["--offload-arch=gfx90a:sramecc+:xnack-", "-std=c++17", "-DTILE=16"]
+    arguments = [name, str(ROOT / "examples" / f"{name}.py"), *words]
+    done = run(runtime, COMPILE.format(arguments=arguments), PYGPU_BACKEND="cpu")
+    assert (done.returncode, done.stdout.strip()) == (0, "0"), done.stdout + done.stderr

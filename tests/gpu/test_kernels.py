@@ -1,7 +1,11 @@
-"""Kernels of PyGPU's own on a real device: compiling, loading, launching, and what goes wrong."""
+"""Kernels of PyGPU's own on a real device: compiling, loading, launching, and what goes wrong.
+
+On HIP too, where the device may be AMD's or, through the library in hip_on_cuda, NVIDIA's.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import subprocess
 import sys
@@ -17,13 +21,23 @@ import PyGPU
 from gpu import kernel_library, support
 from gpu.support import COUNT, SECONDS, Interface, no_wait
 
-support.require_cuda()
+support.require_gpu()
 if kernel_library.simulated() is not None:
     pytest.skip(
         "PTX, faults and compilers of a real GPU; test_kernels_everywhere.py has the rest", allow_module_level=True
     )
 
+ON_AMD = str(PyGPU.device_properties(0)["architecture"]).startswith("gfx")
+on_cuda_only = pytest.mark.skipif(support.on_hip(), reason="PTX, nvcc and a kernel's cache settings are CUDA's")
+
 SOURCE = """
+#if defined(__HIP__)
+__device__ void wait(long long nanoseconds)
+{
+    long long start = wall_clock64();  // at 100 MHz
+    while ((wall_clock64() - start) * 10 < nanoseconds) {}
+}
+#else
 __device__ void wait(long long nanoseconds)
 {
     unsigned long long start, now;
@@ -31,6 +45,7 @@ __device__ void wait(long long nanoseconds)
     do asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
     while ((long long)(now - start) < nanoseconds);
 }
+#endif
 extern "C" __global__ void spin(long long nanoseconds) { wait(nanoseconds); }
 __global__ void scale(float *x, float factor, int n)
 {
@@ -118,9 +133,10 @@ def test_dynamic_shared_memory_goes_beyond_48_kilobytes_by_itself(module: PyGPU.
     y = PyGPU.empty_like(x)
     kernel[1, 1024, None, 4096](x, y)
     assert (y.get() == numpy.arange(1024)[::-1]).all()
-    kernel[1, 1024, None, 100 * 1024](y, x)
+    most = 64 * 1024 if ON_AMD else 100 * 1024
+    kernel[1, 1024, None, most](y, x)
     assert (x.get() == numpy.arange(1024)).all()
-    assert kernel.max_dynamic_shared_size_bytes >= 100 * 1024
+    assert kernel.max_dynamic_shared_size_bytes >= most
     with pytest.raises(ValueError, match="dynamic shared memory"):
         kernel[1, 1024, None, 1 << 20](x, y)
 
@@ -160,17 +176,25 @@ def test_host_arrays_travel_around_the_launch(module: PyGPU.Module) -> None:
 def test_attributes_and_occupancy_are_the_drivers(module: PyGPU.Module) -> None:
     kernel = module.get_function("add")
     major, minor = PyGPU.device_properties(0)["compute_capability"]
-    assert kernel.binary_version == 10 * major + minor
-    assert 0 < kernel.num_regs <= 255
+    if not ON_AMD:
+        assert kernel.binary_version == 10 * major + minor
+    assert 0 < kernel.num_regs <= 512
     assert (kernel.shared_size_bytes, kernel.local_size_bytes, kernel.max_threads_per_block) == (0, 0, 1024)
     assert 1 <= kernel.active_blocks(256) <= 32
     grid, block = kernel.suggested_shape()
     assert grid >= 1
     assert block % 32 == 0
     assert kernel.suggested_shape(limit=64)[1] <= 64
+    kernel.set_cache_config(2)
+    with pytest.raises((ValueError, PyGPU.CudaError)):
+        kernel.set_cache_config(7)
+
+
+@on_cuda_only
+def test_the_carveout_is_the_drivers_to_keep(module: PyGPU.Module) -> None:
+    kernel = module.get_function("add")
     kernel.preferred_shared_memory_carveout = 50
     assert kernel.preferred_shared_memory_carveout == 50
-    kernel.set_cache_config(2)
 
 
 # Order
@@ -242,6 +266,7 @@ def test_arrays_of_others_are_kept_until_the_kernel_has_passed(module: PyGPU.Mod
 
 
 def test_a_tensor_of_torch_is_an_argument(module: PyGPU.Module) -> None:
+    support.require_peers()
     torch = pytest.importorskip("torch")
     x = torch.ones(100, device="cuda")
     module.get_function("scale")[1, 128](x, 3, 100)
@@ -275,16 +300,18 @@ def test_an_image_is_loaded_from_bytes_and_from_a_file(module: PyGPU.Module, tmp
         loaded = PyGPU.Kernel(source, "scale")
         loaded[1, 32](x, numpy.float32(3), numpy.int32(4))
         assert (x.get() == 3).all()
-        with pytest.raises(TypeError, match="3 arguments"):
-            loaded[1, 32](x)
+        if not support.on_hip():  # which cannot say how many parameters there are
+            with pytest.raises(TypeError, match="3 arguments"):
+                loaded[1, 32](x)
         with pytest.raises(TypeError, match=r"numpy\.float32"):
             loaded[1, 32](x, 3.0, numpy.int32(4))
         loaded.prepare("Pfi")[1, 32](x, 2.0, 4)
         assert (x.get() == 6).all()
-    with pytest.raises(ValueError, match="no cubin"):
+    with pytest.raises(ValueError, match=r"no (cubin|code object)"):
         PyGPU.Module(b"nonsense")
 
 
+@on_cuda_only
 def test_ptx_is_compiled_by_the_driver() -> None:
     ptx = PyGPU.Module("__global__ void one(int *x) { *x = 1; }", ["-arch=compute_80"])
     assert b".version" in ptx.image
@@ -293,6 +320,7 @@ def test_ptx_is_compiled_by_the_driver() -> None:
     assert x.get()[0] == 1
 
 
+@on_cuda_only
 def test_nvcc_compiles_what_asks_for_it() -> None:
     headers = "#include <cuda_fp16.h>\n#include <stdio.h>\n"
     source = headers + "__global__ void one(int *x) { *x = __half2int_rn(__float2half(1)); }"
@@ -310,15 +338,16 @@ def test_nvcc_compiles_what_asks_for_it() -> None:
 
 
 def test_a_compile_error_has_the_users_line_numbers() -> None:
-    with pytest.raises(PyGPU.CompileError, match=r"kernel.cu\(3\)") as raised:
+    with pytest.raises(PyGPU.CompileError, match=r"kernel.cu[(:]3") as raised:
         PyGPU.Kernel("\n__global__ void k() {\n    int x = absent; }", "k", ["-DN=1"])
     assert "absent" in raised.value.log
     assert raised.value.source.startswith("\n__global__")
     assert "-DN=1" in raised.value.options
-    with pytest.raises(PyGPU.CompileError, match=r"kernel.cu\(1\)"):
+    with pytest.raises(PyGPU.CompileError, match=r"kernel.cu[(:]1"):
         PyGPU.Kernel("__global__ void k() { absent(); }", "k", extern_c=True)
 
 
+@pytest.mark.skipif(ON_AMD, reason="clang says nothing of it unless asked to")
 def test_a_warning_is_a_warning_of_python() -> None:
     with pytest.warns(UserWarning, match="never referenced"):
         PyGPU.Kernel("__global__ void k(int *x) { int unused; *x = 1; }", "k", cache=False)
@@ -376,6 +405,7 @@ def test_a_kernel_that_faults_is_told_at_every_later_call_and_the_process_ends_c
 
 @pytest.mark.starts_processes
 def test_a_cached_kernel_starts_quickly_in_a_new_process(tmp_path: Path) -> None:
+    library = "libhiprtc" if support.on_hip() else "libnvrtc"
     script = f"""
         import os, sys, time
         os.environ["PYGPU_CACHE_DIR"] = {str(tmp_path)!r}
@@ -385,7 +415,7 @@ def test_a_cached_kernel_starts_quickly_in_a_new_process(tmp_path: Path) -> None
         kernel = PyGPU.Kernel("__global__ void k(float *x) {{ *x = 2; }}", "k")
         kernel[1, 1](x); PyGPU.synchronize()
         print(time.perf_counter() - start)
-        print(any("nvrtc" in line for line in open("/proc/self/maps")))
+        print(any({library!r} in line for line in open("/proc/self/maps")))
     """
     first, second = run(script), run(script)
     assert first.returncode == second.returncode == 0, first.stderr + second.stderr
@@ -411,10 +441,11 @@ def test_launches_from_many_threads_are_all_done(module: PyGPU.Module) -> None:
 
 
 def test_a_module_is_unloaded_behind_its_kernels(slow: PyGPU.Stream) -> None:
-    with no_wait():
+    # HIP has no event that covers all streams: there the unloading waits.
+    with contextlib.nullcontext() if support.on_hip() else no_wait():
         kernel = PyGPU.Kernel(SOURCE, "spin", ["-DTAG=1"], cache=True)
         kernel[1, 1, slow](int(SECONDS * 1e9))
         start = time.perf_counter()
         del kernel
-        assert time.perf_counter() - start < SECONDS / 2
+        assert support.on_hip() or time.perf_counter() - start < SECONDS / 2
     slow.synchronize()

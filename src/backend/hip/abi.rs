@@ -80,7 +80,7 @@ macro_rules! same_layout {
 }
 same_layout! {
     hipError_t {} hipDevice_t {} hipDeviceptr_t {} hipStream_t {} hipEvent_t {} hipMemPool_t {} hipArray_t {}
-    hipModule_t {} hipFunction_t {} hipJitOption {} hipFunction_attribute {} hipFuncAttribute {} hipFuncCache_t {}
+    hipModule_t {} hipFunction_t {} hipJitOption {} hipFunction_attribute {}
     hipDeviceAttribute_t {} hipMemcpyKind {} hipMemoryType {} hipMemPoolAttr {} hipMemAllocationType {}
     hipMemAllocationHandleType {} hipMemLocationType {} hipMemAccessFlags {}
     hipUUID { bytes }

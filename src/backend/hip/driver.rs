@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use super::context::Slot;
 use super::hiprtc::Hiprtc;
+use super::modules::Images;
 use super::sys::Api;
 use super::{copies, errors, events, memory, properties, streams};
 use crate::backend::{
@@ -20,6 +21,8 @@ pub struct Hip {
     pub version: i32,
     /// One for each device, in the runtime's order.
     pub slots: Box<[Slot]>,
+    /// What is loaded.
+    pub images: Images,
     /// Opened when something is compiled for the first time.
     pub hiprtc: OnceLock<Hiprtc>,
 }

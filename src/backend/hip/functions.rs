@@ -1,14 +1,20 @@
 //! What is known of a kernel, and what can be set of it.
+//!
+//! Nothing is set here by a call: `hipFuncSetAttribute` and `hipFuncSetCacheConfig` take the host's address of a kernel that
+//! was compiled into the program, which a kernel of a module has not. Nor is anything lost by that: a kernel may use all of
+//! the shared memory without asking, and AMD's devices have no cache to divide.
 
 use std::ffi::c_int;
 
 use super::context::Current;
 use super::driver::Hip;
 use super::sys::{
-    HIP_FUNC_ATTRIBUTE_BINARY_VERSION, HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES, HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
-    HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
-    HIP_FUNC_ATTRIBUTE_NUM_REGS, HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, HIP_FUNC_ATTRIBUTE_PTX_VERSION,
-    HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, hipFunction_attribute, hipFunction_t,
+    HIP_FUNC_ATTRIBUTE_BINARY_VERSION as BINARY_VERSION, HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES as CONST_SIZE,
+    HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES as LOCAL_SIZE,
+    HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as MAX_DYNAMIC_SHARED_SIZE,
+    HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK as MAX_THREADS, HIP_FUNC_ATTRIBUTE_NUM_REGS as NUM_REGS,
+    HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT as CARVEOUT, HIP_FUNC_ATTRIBUTE_PTX_VERSION as PTX_VERSION,
+    HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES as SHARED_SIZE, hipFunction_attribute as Attribute, hipFunction_t,
 };
 use crate::backend::{FunctionAttributes, FunctionHandle, FunctionSetting};
 use crate::error::{Error, Result};
@@ -17,56 +23,56 @@ pub fn raw(function: FunctionHandle) -> hipFunction_t {
     std::ptr::with_exposed_provenance_mut(function.0)
 }
 
+/// One attribute.
+///
+/// # Safety
+/// The function is alive.
+unsafe fn attribute(hip: &Hip, device: i32, function: FunctionHandle, which: Attribute) -> Result<c_int> {
+    let mut value: c_int = 0;
+    // SAFETY: the target is writable, the function alive.
+    let ask = |on: &Current<'_>| unsafe { (on.api.hipFuncGetAttribute)(&mut value, which, raw(function)) };
+    hip.call(device, "hipFuncGetAttribute", ask, || format!("attribute {which}"))?;
+    Ok(value)
+}
+
 /// What is known of a kernel.
 ///
 /// # Safety
 /// It is alive.
 pub unsafe fn attributes(hip: &Hip, device: i32, function: FunctionHandle) -> Result<FunctionAttributes> {
-    let ask = |which: hipFunction_attribute| {
-        let mut value: c_int = 0;
-        // SAFETY: the target is writable, the function alive.
-        let ask = |on: &Current<'_>| unsafe { (on.api.hipFuncGetAttribute)(&mut value, which, raw(function)) };
-        hip.call(device, "hipFuncGetAttribute", ask, || format!("attribute {which}"))?;
-        Ok::<_, Error>(value)
-    };
+    // SAFETY: the caller's promise.
+    let ask = |which| unsafe { attribute(hip, device, function, which) };
     Ok(FunctionAttributes {
-        max_threads_per_block: ask(HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
-        static_shared_bytes: ask(HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
-        constant_bytes: ask(HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES)?,
-        local_bytes: ask(HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
-        registers: ask(HIP_FUNC_ATTRIBUTE_NUM_REGS)?,
-        ptx_version: ask(HIP_FUNC_ATTRIBUTE_PTX_VERSION)?,
-        binary_version: ask(HIP_FUNC_ATTRIBUTE_BINARY_VERSION)?,
-        max_dynamic_shared_bytes: ask(HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)?,
-        preferred_carveout: ask(HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT)?,
+        max_threads_per_block: ask(MAX_THREADS)?,
+        static_shared_bytes: ask(SHARED_SIZE)?,
+        constant_bytes: ask(CONST_SIZE)?,
+        local_bytes: ask(LOCAL_SIZE)?,
+        registers: ask(NUM_REGS)?,
+        ptx_version: ask(PTX_VERSION)?,
+        binary_version: ask(BINARY_VERSION)?,
+        max_dynamic_shared_bytes: ask(MAX_DYNAMIC_SHARED_SIZE)?,
+        preferred_carveout: ask(CARVEOUT)?,
     })
 }
 
-/// Sets something of a kernel.
+/// Takes a wish that the device has no use for, if it is one.
 ///
 /// # Safety
-/// It is alive.
+/// The function is alive.
 pub unsafe fn set(hip: &Hip, device: i32, function: FunctionHandle, setting: FunctionSetting) -> Result<()> {
-    let (which, value) = match setting {
-        FunctionSetting::MaxDynamicSharedBytes(bytes) => (HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes),
-        FunctionSetting::PreferredCarveout(percent) => (HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, percent),
-        FunctionSetting::CachePreference(preference) => {
-            // SAFETY: the caller's promise is this function's.
-            return unsafe { prefer(hip, device, function, preference) };
+    let (what, value, range) = match setting {
+        FunctionSetting::MaxDynamicSharedBytes(bytes) => {
+            // SAFETY: the caller's promise.
+            let most = unsafe { attribute(hip, device, function, MAX_DYNAMIC_SHARED_SIZE) }?;
+            ("the dynamic shared memory of a block in bytes", bytes, 0..=most)
         }
+        FunctionSetting::PreferredCarveout(percent) => ("a preferred carveout in percent", percent, -1..=100),
+        FunctionSetting::CachePreference(preference) => ("a cache preference", preference, 0..=3),
     };
-    // SAFETY: the function is alive; the driver refuses values it does not take.
-    let tell = |on: &Current<'_>| unsafe { (on.api.hipFuncSetAttribute)(raw(function), which, value) };
-    hip.call(device, "hipFuncSetAttribute", tell, || format!("{setting:?}"))
-}
-
-unsafe fn prefer(hip: &Hip, device: i32, function: FunctionHandle, preference: i32) -> Result<()> {
-    let Some(preference) = u32::try_from(preference).ok().filter(|number| *number <= 3) else {
-        return Err(Error::value(format!("a cache preference is 0, 1, 2 or 3, not {preference}")));
-    };
-    // SAFETY: the function is alive.
-    let tell = |on: &Current<'_>| unsafe { (on.api.hipFuncSetCacheConfig)(raw(function), preference) };
-    hip.call(device, "hipFuncSetCacheConfig", tell, || format!("preference {preference}"))
+    if range.contains(&value) {
+        return Ok(());
+    }
+    Err(Error::value(format!("{what} is {} to {} on hip:{device}, not {value}", range.start(), range.end())))
 }
 
 /// Blocks that run on one multiprocessor at once.

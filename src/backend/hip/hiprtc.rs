@@ -1,12 +1,13 @@
 //! hiprtc: AMD's compiler as a library, opened when something is compiled for the first time.
 //!
-//! Must only be given an architecture that a device of AMD's has named: hiprtc 5.2 ends the process for one it does not know.
+//! Must only be given an architecture that its runtime has named: hiprtc 5.2 ends the process for one it does not know.
 
 use std::ffi::{c_char, c_int};
 use std::path::PathBuf;
 
 use super::driver::Hip;
 use super::hiprtc_search as search;
+use super::properties::properties;
 use crate::backend::exit::Passage;
 use crate::backend::loader::symbol_table;
 use crate::backend::rtc::{self, Calls, Handle as hiprtcProgram, Program, SUCCESS};
@@ -53,6 +54,8 @@ pub struct Hiprtc {
     calls: Calls,
     version: String,
     path: String,
+    /// Those of the runtime's devices, with their features.
+    architectures: Vec<String>,
 }
 
 /// The compiler of a runtime; opened by the first call that finds it.
@@ -60,13 +63,16 @@ pub fn of<'a>(hip: &'a Hip, hints: &[PathBuf]) -> Result<&'a Hiprtc> {
     if let Some(open) = hip.hiprtc.get() {
         return Ok(open);
     }
-    let opened = Hiprtc::open(search::open(&hip.library, hints)?)?;
+    let devices = 0..hip.slots.len() as i32;
+    let architectures = devices.map(|device| properties(hip, device).map(|known| known.architecture));
+    let architectures = architectures.collect::<Result<Vec<_>>>()?;
+    let opened = Hiprtc::open(search::open(&hip.library, hints)?, architectures)?;
     // Another thread may have been quicker: the library is then open twice, which is once to the loader.
     Ok(hip.hiprtc.get_or_init(|| opened))
 }
 
 impl Hiprtc {
-    fn open(library: Library) -> Result<Self> {
+    fn open(library: Library, architectures: Vec<String>) -> Result<Self> {
         let path = library.path("hiprtcVersion");
         // SAFETY: the library has hiprtc's function of its version.
         let api = unsafe { Api::load(&library) }
@@ -85,16 +91,21 @@ impl Hiprtc {
             hiprtcGetProgramLogSize,
             hiprtcGetProgramLog
         );
-        Ok(Self { api, calls, version: format!("{major}.{minor}"), path })
+        Ok(Self { api, calls, version: format!("{major}.{minor}"), path, architectures })
     }
 }
 
-/// hiprtc takes the name of a GPU of AMD's, with its features.
-fn target(architecture: &str) -> Result<String> {
-    if architecture.starts_with("gfx") {
-        return Ok(format!("--offload-arch={architecture}"));
+/// The architecture of one of the devices, with or without its features.
+fn target(architectures: &[String], wanted: &str) -> Result<String> {
+    let plain = |text: &str| text.split(':').next().map(str::to_owned);
+    if architectures.iter().any(|known| plain(known) == plain(wanted)) {
+        return Ok(format!("--offload-arch={wanted}"));
     }
-    Err(Error::value(format!("hiprtc compiles for AMD's architectures, such as gfx90a, and not for {architecture:?}")))
+    Err(Error::value(format!(
+        "the devices are {}, and none is {wanted}: leave the option out, and the device's own is taken; compiler=\"hipcc\" \
+         takes any",
+        architectures.join(", ")
+    )))
 }
 
 /// An option in hiprtc's words, which are clang's; nothing for what concerns the host's code only.
@@ -120,10 +131,17 @@ fn spelled(option: &CompileOption) -> Result<Vec<String>> {
         CompileOption::LineInfo => one("-gline-tables-only".to_owned()),
         CompileOption::NoWarnings => one("-w".to_owned()),
         CompileOption::MaxRegisters(most) => refused(&format!("-maxrregcount={most}")),
-        CompileOption::Verbose => refused("-Xptxas -v (resource usage in the log)"),
+        CompileOption::Verbose => one("-Rpass-analysis=kernel-resource-usage".to_owned()),
         CompileOption::Relocatable(true) => refused("-rdc=true or -dc (relocatable device code)"),
+        CompileOption::Own(text) if text.starts_with("--ptxas-options") => refused(text),
         CompileOption::Own(text) => one(text.clone()),
     }
+}
+
+/// The text with its name, for which messages would name a temporary file.
+fn named(request: &CompileRequest<'_>) -> String {
+    let name = request.name.replace('\\', "\\\\").replace('"', "\\\"");
+    format!("#line 1 \"{name}\"\n{}", request.source)
 }
 
 impl Compiler for Hiprtc {
@@ -140,7 +158,7 @@ impl Compiler for Hiprtc {
     }
 
     fn spell(&self, request: &CompileRequest<'_>) -> Result<Vec<String>> {
-        let mut options = vec![target(request.architecture)?];
+        let mut options = vec![target(&self.architectures, request.architecture)?];
         for option in request.options {
             options.extend(spelled(option)?);
         }
@@ -154,7 +172,8 @@ impl Compiler for Hiprtc {
     fn compile(&self, request: &CompileRequest<'_>) -> Result<Compiled> {
         let options = self.spell(request)?;
         let _passage = Passage::begin();
-        let program = Program::new(&self.calls, request)?;
+        let text = named(request);
+        let program = Program::new(&self.calls, &CompileRequest { source: &text, ..*request })?;
         let code = program.compile(&options)?;
         let log = program.log()?;
         if code != SUCCESS {
@@ -196,8 +215,72 @@ mod tests {
     }
 
     #[test]
-    fn only_architectures_of_amd_reach_hiprtc() {
-        assert_eq!(target("gfx90a:sramecc+:xnack-").unwrap(), "--offload-arch=gfx90a:sramecc+:xnack-");
-        assert!(target("sm_90").unwrap_err().to_string().contains("gfx90a"));
+    fn only_the_architectures_of_the_devices_reach_hiprtc() {
+        let known = ["gfx90a:sramecc+:xnack-".to_owned()];
+        assert_eq!(target(&known, &known[0]).unwrap(), "--offload-arch=gfx90a:sramecc+:xnack-");
+        assert_eq!(target(&known, "gfx90a").unwrap(), "--offload-arch=gfx90a");
+        for other in ["gfx942", "gfx90a0", "sm_90"] {
+            let text = target(&known, other).unwrap_err().to_string();
+            assert!(text.contains(other) && text.contains("gfx90a:sramecc+"), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_name_of_the_source_is_told_and_the_lines_keep_their_numbers() {
+        let request = CompileRequest {
+            source: "int a;",
+            name: "a\"b.cu",
+            architecture: "gfx90a",
+            options: &[],
+            expressions: &[],
+        };
+        assert_eq!(named(&request), "#line 1 \"a\\\"b.cu\"\nint a;");
+    }
+    /// AMD's own, of HIP 5.2, which compiles without a device. `make test` unpacks it (tests/fetch_amd_runtime.sh).
+    #[test]
+    fn amds_compiler_takes_what_is_said_to_it() {
+        let ready = concat!(env!("CARGO_MANIFEST_DIR"), "/build/amd/.ready");
+        let Ok(libraries) = std::fs::read_to_string(ready) else { return };
+        let child = "backend::hip::hiprtc::tests::compiles_with_amds_runtime";
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", child, "--ignored"])
+            .env("LD_LIBRARY_PATH", libraries.trim())
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && text.contains("1 passed"), "{output:?}");
+    }
+
+    #[test]
+    #[ignore = "run by the test above, in a process of its own: AMD's compiler aborts over what it does not know"]
+    fn compiles_with_amds_runtime() {
+        let Ok(library) = Library::open(&["libamdhip64.so.5"]) else { return };
+        let architecture = "gfx90a:sramecc+:xnack-";
+        let hiprtc = Hiprtc::open(library, vec![architecture.to_owned()]).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let header = folder.path().join("first.h");
+        std::fs::write(&header, "#define FACTOR 2\n").unwrap();
+        let options = [
+            CompileOption::Define("N".into(), Some("3".into())),
+            CompileOption::ForceInclude(header.display().to_string()),
+            CompileOption::Include(folder.path().display().to_string()),
+            CompileOption::FusedMultiplyAdd(false),
+            CompileOption::FastMath,
+            CompileOption::Optimize(3),
+            CompileOption::LineInfo,
+            CompileOption::NoWarnings,
+            CompileOption::Verbose,
+        ];
+        let source = "template <int K> __global__ void times(float *x) { x[threadIdx.x] *= K * N * FACTOR; }";
+        let expressions = ["times<3>".to_owned()];
+        let mut request =
+            CompileRequest { source, name: "a b.cu", architecture, options: &options, expressions: &expressions };
+        let compiled = hiprtc.compile(&request).unwrap();
+        assert!(compiled.image.starts_with(b"\x7fELF"), "{:?}", &compiled.image[..16]);
+        assert!(compiled.lowered[0].starts_with("_Z5times"), "{:?}", compiled.lowered);
+
+        request = CompileRequest { source: "\n__global__ void k() { absent(); }", expressions: &[], ..request };
+        let Err(Error::Compile(refused)) = hiprtc.compile(&request) else { panic!("it has compiled") };
+        assert!(refused.log.contains("a b.cu:2:23: error: ") && refused.log.contains("absent"), "{}", refused.log);
     }
 }

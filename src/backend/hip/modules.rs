@@ -1,12 +1,27 @@
 //! Loaded images: their kernels and globals.
+//!
+//! Owns a copy of each image as long as it is loaded: AMD's runtime makes none, and reads the bytes again when a kernel is
+//! first asked for.
 
+use std::collections::HashMap;
 use std::ffi::{CStr, c_char};
+use std::sync::{Mutex, PoisonError};
 
 use super::context::Current;
 use super::driver::Hip;
 use super::sys::{hipDeviceptr_t, hipFunction_t, hipModule_t};
 use crate::backend::{Address, FunctionHandle, Loaded, ModuleHandle};
 use crate::error::{Error, Result};
+
+/// The bytes of the images that are loaded.
+#[derive(Default)]
+pub struct Images(Mutex<HashMap<ModuleHandle, Box<[u8]>>>);
+
+impl Images {
+    fn with<T>(&self, work: impl FnOnce(&mut HashMap<ModuleHandle, Box<[u8]>>) -> T) -> T {
+        work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
 
 pub fn raw(module: ModuleHandle) -> hipModule_t {
     std::ptr::with_exposed_provenance_mut(module.0)
@@ -30,6 +45,7 @@ fn check_image(image: &[u8]) -> Result<()> {
 /// Loads an image. It is machine code already: there are no options, and nothing is said of it.
 pub fn load(hip: &Hip, device: i32, image: &[u8]) -> Result<Loaded> {
     check_image(image)?;
+    let image: Box<[u8]> = image.into();
     let mut module: hipModule_t = std::ptr::null_mut();
     let (options, values) = (std::ptr::null_mut(), std::ptr::null_mut());
     let load = |on: &Current<'_>| {
@@ -39,7 +55,9 @@ pub fn load(hip: &Hip, device: i32, image: &[u8]) -> Result<Loaded> {
     hip.call(device, "hipModuleLoadDataEx", load, || {
         format!("an image of {} bytes, which may be for another architecture than the device's", image.len())
     })?;
-    Ok(Loaded { module: ModuleHandle(module.expose_provenance()), log: String::new() })
+    let module = ModuleHandle(module.expose_provenance());
+    hip.images.with(|images| images.insert(module, image));
+    Ok(Loaded { module, log: String::new() })
 }
 
 /// Ends a module.
@@ -47,8 +65,15 @@ pub fn load(hip: &Hip, device: i32, image: &[u8]) -> Result<Loaded> {
 /// # Safety
 /// It is alive, and nothing of it is used again.
 pub unsafe fn unload(hip: &Hip, device: i32, module: ModuleHandle) -> Result<()> {
+    // Taken out before the call, after which another image may get the handle.
+    let image = hip.images.with(|images| images.remove(&module));
     // SAFETY: the caller's promise is the driver's condition.
-    hip.call(device, "hipModuleUnload", |on| unsafe { (on.api.hipModuleUnload)(raw(module)) }, String::new)
+    let ended = hip.call(device, "hipModuleUnload", |on| unsafe { (on.api.hipModuleUnload)(raw(module)) }, String::new);
+    if ended.is_err() {
+        // What the runtime refuses to end is leaked, and the bytes with it.
+        std::mem::forget(image);
+    }
+    ended
 }
 
 /// A kernel by its name.

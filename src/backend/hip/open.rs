@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 use super::context::Slot;
 use super::driver::Hip;
 use super::errors::{INVALID_DEVICE, NO_DEVICE, SUCCESS, name, text};
+use super::modules::Images;
 use super::properties::attribute;
 use super::sys::{
     Api, CANDIDATES, OLDEST_VERSION, hipDeviceAttributeMaxPitch,
@@ -87,7 +88,7 @@ fn open_runtime(library: &Library, path: &str, version: i32) -> Result<Hip, Stri
     if slots.is_empty() {
         return Err(format!("the runtime has no device{}", visible_devices()));
     }
-    Ok(Hip { api, library: path.to_owned(), version, slots, hiprtc: OnceLock::new() })
+    Ok(Hip { api, library: path.to_owned(), version, slots, images: Images::default(), hiprtc: OnceLock::new() })
 }
 
 /// Why there is no device. Without one AMD's runtime answers some calls with 100 and all others with 101, which would send

@@ -21,8 +21,6 @@ pub type hipModule_t = *mut c_void;
 pub type hipFunction_t = *mut c_void;
 pub type hipJitOption = c_uint;
 pub type hipFunction_attribute = c_uint;
-pub type hipFuncAttribute = c_uint;
-pub type hipFuncCache_t = c_uint;
 pub type hipDeviceAttribute_t = c_uint;
 pub type hipMemcpyKind = c_uint;
 pub type hipMemoryType = c_uint;
@@ -178,8 +176,6 @@ macro_rules! hip_api {
                     name: *const c_char
                 );
                 fn hipFuncGetAttribute(value: *mut c_int, which: hipFunction_attribute, function: hipFunction_t);
-                fn hipFuncSetAttribute(function: *const c_void, which: hipFuncAttribute, value: c_int);
-                fn hipFuncSetCacheConfig(function: *const c_void, preference: hipFuncCache_t);
                 fn hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(
                     blocks: *mut c_int,
                     function: hipFunction_t,

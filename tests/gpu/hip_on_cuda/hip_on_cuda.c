@@ -89,14 +89,13 @@ EXPORT int hipDeviceGetAttribute(int *value, int attribute, int device) {
     return cudaErrorInvalidValue;
 }
 
-/* The properties of HIP 6 and 7, of which only what no attribute says is filled in. The architecture looks like one of AMD's,
- * since nothing else may reach hiprtc; hiprtc_on_nvrtc.c takes what follows the colon. */
+/* The properties of HIP 6 and 7, of which only what no attribute says is filled in. */
 enum { PROPERTIES_SIZE = 1472, ARCHITECTURE_AT = 1160, ARCHITECTURE_SIZE = 256 };
 EXPORT int hipGetDevicePropertiesR0600(char *properties, int device) {
     int major = 0, minor = 0, code = hipDeviceGetAttribute(&major, 23, device);
     if (code || (code = hipDeviceGetAttribute(&minor, 61, device))) return code;
     memset(properties, 0, PROPERTIES_SIZE);
-    snprintf(properties + ARCHITECTURE_AT, ARCHITECTURE_SIZE, "gfx:sm_%d%d", major, minor);
+    snprintf(properties + ARCHITECTURE_AT, ARCHITECTURE_SIZE, "sm_%d%d", major, minor);
     return 0;
 }
 /* The properties of HIP 5 lie otherwise; whoever falls back to them here has not found those above. */
@@ -196,18 +195,41 @@ EXPORT int hipModuleGetGlobal(void **address, size_t *bytes, void *module, const
     *address = (void *)found;
     return 0;
 }
-DRIVER(hipFuncGetAttribute, (int *value, int which, void *function), cuFuncGetAttribute(value, which, function))
-DRIVER(hipFuncSetAttribute, (const void *function, int which, int value), cuFuncSetAttribute((CUfunction)function, which, value))
-DRIVER(hipFuncSetCacheConfig, (const void *function, int preference), cuFuncSetCacheConfig((CUfunction)function, preference))
-DRIVER(hipModuleOccupancyMaxActiveBlocksPerMultiprocessor, (int *blocks, void *function, int threads, size_t shared),
-    cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, shared))
-DRIVER(hipModuleOccupancyMaxPotentialBlockSize, (int *grid, int *threads, void *function, size_t shared, int limit),
+
+/* Of dynamic shared memory a kernel of HIP's may use all there is without asking, so it is asked for here. */
+enum { UNASKED = 48 << 10 };
+static int most_shared(int *bytes, CUfunction function) {
+    CUdevice device;
+    int all = 0, fixed = 0, code = (int)cuCtxGetDevice(&device);
+    if (!code) code = (int)cuDeviceGetAttribute(&all, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, device);
+    if (!code) code = (int)cuFuncGetAttribute(&fixed, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function);
+    *bytes = all - fixed;
+    return code;
+}
+static int func_get_attribute(int *value, int attribute, CUfunction function) {
+    if (attribute == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) return most_shared(value, function);
+    return (int)cuFuncGetAttribute(value, attribute, function);
+}
+static int allow(CUfunction function, unsigned shared) {
+    if (shared <= UNASKED) return 0;
+    return (int)cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)shared);
+}
+DRIVER(hipFuncGetAttribute, (int *value, int attribute, void *function), func_get_attribute(value, attribute, function))
+DRIVER(hipModuleOccupancyMaxActiveBlocksPerMultiprocessor,
+    (int *blocks, void *function, int threads, size_t shared),
+    (allow(function, (unsigned)shared), cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, shared)))
+DRIVER(hipModuleOccupancyMaxPotentialBlockSize,
+    (int *grid, int *threads, void *function, size_t shared, int limit),
     cuOccupancyMaxPotentialBlockSize(grid, threads, function, NULL, shared, limit))
-DRIVER(hipModuleLaunchKernel,
-    (void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void *stream,
-        void **arguments, void **extra),
-    cuLaunchKernel(function, gx, gy, gz, bx, by, bz, shared, stream, arguments, extra))
-DRIVER(hipModuleLaunchCooperativeKernel,
-    (void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void *stream,
-        void **arguments),
-    cuLaunchCooperativeKernel(function, gx, gy, gz, bx, by, bz, shared, stream, arguments))
+#define SHAPE unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared
+#define LAUNCH(call) do { \
+        int code = with_context(); \
+        if (!code) code = allow(function, shared); \
+        return code ? code : (int)call; \
+    } while (0)
+EXPORT int hipModuleLaunchKernel(void *function, SHAPE, void *stream, void **arguments, void **extra) {
+    LAUNCH(cuLaunchKernel(function, gx, gy, gz, bx, by, bz, shared, stream, arguments, extra));
+}
+EXPORT int hipModuleLaunchCooperativeKernel(void *function, SHAPE, void *stream, void **arguments) {
+    LAUNCH(cuLaunchCooperativeKernel(function, gx, gy, gz, bx, by, bz, shared, stream, arguments));
+}

@@ -1,82 +1,127 @@
-/* hiprtc by NVRTC, for the tests only: the same functions and codes under other names, and clang's words for the options.
- * NVRTC is opened when it is first needed, by PYGPU_NVRTC or by the names that the system's loader knows. */
+/* hiprtc on an NVIDIA GPU, for the tests only, beside the runtime of hip_on_cuda.c: every function of the list in
+ * src/backend/hip/hiprtc.rs, handed on to NVRTC, with the options in NVRTC's words and a cubin as the code object.
+ *
+ * NVRTC is opened by the first call. HIPRTC_ON_NVRTC names files to try first, separated by colons: those of a wheel lie
+ * where the loader does not look. The results' numbers are the same in both libraries. */
+#include <cuda.h>
 #include <dlfcn.h>
+#include <glob.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define EXPORT __attribute__((visibility("default")))
+enum { OUT_OF_MEMORY = 1, INTERNAL_ERROR = 11 };
 
-/* NVRTC's code for what went wrong inside it, here too when it is not to be had. */
-enum { INTERNAL_ERROR = 11, OUT_OF_MEMORY = 1 };
+static void *library;
+static pthread_once_t opened = PTHREAD_ONCE_INIT;
 
-static void *find(const char *name) {
-    static void *library;
-    const char *candidates[] = { getenv("PYGPU_NVRTC"), "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so" };
-    for (size_t i = 0; !library && i < sizeof candidates / sizeof *candidates; i++)
-        if (candidates[i]) library = dlopen(candidates[i], RTLD_NOW);
-    void *found = library ? dlsym(library, name) : NULL;
-    if (!found) fprintf(stderr, "hiprtc on NVRTC: %s was not found\n", name);
-    return found;
+/* NVRTC opens its built-in declarations by their bare name, which finds them if they are open already. */
+static void open_builtins(const char *file) {
+    char pattern[4096];
+    const char *slash = strrchr(file, '/');
+    glob_t found;
+    if (!slash) return;
+    snprintf(pattern, sizeof pattern, "%.*s/libnvrtc-builtins.so*", (int)(slash - file), file);
+    if (glob(pattern, 0, NULL, &found)) return;
+    for (size_t i = 0; i < found.gl_pathc; i++) dlopen(found.gl_pathv[i], RTLD_NOW | RTLD_GLOBAL);
+    globfree(&found);
 }
 
-/* hiprtc's name, NVRTC's, the types of the parameters, the parameters, the arguments. */
-#define FORWARD(name, nvrtc, types, parameters, arguments) \
+static void try_file(const char *file) {
+    int driver = 0;
+    cuDriverGetVersion(&driver);
+    /* What a newer CUDA than the driver's makes may not load. */
+    if (library || !*file || (driver < 13000 && strstr(file, "libnvrtc.so.13"))) return;
+    open_builtins(file);
+    library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+}
+
+static void open_nvrtc(void) {
+    const char *named = getenv("HIPRTC_ON_NVRTC");
+    char *files = named ? strdup(named) : NULL, *rest = NULL;
+    if (files)
+        for (char *file = strtok_r(files, ":", &rest); file; file = strtok_r(NULL, ":", &rest)) try_file(file);
+    free(files);
+    try_file("libnvrtc.so.13");
+    try_file("libnvrtc.so.12");
+    try_file("libnvrtc.so");
+    if (!library) fprintf(stderr, "hiprtc_on_nvrtc: NVRTC was not found: %s\n", dlerror());
+}
+
+static void *function(const char *name) {
+    pthread_once(&opened, open_nvrtc);
+    return library ? dlsym(library, name) : NULL;
+}
+
+/* HIP's name, NVRTC's, the parameters with their types, and without. */
+#define FORWARD(name, nvrtc, parameters, arguments) \
     EXPORT int name parameters { \
-        int (*call) types = (int (*) types)find(nvrtc); \
+        int (*call) parameters = (int (*) parameters)function(nvrtc); \
         return call ? call arguments : INTERNAL_ERROR; \
     }
-#define OF_PROGRAM(name, nvrtc, type) FORWARD(name, nvrtc, (void *, type), (void *program, type value), (program, value))
 
-FORWARD(hiprtcVersion, "nvrtcVersion", (int *, int *), (int *major, int *minor), (major, minor))
+FORWARD(hiprtcVersion, "nvrtcVersion", (int *major, int *minor), (major, minor))
 FORWARD(hiprtcCreateProgram, "nvrtcCreateProgram",
-    (void **, const char *, const char *, int, const char *const *, const char *const *),
     (void **program, const char *source, const char *name, int count, const char *const *headers, const char *const *names),
     (program, source, name, count, headers, names))
-FORWARD(hiprtcDestroyProgram, "nvrtcDestroyProgram", (void **), (void **program), (program))
-FORWARD(hiprtcGetLoweredName, "nvrtcGetLoweredName", (void *, const char *, const char **),
+FORWARD(hiprtcDestroyProgram, "nvrtcDestroyProgram", (void **program), (program))
+FORWARD(hiprtcAddNameExpression, "nvrtcAddNameExpression", (void *program, const char *expression), (program, expression))
+FORWARD(hiprtcGetLoweredName, "nvrtcGetLoweredName",
     (void *program, const char *expression, const char **name), (program, expression, name))
-OF_PROGRAM(hiprtcAddNameExpression, "nvrtcAddNameExpression", const char *)
-OF_PROGRAM(hiprtcGetProgramLogSize, "nvrtcGetProgramLogSize", size_t *)
-OF_PROGRAM(hiprtcGetProgramLog, "nvrtcGetProgramLog", char *)
-OF_PROGRAM(hiprtcGetCodeSize, "nvrtcGetCUBINSize", size_t *)
-OF_PROGRAM(hiprtcGetCode, "nvrtcGetCUBIN", char *)
+FORWARD(hiprtcGetProgramLogSize, "nvrtcGetProgramLogSize", (void *program, size_t *bytes), (program, bytes))
+FORWARD(hiprtcGetProgramLog, "nvrtcGetProgramLog", (void *program, char *log), (program, log))
+FORWARD(hiprtcGetCodeSize, "nvrtcGetCUBINSize", (void *program, size_t *bytes), (program, bytes))
+FORWARD(hiprtcGetCode, "nvrtcGetCUBIN", (void *program, char *image), (program, image))
 
-/* An option in NVRTC's words, written into `text`; NULL for one that it has not and does not need. */
-static const char *spelled(const char *option, char *text, size_t length) {
-    static const char ARCHITECTURE[] = "--offload-arch=gfx:";
-    static const struct { const char *clang, *nvrtc; } WORDS[] = {
-        { "-ffast-math", "--use_fast_math" }, { "-ffp-contract=off", "--fmad=false" }, { "-ffp-contract=fast", "--fmad=true" },
-        { "-g", "--device-debug" }, { "-gline-tables-only", "--generate-line-info" },
-    };
-    if (!strncmp(option, ARCHITECTURE, sizeof ARCHITECTURE - 1)) {
-        snprintf(text, length, "--gpu-architecture=%s", option + sizeof ARCHITECTURE - 1);
-        return text;
-    }
+/* The architecture of the current device, or of the first. */
+static void architecture(char *text, size_t size) {
+    CUdevice device = 0;
+    int major = 0, minor = 0;
+    if (cuCtxGetDevice(&device) != CUDA_SUCCESS) cuDeviceGet(&device, 0);
+    cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
+    cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
+    snprintf(text, size, "--gpu-architecture=sm_%d%d", major, minor);
+}
+
+static int starts(const char *text, const char *start) { return !strncmp(text, start, strlen(start)); }
+
+static const struct { const char *clang, *nvrtc; } WORDS[] = {
+    { "-ffast-math", "--use_fast_math" }, { "-ffp-contract=off", "--fmad=false" }, { "-ffp-contract=fast", "--fmad=true" },
+    { "-g", "--device-debug" }, { "-gline-tables-only", "--generate-line-info" }, { "-w", "--disable-warnings" },
+    { "-Rpass-analysis=kernel-resource-usage", "--ptxas-options=-v" },
+};
+
+/* An option in NVRTC's words, to be freed; NULL for what it has no word for and does anyway. */
+static char *spelled(const char *option) {
+    char text[4096];
     for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++)
-        if (!strcmp(option, WORDS[i].clang)) return WORDS[i].nvrtc;
-    return strncmp(option, "-O", 2) ? option : NULL;
+        if (!strcmp(option, WORDS[i].clang)) return strdup(WORDS[i].nvrtc);
+    if (starts(option, "-O")) return NULL;
+    if (!starts(option, "--offload-arch=")) return strdup(option);
+    architecture(text, sizeof text);
+    return strdup(text);
+}
+
+static char *included(const char *file) {
+    char text[4096];
+    snprintf(text, sizeof text, "--pre-include=%s", file);
+    return strdup(text);
 }
 
 EXPORT int hiprtcCompileProgram(void *program, int count, const char *const *options) {
-    enum { LENGTH = 4096 };
-    int (*compile)(void *, int, const char *const *) = (int (*)(void *, int, const char *const *))find("nvrtcCompileProgram");
+    int (*compile)(void *, int, const char *const *) = (int (*)(void *, int, const char *const *))function("nvrtcCompileProgram");
     if (!compile) return INTERNAL_ERROR;
-    const char **words = malloc(((size_t)count + 1) * sizeof *words);
-    char (*texts)[LENGTH] = malloc(((size_t)count + 1) * sizeof *texts);
-    int code = OUT_OF_MEMORY, used = 0;
-    for (int i = 0; words && texts && i < count; i++) {
-        if (!strcmp(options[i], "-include") && i + 1 < count) {
-            i++;
-            snprintf(texts[i], LENGTH, "--pre-include=%s", options[i]);
-            words[used++] = texts[i];
-            continue;
-        }
-        const char *word = spelled(options[i], texts[i], LENGTH);
+    char **words = calloc((size_t)count + 1, sizeof *words);
+    if (!words) return OUT_OF_MEMORY;
+    int used = 0;
+    for (int i = 0; i < count; i++) {
+        char *word = !strcmp(options[i], "-include") && i + 1 < count ? included(options[++i]) : spelled(options[i]);
         if (word) words[used++] = word;
     }
-    if (words && texts) code = compile(program, used, words);
-    free(texts);
+    int code = compile(program, used, (const char *const *)words);
+    while (used) free(words[--used]);
     free(words);
     return code;
 }

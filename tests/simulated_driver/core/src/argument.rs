@@ -1,6 +1,8 @@
 //! What C gives by address: places for results, and values.
 
-use crate::code::{INVALID_VALUE, Outcome};
+use std::ffi::{CStr, c_char};
+
+use crate::code::{INVALID_VALUE, NOT_FOUND, Outcome};
 
 /// Where the caller wants a result. Only C makes one: null, or writable as its manual says.
 #[repr(transparent)]
@@ -95,5 +97,19 @@ impl<T: Copy> In<T> {
         }
         // SAFETY: not null, and the caller of the C function promises that the rest is right.
         Ok(unsafe { self.0.add(position).read_unaligned() })
+    }
+}
+
+impl In<c_char> {
+    /// The name of a kernel or a variable.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn name(self) -> Outcome<String> {
+        if self.0.is_null() {
+            return Err(INVALID_VALUE);
+        }
+        // SAFETY: not null, and the caller of the C function promises a C string.
+        unsafe { CStr::from_ptr(self.0) }.to_str().map(str::to_owned).map_err(|_| NOT_FOUND)
     }
 }

@@ -1,10 +1,10 @@
 //! Images, kernels and launches, as far as the vendors' calls agree. An image is what the simulated compilers make: a shared
 //! library of the host.
 
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::c_void;
 
 use crate::argument::In;
-use crate::code::{INVALID_IMAGE, INVALID_VALUE, NOT_FOUND, Outcome};
+use crate::code::{INVALID_IMAGE, INVALID_VALUE, Outcome};
 use crate::driver::Driver;
 use crate::kernel::Function;
 use crate::kernel::engine::Shape;
@@ -24,18 +24,6 @@ pub fn bytes(image: In<u8>) -> Outcome<Vec<u8>> {
     // The table of sections stands at the end of what a linker writes.
     let length = number(40, 8).checked_add(number(58, 2) * number(60, 2)).ok_or(INVALID_IMAGE)?;
     (0..length as usize).map(|position| image.at(position)).collect()
-}
-
-/// The name of a kernel or a variable.
-///
-/// # Errors
-/// A code.
-pub fn name_of(name: *const c_char) -> Outcome<String> {
-    if name.is_null() {
-        return Err(INVALID_VALUE);
-    }
-    // SAFETY: the caller of the C function promises a C string.
-    unsafe { CStr::from_ptr(name) }.to_str().map(str::to_owned).map_err(|_| NOT_FOUND)
 }
 
 /// Launches with an array of pointers to the values of the parameters.

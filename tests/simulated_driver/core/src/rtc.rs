@@ -10,6 +10,7 @@ use crate::kernel::engine::{Build, Failure, build, find};
 const SUCCESS: u32 = 0;
 const INVALID_INPUT: u32 = 3;
 const INVALID_PROGRAM: u32 = 4;
+const INVALID_OPTION: u32 = 5;
 const COMPILATION: u32 = 6;
 const NOT_A_NAME: u32 = 10;
 const INTERNAL: u32 = 11;
@@ -119,8 +120,12 @@ fn spelled(option: &str) -> Option<String> {
     }
 }
 
-fn compile(program: &mut Program, options: &[String]) -> u32 {
+fn compile(program: &mut Program, options: &[String], takes: fn(&str) -> bool) -> u32 {
     let (mut own, mut force_include) = (Vec::new(), Vec::new());
+    if let Some(unknown) = options.iter().find(|option| !takes(option)) {
+        program.log = CString::new(format!("unrecognized option {unknown}")).unwrap_or_default();
+        return INVALID_OPTION;
+    }
     let mut options = options.iter();
     while let Some(option) = options.next() {
         if option == "-include" {
@@ -153,12 +158,17 @@ fn compile(program: &mut Program, options: &[String]) -> u32 {
 
 /// # Safety
 /// As the vendors' manuals say.
-pub unsafe fn compile_program(program: *mut Program, count: c_int, options: *const *const c_char) -> u32 {
+pub unsafe fn compile_program(
+    program: *mut Program,
+    count: c_int,
+    options: *const *const c_char,
+    takes: fn(&str) -> bool,
+) -> u32 {
     let count = usize::try_from(count).unwrap_or(0);
     // SAFETY: the manual asks for as many C strings as it says, and for a program that is alive.
     unsafe {
         let options: Vec<String> = (0..count).filter_map(|position| text(*options.add(position))).collect();
-        with(program, |program| compile(program, &options))
+        with(program, |program| compile(program, &options, takes))
     }
 }
 
@@ -197,11 +207,12 @@ pub fn log(program: &Program) -> &[u8] {
     program.log.as_bytes_with_nul()
 }
 
-/// Exports the functions under a library's names; after the log's, pairs for the image.
+/// Exports the functions under a library's names; after the log's, pairs for the image. `$takes` says whether the compiler
+/// takes an option.
 #[macro_export]
 macro_rules! export_rtc {
     (
-        $create:ident, $destroy:ident, $add:ident, $lowered:ident, $compile:ident, $string:ident,
+        $create:ident, $destroy:ident, $add:ident, $lowered:ident, $compile:ident by $takes:path, $string:ident,
         $log_size:ident $log:ident, $($image_size:ident $image:ident),*
     ) => {
         use std::ffi::{c_char, c_int};
@@ -220,7 +231,12 @@ macro_rules! export_rtc {
             $destroy destroy(program: *mut *mut Program);
             $add add_name(program: *mut Program, expression: *const c_char);
             $lowered lowered(program: *mut Program, expression: *const c_char, name: *mut *const c_char);
-            $compile compile_program(program: *mut Program, count: c_int, options: *const *const c_char);
+        }
+
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $compile(program: *mut Program, count: c_int, options: *const *const c_char) -> u32 {
+            // SAFETY: the manual asks for the same.
+            unsafe { rtc::compile_program(program, count, options, $takes) }
         }
         $crate::export_rtc! { @pair $log_size $log rtc::log }
         $($crate::export_rtc! { @pair $image_size $image rtc::image })*

@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_void};
 use simulated_core::Outcome;
 use simulated_core::code::{INVALID_HANDLE, INVALID_VALUE};
 use simulated_core::kernel::engine::Shape;
-use simulated_core::module::{active_blocks, bytes, launch, max_threads, name_of, suggested_shape};
+use simulated_core::module::{active_blocks, bytes, launch, max_threads, suggested_shape};
 
 use crate::entry::{Call, In, Out, export};
 
@@ -51,14 +51,14 @@ export! {
         on.driver.unload_module(module)
     }
 
-    fn cuModuleGetFunction(on, function: Out<u64>, module: u64, name: *const c_char) {
+    fn cuModuleGetFunction(on, function: Out<u64>, module: u64, name: In<c_char>) {
         on.device()?;
-        function.put(on.driver.function(module, &name_of(name)?)?)
+        function.put(on.driver.function(module, &name.name()?)?)
     }
 
-    fn cuModuleGetGlobal_v2(on, address: Out<u64>, bytes: Out<usize>, module: u64, name: *const c_char) {
+    fn cuModuleGetGlobal_v2(on, address: Out<u64>, bytes: Out<usize>, module: u64, name: In<c_char>) {
         on.device()?;
-        let (start, length) = on.driver.global(module, &name_of(name)?)?;
+        let (start, length) = on.driver.global(module, &name.name()?)?;
         address.put_if_wanted(start);
         bytes.put_if_wanted(length as usize);
         Ok(())

@@ -5,10 +5,11 @@ use std::ffi::{c_char, c_void};
 use simulated_core::Outcome;
 use simulated_core::code::{INVALID_HANDLE, INVALID_VALUE};
 use simulated_core::kernel::engine::Shape;
-use simulated_core::module::{active_blocks, bytes, launch, max_threads, name_of, suggested_shape};
+use simulated_core::module::{active_blocks, bytes, launch, max_threads, suggested_shape};
 
 use crate::entry::{Call, In, Out, export};
 
+const INVALID_DEVICE_FUNCTION: u32 = 98;
 const MULTIPROCESSORS: i32 = 304;
 const SHARED_ON_REQUEST: i32 = 64 << 10;
 
@@ -51,14 +52,14 @@ export! {
         on.driver.unload_module(module)
     }
 
-    fn hipModuleGetFunction(on, function: Out<u64>, module: u64, name: *const c_char) {
+    fn hipModuleGetFunction(on, function: Out<u64>, module: u64, name: In<c_char>) {
         on.device()?;
-        function.put(on.driver.function(module, &name_of(name)?)?)
+        function.put(on.driver.function(module, &name.name()?)?)
     }
 
-    fn hipModuleGetGlobal(on, address: Out<u64>, bytes: Out<usize>, module: u64, name: *const c_char) {
+    fn hipModuleGetGlobal(on, address: Out<u64>, bytes: Out<usize>, module: u64, name: In<c_char>) {
         on.device()?;
-        let (start, length) = on.driver.global(module, &name_of(name)?)?;
+        let (start, length) = on.driver.global(module, &name.name()?)?;
         address.put_if_wanted(start);
         bytes.put_if_wanted(length as usize);
         Ok(())
@@ -68,17 +69,13 @@ export! {
         value.put(attribute(which, max_threads(&on.driver.function_of(function)?))?)
     }
 
-    fn hipFuncSetAttribute(on, function: u64, which: u32, value: i32) {
-        on.driver.function_of(function)?;
-        match (which, value) {
-            (8, 0..=SHARED_ON_REQUEST) | (9, -1..=100) => Ok(()),
-            _ => Err(INVALID_VALUE),
-        }
+    // Both take the host's address of a kernel that was compiled into the program, which one of a module has not.
+    fn hipFuncSetAttribute(_on, _kernel: u64, _which: u32, _value: i32) {
+        Err(INVALID_DEVICE_FUNCTION)
     }
 
-    fn hipFuncSetCacheConfig(on, function: u64, preference: u32) {
-        on.driver.function_of(function)?;
-        if preference <= 3 { Ok(()) } else { Err(INVALID_VALUE) }
+    fn hipFuncSetCacheConfig(_on, _kernel: u64, _preference: u32) {
+        Err(INVALID_DEVICE_FUNCTION)
     }
 
     fn hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(on, blocks: Out<i32>, function: u64, threads: i32, _shared: usize) {

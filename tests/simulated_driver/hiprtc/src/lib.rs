@@ -5,7 +5,7 @@
 #![allow(non_snake_case)]
 
 simulated_core::export_rtc! {
-    hiprtcCreateProgram, hiprtcDestroyProgram, hiprtcAddNameExpression, hiprtcGetLoweredName, hiprtcCompileProgram,
+    hiprtcCreateProgram, hiprtcDestroyProgram, hiprtcAddNameExpression, hiprtcGetLoweredName, hiprtcCompileProgram by takes,
     hiprtcGetErrorString, hiprtcGetProgramLogSize hiprtcGetProgramLog, hiprtcGetCodeSize hiprtcGetCode
 }
 
@@ -16,4 +16,15 @@ pub unsafe extern "C" fn hiprtcVersion(major: *mut c_int, minor: *mut c_int) -> 
     // SAFETY: the manual asks for writable targets.
     unsafe { (*major, *minor) = (7, 2) };
     SUCCESS
+}
+
+/// AMD's library is clang: it refuses what it does not know, NVRTC's words among it.
+fn takes(option: &str) -> bool {
+    const KNOWN: [&str; 9] = ["-D", "-U", "-I", "-W", "-f", "-O", "-g", "-std=", "-Rpass"];
+    let is_architecture = option.starts_with("--offload-arch=gfx");
+    // What does not begin with a dash is the file of the option before it.
+    is_architecture
+        || matches!(option, "-w" | "-include")
+        || KNOWN.iter().any(|known| option.starts_with(known))
+        || !option.starts_with('-')
 }
