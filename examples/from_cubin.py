@@ -18,8 +18,7 @@ FILE = Path(__file__).parent / "scale.cu"
 
 def compiled_by_nvcc(nvcc: str) -> bytes:
     """Compile the file for the current device."""
-    properties = gpuarray.Device().properties
-    architecture = f"sm_{properties['major']}{properties['minor']}"
+    architecture = gpuarray.Device().properties["architecture"]
     with tempfile.TemporaryDirectory() as folder:
         cubin = Path(folder) / "scale.cubin"
         subprocess.run([nvcc, "-cubin", f"-arch={architecture}", "-o", str(cubin), str(FILE)], check=True)

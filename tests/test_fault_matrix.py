@@ -71,8 +71,8 @@ AFTERWARDS = {
     "hipGetLastError",
     "hipMemPoolDestroy",
 }
-# Where the driver refuses one of these, what it keeps is its own: better leaked than used again. HIP, which has no event
-# over all streams, waits for the device before a module is unloaded.
+# Where the driver refuses one of these, what it keeps is its own: better leaked than used again. HIP has no event
+# over all streams and waits for the device before a module is unloaded.
 GIVING_BACK = re.compile(r"Free|Destroy|Unregister|Unload|Reset|TrimTo|hipDeviceSynchronize")
 
 # So the driver says that a kernel has no more parameters: an answer, not a fault.

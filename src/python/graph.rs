@@ -41,10 +41,10 @@ use crate::stream::{self, Stream};
 /// Examples
 /// --------
 /// >>> import PyGPU
-/// >>> if PyGPU.backend_name() != 'cpu':
+/// >>> if PyGPU.backend_name() == 'cuda':
 /// ...     a = PyGPU.empty(5, 'float32')
 /// ...     with PyGPU.Graph() as graph:
-/// ...         a.fill(3)
+/// ...         _ = a.fill(3)
 /// ...     graph.launch()
 /// ...     assert a.tolist() == [3.0] * 5
 #[pyclass(frozen, weakref, name = "Graph", module = "PyGPU")]
@@ -177,7 +177,7 @@ impl PyGraph {
     /// Examples
     /// --------
     /// >>> import PyGPU
-    /// >>> if PyGPU.backend_name() != 'cpu':
+    /// >>> if PyGPU.backend_name() == 'cuda':
     /// ...     with PyGPU.Graph() as graph:
     /// ...         zeros = PyGPU.zeros(3)
     /// ...     graph.launch(PyGPU.Stream())
@@ -205,7 +205,7 @@ impl PyGraph {
     /// Examples
     /// --------
     /// >>> import PyGPU
-    /// >>> if PyGPU.backend_name() != 'cpu':
+    /// >>> if PyGPU.backend_name() == 'cuda':
     /// ...     with PyGPU.Graph() as graph:
     /// ...         zeros = PyGPU.zeros(3)
     /// ...     graph.upload()
@@ -255,7 +255,7 @@ impl PyStream {
     /// Examples
     /// --------
     /// >>> import PyGPU
-    /// >>> if PyGPU.backend_name() != 'cpu':
+    /// >>> if PyGPU.backend_name() == 'cuda':
     /// ...     stream = PyGPU.Stream()
     /// ...     stream.begin_capture()
     /// ...     with stream:

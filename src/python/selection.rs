@@ -42,7 +42,7 @@ impl Item<'_> {
 /// The driver's.
 pub(super) fn plan(array: &Array, key: &Bound<'_, PyAny>) -> PyResult<Option<Selection>> {
     let mut items = Vec::new();
-    match key.cast_exact::<PyTuple>() {
+    match key.cast::<PyTuple>() {
         Ok(tuple) => {
             for item in tuple.iter() {
                 if !push(&mut items, array, &item)? {

@@ -179,7 +179,9 @@ def gather(soak: Soak) -> Held | None:
     soak.note(key)
     on_device = soak.choices.chance(3) and isinstance(key, np.ndarray)
     ours = PyGPU.to_gpu(key, device=held.array.device) if on_device else key
-    return soak.hold(held.array[ours], held.twin[key])
+    array, twin = held.array[ours], held.twin[key]
+    # How NumPy lays such a result out follows from how it works; a device writes it in C order.
+    return soak.hold(array, np.array(twin, order="C") if array.flags.c_contiguous else twin)
 
 
 @operation(1)
