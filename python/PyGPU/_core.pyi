@@ -26,6 +26,7 @@ __all__ = [
     "ForkError",
     "Function",
     "GPUArray",
+    "Graph",
     "HostArgument",
     "In",
     "InOut",
