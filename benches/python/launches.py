@@ -1,0 +1,233 @@
+"""What a launch costs: of a kernel in each spelling, of a graph, and the first one of a process; beside floor and peers.
+
+    python benches/python/launches.py [--json FILE] [--rounds 15]
+
+- launch: the host's time for an asynchronous launch with five arguments, median over the rounds, in which everything
+  takes its turn. The floor is a loop in C over cuLaunchKernel.
+- graph: the time from launch to launch of a graph of 100 kernels that do nothing, for each kernel. The floor is
+  cuGraphLaunch of such a graph that was captured by the driver's own calls.
+- first launch: from the source to the end of the first launch, in a new process that has its context already and finds
+  the kernel in the library's cache on disk.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import json
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import machine
+import numpy as np
+from floor import PTX, WORD, Driver, Floor
+
+import PyGPU
+
+SOURCE = 'extern "C" __global__ void five(float *x, float *y, float *z, long long n, float a) {}'
+LAUNCHES = 200
+KERNELS = 100
+REPLAYS = 50
+
+FIRST = {
+    "PyGPU": """
+import PyGPU, numpy
+x = PyGPU.zeros(5, "float32"); PyGPU.synchronize()
+start = time.perf_counter()
+PyGPU.Kernel(SOURCE, "five")[1, 32](x, x, x, 5, 1.0); PyGPU.synchronize()
+""",
+    "CuPy": """
+import cupy
+x = cupy.zeros(5, "float32"); cupy.cuda.Device().synchronize()
+start = time.perf_counter()
+cupy.RawKernel(SOURCE, "five")((1,), (32,), (x, x, x, cupy.int64(5), cupy.float32(1))); cupy.cuda.Device().synchronize()
+""",
+}
+
+
+def pygpu_launches() -> dict[str, Callable[[], Any]]:
+    from PyGPU.compiler import SourceModule
+
+    kernel = PyGPU.Kernel(SOURCE, "five")
+    function = SourceModule(SOURCE, no_extern_c=True).get_function("five").prepare("PPPqf")
+    x, y, z = (PyGPU.zeros(16, np.float32) for _ in range(3))
+    n, a = np.int64(5), np.float32(1)
+    launcher = kernel[1, 32]
+    return {
+        "PyGPU, native": lambda: kernel[1, 32](x, y, z, 5, 1.0),
+        "PyGPU, native, shape kept": lambda: launcher(x, y, z, 5, 1.0),
+        "PyGPU, PyCUDA's spelling": lambda: function(x, y, z, n, a, block=(32, 1, 1), grid=(1, 1)),
+        "PyGPU, prepared": lambda: function.prepared_call((1, 1), (32, 1, 1), x.gpudata, y.gpudata, z.gpudata, 5, 1.0),
+    }
+
+
+def cupy_launches() -> dict[str, Callable[[], Any]]:
+    import cupy
+
+    kernel = cupy.RawKernel(SOURCE, "five")
+    x, y, z = (cupy.zeros(16, cupy.float32) for _ in range(3))
+    n, a = cupy.int64(5), cupy.float32(1)
+    return {"CuPy": lambda: kernel((1,), (32,), (x, y, z, n, a))}
+
+
+def cuda_core_launches() -> dict[str, Callable[[], Any]]:
+    from cuda.core import Device, LaunchConfig, Program, ProgramOptions, launch
+
+    device = Device(0)
+    device.set_current()
+    stream = device.default_stream
+    options = ProgramOptions(arch=f"sm_{''.join(map(str, device.compute_capability))}")
+    kernel = Program(SOURCE, "c++", options).compile("cubin").get_kernel("five")
+    config = LaunchConfig(grid=1, block=32)
+    block = PyGPU.zeros(16, np.float32)
+    n, a, address = np.int64(5), np.float32(1), block.ptr
+    return {"cuda.core": lambda: (launch(stream, config, kernel, address, address, address, n, a), block)[0]}
+
+
+def pycuda_launches() -> dict[str, Callable[[], Any]]:
+    import pycuda.autoprimaryctx  # noqa: F401
+    from pycuda import driver, gpuarray
+    from pycuda.compiler import SourceModule
+
+    function = SourceModule(SOURCE, no_extern_c=True).get_function("five").prepare("PPPqf")
+    x = gpuarray.zeros(16, np.float32)
+    n, a = np.int64(5), np.float32(1)
+    assert driver
+    return {
+        "PyCUDA": lambda: function(x, x, x, n, a, block=(32, 1, 1), grid=(1, 1)),
+        "PyCUDA, prepared": lambda: function.prepared_call((1, 1), (32, 1, 1), x.gpudata, x.gpudata, x.gpudata, 5, 1.0),
+    }
+
+
+def pygpu_graph() -> Callable[[], Any]:
+    kernel = PyGPU.Kernel(SOURCE, "five")
+    x = PyGPU.zeros(16, np.float32)
+    with PyGPU.Graph() as graph:
+        for _ in range(KERNELS):
+            kernel[1, 32](x, x, x, 5, 1.0)
+    stream = PyGPU.Stream(non_blocking=True)
+    return lambda: graph.launch(stream)
+
+
+def floor_graph() -> Callable[[], Any]:
+    driver = Driver()
+    module = driver.made("cuModuleLoadData", ctypes.c_void_p, ctypes.c_char_p(PTX))
+    kernel = driver.made("cuModuleGetFunction", ctypes.c_void_p, module, ctypes.c_char_p(b"nothing"))
+    values = [WORD(1), WORD(2), WORD(3), WORD(4), ctypes.c_float(5)]
+    places = (ctypes.c_void_p * 5)(*(ctypes.addressof(value) for value in values))
+    stream = driver.made("cuStreamCreate", ctypes.c_void_p, 1)
+    driver.cuStreamBeginCapture_v2(stream, 2)
+    for _ in range(KERNELS):
+        driver.cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, stream, places, None)
+    graph = ctypes.c_void_p()
+    driver.cuStreamEndCapture(stream, ctypes.byref(graph))
+    executable = driver.made("cuGraphInstantiateWithFlags", ctypes.c_void_p, graph, ctypes.c_ulonglong(0))
+    launch = driver.library.cuGraphLaunch
+    return lambda: launch(executable, stream)
+
+
+def cupy_graph() -> Callable[[], Any]:
+    import cupy
+
+    kernel = cupy.RawKernel(SOURCE, "five")
+    x = cupy.zeros(16, cupy.float32)
+    stream = cupy.cuda.Stream(non_blocking=True)
+    with stream:
+        stream.begin_capture()
+        for _ in range(KERNELS):
+            kernel((1,), (32,), (x, x, x, cupy.int64(5), cupy.float32(1)))
+        graph = stream.end_capture()
+    return lambda: graph.launch(stream)
+
+
+def found(name: str, make: Callable[[], Any]) -> Any:
+    """What is made, or None where the library is not there."""
+    try:
+        return make()
+    except Exception as error:
+        print(f"{name}: {type(error).__name__}: {str(error)[:120]}", file=sys.stderr)
+        return None
+
+
+def medians(timers: dict[str, Callable[[], float]], rounds: int) -> dict[str, float]:
+    """The median of each over the rounds, each round in another order."""
+    times: dict[str, list[float]] = {name: [] for name in timers}
+    for turn in range(rounds):
+        names = list(timers) if turn % 2 else list(reversed(timers))
+        for name in names:
+            times[name].append(timers[name]())
+    return {name: statistics.median(own) for name, own in times.items()}
+
+
+def host_time(call: Callable[[], Any]) -> Callable[[], float]:
+    def seconds() -> float:
+        PyGPU.synchronize()
+        start = time.perf_counter()
+        for _ in range(LAUNCHES):
+            call()
+        return (time.perf_counter() - start) / LAUNCHES
+
+    seconds()
+    return seconds
+
+
+def replay_time(call: Callable[[], Any]) -> Callable[[], float]:
+    def seconds() -> float:
+        PyGPU.synchronize()
+        start = time.perf_counter()
+        for _ in range(REPLAYS):
+            call()
+        PyGPU.synchronize()
+        return (time.perf_counter() - start) / REPLAYS / KERNELS
+
+    seconds()
+    return seconds
+
+
+def first_launch(library: str) -> float | None:
+    program = f"import time\nSOURCE = {SOURCE!r}\n{FIRST[library]}\nprint(time.perf_counter() - start)"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    return float(run.stdout) if run.returncode == 0 else None
+
+
+def main() -> None:
+    """Measure, print a table, write the JSON file."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--rounds", type=int, default=15)
+    arguments = parser.parse_args()
+    calls: dict[str, Callable[[], Any]] = {}
+    for make in (pygpu_launches, cupy_launches, cuda_core_launches, pycuda_launches):
+        calls |= found(make.__name__, make) or {}
+    timers = {name: host_time(call) for name, call in calls.items()}
+    if loop := found("floor", lambda: Floor().timer("launch, 5 arguments")):
+        timers["floor"] = lambda: loop(LAUNCHES) / LAUNCHES
+    makers = {"floor": floor_graph, "PyGPU": pygpu_graph, "CuPy": cupy_graph}
+    graphs = {name: call for name, make in makers.items() if (call := found(f"graph, {name}", make)) is not None}
+    result = {
+        "machine": machine.versions(),
+        "launch_us": {name: 1e6 * t for name, t in medians(timers, arguments.rounds).items()},
+        "graph_us_per_kernel": {
+            name: 1e6 * t
+            for name, t in medians({name: replay_time(call) for name, call in graphs.items()}, arguments.rounds).items()
+        },
+        "first_launch_ms": {
+            name: 1e3 * statistics.median(times)
+            for name in FIRST
+            if (times := [t for t in [first_launch(name) for _ in range(6)][1:] if t is not None])
+        },
+    }
+    for key in ("launch_us", "graph_us_per_kernel", "first_launch_ms"):
+        for name, value in sorted(result[key].items(), key=lambda item: item[1]):
+            print(f"{key:22}{name:30}{value:9.3f}")
+    if arguments.json:
+        arguments.json.write_text(json.dumps(result, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
