@@ -1,4 +1,4 @@
-"""What a launch costs: of a kernel in each spelling, of a graph, and the first one of a process; beside floor and peers.
+"""What a launch costs: of a kernel in each spelling, of a graph, and the first of a process; beside floor and peers.
 
     python benches/python/launches.py [--json FILE] [--rounds 15]
 
@@ -58,11 +58,12 @@ def pygpu_launches() -> dict[str, Callable[[], Any]]:
     x, y, z = (PyGPU.zeros(16, np.float32) for _ in range(3))
     n, a = np.int64(5), np.float32(1)
     launcher = kernel[1, 32]
+    memory = x.gpudata, y.gpudata, z.gpudata
     return {
         "PyGPU, native": lambda: kernel[1, 32](x, y, z, 5, 1.0),
         "PyGPU, native, shape kept": lambda: launcher(x, y, z, 5, 1.0),
         "PyGPU, PyCUDA's spelling": lambda: function(x, y, z, n, a, block=(32, 1, 1), grid=(1, 1)),
-        "PyGPU, prepared": lambda: function.prepared_call((1, 1), (32, 1, 1), x.gpudata, y.gpudata, z.gpudata, 5, 1.0),
+        "PyGPU, prepared": lambda: function.prepared_call((1, 1), (32, 1, 1), *memory, 5, 1.0),
     }
 
 
@@ -96,11 +97,12 @@ def pycuda_launches() -> dict[str, Callable[[], Any]]:
 
     function = SourceModule(SOURCE, no_extern_c=True).get_function("five").prepare("PPPqf")
     x = gpuarray.zeros(16, np.float32)
+    memory = (x.gpudata,) * 3
     n, a = np.int64(5), np.float32(1)
     assert driver
     return {
         "PyCUDA": lambda: function(x, x, x, n, a, block=(32, 1, 1), grid=(1, 1)),
-        "PyCUDA, prepared": lambda: function.prepared_call((1, 1), (32, 1, 1), x.gpudata, x.gpudata, x.gpudata, 5, 1.0),
+        "PyCUDA, prepared": lambda: function.prepared_call((1, 1), (32, 1, 1), *memory, 5, 1.0),
     }
 
 

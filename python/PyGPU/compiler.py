@@ -87,9 +87,9 @@ def _by_some_compiler(work: Callable[[list[str], str | None], Result], options: 
             raise
         return work(options, "nvcc")
     except _core.CompileError as error:
-        # Headers of the host, and no toolkit. What device code can use of them NVRTC has without a header.
+        # Headers of the host, and no toolkit. What device code can use of them NVRTC and hiprtc have without one.
         lacks_headers = "has no headers of the host" in error.log
-        if compiler is not None or _core.backend_name() != "cuda" or not lacks_headers:
+        if compiler is not None or _core.backend_name() == "cpu" or not lacks_headers:
             raise
         return work([*options, f"-I{EMPTY_HEADERS}"], None)
 

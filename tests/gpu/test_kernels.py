@@ -123,6 +123,8 @@ def test_a_struct_is_passed_by_its_bytes(module: PyGPU.Module, form: str) -> Non
         "0-d": value,
         "1 item": value.reshape(1),
     }[form]
+    if form == "1 item" and support.on_hip():
+        pytest.skip("HIP does not tell the sizes of a kernel's parameters, and an array of one item may be an array")
     module.get_function("describe")[1, 1](particle, out)
     assert out.get().tolist() == [2.5, 1, 2, 3, 7]
 

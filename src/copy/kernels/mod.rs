@@ -27,7 +27,7 @@ use crate::memory::Access;
 use crate::stream::Stream;
 
 /// Rows from this many bytes on are copied by the driver as quickly.
-const WIDE_ROWS: i64 = 1024;
+const WIDE_ROWS: i64 = 1 << 20;
 
 /// Bytes up to which a call of the driver costs no more than a launch, whatever the rows.
 const LITTLE: i64 = 16 << 10;
