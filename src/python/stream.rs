@@ -154,6 +154,10 @@ fn wrap(py: Python<'_>, handle: usize, near: Device, keeper: Option<Py<PyAny>>) 
 }
 
 fn device_of(near: Device, handle: usize) -> Result<Option<Device>> {
+    // To ask for the device of a stream that captures makes the capture invalid.
+    if capture::number_of(&Stream::foreign(near, StreamHandle(handle), None))?.is_some() {
+        return Ok(None);
+    }
     // SAFETY: who gives a handle promises that the stream lives as long as it is used here.
     match unsafe { near.backend().stream_device(StreamHandle(handle)) }? {
         Some(index) => Device::new(near.backend(), index).map(Some),

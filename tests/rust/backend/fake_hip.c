@@ -196,3 +196,17 @@ Code hipEventRecord(void *e, void *s) { (void)s; return say((((Size)e - 0x1000) 
 Code hipEventQuery(void *e) { return say((Size)e == 0x600 ? 600 : 0); }
 Code hipEventSynchronize(void *e) { return say(e ? 0 : 400); }
 Code hipEventElapsedTime(float *t, void *a, void *b) { *t = (float)((Size)b - (Size)a); return 0; }
+
+/* No image is one: kernels are tested on the simulated runtime. */
+enum { NO_IMAGE = 200, NO_HANDLE = 400 };
+Code hipModuleLoadDataEx(void **m, const void *i, unsigned n, void *o, void **v) { (void)m; (void)i; (void)n; (void)o; (void)v; return say(NO_IMAGE); }
+Code hipModuleUnload(void *m) { (void)m; return say(NO_HANDLE); }
+Code hipModuleGetFunction(void **f, void *m, const char *n) { (void)f; (void)m; (void)n; return say(NO_HANDLE); }
+Code hipModuleGetGlobal(void **a, Size *b, void *m, const char *n) { (void)a; (void)b; (void)m; (void)n; return say(NO_HANDLE); }
+Code hipFuncGetAttribute(int *v, unsigned w, void *f) { (void)v; (void)w; (void)f; return say(NO_HANDLE); }
+Code hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int *b, void *f, int t, Size s) { (void)b; (void)f; (void)t; (void)s; return say(NO_HANDLE); }
+Code hipModuleOccupancyMaxPotentialBlockSize(int *g, int *t, void *f, Size s, int l) { (void)g; (void)t; (void)f; (void)s; (void)l; return say(NO_HANDLE); }
+Code hipModuleLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned s, void *q, void **a, void **e) {
+    (void)f; (void)gx; (void)gy; (void)gz; (void)bx; (void)by; (void)bz; (void)s; (void)q; (void)a; (void)e;
+    return say(NO_HANDLE);
+}
