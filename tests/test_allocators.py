@@ -136,6 +136,12 @@ def test_an_allocator_that_gives_no_address_is_refused(answer: Any) -> None:
         PyGPU.empty(3)
 
 
+@pytest.mark.parametrize("allocator", [int, lambda nbytes: np.uint64(1 << 40), lambda nbytes: True])
+def test_an_allocator_that_gives_a_number_is_refused_since_nobody_would_give_it_back(allocator: Any) -> None:
+    with pytest.raises(TypeError, match="gave the number"):
+        PyGPU.empty(2, np.float64, allocator)
+
+
 @pytest.mark.parametrize("allocator", [3, object(), b"torch"])
 def test_what_cannot_allocate_is_refused_at_once(allocator: Any) -> None:
     with pytest.raises(TypeError, match=r"allocate\(nbytes, stream\)"):

@@ -101,8 +101,8 @@ def set_allocator(allocator: Any) -> None:
     allocator : {'torch', 'cupy', 'rmm'}, callable, object or None
         The name of a library whose allocator is used, with what it keeps for later; or a callable that takes a number
         of bytes (PyCUDA's way); or an object with a method ``allocate(nbytes, stream)``. Both return something with an
-        address (an int, ``__int__``, or an attribute ``ptr``) that gives the memory back when it is dropped. `None` is
-        PyGPU's own pool.
+        address (``__int__`` or an attribute ``ptr``; not a plain number, which owns nothing) that gives the memory back
+        when it is dropped. `None` is PyGPU's own pool.
 
     Raises
     ------

@@ -182,7 +182,8 @@ def new_arrays(source: Bytes) -> None:
     shape = plain(source) if source.chance(2) else thing(source)
     dtype = source.choose(("int8", "float64", "V3", None)) if source.chance(2) else thing(source)
     order = source.choose((None, "C", "F")) if source.chance(2) else thing(source)
-    made = attempt(lambda: PyGPU.empty(shape, dtype, order))
+    allocator = {"allocator": thing(source)} if source.chance(8) else {}
+    made = attempt(lambda: PyGPU.empty(shape, dtype, order, **allocator))
     if made is not REFUSED and made.size <= READABLE:
         made.get()
         wanted = numpys(lambda: np.empty(shape, np.float64 if dtype is None else dtype, order or "C"))
