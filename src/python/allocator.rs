@@ -43,9 +43,9 @@ impl PyAllocator {
             // It knows of no stream but the one that every other of its calls means.
             false => (object.call1((bytes,))?, Stream::default_of(stream.device())),
         };
-        // Numbers of every kind have `__float__`. Nobody would give the memory back at such an address, if there is any:
-        // `int` is a callable that takes a number of bytes, too.
-        if memory.hasattr(intern!(py, "__float__"))? {
+        // Nobody would give the memory back at a plain number's address, if there is any: `int` is a callable that takes a
+        // number of bytes, too. Numbers of every kind have `__float__`; arrays, ours too, have a `ptr` beside it.
+        if memory.hasattr(intern!(py, "__float__"))? && !memory.hasattr(intern!(py, "ptr"))? {
             return Err(PyTypeError::new_err(format!(
                 "{object} gave the number {memory} for {bytes} bytes; an allocator gives an object with `__int__` or an \
                  attribute `ptr`, which gives the memory back when it is dropped"

@@ -5,7 +5,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs, non_camel_case_types)]
 
-use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ushort, c_void};
+use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
 use std::mem::offset_of;
 
 use cubecl_hip_sys as newest;
@@ -81,6 +81,7 @@ macro_rules! same_layout {
 same_layout! {
     hipError_t {} hipDevice_t {} hipDeviceptr_t {} hipStream_t {} hipEvent_t {} hipMemPool_t {} hipArray_t {}
     hipModule_t {} hipFunction_t {} hipJitOption {} hipFunction_attribute {}
+    hipGraph_t {} hipGraphExec_t {} hipGraphNode_t {} hipStreamCaptureMode {} hipStreamCaptureStatus {}
     hipDeviceAttribute_t {} hipMemcpyKind {} hipMemoryType {} hipMemPoolAttr {} hipMemAllocationType {}
     hipMemAllocationHandleType {} hipMemLocationType {} hipMemAccessFlags {}
     hipUUID { bytes }

@@ -8,7 +8,7 @@ use super::modules::Images;
 use super::sys::Api;
 use super::{copies, errors, events, memory, properties, streams};
 use crate::backend::{
-    Address, Backend, BackendKind, DeviceProperties, Direction, DriverMemory, EventFlags, EventHandle, Extent,
+    Address, Backend, BackendKind, DeviceProperties, Direction, DriverMemory, EventFlags, EventHandle, Extent, Graphs,
     HostFlags, MemoryInfo, Pattern, Pitched, PointerKind, PoolHandle, PoolStatistics, Programs, StreamFlags,
     StreamHandle,
 };
@@ -59,6 +59,10 @@ impl Backend for Hip {
     }
 
     fn programs(&self) -> Result<&dyn Programs> {
+        Ok(self)
+    }
+
+    fn graphs(&self) -> Result<&dyn Graphs> {
         Ok(self)
     }
 

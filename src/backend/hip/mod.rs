@@ -17,6 +17,7 @@ mod driver_memory;
 mod errors;
 mod events;
 mod functions;
+mod graphs;
 mod hiprtc;
 mod hiprtc_search;
 mod launch;

@@ -6,7 +6,7 @@
 
 #![allow(non_camel_case_types, non_snake_case, non_upper_case_globals, missing_docs)]
 
-use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ushort, c_void};
+use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
 
 use crate::backend::loader::symbol_table;
 
@@ -19,6 +19,11 @@ pub type hipMemPool_t = *mut c_void;
 pub type hipArray_t = *mut c_void;
 pub type hipModule_t = *mut c_void;
 pub type hipFunction_t = *mut c_void;
+pub type hipGraph_t = *mut c_void;
+pub type hipGraphExec_t = *mut c_void;
+pub type hipGraphNode_t = *mut c_void;
+pub type hipStreamCaptureMode = c_uint;
+pub type hipStreamCaptureStatus = c_uint;
 pub type hipJitOption = c_uint;
 pub type hipFunction_attribute = c_uint;
 pub type hipDeviceAttribute_t = c_uint;
@@ -48,7 +53,7 @@ pub const VERSION_6: i32 = 60_000_000;
 pub type hipRuntimeGetVersion = unsafe extern "C" fn(version: *mut c_int) -> hipError_t;
 
 /// `required` functions are in every runtime from [`OLDEST_VERSION`] on. `old` ones are in the headers of HIP 5 only, `new`
-/// ones in those of HIP 6 and 7 only; each may be missing.
+/// ones in those of HIP 6 and 7 and not in every runtime of HIP 5; each may be missing.
 macro_rules! hip_api {
     ($expand:ident) => {
         $expand! {
@@ -160,6 +165,23 @@ macro_rules! hip_api {
                 fn hipEventSynchronize(event: hipEvent_t);
                 fn hipEventElapsedTime(milliseconds: *mut f32, start: hipEvent_t, end: hipEvent_t);
 
+                fn hipStreamBeginCapture(stream: hipStream_t, mode: hipStreamCaptureMode);
+                fn hipStreamEndCapture(stream: hipStream_t, graph: *mut hipGraph_t);
+                fn hipStreamGetCaptureInfo_v2(
+                    stream: hipStream_t,
+                    status: *mut hipStreamCaptureStatus,
+                    id: *mut c_ulonglong,
+                    graph: *mut hipGraph_t,
+                    dependencies: *mut *const hipGraphNode_t,
+                    count: *mut usize
+                );
+                fn hipThreadExchangeStreamCaptureMode(mode: *mut hipStreamCaptureMode);
+                fn hipGraphInstantiateWithFlags(executable: *mut hipGraphExec_t, graph: hipGraph_t, flags: c_ulonglong);
+                fn hipGraphGetNodes(graph: hipGraph_t, nodes: *mut hipGraphNode_t, count: *mut usize);
+                fn hipGraphDestroy(graph: hipGraph_t);
+                fn hipGraphLaunch(executable: hipGraphExec_t, stream: hipStream_t);
+                fn hipGraphExecDestroy(executable: hipGraphExec_t);
+
                 fn hipModuleLoadDataEx(
                     module: *mut hipModule_t,
                     image: *const c_void,
@@ -209,6 +231,7 @@ macro_rules! hip_api {
             new {
                 fn hipGetDevicePropertiesR0600(properties: *mut hipDeviceProp_tR0600, device: c_int);
                 fn hipStreamGetDevice(stream: hipStream_t, device: *mut hipDevice_t);
+                fn hipGraphUpload(executable: hipGraphExec_t, stream: hipStream_t);
                 fn hipModuleLaunchCooperativeKernel(
                     f: hipFunction_t,
                     grid_x: c_uint,

@@ -183,6 +183,31 @@ FORWARD(hipEventQuery, (void *event), cudaEventQuery(event))
 FORWARD(hipEventSynchronize, (void *event), cudaEventSynchronize(event))
 FORWARD(hipEventElapsedTime, (float *milliseconds, void *start, void *end), cudaEventElapsedTime(milliseconds, start, end))
 
+/* Graphs. The modes and states of captures have the same numbers in both. */
+static int capture_info(void *stream, unsigned *status, unsigned long long *id, void **graph, const void **dependencies, size_t *count) {
+    CUstreamCaptureStatus *state = (CUstreamCaptureStatus *)status;
+    CUgraph *captured = (CUgraph *)graph;
+    const CUgraphNode **nodes = (const CUgraphNode **)dependencies;
+#if CUDA_VERSION >= 13000
+    return (int)cuStreamGetCaptureInfo(stream, state, (cuuint64_t *)id, captured, nodes, NULL, count);
+#else
+    return (int)cuStreamGetCaptureInfo(stream, state, (cuuint64_t *)id, captured, nodes, count);
+#endif
+}
+DRIVER(hipStreamBeginCapture, (void *stream, unsigned mode), cuStreamBeginCapture(stream, (CUstreamCaptureMode)mode))
+DRIVER(hipStreamEndCapture, (void *stream, void **graph), cuStreamEndCapture(stream, (CUgraph *)graph))
+DRIVER(hipStreamGetCaptureInfo_v2,
+    (void *stream, unsigned *status, unsigned long long *id, void **graph, const void **dependencies, size_t *count),
+    capture_info(stream, status, id, graph, dependencies, count))
+FORWARD(hipThreadExchangeStreamCaptureMode, (unsigned *mode), cuThreadExchangeStreamCaptureMode((CUstreamCaptureMode *)mode))
+DRIVER(hipGraphInstantiateWithFlags, (void **executable, void *graph, unsigned long long flags),
+    cuGraphInstantiateWithFlags((CUgraphExec *)executable, graph, flags))
+DRIVER(hipGraphGetNodes, (void *graph, void **nodes, size_t *count), cuGraphGetNodes(graph, (CUgraphNode *)nodes, count))
+DRIVER(hipGraphDestroy, (void *graph), cuGraphDestroy(graph))
+DRIVER(hipGraphUpload, (void *executable, void *stream), cuGraphUpload(executable, stream))
+DRIVER(hipGraphLaunch, (void *executable, void *stream), cuGraphLaunch(executable, stream))
+DRIVER(hipGraphExecDestroy, (void *executable), cuGraphExecDestroy(executable))
+
 /* Kernels. The attributes of functions have the same numbers in both. */
 DRIVER(hipModuleLoadDataEx, (void **module, const void *image, unsigned count, void *options, void **values),
     cuModuleLoadDataEx((CUmodule *)module, image, count, options, values))

@@ -197,8 +197,21 @@ Code hipEventQuery(void *e) { return say((Size)e == 0x600 ? 600 : 0); }
 Code hipEventSynchronize(void *e) { return say(e ? 0 : 400); }
 Code hipEventElapsedTime(float *t, void *a, void *b) { *t = (float)((Size)b - (Size)a); return 0; }
 
-/* No image is one: kernels are tested on the simulated runtime. */
+/* No stream captures and no image is one: graphs and kernels are tested on the simulated runtime. */
 enum { NO_IMAGE = 200, NO_HANDLE = 400 };
+Code hipStreamBeginCapture(void *s, unsigned m) { (void)s; (void)m; return say(801); }
+Code hipStreamEndCapture(void *s, void **g) { (void)s; (void)g; return say(401); }
+Code hipStreamGetCaptureInfo_v2(void *s, unsigned *a, unsigned long long *i, void **g, void **d, Size *n) {
+    (void)s; (void)i; (void)g; (void)d; (void)n;
+    *a = 0;
+    return 0;
+}
+Code hipThreadExchangeStreamCaptureMode(unsigned *m) { (void)m; return 0; }
+Code hipGraphInstantiateWithFlags(void **e, void *g, unsigned long long f) { (void)e; (void)g; (void)f; return say(NO_HANDLE); }
+Code hipGraphGetNodes(void *g, void **n, Size *c) { (void)g; (void)n; (void)c; return say(NO_HANDLE); }
+Code hipGraphDestroy(void *g) { (void)g; return say(NO_HANDLE); }
+Code hipGraphLaunch(void *e, void *s) { (void)e; (void)s; return say(NO_HANDLE); }
+Code hipGraphExecDestroy(void *e) { (void)e; return say(NO_HANDLE); }
 Code hipModuleLoadDataEx(void **m, const void *i, unsigned n, void *o, void **v) { (void)m; (void)i; (void)n; (void)o; (void)v; return say(NO_IMAGE); }
 Code hipModuleUnload(void *m) { (void)m; return say(NO_HANDLE); }
 Code hipModuleGetFunction(void **f, void *m, const char *n) { (void)f; (void)m; (void)n; return say(NO_HANDLE); }

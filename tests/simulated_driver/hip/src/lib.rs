@@ -14,6 +14,7 @@ pub mod entry;
 pub mod error;
 pub mod event;
 pub mod fill;
+pub mod graph;
 pub mod guest;
 pub mod memory;
 pub mod module;
@@ -33,6 +34,7 @@ pub static NAMES: std::sync::LazyLock<Vec<&'static str>> = std::sync::LazyLock::
         fill::NAMES,
         stream::NAMES,
         event::NAMES,
+        graph::NAMES,
         module::NAMES,
         guest::NAMES,
     ];
