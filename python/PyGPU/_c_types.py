@@ -77,7 +77,7 @@ def register_dtype(dtype: Any, name: str | Iterable[str], alias_ok: bool = False
     Examples
     --------
     >>> import numpy as np
-    >>> from PyGPU._c_types import dtype_to_ctype, register_dtype
+    >>> from PyGPU.tools import dtype_to_ctype, register_dtype
     >>> pair = np.dtype([("low", np.int32), ("high", np.int32)])
     >>> import warnings
     >>> with warnings.catch_warnings(action='ignore'):
@@ -118,7 +118,7 @@ def get_or_register_dtype(c_names: str | Sequence[str], dtype: Any = None) -> np
     Examples
     --------
     >>> import numpy as np
-    >>> from PyGPU._c_types import get_or_register_dtype
+    >>> from PyGPU.tools import get_or_register_dtype
     >>> get_or_register_dtype("unsigned int")
     dtype('uint32')
     """
@@ -158,7 +158,7 @@ def dtype_to_ctype(dtype: Any, with_fp_tex_hack: bool = False) -> str:
     Examples
     --------
     >>> import numpy as np
-    >>> from PyGPU._c_types import dtype_to_ctype
+    >>> from PyGPU.tools import dtype_to_ctype
     >>> dtype_to_ctype(np.uint8), dtype_to_ctype(np.complex64)
     ('unsigned char', 'pycuda::complex<float>')
     """
@@ -264,10 +264,17 @@ class DtypedArgument:
 class ScalarArg(DtypedArgument):
     """A value.
 
+    Parameters
+    ----------
+    dtype : dtype_like
+        Its type.
+    name : str
+        Its name in the source.
+
     Examples
     --------
     >>> import numpy as np
-    >>> from PyGPU._c_types import ScalarArg
+    >>> from PyGPU.tools import ScalarArg
     >>> ScalarArg(np.float32, "a").declarator()
     'float a'
     """
@@ -295,7 +302,7 @@ class VectorArg(DtypedArgument):
     Examples
     --------
     >>> import numpy as np
-    >>> from PyGPU._c_types import VectorArg
+    >>> from PyGPU.tools import VectorArg
     >>> VectorArg(np.float32, "x").declarator()
     'float *x'
     """
@@ -328,7 +335,7 @@ def parse_c_arg(c_arg: str) -> DtypedArgument:
 
     Examples
     --------
-    >>> from PyGPU._c_types import parse_c_arg
+    >>> from PyGPU.tools import parse_c_arg
     >>> parse_c_arg("unsigned char *mask")
     VectorArg(dtype('uint8'), 'mask')
     """
@@ -365,7 +372,7 @@ def get_arg_type(c_arg: str) -> str:
 
     Examples
     --------
-    >>> from PyGPU._c_types import get_arg_type
+    >>> from PyGPU.tools import get_arg_type
     >>> get_arg_type("float a"), get_arg_type("float *x")
     ('f', 'P')
     """

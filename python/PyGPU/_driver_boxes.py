@@ -224,8 +224,8 @@ class Memcpy2D(_Box):
     Examples
     --------
     >>> import numpy
-    >>> from PyGPU._driver_boxes import Memcpy2D
-    >>> from PyGPU._driver_memory import from_device, to_device
+    >>> from PyGPU.driver import Memcpy2D
+    >>> from PyGPU.driver import from_device, to_device
     >>> memory = to_device(bytes(8))
     >>> copy = Memcpy2D()
     >>> copy.set_src_host(numpy.arange(1, 5, dtype="u1"))
@@ -281,8 +281,8 @@ class Memcpy3D(_Box):
     Examples
     --------
     >>> import numpy
-    >>> from PyGPU._driver_boxes import Memcpy3D
-    >>> from PyGPU._driver_memory import to_device
+    >>> from PyGPU.driver import Memcpy3D
+    >>> from PyGPU.driver import to_device
     >>> result = numpy.zeros((2, 1, 2), "u1")
     >>> copy = Memcpy3D()
     >>> copy.set_src_device(to_device(bytes(range(8))))
@@ -322,7 +322,7 @@ class Memcpy3DPeer(Memcpy3D):
 
     Examples
     --------
-    >>> from PyGPU._driver_boxes import Memcpy3DPeer
+    >>> from PyGPU.driver import Memcpy3DPeer
     >>> copy = Memcpy3DPeer()
     >>> copy.depth
     1

@@ -57,8 +57,8 @@ def memcpy_htod(dest: AddressLike, src: HostBuffer) -> None:
     Examples
     --------
     >>> import numpy
-    >>> from PyGPU._driver_copies import memcpy_dtoh, memcpy_htod
-    >>> from PyGPU._driver_memory import mem_alloc
+    >>> from PyGPU.driver import memcpy_dtoh, memcpy_htod
+    >>> from PyGPU.driver import mem_alloc
     >>> memory = mem_alloc(4)
     >>> memcpy_htod(memory, b"abcd")
     >>> result = bytearray(4)
@@ -91,8 +91,8 @@ def memcpy_htod_async(dest: AddressLike, src: HostBuffer, stream: StreamLike = N
 
     Examples
     --------
-    >>> from PyGPU._driver_copies import memcpy_htod_async
-    >>> from PyGPU._driver_memory import from_device, mem_alloc
+    >>> from PyGPU.driver import memcpy_htod_async
+    >>> from PyGPU.driver import from_device, mem_alloc
     >>> memory = mem_alloc(4)
     >>> memcpy_htod_async(memory, b"abcd")
     >>> from_device(memory, 2, "S2")
@@ -122,8 +122,8 @@ def memcpy_dtoh(dest: HostBuffer, src: AddressLike) -> None:
 
     Examples
     --------
-    >>> from PyGPU._driver_copies import memcpy_dtoh
-    >>> from PyGPU._driver_memory import to_device
+    >>> from PyGPU.driver import memcpy_dtoh
+    >>> from PyGPU.driver import to_device
     >>> result = bytearray(3)
     >>> memcpy_dtoh(result, to_device(b"abc"))
     >>> result
@@ -153,9 +153,9 @@ def memcpy_dtoh_async(dest: HostBuffer, src: AddressLike, stream: StreamLike = N
 
     Examples
     --------
-    >>> from PyGPU._driver_copies import memcpy_dtoh_async
-    >>> from PyGPU._driver_host_memory import pagelocked_empty
-    >>> from PyGPU._driver_memory import to_device
+    >>> from PyGPU.driver import memcpy_dtoh_async
+    >>> from PyGPU.driver import pagelocked_empty
+    >>> from PyGPU.driver import to_device
     >>> import PyGPU
     >>> memory, result, stream = to_device(b"abc"), pagelocked_empty(3, "u1"), PyGPU.Stream()
     >>> memcpy_dtoh_async(result, memory, stream)
@@ -185,8 +185,8 @@ def memcpy_dtod(dest: AddressLike, src: AddressLike, size: SupportsIndex) -> Non
 
     Examples
     --------
-    >>> from PyGPU._driver_copies import memcpy_dtod
-    >>> from PyGPU._driver_memory import from_device, mem_alloc, to_device
+    >>> from PyGPU.driver import memcpy_dtod
+    >>> from PyGPU.driver import from_device, mem_alloc, to_device
     >>> memory = mem_alloc(3)
     >>> memcpy_dtod(memory, to_device(b"abc"), 3)
     >>> from_device(memory, 3, "S1")
@@ -215,8 +215,8 @@ def memcpy_dtod_async(dest: AddressLike, src: AddressLike, size: SupportsIndex, 
     Examples
     --------
     >>> import PyGPU
-    >>> from PyGPU._driver_copies import memcpy_dtod_async
-    >>> from PyGPU._driver_memory import from_device, mem_alloc, to_device
+    >>> from PyGPU.driver import memcpy_dtod_async
+    >>> from PyGPU.driver import from_device, mem_alloc, to_device
     >>> memory, stream = mem_alloc(2), PyGPU.Stream()
     >>> memcpy_dtod_async(memory, to_device(b"abc"), 2, stream)
     >>> from_device(memory, 2, "S1")
@@ -248,8 +248,8 @@ def memcpy_peer(
 
     Examples
     --------
-    >>> from PyGPU._driver_copies import memcpy_peer
-    >>> from PyGPU._driver_memory import from_device, mem_alloc, to_device
+    >>> from PyGPU.driver import memcpy_peer
+    >>> from PyGPU.driver import from_device, mem_alloc, to_device
     >>> memory = mem_alloc(2)
     >>> memcpy_peer(memory, to_device(b"ab"), 2)
     >>> from_device(memory, 2, "S1")
@@ -287,8 +287,8 @@ def memcpy_peer_async(
     Examples
     --------
     >>> import PyGPU
-    >>> from PyGPU._driver_copies import memcpy_peer_async
-    >>> from PyGPU._driver_memory import from_device, mem_alloc, to_device
+    >>> from PyGPU.driver import memcpy_peer_async
+    >>> from PyGPU.driver import from_device, mem_alloc, to_device
     >>> memory = mem_alloc(2)
     >>> memcpy_peer_async(memory, to_device(b"ab"), 2, stream=PyGPU.Stream())
     >>> from_device(memory, 2, "S1")

@@ -182,3 +182,24 @@ class array3d_flags:
 
 
 setattr(array3d_flags, "2DARRAY", 1)  # PyCUDA's name, which no source can spell
+
+for _made, _said in (
+    (ctx_flags, "How the host waits in a context, and what it keeps."),
+    (event_flags, "What an event is for."),
+    (array_format, "What the elements of an array of the driver are."),
+    (address_mode, "What a texture answers beyond its border."),
+    (filter_mode, "What a texture answers between its elements."),
+    (compute_mode, "Who may have contexts on a device."),
+    (func_cache, "What a multiprocessor's fast memory is rather used for."),
+    (shared_config, "How wide the banks of shared memory are."),
+    (function_attribute, "What can be asked, and in part set, of a kernel."),
+    (jit_option, "What the driver's compiler and linker are told."),
+    (jit_target, "The architectures for which the driver compiles."),
+    (jit_fallback, "What the driver does where it finds no image for the device."),
+    (jit_input_type, "What is given to the linker."),
+    (limit, "The limits of a context."),
+    (graphics_register_flags, "What a graphics resource is used for."),
+    (array_cubemap_face, "The sides of a cube of textures."),
+    (profiler_output_mode, "How the profiler wrote, before CUDA 12."),
+):
+    _made.__doc__ = _said

@@ -66,7 +66,7 @@ class PagelockedHostAllocation:
 
     Examples
     --------
-    >>> from PyGPU._driver_host_memory import pagelocked_empty
+    >>> from PyGPU.driver import pagelocked_empty
     >>> a = pagelocked_empty(4, "f4")
     >>> a.base.get_flags()
     0
@@ -135,7 +135,7 @@ class AlignedHostAllocation:
 
     Examples
     --------
-    >>> from PyGPU._driver_host_memory import aligned_empty
+    >>> from PyGPU.driver import aligned_empty
     >>> aligned_empty(4, "f4").ctypes.data % 4096
     0
     """
@@ -179,7 +179,7 @@ class RegisteredHostMemory:
     Examples
     --------
     >>> import numpy
-    >>> from PyGPU._driver_host_memory import register_host_memory
+    >>> from PyGPU.driver import register_host_memory
     >>> a = register_host_memory(numpy.zeros(4096))
     >>> a.base.unregister()
     """
@@ -232,7 +232,7 @@ class ManagedAllocation:
 
     Examples
     --------
-    >>> from PyGPU._driver_host_memory import managed_empty
+    >>> from PyGPU.driver import managed_empty
     >>> a = managed_empty(4, "f4")
     >>> a.base.get_device_pointer() == a.ctypes.data
     True
@@ -335,7 +335,7 @@ def register_host_memory(ary: NDArray[Any], flags: SupportsIndex = 0) -> NDArray
     Examples
     --------
     >>> import numpy
-    >>> from PyGPU._driver_host_memory import register_host_memory
+    >>> from PyGPU.driver import register_host_memory
     >>> a = numpy.zeros(4096)
     >>> locked = register_host_memory(a)
     >>> locked[0] = 7

@@ -75,7 +75,7 @@ def pagelocked_empty(
 
     Examples
     --------
-    >>> from PyGPU._driver_host_memory import pagelocked_empty
+    >>> from PyGPU.driver import pagelocked_empty
     >>> pagelocked_empty((2, 3), "f4", order="F").flags.f_contiguous
     True
     """
@@ -106,7 +106,7 @@ def pagelocked_empty_like(ary: NDArray[Any], mem_flags: SupportsIndex = 0) -> ND
     Examples
     --------
     >>> import numpy
-    >>> from PyGPU._driver_host_memory import pagelocked_empty_like
+    >>> from PyGPU.driver import pagelocked_empty_like
     >>> pagelocked_empty_like(numpy.ones((2, 3))).shape
     (2, 3)
     """
@@ -143,7 +143,7 @@ def pagelocked_zeros(
 
     Examples
     --------
-    >>> from PyGPU._driver_host_memory import pagelocked_zeros
+    >>> from PyGPU.driver import pagelocked_zeros
     >>> pagelocked_zeros((2, 3), "f4", order="F").flags.f_contiguous
     True
     """
@@ -175,7 +175,7 @@ def pagelocked_zeros_like(ary: NDArray[Any], mem_flags: SupportsIndex = 0) -> ND
     Examples
     --------
     >>> import numpy
-    >>> from PyGPU._driver_host_memory import pagelocked_zeros_like
+    >>> from PyGPU.driver import pagelocked_zeros_like
     >>> pagelocked_zeros_like(numpy.ones((2, 3))).shape
     (2, 3)
     """
@@ -210,7 +210,7 @@ def aligned_empty(
 
     Examples
     --------
-    >>> from PyGPU._driver_host_memory import aligned_empty
+    >>> from PyGPU.driver import aligned_empty
     >>> aligned_empty((2, 3), "f4", order="F").flags.f_contiguous
     True
     """
@@ -241,7 +241,7 @@ def aligned_empty_like(ary: NDArray[Any], alignment: SupportsIndex = 4096) -> ND
     Examples
     --------
     >>> import numpy
-    >>> from PyGPU._driver_host_memory import aligned_empty_like
+    >>> from PyGPU.driver import aligned_empty_like
     >>> aligned_empty_like(numpy.ones((2, 3))).shape
     (2, 3)
     """
@@ -276,7 +276,7 @@ def aligned_zeros(
 
     Examples
     --------
-    >>> from PyGPU._driver_host_memory import aligned_zeros
+    >>> from PyGPU.driver import aligned_zeros
     >>> aligned_zeros((2, 3), "f4", order="F").flags.f_contiguous
     True
     """
@@ -308,7 +308,7 @@ def aligned_zeros_like(ary: NDArray[Any], alignment: SupportsIndex = 4096) -> ND
     Examples
     --------
     >>> import numpy
-    >>> from PyGPU._driver_host_memory import aligned_zeros_like
+    >>> from PyGPU.driver import aligned_zeros_like
     >>> aligned_zeros_like(numpy.ones((2, 3))).shape
     (2, 3)
     """
@@ -343,7 +343,7 @@ def managed_empty(shape: ShapeLike, dtype: DTypeLike, order: str = "C", mem_flag
 
     Examples
     --------
-    >>> from PyGPU._driver_host_memory import managed_empty
+    >>> from PyGPU.driver import managed_empty
     >>> managed_empty((2, 3), "f4", order="F").flags.f_contiguous
     True
     """
@@ -377,7 +377,7 @@ def managed_empty_like(ary: NDArray[Any], mem_flags: SupportsIndex = 0) -> NDArr
     Examples
     --------
     >>> import numpy
-    >>> from PyGPU._driver_host_memory import managed_empty_like
+    >>> from PyGPU.driver import managed_empty_like
     >>> managed_empty_like(numpy.ones((2, 3))).shape
     (2, 3)
     """
@@ -412,7 +412,7 @@ def managed_zeros(shape: ShapeLike, dtype: DTypeLike, order: str = "C", mem_flag
 
     Examples
     --------
-    >>> from PyGPU._driver_host_memory import managed_zeros
+    >>> from PyGPU.driver import managed_zeros
     >>> managed_zeros((2, 3), "f4", order="F").flags.f_contiguous
     True
     """
@@ -444,7 +444,7 @@ def managed_zeros_like(ary: NDArray[Any], mem_flags: SupportsIndex = 0) -> NDArr
     Examples
     --------
     >>> import numpy
-    >>> from PyGPU._driver_host_memory import managed_zeros_like
+    >>> from PyGPU.driver import managed_zeros_like
     >>> managed_zeros_like(numpy.ones((2, 3))).shape
     (2, 3)
     """

@@ -62,8 +62,8 @@ def mem_alloc(bytes: SupportsIndex) -> DeviceAllocation:
     Examples
     --------
     >>> import numpy
-    >>> from PyGPU._driver_memory import mem_alloc
-    >>> from PyGPU._driver_copies import memcpy_dtoh, memcpy_htod
+    >>> from PyGPU.driver import mem_alloc
+    >>> from PyGPU.driver import memcpy_dtoh, memcpy_htod
     >>> source, result = numpy.arange(4.0), numpy.empty(4)
     >>> memory = mem_alloc(source.nbytes)
     >>> memcpy_htod(memory, source)
@@ -109,7 +109,7 @@ def mem_alloc_pitch(
 
     Examples
     --------
-    >>> from PyGPU._driver_memory import mem_alloc_pitch
+    >>> from PyGPU.driver import mem_alloc_pitch
     >>> memory, pitch = mem_alloc_pitch(100, 3, 4)
     >>> pitch >= 100
     True
@@ -136,7 +136,7 @@ def mem_alloc_like(ary: Any) -> DeviceAllocation:
     Examples
     --------
     >>> import numpy
-    >>> from PyGPU._driver_memory import mem_alloc_like
+    >>> from PyGPU.driver import mem_alloc_like
     >>> mem_alloc_like(numpy.zeros(4)).nbytes
     32
     """
@@ -157,7 +157,7 @@ def to_device(bf_obj: HostBuffer) -> DeviceAllocation:
 
     Examples
     --------
-    >>> from PyGPU._driver_memory import from_device, to_device
+    >>> from PyGPU.driver import from_device, to_device
     >>> from_device(to_device(b"abcd"), 4, "u1")
     array([ 97,  98,  99, 100], dtype=uint8)
     """
@@ -187,7 +187,7 @@ def from_device(devptr: AddressLike, shape: ShapeLike, dtype: DTypeLike, order: 
     Examples
     --------
     >>> import numpy
-    >>> from PyGPU._driver_memory import from_device, to_device
+    >>> from PyGPU.driver import from_device, to_device
     >>> from_device(to_device(numpy.arange(3)), 3, int)
     array([0, 1, 2])
     """
@@ -213,7 +213,7 @@ def from_device_like(devptr: AddressLike, other_ary: NDArray[Any]) -> NDArray[An
     Examples
     --------
     >>> import numpy
-    >>> from PyGPU._driver_memory import from_device_like, to_device
+    >>> from PyGPU.driver import from_device_like, to_device
     >>> a = numpy.arange(3)
     >>> from_device_like(to_device(a), a)
     array([0, 1, 2])
@@ -233,7 +233,7 @@ def mem_get_info() -> tuple[int, int]:
 
     Examples
     --------
-    >>> from PyGPU._driver_memory import mem_get_info
+    >>> from PyGPU.driver import mem_get_info
     >>> free, total = mem_get_info()
     >>> 0 < free <= total
     True
@@ -261,7 +261,7 @@ def mem_get_address_range(devptr: AddressLike) -> tuple[int, int]:
 
     Examples
     --------
-    >>> from PyGPU._driver_memory import mem_alloc, mem_get_address_range
+    >>> from PyGPU.driver import mem_alloc, mem_get_address_range
     >>> memory = mem_alloc(1000)
     >>> mem_get_address_range(int(memory) + 8) == (int(memory), 1000)
     True
@@ -276,7 +276,7 @@ class PointerHolderBase:
 
     Examples
     --------
-    >>> from PyGPU._driver_memory import PointerHolderBase
+    >>> from PyGPU.driver import PointerHolderBase
     >>> class Holder(PointerHolderBase):
     ...     def get_pointer(self):
     ...         return 4096
@@ -345,7 +345,7 @@ def mem_get_ipc_handle(devptr: AddressLike) -> bytearray:
 
     Examples
     --------
-    >>> from PyGPU._driver_memory import mem_alloc, mem_get_ipc_handle
+    >>> from PyGPU.driver import mem_alloc, mem_get_ipc_handle
     >>> memory = mem_alloc(1024)
     >>> handle = mem_get_ipc_handle(memory)  # doctest: +SKIP
     """
@@ -373,7 +373,7 @@ class IPCMemoryHandle:
 
     Examples
     --------
-    >>> from PyGPU._driver_memory import IPCMemoryHandle
+    >>> from PyGPU.driver import IPCMemoryHandle
     >>> memory = IPCMemoryHandle(handle)  # doctest: +SKIP
     """
 

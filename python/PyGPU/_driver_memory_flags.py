@@ -19,7 +19,7 @@ class host_alloc_flags(IntFlag):
 
     Examples
     --------
-    >>> from PyGPU._driver_memory_flags import host_alloc_flags
+    >>> from PyGPU.driver import host_alloc_flags
     >>> int(host_alloc_flags.PORTABLE | host_alloc_flags.DEVICEMAP)
     3
     """
@@ -37,7 +37,7 @@ class mem_host_register_flags(IntFlag):
 
     Examples
     --------
-    >>> from PyGPU._driver_memory_flags import mem_host_register_flags
+    >>> from PyGPU.driver import mem_host_register_flags
     >>> int(mem_host_register_flags.DEVICEMAP)
     2
     """
@@ -53,7 +53,7 @@ class mem_attach_flags(IntEnum):
 
     Examples
     --------
-    >>> from PyGPU._driver_memory_flags import mem_attach_flags
+    >>> from PyGPU.driver import mem_attach_flags
     >>> mem_attach_flags.HOST == 2
     True
     """
@@ -71,7 +71,7 @@ class ipc_mem_flags(IntEnum):
 
     Examples
     --------
-    >>> from PyGPU._driver_memory_flags import ipc_mem_flags
+    >>> from PyGPU.driver import ipc_mem_flags
     >>> int(ipc_mem_flags.LAZY_ENABLE_PEER_ACCESS)
     1
     """
@@ -85,7 +85,7 @@ class memory_type(IntEnum):
 
     Examples
     --------
-    >>> from PyGPU._driver_memory_flags import memory_type
+    >>> from PyGPU.driver import memory_type
     >>> memory_type.DEVICE.name
     'DEVICE'
     """
@@ -105,7 +105,7 @@ class pointer_attribute(IntEnum):
 
     Examples
     --------
-    >>> from PyGPU._driver_memory_flags import pointer_attribute
+    >>> from PyGPU.driver import pointer_attribute
     >>> int(pointer_attribute.MEMORY_TYPE)
     2
     """

@@ -35,8 +35,9 @@ class Module:
     Examples
     --------
     >>> import PyGPU.driver as drv
-    >>> module = drv.module_from_file('kernels.cubin')  # doctest: +SKIP
-    >>> func = module.get_function('scale')  # doctest: +SKIP
+    >>> from PyGPU.compiler import compile
+    >>> module = drv.module_from_buffer(compile('__global__ void one(int *x) { *x = 1; }'))
+    >>> func = module.get_function('one')
     """
 
     def __init__(self, module: _core.Module) -> None:
@@ -66,7 +67,11 @@ class Module:
 
         Examples
         --------
-        >>> func = module.get_function('scale')  # doctest: +SKIP
+        >>> import PyGPU.driver as drv
+        >>> from PyGPU.compiler import compile
+        >>> image = compile('__constant__ float factor; __global__ void scale(float *x) { *x *= factor; }')
+        >>> module = drv.module_from_buffer(image)
+        >>> func = module.get_function('scale')
         """
         try:
             return Function(self._module.get_function(name))
@@ -93,7 +98,11 @@ class Module:
 
         Examples
         --------
-        >>> address, size = module.get_global('factor')  # doctest: +SKIP
+        >>> import PyGPU.driver as drv
+        >>> from PyGPU.compiler import compile
+        >>> image = compile('__constant__ float factor; __global__ void scale(float *x) { *x *= factor; }')
+        >>> module = drv.module_from_buffer(image)
+        >>> address, size = module.get_global('factor')
         """
         try:
             return self._module.get_global(name)
@@ -115,7 +124,14 @@ class Module:
 
         Examples
         --------
-        >>> module.get_texref('image')  # doctest: +SKIP
+        >>> import PyGPU.driver as drv
+        >>> from PyGPU.compiler import compile
+        >>> image = compile('__constant__ float factor; __global__ void scale(float *x) { *x *= factor; }')
+        >>> module = drv.module_from_buffer(image)
+        >>> module.get_texref('image')
+        Traceback (most recent call last):
+            ...
+        PyGPU.NotSupportedError: get_texref: texture references were removed in CUDA 12. ...
         """
         raise no_textures("get_texref")
 
@@ -134,7 +150,14 @@ class Module:
 
         Examples
         --------
-        >>> module.get_surfref('image')  # doctest: +SKIP
+        >>> import PyGPU.driver as drv
+        >>> from PyGPU.compiler import compile
+        >>> image = compile('__constant__ float factor; __global__ void scale(float *x) { *x *= factor; }')
+        >>> module = drv.module_from_buffer(image)
+        >>> module.get_surfref('image')
+        Traceback (most recent call last):
+            ...
+        PyGPU.NotSupportedError: get_surfref: surface references were removed in CUDA 12. ...
         """
         raise no_surfaces("get_surfref")
 
@@ -168,7 +191,9 @@ def module_from_buffer(
     Examples
     --------
     >>> import PyGPU.driver as drv
-    >>> module = drv.module_from_buffer(open('kernels.cubin', 'rb').read())  # doctest: +SKIP
+    >>> from PyGPU.compiler import compile
+    >>> image = compile('__global__ void one(int *x) { *x = 1; }')
+    >>> module = drv.module_from_buffer(image)
     """
     for option, _ in options:
         jit_option(option)  # what is none is refused
@@ -207,7 +232,12 @@ def module_from_file(filename: str) -> Module:
     Examples
     --------
     >>> import PyGPU.driver as drv
-    >>> module = drv.module_from_file('kernels.cubin')  # doctest: +SKIP
+    >>> from PyGPU.compiler import compile
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), 'one.cubin')
+    >>> with open(path, 'wb') as file:
+    ...     _ = file.write(compile('__global__ void one(int *x) { *x = 1; }'))
+    >>> module = drv.module_from_file(path)
     """
     return module_from_buffer(Path(filename).read_bytes())
 

@@ -42,7 +42,10 @@ def initialize_profiler(config_file: str, output_file: str, output_mode: int) ->
     Examples
     --------
     >>> import PyGPU.driver as drv
-    >>> drv.initialize_profiler('', '', 0)  # doctest: +SKIP
+    >>> drv.initialize_profiler('', '', 0)
+    Traceback (most recent call last):
+        ...
+    PyGPU.NotSupportedError: cuProfilerInitialize was removed in CUDA 12: ...
     """
     raise _core.NotSupportedError(
         "cuProfilerInitialize was removed in CUDA 12: run the program under nsys or ncu (rocprof for HIP); "

@@ -79,8 +79,8 @@ def memset_d8(dest: AddressLike, data: SupportsIndex, size: SupportsIndex) -> No
 
     Examples
     --------
-    >>> from PyGPU._driver_memory import from_device, mem_alloc
-    >>> from PyGPU._driver_sets import memset_d8
+    >>> from PyGPU.driver import from_device, mem_alloc
+    >>> from PyGPU.driver import memset_d8
     >>> memory = mem_alloc(2)
     >>> memset_d8(memory, 7, 2)
     >>> from_device(memory, 2, "u1")
@@ -118,8 +118,8 @@ def memset_d2d8(
 
     Examples
     --------
-    >>> from PyGPU._driver_memory import from_device, to_device
-    >>> from PyGPU._driver_sets import memset_d2d8
+    >>> from PyGPU.driver import from_device, to_device
+    >>> from PyGPU.driver import memset_d2d8
     >>> memory = to_device(bytes(4))
     >>> memset_d2d8(memory, 2, 7, 1, 2)
     >>> from_device(memory, (2, 2), "u1")
@@ -150,8 +150,8 @@ def memset_d8_async(dest: AddressLike, data: SupportsIndex, size: SupportsIndex,
 
     Examples
     --------
-    >>> from PyGPU._driver_memory import from_device, mem_alloc
-    >>> from PyGPU._driver_sets import memset_d8_async
+    >>> from PyGPU.driver import from_device, mem_alloc
+    >>> from PyGPU.driver import memset_d8_async
     >>> memory = mem_alloc(2)
     >>> memset_d8_async(memory, 7, 2)
     >>> from_device(memory, 2, "u1")
@@ -192,8 +192,8 @@ def memset_d2d8_async(
 
     Examples
     --------
-    >>> from PyGPU._driver_memory import from_device, to_device
-    >>> from PyGPU._driver_sets import memset_d2d8_async
+    >>> from PyGPU.driver import from_device, to_device
+    >>> from PyGPU.driver import memset_d2d8_async
     >>> memory = to_device(bytes(4))
     >>> memset_d2d8_async(memory, 2, 7, 1, 2)
     >>> from_device(memory, (2, 2), "u1")
@@ -222,8 +222,8 @@ def memset_d16(dest: AddressLike, data: SupportsIndex, size: SupportsIndex) -> N
 
     Examples
     --------
-    >>> from PyGPU._driver_memory import from_device, mem_alloc
-    >>> from PyGPU._driver_sets import memset_d16
+    >>> from PyGPU.driver import from_device, mem_alloc
+    >>> from PyGPU.driver import memset_d16
     >>> memory = mem_alloc(4)
     >>> memset_d16(memory, 7, 2)
     >>> from_device(memory, 2, "u2")
@@ -261,8 +261,8 @@ def memset_d2d16(
 
     Examples
     --------
-    >>> from PyGPU._driver_memory import from_device, to_device
-    >>> from PyGPU._driver_sets import memset_d2d16
+    >>> from PyGPU.driver import from_device, to_device
+    >>> from PyGPU.driver import memset_d2d16
     >>> memory = to_device(bytes(8))
     >>> memset_d2d16(memory, 4, 7, 1, 2)
     >>> from_device(memory, (2, 2), "u2")
@@ -293,8 +293,8 @@ def memset_d16_async(dest: AddressLike, data: SupportsIndex, size: SupportsIndex
 
     Examples
     --------
-    >>> from PyGPU._driver_memory import from_device, mem_alloc
-    >>> from PyGPU._driver_sets import memset_d16_async
+    >>> from PyGPU.driver import from_device, mem_alloc
+    >>> from PyGPU.driver import memset_d16_async
     >>> memory = mem_alloc(4)
     >>> memset_d16_async(memory, 7, 2)
     >>> from_device(memory, 2, "u2")
@@ -335,8 +335,8 @@ def memset_d2d16_async(
 
     Examples
     --------
-    >>> from PyGPU._driver_memory import from_device, to_device
-    >>> from PyGPU._driver_sets import memset_d2d16_async
+    >>> from PyGPU.driver import from_device, to_device
+    >>> from PyGPU.driver import memset_d2d16_async
     >>> memory = to_device(bytes(8))
     >>> memset_d2d16_async(memory, 4, 7, 1, 2)
     >>> from_device(memory, (2, 2), "u2")
@@ -365,8 +365,8 @@ def memset_d32(dest: AddressLike, data: SupportsIndex, size: SupportsIndex) -> N
 
     Examples
     --------
-    >>> from PyGPU._driver_memory import from_device, mem_alloc
-    >>> from PyGPU._driver_sets import memset_d32
+    >>> from PyGPU.driver import from_device, mem_alloc
+    >>> from PyGPU.driver import memset_d32
     >>> memory = mem_alloc(8)
     >>> memset_d32(memory, 7, 2)
     >>> from_device(memory, 2, "u4")
@@ -404,8 +404,8 @@ def memset_d2d32(
 
     Examples
     --------
-    >>> from PyGPU._driver_memory import from_device, to_device
-    >>> from PyGPU._driver_sets import memset_d2d32
+    >>> from PyGPU.driver import from_device, to_device
+    >>> from PyGPU.driver import memset_d2d32
     >>> memory = to_device(bytes(16))
     >>> memset_d2d32(memory, 8, 7, 1, 2)
     >>> from_device(memory, (2, 2), "u4")
@@ -436,8 +436,8 @@ def memset_d32_async(dest: AddressLike, data: SupportsIndex, size: SupportsIndex
 
     Examples
     --------
-    >>> from PyGPU._driver_memory import from_device, mem_alloc
-    >>> from PyGPU._driver_sets import memset_d32_async
+    >>> from PyGPU.driver import from_device, mem_alloc
+    >>> from PyGPU.driver import memset_d32_async
     >>> memory = mem_alloc(8)
     >>> memset_d32_async(memory, 7, 2)
     >>> from_device(memory, 2, "u4")
@@ -478,8 +478,8 @@ def memset_d2d32_async(
 
     Examples
     --------
-    >>> from PyGPU._driver_memory import from_device, to_device
-    >>> from PyGPU._driver_sets import memset_d2d32_async
+    >>> from PyGPU.driver import from_device, to_device
+    >>> from PyGPU.driver import memset_d2d32_async
     >>> memory = to_device(bytes(16))
     >>> memset_d2d32_async(memory, 8, 7, 1, 2)
     >>> from_device(memory, (2, 2), "u4")

@@ -61,7 +61,10 @@ class TextureReference:
     Examples
     --------
     >>> import PyGPU.driver as drv
-    >>> drv.TextureReference()  # doctest: +SKIP
+    >>> drv.TextureReference()
+    Traceback (most recent call last):
+        ...
+    PyGPU.NotSupportedError: TextureReference: texture references were removed in CUDA 12. ...
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -74,7 +77,10 @@ class SurfaceReference:
     Examples
     --------
     >>> import PyGPU.driver as drv
-    >>> drv.SurfaceReference()  # doctest: +SKIP
+    >>> drv.SurfaceReference()
+    Traceback (most recent call last):
+        ...
+    PyGPU.NotSupportedError: SurfaceReference: surface references were removed in CUDA 12. ...
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -87,7 +93,10 @@ class Array:
     Examples
     --------
     >>> import PyGPU.driver as drv
-    >>> drv.Array(None)  # doctest: +SKIP
+    >>> drv.Array(None)
+    Traceback (most recent call last):
+        ...
+    PyGPU.NotSupportedError: Array: texture references were removed in CUDA 12. ...
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -183,7 +192,10 @@ def np_to_array(nparray: Any, order: str, allowSurfaceBind: bool = False) -> NoR
     Examples
     --------
     >>> import PyGPU.driver as drv
-    >>> drv.np_to_array()  # doctest: +SKIP
+    >>> drv.np_to_array(None, None)
+    Traceback (most recent call last):
+        ...
+    PyGPU.NotSupportedError: np_to_array: texture references were removed in CUDA 12. ...
     """
     raise no_textures("np_to_array")
 
@@ -208,7 +220,10 @@ def gpuarray_to_array(gpuarray: Any, order: str, allowSurfaceBind: bool = False)
     Examples
     --------
     >>> import PyGPU.driver as drv
-    >>> drv.gpuarray_to_array()  # doctest: +SKIP
+    >>> drv.gpuarray_to_array(None, None)
+    Traceback (most recent call last):
+        ...
+    PyGPU.NotSupportedError: gpuarray_to_array: texture references were removed in CUDA 12. ...
     """
     raise no_textures("gpuarray_to_array")
 
@@ -233,7 +248,10 @@ def matrix_to_texref(matrix: Any, texref: Any, order: str) -> NoReturn:
     Examples
     --------
     >>> import PyGPU.driver as drv
-    >>> drv.matrix_to_texref()  # doctest: +SKIP
+    >>> drv.matrix_to_texref(None, None, None)
+    Traceback (most recent call last):
+        ...
+    PyGPU.NotSupportedError: matrix_to_texref: texture references were removed in CUDA 12. ...
     """
     raise no_textures("matrix_to_texref")
 
@@ -258,7 +276,10 @@ def matrix_to_array(matrix: Any, order: str, allow_double_hack: bool = False) ->
     Examples
     --------
     >>> import PyGPU.driver as drv
-    >>> drv.matrix_to_array()  # doctest: +SKIP
+    >>> drv.matrix_to_array(None, None)
+    Traceback (most recent call last):
+        ...
+    PyGPU.NotSupportedError: matrix_to_array: texture references were removed in CUDA 12. ...
     """
     raise no_textures("matrix_to_array")
 
@@ -281,7 +302,10 @@ def make_multichannel_2d_array(matrix: Any, order: str) -> NoReturn:
     Examples
     --------
     >>> import PyGPU.driver as drv
-    >>> drv.make_multichannel_2d_array()  # doctest: +SKIP
+    >>> drv.make_multichannel_2d_array(None, None)
+    Traceback (most recent call last):
+        ...
+    PyGPU.NotSupportedError: make_multichannel_2d_array: texture references were removed in CUDA 12. ...
     """
     raise no_textures("make_multichannel_2d_array")
 
@@ -304,6 +328,9 @@ def bind_array_to_texref(ary: Any, texref: Any) -> NoReturn:
     Examples
     --------
     >>> import PyGPU.driver as drv
-    >>> drv.bind_array_to_texref()  # doctest: +SKIP
+    >>> drv.bind_array_to_texref(None, None)
+    Traceback (most recent call last):
+        ...
+    PyGPU.NotSupportedError: bind_array_to_texref: texture references were removed in CUDA 12. ...
     """
     raise no_textures("bind_array_to_texref")

@@ -211,9 +211,16 @@ class PooledDeviceAllocation(_Pooled[_core.DeviceAllocation]):
     It goes back to the pool by ``free()``, or with its last reference. ``len()`` is the number of bytes that were asked
     for.
 
+    Parameters
+    ----------
+    pool : DeviceMemoryPool
+        Where the memory comes from.
+    size : int
+        Bytes.
+
     Examples
     --------
-    >>> from PyGPU._memory_pools import DeviceMemoryPool
+    >>> from PyGPU.tools import DeviceMemoryPool
     >>> memory = DeviceMemoryPool().allocate(100)
     >>> len(memory), int(memory) == memory.ptr
     (100, True)
@@ -258,7 +265,7 @@ class DeviceMemoryPool(_Pool[_core.DeviceAllocation]):
 
     Examples
     --------
-    >>> from PyGPU._memory_pools import DeviceMemoryPool
+    >>> from PyGPU.tools import DeviceMemoryPool
     >>> pool = DeviceMemoryPool()
     >>> memory = pool.allocate(1000)
     >>> address = int(memory)
@@ -301,7 +308,7 @@ class PageLockedAllocator:
 
     Examples
     --------
-    >>> from PyGPU._memory_pools import PageLockedAllocator
+    >>> from PyGPU.tools import PageLockedAllocator
     >>> PageLockedAllocator().allocate(16).get_flags()
     0
     """
@@ -327,9 +334,16 @@ class PageLockedAllocator:
 class PooledHostAllocation(_Pooled[PagelockedHostAllocation]):
     """Memory of a `PageLockedMemoryPool`: the ``base`` of the arrays from there.
 
+    Parameters
+    ----------
+    pool : PageLockedMemoryPool
+        Where the memory comes from.
+    size : int
+        Bytes.
+
     Examples
     --------
-    >>> from PyGPU._memory_pools import PageLockedMemoryPool
+    >>> from PyGPU.tools import PageLockedMemoryPool
     >>> a = PageLockedMemoryPool().allocate((2, 3), "f4")
     >>> len(a.base)
     24
@@ -349,7 +363,7 @@ class PageLockedMemoryPool(_Pool[PagelockedHostAllocation]):
 
     Examples
     --------
-    >>> from PyGPU._memory_pools import PageLockedMemoryPool
+    >>> from PyGPU.tools import PageLockedMemoryPool
     >>> pool = PageLockedMemoryPool()
     >>> a = pool.allocate((2, 3), "f4")
     >>> a.shape, pool.active_bytes
@@ -395,7 +409,7 @@ class DebugMemoryPool(DeviceMemoryPool):
     Examples
     --------
     >>> import io
-    >>> from PyGPU._memory_pools import DebugMemoryPool
+    >>> from PyGPU.tools import DebugMemoryPool
     >>> log = io.StringIO()
     >>> memory = DebugMemoryPool(interactive=False, logfile=log).allocate(100)
     >>> "100" in log.getvalue()

@@ -79,7 +79,7 @@ def sizeof(type_name: str, preamble: str = "") -> int:
     Examples
     --------
     >>> from PyGPU.characterize import sizeof
-    >>> sizeof('float4')  # doctest: +SKIP
+    >>> sizeof('float4')
     16
     """
     from PyGPU.compiler import SourceModule

@@ -41,7 +41,7 @@ use crate::stream::{self, Stream};
 /// Examples
 /// --------
 /// >>> import PyGPU
-/// >>> if PyGPU.backend_name() == 'cuda':
+/// >>> if PyGPU.backend_name() != 'cpu':  # the CPU has no graphs
 /// ...     a = PyGPU.empty(5, 'float32')
 /// ...     with PyGPU.Graph() as graph:
 /// ...         _ = a.fill(3)
@@ -177,7 +177,7 @@ impl PyGraph {
     /// Examples
     /// --------
     /// >>> import PyGPU
-    /// >>> if PyGPU.backend_name() == 'cuda':
+    /// >>> if PyGPU.backend_name() != 'cpu':  # the CPU has no graphs
     /// ...     with PyGPU.Graph() as graph:
     /// ...         zeros = PyGPU.zeros(3)
     /// ...     graph.launch(PyGPU.Stream())
@@ -205,7 +205,7 @@ impl PyGraph {
     /// Examples
     /// --------
     /// >>> import PyGPU
-    /// >>> if PyGPU.backend_name() == 'cuda':
+    /// >>> if PyGPU.backend_name() != 'cpu':  # the CPU has no graphs
     /// ...     with PyGPU.Graph() as graph:
     /// ...         zeros = PyGPU.zeros(3)
     /// ...     graph.upload()
@@ -255,7 +255,7 @@ impl PyStream {
     /// Examples
     /// --------
     /// >>> import PyGPU
-    /// >>> if PyGPU.backend_name() == 'cuda':
+    /// >>> if PyGPU.backend_name() != 'cpu':  # the CPU has no graphs
     /// ...     stream = PyGPU.Stream()
     /// ...     stream.begin_capture()
     /// ...     with stream:

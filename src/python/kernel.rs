@@ -65,10 +65,10 @@ use crate::kernel::{Element, Function, Parameter, ParameterKind, signature};
 /// ...     int i = blockIdx.x * blockDim.x + threadIdx.x;
 /// ...     if (i < n) x[i] *= factor;
 /// ... }'''
-/// >>> kernel = PyGPU.Kernel(source, 'scale')  # doctest: +SKIP
+/// >>> kernel = PyGPU.Kernel(source, 'scale')
 /// >>> x = PyGPU.to_gpu(np.arange(5, dtype=np.float32))
-/// >>> kernel[1, 32](x, 2.0, x.size)  # doctest: +SKIP
-/// >>> x.get()  # doctest: +SKIP
+/// >>> kernel[1, 32](x, 2.0, x.size)
+/// >>> x.get()
 /// array([0., 2., 4., 6., 8.], dtype=float32)
 #[pyclass(frozen, weakref, name = "Kernel", module = "PyGPU")]
 pub(super) struct Kernel {
@@ -185,7 +185,9 @@ impl Kernel {
     ///
     /// Examples
     /// --------
-    /// >>> kernel = kernel.prepare('Pfi')  # doctest: +SKIP
+    /// >>> import PyGPU
+    /// >>> kernel = PyGPU.Kernel('__global__ void one(float *x, float a, int n) { *x = n * a; }')
+    /// >>> kernel = kernel.prepare('Pfi')
     fn prepare(&self, types: &Bound<'_, PyAny>) -> PyResult<Self> {
         Ok(Self::new(self.function().with_parameters(parameters(types)?)?))
     }

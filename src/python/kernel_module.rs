@@ -38,11 +38,11 @@ use crate::kernel::Module;
 /// --------
 /// >>> import PyGPU
 /// >>> source = '__constant__ float factor; __global__ void one(int *x) { *x = 1; }'
-/// >>> module = PyGPU.Module(source)  # doctest: +SKIP
-/// >>> module.get_function('one').name  # doctest: +SKIP
+/// >>> module = PyGPU.Module(source)
+/// >>> module.get_function('one').name
 /// 'one'
-/// >>> address, nbytes = module.get_global('factor')  # doctest: +SKIP
-/// >>> nbytes  # doctest: +SKIP
+/// >>> address, nbytes = module.get_global('factor')
+/// >>> nbytes
 /// 4
 #[pyclass(frozen, weakref, name = "Module", module = "PyGPU")]
 pub(super) struct PyKernelModule {
@@ -102,7 +102,9 @@ impl PyKernelModule {
     ///
     /// Examples
     /// --------
-    /// >>> kernel = module.get_function('scale')  # doctest: +SKIP
+    /// >>> import PyGPU
+    /// >>> module = PyGPU.Module('__constant__ float factor; __global__ void scale(float *x) { *x *= factor; }')
+    /// >>> kernel = module.get_function('scale')
     fn get_function(&self, py: Python<'_>, name: &str) -> PyResult<Kernel> {
         let module = &*self.module;
         Ok(Kernel::new(py.without_gil(|| module.function(name))?))
@@ -127,7 +129,9 @@ impl PyKernelModule {
     ///
     /// Examples
     /// --------
-    /// >>> address, nbytes = module.get_global('factor')  # doctest: +SKIP
+    /// >>> import PyGPU
+    /// >>> module = PyGPU.Module('__constant__ float factor; __global__ void scale(float *x) { *x *= factor; }')
+    /// >>> address, nbytes = module.get_global('factor')
     fn get_global(&self, py: Python<'_>, name: &str) -> PyResult<(usize, usize)> {
         let module = &*self.module;
         Ok(py.without_gil(|| module.global(name))?)

@@ -37,9 +37,9 @@ use crate::stream::{self, Event, Stream};
 /// --------
 /// >>> import PyGPU
 /// >>> from PyGPU.driver import Function
-/// >>> func = Function(PyGPU.Kernel('__global__ void one(int *x) { *x = 1; }'))  # doctest: +SKIP
+/// >>> func = Function(PyGPU.Kernel('__global__ void one(int *x) { *x = 1; }'))
 /// >>> x = PyGPU.zeros(1, 'int32')
-/// >>> func(x, block=(1, 1, 1), grid=(1, 1))  # doctest: +SKIP
+/// >>> func(x, block=(1, 1, 1), grid=(1, 1))
 #[pyclass(frozen, weakref, name = "Function", module = "PyGPU.driver")]
 pub(super) struct PyFunction {
     pub(super) kernel: Py<Kernel>,
@@ -243,7 +243,9 @@ impl PyFunction {
     ///
     /// Examples
     /// --------
-    /// >>> func.prepare('Pfi')  # doctest: +SKIP
+    /// >>> from PyGPU.compiler import SourceModule
+    /// >>> module = SourceModule('__global__ void one(int *x) { *x = 1; }')
+    /// >>> func = module.get_function('one').prepare('P')
     #[pyo3(signature = (arg_types, texrefs=None))]
     fn prepare<'py>(
         slf: Bound<'py, Self>,
@@ -282,7 +284,14 @@ impl PyFunction {
     ///
     /// Examples
     /// --------
-    /// >>> func.prepared_call((4, 1), (256, 1, 1), x.gpudata, 2.0, 1000)  # doctest: +SKIP
+    /// >>> import PyGPU
+    /// >>> from PyGPU.compiler import SourceModule
+    /// >>> module = SourceModule('__global__ void fill(float *x, float a, int n) { if (threadIdx.x < n) x[threadIdx.x] = a; }')
+    /// >>> func = module.get_function('fill').prepare('Pfi')
+    /// >>> x = PyGPU.empty(3, 'float32')
+    /// >>> func.prepared_call((1, 1), (32, 1, 1), x.gpudata, 2.0, 3)
+    /// >>> x.tolist()
+    /// [2.0, 2.0, 2.0]
     #[pyo3(signature = (grid, block, *args, shared_size=None), text_signature = "($self, grid, block, *args, shared_size=0)")]
     fn prepared_call<'py>(
         &self,
@@ -309,7 +318,14 @@ impl PyFunction {
     ///
     /// Examples
     /// --------
-    /// >>> func.prepared_async_call((4, 1), (256, 1, 1), stream, x.gpudata, 2.0, 1000)  # doctest: +SKIP
+    /// >>> import PyGPU
+    /// >>> from PyGPU.compiler import SourceModule
+    /// >>> module = SourceModule('__global__ void fill(float *x, float a, int n) { if (threadIdx.x < n) x[threadIdx.x] = a; }')
+    /// >>> func = module.get_function('fill').prepare('Pfi')
+    /// >>> x = PyGPU.empty(3, 'float32')
+    /// >>> func.prepared_async_call((1, 1), (32, 1, 1), PyGPU.Stream(), x.gpudata, 2.0, 3)
+    /// >>> x.tolist()
+    /// [2.0, 2.0, 2.0]
     #[pyo3(signature = (grid, block, stream, *args, shared_size=None),
            text_signature = "($self, grid, block, stream, *args, shared_size=0)")]
     fn prepared_async_call<'py>(
@@ -344,7 +360,13 @@ impl PyFunction {
     ///
     /// Examples
     /// --------
-    /// >>> seconds = func.prepared_timed_call((4, 1), (256, 1, 1), x.gpudata, 2.0, 1000)()  # doctest: +SKIP
+    /// >>> import PyGPU
+    /// >>> from PyGPU.compiler import SourceModule
+    /// >>> module = SourceModule('__global__ void fill(float *x, float a, int n) { if (threadIdx.x < n) x[threadIdx.x] = a; }')
+    /// >>> func = module.get_function('fill').prepare('Pfi')
+    /// >>> x = PyGPU.empty(3, 'float32')
+    /// >>> func.prepared_timed_call((1, 1), (32, 1, 1), x.gpudata, 2.0, 3)() > 0
+    /// True
     #[pyo3(signature = (grid, block, *args, shared_size=None), text_signature = "($self, grid, block, *args, shared_size=0)")]
     fn prepared_timed_call<'py>(
         &self,
@@ -370,7 +392,13 @@ impl PyFunction {
     ///
     /// Examples
     /// --------
-    /// >>> func.param_set_texref(None)  # doctest: +SKIP
+    /// >>> from PyGPU.compiler import SourceModule
+    /// >>> module = SourceModule('__global__ void one(int *x) { *x = 1; }')
+    /// >>> func = module.get_function('one')
+    /// >>> func.param_set_texref(None)
+    /// Traceback (most recent call last):
+    ///     ...
+    /// PyGPU.NotSupportedError: ...
     fn param_set_texref(&self, tr: &Bound<'_, PyAny>) -> PyResult<()> {
         no_texrefs(Some(PyTuple::new(tr.py(), [tr])?.as_any()))
     }

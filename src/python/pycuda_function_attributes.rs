@@ -28,7 +28,11 @@ impl PyFunction {
     ///
     /// Examples
     /// --------
-    /// >>> func.get_attribute(function_attribute.NUM_REGS)  # doctest: +SKIP
+    /// >>> import PyGPU
+    /// >>> from PyGPU.driver import Function, function_attribute
+    /// >>> func = Function(PyGPU.Kernel('__global__ void one(int *x) { *x = 1; }'))
+    /// >>> func.get_attribute(function_attribute.MAX_THREADS_PER_BLOCK) > 0
+    /// True
     fn get_attribute(&self, attr: &Bound<'_, PyAny>) -> PyResult<i32> {
         let known = self.attributes(attr.py())?;
         Ok(match number::int32(attr, "attr")? {
@@ -59,7 +63,10 @@ impl PyFunction {
     ///
     /// Examples
     /// --------
-    /// >>> func.set_attribute(function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, 65536)  # doctest: +SKIP
+    /// >>> import PyGPU
+    /// >>> from PyGPU.driver import Function, function_attribute
+    /// >>> func = Function(PyGPU.Kernel('__global__ void one(int *x) { *x = 1; }'))
+    /// >>> func.set_attribute(function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, 16384)
     fn set_attribute(&self, attr: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let value = number::int32(value, "value")?;
         let setting = match number::int32(attr, "attr")? {
@@ -82,7 +89,10 @@ impl PyFunction {
     ///
     /// Examples
     /// --------
-    /// >>> func.set_cache_config(func_cache.PREFER_L1)  # doctest: +SKIP
+    /// >>> import PyGPU
+    /// >>> from PyGPU.driver import Function, func_cache
+    /// >>> func = Function(PyGPU.Kernel('__global__ void one(int *x) { *x = 1; }'))
+    /// >>> func.set_cache_config(func_cache.PREFER_L1)
     fn set_cache_config(&self, fc: &Bound<'_, PyAny>) -> PyResult<()> {
         self.kernel.get().set(fc.py(), FunctionSetting::CachePreference(number::int32(fc, "fc")?))
     }

@@ -47,7 +47,7 @@ fn source(
 /// Examples
 /// --------
 /// >>> from PyGPU import _core
-/// >>> module = _core.load_source('__global__ void one(int *x) { *x = 1; }')  # doctest: +SKIP
+/// >>> module = _core.load_source('__global__ void one(int *x) { *x = 1; }')
 #[pyfunction]
 #[pyo3(signature = (text, options=None, compiler=None, extern_c=false, cache=true))]
 fn load_source(
@@ -81,7 +81,7 @@ fn load_source(
 /// Examples
 /// --------
 /// >>> from PyGPU import _core
-/// >>> image, log = _core.compile_source('__global__ void one(int *x) { *x = 1; }')  # doctest: +SKIP
+/// >>> image, log = _core.compile_source('__global__ void one(int *x) { *x = 1; }')
 #[pyfunction]
 #[pyo3(signature = (text, options=None, compiler=None, extern_c=false, cache=true))]
 fn compile_source<'py>(

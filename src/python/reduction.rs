@@ -60,7 +60,7 @@ use crate::stream::Stream;
 /// >>> from PyGPU.reduction import ReductionKernel
 /// >>> dot = ReductionKernel(np.float32, '0', 'a + b', 'x[i] * y[i]', 'const float *x, const float *y')
 /// >>> x = PyGPU.to_gpu(np.arange(4, dtype=np.float32))
-/// >>> dot(x, x).get()  # doctest: +SKIP
+/// >>> dot(x, x).get()
 /// array(14., dtype=float32)
 #[pyclass(frozen, subclass, weakref, dict, name = "ReductionKernel", module = "PyGPU.reduction")]
 pub(super) struct PyReduction {
