@@ -45,11 +45,11 @@ MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin
 SIMULATED := --manifest-path tests/simulated_driver/Cargo.toml --target-dir build/simulated/target
 
 .PHONY: help demo test .simulated-tests .tests-on-cuda .tests-on-hip fuzz soak instructions .instructions check wheel gpu-test gpu-test-cuda gpu-test-hip gpu-sanitize \
-    gpu-bench .gpu-package .simulated-drivers bench plots clean distclean
+    gpu-bench gpu-bench-kernels .gpu-package .simulated-drivers bench plots clean distclean
 .DELETE_ON_ERROR:
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: .venv/.extension-release ## Install into .venv and run the main job on a real file, on whatever device there is
 	$(BIN)/python examples/demo.py
@@ -123,7 +123,7 @@ wheel: .venv/.group-build ## Build the release wheel into dist/ and hold its siz
 	@wc -c dist/*.whl | awk -v limit=$(WHEEL_MAX_BYTES) \
 	    '{ print $$2 ": " $$1 " of at most " limit " bytes"; if ($$1 > limit) exit 1 }'
 
-# The next five run where there is no Rust: they take the wheel that lies in dist/, and pytest and the peers from PYTHON's
+# The next six run where there is no Rust: they take the wheel that lies in dist/, and pytest and the peers from PYTHON's
 # own packages. PYTEST_ARGS=tests/gpu runs only what needs a device; without it the other tests run on the device too.
 gpu-test: ## Run all tests on CUDA, then on HIP over CUDA, with the wheel in dist/ (PYTHON=... has pytest)
 	status=0; \
@@ -150,6 +150,12 @@ gpu-bench: .gpu-package ## Time the wheel in dist/ beside the peers that PYTHON 
 	$(GPU_ENVIRONMENT) $(PYTHON) benches/python/import_time.py --json $(RESULTS)/import_time.json
 	$(GPU_ENVIRONMENT) $(PYTHON) benches/python/compare.py --json $(RESULTS)/compare.json \
 	    --markdown $(RESULTS)/compare.md $(BENCH_ARGS)
+
+gpu-bench-kernels: .gpu-package ## Time launches, kernels and copies within the device, into RESULTS
+	@mkdir -p $(RESULTS)
+	for bench in launches kernels strided; do \
+	    $(GPU_ENVIRONMENT) $(PYTHON) benches/python/$$bench.py --json $(RESULTS)/$$bench.json || exit 1; \
+	done
 
 # Where the measurement was made need not have matplotlib.
 plots: .venv/.group-bench ## Draw what compare.json in RESULTS says, into RESULTS

@@ -11,7 +11,6 @@ of 16 elements. CuPy and PyCUDA are measured if they are installed.
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import sys
 import time
@@ -229,8 +228,7 @@ def main() -> None:
     for row in sorted(overhead, key=lambda row: row["work"]):
         print(f"{row['work']:28}{row['library']:24}{row['microseconds']:10.2f} us a call")
     if arguments.json:
-        result = {"machine": machine.versions(), "throughput": throughput, "overhead": overhead}
-        arguments.json.write_text(json.dumps(result, indent=1) + "\n")
+        machine.write(arguments.json, {"throughput": throughput, "overhead": overhead})
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import ctypes
-import json
 import statistics
 import subprocess
 import sys
@@ -58,12 +57,12 @@ def pygpu_launches() -> dict[str, Callable[[], Any]]:
     x, y, z = (PyGPU.zeros(16, np.float32) for _ in range(3))
     n, a = np.int64(5), np.float32(1)
     launcher = kernel[1, 32]
-    memory = x.gpudata, y.gpudata, z.gpudata
+    p, q, r = x.gpudata, y.gpudata, z.gpudata
     return {
         "PyGPU, native": lambda: kernel[1, 32](x, y, z, 5, 1.0),
         "PyGPU, native, shape kept": lambda: launcher(x, y, z, 5, 1.0),
         "PyGPU, PyCUDA's spelling": lambda: function(x, y, z, n, a, block=(32, 1, 1), grid=(1, 1)),
-        "PyGPU, prepared": lambda: function.prepared_call((1, 1), (32, 1, 1), *memory, 5, 1.0),
+        "PyGPU, prepared": lambda: function.prepared_call((1, 1), (32, 1, 1), p, q, r, 5, 1.0),
     }
 
 
@@ -97,12 +96,12 @@ def pycuda_launches() -> dict[str, Callable[[], Any]]:
 
     function = SourceModule(SOURCE, no_extern_c=True).get_function("five").prepare("PPPqf")
     x = gpuarray.zeros(16, np.float32)
-    memory = (x.gpudata,) * 3
+    p = q = r = x.gpudata
     n, a = np.int64(5), np.float32(1)
     assert driver
     return {
         "PyCUDA": lambda: function(x, x, x, n, a, block=(32, 1, 1), grid=(1, 1)),
-        "PyCUDA, prepared": lambda: function.prepared_call((1, 1), (32, 1, 1), *memory, 5, 1.0),
+        "PyCUDA, prepared": lambda: function.prepared_call((1, 1), (32, 1, 1), p, q, r, 5, 1.0),
     }
 
 
@@ -212,7 +211,6 @@ def main() -> None:
     makers = {"floor": floor_graph, "PyGPU": pygpu_graph, "CuPy": cupy_graph}
     graphs = {name: call for name, make in makers.items() if (call := found(f"graph, {name}", make)) is not None}
     result = {
-        "machine": machine.versions(),
         "launch_us": {name: 1e6 * t for name, t in medians(timers, arguments.rounds).items()},
         "graph_us_per_kernel": {
             name: 1e6 * t
@@ -228,7 +226,7 @@ def main() -> None:
         for name, value in sorted(result[key].items(), key=lambda item: item[1]):
             print(f"{key:22}{name:30}{value:9.3f}")
     if arguments.json:
-        arguments.json.write_text(json.dumps(result, indent=1) + "\n")
+        machine.write(arguments.json, result)
 
 
 if __name__ == "__main__":

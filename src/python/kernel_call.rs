@@ -143,6 +143,12 @@ impl<'a, 'py> Call<'a, 'py> {
                     Err(error) => Err(self.within(py, position, parameter, &error)),
                 }
             }
+            // What `.ptr` and PyCUDA's `.gpudata` are.
+            Some(ParameterKind::Pointer { .. }) if class == PyInt::type_object_raw(py) => {
+                let address = values::address(value).map_err(|error| self.within(py, position, parameter, &error))?;
+                values::push_address(&mut self.arguments, address);
+                Ok(())
+            }
             _ => self.add_other(position, parameter, value),
         }
     }
@@ -303,12 +309,6 @@ impl<'a, 'py> Call<'a, 'py> {
     ) -> PyResult<()> {
         let place = || self.place(position, parameter);
         match parameter.map(|parameter| parameter.kind) {
-            Some(ParameterKind::Pointer { .. }) if value.is_exact_instance_of::<PyInt>() => {
-                let address =
-                    values::address(value).map_err(|error| self.within(value.py(), position, parameter, &error))?;
-                values::push_address(&mut self.arguments, address);
-                Ok(())
-            }
             Some(ParameterKind::Pointer { .. }) => {
                 Err(PyTypeError::new_err(format!("{}: {value} is no pointer: give an array or an address", place())))
             }
