@@ -5,6 +5,7 @@ And the fixtures of the tests with kernels: somebody else's work on a GPU, simul
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 
 import pytest
@@ -18,6 +19,12 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "provokes_findings: gives the driver what it must refuse")
     config.addinivalue_line("markers", "provokes_errors: makes the driver refuse calls on purpose")
     config.addinivalue_line("markers", "starts_processes: runs Python in processes of its own")
+
+
+def pytest_collection_finish() -> None:
+    # Many tests let the collector look for cycles of theirs, and each time it would look through all the tests, too.
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
