@@ -258,8 +258,14 @@ pub(super) fn push_address(arguments: &mut Arguments, address: usize) {
     arguments.push_word(address as u64);
 }
 
-/// For an int that stands for an address.
+/// For an int, which stands for an address.
 pub(super) fn address(value: &Bound<'_, PyAny>) -> PyResult<usize> {
+    // Much quicker than as a number without a sign, which Python reads byte by byte.
+    if let (number, false) = signed(value)
+        && let Ok(address) = usize::try_from(number)
+    {
+        return Ok(address);
+    }
     value.extract::<usize>().map_err(|_| PyTypeError::new_err(format!("{value} is no address")))
 }
 

@@ -4,6 +4,7 @@
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_ulonglong, c_void};
 use std::io::Write;
+use std::sync::OnceLock;
 
 const ABI: c_uint = 1;
 const COOPERATIVE: c_uint = 1;
@@ -150,13 +151,12 @@ impl Kernel {
         if std::env::var_os("PYGPU_CPU_ORDER").is_some_and(|order| order == "reversed") {
             flags |= REVERSED;
         }
-        let threads = std::thread::available_parallelism().map_or(1, |count| u32::try_from(count.get()).unwrap_or(1));
         let launch = RawLaunch {
             grid: shape.grid,
             block: shape.block,
             shared_bytes: shape.shared,
             stack_bytes: 0,
-            threads,
+            threads: processors(),
             flags,
             message: message.as_mut_ptr().cast(),
             message_bytes: MESSAGE_BYTES as c_ulonglong,
@@ -170,6 +170,13 @@ impl Kernel {
             }
         }
     }
+}
+
+/// As many threads of the system as may run at once. To ask costs more than a small launch: it reads files.
+fn processors() -> u32 {
+    static PROCESSORS: OnceLock<u32> = OnceLock::new();
+    *PROCESSORS
+        .get_or_init(|| std::thread::available_parallelism().map_or(1, |count| u32::try_from(count.get()).unwrap_or(1)))
 }
 
 /// Refuses what the system's loader would not take as it should.
