@@ -2,8 +2,8 @@
 
     python benches/python/launches.py [--json FILE] [--rounds 15]
 
-- launch: the host's time for an asynchronous launch with five arguments, median over the rounds, in which everything
-  takes its turn. The floor is a loop in C over cuLaunchKernel.
+- launch: the host's time for an asynchronous launch with five arguments, by `timeit`, median over the rounds, in which
+  everything takes its turn. The floor is a loop in C over cuLaunchKernel.
 - graph: the time from launch to launch of a graph of 100 kernels that do nothing, for each kernel. The floor is
   cuGraphLaunch of such a graph that was captured by the driver's own calls.
 - first launch: from the source to the end of the first launch, in a new process that has its context already and finds
@@ -18,6 +18,7 @@ import statistics
 import subprocess
 import sys
 import time
+import timeit
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -49,7 +50,11 @@ cupy.RawKernel(SOURCE, "five")((1,), (32,), (x, x, x, cupy.int64(5), cupy.float3
 }
 
 
-def pygpu_launches() -> dict[str, Callable[[], Any]]:
+# A statement, and the names in it.
+Launch = tuple[str, dict[str, Any]]
+
+
+def pygpu_launches() -> dict[str, Launch]:
     from PyGPU.compiler import SourceModule
 
     kernel = PyGPU.Kernel(SOURCE, "five")
@@ -58,25 +63,26 @@ def pygpu_launches() -> dict[str, Callable[[], Any]]:
     n, a = np.int64(5), np.float32(1)
     launcher = kernel[1, 32]
     p, q, r = x.gpudata, y.gpudata, z.gpudata
+    names = locals()
     return {
-        "PyGPU, native": lambda: kernel[1, 32](x, y, z, 5, 1.0),
-        "PyGPU, native, shape kept": lambda: launcher(x, y, z, 5, 1.0),
-        "PyGPU, PyCUDA's spelling": lambda: function(x, y, z, n, a, block=(32, 1, 1), grid=(1, 1)),
-        "PyGPU, prepared": lambda: function.prepared_call((1, 1), (32, 1, 1), p, q, r, 5, 1.0),
+        "PyGPU, native": ("kernel[1, 32](x, y, z, 5, 1.0)", names),
+        "PyGPU, native, shape kept": ("launcher(x, y, z, 5, 1.0)", names),
+        "PyGPU, PyCUDA's spelling": ("function(x, y, z, n, a, block=(32, 1, 1), grid=(1, 1))", names),
+        "PyGPU, prepared": ("function.prepared_call((1, 1), (32, 1, 1), p, q, r, 5, 1.0)", names),
     }
 
 
-def cupy_launches() -> dict[str, Callable[[], Any]]:
+def cupy_launches() -> dict[str, Launch]:
     import cupy
 
     kernel = cupy.RawKernel(SOURCE, "five")
     x, y, z = (cupy.zeros(16, cupy.float32) for _ in range(3))
     n, a = cupy.int64(5), cupy.float32(1)
-    return {"CuPy": lambda: kernel((1,), (32,), (x, y, z, n, a))}
+    return {"CuPy": ("kernel((1,), (32,), (x, y, z, n, a))", locals())}
 
 
-def cuda_core_launches() -> dict[str, Callable[[], Any]]:
-    from cuda.core import Device, LaunchConfig, Program, ProgramOptions, launch
+def cuda_core_launches() -> dict[str, Launch]:
+    from cuda.core import Device, LaunchConfig, Program, ProgramOptions, launch  # noqa: F401
 
     device = Device(0)
     device.set_current()
@@ -86,22 +92,22 @@ def cuda_core_launches() -> dict[str, Callable[[], Any]]:
     config = LaunchConfig(grid=1, block=32)
     block = PyGPU.zeros(16, np.float32)
     n, a, address = np.int64(5), np.float32(1), block.ptr
-    return {"cuda.core": lambda: (launch(stream, config, kernel, address, address, address, n, a), block)[0]}
+    return {"cuda.core": ("launch(stream, config, kernel, address, address, address, n, a)", locals())}
 
 
-def pycuda_launches() -> dict[str, Callable[[], Any]]:
+def pycuda_launches() -> dict[str, Launch]:
     import pycuda.autoprimaryctx  # noqa: F401
-    from pycuda import driver, gpuarray
+    from pycuda import gpuarray
     from pycuda.compiler import SourceModule
 
     function = SourceModule(SOURCE, no_extern_c=True).get_function("five").prepare("PPPqf")
     x = gpuarray.zeros(16, np.float32)
     p = q = r = x.gpudata
     n, a = np.int64(5), np.float32(1)
-    assert driver
+    names = locals()
     return {
-        "PyCUDA": lambda: function(x, x, x, n, a, block=(32, 1, 1), grid=(1, 1)),
-        "PyCUDA, prepared": lambda: function.prepared_call((1, 1), (32, 1, 1), p, q, r, 5, 1.0),
+        "PyCUDA": ("function(x, x, x, n, a, block=(32, 1, 1), grid=(1, 1))", names),
+        "PyCUDA, prepared": ("function.prepared_call((1, 1), (32, 1, 1), p, q, r, 5, 1.0)", names),
     }
 
 
@@ -165,13 +171,13 @@ def medians(timers: dict[str, Callable[[], float]], rounds: int) -> dict[str, fl
     return {name: statistics.median(own) for name, own in times.items()}
 
 
-def host_time(call: Callable[[], Any]) -> Callable[[], float]:
+def host_time(launch: Launch) -> Callable[[], float]:
+    statement, names = launch
+    timer = timeit.Timer(statement, globals=names)
+
     def seconds() -> float:
         PyGPU.synchronize()
-        start = time.perf_counter()
-        for _ in range(LAUNCHES):
-            call()
-        return (time.perf_counter() - start) / LAUNCHES
+        return timer.timeit(LAUNCHES) / LAUNCHES
 
     seconds()
     return seconds
@@ -202,10 +208,10 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--rounds", type=int, default=15)
     arguments = parser.parse_args()
-    calls: dict[str, Callable[[], Any]] = {}
+    calls: dict[str, Launch] = {}
     for make in (pygpu_launches, cupy_launches, cuda_core_launches, pycuda_launches):
         calls |= found(make.__name__, make) or {}
-    timers = {name: host_time(call) for name, call in calls.items()}
+    timers = {name: host_time(launch) for name, launch in calls.items()}
     if loop := found("floor", lambda: Floor().timer("launch, 5 arguments")):
         timers["floor"] = lambda: loop(LAUNCHES) / LAUNCHES
     makers = {"floor": floor_graph, "PyGPU": pygpu_graph, "CuPy": cupy_graph}
