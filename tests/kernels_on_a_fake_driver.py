@@ -402,16 +402,29 @@ def test_what_is_known_of_a_kernel_is_the_drivers() -> None:
         kernel.set_cache_config(7)
 
 
-def test_a_module_lives_as_long_as_its_kernels() -> None:
+def test_a_module_lives_as_long_as_its_kernels_and_until_the_host_waits_for_the_device() -> None:
     gc.collect()
+    PyGPU.synchronize()
     before = DRIVER.fake_modules()
     module = PyGPU.Module("//!k k\n__global__ void k();")
     kernel = module.get_function("k")
     del module
     kernel[1, 1]()
+    PyGPU.synchronize()
     assert DRIVER.fake_modules() == before + 1
     del kernel
+    assert DRIVER.fake_modules() == before + 1
+    PyGPU.synchronize()
     assert DRIVER.fake_modules() == before
+
+
+def test_modules_that_are_gone_do_not_pile_up() -> None:
+    gc.collect()
+    PyGPU.synchronize()
+    before = DRIVER.fake_modules()
+    for _ in range(200):
+        PyGPU.Module("//!k k\n__global__ void k();")
+    assert DRIVER.fake_modules() < before + 100
 
 
 def test_a_kernel_is_gone_after_a_reset(x: PyGPU.GPUArray) -> None:

@@ -72,7 +72,7 @@ AFTERWARDS = {
     "hipMemPoolDestroy",
 }
 # Where the driver refuses one of these, what it keeps is its own: better leaked than used again. HIP has no event
-# over all streams and waits for the device before a module is unloaded.
+# over all streams and waits for the device before lent memory is freed.
 GIVING_BACK = re.compile(r"Free|Destroy|Unregister|Unload|Reset|TrimTo|hipDeviceSynchronize")
 
 # So the driver says that a kernel has no more parameters: an answer, not a fault.

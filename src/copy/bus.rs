@@ -73,7 +73,8 @@ pub unsafe fn to_host(target: &HostSide, source: &Array, stream: &Stream) -> Res
 /// The host memory is writable wherever its layout reaches, and no element of it lies on another.
 pub unsafe fn to_host_and_wait(target: &HostSide, source: &Array, stream: &Stream) -> Result<()> {
     // SAFETY: promised by the caller.
-    unsafe { download(target, source, stream, true) }
+    unsafe { download(target, source, stream, true) }?;
+    source.allocation().check_other_devices()
 }
 
 /// A capture takes in what a copy engine does by itself.

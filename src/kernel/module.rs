@@ -45,7 +45,7 @@ struct Unload {
 impl Drop for Unload {
     fn drop(&mut self) {
         if !lifetime::exiting() && self.epoch == self.device.epoch() {
-            // SAFETY: the last user is gone, and the device has passed all that was put on it before that.
+            // SAFETY: the last user is gone, and the device was idle since.
             lifetime::defer(unsafe { self.programs.unload(self.device.index(), self.handle) });
         }
     }
@@ -57,11 +57,8 @@ impl Drop for Inner {
             return;
         }
         let Self { device, epoch, programs, handle, .. } = *self;
-        // A kernel of it may be running on any stream.
-        lifetime::defer(pending::keep_until_device_passed(
-            device,
-            Box::new(Unload { device, epoch, programs, handle }),
-        ));
+        // A kernel of it may be running on any stream, and the driver unloads nothing before the device is idle.
+        lifetime::defer(pending::keep_until_idle(device, Box::new(Unload { device, epoch, programs, handle })));
     }
 }
 

@@ -285,6 +285,18 @@ impl Allocation {
         }
     }
 
+    /// After a wait for the block: what failed on another device, which wrote it last, and of which this one knows nothing.
+    ///
+    /// # Errors
+    /// The driver's.
+    #[inline]
+    pub fn check_other_devices(&self) -> Result<()> {
+        match self.usage.get() {
+            Some(usage) if !self.device().is_cpu() => lock(usage).check_other_devices(self.device()),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether every known use is in the order of one stream, so that work there has nothing to wait for.
     #[inline]
     fn is_used_only_on(&self, stream: &Stream) -> bool {

@@ -1,17 +1,22 @@
-//! Things that must outlive a stream's work, such as the host array of an asynchronous copy.
+//! Things that must outlive a stream's work, such as the host array of an asynchronous copy, and things whose end makes the host
+//! wait for the device, such as a module.
 
 use std::any::Any;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::device::{Device, MAX_DEVICES};
 use crate::error::Result;
-use crate::lifetime;
 use crate::memory::capture;
 use crate::stream::{Mark, Stream};
 
 type Kept = (Mark, Box<dyn Any + Send>);
 
-static PENDING: [[Mutex<Vec<Kept>>; MAX_DEVICES]; 3] = [const { [const { Mutex::new(Vec::new()) }; MAX_DEVICES] }; 3];
+type Lists<T> = [[Mutex<Vec<T>>; MAX_DEVICES]; 3];
+
+static PENDING: Lists<Kept> = [const { [const { Mutex::new(Vec::new()) }; MAX_DEVICES] }; 3];
+static WAITING_FOR_IDLE: Lists<Box<dyn Any + Send>> = [const { [const { Mutex::new(Vec::new()) }; MAX_DEVICES] }; 3];
+/// Things that wait for an idle device before the host is stopped for their sake. A module takes some hundred KB.
+const MOST_WAITING: usize = 64;
 
 /// Keeps `thing` until the stream has passed its present end.
 ///
@@ -42,51 +47,43 @@ pub fn keep_until_passed(stream: &Stream, thing: Box<dyn Any + Send>) -> Result<
     }
 }
 
-/// Keeps `thing` until the device has passed all that is on its streams now; for ever where its driver cannot mark that.
+/// Keeps `thing`, whose end stops the host until the device is idle, until the host waits for that anyway; or until too many
+/// such things are kept.
 ///
 /// # Errors
-/// The driver's; `thing` is kept for ever if the device could not be waited for either.
-pub fn keep_until_device_passed(device: Device, thing: Box<dyn Any + Send>) -> Result<()> {
+/// The driver's, when there are too many; they are all kept then.
+pub fn keep_until_idle(device: Device, thing: Box<dyn Any + Send>) -> Result<()> {
     if device.is_cpu() {
         return Ok(()); // nothing is ever under way
     }
-    if capture::is_any() {
-        // An event over all streams would make the captures invalid.
-        capture::drop_afterwards(Box::new(Late { device, thing: Some(thing) }));
-        return Ok(());
-    }
-    match Mark::record_device(device) {
-        Ok(Some(mark)) => {
-            list(device).push((mark, thing));
-            sweep(device);
-            Ok(())
-        }
-        // No event covers all streams, or none could be recorded: the host waits.
-        other => match device.synchronize() {
-            Ok(()) => {
-                drop(thing);
-                other.map(drop)
-            }
-            Err(error) => {
-                std::mem::forget(thing);
-                other.and(Err(error))
-            }
-        },
-    }
+    let mut waiting = lock(&WAITING_FOR_IDLE[device.kind() as usize][device.slot()]);
+    waiting.push(thing);
+    let are_too_many = waiting.len() > MOST_WAITING;
+    drop(waiting);
+    // A wait for the device would make a capture invalid.
+    if are_too_many && !capture::is_any() { synchronize(device) } else { Ok(()) }
 }
 
-/// What is kept until the device has passed, from its drop on.
-struct Late {
-    device: Device,
-    thing: Option<Box<dyn Any + Send>>,
-}
-
-impl Drop for Late {
-    fn drop(&mut self) {
-        if let Some(thing) = self.thing.take() {
-            lifetime::defer(keep_until_device_passed(self.device, thing));
+/// Stops the host until the device is idle, and lets go of all that was kept until now.
+///
+/// # Errors
+/// The driver's; everything is kept then.
+pub fn synchronize(device: Device) -> Result<()> {
+    let slot = &WAITING_FOR_IDLE[device.kind() as usize][device.slot()];
+    // What is let go of may have been the last to hold a module: then once more.
+    for _ in 0..2 {
+        let mut waiting = std::mem::take(&mut *lock(slot));
+        if let Err(error) = device.synchronize() {
+            lock(slot).append(&mut waiting);
+            return Err(error);
+        }
+        drop(waiting);
+        sweep(device);
+        if lock(slot).is_empty() {
+            break;
         }
     }
+    Ok(())
 }
 
 /// Lets go of everything whose stream has passed or was reset. What cannot be asked for is kept: better leaked than torn
@@ -103,6 +100,10 @@ pub fn sweep(device: Device) {
     drop(passed);
 }
 
-fn list(device: Device) -> std::sync::MutexGuard<'static, Vec<Kept>> {
-    PENDING[device.kind() as usize][device.slot()].lock().unwrap_or_else(PoisonError::into_inner)
+fn list(device: Device) -> MutexGuard<'static, Vec<Kept>> {
+    lock(&PENDING[device.kind() as usize][device.slot()])
+}
+
+fn lock<T>(list: &Mutex<Vec<T>>) -> MutexGuard<'_, Vec<T>> {
+    list.lock().unwrap_or_else(PoisonError::into_inner)
 }

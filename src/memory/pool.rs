@@ -93,8 +93,7 @@ fn or_after_trim<T>(device: Device, ask: impl Fn() -> Result<T>) -> Result<T> {
     match ask() {
         // A wait for the device would make a capture invalid.
         Err(Error::OutOfMemory(_)) if !capture::is_any() => {
-            device.synchronize()?;
-            pending::sweep(device);
+            pending::synchronize(device)?;
             trim(device, 0)?;
             ask()
         }
@@ -161,8 +160,7 @@ pub(super) fn account_for(device: Device, bytes: usize) -> Result<Account> {
         return Ok(Account { device, bytes });
     }
     if !capture::is_any() {
-        device.synchronize()?;
-        pending::sweep(device);
+        pending::synchronize(device)?;
     }
     if fits(accounts(device), bytes) { Ok(Account { device, bytes }) } else { Err(beyond_limit(device, bytes)) }
 }

@@ -12,6 +12,7 @@
 
 use smallvec::SmallVec;
 
+use crate::device::Device;
 use crate::error::Result;
 use crate::stream::{Mark, Stream};
 
@@ -115,6 +116,11 @@ impl Usage {
     #[inline]
     pub(super) fn is_only(&self, stream: &Stream) -> bool {
         self.reads.is_empty() && self.write.mark.is_none() && self.write.stream == *stream
+    }
+
+    /// What became of the last write, if that was another device's.
+    pub(super) fn check_other_devices(&self, device: Device) -> Result<()> {
+        if self.write.stream.device() == device { Ok(()) } else { self.write.synchronize() }
     }
 
     /// Stops the host until every use has ended.

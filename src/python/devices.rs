@@ -8,7 +8,7 @@ use super::gil::WithoutGil;
 use super::{properties, raw};
 use crate::backend;
 use crate::device::Device;
-use crate::memory::pool;
+use crate::memory::{pending, pool};
 
 /// How many devices the default backend has; at least one.
 ///
@@ -76,7 +76,7 @@ fn set_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
 #[pyo3(signature = (device=None))]
 fn synchronize_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     let device = from_argument(py, device)?;
-    Ok(py.without_gil(|| device.synchronize())?)
+    Ok(py.without_gil(|| pending::synchronize(device))?)
 }
 
 /// Destroys everything that the process holds on a device: memory, streams, events, kernels.

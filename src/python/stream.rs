@@ -16,7 +16,7 @@ use super::{device, exit, number};
 use crate::backend::{BackendKind, EventFlags, StreamFlags, StreamHandle};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::memory::capture;
+use crate::memory::{capture, pending};
 use crate::stream::{self, Event, Stream};
 
 /// A stream: work that is put on it runs in the order in which it was put.
@@ -479,7 +479,7 @@ fn default_stream(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult
 #[pyo3(signature = (device=None))]
 fn synchronize(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     let device = device::from_argument(py, device)?;
-    Ok(py.without_gil(|| device.synchronize())?)
+    Ok(py.without_gil(|| pending::synchronize(device))?)
 }
 
 /// Puts the class and the functions into the module.

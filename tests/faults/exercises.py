@@ -251,6 +251,8 @@ def kernels() -> None:
     scale[2, 32](array, HOST.size)
     scale[2, 32](array, HOST.size, cooperative=True)
     equal(array.get(), 4 * HOST)
+    del module, scale
+    PyGPU.synchronize()  # unloads
 
 
 def two_devices() -> None:

@@ -264,9 +264,11 @@ def test_torch_waits_for_pygpus_late_write(kernels: Kernels, slow: PyGPU.Stream,
     with slow:
         kernels.spin(SECONDS, slow.handle)
         block.fill(2)
-    with torch.cuda.stream(torch.cuda.Stream()), no_wait():
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream), no_wait():
         tensor = torch.from_dlpack(block)
         doubled = tensor * 2
+    stream.synchronize()
     assert (doubled.cpu() == 4).all()
 
 

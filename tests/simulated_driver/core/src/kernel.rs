@@ -78,7 +78,8 @@ impl Driver {
     ///
     /// # Errors
     /// A code.
-    pub fn unload_module(&self, module: u64) -> Outcome<()> {
+    pub fn unload_module(&self, device: usize, module: u64) -> Outcome<()> {
+        drop(self.drain(device));
         let gone = self.modules.with(|tables| {
             tables.functions.retain(|_, (owner, _)| *owner != module);
             tables.by_name.retain(|(owner, _), _| *owner != module);

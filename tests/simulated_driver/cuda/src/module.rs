@@ -47,8 +47,7 @@ export! {
     }
 
     fn cuModuleUnload(on, module: u64) {
-        on.device()?;
-        on.driver.unload_module(module)
+        on.driver.unload_module(on.device()?, module)
     }
 
     fn cuModuleGetFunction(on, function: Out<u64>, module: u64, name: In<c_char>) {

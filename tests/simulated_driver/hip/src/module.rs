@@ -48,8 +48,7 @@ export! {
     }
 
     fn hipModuleUnload(on, module: u64) {
-        on.device()?;
-        on.driver.unload_module(module)
+        on.driver.unload_module(on.device()?, module)
     }
 
     fn hipModuleGetFunction(on, function: Out<u64>, module: u64, name: In<c_char>) {
