@@ -173,6 +173,8 @@ mod child {
         assert_eq!(alive(), 1);
         drop((module, scale));
         pygpu::memory::pending::sweep(device);
+        assert_eq!(alive(), 1, "to unload it now might stop the host");
+        pygpu::memory::pending::synchronize(device).unwrap();
         assert_eq!(alive(), 0);
     }
 
