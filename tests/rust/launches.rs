@@ -113,13 +113,16 @@ fn an_array_that_is_read_and_written_at_once_is_written() {
 #[test]
 fn a_module_ends_when_the_host_waits_for_the_device_anyway() {
     let bench = bench();
+    let device = Device::new(bench.driver, 0).unwrap();
+    pending::synchronize(device).unwrap(); // for the modules of the other tests
     let kernel = bench.kernel();
     let copy = kernel.clone();
+    bench.driver.take();
     drop(kernel);
     assert_eq!(bench.driver.take(), []);
     drop(copy);
     assert_eq!(bench.driver.take(), []);
-    pending::synchronize(Device::new(bench.driver, 0).unwrap()).unwrap();
+    pending::synchronize(device).unwrap();
     let calls = bench.driver.take();
     assert_eq!(calls, [Call::SynchronizeDevice, Call::Unload]);
 }
