@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 import PyGPU
-from PyGPU import _core
 
 BACKEND = PyGPU.backend_name()
 gpu_only = pytest.mark.skipif(BACKEND == "cpu", reason="needs a device with a driver")
@@ -133,7 +132,7 @@ def test_synchronizing_returns_nothing() -> None:
     assert PyGPU.Device(0).synchronize() is None
     assert PyGPU.synchronize() is None
     assert PyGPU.synchronize("cpu") is None
-    assert _core.synchronize_device(0) is None
+    assert PyGPU.synchronize(0) is None
 
 
 def test_set_device_and_make_current_are_seen_by_current_device() -> None:

@@ -5,6 +5,7 @@ The blocks of README.md and docs/ are run by pytest itself, through the conftest
 
 import doctest
 import enum
+import functools
 import importlib.util
 import inspect
 import re
@@ -149,6 +150,7 @@ DOCUMENTED = documented()
 COMPILING = re.compile(r"\b(Kernel|Module|SourceModule|sizeof|compile|load_source|compile_source)\(")
 
 
+@functools.cache
 def has_compiler() -> bool:
     try:
         PyGPU.Module("__global__ void none() {}")

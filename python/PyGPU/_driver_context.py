@@ -182,7 +182,7 @@ class Context:
         >>> import PyGPU.driver as drv
         >>> drv.Context.synchronize()
         """
-        _core.synchronize_device()
+        _core.synchronize()
 
     @staticmethod
     def get_limit(lim: int) -> int:

@@ -119,7 +119,7 @@ def cudaDeviceSynchronize() -> cudaError_t:
     >>> PyGPU.cudaDeviceSynchronize()
     <CudaError: 'code=0'>
     """
-    return status_of(_core.synchronize_device)
+    return status_of(_core.synchronize)
 
 
 def cudaDeviceReset() -> cudaError_t:

@@ -25,6 +25,23 @@ pub enum CaptureMode {
     Relaxed = 2,
 }
 
+impl CaptureMode {
+    /// The mode of a vendor's number; all have the same.
+    pub(super) fn of(number: u32) -> Self {
+        match number {
+            0 => Self::Global,
+            1 => Self::ThreadLocal,
+            _ => Self::Relaxed,
+        }
+    }
+}
+
+/// Whether a vendor's state of a stream is that of a capture, be it invalid; all have the same numbers.
+pub(super) fn is_capture(state: u32) -> bool {
+    const ACTIVE: u32 = 1;
+    state >= ACTIVE
+}
+
 /// Captures and launches on one backend's devices.
 ///
 /// # Safety of the callers

@@ -8,7 +8,7 @@ use super::gil::WithoutGil;
 use super::{properties, raw};
 use crate::backend;
 use crate::device::Device;
-use crate::memory::{pending, pool};
+use crate::memory::pool;
 
 /// How many devices the default backend has; at least one.
 ///
@@ -54,29 +54,6 @@ fn current_device(py: Python<'_>) -> PyResult<i32> {
 fn set_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
     let chosen = required(device)?;
     Ok(device.py().without_gil(|| make_current(chosen))?)
-}
-
-/// Waits until a device has nothing left to do.
-///
-/// Parameters
-/// ----------
-/// device : int, str or Device, optional
-///     The current device by default.
-///
-/// Raises
-/// ------
-/// CudaError
-///     Also for what failed earlier, while nobody waited for it.
-///
-/// Examples
-/// --------
-/// >>> from PyGPU import _core
-/// >>> _core.synchronize_device()
-#[pyfunction]
-#[pyo3(signature = (device=None))]
-fn synchronize_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-    let device = from_argument(py, device)?;
-    Ok(py.without_gil(|| pending::synchronize(device))?)
 }
 
 /// Destroys everything that the process holds on a device: memory, streams, events, kernels.
@@ -250,7 +227,6 @@ pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(device_count, module)?)?;
     module.add_function(wrap_pyfunction!(current_device, module)?)?;
     module.add_function(wrap_pyfunction!(set_device, module)?)?;
-    module.add_function(wrap_pyfunction!(synchronize_device, module)?)?;
     module.add_function(wrap_pyfunction!(reset_device, module)?)?;
     module.add_function(wrap_pyfunction!(device_properties, module)?)?;
     module.add_function(wrap_pyfunction!(memory_info, module)?)?;

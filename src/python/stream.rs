@@ -471,6 +471,11 @@ fn default_stream(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult
 /// device : int, str or Device, optional
 ///     The current device by default.
 ///
+/// Raises
+/// ------
+/// CudaError
+///     Also for what failed earlier, while nobody waited for it.
+///
 /// Examples
 /// --------
 /// >>> import PyGPU

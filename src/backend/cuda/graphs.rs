@@ -4,11 +4,9 @@ use super::context::Current;
 use super::driver::Cuda;
 use super::streams::raw as raw_stream;
 use super::sys::{CUgraph, CUgraphExec, CUstreamCaptureMode};
+use crate::backend::graphs::is_capture;
 use crate::backend::{CaptureMode, ExecutableHandle, GraphHandle, Graphs, StreamHandle};
 use crate::error::Result;
-
-/// The driver's number of a capture that goes on.
-const ACTIVE: u32 = 1;
 
 fn raw_graph(graph: GraphHandle) -> CUgraph {
     std::ptr::with_exposed_provenance_mut(graph.0)
@@ -56,7 +54,7 @@ impl Graphs for Cuda {
             (on.api.cuStreamGetCaptureInfo_v2)(raw_stream(stream), status, &mut id, graph, dependencies, count)
         };
         self.call(device, "cuStreamGetCaptureInfo", ask, || described(stream))?;
-        Ok((status >= ACTIVE).then_some(id))
+        Ok(is_capture(status).then_some(id))
     }
 
     fn exchange_mode(&self, mode: CaptureMode) -> Result<CaptureMode> {
@@ -65,11 +63,7 @@ impl Graphs for Cuda {
         let exchange =
             |api: &super::sys::Api| unsafe { (api.cuThreadExchangeStreamCaptureMode)((&raw mut number).cast()) };
         self.call_anywhere("cuThreadExchangeStreamCaptureMode", exchange, String::new)?;
-        Ok(match number {
-            0 => CaptureMode::Global,
-            1 => CaptureMode::ThreadLocal,
-            _ => CaptureMode::Relaxed,
-        })
+        Ok(CaptureMode::of(number))
     }
 
     unsafe fn instantiate(&self, device: i32, graph: GraphHandle) -> Result<ExecutableHandle> {

@@ -4,11 +4,9 @@ use super::context::Current;
 use super::driver::Hip;
 use super::streams::raw as raw_stream;
 use super::sys::{hipGraph_t, hipGraphExec_t};
+use crate::backend::graphs::is_capture;
 use crate::backend::{CaptureMode, ExecutableHandle, GraphHandle, Graphs, StreamHandle};
 use crate::error::Result;
-
-/// The runtime's number of a capture that goes on.
-const ACTIVE: u32 = 1;
 
 fn raw_graph(graph: GraphHandle) -> hipGraph_t {
     std::ptr::with_exposed_provenance_mut(graph.0)
@@ -48,7 +46,7 @@ impl Graphs for Hip {
             (on.api.hipStreamGetCaptureInfo_v2)(raw_stream(stream), status, &mut id, graph, dependencies, count)
         };
         self.call(device, "hipStreamGetCaptureInfo_v2", ask, || described(stream))?;
-        Ok((status >= ACTIVE).then_some(id))
+        Ok(is_capture(status).then_some(id))
     }
 
     fn exchange_mode(&self, mode: CaptureMode) -> Result<CaptureMode> {
@@ -57,11 +55,7 @@ impl Graphs for Hip {
         let exchange =
             |api: &super::sys::Api| unsafe { (api.hipThreadExchangeStreamCaptureMode)((&raw mut number).cast()) };
         self.call_anywhere("hipThreadExchangeStreamCaptureMode", exchange, String::new)?;
-        Ok(match number {
-            0 => CaptureMode::Global,
-            1 => CaptureMode::ThreadLocal,
-            _ => CaptureMode::Relaxed,
-        })
+        Ok(CaptureMode::of(number))
     }
 
     unsafe fn instantiate(&self, device: i32, graph: GraphHandle) -> Result<ExecutableHandle> {

@@ -6,7 +6,7 @@
 //! - what was asked for and what was seen: [`config`], [`fault`], [`finding`], [`history`];
 //! - the machine: [`arena`] (memory), [`state`] (everything behind one lock), [`worker`] (what runs later);
 //! - what a driver does, each a few methods of [`Driver`]: [`device`], [`stream`], [`event`], [`memory`], [`pool`],
-//!   [`host`], [`pointer`], [`copy`], [`fill`], [`kernel`], [`graph`], [`guest`];
+//!   [`host`], [`pointer`], [`copy`], [`fill`], [`kernel`], [`graph`], [`guest`], and [`capture`], its calls by name;
 //! - [`control`]: the functions with the prefix `sim_`, and [`exit`]: the report.
 //!
 //! The order of operations is known in full when they are submitted, as CUDA's streams define it, so races are found
@@ -14,6 +14,7 @@
 
 pub mod arena;
 pub mod argument;
+pub mod capture;
 pub mod clock;
 pub mod code;
 pub mod config;

@@ -1,0 +1,102 @@
+//! The vendors' calls for captures and graphs, which differ by their names only.
+
+use std::cell::Cell;
+
+use crate::argument::Out;
+use crate::code::{INVALID_VALUE, Outcome};
+use crate::graph::Mode;
+
+thread_local! {
+    /// The mode of the thread: global at first.
+    static MODE: Cell<u32> = const { Cell::new(0) };
+}
+
+/// The mode of a number.
+///
+/// # Errors
+/// `INVALID_VALUE`.
+pub fn mode(number: u32) -> Outcome<Mode> {
+    [Mode::Global, Mode::ThreadLocal, Mode::Relaxed].get(number as usize).copied().ok_or(INVALID_VALUE)
+}
+
+/// Exchanges the thread's mode for the one in `place`. It is kept; what a mode forbids is not refused.
+///
+/// # Errors
+/// `INVALID_VALUE`.
+pub fn exchange_mode(place: Out<u32>) -> Outcome<()> {
+    // SAFETY: the caller of the C function promises a place that can be read and written.
+    let wanted = unsafe { place.read()? };
+    mode(wanted)?;
+    place.put(MODE.replace(wanted))
+}
+
+/// Defines the calls in an export layer, by its own `export!` and under its vendor's names; `$device` gives the device of a
+/// call.
+#[macro_export]
+macro_rules! export_graphs {
+    (
+        $export:ident, $device:path: $begin:ident $end:ident $is_capturing:ident $info:ident $exchange:ident
+        $instantiate:ident $launch:ident $upload:ident $nodes:ident $destroy_executable:ident $destroy:ident
+    ) => {
+        use $crate::argument::Out;
+
+        $export! {
+            fn $begin(on, stream: u64, kind: u32) {
+                on.driver.begin_capture(on.name, $device(on)?, stream, $crate::capture::mode(kind)?)
+            }
+
+            fn $end(on, stream: u64, graph: Out<u64>) {
+                graph.put(0)?;
+                graph.put(on.driver.end_capture(on.name, $device(on)?, stream)?)
+            }
+
+            fn $is_capturing(on, stream: u64, answer: Out<u32>) {
+                answer.put(on.driver.capture_status(on.name, $device(on)?, stream)?.0)
+            }
+
+            fn $info(
+                on,
+                stream: u64,
+                answer: Out<u32>,
+                id: Out<u64>,
+                _graph: Out<u64>,
+                _dependencies: Out<u64>,
+                _count: Out<usize>,
+            ) {
+                let (code, capture) = on.driver.capture_status(on.name, $device(on)?, stream)?;
+                id.put_if_wanted(capture);
+                answer.put(code)
+            }
+
+            fn $exchange(_on, place: Out<u32>) {
+                $crate::capture::exchange_mode(place)
+            }
+
+            fn $instantiate(on, executable: Out<u64>, graph: u64, _flags: u64) {
+                executable.check()?;
+                executable.put(on.driver.instantiate_graph(on.name, $device(on)?, graph)?)
+            }
+
+            fn $launch(on, executable: u64, stream: u64) {
+                on.driver.launch_graph(on.name, $device(on)?, executable, stream)
+            }
+
+            fn $upload(on, executable: u64, _stream: u64) {
+                on.driver.check_executable(executable)
+            }
+
+            // The nodes themselves have no names here.
+            fn $nodes(on, graph: u64, _nodes: Out<u64>, count: Out<usize>) {
+                count.put(on.driver.graph_nodes(on.name, graph)?)
+            }
+
+            fn $destroy_executable(on, executable: u64) {
+                on.driver.destroy_graph(on.name, executable, true)
+            }
+
+            fn $destroy(on, graph: u64) {
+                on.driver.destroy_graph(on.name, graph, false)
+            }
+        }
+    };
+}
