@@ -7,7 +7,7 @@ use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::layout::{Layout, Order};
-use crate::memory::Allocation;
+use crate::memory::{Access, Allocation};
 use crate::stream::Stream;
 
 /// A strided array in device or host memory. Clones share the memory.
@@ -131,6 +131,12 @@ impl Array {
     #[inline]
     pub fn readonly(&self) -> bool {
         self.readonly
+    }
+
+    /// What another library that is given the array may do to it.
+    #[inline]
+    pub fn access_of_others(&self) -> Access {
+        if self.readonly { Access::Read } else { Access::Write }
     }
 
     /// Where it is.

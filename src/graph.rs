@@ -5,12 +5,14 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use smallvec::SmallVec;
+
 use crate::backend::{CaptureMode, ExecutableHandle, GraphHandle, Graphs, StreamHandle};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::lifetime;
 use crate::memory::capture::{self, Capture, Contents, Noted, Thing};
-use crate::memory::pending;
+use crate::memory::{Use, ordered, pending};
 use crate::stream::Stream;
 
 /// A capture that goes on; one that is dropped is ended, and what was captured is forgotten.
@@ -23,7 +25,7 @@ struct Capturing {
 pub struct Graph {
     parts: Arc<Parts>,
     nodes: usize,
-    /// Where launches may still be under way.
+    /// The streams of ours where launches may still be under way.
     launched: Mutex<Vec<Stream>>,
 }
 
@@ -49,7 +51,6 @@ fn open() -> MutexGuard<'static, Vec<Capturing>> {
 /// # Errors
 /// `NotSupported` on the CPU; `ValueError` for a default stream; the driver's, for one that captures already.
 pub fn begin(stream: &Stream, mode: CaptureMode) -> Result<()> {
-    lifetime::report_deferred()?;
     stream.device().backend().graphs()?;
     if matches!(stream.handle(), StreamHandle(0 | 1)) {
         return Err(Error::value("the default stream cannot capture; capture on a Stream()"));
@@ -77,7 +78,7 @@ pub fn abandon(stream: &Stream) {
 
 fn take(stream: &Stream) -> Option<Capturing> {
     let mut open = open();
-    let place = open.iter().rposition(|capturing| capturing.stream == *stream)?;
+    let place = open.iter().rposition(|capturing| capturing.stream.has_handle_of(stream))?;
     Some(open.remove(place))
 }
 
@@ -177,9 +178,9 @@ impl Graph {
     pub fn upload(&self, stream: &Stream) -> Result<()> {
         self.check(stream)?;
         let graphs = self.device().backend().graphs()?;
-        self.note(stream);
         // SAFETY: both are alive.
-        unsafe { graphs.upload(self.device().index(), self.parts.executable, stream.handle()) }
+        unsafe { graphs.upload(self.device().index(), self.parts.executable, stream.handle()) }?;
+        self.hold_on(stream)
     }
 
     /// Puts all operations on a stream, behind whatever the blocks wait for; later users of the blocks wait for them.
@@ -192,23 +193,24 @@ impl Graph {
             return Err(capture::refusal("the launch of a graph"));
         }
         let graphs = self.device().backend().graphs()?;
-        for noted in &self.parts.blocks {
-            noted.block.begin(noted.access, stream)?;
-        }
-        self.note(stream);
-        // SAFETY: both are alive, and `parts` holds all memory until the stream has passed.
-        unsafe { graphs.launch_graph(self.device().index(), self.parts.executable, stream.handle()) }?;
-        for noted in &self.parts.blocks {
-            noted.block.end(noted.access, stream)?;
-        }
-        Ok(())
+        let uses: SmallVec<[Use<'_>; 8]> = self.parts.blocks.iter().map(|noted| (&noted.block, noted.access)).collect();
+        ordered(&uses, stream, || {
+            // SAFETY: both are alive, and `parts` holds all memory until the stream has passed.
+            unsafe { graphs.launch_graph(self.device().index(), self.parts.executable, stream.handle()) }?;
+            self.hold_on(stream)
+        })
     }
 
-    fn note(&self, stream: &Stream) {
+    /// Keeps the parts until the stream has passed: from now on, if it may be gone when the graph ends.
+    fn hold_on(&self, stream: &Stream) -> Result<()> {
+        if stream.is_foreign() {
+            return pending::keep_until_passed(stream, Box::new(Arc::clone(&self.parts)));
+        }
         let mut launched = self.launched.lock().unwrap_or_else(PoisonError::into_inner);
         if !launched.contains(stream) {
             launched.push(stream.clone());
         }
+        Ok(())
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The layers, each of which may use only those to its left (`tests/test_layers.py` holds it):
 //!
-//! `error, dtype, layout <- backend <- lifetime <- device, stream <- memory <- array, graph <- kernel <- copy <- ops <- interop <- python`
+//! `error, dtype, layout, sync <- backend <- lifetime <- device, stream <- memory <- array, graph <- kernel <- copy <- ops <- interop <- python`
 //!
 //! - [`layout`] is pure arithmetic of shapes and signed byte strides;
 //! - [`backend`] is the narrow waist: what a device can do, opened at run time;
@@ -31,3 +31,4 @@ pub mod ops;
 #[cfg(feature = "python")]
 mod python;
 pub mod stream;
+mod sync;

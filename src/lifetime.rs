@@ -1,8 +1,10 @@
 //! What a destructor may do: nothing at process exit, and never raise.
 //!
 //! At interpreter exit the driver may be half gone and memory is left to the process. A driver's refusal inside a `Drop`
-//! is kept here and reported by the next call that can raise.
+//! is kept here and reported by the next call that waits for the host's sake, whose own work is done by then. A call that has
+//! nothing to do with what failed, such as another thread's launch, never fails for it.
 
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -26,15 +28,47 @@ pub fn exiting() -> bool {
     EXITING.load(Ordering::SeqCst)
 }
 
-/// Keeps a destructor's error for the next call; the first of several is kept. A forked child's refusals are not errors:
+thread_local! {
+    /// What destructors of this thread report to `caught`, innermost last.
+    static CAUGHT: RefCell<Vec<Result<()>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Runs `work`, which ends something on purpose, and gives out what destructors inside it could not say.
+///
+/// # Errors
+/// The first of them.
+pub fn caught(work: impl FnOnce()) -> Result<()> {
+    CAUGHT.with_borrow_mut(|caught| caught.push(Ok(())));
+    work();
+    CAUGHT.with_borrow_mut(|caught| caught.pop().unwrap_or(Ok(())))
+}
+
+/// Keeps a destructor's error for the next report; the first of several is kept. A forked child's refusals are not errors:
 /// the parent owns what the child's copies name.
 pub fn defer(result: Result<()>) {
     let Err(error) = result else { return };
     if matches!(error, Error::Forked { .. }) {
         return;
     }
+    let Some(error) = uncaught(error) else { return };
     DEFERRED.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
     HAS_DEFERRED.store(true, Ordering::Release);
+}
+
+/// The error, unless somebody up this thread's calls catches it.
+fn uncaught(error: Error) -> Option<Error> {
+    let mut error = Some(error);
+    // A thread that is ending catches nothing any more.
+    let _ = CAUGHT.try_with(|caught| {
+        if let Ok(mut caught) = caught.try_borrow_mut()
+            && let Some(first) = caught.last_mut()
+            && let Some(error) = error.take()
+            && first.is_ok()
+        {
+            *first = Err(error);
+        }
+    });
+    error
 }
 
 /// Raises what a destructor could not.
@@ -58,6 +92,17 @@ fn take_deferred() -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_ends_something_on_purpose_is_told_and_nobody_else() {
+        let result = caught(|| {
+            defer(Err(Error::value("inner")));
+            assert!(caught(|| defer(Err(Error::value("innermost")))).is_err());
+            defer(Err(Error::value("later")));
+        });
+        assert!(matches!(result, Err(Error::Value(text)) if text == "inner"));
+        assert!(caught(|| ()).is_ok());
+    }
 
     #[test]
     fn a_destructors_error_is_reported_once_by_the_next_call() {

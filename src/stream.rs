@@ -3,11 +3,13 @@
 //! Work goes to the thread's current stream of the device: the legacy default stream unless `push_current` says otherwise.
 //! A stream waits for another by an event, never by stopping the host. A stream of another library is kept alive by an
 //! opaque keeper; its handle may die without notice once the keeper is gone, so nothing records on it later than the call
-//! that was given it.
+//! that was given it. Which handles mean one stream, [`Identity`] says.
 
 use std::any::Any;
 use std::cell::RefCell;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use crate::backend::{EventFlags, EventHandle, HANDLE_BYTES, StreamFlags, StreamHandle};
 use crate::device::{Device, MAX_DEVICES};
@@ -27,6 +29,8 @@ struct Inner {
     handle: StreamHandle,
     epoch: u32,
     owner: Owner,
+    /// What tells it from others that have had the handle; [`Identity`].
+    serial: u64,
 }
 
 enum Owner {
@@ -34,10 +38,44 @@ enum Owner {
     Foreign { _keeper: Option<Box<dyn Any + Send + Sync>> },
 }
 
+/// What two streams share exactly if work on one is known to be in the order of the other.
+///
+/// | stream | handle | serial |
+/// |---|---|---|
+/// | the legacy default one | 0 | 0 |
+/// | one of ours | its own | its own, since a driver gives the handle of a destroyed one to the next |
+/// | another library's, kept alive | its own | 0: as long as it lives nobody else has the handle |
+/// | a bare number | its own | new each time that it is given: nothing says that it means the same stream as before |
+/// | the per-thread default one | 2 | the calling thread's: it is another stream in each |
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Identity {
+    device: Device,
+    handle: StreamHandle,
+    serial: u64,
+}
+
+/// CUDA's and HIP's names of the legacy and the per-thread default stream.
+const LEGACY: StreamHandle = StreamHandle(1);
+const PER_THREAD: StreamHandle = StreamHandle(2);
+
+/// A number that no other stream and no other thread has.
+fn new_serial() -> u64 {
+    static LATEST: AtomicU64 = AtomicU64::new(0);
+    LATEST.fetch_add(1, Ordering::Relaxed) + 1
+}
+
+fn serial_of_thread() -> u64 {
+    thread_local! {
+        static SERIAL: u64 = new_serial();
+    }
+    // A thread that is ending is a new one at each question: one wait too many.
+    SERIAL.try_with(|serial| *serial).unwrap_or_else(|_| new_serial())
+}
+
 impl PartialEq for Stream {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
-        self.handle() == other.handle() && self.device == other.device
+        self.identity() == other.identity()
     }
 }
 
@@ -57,16 +95,29 @@ impl Stream {
     pub fn create(device: Device, flags: StreamFlags) -> Result<Self> {
         let epoch = device.epoch();
         let handle = device.backend().create_stream(device.index(), flags)?;
-        Ok(Self { device, inner: Some(Arc::new(Inner { device, handle, epoch, owner: Owner::Ours })) })
+        let inner = Arc::new(Inner { device, handle, epoch, owner: Owner::Ours, serial: new_serial() });
+        lock(ours(device)).insert(handle.0, Arc::downgrade(&inner));
+        Ok(Self { device, inner: Some(inner) })
     }
 
-    /// A stream that another library owns; `keeper` keeps it alive as long as this object.
+    /// A stream that another library names by its handle: one of ours, if a living one has it. `keeper` keeps another
+    /// library's alive as long as this object.
     pub fn foreign(device: Device, handle: StreamHandle, keeper: Option<Box<dyn Any + Send + Sync>>) -> Self {
-        if handle == StreamHandle::DEFAULT {
+        if matches!(handle, StreamHandle::DEFAULT | LEGACY) {
             return Self::default_of(device);
         }
+        if let Some(stream) = Self::of_ours(device, handle) {
+            return stream;
+        }
+        let serial = if keeper.is_some() { 0 } else { new_serial() };
         let owner = Owner::Foreign { _keeper: keeper };
-        Self { device, inner: Some(Arc::new(Inner { device, handle, epoch: device.epoch(), owner })) }
+        Self { device, inner: Some(Arc::new(Inner { device, handle, epoch: device.epoch(), owner, serial })) }
+    }
+
+    /// The stream of ours that has a handle.
+    fn of_ours(device: Device, handle: StreamHandle) -> Option<Self> {
+        let inner = lock(ours(device)).get(&handle.0)?.upgrade()?;
+        (inner.epoch == device.epoch()).then_some(Self { device, inner: Some(inner) })
     }
 
     /// A stream that another library named by a bare number. A driver takes the number for an address and reads there, so
@@ -75,9 +126,11 @@ impl Stream {
     /// # Errors
     /// `ValueError` for a number that is no stream's handle.
     pub fn named(device: Device, handle: StreamHandle) -> Result<Self> {
-        /// 0, 1 and 2 are the default streams by name.
-        const NAMES: usize = 2;
-        if !device.is_cpu() && handle.0 > NAMES && !is_mapped(handle.0) {
+        if let Some(stream) = Self::of_ours(device, handle) {
+            return Ok(stream);
+        }
+        // 0, 1 and 2 are the default streams by name.
+        if !device.is_cpu() && handle.0 > PER_THREAD.0 && !is_mapped(handle.0) {
             return Err(Error::value(format!(
                 "{} is no handle of a stream of {device}: give the number that its library shows, or the stream itself",
                 handle.0
@@ -98,7 +151,24 @@ impl Stream {
         self.inner.as_ref().map_or(StreamHandle::DEFAULT, |inner| inner.handle)
     }
 
-    /// Whether the driver keeps the handle alive as long as this object exists.
+    /// Which stream it is, for the calling thread.
+    #[inline]
+    pub fn identity(&self) -> Identity {
+        let serial = match &self.inner {
+            None => 0,
+            Some(inner) if inner.handle == PER_THREAD && !self.device.is_cpu() => serial_of_thread(),
+            Some(inner) => inner.serial,
+        };
+        Identity { device: self.device, handle: self.handle(), serial }
+    }
+
+    /// Whether both have one handle, which means one stream only while both are known to live.
+    #[inline]
+    pub fn has_handle_of(&self, other: &Self) -> bool {
+        self.handle() == other.handle() && self.device == other.device
+    }
+
+    /// Whether another library owns it, or nobody does: its handle may be gone, or mean another stream in another thread.
     pub fn is_foreign(&self) -> bool {
         self.inner.as_ref().is_some_and(|inner| matches!(inner.owner, Owner::Foreign { .. }))
     }
@@ -170,9 +240,25 @@ fn is_mapped(address: usize) -> bool {
     unsafe { libc::msync((address & !(PAGE - 1)) as *mut _, PAGE, libc::MS_ASYNC) == 0 }
 }
 
+/// The living streams of ours on a device, by their handles.
+fn ours(device: Device) -> &'static Mutex<HashMap<usize, Weak<Inner>>> {
+    static OURS: [[OnceLock<Mutex<HashMap<usize, Weak<Inner>>>>; MAX_DEVICES]; 3] =
+        [const { [const { OnceLock::new() }; MAX_DEVICES] }; 3];
+    OURS[device.kind() as usize][device.slot()].get_or_init(Mutex::default)
+}
+
 impl Drop for Inner {
     fn drop(&mut self) {
-        if matches!(self.owner, Owner::Ours) && !lifetime::exiting() && self.epoch == self.device.epoch() {
+        if matches!(self.owner, Owner::Foreign { .. }) {
+            return;
+        }
+        // Before the driver can give the handle to the next one.
+        let mut ours = lock(ours(self.device));
+        if ours.get(&self.handle.0).is_some_and(|other| std::ptr::eq(other.as_ptr(), self)) {
+            ours.remove(&self.handle.0);
+        }
+        drop(ours);
+        if !lifetime::exiting() && self.epoch == self.device.epoch() {
             // SAFETY: this is the last owner of a handle that `create_stream` gave.
             lifetime::defer(unsafe { self.device.backend().destroy_stream(self.device.index(), self.handle) });
         }

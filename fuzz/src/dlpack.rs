@@ -231,7 +231,7 @@ fn check_values(array: &Array, memory: &[u64]) {
 
 /// What we hand on must come back as the same array.
 fn check_round_trip(array: &Array) {
-    let managed = match export::versioned(array, DlpackFlags::empty()) {
+    let managed = match export::versioned(array, DlpackFlags::empty(), None) {
         Ok(managed) => managed,
         Err(Error::Buffer(_)) => return,
         Err(other) => panic!("{other:?} is no BufferError"),

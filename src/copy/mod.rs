@@ -3,8 +3,8 @@
 //! This is the only caller of a backend's copies and fills. A copy is decomposed into what a copy engine knows: one block,
 //! rows at even distances, or several of these; [`kernels`] do the rest within a device, or [`staged`] where there is no
 //! compiler. [`bus`] copies between host and device, large
-//! pageable memory through the [`ring`]. Every function first lets the stream wait
-//! for whom it must (`Allocation::begin`) and notes its use afterwards (`Allocation::end`).
+//! pageable memory through the [`ring`]. Every function works inside `memory::ordered`, which
+//! lets the stream wait for whom it must, and notes the use.
 //!
 //! Pageable host memory may be changed or freed when a call returns. Pinned host memory is in use until the stream has
 //! passed: whoever calls with it synchronises, or keeps it (`memory::pending`).
@@ -21,7 +21,7 @@ use crate::backend::{Address, Direction, Extent, Pitched};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::layout::{self, Blocks, Layout, Order, Uniform};
-use crate::memory::Access;
+use crate::memory::{Access, ordered};
 use crate::stream::Stream;
 
 pub use bus::{is_pinned, to_device, to_device_and_wait, to_host, to_host_and_wait};
@@ -100,11 +100,9 @@ pub fn between(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
     {
         return staged::between(target, source, stream);
     }
-    with_access(source, Access::Read, stream, || {
-        with_access(target, Access::Write, stream, || {
-            // SAFETY: both are arrays' own memory, kept alive in the order of the stream by their usage.
-            unsafe { copy_blocks(device, Direction::DeviceToDevice, side_of(target), side_of(source), &blocks, stream) }
-        })
+    ordered(&[(source.allocation(), Access::Read), (target.allocation(), Access::Write)], stream, || {
+        // SAFETY: both are arrays' own memory, kept alive in the order of the stream by their usage.
+        unsafe { copy_blocks(device, Direction::DeviceToDevice, side_of(target), side_of(source), &blocks, stream) }
     })
 }
 
@@ -156,14 +154,12 @@ fn across(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
         across(&landed, source, &sending)?;
         return between(target, &landed, &receiving);
     }
-    with_access(source, Access::Read, &sending, || {
-        with_access(target, Access::Write, &sending, || {
-            let bytes = target.layout().nbytes() as usize;
-            let (low_target, low_source) = (lowest(target), lowest(source));
-            let backend = to.backend();
-            // SAFETY: two dense blocks of equal size, kept alive in the order of the stream by their usage.
-            unsafe { backend.copy_peer(to.index(), low_target, from.index(), low_source, bytes, sending.handle()) }
-        })
+    ordered(&[(source.allocation(), Access::Read), (target.allocation(), Access::Write)], &sending, || {
+        let bytes = target.layout().nbytes() as usize;
+        let (low_target, low_source) = (lowest(target), lowest(source));
+        let backend = to.backend();
+        // SAFETY: two dense blocks of equal size, kept alive in the order of the stream by their usage.
+        unsafe { backend.copy_peer(to.index(), low_target, from.index(), low_source, bytes, sending.handle()) }
     })?;
     receiving.wait_for(&sending)
 }
@@ -180,9 +176,7 @@ fn on_device(stream: &Stream, device: Device) -> Stream {
 
 /// Runs `work`, which uses the array on the stream, between the waits it needs and the note of the use.
 fn with_access(array: &Array, access: Access, stream: &Stream, work: impl FnOnce() -> Result<()>) -> Result<()> {
-    array.allocation().begin(access, stream)?;
-    work()?;
-    array.allocation().end(access, stream)
+    ordered(&[(array.allocation(), access)], stream, work)
 }
 
 /// # Safety

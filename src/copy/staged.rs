@@ -9,7 +9,7 @@ use super::{HostSide, Side, at, host};
 use crate::array::Array;
 use crate::backend::{Address, Direction};
 use crate::error::Result;
-use crate::memory::Access;
+use crate::memory::{Access, ordered};
 use crate::stream::Stream;
 
 /// The bytes that an array reaches, fetched to the host.
@@ -62,18 +62,17 @@ impl Span {
 
 /// Copies an array into another of the same device that does not overlap it.
 pub(super) fn between(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
-    source.allocation().begin(Access::Read, stream)?;
-    target.allocation().begin(Access::Write, stream)?;
-    let from = Span::fetch(source, stream)?;
-    let to = Span::fetch(target, stream)?;
-    let (target_side, source_side) = (to.host_side(target), from.host_side(source));
-    // SAFETY: both spans hold every byte that their layouts reach, and they are different vectors.
-    unsafe {
-        host::copy(
-            Side { base: target_side.address, layout: &target_side.layout },
-            Side { base: source_side.address, layout: &source_side.layout },
-        )?;
-    }
-    to.write_back(target, stream)?;
-    target.allocation().end(Access::Write, stream)
+    ordered(&[(source.allocation(), Access::Read), (target.allocation(), Access::Write)], stream, || {
+        let from = Span::fetch(source, stream)?;
+        let to = Span::fetch(target, stream)?;
+        let (target_side, source_side) = (to.host_side(target), from.host_side(source));
+        // SAFETY: both spans hold every byte that their layouts reach, and they are different vectors.
+        unsafe {
+            host::copy(
+                Side { base: target_side.address, layout: &target_side.layout },
+                Side { base: source_side.address, layout: &source_side.layout },
+            )?;
+        }
+        to.write_back(target, stream)
+    })
 }

@@ -108,8 +108,8 @@ fn device_of(description: &Description) -> Result<Device> {
 /// The driver's.
 pub fn export(array: &Array) -> Result<Option<usize>> {
     let allocation = array.allocation();
-    allocation.lend_out();
-    let stream = allocation.join()?;
+    allocation.expose();
+    let stream = allocation.join(array.access_of_others())?;
     match array.device().kind() {
         BackendKind::Cpu => Ok(None),
         // The interface has no word for a stream of HIP: the work is over before it is handed out.

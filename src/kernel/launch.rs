@@ -1,7 +1,6 @@
 //! One launch: the arguments as the driver wants them, in the order of whatever else uses the arrays.
 
 use std::ffi::c_void;
-use std::sync::Arc;
 
 use smallvec::SmallVec;
 
@@ -9,7 +8,7 @@ use super::function::Function;
 use super::limits;
 use crate::backend::LaunchShape;
 use crate::error::{Error, Result};
-use crate::memory::{Access, Allocation, capture};
+use crate::memory::{Use, capture, ordered};
 use crate::stream::Stream;
 
 /// Sixteen bytes, aligned as the most demanding parameter is.
@@ -77,9 +76,6 @@ impl Arguments {
     }
 }
 
-/// What a launch does to a block of memory.
-pub type Use<'a> = (&'a Arc<Allocation>, Access);
-
 /// Puts a kernel on a stream, behind whatever its arrays wait for; later users of the arrays wait for it.
 ///
 /// # Errors
@@ -101,23 +97,16 @@ pub unsafe fn launch(
         return Err(wrong_stream(function, stream));
     }
     limits::check(function, shape)?;
-    for (block, access) in uses {
-        block.begin(*access, stream)?;
-    }
     let pointers = &mut arguments.pointers();
-    // SAFETY: the module is alive and its device is the stream's; the rest is the caller's promise.
-    let launched = unsafe {
-        let (index, handle) = (function.device().index(), function.handle());
-        function.programs().launch(index, handle, shape, stream.handle(), pointers.as_mut_ptr())
-    };
-    launched?;
-    if let Some(capture) = capture::of(stream)? {
-        capture.keep(Box::new(function.clone()));
-    }
-    for (block, access) in uses {
-        block.end(*access, stream)?;
-    }
-    Ok(())
+    let (index, handle) = (function.device().index(), function.handle());
+    ordered(uses, stream, || {
+        // SAFETY: the module is alive and its device is the stream's; the rest is the caller's promise.
+        unsafe { function.programs().launch(index, handle, shape, stream.handle(), pointers.as_mut_ptr()) }?;
+        if let Some(capture) = capture::of(stream)? {
+            capture.keep(Box::new(function.clone()));
+        }
+        Ok(())
+    })
 }
 
 #[cold]

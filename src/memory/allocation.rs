@@ -1,16 +1,16 @@
 //! One block of memory: who owns it, who used it last, and its end behind that.
 
 use std::any::Any;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use crate::backend::{Address, HostFlags};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::lifetime;
 use crate::memory::capture;
+use crate::memory::order::{Access, Order, Ticket};
 use crate::memory::plugged::{self, Allocator};
-use crate::memory::usage::{Access, Usage, Use};
 use crate::memory::{pinned, pool};
 use crate::stream::{Mark, Stream};
 
@@ -36,12 +36,12 @@ pub struct Allocation {
     bytes: usize,
     epoch: u32,
     origin: Origin,
-    /// The stream in whose order pool memory was made and is given back.
-    stream: Stream,
-    /// Empty as long as only `stream` has used the block, which is most blocks' whole life.
-    usage: OnceLock<Box<Mutex<Usage>>>,
-    /// Another library was given the address: its work cannot be seen, so the free waits for the whole device.
-    lent_out: AtomicBool,
+    /// Who used it. Its home is the stream in whose order pool memory was made and is given back.
+    order: Order<Stream>,
+    /// Somebody else has the address and tells nobody when that ends, or on which stream: the free waits for the whole device.
+    exposed: AtomicBool,
+    /// Exports that were not given back yet.
+    exports: AtomicU32,
 }
 
 impl Allocation {
@@ -89,7 +89,6 @@ impl Allocation {
     #[cold]
     pub fn from_allocator(allocator: &dyn Allocator, bytes: usize, stream: &Stream) -> Result<Self> {
         let device = stream.device();
-        lifetime::report_deferred()?;
         let account = pool::account_for(device, bytes)?;
         let epoch = device.epoch();
         let block = {
@@ -135,14 +134,14 @@ impl Allocation {
 
     #[inline(always)]
     fn with(address: Address, bytes: usize, epoch: u32, origin: Origin, stream: Stream) -> Self {
-        let usage = OnceLock::new();
-        Self { address, bytes, epoch, origin, stream, usage, lent_out: AtomicBool::new(false) }
+        let (exposed, exports) = (AtomicBool::new(false), AtomicU32::new(0));
+        Self { address, bytes, epoch, origin, order: Order::new(stream), exposed, exports }
     }
 
     /// The device whose memory it is; for pinned memory, the device it was pinned for.
     #[inline]
     pub fn device(&self) -> Device {
-        self.stream.device()
+        self.order.home().device()
     }
 
     /// The first byte; for lent memory, the address of element zero.
@@ -176,65 +175,64 @@ impl Allocation {
     #[inline]
     pub fn lender(&self) -> Option<&(dyn Any + Send + Sync)> {
         match &self.origin {
-            Origin::Lent(Some(owner)) | Origin::Plugged(Some(owner)) if self.usage.get().is_none() => Some(&**owner),
+            Origin::Lent(Some(owner)) | Origin::Plugged(Some(owner)) if self.order.is_untouched() => Some(&**owner),
             _ => None,
         }
     }
 
-    /// Makes `stream` wait for whom an access must wait for. Call before the work is put on the stream, and [`Self::end`]
-    /// after it.
+    /// Makes `stream` wait for whom an access must wait for. Only [`super::ordered`] calls it, which ends what it begins.
     ///
     /// # Errors
     /// `ValueError` when the device was reset since; the driver's.
-    pub fn begin(self: &Arc<Self>, access: Access, stream: &Stream) -> Result<()> {
+    #[inline]
+    pub(super) fn begin(self: &Arc<Self>, access: Access, stream: &Stream) -> Result<Ticket> {
         let device = self.device();
         if device.is_cpu() {
-            return Ok(());
+            return Ok(Ticket::NOTHING);
         }
         if self.epoch != device.epoch() {
             return Err(Error::value(format!(
                 "the array's memory was destroyed when {device} was reset; make the array again"
             )));
         }
-        lifetime::report_deferred()?;
         if let Some(capture) = capture::of(stream)? {
-            return capture.note(self, access, stream);
+            capture.note(self, access, stream)?;
+            return Ok(Ticket::NOTHING);
         }
-        if self.is_used_only_on(stream) {
-            return Ok(());
+        match self.order.begin_alone(stream) {
+            Some(ticket) => Ok(ticket),
+            None => self.begin_among_others(access, stream),
         }
+    }
+
+    #[cold]
+    fn begin_among_others(&self, access: Access, stream: &Stream) -> Result<Ticket> {
         if capture::number_of(stream)?.is_some() {
-            return self.settle();
+            self.settle()?;
+            return Ok(Ticket::NOTHING);
         }
-        match self.usage.get() {
-            Some(usage) => lock(usage).let_wait(access, stream),
-            None => stream.wait_for(&self.stream),
-        }
+        self.order.begin(access, stream)
     }
 
     /// Stops the host until no work uses the block, for a capture that somebody else began: who launches it is not seen.
     #[cold]
     fn settle(&self) -> Result<()> {
-        self.lend_out();
+        self.expose();
         capture::relaxed(self.device(), || self.synchronize())
     }
 
-    /// Notes an access that was put on the stream.
+    /// Notes an access whose work was put on the stream, or may have been.
     ///
     /// # Errors
     /// The driver's.
-    pub fn end(&self, access: Access, stream: &Stream) -> Result<()> {
-        if self.device().is_cpu() || self.is_used_only_on(stream) {
-            return Ok(());
-        }
-        // Where the driver cannot say, the use is noted: one that nobody knows of is the worse mistake.
-        if capture::number_of(stream).is_ok_and(|number| number.is_some()) {
-            return Ok(());
-        }
-        let latest = Use::of(stream)?;
-        let usage = self.usage.get_or_init(|| Box::new(Mutex::new(Usage::new(self.stream.clone()))));
-        lock(usage).note(access, latest);
-        Ok(())
+    #[inline]
+    pub(super) fn end(&self, ticket: Ticket, access: Access, stream: &Stream) -> Result<()> {
+        self.order.end(ticket, access, stream)
+    }
+
+    /// Ends an access of which nothing was put on the stream.
+    pub(super) fn cancel(&self, ticket: Ticket) {
+        self.order.cancel(ticket);
     }
 
     /// Says that work which PyGPU did not see uses the block on `stream`: later uses and the free wait for it.
@@ -242,35 +240,71 @@ impl Allocation {
     /// # Errors
     /// The driver's.
     pub fn record_stream(&self, stream: &Stream) -> Result<()> {
-        self.end(Access::Write, stream)
+        if self.device().is_cpu() || capture::is_capturing(stream)? {
+            return Ok(());
+        }
+        self.order.note(Access::Write, stream)
     }
 
-    /// Whether work on `stream` needs no wait for any known use, so that `begin` and `end` reach no driver.
+    /// Whether work on `stream` needs no wait for any known use, so that an operation there reaches no driver for it.
     #[inline]
     pub fn is_in_order_of(&self, stream: &Stream) -> bool {
-        self.epoch == self.device().epoch() && self.is_used_only_on(stream) && !capture::is_any()
+        self.epoch == self.device().epoch() && self.order.is_all_of(stream) && !capture::is_any()
     }
 
-    /// A stream of the block's device behind which every known use of the block is, and which lives as long as the block.
+    /// A stream of the block's device behind which every use is that such an access waits for, and which lives as long as the
+    /// block.
     ///
     /// # Errors
     /// `ValueError` when the device was reset since; the driver's.
-    pub fn join(self: &Arc<Self>) -> Result<Stream> {
-        let known = match self.usage.get() {
-            Some(usage) => lock(usage).latest_writer(),
-            None => (!self.stream.is_foreign()).then(|| self.stream.clone()),
-        };
+    pub fn join(self: &Arc<Self>, access: Access) -> Result<Stream> {
         // A copy between devices is written on the source's, whose streams mean nothing to who is handed this block.
-        let own = known.filter(|stream| stream.device() == self.device());
+        let own = self.order.latest_writer().filter(|stream| stream.device() == self.device());
         let stream = own.unwrap_or_else(|| Stream::default_of(self.device()));
-        self.begin(Access::Write, &stream)?;
-        self.end(Access::Write, &stream)?;
+        self.hand_over(access, &stream)?;
         Ok(stream)
     }
 
-    /// Says that another library holds the address from now on.
-    pub fn lend_out(&self) {
-        self.lent_out.store(true, Ordering::Relaxed);
+    /// Makes `stream` wait for whom an access must wait for that is not ours to see; it is noted as if it were there already.
+    ///
+    /// # Errors
+    /// `ValueError` when the device was reset since; the driver's.
+    pub fn hand_over(self: &Arc<Self>, access: Access, stream: &Stream) -> Result<()> {
+        super::ordered(&[(self, access)], stream, || Ok(()))
+    }
+
+    /// Says that somebody else has the address from now on, and that nobody will tell when that ends.
+    pub fn expose(&self) {
+        self.exposed.store(true, Ordering::Relaxed);
+    }
+
+    /// Says that another library has the block until [`Self::take_back`].
+    #[inline]
+    pub fn give_out(&self) {
+        self.exports.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Says that another library, which worked on `consumer`, has no hand in the block any more: what it put there comes before
+    /// later uses and the free. A stream that nobody named, or that may be gone, cannot be asked: the free waits for the
+    /// device.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn take_back(&self, access: Access, consumer: Option<&Stream>) -> Result<()> {
+        self.exports.fetch_sub(1, Ordering::Relaxed);
+        match consumer {
+            _ if self.device().is_cpu() || !self.is_alive() => Ok(()),
+            Some(stream) if !stream.is_foreign() => self.order.note(access, stream),
+            _ => {
+                self.expose();
+                Ok(())
+            }
+        }
+    }
+
+    /// How many exports were not given back yet.
+    pub fn exports(&self) -> u32 {
+        self.exports.load(Ordering::Relaxed)
     }
 
     /// Stops the host until every known use has ended.
@@ -278,42 +312,28 @@ impl Allocation {
     /// # Errors
     /// The driver's.
     pub fn synchronize(&self) -> Result<()> {
-        match self.usage.get() {
-            _ if self.device().is_cpu() => Ok(()),
-            Some(usage) => lock(usage).synchronize(),
-            None => self.stream.synchronize(),
-        }
+        if self.device().is_cpu() { Ok(()) } else { self.order.synchronize() }
     }
 
-    /// After a wait for the block: what failed on another device, which wrote it last, and of which this one knows nothing.
+    /// After a wait for the block: what failed on other devices, which wrote it, and of which this one knows nothing.
     ///
     /// # Errors
     /// The driver's.
     #[inline]
     pub fn check_other_devices(&self) -> Result<()> {
-        match self.usage.get() {
-            Some(usage) if !self.device().is_cpu() => lock(usage).check_other_devices(self.device()),
-            _ => Ok(()),
+        let own = self.device();
+        if own.is_cpu() || self.order.is_untouched() {
+            return Ok(());
         }
+        self.order.synchronize_where(|stream, access| access == Access::Write && stream.device() != own)
     }
 
-    /// Whether every known use is in the order of one stream, so that work there has nothing to wait for.
-    #[inline]
-    fn is_used_only_on(&self, stream: &Stream) -> bool {
-        match self.usage.get() {
-            Some(usage) => lock(usage).is_only(stream),
-            None => self.stream == *stream,
-        }
-    }
-
-    /// Puts the end of the block behind every use of it, on `self.stream`.
+    /// Puts the end of the block behind every use of it, on its home stream.
     fn wait_before_free(&mut self) -> Result<()> {
-        if let Some(usage) = self.usage.get() {
-            lock(usage).let_wait(Access::Write, &self.stream)?;
-        }
-        if *self.lent_out.get_mut() {
+        self.order.join_for_the_end()?;
+        if *self.exposed.get_mut() {
             match Mark::record_device(self.device())? {
-                Some(mark) => self.stream.wait_event(mark.event())?,
+                Some(mark) => self.order.home().wait_event(mark.event())?,
                 // No event covers the streams of others, HIP has none: the host waits, since nothing else is safe.
                 None => self.device().synchronize()?,
             }
@@ -328,13 +348,13 @@ impl Allocation {
             bytes: std::mem::take(&mut self.bytes),
             epoch: self.epoch,
             origin: std::mem::replace(&mut self.origin, Origin::Plain),
-            stream: self.stream.clone(),
-            usage: std::mem::take(&mut self.usage),
-            lent_out: AtomicBool::new(*self.lent_out.get_mut()),
+            order: self.order.take(),
+            exposed: AtomicBool::new(*self.exposed.get_mut()),
+            exports: AtomicU32::new(*self.exports.get_mut()),
         }
     }
 
-    /// Frees what may be used again in the order of `self.stream`.
+    /// Frees what may be used again in the order of its home stream.
     fn release_in_order(&mut self, free: impl FnOnce(&Self) -> Result<()>) -> Result<()> {
         let ordered = if self.device().is_cpu() { Ok(()) } else { self.wait_before_free() };
         if ordered.is_err() && self.device().synchronize().is_err() {
@@ -353,7 +373,7 @@ impl Allocation {
         match &mut self.origin {
             Origin::Pool => self.release_in_order(|block| {
                 // SAFETY: this is the last owner; every use known of is before this point of the stream, or has ended.
-                unsafe { backend.free_to_pool(index, block.address, block.stream.handle()) }
+                unsafe { backend.free_to_pool(index, block.address, block.order.home().handle()) }
             }),
             Origin::Plugged(owner) => {
                 let owner = owner.take();
@@ -381,17 +401,12 @@ impl Allocation {
             Origin::Lent(owner) => {
                 let owner = owner.take();
                 // The owner knows of the stream it made the memory usable on, and of none other.
-                let result = if self.is_used_only_on(&self.stream) { Ok(()) } else { self.synchronize() };
+                let result = if self.order.is_all_of(self.order.home()) { Ok(()) } else { self.synchronize() };
                 drop(owner);
                 result
             }
         }
     }
-}
-
-/// Held for moments only, and never while Python runs: nothing below `python` knows the GIL.
-fn lock(usage: &Mutex<Usage>) -> MutexGuard<'_, Usage> {
-    usage.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for Allocation {

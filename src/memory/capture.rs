@@ -199,7 +199,7 @@ impl Capture {
     /// Notes that a block is used on a stream of the capture, which other streams of it that have used the block come before.
     pub(super) fn note(&self, block: &Arc<Allocation>, access: Access, stream: &Stream) -> Result<()> {
         let is_before = |(other, earlier): &(Stream, Access)| {
-            other != stream && (access == Access::Write || *earlier == Access::Write)
+            !other.has_handle_of(stream) && (access == Access::Write || *earlier == Access::Write)
         };
         let mut contents = lock(&self.contents);
         let place = contents.blocks.iter().position(|noted| Arc::ptr_eq(&noted.block, block));
@@ -213,7 +213,7 @@ impl Capture {
         if access == Access::Write {
             (noted.access, noted.uses) = (access, SmallVec::new());
         }
-        if !noted.uses.iter().any(|(other, _)| other == stream) {
+        if !noted.uses.iter().any(|(other, _)| other.has_handle_of(stream)) {
             noted.uses.push((stream.clone(), access));
         }
         drop(contents); // the driver is not called under the lock

@@ -1,7 +1,8 @@
 //! Memory: blocks that know who used them last and are freed behind that.
 //!
 //! - [`Allocation`] owns one block and frees it in order;
-//! - [`usage`] remembers on which streams a block was written and read, and makes others wait;
+//! - [`order`] remembers on which streams a block was written and read, and makes others wait; [`transaction`] is how work
+//!   uses it;
 //! - [`addresses`] finds the block in which an address lies, for blocks that were given out as addresses;
 //! - [`pool`] is where blocks come from, with the accounts of each device; [`pinned`] keeps pinned host memory;
 //! - [`plugged`] is where they come from when the user has chosen another allocator;
@@ -12,12 +13,15 @@
 pub mod addresses;
 mod allocation;
 pub mod capture;
+mod order;
 pub mod pending;
 pub mod pinned;
 pub mod plugged;
 pub mod pool;
+mod queue;
 pub mod recycled;
-mod usage;
+mod transaction;
 
 pub use allocation::{Allocation, Lent};
-pub use usage::Access;
+pub use order::Access;
+pub use transaction::{Use, ordered};

@@ -10,7 +10,6 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use crate::backend::{Address, PoolHandle, PoolStatistics};
 use crate::device::{Device, MAX_DEVICES};
 use crate::error::{Error, OutOfMemory, Result};
-use crate::lifetime;
 use crate::memory::{capture, pending};
 use crate::stream::Stream;
 
@@ -73,7 +72,6 @@ fn pool_of(device: Device) -> Result<Option<PoolHandle>> {
 /// `bytes` (not 0) in the order of `stream`, and whether they came from the pool.
 #[inline]
 pub(super) fn allocate(bytes: usize, stream: &Stream) -> Result<(Address, bool)> {
-    lifetime::report_deferred()?;
     let device = stream.device();
     if device.is_cpu() {
         // Not accounted: it is the process's own memory, and counting costs as much as having it.
@@ -103,7 +101,6 @@ fn or_after_trim<T>(device: Device, ask: impl Fn() -> Result<T>) -> Result<T> {
 
 /// Memory of a kind that the driver has beside its pools, and its bytes, which it takes back by `Backend::free`.
 pub(super) fn allocate_by(device: Device, ask: impl Fn() -> Result<(Address, usize)>) -> Result<(Address, usize)> {
-    lifetime::report_deferred()?;
     if device.is_cpu() {
         return ask();
     }

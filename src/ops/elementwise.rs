@@ -9,9 +9,9 @@ use crate::array::Array;
 use crate::backend::LaunchShape;
 use crate::device::Device;
 use crate::error::Result;
-use crate::kernel::launch::{self, Use};
+use crate::kernel::launch;
 use crate::kernel::{Arguments, Function, Source};
-use crate::memory::Access;
+use crate::memory::{Access, Use};
 use crate::stream::Stream;
 
 /// Some of the indices: `start`, `start + step`, and so on, `count` of them.

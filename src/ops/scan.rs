@@ -14,9 +14,9 @@ use crate::backend::LaunchShape;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
-use crate::kernel::launch::{self, Use};
+use crate::kernel::launch;
 use crate::kernel::{Arguments, Function, Source};
-use crate::memory::Access;
+use crate::memory::{Access, Use};
 use crate::stream::Stream;
 
 /// Bytes of shared memory for a tile.

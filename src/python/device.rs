@@ -14,6 +14,7 @@ use super::{number, properties};
 use crate::backend;
 use crate::device::{Device, MAX_DEVICES};
 use crate::error::{Error, Result};
+use crate::lifetime;
 use crate::memory::pending;
 use crate::stream::Stream;
 
@@ -235,7 +236,7 @@ impl PyDevice {
     /// >>> import PyGPU
     /// >>> PyGPU.Device().synchronize()
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
-        Ok(py.without_gil(|| pending::synchronize(self.device))?)
+        Ok(py.without_gil(|| pending::synchronize(self.device).and_then(|()| lifetime::report_deferred()))?)
     }
 
     /// Makes it the calling thread's current device, for every library that shares the driver.

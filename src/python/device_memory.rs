@@ -80,10 +80,7 @@ impl DeviceAllocation {
         let taken = self.slot().take();
         let block = taken.ok_or_else(freed)?;
         addresses::forget(&block);
-        Ok(py.without_gil(|| {
-            drop(block);
-            lifetime::report_deferred()
-        })?)
+        Ok(py.without_gil(|| lifetime::caught(|| drop(block)))?)
     }
 
     /// The address of the first byte.

@@ -15,15 +15,12 @@ use super::array::GpuArray;
 use super::gil::WithoutGil;
 use super::{import, number};
 use crate::array::Array;
-use crate::backend::StreamHandle;
 use crate::copy;
 use crate::device::Device;
-use crate::error::Result;
 use crate::interop::dlpack::ffi::{DLManagedTensor, DLManagedTensorVersioned};
 use crate::interop::dlpack::{self, DlpackFlags, export};
 use crate::interop::streams;
 use crate::layout::{Dims, Layout, Order};
-use crate::memory::Access;
 use crate::stream::{self, Stream};
 
 /// The name of a capsule that holds a tensor of the old form, and that after it was taken.
@@ -89,20 +86,20 @@ impl GpuArray {
             && goes_to_host(array.device(), pair(wanted, "dl_device")?)?
         {
             let copied = on_host(py, array, stream, copy)?;
-            return capsule(py, &copied, versioned, DlpackFlags::IS_COPIED);
+            return capsule(py, &copied, versioned, DlpackFlags::IS_COPIED, None);
         }
         let consumer = streams::of_dlpack_consumer(array.device().kind(), stream)?;
+        let consumer = consumer.map(|handle| Stream::named(array.device(), handle)).transpose()?;
         if copy == Some(true) {
-            let copied = on_stream(py, array, consumer)?;
-            return capsule(py, &copied, versioned, DlpackFlags::IS_COPIED);
+            let copied = on_stream(py, array, consumer.as_ref())?;
+            return capsule(py, &copied, versioned, DlpackFlags::IS_COPIED, consumer);
         }
-        if let Some(handle) = consumer {
-            let consumer = Stream::named(array.device(), handle)?;
-            if !array.allocation().is_in_order_of(&consumer) {
-                py.without_gil(|| usable_on(array, &consumer))?;
+        if let Some(consumer) = &consumer {
+            if !array.allocation().is_in_order_of(consumer) {
+                py.without_gil(|| array.allocation().hand_over(array.access_of_others(), consumer))?;
             }
         }
-        capsule(py, array, versioned, DlpackFlags::empty())
+        capsule(py, array, versioned, DlpackFlags::empty(), consumer)
     }
 
     /// The array's device as DLPack names it: ``(type, number)``. Asks no driver.
@@ -176,28 +173,24 @@ fn on_host(py: Python<'_>, array: &Array, stream: Option<i64>, copy: Option<bool
 }
 
 /// A copy in C order on the same device, usable on the consumer's stream.
-fn on_stream(py: Python<'_>, array: &Array, consumer: Option<StreamHandle>) -> PyResult<Array> {
-    let device = array.device();
-    let stream = match consumer {
-        Some(handle) => Stream::named(device, handle)?,
-        None => stream::current(device),
-    };
+fn on_stream(py: Python<'_>, array: &Array, consumer: Option<&Stream>) -> PyResult<Array> {
+    let stream = consumer.cloned().unwrap_or_else(|| stream::current(array.device()));
     Ok(py.without_gil(|| copy::duplicate(array, Order::C, &stream))?)
 }
 
-/// Makes the consumer's stream wait for all that uses the array, and notes that it uses it from now on: it may write too.
-fn usable_on(array: &Array, consumer: &Stream) -> Result<()> {
-    array.allocation().begin(Access::Write, consumer)?;
-    array.allocation().end(Access::Write, consumer)
-}
-
-fn capsule<'py>(py: Python<'py>, array: &Array, versioned: bool, flags: DlpackFlags) -> PyResult<Bound<'py, PyAny>> {
+fn capsule<'py>(
+    py: Python<'py>,
+    array: &Array,
+    versioned: bool,
+    flags: DlpackFlags,
+    consumer: Option<Stream>,
+) -> PyResult<Bound<'py, PyAny>> {
     // SAFETY: each tensor is new, and goes with the name and the destructor of its form.
     unsafe {
         if versioned {
-            wrap(py, export::versioned(array, flags)?, VERSIONED.0, drop_versioned)
+            wrap(py, export::versioned(array, flags, consumer)?, VERSIONED.0, drop_versioned)
         } else {
-            wrap(py, export::legacy(array)?, LEGACY.0, drop_legacy)
+            wrap(py, export::legacy(array, consumer)?, LEGACY.0, drop_legacy)
         }
     }
 }

@@ -11,6 +11,7 @@ use super::{device, driver_memory, exit, stream};
 use crate::backend::EventFlags;
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::lifetime;
 use crate::stream::Event;
 
 /// A point of a stream that the host and other streams can wait for.
@@ -213,7 +214,7 @@ impl PyEvent {
     /// >>> import PyGPU
     /// >>> PyGPU.Event().record().synchronize()
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
-        Ok(py.without_gil(|| self.event.synchronize())?)
+        Ok(py.without_gil(|| self.event.synchronize().and_then(|()| lifetime::report_deferred()))?)
     }
 
     /// Whether the marked point was reached; true if nothing is marked.

@@ -23,7 +23,6 @@ use crate::interop::dlpack::ffi::{
 use crate::interop::dlpack::import::{Tensor, allocate_like};
 use crate::interop::dlpack::{self, DlpackFlags, VERSION, export};
 use crate::interop::streams;
-use crate::memory::Access;
 use crate::stream;
 
 const NAME: &CStr = c"dlpack_exchange_api";
@@ -92,11 +91,7 @@ fn let_current_stream_use(py: Python<'_>, array: &Array) -> PyResult<()> {
     if allocation.is_in_order_of(&current) {
         return Ok(());
     }
-    py.without_gil(|| {
-        allocation.begin(Access::Write, &current)?;
-        allocation.end(Access::Write, &current)
-    })?;
-    Ok(())
+    Ok(py.without_gil(|| allocation.hand_over(array.access_of_others(), &current))?)
 }
 
 unsafe extern "C" fn from_object(object: *mut c_void, out: *mut *mut DLManagedTensorVersioned) -> c_int {
@@ -105,7 +100,8 @@ unsafe extern "C" fn from_object(object: *mut c_void, out: *mut *mut DLManagedTe
         answer(|py| {
             let array = array_of(py, object)?;
             let_current_stream_use(py, array.get().array())?;
-            out.write(export::versioned(array.get().array(), DlpackFlags::empty())?.as_ptr());
+            let array = array.get().array();
+            out.write(export::versioned(array, DlpackFlags::empty(), Some(stream::current(array.device())))?.as_ptr());
             Ok(())
         })
     }

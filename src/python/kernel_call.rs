@@ -24,9 +24,9 @@ use super::{address, foreign, import};
 use crate::array::Array;
 use crate::backend::LaunchShape;
 use crate::dtype::{DType, Kind};
-use crate::kernel::launch::{self, Use};
+use crate::kernel::launch;
 use crate::kernel::{Arguments, Function, Parameter, ParameterKind, fits};
-use crate::memory::{Access, Allocation, pending};
+use crate::memory::{Access, Allocation, Use, pending};
 use crate::stream::Stream;
 
 /// How far arguments are held against what is known of the parameters.

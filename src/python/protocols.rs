@@ -10,6 +10,7 @@ use super::array::{GpuArray, new_like, new_view_with};
 use super::gil::{self, WithoutGil};
 use super::{attributes, shape, transfer};
 use crate::layout::{Dims, Indexer, Layout};
+use crate::lifetime;
 
 /// The values of an array that has one, fetched once.
 fn single_element<'py>(slf: &Bound<'py, GpuArray>, purpose: &str) -> PyResult<Bound<'py, PyUntypedArray>> {
@@ -193,7 +194,7 @@ impl GpuArray {
     /// >>> PyGPU.zeros(3).synchronize()
     fn synchronize(slf: &Bound<'_, Self>) -> PyResult<()> {
         let array = slf.get().array();
-        slf.py().without_gil(|| array.allocation().synchronize())?;
+        slf.py().without_gil(|| array.allocation().synchronize().and_then(|()| lifetime::report_deferred()))?;
         Ok(())
     }
 }

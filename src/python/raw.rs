@@ -79,8 +79,7 @@ fn take_back(table: &'static Table<Allocation>, operation: &'static str, address
         let detail = format!("address {address:#x} was not allocated by this module, or was freed already");
         return Err(refusal(operation, INVALID_VALUE, detail));
     };
-    drop(block);
-    lifetime::report_deferred()
+    lifetime::caught(|| drop(block))
 }
 
 fn allocate(device: Device, bytes: usize) -> Result<Address> {
@@ -88,7 +87,7 @@ fn allocate(device: Device, bytes: usize) -> Result<Address> {
     let block = Allocation::new(bytes, stream.clone())?;
     // The address may be used on any stream and by anybody: at once, so the block must be there when the call returns, and
     // unseen, so the free must wait for the whole device.
-    block.lend_out();
+    block.expose();
     if bytes > 0 {
         stream.synchronize()?;
     }

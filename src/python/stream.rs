@@ -16,6 +16,7 @@ use super::{device, exit, number};
 use crate::backend::{BackendKind, EventFlags, StreamFlags, StreamHandle};
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::lifetime;
 use crate::memory::{capture, pending};
 use crate::stream::{self, Event, Stream};
 
@@ -272,7 +273,8 @@ impl PyStream {
             if capture::is_any() && capture::is_capturing(&self.stream)? {
                 return Err(capture::refusal("waiting for the stream"));
             }
-            self.stream.synchronize()
+            self.stream.synchronize()?;
+            lifetime::report_deferred()
         })?)
     }
 
@@ -398,7 +400,7 @@ impl PyStream {
     }
 
     fn __eq__(&self, other: &Self) -> bool {
-        *self.stream == *other.stream
+        self.stream.has_handle_of(&other.stream)
     }
 
     fn __hash__(&self) -> u64 {
@@ -484,7 +486,7 @@ fn default_stream(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult
 #[pyo3(signature = (device=None))]
 fn synchronize(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     let device = device::from_argument(py, device)?;
-    Ok(py.without_gil(|| pending::synchronize(device))?)
+    Ok(py.without_gil(|| pending::synchronize(device).and_then(|()| lifetime::report_deferred()))?)
 }
 
 /// Puts the class and the functions into the module.

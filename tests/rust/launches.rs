@@ -11,9 +11,9 @@ use std::sync::Arc;
 
 use pygpu::backend::{LaunchShape, LoadOptions, StreamFlags};
 use pygpu::device::Device;
-use pygpu::kernel::launch::{Use, launch};
+use pygpu::kernel::launch::launch;
 use pygpu::kernel::{Arguments, Function, Module};
-use pygpu::memory::{Access, Allocation, pending};
+use pygpu::memory::{Access, Allocation, Use, pending};
 use pygpu::stream::Stream;
 use recording::{Call, Recording};
 

@@ -17,7 +17,7 @@ use pygpu::dtype::{DType, Kind};
 use pygpu::error::Error;
 use pygpu::layout::{Index, Layout, Order};
 use pygpu::lifetime;
-use pygpu::memory::{Access, Allocation};
+use pygpu::memory::{self, Access, Allocation};
 use pygpu::stream::Stream;
 use recording::{Call, Recording};
 
@@ -69,8 +69,7 @@ impl Bench {
 }
 
 fn use_on(block: &Arc<Allocation>, access: Access, stream: &Stream) {
-    block.begin(access, stream).unwrap();
-    block.end(access, stream).unwrap();
+    memory::ordered(&[(block, access)], stream, || Ok(())).unwrap();
 }
 
 #[test]
@@ -139,11 +138,11 @@ fn memory_is_given_back_behind_its_last_use() {
 }
 
 #[test]
-fn memory_that_was_lent_out_is_given_back_behind_the_whole_device() {
+fn memory_whose_address_was_handed_out_is_given_back_behind_the_whole_device() {
     let bench = bench();
     let home = bench.stream();
     let block = bench.block(&home);
-    block.lend_out();
+    block.expose();
     drop(block);
     let calls = bench.driver.take();
     assert!(matches!(calls[0], Call::RecordDevice { .. }), "{calls:?}");
@@ -207,14 +206,157 @@ fn out_of_memory_synchronizes_trims_and_tries_once_more() {
 }
 
 #[test]
-fn an_error_of_a_free_is_reported_by_the_next_allocation() {
+fn an_error_of_a_free_harms_no_other_operation_and_is_reported_once() {
+    // A9: it used to abort the next allocation or launch, of whatever thread.
     let bench = bench();
     let stream = Stream::default_of(bench.device);
-    let block = bench.block(&stream);
+    let (block, other) = (bench.block(&stream), bench.block(&stream));
     bench.driver.refuse_free.store(1, std::sync::atomic::Ordering::Relaxed);
     drop(block);
-    assert!(matches!(Allocation::new(8, stream.clone()), Err(Error::Value(text)) if text.contains("free refused")));
-    assert!(Allocation::new(8, stream).is_ok());
+    assert!(Allocation::new(8, stream.clone()).is_ok());
+    use_on(&other, Access::Write, &stream);
+    assert!(matches!(lifetime::report_deferred(), Err(Error::Value(text)) if text.contains("free refused")));
+    assert!(lifetime::report_deferred().is_ok());
+}
+
+#[test]
+fn a_write_that_ends_does_not_forget_a_read_that_came_and_went_meanwhile() {
+    // A2
+    let bench = bench();
+    let (home, other) = (bench.stream(), bench.stream());
+    let block = bench.block(&home);
+    memory::ordered(&[(&block, Access::Write)], &home, || {
+        use_on(&block, Access::Read, &other);
+        Ok(())
+    })
+    .unwrap();
+    bench.driver.take();
+    drop(block);
+    assert_eq!(bench.waits(), [(home.handle().0, other.handle().0)]);
+}
+
+#[test]
+fn what_was_put_before_a_later_step_failed_is_waited_for() {
+    // A2: a launch or a copy of several calls whose second one fails.
+    let bench = bench();
+    let (home, other) = (bench.stream(), bench.stream());
+    let block = bench.block(&home);
+    let failed = memory::ordered(&[(&block, Access::Write)], &other, || Err::<(), _>(Error::value("the second call")));
+    assert!(failed.is_err());
+    bench.driver.take();
+    drop(block);
+    assert_eq!(bench.waits(), [(home.handle().0, other.handle().0)]);
+}
+
+#[test]
+fn unseen_work_is_added_to_what_is_known_and_stands_for_none_of_it() {
+    // A sibling of A2: `record_stream` counted as a write that had waited for all others.
+    let bench = bench();
+    let (home, reader, unseen) = (bench.stream(), bench.stream(), bench.stream());
+    let block = bench.block(&home);
+    use_on(&block, Access::Read, &reader);
+    block.record_stream(&unseen).unwrap();
+    bench.driver.take();
+    drop(block);
+    let mut waits = bench.waits();
+    waits.sort_unstable();
+    assert_eq!(waits, [(home.handle().0, reader.handle().0), (home.handle().0, unseen.handle().0)]);
+}
+
+#[test]
+fn the_default_stream_of_each_thread_is_another_one() {
+    // A3
+    let bench = bench();
+    let home = bench.stream();
+    let per_thread = Stream::foreign(bench.device, StreamHandle(2), None);
+    let block = bench.block(&home);
+    use_on(&block, Access::Write, &per_thread);
+    bench.driver.take();
+    use_on(&block, Access::Write, &per_thread);
+    assert_eq!(bench.waits(), []);
+    std::thread::scope(|scope| scope.spawn(|| use_on(&block, Access::Read, &per_thread)).join().unwrap());
+    let calls = bench.driver.take();
+    assert!(calls.iter().any(|call| matches!(call, Call::Wait { stream: 2, .. })), "{calls:?}");
+}
+
+#[test]
+fn a_bare_handle_that_comes_again_may_be_another_stream() {
+    // A3: the stream may have been destroyed meanwhile, and its handle given to the next one.
+    let bench = bench();
+    let home = bench.stream();
+    let block = bench.block(&home);
+    let foreign = |keeper: Option<Box<dyn std::any::Any + Send + Sync>>| {
+        Stream::foreign(bench.device, StreamHandle(7), keeper)
+    };
+    use_on(&block, Access::Write, &foreign(None));
+    bench.driver.take();
+    use_on(&block, Access::Write, &foreign(None));
+    let waits = |calls: &[Call]| calls.iter().filter(|call| matches!(call, Call::Wait { stream: 7, .. })).count();
+    assert_eq!(waits(&bench.driver.take()), 1);
+    // Kept alive, it is the same one.
+    let kept = foreign(Some(Box::new(())));
+    use_on(&block, Access::Write, &kept);
+    bench.driver.take();
+    use_on(&block, Access::Write, &foreign(Some(Box::new(()))));
+    assert_eq!(waits(&bench.driver.take()), 0);
+}
+
+#[test]
+fn a_handle_of_ours_is_our_stream_while_it_lives() {
+    let bench = bench();
+    let stream = bench.stream();
+    let handle = stream.handle();
+    let named = Stream::foreign(bench.device, handle, None);
+    assert!(named == stream && !named.is_foreign());
+    drop((stream, named));
+    assert!(Stream::foreign(bench.device, handle, None).is_foreign());
+}
+
+#[test]
+fn two_readers_that_a_block_is_handed_to_do_not_wait_for_each_other() {
+    // A7
+    let bench = bench();
+    let (home, first, second) = (bench.stream(), bench.stream(), bench.stream());
+    let block = bench.block(&home);
+    block.hand_over(Access::Read, &first).unwrap();
+    block.hand_over(Access::Read, &second).unwrap();
+    let (home, first, second) = (home.handle().0, first.handle().0, second.handle().0);
+    assert_eq!(bench.waits(), [(first, home), (second, home)]);
+}
+
+#[test]
+fn what_was_handed_out_and_came_back_waits_for_its_consumer_and_not_for_the_device() {
+    // A7
+    let bench = bench();
+    let (home, consumer) = (bench.stream(), bench.stream());
+    let block = bench.block(&home);
+    block.hand_over(Access::Write, &consumer).unwrap();
+    block.give_out();
+    assert_eq!(block.exports(), 1);
+    // Meanwhile we write on our stream, which stands for the hand-over; the consumer goes on.
+    use_on(&block, Access::Write, &home);
+    bench.driver.take();
+    block.take_back(Access::Write, Some(&consumer)).unwrap();
+    assert_eq!((block.exports(), bench.driver.take()), (0, vec![]));
+    drop(block);
+    let calls = bench.driver.take();
+    assert!(matches!(calls[0], Call::Record { stream, .. } if stream == consumer.handle().0), "{calls:?}");
+    assert!(matches!(calls[1], Call::Wait { stream, .. } if stream == home.handle().0), "{calls:?}");
+    assert!(!calls.iter().any(|call| matches!(call, Call::RecordDevice { .. } | Call::SynchronizeDevice)), "{calls:?}");
+}
+
+#[test]
+fn a_consumer_that_names_no_stream_or_one_that_may_be_gone_is_waited_for_with_the_device() {
+    let bench = bench();
+    for consumer in [None, Some(Stream::foreign(bench.device, StreamHandle(7), None))] {
+        let home = bench.stream();
+        let block = bench.block(&home);
+        block.give_out();
+        block.take_back(Access::Read, consumer.as_ref()).unwrap();
+        drop(block);
+        let calls = bench.driver.take();
+        assert!(matches!(calls[0], Call::RecordDevice { .. }), "{calls:?}");
+    }
 }
 
 #[test]
@@ -230,7 +372,7 @@ fn after_a_reset_old_memory_is_neither_used_nor_freed() {
     let stream = Stream::default_of(bench.device);
     let block = bench.block(&stream);
     unsafe { bench.device.reset().unwrap() };
-    assert!(matches!(block.begin(Access::Read, &stream), Err(Error::Value(text)) if text.contains("reset")));
+    assert!(matches!(memory::ordered(&[(&block, Access::Read)], &stream, || Ok(())), Err(Error::Value(text)) if text.contains("reset")));
     drop(block);
     assert_eq!(bench.driver.take(), []);
 }

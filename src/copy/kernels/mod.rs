@@ -23,7 +23,7 @@ use crate::backend::LaunchShape;
 use crate::error::Result;
 use crate::kernel::{Arguments, Function, launch};
 use crate::layout::{Blocks, Pieces};
-use crate::memory::Access;
+use crate::memory::{Access, Use};
 use crate::stream::Stream;
 
 /// Rows from this many bytes on are copied by the driver as quickly.
@@ -129,7 +129,7 @@ fn variant(class: Class, unit: i64, rank: i64) -> Variant {
 ///
 /// # Safety
 /// The structure is the one that the kernel declares, and leads to memory of the blocks in `uses`.
-unsafe fn run(function: &Function, parameters: &Parameters, stream: &Stream, uses: &[launch::Use<'_>]) -> Result<()> {
+unsafe fn run(function: &Function, parameters: &Parameters, stream: &Stream, uses: &[Use<'_>]) -> Result<()> {
     let mut arguments = Arguments::new();
     let bytes: SmallVec<[u8; 512]> = parameters.words.iter().flat_map(|word| word.to_le_bytes()).collect();
     arguments.push(&bytes);

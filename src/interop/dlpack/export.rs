@@ -13,6 +13,7 @@ use super::{Dimensions, DlpackFlags, VERSION, tensor_of, write_dimensions};
 use crate::array::Array;
 use crate::error::{Error, Result};
 use crate::lifetime;
+use crate::stream::Stream;
 
 /// The structure comes first, so that its address is the block's.
 #[repr(C)]
@@ -20,16 +21,23 @@ struct Block<M> {
     managed: M,
     dimensions: Dimensions,
     array: Array,
+    /// Where the consumer works, if it said so.
+    consumer: Option<Stream>,
 }
 
-/// A versioned tensor that keeps the array's memory until its deleter is called.
+/// A versioned tensor that keeps the array's memory until its deleter is called: then what is on the consumer's stream comes
+/// before later uses.
 ///
 /// # Errors
 /// `BufferError` for arrays that DLPack cannot describe.
 #[inline]
-pub fn versioned(array: &Array, flags: DlpackFlags) -> Result<NonNull<DLManagedTensorVersioned>> {
+pub fn versioned(
+    array: &Array,
+    flags: DlpackFlags,
+    consumer: Option<Stream>,
+) -> Result<NonNull<DLManagedTensorVersioned>> {
     let flags = if array.readonly() { flags | DlpackFlags::READ_ONLY } else { flags };
-    boxed(array, |dl_tensor, manager_ctx| DLManagedTensorVersioned {
+    boxed(array, consumer, |dl_tensor, manager_ctx| DLManagedTensorVersioned {
         version: VERSION,
         manager_ctx,
         deleter: Some(delete::<DLManagedTensorVersioned>),
@@ -43,14 +51,14 @@ pub fn versioned(array: &Array, flags: DlpackFlags) -> Result<NonNull<DLManagedT
 /// # Errors
 /// `BufferError` for read-only arrays and those that DLPack cannot describe.
 #[inline]
-pub fn legacy(array: &Array) -> Result<NonNull<DLManagedTensor>> {
+pub fn legacy(array: &Array, consumer: Option<Stream>) -> Result<NonNull<DLManagedTensor>> {
     if array.readonly() {
         return Err(Error::buffer(
             "__dlpack__: a read-only array cannot be exported without a version, since only DLPack 1.0 has a flag for it: \
              the consumer must pass max_version=(1, 0) or newer, or be given a copy() of the array",
         ));
     }
-    boxed(array, |dl_tensor, manager_ctx| DLManagedTensor {
+    boxed(array, consumer, |dl_tensor, manager_ctx| DLManagedTensor {
         dl_tensor,
         manager_ctx,
         deleter: Some(delete::<DLManagedTensor>),
@@ -58,7 +66,11 @@ pub fn legacy(array: &Array) -> Result<NonNull<DLManagedTensor>> {
 }
 
 #[inline]
-fn boxed<M>(array: &Array, managed: impl FnOnce(DLTensor, *mut c_void) -> M) -> Result<NonNull<M>> {
+fn boxed<M>(
+    array: &Array,
+    consumer: Option<Stream>,
+    managed: impl FnOnce(DLTensor, *mut c_void) -> M,
+) -> Result<NonNull<M>> {
     // `tensor_of` fails for no other reason.
     array.dtype().dlpack()?;
     let mut block: Box<MaybeUninit<Block<M>>> = Box::new_uninit();
@@ -70,7 +82,8 @@ fn boxed<M>(array: &Array, managed: impl FnOnce(DLTensor, *mut c_void) -> M) -> 
             (&raw mut (*slot).dimensions).drop_in_place();
             return Err(error);
         }
-        array.allocation().lend_out();
+        array.allocation().give_out();
+        (&raw mut (*slot).consumer).write(consumer);
         array.write_view((&raw mut (*slot).array).cast());
         (*slot).array.layout_mut().assign(array.layout());
         let tensor = tensor_of(array, (*slot).dimensions.as_mut_ptr())?;
@@ -87,9 +100,11 @@ unsafe extern "C" fn delete<M>(managed: *mut M) {
     }
     // SAFETY: `boxed` made the block, and a consumer calls its deleter once.
     let block = unsafe { Box::from_raw(managed.cast::<Block<M>>()) };
+    let Block { array, consumer, .. } = *block;
+    lifetime::defer(array.allocation().take_back(array.access_of_others(), consumer.as_ref()));
     match RELEASE.get() {
-        Some(release) if needs_care(&block.array) => release(block.array),
-        _ => drop(block),
+        Some(release) if needs_care(&array) => release(array),
+        _ => drop(array),
     }
 }
 
@@ -115,7 +130,6 @@ mod tests {
     use crate::device::Device;
     use crate::dtype::{DType, Kind, TABLE};
     use crate::layout::{Index, Layout, Order};
-    use crate::stream::Stream;
 
     fn array(shape: &[i64], kind: Kind) -> Array {
         Array::empty(shape, DType::new(kind), Order::C, Stream::default_of(Device::cpu().unwrap())).unwrap()
@@ -132,7 +146,7 @@ mod tests {
 
     /// The dimensions of an export, which is deleted again.
     fn exported(array: &Array) -> (Vec<i64>, Vec<i64>, usize) {
-        let managed = versioned(array, DlpackFlags::empty()).unwrap();
+        let managed = versioned(array, DlpackFlags::empty(), None).unwrap();
         // SAFETY: just made, and deleted once.
         unsafe {
             let tensor = managed.as_ref().dl_tensor;
@@ -146,7 +160,7 @@ mod tests {
     #[test]
     fn a_tensor_keeps_the_memory_until_it_is_deleted_once() {
         let array = array(&[2, 3], Kind::Float32);
-        let managed = legacy(&array).unwrap();
+        let managed = legacy(&array, None).unwrap();
         assert_eq!(Arc::strong_count(array.allocation()), 2);
         // SAFETY: just made, and deleted once, on another thread.
         unsafe {
@@ -161,7 +175,7 @@ mod tests {
     #[test]
     fn every_named_dtype_is_described_and_opaque_items_are_refused() {
         for row in &TABLE {
-            let managed = versioned(&array(&[2], row.kind), DlpackFlags::empty()).unwrap();
+            let managed = versioned(&array(&[2], row.kind), DlpackFlags::empty(), None).unwrap();
             // SAFETY: just made, and deleted once.
             unsafe {
                 let dtype = managed.as_ref().dl_tensor.dtype;
@@ -172,7 +186,7 @@ mod tests {
         let layout = Layout::contiguous(&[2], 12, Order::C).unwrap();
         let stream = Stream::default_of(Device::cpu().unwrap());
         let opaque = Array::on_new_memory(layout, DType::opaque(12, 0), stream).unwrap();
-        assert!(matches!(versioned(&opaque, DlpackFlags::empty()), Err(Error::Buffer(_))));
+        assert!(matches!(versioned(&opaque, DlpackFlags::empty(), None), Err(Error::Buffer(_))));
     }
 
     #[test]
@@ -201,14 +215,14 @@ mod tests {
     fn a_stride_that_is_no_multiple_of_the_item_is_refused() {
         let base = array(&[12], Kind::Int8);
         let view = base.view_as(Layout::strided(&[2], &[6], 0, 4).unwrap(), DType::new(Kind::Int32));
-        assert!(matches!(legacy(&view), Err(Error::Buffer(text)) if text.contains("6 bytes")));
+        assert!(matches!(legacy(&view, None), Err(Error::Buffer(text)) if text.contains("6 bytes")));
     }
 
     #[test]
     fn read_only_needs_a_version() {
         let readonly = array(&[2], Kind::Int8).as_readonly();
-        assert!(matches!(legacy(&readonly), Err(Error::Buffer(text)) if text.contains("max_version")));
-        let managed = versioned(&readonly, DlpackFlags::IS_COPIED).unwrap();
+        assert!(matches!(legacy(&readonly, None), Err(Error::Buffer(text)) if text.contains("max_version")));
+        let managed = versioned(&readonly, DlpackFlags::IS_COPIED, None).unwrap();
         // SAFETY: just made, and deleted once.
         unsafe {
             assert_eq!(managed.as_ref().flags, DlpackFlags::IS_COPIED | DlpackFlags::READ_ONLY);

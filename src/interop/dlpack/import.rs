@@ -177,8 +177,9 @@ fn read(at: *const i64, len: usize) -> Dims {
 pub fn allocate_like(prototype: &DLTensor) -> Result<NonNull<DLManagedTensorVersioned>> {
     let (dtype, shape) = element_and_shape(prototype)?;
     let device = device_of(prototype.device.device_type.0.into(), prototype.device.device_id.into())?;
-    let array = Array::empty(&shape, dtype, Order::C, stream::current(device)).map_err(refused)?;
-    export::versioned(&array, DlpackFlags::empty())
+    let consumer = stream::current(device);
+    let array = Array::empty(&shape, dtype, Order::C, consumer.clone()).map_err(refused)?;
+    export::versioned(&array, DlpackFlags::empty(), Some(consumer))
 }
 
 /// A null pointer stays null whatever the offset: an offset from nothing is no address.
@@ -271,7 +272,7 @@ mod tests {
         let array = Array::empty(&[4, 6], DType::new(Kind::Complex64), Order::C, cpu()).unwrap();
         let reversed = Index::Slice { start: None, stop: None, step: Some(-1) };
         let view = array.view(array.layout().index(&[reversed, reversed]).unwrap());
-        let managed = export::versioned(&view.as_readonly(), DlpackFlags::empty()).unwrap();
+        let managed = export::versioned(&view.as_readonly(), DlpackFlags::empty(), None).unwrap();
         // SAFETY: just made, and given away.
         let back = unsafe { Tensor::versioned(managed) }.unwrap().into_array(cpu()).unwrap();
         assert_eq!(back.address(), view.address());

@@ -169,7 +169,7 @@ impl LentDimensions {
         }
         // SAFETY: once set it stays until `self` is dropped. Borrowers only read what it points to.
         let dimensions = unsafe { (*kept).as_ptr() };
-        array.allocation().lend_out();
+        array.allocation().expose();
         tensor_of(array, dimensions.cast_mut())
     }
 }

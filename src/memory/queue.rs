@@ -1,0 +1,44 @@
+//! A stream as the bookkeeping of [`order`](super::order) sees it.
+
+use crate::error::{Error, Result};
+use crate::memory::order::Queue;
+use crate::stream::{Identity, Mark, Stream};
+
+impl Queue for Stream {
+    type Identity = Identity;
+    type Mark = Mark;
+    type Error = Error;
+
+    #[inline]
+    fn identity(&self) -> Identity {
+        Self::identity(self)
+    }
+
+    fn lasts(&self) -> bool {
+        !self.is_foreign()
+    }
+
+    fn mark(&self) -> Result<Mark> {
+        Mark::record(self)
+    }
+
+    fn wait(&self, mark: &Mark) -> Result<()> {
+        self.wait_event(mark.event())
+    }
+
+    fn synchronize(&self) -> Result<()> {
+        Self::synchronize(self)
+    }
+
+    fn synchronize_device(&self) -> Result<()> {
+        self.device().synchronize()
+    }
+
+    fn is_passed(mark: &Mark) -> bool {
+        mark.event().query().unwrap_or(false)
+    }
+
+    fn synchronize_mark(mark: &Mark) -> Result<()> {
+        mark.event().synchronize()
+    }
+}

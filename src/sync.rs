@@ -1,0 +1,3 @@
+//! The locks of the bookkeeping that a model checker goes through: it puts its own in their place (`tests/order_model`).
+
+pub use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};

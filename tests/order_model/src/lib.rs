@@ -1,0 +1,16 @@
+//! The bookkeeping of order (`src/memory/order.rs`, the very file) under a model checker: every interleaving of two or
+//! three threads, and for each the question whether every use that had to wait did.
+//!
+//! `mutations.py` beside this takes the waits and the notes out of the code one by one: each time a test here must fail.
+
+#[path = "../../../src/memory/order.rs"]
+#[allow(dead_code)]
+pub mod order;
+
+/// What `src/sync.rs` is to the library.
+pub mod sync;
+
+#[cfg(test)]
+mod driver;
+#[cfg(test)]
+mod scenarios;

@@ -1,0 +1,218 @@
+//! Threads that use one block, on queues of each kind, and what must hold whatever comes first.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use loom::sync::Mutex;
+
+use crate::driver::{Driver, Kind, Model, Operation};
+use crate::order::{Access, Order, Queue};
+
+/// What a thread does once. Queue 0 is the block's home.
+#[derive(Clone, Copy, Debug)]
+enum Act {
+    /// A read or a write by the transaction.
+    Use(Access, usize),
+    /// As a use, by a queue that is kept alive.
+    Kept(Access, usize),
+    /// As a use, by a bare number that means nothing afterwards.
+    Bare(Access, usize),
+    /// Handed to a consumer that works on a queue, and given back.
+    Lent(Access, usize),
+    /// Begun, and then failed before anything was put.
+    Failed(Access, usize),
+}
+
+use Access::{Read, Write};
+use Act::{Bare, Failed, Kept, Lent, Use};
+
+const HOME: usize = 0;
+const QUEUES: usize = 5;
+
+struct Block {
+    driver: Arc<Driver>,
+    order: Order<Model>,
+    operations: Mutex<Vec<Operation>>,
+    /// What has returned. A thread that looks here knows it, as it would through the GIL; one that does not is on its own.
+    returned: Mutex<BTreeSet<usize>>,
+}
+
+impl Block {
+    fn new() -> Self {
+        let driver = Driver::new(QUEUES);
+        let home = Model { driver: Arc::clone(&driver), number: HOME, kind: Kind::Lasting };
+        Self { driver, order: Order::new(home), operations: Mutex::default(), returned: Mutex::default() }
+    }
+
+    fn queue(&self, number: usize, kind: Kind) -> Model {
+        Model { driver: Arc::clone(&self.driver), number, kind }
+    }
+
+    fn act(&self, act: Act, own: &mut BTreeSet<usize>, looks: bool) {
+        let (access, number, kind) = match act {
+            Use(access, number) | Lent(access, number) | Failed(access, number) => (access, number, Kind::Lasting),
+            Kept(access, number) => (access, number, Kind::Kept),
+            Bare(access, number) => (access, number, Kind::Bare(own.len())),
+        };
+        let mut known = own.clone();
+        if looks {
+            known.extend(self.returned.lock().unwrap().iter());
+        }
+        let queue = self.queue(number, kind);
+        let ticket = match self.order.begin_alone(&queue) {
+            Some(ticket) => ticket,
+            None => self.order.begin(access, &queue).unwrap(),
+        };
+        if matches!(act, Failed(..)) {
+            self.order.cancel(ticket);
+            return;
+        }
+        let work = {
+            let mut operations = self.operations.lock().unwrap();
+            operations.push(Operation { access, known });
+            operations.len() - 1
+        };
+        if matches!(act, Lent(..)) {
+            // The hand-over is a use without work; the consumer works later, and says so when it gives the block back.
+            self.order.end(ticket, access, &queue).unwrap();
+            self.driver.put(number, work);
+            self.order.note(access, &queue).unwrap();
+        } else {
+            self.driver.put(number, work);
+            self.order.end(ticket, access, &queue).unwrap();
+        }
+        if matches!(act, Bare(..)) {
+            self.driver.end(number);
+        }
+        own.insert(work);
+        if looks {
+            self.returned.lock().unwrap().insert(work);
+        }
+    }
+
+    fn run(&self, acts: &[Act], looks: bool) -> BTreeSet<usize> {
+        let mut own = BTreeSet::new();
+        acts.iter().for_each(|act| self.act(*act, &mut own, looks));
+        own
+    }
+
+    /// Holds that everything had waited for what its thread knew of, and that the end waits for everything.
+    fn check(mut self, case: &str) {
+        self.order.join_for_the_end().unwrap();
+        let operations = self.operations.lock().unwrap().clone();
+        let end = self.driver.before_end(HOME);
+        for (work, operation) in operations.iter().enumerate() {
+            assert!(end.contains(&work), "{case}: the end does not wait for {work}");
+            let before = self.driver.before(work);
+            for &earlier in &operation.known {
+                let conflict = operation.access == Write || operations[earlier].access == Write;
+                assert!(!conflict || before.contains(&earlier), "{case}: {work} does not wait for {earlier}");
+            }
+        }
+    }
+}
+
+/// Runs the threads in every order, then `after` behind them all, and checks.
+fn hold(preemptions: Option<usize>, looks: bool, threads: &[&[Act]], after: &[Act]) {
+    let case = format!("{threads:?} then {after:?}");
+    let (threads, after): (Vec<Vec<Act>>, Vec<Act>) = (threads.iter().map(|acts| acts.to_vec()).collect(), after.to_vec());
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = preemptions;
+    model.check(move || {
+        let block = loom::sync::Arc::new(Block::new());
+        let mut joined = BTreeSet::new();
+        let (own, others) = threads.split_first().expect("there is a thread");
+        let started: Vec<_> = others
+            .iter()
+            .map(|acts| {
+                let (block, acts) = (loom::sync::Arc::clone(&block), acts.clone());
+                loom::thread::spawn(move || block.run(&acts, looks))
+            })
+            .collect();
+        joined.extend(block.run(own, looks));
+        for thread in started {
+            joined.extend(thread.join().unwrap());
+        }
+        after.iter().for_each(|act| block.act(*act, &mut joined, false));
+        let Ok(block) = loom::sync::Arc::try_unwrap(block) else { panic!("the threads have ended") };
+        block.check(&case);
+    });
+}
+
+const BOTH: [Access; 2] = [Read, Write];
+
+#[test]
+fn two_threads_with_one_operation_each_on_every_choice_of_queues() {
+    for (first, second) in BOTH.into_iter().flat_map(|first| BOTH.map(|second| (first, second))) {
+        for queues in [(0, 0), (0, 1), (1, 0), (1, 1), (1, 2)] {
+            let threads: [&[Act]; 2] = [&[Use(first, queues.0)], &[Use(second, queues.1)]];
+            hold(None, false, &threads, &[Use(Read, 3), Use(Write, 4)]);
+        }
+    }
+}
+
+#[test]
+fn a_write_that_ends_does_not_forget_a_read_that_came_and_went_meanwhile() {
+    // A2 of 0.1.0: begin(Write, 0), begin(Read, 1), end(Read, 1), end(Write, 0), and the end waited for nobody.
+    for writer in [0, 2] {
+        hold(None, true, &[&[Use(Write, writer)], &[Use(Read, 1)]], &[Use(Write, 3)]);
+        hold(Some(3), true, &[&[Use(Write, writer)], &[Use(Read, 1), Use(Read, 1)]], &[Use(Write, 3)]);
+    }
+}
+
+#[test]
+fn two_threads_that_see_what_has_returned() {
+    for last in BOTH {
+        hold(Some(3), true, &[&[Use(Write, 1), Use(last, 2)], &[Use(Read, 2), Use(Write, 0)]], &[]);
+        hold(Some(3), true, &[&[Use(Read, 0), Use(last, 0)], &[Use(Write, 1), Use(Read, 1)]], &[Use(Read, 2)]);
+        hold(Some(3), true, &[&[Use(Write, 1), Use(last, 1)], &[Use(last, 1), Use(Write, 2)]], &[Use(Write, 0)]);
+    }
+}
+
+#[test]
+fn three_threads_with_one_operation_each() {
+    for accesses in [[Write, Read, Read], [Write, Write, Read], [Read, Read, Read], [Write, Write, Write]] {
+        for queues in [[0, 1, 2], [0, 0, 1], [1, 1, 2]] {
+            let uses = [0, 1, 2].map(|at| [Use(accesses[at], queues[at])]);
+            hold(Some(2), false, &[&uses[0], &uses[1], &uses[2]], &[Use(Read, 3)]);
+        }
+    }
+    hold(Some(2), true, &[&[Use(Write, 0)], &[Use(Read, 1)], &[Use(Read, 2)]], &[Use(Write, 3)]);
+}
+
+#[test]
+fn queues_of_others_are_marked_while_they_are_there() {
+    for access in BOTH {
+        hold(Some(3), false, &[&[Bare(access, 1)], &[Use(Write, 0)]], &[Use(Write, 2)]);
+        hold(Some(3), false, &[&[Bare(access, 1)], &[Bare(Read, 2)]], &[Bare(Write, 3)]);
+        hold(Some(3), false, &[&[Kept(access, 1)], &[Use(access, 0)]], &[Kept(Write, 1), Use(Read, 2)]);
+        hold(Some(3), true, &[&[Kept(access, 1), Kept(Read, 1)], &[Use(Write, 2)]], &[Use(Write, 0)]);
+        hold(Some(3), false, &[&[Kept(access, 1)], &[Kept(access, 1)]], &[Use(Write, 0)]);
+    }
+}
+
+#[test]
+fn what_was_lent_is_waited_for_when_it_comes_back() {
+    for access in BOTH {
+        hold(Some(3), true, &[&[Lent(access, 1)], &[Use(Write, 0)]], &[Use(Write, 2)]);
+        hold(Some(3), true, &[&[Lent(access, 1)], &[Lent(access, 2)]], &[Use(Read, 0)]);
+        hold(Some(2), false, &[&[Lent(access, 0)], &[Use(Write, 1)], &[Use(Read, 2)]], &[]);
+    }
+}
+
+#[test]
+fn what_fails_before_its_work_leaves_no_trace() {
+    for access in BOTH {
+        hold(Some(3), true, &[&[Failed(access, 1)], &[Use(Write, 0)]], &[Use(Write, 2)]);
+        hold(Some(3), true, &[&[Failed(access, 1), Use(Read, 1)], &[Use(Write, 2)]], &[Use(Write, 0)]);
+    }
+    // Once all others have ended and were waited for, one queue is alone again.
+    let block_is_alone = || {
+        let block = Block::new();
+        let mut own = BTreeSet::new();
+        [Failed(Write, 1), Use(Read, 1), Use(Write, 0)].iter().for_each(|act| block.act(*act, &mut own, false));
+        assert!(block.order.is_all_of(block.order.home()));
+        assert!(block.order.home().lasts());
+    };
+    loom::model(block_is_alone);
+}

@@ -1,0 +1,57 @@
+//! The locks of the library, as loom has them.
+
+use std::cell::UnsafeCell;
+
+use loom::sync::atomic::{AtomicBool, Ordering};
+pub use loom::sync::{Mutex, MutexGuard};
+pub use std::sync::PoisonError;
+
+/// Loom has none: one that is written under a lock and read behind a flag, as the standard library's.
+pub struct OnceLock<T> {
+    is_set: AtomicBool,
+    setting: Mutex<()>,
+    value: UnsafeCell<Option<T>>,
+}
+
+// SAFETY: the value is written once, under the lock and before the flag, and only read behind the flag.
+unsafe impl<T: Send + Sync> Sync for OnceLock<T> {}
+
+impl<T> OnceLock<T> {
+    pub fn new() -> Self {
+        Self { is_set: AtomicBool::new(false), setting: Mutex::new(()), value: UnsafeCell::new(None) }
+    }
+
+    pub fn get(&self) -> Option<&T> {
+        if !self.is_set.load(Ordering::Acquire) {
+            return None;
+        }
+        // SAFETY: behind the flag nobody writes.
+        unsafe { (*self.value.get()).as_ref() }
+    }
+
+    pub fn get_mut(&mut self) -> Option<&mut T> {
+        self.value.get_mut().as_mut()
+    }
+
+    pub fn get_or_init(&self, make: impl FnOnce() -> T) -> &T {
+        if let Some(value) = self.get() {
+            return value;
+        }
+        let _setting = self.setting.lock().unwrap();
+        // SAFETY: only who holds the lock writes, and nobody reads before the flag.
+        unsafe {
+            let value = &mut *self.value.get();
+            if value.is_none() {
+                *value = Some(make());
+                self.is_set.store(true, Ordering::Release);
+            }
+            value.as_ref().unwrap()
+        }
+    }
+}
+
+impl<T> Default for OnceLock<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
