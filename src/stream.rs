@@ -7,9 +7,9 @@
 
 use std::any::Any;
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::backend::{EventFlags, EventHandle, HANDLE_BYTES, StreamFlags, StreamHandle};
 use crate::device::{Device, MAX_DEVICES};
@@ -24,6 +24,9 @@ pub struct Stream {
     inner: Option<Arc<Inner>>,
 }
 
+/// What another library's stream lives as long as.
+pub type Keeper = Box<dyn Any + Send + Sync>;
+
 struct Inner {
     device: Device,
     handle: StreamHandle,
@@ -35,7 +38,7 @@ struct Inner {
 
 enum Owner {
     Ours,
-    Foreign { _keeper: Option<Box<dyn Any + Send + Sync>> },
+    Foreign { _keeper: Option<Keeper> },
 }
 
 /// What two streams share exactly if work on one is known to be in the order of the other.
@@ -102,14 +105,17 @@ impl Stream {
 
     /// A stream that another library names by its handle: one of ours, if a living one has it. `keeper` keeps another
     /// library's alive as long as this object.
-    pub fn foreign(device: Device, handle: StreamHandle, keeper: Option<Box<dyn Any + Send + Sync>>) -> Self {
+    pub fn foreign(device: Device, handle: StreamHandle, keeper: Option<Keeper>) -> Self {
         if matches!(handle, StreamHandle::DEFAULT | LEGACY) {
             return Self::default_of(device);
         }
-        if let Some(stream) = Self::of_ours(device, handle) {
-            return stream;
-        }
-        let serial = if keeper.is_some() { 0 } else { new_serial() };
+        let (serial, keeper) = match (Self::of_ours(device, handle), keeper) {
+            (Some(stream), None) => return stream,
+            // Who holds it for its owner's sake keeps both.
+            (Some(stream), Some(keeper)) => (stream.identity().serial, Some(Box::new((stream, keeper)) as Keeper)),
+            (None, Some(keeper)) => (0, Some(keeper)),
+            (None, None) => (new_serial(), None),
+        };
         let owner = Owner::Foreign { _keeper: keeper };
         Self { device, inner: Some(Arc::new(Inner { device, handle, epoch: device.epoch(), owner, serial })) }
     }
@@ -117,6 +123,7 @@ impl Stream {
     /// The stream of ours that has a handle.
     fn of_ours(device: Device, handle: StreamHandle) -> Option<Self> {
         let inner = lock(ours(device)).get(&handle.0)?.upgrade()?;
+        let device = inner.device;
         (inner.epoch == device.epoch()).then_some(Self { device, inner: Some(inner) })
     }
 
@@ -240,11 +247,11 @@ fn is_mapped(address: usize) -> bool {
     unsafe { libc::msync((address & !(PAGE - 1)) as *mut _, PAGE, libc::MS_ASYNC) == 0 }
 }
 
-/// The living streams of ours on a device, by their handles.
-fn ours(device: Device) -> &'static Mutex<HashMap<usize, Weak<Inner>>> {
-    static OURS: [[OnceLock<Mutex<HashMap<usize, Weak<Inner>>>>; MAX_DEVICES]; 3] =
-        [const { [const { OnceLock::new() }; MAX_DEVICES] }; 3];
-    OURS[device.kind() as usize][device.slot()].get_or_init(Mutex::default)
+/// The living streams of ours of each backend, by their handles, which no two have at a time.
+static OURS: [Mutex<BTreeMap<usize, Weak<Inner>>>; 3] = [const { Mutex::new(BTreeMap::new()) }; 3];
+
+fn ours(device: Device) -> &'static Mutex<BTreeMap<usize, Weak<Inner>>> {
+    &OURS[device.kind() as usize]
 }
 
 impl Drop for Inner {

@@ -144,15 +144,19 @@ pub fn relaxed<T>(device: Device, work: impl FnOnce() -> Result<T>) -> Result<T>
 /// # Errors
 /// The driver's.
 pub(super) fn home(device: Device) -> Result<Stream> {
-    let mut slot = lock(&HOMES[device.kind() as usize][device.slot()]);
-    match &*slot {
-        Some(home) if home.epoch == device.epoch() => Ok(home.stream.clone()),
-        _ => {
-            let stream = Stream::create(device, StreamFlags { non_blocking: true, priority: 0 })?;
-            *slot = Some(Home { epoch: device.epoch(), stream: stream.clone() });
-            Ok(stream)
-        }
+    let slot = &HOMES[device.kind() as usize][device.slot()];
+    let epoch = device.epoch();
+    let known = |home: &Option<Home>| home.as_ref().filter(|home| home.epoch == epoch).map(|home| home.stream.clone());
+    if let Some(stream) = known(&lock(slot)) {
+        return Ok(stream);
     }
+    let made = Stream::create(device, StreamFlags { non_blocking: true, priority: 0 })?; // not under the lock
+    let mut home = lock(slot);
+    let stream = known(&home).unwrap_or_else(|| made.clone());
+    let before = home.replace(Home { epoch, stream: stream.clone() });
+    drop(home); // before a stream that nobody needs
+    drop((before, made));
+    Ok(stream)
 }
 
 /// Drops a thing now, or when no capture of ours is under way any more.
@@ -177,9 +181,9 @@ impl Capture {
         home(device)?;
         // SAFETY: the stream is borrowed, and so alive.
         unsafe { graphs.begin_capture(device.index(), stream.handle(), mode) }?;
-        let mut table = lock(&TABLE);
         let number = number_of(stream)?.unwrap_or_default();
         let capture = Arc::new(Self { device, number, contents: Mutex::default() });
+        let mut table = lock(&TABLE);
         table.captures.push(Arc::clone(&capture));
         ACTIVE.store(table.captures.len(), Ordering::Release);
         Ok(capture)

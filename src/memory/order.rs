@@ -165,8 +165,7 @@ impl<Q: Queue> Uses<Q> {
         let new = Use { point, identity, access, number: self.latest, behind: seen };
         let is_covered = |old: &Use<Q>| {
             let is_own = old.identity == identity && old.access <= access;
-            (access == Access::Write && old.number <= seen)
-                || (is_own && old.number <= seen)
+            (old.number <= seen && (access == Access::Write || is_own))
                 || (is_own && old.point.is_late() && new.point.is_late())
         };
         let mut covered = Few::new();

@@ -2,8 +2,10 @@
 //! wait for the device, such as a module.
 
 use std::any::Any;
+use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::backend::StreamHandle;
 use crate::device::{Device, MAX_DEVICES};
 use crate::error::Result;
 use crate::memory::capture;
@@ -11,9 +13,15 @@ use crate::stream::{Mark, Stream};
 
 type Kept = (Mark, Box<dyn Any + Send>);
 
+/// The things behind one stream, oldest first: as long as the first one waits, the driver is not asked about the others.
+struct Queue {
+    handle: StreamHandle,
+    kept: VecDeque<Kept>,
+}
+
 type Lists<T> = [[Mutex<Vec<T>>; MAX_DEVICES]; 3];
 
-static PENDING: Lists<Kept> = [const { [const { Mutex::new(Vec::new()) }; MAX_DEVICES] }; 3];
+static PENDING: Lists<Queue> = [const { [const { Mutex::new(Vec::new()) }; MAX_DEVICES] }; 3];
 static WAITING_FOR_IDLE: Lists<Box<dyn Any + Send>> = [const { [const { Mutex::new(Vec::new()) }; MAX_DEVICES] }; 3];
 /// Things that wait for an idle device before the host is stopped for their sake. A module takes some hundred KB.
 const MOST_WAITING: usize = 64;
@@ -36,7 +44,12 @@ pub fn keep_until_passed(stream: &Stream, thing: Box<dyn Any + Send>) -> Result<
     sweep(device);
     match Mark::record(stream) {
         Ok(mark) => {
-            list(device).push((mark, thing));
+            let handle = stream.handle();
+            let mut queues = list(device);
+            match queues.iter_mut().find(|queue| queue.handle == handle) {
+                Some(queue) => queue.kept.push_back((mark, thing)),
+                None => queues.push(Queue { handle, kept: VecDeque::from([(mark, thing)]) }),
+            }
             Ok(())
         }
         Err(error) => {
@@ -89,18 +102,37 @@ pub fn synchronize(device: Device) -> Result<()> {
 /// Lets go of everything whose stream has passed or was reset. What cannot be asked for is kept: better leaked than torn
 /// away.
 pub fn sweep(device: Device) {
-    let mut kept = std::mem::take(&mut *list(device));
-    if kept.is_empty() {
-        return;
-    }
-    // The lock is free while the driver is asked and while things are dropped.
     let is_over = |mark: &Mark| !mark.event().is_alive() || mark.event().query().unwrap_or(false);
-    let passed: Vec<Kept> = kept.extract_if(.., |(mark, _)| is_over(mark)).collect();
-    list(device).append(&mut kept);
-    drop(passed);
+    // The lock is free while the driver is asked and while things are dropped.
+    let mut fronts = pop_fronts(&mut list(device), |_| true);
+    while !fronts.is_empty() {
+        let (passed, waiting): (Vec<_>, Vec<_>) = fronts.into_iter().partition(|(_, (mark, _))| is_over(mark));
+        let mut queues = list(device);
+        for (handle, kept) in waiting {
+            put_back(&mut queues, handle, kept);
+        }
+        fronts = pop_fronts(&mut queues, |handle| passed.iter().any(|(other, _)| *other == handle));
+        drop(queues);
+        drop(passed);
+    }
 }
 
-fn list(device: Device) -> MutexGuard<'static, Vec<Kept>> {
+/// The oldest thing behind each stream that is asked for.
+fn pop_fronts(queues: &mut Vec<Queue>, is_asked: impl Fn(StreamHandle) -> bool) -> Vec<(StreamHandle, Kept)> {
+    let pop = |queue: &mut Queue| Some((queue.handle, queue.kept.pop_front()?));
+    let fronts = queues.iter_mut().filter(|queue| is_asked(queue.handle)).filter_map(pop).collect();
+    queues.retain(|queue| !queue.kept.is_empty());
+    fronts
+}
+
+fn put_back(queues: &mut Vec<Queue>, handle: StreamHandle, kept: Kept) {
+    match queues.iter_mut().find(|queue| queue.handle == handle) {
+        Some(queue) => queue.kept.push_front(kept),
+        None => queues.push(Queue { handle, kept: VecDeque::from([kept]) }),
+    }
+}
+
+fn list(device: Device) -> MutexGuard<'static, Vec<Queue>> {
     lock(&PENDING[device.kind() as usize][device.slot()])
 }
 

@@ -58,15 +58,17 @@ fn pool_of(device: Device) -> Result<Option<PoolHandle>> {
     }
     let accounts = accounts(device);
     let epoch = device.epoch();
-    let mut slot = accounts.pool.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((made_in, pool)) = *slot
-        && made_in == epoch
-    {
+    let slot = || accounts.pool.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = |slot: &Option<(u32, Option<PoolHandle>)>| slot.filter(|(made_in, _)| *made_in == epoch);
+    if let Some((_, pool)) = known(&slot()) {
         return Ok(pool);
     }
-    let pool = device.backend().create_pool(device.index(), accounts.threshold.load(Ordering::Relaxed))?;
-    *slot = Some((epoch, pool));
-    Ok(pool)
+    // Not under the lock. Of two threads that make one at once the later one's stays empty, and unused.
+    let made = device.backend().create_pool(device.index(), accounts.threshold.load(Ordering::Relaxed))?;
+    let mut slot = slot();
+    let kept = known(&slot).unwrap_or((epoch, made));
+    *slot = Some(kept);
+    Ok(kept.1)
 }
 
 /// `bytes` (not 0) in the order of `stream`, and whether they came from the pool.

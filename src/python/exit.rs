@@ -15,10 +15,20 @@ pub(super) fn drop_detached<T: Send>(value: T) {
     Python::attach(|py| py.without_gil(move || drop(value)));
 }
 
+/// Prints what a destructor reported and no call has raised.
+fn say_what_nobody_heard(py: Python<'_>) {
+    if let Err(error) = lifetime::report_deferred() {
+        PyErr::from(error).write_unraisable(py, None);
+    }
+}
+
 /// Leaves memory to the process from `atexit` on: what is dropped later may find the driver half gone.
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
-    let leave = PyCFunction::new_closure(py, Some(c"leave_to_process"), None, |args, _| gil::end(args.py()))?;
+    let leave = PyCFunction::new_closure(py, Some(c"leave_to_process"), None, |args, _| {
+        say_what_nobody_heard(args.py());
+        gil::end(args.py());
+    })?;
     py.import("atexit")?.call_method1("register", (leave,))?;
     Ok(())
 }

@@ -344,15 +344,32 @@ def test_pain_24_a_drivers_error_says_what_failed_where_and_why(driver: simulate
     assert "48" in str(error), "how much was asked for"
 
 
-def test_pain_24_an_error_in_a_destructor_is_raised_once_by_the_next_call(driver: simulated.Driver) -> None:
-    """It is swallowed, or it ends the process."""
+def test_pain_24_an_error_in_a_destructor_is_raised_once_by_the_next_wait(driver: simulated.Driver) -> None:
+    """It is swallowed, or it ends the process, or it makes a call fail that has nothing to do with it (A9)."""
     call = "hipFreeAsync" if driver.is_hip else "cuMemFreeAsync"
-    array = PyGPU.zeros(3)
+    array, other = PyGPU.zeros(3), PyGPU.zeros(3)
     driver.fault(call, 1)
     del array
-    with pytest.raises(PyGPU.CudaError, match=call):
-        PyGPU.zeros(3)
+    other.fill(2.0)
     assert PyGPU.zeros(3).tolist() == [0, 0, 0]
+    with pytest.raises(PyGPU.CudaError, match=call):
+        PyGPU.synchronize()
+    PyGPU.synchronize()
+    assert other.tolist() == [2, 2, 2]
+
+
+@pytest.mark.starts_processes
+def test_pain_24_an_error_in_a_destructor_that_nobody_waited_for_is_said_at_the_end(driver: simulated.Driver) -> None:
+    """It is lost with the process."""
+    call = "hipFreeAsync" if driver.is_hip else "cuMemFreeAsync"
+    script = f"""
+        import PyGPU
+        import simulated
+        array = PyGPU.zeros(3)
+        simulated.driver().fault({call!r}, 1)
+        del array
+    """
+    assert call in run(script).stderr
 
 
 @gpu_only

@@ -285,9 +285,8 @@ fn a_bare_handle_that_comes_again_may_be_another_stream() {
     let bench = bench();
     let home = bench.stream();
     let block = bench.block(&home);
-    let foreign = |keeper: Option<Box<dyn std::any::Any + Send + Sync>>| {
-        Stream::foreign(bench.device, StreamHandle(7), keeper)
-    };
+    let foreign =
+        |keeper: Option<Box<dyn std::any::Any + Send + Sync>>| Stream::foreign(bench.device, StreamHandle(7), keeper);
     use_on(&block, Access::Write, &foreign(None));
     bench.driver.take();
     use_on(&block, Access::Write, &foreign(None));
@@ -372,7 +371,9 @@ fn after_a_reset_old_memory_is_neither_used_nor_freed() {
     let stream = Stream::default_of(bench.device);
     let block = bench.block(&stream);
     unsafe { bench.device.reset().unwrap() };
-    assert!(matches!(memory::ordered(&[(&block, Access::Read)], &stream, || Ok(())), Err(Error::Value(text)) if text.contains("reset")));
+    assert!(
+        matches!(memory::ordered(&[(&block, Access::Read)], &stream, || Ok(())), Err(Error::Value(text)) if text.contains("reset"))
+    );
     drop(block);
     assert_eq!(bench.driver.take(), []);
 }

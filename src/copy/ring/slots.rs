@@ -3,7 +3,9 @@
 //! A slot whose copy is still under way goes back into the store with the event behind that copy; who takes it waits for the
 //! event before touching it. A slot of which nobody can say any more whether a copy uses it is never used again.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use smallvec::SmallVec;
 
 use super::settings::Settings;
 use crate::backend::{Address, HostFlags};
@@ -16,7 +18,7 @@ use crate::stream::{Mark, Stream};
 enum State {
     Idle,
     /// A copy uses it until the mark.
-    Flying(Mark),
+    Flying(Arc<Mark>),
     /// A copy may use it for ever.
     Lost,
 }
@@ -53,7 +55,7 @@ impl Slot {
         let launched = copy().and_then(|()| Mark::record(stream));
         match launched {
             Ok(mark) => {
-                self.state = State::Flying(mark);
+                self.state = State::Flying(Arc::new(mark));
                 Ok(())
             }
             Err(error) => {
@@ -65,12 +67,37 @@ impl Slot {
         }
     }
 
+    /// The copy that uses it, `None` for none, for a question to the driver that is not asked under the lock.
+    fn sight(&self) -> Option<Sight> {
+        let mark = match &self.state {
+            State::Idle => None,
+            State::Flying(mark) => Some(Arc::clone(mark)),
+            State::Lost => return None,
+        };
+        Some(Sight { address: self.address, bytes: self.bytes, mark })
+    }
+}
+
+/// What the store knew of a slot when somebody looked.
+struct Sight {
+    address: Address,
+    bytes: usize,
+    mark: Option<Arc<Mark>>,
+}
+
+impl Sight {
+    /// Whether no copy uses the slot, as far as can be seen.
     fn is_over(&self) -> bool {
-        match &self.state {
-            State::Idle => true,
-            State::Flying(mark) => mark.event().query().unwrap_or(false),
-            State::Lost => false,
-        }
+        self.mark.as_ref().is_none_or(|mark| mark.event().query().unwrap_or(false))
+    }
+
+    fn is_of(&self, slot: &Slot) -> bool {
+        let same = match (&self.mark, &slot.state) {
+            (None, State::Idle) => true,
+            (Some(mark), State::Flying(other)) => Arc::ptr_eq(mark, other),
+            _ => false,
+        };
+        same && slot.address == self.address
     }
 }
 
@@ -87,9 +114,15 @@ struct Store {
 impl Store {
     const EMPTY: Self = Self { slots: Vec::new(), bytes: 0, epoch: 0, refused: None };
 
-    /// A slot that no copy uses, as far as can be seen; the latest, which the processor's caches may still hold.
-    fn take_idle(&mut self, bytes: usize) -> Option<Slot> {
-        let place = self.slots.iter().rposition(|slot| slot.bytes >= bytes && slot.is_over())?;
+    /// The slots that may be idle, the latest first, up to one that is.
+    fn sights(&self, bytes: usize) -> SmallVec<[Sight; 16]> {
+        let mut found_idle = false;
+        let suitable = self.slots.iter().rev().filter(|slot| slot.bytes >= bytes).filter_map(Slot::sight);
+        suitable.take_while(|sight| !std::mem::replace(&mut found_idle, sight.mark.is_none())).collect()
+    }
+
+    fn take_seen(&mut self, sight: &Sight) -> Option<Slot> {
+        let place = self.slots.iter().position(|slot| sight.is_of(slot))?;
         Some(self.slots.swap_remove(place))
     }
 
@@ -111,6 +144,12 @@ fn store(device: Device) -> MutexGuard<'static, Store> {
         *store = Store { epoch: device.epoch(), ..Store::EMPTY };
     }
     store
+}
+
+/// A slot that no copy uses; the latest, which the processor's caches may still hold. The driver is asked without the lock.
+fn take_idle(device: Device, bytes: usize) -> Option<Slot> {
+    let sights = store(device).sights(bytes);
+    sights.iter().filter(|sight| sight.is_over()).find_map(|sight| store(device).take_seen(sight))
 }
 
 /// New pinned memory. Whole huge pages are registered, which takes a fifth of the time that the driver needs to make memory.
@@ -156,11 +195,11 @@ unsafe fn unpin(device: Device, address: Address, bytes: usize) -> Result<()> {
 
 /// A slot of at least so many bytes, within the limit: an idle one, a new one, or one whose copy will soon be over.
 fn take(device: Device, bytes: usize, settings: &Settings) -> Option<Slot> {
+    if let Some(slot) = take_idle(device, bytes) {
+        return Some(slot);
+    }
     {
         let mut store = store(device);
-        if let Some(slot) = store.take_idle(bytes) {
-            return Some(slot);
-        }
         if store.refused.is_some() || store.bytes + bytes > settings.limit() {
             return store.take_flying(bytes);
         }
@@ -244,8 +283,8 @@ pub fn refusal() -> Option<String> {
 
 /// Bytes of slots whose copies stand behind other work.
 pub(super) fn held(device: Device) -> usize {
-    let store = store(device);
-    store.slots.iter().filter(|slot| slot.is_held && !slot.is_over()).map(|slot| slot.bytes).sum()
+    let sights: Vec<Sight> = store(device).slots.iter().filter(|slot| slot.is_held).filter_map(Slot::sight).collect();
+    sights.iter().filter(|sight| !sight.is_over()).map(|sight| sight.bytes).sum()
 }
 
 /// Gives back to the driver, which waits for the device, what no copy uses, and asks it again later where it refused.
@@ -253,18 +292,15 @@ pub(super) fn held(device: Device) -> usize {
 /// # Errors
 /// The driver's.
 pub fn trim(device: Device, keep: usize) -> Result<()> {
-    let surplus: Vec<Slot> = {
+    store(device).refused = None;
+    let mut surplus: Vec<Slot> = Vec::new();
+    while store(device).bytes > keep
+        && let Some(slot) = take_idle(device, 0)
+    {
         let mut store = store(device);
-        store.refused = None;
-        let mut surplus = Vec::new();
-        while store.bytes > keep
-            && let Some(slot) = store.take_idle(0)
-        {
-            store.bytes = store.bytes.saturating_sub(slot.bytes);
-            surplus.push(slot);
-        }
-        surplus
-    };
+        store.bytes = store.bytes.saturating_sub(slot.bytes);
+        surplus.push(slot);
+    }
     surplus.into_iter().try_for_each(|slot| {
         // SAFETY: the memory came from `pin`, no copy uses it and no store knows it.
         unsafe { unpin(device, slot.address, slot.bytes) }
