@@ -44,8 +44,11 @@ MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin
 
 SIMULATED := --manifest-path tests/simulated_driver/Cargo.toml --target-dir build/simulated/target
 
+# The bookkeeping of order with the locks of a model checker.
+ORDER_MODEL := --manifest-path tests/order_model/Cargo.toml --target-dir build/order_model
+
 .PHONY: help demo test .simulated-tests .tests-on-cuda .tests-on-hip fuzz soak instructions .instructions check wheel gpu-test gpu-test-cuda gpu-test-hip gpu-sanitize \
-    gpu-bench gpu-bench-kernels .gpu-package .simulated-drivers bench plots clean distclean
+    gpu-bench gpu-bench-kernels .gpu-package .simulated-drivers bench plots order-mutations clean distclean
 .DELETE_ON_ERROR:
 
 help: ## Show this list
@@ -57,6 +60,7 @@ demo: .venv/.extension-release ## Install into .venv and run the main job on a r
 test: .venv/.extension-dev .venv/.group-test .simulated-drivers build/amd/.ready ## Rust tests, then Python tests on the CPU, simulated CUDA and HIP
 	cargo test --no-default-features
 	cargo test --locked $(SIMULATED)
+	cargo test --locked $(ORDER_MODEL)
 	$(BIN)/python -m pytest tests docs README.md --ignore=tests/gpu $(PYTEST_ARGS)
 	@$(MAKE) --no-print-directory .simulated-tests
 	@$(MAKE) --no-print-directory instructions
@@ -89,6 +93,8 @@ check: .venv/.extension-dev .venv/.group-check .tools/.cargo-deny-$(CARGO_DENY_V
 	cargo clippy --locked --all-targets --no-default-features -- -D warnings
 	cargo fmt --check --all --manifest-path tests/simulated_driver/Cargo.toml
 	cargo clippy --locked --all-targets $(SIMULATED) -- -D warnings
+	cargo fmt --check --manifest-path tests/order_model/Cargo.toml
+	cargo clippy --locked --all-targets $(ORDER_MODEL) -- -D warnings
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
@@ -156,6 +162,9 @@ gpu-bench-kernels: .gpu-package ## Time launches, kernels and copies within the 
 	for bench in launches kernels strided; do \
 	    $(GPU_ENVIRONMENT) $(PYTHON) benches/python/$$bench.py --json $(RESULTS)/$$bench.json || exit 1; \
 	done
+
+order-mutations: .venv/.created ## Take each wait and each note out of the order of uses: the model checker must see it
+	$(BIN)/python tests/order_model/mutations.py
 
 # Where the measurement was made need not have matplotlib.
 plots: .venv/.group-bench ## Draw what compare.json in RESULTS says, into RESULTS

@@ -18,29 +18,100 @@ FILE = Path("src/memory/order.rs")
 
 # Name of the defect, the text as it is, the text with the defect.
 MUTATIONS = [
-    ("a write waits for writes only", "(Access::Write, _) => true,", "(Access::Write, other) => other == Access::Write,"),
-    ("a read waits for nobody", "(Access::Read, Access::Write) => one.number > behind,", "(Access::Read, Access::Write) => false,"),
-    ("a write does not wait for reads", "(Access::Write, _) => true,", "(Access::Write, Access::Read) => false,\n            (Access::Write, _) => true,"),
-    ("begin waits for nobody", "if let Err(error) = point.let_wait(queue) {", "if let (Err(error), true) = (Ok(()), point.is_late()) {"),
+    (
+        "a write waits for writes only",
+        "(Access::Write, _) => true,",
+        "(Access::Write, other) => other == Access::Write,",
+    ),
+    (
+        "a read waits for nobody",
+        "(Access::Read, Access::Write) => one.number > behind,",
+        "(Access::Read, Access::Write) => false,",
+    ),
+    (
+        "a write does not wait for reads",
+        "(Access::Write, _) => true,",
+        "(Access::Write, Access::Read) => false,\n            (Access::Write, _) => true,",
+    ),
+    (
+        "begin waits for nobody",
+        "if let Err(error) = point.let_wait(queue) {",
+        "if let (Err(error), true) = (Ok(()), point.is_late()) {",
+    ),
     ("begin does not wait for marks", "Until::Mark(mark) => waiter.wait(mark),", "Until::Mark(_) => Ok(()),"),
-    ("begin does not wait for the ends of queues", "Until::End => waiter.wait(&self.queue.mark()?),", "Until::End => Ok(()),"),
-    ("the end waits for nobody", "before.iter().try_for_each(|point| point.let_wait(&self.home))", "drop(before);\n        Ok(())"),
-    ("the end waits for writes only", "uses.before(Access::Write, self.home.identity())", "uses.before(Access::Read, self.home.identity())"),
-    ("a write forgets what came since it began (A2)", "(old.number <= seen && (access == Access::Write || is_own))", "(access == Access::Write || (old.number <= seen && is_own))"),
-    ("a mark forgets a later one of its queue", "(old.number <= seen && (access == Access::Write || is_own))", "(is_own || (old.number <= seen && access == Access::Write))"),
-    ("a read stands for a write of its queue", "old.identity == identity && old.access <= access", "old.identity == identity"),
-    ("who began alone never notes", "Kind::Alone => self.add(access, queue, ticket.seen, 0),", "Kind::Alone => Ok(()),"),
-    ("who is announced never notes", "Kind::Announced => self.add(access, queue, ticket.seen, 1),", "Kind::Announced => {\n                self.cancel(ticket);\n                Ok(())\n            }"),
-    ("who is under way is overlooked", "self.under_way == 0\n            && self.list", "self.list"),
-    ("who waits does not say so first", "uses.under_way += 1;", "uses.under_way += 0;"),
-    ("queues of others are marked late", "if queue.lasts() {\n            return (point", "if true {\n            return (point"),
+    (
+        "begin does not wait for the ends of queues",
+        "Until::End => waiter.wait(&self.queue.mark()?),",
+        "Until::End => Ok(()),",
+    ),
+    (
+        "the end waits for nobody",
+        "before.iter().try_for_each(|point| point.let_wait(&self.home))",
+        "drop(before);\n        Ok(())",
+    ),
+    (
+        "the end waits for writes only",
+        "uses.before(Access::Write, self.home.identity())",
+        "uses.before(Access::Read, self.home.identity())",
+    ),
+    (
+        "a write forgets what came since it began (A2)",
+        "(old.number <= seen && (access == Access::Write || is_own))",
+        "(access == Access::Write || (old.number <= seen && is_own))",
+    ),
+    (
+        "a mark forgets a later one of its queue",
+        "(old.number <= seen && (access == Access::Write || is_own))",
+        "(is_own || (old.number <= seen && access == Access::Write))",
+    ),
+    (
+        "a read stands for a write of its queue",
+        "old.identity == identity && old.access <= access",
+        "old.identity == identity",
+    ),
+    (
+        "who began alone never notes",
+        "Kind::Alone => self.add(access, queue, ticket.seen, 0),",
+        "Kind::Alone => Ok(()),",
+    ),
+    (
+        "who is announced never notes",
+        "Kind::Announced => self.add(access, queue, ticket.seen, 1),",
+        "Kind::Announced => {\n                self.cancel(ticket);\n                Ok(())\n            }",
+    ),
+    ("who waits does not say so first", "self.under_way == 0\n            && self.list.iter()", "self.list.iter()"),
+    (
+        "queues of others are marked late",
+        "if queue.lasts() {\n            return (point",
+        "if true {\n            return (point",
+    ),
     ("any queue is alone", "one.identity == identity && one.point.is_late())", "one.point.is_late())"),
-    ("marked uses are no others", "one.identity == identity && one.point.is_late())", "one.identity == identity || !one.point.is_late())"),
-    ("a reader has waited for all writes to come", "number: self.latest, behind: seen }", "number: self.latest, behind: u64::MAX }"),
+    (
+        "marked uses are no others",
+        "one.identity == identity && one.point.is_late())",
+        "one.identity == identity || !one.point.is_late())",
+    ),
+    (
+        "a reader has waited for all writes to come",
+        "number: self.latest, behind: seen }",
+        "number: self.latest, behind: u64::MAX }",
+    ),
     ("the making of a block is no use", "number: MADE, behind: 0 }", "number: 0, behind: 0 }"),
-    ("a note without waits forgets all others", "self.add(access, queue, 0, 0)", "self.add(access, queue, u64::MAX, 0)"),
-    ("what comes back is not noted", "if self.is_all_of(queue) { Ok(()) } else { self.add", "if true { Ok(()) } else { self.add"),
-    ("all numbers of a queue are one queue's", "_ if one.identity == identity => false,", "_ if one.identity == identity || !one.point.is_late() => false,"),
+    (
+        "a note without waits forgets all others",
+        "self.add(access, queue, 0, 0)",
+        "self.add(access, queue, u64::MAX, 0)",
+    ),
+    (
+        "what comes back is not noted",
+        "if self.is_all_of(queue) { Ok(()) } else { self.add",
+        "if true { Ok(()) } else { self.add",
+    ),
+    (
+        "all numbers of a queue are one queue's",
+        "_ if one.identity == identity => false,",
+        "_ if one.identity == identity || !one.point.is_late() => false,",
+    ),
 ]
 
 

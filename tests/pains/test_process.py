@@ -9,8 +9,10 @@ import contextlib
 import gc
 import importlib.metadata
 import re
+import textwrap
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -369,7 +371,10 @@ def test_pain_24_an_error_in_a_destructor_that_nobody_waited_for_is_said_at_the_
         simulated.driver().fault({call!r}, 1)
         del array
     """
-    assert call in run(script).stderr
+    path = f"import sys; sys.path[:0] = [{str(Path(__file__).parent.parent)!r}]\n"
+    result = support.run_script(path + textwrap.dedent(script))
+    support.ended_well(result)
+    assert call in result.stderr
 
 
 @gpu_only

@@ -64,7 +64,8 @@ impl Driver {
     pub fn before(&self, work: usize) -> BTreeSet<usize> {
         let queues = self.queues.lock().unwrap();
         let is_it = |item: &Item| matches!(item, Item::Work(other) if *other == work);
-        let found = queues.items.iter().enumerate().find_map(|(queue, items)| Some((queue, items.iter().position(is_it)?)));
+        let found =
+            queues.items.iter().enumerate().find_map(|(queue, items)| Some((queue, items.iter().position(is_it)?)));
         let (queue, place) = found.expect("every operation has put its work");
         queues.before(queue, place)
     }

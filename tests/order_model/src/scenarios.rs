@@ -115,7 +115,8 @@ impl Block {
 /// Runs the threads in every order, then `after` behind them all, and checks.
 fn hold(preemptions: Option<usize>, looks: bool, threads: &[&[Act]], after: &[Act]) {
     let case = format!("{threads:?} then {after:?}");
-    let (threads, after): (Vec<Vec<Act>>, Vec<Act>) = (threads.iter().map(|acts| acts.to_vec()).collect(), after.to_vec());
+    let (threads, after): (Vec<Vec<Act>>, Vec<Act>) =
+        (threads.iter().map(|acts| acts.to_vec()).collect(), after.to_vec());
     let mut model = loom::model::Builder::new();
     model.preemption_bound = preemptions;
     model.check(move || {
