@@ -3,9 +3,9 @@
     python benches/python/against.py FOLDER [--rounds 7] [--sizes BYTES ...] [--json FILE]
 
 FOLDER holds the other package (`pip install --target FOLDER other.whl`); this one is found as usual. Each runs in
-processes of its own, in turns; the ratio is the median over the rounds of this one's time divided by the other's, so that
-1.05 is five percent slower. Beside it stands how far the other one's own rounds lie apart, as (upper - lower quartile) /
-median: a difference below that is noise.
+processes of its own, in turns; the ratio is the median over the rounds of this one's time divided by the other's, so
+that 1.05 is five percent slower. Beside it stands how far the other one's own rounds lie apart, as (upper - lower
+quartile) / median: a difference below that is noise.
 """
 
 from __future__ import annotations
