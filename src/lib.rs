@@ -2,8 +2,9 @@
 //!
 //! The layers, each of which may use only those to its left (`tests/test_layers.py` holds it):
 //!
-//! `error, dtype, layout, sync <- backend <- lifetime <- device, stream <- memory <- array, graph <- kernel <- copy <- ops <- interop <- python`
+//! `error, dtype, layout, settings, sync <- backend <- lifetime <- device, stream <- memory <- array, graph <- kernel <- copy <- ops <- interop <- python`
 //!
+//! - [`settings`] is what the environment says, read once;
 //! - [`layout`] is pure arithmetic of shapes and signed byte strides;
 //! - [`backend`] is the narrow waist: what a device can do, opened at run time;
 //! - [`device`] and [`stream`] name where and in which order work runs;
@@ -30,5 +31,6 @@ pub mod memory;
 pub mod ops;
 #[cfg(feature = "python")]
 mod python;
+pub mod settings;
 pub mod stream;
 mod sync;

@@ -1,6 +1,6 @@
 """The layers of the crate import one way, and only the outermost ones know Python.
 
-    error, dtype, layout, sync <- backend <- lifetime <- device, stream <- memory <- array, graph <- kernel <- copy
+    error, dtype, layout, settings, sync <- backend <- lifetime <- device, stream <- memory <- array, graph <- kernel <- copy
     <- ops <- interop <- python
 
 Inside one layer anything goes, except that `backend::cuda` and `backend::hip` never know each other. Test code
@@ -16,7 +16,7 @@ from rust_source import RustSource
 
 ROOT = Path(__file__).parent.parent
 LINE = (
-    "error, dtype, layout, sync <- backend <- lifetime <- device, stream <- memory <- array, graph <- kernel <- copy <- ops"
+    "error, dtype, layout, settings, sync <- backend <- lifetime <- device, stream <- memory <- array, graph <- kernel <- copy <- ops"
     " <- interop <- python"
 )
 RANK = {name.strip(): rank for rank, names in enumerate(LINE.split("<-")) for name in names.split(",")}

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from shutil import which
 
@@ -43,26 +41,10 @@ def cuda_library(name: str) -> Path | None:
     return None
 
 
-@contextmanager
-def cache_of(cache_dir: str | bool | None) -> Iterator[bool]:
-    """Give whether the cache is used; a folder of the caller's is PyGPU's cache for as long as it takes.
-
-    The folder is the process's: two threads that name different ones at once may find each other's, and since what is
-    kept there is named by all that it depends on, neither gets a wrong image.
-    """
+def cache_of(cache_dir: str | os.PathLike[str] | bool | None) -> str | os.PathLike[str] | bool:
+    """Give where images are kept: a folder, or whether the usual one is used. An argument wins over a variable."""
     if cache_dir is None:
-        cache_dir = os.environ.get("PYCUDA_CACHE_DIR")
         if os.environ.get("PYCUDA_DISABLE_CACHE"):
-            cache_dir = False
-    if cache_dir is None or isinstance(cache_dir, bool):
-        yield cache_dir is not False
-        return
-    before = os.environ.get("PYGPU_CACHE_DIR")
-    os.environ["PYGPU_CACHE_DIR"] = os.fspath(cache_dir)
-    try:
-        yield True
-    finally:
-        if before is None:
-            os.environ.pop("PYGPU_CACHE_DIR", None)
-        else:
-            os.environ["PYGPU_CACHE_DIR"] = before
+            return False
+        return os.environ.get("PYCUDA_CACHE_DIR") or True
+    return cache_dir

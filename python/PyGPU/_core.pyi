@@ -632,14 +632,14 @@ def load_source(
     options: str | Sequence[str] | None = None,
     compiler: str | None = None,
     extern_c: bool = False,
-    cache: bool = True,
+    cache: bool | str | PathLike[str] | None = None,
 ) -> Module: ...
 def compile_source(
     text: str,
     options: str | Sequence[str] | None = None,
     compiler: str | None = None,
     extern_c: bool = False,
-    cache: bool = True,
+    cache: bool | str | PathLike[str] | None = None,
 ) -> tuple[bytes, str]: ...
 def device_attribute(number: int, device: DeviceLike = None) -> int: ...
 def context_limit(number: int) -> int: ...

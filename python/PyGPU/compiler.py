@@ -177,12 +177,12 @@ def compile(
         asked = arch or str(_core.Device().properties["architecture"])
         arch, code = asked.replace("sm_", "compute_"), None
     all_options = _options(options, arch, code, include_dirs)
-    with cache_of(cache_dir) as is_cached:
+    cache = cache_of(cache_dir)
 
-        def work(options: list[str], compiler: str | None) -> tuple[bytes, str]:
-            return _core.compile_source(source, options, compiler, not no_extern_c, is_cached)
+    def work(options: list[str], compiler: str | None) -> tuple[bytes, str]:
+        return _core.compile_source(source, options, compiler, not no_extern_c, cache)
 
-        image, log = _by_some_compiler(work, all_options, nvcc)
+    image, log = _by_some_compiler(work, all_options, nvcc)
     _tell(log)
     if keep:
         _keep(source, image)
@@ -354,12 +354,12 @@ class SourceModule(CudaModule):
     ) -> None:
         _check_architecture(arch)
         all_options = _options(options, arch, code, include_dirs)
-        with cache_of(cache_dir) as is_cached:
+        cache = cache_of(cache_dir)
 
-            def work(options: list[str], compiler: str | None) -> _core.Module:
-                return _core.load_source(source, options, compiler, not no_extern_c, is_cached)
+        def work(options: list[str], compiler: str | None) -> _core.Module:
+            return _core.load_source(source, options, compiler, not no_extern_c, cache)
 
-            module = _by_some_compiler(work, all_options, nvcc)
+        module = _by_some_compiler(work, all_options, nvcc)
         _tell(module.log)
         if keep:
             _keep(source, module.image)

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::settings::{Settings, Variable};
+
 /// What is known of a file without reading it.
 fn known(path: &Path) -> Option<String> {
     let known = std::fs::metadata(path).ok()?;
@@ -10,7 +12,7 @@ fn known(path: &Path) -> Option<String> {
 }
 
 /// The first file that there is of those to try; where the system's loader would be asked, what that looks at.
-pub fn told(candidates: &[PathBuf]) -> String {
+pub fn told(candidates: &[PathBuf], settings: &Settings) -> String {
     let mut text = String::new();
     for candidate in candidates {
         if candidate.is_absolute() {
@@ -19,8 +21,8 @@ pub fn told(candidates: &[PathBuf]) -> String {
                 break;
             }
         } else {
-            let folders = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
-            text.push_str(&format!("{} {}\n", candidate.display(), folders.display()));
+            let folders = settings.get(Variable::LD_LIBRARY_PATH).unwrap_or_default();
+            text.push_str(&format!("{} {}\n", candidate.display(), folders.to_string_lossy()));
             text.extend(known(Path::new("/etc/ld.so.cache")));
             let beside = std::env::split_paths(&folders).filter_map(|folder| known(&folder.join(candidate)));
             text.extend(beside);

@@ -11,22 +11,27 @@ mod exit;
 mod fork;
 mod graphs;
 mod hip;
+mod includes;
 mod library_file;
 mod loader;
 mod pitched;
 mod programs;
 mod registry;
 mod rtc;
+mod witness;
 
 pub use driver_memory::{Attachment, DriverMemory, HANDLE_BYTES};
 pub use exit::close as close_drivers;
 pub use graphs::{CaptureMode, ExecutableHandle, GraphHandle, Graphs};
+pub use includes::included_by_list;
 pub use loader::{Attempt, Library};
 pub use programs::{
     CompileOption, CompileRequest, Compiled, Compiler, FunctionAttributes, FunctionHandle, FunctionSetting,
     LaunchLimits, LaunchShape, LinkInput, LinkKind, LoadOptions, Loaded, ModuleHandle, ParameterPlace, Programs,
 };
 pub use registry::{BackendReport, Report, available, by_name, default_backend, report};
+pub use rtc::may_include;
+pub use witness::{State as WitnessState, Witness};
 
 use crate::error::Result;
 

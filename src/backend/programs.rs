@@ -8,6 +8,7 @@
 use std::ffi::{CStr, c_void};
 use std::path::PathBuf;
 
+use super::witness::Witness;
 use super::{Address, StreamHandle};
 use crate::error::{Error, Result};
 
@@ -328,6 +329,9 @@ pub struct Compiled {
     pub log: String,
     /// The name in the image of each of the request's expressions.
     pub lowered: Vec<String>,
+    /// The files beside the source that it was made of, and where others would have been taken instead; `None` where one cannot
+    /// tell, and the image must not be kept.
+    pub read: Option<Vec<Witness>>,
 }
 
 /// A compiler of device code.

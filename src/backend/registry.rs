@@ -3,13 +3,13 @@
 //! Owns the opened backends and what was learned while opening them. Must never open anything before it is asked, nor
 //! create a context: asking which backends there are leaves no trace on a device.
 
-use std::env;
 use std::sync::OnceLock;
 
 use super::{Attempt, Backend, BackendKind, DeviceProperties, cpu, cuda, hip};
 use crate::error::{Error, Result};
+use crate::settings::{self, Settings, Variable};
 
-const VARIABLE: &str = "PYGPU_BACKEND";
+const VARIABLE: &str = Variable::BACKEND.name();
 
 /// What came of opening a backend.
 pub(super) struct Opening {
@@ -32,17 +32,18 @@ impl Opening {
 
 struct Entry {
     kind: BackendKind,
-    open: fn() -> Opening,
+    open: fn(&Settings) -> Opening,
     opening: OnceLock<Opening>,
 }
 
 impl Entry {
-    const fn new(kind: BackendKind, open: fn() -> Opening) -> Self {
+    const fn new(kind: BackendKind, open: fn(&Settings) -> Opening) -> Self {
         Self { kind, open, opening: OnceLock::new() }
     }
 
     fn opening(&self) -> &Opening {
-        self.opening.get_or_init(self.open)
+        let settings = settings::get();
+        self.opening.get_or_init(|| (self.open)(settings))
     }
 }
 
@@ -81,8 +82,7 @@ pub struct Report {
     pub backends: Vec<BackendReport>,
 }
 
-/// The backend that is used unless one is named: what `PYGPU_BACKEND` forces, else the first that has a device. The
-/// variable is read at the first call only.
+/// The backend that is used unless one is named: what `PYGPU_BACKEND` forces, else the first that has a device.
 ///
 /// # Errors
 /// `Error::Value` for an unknown name in the variable, `Error::Unavailable` if the forced backend cannot be used.
@@ -99,11 +99,12 @@ pub fn default_backend() -> Result<&'static dyn Backend> {
 #[cold]
 fn first_default_backend() -> Result<&'static dyn Backend> {
     static DEFAULT: OnceLock<Result<&'static dyn Backend>> = OnceLock::new();
-    DEFAULT.get_or_init(choose).clone()
+    let settings = settings::get();
+    DEFAULT.get_or_init(|| choose(settings)).clone()
 }
 
-fn choose() -> Result<&'static dyn Backend> {
-    if let Some(name) = forced() {
+fn choose(settings: &Settings) -> Result<&'static dyn Backend> {
+    if let Some(name) = &settings.text(Variable::BACKEND) {
         let entry = entry(name).ok_or_else(|| unknown(name, VARIABLE))?;
         return open(entry, || format!("{VARIABLE}={name} asks for the {name} backend"));
     }
@@ -128,7 +129,7 @@ pub fn available() -> Vec<&'static dyn Backend> {
 /// What is known of all backends. Opens each library, creates no context.
 pub fn report() -> Report {
     Report {
-        forced: forced().map(str::to_owned),
+        forced: settings::get().text(Variable::BACKEND),
         default: default_backend().map(Backend::kind).map_err(|error| error.to_string()),
         backends: TABLE.iter().map(report_of).collect(),
     }
@@ -149,13 +150,6 @@ fn report_of(entry: &Entry) -> BackendReport {
 fn devices(backend: &dyn Backend) -> Vec<DeviceProperties> {
     let unanswered = |error: Error| DeviceProperties { name: error.to_string(), ..DeviceProperties::default() };
     (0..backend.device_count()).map(|device| backend.properties(device).unwrap_or_else(unanswered)).collect()
-}
-
-/// The variable's value, as it was at the first call; an empty one counts as not set.
-fn forced() -> Option<&'static str> {
-    static FORCED: OnceLock<Option<String>> = OnceLock::new();
-    let read = || env::var_os(VARIABLE).map(|value| value.to_string_lossy().trim().to_owned());
-    FORCED.get_or_init(read).as_deref().filter(|value| !value.is_empty())
 }
 
 fn entry(name: &str) -> Option<&'static Entry> {

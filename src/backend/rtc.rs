@@ -3,8 +3,10 @@
 //! Holds a program of either library for the length of one compilation. Knows no options and finds no library.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::path::{Path, PathBuf};
 
-use super::CompileRequest;
+use super::includes::{self, Search};
+use super::{CompileOption, CompileRequest};
 use crate::error::{CompileError, DriverError, Error, Result};
 
 /// A program of either library.
@@ -113,6 +115,29 @@ pub fn failure(
         }
         code => refusal(calls.prefix, code, calls.compile.1, format!("{compiler}: {}", log.trim())),
     }
+}
+
+/// Whether the source may include something: also by a digraph, or with the word cut in two.
+pub fn may_include(request: &CompileRequest<'_>) -> bool {
+    let is_forced = request.options.iter().any(|option| matches!(option, CompileOption::ForceInclude(_)));
+    is_forced || includes::names(request.source.as_bytes()).is_none_or(|names| !names.is_empty())
+}
+
+/// Where a library looks for what the source includes: beside the file that the source's name says, in the folders of the
+/// options, and in those that are the library's own. `None` where an option may name what is not known here.
+pub fn places<'a>(request: &CompileRequest<'a>, own: &[PathBuf]) -> Option<Search<'a>> {
+    let mut search = Search { own: vec![PathBuf::new()], folders: Vec::new(), before: Vec::new() };
+    search.own.extend(Path::new(request.name).parent().map(Path::to_path_buf));
+    for option in request.options {
+        match option {
+            CompileOption::Include(folder) => search.folders.push(PathBuf::from(folder)),
+            CompileOption::ForceInclude(file) => search.before.push(file),
+            CompileOption::Own(text) if !includes::name_no_file([text.as_str()]) => return None,
+            _ => {}
+        }
+    }
+    search.folders.extend_from_slice(own);
+    Some(search)
 }
 
 fn c_string(text: &str, what: &str) -> Result<CString> {

@@ -11,6 +11,7 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::lifetime;
 use crate::memory::Lent;
+use crate::settings::{self, Variable};
 use crate::stream::{self, Stream};
 
 /// The producer's object, and how to end our use of its memory.
@@ -53,7 +54,10 @@ pub fn keeper_of(lender: &(dyn Any + Send + Sync)) -> Option<&(dyn Any + Send + 
 /// Whether a producer's stream is waited for. A user who orders the work by other means switches it off.
 fn waits_for_producers() -> bool {
     static WAITS: OnceLock<bool> = OnceLock::new();
-    *WAITS.get_or_init(|| std::env::var_os("PYGPU_CUDA_ARRAY_INTERFACE_SYNC").is_none_or(|value| value != "0"))
+    *WAITS.get().unwrap_or_else(|| {
+        let asked = settings::get().get(Variable::CUDA_ARRAY_INTERFACE_SYNC);
+        WAITS.get_or_init(|| asked.is_none_or(|value| value != "0"))
+    })
 }
 
 /// The array that an interface describes. `stream` is what the interface says under that name.

@@ -4,13 +4,14 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::cache::{self, Key};
+use super::cache::{self, Cache, Key};
 use super::external::External;
-use super::includes;
+use super::module::Module;
 use super::options::{self, Options};
-use crate::backend::{CompileRequest, Compiled, Compiler};
+use crate::backend::{BackendKind, CompileRequest, Compiled, Compiler, may_include};
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::settings;
 
 /// What a user wants compiled.
 #[derive(Clone, Debug, Default)]
@@ -27,8 +28,8 @@ pub struct Source {
     pub extern_c: bool,
     /// `nvcc`, `hipcc`, or the path of one; `None` for the backend's own.
     pub compiler: Option<String>,
-    /// Whether the cache folder may be used.
-    pub uncached: bool,
+    /// Where the image may be kept.
+    pub cache: Cache,
 }
 
 /// What was made of a source.
@@ -37,6 +38,30 @@ pub struct Built {
     pub compiled: Arc<Compiled>,
     /// The options that say something about the source's text.
     pub options: Options,
+    /// The key of an image that was kept before.
+    kept: Option<Key>,
+}
+
+/// Compiles for a device, or takes what was compiled before, and loads it. An image that was kept and does not load is forgotten
+/// and made again, once. `hints` as for [`build`].
+///
+/// # Errors
+/// As `build`; the driver's.
+pub fn load(device: Device, source: &Source, hints: &[PathBuf]) -> Result<Module> {
+    let built = build(device, source, hints)?;
+    let kept = built.kept.clone();
+    match (Module::of_source(device, source.clone(), built), kept) {
+        (Err(error), Some(key)) if may_be_the_images(&error) => {
+            cache::forget(&source.cache, &key);
+            Module::of_source(device, source.clone(), build(device, source, hints)?)
+        }
+        (loaded, _) => loaded,
+    }
+}
+
+/// Whether a refusal to load may be due to the image, and not to the device's state.
+fn may_be_the_images(error: &Error) -> bool {
+    matches!(error, Error::Driver(_) | Error::Value(_))
 }
 
 /// Compiles for a device, or takes what was compiled before. `hints` are files in which the compiler's library may be.
@@ -66,20 +91,19 @@ pub fn build(device: Device, source: &Source, hints: &[PathBuf]) -> Result<Built
         None => programs.compiler(hints),
     };
     let cheap = if external.is_none() { programs.compiler_identity(hints) } else { None };
-    let identity = match cheap {
+    let mut identity = match cheap {
         Some(identity) => identity,
         None => open().map(|compiler| format!("{} {}", compiler.name(), compiler.version()))?,
     };
+    if external.is_some() || device.kind() != BackendKind::Cuda {
+        identity += &settings::get().of_compilers();
+    }
     let key = key(&identity, &request);
-    let found = if source.uncached { None } else { cache::find(&key) };
-    let compiled = match found {
-        Some(compiled) => compiled,
-        None => {
-            let compiled = compile(device, open()?, &request)?;
-            if source.uncached { Arc::new(compiled) } else { cache::keep(&key, compiled) }
-        }
-    };
-    Ok(Built { compiled, options })
+    if let Some(compiled) = cache::find(&source.cache, &key) {
+        return Ok(Built { compiled, options, kept: Some(key) });
+    }
+    let compiled = cache::keep(&source.cache, &key, compile(device, open()?, &request)?);
+    Ok(Built { compiled, options, kept: None })
 }
 
 /// The text that is compiled, in which the user's lines keep their numbers.
@@ -94,7 +118,6 @@ fn wrapped(source: &Source) -> Cow<'_, str> {
 
 /// Everything on which the image depends.
 fn key(compiler: &str, request: &CompileRequest<'_>) -> Key {
-    let headers = includes::contents(request.source, request.options);
     let options = format!("{:?}", request.options);
     let mut parts: Vec<&[u8]> = vec![
         env!("CARGO_PKG_VERSION").as_bytes(),
@@ -106,11 +129,9 @@ fn key(compiler: &str, request: &CompileRequest<'_>) -> Key {
         b"instances",
     ];
     parts.extend(request.expressions.iter().map(|name| name.as_bytes()));
-    parts.push(b"headers");
-    for (path, text) in &headers {
-        parts.push(path.as_os_str().as_encoded_bytes());
-        parts.push(text);
-    }
+    // Names are looked for from there, and options may be relative to it.
+    let here = if may_include(request) { std::env::current_dir().unwrap_or_default() } else { PathBuf::new() };
+    parts.push(here.as_os_str().as_encoded_bytes());
     Key::of(parts)
 }
 
@@ -167,18 +188,6 @@ mod tests {
         ];
         assert_eq!(keys.iter().collect::<std::collections::HashSet<_>>().len(), keys.len());
         assert_eq!(key("nvrtc 12", &first), keys[0]);
-    }
-
-    #[test]
-    fn a_changed_header_changes_the_key() {
-        let folder = tempfile::tempdir().unwrap();
-        let options = [CompileOption::Include(folder.path().display().to_string())];
-        let source = "#include <a.h>";
-        let request = CompileRequest { source, name: "n", architecture: "sm_90", options: &options, expressions: &[] };
-        std::fs::write(folder.path().join("a.h"), "int a;").unwrap();
-        let before = key("nvrtc 12", &request);
-        std::fs::write(folder.path().join("a.h"), "int b;").unwrap();
-        assert_ne!(before, key("nvrtc 12", &request));
     }
 
     #[test]

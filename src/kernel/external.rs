@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::SystemTime;
 
 use super::symbols;
-use crate::backend::{BackendKind, CompileOption, CompileRequest, Compiled, Compiler};
+use crate::backend::{BackendKind, CompileOption, CompileRequest, Compiled, Compiler, Witness, included_by_list};
 use crate::error::{CompileError, Error, Result};
+use crate::settings::{self, Settings, Variable};
 
 /// A compiler that is a program.
 pub struct External {
@@ -25,10 +27,10 @@ fn usual_name(kind: BackendKind) -> Option<&'static str> {
 }
 
 /// Variables that name a toolkit's folder, and where it is if none does.
-fn homes(kind: BackendKind) -> (&'static [&'static str], &'static str) {
+fn homes(kind: BackendKind) -> (&'static [Variable], &'static str) {
     match kind {
-        BackendKind::Hip => (&["ROCM_PATH", "HIP_PATH"], "/opt/rocm"),
-        _ => (&["CUDA_HOME", "CUDA_PATH"], "/usr/local/cuda"),
+        BackendKind::Hip => (&[Variable::ROCM_PATH, Variable::HIP_PATH], "/opt/rocm"),
+        _ => (&[Variable::CUDA_HOME, Variable::CUDA_PATH], "/usr/local/cuda"),
     }
 }
 
@@ -50,16 +52,17 @@ impl External {
                 kind.name()
             )));
         }
+        let settings = settings::get();
         let mut searched = Vec::new();
-        for program in candidates(kind, name) {
-            match version(&program) {
+        for program in candidates(kind, name, settings) {
+            match version(&program, settings) {
                 Ok(version) => return Ok(Self { path: program.display().to_string(), program, version, kind }),
                 Err(error) => searched.push(format!("\n  {}: {error}", program.display())),
             }
         }
         Err(Error::Unavailable(format!(
             "{name} was not found: install the toolkit that has it, or set {}; searched:{}",
-            homes(kind).0.join(" or "),
+            homes(kind).0.iter().map(|variable| variable.name()).collect::<Vec<_>>().join(" or "),
             searched.concat()
         )))
     }
@@ -115,21 +118,30 @@ impl External {
     }
 }
 
-fn candidates(kind: BackendKind, name: &str) -> Vec<PathBuf> {
+fn candidates(kind: BackendKind, name: &str, settings: &Settings) -> Vec<PathBuf> {
     if name.contains(std::path::MAIN_SEPARATOR) {
         return vec![PathBuf::from(name)];
     }
     let (variables, usual) = homes(kind);
-    let mut found = vec![PathBuf::from(name)];
-    let roots = variables.iter().filter_map(std::env::var_os).map(PathBuf::from);
-    found.extend(roots.map(|root| root.join("bin").join(name)));
+    let mut found = vec![settings.program(name).unwrap_or_else(|| PathBuf::from(name))];
+    found.extend(settings.folders(variables).map(|root| root.join("bin").join(name)));
     found.push(Path::new(usual).join("bin").join(name));
     found
 }
 
+/// A program, started with the settings' environment: the process's may be changing.
+fn command(program: &Path, settings: &Settings) -> Command {
+    let mut command = Command::new(program);
+    command.env_clear().envs(settings.environment());
+    command
+}
+
 /// The last line of what the program says of itself, which has the build in it.
-fn version(program: &Path) -> std::result::Result<String, String> {
-    let output = Command::new(program).arg("--version").output().map_err(|error| error.to_string())?;
+fn version(program: &Path, settings: &Settings) -> std::result::Result<String, String> {
+    if program.parent().is_none_or(|folder| folder.as_os_str().is_empty()) {
+        return Err("not on PATH".to_owned());
+    }
+    let output = command(program, settings).arg("--version").output().map_err(|error| error.to_string())?;
     if !output.status.success() {
         return Err(format!("--version ended with {}", output.status));
     }
@@ -142,6 +154,27 @@ fn version(program: &Path) -> std::result::Result<String, String> {
 fn log_of(output: &Output, file: &Path, name: &str) -> String {
     let text = [output.stderr.as_slice(), output.stdout.as_slice()].concat();
     String::from_utf8_lossy(&text).replace(&file.display().to_string(), name).trim().to_owned()
+}
+
+/// What the program wrote that it read; `None` where it did not, or where an option names what is not in the list.
+fn read(
+    request: &CompileRequest<'_>,
+    own: &Path,
+    list: &Path,
+    settings: &Settings,
+    begun: SystemTime,
+) -> Option<Vec<Witness>> {
+    let mut folders: Vec<PathBuf> = Vec::new();
+    for option in request.options {
+        match option {
+            CompileOption::Include(folder) => folders.push(folder.into()),
+            CompileOption::Own(_) => return None,
+            _ => {}
+        }
+    }
+    folders.extend(Path::new(request.name).parent().map(Path::to_path_buf));
+    folders.extend(settings.header_folders());
+    included_by_list(request.source, &std::fs::read(list).ok()?, own, &folders, begun)
 }
 
 impl Compiler for External {
@@ -173,12 +206,15 @@ impl Compiler for External {
 
     fn compile(&self, request: &CompileRequest<'_>) -> Result<Compiled> {
         let options = self.spell(request)?;
-        let folder = tempfile::tempdir().map_err(|error| files(&error))?;
+        let settings = settings::get();
+        let folder = tempfile::tempdir_in(settings.temporary()).map_err(|error| files(&error))?;
         let suffix = if self.kind == BackendKind::Hip { "hip" } else { "cu" };
+        let list = folder.path().join("kernel.d");
         let (source, image) = (folder.path().join(format!("kernel.{suffix}")), folder.path().join("kernel.image"));
         std::fs::write(&source, request.source).map_err(|error| files(&error))?;
-        let mut command = Command::new(&self.program);
-        command.args(&options).arg("-o").arg(&image).arg(&source);
+        let begun = SystemTime::now();
+        let mut command = command(&self.program, settings);
+        command.args(&options).arg("-MD").arg("-MF").arg(&list).arg("-o").arg(&image).arg(&source);
         // Headers beside the file that the source came from are found as if it were there.
         if let Some(folder) = Path::new(request.name).parent().filter(|folder| folder.is_dir()) {
             command.arg(format!("-I{}", folder.display()));
@@ -199,7 +235,8 @@ impl Compiler for External {
             })
         };
         let lowered = request.expressions.iter().map(find).collect::<Result<_>>()?;
-        Ok(Compiled { image, log, lowered })
+        let read = read(request, folder.path(), &list, settings, begun);
+        Ok(Compiled { image, log, lowered, read })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Kernels: from a source or an image to a launch.
 //!
-//! - [`options`], [`compile`], [`cache`], [`includes`] and [`external`] make an image of a source, or take it from where it is kept;
+//! - [`options`], [`compile`], [`cache`] and [`external`] make an image of a source, or take it from where it is kept;
 //! - [`search`] finds a compiler for the library's own kernels;
 //! - [`lexer`], [`declaration`] and [`types`] read from the source which parameters a kernel has; [`signature`] reads it from
 //!   the letters of PyCUDA's `prepare`;
@@ -14,7 +14,6 @@ mod compile;
 mod declaration;
 mod external;
 mod function;
-mod includes;
 pub mod launch;
 mod lexer;
 mod limits;
@@ -25,12 +24,12 @@ pub mod signature;
 mod symbols;
 mod types;
 
-pub use cache::folder as cache_folder;
-pub use compile::{Built, Source, build};
+pub use cache::{Cache, cache_folder, refusal as cache_refusal, untold_refusal as untold_cache_refusal};
+pub use compile::{Built, Source, build, load};
 pub use declaration::Declarations;
 pub use function::Function;
 pub use launch::Arguments;
 pub use lexer::words;
 pub use module::Module;
-pub use search::{Search, build_searching, search_with};
+pub use search::{Search, load_searching, search_with};
 pub use types::{Aliases, Element, Parameter, ParameterKind, element, fits};

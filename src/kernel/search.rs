@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use super::compile::{Built, Source, build};
+use super::compile::{Source, load};
+use super::module::Module;
 use crate::backend::BackendKind;
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -18,16 +19,16 @@ pub fn search_with(search: Search) {
     let _ = SEARCH.set(search);
 }
 
-/// As [`build`], with the files that [`search_with`] knows of. For kernels of the library's own.
+/// As [`load`], with the files that [`search_with`] knows of. For kernels of the library's own.
 ///
 /// # Errors
-/// As `build`.
-pub fn build_searching(device: Device, source: &Source) -> Result<Built> {
+/// As `load`.
+pub fn load_searching(device: Device, source: &Source) -> Result<Module> {
     let ask = |thorough| SEARCH.get().map(|search| search(device.kind(), thorough)).unwrap_or_default();
-    match build(device, source, &ask(false)) {
+    match load(device, source, &ask(false)) {
         Err(Error::Unavailable(text)) => match ask(true) {
             hints if hints.is_empty() => Err(Error::Unavailable(text)),
-            hints => build(device, source, &hints),
+            hints => load(device, source, &hints),
         },
         other => other,
     }

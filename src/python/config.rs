@@ -47,7 +47,7 @@ fn compiler(py: Python<'_>, kind: BackendKind) -> String {
 /// dict
 ///     `version`; `backend`, the name of the one that is used unless another is named, or None; `backend_error`, why there
 ///     is none, or None; `PYGPU_BACKEND`, what that variable asks for, or None; `kernel_cache`, the folder in which compiled
-///     kernels are kept, or None; `pinned_limit` in bytes, and
+///     kernels are kept, or None; `kernel_cache_refused`, why it was not used although it is there, or None; `pinned_limit` in bytes, and
 ///     `pinned_refused`, why copies of ordinary memory had less pinned memory than that, or None; and `backends`, a list of
 ///     dicts with `name`, `available`, `reason` (why it is not), `library` (the file that was opened), `driver_version`
 ///     (12080 for CUDA 12.8, 60443483 for HIP 6.4.43483), `searched` (pairs of a library that could not be opened and the
@@ -74,7 +74,9 @@ fn config(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         backends.append(backend_dict(py, entry)?)?;
     }
     dict.set_item("backends", backends)?;
-    dict.set_item("kernel_cache", kernel::cache_folder())?;
+    let folder = kernel::cache_folder();
+    dict.set_item("kernel_cache_refused", folder.as_deref().and_then(kernel::cache_refusal))?;
+    dict.set_item("kernel_cache", folder)?;
     Ok(dict)
 }
 
@@ -148,8 +150,13 @@ fn text_of(py: Python<'_>, report: &Report) -> String {
     lines.push(pinned_line());
     lines.push("backends, in the order in which they are looked for:".to_owned());
     lines.extend(report.backends.iter().flat_map(|entry| backend_lines(py, entry)));
-    let cache = kernel::cache_folder().map_or_else(|| "off".to_owned(), |folder| folder.display().to_string());
-    lines.push(format!("cache of kernels: {cache}"));
+    lines.push(match kernel::cache_folder() {
+        None => "cache of kernels: off".to_owned(),
+        Some(folder) => match kernel::cache_refusal(&folder) {
+            None => format!("cache of kernels: {}", folder.display()),
+            Some(reason) => format!("cache of kernels: {}, not used: {reason}", folder.display()),
+        },
+    });
     lines.join("\n")
 }
 

@@ -3,7 +3,7 @@
 //! Written by hand because every exchange pays for it: no string is made, no Python object but the capsule, one block of
 //! heap for all that the consumer keeps.
 
-use std::ffi::{CStr, c_int};
+use std::ffi::CStr;
 use std::ptr::NonNull;
 
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
@@ -13,7 +13,7 @@ use pyo3::types::PyTuple;
 
 use super::array::GpuArray;
 use super::gil::WithoutGil;
-use super::{import, number};
+use super::{import, newer, number};
 use crate::array::Array;
 use crate::copy;
 use crate::device::Device;
@@ -244,11 +244,6 @@ unsafe extern "C" fn drop_versioned(capsule: *mut ffi::PyObject) {
     }
 }
 
-unsafe extern "C" {
-    /// Not in the limited API, and exported by every CPython: nothing in it says whether this thread holds the GIL.
-    fn PyGILState_Check() -> c_int;
-}
-
 /// Lets go of an array in a consumer's deleter. The free may wait for the driver, and who holds the driver may wait for the
 /// GIL: if this thread holds it, it is given up meanwhile. A lender in Python is let go at once if the thread holds the GIL,
 /// and else by the next call of PyGPU.
@@ -256,7 +251,7 @@ fn release(array: Array) {
     // SAFETY: the three may be called on any thread. After the interpreter's end the last one answers 1, so that the first
     // is asked first; a thread that Python does not know has no state.
     let holds_gil = unsafe {
-        ffi::Py_IsInitialized() != 0 && !ffi::PyGILState_GetThisThreadState().is_null() && PyGILState_Check() == 1
+        ffi::Py_IsInitialized() != 0 && !ffi::PyGILState_GetThisThreadState().is_null() && newer::holds_gil()
     };
     if !holds_gil {
         drop(array);

@@ -12,7 +12,7 @@ use super::gil::{self, WithoutGil};
 use crate::backend::{BackendKind, LoadOptions};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::kernel::{self, Built, Declarations, Module, Source};
+use crate::kernel::{self, Cache, Declarations, Module, Source};
 
 /// What a file holds, by the end of its name.
 const TEXTS: [&str; 7] = ["cu", "cuh", "hip", "cpp", "cc", "c", "txt"];
@@ -76,16 +76,25 @@ pub(super) fn with_hints<T: Send>(
     work: impl Fn(&[PathBuf]) -> Result<T> + Send + Sync,
 ) -> PyResult<T> {
     let quick = hints(py, kind, intern!(py, "candidates"))?;
-    match py.without_gil(|| work(&quick)) {
+    let done = match py.without_gil(|| work(&quick)) {
         Err(Error::Unavailable(text)) => {
             let found = hints(py, kind, intern!(py, "by_pathfinder"))?;
             if found.is_empty() {
                 return Err(Error::Unavailable(text).into());
             }
-            Ok(py.without_gil(|| work(&found))?)
+            py.without_gil(|| work(&found))?
         }
-        other => Ok(other?),
-    }
+        other => other?,
+    };
+    warn_of_cache(py)?;
+    Ok(done)
+}
+
+/// Tells, once for each, of a cache folder that is not trusted.
+fn warn_of_cache(py: Python<'_>) -> PyResult<()> {
+    let Some(text) = kernel::untold_cache_refusal() else { return Ok(()) };
+    let text = std::ffi::CString::new(text.replace('\0', " "))?;
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 1)
 }
 
 fn hints(py: Python<'_>, kind: BackendKind, ask: &Bound<'_, PyString>) -> PyResult<Vec<PathBuf>> {
@@ -133,7 +142,7 @@ impl Request<'_, '_> {
                     instances: self.instances,
                     extern_c: self.extern_c,
                     compiler: self.compiler,
-                    uncached: !self.cache,
+                    cache: if self.cache { Cache::Usual } else { Cache::Off },
                 };
                 Ok((load_source(py, device, source)?, names))
             }
@@ -153,20 +162,23 @@ fn load_image(py: Python<'_>, device: Device, image: Vec<u8>, options: &[String]
 
 /// The image of a source, loaded; what the compilers said stays in its log.
 pub(super) fn load_quietly(py: Python<'_>, device: Device, source: Source) -> PyResult<Module> {
-    with_compiler(py, device, &source, |built| Module::of_source(device, source.clone(), built))
+    with_compiler(py, device, &source, |hints| kernel::load(device, &source, hints))
 }
 
-/// Compiles a source, or takes it from the cache, and goes on with what came of it.
+/// Compiles a source, or takes it from the cache, as `work` does with the files in which the compiler's library may be.
 pub(super) fn with_compiler<T: Send>(
     py: Python<'_>,
     device: Device,
     source: &Source,
-    go_on: impl Fn(Built) -> Result<T> + Send + Sync,
+    work: impl Fn(&[PathBuf]) -> Result<T> + Send + Sync,
 ) -> PyResult<T> {
-    let build = |hints: &[PathBuf]| go_on(kernel::build(device, source, hints)?);
     match source.compiler {
-        None => with_hints(py, device.kind(), build),
-        Some(_) => Ok(py.without_gil(|| build(&[]))?),
+        None => with_hints(py, device.kind(), work),
+        Some(_) => {
+            let done = py.without_gil(|| work(&[]))?;
+            warn_of_cache(py)?;
+            Ok(done)
+        }
     }
 }
 

@@ -16,9 +16,10 @@ use super::{dtype as dtypes, import, kernel_values as values};
 use crate::array::Array;
 use crate::device::Device;
 use crate::dtype::Kind;
-use crate::kernel::{self, Arguments, Function, Module, Source};
+use crate::kernel::{self, Arguments, Function, Source};
 use crate::memory::pending;
 use crate::ops::{Argument, Elementwise, Key, Plan, Range, Role, Variants};
+use crate::settings;
 use crate::stream::Stream;
 
 /// The declared arguments: a text in C, or a list of `VectorArg` and `ScalarArg`.
@@ -265,9 +266,7 @@ fn compile(
     name: &str,
     source: Source,
 ) -> PyResult<Function> {
-    let function = with_hints(py, device.kind(), |hints| {
-        Module::of_source(device, source.clone(), kernel::build(device, &source, hints)?)?.function(name)
-    })?;
+    let function = with_hints(py, device.kind(), |hints| kernel::load(device, &source, hints)?.function(name))?;
     variants.keep(device, key, function.clone());
     Ok(function)
 }
@@ -296,7 +295,7 @@ pub(super) unsafe fn run(
 
 /// `keep=True`: the source in a folder of its own, which is told.
 pub(super) fn keep_source(py: Python<'_>, name: &str, text: &str) -> PyResult<()> {
-    let folder = tempfile::Builder::new().prefix("pygpu-kernel-").tempdir()?.keep();
+    let folder = tempfile::Builder::new().prefix("pygpu-kernel-").tempdir_in(settings::get().temporary())?.keep();
     let path = folder.join(format!("{name}.cu"));
     std::fs::write(&path, text)?;
     let text = format!("*** kernel source in {}", path.display());

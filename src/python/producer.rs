@@ -10,7 +10,7 @@ use pyo3::types::{PyCapsule, PyDict, PyString, PyTuple};
 use pyo3::{ffi, intern};
 
 use super::dlpack::{self as capsules, pair};
-use super::gil;
+use super::{gil, newer};
 use crate::interop::dlpack::import::Tensor;
 use crate::interop::dlpack::{HOST, VERSION};
 
@@ -32,17 +32,6 @@ pub(super) struct Answer {
     pub(super) knew_stream: bool,
 }
 
-unsafe extern "C" {
-    /// In the limited API from Python 3.12 on, and exported by every CPython from 3.9 on: what stands in for it in 3.11 costs
-    /// as much as the whole import of an array.
-    fn PyObject_VectorcallMethod(
-        name: *mut ffi::PyObject,
-        args: *const *mut ffi::PyObject,
-        nargsf: usize,
-        kwnames: *mut ffi::PyObject,
-    ) -> *mut ffi::PyObject;
-}
-
 /// Calls a method with keyword arguments only.
 #[inline]
 fn call_method<'py, const N: usize>(
@@ -52,6 +41,9 @@ fn call_method<'py, const N: usize>(
     values: [*mut ffi::PyObject; N],
 ) -> PyResult<Bound<'py, PyAny>> {
     const ARGUMENTS_OFFSET: usize = 1 << (usize::BITS - 1);
+    let Some(vectorcall_method) = newer::vectorcall_method() else {
+        return call_slowly(object, name, keywords, values);
+    };
     // One free place in front, which the callee may use, then the object.
     let mut arguments = [std::ptr::null_mut(); 4];
     arguments[1] = object.as_ptr();
@@ -59,10 +51,26 @@ fn call_method<'py, const N: usize>(
     let keywords = keywords.map_or(std::ptr::null_mut(), |keywords| keywords.as_ptr());
     // SAFETY: one positional argument, the object, and as many others as there are keywords; all are borrowed for the call.
     gil::run_python(object.py(), || unsafe {
-        let result =
-            PyObject_VectorcallMethod(name.as_ptr(), arguments.as_ptr().add(1), 1 | ARGUMENTS_OFFSET, keywords);
+        let result = vectorcall_method(name.as_ptr(), arguments.as_ptr().add(1), 1 | ARGUMENTS_OFFSET, keywords);
         Bound::from_owned_ptr_or_err(object.py(), result)
     })
+}
+
+/// The same where the interpreter has no such function.
+#[cold]
+fn call_slowly<'py, const N: usize>(
+    object: &Bound<'py, PyAny>,
+    name: &Bound<'py, PyString>,
+    keywords: Option<&Bound<'py, PyTuple>>,
+    values: [*mut ffi::PyObject; N],
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = object.py();
+    let given = PyDict::new(py);
+    for (keyword, value) in keywords.into_iter().flat_map(|keywords| keywords.iter()).zip(values) {
+        // SAFETY: alive for the call, as the caller's own reference.
+        given.set_item(keyword, unsafe { Bound::from_borrowed_ptr(py, value) })?;
+    }
+    gil::run_python(py, || object.call_method(name, (), Some(&given)))
 }
 
 /// Where a producer says that its data is: DLPack's type and number.

@@ -1,6 +1,8 @@
 //! What `PyGPU.compiler` and `PyGPU.driver` need of the compilers and the driver: a source that is loaded without a warning, an
 //! image that is not loaded, and a device's attributes by CUDA's numbers.
 
+use std::path::PathBuf;
+
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -11,14 +13,24 @@ use super::kernel_source::{load_quietly, options as option_texts, with_compiler}
 use crate::backend::BackendKind;
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::kernel::{Declarations, Source};
+use crate::kernel::{self, Cache, Declarations, Source};
+
+/// Where an image may be kept: `None` and `True` for the usual folder, `False` for none, or a folder.
+fn place(cache: Option<&Bound<'_, PyAny>>) -> PyResult<Cache> {
+    let Some(cache) = cache else { return Ok(Cache::Usual) };
+    match cache.extract::<bool>() {
+        Ok(true) => Ok(Cache::Usual),
+        Ok(false) => Ok(Cache::Off),
+        Err(_) => Ok(Cache::Folder(cache.extract::<PathBuf>()?)),
+    }
+}
 
 fn source(
     text: String,
     options: Option<&Bound<'_, PyAny>>,
     compiler: Option<String>,
     extern_c: bool,
-    cache: bool,
+    cache: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Source> {
     Ok(Source {
         text,
@@ -27,7 +39,7 @@ fn source(
         instances: Vec::new(),
         extern_c,
         compiler,
-        uncached: !cache,
+        cache: place(cache)?,
     })
 }
 
@@ -37,8 +49,10 @@ fn source(
 /// ----------
 /// text : str
 ///     The source.
-/// options, compiler, extern_c, cache : optional
+/// options, compiler, extern_c : optional
 ///     As for `Kernel`.
+/// cache : bool or path, optional
+///     As for `Kernel`, or the folder in which the image is kept.
 ///
 /// Returns
 /// -------
@@ -49,14 +63,14 @@ fn source(
 /// >>> from PyGPU import _core
 /// >>> module = _core.load_source('__global__ void one(int *x) { *x = 1; }')
 #[pyfunction]
-#[pyo3(signature = (text, options=None, compiler=None, extern_c=false, cache=true))]
+#[pyo3(signature = (text, options=None, compiler=None, extern_c=false, cache=None))]
 fn load_source(
     py: Python<'_>,
     text: String,
     options: Option<&Bound<'_, PyAny>>,
     compiler: Option<String>,
     extern_c: bool,
-    cache: bool,
+    cache: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<PyKernelModule> {
     let names = Declarations::read(&text, &[]).described();
     let source = source(text, options, compiler, extern_c, cache)?;
@@ -70,8 +84,10 @@ fn load_source(
 /// ----------
 /// text : str
 ///     The source.
-/// options, compiler, extern_c, cache : optional
+/// options, compiler, extern_c : optional
 ///     As for `Kernel`; an architecture ``compute_90`` gives PTX.
+/// cache : bool or path, optional
+///     As for `Kernel`, or the folder in which the image is kept.
 ///
 /// Returns
 /// -------
@@ -83,18 +99,18 @@ fn load_source(
 /// >>> from PyGPU import _core
 /// >>> image, log = _core.compile_source('__global__ void one(int *x) { *x = 1; }')
 #[pyfunction]
-#[pyo3(signature = (text, options=None, compiler=None, extern_c=false, cache=true))]
+#[pyo3(signature = (text, options=None, compiler=None, extern_c=false, cache=None))]
 fn compile_source<'py>(
     py: Python<'py>,
     text: String,
     options: Option<&Bound<'py, PyAny>>,
     compiler: Option<String>,
     extern_c: bool,
-    cache: bool,
+    cache: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<(Bound<'py, PyBytes>, String)> {
     let source = source(text, options, compiler, extern_c, cache)?;
     let device = device_argument::from_argument(py, None)?;
-    let compiled = with_compiler(py, device, &source, |built| Ok(built.compiled))?;
+    let compiled = with_compiler(py, device, &source, |hints| Ok(kernel::build(device, &source, hints)?.compiled))?;
     Ok((PyBytes::new(py, &compiled.image), compiled.log.clone()))
 }
 

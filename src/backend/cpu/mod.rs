@@ -12,6 +12,8 @@ mod programs;
 #[cfg(test)]
 mod tests;
 
+pub(super) use self::programs::dependencies;
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use self::codes::{INVALID_DEVICE, INVALID_HANDLE, INVALID_VALUE, refuse};
@@ -23,6 +25,7 @@ use super::{
     StreamHandle,
 };
 use crate::error::{Error, OutOfMemory, Result};
+use crate::settings::Settings;
 
 /// The host.
 struct Cpu {
@@ -36,7 +39,7 @@ const FIRST_STREAM: usize = 16;
 static CPU: Cpu = Cpu { events: Events::new(), next_stream: AtomicUsize::new(FIRST_STREAM) };
 
 /// Opens the CPU backend, which cannot fail.
-pub(super) fn open() -> Opening {
+pub(super) fn open(_: &Settings) -> Opening {
     Opening { backend: Ok(&CPU), library: String::new(), driver_version: 0, attempts: Vec::new() }
 }
 

@@ -186,7 +186,7 @@ impl Programs for Cuda {
     }
 
     fn compiler_identity(&self, hints: &[PathBuf]) -> Option<String> {
-        Some(nvrtc_search::identity(self.version, hints))
+        Some(nvrtc_search::identity(self.version, hints, crate::settings::get()))
     }
 
     fn compiler(&self, hints: &[PathBuf]) -> Result<&dyn Compiler> {

@@ -59,7 +59,7 @@ pub fn link(cuda: &Cuda, device: i32, inputs: &[LinkInput<'_>], wanted: &LoadOpt
     // SAFETY: a living state, which is not used again.
     unsafe { destroy(state) };
     match linked {
-        Ok(image) => Ok(Compiled { image, log: jit.remarks(), lowered: Vec::new() }),
+        Ok(image) => Ok(Compiled { image, log: jit.remarks(), lowered: Vec::new(), read: None }),
         Err((operation, code, what)) => {
             let detail = format!("{what}{}", jit.complaints());
             Err(refusal(current.api, code, operation, Some(device), detail))

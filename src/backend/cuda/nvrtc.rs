@@ -6,6 +6,7 @@
 
 use std::ffi::{c_char, c_int};
 use std::path::PathBuf;
+use std::time::SystemTime;
 
 use super::driver::Cuda;
 use super::nvrtc_search as search;
@@ -14,6 +15,7 @@ use crate::backend::loader::symbol_table;
 use crate::backend::rtc::{self, Calls, Handle as nvrtcProgram, Program, SUCCESS};
 use crate::backend::{CompileOption, CompileRequest, Compiled, Compiler, Library};
 use crate::error::{Error, Result};
+use crate::settings;
 
 /// The functions, with the types of NVIDIA's header.
 macro_rules! nvrtc_api {
@@ -68,7 +70,7 @@ pub fn of<'a>(cuda: &'a Cuda, hints: &[PathBuf]) -> Result<&'a Nvrtc> {
     if let Some(open) = cuda.nvrtc.get() {
         return Ok(open);
     }
-    let opened = Nvrtc::open(search::open(cuda.version, hints)?)?;
+    let opened = Nvrtc::open(search::open(cuda.version, hints, settings::get())?)?;
     // Another thread may have been quicker: the library is then open twice, which is once to the loader.
     Ok(cuda.nvrtc.get_or_init(|| opened))
 }
@@ -158,8 +160,8 @@ impl Compiler for Nvrtc {
         for option in request.options {
             options.extend(spelled(option)?);
         }
-        if request.source.contains("#include") {
-            let folders = search::header_folders(&self.path);
+        if rtc::may_include(request) {
+            let folders = search::header_folders(&self.path, settings::get());
             options.extend(folders.iter().map(|folder| format!("-I{}", folder.display())));
         }
         Ok(options)
@@ -167,6 +169,7 @@ impl Compiler for Nvrtc {
 
     fn compile(&self, request: &CompileRequest<'_>) -> Result<Compiled> {
         let options = self.spell(request)?;
+        let begun = SystemTime::now();
         let _passage = Passage::begin();
         let program = Program::new(&self.calls, request)?;
         let code = program.compile(&options)?;
@@ -183,7 +186,9 @@ impl Compiler for Nvrtc {
         } else {
             program.bytes(api.nvrtcGetCUBINSize, api.nvrtcGetCUBIN, "nvrtcGetCUBIN")?
         };
-        Ok(Compiled { image, log, lowered })
+        let own = rtc::places(request, &search::header_folders(&self.path, settings::get()));
+        let read = own.and_then(|own| own.witnesses(request.source, begun));
+        Ok(Compiled { image, log, lowered, read })
     }
 }
 

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::backend::library_file::told;
 use crate::backend::{Attempt, Library};
 use crate::error::{Error, Result};
+use crate::settings::{Settings, Variable};
 
 /// File names by the major version of CUDA, the newest first.
 #[cfg(not(windows))]
@@ -21,6 +22,9 @@ const BUILTINS: &str = "libnvrtc-builtins.so";
 #[cfg(windows)]
 const BUILTINS: &str = "nvrtc-builtins64";
 
+/// Variables that name a toolkit's folder.
+const HOMES: [Variable; 2] = [Variable::CUDA_HOME, Variable::CUDA_PATH];
+
 /// The names in the order in which they suit a driver: an image of a newer CUDA than the driver's may not load.
 fn names(driver: i32) -> Vec<&'static str> {
     let fits = |major: i32| major <= driver / 1000;
@@ -30,7 +34,7 @@ fn names(driver: i32) -> Vec<&'static str> {
 }
 
 /// Every file and name to try, in order.
-pub fn candidates(driver: i32, hints: &[PathBuf]) -> Vec<PathBuf> {
+pub fn candidates(driver: i32, hints: &[PathBuf], settings: &Settings) -> Vec<PathBuf> {
     let names = names(driver);
     let suits = |path: &PathBuf| {
         let file = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -38,11 +42,9 @@ pub fn candidates(driver: i32, hints: &[PathBuf]) -> Vec<PathBuf> {
     };
     let mut found: Vec<PathBuf> = hints.to_vec();
     found.sort_by_key(suits); // stable: among equals the caller's order holds
-    for variable in ["CUDA_HOME", "CUDA_PATH"] {
-        let Some(root) = std::env::var_os(variable).filter(|value| !value.is_empty()) else { continue };
+    for root in settings.folders(&HOMES) {
         for folder in ["lib64", "lib", "targets/x86_64-linux/lib", "bin"] {
-            found
-                .extend(names.iter().map(|name| Path::new(&root).join(folder).join(name)).filter(|path| path.exists()));
+            found.extend(names.iter().map(|name| root.join(folder).join(name)).filter(|path| path.exists()));
         }
     }
     found.extend(names.iter().map(PathBuf::from));
@@ -56,17 +58,18 @@ pub fn candidates(driver: i32, hints: &[PathBuf]) -> Vec<PathBuf> {
 
 /// What tells the NVRTC that [`open`] would open from every other: the first file that there is; where the system's loader
 /// would be asked, what that looks at.
-pub fn identity(driver: i32, hints: &[PathBuf]) -> String {
-    format!("nvrtc for {driver}\n{}", told(&candidates(driver, hints)))
+pub fn identity(driver: i32, hints: &[PathBuf], settings: &Settings) -> String {
+    let homes: Vec<_> = settings.folders(&HOMES).collect();
+    format!("nvrtc for {driver}, headers of {homes:?}\n{}", told(&candidates(driver, hints, settings), settings))
 }
 
 /// Opens the first candidate that can be.
 ///
 /// # Errors
 /// `Unavailable` with all that was searched and what to install.
-pub fn open(driver: i32, hints: &[PathBuf]) -> Result<Library> {
+pub fn open(driver: i32, hints: &[PathBuf], settings: &Settings) -> Result<Library> {
     let mut attempts: Vec<Attempt> = Vec::new();
-    for candidate in candidates(driver, hints) {
+    for candidate in candidates(driver, hints, settings) {
         open_builtins(&candidate);
         let Some(name) = candidate.to_str() else { continue };
         match Library::open(&[name]) {
@@ -112,7 +115,7 @@ fn not_found(driver: i32, attempts: &[Attempt]) -> Error {
 }
 
 /// Folders of headers that belong to an NVRTC or to a toolkit: NVRTC itself looks nowhere.
-pub fn header_folders(library: &str) -> Vec<PathBuf> {
+pub fn header_folders(library: &str, settings: &Settings) -> Vec<PathBuf> {
     let mut roots: Vec<PathBuf> = Vec::new();
     if let Some(folder) = Path::new(library).parent().filter(|folder| folder.is_absolute()) {
         // lib beside include (wheels of CUDA 13, conda), nvidia/cuda_nvrtc/lib beside nvidia/cuda_runtime/include (those
@@ -121,8 +124,7 @@ pub fn header_folders(library: &str) -> Vec<PathBuf> {
         roots.extend(folder.parent().and_then(Path::parent).map(|root| root.join("cuda_runtime/include")));
         roots.extend(folder.parent().and_then(Path::parent).map(|root| root.join("cuda_cccl/include")));
     }
-    let from_variable = |variable| std::env::var_os(variable).map(|root| PathBuf::from(root).join("include"));
-    roots.extend(["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(from_variable));
+    roots.extend(settings.folders(&HOMES).map(|root| root.join("include")));
     if cfg!(unix) {
         roots.push(PathBuf::from("/usr/local/cuda/include"));
     }
@@ -144,7 +146,7 @@ mod tests {
         assert_eq!(names(12080), ["libnvrtc.so.12", "libnvrtc.so.13"]);
         assert_eq!(names(13000), ["libnvrtc.so.13", "libnvrtc.so.12"]);
         let hints = ["/b/libnvrtc.so.13", "/a/libnvrtc.so.12", "/c/other.so"].map(PathBuf::from);
-        let order = candidates(12080, &hints);
+        let order = candidates(12080, &hints, &Settings::default());
         assert_eq!(&order[..3], ["/a/libnvrtc.so.12", "/b/libnvrtc.so.13", "/c/other.so"].map(PathBuf::from));
         assert!(order.contains(&PathBuf::from("libnvrtc.so.12")));
     }
@@ -153,13 +155,13 @@ mod tests {
     fn another_file_has_another_identity() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("libnvrtc.so.12");
-        let without = identity(12080, std::slice::from_ref(&file));
+        let without = identity(12080, std::slice::from_ref(&file), &Settings::default());
         std::fs::write(&file, "one").unwrap();
-        let first = identity(12080, std::slice::from_ref(&file));
-        assert_eq!(first, identity(12080, std::slice::from_ref(&file)));
+        let first = identity(12080, std::slice::from_ref(&file), &Settings::default());
+        assert_eq!(first, identity(12080, std::slice::from_ref(&file), &Settings::default()));
         std::fs::write(&file, "another").unwrap();
-        assert!(first != without && first != identity(12080, std::slice::from_ref(&file)));
-        assert_ne!(first, identity(13000, &[file]));
+        assert!(first != without && first != identity(12080, std::slice::from_ref(&file), &Settings::default()));
+        assert_ne!(first, identity(13000, &[file], &Settings::default()));
     }
 
     #[test]

@@ -12,14 +12,15 @@ use super::properties::attribute;
 use super::sys::{Api, CANDIDATES, CUdevice_attribute as Attribute, OLDEST_VERSION};
 use crate::backend::registry::Opening;
 use crate::backend::{Attempt, Backend, Library, fork};
+use crate::settings::{Settings, Variable};
 
 /// A function that every driver has, also those that are too old for the rest.
 const VERSION: &str = "cuDriverGetVersion";
 
 /// Opens the CUDA backend.
-pub fn open() -> Opening {
+pub fn open(settings: &Settings) -> Opening {
     match Library::open(CANDIDATES) {
-        Ok(library) => open_library(&library),
+        Ok(library) => open_library(&library, settings),
         Err(attempts) => Opening {
             attempts,
             ..Opening::refused(
@@ -29,7 +30,7 @@ pub fn open() -> Opening {
     }
 }
 
-fn open_library(library: &Library) -> Opening {
+fn open_library(library: &Library, settings: &Settings) -> Opening {
     let path = library.path(VERSION);
     let attempts: Vec<Attempt> = library.attempts().to_vec();
     let refused = |driver_version, reason| Opening {
@@ -42,7 +43,7 @@ fn open_library(library: &Library) -> Opening {
         Ok(version) => version,
         Err(reason) => return refused(0, reason),
     };
-    match open_driver(library, &path, version) {
+    match open_driver(library, &path, version, settings) {
         Ok(cuda) => {
             // The backend lives as long as the process, like the library and the contexts behind it.
             let backend: &'static dyn Backend = Box::leak(Box::new(cuda));
@@ -79,7 +80,7 @@ fn spelled(version: i32) -> String {
     format!("{}.{}", version / 1000, version % 1000 / 10)
 }
 
-fn open_driver(library: &Library, path: &str, version: i32) -> Result<Cuda, String> {
+fn open_driver(library: &Library, path: &str, version: i32, settings: &Settings) -> Result<Cuda, String> {
     // SAFETY: the library calls itself NVIDIA's driver and knows its version.
     let api = unsafe { Api::load(library) }.map_err(|missing| {
         format!("{path} says CUDA {} but lacks {}: is it complete?", spelled(version), missing.join(", "))
@@ -88,18 +89,23 @@ fn open_driver(library: &Library, path: &str, version: i32) -> Result<Cuda, Stri
     // SAFETY: the only flags are 0.
     let code = unsafe { (api.cuInit)(0) };
     if code != SUCCESS {
-        return Err(format!("cuInit failed: {} ({code}): {}{}", name(&api, code), text(&api, code), visible_devices()));
+        return Err(format!(
+            "cuInit failed: {} ({code}): {}{}",
+            name(&api, code),
+            text(&api, code),
+            visible_devices(settings)
+        ));
     }
     let slots = slots(&api)?;
     if slots.is_empty() {
-        return Err(format!("the driver has no device{}", visible_devices()));
+        return Err(format!("the driver has no device{}", visible_devices(settings)));
     }
     Ok(Cuda { api, library: path.to_owned(), version, slots, nvrtc: OnceLock::new() })
 }
 
 /// The variable that most often explains why a device is not there.
-fn visible_devices() -> String {
-    let value = std::env::var_os("CUDA_VISIBLE_DEVICES");
+fn visible_devices(settings: &Settings) -> String {
+    let value = settings.get(Variable::CUDA_VISIBLE_DEVICES);
     value.map_or_else(String::new, |value| format!(" [CUDA_VISIBLE_DEVICES={}]", value.to_string_lossy()))
 }
 

@@ -4,6 +4,7 @@
 
 use std::ffi::{c_char, c_int};
 use std::path::PathBuf;
+use std::time::SystemTime;
 
 use super::driver::Hip;
 use super::hiprtc_search as search;
@@ -13,6 +14,7 @@ use crate::backend::loader::symbol_table;
 use crate::backend::rtc::{self, Calls, Handle as hiprtcProgram, Program, SUCCESS};
 use crate::backend::{CompileOption, CompileRequest, Compiled, Compiler, Library};
 use crate::error::{Error, Result};
+use crate::settings;
 
 /// The functions, with the types of AMD's header.
 macro_rules! hiprtc_api {
@@ -66,7 +68,7 @@ pub fn of<'a>(hip: &'a Hip, hints: &[PathBuf]) -> Result<&'a Hiprtc> {
     let devices = 0..hip.slots.len() as i32;
     let architectures = devices.map(|device| properties(hip, device).map(|known| known.architecture));
     let architectures = architectures.collect::<Result<Vec<_>>>()?;
-    let opened = Hiprtc::open(search::open(&hip.library, hints)?, architectures)?;
+    let opened = Hiprtc::open(search::open(&hip.library, hints, settings::get())?, architectures)?;
     // Another thread may have been quicker: the library is then open twice, which is once to the loader.
     Ok(hip.hiprtc.get_or_init(|| opened))
 }
@@ -171,6 +173,7 @@ impl Compiler for Hiprtc {
 
     fn compile(&self, request: &CompileRequest<'_>) -> Result<Compiled> {
         let options = self.spell(request)?;
+        let begun = SystemTime::now();
         let _passage = Passage::begin();
         let text = named(request);
         let program = Program::new(&self.calls, &CompileRequest { source: &text, ..*request })?;
@@ -182,7 +185,10 @@ impl Compiler for Hiprtc {
         }
         let lowered = program.lowered(request.expressions)?;
         let image = program.bytes(self.api.hiprtcGetCodeSize, self.api.hiprtcGetCode, "hiprtcGetCode")?;
-        Ok(Compiled { image, log, lowered })
+        // clang, of which hiprtc is made, looks into the folders of the machine's compilers too.
+        let folders: Vec<PathBuf> = settings::get().header_folders();
+        let read = rtc::places(request, &folders).and_then(|places| places.witnesses(request.source, begun));
+        Ok(Compiled { image, log, lowered, read })
     }
 }
 

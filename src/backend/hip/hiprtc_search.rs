@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::backend::library_file::told;
 use crate::backend::{Attempt, Library};
 use crate::error::{Error, Result};
+use crate::settings::{Settings, Variable};
 
 /// File names, the newest first.
 #[cfg(not(windows))]
@@ -26,13 +27,13 @@ fn names(runtime: &str) -> Vec<&'static str> {
 }
 
 /// Every file and name to try, in order. `runtime` is the path of the runtime.
-fn candidates(runtime: &str, hints: &[PathBuf]) -> Vec<PathBuf> {
+fn candidates(runtime: &str, hints: &[PathBuf], settings: &Settings) -> Vec<PathBuf> {
     let names = names(runtime);
     let mut found = hints.to_vec();
     let beside = Path::new(runtime).parent().filter(|folder| folder.is_absolute()).map(Path::to_path_buf);
-    let roots = ["ROCM_PATH", "HIP_PATH"].into_iter().filter_map(std::env::var_os).filter(|root| !root.is_empty());
+    let roots = settings.folders(&[Variable::ROCM_PATH, Variable::HIP_PATH]);
     let mut folders: Vec<PathBuf> = beside.into_iter().collect();
-    folders.extend(roots.map(|root| PathBuf::from(root).join(if cfg!(windows) { "bin" } else { "lib" })));
+    folders.extend(roots.map(|root| root.join(if cfg!(windows) { "bin" } else { "lib" })));
     let files = |folder: PathBuf| {
         names.iter().map(move |name| folder.join(name)).filter(|path| path.exists()).collect::<Vec<_>>()
     };
@@ -46,17 +47,17 @@ fn candidates(runtime: &str, hints: &[PathBuf]) -> Vec<PathBuf> {
 }
 
 /// What tells the hiprtc that [`open`] would open from every other, without opening it.
-pub fn identity(runtime: &str, hints: &[PathBuf]) -> String {
-    format!("hiprtc\n{}", told(&candidates(runtime, hints)))
+pub fn identity(runtime: &str, hints: &[PathBuf], settings: &Settings) -> String {
+    format!("hiprtc\n{}", told(&candidates(runtime, hints, settings), settings))
 }
 
 /// Opens the first candidate that can be.
 ///
 /// # Errors
 /// `Unavailable` with all that was searched and what to install.
-pub fn open(runtime: &str, hints: &[PathBuf]) -> Result<Library> {
+pub fn open(runtime: &str, hints: &[PathBuf], settings: &Settings) -> Result<Library> {
     let mut attempts: Vec<Attempt> = Vec::new();
-    for candidate in candidates(runtime, hints) {
+    for candidate in candidates(runtime, hints, settings) {
         let Some(name) = candidate.to_str() else { continue };
         match Library::open(&[name]) {
             // The runtime is always there; whether it has the functions is another matter.
@@ -90,7 +91,7 @@ mod tests {
         assert_eq!(names("/x/libamdhip64.so.6")[..2], ["libhiprtc.so.6", "libhiprtc.so.7"]);
         assert_eq!(names("/x/libamdhip64.so.7.2.53211")[0], "libhiprtc.so.7");
         let hints = [PathBuf::from("/a/libhiprtc.so.5")];
-        let order = candidates("/x/libamdhip64.so.6", &hints);
+        let order = candidates("/x/libamdhip64.so.6", &hints, &Settings::default());
         assert_eq!(order.first(), hints.first());
         assert_eq!(order.last().unwrap(), Path::new("/x/libamdhip64.so.6"));
     }

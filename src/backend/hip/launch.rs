@@ -23,6 +23,7 @@ use crate::backend::{
     LoadOptions, Loaded, ModuleHandle, ParameterPlace, Programs, StreamHandle, fork,
 };
 use crate::error::{Error, Result};
+use crate::settings;
 
 #[inline]
 unsafe fn launch(
@@ -152,7 +153,7 @@ impl Programs for Hip {
     }
 
     fn compiler_identity(&self, hints: &[PathBuf]) -> Option<String> {
-        Some(hiprtc_search::identity(&self.library, hints))
+        Some(hiprtc_search::identity(&self.library, hints, settings::get()))
     }
 
     fn compiler(&self, hints: &[PathBuf]) -> Result<&dyn Compiler> {

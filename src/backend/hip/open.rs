@@ -15,14 +15,15 @@ use super::sys::{
 };
 use crate::backend::registry::Opening;
 use crate::backend::{Attempt, Backend, Library, fork};
+use crate::settings::{Settings, Variable};
 
 /// A function that every runtime has, also those that are too old for the rest.
 const VERSION: &str = "hipRuntimeGetVersion";
 
 /// Opens the HIP backend.
-pub fn open() -> Opening {
+pub fn open(settings: &Settings) -> Opening {
     match Library::open(CANDIDATES) {
-        Ok(library) => open_library(&library),
+        Ok(library) => open_library(&library, settings),
         Err(attempts) => Opening {
             attempts,
             ..Opening::refused("AMD's HIP runtime library was not found: ROCm is not installed, or not visible here")
@@ -30,7 +31,7 @@ pub fn open() -> Opening {
     }
 }
 
-fn open_library(library: &Library) -> Opening {
+fn open_library(library: &Library, settings: &Settings) -> Opening {
     let path = library.path(VERSION);
     let attempts: Vec<Attempt> = library.attempts().to_vec();
     let refused = |driver_version, reason| Opening {
@@ -43,7 +44,7 @@ fn open_library(library: &Library) -> Opening {
         Ok(version) => version,
         Err(reason) => return refused(0, reason),
     };
-    match open_runtime(library, &path, version) {
+    match open_runtime(library, &path, version, settings) {
         Ok(hip) => {
             // The backend lives as long as the process, like the library behind it.
             let backend: &'static dyn Backend = Box::leak(Box::new(hip));
@@ -76,24 +77,24 @@ fn spelled(version: i32) -> String {
     format!("{}.{}", version / 10_000_000, version / 100_000 % 100)
 }
 
-fn open_runtime(library: &Library, path: &str, version: i32) -> Result<Hip, String> {
+fn open_runtime(library: &Library, path: &str, version: i32, settings: &Settings) -> Result<Hip, String> {
     // SAFETY: the library calls itself AMD's runtime and knows its version.
     let api = unsafe { Api::load(library) }.map_err(|missing| {
         format!("{path} says HIP {} but lacks {}: is it complete?", spelled(version), missing.join(", "))
     })?;
     fork::watch();
     // SAFETY: the only flags are 0.
-    refused_by(&api, "hipInit", unsafe { (api.hipInit)(0) })?;
-    let slots = slots(&api)?;
+    refused_by(&api, settings, "hipInit", unsafe { (api.hipInit)(0) })?;
+    let slots = slots(&api, settings)?;
     if slots.is_empty() {
-        return Err(format!("the runtime has no device{}", visible_devices()));
+        return Err(format!("the runtime has no device{}", visible_devices(settings)));
     }
     Ok(Hip { api, library: path.to_owned(), version, slots, images: Images::default(), hiprtc: OnceLock::new() })
 }
 
 /// Why there is no device. Without one AMD's runtime answers some calls with 100 and all others with 101, which would send
 /// the reader after a wrong device number.
-fn refused_by(api: &Api, operation: &str, code: u32) -> Result<(), String> {
+fn refused_by(api: &Api, settings: &Settings, operation: &str, code: u32) -> Result<(), String> {
     let cause = match code {
         SUCCESS => return Ok(()),
         NO_DEVICE | INVALID_DEVICE => "there is no AMD GPU, or it is not visible here: ",
@@ -103,20 +104,20 @@ fn refused_by(api: &Api, operation: &str, code: u32) -> Result<(), String> {
     unsafe { (api.hipGetLastError)() };
     let (name, text) = (name(api, code), text(api, code));
     let explained = if text == name { String::new() } else { format!(": {text}") };
-    Err(format!("{cause}{operation} failed: {name} ({code}){explained}{}", visible_devices()))
+    Err(format!("{cause}{operation} failed: {name} ({code}){explained}{}", visible_devices(settings)))
 }
 
 /// The variables that most often explain why a device is not there.
-fn visible_devices() -> String {
-    let variables = ["HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"];
-    let set = variables.iter().filter_map(|name| Some((name, std::env::var_os(name)?)));
+fn visible_devices(settings: &Settings) -> String {
+    let variables = [Variable::HIP_VISIBLE_DEVICES, Variable::ROCR_VISIBLE_DEVICES, Variable::CUDA_VISIBLE_DEVICES];
+    let set = variables.into_iter().filter_map(|variable| Some((variable.name(), settings.get(variable)?)));
     set.map(|(name, value)| format!(" [{name}={}]", value.to_string_lossy())).collect()
 }
 
-fn slots(api: &Api) -> Result<Box<[Slot]>, String> {
+fn slots(api: &Api, settings: &Settings) -> Result<Box<[Slot]>, String> {
     let mut count = 0;
     // SAFETY: the target is writable.
-    refused_by(api, "hipGetDeviceCount", unsafe { (api.hipGetDeviceCount)(&mut count) })?;
+    refused_by(api, settings, "hipGetDeviceCount", unsafe { (api.hipGetDeviceCount)(&mut count) })?;
     Ok((0..count).map(|ordinal| slot(api, ordinal)).collect())
 }
 

@@ -24,6 +24,7 @@ use crate::error::Result;
 use crate::kernel::{Arguments, Function, launch};
 use crate::layout::{Blocks, Pieces};
 use crate::memory::{Access, Use};
+use crate::settings::{self, Variable};
 use crate::stream::Stream;
 
 /// Rows from this many bytes on are copied by the driver as quickly.
@@ -46,8 +47,12 @@ struct Asked {
 
 fn asked() -> &'static Asked {
     static ASKED: OnceLock<Asked> = OnceLock::new();
+    if let Some(asked) = ASKED.get() {
+        return asked;
+    }
+    let settings = settings::get();
     ASKED.get_or_init(|| {
-        let text = std::env::var("PYGPU_STRIDED_COPY").unwrap_or_default();
+        let text = settings.text(Variable::STRIDED_COPY).unwrap_or_default();
         let mut asked = Asked { wish: Wish::None, tuning: Tuning::BEST, driver: false };
         for word in text.split(',') {
             match word {

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::kernel::{self, Function, Module, Source};
+use crate::kernel::{self, Function, Source};
 
 /// The file of a kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -73,8 +73,7 @@ pub(super) fn function(device: Device, variant: Variant) -> Option<Function> {
 
 fn make(device: Device, variant: &Variant) -> Result<Function> {
     let source = variant.source();
-    let built = kernel::build_searching(device, &source)?;
-    Module::of_source(device, source, built)?.function(variant.name)
+    kernel::load_searching(device, &source)?.function(variant.name)
 }
 
 impl Variant {

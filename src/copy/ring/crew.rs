@@ -101,11 +101,16 @@ fn post(helpers: usize, work: &(dyn Fn() + Sync)) -> u64 {
     number
 }
 
+/// Bytes of a thread's stack.
+const STACK: usize = 2 << 20;
+
 impl Crew {
     /// Starts threads until there are `wanted`. Where the system refuses one, fewer help.
     fn start(&mut self, wanted: usize) {
         while self.threads < wanted {
-            if thread::Builder::new().name("pygpu-staging".to_owned()).spawn(serve).is_err() {
+            // A size that is named: else the standard library asks the environment for one.
+            let builder = thread::Builder::new().name("pygpu-staging".to_owned()).stack_size(STACK);
+            if builder.spawn(serve).is_err() {
                 return;
             }
             self.threads += 1;

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::{Error, Result};
+use crate::settings::{self as environment, Variable};
 
 /// Most bytes of pinned slots of one device: four times what a copy with 16 threads uses, so that half of it can hold what
 /// asynchronous uploads have read and the device not yet fetched.
@@ -39,19 +40,21 @@ static SETTINGS: OnceLock<Result<Settings>> = OnceLock::new();
 /// # Errors
 /// `ValueError` for an environment variable that is no number, each time.
 pub(super) fn settings() -> Result<&'static Settings> {
-    SETTINGS.get_or_init(Settings::from_environment).as_ref().map_err(Clone::clone)
+    let environment = environment::get();
+    SETTINGS.get_or_init(|| Settings::of(environment)).as_ref().map_err(Clone::clone)
 }
 
 impl Settings {
-    fn from_environment() -> Result<Self> {
+    fn of(environment: &environment::Settings) -> Result<Self> {
+        let bytes_of = |variable| bytes_of(environment, variable);
         let cores = || std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
-        let chunk = bytes_of("PYGPU_STAGING_CHUNK")?;
+        let chunk = bytes_of(Variable::STAGING_CHUNK)?;
         Ok(Self {
-            limit: bytes_of("PYGPU_PINNED_LIMIT")?.unwrap_or(LIMIT).into(),
-            threshold: bytes_of("PYGPU_STAGING_THRESHOLD")?.unwrap_or(THRESHOLD).into(),
+            limit: bytes_of(Variable::PINNED_LIMIT)?.unwrap_or(LIMIT).into(),
+            threshold: bytes_of(Variable::STAGING_THRESHOLD)?.unwrap_or(THRESHOLD).into(),
             least_chunk: chunk.unwrap_or(CHUNK.0).into(),
             most_chunk: chunk.unwrap_or(CHUNK.1).into(),
-            threads: bytes_of("PYGPU_STAGING_THREADS")?.unwrap_or_else(cores).into(),
+            threads: bytes_of(Variable::STAGING_THREADS)?.unwrap_or_else(cores).into(),
         })
     }
 
@@ -102,9 +105,9 @@ pub fn tune(threshold: usize, chunk: (usize, usize), threads: usize) -> Result<(
 }
 
 /// A number of the environment; none if the variable is not set or empty.
-pub(super) fn bytes_of(variable: &str) -> Result<Option<usize>> {
-    let Some(text) = std::env::var_os(variable) else { return Ok(None) };
-    let text = text.to_string_lossy();
+fn bytes_of(environment: &environment::Settings, variable: Variable) -> Result<Option<usize>> {
+    let Some(text) = environment.get(variable) else { return Ok(None) };
+    let (text, variable) = (text.to_string_lossy(), variable.name());
     match text.trim() {
         "" => Ok(None),
         number => number.parse().map(Some).map_err(|_| {

@@ -222,8 +222,7 @@ mod child {
         unsafe { std::env::set_var("PYGPU_CACHE_DIR", folder.path()) };
         let text = "//!k _Z5scalePf 8\n//!k _ZI0 8 4\n__global__ void scale(float *x); template<class T> __global__ void t(T *x, T a);";
         let source = Source { text: text.into(), instances: vec!["t<int>".into()], ..Source::default() };
-        let module =
-            || Module::of_source(device, source.clone(), kernel::build(device, &source, &[]).unwrap()).unwrap();
+        let module = || kernel::load(device, &source, &[]).unwrap();
         let first = module();
         assert_eq!(first.function("scale").unwrap().parameters().unwrap()[0].to_string(), "float* x");
         assert_eq!(first.function("t<int>").unwrap().parameters().unwrap().len(), 2);

@@ -29,6 +29,7 @@ enum {
 enum {
     PYGPU_CPU_COOPERATIVE = 1,  // every block gets a thread of the system of its own: they may wait for one another
     PYGPU_CPU_REVERSED = 2,     // blocks and threads start last first: a missing barrier shows itself
+    PYGPU_CPU_STOP = 4,         // what goes wrong stops in a debugger
 };
 
 struct pygpu_cpu_launch {

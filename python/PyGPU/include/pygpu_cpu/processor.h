@@ -58,7 +58,7 @@ public:
         vsnprintf(text, sizeof text, format, arguments);
         va_end(arguments);
         // In a debugger: stop where it happened.
-        if (getenv("PYGPU_CPU_BREAK")) raise(SIGTRAP);
+        if (launch.shape->flags & PYGPU_CPU_STOP) raise(SIGTRAP);
         launch.fail(code, text);
         leave();
         __builtin_unreachable();
@@ -310,7 +310,7 @@ private:
                                    call->file, call->line);
         }
         if (count > living) snprintf(text + length, sizeof text - size_t(length), " %u have ended", count - living);
-        if (getenv("PYGPU_CPU_BREAK")) raise(SIGTRAP);
+        if (launch.shape->flags & PYGPU_CPU_STOP) raise(SIGTRAP);
         launch.fail(PYGPU_CPU_DEADLOCK, text);
     }
     bool waits_like(unsigned t, unsigned s) const {

@@ -1,9 +1,10 @@
 //! The machine's C++ compiler as the backend's [`Compiler`].
 
 use std::path::{Path, absolute};
+use std::time::SystemTime;
 
-use super::engine::{Build, CxxCompiler, Failure, build, find};
-use crate::backend::{CompileOption, CompileRequest, Compiled, Compiler};
+use super::engine::{self, Build, CxxCompiler, Failure, Host, Included, build, find};
+use crate::backend::{CompileOption, CompileRequest, Compiled, Compiler, Witness, includes};
 use crate::error::{CompileError, Error, Result};
 
 /// A compiler that was found.
@@ -18,8 +19,8 @@ impl HostCompiler {
     ///
     /// # Errors
     /// `Unavailable` with everything that was looked for.
-    pub fn open() -> Result<Self> {
-        let compiler = find().map_err(Error::Unavailable)?;
+    pub fn open(host: &Host) -> Result<Self> {
+        let compiler = find(host).map_err(Error::Unavailable)?;
         let name = compiler.path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         let path = compiler.path.display().to_string();
         Ok(Self { compiler, name, path })
@@ -57,6 +58,25 @@ fn spelled(option: &CompileOption) -> Option<String> {
     })
 }
 
+/// Options that take a path, as they are or behind them, which the compiler's own list has.
+const LISTED: [&str; 6] = ["-iquote", "-idirafter", "-imacros", "-isystem", "-include", "-I"];
+
+/// What the source was made of; `None` where one cannot tell.
+fn read(request: &CompileRequest<'_>, included: &Included, begun: SystemTime) -> Option<Vec<Witness>> {
+    let mut unknown = Vec::new();
+    let mut options = request.options.iter();
+    while let Some(option) = options.next() {
+        match option {
+            CompileOption::Own(text) if LISTED.contains(&text.as_str()) => drop(options.next()),
+            CompileOption::Own(text) if LISTED.iter().any(|listed| text.starts_with(listed)) => {}
+            CompileOption::Own(text) => unknown.push(text.as_str()),
+            _ => {}
+        }
+    }
+    let files = included.files.as_deref().filter(|_| includes::name_no_file(unknown))?;
+    includes::witnesses_of(request.source, files, &included.folders, &engine::headers(), begun)
+}
+
 impl Compiler for HostCompiler {
     fn name(&self) -> &str {
         &self.name
@@ -85,6 +105,7 @@ impl Compiler for HostCompiler {
             .iter()
             .filter_map(|option| if let CompileOption::ForceInclude(file) = option { Some(full(file)) } else { None })
             .collect();
+        let begun = SystemTime::now();
         let task = Build {
             source: request.source,
             name: request.name,
@@ -93,7 +114,10 @@ impl Compiler for HostCompiler {
             expressions: request.expressions,
         };
         match build(&self.compiler, &task) {
-            Ok((image, log)) => Ok(Compiled { image, log, lowered: request.expressions.to_vec() }),
+            Ok(made) => {
+                let read = read(request, &made.included, begun);
+                Ok(Compiled { image: made.image, log: made.log, lowered: request.expressions.to_vec(), read })
+            }
             Err(Failure::Source(log)) => Err(Error::Compile(Box::new(CompileError {
                 compiler: format!("{} ({})", self.path, self.compiler.version),
                 options,

@@ -13,7 +13,8 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use self::compiler::HostCompiler;
-use self::engine::{Kernel, Library, Shape};
+pub(in crate::backend) use self::engine::dependencies;
+use self::engine::{Host, Kernel, Library, Shape};
 use super::codes::{self, NOT_FOUND, refuse};
 use super::{Cpu, check_device, machine};
 use crate::backend::{
@@ -21,6 +22,7 @@ use crate::backend::{
     Loaded, ModuleHandle, ParameterPlace, Programs, StreamHandle,
 };
 use crate::error::{Error, Result};
+use crate::settings::{self, Variable};
 
 /// As on NVIDIA's devices, so that what fits here fits there.
 pub(super) const THREADS_PER_BLOCK: i32 = 1024;
@@ -30,11 +32,28 @@ pub(super) const WARP_SIZE: i32 = 32;
 
 static COMPILER: OnceLock<HostCompiler> = OnceLock::new();
 
+/// The machine, as the settings say.
+fn host() -> &'static Host {
+    static HOST: OnceLock<Host> = OnceLock::new();
+    let settings = settings::get();
+    HOST.get_or_init(|| {
+        let named = |variable: Variable| Some((variable.name(), settings.text(variable)?));
+        Host {
+            environment: settings.environment(),
+            named: [Variable::OWN_CXX, Variable::CXX].into_iter().filter_map(named).collect(),
+            path: settings.get(Variable::PATH).unwrap_or_default().to_owned(),
+            temporary: settings.temporary(),
+            reversed: settings.get(Variable::CPU_ORDER).is_some_and(|order| order == "reversed"),
+            breaks: settings.get(Variable::CPU_BREAK).is_some(),
+        }
+    })
+}
+
 fn open_compiler() -> Result<&'static HostCompiler> {
     if let Some(compiler) = COMPILER.get() {
         return Ok(compiler);
     }
-    let compiler = HostCompiler::open()?;
+    let compiler = HostCompiler::open(host())?;
     Ok(COMPILER.get_or_init(|| compiler))
 }
 
@@ -70,7 +89,7 @@ fn code_of(failure: i32) -> u32 {
 impl Programs for Cpu {
     fn load(&self, device: i32, image: &[u8], _: &LoadOptions) -> Result<Loaded> {
         check_device("load", device)?;
-        let library = Library::load(image).map_err(Error::value)?;
+        let library = Library::load(image, host()).map_err(Error::value)?;
         let module = ModuleHandle(Box::into_raw(Box::new(library)) as usize);
         Ok(Loaded { module, log: String::new() })
     }

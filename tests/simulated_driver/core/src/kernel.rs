@@ -9,7 +9,7 @@ pub mod engine;
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::io::Write;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::code::{
     ASSERT, INVALID_HANDLE, INVALID_IMAGE, INVALID_VALUE, LAUNCH_FAILED, LAUNCH_OUT_OF_RESOURCES, LAUNCH_TIMEOUT,
@@ -21,7 +21,24 @@ use crate::history::History;
 use crate::memory::Allocation;
 use crate::worker::Then;
 
-use self::engine::{Kernel, Library, Shape};
+use self::engine::{Host, Kernel, Library, Shape};
+
+/// The machine as the engine is told of it, read once: a driver reads the environment when it is opened.
+pub fn host() -> &'static Host {
+    static HOST: OnceLock<Host> = OnceLock::new();
+    HOST.get_or_init(|| {
+        let filled = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
+        let named = |name: &'static str| Some((name, filled(name)?.trim().to_owned()));
+        Host {
+            environment: std::env::vars_os().collect(),
+            named: ["PYGPU_CXX", "CXX"].into_iter().filter_map(named).collect(),
+            path: std::env::var_os("PATH").unwrap_or_default(),
+            temporary: std::env::temp_dir(),
+            reversed: filled("PYGPU_CPU_ORDER").is_some_and(|order| order == "reversed"),
+            breaks: filled("PYGPU_CPU_BREAK").is_some(),
+        }
+    })
+}
 
 /// A kernel of a loaded image.
 #[derive(Clone)]
@@ -59,7 +76,7 @@ impl Driver {
     /// # Errors
     /// A code.
     pub fn load_module(&self, device: usize, image: &[u8]) -> Outcome<u64> {
-        let library = Library::load(image).map_err(|text| {
+        let library = Library::load(image, host()).map_err(|text| {
             say(&text);
             INVALID_IMAGE
         })?;

@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
 use crate::kernel::engine::{Build, Failure, build, find};
+use crate::kernel::host;
 
 const SUCCESS: u32 = 0;
 const INVALID_INPUT: u32 = 3;
@@ -144,10 +145,10 @@ fn compile(program: &mut Program, options: &[String], takes: fn(&str) -> bool) -
         force_include: &force_include,
         expressions: &expressions,
     };
-    let (code, log) = match find().map_err(Failure::Machine).and_then(|compiler| build(&compiler, &task)) {
-        Ok((image, log)) => {
-            program.image = image;
-            (SUCCESS, log)
+    let (code, log) = match find(host()).map_err(Failure::Machine).and_then(|compiler| build(&compiler, &task)) {
+        Ok(made) => {
+            program.image = made.image;
+            (SUCCESS, made.log)
         }
         Err(Failure::Source(log)) => (COMPILATION, log),
         Err(Failure::Machine(log)) => (INTERNAL, log),

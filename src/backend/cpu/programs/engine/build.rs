@@ -6,6 +6,7 @@ use std::process::{Command, Output, Stdio};
 
 use super::find::CxxCompiler;
 use super::headers;
+use super::included::Included;
 use super::rewrite::{Request, rewrite};
 
 /// What is to be compiled.
@@ -20,6 +21,16 @@ pub struct Build<'a> {
     pub force_include: &'a [String],
     /// Names of instances of templates that are wanted.
     pub expressions: &'a [String],
+}
+
+/// What came of it.
+pub struct Made {
+    /// The shared library.
+    pub image: Vec<u8>,
+    /// What the compiler said.
+    pub log: String,
+    /// The files that it read.
+    pub included: Included,
 }
 
 /// Why there is no image.
@@ -49,6 +60,9 @@ const OF_THE_PROCESSOR: [&str; 1] = ["-fcf-protection=none"];
 #[cfg(not(any(target_arch = "x86_64", target_arch = "x86")))]
 const OF_THE_PROCESSOR: [&str; 0] = [];
 
+/// Where the compiler writes what it read.
+const LIST: &str = "unit.d";
+
 /// Options that need the source to be there when the kernel runs.
 fn wants_source(options: &[String]) -> bool {
     options.iter().any(|option| option.starts_with("-g") && option != "-g0")
@@ -61,13 +75,14 @@ pub fn wants_address_sanitizer(options: &[String]) -> bool {
     })
 }
 
-/// Compiles to a shared library; gives its bytes and what the compiler said.
-pub fn build(compiler: &CxxCompiler, request: &Build<'_>) -> Result<(Vec<u8>, String), Failure> {
+/// Compiles to a shared library.
+pub fn build(compiler: &CxxCompiler, request: &Build<'_>) -> Result<Made, Failure> {
     let machine = |what: &str| {
         let what = what.to_owned();
         move |error: std::io::Error| Failure::Machine(format!("{what}: {error}"))
     };
-    let folder = tempfile::Builder::new().prefix("pygpu-").tempdir().map_err(machine("no temporary folder"))?;
+    let folder = tempfile::Builder::new().prefix("pygpu-").tempdir_in(&compiler.host.temporary);
+    let folder = folder.map_err(machine("no temporary folder"))?;
     let place = folder.path();
     headers::write(&place.join("include")).map_err(machine("the headers cannot be written"))?;
     fs::write(place.join("unit.cpp"), unit(request)).map_err(machine("the source cannot be written"))?;
@@ -79,9 +94,13 @@ pub fn build(compiler: &CxxCompiler, request: &Build<'_>) -> Result<(Vec<u8>, St
     let run = Run { compiler, place, options: &options };
     // The scheduler does not depend on the source: it is compiled meanwhile.
     let scheduler = run.command(&["-c", "include/pygpu_cpu/runtime.cpp", "-o", "runtime.o"]).spawn();
+    // Nor do the folders in which it looks for headers.
+    let folders = run.command(&["-E", "-v", "-x", "c++", "/dev/null"]).spawn();
     let image = run.compile(request);
-    let scheduler =
-        scheduler.and_then(std::process::Child::wait_with_output).map_err(machine("the compiler cannot be run"))?;
+    let end = |child: std::io::Result<std::process::Child>| {
+        child.and_then(std::process::Child::wait_with_output).map_err(machine("the compiler cannot be run"))
+    };
+    let (scheduler, folders) = (end(scheduler)?, end(folders)?);
     let mut log = image?;
     if !scheduler.status.success() {
         let reason = format!("PyGPU's own scheduler does not compile:\n{}", text(&scheduler));
@@ -92,12 +111,14 @@ pub fn build(compiler: &CxxCompiler, request: &Build<'_>) -> Result<(Vec<u8>, St
     if !output.status.success() {
         return Err(Failure::Source(log));
     }
+    let list = fs::read(place.join(LIST)).ok();
+    let included = Included::of(list.as_deref(), &text(&folders), place);
     let image = fs::read(place.join("kernel.so")).map_err(machine("the compiled library cannot be read"))?;
     if wants_source(request.options) {
         let _ = fs::remove_file(place.join("kernel.so"));
         let _kept = folder.keep();
     }
-    Ok((image, log))
+    Ok(Made { image, log, included })
 }
 
 /// The line of a source that says what an option defines. On the command line it would reach into the headers, in which
@@ -132,7 +153,7 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(&self.compiler.path);
+        let mut command = self.compiler.host.command(&self.compiler.path);
         command.current_dir(self.place).env("LC_ALL", "C").stdin(Stdio::null()).stdout(Stdio::piped());
         command.stderr(Stdio::piped()).args(["-std=c++17", "-O1"]).args(ALWAYS).args(OF_THE_PROCESSOR);
         // The user's come last, so that they win.
@@ -147,7 +168,7 @@ impl Run<'_> {
 
     /// Makes `unit.o`; gives what the compiler said.
     fn compile(&self, request: &Build<'_>) -> Result<String, Failure> {
-        let preprocessed = self.run(&["-E", "unit.cpp"])?;
+        let preprocessed = self.run(&["-E", "-MD", "-MF", LIST, "unit.cpp"])?;
         let mut log = text(&preprocessed);
         if !preprocessed.status.success() {
             return Err(Failure::Source(log));

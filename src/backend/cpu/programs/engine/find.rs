@@ -2,32 +2,31 @@
 
 use std::env;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use super::headers;
+use super::host::Host;
 
 const USUAL: [&str; 3] = ["c++", "g++", "clang++"];
 
 /// A C++ compiler that answers.
 #[derive(Clone, Debug)]
 pub struct CxxCompiler {
+    /// The machine that it runs on.
+    pub host: Host,
     /// The program.
     pub path: PathBuf,
     /// The first line of what it says of its version, and the version of the headers.
     pub version: String,
 }
 
-/// The compiler that `PYGPU_CXX` or `CXX` names, else the first usual one on the search path; else the text of an error
+/// The compiler that a variable names, else the first usual one on the search path; else the text of an error
 /// that says what was looked for.
-pub fn find() -> Result<CxxCompiler, String> {
-    let named = ["PYGPU_CXX", "CXX"].iter().filter_map(|variable| {
-        let value = env::var(variable).ok().filter(|value| !value.trim().is_empty())?;
-        Some((format!("{variable}={value}"), value.trim().to_owned()))
-    });
+pub fn find(host: &Host) -> Result<CxxCompiler, String> {
+    let named = host.named.iter().map(|(variable, program)| (format!("{variable}={program}"), program.clone()));
     let usual = USUAL.iter().map(|&name| (name.to_owned(), name.to_owned()));
     let mut tried = Vec::new();
     for (label, program) in named.chain(usual) {
-        match ask(&program) {
+        match ask(&program, host) {
             Ok(compiler) => return Ok(compiler),
             Err(reason) => tried.push(format!("\n  {label}: {reason}")),
         }
@@ -39,22 +38,22 @@ pub fn find() -> Result<CxxCompiler, String> {
     ))
 }
 
-fn ask(program: &str) -> Result<CxxCompiler, String> {
-    let path = on_path(program).ok_or("not on PATH")?;
-    let output = Command::new(&path).arg("--version").output().map_err(|error| error.to_string())?;
+fn ask(program: &str, host: &Host) -> Result<CxxCompiler, String> {
+    let path = on_path(program, host).ok_or("not on PATH")?;
+    let output = host.command(&path).arg("--version").output().map_err(|error| error.to_string())?;
     if !output.status.success() {
         return Err(format!("--version ended with {}", output.status));
     }
     let text = String::from_utf8_lossy(&output.stdout);
     let first = text.lines().next().unwrap_or_default().trim();
-    Ok(CxxCompiler { path, version: format!("{first}, headers {:016x}", headers::fingerprint()) })
+    let version = format!("{first}, headers {:016x}", headers::fingerprint());
+    Ok(CxxCompiler { path, version, host: host.clone() })
 }
 
 /// A program by its path or its name.
-fn on_path(program: &str) -> Option<PathBuf> {
+fn on_path(program: &str, host: &Host) -> Option<PathBuf> {
     if program.contains('/') {
         return Path::new(program).canonicalize().ok();
     }
-    let folders = env::var_os("PATH")?;
-    env::split_paths(&folders).map(|folder| folder.join(program)).find(|path| path.is_file())
+    env::split_paths(&host.path).map(|folder| folder.join(program)).find(|path| path.is_file())
 }

@@ -6,9 +6,12 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_ulonglong, c_void};
 use std::io::Write;
 use std::sync::OnceLock;
 
+use super::host::Host;
+
 const ABI: c_uint = 1;
 const COOPERATIVE: c_uint = 1;
 const REVERSED: c_uint = 2;
+const BREAK: c_uint = 4;
 const MESSAGE_BYTES: usize = 2048;
 
 #[repr(C)]
@@ -74,6 +77,8 @@ pub struct Kernel {
     /// Of its launch bounds; 0 where it has none.
     pub max_threads: u32,
     launch: unsafe extern "C" fn(*const RawLaunch, *const *const c_void) -> c_int,
+    /// Of every launch.
+    flags: c_uint,
 }
 
 /// The shape of a launch.
@@ -94,12 +99,12 @@ impl Library {
     ///
     /// # Errors
     /// A text that says why it is none, or why it cannot be loaded.
-    pub fn load(image: &[u8]) -> Result<Self, String> {
+    pub fn load(image: &[u8], host: &Host) -> Result<Self, String> {
         check(image)?;
         let mut file = tempfile::Builder::new()
             .prefix("pygpu-")
             .suffix(".so")
-            .tempfile()
+            .tempfile_in(&host.temporary)
             .map_err(|error| format!("no temporary file for the kernel: {error}"))?;
         file.write_all(image).map_err(|error| format!("the kernel cannot be written: {error}"))?;
         // SAFETY: opening runs the initialisers of what the user asked to run.
@@ -117,7 +122,7 @@ impl Library {
             return Err(format!("the image was made by another version of PyGPU ({} instead of {ABI})", module.abi));
         }
         // SAFETY: the version says that the tables are as declared here.
-        let (kernels, globals) = unsafe { (kernels(module), globals(module)) };
+        let (kernels, globals) = unsafe { (kernels(module, flags_of(host)), globals(module)) };
         Ok(Self { _handle: handle, kernels, globals })
     }
 
@@ -147,10 +152,7 @@ impl Kernel {
     /// it does with them.
     pub unsafe fn launch(&self, shape: &Shape, arguments: *const *const c_void) -> Result<(), (i32, String)> {
         let mut message = [0u8; MESSAGE_BYTES];
-        let mut flags = if shape.cooperative { COOPERATIVE } else { 0 };
-        if std::env::var_os("PYGPU_CPU_ORDER").is_some_and(|order| order == "reversed") {
-            flags |= REVERSED;
-        }
+        let flags = if shape.cooperative { COOPERATIVE | self.flags } else { self.flags };
         let launch = RawLaunch {
             grid: shape.grid,
             block: shape.block,
@@ -172,6 +174,10 @@ impl Kernel {
     }
 }
 
+fn flags_of(host: &Host) -> c_uint {
+    (if host.reversed { REVERSED } else { 0 }) | (if host.breaks { BREAK } else { 0 })
+}
+
 /// As many threads of the system as may run at once. To ask costs more than a small launch: it reads files.
 fn processors() -> u32 {
     static PROCESSORS: OnceLock<u32> = OnceLock::new();
@@ -187,6 +193,9 @@ fn check(image: &[u8]) -> Result<(), String> {
                 .to_owned(),
         );
     }
+    if image.starts_with(b"\x7fELF") && !is_whole(image) {
+        return Err("the image is cut short: it says that it has more bytes than it has".to_owned());
+    }
     let sanitized = contains(image, b"__asan_init");
     // SAFETY: only asks whether the process has the symbol.
     let present = !unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__asan_init".as_ptr()) }.is_null();
@@ -196,6 +205,25 @@ fn check(image: &[u8]) -> Result<(), String> {
             .to_owned());
     }
     Ok(())
+}
+
+/// Whether everything that the loader maps lies in the image: what is mapped beyond the end of a file ends the process when it
+/// is touched. Of ELF with 64-bit addresses in the machine's own order; the loader refuses any other itself.
+fn is_whole(image: &[u8]) -> bool {
+    const LOADED: [u32; 2] = [1, 2];
+    let half = |at: usize| Some(u16::from_ne_bytes(image.get(at..at.checked_add(2)?)?.try_into().ok()?));
+    let number = |at: usize| Some(u64::from_ne_bytes(image.get(at..at.checked_add(8)?)?.try_into().ok()?));
+    let place = |at: usize| usize::try_from(number(at)?).ok();
+    let headers = || {
+        let (first, size, count) = (place(32)?, usize::from(half(54)?), usize::from(half(56)?));
+        (0..count).try_for_each(|index| {
+            let at = first.checked_add(index.checked_mul(size)?)?;
+            let kind = u32::from_ne_bytes(image.get(at..at.checked_add(4)?)?.try_into().ok()?);
+            let end = place(at.checked_add(8)?)?.checked_add(place(at.checked_add(32)?)?)?;
+            (!LOADED.contains(&kind) || end <= image.len()).then_some(())
+        })
+    };
+    headers().is_some()
 }
 
 fn contains(image: &[u8], text: &[u8]) -> bool {
@@ -234,7 +262,7 @@ fn unmangled(name: &str) -> Option<String> {
 
 /// # Safety
 /// The module is that of an open library of this version.
-unsafe fn kernels(module: &RawModule) -> Vec<Kernel> {
+unsafe fn kernels(module: &RawModule, flags: c_uint) -> Vec<Kernel> {
     // SAFETY: the table has one row more than it counts, so it is never empty.
     let rows = unsafe { std::slice::from_raw_parts(module.kernels, module.kernel_count as usize) };
     let read = |row: &RawKernel| {
@@ -243,7 +271,7 @@ unsafe fn kernels(module: &RawModule) -> Vec<Kernel> {
         let parameters = parameters.iter().map(|each| (each.bytes as usize, each.alignment as usize)).collect();
         // SAFETY: names are string literals.
         let name = unsafe { text(row.name) };
-        Some(Kernel { name, parameters, max_threads: row.max_threads, launch: row.launch? })
+        Some(Kernel { name, parameters, max_threads: row.max_threads, launch: row.launch?, flags })
     };
     rows.iter().filter_map(read).collect()
 }

@@ -2,11 +2,13 @@
 //!
 //! Names nothing of the rest of the crate, so that the simulated drivers use these files as they are. What the compiled code
 //! does when it runs stands in the headers of `python/PyGPU/include/pygpu_cpu`. Must never leave a file behind, except
-//! where debugging information needs its source.
+//! where debugging information needs its source, nor read the environment: [`Host`] has it.
 
 mod build;
 mod find;
 mod headers;
+mod host;
+mod included;
 mod library;
 mod rewrite;
 mod scan;
@@ -14,6 +16,11 @@ mod tokens;
 
 pub use build::{Build, Failure, build};
 pub use find::{CxxCompiler, find};
+#[allow(unused_imports, reason = "the simulated drivers keep nothing")]
+pub use headers::texts as headers;
+pub use host::Host;
+#[allow(unused_imports, reason = "the simulated drivers keep nothing")]
+pub use included::{Included, dependencies};
 pub use library::{Kernel, Library, Shape};
 
 /// What is compiled of a preprocessed source.

@@ -1,0 +1,87 @@
+//! Which files a source was made of, as the compiler itself tells it.
+
+use std::path::{Path, PathBuf};
+
+/// What the compiler read, and where it looked.
+#[derive(Clone, Default, Debug)]
+pub struct Included {
+    /// The files, those of this library and of the source itself left out; `None` where the compiler did not tell.
+    pub files: Option<Vec<PathBuf>>,
+    /// Folders that are looked into, in order: for names in quotation marks first.
+    pub folders: Vec<PathBuf>,
+}
+
+impl Included {
+    /// Of a list that `-MD` wrote and of what `-v` said; `place` is the folder of this library's own files.
+    pub fn of(list: Option<&[u8]>, told: &str, place: &Path) -> Self {
+        let is_own = |path: &PathBuf| !path.starts_with(place) && (place.join(path) == *path);
+        let files = list.map(|list| dependencies(list).into_iter().filter(is_own).collect());
+        let folders = folders(told).into_iter().filter(is_own).collect();
+        Self { files, folders }
+    }
+}
+
+/// The files behind the colon of a rule of `make`.
+pub fn dependencies(rule: &[u8]) -> Vec<PathBuf> {
+    let text = String::from_utf8_lossy(rule).replace("\\\r\n", " ").replace("\\\n", " ");
+    let rest = text.split_once(": ").map_or("", |(_, rest)| rest);
+    let (mut files, mut word) = (Vec::new(), String::new());
+    let mut letters = rest.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match (letter, letters.peek()) {
+            ('\\', Some(&next)) if next == ' ' || next == '#' || next == '\t' => {
+                word.push(next);
+                letters.next();
+            }
+            ('$', Some('$')) => {
+                word.push('$');
+                letters.next();
+            }
+            (blank, _) if blank.is_whitespace() => {
+                if !word.is_empty() {
+                    files.push(PathBuf::from(std::mem::take(&mut word)));
+                }
+                if blank == '\n' {
+                    break; // further rules are those of -MP
+                }
+            }
+            (other, _) => word.push(other),
+        }
+    }
+    if !word.is_empty() {
+        files.push(PathBuf::from(word));
+    }
+    files
+}
+
+/// The folders that `-v` lists.
+fn folders(told: &str) -> Vec<PathBuf> {
+    let listed = told.lines().skip_while(|line| !line.contains("search starts here:"));
+    let listed = listed.take_while(|line| !line.starts_with("End of search list"));
+    listed
+        .filter(|line| line.starts_with(' '))
+        .map(|line| PathBuf::from(line.trim().trim_end_matches(" (framework directory)")))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+    use super::*;
+
+    #[test]
+    fn a_rule_of_make_is_read_with_its_escapes() {
+        let rule = b"unit.o: unit.cpp /a/b.h \\\n /with\\ blank/c\\#.h /d$$/e.h\n\n/a/b.h:\n";
+        let wanted = ["unit.cpp", "/a/b.h", "/with blank/c#.h", "/d$/e.h"].map(PathBuf::from);
+        assert_eq!(dependencies(rule), wanted);
+        let included = Included::of(Some(rule), "", Path::new("/tmp/place"));
+        assert_eq!(included.files.unwrap(), wanted[1..]);
+    }
+
+    #[test]
+    fn the_folders_are_those_between_the_two_lines() {
+        let told = "ignored\n#include \"...\" search starts here:\n /q\n#include <...> search starts here:\n include\n \
+                    /usr/include\nEnd of search list.\n /no\n";
+        assert_eq!(Included::of(None, told, Path::new("/place")).folders, ["/q", "/usr/include"].map(PathBuf::from));
+    }
+}

@@ -1,0 +1,425 @@
+//! Which files a text may include, found without a preprocessor: every name that stands where an `#include` could be, whatever
+//! `#if` is around it.
+//!
+//! For the compilers that do not tell what they read. More names than are included are found, never fewer: where that cannot
+//! be promised (`#include MACRO`), the answer is that one cannot tell.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use super::witness::Witness;
+
+/// More than this is more than looking costs.
+const MOST: usize = 20_000;
+
+/// A name in an `#include` or a `__has_include`.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Name {
+    /// As it is written.
+    pub text: String,
+    /// In quotation marks: looked for beside the including file first.
+    pub quoted: bool,
+    /// `#include_next`, which goes on behind the first.
+    pub next: bool,
+}
+
+/// The words that a name may follow.
+const WORDS: [&[u8]; 6] = [b"include", b"include_next", b"import", b"embed", b"__has_include", b"__has_include_next"];
+
+/// The names in a text; `None` where one cannot tell.
+pub fn names(text: &[u8]) -> Option<BTreeSet<Name>> {
+    let mut found = BTreeSet::new();
+    // A trigraph may be a `#` or a `\`.
+    if text.windows(3).any(|three| three == b"??=" || three == b"??/") {
+        return None;
+    }
+    if !contains_word(text) && !text.contains(&b'\\') {
+        return Some(found);
+    }
+    let text = joined(text);
+    let mut at = 0;
+    while let Some(start) = next_word(&text, at) {
+        let end = start + text[start..].iter().take_while(|byte| is_word(**byte)).count();
+        at = end;
+        let word = &text[start..end];
+        if !WORDS.contains(&word) {
+            continue;
+        }
+        let asks = word.starts_with(b"__");
+        let mut from = behind_blanks(&text, end);
+        if asks && text.get(from) == Some(&b'(') {
+            from = behind_blanks(&text, from + 1);
+        }
+        match name(&text, from) {
+            Some((name, quoted)) => {
+                found.insert(Name { text: name, quoted, next: word.ends_with(b"_next") });
+            }
+            None if asks && is_defined(&text[..start]) => {}
+            None if asks || may_be_directive(&text[..start]) => return None,
+            None => {}
+        }
+    }
+    Some(found)
+}
+
+fn contains_word(text: &[u8]) -> bool {
+    [&b"include"[..], b"import", b"embed"].iter().any(|word| text.windows(word.len()).any(|window| window == *word))
+}
+
+/// The text with its spliced lines joined. Some compilers splice also where blanks follow the backslash.
+fn joined(text: &[u8]) -> Vec<u8> {
+    let mut joined = Vec::with_capacity(text.len());
+    let mut at = 0;
+    while at < text.len() {
+        if text[at] == b'\\' {
+            let blanks =
+                text[at + 1..].iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r' | 11 | 12)).count();
+            if text.get(at + 1 + blanks) == Some(&b'\n') {
+                at += blanks + 2;
+                continue;
+            }
+        }
+        joined.push(text[at]);
+        at += 1;
+    }
+    joined
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || byte >= 0x80
+}
+
+fn next_word(text: &[u8], mut at: usize) -> Option<usize> {
+    while at < text.len() {
+        if is_word(text[at]) {
+            return Some(at);
+        }
+        at += 1;
+    }
+    None
+}
+
+/// Behind blanks and comments, on the same line.
+fn behind_blanks(text: &[u8], mut at: usize) -> usize {
+    loop {
+        match text.get(at) {
+            Some(b' ' | b'\t' | b'\r' | 11 | 12) => at += 1,
+            Some(b'/') if text.get(at + 1) == Some(&b'*') => {
+                let end = text[at + 2..].windows(2).position(|two| two == b"*/");
+                match end {
+                    Some(length) => at += length + 4,
+                    None => return text.len(),
+                }
+            }
+            _ => return at,
+        }
+    }
+}
+
+fn name(text: &[u8], at: usize) -> Option<(String, bool)> {
+    let close = match text.get(at)? {
+        b'"' => b'"',
+        b'<' => b'>',
+        _ => return None,
+    };
+    let rest = &text[at + 1..];
+    let length = rest.iter().position(|byte| *byte == close || *byte == b'\n')?;
+    (rest[length] == close).then(|| (String::from_utf8_lossy(&rest[..length]).into_owned(), close == b'"'))
+}
+
+/// Whether a word behind this may be the name of a directive: `#`, `%:`, and whatever a comment hides.
+fn may_be_directive(before: &[u8]) -> bool {
+    let end = before.iter().rposition(|byte| !matches!(byte, b' ' | b'\t' | b'\r' | 11 | 12));
+    let before = end.map_or(&before[..0], |end| &before[..=end]);
+    [&b"#"[..], b"%:", b"*/"].iter().any(|last| before.ends_with(last))
+}
+
+/// Whether a word behind this is only asked after: `#ifdef`, `defined(`.
+fn is_defined(before: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(&before[before.len().saturating_sub(64)..]).into_owned();
+    let text = text.trim_end_matches([' ', '\t']).trim_end_matches('(').trim_end_matches([' ', '\t']);
+    ["ifdef", "ifndef", "defined"].iter().any(|word| text.ends_with(word))
+}
+
+/// Where a compiler looks for headers.
+pub struct Search<'a> {
+    /// Where names in quotation marks of the source itself are looked for.
+    pub own: Vec<PathBuf>,
+    /// Where all names are looked for.
+    pub folders: Vec<PathBuf>,
+    /// Files that are included before the source.
+    pub before: Vec<&'a str>,
+}
+
+impl Search<'_> {
+    /// Every file that the source may have been made of, and every place at which one may appear; `None` where one cannot tell.
+    pub fn witnesses(&self, source: &str, begun: SystemTime) -> Option<Vec<Witness>> {
+        let mut texts = names(source.as_bytes())?;
+        texts.extend(self.before.iter().map(|file| Name { text: (*file).to_owned(), quoted: true, next: false }));
+        let (mut places, mut files) = (BTreeSet::new(), BTreeMap::new());
+        let mut open: Vec<PathBuf> = Vec::new();
+        self.look(&texts, &self.own, &mut places, &mut open);
+        // Names in quotation marks are looked for beside each file that led there.
+        let mut beside: BTreeSet<PathBuf> = self.own.iter().cloned().collect();
+        while !open.is_empty() {
+            let mut is_new = false;
+            for path in std::mem::take(&mut open) {
+                let found = names(&std::fs::read(&path).ok()?)?;
+                is_new |= path.parent().is_some_and(|folder| beside.insert(folder.to_owned()));
+                files.insert(path, found);
+            }
+            if places.len() > MOST {
+                return None;
+            }
+            let folders: Vec<PathBuf> = beside.iter().cloned().collect();
+            for found in files.values() {
+                self.look(found, &folders, &mut places, &mut open);
+            }
+            if is_new {
+                self.look(&texts, &folders, &mut places, &mut open);
+            }
+        }
+        let witness = |path: PathBuf| match files.contains_key(&path) {
+            true => Witness::read(path, begun),
+            false => Some(Witness::looked(path)),
+        };
+        places.into_iter().map(witness).collect()
+    }
+
+    /// Notes each place of the names; files that are new are to be opened.
+    fn look(
+        &self,
+        names: &BTreeSet<Name>,
+        beside: &[PathBuf],
+        places: &mut BTreeSet<PathBuf>,
+        open: &mut Vec<PathBuf>,
+    ) {
+        for name in names {
+            let first = if name.quoted { beside } else { &[] };
+            for folder in first.iter().chain(&self.folders) {
+                let path = folder.join(&name.text);
+                if !places.contains(&path) {
+                    if path.is_file() {
+                        open.push(path.clone());
+                    }
+                    places.insert(path);
+                }
+            }
+        }
+    }
+}
+
+/// What a compiler said that it read, and every place at which a file of the same name would be taken instead. `own` is a folder
+/// of files that are not the user's, whose names count all the same.
+pub fn witnesses_of(
+    source: &str,
+    read: &[PathBuf],
+    folders: &[PathBuf],
+    own: &[&[u8]],
+    begun: SystemTime,
+) -> Option<Vec<Witness>> {
+    let mut found: BTreeMap<PathBuf, Witness> = BTreeMap::new();
+    let mut wanted: BTreeMap<(Option<PathBuf>, Name), ()> = BTreeMap::new();
+    let mut want = |beside: Option<&Path>, names: BTreeSet<Name>| {
+        for name in names {
+            let beside = beside.filter(|_| name.quoted).map(Path::to_path_buf);
+            wanted.insert((beside, name), ());
+        }
+    };
+    want(None, names(source.as_bytes())?);
+    for text in own {
+        want(None, names(text)?);
+    }
+    for path in read {
+        found.insert(path.clone(), Witness::read(path.clone(), begun)?);
+        // A macro in a compiler's own header names one of the compiler's own.
+        let is_listed = folders.iter().any(|folder| path.starts_with(folder));
+        match names(&std::fs::read(path).ok()?) {
+            Some(names) => want(path.parent(), names),
+            None if is_listed => {}
+            None => return None,
+        }
+    }
+    for (beside, name) in wanted.into_keys() {
+        for folder in beside.iter().chain(folders) {
+            let path = folder.join(&name.text);
+            let witness = found.entry(path.clone()).or_insert_with(|| Witness::looked(path));
+            if !name.next && !matches!(witness.state, super::witness::State::Absent) {
+                break;
+            }
+        }
+    }
+    (found.len() <= MOST).then(|| found.into_values().collect())
+}
+
+/// As [`witnesses_of`], of a rule of `make` that a program wrote; what lies in its temporary folder is left out.
+pub fn included_by_list(
+    source: &str,
+    list: &[u8],
+    temporary: &Path,
+    folders: &[PathBuf],
+    begun: SystemTime,
+) -> Option<Vec<Witness>> {
+    let mut read = super::cpu::dependencies(list);
+    if read.is_empty() {
+        return None; // the source itself is in every list
+    }
+    read.retain(|path| !path.starts_with(temporary));
+    witnesses_of(source, &read, folders, &[], begun)
+}
+
+/// Whether options that PyGPU does not know name no file that the compiler reads.
+pub fn name_no_file<'a>(options: impl IntoIterator<Item = &'a str>) -> bool {
+    const HARMLESS: [&str; 22] = [
+        "-O",
+        "-W",
+        "-w",
+        "-g",
+        "-m",
+        "-D",
+        "-U",
+        "-I",
+        "-std",
+        "--std",
+        "-f",
+        "--ptxas-options",
+        "--extended-lambda",
+        "--expt-",
+        "-default-device",
+        "--device-as-default",
+        "--diag",
+        "--fmad",
+        "--ftz",
+        "--prec",
+        "--extra-device",
+        "-R",
+    ];
+    options.into_iter().all(|option| {
+        let value_is_path = option.split_once('=').is_some_and(|(_, value)| value.contains(['/', '.', '\\', '@']));
+        HARMLESS.iter().any(|prefix| option.starts_with(prefix))
+            && (!value_is_path || option.starts_with("-D"))
+            && !option.starts_with("-Wl,")
+            && !option.starts_with("-Wp,")
+            && !option.starts_with("-Wa,")
+            && !option.starts_with("-fmodule")
+            && !option.starts_with("-fplugin")
+            && !option.starts_with("-fprofile")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+    use super::*;
+    use std::time::Duration;
+
+    fn found(text: &str) -> Vec<String> {
+        names(text.as_bytes()).unwrap().into_iter().map(|name| name.text).collect()
+    }
+
+    #[test]
+    fn c1_every_way_to_write_an_include_is_found() {
+        for text in [
+            "#include \"v.h\"",
+            "  #  include <v.h>",
+            "%:include \"v.h\"",
+            "#inc\\\nlude \"v.h\"",
+            "#inc\\ \t\nlude \"v.h\"",
+            "#/* \n */include/* */\"v.h\"",
+            "#if 0\n#include \"v.h\"\n#endif",
+            "#include_next <v.h>",
+            "#if __has_include(\"v.h\")",
+            "#if __has_include( <v.h> )",
+            "#import \"v.h\"",
+            "int x; // include\n#include \"v.h\"",
+            "#include \\\n\"v.h\"",
+        ] {
+            assert_eq!(found(text), ["v.h"], "{text}");
+        }
+        for text in
+            ["int include = 1;", "// to include it", "#ifdef __has_include\n#endif", "# if defined ( __has_include )"]
+        {
+            assert!(found(text).is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn c1_what_cannot_be_told_is_not_guessed() {
+        for text in [
+            "#define H \"v.h\"\n#include H",
+            "#define H \"v.h\"\n%: include H",
+            "#/**/include H",
+            "??=include \"v.h\"",
+            "#define I __has_include\n#if I(\"v.h\")",
+            "#if __has_include(H)",
+            "#inc\\\nlude H",
+        ] {
+            assert_eq!(names(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn c1_every_place_of_every_name_is_watched() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for made in ["first", "second/deep"] {
+            std::fs::create_dir_all(at(made)).unwrap();
+        }
+        std::fs::write(at("second/a.h"), "#include \"deep/b.h\"\n").unwrap();
+        std::fs::write(at("second/deep/b.h"), "#include \"c.h\"\n").unwrap();
+        std::fs::write(at("second/c.h"), "").unwrap();
+        let search = Search { own: vec![at("first")], folders: vec![at("second")], before: Vec::new() };
+        let begun = SystemTime::now() + Duration::from_secs(9);
+        let witnesses = search.witnesses("#include \"a.h\"", begun).unwrap();
+        assert!(witnesses.iter().all(Witness::holds));
+        for (name, text) in
+            [("first/a.h", ""), ("second/deep/c.h", ""), ("second/c.h", "int c;"), ("second/deep/b.h", "")]
+        {
+            let before = std::fs::read(at(name)).ok();
+            std::fs::write(at(name), text).unwrap();
+            assert!(!witnesses.iter().all(Witness::holds), "{name}");
+            match before {
+                Some(bytes) => std::fs::write(at(name), bytes).unwrap(),
+                None => std::fs::remove_file(at(name)).unwrap(),
+            }
+            // Its times changed, its bytes did not.
+            assert!(witnesses.iter().all(Witness::holds), "{name}");
+        }
+        assert_eq!(search.witnesses("#include H", begun), None);
+        assert_eq!(search.witnesses("int a;", begun), Some(Vec::new()));
+    }
+
+    #[test]
+    fn c1_a_file_that_would_be_taken_instead_is_watched_where_the_compiler_tells_what_it_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for made in ["first", "second", "third"] {
+            std::fs::create_dir(at(made)).unwrap();
+        }
+        std::fs::write(at("second/a.h"), "#include <b.h>").unwrap();
+        std::fs::write(at("third/b.h"), "").unwrap();
+        let folders = [at("first"), at("second"), at("third")];
+        let begun = SystemTime::now() + Duration::from_secs(9);
+        let read = [at("second/a.h"), at("third/b.h")];
+        let witnesses = witnesses_of("#include \"a.h\"", &read, &folders, &[], begun).unwrap();
+        assert!(witnesses.iter().all(Witness::holds));
+        for name in ["first/a.h", "first/b.h", "second/b.h"] {
+            std::fs::write(at(name), "").unwrap();
+            assert!(!witnesses.iter().all(Witness::holds), "{name}");
+            std::fs::remove_file(at(name)).unwrap();
+        }
+        std::fs::write(at("third/a.h"), "").unwrap();
+        assert!(witnesses.iter().all(Witness::holds), "behind the one that was taken");
+    }
+
+    #[test]
+    fn options_that_may_name_a_file_are_known() {
+        assert!(name_no_file(["-O3", "-fno-strict-aliasing", "-Wall", "-DX=a.b", "-ffp-contract=off"]));
+        for option in
+            ["@options", "x.o", "-fplugin=x.so", "-imacros", "--use-pch", "-Wl,-T,x", "-specs=x", "-fprofile-use=d"]
+        {
+            assert!(!name_no_file([option]), "{option}");
+        }
+    }
+}

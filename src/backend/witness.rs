@@ -1,0 +1,160 @@
+//! What a file was when a source was compiled, so that it can be told later whether it still is.
+//!
+//! Size, times and number of a file tell that it was not written to, but not what was written in the moment in which they were
+//! noted: then its bytes are compared, as `git` does.
+
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use sha2::{Digest, Sha256};
+
+/// The times of files go in steps, of 10 ms at the most where the kernel keeps them and of 2 s on some disks.
+const STEP: Duration = Duration::from_millis(20);
+const SETTLED: Duration = Duration::from_secs(3);
+
+/// A path and what was there.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Witness {
+    /// Absolute, unless the compiler looked relative to the current folder.
+    pub path: PathBuf,
+    /// What was there.
+    pub state: State,
+}
+
+/// What was at a path.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum State {
+    /// No file: one that appears would be taken in the place of another.
+    Absent,
+    /// A file, whose text does not matter.
+    Present,
+    /// A file that was read.
+    Read {
+        /// What is known of it without reading; empty where that says nothing.
+        mark: Vec<u8>,
+        /// Of its bytes.
+        hash: [u8; 32],
+    },
+}
+
+impl Witness {
+    /// A file that a compiler read which began at `begun`; `None` if it changed since, or is not a file any more.
+    pub fn read(path: PathBuf, begun: SystemTime) -> Option<Self> {
+        let known = file(&path)?;
+        let changed = changed(&known)?;
+        if changed + STEP > begun {
+            return None;
+        }
+        let hash = hash(&path)?;
+        // Written just before: the next write may bear the same time.
+        let mark = if changed + SETTLED > begun { Vec::new() } else { mark(&known) };
+        Some(Self { path, state: State::Read { mark, hash } })
+    }
+
+    /// A place at which a compiler may have looked for a file.
+    pub fn looked(path: PathBuf) -> Self {
+        let state = if file(&path).is_some() { State::Present } else { State::Absent };
+        Self { path, state }
+    }
+
+    /// Whether it is still so.
+    pub fn holds(&self) -> bool {
+        let known = file(&self.path);
+        match &self.state {
+            State::Absent => known.is_none(),
+            State::Present => known.is_some(),
+            State::Read { mark: noted, hash: read } => known.is_some_and(|known| {
+                (!noted.is_empty() && *noted == mark(&known)) || hash(&self.path).is_some_and(|hash| hash == *read)
+            }),
+        }
+    }
+}
+
+fn file(path: &Path) -> Option<Metadata> {
+    std::fs::metadata(path).ok().filter(Metadata::is_file)
+}
+
+fn hash(path: &Path) -> Option<[u8; 32]> {
+    Some(Sha256::digest(std::fs::read(path).ok()?).into())
+}
+
+#[cfg(unix)]
+fn changed(known: &Metadata) -> Option<SystemTime> {
+    use std::os::unix::fs::MetadataExt;
+    let (seconds, nanoseconds) = (u64::try_from(known.ctime()).ok()?, u32::try_from(known.ctime_nsec()).ok()?);
+    SystemTime::UNIX_EPOCH.checked_add(Duration::new(seconds, nanoseconds))
+}
+
+#[cfg(not(unix))]
+fn changed(known: &Metadata) -> Option<SystemTime> {
+    known.modified().ok()
+}
+
+#[cfg(unix)]
+fn mark(known: &Metadata) -> Vec<u8> {
+    use std::os::unix::fs::MetadataExt;
+    let numbers =
+        [known.dev(), known.ino(), known.size(), known.mtime().cast_unsigned(), known.mtime_nsec().cast_unsigned()];
+    let times = [known.ctime().cast_unsigned(), known.ctime_nsec().cast_unsigned()];
+    numbers.into_iter().chain(times).flat_map(u64::to_le_bytes).collect()
+}
+
+#[cfg(not(unix))]
+fn mark(_: &Metadata) -> Vec<u8> {
+    Vec::new()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+    use super::*;
+
+    fn later() -> SystemTime {
+        SystemTime::now() + Duration::from_secs(1)
+    }
+
+    #[test]
+    fn c1_a_file_that_changed_does_not_hold_whatever_its_times_say() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("v.h");
+        std::fs::write(&path, "int a;").unwrap();
+        let witness = Witness::read(path.clone(), later()).unwrap();
+        assert!(witness.holds());
+        let modified = std::fs::metadata(&path).unwrap().modified().unwrap();
+        std::fs::write(&path, "int b;").unwrap();
+        std::fs::File::options().append(true).open(&path).unwrap().set_modified(modified).unwrap();
+        assert!(!witness.holds());
+        // One that was noted long after it was written is known by its mark; ctime cannot be set back.
+        let settled = Witness::read(path.clone(), later() + SETTLED).unwrap();
+        assert!(matches!(&settled.state, State::Read { mark, .. } if !mark.is_empty()) && settled.holds());
+        std::thread::sleep(STEP);
+        std::fs::write(&path, "int c;").unwrap();
+        assert!(!settled.holds());
+        std::fs::remove_file(&path).unwrap();
+        assert!(!settled.holds());
+    }
+
+    #[test]
+    fn c1_a_file_that_changed_while_the_compiler_ran_is_no_witness() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("v.h");
+        let begun = SystemTime::now();
+        std::fs::write(&path, "int a;").unwrap();
+        assert_eq!(Witness::read(path, begun), None);
+        assert_eq!(Witness::read(folder.path().to_owned(), later()), None, "a folder");
+    }
+
+    #[test]
+    fn c1_a_file_that_appears_or_goes_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("v.h");
+        let absent = Witness::looked(path.clone());
+        assert!(absent.holds());
+        std::fs::write(&path, "").unwrap();
+        let present = Witness::looked(path.clone());
+        assert!(!absent.holds() && present.holds());
+        std::fs::remove_file(path).unwrap();
+        assert!(absent.holds() && !present.holds());
+    }
+}

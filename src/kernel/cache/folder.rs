@@ -1,0 +1,374 @@
+//! The folder of the cache: what is in it will be run, so only what its owner alone could have written is believed.
+//!
+//! A folder is trusted that is a folder itself, belongs to the user who runs the program, and that nobody else may write to;
+//! one that others may read is closed to them. A file is trusted that is a regular one, belongs to the same user, that nobody
+//! else may write to, and whose checksum is right. What is not trusted is as if it were not there, and for a folder a reason is
+//! kept to be told.
+
+use std::collections::BTreeMap;
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use super::{Key, entry};
+use crate::backend::Compiled;
+
+const SUFFIX: &str = "pgk";
+
+/// A folder that is trusted.
+pub struct Folder(PathBuf);
+
+/// Why folders are not trusted, and whether that was told.
+static REFUSED: Mutex<BTreeMap<PathBuf, (String, bool)>> = Mutex::new(BTreeMap::new());
+
+fn refused() -> MutexGuard<'static, BTreeMap<PathBuf, (String, bool)>> {
+    REFUSED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Why a folder was not trusted when it was looked at last.
+pub fn refusal(folder: &Path) -> Option<String> {
+    refused().get(folder).map(|(reason, _)| reason.clone())
+}
+
+/// A refusal that nobody was told of, as a sentence; from then on it counts as told.
+pub fn untold_refusal() -> Option<String> {
+    let mut refused = refused();
+    let (folder, (reason, told)) = refused.iter_mut().find(|(_, (_, told))| !told)?;
+    *told = true;
+    Some(format!(
+        "the cache of compiled kernels in {} is not used: {reason}; kernels are compiled in every process",
+        folder.display()
+    ))
+}
+
+#[cfg(unix)]
+mod rules {
+    use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+
+    use super::*;
+
+    const OTHERS_WRITE: u32 = 0o022;
+    const OTHERS: u32 = 0o077;
+
+    fn owner_is_another(known: &Metadata) -> Option<u32> {
+        // SAFETY: has no preconditions and cannot fail.
+        let own = unsafe { libc::geteuid() };
+        (known.uid() != own).then(|| known.uid())
+    }
+
+    pub fn folder(path: &Path, known: &Metadata) -> Result<(), String> {
+        if let Some(owner) = owner_is_another(known) {
+            return Err(format!("it belongs to another user ({owner})"));
+        }
+        let mode = known.permissions().mode() & 0o7777;
+        if mode & OTHERS_WRITE != 0 {
+            return Err(format!("others may write to it (mode {mode:o}): remove it, or chmod 700 it and empty it"));
+        }
+        if mode & OTHERS != 0 {
+            let closed = fs::Permissions::from_mode(0o700);
+            fs::set_permissions(path, closed).map_err(|error| format!("it cannot be closed to others: {error}"))?;
+        }
+        Ok(())
+    }
+
+    pub fn is_trusted(known: &Metadata) -> bool {
+        known.is_file() && owner_is_another(known).is_none() && known.permissions().mode() & OTHERS_WRITE == 0
+    }
+
+    /// Neither follows a link nor waits for who writes into a pipe.
+    pub fn open(path: &Path) -> io::Result<File> {
+        OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)
+    }
+
+    pub fn create(path: &Path) -> io::Result<()> {
+        if let Some(parent) = path.parent() {
+            DirBuilder::new().recursive(true).mode(0o700).create(parent)?;
+        }
+        DirBuilder::new().mode(0o700).create(path)
+    }
+}
+
+#[cfg(not(unix))]
+mod rules {
+    use super::*;
+
+    pub fn folder(_: &Path, _: &Metadata) -> Result<(), String> {
+        Ok(())
+    }
+
+    pub fn is_trusted(known: &Metadata) -> bool {
+        known.is_file()
+    }
+
+    pub fn open(path: &Path) -> io::Result<File> {
+        File::open(path)
+    }
+
+    pub fn create(path: &Path) -> io::Result<()> {
+        DirBuilder::new().recursive(true).create(path)
+    }
+}
+
+fn check(path: &Path) -> Result<(), String> {
+    let known = fs::symlink_metadata(path).map_err(|error| error.to_string())?;
+    if known.is_symlink() {
+        return Err("it is a link".to_owned());
+    }
+    if !known.is_dir() {
+        return Err("it is no folder".to_owned());
+    }
+    rules::folder(path, &known)
+}
+
+impl Folder {
+    /// A folder, if it may be used; with `make`, one that is not there is made.
+    pub fn open(path: &Path, make: bool) -> Option<Self> {
+        if fs::symlink_metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+            // Another process may be quicker; a place that cannot be written is only not used.
+            if !make || rules::create(path).is_err_and(|error| error.kind() != io::ErrorKind::AlreadyExists) {
+                return None;
+            }
+        }
+        match check(path) {
+            Ok(()) => {
+                refused().remove(path);
+                Some(Self(path.to_owned()))
+            }
+            Err(reason) => {
+                let mut refused = refused();
+                let known = refused.entry(path.to_owned()).or_insert_with(|| (reason.clone(), false));
+                known.0 = reason;
+                None
+            }
+        }
+    }
+
+    fn path(&self, key: &Key) -> PathBuf {
+        self.0.join(&key.0).with_extension(SUFFIX)
+    }
+
+    /// What is kept under a key, of at most `most` bytes.
+    pub fn load(&self, key: &Key, most: u64) -> Option<Compiled> {
+        let path = self.path(key);
+        let file = rules::open(&path).ok()?;
+        let known = file.metadata().ok()?;
+        if !rules::is_trusted(&known) || known.len() > most {
+            return None;
+        }
+        let mut bytes = Vec::with_capacity(usize::try_from(known.len()).ok()?);
+        // One that grows meanwhile fails its checksum.
+        (&file).take(known.len()).read_to_end(&mut bytes).ok()?;
+        match entry::decode(key, &bytes) {
+            Some(compiled) => {
+                // Notes the use.
+                let _ = file.set_modified(SystemTime::now());
+                Some(compiled)
+            }
+            None => {
+                // Half written by a machine that lost power, or of another version: never looked at again.
+                let _ = fs::remove_file(&path);
+                None
+            }
+        }
+    }
+
+    /// Keeps an image in at most `most` bytes. What stands in its place is replaced, whatever it is, but a folder.
+    pub fn store(&self, key: &Key, compiled: &Compiled, most: u64) -> io::Result<()> {
+        let Some(bytes) = entry::encode(key, compiled).filter(|bytes| bytes.len() as u64 <= most) else {
+            return Ok(());
+        };
+        let mut file = tempfile::Builder::new().prefix(".new-").tempfile_in(&self.0)?;
+        file.write_all(&bytes)?;
+        file.flush()?;
+        file.persist(self.path(key)).map_err(|refused| refused.error)?;
+        self.make_room(most)
+    }
+
+    /// Removes what is kept under a key.
+    pub fn remove(&self, key: &Key) {
+        let _ = fs::remove_file(self.path(key));
+    }
+
+    /// Removes the least recently used files until the rest is a tenth below the bound.
+    fn make_room(&self, most: u64) -> io::Result<()> {
+        /// What a process that died has left behind.
+        const OLD: std::time::Duration = std::time::Duration::from_secs(3600);
+        let mut files: Vec<(SystemTime, u64, PathBuf)> = Vec::new();
+        for entry in fs::read_dir(&self.0)?.flatten() {
+            let (path, Ok(known)) = (entry.path(), entry.metadata()) else { continue };
+            let used = known.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+            if path.extension().is_some_and(|suffix| suffix == SUFFIX) {
+                files.push((used, known.len(), path));
+            } else if entry.file_name().to_string_lossy().starts_with(".new-")
+                && used.elapsed().is_ok_and(|age| age > OLD)
+            {
+                let _ = fs::remove_file(path);
+            }
+        }
+        let mut total: u64 = files.iter().map(|(_, bytes, _)| bytes).sum();
+        if total <= most {
+            return Ok(());
+        }
+        files.sort();
+        for (_, bytes, path) in files {
+            if total <= most / 10 * 9 {
+                break;
+            }
+            // Another process may have removed it.
+            let _ = fs::remove_file(path);
+            total = total.saturating_sub(bytes);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+    use super::*;
+    use std::time::Duration;
+
+    fn image(bytes: usize) -> Compiled {
+        let lowered = vec!["_Z1kv".into(), String::new()];
+        Compiled { image: vec![7; bytes], log: "a warning".into(), lowered, read: Some(Vec::new()) }
+    }
+
+    fn key(name: &str) -> Key {
+        Key::of([name.as_bytes()])
+    }
+
+    fn at(folder: &Path) -> Folder {
+        Folder::open(folder, true).unwrap()
+    }
+
+    #[test]
+    fn c2_only_a_whole_file_of_ones_own_is_believed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (own, key) = (at(folder.path()), key("a"));
+        let file = own.path(&key);
+        assert_eq!(own.load(&key, 1 << 20), None);
+        own.store(&key, &image(100), 1 << 20).unwrap();
+        assert_eq!(own.load(&key, 1 << 20), Some(image(100)));
+        assert_eq!(own.load(&key, 100), None, "larger than the bound");
+        let good = fs::read(&file).unwrap();
+        let mut flipped = good.clone();
+        flipped[60] ^= 1;
+        let damaged: [&[u8]; 5] = [&flipped, &good[..good.len() - 1], &good[..20], b"", b"PyGPU k1 of another version"];
+        for bytes in damaged {
+            fs::write(&file, bytes).unwrap();
+            assert_eq!(own.load(&key, 1 << 20), None);
+            assert!(!file.exists());
+        }
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn c2_pipes_links_folders_and_files_that_others_write_are_refused_and_replaced() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let (own, key) = (at(folder.path()), key("a"));
+        let file = own.path(&key);
+        own.store(&key, &image(100), 1 << 20).unwrap();
+        let good = folder.path().join("good");
+        fs::rename(&file, &good).unwrap();
+        let pipe = || {
+            let name = std::ffi::CString::new(file.to_str().unwrap()).unwrap();
+            // SAFETY: a C string.
+            assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+        };
+        let open = || {
+            fs::copy(&good, &file).unwrap();
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();
+        };
+        let makers: [&dyn Fn(); 4] =
+            [&pipe, &|| symlink("/dev/zero", &file).unwrap(), &|| symlink(&good, &file).unwrap(), &open];
+        for make in makers {
+            make();
+            assert_eq!(own.load(&key, 1 << 20), None);
+            own.store(&key, &image(100), 1 << 20).unwrap();
+            assert_eq!(own.load(&key, 1 << 20), Some(image(100)));
+            fs::remove_file(&file).unwrap();
+        }
+        fs::create_dir(&file).unwrap();
+        assert_eq!(own.load(&key, 1 << 20), None);
+        assert!(own.store(&key, &image(100), 1 << 20).is_err());
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn c2_a_folder_that_others_write_to_is_refused_with_a_reason_told_once() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let (mode, at) = (
+            |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777,
+            |name: &str| folder.path().join(name),
+        );
+        let made = at("made/kernels");
+        assert!(Folder::open(&made, false).is_none() && !made.exists());
+        assert!(Folder::open(&made, true).is_some());
+        assert_eq!(mode(&made), 0o700);
+        fs::set_permissions(&made, fs::Permissions::from_mode(0o755)).unwrap();
+        assert!(Folder::open(&made, false).is_some());
+        assert_eq!(mode(&made), 0o700, "one that others could read is closed");
+        for open in [0o777, 0o770, 0o702, 0o1777] {
+            fs::set_permissions(&made, fs::Permissions::from_mode(open)).unwrap();
+            assert!(Folder::open(&made, true).is_none());
+            assert!(refusal(&made).unwrap().contains("others may write"));
+        }
+        let told = std::iter::from_fn(untold_refusal).filter(|text| text.contains(made.to_str().unwrap())).count();
+        assert_eq!(told, 1);
+        fs::set_permissions(&made, fs::Permissions::from_mode(0o700)).unwrap();
+        assert!(Folder::open(&made, true).is_some() && refusal(&made).is_none());
+        symlink(&made, at("link")).unwrap();
+        assert!(Folder::open(&at("link"), true).is_none());
+        assert!(refusal(&at("link")).unwrap().contains("a link"));
+    }
+
+    #[test]
+    fn the_least_recently_used_files_make_room() {
+        let folder = tempfile::tempdir().unwrap();
+        let start = SystemTime::now() - Duration::from_secs(1000);
+        for (age, name) in ["a", "b", "c"].into_iter().enumerate() {
+            at(folder.path()).store(&key(name), &image(1000), 1 << 20).unwrap();
+            let file = File::options().append(true).open(at(folder.path()).path(&key(name))).unwrap();
+            file.set_modified(start + Duration::from_secs(age as u64)).unwrap();
+        }
+        assert!(at(folder.path()).load(&key("a"), 1 << 20).is_some()); // now the most recently used
+        at(folder.path()).store(&key("d"), &image(1000), 3500).unwrap();
+        let kept = ["a", "b", "c", "d"].map(|name| at(folder.path()).path(&key(name)).exists());
+        assert_eq!(kept, [true, false, false, true]);
+        at(folder.path()).store(&key("e"), &image(5000), 3500).unwrap();
+        assert!(!at(folder.path()).path(&key("e")).exists(), "larger than the bound itself");
+    }
+
+    #[test]
+    fn a_place_that_is_no_folder_is_refused_with_a_reason() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a file, no folder");
+        fs::write(&file, b"").unwrap();
+        assert!(Folder::open(&file, true).is_none());
+        assert!(refusal(&file).unwrap().contains("no folder"));
+    }
+
+    #[test]
+    fn many_threads_store_and_load_without_harm() {
+        let folder = tempfile::tempdir().unwrap();
+        std::thread::scope(|scope| {
+            for thread in 0..8 {
+                let folder = folder.path();
+                scope.spawn(move || {
+                    for turn in 0..50 {
+                        let name = key(&format!("{}", (thread + turn) % 5));
+                        at(folder).store(&name, &image(1000), 4000).unwrap();
+                        let found = at(folder).load(&name, 4000);
+                        assert!(found.is_none_or(|found| found == image(1000)));
+                    }
+                });
+            }
+        });
+        let left = fs::read_dir(folder.path()).unwrap().flatten();
+        assert!(left.into_iter().all(|entry| !entry.file_name().to_string_lossy().starts_with(".new-")));
+    }
+}

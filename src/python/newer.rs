@@ -1,0 +1,51 @@
+//! What CPython has beyond the limited API of 3.11, which is all that one wheel for every version may link against: looked
+//! up in the process, and done without where it is not there. `make check` holds the wheel to it (`abi3audit`).
+
+use std::ffi::{CStr, c_int, c_void};
+use std::sync::OnceLock;
+
+use pyo3::ffi;
+
+/// In the limited API from 3.12 on, in every CPython from 3.9 on: what stands in for it costs as much as the whole import of
+/// an array.
+pub(super) type VectorcallMethod = unsafe extern "C" fn(
+    name: *mut ffi::PyObject,
+    args: *const *mut ffi::PyObject,
+    nargsf: usize,
+    kwnames: *mut ffi::PyObject,
+) -> *mut ffi::PyObject;
+
+/// In no limited API: nothing in it says whether this thread holds the GIL.
+type GilStateCheck = unsafe extern "C" fn() -> c_int;
+
+fn address(name: &CStr) -> Option<*mut c_void> {
+    // SAFETY: a C string; the interpreter that imports this module is visible to it.
+    #[cfg(unix)]
+    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+    #[cfg(not(unix))]
+    let found: *mut c_void = {
+        let _ = name;
+        std::ptr::null_mut()
+    };
+    (!found.is_null()).then_some(found)
+}
+
+/// `PyObject_VectorcallMethod`.
+#[inline]
+pub(super) fn vectorcall_method() -> Option<VectorcallMethod> {
+    static FOUND: OnceLock<Option<VectorcallMethod>> = OnceLock::new();
+    // SAFETY: CPython's function of that name has this type in every version that has it.
+    *FOUND.get_or_init(|| address(c"PyObject_VectorcallMethod").map(|found| unsafe { std::mem::transmute(found) }))
+}
+
+/// Whether this thread holds the GIL, as `PyGILState_Check` has it; no where that is not there.
+///
+/// # Safety
+/// The interpreter is initialised, and the thread is known to it.
+pub(super) unsafe fn holds_gil() -> bool {
+    static FOUND: OnceLock<Option<GilStateCheck>> = OnceLock::new();
+    // SAFETY: as above.
+    let found = FOUND.get_or_init(|| address(c"PyGILState_Check").map(|found| unsafe { std::mem::transmute(found) }));
+    // SAFETY: promised by the caller.
+    found.is_some_and(|check| unsafe { check() } == 1)
+}
