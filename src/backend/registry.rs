@@ -30,28 +30,41 @@ impl Opening {
     }
 }
 
+/// How a backend is opened.
+enum Open {
+    /// Whatever the settings say.
+    Always(fn() -> Opening),
+    /// As the settings say.
+    Asking(fn(&Settings) -> Opening),
+}
+
 struct Entry {
     kind: BackendKind,
-    open: fn(&Settings) -> Opening,
+    open: Open,
     opening: OnceLock<Opening>,
 }
 
 impl Entry {
-    const fn new(kind: BackendKind, open: fn(&Settings) -> Opening) -> Self {
+    const fn new(kind: BackendKind, open: Open) -> Self {
         Self { kind, open, opening: OnceLock::new() }
     }
 
     fn opening(&self) -> &Opening {
-        let settings = settings::get();
-        self.opening.get_or_init(|| (self.open)(settings))
+        match self.open {
+            Open::Always(open) => self.opening.get_or_init(open),
+            Open::Asking(open) => {
+                let settings = settings::get();
+                self.opening.get_or_init(|| open(settings))
+            }
+        }
     }
 }
 
 /// The backends in the order in which the default is looked for.
 static TABLE: [Entry; 3] = [
-    Entry::new(BackendKind::Cuda, cuda::open),
-    Entry::new(BackendKind::Hip, hip::open),
-    Entry::new(BackendKind::Cpu, cpu::open),
+    Entry::new(BackendKind::Cuda, Open::Asking(cuda::open)),
+    Entry::new(BackendKind::Hip, Open::Asking(hip::open)),
+    Entry::new(BackendKind::Cpu, Open::Always(cpu::open)),
 ];
 
 /// What is known of one backend.

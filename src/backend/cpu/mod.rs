@@ -12,7 +12,7 @@ mod programs;
 #[cfg(test)]
 mod tests;
 
-pub(super) use self::programs::dependencies;
+pub(super) use self::programs::{dependencies, is_whole};
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -25,7 +25,6 @@ use super::{
     StreamHandle,
 };
 use crate::error::{Error, OutOfMemory, Result};
-use crate::settings::Settings;
 
 /// The host.
 struct Cpu {
@@ -39,7 +38,7 @@ const FIRST_STREAM: usize = 16;
 static CPU: Cpu = Cpu { events: Events::new(), next_stream: AtomicUsize::new(FIRST_STREAM) };
 
 /// Opens the CPU backend, which cannot fail.
-pub(super) fn open(_: &Settings) -> Opening {
+pub(super) fn open() -> Opening {
     Opening { backend: Ok(&CPU), library: String::new(), driver_version: 0, attempts: Vec::new() }
 }
 

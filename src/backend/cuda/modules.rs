@@ -6,6 +6,7 @@ use super::context::Current;
 use super::driver::Cuda;
 use super::errors::{SUCCESS, refusal};
 use super::sys::{CUdeviceptr, CUfunction, CUjit_option as Option_, CUmodule};
+use crate::backend::cpu::is_whole;
 use crate::backend::{Address, FunctionHandle, LoadOptions, Loaded, ModuleHandle};
 use crate::error::{Error, Result};
 
@@ -71,12 +72,23 @@ fn text(log: &[u8]) -> String {
     String::from_utf8_lossy(&log[..end]).trim().to_owned()
 }
 
+fn is_whole_fatbin(image: &[u8]) -> bool {
+    // Behind the magic number and a version: the bytes of the header and those behind it.
+    let header = image.get(6..8).and_then(|bytes| bytes.try_into().ok()).map(u16::from_le_bytes);
+    let rest = image.get(8..16).and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes);
+    let length = header.zip(rest).and_then(|(header, rest)| rest.checked_add(u64::from(header)));
+    length.is_some_and(|length| length <= image.len() as u64)
+}
+
 /// What an image is by its first bytes; the driver reads as far as these say, so anything else is refused.
 fn check_image(image: &[u8]) -> Result<()> {
     const ELF: &[u8] = b"\x7fELF";
     const FATBIN: &[u8] = &0xBA55_ED50_u32.to_le_bytes();
-    if image.starts_with(ELF) || image.starts_with(FATBIN) {
+    if image.starts_with(ELF) && is_whole(image) || image.starts_with(FATBIN) && is_whole_fatbin(image) {
         return Ok(());
+    }
+    if image.starts_with(ELF) || image.starts_with(FATBIN) {
+        return Err(Error::value(format!("the image of {} bytes is cut short: it says that it has more", image.len())));
     }
     // PTX is text, with `.version` before anything but comments.
     let is_text = image.iter().take(4096).all(|&byte| byte.is_ascii() && byte != 0);

@@ -10,6 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use super::context::Current;
 use super::driver::Hip;
 use super::sys::{hipDeviceptr_t, hipFunction_t, hipModule_t};
+use crate::backend::cpu::is_whole;
 use crate::backend::{Address, FunctionHandle, Loaded, ModuleHandle};
 use crate::error::{Error, Result};
 
@@ -31,6 +32,9 @@ pub fn raw(module: ModuleHandle) -> hipModule_t {
 fn check_image(image: &[u8]) -> Result<()> {
     // A code object, a bundle of several, a compressed bundle.
     const KINDS: [&[u8]; 3] = [b"\x7fELF", b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB"];
+    if !is_whole(image) {
+        return Err(Error::value(format!("the image of {} bytes is cut short: it says that it has more", image.len())));
+    }
     if KINDS.iter().any(|kind| image.starts_with(kind)) {
         return Ok(());
     }

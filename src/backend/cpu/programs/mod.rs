@@ -13,8 +13,8 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use self::compiler::HostCompiler;
-pub(in crate::backend) use self::engine::dependencies;
 use self::engine::{Host, Kernel, Library, Shape};
+pub(in crate::backend) use self::engine::{dependencies, is_whole};
 use super::codes::{self, NOT_FOUND, refuse};
 use super::{Cpu, check_device, machine};
 use crate::backend::{

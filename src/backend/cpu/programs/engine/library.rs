@@ -7,6 +7,7 @@ use std::io::Write;
 use std::sync::OnceLock;
 
 use super::host::Host;
+use super::whole::is_whole;
 
 const ABI: c_uint = 1;
 const COOPERATIVE: c_uint = 1;
@@ -193,7 +194,7 @@ fn check(image: &[u8]) -> Result<(), String> {
                 .to_owned(),
         );
     }
-    if image.starts_with(b"\x7fELF") && !is_whole(image) {
+    if !is_whole(image) {
         return Err("the image is cut short: it says that it has more bytes than it has".to_owned());
     }
     let sanitized = contains(image, b"__asan_init");
@@ -205,25 +206,6 @@ fn check(image: &[u8]) -> Result<(), String> {
             .to_owned());
     }
     Ok(())
-}
-
-/// Whether everything that the loader maps lies in the image: what is mapped beyond the end of a file ends the process when it
-/// is touched. Of ELF with 64-bit addresses in the machine's own order; the loader refuses any other itself.
-fn is_whole(image: &[u8]) -> bool {
-    const LOADED: [u32; 2] = [1, 2];
-    let half = |at: usize| Some(u16::from_ne_bytes(image.get(at..at.checked_add(2)?)?.try_into().ok()?));
-    let number = |at: usize| Some(u64::from_ne_bytes(image.get(at..at.checked_add(8)?)?.try_into().ok()?));
-    let place = |at: usize| usize::try_from(number(at)?).ok();
-    let headers = || {
-        let (first, size, count) = (place(32)?, usize::from(half(54)?), usize::from(half(56)?));
-        (0..count).try_for_each(|index| {
-            let at = first.checked_add(index.checked_mul(size)?)?;
-            let kind = u32::from_ne_bytes(image.get(at..at.checked_add(4)?)?.try_into().ok()?);
-            let end = place(at.checked_add(8)?)?.checked_add(place(at.checked_add(32)?)?)?;
-            (!LOADED.contains(&kind) || end <= image.len()).then_some(())
-        })
-    };
-    headers().is_some()
 }
 
 fn contains(image: &[u8], text: &[u8]) -> bool {

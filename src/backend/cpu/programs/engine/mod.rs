@@ -13,6 +13,7 @@ mod library;
 mod rewrite;
 mod scan;
 mod tokens;
+mod whole;
 
 pub use build::{Build, Failure, build};
 pub use find::{CxxCompiler, find};
@@ -22,6 +23,8 @@ pub use host::Host;
 #[allow(unused_imports, reason = "the simulated drivers keep nothing")]
 pub use included::{Included, dependencies};
 pub use library::{Kernel, Library, Shape};
+#[allow(unused_imports, reason = "the simulated drivers load what is whole")]
+pub use whole::is_whole;
 
 /// What is compiled of a preprocessed source.
 #[cfg(test)]

@@ -1,0 +1,71 @@
+//! Whether an ELF file is all there: a loader believes what its headers say, and what it maps or reads beyond the end of a file
+//! or of a buffer ends the process.
+
+const PROGRAMS: Table = Table { first: 32, size: 54, count: 56, place: 8, length: 32, absent: None };
+const CLASS_64: u8 = 2;
+/// A section of this kind takes no place in the file.
+const NOBITS: u32 = 8;
+const SECTIONS: Table = Table { first: 40, size: 58, count: 60, place: 24, length: 32, absent: Some(NOBITS) };
+
+/// Where the header of a file tells of a table, and where a row of it tells its bytes.
+struct Table {
+    first: usize,
+    size: usize,
+    count: usize,
+    place: usize,
+    length: usize,
+    absent: Option<u32>,
+}
+
+/// Whether everything that the headers name lies in the image. Of files with 64-bit addresses in the machine's own order, which
+/// all are that are loaded here; any other file is not judged.
+pub fn is_whole(image: &[u8]) -> bool {
+    let is_other = !image.starts_with(b"\x7fELF") || image.get(4).is_some_and(|class| *class != CLASS_64);
+    is_other || [PROGRAMS, SECTIONS].iter().all(|table| lies_inside(image, table).is_some())
+}
+
+fn lies_inside(image: &[u8], table: &Table) -> Option<()> {
+    let first = number(image, table.first)?;
+    let (size, count) = (usize::from(half(image, table.size)?), usize::from(half(image, table.count)?));
+    (0..count).try_for_each(|index| {
+        let row = first.checked_add(index.checked_mul(size)?)?;
+        // The kind is the first word of a program's row and the second of a section's.
+        let kind = if table.absent.is_some() { word(image, row.checked_add(4)?)? } else { word(image, row)? };
+        let place = number(image, row.checked_add(table.place)?)?;
+        let length = number(image, row.checked_add(table.length)?)?;
+        let is_inside = place.checked_add(length)? <= image.len();
+        (is_inside || table.absent == Some(kind)).then_some(())
+    })
+}
+
+fn bytes<const N: usize>(image: &[u8], at: usize) -> Option<[u8; N]> {
+    image.get(at..at.checked_add(N)?)?.try_into().ok()
+}
+
+fn half(image: &[u8], at: usize) -> Option<u16> {
+    bytes(image, at).map(u16::from_ne_bytes)
+}
+
+fn word(image: &[u8], at: usize) -> Option<u32> {
+    bytes(image, at).map(u32::from_ne_bytes)
+}
+
+fn number(image: &[u8], at: usize) -> Option<usize> {
+    usize::try_from(u64::from_ne_bytes(bytes(image, at)?)).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+    use super::*;
+
+    #[test]
+    fn c2_a_file_that_is_cut_anywhere_is_not_whole() {
+        let whole = std::fs::read(std::env::current_exe().unwrap()).unwrap();
+        assert!(is_whole(&whole));
+        for length in [4, 16, 63, 64, 100, 4096, whole.len() / 2, whole.len() - 1] {
+            assert!(!is_whole(&whole[..length]), "{length}");
+        }
+        assert!(is_whole(b"text"));
+    }
+}
