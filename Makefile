@@ -98,6 +98,7 @@ check: .venv/.extension-dev .venv/.group-check .tools/.cargo-deny-$(CARGO_DENY_V
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/abi3audit --strict --assume-minimum-abi3 3.11 python/PyGPU/_core.abi3.so
 	$(BIN)/python -m mypy.stubtest --mypy-config-file pyproject.toml --allowlist stubtest-allowlist.txt PyGPU._core
 	cargo deny --log-level warn check licenses bans sources
 

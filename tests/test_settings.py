@@ -1,4 +1,4 @@
-"""The environment is read once, under the GIL, as one value (B1 of the findings): `getenv` beside `setenv` ends the process."""
+"""The environment is read once, under the GIL, as one value (B1 of the findings)."""
 
 import os
 import re
@@ -27,7 +27,9 @@ def violations(files: list[RustSource]) -> list[str]:
     tests = {module for file in files for module in file.declared_in(file.test_only)}
     found = []
     for file in files:
-        if file.file == "src/settings.rs" or any(file.module[:length] in tests for length in range(len(file.module) + 1)):
+        if file.file == "src/settings.rs" or any(
+            file.module[:length] in tests for length in range(len(file.module) + 1)
+        ):
             continue
         lines = file.code.splitlines()
         pattern = re.sub(r"\s*\n\s*", "", READS)
@@ -72,7 +74,9 @@ def test_b1_kernels_on_the_cpu_read_no_environment() -> None:
 
 
 def test_b1_the_package_never_writes_the_environment() -> None:
-    writes = re.compile(r"environ\s*\[[^\]]*\]\s*=[^=]|environ\.(?:pop|setdefault|update|clear)|\b(?:un)?(?:put|set)env\(")
+    writes = re.compile(
+        r"environ\s*\[[^\]]*\]\s*=[^=]|environ\.(?:pop|setdefault|update|clear)|\b(?:un)?(?:put|set)env\("
+    )
     assert [path.name for path in PACKAGE.rglob("*.py") if writes.search(path.read_text())] == []
 
 
