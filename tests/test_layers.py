@@ -1,7 +1,7 @@
 """The layers of the crate import one way, and only the outermost ones know Python.
 
-    error, dtype, layout, settings, sync <- backend <- lifetime <- device, stream <- memory <- array, graph <- kernel <- copy
-    <- ops <- interop <- python
+    error, dtype, layout, settings, sync <- backend <- lifetime <- device, stream <- memory <- array, graph <- kernel
+    <- copy <- ops <- interop <- python
 
 Inside one layer anything goes, except that `backend::cuda` and `backend::hip` never know each other. Test code
 is exempt.
