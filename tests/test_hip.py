@@ -150,18 +150,36 @@ def test_the_array_interface_names_no_stream_and_the_work_is_over() -> None:
     """)
 
 
-def test_memory_that_was_lent_out_ends_behind_a_stream_that_nothing_waits_for() -> None:
+def test_memory_that_came_back_ends_behind_its_consumers_stream_and_nobody_waits() -> None:
+    """A7: the host waited for the device at the end of each block that was ever handed out."""
     run("""
-        theirs = PyGPU.Stream(non_blocking=True)
+        consumer = PyGPU.Stream(non_blocking=True)
         array = PyGPU.zeros(1000)
-        capsule = array.__dlpack__(stream=theirs.handle)
-        sim.delay(50000, theirs.handle)
-        handle = ctypes.c_void_p(theirs.handle)
+        capsule = array.__dlpack__(stream=consumer.handle)
+        sim.delay(50000, consumer.handle)
+        handle = ctypes.c_void_p(consumer.handle)
         assert runtime.hipMemsetAsync(ctypes.c_void_p(array.ptr), 1, ctypes.c_size_t(8000), handle) == 0
-        assert not theirs.query()
+        del capsule, array
+        gc.collect()
+        assert not consumer.query()
+        again = PyGPU.zeros(1000)
+        consumer.synchronize()
+        assert (again.get() == 0).all()
+    """)
+
+
+def test_memory_that_came_back_from_another_librarys_stream_ends_behind_the_device() -> None:
+    run("""
+        theirs = ctypes.c_void_p()
+        assert runtime.hipStreamCreateWithFlags(ctypes.byref(theirs), 1) == 0
+        array = PyGPU.zeros(1000)
+        capsule = array.__dlpack__(stream=theirs.value)
+        sim.delay(50000, theirs.value)
+        assert runtime.hipMemsetAsync(ctypes.c_void_p(array.ptr), 1, ctypes.c_size_t(8000), theirs) == 0
+        assert runtime.hipStreamQuery(theirs) != 0
         del array, capsule
         gc.collect()
-        assert theirs.query()
+        assert runtime.hipStreamQuery(theirs) == 0
     """)
 
 

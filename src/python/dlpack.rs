@@ -94,10 +94,10 @@ impl GpuArray {
             let copied = on_stream(py, array, consumer.as_ref())?;
             return capsule(py, &copied, versioned, DlpackFlags::IS_COPIED, consumer);
         }
-        if let Some(consumer) = &consumer {
-            if !array.allocation().is_in_order_of(consumer) {
-                py.without_gil(|| array.allocation().hand_over(array.access_of_others(), consumer))?;
-            }
+        if let Some(consumer) = &consumer
+            && !array.allocation().is_in_order_of(consumer)
+        {
+            py.without_gil(|| array.allocation().hand_over(array.access_of_others(), consumer))?;
         }
         capsule(py, array, versioned, DlpackFlags::empty(), consumer)
     }
