@@ -1,5 +1,6 @@
 //! An array: a block of memory with a layout and a dtype on it. Views share the block.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use crate::backend::Address;
@@ -7,8 +8,24 @@ use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::layout::{Layout, Order};
-use crate::memory::{Access, Allocation};
+use crate::lifetime;
+use crate::memory::{Access, Allocation, Lent};
 use crate::stream::Stream;
+
+/// Refuses a layout that reaches outside a block.
+#[inline]
+fn check_extent(allocation: &Allocation, layout: &Layout) -> Result<()> {
+    match layout.extent() {
+        Some((low, high)) if low < 0 || high > allocation.bytes() as i64 => Err(outside(low, high, allocation.bytes())),
+        _ => Ok(()),
+    }
+}
+
+#[cold]
+fn outside(low: i64, high: i64, bytes: usize) -> Error {
+    let needed = high.saturating_sub(low.min(0));
+    Error::value(format!("the array needs {needed} bytes, from byte {low} to byte {high} of a block of {bytes} bytes"))
+}
 
 /// A strided array in device or host memory. Clones share the memory.
 #[derive(Clone)]
@@ -17,6 +34,19 @@ pub struct Array {
     layout: Layout,
     dtype: DType,
     readonly: bool,
+    keeper: Option<Arc<Keeper>>,
+}
+
+/// Somebody who is to live as long as anybody sees the memory, though the block is not theirs.
+pub struct Keeper(Option<Lent>);
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        if lifetime::exiting() {
+            // Its Python side may be gone already.
+            std::mem::forget(self.0.take());
+        }
+    }
 }
 
 impl Array {
@@ -35,7 +65,7 @@ impl Array {
     /// `OutOfMemory`; the driver's.
     pub fn on_new_memory(layout: Layout, dtype: DType, stream: Stream) -> Result<Self> {
         let allocation = Arc::new(Allocation::new(layout.nbytes() as usize, stream)?);
-        Ok(Self { allocation, layout, dtype, readonly: false })
+        Ok(Self { allocation, layout, dtype, readonly: false, keeper: None })
     }
 
     /// An array over a block that exists.
@@ -43,16 +73,57 @@ impl Array {
     /// # Errors
     /// `ValueError` when the layout reaches outside the block.
     pub fn over(allocation: Arc<Allocation>, layout: Layout, dtype: DType, readonly: bool) -> Result<Self> {
-        if let Some((low, high)) = layout.extent()
-            && !allocation.is_lent()
-            && (low < 0 || high > allocation.bytes() as i64)
-        {
+        check_extent(&allocation, &layout)?;
+        Ok(Self { allocation, layout, dtype, readonly, keeper: None })
+    }
+
+    /// The same array, which keeps somebody beside the block, and so do its views.
+    #[must_use]
+    pub fn kept_by(self, keeper: Lent) -> Self {
+        Self { keeper: Some(Arc::new(Keeper(Some(keeper)))), ..self }
+    }
+
+    /// Who is kept beside the block, and whether by this array alone.
+    pub fn keeper(&self) -> Option<(&(dyn Any + Send + Sync), bool)> {
+        let keeper = self.keeper.as_ref()?;
+        Some((&**keeper.0.as_ref()?, Arc::strong_count(keeper) == 1))
+    }
+
+    /// An array over memory of others, of which a block is made that ends where the array does.
+    ///
+    /// # Errors
+    /// `ValueError` where the elements would lie outside of all addresses.
+    ///
+    /// # Safety
+    /// The bytes that the layout reaches from `address` on, where element zero is, are memory of the stream's device, usable in the
+    /// order of the stream, and stay it as long as `owner` is not dropped; without one, as long as the array and its views are used.
+    pub unsafe fn lent(
+        address: Address,
+        layout: Layout,
+        dtype: DType,
+        readonly: bool,
+        stream: Stream,
+        owner: Option<Lent>,
+    ) -> Result<Self> {
+        let (low, high) = layout.extent().unwrap_or((0, 0));
+        let bytes = usize::try_from(high - low).ok();
+        let first = address.checked_add_signed(low as isize);
+        let end = first.zip(bytes).and_then(|(first, bytes)| first.checked_add(bytes));
+        let (Some(first), Some(bytes), Some(_)) = (first, bytes, end) else {
             return Err(Error::value(format!(
-                "the array would reach from byte {low} to byte {high} of a block of {} bytes",
-                allocation.bytes()
+                "elements from byte {low} to byte {high} around {address:#x} would lie outside of the address space"
             )));
-        }
-        Ok(Self { allocation, layout, dtype, readonly })
+        };
+        // From here on the offset counts from the first byte.
+        let layout = if low == 0 { layout } else { layout.with_offset(layout.offset() - low)? };
+        // SAFETY: promised by the caller.
+        let allocation = unsafe {
+            match owner {
+                Some(owner) => Allocation::lent(first, bytes, stream, owner),
+                None => Allocation::of_nobody(first, bytes, stream),
+            }
+        };
+        Ok(Self { allocation: Arc::new(allocation), layout, dtype, readonly, keeper: None })
     }
 
     /// Writes into `slot` an array over a block, whose layout is that of one element, for the caller to set; see
@@ -68,17 +139,21 @@ impl Array {
             Layout::write_scalar(&raw mut (*slot).layout, dtype.itemsize() as i64);
             (&raw mut (*slot).dtype).write(dtype);
             (&raw mut (*slot).readonly).write(false);
+            (&raw mut (*slot).keeper).write(None);
         }
     }
 
-    /// A view of the same memory with another layout, which must stay inside it.
+    /// A view of the same memory with another layout.
+    ///
+    /// # Errors
+    /// `ValueError` when the layout reaches outside the block.
     #[inline]
-    pub fn view(&self, layout: Layout) -> Self {
-        Self { allocation: Arc::clone(&self.allocation), layout, dtype: self.dtype, readonly: self.readonly }
+    pub fn view(&self, layout: Layout) -> Result<Self> {
+        self.view_as(layout, self.dtype)
     }
 
-    /// Writes into `slot` a view whose layout is that of one element, for the caller to set. Why: an array is large, and moving one
-    /// through the returns of a few functions costs more than all else about a view.
+    /// Writes into `slot` a view whose layout is that of one element, for the caller to set; see [`Self::layout_mut`]. Why: an array
+    /// is large, and moving one through the returns of a few functions costs more than all else about a view.
     ///
     /// # Safety
     /// `slot` may be written and holds no array yet.
@@ -90,18 +165,27 @@ impl Array {
             Layout::write_scalar(&raw mut (*slot).layout, self.layout.itemsize());
             (&raw mut (*slot).dtype).write(self.dtype);
             (&raw mut (*slot).readonly).write(self.readonly);
+            (&raw mut (*slot).keeper).write(self.keeper.clone());
         }
     }
 
     /// The layout, for the maker of a view to fill.
+    ///
+    /// # Safety
+    /// Before anybody else sees the array its layout reaches no byte outside of the block: that of another array over it which was
+    /// made with a check, or a part of such a one.
     #[inline]
-    pub fn layout_mut(&mut self) -> &mut Layout {
+    pub unsafe fn layout_mut(&mut self) -> &mut Layout {
         &mut self.layout
     }
 
     /// A view of the same memory as another dtype.
-    pub fn view_as(&self, layout: Layout, dtype: DType) -> Self {
-        Self { dtype, ..self.view(layout) }
+    ///
+    /// # Errors
+    /// `ValueError` when the layout reaches outside the block.
+    pub fn view_as(&self, layout: Layout, dtype: DType) -> Result<Self> {
+        let view = Self::over(Arc::clone(&self.allocation), layout, dtype, self.readonly)?;
+        Ok(Self { keeper: self.keeper.clone(), ..view })
     }
 
     /// The same array, not to be written through.

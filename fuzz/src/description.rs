@@ -28,7 +28,9 @@ pub fn run(bytes: &[u8]) {
     let bytes = &mut Unstructured::new(bytes);
     let Ok((description, stream)) = claims(bytes) else { return };
     let dropped = Arc::new(AtomicUsize::new(0));
-    let adopted = description.adopt(Stream::default_of(Device::cpu().unwrap()), Box::new(Owner(Arc::clone(&dropped))));
+    let stream_of_host = Stream::default_of(Device::cpu().unwrap());
+    // SAFETY: nothing is read or written through the array.
+    let adopted = unsafe { description.adopt(stream_of_host, Box::new(Owner(Arc::clone(&dropped)))) };
     assert_eq!(adopted.is_ok(), description.check().is_ok());
     assert_eq!(adopted.is_ok(), can_be_true(&description), "{}", text_of(&description));
     match adopted {
@@ -43,7 +45,9 @@ pub fn run(bytes: &[u8]) {
     let _ = (description.check_alignment(true), description.check_alignment(false));
     // The made-up address is on no device: whichever check comes first must refuse it, and let go of the owner.
     if !description.shape.contains(&0) {
-        assert!(cai::import(&description, stream, Box::new(Owner(Arc::clone(&dropped)))).is_err());
+        // SAFETY: as above.
+        let imported = unsafe { cai::import(&description, stream, Box::new(Owner(Arc::clone(&dropped)))) };
+        assert!(imported.is_err());
         assert_eq!(dropped.load(Ordering::SeqCst), 2);
     }
 }

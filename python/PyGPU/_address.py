@@ -42,7 +42,7 @@ def address_of(pointer: object, nbytes: int, *, written: bool = False) -> int:
     Raises
     ------
     TypeError
-        If it is nothing of the kind.
+        If it is nothing of the kind, or holds Python objects.
     ValueError
         If it is known to be shorter than `nbytes`, is not contiguous, or is read-only and to be `written`.
     """
@@ -55,6 +55,8 @@ def address_of(pointer: object, nbytes: int, *, written: bool = False) -> int:
             raise ValueError(f"{pointer!r} points to read-only memory")
         return int(pointer)
     if isinstance(pointer, numpy.ndarray):
+        if pointer.dtype.hasobject:
+            raise TypeError(f"memory of Python objects ({pointer.dtype}) means nothing to a device")
         if not (pointer.flags.c_contiguous or pointer.flags.f_contiguous):
             raise ValueError(f"ndarray of shape {pointer.shape} and strides {pointer.strides} is not contiguous")
         if nbytes > pointer.nbytes:

@@ -109,7 +109,8 @@ def set_allocator(allocator: Any) -> None:
     TypeError
         For anything else.
     ValueError
-        For an unknown name.
+        For an unknown name; and from whoever makes an array when the allocator gives less than was asked for, as far as
+        that is known: of PyGPU's own memory, and of objects with `nbytes` or `size`.
     NotSupportedError
         For a name on the CPU backend.
 

@@ -30,6 +30,8 @@ Block = TypeVar("Block")
 
 _MANTISSA_BITS = 4
 _MANTISSA_MASK = (1 << _MANTISSA_BITS) - 1
+_SIZE_BITS = 64
+"""Of the numbers of bytes, as in PyCUDA: a bin beyond is of no size that a machine has."""
 
 
 class _Pool(Generic[Block]):
@@ -78,8 +80,8 @@ class _Pool(Generic[Block]):
         int
         """
         number = operator.index(size)
-        if number < 0:
-            raise ValueError(f"{number} is no number of bytes")
+        if not 0 <= number < 1 << _SIZE_BITS:
+            raise ValueError(f"{number} is no number of bytes: it must be in 0 .. 2**{_SIZE_BITS} - 1")
         exponent = bitlog2(number)
         shift = exponent - _MANTISSA_BITS
         mantissa = number >> shift if shift >= 0 else number << -shift
@@ -99,8 +101,8 @@ class _Pool(Generic[Block]):
         int
         """
         number = operator.index(bin)
-        if number < 0:
-            raise ValueError(f"{number} is no bin")
+        if not 0 <= number < _SIZE_BITS << _MANTISSA_BITS:
+            raise ValueError(f"{number} is no bin: it must be in 0 .. {(_SIZE_BITS << _MANTISSA_BITS) - 1}")
         exponent, mantissa = number >> _MANTISSA_BITS, number & _MANTISSA_MASK | 1 << _MANTISSA_BITS
         shift = exponent - _MANTISSA_BITS
         return mantissa >> -shift if shift < 0 else (mantissa + 1 << shift) - 1
@@ -144,6 +146,10 @@ class _Pool(Generic[Block]):
             self._active_bytes += size
         return block
 
+    def _is_shared(self, block: Block) -> bool:
+        """Whether somebody beside the pool keeps the block."""
+        return False
+
     def _new(self, nbytes: int) -> Block:
         try:
             return self._allocate(nbytes)
@@ -161,7 +167,8 @@ class _Pool(Generic[Block]):
         with self._lock:
             self._active_blocks -= 1
             self._active_bytes -= size
-            if self._holds:
+            # What arrays go on using is nobody else's; it is theirs from here on.
+            if self._holds and not self._is_shared(block):
                 self._bins.setdefault(bin, []).append(block)
                 self._held_blocks += 1
                 return
@@ -277,6 +284,9 @@ class DeviceMemoryPool(_Pool[_core.DeviceAllocation]):
     def __init__(self) -> None:
         device = _core.current_device()
         super().__init__(lambda nbytes: _core.allocate_device(nbytes, device), _core.DeviceAllocation.free)
+
+    def _is_shared(self, block: _core.DeviceAllocation) -> bool:
+        return block._is_shared
 
     def allocate(self, size: SupportsIndex) -> PooledDeviceAllocation:
         """Return memory, from the pool if it holds a block of that bin.

@@ -156,7 +156,8 @@ def cudaMemcpy(
     Parameters
     ----------
     dst, src : int, ctypes.c_void_p, pointer wrapper or contiguous ndarray
-        Where the bytes go and where they come from. Only wrappers and ndarrays can be checked to be long enough.
+        Where the bytes go and where they come from. Wrappers, ndarrays and addresses in memory that PyGPU gave out are
+        checked to be long enough.
     count : int
         Number of bytes.
     kind : int
@@ -166,7 +167,8 @@ def cudaMemcpy(
     Returns
     -------
     cudaError_t
-        1 (``cudaErrorInvalidValue``) for a null address, 21 (``cudaErrorInvalidMemcpyDirection``) for another `kind`.
+        1 (``cudaErrorInvalidValue``) for a null address, and for one that PyGPU knows to have been freed, to be read-only
+        or to have fewer bytes behind it; 21 (``cudaErrorInvalidMemcpyDirection``) for another `kind`.
 
     Raises
     ------
@@ -271,7 +273,8 @@ def cudaMemset(devPtr: Address, value: SupportsIndex, count: SupportsIndex) -> c
     Returns
     -------
     cudaError_t
-        1 (``cudaErrorInvalidValue``) for a null address.
+        1 (``cudaErrorInvalidValue``) for a null address, and for one that PyGPU knows to have been freed, to be read-only
+        or to have fewer bytes behind it.
 
     Raises
     ------
@@ -310,7 +313,8 @@ def cudaMemsetAsync(
     Returns
     -------
     cudaError_t
-        1 (``cudaErrorInvalidValue``) for a null address.
+        1 (``cudaErrorInvalidValue``) for a null address, and for one that PyGPU knows to have been freed, to be read-only
+        or to have fewer bytes behind it.
 
     Raises
     ------

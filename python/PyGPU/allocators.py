@@ -212,6 +212,9 @@ class Allocator:
         if isinstance(data, HostAllocator):
             self._block = DeviceBlock(checked_nbytes(self._shape, self._dtype.itemsize))
             self._device_ptr = self._block.address
+            if self.host_data is not None and self._device_ptr:
+                rows = numpy.ascontiguousarray(self.host_data)
+                _core.raw_copy(self._device_ptr, rows.ctypes.data, rows.nbytes, "host_to_device")
         else:
             self._device_ptr = int(buffer.ptr)
 

@@ -20,6 +20,7 @@ mod registry;
 mod rtc;
 mod witness;
 
+pub use cpu::given_out;
 pub use driver_memory::{Attachment, DriverMemory, HANDLE_BYTES};
 pub use exit::close as close_drivers;
 pub use graphs::{CaptureMode, ExecutableHandle, GraphHandle, Graphs};

@@ -64,7 +64,10 @@ fn waits_for_producers() -> bool {
 ///
 /// # Errors
 /// `ValueError` for claims that cannot be true; `Unavailable` without a GPU; the driver's.
-pub fn import(description: &Description, stream: Option<i64>, keeper: Lent) -> Result<Array> {
+///
+/// # Safety
+/// What the interface says of the memory is true as long as `keeper` is not dropped.
+pub unsafe fn import(description: &Description, stream: Option<i64>, keeper: Lent) -> Result<Array> {
     let producer = streams::of_cai_producer(stream)?;
     description.check()?;
     description.check_alignment(false)?;
@@ -79,7 +82,8 @@ pub fn import(description: &Description, stream: Option<i64>, keeper: Lent) -> R
     }
     let has_own_stream = producer.is_some_and(|handle| handle != StreamHandle::DEFAULT);
     let owner = Borrowed { keeper: Some(keeper), ready: ready.clone(), has_own_stream };
-    description.adopt(ready, Box::new(owner))
+    // SAFETY: promised by the caller.
+    unsafe { description.adopt(ready, Box::new(owner)) }
 }
 
 /// The interface does not say which device the memory is of: the driver does.
@@ -138,8 +142,10 @@ mod tests {
             dtype: DType::new(Kind::Float32),
             readonly: false,
         };
-        assert!(matches!(import(&description(64), Some(0), Box::new(())), Err(Error::Value(_))));
-        assert!(matches!(import(&description(65), None, Box::new(())), Err(Error::Value(_))));
+        // SAFETY: refused before anything is made of it.
+        let imported = |address, stream| unsafe { import(&description(address), stream, Box::new(())) };
+        assert!(matches!(imported(64, Some(0)), Err(Error::Value(_))));
+        assert!(matches!(imported(65, None), Err(Error::Value(_))));
     }
 
     #[test]

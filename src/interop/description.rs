@@ -4,14 +4,12 @@
 //! checked here: sizes that overflow, a null address, an address that no element type can lie on, elements outside of the
 //! address space.
 
-use std::sync::Arc;
-
 use crate::array::Array;
 use crate::backend::Address;
 use crate::dtype::{DType, Kind};
 use crate::error::{Error, Result};
 use crate::layout::{Dims, Layout, Order};
-use crate::memory::{Allocation, Lent};
+use crate::memory::Lent;
 use crate::stream::Stream;
 
 /// A claim about memory.
@@ -75,14 +73,13 @@ impl Description {
         )))
     }
 
-    /// The layout and how many bytes it spans.
-    fn checked_layout(&self) -> Result<(Layout, usize)> {
+    /// The layout, whose elements may all be there.
+    fn checked_layout(&self) -> Result<Layout> {
         let layout = self.layout()?;
-        let bytes = match layout.extent() {
-            Some((low, high)) => self.check_extent(low, high)?,
-            None => 0,
-        };
-        Ok((layout, bytes))
+        if let Some((low, high)) = layout.extent() {
+            self.check_extent(low, high)?;
+        }
+        Ok(layout)
     }
 
     /// Refuses what cannot be true of any memory, for a caller who is yet to find out whose it is.
@@ -98,13 +95,16 @@ impl Description {
     ///
     /// # Errors
     /// `ValueError` for every claim that cannot be true.
-    pub fn adopt(&self, stream: Stream, owner: Lent) -> Result<Array> {
-        let (layout, bytes) = self.checked_layout()?;
-        let allocation = Arc::new(Allocation::lent(self.address, bytes, stream, owner));
-        Array::over(allocation, layout, self.dtype, self.readonly)
+    ///
+    /// # Safety
+    /// What is claimed of the memory is true as long as `owner` is not dropped.
+    pub unsafe fn adopt(&self, stream: Stream, owner: Lent) -> Result<Array> {
+        let layout = self.checked_layout()?;
+        // SAFETY: promised by the caller.
+        unsafe { Array::lent(self.address, layout, self.dtype, self.readonly, stream, Some(owner)) }
     }
 
-    fn check_extent(&self, low: i64, high: i64) -> Result<usize> {
+    fn check_extent(&self, low: i64, high: i64) -> Result<()> {
         if self.address == 0 {
             return Err(Error::value(format!(
                 "the data pointer is null, and the shape {:?} has elements",
@@ -113,7 +113,7 @@ impl Description {
         }
         let reach = |offset: i64| i64::try_from(self.address).ok().and_then(|address| address.checked_add(offset));
         match (reach(low), reach(high)) {
-            (Some(first), Some(end)) if first >= 0 && end <= END_OF_ADDRESSES => Ok((high - low) as usize),
+            (Some(first), Some(end)) if first >= 0 && end <= END_OF_ADDRESSES => Ok(()),
             _ => Err(Error::value(format!(
                 "elements of shape {:?} at {:#x} would lie outside of the address space",
                 self.shape.as_slice(),
@@ -145,7 +145,8 @@ mod tests {
     }
 
     fn adopt(description: &Description) -> Result<Array> {
-        description.adopt(Stream::default_of(Device::cpu().unwrap()), Box::new(()))
+        // SAFETY: nothing is read or written through the array.
+        unsafe { description.adopt(Stream::default_of(Device::cpu().unwrap()), Box::new(())) }
     }
 
     #[test]
@@ -184,7 +185,7 @@ mod tests {
     fn negative_strides_reach_below_element_zero() {
         let array = adopt(&float32(4096, &[10], Some(&[-4]))).unwrap();
         assert_eq!(array.address(), 4096);
-        assert_eq!(array.layout().extent(), Some((-36, 4)));
+        assert_eq!((array.allocation().address(), array.layout().extent()), (4060, Some((0, 40))));
         assert_eq!(array.allocation().bytes(), 40);
     }
 
@@ -203,13 +204,16 @@ mod tests {
     fn the_owner_is_let_go_once_with_the_last_view_or_with_the_refusal() {
         static DROPS: AtomicUsize = AtomicUsize::new(0);
         let stream = Stream::default_of(Device::cpu().unwrap());
-        let array = float32(64, &[4], None).adopt(stream.clone(), Box::new(Counted(&DROPS))).unwrap();
+        // SAFETY: as in `adopt`.
+        let array = unsafe { float32(64, &[4], None).adopt(stream.clone(), Box::new(Counted(&DROPS))).unwrap() };
         let view = array.clone();
         drop(array);
         assert_eq!(DROPS.load(Ordering::SeqCst), 0);
         drop(view);
         assert_eq!(DROPS.load(Ordering::SeqCst), 1);
-        assert!(float32(64, &[-1], None).adopt(stream, Box::new(Counted(&DROPS))).is_err());
+        // SAFETY: as in `adopt`.
+        let refused = unsafe { float32(64, &[-1], None).adopt(stream, Box::new(Counted(&DROPS))) };
+        assert!(refused.is_err());
         assert_eq!(DROPS.load(Ordering::SeqCst), 2);
     }
 }

@@ -1,36 +1,233 @@
-//! Blocks whose addresses were given out as numbers: who comes with a number gets the block back, and with it what is known of
-//! its use. Holds no block alive. Arrays are not in here, since to enter each would cost more than to make it.
+//! Blocks whose addresses were given out as numbers: who comes with a number gets the block back, and with it its extent, whether it
+//! may be written, and what is known of its use. Holds no block alive.
+//!
+//! A block of an array is entered when somebody first asks for its address, since to enter each would cost more than to make it.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use super::Allocation;
-use crate::backend::Address;
+use smallvec::SmallVec;
 
-static BLOCKS: Mutex<BTreeMap<Address, Weak<Allocation>>> = Mutex::new(BTreeMap::new());
+use super::Allocation;
+use crate::backend::{Address, PointerKind, given_out};
+use crate::device::Device;
+
+/// What the numbers within a block mean.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Nature {
+    /// Memory of a device that PyGPU owns, or was given whole: nothing beyond its end is anybody's business.
+    Own,
+    /// Pinned memory of the host.
+    Pinned,
+    /// What another library lent, perhaps a part of more: beyond it nothing is known.
+    Lent {
+        /// Whether it must not be written.
+        readonly: bool,
+    },
+}
+
+struct Entry {
+    block: Weak<Allocation>,
+    device: Device,
+    bytes: usize,
+    nature: Nature,
+    /// It was freed by hand. Arrays over it may keep it, and its numbers mean nothing any more.
+    freed: bool,
+}
+
+struct Table {
+    /// By their first address; where blocks begin together, the latest is last.
+    entries: BTreeMap<Address, SmallVec<[Entry; 1]>>,
+    /// No entry is longer: where a search may end.
+    longest: usize,
+    /// So many entries, and the dead among them are swept out.
+    sweep_at: usize,
+}
+
+const FIRST_SWEEP: usize = 64;
+
+static TABLE: Mutex<Table> = Mutex::new(Table { entries: BTreeMap::new(), longest: 0, sweep_at: FIRST_SWEEP });
+
+/// Living blocks in which an address lies, the inner ones first, and PyGPU's own before what was lent.
+pub type Blocks = SmallVec<[(Arc<Allocation>, Nature); 1]>;
+
+/// What a number means.
+pub enum Found {
+    /// It lies in living blocks, at least one.
+    Blocks(Blocks),
+    /// It lay in a block that was freed.
+    Freed,
+    /// Nothing is known of it.
+    Unknown,
+}
 
 /// Held for moments, and nothing is dropped meanwhile: the end of a block may reach a driver.
-fn blocks() -> MutexGuard<'static, BTreeMap<Address, Weak<Allocation>>> {
-    BLOCKS.lock().unwrap_or_else(PoisonError::into_inner)
+fn table() -> MutexGuard<'static, Table> {
+    TABLE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Enters a block, in the place of one that ended.
-pub fn enter(block: &Arc<Allocation>) {
-    if block.bytes() > 0 {
-        blocks().insert(block.address(), Arc::downgrade(block));
+/// Enters a block, or does nothing if it is known.
+pub fn enter(block: &Arc<Allocation>, nature: Nature) {
+    if block.bytes() == 0 {
+        return;
+    }
+    let mut table = table();
+    let same = table.entries.entry(block.address()).or_default();
+    if same.iter().any(|entry| entry.is(block)) {
+        return;
+    }
+    same.retain(|entry| entry.is_living());
+    let (device, bytes) = (block.device(), block.bytes());
+    same.push(Entry { block: Arc::downgrade(block), device, bytes, nature, freed: false });
+    table.longest = table.longest.max(block.bytes());
+    table.sweep();
+    drop(table);
+    let is_backends = !block.is_lent() && block.lender().is_none();
+    if block.device().is_cpu() && is_backends {
+        given_out::note(block.address());
     }
 }
 
-/// Forgets a block before it ends: its addresses may be somebody else's soon.
+/// Says that a block was freed by hand: its addresses may be somebody else's soon.
 pub fn forget(block: &Arc<Allocation>) {
-    let mut blocks = blocks();
-    if blocks.get(&block.address()).is_some_and(|known| std::ptr::eq(known.as_ptr(), Arc::as_ptr(block))) {
-        blocks.remove(&block.address());
+    let mut table = table();
+    let entries = table.entries.get_mut(&block.address());
+    if let Some(entry) = entries.and_then(|same| same.iter_mut().find(|entry| entry.is(block))) {
+        entry.freed = true;
     }
 }
 
-/// The living block in which an address lies.
+/// The living block of PyGPU's own in which an address lies.
 pub fn find(address: Address) -> Option<Arc<Allocation>> {
-    let found = blocks().range(..=address).next_back().and_then(|(_, block)| block.upgrade())?;
-    (found.is_alive() && address - found.address() < found.bytes()).then_some(found)
+    let Found::Blocks(blocks) = look_up(address) else { return None };
+    blocks.into_iter().find_map(|(block, nature)| (nature == Nature::Own).then_some(block))
+}
+
+/// What is known of an address.
+pub fn look_up(address: Address) -> Found {
+    // Let go of without the lock: each may be the last owner by then.
+    let mut living: SmallVec<[_; 2]> = SmallVec::new();
+    let mut ended = None;
+    for (first, entry) in table().reaching(address) {
+        if address - first >= entry.bytes {
+            continue;
+        }
+        match entry.block.upgrade() {
+            Some(block) => living.push((block, entry.nature, entry.freed)),
+            None if entry.nature == Nature::Own => ended = Some(entry.device),
+            None => {}
+        }
+    }
+    let mut freed = false;
+    let mut blocks = Blocks::new();
+    for (block, nature, is_freed) in living {
+        freed |= is_freed;
+        if !is_freed && block.is_alive() {
+            blocks.push((block, nature));
+        }
+    }
+    blocks.sort_by_key(|(_, nature)| matches!(nature, Nature::Lent { .. }));
+    match blocks.is_empty() {
+        false => Found::Blocks(blocks),
+        true if freed
+            || given_out::was_freed(address, 1)
+            || ended.is_some_and(|device| is_nobodys(device, address)) =>
+        {
+            Found::Freed
+        }
+        true => Found::Unknown,
+    }
+}
+
+/// Whether an address that was a device's is unknown to its driver now. Addresses of the host may be somebody else's unseen.
+fn is_nobodys(device: Device, address: Address) -> bool {
+    !device.is_cpu() && matches!(device.backend().pointer_kind(address), Ok(PointerKind::Unregistered))
+}
+
+impl Entry {
+    fn is(&self, block: &Arc<Allocation>) -> bool {
+        std::ptr::eq(self.block.as_ptr(), Arc::as_ptr(block))
+    }
+
+    fn is_living(&self) -> bool {
+        self.block.strong_count() > 0
+    }
+}
+
+impl Table {
+    /// The entries that begin at an address or so little before it that they may reach it, the nearest and latest first.
+    fn reaching(&self, address: Address) -> impl Iterator<Item = (Address, &Entry)> {
+        let least = address.saturating_sub(self.longest);
+        let near = self.entries.range(least..=address).rev();
+        near.flat_map(|(&first, same)| same.iter().rev().map(move |entry| (first, entry)))
+    }
+
+    /// Takes the dead out, each time that as many entries came as were left the time before.
+    fn sweep(&mut self) {
+        if self.entries.len() < self.sweep_at {
+            return;
+        }
+        self.entries.retain(|_, same| {
+            same.retain(|entry| entry.is_living());
+            !same.is_empty()
+        });
+        self.longest = self.entries.values().flatten().map(|entry| entry.bytes).max().unwrap_or(0);
+        self.sweep_at = (2 * self.entries.len()).max(FIRST_SWEEP);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, missing_docs)]
+    use super::*;
+    use crate::stream::Stream;
+
+    fn block(bytes: usize) -> Arc<Allocation> {
+        Arc::new(Allocation::new(bytes, Stream::default_of(Device::cpu().unwrap())).unwrap())
+    }
+
+    fn finds(address: Address, wanted: &Arc<Allocation>) -> bool {
+        matches!(look_up(address), Found::Blocks(found) if Arc::ptr_eq(&found[0].0, wanted))
+    }
+
+    #[test]
+    fn each_byte_of_a_living_block_finds_it_and_none_beyond() {
+        let own = block(100);
+        assert!(!finds(own.address(), &own));
+        enter(&own, Nature::Own);
+        enter(&own, Nature::Own);
+        assert!(finds(own.address(), &own) && finds(own.address() + 99, &own));
+        assert!(!finds(own.address() + 100, &own) && !finds(own.address() - 1, &own));
+        let address = own.address();
+        drop(own);
+        assert!(matches!(look_up(address), Found::Freed));
+    }
+
+    #[test]
+    fn a_block_that_was_freed_by_hand_is_freed_though_an_array_keeps_it() {
+        let own = block(64);
+        enter(&own, Nature::Own);
+        forget(&own);
+        assert!(matches!(look_up(own.address() + 63), Found::Freed));
+    }
+
+    #[test]
+    fn a_part_that_was_lent_is_found_where_no_block_of_our_own_is() {
+        let (own, stream) = (block(64), Stream::default_of(Device::cpu().unwrap()));
+        // SAFETY: the block is kept by `own`.
+        let part = Arc::new(unsafe { Allocation::of_nobody(own.address() + 16, 8, stream) });
+        enter(&part, Nature::Lent { readonly: true });
+        assert!(finds(own.address() + 16, &part) && !finds(own.address() + 24, &part));
+        enter(&own, Nature::Own);
+        assert!(finds(own.address() + 16, &own));
+    }
+
+    #[test]
+    fn the_table_forgets_the_dead() {
+        for _ in 0..1000 {
+            enter(&block(32), Nature::Own);
+        }
+        let table = table();
+        assert!(table.entries.len() <= table.sweep_at, "{}", table.entries.len());
+    }
 }

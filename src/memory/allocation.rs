@@ -111,7 +111,10 @@ impl Allocation {
     }
 
     /// Memory of which only the address is known, in the order of `stream`. Whoever brought the address keeps it there.
-    pub fn of_nobody(address: Address, bytes: usize, stream: Stream) -> Self {
+    ///
+    /// # Safety
+    /// So many bytes of the stream's device are at the address as long as anything uses the block.
+    pub unsafe fn of_nobody(address: Address, bytes: usize, stream: Stream) -> Self {
         let epoch = stream.device().epoch();
         Self::with(address, bytes, epoch, Origin::Lent(None), stream)
     }
@@ -127,7 +130,10 @@ impl Allocation {
     }
 
     /// Memory that another library owns and has made usable in the order of `stream`.
-    pub fn lent(address: Address, bytes: usize, stream: Stream, owner: Lent) -> Self {
+    ///
+    /// # Safety
+    /// So many bytes of the stream's device are at the address until `owner` is dropped.
+    pub unsafe fn lent(address: Address, bytes: usize, stream: Stream, owner: Lent) -> Self {
         let epoch = stream.device().epoch();
         Self::with(address, bytes, epoch, Origin::Lent(Some(owner)), stream)
     }

@@ -1,7 +1,5 @@
 //! What an address names: arrays over the memory there, with all that is known of its use, and views for others.
 
-use std::sync::Arc;
-
 use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
@@ -9,51 +7,15 @@ use pyo3::intern;
 use pyo3::prelude::*;
 
 use super::array::GpuArray;
-use super::device_memory::DeviceAllocation;
 use super::gil::WithoutGil;
+use super::place::Place;
 use super::shape::{self, OrderArgument};
-use super::{dtype, foreign, host, number, stream as streams};
-use crate::array::Array;
+use super::{dtype, host, number, stream as streams};
 use crate::backend::Address;
 use crate::copy;
 use crate::device::Device;
-use crate::dtype::{DType, Kind};
 use crate::layout::{Layout, Order};
-use crate::memory::{Allocation, addresses};
 use crate::stream::Stream;
-
-/// The block that an object names by its address, and where in it that is.
-enum Place {
-    Known(Arc<Allocation>, i64),
-    Bare(Address),
-}
-
-fn place_of(object: &Bound<'_, PyAny>) -> PyResult<Place> {
-    if let Ok(array) = object.cast::<GpuArray>() {
-        let array = array.get().array();
-        let offset = array.address().wrapping_sub(array.allocation().address()) as i64;
-        return Ok(Place::Known(Arc::clone(array.allocation()), offset));
-    }
-    if let Ok(memory) = object.cast::<DeviceAllocation>() {
-        return Ok(Place::Known(memory.get().block()?, 0));
-    }
-    let address = foreign::address_of(object)?;
-    Ok(match addresses::find(address) {
-        Some(block) => {
-            let offset = (address - block.address()) as i64;
-            Place::Known(block, offset)
-        }
-        None => Place::Bare(address),
-    })
-}
-
-/// An array over the memory of an address within a block that was given out by its address, for a kernel that gets it.
-pub(super) fn known_array(address: Address) -> Option<Array> {
-    let block = addresses::find(address)?;
-    let bytes = (block.address() + block.bytes() - address) as i64;
-    let layout = Layout::strided(&[bytes], &[1], (address - block.address()) as i64, 1).ok()?;
-    Array::over(block, layout, DType::new(Kind::UInt8), false).ok()
-}
 
 /// An array over the memory at an address, with all that is known of its use.
 ///
@@ -107,25 +69,12 @@ fn array_at<'py>(
         None => Layout::contiguous(&lengths, itemsize, Order::C)?,
     };
     let behind = offset.map_or(Ok(0), |offset| number::size(offset, "offset"))?;
-    let outside = || PyValueError::new_err(format!("no address space holds byte {behind} behind the address"));
-    let array = match place_of(address)? {
-        Place::Known(block, offset) => {
-            let offset =
-                i64::try_from(behind).ok().and_then(|behind| behind.checked_add(offset)).ok_or_else(outside)?;
-            Array::over(block, layout.with_offset(offset)?, dtype, false)?
-        }
-        Place::Bare(bare) => {
-            let device = foreign::device_of(bare, layout.nbytes())?;
-            let bare = bare.checked_add(behind).ok_or_else(outside)?;
-            let stream = match stream_or_default(py, stream, device) {
-                // A copy between devices has a stream of one of them.
-                Err(_) => Stream::default_of(device),
-                Ok(stream) => stream,
-            };
-            let bytes = layout.nbytes() as usize;
-            Array::over(Arc::new(Allocation::of_nobody(bare, bytes, stream)), layout, dtype, false)?
-        }
+    let wanted = |device| match stream_or_default(py, stream, device) {
+        // A copy between devices has a stream of one of them.
+        Err(_) => Stream::default_of(device),
+        Ok(stream) => stream,
     };
+    let array = Place::of(address)?.behind(behind)?.array(py, &layout, dtype, wanted, None)?;
     Bound::new(py, GpuArray::with_base(array, address.clone().unbind()))
 }
 

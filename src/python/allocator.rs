@@ -1,23 +1,27 @@
 //! Allocators in Python in the place of PyGPU's pool.
 
 use std::any::Any;
-use std::sync::Arc;
+use std::cell::Cell;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyRecursionError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 
-use super::foreign::address_of;
-use super::gil;
+use super::gil::{self, WithoutGil};
+use super::place::Place;
 use super::stream::PyStream;
 use crate::error::{Error, Result};
 use crate::memory::plugged::{self, Allocator, Block, Choice};
+use crate::memory::{Access, ordered};
 use crate::stream::Stream;
 
 /// A callable that takes a number of bytes (PyCUDA's way), or an object whose `allocate` takes a stream as well.
 pub(super) struct PyAllocator {
     object: Py<PyAny>,
     takes_stream: bool,
+    /// What it gave last, if PyGPU knows the block: for who made this allocator for one array.
+    known: Option<Mutex<Option<Py<PyAny>>>>,
 }
 
 impl PyAllocator {
@@ -30,7 +34,17 @@ impl PyAllocator {
                 object.get_type()
             )));
         }
-        Ok(Self { object: object.clone().unbind(), takes_stream })
+        Ok(Self { object: object.clone().unbind(), takes_stream, known: None })
+    }
+
+    /// As [`Self::new`], for one array only, which asks for [`Self::take_known`] afterwards.
+    pub(super) fn for_one_array(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(Self { known: Some(Mutex::new(None)), ..Self::new(object)? })
+    }
+
+    /// The memory that it gave last, if PyGPU knows the block.
+    pub(super) fn take_known(&self) -> Option<Py<PyAny>> {
+        self.known.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     fn call(&self, py: Python<'_>, bytes: usize, stream: &Stream) -> PyResult<Block> {
@@ -51,16 +65,65 @@ impl PyAllocator {
                  attribute `ptr`, which gives the memory back when it is dropped"
             )));
         }
-        let address = address_of(&memory)?;
+        let place = Place::of(&memory)?;
+        let address = place.address();
         if address == 0 {
             return Err(PyValueError::new_err(format!("{object} gave address 0 for {bytes} bytes")));
+        }
+        let refused = |why: String| PyValueError::new_err(format!("{object} gave {memory} for {bytes} bytes: {why}"));
+        place.check(0, bytes as i64).map_err(|error| refused(error.value(py).to_string()))?;
+        if place.readonly() {
+            return Err(refused("the memory is read-only".to_owned()));
+        }
+        match (place.block(), &self.known) {
+            (Some(_), Some(known)) => {
+                *known.lock().unwrap_or_else(PoisonError::into_inner) = Some(memory.clone().unbind());
+            }
+            // Who used the memory before may still do so on another stream.
+            (Some(block), None) => {
+                py.without_gil(|| ordered(&[(block, Access::Write)], &stream, || Ok(())))?;
+            }
+            (None, _) => {}
         }
         Ok(Block { address, stream, owner: Box::new(memory.unbind()) })
     }
 }
 
+thread_local! {
+    /// How many allocators of this thread have called each other.
+    static DEPTH: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Allocators may ask others, and a few of these others again. One that asks itself would end on the stack.
+const DEEPEST: usize = 50;
+
+struct Deeper;
+
+impl Deeper {
+    fn enter(object: &Py<PyAny>) -> Result<Self> {
+        if DEPTH.get() < DEEPEST {
+            DEPTH.set(DEPTH.get() + 1);
+            return Ok(Self);
+        }
+        Err(Error::Callback(Arc::new(gil::with_gil(|py| {
+            PyRecursionError::new_err(format!(
+                "the allocator {} asks for arrays whose memory is to come from itself; let it make them inside `with \
+                 PyGPU.using_allocator(None)`",
+                object.bind(py)
+            ))
+        }))))
+    }
+}
+
+impl Drop for Deeper {
+    fn drop(&mut self) {
+        DEPTH.set(DEPTH.get() - 1);
+    }
+}
+
 impl Allocator for PyAllocator {
     fn allocate(&self, bytes: usize, stream: &Stream) -> Result<Block> {
+        let _deeper = Deeper::enter(&self.object)?;
         gil::with_gil(|py| self.call(py, bytes, stream)).map_err(|raised| Error::Callback(Arc::new(raised)))
     }
 }

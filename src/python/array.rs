@@ -6,6 +6,7 @@
 //! an object is collected, weakly referenced and given attributes like any other.
 
 use std::mem::ManuallyDrop;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::PyRuntimeError;
@@ -18,7 +19,10 @@ use pyo3::types::PyType;
 use std::sync::Arc;
 
 use super::gil::{self, WithoutGil};
+use super::host_side::HostSide;
+use super::place::Kept;
 use crate::array::Array;
+use crate::backend::Address;
 use crate::device::Device;
 use crate::dtype::{DType, Kind};
 use crate::interop::cai;
@@ -26,6 +30,7 @@ use crate::interop::dlpack::LentDimensions;
 use crate::layout::{Layout, Order};
 use crate::lifetime;
 use crate::memory::Allocation;
+use crate::memory::addresses::{self, Nature};
 use crate::stream::Stream;
 
 /// A strided array in the memory of a device.
@@ -33,8 +38,8 @@ use crate::stream::Stream;
 /// Parameters
 /// ----------
 /// shape : int or sequence of int, or numpy.ndarray
-///     The lengths of the axes. An ndarray given without `dtype` is data instead: it becomes the array's host side, not
-///     copied, and `to_device()` uploads it. An ndarray or an integer given with `dtype` is a shape.
+///     The lengths of the axes. An ndarray given without `dtype` is data instead: its values are uploaded, and it becomes the
+///     array's host side, not copied, which `to_device()` uploads again. An ndarray or an integer given with `dtype` is a shape.
 /// dtype : data-type, optional
 ///     Anything `numpy.dtype` takes; float64 by default.
 /// order : {'C', 'F'}, optional
@@ -44,8 +49,9 @@ use crate::stream::Stream;
 ///     or an object that describes memory which exists (PybindGPU's `Allocator`, alone).
 /// base : object, optional
 ///     Kept alive as long as the array; for `gpudata` that somebody else owns.
-/// gpudata : int or object with an address, optional
-///     Existing device memory to use, with `shape`, `dtype` and perhaps `strides`.
+/// gpudata : int, GPUArray, DeviceAllocation or object with an address, optional
+///     Existing device memory to use, with `shape`, `dtype` and perhaps `strides`. What PyGPU knows of the memory holds for the
+///     new array too: where it ends, whether it may be written, and who uses it on which stream. Other addresses are believed.
 /// strides : sequence of int, optional
 ///     Bytes from one element to the next along each axis, of any sign; goes with `gpudata`.
 /// copy : bool, optional
@@ -54,7 +60,7 @@ use crate::stream::Stream;
 /// Raises
 /// ------
 /// ValueError
-///     For negative or too large shapes and for an unknown order.
+///     For negative or too large shapes, for an unknown order, and for memory that is too short, as far as that is known.
 /// TypeError
 ///     For a dtype that a device cannot hold.
 /// OutOfMemoryError
@@ -78,22 +84,54 @@ pub(super) struct GpuArray {
     /// The array whose memory a view shows.
     base: Option<Py<PyAny>>,
     /// The ndarray that `to_device` uploads and `to_host` refreshes.
-    host: Mutex<Option<Py<PyAny>>>,
+    host: Mutex<HostSide>,
     /// Shape and strides that DLPack's exchange table lent without ownership.
     lent: LentDimensions,
+    /// Whether the address was asked for, so that the block is in `memory::addresses`.
+    is_given_out: AtomicBool,
 }
 
 impl GpuArray {
     pub(super) fn from_array(array: Array) -> Self {
-        Self { array: ManuallyDrop::new(array), base: None, host: Mutex::new(None), lent: LentDimensions::new() }
+        Self {
+            array: ManuallyDrop::new(array),
+            base: None,
+            host: Mutex::new(HostSide::None),
+            lent: LentDimensions::new(),
+            is_given_out: AtomicBool::new(false),
+        }
     }
 
-    pub(super) fn with_host(array: Array, host: Py<PyAny>) -> Self {
-        Self { array: ManuallyDrop::new(array), base: None, host: Mutex::new(Some(host)), lent: LentDimensions::new() }
+    /// With an ndarray as its host side, which is kept.
+    pub(super) fn over_host(self, host: Py<PyAny>) -> Self {
+        *self.host() = HostSide::Own(host);
+        self
     }
 
     pub(super) fn with_base(array: Array, base: Py<PyAny>) -> Self {
-        Self { array: ManuallyDrop::new(array), base: Some(base), host: Mutex::new(None), lent: LentDimensions::new() }
+        let mut value = Self::from_array(array);
+        value.base = Some(base);
+        value
+    }
+
+    /// The address of element zero, for somebody who may come back with it as a number; 0 for an empty array.
+    #[inline]
+    pub(super) fn given_out_address(&self) -> Address {
+        if !self.is_given_out.load(Ordering::Relaxed) {
+            self.give_out();
+        }
+        self.array.address()
+    }
+
+    #[cold]
+    fn give_out(&self) {
+        let block = self.array.allocation();
+        let nature = match block.is_lent() {
+            true => Nature::Lent { readonly: self.array.readonly() },
+            false => Nature::Own,
+        };
+        addresses::enter(block, nature);
+        self.is_given_out.store(true, Ordering::Relaxed);
     }
 
     /// The array below Python.
@@ -119,7 +157,14 @@ impl GpuArray {
     /// go of the block may, since an object that is counted late or not at all merely lives longer.
     fn lender(&self) -> Option<&Py<PyAny>> {
         let allocation = self.array.allocation();
-        if Arc::strong_count(allocation) != 1 || gil::is_anyone_away() {
+        if gil::is_anyone_away() {
+            return None;
+        }
+        if let Some((keeper, is_ours_alone)) = self.array.keeper() {
+            let kept: Option<&Kept> = keeper.downcast_ref().filter(|_| is_ours_alone);
+            return kept.map(|kept| &kept.object);
+        }
+        if Arc::strong_count(allocation) != 1 {
             return None;
         }
         let lender = allocation.lender()?;
@@ -127,7 +172,7 @@ impl GpuArray {
     }
 
     /// The host side. Held for moments: no Python runs while it is locked.
-    pub(super) fn host(&self) -> MutexGuard<'_, Option<Py<PyAny>>> {
+    pub(super) fn host(&self) -> MutexGuard<'_, HostSide> {
         self.host.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -162,7 +207,7 @@ impl GpuArray {
         }
         // The collector holds the GIL, and nobody runs Python under this lock: it is free, or the object is in use.
         if let Ok(host) = self.host.try_lock()
-            && let Some(host) = host.as_ref()
+            && let Some(host) = host.referent()
         {
             visit.call(host)?;
         }
@@ -171,7 +216,7 @@ impl GpuArray {
 
     // Not the lender, nor `base`: the array may still be used while its memory is there. A cycle has other members.
     fn __clear__(&self) {
-        let host = self.host().take();
+        let host = std::mem::take(&mut *self.host());
         drop(host);
     }
 }
@@ -222,8 +267,9 @@ pub(super) fn new_on<'py>(
         let (object, value) = allocate_exact(py)?;
         Array::write_new((&raw mut (*value).array).cast(), allocation, dtype);
         (&raw mut (*value).base).write(None);
-        (&raw mut (*value).host).write(Mutex::new(None));
+        (&raw mut (*value).host).write(Mutex::new(HostSide::None));
         (&raw mut (*value).lent).write(LentDimensions::new());
+        (&raw mut (*value).is_given_out).write(AtomicBool::new(false));
         let object: Bound<'py, GpuArray> = Bound::from_owned_ptr(py, object).cast_into_unchecked();
         set((*value).array.layout_mut())?;
         ffi::PyObject_GC_Track(object.as_ptr().cast());
@@ -253,7 +299,7 @@ unsafe fn allocate_exact(py: Python<'_>) -> PyResult<(*mut ffi::PyObject, *mut G
 
 /// The array that a view of `of` names as its base: the owner, also for a view of a view, as in NumPy.
 #[inline]
-fn owner_of(of: &Bound<'_, GpuArray>) -> Py<PyAny> {
+pub(super) fn owner_of(of: &Bound<'_, GpuArray>) -> Py<PyAny> {
     match &of.get().base {
         Some(owner) if owner.bind(of.py()).cast::<GpuArray>().is_ok() => owner.clone_ref(of.py()),
         _ => of.clone().into_any().unbind(),
@@ -286,7 +332,7 @@ pub(super) fn new_view_with<'py>(
     if !exact {
         let mut layout = Layout::scalar(1);
         set(&mut layout)?;
-        return new_view_of(of, of.get().array().view(layout));
+        return new_view_of(of, of.get().array().view(layout)?);
     }
     // SAFETY: every field of the value is written before the object is seen by anyone: it is not tracked yet, so that not
     // even the collector knows it while `set` runs Python code, and if `set` fails it is a whole object that is dropped.
@@ -294,8 +340,9 @@ pub(super) fn new_view_with<'py>(
         let (object, value) = allocate_exact(py)?;
         of.get().array().write_view((&raw mut (*value).array).cast::<Array>());
         (&raw mut (*value).base).write(Some(owner_of(of)));
-        (&raw mut (*value).host).write(Mutex::new(None));
+        (&raw mut (*value).host).write(Mutex::new(HostSide::None));
         (&raw mut (*value).lent).write(LentDimensions::new());
+        (&raw mut (*value).is_given_out).write(AtomicBool::new(false));
         let object: Bound<'py, GpuArray> = Bound::from_owned_ptr(py, object).cast_into_unchecked();
         set((*value).array.layout_mut())?;
         ffi::PyObject_GC_Track(object.as_ptr().cast());

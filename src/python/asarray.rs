@@ -1,7 +1,5 @@
 //! `asarray`: an array from whatever is one, without a copy where that is possible.
 
-use std::sync::Arc;
-
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
@@ -17,7 +15,6 @@ use crate::array::Array;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::layout::{Layout, Order};
-use crate::memory::Allocation;
 use crate::stream::Stream;
 
 /// What the caller wants of the result.
@@ -194,10 +191,9 @@ fn exposes_memory(obj: &Bound<'_, PyAny>) -> PyResult<bool> {
 /// An array over an ndarray's memory, which it keeps alive.
 fn over(values: &Bound<'_, PyUntypedArray>, dtype: DType) -> PyResult<Array> {
     let side = host::side(values, dtype.itemsize())?;
-    let bytes = side.layout.extent().map_or(0, |(low, high)| (high - low) as usize);
-    let owner = Box::new(values.clone().into_any().unbind());
-    let allocation = Allocation::lent(side.address, bytes, Stream::default_of(Device::cpu()?), owner);
-    Ok(Array::over(Arc::new(allocation), side.layout, dtype, !host::is_writable(values))?)
+    let (stream, owner) = (Stream::default_of(Device::cpu()?), Box::new(values.clone().into_any().unbind()));
+    // SAFETY: the memory of the ndarray, as it says, which is kept by the owner.
+    Ok(unsafe { Array::lent(side.address, side.layout, dtype, !host::is_writable(values), stream, Some(owner))? })
 }
 
 impl Wish {

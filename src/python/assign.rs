@@ -43,7 +43,7 @@ fn bytes_of(item: &Bound<'_, PyUntypedArray>, itemsize: usize) -> Vec<u8> {
 pub(super) fn assign(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
     if let Some(source) = import::device_array(value)? {
         if source.dtype() == target.dtype() {
-            let source = source.view(broadcast(source.layout(), target.layout())?);
+            let source = source.view(broadcast(source.layout(), target.layout())?)?;
             py.without_gil(|| copy::between(target, &source, &stream::current(target.device())))?;
             return Ok(());
         }
@@ -68,7 +68,7 @@ fn assign_host(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -> PyRe
         let shape: Dims = side.layout.shape().collect();
         let landed = Array::empty(&shape, target.dtype(), crate::layout::Order::C, stream::current(target.device()))?;
         transfer::upload(py, &landed, &source)?;
-        let landed = landed.view(broadcast(landed.layout(), target.layout())?);
+        let landed = landed.view(broadcast(landed.layout(), target.layout())?)?;
         py.without_gil(|| copy::between(target, &landed, &stream::current(target.device())))?;
         return Ok(());
     }

@@ -9,6 +9,7 @@ use pyo3::types::PyTuple;
 use super::array::GpuArray;
 use super::device::PyDevice;
 use super::dtype;
+use super::place::Kept;
 use crate::layout::Layout;
 
 /// A tuple of Python integers.
@@ -84,13 +85,13 @@ impl GpuArray {
     /// The address of element zero in the device's memory, as an int that `ctypes.c_void_p` takes; 0 for an empty array.
     #[getter]
     fn ptr(&self) -> usize {
-        self.array().address()
+        self.given_out_address()
     }
 
     /// The address of element zero, in PyCUDA's spelling; None for an empty array.
     #[getter]
     fn gpudata(&self) -> Option<usize> {
-        Some(self.array().address()).filter(|&address| address != 0)
+        Some(self.given_out_address()).filter(|&address| address != 0)
     }
 
     /// The array that owns the memory of a view, or what was given as `base=`; None for an array with memory of its own.
@@ -111,7 +112,10 @@ impl GpuArray {
         let layout = self.array().layout();
         let (c_contiguous, f_contiguous) = (layout.is_c_contiguous(), layout.is_f_contiguous());
         let writeable = !self.array().readonly();
-        let owndata = self.base().is_none() && !self.array().allocation().is_lent();
+        let array = self.array();
+        let is_shared =
+            array.keeper().is_some_and(|(keeper, _)| keeper.downcast_ref().is_none_or(|kept: &Kept| !kept.is_arrays));
+        let owndata = self.base().is_none() && !array.allocation().is_lent() && !is_shared;
         Flags { c_contiguous, f_contiguous, writeable, owndata }.shared(py)
     }
 

@@ -69,11 +69,12 @@ fn opaque_template<'py>(py: Python<'py>, dtype: DType) -> PyResult<Bound<'py, Py
 }
 
 /// What both interfaces say, in a dictionary of its own.
-fn describe<'py>(py: Python<'py>, array: &Array, interface: Interface) -> PyResult<Bound<'py, PyDict>> {
+fn describe<'py>(py: Python<'py>, owner: &GpuArray, interface: Interface) -> PyResult<Bound<'py, PyDict>> {
+    let array = owner.array();
     let said = template(py, array.dtype(), interface.name())?;
     let layout = array.layout();
     said.set_item(intern!(py, "shape"), attributes::integers(py, layout.shape())?)?;
-    let address = match (interface, array.address()) {
+    let address = match (interface, owner.given_out_address()) {
         // NumPy before 2.0 refuses null, also where nothing is to be read.
         (Interface::Host, 0) => std::mem::align_of::<u128>(),
         (_, address) => address,
@@ -109,7 +110,7 @@ impl GpuArray {
                 "__cuda_array_interface__: the array is in host memory; use __array_interface__ or DLPack",
             ));
         }
-        let said = describe(py, array, Interface::Cuda)?;
+        let said = describe(py, slf.get(), Interface::Cuda)?;
         let stream = py.without_gil(|| cai::export(array))?;
         said.set_item(intern!(py, "stream"), stream)?;
         Ok(said)
@@ -143,7 +144,7 @@ impl GpuArray {
                 array.device()
             )));
         }
-        describe(slf.py(), array, Interface::Host)
+        describe(slf.py(), slf.get(), Interface::Host)
     }
 
     /// The array as an ndarray over the same memory, for arrays in host memory.
@@ -310,6 +311,7 @@ pub(super) fn import(object: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     let description = said.description()?;
     let stream = said.stream()?;
     let keeper = Box::new(object.clone().unbind());
-    let imported: Result<Array, Error> = py.without_gil(|| cai::import(&description, stream, keeper));
+    // SAFETY: what the object says of its memory nobody else can know; it is kept.
+    let imported: Result<Array, Error> = py.without_gil(|| unsafe { cai::import(&description, stream, keeper) });
     Ok(Some(imported?))
 }

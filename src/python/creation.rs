@@ -11,7 +11,7 @@ use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 use super::array::{GpuArray, new_exact, new_of_class, new_on};
 use super::gil::WithoutGil;
 use super::shape::{self, OrderArgument};
-use super::{assign, device as device_argument, dtype, foreign, host};
+use super::{assign, device as device_argument, dtype, foreign, host, transfer};
 use crate::array::Array;
 use crate::copy;
 use crate::device::Device;
@@ -140,13 +140,15 @@ fn new_array_by(
     }
 }
 
-/// PybindGPU's form: the ndarray becomes the host side, and nothing is uploaded.
+/// PybindGPU's form: the ndarray becomes the host side. Its values are uploaded at once: without them the array would show whatever
+/// its memory held before, until `to_device`.
 fn over_ndarray(py: Python<'_>, data: &Bound<'_, PyUntypedArray>, copy: bool) -> PyResult<GpuArray> {
     let dtype = dtype::from_numpy(data.dtype().as_any())?;
     let layout = host::side(data, dtype.itemsize())?.layout.dense_like();
     let array = new_dense(py, layout, dtype, Device::current()?)?;
     let mirror = if copy { data.call_method0(intern!(py, "copy"))? } else { data.clone().into_any() };
-    Ok(GpuArray::with_host(array, mirror.unbind()))
+    transfer::set_on(py, &array, &mirror, &stream::current(array.device()), true)?;
+    Ok(GpuArray::from_array(array).over_host(mirror.unbind()))
 }
 
 pub(super) fn target_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<Device> {

@@ -13,7 +13,8 @@ use crate::backend::Address;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::lifetime;
-use crate::memory::{Allocation, addresses};
+use crate::memory::Allocation;
+use crate::memory::addresses::{self, Nature};
 
 /// A block of device memory with an address, as :func:`PyGPU.driver.mem_alloc` gives it.
 ///
@@ -35,7 +36,7 @@ pub(super) struct DeviceAllocation {
 impl DeviceAllocation {
     pub(super) fn new(block: Allocation) -> Self {
         let block = Arc::new(block);
-        addresses::enter(&block);
+        addresses::enter(&block, Nature::Own);
         Self { block: ManuallyDrop::new(Mutex::new(Some(block))) }
     }
 
@@ -87,6 +88,13 @@ impl DeviceAllocation {
     #[getter]
     fn ptr(&self) -> PyResult<Address> {
         Ok(self.block()?.address())
+    }
+
+    /// Whether arrays over it would keep it if it was freed now.
+    #[getter]
+    fn _is_shared(&self) -> PyResult<bool> {
+        // One owner is this object, and one the question.
+        Ok(Arc::strong_count(&self.block()?) > 2)
     }
 
     /// Bytes of the block.

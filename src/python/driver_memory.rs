@@ -8,7 +8,8 @@ use pyo3::types::{PyByteArray, PyBytes, PyMemoryView};
 use super::address::stream_or_default;
 use super::device_memory::{DeviceAllocation, no_bytes};
 use super::gil::WithoutGil;
-use super::{foreign, number};
+use super::number;
+use super::place::Place;
 use crate::backend::{Address, Attachment, HANDLE_BYTES};
 use crate::device::Device;
 use crate::error::Error;
@@ -117,7 +118,7 @@ fn attach_managed(
 #[pyfunction]
 fn address_range(address: &Bound<'_, PyAny>) -> PyResult<(Address, usize)> {
     let py = address.py();
-    let address = foreign::address_of(address)?;
+    let address = Place::of(address)?.address();
     Ok(py.without_gil(|| {
         let device = Device::current()?;
         // What is known here the driver need not be asked; the CPU has none that could be.
@@ -177,7 +178,7 @@ fn device_address(address: &Bound<'_, PyAny>) -> PyResult<Address> {
 #[pyfunction]
 fn share_memory<'py>(address: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyByteArray>> {
     let py = address.py();
-    let address = foreign::address_of(address)?;
+    let address = Place::of(address)?.address();
     let handle = py.without_gil(|| {
         let device = Device::current()?;
         device.backend().driver_memory()?.share_memory(device.index(), address)
@@ -244,7 +245,8 @@ fn open_shared_memory(handle: &Bound<'_, PyAny>) -> PyResult<DeviceAllocation> {
         let owner = Box::new(Shared { device, address });
         let (first, bytes) = memory.address_range(device.index(), address)?;
         let bytes = bytes.saturating_sub(address - first);
-        Ok::<_, Error>(Allocation::lent(address, bytes, Stream::default_of(device), owner))
+        // SAFETY: the driver says that the memory is there until `owner` closes it.
+        Ok::<_, Error>(unsafe { Allocation::lent(address, bytes, Stream::default_of(device), owner) })
     })?;
     Ok(DeviceAllocation::new(block))
 }

@@ -40,7 +40,7 @@ pub(super) fn select(array: &Array, key: &Bound<'_, PyAny>) -> PyResult<Option<A
         && names.iter().all(|name| name.is_instance_of::<PyString>())
     {
         let fewer = dtype::from_numpy(&descr.get_item(key)?)?;
-        return Ok(Some(array.view_as(array.layout().clone(), fewer).as_readonly()));
+        return Ok(Some(array.view_as(array.layout().clone(), fewer)?.as_readonly()));
     }
     Ok(None)
 }
@@ -62,5 +62,5 @@ fn one(array: &Array, field: &Bound<'_, PyAny>) -> PyResult<Array> {
     let layout = array.layout();
     let shape: Dims = layout.shape().chain(dense.shape()).collect();
     let strides: Dims = layout.strides().chain(dense.strides()).collect();
-    Ok(array.view_as(Layout::strided(&shape, &strides, layout.offset() + offset, itemsize)?, dtype))
+    Ok(array.view_as(Layout::strided(&shape, &strides, layout.offset() + offset, itemsize)?, dtype)?)
 }

@@ -1,70 +1,22 @@
 //! `GPUArray` over memory that the caller brings: an address, a callable that allocates, PybindGPU's `Allocator`.
 
-use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
-use pyo3::ffi;
-use pyo3::intern;
-use pyo3::prelude::*;
 use std::sync::Arc;
 
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::prelude::*;
+
 use super::allocator::PyAllocator;
-use super::array::GpuArray;
-use super::device_memory::DeviceAllocation;
+use super::array::{GpuArray, owner_of};
 use super::gil::WithoutGil;
+use super::place::{Kept, Place};
 use super::shape::{self, OrderArgument};
-use super::{creation, dtype};
+use super::{creation, dtype, transfer};
 use crate::array::Array;
-use crate::backend::{Address, PointerKind};
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::layout::Layout;
 use crate::memory::Allocation;
 use crate::stream::{self, Stream};
-
-/// The address that an object stands for: an int, `__int__`/`__index__`, or the attribute `ptr`.
-pub(super) fn address_of(object: &Bound<'_, PyAny>) -> PyResult<Address> {
-    let py = object.py();
-    let number = match object.getattr_opt(intern!(py, "ptr"))? {
-        Some(pointer) if !pointer.is_callable() => pointer,
-        _ => object.clone(),
-    };
-    let refused = || PyTypeError::new_err(format!("{} stands for no address: give an int", object.get_type()));
-    // `int()` would also read texts and cut floats off, and neither is an address.
-    // SAFETY: a type check of a live object.
-    let is_index = unsafe { ffi::PyIndex_Check(number.as_ptr()) } != 0;
-    if !is_index && (!number.hasattr(intern!(py, "__int__"))? || number.hasattr(intern!(py, "__float__"))?) {
-        return Err(refused());
-    }
-    let number = py.get_type::<pyo3::types::PyInt>().call1((number,)).map_err(|cause| {
-        let error = refused();
-        error.set_cause(py, Some(cause));
-        error
-    })?;
-    number.extract().map_err(|_| PyValueError::new_err(format!("{number} is no address")))
-}
-
-/// The device whose memory is at an address that is to hold so many bytes.
-///
-/// # Errors
-/// `ValueError` for address 0; the driver's.
-pub(super) fn device_of(address: Address, nbytes: i64) -> PyResult<Device> {
-    if address == 0 && nbytes > 0 {
-        return Err(PyValueError::new_err(format!("address 0 cannot hold {nbytes} bytes")));
-    }
-    let device = Device::current()?;
-    Ok(match device.backend().pointer_kind(address)? {
-        PointerKind::Device(index) if !device.is_cpu() => Device::new(device.backend(), index)?,
-        _ => device,
-    })
-}
-
-/// An array over an address; `owner` is kept alive as long as the array.
-fn over_address(py: Python<'_>, address: Address, layout: Layout, dtype: DType, owner: Py<PyAny>) -> PyResult<Array> {
-    let device = device_of(address, layout.nbytes())?;
-    let bytes = layout.nbytes() as usize;
-    let stream = Stream::default_of(device);
-    let allocation = py.without_gil(|| Allocation::lent(address, bytes, stream, Box::new(owner)));
-    Ok(Array::over(Arc::new(allocation), layout, dtype, false)?)
-}
 
 /// PyCUDA's form: a shape, a dtype, existing memory, perhaps strides.
 pub(super) fn from_address<'py>(
@@ -83,18 +35,29 @@ pub(super) fn from_address<'py>(
         Some(strides) => Layout::strided(&shape, &shape::from_python(strides)?, 0, itemsize)?,
         None => Layout::contiguous(&shape, itemsize, OrderArgument::c_or_f(order)?)?,
     };
-    let array = match gpudata.cast::<DeviceAllocation>() {
-        // The block itself, with all that is known of its use.
-        Ok(memory) => Array::over(memory.get().block()?, layout, dtype, false)?,
-        Err(_) => {
-            let owner = (gpudata, &base).into_pyobject(py)?.into_any().unbind();
-            over_address(py, address_of(gpudata)?, layout, dtype, owner)?
-        }
-    };
+    over_place(py, gpudata, &layout, dtype, base)
+}
+
+/// An array whose element zero is where an object says; the object is kept as long as the memory is shared with it.
+fn over_place<'py>(
+    py: Python<'py>,
+    memory: &Bound<'py, PyAny>,
+    layout: &Layout,
+    dtype: DType,
+    base: Option<Bound<'py, PyAny>>,
+) -> PyResult<GpuArray> {
+    let owner = (keeper_of(memory), &base).into_pyobject(py)?.into_any().unbind();
+    let kept = Kept { object: owner, is_arrays: false };
+    let array = Place::of(memory)?.array(py, layout, dtype, Stream::default_of, Some(kept))?;
     Ok(match base {
         Some(base) => GpuArray::with_base(array, base.unbind()),
         None => GpuArray::from_array(array),
     })
+}
+
+/// Who is to be kept as long as memory is used: of an array the one that owns it, not each view of a view.
+fn keeper_of(memory: &Bound<'_, PyAny>) -> Py<PyAny> {
+    memory.cast::<GpuArray>().map_or_else(|_| memory.clone().unbind(), owner_of)
 }
 
 /// A new array with a dense layout in memory of an allocator.
@@ -105,12 +68,20 @@ pub(super) fn from_callable(
     device: Device,
 ) -> PyResult<Array> {
     let py = allocator.py();
-    let allocator = PyAllocator::new(allocator)?;
+    let allocator = PyAllocator::for_one_array(allocator)?;
     if layout.nbytes() == 0 {
         return creation::new_dense(py, layout, dtype, device);
     }
-    let allocation =
-        py.without_gil(|| Allocation::from_allocator(&allocator, layout.nbytes() as usize, &stream::current(device)))?;
+    let bytes = layout.nbytes() as usize;
+    let allocation = py.without_gil(|| Allocation::from_allocator(&allocator, bytes, &stream::current(device)))?;
+    if let Some(memory) = allocator.take_known() {
+        // The block itself, with all that is known of its use, in the place of one around it.
+        let place = Place::of(memory.bind(py))?;
+        let kept = Kept { object: memory, is_arrays: true };
+        let array = place.array(py, &layout, dtype, Stream::default_of, Some(kept));
+        py.without_gil(|| drop(allocation));
+        return array;
+    }
     Ok(Array::over(Arc::new(allocation), layout, dtype, false)?)
 }
 
@@ -142,13 +113,21 @@ pub(super) fn from_allocator<'py>(
         None => Layout::contiguous(&shape, itemsize, OrderArgument::c_or_f(order)?)?,
     };
     let shared = optional("data")?.and_then(|data| data.cast_into::<GpuArray>().ok());
-    let array = match (shared, optional("device_ptr")?) {
-        (Some(shared), _) => shared.get().array().clone(),
-        (None, Some(address)) => over_address(py, address_of(&address)?, layout, dtype, allocator.clone().unbind())?,
-        (None, None) => creation::new_array(py, &shape, dtype, OrderArgument::c_or_f(order)?, Device::current()?)?,
+    let value = match (shared, optional("device_ptr")?) {
+        (Some(shared), _) => over_place(py, shared.as_any(), &layout, dtype, None)?,
+        (None, Some(address)) => over_place(py, &address, &layout, dtype, Some(allocator.clone()))?,
+        (None, None) => {
+            let order = OrderArgument::c_or_f(order)?;
+            let array = creation::new_array(py, &shape, dtype, order, Device::current()?)?;
+            if let Some(host) = optional("host_data")? {
+                // As for an array made over an ndarray: it shows the values of its host side from the start.
+                transfer::set_on(py, &array, &host, &stream::current(array.device()), true)?;
+            }
+            GpuArray::from_array(array)
+        }
     };
     Ok(match optional("host_data")? {
-        Some(host) => GpuArray::with_host(array, host.unbind()),
-        None => GpuArray::from_array(array),
+        Some(host) => value.over_host(host.unbind()),
+        None => value,
     })
 }

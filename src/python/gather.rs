@@ -82,7 +82,7 @@ fn scatter_on_device(array: &Array, key: &Bound<'_, PyAny>, value: &Bound<'_, Py
         }
         other => other?,
     }
-    let values = values.view(values.layout().broadcast_to(&shape)?);
+    let values = values.view(values.layout().broadcast_to(&shape)?)?;
     match py.without_gil(|| copy::scatter(array, &selection, &values, &stream::current(array.device()))) {
         Err(Error::Index(_)) => Ok(false),
         other => Ok(other?),

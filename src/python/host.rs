@@ -166,7 +166,7 @@ pub(super) fn is_unshared(array: &Bound<'_, PyUntypedArray>, references: isize) 
 }
 
 /// Whether the interpreter was built with a GIL. Without one, reference counts of other threads' objects may lag.
-fn has_gil(py: Python<'_>) -> bool {
+pub(super) fn has_gil(py: Python<'_>) -> bool {
     static HAS_GIL: PyOnceLock<bool> = PyOnceLock::new();
     let ask = || -> PyResult<bool> {
         let flags = py.import("sys")?.getattr_opt("abiflags")?.map(|flags| flags.extract::<String>()).transpose()?;

@@ -255,7 +255,7 @@ impl GpuArray {
         array.check_writable("a[key] = value")?;
         let mut view = Layout::scalar(array.layout().itemsize());
         if basic(array.layout(), &mut view, key)? {
-            return assign::assign(slf.py(), &array.view(view), value);
+            return assign::assign(slf.py(), &array.view(view)?, value);
         }
         match fields::select(array, key)? {
             Some(part) if !part.readonly() => assign::assign(slf.py(), &part, value),

@@ -17,10 +17,11 @@ use smallvec::SmallVec;
 use super::array::GpuArray;
 use super::device_memory::DeviceAllocation;
 use super::gil::WithoutGil;
+use super::import;
 use super::kernel_host::{HostArgument, Temporary};
 use super::kernel_refusal as refusal;
 use super::kernel_values as values;
-use super::{address, foreign, import};
+use super::place::Place;
 use crate::array::Array;
 use crate::backend::LaunchShape;
 use crate::dtype::{DType, Kind};
@@ -275,10 +276,9 @@ impl<'a, 'py> Call<'a, 'py> {
                 self.foreign.push((array, access_of(parameter)));
                 return Ok(());
             }
-            if let Some(address) = pointer_of(value)? {
-                values::push_address(&mut self.arguments, address);
-                let known = address::known_array(address);
-                self.foreign.extend(known.map(|array| (array, access_of(parameter))));
+            if let Some(place) = pointer_of(value)? {
+                values::push_address(&mut self.arguments, place.address());
+                self.foreign.extend(place.whole().map(|array| (array, access_of(parameter))));
                 self.owners.push(value.clone().unbind());
                 return Ok(());
             }
@@ -472,14 +472,14 @@ impl<'a, 'py> Call<'a, 'py> {
 }
 
 /// The address that an object of another library stands for: `gpudata` or `ptr`.
-fn pointer_of(value: &Bound<'_, PyAny>) -> PyResult<Option<usize>> {
+fn pointer_of(value: &Bound<'_, PyAny>) -> PyResult<Option<Place>> {
     let py = value.py();
     if let Some(memory) = value.getattr_opt(intern!(py, "gpudata"))? {
-        return if memory.is_none() { Ok(Some(0)) } else { foreign::address_of(&memory).map(Some) };
+        return if memory.is_none() { Place::at(0).map(Some) } else { Place::of(&memory).map(Some) };
     }
     let has_pointer = value.getattr_opt(intern!(py, "ptr"))?.is_some_and(|pointer| !pointer.is_callable());
     let is_number = values::is_index(value) || value.hasattr(intern!(py, "__int__"))?;
-    if has_pointer || is_number { foreign::address_of(value).map(Some) } else { Ok(None) }
+    if has_pointer || is_number { Place::of(value).map(Some) } else { Ok(None) }
 }
 
 /// Where a device sees an ndarray over managed memory.

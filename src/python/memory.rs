@@ -4,7 +4,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::gil::WithoutGil;
-use super::{device, number};
+use super::{device, number, spare};
+use crate::backend::given_out;
 use crate::copy::ring;
 use crate::memory::{pending, pinned, pool, recycled};
 
@@ -22,7 +23,8 @@ use crate::memory::{pending, pinned, pool, recycled};
 ///     come `pool_reserved`, the bytes that it holds of the device, `pool_used`, those in use, and the most there ever were
 ///     of both, `pool_reserved_peak` and `pool_used_peak`. All these are 0 on the CPU, whose memory is the process's own.
 ///     `pinned_bytes` are the pinned memory through which copies pass (:func:`set_pinned_limit`), and `host_cache_bytes`,
-///     for the whole process, what is kept of results that nobody holds any more (:func:`set_host_cache_limit`).
+///     for the whole process, what is kept of results that nobody holds any more (:func:`set_host_cache_limit`), and on the CPU of
+///     blocks that were freed after their address was asked for.
 ///
 /// Examples
 /// --------
@@ -43,7 +45,7 @@ fn memory_statistics<'py>(py: Python<'py>, device: Option<&Bound<'py, PyAny>>) -
     dict.set_item("pool_used", figures.pool.used)?;
     dict.set_item("pool_used_peak", figures.pool.used_peak)?;
     dict.set_item("pinned_bytes", ring::figures(device).bytes)?;
-    dict.set_item("host_cache_bytes", recycled::kept())?;
+    dict.set_item("host_cache_bytes", recycled::kept() + spare::kept(py) + given_out::kept())?;
     Ok(dict)
 }
 
@@ -119,8 +121,8 @@ fn memory_release_threshold(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -
 /// Notes
 /// -----
 /// Memory that was freed behind work which still runs is not free yet: synchronize first. All pinned host memory that is kept
-/// for the next use goes back too, for which the driver waits for the device, and so does the memory of results that nobody
-/// holds any more (:func:`set_host_cache_limit`).
+/// for the next use goes back too, for which the driver waits for the device, and so do results that nobody holds any more
+/// (:func:`set_host_cache_limit`).
 ///
 /// Examples
 /// --------
@@ -132,7 +134,9 @@ fn memory_release_threshold(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -
 fn trim_memory(py: Python<'_>, keep: Option<&Bound<'_, PyAny>>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     let keep = keep.map_or(Ok(0), |keep| number::size(keep, "keep"))?;
     let device = device::from_argument(py, device)?;
+    spare::trim(0);
     let trim = || {
+        given_out::trim();
         pending::sweep(device);
         pool::trim(device, keep)?;
         pinned::trim(device)?;
@@ -223,6 +227,7 @@ fn pinned_limit() -> PyResult<usize> {
 #[pyfunction]
 fn set_host_cache_limit(nbytes: &Bound<'_, PyAny>) -> PyResult<()> {
     let bytes = number::size(nbytes, "nbytes")?;
+    spare::trim(bytes);
     nbytes.py().without_gil(|| recycled::set_limit(bytes));
     Ok(())
 }

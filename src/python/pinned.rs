@@ -17,6 +17,7 @@ use crate::device::Device;
 use crate::dtype::DType;
 use crate::layout::Layout;
 use crate::memory::Allocation;
+use crate::memory::addresses::{self, Nature};
 
 /// A block of pinned host memory: the `base` of the ndarrays over it, freed with the last of them.
 ///
@@ -86,6 +87,7 @@ fn new_ndarray<'py>(
         Ok::<_, crate::error::Error>(Arc::new(allocation))
     })?;
     let address = allocation.address();
+    addresses::enter(&allocation, Nature::Pinned);
     let owner = Bound::new(py, PinnedMemory { allocation: ManuallyDrop::new(allocation) })?;
     host::over_memory(py, address, layout, descr, true, owner.into_any())
 }

@@ -97,7 +97,7 @@ impl GpuArray {
             return single(slf, "converted to Python scalars");
         }
         let array = slf.get().array();
-        let view = array.view(element(array.layout(), args)?);
+        let view = array.view(element(array.layout(), args)?)?;
         transfer::to_ndarray(slf.py(), &view)?.call_method0(intern!(slf.py(), "item"))
     }
 

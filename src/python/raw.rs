@@ -2,7 +2,7 @@
 //! address here, so that an address is freed once, and only if it was given out here.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -14,12 +14,13 @@ use crate::device::Device;
 use crate::error::{DriverError, Error, Result};
 use crate::lifetime;
 use crate::memory::Allocation;
+use crate::memory::addresses::{self, Nature};
 use crate::stream::Stream;
 
 type Table<T> = Mutex<BTreeMap<Address, T>>;
 
-static ON_DEVICE: Table<Allocation> = Mutex::new(BTreeMap::new());
-static PINNED: Table<Allocation> = Mutex::new(BTreeMap::new());
+static ON_DEVICE: Table<Arc<Allocation>> = Mutex::new(BTreeMap::new());
+static PINNED: Table<Arc<Allocation>> = Mutex::new(BTreeMap::new());
 static REGISTERED: Table<Device> = Mutex::new(BTreeMap::new());
 
 const INVALID_VALUE: u32 = 1;
@@ -40,13 +41,6 @@ pub(super) fn forget(device: Device) {
     lock(&REGISTERED).retain(|_, owner| *owner != device);
 }
 
-/// The device of an address that was given out here, or of one within such a block.
-pub(super) fn device_of(address: Address) -> Option<Device> {
-    let table = lock(&ON_DEVICE);
-    let (first, block) = table.range(..=address).next_back()?;
-    (address - first < block.bytes()).then(|| block.device())
-}
-
 /// What a driver would say, for what is known without asking it.
 fn refusal(operation: &'static str, code: u32, detail: String) -> Error {
     let (name, text) = match backend::default_backend() {
@@ -61,9 +55,11 @@ pub(super) fn invalid_value(operation: &'static str, detail: String) -> Error {
     refusal(operation, INVALID_VALUE, detail)
 }
 
-fn give_out(table: &'static Table<Allocation>, block: Allocation) -> Address {
+fn give_out(table: &'static Table<Arc<Allocation>>, block: Allocation, nature: Nature) -> Address {
     let address = block.address();
     if address != 0 {
+        let block = Arc::new(block);
+        addresses::enter(&block, nature);
         // An address that comes again was freed by a reset; its dead owner frees nothing.
         let dead = lock(table).insert(address, block);
         drop(dead);
@@ -71,7 +67,7 @@ fn give_out(table: &'static Table<Allocation>, block: Allocation) -> Address {
     address
 }
 
-fn take_back(table: &'static Table<Allocation>, operation: &'static str, address: Address) -> Result<()> {
+fn take_back(table: &'static Table<Arc<Allocation>>, operation: &'static str, address: Address) -> Result<()> {
     if address == 0 {
         return Ok(());
     }
@@ -79,6 +75,8 @@ fn take_back(table: &'static Table<Allocation>, operation: &'static str, address
         let detail = format!("address {address:#x} was not allocated by this module, or was freed already");
         return Err(refusal(operation, INVALID_VALUE, detail));
     };
+    // Arrays over it may keep it.
+    addresses::forget(&block);
     lifetime::caught(|| drop(block))
 }
 
@@ -91,7 +89,7 @@ fn allocate(device: Device, bytes: usize) -> Result<Address> {
     if bytes > 0 {
         stream.synchronize()?;
     }
-    Ok(give_out(&ON_DEVICE, block))
+    Ok(give_out(&ON_DEVICE, block, Nature::Own))
 }
 
 /// Allocates memory of a device, uninitialised.
@@ -184,7 +182,7 @@ fn host_allocate(nbytes: &Bound<'_, PyAny>, portable: bool, mapped: bool, write_
     let bytes = number::size(nbytes, "nbytes")?;
     Ok(nbytes.py().without_gil(|| {
         let block = Allocation::pinned(Device::current()?, bytes, HostFlags { portable, mapped, write_combined })?;
-        Ok::<_, Error>(give_out(&PINNED, block))
+        Ok::<_, Error>(give_out(&PINNED, block, Nature::Pinned))
     })?)
 }
 

@@ -1,4 +1,7 @@
-//! Copies and fills by addresses alone. Nothing here knows whose memory they are: the caller keeps it alive and in order.
+//! Copies and fills by addresses. Of a block that PyGPU knows the end is held against them, and they are in the order of its uses;
+//! other memory the caller keeps alive and in order.
+
+use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -6,9 +9,11 @@ use pyo3::types::PyString;
 
 use super::gil::WithoutGil;
 use super::{number, raw, stream};
-use crate::backend::{Address, Direction, Pattern, PointerKind};
+use crate::backend::{Address, Direction, Pattern, PointerKind, given_out};
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::memory::addresses::{self, Blocks, Found, Nature};
+use crate::memory::{Access, Allocation, Use, ordered};
 use crate::stream::Stream;
 
 /// What a caller says of the two sides.
@@ -43,11 +48,66 @@ enum Side {
     Device(Device),
 }
 
-/// What PyGPU or the driver of `near` knows of an address; managed memory counts as that of `near`.
-fn side_of(near: Device, address: Address) -> Result<Side> {
-    if let Some(device) = raw::device_of(address) {
-        return Ok(if device.is_cpu() { Side::Host } else { Side::Device(device) });
+/// One side of a copy or a fill, held against what is known of it.
+struct End {
+    side: Side,
+    /// Whose uses are waited for, and know of this one.
+    block: Option<Arc<Allocation>>,
+}
+
+impl End {
+    fn uses(&self, access: Access) -> impl Iterator<Item = Use<'_>> {
+        self.block.iter().map(move |block| (block, access))
     }
+
+    /// What PyGPU or the driver of `near` knows of a range; managed memory counts as that of `near`.
+    ///
+    /// # Errors
+    /// The driver's `INVALID_VALUE` for memory that was freed, that ends before the range does, or that is read-only and written.
+    fn of(near: Device, address: Address, bytes: usize, access: Access) -> Result<Self> {
+        let operation = if access == Access::Write { "copy to an address" } else { "copy from an address" };
+        let refused = |why: String| Err(raw::invalid_value(operation, format!("{bytes} bytes at {address:#x}: {why}")));
+        let known = match addresses::look_up(address) {
+            Found::Freed => return refused("the memory was freed".to_owned()),
+            Found::Blocks(blocks) => blocks,
+            Found::Unknown => Blocks::new(),
+        };
+        if given_out::was_freed(address, bytes) {
+            return refused("it reaches into memory that was freed".to_owned());
+        }
+        let there = |block: &Allocation| block.address() + block.bytes() - address;
+        let inner = known.iter().find(|(block, _)| there(block) >= bytes).or_else(|| known.first());
+        match inner {
+            Some((block, Nature::Own | Nature::Pinned)) if there(block) < bytes => {
+                refused(format!("the memory has {} from there on", there(block)))
+            }
+            Some((_, Nature::Lent { readonly: true })) if access == Access::Write => {
+                refused("the memory is read-only".to_owned())
+            }
+            Some((_, Nature::Pinned)) => Ok(Self { side: Side::Host, block: None }),
+            Some((block, _)) => Ok(Self { side: side_on(block.device()), block: Some(Arc::clone(block)) }),
+            None => Ok(Self { side: asked(near, address)?, block: None }),
+        }
+    }
+}
+
+/// Refuses an address that the host cannot follow, where it is said to be the host's.
+fn refuse_on_host(side: Side, address: Address) -> Result<()> {
+    match side {
+        Side::Device(device) if matches!(device.backend().pointer_kind(address)?, PointerKind::Device(_)) => {
+            let detail = format!("{address:#x} is memory of {device}, and the kind says that the host copies");
+            Err(raw::invalid_value("copy on the host", detail))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn side_on(device: Device) -> Side {
+    if device.is_cpu() { Side::Host } else { Side::Device(device) }
+}
+
+/// What the driver says of an address that PyGPU does not know.
+fn asked(near: Device, address: Address) -> Result<Side> {
     Ok(match near.backend().pointer_kind(address)? {
         _ if near.is_cpu() => Side::Host,
         PointerKind::Unregistered | PointerKind::Host => Side::Host,
@@ -74,15 +134,21 @@ fn copy(range: &Range, kind: Kind, given: Option<&Stream>) -> Result<()> {
     if range.bytes == 0 {
         return Ok(());
     }
+    let near = given.map_or_else(Device::current, |stream| Ok(stream.device()))?;
+    let to = End::of(near, range.target, range.bytes, Access::Write)?;
+    let from = End::of(near, range.source, range.bytes, Access::Read)?;
+    let uses: Vec<Use<'_>> = to.uses(Access::Write).chain(from.uses(Access::Read)).collect();
+    let (target, source) = (to.side, from.side);
     if kind == Kind::HostToHost {
+        for (side, address) in [(target, range.target), (source, range.source)] {
+            refuse_on_host(side, address)?;
+        }
         return copy_on_host(range, given);
     }
-    let near = given.map_or_else(Device::current, |stream| Ok(stream.device()))?;
-    let (target, source) = (side_of(near, range.target)?, side_of(near, range.source)?);
     if let (Side::Device(target), Side::Device(source)) = (target, source)
         && target != source
     {
-        return copy_to_peer(range, target, source, given);
+        return copy_to_peer(range, target, source, given, &uses);
     }
     let owner = match (target, source) {
         (Side::Device(device), _) | (_, Side::Device(device)) => device,
@@ -97,8 +163,8 @@ fn copy(range: &Range, kind: Kind, given: Option<&Stream>) -> Result<()> {
         (_, Side::Host, Side::Host) => return copy_on_host(range, given),
     };
     let device = device_for(owner, given)?;
-    on_stream(device, given, |stream| {
-        // SAFETY: the caller was told by the docstring to give ranges that exist and stay.
+    on_stream(device, given, &uses, |stream| {
+        // SAFETY: what is known of the ranges fits; the caller was told by the docstring to give others that exist and stay.
         unsafe {
             let backend = device.backend();
             backend.copy(device.index(), direction, range.target, range.source, range.bytes, stream.handle())
@@ -118,7 +184,7 @@ fn copy_on_host(range: &Range, given: Option<&Stream>) -> Result<()> {
     Ok(())
 }
 
-fn copy_to_peer(range: &Range, target: Device, source: Device, given: Option<&Stream>) -> Result<()> {
+fn copy_to_peer(range: &Range, target: Device, source: Device, given: Option<&Stream>, uses: &[Use<'_>]) -> Result<()> {
     match given {
         Some(stream) if stream.device() != source => {
             return Err(Error::value(format!(
@@ -130,7 +196,7 @@ fn copy_to_peer(range: &Range, target: Device, source: Device, given: Option<&St
         // Without a stream both devices' default streams have done their work before, as in CUDA.
         None => Stream::default_of(source).wait_for(&Stream::default_of(target))?,
     }
-    on_stream(source, given, |stream| {
+    on_stream(source, given, uses, |stream| {
         // SAFETY: as in `copy`; the stream is of the source's device.
         unsafe {
             source.backend().copy_peer(
@@ -145,12 +211,17 @@ fn copy_to_peer(range: &Range, target: Device, source: Device, given: Option<&St
     })
 }
 
-fn on_stream(device: Device, given: Option<&Stream>, work: impl FnOnce(&Stream) -> Result<()>) -> Result<()> {
+fn on_stream(
+    device: Device,
+    given: Option<&Stream>,
+    uses: &[Use<'_>],
+    work: impl FnOnce(&Stream) -> Result<()>,
+) -> Result<()> {
     match given {
-        Some(stream) => work(stream),
+        Some(stream) => ordered(uses, stream, || work(stream)),
         None => {
             let stream = Stream::default_of(device);
-            work(&stream)?;
+            ordered(uses, &stream, || work(&stream))?;
             stream.synchronize()
         }
     }
@@ -161,12 +232,13 @@ fn fill(target: Address, value: u8, bytes: usize, given: Option<&Stream>) -> Res
         return Ok(());
     }
     let near = given.map_or_else(Device::current, |stream| Ok(stream.device()))?;
-    let device = match side_of(near, target)? {
+    let end = End::of(near, target, bytes, Access::Write)?;
+    let device = match end.side {
         Side::Device(owner) => device_for(owner, given)?,
         Side::Host => near,
     };
-    on_stream(device, given, |stream| {
-        // SAFETY: the caller was told by the docstring to give a range that exists and stays.
+    on_stream(device, given, &end.uses(Access::Write).collect::<Vec<_>>(), |stream| {
+        // SAFETY: what is known of the range fits; the caller was told by the docstring to give one that exists and stays.
         unsafe { device.backend().fill(device.index(), target, bytes, Pattern::U8(value), bytes, 1, stream.handle()) }
     })
 }
@@ -204,11 +276,12 @@ fn stream_argument(py: Python<'_>, object: Option<&Bound<'_, PyAny>>) -> PyResul
 /// ValueError
 ///     For address 0, a negative size or an unknown kind.
 /// CudaError
-///     When the driver knows that the addresses are not what `kind` says.
+///     With code 1 for a range that reaches beyond a block which PyGPU knows, or lies in one that was freed, and for read-only memory;
+///     when the driver knows that the addresses are not what `kind` says.
 ///
 /// Warnings
 /// --------
-/// An address that is not there may crash the process, as in C.
+/// An address of which nobody knows anything, and that is not there, may crash the process, as in C.
 ///
 /// Examples
 /// --------
@@ -262,7 +335,8 @@ fn raw_copy(
 /// ValueError
 ///     For address 0, a negative size or another value.
 /// CudaError
-///     When the driver knows that the address is none of its own.
+///     With code 1 for a range that reaches beyond a block which PyGPU knows, or lies in one that was freed, and for read-only memory;
+///     when the driver knows that the address is none of its own.
 ///
 /// Examples
 /// --------

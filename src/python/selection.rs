@@ -162,7 +162,7 @@ fn selection(layout: &Layout, items: &[Item<'_>]) -> PyResult<Option<Selection>>
             Item::Indices(indices) => {
                 let along = layout.axes()[axis];
                 let Ok(repeated) = indices.layout().broadcast_to(&shape) else { return Ok(None) };
-                indexed.push(Indexed { index: indices.view(repeated), len: along.len, stride: along.stride });
+                indexed.push(Indexed { index: indices.view(repeated)?, len: along.len, stride: along.stride });
                 dropped.push(kept);
                 (axis, kept) = (axis + 1, kept + 1);
                 indexer.slice_clipped(0, 1, along.len)

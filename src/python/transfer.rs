@@ -75,40 +75,30 @@ pub(super) fn device_copy_like(py: Python<'_>, source: &Array) -> PyResult<Array
     Ok(copied?)
 }
 
-/// What `get` fills: the caller's ndarray, the remembered one if nobody else holds it, or a new one.
-fn target_of_get<'py>(
-    slf: &Bound<'py, GpuArray>,
-    ary: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyUntypedArray>> {
-    let py = slf.py();
-    let source = slf.get().array();
-    if let Some(ary) = ary {
-        return given_target(source, ary);
+/// What `get` fills: the remembered ndarray if nobody else holds it, or a new one; and whether it is the remembered one.
+fn target_of_get<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<(Bound<'py, PyUntypedArray>, bool)> {
+    let (py, source) = (slf.py(), slf.get().array());
+    if let Some(last) = slf.get().last_result(py)
+        && let Ok(array) = last.cast_exact::<PyUntypedArray>()
+        // Two references: where it is remembered, and this one.
+        && host::is_unshared(array, 2)
+        && is_dense_twin(array, source)?
+    {
+        return Ok((array.clone(), true));
     }
-    // Taken out of its slot while it is looked at; two references then: this one and none of the user's.
-    let remembered = slf.get().host().take();
-    if let Some(remembered) = remembered {
-        let remembered = remembered.into_bound(py);
-        if let Ok(array) = remembered.cast_exact::<PyUntypedArray>()
-            && host::is_unshared(array, 1)
-            && is_dense_twin(array, source)?
-        {
-            return Ok(array.clone());
-        }
-    }
-    host::empty_like(py, source.layout(), source.dtype())
+    Ok((host::empty_like(py, source.layout(), source.dtype())?, false))
 }
 
 /// What an asynchronous `get` fills: pinned memory, as far as the limit goes and the system gives it, since a copy into any other
 /// waits for its end.
-fn target_of_get_async<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, PyUntypedArray>> {
+fn target_of_get_async<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<(Bound<'py, PyUntypedArray>, bool)> {
     let source = slf.get().array();
     if source.layout().nbytes() as u64 <= ring::limit()? as u64
         && let Ok(pinned) = super::pinned::empty_like_array(slf.py(), source)
     {
-        return Ok(pinned);
+        return Ok((pinned, false));
     }
-    target_of_get(slf, None)
+    target_of_get(slf)
 }
 
 /// Whether an ndarray is what a fresh `get` would return.
@@ -243,9 +233,10 @@ pub(super) fn get_on<'py>(
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
     let py = slf.py();
     let source = slf.get().array();
-    let target = match ary {
+    let (target, is_remembered) = match ary {
+        Some(ary) => (given_target(source, ary)?, true),
         None if !wait && !source.device().is_cpu() => target_of_get_async(slf)?,
-        ary => target_of_get(slf, ary)?,
+        None => target_of_get(slf)?,
     };
     let side = side_as(&target, source, "get")?;
     let mut keeper = Some(target.as_any().clone().unbind());
@@ -259,8 +250,8 @@ pub(super) fn get_on<'py>(
         }
         keep_pinned(stream, &side, &mut keeper)
     })?;
-    if ary.is_none() {
-        *slf.get().host() = Some(target.clone().into_any().unbind());
+    if !is_remembered {
+        slf.get().remember(&target)?;
     }
     Ok(target)
 }
@@ -289,8 +280,8 @@ impl GpuArray {
     /// Returns
     /// -------
     /// numpy.ndarray
-    ///     Its axes have the order in memory that the array's have. The array remembers it as its host side: change it and
-    ///     `to_device()` uploads the change.
+    ///     Its axes have the order in memory that the array's have. As long as you hold it the array remembers it as its host
+    ///     side: change it and `to_device()` uploads the change.
     ///
     /// Raises
     /// ------

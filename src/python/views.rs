@@ -27,7 +27,7 @@ fn reshaped<'py>(slf: &Bound<'py, GpuArray>, shape: &[i64], order: Order) -> PyR
 fn copy_reshaped<'py>(slf: &Bound<'py, GpuArray>, shape: &[i64], order: Order) -> PyResult<Bound<'py, GpuArray>> {
     let copy = transfer::device_copy(slf.py(), slf.get().array(), order)?;
     match copy.layout().reshape(shape, order)? {
-        Some(layout) => new_like(slf, GpuArray::from_array(copy.view(layout))),
+        Some(layout) => new_like(slf, GpuArray::from_array(copy.view(layout)?)),
         None => Err(PyValueError::new_err("reshape: a contiguous array could not be relabelled")),
     }
 }
@@ -268,7 +268,7 @@ impl GpuArray {
         };
         let dtype = dtype::from_python(dtype)?;
         let layout = array.layout().view_dtype(dtype.itemsize() as i64)?;
-        new_view_of(slf, array.view_as(layout, dtype))
+        new_view_of(slf, array.view_as(layout, dtype)?)
     }
 }
 
@@ -312,7 +312,7 @@ pub(super) fn expand_dims<'py>(a: &Bound<'py, GpuArray>, axis: &Bound<'py, PyAny
 pub(super) fn broadcast_to<'py>(a: &Bound<'py, GpuArray>, shape: &Bound<'py, PyAny>) -> PyResult<Bound<'py, GpuArray>> {
     let array = a.get().array();
     let layout = array.layout().broadcast_to(&shape::from_python(shape)?)?;
-    new_view_of(a, array.view(layout).as_readonly())
+    new_view_of(a, array.view(layout)?.as_readonly())
 }
 
 /// With some axes moved to other places; a view.

@@ -418,7 +418,7 @@ fn copies_of_every_layout_class_move_every_value() {
         &[Index::Integer(1)],
     ];
     for key in keys {
-        let source = array.view(array.layout().index(key).unwrap());
+        let source = array.view(array.layout().index(key).unwrap()).unwrap();
         let expected = download(&source, &stream);
         // Into fresh dense memory, into every second element of larger memory, and transposed.
         let shape: Vec<i64> = source.layout().shape().collect();
@@ -428,7 +428,7 @@ fn copies_of_every_layout_class_move_every_value() {
         let doubled: Vec<i64> = shape.iter().map(|len| len * 2).collect();
         let larger = Array::empty(&doubled, int32(), Order::C, stream.clone()).unwrap();
         copy::fill(&larger, &9i32.to_le_bytes(), &stream).unwrap();
-        let holes = larger.view(larger.layout().index(&vec![every(2); shape.len()]).unwrap());
+        let holes = larger.view(larger.layout().index(&vec![every(2); shape.len()]).unwrap()).unwrap();
         copy::between(&holes, &source, &stream).unwrap();
         assert_eq!(download(&holes, &stream), expected);
         let kept = download(&larger, &stream).iter().filter(|&&value| value == 9).count();
@@ -446,7 +446,8 @@ fn rows_at_even_distances_are_one_call() {
     let stream = bench.stream();
     let array = Array::empty(&[64, 64], int32(), Order::C, stream.clone()).unwrap();
     let columns = array
-        .view(array.layout().index(&[every(1), Index::Slice { start: Some(0), stop: Some(32), step: None }]).unwrap());
+        .view(array.layout().index(&[every(1), Index::Slice { start: Some(0), stop: Some(32), step: None }]).unwrap())
+        .unwrap();
     let dense = Array::empty(&[64, 32], int32(), Order::C, stream.clone()).unwrap();
     bench.driver.take();
     copy::between(&dense, &columns, &stream).unwrap();
@@ -460,12 +461,12 @@ fn an_overlapping_copy_reads_before_it_writes() {
     let array = Array::empty(&[8], int32(), Order::C, stream.clone()).unwrap();
     upload(&array, &[0, 1, 2, 3, 4, 5, 6, 7], &stream);
     let part = |start, stop, step| Index::Slice { start, stop, step };
-    let head = array.view(array.layout().index(&[part(None, Some(6), None)]).unwrap());
-    let tail = array.view(array.layout().index(&[part(Some(2), None, None)]).unwrap());
+    let head = array.view(array.layout().index(&[part(None, Some(6), None)]).unwrap()).unwrap();
+    let tail = array.view(array.layout().index(&[part(Some(2), None, None)]).unwrap()).unwrap();
     copy::between(&tail, &head, &stream).unwrap();
     assert_eq!(download(&array, &stream), [0, 1, 0, 1, 2, 3, 4, 5]);
-    let reversed = array.view(array.layout().index(&[every(-1)]).unwrap());
-    copy::between(&array.view(array.layout().clone()), &reversed, &stream).unwrap();
+    let reversed = array.view(array.layout().index(&[every(-1)]).unwrap()).unwrap();
+    copy::between(&array.view(array.layout().clone()).unwrap(), &reversed, &stream).unwrap();
     assert_eq!(download(&array, &stream), [5, 4, 3, 2, 1, 0, 1, 0]);
 }
 
@@ -483,7 +484,7 @@ fn a_fill_uses_memset_where_it_can_and_is_right_where_it_cannot() {
     ] {
         let dtype = DType::new(kind);
         let array = Array::empty(&[5, 6], dtype, Order::C, stream.clone()).unwrap();
-        let odd = array.view(array.layout().index(&[every(2), every(-2)]).unwrap());
+        let odd = array.view(array.layout().index(&[every(2), every(-2)]).unwrap()).unwrap();
         copy::fill(&array, &vec![0xEE; item.len()], &stream).unwrap();
         copy::fill(&odd, &item, &stream).unwrap();
         let mut bytes = vec![0u8; 30 * item.len()];

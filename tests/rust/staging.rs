@@ -348,7 +348,7 @@ proptest! {
         }
         let device = strided(&lengths, &device_steps[..lengths.len()], &device_order);
         let whole = bench.array(&[device.extent().unwrap().1.max(4) / 4 + 64], &stream);
-        let array = whole.view(device);
+        let array = whole.view(device).unwrap();
         let room = host.extent().unwrap().1 as usize / 4 + 1;
         let source = numbers(room as i64);
         let side = |memory: &[i32]| HostSide { address: memory.as_ptr() as usize, layout: host.clone() };

@@ -4,6 +4,7 @@
 
 use std::alloc::{Layout, LayoutError, alloc, dealloc};
 
+use super::given_out;
 use crate::backend::{Address, Extent, Pattern, Pitched};
 
 /// A cache line, and what the widest vector registers want; smaller blocks have what every allocator gives anyway, since
@@ -16,7 +17,12 @@ const fn layout(bytes: usize) -> Result<Layout, LayoutError> {
 pub fn allocate(bytes: usize) -> Option<Address> {
     let layout = layout(bytes).ok().filter(|layout| layout.size() != 0)?;
     // SAFETY: the size is not 0.
-    let address = unsafe { alloc(layout) };
+    let mut address = unsafe { alloc(layout) };
+    if address.is_null() {
+        given_out::trim();
+        // SAFETY: as above.
+        address = unsafe { alloc(layout) };
+    }
     if address.is_null() {
         return None;
     }
@@ -41,11 +47,33 @@ fn want_huge_pages(address: Address, bytes: usize) {
     }
 }
 
-/// Gives memory back.
+/// Gives memory back; what was given out by its address, later.
 ///
 /// # Safety
 /// The address came from `allocate` with the same `bytes`, and nothing uses it any more.
 pub unsafe fn free(address: Address, bytes: usize) {
+    // SAFETY: the caller's promise is the same.
+    unsafe {
+        if !given_out::keep_back(address, bytes) {
+            free_at_once(address, bytes);
+        }
+    }
+}
+
+/// Lets the system have the whole pages within a block, whose addresses stay the block's.
+///
+/// # Safety
+/// The block came from `allocate` with the same `bytes`, and its contents mean nothing any more.
+pub(super) unsafe fn give_pages_back(address: Address, bytes: usize, page: usize) {
+    let first = address.next_multiple_of(page);
+    let whole = (address + bytes).saturating_sub(first) & !(page - 1);
+    // SAFETY: whole pages within the block. Refused for locked pages, which then stay.
+    unsafe { libc::madvise(pointer(first).cast(), whole, libc::MADV_DONTNEED) };
+}
+
+/// # Safety
+/// As for [`free`].
+pub(super) unsafe fn free_at_once(address: Address, bytes: usize) {
     let Ok(layout) = layout(bytes) else { return };
     // SAFETY: the caller promises that the block was allocated with this very layout.
     unsafe { dealloc(pointer(address), layout) };

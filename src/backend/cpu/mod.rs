@@ -7,6 +7,7 @@ mod blocks;
 mod codes;
 mod driver_memory;
 mod events;
+pub mod given_out;
 mod machine;
 mod programs;
 #[cfg(test)]

@@ -194,13 +194,13 @@ mod tests {
         let base = array(&[4, 1, 6], Kind::Int16);
         assert_eq!(exported(&base).1, [6, 6, 1]);
         let reversed = Index::Slice { start: None, stop: None, step: Some(-2) };
-        let view = base.view(base.layout().index(&[reversed, reversed, reversed]).unwrap());
+        let view = base.view(base.layout().index(&[reversed, reversed, reversed]).unwrap()).unwrap();
         let (shape, strides, data) = exported(&view);
         assert_eq!((shape, strides), (vec![2, 1, 3], vec![-12, 1, -2]));
         assert_eq!(data, view.address());
-        let odd = base.view(Layout::strided(&[4, 1, 6], &[12, 5, 2], 0, 2).unwrap());
+        let odd = base.view(Layout::strided(&[4, 1, 6], &[12, 5, 2], 0, 2).unwrap()).unwrap();
         assert_eq!(exported(&odd).1, [6, 6, 1]);
-        let fortran = base.view(base.layout().transpose(None).unwrap());
+        let fortran = base.view(base.layout().transpose(None).unwrap()).unwrap();
         assert_eq!(exported(&fortran).1, [1, 6, 6]);
     }
 
@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn a_stride_that_is_no_multiple_of_the_item_is_refused() {
         let base = array(&[12], Kind::Int8);
-        let view = base.view_as(Layout::strided(&[2], &[6], 0, 4).unwrap(), DType::new(Kind::Int32));
+        let view = base.view_as(Layout::strided(&[2], &[6], 0, 4).unwrap(), DType::new(Kind::Int32)).unwrap();
         assert!(matches!(legacy(&view, None), Err(Error::Buffer(text)) if text.contains("6 bytes")));
     }
 

@@ -1,0 +1,123 @@
+"""The host side of an array: what `to_device` uploads, and what `get` leaves behind when nobody holds its result."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import PyGPU
+from support import assert_same_values, values
+
+
+def test_an_array_over_an_ndarray_has_its_values() -> None:
+    """B8: `GPUArray(np.zeros(3, 'f4'))` showed what was in the memory before, until `to_device()`."""
+    host = values((3, 4), "float32")
+    for _ in range(3):
+        junk = PyGPU.full((3, 4), 77, "float32")
+        del junk
+        a = PyGPU.GPUArray(host)
+        assert repr(a).startswith("GPUArray(" + np.array2string(host, separator=", ")[:10])
+        assert_same_values(a.get(), host)
+    from PyGPU.gpuarray import Allocator, HostAllocator
+
+    side = HostAllocator((3, 4), "float32")
+    side.get()[...] = host
+    for allocator in (side, Allocator(side)):
+        assert_same_values(PyGPU.GPUArray(allocator=allocator).get(), host)
+
+
+def cached() -> int:
+    return PyGPU.memory_statistics()["host_cache_bytes"]
+
+
+def test_results_that_nobody_holds_are_bounded_and_given_back() -> None:
+    """A13: 20 arrays of 8 MB, each `get()` dropped at once, held 168 MB, also after `trim_memory()`."""
+    PyGPU.trim_memory()
+    arrays = [PyGPU.zeros(1 << 20) for _ in range(20)]
+    for a in arrays:
+        a.get()
+    # The spares, and one block that goes from hand to hand.
+    assert cached() <= (32 << 20) + (8 << 20)
+    before = cached()
+    for a in arrays:
+        a.get()
+    assert cached() == before
+    PyGPU.trim_memory()
+    assert cached() == 0
+    assert all(a.host_array is None for a in arrays)
+
+
+def test_small_results_that_nobody_holds_are_bounded_too() -> None:
+    """A13."""
+    PyGPU.trim_memory()
+    arrays = [PyGPU.zeros(1 << 10) for _ in range(500)]
+    for a in arrays:
+        a.get()
+    assert 0 < cached() <= 64 * 8 << 10
+    del arrays, a
+    gc.collect()
+    assert cached() == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_the_process_gets_the_memory_of_results_back() -> None:
+    """A13, as the system sees it."""
+    program = """if True:
+        import numpy as np, PyGPU
+        def resident():
+            with open("/proc/self/statm") as f:
+                return int(f.read().split()[1]) * 4096
+        arrays = [PyGPU.ones(1 << 20) for _ in range(20)]
+        PyGPU.synchronize()
+        before = resident()
+        for a in arrays:
+            a.get()
+        PyGPU.trim_memory()
+        print((resident() - before) >> 20)
+    """
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=300)
+    assert int(done.stdout) < 60
+
+
+def test_a_result_that_is_held_is_the_host_side_and_one_that_is_not_is_none() -> None:
+    """A13: the contract does not depend on what is kept for later."""
+    a = PyGPU.arange(3.0)
+    held = a.get()
+    assert a.host_array is held
+    held[0] = 7
+    for _ in range(200):
+        PyGPU.zeros(1 << 10).get()
+    PyGPU.trim_memory()
+    a.to_device()
+    assert a.tolist() == [7, 1, 2]
+    assert a.host_array is held
+    del held
+    assert a.host_array is None
+    with pytest.raises(ValueError, match="host side"):
+        a.to_device()
+    assert_same_values(a.get(), np.array([7.0, 1, 2]))
+
+
+def test_an_array_made_over_an_ndarray_keeps_its_host_side() -> None:
+    """A13: PybindGPU's form, in which `get()` shows the host side."""
+    a = PyGPU.GPUArray(np.arange(3.0))
+    a.get()[0] = 7
+    a.to_device()
+    assert a.tolist() == [7, 1, 2]
+    b = PyGPU.zeros(3)
+    b.to_host()
+    b.host_array[1] = 5
+    b.to_device()
+    assert b.tolist() == [0, 5, 0]
+
+
+@pytest.mark.parametrize("count", [5, 1 << 15, 1 << 20, 1 << 23])
+def test_dropped_results_have_the_same_memory_again(count: int) -> None:
+    """A13: letting go of results does not cost page faults."""
+    a = PyGPU.zeros(count)
+    places = {a.get().ctypes.data for _ in range(6)}
+    assert len(places) <= 2
