@@ -143,6 +143,16 @@ impl Array {
         }
     }
 
+    /// Whether there is an array at an address that is else all zero: the block's pointer is never null.
+    ///
+    /// # Safety
+    /// `slot` may be read, and holds an array or zeroes.
+    #[inline]
+    pub unsafe fn is_written(slot: *const Self) -> bool {
+        // SAFETY: promised by the caller; a pointer is as good as an `Arc` of a sized value.
+        unsafe { !(&raw const (*slot).allocation).cast::<*const ()>().read().is_null() }
+    }
+
     /// A view of the same memory with another layout.
     ///
     /// # Errors

@@ -4,11 +4,11 @@
 //! thread, so that what another library made current is current here too.
 
 use std::fmt;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use crate::backend::{self, Backend, BackendKind, DeviceProperties, MemoryInfo};
 use crate::error::{Error, Result};
+use crate::global::Once;
 
 /// One device of one backend: a pointer to what is kept of it, since every array, stream and block holds one.
 #[derive(Clone, Copy)]
@@ -29,7 +29,7 @@ struct Inner {
 pub const MAX_DEVICES: usize = 64;
 
 /// Every device that was asked for. A process has one backend of a kind.
-static DEVICES: [[OnceLock<Inner>; MAX_DEVICES]; 3] = [const { [const { OnceLock::new() }; MAX_DEVICES] }; 3];
+static DEVICES: [[Once<Inner>; MAX_DEVICES]; 3] = [const { [const { Once::new() }; MAX_DEVICES] }; 3];
 
 impl PartialEq for Device {
     #[inline]
@@ -119,7 +119,7 @@ impl Device {
     /// # Errors
     /// None in practice: the CPU backend is always there.
     pub fn cpu() -> Result<Self> {
-        static CPU: OnceLock<Device> = OnceLock::new();
+        static CPU: Once<Device> = Once::new();
         if let Some(cpu) = CPU.get() {
             return Ok(*cpu);
         }

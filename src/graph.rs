@@ -3,13 +3,14 @@
 //! A graph owns everything that it uses: the blocks, the kernels, the host memory of its copies. A launch is one use of each
 //! block, ordered like any other, and costs one call of the driver where the blocks are used on one stream only.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use smallvec::SmallVec;
 
 use crate::backend::{CaptureMode, ExecutableHandle, GraphHandle, Graphs, StreamHandle};
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::global::{Global, Guard};
 use crate::lifetime;
 use crate::memory::capture::{self, Capture, Contents, Noted, Thing};
 use crate::memory::{Use, ordered, pending};
@@ -40,10 +41,10 @@ struct Parts {
 }
 
 /// The captures that go on; whoever ends one names its stream.
-static OPEN: Mutex<Vec<Capturing>> = Mutex::new(Vec::new());
+static OPEN: Global<Vec<Capturing>> = Global::new(Vec::new());
 
-fn open() -> MutexGuard<'static, Vec<Capturing>> {
-    OPEN.lock().unwrap_or_else(PoisonError::into_inner)
+fn open() -> Guard<Vec<Capturing>> {
+    OPEN.lock()
 }
 
 /// Captures what is put on a stream from now on.

@@ -2,8 +2,10 @@
 //!
 //! The layers, each of which may use only those to its left (`tests/test_layers.py` holds it):
 //!
-//! `error, dtype, layout, settings, sync <- backend <- lifetime <- device, stream <- memory <- array, graph <- kernel <- copy <- ops <- interop <- python`
+//! `callback, chain, error, global, dtype, layout, settings, sync <- backend <- lifetime <- device, stream <- memory <- array, graph <- kernel <- copy <- ops <- interop <- python`
 //!
+//! - [`callback`], [`chain`] and [`global`] are what every layer needs beside `fork`, C and deep recursion: a door for calls from C,
+//!   ends of long chains of owners, locks of the process;
 //! - [`settings`] is what the environment says, read once;
 //! - [`layout`] is pure arithmetic of shapes and signed byte strides;
 //! - [`backend`] is the narrow waist: what a device can do, opened at run time;
@@ -18,10 +20,13 @@
 
 pub mod array;
 pub mod backend;
+pub mod callback;
+pub mod chain;
 pub mod copy;
 pub mod device;
 pub mod dtype;
 pub mod error;
+pub mod global;
 pub mod graph;
 pub mod interop;
 pub mod kernel;

@@ -4,16 +4,22 @@
 //! is kept here and reported by the next call that waits for the host's sake, whose own work is done by then. A call that has
 //! nothing to do with what failed, such as another thread's launch, never fails for it.
 
-use std::cell::RefCell;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::cell::{Cell, RefCell};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::backend;
 use crate::error::{Error, Result};
+use crate::global::Global;
 
 static EXITING: AtomicBool = AtomicBool::new(false);
 static HAS_DEFERRED: AtomicBool = AtomicBool::new(false);
-static DEFERRED: Mutex<Option<Error>> = Mutex::new(None);
+static DEFERRED: Global<Option<Error>> = Global::new(None);
+/// Calls of others' code that are under way.
+static ASKING: AtomicUsize = AtomicUsize::new(0);
+thread_local! {
+    /// Those of this thread.
+    static OWN_ASKING: Cell<usize> = const { Cell::new(0) };
+}
 
 /// From now on nothing is given back, and only the calling thread reaches a driver: it is about to end the process.
 pub fn leave_to_process() {
@@ -51,7 +57,11 @@ pub fn defer(result: Result<()>) {
         return;
     }
     let Some(error) = uncaught(error) else { return };
-    DEFERRED.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+    let surplus = {
+        let mut deferred = DEFERRED.lock();
+        if deferred.is_some() { Some(error) } else { deferred.replace(error) }
+    };
+    drop(surplus); // not under the lock: it may be somebody else's object
     HAS_DEFERRED.store(true, Ordering::Release);
 }
 
@@ -83,9 +93,43 @@ pub fn report_deferred() -> Result<()> {
 #[cold]
 fn take_deferred() -> Result<()> {
     HAS_DEFERRED.store(false, Ordering::Release);
-    match DEFERRED.lock().unwrap_or_else(PoisonError::into_inner).take() {
+    let deferred = DEFERRED.lock().take();
+    match deferred {
         Some(error) => Err(error),
         None => Ok(()),
+    }
+}
+
+/// Code of others that runs below frames of ours, and may ask for an interpreter's lock. When an interpreter ends it stops threads
+/// that ask, which takes frames of ours apart; so the end of the process waits for those that are under way, and who begins one
+/// looks at [`exiting`] first, with this in hand.
+pub struct Asking(());
+
+impl Asking {
+    /// Counts this thread. Whoever ends the process says so before it looks at the count.
+    #[inline]
+    pub fn begin() -> Self {
+        OWN_ASKING.set(OWN_ASKING.get() + 1);
+        ASKING.fetch_add(1, Ordering::SeqCst);
+        Self(())
+    }
+
+    /// How many are under way, of all threads.
+    pub fn count() -> usize {
+        ASKING.load(Ordering::SeqCst)
+    }
+
+    /// Says that those of this thread never end, which the end of the process is not to wait for.
+    pub fn give_up() {
+        ASKING.fetch_sub(OWN_ASKING.replace(0), Ordering::SeqCst);
+    }
+}
+
+impl Drop for Asking {
+    #[inline]
+    fn drop(&mut self) {
+        OWN_ASKING.set(OWN_ASKING.get() - 1);
+        ASKING.fetch_sub(1, Ordering::SeqCst);
     }
 }
 

@@ -10,7 +10,8 @@
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+
+use crate::global::Once;
 
 /// The name of a variable. Only this file makes one, so that the list below is complete.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -78,12 +79,12 @@ pub struct Settings {
 /// Reads the environment where that is safe; `None` where it cannot be read any more.
 pub type Reader = fn() -> Option<Vec<(OsString, OsString)>>;
 
-static READER: OnceLock<Reader> = OnceLock::new();
-static SETTINGS: OnceLock<Settings> = OnceLock::new();
+static READER: Once<Reader> = Once::new();
+static SETTINGS: Once<Settings> = Once::new();
 
 /// Says who reads; the first one stays. Without one the standard library's lock is trusted: all of the program is Rust.
 pub fn read_with(reader: Reader) {
-    let _ = READER.set(reader);
+    READER.set(reader);
 }
 
 /// The settings, as they were when they were first asked for.
@@ -97,7 +98,7 @@ pub fn get() -> &'static Settings {
 
 #[cold]
 fn first() -> &'static Settings {
-    static NONE: OnceLock<Settings> = OnceLock::new();
+    static NONE: Once<Settings> = Once::new();
     let read = match READER.get() {
         Some(reader) => reader(),
         None => Some(std::env::vars_os().collect()),

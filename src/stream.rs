@@ -9,11 +9,12 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use crate::backend::{EventFlags, EventHandle, HANDLE_BYTES, StreamFlags, StreamHandle};
 use crate::device::{Device, MAX_DEVICES};
 use crate::error::{Error, Result};
+use crate::global::Global;
 use crate::lifetime;
 
 /// A stream of a device. Clones are the same stream.
@@ -99,7 +100,7 @@ impl Stream {
         let epoch = device.epoch();
         let handle = device.backend().create_stream(device.index(), flags)?;
         let inner = Arc::new(Inner { device, handle, epoch, owner: Owner::Ours, serial: new_serial() });
-        lock(ours(device)).insert(handle.0, Arc::downgrade(&inner));
+        ours(device).lock().insert(handle.0, Arc::downgrade(&inner));
         Ok(Self { device, inner: Some(inner) })
     }
 
@@ -122,7 +123,7 @@ impl Stream {
 
     /// The stream of ours that has a handle.
     fn of_ours(device: Device, handle: StreamHandle) -> Option<Self> {
-        let inner = lock(ours(device)).get(&handle.0)?.upgrade()?;
+        let inner = ours(device).lock().get(&handle.0)?.upgrade()?;
         let device = inner.device;
         (inner.epoch == device.epoch()).then_some(Self { device, inner: Some(inner) })
     }
@@ -248,9 +249,9 @@ fn is_mapped(address: usize) -> bool {
 }
 
 /// The living streams of ours of each backend, by their handles, which no two have at a time.
-static OURS: [Mutex<BTreeMap<usize, Weak<Inner>>>; 3] = [const { Mutex::new(BTreeMap::new()) }; 3];
+static OURS: [Global<BTreeMap<usize, Weak<Inner>>>; 3] = [const { Global::new(BTreeMap::new()) }; 3];
 
-fn ours(device: Device) -> &'static Mutex<BTreeMap<usize, Weak<Inner>>> {
+fn ours(device: Device) -> &'static Global<BTreeMap<usize, Weak<Inner>>> {
     &OURS[device.kind() as usize]
 }
 
@@ -260,7 +261,7 @@ impl Drop for Inner {
             return;
         }
         // Before the driver can give the handle to the next one.
-        let mut ours = lock(ours(self.device));
+        let mut ours = ours(self.device).lock();
         if ours.get(&self.handle.0).is_some_and(|other| std::ptr::eq(other.as_ptr(), self)) {
             ours.remove(&self.handle.0);
         }
@@ -391,7 +392,7 @@ impl Drop for Event {
 }
 
 /// Events without timing that are kept for the next use: making one costs more than recording it.
-static SPARE: [[Mutex<Vec<Event>>; MAX_DEVICES]; 3] = [const { [const { Mutex::new(Vec::new()) }; MAX_DEVICES] }; 3];
+static SPARE: [[Global<Vec<Event>>; MAX_DEVICES]; 3] = [const { [const { Global::new(Vec::new()) }; MAX_DEVICES] }; 3];
 
 /// Most spare events of one device.
 const MAX_SPARE: usize = 64;
@@ -431,7 +432,7 @@ impl Mark {
 
     fn unrecorded(device: Device) -> Result<Self> {
         let epoch = device.epoch();
-        let spare = lock(spare_of(device)).pop().filter(|event| event.epoch == epoch);
+        let spare = spare_of(device).lock().pop().filter(|event| event.epoch == epoch);
         let event = match spare {
             Some(event) => event,
             None => Event::create(device, EventFlags { timing: false, blocking_sync: false, interprocess: false })?,
@@ -444,7 +445,7 @@ impl Drop for Mark {
     fn drop(&mut self) {
         // SAFETY: the event is taken out once, here.
         let event = unsafe { std::mem::ManuallyDrop::take(&mut self.event) };
-        let mut spare = lock(spare_of(event.device));
+        let mut spare = spare_of(event.device).lock();
         if spare.len() < MAX_SPARE {
             spare.push(event);
             return;
@@ -454,12 +455,8 @@ impl Drop for Mark {
     }
 }
 
-fn spare_of(device: Device) -> &'static Mutex<Vec<Event>> {
+fn spare_of(device: Device) -> &'static Global<Vec<Event>> {
     &SPARE[device.kind() as usize][device.slot()]
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 thread_local! {

@@ -1,7 +1,7 @@
 """The layers of the crate import one way, and only the outermost ones know Python.
 
-    error, dtype, layout, settings, sync <- backend <- lifetime <- device, stream <- memory <- array, graph <- kernel
-    <- copy <- ops <- interop <- python
+    callback, chain, error, global, dtype, layout, settings, sync <- backend <- lifetime <- device, stream <- memory
+    <- array, graph <- kernel <- copy <- ops <- interop <- python
 
 Inside one layer anything goes, except that `backend::cuda` and `backend::hip` never know each other. Test code
 is exempt.
@@ -16,8 +16,8 @@ from rust_source import RustSource
 
 ROOT = Path(__file__).parent.parent
 LINE = (
-    "error, dtype, layout, settings, sync <- backend <- lifetime <- device, stream <- memory <- array, graph <- kernel"
-    " <- copy <- ops <- interop <- python"
+    "callback, chain, error, global, dtype, layout, settings, sync <- backend <- lifetime <- device, stream <- memory"
+    " <- array, graph <- kernel <- copy <- ops <- interop <- python"
 )
 RANK = {name.strip(): rank for rank, names in enumerate(LINE.split("<-")) for name in names.split(",")}
 # rust-numpy is behind the same feature as pyo3, so naming it breaks the build without Python just the same.

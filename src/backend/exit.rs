@@ -5,10 +5,12 @@
 //! here: once the door is closed the threads that come stay outside for ever, and before the driver's own exit handler
 //! runs, the process waits for those still inside, but not for one that never comes out.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
+
+use crate::callback::caught;
+use crate::global::Once;
 
 /// How long the end of the process waits for calls that are under way.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -16,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 static CLOSED: AtomicBool = AtomicBool::new(false);
 static INSIDE: AtomicUsize = AtomicUsize::new(0);
 /// The thread that ends the process, which may go on.
-static ENDING: OnceLock<ThreadId> = OnceLock::new();
+static ENDING: Once<ThreadId> = Once::new();
 
 /// A call of a driver that is under way.
 pub struct Passage(());
@@ -62,10 +64,12 @@ pub fn close() {
 }
 
 extern "C" fn wait_for_those_inside() {
-    let start = Instant::now();
-    while INSIDE.load(Ordering::SeqCst) > 0 && start.elapsed() < PATIENCE {
-        thread::sleep(Duration::from_micros(200));
-    }
+    caught((), || {
+        let start = Instant::now();
+        while INSIDE.load(Ordering::SeqCst) > 0 && start.elapsed() < PATIENCE {
+            thread::sleep(Duration::from_micros(200));
+        }
+    });
 }
 
 #[cfg(test)]

@@ -3,31 +3,32 @@
 //! A driver does not survive `fork()`: its threads are gone and its file descriptors are shared with the parent. Calls in
 //! the child would crash or hang, so every GPU backend asks here first. The CPU backend goes on working.
 
-use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::BackendKind;
+use crate::callback::caught;
 use crate::error::{Error, Result};
+use crate::global::Once;
 
 static FORKED: AtomicBool = AtomicBool::new(false);
-static WATCH: Once = Once::new();
+static WATCH: Once<()> = Once::new();
 
 /// Starts watching; called before a GPU driver is initialised.
 pub fn watch() {
     #[cfg(unix)]
-    WATCH.call_once(|| {
+    WATCH.get_or_init(|| {
         // The only failure is a lack of memory for the entry; the child is then not recognised, which is no worse than
         // not watching.
         // SAFETY: the handler only stores to an atomic, which is safe between fork and exec.
         let _ = unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
     });
     #[cfg(not(unix))]
-    WATCH.call_once(|| {});
+    WATCH.get_or_init(|| {});
 }
 
 #[cfg(unix)]
 extern "C" fn in_child() {
-    FORKED.store(true, Ordering::Relaxed);
+    caught((), || FORKED.store(true, Ordering::Relaxed));
 }
 
 /// Refuses a GPU call in a forked child.

@@ -3,10 +3,9 @@
 //! Owns the opened backends and what was learned while opening them. Must never open anything before it is asked, nor
 //! create a context: asking which backends there are leaves no trace on a device.
 
-use std::sync::OnceLock;
-
 use super::{Attempt, Backend, BackendKind, DeviceProperties, cpu, cuda, hip};
 use crate::error::{Error, Result};
+use crate::global::Once;
 use crate::settings::{self, Settings, Variable};
 
 const VARIABLE: &str = Variable::BACKEND.name();
@@ -41,15 +40,15 @@ enum Open {
 struct Entry {
     kind: BackendKind,
     open: Open,
-    opening: OnceLock<Opening>,
+    opening: Once<Opening>,
 }
 
 impl Entry {
     const fn new(kind: BackendKind, open: Open) -> Self {
-        Self { kind, open, opening: OnceLock::new() }
+        Self { kind, open, opening: Once::new() }
     }
 
-    fn opening(&self) -> &Opening {
+    fn opening(&'static self) -> &'static Opening {
         match self.open {
             Open::Always(open) => self.opening.get_or_init(open),
             Open::Asking(open) => {
@@ -102,7 +101,7 @@ pub struct Report {
 #[inline]
 pub fn default_backend() -> Result<&'static dyn Backend> {
     // Every new array asks: apart from the first time this is one load.
-    static CHOSEN: OnceLock<&'static dyn Backend> = OnceLock::new();
+    static CHOSEN: Once<&'static dyn Backend> = Once::new();
     match CHOSEN.get() {
         Some(backend) => Ok(*backend),
         None => first_default_backend().map(|backend| *CHOSEN.get_or_init(|| backend)),
@@ -111,7 +110,7 @@ pub fn default_backend() -> Result<&'static dyn Backend> {
 
 #[cold]
 fn first_default_backend() -> Result<&'static dyn Backend> {
-    static DEFAULT: OnceLock<Result<&'static dyn Backend>> = OnceLock::new();
+    static DEFAULT: Once<Result<&'static dyn Backend>> = Once::new();
     let settings = settings::get();
     DEFAULT.get_or_init(|| choose(settings)).clone()
 }
@@ -148,7 +147,7 @@ pub fn report() -> Report {
     }
 }
 
-fn report_of(entry: &Entry) -> BackendReport {
+fn report_of(entry: &'static Entry) -> BackendReport {
     let opening = entry.opening();
     BackendReport {
         kind: entry.kind,
@@ -173,7 +172,7 @@ fn unknown(name: &str, place: &str) -> Error {
     Error::Value(format!("{place} is '{name}'; the backends are 'cuda', 'hip' and 'cpu'"))
 }
 
-fn open(entry: &Entry, request: impl FnOnce() -> String) -> Result<&'static dyn Backend> {
+fn open(entry: &'static Entry, request: impl FnOnce() -> String) -> Result<&'static dyn Backend> {
     let opening = entry.opening();
     opening.backend.as_ref().copied().map_err(|reason| {
         let mut text = format!("{}, but it cannot be used: {reason}", request());

@@ -1,7 +1,6 @@
 //! The CUDA array interface, version 3, as plain data: who waits for whom when memory changes hands by it.
 
 use std::any::Any;
-use std::sync::OnceLock;
 
 use super::description::Description;
 use super::streams;
@@ -9,6 +8,7 @@ use crate::array::Array;
 use crate::backend::{self, Backend, BackendKind, PointerKind, StreamHandle};
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::global::Once;
 use crate::lifetime;
 use crate::memory::Lent;
 use crate::settings::{self, Variable};
@@ -53,7 +53,7 @@ pub fn keeper_of(lender: &(dyn Any + Send + Sync)) -> Option<&(dyn Any + Send + 
 
 /// Whether a producer's stream is waited for. A user who orders the work by other means switches it off.
 fn waits_for_producers() -> bool {
-    static WAITS: OnceLock<bool> = OnceLock::new();
+    static WAITS: Once<bool> = Once::new();
     *WAITS.get().unwrap_or_else(|| {
         let asked = settings::get().get(Variable::CUDA_ARRAY_INTERFACE_SYNC);
         WAITS.get_or_init(|| asked.is_none_or(|value| value != "0"))

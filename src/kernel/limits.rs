@@ -1,13 +1,12 @@
 //! What a launch may ask of a device, asked once for each device.
 
-use std::sync::OnceLock;
-
 use super::function::Function;
 use crate::backend::{LaunchLimits, LaunchShape};
 use crate::device::{Device, MAX_DEVICES};
 use crate::error::{Error, Result};
+use crate::global::Once;
 
-static LIMITS: [[OnceLock<LaunchLimits>; MAX_DEVICES]; 3] = [const { [const { OnceLock::new() }; MAX_DEVICES] }; 3];
+static LIMITS: [[Once<LaunchLimits>; MAX_DEVICES]; 3] = [const { [const { Once::new() }; MAX_DEVICES] }; 3];
 
 /// The limits of a device.
 ///

@@ -1,22 +1,22 @@
 //! Where else the compiler's library may be: what only the program around the crate knows, asked when a kernel is compiled.
 
 use std::path::PathBuf;
-use std::sync::OnceLock;
 
 use super::compile::{Source, load};
 use super::module::Module;
 use crate::backend::BackendKind;
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::global::Once;
 
 /// Files in which the library may be; `thorough` when those that are quickly found have not served.
 pub type Search = fn(kind: BackendKind, thorough: bool) -> Vec<PathBuf>;
 
-static SEARCH: OnceLock<Search> = OnceLock::new();
+static SEARCH: Once<Search> = Once::new();
 
 /// Says who knows; the first one stays.
 pub fn search_with(search: Search) {
-    let _ = SEARCH.set(search);
+    SEARCH.set(search);
 }
 
 /// As [`load`], with the files that [`search_with`] knows of. For kernels of the library's own.

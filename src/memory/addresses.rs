@@ -4,13 +4,14 @@
 //! A block of an array is entered when somebody first asks for its address, since to enter each would cost more than to make it.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use smallvec::SmallVec;
 
 use super::Allocation;
 use crate::backend::{Address, PointerKind, given_out};
 use crate::device::Device;
+use crate::global::{Global, Guard};
 
 /// What the numbers within a block mean.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,7 +47,7 @@ struct Table {
 
 const FIRST_SWEEP: usize = 64;
 
-static TABLE: Mutex<Table> = Mutex::new(Table { entries: BTreeMap::new(), longest: 0, sweep_at: FIRST_SWEEP });
+static TABLE: Global<Table> = Global::new(Table { entries: BTreeMap::new(), longest: 0, sweep_at: FIRST_SWEEP });
 
 /// Living blocks in which an address lies, the inner ones first, and PyGPU's own before what was lent.
 pub type Blocks = SmallVec<[(Arc<Allocation>, Nature); 1]>;
@@ -62,8 +63,8 @@ pub enum Found {
 }
 
 /// Held for moments, and nothing is dropped meanwhile: the end of a block may reach a driver.
-fn table() -> MutexGuard<'static, Table> {
-    TABLE.lock().unwrap_or_else(PoisonError::into_inner)
+fn table() -> Guard<Table> {
+    TABLE.lock()
 }
 
 /// Enters a block, or does nothing if it is known.

@@ -17,6 +17,7 @@ use smallvec::SmallVec;
 use crate::backend::{CaptureMode, StreamFlags, StreamHandle};
 use crate::device::{Device, MAX_DEVICES};
 use crate::error::{Error, Result};
+use crate::global::Global;
 use crate::memory::{Access, Allocation};
 use crate::stream::Stream;
 
@@ -59,9 +60,9 @@ struct Table {
     afterwards: Vec<Thing>,
 }
 
-static TABLE: Mutex<Table> = Mutex::new(Table { captures: Vec::new(), afterwards: Vec::new() });
+static TABLE: Global<Table> = Global::new(Table { captures: Vec::new(), afterwards: Vec::new() });
 /// A stream of each device in whose order memory is made that a capture needs.
-static HOMES: [[Mutex<Option<Home>>; MAX_DEVICES]; 3] = [const { [const { Mutex::new(None) }; MAX_DEVICES] }; 3];
+static HOMES: [[Global<Option<Home>>; MAX_DEVICES]; 3] = [const { [const { Global::new(None) }; MAX_DEVICES] }; 3];
 
 struct Home {
     epoch: u32,
@@ -104,7 +105,7 @@ pub fn of(stream: &Stream) -> Result<Option<Arc<Capture>>> {
         return Ok(None);
     }
     let Some(number) = number_of(stream)? else { return Ok(None) };
-    let found = lock(&TABLE).captures.iter().find(|one| one.number == number && one.device == stream.device()).cloned();
+    let found = TABLE.lock().captures.iter().find(|one| one.number == number && one.device == stream.device()).cloned();
     Ok(found)
 }
 
@@ -147,11 +148,11 @@ pub(super) fn home(device: Device) -> Result<Stream> {
     let slot = &HOMES[device.kind() as usize][device.slot()];
     let epoch = device.epoch();
     let known = |home: &Option<Home>| home.as_ref().filter(|home| home.epoch == epoch).map(|home| home.stream.clone());
-    if let Some(stream) = known(&lock(slot)) {
+    if let Some(stream) = known(&slot.lock()) {
         return Ok(stream);
     }
     let made = Stream::create(device, StreamFlags { non_blocking: true, priority: 0 })?; // not under the lock
-    let mut home = lock(slot);
+    let mut home = slot.lock();
     let stream = known(&home).unwrap_or_else(|| made.clone());
     let before = home.replace(Home { epoch, stream: stream.clone() });
     drop(home); // before a stream that nobody needs
@@ -161,7 +162,7 @@ pub(super) fn home(device: Device) -> Result<Stream> {
 
 /// Drops a thing now, or when no capture of ours is under way any more.
 pub fn drop_afterwards(thing: Thing) {
-    let mut table = lock(&TABLE);
+    let mut table = TABLE.lock();
     if is_any() {
         table.afterwards.push(thing);
         return;
@@ -183,7 +184,7 @@ impl Capture {
         unsafe { graphs.begin_capture(device.index(), stream.handle(), mode) }?;
         let number = number_of(stream)?.unwrap_or_default();
         let capture = Arc::new(Self { device, number, contents: Mutex::default() });
-        let mut table = lock(&TABLE);
+        let mut table = TABLE.lock();
         table.captures.push(Arc::clone(&capture));
         ACTIVE.store(table.captures.len(), Ordering::Release);
         Ok(capture)
@@ -191,7 +192,7 @@ impl Capture {
 
     /// Says that the capture is over: what was to be dropped meanwhile is dropped. What it took hold of is given out.
     pub fn close(&self) -> Contents {
-        let mut table = lock(&TABLE);
+        let mut table = TABLE.lock();
         table.captures.retain(|other| !std::ptr::eq(&raw const **other, self));
         ACTIVE.store(table.captures.len(), Ordering::Release);
         let dropped = if table.captures.is_empty() { std::mem::take(&mut table.afterwards) } else { Vec::new() };

@@ -3,11 +3,11 @@
 
 use std::any::Any;
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::backend::StreamHandle;
 use crate::device::{Device, MAX_DEVICES};
 use crate::error::Result;
+use crate::global::{Global, Guard};
 use crate::memory::capture;
 use crate::stream::{Mark, Stream};
 
@@ -19,10 +19,10 @@ struct Queue {
     kept: VecDeque<Kept>,
 }
 
-type Lists<T> = [[Mutex<Vec<T>>; MAX_DEVICES]; 3];
+type Lists<T> = [[Global<Vec<T>>; MAX_DEVICES]; 3];
 
-static PENDING: Lists<Queue> = [const { [const { Mutex::new(Vec::new()) }; MAX_DEVICES] }; 3];
-static WAITING_FOR_IDLE: Lists<Box<dyn Any + Send>> = [const { [const { Mutex::new(Vec::new()) }; MAX_DEVICES] }; 3];
+static PENDING: Lists<Queue> = [const { [const { Global::new(Vec::new()) }; MAX_DEVICES] }; 3];
+static WAITING_FOR_IDLE: Lists<Box<dyn Any + Send>> = [const { [const { Global::new(Vec::new()) }; MAX_DEVICES] }; 3];
 /// Things that wait for an idle device before the host is stopped for their sake. A module takes some hundred KB.
 const MOST_WAITING: usize = 64;
 
@@ -132,10 +132,10 @@ fn put_back(queues: &mut Vec<Queue>, handle: StreamHandle, kept: Kept) {
     }
 }
 
-fn list(device: Device) -> MutexGuard<'static, Vec<Queue>> {
+fn list(device: Device) -> Guard<Vec<Queue>> {
     lock(&PENDING[device.kind() as usize][device.slot()])
 }
 
-fn lock<T>(list: &Mutex<Vec<T>>) -> MutexGuard<'_, Vec<T>> {
-    list.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T: Send>(list: &'static Global<Vec<T>>) -> Guard<Vec<T>> {
+    list.lock()
 }

@@ -5,11 +5,10 @@
 //! device, and is given out again to who asks for as much with the same flags, once the device has passed the point at which
 //! it was dropped: somebody may have used the bare address.
 
-use std::sync::{Mutex, PoisonError};
-
 use crate::backend::{Address, HostFlags};
 use crate::device::{Device, MAX_DEVICES};
 use crate::error::Result;
+use crate::global::{Global, Guard};
 use crate::stream::Mark;
 
 /// Most bytes that are kept for one device.
@@ -34,10 +33,10 @@ impl Kept {
     }
 }
 
-static KEPT: [[Mutex<Vec<Kept>>; MAX_DEVICES]; 3] = [const { [const { Mutex::new(Vec::new()) }; MAX_DEVICES] }; 3];
+static KEPT: [[Global<Vec<Kept>>; MAX_DEVICES]; 3] = [const { [const { Global::new(Vec::new()) }; MAX_DEVICES] }; 3];
 
-fn kept(device: Device) -> std::sync::MutexGuard<'static, Vec<Kept>> {
-    KEPT[device.kind() as usize][device.slot()].lock().unwrap_or_else(PoisonError::into_inner)
+fn kept(device: Device) -> Guard<Vec<Kept>> {
+    KEPT[device.kind() as usize][device.slot()].lock()
 }
 
 /// Pinned memory of `bytes` (not 0).

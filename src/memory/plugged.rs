@@ -2,11 +2,12 @@
 
 use std::any::Any;
 use std::cell::RefCell;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::backend::Address;
 use crate::error::Result;
+use crate::global::Global;
 use crate::memory::allocation::Lent;
 use crate::stream::Stream;
 
@@ -41,7 +42,7 @@ pub enum Choice {
 
 /// Whether anything but the pool was ever chosen: as long as it was not, nobody looks further.
 static IN_USE: AtomicBool = AtomicBool::new(false);
-static PROCESS: RwLock<Choice> = RwLock::new(Choice::Pool);
+static PROCESS: Global<Choice> = Global::new(Choice::Pool);
 thread_local! {
     static THREAD: RefCell<Option<Choice>> = const { RefCell::new(None) };
 }
@@ -67,14 +68,14 @@ pub(super) fn current() -> Option<Arc<dyn Allocator>> {
 /// What holds for this thread.
 pub fn choice() -> Choice {
     let own = THREAD.with_borrow(Clone::clone);
-    own.unwrap_or_else(|| PROCESS.read().unwrap_or_else(PoisonError::into_inner).clone())
+    own.unwrap_or_else(|| PROCESS.lock().clone())
 }
 
 /// Chooses for all threads that have no choice of their own.
 pub fn choose(choice: Choice) {
     IN_USE.store(true, Ordering::Relaxed);
     // The one before is dropped without the lock: it may be Python's.
-    let before = std::mem::replace(&mut *PROCESS.write().unwrap_or_else(PoisonError::into_inner), choice);
+    let before = std::mem::replace(&mut *PROCESS.lock(), choice);
     drop(before);
 }
 

@@ -5,11 +5,11 @@
 //! keeping it.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::backend::{Address, PoolHandle, PoolStatistics};
 use crate::device::{Device, MAX_DEVICES};
 use crate::error::{Error, OutOfMemory, Result};
+use crate::global::{Global, Once};
 use crate::memory::{capture, pending};
 use crate::stream::Stream;
 
@@ -22,10 +22,10 @@ struct Accounts {
     count: AtomicUsize,
     threshold: AtomicU64,
     /// The pool of an epoch; a reset destroys it.
-    pool: Mutex<Option<(u32, Option<PoolHandle>)>>,
+    pool: Global<Option<(u32, Option<PoolHandle>)>>,
 }
 
-static ACCOUNTS: [[OnceLock<Accounts>; MAX_DEVICES]; 3] = [const { [const { OnceLock::new() }; MAX_DEVICES] }; 3];
+static ACCOUNTS: [[Once<Accounts>; MAX_DEVICES]; 3] = [const { [const { Once::new() }; MAX_DEVICES] }; 3];
 
 /// Live allocations of PyGPU on one device; host memory is not counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -47,7 +47,7 @@ fn accounts(device: Device) -> &'static Accounts {
         peak: AtomicUsize::new(0),
         count: AtomicUsize::new(0),
         threshold: AtomicU64::new(u64::MAX),
-        pool: Mutex::new(None),
+        pool: Global::new(None),
     })
 }
 
@@ -58,7 +58,7 @@ fn pool_of(device: Device) -> Result<Option<PoolHandle>> {
     }
     let accounts = accounts(device);
     let epoch = device.epoch();
-    let slot = || accounts.pool.lock().unwrap_or_else(PoisonError::into_inner);
+    let slot = || accounts.pool.lock();
     let known = |slot: &Option<(u32, Option<PoolHandle>)>| slot.filter(|(made_in, _)| *made_in == epoch);
     if let Some((_, pool)) = known(&slot()) {
         return Ok(pool);

@@ -7,10 +7,10 @@
 //! Owns large blocks only, whole huge pages each; smaller memory is the C library's business. Knows no device and no Python.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::backend::Address;
+use crate::global::{Global, Guard};
 
 /// A huge page, in whole numbers of which blocks come.
 const HUGE: usize = 2 << 20;
@@ -27,20 +27,17 @@ struct Blocks {
     held: BTreeMap<Address, usize>,
 }
 
-// Nothing here is made on first use: a child that is forked while another thread makes it would wait for that for ever.
-static BLOCKS: Mutex<Blocks> = Mutex::new(Blocks { kept: Vec::new(), kept_bytes: 0, held: BTreeMap::new() });
-static WATCHES_FORKS: AtomicBool = AtomicBool::new(false);
+static BLOCKS: Global<Blocks> = Global::new(Blocks { kept: Vec::new(), kept_bytes: 0, held: BTreeMap::new() });
 /// `UNSET` until somebody asks.
 static BOUND: AtomicUsize = AtomicUsize::new(UNSET);
 const UNSET: usize = usize::MAX;
 
-fn blocks() -> MutexGuard<'static, Blocks> {
-    BLOCKS.lock().unwrap_or_else(PoisonError::into_inner)
+fn blocks() -> Guard<Blocks> {
+    BLOCKS.lock()
 }
 
 /// Memory of at least `bytes`, uninitialised; none if the system has none.
 pub fn allocate(bytes: usize) -> Option<Address> {
-    watch_forks();
     let bytes = bytes.max(1).checked_next_multiple_of(HUGE)?;
     let found = {
         let mut blocks = blocks();
@@ -195,31 +192,11 @@ fn machine_memory() -> usize {
     usize::try_from(pages).unwrap_or(0).saturating_mul(usize::try_from(size).unwrap_or(0))
 }
 
-/// Holds the lock while the process forks: a child of a thread that had it in another would find it locked for ever.
-fn watch_forks() {
-    if WATCHES_FORKS.load(Ordering::Relaxed) || WATCHES_FORKS.swap(true, Ordering::Relaxed) {
-        return;
-    }
-    // The only failure is a lack of memory for the entry, which leaves the risk that there was.
-    // SAFETY: the handlers are static and do not unwind.
-    unsafe { libc::pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork)) };
-}
-
-thread_local! {
-    static HELD_OVER_FORK: std::cell::RefCell<Option<MutexGuard<'static, Blocks>>> = const { std::cell::RefCell::new(None) };
-}
-
-extern "C" fn before_fork() {
-    let _ = HELD_OVER_FORK.try_with(|held| held.replace(Some(blocks())));
-}
-
-extern "C" fn after_fork() {
-    let _ = HELD_OVER_FORK.try_with(|held| held.take());
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::undocumented_unsafe_blocks, missing_docs)]
+    use std::sync::{Mutex, MutexGuard, PoisonError};
+
     use super::*;
 
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());

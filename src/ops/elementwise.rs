@@ -148,10 +148,10 @@ pub(super) fn uses<'a>(analysis: &Analysis, arrays: &[&'a Array]) -> Vec<Use<'a>
 
 /// Multiprocessors, asked once for each device.
 pub(super) fn at_once(device: Device) -> u32 {
-    use std::sync::OnceLock;
+    use crate::global::Once;
 
     use crate::device::MAX_DEVICES;
-    static KNOWN: [[OnceLock<u32>; MAX_DEVICES]; 3] = [const { [const { OnceLock::new() }; MAX_DEVICES] }; 3];
+    static KNOWN: [[Once<u32>; MAX_DEVICES]; 3] = [const { [const { Once::new() }; MAX_DEVICES] }; 3];
     *KNOWN[device.kind() as usize][device.slot()]
         .get_or_init(|| device.properties().map_or(1, |known| known.multiprocessor_count.max(1) as u32))
 }

@@ -6,7 +6,7 @@ use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
 
-use super::array::GpuArray;
+use super::array::{GpuArray, new_exact};
 use super::gil::WithoutGil;
 use super::place::Place;
 use super::shape::{self, OrderArgument};
@@ -75,7 +75,7 @@ fn array_at<'py>(
         Ok(stream) => stream,
     };
     let array = Place::of(address)?.behind(behind)?.array(py, &layout, dtype, wanted, None)?;
-    Bound::new(py, GpuArray::with_base(array, address.clone().unbind()))
+    new_exact(py, GpuArray::with_base(array, address.clone().unbind()))
 }
 
 /// Copies an array into another one of the same shape and dtype, perhaps of another device, in the order of a stream.

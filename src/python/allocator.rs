@@ -8,7 +8,8 @@ use pyo3::exceptions::{PyRecursionError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 
-use super::gil::{self, WithoutGil};
+use super::callback::{self, Kept, Raised};
+use super::gil::WithoutGil;
 use super::place::Place;
 use super::stream::PyStream;
 use crate::error::{Error, Result};
@@ -18,7 +19,7 @@ use crate::stream::Stream;
 
 /// A callable that takes a number of bytes (PyCUDA's way), or an object whose `allocate` takes a stream as well.
 pub(super) struct PyAllocator {
-    object: Py<PyAny>,
+    object: Kept,
     takes_stream: bool,
     /// What it gave last, if PyGPU knows the block: for who made this allocator for one array.
     known: Option<Mutex<Option<Py<PyAny>>>>,
@@ -34,7 +35,7 @@ impl PyAllocator {
                 object.get_type()
             )));
         }
-        Ok(Self { object: object.clone().unbind(), takes_stream, known: None })
+        Ok(Self { object: Kept::new(object.clone().unbind()), takes_stream, known: None })
     }
 
     /// As [`Self::new`], for one array only, which asks for [`Self::take_known`] afterwards.
@@ -48,7 +49,7 @@ impl PyAllocator {
     }
 
     fn call(&self, py: Python<'_>, bytes: usize, stream: &Stream) -> PyResult<Block> {
-        let object = self.object.bind(py);
+        let object = self.object.object().bind(py);
         let (memory, stream) = match self.takes_stream {
             true => {
                 let argument = PyStream::from(stream.clone());
@@ -85,7 +86,7 @@ impl PyAllocator {
             }
             (None, _) => {}
         }
-        Ok(Block { address, stream, owner: Box::new(memory.unbind()) })
+        Ok(Block { address, stream, owner: Box::new(Kept::new(memory.unbind())) })
     }
 }
 
@@ -100,18 +101,15 @@ const DEEPEST: usize = 50;
 struct Deeper;
 
 impl Deeper {
-    fn enter(object: &Py<PyAny>) -> Result<Self> {
+    fn enter(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         if DEPTH.get() < DEEPEST {
             DEPTH.set(DEPTH.get() + 1);
             return Ok(Self);
         }
-        Err(Error::Callback(Arc::new(gil::with_gil(|py| {
-            PyRecursionError::new_err(format!(
-                "the allocator {} asks for arrays whose memory is to come from itself; let it make them inside `with \
-                 PyGPU.using_allocator(None)`",
-                object.bind(py)
-            ))
-        }))))
+        Err(PyRecursionError::new_err(format!(
+            "the allocator {object} asks for arrays whose memory is to come from itself; let it make them inside `with \
+             PyGPU.using_allocator(None)`"
+        )))
     }
 }
 
@@ -123,8 +121,11 @@ impl Drop for Deeper {
 
 impl Allocator for PyAllocator {
     fn allocate(&self, bytes: usize, stream: &Stream) -> Result<Block> {
-        let _deeper = Deeper::enter(&self.object)?;
-        gil::with_gil(|py| self.call(py, bytes, stream)).map_err(|raised| Error::Callback(Arc::new(raised)))
+        let given = callback::with_interpreter(|py| {
+            let called = Deeper::enter(self.object.object().bind(py)).and_then(|_deeper| self.call(py, bytes, stream));
+            called.map_err(|raised| Error::Callback(Arc::new(Raised::new(py, raised))))
+        });
+        given.unwrap_or_else(|| Err(Error::value("the allocator cannot be called: the interpreter is ending")))
     }
 }
 
@@ -138,7 +139,7 @@ fn to_choice(object: &Bound<'_, PyAny>) -> PyResult<Choice> {
 fn to_python(py: Python<'_>, choice: &Choice) -> Py<PyAny> {
     let Choice::Plugged(allocator) = choice else { return py.None() };
     let allocator: &dyn Any = &**allocator;
-    allocator.downcast_ref::<PyAllocator>().map_or_else(|| py.None(), |own| own.object.clone_ref(py))
+    allocator.downcast_ref::<PyAllocator>().map_or_else(|| py.None(), |own| own.object.object().clone_ref(py))
 }
 
 /// Chooses for all threads; see `PyGPU.set_allocator`.

@@ -5,7 +5,7 @@
 //! the bytes and writes the value, which is what pyo3 does after it has allocated; `tests/test_lifetime.py` holds that such
 //! an object is collected, weakly referenced and given attributes like any other.
 
-use std::mem::ManuallyDrop;
+use std::mem::{ManuallyDrop, MaybeUninit};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -18,20 +18,20 @@ use pyo3::type_object::PyTypeInfo;
 use pyo3::types::PyType;
 use std::sync::Arc;
 
+use super::callback::{self, Kept};
 use super::gil::{self, WithoutGil};
 use super::host_side::HostSide;
-use super::place::Kept;
+use super::place::Owner;
 use crate::array::Array;
 use crate::backend::Address;
-use crate::device::Device;
-use crate::dtype::{DType, Kind};
+use crate::chain;
+use crate::dtype::DType;
 use crate::interop::cai;
 use crate::interop::dlpack::LentDimensions;
-use crate::layout::{Layout, Order};
+use crate::layout::Layout;
 use crate::lifetime;
 use crate::memory::Allocation;
 use crate::memory::addresses::{self, Nature};
-use crate::stream::Stream;
 
 /// A strided array in the memory of a device.
 ///
@@ -161,14 +161,14 @@ impl GpuArray {
             return None;
         }
         if let Some((keeper, is_ours_alone)) = self.array.keeper() {
-            let kept: Option<&Kept> = keeper.downcast_ref().filter(|_| is_ours_alone);
-            return kept.map(|kept| &kept.object);
+            let owner: Option<&Owner> = keeper.downcast_ref().filter(|_| is_ours_alone);
+            return owner.map(|owner| owner.object.object());
         }
         if Arc::strong_count(allocation) != 1 {
             return None;
         }
         let lender = allocation.lender()?;
-        cai::keeper_of(lender).unwrap_or(lender).downcast_ref()
+        cai::keeper_of(lender).unwrap_or(lender).downcast_ref().map(Kept::object)
     }
 
     /// The host side. Held for moments: no Python runs while it is locked.
@@ -180,6 +180,21 @@ impl GpuArray {
 impl Drop for GpuArray {
     #[inline]
     fn drop(&mut self) {
+        self.drop_array();
+        // An array may keep an array that keeps an array, and so on. What is dropped here and now has the GIL, as every object that
+        // Python ends.
+        if let Some(base) = self.base.take() {
+            chain::end(base, drop, callback::let_go);
+        }
+        if let HostSide::Own(host) = std::mem::take(self.host.get_mut().unwrap_or_else(PoisonError::into_inner)) {
+            chain::end(host, drop, callback::let_go);
+        }
+    }
+}
+
+impl GpuArray {
+    #[inline]
+    fn drop_array(&mut self) {
         let is_quiet = self.array.device().is_cpu() || Arc::strong_count(self.array.allocation()) > 1;
         if is_quiet || lifetime::exiting() {
             // No driver is called, and the array need not be moved out.
@@ -199,6 +214,11 @@ impl Drop for GpuArray {
 #[pymethods]
 impl GpuArray {
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        // What `tp_alloc` gives is tracked before its value is written (`new_of_class`, and pyo3's own way): all zero.
+        // SAFETY: the address of a field, read as it may be.
+        if !unsafe { Array::is_written((&raw const self.array).cast()) } {
+            return Ok(());
+        }
         if let Some(base) = &self.base {
             visit.call(base)?;
         }
@@ -227,12 +247,15 @@ const VALUE_OFFSET: usize = size_of::<ffi::PyObject>().next_multiple_of(align_of
 /// Behind the value: pyo3's slots for `__dict__` and weak references.
 const SLOTS: usize = 2 * size_of::<*mut ffi::PyObject>();
 
+/// What pyo3 takes for an object of `GpuArray`, without a value. The collector may meet it while pyo3 makes it: the first object
+/// with a `__dict__` is tracked, and then pyo3 gives up the GIL to find out which Python this is.
+#[pyclass(frozen, subclass, weakref, dict, name = "_Twin", module = "PyGPU")]
+struct Twin(MaybeUninit<GpuArray>);
+
 /// Asks pyo3 for one object and holds it against what `allocate_exact` assumes; a module that does not fit is not imported.
 pub(super) fn check_object_layout(py: Python<'_>) -> PyResult<()> {
-    let cpu = Stream::default_of(Device::cpu()?);
-    let sample = Array::empty(&[0], DType::new(Kind::UInt8), Order::C, cpu)?;
-    let object = Bound::new(py, GpuArray::from_array(sample))?;
-    let offset = std::ptr::from_ref(object.get()) as usize - object.as_ptr() as usize;
+    let object = Bound::new(py, Twin(MaybeUninit::uninit()))?;
+    let offset = object.get().0.as_ptr() as usize - object.as_ptr() as usize;
     let size: usize = GpuArray::type_object(py).getattr("__basicsize__")?.extract()?;
     if (offset, size) == (VALUE_OFFSET, VALUE_OFFSET + size_of::<GpuArray>() + SLOTS) {
         return Ok(());

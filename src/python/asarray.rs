@@ -6,6 +6,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 
 use super::array::{GpuArray, new_exact};
+use super::callback::Kept;
 use super::exchange;
 use super::gil::WithoutGil;
 use super::import::{self, Found, Refusals, copy_to, forbidden};
@@ -191,7 +192,7 @@ fn exposes_memory(obj: &Bound<'_, PyAny>) -> PyResult<bool> {
 /// An array over an ndarray's memory, which it keeps alive.
 fn over(values: &Bound<'_, PyUntypedArray>, dtype: DType) -> PyResult<Array> {
     let side = host::side(values, dtype.itemsize())?;
-    let (stream, owner) = (Stream::default_of(Device::cpu()?), Box::new(values.clone().into_any().unbind()));
+    let (stream, owner) = (Stream::default_of(Device::cpu()?), Box::new(Kept::new(values.clone().into_any().unbind())));
     // SAFETY: the memory of the ndarray, as it says, which is kept by the owner.
     Ok(unsafe { Array::lent(side.address, side.layout, dtype, !host::is_writable(values), stream, Some(owner))? })
 }

@@ -9,7 +9,7 @@ use pyo3::types::PyTuple;
 use super::array::GpuArray;
 use super::device::PyDevice;
 use super::dtype;
-use super::place::Kept;
+use super::place::Owner;
 use crate::layout::Layout;
 
 /// A tuple of Python integers.
@@ -114,7 +114,7 @@ impl GpuArray {
         let writeable = !self.array().readonly();
         let array = self.array();
         let is_shared =
-            array.keeper().is_some_and(|(keeper, _)| keeper.downcast_ref().is_none_or(|kept: &Kept| !kept.is_arrays));
+            array.keeper().is_some_and(|(keeper, _)| keeper.downcast_ref().is_none_or(|kept: &Owner| !kept.is_arrays));
         let owndata = self.base().is_none() && !array.allocation().is_lent() && !is_shared;
         Flags { c_contiguous, f_contiguous, writeable, owndata }.shared(py)
     }

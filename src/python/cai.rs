@@ -7,6 +7,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString, PyTuple};
 
 use super::array::GpuArray;
+use super::callback::Kept;
 use super::gil::WithoutGil;
 use super::{attributes, dtype, host, number};
 use crate::array::Array;
@@ -310,7 +311,7 @@ pub(super) fn import(object: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     };
     let description = said.description()?;
     let stream = said.stream()?;
-    let keeper = Box::new(object.clone().unbind());
+    let keeper = Box::new(Kept::new(object.clone().unbind()));
     // SAFETY: what the object says of its memory nobody else can know; it is kept.
     let imported: Result<Array, Error> = py.without_gil(|| unsafe { cai::import(&description, stream, keeper) });
     Ok(Some(imported?))

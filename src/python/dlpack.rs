@@ -13,8 +13,9 @@ use pyo3::types::PyTuple;
 
 use super::array::GpuArray;
 use super::gil::WithoutGil;
-use super::{import, newer, number};
+use super::{callback, import, number};
 use crate::array::Array;
+use crate::callback::caught;
 use crate::copy;
 use crate::device::Device;
 use crate::interop::dlpack::ffi::{DLManagedTensor, DLManagedTensorVersioned};
@@ -223,45 +224,32 @@ unsafe fn untaken<M>(capsule: *mut ffi::PyObject, name: &CStr) -> Option<NonNull
 }
 
 unsafe extern "C" fn drop_legacy(capsule: *mut ffi::PyObject) {
-    // SAFETY: our own capsule; its tensor is ours to delete while it has its first name.
-    unsafe {
-        if let Some(tensor) = untaken::<DLManagedTensor>(capsule, LEGACY.0)
-            && let Some(deleter) = tensor.as_ref().deleter
-        {
-            deleter(tensor.as_ptr());
+    caught((), || {
+        // SAFETY: our own capsule; its tensor is ours to delete while it has its first name.
+        unsafe {
+            if let Some(tensor) = untaken::<DLManagedTensor>(capsule, LEGACY.0)
+                && let Some(deleter) = tensor.as_ref().deleter
+            {
+                deleter(tensor.as_ptr());
+            }
         }
-    }
+    });
 }
 
 unsafe extern "C" fn drop_versioned(capsule: *mut ffi::PyObject) {
-    // SAFETY: as above.
-    unsafe {
-        if let Some(tensor) = untaken::<DLManagedTensorVersioned>(capsule, VERSIONED.0)
-            && let Some(deleter) = tensor.as_ref().deleter
-        {
-            deleter(tensor.as_ptr());
+    caught((), || {
+        // SAFETY: as above.
+        unsafe {
+            if let Some(tensor) = untaken::<DLManagedTensorVersioned>(capsule, VERSIONED.0)
+                && let Some(deleter) = tensor.as_ref().deleter
+            {
+                deleter(tensor.as_ptr());
+            }
         }
-    }
-}
-
-/// Lets go of an array in a consumer's deleter. The free may wait for the driver, and who holds the driver may wait for the
-/// GIL: if this thread holds it, it is given up meanwhile. A lender in Python is let go at once if the thread holds the GIL,
-/// and else by the next call of PyGPU.
-fn release(array: Array) {
-    // SAFETY: the three may be called on any thread. After the interpreter's end the last one answers 1, so that the first
-    // is asked first; a thread that Python does not know has no state.
-    let holds_gil = unsafe {
-        ffi::Py_IsInitialized() != 0 && !ffi::PyGILState_GetThisThreadState().is_null() && newer::holds_gil()
-    };
-    if !holds_gil {
-        drop(array);
-        return;
-    }
-    // The consumer's code holds the GIL without pyo3's knowledge: attaching tells it.
-    Python::attach(|py| if array.device().is_cpu() { drop(array) } else { py.without_gil(move || drop(array)) });
+    });
 }
 
 /// Tells the layer below how Python lets go of arrays.
 pub(super) fn register() {
-    export::set_release(release);
+    export::set_release(callback::release);
 }

@@ -5,7 +5,6 @@
 //! (there are at most `SLOTS` of them), so that an address in it can never come to mean another object.
 
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use pyo3::exceptions::{PyImportError, PyTypeError};
 use pyo3::ffi;
@@ -15,6 +14,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyString, PyType};
 
 use crate::dtype::{DType, Kind, Origin, TABLE};
+use crate::global::Global;
 
 const SLOTS: usize = 128;
 
@@ -141,7 +141,7 @@ fn unsupported(descr: &Bound<'_, PyAny>) -> PyResult<PyErr> {
 }
 
 /// The NumPy dtypes behind opaque items, by `tag - 1`. Programs have few, and they stay.
-static OPAQUE: Mutex<Vec<Py<PyAny>>> = Mutex::new(Vec::new());
+static OPAQUE: Global<Vec<Py<PyAny>>> = Global::new(Vec::new());
 
 fn opaque(descr: &Bound<'_, PyAny>, itemsize: usize) -> PyResult<DType> {
     let py = descr.py();
@@ -150,7 +150,7 @@ fn opaque(descr: &Bound<'_, PyAny>, itemsize: usize) -> PyResult<DType> {
     }
     // Compared outside the lock, since comparing runs Python.
     let known: Vec<Py<PyAny>> = {
-        let list = OPAQUE.lock().unwrap_or_else(PoisonError::into_inner);
+        let list = OPAQUE.lock();
         list.iter().map(|known| known.clone_ref(py)).collect()
     };
     for (position, known) in known.iter().enumerate() {
@@ -159,7 +159,7 @@ fn opaque(descr: &Bound<'_, PyAny>, itemsize: usize) -> PyResult<DType> {
             return Ok(DType::opaque(itemsize as u32, position as u32 + 1));
         }
     }
-    let mut list = OPAQUE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut list = OPAQUE.lock();
     list.push(descr.clone().unbind());
     Ok(DType::opaque(itemsize as u32, list.len() as u32))
 }
@@ -203,7 +203,7 @@ fn named(py: Python<'_>, dtype: DType) -> PyResult<Py<PyAny>> {
 fn opaque_to_python(py: Python<'_>, dtype: DType) -> PyResult<Bound<'_, PyAny>> {
     let position = (dtype.tag() as usize).checked_sub(1);
     let known = {
-        let list = OPAQUE.lock().unwrap_or_else(PoisonError::into_inner);
+        let list = OPAQUE.lock();
         position.and_then(|position| list.get(position)).map(|known| known.clone_ref(py))
     };
     match known {

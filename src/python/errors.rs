@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
+use super::callback::Raised;
 use crate::error::Error;
 
 /// The classes that have no equal among the built-in ones.
@@ -186,6 +187,12 @@ pub(super) fn as_logic(py: Python<'_>, error: PyErr) -> PyErr {
     }
 }
 
+/// Whether an error is that of a GPU call in a forked child.
+#[cold]
+pub(super) fn is_fork(py: Python<'_>, error: &PyErr) -> bool {
+    CLASSES.get(py).is_some_and(|classes| error.is_instance(py, classes.fork.bind(py)))
+}
+
 fn convert(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
     let text = error.to_string();
     let classes = CLASSES.get_or_try_init(py, || make_classes(py))?;
@@ -220,8 +227,8 @@ fn convert(py: Python<'_>, error: &Error) -> PyResult<PyErr> {
             value.setattr("stderr", &compile.log)?;
             raised
         }
-        Error::Callback(cause) => match cause.downcast_ref::<PyErr>() {
-            Some(raised) => raised.clone_ref(py),
+        Error::Callback(cause) => match cause.downcast_ref::<Raised>() {
+            Some(raised) => raised.to_error(py),
             None => PyRuntimeError::new_err(text),
         },
         Error::Driver(driver) => {

@@ -13,9 +13,11 @@ use pyo3::types::{PyCapsule, PyType};
 use pyo3::{ffi, intern};
 
 use super::array::{GpuArray, new_exact};
+use super::callback::answer;
 use super::gil::WithoutGil;
 use crate::array::Array;
 use crate::backend::{BackendKind, StreamHandle};
+use crate::callback::caught;
 use crate::error::{Error, Result};
 use crate::interop::dlpack::ffi::{
     DLDeviceType, DLManagedTensorVersioned, DLPackExchangeAPI, DLPackExchangeAPIHeader, DLTensor,
@@ -53,22 +55,6 @@ impl GpuArray {
     }
 }
 
-/// Runs a function of the table for C: an error becomes the thread's exception and -1.
-///
-/// # Safety
-/// The thread holds the GIL.
-unsafe fn answer(work: impl FnOnce(Python<'_>) -> PyResult<()>) -> c_int {
-    // SAFETY: promised by the caller.
-    let py = unsafe { Python::assume_attached() };
-    match work(py) {
-        Ok(()) => 0,
-        Err(error) => {
-            error.restore(py);
-            -1
-        }
-    }
-}
-
 /// # Safety
 /// The pointer is a live object, and the thread holds the GIL.
 unsafe fn array_of<'py>(py: Python<'py>, object: *mut c_void) -> PyResult<Bound<'py, GpuArray>> {
@@ -95,7 +81,7 @@ fn let_current_stream_use(py: Python<'_>, array: &Array) -> PyResult<()> {
 }
 
 unsafe extern "C" fn from_object(object: *mut c_void, out: *mut *mut DLManagedTensorVersioned) -> c_int {
-    // SAFETY: the table's contract: a live object, a place for the answer, the GIL held.
+    // SAFETY: the table's contract: a live object, a place for the answer.
     unsafe {
         answer(|py| {
             let array = array_of(py, object)?;
@@ -152,28 +138,30 @@ unsafe extern "C" fn allocate(
     context: *mut c_void,
     set_error: SetError,
 ) -> c_int {
-    // SAFETY: the table's contract: a readable prototype, or null, and a place for the answer. No Python is touched: the
-    // caller need not hold the GIL.
-    let made =
-        unsafe { NonNull::new(prototype).map_or_else(null_prototype, |prototype| allocate_like(prototype.as_ref())) };
-    match made {
-        Ok(tensor) => {
-            // SAFETY: as above.
+    let make = || {
+        // SAFETY: the table's contract: a readable prototype, or null. No Python is touched, except by a user's allocator through
+        // the door for that: the caller need not hold the GIL.
+        unsafe { NonNull::new(prototype).map_or_else(null_prototype, |prototype| allocate_like(prototype.as_ref())) }
+    };
+    let made = caught(None, || Some(make()));
+    let error = match made {
+        Some(Ok(tensor)) => {
+            // SAFETY: the table's contract: a place for the answer.
             unsafe { out.write(tensor.as_ptr()) };
-            0
+            return 0;
         }
-        Err(error) => {
-            let kind = if matches!(error, Error::OutOfMemory(_)) { c"MemoryError" } else { c"BufferError" };
-            let text = CString::new(error.to_string()).unwrap_or_default();
-            if let Some(set_error) = set_error {
-                // SAFETY: the caller's own function and context; both texts live through the call.
-                unsafe { set_error(context, kind.as_ptr(), text.as_ptr()) };
-            }
-            // SAFETY: as above.
-            unsafe { out.write(std::ptr::null_mut()) };
-            -1
-        }
+        Some(Err(error)) => error,
+        None => Error::buffer("managed_tensor_allocator: a defect of PyGPU; see the text on stderr"),
+    };
+    let kind = if matches!(error, Error::OutOfMemory(_)) { c"MemoryError" } else { c"BufferError" };
+    let text = CString::new(error.to_string()).unwrap_or_default();
+    if let Some(set_error) = set_error {
+        // SAFETY: the caller's own function and context; both texts live through the call.
+        unsafe { set_error(context, kind.as_ptr(), text.as_ptr()) };
     }
+    // SAFETY: as above.
+    unsafe { out.write(std::ptr::null_mut()) };
+    -1
 }
 
 fn null_prototype() -> Result<NonNull<DLManagedTensorVersioned>> {

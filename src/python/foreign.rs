@@ -7,8 +7,9 @@ use pyo3::prelude::*;
 
 use super::allocator::PyAllocator;
 use super::array::{GpuArray, owner_of};
+use super::callback::Kept;
 use super::gil::WithoutGil;
-use super::place::{Kept, Place};
+use super::place::{Owner, Place};
 use super::shape::{self, OrderArgument};
 use super::{creation, dtype, transfer};
 use crate::array::Array;
@@ -47,7 +48,7 @@ fn over_place<'py>(
     base: Option<Bound<'py, PyAny>>,
 ) -> PyResult<GpuArray> {
     let owner = (keeper_of(memory), &base).into_pyobject(py)?.into_any().unbind();
-    let kept = Kept { object: owner, is_arrays: false };
+    let kept = Owner { object: Kept::new(owner), is_arrays: false };
     let array = Place::of(memory)?.array(py, layout, dtype, Stream::default_of, Some(kept))?;
     Ok(match base {
         Some(base) => GpuArray::with_base(array, base.unbind()),
@@ -77,7 +78,7 @@ pub(super) fn from_callable(
     if let Some(memory) = allocator.take_known() {
         // The block itself, with all that is known of its use, in the place of one around it.
         let place = Place::of(memory.bind(py))?;
-        let kept = Kept { object: memory, is_arrays: true };
+        let kept = Owner { object: Kept::new(memory), is_arrays: true };
         let array = place.array(py, &layout, dtype, Stream::default_of, Some(kept));
         py.without_gil(|| drop(allocation));
         return array;

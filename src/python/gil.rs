@@ -5,26 +5,22 @@
 //! back from a driver stays where it is, for ever; and `atexit` lets those that are asking already have the GIL first.
 //! The same happens to a thread that we let run Python code, which asks for the GIL every few milliseconds: `run_python`.
 
-use std::cell::Cell;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 
-use crate::lifetime;
+use super::callback;
+use crate::global::Once;
+use crate::lifetime::{self, Asking};
 
 /// Threads that are at work without the GIL, or come back from it.
 static AWAY: AtomicUsize = AtomicUsize::new(0);
-/// Threads that are asking for the GIL, or may be at any moment.
+/// Threads that come back from there and are asking for the GIL. Who asks in other ways is in `lifetime::Asking`.
 static RETURNING: AtomicUsize = AtomicUsize::new(0);
-thread_local! {
-    /// How often this thread is inside `run_python`.
-    static RUNNING: Cell<usize> = const { Cell::new(0) };
-}
 /// The thread that ends the process.
-static ENDING: OnceLock<ThreadId> = OnceLock::new();
+static ENDING: Once<ThreadId> = Once::new();
 
 /// `Python::detach`, safe at the end of the process.
 pub(super) trait WithoutGil {
@@ -35,19 +31,48 @@ pub(super) trait WithoutGil {
 impl WithoutGil for Python<'_> {
     #[inline]
     fn without_gil<T: Send, F: Send + FnOnce() -> T>(self, work: F) -> T {
+        let away = Away::begin();
+        let result = self.detach(|| {
+            let _coming = Coming;
+            work()
+        });
+        drop(away);
+        callback::pick_up(self);
+        result
+    }
+}
+
+/// Counts this thread among those without the GIL, until it has it again; also if its work panics.
+struct Away;
+
+impl Away {
+    #[inline]
+    fn begin() -> Self {
         // Only ever changed by who holds the GIL, which orders it.
         AWAY.fetch_add(1, Ordering::Relaxed);
-        let result = self.detach(|| {
-            let result = work();
-            RETURNING.fetch_add(1, Ordering::SeqCst);
-            if lifetime::exiting() {
-                stay_unless_ending(1 + RUNNING.get());
-            }
-            result
-        });
+        Self
+    }
+}
+
+impl Drop for Away {
+    #[inline]
+    fn drop(&mut self) {
         RETURNING.fetch_sub(1, Ordering::SeqCst);
         AWAY.fetch_sub(1, Ordering::Relaxed);
-        result
+    }
+}
+
+/// Its end is that of the work without the GIL: what comes next is to ask for it. `Away` takes it back.
+struct Coming;
+
+impl Drop for Coming {
+    #[inline]
+    fn drop(&mut self) {
+        RETURNING.fetch_add(1, Ordering::SeqCst);
+        if lifetime::exiting() && !is_ending_thread() {
+            RETURNING.fetch_sub(1, Ordering::SeqCst);
+            stay();
+        }
     }
 }
 
@@ -60,47 +85,28 @@ pub(super) fn is_anyone_away() -> bool {
 /// Runs Python code, not merely a function of C, below which there are frames of ours.
 #[inline]
 pub(super) fn run_python<T>(py: Python<'_>, call: impl FnOnce() -> T) -> T {
-    let _running = Running::new();
-    if lifetime::exiting() {
-        py.detach(|| stay_unless_ending(RUNNING.get()));
+    let _asking = Asking::begin();
+    if lifetime::exiting() && !is_ending_thread() {
+        py.detach(stay);
     }
     call()
 }
 
-/// Runs Python code from below `without_gil`, and from nowhere else: a thread that has the GIL must not stay with it.
-pub(super) fn with_gil<T>(call: impl FnOnce(Python<'_>) -> T) -> T {
-    let _running = Running::new();
-    if lifetime::exiting() {
-        stay_unless_ending(RUNNING.get());
-    }
-    Python::attach(call)
+/// Leave to ask for the GIL in a function that others call, for as long as the answer lives. None once the process ends, except for
+/// the thread that ends it.
+pub(super) fn leave_to_ask() -> Option<Asking> {
+    let asking = Asking::begin();
+    (!lifetime::exiting() || is_ending_thread()).then_some(asking)
 }
 
-/// Counts this thread among those that may be asking for the GIL.
-struct Running;
-
-impl Running {
-    fn new() -> Self {
-        RUNNING.set(RUNNING.get() + 1);
-        RETURNING.fetch_add(1, Ordering::SeqCst);
-        Self
-    }
+fn is_ending_thread() -> bool {
+    ENDING.get() == Some(&thread::current().id())
 }
 
-impl Drop for Running {
-    fn drop(&mut self) {
-        RUNNING.set(RUNNING.get() - 1);
-        RETURNING.fetch_sub(1, Ordering::SeqCst);
-    }
-}
-
+/// Stays where it is for ever; nobody is to wait for it any more.
 #[cold]
-fn stay_unless_ending(counted: usize) {
-    if ENDING.get() == Some(&thread::current().id()) {
-        return;
-    }
-    // Nobody is to wait for it any more, however often it was counted.
-    RETURNING.fetch_sub(counted, Ordering::SeqCst);
+fn stay() {
+    Asking::give_up();
     loop {
         thread::park();
     }
@@ -112,7 +118,7 @@ pub(super) fn end(py: Python<'_>) {
     ENDING.get_or_init(|| thread::current().id());
     lifetime::leave_to_process();
     let start = Instant::now();
-    while RETURNING.load(Ordering::SeqCst) > 0 && start.elapsed() < PATIENCE {
+    while RETURNING.load(Ordering::SeqCst) + Asking::count() > 0 && start.elapsed() < PATIENCE {
         py.detach(|| thread::sleep(Duration::from_micros(200)));
     }
 }

@@ -15,6 +15,7 @@ use pyo3::types::{PyComplex, PyFloat, PyInt, PyTuple};
 use smallvec::SmallVec;
 
 use super::array::GpuArray;
+use super::callback::Kept;
 use super::device_memory::DeviceAllocation;
 use super::gil::WithoutGil;
 use super::import;
@@ -54,7 +55,7 @@ pub(super) struct Call<'a, 'py> {
     /// Arrays of other libraries.
     foreign: Vec<(Array, Access)>,
     /// What keeps memory alive of which only the address is known.
-    owners: Vec<Py<PyAny>>,
+    owners: Vec<Kept>,
     host: Vec<(Temporary<'py>, Access)>,
 }
 
@@ -279,7 +280,7 @@ impl<'a, 'py> Call<'a, 'py> {
             if let Some(place) = pointer_of(value)? {
                 values::push_address(&mut self.arguments, place.address());
                 self.foreign.extend(place.whole().map(|array| (array, access_of(parameter))));
-                self.owners.push(value.clone().unbind());
+                self.owners.push(Kept::new(value.clone().unbind()));
                 return Ok(());
             }
         }
@@ -342,7 +343,7 @@ impl<'a, 'py> Call<'a, 'py> {
             && let Some(address) = managed_pointer(array)?
         {
             values::push_address(&mut self.arguments, address);
-            self.owners.push(array.as_any().clone().unbind());
+            self.owners.push(Kept::new(array.as_any().clone().unbind()));
             return Ok(());
         }
         let is_struct = match parameter.map(|one| one.kind) {

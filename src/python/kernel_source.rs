@@ -7,8 +7,8 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyString};
 
-use super::device as device_argument;
-use super::gil::{self, WithoutGil};
+use super::gil::WithoutGil;
+use super::{callback, device as device_argument};
 use crate::backend::{BackendKind, LoadOptions};
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -107,11 +107,12 @@ fn hints(py: Python<'_>, kind: BackendKind, ask: &Bound<'_, PyString>) -> PyResu
 /// Lets the library's own kernels be compiled by what Python knows of.
 pub(super) fn register() {
     kernel::search_with(|kind, thorough| {
-        gil::with_gil(|py| {
+        let said = callback::with_interpreter(|py| {
             let ask = if thorough { intern!(py, "by_pathfinder") } else { intern!(py, "candidates") };
             // An interpreter that cannot say it any more leaves the system's own places.
             hints(py, kind, ask).unwrap_or_default()
-        })
+        });
+        said.unwrap_or_default()
     });
 }
 

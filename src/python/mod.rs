@@ -11,6 +11,7 @@ mod assign;
 mod attributes;
 mod c_types;
 mod cai;
+mod callback;
 mod config;
 mod creation;
 mod device;

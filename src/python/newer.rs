@@ -2,9 +2,10 @@
 //! up in the process, and done without where it is not there. `make check` holds the wheel to it (`abi3audit`).
 
 use std::ffi::{CStr, c_int, c_void};
-use std::sync::OnceLock;
 
 use pyo3::ffi;
+
+use crate::global::Once;
 
 /// In the limited API from 3.12 on, in every CPython from 3.9 on: what stands in for it costs as much as the whole import of
 /// an array.
@@ -33,7 +34,7 @@ fn address(name: &CStr) -> Option<*mut c_void> {
 /// `PyObject_VectorcallMethod`.
 #[inline]
 pub(super) fn vectorcall_method() -> Option<VectorcallMethod> {
-    static FOUND: OnceLock<Option<VectorcallMethod>> = OnceLock::new();
+    static FOUND: Once<Option<VectorcallMethod>> = Once::new();
     // SAFETY: CPython's function of that name has this type in every version that has it.
     *FOUND.get_or_init(|| address(c"PyObject_VectorcallMethod").map(|found| unsafe { std::mem::transmute(found) }))
 }
@@ -43,7 +44,7 @@ pub(super) fn vectorcall_method() -> Option<VectorcallMethod> {
 /// # Safety
 /// The interpreter is initialised, and the thread is known to it.
 pub(super) unsafe fn holds_gil() -> bool {
-    static FOUND: OnceLock<Option<GilStateCheck>> = OnceLock::new();
+    static FOUND: Once<Option<GilStateCheck>> = Once::new();
     // SAFETY: as above.
     let found = FOUND.get_or_init(|| address(c"PyGILState_Check").map(|found| unsafe { std::mem::transmute(found) }));
     // SAFETY: promised by the caller.

@@ -14,6 +14,7 @@ use pyo3::types::{PyBool, PyInt};
 use smallvec::smallvec;
 
 use super::array::GpuArray;
+use super::callback::Kept;
 use super::device_memory::DeviceAllocation;
 use super::gil::WithoutGil;
 use super::{import, raw};
@@ -37,9 +38,9 @@ pub(super) struct Place {
 }
 
 /// Who is kept as long as anybody sees memory of a block that is not theirs.
-pub(super) struct Kept {
+pub(super) struct Owner {
     /// The object.
-    pub(super) object: Py<PyAny>,
+    pub(super) object: Kept,
     /// Whether it was made for the array, by an allocator.
     pub(super) is_arrays: bool,
 }
@@ -211,7 +212,7 @@ impl Place {
         layout: &Layout,
         dtype: DType,
         stream: impl FnOnce(Device) -> Stream,
-        owner: Option<Kept>,
+        owner: Option<Owner>,
     ) -> PyResult<Array> {
         let (low, high) = layout.extent().unwrap_or((0, 0));
         self.check(low, high)?;

@@ -8,7 +8,7 @@ use pyo3::types::{PyDict, PyTuple};
 
 use super::array::{GpuArray, new_like, new_view_with};
 use super::gil::{self, WithoutGil};
-use super::{attributes, shape, transfer};
+use super::{attributes, errors, shape, transfer};
 use crate::layout::{Dims, Indexer, Layout};
 use crate::lifetime;
 
@@ -42,7 +42,7 @@ impl GpuArray {
         if slf.get().array().layout().ndim() == 0 {
             return Err(PyTypeError::new_err("iteration over a 0-d array"));
         }
-        Bound::new(slf.py(), Views { array: slf.clone().unbind(), next: std::sync::atomic::AtomicI64::new(0) })
+        Bound::new(slf.py(), Views { array: Some(slf.clone().unbind()), next: std::sync::atomic::AtomicI64::new(0) })
     }
 
     fn __bool__(slf: &Bound<'_, Self>) -> PyResult<bool> {
@@ -249,16 +249,30 @@ fn copy_attributes(from: &Bound<'_, GpuArray>, to: &Bound<'_, GpuArray>) -> PyRe
     to.getattr(intern!(from.py(), "__dict__"))?.cast_into::<PyDict>()?.update(attributes.as_mapping())
 }
 
-/// Unpickles an array: a new one of the class, on the current device, with the values.
+/// Unpickles an array: a new one of the class, on the current device, with the values. In a forked child, which has no device, an
+/// object that says so when it is used: an error here would be lost in the worker of a pool, whose parent then waits for ever.
 #[pyfunction]
 pub(super) fn _restore<'py>(
     class: &Bound<'py, pyo3::types::PyType>,
     values: &Bound<'py, PyUntypedArray>,
-) -> PyResult<Bound<'py, GpuArray>> {
-    use numpy::PyUntypedArrayMethods;
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = class.py();
     if !class.is_subclass_of::<GpuArray>()? {
         return Err(PyTypeError::new_err(format!("{class} is no subclass of GPUArray")));
     }
+    match restore(class, values) {
+        Err(error) if errors::is_fork(py, &error) => {
+            py.import("PyGPU._forked")?.getattr("ForkedArray")?.call1((class, values, error))
+        }
+        restored => Ok(restored?.into_any()),
+    }
+}
+
+fn restore<'py>(
+    class: &Bound<'py, pyo3::types::PyType>,
+    values: &Bound<'py, PyUntypedArray>,
+) -> PyResult<Bound<'py, GpuArray>> {
+    use numpy::PyUntypedArrayMethods;
     let dtype = super::dtype::from_numpy(values.dtype().as_any())?;
     let device = crate::device::Device::current()?;
     let array = super::upload::upload_new(class.py(), values, dtype, device)?;
@@ -268,7 +282,8 @@ pub(super) fn _restore<'py>(
 /// The views of an array along its first axis, one at a time.
 #[pyclass(frozen, module = "PyGPU", name = "_Views")]
 pub(super) struct Views {
-    array: Py<GpuArray>,
+    /// Always there, but while the object is made: the collector may meet it then.
+    array: Option<Py<GpuArray>>,
     next: std::sync::atomic::AtomicI64,
 }
 
@@ -279,7 +294,8 @@ impl Views {
     }
 
     fn __next__<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, GpuArray>>> {
-        let array = slf.get().array.bind(slf.py());
+        let Some(array) = &slf.get().array else { return Ok(None) };
+        let array = array.bind(slf.py());
         let layout = array.get().array().layout();
         let index = slf.get().next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         if index >= attributes::length(layout)? as i64 {

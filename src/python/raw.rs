@@ -2,7 +2,7 @@
 //! address here, so that an address is freed once, and only if it was given out here.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -12,24 +12,25 @@ use super::{device, number};
 use crate::backend::{self, Address, HostFlags};
 use crate::device::Device;
 use crate::error::{DriverError, Error, Result};
+use crate::global::{Global, Guard};
 use crate::lifetime;
 use crate::memory::Allocation;
 use crate::memory::addresses::{self, Nature};
 use crate::stream::Stream;
 
-type Table<T> = Mutex<BTreeMap<Address, T>>;
+type Table<T> = Global<BTreeMap<Address, T>>;
 
-static ON_DEVICE: Table<Arc<Allocation>> = Mutex::new(BTreeMap::new());
-static PINNED: Table<Arc<Allocation>> = Mutex::new(BTreeMap::new());
-static REGISTERED: Table<Device> = Mutex::new(BTreeMap::new());
+static ON_DEVICE: Table<Arc<Allocation>> = Global::new(BTreeMap::new());
+static PINNED: Table<Arc<Allocation>> = Global::new(BTreeMap::new());
+static REGISTERED: Table<Device> = Global::new(BTreeMap::new());
 
 const INVALID_VALUE: u32 = 1;
 const ALREADY_REGISTERED: u32 = 712;
 const NOT_REGISTERED: u32 = 713;
 
 /// Held for moments: whatever calls a driver is taken out first.
-fn lock<T>(table: &'static Table<T>) -> MutexGuard<'static, BTreeMap<Address, T>> {
-    table.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T: Send>(table: &'static Table<T>) -> Guard<BTreeMap<Address, T>> {
+    table.lock()
 }
 
 /// Forgets what was given out on a device whose memory was destroyed by a reset.

@@ -13,6 +13,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyCapsule;
 
 use super::dtype;
+use crate::callback::caught;
 use crate::dtype::DType;
 use crate::layout::Dims;
 use crate::memory::recycled;
@@ -53,40 +54,47 @@ const fn name() -> [u8; 127] {
 }
 
 unsafe extern "C" fn allocate(_: *mut c_void, bytes: usize) -> *mut c_void {
-    recycled::allocate(bytes).map_or(std::ptr::null_mut(), std::ptr::with_exposed_provenance_mut)
+    caught(std::ptr::null_mut(), || {
+        recycled::allocate(bytes).map_or(std::ptr::null_mut(), std::ptr::with_exposed_provenance_mut)
+    })
 }
 
 unsafe extern "C" fn allocate_zeroed(context: *mut c_void, count: usize, size: usize) -> *mut c_void {
-    let Some(bytes) = count.checked_mul(size) else { return std::ptr::null_mut() };
-    // SAFETY: as for any caller; the memory has that many bytes.
-    unsafe {
-        let memory = allocate(context, bytes);
-        if !memory.is_null() {
-            memory.cast::<u8>().write_bytes(0, bytes);
+    caught(std::ptr::null_mut(), || {
+        let Some(bytes) = count.checked_mul(size) else { return std::ptr::null_mut() };
+        // SAFETY: as for any caller; the memory has that many bytes.
+        unsafe {
+            let memory = allocate(context, bytes);
+            if !memory.is_null() {
+                memory.cast::<u8>().write_bytes(0, bytes);
+            }
+            memory
         }
-        memory
-    }
+    })
 }
 
 unsafe extern "C" fn reallocate(context: *mut c_void, old: *mut c_void, bytes: usize) -> *mut c_void {
-    let size = recycled::size(old.expose_provenance());
-    if bytes <= size && bytes > size / 2 {
-        return old;
-    }
-    // SAFETY: NumPy hands in what `allocate` gave, and uses it no more if this succeeds.
-    unsafe {
-        let new = allocate(context, bytes);
-        if !new.is_null() {
-            new.cast::<u8>().copy_from_nonoverlapping(old.cast(), size.min(bytes));
-            release(context, old, size);
+    caught(std::ptr::null_mut(), || {
+        let size = recycled::size(old.expose_provenance());
+        if bytes <= size && bytes > size / 2 {
+            return old;
         }
-        new
-    }
+        // SAFETY: NumPy hands in what `allocate` gave, and uses it no more if this succeeds.
+        unsafe {
+            let new = allocate(context, bytes);
+            if !new.is_null() {
+                new.cast::<u8>().copy_from_nonoverlapping(old.cast(), size.min(bytes));
+                release(context, old, size);
+            }
+            new
+        }
+    })
 }
 
 unsafe extern "C" fn release(_: *mut c_void, memory: *mut c_void, _: usize) {
+    // Without the GIL perhaps: it is not needed.
     // SAFETY: NumPy hands in what `allocate` gave, once.
-    unsafe { recycled::free(memory.expose_provenance()) };
+    caught((), || unsafe { recycled::free(memory.expose_provenance()) });
 }
 
 /// `PyDataMem_SetHandler`: what it takes for the thread's new arrays, and the one before.

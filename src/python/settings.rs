@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::gil;
+use super::callback;
 use crate::{lifetime, settings};
 
 fn environment() -> Option<Vec<(OsString, OsString)>> {
@@ -14,7 +14,7 @@ fn environment() -> Option<Vec<(OsString, OsString)>> {
     if lifetime::exiting() {
         return None;
     }
-    gil::with_gil(|py| copy(py).ok())
+    callback::with_interpreter(|py| copy(py).ok()).flatten()
 }
 
 fn copy(py: Python<'_>) -> PyResult<Vec<(OsString, OsString)>> {

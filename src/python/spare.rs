@@ -6,13 +6,13 @@
 //! The table is locked with the GIL held and for moments; nothing is dropped meanwhile, since the end of an ndarray may run Python.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::ffi;
 use pyo3::prelude::*;
 
 use super::host;
+use crate::global::{Global, Guard};
 use crate::memory::recycled;
 
 const MOST_BYTES: usize = 32 << 20;
@@ -30,10 +30,10 @@ struct Table {
     next: u64,
 }
 
-static TABLE: Mutex<Table> = Mutex::new(Table { entries: VecDeque::new(), bytes: 0, next: 0 });
+static TABLE: Global<Table> = Global::new(Table { entries: VecDeque::new(), bytes: 0, next: 0 });
 
-fn table() -> MutexGuard<'static, Table> {
-    TABLE.lock().unwrap_or_else(PoisonError::into_inner)
+fn table() -> Guard<Table> {
+    TABLE.lock()
 }
 
 /// A place in the table, given up when it is dropped.

@@ -10,6 +10,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyTuple};
 
+use super::callback::Kept;
 use super::event::PyEvent;
 use super::gil::WithoutGil;
 use super::{device, exit, number};
@@ -147,7 +148,7 @@ fn handle_of_pair(pair: &Bound<'_, PyAny>) -> PyResult<usize> {
 /// A stream by its handle, on the device that the driver names; the default streams, which have none of their own, are those
 /// of `near`.
 fn wrap(py: Python<'_>, handle: usize, near: Device, keeper: Option<Py<PyAny>>) -> PyResult<Stream> {
-    let keeper = keeper.map(|keeper| Box::new(keeper) as Box<dyn Any + Send + Sync>);
+    let keeper = keeper.map(|keeper| Box::new(Kept::new(keeper)) as Box<dyn Any + Send + Sync>);
     let found = if handle > PER_THREAD { py.without_gil(|| device_of(near, handle))? } else { None };
     // 1 is the legacy default stream by name, and 0 is it too unless a program is compiled otherwise.
     let handle = if handle == 1 { StreamHandle::DEFAULT } else { StreamHandle(handle) };

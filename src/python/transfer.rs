@@ -5,6 +5,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use super::array::{GpuArray, new_like};
+use super::callback::Kept;
 use super::gil::WithoutGil;
 use super::shape::OrderArgument;
 use super::{dtype, host, stream as stream_argument};
@@ -220,7 +221,7 @@ fn keep_pinned(stream: &Stream, side: &HostSide, keeper: &mut Option<Py<PyAny>>)
     if copy::is_pinned(stream.device(), side)?
         && let Some(keeper) = keeper.take()
     {
-        pending::keep_until_passed(stream, Box::new(keeper))?;
+        pending::keep_until_passed(stream, Box::new(Kept::new(keeper)))?;
     }
     Ok(())
 }

@@ -2,33 +2,32 @@
 //!
 //! Owns them in a table rather than behind a pointer, so that a handle which is used after its end is refused.
 
-use std::collections::HashMap;
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use super::codes::{INVALID_HANDLE, NOT_SUPPORTED, refuse};
 use crate::backend::{EventFlags, EventHandle};
 use crate::error::{Error, Result};
+use crate::global::{Global, Guard};
 
 struct Event {
     timing: bool,
     recorded: Option<Instant>,
 }
 
-#[derive(Default)]
 struct Table {
     last: usize,
-    events: HashMap<usize, Event>,
+    events: BTreeMap<usize, Event>,
 }
 
+static TABLE: Global<Table> = Global::new(Table { last: 0, events: BTreeMap::new() });
+
 /// The events that are alive.
-pub struct Events {
-    table: LazyLock<Mutex<Table>>,
-}
+pub struct Events(());
 
 impl Events {
     pub const fn new() -> Self {
-        Self { table: LazyLock::new(Mutex::default) }
+        Self(())
     }
 
     pub fn create(&self, flags: EventFlags) -> Result<EventHandle> {
@@ -77,8 +76,8 @@ impl Events {
     }
 
     /// The table has no state between two fields, so a thread that panicked while holding it left nothing half done.
-    fn lock(&self) -> MutexGuard<'_, Table> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> Guard<Table> {
+        TABLE.lock()
     }
 }
 

@@ -9,10 +9,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::blocks;
 use crate::backend::Address;
+use crate::global::{Global, Guard};
 
 /// Bytes from which a block gives its pages back.
 const LARGE: usize = 1 << 20;
@@ -35,7 +35,7 @@ struct Table {
     large: Kept,
 }
 
-static TABLE: Mutex<Table> = Mutex::new(Table {
+static TABLE: Global<Table> = Global::new(Table {
     noted: BTreeSet::new(),
     ended: BTreeMap::new(),
     small: Kept { order: VecDeque::new(), bytes: 0, most_bytes: 16 << 20, most_blocks: 1024 },
@@ -52,8 +52,8 @@ fn bit_of(address: Address) -> (&'static AtomicU64, u64) {
 }
 
 /// Held for moments; memory is given back to the C library without it.
-fn table() -> MutexGuard<'static, Table> {
-    TABLE.lock().unwrap_or_else(PoisonError::into_inner)
+fn table() -> Guard<Table> {
+    TABLE.lock()
 }
 
 /// Notes that the address of a living block was given out.

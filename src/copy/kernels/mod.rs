@@ -9,8 +9,6 @@ mod parameters;
 mod select;
 mod store;
 
-use std::sync::OnceLock;
-
 use class::{Class, Units, Wish};
 use parameters::{Parameters, Tuning};
 use smallvec::SmallVec;
@@ -21,6 +19,7 @@ pub use select::{Indexed, Selection, gather, scatter};
 use crate::array::Array;
 use crate::backend::LaunchShape;
 use crate::error::Result;
+use crate::global::Once;
 use crate::kernel::{Arguments, Function, launch};
 use crate::layout::{Blocks, Pieces};
 use crate::memory::{Access, Use};
@@ -46,7 +45,7 @@ struct Asked {
 }
 
 fn asked() -> &'static Asked {
-    static ASKED: OnceLock<Asked> = OnceLock::new();
+    static ASKED: Once<Asked> = Once::new();
     if let Some(asked) = ASKED.get() {
         return asked;
     }

@@ -1,12 +1,12 @@
 //! The kernels themselves: compiled when first needed, kept for each device, given up where there is no compiler.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use smallvec::SmallVec;
 
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::global::{Global, Guard};
 use crate::kernel::{self, Function, Source};
 
 /// The file of a kernel.
@@ -47,11 +47,11 @@ type Place = (usize, usize, u32);
 /// Kernels that were compiled, and `None` for what could not be: it is not tried again.
 type Known = HashMap<(Place, Variant), Option<Function>>;
 
-static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
+static KNOWN: Global<Option<Known>> = Global::new(None);
 
 /// Held for moments only: not while something is compiled.
-fn known() -> MutexGuard<'static, Option<Known>> {
-    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
+fn known() -> Guard<Option<Known>> {
+    KNOWN.lock()
 }
 
 /// The kernel; `None` where there is no way to have it.

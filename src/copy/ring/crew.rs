@@ -9,8 +9,10 @@
 //! they come here.
 
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Condvar;
 use std::thread;
+
+use crate::global::{Global, Guard};
 
 /// What helpers run: lent by a caller who stays until all have left.
 #[derive(Clone, Copy)]
@@ -35,14 +37,14 @@ struct Crew {
     latest: u64,
 }
 
-static CREW: Mutex<Crew> = Mutex::new(Crew { jobs: Vec::new(), threads: 0, latest: 0 });
+static CREW: Global<Crew> = Global::new(Crew { jobs: Vec::new(), threads: 0, latest: 0 });
 /// There is work.
 static CALL: Condvar = Condvar::new();
 /// The last helper has left a job.
 static LEFT: Condvar = Condvar::new();
 
-fn crew() -> MutexGuard<'static, Crew> {
-    CREW.lock().unwrap_or_else(PoisonError::into_inner)
+fn crew() -> Guard<Crew> {
+    CREW.lock()
 }
 
 /// Runs `work` on this thread and on up to `helpers` others at the same time, and returns when all have returned. `false` if one
@@ -74,7 +76,7 @@ impl Posted {
                 self.panicked = crew.jobs.swap_remove(place).panicked;
                 return;
             }
-            crew = LEFT.wait(crew).unwrap_or_else(PoisonError::into_inner);
+            crew = crew.wait(&LEFT);
         }
     }
 }
@@ -142,7 +144,7 @@ fn serve() {
     let mut state = crew();
     loop {
         let Some((number, work)) = state.join() else {
-            state = CALL.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = state.wait(&CALL);
             continue;
         };
         drop(state);

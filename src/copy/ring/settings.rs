@@ -2,10 +2,10 @@
 //!
 //! `PYGPU_PINNED_LIMIT` is for users. The others are for measuring, and for tests that want small arrays to pass the ring.
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::{Error, Result};
+use crate::global::Once;
 use crate::settings::{self as environment, Variable};
 
 /// Most bytes of pinned slots of one device: four times what a copy with 16 threads uses, so that half of it can hold what
@@ -33,7 +33,7 @@ pub(super) struct Settings {
     threads: AtomicUsize,
 }
 
-static SETTINGS: OnceLock<Result<Settings>> = OnceLock::new();
+static SETTINGS: Once<Result<Settings>> = Once::new();
 
 /// The settings.
 ///

@@ -3,7 +3,7 @@
 //! A slot whose copy is still under way goes back into the store with the event behind that copy; who takes it waits for the
 //! event before touching it. A slot of which nobody can say any more whether a copy uses it is never used again.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use smallvec::SmallVec;
 
@@ -11,6 +11,7 @@ use super::settings::Settings;
 use crate::backend::{Address, HostFlags};
 use crate::device::{Device, MAX_DEVICES};
 use crate::error::{Error, Result};
+use crate::global::{Global, Guard};
 use crate::memory::recycled;
 use crate::stream::{Mark, Stream};
 
@@ -134,11 +135,11 @@ impl Store {
     }
 }
 
-static STORES: [[Mutex<Store>; MAX_DEVICES]; 3] = [const { [const { Mutex::new(Store::EMPTY) }; MAX_DEVICES] }; 3];
+static STORES: [[Global<Store>; MAX_DEVICES]; 3] = [const { [const { Global::new(Store::EMPTY) }; MAX_DEVICES] }; 3];
 
 /// The store; what a reset has destroyed is gone from it.
-fn store(device: Device) -> MutexGuard<'static, Store> {
-    let mut store = STORES[device.kind() as usize][device.slot()].lock().unwrap_or_else(PoisonError::into_inner);
+fn store(device: Device) -> Guard<Store> {
+    let mut store = STORES[device.kind() as usize][device.slot()].lock();
     if store.epoch != device.epoch() {
         store.slots.iter().for_each(|slot| forget(slot.address));
         *store = Store { epoch: device.epoch(), ..Store::EMPTY };
@@ -277,7 +278,7 @@ pub fn figures(device: Device) -> Figures {
 
 /// Why a driver gave no more pinned memory, if one did.
 pub fn refusal() -> Option<String> {
-    let reason = |store: &Mutex<Store>| store.lock().unwrap_or_else(PoisonError::into_inner).refused.clone();
+    let reason = |store: &'static Global<Store>| store.lock().refused.clone();
     STORES.iter().flatten().find_map(reason)
 }
 

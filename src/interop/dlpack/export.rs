@@ -6,12 +6,14 @@
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use super::ffi::{DLManagedTensor, DLManagedTensorVersioned, DLTensor};
 use super::{Dimensions, DlpackFlags, VERSION, tensor_of, write_dimensions};
 use crate::array::Array;
+use crate::callback::caught;
 use crate::error::{Error, Result};
+use crate::global::Once;
 use crate::lifetime;
 use crate::stream::Stream;
 
@@ -94,33 +96,34 @@ fn boxed<M>(
 
 /// What a consumer calls when it is done.
 unsafe extern "C" fn delete<M>(managed: *mut M) {
-    // At exit the driver may be half gone: memory is left to the process.
-    if managed.is_null() || lifetime::exiting() {
-        return;
-    }
-    // SAFETY: `boxed` made the block, and a consumer calls its deleter once.
-    let block = unsafe { Box::from_raw(managed.cast::<Block<M>>()) };
-    let Block { array, consumer, .. } = *block;
-    lifetime::defer(array.allocation().take_back(array.access_of_others(), consumer.as_ref()));
-    match RELEASE.get() {
-        Some(release) if needs_care(&array) => release(array),
-        _ => drop(array),
-    }
+    caught((), || {
+        // At exit the driver may be half gone: memory is left to the process.
+        if managed.is_null() || lifetime::exiting() {
+            return;
+        }
+        // SAFETY: `boxed` made the block, and a consumer calls its deleter once.
+        let block = unsafe { Box::from_raw(managed.cast::<Block<M>>()) };
+        let Block { array, consumer, .. } = *block;
+        lifetime::defer(array.allocation().take_back(array.access_of_others(), consumer.as_ref()));
+        match RELEASE.get() {
+            Some(release) if needs_care(&array) => release(array),
+            _ => drop(array),
+        }
+    });
 }
 
-/// How to let go of a block whose end may call a driver or its lender, if the embedding knows better than to do it here.
-static RELEASE: OnceLock<fn(Array)> = OnceLock::new();
+/// How to let go of a block whose end may call a driver, if the embedding knows better than to do it here.
+static RELEASE: Once<fn(Array)> = Once::new();
 
 /// Says how. Python gives up its GIL for a driver, where the thread holds it: whoever holds the driver may wait for it.
 pub fn set_release(release: fn(Array)) {
-    let _ = RELEASE.set(release);
+    RELEASE.set(release);
 }
 
-/// Whether letting go of the array ends a block of a driver's or of another library's.
+/// Whether letting go of the array ends a block of a driver's. (Lenders look after themselves, in whatever state the thread is.)
 #[inline]
 fn needs_care(array: &Array) -> bool {
-    let is_plain = array.device().is_cpu() && !array.allocation().is_lent();
-    !is_plain && Arc::strong_count(array.allocation()) == 1
+    !array.device().is_cpu() && Arc::strong_count(array.allocation()) == 1
 }
 
 #[cfg(test)]

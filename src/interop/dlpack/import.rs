@@ -5,6 +5,7 @@ use std::ptr::NonNull;
 use super::ffi::{DLManagedTensor, DLManagedTensorVersioned, DLTensor};
 use super::{DlpackFlags, VERSION, device_of, export};
 use crate::array::Array;
+use crate::chain;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
@@ -40,15 +41,26 @@ impl Drop for Tensor {
             // Nothing in DLPack tells the producer which stream we used last. Most take the legacy default stream for it.
             lifetime::defer(Stream::default_of(stream.device()).wait_for(&stream));
         }
-        // SAFETY: the pointer was given to us to own; this is the only place that calls its deleter, once.
+        // The tensor may keep an array that keeps a tensor, and so on.
+        chain::end(self.managed, Managed::delete, Managed::delete);
+    }
+}
+
+impl Managed {
+    fn delete(self) {
+        let _asking = lifetime::Asking::begin();
+        if lifetime::exiting() {
+            return;
+        }
+        // SAFETY: the pointer was given to a `Tensor` to own, whose end is the only one that comes here, once.
         unsafe {
-            match self.managed {
-                Managed::Legacy(tensor) => {
+            match self {
+                Self::Legacy(tensor) => {
                     if let Some(deleter) = (*tensor.as_ptr()).deleter {
                         deleter(tensor.as_ptr());
                     }
                 }
-                Managed::Versioned(tensor) => {
+                Self::Versioned(tensor) => {
                     if let Some(deleter) = (*tensor.as_ptr()).deleter {
                         deleter(tensor.as_ptr());
                     }

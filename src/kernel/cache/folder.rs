@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use super::{Key, entry};
 use crate::backend::Compiled;
+use crate::global::{Global, Guard};
 
 const SUFFIX: &str = "pgk";
 
@@ -21,10 +21,10 @@ const SUFFIX: &str = "pgk";
 pub struct Folder(PathBuf);
 
 /// Why folders are not trusted, and whether that was told.
-static REFUSED: Mutex<BTreeMap<PathBuf, (String, bool)>> = Mutex::new(BTreeMap::new());
+static REFUSED: Global<BTreeMap<PathBuf, (String, bool)>> = Global::new(BTreeMap::new());
 
-fn refused() -> MutexGuard<'static, BTreeMap<PathBuf, (String, bool)>> {
-    REFUSED.lock().unwrap_or_else(PoisonError::into_inner)
+fn refused() -> Guard<BTreeMap<PathBuf, (String, bool)>> {
+    REFUSED.lock()
 }
 
 /// Why a folder was not trusted when it was looked at last.

@@ -13,12 +13,13 @@ mod folder;
 use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
 use self::folder::Folder;
 use crate::backend::{Compiled, Witness};
+use crate::global::{Global, Guard};
 use crate::settings::{self, Settings, Variable};
 
 pub use self::folder::{refusal, untold_refusal};
@@ -117,10 +118,10 @@ struct Memory {
     bytes: usize,
 }
 
-static MEMORY: Mutex<Option<Memory>> = Mutex::new(None);
+static MEMORY: Global<Option<Memory>> = Global::new(None);
 
-fn memory() -> MutexGuard<'static, Option<Memory>> {
-    MEMORY.lock().unwrap_or_else(PoisonError::into_inner)
+fn memory() -> Guard<Option<Memory>> {
+    MEMORY.lock()
 }
 
 fn remember(name: (Option<PathBuf>, Key), compiled: &Arc<Compiled>) {

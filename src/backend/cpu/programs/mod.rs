@@ -10,7 +10,6 @@ mod tests;
 
 use std::ffi::{CStr, c_void};
 use std::path::PathBuf;
-use std::sync::OnceLock;
 
 use self::compiler::HostCompiler;
 use self::engine::{Host, Kernel, Library, Shape};
@@ -22,6 +21,7 @@ use crate::backend::{
     Loaded, ModuleHandle, ParameterPlace, Programs, StreamHandle,
 };
 use crate::error::{Error, Result};
+use crate::global::Once;
 use crate::settings::{self, Variable};
 
 /// As on NVIDIA's devices, so that what fits here fits there.
@@ -30,11 +30,11 @@ const SHARED_BYTES: u32 = 48 << 10;
 const SHARED_BYTES_OPTIN: u32 = 96 << 10;
 pub(super) const WARP_SIZE: i32 = 32;
 
-static COMPILER: OnceLock<HostCompiler> = OnceLock::new();
+static COMPILER: Once<HostCompiler> = Once::new();
 
 /// The machine, as the settings say.
 fn host() -> &'static Host {
-    static HOST: OnceLock<Host> = OnceLock::new();
+    static HOST: Once<Host> = Once::new();
     let settings = settings::get();
     HOST.get_or_init(|| {
         let named = |variable: Variable| Some((variable.name(), settings.text(variable)?));

@@ -4,7 +4,7 @@
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_ulonglong, c_void};
 use std::io::Write;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::host::Host;
 use super::whole::is_whole;
@@ -181,9 +181,16 @@ fn flags_of(host: &Host) -> c_uint {
 
 /// As many threads of the system as may run at once. To ask costs more than a small launch: it reads files.
 fn processors() -> u32 {
-    static PROCESSORS: OnceLock<u32> = OnceLock::new();
-    *PROCESSORS
-        .get_or_init(|| std::thread::available_parallelism().map_or(1, |count| u32::try_from(count.get()).unwrap_or(1)))
+    // Asked twice at the worst; no lock that a forked child could find taken.
+    static KNOWN: AtomicU32 = AtomicU32::new(0);
+    match KNOWN.load(Ordering::Relaxed) {
+        0 => {
+            let asked = std::thread::available_parallelism().map_or(1, |count| u32::try_from(count.get()).unwrap_or(1));
+            KNOWN.store(asked, Ordering::Relaxed);
+            asked
+        }
+        known => known,
+    }
 }
 
 /// Refuses what the system's loader would not take as it should.

@@ -1,0 +1,70 @@
+"""What an array of a GPU is in a forked child: nothing that can be used, and it says so only then.
+
+An error while it is unpickled would end the worker of a pool before the worker can tell anybody, and the pool would
+wait for its answer for ever.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+# What looks an attribute up on the class, and so passes by `__getattribute__`.
+_SPECIAL = (
+    "abs", "add", "aenter", "aexit", "aiter", "and", "array", "array_function", "array_ufunc", "await", "bool",
+    "bytes", "call", "ceil", "complex", "contains", "delitem", "divmod", "enter", "eq", "exit", "float", "floor",
+    "floordiv", "format", "ge", "getitem", "gt", "hash", "iadd", "iand", "ifloordiv", "ilshift", "imatmul",
+    "imod", "imul", "index", "int", "invert", "ior", "ipow", "irshift", "isub", "iter", "itruediv", "ixor", "le",
+    "len", "lshift", "lt", "matmul", "mod", "mul", "ne", "neg", "next", "or", "pos", "pow", "radd", "rand",
+    "rdivmod", "reversed", "rfloordiv", "rlshift", "rmatmul", "rmod", "rmul", "ror", "round", "rpow", "rrshift",
+    "rshift", "rsub", "rtruediv", "rxor", "setitem", "sub", "truediv", "trunc", "xor",
+)  # fmt: skip
+
+
+class ForkedArray:
+    """The values of a pickled array, in a process that has no device for them. It can be pickled on."""
+
+    __slots__ = ("_error", "_of", "_state")
+
+    def __init__(self, class_: type, values: Any, error: Exception) -> None:
+        object.__setattr__(self, "_of", (class_, values))
+        object.__setattr__(self, "_error", str(error))
+        object.__setattr__(self, "_state", None)
+
+    def __getattribute__(self, name: str) -> Any:
+        if name in {"__class__", "__reduce__", "__reduce_ex__", "__setstate__"}:
+            return object.__getattribute__(self, name)
+        _refuse(self)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        _refuse(self)
+
+    def __delattr__(self, name: str) -> None:
+        _refuse(self)
+
+    def __setstate__(self, state: Any) -> None:
+        object.__setattr__(self, "_state", state)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from PyGPU import _core
+
+        return _core._restore, object.__getattribute__(self, "_of"), object.__getattribute__(self, "_state")
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        return ForkedArray.__reduce__(self)
+
+    def __repr__(self) -> str:
+        class_, values = object.__getattribute__(self, "_of")
+        about = f"shape {values.shape} and dtype {values.dtype}"
+        return f"<{class_.__name__} of {about}, without a device in a forked process>"
+
+    __str__ = __repr__
+
+
+def _refuse(array: ForkedArray, *_: Any, **__: Any) -> NoReturn:
+    from PyGPU import ForkError
+
+    raise ForkError(object.__getattribute__(array, "_error"))
+
+
+for _name in _SPECIAL:
+    setattr(ForkedArray, f"__{_name}__", _refuse)

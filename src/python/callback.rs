@@ -1,0 +1,223 @@
+//! The door to Python for what other libraries call, and the end of Python objects that layers without Python hold.
+//!
+//! Why a door: pyo3 counts for each thread how often it attached, and believes that count. A library that was called from below
+//! us may have released the GIL since (PyTorch does while it frees a tensor) and then call us back: by the count the thread
+//! is attached, and whatever it does to an object races with the thread that has the GIL. So whoever may be called by others asks
+//! the interpreter itself, which knows: `PyGILState_Ensure`.
+//!
+//! No destructor waits for the GIL: who holds it may wait for a lock that the caller of the destructor has. Without the GIL an
+//! object is put down here, and let go by the next of ours who has it, or by the main thread in its next steps
+//! (`Py_AddPendingCall`). Once the process ends nothing is asked any more, and what is left is left to it.
+
+use std::ffi::{c_int, c_void};
+use std::mem::ManuallyDrop;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use pyo3::exceptions::PySystemError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+
+use super::gil::{self, WithoutGil};
+use super::newer;
+use crate::array::Array;
+use crate::callback::caught;
+use crate::chain;
+use crate::global::Global;
+use crate::lifetime;
+
+/// Runs `work` with the GIL, whatever the thread's state is; waits for it if need be. `None`, and nothing is done, where Python
+/// cannot be asked: it is not there any more, or is about to end, or its collector is asking us.
+pub(super) fn with_interpreter<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
+    let _asking = gil::leave_to_ask()?;
+    // SAFETY: may be asked at any time.
+    if unsafe { ffi::Py_IsInitialized() } == 0 {
+        return None;
+    }
+    let _ensured = Ensured::new();
+    // The thread has the GIL now. This tells pyo3's count, which may have known and may not.
+    Python::try_attach(work)
+}
+
+/// Answers a function of C that reports errors as Python does: an error, or a panic, becomes the thread's exception, and -1. Who
+/// calls has the GIL by contract, and then pays for the question only.
+pub(super) fn answer(work: impl FnOnce(Python<'_>) -> PyResult<()>) -> c_int {
+    caught(-1, || {
+        if holds_gil() {
+            // SAFETY: the interpreter says so. That pyo3 may not know makes no difference to what `work` does with it.
+            return restore(unsafe { Python::assume_attached() }, work);
+        }
+        with_interpreter(|py| restore(py, work)).unwrap_or(-1)
+    })
+}
+
+fn restore(py: Python<'_>, work: impl FnOnce(Python<'_>) -> PyResult<()>) -> c_int {
+    // Caught here already, while there is an interpreter that can be told.
+    let result = caught(None, || Some(work(py)));
+    match result.unwrap_or_else(|| Err(PySystemError::new_err("a defect of PyGPU; see the text on stderr"))) {
+        Ok(()) => 0,
+        Err(error) => {
+            error.restore(py);
+            -1
+        }
+    }
+}
+
+/// The GIL, had in the interpreter's own counting.
+struct Ensured(ffi::PyGILState_STATE);
+
+impl Ensured {
+    fn new() -> Self {
+        // SAFETY: the interpreter is there, and does not end while `lifetime::Asking` counts this thread.
+        Self(unsafe { ffi::PyGILState_Ensure() })
+    }
+}
+
+impl Drop for Ensured {
+    fn drop(&mut self) {
+        // SAFETY: goes with the call in `new`, on the same thread, innermost first.
+        unsafe { ffi::PyGILState_Release(self.0) };
+    }
+}
+
+/// Whether the interpreter says that this thread holds the GIL. It may say so wrongly where there are several interpreters; then
+/// somebody waits for the GIL who need not, and nothing is done without it.
+fn holds_gil() -> bool {
+    // SAFETY: the functions may be called on any thread. After the interpreter's end the last one answers 1, so that the first is
+    // asked first; a thread that Python does not know has no state.
+    unsafe { ffi::Py_IsInitialized() != 0 && !ffi::PyGILState_GetThisThreadState().is_null() && newer::holds_gil() }
+}
+
+/// A Python object that layers without Python keep, such as a lender: it may be dropped in any state of any thread.
+pub(super) struct Kept(ManuallyDrop<Py<PyAny>>);
+
+impl Kept {
+    pub(super) fn new(object: Py<PyAny>) -> Self {
+        Self(ManuallyDrop::new(object))
+    }
+
+    pub(super) fn object(&self) -> &Py<PyAny> {
+        &self.0
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        // SAFETY: taken out once, here.
+        let object = unsafe { ManuallyDrop::take(&mut self.0) };
+        chain::end(object, let_go, let_go);
+    }
+}
+
+/// Lets go of an object in whatever state the thread is.
+pub(super) fn let_go(object: Py<PyAny>) {
+    // From here on a plain pointer: what is dropped unasked would trust pyo3's count.
+    let Some(object) = NonNull::new(object.into_ptr()) else { return };
+    if lifetime::exiting() {
+        return; // left to the process
+    }
+    if holds_gil() {
+        with_interpreter(|_| {
+            // SAFETY: the reference was ours and is given up once, with the GIL.
+            unsafe { ffi::Py_DECREF(object.as_ptr()) }
+        });
+    } else {
+        put_down(object);
+    }
+}
+
+/// Objects that nobody holds any more but this list.
+static LATER: Global<Vec<Reference>> = Global::new(Vec::new());
+/// Whether there may be any.
+static IS_ANY: AtomicBool = AtomicBool::new(false);
+
+struct Reference(NonNull<ffi::PyObject>);
+
+// SAFETY: it is only handed on, to whoever has the GIL.
+unsafe impl Send for Reference {}
+
+#[cold]
+fn put_down(object: NonNull<ffi::PyObject>) {
+    LATER.lock().push(Reference(object));
+    if !IS_ANY.swap(true, Ordering::AcqRel) {
+        // Refused where the list of pending calls is full: then somebody of ours comes by.
+        // SAFETY: needs no GIL; the function is static.
+        unsafe { ffi::Py_AddPendingCall(Some(pick_up_pending), std::ptr::null_mut()) };
+    }
+}
+
+extern "C" fn pick_up_pending(_: *mut c_void) -> c_int {
+    caught(0, || {
+        with_interpreter(pick_up);
+        0
+    })
+}
+
+/// Lets go of what was put down. For whoever has the GIL anyway.
+#[inline]
+pub(super) fn pick_up(py: Python<'_>) {
+    if IS_ANY.load(Ordering::Relaxed) {
+        pick_up_all(py);
+    }
+}
+
+#[cold]
+fn pick_up_all(py: Python<'_>) {
+    IS_ANY.store(false, Ordering::Release);
+    // The lock is free while objects end, which may run anything.
+    let found = std::mem::take(&mut *LATER.lock());
+    if lifetime::exiting() {
+        return;
+    }
+    gil::run_python(py, || {
+        for Reference(object) in found {
+            // SAFETY: the reference was put down once, and `py` shows that the GIL is held.
+            unsafe { ffi::Py_DECREF(object.as_ptr()) };
+        }
+    });
+}
+
+/// Lets go of an array in whatever state the thread is. The free may wait for the driver, and who holds the driver may wait for
+/// the GIL: if this thread holds it, it is given up meanwhile.
+pub(super) fn release(array: Array) {
+    if array.device().is_cpu() || !holds_gil() {
+        drop(array);
+        return;
+    }
+    let mut array = Some(array);
+    with_interpreter(|py| py.without_gil(|| drop(array.take())));
+}
+
+/// What a user's own function raised, on its way through layers without Python.
+#[derive(Debug)]
+pub(super) struct Raised {
+    value: KeptDebug,
+    text: String,
+}
+
+struct KeptDebug(Kept);
+
+impl std::fmt::Debug for KeptDebug {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("a Python exception")
+    }
+}
+
+impl Raised {
+    pub(super) fn new(py: Python<'_>, error: PyErr) -> Self {
+        let text = error.to_string();
+        Self { value: KeptDebug(Kept::new(error.into_value(py).into_any())), text }
+    }
+
+    pub(super) fn to_error(&self, py: Python<'_>) -> PyErr {
+        PyErr::from_value(self.value.0.object().bind(py).clone())
+    }
+}
+
+impl std::fmt::Display for Raised {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for Raised {}

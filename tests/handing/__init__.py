@@ -1,0 +1,1 @@
+"""What `tests/handovers.py` is made of."""

@@ -1,0 +1,64 @@
+"""The hostile peer: a small C extension that calls PyGPU's callbacks as no friendly library does.
+
+``library()`` builds it with the machine's C compiler, once for each source and interpreter, and imports it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+from types import ModuleType
+
+SOURCE = Path(__file__).with_name("hostile.c")
+
+
+def compiler() -> str | None:
+    """The machine's C compiler, if it has one and Python's headers are there."""
+    has_headers = Path(sysconfig.get_path("include"), "Python.h").exists()
+    candidates = [os.environ.get("CC", ""), "cc", "gcc", "clang"]
+    found = next((path for name in candidates if name and (path := shutil.which(shlex.split(name)[0]))), None)
+    return found if has_headers else None
+
+
+def build(folder: Path) -> Path:
+    """The extension, built if it is not in the folder."""
+    compile_with = compiler()
+    assert compile_with, "there is no C compiler, or Python's headers are missing"
+    key = hashlib.sha256(SOURCE.read_bytes() + sys.version.encode()).hexdigest()[:16]
+    made = folder / key / f"hostile{sysconfig.get_config_var('EXT_SUFFIX')}"
+    if not made.exists():
+        made.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=made.parent) as temporary:
+            unfinished = Path(temporary, made.name)
+            include = sysconfig.get_path("include")
+            options = ["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-fPIC", "-shared", f"-I{include}"]
+            if sys.platform == "darwin":
+                options += ["-undefined", "dynamic_lookup"]
+            subprocess.run([compile_with, *options, str(SOURCE), "-o", str(unfinished), "-lpthread"], check=True)
+            unfinished.replace(made)  # whoever is first; another process makes the same
+    return made
+
+
+def folder() -> Path:
+    """Where it is kept: of this user, and outside of the tree, which may not be writable."""
+    return Path(tempfile.gettempdir(), f"pygpu-hostile-{os.getuid()}")
+
+
+def library() -> ModuleType:
+    """The extension as a module."""
+    if "hostile" not in sys.modules:
+        specification = importlib.util.spec_from_file_location("hostile", build(folder()))
+        assert specification
+        assert specification.loader
+        module = importlib.util.module_from_spec(specification)
+        specification.loader.exec_module(module)
+        sys.modules["hostile"] = module
+    return sys.modules["hostile"]
