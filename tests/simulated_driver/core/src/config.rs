@@ -13,8 +13,11 @@ pub struct Config {
     pub memory: u64,
     /// `PYGPU_SIM_DELAY_US`: microseconds before each operation, `200` or, at random, `0-200`.
     pub delay: Delay,
-    /// `PYGPU_SIM_SEED`: of the random delays.
+    /// `PYGPU_SIM_SEED`: of the random delays; where it is given, of the order too: some operations are held back until the
+    /// host waits for them, or for long.
     pub seed: u64,
+    /// Whether operations are held back.
+    pub reorders: bool,
     /// `PYGPU_SIM_FAULT`: calls that fail, `name:nth:code[:times|sticky|async]`, separated by commas.
     pub faults: Vec<Fault>,
     /// `PYGPU_SIM_REPORT`: a file to which the findings are appended at exit, one JSON object a line.
@@ -58,6 +61,7 @@ impl Default for Config {
             memory: 2 << 30,
             delay: Delay::default(),
             seed: 0,
+            reorders: false,
             faults: Vec::new(),
             report: None,
             quarantine: 16 << 20,
@@ -86,7 +90,10 @@ impl Config {
         });
         read("PYGPU_SIM_MEMORY", &mut |text| store(&mut config.memory, text.parse().ok()));
         read("PYGPU_SIM_DELAY_US", &mut |text| store(&mut config.delay, Delay::parse(text)));
-        read("PYGPU_SIM_SEED", &mut |text| store(&mut config.seed, text.parse().ok()));
+        read("PYGPU_SIM_SEED", &mut |text| {
+            config.reorders = store(&mut config.seed, text.parse().ok());
+            config.reorders
+        });
         read("PYGPU_SIM_QUARANTINE", &mut |text| store(&mut config.quarantine, text.parse().ok()));
         read("PYGPU_SIM_REPORT", &mut |text| store(&mut config.report, Some(Some(PathBuf::from(text)))));
         read("PYGPU_SIM_FAULT", &mut |text| {

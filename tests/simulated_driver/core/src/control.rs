@@ -8,7 +8,7 @@ use crate::config::Delay;
 use crate::driver::Driver;
 use crate::fault::{Fault, Manner};
 use crate::finding::quoted;
-use crate::stream::{LEGACY, StreamKind};
+use crate::stream::LEGACY;
 
 /// `times` of `sim_fault` for a fault after which the context is lost.
 pub const STICKY: i64 = -1;
@@ -74,7 +74,10 @@ impl Driver {
                 let legacy: Vec<u64> = self.lock().devices.iter().map(|device| device.legacy).collect();
                 legacy.into_iter().for_each(|stream| self.set_delay(Some(stream), delay));
             }
-            stream => self.set_delay(Some(stream), delay),
+            handle => {
+                let known = self.lock().stream_handles.get(&handle).copied();
+                known.into_iter().for_each(|stream| self.set_delay(Some(stream), delay));
+            }
         }
     }
 
@@ -99,14 +102,12 @@ impl Driver {
             let kind = quoted(&format!("{:?}", block.kind).to_lowercase());
             format!(r#"{{"address": {start}, "bytes": {}, "kind": {kind}}}"#, block.bytes)
         });
-        let made = |kind: StreamKind| matches!(kind, StreamKind::Blocking | StreamKind::NonBlocking);
-        let streams = state.streams.iter().filter(|(_, stream)| made(stream.kind) && !stream.destroyed);
         let pools = state.pools.iter().filter(|(_, pool)| !pool.is_default && !pool.destroyed);
         format!(
             r#"{{"allocations": {}, "host": {}, "streams": {}, "events": {}, "pools": {}}}"#,
             list(allocations),
             list(host),
-            list(streams.map(|stream| stream.0.to_string())),
+            list(state.stream_handles.keys().map(u64::to_string)),
             list(state.events.keys().map(u64::to_string)),
             list(pools.map(|pool| pool.0.to_string())),
         )

@@ -78,13 +78,14 @@ impl Copy {
 }
 
 impl Driver {
-    /// Copies in the order of a stream. Pageable memory is read before the call returns, and written too.
+    /// Copies in the order of a stream. Pageable memory is read before the call returns, and written too; but a captured copy
+    /// out of it reads what lies there at each launch of the graph.
     ///
     /// # Errors
     /// A code.
     ///
     /// # Safety
-    /// Host memory on either side is valid until the stream has passed.
+    /// Host memory on either side is valid until the stream has passed; in a capture, whenever the graph runs.
     pub unsafe fn copy(&self, call: &'static str, device: usize, copy: Copy, stream: u64) -> Outcome<()> {
         let mut state = self.lock();
         let stream = state.resolve(call, device, stream)?;
@@ -100,6 +101,27 @@ impl Driver {
         }
         let to_side = copy.target.moved(self.reachable(&state, target, copy.target.start));
         let mut from_side = copy.source.moved(self.reachable(&state, source, copy.source.start));
+        if let Some(capture) = state.capture_of(stream)? {
+            if copy.waits || target == Block::Pageable {
+                return state.invalidate(capture, CAPTURE_UNSUPPORTED);
+            }
+            let reads_pageable = source == Block::Pageable;
+            if reads_pageable {
+                let text =
+                    format!("{} are ordinary host memory, and are read at each launch of the graph", spelled(&from));
+                state.note(Kind::CapturedPageable, call, text);
+            }
+            let regions = [(source, from, false), (target, to, true)];
+            let touches =
+                regions.iter().filter(|side| side.0 != Block::Pageable).map(|side| (side.1, side.2)).collect();
+            let task = move || {
+                // SAFETY: all but pageable memory is looked for again at each launch, and whether that is mapped.
+                unsafe { rows(to_side, from_side, copy.extent) };
+            };
+            let pageable = reads_pageable.then_some(from);
+            state.keep_node(capture, Node { task: Arc::new(task), touches, pageable, call });
+            return Ok(());
+        }
         let mut staged = None;
         if source == Block::Pageable {
             drop(state);
@@ -113,21 +135,6 @@ impl Driver {
             };
             staged = Some(bytes);
             state = self.lock();
-        }
-        if let Some(capture) = state.capture_of(stream)? {
-            if copy.waits || target == Block::Pageable {
-                return state.invalidate(capture, CAPTURE_UNSUPPORTED);
-            }
-            let regions = [(source, from, false), (target, to, true)];
-            let touches =
-                regions.iter().filter(|side| side.0 != Block::Pageable).map(|side| (side.1, side.2)).collect();
-            let task = move || {
-                let _ = &staged;
-                // SAFETY: what is staged lives as long as this; the rest is looked for again at each launch.
-                unsafe { rows(to_side, from_side, copy.extent) };
-            };
-            state.keep_node(capture, Node { task: Arc::new(task), touches, call });
-            return Ok(());
         }
         let waits_for = state.order(stream);
         let Some(number) = state.streams.get(&stream).map(|stream| stream.submitted + 1) else {

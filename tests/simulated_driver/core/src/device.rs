@@ -11,7 +11,7 @@ use crate::config::Config;
 use crate::driver::Driver;
 use crate::ranges::Ranges;
 use crate::state::State;
-use crate::stream::{Stream, StreamKind};
+use crate::stream::StreamKind;
 
 /// Blocks begin at multiples of this.
 pub const ALIGNMENT: u64 = 512;
@@ -33,8 +33,7 @@ pub(crate) struct Device {
 
 impl Device {
     pub(crate) fn new(state: &mut State, index: usize, arena: &Arena, config: &Config) -> Self {
-        let legacy = state.new_handle();
-        state.streams.insert(legacy, Stream::new(index, StreamKind::Legacy, 0));
+        let legacy = state.add_stream(index, StreamKind::Legacy, 0, None);
         // The first bytes stay nobody's, so that one before the first block is out of bounds.
         let ranges = Ranges::new(arena.start() + ALIGNMENT, arena.bytes() - ALIGNMENT, config.quarantine);
         Self {
@@ -133,13 +132,12 @@ impl Driver {
             state.contexts.remove(&context);
             state.dead_contexts.insert(context);
         }
-        state.events.retain(|_, event| event.device != index);
+        state.end_events(index);
         state.pools.retain(|_, pool| pool.device != index);
         state.per_thread.retain(|key, _| key.1 != index);
-        for stream in state.streams.values_mut().filter(|stream| stream.device == index) {
-            stream.destroyed |= stream.kind != StreamKind::Legacy;
-            stream.wake.notify_all();
-        }
+        let made = state.streams.iter().filter(|(_, one)| one.device == index && one.kind != StreamKind::Legacy);
+        let ended: Vec<u64> = made.map(|(serial, _)| *serial).collect();
+        ended.into_iter().for_each(|serial| state.end_stream(serial));
         state.learn(&crate::clock::Clock::default());
         let gone: Vec<u64> = state.allocations.iter().filter(|entry| entry.1.device == index).map(|e| *e.0).collect();
         for start in gone {

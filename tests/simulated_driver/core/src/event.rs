@@ -6,6 +6,7 @@ use std::time::Instant;
 use crate::clock::Clock;
 use crate::code::{CAPTURE_ISOLATION, CAPTURED_EVENT, INVALID_HANDLE, INVALID_VALUE, NOT_READY, Outcome};
 use crate::driver::Driver;
+use crate::handles::Reused;
 use crate::state::{Point, State};
 use crate::worker::Then;
 
@@ -39,6 +40,12 @@ impl State {
         self.events.get_mut(&handle).ok_or(INVALID_HANDLE)
     }
 
+    /// Ends all events of a device.
+    pub(crate) fn end_events(&mut self, device: usize) {
+        let ended = self.events.extract_if(|_, event| event.device == device).map(|(handle, _)| handle);
+        ended.for_each(|handle| self.handles.give(Reused::Event, handle));
+    }
+
     fn is_over(&self, record: &Record) -> bool {
         record.points.iter().all(|&point| self.has_passed(point))
     }
@@ -51,7 +58,7 @@ impl Driver {
     /// A code.
     pub fn create_event(&self, device: usize, timing: bool) -> Outcome<u64> {
         let mut state = self.lock();
-        let handle = state.new_handle();
+        let handle = state.handles.take_again(Reused::Event);
         state.events.insert(handle, Event { device, timing, record: None, capture: None });
         Ok(handle)
     }
@@ -61,7 +68,7 @@ impl Driver {
         let mut state = self.lock();
         let event = state.events.get(&handle)?;
         let twin = Event { device: event.device, timing: false, record: event.record.clone(), capture: None };
-        let handle = state.new_handle();
+        let handle = state.handles.take_again(Reused::Event);
         state.events.insert(handle, twin);
         Some(handle)
     }
@@ -74,6 +81,7 @@ impl Driver {
         let mut state = self.lock();
         state.event(call, handle)?;
         state.events.remove(&handle);
+        state.handles.give(Reused::Event, handle);
         Ok(())
     }
 

@@ -19,6 +19,8 @@ pub enum Kind {
     Overlap,
     /// A handle that was destroyed or never made.
     BadHandle,
+    /// A captured copy out of host memory that is not pinned: each launch of the graph reads what lies there then.
+    CapturedPageable,
 }
 
 impl Kind {
@@ -32,6 +34,7 @@ impl Kind {
             Self::DoubleFree => "double_free",
             Self::Overlap => "overlap",
             Self::BadHandle => "bad_handle",
+            Self::CapturedPageable => "captured_pageable",
         }
     }
 }

@@ -9,10 +9,13 @@ use std::sync::Arc;
 
 use crate::code::{
     CAPTURE_IMPLICIT, CAPTURE_INVALIDATED, CAPTURE_MERGE, CAPTURE_UNMATCHED, CAPTURE_UNSUPPORTED, CAPTURE_WRONG_THREAD,
-    ILLEGAL_STATE, INVALID_HANDLE, Outcome,
+    ILLEGAL_STATE, INVALID_HANDLE, INVALID_VALUE, Outcome,
 };
 use crate::driver::Driver;
+use crate::finding::Kind;
 use crate::history::Touch;
+use crate::host::is_mapped;
+use crate::memory::spelled;
 use crate::region::Region;
 use crate::state::State;
 use crate::stream::StreamKind;
@@ -26,6 +29,8 @@ pub(crate) struct Node {
     pub(crate) task: Task,
     /// Bytes of a device or of pinned memory that it reads, or writes.
     pub(crate) touches: Vec<(Region, bool)>,
+    /// Bytes of ordinary host memory that it reads.
+    pub(crate) pageable: Option<Region>,
     pub(crate) call: &'static str,
 }
 
@@ -247,6 +252,13 @@ impl Driver {
         let waits_for = state.order(stream);
         let number = state.streams.get(&stream).map_or(0, |stream| stream.submitted + 1);
         for node in nodes.iter() {
+            if let Some(region) = &node.pageable
+                && !is_mapped(region.start, region.end())
+            {
+                let text = format!("{} are read by the graph and are no memory of the host any more", spelled(region));
+                state.note(Kind::UseAfterFree, node.call, text);
+                return Err(INVALID_VALUE);
+            }
             for &(region, write) in &node.touches {
                 let block = self.locate_device(&mut state, node.call, &region)?;
                 state.touch(block, Touch { region, write, stream, number, call: node.call });

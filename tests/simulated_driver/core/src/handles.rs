@@ -1,7 +1,8 @@
 //! The numbers that stand for streams, events, pools and contexts.
 //!
 //! A driver's handles are addresses of its own objects, and programs may ask whether something is mapped there, so these
-//! lie in memory of our own too. Nobody may read it: a handle that is dereferenced crashes. No handle is given out twice.
+//! lie in memory of our own too. Nobody may read it: a handle that is dereferenced crashes. As with a driver's objects, the
+//! place of a stream or an event that ended is that of the next one: who knows such an object by its number only is wrong.
 
 use crate::arena::pointer;
 
@@ -9,9 +10,18 @@ use crate::arena::pointer;
 const SPACE: u64 = 1 << 30;
 const STEP: u64 = 0x40;
 
+/// What is made and destroyed often, so that a driver uses the memory of the last one again.
+#[derive(Clone, Copy)]
+pub(crate) enum Reused {
+    Stream,
+    Event,
+}
+
 pub(crate) struct Handles {
     start: u64,
     next: u64,
+    /// Numbers of what was destroyed, by what it was; the last one is given out first.
+    free: [Vec<u64>; 2],
 }
 
 impl Handles {
@@ -23,12 +33,21 @@ impl Handles {
             return Err(std::io::Error::last_os_error());
         }
         let start = address.expose_provenance() as u64;
-        Ok(Self { start, next: start })
+        Ok(Self { start, next: start, free: [const { Vec::new() }; 2] })
     }
 
     pub(crate) fn take(&mut self) -> u64 {
         self.next += STEP;
         self.next
+    }
+
+    /// A number that may have been that of another thing of the kind, which is destroyed.
+    pub(crate) fn take_again(&mut self, kind: Reused) -> u64 {
+        self.free[kind as usize].pop().unwrap_or_else(|| self.take())
+    }
+
+    pub(crate) fn give(&mut self, kind: Reused, handle: u64) {
+        self.free[kind as usize].push(handle);
     }
 }
 

@@ -149,7 +149,7 @@ impl Driver {
 }
 
 /// Whether all pages of a range are mapped.
-fn is_mapped(start: u64, end: u64) -> bool {
+pub(crate) fn is_mapped(start: u64, end: u64) -> bool {
     let first = start / PAGE * PAGE;
     // SAFETY: asks for nothing to be written that would not be anyway; an unmapped page is an error code.
     unsafe { libc::msync(pointer(first).cast(), (end - first) as usize, libc::MS_ASYNC) == 0 }

@@ -184,7 +184,7 @@ impl Driver {
             }
         };
         if let Some(capture) = state.capture_of(stream)? {
-            state.keep_node(capture, Node { task: Arc::new(work), touches: Vec::new(), call });
+            state.keep_node(capture, Node { task: Arc::new(work), touches: Vec::new(), pageable: None, call });
             return Ok(());
         }
         state.append(stream, Some(Box::new(work)), Then::Nothing).map(drop)

@@ -39,6 +39,7 @@ pub mod pointer;
 pub mod pool;
 pub mod ranges;
 pub mod region;
+mod reorder;
 pub mod rtc;
 pub mod shared;
 pub mod state;

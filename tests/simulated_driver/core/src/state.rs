@@ -16,6 +16,7 @@ use crate::handles::Handles;
 use crate::host::HostBlock;
 use crate::memory::{Allocation, Dead};
 use crate::pool::Pool;
+use crate::reorder::Reordering;
 use crate::stream::Stream;
 
 /// The state and who waits for it.
@@ -30,15 +31,19 @@ pub struct Shared {
 /// The state, locked.
 pub(crate) type Locked<'a> = MutexGuard<'a, State>;
 
-/// A point of a stream: its handle and the number of an operation.
+/// A point of a stream: the stream's serial number and that of an operation.
 pub(crate) type Point = (u64, u64);
 
-/// Everything the driver knows. Maps are keyed by handle or by first address; handles are never used twice.
+/// Everything the driver knows. Maps are keyed by handle or by first address, and what is known of streams by their serial
+/// numbers: a handle is used again when its stream is destroyed, a serial number never.
 pub struct State {
     pub(crate) devices: Vec<Device>,
     pub(crate) contexts: HashMap<u64, usize>,
     pub(crate) dead_contexts: HashSet<u64>,
     pub(crate) streams: BTreeMap<u64, Stream>,
+    /// The serial numbers of the streams that programs have made and not destroyed, by their handles.
+    pub(crate) stream_handles: HashMap<u64, u64>,
+    pub(crate) last_stream: u64,
     pub(crate) per_thread: HashMap<(ThreadId, usize), u64>,
     pub(crate) events: HashMap<u64, Event>,
     pub(crate) pools: HashMap<u64, Pool>,
@@ -50,6 +55,7 @@ pub struct State {
     pub(crate) delay: Delay,
     pub(crate) delays: HashMap<u64, Delay>,
     pub(crate) random: u64,
+    pub(crate) reordering: Reordering,
     /// How many threads wait for `progress`.
     pub(crate) waiting: usize,
     pub(crate) handles: Handles,
@@ -70,6 +76,8 @@ impl Shared {
                 contexts: HashMap::new(),
                 dead_contexts: HashSet::new(),
                 streams: BTreeMap::new(),
+                stream_handles: HashMap::new(),
+                last_stream: 0,
                 per_thread: HashMap::new(),
                 events: HashMap::new(),
                 pools: HashMap::new(),
@@ -81,6 +89,7 @@ impl Shared {
                 delay: config.delay,
                 delays: HashMap::new(),
                 random: config.seed | 1,
+                reordering: Reordering::of(config),
                 waiting: 0,
                 handles,
                 ended: false,
@@ -108,6 +117,7 @@ impl Shared {
 
     /// Waits until all points have been passed; the host then knows what they are ordered behind.
     pub(crate) fn wait_for<'a>(&self, mut state: Locked<'a>, points: &[Point], clock: &Clock) -> Locked<'a> {
+        state.demand(points);
         while !state.ended && !points.iter().all(|&point| state.has_passed(point)) {
             state = self.await_progress(state);
         }
@@ -154,14 +164,17 @@ impl State {
     }
 
     /// How a stream is called in reports.
-    pub(crate) fn stream_name(&self, handle: u64) -> String {
-        match self.streams.get(&handle) {
-            Some(stream) => format!("{} {handle:#x} of device {}", stream.kind.name(), stream.device),
-            None => format!("stream {handle:#x}"),
+    pub(crate) fn stream_name(&self, serial: u64) -> String {
+        match self.streams.get(&serial) {
+            Some(stream) => {
+                let handle = stream.handle.map_or_else(String::new, |handle| format!(" {handle:#x}"));
+                format!("{}{handle} (number {serial}) of device {}", stream.kind.name(), stream.device)
+            }
+            None => format!("stream number {serial}"),
         }
     }
 
-    /// Microseconds before the next operation of a stream.
+    /// Microseconds before the next operation of a stream, whatever waits for it.
     pub(crate) fn draw_delay(&mut self, stream: u64) -> u64 {
         let Delay { least, most } = self.delays.get(&stream).copied().unwrap_or(self.delay);
         if least == most {

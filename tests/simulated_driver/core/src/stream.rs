@@ -10,6 +10,7 @@ use std::thread;
 use crate::clock::Clock;
 use crate::code::{INVALID_VALUE, NOT_READY, Outcome};
 use crate::driver::Driver;
+use crate::handles::Reused;
 use crate::state::{Locked, Point, State};
 use crate::worker::{Operation, Then, Work};
 
@@ -45,6 +46,8 @@ pub const PER_THREAD: u64 = 2;
 pub const PRIORITIES: (i32, i32) = (0, -5);
 
 pub(crate) struct Stream {
+    /// What programs call it; the default streams have no number of their own.
+    pub(crate) handle: Option<u64>,
     pub(crate) device: usize,
     pub(crate) kind: StreamKind,
     pub(crate) priority: i32,
@@ -61,8 +64,9 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    pub(crate) fn new(device: usize, kind: StreamKind, priority: i32) -> Self {
+    fn new(device: usize, kind: StreamKind, priority: i32, handle: Option<u64>) -> Self {
         Self {
+            handle,
             device,
             kind,
             priority,
@@ -77,8 +81,9 @@ impl Stream {
         }
     }
 
-    fn is_default(&self) -> bool {
-        matches!(self.kind, StreamKind::Legacy | StreamKind::PerThread)
+    /// What the operations up to a number wait for.
+    pub(crate) fn ordered_before(&self, number: u64) -> impl Iterator<Item = Point> {
+        self.queue.iter().take_while(move |one| one.number <= number).flat_map(|one| one.waits_for.iter().copied())
     }
 
     fn is_legacy_ordered(&self) -> bool {
@@ -92,22 +97,43 @@ impl State {
         match handle {
             0 | LEGACY => Ok(self.devices[device].legacy),
             PER_THREAD => Ok(self.per_thread_stream(device)),
-            handle if self.streams.get(&handle).is_some_and(|stream| !stream.destroyed && !stream.is_default()) => {
-                Ok(handle)
-            }
-            handle => self.bad_handle(call, "stream", handle),
+            handle => match self.stream_handles.get(&handle) {
+                Some(&serial) => Ok(serial),
+                None => self.bad_handle(call, "stream", handle),
+            },
+        }
+    }
+
+    /// Begins the life of a stream; its serial number.
+    pub(crate) fn add_stream(&mut self, device: usize, kind: StreamKind, priority: i32, handle: Option<u64>) -> u64 {
+        self.last_stream += 1;
+        self.streams.insert(self.last_stream, Stream::new(device, kind, priority, handle));
+        if let Some(handle) = handle {
+            self.stream_handles.insert(handle, self.last_stream);
+        }
+        self.last_stream
+    }
+
+    /// Ends a stream for programs: its handle may be that of the next one. What is under way goes on.
+    pub(crate) fn end_stream(&mut self, serial: u64) {
+        let Some(stream) = self.streams.get_mut(&serial) else { return };
+        stream.destroyed = true;
+        stream.wake.notify_all();
+        if let Some(handle) = stream.handle
+            && self.stream_handles.remove(&handle).is_some()
+        {
+            self.handles.give(Reused::Stream, handle);
         }
     }
 
     fn per_thread_stream(&mut self, device: usize) -> u64 {
         let key = (thread::current().id(), device);
-        if let Some(handle) = self.per_thread.get(&key) {
-            return *handle;
+        if let Some(serial) = self.per_thread.get(&key) {
+            return *serial;
         }
-        let handle = self.new_handle();
-        self.streams.insert(handle, Stream::new(device, StreamKind::PerThread, 0));
-        self.per_thread.insert(key, handle);
-        handle
+        let serial = self.add_stream(device, StreamKind::PerThread, 0, None);
+        self.per_thread.insert(key, serial);
+        serial
     }
 
     /// Orders the next operation of a stream behind what the default stream's rules say; the points to wait for.
@@ -179,10 +205,10 @@ impl Driver {
     /// A code.
     pub fn create_stream(&self, device: usize, non_blocking: bool, priority: i32) -> Outcome<u64> {
         let mut state = self.lock();
-        let handle = state.new_handle();
+        let handle = state.handles.take_again(Reused::Stream);
         let kind = if non_blocking { StreamKind::NonBlocking } else { StreamKind::Blocking };
         let priority = priority.clamp(PRIORITIES.1, PRIORITIES.0);
-        state.streams.insert(handle, Stream::new(device, kind, priority));
+        state.add_stream(device, kind, priority, Some(handle));
         Ok(handle)
     }
 
@@ -195,12 +221,9 @@ impl Driver {
         if handle <= PER_THREAD {
             return state.bad_handle(call, "stream that can be destroyed", handle);
         }
-        let handle = state.resolve(call, device, handle)?;
-        if let Some(stream) = state.streams.get_mut(&handle) {
-            stream.destroyed = true;
-            stream.wake.notify_all();
-        }
-        state.delays.remove(&handle);
+        let serial = state.resolve(call, device, handle)?;
+        state.end_stream(serial);
+        state.delays.remove(&serial);
         state.learn(&Clock::default());
         Ok(())
     }
@@ -265,8 +288,16 @@ impl Driver {
         Ok((stream.device, stream.kind == StreamKind::NonBlocking, stream.priority))
     }
 
-    /// The delay of a stream, or of all that have none of their own.
-    pub fn set_delay(&self, stream: Option<u64>, delay: crate::config::Delay) {
+    /// What a stream is called for ever, where handles are used again.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn stream_id(&self, call: &'static str, device: usize, handle: u64) -> Outcome<u64> {
+        self.lock().resolve(call, device, handle)
+    }
+
+    /// The delay of a stream, given its serial number, or of all that have none of their own.
+    pub(crate) fn set_delay(&self, stream: Option<u64>, delay: crate::config::Delay) {
         let mut state = self.lock();
         match stream {
             Some(stream) => drop(state.delays.insert(stream, delay)),

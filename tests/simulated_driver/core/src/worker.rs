@@ -27,8 +27,9 @@ pub(crate) enum Then {
 
 /// One operation of a stream.
 pub(crate) struct Operation {
-    number: u64,
-    waits_for: Vec<Point>,
+    pub(crate) number: u64,
+    submitted: Instant,
+    pub(crate) waits_for: Vec<Point>,
     work: Option<Work>,
     then: Then,
     /// Fails with this code when its turn comes.
@@ -57,9 +58,11 @@ impl State {
     ) -> Outcome<u64> {
         waits_for.retain(|&point| !self.has_passed(point));
         let fails = FAILURE.try_with(Cell::take).ok().flatten();
-        let delayed = self.delays.get(&stream).copied().unwrap_or(self.delay).most > 0;
-        let Some(target) = self.streams.get_mut(&stream) else { return Err(crate::code::INVALID_HANDLE) };
+        let Some(target) = self.streams.get(&stream) else { return Err(crate::code::INVALID_HANDLE) };
         let number = target.submitted + 1;
+        let delayed =
+            self.delays.get(&stream).copied().unwrap_or(self.delay).most > 0 || self.is_held_back((stream, number));
+        let Some(target) = self.streams.get_mut(&stream) else { return Err(crate::code::INVALID_HANDLE) };
         let is_next = target.completed + 1 == number;
         if is_next && work.is_none() && waits_for.is_empty() && fails.is_none() && !delayed {
             // Nothing to do and nothing to wait for: a thread need not be woken for that.
@@ -70,7 +73,7 @@ impl State {
         self.start_worker(stream)?;
         let Some(target) = self.streams.get_mut(&stream) else { return Err(crate::code::INVALID_HANDLE) };
         target.submitted = number;
-        target.queue.push_back(Operation { number, waits_for, work, then, fails });
+        target.queue.push_back(Operation { number, submitted: Instant::now(), waits_for, work, then, fails });
         target.wake.notify_one();
         Ok(number)
     }
@@ -113,7 +116,11 @@ fn run(shared: &Shared, handle: u64) {
             continue;
         };
         if next.waits_for.iter().all(|&point| state.has_passed(point)) {
-            state = run_next(shared, state, handle);
+            let (number, submitted) = (next.number, next.submitted);
+            state = State::hold_back(state, (handle, number), submitted);
+            if !state.ended {
+                state = run_next(shared, state, handle);
+            }
         } else {
             state = shared.await_progress(state);
         }

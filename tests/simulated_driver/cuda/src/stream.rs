@@ -72,8 +72,7 @@ export! {
     }
 
     fn cuStreamGetId(on, stream: u64, id: Out<u64>) {
-        on.driver.describe_stream(on.name, device_for(on, stream)?, stream)?;
-        id.put(stream)
+        id.put(on.driver.stream_id(on.name, device_for(on, stream)?, stream)?)
     }
 
     fn cuLaunchHostFunc(on, stream: u64, function: HostFunction, data: usize) {
