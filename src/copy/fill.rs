@@ -1,12 +1,22 @@
-//! Filling an array with one item.
+//! Filling an array with one item: by the driver's memset where the item is a pattern that it knows, else by a kernel, and
+//! where there is no compiler by several memsets.
+//!
+//! A fill copies nothing from the host: a graph that has captured it runs when the item is long gone.
 
-use super::{Side, at, between, host, side_of, with_access};
+use super::words::Words;
+use super::{Side, at, host, kernels, side_of, with_access};
 use crate::array::Array;
-use crate::backend::{Address, Direction, Pattern};
+use crate::backend::{Address, Pattern};
 use crate::error::{Error, Result};
-use crate::layout::{Blocks, Layout, Uniform};
+use crate::layout::{Blocks, Dims, Layout, Pieces, Uniform};
 use crate::memory::Access;
 use crate::stream::Stream;
+
+/// Planes of rows that are filled one by one; a kernel takes more of them at once.
+const PLANES: i64 = 16;
+
+/// Memsets of one element that cost no more than a launch, and need no kernel.
+const CHEAP: i64 = 2;
 
 /// Sets every element to `item`, given as bytes, in the order of `stream`.
 ///
@@ -29,15 +39,48 @@ pub fn fill(target: &Array, item: &[u8], stream: &Stream) -> Result<()> {
         // SAFETY: the target is an array's own memory; the source repeats one borrowed item.
         return unsafe { host::copy(side_of(target), source) };
     }
-    match Blocks::of(target.layout(), target.layout())? {
-        Blocks::One { dst, bytes, .. } => fill_dense(target, dst, bytes as usize, item, stream),
-        Blocks::Uniform(rows) if pattern_for(target, &rows, item).is_some() => fill_rows(target, &rows, item, stream),
-        _ => {
-            let dense = Array::on_new_memory(target.layout().dense_like(), target.dtype(), stream.clone())?;
-            fill(&dense, item, stream)?;
-            between(target, &dense, stream)
-        }
+    if let Some(rows) = rows(target)?
+        && let Some(pattern) = pattern_for(target, &rows, item)
+    {
+        return fill_rows(target, &rows, pattern, stream);
     }
+    // Both ways take the item along by value: a captured fill needs nothing of the host when it runs.
+    let mut parts = item.chunks(kernels::LONGEST as usize).enumerate();
+    parts.try_for_each(|(number, part)| {
+        let pieces = pieces(target.layout(), number as i64 * kernels::LONGEST, part.len() as i64)?;
+        let words = Words::of(&pieces, target.allocation().address(), part);
+        let are_few = words.count() == 1 || (target.layout().size() == 1 && words.count() <= CHEAP);
+        if are_few || !kernels::fill(target, &pieces, part, stream)? {
+            words.fill(target, stream)?;
+        }
+        Ok(())
+    })
+}
+
+/// The target as a few planes of rows, if it is that.
+fn rows(target: &Array) -> Result<Option<Uniform>> {
+    Ok(match Blocks::of(target.layout(), target.layout())? {
+        Blocks::One { dst, bytes, .. } => Some(Uniform {
+            dst,
+            src: dst,
+            width: bytes,
+            height: 1,
+            depth: 1,
+            dst_pitch: bytes,
+            src_pitch: bytes,
+            dst_slice: bytes,
+            src_slice: bytes,
+        }),
+        Blocks::Uniform(rows) if rows.depth <= PLANES => Some(rows),
+        _ => None,
+    })
+}
+
+/// So many bytes of every item from one on, as pieces.
+fn pieces(layout: &Layout, start: i64, bytes: i64) -> Result<Pieces> {
+    let (shape, strides): (Dims, Dims) = (layout.shape().collect(), layout.strides().collect());
+    let part = Layout::strided(&shape, &strides, layout.offset() + start, bytes)?;
+    Pieces::of(&part, &part)
 }
 
 /// The shortest pattern that a driver's memset repeats to give the item.
@@ -69,8 +112,7 @@ fn pattern_for(target: &Array, rows: &Uniform, item: &[u8]) -> Option<Pattern> {
     aligned.then_some(pattern)
 }
 
-fn fill_rows(target: &Array, rows: &Uniform, item: &[u8], stream: &Stream) -> Result<()> {
-    let Some(pattern) = pattern_for(target, rows, item) else { return Ok(()) };
+fn fill_rows(target: &Array, rows: &Uniform, pattern: Pattern, stream: &Stream) -> Result<()> {
     let device = target.device();
     let start = at(target.allocation().address(), rows.dst);
     let count = rows.width as usize / size_of_pattern(pattern);
@@ -89,50 +131,5 @@ fn fill_rows(target: &Array, rows: &Uniform, item: &[u8], stream: &Stream) -> Re
                 )
             }
         })
-    })
-}
-
-fn fill_dense(target: &Array, offset: i64, bytes: usize, item: &[u8], stream: &Stream) -> Result<()> {
-    let whole = Uniform {
-        dst: offset,
-        src: offset,
-        width: bytes as i64,
-        height: 1,
-        depth: 1,
-        dst_pitch: bytes as i64,
-        src_pitch: bytes as i64,
-        dst_slice: bytes as i64,
-        src_slice: bytes as i64,
-    };
-    match pattern_for(target, &whole, item) {
-        Some(_) => fill_rows(target, &whole, item, stream),
-        None => fill_by_doubling(target, offset, bytes, item, stream),
-    }
-}
-
-/// For items that no memset knows: one item goes up, then what is filled is copied behind itself, twice as much each time.
-fn fill_by_doubling(target: &Array, offset: i64, bytes: usize, item: &[u8], stream: &Stream) -> Result<()> {
-    let device = target.device();
-    let (backend, index) = (device.backend(), device.index());
-    let start = at(target.allocation().address(), offset);
-    with_access(target, Access::Write, stream, || {
-        // SAFETY: all copies stay inside `bytes` of the array and never overlap; the item is pageable.
-        unsafe {
-            backend.copy(
-                index,
-                Direction::HostToDevice,
-                start,
-                item.as_ptr() as Address,
-                item.len(),
-                stream.handle(),
-            )?;
-            let mut filled = item.len();
-            while filled < bytes {
-                let step = filled.min(bytes - filled);
-                backend.copy(index, Direction::DeviceToDevice, start + filled, start, step, stream.handle())?;
-                filled += step;
-            }
-        }
-        Ok(())
     })
 }

@@ -15,6 +15,7 @@ mod host;
 mod kernels;
 pub mod ring;
 mod staged;
+mod words;
 
 use crate::array::Array;
 use crate::backend::{Address, Direction, Extent, Pitched};

@@ -139,6 +139,15 @@ pub fn relaxed<T>(device: Device, work: impl FnOnce() -> Result<T>) -> Result<T>
     graphs.exchange_mode(before).and(result)
 }
 
+/// Runs what every capture that is under way may forbid this thread, and what none needs to know: to load a module is to make
+/// memory.
+///
+/// # Errors
+/// The driver's, or those of `work`.
+pub fn beside<T>(device: Device, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    if device.backend().graphs().is_ok() { relaxed(device, work) } else { work() }
+}
+
 /// The stream in whose order memory is made that work on a capturing stream is to use: memory that is made in a capture is there
 /// only while its graph runs.
 ///

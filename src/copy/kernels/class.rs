@@ -11,7 +11,7 @@ use crate::layout::{Pieces, SharedAxes, SharedAxis};
 pub(super) const DIVISIBLE: i64 = 1 << 31;
 
 /// The largest unit in bytes.
-const LARGEST: i64 = 16;
+pub(super) const LARGEST: i64 = 16;
 
 /// Units of a line from which on a block takes a part of one line only.
 const LONG_LINE: i64 = 1024;
@@ -100,13 +100,18 @@ impl Units {
         {
             return (self, class);
         }
+        let class = self.straight(wish);
+        (self, class)
+    }
+
+    /// The kernel where nothing is read, or what is read is in the order of what is written.
+    pub(super) fn straight(&self, wish: Wish) -> Class {
         let inner = self.axes.last().map_or(1, |axis| axis.len);
-        let class = if wish != Wish::Flat && inner >= LONG_LINE {
+        if wish != Wish::Flat && inner >= LONG_LINE {
             Class::Lines
         } else {
             Class::Flat { wide: self.count() >= DIVISIBLE }
-        };
-        (self, class)
+        }
     }
 
     /// The transposition that the copy is, if it is one; moves its axes to the end.

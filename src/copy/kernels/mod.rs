@@ -1,10 +1,11 @@
-//! Copies within a device by kernels: any layout, at the speed of memory where the layout allows it.
+//! Copies within a device by kernels, and fills: any layout, at the speed of memory where the layout allows it.
 //!
 //! [`class`] chooses the kernel, [`parameters`] writes what it is told, [`store`] compiles it; the kernels are in `device`,
 //! one source for all vendors. Nothing here is needed for a copy to be right: without a compiler the answer is "no", and the
 //! caller goes another way.
 
 mod class;
+mod fill;
 mod parameters;
 mod select;
 mod store;
@@ -14,6 +15,7 @@ use parameters::{Parameters, Tuning};
 use smallvec::SmallVec;
 use store::{File, Variant};
 
+pub(super) use fill::{LONGEST, fill};
 pub use select::{Indexed, Selection, gather, scatter};
 
 use crate::array::Array;
@@ -89,14 +91,9 @@ pub(super) fn suit(blocks: &Blocks) -> bool {
 pub(super) fn copy(target: &Array, source: &Array, stream: &Stream) -> Result<bool> {
     let pieces = Pieces::of(target.layout(), source.layout())?;
     let units = Units::of(&pieces, target.allocation().address(), source.allocation().address());
-    let (units, mut class) = units.choose(asked().wish);
-    let mut parameters = parameters::parameters(&units, class, asked().tuning);
-    if parameters.shares >= class::DIVISIBLE && !matches!(class, Class::Flat { .. }) {
-        class = Class::Flat { wide: true };
-        parameters = parameters::parameters(&units, class, asked().tuning);
-    }
-    let rank = parameters::rank_for(parameters::outer_axes(&units, class).len());
-    let variant = variant(class, units.unit, rank as i64);
+    let (units, class) = units.choose(asked().wish);
+    let (class, parameters) = numbered(&units, class);
+    let variant = variant(class, &units);
     let Some(function) = store::function(target.device(), variant) else { return Ok(false) };
     let uses = [(source.allocation(), Access::Read), (target.allocation(), Access::Write)];
     // SAFETY: the structure is the kernel's; the axes reach what both layouts reach, which lies inside their blocks.
@@ -104,10 +101,21 @@ pub(super) fn copy(target: &Array, source: &Array, stream: &Stream) -> Result<bo
     Ok(true)
 }
 
+/// The parameters of a class, or of the one that numbers units instead of shares where these are too many.
+fn numbered(units: &Units, class: Class) -> (Class, Parameters) {
+    let parameters = parameters::parameters(units, class, asked().tuning);
+    if parameters.shares < class::DIVISIBLE || matches!(class, Class::Flat { .. }) {
+        return (class, parameters);
+    }
+    let class = Class::Flat { wide: true };
+    (class, parameters::parameters(units, class, asked().tuning))
+}
+
 /// The kernel of a class.
-fn variant(class: Class, unit: i64, rank: i64) -> Variant {
+fn variant(class: Class, units: &Units) -> Variant {
     let Tuning { group, lanes, turns } = asked().tuning;
-    let common = [("UNIT", unit), ("DIMS", rank)];
+    let (unit, rank) = (units.unit, parameters::rank_for(parameters::outer_axes(units, class).len()));
+    let common = [("UNIT", unit), ("DIMS", rank as i64)];
     match class {
         Class::Lines => Variant::new(File::Lines, "move_lines", common),
         Class::Flat { wide } => {

@@ -81,6 +81,12 @@ impl Variant {
         Self { file, name, defined: defined.into_iter().collect() }
     }
 
+    /// The same kernel, compiled with one definition more.
+    pub(super) fn with(mut self, name: &'static str, value: i64) -> Self {
+        self.defined.push((name, value));
+        self
+    }
+
     fn source(&self) -> Source {
         Source {
             text: [include_str!("device/common.cu"), self.file.text()].concat(),

@@ -25,6 +25,16 @@ struct Divisor {
     }
 };
 
+// PERIOD is that of a fill: nothing is read, and `number`, that of a unit along the last axis, says which one of the value's it
+// is. A copy reads its unit at `from`.
+#if PERIOD
+#define VALUE Unit value[PERIOD];
+#define UNIT_FROM(move, number, from) ((move).value[PERIOD == 1 ? 0 : (number) % PERIOD])
+#else
+#define VALUE
+#define UNIT_FROM(move, number, from) (*(const Unit *)(from))
+#endif
+
 // Distances are in bytes.
 struct Axis {
     Divisor length;

@@ -12,7 +12,17 @@ struct Move {
     const char *from;
     move_u64 units;
     Axis axes[DIMS];   // outermost first
+    VALUE
 };
+
+// Where a unit is along the last axis.
+__device__ inline move_u64 along_last(const Move &move, Number number) {
+#if WIDE
+    return number % move.axes[DIMS - 1].length.length;
+#else
+    return number - move.axes[DIMS - 1].length.quotient(number) * (Number)move.axes[DIMS - 1].length.length;
+#endif
+}
 
 __device__ inline void find(const Move &move, Number number, char *&to, const char *&from) {
 #pragma unroll
@@ -43,7 +53,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) move_flat(Move move) {
             to[k] = move.to;
             if (number < units) {
                 find(move, number, to[k], from);
-                held[k] = *(const Unit *)from;
+                held[k] = UNIT_FROM(move, along_last(move, number), from);
             }
         }
 #pragma unroll

@@ -9,6 +9,7 @@ struct Move {
     move_u64 blocks;
     Divisor parts;             // blocks of a line
     Axis axes[DIMS];           // of lines, outermost first
+    VALUE
 };
 
 extern "C" __global__ void __launch_bounds__(THREADS) move_lines(Move move) {
@@ -30,13 +31,13 @@ extern "C" __global__ void __launch_bounds__(THREADS) move_lines(Move move) {
         Unit held[EACH];
         if (first + (EACH - 1) * THREADS < move.length) {
 #pragma unroll
-            for (int k = 0; k < EACH; k++) held[k] = *(const Unit *)(from + k * from_stride);
+            for (int k = 0; k < EACH; k++) held[k] = UNIT_FROM(move, first + k * THREADS, from + k * from_stride);
 #pragma unroll
             for (int k = 0; k < EACH; k++) *(Unit *)(to + k * to_stride) = held[k];
         } else {
 #pragma unroll
             for (int k = 0; k < EACH; k++)
-                if (first + k * THREADS < move.length) held[k] = *(const Unit *)(from + k * from_stride);
+                if (first + k * THREADS < move.length) held[k] = UNIT_FROM(move, first + k * THREADS, from + k * from_stride);
 #pragma unroll
             for (int k = 0; k < EACH; k++)
                 if (first + k * THREADS < move.length) *(Unit *)(to + k * to_stride) = held[k];

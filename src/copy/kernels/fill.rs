@@ -1,0 +1,121 @@
+//! Fills by a kernel: the value is among its parameters, so nothing is read, on the host or on the device.
+//!
+//! The walk over the target is that of a copy. Along the last axis, that of adjacent bytes, units repeat the item: one unit
+//! where it holds whole items, else as many as the two have in common, the period.
+
+use super::class::{LARGEST, Units};
+use super::parameters::Words;
+use super::{asked, numbered, run, store, variant};
+use crate::array::Array;
+use crate::backend::Address;
+use crate::error::Result;
+use crate::layout::Pieces;
+use crate::memory::Access;
+use crate::stream::Stream;
+
+/// Most bytes of an item, and of a period: with the most axes they fit the 4096 bytes of parameters that every device takes.
+pub(in crate::copy) const LONGEST: i64 = 512;
+
+/// Sets the bytes of pieces, which are whole items of at most [`LONGEST`] bytes, to the item over and over, in one launch;
+/// `false` where there is no kernel for it.
+///
+/// # Errors
+/// The driver's.
+pub(in crate::copy) fn fill(target: &Array, pieces: &Pieces, item: &[u8], stream: &Stream) -> Result<bool> {
+    if asked().driver {
+        return Ok(false);
+    }
+    let units = units(pieces, target.allocation().address(), item.len() as i64);
+    let (class, mut parameters) = numbered(&units, units.straight(asked().wish));
+    let variant = variant(class, &units).with("PERIOD", period(item.len() as i64, units.unit));
+    let Some(function) = store::function(target.device(), variant) else { return Ok(false) };
+    push_period(&mut parameters.words, item, units.unit);
+    // SAFETY: the structure is the kernel's; the axes reach what the layout reaches, which lies inside the block.
+    unsafe { run(&function, &parameters, stream, &[(target.allocation(), Access::Write)])? };
+    Ok(true)
+}
+
+/// The largest units whose period is short enough: that of single bytes is the item.
+fn units(pieces: &Pieces, base: Address, itemsize: i64) -> Units {
+    let mut most = LARGEST;
+    loop {
+        let units = Units::aligned(pieces, base, base, std::iter::once(most));
+        if period(itemsize, units.unit) * units.unit <= LONGEST || units.unit == 1 {
+            return units;
+        }
+        most = units.unit / 2;
+    }
+}
+
+/// After how many units the item begins at the beginning of a unit again.
+fn period(itemsize: i64, unit: i64) -> i64 {
+    // Units are powers of two.
+    itemsize / unit.min(1 << itemsize.trailing_zeros())
+}
+
+/// Appends the units of a period, aligned as C lays them out behind words, and what fills up the structure.
+fn push_period(words: &mut Words, item: &[u8], unit: i64) {
+    let align = (unit as usize).div_ceil(size_of::<u64>());
+    let fill_up = |words: &mut Words| {
+        while !words.len().is_multiple_of(align) {
+            words.push(0);
+        }
+    };
+    fill_up(words);
+    let bytes = (period(item.len() as i64, unit) * unit) as usize;
+    let repeated: Vec<u8> = item.iter().copied().cycle().take(bytes).collect();
+    words.extend(repeated.chunks(size_of::<u64>()).map(|chunk| {
+        let mut word = [0; size_of::<u64>()];
+        word[..chunk.len()].copy_from_slice(chunk);
+        u64::from_le_bytes(word)
+    }));
+    fill_up(words);
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+    use super::*;
+    use crate::layout::{Layout, Order};
+
+    /// The unit of a fill of a dense array that begins at `base`, and its period.
+    fn chosen(itemsize: i64, count: i64, base: Address) -> (i64, i64) {
+        let layout = Layout::contiguous(&[count], itemsize, Order::C).unwrap();
+        let unit = units(&Pieces::of(&layout, &layout).unwrap(), base, itemsize).unit;
+        (unit, period(itemsize, unit))
+    }
+
+    #[test]
+    fn units_hold_whole_items_or_a_part_of_a_short_period() {
+        for (itemsize, wanted) in
+            [(1, (16, 1)), (8, (16, 1)), (16, (16, 1)), (3, (16, 3)), (12, (16, 3)), (40, (16, 5))]
+        {
+            assert_eq!(chosen(itemsize, 1024, 1 << 20), wanted, "items of {itemsize} bytes");
+        }
+        assert_eq!(chosen(8, 1023, 1 << 20), (8, 1));
+        assert_eq!(chosen(16, 1024, (1 << 20) + 8), (8, 2));
+        assert_eq!(chosen(3, 1023, (1 << 20) + 1), (1, 3));
+    }
+
+    #[test]
+    fn no_period_is_longer_than_the_parameters_have_room_for() {
+        for itemsize in 1..=LONGEST {
+            let (unit, period) = chosen(itemsize, 1024, 1 << 20);
+            assert!(unit * period <= LONGEST, "items of {itemsize} bytes: {period} units of {unit}");
+            assert_eq!(unit * period % itemsize, 0);
+        }
+    }
+
+    #[test]
+    fn a_period_is_aligned_as_the_kernel_declares_it_and_repeats_the_item() {
+        let item: Vec<u8> = (1..=12).collect();
+        let mut words = Words::from_elem(7, 3);
+        push_period(&mut words, &item, 16);
+        assert_eq!((words.len(), words[3]), (4 + 6, 0));
+        let bytes: Vec<u8> = words[4..].iter().flat_map(|word| word.to_le_bytes()).collect();
+        assert_eq!(bytes, [&item[..], &item, &item, &item].concat());
+        let mut words = Words::new();
+        push_period(&mut words, &[1, 2, 3], 1);
+        assert_eq!(words[..], [0x03_0201]);
+    }
+}

@@ -1,0 +1,162 @@
+//! Fills by memsets alone, for items that are no pattern of a memset: each word of the item is set in all items at once.
+//!
+//! Two words of eight bytes are two memsets of rows that are one word wide and an item apart. Where axes are left over, as many
+//! for each of their indices.
+
+use super::{at, with_access};
+use crate::array::Array;
+use crate::backend::{Address, Pattern};
+use crate::error::Result;
+use crate::layout::{Odometer, Pieces, SharedAxes, SharedAxis};
+use crate::memory::Access;
+use crate::stream::Stream;
+
+/// The largest word of a memset.
+const LARGEST: i64 = 4;
+
+/// Equal words that lie side by side in each item.
+struct Run {
+    /// The first byte in the item.
+    start: i64,
+    pattern: Pattern,
+    count: usize,
+}
+
+/// The memsets of a fill.
+pub(super) struct Words {
+    runs: Vec<Run>,
+    /// Byte offset of the first item.
+    offset: i64,
+    /// The rows of each memset: one item each, or in equal words one piece.
+    rows: SharedAxis<2>,
+    /// Along these memsets repeat.
+    others: SharedAxes<2>,
+}
+
+impl Words {
+    /// For pieces of whole items, offsets counting from `base`.
+    pub(super) fn of(pieces: &Pieces, base: Address, item: &[u8]) -> Self {
+        let itemsize = item.len() as i64;
+        // To repeat an element is to set it again.
+        let mut axes: SharedAxes<2> = pieces.axes.iter().filter(|axis| axis.strides[0] != 0).copied().collect();
+        let strides = axes.iter().map(|axis| axis.strides[0]);
+        let bits = strides.fold(LARGEST | itemsize | at(base, pieces.dst) as i64, |bits, stride| bits | stride);
+        let word = 1 << bits.trailing_zeros();
+        let words: Vec<Pattern> = item.chunks_exact(word).map(pattern).collect();
+        let are_equal = words.iter().all(|word| *word == words[0]);
+        let row = if are_equal { pieces.width } else { itemsize };
+        if row < pieces.width {
+            axes.push(SharedAxis { len: pieces.width / itemsize, strides: [itemsize; 2] });
+        }
+        // Rows may not lie on each other.
+        let fitting = (0..axes.len()).filter(|&place| axes[place].strides[0] >= row);
+        let longest = fitting.max_by_key(|&place| axes[place].len);
+        let rows = longest.map_or(SharedAxis { len: 1, strides: [row; 2] }, |place| axes.remove(place));
+        let runs = if are_equal {
+            vec![Run { start: 0, pattern: words[0], count: row as usize / word }]
+        } else {
+            runs(&words, word)
+        };
+        Self { runs, offset: pieces.dst, rows, others: axes }
+    }
+
+    /// How many memsets they are.
+    pub(super) fn count(&self) -> i64 {
+        let repeated = self.others.iter().fold(1i64, |product, axis| product.saturating_mul(axis.len));
+        repeated.saturating_mul(self.runs.len() as i64)
+    }
+
+    /// Sets the words, in the order of the stream.
+    pub(super) fn fill(&self, target: &Array, stream: &Stream) -> Result<()> {
+        let device = target.device();
+        let base = target.allocation().address();
+        with_access(target, Access::Write, stream, || {
+            Odometer::new(&self.others, [self.offset; 2]).try_for_each(|[offset, _]| {
+                self.runs.iter().try_for_each(|run| {
+                    // SAFETY: the words are those of items of the array, which its usage keeps alive in the order of the stream.
+                    unsafe {
+                        device.backend().fill(
+                            device.index(),
+                            at(base, offset + run.start),
+                            self.rows.strides[0] as usize,
+                            run.pattern,
+                            run.count,
+                            self.rows.len as usize,
+                            stream.handle(),
+                        )
+                    }
+                })
+            })
+        })
+    }
+}
+
+fn runs(words: &[Pattern], word: usize) -> Vec<Run> {
+    let mut start = 0;
+    let equal = words.chunk_by(|one, next| one == next);
+    equal
+        .map(|chunk| {
+            let run = Run { start, pattern: chunk[0], count: chunk.len() };
+            start += (chunk.len() * word) as i64;
+            run
+        })
+        .collect()
+}
+
+/// The pattern of a word.
+fn pattern(bytes: &[u8]) -> Pattern {
+    match *bytes {
+        [a, b, c, d] => Pattern::U32(u32::from_le_bytes([a, b, c, d])),
+        [a, b] => Pattern::U16(u16::from_le_bytes([a, b])),
+        _ => Pattern::U8(bytes.first().copied().unwrap_or_default()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+    use super::*;
+    use crate::layout::{Index, Layout, Order};
+
+    fn words(layout: &Layout, base: Address, item: &[u8]) -> Words {
+        Words::of(&Pieces::of(layout, layout).unwrap(), base, item)
+    }
+
+    fn dense(shape: &[i64], itemsize: i64) -> Layout {
+        Layout::contiguous(shape, itemsize, Order::C).unwrap()
+    }
+
+    #[test]
+    fn an_item_of_eight_bytes_is_two_memsets_and_one_of_sixteen_four() {
+        for (itemsize, wanted) in [(8, 2), (16, 4), (12, 3), (3, 3), (6, 3), (40, 10)] {
+            let item: Vec<u8> = (1..=itemsize).collect();
+            let words = words(&dense(&[1000], itemsize.into()), 1 << 20, &item);
+            assert_eq!((words.count(), words.rows.len), (wanted, 1000), "items of {itemsize} bytes");
+        }
+        assert_eq!(words(&dense(&[1000], 8), 1 << 20, &1.5f64.to_le_bytes()).count(), 2);
+    }
+
+    #[test]
+    fn equal_words_are_set_by_one_memset() {
+        let item = [0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4];
+        assert_eq!(words(&dense(&[1000], 12), 1 << 20, &item).count(), 2);
+        let cut = dense(&[100, 64], 4).index(&[slice(1), slice(1)]).unwrap();
+        let rows = words(&cut, 1 << 20, &[1, 2, 3, 4]);
+        assert_eq!((rows.count(), rows.runs[0].count, rows.rows.len), (1, 63, 99));
+    }
+
+    #[test]
+    fn the_longest_axis_gives_the_rows_and_the_others_repeat() {
+        let cube = dense(&[4, 30, 9], 8).index(&[slice(0), slice(0), step(2)]).unwrap();
+        let words = words(&cube, 1 << 20, &1.5f64.to_le_bytes());
+        assert_eq!((words.count(), words.rows.len), (2 * 5, 120));
+    }
+
+    fn slice(start: i64) -> Index {
+        Index::Slice { start: Some(start), stop: None, step: None }
+    }
+
+    fn step(step: i64) -> Index {
+        Index::Slice { start: None, stop: None, step: Some(step) }
+    }
+}

@@ -1,0 +1,149 @@
+"""Fills of any item and any layout, which take the value along: nothing of the host is read when a graph runs them.
+
+The same bodies run by kernels and, without a compiler's help, by memsets alone.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import PyGPU
+
+HAS_GRAPHS = PyGPU.backend_name() != "cpu"
+with_graphs = pytest.mark.skipif(not HAS_GRAPHS, reason="this backend has no graphs")
+
+# Patterns that a memset knows (1, 2, 4 bytes), twice and four times such words, and sizes that are none of these.
+SIZES = [*range(1, 17), 20, 24, 40, 63, 96, 200, 600]
+SHAPES_AND_KEYS: list[tuple[tuple[int, ...], Any]] = [
+    ((), ()),
+    ((1,), slice(None)),
+    ((1000,), slice(None)),
+    ((4096,), slice(None)),
+    ((1001,), slice(1, None)),
+    ((300,), slice(None, None, -3)),
+    ((40, 30), (slice(1, -1), slice(2, 20))),
+    ((7, 1500), (slice(None, None, -2), slice(None, None, 2))),
+    ((30, 40), (slice(None), 3)),
+    ((5, 6, 7, 8), (slice(None, None, 2), slice(1, 5), slice(None, None, -2), slice(3, 6))),
+    ((3, 40, 5, 6), (slice(None), slice(None, None, 2), slice(None, None, 2), slice(None, None, 2))),
+]
+
+
+def item(size: int, seed: int = 1) -> np.void:
+    """An item of which no two bytes are alike, as far as that is possible."""
+    return np.frombuffer(bytes((seed + 37 * place) % 251 for place in range(size)), f"V{size}")[0]
+
+
+def filled(shape: tuple[int, ...], key: Any, size: int) -> tuple[np.ndarray, PyGPU.GPUArray]:
+    """The same part of the same array filled by NumPy and by PyGPU: both arrays as a whole."""
+    host = np.zeros(shape, f"V{size}")
+    device = PyGPU.to_gpu(host)
+    host[key] = item(size)
+    device[key].fill(item(size))
+    return host, device
+
+
+@pytest.mark.parametrize(("shape", "key"), SHAPES_AND_KEYS, ids=str)
+def test_a_fill_sets_every_element_and_nothing_beside(shape: tuple[int, ...], key: Any) -> None:
+    for size in SIZES:
+        host, device = filled(shape, key, size)
+        assert device.get().tobytes() == host.tobytes(), f"items of {size} bytes"
+
+
+def test_a_part_of_a_record_is_filled_where_it_lies() -> None:
+    dtype = np.dtype([("flag", "u1"), ("place", "f8"), ("name", "V5"), ("z", "c16")])
+    host = np.zeros((20, 30), dtype)
+    device = PyGPU.to_gpu(host)
+    for field, value in (("place", 1.5), ("name", item(5)), ("z", 1 - 2j), ("flag", 3)):
+        host[field][::2, 1:] = value
+        device[field][::2, 1:].fill(value)
+    assert device.get().tobytes() == host.tobytes()
+
+
+def test_transposed_and_long_lines_are_filled() -> None:
+    for size in (3, 8, 12, 16, 24):
+        host = np.zeros((3, 5000), f"V{size}")
+        device = PyGPU.to_gpu(host)
+        host.T[::2] = item(size)
+        device.T[::2].fill(item(size))
+        host[1, 7:-1] = item(size, 5)
+        device[1, 7:-1].fill(item(size, 5))
+        assert device.get().tobytes() == host.tobytes(), f"items of {size} bytes"
+
+
+def overwritten_host_memory() -> None:
+    """Make it likely that what was small and freed has other bytes now."""
+    keep = [bytes([255]) * size for size in range(1, 700) for _ in range(4)]
+    del keep
+
+
+@with_graphs
+@pytest.mark.parametrize("size", SIZES)
+def test_a_captured_fill_reads_no_memory_of_the_host(size: int) -> None:
+    # A1: a captured fill of 8 or 16 bytes read a vector that was gone when the graph was launched.
+    stream = PyGPU.Stream(non_blocking=True)
+    targets = [PyGPU.to_gpu(np.zeros(shape, f"V{size}")) for shape, _ in SHAPES_AND_KEYS]
+    with PyGPU.Graph(stream) as graph:
+        for target, (_, key) in zip(targets, SHAPES_AND_KEYS, strict=True):
+            target[key].fill(item(size))
+    for _ in range(3):
+        overwritten_host_memory()
+        for target in targets:
+            target.fill(np.zeros(1, f"V{size}")[0], stream=stream)
+        graph.launch(stream)
+        for target, (shape, key) in zip(targets, SHAPES_AND_KEYS, strict=True):
+            expected = np.zeros(shape, f"V{size}")
+            expected[key] = item(size)
+            assert target.get(stream=stream).tobytes() == expected.tobytes()
+
+
+@with_graphs
+def test_whatever_fills_can_be_captured() -> None:
+    # A1: `ones`, `full` and the assignment of a scalar are fills too.
+    dtypes = ["bool", "int16", "float32", "float64", "int64", "complex64", "complex128"]
+    stream = PyGPU.Stream(non_blocking=True)
+    targets = [PyGPU.zeros((5, 100), dtype) for dtype in dtypes]
+    with PyGPU.Graph(stream) as graph:
+        made = [(PyGPU.ones(7, dtype), PyGPU.full(9, 2, dtype), PyGPU.zeros(3, dtype)) for dtype in dtypes]
+        for target in targets:
+            target[1:, ::2] = 1
+            target[0, 0] = 1
+            target[2].fill(True)
+    overwritten_host_memory()
+    graph.launch(stream)
+    for dtype, target, (ones, full, zeros) in zip(dtypes, targets, made, strict=True):
+        expected = np.zeros((5, 100), dtype)
+        expected[1:, ::2] = expected[0, 0] = expected[2] = 1
+        np.testing.assert_array_equal(target.get(stream=stream), expected)
+        np.testing.assert_array_equal(ones.get(stream=stream), np.ones(7, dtype))
+        np.testing.assert_array_equal(full.get(stream=stream), np.full(9, 2, dtype))
+        np.testing.assert_array_equal(zeros.get(stream=stream), np.zeros(3, dtype))
+
+
+@with_graphs
+@pytest.mark.skipif(os.environ.get("PYGPU_STRIDED_COPY") == "driver", reason="asked to do without kernels")
+def test_a_fill_of_any_layout_is_one_node_of_a_graph() -> None:
+    stream = PyGPU.Stream(non_blocking=True)
+    for key in (slice(None), slice(None, None, -2), (slice(1, None), slice(2, 9))):
+        for size in (3, 8, 12, 16, 24, 40, 200):
+            target = PyGPU.to_gpu(np.zeros((50, 60), f"V{size}"))
+            with PyGPU.Graph(stream) as graph:
+                target[key].fill(item(size))
+            assert graph.num_nodes == 1, f"items of {size} bytes at {key}"
+
+
+@pytest.mark.starts_processes
+@pytest.mark.skipif(os.environ.get("PYGPU_STRIDED_COPY") is not None, reason="is such a process")
+@pytest.mark.skipif(not HAS_GRAPHS, reason="the host fills by itself")
+def test_fills_without_kernels_are_right_too() -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", __file__]
+    environment = os.environ | {"PYGPU_STRIDED_COPY": "driver"}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment, cwd=Path(__file__).parent)
+    assert done.returncode == 0, done.stdout + done.stderr
