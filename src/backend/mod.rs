@@ -80,14 +80,39 @@ impl BackendKind {
 }
 
 /// Between which kinds of memory a copy goes.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// From the host to the device.
-    HostToDevice,
+    HostToDevice(HostUse),
     /// From the device to the host.
-    DeviceToHost,
+    DeviceToHost(HostUse),
     /// Within the memory of one device.
     DeviceToDevice,
+}
+
+impl std::fmt::Debug for Direction {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Self::HostToDevice(_) => "HostToDevice",
+            Self::DeviceToHost(_) => "DeviceToHost",
+            Self::DeviceToDevice => "DeviceToDevice",
+        })
+    }
+}
+
+/// Says that a copy may use host memory on its stream. A graph that captures a copy uses the memory whenever it runs, so
+/// ordinary memory and a capturing stream have none: `memory::capture` asks and gives it out, and nobody else does.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct HostUse(());
+
+impl HostUse {
+    /// Promises it.
+    ///
+    /// # Safety
+    /// Unless the stream of the copy takes part in no capture, the host memory is pinned and stays as long as the graph.
+    pub const unsafe fn promised() -> Self {
+        Self(())
+    }
 }
 
 /// One side of a two- or three-dimensional copy: where it starts and how far apart rows and planes are, in bytes.

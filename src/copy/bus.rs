@@ -5,7 +5,7 @@
 
 use super::{HostSide, MANY, at, between, check_shapes, copy_blocks, host, ring, side_of, side_of_host, with_access};
 use crate::array::Array;
-use crate::backend::{Direction, PointerKind};
+use crate::backend::{Direction, HostUse, PointerKind};
 use crate::device::Device;
 use crate::error::Result;
 use crate::layout::{Blocks, Layout};
@@ -78,11 +78,8 @@ pub unsafe fn to_host_and_wait(target: &HostSide, source: &Array, stream: &Strea
 }
 
 /// A capture takes in what a copy engine does by itself.
-fn check_capture(what: &str, host: &HostSide, stream: &Stream, wait: bool) -> Result<()> {
-    if capture::is_capturing(stream)? && (wait || !is_pinned(stream.device(), host)?) {
-        return Err(capture::refusal(what));
-    }
-    Ok(())
+fn host_use(what: &str, host: &HostSide, stream: &Stream, wait: bool) -> Result<HostUse> {
+    capture::host_use(what, stream, || Ok(!wait && is_pinned(stream.device(), host)?))
 }
 
 /// # Safety
@@ -97,20 +94,21 @@ unsafe fn upload(target: &Array, source: &HostSide, stream: &Stream, wait: bool)
         // SAFETY: the target is an array's own memory, the source promised by the caller; they may be the same memory.
         return unsafe { host::copy_overlapping(side_of(target), side_of_host(source)) };
     }
-    check_capture("an upload of ordinary host memory", source, stream, wait)?;
+    let host = host_use("an upload that waits, or of ordinary host memory,", source, stream, wait)?;
+    let direction = Direction::HostToDevice(host);
     let most = if wait { usize::MAX } else { STAGED_AT_ONCE };
     match ring::open(device, source, target.layout().nbytes() as usize, most)? {
         // SAFETY: promised by the caller.
-        Some(ring) => unsafe { upload_through(ring, target, source, stream, wait)? },
+        Some(ring) => unsafe { upload_through(ring, direction, target, source, (stream, wait))? },
         None => {
             let blocks = Blocks::of(target.layout(), &source.layout)?;
             if let (true, Blocks::One { dst, src, bytes }) = (wait, &blocks) {
                 let (to, from) = (at(target.allocation().address(), *dst), at(source.address, *src));
                 // SAFETY: the target is an array's own memory, the source promised by the caller.
-                return unsafe { run_and_wait(target, Direction::HostToDevice, to, from, *bytes, stream) };
+                return unsafe { run_and_wait(target, direction, to, from, *bytes, stream) };
             }
             // SAFETY: promised by the caller.
-            unsafe { upload_by_driver(target, source, &blocks, stream)? };
+            unsafe { upload_by_driver(direction, target, source, &blocks, stream)? };
         }
     }
     if wait { stream.synchronize() } else { Ok(()) }
@@ -128,19 +126,20 @@ unsafe fn download(target: &HostSide, source: &Array, stream: &Stream, wait: boo
         // SAFETY: the source is an array's own memory, the target promised by the caller; they may be the same memory.
         return unsafe { host::copy_overlapping(side_of_host(target), side_of(source)) };
     }
-    check_capture("a download that waits, or into ordinary host memory,", target, stream, wait)?;
+    let host = host_use("a download that waits, or into ordinary host memory,", target, stream, wait)?;
+    let direction = Direction::DeviceToHost(host);
     match ring::open(device, target, source.layout().nbytes() as usize, usize::MAX)? {
         // SAFETY: promised by the caller.
-        Some(ring) => unsafe { download_through(ring, target, source, stream)? },
+        Some(ring) => unsafe { download_through(ring, direction, target, source, stream)? },
         None => {
             let blocks = Blocks::of(&target.layout, source.layout())?;
             if let (true, Blocks::One { dst, src, bytes }) = (wait, &blocks) {
                 let (to, from) = (at(target.address, *dst), at(source.allocation().address(), *src));
                 // SAFETY: the source is an array's own memory, the target promised by the caller.
-                return unsafe { run_and_wait(source, Direction::DeviceToHost, to, from, *bytes, stream) };
+                return unsafe { run_and_wait(source, direction, to, from, *bytes, stream) };
             }
             // SAFETY: promised by the caller.
-            unsafe { download_by_driver(target, source, &blocks, stream)? };
+            unsafe { download_by_driver(direction, target, source, &blocks, stream)? };
         }
     }
     if wait { stream.synchronize() } else { Ok(()) }
@@ -159,7 +158,7 @@ unsafe fn run_and_wait(
     stream: &Stream,
 ) -> Result<()> {
     let device = array.device();
-    let access = if direction == Direction::HostToDevice { Access::Write } else { Access::Read };
+    let access = if matches!(direction, Direction::HostToDevice(_)) { Access::Write } else { Access::Read };
     with_access(array, access, stream, || {
         // SAFETY: promised by the caller; the stream is alive.
         unsafe { device.backend().copy_and_wait(device.index(), direction, to, from, bytes as usize, stream.handle()) }
@@ -172,44 +171,62 @@ unsafe fn run_and_wait(
 /// The host memory is readable wherever its layout reaches.
 unsafe fn upload_through(
     ring: ring::Ring<'_>,
+    direction: Direction,
     target: &Array,
     source: &HostSide,
-    stream: &Stream,
-    wait: bool,
+    (stream, wait): (&Stream, bool),
 ) -> Result<()> {
     let dense = target.layout().dense_like();
     if is_direct(&Blocks::of(target.layout(), &dense)?) {
         // SAFETY: promised by the caller.
-        return with_access(target, Access::Write, stream, || unsafe { ring.upload(target, source, stream, wait) });
+        return with_access(target, Access::Write, stream, || unsafe {
+            ring.upload(direction, target, source, (stream, wait))
+        });
     }
     let scratch = Array::on_new_memory(dense, target.dtype(), stream.clone())?;
     // SAFETY: promised by the caller.
-    with_access(&scratch, Access::Write, stream, || unsafe { ring.upload(&scratch, source, stream, wait) })?;
+    with_access(&scratch, Access::Write, stream, || unsafe {
+        ring.upload(direction, &scratch, source, (stream, wait))
+    })?;
     between(target, &scratch, stream)
 }
 
 /// # Safety
 /// The host memory is writable wherever its layout reaches.
-unsafe fn download_through(ring: ring::Ring<'_>, target: &HostSide, source: &Array, stream: &Stream) -> Result<()> {
+unsafe fn download_through(
+    ring: ring::Ring<'_>,
+    direction: Direction,
+    target: &HostSide,
+    source: &Array,
+    stream: &Stream,
+) -> Result<()> {
     let dense = source.layout().dense_like();
     if is_direct(&Blocks::of(&dense, source.layout())?) {
         // SAFETY: promised by the caller.
-        return with_access(source, Access::Read, stream, || unsafe { ring.download(target, source, stream) });
+        return with_access(source, Access::Read, stream, || unsafe {
+            ring.download(direction, target, source, stream)
+        });
     }
     let scratch = Array::on_new_memory(dense, source.dtype(), stream.clone())?;
     between(&scratch, source, stream)?;
     // SAFETY: promised by the caller.
-    with_access(&scratch, Access::Read, stream, || unsafe { ring.download(target, &scratch, stream) })
+    with_access(&scratch, Access::Read, stream, || unsafe { ring.download(direction, target, &scratch, stream) })
 }
 
 /// # Safety
 /// As `to_device`.
-unsafe fn upload_by_driver(target: &Array, source: &HostSide, blocks: &Blocks, stream: &Stream) -> Result<()> {
+unsafe fn upload_by_driver(
+    direction: Direction,
+    target: &Array,
+    source: &HostSide,
+    blocks: &Blocks,
+    stream: &Stream,
+) -> Result<()> {
     if is_direct(blocks) {
         let (to, from) = (side_of(target), side_of_host(source));
         return with_access(target, Access::Write, stream, || {
             // SAFETY: the target is an array's own memory, the source promised by the caller.
-            unsafe { copy_blocks(target.device(), Direction::HostToDevice, to, from, blocks, stream) }
+            unsafe { copy_blocks(target.device(), direction, to, from, blocks, stream) }
         });
     }
     let dense = target.layout().dense_like();
@@ -220,22 +237,28 @@ unsafe fn upload_by_driver(target: &Array, source: &HostSide, blocks: &Blocks, s
     let from_packed = Blocks::of(target.layout(), &dense)?;
     if is_direct(&from_packed) {
         // SAFETY: the packed buffer is pageable: the driver has read it when this returns.
-        return unsafe { upload_by_driver(target, &packed_side, &from_packed, stream) };
+        return unsafe { upload_by_driver(direction, target, &packed_side, &from_packed, stream) };
     }
     let scratch = Array::on_new_memory(dense.clone(), target.dtype(), stream.clone())?;
     // SAFETY: as above; equal dense layouts are one block, so this does not come here again.
-    unsafe { upload_by_driver(&scratch, &packed_side, &Blocks::of(&dense, &dense)?, stream)? };
+    unsafe { upload_by_driver(direction, &scratch, &packed_side, &Blocks::of(&dense, &dense)?, stream)? };
     between(target, &scratch, stream)
 }
 
 /// # Safety
 /// As `to_host`.
-unsafe fn download_by_driver(target: &HostSide, source: &Array, blocks: &Blocks, stream: &Stream) -> Result<()> {
+unsafe fn download_by_driver(
+    direction: Direction,
+    target: &HostSide,
+    source: &Array,
+    blocks: &Blocks,
+    stream: &Stream,
+) -> Result<()> {
     if is_direct(blocks) {
         let (to, from) = (side_of_host(target), side_of(source));
         return with_access(source, Access::Read, stream, || {
             // SAFETY: the source is an array's own memory, the target promised by the caller.
-            unsafe { copy_blocks(source.device(), Direction::DeviceToHost, to, from, blocks, stream) }
+            unsafe { copy_blocks(source.device(), direction, to, from, blocks, stream) }
         });
     }
     let dense = source.layout().dense_like();
@@ -245,11 +268,11 @@ unsafe fn download_by_driver(target: &HostSide, source: &Array, blocks: &Blocks,
         between(&scratch, source, stream)?;
         let blocks = Blocks::of(&target.layout, scratch.layout())?;
         // SAFETY: as promised by the caller; a dense source does not come here again.
-        return unsafe { download_by_driver(target, &scratch, &blocks, stream) };
+        return unsafe { download_by_driver(direction, target, &scratch, &blocks, stream) };
     }
     let packed = host::Packed::new(&dense);
     // SAFETY: the packed buffer is ours and pageable: the values are there when this returns.
-    unsafe { download_by_driver(&packed_side(&packed, &dense), source, &into_packed, stream)? };
+    unsafe { download_by_driver(direction, &packed_side(&packed, &dense), source, &into_packed, stream)? };
     // SAFETY: as above; the target is promised by the caller.
     unsafe { host::copy(side_of_host(target), packed.side(&dense)) }
 }

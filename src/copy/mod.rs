@@ -127,15 +127,13 @@ fn across(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
     let (to, from) = (target.device(), source.device());
     if from.is_cpu() {
         let host = HostSide { address: source.allocation().address(), layout: source.layout().clone() };
-        // SAFETY: the source array is borrowed, and its memory is pageable or waited for.
-        unsafe { to_device(target, &host, &on_device(stream, to))? };
-        return on_device(stream, to).synchronize();
+        // SAFETY: the source array is borrowed, and the copy is waited for.
+        return unsafe { to_device_and_wait(target, &host, &on_device(stream, to)) };
     }
     if to.is_cpu() {
         let host = HostSide { address: target.allocation().address(), layout: target.layout().clone() };
         // SAFETY: as above.
-        unsafe { to_host(&host, source, &on_device(stream, from))? };
-        return on_device(stream, from).synchronize();
+        return unsafe { to_host_and_wait(&host, source, &on_device(stream, from)) };
     }
     if to.kind() != from.kind() {
         return Err(Error::not_supported(format!(

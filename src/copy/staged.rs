@@ -7,9 +7,9 @@
 
 use super::{HostSide, Side, at, host};
 use crate::array::Array;
-use crate::backend::{Address, Direction};
+use crate::backend::{Address, Direction, HostUse};
 use crate::error::Result;
-use crate::memory::{Access, ordered};
+use crate::memory::{Access, capture, ordered};
 use crate::stream::Stream;
 
 /// The bytes that an array reaches, fetched to the host.
@@ -19,7 +19,7 @@ struct Span {
 }
 
 impl Span {
-    fn fetch(array: &Array, stream: &Stream) -> Result<Self> {
+    fn fetch(array: &Array, host: HostUse, stream: &Stream) -> Result<Self> {
         let (low, high) = array.layout().extent().unwrap_or((0, 0));
         let mut span = Self { bytes: vec![0; (high - low) as usize], low };
         let device = array.device();
@@ -27,7 +27,7 @@ impl Span {
         unsafe {
             device.backend().copy(
                 device.index(),
-                Direction::DeviceToHost,
+                Direction::DeviceToHost(host),
                 span.bytes.as_mut_ptr() as Address,
                 at(array.allocation().address(), low),
                 span.bytes.len(),
@@ -38,13 +38,13 @@ impl Span {
         Ok(span)
     }
 
-    fn write_back(&self, array: &Array, stream: &Stream) -> Result<()> {
+    fn write_back(&self, array: &Array, host: HostUse, stream: &Stream) -> Result<()> {
         let device = array.device();
         // SAFETY: as in `fetch`; the driver has read the pageable vector when this returns.
         unsafe {
             device.backend().copy(
                 device.index(),
-                Direction::HostToDevice,
+                Direction::HostToDevice(host),
                 at(array.allocation().address(), self.low),
                 self.bytes.as_ptr() as Address,
                 self.bytes.len(),
@@ -62,9 +62,10 @@ impl Span {
 
 /// Copies an array into another of the same device that does not overlap it.
 pub(super) fn between(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
+    let host = capture::host_use("a strided copy for which there is no compiler", stream, || Ok(false))?;
     ordered(&[(source.allocation(), Access::Read), (target.allocation(), Access::Write)], stream, || {
-        let from = Span::fetch(source, stream)?;
-        let to = Span::fetch(target, stream)?;
+        let from = Span::fetch(source, host, stream)?;
+        let to = Span::fetch(target, host, stream)?;
         let (target_side, source_side) = (to.host_side(target), from.host_side(source));
         // SAFETY: both spans hold every byte that their layouts reach, and they are different vectors.
         unsafe {
@@ -73,6 +74,6 @@ pub(super) fn between(target: &Array, source: &Array, stream: &Stream) -> Result
                 Side { base: source_side.address, layout: &source_side.layout },
             )?;
         }
-        to.write_back(target, stream)
+        to.write_back(target, host, stream)
     })
 }

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use smallvec::SmallVec;
 
-use crate::backend::{CaptureMode, StreamFlags, StreamHandle};
+use crate::backend::{CaptureMode, HostUse, StreamFlags, StreamHandle};
 use crate::device::{Device, MAX_DEVICES};
 use crate::error::{Error, Result};
 use crate::global::Global;
@@ -117,6 +117,29 @@ pub fn of(stream: &Stream) -> Result<Option<Arc<Capture>>> {
 #[inline]
 pub fn is_capturing(stream: &Stream) -> Result<bool> {
     Ok((is_any() || stream.is_foreign()) && number_of(stream)?.is_some())
+}
+
+/// Refuses what a stream that takes part in a capture cannot take in.
+///
+/// # Errors
+/// `NotSupported`; the driver's.
+#[inline]
+pub fn refuse(what: &str, stream: &Stream) -> Result<()> {
+    if is_capturing(stream)? { Err(refusal(what)) } else { Ok(()) }
+}
+
+/// The one door through which host memory comes to a copy: a graph uses it whenever it runs, not now, so in a capture it must be
+/// `lasting`, which is asked only then. Who says so keeps the memory as long as the graph (`pending`).
+///
+/// # Errors
+/// `NotSupported` for memory that does not last and a stream that takes part in a capture; the driver's.
+#[inline]
+pub fn host_use(what: &str, stream: &Stream, lasting: impl FnOnce() -> Result<bool>) -> Result<HostUse> {
+    if is_capturing(stream)? && !lasting()? {
+        return Err(refusal(what));
+    }
+    // SAFETY: the stream takes part in no capture that we are asked to know of, or the memory lasts.
+    Ok(unsafe { HostUse::promised() })
 }
 
 /// What is told before the driver makes a capture invalid for something that it cannot take in.

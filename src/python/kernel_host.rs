@@ -9,6 +9,7 @@ use super::{dtype as dtypes, host};
 use crate::array::Array;
 use crate::copy;
 use crate::error::Result;
+use crate::memory::capture;
 use crate::stream::Stream;
 
 /// A host array as a kernel's argument; made by `In`, `Out` and `InOut`.
@@ -135,6 +136,7 @@ impl HostArgument {
         let side = host::side(&host, dtype.itemsize())?;
         let is_read = self.is_read;
         let device: Result<Array> = py.without_gil(|| {
+            capture::refuse("an argument of host memory (In, Out, InOut)", stream)?;
             let array = Array::on_new_memory(side.layout.dense_like(), dtype, stream.clone())?;
             if is_read {
                 // SAFETY: the ndarray is held by the caller, and pinned memory is waited for below.

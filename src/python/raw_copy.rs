@@ -9,27 +9,29 @@ use pyo3::types::PyString;
 
 use super::gil::WithoutGil;
 use super::{number, raw, stream};
-use crate::backend::{Address, Direction, Pattern, PointerKind, given_out};
+use crate::backend::{Address, Direction, HostUse, Pattern, PointerKind, given_out};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::memory::addresses::{self, Blocks, Found, Nature};
-use crate::memory::{Access, Allocation, Use, ordered};
+use crate::memory::{Access, Allocation, Use, capture, ordered};
 use crate::stream::Stream;
 
 /// What a caller says of the two sides.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     HostToHost,
-    To(Direction),
+    HostToDevice,
+    DeviceToHost,
+    DeviceToDevice,
     /// The driver finds out.
     Default,
 }
 
 const KINDS: [(&str, Kind); 5] = [
     ("host_to_host", Kind::HostToHost),
-    ("host_to_device", Kind::To(Direction::HostToDevice)),
-    ("device_to_host", Kind::To(Direction::DeviceToHost)),
-    ("device_to_device", Kind::To(Direction::DeviceToDevice)),
+    ("host_to_device", Kind::HostToDevice),
+    ("device_to_host", Kind::DeviceToHost),
+    ("device_to_device", Kind::DeviceToDevice),
     ("default", Kind::Default),
 ];
 
@@ -155,14 +157,20 @@ fn copy(range: &Range, kind: Kind, given: Option<&Stream>) -> Result<()> {
         (Side::Host, Side::Host) => near,
     };
     // A word of the caller goes to the driver as it is: a wrong one is its to refuse.
-    let direction = match (kind, target, source) {
-        (Kind::To(direction), ..) if !owner.is_cpu() => direction,
-        (_, Side::Device(_), Side::Device(_)) => Direction::DeviceToDevice,
-        (_, Side::Device(_), Side::Host) => Direction::HostToDevice,
-        (_, Side::Host, Side::Device(_)) => Direction::DeviceToHost,
+    let kind = match (kind, target, source) {
+        (Kind::HostToDevice | Kind::DeviceToHost | Kind::DeviceToDevice, ..) if !owner.is_cpu() => kind,
+        (_, Side::Device(_), Side::Device(_)) => Kind::DeviceToDevice,
+        (_, Side::Device(_), Side::Host) => Kind::HostToDevice,
+        (_, Side::Host, Side::Device(_)) => Kind::DeviceToHost,
         (_, Side::Host, Side::Host) => return copy_on_host(range, given),
     };
     let device = device_for(owner, given)?;
+    let used_by = given.cloned().unwrap_or_else(|| Stream::default_of(device));
+    let direction = match kind {
+        Kind::HostToDevice => Direction::HostToDevice(host_use(range.source, &used_by)?),
+        Kind::DeviceToHost => Direction::DeviceToHost(host_use(range.target, &used_by)?),
+        _ => Direction::DeviceToDevice,
+    };
     on_stream(device, given, &uses, |stream| {
         // SAFETY: what is known of the ranges fits; the caller was told by the docstring to give others that exist and stay.
         unsafe {
@@ -172,9 +180,17 @@ fn copy(range: &Range, kind: Kind, given: Option<&Stream>) -> Result<()> {
     })
 }
 
+/// Pinned memory may be captured: who gives an address keeps what is there, also for a graph.
+fn host_use(address: Address, stream: &Stream) -> Result<HostUse> {
+    capture::host_use("a copy of ordinary host memory", stream, || {
+        Ok(stream.device().backend().pointer_kind(address)? != PointerKind::Unregistered)
+    })
+}
+
 /// The host does it itself, behind what the stream has to do before.
 fn copy_on_host(range: &Range, given: Option<&Stream>) -> Result<()> {
     if let Some(stream) = given {
+        capture::refuse("a copy within host memory", stream)?;
         stream.synchronize()?;
     }
     let source: *const u8 = std::ptr::with_exposed_provenance(range.source);

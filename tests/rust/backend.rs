@@ -245,12 +245,12 @@ mod child {
         let start = "cuStreamQuery failed on cuda:1: CUDA_ERROR_ILLEGAL_ADDRESS (700): ";
         assert!(error.starts_with(start) && error.contains("stream 0x700; a kernel or copy"), "{error}");
         assert!(error.contains("only a new process"), "{error}");
-        let error = unsafe { cuda.copy(0, Direction::DeviceToHost, 8, 16, 5, bad) }.unwrap_err().to_string();
+        let error = unsafe { cuda.copy(0, crate::copies::DOWN, 8, 16, 5, bad) }.unwrap_err().to_string();
         assert!(
             error.starts_with("cuMemcpyDtoHAsync failed on cuda:0") && error.contains("5 bytes from 0x10 to 0x8"),
             "{error}"
         );
-        unsafe { cuda.copy(0, Direction::DeviceToHost, 0, 0, 0, bad).unwrap() };
+        unsafe { cuda.copy(0, crate::copies::DOWN, 0, 0, 0, bad).unwrap() };
         for device in [-1, 2, i32::MAX] {
             let error = cuda.set_current_device(device).unwrap_err();
             assert_eq!(error.code(), Some(101));

@@ -10,7 +10,7 @@ mod recording;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use pygpu::array::Array;
-use pygpu::backend::{Direction, StreamFlags, StreamHandle};
+use pygpu::backend::{StreamFlags, StreamHandle};
 use pygpu::copy::{self, HostSide};
 use pygpu::device::Device;
 use pygpu::dtype::{DType, Kind};
@@ -510,5 +510,5 @@ fn a_copy_on_another_stream_waits_for_both_sides() {
     let third_handle = third.handle().0;
     assert_eq!(bench.waits(), [(third_handle, first.handle().0), (third_handle, second.handle().0)]);
     assert_eq!(Arc::strong_count(source.allocation()), 1);
-    assert!(bench.driver.take().iter().all(|call| *call != Call::Copy(Direction::HostToDevice)));
+    assert!(bench.driver.take().iter().all(|call| *call != Call::Copy(recording::UP)));
 }

@@ -9,6 +9,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use pygpu::backend::*;
 use pygpu::error::{Error, OutOfMemory, Result};
 
+/// Copies between host and device: no stream of these tests captures.
+#[allow(dead_code, clippy::undocumented_unsafe_blocks)]
+pub const UP: Direction = Direction::HostToDevice(unsafe { HostUse::promised() });
+#[allow(dead_code, clippy::undocumented_unsafe_blocks)]
+pub const DOWN: Direction = Direction::DeviceToHost(unsafe { HostUse::promised() });
+
 /// One call that reached the "driver".
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Call {

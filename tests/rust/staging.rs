@@ -9,13 +9,13 @@ use std::sync::{Mutex, MutexGuard, OnceLock};
 
 use proptest::prelude::*;
 use pygpu::array::Array;
-use pygpu::backend::{Direction, StreamFlags};
+use pygpu::backend::StreamFlags;
 use pygpu::copy::{self, HostSide, ring};
 use pygpu::device::Device;
 use pygpu::dtype::{DType, Kind};
 use pygpu::layout::{Index, Layout, Order};
 use pygpu::stream::Stream;
-use recording::{Call, Recording};
+use recording::{Call, DOWN, Recording, UP};
 
 /// Bytes of a slot in these tests, and how many may be pinned.
 const SLOT: usize = 64;
@@ -86,7 +86,7 @@ fn a_copy_is_cut_into_chunks_that_together_are_all_of_it() {
             bench.driver.take();
             upload(&array, &values, &stream).unwrap();
             let calls = bench.driver.take();
-            let copies = calls.iter().filter(|call| **call == Call::Copy(Direction::HostToDevice)).count();
+            let copies = calls.iter().filter(|call| **call == Call::Copy(UP)).count();
             let least = (count as usize * 4).div_ceil(SLOT);
             assert!((least..=least + 1).contains(&copies), "{copies} copies of {count} numbers");
             assert_eq!(download(&array, &stream).unwrap(), values);
@@ -189,10 +189,10 @@ fn a_small_copy_that_is_waited_for_is_one_copy_and_one_wait() {
     bench.driver.take();
     unsafe { copy::to_device_and_wait(&array, &dense_side(&values), &stream).unwrap() };
     let wait = Call::SynchronizeStream(stream.handle().0);
-    assert_eq!(bench.driver.take(), [Call::Copy(Direction::HostToDevice), wait.clone()]);
+    assert_eq!(bench.driver.take(), [Call::Copy(UP), wait.clone()]);
     let back = vec![0; 5];
     unsafe { copy::to_host_and_wait(&dense_side(&back), &array, &stream).unwrap() };
-    assert_eq!(bench.driver.take(), [Call::Copy(Direction::DeviceToHost), wait]);
+    assert_eq!(bench.driver.take(), [Call::Copy(DOWN), wait]);
     assert_eq!(back, values);
 }
 
@@ -221,7 +221,7 @@ fn where_no_memory_can_be_pinned_the_driver_copies_and_it_is_told() {
     let (values, array) = (numbers(500), bench.array(&[500], &stream));
     bench.driver.take();
     upload(&array, &values, &stream).unwrap();
-    assert_eq!(bench.driver.take(), [Call::Copy(Direction::HostToDevice)]);
+    assert_eq!(bench.driver.take(), [Call::Copy(UP)]);
     assert_eq!(download(&array, &stream).unwrap(), values);
     assert_eq!(ring::refusal().as_deref(), Some("no memory may be pinned"));
     // It is asked again when somebody says so, not before.
@@ -284,7 +284,7 @@ fn a_copy_waits_for_the_work_of_other_streams_on_the_array() {
     upload(&array, &numbers(200), &second).unwrap();
     let calls = bench.driver.take();
     let wait = calls.iter().position(|call| matches!(call, Call::Wait { stream, .. } if *stream == second.handle().0));
-    let copy = calls.iter().position(|call| *call == Call::Copy(Direction::HostToDevice));
+    let copy = calls.iter().position(|call| *call == Call::Copy(UP));
     assert!(wait.unwrap() < copy.unwrap());
 }
 

@@ -4,9 +4,14 @@
 
 use super::codes::NOT_SUPPORTED;
 use super::*;
+use crate::backend::HostUse;
 
 const S: StreamHandle = StreamHandle::DEFAULT;
 const TIMED: EventFlags = EventFlags { timing: true, blocking_sync: false, interprocess: false };
+
+/// No stream of these tests captures.
+const UP: Direction = Direction::HostToDevice(unsafe { HostUse::promised() });
+const DOWN: Direction = Direction::DeviceToHost(unsafe { HostUse::promised() });
 
 fn address<T>(values: &mut [T]) -> Address {
     values.as_mut_ptr().expose_provenance()
@@ -57,7 +62,7 @@ fn a_pitched_copy_moves_the_box_and_nothing_between_its_rows() {
     let from = Pitched { address: address(&mut source) + 1, row_pitch: 5, plane_pitch: 20 };
     let to = Pitched { address: address(&mut target), row_pitch: 4, plane_pitch: 12 };
     let extent = Extent { width: 3, height: 2, depth: 3 };
-    unsafe { CPU.copy_pitched(0, Direction::HostToDevice, to, from, extent, S).unwrap() };
+    unsafe { CPU.copy_pitched(0, UP, to, from, extent, S).unwrap() };
     let mut expected = vec![255u8; 60];
     for (plane, row, byte) in (0..3).flat_map(|p| (0..2).flat_map(move |r| (0..3).map(move |b| (p, r, b)))) {
         expected[plane * 12 + row * 4 + byte] = (1 + plane * 20 + row * 5 + byte) as u8;
@@ -72,7 +77,7 @@ fn whole_planes_are_copied_the_same_way() {
     let from = Pitched { address: address(&mut source), row_pitch: 4, plane_pitch: 12 };
     let to = Pitched { address: address(&mut target), row_pitch: 4, plane_pitch: 8 };
     unsafe {
-        CPU.copy_pitched(0, Direction::DeviceToHost, to, from, Extent { width: 4, height: 2, depth: 2 }, S).unwrap();
+        CPU.copy_pitched(0, DOWN, to, from, Extent { width: 4, height: 2, depth: 2 }, S).unwrap();
     }
     assert_eq!(target, [0, 1, 2, 3, 4, 5, 6, 7, 12, 13, 14, 15, 16, 17, 18, 19]);
 }

@@ -55,12 +55,12 @@ pub unsafe fn copy_and_wait(
     let (api, to_device, to_host) = (&cuda.api, cuda.api.cuMemcpyHtoD_v2, cuda.api.cuMemcpyDtoH_v2);
     let (operation, code) = match (direction, to_device, to_host) {
         _ if stream != StreamHandle::DEFAULT || bytes == 0 => ("", None),
-        (Direction::HostToDevice, Some(copy), _) => {
+        (Direction::HostToDevice(_), Some(copy), _) => {
             let _current = cuda.enter(device, "cuMemcpyHtoD")?;
             // SAFETY: the caller promises the ranges.
             ("cuMemcpyHtoD", Some(unsafe { copy(target as CUdeviceptr, host(source), bytes) }))
         }
-        (Direction::DeviceToHost, _, Some(copy)) => {
+        (Direction::DeviceToHost(_), _, Some(copy)) => {
             let _current = cuda.enter(device, "cuMemcpyDtoH")?;
             // SAFETY: the caller promises the ranges.
             ("cuMemcpyDtoH", Some(unsafe { copy(host(target), source as CUdeviceptr, bytes) }))
@@ -83,8 +83,8 @@ pub unsafe fn copy_and_wait(
 
 const fn linear_name(direction: Direction) -> &'static str {
     match direction {
-        Direction::HostToDevice => "cuMemcpyHtoDAsync",
-        Direction::DeviceToHost => "cuMemcpyDtoHAsync",
+        Direction::HostToDevice(_) => "cuMemcpyHtoDAsync",
+        Direction::DeviceToHost(_) => "cuMemcpyDtoHAsync",
         Direction::DeviceToDevice => "cuMemcpyDtoDAsync",
     }
 }
@@ -97,8 +97,8 @@ unsafe fn line(api: &Api, direction: Direction, to: Address, from: Address, byte
     // SAFETY: the caller promises the ranges.
     unsafe {
         match direction {
-            Direction::HostToDevice => (api.cuMemcpyHtoDAsync_v2)(to as CUdeviceptr, host(from), bytes, stream),
-            Direction::DeviceToHost => (api.cuMemcpyDtoHAsync_v2)(host(to), from as CUdeviceptr, bytes, stream),
+            Direction::HostToDevice(_) => (api.cuMemcpyHtoDAsync_v2)(to as CUdeviceptr, host(from), bytes, stream),
+            Direction::DeviceToHost(_) => (api.cuMemcpyDtoHAsync_v2)(host(to), from as CUdeviceptr, bytes, stream),
             Direction::DeviceToDevice => {
                 (api.cuMemcpyDtoDAsync_v2)(to as CUdeviceptr, from as CUdeviceptr, bytes, stream)
             }
@@ -120,8 +120,8 @@ fn settle(
 ) -> Result<()> {
     let host_side = match direction {
         Direction::DeviceToDevice => return Ok(()),
-        Direction::HostToDevice => source,
-        Direction::DeviceToHost => target,
+        Direction::HostToDevice(_) => source,
+        Direction::DeviceToHost(_) => target,
     };
     if !current.slot.reads_pageable || pointer_kind(cuda, host_side)? != PointerKind::Unregistered {
         return Ok(());
@@ -205,8 +205,8 @@ fn until_refused(mut codes: impl Iterator<Item = u32>) -> u32 {
 fn kinds(direction: Direction) -> (CUmemorytype, CUmemorytype) {
     let (host, device) = (CUmemorytype::CU_MEMORYTYPE_HOST, CUmemorytype::CU_MEMORYTYPE_DEVICE);
     match direction {
-        Direction::HostToDevice => (host, device),
-        Direction::DeviceToHost => (device, host),
+        Direction::HostToDevice(_) => (host, device),
+        Direction::DeviceToHost(_) => (device, host),
         Direction::DeviceToDevice => (device, device),
     }
 }

@@ -45,8 +45,8 @@ pub unsafe fn copy(
 
 const fn kind(direction: Direction) -> hipMemcpyKind {
     match direction {
-        Direction::HostToDevice => hipMemcpyHostToDevice,
-        Direction::DeviceToHost => hipMemcpyDeviceToHost,
+        Direction::HostToDevice(_) => hipMemcpyHostToDevice,
+        Direction::DeviceToHost(_) => hipMemcpyDeviceToHost,
         Direction::DeviceToDevice => hipMemcpyDeviceToDevice,
     }
 }
@@ -72,8 +72,8 @@ fn settle(
 ) -> Result<()> {
     let host_side = match direction {
         Direction::DeviceToDevice => return Ok(()),
-        Direction::HostToDevice => source,
-        Direction::DeviceToHost => target,
+        Direction::HostToDevice(_) => source,
+        Direction::DeviceToHost(_) => target,
     };
     if pointer_kind(hip, host_side)? != PointerKind::Unregistered {
         return Ok(());

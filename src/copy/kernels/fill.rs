@@ -3,8 +3,10 @@
 //! The walk over the target is that of a copy. Along the last axis, that of adjacent bytes, units repeat the item: one unit
 //! where it holds whole items, else as many as the two have in common, the period.
 
-use super::class::{LARGEST, Units};
-use super::parameters::Words;
+use smallvec::SmallVec;
+
+use super::class::{Class, DIVISIBLE, LARGEST, Units};
+use super::parameters::{Words, divisor};
 use super::{asked, numbered, run, store, variant};
 use crate::array::Array;
 use crate::backend::Address;
@@ -13,7 +15,7 @@ use crate::layout::Pieces;
 use crate::memory::Access;
 use crate::stream::Stream;
 
-/// Most bytes of an item, and of a period: with the most axes they fit the 4096 bytes of parameters that every device takes.
+/// Most bytes of an item, and of a period: with the most axes these fit the 4096 bytes of parameters that every device takes.
 pub(in crate::copy) const LONGEST: i64 = 512;
 
 /// Sets the bytes of pieces, which are whole items of at most [`LONGEST`] bytes, to the item over and over, in one launch;
@@ -26,10 +28,16 @@ pub(in crate::copy) fn fill(target: &Array, pieces: &Pieces, item: &[u8], stream
         return Ok(false);
     }
     let units = units(pieces, target.allocation().address(), item.len() as i64);
-    let (class, mut parameters) = numbered(&units, units.straight(asked().wish));
-    let variant = variant(class, &units).with("PERIOD", period(item.len() as i64, units.unit));
+    let period = period(item.len() as i64, units.unit);
+    let mut class = units.straight(asked().wish);
+    if period > 1 && units.axes.last().is_some_and(|axis| axis.len >= DIVISIBLE) {
+        class = Class::Flat { wide: true };
+    }
+    let (class, mut parameters) = numbered(&units, class);
+    let value = Value { item, unit: units.unit, period };
+    let variant = variant(class, &units).with("FILL", value.room());
     let Some(function) = store::function(target.device(), variant) else { return Ok(false) };
-    push_period(&mut parameters.words, item, units.unit);
+    value.push(&mut parameters.words);
     // SAFETY: the structure is the kernel's; the axes reach what the layout reaches, which lies inside the block.
     unsafe { run(&function, &parameters, stream, &[(target.allocation(), Access::Write)])? };
     Ok(true)
@@ -53,23 +61,41 @@ fn period(itemsize: i64, unit: i64) -> i64 {
     itemsize / unit.min(1 << itemsize.trailing_zeros())
 }
 
-/// Appends the units of a period, aligned as C lays them out behind words, and what fills up the structure.
-fn push_period(words: &mut Words, item: &[u8], unit: i64) {
-    let align = (unit as usize).div_ceil(size_of::<u64>());
-    let fill_up = |words: &mut Words| {
-        while !words.len().is_multiple_of(align) {
-            words.push(0);
-        }
-    };
-    fill_up(words);
-    let bytes = (period(item.len() as i64, unit) * unit) as usize;
-    let repeated: Vec<u8> = item.iter().copied().cycle().take(bytes).collect();
-    words.extend(repeated.chunks(size_of::<u64>()).map(|chunk| {
-        let mut word = [0; size_of::<u64>()];
-        word[..chunk.len()].copy_from_slice(chunk);
-        u64::from_le_bytes(word)
-    }));
-    fill_up(words);
+/// What a kernel is told of the item: the units of a period.
+struct Value<'a> {
+    item: &'a [u8],
+    unit: i64,
+    period: i64,
+}
+
+impl Value<'_> {
+    /// Bytes that the kernel has for it: few kernels are enough for all periods.
+    fn room(&self) -> i64 {
+        if self.period == 1 { self.unit } else { LONGEST }
+    }
+
+    /// Appends it as C lays it out: aligned as a unit is, and as long as the room for it.
+    fn push(&self, words: &mut Words) {
+        const WORD: usize = size_of::<u64>();
+        let align = (self.unit as usize).div_ceil(WORD);
+        fill_up(words, align);
+        words.extend(divisor(self.period));
+        fill_up(words, align);
+        let end = words.len() + (self.room() as usize).div_ceil(WORD);
+        let bytes: SmallVec<[u8; 16]> =
+            self.item.iter().copied().cycle().take((self.period * self.unit) as usize).collect();
+        words.extend(bytes.chunks(WORD).map(|chunk| {
+            let mut word = [0; WORD];
+            word[..chunk.len()].copy_from_slice(chunk);
+            u64::from_le_bytes(word)
+        }));
+        words.resize(end, 0);
+        fill_up(words, align);
+    }
+}
+
+fn fill_up(words: &mut Words, align: usize) {
+    words.resize(words.len().next_multiple_of(align), 0);
 }
 
 #[cfg(test)]
@@ -110,12 +136,12 @@ mod tests {
     fn a_period_is_aligned_as_the_kernel_declares_it_and_repeats_the_item() {
         let item: Vec<u8> = (1..=12).collect();
         let mut words = Words::from_elem(7, 3);
-        push_period(&mut words, &item, 16);
-        assert_eq!((words.len(), words[3]), (4 + 6, 0));
-        let bytes: Vec<u8> = words[4..].iter().flat_map(|word| word.to_le_bytes()).collect();
+        Value { item: &item, unit: 16, period: 3 }.push(&mut words);
+        assert_eq!((words.len(), words[3], words[4], words[7]), (4 + 4 + 64, 0, 3, 0));
+        let bytes: Vec<u8> = words[8..14].iter().flat_map(|word| word.to_le_bytes()).collect();
         assert_eq!(bytes, [&item[..], &item, &item, &item].concat());
         let mut words = Words::new();
-        push_period(&mut words, &[1, 2, 3], 1);
-        assert_eq!(words[..], [0x03_0201]);
+        Value { item: &[1, 2], unit: 4, period: 1 }.push(&mut words);
+        assert_eq!(words[3..], [0x0201_0201]);
     }
 }

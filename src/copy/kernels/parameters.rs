@@ -132,7 +132,7 @@ fn push_axis(words: &mut Words, axis: &SharedAxis<2>) {
 }
 
 /// The length, and the factor and the shift that divide numbers below 2^31 by it; longer axes are divided otherwise.
-fn divisor(length: i64) -> [u64; 3] {
+pub(super) fn divisor(length: i64) -> [u64; 3] {
     let length = length.max(1) as u64;
     if length >= 1 << 31 {
         return [length, 0, 0]; // any number below 2^31 gives 0

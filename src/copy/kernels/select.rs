@@ -15,7 +15,7 @@ use crate::dtype::{DType, Kind};
 use crate::error::{Error, Result};
 use crate::kernel::{Arguments, launch};
 use crate::layout::{Dims, Layout, Order, Pieces, SharedAxes, SharedAxis};
-use crate::memory::Access;
+use crate::memory::{Access, capture};
 use crate::stream::Stream;
 
 /// An axis that is indexed by an array of integers.
@@ -176,6 +176,7 @@ struct Table {
 impl Table {
     /// Of checked indices; `None` where there is no kernel for it.
     fn of(device: Device, selection: &Selection, stream: &Stream) -> Result<Option<Self>> {
+        capture::refuse("an index that is an array, whose places the host checks,", stream)?;
         let refused = Array::empty(&[], DType::new(Kind::UInt32), Order::C, stream.clone())?;
         fill(&refused, &[0; 4], stream)?;
         let strides = selection.indexed.iter().map(|indexed| indexed.stride);

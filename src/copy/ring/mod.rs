@@ -78,7 +78,13 @@ impl Ring<'_> {
     ///
     /// # Safety
     /// The host memory is readable wherever its layout reaches.
-    pub(super) unsafe fn upload(self, target: &Array, source: &HostSide, stream: &Stream, wait: bool) -> Result<()> {
+    pub(super) unsafe fn upload(
+        self,
+        direction: Direction,
+        target: &Array,
+        source: &HostSide,
+        (stream, wait): (&Stream, bool),
+    ) -> Result<()> {
         let run = match Blocks::of(target.layout(), &source.layout)? {
             Blocks::One { dst, src, bytes } => Some((dst, src, bytes)),
             _ => None,
@@ -89,20 +95,26 @@ impl Ring<'_> {
             let room = (self.settings.limit() / 2).saturating_sub(slots::held(stream.device()));
             if !wait && plan.count().saturating_mul(self.slot) <= room {
                 // SAFETY: promised by the caller; the device's side is an array's own memory.
-                return unsafe { self.relay(Direction::HostToDevice, target, source, plan, stream, true) };
+                return unsafe { self.relay(direction, target, source, plan, stream, true) };
             }
             ready.event().synchronize()?;
         }
         let plan = self.plan(target, source, run, self.chunk(target))?;
         // SAFETY: as above.
-        unsafe { self.relay(Direction::HostToDevice, target, source, plan, stream, false) }
+        unsafe { self.relay(direction, target, source, plan, stream, false) }
     }
 
     /// Copies an array into host memory, between the array's `begin` and `end`. When it returns, the values are there.
     ///
     /// # Safety
     /// The host memory is writable wherever its layout reaches.
-    pub(super) unsafe fn download(self, target: &HostSide, source: &Array, stream: &Stream) -> Result<()> {
+    pub(super) unsafe fn download(
+        self,
+        direction: Direction,
+        target: &HostSide,
+        source: &Array,
+        stream: &Stream,
+    ) -> Result<()> {
         let run = match Blocks::of(&target.layout, source.layout())? {
             Blocks::One { dst, src, bytes } => Some((src, dst, bytes)),
             _ => None,
@@ -111,7 +123,7 @@ impl Ring<'_> {
         // No slot is kept from others for a copy that may start any time.
         Mark::record(stream)?.event().synchronize()?;
         // SAFETY: promised by the caller; the device's side is an array's own memory.
-        unsafe { self.relay(Direction::DeviceToHost, source, target, plan, stream, false) }
+        unsafe { self.relay(direction, source, target, plan, stream, false) }
     }
 
     fn chunk(&self, array: &Array) -> usize {

@@ -240,7 +240,7 @@ impl Relay<'_> {
     }
 
     fn is_upload(&self) -> bool {
-        self.direction == Direction::HostToDevice
+        matches!(self.direction, Direction::HostToDevice(_))
     }
 }
 

@@ -5,6 +5,10 @@ use pygpu::error::Error;
 
 const S: StreamHandle = StreamHandle::DEFAULT;
 
+/// No stream of these tests captures.
+pub const UP: Direction = Direction::HostToDevice(unsafe { HostUse::promised() });
+pub const DOWN: Direction = Direction::DeviceToHost(unsafe { HostUse::promised() });
+
 /// Distance of rows and of planes.
 type Pitches = (usize, usize);
 
@@ -12,7 +16,7 @@ type Pitches = (usize, usize);
 fn place(backend: &dyn Backend, values: &[u8]) -> Address {
     let address = backend.allocate(0, values.len()).unwrap();
     let source = values.as_ptr() as usize;
-    unsafe { backend.copy(0, Direction::HostToDevice, address, source, values.len(), S).unwrap() };
+    unsafe { backend.copy(0, UP, address, source, values.len(), S).unwrap() };
     address
 }
 
@@ -21,7 +25,7 @@ fn fetch(backend: &dyn Backend, address: Address, bytes: usize) -> Vec<u8> {
     let mut values = vec![0; bytes];
     let target = values.as_mut_ptr() as usize;
     unsafe {
-        backend.copy(0, Direction::DeviceToHost, target, address, bytes, S).unwrap();
+        backend.copy(0, DOWN, target, address, bytes, S).unwrap();
         backend.free(0, address, bytes).unwrap();
     }
     values
@@ -34,8 +38,8 @@ fn copied(backend: &dyn Backend, direction: Direction, to: Pitches, from: Pitche
     let (device_source, device_target) = (place(backend, &source), place(backend, &target));
     let (host_source, host_target) = (source.as_ptr() as usize, target.as_mut_ptr() as usize);
     let (first_source, first_target) = match direction {
-        Direction::HostToDevice => (host_source, device_target),
-        Direction::DeviceToHost => (device_source, host_target),
+        UP => (host_source, device_target),
+        DOWN => (device_source, host_target),
         Direction::DeviceToDevice => (device_source, device_target),
     };
     let to = Pitched { address: first_target + 7, row_pitch: to.0, plane_pitch: to.1 };
@@ -43,7 +47,7 @@ fn copied(backend: &dyn Backend, direction: Direction, to: Pitches, from: Pitche
     unsafe { backend.copy_pitched(0, direction, to, from, extent, S).unwrap() };
     assert_eq!(fetch(backend, device_source, 4096), source);
     let on_device = fetch(backend, device_target, 4096);
-    if direction == Direction::DeviceToHost { target } else { on_device }
+    if direction == DOWN { target } else { on_device }
 }
 
 /// Every shape of box that the driver is called for in its own way, in every direction, against the CPU backend.
@@ -63,7 +67,7 @@ pub fn boxes(gpu: &dyn Backend) {
     ];
     for (to, from, (width, height, depth)) in cases {
         let extent = Extent { width, height, depth };
-        for direction in [Direction::HostToDevice, Direction::DeviceToHost, Direction::DeviceToDevice] {
+        for direction in [UP, DOWN, Direction::DeviceToDevice] {
             let (found, wanted) = (copied(gpu, direction, to, from, extent), copied(cpu, direction, to, from, extent));
             assert!(found == wanted, "{to:?} {from:?} {extent:?} {direction:?}");
         }

@@ -205,7 +205,7 @@ mod child {
             let mut values = vec![0_u32; rows * 2];
             let host = values.as_mut_ptr() as usize;
             unsafe {
-                hip.copy(0, Direction::DeviceToHost, host, target, rows * 8, S).unwrap();
+                hip.copy(0, crate::copies::DOWN, host, target, rows * 8, S).unwrap();
                 hip.free(0, target, rows * 8).unwrap();
             }
             assert!(values.iter().step_by(2).all(|value| *value == 0x01020304), "{rows}");
@@ -244,13 +244,13 @@ mod child {
         let start = "hipStreamQuery failed on hip:1: hipErrorIllegalAddress (700): an illegal memory access";
         assert!(error.starts_with(start) && error.contains("stream 0x700; a kernel or copy"), "{error}");
         assert!(error.contains("only a new process"), "{error}");
-        let error = unsafe { hip.copy(0, Direction::DeviceToHost, 8, 1 << 60 | 16, 5, bad) }.unwrap_err().to_string();
+        let error = unsafe { hip.copy(0, crate::copies::DOWN, 8, 1 << 60 | 16, 5, bad) }.unwrap_err().to_string();
         assert!(
             error.starts_with("hipMemcpyAsync failed on hip:0")
                 && error.contains("5 bytes from 0x1000000000000010 to 0x8"),
             "{error}"
         );
-        unsafe { hip.copy(0, Direction::DeviceToHost, 0, 0, 0, bad).unwrap() };
+        unsafe { hip.copy(0, crate::copies::DOWN, 0, 0, 0, bad).unwrap() };
         for device in [-1, 2, i32::MAX] {
             let error = hip.set_current_device(device).unwrap_err();
             assert_eq!(error.code(), Some(101));

@@ -25,11 +25,24 @@ struct Divisor {
     }
 };
 
-// PERIOD is that of a fill: nothing is read, and `number`, that of a unit along the last axis, says which one of the value's it
-// is. A copy reads its unit at `from`.
-#if PERIOD
-#define VALUE Unit value[PERIOD];
-#define UNIT_FROM(move, number, from) ((move).value[PERIOD == 1 ? 0 : (number) % PERIOD])
+// FILL are the bytes of a fill's value: of one unit, or of room for a period of several. Nothing is read then, and `number`, that
+// of a unit along the last axis, says which one of the period it is. A copy reads its unit at `from`.
+#if FILL
+struct Value {
+    Divisor period;
+    Unit units[FILL / UNIT];
+    __device__ const Unit &at(move_u64 number) const {
+#if FILL == UNIT
+        return units[0];
+#elif WIDE
+        return units[number % period.length];
+#else
+        return units[(move_u32)number - period.quotient((move_u32)number) * (move_u32)period.length];
+#endif
+    }
+};
+#define VALUE Value value;
+#define UNIT_FROM(move, number, from) ((move).value.at(number))
 #else
 #define VALUE
 #define UNIT_FROM(move, number, from) (*(const Unit *)(from))
