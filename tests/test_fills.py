@@ -20,7 +20,8 @@ HAS_GRAPHS = PyGPU.backend_name() != "cpu"
 with_graphs = pytest.mark.skipif(not HAS_GRAPHS, reason="this backend has no graphs")
 
 # Patterns that a memset knows (1, 2, 4 bytes), twice and four times such words, and sizes that are none of these.
-SIZES = [*range(1, 17), 20, 24, 40, 63, 96, 200, 600]
+SIZES = [*range(1, 17), 24, 40, 600]
+FEW_SIZES = [3, 8, 12, 16]
 SHAPES_AND_KEYS: list[tuple[tuple[int, ...], Any]] = [
     ((), ()),
     ((1,), slice(None)),
@@ -52,7 +53,7 @@ def filled(shape: tuple[int, ...], key: Any, size: int) -> tuple[np.ndarray, PyG
 
 @pytest.mark.parametrize(("shape", "key"), SHAPES_AND_KEYS, ids=str)
 def test_a_fill_sets_every_element_and_nothing_beside(shape: tuple[int, ...], key: Any) -> None:
-    for size in SIZES:
+    for size in SIZES if len(shape) < 3 else FEW_SIZES:
         host, device = filled(shape, key, size)
         assert device.get().tobytes() == host.tobytes(), f"items of {size} bytes"
 
@@ -89,16 +90,17 @@ def overwritten_host_memory() -> None:
 def test_a_captured_fill_reads_no_memory_of_the_host(size: int) -> None:
     # A1: a captured fill of 8 or 16 bytes read a vector that was gone when the graph was launched.
     stream = PyGPU.Stream(non_blocking=True)
-    targets = [PyGPU.to_gpu(np.zeros(shape, f"V{size}")) for shape, _ in SHAPES_AND_KEYS]
+    cases = [(shape, key) for shape, key in SHAPES_AND_KEYS if size in FEW_SIZES or len(shape) < 3]
+    targets = [PyGPU.to_gpu(np.zeros(shape, f"V{size}")) for shape, _ in cases]
     with PyGPU.Graph(stream) as graph:
-        for target, (_, key) in zip(targets, SHAPES_AND_KEYS, strict=True):
+        for target, (_, key) in zip(targets, cases, strict=True):
             target[key].fill(item(size))
     for _ in range(3):
         overwritten_host_memory()
         for target in targets:
             target.fill(np.zeros(1, f"V{size}")[0], stream=stream)
         graph.launch(stream)
-        for target, (shape, key) in zip(targets, SHAPES_AND_KEYS, strict=True):
+        for target, (shape, key) in zip(targets, cases, strict=True):
             expected = np.zeros(shape, f"V{size}")
             expected[key] = item(size)
             assert target.get(stream=stream).tobytes() == expected.tobytes()
@@ -132,7 +134,7 @@ def test_whatever_fills_can_be_captured() -> None:
 def test_a_fill_of_any_layout_is_one_node_of_a_graph() -> None:
     stream = PyGPU.Stream(non_blocking=True)
     for key in (slice(None), slice(None, None, -2), (slice(1, None), slice(2, 9))):
-        for size in (3, 8, 12, 16, 24, 40, 200):
+        for size in (3, 8, 12, 16, 24, 40):
             target = PyGPU.to_gpu(np.zeros((50, 60), f"V{size}"))
             with PyGPU.Graph(stream) as graph:
                 target[key].fill(item(size))

@@ -312,10 +312,8 @@ class DeviceArray:
         ordered = None if stream is None else as_stream(stream)
         if self._nbytes == 0:
             return
-        _core.raw_copy(dst, src, self._nbytes, kind, ordered)
         # Returning before the copy is done would let the caller free a side that is still in use.
-        if ordered is not None:
-            ordered.synchronize()
+        _core.raw_copy(dst, src, self._nbytes, kind, ordered, wait=True)
 
 
 def write_element(

@@ -16,7 +16,7 @@ use crate::stream::Stream;
 const PLANES: i64 = 16;
 
 /// Memsets of one element that cost no more than a launch, and need no kernel.
-const CHEAP: i64 = 2;
+const CHEAP: i64 = 4;
 
 /// Sets every element to `item`, given as bytes, in the order of `stream`.
 ///

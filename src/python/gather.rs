@@ -71,6 +71,7 @@ fn scatter_on_device(array: &Array, key: &Bound<'_, PyAny>, value: &Bound<'_, Py
     }
     let Some(selection) = selection::plan(array, key)? else { return Ok(false) };
     let shape = selection.result_shape();
+    py.without_gil(|| copy::check_capture(&stream::current(array.device())))?;
     // SAFETY: a type check of a live object.
     let is_number = unsafe { ffi::PyNumber_Check(value.as_ptr()) } != 0 && !value.hasattr(intern!(py, "__len__"))?;
     let own: Dims = if is_number { Dims::new() } else { shape.clone() };

@@ -131,11 +131,23 @@ struct Range {
     bytes: usize,
 }
 
-/// Copies on `given`, or on the default stream of the device concerned and waits.
-fn copy(range: &Range, kind: Kind, given: Option<&Stream>) -> Result<()> {
+/// Copies on `given`, and waits if asked to, or on the default stream of the device concerned and waits.
+fn copy_and_wait(range: &Range, kind: Kind, given: Option<&Stream>, wait: bool) -> Result<()> {
     if range.bytes == 0 {
         return Ok(());
     }
+    match given.filter(|_| wait) {
+        None => copy(range, kind, given),
+        Some(stream) => {
+            capture::refuse("a copy that waits", stream)?;
+            copy(range, kind, given)?;
+            stream.synchronize()
+        }
+    }
+}
+
+/// Copies on `given`, or on the default stream of the device concerned and waits.
+fn copy(range: &Range, kind: Kind, given: Option<&Stream>) -> Result<()> {
     let near = given.map_or_else(Device::current, |stream| Ok(stream.device()))?;
     let to = End::of(near, range.target, range.bytes, Access::Write)?;
     let from = End::of(near, range.source, range.bytes, Access::Read)?;
@@ -286,11 +298,15 @@ fn stream_argument(py: Python<'_>, object: Option<&Bound<'_, PyAny>>) -> PyResul
 /// stream : Stream, object with `__cuda_stream__`, or int, optional
 ///     Copy in the order of this stream and do not wait. By default the copy is in the order of the default stream and done
 ///     when the call returns.
+/// wait : bool, optional
+///     Wait for the copy on the given stream too.
 ///
 /// Raises
 /// ------
 /// ValueError
 ///     For address 0, a negative size or an unknown kind.
+/// NotSupportedError
+///     For ordinary host memory, or a copy that waits, and a stream that is captured into a graph.
 /// CudaError
 ///     With code 1 for a range that reaches beyond a block which PyGPU knows, or lies in one that was freed, and for read-only memory;
 ///     when the driver knows that the addresses are not what `kind` says.
@@ -311,13 +327,17 @@ fn stream_argument(py: Python<'_>, object: Option<&Bound<'_, PyAny>>) -> PyResul
 /// array([0, 1, 2, 3], dtype=uint8)
 /// >>> _core.raw_free(address)
 #[pyfunction]
-#[pyo3(signature = (dst, src, nbytes, kind=None, stream=None), text_signature = "(dst, src, nbytes, kind='default', stream=None)")]
+#[pyo3(
+    signature = (dst, src, nbytes, kind=None, stream=None, wait=false),
+    text_signature = "(dst, src, nbytes, kind='default', stream=None, wait=False)"
+)]
 fn raw_copy(
     dst: &Bound<'_, PyAny>,
     src: &Bound<'_, PyAny>,
     nbytes: &Bound<'_, PyAny>,
     kind: Option<&Bound<'_, PyString>>,
     stream: Option<&Bound<'_, PyAny>>,
+    wait: bool,
 ) -> PyResult<()> {
     let py = dst.py();
     let range = Range {
@@ -329,7 +349,7 @@ fn raw_copy(
     range_end(range.target, range.bytes, "dst")?;
     range_end(range.source, range.bytes, "src")?;
     let stream = stream_argument(py, stream)?;
-    Ok(py.without_gil(|| copy(&range, kind, stream.as_ref()))?)
+    Ok(py.without_gil(|| copy_and_wait(&range, kind, stream.as_ref(), wait))?)
 }
 
 /// Sets bytes of memory to a value.

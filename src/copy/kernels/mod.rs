@@ -16,7 +16,7 @@ use smallvec::SmallVec;
 use store::{File, Variant};
 
 pub(super) use fill::{LONGEST, fill};
-pub use select::{Indexed, Selection, gather, scatter};
+pub use select::{Indexed, Selection, check_capture, gather, scatter};
 
 use crate::array::Array;
 use crate::backend::LaunchShape;

@@ -168,6 +168,14 @@ impl Sides<'_> {
     }
 }
 
+/// Refuses a stream that takes part in a capture: the host reads whether an index is out of range.
+///
+/// # Errors
+/// `NotSupported`; the driver's.
+pub fn check_capture(stream: &Stream) -> Result<()> {
+    capture::refuse("an index that is an array, whose places the host checks,", stream)
+}
+
 /// Distances in bytes, one for each combination of indices.
 struct Table {
     bytes: Array,
@@ -176,7 +184,7 @@ struct Table {
 impl Table {
     /// Of checked indices; `None` where there is no kernel for it.
     fn of(device: Device, selection: &Selection, stream: &Stream) -> Result<Option<Self>> {
-        capture::refuse("an index that is an array, whose places the host checks,", stream)?;
+        check_capture(stream)?;
         let refused = Array::empty(&[], DType::new(Kind::UInt32), Order::C, stream.clone())?;
         fill(&refused, &[0; 4], stream)?;
         let strides = selection.indexed.iter().map(|indexed| indexed.stride);
