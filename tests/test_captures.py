@@ -11,6 +11,7 @@ import gc
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -161,6 +162,30 @@ def test_pinned_memory_is_read_at_each_launch_and_kept_by_the_graph() -> None:
     assert address not in [other.ctypes.data for other in others]
     graph.launch(bench.stream)
     np.testing.assert_array_equal(bench.array.get(stream=bench.stream), 4.0)
+
+
+def test_pinned_memory_and_kernels_are_made_beside_a_capture_in_this_and_in_other_threads() -> None:
+    # A driver forbids both while a stream captures, in whatever thread, and takes the capture for spoiled.
+    bench = Bench()
+
+    def make() -> None:
+        pinned = PyGPU.zeros_pinned(12345)
+        pinned[...] = 2
+        kernel = PyGPU.Kernel(SOURCE + f"// {threading.get_ident()}", "twice")
+        stream = PyGPU.Stream(non_blocking=True)
+        with stream:
+            kernel[4, 256](PyGPU.zeros(COUNT), PyGPU.zeros(COUNT), np.int32(COUNT))
+
+    with PyGPU.Graph(bench.stream) as graph:
+        bench.array.fill(2.5)
+        pinned = PyGPU.zeros_pinned(54321)
+        thread = threading.Thread(target=make)
+        thread.start()
+        thread.join()
+    assert pinned.sum() == 0
+    assert graph.num_nodes == 1
+    graph.launch()
+    np.testing.assert_array_equal(bench.array.get(), 2.5)
 
 
 def test_a_kernel_that_is_first_needed_in_a_capture_is_loaded_beside_it(tmp_path: Path) -> None:

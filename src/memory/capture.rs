@@ -162,8 +162,8 @@ pub fn relaxed<T>(device: Device, work: impl FnOnce() -> Result<T>) -> Result<T>
     graphs.exchange_mode(before).and(result)
 }
 
-/// Runs what every capture that is under way may forbid this thread, and what none needs to know: to load a module is to make
-/// memory.
+/// Runs what a capture under way, on any stream and in any thread, may forbid this thread and be spoiled by, though it has nothing
+/// to do with it: to load a module, or to pin memory.
 ///
 /// # Errors
 /// The driver's, or those of `work`.

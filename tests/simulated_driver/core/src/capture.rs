@@ -19,7 +19,13 @@ pub fn mode(number: u32) -> Outcome<Mode> {
     [Mode::Global, Mode::ThreadLocal, Mode::Relaxed].get(number as usize).copied().ok_or(INVALID_VALUE)
 }
 
-/// Exchanges the thread's mode for the one in `place`. It is kept; what a mode forbids is not refused.
+/// The mode of the calling thread.
+pub(crate) fn mode_of_thread() -> Mode {
+    // At the very end of a thread it is the first one.
+    MODE.try_with(Cell::get).ok().and_then(|number| mode(number).ok()).unwrap_or(Mode::Global)
+}
+
+/// Exchanges the thread's mode for the one in `place`.
 ///
 /// # Errors
 /// `INVALID_VALUE`.

@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::capture::mode_of_thread;
 use crate::code::{
     CAPTURE_IMPLICIT, CAPTURE_INVALIDATED, CAPTURE_MERGE, CAPTURE_UNMATCHED, CAPTURE_UNSUPPORTED, CAPTURE_WRONG_THREAD,
     ILLEGAL_STATE, INVALID_HANDLE, INVALID_VALUE, Outcome,
@@ -114,6 +115,19 @@ impl State {
         let found = self.graphs.streams.keys().copied();
         let found = found.filter(|stream| self.streams.get(stream).is_some_and(|stream| stream.device == device)).min();
         found.map_or(Ok(()), |stream| self.refuse_capturing(stream))
+    }
+
+    /// Refuses what may be unsafe while streams capture, and spoils the capture, as far as the modes of the capture and of the
+    /// calling thread say so: to make memory, or to load a module.
+    pub(crate) fn refuse_unsafe(&mut self) -> Outcome<()> {
+        let (thread, own) = (std::thread::current().id(), mode_of_thread());
+        let forbids = |capture: &Capture| match own {
+            Mode::Relaxed => false,
+            Mode::Global if capture.mode == Mode::Global => true,
+            _ => capture.thread == thread && capture.mode != Mode::Relaxed,
+        };
+        let found = self.graphs.captures.iter().find(|(_, capture)| forbids(capture)).map(|(number, _)| *number);
+        found.map_or(Ok(()), |capture| self.invalidate(capture, CAPTURE_UNSUPPORTED))
     }
 
     /// Makes a stream part of a capture, by a wait for one of its events.

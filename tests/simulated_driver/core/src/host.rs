@@ -61,6 +61,7 @@ impl Driver {
     /// `OUT_OF_MEMORY`, or another code.
     pub fn allocate_host(&self, device: usize, bytes: u64, kind: HostKind) -> Outcome<u64> {
         let space = bytes.checked_next_multiple_of(PAGE).filter(|_| bytes > 0).ok_or(INVALID_VALUE)?;
+        self.lock().refuse_unsafe()?;
         let protection = libc::PROT_READ | libc::PROT_WRITE;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
         // SAFETY: a new mapping, wherever the system likes.
@@ -114,6 +115,7 @@ impl Driver {
     pub fn register_host(&self, device: usize, address: u64, bytes: u64) -> Outcome<()> {
         let end = address.checked_add(bytes).filter(|_| address != 0 && bytes > 0).ok_or(INVALID_VALUE)?;
         let mut state = self.lock();
+        state.refuse_unsafe()?;
         let is_devices = self.shared.arenas.iter().any(|arena| arena.contains(address) || arena.contains(end - 1));
         if is_devices || !is_mapped(address, end) {
             return Err(INVALID_VALUE);

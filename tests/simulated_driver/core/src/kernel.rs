@@ -81,6 +81,7 @@ impl Driver {
             INVALID_IMAGE
         })?;
         let mut state = self.lock();
+        state.refuse_unsafe()?;
         let handle = state.new_handle();
         for &(_, address, bytes) in library.globals() {
             let (bytes, history) = (bytes as u64, History::default());
