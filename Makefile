@@ -39,6 +39,9 @@ NVCC ?= $(firstword $(wildcard $(CUDA_HOME)/bin/nvcc /usr/local/cuda/bin/nvcc) n
 SIMULATED_GPU = LD_LIBRARY_PATH=$(CURDIR)/build/simulated$${LD_LIBRARY_PATH:+:$$LD_LIBRARY_PATH}
 ALL_STAGED := PYGPU_STAGING_THRESHOLD=1 PYGPU_STAGING_CHUNK=4096
 DELAYED_TESTS := tests/test_staging.py tests/test_order.py
+# Of the orders that a device may choose.
+SEEDS := 1 2 3 4 5
+REORDERED_TESTS := tests/test_order.py tests/test_graph.py tests/test_stream.py
 # A surrounding conda environment would make maturin refuse to choose between the two.
 MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin
 
@@ -72,10 +75,13 @@ test: .venv/.extension-dev .venv/.group-test .simulated-drivers build/amd/.ready
 	wait $$hip || status=$$?; cat build/simulated/hip.log; exit $$status
 
 # Then every copy of ordinary host memory through the ring of pinned slots: on slow streams, and with every call failing in
-# turn.
+# turn; and the order of streams in several of the orders that a device may choose.
 .tests-on-cuda .tests-on-hip: .tests-on-%:
 	@$(SIMULATED_GPU) PYGPU_BACKEND=$* $(BIN)/python -m pytest tests $(PYTEST_ARGS)
 	@$(SIMULATED_GPU) PYGPU_BACKEND=$* $(ALL_STAGED) PYGPU_SIM_DELAY_US=0-20 $(BIN)/python -m pytest $(DELAYED_TESTS) $(PYTEST_ARGS)
+	@for seed in $(SEEDS); do \
+	    $(SIMULATED_GPU) PYGPU_BACKEND=$* PYGPU_SIM_SEED=$$seed $(BIN)/python -m pytest $(REORDERED_TESTS) $(PYTEST_ARGS) || exit 1; \
+	done
 	@$(SIMULATED_GPU) PYGPU_BACKEND=$* $(ALL_STAGED) $(BIN)/python -m pytest tests/test_fault_matrix.py $(PYTEST_ARGS)
 
 # Counts, not times: they mean something on a busy machine too. A release build of its own, so that the development

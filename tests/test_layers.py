@@ -75,6 +75,16 @@ def test_imports_run_one_way() -> None:
     assert violations(sources) == []
 
 
+def test_host_memory_comes_to_a_copy_through_one_door() -> None:
+    # A1: whoever promises that a copy may use host memory must have asked whether its stream is captured.
+    door = ROOT / "src" / "memory" / "capture.rs"
+    files = [RustSource(str(path.relative_to(ROOT)), path.read_text()) for path in (ROOT / "src").rglob("*.rs")]
+    test_modules = {module for file in files for module in file.declared_in(file.test_only)}
+    asked = [file for file in files if not _within(file.module, test_modules)]
+    naming = {file.file for file in asked if list(file.lines_naming(r"\bpromised\b", outside=file.test_only))}
+    assert naming == {"src/backend/mod.rs", str(door.relative_to(ROOT))}
+
+
 @pytest.mark.parametrize(
     ("file", "text"),
     [

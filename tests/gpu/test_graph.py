@@ -129,3 +129,48 @@ def test_a_graph_may_be_dropped_while_it_runs(increment: PyGPU.Kernel) -> None:
     graph.launch()
     del graph
     assert (x.get() == 500).all()
+
+
+def test_torch_captures_our_fills_of_any_item_and_refuses_our_uploads() -> None:
+    # A1: fills of 8 and 16 bytes put a copy out of freed host memory into the graph. Kernels are loaded beside torch's capture.
+    torch = pytest.importorskip("torch")
+    sizes = [*range(1, 17), 24, 40]
+    item = {size: np.frombuffer(bytes(range(1, size + 1)), f"V{size}")[0] for size in sizes}
+    targets = {size: PyGPU.to_gpu(np.zeros((300, 50), f"V{size}")) for size in sizes}
+    host = np.arange(1000.0)
+    x = PyGPU.zeros(1000)
+    PyGPU.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph), PyGPU.Stream.from_handle(torch.cuda.current_stream().cuda_stream) as stream:
+        for size, target in targets.items():
+            target[::3, ::-1].fill(item[size])
+            target[1].fill(item[size])
+        for upload in (lambda: x.set_async(host, stream=stream), lambda: PyGPU.to_gpu(host)):
+            with pytest.raises(PyGPU.NotSupportedError, match="cannot be captured"):
+                upload()
+        x.fill(2.5)
+    host[...] = -1
+    junk = [bytes([255]) * size for size in range(1, 2000)]
+    for _ in range(50):
+        x.fill(0.0)
+        for size, target in targets.items():
+            target.fill(np.zeros(1, f"V{size}")[0])
+        PyGPU.synchronize()
+        graph.replay()
+        torch.cuda.synchronize()
+        assert (x.get() == 2.5).all()
+        for size, target in targets.items():
+            expected = np.zeros((300, 50), f"V{size}")
+            expected[::3] = expected[1] = item[size]
+            assert target.get().tobytes() == expected.tobytes(), f"items of {size} bytes"
+    del junk
+
+
+def test_a_large_fill_reaches_every_part() -> None:
+    for dtype, value in (("float64", 1.5), ("complex128", 1 - 2j), ("V12", np.frombuffer(b"abcdefghijkl", "V12")[0])):
+        a = PyGPU.empty((1 << 13, 3000), dtype)
+        a.fill(value)
+        expected = np.empty((), dtype)
+        expected[()] = value
+        assert a[::1000, ::333].get().tobytes() == np.broadcast_to(expected, (9, 10)).tobytes()
+        assert a[-1].get().tobytes() == np.broadcast_to(expected, (3000,)).tobytes()
