@@ -38,7 +38,7 @@ impl State {
         match mixed(seed, stream, 0) % 3 {
             0 => false,
             1 => true,
-            _ => mixed(seed, stream, number) % 2 == 0,
+            _ => mixed(seed, stream, number).is_multiple_of(2),
         }
     }
 
