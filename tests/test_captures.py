@@ -1,8 +1,8 @@
-"""Every way on which host memory could come into a graph, which would read or write it long after the call: refused, or right.
+"""Every way on which host memory could come into a graph, which would use it long after the call: refused, or right.
 
-A graph that has captured a copy uses the memory at each launch. Ordinary memory may be another's by then, so it is refused before
-the driver is called, and the capture stays valid and holds nothing of what was refused. Pinned memory is kept by the graph.
-The simulated drivers report what slips through.
+A graph that has captured a copy uses the memory at each launch. Ordinary memory may be another's by then, so it is
+refused before the driver is called, and the capture stays valid and holds nothing of what was refused. Pinned memory is
+kept by the graph. The simulated drivers report what slips through.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ extern "C" __global__ void twice(double *to, const double *from, int n) {
 @pytest.mark.parametrize("pinned", [False, True])
 @pytest.mark.parametrize("kind", ["In", "Out", "InOut"])
 def test_pycudas_arguments_of_host_memory_are_refused(kind: str, pinned: bool) -> None:
-    # They are copied back when the kernel is done, for which the host waits: pinned memory would be in the graph by then.
+    # The host waits for the kernel to copy them back: pinned memory would be in the graph by then.
     twice = PyGPU.Kernel(SOURCE, "twice")
     bench = Bench()
     given = getattr(driver, kind)(bench.pinned if pinned else bench.host)
@@ -166,7 +166,8 @@ def test_pinned_memory_is_read_at_each_launch_and_kept_by_the_graph() -> None:
 
 @pytest.mark.parametrize("mode", ["global", "thread_local", "relaxed"])
 def test_pinned_memory_and_kernels_are_made_beside_a_capture_in_this_and_in_other_threads(mode: str) -> None:
-    # A driver forbids both while a stream captures, in the strictest mode in whatever thread, and takes the capture for spoiled.
+    # A driver forbids both while a stream captures, in the strictest mode in whatever thread, and takes the capture for
+    # spoiled.
     bench = Bench()
     other, kept = PyGPU.Stream(non_blocking=True), []
 

@@ -147,5 +147,6 @@ def test_a_fill_of_any_layout_is_one_node_of_a_graph() -> None:
 def test_fills_without_kernels_are_right_too() -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", __file__]
     environment = os.environ | {"PYGPU_STRIDED_COPY": "driver"}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment, cwd=Path(__file__).parent)
+    folder = Path(__file__).parent
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment, cwd=folder)
     assert done.returncode == 0, done.stdout + done.stderr

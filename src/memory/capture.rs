@@ -166,9 +166,17 @@ pub fn relaxed<T>(device: Device, work: impl FnOnce() -> Result<T>) -> Result<T>
 /// to do with it: to load a module, or to pin memory.
 ///
 /// # Errors
-/// The driver's, or those of `work`.
+/// Those of `work`.
 pub fn beside<T>(device: Device, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    if device.backend().graphs().is_ok() { relaxed(device, work) } else { work() }
+    let graphs = device.backend().graphs();
+    let before = graphs.as_ref().ok().map(|graphs| graphs.exchange_mode(CaptureMode::Relaxed));
+    let result = work();
+    // A driver that does not exchange modes forbids what it forbids. What was made is not lost for that, nor for a mode that cannot
+    // be put back: a relaxed thread may do more.
+    if let (Ok(graphs), Some(Ok(before))) = (graphs, before) {
+        let _ = graphs.exchange_mode(before);
+    }
+    result
 }
 
 /// The stream in whose order memory is made that work on a capturing stream is to use: memory that is made in a capture is there

@@ -132,7 +132,8 @@ def test_a_graph_may_be_dropped_while_it_runs(increment: PyGPU.Kernel) -> None:
 
 
 def test_torch_captures_our_fills_of_any_item_and_refuses_our_uploads() -> None:
-    # A1: fills of 8 and 16 bytes put a copy out of freed host memory into the graph. Kernels are loaded beside torch's capture.
+    # A1: fills of 8 and 16 bytes put a copy out of freed host memory into the graph. Kernels are loaded beside the
+    # capture of torch.
     torch = pytest.importorskip("torch")
     sizes = [*range(1, 17), 24, 40]
     item = {size: np.frombuffer(bytes(range(1, size + 1)), f"V{size}")[0] for size in sizes}
