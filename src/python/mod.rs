@@ -48,6 +48,7 @@ mod like;
 mod memory;
 mod newer;
 mod number;
+mod operators;
 mod ops_call;
 mod pinned;
 mod place;
