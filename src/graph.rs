@@ -50,7 +50,7 @@ fn open() -> Guard<Vec<Capturing>> {
 /// Captures what is put on a stream from now on.
 ///
 /// # Errors
-/// `NotSupported` on the CPU; `ValueError` for a default stream; the driver's, for one that captures already.
+/// `ValueError` for a default stream; the driver's, for one that captures already.
 pub fn begin(stream: &Stream, mode: CaptureMode) -> Result<()> {
     stream.device().backend().graphs()?;
     if matches!(stream.handle(), StreamHandle(0 | 1)) {

@@ -223,7 +223,7 @@ impl Stream {
     /// # Errors
     /// The driver's.
     pub fn wait_for(&self, first: &Self) -> Result<()> {
-        if self == first || (self.device.is_cpu() && first.device.is_cpu()) {
+        if self == first {
             return Ok(());
         }
         let mark = Mark::record(first)?;
@@ -463,15 +463,9 @@ thread_local! {
     static CURRENT: RefCell<Vec<Stream>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The calling thread's current stream of a device, for work: on the CPU, where all work is done when its call returns, it is
-/// not looked for.
+/// The calling thread's current stream of a device.
 #[inline]
 pub fn current(device: Device) -> Stream {
-    if device.is_cpu() { Stream::default_of(device) } else { pushed(device) }
-}
-
-/// The calling thread's current stream of a device, for who asks.
-pub fn pushed(device: Device) -> Stream {
     let top = CURRENT.try_with(|stack| stack.borrow().iter().rev().find(|stream| stream.device == device).cloned());
     top.ok().flatten().unwrap_or_else(|| Stream::default_of(device))
 }

@@ -78,7 +78,7 @@ def test_the_allocator_is_told_the_stream_in_whose_order_the_memory_is_used(pool
     stream = PyGPU.Stream()
     with stream:
         array = PyGPU.zeros(5)
-    assert pool.asked[-1] == (40, stream if not on_cpu() else PyGPU.default_stream())
+    assert pool.asked[-1] == (40, stream)
     assert_same(array, np.zeros(5))
 
 
@@ -205,8 +205,6 @@ def test_memory_goes_back_behind_its_last_use_without_a_wait() -> None:
 
 @pytest.fixture
 def limited() -> Iterator[None]:
-    if on_cpu():
-        pytest.skip("memory of the CPU is not counted")
     PyGPU.synchronize()
     gc.collect()
     yield
@@ -243,14 +241,28 @@ def test_the_limit_holds_for_an_allocators_memory_too() -> None:
         assert not pool.asked
 
 
-def test_the_cpus_memory_has_no_limit_of_ours() -> None:
-    with pytest.raises(PyGPU.NotSupportedError, match="ulimit"):
-        PyGPU.set_memory_limit(100, device="cpu")
+def test_host_memory_is_counted_and_limited_as_a_devices_is() -> None:
+    """B7: the same program counted nothing on the CPU, and a limit was not supported there."""
+    gc.collect()
+    before = PyGPU.memory_statistics("cpu")
+    held = PyGPU.zeros(1000, np.uint8, device="cpu")
+    during = PyGPU.memory_statistics("cpu")
+    assert (during["bytes"], during["count"]) == (before["bytes"] + 1000, before["count"] + 1)
+    assert during["peak"] >= during["bytes"]
+    PyGPU.set_memory_limit(during["bytes"] + 10, "cpu")
+    try:
+        with pytest.raises(PyGPU.OutOfMemoryError, match=r"asked for 11 bytes.*set_memory_limit\(\) allows \d+"):
+            PyGPU.empty(11, np.uint8, device="cpu")
+        assert PyGPU.empty(10, np.uint8, device="cpu").nbytes == 10
+    finally:
+        PyGPU.set_memory_limit(None, "cpu")
+    del held
+    after = PyGPU.memory_statistics("cpu")
+    assert (after["bytes"], after["count"]) == (before["bytes"], before["count"])
 
 
 @pytest.mark.parametrize("limit", [-1, 1.5, "many"])
 def test_a_limit_that_is_no_size_is_refused(limit: Any) -> None:
     with pytest.raises((ValueError, TypeError)):
         PyGPU.set_memory_limit(limit)
-    if not on_cpu():
-        assert PyGPU.memory_limit() is None
+    assert PyGPU.memory_limit() is None

@@ -42,6 +42,9 @@ pub(super) fn is_capture(state: u32) -> bool {
     state >= ACTIVE
 }
 
+/// Work of the host in a graph, done at each launch. It holds what it uses.
+pub type HostWork = Box<dyn Fn() -> Result<()> + Send + Sync>;
+
 /// Captures and launches on one backend's devices.
 ///
 /// # Safety of the callers
@@ -68,6 +71,14 @@ pub trait Graphs: Send + Sync {
     /// # Safety
     /// The stream is alive.
     unsafe fn capture_of(&self, device: i32, stream: StreamHandle) -> Result<Option<u64>>;
+    /// Puts work of the host's on a stream: it is done now, or at each launch of the graph that the stream captures. Arrays in host
+    /// memory are copied and filled above the backend, which would not know of it.
+    ///
+    /// # Safety
+    /// The stream is alive; the work may be done at any time until the graph is destroyed.
+    unsafe fn put_work(&self, _device: i32, _stream: StreamHandle, _work: HostWork) -> Result<()> {
+        Err(Error::not_supported("a GPU's graph holds work of the device only"))
+    }
     /// Sets what this thread may do while a capture is under way; returns what was set.
     fn exchange_mode(&self, mode: CaptureMode) -> Result<CaptureMode>;
 

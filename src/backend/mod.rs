@@ -23,7 +23,7 @@ mod witness;
 pub use cpu::given_out;
 pub use driver_memory::{Attachment, DriverMemory, HANDLE_BYTES};
 pub use exit::close as close_drivers;
-pub use graphs::{CaptureMode, ExecutableHandle, GraphHandle, Graphs};
+pub use graphs::{CaptureMode, ExecutableHandle, GraphHandle, Graphs, HostWork};
 pub use includes::included_by_list;
 pub use loader::{Attempt, Library};
 pub use programs::{

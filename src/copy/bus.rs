@@ -3,6 +3,7 @@
 //! Large pageable memory passes the ring. The rest goes to the driver as it is if a copy engine knows its layout, and else
 //! through a packed buffer on the host.
 
+use super::on_cpu::on_cpu;
 use super::{HostSide, MANY, at, between, check_shapes, copy_blocks, host, ring, side_of, side_of_host, with_access};
 use crate::array::Array;
 use crate::backend::{Direction, HostUse, PointerKind};
@@ -24,7 +25,10 @@ const STAGED_AT_ONCE: usize = 64 << 10;
 /// The driver's.
 pub fn is_pinned(device: Device, host: &HostSide) -> Result<bool> {
     let low = host.layout.extent().map_or(0, |(low, _)| low);
-    Ok(!device.is_cpu() && device.backend().pointer_kind(at(host.address, low))? != PointerKind::Unregistered)
+    if device.is_cpu() && !capture::is_any() {
+        return Ok(false); // a copy is over when its call returns, unless it is captured
+    }
+    Ok(device.backend().pointer_kind(at(host.address, low))? != PointerKind::Unregistered)
 }
 
 /// Copies host memory into an array, in the order of `stream`.
@@ -90,11 +94,14 @@ unsafe fn upload(target: &Array, source: &HostSide, stream: &Stream, wait: bool)
         return Ok(());
     }
     let device = target.device();
-    if device.is_cpu() {
-        // SAFETY: the target is an array's own memory, the source promised by the caller; they may be the same memory.
-        return unsafe { host::copy_overlapping(side_of(target), side_of_host(source)) };
-    }
     let host = host_use("an upload that waits, or of ordinary host memory,", source, stream, wait)?;
+    if device.is_cpu() {
+        let owned = || (target.clone(), source.clone());
+        return on_cpu(stream, &[(target, Access::Write)], (target, source), owned, |target, source| {
+            // SAFETY: the target is an array's own memory, the source promised by the caller; they may be the same memory.
+            unsafe { host::copy_overlapping(side_of(target), side_of_host(source)) }
+        });
+    }
     let direction = Direction::HostToDevice(host);
     let most = if wait { usize::MAX } else { STAGED_AT_ONCE };
     match ring::open(device, source, target.layout().nbytes() as usize, most)? {
@@ -122,11 +129,14 @@ unsafe fn download(target: &HostSide, source: &Array, stream: &Stream, wait: boo
         return Ok(());
     }
     let device = source.device();
-    if device.is_cpu() {
-        // SAFETY: the source is an array's own memory, the target promised by the caller; they may be the same memory.
-        return unsafe { host::copy_overlapping(side_of_host(target), side_of(source)) };
-    }
     let host = host_use("a download that waits, or into ordinary host memory,", target, stream, wait)?;
+    if device.is_cpu() {
+        let owned = || (target.clone(), source.clone());
+        return on_cpu(stream, &[(source, Access::Read)], (target, source), owned, |target, source| {
+            // SAFETY: the source is an array's own memory, the target promised by the caller; they may be the same memory.
+            unsafe { host::copy_overlapping(side_of_host(target), side_of(source)) }
+        });
+    }
     let direction = Direction::DeviceToHost(host);
     match ring::open(device, target, source.layout().nbytes() as usize, usize::MAX)? {
         // SAFETY: promised by the caller.

@@ -3,6 +3,7 @@
 //!
 //! A fill copies nothing from the host: a graph that has captured it runs when the item is long gone.
 
+use super::on_cpu::on_cpu;
 use super::words::Words;
 use super::{Side, at, host, kernels, side_of, with_access};
 use crate::array::Array;
@@ -34,10 +35,8 @@ pub fn fill(target: &Array, item: &[u8], stream: &Stream) -> Result<()> {
         return Ok(());
     }
     if target.device().is_cpu() {
-        let repeated = Layout::scalar(item.len() as i64).broadcast_to(&target.layout().shape().collect::<Vec<_>>())?;
-        let source = Side { base: item.as_ptr() as Address, layout: &repeated };
-        // SAFETY: the target is an array's own memory; the source repeats one borrowed item.
-        return unsafe { host::copy(side_of(target), source) };
+        let owned = || (target.clone(), item.to_vec());
+        return on_cpu(stream, &[(target, Access::Write)], (target, item), owned, fill_on_cpu);
     }
     if let Some(rows) = rows(target)?
         && let Some(pattern) = pattern_for(target, &rows, item)
@@ -81,6 +80,13 @@ fn pieces(layout: &Layout, start: i64, bytes: i64) -> Result<Pieces> {
     let (shape, strides): (Dims, Dims) = (layout.shape().collect(), layout.strides().collect());
     let part = Layout::strided(&shape, &strides, layout.offset() + start, bytes)?;
     Pieces::of(&part, &part)
+}
+
+fn fill_on_cpu(target: &Array, item: &[u8]) -> Result<()> {
+    let repeated = Layout::scalar(item.len() as i64).broadcast_to(&target.layout().shape().collect::<Vec<_>>())?;
+    let source = Side { base: item.as_ptr() as Address, layout: &repeated };
+    // SAFETY: the target is an array's own memory; the source repeats one borrowed item.
+    unsafe { host::copy(side_of(target), source) }
 }
 
 /// The shortest pattern that a driver's memset repeats to give the item.

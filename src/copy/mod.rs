@@ -13,6 +13,7 @@ mod bus;
 mod fill;
 mod host;
 mod kernels;
+mod on_cpu;
 pub mod ring;
 mod staged;
 mod words;
@@ -89,8 +90,12 @@ pub fn between(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
     }
     let device = target.device();
     if device.is_cpu() {
-        // SAFETY: both are arrays' own memory and do not overlap.
-        return unsafe { host::copy(side_of(target), side_of(source)) };
+        let uses = [(source, Access::Read), (target, Access::Write)];
+        let owned = || (target.clone(), source.clone());
+        return on_cpu::on_cpu(stream, &uses, (target, source), owned, |target, source| {
+            // SAFETY: both are arrays' own memory and do not overlap.
+            unsafe { host::copy(side_of(target), side_of(source)) }
+        });
     }
     let blocks = Blocks::of(target.layout(), source.layout())?;
     if kernels::suit(&blocks) && kernels::copy(target, source, stream)? {

@@ -194,7 +194,7 @@ impl Allocation {
     pub(super) fn begin(self: &Arc<Self>, access: Access, stream: &Stream) -> Result<Ticket> {
         let device = self.device();
         if device.is_cpu() {
-            return Ok(Ticket::NOTHING);
+            return self.begin_on_cpu(access, stream);
         }
         if self.epoch != device.epoch() {
             return Err(Error::value(format!(
@@ -209,6 +209,15 @@ impl Allocation {
             Some(ticket) => Ok(ticket),
             None => self.begin_among_others(access, stream),
         }
+    }
+
+    /// On the CPU work is done when its call returns, unless it is captured.
+    #[inline]
+    fn begin_on_cpu(self: &Arc<Self>, access: Access, stream: &Stream) -> Result<Ticket> {
+        if let Some(capture) = capture::of(stream)? {
+            capture.note(self, access, stream)?;
+        }
+        Ok(Ticket::NOTHING)
     }
 
     #[cold]

@@ -86,7 +86,7 @@ pub fn is_any() -> bool {
 pub fn number_of(stream: &Stream) -> Result<Option<u64>> {
     let device = stream.device();
     // The legacy default stream never takes part, and to ask about it is an error while others do.
-    if device.is_cpu() || matches!(stream.handle(), StreamHandle(0 | 1)) {
+    if matches!(stream.handle(), StreamHandle(0 | 1)) {
         return Ok(None);
     }
     match device.backend().graphs() {
@@ -215,7 +215,7 @@ impl Capture {
     /// Begins a capture.
     ///
     /// # Errors
-    /// `NotSupported` on the CPU; the driver's, for a default stream and one that captures already.
+    /// The driver's, for a default stream and one that captures already.
     pub fn begin(stream: &Stream, mode: CaptureMode) -> Result<Arc<Self>> {
         let device = stream.device();
         let graphs = device.backend().graphs()?;

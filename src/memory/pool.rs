@@ -27,7 +27,7 @@ struct Accounts {
 
 static ACCOUNTS: [[Once<Accounts>; MAX_DEVICES]; 3] = [const { [const { Once::new() }; MAX_DEVICES] }; 3];
 
-/// Live allocations of PyGPU on one device; host memory is not counted.
+/// Live allocations of PyGPU on one device; of host memory, those of arrays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Figures {
     /// Bytes in live allocations.
@@ -75,10 +75,6 @@ fn pool_of(device: Device) -> Result<Option<PoolHandle>> {
 #[inline]
 pub(super) fn allocate(bytes: usize, stream: &Stream) -> Result<(Address, bool)> {
     let device = stream.device();
-    if device.is_cpu() {
-        // Not accounted: it is the process's own memory, and counting costs as much as having it.
-        return Ok((device.backend().allocate(device.index(), bytes)?, false));
-    }
     let account = account_for(device, bytes)?;
     let pool = pool_of(device)?;
     let address = or_after_trim(device, || try_allocate(bytes, stream, pool));
@@ -103,9 +99,6 @@ fn or_after_trim<T>(device: Device, ask: impl Fn() -> Result<T>) -> Result<T> {
 
 /// Memory of a kind that the driver has beside its pools, and its bytes, which it takes back by `Backend::free`.
 pub(super) fn allocate_by(device: Device, ask: impl Fn() -> Result<(Address, usize)>) -> Result<(Address, usize)> {
-    if device.is_cpu() {
-        return ask();
-    }
     let (address, bytes) = or_after_trim(device, ask).map_err(|error| {
         let requested = if let Error::OutOfMemory(memory) = &error { memory.requested } else { 0 };
         with_accounts(error, device, requested)
@@ -133,20 +126,19 @@ pub(super) struct Account {
 impl Account {
     /// The bytes were had.
     pub(super) fn keep(self) {
-        if !self.device.is_cpu() {
-            let accounts = accounts(self.device);
-            accounts.peak.fetch_max(accounts.bytes.load(Ordering::Relaxed), Ordering::Relaxed);
-            accounts.count.fetch_add(1, Ordering::Relaxed);
+        let accounts = accounts(self.device);
+        let bytes = accounts.bytes.load(Ordering::Relaxed);
+        if bytes > accounts.peak.load(Ordering::Relaxed) {
+            accounts.peak.fetch_max(bytes, Ordering::Relaxed);
         }
+        accounts.count.fetch_add(1, Ordering::Relaxed);
         std::mem::forget(self);
     }
 }
 
 impl Drop for Account {
     fn drop(&mut self) {
-        if !self.device.is_cpu() {
-            accounts(self.device).bytes.fetch_sub(self.bytes, Ordering::Relaxed);
-        }
+        accounts(self.device).bytes.fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }
 
@@ -155,7 +147,7 @@ impl Drop for Account {
 /// # Errors
 /// `OutOfMemory` beyond the limit, also when all that only waits for a stream is let go of; the driver's.
 pub(super) fn account_for(device: Device, bytes: usize) -> Result<Account> {
-    if device.is_cpu() || fits(accounts(device), bytes) {
+    if fits(accounts(device), bytes) {
         return Ok(Account { device, bytes });
     }
     if !capture::is_any() {
@@ -193,17 +185,8 @@ fn beyond_limit(device: Device, bytes: usize) -> Error {
 }
 
 /// Sets how many bytes PyGPU's live blocks of a device may have; what lives stays.
-///
-/// # Errors
-/// `NotSupported` on the CPU, whose memory is not counted.
-pub fn set_limit(device: Device, limit: Option<usize>) -> Result<()> {
-    if device.is_cpu() {
-        return Err(Error::not_supported(
-            "memory of the CPU is the process's own and is not counted: limit it by the system (ulimit -v, a container)",
-        ));
-    }
+pub fn set_limit(device: Device, limit: Option<usize>) {
     accounts(device).limit.store(limit.unwrap_or(usize::MAX), Ordering::Relaxed);
-    Ok(())
 }
 
 /// How many bytes PyGPU's live blocks of a device may have; `None` for no limit.
@@ -234,9 +217,6 @@ fn with_accounts(error: Error, device: Device, bytes: usize) -> Error {
 }
 
 pub(super) fn account_for_free(device: Device, bytes: usize) {
-    if device.is_cpu() {
-        return;
-    }
     let accounts = accounts(device);
     accounts.bytes.fetch_sub(bytes, Ordering::Relaxed);
     accounts.count.fetch_sub(1, Ordering::Relaxed);

@@ -18,6 +18,7 @@ use crate::array::Array;
 use crate::copy;
 use crate::error::Error;
 use crate::layout::{Dims, Order};
+use crate::memory::capture;
 use crate::stream;
 
 /// Whether an index item is NumPy's boolean, which has an `__index__` that NumPy does not mean.
@@ -43,9 +44,15 @@ fn host_key<'py>(key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     }
 }
 
+/// Whether NumPy works on the array's memory in place. Not in a capture, which takes in kernels only.
+fn is_numpys(array: &Array) -> PyResult<bool> {
+    let device = array.device();
+    Ok(device.is_cpu() && !capture::is_capturing(&stream::current(device))?)
+}
+
 /// The array's values on the host: a view of a CPU array, a copy of others.
 fn values<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, PyUntypedArray>> {
-    if array.get().array().device().is_cpu() {
+    if is_numpys(array.get().array())? {
         return host::view(array);
     }
     transfer::to_ndarray(array.py(), array.get().array())
@@ -53,7 +60,7 @@ fn values<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, PyUntypedArr
 
 /// The selected elements, by kernels; `None` where NumPy is to do it, or to refuse it.
 fn gather_on_device(array: &Array, key: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
-    if array.device().is_cpu() {
+    if is_numpys(array)? {
         return Ok(None);
     }
     let Some(selection) = selection::plan(array, key)? else { return Ok(None) };
@@ -66,7 +73,7 @@ fn gather_on_device(array: &Array, key: &Bound<'_, PyAny>) -> PyResult<Option<Ar
 /// Whether kernels have assigned the value; if not, nothing was changed.
 fn scatter_on_device(array: &Array, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let py = key.py();
-    if array.device().is_cpu() {
+    if is_numpys(array)? {
         return Ok(false);
     }
     let Some(selection) = selection::plan(array, key)? else { return Ok(false) };

@@ -21,7 +21,7 @@ use crate::memory::{pending, pinned, pool, recycled};
 /// dict
 ///     `bytes`, in live blocks; `peak`, the most there ever were; `count` of live blocks; and of the pool from which they
 ///     come `pool_reserved`, the bytes that it holds of the device, `pool_used`, those in use, and the most there ever were
-///     of both, `pool_reserved_peak` and `pool_used_peak`. All these are 0 on the CPU, whose memory is the process's own.
+///     of both, `pool_reserved_peak` and `pool_used_peak`. Those of the pool are 0 on the CPU, which has none.
 ///     `pinned_bytes` are the pinned memory through which copies pass (:func:`set_pinned_limit`), and `host_cache_bytes`,
 ///     for the whole process, what is kept of results that nobody holds any more (:func:`set_host_cache_limit`), and on the CPU of
 ///     blocks that were freed after their address was asked for.
@@ -265,21 +265,24 @@ fn host_cache_limit() -> usize {
 /// ------
 /// ValueError
 ///     For a negative number.
-/// NotSupportedError
-///     On the CPU, whose memory is the process's own and is not counted.
+///
+/// Notes
+/// -----
+/// On the CPU the arrays' own memory is counted as on a device. There is no pool, so that nothing is kept of freed arrays.
 ///
 /// Examples
 /// --------
 /// >>> import PyGPU
-/// >>> if PyGPU.backend_name() != 'cpu':
-/// ...     PyGPU.set_memory_limit(2**30)
-/// ...     assert PyGPU.memory_limit() == 2**30
-/// ...     PyGPU.set_memory_limit(None)
+/// >>> PyGPU.set_memory_limit(2**30)
+/// >>> PyGPU.memory_limit()
+/// 1073741824
+/// >>> PyGPU.set_memory_limit(None)
 #[pyfunction]
 #[pyo3(signature = (nbytes, device=None))]
 fn set_memory_limit(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     let limit = if nbytes.is_none() { None } else { Some(number::size(nbytes, "nbytes")?) };
-    Ok(pool::set_limit(device::from_argument(nbytes.py(), device)?, limit)?)
+    pool::set_limit(device::from_argument(nbytes.py(), device)?, limit);
+    Ok(())
 }
 
 /// How much memory of a device PyGPU's live arrays may have together.

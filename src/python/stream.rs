@@ -442,7 +442,7 @@ impl PyStream {
 #[pyfunction]
 #[pyo3(signature = (device=None))]
 fn current_stream(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<PyStream> {
-    Ok(stream::pushed(device::from_argument(py, device)?).into())
+    Ok(stream::current(device::from_argument(py, device)?).into())
 }
 
 /// The legacy default stream of a device.

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use super::codes::{INVALID_HANDLE, NOT_SUPPORTED, refuse};
+use super::codes::{CAPTURED_EVENT, INVALID_HANDLE, NOT_SUPPORTED, refuse};
 use crate::backend::{EventFlags, EventHandle};
 use crate::error::{Error, Result};
 use crate::global::{Global, Guard};
@@ -13,6 +13,18 @@ use crate::global::{Global, Guard};
 struct Event {
     timing: bool,
     recorded: Option<Instant>,
+    /// The capture in which it was last recorded: then it marks a point of a graph, and no time.
+    capture: Option<u64>,
+}
+
+/// What an event marks.
+pub enum Mark {
+    /// Nothing: it was never recorded.
+    None,
+    /// A point that has been passed.
+    Outside,
+    /// A point of a capture.
+    Captured(u64),
 }
 
 struct Table {
@@ -38,7 +50,7 @@ impl Events {
         let mut table = self.lock();
         table.last += 1;
         let handle = table.last;
-        table.events.insert(handle, Event { timing: flags.timing, recorded: None });
+        table.events.insert(handle, Event { timing: flags.timing, recorded: None, capture: None });
         Ok(EventHandle(handle))
     }
 
@@ -51,16 +63,31 @@ impl Events {
         self.lock().events.clear();
     }
 
+    /// Whether the host may ask about an event.
     pub fn check(&self, operation: &'static str, event: EventHandle) -> Result<()> {
-        let alive = self.lock().events.contains_key(&event.0);
-        if alive { Ok(()) } else { Err(not_alive(operation, event)) }
+        match self.mark(operation, event)? {
+            Mark::Captured(_) => Err(refuse(operation, CAPTURED_EVENT, format!("event {}", event.0))),
+            Mark::None | Mark::Outside => Ok(()),
+        }
     }
 
-    pub fn record(&self, operation: &'static str, event: EventHandle) -> Result<()> {
+    /// What an event marks.
+    pub fn mark(&self, operation: &'static str, event: EventHandle) -> Result<Mark> {
+        let table = self.lock();
+        let found = table.events.get(&event.0).ok_or_else(|| not_alive(operation, event))?;
+        Ok(match (found.capture, found.recorded) {
+            (Some(capture), _) => Mark::Captured(capture),
+            (None, Some(_)) => Mark::Outside,
+            (None, None) => Mark::None,
+        })
+    }
+
+    /// Marks the present, or a point of a capture.
+    pub fn record(&self, operation: &'static str, event: EventHandle, capture: Option<u64>) -> Result<()> {
         let now = Instant::now();
         let mut table = self.lock();
         let found = table.events.get_mut(&event.0).ok_or_else(|| not_alive(operation, event))?;
-        found.recorded = Some(now);
+        (found.recorded, found.capture) = (capture.is_none().then_some(now), capture);
         Ok(())
     }
 
@@ -84,6 +111,9 @@ impl Events {
 impl Table {
     fn time(&self, event: EventHandle) -> Result<Instant> {
         let found = self.events.get(&event.0).ok_or_else(|| not_alive("elapsed", event))?;
+        if found.capture.is_some() {
+            return Err(refuse("elapsed", CAPTURED_EVENT, format!("event {}", event.0)));
+        }
         if !found.timing {
             let detail = format!("event {} was made without timing", event.0);
             return Err(refuse("elapsed", INVALID_HANDLE, detail));

@@ -1,14 +1,16 @@
 //! Host memory as a device: always there, needs no driver.
 //!
-//! Every operation is done when the call returns, so streams only have identities and events only remember the time.
-//! Owns the events; memory belongs to whoever asked for it. Errors are spelled as CUDA's runtime spells them.
+//! Every operation is done when the call returns, so streams only have identities and events only remember the time; while a
+//! stream captures, operations are kept for its graph instead ([`graphs`]). Owns the events, captures and graphs; memory belongs to whoever asked for it. Errors are spelled as CUDA's runtime spells them.
 
 mod blocks;
 mod codes;
 mod driver_memory;
 mod events;
 pub mod given_out;
+mod graphs;
 mod machine;
+mod pinned;
 mod programs;
 #[cfg(test)]
 mod tests;
@@ -18,11 +20,13 @@ pub(super) use self::programs::{dependencies, is_whole};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use self::codes::{INVALID_DEVICE, INVALID_HANDLE, INVALID_VALUE, refuse};
-use self::events::Events;
+use self::events::{Events, Mark};
+use self::graphs::Captures;
+use self::pinned::Pinned;
 use super::registry::Opening;
 use super::{
     Address, Backend, BackendKind, DeviceProperties, Direction, DriverMemory, EventFlags, EventHandle, Extent,
-    HostFlags, MemoryInfo, Pattern, Pitched, PointerKind, PoolHandle, PoolStatistics, Programs, StreamFlags,
+    Graphs, HostFlags, MemoryInfo, Pattern, Pitched, PointerKind, PoolHandle, PoolStatistics, Programs, StreamFlags,
     StreamHandle,
 };
 use crate::error::{Error, OutOfMemory, Result};
@@ -30,13 +34,20 @@ use crate::error::{Error, OutOfMemory, Result};
 /// The host.
 struct Cpu {
     events: Events,
+    captures: Captures,
+    pinned: Pinned,
     next_stream: AtomicUsize,
 }
 
 /// Lower numbers are the stream protocols' names of the default streams.
 const FIRST_STREAM: usize = 16;
 
-static CPU: Cpu = Cpu { events: Events::new(), next_stream: AtomicUsize::new(FIRST_STREAM) };
+static CPU: Cpu = Cpu {
+    events: Events::new(),
+    captures: Captures::new(),
+    pinned: Pinned::new(),
+    next_stream: AtomicUsize::new(FIRST_STREAM),
+};
 
 /// Opens the CPU backend, which cannot fail.
 pub(super) fn open() -> Opening {
@@ -104,6 +115,10 @@ impl Backend for Cpu {
         Ok(self)
     }
 
+    fn graphs(&self) -> Result<&dyn Graphs> {
+        Ok(self)
+    }
+
     fn driver_memory(&self) -> Result<&dyn DriverMemory> {
         Ok(self)
     }
@@ -127,7 +142,8 @@ impl Backend for Cpu {
     }
 
     fn synchronize_device(&self, device: i32) -> Result<()> {
-        check_device("synchronize_device", device)
+        check_device("synchronize_device", device)?;
+        self.captures.refuse_any("synchronize_device")
     }
 
     unsafe fn reset_device(&self, device: i32) -> Result<()> {
@@ -185,10 +201,13 @@ impl Backend for Cpu {
     }
 
     fn allocate_host(&self, device: i32, bytes: usize, _: HostFlags) -> Result<Address> {
-        allocate("allocate_host", device, bytes)
+        let address = allocate("allocate_host", device, bytes)?;
+        self.pinned.enter(address, bytes);
+        Ok(address)
     }
 
     unsafe fn free_host(&self, _: i32, address: Address, bytes: usize) -> Result<()> {
+        self.pinned.remove(address);
         // SAFETY: the caller's promise is the same.
         unsafe { blocks::free(address, bytes) };
         Ok(())
@@ -200,15 +219,18 @@ impl Backend for Cpu {
             let detail = format!("address {address:#x}, {bytes} bytes");
             return Err(refuse("register_host", INVALID_VALUE, detail));
         }
+        self.pinned.enter(address, bytes);
         Ok(())
     }
 
-    unsafe fn unregister_host(&self, device: i32, _: Address) -> Result<()> {
-        check_device("unregister_host", device)
+    unsafe fn unregister_host(&self, device: i32, address: Address) -> Result<()> {
+        check_device("unregister_host", device)?;
+        self.pinned.remove(address);
+        Ok(())
     }
 
-    fn pointer_kind(&self, _: Address) -> Result<PointerKind> {
-        Ok(PointerKind::Host)
+    fn pointer_kind(&self, address: Address) -> Result<PointerKind> {
+        Ok(if self.pinned.holds(address) { PointerKind::Host } else { PointerKind::Unregistered })
     }
 
     unsafe fn copy(
@@ -218,11 +240,13 @@ impl Backend for Cpu {
         target: Address,
         source: Address,
         bytes: usize,
-        _: StreamHandle,
+        stream: StreamHandle,
     ) -> Result<()> {
-        // SAFETY: the caller promises that both ranges are valid.
-        unsafe { blocks::copy(target, source, bytes) };
-        Ok(())
+        self.run("copy", stream, move || {
+            // SAFETY: the caller promises that both ranges are valid.
+            unsafe { blocks::copy(target, source, bytes) };
+            Ok(())
+        })
     }
 
     unsafe fn copy_pitched(
@@ -232,11 +256,13 @@ impl Backend for Cpu {
         target: Pitched,
         source: Pitched,
         extent: Extent,
-        _: StreamHandle,
+        stream: StreamHandle,
     ) -> Result<()> {
-        // SAFETY: the caller promises that both boxes are valid.
-        unsafe { blocks::copy_pitched(target, source, extent) };
-        Ok(())
+        self.run("copy_pitched", stream, move || {
+            // SAFETY: the caller promises that both boxes are valid.
+            unsafe { blocks::copy_pitched(target, source, extent) };
+            Ok(())
+        })
     }
 
     unsafe fn copy_peer(
@@ -246,13 +272,15 @@ impl Backend for Cpu {
         source_device: i32,
         source: Address,
         bytes: usize,
-        _: StreamHandle,
+        stream: StreamHandle,
     ) -> Result<()> {
         check_device("copy_peer", target_device)?;
         check_device("copy_peer", source_device)?;
-        // SAFETY: the caller promises that both ranges are valid.
-        unsafe { blocks::copy(target, source, bytes) };
-        Ok(())
+        self.run("copy_peer", stream, move || {
+            // SAFETY: the caller promises that both ranges are valid.
+            unsafe { blocks::copy(target, source, bytes) };
+            Ok(())
+        })
     }
 
     unsafe fn fill(
@@ -263,32 +291,40 @@ impl Backend for Cpu {
         pattern: Pattern,
         count: usize,
         height: usize,
-        _: StreamHandle,
+        stream: StreamHandle,
     ) -> Result<()> {
-        // SAFETY: the caller promises that the rows are valid and aligned for the pattern.
-        unsafe { blocks::fill(target, pitch, pattern, count, height) };
-        Ok(())
+        self.run("fill", stream, move || {
+            // SAFETY: the caller promises that the rows are valid and aligned for the pattern.
+            unsafe { blocks::fill(target, pitch, pattern, count, height) };
+            Ok(())
+        })
     }
 
-    fn create_stream(&self, device: i32, _: StreamFlags) -> Result<StreamHandle> {
+    fn create_stream(&self, device: i32, flags: StreamFlags) -> Result<StreamHandle> {
         check_device("create_stream", device)?;
-        Ok(StreamHandle(self.next_stream.fetch_add(1, Ordering::Relaxed)))
+        Ok(graphs::stream_handle(self.next_stream.fetch_add(1, Ordering::Relaxed), flags.non_blocking))
     }
 
-    unsafe fn destroy_stream(&self, _: i32, _: StreamHandle) -> Result<()> {
+    unsafe fn destroy_stream(&self, _: i32, stream: StreamHandle) -> Result<()> {
+        self.captures.forget(stream);
         Ok(())
     }
 
-    unsafe fn synchronize_stream(&self, _: i32, _: StreamHandle) -> Result<()> {
-        Ok(())
+    unsafe fn synchronize_stream(&self, _: i32, stream: StreamHandle) -> Result<()> {
+        self.captures.refuse("synchronize_stream", stream)
     }
 
-    unsafe fn query_stream(&self, _: i32, _: StreamHandle) -> Result<bool> {
+    unsafe fn query_stream(&self, _: i32, stream: StreamHandle) -> Result<bool> {
+        self.captures.refuse("query_stream", stream)?;
         Ok(true)
     }
 
-    unsafe fn wait_event(&self, _: i32, _: StreamHandle, event: EventHandle) -> Result<()> {
-        self.events.check("wait_event", event)
+    unsafe fn wait_event(&self, _: i32, stream: StreamHandle, event: EventHandle) -> Result<()> {
+        match self.events.mark("wait_event", event)? {
+            Mark::None => Ok(()),
+            Mark::Outside => self.captures.refuse_outside("wait_event", stream),
+            Mark::Captured(capture) => self.captures.join("wait_event", stream, capture),
+        }
     }
 
     unsafe fn stream_device(&self, _: StreamHandle) -> Result<Option<i32>> {
@@ -304,12 +340,14 @@ impl Backend for Cpu {
         self.events.destroy(event)
     }
 
-    unsafe fn record_event(&self, _: i32, event: EventHandle, _: StreamHandle) -> Result<()> {
-        self.events.record("record_event", event)
+    unsafe fn record_event(&self, _: i32, event: EventHandle, stream: StreamHandle) -> Result<()> {
+        let capture = self.captures.next("record_event", stream)?;
+        self.events.record("record_event", event, capture)
     }
 
     unsafe fn record_event_of_device(&self, _: i32, event: EventHandle) -> Result<bool> {
-        self.events.record("record_event_of_device", event)?;
+        self.captures.refuse_any("record_event_of_device")?;
+        self.events.record("record_event_of_device", event, None)?;
         Ok(true)
     }
 

@@ -86,6 +86,42 @@ fn code_of(failure: i32) -> u32 {
     }
 }
 
+/// # Safety
+/// As for [`Kernel::launch`].
+unsafe fn run(kernel: &Kernel, shape: &Shape, arguments: *const *const c_void) -> Result<()> {
+    // SAFETY: the caller's promise is the same.
+    let ran = unsafe { kernel.launch(shape, arguments) };
+    ran.map_err(|(failure, text)| refuse("launch", code_of(failure), text))
+}
+
+/// As aligned as any parameter is.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Cell([u8; 64]);
+
+/// The values of a launch that is kept for later.
+struct Values(Vec<Vec<Cell>>);
+
+impl Values {
+    /// # Safety
+    /// There is one pointer for each parameter, to as many bytes as it has.
+    unsafe fn of(kernel: &Kernel, arguments: *const *const c_void) -> Self {
+        let copied = kernel.parameters.iter().enumerate().map(|(place, &(bytes, _))| {
+            let mut cells = vec![Cell([0; 64]); bytes.div_ceil(size_of::<Cell>()).max(1)];
+            // SAFETY: promised by the caller; the cells have as many bytes.
+            unsafe {
+                std::ptr::copy_nonoverlapping((*arguments.add(place)).cast(), cells.as_mut_ptr().cast::<u8>(), bytes);
+            }
+            cells
+        });
+        Self(copied.collect())
+    }
+
+    fn pointers(&self) -> Vec<*const c_void> {
+        self.0.iter().map(|cells| cells.as_ptr().cast()).collect()
+    }
+}
+
 impl Programs for Cpu {
     fn load(&self, device: i32, image: &[u8], _: &LoadOptions) -> Result<Loaded> {
         check_device("load", device)?;
@@ -162,16 +198,24 @@ impl Programs for Cpu {
         _: i32,
         function: FunctionHandle,
         shape: &LaunchShape,
-        _: StreamHandle,
+        stream: StreamHandle,
         arguments: *mut *mut c_void,
     ) -> Result<()> {
         // SAFETY: the caller promises that the function is alive.
         let kernel = unsafe { kernel(function) };
         let LaunchShape { grid, block, shared, cooperative } = *shape;
         let shape = Shape { grid, block, shared: u64::from(shared), cooperative };
-        // SAFETY: the caller's promise is the same.
-        let ran = unsafe { kernel.launch(&shape, arguments.cast_const().cast()) };
-        ran.map_err(|(failure, text)| refuse("launch", code_of(failure), text))
+        let arguments: *const *const c_void = arguments.cast_const().cast();
+        if self.captures.next("launch", stream)?.is_none() {
+            // SAFETY: the caller's promise is the same.
+            return unsafe { run(kernel, &shape, arguments) };
+        }
+        // SAFETY: the caller promises one pointer for each parameter.
+        let (kernel, values) = (kernel.clone(), unsafe { Values::of(kernel, arguments) });
+        self.run("launch", stream, move || {
+            // SAFETY: the values are those of the parameters; who captures keeps the module and the memory.
+            unsafe { run(&kernel, &shape, values.pointers().as_ptr()) }
+        })
     }
 
     fn launch_limits(&self, device: i32) -> Result<LaunchLimits> {

@@ -1,0 +1,41 @@
+//! Work on arrays in host memory, which passes no backend: done at once; during captures it is put on its stream.
+
+use std::borrow::Borrow;
+
+use super::with_access;
+use crate::array::Array;
+use crate::error::Result;
+use crate::memory::{Access, capture};
+use crate::stream::Stream;
+
+/// Does `work` on two sides that are borrowed; while anything is captured it is given sides of its own, which `owned` makes.
+#[inline]
+pub(super) fn on_cpu<A, B, OwnA, OwnB>(
+    stream: &Stream,
+    uses: &[(&Array, Access)],
+    borrowed: (&A, &B),
+    owned: impl FnOnce() -> (OwnA, OwnB),
+    work: impl Fn(&A, &B) -> Result<()> + Send + Sync + 'static,
+) -> Result<()>
+where
+    A: ?Sized,
+    B: ?Sized,
+    OwnA: Borrow<A> + Send + Sync + 'static,
+    OwnB: Borrow<B> + Send + Sync + 'static,
+{
+    if !capture::is_any() {
+        return work(borrowed.0, borrowed.1);
+    }
+    let (first, second) = owned();
+    put(stream, uses, Box::new(move || work(first.borrow(), second.borrow())))
+}
+
+#[cold]
+fn put(stream: &Stream, uses: &[(&Array, Access)], work: crate::backend::HostWork) -> Result<()> {
+    let device = stream.device();
+    match uses {
+        // SAFETY: the stream is borrowed, and so alive; the work holds its arrays, and who captures keeps other memory.
+        [] => unsafe { device.backend().graphs()?.put_work(device.index(), stream.handle(), work) },
+        [(array, access), others @ ..] => with_access(array, *access, stream, || put(stream, others, work)),
+    }
+}
