@@ -64,7 +64,7 @@ test: .venv/.extension-dev .venv/.group-test .simulated-drivers build/amd/.ready
 	cargo test --no-default-features
 	cargo test --locked $(SIMULATED)
 	cargo test --locked $(ORDER_MODEL)
-	$(BIN)/python -m pytest tests docs README.md --ignore=tests/gpu $(PYTEST_ARGS)
+	PYGPU_STRICT=1 $(BIN)/python -m pytest tests docs README.md --ignore=tests/gpu $(PYTEST_ARGS)
 	@$(MAKE) --no-print-directory .simulated-tests
 	@$(MAKE) --no-print-directory instructions
 

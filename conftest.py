@@ -20,11 +20,28 @@ if hypothesis is not None:
     hypothesis.settings.register_profile("pygpu", deadline=None, print_blob=True)
     hypothesis.settings.load_profile("pygpu")
 
+
+def allow_reading_in_place(namespace: dict) -> None:
+    """The pages say what holds without PYGPU_STRICT, also in a run of the tests with it."""
+    from PyGPU import _core
+
+    namespace["_strict"] = _core._set_strict(False)
+
+
+def restore(namespace: dict) -> None:
+    """Put back what held before the page."""
+    from PyGPU import _core
+
+    _core._set_strict(namespace["_strict"])
+
+
 if Sybil is not None:
     pytest_collect_file = Sybil(
         parsers=[PythonCodeBlockParser(), SkipParser()],
         path=str(Path(__file__).parent),
         patterns=["README.md", "docs/*.md", "docs/**/*.md"],
+        setup=allow_reading_in_place,
+        teardown=restore,
     ).pytest()
 
 

@@ -13,11 +13,13 @@ import pytest
 import PyGPU
 import simulated
 from gpu import kernel_library, support
+from PyGPU import _core
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "provokes_findings: gives the driver what it must refuse")
     config.addinivalue_line("markers", "provokes_errors: makes the driver refuse calls on purpose")
+    config.addinivalue_line("markers", "reads_in_place: lets NumPy read host memory in place, also in a strict run")
     config.addinivalue_line("markers", "starts_processes: runs Python in processes of its own")
 
 
@@ -38,6 +40,17 @@ def no_findings(request: pytest.FixtureRequest) -> Iterator[None]:
     driver.forget_reports()
     if request.node.get_closest_marker("provokes_findings") is None:
         assert reports == []
+
+
+@pytest.fixture(autouse=True)
+def strict(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Allow what `PYGPU_STRICT=1` takes away, for the tests that are about it."""
+    if request.node.get_closest_marker("reads_in_place") is None:
+        yield
+        return
+    before = _core._set_strict(False)
+    yield
+    _core._set_strict(before)
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,6 @@ import PyGPU
 
 BACKEND = PyGPU.backend_name()
 gpu_only = pytest.mark.skipif(BACKEND == "cpu", reason="needs a device with a driver")
-cpu_only = pytest.mark.skipif(BACKEND != "cpu", reason="host data is shared where the device is the host")
 
 
 def on_host(obj: object, *arguments: Any, **keywords: Any) -> PyGPU.GPUArray:
@@ -60,13 +59,6 @@ class TestHostMemory:
             assert a.ptr == x.ctypes.data
             x[...] = -1
             assert (a.get() == -1).all()
-
-    @cpu_only
-    def test_without_a_device_named_it_is_shared_too(self) -> None:
-        x = np.arange(3)
-        a = PyGPU.asarray(x)
-        assert a.ptr == x.ctypes.data
-        assert a.base is x
 
     def test_read_only_stays_so(self) -> None:
         x = np.arange(3)

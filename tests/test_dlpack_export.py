@@ -173,6 +173,7 @@ class TestReadOnly:
         x.flags.writeable = False
         return PyGPU.asarray(x, device="cpu")
 
+    @pytest.mark.reads_in_place
     def test_the_flag_makes_the_round_trip(self) -> None:
         a = self.readonly()
         assert not a.flags["WRITEABLE"]

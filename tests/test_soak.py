@@ -9,6 +9,7 @@ import pytest
 import soak
 
 OPERATIONS = 5000
+pytestmark = pytest.mark.reads_in_place
 
 
 @pytest.mark.parametrize("seed", [20250711, SystemRandom().randrange(2**32)], ids=["fixed", "random"])

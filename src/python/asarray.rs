@@ -11,7 +11,7 @@ use super::exchange;
 use super::gil::WithoutGil;
 use super::import::{self, Found, Refusals, copy_to, forbidden};
 use super::shape::OrderArgument;
-use super::{creation, dtype as dtypes, host, transfer, upload};
+use super::{creation, dtype as dtypes, host, strict, transfer, upload};
 use crate::array::Array;
 use crate::device::Device;
 use crate::dtype::DType;
@@ -24,6 +24,8 @@ struct Wish {
     order: OrderArgument,
     device: Option<Device>,
     copy: Option<bool>,
+    /// To other memory, though it is of the same device.
+    is_moved: bool,
 }
 
 /// An array from any array-like, sharing its memory where that is possible.
@@ -45,7 +47,8 @@ struct Wish {
 /// Returns
 /// -------
 /// GPUArray
-///     `obj` itself if it is one and nothing is to be changed. On the CPU the memory of an ndarray is shared.
+///     `obj` itself if it is one and nothing is to be changed. On the CPU the memory of an ndarray is shared, unless
+///     `PYGPU_STRICT=1` says to copy it as to a GPU.
 ///
 /// Raises
 /// ------
@@ -83,6 +86,7 @@ pub(super) fn asarray<'py>(
         order: given(order).map_or(Ok(OrderArgument::K), |order| OrderArgument::from_python(&order))?,
         device: given(device).map(|device| creation::target_device(py, Some(&device))).transpose()?,
         copy,
+        is_moved: false,
     };
     if let Ok(own) = obj.cast::<GpuArray>() {
         return match wish.fulfil(py, own.get().array(), false)? {
@@ -107,8 +111,9 @@ fn from_foreign<'py>(
     array: Array,
     wish: &Wish,
 ) -> PyResult<Bound<'py, GpuArray>> {
+    let is_moved = wish.leaves_host() && array.device().is_cpu();
     let device = if array.device().is_cpu() { Some(wish.target(py)?) } else { wish.device };
-    let wish = Wish { device, ..*wish };
+    let wish = Wish { device, is_moved, ..*wish };
     match wish.fulfil(py, &array, false)? {
         Some(made) => new_exact(py, GpuArray::from_array(made)),
         None => new_exact(py, GpuArray::with_base(array, obj.clone().unbind())),
@@ -120,7 +125,7 @@ fn from_host<'py>(obj: &Bound<'py, PyAny>, wish: &Wish) -> PyResult<Bound<'py, G
     let py = obj.py();
     let target = wish.target(py)?;
     let (values, dtype, is_ours) = values_of(obj, wish)?;
-    if !target.is_cpu() {
+    if !target.is_cpu() || wish.leaves_host() {
         if wish.copy == Some(false) {
             return Err(forbidden(format_args!("asarray: the values are on the host, not on {target}")));
         }
@@ -206,11 +211,16 @@ impl Wish {
         }
     }
 
+    /// Whether host data that nobody wants on the host is to leave it, also where the device is the host.
+    fn leaves_host(&self) -> bool {
+        strict::is_strict() && self.device.is_none()
+    }
+
     /// A new array if `array` is not as wished, or a copy is; `is_ours` if nobody else sees the memory of `array`.
     fn fulfil(&self, py: Python<'_>, array: &Array, is_ours: bool) -> PyResult<Option<Array>> {
         let target = self.device.unwrap_or(array.device());
         let dtype = self.dtype.unwrap_or(array.dtype());
-        let wrong = if target != array.device() {
+        let wrong = if target != array.device() || self.is_moved {
             format!("on {}, not on {target}", array.device())
         } else if dtype != array.dtype() {
             format!("{}, not {}", array.dtype().name(), dtype.name())
@@ -225,7 +235,7 @@ impl Wish {
             return Err(forbidden(format_args!("asarray: the values are {wrong}")));
         }
         let mut made = if dtype == array.dtype() { array.clone() } else { converted(py, array, dtype)? };
-        if target != made.device() {
+        if target != made.device() || self.is_moved {
             made = copy_to(py, &made, target, made.layout().dense_like())?;
         }
         Ok(Some(self.in_order(py, &made)?.unwrap_or(made)))

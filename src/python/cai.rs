@@ -9,7 +9,7 @@ use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString, PyTuple};
 use super::array::GpuArray;
 use super::callback::Kept;
 use super::gil::WithoutGil;
-use super::{attributes, dtype, host, number};
+use super::{attributes, dtype, host, number, strict};
 use crate::array::Array;
 use crate::dtype::{DType, Kind, TABLE};
 use crate::error::Error;
@@ -88,6 +88,11 @@ fn describe<'py>(py: Python<'py>, owner: &GpuArray, interface: Interface) -> PyR
     Ok(said)
 }
 
+/// Whether NumPy may read an array where it is.
+fn is_read_in_place(array: &Array) -> bool {
+    array.device().is_cpu() && !strict::is_strict()
+}
+
 #[pymethods]
 impl GpuArray {
     /// The CUDA array interface, version 3: for CuPy, Numba, PyTorch and others that read device memory in place.
@@ -126,7 +131,7 @@ impl GpuArray {
     /// Raises
     /// ------
     /// AttributeError
-    ///     For an array on a GPU.
+    ///     For an array on a GPU, and with `PYGPU_STRICT=1`.
     ///
     /// Examples
     /// --------
@@ -139,9 +144,9 @@ impl GpuArray {
     #[getter]
     fn __array_interface__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
         let array = slf.get().array();
-        if !array.device().is_cpu() {
+        if !is_read_in_place(array) {
             return Err(PyAttributeError::new_err(format!(
-                "__array_interface__: the array is on {}, whose memory the host cannot read; use .get()",
+                "__array_interface__: the array is on {}, and is not read in place by the host; use .get()",
                 array.device()
             )));
         }
@@ -164,7 +169,7 @@ impl GpuArray {
     /// Raises
     /// ------
     /// TypeError
-    ///     For an array on a GPU: a transfer is never silent.
+    ///     For an array on a GPU: a transfer is never silent. With `PYGPU_STRICT=1` for every array.
     /// ValueError
     ///     For a copy that is needed and forbidden.
     #[pyo3(signature = (dtype=None, copy=None))]
@@ -174,8 +179,9 @@ impl GpuArray {
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        let device = slf.get().array().device();
-        if !device.is_cpu() {
+        let array = slf.get().array();
+        if !is_read_in_place(array) {
+            let device = array.device();
             return Err(PyTypeError::new_err(format!(
                 "the array is on {device}, and is not moved to the host without being asked: use .get(), or \
                  numpy.from_dlpack(x, device=\"cpu\")"

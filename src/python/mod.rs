@@ -70,6 +70,7 @@ mod settings;
 mod shape;
 mod spare;
 mod stream;
+mod strict;
 mod transfer;
 mod upload;
 mod views;
@@ -130,6 +131,7 @@ mod _core {
         pycuda_function::register(module)?;
         pycuda_source::register(module)?;
         exit::register(module)?;
+        strict::register(module)?;
         array::check_object_layout(module.py())
     }
 }

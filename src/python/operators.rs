@@ -80,7 +80,11 @@ fn is_operand(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 
 /// What an operator answers.
 fn answer(other: &Bound<'_, PyAny>, operator: &str) -> PyResult<Py<PyAny>> {
-    if is_operand(other)? { Err(refusal(format_args!("the operator {operator}"))) } else { Ok(other.py().NotImplemented()) }
+    if is_operand(other)? {
+        Err(refusal(format_args!("the operator {operator}")))
+    } else {
+        Ok(other.py().NotImplemented())
+    }
 }
 
 /// The slots of the operators. In-place ones need none: Python takes those of the results.

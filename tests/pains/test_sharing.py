@@ -54,6 +54,7 @@ def test_pain_01_dlpack_names_the_vendor_and_knows_its_streams() -> None:
             array.__dlpack__(stream=number)
 
 
+@pytest.mark.reads_in_place
 def test_pain_01_an_interface_that_is_not_there_is_an_attribute_error() -> None:
     """A property that raises RuntimeError makes `hasattr` blow up."""
     array = PyGPU.zeros(3)
@@ -180,6 +181,7 @@ def test_pain_05_negative_strides_are_exported_as_they_are(key: Any) -> None:
 # 6. Read-only data
 
 
+@pytest.mark.reads_in_place
 def test_pain_06_what_may_not_be_written_stays_so() -> None:
     """The flag is lost on the way, and somebody's constant is overwritten."""
     array = PyGPU.asarray(Readonly(PyGPU.zeros((2, 3), "float32")))
@@ -200,6 +202,7 @@ def test_pain_06_what_may_not_be_written_stays_so() -> None:
     assert copied.tolist() == [[1, 1, 1], [0, 0, 0]]
 
 
+@pytest.mark.reads_in_place
 def test_pain_06_a_consumer_that_cannot_be_told_is_named() -> None:
     """A bare BufferError does not say that the consumer has to pass `max_version`."""
     with pytest.raises(BufferError, match="max_version"):
@@ -209,6 +212,7 @@ def test_pain_06_a_consumer_that_cannot_be_told_is_named() -> None:
 # 7. Dtypes beyond float32
 
 
+@pytest.mark.reads_in_place
 @pytest.mark.parametrize("name", [*NUMPYS_OWN, *ML_DTYPES])
 def test_pain_07_every_dtype_passes_through_every_protocol(name: str) -> None:
     """bool, bfloat16 and the small floats are refused, renamed or crash."""
@@ -300,6 +304,7 @@ def test_pain_13_the_exchange_table_is_published() -> None:
     assert (tensor.data, forge.dimensions(tensor)) == (array.ptr, ((2, 3), (3, 1)))
 
 
+@pytest.mark.reads_in_place
 def test_pain_13_the_exchange_table_of_others_is_used_first() -> None:
     """A library that publishes its table is asked through Python all the same."""
     array = PyGPU.zeros((2, 3))

@@ -45,21 +45,9 @@ const TABLE: [(u32, &str, &str); 21] = [
         "cudaErrorStreamCaptureInvalidated",
         "operation failed due to a previous error during capture",
     ),
-    (
-        CAPTURE_MERGE,
-        "cudaErrorStreamCaptureMerge",
-        "operation would result in a merge of separate capture sequences",
-    ),
-    (
-        CAPTURE_UNMATCHED,
-        "cudaErrorStreamCaptureUnmatched",
-        "capture was not ended in the same stream as it began",
-    ),
-    (
-        CAPTURE_ISOLATION,
-        "cudaErrorStreamCaptureIsolation",
-        "dependency created on uncaptured work in another stream",
-    ),
+    (CAPTURE_MERGE, "cudaErrorStreamCaptureMerge", "operation would result in a merge of separate capture sequences"),
+    (CAPTURE_UNMATCHED, "cudaErrorStreamCaptureUnmatched", "capture was not ended in the same stream as it began"),
+    (CAPTURE_ISOLATION, "cudaErrorStreamCaptureIsolation", "dependency created on uncaptured work in another stream"),
     (
         CAPTURE_IMPLICIT,
         "cudaErrorStreamCaptureImplicit",

@@ -199,7 +199,8 @@ impl Table {
             self.capture_of(operation, stream)?;
             return Ok(self.streams.get(&stream.0).copied());
         }
-        let bound = self.streams.iter().find(|(other, _)| is_blocking(StreamHandle(**other))).map(|(_, &capture)| capture);
+        let bound =
+            self.streams.iter().find(|(other, _)| is_blocking(StreamHandle(**other))).map(|(_, &capture)| capture);
         match bound.and_then(|capture| self.captures.get_mut(&capture)) {
             Some(capture) if is_default(stream) => {
                 capture.is_valid = false;

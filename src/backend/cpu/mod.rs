@@ -25,8 +25,8 @@ use self::graphs::Captures;
 use self::pinned::Pinned;
 use super::registry::Opening;
 use super::{
-    Address, Backend, BackendKind, DeviceProperties, Direction, DriverMemory, EventFlags, EventHandle, Extent,
-    Graphs, HostFlags, MemoryInfo, Pattern, Pitched, PointerKind, PoolHandle, PoolStatistics, Programs, StreamFlags,
+    Address, Backend, BackendKind, DeviceProperties, Direction, DriverMemory, EventFlags, EventHandle, Extent, Graphs,
+    HostFlags, MemoryInfo, Pattern, Pitched, PointerKind, PoolHandle, PoolStatistics, Programs, StreamFlags,
     StreamHandle,
 };
 use crate::error::{Error, OutOfMemory, Result};
