@@ -8,6 +8,10 @@ import numpy as np
 import pytest
 
 import PyGPU
+from PyGPU import _core
+from PyGPU.elementwise import ElementwiseKernel
+from PyGPU.reduction import ReductionKernel
+from support_kernels import needs_kernels
 
 
 def test_a_fill_runs_at_each_launch_and_not_while_it_is_captured() -> None:
@@ -138,3 +142,98 @@ def test_two_streams_of_a_capture_keep_the_order_of_the_arrays() -> None:
         graph.launch(one)
         assert (a.get() == 2).all()
         assert (b.get() == 1).all()
+
+
+def test_pinned_memory_is_read_and_written_again_at_each_launch() -> None:
+    source, target = PyGPU.empty_pinned(100, "float32"), PyGPU.empty_pinned(100, "float32")
+    source[:], target[:] = 1, 0
+    a = PyGPU.zeros(100, "float32")
+    with PyGPU.Graph() as graph:
+        a.set_async(source)
+        a.get_async(ary=target)
+    del a
+    gc.collect()
+    for value in (2, 3):
+        source[:] = value
+        graph.launch()
+        PyGPU.synchronize()
+        np.testing.assert_array_equal(target, value)
+
+
+def test_bare_addresses_are_captured_too() -> None:
+    stream = PyGPU.Stream(non_blocking=True)
+    first, second = _core.raw_allocate(64), _core.raw_allocate(64)
+    _core.raw_fill(first, 0, 64)
+    _core.raw_fill(second, 0, 64)
+    stream.begin_capture()
+    _core.raw_fill(first, 7, 64, stream)
+    _core.raw_copy(second, first, 64, "device_to_device", stream)
+    graph = stream.end_capture()
+    found = np.zeros(64, np.uint8)
+    _core.raw_copy(found.ctypes.data, second, 64, "device_to_host")
+    assert not found.any()
+    graph.launch(stream)
+    stream.synchronize()
+    _core.raw_copy(found.ctypes.data, second, 64, "device_to_host")
+    assert (found == 7).all()
+    _core.raw_free(first)
+    _core.raw_free(second)
+
+
+def test_what_a_graph_keeps_ends_with_it() -> None:
+    gc.collect()
+    PyGPU.synchronize()
+    before = PyGPU.memory_statistics()["bytes"]
+    with PyGPU.Graph() as graph:
+        PyGPU.zeros(1000, "uint8")
+    assert PyGPU.memory_statistics()["bytes"] == before + 1000
+    graph.launch()
+    del graph
+    PyGPU.synchronize()
+    PyGPU.trim_memory()  # lets go of what waited for the launch
+    assert PyGPU.memory_statistics()["bytes"] == before
+
+
+@needs_kernels
+def test_launches_are_captured_with_the_values_of_their_arguments() -> None:
+    kernel = PyGPU.Kernel(
+        """__global__ void add(int *x, int value, int n) {
+            int i = blockIdx.x * blockDim.x + threadIdx.x;
+            if (i < n) x[i] += value;
+        }""",
+        "add",
+    )
+    x = PyGPU.zeros(1000, "int32")
+    kernel[4, 256](x, 0, 1000)  # compiled before the capture
+    with PyGPU.Graph() as graph:
+        for value in (1, 10, 100):
+            kernel[4, 256](x, value, 1000)
+    del kernel
+    gc.collect()
+    assert graph.num_nodes == 3
+    assert not x.get().any()
+    for turn in (1, 2):
+        graph.launch()
+        np.testing.assert_array_equal(x.get(), 111 * turn)
+
+
+@needs_kernels
+def test_generated_kernels_strided_copies_and_gathers_are_captured() -> None:
+    total = ReductionKernel(np.int64, "0", "a + b", arguments="const long long *in")
+    double = ElementwiseKernel("long long *x", "x[i] *= 2")
+    host = np.arange(60 * 70).reshape(60, 70)
+    a, index = PyGPU.to_gpu(host), PyGPU.to_gpu(np.array([3, 0, 59]))
+    total(a), double(a.copy()), a.T.copy("C"), a[index]  # compiled before the capture
+    with PyGPU.Graph() as graph:
+        double(a)
+        turned = a.T.copy("C")
+        chosen = a[index]
+        found = total(turned)
+    np.testing.assert_array_equal(a.get(), host)
+    for turn in (1, 2):
+        graph.launch()
+        wanted = host * 2**turn
+        np.testing.assert_array_equal(a.get(), wanted)
+        np.testing.assert_array_equal(turned.get(), wanted.T)
+        np.testing.assert_array_equal(chosen.get(), wanted[[3, 0, 59]])
+        assert found.get() == wanted.sum()

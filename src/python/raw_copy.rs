@@ -125,6 +125,7 @@ fn device_for(owner: Device, given: Option<&Stream>) -> Result<Device> {
     Ok(stream.device())
 }
 
+#[derive(Clone, Copy)]
 struct Range {
     target: Address,
     source: Address,
@@ -199,9 +200,15 @@ fn host_use(address: Address, stream: &Stream) -> Result<HostUse> {
     })
 }
 
-/// The host does it itself, behind what the stream has to do before.
+/// The host does it itself, behind what the stream has to do before. To the CPU's own streams it is work like any other.
 fn copy_on_host(range: &Range, given: Option<&Stream>) -> Result<()> {
     if let Some(stream) = given {
+        let (device, Range { target, source, bytes }) = (stream.device(), *range);
+        if device.is_cpu() {
+            let (backend, direction) = (device.backend(), Direction::DeviceToDevice);
+            // SAFETY: the caller was told by the docstring to give ranges that exist and stay.
+            return unsafe { backend.copy(device.index(), direction, target, source, bytes, stream.handle()) };
+        }
         capture::refuse("a copy within host memory", stream)?;
         stream.synchronize()?;
     }

@@ -4,6 +4,8 @@
 //! stream captures, operations are kept for its graph instead ([`graphs`]). Owns the events, captures and graphs; memory belongs to whoever asked for it. Errors are spelled as CUDA's runtime spells them.
 
 mod blocks;
+#[cfg(test)]
+mod capture_tests;
 mod codes;
 mod driver_memory;
 mod events;

@@ -187,7 +187,16 @@ fn pools_and_peers_do_not_exist() {
     assert_eq!(code(CPU.pool_statistics(PoolHandle(1))), INVALID_HANDLE);
     assert!(!CPU.can_access_peer(0, 0).unwrap());
     assert_eq!(code(CPU.enable_peer_access(0, 1)), INVALID_DEVICE);
-    assert_eq!(CPU.pointer_kind(8).unwrap(), PointerKind::Host);
+}
+
+#[test]
+fn what_was_pinned_is_known_until_it_is_given_back() {
+    let block = CPU.allocate_host(0, 100, HostFlags::default()).unwrap();
+    let kinds = [block - 1, block, block + 99, block + 100].map(|address| CPU.pointer_kind(address).unwrap());
+    let (unknown, pinned) = (PointerKind::Unregistered, PointerKind::Host);
+    assert_eq!(kinds, [unknown, pinned, pinned, unknown]);
+    unsafe { CPU.free_host(0, block, 100).unwrap() };
+    assert_eq!(CPU.pointer_kind(block).unwrap(), unknown);
 }
 
 #[test]
