@@ -1,4 +1,4 @@
-"""`__cuda_array_interface__` both ways, with dictionaries that lie. Its twin for the host is in `test_not_strict.py`."""
+"""`__cuda_array_interface__` both ways, with dictionaries that lie. For the host's twin see `test_not_strict.py`."""
 
 import gc
 import subprocess

@@ -13,7 +13,10 @@ sys.path.append(str(FOLDER))
 import fuzz_interfaces  # noqa: E402
 
 # Addresses are made up, and only on the host can they be sorted into true and false.
-pytestmark = pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="forged memory is the host's")
+pytestmark = [
+    pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="forged memory is the host's"),
+    pytest.mark.reads_in_place,
+]
 INPUTS = sorted((FOLDER / "corpus").iterdir())
 SEED = random.SystemRandom().randrange(2**32)
 

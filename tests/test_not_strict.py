@@ -1,7 +1,7 @@
-"""What the standards allow for host memory and a GPU does not do: NumPy reads it in place, and `asarray` shares an ndarray's.
+"""What the standards allow for host memory alone: NumPy reads it in place, and `asarray` shares an ndarray's.
 
-The CPU's run of the suite is strict (`PYGPU_STRICT=1`), so that a program which passes there is one for a GPU too. This file is for what
-is allowed without.
+The CPU's run of the suite is strict (`PYGPU_STRICT=1`), so that a program which passes there is one for a GPU too. This
+file is for what is allowed without.
 """
 
 from __future__ import annotations

@@ -70,7 +70,8 @@ fn captured_work_is_done_at_each_launch_in_its_order_and_not_before() {
 
 #[test]
 fn what_a_driver_refuses_in_a_capture_is_refused_and_spoils_it() {
-    let refusals: [(u32, fn(&Cpu, StreamHandle) -> Result<()>); 7] = [
+    type Call = fn(&Cpu, StreamHandle) -> Result<()>;
+    let refusals: [(u32, Call); 7] = [
         (CAPTURE_UNSUPPORTED, |cpu, stream| unsafe { cpu.synchronize_stream(0, stream) }),
         (CAPTURE_UNSUPPORTED, |cpu, stream| unsafe { cpu.query_stream(0, stream).map(drop) }),
         (CAPTURE_UNSUPPORTED, |cpu, _| cpu.synchronize_device(0)),
