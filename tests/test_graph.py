@@ -218,16 +218,15 @@ def test_launches_are_captured_with_the_values_of_their_arguments() -> None:
 
 
 @needs_kernels
-def test_generated_kernels_strided_copies_and_gathers_are_captured() -> None:
+def test_generated_kernels_and_strided_copies_are_captured() -> None:
     total = ReductionKernel(np.int64, "0", "a + b", arguments="const long long *in")
     double = ElementwiseKernel("long long *x", "x[i] *= 2")
     host = np.arange(60 * 70).reshape(60, 70)
-    a, index = PyGPU.to_gpu(host), PyGPU.to_gpu(np.array([3, 0, 59]))
-    total(a), double(a.copy()), a.T.copy("C"), a[index]  # compiled before the capture
+    a = PyGPU.to_gpu(host)
+    total(a), double(a.copy()), a.T.copy("C")  # compiled before the capture
     with PyGPU.Graph() as graph:
         double(a)
         turned = a.T.copy("C")
-        chosen = a[index]
         found = total(turned)
     np.testing.assert_array_equal(a.get(), host)
     for turn in (1, 2):
@@ -235,5 +234,4 @@ def test_generated_kernels_strided_copies_and_gathers_are_captured() -> None:
         wanted = host * 2**turn
         np.testing.assert_array_equal(a.get(), wanted)
         np.testing.assert_array_equal(turned.get(), wanted.T)
-        np.testing.assert_array_equal(chosen.get(), wanted[[3, 0, 59]])
         assert found.get() == wanted.sum()

@@ -1,8 +1,8 @@
 """One program, one behaviour: each line has the same type, or the same error in the same words, on every backend.
 
 B6, B7: on the CPU, NumPy took arrays for its own and answered with ndarrays where a GPU refused; comparisons were of
-identities; graphs, limits and statistics were not there. The table is one for all backends, so that a difference between
-two fails on one of them. On the CPU it is the strict behaviour (`PYGPU_STRICT=1`); `test_not_strict.py` has what is
+identities; graphs, limits and statistics were not there. The table is one for all backends, so that a difference
+between two fails on one of them. On the CPU it is the strict behaviour (`PYGPU_STRICT=1`); `test_not_strict.py` has what is
 allowed without.
 """
 
@@ -213,6 +213,19 @@ PROGRAMS = {
     "captured(lambda: PyGPU.to_gpu(host))": uncaptured("an upload of ordinary host memory"),
     "captured(lambda: a.set_async(pinned))": "1 operation",
     "captured(lambda: a.get_async(ary=pinned))": "1 operation",
+    "captured(lambda: a[PyGPU.asarray([0, 2])])": uncaptured("an upload of ordinary host memory"),
+    "captured(lambda: a[index])": uncaptured("a download that waits, or into ordinary host memory,"),
+    "captured(lambda: a[mask])": uncaptured("a download that waits, or into ordinary host memory,"),
+    "captured(lambda: a[[0, 2]])": uncaptured("an upload of ordinary host memory"),
+    "captured(lambda: operator.setitem(a, [0, 2], 1))": uncaptured("an upload of ordinary host memory"),
+    "captured(lambda: operator.setitem(a, index, 1))": uncaptured(
+        "a download that waits, or into ordinary host memory,"
+    ),
+    "captured(lambda: float(a[0]))": uncaptured("a download that waits, or into ordinary host memory,"),
+    "captured(lambda: str(a))": uncaptured("a download that waits, or into ordinary host memory,"),
+    "captured(lambda: PyGPU.full(3, 7, 'int32'))": "1 operation",
+    "captured(lambda: a.view('int32').fill(1))": "1 operation",
+    "captured(lambda: pickle.dumps(a))": uncaptured("a download that waits, or into ordinary host memory,"),
     "captured(lambda: PyGPU.current_stream().synchronize())": uncaptured("waiting for the stream"),
     "captured(lambda: captured(lambda: a.fill(1)))": "0 operations",
     "captured(lambda: graph_of(lambda: a.fill(1)).launch())": uncaptured("the launch of a graph"),
@@ -320,6 +333,8 @@ def test_a_line_gives_the_same_on_every_backend(line: str) -> None:
         "b": PyGPU.ones(3, "float32"),
         "host": np.ones(3, np.float32),
         "pinned": PyGPU.empty_pinned(3, np.float32),
+        "index": PyGPU.asarray([0, 2]),
+        "mask": PyGPU.asarray([True, False, True]),
         "stranger": Stranger(),
         "operator": operators,
         "io": io,
