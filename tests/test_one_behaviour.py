@@ -1,8 +1,8 @@
 """One program, one behaviour: each line has the same type, or the same error in the same words, on every backend.
 
 B6, B7: on the CPU, NumPy took arrays for its own and answered with ndarrays where a GPU refused; comparisons were of
-identities; graphs, limits and statistics were not there. The table is one for all backends, so that a difference
-between two fails on one of them. On the CPU it is the strict behaviour (`PYGPU_STRICT=1`); `test_not_strict.py` has what is
+identities; graphs, limits and statistics were not there. The table is one for all backends, so that a difference between
+two fails on one of them. On the CPU it is the strict behaviour (`PYGPU_STRICT=1`), and `test_not_strict.py` has what is
 allowed without.
 """
 
