@@ -8,7 +8,7 @@ use pyo3::{ffi, intern};
 
 use super::array::GpuArray;
 use super::gil::WithoutGil;
-use super::{dtype, host, import, transfer};
+use super::{dtype, host, import, strict, transfer};
 use crate::array::Array;
 use crate::copy;
 use crate::layout::{Dims, Layout};
@@ -25,7 +25,7 @@ pub(super) fn item_bytes(py: Python<'_>, array: &Array, value: &Bound<'_, PyAny>
     };
     let value = downloaded.as_ref().map_or(value, |downloaded| downloaded.as_any());
     let item = host::numpy(py)?.getattr(intern!(py, "zeros"))?.call1(((), dtype::to_python(py, array.dtype())?))?;
-    item.set_item((), value)?;
+    strict::as_on_a_gpu(|| item.set_item((), value))?;
     let item = item.cast_into::<PyUntypedArray>()?;
     Ok(bytes_of(&item, array.dtype().itemsize()))
 }
@@ -100,7 +100,7 @@ fn converted<'py>(py: Python<'py>, target: &Array, value: &Bound<'py, PyAny>) ->
     };
     let made = numpy.getattr(intern!(py, "empty"))?.call1((shape, wanted))?;
     // Assignment, not `astype`: so that 300 into uint8 raises what NumPy raises.
-    made.set_item(pyo3::types::PyEllipsis::get(py), value)?;
+    strict::as_on_a_gpu(|| made.set_item(pyo3::types::PyEllipsis::get(py), value))?;
     Ok(made.cast_into::<PyUntypedArray>()?)
 }
 

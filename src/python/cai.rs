@@ -90,7 +90,7 @@ fn describe<'py>(py: Python<'py>, owner: &GpuArray, interface: Interface) -> PyR
 
 /// Whether NumPy may read an array where it is.
 fn is_read_in_place(array: &Array) -> bool {
-    array.device().is_cpu() && !strict::is_strict()
+    array.device().is_cpu() && strict::allows_reading()
 }
 
 #[pymethods]

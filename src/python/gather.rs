@@ -13,7 +13,7 @@ use pyo3::{ffi, intern};
 
 use super::array::{GpuArray, new_like};
 use super::gil::WithoutGil;
-use super::{assign, dtype, host, selection, transfer, upload};
+use super::{assign, dtype, host, selection, strict, transfer, upload};
 use crate::array::Array;
 use crate::copy;
 use crate::error::Error;
@@ -106,7 +106,8 @@ pub(super) fn gather<'py>(array: &Bound<'py, GpuArray>, key: &Bound<'py, PyAny>)
     if let Some(selected) = gather_on_device(array.get().array(), key)? {
         return new_like(array, GpuArray::from_array(selected));
     }
-    let selected = values(array)?.get_item(host_key(key)?)?;
+    let (values, key) = (values(array)?, host_key(key)?);
+    let selected = strict::as_on_a_gpu(|| values.get_item(key))?;
     let selected = host::numpy(py)?.getattr(intern!(py, "asarray"))?.call1((selected,))?;
     let selected = selected.cast_into::<PyUntypedArray>()?;
     let device = array.get().array().device();
@@ -129,7 +130,8 @@ pub(super) fn scatter(array: &Bound<'_, GpuArray>, key: &Bound<'_, PyAny>, value
         None => value.clone(),
     };
     let values = values(array)?;
-    values.set_item(host_key(key)?, value)?;
+    let key = host_key(key)?;
+    strict::as_on_a_gpu(|| values.set_item(key, value))?;
     if array.get().array().device().is_cpu() {
         return Ok(());
     }

@@ -10,8 +10,8 @@ use pyo3::types::PyDict;
 use pyo3::{ffi, intern};
 
 use super::array::GpuArray;
-use super::dtype;
 use super::result::new_dense;
+use super::{dtype, strict};
 use crate::array::Array;
 use crate::backend::Address;
 use crate::copy::HostSide;
@@ -139,7 +139,7 @@ pub(super) fn numpy(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     Ok(NUMPY.get_or_try_init(py, || py.import("numpy").map(|module| module.into_any().unbind()))?.bind(py))
 }
 
-/// `numpy.asarray(object)`, perhaps as a dtype.
+/// `numpy.asarray(object)`, perhaps as a dtype, of what a function of ours was given.
 pub(super) fn as_ndarray<'py>(
     object: &Bound<'py, PyAny>,
     dtype: Option<DType>,
@@ -154,7 +154,8 @@ pub(super) fn as_ndarray<'py>(
     if let Some(dtype) = dtype {
         arguments.set_item(intern!(py, "dtype"), dtype::to_python(py, dtype)?)?;
     }
-    let array = numpy(py)?.getattr(intern!(py, "asarray"))?.call((object,), Some(&arguments))?;
+    let convert = numpy(py)?.getattr(intern!(py, "asarray"))?;
+    let array = strict::as_on_a_gpu(|| convert.call((object,), Some(&arguments)))?;
     Ok(array.cast_into::<PyUntypedArray>()?)
 }
 

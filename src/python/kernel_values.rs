@@ -13,7 +13,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt};
 use pyo3::{ffi, intern};
 
-use super::{dtype as dtypes, host};
+use super::{dtype as dtypes, host, strict};
 use crate::dtype::{DType, Kind};
 use crate::kernel::Arguments;
 
@@ -77,7 +77,8 @@ pub(super) fn is_generic(value: &Bound<'_, PyAny>) -> bool {
 /// The dtype and the bytes of a NumPy scalar of a rarer type (structured, `ml_dtypes`), or of an ndarray, which is dense.
 pub(super) fn bytes_of_numpy(value: &Bound<'_, PyAny>) -> PyResult<(DType, Vec<u8>)> {
     let py = value.py();
-    let array = host::numpy(py)?.getattr(intern!(py, "ascontiguousarray"))?.call1((value,))?;
+    let convert = host::numpy(py)?.getattr(intern!(py, "ascontiguousarray"))?;
+    let array = strict::as_on_a_gpu(|| convert.call1((value,)))?;
     let array = array.cast_into::<PyUntypedArray>()?;
     let dtype = dtypes::from_numpy(array.dtype().as_any())?;
     // SAFETY: a live, dense ndarray of so many bytes.

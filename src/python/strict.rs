@@ -1,8 +1,10 @@
 //! `PYGPU_STRICT=1`: arrays in host memory behave as those of a GPU also where the standards allow more.
 //!
-//! What it takes away: NumPy's reading of an array in place (`numpy.asarray`, `__array_interface__`), and `asarray` sharing an ndarray's
+//! PyGPU's own functions never let NumPy read an array of theirs in place, so that they are the same everywhere
+//! ([`as_on_a_gpu`]). What the variable takes away: NumPy's reading of an array in place (`numpy.asarray`, `__array_interface__`), and `asarray` sharing an ndarray's
 //! memory where no device is named. DLPack stays, which says of itself that the memory is the host's.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::prelude::*;
@@ -10,11 +12,33 @@ use pyo3::prelude::*;
 const VARIABLE: &str = "PYGPU_STRICT";
 
 static STRICT: AtomicBool = AtomicBool::new(false);
+thread_local! {
+    /// How many conversions for functions of ours go on.
+    static CONVERSIONS: Cell<u32> = const { Cell::new(0) };
+}
 
 /// Whether host memory is to be treated as a GPU's.
 #[inline]
 pub(super) fn is_strict() -> bool {
     STRICT.load(Ordering::Relaxed)
+}
+
+/// Whether NumPy may read an array in host memory where it is.
+pub(super) fn allows_reading() -> bool {
+    !is_strict() && CONVERSIONS.get() == 0
+}
+
+/// Runs NumPy's conversion of what a function of ours was given: it refuses an array in host memory as one of a GPU.
+pub(super) fn as_on_a_gpu<T>(convert: impl FnOnce() -> T) -> T {
+    struct Conversion;
+    impl Drop for Conversion {
+        fn drop(&mut self) {
+            CONVERSIONS.set(CONVERSIONS.get() - 1);
+        }
+    }
+    CONVERSIONS.set(CONVERSIONS.get() + 1);
+    let _conversion = Conversion;
+    convert()
 }
 
 /// Sets what `PYGPU_STRICT` says, for the tests of what is allowed without.

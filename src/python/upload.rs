@@ -8,7 +8,7 @@ use pyo3::types::{PyDict, PyTuple, PyType};
 use super::array::{GpuArray, new_exact, new_like};
 use super::creation::{new_dense, target_device};
 use super::gil::WithoutGil;
-use super::{dtype, foreign, host, stream as stream_argument, transfer};
+use super::{dtype, foreign, host, stream as stream_argument, strict, transfer};
 use crate::array::Array;
 use crate::device::Device;
 use crate::dtype::DType;
@@ -101,7 +101,8 @@ pub(super) fn arange<'py>(
     {
         keywords.set_item("dtype", dtype::to_python(py, dtype::from_python(&wanted)?)?)?;
     }
-    let values = host::numpy(py)?.getattr("arange")?.call(positional, Some(&keywords))?;
+    let make = host::numpy(py)?.getattr("arange")?;
+    let values = strict::as_on_a_gpu(|| make.call(positional, Some(&keywords)))?;
     let values = values.cast_into::<PyUntypedArray>()?;
     let dtype = dtype::from_numpy(values.dtype().as_any())?;
     new_exact(py, GpuArray::from_array(upload_new_on(py, values, dtype, &stream, false)?))
