@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::backend::{Address, PoolHandle, PoolStatistics};
 use crate::device::{Device, MAX_DEVICES};
 use crate::error::{Error, OutOfMemory, Result};
-use crate::global::{Global, Once};
+use crate::global::Global;
 use crate::memory::{capture, pending};
 use crate::stream::Stream;
 
@@ -25,7 +25,7 @@ struct Accounts {
     pool: Global<Option<(u32, Option<PoolHandle>)>>,
 }
 
-static ACCOUNTS: [[Once<Accounts>; MAX_DEVICES]; 3] = [const { [const { Once::new() }; MAX_DEVICES] }; 3];
+static ACCOUNTS: [[Accounts; MAX_DEVICES]; 3] = [const { [const { Accounts::new() }; MAX_DEVICES] }; 3];
 
 /// Live allocations of PyGPU on one device; of host memory, those of arrays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -40,15 +40,32 @@ pub struct Figures {
     pub pool: PoolStatistics,
 }
 
+impl Accounts {
+    const fn new() -> Self {
+        Self {
+            bytes: AtomicUsize::new(0),
+            limit: AtomicUsize::new(usize::MAX),
+            peak: AtomicUsize::new(0),
+            count: AtomicUsize::new(0),
+            threshold: AtomicU64::new(u64::MAX),
+            pool: Global::new(None),
+        }
+    }
+
+    /// Bytes that were counted were had.
+    #[inline]
+    fn keep(&self) {
+        let bytes = self.bytes.load(Ordering::Relaxed);
+        if bytes > self.peak.load(Ordering::Relaxed) {
+            self.peak.fetch_max(bytes, Ordering::Relaxed);
+        }
+        self.count.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[inline]
 fn accounts(device: Device) -> &'static Accounts {
-    ACCOUNTS[device.kind() as usize][device.slot()].get_or_init(|| Accounts {
-        bytes: AtomicUsize::new(0),
-        limit: AtomicUsize::new(usize::MAX),
-        peak: AtomicUsize::new(0),
-        count: AtomicUsize::new(0),
-        threshold: AtomicU64::new(u64::MAX),
-        pool: Global::new(None),
-    })
+    &ACCOUNTS[device.kind() as usize][device.slot()]
 }
 
 /// The device's pool, made on first use; `None` where its driver has no pools.
@@ -75,12 +92,36 @@ fn pool_of(device: Device) -> Result<Option<PoolHandle>> {
 #[inline]
 pub(super) fn allocate(bytes: usize, stream: &Stream) -> Result<(Address, bool)> {
     let device = stream.device();
+    if device.is_cpu()
+        && let Some(address) = on_host(device, bytes)
+    {
+        return Ok((address, false));
+    }
     let account = account_for(device, bytes)?;
     let pool = pool_of(device)?;
     let address = or_after_trim(device, || try_allocate(bytes, stream, pool));
     let address = address.map_err(|error| with_accounts(error, device, bytes))?;
     account.keep();
     Ok((address, pool.is_some()))
+}
+
+/// The way of nearly every block of the host, which takes little longer than its memory; `None` where there is none at once.
+#[inline]
+fn on_host(device: Device, bytes: usize) -> Option<Address> {
+    let accounts = accounts(device);
+    if !fits(accounts, bytes) {
+        return None;
+    }
+    match device.backend().allocate(device.index(), bytes) {
+        Ok(address) => {
+            accounts.keep();
+            Some(address)
+        }
+        Err(_) => {
+            accounts.bytes.fetch_sub(bytes, Ordering::Relaxed);
+            None
+        }
+    }
 }
 
 /// Asks once more when what only waits for a stream, and what the pool keeps, was let go of.
@@ -126,12 +167,7 @@ pub(super) struct Account {
 impl Account {
     /// The bytes were had.
     pub(super) fn keep(self) {
-        let accounts = accounts(self.device);
-        let bytes = accounts.bytes.load(Ordering::Relaxed);
-        if bytes > accounts.peak.load(Ordering::Relaxed) {
-            accounts.peak.fetch_max(bytes, Ordering::Relaxed);
-        }
-        accounts.count.fetch_add(1, Ordering::Relaxed);
+        accounts(self.device).keep();
         std::mem::forget(self);
     }
 }
@@ -156,6 +192,7 @@ pub(super) fn account_for(device: Device, bytes: usize) -> Result<Account> {
     if fits(accounts(device), bytes) { Ok(Account { device, bytes }) } else { Err(beyond_limit(device, bytes)) }
 }
 
+#[inline]
 fn fits(accounts: &Accounts, bytes: usize) -> bool {
     let before = accounts.bytes.fetch_add(bytes, Ordering::Relaxed);
     let fits = before.saturating_add(bytes) <= accounts.limit.load(Ordering::Relaxed);
@@ -216,6 +253,7 @@ fn with_accounts(error: Error, device: Device, bytes: usize) -> Error {
     }
 }
 
+#[inline]
 pub(super) fn account_for_free(device: Device, bytes: usize) {
     let accounts = accounts(device);
     accounts.bytes.fetch_sub(bytes, Ordering::Relaxed);

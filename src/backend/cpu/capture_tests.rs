@@ -107,10 +107,7 @@ fn what_a_driver_refuses_in_a_capture_is_refused_and_spoils_it() {
 #[test]
 fn the_default_stream_is_no_part_of_a_capture() {
     let (cpu, mut byte) = (host(), 0u8);
-    assert_eq!(
-        code(unsafe { cpu.begin_capture(0, StreamHandle::DEFAULT, CaptureMode::Relaxed) }),
-        CAPTURE_UNSUPPORTED
-    );
+    assert_eq!(code(unsafe { cpu.begin_capture(0, StreamHandle::DEFAULT, CaptureMode::Relaxed) }), CAPTURE_UNSUPPORTED);
     let beside = stream(&cpu);
     begin(&cpu, beside);
     fill(&cpu, &mut byte, 3, StreamHandle::DEFAULT).unwrap();

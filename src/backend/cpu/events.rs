@@ -72,6 +72,7 @@ impl Events {
     }
 
     /// What an event marks.
+    #[inline]
     pub fn mark(&self, operation: &'static str, event: EventHandle) -> Result<Mark> {
         let table = self.lock();
         let found = table.events.get(&event.0).ok_or_else(|| not_alive(operation, event))?;

@@ -42,16 +42,22 @@ impl Captures {
         Self { streams: AtomicUsize::new(0), table: LazyLock::new(Mutex::default) }
     }
 
+    /// Whether any stream takes part in a capture.
+    #[inline]
+    pub fn is_any(&self) -> bool {
+        self.streams.load(Ordering::Acquire) != 0
+    }
+
     /// The capture that a stream takes part in.
     #[inline]
     pub fn of(&self, stream: StreamHandle) -> Option<u64> {
-        if self.streams.load(Ordering::Acquire) == 0 { None } else { self.lock().streams.get(&stream.0).copied() }
+        if self.is_any() { self.lock().streams.get(&stream.0).copied() } else { None }
     }
 
     /// The capture in which the stream's next operation goes.
     #[inline]
     pub fn next(&self, operation: &'static str, stream: StreamHandle) -> Result<Option<u64>> {
-        if self.streams.load(Ordering::Acquire) == 0 { Ok(None) } else { self.lock().next(operation, stream) }
+        if self.is_any() { self.lock().next(operation, stream) } else { Ok(None) }
     }
 
     /// Keeps work for the graph of the stream's capture.
@@ -63,15 +69,18 @@ impl Captures {
     }
 
     /// Refuses what no capture can hold, if the stream takes part in one.
+    #[inline]
     pub fn refuse(&self, operation: &'static str, stream: StreamHandle) -> Result<()> {
-        self.refuse_with(operation, stream, codes::CAPTURE_UNSUPPORTED)
+        if self.is_any() { self.refuse_with(operation, stream, codes::CAPTURE_UNSUPPORTED) } else { Ok(()) }
     }
 
     /// Refuses the wait of a capturing stream for work that is not captured.
+    #[inline]
     pub fn refuse_outside(&self, operation: &'static str, stream: StreamHandle) -> Result<()> {
-        self.refuse_with(operation, stream, codes::CAPTURE_ISOLATION)
+        if self.is_any() { self.refuse_with(operation, stream, codes::CAPTURE_ISOLATION) } else { Ok(()) }
     }
 
+    #[cold]
     fn refuse_with(&self, operation: &'static str, stream: StreamHandle, code: u32) -> Result<()> {
         if self.next(operation, stream)?.is_none() {
             return Ok(());
@@ -83,7 +92,7 @@ impl Captures {
 
     /// Refuses what waits for all streams, if any takes part in a capture.
     pub fn refuse_any(&self, operation: &'static str) -> Result<()> {
-        if self.streams.load(Ordering::Acquire) == 0 {
+        if !self.is_any() {
             return Ok(());
         }
         let first = self.lock().streams.keys().min().copied();
