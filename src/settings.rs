@@ -31,6 +31,7 @@ impl Variable {
     pub const STAGING_CHUNK: Self = Self("PYGPU_STAGING_CHUNK");
     pub const STAGING_THREADS: Self = Self("PYGPU_STAGING_THREADS");
     pub const STAGING_THRESHOLD: Self = Self("PYGPU_STAGING_THRESHOLD");
+    pub const STRICT: Self = Self("PYGPU_STRICT");
     pub const STRIDED_COPY: Self = Self("PYGPU_STRIDED_COPY");
     pub const CUDA_HOME: Self = Self("CUDA_HOME");
     pub const CUDA_PATH: Self = Self("CUDA_PATH");

@@ -29,14 +29,14 @@ SHAPES: list[tuple[int, ...]] = [(), (0,), (3, 0, 2), (5,), (4, 1, 6)]
 
 @pytest.mark.starts_processes
 @pytest.mark.parametrize(("value", "strict"), [("1", True), ("0", False), ("", False), (None, False)])
-def test_the_variable_is_read_at_import(value: str | None, strict: bool) -> None:
+def test_the_variable_is_read_at_the_first_use(value: str | None, strict: bool) -> None:
     """B7: a program that passes on the CPU may fail on a GPU; with the variable it fails on the CPU already."""
     script = """if True:
         import os
         import numpy as np
         import PyGPU
-        os.environ["PYGPU_STRICT"] = "1"  # too late
         x, a = np.zeros(3), PyGPU.zeros(3)
+        os.environ["PYGPU_STRICT"] = "1"  # too late
         try:
             np.asarray(a)
         except TypeError as error:

@@ -5,13 +5,14 @@
 //! memory where no device is named. DLPack stays, which says of itself that the memory is the host's.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use pyo3::prelude::*;
 
-const VARIABLE: &str = "PYGPU_STRICT";
+use crate::settings::{self, Variable};
 
-static STRICT: AtomicBool = AtomicBool::new(false);
+/// 0 and 1 are answers; anything else means that nobody has asked yet.
+static STRICT: AtomicU8 = AtomicU8::new(u8::MAX);
 thread_local! {
     /// How many conversions for functions of ours go on.
     static CONVERSIONS: Cell<u32> = const { Cell::new(0) };
@@ -20,7 +21,17 @@ thread_local! {
 /// Whether host memory is to be treated as a GPU's.
 #[inline]
 pub(super) fn is_strict() -> bool {
-    STRICT.load(Ordering::Relaxed)
+    match STRICT.load(Ordering::Relaxed) {
+        answer @ (0 | 1) => answer == 1,
+        _ => ask(),
+    }
+}
+
+#[cold]
+fn ask() -> bool {
+    let strict = settings::get().filled(Variable::STRICT).is_some_and(|value| value != "0");
+    STRICT.store(u8::from(strict), Ordering::Relaxed);
+    strict
 }
 
 /// Whether NumPy may read an array in host memory where it is.
@@ -61,12 +72,12 @@ pub(super) fn as_on_a_gpu<T>(convert: impl FnOnce() -> T) -> T {
 /// False
 #[pyfunction]
 fn _set_strict(strict: bool) -> bool {
-    STRICT.swap(strict, Ordering::Relaxed)
+    let before = is_strict();
+    STRICT.store(u8::from(strict), Ordering::Relaxed);
+    before
 }
 
-/// Reads the variable, and puts the function into the module.
+/// Puts the function into the module.
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    let asked = std::env::var_os(VARIABLE).is_some_and(|value| !value.is_empty() && value != "0");
-    STRICT.store(asked, Ordering::Relaxed);
     module.add_function(wrap_pyfunction!(_set_strict, module)?)
 }
