@@ -1,72 +1,23 @@
-//! Who waits for whom, who frees when, and what a copy asks of the driver: on a backend that writes down every call.
-//!
-//! One test function per process would be cleaner, since pools, spare events and deferred errors are the process's; the
-//! tests take a lock instead.
+//! Who waits for whom and who frees when: on a backend that writes down every call.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::undocumented_unsafe_blocks)]
 
+mod bench;
 mod recording;
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::sync::Arc;
 
+use bench::bench;
 use pygpu::array::Array;
-use pygpu::backend::{StreamFlags, StreamHandle};
-use pygpu::copy::{self, HostSide};
-use pygpu::device::Device;
+use pygpu::backend::StreamHandle;
+use pygpu::copy;
 use pygpu::dtype::{DType, Kind};
 use pygpu::error::Error;
-use pygpu::layout::{Index, Layout, Order};
+use pygpu::layout::Order;
 use pygpu::lifetime;
 use pygpu::memory::{self, Access, Allocation};
 use pygpu::stream::Stream;
-use recording::{Call, Recording};
-
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-
-struct Bench {
-    driver: &'static Recording,
-    device: Device,
-    _turn: MutexGuard<'static, ()>,
-}
-
-fn bench() -> Bench {
-    let turn = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    // One for all tests, as a process has one driver of a kind: pools and spare events are kept by kind.
-    static DRIVER: OnceLock<&'static Recording> = OnceLock::new();
-    let driver = DRIVER.get_or_init(Recording::new);
-    driver.take();
-    let device = Device::new(*driver, 0).unwrap();
-    let _ = lifetime::report_deferred();
-    Bench { driver, device, _turn: turn }
-}
-
-impl Bench {
-    fn stream(&self) -> Stream {
-        Stream::create(self.device, StreamFlags::default()).unwrap()
-    }
-
-    fn block(&self, stream: &Stream) -> Arc<Allocation> {
-        let block = Arc::new(Allocation::new(64, stream.clone()).unwrap());
-        self.driver.take();
-        block
-    }
-
-    /// The streams that were made to wait, and for which streams, by matching events.
-    fn waits(&self) -> Vec<(usize, usize)> {
-        let mut recorded = std::collections::HashMap::new();
-        let mut waits = Vec::new();
-        for call in self.driver.take() {
-            match call {
-                Call::Record { event, stream } => {
-                    recorded.insert(event, stream);
-                }
-                Call::Wait { stream, event } => waits.push((stream, recorded[&event])),
-                _ => {}
-            }
-        }
-        waits
-    }
-}
+use recording::Call;
 
 fn use_on(block: &Arc<Allocation>, access: Access, stream: &Stream) {
     memory::ordered(&[(block, access)], stream, || Ok(())).unwrap();
@@ -378,133 +329,12 @@ fn after_a_reset_old_memory_is_neither_used_nor_freed() {
     assert_eq!(bench.driver.take(), []);
 }
 
-fn int32() -> DType {
-    DType::new(Kind::Int32)
-}
-
-fn upload(array: &Array, values: &[i32], stream: &Stream) {
-    let shape: Vec<i64> = array.layout().shape().collect();
-    let layout = Layout::contiguous(&shape, 4, Order::C).unwrap();
-    let side = HostSide { address: values.as_ptr() as usize, layout };
-    unsafe { copy::to_device(array, &side, stream).unwrap() };
-}
-
-fn download(array: &Array, stream: &Stream) -> Vec<i32> {
-    let shape: Vec<i64> = array.layout().shape().collect();
-    let mut values = vec![-1; array.layout().size() as usize];
-    let layout = Layout::contiguous(&shape, 4, Order::C).unwrap();
-    let side = HostSide { address: values.as_mut_ptr() as usize, layout };
-    unsafe { copy::to_host(&side, array, stream).unwrap() };
-    values
-}
-
-fn every(step: i64) -> Index {
-    Index::Slice { start: None, stop: None, step: Some(step) }
-}
-
-#[test]
-fn copies_of_every_layout_class_move_every_value() {
-    let bench = bench();
-    let stream = bench.stream();
-    let values: Vec<i32> = (0..4 * 6 * 8).collect();
-    let array = Array::empty(&[4, 6, 8], int32(), Order::C, stream.clone()).unwrap();
-    upload(&array, &values, &stream);
-    let keys: [&[Index]; 6] = [
-        &[],
-        &[every(2)],
-        &[every(-1), every(2)],
-        &[every(1), every(3), every(-2)],
-        &[every(2), every(2), every(2)],
-        &[Index::Integer(1)],
-    ];
-    for key in keys {
-        let source = array.view(array.layout().index(key).unwrap()).unwrap();
-        let expected = download(&source, &stream);
-        // Into fresh dense memory, into every second element of larger memory, and transposed.
-        let shape: Vec<i64> = source.layout().shape().collect();
-        let dense = Array::empty(&shape, int32(), Order::F, stream.clone()).unwrap();
-        copy::between(&dense, &source, &stream).unwrap();
-        assert_eq!(download(&dense, &stream), expected);
-        let doubled: Vec<i64> = shape.iter().map(|len| len * 2).collect();
-        let larger = Array::empty(&doubled, int32(), Order::C, stream.clone()).unwrap();
-        copy::fill(&larger, &9i32.to_le_bytes(), &stream).unwrap();
-        let holes = larger.view(larger.layout().index(&vec![every(2); shape.len()]).unwrap()).unwrap();
-        copy::between(&holes, &source, &stream).unwrap();
-        assert_eq!(download(&holes, &stream), expected);
-        let kept = download(&larger, &stream).iter().filter(|&&value| value == 9).count();
-        let nines = expected.iter().filter(|&&value| value == 9).count();
-        assert_eq!(kept, larger.layout().size() as usize - expected.len() + nines);
-        let backwards: Vec<i32> = expected.iter().rev().copied().collect();
-        upload(&holes, &backwards, &stream);
-        assert_eq!(download(&holes, &stream), backwards);
-    }
-}
-
-#[test]
-fn rows_at_even_distances_are_one_call() {
-    let bench = bench();
-    let stream = bench.stream();
-    let array = Array::empty(&[64, 64], int32(), Order::C, stream.clone()).unwrap();
-    let columns = array
-        .view(array.layout().index(&[every(1), Index::Slice { start: Some(0), stop: Some(32), step: None }]).unwrap())
-        .unwrap();
-    let dense = Array::empty(&[64, 32], int32(), Order::C, stream.clone()).unwrap();
-    bench.driver.take();
-    copy::between(&dense, &columns, &stream).unwrap();
-    assert_eq!(bench.driver.take(), [Call::CopyPitched { width: 128, height: 64, depth: 1 }]);
-}
-
-#[test]
-fn an_overlapping_copy_reads_before_it_writes() {
-    let bench = bench();
-    let stream = bench.stream();
-    let array = Array::empty(&[8], int32(), Order::C, stream.clone()).unwrap();
-    upload(&array, &[0, 1, 2, 3, 4, 5, 6, 7], &stream);
-    let part = |start, stop, step| Index::Slice { start, stop, step };
-    let head = array.view(array.layout().index(&[part(None, Some(6), None)]).unwrap()).unwrap();
-    let tail = array.view(array.layout().index(&[part(Some(2), None, None)]).unwrap()).unwrap();
-    copy::between(&tail, &head, &stream).unwrap();
-    assert_eq!(download(&array, &stream), [0, 1, 0, 1, 2, 3, 4, 5]);
-    let reversed = array.view(array.layout().index(&[every(-1)]).unwrap()).unwrap();
-    copy::between(&array.view(array.layout().clone()).unwrap(), &reversed, &stream).unwrap();
-    assert_eq!(download(&array, &stream), [5, 4, 3, 2, 1, 0, 1, 0]);
-}
-
-#[test]
-fn a_fill_uses_memset_where_it_can_and_is_right_where_it_cannot() {
-    let bench = bench();
-    let stream = bench.stream();
-    for (kind, item) in [
-        (Kind::UInt8, vec![7]),
-        (Kind::Int16, vec![1, 2]),
-        (Kind::Int32, vec![1, 2, 3, 4]),
-        (Kind::Float64, vec![0; 8]),
-        (Kind::Float64, vec![1, 2, 3, 4, 5, 6, 7, 8]),
-        (Kind::Complex128, (0..16).collect()),
-    ] {
-        let dtype = DType::new(kind);
-        let array = Array::empty(&[5, 6], dtype, Order::C, stream.clone()).unwrap();
-        let odd = array.view(array.layout().index(&[every(2), every(-2)]).unwrap()).unwrap();
-        copy::fill(&array, &vec![0xEE; item.len()], &stream).unwrap();
-        copy::fill(&odd, &item, &stream).unwrap();
-        let mut bytes = vec![0u8; 30 * item.len()];
-        let layout = Layout::contiguous(&[5, 6], item.len() as i64, Order::C).unwrap();
-        let side = HostSide { address: bytes.as_mut_ptr() as usize, layout };
-        unsafe { copy::to_host(&side, &array, &stream).unwrap() };
-        for (place, found) in bytes.chunks(item.len()).enumerate() {
-            let (row, column) = (place / 6, place % 6);
-            let hit = row % 2 == 0 && column % 2 == 1;
-            assert_eq!(found, if hit { item.clone() } else { vec![0xEE; item.len()] }, "{kind:?} at {row}, {column}");
-        }
-    }
-}
-
 #[test]
 fn a_copy_on_another_stream_waits_for_both_sides() {
     let bench = bench();
     let (first, second, third) = (bench.stream(), bench.stream(), bench.stream());
-    let source = Array::empty(&[8], int32(), Order::C, first.clone()).unwrap();
-    let target = Array::empty(&[8], int32(), Order::C, second.clone()).unwrap();
+    let source = Array::empty(&[8], DType::new(Kind::Int32), Order::C, first.clone()).unwrap();
+    let target = Array::empty(&[8], DType::new(Kind::Int32), Order::C, second.clone()).unwrap();
     bench.driver.take();
     copy::between(&target, &source, &third).unwrap();
     let third_handle = third.handle().0;

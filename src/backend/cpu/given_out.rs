@@ -150,11 +150,11 @@ mod tests {
     use super::*;
 
     /// The table is the process's, and other tests give blocks out too.
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    static ONE_AT_A_TIME: Global<()> = Global::new(());
 
     #[test]
     fn a_block_whose_address_was_given_out_is_known_as_freed_and_nobody_elses() {
-        let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = ONE_AT_A_TIME.lock();
         for bytes in [16, 100_000, 5 << 20] {
             let address = blocks::allocate(bytes).unwrap();
             note(address);
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn what_nobody_asked_for_is_freed_at_once() {
-        let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = ONE_AT_A_TIME.lock();
         let address = blocks::allocate(4000).unwrap();
         unsafe { blocks::free(address, 4000) };
         assert!(!was_freed(address, 4000));
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn no_more_is_kept_than_the_bound() {
-        let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = ONE_AT_A_TIME.lock();
         trim();
         for _ in 0..40 {
             let address = blocks::allocate(LARGE - 64).unwrap();

@@ -1,0 +1,64 @@
+//! The recording backend for one test at a time.
+//!
+//! One test function per process would be cleaner, since pools, spare events and deferred errors are the process's; the
+//! tests take a lock instead.
+
+#![allow(dead_code, reason = "not every test binary uses all of it")]
+
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+
+use pygpu::backend::StreamFlags;
+use pygpu::device::Device;
+use pygpu::lifetime;
+use pygpu::memory::Allocation;
+use pygpu::stream::Stream;
+
+use crate::recording::{Call, Recording};
+
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// The driver that writes down, for one test at a time.
+pub struct Bench {
+    pub driver: &'static Recording,
+    pub device: Device,
+    _turn: MutexGuard<'static, ()>,
+}
+
+pub fn bench() -> Bench {
+    let turn = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    // One for all tests, as a process has one driver of a kind: pools and spare events are kept by kind.
+    static DRIVER: OnceLock<&'static Recording> = OnceLock::new();
+    let driver = DRIVER.get_or_init(Recording::new);
+    driver.take();
+    let device = Device::new(*driver, 0).unwrap();
+    let _ = lifetime::report_deferred();
+    Bench { driver, device, _turn: turn }
+}
+
+impl Bench {
+    pub fn stream(&self) -> Stream {
+        Stream::create(self.device, StreamFlags::default()).unwrap()
+    }
+
+    pub fn block(&self, stream: &Stream) -> Arc<Allocation> {
+        let block = Arc::new(Allocation::new(64, stream.clone()).unwrap());
+        self.driver.take();
+        block
+    }
+
+    /// The streams that were made to wait, and for which streams, by matching events.
+    pub fn waits(&self) -> Vec<(usize, usize)> {
+        let mut recorded = std::collections::HashMap::new();
+        let mut waits = Vec::new();
+        for call in self.driver.take() {
+            match call {
+                Call::Record { event, stream } => {
+                    recorded.insert(event, stream);
+                }
+                Call::Wait { stream, event } => waits.push((stream, recorded[&event])),
+                _ => {}
+            }
+        }
+        waits
+    }
+}
