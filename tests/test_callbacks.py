@@ -82,7 +82,11 @@ DEVICES = ["cpu"] if DEVICE == "cpu" else ["cpu", DEVICE]
 def run(script: str, *, status: int = 0, ending: str = "print('ended')") -> str:
     """Run a script behind the prelude in a process of its own."""
     text = PRELUDE + textwrap.dedent(script) + "\n" + ending
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "tests"), "PYTHONFAULTHANDLER": "1"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(ROOT / "tests"), *sys.path]),
+        "PYTHONFAULTHANDLER": "1",
+    }
     done = subprocess.run([sys.executable, "-c", text], env=environment, capture_output=True, text=True, timeout=100)
     assert done.returncode == status, f"status {done.returncode}\n{done.stdout}\n{done.stderr}"
     assert "ended" in done.stdout.splitlines()

@@ -236,6 +236,6 @@ np.testing.assert_array_equal(a.get(), expected)
 assert simulated.driver() is None or simulated.driver().reports() == []
 """
     folder = Path(__file__).parent
-    environment = os.environ | {"PYGPU_STRIDED_COPY": "driver", "PYTHONPATH": str(folder)}
+    environment = os.environ | {"PYGPU_STRIDED_COPY": "driver", "PYTHONPATH": os.pathsep.join([str(folder), *sys.path])}
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300, env=environment)
     assert done.returncode == 0, done.stderr

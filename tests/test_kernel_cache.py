@@ -86,7 +86,11 @@ def test_c1_a_changed_header_and_a_changed_variable_are_noticed(tmp_path: Path, 
     write(tmp_path / "second" / "v.h", 33)
 
     def value(folder: str) -> int:
-        environment = {**os.environ, variable: str(tmp_path / folder), "PYTHONPATH": str(Path(__file__).parent)}
+        environment = {
+            **os.environ,
+            variable: str(tmp_path / folder),
+            "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path]),
+        }
         command = [sys.executable, "-c", script, str(tmp_path / "cache")]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=100)
         return int(done.stdout)

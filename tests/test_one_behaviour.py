@@ -211,17 +211,17 @@ PROGRAMS = {
     "captured(lambda: (a.fill(1), operator.setitem(a, ..., b)))": "2 operations",
     "captured(lambda: a.get())": uncaptured("a download that waits, or into ordinary host memory,"),
     "captured(lambda: a.tolist())": uncaptured("a download that waits, or into ordinary host memory,"),
-    "captured(lambda: a.set(host))": uncaptured("an upload of ordinary host memory"),
-    "captured(lambda: operator.setitem(a, ..., host))": uncaptured("an upload of ordinary host memory"),
-    "captured(lambda: PyGPU.to_gpu(host))": uncaptured("an upload of ordinary host memory"),
+    "captured(lambda: a.set(host))": uncaptured("an upload that waits, or of ordinary host memory,"),
+    "captured(lambda: operator.setitem(a, ..., host))": uncaptured("an upload that waits, or of ordinary host memory,"),
+    "captured(lambda: PyGPU.to_gpu(host))": uncaptured("an upload that waits, or of ordinary host memory,"),
     "captured(lambda: a.set_async(pinned))": "1 operation",
     "captured(lambda: a.get_async(ary=pinned))": "1 operation",
-    "captured(lambda: a[index])": uncaptured("a download that waits, or into ordinary host memory,"),
+    "captured(lambda: a[index])": uncaptured("an index that is an array, whose places the host checks,"),
     "captured(lambda: a[mask])": uncaptured("a download that waits, or into ordinary host memory,"),
-    "captured(lambda: a[[0, 2]])": uncaptured("an upload of ordinary host memory"),
-    "captured(lambda: operator.setitem(a, [0, 2], 1))": uncaptured("an upload of ordinary host memory"),
+    "captured(lambda: a[[0, 2]])": uncaptured("an upload that waits, or of ordinary host memory,"),
+    "captured(lambda: operator.setitem(a, [0, 2], 1))": uncaptured("an upload that waits, or of ordinary host memory,"),
     "captured(lambda: operator.setitem(a, index, 1))": uncaptured(
-        "a download that waits, or into ordinary host memory,"
+        "an index that is an array, whose places the host checks,"
     ),
     "captured(lambda: float(a[0]))": uncaptured("a download that waits, or into ordinary host memory,"),
     "captured(lambda: str(a))": uncaptured("a download that waits, or into ordinary host memory,"),
@@ -248,7 +248,7 @@ PROGRAMS = {
 OF_HOST_MEMORY = {
     "np.asarray(a)": f"TypeError: {HOST}",
     "PyGPU.asarray(memoryview(b'abc')).flags['WRITEABLE']": "True",
-    "captured(lambda: a[PyGPU.asarray([0, 2])])": uncaptured("an upload of ordinary host memory"),
+    "captured(lambda: a[PyGPU.asarray([0, 2])])": uncaptured("an upload that waits, or of ordinary host memory,"),
     "np.array(a)": f"TypeError: {HOST}",
     "np.array([a, b])": f"TypeError: {HOST}",
     "np.zeros(3).__setitem__(slice(None), a)": f"TypeError: {HOST}",

@@ -25,17 +25,6 @@ pub enum CaptureMode {
     Relaxed = 2,
 }
 
-impl CaptureMode {
-    /// The mode of a vendor's number; all have the same.
-    pub(super) fn of(number: u32) -> Self {
-        match number {
-            0 => Self::Global,
-            1 => Self::ThreadLocal,
-            _ => Self::Relaxed,
-        }
-    }
-}
-
 /// Whether a vendor's state of a stream is that of a capture, be it invalid; all have the same numbers.
 pub(super) fn is_capture(state: u32) -> bool {
     const ACTIVE: u32 = 1;
@@ -79,8 +68,6 @@ pub trait Graphs: Send + Sync {
     unsafe fn put_work(&self, _device: i32, _stream: StreamHandle, _work: HostWork) -> Result<()> {
         Err(Error::not_supported("a GPU's graph holds work of the device only"))
     }
-    /// Sets what this thread may do while a capture is under way; returns what was set.
-    fn exchange_mode(&self, mode: CaptureMode) -> Result<CaptureMode>;
 
     /// Makes a graph that can be launched.
     ///

@@ -12,7 +12,7 @@ use crate::backend::{Address, CompileOption, Compiled, FunctionHandle, LoadOptio
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::lifetime;
-use crate::memory::{capture, pending};
+use crate::memory::pending;
 
 /// The driver's code for a name that an image does not have.
 const NOT_FOUND: u32 = 500;
@@ -92,7 +92,7 @@ impl Module {
     fn load(device: Device, compiled: Arc<Compiled>, options: &LoadOptions) -> Result<Inner> {
         let epoch = device.epoch();
         let programs = device.backend().programs()?;
-        let loaded = capture::beside(device, || programs.load(device.index(), &compiled.image, options))?;
+        let loaded = programs.load(device.index(), &compiled.image, options)?;
         let log = [compiled.log.as_str(), loaded.log.as_str()].join("\n").trim().to_owned();
         Ok(Inner {
             device,

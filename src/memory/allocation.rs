@@ -62,7 +62,7 @@ impl Allocation {
     fn beside(bytes: usize, stream: Stream) -> Result<Self> {
         let device = stream.device();
         if bytes > 0 && capture::number_of(&stream)?.is_some() {
-            return capture::relaxed(device, || Self::on(bytes, capture::home(device)?));
+            return Self::on(bytes, capture::home(device)?);
         }
         // A foreign stream may be gone when the block is freed; the default stream never is.
         Self::on(bytes, if stream.is_foreign() { Stream::default_of(device) } else { stream })
@@ -233,7 +233,7 @@ impl Allocation {
     #[cold]
     fn settle(&self) -> Result<()> {
         self.expose();
-        capture::relaxed(self.device(), || self.synchronize())
+        self.synchronize()
     }
 
     /// Notes an access whose work was put on the stream, or may have been.

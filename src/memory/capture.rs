@@ -151,34 +151,6 @@ pub fn refusal(what: &str) -> Error {
     ))
 }
 
-/// Runs what a capture of somebody else may forbid this thread.
-///
-/// # Errors
-/// The driver's, or those of `work`.
-pub fn relaxed<T>(device: Device, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    let graphs = device.backend().graphs()?;
-    let before = graphs.exchange_mode(CaptureMode::Relaxed)?;
-    let result = work();
-    graphs.exchange_mode(before).and(result)
-}
-
-/// Runs what a capture under way, on any stream and in any thread, may forbid this thread and be spoiled by, though it has nothing
-/// to do with it: to load a module, or to pin memory.
-///
-/// # Errors
-/// Those of `work`.
-pub fn beside<T>(device: Device, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    let graphs = device.backend().graphs();
-    let before = graphs.as_ref().ok().map(|graphs| graphs.exchange_mode(CaptureMode::Relaxed));
-    let result = work();
-    // A driver that does not exchange modes forbids what it forbids. What was made is not lost for that, nor for a mode that cannot
-    // be put back: a relaxed thread may do more.
-    if let (Ok(graphs), Some(Ok(before))) = (graphs, before) {
-        let _ = graphs.exchange_mode(before);
-    }
-    result
-}
-
 /// The stream in whose order memory is made that work on a capturing stream is to use: memory that is made in a capture is there
 /// only while its graph runs.
 ///

@@ -9,7 +9,6 @@ use crate::backend::{Address, HostFlags};
 use crate::device::{Device, MAX_DEVICES};
 use crate::error::Result;
 use crate::global::{Global, Guard};
-use crate::memory::capture;
 use crate::stream::Mark;
 
 /// Most bytes that are kept for one device.
@@ -51,7 +50,7 @@ pub(super) fn allocate(device: Device, bytes: usize, flags: HostFlags) -> Result
     };
     match found {
         Some(address) => Ok(address),
-        None => capture::beside(device, || device.backend().allocate_host(device.index(), bytes, flags)),
+        None => device.backend().allocate_host(device.index(), bytes, flags),
     }
 }
 

@@ -282,10 +282,6 @@ impl Graphs for Cpu {
     }
 
     // No call of the host's makes a capture invalid that another mode would allow.
-    fn exchange_mode(&self, mode: CaptureMode) -> Result<CaptureMode> {
-        Ok(mode)
-    }
-
     unsafe fn instantiate(&self, device: i32, graph: GraphHandle) -> Result<ExecutableHandle> {
         check_device("instantiate", device)?;
         let work = self.captures.graph("instantiate", graph.0)?;

@@ -1,6 +1,6 @@
 //! Copies and fills in the order of a stream.
 
-use super::context::Current;
+use super::context::{Current, beside_captures};
 use super::driver::Cuda;
 use super::errors::{SUCCESS, refusal};
 use super::memory::{host, pointer_kind};
@@ -127,7 +127,7 @@ fn settle(
         return Ok(());
     }
     // SAFETY: the stream is alive, as the caller of the copy promises.
-    match unsafe { (cuda.api.cuStreamSynchronize)(raw(stream)) } {
+    match beside_captures(&cuda.api, || unsafe { (cuda.api.cuStreamSynchronize)(raw(stream)) }) {
         SUCCESS => Ok(()),
         code => Err(refusal(&cuda.api, code, "cuStreamSynchronize", Some(device), "after a copy".to_owned())),
     }

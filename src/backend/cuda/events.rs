@@ -2,7 +2,7 @@
 
 use std::ffi::c_uint;
 
-use super::context::Current;
+use super::context::{Current, beside_captures};
 use super::driver::Cuda;
 use super::errors::{NOT_READY, NOT_SUPPORTED, SUCCESS};
 use super::streams::raw as raw_stream;
@@ -86,7 +86,7 @@ pub unsafe fn query(cuda: &Cuda, device: i32, event: EventHandle) -> Result<bool
     let mut reached = true;
     let ask = |on: &Current<'_>| {
         // SAFETY: the caller's promise is the driver's condition.
-        let code = unsafe { (on.api.cuEventQuery)(raw(event)) };
+        let code = beside_captures(on.api, || unsafe { (on.api.cuEventQuery)(raw(event)) });
         reached = code != NOT_READY;
         if reached { code } else { SUCCESS }
     };
@@ -101,7 +101,12 @@ pub unsafe fn query(cuda: &Cuda, device: i32, event: EventHandle) -> Result<bool
 pub unsafe fn synchronize(cuda: &Cuda, device: i32, event: EventHandle) -> Result<()> {
     let operation = "cuEventSynchronize";
     // SAFETY: the caller's promise is the driver's condition.
-    cuda.call(device, operation, |on| unsafe { (on.api.cuEventSynchronize)(raw(event)) }, || described(event))
+    cuda.call(
+        device,
+        operation,
+        |on| beside_captures(on.api, || unsafe { (on.api.cuEventSynchronize)(raw(event)) }),
+        || described(event),
+    )
 }
 
 /// Milliseconds between two events.

@@ -57,15 +57,6 @@ impl Graphs for Cuda {
         Ok(is_capture(status).then_some(id))
     }
 
-    fn exchange_mode(&self, mode: CaptureMode) -> Result<CaptureMode> {
-        let mut number = mode as u32;
-        // SAFETY: the target is writable and as wide as the driver's.
-        let exchange =
-            |api: &super::sys::Api| unsafe { (api.cuThreadExchangeStreamCaptureMode)((&raw mut number).cast()) };
-        self.call_anywhere("cuThreadExchangeStreamCaptureMode", exchange, String::new)?;
-        Ok(CaptureMode::of(number))
-    }
-
     unsafe fn instantiate(&self, device: i32, graph: GraphHandle) -> Result<ExecutableHandle> {
         let mut executable: CUgraphExec = std::ptr::null_mut();
         let make = |on: &Current<'_>| {

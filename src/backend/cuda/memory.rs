@@ -2,6 +2,7 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
+use super::context::beside_captures;
 use super::driver::Cuda;
 use super::errors::{SUCCESS, allocation_refusal, host_allocation_refusal};
 use super::properties::has_pools;
@@ -85,7 +86,7 @@ pub fn set_release_threshold(cuda: &Cuda, pool: PoolHandle, mut bytes: u64) -> R
 /// Gives back what a pool does not use.
 pub fn trim_pool(cuda: &Cuda, pool: PoolHandle, keep: usize) -> Result<()> {
     // SAFETY: the driver refuses what is no pool.
-    let trim = |api: &Api| unsafe { (api.cuMemPoolTrimTo)(raw(pool), keep) };
+    let trim = |api: &Api| beside_captures(api, || unsafe { (api.cuMemPoolTrimTo)(raw(pool), keep) });
     cuda.call_anywhere("cuMemPoolTrimTo", trim, || format!("pool {:#x}, keeping {keep} bytes", pool.0))
 }
 
@@ -120,7 +121,9 @@ pub fn allocate_from_pool(
     let current = cuda.enter(device, operation)?;
     let mut address: CUdeviceptr = 0;
     // SAFETY: the target is writable; the driver refuses what is no pool.
-    match unsafe { (cuda.api.cuMemAllocFromPoolAsync)(&mut address, bytes, raw(pool), raw_stream(stream)) } {
+    match beside_captures(&cuda.api, || unsafe {
+        (cuda.api.cuMemAllocFromPoolAsync)(&mut address, bytes, raw(pool), raw_stream(stream))
+    }) {
         SUCCESS => Ok(address as Address),
         code => Err(allocation_refusal(current.api, code, operation, device, bytes)),
     }
@@ -136,7 +139,7 @@ pub unsafe fn free_to_pool(cuda: &Cuda, device: i32, address: Address, stream: S
         device,
         "cuMemFreeAsync",
         // SAFETY: the caller's promise is the driver's condition.
-        |on| unsafe { (on.api.cuMemFreeAsync)(address as CUdeviceptr, raw_stream(stream)) },
+        |on| beside_captures(on.api, || unsafe { (on.api.cuMemFreeAsync)(address as CUdeviceptr, raw_stream(stream)) }),
         || format!("address {address:#x}"),
     )
 }
@@ -147,7 +150,7 @@ pub fn allocate(cuda: &Cuda, device: i32, bytes: usize) -> Result<Address> {
     let current = cuda.enter(device, operation)?;
     let mut address: CUdeviceptr = 0;
     // SAFETY: the target is writable.
-    match unsafe { (cuda.api.cuMemAlloc_v2)(&mut address, bytes) } {
+    match beside_captures(&cuda.api, || unsafe { (cuda.api.cuMemAlloc_v2)(&mut address, bytes) }) {
         SUCCESS => Ok(address as Address),
         code => Err(allocation_refusal(current.api, code, operation, device, bytes)),
     }
@@ -162,7 +165,7 @@ pub unsafe fn free(cuda: &Cuda, device: i32, address: Address) -> Result<()> {
         device,
         "cuMemFree",
         // SAFETY: the caller's promise is the driver's condition.
-        |on| unsafe { (on.api.cuMemFree_v2)(address as CUdeviceptr) },
+        |on| beside_captures(on.api, || unsafe { (on.api.cuMemFree_v2)(address as CUdeviceptr) }),
         || format!("address {address:#x}"),
     )
 }
@@ -174,7 +177,7 @@ pub fn allocate_host(cuda: &Cuda, device: i32, bytes: usize, flags: HostFlags) -
     let current = cuda.enter(device, operation)?;
     let mut address = std::ptr::null_mut();
     // SAFETY: the target is writable.
-    match unsafe { (cuda.api.cuMemHostAlloc)(&mut address, bytes, bits) } {
+    match beside_captures(&cuda.api, || unsafe { (cuda.api.cuMemHostAlloc)(&mut address, bytes, bits) }) {
         SUCCESS => Ok(address.expose_provenance()),
         code => Err(host_allocation_refusal(current.api, code, operation, device, bytes)),
     }
@@ -189,7 +192,7 @@ pub unsafe fn free_host(cuda: &Cuda, device: i32, address: Address) -> Result<()
         device,
         "cuMemFreeHost",
         // SAFETY: the caller's promise is the driver's condition.
-        |on| unsafe { (on.api.cuMemFreeHost)(host(address)) },
+        |on| beside_captures(on.api, || unsafe { (on.api.cuMemFreeHost)(host(address)) }),
         || format!("address {address:#x}"),
     )
 }
@@ -206,7 +209,7 @@ pub unsafe fn register_host(cuda: &Cuda, device: i32, address: Address, bytes: u
     let operation = "cuMemHostRegister";
     let current = cuda.enter(device, operation)?;
     // SAFETY: the caller's promise is the driver's condition.
-    match unsafe { (cuda.api.cuMemHostRegister_v2)(host(address), bytes, bits) } {
+    match beside_captures(&cuda.api, || unsafe { (cuda.api.cuMemHostRegister_v2)(host(address), bytes, bits) }) {
         SUCCESS => Ok(()),
         code => Err(host_allocation_refusal(current.api, code, operation, device, bytes)),
     }
@@ -221,7 +224,7 @@ pub unsafe fn unregister_host(cuda: &Cuda, device: i32, address: Address) -> Res
         device,
         "cuMemHostUnregister",
         // SAFETY: the caller's promise is the driver's condition.
-        |on| unsafe { (on.api.cuMemHostUnregister)(host(address)) },
+        |on| beside_captures(on.api, || unsafe { (on.api.cuMemHostUnregister)(host(address)) }),
         || format!("address {address:#x}"),
     )
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_char, c_void};
 
-use super::context::Current;
+use super::context::{Current, beside_captures};
 use super::driver::Cuda;
 use super::errors::{SUCCESS, refusal};
 use super::sys::{CUdeviceptr, CUfunction, CUjit_option as Option_, CUmodule};
@@ -135,7 +135,12 @@ pub fn load(cuda: &Cuda, device: i32, image: &[u8], wanted: &LoadOptions) -> Res
 /// It is alive, and nothing of it is used again.
 pub unsafe fn unload(cuda: &Cuda, device: i32, module: ModuleHandle) -> Result<()> {
     // SAFETY: the caller's promise is the driver's condition.
-    cuda.call(device, "cuModuleUnload", |on| unsafe { (on.api.cuModuleUnload)(raw(module)) }, String::new)
+    cuda.call(
+        device,
+        "cuModuleUnload",
+        |on| beside_captures(on.api, || unsafe { (on.api.cuModuleUnload)(raw(module)) }),
+        String::new,
+    )
 }
 
 /// A kernel by its name.

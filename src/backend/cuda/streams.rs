@@ -2,7 +2,7 @@
 
 use std::ffi::c_uint;
 
-use super::context::Current;
+use super::context::{Current, beside_captures};
 use super::driver::Cuda;
 use super::errors::{NOT_READY, SUCCESS};
 use super::events::raw as raw_event;
@@ -54,7 +54,12 @@ pub unsafe fn destroy(cuda: &Cuda, device: i32, stream: StreamHandle) -> Result<
 pub unsafe fn synchronize(cuda: &Cuda, device: i32, stream: StreamHandle) -> Result<()> {
     let operation = "cuStreamSynchronize";
     // SAFETY: the caller's promise is the driver's condition.
-    cuda.call(device, operation, |on| unsafe { (on.api.cuStreamSynchronize)(raw(stream)) }, || described(stream))
+    cuda.call(
+        device,
+        operation,
+        |on| beside_captures(on.api, || unsafe { (on.api.cuStreamSynchronize)(raw(stream)) }),
+        || described(stream),
+    )
 }
 
 /// Whether a stream is done.
@@ -65,7 +70,7 @@ pub unsafe fn query(cuda: &Cuda, device: i32, stream: StreamHandle) -> Result<bo
     let mut done = true;
     let ask = |on: &Current<'_>| {
         // SAFETY: the caller's promise is the driver's condition.
-        let code = unsafe { (on.api.cuStreamQuery)(raw(stream)) };
+        let code = beside_captures(on.api, || unsafe { (on.api.cuStreamQuery)(raw(stream)) });
         done = code != NOT_READY;
         if done { code } else { SUCCESS }
     };

@@ -1,5 +1,6 @@
 //! Copies and fills in the order of a stream.
 
+use super::context::beside_captures;
 use super::driver::Hip;
 use super::errors::{SUCCESS, refusal};
 use super::memory::{pointer, pointer_kind};
@@ -79,7 +80,7 @@ fn settle(
         return Ok(());
     }
     // SAFETY: the stream is alive, as the caller of the copy promises.
-    match unsafe { (hip.api.hipStreamSynchronize)(raw(stream)) } {
+    match beside_captures(&hip.api, || unsafe { (hip.api.hipStreamSynchronize)(raw(stream)) }) {
         SUCCESS => Ok(()),
         code => Err(refusal(&hip.api, code, "hipStreamSynchronize", Some(device), "after a copy".to_owned())),
     }

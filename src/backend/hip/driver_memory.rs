@@ -2,6 +2,7 @@
 
 use std::ffi::{c_char, c_uint};
 
+use super::context::beside_captures;
 use super::driver::Hip;
 use super::errors::{SUCCESS, allocation_refusal};
 use super::events::raw as raw_event;
@@ -20,7 +21,9 @@ impl DriverMemory for Hip {
         let current = self.enter(device, operation)?;
         let (mut address, mut pitch) = (std::ptr::null_mut(), 0);
         // SAFETY: both targets are writable.
-        match unsafe { (self.api.hipMemAllocPitch)(&mut address, &mut pitch, width, height, access_size) } {
+        match beside_captures(&self.api, || unsafe {
+            (self.api.hipMemAllocPitch)(&mut address, &mut pitch, width, height, access_size)
+        }) {
             SUCCESS => Ok((address.expose_provenance(), pitch)),
             code => Err(allocation_refusal(current.api, code, operation, device, width.saturating_mul(height))),
         }
@@ -31,7 +34,9 @@ impl DriverMemory for Hip {
         let current = self.enter(device, operation)?;
         let mut address = std::ptr::null_mut();
         // SAFETY: the target is writable.
-        match unsafe { (self.api.hipMallocManaged)(&mut address, bytes, attachment.number()) } {
+        match beside_captures(&self.api, || unsafe {
+            (self.api.hipMallocManaged)(&mut address, bytes, attachment.number())
+        }) {
             SUCCESS => Ok(address.expose_provenance()),
             code => Err(allocation_refusal(current.api, code, operation, device, bytes)),
         }

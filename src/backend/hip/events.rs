@@ -1,6 +1,6 @@
 //! Events.
 
-use super::context::Current;
+use super::context::{Current, beside_captures};
 use super::driver::Hip;
 use super::errors::{NOT_READY, tolerated};
 use super::streams::raw as raw_stream;
@@ -72,7 +72,7 @@ pub unsafe fn query(hip: &Hip, device: i32, event: EventHandle) -> Result<bool> 
     let mut reached = true;
     let ask = |on: &Current<'_>| {
         // SAFETY: the caller's promise is the runtime's condition.
-        let code = unsafe { (on.api.hipEventQuery)(raw(event)) };
+        let code = beside_captures(on.api, || unsafe { (on.api.hipEventQuery)(raw(event)) });
         reached = code != NOT_READY;
         tolerated(on.api, code, NOT_READY)
     };
@@ -87,7 +87,12 @@ pub unsafe fn query(hip: &Hip, device: i32, event: EventHandle) -> Result<bool> 
 pub unsafe fn synchronize(hip: &Hip, device: i32, event: EventHandle) -> Result<()> {
     let operation = "hipEventSynchronize";
     // SAFETY: the caller's promise is the runtime's condition.
-    hip.call(device, operation, |on| unsafe { (on.api.hipEventSynchronize)(raw(event)) }, || described(event))
+    hip.call(
+        device,
+        operation,
+        |on| beside_captures(on.api, || unsafe { (on.api.hipEventSynchronize)(raw(event)) }),
+        || described(event),
+    )
 }
 
 /// Milliseconds between two events.

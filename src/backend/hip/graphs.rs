@@ -49,15 +49,6 @@ impl Graphs for Hip {
         Ok(is_capture(status).then_some(id))
     }
 
-    fn exchange_mode(&self, mode: CaptureMode) -> Result<CaptureMode> {
-        let mut number = mode as u32;
-        // SAFETY: the target is writable and as wide as the runtime's.
-        let exchange =
-            |api: &super::sys::Api| unsafe { (api.hipThreadExchangeStreamCaptureMode)((&raw mut number).cast()) };
-        self.call_anywhere("hipThreadExchangeStreamCaptureMode", exchange, String::new)?;
-        Ok(CaptureMode::of(number))
-    }
-
     unsafe fn instantiate(&self, device: i32, graph: GraphHandle) -> Result<ExecutableHandle> {
         let mut executable: hipGraphExec_t = std::ptr::null_mut();
         let make = |on: &Current<'_>| {

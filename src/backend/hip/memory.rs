@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use super::context::Current;
+use super::context::{Current, beside_captures};
 use super::driver::Hip;
 use super::errors::{INVALID_VALUE, SUCCESS, allocation_refusal, host_allocation_refusal, tolerated};
 use super::properties::has_pools;
@@ -84,7 +84,7 @@ pub fn set_release_threshold(hip: &Hip, pool: PoolHandle, mut bytes: u64) -> Res
 /// Gives back what a pool does not use.
 pub fn trim_pool(hip: &Hip, pool: PoolHandle, keep: usize) -> Result<()> {
     // SAFETY: the runtime refuses what is no pool.
-    let trim = |api: &Api| unsafe { (api.hipMemPoolTrimTo)(raw(pool), keep) };
+    let trim = |api: &Api| beside_captures(api, || unsafe { (api.hipMemPoolTrimTo)(raw(pool), keep) });
     hip.call_anywhere("hipMemPoolTrimTo", trim, || format!("pool {:#x}, keeping {keep} bytes", pool.0))
 }
 
@@ -119,7 +119,9 @@ pub fn allocate_from_pool(
     let current = hip.enter(device, operation)?;
     let mut address = std::ptr::null_mut();
     // SAFETY: the target is writable; the runtime refuses what is no pool.
-    match unsafe { (hip.api.hipMallocFromPoolAsync)(&mut address, bytes, raw(pool), raw_stream(stream)) } {
+    match beside_captures(&hip.api, || unsafe {
+        (hip.api.hipMallocFromPoolAsync)(&mut address, bytes, raw(pool), raw_stream(stream))
+    }) {
         SUCCESS => Ok(address.expose_provenance()),
         code => Err(allocation_refusal(current.api, code, operation, device, bytes)),
     }
@@ -135,7 +137,7 @@ pub unsafe fn free_to_pool(hip: &Hip, device: i32, address: Address, stream: Str
         device,
         "hipFreeAsync",
         // SAFETY: the caller's promise is the runtime's condition.
-        |on| unsafe { (on.api.hipFreeAsync)(pointer(address), raw_stream(stream)) },
+        |on| beside_captures(on.api, || unsafe { (on.api.hipFreeAsync)(pointer(address), raw_stream(stream)) }),
         || format!("address {address:#x}"),
     )
 }
@@ -146,7 +148,7 @@ pub fn allocate(hip: &Hip, device: i32, bytes: usize) -> Result<Address> {
     let current = hip.enter(device, operation)?;
     let mut address = std::ptr::null_mut();
     // SAFETY: the target is writable.
-    match unsafe { (hip.api.hipMalloc)(&mut address, bytes) } {
+    match beside_captures(&hip.api, || unsafe { (hip.api.hipMalloc)(&mut address, bytes) }) {
         SUCCESS => Ok(address.expose_provenance()),
         code => Err(allocation_refusal(current.api, code, operation, device, bytes)),
     }
@@ -161,7 +163,7 @@ pub unsafe fn free(hip: &Hip, device: i32, address: Address) -> Result<()> {
         device,
         "hipFree",
         // SAFETY: the caller's promise is the runtime's condition.
-        |on| unsafe { (on.api.hipFree)(pointer(address)) },
+        |on| beside_captures(on.api, || unsafe { (on.api.hipFree)(pointer(address)) }),
         || format!("address {address:#x}"),
     )
 }
@@ -180,7 +182,7 @@ pub fn allocate_host(hip: &Hip, device: i32, bytes: usize, flags: HostFlags) -> 
     let current = hip.enter(device, operation)?;
     let mut address = std::ptr::null_mut();
     // SAFETY: the target is writable.
-    match unsafe { (hip.api.hipHostMalloc)(&mut address, bytes, bits) } {
+    match beside_captures(&hip.api, || unsafe { (hip.api.hipHostMalloc)(&mut address, bytes, bits) }) {
         SUCCESS => Ok(address.expose_provenance()),
         code => Err(host_allocation_refusal(current.api, code, operation, device, bytes)),
     }
@@ -195,7 +197,7 @@ pub unsafe fn free_host(hip: &Hip, device: i32, address: Address) -> Result<()> 
         device,
         "hipHostFree",
         // SAFETY: the caller's promise is the runtime's condition.
-        |on| unsafe { (on.api.hipHostFree)(pointer(address)) },
+        |on| beside_captures(on.api, || unsafe { (on.api.hipHostFree)(pointer(address)) }),
         || format!("address {address:#x}"),
     )
 }
@@ -212,7 +214,7 @@ pub unsafe fn register_host(hip: &Hip, device: i32, address: Address, bytes: usi
     let operation = "hipHostRegister";
     let current = hip.enter(device, operation)?;
     // SAFETY: the caller's promise is the runtime's condition.
-    match unsafe { (hip.api.hipHostRegister)(pointer(address), bytes, bits) } {
+    match beside_captures(&hip.api, || unsafe { (hip.api.hipHostRegister)(pointer(address), bytes, bits) }) {
         SUCCESS => Ok(()),
         code => Err(host_allocation_refusal(current.api, code, operation, device, bytes)),
     }
@@ -227,7 +229,7 @@ pub unsafe fn unregister_host(hip: &Hip, device: i32, address: Address) -> Resul
         device,
         "hipHostUnregister",
         // SAFETY: the caller's promise is the runtime's condition.
-        |on| unsafe { (on.api.hipHostUnregister)(pointer(address)) },
+        |on| beside_captures(on.api, || unsafe { (on.api.hipHostUnregister)(pointer(address)) }),
         || format!("address {address:#x}"),
     )
 }

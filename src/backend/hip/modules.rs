@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::ffi::{CStr, c_char};
 use std::sync::{Mutex, PoisonError};
 
-use super::context::Current;
+use super::context::{Current, beside_captures};
 use super::driver::Hip;
 use super::sys::{hipDeviceptr_t, hipFunction_t, hipModule_t};
 use crate::backend::cpu::is_whole;
@@ -54,7 +54,9 @@ pub fn load(hip: &Hip, device: i32, image: &[u8]) -> Result<Loaded> {
     let (options, values) = (std::ptr::null_mut(), std::ptr::null_mut());
     let load = |on: &Current<'_>| {
         // SAFETY: the image is whole, by its own account; there are no options.
-        unsafe { (on.api.hipModuleLoadDataEx)(&mut module, image.as_ptr().cast(), 0, options, values) }
+        beside_captures(on.api, || unsafe {
+            (on.api.hipModuleLoadDataEx)(&mut module, image.as_ptr().cast(), 0, options, values)
+        })
     };
     hip.call(device, "hipModuleLoadDataEx", load, || {
         format!("an image of {} bytes, which may be for another architecture than the device's", image.len())
@@ -72,7 +74,12 @@ pub unsafe fn unload(hip: &Hip, device: i32, module: ModuleHandle) -> Result<()>
     // Taken out before the call, after which another image may get the handle.
     let image = hip.images.with(|images| images.remove(&module));
     // SAFETY: the caller's promise is the driver's condition.
-    let ended = hip.call(device, "hipModuleUnload", |on| unsafe { (on.api.hipModuleUnload)(raw(module)) }, String::new);
+    let ended = hip.call(
+        device,
+        "hipModuleUnload",
+        |on| beside_captures(on.api, || unsafe { (on.api.hipModuleUnload)(raw(module)) }),
+        String::new,
+    );
     if ended.is_err() {
         // What the runtime refuses to end is leaked, and the bytes with it.
         std::mem::forget(image);

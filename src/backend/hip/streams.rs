@@ -1,6 +1,6 @@
 //! Streams.
 
-use super::context::Current;
+use super::context::{Current, beside_captures};
 use super::driver::Hip;
 use super::errors::{NOT_READY, tolerated};
 use super::events::raw as raw_event;
@@ -50,7 +50,12 @@ pub unsafe fn destroy(hip: &Hip, device: i32, stream: StreamHandle) -> Result<()
 pub unsafe fn synchronize(hip: &Hip, device: i32, stream: StreamHandle) -> Result<()> {
     let operation = "hipStreamSynchronize";
     // SAFETY: the caller's promise is the runtime's condition.
-    hip.call(device, operation, |on| unsafe { (on.api.hipStreamSynchronize)(raw(stream)) }, || described(stream))
+    hip.call(
+        device,
+        operation,
+        |on| beside_captures(on.api, || unsafe { (on.api.hipStreamSynchronize)(raw(stream)) }),
+        || described(stream),
+    )
 }
 
 /// Whether a stream is done.
@@ -61,7 +66,7 @@ pub unsafe fn query(hip: &Hip, device: i32, stream: StreamHandle) -> Result<bool
     let mut done = true;
     let ask = |on: &Current<'_>| {
         // SAFETY: the caller's promise is the runtime's condition.
-        let code = unsafe { (on.api.hipStreamQuery)(raw(stream)) };
+        let code = beside_captures(on.api, || unsafe { (on.api.hipStreamQuery)(raw(stream)) });
         done = code != NOT_READY;
         tolerated(on.api, code, NOT_READY)
     };

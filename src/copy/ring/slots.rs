@@ -12,7 +12,7 @@ use crate::backend::{Address, HostFlags};
 use crate::device::{Device, MAX_DEVICES};
 use crate::error::{Error, Result};
 use crate::global::{Global, Guard};
-use crate::memory::{capture, recycled};
+use crate::memory::recycled;
 use crate::stream::{Mark, Stream};
 
 /// What a copy engine has to do with a slot.
@@ -153,13 +153,8 @@ fn take_idle(device: Device, bytes: usize) -> Option<Slot> {
     sights.iter().filter(|sight| sight.is_over()).find_map(|sight| store(device).take_seen(sight))
 }
 
-/// New pinned memory, whatever another thread captures meanwhile.
+/// New pinned memory. Whole huge pages are registered, which takes a fifth of the time that the driver needs to make memory.
 fn pin(device: Device, bytes: usize) -> Result<Address> {
-    capture::beside(device, || pin_any(device, bytes))
-}
-
-/// Whole huge pages are registered, which takes a fifth of the time that the driver needs to make memory.
-fn pin_any(device: Device, bytes: usize) -> Result<Address> {
     let memory = if bytes < recycled::LEAST { None } else { recycled::allocate(bytes) };
     let Some(address) = memory else {
         return device.backend().allocate_host(device.index(), bytes, HostFlags::default());

@@ -135,6 +135,7 @@ impl Driver {
     /// `NOT_READY`, or another code.
     pub fn query_event(&self, call: &'static str, handle: u64) -> Outcome<()> {
         let mut state = self.lock();
+        state.refuse_unsafe()?;
         let event = state.event(call, handle)?;
         event.refuse_captured()?;
         let device = event.device;
@@ -153,6 +154,7 @@ impl Driver {
     /// A code, also that of earlier work that failed.
     pub fn synchronize_event(&self, call: &'static str, handle: u64) -> Outcome<()> {
         let mut state = self.lock();
+        state.refuse_unsafe()?;
         let event = state.event(call, handle)?;
         event.refuse_captured()?;
         let device = event.device;

@@ -118,7 +118,8 @@ impl State {
     }
 
     /// Refuses what may be unsafe while streams capture, and spoils the capture, as far as the modes of the capture and of the
-    /// calling thread say so: to make memory, or to load a module.
+    /// calling thread say so: to make or free memory, to ask or wait for an event or a stream, to unload a module. So was it on
+    /// an H200 with CUDA 13.0; to load a module is allowed.
     pub(crate) fn refuse_unsafe(&mut self) -> Outcome<()> {
         let (thread, own) = (std::thread::current().id(), mode_of_thread());
         let forbids = |capture: &Capture| match own {

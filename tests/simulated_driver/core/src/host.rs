@@ -84,6 +84,7 @@ impl Driver {
         if address == 0 {
             return Ok(());
         }
+        self.lock().refuse_unsafe()?;
         self.drain_all();
         let mut state = self.lock();
         let block = state.host.get(&address).filter(|block| block.kind != HostKind::Registered);
@@ -134,6 +135,7 @@ impl Driver {
     /// A code.
     pub fn unregister_host(&self, call: &'static str, address: u64) -> Outcome<()> {
         let mut state = self.lock();
+        state.refuse_unsafe()?;
         if state.host.get(&address).is_none_or(|block| block.kind != HostKind::Registered) {
             return Err(HOST_MEMORY_NOT_REGISTERED);
         }

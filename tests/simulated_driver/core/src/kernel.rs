@@ -81,7 +81,6 @@ impl Driver {
             INVALID_IMAGE
         })?;
         let mut state = self.lock();
-        state.refuse_unsafe()?;
         let handle = state.new_handle();
         for &(_, address, bytes) in library.globals() {
             let (bytes, history) = (bytes as u64, History::default());
@@ -97,6 +96,7 @@ impl Driver {
     /// # Errors
     /// A code.
     pub fn unload_module(&self, device: usize, module: u64) -> Outcome<()> {
+        self.lock().refuse_unsafe()?;
         drop(self.drain(device));
         let gone = self.modules.with(|tables| {
             tables.functions.retain(|_, (owner, _)| *owner != module);

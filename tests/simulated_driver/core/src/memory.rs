@@ -161,6 +161,7 @@ impl Driver {
     /// `OUT_OF_MEMORY`, or another code.
     pub fn allocate(&self, device: usize, bytes: u64) -> Outcome<u64> {
         let mut state = self.lock();
+        state.refuse_unsafe()?;
         let space = bytes.checked_next_multiple_of(ALIGNMENT).filter(|_| bytes > 0).ok_or(INVALID_VALUE)?;
         if !state.has_room(device, space) {
             return Err(OUT_OF_MEMORY);
@@ -181,6 +182,7 @@ impl Driver {
         if address == 0 {
             return Ok(());
         }
+        self.lock().refuse_unsafe()?;
         let device = self.lock().freeable(call, address)?.device;
         let mut state = self.drain(device);
         state.check(device)?;

@@ -172,6 +172,7 @@ impl Driver {
     /// # Errors
     /// A code.
     pub fn trim_pool(&self, call: &'static str, handle: u64, keep: u64) -> Outcome<()> {
+        self.lock().refuse_unsafe()?;
         self.change_pool(call, handle, |pool| pool.shrink(keep))
     }
 
@@ -188,6 +189,7 @@ impl Driver {
         stream: u64,
     ) -> Outcome<u64> {
         let mut state = self.lock();
+        state.refuse_unsafe()?;
         let stream = state.resolve(call, device, stream)?;
         state.refuse_capturing(stream)?;
         let pool = match (pool, state.streams.get(&stream).map(|stream| stream.device)) {
@@ -219,6 +221,7 @@ impl Driver {
     /// A code.
     pub fn free_in_order(&self, call: &'static str, device: usize, address: u64, stream: u64) -> Outcome<()> {
         let mut state = self.lock();
+        state.refuse_unsafe()?;
         let stream = state.resolve(call, device, stream)?;
         state.refuse_capturing(stream)?;
         if address == 0 {

@@ -234,6 +234,7 @@ impl Driver {
     /// A code, also that of earlier work that failed.
     pub fn synchronize_stream(&self, call: &'static str, device: usize, handle: u64) -> Outcome<()> {
         let mut state = self.lock();
+        state.refuse_unsafe()?;
         let handle = state.resolve(call, device, handle)?;
         state.refuse_capturing(handle)?;
         let (points, clock) = state.frontier_of(handle);
@@ -249,6 +250,7 @@ impl Driver {
     /// `NOT_READY`, or another code.
     pub fn query_stream(&self, call: &'static str, device: usize, handle: u64) -> Outcome<()> {
         let mut state = self.lock();
+        state.refuse_unsafe()?;
         let handle = state.resolve(call, device, handle)?;
         state.refuse_capturing(handle)?;
         let (points, clock) = state.frontier_of(handle);

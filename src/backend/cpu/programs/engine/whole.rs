@@ -29,6 +29,7 @@ fn lies_inside(image: &[u8], table: &Table) -> Option<()> {
     let (size, count) = (usize::from(half(image, table.size)?), usize::from(half(image, table.count)?));
     (0..count).try_for_each(|index| {
         let row = first.checked_add(index.checked_mul(size)?)?;
+        image.get(row..row.checked_add(size)?)?;
         // The kind is the first word of a program's row and the second of a section's.
         let kind = if table.absent.is_some() { word(image, row.checked_add(4)?)? } else { word(image, row)? };
         let place = number(image, row.checked_add(table.place)?)?;
