@@ -167,8 +167,8 @@ def cudaMemcpy(
     Returns
     -------
     cudaError_t
-        1 (``cudaErrorInvalidValue``) for a null address, and for one that PyGPU knows to have been freed, to be read-only
-        or to have fewer bytes behind it; 21 (``cudaErrorInvalidMemcpyDirection``) for another `kind`.
+        1 (``cudaErrorInvalidValue``) for a null address, and for one that PyGPU knows to have been freed, to be
+        read-only or to have fewer bytes behind it; 21 (``cudaErrorInvalidMemcpyDirection``) for another `kind`.
 
     Raises
     ------
@@ -273,8 +273,8 @@ def cudaMemset(devPtr: Address, value: SupportsIndex, count: SupportsIndex) -> c
     Returns
     -------
     cudaError_t
-        1 (``cudaErrorInvalidValue``) for a null address, and for one that PyGPU knows to have been freed, to be read-only
-        or to have fewer bytes behind it.
+        1 (``cudaErrorInvalidValue``) for a null address, and for one that PyGPU knows to have been freed, to be
+        read-only or to have fewer bytes behind it.
 
     Raises
     ------
@@ -313,8 +313,8 @@ def cudaMemsetAsync(
     Returns
     -------
     cudaError_t
-        1 (``cudaErrorInvalidValue``) for a null address, and for one that PyGPU knows to have been freed, to be read-only
-        or to have fewer bytes behind it.
+        1 (``cudaErrorInvalidValue``) for a null address, and for one that PyGPU knows to have been freed, to be
+        read-only or to have fewer bytes behind it.
 
     Raises
     ------

@@ -161,7 +161,10 @@ class Numba(Library):
         self.cuda = cuda
 
     def write(self, baton: Baton, part: slice, value: float) -> None:
-        baton.holder[part] = np.float32(value)
+        # Not by its own assignment, whose kernel some versions cannot compile under a newer NumPy.
+        count = len(range(*part.indices(len(baton.holder))))
+        if count:
+            baton.holder[part].copy_to_device(np.full(count, value, np.float32))
 
     def read(self, baton: Baton) -> np.ndarray:
         return baton.holder.copy_to_host()
