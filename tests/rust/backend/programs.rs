@@ -25,7 +25,7 @@ fn without_nvrtc_the_error_says_what_to_install_and_what_was_searched() {
 
 mod child {
     use std::ffi::{CStr, c_char, c_int, c_void};
-    use std::path::PathBuf;
+    use std::path::{Path, PathBuf};
 
     use pygpu::backend::*;
     use pygpu::device::Device;
@@ -184,6 +184,9 @@ mod child {
         if is_alone() {
             return;
         }
+        // Before the settings are read.
+        let folder = tempfile::tempdir().unwrap();
+        unsafe { std::env::set_var("PYGPU_CACHE_DIR", folder.path()) };
         let programs = default_backend().unwrap().programs().unwrap();
         let compiler = programs.compiler(&[]).unwrap();
         assert_eq!((compiler.name(), compiler.version()), ("nvrtc", "12.34"));
@@ -212,14 +215,12 @@ mod child {
         let nonsense = [CompileOption::Own("--nonsense".into())];
         let error = compiler.compile(&CompileRequest { options: &nonsense, ..request }).unwrap_err();
         assert!(matches!(&error, Error::Value(text) if text.contains("unrecognized option --nonsense")), "{error}");
-        builds();
+        builds(folder.path());
     }
 
     /// From a source to a launch, and from the cache.
-    fn builds() {
+    fn builds(folder: &Path) {
         let device = Device::current().unwrap();
-        let folder = tempfile::tempdir().unwrap();
-        unsafe { std::env::set_var("PYGPU_CACHE_DIR", folder.path()) };
         let text = "//!k _Z5scalePf 8\n//!k _ZI0 8 4\n__global__ void scale(float *x); template<class T> __global__ void t(T *x, T a);";
         let source = Source { text: text.into(), instances: vec!["t<int>".into()], ..Source::default() };
         let module = || kernel::load(device, &source, &[]).unwrap();
@@ -236,7 +237,7 @@ mod child {
         let before = compiled();
         assert!(module().function("scale").is_ok());
         assert_eq!(compiled(), before);
-        assert_eq!(std::fs::read_dir(folder.path().join("kernels")).unwrap().count(), 1);
+        assert_eq!(std::fs::read_dir(folder.join("kernels")).unwrap().count(), 1);
     }
 
     #[test]
