@@ -19,7 +19,9 @@ def run(script: str) -> None:
     """Run a script in a process of its own: what it holds against is a crash."""
     text = "import gc\nimport numpy as np\nimport PyGPU\n" + textwrap.dedent(script) + "\nprint('ended', flush=True)\n"
     command = [sys.executable, "-X", "faulthandler", "-c", text]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=110, env=dict(os.environ), check=False)
+    # NumPy takes part in the chains, and a strict host array is not NumPy's to read.
+    environment = {**os.environ, "PYGPU_STRICT": "0"}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=110, env=environment, check=False)
     assert done.returncode == 0, f"status {done.returncode}\n{done.stdout}\n{done.stderr}"
     assert "ended" in done.stdout.splitlines()
 

@@ -112,6 +112,7 @@ def test_addresses_in_copies_are_in_the_order_of_the_arrays(late: None) -> None:
             assert (a.get().view("u1") == 1).all()
 
 
+@pytest.mark.reads_in_place
 @cpu_only
 @pytest.mark.parametrize("refer", [lambda a: a, lambda a: a.ptr, lambda a: a.__array_interface__["data"][0]])
 def test_memory_that_was_lent_read_only_stays_so(refer: Any) -> None:

@@ -248,6 +248,7 @@ class Doors:
             assert_same_values(host, block.bytes)
 
 
+@pytest.mark.reads_in_place
 @pytest.mark.parametrize("round_", range(4))
 def test_random_doors_to_random_memory_are_right_or_refuse(round_: int, late: None) -> None:
     """A12, B3, B4: never a crash, never a byte beyond."""

@@ -3,11 +3,11 @@
 use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
-use pyo3::intern;
 use pyo3::prelude::*;
 
 use super::array::{GpuArray, new_exact};
 use super::gil::WithoutGil;
+use super::once::intern;
 use super::place::Place;
 use super::shape::{self, OrderArgument};
 use super::{dtype, host, number, stream as streams};

@@ -5,11 +5,11 @@ use std::cell::Cell;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::{PyRecursionError, PyTypeError, PyValueError};
-use pyo3::intern;
 use pyo3::prelude::*;
 
 use super::callback::{self, Kept, Raised};
 use super::gil::WithoutGil;
+use super::once::intern;
 use super::place::Place;
 use super::stream::PyStream;
 use crate::error::{Error, Result};

@@ -2,7 +2,6 @@
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
-use pyo3::intern;
 use pyo3::prelude::*;
 
 use super::array::{GpuArray, new_exact};
@@ -10,6 +9,7 @@ use super::callback::Kept;
 use super::exchange;
 use super::gil::WithoutGil;
 use super::import::{self, Found, Refusals, copy_to, forbidden};
+use super::once::intern;
 use super::shape::OrderArgument;
 use super::{creation, dtype as dtypes, host, strict, transfer, upload};
 use crate::array::Array;

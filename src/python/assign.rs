@@ -2,12 +2,13 @@
 
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
-use pyo3::{ffi, intern};
 
 use super::array::GpuArray;
 use super::gil::WithoutGil;
+use super::once::intern;
 use super::{dtype, host, import, strict, transfer};
 use crate::array::Array;
 use crate::copy;

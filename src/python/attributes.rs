@@ -3,12 +3,12 @@
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 
 use super::array::GpuArray;
 use super::device::PyDevice;
 use super::dtype;
+use super::once::PyOnce;
 use super::place::Owner;
 use crate::layout::Layout;
 
@@ -125,7 +125,7 @@ impl GpuArray {
 }
 
 /// One object for each of the 16 combinations, made when it is first asked for.
-static FLAGS: [PyOnceLock<Py<Flags>>; 16] = [const { PyOnceLock::new() }; 16];
+static FLAGS: [PyOnce<Py<Flags>>; 16] = [const { PyOnce::new() }; 16];
 
 impl Flags {
     fn shared(self, py: Python<'_>) -> PyResult<Bound<'_, Self>> {

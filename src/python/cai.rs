@@ -1,14 +1,13 @@
 //! `__cuda_array_interface__` both ways, and the host's twin of it, `__array_interface__` and `__array__`.
 
 use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
-use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString, PyTuple};
 
 use super::array::GpuArray;
 use super::callback::Kept;
 use super::gil::WithoutGil;
+use super::once::{PyOnce, intern};
 use super::{attributes, dtype, host, number, strict};
 use crate::array::Array;
 use crate::dtype::{DType, Kind, TABLE};
@@ -18,7 +17,7 @@ use crate::interop::description::Description;
 use crate::layout::Dims;
 
 /// Dictionaries to copy, one for each dtype: six keys put into an empty one make it grow on the way.
-static TEMPLATES: [PyOnceLock<Py<PyDict>>; TABLE.len()] = [const { PyOnceLock::new() }; TABLE.len()];
+static TEMPLATES: [PyOnce<Py<PyDict>>; TABLE.len()] = [const { PyOnce::new() }; TABLE.len()];
 
 /// The two interfaces differ in one key.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
-use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 
 use super::array::{GpuArray, new_exact, new_of_class, new_on};
 use super::gil::WithoutGil;
+use super::once::intern;
 use super::shape::{self, OrderArgument};
 use super::{assign, device as device_argument, dtype, foreign, host, transfer};
 use crate::array::Array;

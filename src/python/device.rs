@@ -5,10 +5,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
 use super::gil::WithoutGil;
+use super::once::PyOnce;
 use super::stream::PyStream;
 use super::{number, properties};
 use crate::backend;
@@ -55,7 +55,7 @@ pub(super) struct PyDevice {
 }
 
 /// One object for each device, made when it is first asked for.
-static SHARED: [[PyOnceLock<Py<PyDevice>>; MAX_DEVICES]; 3] = [const { [const { PyOnceLock::new() }; MAX_DEVICES] }; 3];
+static SHARED: [[PyOnce<Py<PyDevice>>; MAX_DEVICES]; 3] = [const { [const { PyOnce::new() }; MAX_DEVICES] }; 3];
 
 impl PyDevice {
     pub(super) fn shared(py: Python<'_>, device: Device) -> PyResult<Bound<'_, Self>> {

@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use pyo3::exceptions::{PyImportError, PyTypeError};
 use pyo3::ffi;
-use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyString, PyType};
+
+use super::once::{PyOnce, intern};
 
 use crate::dtype::{DType, Kind, Origin, TABLE};
 use crate::global::Global;
@@ -164,7 +164,7 @@ fn opaque(descr: &Bound<'_, PyAny>, itemsize: usize) -> PyResult<DType> {
     Ok(DType::opaque(itemsize as u32, list.len() as u32))
 }
 
-static NAMED: [PyOnceLock<Py<PyAny>>; TABLE.len()] = [const { PyOnceLock::new() }; TABLE.len()];
+static NAMED: [PyOnce<Py<PyAny>>; TABLE.len()] = [const { PyOnce::new() }; TABLE.len()];
 
 /// NumPy's dtype object.
 ///
@@ -213,6 +213,6 @@ fn opaque_to_python(py: Python<'_>, dtype: DType) -> PyResult<Bound<'_, PyAny>> 
 }
 
 fn numpy_dtype(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
-    static DTYPE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    static DTYPE: PyOnce<Py<PyAny>> = PyOnce::new();
     Ok(DTYPE.get_or_try_init(py, || py.import("numpy")?.getattr("dtype").map(Bound::unbind))?.bind(py))
 }

@@ -4,10 +4,10 @@ use pyo3::exceptions::{
     PyBufferError, PyException, PyIndexError, PyMemoryError, PyRuntimeError, PyTypeError, PyValueError,
 };
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
 use super::callback::Raised;
+use super::once::PyOnce;
 use crate::error::Error;
 
 /// The classes that have no equal among the built-in ones.
@@ -25,7 +25,7 @@ struct Classes {
     compile: Py<PyType>,
 }
 
-static CLASSES: PyOnceLock<Classes> = PyOnceLock::new();
+static CLASSES: PyOnce<Classes> = PyOnce::new();
 
 const ERROR_DOC: &str = "What everything derives from that a driver or a compiler refuses.";
 

@@ -8,13 +8,14 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use pyo3::exceptions::{PyBufferError, PyTypeError};
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyType};
-use pyo3::{ffi, intern};
 
 use super::array::{GpuArray, new_exact};
 use super::callback::answer;
 use super::gil::WithoutGil;
+use super::once::intern;
 use crate::array::Array;
 use crate::backend::{BackendKind, StreamHandle};
 use crate::callback::caught;

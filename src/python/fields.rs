@@ -4,11 +4,11 @@
 //! The items are opaque below Python, so that this is where their inside is known: NumPy's dtype says where a field lies.
 
 use pyo3::exceptions::PyValueError;
-use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 
 use super::dtype;
+use super::once::intern;
 use crate::array::Array;
 use crate::dtype::Kind;
 use crate::layout::{Dims, Layout};

@@ -6,13 +6,13 @@
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
-use pyo3::{ffi, intern};
 
 use super::array::{GpuArray, new_like};
 use super::gil::WithoutGil;
+use super::once::{PyOnce, intern};
 use super::{assign, dtype, host, selection, strict, transfer, upload};
 use crate::array::Array;
 use crate::copy;
@@ -23,7 +23,7 @@ use crate::stream;
 
 /// Whether an index item is NumPy's boolean, which has an `__index__` that NumPy does not mean.
 pub(super) fn is_numpy_array_or_bool(item: &Bound<'_, PyAny>) -> PyResult<bool> {
-    static BOOL: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    static BOOL: PyOnce<Py<PyAny>> = PyOnce::new();
     let py = item.py();
     let class = BOOL.get_or_try_init(py, || host::numpy(py)?.getattr("bool_").map(Bound::unbind))?;
     item.is_instance(class.bind(py))

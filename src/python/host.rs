@@ -4,12 +4,12 @@ use std::ffi::{c_int, c_void};
 
 use numpy::npyffi::{self, NPY_ARRAY_WRITEABLE, NpyTypes, PY_ARRAY_API};
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
-use pyo3::{ffi, intern};
 
 use super::array::GpuArray;
+use super::once::{PyOnce, intern};
 use super::result::new_dense;
 use super::{dtype, strict};
 use crate::array::Array;
@@ -135,7 +135,7 @@ pub(super) fn over_memory<'py>(
 
 /// The `numpy` module.
 pub(super) fn numpy(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
-    static NUMPY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    static NUMPY: PyOnce<Py<PyAny>> = PyOnce::new();
     Ok(NUMPY.get_or_try_init(py, || py.import("numpy").map(|module| module.into_any().unbind()))?.bind(py))
 }
 
@@ -168,7 +168,7 @@ pub(super) fn is_unshared(array: &Bound<'_, PyUntypedArray>, references: isize) 
 
 /// Whether the interpreter was built with a GIL. Without one, reference counts of other threads' objects may lag.
 pub(super) fn has_gil(py: Python<'_>) -> bool {
-    static HAS_GIL: PyOnceLock<bool> = PyOnceLock::new();
+    static HAS_GIL: PyOnce<bool> = PyOnce::new();
     let ask = || -> PyResult<bool> {
         let flags = py.import("sys")?.getattr_opt("abiflags")?.map(|flags| flags.extract::<String>()).transpose()?;
         Ok(!flags.unwrap_or_default().contains('t'))

@@ -4,12 +4,12 @@
 //! NumPy. An object that says that it is on a device is never read through the host: that would be a silent transfer.
 
 use pyo3::exceptions::PyValueError;
-use pyo3::intern;
 use pyo3::prelude::*;
 
 use super::array::GpuArray;
 use super::exchange::{self, Offer};
 use super::gil::WithoutGil;
+use super::once::intern;
 use super::producer::{self, Request};
 use super::{cai, stream as stream_argument};
 use crate::array::Array;

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use pyo3::exceptions::{PyTypeError, PyUserWarning, PyValueError};
-use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyString};
 
 use super::gil::WithoutGil;
+use super::once::intern;
 use super::{callback, device as device_argument};
 use crate::backend::{BackendKind, LoadOptions};
 use crate::device::Device;

@@ -8,11 +8,11 @@ use std::ffi::{c_int, c_void};
 use numpy::npyffi::{self, NpyTypes};
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt};
-use pyo3::{ffi, intern};
 
+use super::once::{PyOnce, intern};
 use super::{dtype as dtypes, host, strict};
 use crate::dtype::{DType, Kind};
 use crate::kernel::Arguments;
@@ -24,7 +24,7 @@ type Scalars = [(usize, Kind); 16];
 
 /// The classes of NumPy's scalars by their address.
 fn scalars(py: Python<'_>) -> &'static Scalars {
-    static SCALARS: PyOnceLock<Scalars> = PyOnceLock::new();
+    static SCALARS: PyOnce<Scalars> = PyOnce::new();
     SCALARS.get_or_init(py, || {
         use NpyTypes::*;
         let long = if cfg!(windows) { (Kind::Int32, Kind::UInt32) } else { (Kind::Int64, Kind::UInt64) };
@@ -89,7 +89,7 @@ pub(super) fn bytes_of_numpy(value: &Bound<'_, PyAny>) -> PyResult<(DType, Vec<u
 
 /// The base class of everything of `ctypes`.
 fn ctypes_base(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
-    static BASE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    static BASE: PyOnce<Py<PyAny>> = PyOnce::new();
     let find = || -> PyResult<Py<PyAny>> {
         Ok(py.import("_ctypes")?.getattr("Structure")?.getattr("__mro__")?.get_item(1)?.unbind())
     };

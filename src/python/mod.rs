@@ -48,6 +48,7 @@ mod like;
 mod memory;
 mod newer;
 mod number;
+mod once;
 mod operators;
 mod ops_call;
 mod pinned;

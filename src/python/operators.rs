@@ -9,12 +9,12 @@
 
 use numpy::PyUntypedArray;
 use pyo3::exceptions::PyTypeError;
-use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::pyclass::CompareOp;
 use pyo3::types::{PyComplex, PyDict, PyFloat, PyInt, PyList, PyTuple};
 
 use super::array::GpuArray;
+use super::once::intern;
 use super::{gil, kernel_values};
 
 /// NumPy's functions that ask an array for attributes and views only, so that they serve any array.

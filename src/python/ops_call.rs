@@ -3,7 +3,6 @@
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
-use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::type_object::PyTypeInfo;
 use pyo3::types::{PyString, PyTuple};
@@ -12,6 +11,7 @@ use smallvec::SmallVec;
 use super::array::GpuArray;
 use super::gil::WithoutGil;
 use super::kernel_source::{self, with_hints};
+use super::once::intern;
 use super::{dtype as dtypes, import, kernel_values as values};
 use crate::array::Array;
 use crate::device::Device;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use numpy::PyUntypedArray;
 use pyo3::exceptions::PyTypeError;
-use pyo3::intern;
 use pyo3::prelude::*;
 
 use super::gil::WithoutGil;
+use super::once::intern;
 use super::shape::{self, OrderArgument};
 use super::{device, dtype, exit, host};
 use crate::array::Array;

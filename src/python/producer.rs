@@ -4,12 +4,12 @@ use std::ffi::CStr;
 use std::ptr::NonNull;
 
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
+use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyCapsule, PyDict, PyString, PyTuple};
-use pyo3::{ffi, intern};
 
 use super::dlpack::{self as capsules, pair};
+use super::once::{PyOnce, intern};
 use super::{gil, newer};
 use crate::interop::dlpack::import::Tensor;
 use crate::interop::dlpack::{HOST, VERSION};
@@ -94,13 +94,13 @@ pub(super) fn ask(producer: &Bound<'_, PyAny>, request: Request) -> PyResult<Ans
     let answer = match request.stream {
         None if plain => {
             // Interned, so that the callee compares addresses and not letters.
-            static NAMES: PyOnceLock<Py<PyTuple>> = PyOnceLock::new();
+            static NAMES: PyOnce<Py<PyTuple>> = PyOnce::new();
             let names =
                 NAMES.get_or_try_init(py, || PyTuple::new(py, [intern!(py, "max_version")]).map(Bound::unbind))?;
             call_method(producer, intern!(py, "__dlpack__"), Some(names.bind(py)), [newest.as_ptr()])
         }
         Some(stream) if plain => {
-            static NAMES: PyOnceLock<Py<PyTuple>> = PyOnceLock::new();
+            static NAMES: PyOnce<Py<PyTuple>> = PyOnce::new();
             let names = NAMES.get_or_try_init(py, || {
                 PyTuple::new(py, [intern!(py, "stream"), intern!(py, "max_version")]).map(Bound::unbind)
             })?;
@@ -153,7 +153,7 @@ fn ask_step_by_step(producer: &Bound<'_, PyAny>, request: Request) -> PyResult<A
 }
 
 fn max_version(py: Python<'_>) -> PyResult<&Bound<'_, PyTuple>> {
-    static NEWEST: PyOnceLock<Py<PyTuple>> = PyOnceLock::new();
+    static NEWEST: PyOnce<Py<PyTuple>> = PyOnce::new();
     let newest = NEWEST.get_or_try_init(py, || (VERSION.major, VERSION.minor).into_pyobject(py).map(Bound::unbind))?;
     Ok(newest.bind(py))
 }

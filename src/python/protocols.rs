@@ -2,12 +2,12 @@
 
 use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
-use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use super::array::{GpuArray, new_like, new_view_with};
 use super::gil::{self, WithoutGil};
+use super::once::intern;
 use super::{attributes, errors, shape, transfer};
 use crate::layout::{Dims, Indexer, Layout};
 use crate::lifetime;

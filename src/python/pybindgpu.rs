@@ -1,10 +1,10 @@
 //! What PybindGPU's arrays have beside ours. The pointer wrappers and status objects are the Python package's own.
 
-use pyo3::intern;
 use pyo3::prelude::*;
 
 use super::array::GpuArray;
 use super::gil;
+use super::once::intern;
 
 const STATUS: &str = "_last_status";
 

@@ -3,13 +3,13 @@
 use std::mem::ManuallyDrop;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
-use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyString, PyTuple};
 use smallvec::SmallVec;
 
 use super::array::{GpuArray, new_exact};
 use super::gil::WithoutGil;
+use super::once::intern;
 use super::ops_call::{self, Given};
 use super::{dtype as dtypes, exit, foreign, stream as stream_argument};
 use crate::array::Array;

@@ -9,10 +9,10 @@ use numpy::PyUntypedArray;
 use numpy::npyffi::{PY_ARRAY_API, npy_intp};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::PyCapsule;
 
 use super::dtype;
+use super::once::PyOnce;
 use crate::callback::caught;
 use crate::dtype::DType;
 use crate::layout::Dims;
@@ -104,7 +104,7 @@ type SetHandler = unsafe extern "C" fn(*mut ffi::PyObject) -> *mut ffi::PyObject
 fn handler(py: Python<'_>) -> PyResult<&(SetHandler, Py<PyAny>)> {
     /// Its place in NumPy's table, since 1.22.
     const SET_HANDLER: usize = 304;
-    static FOUND: PyOnceLock<(SetHandler, Py<PyAny>)> = PyOnceLock::new();
+    static FOUND: PyOnce<(SetHandler, Py<PyAny>)> = PyOnce::new();
     FOUND.get_or_try_init(py, || {
         let module =
             py.import("numpy._core._multiarray_umath").or_else(|_| py.import("numpy.core._multiarray_umath"))?;

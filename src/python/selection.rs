@@ -4,11 +4,11 @@
 //! need not repeat NumPy's refusals, only its answers.
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
-use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PySlice, PyTuple};
 
 use super::array::GpuArray;
+use super::once::intern;
 use super::{dtype, gather, host, index, transfer, upload};
 use crate::array::Array;
 use crate::copy::{Indexed, Selection};

@@ -6,13 +6,13 @@ use std::mem::ManuallyDrop;
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::ffi;
-use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyTuple};
 
 use super::callback::Kept;
 use super::event::PyEvent;
 use super::gil::WithoutGil;
+use super::once::intern;
 use super::{device, exit, number};
 use crate::backend::{BackendKind, EventFlags, StreamFlags, StreamHandle};
 use crate::device::Device;

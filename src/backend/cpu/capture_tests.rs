@@ -8,11 +8,16 @@ use super::codes::{
 };
 use super::*;
 use crate::backend::CaptureMode;
+use crate::global::Global;
 
 const FLAGS: EventFlags = EventFlags { timing: false, blocking_sync: false, interprocess: false };
 
 fn host() -> Cpu {
-    Cpu { events: Events::new(), captures: Captures::new(), pinned: Pinned::new(), next_stream: AtomicUsize::new(16) }
+    Cpu {
+        events: Events::new(),
+        captures: Captures::new(Box::leak(Box::new(Global::new(graphs::Table::new())))),
+        next_stream: AtomicUsize::new(16),
+    }
 }
 
 fn stream(cpu: &Cpu) -> StreamHandle {

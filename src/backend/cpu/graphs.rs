@@ -4,31 +4,35 @@
 //! what it is given comes after that, so that the list is one of the orders that the waits allow. What a driver refuses during a
 //! capture is refused here with the same codes, and spoils the capture as there.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use super::codes::{self, INVALID_HANDLE, refuse};
 use super::{Cpu, check_device};
 use crate::backend::graphs::HostWork;
 use crate::backend::{CaptureMode, ExecutableHandle, GraphHandle, Graphs, StreamHandle};
 use crate::error::Result;
+use crate::global::{Global, Guard};
 
 /// The captures under way, and what came of those that ended.
 pub struct Captures {
     /// How many streams take part in one: as long as there are none, nobody looks further.
     streams: AtomicUsize,
-    table: LazyLock<Mutex<Table>>,
+    table: &'static Global<Table>,
 }
 
-#[derive(Default)]
-struct Table {
+/// The table of the host.
+pub static TABLE: Global<Table> = Global::new(Table::new());
+
+/// What is known of captures and graphs.
+pub struct Table {
     last: usize,
     /// Which capture a stream takes part in.
-    streams: HashMap<usize, u64>,
-    captures: HashMap<u64, Capture>,
+    streams: BTreeMap<usize, u64>,
+    captures: BTreeMap<u64, Capture>,
     /// Graphs and what is launched of them: the same work under two handles.
-    graphs: HashMap<usize, Arc<Vec<HostWork>>>,
+    graphs: BTreeMap<usize, Arc<Vec<HostWork>>>,
 }
 
 struct Capture {
@@ -38,8 +42,8 @@ struct Capture {
 }
 
 impl Captures {
-    pub const fn new() -> Self {
-        Self { streams: AtomicUsize::new(0), table: LazyLock::new(Mutex::default) }
+    pub const fn new(table: &'static Global<Table>) -> Self {
+        Self { streams: AtomicUsize::new(0), table }
     }
 
     /// Whether any stream takes part in a capture.
@@ -184,12 +188,16 @@ impl Captures {
         self.streams.store(table.streams.len(), Ordering::Release);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Table> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> Guard<Table> {
+        self.table.lock()
     }
 }
 
 impl Table {
+    pub const fn new() -> Self {
+        Self { last: 0, streams: BTreeMap::new(), captures: BTreeMap::new(), graphs: BTreeMap::new() }
+    }
+
     fn new_number(&mut self) -> usize {
         self.last += 1;
         self.last

@@ -24,7 +24,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use self::codes::{INVALID_DEVICE, INVALID_HANDLE, INVALID_VALUE, refuse};
 use self::events::{Events, Mark};
 use self::graphs::Captures;
-use self::pinned::Pinned;
 use super::registry::Opening;
 use super::{
     Address, Backend, BackendKind, DeviceProperties, Direction, DriverMemory, EventFlags, EventHandle, Extent, Graphs,
@@ -37,19 +36,14 @@ use crate::error::{Error, OutOfMemory, Result};
 struct Cpu {
     events: Events,
     captures: Captures,
-    pinned: Pinned,
     next_stream: AtomicUsize,
 }
 
 /// Lower numbers are the stream protocols' names of the default streams.
 const FIRST_STREAM: usize = 16;
 
-static CPU: Cpu = Cpu {
-    events: Events::new(),
-    captures: Captures::new(),
-    pinned: Pinned::new(),
-    next_stream: AtomicUsize::new(FIRST_STREAM),
-};
+static CPU: Cpu =
+    Cpu { events: Events::new(), captures: Captures::new(&graphs::TABLE), next_stream: AtomicUsize::new(FIRST_STREAM) };
 
 /// Opens the CPU backend, which cannot fail.
 pub(super) fn open() -> Opening {
@@ -204,12 +198,12 @@ impl Backend for Cpu {
 
     fn allocate_host(&self, device: i32, bytes: usize, _: HostFlags) -> Result<Address> {
         let address = allocate("allocate_host", device, bytes)?;
-        self.pinned.enter(address, bytes);
+        pinned::enter(address, bytes);
         Ok(address)
     }
 
     unsafe fn free_host(&self, _: i32, address: Address, bytes: usize) -> Result<()> {
-        self.pinned.remove(address);
+        pinned::remove(address);
         // SAFETY: the caller's promise is the same.
         unsafe { blocks::free(address, bytes) };
         Ok(())
@@ -221,18 +215,18 @@ impl Backend for Cpu {
             let detail = format!("address {address:#x}, {bytes} bytes");
             return Err(refuse("register_host", INVALID_VALUE, detail));
         }
-        self.pinned.enter(address, bytes);
+        pinned::enter(address, bytes);
         Ok(())
     }
 
     unsafe fn unregister_host(&self, device: i32, address: Address) -> Result<()> {
         check_device("unregister_host", device)?;
-        self.pinned.remove(address);
+        pinned::remove(address);
         Ok(())
     }
 
     fn pointer_kind(&self, address: Address) -> Result<PointerKind> {
-        Ok(if self.pinned.holds(address) { PointerKind::Host } else { PointerKind::Unregistered })
+        Ok(if pinned::holds(address) { PointerKind::Host } else { PointerKind::Unregistered })
     }
 
     unsafe fn copy(

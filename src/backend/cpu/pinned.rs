@@ -2,36 +2,27 @@
 //! a launch reads it again, and so it is known.
 
 use std::collections::BTreeMap;
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use crate::backend::Address;
+use crate::global::{Global, Guard};
 
-/// The pinned ranges.
-pub struct Pinned {
-    /// Bytes by first byte.
-    ranges: LazyLock<Mutex<BTreeMap<Address, usize>>>,
+/// The pinned ranges: bytes by first byte.
+static RANGES: Global<BTreeMap<Address, usize>> = Global::new(BTreeMap::new());
+
+fn ranges() -> Guard<BTreeMap<Address, usize>> {
+    RANGES.lock()
 }
 
-impl Pinned {
-    pub const fn new() -> Self {
-        Self { ranges: LazyLock::new(Mutex::default) }
-    }
+pub fn enter(address: Address, bytes: usize) {
+    ranges().insert(address, bytes);
+}
 
-    pub fn enter(&self, address: Address, bytes: usize) {
-        self.lock().insert(address, bytes);
-    }
+pub fn remove(address: Address) {
+    ranges().remove(&address);
+}
 
-    pub fn remove(&self, address: Address) {
-        self.lock().remove(&address);
-    }
-
-    pub fn holds(&self, address: Address) -> bool {
-        let ranges = self.lock();
-        let before = ranges.range(..=address).next_back();
-        before.is_some_and(|(first, bytes)| address - first < *bytes)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<Address, usize>> {
-        self.ranges.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+pub fn holds(address: Address) -> bool {
+    let ranges = ranges();
+    let before = ranges.range(..=address).next_back();
+    before.is_some_and(|(first, bytes)| address - first < *bytes)
 }
