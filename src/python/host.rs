@@ -3,9 +3,10 @@
 use std::ffi::{c_int, c_void};
 
 use numpy::npyffi::{self, NPY_ARRAY_WRITEABLE, NpyTypes, PY_ARRAY_API};
-use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::type_object::PyTypeInfo;
 use pyo3::types::PyDict;
 
 use super::array::GpuArray;
@@ -131,6 +132,13 @@ pub(super) fn over_memory<'py>(
         }
         Ok(array.cast_into_unchecked())
     }
+}
+
+/// Lets rust-numpy find NumPy's functions now: it does so behind locks of pyo3, and a child that is forked meanwhile waits for ever
+/// (`once`). While the module is imported nobody forks.
+pub(super) fn prepare(py: Python<'_>) {
+    let _ = PyArrayDescrMethods::itemsize(&numpy::dtype::<u8>(py));
+    let _ = PyUntypedArray::type_object(py);
 }
 
 /// The `numpy` module.

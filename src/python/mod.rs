@@ -133,6 +133,7 @@ mod _core {
         pycuda_source::register(module)?;
         exit::register(module)?;
         strict::register(module)?;
+        host::prepare(module.py());
         array::check_object_layout(module.py())
     }
 }
