@@ -134,6 +134,9 @@ impl Stream {
     /// # Errors
     /// `ValueError` for a number that is no stream's handle.
     pub fn named(device: Device, handle: StreamHandle) -> Result<Self> {
+        if matches!(handle, StreamHandle::DEFAULT | LEGACY) {
+            return Ok(Self::default_of(device));
+        }
         if let Some(stream) = Self::of_ours(device, handle) {
             return Ok(stream);
         }

@@ -20,14 +20,18 @@ pub const LEAST: usize = HUGE;
 const PART: usize = 16;
 
 struct Blocks {
-    /// Blocks that nobody holds, the latest last.
+    /// The block that was given back last, as it is: a loop that drops each result has it again at once.
+    latest: Option<(Address, usize)>,
+    /// Older ones that nobody holds, whose pages the system may take.
     kept: Vec<(Address, usize)>,
+    /// Bytes of all of these.
     kept_bytes: usize,
     /// Sizes of the blocks that somebody holds.
     held: BTreeMap<Address, usize>,
 }
 
-static BLOCKS: Global<Blocks> = Global::new(Blocks { kept: Vec::new(), kept_bytes: 0, held: BTreeMap::new() });
+static BLOCKS: Global<Blocks> =
+    Global::new(Blocks { latest: None, kept: Vec::new(), kept_bytes: 0, held: BTreeMap::new() });
 /// `UNSET` until somebody asks.
 static BOUND: AtomicUsize = AtomicUsize::new(UNSET);
 const UNSET: usize = usize::MAX;
@@ -36,16 +40,27 @@ fn blocks() -> Guard<Blocks> {
     BLOCKS.lock()
 }
 
+impl Blocks {
+    /// A block of at least `bytes`: the latest if it fits, else the best fit.
+    fn take(&mut self, bytes: usize) -> Option<(Address, usize)> {
+        // Not if it wastes more than a quarter.
+        let fits = |size: usize| size >= bytes && size - bytes <= bytes / 4;
+        if self.latest.is_some_and(|(_, size)| fits(size)) {
+            return self.latest.take();
+        }
+        let best = self.kept.iter().map(|(_, size)| *size).filter(|&size| fits(size)).min()?;
+        let place = self.kept.iter().rposition(|(_, size)| *size == best)?;
+        Some(self.kept.remove(place))
+    }
+}
+
 /// Memory of at least `bytes`, uninitialised; none if the system has none.
 pub fn allocate(bytes: usize) -> Option<Address> {
     let bytes = bytes.max(1).checked_next_multiple_of(HUGE)?;
     let found = {
         let mut blocks = blocks();
-        // The best fit, unless it wastes more than a quarter.
-        let fits = |&&(_, size): &&(Address, usize)| size >= bytes && size - bytes <= bytes / 4;
-        let best = blocks.kept.iter().filter(fits).map(|(_, size)| *size).min();
-        best.and_then(|best| blocks.kept.iter().rposition(|(_, size)| *size == best)).map(|place| {
-            let (address, size) = blocks.kept.remove(place);
+        let taken = blocks.take(bytes);
+        taken.map(|(address, size)| {
             blocks.kept_bytes -= size;
             blocks.held.insert(address, size);
             address
@@ -75,12 +90,15 @@ pub unsafe fn free(address: Address) {
         unsafe { unmap(address, size) };
         return;
     }
-    // SAFETY: the block is mapped, and its contents mean nothing any more. Refused by old systems, which is no harm.
-    unsafe { libc::madvise(std::ptr::with_exposed_provenance_mut(address), size, libc::MADV_FREE) };
-    {
+    let before = {
         let mut blocks = blocks();
-        blocks.kept.push((address, size));
         blocks.kept_bytes += size;
+        blocks.latest.replace((address, size))
+    };
+    if let Some((address, size)) = before {
+        // SAFETY: the block is mapped, in no list, and its contents mean nothing any more. Refused by old systems, which is no harm.
+        unsafe { libc::madvise(std::ptr::with_exposed_provenance_mut(address), size, libc::MADV_FREE) };
+        blocks().kept.push((address, size));
     }
     trim(limit());
 }
@@ -94,7 +112,14 @@ pub fn trim(keep: usize) {
             blocks.kept_bytes -= blocks.kept[count].1;
             count += 1;
         }
-        blocks.kept.drain(..count).collect()
+        let mut surplus: Vec<_> = blocks.kept.drain(..count).collect();
+        if blocks.kept_bytes > keep
+            && let Some(latest) = blocks.latest.take()
+        {
+            blocks.kept_bytes -= latest.1;
+            surplus.push(latest);
+        }
+        surplus
     };
     for (address, size) in surplus {
         // SAFETY: the block is of this size, nobody holds it, and it is in no list any more.

@@ -183,10 +183,15 @@ impl Drop for GpuArray {
         self.drop_array();
         // An array may keep an array that keeps an array, and so on. What is dropped here and now has the GIL, as every object that
         // Python ends.
-        if let Some(base) = self.base.take() {
+        // What somebody else holds, as nearly every view's base is, does not end here.
+        // SAFETY: a live object.
+        if let Some(base) = self.base.take_if(|base| unsafe { ffi::Py_REFCNT(base.as_ptr()) } == 1) {
             chain::end(base, drop, callback::let_go);
         }
-        if let HostSide::Own(host) = std::mem::take(self.host.get_mut().unwrap_or_else(PoisonError::into_inner)) {
+        let host = self.host.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if matches!(host, HostSide::Own(_))
+            && let HostSide::Own(host) = std::mem::take(host)
+        {
             chain::end(host, drop, callback::let_go);
         }
     }
