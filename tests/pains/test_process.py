@@ -291,8 +291,8 @@ def test_pain_20_a_new_array_is_one_allocation_and_no_more(driver: simulated.Dri
         works = {name: count for name, count in done.items() if work and re.search(work, name)}
         assert sum(works.values()) == bool(work), done
         asked = set(done) - set(allocations) - set(works)
-        # Others may have changed the current device: that alone has to be asked for. They may capture, too, and must not be
-        # disturbed: the thread's mode is exchanged and put back, which asks nothing.
+        # Others may have changed the current device: that alone has to be asked for. They may capture, too, and must
+        # not be disturbed: the thread's mode is exchanged and put back, which asks nothing.
         modes = {name for name in asked if name.endswith("ThreadExchangeStreamCaptureMode")}
         assert asked - modes <= {"cuCtxGetDevice", "cuCtxGetCurrent", "hipGetDevice"}, done
         del array
