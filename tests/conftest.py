@@ -90,3 +90,15 @@ def block() -> Iterator[PyGPU.GPUArray]:
     PyGPU.synchronize()
     yield array
     PyGPU.synchronize()
+
+
+@pytest.fixture
+def late() -> Iterator[None]:
+    """Delay work at random where the driver can, so that what is not in order goes wrong."""
+    PyGPU.zeros(1)
+    found = simulated.driver()
+    if found is not None:
+        found.delay(0, most=300)
+    yield
+    if found is not None:
+        found.delay(0)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 import PyGPU
-import simulated
 from PyGPU import _core, driver, tools
 from support import on_cpu
 
@@ -21,18 +20,6 @@ cpu_only = pytest.mark.skipif(
     not on_cpu(), reason="only the host's memory is lent read-only, or known as freed without a driver"
 )
 gpu_only = pytest.mark.skipif(on_cpu(), reason="the CPU has no streams")
-
-
-@pytest.fixture
-def late() -> Iterator[None]:
-    """Delay work at random where the driver can, so that what is not in order goes wrong."""
-    PyGPU.zeros(1)
-    found = simulated.driver()
-    if found is not None:
-        found.delay(0, most=300)
-    yield
-    if found is not None:
-        found.delay(0)
 
 
 REFERENCES: dict[str, Callable[[PyGPU.GPUArray], Any]] = {

@@ -4,30 +4,17 @@ from __future__ import annotations
 
 import ctypes
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 import PyGPU
-import simulated
 from PyGPU import _core, driver, tools
 from support import assert_same_values, on_cpu
 
 INVALID_VALUE = 1
-
-
-@pytest.fixture
-def late() -> Iterator[None]:
-    """Delay work at random where the driver can, so that what is not in order goes wrong."""
-    PyGPU.zeros(1)
-    found = simulated.driver()
-    if found is not None:
-        found.delay(0, most=300)
-    yield
-    if found is not None:
-        found.delay(0)
 
 
 class Block:
