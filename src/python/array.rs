@@ -9,6 +9,7 @@ use std::mem::{ManuallyDrop, MaybeUninit};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use once_cell::race::OnceBox;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
 use pyo3::gc::{PyTraverseError, PyVisit};
@@ -83,8 +84,8 @@ pub(super) struct GpuArray {
     array: ManuallyDrop<Array>,
     /// The array whose memory a view shows.
     base: Option<Py<PyAny>>,
-    /// The ndarray that `to_device` uploads and `to_host` refreshes.
-    host: Mutex<HostSide>,
+    /// The ndarray that `to_device` uploads and `to_host` refreshes. Few arrays and hardly a view have one, so that this is one word.
+    host: OnceBox<Mutex<HostSide>>,
     /// Shape and strides that DLPack's exchange table lent without ownership.
     lent: LentDimensions,
     /// Whether the address was asked for, so that the block is in `memory::addresses`.
@@ -96,7 +97,7 @@ impl GpuArray {
         Self {
             array: ManuallyDrop::new(array),
             base: None,
-            host: Mutex::new(HostSide::None),
+            host: OnceBox::new(),
             lent: LentDimensions::new(),
             is_given_out: AtomicBool::new(false),
         }
@@ -104,7 +105,7 @@ impl GpuArray {
 
     /// With an ndarray as its host side, which is kept.
     pub(super) fn over_host(self, host: Py<PyAny>) -> Self {
-        *self.host() = HostSide::Own(host);
+        *self.host_to_set() = HostSide::Own(host);
         self
     }
 
@@ -171,9 +172,14 @@ impl GpuArray {
         cai::keeper_of(lender).unwrap_or(lender).downcast_ref().map(Kept::object)
     }
 
-    /// The host side. Held for moments: no Python runs while it is locked.
-    pub(super) fn host(&self) -> MutexGuard<'_, HostSide> {
-        self.host.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The host side, if there ever was one. Held for moments: no Python runs while it is locked.
+    pub(super) fn host(&self) -> Option<MutexGuard<'_, HostSide>> {
+        self.host.get().map(|host| host.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The host side, to be set.
+    pub(super) fn host_to_set(&self) -> MutexGuard<'_, HostSide> {
+        self.host.get_or_init(Box::default).lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -183,15 +189,17 @@ impl Drop for GpuArray {
         self.drop_array();
         // An array may keep an array that keeps an array, and so on. What is dropped here and now has the GIL, as every object that
         // Python ends.
-        // What somebody else holds, as nearly every view's base is, does not end here.
-        // SAFETY: a live object.
-        if let Some(base) = self.base.take_if(|base| unsafe { ffi::Py_REFCNT(base.as_ptr()) } == 1) {
-            chain::end(base, drop, callback::let_go);
+        if let Some(base) = self.base.take() {
+            // SAFETY: a live object, and the GIL.
+            unsafe {
+                match ffi::Py_REFCNT(base.as_ptr()) {
+                    1 => chain::end(base, drop, callback::let_go),
+                    // Held by somebody else, as nearly every view's base is, it does not end here, and pyo3 need not ask for the GIL.
+                    _ => ffi::Py_DECREF(base.into_ptr()),
+                }
+            }
         }
-        let host = self.host.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if matches!(host, HostSide::Own(_))
-            && let HostSide::Own(host) = std::mem::take(host)
-        {
+        if let Some(HostSide::Own(host)) = self.host().map(|mut host| std::mem::take(&mut *host)) {
             chain::end(host, drop, callback::let_go);
         }
     }
@@ -231,7 +239,8 @@ impl GpuArray {
             visit.call(lender)?;
         }
         // The collector holds the GIL, and nobody runs Python under this lock: it is free, or the object is in use.
-        if let Ok(host) = self.host.try_lock()
+        if let Some(host) = self.host.get()
+            && let Ok(host) = host.try_lock()
             && let Some(host) = host.referent()
         {
             visit.call(host)?;
@@ -241,7 +250,7 @@ impl GpuArray {
 
     // Not the lender, nor `base`: the array may still be used while its memory is there. A cycle has other members.
     fn __clear__(&self) {
-        let host = std::mem::take(&mut *self.host());
+        let host = self.host().map(|mut host| std::mem::take(&mut *host));
         drop(host);
     }
 }
@@ -295,7 +304,7 @@ pub(super) fn new_on<'py>(
         let (object, value) = allocate_exact(py)?;
         Array::write_new((&raw mut (*value).array).cast(), allocation, dtype);
         (&raw mut (*value).base).write(None);
-        (&raw mut (*value).host).write(Mutex::new(HostSide::None));
+        (&raw mut (*value).host).write(OnceBox::new());
         (&raw mut (*value).lent).write(LentDimensions::new());
         (&raw mut (*value).is_given_out).write(AtomicBool::new(false));
         let object: Bound<'py, GpuArray> = Bound::from_owned_ptr(py, object).cast_into_unchecked();
@@ -368,7 +377,7 @@ pub(super) fn new_view_with<'py>(
         let (object, value) = allocate_exact(py)?;
         of.get().array().write_view((&raw mut (*value).array).cast::<Array>());
         (&raw mut (*value).base).write(Some(owner_of(of)));
-        (&raw mut (*value).host).write(Mutex::new(HostSide::None));
+        (&raw mut (*value).host).write(OnceBox::new());
         (&raw mut (*value).lent).write(LentDimensions::new());
         (&raw mut (*value).is_given_out).write(AtomicBool::new(false));
         let object: Bound<'py, GpuArray> = Bound::from_owned_ptr(py, object).cast_into_unchecked();

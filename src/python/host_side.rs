@@ -50,7 +50,7 @@ impl HostSide {
 
 impl GpuArray {
     fn set_host(&self, host: HostSide) {
-        let before = std::mem::replace(&mut *self.host(), host);
+        let before = std::mem::replace(&mut *self.host_to_set(), host);
         // Without the lock: the end of an ndarray may run Python.
         drop(before);
     }
@@ -58,7 +58,7 @@ impl GpuArray {
     /// What `get` returned last, for it to be filled again if the caller's reference and one more are the only ones.
     #[inline]
     pub(super) fn last_result<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
-        match &*self.host() {
+        match &*self.host()? {
             HostSide::Own(host) => Some(host.bind(py).clone()),
             HostSide::Returned(_, Some(spare)) => spare.get(py),
             _ => None,
@@ -67,7 +67,7 @@ impl GpuArray {
 
     /// Remembers what `get` returns. What is remembered of an array in PybindGPU's form is kept by it.
     pub(super) fn remember(&self, result: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
-        let is_own = matches!(*self.host(), HostSide::Own(_));
+        let is_own = self.host().is_some_and(|host| matches!(*host, HostSide::Own(_)));
         self.set_host(match is_own {
             true => HostSide::Own(result.clone().into_any().unbind()),
             false => HostSide::Returned(PyWeakrefReference::new(result)?.unbind(), Spare::keep(result)),
@@ -77,7 +77,7 @@ impl GpuArray {
 
     /// The host side, if there is one and somebody holds it.
     fn host_side<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
-        self.host().held(py)
+        self.host()?.held(py)
     }
 }
 

@@ -6,9 +6,8 @@
 pub mod export;
 pub mod import;
 
-use std::sync::atomic::{AtomicPtr, Ordering};
-
 use dlpark::ffi::{DLDataType, DLDataTypeCode, DLDevice, DLDeviceType, DLPackVersion, DLTensor};
+use once_cell::race::OnceBox;
 use smallvec::SmallVec;
 
 use crate::array::Array;
@@ -140,12 +139,12 @@ fn tensor_of(array: &Array, dimensions: *mut i64) -> Result<DLTensor> {
 ///
 /// The exchange table lends tensors whose shape the producer keeps. Few arrays are ever asked, so that this is one word,
 /// null until then.
-pub struct LentDimensions(AtomicPtr<Dimensions>);
+pub struct LentDimensions(OnceBox<Dimensions>);
 
 impl LentDimensions {
     /// Nothing lent yet.
     pub const fn new() -> Self {
-        Self(AtomicPtr::new(std::ptr::null_mut()))
+        Self(OnceBox::new())
     }
 
     /// A tensor that describes `array`, which is the same one on every call, as long as `self` lives.
@@ -153,41 +152,20 @@ impl LentDimensions {
     /// # Errors
     /// `BufferError` for arrays that DLPack cannot describe.
     pub fn lend(&self, array: &Array) -> Result<DLTensor> {
-        let mut kept = self.0.load(Ordering::Acquire);
-        if kept.is_null() {
+        // Once set they stay until `self` is dropped, and borrowers only read them.
+        let dimensions = self.0.get_or_try_init(|| {
             let mut made = Box::new(Dimensions::new());
             write_dimensions(array, &mut made)?;
-            let made = Box::into_raw(made);
-            match self.0.compare_exchange(kept, made, Ordering::AcqRel, Ordering::Acquire) {
-                Ok(_) => kept = made,
-                Err(earlier) => {
-                    // SAFETY: `made` came from a box above, and nobody else has seen it.
-                    drop(unsafe { Box::from_raw(made) });
-                    kept = earlier;
-                }
-            }
-        }
-        // SAFETY: once set it stays until `self` is dropped. Borrowers only read what it points to.
-        let dimensions = unsafe { (*kept).as_ptr() };
+            Ok::<_, Error>(made)
+        })?;
         array.allocation().expose();
-        tensor_of(array, dimensions.cast_mut())
+        tensor_of(array, dimensions.as_ptr().cast_mut())
     }
 }
 
 impl Default for LentDimensions {
     fn default() -> Self {
         Self::new()
-    }
-}
-
-impl Drop for LentDimensions {
-    #[inline]
-    fn drop(&mut self) {
-        let kept = *self.0.get_mut();
-        if !kept.is_null() {
-            // SAFETY: it came from a box and is dropped once, here.
-            drop(unsafe { Box::from_raw(kept) });
-        }
     }
 }
 
