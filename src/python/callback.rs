@@ -18,17 +18,17 @@ use pyo3::exceptions::PySystemError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-use super::gil::{self, WithoutGil};
-use super::newer;
 use crate::array::Array;
 use crate::callback::caught;
 use crate::chain;
 use crate::global::Global;
 use crate::lifetime;
+use crate::python::gil::{self, WithoutGil};
+use crate::python::newer;
 
 /// Runs `work` with the GIL, whatever the thread's state is; waits for it if need be. `None`, and nothing is done, where Python
 /// cannot be asked: it is not there any more, or is about to end, or its collector is asking us.
-pub(super) fn with_interpreter<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
+pub(crate) fn with_interpreter<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
     let _asking = gil::leave_to_ask()?;
     // SAFETY: may be asked at any time.
     if unsafe { ffi::Py_IsInitialized() } == 0 {
@@ -41,7 +41,7 @@ pub(super) fn with_interpreter<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<
 
 /// Answers a function of C that reports errors as Python does: an error, or a panic, becomes the thread's exception, and -1. Who
 /// calls has the GIL by contract, and then pays for the question only.
-pub(super) fn answer(work: impl FnOnce(Python<'_>) -> PyResult<()>) -> c_int {
+pub(crate) fn answer(work: impl FnOnce(Python<'_>) -> PyResult<()>) -> c_int {
     caught(-1, || {
         if holds_gil() {
             // SAFETY: the interpreter says so. That pyo3 may not know makes no difference to what `work` does with it.
@@ -89,14 +89,14 @@ fn holds_gil() -> bool {
 }
 
 /// A Python object that layers without Python keep, such as a lender: it may be dropped in any state of any thread.
-pub(super) struct Kept(ManuallyDrop<Py<PyAny>>);
+pub(crate) struct Kept(ManuallyDrop<Py<PyAny>>);
 
 impl Kept {
-    pub(super) fn new(object: Py<PyAny>) -> Self {
+    pub(crate) fn new(object: Py<PyAny>) -> Self {
         Self(ManuallyDrop::new(object))
     }
 
-    pub(super) fn object(&self) -> &Py<PyAny> {
+    pub(crate) fn object(&self) -> &Py<PyAny> {
         &self.0
     }
 }
@@ -110,7 +110,7 @@ impl Drop for Kept {
 }
 
 /// Lets go of an object in whatever state the thread is.
-pub(super) fn let_go(object: Py<PyAny>) {
+pub(crate) fn let_go(object: Py<PyAny>) {
     // From here on a plain pointer: what is dropped unasked would trust pyo3's count.
     let Some(object) = NonNull::new(object.into_ptr()) else { return };
     if lifetime::exiting() {
@@ -155,7 +155,7 @@ extern "C" fn pick_up_pending(_: *mut c_void) -> c_int {
 
 /// Lets go of what was put down. For whoever has the GIL anyway.
 #[inline]
-pub(super) fn pick_up(py: Python<'_>) {
+pub(crate) fn pick_up(py: Python<'_>) {
     if IS_ANY.load(Ordering::Relaxed) {
         pick_up_all(py);
     }
@@ -179,7 +179,7 @@ fn pick_up_all(py: Python<'_>) {
 
 /// Lets go of an array in whatever state the thread is. The free may wait for the driver, and who holds the driver may wait for
 /// the GIL: if this thread holds it, it is given up meanwhile.
-pub(super) fn release(array: Array) {
+pub(crate) fn release(array: Array) {
     if array.device().is_cpu() || !holds_gil() {
         drop(array);
         return;
@@ -190,7 +190,7 @@ pub(super) fn release(array: Array) {
 
 /// What a user's own function raised, on its way through layers without Python.
 #[derive(Debug)]
-pub(super) struct Raised {
+pub(crate) struct Raised {
     value: KeptDebug,
     text: String,
 }
@@ -204,12 +204,12 @@ impl std::fmt::Debug for KeptDebug {
 }
 
 impl Raised {
-    pub(super) fn new(py: Python<'_>, error: PyErr) -> Self {
+    pub(crate) fn new(py: Python<'_>, error: PyErr) -> Self {
         let text = error.to_string();
         Self { value: KeptDebug(Kept::new(error.into_value(py).into_any())), text }
     }
 
-    pub(super) fn to_error(&self, py: Python<'_>) -> PyErr {
+    pub(crate) fn to_error(&self, py: Python<'_>) -> PyErr {
         PyErr::from_value(self.value.0.object().bind(py).clone())
     }
 }

@@ -6,9 +6,9 @@ use pyo3::exceptions::{
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
-use super::callback::Raised;
-use super::once::PyOnce;
 use crate::error::Error;
+use crate::python::callback::Raised;
+use crate::python::once::PyOnce;
 
 /// The classes that have no equal among the built-in ones.
 struct Classes {
@@ -142,7 +142,7 @@ fn make_classes(py: Python<'_>) -> PyResult<Classes> {
 }
 
 /// Puts the classes into the module.
-pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     let classes = CLASSES.get_or_try_init(py, || make_classes(py))?;
     module.add("Error", &classes.error)?;
@@ -177,7 +177,7 @@ fn class_of_code(classes: &Classes, code: u32) -> &Py<PyType> {
 
 /// The error that PyCUDA's spellings give for a value that was refused: a `LogicError`, and a `ValueError` still.
 #[cold]
-pub(super) fn as_logic(py: Python<'_>, error: PyErr) -> PyErr {
+pub(crate) fn as_logic(py: Python<'_>, error: PyErr) -> PyErr {
     if !error.get_type(py).is(py.get_type::<PyValueError>()) {
         return error;
     }
@@ -189,7 +189,7 @@ pub(super) fn as_logic(py: Python<'_>, error: PyErr) -> PyErr {
 
 /// Whether an error is that of a GPU call in a forked child.
 #[cold]
-pub(super) fn is_fork(py: Python<'_>, error: &PyErr) -> bool {
+pub(crate) fn is_fork(py: Python<'_>, error: &PyErr) -> bool {
     CLASSES.get(py).is_some_and(|classes| error.is_instance(py, classes.fork.bind(py)))
 }
 

@@ -3,11 +3,11 @@
 use pyo3::prelude::*;
 use pyo3::types::PyCFunction;
 
-use super::gil::{self, WithoutGil};
 use crate::lifetime;
+use crate::python::gil::{self, WithoutGil};
 
 /// Drops what calls a driver in its drop, with the GIL released: the driver may wait for a thread that waits for the GIL.
-pub(super) fn drop_detached<T: Send>(value: T) {
+pub(crate) fn drop_detached<T: Send>(value: T) {
     if lifetime::exiting() {
         drop(value); // calls no driver any more
         return;
@@ -23,7 +23,7 @@ fn say_what_nobody_heard(py: Python<'_>) {
 }
 
 /// Leaves memory to the process from `atexit` on: what is dropped later may find the driver half gone.
-pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     let leave = PyCFunction::new_closure(py, Some(c"leave_to_process"), None, |args, _| {
         say_what_nobody_heard(args.py());

@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 
-use super::callback;
 use crate::global::Once;
 use crate::lifetime::{self, Asking};
+use crate::python::callback;
 
 /// Threads that are at work without the GIL, or come back from it.
 static AWAY: AtomicUsize = AtomicUsize::new(0);
@@ -23,7 +23,7 @@ static RETURNING: AtomicUsize = AtomicUsize::new(0);
 static ENDING: Once<ThreadId> = Once::new();
 
 /// `Python::detach`, safe at the end of the process.
-pub(super) trait WithoutGil {
+pub(crate) trait WithoutGil {
     /// Runs `work` with the GIL released.
     fn without_gil<T: Send, F: Send + FnOnce() -> T>(self, work: F) -> T;
 }
@@ -78,13 +78,13 @@ impl Drop for Coming {
 
 /// Whether some thread is at work without the GIL. The answer stays the same for as long as the asking thread keeps the
 /// GIL, or, where there is none, the world is stopped.
-pub(super) fn is_anyone_away() -> bool {
+pub(crate) fn is_anyone_away() -> bool {
     AWAY.load(Ordering::Relaxed) > 0
 }
 
 /// Runs Python code, not merely a function of C, below which there are frames of ours.
 #[inline]
-pub(super) fn run_python<T>(py: Python<'_>, call: impl FnOnce() -> T) -> T {
+pub(crate) fn run_python<T>(py: Python<'_>, call: impl FnOnce() -> T) -> T {
     let _asking = Asking::begin();
     if lifetime::exiting() && !is_ending_thread() {
         py.detach(stay);
@@ -94,7 +94,7 @@ pub(super) fn run_python<T>(py: Python<'_>, call: impl FnOnce() -> T) -> T {
 
 /// Leave to ask for the GIL in a function that others call, for as long as the answer lives. None once the process ends, except for
 /// the thread that ends it.
-pub(super) fn leave_to_ask() -> Option<Asking> {
+pub(crate) fn leave_to_ask() -> Option<Asking> {
     let asking = Asking::begin();
     (!lifetime::exiting() || is_ending_thread()).then_some(asking)
 }
@@ -113,7 +113,7 @@ fn stay() {
 }
 
 /// Leaves memory to the process, and lets no other thread take the GIL behind a driver call from here on.
-pub(super) fn end(py: Python<'_>) {
+pub(crate) fn end(py: Python<'_>) {
     const PATIENCE: Duration = Duration::from_secs(1);
     ENDING.get_or_init(|| thread::current().id());
     lifetime::leave_to_process();

@@ -9,7 +9,7 @@ use crate::global::Once;
 
 /// In the limited API from 3.12 on, in every CPython from 3.9 on: what stands in for it costs as much as the whole import of
 /// an array.
-pub(super) type VectorcallMethod = unsafe extern "C" fn(
+pub(crate) type VectorcallMethod = unsafe extern "C" fn(
     name: *mut ffi::PyObject,
     args: *const *mut ffi::PyObject,
     nargsf: usize,
@@ -33,7 +33,7 @@ fn address(name: &CStr) -> Option<*mut c_void> {
 
 /// `PyObject_VectorcallMethod`.
 #[inline]
-pub(super) fn vectorcall_method() -> Option<VectorcallMethod> {
+pub(crate) fn vectorcall_method() -> Option<VectorcallMethod> {
     static FOUND: Once<Option<VectorcallMethod>> = Once::new();
     // SAFETY: CPython's function of that name has this type in every version that has it.
     *FOUND.get_or_init(|| address(c"PyObject_VectorcallMethod").map(|found| unsafe { std::mem::transmute(found) }))
@@ -43,7 +43,7 @@ pub(super) fn vectorcall_method() -> Option<VectorcallMethod> {
 ///
 /// # Safety
 /// The interpreter is initialised, and the thread is known to it.
-pub(super) unsafe fn holds_gil() -> bool {
+pub(crate) unsafe fn holds_gil() -> bool {
     static FOUND: Once<Option<GilStateCheck>> = Once::new();
     // SAFETY: as above.
     let found = FOUND.get_or_init(|| address(c"PyGILState_Check").map(|found| unsafe { std::mem::transmute(found) }));

@@ -9,23 +9,23 @@ use std::sync::OnceLock;
 use pyo3::prelude::*;
 
 /// A thing that is made once, as far as anybody can see.
-pub(super) struct PyOnce<T>(OnceLock<T>);
+pub(crate) struct PyOnce<T>(OnceLock<T>);
 
 impl<T> PyOnce<T> {
     /// Not made yet.
-    pub(super) const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self(OnceLock::new())
     }
 
     /// The thing, if it was made.
     #[inline]
-    pub(super) fn get(&self, _: Python<'_>) -> Option<&T> {
+    pub(crate) fn get(&self, _: Python<'_>) -> Option<&T> {
         self.0.get()
     }
 
     /// The thing, made by `make` if by nobody before.
     #[inline]
-    pub(super) fn get_or_init(&self, _: Python<'_>, make: impl FnOnce() -> T) -> &T {
+    pub(crate) fn get_or_init(&self, _: Python<'_>, make: impl FnOnce() -> T) -> &T {
         match self.0.get() {
             Some(made) => made,
             None => self.set(make()),
@@ -37,7 +37,7 @@ impl<T> PyOnce<T> {
     /// # Errors
     /// Those of `make`; then it is not made.
     #[inline]
-    pub(super) fn get_or_try_init<E>(&self, _: Python<'_>, make: impl FnOnce() -> Result<T, E>) -> Result<&T, E> {
+    pub(crate) fn get_or_try_init<E>(&self, _: Python<'_>, make: impl FnOnce() -> Result<T, E>) -> Result<&T, E> {
         match self.0.get() {
             Some(made) => Ok(made),
             None => make().map(|made| self.set(made)),
@@ -60,4 +60,4 @@ macro_rules! intern {
         NAME.get_or_init(py, || ::pyo3::types::PyString::intern(py, $text).unbind()).bind(py)
     }};
 }
-pub(super) use intern;
+pub(crate) use intern;

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::callback;
+use crate::python::callback;
 use crate::{lifetime, settings};
 
 fn environment() -> Option<Vec<(OsString, OsString)>> {
@@ -23,6 +23,6 @@ fn copy(py: Python<'_>) -> PyResult<Vec<(OsString, OsString)>> {
 }
 
 /// Says who reads.
-pub(super) fn register() {
+pub(crate) fn register() {
     settings::read_with(environment);
 }

@@ -1,0 +1,208 @@
+//! What an array is: shape, strides, dtype, pointer, flags. None of it reaches a driver.
+
+use pyo3::exceptions::{PyKeyError, PyTypeError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use super::class::GpuArray;
+use crate::layout::Layout;
+use crate::python::convert::dtype;
+use crate::python::exchange::place::Owner;
+use crate::python::once::PyOnce;
+use crate::python::runtime::device::PyDevice;
+
+/// A tuple of Python integers.
+pub(crate) fn integers<'py>(
+    py: Python<'py>,
+    items: impl ExactSizeIterator<Item = i64>,
+) -> PyResult<Bound<'py, PyTuple>> {
+    PyTuple::new(py, items)
+}
+
+/// The first axis' length.
+///
+/// # Errors
+/// `TypeError` for a 0-d array, as NumPy.
+#[inline]
+pub(crate) fn length(layout: &Layout) -> PyResult<usize> {
+    match layout.axes().first() {
+        Some(axis) => Ok(axis.len as usize),
+        None => Err(PyTypeError::new_err("len() of unsized object")),
+    }
+}
+
+#[pymethods]
+impl GpuArray {
+    /// Lengths of the axes; a tuple of int.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        integers(py, self.array().layout().shape())
+    }
+
+    /// Bytes from one element to the next along each axis, of any sign; a tuple of int.
+    #[getter]
+    fn strides<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        integers(py, self.array().layout().strides())
+    }
+
+    /// The type of the elements, as a `numpy.dtype`.
+    #[getter]
+    fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        dtype::to_python(py, self.array().dtype())
+    }
+
+    /// Number of axes.
+    #[getter]
+    fn ndim(&self) -> usize {
+        self.array().layout().ndim()
+    }
+
+    /// Number of elements.
+    #[getter]
+    fn size(&self) -> i64 {
+        self.array().layout().size()
+    }
+
+    /// Number of elements, in PyCUDA's spelling.
+    #[getter]
+    fn mem_size(&self) -> i64 {
+        self.array().layout().size()
+    }
+
+    /// Bytes of all elements; gaps between them do not count.
+    #[getter]
+    fn nbytes(&self) -> i64 {
+        self.array().layout().nbytes()
+    }
+
+    /// Bytes of one element.
+    #[getter]
+    fn itemsize(&self) -> usize {
+        self.array().dtype().itemsize()
+    }
+
+    /// The address of element zero in the device's memory, as an int that `ctypes.c_void_p` takes; 0 for an empty array.
+    #[getter]
+    fn ptr(&self) -> usize {
+        self.given_out_address()
+    }
+
+    /// The address of element zero, in PyCUDA's spelling; None for an empty array.
+    #[getter]
+    fn gpudata(&self) -> Option<usize> {
+        Some(self.given_out_address()).filter(|&address| address != 0)
+    }
+
+    /// The array that owns the memory of a view, or what was given as `base=`; None for an array with memory of its own.
+    #[getter(base)]
+    fn base_object<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+        self.base().map(|base| base.bind(py).clone())
+    }
+
+    /// Where the array is.
+    #[getter]
+    fn device<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDevice>> {
+        PyDevice::shared(py, self.array().device())
+    }
+
+    /// How the elements lie in memory: `c_contiguous`, `f_contiguous`, `forc`, `writeable`, `owndata`.
+    #[getter]
+    fn flags<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, Flags>> {
+        let layout = self.array().layout();
+        let (c_contiguous, f_contiguous) = (layout.is_c_contiguous(), layout.is_f_contiguous());
+        let writeable = !self.array().readonly();
+        let array = self.array();
+        let is_shared =
+            array.keeper().is_some_and(|(keeper, _)| keeper.downcast_ref().is_none_or(|kept: &Owner| !kept.is_arrays));
+        let owndata = self.base().is_none() && !array.allocation().is_lent() && !is_shared;
+        Flags { c_contiguous, f_contiguous, writeable, owndata }.shared(py)
+    }
+
+    fn __len__(&self) -> PyResult<usize> {
+        length(self.array().layout())
+    }
+}
+
+/// One object for each of the 16 combinations, made when it is first asked for.
+static FLAGS: [PyOnce<Py<Flags>>; 16] = [const { PyOnce::new() }; 16];
+
+impl Flags {
+    fn shared(self, py: Python<'_>) -> PyResult<Bound<'_, Self>> {
+        let bits = [self.c_contiguous, self.f_contiguous, self.writeable, self.owndata];
+        let place = bits.iter().fold(0, |place, &bit| place * 2 + usize::from(bit));
+        Ok(FLAGS[place].get_or_try_init(py, || Py::new(py, self))?.bind(py).clone())
+    }
+}
+
+/// How the elements of an array lie in memory.
+///
+/// Every flag is an attribute and, as in NumPy, an item under its name in capitals.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> flags = PyGPU.empty((2, 3)).T.flags
+/// >>> flags.c_contiguous, flags.f_contiguous, flags['FORC']
+/// (False, True, True)
+#[pyclass(frozen, name = "Flags", module = "PyGPU", eq)]
+#[derive(PartialEq, Eq)]
+pub(crate) struct Flags {
+    /// Row by row without gaps; axes of length 1 do not count.
+    #[pyo3(get)]
+    c_contiguous: bool,
+    /// Column by column without gaps.
+    #[pyo3(get)]
+    f_contiguous: bool,
+    /// Whether writing is allowed.
+    #[pyo3(get)]
+    writeable: bool,
+    /// Whether the array has memory of its own.
+    #[pyo3(get)]
+    owndata: bool,
+}
+
+#[pymethods]
+impl Flags {
+    /// Row by row or column by column without gaps.
+    #[getter]
+    fn forc(&self) -> bool {
+        self.c_contiguous || self.f_contiguous
+    }
+
+    /// Column by column and not also row by row.
+    #[getter]
+    fn fnc(&self) -> bool {
+        self.f_contiguous && !self.c_contiguous
+    }
+
+    fn __getitem__(&self, key: &str) -> PyResult<bool> {
+        match key {
+            "C" | "C_CONTIGUOUS" | "CONTIGUOUS" => Ok(self.c_contiguous),
+            "F" | "F_CONTIGUOUS" | "FORTRAN" => Ok(self.f_contiguous),
+            "W" | "WRITEABLE" => Ok(self.writeable),
+            "O" | "OWNDATA" => Ok(self.owndata),
+            "FORC" => Ok(self.forc()),
+            "FNC" => Ok(self.fnc()),
+            _ => Err(PyKeyError::new_err(format!("unknown flag '{key}'"))),
+        }
+    }
+
+    fn __repr__(&self) -> String {
+        let text = |flag| if flag { "True" } else { "False" };
+        format!(
+            "  C_CONTIGUOUS : {}\n  F_CONTIGUOUS : {}\n  OWNDATA : {}\n  WRITEABLE : {}\n",
+            text(self.c_contiguous),
+            text(self.f_contiguous),
+            text(self.owndata),
+            text(self.writeable)
+        )
+    }
+}
+
+/// Whether a Python object is an instance of a number type of Python or NumPy, not an array.
+pub(crate) fn is_scalar(object: &Bound<'_, PyAny>) -> bool {
+    // SAFETY: a type check of a live object.
+    let number = unsafe { ffi::PyNumber_Check(object.as_ptr()) } != 0;
+    number && !object.hasattr("__len__").unwrap_or(true)
+}

@@ -1,0 +1,5 @@
+//! The class `GPUArray`: its object, its attributes, what it remembers of the host.
+
+pub(crate) mod attributes;
+pub(crate) mod class;
+pub(crate) mod host_side;

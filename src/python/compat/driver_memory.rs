@@ -1,0 +1,262 @@
+//! Memory of the kinds that a driver has beside plain and pooled memory: managed, pinned as a device sees it, shared between
+//! processes; and what the driver knows of an address.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyBytes, PyMemoryView};
+
+use crate::backend::{Address, Attachment, HANDLE_BYTES};
+use crate::device::Device;
+use crate::error::Error;
+use crate::lifetime;
+use crate::memory::{Allocation, addresses};
+use crate::python::convert::number;
+use crate::python::create::address::stream_or_default;
+use crate::python::exchange::place::Place;
+use crate::python::gil::WithoutGil;
+use crate::python::runtime::device_memory::{DeviceAllocation, no_bytes};
+use crate::stream::Stream;
+
+fn attachment(flags: &Bound<'_, PyAny>) -> PyResult<Attachment> {
+    let number = number::unsigned(flags, "mem_flags")?;
+    [Attachment::Global, Attachment::Host, Attachment::Single]
+        .into_iter()
+        .find(|one| u64::from(one.number()) == number)
+        .ok_or_else(|| PyValueError::new_err(format!("mem_flags is 1 (GLOBAL), 2 (HOST) or 4 (SINGLE), not {number}")))
+}
+
+/// Allocates memory that host and device both reach.
+///
+/// Parameters
+/// ----------
+/// nbytes : int
+///     Bytes, at least one.
+/// mem_flags : int
+///     1 for everybody, 2 for the host at first.
+///
+/// Returns
+/// -------
+/// DeviceAllocation
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> _core.allocate_managed(1024, 1).nbytes
+/// 1024
+#[pyfunction]
+fn allocate_managed(nbytes: &Bound<'_, PyAny>, mem_flags: &Bound<'_, PyAny>) -> PyResult<DeviceAllocation> {
+    let (bytes, attachment) = (number::size(nbytes, "nbytes")?, attachment(mem_flags)?);
+    let block = nbytes.py().without_gil(|| {
+        let device = Device::current()?;
+        if bytes == 0 {
+            return Err(no_bytes("managed memory"));
+        }
+        let memory = device.backend().driver_memory()?;
+        Allocation::by_driver(device, || Ok((memory.allocate_managed(device.index(), bytes, attachment)?, bytes)))
+    })?;
+    Ok(DeviceAllocation::new(block))
+}
+
+/// Says who may use managed memory, from this point of a stream on.
+///
+/// Parameters
+/// ----------
+/// memory : DeviceAllocation
+///     From `allocate_managed`.
+/// mem_flags : int
+///     1: everybody. 2: the host. 4: the stream, and the host while that does nothing.
+/// stream : Stream, object with `__cuda_stream__`, int or None
+///     None is the legacy default stream.
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> _core.attach_managed(_core.allocate_managed(1024, 1), 1, None)
+#[pyfunction]
+#[pyo3(signature = (memory, mem_flags, stream))]
+fn attach_managed(
+    memory: &Bound<'_, DeviceAllocation>,
+    mem_flags: &Bound<'_, PyAny>,
+    stream: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    let py = memory.py();
+    let (block, attachment) = (memory.get().block()?, attachment(mem_flags)?);
+    let stream = stream_or_default(py, stream, block.device())?;
+    Ok(py.without_gil(move || {
+        let device = block.device();
+        let memory = device.backend().driver_memory()?;
+        // SAFETY: a living block and stream; the driver refuses what is not managed.
+        unsafe { memory.attach_managed(device.index(), block.address(), attachment, stream.handle()) }
+    })?)
+}
+
+/// The block in which an address lies.
+///
+/// Parameters
+/// ----------
+/// address : int
+///     Any address within.
+///
+/// Returns
+/// -------
+/// base : int
+///     The first byte.
+/// size : int
+///     Bytes.
+///
+/// Raises
+/// ------
+/// CudaError
+///     For memory that the driver does not know.
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> memory = _core.allocate_device(1024)
+/// >>> _core.address_range(memory.ptr + 5) == (memory.ptr, 1024)
+/// True
+#[pyfunction]
+fn address_range(address: &Bound<'_, PyAny>) -> PyResult<(Address, usize)> {
+    let py = address.py();
+    let address = Place::of(address)?.address();
+    Ok(py.without_gil(|| {
+        let device = Device::current()?;
+        // What is known here the driver need not be asked; the CPU has none that could be.
+        match addresses::find(address) {
+            Some(block) => Ok((block.address(), block.bytes())),
+            None => device.backend().driver_memory()?.address_range(device.index(), address),
+        }
+    })?)
+}
+
+/// The address at which the current device sees pinned host memory.
+///
+/// Parameters
+/// ----------
+/// address : int
+///     The host's address of it.
+///
+/// Returns
+/// -------
+/// int
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> from PyGPU import _core
+/// >>> pinned = PyGPU.empty_pinned(4, mapped=True)
+/// >>> _core.device_address(pinned.ctypes.data) != 0
+/// True
+#[pyfunction]
+fn device_address(address: &Bound<'_, PyAny>) -> PyResult<Address> {
+    let host = number::size(address, "address")?;
+    Ok(address.py().without_gil(|| {
+        let device = Device::current()?;
+        device.backend().driver_memory()?.device_address(device.index(), host)
+    })?)
+}
+
+/// Names a block for other processes.
+///
+/// Parameters
+/// ----------
+/// address : int or DeviceAllocation
+///     The first byte of plain memory, such as `allocate_device`'s. The driver does not share memory of its pools, where arrays
+///     have theirs.
+///
+/// Returns
+/// -------
+/// bytearray
+///     64 bytes.
+///
+/// Raises
+/// ------
+/// CudaError
+///     For memory that cannot be shared.
+/// NotSupportedError
+///     On the CPU.
+#[pyfunction]
+fn share_memory<'py>(address: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyByteArray>> {
+    let py = address.py();
+    let address = Place::of(address)?.address();
+    let handle = py.without_gil(|| {
+        let device = Device::current()?;
+        device.backend().driver_memory()?.share_memory(device.index(), address)
+    })?;
+    Ok(PyByteArray::new(py, &handle))
+}
+
+/// A handle of another process, from any object with the buffer protocol.
+pub(crate) fn handle_bytes(handle: &Bound<'_, PyAny>) -> PyResult<[u8; HANDLE_BYTES]> {
+    let view = handle.py().get_type::<PyMemoryView>().call1((handle,))?;
+    let bytes = handle.py().get_type::<PyBytes>().call1((view,))?.cast_into::<PyBytes>()?;
+    bytes.as_bytes().try_into().map_err(|_| {
+        PyValueError::new_err(format!("a handle has {HANDLE_BYTES} bytes, and {} were given", bytes.as_bytes().len()))
+    })
+}
+
+/// Closes what another process shared, when it is dropped.
+struct Shared {
+    device: Device,
+    address: Address,
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        let close = || {
+            // The driver does not wait for what still uses the memory.
+            self.device.synchronize()?;
+            let memory = self.device.backend().driver_memory()?;
+            // SAFETY: opened below, and nothing is under way.
+            unsafe { memory.close_shared_memory(self.device.index(), self.address) }
+        };
+        lifetime::defer(close());
+    }
+}
+
+/// Opens memory that another process shared.
+///
+/// Parameters
+/// ----------
+/// handle : bytes-like
+///     What `share_memory` gave there.
+///
+/// Returns
+/// -------
+/// DeviceAllocation
+///     Its `free()` closes it.
+///
+/// Raises
+/// ------
+/// ValueError
+///     If the handle has not 64 bytes.
+/// CudaError
+///     If the driver refuses it.
+/// NotSupportedError
+///     On the CPU.
+#[pyfunction]
+fn open_shared_memory(handle: &Bound<'_, PyAny>) -> PyResult<DeviceAllocation> {
+    let py = handle.py();
+    let handle = &handle_bytes(handle)?;
+    let block = py.without_gil(|| {
+        let device = Device::current()?;
+        let memory = device.backend().driver_memory()?;
+        let address = memory.open_shared_memory(device.index(), handle)?;
+        let owner = Box::new(Shared { device, address });
+        let (first, bytes) = memory.address_range(device.index(), address)?;
+        let bytes = bytes.saturating_sub(address - first);
+        // SAFETY: the driver says that the memory is there until `owner` closes it.
+        Ok::<_, Error>(unsafe { Allocation::lent(address, bytes, Stream::default_of(device), owner) })
+    })?;
+    Ok(DeviceAllocation::new(block))
+}
+
+/// Puts the functions into the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(allocate_managed, module)?)?;
+    module.add_function(wrap_pyfunction!(attach_managed, module)?)?;
+    module.add_function(wrap_pyfunction!(address_range, module)?)?;
+    module.add_function(wrap_pyfunction!(device_address, module)?)?;
+    module.add_function(wrap_pyfunction!(share_memory, module)?)?;
+    module.add_function(wrap_pyfunction!(open_shared_memory, module)?)
+}

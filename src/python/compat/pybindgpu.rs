@@ -1,0 +1,77 @@
+//! What PybindGPU's arrays have beside ours. The pointer wrappers and status objects are the Python package's own.
+
+use pyo3::prelude::*;
+
+use crate::python::array::class::GpuArray;
+use crate::python::gil;
+use crate::python::once::intern;
+
+const STATUS: &str = "_last_status";
+
+#[pymethods]
+impl GpuArray {
+    /// Does nothing: an array has its device memory from the start.
+    fn allocate(&self) {}
+
+    /// 1 if the elements follow each other row by row, else 0.
+    #[getter]
+    fn flag_c_contiguous(&self) -> i32 {
+        self.array().layout().is_c_contiguous().into()
+    }
+
+    /// The device address as a pointer wrapper.
+    #[getter]
+    fn device_data<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let module = py.import(intern!(py, "PyGPU._pointer"))?;
+        gil::run_python(py, || module.call_method1(intern!(py, "device_pointer"), (slf,)))
+    }
+
+    /// The address of the host side as a pointer wrapper; null where there is none yet.
+    #[getter]
+    fn host_data<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let arguments = (slf.getattr(intern!(py, "host_array"))?, slf.getattr(intern!(py, "dtype"))?);
+        let module = py.import(intern!(py, "PyGPU._pointer"))?;
+        gil::run_python(py, || module.call_method1(intern!(py, "host_pointer"), arguments))
+    }
+
+    /// Writes one element, counted in the order of memory. An index out of range is ignored and said in `last_status`.
+    ///
+    /// Parameters
+    /// ----------
+    /// idx : int
+    /// val : scalar
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> a = PyGPU.zeros(3)
+    /// >>> a.set_val(1, 4.0)
+    /// >>> a.tolist()
+    /// [0.0, 4.0, 0.0]
+    fn set_val<'py>(slf: &Bound<'py, Self>, idx: &Bound<'py, PyAny>, val: &Bound<'py, PyAny>) -> PyResult<()> {
+        let py = slf.py();
+        slf.get().array().check_writable("set_val")?;
+        let (pointer, size) = (slf.get().array().address(), slf.get().array().layout().size());
+        let arguments = (pointer, size, slf.getattr(intern!(py, "dtype"))?, idx, val);
+        let module = py.import(intern!(py, "PyGPU.device_array"))?;
+        let status = gil::run_python(py, || module.call_method1(intern!(py, "write_element"), arguments))?;
+        slf.setattr(intern!(py, STATUS), status)
+    }
+
+    /// The status of the last call in PybindGPU's style; success before the first.
+    #[getter]
+    fn last_status<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        match slf.getattr_opt(intern!(py, STATUS))? {
+            Some(status) => Ok(status),
+            None => py.import(intern!(py, "PyGPU._status"))?.call_method1(intern!(py, "cudaError_t"), (0,)),
+        }
+    }
+
+    #[setter]
+    fn set_last_status(slf: &Bound<'_, Self>, status: &Bound<'_, PyAny>) -> PyResult<()> {
+        slf.setattr(intern!(slf.py(), STATUS), status)
+    }
+}

@@ -1,0 +1,190 @@
+//! What `PyGPU.driver` asks of a device's context, and the driver's linker.
+
+use std::ffi::CString;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::backend::{LinkInput, LinkKind, LoadOptions};
+use crate::device::Device;
+use crate::python::errors;
+use crate::python::gil::WithoutGil;
+use crate::python::runtime::device as device_argument;
+
+fn current(py: Python<'_>) -> PyResult<Device> {
+    Ok(py.without_gil(Device::current)?)
+}
+
+/// A limit of the current device's context by the driver's number.
+///
+/// Parameters
+/// ----------
+/// number : int
+///     Of PyCUDA's `limit`.
+///
+/// Returns
+/// -------
+/// int
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> _core.context_limit(0)  # doctest: +SKIP
+/// 1024
+#[pyfunction]
+fn context_limit(py: Python<'_>, number: i32) -> PyResult<usize> {
+    let device = current(py)?;
+    py.without_gil(|| device.backend().programs()?.limit(device.index(), number))
+        .map_err(|error| errors::as_logic(py, error.into()))
+}
+
+/// Sets a limit of the current device's context.
+///
+/// Parameters
+/// ----------
+/// number : int
+///     Of PyCUDA's `limit`.
+/// value : int
+///     The new value.
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> _core.set_context_limit(0, 2048)  # doctest: +SKIP
+#[pyfunction]
+fn set_context_limit(py: Python<'_>, number: i32, value: usize) -> PyResult<()> {
+    let device = current(py)?;
+    py.without_gil(|| device.backend().programs()?.set_limit(device.index(), number, value))
+        .map_err(|error| errors::as_logic(py, error.into()))
+}
+
+/// What the current device's first-level cache is rather used for.
+///
+/// Returns
+/// -------
+/// int
+///     0 no preference, 1 shared memory, 2 cache, 3 equal.
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> _core.context_cache_preference()  # doctest: +SKIP
+/// 0
+#[pyfunction]
+fn context_cache_preference(py: Python<'_>) -> PyResult<i32> {
+    let device = current(py)?;
+    Ok(py.without_gil(|| device.backend().programs()?.cache_preference(device.index()))?)
+}
+
+/// Sets what the current device's first-level cache is rather used for.
+///
+/// Parameters
+/// ----------
+/// preference : int
+///     0 no preference, 1 shared memory, 2 cache, 3 equal.
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> _core.set_context_cache_preference(1)  # doctest: +SKIP
+#[pyfunction]
+fn set_context_cache_preference(py: Python<'_>, preference: i32) -> PyResult<()> {
+    let device = current(py)?;
+    py.without_gil(|| device.backend().programs()?.set_cache_preference(device.index(), preference))
+        .map_err(|error| errors::as_logic(py, error.into()))
+}
+
+/// The driver's handle of a device's context; 0 where there are none.
+///
+/// Parameters
+/// ----------
+/// device : int, str or Device, optional
+///     The current device by default.
+///
+/// Returns
+/// -------
+/// int
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> _core.context_handle() >= 0
+/// True
+#[pyfunction]
+#[pyo3(signature = (device=None))]
+fn context_handle(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
+    let device = device_argument::from_argument(py, device)?;
+    Ok(py.without_gil(|| device.backend().programs()?.context(device.index()))?)
+}
+
+fn kind_of(number: i32) -> PyResult<LinkKind> {
+    Ok(match number {
+        0 => LinkKind::Cubin,
+        1 => LinkKind::Ptx,
+        2 => LinkKind::Fatbinary,
+        3 => LinkKind::Object,
+        4 => LinkKind::Library,
+        other => {
+            return Err(PyValueError::new_err(format!(
+                "a part to link is of a jit_input_type from 0 to 4, not {other}"
+            )));
+        }
+    })
+}
+
+/// Links parts for the current device.
+///
+/// Parameters
+/// ----------
+/// parts : sequence of tuple
+///     Each a `jit_input_type`, bytes, and a name for messages.
+/// max_registers : int, optional
+///     Most registers of a thread.
+/// debug, line_info : bool, optional
+///     What is made beside the code.
+///
+/// Returns
+/// -------
+/// image : bytes
+/// log : str
+///
+/// Raises
+/// ------
+/// NotSupportedError
+///     Where the driver links nothing.
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> image, log = _core.link([(1, b'.version 8.0 ...', 'part')])  # doctest: +SKIP
+#[pyfunction]
+#[pyo3(signature = (parts, max_registers=None, debug=false, line_info=false))]
+fn link<'py>(
+    py: Python<'py>,
+    parts: Vec<(i32, Bound<'py, PyBytes>, String)>,
+    max_registers: Option<u32>,
+    debug: bool,
+    line_info: bool,
+) -> PyResult<(Bound<'py, PyBytes>, String)> {
+    let device = current(py)?;
+    let options = LoadOptions { max_registers, debug, line_info };
+    let mut owned = Vec::with_capacity(parts.len());
+    for (kind, data, name) in &parts {
+        owned.push((kind_of(*kind)?, data.as_bytes(), CString::new(name.as_str())?));
+    }
+    let inputs: Vec<LinkInput<'_>> =
+        owned.iter().map(|(kind, data, name)| LinkInput { kind: *kind, data, name }).collect();
+    let linked = py.without_gil(|| device.backend().programs()?.link(device.index(), &inputs, &options))?;
+    Ok((PyBytes::new(py, &linked.image), linked.log))
+}
+
+/// Puts the functions into the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(context_limit, module)?)?;
+    module.add_function(wrap_pyfunction!(set_context_limit, module)?)?;
+    module.add_function(wrap_pyfunction!(context_cache_preference, module)?)?;
+    module.add_function(wrap_pyfunction!(set_context_cache_preference, module)?)?;
+    module.add_function(wrap_pyfunction!(context_handle, module)?)?;
+    module.add_function(wrap_pyfunction!(link, module)?)
+}

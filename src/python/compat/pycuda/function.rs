@@ -1,0 +1,436 @@
+//! The class `Function`: a kernel in PyCUDA's spelling, ``func(*args, block=(x, y, z), grid=(1, 1))`` and ``prepared_call``.
+//!
+//! It owns nothing but a `Kernel` and what `prepare` told of it. Arguments and launches are `kernel_call`'s; what it refuses
+//! with a `ValueError` is PyCUDA's `LogicError` too.
+
+use std::sync::{Mutex, PoisonError};
+
+use pyo3::exceptions::{PyAssertionError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString, PyTuple};
+
+use crate::backend::{EventFlags, LaunchShape};
+use crate::error::Error;
+use crate::kernel::{Element, Parameter, ParameterKind, signature};
+use crate::python::array::class::GpuArray;
+use crate::python::convert::dtype as dtypes;
+use crate::python::errors;
+use crate::python::exit;
+use crate::python::gil::WithoutGil;
+use crate::python::kernel::call::call::{self, Rules};
+use crate::python::kernel::class::{Kernel, parameters};
+use crate::python::kernel::launcher::{extent, number_of};
+use crate::python::runtime::stream as stream_argument;
+use crate::stream::{self, Event, Stream};
+
+/// A kernel as PyCUDA calls it; made by `Module.get_function` and `SourceModule.get_function`.
+///
+/// Parameters
+/// ----------
+/// kernel : Kernel
+///     The kernel that it stands for.
+///
+/// Notes
+/// -----
+/// ``func(*args, block=(x, y, z), grid=(1, 1), stream=None, shared=0, texrefs=[], time_kernel=False)`` launches. Arguments are
+/// as for `Kernel`, of any strides; an array is its address, whatever the type of its elements, and an ndarray its bytes. With
+/// ``time_kernel=True`` it waits and returns seconds.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> from PyGPU.driver import Function
+/// >>> func = Function(PyGPU.Kernel('__global__ void one(int *x) { *x = 1; }'))
+/// >>> x = PyGPU.zeros(1, 'int32')
+/// >>> func(x, block=(1, 1, 1), grid=(1, 1))
+#[pyclass(frozen, weakref, name = "Function", module = "PyGPU.driver")]
+pub(crate) struct PyFunction {
+    pub(crate) kernel: Py<Kernel>,
+    /// The same kernel with the parameters that `prepare` was told.
+    prepared: Mutex<Option<Py<Kernel>>>,
+}
+
+/// Begins and ends around a launch.
+struct Timer {
+    start: Event,
+    end: Event,
+}
+
+impl Timer {
+    /// Launches between two marks.
+    fn around(py: Python<'_>, stream: &Stream, launch: impl FnOnce() -> PyResult<()>) -> PyResult<Self> {
+        let flags = EventFlags { timing: true, blocking_sync: false, interprocess: false };
+        let device = stream.device();
+        let timer = py.without_gil(|| {
+            let timer = Self { start: Event::create(device, flags)?, end: Event::create(device, flags)? };
+            timer.start.record(stream)?;
+            Ok::<_, Error>(timer)
+        })?;
+        launch()?;
+        py.without_gil(|| timer.end.record(stream))?;
+        Ok(timer)
+    }
+
+    fn seconds(&self, py: Python<'_>) -> PyResult<f64> {
+        let milliseconds = py.without_gil(|| {
+            self.end.synchronize()?;
+            self.start.elapsed(&self.end)
+        })?;
+        Ok(f64::from(milliseconds) * 1e-3)
+    }
+}
+
+/// The time of a launch, once it has ended: what `Function.prepared_timed_call` gives.
+#[pyclass(frozen, name = "LaunchTimer", module = "PyGPU.driver")]
+struct LaunchTimer {
+    timer: std::mem::ManuallyDrop<Timer>,
+}
+
+impl Drop for LaunchTimer {
+    fn drop(&mut self) {
+        // SAFETY: taken out once, here.
+        exit::drop_detached(unsafe { std::mem::ManuallyDrop::take(&mut self.timer) });
+    }
+}
+
+#[pymethods]
+impl LaunchTimer {
+    /// Waits for the kernel, and gives the seconds that it took.
+    fn __call__(&self, py: Python<'_>) -> PyResult<f64> {
+        self.timer.seconds(py)
+    }
+}
+
+#[cold]
+fn block_is_needed() -> PyErr {
+    PyValueError::new_err("a launch needs block=(x, y, z), the threads of a block along each axis")
+}
+
+#[inline]
+fn shape(
+    grid: Option<&Bound<'_, PyAny>>,
+    block: &Bound<'_, PyAny>,
+    shared: Option<&Bound<'_, PyAny>>,
+) -> PyResult<LaunchShape> {
+    Ok(LaunchShape {
+        grid: grid.map_or(Ok([1; 3]), |grid| extent(grid, "grid"))?,
+        block: extent(block, "block")?,
+        shared: shared.map_or(Ok(0), |shared| number_of(shared, "shared"))?,
+        cooperative: false,
+    })
+}
+
+/// An argument of `prepare`, where anything that is no type means a pointer.
+fn one_parameter(entry: &Bound<'_, PyAny>) -> PyResult<Vec<Parameter>> {
+    let pointer = || vec![Parameter::unnamed("P", ParameterKind::Pointer { element: Element::Any, constant: false })];
+    if let Ok(letters) = entry.cast::<PyString>()
+        && let Ok(found) = signature::of_letters(letters.to_str()?)
+    {
+        return Ok(found);
+    }
+    if entry.is(entry.py().get_type::<GpuArray>()) {
+        return Ok(pointer());
+    }
+    match dtypes::from_python(entry) {
+        Ok(dtype) => Ok(vec![signature::of_dtype(dtype)]),
+        Err(_) => Ok(pointer()),
+    }
+}
+
+fn no_texrefs(texrefs: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    match texrefs {
+        Some(texrefs) if !texrefs.is_none() && texrefs.len()? > 0 => Err(Error::not_supported(
+            "texture references were removed in CUDA 12: pass a texture object, or read through a const __restrict__ pointer",
+        )
+        .into()),
+        _ => Ok(()),
+    }
+}
+
+impl PyFunction {
+    #[inline]
+    fn launch(
+        py: Python<'_>,
+        kernel: &Kernel,
+        shape: &LaunchShape,
+        stream: &Stream,
+        args: &Bound<'_, PyTuple>,
+    ) -> PyResult<()> {
+        call::call(kernel.function(), shape, stream, args, Rules::Lenient)
+            .map_err(|error| errors::as_logic(py, error))
+    }
+
+    #[inline]
+    fn stream(&self, py: Python<'_>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<Stream> {
+        let device = self.kernel.get().function().device();
+        match stream {
+            None => Ok(stream::current(device)),
+            Some(given) => stream_argument::from_argument(py, Some(given), device),
+        }
+    }
+
+    #[inline]
+    fn prepared(&self, py: Python<'_>) -> PyResult<Py<Kernel>> {
+        let prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*prepared {
+            Some(kernel) => Ok(kernel.clone_ref(py)),
+            None => Err(errors::as_logic(
+                py,
+                PyValueError::new_err(format!(
+                    "{}: call prepare() with the types of the parameters before",
+                    self.kernel.get().function().name()
+                )),
+            )),
+        }
+    }
+}
+
+#[pymethods]
+impl PyFunction {
+    #[new]
+    fn py_new(kernel: Py<Kernel>) -> Self {
+        Self { kernel, prepared: Mutex::new(None) }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "PyCUDA's keywords; a dictionary of them would cost time")]
+    #[pyo3(signature = (*args, block=None, grid=None, stream=None, shared=None, texrefs=None, time_kernel=None, **others))]
+    fn __call__<'py>(
+        &self,
+        args: &Bound<'py, PyTuple>,
+        block: Option<&Bound<'py, PyAny>>,
+        grid: Option<&Bound<'py, PyAny>>,
+        stream: Option<&Bound<'py, PyAny>>,
+        shared: Option<&Bound<'py, PyAny>>,
+        texrefs: Option<&Bound<'py, PyAny>>,
+        time_kernel: Option<&Bound<'py, PyAny>>,
+        others: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Option<f64>> {
+        let py = args.py();
+        if let Some(others) = others {
+            return Err(PyValueError::new_err(format!("a launch has no keyword {}", others.keys())));
+        }
+        let Some(block) = block else { return Err(block_is_needed()) };
+        no_texrefs(texrefs)?;
+        let shape = shape(grid, block, shared)?;
+        let on = self.stream(py, stream)?;
+        let kernel = self.kernel.get();
+        if !time_kernel.map_or(Ok(false), |asked| asked.is_truthy())? {
+            return Self::launch(py, kernel, &shape, &on, args).map(|()| None);
+        }
+        if stream.is_some() {
+            return Err(PyAssertionError::new_err("time_kernel=True waits for the kernel, and takes no stream"));
+        }
+        let timer = Timer::around(py, &on, || Self::launch(py, kernel, &shape, &on, args))?;
+        timer.seconds(py).map(Some)
+    }
+
+    /// Tells the types of the parameters, for `prepared_call`.
+    ///
+    /// Parameters
+    /// ----------
+    /// arg_types : str or sequence
+    ///     Letters as in `struct`, with ``F`` and ``D`` for complex numbers: ``'PPif'``. Or one entry for each parameter: letters,
+    ///     dtypes, and anything else for a pointer.
+    /// texrefs : sequence, optional
+    ///     Empty: texture references are gone.
+    ///
+    /// Returns
+    /// -------
+    /// Function
+    ///     The function itself.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     When the driver knows that the kernel has other parameters.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from PyGPU.compiler import SourceModule
+    /// >>> module = SourceModule('__global__ void one(int *x) { *x = 1; }')
+    /// >>> func = module.get_function('one').prepare('P')
+    #[pyo3(signature = (arg_types, texrefs=None))]
+    fn prepare<'py>(
+        slf: Bound<'py, Self>,
+        arg_types: &Bound<'py, PyAny>,
+        texrefs: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, Self>> {
+        no_texrefs(texrefs)?;
+        let list = if arg_types.cast::<PyString>().is_ok() {
+            parameters(arg_types)?
+        } else {
+            let mut list = Vec::new();
+            for entry in arg_types.try_iter()? {
+                list.extend(one_parameter(&entry?)?);
+            }
+            list
+        };
+        let kernel = Kernel::new(slf.get().kernel.get().function().with_parameters(list)?);
+        let kernel = Py::new(slf.py(), kernel)?;
+        let before = slf.get().prepared.lock().unwrap_or_else(PoisonError::into_inner).replace(kernel);
+        drop(before); // not while the lock is held: it may reach the driver
+        Ok(slf)
+    }
+
+    /// Launches with the types that `prepare` was told.
+    ///
+    /// Parameters
+    /// ----------
+    /// grid : tuple of int
+    ///     Blocks.
+    /// block : tuple of int
+    ///     Threads of each.
+    /// *args
+    ///     Numbers, addresses, arrays.
+    /// shared_size : int, optional
+    ///     Bytes of dynamic shared memory.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> from PyGPU.compiler import SourceModule
+    /// >>> module = SourceModule('__global__ void fill(float *x, float a, int n) { if (threadIdx.x < n) x[threadIdx.x] = a; }')
+    /// >>> func = module.get_function('fill').prepare('Pfi')
+    /// >>> x = PyGPU.empty(3, 'float32')
+    /// >>> func.prepared_call((1, 1), (32, 1, 1), x.gpudata, 2.0, 3)
+    /// >>> x.tolist()
+    /// [2.0, 2.0, 2.0]
+    #[pyo3(signature = (grid, block, *args, shared_size=None), text_signature = "($self, grid, block, *args, shared_size=0)")]
+    fn prepared_call<'py>(
+        &self,
+        grid: &Bound<'py, PyAny>,
+        block: &Bound<'py, PyAny>,
+        args: &Bound<'py, PyTuple>,
+        shared_size: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<()> {
+        self.prepared_async_call(grid, block, None, args, shared_size)
+    }
+
+    /// As `prepared_call`, on a stream.
+    ///
+    /// Parameters
+    /// ----------
+    /// grid, block : tuple of int
+    ///     Blocks, and threads of each.
+    /// stream : Stream or None
+    ///     The thread's current one for None.
+    /// *args
+    ///     Numbers, addresses, arrays.
+    /// shared_size : int, optional
+    ///     Bytes of dynamic shared memory.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> from PyGPU.compiler import SourceModule
+    /// >>> module = SourceModule('__global__ void fill(float *x, float a, int n) { if (threadIdx.x < n) x[threadIdx.x] = a; }')
+    /// >>> func = module.get_function('fill').prepare('Pfi')
+    /// >>> x = PyGPU.empty(3, 'float32')
+    /// >>> func.prepared_async_call((1, 1), (32, 1, 1), PyGPU.Stream(), x.gpudata, 2.0, 3)
+    /// >>> x.tolist()
+    /// [2.0, 2.0, 2.0]
+    #[pyo3(signature = (grid, block, stream, *args, shared_size=None),
+           text_signature = "($self, grid, block, stream, *args, shared_size=0)")]
+    fn prepared_async_call<'py>(
+        &self,
+        grid: &Bound<'py, PyAny>,
+        block: &Bound<'py, PyAny>,
+        stream: Option<&Bound<'py, PyAny>>,
+        args: &Bound<'py, PyTuple>,
+        shared_size: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<()> {
+        let py = args.py();
+        let shape = shape(Some(grid), block, shared_size)?;
+        let stream = self.stream(py, stream)?;
+        Self::launch(py, self.prepared(py)?.get(), &shape, &stream, args)
+    }
+
+    /// As `prepared_call`, and takes the time.
+    ///
+    /// Parameters
+    /// ----------
+    /// grid, block : tuple of int
+    ///     Blocks, and threads of each.
+    /// *args
+    ///     Numbers, addresses, arrays.
+    /// shared_size : int, optional
+    ///     Bytes of dynamic shared memory.
+    ///
+    /// Returns
+    /// -------
+    /// LaunchTimer
+    ///     Called, it waits for the kernel and gives seconds.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> from PyGPU.compiler import SourceModule
+    /// >>> module = SourceModule('__global__ void fill(float *x, float a, int n) { if (threadIdx.x < n) x[threadIdx.x] = a; }')
+    /// >>> func = module.get_function('fill').prepare('Pfi')
+    /// >>> x = PyGPU.empty(3, 'float32')
+    /// >>> func.prepared_timed_call((1, 1), (32, 1, 1), x.gpudata, 2.0, 3)() > 0
+    /// True
+    #[pyo3(signature = (grid, block, *args, shared_size=None), text_signature = "($self, grid, block, *args, shared_size=0)")]
+    fn prepared_timed_call<'py>(
+        &self,
+        grid: &Bound<'py, PyAny>,
+        block: &Bound<'py, PyAny>,
+        args: &Bound<'py, PyTuple>,
+        shared_size: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<LaunchTimer> {
+        let py = args.py();
+        let shape = shape(Some(grid), block, shared_size)?;
+        let stream = self.stream(py, None)?;
+        let kernel = self.prepared(py)?;
+        let timer = Timer::around(py, &stream, || Self::launch(py, kernel.get(), &shape, &stream, args))?;
+        Ok(LaunchTimer { timer: std::mem::ManuallyDrop::new(timer) })
+    }
+
+    /// Raises: texture references are gone.
+    ///
+    /// Parameters
+    /// ----------
+    /// tr : object
+    ///     A texture reference.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from PyGPU.compiler import SourceModule
+    /// >>> module = SourceModule('__global__ void one(int *x) { *x = 1; }')
+    /// >>> func = module.get_function('one')
+    /// >>> func.param_set_texref(None)
+    /// Traceback (most recent call last):
+    ///     ...
+    /// PyGPU.NotSupportedError: ...
+    fn param_set_texref(&self, tr: &Bound<'_, PyAny>) -> PyResult<()> {
+        no_texrefs(Some(PyTuple::new(tr.py(), [tr])?.as_any()))
+    }
+
+    /// The kernel in PyGPU's own spelling.
+    #[getter]
+    fn kernel(&self, py: Python<'_>) -> Py<Kernel> {
+        self.kernel.clone_ref(py)
+    }
+
+    /// Its name in the source.
+    #[getter]
+    fn name(&self) -> String {
+        self.kernel.get().function().name().to_owned()
+    }
+
+    /// The driver's handle.
+    #[getter]
+    fn handle(&self) -> usize {
+        self.kernel.get().function().handle().0
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<PyGPU.driver.Function {}>", self.kernel.get().function().name())
+    }
+}
+
+/// Puts the classes into the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<LaunchTimer>()?;
+    module.add_class::<PyFunction>()
+}

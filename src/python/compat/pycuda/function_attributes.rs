@@ -1,0 +1,154 @@
+//! What is known of a `Function` and what can be set of it, under PyCUDA's names and numbers.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use super::function::PyFunction;
+use crate::backend::{FunctionAttributes, FunctionSetting};
+use crate::python::convert::number;
+use crate::python::errors;
+
+impl PyFunction {
+    fn attributes(&self, py: Python<'_>) -> PyResult<FunctionAttributes> {
+        self.kernel.get().attributes(py)
+    }
+}
+
+#[pymethods]
+impl PyFunction {
+    /// What is known of the function, by a number of `function_attribute`.
+    ///
+    /// Parameters
+    /// ----------
+    /// attr : int
+    ///     For example ``function_attribute.NUM_REGS``.
+    ///
+    /// Returns
+    /// -------
+    /// int
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> from PyGPU.driver import Function, function_attribute
+    /// >>> func = Function(PyGPU.Kernel('__global__ void one(int *x) { *x = 1; }'))
+    /// >>> func.get_attribute(function_attribute.MAX_THREADS_PER_BLOCK) > 0
+    /// True
+    fn get_attribute(&self, attr: &Bound<'_, PyAny>) -> PyResult<i32> {
+        let known = self.attributes(attr.py())?;
+        Ok(match number::int32(attr, "attr")? {
+            0 => known.max_threads_per_block,
+            1 => known.static_shared_bytes,
+            2 => known.constant_bytes,
+            3 => known.local_bytes,
+            4 => known.registers,
+            5 => known.ptx_version,
+            6 => known.binary_version,
+            8 => known.max_dynamic_shared_bytes,
+            9 => known.preferred_carveout,
+            other => {
+                let error = PyValueError::new_err(format!("function attribute {other} is not known"));
+                return Err(errors::as_logic(attr.py(), error));
+            }
+        })
+    }
+
+    /// Sets `MAX_DYNAMIC_SHARED_SIZE_BYTES` or `PREFERRED_SHARED_MEMORY_CARVEOUT`.
+    ///
+    /// Parameters
+    /// ----------
+    /// attr : int
+    ///     Of `function_attribute`.
+    /// value : int
+    ///     The new value.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> from PyGPU.driver import Function, function_attribute
+    /// >>> func = Function(PyGPU.Kernel('__global__ void one(int *x) { *x = 1; }'))
+    /// >>> func.set_attribute(function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES, 16384)
+    fn set_attribute(&self, attr: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let value = number::int32(value, "value")?;
+        let setting = match number::int32(attr, "attr")? {
+            8 => FunctionSetting::MaxDynamicSharedBytes(value),
+            9 => FunctionSetting::PreferredCarveout(value),
+            other => {
+                let error = PyValueError::new_err(format!("function attribute {other} cannot be set"));
+                return Err(errors::as_logic(attr.py(), error));
+            }
+        };
+        self.kernel.get().set(attr.py(), setting)
+    }
+
+    /// Sets what the first-level cache is rather used for.
+    ///
+    /// Parameters
+    /// ----------
+    /// fc : int
+    ///     Of `func_cache`.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> from PyGPU.driver import Function, func_cache
+    /// >>> func = Function(PyGPU.Kernel('__global__ void one(int *x) { *x = 1; }'))
+    /// >>> func.set_cache_config(func_cache.PREFER_L1)
+    fn set_cache_config(&self, fc: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.kernel.get().set(fc.py(), FunctionSetting::CachePreference(number::int32(fc, "fc")?))
+    }
+
+    /// Most threads of a block that it can be launched with.
+    #[getter]
+    fn max_threads_per_block(&self, py: Python<'_>) -> PyResult<i32> {
+        Ok(self.attributes(py)?.max_threads_per_block)
+    }
+
+    /// Bytes of static shared memory of a block.
+    #[getter]
+    fn shared_size_bytes(&self, py: Python<'_>) -> PyResult<i32> {
+        Ok(self.attributes(py)?.static_shared_bytes)
+    }
+
+    /// Bytes of constant memory.
+    #[getter]
+    fn const_size_bytes(&self, py: Python<'_>) -> PyResult<i32> {
+        Ok(self.attributes(py)?.constant_bytes)
+    }
+
+    /// Bytes of local memory of a thread.
+    #[getter]
+    fn local_size_bytes(&self, py: Python<'_>) -> PyResult<i32> {
+        Ok(self.attributes(py)?.local_bytes)
+    }
+
+    /// Registers of a thread.
+    #[getter]
+    fn num_regs(&self, py: Python<'_>) -> PyResult<i32> {
+        Ok(self.attributes(py)?.registers)
+    }
+
+    /// The version of PTX that it was compiled for, as 90 for 9.0.
+    #[getter]
+    fn ptx_version(&self, py: Python<'_>) -> PyResult<i32> {
+        Ok(self.attributes(py)?.ptx_version)
+    }
+
+    /// The architecture that it was compiled for, as 90 for ``sm_90``.
+    #[getter]
+    fn binary_version(&self, py: Python<'_>) -> PyResult<i32> {
+        Ok(self.attributes(py)?.binary_version)
+    }
+
+    /// Most bytes of dynamic shared memory that it can be launched with; a launch that asks for more raises it by itself.
+    #[getter]
+    fn max_dynamic_shared_size_bytes(&self, py: Python<'_>) -> PyResult<i32> {
+        Ok(self.attributes(py)?.max_dynamic_shared_bytes)
+    }
+
+    /// Percentage of the first-level cache that is wanted as shared memory; -1 is the driver's choice.
+    #[getter]
+    fn preferred_shared_memory_carveout(&self, py: Python<'_>) -> PyResult<i32> {
+        Ok(self.attributes(py)?.preferred_carveout)
+    }
+}

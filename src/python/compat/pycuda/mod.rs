@@ -1,0 +1,15 @@
+//! PyCUDA's contexts, functions and sources.
+
+use pyo3::prelude::*;
+
+pub(crate) mod context;
+pub(crate) mod function;
+pub(crate) mod function_attributes;
+pub(crate) mod source;
+
+/// Puts classes and functions into the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    context::register(module)?;
+    function::register(module)?;
+    source::register(module)
+}

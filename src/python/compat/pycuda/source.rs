@@ -1,0 +1,190 @@
+//! What `PyGPU.compiler` and `PyGPU.driver` need of the compilers and the driver: a source that is loaded without a warning, an
+//! image that is not loaded, and a device's attributes by CUDA's numbers.
+
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::backend::BackendKind;
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::kernel::{self, Cache, Declarations, Source};
+use crate::python::gil::WithoutGil;
+use crate::python::kernel::module::PyKernelModule;
+use crate::python::kernel::source::{load_quietly, options as option_texts, with_compiler};
+use crate::python::runtime::device as device_argument;
+
+/// Where an image may be kept: `None` and `True` for the usual folder, `False` for none, or a folder.
+fn place(cache: Option<&Bound<'_, PyAny>>) -> PyResult<Cache> {
+    let Some(cache) = cache else { return Ok(Cache::Usual) };
+    match cache.extract::<bool>() {
+        Ok(true) => Ok(Cache::Usual),
+        Ok(false) => Ok(Cache::Off),
+        Err(_) => Ok(Cache::Folder(cache.extract::<PathBuf>()?)),
+    }
+}
+
+fn source(
+    text: String,
+    options: Option<&Bound<'_, PyAny>>,
+    compiler: Option<String>,
+    extern_c: bool,
+    cache: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Source> {
+    Ok(Source {
+        text,
+        name: "kernel.cu".to_owned(),
+        options: option_texts(options)?,
+        instances: Vec::new(),
+        extern_c,
+        compiler,
+        cache: place(cache)?,
+    })
+}
+
+/// A module of a source; what the compilers said stays in its log.
+///
+/// Parameters
+/// ----------
+/// text : str
+///     The source.
+/// options, compiler, extern_c : optional
+///     As for `Kernel`.
+/// cache : bool or path, optional
+///     As for `Kernel`, or the folder in which the image is kept.
+///
+/// Returns
+/// -------
+/// Module
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> module = _core.load_source('__global__ void one(int *x) { *x = 1; }')
+#[pyfunction]
+#[pyo3(signature = (text, options=None, compiler=None, extern_c=false, cache=None))]
+fn load_source(
+    py: Python<'_>,
+    text: String,
+    options: Option<&Bound<'_, PyAny>>,
+    compiler: Option<String>,
+    extern_c: bool,
+    cache: Option<&Bound<'_, PyAny>>,
+) -> PyResult<PyKernelModule> {
+    let names = Declarations::read(&text, &[]).described();
+    let source = source(text, options, compiler, extern_c, cache)?;
+    let device = device_argument::from_argument(py, None)?;
+    Ok(PyKernelModule::wrap(load_quietly(py, device, source)?, names))
+}
+
+/// The image of a source, which is not loaded, and what the compiler said.
+///
+/// Parameters
+/// ----------
+/// text : str
+///     The source.
+/// options, compiler, extern_c : optional
+///     As for `Kernel`; an architecture ``compute_90`` gives PTX.
+/// cache : bool or path, optional
+///     As for `Kernel`, or the folder in which the image is kept.
+///
+/// Returns
+/// -------
+/// image : bytes
+/// log : str
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> image, log = _core.compile_source('__global__ void one(int *x) { *x = 1; }')
+#[pyfunction]
+#[pyo3(signature = (text, options=None, compiler=None, extern_c=false, cache=None))]
+fn compile_source<'py>(
+    py: Python<'py>,
+    text: String,
+    options: Option<&Bound<'py, PyAny>>,
+    compiler: Option<String>,
+    extern_c: bool,
+    cache: Option<&Bound<'_, PyAny>>,
+) -> PyResult<(Bound<'py, PyBytes>, String)> {
+    let source = source(text, options, compiler, extern_c, cache)?;
+    let device = device_argument::from_argument(py, None)?;
+    let compiled = with_compiler(py, device, &source, |hints| Ok(kernel::build(device, &source, hints)?.compiled))?;
+    Ok((PyBytes::new(py, &compiled.image), compiled.log.clone()))
+}
+
+/// An attribute of a device by CUDA's number, asked of CUDA's driver; elsewhere what is known under the number.
+fn attribute(device: Device, number: i32) -> Result<i32> {
+    let programs = device.backend().programs()?;
+    if device.kind() == BackendKind::Cuda {
+        return programs.device_attribute(device.index(), number);
+    }
+    let limits = programs.launch_limits(device.index())?;
+    let known = device.properties()?;
+    let clamped = |value: u32| i32::try_from(value).unwrap_or(i32::MAX);
+    Ok(match number {
+        1 => clamped(limits.threads_per_block),
+        2..=4 => clamped(limits.block[number as usize - 2]),
+        5..=7 => clamped(limits.grid[number as usize - 5]),
+        8 => clamped(limits.shared_per_block),
+        97 => clamped(limits.shared_per_block_optin),
+        95 => i32::from(limits.cooperative),
+        10 => known.warp_size,
+        13 => known.clock_rate,
+        15 => i32::from(known.async_engine_count > 0),
+        16 => known.multiprocessor_count,
+        18 => i32::from(known.integrated),
+        20 => 0,
+        33 => known.pci.1,
+        34 => known.pci.2,
+        50 => known.pci.0,
+        38 => known.l2_cache_size,
+        40 => known.async_engine_count,
+        75 => known.compute_capability.0,
+        76 => known.compute_capability.1,
+        115 => i32::from(known.memory_pools),
+        _ => {
+            return Err(Error::not_supported(format!(
+                "attribute {number} is not known of {device}: its driver has no such number"
+            )));
+        }
+    })
+}
+
+/// An attribute of a device by CUDA's number of it.
+///
+/// Parameters
+/// ----------
+/// number : int
+///     As ``CUdevice_attribute``.
+/// device : int, str or Device, optional
+///     The current device by default.
+///
+/// Returns
+/// -------
+/// int
+///
+/// Raises
+/// ------
+/// NotSupportedError
+///     For what a driver other than CUDA's does not tell.
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> _core.device_attribute(10) > 0
+/// True
+#[pyfunction]
+#[pyo3(signature = (number, device=None))]
+fn device_attribute(py: Python<'_>, number: i32, device: Option<&Bound<'_, PyAny>>) -> PyResult<i32> {
+    let device = device_argument::from_argument(py, device)?;
+    Ok(py.without_gil(|| attribute(device, number))?)
+}
+
+/// Puts the functions into the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(load_source, module)?)?;
+    module.add_function(wrap_pyfunction!(compile_source, module)?)?;
+    module.add_function(wrap_pyfunction!(device_attribute, module)?)
+}

@@ -1,0 +1,58 @@
+//! The names that dtypes have in C, for the Python module that parses declarations.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use super::dtype as dtypes;
+use crate::dtype::{DType, Kind};
+use crate::kernel::{Aliases, Element, element, words};
+
+/// The C spelling of a dtype of the table.
+///
+/// Parameters
+/// ----------
+/// dtype : data-type
+///     Bool, an integer, a float, a complex number.
+///
+/// Returns
+/// -------
+/// str or None
+///     None for types that have no name in C.
+#[pyfunction]
+fn _c_name(dtype: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
+    let dtype = dtypes::from_python(dtype)?;
+    Ok(dtype.row().and_then(|row| (row.c_name != row.name || row.kind == Kind::Bool).then_some(row.c_name)))
+}
+
+/// The dtype of a type's name in C, without pointers.
+///
+/// Parameters
+/// ----------
+/// name : str
+///     Such as ``'unsigned int'``.
+///
+/// Returns
+/// -------
+/// numpy.dtype or None
+///     None for a name that is not known.
+///
+/// Raises
+/// ------
+/// ValueError
+///     For a vector type, which is a structured dtype.
+#[pyfunction]
+fn _dtype_of_c_name<'py>(py: Python<'py>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+    match element(&words(name).list, &Aliases::new()) {
+        Element::Named(kind) => Ok(Some(dtypes::to_python(py, DType::new(kind))?)),
+        Element::Any => Ok(None),
+        Element::Vector(..) => Err(PyValueError::new_err(format!(
+            "'{name}' is a vector type: register its dtype first, with PyGPU.tools.get_or_register_dtype"
+        ))),
+    }
+}
+
+/// Puts the functions into the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(_c_name, module)?)?;
+    module.add_function(wrap_pyfunction!(_dtype_of_c_name, module)?)
+}

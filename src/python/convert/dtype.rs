@@ -1,0 +1,218 @@
+//! dtypes between Python and the table: anything `numpy.dtype` takes on the way in, NumPy's own objects on the way out.
+//!
+//! Why there is a cache by object identity: `numpy.float32` and `numpy.dtype('f4')` are the same objects in every call of
+//! a program, and asking NumPy what they mean costs several times an allocation. The cache keeps its keys alive for ever
+//! (there are at most `SLOTS` of them), so that an address in it can never come to mean another object.
+
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+
+use pyo3::exceptions::{PyImportError, PyTypeError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyType};
+
+use crate::python::once::{PyOnce, intern};
+
+use crate::dtype::{DType, Kind, Origin, TABLE};
+use crate::global::Global;
+
+const SLOTS: usize = 128;
+
+struct Slot {
+    key: AtomicPtr<ffi::PyObject>,
+    /// The kind's number plus one; 0 while the slot is being filled.
+    kind: AtomicU64,
+}
+
+static CACHE: [Slot; SLOTS] =
+    [const { Slot { key: AtomicPtr::new(std::ptr::null_mut()), kind: AtomicU64::new(0) } }; SLOTS];
+
+fn slot_of(key: *mut ffi::PyObject) -> &'static Slot {
+    &CACHE[(key as usize >> 4) % SLOTS]
+}
+
+fn cached(key: *mut ffi::PyObject) -> Option<DType> {
+    let slot = slot_of(key);
+    if slot.key.load(Ordering::Acquire) != key {
+        return None;
+    }
+    let kind = slot.kind.load(Ordering::Acquire);
+    TABLE.get((kind as usize).checked_sub(1)?).map(|row| DType::new(row.kind))
+}
+
+/// Only named kinds are kept, and only in a free slot: what is there stays.
+fn remember(object: &Bound<'_, PyAny>, dtype: DType) {
+    let slot = slot_of(object.as_ptr());
+    let free = slot.key.compare_exchange(std::ptr::null_mut(), object.as_ptr(), Ordering::AcqRel, Ordering::Relaxed);
+    if free.is_ok() && dtype.kind() != Kind::Opaque {
+        std::mem::forget(object.clone());
+        slot.kind.store(dtype.kind() as u64 + 1, Ordering::Release);
+    }
+}
+
+/// The dtype that a Python object means: anything `numpy.dtype` takes, PyGPU's own label strings, `ml_dtypes` names.
+///
+/// # Errors
+/// `TypeError` for what NumPy does not understand, for the other byte order, and for objects, strings and dates.
+#[inline]
+pub(crate) fn from_python(object: &Bound<'_, PyAny>) -> PyResult<DType> {
+    match cached(object.as_ptr()) {
+        Some(dtype) => Ok(dtype),
+        None => from_python_uncached(object),
+    }
+}
+
+/// As `from_python`; an absent or `None` argument means float64, NumPy's default.
+#[inline]
+pub(crate) fn or_float64(object: Option<&Bound<'_, PyAny>>) -> PyResult<DType> {
+    match object {
+        Some(object) if !object.is_none() => from_python(object),
+        _ => Ok(DType::new(Kind::Float64)),
+    }
+}
+
+fn from_python_uncached(object: &Bound<'_, PyAny>) -> PyResult<DType> {
+    let py = object.py();
+    if let Ok(text) = object.cast_exact::<PyString>() {
+        let name = text.to_str()?;
+        if let Some(dtype) = DType::from_name(name) {
+            if dtype.row().is_some_and(|row| row.origin == Origin::MlDtypes) {
+                to_python(py, dtype)?; // so that a name without its package is refused here
+            }
+            remember(object, dtype);
+            return Ok(dtype);
+        }
+    }
+    if object.is_none() {
+        return Err(PyTypeError::new_err("dtype None is ambiguous here; name one, for example numpy.float32"));
+    }
+    let descr = numpy_dtype(py)?.call1((object,))?;
+    let dtype = from_numpy(&descr)?;
+    if object.is_instance_of::<PyType>() {
+        remember(object, dtype); // other objects may come to mean another dtype, and are not to be kept alive
+    }
+    Ok(dtype)
+}
+
+/// The dtype of a `numpy.dtype` instance.
+///
+/// # Errors
+/// `TypeError` for the other byte order, and for objects, strings, dates and subarrays.
+pub(crate) fn from_numpy(descr: &Bound<'_, PyAny>) -> PyResult<DType> {
+    let py = descr.py();
+    if let Some(dtype) = cached(descr.as_ptr()) {
+        return Ok(dtype);
+    }
+    let native: bool = descr.getattr(intern!(py, "isnative"))?.extract()?;
+    if !native {
+        return Err(PyTypeError::new_err(format!(
+            "{} is of the other byte order, which no device reads; convert with \
+             x.astype(x.dtype.newbyteorder('='))",
+            descr.repr()?
+        )));
+    }
+    let name = descr.getattr(intern!(py, "name"))?;
+    if let Some(dtype) = DType::from_name(name.cast::<PyString>()?.to_str()?) {
+        remember(descr, dtype);
+        return Ok(dtype);
+    }
+    let typestr = descr.getattr(intern!(py, "str"))?;
+    let typestr = typestr.cast::<PyString>()?.to_str()?.to_owned();
+    let has_objects: bool = descr.getattr(intern!(py, "hasobject"))?.extract()?;
+    if has_objects || !descr.getattr(intern!(py, "subdtype"))?.is_none() {
+        return Err(unsupported(descr)?);
+    }
+    match DType::from_typestr(&typestr) {
+        Ok(dtype) if dtype.kind() == Kind::Opaque => opaque(descr, dtype.itemsize()),
+        Ok(dtype) => {
+            remember(descr, dtype);
+            Ok(dtype)
+        }
+        Err(_) => Err(unsupported(descr)?),
+    }
+}
+
+fn unsupported(descr: &Bound<'_, PyAny>) -> PyResult<PyErr> {
+    Ok(PyTypeError::new_err(format!(
+        "{} has no place in device memory; supported are bool, integers, floats, complex numbers, ml_dtypes' bfloat16 \
+         and float8, and structured or void items made of these",
+        descr.repr()?
+    )))
+}
+
+/// The NumPy dtypes behind opaque items, by `tag - 1`. Programs have few, and they stay.
+static OPAQUE: Global<Vec<Py<PyAny>>> = Global::new(Vec::new());
+
+fn opaque(descr: &Bound<'_, PyAny>, itemsize: usize) -> PyResult<DType> {
+    let py = descr.py();
+    if itemsize == 0 {
+        return Err(unsupported(descr)?);
+    }
+    // Compared outside the lock, since comparing runs Python.
+    let known: Vec<Py<PyAny>> = {
+        let list = OPAQUE.lock();
+        list.iter().map(|known| known.clone_ref(py)).collect()
+    };
+    for (position, known) in known.iter().enumerate() {
+        // Equality of dtypes ignores metadata and titles, which identity of meaning on a device does too.
+        if known.bind(py).eq(descr)? {
+            return Ok(DType::opaque(itemsize as u32, position as u32 + 1));
+        }
+    }
+    let mut list = OPAQUE.lock();
+    list.push(descr.clone().unbind());
+    Ok(DType::opaque(itemsize as u32, list.len() as u32))
+}
+
+static NAMED: [PyOnce<Py<PyAny>>; TABLE.len()] = [const { PyOnce::new() }; TABLE.len()];
+
+/// NumPy's dtype object.
+///
+/// # Errors
+/// `ImportError` for bfloat16 and float8 where `ml_dtypes` is not installed.
+#[inline]
+pub(crate) fn to_python(py: Python<'_>, dtype: DType) -> PyResult<Bound<'_, PyAny>> {
+    match NAMED.get(dtype.kind() as usize) {
+        Some(cell) => match cell.get(py) {
+            Some(object) => Ok(object.bind(py).clone()),
+            None => Ok(cell.get_or_try_init(py, || named(py, dtype))?.bind(py).clone()),
+        },
+        None => opaque_to_python(py, dtype),
+    }
+}
+
+fn named(py: Python<'_>, dtype: DType) -> PyResult<Py<PyAny>> {
+    let Some(row) = dtype.row() else { return Err(PyTypeError::new_err("opaque dtype")) };
+    let source = match row.origin {
+        Origin::NumPy => row.name.into_pyobject(py)?.into_any(),
+        Origin::MlDtypes => {
+            let module = py.import("ml_dtypes").map_err(|cause| {
+                let error = PyImportError::new_err(format!(
+                    "dtype {} is defined by the package ml_dtypes: pip install ml_dtypes",
+                    row.name
+                ));
+                error.set_cause(py, Some(cause));
+                error
+            })?;
+            module.getattr(row.name)?
+        }
+    };
+    Ok(numpy_dtype(py)?.call1((source,))?.unbind())
+}
+
+fn opaque_to_python(py: Python<'_>, dtype: DType) -> PyResult<Bound<'_, PyAny>> {
+    let position = (dtype.tag() as usize).checked_sub(1);
+    let known = {
+        let list = OPAQUE.lock();
+        position.and_then(|position| list.get(position)).map(|known| known.clone_ref(py))
+    };
+    match known {
+        Some(known) => Ok(known.into_bound(py)),
+        None => numpy_dtype(py)?.call1((format!("V{}", dtype.itemsize()),)),
+    }
+}
+
+fn numpy_dtype(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static DTYPE: PyOnce<Py<PyAny>> = PyOnce::new();
+    Ok(DTYPE.get_or_try_init(py, || py.import("numpy")?.getattr("dtype").map(Bound::unbind))?.bind(py))
+}

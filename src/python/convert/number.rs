@@ -1,0 +1,58 @@
+//! Integers from Python, each refused with the name of the argument. A bool is no integer here: `device=True` or
+//! `nbytes=False` is a slip of the pen.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyBool;
+
+fn index<'py>(object: &Bound<'py, PyAny>, what: &str) -> PyResult<Bound<'py, PyAny>> {
+    let py = object.py();
+    // SAFETY: a type check of a live object.
+    if object.is_instance_of::<PyBool>() || unsafe { ffi::PyIndex_Check(object.as_ptr()) } == 0 {
+        let given = object.get_type().fully_qualified_name()?;
+        return Err(PyTypeError::new_err(format!("{what} is an int, not {given}")));
+    }
+    // SAFETY: a live object; null means an exception.
+    unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyNumber_Index(object.as_ptr())) }
+}
+
+/// An integer of any sign.
+///
+/// # Errors
+/// `TypeError` for what is no integer, bools included; `ValueError` for one that no 64 bits hold.
+pub(crate) fn signed(object: &Bound<'_, PyAny>, what: &str) -> PyResult<i64> {
+    let number = index(object, what)?;
+    number.extract().map_err(|_| PyValueError::new_err(format!("{what} is {number}, which no 64 bits hold")))
+}
+
+/// An integer that fits in 32 bits.
+///
+/// # Errors
+/// As `signed`.
+pub(crate) fn int32(object: &Bound<'_, PyAny>, what: &str) -> PyResult<i32> {
+    let number = signed(object, what)?;
+    i32::try_from(number).map_err(|_| PyValueError::new_err(format!("{what} is {number}, which no 32 bits hold")))
+}
+
+/// An integer that is not negative: a size, a handle, an address.
+///
+/// # Errors
+/// `TypeError` for what is no integer, bools included; `ValueError` for a negative one or one that no 64 bits hold.
+pub(crate) fn unsigned(object: &Bound<'_, PyAny>, what: &str) -> PyResult<u64> {
+    let number = index(object, what)?;
+    number.extract().map_err(|_| match number.lt(0) {
+        Ok(true) => PyValueError::new_err(format!("{what} is {number}, and cannot be negative")),
+        _ => PyValueError::new_err(format!("{what} is {number}, which no 64 bits hold")),
+    })
+}
+
+/// A number of bytes, an address or a handle, as wide as the machine's.
+///
+/// # Errors
+/// As `unsigned`.
+pub(crate) fn size(object: &Bound<'_, PyAny>, what: &str) -> PyResult<usize> {
+    let number = unsigned(object, what)?;
+    usize::try_from(number)
+        .map_err(|_| PyValueError::new_err(format!("{what} is {number}, more than this machine has")))
+}

@@ -1,0 +1,229 @@
+//! What an address names: arrays over the memory there, with all that is known of its use, and views for others.
+
+use numpy::PyUntypedArray;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+
+use crate::backend::Address;
+use crate::copy;
+use crate::device::Device;
+use crate::layout::{Layout, Order};
+use crate::python::array::class::{GpuArray, new_exact};
+use crate::python::convert::dtype;
+use crate::python::convert::number;
+use crate::python::convert::shape::{self, OrderArgument};
+use crate::python::exchange::place::Place;
+use crate::python::gil::WithoutGil;
+use crate::python::host::ndarray;
+use crate::python::once::intern;
+use crate::python::runtime::stream as streams;
+use crate::stream::Stream;
+
+/// An array over the memory at an address, with all that is known of its use.
+///
+/// Parameters
+/// ----------
+/// address : int, DeviceAllocation, GPUArray or object with an address
+///     Where element zero is.
+/// shape : int or sequence of int
+///     The lengths of the axes.
+/// dtype : data-type
+///     Of the elements.
+/// strides : sequence of int, optional
+///     Bytes from one element to the next along each axis; C order by default.
+/// stream : Stream, object with `__cuda_stream__` or int, optional
+///     Where the array is going to be used. Memory of which nothing is known counts as usable in the order of this stream; the
+///     legacy default stream by default.
+/// offset : int, optional
+///     Bytes between the address and element zero.
+///
+/// Returns
+/// -------
+/// GPUArray
+///
+/// Raises
+/// ------
+/// ValueError
+///     If the elements are not within the block, as far as it is known, or the address is 0.
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> memory = _core.allocate_device(8)
+/// >>> _core.array_at(memory, 2, 'int32').fill(7).get()
+/// array([7, 7], dtype=int32)
+#[pyfunction]
+#[pyo3(signature = (address, shape, dtype, strides=None, stream=None, offset=None), text_signature = "(address, shape, dtype, strides=None, stream=None, offset=0)")]
+fn array_at<'py>(
+    address: &Bound<'py, PyAny>,
+    shape: &Bound<'py, PyAny>,
+    dtype: &Bound<'py, PyAny>,
+    strides: Option<&Bound<'py, PyAny>>,
+    stream: Option<&Bound<'py, PyAny>>,
+    offset: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, GpuArray>> {
+    let py = address.py();
+    let dtype = dtype::from_python(dtype)?;
+    let itemsize = dtype.itemsize() as i64;
+    let lengths = shape::from_python(shape)?;
+    let layout = match strides.filter(|strides| !strides.is_none()) {
+        Some(strides) => Layout::strided(&lengths, &shape::from_python(strides)?, 0, itemsize)?,
+        None => Layout::contiguous(&lengths, itemsize, Order::C)?,
+    };
+    let behind = offset.map_or(Ok(0), |offset| number::size(offset, "offset"))?;
+    let wanted = |device| match stream_or_default(py, stream, device) {
+        // A copy between devices has a stream of one of them.
+        Err(_) => Stream::default_of(device),
+        Ok(stream) => stream,
+    };
+    let array = Place::of(address)?.behind(behind)?.array(py, &layout, dtype, wanted, None)?;
+    new_exact(py, GpuArray::with_base(array, address.clone().unbind()))
+}
+
+/// Copies an array into another one of the same shape and dtype, perhaps of another device, in the order of a stream.
+///
+/// Parameters
+/// ----------
+/// target, source : GPUArray
+///     They may overlap.
+/// stream : Stream, object with `__cuda_stream__`, int or None
+///     Of the device of one of them; None is the legacy default stream of the target's.
+///
+/// Raises
+/// ------
+/// ValueError
+///     For other shapes, a read-only target, and a stream of a third device.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> from PyGPU import _core
+/// >>> a, b = PyGPU.zeros(3), PyGPU.arange(3.0)
+/// >>> _core.copy_array(a, b, None)
+/// >>> a.get()
+/// array([0., 1., 2.])
+#[pyfunction]
+#[pyo3(signature = (target, source, stream))]
+fn copy_array(
+    target: &Bound<'_, GpuArray>,
+    source: &Bound<'_, GpuArray>,
+    stream: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    let py = target.py();
+    let (target, source) = (target.get().array(), source.get().array());
+    target.check_writable("copy_array")?;
+    let stream = match stream.filter(|stream| !stream.is_none()) {
+        None => Stream::default_of(target.device()),
+        Some(stream) => streams::from_anywhere(py, stream, target.device())?,
+    };
+    if stream.device() != target.device() && stream.device() != source.device() {
+        return Err(PyValueError::new_err(format!(
+            "the stream is of {}, and the copy from {} to {}",
+            stream.device(),
+            source.device(),
+            target.device()
+        )));
+    }
+    Ok(py.without_gil(|| copy::between(target, source, &stream))?)
+}
+
+/// An ndarray over host memory that an object owns.
+///
+/// Parameters
+/// ----------
+/// owner : object
+///     Becomes the `base`.
+/// address : int
+///     Where the memory is, which must be there as long as the owner.
+/// shape : int or sequence of int
+///     The lengths of the axes.
+/// dtype : data-type
+///     Any but one with Python objects.
+/// order : {'C', 'F'}, optional
+///     How elements follow each other in memory.
+///
+/// Returns
+/// -------
+/// numpy.ndarray
+///
+/// Examples
+/// --------
+/// >>> import numpy as np
+/// >>> from PyGPU import _core
+/// >>> owner = np.arange(4)
+/// >>> _core.ndarray_at(owner, owner.ctypes.data, 2, owner.dtype)
+/// array([0, 1])
+#[pyfunction]
+#[pyo3(signature = (owner, address, shape, dtype, order=None), text_signature = "(owner, address, shape, dtype, order='C')")]
+fn ndarray_at<'py>(
+    owner: Bound<'py, PyAny>,
+    address: &Bound<'py, PyAny>,
+    shape: &Bound<'py, PyAny>,
+    dtype: &Bound<'py, PyAny>,
+    order: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let py = owner.py();
+    let descr = ndarray::numpy(py)?.getattr(intern!(py, "dtype"))?.call1((dtype,))?;
+    if descr.getattr(intern!(py, "hasobject"))?.is_truthy()? {
+        return Err(PyTypeError::new_err(format!(
+            "{descr} has Python objects, which only NumPy's own memory can hold"
+        )));
+    }
+    let itemsize: i64 = descr.getattr(intern!(py, "itemsize"))?.extract()?;
+    let layout = Layout::contiguous(&shape::from_python(shape)?, itemsize, OrderArgument::c_or_f(order)?)?;
+    let first = number::size(address, "address")?;
+    if first == 0 && layout.nbytes() > 0 {
+        return Err(PyValueError::new_err(format!("address 0 cannot hold {} bytes", layout.nbytes())));
+    }
+    ndarray::over_memory(py, first, &layout, descr, true, owner)
+}
+
+pub(crate) fn view_of_address(py: Python<'_>, address: Address, bytes: usize) -> PyResult<Bound<'_, PyAny>> {
+    const PY_BUF_WRITE: std::ffi::c_int = 0x200;
+    let length = bytes.try_into().map_err(|_| PyValueError::new_err(format!("{bytes} bytes are no buffer")))?;
+    // SAFETY: a view of memory at an address is made without looking there.
+    unsafe {
+        let first: *mut std::ffi::c_char = std::ptr::with_exposed_provenance_mut(address);
+        Bound::from_owned_ptr_or_err(py, ffi::PyMemoryView_FromMemory(first, length, PY_BUF_WRITE))
+    }
+}
+
+/// A memoryview with an address, for libraries that take device addresses in buffers.
+///
+/// Parameters
+/// ----------
+/// address : int
+///     Where it begins.
+/// nbytes : int
+///     Bytes.
+///
+/// Returns
+/// -------
+/// memoryview
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> _core.address_view(4096, 16).nbytes
+/// 16
+#[pyfunction]
+fn address_view<'py>(address: &Bound<'py, PyAny>, nbytes: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    view_of_address(address.py(), number::size(address, "address")?, number::size(nbytes, "nbytes")?)
+}
+
+/// The stream that an argument means, where `None` is the legacy default stream, as in a driver's calls.
+pub(crate) fn stream_or_default(py: Python<'_>, stream: Option<&Bound<'_, PyAny>>, device: Device) -> PyResult<Stream> {
+    match stream.filter(|stream| !stream.is_none()) {
+        Some(stream) => streams::from_argument(py, Some(stream), device),
+        None => Ok(Stream::default_of(device)),
+    }
+}
+
+/// Puts the functions into the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(address_view, module)?)?;
+    module.add_function(wrap_pyfunction!(array_at, module)?)?;
+    module.add_function(wrap_pyfunction!(copy_array, module)?)?;
+    module.add_function(wrap_pyfunction!(ndarray_at, module)?)
+}

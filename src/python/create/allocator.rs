@@ -1,0 +1,191 @@
+//! Allocators in Python in the place of PyGPU's pool.
+
+use std::any::Any;
+use std::cell::Cell;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pyo3::exceptions::{PyRecursionError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::error::{Error, Result};
+use crate::memory::plugged::{self, Allocator, Block, Choice};
+use crate::memory::{Access, ordered};
+use crate::python::callback::{self, Kept, Raised};
+use crate::python::exchange::place::Place;
+use crate::python::gil::WithoutGil;
+use crate::python::once::intern;
+use crate::python::runtime::stream::PyStream;
+use crate::stream::Stream;
+
+/// A callable that takes a number of bytes (PyCUDA's way), or an object whose `allocate` takes a stream as well.
+pub(crate) struct PyAllocator {
+    object: Kept,
+    takes_stream: bool,
+    /// What it gave last, if PyGPU knows the block: for who made this allocator for one array.
+    known: Option<Mutex<Option<Py<PyAny>>>>,
+}
+
+impl PyAllocator {
+    pub(crate) fn new(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let takes_stream = object.hasattr(intern!(object.py(), "allocate"))?;
+        if !takes_stream && !object.is_callable() {
+            return Err(PyTypeError::new_err(format!(
+                "an allocator is a callable that takes a number of bytes, or has a method allocate(nbytes, stream), and {} \
+                 is neither",
+                object.get_type()
+            )));
+        }
+        Ok(Self { object: Kept::new(object.clone().unbind()), takes_stream, known: None })
+    }
+
+    /// As [`Self::new`], for one array only, which asks for [`Self::take_known`] afterwards.
+    pub(crate) fn for_one_array(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(Self { known: Some(Mutex::new(None)), ..Self::new(object)? })
+    }
+
+    /// The memory that it gave last, if PyGPU knows the block.
+    pub(crate) fn take_known(&self) -> Option<Py<PyAny>> {
+        self.known.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn call(&self, py: Python<'_>, bytes: usize, stream: &Stream) -> PyResult<Block> {
+        let object = self.object.object().bind(py);
+        let (memory, stream) = match self.takes_stream {
+            true => {
+                let argument = PyStream::from(stream.clone());
+                (object.call_method1(intern!(py, "allocate"), (bytes, argument))?, stream.clone())
+            }
+            // It knows of no stream but the one that every other of its calls means.
+            false => (object.call1((bytes,))?, Stream::default_of(stream.device())),
+        };
+        // Nobody would give the memory back at a plain number's address, if there is any: `int` is a callable that takes a
+        // number of bytes, too. Numbers of every kind have `__float__`; arrays, ours too, have a `ptr` beside it.
+        if memory.hasattr(intern!(py, "__float__"))? && !memory.hasattr(intern!(py, "ptr"))? {
+            return Err(PyTypeError::new_err(format!(
+                "{object} gave the number {memory} for {bytes} bytes; an allocator gives an object with `__int__` or an \
+                 attribute `ptr`, which gives the memory back when it is dropped"
+            )));
+        }
+        let place = Place::of(&memory)?;
+        let address = place.address();
+        if address == 0 {
+            return Err(PyValueError::new_err(format!("{object} gave address 0 for {bytes} bytes")));
+        }
+        let refused = |why: String| PyValueError::new_err(format!("{object} gave {memory} for {bytes} bytes: {why}"));
+        place.check(0, bytes as i64).map_err(|error| refused(error.value(py).to_string()))?;
+        if place.readonly() {
+            return Err(refused("the memory is read-only".to_owned()));
+        }
+        match (place.block(), &self.known) {
+            (Some(_), Some(known)) => {
+                *known.lock().unwrap_or_else(PoisonError::into_inner) = Some(memory.clone().unbind());
+            }
+            // Who used the memory before may still do so on another stream.
+            (Some(block), None) => {
+                py.without_gil(|| ordered(&[(block, Access::Write)], &stream, || Ok(())))?;
+            }
+            (None, _) => {}
+        }
+        Ok(Block { address, stream, owner: Box::new(Kept::new(memory.unbind())) })
+    }
+}
+
+thread_local! {
+    /// How many allocators of this thread have called each other.
+    static DEPTH: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Allocators may ask others, and a few of these others again. One that asks itself would end on the stack.
+const DEEPEST: usize = 50;
+
+struct Deeper;
+
+impl Deeper {
+    fn enter(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if DEPTH.get() < DEEPEST {
+            DEPTH.set(DEPTH.get() + 1);
+            return Ok(Self);
+        }
+        Err(PyRecursionError::new_err(format!(
+            "the allocator {object} asks for arrays whose memory is to come from itself; let it make them inside `with \
+             PyGPU.using_allocator(None)`"
+        )))
+    }
+}
+
+impl Drop for Deeper {
+    fn drop(&mut self) {
+        DEPTH.set(DEPTH.get() - 1);
+    }
+}
+
+impl Allocator for PyAllocator {
+    fn allocate(&self, bytes: usize, stream: &Stream) -> Result<Block> {
+        let given = callback::with_interpreter(|py| {
+            let called = Deeper::enter(self.object.object().bind(py)).and_then(|_deeper| self.call(py, bytes, stream));
+            called.map_err(|raised| Error::Callback(Arc::new(Raised::new(py, raised))))
+        });
+        given.unwrap_or_else(|| Err(Error::value("the allocator cannot be called: the interpreter is ending")))
+    }
+}
+
+fn to_choice(object: &Bound<'_, PyAny>) -> PyResult<Choice> {
+    Ok(match object.is_none() {
+        true => Choice::Pool,
+        false => Choice::Plugged(Arc::new(PyAllocator::new(object)?)),
+    })
+}
+
+fn to_python(py: Python<'_>, choice: &Choice) -> Py<PyAny> {
+    let Choice::Plugged(allocator) = choice else { return py.None() };
+    let allocator: &dyn Any = &**allocator;
+    allocator.downcast_ref::<PyAllocator>().map_or_else(|| py.None(), |own| own.object.object().clone_ref(py))
+}
+
+/// Chooses for all threads; see `PyGPU.set_allocator`.
+#[pyfunction]
+fn _choose_allocator(allocator: &Bound<'_, PyAny>) -> PyResult<()> {
+    plugged::choose(to_choice(allocator)?);
+    Ok(())
+}
+
+/// Where the memory of this thread's new arrays comes from.
+///
+/// Returns
+/// -------
+/// object or None
+///     What `set_allocator` or `using_allocator` was given; `None` for PyGPU's own pool.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.get_allocator() is None
+/// True
+#[pyfunction]
+fn get_allocator(py: Python<'_>) -> Py<PyAny> {
+    to_python(py, &plugged::choice())
+}
+
+/// Chooses for this thread, until `put_back`; see `PyGPU.using_allocator`.
+#[pyclass(frozen, name = "_ThreadsAllocator", module = "PyGPU._core")]
+struct ThreadsAllocator(Option<Choice>);
+
+#[pymethods]
+impl ThreadsAllocator {
+    #[new]
+    fn new(allocator: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(Self(plugged::choose_for_thread(Some(to_choice(allocator)?))))
+    }
+
+    /// Puts back what held before.
+    fn put_back(&self) {
+        drop(plugged::choose_for_thread(self.0.clone()));
+    }
+}
+
+/// Puts the functions into the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<ThreadsAllocator>()?;
+    module.add_function(wrap_pyfunction!(_choose_allocator, module)?)?;
+    module.add_function(wrap_pyfunction!(get_allocator, module)?)
+}

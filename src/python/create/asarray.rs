@@ -1,0 +1,269 @@
+//! `asarray`: an array from whatever is one, without a copy where that is possible.
+
+use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+
+use super::creation;
+use super::upload;
+use crate::array::Array;
+use crate::device::Device;
+use crate::dtype::DType;
+use crate::layout::{Layout, Order};
+use crate::python::array::class::{GpuArray, new_exact};
+use crate::python::callback::Kept;
+use crate::python::convert::dtype as dtypes;
+use crate::python::convert::shape::OrderArgument;
+use crate::python::convert::strict;
+use crate::python::exchange::import::{self, Found, Refusals, copy_to, forbidden};
+use crate::python::exchange::table;
+use crate::python::gil::WithoutGil;
+use crate::python::host::ndarray;
+use crate::python::host::transfer;
+use crate::python::once::intern;
+use crate::stream::Stream;
+
+/// What the caller wants of the result.
+struct Wish {
+    dtype: Option<DType>,
+    order: OrderArgument,
+    device: Option<Device>,
+    copy: Option<bool>,
+    /// To other memory, though it is of the same device.
+    is_moved: bool,
+}
+
+/// An array from any array-like, sharing its memory where that is possible.
+///
+/// Parameters
+/// ----------
+/// obj : array_like
+///     A GPUArray; an array of another library on a device, by DLPack or the CUDA array interface; anything NumPy makes an
+///     ndarray of.
+/// dtype : data-type, optional
+///     That of `obj` by default. Another one makes a copy.
+/// order : {'C', 'F', 'A', 'K'}, optional
+///     How elements must follow each other; 'K', the default, takes them as they are.
+/// device : Device, str or int, optional
+///     Where the result is wanted. By default device arrays stay where they are, and host data goes to the current device.
+/// copy : bool, optional
+///     True always copies, False never, None only if needed.
+///
+/// Returns
+/// -------
+/// GPUArray
+///     `obj` itself if it is one and nothing is to be changed. On the CPU the memory of an ndarray is shared, unless
+///     `PYGPU_STRICT=1` says to copy it as to a GPU.
+///
+/// Raises
+/// ------
+/// ValueError
+///     For a copy that is needed and forbidden.
+/// TypeError
+///     For what is no array, and for dtypes that a device cannot hold. The refusal of each protocol is its cause.
+///
+/// Notes
+/// -----
+/// Nothing is moved from one device to another unless `device` asks for it.
+///
+/// Examples
+/// --------
+/// >>> import numpy as np
+/// >>> import PyGPU
+/// >>> a = PyGPU.asarray([[1, 2], [3, 4]], dtype=np.float32)
+/// >>> a.shape, a.dtype
+/// ((2, 2), dtype('float32'))
+/// >>> PyGPU.asarray(a) is a
+/// True
+#[pyfunction]
+#[pyo3(signature = (obj, dtype=None, order=None, *, device=None, copy=None))]
+pub(crate) fn asarray<'py>(
+    obj: &Bound<'py, PyAny>,
+    dtype: Option<&Bound<'py, PyAny>>,
+    order: Option<&Bound<'py, PyAny>>,
+    device: Option<&Bound<'py, PyAny>>,
+    copy: Option<bool>,
+) -> PyResult<Bound<'py, GpuArray>> {
+    let py = obj.py();
+    let given = |argument: Option<&Bound<'py, PyAny>>| argument.filter(|argument| !argument.is_none()).cloned();
+    let wish = Wish {
+        dtype: given(dtype).map(|dtype| dtypes::from_python(&dtype)).transpose()?,
+        order: given(order).map_or(Ok(OrderArgument::K), |order| OrderArgument::from_python(&order))?,
+        device: given(device).map(|device| creation::target_device(py, Some(&device))).transpose()?,
+        copy,
+        is_moved: false,
+    };
+    if let Ok(own) = obj.cast::<GpuArray>() {
+        return match wish.fulfil(py, own.get().array(), false)? {
+            Some(made) => new_exact(py, GpuArray::from_array(made)),
+            None if obj.is_exact_instance_of::<GpuArray>() => Ok(own.clone()),
+            None => new_exact(py, GpuArray::with_base(own.get().array().clone(), obj.clone().unbind())),
+        };
+    }
+    let refusals = match table::offer_of(obj)? {
+        table::Offer::Plain => Refusals::default(),
+        offer => match import::find(obj, offer, true)? {
+            Found::Array(array) => return from_foreign(py, obj, array, &wish),
+            Found::Nothing(refusals) => refusals,
+        },
+    };
+    from_host(obj, &wish).map_err(|error| refusals.behind(py, error))
+}
+
+fn from_foreign<'py>(
+    py: Python<'py>,
+    obj: &Bound<'py, PyAny>,
+    array: Array,
+    wish: &Wish,
+) -> PyResult<Bound<'py, GpuArray>> {
+    let is_moved = wish.leaves_host() && array.device().is_cpu();
+    let device = if array.device().is_cpu() { Some(wish.target(py)?) } else { wish.device };
+    let wish = Wish { device, is_moved, ..*wish };
+    match wish.fulfil(py, &array, false)? {
+        Some(made) => new_exact(py, GpuArray::from_array(made)),
+        None => new_exact(py, GpuArray::with_base(array, obj.clone().unbind())),
+    }
+}
+
+/// By NumPy: an ndarray's memory is shared on the CPU, and uploaded elsewhere.
+fn from_host<'py>(obj: &Bound<'py, PyAny>, wish: &Wish) -> PyResult<Bound<'py, GpuArray>> {
+    let py = obj.py();
+    let target = wish.target(py)?;
+    let (values, dtype, is_ours) = values_of(obj, wish)?;
+    if !target.is_cpu() || wish.leaves_host() {
+        if wish.copy == Some(false) {
+            return Err(forbidden(format_args!("asarray: the values are on the host, not on {target}")));
+        }
+        let array = upload::upload_new(py, &values, dtype, target)?;
+        let made = wish.in_order(py, &array)?;
+        return new_exact(py, GpuArray::from_array(made.unwrap_or(array)));
+    }
+    let array = over(&values, dtype)?;
+    match wish.fulfil(py, &array, is_ours)? {
+        Some(made) => new_exact(py, GpuArray::from_array(made)),
+        None => new_exact(py, GpuArray::with_base(array, values.into_any().unbind())),
+    }
+}
+
+/// The values as an ndarray of a dtype that a device holds, and whether nobody else sees its memory.
+fn values_of<'py>(obj: &Bound<'py, PyAny>, wish: &Wish) -> PyResult<(Bound<'py, PyUntypedArray>, DType, bool)> {
+    let is_ndarray = obj.cast::<PyUntypedArray>().is_ok();
+    if !is_ndarray && !exposes_memory(obj)? {
+        if wish.copy == Some(false) {
+            let name = obj.get_type().fully_qualified_name()?;
+            return Err(forbidden(format_args!("asarray: {name} holds its values one by one")));
+        }
+        // With the dtype at once: large integers in a list are exact so.
+        let values = ndarray::as_ndarray(obj, wish.dtype)?;
+        let dtype = dtypes::from_numpy(values.dtype().as_any()).map_err(|error| no_array(obj, error))?;
+        return Ok((values, dtype, true));
+    }
+    let shown = ndarray::as_ndarray(obj, None)?;
+    let found = dtypes::from_numpy(shown.dtype().as_any());
+    match (found, wish.dtype) {
+        (Ok(found), None) => Ok((shown, found, false)),
+        (Ok(found), Some(wanted)) if found == wanted => Ok((shown, found, false)),
+        (Err(error), None) => Err(no_array(obj, error)),
+        (_, Some(wanted)) if wish.copy == Some(false) => {
+            Err(forbidden(format_args!("asarray: the values are {}, not {}", shown.dtype(), wanted.name())))
+        }
+        (_, Some(wanted)) => Ok((ndarray::as_ndarray(shown.as_any(), Some(wanted))?, wanted, true)),
+    }
+}
+
+/// An object that NumPy could make nothing but an array of objects of.
+#[cold]
+fn no_array(obj: &Bound<'_, PyAny>, cause: PyErr) -> PyErr {
+    let py = obj.py();
+    if obj.cast::<PyUntypedArray>().is_ok() || !cause.is_instance_of::<PyTypeError>(py) {
+        return cause;
+    }
+    let Ok(name) = obj.get_type().fully_qualified_name() else { return cause };
+    let error = PyTypeError::new_err(format!("asarray: {name} is no array, nor a sequence of numbers"));
+    error.set_cause(py, Some(cause));
+    error
+}
+
+/// Whether NumPy reads the object's own memory in place.
+fn exposes_memory(obj: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = obj.py();
+    // SAFETY: a type check of a live object.
+    if unsafe { pyo3::ffi::PyObject_CheckBuffer(obj.as_ptr()) } != 0 {
+        return Ok(true);
+    }
+    for name in [intern!(py, "__array_interface__"), intern!(py, "__array_struct__"), intern!(py, "__array__")] {
+        if obj.hasattr(name)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// An array over an ndarray's memory, which it keeps alive.
+fn over(values: &Bound<'_, PyUntypedArray>, dtype: DType) -> PyResult<Array> {
+    let side = ndarray::side(values, dtype.itemsize())?;
+    let (stream, owner) = (Stream::default_of(Device::cpu()?), Box::new(Kept::new(values.clone().into_any().unbind())));
+    // SAFETY: the memory of the ndarray, as it says, which is kept by the owner.
+    Ok(unsafe { Array::lent(side.address, side.layout, dtype, !ndarray::is_writable(values), stream, Some(owner))? })
+}
+
+impl Wish {
+    /// Where host data goes.
+    fn target(&self, py: Python<'_>) -> PyResult<Device> {
+        match self.device {
+            Some(device) => Ok(device),
+            None => Ok(py.without_gil(Device::current)?),
+        }
+    }
+
+    /// Whether host data that nobody wants on the host is to leave it, also where the device is the host.
+    fn leaves_host(&self) -> bool {
+        strict::is_strict() && self.device.is_none()
+    }
+
+    /// A new array if `array` is not as wished, or a copy is; `is_ours` if nobody else sees the memory of `array`.
+    fn fulfil(&self, py: Python<'_>, array: &Array, is_ours: bool) -> PyResult<Option<Array>> {
+        let target = self.device.unwrap_or(array.device());
+        let dtype = self.dtype.unwrap_or(array.dtype());
+        let wrong = if target != array.device() || self.is_moved {
+            format!("on {}, not on {target}", array.device())
+        } else if dtype != array.dtype() {
+            format!("{}, not {}", array.dtype().name(), dtype.name())
+        } else if self.wrong_order(array.layout()).is_some() {
+            "not in the order asked for".to_owned()
+        } else if self.copy == Some(true) && !is_ours {
+            return Ok(Some(transfer::device_copy_like(py, array)?));
+        } else {
+            return Ok(None);
+        };
+        if self.copy == Some(false) {
+            return Err(forbidden(format_args!("asarray: the values are {wrong}")));
+        }
+        let mut made = if dtype == array.dtype() { array.clone() } else { converted(py, array, dtype)? };
+        if target != made.device() || self.is_moved {
+            made = copy_to(py, &made, target, made.layout().dense_like())?;
+        }
+        Ok(Some(self.in_order(py, &made)?.unwrap_or(made)))
+    }
+
+    fn in_order(&self, py: Python<'_>, array: &Array) -> PyResult<Option<Array>> {
+        self.wrong_order(array.layout()).map(|order| transfer::device_copy(py, array, order)).transpose()
+    }
+
+    /// The order in which the elements should follow each other and do not.
+    fn wrong_order(&self, layout: &Layout) -> Option<Order> {
+        match self.order {
+            OrderArgument::C if !layout.is_c_contiguous() => Some(Order::C),
+            OrderArgument::F if !layout.is_f_contiguous() => Some(Order::F),
+            _ => None,
+        }
+    }
+}
+
+/// The values as another dtype, on the same device. Converting there needs device code; until the kernels come NumPy does
+/// it.
+fn converted(py: Python<'_>, array: &Array, dtype: DType) -> PyResult<Array> {
+    let values = transfer::to_ndarray(py, array)?;
+    let values = ndarray::as_ndarray(values.as_any(), Some(dtype))?;
+    upload::upload_new(py, &values, dtype, array.device())
+}

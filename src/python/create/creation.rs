@@ -1,0 +1,367 @@
+//! New arrays of a shape: `GPUArray(...)`, `empty`, `zeros`, `ones`, `full`.
+
+use std::sync::Arc;
+
+use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString, PyTuple, PyType};
+
+use super::foreign;
+use crate::array::Array;
+use crate::copy;
+use crate::device::Device;
+use crate::dtype::DType;
+use crate::layout::{Dims, Layout, Order};
+use crate::memory::{Allocation, plugged};
+use crate::python::array::class::{GpuArray, new_exact, new_of_class, new_on};
+use crate::python::convert::dtype;
+use crate::python::convert::shape::{self, OrderArgument};
+use crate::python::gil::WithoutGil;
+use crate::python::host::ndarray;
+use crate::python::host::transfer;
+use crate::python::once::intern;
+use crate::python::runtime::device as device_argument;
+use crate::python::views::assign;
+use crate::stream::{self, Stream};
+
+/// Whether memory is had without leaving the GIL: the process's own reaches no driver, and leaving costs more than it.
+#[inline]
+fn is_process_memory(device: Device) -> bool {
+    device.is_cpu() && !plugged::is_in_use()
+}
+
+/// A new array in the order of the thread's current stream.
+#[inline]
+pub(crate) fn new_array(py: Python<'_>, shape: &[i64], dtype: DType, order: Order, device: Device) -> PyResult<Array> {
+    if is_process_memory(device) {
+        return Ok(Array::empty(shape, dtype, order, Stream::default_of(device))?);
+    }
+    Ok(py.without_gil(|| Array::empty(shape, dtype, order, stream::current(device)))?)
+}
+
+pub(crate) fn new_dense(py: Python<'_>, layout: Layout, dtype: DType, device: Device) -> PyResult<Array> {
+    Ok(py.without_gil(|| Array::on_new_memory(layout, dtype, stream::current(device)))?)
+}
+
+#[pymethods]
+impl GpuArray {
+    #[new]
+    #[pyo3(signature = (shape=None, dtype=None, allocator=None, base=None, gpudata=None, strides=None, order=None, *,
+                        copy=None))]
+    #[allow(clippy::too_many_arguments)]
+    #[classmethod]
+    fn __new__<'py>(
+        class: &Bound<'py, PyType>,
+        shape: Option<&Bound<'py, PyAny>>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        allocator: Option<&Bound<'py, PyAny>>,
+        base: Option<&Bound<'py, PyAny>>,
+        gpudata: Option<&Bound<'py, PyAny>>,
+        strides: Option<&Bound<'py, PyAny>>,
+        order: Option<&Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, Self>> {
+        let py = class.py();
+        let given = |argument: Option<&Bound<'py, PyAny>>| argument.filter(|argument| !argument.is_none()).cloned();
+        let (dtype, base) = (given(dtype), given(base));
+        let (order, allocator) = order_and_allocator(order, allocator);
+        let (order, allocator) = (given(order), given(allocator));
+        let value = match (given(shape), given(gpudata)) {
+            (None, None) => match allocator {
+                Some(allocator) => foreign::from_allocator(py, &allocator, dtype.is_some(), order.as_ref())?,
+                None => return Err(PyTypeError::new_err("GPUArray() takes a shape, an ndarray or an allocator")),
+            },
+            (None, Some(_)) => return Err(PyTypeError::new_err("GPUArray(gpudata=...) needs a shape")),
+            (Some(shape), Some(gpudata)) => {
+                let layout = given(strides);
+                foreign::from_address(py, &shape, dtype.as_ref(), &gpudata, layout.as_ref(), order.as_ref(), base)?
+            }
+            (Some(shape), None) => {
+                if given(strides).is_some() {
+                    return Err(PyTypeError::new_err("GPUArray(strides=...) needs gpudata: new memory has no gaps"));
+                }
+                match shape.cast::<PyUntypedArray>() {
+                    Ok(data) if dtype.is_none() => over_ndarray(py, data, copy.unwrap_or(false))?,
+                    _ => sized(py, &shape, dtype.as_ref(), allocator.as_ref(), order.as_ref())?,
+                }
+            }
+        };
+        new_of_class(class, value)
+    }
+
+    /// Accepts whatever `__new__` was given, so that a subclass may call `super().__init__` with it.
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __init__(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) {
+        let _ = (args, kwargs);
+    }
+}
+
+/// Which of two arguments is the order and which the allocator: NumPy's users write the order in the third place, PyCUDA's the
+/// allocator.
+#[inline]
+fn order_and_allocator<'a, 'py>(
+    order: Option<&'a Bound<'py, PyAny>>,
+    allocator: Option<&'a Bound<'py, PyAny>>,
+) -> (Option<&'a Bound<'py, PyAny>>, Option<&'a Bound<'py, PyAny>>) {
+    let is_text = |argument: Option<&Bound<'py, PyAny>>| argument.is_some_and(|a| a.is_instance_of::<PyString>());
+    match (order, allocator) {
+        (None, None) => (None, None),
+        _ if is_text(allocator) => (allocator, order),
+        (Some(first), _) if !is_text(order) && first.is_callable() => (allocator, order),
+        _ => (order, allocator),
+    }
+}
+
+/// A new array of a shape, from PyGPU's memory or a callable's.
+fn sized<'py>(
+    py: Python<'py>,
+    shape: &Bound<'py, PyAny>,
+    dtype: Option<&Bound<'py, PyAny>>,
+    allocator: Option<&Bound<'py, PyAny>>,
+    order: Option<&Bound<'py, PyAny>>,
+) -> PyResult<GpuArray> {
+    let order = OrderArgument::c_or_f(order)?;
+    let dtype = dtype::or_float64(dtype)?;
+    let shape = shape::from_python(shape)?;
+    Ok(GpuArray::from_array(new_array_by(py, allocator, &shape, dtype, order, Device::current()?)?))
+}
+
+/// A new array in memory of an allocator, or else as [`new_array`].
+fn new_array_by(
+    py: Python<'_>,
+    allocator: Option<&Bound<'_, PyAny>>,
+    shape: &[i64],
+    dtype: DType,
+    order: Order,
+    device: Device,
+) -> PyResult<Array> {
+    match allocator.filter(|allocator| !allocator.is_none()) {
+        Some(allocator) => {
+            let layout = Layout::contiguous(shape, dtype.itemsize() as i64, order)?;
+            foreign::from_callable(allocator, layout, dtype, device)
+        }
+        None => new_array(py, shape, dtype, order, device),
+    }
+}
+
+/// PybindGPU's form: the ndarray becomes the host side. Its values are uploaded at once: without them the array would show whatever
+/// its memory held before, until `to_device`.
+fn over_ndarray(py: Python<'_>, data: &Bound<'_, PyUntypedArray>, copy: bool) -> PyResult<GpuArray> {
+    let dtype = dtype::from_numpy(data.dtype().as_any())?;
+    let layout = ndarray::side(data, dtype.itemsize())?.layout.dense_like();
+    let array = new_dense(py, layout, dtype, Device::current()?)?;
+    let mirror = if copy { data.call_method0(intern!(py, "copy"))? } else { data.clone().into_any() };
+    transfer::set_on(py, &array, &mirror, &stream::current(array.device()), true)?;
+    Ok(GpuArray::from_array(array).over_host(mirror.unbind()))
+}
+
+pub(crate) fn target_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<Device> {
+    match device {
+        None => Ok(Device::current()?),
+        Some(_) => device_argument::from_argument(py, device),
+    }
+}
+
+/// A new array whose elements are not initialised.
+///
+/// Parameters
+/// ----------
+/// shape : int or sequence of int
+///     The lengths of the axes.
+/// dtype : data-type, optional
+///     Anything `numpy.dtype` takes; float64 by default.
+/// order : {'C', 'F'}, optional
+///     How elements follow each other in memory.
+/// allocator : callable or object, optional
+///     Whose memory it is, as for :func:`set_allocator`; in PyCUDA's way it may also stand in the place of `order`.
+/// device : Device, str or int, optional
+///     Where; the thread's current device by default.
+///
+/// Returns
+/// -------
+/// GPUArray
+///
+/// Raises
+/// ------
+/// ValueError
+///     For negative or too large shapes and for an unknown order.
+/// TypeError
+///     For a dtype that a device cannot hold.
+/// OutOfMemoryError
+///     When the device has no room, also after its pool was trimmed.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.empty((2, 3), 'float32').nbytes
+/// 24
+#[pyfunction]
+#[pyo3(signature = (shape, dtype=None, order=None, allocator=None, *, device=None))]
+pub(crate) fn empty<'py>(
+    py: Python<'py>,
+    shape: &Bound<'py, PyAny>,
+    dtype: Option<&Bound<'py, PyAny>>,
+    order: Option<&Bound<'py, PyAny>>,
+    allocator: Option<&Bound<'py, PyAny>>,
+    device: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, GpuArray>> {
+    let dtype = dtype::or_float64(dtype)?;
+    let (order, allocator) = order_and_allocator(order, allocator);
+    let order = OrderArgument::c_or_f(order)?;
+    let mut lengths = Dims::new();
+    shape::read(&mut lengths, shape)?;
+    let device = target_device(py, device)?;
+    if allocator.is_some() {
+        let array = new_array_by(py, allocator, &lengths, dtype, order, device)?;
+        return new_exact(py, GpuArray::from_array(array));
+    }
+    let itemsize = dtype.itemsize() as i64;
+    let bytes = Layout::bytes_of(&lengths, itemsize)? as usize;
+    let allocation = if is_process_memory(device) {
+        Allocation::new(bytes, Stream::default_of(device))?
+    } else {
+        py.without_gil(|| Allocation::new(bytes, stream::current(device)))?
+    };
+    new_on(py, Arc::new(allocation), dtype, |layout| Ok(layout.set_contiguous(&lengths, itemsize, order)?))
+}
+
+fn filled<'py>(py: Python<'py>, array: Array, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, GpuArray>> {
+    let item = assign::item_bytes(py, &array, value)?;
+    py.without_gil(|| copy::fill(&array, &item, &stream::current(array.device())))?;
+    new_exact(py, GpuArray::from_array(array))
+}
+
+/// A new array of zeros.
+///
+/// Parameters
+/// ----------
+/// shape : int or sequence of int
+///     The lengths of the axes.
+/// dtype : data-type, optional
+///     Anything `numpy.dtype` takes; float64 by default.
+/// order : {'C', 'F'}, optional
+///     How elements follow each other in memory.
+/// allocator : callable or object, optional
+///     Whose memory it is, as for :func:`set_allocator`; in PyCUDA's way it may also stand in the place of `order`.
+/// device : Device, str or int, optional
+///     Where; the thread's current device by default.
+///
+/// Returns
+/// -------
+/// GPUArray
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.zeros(3, 'int32').tolist()
+/// [0, 0, 0]
+#[pyfunction]
+#[pyo3(signature = (shape, dtype=None, order=None, allocator=None, *, device=None))]
+pub(crate) fn zeros<'py>(
+    py: Python<'py>,
+    shape: &Bound<'py, PyAny>,
+    dtype: Option<&Bound<'py, PyAny>>,
+    order: Option<&Bound<'py, PyAny>>,
+    allocator: Option<&Bound<'py, PyAny>>,
+    device: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, GpuArray>> {
+    let dtype = dtype::or_float64(dtype)?;
+    let (order, allocator) = order_and_allocator(order, allocator);
+    let order = OrderArgument::c_or_f(order)?;
+    let shape = shape::from_python(shape)?;
+    let array = new_array_by(py, allocator, &shape, dtype, order, target_device(py, device)?)?;
+    let item = vec![0; dtype.itemsize()];
+    py.without_gil(|| copy::fill(&array, &item, &stream::current(array.device())))?;
+    new_exact(py, GpuArray::from_array(array))
+}
+
+/// A new array of ones.
+///
+/// Parameters
+/// ----------
+/// shape : int or sequence of int
+///     The lengths of the axes.
+/// dtype : data-type, optional
+///     Anything `numpy.dtype` takes; float64 by default.
+/// order : {'C', 'F'}, optional
+///     How elements follow each other in memory.
+/// allocator : callable or object, optional
+///     Whose memory it is, as for :func:`set_allocator`; in PyCUDA's way it may also stand in the place of `order`.
+/// device : Device, str or int, optional
+///     Where; the thread's current device by default.
+///
+/// Returns
+/// -------
+/// GPUArray
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.ones((1, 2)).tolist()
+/// [[1.0, 1.0]]
+#[pyfunction]
+#[pyo3(signature = (shape, dtype=None, order=None, allocator=None, *, device=None))]
+pub(crate) fn ones<'py>(
+    py: Python<'py>,
+    shape: &Bound<'py, PyAny>,
+    dtype: Option<&Bound<'py, PyAny>>,
+    order: Option<&Bound<'py, PyAny>>,
+    allocator: Option<&Bound<'py, PyAny>>,
+    device: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, GpuArray>> {
+    let dtype = dtype::or_float64(dtype)?;
+    let (order, allocator) = order_and_allocator(order, allocator);
+    let order = OrderArgument::c_or_f(order)?;
+    let shape = shape::from_python(shape)?;
+    let array = new_array_by(py, allocator, &shape, dtype, order, target_device(py, device)?)?;
+    filled(py, array, &1i64.into_pyobject(py)?.into_any())
+}
+
+/// A new array filled with one value.
+///
+/// Parameters
+/// ----------
+/// shape : int or sequence of int
+///     The lengths of the axes.
+/// fill_value : scalar or array_like
+///     Converted to the dtype as NumPy does; broadcast if it is an array.
+/// dtype : data-type, optional
+///     That of `fill_value`, as NumPy sees it, by default.
+/// order : {'C', 'F'}, optional
+///     How elements follow each other in memory.
+/// device : Device, str or int, optional
+///     Where; the thread's current device by default.
+///
+/// Returns
+/// -------
+/// GPUArray
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.full(2, 7).tolist()
+/// [7, 7]
+#[pyfunction]
+#[pyo3(signature = (shape, fill_value, dtype=None, order=None, *, device=None))]
+pub(crate) fn full<'py>(
+    py: Python<'py>,
+    shape: &Bound<'py, PyAny>,
+    fill_value: &Bound<'py, PyAny>,
+    dtype: Option<&Bound<'py, PyAny>>,
+    order: Option<&Bound<'py, PyAny>>,
+    device: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, GpuArray>> {
+    let dtype = match dtype.filter(|dtype| !dtype.is_none()) {
+        Some(dtype) => dtype::from_python(dtype)?,
+        None => match fill_value.cast::<GpuArray>() {
+            Ok(array) => array.get().array().dtype(),
+            Err(_) => dtype::from_numpy(ndarray::as_ndarray(fill_value, None)?.dtype().as_any())?,
+        },
+    };
+    let order = OrderArgument::c_or_f(order)?;
+    let shape = shape::from_python(shape)?;
+    let array = new_array(py, &shape, dtype, order, target_device(py, device)?)?;
+    assign::assign(py, &array, fill_value)?;
+    new_exact(py, GpuArray::from_array(array))
+}

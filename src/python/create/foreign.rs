@@ -1,0 +1,136 @@
+//! `GPUArray` over memory that the caller brings: an address, a callable that allocates, PybindGPU's `Allocator`.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::prelude::*;
+
+use super::allocator::PyAllocator;
+use super::creation;
+use crate::array::Array;
+use crate::device::Device;
+use crate::dtype::DType;
+use crate::layout::Layout;
+use crate::memory::Allocation;
+use crate::python::array::class::{GpuArray, owner_of};
+use crate::python::callback::Kept;
+use crate::python::convert::dtype;
+use crate::python::convert::shape::{self, OrderArgument};
+use crate::python::exchange::place::{Owner, Place};
+use crate::python::gil::WithoutGil;
+use crate::python::host::transfer;
+use crate::stream::{self, Stream};
+
+/// PyCUDA's form: a shape, a dtype, existing memory, perhaps strides.
+pub(crate) fn from_address<'py>(
+    py: Python<'py>,
+    shape: &Bound<'py, PyAny>,
+    dtype: Option<&Bound<'py, PyAny>>,
+    gpudata: &Bound<'py, PyAny>,
+    strides: Option<&Bound<'py, PyAny>>,
+    order: Option<&Bound<'py, PyAny>>,
+    base: Option<Bound<'py, PyAny>>,
+) -> PyResult<GpuArray> {
+    let dtype = dtype::or_float64(dtype)?;
+    let itemsize = dtype.itemsize() as i64;
+    let shape = shape::from_python(shape)?;
+    let layout = match strides {
+        Some(strides) => Layout::strided(&shape, &shape::from_python(strides)?, 0, itemsize)?,
+        None => Layout::contiguous(&shape, itemsize, OrderArgument::c_or_f(order)?)?,
+    };
+    over_place(py, gpudata, &layout, dtype, base)
+}
+
+/// An array whose element zero is where an object says; the object is kept as long as the memory is shared with it.
+fn over_place<'py>(
+    py: Python<'py>,
+    memory: &Bound<'py, PyAny>,
+    layout: &Layout,
+    dtype: DType,
+    base: Option<Bound<'py, PyAny>>,
+) -> PyResult<GpuArray> {
+    let owner = (keeper_of(memory), &base).into_pyobject(py)?.into_any().unbind();
+    let kept = Owner { object: Kept::new(owner), is_arrays: false };
+    let array = Place::of(memory)?.array(py, layout, dtype, Stream::default_of, Some(kept))?;
+    Ok(match base {
+        Some(base) => GpuArray::with_base(array, base.unbind()),
+        None => GpuArray::from_array(array),
+    })
+}
+
+/// Who is to be kept as long as memory is used: of an array the one that owns it, not each view of a view.
+fn keeper_of(memory: &Bound<'_, PyAny>) -> Py<PyAny> {
+    memory.cast::<GpuArray>().map_or_else(|_| memory.clone().unbind(), owner_of)
+}
+
+/// A new array with a dense layout in memory of an allocator.
+pub(crate) fn from_callable(
+    allocator: &Bound<'_, PyAny>,
+    layout: Layout,
+    dtype: DType,
+    device: Device,
+) -> PyResult<Array> {
+    let py = allocator.py();
+    let allocator = PyAllocator::for_one_array(allocator)?;
+    if layout.nbytes() == 0 {
+        return creation::new_dense(py, layout, dtype, device);
+    }
+    let bytes = layout.nbytes() as usize;
+    let allocation = py.without_gil(|| Allocation::from_allocator(&allocator, bytes, &stream::current(device)))?;
+    if let Some(memory) = allocator.take_known() {
+        // The block itself, with all that is known of its use, in the place of one around it.
+        let place = Place::of(memory.bind(py))?;
+        let kept = Owner { object: Kept::new(memory), is_arrays: true };
+        let array = place.array(py, &layout, dtype, Stream::default_of, Some(kept));
+        py.without_gil(|| drop(allocation));
+        return array;
+    }
+    Ok(Array::over(Arc::new(allocation), layout, dtype, false)?)
+}
+
+/// PybindGPU's form: an object that describes memory. Read of it: `shape`, `dtype`, `strides` (None for C order),
+/// `device_ptr` (None for memory of the array's own), `host_data` (an ndarray, or None), and `data`, whose memory is shared
+/// with all that is known of its use if it is a `GPUArray`.
+pub(crate) fn from_allocator<'py>(
+    py: Python<'py>,
+    allocator: &Bound<'py, PyAny>,
+    has_dtype: bool,
+    order: Option<&Bound<'py, PyAny>>,
+) -> PyResult<GpuArray> {
+    if has_dtype {
+        return Err(PyRuntimeError::new_err("allocator= brings its own shape and dtype: give neither"));
+    }
+    let required = |name: &str| {
+        allocator.getattr(name).map_err(|_| {
+            PyTypeError::new_err(format!(
+                "allocator= alone takes an object that describes memory (`shape`, `dtype`, `device_ptr`), not {}",
+                allocator.get_type()
+            ))
+        })
+    };
+    let optional = |name: &str| Ok::<_, PyErr>(allocator.getattr_opt(name)?.filter(|value| !value.is_none()));
+    let (shape, dtype) = (shape::from_python(&required("shape")?)?, dtype::from_python(&required("dtype")?)?);
+    let itemsize = dtype.itemsize() as i64;
+    let layout = match optional("strides")? {
+        Some(strides) => Layout::strided(&shape, &shape::from_python(&strides)?, 0, itemsize)?,
+        None => Layout::contiguous(&shape, itemsize, OrderArgument::c_or_f(order)?)?,
+    };
+    let shared = optional("data")?.and_then(|data| data.cast_into::<GpuArray>().ok());
+    let value = match (shared, optional("device_ptr")?) {
+        (Some(shared), _) => over_place(py, shared.as_any(), &layout, dtype, None)?,
+        (None, Some(address)) => over_place(py, &address, &layout, dtype, Some(allocator.clone()))?,
+        (None, None) => {
+            let order = OrderArgument::c_or_f(order)?;
+            let array = creation::new_array(py, &shape, dtype, order, Device::current()?)?;
+            if let Some(host) = optional("host_data")? {
+                // As for an array made over an ndarray: it shows the values of its host side from the start.
+                transfer::set_on(py, &array, &host, &stream::current(array.device()), true)?;
+            }
+            GpuArray::from_array(array)
+        }
+    };
+    Ok(match optional("host_data")? {
+        Some(host) => value.over_host(host.unbind()),
+        None => value,
+    })
+}

@@ -1,0 +1,151 @@
+//! `from_dlpack`: arrays of other libraries, shared without a copy.
+
+use pyo3::exceptions::{PyAttributeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+use super::creation;
+use crate::array::Array;
+use crate::device::Device;
+use crate::interop::dlpack;
+use crate::python::array::class::{GpuArray, new_exact, new_view_of};
+use crate::python::exchange::import::{self, copy_to, finish, forbidden, ready_stream};
+use crate::python::exchange::producer::{self, Request};
+use crate::python::exchange::table::{self, Offer};
+use crate::python::host::transfer;
+use crate::stream::Stream;
+
+/// An array over the memory of another library's, by DLPack.
+///
+/// Parameters
+/// ----------
+/// x : object with ``__dlpack__`` and ``__dlpack_device__``, or a DLPack capsule
+///     Of any library: NumPy, CuPy, PyTorch, JAX, Numba, ...
+/// device : Device, str or int, optional
+///     Where the array is wanted; where `x` is by default. Another device makes a copy.
+/// copy : bool, optional
+///     True always copies, False never, None only for another device.
+/// stream : Stream, object with ``__cuda_stream__``, or int, optional
+///     The stream on which the data is to be usable; the thread's current stream of the device by default. For a capsule,
+///     which cannot be asked any more, the stream on which the data is usable.
+///
+/// Returns
+/// -------
+/// GPUArray
+///     It shares the memory of `x` and keeps it alive; writing is refused if `x` says that it is read-only. Arrays in host
+///     memory become arrays of the device 'cpu'.
+///
+/// Raises
+/// ------
+/// AttributeError
+///     When `x` has not both methods.
+/// BufferError
+///     When `x` cannot be exported, or describes memory that cannot be.
+/// ValueError
+///     For a copy that is needed and forbidden, and for a capsule that was consumed.
+///
+/// See Also
+/// --------
+/// asarray : takes any array-like, and moves host data to the device.
+///
+/// Examples
+/// --------
+/// >>> import numpy as np
+/// >>> import PyGPU
+/// >>> x = np.arange(3)
+/// >>> a = PyGPU.from_dlpack(x)
+/// >>> x[0] = 7
+/// >>> a.tolist()
+/// [7, 1, 2]
+#[pyfunction]
+#[pyo3(signature = (x, /, *, device=None, copy=None, stream=None))]
+pub(crate) fn from_dlpack<'py>(
+    x: &Bound<'py, PyAny>,
+    device: Option<&Bound<'py, PyAny>>,
+    copy: Option<bool>,
+    stream: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, GpuArray>> {
+    let py = x.py();
+    let device = device.map(|device| creation::target_device(py, Some(device))).transpose()?;
+    let own = x.cast::<GpuArray>().ok();
+    let (array, was_copied) = match &own {
+        Some(own) => (own.get().array().clone(), false),
+        None => borrow(x, device, copy == Some(false), stream)?,
+    };
+    let target = device.unwrap_or(array.device());
+    if target != array.device() {
+        if copy == Some(false) {
+            return Err(forbidden(format_args!("from_dlpack: the data is on {}, not on {target}", array.device())));
+        }
+        let dense = array.layout().dense_like();
+        return new_exact(py, GpuArray::from_array(copy_to(py, &array, target, dense)?));
+    }
+    match (copy, own) {
+        (Some(false), _) if was_copied => Err(forbidden("from_dlpack: the producer copied the data")),
+        (Some(true), _) if !was_copied => new_exact(py, GpuArray::from_array(transfer::device_copy_like(py, &array)?)),
+        (_, Some(own)) => new_view_of(own, array),
+        _ => new_exact(py, GpuArray::from_array(array)),
+    }
+}
+
+/// The array and whether the producer copied for us.
+fn borrow(
+    x: &Bound<'_, PyAny>,
+    device: Option<Device>,
+    no_copy: bool,
+    stream: Option<&Bound<'_, PyAny>>,
+) -> PyResult<(Array, bool)> {
+    let py = x.py();
+    if x.is_instance_of::<PyCapsule>() {
+        let tensor = producer::take(x)?;
+        let ready = ready_stream(py, tensor.device()?, stream)?;
+        return finish(tensor, ready);
+    }
+    let mut refusals = import::Refusals::default();
+    if let Offer::Table(table) = table::offer_of(x)? {
+        match import::through_table(x, table, stream) {
+            Ok(found) => return Ok(found),
+            Err(error) => refusals.push(error),
+        }
+    }
+    through_methods(x, device, no_copy, stream).map_err(|error| refusals.behind(py, error))
+}
+
+fn through_methods(
+    x: &Bound<'_, PyAny>,
+    device: Option<Device>,
+    no_copy: bool,
+    stream: Option<&Bound<'_, PyAny>>,
+) -> PyResult<(Array, bool)> {
+    let code = match producer::device_code(x) {
+        Ok(code) => code,
+        Err(error) if error.is_instance_of::<PyAttributeError>(x.py()) => return Err(lacks_methods(x, error)),
+        Err(error) => return Err(error),
+    };
+    // A device that PyGPU does not know may still bring its data to the host itself.
+    let unknown = device.is_some_and(Device::is_cpu) && dlpack::device_of(code.0, code.1).is_err();
+    if unknown && !no_copy {
+        let answer = producer::ask(x, Request { to_host: true, ..Request::default() })?;
+        let device = answer.tensor.device()?;
+        return finish(answer.tensor, Stream::default_of(device));
+    }
+    if dlpack::is_host(code.0) && stream.is_some_and(|stream| !stream.is_none()) {
+        let cpu = Device::cpu()?;
+        crate::python::runtime::stream::from_argument(x.py(), stream, cpu).map_err(|_| {
+            PyValueError::new_err("from_dlpack: the data is in host memory, which has no streams: leave stream= out")
+        })?;
+    }
+    import::through_method(x, code, stream, no_copy)
+        .map_err(|error| if error.is_instance_of::<PyAttributeError>(x.py()) { lacks_methods(x, error) } else { error })
+}
+
+#[cold]
+fn lacks_methods(x: &Bound<'_, PyAny>, cause: PyErr) -> PyErr {
+    let name = x.get_type().fully_qualified_name().map_or_else(|_| "this object".to_owned(), |name| name.to_string());
+    let error = PyAttributeError::new_err(format!(
+        "from_dlpack: {name} cannot be shared, since it has not both __dlpack__ and __dlpack_device__; asarray takes other \
+         array-likes"
+    ));
+    error.set_cause(x.py(), Some(cause));
+    error
+}

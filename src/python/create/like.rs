@@ -1,0 +1,216 @@
+//! New arrays that follow another: `empty_like`, `zeros_like`, `ones_like`, `full_like`.
+
+use numpy::PyUntypedArrayMethods;
+use pyo3::prelude::*;
+
+use super::creation::new_dense;
+use crate::copy;
+use crate::device::Device;
+use crate::dtype::DType;
+use crate::layout::{Dims, Layout, Order};
+use crate::python::array::class::{GpuArray, new_exact, new_like};
+use crate::python::convert::dtype;
+use crate::python::convert::shape::{self, OrderArgument};
+use crate::python::gil::WithoutGil;
+use crate::python::host::ndarray;
+use crate::python::runtime::device as device_argument;
+use crate::python::views::assign;
+use crate::stream;
+
+/// What `*_like` functions need to know of the other array.
+struct Like<'py> {
+    class_of: Option<Bound<'py, GpuArray>>,
+    layout: Layout,
+    dtype: DType,
+    device: Device,
+}
+
+/// The layout and dtype of a new array that follows another: a `GPUArray`, or anything NumPy makes an array of.
+fn like<'py>(
+    py: Python<'py>,
+    other: &Bound<'py, PyAny>,
+    dtype: Option<&Bound<'py, PyAny>>,
+    order: Option<&Bound<'py, PyAny>>,
+    shape: Option<&Bound<'py, PyAny>>,
+    device: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Like<'py>> {
+    let (class_of, source, own_dtype, own_device) = match other.cast::<GpuArray>() {
+        Ok(array) => {
+            let inner = array.get().array();
+            (Some(array.clone()), inner.layout().clone(), inner.dtype(), inner.device())
+        }
+        Err(_) => {
+            let array = ndarray::as_ndarray(other, None)?;
+            let dtype = dtype::from_numpy(array.dtype().as_any())?;
+            (None, ndarray::side(&array, dtype.itemsize())?.layout, dtype, Device::current()?)
+        }
+    };
+    let dtype = match dtype.filter(|dtype| !dtype.is_none()) {
+        Some(dtype) => dtype::from_python(dtype)?,
+        None => own_dtype,
+    };
+    let device = match device.filter(|device| !device.is_none()) {
+        Some(_) => device_argument::from_argument(py, device)?,
+        None => own_device,
+    };
+    let order = match order.filter(|order| !order.is_none()) {
+        Some(order) => OrderArgument::from_python(order)?,
+        None => OrderArgument::K,
+    };
+    let layout = like_layout(&source, dtype.itemsize() as i64, order, shape)?;
+    Ok(Like { class_of, layout, dtype, device })
+}
+
+fn like_layout(
+    source: &Layout,
+    itemsize: i64,
+    order: OrderArgument,
+    shape: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Layout> {
+    let own: Dims = source.shape().collect();
+    let shape = match shape.filter(|shape| !shape.is_none()) {
+        Some(shape) => shape::from_python(shape)?,
+        None => own.clone(),
+    };
+    let fortran = source.is_f_contiguous() && !source.is_c_contiguous();
+    let contiguous = |order| Layout::contiguous(&shape, itemsize, order);
+    Ok(match order {
+        OrderArgument::C => contiguous(Order::C)?,
+        OrderArgument::F => contiguous(Order::F)?,
+        // As in NumPy: with another number of axes there is no order to keep.
+        OrderArgument::K if shape.len() != own.len() => contiguous(Order::C)?,
+        OrderArgument::A | OrderArgument::K if fortran => contiguous(Order::F)?,
+        OrderArgument::A => contiguous(Order::C)?,
+        OrderArgument::K if shape == own => source.dense_like().with_itemsize(itemsize)?,
+        OrderArgument::K if source.is_c_contiguous() => contiguous(Order::C)?,
+        OrderArgument::K => {
+            let strides: Dims = source.strides().collect();
+            Layout::strided(&shape, &strides, 0, itemsize)?.dense_like()
+        }
+    })
+}
+
+fn new_from_like<'py>(py: Python<'py>, like: Like<'py>) -> PyResult<Bound<'py, GpuArray>> {
+    let array = new_dense(py, like.layout, like.dtype, like.device)?;
+    match &like.class_of {
+        Some(other) => new_like(other, GpuArray::from_array(array)),
+        None => new_exact(py, GpuArray::from_array(array)),
+    }
+}
+
+fn new_filled_like<'py>(py: Python<'py>, like: Like<'py>, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, GpuArray>> {
+    let made = new_from_like(py, like)?;
+    assign::assign(py, made.get().array(), value)?;
+    Ok(made)
+}
+
+/// A new uninitialised array with the shape, dtype, device and order of another.
+///
+/// Parameters
+/// ----------
+/// other : GPUArray or array_like
+/// dtype : data-type, optional
+///     Another dtype.
+/// order : {'C', 'F', 'A', 'K'}, optional
+///     'K', the default, keeps the order of the axes in memory.
+/// shape : int or sequence of int, optional
+///     Another shape.
+/// device : Device, str or int, optional
+///     Another device.
+///
+/// Returns
+/// -------
+/// GPUArray
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.empty_like(PyGPU.empty((2, 3), order='F')).strides
+/// (8, 16)
+#[pyfunction]
+#[pyo3(signature = (other, dtype=None, order=None, *, shape=None, device=None))]
+pub(crate) fn empty_like<'py>(
+    py: Python<'py>,
+    other: &Bound<'py, PyAny>,
+    dtype: Option<&Bound<'py, PyAny>>,
+    order: Option<&Bound<'py, PyAny>>,
+    shape: Option<&Bound<'py, PyAny>>,
+    device: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, GpuArray>> {
+    new_from_like(py, like(py, other, dtype, order, shape, device)?)
+}
+
+/// A new array of zeros with the shape, dtype, device and order of another; parameters as in `empty_like`.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.zeros_like(PyGPU.arange(3)).tolist()
+/// [0, 0, 0]
+#[pyfunction]
+#[pyo3(signature = (other, dtype=None, order=None, *, shape=None, device=None))]
+pub(crate) fn zeros_like<'py>(
+    py: Python<'py>,
+    other: &Bound<'py, PyAny>,
+    dtype: Option<&Bound<'py, PyAny>>,
+    order: Option<&Bound<'py, PyAny>>,
+    shape: Option<&Bound<'py, PyAny>>,
+    device: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, GpuArray>> {
+    let made = new_from_like(py, like(py, other, dtype, order, shape, device)?)?;
+    let array = made.get().array();
+    let item = vec![0; array.dtype().itemsize()];
+    py.without_gil(|| copy::fill(array, &item, &stream::current(array.device())))?;
+    Ok(made)
+}
+
+/// A new array of ones with the shape, dtype, device and order of another; parameters as in `empty_like`.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.ones_like(PyGPU.arange(3)).tolist()
+/// [1, 1, 1]
+#[pyfunction]
+#[pyo3(signature = (other, dtype=None, order=None, *, shape=None, device=None))]
+pub(crate) fn ones_like<'py>(
+    py: Python<'py>,
+    other: &Bound<'py, PyAny>,
+    dtype: Option<&Bound<'py, PyAny>>,
+    order: Option<&Bound<'py, PyAny>>,
+    shape: Option<&Bound<'py, PyAny>>,
+    device: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, GpuArray>> {
+    let one = 1i64.into_pyobject(py)?.into_any();
+    new_filled_like(py, like(py, other, dtype, order, shape, device)?, &one)
+}
+
+/// A new array filled with one value, with the shape, dtype, device and order of another.
+///
+/// Parameters
+/// ----------
+/// other : GPUArray or array_like
+/// fill_value : scalar or array_like
+///     Converted to the dtype as NumPy does.
+/// dtype, order, shape, device : optional
+///     As in `empty_like`.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.full_like(PyGPU.arange(3), 9).tolist()
+/// [9, 9, 9]
+#[pyfunction]
+#[pyo3(signature = (other, fill_value, dtype=None, order=None, *, shape=None, device=None))]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn full_like<'py>(
+    py: Python<'py>,
+    other: &Bound<'py, PyAny>,
+    fill_value: &Bound<'py, PyAny>,
+    dtype: Option<&Bound<'py, PyAny>>,
+    order: Option<&Bound<'py, PyAny>>,
+    shape: Option<&Bound<'py, PyAny>>,
+    device: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, GpuArray>> {
+    new_filled_like(py, like(py, other, dtype, order, shape, device)?, fill_value)
+}

@@ -1,0 +1,18 @@
+//! Functions that make arrays: new ones, from values, from what others have, at addresses, by allocators.
+
+use pyo3::prelude::*;
+
+pub(crate) mod address;
+pub(crate) mod allocator;
+pub(crate) mod asarray;
+pub(crate) mod creation;
+pub(crate) mod foreign;
+pub(crate) mod from_dlpack;
+pub(crate) mod like;
+pub(crate) mod upload;
+
+/// Puts classes and functions into the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    address::register(module)?;
+    allocator::register(module)
+}

@@ -1,0 +1,231 @@
+//! New arrays with values from the host: `to_gpu`, `to_gpu_async`, `arange`.
+
+use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple, PyType};
+
+use super::creation::{new_dense, target_device};
+use super::foreign;
+use crate::array::Array;
+use crate::device::Device;
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::python::array::class::{GpuArray, new_exact, new_like};
+use crate::python::convert::dtype;
+use crate::python::convert::strict;
+use crate::python::gil::WithoutGil;
+use crate::python::host::ndarray;
+use crate::python::host::transfer;
+use crate::python::runtime::stream as stream_argument;
+use crate::stream::Stream;
+
+/// A new array with the values of an ndarray of that dtype, its axes in the same order in memory.
+///
+/// # Errors
+/// `OutOfMemoryError`; the driver's.
+pub(crate) fn upload_new(
+    py: Python<'_>,
+    source: &Bound<'_, PyUntypedArray>,
+    dtype: DType,
+    device: Device,
+) -> PyResult<Array> {
+    let side = ndarray::side(source, dtype.itemsize())?;
+    let array = new_dense(py, side.layout.dense_like(), dtype, device)?;
+    transfer::upload(py, &array, source)?;
+    Ok(array)
+}
+
+/// As `upload_new`, in the order of a stream, which is waited for or not.
+fn upload_new_on(
+    py: Python<'_>,
+    source: Bound<'_, PyUntypedArray>,
+    dtype: DType,
+    stream: &Stream,
+    wait: bool,
+) -> PyResult<Array> {
+    let side = ndarray::side(&source, dtype.itemsize())?;
+    let mut keeper = Some(source.into_any().unbind());
+    let array: Result<Array> = py.without_gil(|| {
+        let array = Array::on_new_memory(side.layout.dense_like(), dtype, stream.clone())?;
+        // SAFETY: the ndarray is held by `keeper`, until the stream has passed if that uses it longer.
+        unsafe { transfer::upload_on(&array, &side, stream, &mut keeper, wait)? };
+        Ok(array)
+    });
+    Ok(array?)
+}
+
+/// Evenly spaced values, computed by NumPy and uploaded.
+///
+/// Parameters
+/// ----------
+/// start, stop, step : number
+///     As in `numpy.arange`.
+/// dtype : data-type, optional
+///     NumPy's choice by default. PyCUDA's form, a `numpy.dtype` as the last positional argument, works too.
+/// device : Device, str or int, optional
+///     Where; the thread's current device by default.
+/// stream : Stream, optional
+///     The order in which to upload.
+///
+/// Returns
+/// -------
+/// GPUArray
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.arange(2, 8, 3).tolist()
+/// [2, 5]
+#[pyfunction]
+#[pyo3(signature = (*args, device=None, stream=None, **kwargs))]
+pub(crate) fn arange<'py>(
+    py: Python<'py>,
+    args: &Bound<'py, PyTuple>,
+    device: Option<&Bound<'py, PyAny>>,
+    stream: Option<&Bound<'py, PyAny>>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, GpuArray>> {
+    let device = target_device(py, device.filter(|device| !device.is_none()))?;
+    let stream = stream_argument::from_argument(py, stream, device)?;
+    let keywords = PyDict::new(py);
+    if let Some(kwargs) = kwargs {
+        keywords.update(kwargs.as_mapping())?;
+    }
+    let mut positional = args.clone();
+    if let Some(last) = args.iter().last()
+        && (last.is_instance_of::<PyType>() || last.hasattr("newbyteorder")?)
+        && !keywords.contains("dtype")?
+        && !crate::python::array::attributes::is_scalar(&last)
+    {
+        keywords.set_item("dtype", last)?;
+        positional = args.get_slice(0, args.len() - 1);
+    }
+    if let Some(wanted) = keywords.get_item("dtype")?
+        && !wanted.is_none()
+    {
+        keywords.set_item("dtype", dtype::to_python(py, dtype::from_python(&wanted)?)?)?;
+    }
+    let make = ndarray::numpy(py)?.getattr("arange")?;
+    let values = strict::as_on_a_gpu(|| make.call(positional, Some(&keywords)))?;
+    let values = values.cast_into::<PyUntypedArray>()?;
+    let dtype = dtype::from_numpy(values.dtype().as_any())?;
+    new_exact(py, GpuArray::from_array(upload_new_on(py, values, dtype, &stream, false)?))
+}
+
+/// An array with the values of host data, on the device.
+///
+/// Parameters
+/// ----------
+/// ary : array_like
+///     An ndarray of any strides, or anything NumPy makes one of.
+/// allocator : callable, optional
+///     Takes a number of bytes and returns something with an address (PyCUDA's way).
+/// device : Device, str or int, optional
+///     Where; the thread's current device by default.
+/// stream : Stream, optional
+///     The order in which to copy; the thread's current stream by default.
+///
+/// Returns
+/// -------
+/// GPUArray
+///     A copy; its axes have the order in memory that those of `ary` have.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For a dtype that a device cannot hold, and for the other byte order.
+/// OutOfMemoryError
+///     When the device has no room.
+///
+/// Examples
+/// --------
+/// >>> import numpy as np
+/// >>> import PyGPU as gpuarray
+/// >>> gpuarray.to_gpu(np.array([1, 2, 3])).get()
+/// array([1, 2, 3])
+#[pyfunction]
+#[pyo3(signature = (ary, allocator=None, *, device=None, stream=None))]
+pub(crate) fn to_gpu<'py>(
+    py: Python<'py>,
+    ary: &Bound<'py, PyAny>,
+    allocator: Option<&Bound<'py, PyAny>>,
+    device: Option<&Bound<'py, PyAny>>,
+    stream: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, GpuArray>> {
+    let device = target_device(py, device.filter(|device| !device.is_none()))?;
+    let stream = stream_argument::from_argument(py, stream, device)?;
+    to_gpu_on(py, ary, allocator, &stream, true)
+}
+
+/// `to_gpu` that does not wait: the values are there once `stream` has passed.
+///
+/// Parameters
+/// ----------
+/// ary : array_like
+///     A pinned ndarray must stay unchanged until the stream has passed; others may be changed at once.
+/// allocator : callable, optional
+///     As in `to_gpu`.
+/// stream : Stream, optional
+///     The order in which to copy; the thread's current stream by default.
+/// device : Device, str or int, optional
+///     Where; the thread's current device by default.
+///
+/// Returns
+/// -------
+/// GPUArray
+///
+/// Examples
+/// --------
+/// >>> import numpy as np
+/// >>> import PyGPU
+/// >>> stream = PyGPU.Stream()
+/// >>> a = PyGPU.to_gpu_async(np.arange(3), stream=stream)
+/// >>> stream.synchronize()
+/// >>> a.tolist()
+/// [0, 1, 2]
+#[pyfunction]
+#[pyo3(signature = (ary, allocator=None, stream=None, *, device=None))]
+pub(crate) fn to_gpu_async<'py>(
+    py: Python<'py>,
+    ary: &Bound<'py, PyAny>,
+    allocator: Option<&Bound<'py, PyAny>>,
+    stream: Option<&Bound<'py, PyAny>>,
+    device: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, GpuArray>> {
+    let device = target_device(py, device.filter(|device| !device.is_none()))?;
+    let stream = stream_argument::from_argument(py, stream, device)?;
+    to_gpu_on(py, ary, allocator, &stream, false)
+}
+
+fn to_gpu_on<'py>(
+    py: Python<'py>,
+    ary: &Bound<'py, PyAny>,
+    allocator: Option<&Bound<'py, PyAny>>,
+    stream: &Stream,
+    wait: bool,
+) -> PyResult<Bound<'py, GpuArray>> {
+    if let Ok(own) = ary.cast::<GpuArray>() {
+        let copied = transfer::device_copy_like(py, own.get().array())?;
+        if copied.device() != stream.device() {
+            return Err(PyValueError::new_err(format!(
+                "to_gpu: the array is on {} already; use asarray(a, device='{}') to copy between devices",
+                copied.device(),
+                stream.device()
+            )));
+        }
+        if wait && !stream.device().is_cpu() {
+            py.without_gil(|| stream.synchronize())?;
+        }
+        return new_like(own, GpuArray::from_array(copied));
+    }
+    let source = ndarray::as_ndarray(ary, None)?;
+    let dtype = dtype::from_numpy(source.dtype().as_any())?;
+    let Some(allocator) = allocator.filter(|allocator| !allocator.is_none()) else {
+        return new_exact(py, GpuArray::from_array(upload_new_on(py, source, dtype, stream, wait)?));
+    };
+    let layout = ndarray::side(&source, dtype.itemsize())?.layout.dense_like();
+    let array = foreign::from_callable(allocator, layout, dtype, stream.device())?;
+    transfer::upload(py, &array, &source)?;
+    new_exact(py, GpuArray::from_array(array))
+}

@@ -1,0 +1,306 @@
+//! What calls of generated kernels have in common: their declared arguments, the values given for these, and the compiled
+//! form for a call.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::type_object::PyTypeInfo;
+use pyo3::types::{PyString, PyTuple};
+use smallvec::SmallVec;
+
+use crate::array::Array;
+use crate::device::Device;
+use crate::dtype::Kind;
+use crate::kernel::{self, Arguments, Function, Source};
+use crate::memory::pending;
+use crate::ops::{Argument, Elementwise, Key, Plan, Range, Role, Variants};
+use crate::python::array::class::GpuArray;
+use crate::python::convert::dtype as dtypes;
+use crate::python::exchange::import;
+use crate::python::gil::WithoutGil;
+use crate::python::kernel::call::values;
+use crate::python::kernel::source::{self, with_hints};
+use crate::python::once::intern;
+use crate::settings;
+use crate::stream::Stream;
+
+/// The declared arguments: a text in C, or a list of `VectorArg` and `ScalarArg`.
+pub(crate) fn arguments(declared: &Bound<'_, PyAny>) -> PyResult<Vec<Argument>> {
+    let py = declared.py();
+    let types = || py.import(intern!(py, "PyGPU._c_types"));
+    let declared = match declared.cast::<PyString>() {
+        Ok(text) => types()?.getattr("parse_arguments")?.call1((text,))?,
+        Err(_) => declared.clone(),
+    };
+    let mut list = Vec::new();
+    for one in declared.try_iter()? {
+        let mut one = one?;
+        if one.cast::<PyString>().is_ok() {
+            one = types()?.getattr("parse_c_arg")?.call1((one,))?;
+        }
+        let dtype_object = one.getattr(intern!(py, "dtype"))?;
+        let c_type = match one.getattr_opt(intern!(py, "c_type"))? {
+            Some(text) => text.extract()?,
+            None => types()?.getattr("dtype_to_ctype")?.call1((&dtype_object,))?.extract()?,
+        };
+        let is_vector = one.getattr(intern!(py, "is_vector"))?.is_truthy()?;
+        let constant = one.getattr_opt(intern!(py, "constant"))?.map_or(Ok(false), |value| value.is_truthy())?;
+        list.push(Argument {
+            name: one.getattr(intern!(py, "name"))?.extract()?,
+            c_type,
+            dtype: dtypes::from_python(&dtype_object)?,
+            role: if is_vector { Role::Vector { constant } } else { Role::Scalar },
+        });
+    }
+    Ok(list)
+}
+
+/// Options, with the folder of the headers where the text asks for one of them.
+pub(crate) fn options(py: Python<'_>, given: Option<&Bound<'_, PyAny>>, preamble: &str) -> PyResult<Vec<String>> {
+    let mut options = source::options(given)?;
+    if preamble.contains("pycuda-") {
+        let folder: String = py.import("PyGPU._c_types")?.getattr("include_folder")?.call0()?.extract()?;
+        options.push(format!("-I{folder}"));
+    }
+    Ok(options)
+}
+
+/// The values of one call.
+pub(crate) struct Given<'a> {
+    /// PyGPU's own arrays, which the caller's tuple keeps alive, and those of other libraries by their number.
+    places: SmallVec<[Place<'a>; 6]>,
+    foreign: Vec<Array>,
+    /// Values of the scalar arguments, in order.
+    pub(crate) scalars: Arguments,
+}
+
+enum Place<'a> {
+    Own(&'a Array),
+    Foreign(usize),
+}
+
+impl<'a> Given<'a> {
+    /// Reads a call's arguments against the declared ones.
+    ///
+    /// # Errors
+    /// `TypeError` and `ValueError` that name the kernel, the place and the declaration.
+    #[inline]
+    pub(crate) fn read(
+        name: &str,
+        declared: &[Argument],
+        written: impl Fn(usize) -> bool,
+        args: &'a Bound<'_, PyTuple>,
+    ) -> PyResult<Self> {
+        if args.len() != declared.len() {
+            return Err(wrong_count(name, declared, args.len()));
+        }
+        let mut given = Self { places: SmallVec::new(), foreign: Vec::new(), scalars: Arguments::new() };
+        for (position, (argument, value)) in declared.iter().zip(args.iter_borrowed()).enumerate() {
+            if argument.is_vector() {
+                given
+                    .add_array(argument, &value, written(position))
+                    .map_err(|error| within(name, position, argument, &error, &value))?;
+            } else {
+                push_scalar(&mut given.scalars, argument, &value)
+                    .map_err(|error| within(name, position, argument, &error, &value))?;
+            }
+        }
+        given.check_devices(name)?;
+        Ok(given)
+    }
+
+    #[inline]
+    fn add_array(&mut self, argument: &Argument, value: &Bound<'_, PyAny>, written: bool) -> PyResult<()> {
+        // SAFETY: the type of a live object.
+        let class = unsafe { ffi::Py_TYPE(value.as_ptr()) };
+        let is_own = class == GpuArray::type_object_raw(value.py()) || value.cast::<GpuArray>().is_ok();
+        let array = if is_own {
+            // SAFETY: a GPUArray, as was just seen, which the tuple of arguments keeps alive as long as `'a`; it never moves.
+            let array = unsafe { &*std::ptr::from_ref(value.cast_unchecked::<GpuArray>().get().array()) };
+            self.places.push(Place::Own(array));
+            array
+        } else {
+            let Some(array) = import::device_array(value)? else { return Err(no_array(value)) };
+            self.places.push(Place::Foreign(self.foreign.len()));
+            self.foreign.push(array);
+            &self.foreign[self.foreign.len() - 1]
+        };
+        if argument.takes(array.dtype()) && !(written && array.readonly()) {
+            return Ok(());
+        }
+        Err(refused(argument, array))
+    }
+
+    fn check_devices(&self, name: &str) -> PyResult<()> {
+        let mut arrays = self.arrays();
+        let Some(first) = arrays.next() else { return Ok(()) };
+        match arrays.find(|array| array.device() != first.device()) {
+            None => Ok(()),
+            Some(other) => Err(PyValueError::new_err(format!(
+                "{name}(): the arrays are on {} and {}; copy them to one device first, with PyGPU.asarray(a, device='{}')",
+                first.device(),
+                other.device(),
+                first.device()
+            ))),
+        }
+    }
+
+    /// The arrays, in order.
+    #[inline]
+    pub(crate) fn arrays(&self) -> impl Iterator<Item = &Array> {
+        self.places.iter().map(|place| match place {
+            Place::Own(array) => *array,
+            Place::Foreign(number) => &self.foreign[*number],
+        })
+    }
+
+    /// Keeps arrays of other libraries until the stream has passed the kernel.
+    pub(crate) fn keep_foreign(&mut self, py: Python<'_>, stream: &Stream) -> PyResult<()> {
+        if self.foreign.is_empty() {
+            return Ok(());
+        }
+        let kept = std::mem::take(&mut self.foreign);
+        self.places.clear();
+        Ok(py.without_gil(|| pending::keep_until_passed(stream, Box::new(kept)))?)
+    }
+}
+
+/// A value as the declared type has it. NumPy scalars of another type are converted as Python's numbers are.
+#[inline]
+fn push_scalar(arguments: &mut Arguments, argument: &Argument, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    let kind = argument.dtype.kind();
+    if kind == Kind::Opaque {
+        let (dtype, bytes) = values::bytes_of_numpy(value)?;
+        if dtype.itemsize() != argument.dtype.itemsize() {
+            return Err(PyTypeError::new_err(format!(
+                "the value has {} bytes, and the type {}",
+                dtype.itemsize(),
+                argument.dtype.itemsize()
+            )));
+        }
+        arguments.push(&bytes);
+        return Ok(());
+    }
+    let scalar = values::numpy_scalar(value);
+    if let Some((own, bytes)) = scalar
+        && own == kind
+    {
+        arguments.push(bytes);
+        return Ok(());
+    }
+    let plain;
+    let value = match scalar {
+        Some(_) => {
+            plain = value.call_method0(intern!(value.py(), "item"))?;
+            &plain
+        }
+        None => value,
+    };
+    if values::push_number(arguments, kind, value)? {
+        return Ok(());
+    }
+    Err(PyTypeError::new_err(format!("{} is no {}", value.repr()?, argument.dtype.name())))
+}
+
+#[cold]
+fn wrong_count(name: &str, declared: &[Argument], given: usize) -> PyErr {
+    let list: Vec<String> = declared.iter().map(ToString::to_string).collect();
+    PyTypeError::new_err(format!(
+        "{name}({}) takes {} arguments, and {given} were given",
+        list.join(", "),
+        declared.len()
+    ))
+}
+
+#[cold]
+fn no_array(value: &Bound<'_, PyAny>) -> PyErr {
+    let class = value.get_type().fully_qualified_name().map_or_else(|_| String::new(), |name| name.to_string());
+    let hint = if class == "numpy.ndarray" { ": copy it there with PyGPU.to_gpu(x)" } else { "" };
+    PyTypeError::new_err(format!("an array on the device is wanted, not {class}{hint}"))
+}
+
+#[cold]
+fn refused(argument: &Argument, array: &Array) -> PyErr {
+    let given = array.dtype().name();
+    if argument.takes(array.dtype()) {
+        return PyValueError::new_err(
+            "the array is read-only, and the kernel writes there or may; declare the argument const, or pass a copy()",
+        );
+    }
+    PyTypeError::new_err(format!(
+        "the array is {given}, and {} is declared; give one of that type, or a.view(dtype) to read the bytes as another",
+        argument.dtype.name()
+    ))
+}
+
+/// An error with the kernel, the place and the declaration in front.
+#[cold]
+fn within(name: &str, position: usize, argument: &Argument, error: &PyErr, value: &Bound<'_, PyAny>) -> PyErr {
+    let py = value.py();
+    let text = format!("{name}(): argument {} ({argument}): {}", position + 1, error.value(py));
+    let named = PyErr::from_type(error.get_type(py), text);
+    named.set_cause(py, error.cause(py));
+    named
+}
+
+/// The compiled form for a key; compiled now if it is not there.
+#[inline]
+pub(crate) fn function(
+    py: Python<'_>,
+    device: Device,
+    variants: &Variants,
+    key: Key,
+    name: &str,
+    source: impl FnOnce() -> Source,
+) -> PyResult<Function> {
+    match variants.find(device, &key) {
+        Some(function) => Ok(function),
+        None => compile(py, device, variants, key, name, source()),
+    }
+}
+
+#[cold]
+fn compile(
+    py: Python<'_>,
+    device: Device,
+    variants: &Variants,
+    key: Key,
+    name: &str,
+    source: Source,
+) -> PyResult<Function> {
+    let function = with_hints(py, device.kind(), |hints| kernel::load(device, &source, hints)?.function(name))?;
+    variants.keep(device, key, function.clone());
+    Ok(function)
+}
+
+/// Runs an elementwise kernel whose walk is planned; `values` holds those of its scalar arguments, in order.
+///
+/// # Safety
+/// The plan is of these arrays, which have the declared types; so have the values.
+#[inline]
+pub(crate) unsafe fn run(
+    py: Python<'_>,
+    kernel: &Elementwise,
+    plan: &Plan,
+    arrays: &[&Array],
+    values: Arguments,
+    range: Option<Range>,
+    stream: &Stream,
+) -> PyResult<()> {
+    let (is_ranged, device) = (range.is_some(), stream.device());
+    let key = kernel.key(plan, is_ranged);
+    let source = || kernel.source(plan, is_ranged);
+    let function = function(py, device, kernel.variants(), key, kernel.name(), source)?;
+    // SAFETY: compiled for this plan; the rest is the caller's promise.
+    Ok(py.without_gil(|| unsafe { kernel.launch(&function, plan, arrays, values, range, stream) })?)
+}
+
+/// `keep=True`: the source in a folder of its own, which is told.
+pub(crate) fn keep_source(py: Python<'_>, name: &str, text: &str) -> PyResult<()> {
+    let folder = tempfile::Builder::new().prefix("pygpu-kernel-").tempdir_in(settings::get().temporary())?.keep();
+    let path = folder.join(format!("{name}.cu"));
+    std::fs::write(&path, text)?;
+    let text = format!("*** kernel source in {}", path.display());
+    py.import("builtins")?.getattr("print")?.call1((text,))?;
+    Ok(())
+}

@@ -1,0 +1,217 @@
+//! The class `ElementwiseKernel`.
+
+use std::mem::ManuallyDrop;
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString, PyTuple};
+use smallvec::SmallVec;
+
+use super::arguments::{self, Given};
+use crate::array::Array;
+use crate::ops::text::{Texts, Written};
+use crate::ops::{Elementwise, Range};
+use crate::python::convert::number;
+use crate::python::exit;
+use crate::python::runtime::stream as stream_argument;
+
+/// A kernel that does one thing for each element of arrays of any layout.
+///
+/// Parameters
+/// ----------
+/// arguments : str or sequence
+///     As C declares them, ``'float a, float *x, float *z'``, or a list of `VectorArg` and `ScalarArg`.
+/// operation : str
+///     What is done for element ``i``: ``'z[i] = a * x[i]'``.
+/// name : str, optional
+///     The kernel's, in messages and profilers.
+/// keep : bool, optional
+///     Print where the source is kept.
+/// options : sequence of str or str, optional
+///     For the compiler, as `Kernel` takes them.
+/// preamble : str, optional
+///     Put before the kernel: functions, types, macros.
+/// loop_prep, after_loop : str, optional
+///     What a thread does before its first and after its last element.
+///
+/// Raises
+/// ------
+/// ValueError
+///     For declarations that name no type, and names that are none.
+///
+/// Notes
+/// -----
+/// ``kernel(*arguments, range=None, slice=None, stream=None)`` runs it. Arrays that are used at ``i`` are broadcast to one shape
+/// as in NumPy; one that is written must have that shape. ``i`` counts the elements in C order whatever the strides are, ``n`` is
+/// their number, and ``tid``, ``total_threads`` and ``cta_start`` are the thread, the number of threads, and the first one of
+/// the block. Arrays that are used at other places only, as in ``table[x[i]]``, keep their own shape. `slice` and `range` choose
+/// some of the indices. Numbers are converted to the declared type.
+///
+/// The text is compiled at the first call for each kind of layout, and kept in the cache folder.
+///
+/// Examples
+/// --------
+/// >>> import numpy as np
+/// >>> import PyGPU
+/// >>> from PyGPU.elementwise import ElementwiseKernel
+/// >>> axpy = ElementwiseKernel('float a, float *x, float *y, float *z', 'z[i] = a * x[i] + y[i]', 'axpy')
+/// >>> x = PyGPU.to_gpu(np.arange(3, dtype=np.float32))
+/// >>> z = PyGPU.empty_like(x)
+/// >>> axpy(2, x, x, z)
+/// >>> z.get()
+/// array([0., 3., 6.], dtype=float32)
+#[pyclass(frozen, subclass, weakref, dict, name = "ElementwiseKernel", module = "PyGPU.elementwise")]
+pub(crate) struct PyElementwise {
+    kernel: ManuallyDrop<Elementwise>,
+    keep: bool,
+}
+
+impl Drop for PyElementwise {
+    fn drop(&mut self) {
+        // SAFETY: taken out once, here.
+        let kernel = unsafe { ManuallyDrop::take(&mut self.kernel) };
+        let compiled = kernel.variants().take();
+        if compiled.iter().any(|function| !function.device().is_cpu()) {
+            exit::drop_detached(compiled);
+        }
+    }
+}
+
+#[pymethods]
+impl PyElementwise {
+    #[new]
+    #[pyo3(signature = (arguments, operation, name="kernel", keep=false, options=None, preamble="", loop_prep="", after_loop=""))]
+    #[expect(clippy::too_many_arguments, reason = "PyCUDA's signature")]
+    fn py_new(
+        arguments: &Bound<'_, PyAny>,
+        operation: String,
+        name: &str,
+        keep: bool,
+        options: Option<&Bound<'_, PyAny>>,
+        preamble: &str,
+        loop_prep: &str,
+        after_loop: &str,
+    ) -> PyResult<Self> {
+        let options = arguments::options(arguments.py(), options, preamble)?;
+        let [preamble, loop_prep, after_loop] = [preamble, loop_prep, after_loop].map(str::to_owned);
+        let texts = Texts { operation, loop_prep, after_loop, preamble };
+        let arguments = arguments::arguments(arguments)?;
+        if !arguments.iter().any(crate::ops::Argument::is_vector) {
+            return Err(PyValueError::new_err(format!(
+                "{name}: an elementwise kernel needs an array among its arguments"
+            )));
+        }
+        let kernel = Elementwise::new(name.to_owned(), arguments, texts, options)?;
+        Ok(Self { kernel: ManuallyDrop::new(kernel), keep })
+    }
+
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __call__(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+        let py = args.py();
+        let kernel = &*self.kernel;
+        let keywords =
+            kwargs.map_or_else(|| Ok(Keywords::default()), |kwargs| Keywords::read(kernel.name(), kwargs))?;
+        let usages = &kernel.analysis().usages;
+        let is_written =
+            |position: usize| usages.get(position).copied().flatten().is_some_and(|usage| usage.written > Written::No);
+        let mut given = Given::read(kernel.name(), kernel.arguments(), is_written, args)?;
+        let scalars = std::mem::take(&mut given.scalars);
+        let arrays: SmallVec<[&Array; 6]> = given.arrays().collect();
+        let is_ranged = keywords.range.is_some() || keywords.slice.is_some();
+        let plan = kernel.plan(&arrays, is_ranged)?;
+        let range = keywords.indices(kernel.name(), plan.size)?;
+        let Some(first) = arrays.first() else { return Ok(()) };
+        let stream = stream_argument::from_argument(py, keywords.stream.as_ref(), first.device())?;
+        if self.keep && kernel.variants().find(first.device(), &kernel.key(&plan, is_ranged)).is_none() {
+            arguments::keep_source(py, kernel.name(), &kernel.source(&plan, is_ranged).text)?;
+        }
+        // SAFETY: planned for these arrays, which `Given` has held against the declaration, as it has the values.
+        unsafe { arguments::run(py, kernel, &plan, &arrays, scalars, range, &stream)? };
+        drop(arrays);
+        given.keep_foreign(py, &stream)
+    }
+
+    /// Its name.
+    #[getter]
+    fn name(&self) -> PyResult<String> {
+        Ok(self.kernel.name().to_owned())
+    }
+
+    /// Its declared arguments as texts.
+    #[getter]
+    fn arguments(&self) -> PyResult<Vec<String>> {
+        Ok(self.kernel.arguments().iter().map(ToString::to_string).collect())
+    }
+
+    fn __repr__(&self) -> PyResult<String> {
+        Ok(format!("<PyGPU.ElementwiseKernel {}({})>", self.kernel.name(), self.arguments()?.join(", ")))
+    }
+}
+
+/// The keywords of a call.
+#[derive(Default)]
+struct Keywords<'py> {
+    range: Option<Bound<'py, PyAny>>,
+    slice: Option<Bound<'py, PyAny>>,
+    stream: Option<Bound<'py, PyAny>>,
+}
+
+impl<'py> Keywords<'py> {
+    fn read(name: &str, kwargs: &Bound<'py, PyDict>) -> PyResult<Self> {
+        let mut keywords = Self::default();
+        for (key, value) in kwargs {
+            let value = Some(value).filter(|value| !value.is_none());
+            match key.cast::<PyString>()?.to_str()? {
+                "range" => keywords.range = value,
+                "slice" => keywords.slice = value,
+                "stream" => keywords.stream = value,
+                other => {
+                    return Err(PyTypeError::new_err(format!(
+                        "{name}() takes the keywords range, slice and stream, not {other}"
+                    )));
+                }
+            }
+        }
+        if keywords.range.is_some() && keywords.slice.is_some() {
+            return Err(PyTypeError::new_err(format!("{name}(): give range or slice, not both")));
+        }
+        Ok(keywords)
+    }
+
+    /// The indices that are chosen, of `size`.
+    fn indices(&self, name: &str, size: i64) -> PyResult<Option<Range>> {
+        if let Some(slice) = &self.slice {
+            let (start, stop, step): (i64, i64, i64) = slice.call_method1("indices", (size,))?.extract()?;
+            return Ok(Some(Range { start, step, count: count(start, stop, step) }));
+        }
+        let Some(range) = &self.range else { return Ok(None) };
+        let part = |part: &str| -> PyResult<Option<i64>> {
+            let value = range.getattr(part)?;
+            if value.is_none() { Ok(None) } else { number::signed(&value, part).map(Some) }
+        };
+        let step = part("step")?.unwrap_or(1);
+        if step == 0 {
+            return Err(PyValueError::new_err(format!("{name}(): the step of range is zero")));
+        }
+        let start = part("start")?.unwrap_or(if step > 0 { 0 } else { size - 1 });
+        let stop = part("stop")?.unwrap_or(if step > 0 { size } else { -1 });
+        let count = count(start, stop, step);
+        let last = start.saturating_add(step.saturating_mul(count - 1));
+        if count > 0 && (start.min(last) < 0 || start.max(last) >= size) {
+            return Err(PyValueError::new_err(format!(
+                "{name}(): range goes from {start} to {last}, and there are {size} elements"
+            )));
+        }
+        Ok(Some(Range { start, step, count }))
+    }
+}
+
+fn count(start: i64, stop: i64, step: i64) -> i64 {
+    let distance = if step > 0 { stop.saturating_sub(start) } else { start.saturating_sub(stop) };
+    if distance <= 0 { 0 } else { (distance - 1) / step.saturating_abs() + 1 }
+}
+
+/// Puts the class into the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyElementwise>()
+}

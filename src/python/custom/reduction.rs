@@ -1,0 +1,308 @@
+//! The class `ReductionKernel`.
+
+use std::mem::ManuallyDrop;
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyString, PyTuple};
+use smallvec::SmallVec;
+
+use super::arguments::{self, Given};
+use crate::array::Array;
+use crate::dtype::DType;
+use crate::layout::{Layout, Order};
+use crate::ops::text::Written;
+use crate::ops::{Reduce, Reduction, reduce};
+use crate::python::array::class::{GpuArray, new_exact};
+use crate::python::convert::dtype as dtypes;
+use crate::python::create::foreign;
+use crate::python::exit;
+use crate::python::gil::WithoutGil;
+use crate::python::once::intern;
+use crate::python::runtime::stream as stream_argument;
+use crate::stream::Stream;
+
+/// A kernel that joins all elements of arrays of any layout to one value.
+///
+/// Parameters
+/// ----------
+/// dtype_out : data-type
+///     Of the result; a registered structured one too.
+/// neutral : str or number
+///     The result of no elements, as C says it: ``'0'``.
+/// reduce_expr : str
+///     Joins ``a`` and ``b``: ``'a + b'``. It must be associative and commutative.
+/// map_expr : str, optional
+///     The value of element ``i``; ``'in[i]'`` by default.
+/// arguments : str or sequence, optional
+///     As C declares them, or a list of `VectorArg` and `ScalarArg`; by default an array ``in`` of `dtype_out`.
+/// name : str, optional
+///     The kernel's, in messages and profilers.
+/// keep : bool, optional
+///     Print where the source is kept.
+/// options : sequence of str or str, optional
+///     For the compiler, as `Kernel` takes them.
+/// preamble : str, optional
+///     Put before the kernel: functions, types, macros.
+///
+/// Raises
+/// ------
+/// ValueError
+///     For declarations that name no type, and names that are none.
+///
+/// Notes
+/// -----
+/// ``kernel(*arguments, stream=None, out=None, allocator=None)`` gives a new array of no axes, or `out`, whose first element it
+/// then is. Arrays are broadcast as for `ElementwiseKernel`. The order in which elements are joined depends on their number
+/// and on the device only: a result is the same each time.
+///
+/// Examples
+/// --------
+/// >>> import numpy as np
+/// >>> import PyGPU
+/// >>> from PyGPU.reduction import ReductionKernel
+/// >>> dot = ReductionKernel(np.float32, '0', 'a + b', 'x[i] * y[i]', 'const float *x, const float *y')
+/// >>> x = PyGPU.to_gpu(np.arange(4, dtype=np.float32))
+/// >>> dot(x, x).get()
+/// array(14., dtype=float32)
+#[pyclass(frozen, subclass, weakref, dict, name = "ReductionKernel", module = "PyGPU.reduction")]
+pub(crate) struct PyReduction {
+    kernel: ManuallyDrop<Reduce>,
+    keep: bool,
+}
+
+impl Drop for PyReduction {
+    fn drop(&mut self) {
+        // SAFETY: taken out once, here.
+        let kernel = unsafe { ManuallyDrop::take(&mut self.kernel) };
+        let compiled = kernel.variants().take();
+        if compiled.iter().any(|function| !function.device().is_cpu()) {
+            exit::drop_detached(compiled);
+        }
+    }
+}
+
+/// A text, or a number as C writes it.
+pub(crate) fn expression(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    match value.cast::<PyString>() {
+        Ok(text) => Ok(text.to_str()?.to_owned()),
+        Err(_) => {
+            let value = match value.getattr_opt(intern!(value.py(), "item"))? {
+                Some(item) => item.call0()?,
+                None => value.clone(),
+            };
+            // `True`, `inf` and `nan` are no words of C, and its headers with such words are not there.
+            if value.is_instance_of::<PyBool>() {
+                return Ok(value.is_truthy()?.to_string());
+            }
+            let number = value.cast::<PyFloat>().map_or(0.0, |number| number.value());
+            Ok(match number {
+                _ if number.is_nan() => "(1e300 * 1e300 * 0)".to_owned(),
+                f64::INFINITY => "(1e300 * 1e300)".to_owned(),
+                f64::NEG_INFINITY => "(-1e300 * 1e300)".to_owned(),
+                _ => value.str()?.to_str()?.to_owned(),
+            })
+        }
+    }
+}
+
+/// The name of a dtype in C.
+pub(crate) fn c_type(dtype: &Bound<'_, PyAny>) -> PyResult<String> {
+    let py = dtype.py();
+    py.import(intern!(py, "PyGPU._c_types"))?.getattr("dtype_to_ctype")?.call1((dtype,))?.extract()
+}
+
+#[pymethods]
+impl PyReduction {
+    #[new]
+    #[pyo3(signature = (dtype_out, neutral, reduce_expr, map_expr=None, arguments=None, name="reduce_kernel", keep=false,
+                        options=None, preamble=""))]
+    #[expect(clippy::too_many_arguments, reason = "PyCUDA's signature")]
+    fn py_new(
+        dtype_out: &Bound<'_, PyAny>,
+        neutral: &Bound<'_, PyAny>,
+        reduce_expr: String,
+        map_expr: Option<String>,
+        arguments: Option<&Bound<'_, PyAny>>,
+        name: &str,
+        keep: bool,
+        options: Option<&Bound<'_, PyAny>>,
+        preamble: &str,
+    ) -> PyResult<Self> {
+        let dtype = dtypes::from_python(dtype_out)?;
+        let c_type = c_type(dtype_out)?;
+        let arguments = match arguments.filter(|given| !given.is_none()) {
+            Some(given) => arguments::arguments(given)?,
+            None => vec![reduce::default_argument(dtype, &c_type)],
+        };
+        if !arguments.iter().any(crate::ops::Argument::is_vector) {
+            return Err(PyValueError::new_err(format!("{name}: a reduction needs an array among its arguments")));
+        }
+        let of = Reduction {
+            name: name.to_owned(),
+            dtype,
+            c_type,
+            neutral: expression(neutral)?,
+            reduce: reduce_expr,
+            map: map_expr.unwrap_or_else(|| "in[i]".to_owned()),
+            preamble: preamble.to_owned(),
+            options: arguments::options(dtype_out.py(), options, preamble)?,
+        };
+        Ok(Self { kernel: ManuallyDrop::new(Reduce::new(of, arguments)?), keep })
+    }
+
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __call__<'py>(
+        &self,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = args.py();
+        let kernel = &*self.kernel;
+        let (name, dtype) = (&kernel.reduction().name, kernel.reduction().dtype);
+        let keywords = kwargs.map_or_else(|| Ok(Keywords::default()), |kwargs| Keywords::read(name, kwargs))?;
+        let usages = &kernel.analysis().usages;
+        let is_written =
+            |position: usize| usages.get(position).copied().flatten().is_some_and(|usage| usage.written > Written::No);
+        let mut given = Given::read(name, kernel.arguments(), is_written, args)?;
+        let scalars = std::mem::take(&mut given.scalars);
+        let arrays: SmallVec<[&Array; 6]> = given.arrays().collect();
+        let plan = kernel.plan(&arrays)?;
+        let Some(device) = arrays.first().map(|array| array.device()) else { return Ok(py.None().into_bound(py)) };
+        let stream = &stream_argument::from_argument(py, keywords.stream.as_ref(), device)?;
+        let blocks = kernel.blocks(device, plan.size)?;
+        let key = kernel.key(&plan);
+        if self.keep && kernel.variants().find(device, &key).is_none() {
+            arguments::keep_source(py, name, &kernel.source(&plan, device).text)?;
+        }
+        let first = arguments::function(py, device, kernel.variants(), key, name, || kernel.source(&plan, device))?;
+        let second = if blocks > 1 {
+            let source = || kernel.second_source(device);
+            Some(arguments::function(py, device, kernel.variants(), kernel.second_key(), name, source)?)
+        } else {
+            None
+        };
+        let allocator = keywords.allocator.as_ref();
+        let result = match &keywords.out {
+            Some(out) => out.clone(),
+            None => new_exact(py, new_array(py, allocator, &[], dtype, stream)?)?,
+        };
+        let out = result.get().array();
+        check_out(name, out, dtype, device)?;
+        let Some(second) = second else {
+            // SAFETY: compiled for this plan, with values of the declared types; the result has room for one.
+            py.without_gil(|| unsafe { kernel.launch(&first, &plan, &arrays, scalars, out, 1, stream) })?;
+            drop(arrays);
+            given.keep_foreign(py, stream)?;
+            return Ok(result.into_any());
+        };
+        let parts = new_exact(py, new_array(py, allocator, &[i64::from(blocks)], dtype, stream)?)?;
+        let between = parts.get().array();
+        let again = scalars.clone();
+        // SAFETY: as above; the parts have room for one value of each block.
+        py.without_gil(|| unsafe {
+            kernel.launch(&first, &plan, &arrays, scalars, between, blocks, stream)?;
+            kernel.launch_second(&second, between, again, out, blocks, stream)
+        })?;
+        drop(arrays);
+        given.keep_foreign(py, stream)?;
+        Ok(result.into_any())
+    }
+
+    /// Its name.
+    #[getter]
+    fn name(&self) -> PyResult<String> {
+        Ok(self.kernel.reduction().name.clone())
+    }
+
+    /// Its declared arguments as texts.
+    #[getter]
+    fn arguments(&self) -> PyResult<Vec<String>> {
+        Ok(self.kernel.arguments().iter().map(ToString::to_string).collect())
+    }
+
+    fn __repr__(&self) -> PyResult<String> {
+        let name = &self.kernel.reduction().name;
+        Ok(format!("<PyGPU.ReductionKernel {name}({})>", self.arguments()?.join(", ")))
+    }
+}
+
+/// A new array, from an allocator of the caller's if there is one.
+pub(crate) fn new_array(
+    py: Python<'_>,
+    allocator: Option<&Bound<'_, PyAny>>,
+    shape: &[i64],
+    dtype: DType,
+    stream: &Stream,
+) -> PyResult<GpuArray> {
+    match allocator {
+        Some(allocator) => {
+            let layout = Layout::contiguous(shape, dtype.itemsize() as i64, Order::C)?;
+            Ok(GpuArray::from_array(foreign::from_callable(allocator, layout, dtype, stream.device())?))
+        }
+        None => {
+            let array = py.without_gil(|| Array::empty(shape, dtype, Order::C, stream.clone()))?;
+            Ok(GpuArray::from_array(array))
+        }
+    }
+}
+
+fn check_out(name: &str, out: &Array, dtype: DType, device: crate::device::Device) -> PyResult<()> {
+    if out.dtype() != dtype {
+        return Err(PyValueError::new_err(format!(
+            "{name}(): out is {}, and the result {}",
+            out.dtype().name(),
+            dtype.name()
+        )));
+    }
+    if out.layout().is_empty() {
+        return Err(PyValueError::new_err(format!("{name}(): out has no elements")));
+    }
+    if out.device() != device {
+        return Err(PyValueError::new_err(format!("{name}(): out is on {}, and the arrays on {device}", out.device())));
+    }
+    Ok(out.check_writable(name)?)
+}
+
+/// The keywords of a call.
+#[derive(Default)]
+struct Keywords<'py> {
+    stream: Option<Bound<'py, PyAny>>,
+    out: Option<Bound<'py, GpuArray>>,
+    allocator: Option<Bound<'py, PyAny>>,
+}
+
+impl<'py> Keywords<'py> {
+    fn read(name: &str, kwargs: &Bound<'py, PyDict>) -> PyResult<Self> {
+        let mut keywords = Self::default();
+        for (key, value) in kwargs {
+            let value = Some(value).filter(|value| !value.is_none());
+            match key.cast::<PyString>()?.to_str()? {
+                "stream" => keywords.stream = value,
+                "out" => {
+                    keywords.out = value
+                        .map(|value| {
+                            value.cast_into::<GpuArray>().map_err(|_| {
+                                PyTypeError::new_err(format!("{name}(): out is a GPUArray, into which the result goes"))
+                            })
+                        })
+                        .transpose()?;
+                }
+                "allocator" => keywords.allocator = value,
+                // PyCUDA's hook for its own compiled functions, of which there are none here.
+                "kernel_wrapper" if value.is_none() => {}
+                other => {
+                    return Err(PyTypeError::new_err(format!(
+                        "{name}() takes the keywords stream, out and allocator, not {other}"
+                    )));
+                }
+            }
+        }
+        Ok(keywords)
+    }
+}
+
+/// Puts the class into the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyReduction>()
+}

@@ -1,0 +1,319 @@
+//! The classes `InclusiveScanKernel` and `ExclusiveScanKernel`.
+
+use std::mem::ManuallyDrop;
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use super::arguments;
+use super::reduction::{c_type, expression, new_array};
+use crate::array::Array;
+use crate::device::Device;
+use crate::kernel::Function;
+use crate::layout::{Dims, overlap};
+use crate::ops::scan::Compiled;
+use crate::ops::{Scan, Scanning};
+use crate::python::array::class::{GpuArray, new_exact};
+use crate::python::convert::dtype as dtypes;
+use crate::python::exit;
+use crate::python::gil::WithoutGil;
+use crate::python::runtime::stream as stream_argument;
+
+/// What both classes hold.
+struct Held(ManuallyDrop<Scan>);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // SAFETY: taken out once, here.
+        let scan = unsafe { ManuallyDrop::take(&mut self.0) };
+        let compiled = scan.variants().take();
+        if compiled.iter().any(|function| !function.device().is_cpu()) {
+            exit::drop_detached(compiled);
+        }
+    }
+}
+
+/// What the classes are made with.
+struct Making<'a, 'py> {
+    dtype: &'a Bound<'py, PyAny>,
+    scan_expr: String,
+    neutral: Option<&'a Bound<'py, PyAny>>,
+    name_prefix: &'a str,
+    options: Option<&'a Bound<'py, PyAny>>,
+    preamble: &'a str,
+}
+
+impl Held {
+    fn new(making: Making<'_, '_>) -> PyResult<Self> {
+        let of = Scanning {
+            name: making.name_prefix.to_owned(),
+            dtype: dtypes::from_python(making.dtype)?,
+            c_type: c_type(making.dtype)?,
+            expression: making.scan_expr,
+            neutral: making.neutral.map(expression).transpose()?,
+            preamble: making.preamble.to_owned(),
+            options: arguments::options(making.dtype.py(), making.options, making.preamble)?,
+        };
+        Ok(Self(ManuallyDrop::new(Scan::new(of)?)))
+    }
+
+    fn name(&self) -> &str {
+        &self.0.scanning().name
+    }
+
+    fn call<'py>(
+        &self,
+        input: &Bound<'py, PyAny>,
+        output: Option<&Bound<'py, PyAny>>,
+        allocator: Option<&Bound<'py, PyAny>>,
+        stream: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = input.py();
+        let (name, dtype) = (self.name(), self.0.scanning().dtype);
+        let Ok(input) = input.cast::<GpuArray>() else {
+            return Err(PyTypeError::new_err(format!("{name}(): a GPUArray is wanted, not {}", input.get_type())));
+        };
+        let from = input.get().array();
+        let (device, allocator) = (from.device(), allocator.filter(|given| !given.is_none()));
+        let stream = &stream_argument::from_argument(py, stream, device)?;
+        check_array(name, "input", from, dtype)?;
+        let output = match output.filter(|given| !given.is_none()) {
+            None => input.clone(),
+            Some(given) if given.cast::<PyString>().is_ok_and(|text| text == "new") => {
+                let shape: Dims = from.layout().shape().collect();
+                new_exact(py, new_array(py, allocator, &shape, dtype, stream)?)?
+            }
+            Some(given) => given.clone().cast_into::<GpuArray>().map_err(|_| {
+                PyTypeError::new_err(format!("{name}(): output_ary is a GPUArray, 'new', or None to scan in place"))
+            })?,
+        };
+        let to = output.get().array();
+        check_array(name, "output_ary", to, dtype)?;
+        check_pair(name, from, to)?;
+        if from.layout().is_empty() {
+            return Ok(output.into_any());
+        }
+        let compiled = self.compiled(py, device)?;
+        let blocks = self.0.blocks(device, from.layout().size());
+        let parts = new_exact(py, new_array(py, allocator.filter(|_| blocks > 0), &[blocks as i64], dtype, stream)?)?;
+        let parts = parts.get().array();
+        // SAFETY: compiled for this scan; the arrays were checked above.
+        py.without_gil(|| unsafe { self.0.launch(&compiled, from, to, parts, stream) })?;
+        Ok(output.into_any())
+    }
+
+    fn compiled(&self, py: Python<'_>, device: Device) -> PyResult<Compiled> {
+        let mut found = Vec::with_capacity(3);
+        for (key, name) in self.0.kernels() {
+            let source = || self.0.source(device);
+            found.push(arguments::function(py, device, self.0.variants(), key, &name, source)?);
+        }
+        let mut found = found.into_iter();
+        let mut next = || found.next().ok_or_else(|| PyValueError::new_err("a scan has three kernels"));
+        let [join, middle, scan]: [Function; 3] = [next()?, next()?, next()?];
+        Ok(Compiled { join, middle, scan })
+    }
+}
+
+fn check_array(name: &str, what: &str, array: &Array, dtype: crate::dtype::DType) -> PyResult<()> {
+    if array.layout().ndim() != 1 {
+        return Err(PyValueError::new_err(format!(
+            "{name}(): {what} has {} axes, and a scan goes along one: pass ravel()",
+            array.layout().ndim()
+        )));
+    }
+    if array.dtype() != dtype {
+        return Err(PyTypeError::new_err(format!(
+            "{name}(): {what} is {}, and the scan is of {}",
+            array.dtype().name(),
+            dtype.name()
+        )));
+    }
+    let alignment = dtype.row().map_or(1, |row| row.itemsize as usize);
+    let stride = array.layout().strides().next().unwrap_or(0);
+    if !array.address().is_multiple_of(alignment) || stride % alignment as i64 != 0 {
+        return Err(PyValueError::new_err(format!(
+            "{name}(): the elements of {what} are not aligned to {alignment} bytes; pass a copy()"
+        )));
+    }
+    Ok(())
+}
+
+fn check_pair(name: &str, from: &Array, to: &Array) -> PyResult<()> {
+    to.check_writable(name)?;
+    if from.layout().size() != to.layout().size() {
+        return Err(PyValueError::new_err(format!(
+            "{name}(): the input has {} elements, and output_ary {}",
+            from.layout().size(),
+            to.layout().size()
+        )));
+    }
+    if from.device() != to.device() {
+        return Err(PyValueError::new_err(format!(
+            "{name}(): the input is on {}, and output_ary on {}",
+            from.device(),
+            to.device()
+        )));
+    }
+    let is_same = from.address() == to.address() && from.layout().strides().eq(to.layout().strides());
+    let meets = std::sync::Arc::ptr_eq(from.allocation(), to.allocation()) && overlap(from.layout(), to.layout());
+    if (meets && !is_same) || (to.layout().size() > 1 && to.layout().has_internal_overlap()) {
+        return Err(PyValueError::new_err(format!(
+            "{name}(): output_ary shares memory with the input or itself, but not element by element; pass a copy()"
+        )));
+    }
+    Ok(())
+}
+
+/// A kernel that joins to each element of an array all that stand before it.
+///
+/// Parameters
+/// ----------
+/// dtype : data-type
+///     Of the elements; a registered structured one too.
+/// scan_expr : str
+///     Joins ``a`` and the ``b`` that stands behind it: ``'a + b'``. It must be associative.
+/// neutral : str or number, optional
+///     Not needed; taken since `ExclusiveScanKernel` needs it.
+/// name_prefix : str, optional
+///     The beginning of the kernels' names.
+/// options : sequence of str or str, optional
+///     For the compiler, as `Kernel` takes them.
+/// preamble : str, optional
+///     Put before the kernels: functions, types, macros.
+/// devices : optional
+///     Not needed: kernels are compiled for each device that is used.
+///
+/// Notes
+/// -----
+/// ``kernel(input, output_ary=None, allocator=None, stream=None)`` scans an array of one axis and any stride in place, or into
+/// `output_ary`, or into a new array for ``output_ary='new'``, and returns where the result is.
+///
+/// Examples
+/// --------
+/// >>> import numpy as np
+/// >>> import PyGPU
+/// >>> from PyGPU.scan import InclusiveScanKernel
+/// >>> cumsum = InclusiveScanKernel(np.int32, 'a + b')
+/// >>> x = PyGPU.to_gpu(np.array([1, 2, 3], np.int32))
+/// >>> cumsum(x).get()
+/// array([1, 3, 6], dtype=int32)
+#[pyclass(frozen, subclass, weakref, dict, name = "InclusiveScanKernel", module = "PyGPU.scan")]
+pub(crate) struct PyInclusiveScan(Held);
+
+#[pymethods]
+impl PyInclusiveScan {
+    #[new]
+    #[pyo3(signature = (dtype, scan_expr, neutral=None, name_prefix="scan", options=None, preamble="", devices=None))]
+    fn py_new(
+        dtype: &Bound<'_, PyAny>,
+        scan_expr: String,
+        neutral: Option<&Bound<'_, PyAny>>,
+        name_prefix: &str,
+        options: Option<&Bound<'_, PyAny>>,
+        preamble: &str,
+        devices: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let _ = (neutral, devices);
+        Ok(Self(Held::new(Making { dtype, scan_expr, neutral: None, name_prefix, options, preamble })?))
+    }
+
+    #[pyo3(signature = (input_ary, output_ary=None, allocator=None, stream=None))]
+    fn __call__<'py>(
+        &self,
+        input_ary: &Bound<'py, PyAny>,
+        output_ary: Option<&Bound<'py, PyAny>>,
+        allocator: Option<&Bound<'py, PyAny>>,
+        stream: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.0.call(input_ary, output_ary, allocator, stream)
+    }
+
+    fn __repr__(&self) -> PyResult<String> {
+        Ok(format!("<PyGPU.InclusiveScanKernel {}>", self.0.name()))
+    }
+}
+
+/// A kernel that puts in the place of each element of an array all that stand before it, joined.
+///
+/// Parameters
+/// ----------
+/// dtype : data-type
+///     Of the elements; a registered structured one too.
+/// scan_expr : str
+///     Joins ``a`` and the ``b`` that stands behind it: ``'a + b'``. It must be associative.
+/// neutral : str or number
+///     What the first element becomes.
+/// name_prefix : str, optional
+///     The beginning of the kernels' names.
+/// options : sequence of str or str, optional
+///     For the compiler, as `Kernel` takes them.
+/// preamble : str, optional
+///     Put before the kernels: functions, types, macros.
+/// devices : optional
+///     Not needed: kernels are compiled for each device that is used.
+///
+/// Raises
+/// ------
+/// ValueError
+///     Without `neutral`.
+///
+/// Notes
+/// -----
+/// It is called as `InclusiveScanKernel` is.
+///
+/// Examples
+/// --------
+/// >>> import numpy as np
+/// >>> import PyGPU
+/// >>> from PyGPU.scan import ExclusiveScanKernel
+/// >>> before = ExclusiveScanKernel(np.int32, 'a + b', 0)
+/// >>> x = PyGPU.to_gpu(np.array([1, 2, 3], np.int32))
+/// >>> before(x).get()
+/// array([0, 1, 3], dtype=int32)
+#[pyclass(frozen, subclass, weakref, dict, name = "ExclusiveScanKernel", module = "PyGPU.scan")]
+pub(crate) struct PyExclusiveScan(Held);
+
+#[pymethods]
+impl PyExclusiveScan {
+    #[new]
+    #[pyo3(signature = (dtype, scan_expr, neutral=None, name_prefix="scan", options=None, preamble="", devices=None))]
+    fn py_new(
+        dtype: &Bound<'_, PyAny>,
+        scan_expr: String,
+        neutral: Option<&Bound<'_, PyAny>>,
+        name_prefix: &str,
+        options: Option<&Bound<'_, PyAny>>,
+        preamble: &str,
+        devices: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let _ = devices;
+        let neutral = neutral.filter(|given| !given.is_none());
+        if neutral.is_none() {
+            return Err(PyValueError::new_err("neutral element is required for exclusive scan"));
+        }
+        Ok(Self(Held::new(Making { dtype, scan_expr, neutral, name_prefix, options, preamble })?))
+    }
+
+    #[pyo3(signature = (input_ary, output_ary=None, allocator=None, stream=None))]
+    fn __call__<'py>(
+        &self,
+        input_ary: &Bound<'py, PyAny>,
+        output_ary: Option<&Bound<'py, PyAny>>,
+        allocator: Option<&Bound<'py, PyAny>>,
+        stream: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.0.call(input_ary, output_ary, allocator, stream)
+    }
+
+    fn __repr__(&self) -> PyResult<String> {
+        Ok(format!("<PyGPU.ExclusiveScanKernel {}>", self.0.name()))
+    }
+}
+
+/// Puts the classes into the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyInclusiveScan>()?;
+    module.add_class::<PyExclusiveScan>()
+}

@@ -1,0 +1,216 @@
+//! Arrays of others: found through one protocol after the other, and refused with the reasons of all.
+//!
+//! The order: own type, DLPack's exchange table, `__dlpack__`, `__cuda_array_interface__`; then, where host data is wanted,
+//! NumPy. An object that says that it is on a device is never read through the host: that would be a silent transfer.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use super::cai;
+use super::producer::{self, Request};
+use super::table::{self, Offer};
+use crate::array::Array;
+use crate::copy;
+use crate::device::Device;
+use crate::error::Error;
+use crate::interop::dlpack::import::Tensor;
+use crate::interop::{dlpack, streams};
+use crate::layout::Layout;
+use crate::python::array::class::GpuArray;
+use crate::python::gil::WithoutGil;
+use crate::python::once::intern;
+use crate::python::runtime::stream as stream_argument;
+use crate::stream::{self, Stream};
+
+/// The array of an object whose data is on a device; `None` for host data of any kind.
+///
+/// # Errors
+/// The producer's refusals, where it says that it is on a device.
+#[inline]
+pub(crate) fn device_array(value: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
+    if let Ok(own) = value.cast::<GpuArray>() {
+        return Ok(Some(own.get().array().clone()));
+    }
+    match table::offer_of(value)? {
+        Offer::Plain => Ok(None),
+        offer => match find(value, offer, false)? {
+            Found::Array(array) if !array.device().is_cpu() => Ok(Some(array)),
+            _ => Ok(None),
+        },
+    }
+}
+
+/// What the protocols for devices gave.
+pub(crate) enum Found {
+    /// An array, perhaps in host memory.
+    Array(Array),
+    /// Nothing, and why each refused: the object is on the host or is no array.
+    Nothing(Refusals),
+}
+
+/// Why each protocol refused, in the order in which they were tried.
+#[derive(Default)]
+pub(crate) struct Refusals(Vec<PyErr>);
+
+impl Refusals {
+    pub(crate) fn push(&mut self, error: PyErr) {
+        self.0.push(error);
+    }
+
+    /// The last error, with the earlier ones as its causes.
+    pub(crate) fn behind(self, py: Python<'_>, last: PyErr) -> PyErr {
+        let mut earlier: Option<PyErr> = None;
+        for error in self.0.into_iter().chain([last.clone_ref(py)]) {
+            if let Some(earlier) = earlier.take() {
+                first_cause(py, &error).set_cause(py, Some(earlier));
+            }
+            earlier = Some(error);
+        }
+        last
+    }
+
+    fn raise(mut self, py: Python<'_>) -> Option<PyErr> {
+        let last = self.0.pop()?;
+        Some(self.behind(py, last))
+    }
+}
+
+/// The error from which an error came in the end; an error may be its own cause in a circle, which ends somewhere.
+fn first_cause(py: Python<'_>, error: &PyErr) -> PyErr {
+    const LONGEST_CHAIN: usize = 64;
+    let mut first = error.clone_ref(py);
+    for _ in 0..LONGEST_CHAIN {
+        match first.cause(py) {
+            Some(cause) => first = cause,
+            None => break,
+        }
+    }
+    first
+}
+
+/// Asks an object by the protocols for devices. Host data is imported by DLPack only if it is wanted.
+///
+/// # Errors
+/// All refusals, where the object says that its data is on a device.
+pub(crate) fn find(value: &Bound<'_, PyAny>, offer: Offer, wants_host: bool) -> PyResult<Found> {
+    let py = value.py();
+    let mut refusals = Refusals::default();
+    let mut on_device = false;
+    if let Offer::Table(table) = offer {
+        match through_table(value, table, None) {
+            Ok((array, _)) => return Ok(Found::Array(array)),
+            Err(error) => refusals.push(error),
+        }
+    }
+    if has_dlpack(value)? {
+        match producer::device_code(value) {
+            Ok((device_type, _)) if dlpack::is_host(device_type) && !wants_host => {
+                return Ok(Found::Nothing(refusals));
+            }
+            Ok(code) => {
+                on_device = !dlpack::is_host(code.0);
+                match through_method(value, code, None, false) {
+                    Ok((array, _)) => return Ok(Found::Array(array)),
+                    Err(error) => refusals.push(error),
+                }
+            }
+            Err(error) => refusals.push(error),
+        }
+    }
+    match cai::import(value) {
+        Ok(Some(array)) => return Ok(Found::Array(array)),
+        Ok(None) => {}
+        Err(error) => {
+            on_device = true;
+            refusals.push(error);
+        }
+    }
+    match on_device.then(|| std::mem::take(&mut refusals).raise(py)).flatten() {
+        Some(error) => Err(error),
+        None => Ok(Found::Nothing(refusals)),
+    }
+}
+
+/// Whether an object has both methods of DLPack.
+pub(crate) fn has_dlpack(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = value.py();
+    // Looked up on the type, as Python does with its own special methods; instances seldom differ.
+    let class = value.get_type();
+    Ok(class.hasattr(intern!(py, "__dlpack__"))? && class.hasattr(intern!(py, "__dlpack_device__"))?)
+}
+
+/// The array and whether the producer copied for us; usable on `wanted`, or on the current stream.
+pub(crate) fn through_table(
+    value: &Bound<'_, PyAny>,
+    table: &dlpack::ffi::DLPackExchangeAPI,
+    wanted: Option<&Bound<'_, PyAny>>,
+) -> PyResult<(Array, bool)> {
+    let tensor = table::take(value, table)?;
+    let ready = ready_stream(value.py(), tensor.device()?, wanted)?;
+    table::order_behind(value.py(), table, &ready)?;
+    finish(tensor, ready)
+}
+
+/// The same by `__dlpack__`, for data on the DLPack device `code`.
+pub(crate) fn through_method(
+    value: &Bound<'_, PyAny>,
+    code: (i64, i64),
+    wanted: Option<&Bound<'_, PyAny>>,
+    no_copy: bool,
+) -> PyResult<(Array, bool)> {
+    let py = value.py();
+    if dlpack::is_host(code.0) {
+        let answer = producer::ask(value, Request { no_copy, ..Request::default() })?;
+        let device = answer.tensor.device()?;
+        return finish(answer.tensor, Stream::default_of(device));
+    }
+    let device = py.without_gil(|| dlpack::device_of(code.0, code.1))?;
+    let (number, ready) = streams::as_dlpack_consumer(&ready_stream(py, device, wanted)?);
+    // Some producers refuse unless their device is the current one.
+    let guard = device.guard().map_err(PyErr::from)?;
+    let answer = producer::ask(value, Request { stream: number, no_copy, to_host: false })?;
+    drop(guard);
+    if answer.tensor.device()? != device {
+        return Err(Error::buffer(format!(
+            "the producer says that its data is on {device}, and its tensor that it is on {}",
+            answer.tensor.device()?
+        ))
+        .into());
+    }
+    if !answer.knew_stream {
+        py.without_gil(|| ready.wait_for(&Stream::default_of(device)))?;
+    }
+    finish(answer.tensor, ready)
+}
+
+/// The stream on which data is to be usable: the one that was asked for, or the thread's current one.
+pub(crate) fn ready_stream(py: Python<'_>, device: Device, wanted: Option<&Bound<'_, PyAny>>) -> PyResult<Stream> {
+    let stream = stream_argument::from_argument(py, wanted, device)?;
+    if !stream.is_foreign() {
+        return Ok(stream);
+    }
+    Ok(Stream::default_of(device))
+}
+
+pub(crate) fn finish(tensor: Tensor, ready: Stream) -> PyResult<(Array, bool)> {
+    let copied = tensor.is_copied();
+    Ok((tensor.into_array(ready)?, copied))
+}
+
+/// A copy on another device, or on the same, with the given dense layout.
+///
+/// # Errors
+/// `OutOfMemoryError`; the driver's.
+pub(crate) fn copy_to(py: Python<'_>, source: &Array, target: Device, dense: Layout) -> PyResult<Array> {
+    let copied: Result<Array, Error> = py.without_gil(|| {
+        let made = Array::on_new_memory(dense, source.dtype(), stream::current(target))?;
+        copy::between(&made, source, &stream::current(source.device()))?;
+        Ok(made)
+    });
+    Ok(copied?)
+}
+
+/// The refusal of a copy that is needed and forbidden.
+pub(crate) fn forbidden(why: impl std::fmt::Display) -> PyErr {
+    PyValueError::new_err(format!("{why}, and copy=False forbids the copy"))
+}

@@ -1,0 +1,8 @@
+//! Arrays of others as ours and ours as theirs: DLPack, the CUDA Array Interface, addresses.
+
+pub(crate) mod cai;
+pub(crate) mod dlpack;
+pub(crate) mod import;
+pub(crate) mod place;
+pub(crate) mod producer;
+pub(crate) mod table;

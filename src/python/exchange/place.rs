@@ -1,0 +1,330 @@
+//! The one door for "something that means memory": an array, a `DeviceAllocation`, a number, any object with an address.
+//!
+//! Whoever takes an address from Python asks here, and gets with it what is known: the block with all its uses, how far it reaches,
+//! whether it may be written. What nobody knows is the user's affair.
+
+use std::sync::Arc;
+
+use numpy::PyUntypedArray;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyInt};
+use smallvec::smallvec;
+
+use super::import;
+use crate::array::Array;
+use crate::backend::{Address, PointerKind};
+use crate::device::Device;
+use crate::dtype::{DType, Kind};
+use crate::layout::Layout;
+use crate::memory::addresses::{self, Blocks, Found, Nature};
+use crate::memory::{Allocation, Lent};
+use crate::python::array::class::GpuArray;
+use crate::python::callback::Kept;
+use crate::python::gil::WithoutGil;
+use crate::python::once::intern;
+use crate::python::runtime::device_memory::DeviceAllocation;
+use crate::python::runtime::raw;
+use crate::stream::Stream;
+
+/// A place in memory.
+pub(crate) struct Place {
+    address: Address,
+    /// The blocks that are known to have it, the inner ones first.
+    blocks: Blocks,
+    /// The first byte that the object which gave the address says to be the memory's, and the first that is not.
+    told: Option<(Address, Address)>,
+    readonly: bool,
+}
+
+/// Who is kept as long as anybody sees memory of a block that is not theirs.
+pub(crate) struct Owner {
+    /// The object.
+    pub(crate) object: Kept,
+    /// Whether it was made for the array, by an allocator.
+    pub(crate) is_arrays: bool,
+}
+
+impl Place {
+    /// What an object stands for.
+    ///
+    /// # Errors
+    /// `TypeError` for what is no address, values of arrays among it; `ValueError` for one that no 64 bits hold; `CudaError` for
+    /// memory that was freed; what the object raises.
+    pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if let Ok(array) = object.cast::<GpuArray>() {
+            return Ok(Self::of_array(array.get().array()));
+        }
+        if let Ok(memory) = object.cast::<DeviceAllocation>() {
+            let block = memory.get().block()?;
+            return Ok(Self::within(block.address(), block, false));
+        }
+        if object.is_instance_of::<PyInt>() {
+            return Self::at(number_of(object)?);
+        }
+        match address_of(object)? {
+            Some(address) => {
+                let known = Self::at(address)?;
+                // An integer of NumPy has `nbytes` too, its own.
+                Ok(if known.blocks.is_empty() && !is_integer(object) { known.told_by(object)? } else { known })
+            }
+            None => match import::device_array(object)? {
+                Some(array) => Ok(Self::of_array(&array)),
+                None => Err(no_address(object)),
+            },
+        }
+    }
+
+    /// What a number stands for.
+    ///
+    /// # Errors
+    /// `CudaError` for memory that was freed.
+    pub(crate) fn at(address: Address) -> PyResult<Self> {
+        let blocks = match addresses::look_up(address) {
+            Found::Blocks(blocks) => blocks,
+            Found::Freed => return Err(freed(address).into()),
+            Found::Unknown => Blocks::new(),
+        };
+        let readonly = blocks.first().is_some_and(|(_, nature)| *nature == Nature::Lent { readonly: true });
+        Ok(Self { address, blocks, told: None, readonly })
+    }
+
+    fn of_array(array: &Array) -> Self {
+        let block = Arc::clone(array.allocation());
+        // An empty array has a block and no element; its block says where it is.
+        let address = if array.layout().size() == 0 { block.address() } else { array.address() };
+        Self::within(address, block, array.readonly())
+    }
+
+    fn within(address: Address, block: Arc<Allocation>, readonly: bool) -> Self {
+        Self { address, blocks: smallvec![(block, Nature::Own)], told: None, readonly }
+    }
+
+    /// With what the object that has the address says of its memory: `nbytes` or `size`, of its own, of its `_block` (PyGPU's pointer
+    /// wrappers) or of its `mem` (CuPy's pointers).
+    fn told_by(mut self, object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let py = object.py();
+        let attribute = |of: &Bound<'_, PyAny>, name| -> PyResult<Option<usize>> {
+            let value = of.getattr_opt(name)?.filter(|value| is_integer(value));
+            Ok(value.and_then(|value| value.extract().ok()))
+        };
+        if let Some(memory) = object.getattr_opt(intern!(py, "mem"))?
+            && let Some(first) = attribute(&memory, intern!(py, "ptr"))?
+            && let Some(size) = attribute(&memory, intern!(py, "size"))?
+        {
+            self.told = Some((first, first.saturating_add(size)));
+            return Ok(self);
+        }
+        let inner = object.getattr_opt(intern!(py, "_block"))?.filter(|block| !block.is_none());
+        let teller = inner.as_ref().unwrap_or(object);
+        let bytes = match attribute(teller, intern!(py, "nbytes"))? {
+            // Of an array the size is a number of elements.
+            None if !teller.hasattr(intern!(py, "dtype"))? => attribute(teller, intern!(py, "size"))?,
+            told => told,
+        };
+        self.told = bytes.map(|bytes| (self.address, self.address.saturating_add(bytes)));
+        if let Some(flag) = teller.getattr_opt(intern!(py, "readonly"))?.filter(|flag| flag.is_instance_of::<PyBool>())
+        {
+            self.readonly = flag.is_truthy()?;
+        }
+        Ok(self)
+    }
+
+    /// Where it is.
+    pub(crate) fn address(&self) -> Address {
+        self.address
+    }
+
+    /// Whether it is known not to be written.
+    pub(crate) fn readonly(&self) -> bool {
+        self.readonly
+    }
+
+    /// The block of a device in which it lies, for whoever waits for its uses.
+    pub(crate) fn block(&self) -> Option<&Arc<Allocation>> {
+        self.blocks.iter().find(|(_, nature)| *nature != Nature::Pinned).map(|(block, _)| block)
+    }
+
+    /// An array of bytes over what follows in the block, for a kernel that gets the address.
+    pub(crate) fn whole(&self) -> Option<Array> {
+        let block = self.block()?;
+        let offset = self.address.wrapping_sub(block.address()) as i64;
+        let layout = Layout::strided(&[block.bytes() as i64 - offset], &[1], offset, 1).ok()?;
+        Array::over(Arc::clone(block), layout, DType::new(Kind::UInt8), self.readonly).ok()
+    }
+
+    /// So many bytes further on.
+    ///
+    /// # Errors
+    /// `ValueError` beyond the end of all addresses.
+    pub(crate) fn behind(self, bytes: usize) -> PyResult<Self> {
+        match self.address.checked_add(bytes) {
+            Some(address) => Ok(Self { address, ..self }),
+            None => Err(PyValueError::new_err(format!("no address space holds byte {bytes} behind the address"))),
+        }
+    }
+
+    /// Refuses to reach beyond what is known: bytes `low` to `high`, counted from the address.
+    ///
+    /// # Errors
+    /// `ValueError` that names what is needed and what is there.
+    pub(crate) fn check(&self, low: i64, high: i64) -> PyResult<()> {
+        let Some((first, end)) = self.extent() else { return Ok(()) };
+        let place = self.address as i128;
+        if self.holder(low, high).is_some()
+            || (reaches(place, low) >= first as i128 && reaches(place, high) <= end as i128)
+        {
+            return Ok(());
+        }
+        let (needed, there) = (i128::from(high) - i128::from(low), (end as i128 - place).max(0));
+        let before = if low < 0 { format!(", {} of them before it", -i128::from(low)) } else { String::new() };
+        Err(PyValueError::new_err(format!(
+            "{needed} bytes are needed at address {place:#x}{before}, and the memory there has {there}: it is part of a block of {} \
+             bytes",
+            end - first,
+        )))
+    }
+
+    /// Where what is known of the memory begins and ends. What was lent may be part of more.
+    fn extent(&self) -> Option<(Address, Address)> {
+        let own = self.blocks.iter().filter(|(_, nature)| !matches!(nature, Nature::Lent { .. }));
+        let largest = own.max_by_key(|(block, _)| block.bytes());
+        largest.map(|(block, _)| (block.address(), block.address() + block.bytes())).or(self.told)
+    }
+
+    /// The innermost block that has all bytes from `low` to `high`, counted from the address.
+    fn holder(&self, low: i64, high: i64) -> Option<&(Arc<Allocation>, Nature)> {
+        let place = self.address as i128;
+        self.blocks.iter().find(|(block, _)| {
+            let (first, end) = (block.address() as i128, (block.address() + block.bytes()) as i128);
+            reaches(place, low) >= first && reaches(place, high) <= end
+        })
+    }
+
+    /// An array whose element zero is here: over the block itself with all that is known of its use, or else over memory that `owner`
+    /// keeps. `stream` is where memory of which nothing is known is usable; the default stream of its device otherwise.
+    ///
+    /// # Errors
+    /// `ValueError` beyond what is known of the memory and for address 0; the driver's.
+    pub(crate) fn array(
+        self,
+        py: Python<'_>,
+        layout: &Layout,
+        dtype: DType,
+        stream: impl FnOnce(Device) -> Stream,
+        owner: Option<Owner>,
+    ) -> PyResult<Array> {
+        let (low, high) = layout.extent().unwrap_or((0, 0));
+        self.check(low, high)?;
+        let holder = self.holder(low, high).cloned();
+        let pinned = match holder {
+            Some((block, Nature::Pinned)) => Some(block),
+            Some((block, _)) => {
+                let offset = self.address.wrapping_sub(block.address()) as i64;
+                let array = Array::over(block, layout.with_offset(layout.offset() + offset)?, dtype, self.readonly)?;
+                return Ok(match owner {
+                    Some(owner) => array.kept_by(Box::new(owner)),
+                    None => array,
+                });
+            }
+            None => None,
+        };
+        let device = device_of(self.address, layout.nbytes())?;
+        let stream = stream(device);
+        let owner: Option<Lent> = match pinned {
+            // New arrays over pinned memory own it only by this.
+            Some(pinned) => Some(Box::new((owner.map(|kept| kept.object), pinned))),
+            None => owner.map(|kept| -> Lent { Box::new(kept.object) }),
+        };
+        // SAFETY: the memory is what the user says it is, and kept by the owner; as in C, nobody else can know.
+        let lent = || unsafe { Array::lent(self.address, layout.clone(), dtype, self.readonly, stream, owner) };
+        Ok(py.without_gil(lent)?)
+    }
+}
+
+fn reaches(place: i128, offset: i64) -> i128 {
+    place + i128::from(offset)
+}
+
+/// The driver's word for an address that is none any more.
+pub(crate) fn freed(address: Address) -> crate::error::Error {
+    raw::invalid_value("address", format!("the memory at {address:#x} was freed"))
+}
+
+/// The device whose memory is at an address that is to hold so many bytes.
+///
+/// # Errors
+/// `ValueError` for address 0; the driver's.
+fn device_of(address: Address, nbytes: i64) -> PyResult<Device> {
+    if address == 0 && nbytes > 0 {
+        return Err(PyValueError::new_err(format!("address 0 cannot hold {nbytes} bytes")));
+    }
+    let device = Device::current()?;
+    Ok(match device.backend().pointer_kind(address)? {
+        PointerKind::Device(index) if !device.is_cpu() => Device::new(device.backend(), index)?,
+        _ => device,
+    })
+}
+
+fn no_address(object: &Bound<'_, PyAny>) -> PyErr {
+    PyTypeError::new_err(format!(
+        "{} stands for no address: give an int, an array on the device, or an object with `ptr` or `__int__`",
+        object.get_type()
+    ))
+}
+
+/// Whether it is an integer and nothing else: NumPy's integers are, bools and arrays are not.
+fn is_integer(object: &Bound<'_, PyAny>) -> bool {
+    // SAFETY: a type check of a live object.
+    let is_index = unsafe { ffi::PyIndex_Check(object.as_ptr()) } != 0;
+    is_index && !object.is_instance_of::<PyBool>() && object.cast::<PyUntypedArray>().is_err()
+}
+
+fn number_of(object: &Bound<'_, PyAny>) -> PyResult<Address> {
+    if object.is_instance_of::<PyBool>() {
+        return Err(no_address(object));
+    }
+    // SAFETY: a live object; null means an exception.
+    let number = unsafe { Bound::from_owned_ptr_or_err(object.py(), ffi::PyNumber_Index(object.as_ptr()))? };
+    number.extract().map_err(|_| PyValueError::new_err(format!("{number} is no address")))
+}
+
+/// The number that an object stands for by itself: an integer, `__int__` of what is no number, the attribute `ptr`, a pointer of ctypes.
+fn address_of(object: &Bound<'_, PyAny>) -> PyResult<Option<Address>> {
+    let py = object.py();
+    if let Some(pointer) = object.getattr_opt(intern!(py, "ptr"))?
+        && is_integer(&pointer)
+    {
+        return number_of(&pointer).map(Some);
+    }
+    // An ndarray has values, and none of them is where something is.
+    if object.cast::<PyUntypedArray>().is_ok() {
+        return Err(no_address(object));
+    }
+    if is_integer(object) {
+        return number_of(object).map(Some);
+    }
+    // Floats and texts become numbers by `int()` too, and neither is an address.
+    if object.hasattr(intern!(py, "__int__"))? && !object.hasattr(intern!(py, "__float__"))? {
+        let number = py.get_type::<PyInt>().call1((object,))?;
+        return number_of(&number).map(Some);
+    }
+    pointer_of_ctypes(object)
+}
+
+/// The address in a `c_void_p` or in any other pointer of ctypes.
+fn pointer_of_ctypes(object: &Bound<'_, PyAny>) -> PyResult<Option<Address>> {
+    let py = object.py();
+    if !object.get_type().hasattr(intern!(py, "_type_"))? {
+        return Ok(None);
+    }
+    let ctypes = py.import(intern!(py, "ctypes"))?;
+    let void = ctypes.getattr(intern!(py, "c_void_p"))?;
+    let is_pointer = object.is_instance(&void)? || object.is_instance(&ctypes.getattr(intern!(py, "_Pointer"))?)?;
+    if !is_pointer {
+        return Ok(None);
+    }
+    let value = ctypes.call_method1(intern!(py, "cast"), (object, void))?.getattr(intern!(py, "value"))?;
+    if value.is_none() { Ok(Some(0)) } else { number_of(&value).map(Some) }
+}

@@ -1,0 +1,217 @@
+//! DLPack from the consumer's side: asking a producer for a capsule in the form it knows, and taking the tensor out.
+
+use std::ffi::CStr;
+use std::ptr::NonNull;
+
+use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyDict, PyString, PyTuple};
+
+use super::dlpack::{self as capsules, pair};
+use crate::interop::dlpack::import::Tensor;
+use crate::interop::dlpack::{HOST, VERSION};
+use crate::python::gil;
+use crate::python::newer;
+use crate::python::once::{PyOnce, intern};
+
+/// What a producer is asked for.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Request {
+    /// The number of the stream on which the data must be usable; none for host memory.
+    pub(crate) stream: Option<i64>,
+    /// Whether a copy is forbidden.
+    pub(crate) no_copy: bool,
+    /// Whether the data is wanted on the host.
+    pub(crate) to_host: bool,
+}
+
+/// What a producer gave.
+pub(crate) struct Answer {
+    pub(crate) tensor: Tensor,
+    /// Whether it knew `stream`; if not, the data is usable on the legacy default stream.
+    pub(crate) knew_stream: bool,
+}
+
+/// Calls a method with keyword arguments only.
+#[inline]
+fn call_method<'py, const N: usize>(
+    object: &Bound<'py, PyAny>,
+    name: &Bound<'py, PyString>,
+    keywords: Option<&Bound<'py, PyTuple>>,
+    values: [*mut ffi::PyObject; N],
+) -> PyResult<Bound<'py, PyAny>> {
+    const ARGUMENTS_OFFSET: usize = 1 << (usize::BITS - 1);
+    let Some(vectorcall_method) = newer::vectorcall_method() else {
+        return call_slowly(object, name, keywords, values);
+    };
+    // One free place in front, which the callee may use, then the object.
+    let mut arguments = [std::ptr::null_mut(); 4];
+    arguments[1] = object.as_ptr();
+    arguments[2..2 + N].copy_from_slice(&values);
+    let keywords = keywords.map_or(std::ptr::null_mut(), |keywords| keywords.as_ptr());
+    // SAFETY: one positional argument, the object, and as many others as there are keywords; all are borrowed for the call.
+    gil::run_python(object.py(), || unsafe {
+        let result = vectorcall_method(name.as_ptr(), arguments.as_ptr().add(1), 1 | ARGUMENTS_OFFSET, keywords);
+        Bound::from_owned_ptr_or_err(object.py(), result)
+    })
+}
+
+/// The same where the interpreter has no such function.
+#[cold]
+fn call_slowly<'py, const N: usize>(
+    object: &Bound<'py, PyAny>,
+    name: &Bound<'py, PyString>,
+    keywords: Option<&Bound<'py, PyTuple>>,
+    values: [*mut ffi::PyObject; N],
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = object.py();
+    let given = PyDict::new(py);
+    for (keyword, value) in keywords.into_iter().flat_map(|keywords| keywords.iter()).zip(values) {
+        // SAFETY: alive for the call, as the caller's own reference.
+        given.set_item(keyword, unsafe { Bound::from_borrowed_ptr(py, value) })?;
+    }
+    gil::run_python(py, || object.call_method(name, (), Some(&given)))
+}
+
+/// Where a producer says that its data is: DLPack's type and number.
+///
+/// # Errors
+/// The producer's; `TypeError` for what is no pair of integers.
+#[inline]
+pub(crate) fn device_code(producer: &Bound<'_, PyAny>) -> PyResult<(i64, i64)> {
+    let answer = call_method(producer, intern!(producer.py(), "__dlpack_device__"), None, [])?;
+    pair(&answer, "__dlpack_device__()")
+}
+
+/// Asks a producer for its tensor and takes it over.
+///
+/// # Errors
+/// The producer's; `TypeError` for an answer that is no capsule; `BufferError` for a version that cannot be read.
+pub(crate) fn ask(producer: &Bound<'_, PyAny>, request: Request) -> PyResult<Answer> {
+    let py = producer.py();
+    let newest = max_version(py)?;
+    let plain = !request.no_copy && !request.to_host;
+    let answer = match request.stream {
+        None if plain => {
+            // Interned, so that the callee compares addresses and not letters.
+            static NAMES: PyOnce<Py<PyTuple>> = PyOnce::new();
+            let names =
+                NAMES.get_or_try_init(py, || PyTuple::new(py, [intern!(py, "max_version")]).map(Bound::unbind))?;
+            call_method(producer, intern!(py, "__dlpack__"), Some(names.bind(py)), [newest.as_ptr()])
+        }
+        Some(stream) if plain => {
+            static NAMES: PyOnce<Py<PyTuple>> = PyOnce::new();
+            let names = NAMES.get_or_try_init(py, || {
+                PyTuple::new(py, [intern!(py, "stream"), intern!(py, "max_version")]).map(Bound::unbind)
+            })?;
+            let stream = stream.into_pyobject(py)?;
+            let values = [stream.as_ptr(), newest.as_ptr()];
+            call_method(producer, intern!(py, "__dlpack__"), Some(names.bind(py)), values)
+        }
+        _ => return ask_step_by_step(producer, request),
+    };
+    match answer {
+        Ok(capsule) => Ok(Answer { tensor: take(&capsule)?, knew_stream: true }),
+        // Producers from before 2024 do not know `max_version`.
+        Err(error) if error.is_instance_of::<PyTypeError>(py) => ask_step_by_step(producer, request),
+        Err(error) => Err(error),
+    }
+}
+
+/// Leaves out one keyword after the other, the newest first, until the producer knows those that are left. The order is
+/// the one that works with every producer in the field.
+#[cold]
+fn ask_step_by_step(producer: &Bound<'_, PyAny>, request: Request) -> PyResult<Answer> {
+    let py = producer.py();
+    let mut keywords: Vec<(&str, Bound<'_, PyAny>)> = Vec::with_capacity(4);
+    if let Some(stream) = request.stream {
+        keywords.push(("stream", stream.into_pyobject(py)?.into_any()));
+    }
+    if request.to_host {
+        keywords.push(("dl_device", HOST.into_pyobject(py)?.into_any()));
+    }
+    if request.no_copy {
+        keywords.push(("copy", false.into_pyobject(py)?.to_owned().into_any()));
+    }
+    keywords.push(("max_version", max_version(py)?.clone().into_any()));
+    loop {
+        let arguments = PyDict::new(py);
+        for (name, value) in &keywords {
+            arguments.set_item(name, value)?;
+        }
+        match gil::run_python(py, || producer.call_method(intern!(py, "__dlpack__"), (), Some(&arguments))) {
+            Ok(capsule) => {
+                let knew_stream = request.stream.is_none() || arguments.contains("stream")?;
+                return Ok(Answer { tensor: take(&capsule)?, knew_stream });
+            }
+            Err(error) if error.is_instance_of::<PyTypeError>(py) && !keywords.is_empty() => {
+                keywords.pop();
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn max_version(py: Python<'_>) -> PyResult<&Bound<'_, PyTuple>> {
+    static NEWEST: PyOnce<Py<PyTuple>> = PyOnce::new();
+    let newest = NEWEST.get_or_try_init(py, || (VERSION.major, VERSION.minor).into_pyobject(py).map(Bound::unbind))?;
+    Ok(newest.bind(py))
+}
+
+/// Takes the tensor out of a capsule, which is renamed so that nobody takes it again.
+///
+/// # Errors
+/// `TypeError` for what is no capsule; `ValueError` for one that was taken from, or of another name; `BufferError` for a
+/// version that cannot be read.
+pub(crate) fn take(capsule: &Bound<'_, PyAny>) -> PyResult<Tensor> {
+    if !capsule.is_instance_of::<PyCapsule>() {
+        return Err(PyTypeError::new_err(format!(
+            "__dlpack__() gives a capsule, and {} came from it",
+            capsule.get_type().fully_qualified_name()?
+        )));
+    }
+    // SAFETY: a capsule of that name holds a tensor of that form, which is ours from the renaming on.
+    unsafe {
+        if let Some(tensor) = take_named(capsule, capsules::VERSIONED)? {
+            return Ok(Tensor::versioned(tensor)?);
+        }
+        if let Some(tensor) = take_named(capsule, capsules::LEGACY)? {
+            return Ok(Tensor::legacy(tensor));
+        }
+    }
+    Err(refuse_name(capsule))
+}
+
+unsafe fn take_named<M>(capsule: &Bound<'_, PyAny>, names: (&CStr, &'static CStr)) -> PyResult<Option<NonNull<M>>> {
+    // SAFETY: a live capsule, whose new name is static.
+    unsafe {
+        if ffi::PyCapsule_IsValid(capsule.as_ptr(), names.0.as_ptr()) == 0 {
+            return Ok(None);
+        }
+        let tensor = ffi::PyCapsule_GetPointer(capsule.as_ptr(), names.0.as_ptr());
+        if tensor.is_null() || ffi::PyCapsule_SetName(capsule.as_ptr(), names.1.as_ptr()) != 0 {
+            return Err(PyErr::fetch(capsule.py()));
+        }
+        NonNull::new(tensor.cast()).map(Some).ok_or_else(|| PyBufferError::new_err("the DLPack capsule is empty"))
+    }
+}
+
+#[cold]
+fn refuse_name(capsule: &Bound<'_, PyAny>) -> PyErr {
+    // SAFETY: a live capsule; its name, if it has one, lives as long.
+    let name = unsafe {
+        let name = ffi::PyCapsule_GetName(capsule.as_ptr());
+        if name.is_null() { None } else { Some(CStr::from_ptr(name).to_string_lossy().into_owned()) }
+    };
+    // A capsule without a name is no error, but asking for it leaves none either way.
+    drop(PyErr::take(capsule.py()));
+    match name {
+        Some(name) if name.starts_with("used_dltensor") => PyValueError::new_err(format!(
+            "the DLPack capsule was consumed already (its name is '{name}'): each is good for one import, so export again"
+        )),
+        other => PyValueError::new_err(format!(
+            "the capsule is named {other:?}; DLPack's are 'dltensor' and 'dltensor_versioned'"
+        )),
+    }
+}

@@ -1,0 +1,13 @@
+//! Between arrays and ndarrays: views, pinned memory, copies both ways.
+
+use pyo3::prelude::*;
+
+pub(crate) mod ndarray;
+pub(crate) mod pinned;
+pub(crate) mod result;
+pub(crate) mod transfer;
+
+/// Puts classes and functions into the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    pinned::register(module)
+}

@@ -1,0 +1,274 @@
+//! ndarrays over pinned host memory, which a device's copy engines reach directly.
+
+use std::mem::ManuallyDrop;
+use std::sync::Arc;
+
+use numpy::PyUntypedArray;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+
+use super::ndarray;
+use crate::array::Array;
+use crate::backend::HostFlags;
+use crate::device::Device;
+use crate::dtype::DType;
+use crate::layout::Layout;
+use crate::memory::Allocation;
+use crate::memory::addresses::{self, Nature};
+use crate::python::convert::dtype;
+use crate::python::convert::shape::{self, OrderArgument};
+use crate::python::exit;
+use crate::python::gil::WithoutGil;
+use crate::python::once::intern;
+use crate::python::runtime::device;
+
+/// A block of pinned host memory: the `base` of the ndarrays over it, freed with the last of them.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> a = PyGPU.empty_pinned(4)
+/// >>> a.base.ptr == a.ctypes.data, a.base.nbytes
+/// (True, 32)
+#[pyclass(frozen, weakref, name = "PinnedMemory", module = "PyGPU")]
+pub(crate) struct PinnedMemory {
+    allocation: ManuallyDrop<Arc<Allocation>>,
+}
+
+impl Drop for PinnedMemory {
+    fn drop(&mut self) {
+        // SAFETY: taken out once, here.
+        let allocation = unsafe { ManuallyDrop::take(&mut self.allocation) };
+        if allocation.device().is_cpu() { drop(allocation) } else { exit::drop_detached(allocation) }
+    }
+}
+
+#[pymethods]
+impl PinnedMemory {
+    /// The address of the first byte; 0 if there is none.
+    #[getter]
+    fn ptr(&self) -> usize {
+        self.allocation.address()
+    }
+
+    /// Bytes of the block.
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.allocation.bytes()
+    }
+
+    /// The device for which it was pinned.
+    #[getter]
+    fn device(&self) -> device::PyDevice {
+        self.allocation.device().into()
+    }
+
+    fn __repr__(&self) -> String {
+        let block = &self.allocation;
+        format!("<PyGPU.PinnedMemory of {} bytes for {}>", block.bytes(), block.device())
+    }
+}
+
+/// A new ndarray over a new block.
+fn new_ndarray<'py>(
+    py: Python<'py>,
+    layout: &Layout,
+    dtype: DType,
+    device: Device,
+    flags: HostFlags,
+    zeroed: bool,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let descr = dtype::to_python(py, dtype)?;
+    let bytes = layout.nbytes() as usize;
+    let allocation = py.without_gil(|| {
+        let allocation = Allocation::pinned(device, bytes, flags)?;
+        if zeroed && bytes > 0 {
+            let first: *mut u8 = std::ptr::with_exposed_provenance_mut(allocation.address());
+            // SAFETY: a block of that many bytes which nobody else has yet.
+            unsafe { first.write_bytes(0, bytes) };
+        }
+        Ok::<_, crate::error::Error>(Arc::new(allocation))
+    })?;
+    let address = allocation.address();
+    addresses::enter(&allocation, Nature::Pinned);
+    let owner = Bound::new(py, PinnedMemory { allocation: ManuallyDrop::new(allocation) })?;
+    ndarray::over_memory(py, address, layout, descr, true, owner.into_any())
+}
+
+/// An ndarray over pinned memory, uninitialised, for the values of an array, its axes in the same order in memory.
+///
+/// # Errors
+/// `OutOfMemoryError`; the driver's.
+pub(crate) fn empty_like_array<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyUntypedArray>> {
+    new_ndarray(py, &array.layout().dense_like(), array.dtype(), array.device(), HostFlags::default(), false)
+}
+
+fn of_shape<'py>(
+    shape: &Bound<'py, PyAny>,
+    dtype: Option<&Bound<'py, PyAny>>,
+    order: Option<&Bound<'py, PyAny>>,
+    flags: HostFlags,
+    device: Option<&Bound<'py, PyAny>>,
+    zeroed: bool,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let dtype = dtype::or_float64(dtype)?;
+    let lengths = shape::from_python(shape)?;
+    let layout = Layout::contiguous(&lengths, dtype.itemsize() as i64, OrderArgument::c_or_f(order)?)?;
+    let device = device::from_argument(shape.py(), device)?;
+    new_ndarray(shape.py(), &layout, dtype, device, flags, zeroed)
+}
+
+/// A new ndarray over pinned memory, uninitialised.
+///
+/// Parameters
+/// ----------
+/// shape : int or sequence of int
+///     The lengths of the axes.
+/// dtype : data-type, optional
+///     Anything `numpy.dtype` takes and a device can hold; float64 by default.
+/// order : {'C', 'F'}, optional
+///     How elements follow each other in memory.
+/// portable : bool, optional
+///     Pinned for every device, not only this one.
+/// mapped : bool, optional
+///     Mapped into the device's address space.
+/// write_combined : bool, optional
+///     Fast for the device to read, very slow for the host to read.
+/// device : int, str or Device, optional
+///     The device that shall reach it; the current device by default.
+///
+/// Returns
+/// -------
+/// numpy.ndarray
+///     Its `base` owns the memory, which is freed with the last view. Copies between it and its device need not wait.
+///
+/// Raises
+/// ------
+/// OutOfMemoryError
+///     When the host has no memory to pin.
+/// TypeError, ValueError
+///     As for :func:`numpy.empty`.
+///
+/// Notes
+/// -----
+/// On the CPU it is ordinary memory.
+///
+/// Examples
+/// --------
+/// >>> import numpy as np
+/// >>> import PyGPU
+/// >>> a = PyGPU.empty_pinned((2, 3), np.float32)
+/// >>> a.shape, a.dtype
+/// ((2, 3), dtype('float32'))
+#[pyfunction]
+#[pyo3(signature = (shape, dtype=None, order=None, *, portable=false, mapped=false, write_combined=false, device=None),
+       text_signature = "(shape, dtype=None, order='C', *, portable=False, mapped=False, write_combined=False, device=None)")]
+fn empty_pinned<'py>(
+    shape: &Bound<'py, PyAny>,
+    dtype: Option<&Bound<'py, PyAny>>,
+    order: Option<&Bound<'py, PyAny>>,
+    portable: bool,
+    mapped: bool,
+    write_combined: bool,
+    device: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    of_shape(shape, dtype, order, HostFlags { portable, mapped, write_combined }, device, false)
+}
+
+/// A new ndarray over pinned memory, filled with zeros.
+///
+/// Parameters
+/// ----------
+/// shape : int or sequence of int
+///     The lengths of the axes.
+/// dtype : data-type, optional
+///     Anything `numpy.dtype` takes and a device can hold; float64 by default.
+/// order : {'C', 'F'}, optional
+///     How elements follow each other in memory.
+/// portable, mapped, write_combined : bool, optional
+///     As for `empty_pinned`.
+/// device : int, str or Device, optional
+///     The device that shall reach it; the current device by default.
+///
+/// Returns
+/// -------
+/// numpy.ndarray
+///     As from `empty_pinned`.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.zeros_pinned(3)
+/// array([0., 0., 0.])
+#[pyfunction]
+#[pyo3(signature = (shape, dtype=None, order=None, *, portable=false, mapped=false, write_combined=false, device=None),
+       text_signature = "(shape, dtype=None, order='C', *, portable=False, mapped=False, write_combined=False, device=None)")]
+fn zeros_pinned<'py>(
+    shape: &Bound<'py, PyAny>,
+    dtype: Option<&Bound<'py, PyAny>>,
+    order: Option<&Bound<'py, PyAny>>,
+    portable: bool,
+    mapped: bool,
+    write_combined: bool,
+    device: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    of_shape(shape, dtype, order, HostFlags { portable, mapped, write_combined }, device, true)
+}
+
+/// A new ndarray over pinned memory, uninitialised, with the shape, the dtype and the order of axes of an array.
+///
+/// Parameters
+/// ----------
+/// ary : numpy.ndarray or GPUArray
+///     The array; its values are not copied.
+/// portable, mapped, write_combined : bool, optional
+///     As for `empty_pinned`.
+/// device : int, str or Device, optional
+///     The device that shall reach it. By default that of a `GPUArray`, and the current device for an ndarray.
+///
+/// Returns
+/// -------
+/// numpy.ndarray
+///     As from `empty_pinned`, without gaps.
+///
+/// Examples
+/// --------
+/// >>> import numpy as np
+/// >>> import PyGPU
+/// >>> a = PyGPU.empty_like_pinned(np.zeros((2, 3), order='F'))
+/// >>> a.shape, a.flags.f_contiguous
+/// ((2, 3), True)
+#[pyfunction]
+#[pyo3(signature = (ary, *, portable=false, mapped=false, write_combined=false, device=None))]
+fn empty_like_pinned<'py>(
+    ary: &Bound<'py, PyAny>,
+    portable: bool,
+    mapped: bool,
+    write_combined: bool,
+    device: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let py = ary.py();
+    let attribute = |name| {
+        ary.getattr(name).map_err(|_| {
+            let given = ary.get_type();
+            PyTypeError::new_err(format!("empty_like_pinned takes an ndarray or a GPUArray, not {ary:?} of {given}"))
+        })
+    };
+    let dtype = dtype::from_python(&attribute(intern!(py, "dtype"))?)?;
+    let lengths = shape::from_python(&attribute(intern!(py, "shape"))?)?;
+    let steps = shape::from_python(&attribute(intern!(py, "strides"))?)?;
+    let layout = Layout::strided(&lengths, &steps, 0, dtype.itemsize() as i64)?.dense_like();
+    let device = match (device, ary.cast::<crate::python::array::class::GpuArray>()) {
+        (None, Ok(array)) => array.get().array().device(),
+        _ => device::from_argument(py, device)?,
+    };
+    new_ndarray(py, &layout, dtype, device, HostFlags { portable, mapped, write_combined }, false)
+}
+
+/// Puts the class and the functions into the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PinnedMemory>()?;
+    module.add_function(wrap_pyfunction!(empty_pinned, module)?)?;
+    module.add_function(wrap_pyfunction!(zeros_pinned, module)?)?;
+    module.add_function(wrap_pyfunction!(empty_like_pinned, module)?)
+}

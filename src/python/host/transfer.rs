@@ -1,0 +1,475 @@
+//! Between host and device: `get`, `set`, and PybindGPU's `to_device` and `to_host` over the remembered host side.
+
+use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+
+use super::ndarray;
+use crate::array::Array;
+use crate::copy::{self, HostSide, ring};
+use crate::error::Result;
+use crate::layout::Order;
+use crate::memory::pending;
+use crate::python::array::class::{GpuArray, new_like};
+use crate::python::callback::Kept;
+use crate::python::convert::dtype;
+use crate::python::convert::shape::OrderArgument;
+use crate::python::gil::WithoutGil;
+use crate::python::runtime::stream as stream_argument;
+use crate::stream::{self, Stream};
+
+/// Uploads an ndarray of the array's dtype and shape and waits until its memory is not needed any more.
+///
+/// # Errors
+/// The driver's.
+pub(crate) fn upload(py: Python<'_>, target: &Array, source: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
+    let side = ndarray::side(source, target.dtype().itemsize())?;
+    py.without_gil(|| {
+        let stream = stream::current(target.device());
+        // SAFETY: the ndarray is borrowed by the caller, and the stream is waited for.
+        unsafe { copy::to_device_and_wait(target, &side, &stream) }
+    })?;
+    Ok(())
+}
+
+/// Downloads an array into an ndarray of its dtype and shape.
+///
+/// # Errors
+/// The driver's.
+pub(crate) fn download(py: Python<'_>, target: &Bound<'_, PyUntypedArray>, source: &Array) -> PyResult<()> {
+    let side = ndarray::side(target, source.dtype().itemsize())?;
+    py.without_gil(|| {
+        let stream = stream::current(source.device());
+        // SAFETY: the ndarray is borrowed by the caller, and the stream is waited for.
+        unsafe { copy::to_host_and_wait(&side, source, &stream) }
+    })?;
+    Ok(())
+}
+
+/// A new ndarray with the array's values, its axes in the same order in memory.
+///
+/// # Errors
+/// The driver's; `MemoryError`.
+pub(crate) fn to_ndarray<'py>(py: Python<'py>, source: &Array) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let target = ndarray::empty_like(py, source.layout(), source.dtype())?;
+    download(py, &target, source)?;
+    Ok(target)
+}
+
+/// A copy on the same device, in C or F order.
+///
+/// # Errors
+/// `OutOfMemoryError`; the driver's.
+pub(crate) fn device_copy(py: Python<'_>, source: &Array, order: Order) -> PyResult<Array> {
+    Ok(py.without_gil(|| copy::duplicate(source, order, &stream::current(source.device())))?)
+}
+
+/// A copy on the same device with the given dense layout.
+///
+/// # Errors
+/// `OutOfMemoryError`; the driver's.
+pub(crate) fn device_copy_like(py: Python<'_>, source: &Array) -> PyResult<Array> {
+    let copied: Result<Array> = py.without_gil(|| {
+        let stream = stream::current(source.device());
+        let target = Array::on_new_memory(source.layout().dense_like(), source.dtype(), stream.clone())?;
+        copy::between(&target, source, &stream)?;
+        Ok(target)
+    });
+    Ok(copied?)
+}
+
+/// What `get` fills: the remembered ndarray if nobody else holds it, or a new one; and whether it is the remembered one.
+fn target_of_get<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<(Bound<'py, PyUntypedArray>, bool)> {
+    let (py, source) = (slf.py(), slf.get().array());
+    if let Some(last) = slf.get().last_result(py)
+        && let Ok(array) = last.cast_exact::<PyUntypedArray>()
+        // Two references: where it is remembered, and this one.
+        && ndarray::is_unshared(array, 2)
+        && is_dense_twin(array, source)?
+    {
+        return Ok((array.clone(), true));
+    }
+    Ok((ndarray::empty_like(py, source.layout(), source.dtype())?, false))
+}
+
+/// What an asynchronous `get` fills: pinned memory, as far as the limit goes and the system gives it, since a copy into any other
+/// waits for its end.
+fn target_of_get_async<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<(Bound<'py, PyUntypedArray>, bool)> {
+    let source = slf.get().array();
+    if source.layout().nbytes() as u64 <= ring::limit()? as u64
+        && let Ok(pinned) = crate::python::host::pinned::empty_like_array(slf.py(), source)
+    {
+        return Ok((pinned, false));
+    }
+    target_of_get(slf)
+}
+
+/// Whether an ndarray is what a fresh `get` would return.
+fn is_dense_twin(array: &Bound<'_, PyUntypedArray>, source: &Array) -> PyResult<bool> {
+    let same_dtype = dtype::from_numpy(array.dtype().as_any())? == source.dtype();
+    let dense = source.layout().dense_like();
+    let same_shape = array.shape().iter().map(|&len| len as i64).eq(dense.shape());
+    Ok(same_dtype && same_shape && array.strides().iter().map(|&stride| stride as i64).eq(dense.strides()))
+}
+
+/// The caller's ndarray, held against the array.
+fn given_target<'py>(source: &Array, ary: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let array = ary
+        .cast::<PyUntypedArray>()
+        .map_err(|_| PyTypeError::new_err(format!("get: `ary` is a numpy.ndarray to fill, not {}", ary.get_type())))?;
+    let given = dtype::from_numpy(array.dtype().as_any())?;
+    if given != source.dtype() {
+        return Err(PyTypeError::new_err(format!(
+            "get: `ary` has dtype {}, the array {}",
+            array.dtype(),
+            source.dtype().name()
+        )));
+    }
+    if !ndarray::is_writable(array) {
+        return Err(PyValueError::new_err("get: `ary` is read-only"));
+    }
+    let shape: Vec<i64> = array.shape().iter().map(|&len| len as i64).collect();
+    if shape.iter().product::<i64>() != source.layout().size() {
+        return Err(PyValueError::new_err(format!(
+            "get: `ary` has shape {shape:?}, the array {:?}",
+            source.layout().shape().collect::<Vec<_>>()
+        )));
+    }
+    if ndarray::side(array, source.dtype().itemsize())?.layout.has_internal_overlap() {
+        return Err(PyValueError::new_err("get: elements of `ary` lie on each other in memory"));
+    }
+    Ok(array.clone())
+}
+
+/// The ndarray's memory, labelled with the array's shape where PyCUDA allows another one of equal size.
+fn side_as(array: &Bound<'_, PyUntypedArray>, like: &Array, operation: &str) -> PyResult<HostSide> {
+    let side = ndarray::side(array, like.dtype().itemsize())?;
+    if side.layout.shape().eq(like.layout().shape()) {
+        return Ok(side);
+    }
+    let shape: Vec<i64> = like.layout().shape().collect();
+    match side.layout.reshape(&shape, Order::C)? {
+        Some(layout) => Ok(HostSide { layout, ..side }),
+        None => Err(PyValueError::new_err(format!(
+            "{operation}: the ndarray has shape {:?} and cannot be seen as {shape:?} without a copy",
+            array.shape()
+        ))),
+    }
+}
+
+/// What `set` and `to_gpu` read: the value as an ndarray of the array's dtype, or a refusal.
+fn source_of_set<'py>(target: &Array, ary: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let array = ndarray::as_ndarray(ary, None)?;
+    let given = dtype::from_numpy(array.dtype().as_any())?;
+    if given != target.dtype() {
+        return Err(PyValueError::new_err(format!(
+            "set: the ndarray has dtype {}, the array {}; convert with astype first",
+            array.dtype(),
+            target.dtype().name()
+        )));
+    }
+    if array.len() as i64 != target.layout().size() {
+        return Err(PyValueError::new_err(format!(
+            "set: the ndarray has shape {:?}, the array {:?}",
+            array.shape(),
+            target.layout().shape().collect::<Vec<_>>()
+        )));
+    }
+    Ok(array)
+}
+
+/// Puts an upload on a stream and keeps the ndarray until the stream has passed it.
+pub(crate) fn set_on(
+    py: Python<'_>,
+    target: &Array,
+    ary: &Bound<'_, PyAny>,
+    stream: &Stream,
+    wait: bool,
+) -> PyResult<()> {
+    target.check_writable("set")?;
+    let source = source_of_set(target, ary)?;
+    let side = side_as(&source, target, "set")?;
+    let mut keeper = Some(source.as_any().clone().unbind());
+    py.without_gil(|| {
+        // SAFETY: the ndarray is held by `source`, and by `keeper` until the stream has passed if that uses it longer.
+        unsafe { upload_on(target, &side, stream, &mut keeper, wait) }
+    })?;
+    Ok(())
+}
+
+/// Puts an upload on a stream, and waits for it or lets the stream keep the ndarray as long as it needs it.
+///
+/// # Safety
+/// `keeper` keeps the host memory alive.
+pub(crate) unsafe fn upload_on(
+    target: &Array,
+    side: &HostSide,
+    stream: &Stream,
+    keeper: &mut Option<Py<PyAny>>,
+    wait: bool,
+) -> Result<()> {
+    // SAFETY: promised by the caller.
+    unsafe {
+        if wait {
+            return copy::to_device_and_wait(target, side, stream);
+        }
+        copy::to_device(target, side, stream)?;
+    }
+    keep_pinned(stream, side, keeper)
+}
+
+/// Lets the stream keep an ndarray if it is pinned: pageable memory was read, or filled, when the copy returned.
+fn keep_pinned(stream: &Stream, side: &HostSide, keeper: &mut Option<Py<PyAny>>) -> Result<()> {
+    if copy::is_pinned(stream.device(), side)?
+        && let Some(keeper) = keeper.take()
+    {
+        pending::keep_until_passed(stream, Box::new(Kept::new(keeper)))?;
+    }
+    Ok(())
+}
+
+pub(crate) fn get_on<'py>(
+    slf: &Bound<'py, GpuArray>,
+    ary: Option<&Bound<'py, PyAny>>,
+    stream: &Stream,
+    wait: bool,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let py = slf.py();
+    let source = slf.get().array();
+    let (target, is_remembered) = match ary {
+        Some(ary) => (given_target(source, ary)?, true),
+        None if !wait && !source.device().is_cpu() => target_of_get_async(slf)?,
+        None => target_of_get(slf)?,
+    };
+    let side = side_as(&target, source, "get")?;
+    let mut keeper = Some(target.as_any().clone().unbind());
+    py.without_gil(|| {
+        // SAFETY: as in `set_on`; the ndarray's elements do not overlap.
+        unsafe {
+            if wait {
+                return copy::to_host_and_wait(&side, source, stream);
+            }
+            copy::to_host(&side, source, stream)?;
+        }
+        keep_pinned(stream, &side, &mut keeper)
+    })?;
+    if !is_remembered {
+        slf.get().remember(&target)?;
+    }
+    Ok(target)
+}
+
+fn stream_or_current(slf: &Bound<'_, GpuArray>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<Stream> {
+    stream_argument::from_argument(slf.py(), stream, slf.get().array().device())
+}
+
+#[pymethods]
+impl GpuArray {
+    /// The values as a new ndarray, which keeps them whatever happens to the array.
+    ///
+    /// Parameters
+    /// ----------
+    /// ary : numpy.ndarray, optional
+    ///     Filled and returned instead; of the same dtype and number of elements. A bool here is PybindGPU's `copy`.
+    /// pagelocked : bool, optional
+    ///     Return pinned memory, which later copies reach faster.
+    /// async_ : bool, optional
+    ///     Do not wait: the values are there once the stream has passed.
+    /// stream : Stream, optional
+    ///     The order in which to copy; the thread's current stream by default.
+    /// copy : bool, optional
+    ///     Accepted for PybindGPU's programs; the result is always a copy.
+    ///
+    /// Returns
+    /// -------
+    /// numpy.ndarray
+    ///     Its axes have the order in memory that the array's have. As long as you hold it the array remembers it as its host
+    ///     side: change it and `to_device()` uploads the change.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     When `ary` has another dtype.
+    /// ValueError
+    ///     When `ary` has another number of elements or is read-only.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import numpy as np
+    /// >>> import PyGPU
+    /// >>> PyGPU.to_gpu(np.arange(3)).get()
+    /// array([0, 1, 2])
+    #[pyo3(signature = (ary=None, pagelocked=false, async_=false, stream=None, *, copy=None))]
+    fn get<'py>(
+        slf: &Bound<'py, Self>,
+        ary: Option<&Bound<'py, PyAny>>,
+        pagelocked: bool,
+        async_: bool,
+        stream: Option<&Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyUntypedArray>> {
+        let _ = copy;
+        let ary = ary.filter(|ary| !ary.is_none() && !ary.is_instance_of::<pyo3::types::PyBool>());
+        let stream = stream_or_current(slf, stream)?;
+        if pagelocked && ary.is_none() {
+            let array = slf.get().array();
+            let pinned = crate::python::host::pinned::empty_like_array(slf.py(), array)?;
+            return get_on(slf, Some(pinned.as_any()), &stream, !async_);
+        }
+        get_on(slf, ary, &stream, !async_)
+    }
+
+    /// `get` that does not wait: the values are there once `stream` has passed.
+    ///
+    /// Parameters
+    /// ----------
+    /// stream : Stream, optional
+    ///     The order in which to copy; the thread's current stream by default.
+    /// ary : numpy.ndarray, optional
+    ///     Filled and returned; asynchronous only if it is pinned, else this waits.
+    ///
+    /// Returns
+    /// -------
+    /// numpy.ndarray
+    ///     Over pinned memory, unless `ary` was given, the array is larger than :func:`pinned_limit`, or the system pins no
+    ///     more memory; then this waits too.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> a = PyGPU.arange(3)
+    /// >>> stream = PyGPU.Stream()
+    /// >>> host = a.get_async(stream)
+    /// >>> stream.synchronize()
+    /// >>> host
+    /// array([0, 1, 2])
+    #[pyo3(signature = (stream=None, ary=None))]
+    fn get_async<'py>(
+        slf: &Bound<'py, Self>,
+        stream: Option<&Bound<'py, PyAny>>,
+        ary: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyUntypedArray>> {
+        let stream = stream_or_current(slf, stream)?;
+        get_on(slf, ary.filter(|ary| !ary.is_none()), &stream, false)
+    }
+
+    /// Takes over the values of an ndarray.
+    ///
+    /// Parameters
+    /// ----------
+    /// ary : array_like
+    ///     Of the same dtype and number of elements; any strides. It may be changed afterwards.
+    /// async_ : bool, optional
+    ///     Do not wait for the copy; a pinned `ary` must then stay unchanged until the stream has passed.
+    /// stream : Stream, optional
+    ///     The order in which to copy; the thread's current stream by default.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     For another dtype or number of elements, and for a read-only array.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import numpy as np
+    /// >>> import PyGPU
+    /// >>> a = PyGPU.empty(3, np.int64)
+    /// >>> a.set(np.array([3, 1, 2]))
+    /// >>> a.tolist()
+    /// [3, 1, 2]
+    #[pyo3(signature = (ary, async_=false, stream=None))]
+    fn set(
+        slf: &Bound<'_, Self>,
+        ary: &Bound<'_, PyAny>,
+        async_: bool,
+        stream: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let stream = stream_or_current(slf, stream)?;
+        set_on(slf.py(), slf.get().array(), ary, &stream, !async_)
+    }
+
+    /// `set` that does not wait.
+    ///
+    /// Parameters
+    /// ----------
+    /// ary : array_like
+    ///     As in `set`. A pinned ndarray must stay unchanged until the stream has passed; others may be changed at once.
+    /// stream : Stream, optional
+    ///     The order in which to copy; the thread's current stream by default.
+    #[pyo3(signature = (ary, stream=None))]
+    fn set_async(slf: &Bound<'_, Self>, ary: &Bound<'_, PyAny>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let stream = stream_or_current(slf, stream)?;
+        set_on(slf.py(), slf.get().array(), ary, &stream, false)
+    }
+
+    /// A copy on the same device with memory of its own.
+    ///
+    /// Parameters
+    /// ----------
+    /// order : {'C', 'F', 'A', 'K'}, optional
+    ///     How elements follow each other; 'K', the default, keeps the order of the axes in memory.
+    ///
+    /// Returns
+    /// -------
+    /// GPUArray
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.arange(6)[::-2].copy().tolist()
+    /// [5, 3, 1]
+    #[pyo3(signature = (order=None))]
+    fn copy<'py>(slf: &Bound<'py, Self>, order: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, Self>> {
+        let array = slf.get().array();
+        let order = match order.filter(|order| !order.is_none()) {
+            Some(order) => OrderArgument::from_python(order)?,
+            None => OrderArgument::K,
+        };
+        let fortran = array.layout().is_f_contiguous() && !array.layout().is_c_contiguous();
+        let copied = match order {
+            OrderArgument::K => device_copy_like(slf.py(), array)?,
+            OrderArgument::F => device_copy(slf.py(), array, Order::F)?,
+            OrderArgument::A if fortran => device_copy(slf.py(), array, Order::F)?,
+            OrderArgument::C | OrderArgument::A => device_copy(slf.py(), array, Order::C)?,
+        };
+        new_like(slf, GpuArray::from_array(copied))
+    }
+
+    /// Sets every element to one value.
+    ///
+    /// Parameters
+    /// ----------
+    /// value : scalar
+    ///     Converted to the array's dtype as NumPy does.
+    /// stream : Stream, optional
+    ///     The order in which to fill; the thread's current stream by default.
+    ///
+    /// Returns
+    /// -------
+    /// GPUArray
+    ///     The array itself.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     For a read-only array, and for a value of more than one element.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.empty(2).fill(1.5).tolist()
+    /// [1.5, 1.5]
+    #[pyo3(signature = (value, stream=None))]
+    fn fill<'py>(
+        slf: &Bound<'py, Self>,
+        value: &Bound<'py, PyAny>,
+        stream: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, Self>> {
+        let array = slf.get().array();
+        array.check_writable("fill")?;
+        let stream = stream_or_current(slf, stream)?;
+        let item = crate::python::views::assign::item_bytes(slf.py(), array, value)?;
+        slf.py().without_gil(|| copy::fill(array, &item, &stream))?;
+        Ok(slf.clone())
+    }
+}

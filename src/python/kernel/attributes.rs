@@ -1,0 +1,168 @@
+//! What is known of a kernel and what can be set of it, and how many of its blocks fit.
+
+use pyo3::prelude::*;
+
+use super::class::Kernel;
+use super::launcher::{extent, number_of};
+use crate::backend::{FunctionAttributes, FunctionSetting};
+use crate::python::convert::number;
+use crate::python::gil::WithoutGil;
+
+#[pymethods]
+impl Kernel {
+    /// Registers of a thread.
+    #[getter]
+    fn num_regs(&self, py: Python<'_>) -> PyResult<i32> {
+        Ok(self.attributes(py)?.registers)
+    }
+
+    /// Bytes of static shared memory of a block.
+    #[getter]
+    fn shared_size_bytes(&self, py: Python<'_>) -> PyResult<i32> {
+        Ok(self.attributes(py)?.static_shared_bytes)
+    }
+
+    /// Bytes of local memory of a thread.
+    #[getter]
+    fn local_size_bytes(&self, py: Python<'_>) -> PyResult<i32> {
+        Ok(self.attributes(py)?.local_bytes)
+    }
+
+    /// Bytes of constant memory.
+    #[getter]
+    fn const_size_bytes(&self, py: Python<'_>) -> PyResult<i32> {
+        Ok(self.attributes(py)?.constant_bytes)
+    }
+
+    /// Most threads of a block that it can be launched with.
+    #[getter]
+    fn max_threads_per_block(&self, py: Python<'_>) -> PyResult<i32> {
+        Ok(self.attributes(py)?.max_threads_per_block)
+    }
+
+    /// The version of PTX that it was compiled for, as 90 for 9.0.
+    #[getter]
+    fn ptx_version(&self, py: Python<'_>) -> PyResult<i32> {
+        Ok(self.attributes(py)?.ptx_version)
+    }
+
+    /// The architecture that it was compiled for, as 90 for ``sm_90``.
+    #[getter]
+    fn binary_version(&self, py: Python<'_>) -> PyResult<i32> {
+        Ok(self.attributes(py)?.binary_version)
+    }
+
+    /// Most bytes of dynamic shared memory that it can be launched with. A launch that asks for more raises it by itself, as far
+    /// as the device goes; it can be set.
+    #[getter]
+    fn max_dynamic_shared_size_bytes(&self, py: Python<'_>) -> PyResult<i32> {
+        Ok(self.attributes(py)?.max_dynamic_shared_bytes)
+    }
+
+    #[setter]
+    fn set_max_dynamic_shared_size_bytes(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let bytes = number::int32(value, "max_dynamic_shared_size_bytes")?;
+        self.set(value.py(), FunctionSetting::MaxDynamicSharedBytes(bytes))
+    }
+
+    /// Percentage of the first-level cache that is wanted as shared memory; -1, the first value, is the driver's choice. It can
+    /// be set.
+    #[getter]
+    fn preferred_shared_memory_carveout(&self, py: Python<'_>) -> PyResult<i32> {
+        Ok(self.attributes(py)?.preferred_carveout)
+    }
+
+    #[setter]
+    fn set_preferred_shared_memory_carveout(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let percent = number::int32(value, "preferred_shared_memory_carveout")?;
+        self.set(value.py(), FunctionSetting::PreferredCarveout(percent))
+    }
+
+    /// Sets what the first-level cache is rather used for.
+    ///
+    /// Parameters
+    /// ----------
+    /// preference : int
+    ///     0 no preference, 1 shared memory, 2 cache, 3 equal.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> kernel = PyGPU.Kernel('__global__ void one(int *x) { *x = 1; }')
+    /// >>> kernel.set_cache_config(2)
+    fn set_cache_config(&self, preference: &Bound<'_, PyAny>) -> PyResult<()> {
+        let value = number::int32(preference, "preference")?;
+        self.set(preference.py(), FunctionSetting::CachePreference(value))
+    }
+
+    /// Blocks of so many threads that one multiprocessor runs at once.
+    ///
+    /// Parameters
+    /// ----------
+    /// block : int or tuple of int
+    ///     Threads.
+    /// shared : int, optional
+    ///     Bytes of dynamic shared memory of a block.
+    ///
+    /// Returns
+    /// -------
+    /// int
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> kernel = PyGPU.Kernel('__global__ void one(int *x) { *x = 1; }')
+    /// >>> kernel.active_blocks(256) > 0
+    /// True
+    #[pyo3(signature = (block, shared=None), text_signature = "($self, block, shared=0)")]
+    fn active_blocks(&self, block: &Bound<'_, PyAny>, shared: Option<&Bound<'_, PyAny>>) -> PyResult<u32> {
+        let threads = extent(block, "block")?.iter().fold(1u32, |product, length| product.saturating_mul(*length));
+        let shared = shared.map_or(Ok(0), |shared| number_of(shared, "shared"))?;
+        let function = self.function();
+        Ok(block.py().without_gil(|| function.active_blocks(threads, shared))?)
+    }
+
+    /// A shape that fills the device with the best occupancy.
+    ///
+    /// Parameters
+    /// ----------
+    /// shared : int, optional
+    ///     Bytes of dynamic shared memory of a block.
+    /// limit : int, optional
+    ///     Most threads of a block; 0 for no limit.
+    ///
+    /// Returns
+    /// -------
+    /// grid, block : int
+    ///     The fewest blocks that fill the device, and the threads of each.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> kernel = PyGPU.Kernel('__global__ void one(int *x) { *x = 1; }')
+    /// >>> blocks, threads = kernel.suggested_shape()  # (264, 1024) on an H200
+    #[pyo3(signature = (shared=None, limit=None), text_signature = "($self, shared=0, limit=0)")]
+    fn suggested_shape(
+        &self,
+        py: Python<'_>,
+        shared: Option<&Bound<'_, PyAny>>,
+        limit: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(u32, u32)> {
+        let shared = shared.map_or(Ok(0), |shared| number_of(shared, "shared"))?;
+        let limit = limit.map_or(Ok(0), |limit| number_of(limit, "limit"))?;
+        let function = self.function();
+        Ok(py.without_gil(|| function.suggested_shape(shared, limit))?)
+    }
+}
+
+impl Kernel {
+    pub(crate) fn attributes(&self, py: Python<'_>) -> PyResult<FunctionAttributes> {
+        let function = self.function();
+        Ok(py.without_gil(|| function.attributes())?)
+    }
+
+    pub(crate) fn set(&self, py: Python<'_>, setting: FunctionSetting) -> PyResult<()> {
+        let function = self.function();
+        Ok(py.without_gil(|| function.set(setting))?)
+    }
+}

@@ -1,0 +1,491 @@
+//! A call of a kernel: each argument against what is known of its parameter, then the launch.
+//!
+//! What costs nothing to know is looked at first: the exact class of the object. Errors are raised before anything is launched,
+//! and name the kernel, the place and the parameter.
+
+use std::sync::Arc;
+
+use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::type_object::PyTypeInfo;
+use pyo3::types::{PyComplex, PyFloat, PyInt, PyTuple};
+use smallvec::SmallVec;
+
+use super::host::{HostArgument, Temporary};
+use super::refusal;
+use super::values;
+use crate::array::Array;
+use crate::backend::LaunchShape;
+use crate::dtype::{DType, Kind};
+use crate::kernel::launch;
+use crate::kernel::{Arguments, Function, Parameter, ParameterKind, fits};
+use crate::memory::{Access, Allocation, Use, pending};
+use crate::python::array::class::GpuArray;
+use crate::python::callback::Kept;
+use crate::python::exchange::import;
+use crate::python::exchange::place::Place;
+use crate::python::gil::WithoutGil;
+use crate::python::once::intern;
+use crate::python::runtime::device_memory::DeviceAllocation;
+use crate::stream::Stream;
+
+/// How far arguments are held against what is known of the parameters.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rules {
+    /// Arrays of the declared type, whose elements follow each other.
+    Strict,
+    /// Arrays of the declared type, of any strides.
+    Strided,
+    /// As PyCUDA: an array is its address, and an ndarray its bytes.
+    Lenient,
+}
+
+/// What of a call is the same for every argument.
+pub(crate) struct Call<'a, 'py> {
+    pub(crate) function: &'a Function,
+    stream: &'a Stream,
+    rules: Rules,
+    arguments: Arguments,
+    /// Blocks of PyGPU's own arrays, which the tuple of arguments keeps alive.
+    uses: SmallVec<[Use<'a>; 8]>,
+    /// Blocks that were allocated by hand, which another thread may free meanwhile.
+    blocks: SmallVec<[(Arc<Allocation>, Access); 8]>,
+    /// Arrays of other libraries.
+    foreign: Vec<(Array, Access)>,
+    /// What keeps memory alive of which only the address is known.
+    owners: Vec<Kept>,
+    host: Vec<(Temporary<'py>, Access)>,
+}
+
+/// Launches a kernel with Python's arguments.
+#[inline]
+pub(crate) fn call(
+    function: &Function,
+    shape: &LaunchShape,
+    stream: &Stream,
+    args: &Bound<'_, PyTuple>,
+    rules: Rules,
+) -> PyResult<()> {
+    let py = args.py();
+    let parameters = function.parameters();
+    if let Some(parameters) = parameters
+        && parameters.len() != args.len()
+    {
+        return Err(refusal::wrong_count(function, parameters, args.len()));
+    }
+    let mut call = Call {
+        function,
+        stream,
+        rules,
+        arguments: Arguments::new(),
+        uses: SmallVec::new(),
+        blocks: SmallVec::new(),
+        foreign: Vec::new(),
+        owners: Vec::new(),
+        host: Vec::new(),
+    };
+    let mut values = args.iter_borrowed().enumerate();
+    let added = values.try_for_each(|(position, value)| {
+        call.add(position, parameters.map(|parameters| &parameters[position]), &value)
+    });
+    if let Err(error) = added {
+        call.abandon(py);
+        return Err(error);
+    }
+    if call.foreign.is_empty() && call.owners.is_empty() && call.host.is_empty() {
+        let Call { arguments, uses, blocks, .. } = &mut call;
+        if !blocks.is_empty() {
+            let mut all: SmallVec<[Use<'_>; 8]> = uses.iter().copied().collect();
+            all.extend(blocks.iter().map(|(block, access)| (block, *access)));
+            // SAFETY: as below.
+            return Ok(py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, &all) })?);
+        }
+        // SAFETY: as many arguments as parameters, each as large, as far as that is known of the kernel.
+        return Ok(py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, uses) })?);
+    }
+    call.finish(py, shape)
+}
+
+/// How a parameter is accessed through an array that is passed for it.
+#[inline]
+fn access_of(parameter: Option<&Parameter>) -> Access {
+    match parameter.map(|parameter| parameter.kind) {
+        Some(ParameterKind::Pointer { constant: true, .. }) => Access::Read,
+        _ => Access::Write,
+    }
+}
+
+impl<'a, 'py> Call<'a, 'py> {
+    #[inline]
+    fn add(&mut self, position: usize, parameter: Option<&Parameter>, value: &Bound<'py, PyAny>) -> PyResult<()> {
+        let py = value.py();
+        // SAFETY: the type of a live object.
+        let class = unsafe { ffi::Py_TYPE(value.as_ptr()) };
+        if class == GpuArray::type_object_raw(py) {
+            // SAFETY: an exact GPUArray, as was just seen, which the tuple of arguments keeps alive during the call.
+            let array = unsafe { &*std::ptr::from_ref(value.cast_unchecked::<GpuArray>().get().array()) };
+            return self.add_own(position, parameter, array);
+        }
+        if class == DeviceAllocation::type_object_raw(py) {
+            // SAFETY: an exact DeviceAllocation, as was just seen.
+            let block = unsafe { value.cast_unchecked::<DeviceAllocation>() }.get().block()?;
+            return self.add_block(position, parameter, block);
+        }
+        if let Some((kind, bytes)) = values::numpy_scalar(value) {
+            return self.add_scalar(position, parameter, kind, bytes, value);
+        }
+        match parameter.map(|parameter| parameter.kind) {
+            Some(ParameterKind::Scalar(kind)) => {
+                let known = values::push_number(&mut self.arguments, kind, value);
+                match known {
+                    Ok(true) => Ok(()),
+                    Ok(false) => self.add_other(position, parameter, value),
+                    Err(error) => Err(self.within(py, position, parameter, &error)),
+                }
+            }
+            // What `.ptr` and PyCUDA's `.gpudata` are.
+            Some(ParameterKind::Pointer { .. }) if class == PyInt::type_object_raw(py) => {
+                let address = values::address(value).map_err(|error| self.within(py, position, parameter, &error))?;
+                values::push_address(&mut self.arguments, address);
+                Ok(())
+            }
+            _ => self.add_other(position, parameter, value),
+        }
+    }
+
+    /// An array of PyGPU's own.
+    #[inline]
+    fn add_own(&mut self, position: usize, parameter: Option<&Parameter>, array: &'a Array) -> PyResult<()> {
+        self.check_array(position, parameter, array)?;
+        self.uses.push((array.allocation(), access_of(parameter)));
+        values::push_address(&mut self.arguments, array.address());
+        Ok(())
+    }
+
+    /// Memory that was allocated by hand, of which only the bytes are known.
+    fn add_block(&mut self, position: usize, parameter: Option<&Parameter>, block: Arc<Allocation>) -> PyResult<()> {
+        let is_address = match parameter.map(|parameter| parameter.kind) {
+            None | Some(ParameterKind::Pointer { .. } | ParameterKind::Unknown | ParameterKind::Bytes(8)) => true,
+            // PyCUDA's programs say `numpy.intp` for a pointer.
+            Some(ParameterKind::Scalar(Kind::Int64 | Kind::UInt64)) => self.rules == Rules::Lenient,
+            Some(_) => false,
+        };
+        if !is_address {
+            let place = self.place(position, parameter);
+            return Err(PyTypeError::new_err(format!("{place}: memory was given, and the parameter is no pointer")));
+        }
+        if block.device() != self.function.device() {
+            return Err(PyValueError::new_err(format!(
+                "{}: the memory is on {}, and the kernel on {}",
+                self.place(position, parameter),
+                block.device(),
+                self.function.device()
+            )));
+        }
+        values::push_address(&mut self.arguments, block.address());
+        self.blocks.push((block, access_of(parameter)));
+        Ok(())
+    }
+
+    #[inline]
+    fn check_array(&self, position: usize, parameter: Option<&Parameter>, array: &Array) -> PyResult<()> {
+        let layout = array.layout();
+        let is_dense = self.rules != Rules::Strict || layout.is_c_contiguous() || layout.is_f_contiguous();
+        let fits = match parameter.map(|parameter| parameter.kind) {
+            Some(ParameterKind::Pointer { element, constant }) => {
+                (self.rules == Rules::Lenient || element.takes(array.dtype())) && (constant || !array.readonly())
+            }
+            None | Some(ParameterKind::Unknown | ParameterKind::Bytes(8)) => true,
+            Some(_) => false,
+        };
+        if is_dense && fits && array.device() == self.function.device() {
+            return Ok(());
+        }
+        Err(self.refused_array(position, parameter, array))
+    }
+
+    /// A NumPy scalar.
+    #[inline]
+    fn add_scalar(
+        &mut self,
+        position: usize,
+        parameter: Option<&Parameter>,
+        kind: Kind,
+        bytes: &[u8],
+        value: &Bound<'py, PyAny>,
+    ) -> PyResult<()> {
+        let is_good = match parameter.map(|parameter| parameter.kind) {
+            None | Some(ParameterKind::Unknown) => true,
+            Some(ParameterKind::Scalar(wanted)) => wanted == kind || fits(wanted, DType::new(kind)),
+            Some(ParameterKind::Bytes(size)) => size == bytes.len(),
+            // An address that was computed with NumPy.
+            Some(ParameterKind::Pointer { .. }) => matches!(kind, Kind::Int64 | Kind::UInt64),
+        };
+        if !is_good {
+            return Err(self.refused_scalar(position, parameter, DType::new(kind), value));
+        }
+        self.arguments.push(bytes);
+        Ok(())
+    }
+
+    /// Everything that is not met in most calls.
+    #[cold]
+    fn add_other(&mut self, position: usize, parameter: Option<&Parameter>, value: &Bound<'py, PyAny>) -> PyResult<()> {
+        let py = value.py();
+        let kind = parameter.map(|parameter| parameter.kind);
+        let may_be_address = matches!(
+            kind,
+            None | Some(ParameterKind::Pointer { .. } | ParameterKind::Unknown | ParameterKind::Bytes(8))
+        );
+        if value.is_none() {
+            if !may_be_address {
+                let place = self.place(position, parameter);
+                return Err(PyTypeError::new_err(format!(
+                    "{place}: None is a null pointer, and the parameter is none"
+                )));
+            }
+            values::push_address(&mut self.arguments, 0);
+            return Ok(());
+        }
+        if let Ok(host) = value.cast::<HostArgument>() {
+            return self.add_host(position, parameter, host);
+        }
+        if let Ok(array) = value.cast::<GpuArray>() {
+            // SAFETY: the tuple of arguments keeps the object alive during the call, and its array never moves.
+            let array = unsafe { &*std::ptr::from_ref(array.get().array()) };
+            return self.add_own(position, parameter, array);
+        }
+        if value.is_instance_of::<PyInt>() || value.is_instance_of::<PyFloat>() || value.is_instance_of::<PyComplex>() {
+            return self.add_python_number(position, parameter, value);
+        }
+        if let Ok(array) = value.cast::<PyUntypedArray>() {
+            return self.add_ndarray(position, parameter, array);
+        }
+        if values::is_generic(value) {
+            let (dtype, bytes) = values::bytes_of_numpy(value)?;
+            return self.add_bytes(position, parameter, Some(dtype), &bytes, value);
+        }
+        if let Some(bytes) = values::bytes_of_ctypes(value)? {
+            return self.add_bytes(position, parameter, None, &bytes, value);
+        }
+        if may_be_address {
+            if let Some(array) = import::device_array(value)? {
+                self.check_array(position, parameter, &array)?;
+                values::push_address(&mut self.arguments, array.address());
+                self.foreign.push((array, access_of(parameter)));
+                return Ok(());
+            }
+            if let Some(place) = pointer_of(value)? {
+                values::push_address(&mut self.arguments, place.address());
+                self.foreign.extend(place.whole().map(|array| (array, access_of(parameter))));
+                self.owners.push(Kept::new(value.clone().unbind()));
+                return Ok(());
+            }
+        }
+        let place = self.place(position, parameter);
+        let given = value.get_type().fully_qualified_name()?;
+        let wanted = match kind {
+            Some(ParameterKind::Scalar(kind)) => {
+                format!("a number, or a NumPy scalar as numpy.{}", DType::new(kind).name())
+            }
+            _ => "an array on the device, a NumPy scalar, a ctypes object, In(), Out(), InOut(), or None for a null pointer"
+                .to_owned(),
+        };
+        let name = py
+            .import("builtins")?
+            .getattr("repr")?
+            .call1((value,))
+            .map_or_else(|_| String::new(), |text| text.to_string());
+        let shown: String = name.chars().take(60).collect();
+        Err(PyTypeError::new_err(format!("{place}: {given} ({shown}) cannot be passed; give {wanted}")))
+    }
+
+    fn add_python_number(
+        &mut self,
+        position: usize,
+        parameter: Option<&Parameter>,
+        value: &Bound<'py, PyAny>,
+    ) -> PyResult<()> {
+        let place = || self.place(position, parameter);
+        match parameter.map(|parameter| parameter.kind) {
+            Some(ParameterKind::Pointer { .. }) => {
+                Err(PyTypeError::new_err(format!("{}: {value} is no pointer: give an array or an address", place())))
+            }
+            Some(ParameterKind::Scalar(kind)) if values::is_integer(kind) => Err(PyTypeError::new_err(format!(
+                "{}: {value} is no integer; write int({value}), or numpy.{}({value})",
+                place(),
+                DType::new(kind).name()
+            ))),
+            Some(ParameterKind::Scalar(kind)) => Err(PyTypeError::new_err(format!(
+                "{}: {value} is no {}; write numpy.{}(...)",
+                place(),
+                DType::new(kind).name(),
+                DType::new(kind).name()
+            ))),
+            _ => Err(PyTypeError::new_err(format!("{}: {}", place(), values::advice(value)))),
+        }
+    }
+
+    /// An ndarray is host memory: only a struct, or a value without axes, is passed by its bytes.
+    fn add_ndarray(
+        &mut self,
+        position: usize,
+        parameter: Option<&Parameter>,
+        array: &Bound<'py, PyUntypedArray>,
+    ) -> PyResult<()> {
+        let bytes = array.len() * array.dtype().itemsize();
+        let is_lenient = self.rules == Rules::Lenient;
+        let is_value = matches!(parameter.map(|one| one.kind), Some(ParameterKind::Scalar(_)));
+        if is_lenient
+            && !is_value
+            && let Some(address) = managed_pointer(array)?
+        {
+            values::push_address(&mut self.arguments, address);
+            self.owners.push(Kept::new(array.as_any().clone().unbind()));
+            return Ok(());
+        }
+        let is_struct = match parameter.map(|one| one.kind) {
+            Some(ParameterKind::Bytes(size)) => size == bytes && (size != 8 || is_lenient),
+            None | Some(ParameterKind::Unknown) => is_lenient,
+            Some(_) => false,
+        };
+        if array.ndim() == 0 || is_struct {
+            let (dtype, bytes) = values::bytes_of_numpy(array.as_any())?;
+            return self.add_bytes(position, parameter, Some(dtype), &bytes, array.as_any());
+        }
+        Err(PyTypeError::new_err(format!(
+            "{}: an ndarray is memory of the host, which a kernel does not read: pass PyGPU.In(x), Out(x) or InOut(x) to have \
+             it copied around the launch, or PyGPU.to_gpu(x)",
+            self.place(position, parameter)
+        )))
+    }
+
+    /// A value of which the bytes are known, and perhaps the dtype.
+    fn add_bytes(
+        &mut self,
+        position: usize,
+        parameter: Option<&Parameter>,
+        dtype: Option<DType>,
+        bytes: &[u8],
+        value: &Bound<'py, PyAny>,
+    ) -> PyResult<()> {
+        let wanted = match parameter.map(|parameter| parameter.kind) {
+            None | Some(ParameterKind::Unknown) => bytes.len(),
+            Some(ParameterKind::Bytes(size)) => size,
+            Some(ParameterKind::Pointer { .. }) => size_of::<usize>(),
+            Some(ParameterKind::Scalar(kind)) => {
+                if let Some(dtype) = dtype.filter(|dtype| !fits(kind, *dtype)) {
+                    return Err(self.refused_scalar(position, parameter, dtype, value));
+                }
+                DType::new(kind).itemsize()
+            }
+        };
+        if wanted != bytes.len() {
+            return Err(PyTypeError::new_err(format!(
+                "{}: {} has {} bytes, and the parameter {wanted}",
+                self.place(position, parameter),
+                value.get_type().fully_qualified_name()?,
+                bytes.len()
+            )));
+        }
+        self.arguments.push(bytes);
+        Ok(())
+    }
+
+    fn add_host(
+        &mut self,
+        position: usize,
+        parameter: Option<&Parameter>,
+        host: &Bound<'py, HostArgument>,
+    ) -> PyResult<()> {
+        let temporary = host.get().enter(host.py(), self.stream)?;
+        self.check_array(position, parameter, temporary.array())?;
+        values::push_address(&mut self.arguments, temporary.array().address());
+        self.host.push((temporary, access_of(parameter)));
+        Ok(())
+    }
+
+    /// A launch with arguments that must be kept alive or copied back.
+    #[cold]
+    fn finish(&mut self, py: Python<'_>, shape: &LaunchShape) -> PyResult<()> {
+        let launched = self.launch(py, shape);
+        let (stream, has_host) = (self.stream, !self.host.is_empty());
+        if launched.is_err() || has_host || stream.device().is_cpu() {
+            // The host's values are there when the call returns.
+            let waited = self.wait(py);
+            return launched.and(waited);
+        }
+        let kept = (std::mem::take(&mut self.foreign), std::mem::take(&mut self.owners));
+        Ok(py.without_gil(|| pending::keep_until_passed(stream, Box::new(kept)))?)
+    }
+
+    fn launch(&mut self, py: Python<'_>, shape: &LaunchShape) -> PyResult<()> {
+        let (function, stream) = (self.function, self.stream);
+        let arguments = &mut self.arguments;
+        let mut uses: SmallVec<[Use<'_>; 8]> = self.uses.iter().copied().collect();
+        uses.extend(self.blocks.iter().map(|(block, access)| (block, *access)));
+        uses.extend(self.foreign.iter().map(|(array, access)| (array.allocation(), *access)));
+        uses.extend(self.host.iter().map(|(temporary, access)| (temporary.array().allocation(), *access)));
+        // SAFETY: as in `call`.
+        py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, &uses) })?;
+        self.host.iter().try_for_each(|(temporary, _)| temporary.leave(py, stream))
+    }
+
+    /// Waits for the stream if something of the host is under way, and lets go of what was kept.
+    fn wait(&mut self, py: Python<'_>) -> PyResult<()> {
+        let stream = self.stream;
+        let host: Vec<Array> = self.host.iter().map(|(temporary, _)| temporary.array().clone()).collect();
+        self.host.clear();
+        let foreign = std::mem::take(&mut self.foreign);
+        // Dropped without the GIL, since that may reach the driver.
+        Ok(py.without_gil(|| {
+            let waited = if host.is_empty() { Ok(()) } else { stream.synchronize() };
+            drop((host, foreign));
+            waited
+        })?)
+    }
+
+    /// After an argument that was refused: a copy of one before it may be under way.
+    #[cold]
+    fn abandon(&mut self, py: Python<'_>) {
+        if !self.host.is_empty() || !self.foreign.is_empty() {
+            // The refusal is what is told; a driver that fails says so at the next call too.
+            let _ = self.wait(py);
+        }
+    }
+
+    /// The kernel, the place and the parameter, for the beginning of an error.
+    #[cold]
+    pub(crate) fn place(&self, position: usize, parameter: Option<&Parameter>) -> String {
+        let told = parameter.map(ToString::to_string).filter(|text| !text.is_empty());
+        let told = told.map_or_else(String::new, |text| format!(" ({text})"));
+        format!("{}(): argument {}{told}", self.function.name(), position + 1)
+    }
+
+    /// An error with the place in front.
+    #[cold]
+    fn within(&self, py: Python<'_>, position: usize, parameter: Option<&Parameter>, error: &PyErr) -> PyErr {
+        let text = format!("{}: {}", self.place(position, parameter), error.value(py));
+        PyErr::from_type(error.get_type(py), text)
+    }
+}
+
+/// The address that an object of another library stands for: `gpudata` or `ptr`.
+fn pointer_of(value: &Bound<'_, PyAny>) -> PyResult<Option<Place>> {
+    let py = value.py();
+    if let Some(memory) = value.getattr_opt(intern!(py, "gpudata"))? {
+        return if memory.is_none() { Place::at(0).map(Some) } else { Place::of(&memory).map(Some) };
+    }
+    let has_pointer = value.getattr_opt(intern!(py, "ptr"))?.is_some_and(|pointer| !pointer.is_callable());
+    let is_number = values::is_index(value) || value.hasattr(intern!(py, "__int__"))?;
+    if has_pointer || is_number { Place::of(value).map(Some) } else { Ok(None) }
+}
+
+/// Where a device sees an ndarray over managed memory.
+fn managed_pointer(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<usize>> {
+    let py = array.py();
+    let ask = py.import(intern!(py, "PyGPU._driver_host_allocations"))?.getattr(intern!(py, "managed_pointer"))?;
+    ask.call1((array,))?.extract()
+}

@@ -1,0 +1,13 @@
+//! One call of a kernel: its arguments read, checked and packed.
+
+use pyo3::prelude::*;
+
+pub(crate) mod call;
+pub(crate) mod host;
+pub(crate) mod refusal;
+pub(crate) mod values;
+
+/// Puts classes and functions into the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    host::register(module)
+}

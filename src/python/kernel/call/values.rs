@@ -1,0 +1,275 @@
+//! Values for a kernel's parameters: NumPy scalars, ctypes objects and Python's numbers as bytes.
+//!
+//! A NumPy scalar of a named type is its value behind the object's header, which is read there: asking NumPy costs more than
+//! all else about an argument.
+
+use std::ffi::{c_int, c_void};
+
+use numpy::npyffi::{self, NpyTypes};
+use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt};
+
+use crate::dtype::{DType, Kind};
+use crate::kernel::Arguments;
+use crate::python::convert::dtype as dtypes;
+use crate::python::convert::strict;
+use crate::python::host::ndarray;
+use crate::python::once::{PyOnce, intern};
+
+/// Where the value of a NumPy scalar lies.
+const VALUE_OFFSET: usize = size_of::<ffi::PyObject>();
+
+type Scalars = [(usize, Kind); 16];
+
+/// The classes of NumPy's scalars by their address.
+fn scalars(py: Python<'_>) -> &'static Scalars {
+    static SCALARS: PyOnce<Scalars> = PyOnce::new();
+    SCALARS.get_or_init(py, || {
+        use NpyTypes::*;
+        let long = if cfg!(windows) { (Kind::Int32, Kind::UInt32) } else { (Kind::Int64, Kind::UInt64) };
+        [
+            (PyFloatArrType_Type, Kind::Float32),
+            (PyIntArrType_Type, Kind::Int32),
+            (PyDoubleArrType_Type, Kind::Float64),
+            (PyLongArrType_Type, long.0),
+            (PyUIntArrType_Type, Kind::UInt32),
+            (PyULongArrType_Type, long.1),
+            (PyLongLongArrType_Type, Kind::Int64),
+            (PyULongLongArrType_Type, Kind::UInt64),
+            (PyBoolArrType_Type, Kind::Bool),
+            (PyByteArrType_Type, Kind::Int8),
+            (PyUByteArrType_Type, Kind::UInt8),
+            (PyShortArrType_Type, Kind::Int16),
+            (PyUShortArrType_Type, Kind::UInt16),
+            (PyHalfArrType_Type, Kind::Float16),
+            (PyCFloatArrType_Type, Kind::Complex64),
+            (PyCDoubleArrType_Type, Kind::Complex128),
+        ]
+        // SAFETY: the GIL is held, and NumPy was imported with the module.
+        .map(|(class, kind)| (unsafe { npyffi::get_type_object(py, class) } as usize, kind))
+    })
+}
+
+/// The kind and the bytes of a NumPy scalar whose class is exactly one of the named types'.
+#[inline]
+pub(crate) fn numpy_scalar<'a>(value: &'a Bound<'_, PyAny>) -> Option<(Kind, &'a [u8])> {
+    // SAFETY: the type of a live object.
+    let class = unsafe { ffi::Py_TYPE(value.as_ptr()) } as usize;
+    let (_, kind) = scalars(value.py()).iter().find(|(known, _)| *known == class)?;
+    // SAFETY: objects of these classes are a header and the value, which never changes.
+    let bytes = unsafe {
+        let first = value.as_ptr().cast::<u8>().add(VALUE_OFFSET);
+        std::slice::from_raw_parts(first, DType::new(*kind).itemsize())
+    };
+    Some((*kind, bytes))
+}
+
+/// Whether an object is a NumPy scalar of whatever type.
+pub(crate) fn is_generic(value: &Bound<'_, PyAny>) -> bool {
+    // SAFETY: a type check of a live object against a class that NumPy keeps.
+    unsafe {
+        let generic = npyffi::get_type_object(value.py(), NpyTypes::PyGenericArrType_Type);
+        ffi::PyObject_TypeCheck(value.as_ptr(), generic) != 0
+    }
+}
+
+/// The dtype and the bytes of a NumPy scalar of a rarer type (structured, `ml_dtypes`), or of an ndarray, which is dense.
+pub(crate) fn bytes_of_numpy(value: &Bound<'_, PyAny>) -> PyResult<(DType, Vec<u8>)> {
+    let py = value.py();
+    let convert = ndarray::numpy(py)?.getattr(intern!(py, "ascontiguousarray"))?;
+    let array = strict::as_on_a_gpu(|| convert.call1((value,)))?;
+    let array = array.cast_into::<PyUntypedArray>()?;
+    let dtype = dtypes::from_numpy(array.dtype().as_any())?;
+    // SAFETY: a live, dense ndarray of so many bytes.
+    let bytes =
+        unsafe { std::slice::from_raw_parts(ndarray::address(&array) as *const u8, array.len() * dtype.itemsize()) };
+    Ok((dtype, bytes.to_vec()))
+}
+
+/// The base class of everything of `ctypes`.
+fn ctypes_base(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static BASE: PyOnce<Py<PyAny>> = PyOnce::new();
+    let find = || -> PyResult<Py<PyAny>> {
+        Ok(py.import("_ctypes")?.getattr("Structure")?.getattr("__mro__")?.get_item(1)?.unbind())
+    };
+    Ok(BASE.get_or_try_init(py, find)?.bind(py))
+}
+
+/// The bytes of a ctypes object: a number, a pointer, a struct.
+pub(crate) fn bytes_of_ctypes(value: &Bound<'_, PyAny>) -> PyResult<Option<Vec<u8>>> {
+    if !value.is_instance(ctypes_base(value.py())?)? {
+        return Ok(None);
+    }
+    let mut view = ffi::Py_buffer::new();
+    // SAFETY: the view is writable and released below; the bytes are copied before.
+    unsafe {
+        if ffi::PyObject_GetBuffer(value.as_ptr(), &mut view, ffi::PyBUF_SIMPLE as c_int) != 0 {
+            return Err(PyErr::fetch(value.py()));
+        }
+        let bytes = if view.len == 0 {
+            Vec::new()
+        } else {
+            std::slice::from_raw_parts(view.buf.cast::<u8>(), view.len as usize).to_vec()
+        };
+        ffi::PyBuffer_Release(&mut view);
+        Ok(Some(bytes))
+    }
+}
+
+/// Adds a Python number as a value of a kind. `Ok(false)` for what is no number of that family.
+///
+/// # Errors
+/// `ValueError` for an integer that the kind does not hold.
+#[inline]
+pub(crate) fn push_number(arguments: &mut Arguments, kind: Kind, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let object = value.as_ptr();
+    // SAFETY: type checks of a live object.
+    let (is_int, is_float) = unsafe { (ffi::PyLong_Check(object) != 0, ffi::PyFloat_Check(object) != 0) };
+    match kind {
+        Kind::Float32 | Kind::Float64 if is_int || is_float => {
+            // SAFETY: a live int or float; -1 may mean an error, which is then set.
+            let number = unsafe { ffi::PyFloat_AsDouble(object) };
+            if number == -1.0
+                && let Some(error) = PyErr::take(value.py())
+            {
+                return Err(error);
+            }
+            match kind {
+                Kind::Float32 => arguments.push(&(number as f32).to_le_bytes()),
+                _ => arguments.push_word(number.to_bits()),
+            }
+            Ok(true)
+        }
+        Kind::Bool | Kind::Int8 | Kind::Int16 | Kind::Int32 | Kind::Int64 if is_int => {
+            push_signed(arguments, kind, value)
+        }
+        Kind::UInt8 | Kind::UInt16 | Kind::UInt32 | Kind::UInt64 if is_int => push_unsigned(arguments, kind, value),
+        _ => push_rare(arguments, kind, value),
+    }
+}
+
+/// The number of an int, and whether it is outside of 64 bits with a sign.
+#[inline]
+fn signed(value: &Bound<'_, PyAny>) -> (i64, bool) {
+    let mut overflow: c_int = 0;
+    // SAFETY: a live int.
+    let number = unsafe { ffi::PyLong_AsLongLongAndOverflow(value.as_ptr(), &mut overflow) };
+    (number, overflow != 0)
+}
+
+#[inline]
+fn push_signed(arguments: &mut Arguments, kind: Kind, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let (number, overflow) = signed(value);
+    let (least, most) = match kind {
+        Kind::Bool => (0, 1),
+        Kind::Int8 => (i64::from(i8::MIN), i64::from(i8::MAX)),
+        Kind::Int16 => (i64::from(i16::MIN), i64::from(i16::MAX)),
+        Kind::Int32 => (i64::from(i32::MIN), i64::from(i32::MAX)),
+        _ => (i64::MIN, i64::MAX),
+    };
+    if overflow || number < least || number > most {
+        return Err(out_of_range(kind, value, &least, &most));
+    }
+    arguments.push_word(number as u64); // the first bytes are those of the narrower type
+    Ok(true)
+}
+
+#[inline]
+fn push_unsigned(arguments: &mut Arguments, kind: Kind, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let most = match kind {
+        Kind::UInt8 => u64::from(u8::MAX),
+        Kind::UInt16 => u64::from(u16::MAX),
+        Kind::UInt32 => u64::from(u32::MAX),
+        _ => u64::MAX,
+    };
+    let (number, overflow) = signed(value);
+    let number = if overflow { value.extract::<u64>().ok() } else { u64::try_from(number).ok() };
+    match number.filter(|number| *number <= most) {
+        Some(number) => arguments.push_word(number),
+        None => return Err(out_of_range(kind, value, &0, &most)),
+    }
+    Ok(true)
+}
+
+#[cold]
+fn out_of_range(
+    kind: Kind,
+    value: &Bound<'_, PyAny>,
+    least: &dyn std::fmt::Display,
+    most: &dyn std::fmt::Display,
+) -> PyErr {
+    let name = DType::new(kind).name();
+    PyValueError::new_err(format!("{value} is outside of {name}, which holds {least} to {most}"))
+}
+
+/// The kinds that Python has no numbers of, by NumPy's (or `ml_dtypes`') conversion.
+#[cold]
+fn push_rare(arguments: &mut Arguments, kind: Kind, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let is_real = value.is_instance_of::<PyFloat>() || value.is_instance_of::<PyInt>();
+    let fits = match kind {
+        Kind::Complex64 | Kind::Complex128 => is_real || value.is_instance_of::<PyComplex>(),
+        Kind::Opaque => false,
+        // An index of another library is an integer; a float never is.
+        _ if is_integer(kind) => is_index(value) && !value.is_instance_of::<PyBool>(),
+        _ => is_real,
+    };
+    if !fits {
+        return Ok(false);
+    }
+    let py = value.py();
+    if is_integer(kind) {
+        // SAFETY: a live object; null means an exception.
+        let number = unsafe { Bound::from_owned_ptr_or_err(py, ffi::PyNumber_Index(value.as_ptr()))? };
+        return push_number(arguments, kind, &number);
+    }
+    let class = dtypes::to_python(py, DType::new(kind))?.getattr(intern!(py, "type"))?;
+    let (_, bytes) = bytes_of_numpy(&class.call1((value,))?)?;
+    arguments.push(&bytes);
+    Ok(true)
+}
+
+pub(crate) fn is_integer(kind: Kind) -> bool {
+    use Kind::*;
+    matches!(kind, Bool | Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32 | UInt64)
+}
+
+/// Whether an object stands for an integer.
+pub(crate) fn is_index(value: &Bound<'_, PyAny>) -> bool {
+    // SAFETY: a type check of a live object.
+    unsafe { ffi::PyIndex_Check(value.as_ptr()) != 0 }
+}
+
+/// What to write in the place of a Python number whose parameter is not known.
+#[cold]
+pub(crate) fn advice(value: &Bound<'_, PyAny>) -> String {
+    let text = if value.is_instance_of::<PyBool>() {
+        format!("numpy.bool_({value})")
+    } else if value.is_instance_of::<PyInt>() {
+        format!("numpy.int32({value})")
+    } else {
+        format!("numpy.float32({value})")
+    };
+    format!("the type of the parameter is not known, so say it: {text}, or kernel.prepare(...)")
+}
+
+/// An address as the bytes of a pointer.
+#[inline]
+pub(crate) fn push_address(arguments: &mut Arguments, address: usize) {
+    arguments.push_word(address as u64);
+}
+
+/// For an int, which stands for an address.
+pub(crate) fn address(value: &Bound<'_, PyAny>) -> PyResult<usize> {
+    // Much quicker than as a number without a sign, which Python reads byte by byte.
+    if let (number, false) = signed(value)
+        && let Ok(address) = usize::try_from(number)
+    {
+        return Ok(address);
+    }
+    value.extract::<usize>().map_err(|_| PyTypeError::new_err(format!("{value} is no address")))
+}
+
+const _: () = assert!(size_of::<*mut c_void>() == 8, "a pointer is pushed as eight bytes");

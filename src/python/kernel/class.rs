@@ -1,0 +1,263 @@
+//! The class `Kernel`: a kernel that is compiled or loaded, and `kernel[grid, block, stream, shared]`.
+
+use std::mem::ManuallyDrop;
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString, PyTuple};
+
+use super::launcher::{Launcher, extent, number_of, wrong_key};
+use super::source::Request;
+use crate::backend::LaunchShape;
+use crate::kernel::{Element, Function, Parameter, ParameterKind, signature};
+use crate::python::array::class::GpuArray;
+use crate::python::convert::dtype as dtypes;
+use crate::python::exit;
+use crate::python::gil::WithoutGil;
+use crate::python::runtime::device;
+use crate::python::runtime::stream as stream_argument;
+
+/// A kernel, compiled from a source or taken from an image.
+///
+/// Parameters
+/// ----------
+/// source : str, bytes or path
+///     A text in CUDA C++; an image (cubin, PTX, fatbin); or the path of a file with either, where ``.cu`` is a text.
+/// name : str, optional
+///     The kernel, as the source says it: ``'scale'``, ``'space::scale'``, or with the arguments of a template,
+///     ``'scale<float>'``. It may be left out of a text that has one kernel.
+/// options : sequence of str or str, optional
+///     In nvcc's words, for every compiler: ``'-DN=3'``, ``'-I/folder'``, ``'-std=c++17'``, ``'-use_fast_math'``,
+///     ``'--maxrregcount=32'``. What is for host code or the linker is refused by name.
+/// compiler : str, optional
+///     ``'nvcc'`` or ``'hipcc'``, or the path of one. By default the driver's own compiler library is used.
+/// extern_c : bool, optional
+///     Wrap the whole source in ``extern "C"``.
+/// cache : bool, optional
+///     Keep the image in the user's cache folder, and take it from there.
+/// device : int, str or Device, optional
+///     The current device by default. The kernel stays on it.
+///
+/// Raises
+/// ------
+/// CompileError
+///     When the source does not compile; its `log` has the compiler's words with the source's line numbers.
+/// ValueError
+///     For a name that is not there, and for options that are refused.
+/// BackendUnavailableError
+///     When there is no compiler; the message says what was searched and what to install.
+///
+/// Notes
+/// -----
+/// ``kernel[grid, block, stream, shared](*arguments)`` launches: `grid` blocks of `block` threads, each an int or a tuple
+/// of up to three; on `stream`, the thread's current one by default; with `shared` bytes of dynamic shared memory. Launching
+/// does not wait, except for `Out` and `InOut`.
+///
+/// Arguments are arrays on the kernel's device, also of other libraries; NumPy scalars; Python numbers where the source or
+/// `prepare` tells the type; ctypes structs and records of structured dtypes; `In`, `Out` and `InOut` of host arrays; and
+/// None, a null pointer. They are checked against the source's declaration before anything is launched. Arrays that another
+/// stream uses are waited for on the device. With ``strided=True`` arrays that are not contiguous are passed too, and with
+/// ``cooperative=True`` all blocks run at once.
+///
+/// Examples
+/// --------
+/// >>> import numpy as np
+/// >>> import PyGPU
+/// >>> source = '''
+/// ... __global__ void scale(float *x, float factor, int n) {
+/// ...     int i = blockIdx.x * blockDim.x + threadIdx.x;
+/// ...     if (i < n) x[i] *= factor;
+/// ... }'''
+/// >>> kernel = PyGPU.Kernel(source, 'scale')
+/// >>> x = PyGPU.to_gpu(np.arange(5, dtype=np.float32))
+/// >>> kernel[1, 32](x, 2.0, x.size)
+/// >>> x.get()
+/// array([0., 2., 4., 6., 8.], dtype=float32)
+#[pyclass(frozen, weakref, name = "Kernel", module = "PyGPU")]
+pub(crate) struct Kernel {
+    function: ManuallyDrop<Function>,
+}
+
+impl Drop for Kernel {
+    fn drop(&mut self) {
+        // SAFETY: taken out once, here.
+        let function = unsafe { ManuallyDrop::take(&mut self.function) };
+        // The module may be unloaded.
+        if function.device().is_cpu() { drop(function) } else { exit::drop_detached(function) }
+    }
+}
+
+impl Kernel {
+    pub(crate) fn new(function: Function) -> Self {
+        Self { function: ManuallyDrop::new(function) }
+    }
+
+    #[inline]
+    pub(crate) fn function(&self) -> &Function {
+        &self.function
+    }
+}
+
+/// The only kernel of a source.
+fn only_name(names: &[String]) -> PyResult<String> {
+    match names {
+        [one] if !one.contains('<') => Ok(one.clone()),
+        [] => Err(PyValueError::new_err("name= is needed: no kernel was found in the source")),
+        names => Err(PyValueError::new_err(format!("name= is needed: the source has {}", names.join(", ")))),
+    }
+}
+
+fn is_instance(name: &str) -> bool {
+    name.contains('<')
+}
+
+#[pymethods]
+impl Kernel {
+    #[new]
+    #[pyo3(signature = (source, name=None, options=None, *, compiler=None, extern_c=false, cache=true, device=None),
+           text_signature = "(source, name=None, options=(), *, compiler=None, extern_c=False, cache=True, device=None)")]
+    fn py_new(
+        source: &Bound<'_, PyAny>,
+        name: Option<String>,
+        options: Option<&Bound<'_, PyAny>>,
+        compiler: Option<String>,
+        extern_c: bool,
+        cache: bool,
+        device: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let py = source.py();
+        let instances = name.iter().filter(|name| is_instance(name)).cloned().collect();
+        let request = Request { source, instances, options, compiler, extern_c, cache, device };
+        let (module, names) = request.load(py)?;
+        let name = name.map_or_else(|| only_name(&names), Ok)?;
+        Ok(Self::new(py.without_gil(|| module.function(&name))?))
+    }
+
+    /// The shape of a launch: ``kernel[grid, block]``, ``kernel[grid, block, stream]``, ``kernel[grid, block, stream, shared]``.
+    fn __getitem__(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>) -> PyResult<Launcher> {
+        let Ok(parts) = key.cast_exact::<PyTuple>() else { return Err(wrong_key(key)) };
+        if !(2..=4).contains(&parts.len()) {
+            return Err(wrong_key(key));
+        }
+        let device = slf.get().function().device();
+        let (grid, block) =
+            (extent(&*parts.get_borrowed_item(0)?, "grid")?, extent(&*parts.get_borrowed_item(1)?, "block")?);
+        let (mut stream, mut shared) = (None, 0);
+        if parts.len() > 2 {
+            let given = parts.get_item(2)?;
+            if !given.is_none() {
+                stream = Some(stream_argument::from_argument(slf.py(), Some(&given), device)?);
+            }
+        }
+        if parts.len() > 3 {
+            let given = parts.get_item(3)?;
+            if !given.is_none() {
+                shared = number_of(&given, "shared")?;
+            }
+        }
+        let shape = LaunchShape { grid, block, shared, cooperative: false };
+        Ok(Launcher { kernel: slf.clone().unbind(), shape, stream })
+    }
+
+    #[pyo3(signature = (*_args, **_kwargs))]
+    fn __call__(&self, _args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+        Err(PyTypeError::new_err(format!(
+            "say how many blocks and threads: kernel[grid, block](*arguments), for example {}[(n + 255) // 256, 256](...)",
+            self.function().name()
+        )))
+    }
+
+    /// The same kernel with the types of its parameters, so that Python numbers can be passed and arguments are checked.
+    ///
+    /// Parameters
+    /// ----------
+    /// types : str or sequence
+    ///     Letters as in PyCUDA and `struct`: ``'PPif'`` is two pointers, an int and a float. Or one entry for each parameter:
+    ///     such letters, dtypes, or `GPUArray` for a pointer.
+    ///
+    /// Returns
+    /// -------
+    /// Kernel
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     For a letter that is no type.
+    /// TypeError
+    ///     When the driver knows that the kernel has other parameters.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> kernel = PyGPU.Kernel('__global__ void one(float *x, float a, int n) { *x = n * a; }')
+    /// >>> kernel = kernel.prepare('Pfi')
+    fn prepare(&self, types: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(Self::new(self.function().with_parameters(parameters(types)?)?))
+    }
+
+    /// Its name in the source.
+    #[getter]
+    fn name(&self) -> PyResult<String> {
+        Ok(self.function().name().to_owned())
+    }
+
+    /// Its device.
+    #[getter]
+    fn device(&self) -> PyResult<device::PyDevice> {
+        Ok(self.function().device().into())
+    }
+
+    /// The driver's handle.
+    #[getter]
+    fn handle(&self) -> PyResult<usize> {
+        Ok(self.function().handle().0)
+    }
+
+    /// Its parameters as texts, ``''`` where nothing is known but that there is one; None where not even their number is known.
+    #[getter]
+    fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let known = self.function().parameters();
+        known.map(|list| PyTuple::new(py, list.iter().map(ToString::to_string))).transpose()
+    }
+
+    /// What the compilers said of its module.
+    #[getter]
+    fn log(&self) -> PyResult<String> {
+        Ok(self.function().module().log().to_owned())
+    }
+
+    fn __repr__(&self) -> PyResult<String> {
+        let function = self.function();
+        let list: Option<Vec<String>> =
+            function.parameters().map(|list| list.iter().map(ToString::to_string).collect());
+        let told = list.map_or_else(|| "...".to_owned(), |list| list.join(", "));
+        Ok(format!("<PyGPU.Kernel {}({told}) on {}>", function.name(), function.device()))
+    }
+}
+
+/// The parameters that `prepare` was told.
+pub(crate) fn parameters(types: &Bound<'_, PyAny>) -> PyResult<Vec<Parameter>> {
+    if let Ok(letters) = types.cast::<PyString>() {
+        return Ok(signature::of_letters(letters.to_str()?)?);
+    }
+    let mut list = Vec::new();
+    for entry in types.try_iter()? {
+        let entry = entry?;
+        if let Ok(letters) = entry.cast::<PyString>()
+            && let Ok(parameters) = signature::of_letters(letters.to_str()?)
+        {
+            list.extend(parameters);
+        } else if entry.is(entry.py().get_type::<GpuArray>()) {
+            list.push(Parameter::unnamed("P", ParameterKind::Pointer { element: Element::Any, constant: false }));
+        } else {
+            list.push(signature::of_dtype(dtypes::from_python(&entry)?));
+        }
+    }
+    Ok(list)
+}
+
+/// Puts the classes into the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Kernel>()?;
+    module.add_class::<Launcher>()
+}

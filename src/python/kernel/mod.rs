@@ -1,0 +1,17 @@
+//! Kernels: the classes `Kernel`, `Module` and `Launcher`.
+
+use pyo3::prelude::*;
+
+pub(crate) mod attributes;
+pub(crate) mod call;
+pub(crate) mod class;
+pub(crate) mod launcher;
+pub(crate) mod module;
+pub(crate) mod source;
+
+/// Puts classes and functions into the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    class::register(module)?;
+    module::register(module)?;
+    call::register(module)
+}

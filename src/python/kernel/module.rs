@@ -1,0 +1,174 @@
+//! The class `Module`: a loaded image with all its kernels and globals.
+
+use std::mem::ManuallyDrop;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyTuple};
+
+use super::class::Kernel;
+use super::source::Request;
+use crate::kernel::Module;
+use crate::python::exit;
+use crate::python::gil::WithoutGil;
+use crate::python::runtime::device;
+
+/// Kernels and global variables, compiled from a source or taken from an image.
+///
+/// Parameters
+/// ----------
+/// source : str, bytes or path
+///     As for `Kernel`.
+/// options : sequence of str or str, optional
+///     As for `Kernel`.
+/// instances : sequence of str, optional
+///     Instances of templates that are wanted: ``['scale<float>', 'scale<double>']``.
+/// compiler, extern_c, cache, device : optional
+///     As for `Kernel`.
+///
+/// Raises
+/// ------
+/// CompileError
+///     When the source does not compile.
+///
+/// Notes
+/// -----
+/// Two modules of one source have variables of their own. A module is unloaded when it and its kernels are gone and the device
+/// has passed what was launched.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> source = '__constant__ float factor; __global__ void one(int *x) { *x = 1; }'
+/// >>> module = PyGPU.Module(source)
+/// >>> module.get_function('one').name
+/// 'one'
+/// >>> address, nbytes = module.get_global('factor')
+/// >>> nbytes
+/// 4
+#[pyclass(frozen, weakref, name = "Module", module = "PyGPU")]
+pub(crate) struct PyKernelModule {
+    module: ManuallyDrop<Module>,
+    names: Vec<String>,
+}
+
+impl Drop for PyKernelModule {
+    fn drop(&mut self) {
+        // SAFETY: taken out once, here.
+        let module = unsafe { ManuallyDrop::take(&mut self.module) };
+        if module.device().is_cpu() { drop(module) } else { exit::drop_detached(module) }
+    }
+}
+
+impl PyKernelModule {
+    pub(crate) fn wrap(module: Module, names: Vec<String>) -> Self {
+        Self { module: ManuallyDrop::new(module), names }
+    }
+}
+
+#[pymethods]
+impl PyKernelModule {
+    #[new]
+    #[pyo3(signature = (source, options=None, *, instances=None, compiler=None, extern_c=false, cache=true, device=None),
+           text_signature = "(source, options=(), *, instances=(), compiler=None, extern_c=False, cache=True, device=None)")]
+    fn py_new(
+        source: &Bound<'_, PyAny>,
+        options: Option<&Bound<'_, PyAny>>,
+        instances: Option<Vec<String>>,
+        compiler: Option<String>,
+        extern_c: bool,
+        cache: bool,
+        device: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let instances = instances.unwrap_or_default();
+        let (module, names) =
+            Request { source, instances, options, compiler, extern_c, cache, device }.load(source.py())?;
+        Ok(Self::wrap(module, names))
+    }
+
+    /// A kernel of the module.
+    ///
+    /// Parameters
+    /// ----------
+    /// name : str
+    ///     As the source says it, or as the image has it.
+    ///
+    /// Returns
+    /// -------
+    /// Kernel
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     For a name that is not there; it names those that are.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> module = PyGPU.Module('__constant__ float factor; __global__ void scale(float *x) { *x *= factor; }')
+    /// >>> kernel = module.get_function('scale')
+    fn get_function(&self, py: Python<'_>, name: &str) -> PyResult<Kernel> {
+        let module = &*self.module;
+        Ok(Kernel::new(py.without_gil(|| module.function(name))?))
+    }
+
+    /// Where a global variable of the module is.
+    ///
+    /// Parameters
+    /// ----------
+    /// name : str
+    ///     Of a ``__device__`` or ``__constant__`` variable.
+    ///
+    /// Returns
+    /// -------
+    /// address, nbytes : int
+    ///     Good as long as the module lives.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     For a name that is not there.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> module = PyGPU.Module('__constant__ float factor; __global__ void scale(float *x) { *x *= factor; }')
+    /// >>> address, nbytes = module.get_global('factor')
+    fn get_global(&self, py: Python<'_>, name: &str) -> PyResult<(usize, usize)> {
+        let module = &*self.module;
+        Ok(py.without_gil(|| module.global(name))?)
+    }
+
+    /// The kernels that the source declares, templates as ``name<...>``; empty for an image.
+    #[getter]
+    fn names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, &self.names)
+    }
+
+    /// The image: a cubin, PTX, or what the device's driver takes.
+    #[getter]
+    fn image<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, self.module.image()))
+    }
+
+    /// What the compilers said.
+    #[getter]
+    fn log(&self) -> PyResult<String> {
+        Ok(self.module.log().to_owned())
+    }
+
+    /// Its device.
+    #[getter]
+    fn device(&self) -> PyResult<device::PyDevice> {
+        Ok(self.module.device().into())
+    }
+
+    fn __repr__(&self) -> PyResult<String> {
+        let told = if self.names.is_empty() { String::new() } else { format!(" {}", self.names.join(", ")) };
+        Ok(format!("<PyGPU.Module{told} on {}>", self.module.device()))
+    }
+}
+
+/// Puts the class into the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyKernelModule>()
+}

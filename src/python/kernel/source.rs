@@ -1,0 +1,194 @@
+//! What Python gives as a kernel's source: a text, an image, a file; and the options beside it.
+
+use std::path::PathBuf;
+
+use pyo3::exceptions::{PyTypeError, PyUserWarning, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyBytes, PyString};
+
+use crate::backend::{BackendKind, LoadOptions};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::kernel::{self, Cache, Declarations, Module, Source};
+use crate::python::callback;
+use crate::python::gil::WithoutGil;
+use crate::python::once::intern;
+use crate::python::runtime::device as device_argument;
+
+/// What a file holds, by the end of its name.
+const TEXTS: [&str; 7] = ["cu", "cuh", "hip", "cpp", "cc", "c", "txt"];
+
+/// A source or an image.
+pub(crate) enum Given {
+    Text(String, String),
+    Image(Vec<u8>),
+}
+
+/// Reads the first argument of `Kernel` and `Module`.
+pub(crate) fn given(source: &Bound<'_, PyAny>) -> PyResult<Given> {
+    if let Ok(text) = source.cast::<PyString>() {
+        return Ok(Given::Text(text.to_str()?.to_owned(), "kernel.cu".to_owned()));
+    }
+    if let Ok(bytes) = source.cast::<PyBytes>() {
+        return Ok(Given::Image(bytes.as_bytes().to_vec()));
+    }
+    if let Ok(bytes) = source.cast::<PyByteArray>() {
+        return Ok(Given::Image(bytes.to_vec()));
+    }
+    if !source.hasattr(intern!(source.py(), "__fspath__"))? {
+        let class = source.get_type().fully_qualified_name()?;
+        return Err(PyTypeError::new_err(format!(
+            "a kernel's source is a text (str), an image (bytes: cubin, PTX, fatbin), or the path of a file with either, not \
+             {class}"
+        )));
+    }
+    let path: PathBuf = source.extract()?;
+    let suffix = path.extension().map(|suffix| suffix.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    let bytes = source.py().without_gil(|| std::fs::read(&path));
+    let bytes = bytes
+        .map_err(|error| PyErr::from(std::io::Error::new(error.kind(), format!("{}: {error}", path.display()))))?;
+    if !TEXTS.contains(&suffix.as_str()) {
+        return Ok(Given::Image(bytes));
+    }
+    let text =
+        String::from_utf8(bytes).map_err(|_| PyValueError::new_err(format!("{} is no UTF-8 text", path.display())))?;
+    Ok(Given::Text(text, path.display().to_string()))
+}
+
+/// Options: a list of texts, or one text that is split at blanks.
+pub(crate) fn options(options: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<String>> {
+    let Some(options) = options.filter(|options| !options.is_none()) else { return Ok(Vec::new()) };
+    if options.cast::<PyString>().is_ok() {
+        return options.py().import("shlex")?.getattr("split")?.call1((options,))?.extract();
+    }
+    let texts = options.try_iter()?.map(|option| {
+        let option = option?;
+        option.extract::<String>().map_err(|_| {
+            PyTypeError::new_err(format!("options are texts such as '-std=c++17', and {option:?} is none"))
+        })
+    });
+    texts.collect()
+}
+
+/// Runs `work` with the files in which the compiler's library may be, as Python knows them: first those that are quickly found.
+pub(crate) fn with_hints<T: Send>(
+    py: Python<'_>,
+    kind: BackendKind,
+    work: impl Fn(&[PathBuf]) -> Result<T> + Send + Sync,
+) -> PyResult<T> {
+    let quick = hints(py, kind, intern!(py, "candidates"))?;
+    let done = match py.without_gil(|| work(&quick)) {
+        Err(Error::Unavailable(text)) => {
+            let found = hints(py, kind, intern!(py, "by_pathfinder"))?;
+            if found.is_empty() {
+                return Err(Error::Unavailable(text).into());
+            }
+            py.without_gil(|| work(&found))?
+        }
+        other => other?,
+    };
+    warn_of_cache(py)?;
+    Ok(done)
+}
+
+/// Tells, once for each, of a cache folder that is not trusted.
+fn warn_of_cache(py: Python<'_>) -> PyResult<()> {
+    let Some(text) = kernel::untold_cache_refusal() else { return Ok(()) };
+    let text = std::ffi::CString::new(text.replace('\0', " "))?;
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 1)
+}
+
+fn hints(py: Python<'_>, kind: BackendKind, ask: &Bound<'_, PyString>) -> PyResult<Vec<PathBuf>> {
+    if kind != BackendKind::Cuda {
+        return Ok(Vec::new());
+    }
+    py.import(intern!(py, "PyGPU._nvrtc_files"))?.getattr(ask)?.call0()?.extract()
+}
+
+/// Lets the library's own kernels be compiled by what Python knows of.
+pub(crate) fn register() {
+    kernel::search_with(|kind, thorough| {
+        let said = callback::with_interpreter(|py| {
+            let ask = if thorough { intern!(py, "by_pathfinder") } else { intern!(py, "candidates") };
+            // An interpreter that cannot say it any more leaves the system's own places.
+            hints(py, kind, ask).unwrap_or_default()
+        });
+        said.unwrap_or_default()
+    });
+}
+
+/// What `Kernel` and `Module` have in common.
+pub(crate) struct Request<'a, 'py> {
+    pub(crate) source: &'a Bound<'py, PyAny>,
+    pub(crate) instances: Vec<String>,
+    pub(crate) options: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) compiler: Option<String>,
+    pub(crate) extern_c: bool,
+    pub(crate) cache: bool,
+    pub(crate) device: Option<&'a Bound<'py, PyAny>>,
+}
+
+impl Request<'_, '_> {
+    /// The loaded module, and the names of the kernels that its source declares.
+    pub(crate) fn load(self, py: Python<'_>) -> PyResult<(Module, Vec<String>)> {
+        let device = device_argument::from_argument(py, self.device)?;
+        let options = options(self.options)?;
+        match given(self.source)? {
+            Given::Image(image) => Ok((load_image(py, device, image, &options)?, Vec::new())),
+            Given::Text(text, name) => {
+                let names = Declarations::read(&text, &[]).described();
+                let source = Source {
+                    text,
+                    name,
+                    options,
+                    instances: self.instances,
+                    extern_c: self.extern_c,
+                    compiler: self.compiler,
+                    cache: if self.cache { Cache::Usual } else { Cache::Off },
+                };
+                Ok((load_source(py, device, source)?, names))
+            }
+        }
+    }
+}
+
+fn load_image(py: Python<'_>, device: Device, image: Vec<u8>, options: &[String]) -> PyResult<Module> {
+    if !options.is_empty() {
+        return Err(PyValueError::new_err(format!(
+            "an image is compiled already: {} has no effect",
+            options.join(" ")
+        )));
+    }
+    Ok(py.without_gil(|| Module::of_image(device, image, &LoadOptions::default()))?)
+}
+
+/// The image of a source, loaded; what the compilers said stays in its log.
+pub(crate) fn load_quietly(py: Python<'_>, device: Device, source: Source) -> PyResult<Module> {
+    with_compiler(py, device, &source, |hints| kernel::load(device, &source, hints))
+}
+
+/// Compiles a source, or takes it from the cache, as `work` does with the files in which the compiler's library may be.
+pub(crate) fn with_compiler<T: Send>(
+    py: Python<'_>,
+    device: Device,
+    source: &Source,
+    work: impl Fn(&[PathBuf]) -> Result<T> + Send + Sync,
+) -> PyResult<T> {
+    match source.compiler {
+        None => with_hints(py, device.kind(), work),
+        Some(_) => {
+            let done = py.without_gil(|| work(&[]))?;
+            warn_of_cache(py)?;
+            Ok(done)
+        }
+    }
+}
+
+fn load_source(py: Python<'_>, device: Device, source: Source) -> PyResult<Module> {
+    let module = load_quietly(py, device, source)?;
+    if module.log().contains("warning") {
+        let text = std::ffi::CString::new(module.log().replace('\0', " "))?;
+        PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 1)?;
+    }
+    Ok(module)
+}

@@ -1,0 +1,318 @@
+//! What Python's own syntax and standard library ask of an array: iteration, truth, numbers, printing, copying, pickling.
+
+use numpy::PyUntypedArray;
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use crate::layout::{Dims, Indexer, Layout};
+use crate::lifetime;
+use crate::python::array::attributes;
+use crate::python::array::class::{GpuArray, new_like, new_view_with};
+use crate::python::convert::shape;
+use crate::python::errors;
+use crate::python::gil::{self, WithoutGil};
+use crate::python::host::transfer;
+use crate::python::once::intern;
+
+/// The values of an array that has one, fetched once.
+fn single_element<'py>(slf: &Bound<'py, GpuArray>, purpose: &str) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let array = slf.get().array();
+    if array.layout().size() != 1 {
+        return Err(PyTypeError::new_err(format!(
+            "only arrays of one element can be {purpose}; this one has shape {:?}",
+            array.layout().shape().collect::<Vec<_>>()
+        )));
+    }
+    transfer::to_ndarray(slf.py(), array)
+}
+
+/// The single value of an array, as a NumPy scalar's Python equal.
+fn single<'py>(slf: &Bound<'py, GpuArray>, purpose: &str) -> PyResult<Bound<'py, PyAny>> {
+    single_element(slf, purpose)?.call_method0(intern!(slf.py(), "item"))
+}
+
+/// What NumPy's conversion of the single value says.
+fn convert<'py>(slf: &Bound<'py, GpuArray>, method: &str) -> PyResult<Bound<'py, PyAny>> {
+    let element = single_element(slf, "converted to Python scalars")?;
+    let scalar = element.call_method1(intern!(slf.py(), "reshape"), (PyTuple::empty(slf.py()),))?;
+    scalar.call_method0(method)
+}
+
+#[pymethods]
+impl GpuArray {
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Views>> {
+        if slf.get().array().layout().ndim() == 0 {
+            return Err(PyTypeError::new_err("iteration over a 0-d array"));
+        }
+        Bound::new(slf.py(), Views { array: Some(slf.clone().unbind()), next: std::sync::atomic::AtomicI64::new(0) })
+    }
+
+    fn __bool__(slf: &Bound<'_, Self>) -> PyResult<bool> {
+        if slf.get().array().layout().size() != 1 {
+            return Err(PyValueError::new_err(
+                "The truth value of an array with more or fewer than one element is ambiguous. Use a.get().any() or \
+                 a.get().all()",
+            ));
+        }
+        transfer::to_ndarray(slf.py(), slf.get().array())?.is_truthy()
+    }
+
+    fn __int__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        convert(slf, "__int__")
+    }
+
+    fn __float__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        convert(slf, "__float__")
+    }
+
+    fn __complex__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        convert(slf, "__complex__")
+    }
+
+    fn __index__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let array = slf.get().array();
+        let integer = array.dtype().row().is_some_and(|row| row.name.contains("int"));
+        if !integer || array.layout().ndim() != 0 {
+            return Err(PyTypeError::new_err("only integer scalar arrays can be converted to a scalar index"));
+        }
+        single(slf, "converted to an index")
+    }
+
+    /// The value of an array of one element, or of the element at an index, as a Python scalar.
+    ///
+    /// Parameters
+    /// ----------
+    /// *args : int, or one tuple of int, optional
+    ///     Which element; a single int counts in C order.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.arange(6).reshape(2, 3).item(1, 2)
+    /// 5
+    #[pyo3(signature = (*args))]
+    fn item<'py>(slf: &Bound<'py, Self>, args: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
+        if args.is_empty() {
+            if slf.get().array().layout().size() != 1 {
+                return Err(PyValueError::new_err("can only convert an array of size 1 to a Python scalar"));
+            }
+            return single(slf, "converted to Python scalars");
+        }
+        let array = slf.get().array();
+        let view = array.view(element(array.layout(), args)?)?;
+        transfer::to_ndarray(slf.py(), &view)?.call_method0(intern!(slf.py(), "item"))
+    }
+
+    /// The values as nested lists of Python scalars.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.arange(4).reshape(2, 2).tolist()
+    /// [[0, 1], [2, 3]]
+    fn tolist<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        transfer::to_ndarray(slf.py(), slf.get().array())?.call_method0(intern!(slf.py(), "tolist"))
+    }
+
+    fn __repr__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        gil::run_python(py, || py.import(intern!(py, "PyGPU._format"))?.call_method1(intern!(py, "array_repr"), (slf,)))
+    }
+
+    fn __str__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        gil::run_python(py, || py.import(intern!(py, "PyGPU._format"))?.call_method1(intern!(py, "array_str"), (slf,)))
+    }
+
+    fn __format__<'py>(slf: &Bound<'py, Self>, spec: &str) -> PyResult<Bound<'py, PyAny>> {
+        if spec.is_empty() {
+            return Self::__str__(slf);
+        }
+        single(slf, "formatted with a specification")?.call_method1(intern!(slf.py(), "__format__"), (spec,))
+    }
+
+    fn __copy__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
+        let copied = transfer::device_copy_like(slf.py(), slf.get().array())?;
+        let made = new_like(slf, GpuArray::from_array(copied))?;
+        copy_attributes(slf, &made)?;
+        Ok(made)
+    }
+
+    fn __deepcopy__<'py>(slf: &Bound<'py, Self>, memo: &Bound<'py, PyDict>) -> PyResult<Bound<'py, Self>> {
+        let copied = transfer::device_copy_like(slf.py(), slf.get().array())?;
+        let made = new_like(slf, GpuArray::from_array(copied))?;
+        let attributes = slf.getattr(intern!(slf.py(), "__dict__"))?.cast_into::<PyDict>()?;
+        if !attributes.is_empty() {
+            // Known before its attributes are copied, since they may hold the array itself.
+            memo.set_item(slf.as_ptr() as usize, &made)?;
+            let deepcopy = slf.py().import("copy")?.getattr("deepcopy")?;
+            let deep = gil::run_python(slf.py(), || deepcopy.call1((attributes, memo)))?;
+            made.getattr(intern!(slf.py(), "__dict__"))?
+                .cast_into::<PyDict>()?
+                .update(deep.cast::<PyDict>()?.as_mapping())?;
+        }
+        Ok(made)
+    }
+
+    /// Pickles the values, the class and the attributes; the device is chosen where it is unpickled.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        let py = slf.py();
+        let values = transfer::to_ndarray(py, slf.get().array())?;
+        let restore = py.import(intern!(py, "PyGPU._core"))?.getattr("_restore")?;
+        let state = slf.getattr(intern!(py, "__dict__"))?.cast_into::<PyDict>()?;
+        let state = if state.is_empty() { py.None().into_bound(py) } else { state.into_any() };
+        (restore, (slf.get_type(), values), state).into_pyobject(py)
+    }
+
+    fn __setstate__(slf: &Bound<'_, Self>, state: &Bound<'_, PyDict>) -> PyResult<()> {
+        slf.getattr(intern!(slf.py(), "__dict__"))?.cast_into::<PyDict>()?.update(state.as_mapping())
+    }
+
+    /// Says that work which PyGPU did not launch uses the array's memory on a stream, so that later uses and the free wait
+    /// for it.
+    ///
+    /// Parameters
+    /// ----------
+    /// stream : Stream, object with `__cuda_stream__`, or int
+    ///     Where a raw pointer to the array was used.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> a = PyGPU.zeros(3)
+    /// >>> a.record_stream(PyGPU.Stream())
+    fn record_stream(slf: &Bound<'_, Self>, stream: &Bound<'_, PyAny>) -> PyResult<()> {
+        let array = slf.get().array();
+        let stream = crate::python::runtime::stream::from_argument(slf.py(), Some(stream), array.device())?;
+        slf.py().without_gil(|| array.allocation().record_stream(&stream))?;
+        Ok(())
+    }
+
+    /// Stops the host until everything that PyGPU knows to use the array has ended.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.zeros(3).synchronize()
+    fn synchronize(slf: &Bound<'_, Self>) -> PyResult<()> {
+        let array = slf.get().array();
+        slf.py().without_gil(|| array.allocation().synchronize().and_then(|()| lifetime::report_deferred()))?;
+        Ok(())
+    }
+}
+
+/// The layout of the element that the arguments of `item` name: one integer counts in C order, several are one for each axis.
+fn element(layout: &Layout, args: &Bound<'_, PyTuple>) -> PyResult<Layout> {
+    let mut indices = Dims::new();
+    match args.get_item(0)?.cast_into::<PyTuple>() {
+        Ok(tuple) if args.len() == 1 => shape::read(&mut indices, &tuple)?,
+        _ => shape::read(&mut indices, args)?,
+    }
+    if let [flat] = indices[..] {
+        indices = unravel(layout, flat)?;
+    }
+    if indices.len() != layout.ndim() {
+        return Err(PyValueError::new_err(format!(
+            "incorrect number of indices for array: {} for {} axes",
+            indices.len(),
+            layout.ndim()
+        )));
+    }
+    let mut view = Layout::scalar(layout.itemsize());
+    let mut indexer = Indexer::new(layout, &mut view, indices.len(), false);
+    for index in indices {
+        indexer.integer(index)?;
+    }
+    indexer.finish()?;
+    Ok(view)
+}
+
+/// The indices of the element with a number in C order.
+fn unravel(layout: &Layout, flat: i64) -> PyResult<Dims> {
+    let size = layout.size();
+    if flat < -size || flat >= size {
+        return Err(PyIndexError::new_err(format!("index {flat} is out of bounds for size {size}")));
+    }
+    let mut rest = if flat < 0 { flat + size } else { flat };
+    let mut indices: Dims = layout.shape().collect();
+    for index in indices.iter_mut().rev() {
+        let length = *index;
+        *index = rest % length;
+        rest /= length;
+    }
+    Ok(indices)
+}
+
+fn copy_attributes(from: &Bound<'_, GpuArray>, to: &Bound<'_, GpuArray>) -> PyResult<()> {
+    let attributes = from.getattr(intern!(from.py(), "__dict__"))?.cast_into::<PyDict>()?;
+    if attributes.is_empty() {
+        return Ok(());
+    }
+    to.getattr(intern!(from.py(), "__dict__"))?.cast_into::<PyDict>()?.update(attributes.as_mapping())
+}
+
+/// Unpickles an array: a new one of the class, on the current device, with the values. In a forked child, which has no device, an
+/// object that says so when it is used: an error here would be lost in the worker of a pool, whose parent then waits for ever.
+#[pyfunction]
+pub(crate) fn _restore<'py>(
+    class: &Bound<'py, pyo3::types::PyType>,
+    values: &Bound<'py, PyUntypedArray>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = class.py();
+    if !class.is_subclass_of::<GpuArray>()? {
+        return Err(PyTypeError::new_err(format!("{class} is no subclass of GPUArray")));
+    }
+    match restore(class, values) {
+        Err(error) if errors::is_fork(py, &error) => {
+            py.import("PyGPU._forked")?.getattr("ForkedArray")?.call1((class, values, error))
+        }
+        restored => Ok(restored?.into_any()),
+    }
+}
+
+fn restore<'py>(
+    class: &Bound<'py, pyo3::types::PyType>,
+    values: &Bound<'py, PyUntypedArray>,
+) -> PyResult<Bound<'py, GpuArray>> {
+    use numpy::PyUntypedArrayMethods;
+    let dtype = crate::python::convert::dtype::from_numpy(values.dtype().as_any())?;
+    let device = crate::device::Device::current()?;
+    let array = crate::python::create::upload::upload_new(class.py(), values, dtype, device)?;
+    crate::python::array::class::new_of_class(class, GpuArray::from_array(array))
+}
+
+/// The views of an array along its first axis, one at a time.
+#[pyclass(frozen, module = "PyGPU", name = "_Views")]
+pub(crate) struct Views {
+    /// Always there, but while the object is made: the collector may meet it then.
+    array: Option<Py<GpuArray>>,
+    next: std::sync::atomic::AtomicI64,
+}
+
+#[pymethods]
+impl Views {
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> Bound<'py, Self> {
+        slf.clone()
+    }
+
+    fn __next__<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, GpuArray>>> {
+        let Some(array) = &slf.get().array else { return Ok(None) };
+        let array = array.bind(slf.py());
+        let layout = array.get().array().layout();
+        let index = slf.get().next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        if index >= attributes::length(layout)? as i64 {
+            return Ok(None);
+        }
+        let view = new_view_with(array, |view| {
+            let mut indexer = Indexer::new(layout, view, 1, false);
+            indexer.integer(index)?;
+            Ok(indexer.finish()?)
+        })?;
+        Ok(Some(view))
+    }
+
+    fn __traverse__(&self, visit: pyo3::gc::PyVisit<'_>) -> Result<(), pyo3::gc::PyTraverseError> {
+        visit.call(&self.array)
+    }
+}

@@ -1,0 +1,185 @@
+//! What PyGPU found on this machine, for the user and for a report of a defect.
+
+use std::fmt::Write;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use super::properties;
+use crate::backend::{self, BackendKind, BackendReport, DeviceProperties, Report};
+use crate::copy::ring;
+use crate::kernel;
+use crate::python::gil::WithoutGil;
+use crate::python::kernel::source;
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+fn backend_dict<'py>(py: Python<'py>, report: &BackendReport) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("name", report.kind.name())?;
+    dict.set_item("available", report.reason.is_none())?;
+    dict.set_item("reason", &report.reason)?;
+    dict.set_item("library", &report.library)?;
+    dict.set_item("driver_version", report.driver_version)?;
+    let searched: Vec<_> = report.attempts.iter().map(|attempt| (&attempt.name, &attempt.error)).collect();
+    dict.set_item("searched", searched)?;
+    let devices = PyList::empty(py);
+    for device in &report.devices {
+        devices.append(properties::dict(py, device)?)?;
+    }
+    dict.set_item("devices", devices)?;
+    dict.set_item("compiler", report.reason.is_none().then(|| compiler(py, report.kind)))?;
+    Ok(dict)
+}
+
+/// The compiler of kernels in one line, or why there is none.
+fn compiler(py: Python<'_>, kind: BackendKind) -> String {
+    let told = source::with_hints(py, kind, |hints| {
+        let compiler = backend::by_name(kind.name())?.programs()?.compiler(hints)?;
+        Ok(format!("{} {}, {}", compiler.name(), compiler.version(), compiler.path()))
+    });
+    told.unwrap_or_else(|error| error.value(py).to_string())
+}
+
+/// What PyGPU found on this machine. It opens the vendors' libraries and creates no context on a device.
+///
+/// Returns
+/// -------
+/// dict
+///     `version`; `backend`, the name of the one that is used unless another is named, or None; `backend_error`, why there
+///     is none, or None; `PYGPU_BACKEND`, what that variable asks for, or None; `kernel_cache`, the folder in which compiled
+///     kernels are kept, or None; `kernel_cache_refused`, why it was not used although it is there, or None; `pinned_limit` in bytes, and
+///     `pinned_refused`, why copies of ordinary memory had less pinned memory than that, or None; and `backends`, a list of
+///     dicts with `name`, `available`, `reason` (why it is not), `library` (the file that was opened), `driver_version`
+///     (12080 for CUDA 12.8, 60443483 for HIP 6.4.43483), `searched` (pairs of a library that could not be opened and the
+///     reason), `devices` (dicts as from :func:`device_properties`), and `compiler`: that of kernels with its version and
+///     library, or why there is none.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> [backend['name'] for backend in PyGPU.config()['backends']]
+/// ['cuda', 'hip', 'cpu']
+#[pyfunction]
+fn config(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let report = py.without_gil(backend::report);
+    let dict = PyDict::new(py);
+    dict.set_item("version", VERSION)?;
+    dict.set_item("backend", report.default.as_ref().ok().map(|kind| kind.name()))?;
+    dict.set_item("backend_error", report.default.as_ref().err())?;
+    dict.set_item("PYGPU_BACKEND", &report.forced)?;
+    dict.set_item("pinned_limit", ring::limit().ok())?;
+    dict.set_item("pinned_refused", ring::refusal())?;
+    let backends = PyList::empty(py);
+    for entry in &report.backends {
+        backends.append(backend_dict(py, entry)?)?;
+    }
+    dict.set_item("backends", backends)?;
+    let folder = kernel::cache_folder();
+    dict.set_item("kernel_cache_refused", folder.as_deref().and_then(kernel::cache_refusal))?;
+    dict.set_item("kernel_cache", folder)?;
+    Ok(dict)
+}
+
+/// `12080` as `12.8`, `60443483` of HIP as `6.4.43483`.
+fn version_text(kind: BackendKind, version: i32) -> String {
+    match kind {
+        BackendKind::Hip => {
+            format!("{}.{}.{}", version / 10_000_000, version / 100_000 % 100, version % 100_000)
+        }
+        _ => format!("{}.{}", version / 1000, version % 1000 / 10),
+    }
+}
+
+fn device_line(kind: BackendKind, index: usize, device: &DeviceProperties) -> String {
+    let memory = device.total_memory as f64 / f64::from(1 << 30);
+    let (major, minor) = device.compute_capability;
+    match kind {
+        BackendKind::Cpu => format!("    cpu: {}, {memory:.1} GiB", device.name),
+        BackendKind::Cuda => format!(
+            "    cuda:{index}: {}, {memory:.1} GiB, compute capability {major}.{minor} ({})",
+            device.name, device.architecture
+        ),
+        BackendKind::Hip => {
+            format!("    hip:{index}: {}, {memory:.1} GiB, {}", device.name, device.architecture)
+        }
+    }
+}
+
+fn backend_lines(py: Python<'_>, entry: &BackendReport) -> Vec<String> {
+    let mut line = format!("  {}: ", entry.kind.name());
+    match &entry.reason {
+        None => line.push_str("available"),
+        Some(reason) => line.push_str(&format!("not available: {reason}")),
+    }
+    if entry.driver_version != 0 {
+        // A text that is being built takes everything.
+        let _ = write!(line, ", driver {}", version_text(entry.kind, entry.driver_version));
+    }
+    if !entry.library.is_empty() {
+        let _ = write!(line, ", {}", entry.library);
+    }
+    let mut lines = vec![line];
+    lines.extend(entry.attempts.iter().map(|attempt| format!("    searched {}: {}", attempt.name, attempt.error)));
+    let devices = entry.devices.iter().enumerate();
+    lines.extend(devices.map(|(index, device)| device_line(entry.kind, index, device)));
+    if entry.reason.is_none() {
+        lines.push(format!("    compiler of kernels: {}", compiler(py, entry.kind).replace('\n', "\n    ")));
+    }
+    lines
+}
+
+fn pinned_line() -> String {
+    match (ring::limit(), ring::refusal()) {
+        (Err(error), _) => format!("pinned memory for copies: {error}"),
+        (Ok(0), _) => "pinned memory for copies: none; the driver stages copies of ordinary memory itself".to_owned(),
+        (Ok(limit), None) => format!("pinned memory for copies: at most {limit} bytes a device"),
+        (Ok(_), Some(reason)) => format!("pinned memory for copies: refused: {reason}"),
+    }
+}
+
+fn text_of(py: Python<'_>, report: &Report) -> String {
+    let mut lines = vec![format!("PyGPU {VERSION}")];
+    lines.push(match &report.default {
+        Ok(kind) => format!("backend: {}", kind.name()),
+        Err(error) => format!("backend: none: {error}"),
+    });
+    lines.push(match &report.forced {
+        Some(name) => format!("PYGPU_BACKEND: {name}"),
+        None => "PYGPU_BACKEND: not set".to_owned(),
+    });
+    lines.push(pinned_line());
+    lines.push("backends, in the order in which they are looked for:".to_owned());
+    lines.extend(report.backends.iter().flat_map(|entry| backend_lines(py, entry)));
+    lines.push(match kernel::cache_folder() {
+        None => "cache of kernels: off".to_owned(),
+        Some(folder) => match kernel::cache_refusal(&folder) {
+            None => format!("cache of kernels: {}", folder.display()),
+            Some(reason) => format!("cache of kernels: {}, not used: {reason}", folder.display()),
+        },
+    });
+    lines.join("\n")
+}
+
+/// Prints what PyGPU found on this machine: its version, the backend in use, and for each backend its library, driver and
+/// devices, or what was searched and why it failed. ``python -m PyGPU`` does the same.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.show_config()  # doctest: +ELLIPSIS
+/// PyGPU ...
+/// backend: ...
+#[pyfunction]
+fn show_config(py: Python<'_>) -> PyResult<()> {
+    let report = py.without_gil(backend::report);
+    // Python's own print, since a notebook or a test replaces sys.stdout.
+    py.import("builtins")?.call_method1("print", (text_of(py, &report),))?;
+    Ok(())
+}
+
+/// Puts the functions into the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(config, module)?)?;
+    module.add_function(wrap_pyfunction!(show_config, module)?)
+}

@@ -1,0 +1,360 @@
+//! The class `Device`, and what an argument `device=` may be.
+
+use std::cell::RefCell;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString, PyTuple};
+
+use super::properties;
+use super::stream::PyStream;
+use crate::backend;
+use crate::device::{Device, MAX_DEVICES};
+use crate::error::{Error, Result};
+use crate::lifetime;
+use crate::memory::pending;
+use crate::python::convert::number;
+use crate::python::gil::WithoutGil;
+use crate::python::once::PyOnce;
+use crate::stream::Stream;
+
+/// One device of one backend.
+///
+/// Parameters
+/// ----------
+/// index : int, str or Device, optional
+///     The number of a device of the default backend, or a name: ``'cpu'``, ``'cuda'``, ``'cuda:1'``, ``'hip:0'``. By
+///     default the calling thread's current device, which PyGPU shares with every other library.
+///
+/// Raises
+/// ------
+/// ValueError
+///     For a device that does not exist.
+/// BackendUnavailableError
+///     For a backend that cannot be used; the message says what was searched.
+///
+/// Notes
+/// -----
+/// As a context manager it makes itself the thread's current device and puts back what it found. One object may be entered
+/// again before it is left, and by several threads at a time.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> device = PyGPU.Device('cpu')
+/// >>> device
+/// Device('cpu')
+/// >>> device.kind, device.index
+/// ('cpu', 0)
+/// >>> with PyGPU.Device() as device:
+/// ...     device == PyGPU.Device(PyGPU.current_device())
+/// True
+#[pyclass(frozen, weakref, name = "Device", module = "PyGPU")]
+pub(crate) struct PyDevice {
+    device: Device,
+}
+
+/// One object for each device, made when it is first asked for.
+static SHARED: [[PyOnce<Py<PyDevice>>; MAX_DEVICES]; 3] = [const { [const { PyOnce::new() }; MAX_DEVICES] }; 3];
+
+impl PyDevice {
+    pub(crate) fn shared(py: Python<'_>, device: Device) -> PyResult<Bound<'_, Self>> {
+        let cell = &SHARED[device.kind() as usize][device.slot()];
+        Ok(cell.get_or_try_init(py, || Py::new(py, Self::from(device)))?.bind(py).clone())
+    }
+}
+
+impl From<Device> for PyDevice {
+    fn from(device: Device) -> Self {
+        Self { device }
+    }
+}
+
+thread_local! {
+    /// What each `with device:` of this thread entered and found.
+    static ENTERED: RefCell<Vec<(Device, Device)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The device that an argument means: `None` the current one, an int one of the default backend, a name, or a `Device`.
+///
+/// # Errors
+/// `TypeError` for anything else, bools included; `ValueError` for a device that does not exist; the driver's.
+pub(crate) fn from_argument(py: Python<'_>, object: Option<&Bound<'_, PyAny>>) -> PyResult<Device> {
+    let Some(object) = object.filter(|object| !object.is_none()) else { return Ok(py.without_gil(Device::current)?) };
+    if let Ok(device) = object.cast::<PyDevice>() {
+        return Ok(device.get().device);
+    }
+    if let Ok(name) = object.cast::<PyString>() {
+        let name = name.to_str()?;
+        return Ok(py.without_gil(|| Device::parse(name))?);
+    }
+    let number = number::signed(object, "a device").map_err(|error| explain(object, error))?;
+    Ok(py.without_gil(|| of_default_backend(number))?)
+}
+
+#[cold]
+fn explain(object: &Bound<'_, PyAny>, error: PyErr) -> PyErr {
+    if error.is_instance_of::<PyTypeError>(object.py()) {
+        let given = object.get_type();
+        return PyTypeError::new_err(format!(
+            "a device is None, an int, a name such as 'cuda:1' or a Device, not {object:?} of {given}"
+        ));
+    }
+    error
+}
+
+fn of_default_backend(number: i64) -> Result<Device> {
+    let backend = backend::default_backend()?;
+    // A number that no i32 holds is no device either, and -1 gives the same message.
+    Device::new(backend, i32::try_from(number).unwrap_or(-1)).map_err(|error| match error {
+        Error::Value(_) => Error::value(format!(
+            "device {number} does not exist: the {} backend has {} device(s), numbered from 0",
+            backend.kind().name(),
+            backend.device_count()
+        )),
+        other => other,
+    })
+}
+
+/// Only a device of the default backend can be current: the numbers of the others mean nothing to a call without `device=`.
+pub(crate) fn make_current(device: Device) -> Result<()> {
+    let default = backend::default_backend()?.kind();
+    if default != device.kind() {
+        return Err(Error::value(format!(
+            "{device} cannot be made current: calls without device= use the {} backend; name it there with device='{device}', or \
+             start the process with PYGPU_BACKEND={}",
+            default.name(),
+            device.kind().name()
+        )));
+    }
+    device.make_current()
+}
+
+fn check_peer(device: Device, peer: Device) -> Result<()> {
+    if device.kind() == peer.kind() {
+        return Ok(());
+    }
+    Err(Error::value(format!("{device} and {peer} have different drivers, so neither can be the other's peer")))
+}
+
+pub(crate) fn reaches(device: Device, peer: Device) -> Result<bool> {
+    check_peer(device, peer)?;
+    // Drivers say that a device is no peer of itself, which is not what a caller asks.
+    Ok(device == peer || device.backend().can_access_peer(device.index(), peer.index())?)
+}
+
+pub(crate) fn let_reach(device: Device, peer: Device) -> Result<()> {
+    check_peer(device, peer)?;
+    if device == peer { Ok(()) } else { device.backend().enable_peer_access(device.index(), peer.index()) }
+}
+
+/// A device that must be named: `None` is refused, since "the current one" is most often a mistake there.
+pub(crate) fn required(object: &Bound<'_, PyAny>) -> PyResult<Device> {
+    if object.is_none() {
+        return Err(PyTypeError::new_err("a device must be named here: an int, a name such as 'cuda:1' or a Device"));
+    }
+    from_argument(object.py(), Some(object))
+}
+
+#[pymethods]
+impl PyDevice {
+    #[new]
+    #[pyo3(signature = (index=None))]
+    fn new(py: Python<'_>, index: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        Ok(from_argument(py, index)?.into())
+    }
+
+    /// Its number among the devices of its backend.
+    #[getter]
+    fn index(&self) -> i32 {
+        self.device.index()
+    }
+
+    /// The same as `index`.
+    #[getter]
+    fn id(&self) -> i32 {
+        self.device.index()
+    }
+
+    /// The family of its driver: ``'cpu'``, ``'cuda'`` or ``'hip'``.
+    #[getter]
+    fn kind(&self) -> &'static str {
+        self.device.kind().name()
+    }
+
+    /// The vendor's name.
+    #[getter]
+    fn name(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(py.without_gil(|| self.device.properties())?.name)
+    }
+
+    /// What names the device on every host, as ``'GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx'``.
+    #[getter]
+    fn uuid(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(properties::uuid_text(self.device, &py.without_gil(|| self.device.properties())?.uuid))
+    }
+
+    /// What it is: the dict that :func:`device_properties` describes.
+    #[getter]
+    fn properties<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        properties::dict(py, &py.without_gil(|| self.device.properties())?)
+    }
+
+    /// Its legacy default stream.
+    #[getter]
+    fn default_stream(&self) -> PyStream {
+        Stream::default_of(self.device).into()
+    }
+
+    /// Free and total memory.
+    ///
+    /// Returns
+    /// -------
+    /// free, total : int
+    ///     Bytes. Other processes and libraries use the device too, so `free` may be less by the next call.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> free, total = PyGPU.Device().memory_info()
+    /// >>> 0 <= free <= total
+    /// True
+    fn memory_info(&self, py: Python<'_>) -> PyResult<(usize, usize)> {
+        let info = py.without_gil(|| self.device.memory_info())?;
+        Ok((info.free, info.total))
+    }
+
+    /// Waits until the device has nothing left to do.
+    ///
+    /// Raises
+    /// ------
+    /// CudaError
+    ///     Also for what failed earlier, while nobody waited for it.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.Device().synchronize()
+    fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
+        Ok(py.without_gil(|| pending::synchronize(self.device).and_then(|()| lifetime::report_deferred()))?)
+    }
+
+    /// Makes it the calling thread's current device, for every library that shares the driver.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     For a device of another backend than the default one.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.Device(0).make_current()
+    fn make_current(&self, py: Python<'_>) -> PyResult<()> {
+        Ok(py.without_gil(|| make_current(self.device))?)
+    }
+
+    /// Whether it can read the memory of another device directly.
+    ///
+    /// Parameters
+    /// ----------
+    /// other : Device, int or str
+    ///     The other device.
+    ///
+    /// Returns
+    /// -------
+    /// bool
+    ///     True for itself.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     For a device of another backend.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.Device(0).can_access_peer(0)
+    /// True
+    fn can_access_peer(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let peer = required(other)?;
+        Ok(other.py().without_gil(|| reaches(self.device, peer))?)
+    }
+
+    /// Lets it read the memory of another device directly. A second call does nothing.
+    ///
+    /// Parameters
+    /// ----------
+    /// other : Device, int or str
+    ///     The other device.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     For a device of another backend.
+    /// CudaError
+    ///     When no path leads there; ask `can_access_peer` first.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.Device(0).enable_peer_access(0)
+    fn enable_peer_access(&self, other: &Bound<'_, PyAny>) -> PyResult<()> {
+        let peer = required(other)?;
+        Ok(other.py().without_gil(|| let_reach(self.device, peer))?)
+    }
+
+    fn __enter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+        let device = slf.get().device;
+        let found = slf.py().without_gil(|| -> Result<Device> {
+            let found = device.backend().current_device()?;
+            make_current(device)?;
+            Device::new(device.backend(), found)
+        })?;
+        ENTERED.with_borrow_mut(|entered| entered.push((device, found)));
+        Ok(slf)
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
+        let found = ENTERED.with_borrow_mut(|entered| {
+            let position = entered.iter().rposition(|(device, _)| *device == self.device)?;
+            Some(entered.remove(position).1)
+        });
+        let Some(found) = found else {
+            return Err(PyRuntimeError::new_err(format!(
+                "{} is left in a thread in which it was not entered",
+                self.device
+            )));
+        };
+        Ok(py.without_gil(|| found.make_current())?)
+    }
+
+    fn __eq__(&self, other: &Self) -> bool {
+        self.device == other.device
+    }
+
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (self.device.kind(), self.device.index()).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Device('{}')", self.device)
+    }
+
+    fn __str__(&self) -> String {
+        self.device.to_string()
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyAny>, (String,)) {
+        (slf.get_type().into_any(), (slf.get().__str__(),))
+    }
+}
+
+/// Puts the class into the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyDevice>()
+}

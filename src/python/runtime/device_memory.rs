@@ -1,0 +1,287 @@
+//! Blocks of device memory that are freed by hand and passed on by their address.
+
+use std::mem::ManuallyDrop;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use super::device;
+use super::raw;
+use crate::backend::Address;
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::lifetime;
+use crate::memory::Allocation;
+use crate::memory::addresses::{self, Nature};
+use crate::python::convert::number;
+use crate::python::create::address::view_of_address;
+use crate::python::exit;
+use crate::python::gil::WithoutGil;
+
+/// A block of device memory with an address, as :func:`PyGPU.driver.mem_alloc` gives it.
+///
+/// It is an address wherever one is taken: `int()` and `operator.index` give the number. It is freed by `free()`, or with
+/// its last owner; arrays that were made over it count as owners.
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> memory = _core.allocate_device(1024)
+/// >>> int(memory) == memory.ptr, memory.nbytes
+/// (True, 1024)
+/// >>> memory.free()
+#[pyclass(frozen, weakref, name = "DeviceAllocation", module = "PyGPU.driver")]
+pub(crate) struct DeviceAllocation {
+    block: ManuallyDrop<Mutex<Option<Arc<Allocation>>>>,
+}
+
+impl DeviceAllocation {
+    pub(crate) fn new(block: Allocation) -> Self {
+        let block = Arc::new(block);
+        addresses::enter(&block, Nature::Own);
+        Self { block: ManuallyDrop::new(Mutex::new(Some(block))) }
+    }
+
+    fn slot(&self) -> MutexGuard<'_, Option<Arc<Allocation>>> {
+        self.block.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The block.
+    ///
+    /// # Errors
+    /// The driver's `INVALID_VALUE` after `free()`.
+    pub(crate) fn block(&self) -> Result<Arc<Allocation>> {
+        let block = self.slot().clone();
+        block.ok_or_else(freed)
+    }
+}
+
+fn freed() -> Error {
+    raw::invalid_value("DeviceAllocation", "the memory was freed already".to_owned())
+}
+
+impl Drop for DeviceAllocation {
+    fn drop(&mut self) {
+        // SAFETY: taken out once, here.
+        let block = unsafe { ManuallyDrop::take(&mut self.block) };
+        if let Some(block) = block.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            addresses::forget(&block);
+            if block.device().is_cpu() { drop(block) } else { exit::drop_detached(block) }
+        }
+    }
+}
+
+#[pymethods]
+impl DeviceAllocation {
+    /// Gives the memory back, behind what PyGPU knows to use it. Arrays over it keep it until they go.
+    ///
+    /// Raises
+    /// ------
+    /// CudaError
+    ///     With code 1, when it was freed before.
+    fn free(&self, py: Python<'_>) -> PyResult<()> {
+        let taken = self.slot().take();
+        let block = taken.ok_or_else(freed)?;
+        addresses::forget(&block);
+        Ok(py.without_gil(|| lifetime::caught(|| drop(block)))?)
+    }
+
+    /// The address of the first byte.
+    #[getter]
+    fn ptr(&self) -> PyResult<Address> {
+        Ok(self.block()?.address())
+    }
+
+    /// Whether arrays over it would keep it if it was freed now.
+    #[getter]
+    fn _is_shared(&self) -> PyResult<bool> {
+        // One owner is this object, and one the question.
+        Ok(Arc::strong_count(&self.block()?) > 2)
+    }
+
+    /// Bytes of the block.
+    #[getter]
+    fn nbytes(&self) -> PyResult<usize> {
+        Ok(self.block()?.bytes())
+    }
+
+    fn __int__(&self) -> PyResult<Address> {
+        self.ptr()
+    }
+
+    fn __index__(&self) -> PyResult<Address> {
+        self.ptr()
+    }
+
+    /// A memoryview that has the address of a part of the memory, for libraries that take device addresses in buffers (MPI).
+    ///
+    /// Parameters
+    /// ----------
+    /// size : int
+    ///     Bytes.
+    /// offset : int, optional
+    ///     Where they begin.
+    ///
+    /// Returns
+    /// -------
+    /// memoryview
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If the part is not within the block.
+    ///
+    /// Warnings
+    /// --------
+    /// Reading it on the host crashes the process, except on the CPU backend.
+    #[pyo3(signature = (size, offset=None), text_signature = "($self, size, offset=0)")]
+    fn as_buffer<'py>(
+        slf: &Bound<'py, Self>,
+        size: &Bound<'py, PyAny>,
+        offset: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let block = slf.get().block()?;
+        let (size, offset) = (number::size(size, "size")?, offset.map_or(Ok(0), |o| number::size(o, "offset"))?);
+        if offset.checked_add(size).is_none_or(|end| end > block.bytes()) {
+            return Err(PyValueError::new_err(format!(
+                "{size} bytes from byte {offset} on are not within a block of {} bytes",
+                block.bytes()
+            )));
+        }
+        view_of_address(slf.py(), block.address() + offset, size)
+    }
+
+    fn __repr__(&self) -> String {
+        match &*self.slot() {
+            Some(block) => format!("<DeviceAllocation of {} bytes at {:#x}>", block.bytes(), block.address()),
+            None => "<DeviceAllocation, freed>".to_owned(),
+        }
+    }
+}
+
+pub(crate) fn no_bytes(operation: &'static str) -> Error {
+    raw::invalid_value(operation, "0 bytes were asked for".to_owned())
+}
+
+/// Allocates plain memory of a device, which other processes can open.
+///
+/// Parameters
+/// ----------
+/// nbytes : int
+///     Bytes, at least one.
+/// device : int, str or Device, optional
+///     The current device by default.
+///
+/// Returns
+/// -------
+/// DeviceAllocation
+///
+/// Raises
+/// ------
+/// CudaError
+///     With code 1 for no bytes.
+/// OutOfMemoryError
+///     When the device has no room, also after PyGPU's pool was trimmed.
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> _core.allocate_device(1024).nbytes
+/// 1024
+#[pyfunction]
+#[pyo3(signature = (nbytes, device=None))]
+fn allocate_device(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) -> PyResult<DeviceAllocation> {
+    let bytes = number::size(nbytes, "nbytes")?;
+    let device = device::from_argument(nbytes.py(), device)?;
+    let block = nbytes.py().without_gil(|| {
+        if bytes == 0 {
+            return Err(no_bytes("mem_alloc"));
+        }
+        Allocation::by_driver(device, || Ok((device.backend().allocate(device.index(), bytes)?, bytes)))
+    })?;
+    Ok(DeviceAllocation::new(block))
+}
+
+/// Allocates rows at a distance that suits the device.
+///
+/// Parameters
+/// ----------
+/// width : int
+///     Bytes of a row.
+/// height : int
+///     Rows.
+/// access_size : int
+///     Bytes that a kernel reads at once: 4, 8 or 16.
+///
+/// Returns
+/// -------
+/// memory : DeviceAllocation
+/// pitch : int
+///     Bytes from one row to the next.
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> memory, pitch = _core.allocate_pitched(100, 3, 4)
+/// >>> pitch >= 100, memory.nbytes == 3 * pitch
+/// (True, True)
+#[pyfunction]
+fn allocate_pitched(
+    width: &Bound<'_, PyAny>,
+    height: &Bound<'_, PyAny>,
+    access_size: &Bound<'_, PyAny>,
+) -> PyResult<(DeviceAllocation, usize)> {
+    let (width, height) = (number::size(width, "width")?, number::size(height, "height")?);
+    let access = number::size(access_size, "access_size")?;
+    if !matches!(access, 4 | 8 | 16) {
+        return Err(PyValueError::new_err(format!("access_size is 4, 8 or 16 bytes, not {access}")));
+    }
+    let block = access_size.py().without_gil(|| {
+        let device = Device::current()?;
+        if width == 0 || height == 0 {
+            return Err(no_bytes("mem_alloc_pitch"));
+        }
+        let memory = device.backend().driver_memory()?;
+        Allocation::by_driver(device, || {
+            let (address, pitch) = memory.allocate_pitched(device.index(), width, height, access as u32)?;
+            Ok((address, pitch * height)) // the driver has so much
+        })
+    })?;
+    let pitch = block.bytes() / height;
+    Ok((DeviceAllocation::new(block), pitch))
+}
+
+/// Raises what a driver says to an address that is none any more.
+///
+/// Parameters
+/// ----------
+/// name : str
+///     Whose memory was freed.
+///
+/// Raises
+/// ------
+/// CudaError
+///     With code 1, always.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> from PyGPU import _core
+/// >>> try:
+/// ...     _core.raise_freed('allocation')
+/// ... except PyGPU.CudaError as error:
+/// ...     error.code
+/// 1
+#[pyfunction]
+fn raise_freed(name: &str) -> PyResult<()> {
+    Err(raw::invalid_value("free", format!("{name}: the memory was freed already")).into())
+}
+
+/// Puts the class and the functions into the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<DeviceAllocation>()?;
+    module.add_function(wrap_pyfunction!(allocate_device, module)?)?;
+    module.add_function(wrap_pyfunction!(raise_freed, module)?)?;
+    module.add_function(wrap_pyfunction!(allocate_pitched, module)?)
+}

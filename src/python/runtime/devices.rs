@@ -1,0 +1,238 @@
+//! The functions that ask or set something of a device.
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use super::device::{from_argument, let_reach, make_current, reaches, required};
+use super::properties;
+use super::raw;
+use crate::backend;
+use crate::device::Device;
+use crate::memory::pool;
+use crate::python::gil::WithoutGil;
+
+/// How many devices the default backend has; at least one.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.device_count() >= 1
+/// True
+#[pyfunction]
+fn device_count(py: Python<'_>) -> PyResult<i32> {
+    Ok(py.without_gil(backend::default_backend)?.device_count())
+}
+
+/// The number of the calling thread's current device, which every library that uses the driver shares.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.current_device()
+/// 0
+#[pyfunction]
+fn current_device(py: Python<'_>) -> PyResult<i32> {
+    Ok(py.without_gil(Device::current)?.index())
+}
+
+/// Makes a device the calling thread's current one.
+///
+/// Parameters
+/// ----------
+/// device : int, str or Device
+///     A device of the default backend.
+///
+/// Raises
+/// ------
+/// ValueError
+///     For a device that does not exist, or of another backend than the default one.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.set_device(0)
+#[pyfunction]
+fn set_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
+    let chosen = required(device)?;
+    Ok(device.py().without_gil(|| make_current(chosen))?)
+}
+
+/// Destroys everything that the process holds on a device: memory, streams, events, kernels.
+///
+/// Parameters
+/// ----------
+/// device : int, str or Device, optional
+///     The current device by default.
+///
+/// Warnings
+/// --------
+/// It also destroys what *other* libraries of the process hold there, and they are not told: using them afterwards may crash
+/// the process. Pinned host memory of the device is unmapped, so that an ndarray over it must not be touched any more.
+/// PyGPU's own arrays, streams and events of the device raise `ValueError` from then on.
+///
+/// Notes
+/// -----
+/// On the CPU it does nothing: host memory belongs to the arrays that are over it.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.reset_device('cpu')
+#[pyfunction]
+#[pyo3(signature = (device=None))]
+fn reset_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    let device = from_argument(py, device)?;
+    if device.is_cpu() {
+        return Ok(());
+    }
+    Ok(py.without_gil(|| {
+        // SAFETY: the caller was told by the docstring; PyGPU's own handles know that their epoch is over.
+        unsafe { device.reset()? };
+        pool::forget(device);
+        raw::forget(device);
+        Ok::<_, crate::error::Error>(())
+    })?)
+}
+
+/// What a device is.
+///
+/// Parameters
+/// ----------
+/// device : int, str or Device
+///     The device.
+///
+/// Returns
+/// -------
+/// dict
+///     `name`; `uuid`, 16 bytes; `pci_domain`, `pci_bus` and `pci_device`; `compute_capability`, a pair of ints;
+///     `architecture` as compilers spell it; `total_memory` in bytes; `multiprocessor_count`; `warp_size`;
+///     `max_threads_per_block`; `l2_cache_size` in bytes; `clock_rate` in kHz, 0 where the driver does not say;
+///     `memory_pools`, whether memory comes in the order of a stream; `integrated`, whether the host and the device share
+///     memory; `async_engine_count`.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.device_properties(0)['total_memory'] > 0
+/// True
+#[pyfunction]
+fn device_properties<'py>(device: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+    let chosen = required(device)?;
+    properties::dict(device.py(), &device.py().without_gil(|| chosen.properties())?)
+}
+
+/// Free and total memory of a device.
+///
+/// Parameters
+/// ----------
+/// device : int, str or Device, optional
+///     The current device by default.
+///
+/// Returns
+/// -------
+/// free, total : int
+///     Bytes.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> free, total = PyGPU.memory_info()
+/// >>> 0 <= free <= total
+/// True
+#[pyfunction]
+#[pyo3(signature = (device=None))]
+fn memory_info(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<(usize, usize)> {
+    let device = from_argument(py, device)?;
+    let info = py.without_gil(|| device.memory_info())?;
+    Ok((info.free, info.total))
+}
+
+/// The version of the default backend's driver: 12080 for CUDA 12.8, 60443483 for HIP 6.4.43483, 0 on the CPU.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.driver_version() >= 0
+/// True
+#[pyfunction]
+fn driver_version(py: Python<'_>) -> PyResult<i32> {
+    Ok(py.without_gil(backend::default_backend)?.driver_version())
+}
+
+/// The name of the default backend: ``'cuda'``, ``'hip'`` or ``'cpu'``.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.backend_name() in ('cuda', 'hip', 'cpu')
+/// True
+#[pyfunction]
+fn backend_name(py: Python<'_>) -> PyResult<&'static str> {
+    Ok(py.without_gil(backend::default_backend)?.kind().name())
+}
+
+/// Whether a device can read the memory of another directly.
+///
+/// Parameters
+/// ----------
+/// device, peer : int, str or Device
+///     The reader and the owner of the memory.
+///
+/// Returns
+/// -------
+/// bool
+///     True when both are the same.
+///
+/// Raises
+/// ------
+/// ValueError
+///     For devices of two backends.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.can_access_peer(0, 0)
+/// True
+#[pyfunction]
+fn can_access_peer(device: &Bound<'_, PyAny>, peer: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let (reader, owner) = (required(device)?, required(peer)?);
+    Ok(device.py().without_gil(|| reaches(reader, owner))?)
+}
+
+/// Lets a device read the memory of another directly. A second call does nothing.
+///
+/// Parameters
+/// ----------
+/// device, peer : int, str or Device
+///     The reader and the owner of the memory.
+///
+/// Raises
+/// ------
+/// ValueError
+///     For devices of two backends.
+/// CudaError
+///     When no path leads there; ask `can_access_peer` first.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.enable_peer_access(0, 0)
+#[pyfunction]
+fn enable_peer_access(device: &Bound<'_, PyAny>, peer: &Bound<'_, PyAny>) -> PyResult<()> {
+    let (reader, owner) = (required(device)?, required(peer)?);
+    Ok(device.py().without_gil(|| let_reach(reader, owner))?)
+}
+
+/// Puts the functions into the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(device_count, module)?)?;
+    module.add_function(wrap_pyfunction!(current_device, module)?)?;
+    module.add_function(wrap_pyfunction!(set_device, module)?)?;
+    module.add_function(wrap_pyfunction!(reset_device, module)?)?;
+    module.add_function(wrap_pyfunction!(device_properties, module)?)?;
+    module.add_function(wrap_pyfunction!(memory_info, module)?)?;
+    module.add_function(wrap_pyfunction!(driver_version, module)?)?;
+    module.add_function(wrap_pyfunction!(backend_name, module)?)?;
+    module.add_function(wrap_pyfunction!(can_access_peer, module)?)?;
+    module.add_function(wrap_pyfunction!(enable_peer_access, module)?)
+}

@@ -1,0 +1,320 @@
+//! The class `Event`.
+
+use std::mem::ManuallyDrop;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyByteArray;
+
+use super::device;
+use super::stream;
+use crate::backend::EventFlags;
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::lifetime;
+use crate::python::compat::driver_memory;
+use crate::python::exit;
+use crate::python::gil::WithoutGil;
+use crate::stream::Event;
+
+/// A point of a stream that the host and other streams can wait for.
+///
+/// Parameters
+/// ----------
+/// timing : bool, optional
+///     Record the time, for `elapsed_time`. Without it waiting is a little cheaper.
+/// blocking_sync : bool, optional
+///     Let `synchronize` sleep instead of spinning.
+/// interprocess : bool, optional
+///     May be shared with other processes; needs ``timing=False``.
+/// device : int, str or Device, optional
+///     The current device by default.
+///
+/// Raises
+/// ------
+/// ValueError
+///     For an event that shall be shared and record the time.
+/// CudaError
+///     When the driver refuses.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> start, end = PyGPU.Event(), PyGPU.Event()
+/// >>> stream = PyGPU.Stream()
+/// >>> _ = start.record(stream)
+/// >>> _ = end.record(stream)
+/// >>> end.synchronize()
+/// >>> start.elapsed_time(end) >= 0.0
+/// True
+#[pyclass(frozen, subclass, weakref, name = "Event", module = "PyGPU")]
+pub(crate) struct PyEvent {
+    event: ManuallyDrop<Event>,
+}
+
+impl From<Event> for PyEvent {
+    fn from(event: Event) -> Self {
+        Self { event: ManuallyDrop::new(event) }
+    }
+}
+
+impl PyEvent {
+    /// The event below Python.
+    pub(crate) fn event(&self) -> &Event {
+        &self.event
+    }
+}
+
+impl Drop for PyEvent {
+    fn drop(&mut self) {
+        // SAFETY: taken out once, here.
+        exit::drop_detached(unsafe { ManuallyDrop::take(&mut self.event) });
+    }
+}
+
+/// Milliseconds between two events, which must be of one device: a driver would take another's handle for an address.
+fn elapsed(start: &Event, end: &Event) -> Result<f64> {
+    if start.device() != end.device() {
+        return Err(Error::value(format!(
+            "the events are of {} and {}; only those of one device share a clock",
+            start.device(),
+            end.device()
+        )));
+    }
+    Ok(f64::from(start.elapsed(end)?))
+}
+
+#[pymethods]
+impl PyEvent {
+    #[new]
+    #[pyo3(signature = (timing=true, blocking_sync=false, interprocess=false, device=None))]
+    fn new(
+        py: Python<'_>,
+        timing: bool,
+        blocking_sync: bool,
+        interprocess: bool,
+        device: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        if interprocess && timing {
+            return Err(PyValueError::new_err(
+                "an event that other processes share records no time: pass timing=False",
+            ));
+        }
+        let device = device::from_argument(py, device)?;
+        let flags = EventFlags { timing, blocking_sync, interprocess };
+        Ok(py.without_gil(|| Event::create(device, flags))?.into())
+    }
+
+    /// Names the event for other processes.
+    ///
+    /// Returns
+    /// -------
+    /// bytearray
+    ///     64 bytes for `from_ipc_handle` in another process. This one must keep the event meanwhile.
+    ///
+    /// Raises
+    /// ------
+    /// CudaError
+    ///     For an event that was not made with ``interprocess=True, timing=False``.
+    /// NotSupportedError
+    ///     On the CPU.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> try:
+    /// ...     handle = PyGPU.Event(timing=False, interprocess=True).ipc_handle()
+    /// ... except (PyGPU.CudaError, PyGPU.NotSupportedError):
+    /// ...     pass  # on the CPU
+    fn ipc_handle<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyByteArray>> {
+        let handle = py.without_gil(|| self.event.share())?;
+        Ok(PyByteArray::new(py, &handle))
+    }
+
+    /// An event of another process.
+    ///
+    /// Parameters
+    /// ----------
+    /// handle : bytes-like
+    ///     What `ipc_handle` gave there.
+    ///
+    /// Returns
+    /// -------
+    /// Event
+    ///     Of the current device.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If the handle has not 64 bytes.
+    /// CudaError
+    ///     If the driver refuses it; it does in the process that made it.
+    /// NotSupportedError
+    ///     On the CPU.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> try:
+    /// ...     PyGPU.Event.from_ipc_handle(bytes(64))
+    /// ... except (PyGPU.CudaError, PyGPU.NotSupportedError):
+    /// ...     print('no event of another process')
+    /// no event of another process
+    #[staticmethod]
+    fn from_ipc_handle(handle: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let py = handle.py();
+        let handle = driver_memory::handle_bytes(handle)?;
+        Ok(py.without_gil(|| Event::open_shared(Device::current()?, &handle))?.into())
+    }
+
+    /// The driver's handle.
+    #[getter]
+    fn handle(&self) -> usize {
+        self.event.handle().0
+    }
+
+    /// Its device.
+    #[getter]
+    fn device(&self) -> device::PyDevice {
+        self.event.device().into()
+    }
+
+    /// Marks the point that a stream has reached, instead of what it marked before.
+    ///
+    /// Parameters
+    /// ----------
+    /// stream : Stream, object with `__cuda_stream__`, or int, optional
+    ///     A stream of the event's device; the thread's current one by default.
+    ///
+    /// Returns
+    /// -------
+    /// Event
+    ///     The event itself.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> event = PyGPU.Event()
+    /// >>> event.record() is event
+    /// True
+    #[pyo3(signature = (stream=None))]
+    fn record<'py>(slf: Bound<'py, Self>, stream: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, Self>> {
+        let event = slf.get().event();
+        let stream = stream::from_argument(slf.py(), stream, event.device())?;
+        slf.py().without_gil(|| event.record(&stream))?;
+        Ok(slf)
+    }
+
+    /// Waits until the marked point was reached; not at all if nothing is marked.
+    ///
+    /// Raises
+    /// ------
+    /// CudaError
+    ///     Also for what failed earlier on the device, while nobody waited for it.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.Event().record().synchronize()
+    fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
+        Ok(py.without_gil(|| self.event.synchronize().and_then(|()| lifetime::report_deferred()))?)
+    }
+
+    /// Whether the marked point was reached; true if nothing is marked.
+    ///
+    /// Returns
+    /// -------
+    /// bool
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.Event().query()
+    /// True
+    fn query(&self, py: Python<'_>) -> PyResult<bool> {
+        Ok(py.without_gil(|| self.event.query())?)
+    }
+
+    /// Milliseconds from this event to a later one.
+    ///
+    /// Parameters
+    /// ----------
+    /// end : Event
+    ///     Of the same device.
+    ///
+    /// Returns
+    /// -------
+    /// float
+    ///     Milliseconds, exact to about half a microsecond.
+    ///
+    /// Raises
+    /// ------
+    /// CudaError
+    ///     When one of them was not recorded, was not reached yet (call `end.synchronize()` first), or records no time.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> start, end = PyGPU.Event().record(), PyGPU.Event().record()
+    /// >>> end.synchronize()
+    /// >>> start.elapsed_time(end) >= 0.0
+    /// True
+    fn elapsed_time(&self, py: Python<'_>, end: &Bound<'_, Self>) -> PyResult<f64> {
+        let end = end.get().event();
+        Ok(py.without_gil(|| elapsed(&self.event, end))?)
+    }
+
+    /// Milliseconds from an earlier event to this one: ``start.elapsed_time(self)`` in PyCUDA's spelling.
+    ///
+    /// Parameters
+    /// ----------
+    /// start : Event
+    ///     Of the same device.
+    ///
+    /// Returns
+    /// -------
+    /// float
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> start, end = PyGPU.Event().record(), PyGPU.Event().record()
+    /// >>> end.synchronize()
+    /// >>> end.time_since(start) >= 0.0
+    /// True
+    fn time_since(&self, py: Python<'_>, start: &Bound<'_, Self>) -> PyResult<f64> {
+        let start = start.get().event();
+        Ok(py.without_gil(|| elapsed(start, &self.event))?)
+    }
+
+    /// Milliseconds from this event to a later one: ``self.elapsed_time(end)`` in PyCUDA's spelling.
+    ///
+    /// Parameters
+    /// ----------
+    /// end : Event
+    ///     Of the same device.
+    ///
+    /// Returns
+    /// -------
+    /// float
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> start, end = PyGPU.Event().record(), PyGPU.Event().record()
+    /// >>> end.synchronize()
+    /// >>> start.time_till(end) >= 0.0
+    /// True
+    fn time_till(&self, py: Python<'_>, end: &Bound<'_, Self>) -> PyResult<f64> {
+        self.elapsed_time(py, end)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<PyGPU.Event {:#x} on {}>", self.event.handle().0, self.event.device())
+    }
+}
+
+/// Puts the class into the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyEvent>()
+}

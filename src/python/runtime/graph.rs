@@ -1,0 +1,301 @@
+//! The class `Graph`, and how a capture begins and ends.
+
+use std::mem::ManuallyDrop;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use super::device;
+use super::stream as stream_argument;
+use super::stream::PyStream;
+use crate::backend::{CaptureMode, StreamFlags};
+use crate::device::Device;
+use crate::graph::{self, Graph};
+use crate::memory::capture;
+use crate::python::exit;
+use crate::python::gil::WithoutGil;
+use crate::stream::{self, Stream};
+
+/// Work of the device that is captured once and launched as a whole.
+///
+/// Parameters
+/// ----------
+/// stream : Stream, optional
+///     The stream that captures, not a default stream; one of its own by default.
+/// mode : {'relaxed', 'thread_local', 'global'}, optional
+///     What other calls may be made meanwhile: anything; nothing by this thread that could wait; nothing by any thread.
+///
+/// Raises
+/// ------
+/// NotSupportedError
+///     By what cannot be captured, such as `get()`.
+/// CudaError
+///     At the end of the block, when something has made the capture invalid.
+///
+/// Notes
+/// -----
+/// Inside ``with`` the stream is the thread's current one, and what is put on it does not run. The graph keeps every array and
+/// kernel that it uses. The order across streams holds for each launch: it waits for earlier work on those arrays, and later work
+/// waits for it. New arrays can be made meanwhile, and have their memory at once; what fills them is part of the graph.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> a = PyGPU.empty(5, 'float32')
+/// >>> with PyGPU.Graph() as graph:
+/// ...     _ = a.fill(3)
+/// >>> graph.launch()
+/// >>> a.tolist()
+/// [3.0, 3.0, 3.0, 3.0, 3.0]
+#[pyclass(frozen, weakref, name = "Graph", module = "PyGPU")]
+pub(crate) struct PyGraph {
+    graph: ManuallyDrop<OnceLock<Graph>>,
+    capture: Mutex<Plan>,
+}
+
+/// How a capture by `with` is to be, and on which stream it goes on.
+struct Plan {
+    stream: Option<Stream>,
+    mode: CaptureMode,
+    is_open: bool,
+}
+
+impl Drop for PyGraph {
+    fn drop(&mut self) {
+        // SAFETY: taken out once, here.
+        let graph = unsafe { ManuallyDrop::take(&mut self.graph) };
+        if graph.get().is_some() {
+            exit::drop_detached(graph);
+        }
+    }
+}
+
+fn mode_of(text: &str) -> PyResult<CaptureMode> {
+    match text {
+        "relaxed" => Ok(CaptureMode::Relaxed),
+        "thread_local" => Ok(CaptureMode::ThreadLocal),
+        "global" => Ok(CaptureMode::Global),
+        other => Err(PyValueError::new_err(format!("mode {other:?} is none of 'relaxed', 'thread_local', 'global'"))),
+    }
+}
+
+/// Ends a capture that began on a stream.
+fn end(py: Python<'_>, stream: &Stream) -> PyResult<PyGraph> {
+    let graph = py.without_gil(|| graph::end(stream))?;
+    let plan = Plan { stream: Some(stream.clone()), mode: CaptureMode::Relaxed, is_open: false };
+    Ok(PyGraph { graph: ManuallyDrop::new(OnceLock::from(graph)), capture: Mutex::new(plan) })
+}
+
+impl PyGraph {
+    fn graph(&self) -> PyResult<&Graph> {
+        self.graph.get().ok_or_else(|| {
+            PyValueError::new_err(
+                "the graph is empty: capture its work in `with graph:`, and launch it after the block",
+            )
+        })
+    }
+
+    fn plan(&self) -> std::sync::MutexGuard<'_, Plan> {
+        self.capture.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl PyGraph {
+    #[new]
+    #[pyo3(signature = (stream=None, mode="relaxed"))]
+    fn new(py: Python<'_>, stream: Option<&Bound<'_, PyAny>>, mode: &str) -> PyResult<Self> {
+        let mode = mode_of(mode)?;
+        let stream = match stream.filter(|stream| !stream.is_none()) {
+            Some(stream) => Some(stream_argument::from_anywhere(py, stream, Device::current()?)?),
+            None => None,
+        };
+        let plan = Plan { stream, mode, is_open: false };
+        Ok(Self { graph: ManuallyDrop::new(OnceLock::new()), capture: Mutex::new(plan) })
+    }
+
+    /// Begins the capture.
+    fn __enter__<'py>(slf: Bound<'py, Self>, py: Python<'py>) -> PyResult<Bound<'py, Self>> {
+        let this = slf.get();
+        if this.graph.get().is_some() || this.plan().is_open {
+            return Err(PyValueError::new_err("a graph is captured once; make another Graph()"));
+        }
+        // One lock for both: a second in the same statement would wait for the first for ever.
+        let (known, mode) = {
+            let plan = this.plan();
+            (plan.stream.clone(), plan.mode)
+        };
+        let stream = py.without_gil(|| {
+            let stream = match known {
+                Some(stream) => stream,
+                None => {
+                    let device = Device::current()?;
+                    device.backend().graphs()?;
+                    Stream::create(device, StreamFlags { non_blocking: true, priority: 0 })?
+                }
+            };
+            graph::begin(&stream, mode).map(|()| stream)
+        })?;
+        stream::push_current(stream.clone());
+        let mut plan = this.plan();
+        (plan.stream, plan.is_open) = (Some(stream), true);
+        drop(plan);
+        Ok(slf)
+    }
+
+    /// Ends the capture; after an exception what was captured is forgotten.
+    #[pyo3(signature = (*exception))]
+    fn __exit__(&self, py: Python<'_>, exception: &Bound<'_, PyTuple>) -> PyResult<bool> {
+        let stream = {
+            let mut plan = self.plan();
+            plan.is_open = false;
+            plan.stream.clone()
+        };
+        let Some(stream) = stream else { return Ok(false) };
+        stream::pop_current(&stream);
+        if !exception.get_item(0)?.is_none() {
+            py.without_gil(|| graph::abandon(&stream));
+            return Ok(false);
+        }
+        let graph = py.without_gil(|| graph::end(&stream))?;
+        let _ = self.graph.set(graph);
+        Ok(false)
+    }
+
+    /// Puts all of the graph's work on a stream. The host does not wait.
+    ///
+    /// Parameters
+    /// ----------
+    /// stream : Stream, optional
+    ///     The thread's current one by default; any of the graph's device.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     For a graph in which nothing was captured yet, and for a stream of another device.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> with PyGPU.Graph() as graph:
+    /// ...     zeros = PyGPU.zeros(3)
+    /// >>> graph.launch(PyGPU.Stream())
+    /// >>> zeros.tolist()
+    /// [0.0, 0.0, 0.0]
+    #[pyo3(signature = (stream=None))]
+    fn launch(&self, py: Python<'_>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let graph = self.graph()?;
+        let stream = stream_argument::from_argument(py, stream, graph.device())?;
+        Ok(py.without_gil(|| graph.launch(&stream))?)
+    }
+
+    /// As `launch`, by the name that torch has for it.
+    #[pyo3(signature = (stream=None))]
+    fn replay(&self, py: Python<'_>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        self.launch(py, stream)
+    }
+
+    /// Brings what a launch needs to the device, so that the first one is as quick as the next.
+    ///
+    /// Parameters
+    /// ----------
+    /// stream : Stream, optional
+    ///     The thread's current one by default.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> with PyGPU.Graph() as graph:
+    /// ...     zeros = PyGPU.zeros(3)
+    /// >>> graph.upload()
+    #[pyo3(signature = (stream=None))]
+    fn upload(&self, py: Python<'_>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let graph = self.graph()?;
+        let stream = stream_argument::from_argument(py, stream, graph.device())?;
+        Ok(py.without_gil(|| graph.upload(&stream))?)
+    }
+
+    /// How many operations the graph has.
+    #[getter]
+    fn num_nodes(&self) -> PyResult<usize> {
+        Ok(self.graph()?.nodes())
+    }
+
+    /// The device on which it runs.
+    #[getter]
+    fn device(&self) -> PyResult<device::PyDevice> {
+        Ok(self.graph()?.device().into())
+    }
+
+    fn __repr__(&self) -> String {
+        match self.graph.get() {
+            Some(graph) => format!("<PyGPU.Graph of {} operations on {}>", graph.nodes(), graph.device()),
+            None => "<PyGPU.Graph, empty>".to_owned(),
+        }
+    }
+}
+
+#[pymethods]
+impl PyStream {
+    /// Captures what is put on the stream from now on, until `end_capture`, instead of running it.
+    ///
+    /// Parameters
+    /// ----------
+    /// mode : {'relaxed', 'thread_local', 'global'}, optional
+    ///     As for `Graph`.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     For a default stream.
+    /// CudaError
+    ///     For a stream that captures already.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> stream = PyGPU.Stream()
+    /// >>> stream.begin_capture()
+    /// >>> with stream:
+    /// ...     zeros = PyGPU.zeros(3)
+    /// >>> graph = stream.end_capture()
+    /// >>> graph.launch(stream)
+    #[pyo3(signature = (mode="relaxed"))]
+    fn begin_capture(&self, py: Python<'_>, mode: &str) -> PyResult<()> {
+        let mode = mode_of(mode)?;
+        Ok(py.without_gil(|| graph::begin(&self.stream, mode))?)
+    }
+
+    /// Ends the capture that began on the stream.
+    ///
+    /// Returns
+    /// -------
+    /// Graph
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     Where no capture began.
+    /// CudaError
+    ///     When something has made the capture invalid.
+    ///
+    /// Examples
+    /// --------
+    /// As for `begin_capture`.
+    fn end_capture(&self, py: Python<'_>) -> PyResult<PyGraph> {
+        end(py, &self.stream)
+    }
+
+    /// Whether the stream takes part in a capture, also one that another library began.
+    #[getter]
+    fn is_capturing(&self, py: Python<'_>) -> PyResult<bool> {
+        Ok(py.without_gil(|| capture::number_of(&self.stream))?.is_some())
+    }
+}
+
+/// Puts the class into the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyGraph>()
+}

@@ -1,0 +1,361 @@
+//! Memory by its address alone: for C code, and for calls that are spelled as a driver's. PyGPU keeps the owner of each
+//! address here, so that an address is freed once, and only if it was given out here.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use super::device;
+use crate::backend::{self, Address, HostFlags};
+use crate::device::Device;
+use crate::error::{DriverError, Error, Result};
+use crate::global::{Global, Guard};
+use crate::lifetime;
+use crate::memory::Allocation;
+use crate::memory::addresses::{self, Nature};
+use crate::python::convert::number;
+use crate::python::gil::WithoutGil;
+use crate::stream::Stream;
+
+type Table<T> = Global<BTreeMap<Address, T>>;
+
+static ON_DEVICE: Table<Arc<Allocation>> = Global::new(BTreeMap::new());
+static PINNED: Table<Arc<Allocation>> = Global::new(BTreeMap::new());
+static REGISTERED: Table<Device> = Global::new(BTreeMap::new());
+
+const INVALID_VALUE: u32 = 1;
+const ALREADY_REGISTERED: u32 = 712;
+const NOT_REGISTERED: u32 = 713;
+
+/// Held for moments: whatever calls a driver is taken out first.
+fn lock<T: Send>(table: &'static Table<T>) -> Guard<BTreeMap<Address, T>> {
+    table.lock()
+}
+
+/// Forgets what was given out on a device whose memory was destroyed by a reset.
+pub(crate) fn forget(device: Device) {
+    for table in [&ON_DEVICE, &PINNED] {
+        // Dropped under the lock: a block of an epoch that is over calls no driver.
+        lock(table).retain(|_, block| block.device() != device);
+    }
+    lock(&REGISTERED).retain(|_, owner| *owner != device);
+}
+
+/// What a driver would say, for what is known without asking it.
+fn refusal(operation: &'static str, code: u32, detail: String) -> Error {
+    let (name, text) = match backend::default_backend() {
+        Ok(backend) => (backend.error_name(code), backend.error_text(code)),
+        Err(_) => (String::from("error"), String::new()),
+    };
+    Error::Driver(Box::new(DriverError { operation, code, name, text, device: String::new(), detail }))
+}
+
+/// What a driver says to an argument that cannot be.
+pub(crate) fn invalid_value(operation: &'static str, detail: String) -> Error {
+    refusal(operation, INVALID_VALUE, detail)
+}
+
+fn give_out(table: &'static Table<Arc<Allocation>>, block: Allocation, nature: Nature) -> Address {
+    let address = block.address();
+    if address != 0 {
+        let block = Arc::new(block);
+        addresses::enter(&block, nature);
+        // An address that comes again was freed by a reset; its dead owner frees nothing.
+        let dead = lock(table).insert(address, block);
+        drop(dead);
+    }
+    address
+}
+
+fn take_back(table: &'static Table<Arc<Allocation>>, operation: &'static str, address: Address) -> Result<()> {
+    if address == 0 {
+        return Ok(());
+    }
+    let Some(block) = lock(table).remove(&address) else {
+        let detail = format!("address {address:#x} was not allocated by this module, or was freed already");
+        return Err(refusal(operation, INVALID_VALUE, detail));
+    };
+    // Arrays over it may keep it.
+    addresses::forget(&block);
+    lifetime::caught(|| drop(block))
+}
+
+fn allocate(device: Device, bytes: usize) -> Result<Address> {
+    let stream = Stream::default_of(device);
+    let block = Allocation::new(bytes, stream.clone())?;
+    // The address may be used on any stream and by anybody: at once, so the block must be there when the call returns, and
+    // unseen, so the free must wait for the whole device.
+    block.expose();
+    if bytes > 0 {
+        stream.synchronize()?;
+    }
+    Ok(give_out(&ON_DEVICE, block, Nature::Own))
+}
+
+/// Allocates memory of a device, uninitialised.
+///
+/// Parameters
+/// ----------
+/// nbytes : int
+///     Bytes. None at all need no memory.
+/// device : int, str or Device, optional
+///     The current device by default.
+///
+/// Returns
+/// -------
+/// int
+///     The address, which every stream may use at once; 0 for no bytes. It is yours until `raw_free`.
+///
+/// Raises
+/// ------
+/// OutOfMemoryError
+///     When the device has no room, also after its pool was trimmed.
+///
+/// Notes
+/// -----
+/// It waits for the default stream. Arrays are made without waiting.
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> address = _core.raw_allocate(1024)
+/// >>> address != 0
+/// True
+/// >>> _core.raw_free(address)
+#[pyfunction]
+#[pyo3(signature = (nbytes, device=None))]
+fn raw_allocate(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) -> PyResult<Address> {
+    let py = nbytes.py();
+    let bytes = number::size(nbytes, "nbytes")?;
+    let device = device::from_argument(py, device)?;
+    Ok(py.without_gil(|| allocate(device, bytes))?)
+}
+
+/// Frees what `raw_allocate` gave, behind everything that the device has to do now.
+///
+/// Parameters
+/// ----------
+/// address : int
+///     The address; 0 is nothing to be freed.
+///
+/// Raises
+/// ------
+/// CudaError
+///     With code 1, for any other address: arrays free their own memory.
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> _core.raw_free(0)
+#[pyfunction]
+fn raw_free(address: &Bound<'_, PyAny>) -> PyResult<()> {
+    let freed = number::size(address, "address")?;
+    Ok(address.py().without_gil(|| take_back(&ON_DEVICE, "cudaFree", freed))?)
+}
+
+/// Allocates pinned host memory, uninitialised, for the current device. On the CPU it is ordinary memory.
+///
+/// Parameters
+/// ----------
+/// nbytes : int
+///     Bytes. None at all need no memory.
+/// portable : bool, optional
+///     Pinned for every device, not only the current one.
+/// mapped : bool, optional
+///     Mapped into the device's address space.
+/// write_combined : bool, optional
+///     Fast for the device to read, slow for the host to read.
+///
+/// Returns
+/// -------
+/// int
+///     The address; 0 for no bytes. It is yours until `host_free`.
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> address = _core.host_allocate(1024)
+/// >>> _core.host_free(address)
+#[pyfunction]
+#[pyo3(signature = (nbytes, portable=false, mapped=false, write_combined=false))]
+fn host_allocate(nbytes: &Bound<'_, PyAny>, portable: bool, mapped: bool, write_combined: bool) -> PyResult<Address> {
+    let bytes = number::size(nbytes, "nbytes")?;
+    Ok(nbytes.py().without_gil(|| {
+        let block = Allocation::pinned(Device::current()?, bytes, HostFlags { portable, mapped, write_combined })?;
+        Ok::<_, Error>(give_out(&PINNED, block, Nature::Pinned))
+    })?)
+}
+
+/// Frees what `host_allocate` gave, after waiting for the device.
+///
+/// Parameters
+/// ----------
+/// address : int
+///     The address; 0 is nothing to be freed.
+///
+/// Raises
+/// ------
+/// CudaError
+///     With code 1, for any other address.
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> _core.host_free(0)
+#[pyfunction]
+fn host_free(address: &Bound<'_, PyAny>) -> PyResult<()> {
+    let freed = number::size(address, "address")?;
+    Ok(address.py().without_gil(|| take_back(&PINNED, "cudaFreeHost", freed))?)
+}
+
+fn register_range(address: Address, bytes: usize, flags: HostFlags) -> Result<()> {
+    let device = Device::current()?;
+    if lock(&REGISTERED).contains_key(&address) {
+        let detail = format!("address {address:#x} is registered already");
+        return Err(refusal("cudaHostRegister", ALREADY_REGISTERED, detail));
+    }
+    // SAFETY: the caller was told by the docstring that the range stays mapped.
+    unsafe { device.backend().register_host(device.index(), address, bytes, flags)? };
+    lock(&REGISTERED).insert(address, device);
+    Ok(())
+}
+
+fn unregister_range(address: Address) -> Result<()> {
+    let Some(device) = lock(&REGISTERED).remove(&address) else {
+        let detail = format!("address {address:#x} was not registered by this module, or was unregistered already");
+        return Err(refusal("cudaHostUnregister", NOT_REGISTERED, detail));
+    };
+    // SAFETY: registered above, and who unregisters has no copy in flight.
+    let outcome = unsafe { device.backend().unregister_host(device.index(), address) };
+    if outcome.is_err() {
+        // Still pinned, so that the caller may try again.
+        lock(&REGISTERED).insert(address, device);
+    }
+    outcome
+}
+
+/// Pins host memory that exists, so that the device's copy engines reach it. On the CPU nothing needs to be done.
+///
+/// Parameters
+/// ----------
+/// address : int
+///     The first byte. The memory must stay as it is until `host_unregister`.
+/// nbytes : int
+///     Bytes, at least one.
+/// portable : bool, optional
+///     Pinned for every device, not only the current one.
+/// mapped : bool, optional
+///     Mapped into the device's address space.
+///
+/// Raises
+/// ------
+/// CudaError
+///     With code 712 for memory that is registered already; the driver's.
+/// ValueError
+///     For address 0 and for no bytes.
+///
+/// Examples
+/// --------
+/// >>> import numpy as np
+/// >>> from PyGPU import _core
+/// >>> a = np.zeros(4096, np.uint8)
+/// >>> _core.host_register(a.ctypes.data, a.nbytes)
+/// >>> _core.host_unregister(a.ctypes.data)
+#[pyfunction]
+#[pyo3(signature = (address, nbytes, portable=false, mapped=false))]
+fn host_register(address: &Bound<'_, PyAny>, nbytes: &Bound<'_, PyAny>, portable: bool, mapped: bool) -> PyResult<()> {
+    let (first, bytes) = (number::size(address, "address")?, number::size(nbytes, "nbytes")?);
+    if first == 0 || bytes == 0 || first.checked_add(bytes).is_none() {
+        return Err(PyValueError::new_err(format!("no memory to pin: address {first:#x}, {bytes} bytes")));
+    }
+    let flags = HostFlags { portable, mapped, write_combined: false };
+    Ok(address.py().without_gil(|| register_range(first, bytes, flags))?)
+}
+
+/// Unpins what `host_register` pinned.
+///
+/// Parameters
+/// ----------
+/// address : int
+///     The first byte.
+///
+/// Raises
+/// ------
+/// CudaError
+///     With code 713 for any other address.
+///
+/// Examples
+/// --------
+/// >>> import numpy as np
+/// >>> from PyGPU import _core
+/// >>> a = np.zeros(4096, np.uint8)
+/// >>> _core.host_register(a.ctypes.data, a.nbytes)
+/// >>> _core.host_unregister(a.ctypes.data)
+#[pyfunction]
+fn host_unregister(address: &Bound<'_, PyAny>) -> PyResult<()> {
+    let first = number::size(address, "address")?;
+    Ok(address.py().without_gil(|| unregister_range(first))?)
+}
+
+/// The default driver's name of an error code.
+///
+/// Parameters
+/// ----------
+/// code : int
+///     The code.
+///
+/// Returns
+/// -------
+/// str
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> isinstance(_core.error_name(1), str)
+/// True
+#[pyfunction]
+fn error_name(code: &Bound<'_, PyAny>) -> PyResult<String> {
+    let number = error_code(code)?;
+    Ok(code.py().without_gil(|| backend::default_backend().map(|backend| backend.error_name(number)))?)
+}
+
+/// The default driver's explanation of an error code.
+///
+/// Parameters
+/// ----------
+/// code : int
+///     The code.
+///
+/// Returns
+/// -------
+/// str
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> isinstance(_core.error_text(1), str)
+/// True
+#[pyfunction]
+fn error_text(code: &Bound<'_, PyAny>) -> PyResult<String> {
+    let number = error_code(code)?;
+    Ok(code.py().without_gil(|| backend::default_backend().map(|backend| backend.error_text(number)))?)
+}
+
+fn error_code(code: &Bound<'_, PyAny>) -> PyResult<u32> {
+    let number = number::unsigned(code, "code")?;
+    u32::try_from(number).map_err(|_| PyValueError::new_err(format!("code is {number}, which is no driver's")))
+}
+
+/// Puts the functions into the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(raw_allocate, module)?)?;
+    module.add_function(wrap_pyfunction!(raw_free, module)?)?;
+    module.add_function(wrap_pyfunction!(host_allocate, module)?)?;
+    module.add_function(wrap_pyfunction!(host_free, module)?)?;
+    module.add_function(wrap_pyfunction!(host_register, module)?)?;
+    module.add_function(wrap_pyfunction!(host_unregister, module)?)?;
+    module.add_function(wrap_pyfunction!(error_name, module)?)?;
+    module.add_function(wrap_pyfunction!(error_text, module)?)
+}

@@ -1,0 +1,414 @@
+//! Copies and fills by addresses. Of a block that PyGPU knows the end is held against them, and they are in the order of its uses;
+//! other memory the caller keeps alive and in order.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use super::raw;
+use super::stream;
+use crate::backend::{Address, Direction, HostUse, Pattern, PointerKind, given_out};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::memory::addresses::{self, Blocks, Found, Nature};
+use crate::memory::{Access, Allocation, Use, capture, ordered};
+use crate::python::convert::number;
+use crate::python::gil::WithoutGil;
+use crate::stream::Stream;
+
+/// What a caller says of the two sides.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    HostToHost,
+    HostToDevice,
+    DeviceToHost,
+    DeviceToDevice,
+    /// The driver finds out.
+    Default,
+}
+
+const KINDS: [(&str, Kind); 5] = [
+    ("host_to_host", Kind::HostToHost),
+    ("host_to_device", Kind::HostToDevice),
+    ("device_to_host", Kind::DeviceToHost),
+    ("device_to_device", Kind::DeviceToDevice),
+    ("default", Kind::Default),
+];
+
+fn kind_of(object: &Bound<'_, PyString>) -> PyResult<Kind> {
+    let name = object.to_str()?;
+    KINDS.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind).ok_or_else(|| {
+        let known = KINDS.map(|(known, _)| format!("'{known}'")).join(", ");
+        PyValueError::new_err(format!("kind is one of {known}, not '{name}'"))
+    })
+}
+
+/// Where one side of a copy is.
+#[derive(Clone, Copy)]
+enum Side {
+    Host,
+    Device(Device),
+}
+
+/// One side of a copy or a fill, held against what is known of it.
+struct End {
+    side: Side,
+    /// Whose uses are waited for, and know of this one.
+    block: Option<Arc<Allocation>>,
+}
+
+impl End {
+    fn uses(&self, access: Access) -> impl Iterator<Item = Use<'_>> {
+        self.block.iter().map(move |block| (block, access))
+    }
+
+    /// What PyGPU or the driver of `near` knows of a range; managed memory counts as that of `near`.
+    ///
+    /// # Errors
+    /// The driver's `INVALID_VALUE` for memory that was freed, that ends before the range does, or that is read-only and written.
+    fn of(near: Device, address: Address, bytes: usize, access: Access) -> Result<Self> {
+        let operation = if access == Access::Write { "copy to an address" } else { "copy from an address" };
+        let refused = |why: String| Err(raw::invalid_value(operation, format!("{bytes} bytes at {address:#x}: {why}")));
+        let known = match addresses::look_up(address) {
+            Found::Freed => return refused("the memory was freed".to_owned()),
+            Found::Blocks(blocks) => blocks,
+            Found::Unknown => Blocks::new(),
+        };
+        if given_out::was_freed(address, bytes) {
+            return refused("it reaches into memory that was freed".to_owned());
+        }
+        let there = |block: &Allocation| block.address() + block.bytes() - address;
+        let inner = known.iter().find(|(block, _)| there(block) >= bytes).or_else(|| known.first());
+        match inner {
+            Some((block, Nature::Own | Nature::Pinned)) if there(block) < bytes => {
+                refused(format!("the memory has {} from there on", there(block)))
+            }
+            Some((_, Nature::Lent { readonly: true })) if access == Access::Write => {
+                refused("the memory is read-only".to_owned())
+            }
+            Some((_, Nature::Pinned)) => Ok(Self { side: Side::Host, block: None }),
+            Some((block, _)) => Ok(Self { side: side_on(block.device()), block: Some(Arc::clone(block)) }),
+            None => Ok(Self { side: asked(near, address)?, block: None }),
+        }
+    }
+}
+
+/// Refuses an address that the host cannot follow, where it is said to be the host's.
+fn refuse_on_host(side: Side, address: Address) -> Result<()> {
+    match side {
+        Side::Device(device) if matches!(device.backend().pointer_kind(address)?, PointerKind::Device(_)) => {
+            let detail = format!("{address:#x} is memory of {device}, and the kind says that the host copies");
+            Err(raw::invalid_value("copy on the host", detail))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn side_on(device: Device) -> Side {
+    if device.is_cpu() { Side::Host } else { Side::Device(device) }
+}
+
+/// What the driver says of an address that PyGPU does not know.
+fn asked(near: Device, address: Address) -> Result<Side> {
+    Ok(match near.backend().pointer_kind(address)? {
+        _ if near.is_cpu() => Side::Host,
+        PointerKind::Unregistered | PointerKind::Host => Side::Host,
+        PointerKind::Device(index) => Side::Device(Device::new(near.backend(), index)?),
+        PointerKind::Managed => Side::Device(near),
+    })
+}
+
+/// Where work on memory of `owner` runs: on the given stream's device, which may be another one of the same driver.
+fn device_for(owner: Device, given: Option<&Stream>) -> Result<Device> {
+    let Some(stream) = given else { return Ok(owner) };
+    stream::check_kind(stream.device(), owner)?;
+    Ok(stream.device())
+}
+
+#[derive(Clone, Copy)]
+struct Range {
+    target: Address,
+    source: Address,
+    bytes: usize,
+}
+
+/// Copies on `given`, and waits if asked to, or on the default stream of the device concerned and waits.
+fn copy_and_wait(range: &Range, kind: Kind, given: Option<&Stream>, wait: bool) -> Result<()> {
+    if range.bytes == 0 {
+        return Ok(());
+    }
+    match given.filter(|_| wait) {
+        None => copy(range, kind, given),
+        Some(stream) => {
+            capture::refuse("a copy that waits", stream)?;
+            copy(range, kind, given)?;
+            stream.synchronize()
+        }
+    }
+}
+
+/// Copies on `given`, or on the default stream of the device concerned and waits.
+fn copy(range: &Range, kind: Kind, given: Option<&Stream>) -> Result<()> {
+    let near = given.map_or_else(Device::current, |stream| Ok(stream.device()))?;
+    let to = End::of(near, range.target, range.bytes, Access::Write)?;
+    let from = End::of(near, range.source, range.bytes, Access::Read)?;
+    let uses: Vec<Use<'_>> = to.uses(Access::Write).chain(from.uses(Access::Read)).collect();
+    let (target, source) = (to.side, from.side);
+    if kind == Kind::HostToHost {
+        for (side, address) in [(target, range.target), (source, range.source)] {
+            refuse_on_host(side, address)?;
+        }
+        return copy_on_host(range, given);
+    }
+    if let (Side::Device(target), Side::Device(source)) = (target, source)
+        && target != source
+    {
+        return copy_to_peer(range, target, source, given, &uses);
+    }
+    let owner = match (target, source) {
+        (Side::Device(device), _) | (_, Side::Device(device)) => device,
+        (Side::Host, Side::Host) => near,
+    };
+    // A word of the caller goes to the driver as it is: a wrong one is its to refuse.
+    let kind = match (kind, target, source) {
+        (Kind::HostToDevice | Kind::DeviceToHost | Kind::DeviceToDevice, ..) if !owner.is_cpu() => kind,
+        (_, Side::Device(_), Side::Device(_)) => Kind::DeviceToDevice,
+        (_, Side::Device(_), Side::Host) => Kind::HostToDevice,
+        (_, Side::Host, Side::Device(_)) => Kind::DeviceToHost,
+        (_, Side::Host, Side::Host) => return copy_on_host(range, given),
+    };
+    let device = device_for(owner, given)?;
+    let used_by = given.cloned().unwrap_or_else(|| Stream::default_of(device));
+    let direction = match kind {
+        Kind::HostToDevice => Direction::HostToDevice(host_use(range.source, &used_by)?),
+        Kind::DeviceToHost => Direction::DeviceToHost(host_use(range.target, &used_by)?),
+        _ => Direction::DeviceToDevice,
+    };
+    on_stream(device, given, &uses, |stream| {
+        // SAFETY: what is known of the ranges fits; the caller was told by the docstring to give others that exist and stay.
+        unsafe {
+            let backend = device.backend();
+            backend.copy(device.index(), direction, range.target, range.source, range.bytes, stream.handle())
+        }
+    })
+}
+
+/// Pinned memory may be captured: who gives an address keeps what is there, also for a graph.
+fn host_use(address: Address, stream: &Stream) -> Result<HostUse> {
+    capture::host_use("a copy of ordinary host memory", stream, || {
+        Ok(stream.device().backend().pointer_kind(address)? != PointerKind::Unregistered)
+    })
+}
+
+/// The host does it itself, behind what the stream has to do before. To the CPU's own streams it is work like any other.
+fn copy_on_host(range: &Range, given: Option<&Stream>) -> Result<()> {
+    if let Some(stream) = given {
+        let (device, Range { target, source, bytes }) = (stream.device(), *range);
+        if device.is_cpu() {
+            let (backend, direction) = (device.backend(), Direction::DeviceToDevice);
+            // SAFETY: the caller was told by the docstring to give ranges that exist and stay.
+            return unsafe { backend.copy(device.index(), direction, target, source, bytes, stream.handle()) };
+        }
+        capture::refuse("a copy within host memory", stream)?;
+        stream.synchronize()?;
+    }
+    let source: *const u8 = std::ptr::with_exposed_provenance(range.source);
+    let target: *mut u8 = std::ptr::with_exposed_provenance_mut(range.target);
+    // SAFETY: the caller was told by the docstring to give ranges that exist; they may overlap.
+    unsafe { std::ptr::copy(source, target, range.bytes) };
+    Ok(())
+}
+
+fn copy_to_peer(range: &Range, target: Device, source: Device, given: Option<&Stream>, uses: &[Use<'_>]) -> Result<()> {
+    match given {
+        Some(stream) if stream.device() != source => {
+            return Err(Error::value(format!(
+                "the copy from {source} to {target} runs on a stream of {source}, and the given one is of {}",
+                stream.device()
+            )));
+        }
+        Some(_) => {}
+        // Without a stream both devices' default streams have done their work before, as in CUDA.
+        None => Stream::default_of(source).wait_for(&Stream::default_of(target))?,
+    }
+    on_stream(source, given, uses, |stream| {
+        // SAFETY: as in `copy`; the stream is of the source's device.
+        unsafe {
+            source.backend().copy_peer(
+                target.index(),
+                range.target,
+                source.index(),
+                range.source,
+                range.bytes,
+                stream.handle(),
+            )
+        }
+    })
+}
+
+fn on_stream(
+    device: Device,
+    given: Option<&Stream>,
+    uses: &[Use<'_>],
+    work: impl FnOnce(&Stream) -> Result<()>,
+) -> Result<()> {
+    match given {
+        Some(stream) => ordered(uses, stream, || work(stream)),
+        None => {
+            let stream = Stream::default_of(device);
+            ordered(uses, &stream, || work(&stream))?;
+            stream.synchronize()
+        }
+    }
+}
+
+fn fill(target: Address, value: u8, bytes: usize, given: Option<&Stream>) -> Result<()> {
+    if bytes == 0 {
+        return Ok(());
+    }
+    let near = given.map_or_else(Device::current, |stream| Ok(stream.device()))?;
+    let end = End::of(near, target, bytes, Access::Write)?;
+    let device = match end.side {
+        Side::Device(owner) => device_for(owner, given)?,
+        Side::Host => near,
+    };
+    on_stream(device, given, &end.uses(Access::Write).collect::<Vec<_>>(), |stream| {
+        // SAFETY: what is known of the range fits; the caller was told by the docstring to give one that exists and stays.
+        unsafe { device.backend().fill(device.index(), target, bytes, Pattern::U8(value), bytes, 1, stream.handle()) }
+    })
+}
+
+/// The address and the bytes behind it, none of which is beyond the end of all addresses.
+fn range_end(address: Address, bytes: usize, what: &str) -> PyResult<()> {
+    if bytes > 0 && (address == 0 || address.checked_add(bytes).is_none()) {
+        return Err(PyValueError::new_err(format!("{what} {address:#x} cannot hold {bytes} bytes")));
+    }
+    Ok(())
+}
+
+fn stream_argument(py: Python<'_>, object: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Stream>> {
+    let Some(object) = object.filter(|object| !object.is_none()) else { return Ok(None) };
+    let near = py.without_gil(Device::current)?;
+    stream::from_anywhere(py, object, near).map(Some)
+}
+
+/// Copies bytes between addresses.
+///
+/// Parameters
+/// ----------
+/// dst, src : int
+///     Addresses of host or device memory that is there, and stays until the copy is done.
+/// nbytes : int
+///     Bytes. For none at all nothing happens, whatever the addresses.
+/// kind : {'default', 'host_to_host', 'host_to_device', 'device_to_host', 'device_to_device'}, optional
+///     What the addresses are. By default the driver is asked.
+/// stream : Stream, object with `__cuda_stream__`, or int, optional
+///     Copy in the order of this stream and do not wait. By default the copy is in the order of the default stream and done
+///     when the call returns.
+/// wait : bool, optional
+///     Wait for the copy on the given stream too.
+///
+/// Raises
+/// ------
+/// ValueError
+///     For address 0, a negative size or an unknown kind.
+/// NotSupportedError
+///     For ordinary host memory, or a copy that waits, and a stream that is captured into a graph.
+/// CudaError
+///     With code 1 for a range that reaches beyond a block which PyGPU knows, or lies in one that was freed, and for read-only memory;
+///     when the driver knows that the addresses are not what `kind` says.
+///
+/// Warnings
+/// --------
+/// An address of which nobody knows anything, and that is not there, may crash the process, as in C.
+///
+/// Examples
+/// --------
+/// >>> import numpy as np
+/// >>> from PyGPU import _core
+/// >>> a, b = np.arange(4, dtype=np.uint8), np.zeros(4, np.uint8)
+/// >>> address = _core.raw_allocate(4)
+/// >>> _core.raw_copy(address, a.ctypes.data, 4, 'host_to_device')
+/// >>> _core.raw_copy(b.ctypes.data, address, 4)
+/// >>> b
+/// array([0, 1, 2, 3], dtype=uint8)
+/// >>> _core.raw_free(address)
+#[pyfunction]
+#[pyo3(
+    signature = (dst, src, nbytes, kind=None, stream=None, wait=false),
+    text_signature = "(dst, src, nbytes, kind='default', stream=None, wait=False)"
+)]
+fn raw_copy(
+    dst: &Bound<'_, PyAny>,
+    src: &Bound<'_, PyAny>,
+    nbytes: &Bound<'_, PyAny>,
+    kind: Option<&Bound<'_, PyString>>,
+    stream: Option<&Bound<'_, PyAny>>,
+    wait: bool,
+) -> PyResult<()> {
+    let py = dst.py();
+    let range = Range {
+        target: number::size(dst, "dst")?,
+        source: number::size(src, "src")?,
+        bytes: number::size(nbytes, "nbytes")?,
+    };
+    let kind = kind.map_or(Ok(Kind::Default), kind_of)?;
+    range_end(range.target, range.bytes, "dst")?;
+    range_end(range.source, range.bytes, "src")?;
+    let stream = stream_argument(py, stream)?;
+    Ok(py.without_gil(|| copy_and_wait(&range, kind, stream.as_ref(), wait))?)
+}
+
+/// Sets bytes of memory to a value.
+///
+/// Parameters
+/// ----------
+/// dst : int
+///     An address of device memory that is there, and stays until the fill is done.
+/// value : int
+///     0 to 255.
+/// nbytes : int
+///     Bytes. For none at all nothing happens, whatever the address.
+/// stream : Stream, object with `__cuda_stream__`, or int, optional
+///     Fill in the order of this stream and do not wait. By default the fill is in the order of the default stream and done
+///     when the call returns.
+///
+/// Raises
+/// ------
+/// ValueError
+///     For address 0, a negative size or another value.
+/// CudaError
+///     With code 1 for a range that reaches beyond a block which PyGPU knows, or lies in one that was freed, and for read-only memory;
+///     when the driver knows that the address is none of its own.
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> address = _core.raw_allocate(4)
+/// >>> _core.raw_fill(address, 255, 4)
+/// >>> _core.raw_free(address)
+#[pyfunction]
+#[pyo3(signature = (dst, value, nbytes, stream=None))]
+fn raw_fill(
+    dst: &Bound<'_, PyAny>,
+    value: &Bound<'_, PyAny>,
+    nbytes: &Bound<'_, PyAny>,
+    stream: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    let py = dst.py();
+    let (target, number) = (number::size(dst, "dst")?, number::signed(value, "value")?);
+    let bytes = number::size(nbytes, "nbytes")?;
+    let value = u8::try_from(number)
+        .map_err(|_| PyValueError::new_err(format!("value is {number}, and a byte holds 0 to 255")))?;
+    range_end(target, bytes, "dst")?;
+    let stream = stream_argument(py, stream)?;
+    Ok(py.without_gil(|| fill(target, value, bytes, stream.as_ref()))?)
+}
+
+/// Puts the functions into the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(raw_copy, module)?)?;
+    module.add_function(wrap_pyfunction!(raw_fill, module)?)
+}

@@ -1,0 +1,501 @@
+//! The class `Stream`, what an argument `stream=` may be, and the thread's current stream.
+
+use std::any::Any;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::mem::ManuallyDrop;
+
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyTuple};
+
+use super::device;
+use super::event::PyEvent;
+use crate::backend::{BackendKind, EventFlags, StreamFlags, StreamHandle};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::lifetime;
+use crate::memory::{capture, pending};
+use crate::python::callback::Kept;
+use crate::python::convert::number;
+use crate::python::exit;
+use crate::python::gil::WithoutGil;
+use crate::python::once::intern;
+use crate::stream::{self, Event, Stream};
+
+/// A stream: work that is put on it runs in the order in which it was put.
+///
+/// Parameters
+/// ----------
+/// non_blocking : bool, optional
+///     Do not wait for the legacy default stream, nor let it wait for this one. By default both wait, as in CUDA.
+/// priority : int, optional
+///     Lower numbers run first; 0 is the default. What the device does not have is clamped by its driver.
+/// device : int, str or Device, optional
+///     The current device by default.
+///
+/// Raises
+/// ------
+/// CudaError
+///     When the driver refuses.
+///
+/// Notes
+/// -----
+/// As a context manager it makes itself the thread's current stream of its device: what PyGPU does there without a
+/// ``stream=`` goes to it. Two objects of one handle and device are equal.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> stream = PyGPU.Stream()
+/// >>> with stream:
+/// ...     a = PyGPU.zeros(3)
+/// >>> stream.synchronize()
+/// >>> stream.query()
+/// True
+#[pyclass(frozen, subclass, weakref, name = "Stream", module = "PyGPU")]
+pub(crate) struct PyStream {
+    pub(crate) stream: ManuallyDrop<Stream>,
+}
+
+impl From<Stream> for PyStream {
+    fn from(stream: Stream) -> Self {
+        Self { stream: ManuallyDrop::new(stream) }
+    }
+}
+
+impl Drop for PyStream {
+    fn drop(&mut self) {
+        // SAFETY: taken out once, here.
+        let stream = unsafe { ManuallyDrop::take(&mut self.stream) };
+        let is_default = stream.handle() == StreamHandle::DEFAULT;
+        // A foreign one lets go of a Python object and calls no driver.
+        if is_default || stream.is_foreign() || stream.device().is_cpu() {
+            drop(stream)
+        } else {
+            exit::drop_detached(stream)
+        }
+    }
+}
+
+/// The per-thread default stream, under the number that CUDA and HIP give it.
+const PER_THREAD: usize = 2;
+
+/// The stream that an argument means: `None` the thread's current one, a `Stream`, an object with `__cuda_stream__`, or a
+/// handle.
+///
+/// # Errors
+/// `TypeError` for anything else; `ValueError` for a stream of another device and for a handle that cannot be one.
+pub(crate) fn from_argument(py: Python<'_>, object: Option<&Bound<'_, PyAny>>, device: Device) -> PyResult<Stream> {
+    let Some(object) = object.filter(|object| !object.is_none()) else { return Ok(stream::current(device)) };
+    let stream = from_anywhere(py, object, device)?;
+    check_device(&stream, device)?;
+    Ok(stream)
+}
+
+/// As `from_argument`, for what may be a stream of another device than `near`, and is not `None`.
+pub(crate) fn from_anywhere(py: Python<'_>, object: &Bound<'_, PyAny>, near: Device) -> PyResult<Stream> {
+    match object.cast::<PyStream>() {
+        Ok(stream) => Ok((*stream.get().stream).clone()),
+        Err(_) => foreign(py, object, near),
+    }
+}
+
+#[inline]
+fn check_device(stream: &Stream, device: Device) -> Result<()> {
+    if stream.device() == device {
+        return Ok(());
+    }
+    Err(Error::value(format!(
+        "the stream is of {}, and the work on {device}; give a stream of {device}",
+        stream.device()
+    )))
+}
+
+/// A stream that is no `Stream`, of `near` or another device with its driver.
+fn foreign(py: Python<'_>, object: &Bound<'_, PyAny>, near: Device) -> PyResult<Stream> {
+    if let Some(protocol) = object.getattr_opt(intern!(py, "__cuda_stream__"))? {
+        // The attribute form is deprecated, and older libraries have only that.
+        let pair = if protocol.is_callable() { protocol.call0()? } else { protocol };
+        let handle = handle_of_pair(&pair)?;
+        return wrap(py, handle, near, Some(object.clone().unbind()));
+    }
+    // SAFETY: a type check of a live object.
+    if object.is_instance_of::<PyBool>() || unsafe { ffi::PyIndex_Check(object.as_ptr()) } == 0 {
+        let given = object.get_type();
+        return Err(PyTypeError::new_err(format!(
+            "a stream is None, a Stream, an object with __cuda_stream__ or an int handle, not {object:?} of {given}"
+        )));
+    }
+    let handle = number::size(object, "a stream handle")?;
+    Stream::named(near, StreamHandle(handle))?;
+    wrap(py, handle, near, None)
+}
+
+fn handle_of_pair(pair: &Bound<'_, PyAny>) -> PyResult<usize> {
+    let shape = || PyTypeError::new_err(format!("__cuda_stream__ gives a tuple (version, handle), not {pair:?}"));
+    let pair = pair.cast::<PyTuple>().map_err(|_| shape())?;
+    if pair.len() != 2 {
+        return Err(shape());
+    }
+    let version = number::signed(&pair.get_item(0)?, "the version in __cuda_stream__")?;
+    if version != 0 {
+        return Err(PyValueError::new_err(format!(
+            "__cuda_stream__ gives version {version} of the protocol, and only version 0 is known"
+        )));
+    }
+    number::size(&pair.get_item(1)?, "the handle in __cuda_stream__")
+}
+
+/// A stream by its handle, on the device that the driver names; the default streams, which have none of their own, are those
+/// of `near`.
+fn wrap(py: Python<'_>, handle: usize, near: Device, keeper: Option<Py<PyAny>>) -> PyResult<Stream> {
+    let keeper = keeper.map(|keeper| Box::new(Kept::new(keeper)) as Box<dyn Any + Send + Sync>);
+    let found = if handle > PER_THREAD { py.without_gil(|| device_of(near, handle))? } else { None };
+    // 1 is the legacy default stream by name, and 0 is it too unless a program is compiled otherwise.
+    let handle = if handle == 1 { StreamHandle::DEFAULT } else { StreamHandle(handle) };
+    Ok(Stream::foreign(found.unwrap_or(near), handle, keeper))
+}
+
+fn device_of(near: Device, handle: usize) -> Result<Option<Device>> {
+    // To ask for the device of a stream that captures makes the capture invalid.
+    if capture::number_of(&Stream::foreign(near, StreamHandle(handle), None))?.is_some() {
+        return Ok(None);
+    }
+    // SAFETY: who gives a handle promises that the stream lives as long as it is used here.
+    match unsafe { near.backend().stream_device(StreamHandle(handle)) }? {
+        Some(index) => Device::new(near.backend(), index).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// A driver cannot read the handles of another's: it would take them for addresses.
+pub(crate) fn check_kind(one: Device, other: Device) -> Result<()> {
+    if one.kind() == other.kind() {
+        return Ok(());
+    }
+    Err(Error::value(format!(
+        "{one} and {other} have different drivers, and a stream cannot wait across; call synchronize() instead"
+    )))
+}
+
+#[pymethods]
+impl PyStream {
+    #[new]
+    #[pyo3(signature = (non_blocking=false, priority=None, device=None), text_signature = "(non_blocking=False, priority=0, device=None)")]
+    fn new(
+        py: Python<'_>,
+        non_blocking: bool,
+        priority: Option<&Bound<'_, PyAny>>,
+        device: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let priority = priority.map_or(Ok(0), |priority| number::int32(priority, "priority"))?;
+        let device = device::from_argument(py, device)?;
+        Ok(py.without_gil(|| Stream::create(device, StreamFlags { non_blocking, priority }))?.into())
+    }
+
+    /// A stream that another library owns.
+    ///
+    /// Parameters
+    /// ----------
+    /// handle : int
+    ///     The driver's handle. 0 and 1 are the legacy default stream, 2 the per-thread default stream.
+    /// device : int, str or Device, optional
+    ///     Where the stream must be. By default the driver is asked.
+    /// owner : object, optional
+    ///     Kept alive as long as PyGPU uses the stream. One that itself holds the new object is kept for ever: the garbage
+    ///     collector does not see through it.
+    ///
+    /// Returns
+    /// -------
+    /// Stream
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     For a negative handle, and for a stream of another device.
+    ///
+    /// Warnings
+    /// --------
+    /// A handle that no living stream has may crash the process: no driver can tell.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.Stream.from_handle(0) == PyGPU.default_stream()
+    /// True
+    #[staticmethod]
+    #[pyo3(signature = (handle, device=None, owner=None))]
+    fn from_handle(
+        handle: &Bound<'_, PyAny>,
+        device: Option<&Bound<'_, PyAny>>,
+        owner: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let py = handle.py();
+        let handle = number::size(handle, "handle")?;
+        let near = device::from_argument(py, device)?;
+        Stream::named(near, StreamHandle(handle))?;
+        let stream = wrap(py, handle, near, owner)?;
+        if device.is_some_and(|device| !device.is_none()) {
+            check_device(&stream, near)?;
+        }
+        Ok(stream.into())
+    }
+
+    /// The driver's handle; 0 for the legacy default stream.
+    #[getter]
+    fn handle(&self) -> usize {
+        self.stream.handle().0
+    }
+
+    /// Its device.
+    #[getter]
+    fn device(&self) -> device::PyDevice {
+        self.stream.device().into()
+    }
+
+    /// Whether it is the legacy default stream of its device.
+    #[getter]
+    fn is_default(&self) -> bool {
+        self.stream.handle() == StreamHandle::DEFAULT
+    }
+
+    /// Waits until the stream has nothing left to do.
+    ///
+    /// Raises
+    /// ------
+    /// CudaError
+    ///     Also for what failed earlier on the device, while nobody waited for it.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.Stream().synchronize()
+    fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
+        Ok(py.without_gil(|| {
+            if capture::is_any() && capture::is_capturing(&self.stream)? {
+                return Err(capture::refusal("waiting for the stream"));
+            }
+            self.stream.synchronize()?;
+            lifetime::report_deferred()
+        })?)
+    }
+
+    /// Whether the stream has nothing left to do.
+    ///
+    /// Returns
+    /// -------
+    /// bool
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.Stream().query()
+    /// True
+    fn query(&self, py: Python<'_>) -> PyResult<bool> {
+        Ok(py.without_gil(|| self.stream.query())?)
+    }
+
+    /// Lets work that is put on the stream from now on wait for an event. The host does not wait.
+    ///
+    /// Parameters
+    /// ----------
+    /// event : Event
+    ///     It may be of another device with the same driver. One that was never recorded is not waited for.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> first, second = PyGPU.Stream(), PyGPU.Stream()
+    /// >>> second.wait_event(first.record())
+    fn wait_event(&self, py: Python<'_>, event: &Bound<'_, PyEvent>) -> PyResult<()> {
+        let event = event.get().event();
+        Ok(py.without_gil(|| {
+            check_kind(self.stream.device(), event.device())?;
+            self.stream.wait_event(event)
+        })?)
+    }
+
+    /// Lets work that is put on the stream from now on wait for all that is on another now. The host does not wait.
+    ///
+    /// Parameters
+    /// ----------
+    /// other : Stream, object with `__cuda_stream__`, or int
+    ///     It may be of another device with the same driver.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> first, second = PyGPU.Stream(), PyGPU.Stream()
+    /// >>> second.wait_stream(first)
+    fn wait_stream(&self, other: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = other.py();
+        let first = from_anywhere(py, other, self.stream.device())?;
+        Ok(py.without_gil(|| {
+            check_kind(self.stream.device(), first.device())?;
+            self.stream.wait_for(&first)
+        })?)
+    }
+
+    /// Marks the point that the stream has reached.
+    ///
+    /// Parameters
+    /// ----------
+    /// event : Event, optional
+    ///     Of the stream's device. By default a new one that records the time.
+    ///
+    /// Returns
+    /// -------
+    /// Event
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> event = PyGPU.Stream().record()
+    /// >>> event.synchronize()
+    #[pyo3(signature = (event=None))]
+    fn record<'py>(&self, py: Python<'py>, event: Option<Bound<'py, PyEvent>>) -> PyResult<Bound<'py, PyEvent>> {
+        let event = match event {
+            Some(event) => event,
+            None => {
+                let flags = EventFlags { timing: true, blocking_sync: false, interprocess: false };
+                Bound::new(py, PyEvent::from(py.without_gil(|| Event::create(self.stream.device(), flags))?))?
+            }
+        };
+        py.without_gil({
+            let event = event.get().event();
+            || event.record(&self.stream)
+        })?;
+        Ok(event)
+    }
+
+    /// The protocol by which libraries take each other's streams.
+    ///
+    /// Returns
+    /// -------
+    /// version, handle : int
+    ///     Version 0 of the protocol and the driver's handle. On CUDA the legacy default stream is 1, its unambiguous name: 0
+    ///     means the per-thread one to a library that was compiled so. HIP takes only 0.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> stream = PyGPU.Stream()
+    /// >>> stream.__cuda_stream__() == (0, stream.handle)
+    /// True
+    fn __cuda_stream__(&self) -> (u32, usize) {
+        let handle = self.stream.handle();
+        let is_legacy = handle == StreamHandle::DEFAULT && self.stream.device().kind() == BackendKind::Cuda;
+        (0, if is_legacy { 1 } else { handle.0 })
+    }
+
+    fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        stream::push_current((*slf.get().stream).clone());
+        slf
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
+        if stream::pop_current(&self.stream) {
+            return Ok(());
+        }
+        Err(PyRuntimeError::new_err(format!("{} is left in a thread in which it was not entered", self.__repr__())))
+    }
+
+    fn __eq__(&self, other: &Self) -> bool {
+        self.stream.has_handle_of(&other.stream)
+    }
+
+    fn __hash__(&self) -> u64 {
+        let device = self.stream.device();
+        let mut hasher = DefaultHasher::new();
+        (device.kind(), device.index(), self.stream.handle()).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn __repr__(&self) -> String {
+        match self.stream.handle() {
+            StreamHandle::DEFAULT => format!("<PyGPU.Stream default on {}>", self.stream.device()),
+            handle => format!("<PyGPU.Stream {:#x} on {}>", handle.0, self.stream.device()),
+        }
+    }
+}
+
+/// The calling thread's current stream of a device: that of the innermost ``with stream:``, else the legacy default stream.
+///
+/// Parameters
+/// ----------
+/// device : int, str or Device, optional
+///     The current device by default.
+///
+/// Returns
+/// -------
+/// Stream
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> stream = PyGPU.Stream()
+/// >>> with stream:
+/// ...     PyGPU.current_stream() == stream
+/// True
+/// >>> PyGPU.current_stream().is_default
+/// True
+#[pyfunction]
+#[pyo3(signature = (device=None))]
+fn current_stream(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<PyStream> {
+    Ok(stream::current(device::from_argument(py, device)?).into())
+}
+
+/// The legacy default stream of a device.
+///
+/// Parameters
+/// ----------
+/// device : int, str or Device, optional
+///     The current device by default.
+///
+/// Returns
+/// -------
+/// Stream
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.default_stream().handle
+/// 0
+#[pyfunction]
+#[pyo3(signature = (device=None))]
+fn default_stream(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<PyStream> {
+    Ok(Stream::default_of(device::from_argument(py, device)?).into())
+}
+
+/// Waits until a device has nothing left to do.
+///
+/// Parameters
+/// ----------
+/// device : int, str or Device, optional
+///     The current device by default.
+///
+/// Raises
+/// ------
+/// CudaError
+///     Also for what failed earlier, while nobody waited for it.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.synchronize()
+#[pyfunction]
+#[pyo3(signature = (device=None))]
+fn synchronize(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    let device = device::from_argument(py, device)?;
+    Ok(py.without_gil(|| pending::synchronize(device).and_then(|()| lifetime::report_deferred()))?)
+}
+
+/// Puts the class and the functions into the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyStream>()?;
+    module.add_function(wrap_pyfunction!(current_stream, module)?)?;
+    module.add_function(wrap_pyfunction!(default_stream, module)?)?;
+    module.add_function(wrap_pyfunction!(synchronize, module)?)
+}

@@ -1,0 +1,143 @@
+//! `a[view] = value`: scalars, host arrays, device arrays; broadcast, converted to the array's dtype, overlap-safe.
+
+use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
+
+use crate::array::Array;
+use crate::copy;
+use crate::layout::{Dims, Layout};
+use crate::python::array::class::GpuArray;
+use crate::python::convert::dtype;
+use crate::python::convert::strict;
+use crate::python::exchange::import;
+use crate::python::gil::WithoutGil;
+use crate::python::host::ndarray;
+use crate::python::host::transfer;
+use crate::python::once::intern;
+use crate::stream;
+
+/// The bytes of one element with a value that NumPy converts to the array's dtype.
+///
+/// # Errors
+/// NumPy's for a value that does not convert; `ValueError` for more than one element.
+pub(crate) fn item_bytes(py: Python<'_>, array: &Array, value: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    let downloaded = match value.cast::<GpuArray>() {
+        Ok(value) => Some(transfer::to_ndarray(py, value.get().array())?),
+        Err(_) => None,
+    };
+    let value = downloaded.as_ref().map_or(value, |downloaded| downloaded.as_any());
+    let item = ndarray::numpy(py)?.getattr(intern!(py, "zeros"))?.call1(((), dtype::to_python(py, array.dtype())?))?;
+    strict::as_on_a_gpu(|| item.set_item((), value))?;
+    let item = item.cast_into::<PyUntypedArray>()?;
+    Ok(bytes_of(&item, array.dtype().itemsize()))
+}
+
+/// The bytes of a 0-d ndarray.
+fn bytes_of(item: &Bound<'_, PyUntypedArray>, itemsize: usize) -> Vec<u8> {
+    // SAFETY: a live ndarray of one element of that size.
+    unsafe { std::slice::from_raw_parts(ndarray::address(item) as *const u8, itemsize) }.to_vec()
+}
+
+/// Writes a value into all of `target`.
+///
+/// # Errors
+/// `ValueError` when it cannot be broadcast; NumPy's when it cannot be converted; the driver's.
+pub(crate) fn assign(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    if let Some(source) = import::device_array(value)? {
+        if source.dtype() == target.dtype() {
+            let source = source.view(broadcast(source.layout(), target.layout())?)?;
+            py.without_gil(|| copy::between(target, &source, &stream::current(target.device())))?;
+            return Ok(());
+        }
+        // Converting between dtypes on a device needs device code; until the kernels, NumPy converts.
+        let downloaded = transfer::to_ndarray(py, &source)?;
+        return assign_host(py, target, downloaded.as_any());
+    }
+    assign_host(py, target, value)
+}
+
+fn assign_host(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    let source = converted(py, target, value)?;
+    let side = ndarray::side(&source, target.dtype().itemsize())?;
+    if side.layout.ndim() == 0 {
+        let item = bytes_of(&source, target.dtype().itemsize());
+        py.without_gil(|| copy::fill(target, &item, &stream::current(target.device())))?;
+        return Ok(());
+    }
+    let layout = broadcast(&side.layout, target.layout())?;
+    if layout != side.layout {
+        // The smaller original crosses the bus, and the device repeats it.
+        let shape: Dims = side.layout.shape().collect();
+        let landed = Array::empty(&shape, target.dtype(), crate::layout::Order::C, stream::current(target.device()))?;
+        transfer::upload(py, &landed, &source)?;
+        let landed = landed.view(broadcast(landed.layout(), target.layout())?)?;
+        py.without_gil(|| copy::between(target, &landed, &stream::current(target.device())))?;
+        return Ok(());
+    }
+    transfer::upload(py, target, &source)
+}
+
+/// The value as an ndarray of the target's dtype, converted with NumPy's rules for assignment.
+fn converted<'py>(py: Python<'py>, target: &Array, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let wanted = dtype::to_python(py, target.dtype())?;
+    if let Ok(array) = value.cast::<PyUntypedArray>()
+        && dtype::from_numpy(array.dtype().as_any()).is_ok_and(|dtype| dtype == target.dtype())
+    {
+        return Ok(array.clone());
+    }
+    let numpy = ndarray::numpy(py)?;
+    // SAFETY: a type check of a live object.
+    let is_number = unsafe { ffi::PyNumber_Check(value.as_ptr()) } != 0 && !value.hasattr(intern!(py, "__len__"))?;
+    let shape = if is_number {
+        ().into_pyobject(py)?.into_any()
+    } else if target.dtype().kind() == crate::dtype::Kind::Opaque && !value.is_instance_of::<PyUntypedArray>() {
+        // A tuple is one structured item, a list is a row of them: let NumPy decide.
+        return ndarray::as_ndarray(value, Some(target.dtype()));
+    } else {
+        let found = ndarray::as_ndarray(value, None)?;
+        check_depth(value, &found, target)?;
+        // Before values are converted: a warning about them would be wrong where nothing is assigned.
+        broadcast(&ndarray::side(&found, found.dtype().itemsize())?.layout, target.layout())?;
+        found.getattr(intern!(py, "shape"))?
+    };
+    let made = numpy.getattr(intern!(py, "empty"))?.call1((shape, wanted))?;
+    // Assignment, not `astype`: so that 300 into uint8 raises what NumPy raises.
+    strict::as_on_a_gpu(|| made.set_item(pyo3::types::PyEllipsis::get(py), value))?;
+    Ok(made.cast_into::<PyUntypedArray>()?)
+}
+
+/// Refuses lists that are nested deeper than the target, as NumPy does, whose arrays may have surplus axes of length 1.
+fn check_depth(value: &Bound<'_, PyAny>, found: &Bound<'_, PyUntypedArray>, target: &Array) -> PyResult<()> {
+    let is_nested = value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>();
+    let rank = target.layout().ndim();
+    if is_nested && found.ndim() > rank {
+        return Err(PyValueError::new_err(format!(
+            "setting an array element with a sequence: the value is nested {} deep, the target has {rank} axes",
+            found.ndim()
+        )));
+    }
+    Ok(())
+}
+
+/// The source's layout, repeated to the target's shape; surplus leading axes of length 1 are dropped, as NumPy does.
+fn broadcast(source: &Layout, target: &Layout) -> PyResult<Layout> {
+    let shape: Dims = target.shape().collect();
+    let surplus = source.ndim().saturating_sub(shape.len());
+    let leading: Vec<i64> = (0..surplus as i64).collect();
+    let trimmed = if surplus > 0 { source.squeeze(Some(&leading)) } else { Ok(source.clone()) };
+    trimmed.and_then(|trimmed| trimmed.broadcast_to(&shape)).map_err(|_| {
+        PyValueError::new_err(format!(
+            "could not broadcast input array from shape {} into shape {}",
+            tuple(source),
+            tuple(target)
+        ))
+    })
+}
+
+fn tuple(layout: &Layout) -> String {
+    let items: Vec<String> = layout.shape().map(|len| len.to_string()).collect();
+    if items.len() == 1 { format!("({},)", items[0]) } else { format!("({})", items.join(",")) }
+}

@@ -1,0 +1,8 @@
+//! Other layouts of the same memory, `a[key]` and `a[key] = value`.
+
+pub(crate) mod assign;
+pub(crate) mod fields;
+pub(crate) mod gather;
+pub(crate) mod index;
+pub(crate) mod selection;
+pub(crate) mod view;

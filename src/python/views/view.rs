@@ -1,0 +1,361 @@
+//! Views of the same memory: reshape, transpose and their kin. They reach no driver, except a reshape that no view can be.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::layout::{Dims, Layout, Order};
+use crate::python::array::class::{GpuArray, new_like, new_view, new_view_of, new_view_with};
+use crate::python::convert::dtype;
+use crate::python::convert::shape::{self, ABSENT, Argument, OrderArgument};
+use crate::python::host::transfer;
+
+/// Axes as an argument: `None`, one integer or a sequence of them.
+fn axes(object: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Dims>> {
+    object.filter(|object| !object.is_none()).map(shape::from_python).transpose()
+}
+
+fn reshaped<'py>(slf: &Bound<'py, GpuArray>, shape: &[i64], order: Order) -> PyResult<Bound<'py, GpuArray>> {
+    let array = slf.get().array();
+    let mut is_view = true;
+    let view = new_view_with(slf, |view| {
+        is_view = array.layout().reshape_into(view, shape, order)?;
+        Ok(())
+    })?;
+    if is_view { Ok(view) } else { copy_reshaped(slf, shape, order) }
+}
+
+fn copy_reshaped<'py>(slf: &Bound<'py, GpuArray>, shape: &[i64], order: Order) -> PyResult<Bound<'py, GpuArray>> {
+    let copy = transfer::device_copy(slf.py(), slf.get().array(), order)?;
+    match copy.layout().reshape(shape, order)? {
+        Some(layout) => new_like(slf, GpuArray::from_array(copy.view(layout)?)),
+        None => Err(PyValueError::new_err("reshape: a contiguous array could not be relabelled")),
+    }
+}
+
+/// The order in which a reshape reads its elements.
+fn reading_order(layout: &Layout, order: Option<&Bound<'_, PyAny>>) -> PyResult<Order> {
+    let Some(order) = order.filter(|order| !order.is_none()) else { return Ok(Order::C) };
+    match OrderArgument::from_python(order)? {
+        OrderArgument::C => Ok(Order::C),
+        OrderArgument::F => Ok(Order::F),
+        OrderArgument::A if layout.is_f_contiguous() && !layout.is_c_contiguous() => Ok(Order::F),
+        OrderArgument::A => Ok(Order::C),
+        OrderArgument::K => Err(PyValueError::new_err("order 'K' is not permitted for reshaping")),
+    }
+}
+
+#[pymethods]
+impl GpuArray {
+    /// The array with its axes reversed; a view.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.empty((2, 3)).T.shape
+    /// (3, 2)
+    #[getter(T)]
+    fn reversed_axes<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
+        let layout = slf.get().array().layout();
+        new_view_with(slf, |view| {
+            layout.reverse_into(view);
+            Ok(())
+        })
+    }
+
+    /// The array with its last two axes swapped; a view.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     For fewer than two axes.
+    #[getter(mT)]
+    fn matrix_transpose<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
+        let array = slf.get().array();
+        if array.layout().ndim() < 2 {
+            return Err(PyValueError::new_err("matrix transpose with ndim < 2 is undefined"));
+        }
+        new_view(slf, &array.layout().swap_axes(-1, -2)?)
+    }
+
+    /// The same elements, read in `order`, with another shape.
+    ///
+    /// Parameters
+    /// ----------
+    /// *shape : int, or one sequence of int
+    ///     The new lengths; one may be -1 and is then worked out.
+    /// order : {'C', 'F', 'A'}, optional
+    ///     In which order elements are read and placed.
+    ///
+    /// Returns
+    /// -------
+    /// GPUArray
+    ///     A view wherever NumPy makes one, else a copy on the device.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     When the numbers of elements differ.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.arange(6).reshape(2, -1).tolist()
+    /// [[0, 1, 2], [3, 4, 5]]
+    #[pyo3(
+        signature = (a=ABSENT, b=ABSENT, c=ABSENT, d=ABSENT, /, *more, order=None),
+        text_signature = "($self, /, *shape, order=None)"
+    )]
+    #[allow(clippy::many_single_char_names)]
+    fn reshape<'a, 'py>(
+        slf: &Bound<'py, Self>,
+        a: Argument<'a, 'py>,
+        b: Argument<'a, 'py>,
+        c: Argument<'a, 'py>,
+        d: Argument<'a, 'py>,
+        more: &Bound<'py, PyTuple>,
+        order: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, Self>> {
+        let order = reading_order(slf.get().array().layout(), order)?;
+        let mut lengths = Dims::new();
+        if !shape::read_arguments(&mut lengths, [a, b, c, d], more)? {
+            return Err(PyTypeError::new_err("reshape() takes a shape"));
+        }
+        reshaped(slf, &lengths, order)
+    }
+
+    /// The elements in one axis: a view if they already follow each other, else a copy on the device.
+    ///
+    /// Parameters
+    /// ----------
+    /// order : {'C', 'F', 'A'}, optional
+    ///     In which order elements are read.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.arange(4).reshape(2, 2).T.ravel().tolist()
+    /// [0, 2, 1, 3]
+    #[pyo3(signature = (order=None))]
+    fn ravel<'py>(slf: &Bound<'py, Self>, order: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, Self>> {
+        let order = reading_order(slf.get().array().layout(), order)?;
+        let layout = slf.get().array().layout();
+        // A caller of `ravel` counts on contiguous elements; an even stride would be a view for `reshape` only.
+        let contiguous = match order {
+            Order::C => layout.is_c_contiguous(),
+            Order::F => layout.is_f_contiguous(),
+        };
+        if contiguous { reshaped(slf, &[-1], order) } else { copy_reshaped(slf, &[-1], order) }
+    }
+
+    /// Without the axes of length 1, or without those given; a view.
+    ///
+    /// Parameters
+    /// ----------
+    /// axis : int or sequence of int, optional
+    ///     Which axes to drop; all of length 1 by default.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     When a given axis is longer than 1.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.empty((1, 3, 1)).squeeze().shape
+    /// (3,)
+    #[pyo3(signature = (axis=None))]
+    fn squeeze<'py>(slf: &Bound<'py, Self>, axis: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, Self>> {
+        let array = slf.get().array();
+        let axes = axes(axis)?;
+        new_view(slf, &array.layout().squeeze(axes.as_deref())?)
+    }
+
+    /// With the axes in another order; a view.
+    ///
+    /// Parameters
+    /// ----------
+    /// *axes : int, or one sequence of int, optional
+    ///     Where each new axis comes from; reversed by default.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     When the axes are not a permutation.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.empty((2, 3, 4)).transpose(1, 0, 2).shape
+    /// (3, 2, 4)
+    #[pyo3(
+        signature = (a=ABSENT, b=ABSENT, c=ABSENT, d=ABSENT, /, *more),
+        text_signature = "($self, /, *axes)"
+    )]
+    fn transpose<'a, 'py>(
+        slf: &Bound<'py, Self>,
+        a: Argument<'a, 'py>,
+        b: Argument<'a, 'py>,
+        c: Argument<'a, 'py>,
+        d: Argument<'a, 'py>,
+        more: &Bound<'py, PyTuple>,
+    ) -> PyResult<Bound<'py, Self>> {
+        let layout = slf.get().array().layout();
+        let mut axes = Dims::new();
+        let given = !(a.is_none() && b.is_absent()) && shape::read_arguments(&mut axes, [a, b, c, d], more)?;
+        new_view(slf, &layout.transpose(given.then_some(&axes))?)
+    }
+
+    /// With two axes swapped; a view.
+    ///
+    /// Parameters
+    /// ----------
+    /// axis1, axis2 : int
+    ///     The axes; negative ones count from the end.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.empty((2, 3, 4)).swapaxes(0, -1).shape
+    /// (4, 3, 2)
+    fn swapaxes<'py>(slf: &Bound<'py, Self>, axis1: i64, axis2: i64) -> PyResult<Bound<'py, Self>> {
+        let array = slf.get().array();
+        new_view(slf, &array.layout().swap_axes(axis1, axis2)?)
+    }
+
+    /// A diagonal of two axes, as the last axis of a view.
+    ///
+    /// Parameters
+    /// ----------
+    /// offset : int, optional
+    ///     Which diagonal; above the main one if positive.
+    /// axis1, axis2 : int, optional
+    ///     The axes of the planes.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.arange(9).reshape(3, 3).diagonal(1).tolist()
+    /// [1, 5]
+    #[pyo3(signature = (offset=0, axis1=0, axis2=1))]
+    fn diagonal<'py>(slf: &Bound<'py, Self>, offset: i64, axis1: i64, axis2: i64) -> PyResult<Bound<'py, Self>> {
+        let array = slf.get().array();
+        new_view(slf, &array.layout().diagonal(offset, axis1, axis2)?)
+    }
+
+    /// The same bytes as another dtype; a view.
+    ///
+    /// Parameters
+    /// ----------
+    /// dtype : data-type, optional
+    ///     The new type. If its size differs, the last axis must be contiguous and its bytes divisible.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     As `numpy.ndarray.view` does.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.zeros(3, dtype='complex64').view('float32').shape
+    /// (6,)
+    #[pyo3(signature = (dtype=None))]
+    fn view<'py>(slf: &Bound<'py, Self>, dtype: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, Self>> {
+        let array = slf.get().array();
+        let Some(dtype) = dtype.filter(|dtype| !dtype.is_none()) else {
+            return new_view(slf, array.layout());
+        };
+        let dtype = dtype::from_python(dtype)?;
+        let layout = array.layout().view_dtype(dtype.itemsize() as i64)?;
+        new_view_of(slf, array.view_as(layout, dtype)?)
+    }
+}
+
+/// With axes of length 1 put in; a view.
+///
+/// Parameters
+/// ----------
+/// a : GPUArray
+/// axis : int or sequence of int
+///     Where the new axes stand in the result.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.expand_dims(PyGPU.empty((2, 3)), 1).shape
+/// (2, 1, 3)
+#[pyfunction]
+pub(crate) fn expand_dims<'py>(a: &Bound<'py, GpuArray>, axis: &Bound<'py, PyAny>) -> PyResult<Bound<'py, GpuArray>> {
+    let array = a.get().array();
+    new_view(a, &array.layout().expand_dims(&shape::from_python(axis)?)?)
+}
+
+/// Repeated along new or length-1 axes without moving a byte; a read-only view with strides of 0.
+///
+/// Parameters
+/// ----------
+/// a : GPUArray
+/// shape : int or sequence of int
+///
+/// Raises
+/// ------
+/// ValueError
+///     When the shapes do not fit.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.broadcast_to(PyGPU.arange(3), (2, 3)).tolist()
+/// [[0, 1, 2], [0, 1, 2]]
+#[pyfunction]
+pub(crate) fn broadcast_to<'py>(a: &Bound<'py, GpuArray>, shape: &Bound<'py, PyAny>) -> PyResult<Bound<'py, GpuArray>> {
+    let array = a.get().array();
+    let layout = array.layout().broadcast_to(&shape::from_python(shape)?)?;
+    new_view_of(a, array.view(layout)?.as_readonly())
+}
+
+/// With some axes moved to other places; a view.
+///
+/// Parameters
+/// ----------
+/// a : GPUArray
+/// source, destination : int or sequence of int
+///     Axes, and where each of them goes.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.moveaxis(PyGPU.empty((2, 3, 4)), 0, -1).shape
+/// (3, 4, 2)
+#[pyfunction]
+pub(crate) fn moveaxis<'py>(
+    a: &Bound<'py, GpuArray>,
+    source: &Bound<'py, PyAny>,
+    destination: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, GpuArray>> {
+    let array = a.get().array();
+    let (source, destination) = (shape::from_python(source)?, shape::from_python(destination)?);
+    new_view(a, &array.layout().move_axis(&source, &destination)?)
+}
+
+/// With the order of elements reversed along some axes; a view with negative strides.
+///
+/// Parameters
+/// ----------
+/// a : GPUArray
+/// axis : int or sequence of int, optional
+///     All axes by default.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.flip(PyGPU.arange(3)).tolist()
+/// [2, 1, 0]
+#[pyfunction]
+#[pyo3(signature = (a, axis=None))]
+pub(crate) fn flip<'py>(a: &Bound<'py, GpuArray>, axis: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, GpuArray>> {
+    let array = a.get().array();
+    new_view(a, &array.layout().flip(axes(axis)?.as_deref())?)
+}
