@@ -3,8 +3,13 @@
     callback, chain, error, global, dtype, layout, settings, sync <- backend <- lifetime <- device, stream <- memory
     <- array, graph <- kernel <- copy <- ops <- interop <- python
 
-Inside one layer anything goes, except that `backend::cuda` and `backend::hip` never know each other. Test code
-is exempt.
+The layer `python` is a house of its own, whose rooms import one way too:
+
+    newer, once <- ending <- callback <- errors, gil, settings <- exit <- convert <- runtime <- array <- host <- exchange
+    <- views <- create <- kernel <- custom, operators <- compat
+
+`backend::cuda` and `backend::hip` never know each other, and files never import in a circle (`test_circles.py`). Test code is
+exempt.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,7 +24,18 @@ LINE = (
     "callback, chain, error, global, dtype, layout, settings, sync <- backend <- lifetime <- device, stream <- memory"
     " <- array, graph <- kernel <- copy <- ops <- interop <- python"
 )
-RANK = {name.strip(): rank for rank, names in enumerate(LINE.split("<-")) for name in names.split(",")}
+PYTHON_LINE = (
+    "newer, once <- ending <- callback <- errors, gil, settings <- exit <- convert <- runtime <- array <- host <- exchange"
+    " <- views <- create <- kernel <- custom, operators <- compat"
+)
+
+
+def _ranks(line: str) -> dict[str, int]:
+    return {name.strip(): rank for rank, names in enumerate(line.split("<-")) for name in names.split(",")}
+
+
+RANK = _ranks(LINE)
+PYTHON_RANK = _ranks(PYTHON_LINE)
 # rust-numpy is behind the same feature as pyo3, so naming it breaks the build without Python just the same.
 PYTHON_CRATES = r"\bpyo3\w*\b|\bnumpy\s*::"
 
@@ -34,6 +50,8 @@ def violations(sources: Mapping[str, str]) -> list[str]:
         if _within(file.module, test_modules):
             continue
         found += _against_the_line(file)
+        if file.module[:1] == ("python",) and len(file.module) > 1:  # its mod.rs is the map of the rooms
+            found += _against_the_rooms(file)
         if file.module[:1] != ("python",) and not _within(file.module, python_modules):
             found += _names_of_python(file)
     return found
@@ -59,6 +77,21 @@ def _against_the_line(file: RustSource) -> Iterator[str]:
         for vendor, other in (("cuda", "hip"), ("hip", "cuda")):
             if file.module[:2] == ("backend", vendor) and reference.path[:2] == ("backend", other):
                 yield f"{where}: the backend {vendor} must not use crate::{name}"
+
+
+def _against_the_rooms(file: RustSource) -> Iterator[str]:
+    room = file.module[1]
+    if room not in PYTHON_RANK:
+        yield f"{file.file}: the room {room} has no place in the line '{PYTHON_LINE}'"
+        return
+    for reference in file.references():
+        if reference.path[0] != "python" or len(reference.path) == 1:
+            continue
+        other = reference.path[1]
+        if other not in PYTHON_RANK:
+            yield f"{file.file}:{reference.line}: {'::'.join(reference.path)} is in no room of the line"
+        elif PYTHON_RANK[other] > PYTHON_RANK[room]:
+            yield f"{file.file}:{reference.line}: the room {room} must not use {other}, which is to its right in the line"
 
 
 def _names_of_python(file: RustSource) -> Iterator[str]:
@@ -117,6 +150,11 @@ def test_host_memory_comes_to_a_copy_through_one_door() -> None:
         ("src/interop/host.rs", '#[cfg(feature = "python")] use pyo3::Py; use pyo3::Bound;'),
         ("src/interop/host.rs", 'struct S { #[cfg(feature = "python")] pub a: pyo3::Py<A>, b: pyo3::Py<A> }'),
         ("src/lib.rs", "#[pyo3::pymodule] mod core {}"),
+        ("src/python/array/class.rs", "use crate::python::views::index;"),
+        ("src/python/host/new.rs", "use super::super::create::upload;"),
+        ("src/python/gil.rs", "use super::exit;"),
+        ("src/python/cellar/wine.rs", "fn f() {}"),
+        ("src/python/compat/raw.rs", "use crate::python::cellar;"),
     ],
 )
 def test_a_planted_violation_is_found(file: str, text: str) -> None:
@@ -141,7 +179,8 @@ def test_a_planted_violation_is_found(file: str, text: str) -> None:
         {"src/interop/cai.rs": '#[cfg(feature = "python")]\nimpl A { fn f(x: pyo3::Py<A>) {} }'},
         {"src/interop/cai.rs": '#[cfg(feature = "python")]\nimpl<A, B> Of<A, B> { fn f(x: pyo3::Py<A>) {} }'},
         {"src/interop/cai.rs": 'struct S {\n#[cfg(feature = "python")]\npub owner: pyo3::Py<A>, pub size: usize }'},
-        {"src/python/mod.rs": "use pyo3::prelude::*; use crate::{interop, array, ops};"},
+        {"src/python/mod.rs": "use pyo3::prelude::*; use crate::{interop, array, ops}; use compat::register;"},
+        {"src/python/compat/a.rs": "use crate::python::{array::class, gil}; use super::b;"},
         {"src/lib.rs": 'pub mod array;\n#[cfg(feature = "python")]\n#[pyo3::pymodule]\nmod core { use pyo3::Py; }'},
     ],
 )

@@ -18,18 +18,17 @@ use pyo3::exceptions::PySystemError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-use crate::array::Array;
 use crate::callback::caught;
 use crate::chain;
 use crate::global::Global;
 use crate::lifetime;
-use crate::python::gil::{self, WithoutGil};
+use crate::python::ending;
 use crate::python::newer;
 
 /// Runs `work` with the GIL, whatever the thread's state is; waits for it if need be. `None`, and nothing is done, where Python
 /// cannot be asked: it is not there any more, or is about to end, or its collector is asking us.
 pub(crate) fn with_interpreter<T>(work: impl FnOnce(Python<'_>) -> T) -> Option<T> {
-    let _asking = gil::leave_to_ask()?;
+    let _asking = ending::leave_to_ask()?;
     // SAFETY: may be asked at any time.
     if unsafe { ffi::Py_IsInitialized() } == 0 {
         return None;
@@ -82,7 +81,7 @@ impl Drop for Ensured {
 
 /// Whether the interpreter says that this thread holds the GIL. It may say so wrongly where there are several interpreters; then
 /// somebody waits for the GIL who need not, and nothing is done without it.
-fn holds_gil() -> bool {
+pub(crate) fn holds_gil() -> bool {
     // SAFETY: the functions may be called on any thread. After the interpreter's end the last one answers 1, so that the first is
     // asked first; a thread that Python does not know has no state.
     unsafe { ffi::Py_IsInitialized() != 0 && !ffi::PyGILState_GetThisThreadState().is_null() && newer::holds_gil() }
@@ -169,23 +168,12 @@ fn pick_up_all(py: Python<'_>) {
     if lifetime::exiting() {
         return;
     }
-    gil::run_python(py, || {
+    ending::run_python(py, || {
         for Reference(object) in found {
             // SAFETY: the reference was put down once, and `py` shows that the GIL is held.
             unsafe { ffi::Py_DECREF(object.as_ptr()) };
         }
     });
-}
-
-/// Lets go of an array in whatever state the thread is. The free may wait for the driver, and who holds the driver may wait for
-/// the GIL: if this thread holds it, it is given up meanwhile.
-pub(crate) fn release(array: Array) {
-    if array.device().is_cpu() || !holds_gil() {
-        drop(array);
-        return;
-    }
-    let mut array = Some(array);
-    with_interpreter(|py| py.without_gil(|| drop(array.take())));
 }
 
 /// What a user's own function raised, on its way through layers without Python.

@@ -1,26 +1,19 @@
-//! Leaving the GIL around what may reach a driver, and taking it again while the process may be ending.
-//!
-//! When an interpreter ends, a daemon thread that asks for the GIL is ended inside that call (`pthread_exit`, up to Python
-//! 3.13), which unwinds through the Rust frames below it and aborts the process. So from `atexit` on a thread that comes
-//! back from a driver stays where it is, for ever; and `atexit` lets those that are asking already have the GIL first.
-//! The same happens to a thread that we let run Python code, which asks for the GIL every few milliseconds: `run_python`.
+//! Leaving the GIL around what may reach a driver, and taking it again, which a thread must not do while the process ends: `ending`.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread::{self, ThreadId};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 
-use crate::global::Once;
 use crate::lifetime::{self, Asking};
 use crate::python::callback;
+use crate::python::ending::{self, is_ending_thread, stay};
 
 /// Threads that are at work without the GIL, or come back from it.
 static AWAY: AtomicUsize = AtomicUsize::new(0);
 /// Threads that come back from there and are asking for the GIL. Who asks in other ways is in `lifetime::Asking`.
 static RETURNING: AtomicUsize = AtomicUsize::new(0);
-/// The thread that ends the process.
-static ENDING: Once<ThreadId> = Once::new();
 
 /// `Python::detach`, safe at the end of the process.
 pub(crate) trait WithoutGil {
@@ -82,40 +75,10 @@ pub(crate) fn is_anyone_away() -> bool {
     AWAY.load(Ordering::Relaxed) > 0
 }
 
-/// Runs Python code, not merely a function of C, below which there are frames of ours.
-#[inline]
-pub(crate) fn run_python<T>(py: Python<'_>, call: impl FnOnce() -> T) -> T {
-    let _asking = Asking::begin();
-    if lifetime::exiting() && !is_ending_thread() {
-        py.detach(stay);
-    }
-    call()
-}
-
-/// Leave to ask for the GIL in a function that others call, for as long as the answer lives. None once the process ends, except for
-/// the thread that ends it.
-pub(crate) fn leave_to_ask() -> Option<Asking> {
-    let asking = Asking::begin();
-    (!lifetime::exiting() || is_ending_thread()).then_some(asking)
-}
-
-fn is_ending_thread() -> bool {
-    ENDING.get() == Some(&thread::current().id())
-}
-
-/// Stays where it is for ever; nobody is to wait for it any more.
-#[cold]
-fn stay() {
-    Asking::give_up();
-    loop {
-        thread::park();
-    }
-}
-
 /// Leaves memory to the process, and lets no other thread take the GIL behind a driver call from here on.
 pub(crate) fn end(py: Python<'_>) {
     const PATIENCE: Duration = Duration::from_secs(1);
-    ENDING.get_or_init(|| thread::current().id());
+    ending::begin();
     lifetime::leave_to_process();
     let start = Instant::now();
     while RETURNING.load(Ordering::SeqCst) + Asking::count() > 0 && start.elapsed() < PATIENCE {

@@ -6,6 +6,7 @@
 use pyo3::prelude::*;
 
 mod callback;
+mod ending;
 mod errors;
 mod exit;
 mod gil;
@@ -53,7 +54,7 @@ mod _core {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         errors::register(module)?;
         exchange::dlpack::register();
-        kernel::source::register();
+        runtime::compiler::register();
         settings::register();
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         convert::register(module)?;
@@ -64,7 +65,7 @@ mod _core {
         custom::register(module)?;
         compat::register(module)?;
         exit::register(module)?;
-        host::ndarray::prepare(module.py());
+        convert::ndarray::prepare(module.py());
         array::class::check_object_layout(module.py())
     }
 }

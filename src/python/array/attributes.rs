@@ -6,19 +6,12 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use super::class::GpuArray;
+use super::owner::Owner;
 use crate::layout::Layout;
 use crate::python::convert::dtype;
-use crate::python::exchange::place::Owner;
+use crate::python::convert::shape::integers;
 use crate::python::once::PyOnce;
 use crate::python::runtime::device::PyDevice;
-
-/// A tuple of Python integers.
-pub(crate) fn integers<'py>(
-    py: Python<'py>,
-    items: impl ExactSizeIterator<Item = i64>,
-) -> PyResult<Bound<'py, PyTuple>> {
-    PyTuple::new(py, items)
-}
 
 /// The first axis' length.
 ///

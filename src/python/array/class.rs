@@ -6,6 +6,7 @@
 //! an object is collected, weakly referenced and given attributes like any other.
 
 use std::mem::{ManuallyDrop, MaybeUninit};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -16,9 +17,9 @@ use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::type_object::PyTypeInfo;
 use pyo3::types::PyType;
-use std::sync::Arc;
 
 use super::host_side::HostSide;
+use super::owner::Owner;
 use crate::array::Array;
 use crate::backend::Address;
 use crate::chain;
@@ -30,7 +31,6 @@ use crate::lifetime;
 use crate::memory::Allocation;
 use crate::memory::addresses::{self, Nature};
 use crate::python::callback::{self, Kept};
-use crate::python::exchange::place::Owner;
 use crate::python::gil::{self, WithoutGil};
 use crate::python::once::intern;
 

@@ -3,3 +3,4 @@
 pub(crate) mod attributes;
 pub(crate) mod class;
 pub(crate) mod host_side;
+pub(crate) mod owner;

@@ -3,18 +3,19 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyMemoryView};
+use pyo3::types::PyByteArray;
 
-use crate::backend::{Address, Attachment, HANDLE_BYTES};
+use crate::backend::{Address, Attachment};
 use crate::device::Device;
 use crate::error::Error;
 use crate::lifetime;
 use crate::memory::{Allocation, addresses};
+use crate::python::convert::buffer::handle_bytes;
 use crate::python::convert::number;
-use crate::python::create::address::stream_or_default;
 use crate::python::exchange::place::Place;
 use crate::python::gil::WithoutGil;
 use crate::python::runtime::device_memory::{DeviceAllocation, no_bytes};
+use crate::python::runtime::stream::stream_or_default;
 use crate::stream::Stream;
 
 fn attachment(flags: &Bound<'_, PyAny>) -> PyResult<Attachment> {
@@ -184,15 +185,6 @@ fn share_memory<'py>(address: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyByteA
         device.backend().driver_memory()?.share_memory(device.index(), address)
     })?;
     Ok(PyByteArray::new(py, &handle))
-}
-
-/// A handle of another process, from any object with the buffer protocol.
-pub(crate) fn handle_bytes(handle: &Bound<'_, PyAny>) -> PyResult<[u8; HANDLE_BYTES]> {
-    let view = handle.py().get_type::<PyMemoryView>().call1((handle,))?;
-    let bytes = handle.py().get_type::<PyBytes>().call1((view,))?.cast_into::<PyBytes>()?;
-    bytes.as_bytes().try_into().map_err(|_| {
-        PyValueError::new_err(format!("a handle has {HANDLE_BYTES} bytes, and {} were given", bytes.as_bytes().len()))
-    })
 }
 
 /// Closes what another process shared, when it is dropped.

@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 
 use crate::python::array::class::GpuArray;
-use crate::python::gil;
+use crate::python::ending;
 use crate::python::once::intern;
 
 const STATUS: &str = "_last_status";
@@ -24,7 +24,7 @@ impl GpuArray {
     fn device_data<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         let module = py.import(intern!(py, "PyGPU._pointer"))?;
-        gil::run_python(py, || module.call_method1(intern!(py, "device_pointer"), (slf,)))
+        ending::run_python(py, || module.call_method1(intern!(py, "device_pointer"), (slf,)))
     }
 
     /// The address of the host side as a pointer wrapper; null where there is none yet.
@@ -33,7 +33,7 @@ impl GpuArray {
         let py = slf.py();
         let arguments = (slf.getattr(intern!(py, "host_array"))?, slf.getattr(intern!(py, "dtype"))?);
         let module = py.import(intern!(py, "PyGPU._pointer"))?;
-        gil::run_python(py, || module.call_method1(intern!(py, "host_pointer"), arguments))
+        ending::run_python(py, || module.call_method1(intern!(py, "host_pointer"), arguments))
     }
 
     /// Writes one element, counted in the order of memory. An index out of range is ignored and said in `last_status`.
@@ -56,7 +56,7 @@ impl GpuArray {
         let (pointer, size) = (slf.get().array().address(), slf.get().array().layout().size());
         let arguments = (pointer, size, slf.getattr(intern!(py, "dtype"))?, idx, val);
         let module = py.import(intern!(py, "PyGPU.device_array"))?;
-        let status = gil::run_python(py, || module.call_method1(intern!(py, "write_element"), arguments))?;
+        let status = ending::run_python(py, || module.call_method1(intern!(py, "write_element"), arguments))?;
         slf.setattr(intern!(py, STATUS), status)
     }
 

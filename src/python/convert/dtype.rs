@@ -11,10 +11,9 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};
 
-use crate::python::once::{PyOnce, intern};
-
 use crate::dtype::{DType, Kind, Origin, TABLE};
 use crate::global::Global;
+use crate::python::once::{PyOnce, intern};
 
 const SLOTS: usize = 128;
 

@@ -2,8 +2,10 @@
 
 use pyo3::prelude::*;
 
+pub(crate) mod buffer;
 pub(crate) mod c_types;
 pub(crate) mod dtype;
+pub(crate) mod ndarray;
 pub(crate) mod number;
 pub(crate) mod shape;
 pub(crate) mod strict;

@@ -183,3 +183,11 @@ impl OrderArgument {
         }
     }
 }
+
+/// A tuple of Python integers.
+pub(crate) fn integers<'py>(
+    py: Python<'py>,
+    items: impl ExactSizeIterator<Item = i64>,
+) -> PyResult<Bound<'py, PyTuple>> {
+    PyTuple::new(py, items)
+}

@@ -2,22 +2,21 @@
 
 use numpy::PyUntypedArray;
 use pyo3::exceptions::{PyTypeError, PyValueError};
-use pyo3::ffi;
 use pyo3::prelude::*;
 
-use crate::backend::Address;
 use crate::copy;
-use crate::device::Device;
 use crate::layout::{Layout, Order};
 use crate::python::array::class::{GpuArray, new_exact};
+use crate::python::convert::buffer::view_of_address;
 use crate::python::convert::dtype;
+use crate::python::convert::ndarray;
 use crate::python::convert::number;
 use crate::python::convert::shape::{self, OrderArgument};
 use crate::python::exchange::place::Place;
 use crate::python::gil::WithoutGil;
-use crate::python::host::ndarray;
 use crate::python::once::intern;
 use crate::python::runtime::stream as streams;
+use crate::python::runtime::stream::stream_or_default;
 use crate::stream::Stream;
 
 /// An array over the memory at an address, with all that is known of its use.
@@ -179,16 +178,6 @@ fn ndarray_at<'py>(
     ndarray::over_memory(py, first, &layout, descr, true, owner)
 }
 
-pub(crate) fn view_of_address(py: Python<'_>, address: Address, bytes: usize) -> PyResult<Bound<'_, PyAny>> {
-    const PY_BUF_WRITE: std::ffi::c_int = 0x200;
-    let length = bytes.try_into().map_err(|_| PyValueError::new_err(format!("{bytes} bytes are no buffer")))?;
-    // SAFETY: a view of memory at an address is made without looking there.
-    unsafe {
-        let first: *mut std::ffi::c_char = std::ptr::with_exposed_provenance_mut(address);
-        Bound::from_owned_ptr_or_err(py, ffi::PyMemoryView_FromMemory(first, length, PY_BUF_WRITE))
-    }
-}
-
 /// A memoryview with an address, for libraries that take device addresses in buffers.
 ///
 /// Parameters
@@ -210,14 +199,6 @@ pub(crate) fn view_of_address(py: Python<'_>, address: Address, bytes: usize) ->
 #[pyfunction]
 fn address_view<'py>(address: &Bound<'py, PyAny>, nbytes: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     view_of_address(address.py(), number::size(address, "address")?, number::size(nbytes, "nbytes")?)
-}
-
-/// The stream that an argument means, where `None` is the legacy default stream, as in a driver's calls.
-pub(crate) fn stream_or_default(py: Python<'_>, stream: Option<&Bound<'_, PyAny>>, device: Device) -> PyResult<Stream> {
-    match stream.filter(|stream| !stream.is_none()) {
-        Some(stream) => streams::from_argument(py, Some(stream), device),
-        None => Ok(Stream::default_of(device)),
-    }
 }
 
 /// Puts the functions into the module.

@@ -5,7 +5,6 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 use super::creation;
-use super::upload;
 use crate::array::Array;
 use crate::device::Device;
 use crate::dtype::DType;
@@ -13,12 +12,13 @@ use crate::layout::{Layout, Order};
 use crate::python::array::class::{GpuArray, new_exact};
 use crate::python::callback::Kept;
 use crate::python::convert::dtype as dtypes;
+use crate::python::convert::ndarray;
 use crate::python::convert::shape::OrderArgument;
 use crate::python::convert::strict;
 use crate::python::exchange::import::{self, Found, Refusals, copy_to, forbidden};
 use crate::python::exchange::table;
 use crate::python::gil::WithoutGil;
-use crate::python::host::ndarray;
+use crate::python::host::new;
 use crate::python::host::transfer;
 use crate::python::once::intern;
 use crate::stream::Stream;
@@ -134,7 +134,7 @@ fn from_host<'py>(obj: &Bound<'py, PyAny>, wish: &Wish) -> PyResult<Bound<'py, G
         if wish.copy == Some(false) {
             return Err(forbidden(format_args!("asarray: the values are on the host, not on {target}")));
         }
-        let array = upload::upload_new(py, &values, dtype, target)?;
+        let array = new::upload_new(py, &values, dtype, target)?;
         let made = wish.in_order(py, &array)?;
         return new_exact(py, GpuArray::from_array(made.unwrap_or(array)));
     }
@@ -265,5 +265,5 @@ impl Wish {
 fn converted(py: Python<'_>, array: &Array, dtype: DType) -> PyResult<Array> {
     let values = transfer::to_ndarray(py, array)?;
     let values = ndarray::as_ndarray(values.as_any(), Some(dtype))?;
-    upload::upload_new(py, &values, dtype, array.device())
+    new::upload_new(py, &values, dtype, array.device())
 }

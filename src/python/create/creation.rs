@@ -13,36 +13,18 @@ use crate::copy;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::layout::{Dims, Layout, Order};
-use crate::memory::{Allocation, plugged};
+use crate::memory::Allocation;
 use crate::python::array::class::{GpuArray, new_exact, new_of_class, new_on};
 use crate::python::convert::dtype;
+use crate::python::convert::ndarray;
 use crate::python::convert::shape::{self, OrderArgument};
 use crate::python::gil::WithoutGil;
-use crate::python::host::ndarray;
+use crate::python::host::new::{is_process_memory, new_array, new_dense};
 use crate::python::host::transfer;
 use crate::python::once::intern;
 use crate::python::runtime::device as device_argument;
 use crate::python::views::assign;
 use crate::stream::{self, Stream};
-
-/// Whether memory is had without leaving the GIL: the process's own reaches no driver, and leaving costs more than it.
-#[inline]
-fn is_process_memory(device: Device) -> bool {
-    device.is_cpu() && !plugged::is_in_use()
-}
-
-/// A new array in the order of the thread's current stream.
-#[inline]
-pub(crate) fn new_array(py: Python<'_>, shape: &[i64], dtype: DType, order: Order, device: Device) -> PyResult<Array> {
-    if is_process_memory(device) {
-        return Ok(Array::empty(shape, dtype, order, Stream::default_of(device))?);
-    }
-    Ok(py.without_gil(|| Array::empty(shape, dtype, order, stream::current(device)))?)
-}
-
-pub(crate) fn new_dense(py: Python<'_>, layout: Layout, dtype: DType, device: Device) -> PyResult<Array> {
-    Ok(py.without_gil(|| Array::on_new_memory(layout, dtype, stream::current(device)))?)
-}
 
 #[pymethods]
 impl GpuArray {

@@ -6,18 +6,19 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 
 use super::allocator::PyAllocator;
-use super::creation;
 use crate::array::Array;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::layout::Layout;
 use crate::memory::Allocation;
 use crate::python::array::class::{GpuArray, owner_of};
+use crate::python::array::owner::Owner;
 use crate::python::callback::Kept;
 use crate::python::convert::dtype;
 use crate::python::convert::shape::{self, OrderArgument};
-use crate::python::exchange::place::{Owner, Place};
+use crate::python::exchange::place::Place;
 use crate::python::gil::WithoutGil;
+use crate::python::host::new;
 use crate::python::host::transfer;
 use crate::stream::{self, Stream};
 
@@ -73,7 +74,7 @@ pub(crate) fn from_callable(
     let py = allocator.py();
     let allocator = PyAllocator::for_one_array(allocator)?;
     if layout.nbytes() == 0 {
-        return creation::new_dense(py, layout, dtype, device);
+        return new::new_dense(py, layout, dtype, device);
     }
     let bytes = layout.nbytes() as usize;
     let allocation = py.without_gil(|| Allocation::from_allocator(&allocator, bytes, &stream::current(device)))?;
@@ -121,7 +122,7 @@ pub(crate) fn from_allocator<'py>(
         (None, Some(address)) => over_place(py, &address, &layout, dtype, Some(allocator.clone()))?,
         (None, None) => {
             let order = OrderArgument::c_or_f(order)?;
-            let array = creation::new_array(py, &shape, dtype, order, Device::current()?)?;
+            let array = new::new_array(py, &shape, dtype, order, Device::current()?)?;
             if let Some(host) = optional("host_data")? {
                 // As for an array made over an ndarray: it shows the values of its host side from the start.
                 transfer::set_on(py, &array, &host, &stream::current(array.device()), true)?;

@@ -3,16 +3,16 @@
 use numpy::PyUntypedArrayMethods;
 use pyo3::prelude::*;
 
-use super::creation::new_dense;
 use crate::copy;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::layout::{Dims, Layout, Order};
 use crate::python::array::class::{GpuArray, new_exact, new_like};
 use crate::python::convert::dtype;
+use crate::python::convert::ndarray;
 use crate::python::convert::shape::{self, OrderArgument};
 use crate::python::gil::WithoutGil;
-use crate::python::host::ndarray;
+use crate::python::host::new::new_dense;
 use crate::python::runtime::device as device_argument;
 use crate::python::views::assign;
 use crate::stream;

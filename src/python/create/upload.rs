@@ -5,55 +5,17 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
-use super::creation::{new_dense, target_device};
+use super::creation::target_device;
 use super::foreign;
-use crate::array::Array;
-use crate::device::Device;
-use crate::dtype::DType;
-use crate::error::Result;
 use crate::python::array::class::{GpuArray, new_exact, new_like};
 use crate::python::convert::dtype;
+use crate::python::convert::ndarray;
 use crate::python::convert::strict;
 use crate::python::gil::WithoutGil;
-use crate::python::host::ndarray;
+use crate::python::host::new::upload_new_on;
 use crate::python::host::transfer;
 use crate::python::runtime::stream as stream_argument;
 use crate::stream::Stream;
-
-/// A new array with the values of an ndarray of that dtype, its axes in the same order in memory.
-///
-/// # Errors
-/// `OutOfMemoryError`; the driver's.
-pub(crate) fn upload_new(
-    py: Python<'_>,
-    source: &Bound<'_, PyUntypedArray>,
-    dtype: DType,
-    device: Device,
-) -> PyResult<Array> {
-    let side = ndarray::side(source, dtype.itemsize())?;
-    let array = new_dense(py, side.layout.dense_like(), dtype, device)?;
-    transfer::upload(py, &array, source)?;
-    Ok(array)
-}
-
-/// As `upload_new`, in the order of a stream, which is waited for or not.
-fn upload_new_on(
-    py: Python<'_>,
-    source: Bound<'_, PyUntypedArray>,
-    dtype: DType,
-    stream: &Stream,
-    wait: bool,
-) -> PyResult<Array> {
-    let side = ndarray::side(&source, dtype.itemsize())?;
-    let mut keeper = Some(source.into_any().unbind());
-    let array: Result<Array> = py.without_gil(|| {
-        let array = Array::on_new_memory(side.layout.dense_like(), dtype, stream.clone())?;
-        // SAFETY: the ndarray is held by `keeper`, until the stream has passed if that uses it longer.
-        unsafe { transfer::upload_on(&array, &side, stream, &mut keeper, wait)? };
-        Ok(array)
-    });
-    Ok(array?)
-}
 
 /// Evenly spaced values, computed by NumPy and uploaded.
 ///

@@ -19,8 +19,9 @@ use crate::python::convert::dtype as dtypes;
 use crate::python::exchange::import;
 use crate::python::gil::WithoutGil;
 use crate::python::kernel::call::values;
-use crate::python::kernel::source::{self, with_hints};
+use crate::python::kernel::source;
 use crate::python::once::intern;
+use crate::python::runtime::compiler::with_hints;
 use crate::settings;
 use crate::stream::Stream;
 

@@ -10,14 +10,15 @@ use crate::error::Error;
 use crate::interop::cai;
 use crate::interop::description::Description;
 use crate::layout::Dims;
-use crate::python::array::attributes;
 use crate::python::array::class::GpuArray;
 use crate::python::callback::Kept;
 use crate::python::convert::dtype;
+use crate::python::convert::ndarray;
 use crate::python::convert::number;
+use crate::python::convert::shape;
 use crate::python::convert::strict;
 use crate::python::gil::WithoutGil;
-use crate::python::host::ndarray;
+use crate::python::host::cpu_view;
 use crate::python::once::{PyOnce, intern};
 
 /// Dictionaries to copy, one for each dtype: six keys put into an empty one make it grow on the way.
@@ -77,7 +78,7 @@ fn describe<'py>(py: Python<'py>, owner: &GpuArray, interface: Interface) -> PyR
     let array = owner.array();
     let said = template(py, array.dtype(), interface.name())?;
     let layout = array.layout();
-    said.set_item(intern!(py, "shape"), attributes::integers(py, layout.shape())?)?;
+    said.set_item(intern!(py, "shape"), shape::integers(py, layout.shape())?)?;
     let address = match (interface, owner.given_out_address()) {
         // NumPy before 2.0 refuses null, also where nothing is to be read.
         (Interface::Host, 0) => std::mem::align_of::<u128>(),
@@ -86,7 +87,7 @@ fn describe<'py>(py: Python<'py>, owner: &GpuArray, interface: Interface) -> PyR
     said.set_item(intern!(py, "data"), (address, array.readonly()))?;
     // Many consumers take only None for an array without gaps.
     if !layout.is_c_contiguous() {
-        said.set_item(intern!(py, "strides"), attributes::integers(py, layout.strides())?)?;
+        said.set_item(intern!(py, "strides"), shape::integers(py, layout.strides())?)?;
     }
     Ok(said)
 }
@@ -190,7 +191,7 @@ impl GpuArray {
                  numpy.from_dlpack(x, device=\"cpu\")"
             )));
         }
-        let view = ndarray::view(slf)?.into_any();
+        let view = cpu_view::view(slf)?.into_any();
         let wanted = match dtype {
             Some(dtype) => ndarray::numpy(py)?.getattr(intern!(py, "dtype"))?.call1((dtype,))?,
             None => view.getattr(intern!(py, "dtype"))?,

@@ -1,6 +1,7 @@
 //! Arrays of others as ours and ours as theirs: DLPack, the CUDA Array Interface, addresses.
 
 pub(crate) mod cai;
+pub(crate) mod capsule;
 pub(crate) mod dlpack;
 pub(crate) mod import;
 pub(crate) mod place;

@@ -21,7 +21,7 @@ use crate::layout::Layout;
 use crate::memory::addresses::{self, Blocks, Found, Nature};
 use crate::memory::{Allocation, Lent};
 use crate::python::array::class::GpuArray;
-use crate::python::callback::Kept;
+use crate::python::array::owner::Owner;
 use crate::python::gil::WithoutGil;
 use crate::python::once::intern;
 use crate::python::runtime::device_memory::DeviceAllocation;
@@ -36,14 +36,6 @@ pub(crate) struct Place {
     /// The first byte that the object which gave the address says to be the memory's, and the first that is not.
     told: Option<(Address, Address)>,
     readonly: bool,
-}
-
-/// Who is kept as long as anybody sees memory of a block that is not theirs.
-pub(crate) struct Owner {
-    /// The object.
-    pub(crate) object: Kept,
-    /// Whether it was made for the array, by an allocator.
-    pub(crate) is_arrays: bool,
 }
 
 impl Place {

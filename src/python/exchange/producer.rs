@@ -8,10 +8,10 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyString, PyTuple};
 
-use super::dlpack::{self as capsules, pair};
+use super::capsule::{self, pair};
 use crate::interop::dlpack::import::Tensor;
 use crate::interop::dlpack::{HOST, VERSION};
-use crate::python::gil;
+use crate::python::ending;
 use crate::python::newer;
 use crate::python::once::{PyOnce, intern};
 
@@ -51,7 +51,7 @@ fn call_method<'py, const N: usize>(
     arguments[2..2 + N].copy_from_slice(&values);
     let keywords = keywords.map_or(std::ptr::null_mut(), |keywords| keywords.as_ptr());
     // SAFETY: one positional argument, the object, and as many others as there are keywords; all are borrowed for the call.
-    gil::run_python(object.py(), || unsafe {
+    ending::run_python(object.py(), || unsafe {
         let result = vectorcall_method(name.as_ptr(), arguments.as_ptr().add(1), 1 | ARGUMENTS_OFFSET, keywords);
         Bound::from_owned_ptr_or_err(object.py(), result)
     })
@@ -71,7 +71,7 @@ fn call_slowly<'py, const N: usize>(
         // SAFETY: alive for the call, as the caller's own reference.
         given.set_item(keyword, unsafe { Bound::from_borrowed_ptr(py, value) })?;
     }
-    gil::run_python(py, || object.call_method(name, (), Some(&given)))
+    ending::run_python(py, || object.call_method(name, (), Some(&given)))
 }
 
 /// Where a producer says that its data is: DLPack's type and number.
@@ -140,7 +140,7 @@ fn ask_step_by_step(producer: &Bound<'_, PyAny>, request: Request) -> PyResult<A
         for (name, value) in &keywords {
             arguments.set_item(name, value)?;
         }
-        match gil::run_python(py, || producer.call_method(intern!(py, "__dlpack__"), (), Some(&arguments))) {
+        match ending::run_python(py, || producer.call_method(intern!(py, "__dlpack__"), (), Some(&arguments))) {
             Ok(capsule) => {
                 let knew_stream = request.stream.is_none() || arguments.contains("stream")?;
                 return Ok(Answer { tensor: take(&capsule)?, knew_stream });
@@ -173,10 +173,10 @@ pub(crate) fn take(capsule: &Bound<'_, PyAny>) -> PyResult<Tensor> {
     }
     // SAFETY: a capsule of that name holds a tensor of that form, which is ours from the renaming on.
     unsafe {
-        if let Some(tensor) = take_named(capsule, capsules::VERSIONED)? {
+        if let Some(tensor) = take_named(capsule, capsule::VERSIONED)? {
             return Ok(Tensor::versioned(tensor)?);
         }
-        if let Some(tensor) = take_named(capsule, capsules::LEGACY)? {
+        if let Some(tensor) = take_named(capsule, capsule::LEGACY)? {
             return Ok(Tensor::legacy(tensor));
         }
     }

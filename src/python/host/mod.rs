@@ -2,7 +2,9 @@
 
 use pyo3::prelude::*;
 
-pub(crate) mod ndarray;
+pub(crate) mod cpu_view;
+pub(crate) mod mirror;
+pub(crate) mod new;
 pub(crate) mod pinned;
 pub(crate) mod result;
 pub(crate) mod transfer;

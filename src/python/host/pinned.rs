@@ -7,7 +7,6 @@ use numpy::PyUntypedArray;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
-use super::ndarray;
 use crate::array::Array;
 use crate::backend::HostFlags;
 use crate::device::Device;
@@ -16,6 +15,7 @@ use crate::layout::Layout;
 use crate::memory::Allocation;
 use crate::memory::addresses::{self, Nature};
 use crate::python::convert::dtype;
+use crate::python::convert::ndarray;
 use crate::python::convert::shape::{self, OrderArgument};
 use crate::python::exit;
 use crate::python::gil::WithoutGil;

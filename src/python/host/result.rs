@@ -13,10 +13,11 @@ use pyo3::types::PyCapsule;
 
 use crate::callback::caught;
 use crate::dtype::DType;
-use crate::layout::Dims;
+use crate::layout::{Dims, Layout};
 use crate::memory::recycled;
 use crate::python::convert::dtype;
 use crate::python::once::PyOnce;
+use crate::python::once::intern;
 
 /// NumPy's `PyDataMem_Handler`, version 1.
 #[repr(C)]
@@ -157,4 +158,27 @@ fn empty<'py>(py: Python<'py>, shape: &mut Dims, dtype: DType, fortran: bool) ->
         let array = PY_ARRAY_API.PyArray_Empty(py, shape.len() as c_int, shape_pointer, descr.cast(), fortran.into());
         Ok(Bound::from_owned_ptr_or_err(py, array)?.cast_into_unchecked())
     }
+}
+
+/// A new ndarray, uninitialised, dense, with the axes in the order that `like` has them in memory.
+///
+/// # Errors
+/// `MemoryError`.
+pub(crate) fn empty_like<'py>(py: Python<'py>, like: &Layout, dtype: DType) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let dense = like.dense_like();
+    let mut shape: Dims = dense.shape().collect();
+    if dense.is_c_contiguous() || dense.is_f_contiguous() {
+        return new_dense(py, &mut shape, dtype, !dense.is_c_contiguous());
+    }
+    // NumPy makes C and F orders only: make the axes in memory order and put them back.
+    let mut order: Vec<usize> = (0..dense.ndim()).collect();
+    order.sort_by_key(|&axis| std::cmp::Reverse(dense.axes()[axis].stride));
+    let mut sorted: Dims = order.iter().map(|&axis| shape[axis]).collect();
+    let array = new_dense(py, &mut sorted, dtype, false)?;
+    let mut back = vec![0; order.len()];
+    for (position, &axis) in order.iter().enumerate() {
+        back[axis] = position;
+    }
+    let owner = array.call_method1(intern!(py, "transpose"), (back,))?;
+    Ok(owner.cast_into::<PyUntypedArray>()?)
 }

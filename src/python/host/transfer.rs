@@ -4,7 +4,6 @@ use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-use super::ndarray;
 use crate::array::Array;
 use crate::copy::{self, HostSide, ring};
 use crate::error::Result;
@@ -13,8 +12,10 @@ use crate::memory::pending;
 use crate::python::array::class::{GpuArray, new_like};
 use crate::python::callback::Kept;
 use crate::python::convert::dtype;
+use crate::python::convert::ndarray;
 use crate::python::convert::shape::OrderArgument;
 use crate::python::gil::WithoutGil;
+use crate::python::host::result;
 use crate::python::runtime::stream as stream_argument;
 use crate::stream::{self, Stream};
 
@@ -51,7 +52,7 @@ pub(crate) fn download(py: Python<'_>, target: &Bound<'_, PyUntypedArray>, sourc
 /// # Errors
 /// The driver's; `MemoryError`.
 pub(crate) fn to_ndarray<'py>(py: Python<'py>, source: &Array) -> PyResult<Bound<'py, PyUntypedArray>> {
-    let target = ndarray::empty_like(py, source.layout(), source.dtype())?;
+    let target = result::empty_like(py, source.layout(), source.dtype())?;
     download(py, &target, source)?;
     Ok(target)
 }
@@ -89,7 +90,7 @@ fn target_of_get<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<(Bound<'py, PyUnty
     {
         return Ok((array.clone(), true));
     }
-    Ok((ndarray::empty_like(py, source.layout(), source.dtype())?, false))
+    Ok((result::empty_like(py, source.layout(), source.dtype())?, false))
 }
 
 /// What an asynchronous `get` fills: pinned memory, as far as the limit goes and the system gives it, since a copy into any other
@@ -259,7 +260,7 @@ pub(crate) fn get_on<'py>(
     Ok(target)
 }
 
-fn stream_or_current(slf: &Bound<'_, GpuArray>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<Stream> {
+pub(crate) fn stream_or_current(slf: &Bound<'_, GpuArray>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<Stream> {
     stream_argument::from_argument(slf.py(), stream, slf.get().array().device())
 }
 
@@ -433,43 +434,5 @@ impl GpuArray {
             OrderArgument::C | OrderArgument::A => device_copy(slf.py(), array, Order::C)?,
         };
         new_like(slf, GpuArray::from_array(copied))
-    }
-
-    /// Sets every element to one value.
-    ///
-    /// Parameters
-    /// ----------
-    /// value : scalar
-    ///     Converted to the array's dtype as NumPy does.
-    /// stream : Stream, optional
-    ///     The order in which to fill; the thread's current stream by default.
-    ///
-    /// Returns
-    /// -------
-    /// GPUArray
-    ///     The array itself.
-    ///
-    /// Raises
-    /// ------
-    /// ValueError
-    ///     For a read-only array, and for a value of more than one element.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import PyGPU
-    /// >>> PyGPU.empty(2).fill(1.5).tolist()
-    /// [1.5, 1.5]
-    #[pyo3(signature = (value, stream=None))]
-    fn fill<'py>(
-        slf: &Bound<'py, Self>,
-        value: &Bound<'py, PyAny>,
-        stream: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, Self>> {
-        let array = slf.get().array();
-        array.check_writable("fill")?;
-        let stream = stream_or_current(slf, stream)?;
-        let item = crate::python::views::assign::item_bytes(slf.py(), array, value)?;
-        slf.py().without_gil(|| copy::fill(array, &item, &stream))?;
-        Ok(slf.clone())
     }
 }

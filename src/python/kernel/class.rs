@@ -6,16 +6,13 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
-use super::launcher::{Launcher, extent, number_of, wrong_key};
 use super::source::Request;
-use crate::backend::LaunchShape;
 use crate::kernel::{Element, Function, Parameter, ParameterKind, signature};
 use crate::python::array::class::GpuArray;
 use crate::python::convert::dtype as dtypes;
 use crate::python::exit;
 use crate::python::gil::WithoutGil;
 use crate::python::runtime::device;
-use crate::python::runtime::stream as stream_argument;
 
 /// A kernel, compiled from a source or taken from an image.
 ///
@@ -133,32 +130,6 @@ impl Kernel {
         Ok(Self::new(py.without_gil(|| module.function(&name))?))
     }
 
-    /// The shape of a launch: ``kernel[grid, block]``, ``kernel[grid, block, stream]``, ``kernel[grid, block, stream, shared]``.
-    fn __getitem__(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>) -> PyResult<Launcher> {
-        let Ok(parts) = key.cast_exact::<PyTuple>() else { return Err(wrong_key(key)) };
-        if !(2..=4).contains(&parts.len()) {
-            return Err(wrong_key(key));
-        }
-        let device = slf.get().function().device();
-        let (grid, block) =
-            (extent(&*parts.get_borrowed_item(0)?, "grid")?, extent(&*parts.get_borrowed_item(1)?, "block")?);
-        let (mut stream, mut shared) = (None, 0);
-        if parts.len() > 2 {
-            let given = parts.get_item(2)?;
-            if !given.is_none() {
-                stream = Some(stream_argument::from_argument(slf.py(), Some(&given), device)?);
-            }
-        }
-        if parts.len() > 3 {
-            let given = parts.get_item(3)?;
-            if !given.is_none() {
-                shared = number_of(&given, "shared")?;
-            }
-        }
-        let shape = LaunchShape { grid, block, shared, cooperative: false };
-        Ok(Launcher { kernel: slf.clone().unbind(), shape, stream })
-    }
-
     #[pyo3(signature = (*_args, **_kwargs))]
     fn __call__(&self, _args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         Err(PyTypeError::new_err(format!(
@@ -258,6 +229,5 @@ pub(crate) fn parameters(types: &Bound<'_, PyAny>) -> PyResult<Vec<Parameter>> {
 
 /// Puts the classes into the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<Kernel>()?;
-    module.add_class::<Launcher>()
+    module.add_class::<Kernel>()
 }

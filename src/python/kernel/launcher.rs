@@ -8,7 +8,8 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 use super::class::Kernel;
 use crate::backend::LaunchShape;
 use crate::python::convert::number;
-use crate::python::kernel::call::call::{self, Rules};
+use crate::python::kernel::call::pack::{self, Rules};
+use crate::python::runtime::stream as runtime_stream;
 use crate::stream::{self, Stream};
 
 /// A kernel with the shape of its launch: what ``kernel[grid, block]`` gives.
@@ -34,12 +35,12 @@ impl Launcher {
             }
         };
         match kwargs {
-            None => call::call(function, &self.shape, stream, args, Rules::Strict),
+            None => pack::call(function, &self.shape, stream, args, Rules::Strict),
             Some(kwargs) => {
                 let (strided, cooperative) = flags(kwargs)?;
                 let shape = LaunchShape { cooperative, ..self.shape };
                 let rules = if strided { Rules::Strided } else { Rules::Strict };
-                call::call(function, &shape, stream, args, rules)
+                pack::call(function, &shape, stream, args, rules)
             }
         }
     }
@@ -126,4 +127,38 @@ fn number_slowly(value: &Bound<'_, PyAny>, what: &str) -> PyResult<u32> {
     drop(PyErr::take(value.py()));
     let found = number::unsigned(value, what)?;
     u32::try_from(found).map_err(|_| PyValueError::new_err(format!("{what} is {found}, more than any device takes")))
+}
+
+#[pymethods]
+impl Kernel {
+    /// The shape of a launch: ``kernel[grid, block]``, ``kernel[grid, block, stream]``, ``kernel[grid, block, stream, shared]``.
+    fn __getitem__(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>) -> PyResult<Launcher> {
+        let Ok(parts) = key.cast_exact::<PyTuple>() else { return Err(wrong_key(key)) };
+        if !(2..=4).contains(&parts.len()) {
+            return Err(wrong_key(key));
+        }
+        let device = slf.get().function().device();
+        let (grid, block) =
+            (extent(&*parts.get_borrowed_item(0)?, "grid")?, extent(&*parts.get_borrowed_item(1)?, "block")?);
+        let (mut stream, mut shared) = (None, 0);
+        if parts.len() > 2 {
+            let given = parts.get_item(2)?;
+            if !given.is_none() {
+                stream = Some(runtime_stream::from_argument(slf.py(), Some(&given), device)?);
+            }
+        }
+        if parts.len() > 3 {
+            let given = parts.get_item(3)?;
+            if !given.is_none() {
+                shared = number_of(&given, "shared")?;
+            }
+        }
+        let shape = LaunchShape { grid, block, shared, cooperative: false };
+        Ok(Launcher { kernel: slf.clone().unbind(), shape, stream })
+    }
+}
+
+/// Puts the class into the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Launcher>()
 }

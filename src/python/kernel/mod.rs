@@ -12,6 +12,7 @@ pub(crate) mod source;
 /// Puts classes and functions into the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     class::register(module)?;
+    launcher::register(module)?;
     module::register(module)?;
     call::register(module)
 }

@@ -6,13 +6,12 @@ use pyo3::exceptions::{PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyString};
 
-use crate::backend::{BackendKind, LoadOptions};
+use crate::backend::LoadOptions;
 use crate::device::Device;
-use crate::error::{Error, Result};
 use crate::kernel::{self, Cache, Declarations, Module, Source};
-use crate::python::callback;
 use crate::python::gil::WithoutGil;
 use crate::python::once::intern;
+use crate::python::runtime::compiler::with_compiler;
 use crate::python::runtime::device as device_argument;
 
 /// What a file holds, by the end of its name.
@@ -70,53 +69,6 @@ pub(crate) fn options(options: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<String
     texts.collect()
 }
 
-/// Runs `work` with the files in which the compiler's library may be, as Python knows them: first those that are quickly found.
-pub(crate) fn with_hints<T: Send>(
-    py: Python<'_>,
-    kind: BackendKind,
-    work: impl Fn(&[PathBuf]) -> Result<T> + Send + Sync,
-) -> PyResult<T> {
-    let quick = hints(py, kind, intern!(py, "candidates"))?;
-    let done = match py.without_gil(|| work(&quick)) {
-        Err(Error::Unavailable(text)) => {
-            let found = hints(py, kind, intern!(py, "by_pathfinder"))?;
-            if found.is_empty() {
-                return Err(Error::Unavailable(text).into());
-            }
-            py.without_gil(|| work(&found))?
-        }
-        other => other?,
-    };
-    warn_of_cache(py)?;
-    Ok(done)
-}
-
-/// Tells, once for each, of a cache folder that is not trusted.
-fn warn_of_cache(py: Python<'_>) -> PyResult<()> {
-    let Some(text) = kernel::untold_cache_refusal() else { return Ok(()) };
-    let text = std::ffi::CString::new(text.replace('\0', " "))?;
-    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 1)
-}
-
-fn hints(py: Python<'_>, kind: BackendKind, ask: &Bound<'_, PyString>) -> PyResult<Vec<PathBuf>> {
-    if kind != BackendKind::Cuda {
-        return Ok(Vec::new());
-    }
-    py.import(intern!(py, "PyGPU._nvrtc_files"))?.getattr(ask)?.call0()?.extract()
-}
-
-/// Lets the library's own kernels be compiled by what Python knows of.
-pub(crate) fn register() {
-    kernel::search_with(|kind, thorough| {
-        let said = callback::with_interpreter(|py| {
-            let ask = if thorough { intern!(py, "by_pathfinder") } else { intern!(py, "candidates") };
-            // An interpreter that cannot say it any more leaves the system's own places.
-            hints(py, kind, ask).unwrap_or_default()
-        });
-        said.unwrap_or_default()
-    });
-}
-
 /// What `Kernel` and `Module` have in common.
 pub(crate) struct Request<'a, 'py> {
     pub(crate) source: &'a Bound<'py, PyAny>,
@@ -165,23 +117,6 @@ fn load_image(py: Python<'_>, device: Device, image: Vec<u8>, options: &[String]
 /// The image of a source, loaded; what the compilers said stays in its log.
 pub(crate) fn load_quietly(py: Python<'_>, device: Device, source: Source) -> PyResult<Module> {
     with_compiler(py, device, &source, |hints| kernel::load(device, &source, hints))
-}
-
-/// Compiles a source, or takes it from the cache, as `work` does with the files in which the compiler's library may be.
-pub(crate) fn with_compiler<T: Send>(
-    py: Python<'_>,
-    device: Device,
-    source: &Source,
-    work: impl Fn(&[PathBuf]) -> Result<T> + Send + Sync,
-) -> PyResult<T> {
-    match source.compiler {
-        None => with_hints(py, device.kind(), work),
-        Some(_) => {
-            let done = py.without_gil(|| work(&[]))?;
-            warn_of_cache(py)?;
-            Ok(done)
-        }
-    }
 }
 
 fn load_source(py: Python<'_>, device: Device, source: Source) -> PyResult<Module> {

@@ -14,7 +14,7 @@ use pyo3::pyclass::CompareOp;
 use pyo3::types::{PyComplex, PyDict, PyFloat, PyInt, PyList, PyTuple};
 
 use crate::python::array::class::GpuArray;
-use crate::python::gil;
+use crate::python::ending;
 use crate::python::kernel::call::values;
 use crate::python::once::intern;
 
@@ -217,6 +217,6 @@ impl GpuArray {
             return Err(refusal(format_args!("numpy.{name}")));
         }
         let implementation = func.getattr(intern!(py, "_implementation"))?;
-        gil::run_python(py, || Ok(implementation.call(args, Some(kwargs))?.unbind()))
+        ending::run_python(py, || Ok(implementation.call(args, Some(kwargs))?.unbind()))
     }
 }

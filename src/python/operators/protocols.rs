@@ -10,8 +10,9 @@ use crate::lifetime;
 use crate::python::array::attributes;
 use crate::python::array::class::{GpuArray, new_like, new_view_with};
 use crate::python::convert::shape;
+use crate::python::ending;
 use crate::python::errors;
-use crate::python::gil::{self, WithoutGil};
+use crate::python::gil::WithoutGil;
 use crate::python::host::transfer;
 use crate::python::once::intern;
 
@@ -117,12 +118,16 @@ impl GpuArray {
 
     fn __repr__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        gil::run_python(py, || py.import(intern!(py, "PyGPU._format"))?.call_method1(intern!(py, "array_repr"), (slf,)))
+        ending::run_python(py, || {
+            py.import(intern!(py, "PyGPU._format"))?.call_method1(intern!(py, "array_repr"), (slf,))
+        })
     }
 
     fn __str__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        gil::run_python(py, || py.import(intern!(py, "PyGPU._format"))?.call_method1(intern!(py, "array_str"), (slf,)))
+        ending::run_python(py, || {
+            py.import(intern!(py, "PyGPU._format"))?.call_method1(intern!(py, "array_str"), (slf,))
+        })
     }
 
     fn __format__<'py>(slf: &Bound<'py, Self>, spec: &str) -> PyResult<Bound<'py, PyAny>> {
@@ -147,7 +152,7 @@ impl GpuArray {
             // Known before its attributes are copied, since they may hold the array itself.
             memo.set_item(slf.as_ptr() as usize, &made)?;
             let deepcopy = slf.py().import("copy")?.getattr("deepcopy")?;
-            let deep = gil::run_python(slf.py(), || deepcopy.call1((attributes, memo)))?;
+            let deep = ending::run_python(slf.py(), || deepcopy.call1((attributes, memo)))?;
             made.getattr(intern!(slf.py(), "__dict__"))?
                 .cast_into::<PyDict>()?
                 .update(deep.cast::<PyDict>()?.as_mapping())?;
@@ -278,7 +283,7 @@ fn restore<'py>(
     use numpy::PyUntypedArrayMethods;
     let dtype = crate::python::convert::dtype::from_numpy(values.dtype().as_any())?;
     let device = crate::device::Device::current()?;
-    let array = crate::python::create::upload::upload_new(class.py(), values, dtype, device)?;
+    let array = crate::python::host::new::upload_new(class.py(), values, dtype, device)?;
     crate::python::array::class::new_of_class(class, GpuArray::from_array(array))
 }
 

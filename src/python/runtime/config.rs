@@ -5,12 +5,12 @@ use std::fmt::Write;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
+use super::compiler;
 use super::properties;
 use crate::backend::{self, BackendKind, BackendReport, DeviceProperties, Report};
 use crate::copy::ring;
 use crate::kernel;
 use crate::python::gil::WithoutGil;
-use crate::python::kernel::source;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -34,7 +34,7 @@ fn backend_dict<'py>(py: Python<'py>, report: &BackendReport) -> PyResult<Bound<
 
 /// The compiler of kernels in one line, or why there is none.
 fn compiler(py: Python<'_>, kind: BackendKind) -> String {
-    let told = source::with_hints(py, kind, |hints| {
+    let told = compiler::with_hints(py, kind, |hints| {
         let compiler = backend::by_name(kind.name())?.programs()?.compiler(hints)?;
         Ok(format!("{} {}, {}", compiler.name(), compiler.version(), compiler.path()))
     });

@@ -8,7 +8,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
 use super::properties;
-use super::stream::PyStream;
 use crate::backend;
 use crate::device::{Device, MAX_DEVICES};
 use crate::error::{Error, Result};
@@ -17,7 +16,6 @@ use crate::memory::pending;
 use crate::python::convert::number;
 use crate::python::gil::WithoutGil;
 use crate::python::once::PyOnce;
-use crate::stream::Stream;
 
 /// One device of one backend.
 ///
@@ -52,7 +50,7 @@ use crate::stream::Stream;
 /// True
 #[pyclass(frozen, weakref, name = "Device", module = "PyGPU")]
 pub(crate) struct PyDevice {
-    device: Device,
+    pub(crate) device: Device,
 }
 
 /// One object for each device, made when it is first asked for.
@@ -199,12 +197,6 @@ impl PyDevice {
     #[getter]
     fn properties<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         properties::dict(py, &py.without_gil(|| self.device.properties())?)
-    }
-
-    /// Its legacy default stream.
-    #[getter]
-    fn default_stream(&self) -> PyStream {
-        Stream::default_of(self.device).into()
     }
 
     /// Free and total memory.

@@ -14,8 +14,8 @@ use crate::error::{Error, Result};
 use crate::lifetime;
 use crate::memory::Allocation;
 use crate::memory::addresses::{self, Nature};
+use crate::python::convert::buffer::view_of_address;
 use crate::python::convert::number;
-use crate::python::create::address::view_of_address;
 use crate::python::exit;
 use crate::python::gil::WithoutGil;
 

@@ -8,11 +8,12 @@ use pyo3::types::PyByteArray;
 
 use super::device;
 use super::stream;
+use super::stream::{PyStream, check_kind};
 use crate::backend::EventFlags;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::lifetime;
-use crate::python::compat::driver_memory;
+use crate::python::convert::buffer;
 use crate::python::exit;
 use crate::python::gil::WithoutGil;
 use crate::stream::Event;
@@ -163,7 +164,7 @@ impl PyEvent {
     #[staticmethod]
     fn from_ipc_handle(handle: &Bound<'_, PyAny>) -> PyResult<Self> {
         let py = handle.py();
-        let handle = driver_memory::handle_bytes(handle)?;
+        let handle = buffer::handle_bytes(handle)?;
         Ok(py.without_gil(|| Event::open_shared(Device::current()?, &handle))?.into())
     }
 
@@ -317,4 +318,59 @@ impl PyEvent {
 /// Puts the class into the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyEvent>()
+}
+
+#[pymethods]
+impl PyStream {
+    /// Lets work that is put on the stream from now on wait for an event. The host does not wait.
+    ///
+    /// Parameters
+    /// ----------
+    /// event : Event
+    ///     It may be of another device with the same driver. One that was never recorded is not waited for.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> first, second = PyGPU.Stream(), PyGPU.Stream()
+    /// >>> second.wait_event(first.record())
+    fn wait_event(&self, py: Python<'_>, event: &Bound<'_, PyEvent>) -> PyResult<()> {
+        let event = event.get().event();
+        Ok(py.without_gil(|| {
+            check_kind(self.stream.device(), event.device())?;
+            self.stream.wait_event(event)
+        })?)
+    }
+
+    /// Marks the point that the stream has reached.
+    ///
+    /// Parameters
+    /// ----------
+    /// event : Event, optional
+    ///     Of the stream's device. By default a new one that records the time.
+    ///
+    /// Returns
+    /// -------
+    /// Event
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> event = PyGPU.Stream().record()
+    /// >>> event.synchronize()
+    #[pyo3(signature = (event=None))]
+    fn record<'py>(&self, py: Python<'py>, event: Option<Bound<'py, PyEvent>>) -> PyResult<Bound<'py, PyEvent>> {
+        let event = match event {
+            Some(event) => event,
+            None => {
+                let flags = EventFlags { timing: true, blocking_sync: false, interprocess: false };
+                Bound::new(py, PyEvent::from(py.without_gil(|| Event::create(self.stream.device(), flags))?))?
+            }
+        };
+        py.without_gil({
+            let event = event.get().event();
+            || event.record(&self.stream)
+        })?;
+        Ok(event)
+    }
 }

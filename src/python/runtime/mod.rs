@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 
+pub(crate) mod compiler;
 pub(crate) mod config;
 pub(crate) mod device;
 pub(crate) mod device_memory;

@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 
 use crate::global::{Global, Guard};
 use crate::memory::recycled;
-use crate::python::host::ndarray;
+use crate::python::convert::ndarray;
 
 const MOST_BYTES: usize = 32 << 20;
 const MOST_ARRAYS: usize = 64;

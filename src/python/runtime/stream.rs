@@ -10,8 +10,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyTuple};
 
 use super::device;
-use super::event::PyEvent;
-use crate::backend::{BackendKind, EventFlags, StreamFlags, StreamHandle};
+use super::device::PyDevice;
+use crate::backend::{BackendKind, StreamFlags, StreamHandle};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::lifetime;
@@ -21,7 +21,7 @@ use crate::python::convert::number;
 use crate::python::exit;
 use crate::python::gil::WithoutGil;
 use crate::python::once::intern;
-use crate::stream::{self, Event, Stream};
+use crate::stream::{self, Stream};
 
 /// A stream: work that is put on it runs in the order in which it was put.
 ///
@@ -296,26 +296,6 @@ impl PyStream {
         Ok(py.without_gil(|| self.stream.query())?)
     }
 
-    /// Lets work that is put on the stream from now on wait for an event. The host does not wait.
-    ///
-    /// Parameters
-    /// ----------
-    /// event : Event
-    ///     It may be of another device with the same driver. One that was never recorded is not waited for.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import PyGPU
-    /// >>> first, second = PyGPU.Stream(), PyGPU.Stream()
-    /// >>> second.wait_event(first.record())
-    fn wait_event(&self, py: Python<'_>, event: &Bound<'_, PyEvent>) -> PyResult<()> {
-        let event = event.get().event();
-        Ok(py.without_gil(|| {
-            check_kind(self.stream.device(), event.device())?;
-            self.stream.wait_event(event)
-        })?)
-    }
-
     /// Lets work that is put on the stream from now on wait for all that is on another now. The host does not wait.
     ///
     /// Parameters
@@ -335,38 +315,6 @@ impl PyStream {
             check_kind(self.stream.device(), first.device())?;
             self.stream.wait_for(&first)
         })?)
-    }
-
-    /// Marks the point that the stream has reached.
-    ///
-    /// Parameters
-    /// ----------
-    /// event : Event, optional
-    ///     Of the stream's device. By default a new one that records the time.
-    ///
-    /// Returns
-    /// -------
-    /// Event
-    ///
-    /// Examples
-    /// --------
-    /// >>> import PyGPU
-    /// >>> event = PyGPU.Stream().record()
-    /// >>> event.synchronize()
-    #[pyo3(signature = (event=None))]
-    fn record<'py>(&self, py: Python<'py>, event: Option<Bound<'py, PyEvent>>) -> PyResult<Bound<'py, PyEvent>> {
-        let event = match event {
-            Some(event) => event,
-            None => {
-                let flags = EventFlags { timing: true, blocking_sync: false, interprocess: false };
-                Bound::new(py, PyEvent::from(py.without_gil(|| Event::create(self.stream.device(), flags))?))?
-            }
-        };
-        py.without_gil({
-            let event = event.get().event();
-            || event.record(&self.stream)
-        })?;
-        Ok(event)
     }
 
     /// The protocol by which libraries take each other's streams.
@@ -498,4 +446,21 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(current_stream, module)?)?;
     module.add_function(wrap_pyfunction!(default_stream, module)?)?;
     module.add_function(wrap_pyfunction!(synchronize, module)?)
+}
+
+/// The stream that an argument means, where `None` is the legacy default stream, as in a driver's calls.
+pub(crate) fn stream_or_default(py: Python<'_>, stream: Option<&Bound<'_, PyAny>>, device: Device) -> PyResult<Stream> {
+    match stream.filter(|stream| !stream.is_none()) {
+        Some(stream) => from_argument(py, Some(stream), device),
+        None => Ok(Stream::default_of(device)),
+    }
+}
+
+#[pymethods]
+impl PyDevice {
+    /// Its legacy default stream.
+    #[getter]
+    fn default_stream(&self) -> PyStream {
+        Stream::default_of(self.device).into()
+    }
 }

@@ -11,10 +11,10 @@ use crate::copy;
 use crate::layout::{Dims, Layout};
 use crate::python::array::class::GpuArray;
 use crate::python::convert::dtype;
+use crate::python::convert::ndarray;
 use crate::python::convert::strict;
 use crate::python::exchange::import;
 use crate::python::gil::WithoutGil;
-use crate::python::host::ndarray;
 use crate::python::host::transfer;
 use crate::python::once::intern;
 use crate::stream;
@@ -140,4 +140,45 @@ fn broadcast(source: &Layout, target: &Layout) -> PyResult<Layout> {
 fn tuple(layout: &Layout) -> String {
     let items: Vec<String> = layout.shape().map(|len| len.to_string()).collect();
     if items.len() == 1 { format!("({},)", items[0]) } else { format!("({})", items.join(",")) }
+}
+
+#[pymethods]
+impl GpuArray {
+    /// Sets every element to one value.
+    ///
+    /// Parameters
+    /// ----------
+    /// value : scalar
+    ///     Converted to the array's dtype as NumPy does.
+    /// stream : Stream, optional
+    ///     The order in which to fill; the thread's current stream by default.
+    ///
+    /// Returns
+    /// -------
+    /// GPUArray
+    ///     The array itself.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     For a read-only array, and for a value of more than one element.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.empty(2).fill(1.5).tolist()
+    /// [1.5, 1.5]
+    #[pyo3(signature = (value, stream=None))]
+    fn fill<'py>(
+        slf: &Bound<'py, Self>,
+        value: &Bound<'py, PyAny>,
+        stream: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, Self>> {
+        let array = slf.get().array();
+        array.check_writable("fill")?;
+        let stream = transfer::stream_or_current(slf, stream)?;
+        let item = item_bytes(slf.py(), array, value)?;
+        slf.py().without_gil(|| copy::fill(array, &item, &stream))?;
+        Ok(slf.clone())
+    }
 }

@@ -19,21 +19,14 @@ use crate::layout::{Dims, Order};
 use crate::memory::capture;
 use crate::python::array::class::{GpuArray, new_like};
 use crate::python::convert::dtype;
+use crate::python::convert::ndarray;
 use crate::python::convert::strict;
-use crate::python::create::upload;
 use crate::python::gil::WithoutGil;
-use crate::python::host::ndarray;
+use crate::python::host::cpu_view;
+use crate::python::host::new;
 use crate::python::host::transfer;
-use crate::python::once::{PyOnce, intern};
+use crate::python::once::intern;
 use crate::stream;
-
-/// Whether an index item is NumPy's boolean, which has an `__index__` that NumPy does not mean.
-pub(crate) fn is_numpy_array_or_bool(item: &Bound<'_, PyAny>) -> PyResult<bool> {
-    static BOOL: PyOnce<Py<PyAny>> = PyOnce::new();
-    let py = item.py();
-    let class = BOOL.get_or_try_init(py, || ndarray::numpy(py)?.getattr("bool_").map(Bound::unbind))?;
-    item.is_instance(class.bind(py))
-}
 
 /// The key with device arrays in it brought to the host.
 fn host_key<'py>(key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
@@ -59,7 +52,7 @@ fn is_numpys(array: &Array) -> PyResult<bool> {
 /// The array's values on the host: a view of a CPU array, a copy of others.
 fn values<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, PyUntypedArray>> {
     if is_numpys(array.get().array())? {
-        return ndarray::view(array);
+        return cpu_view::view(array);
     }
     transfer::to_ndarray(array.py(), array.get().array())
 }
@@ -118,7 +111,7 @@ pub(crate) fn gather<'py>(array: &Bound<'py, GpuArray>, key: &Bound<'py, PyAny>)
     let selected = selected.cast_into::<PyUntypedArray>()?;
     let device = array.get().array().device();
     let dtype = dtype::from_numpy(selected.dtype().as_any())?;
-    let result = upload::upload_new(py, &selected, dtype, device)?;
+    let result = new::upload_new(py, &selected, dtype, device)?;
     new_like(array, GpuArray::from_array(result))
 }
 

@@ -1,6 +1,7 @@
 //! Other layouts of the same memory, `a[key]` and `a[key] = value`.
 
 pub(crate) mod assign;
+pub(crate) mod basic;
 pub(crate) mod fields;
 pub(crate) mod gather;
 pub(crate) mod index;

@@ -7,16 +7,15 @@ use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyEllipsis, PySlice, PyTuple};
 
-use super::gather;
-use super::index;
+use super::basic;
 use crate::array::Array;
 use crate::copy::{Indexed, Selection};
 use crate::dtype::{DType, Kind};
 use crate::layout::{Dims, Indexer, Layout, broadcast_shapes};
 use crate::python::array::class::GpuArray;
 use crate::python::convert::dtype;
-use crate::python::create::upload;
-use crate::python::host::ndarray;
+use crate::python::convert::ndarray;
+use crate::python::host::new;
 use crate::python::host::transfer;
 use crate::python::once::intern;
 
@@ -85,7 +84,7 @@ fn push<'py>(items: &mut Vec<Item<'py>>, array: &Array, item: &Bound<'py, PyAny>
         items.push(Item::Ellipsis);
     } else if item.cast::<PySlice>().is_ok() {
         items.push(Item::Slice(item.clone()));
-    } else if item.cast::<PyBool>().is_ok() || gather::is_numpy_array_or_bool(item)? {
+    } else if item.cast::<PyBool>().is_ok() || basic::is_numpy_bool(item)? {
         return Ok(false);
     } else if item.hasattr(intern!(py, "__len__"))? {
         return push_host(items, array, item);
@@ -111,7 +110,7 @@ fn push_host(items: &mut Vec<Item<'_>>, array: &Array, item: &Bound<'_, PyAny>) 
     if !is_integer(kind) {
         return Ok(false);
     }
-    items.push(Item::Indices(upload::upload_new(py, &indices, kind, array.device())?));
+    items.push(Item::Indices(new::upload_new(py, &indices, kind, array.device())?));
     Ok(true)
 }
 
@@ -136,7 +135,7 @@ fn push_mask(items: &mut Vec<Item<'_>>, array: &Array, mask: &Bound<'_, PyUntype
     for indices in indices.iter() {
         let indices = indices.cast_into::<PyUntypedArray>()?;
         let kind = dtype::from_numpy(indices.dtype().as_any())?;
-        items.push(Item::Indices(upload::upload_new(py, &indices, kind, array.device())?));
+        items.push(Item::Indices(new::upload_new(py, &indices, kind, array.device())?));
     }
     Ok(true)
 }
@@ -174,11 +173,11 @@ fn selection(layout: &Layout, items: &[Item<'_>]) -> PyResult<Option<Selection>>
             }
             Item::Integer(integer) => {
                 axis += 1;
-                let Ok(integer) = index::integer(integer) else { return Ok(None) };
+                let Ok(integer) = basic::integer(integer) else { return Ok(None) };
                 indexer.integer(integer)
             }
             Item::Slice(slice) => {
-                let Ok((start, step, count)) = index::unpack(slice, layout.axes()[axis].len) else { return Ok(None) };
+                let Ok((start, step, count)) = basic::unpack(slice, layout.axes()[axis].len) else { return Ok(None) };
                 (axis, kept) = (axis + 1, kept + 1);
                 indexer.slice_clipped(start, step, count)
             }

@@ -17,7 +17,7 @@ use crate::python::convert::dtype as dtypes;
 use crate::python::errors;
 use crate::python::exit;
 use crate::python::gil::WithoutGil;
-use crate::python::kernel::call::call::{self, Rules};
+use crate::python::kernel::call::pack::{self, Rules};
 use crate::python::kernel::class::{Kernel, parameters};
 use crate::python::kernel::launcher::{extent, number_of};
 use crate::python::runtime::stream as stream_argument;
@@ -156,8 +156,7 @@ impl PyFunction {
         stream: &Stream,
         args: &Bound<'_, PyTuple>,
     ) -> PyResult<()> {
-        call::call(kernel.function(), shape, stream, args, Rules::Lenient)
-            .map_err(|error| errors::as_logic(py, error))
+        pack::call(kernel.function(), shape, stream, args, Rules::Lenient).map_err(|error| errors::as_logic(py, error))
     }
 
     #[inline]

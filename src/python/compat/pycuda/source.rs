@@ -12,7 +12,8 @@ use crate::error::{Error, Result};
 use crate::kernel::{self, Cache, Declarations, Source};
 use crate::python::gil::WithoutGil;
 use crate::python::kernel::module::PyKernelModule;
-use crate::python::kernel::source::{load_quietly, options as option_texts, with_compiler};
+use crate::python::kernel::source::{load_quietly, options as option_texts};
+use crate::python::runtime::compiler::with_compiler;
 use crate::python::runtime::device as device_argument;
 
 /// Where an image may be kept: `None` and `True` for the usual folder, `False` for none, or a folder.

@@ -2,12 +2,12 @@
 
 use pyo3::prelude::*;
 
-pub(crate) mod call;
-pub(crate) mod host;
+pub(crate) mod on_host;
+pub(crate) mod pack;
 pub(crate) mod refusal;
 pub(crate) mod values;
 
 /// Puts classes and functions into the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    host::register(module)
+    on_host::register(module)
 }

@@ -3,7 +3,6 @@
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-use super::call::Call;
 use crate::array::Array;
 use crate::dtype::{DType, Kind};
 use crate::kernel::{Function, Parameter, ParameterKind};
@@ -19,61 +18,49 @@ pub(crate) fn wrong_count(function: &Function, parameters: &[Parameter], given: 
     ))
 }
 
-impl Call<'_, '_> {
-    #[cold]
-    pub(crate) fn refused_array(&self, position: usize, parameter: Option<&Parameter>, array: &Array) -> PyErr {
-        let place = self.place(position, parameter);
-        let name = array.dtype().name();
-        match parameter.map(|parameter| parameter.kind) {
-            _ if array.device() != self.function.device() => PyValueError::new_err(format!(
-                "{place}: the array is on {}, and the kernel on {}; copy it there first, with PyGPU.asarray(a, device='{}')",
-                array.device(),
-                self.function.device(),
-                self.function.device()
-            )),
-            Some(ParameterKind::Scalar(_) | ParameterKind::Bytes(_)) => {
-                PyTypeError::new_err(format!("{place}: an array was given, and the parameter is no pointer"))
-            }
-            Some(ParameterKind::Pointer { element, .. }) if !element.takes(array.dtype()) => {
-                PyTypeError::new_err(format!(
-                    "{place}: the array is {name}; give one of the parameter's type, a.view(dtype) to read the bytes as \
-                     another, or a.ptr to pass the address unchecked"
-                ))
-            }
-            Some(ParameterKind::Pointer { constant: false, .. }) if array.readonly() => PyValueError::new_err(format!(
-                "{place}: the array is read-only, and the kernel may write there; declare the parameter const, or pass a \
-                 copy()"
-            )),
-            _ => PyValueError::new_err(format!(
-                "{place}: the array is not contiguous (shape {:?}, strides {:?}), and a kernel sees only the address; pass a \
-                 copy(), or strided=True in the call if the kernel knows the strides",
-                array.layout().shape().collect::<Vec<_>>(),
-                array.layout().strides().collect::<Vec<_>>()
-            )),
+#[cold]
+pub(crate) fn array(place: &str, function: &Function, parameter: Option<&Parameter>, array: &Array) -> PyErr {
+    let name = array.dtype().name();
+    match parameter.map(|parameter| parameter.kind) {
+        _ if array.device() != function.device() => PyValueError::new_err(format!(
+            "{place}: the array is on {}, and the kernel on {}; copy it there first, with PyGPU.asarray(a, device='{}')",
+            array.device(),
+            function.device(),
+            function.device()
+        )),
+        Some(ParameterKind::Scalar(_) | ParameterKind::Bytes(_)) => {
+            PyTypeError::new_err(format!("{place}: an array was given, and the parameter is no pointer"))
         }
+        Some(ParameterKind::Pointer { element, .. }) if !element.takes(array.dtype()) => PyTypeError::new_err(format!(
+            "{place}: the array is {name}; give one of the parameter's type, a.view(dtype) to read the bytes as \
+                 another, or a.ptr to pass the address unchecked"
+        )),
+        Some(ParameterKind::Pointer { constant: false, .. }) if array.readonly() => PyValueError::new_err(format!(
+            "{place}: the array is read-only, and the kernel may write there; declare the parameter const, or pass a \
+             copy()"
+        )),
+        _ => PyValueError::new_err(format!(
+            "{place}: the array is not contiguous (shape {:?}, strides {:?}), and a kernel sees only the address; pass a \
+             copy(), or strided=True in the call if the kernel knows the strides",
+            array.layout().shape().collect::<Vec<_>>(),
+            array.layout().strides().collect::<Vec<_>>()
+        )),
     }
+}
 
-    #[cold]
-    pub(crate) fn refused_scalar(
-        &self,
-        position: usize,
-        parameter: Option<&Parameter>,
-        given: DType,
-        value: &Bound<'_, PyAny>,
-    ) -> PyErr {
-        let place = self.place(position, parameter);
-        let advice = match parameter.map(|parameter| parameter.kind) {
-            Some(ParameterKind::Scalar(wanted)) => {
-                let name = DType::new(wanted).name().to_owned();
-                format!("write numpy.{}({value})", if wanted == Kind::Bool { "bool_".to_owned() } else { name })
-            }
-            Some(ParameterKind::Bytes(size)) => format!("the parameter has {size} bytes"),
-            _ => "the parameter is a pointer".to_owned(),
-        };
-        PyTypeError::new_err(format!(
-            "{place}: the argument is {}({value}) of {} bytes; {advice}",
-            given.name(),
-            given.itemsize()
-        ))
-    }
+#[cold]
+pub(crate) fn scalar(place: &str, parameter: Option<&Parameter>, given: DType, value: &Bound<'_, PyAny>) -> PyErr {
+    let advice = match parameter.map(|parameter| parameter.kind) {
+        Some(ParameterKind::Scalar(wanted)) => {
+            let name = DType::new(wanted).name().to_owned();
+            format!("write numpy.{}({value})", if wanted == Kind::Bool { "bool_".to_owned() } else { name })
+        }
+        Some(ParameterKind::Bytes(size)) => format!("the parameter has {size} bytes"),
+        _ => "the parameter is a pointer".to_owned(),
+    };
+    PyTypeError::new_err(format!(
+        "{place}: the argument is {}({value}) of {} bytes; {advice}",
+        given.name(),
+        given.itemsize()
+    ))
 }

@@ -15,8 +15,8 @@ use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt};
 use crate::dtype::{DType, Kind};
 use crate::kernel::Arguments;
 use crate::python::convert::dtype as dtypes;
+use crate::python::convert::ndarray;
 use crate::python::convert::strict;
-use crate::python::host::ndarray;
 use crate::python::once::{PyOnce, intern};
 
 /// Where the value of a NumPy scalar lies.

@@ -9,8 +9,8 @@ use crate::copy;
 use crate::error::Result;
 use crate::memory::capture;
 use crate::python::convert::dtype as dtypes;
+use crate::python::convert::ndarray;
 use crate::python::gil::WithoutGil;
-use crate::python::host::ndarray;
 use crate::stream::Stream;
 
 /// A host array as a kernel's argument; made by `In`, `Out` and `InOut`.

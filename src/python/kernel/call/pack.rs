@@ -13,7 +13,7 @@ use pyo3::type_object::PyTypeInfo;
 use pyo3::types::{PyComplex, PyFloat, PyInt, PyTuple};
 use smallvec::SmallVec;
 
-use super::host::{HostArgument, Temporary};
+use super::on_host::{HostArgument, Temporary};
 use super::refusal;
 use super::values;
 use crate::array::Array;
@@ -203,7 +203,7 @@ impl<'a, 'py> Call<'a, 'py> {
         if is_dense && fits && array.device() == self.function.device() {
             return Ok(());
         }
-        Err(self.refused_array(position, parameter, array))
+        Err(refusal::array(&self.place(position, parameter), self.function, parameter, array))
     }
 
     /// A NumPy scalar.
@@ -224,7 +224,7 @@ impl<'a, 'py> Call<'a, 'py> {
             Some(ParameterKind::Pointer { .. }) => matches!(kind, Kind::Int64 | Kind::UInt64),
         };
         if !is_good {
-            return Err(self.refused_scalar(position, parameter, DType::new(kind), value));
+            return Err(refusal::scalar(&self.place(position, parameter), parameter, DType::new(kind), value));
         }
         self.arguments.push(bytes);
         Ok(())
@@ -377,7 +377,7 @@ impl<'a, 'py> Call<'a, 'py> {
             Some(ParameterKind::Pointer { .. }) => size_of::<usize>(),
             Some(ParameterKind::Scalar(kind)) => {
                 if let Some(dtype) = dtype.filter(|dtype| !fits(kind, *dtype)) {
-                    return Err(self.refused_scalar(position, parameter, dtype, value));
+                    return Err(refusal::scalar(&self.place(position, parameter), parameter, dtype, value));
                 }
                 DType::new(kind).itemsize()
             }
@@ -458,7 +458,7 @@ impl<'a, 'py> Call<'a, 'py> {
 
     /// The kernel, the place and the parameter, for the beginning of an error.
     #[cold]
-    pub(crate) fn place(&self, position: usize, parameter: Option<&Parameter>) -> String {
+    fn place(&self, position: usize, parameter: Option<&Parameter>) -> String {
         let told = parameter.map(ToString::to_string).filter(|text| !text.is_empty());
         let told = told.map_or_else(String::new, |text| format!(" ({text})"));
         format!("{}(): argument {}{told}", self.function.name(), position + 1)

@@ -1,0 +1,137 @@
+//! ndarrays as Python gives them: where they are, who holds them, and whatever converts to one.
+
+use std::ffi::{c_int, c_void};
+
+use numpy::npyffi::{self, NPY_ARRAY_WRITEABLE, NpyTypes, PY_ARRAY_API};
+use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::type_object::PyTypeInfo;
+use pyo3::types::PyDict;
+
+use super::{dtype, strict};
+use crate::backend::Address;
+use crate::copy::HostSide;
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::layout::{Dims, Layout};
+use crate::python::once::{PyOnce, intern};
+
+/// The address of an ndarray's element zero.
+pub(crate) fn address(array: &Bound<'_, PyUntypedArray>) -> Address {
+    // SAFETY: a live ndarray.
+    unsafe { (*array.as_array_ptr()).fields.data as Address }
+}
+
+fn flags(array: &Bound<'_, PyUntypedArray>) -> c_int {
+    // SAFETY: a live ndarray.
+    unsafe { (*array.as_array_ptr()).fields.flags }
+}
+
+/// Whether an ndarray may be written.
+pub(crate) fn is_writable(array: &Bound<'_, PyUntypedArray>) -> bool {
+    flags(array) & NPY_ARRAY_WRITEABLE != 0
+}
+
+/// Whether an ndarray owns its memory, so that nobody sees it who does not hold the ndarray.
+pub(crate) fn owns_memory(array: &Bound<'_, PyUntypedArray>) -> bool {
+    flags(array) & npyffi::NPY_ARRAY_OWNDATA != 0
+}
+
+/// Lets rust-numpy find NumPy's functions now: it does so behind locks of pyo3, and a child that is forked meanwhile waits for ever
+/// (`once`). While the module is imported nobody forks.
+pub(crate) fn prepare(py: Python<'_>) {
+    let _ = PyArrayDescrMethods::itemsize(&numpy::dtype::<u8>(py));
+    let _ = PyUntypedArray::type_object(py);
+}
+
+/// The `numpy` module.
+pub(crate) fn numpy(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static NUMPY: PyOnce<Py<PyAny>> = PyOnce::new();
+    Ok(NUMPY.get_or_try_init(py, || py.import("numpy").map(|module| module.into_any().unbind()))?.bind(py))
+}
+
+/// `numpy.asarray(object)`, perhaps as a dtype, of what a function of ours was given.
+pub(crate) fn as_ndarray<'py>(
+    object: &Bound<'py, PyAny>,
+    dtype: Option<DType>,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let py = object.py();
+    if let Ok(array) = object.cast::<PyUntypedArray>()
+        && dtype.is_none()
+    {
+        return Ok(array.clone());
+    }
+    let arguments = PyDict::new(py);
+    if let Some(dtype) = dtype {
+        arguments.set_item(intern!(py, "dtype"), dtype::to_python(py, dtype)?)?;
+    }
+    let convert = numpy(py)?.getattr(intern!(py, "asarray"))?;
+    let array = strict::as_on_a_gpu(|| convert.call((object,), Some(&arguments)))?;
+    Ok(array.cast_into::<PyUntypedArray>()?)
+}
+
+/// Whether nobody but the caller holds the ndarray, so that its memory may be used again.
+pub(crate) fn is_unshared(array: &Bound<'_, PyUntypedArray>, references: isize) -> bool {
+    // SAFETY: a live object and the GIL.
+    let count = unsafe { ffi::Py_REFCNT(array.as_ptr()) };
+    count <= references && owns_memory(array) && is_writable(array) && has_gil(array.py())
+}
+
+/// Whether the interpreter was built with a GIL. Without one, reference counts of other threads' objects may lag.
+pub(crate) fn has_gil(py: Python<'_>) -> bool {
+    static HAS_GIL: PyOnce<bool> = PyOnce::new();
+    let ask = || -> PyResult<bool> {
+        let flags = py.import("sys")?.getattr_opt("abiflags")?.map(|flags| flags.extract::<String>()).transpose()?;
+        Ok(!flags.unwrap_or_default().contains('t'))
+    };
+    *HAS_GIL.get_or_init(py, || ask().unwrap_or(false))
+}
+
+/// An ndarray's memory as one side of a copy.
+///
+/// # Errors
+/// `ValueError` for a shape that no array has.
+pub(crate) fn side(array: &Bound<'_, PyUntypedArray>, itemsize: usize) -> Result<HostSide> {
+    let shape: Dims = array.shape().iter().map(|&len| len as i64).collect();
+    let strides: Dims = array.strides().iter().map(|&stride| stride as i64).collect();
+    Ok(HostSide { address: address(array), layout: Layout::strided(&shape, &strides, 0, itemsize as i64)? })
+}
+
+/// An ndarray over memory that `owner` keeps alive, which becomes its `base`.
+///
+/// # Errors
+/// NumPy's.
+pub(crate) fn over_memory<'py>(
+    py: Python<'py>,
+    address: Address,
+    layout: &Layout,
+    descr: Bound<'py, PyAny>,
+    is_writable: bool,
+    owner: Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let mut shape: Dims = layout.shape().collect();
+    let mut strides: Dims = layout.strides().collect();
+    // An address that is never read, for an array without elements: NumPy would allocate for null.
+    let address = if address == 0 { std::mem::align_of::<u128>() } else { address };
+    // SAFETY: shape and strides are as long as said and stay inside the memory, which the owner keeps alive;
+    // `PyArray_NewFromDescr` takes over the reference to the dtype and `PyArray_SetBaseObject` that to the owner.
+    unsafe {
+        let array = PY_ARRAY_API.PyArray_NewFromDescr(
+            py,
+            npyffi::get_type_object(py, NpyTypes::PyArray_Type),
+            descr.into_ptr().cast(),
+            shape.len() as c_int,
+            shape.as_mut_ptr().cast(),
+            strides.as_mut_ptr().cast(),
+            address as *mut c_void,
+            if is_writable { NPY_ARRAY_WRITEABLE } else { 0 },
+            std::ptr::null_mut(),
+        );
+        let array = Bound::from_owned_ptr_or_err(py, array)?;
+        if PY_ARRAY_API.PyArray_SetBaseObject(py, array.as_ptr().cast(), owner.into_ptr()) < 0 {
+            return Err(PyErr::fetch(py));
+        }
+        Ok(array.cast_into_unchecked())
+    }
+}

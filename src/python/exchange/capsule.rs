@@ -1,0 +1,110 @@
+//! Capsules that hold DLPack tensors: their names, how one is made of an array, and what becomes of it when nobody takes it.
+
+use std::ffi::CStr;
+use std::ptr::NonNull;
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::array::Array;
+use crate::callback::caught;
+use crate::interop::dlpack::ffi::{DLManagedTensor, DLManagedTensorVersioned};
+use crate::interop::dlpack::{DlpackFlags, export};
+use crate::stream::Stream;
+
+/// The name of a capsule that holds a tensor of the old form, and that after it was taken.
+pub(crate) const LEGACY: (&CStr, &CStr) = (c"dltensor", c"used_dltensor");
+/// The same of a versioned one.
+pub(crate) const VERSIONED: (&CStr, &CStr) = (c"dltensor_versioned", c"used_dltensor_versioned");
+
+pub(crate) fn capsule<'py>(
+    py: Python<'py>,
+    array: &Array,
+    versioned: bool,
+    flags: DlpackFlags,
+    consumer: Option<Stream>,
+) -> PyResult<Bound<'py, PyAny>> {
+    // SAFETY: each tensor is new, and goes with the name and the destructor of its form.
+    unsafe {
+        if versioned {
+            wrap(py, export::versioned(array, flags, consumer)?, VERSIONED.0, drop_versioned)
+        } else {
+            wrap(py, export::legacy(array, consumer)?, LEGACY.0, drop_legacy)
+        }
+    }
+}
+
+/// # Safety
+/// The name and the destructor are those of the tensor's form.
+unsafe fn wrap<'py, M>(
+    py: Python<'py>,
+    managed: NonNull<M>,
+    name: &'static CStr,
+    destructor: unsafe extern "C" fn(*mut ffi::PyObject),
+) -> PyResult<Bound<'py, PyAny>> {
+    // SAFETY: promised by the caller. Null means that memory is short for the capsule: then so little is lost that the
+    // tensor is left.
+    unsafe {
+        let made = ffi::PyCapsule_New(managed.as_ptr().cast(), name.as_ptr(), Some(destructor));
+        Bound::from_owned_ptr_or_err(py, made)
+    }
+}
+
+/// The tensor of a capsule that nobody has taken it from: a consumer renames what it takes.
+unsafe fn untaken<M>(capsule: *mut ffi::PyObject, name: &CStr) -> Option<NonNull<M>> {
+    // SAFETY: a capsule that is being destroyed. Asking first keeps an exception that may be set.
+    unsafe {
+        if ffi::PyCapsule_IsValid(capsule, name.as_ptr()) == 0 {
+            return None;
+        }
+        NonNull::new(ffi::PyCapsule_GetPointer(capsule, name.as_ptr()).cast())
+    }
+}
+
+unsafe extern "C" fn drop_legacy(capsule: *mut ffi::PyObject) {
+    caught((), || {
+        // SAFETY: our own capsule; its tensor is ours to delete while it has its first name.
+        unsafe {
+            if let Some(tensor) = untaken::<DLManagedTensor>(capsule, LEGACY.0)
+                && let Some(deleter) = tensor.as_ref().deleter
+            {
+                deleter(tensor.as_ptr());
+            }
+        }
+    });
+}
+
+unsafe extern "C" fn drop_versioned(capsule: *mut ffi::PyObject) {
+    caught((), || {
+        // SAFETY: as above.
+        unsafe {
+            if let Some(tensor) = untaken::<DLManagedTensorVersioned>(capsule, VERSIONED.0)
+                && let Some(deleter) = tensor.as_ref().deleter
+            {
+                deleter(tensor.as_ptr());
+            }
+        }
+    });
+}
+
+/// Two integers in a tuple.
+///
+/// # Errors
+/// `TypeError` for anything else.
+#[inline]
+pub(crate) fn pair(object: &Bound<'_, PyAny>, what: &str) -> PyResult<(i64, i64)> {
+    let wrong = || PyTypeError::new_err(format!("{what} is a tuple of two integers, not {object:?}"));
+    let tuple = object.cast::<PyTuple>().map_err(|_| wrong())?;
+    if tuple.len() != 2 {
+        return Err(wrong());
+    }
+    let integer = |position| {
+        let item = tuple.get_borrowed_item(position)?;
+        // SAFETY: a live object; -1 may mean an exception, which is taken.
+        let value = unsafe { ffi::PyLong_AsLongLong(item.as_ptr()) };
+        if value == -1 && PyErr::take(object.py()).is_some() { Err(wrong()) } else { Ok(value) }
+    };
+    Ok((integer(0)?, integer(1)?))
+}

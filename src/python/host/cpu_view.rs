@@ -1,0 +1,32 @@
+//! ndarrays over the memory of CPU arrays.
+
+use numpy::PyUntypedArray;
+use pyo3::prelude::*;
+
+use crate::array::Array;
+use crate::error::Error;
+use crate::python::array::class::GpuArray;
+use crate::python::convert::dtype;
+use crate::python::convert::ndarray::over_memory;
+
+/// An ndarray that shows the memory of a CPU array and keeps it alive.
+///
+/// # Errors
+/// `TypeError` for an array of another device.
+pub(crate) fn view<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let owner = array.clone().into_any();
+    view_with_owner(array.py(), array.get().array(), owner)
+}
+
+/// As `view`, for an array that has no Python object of its own.
+pub(crate) fn view_with_owner<'py>(
+    py: Python<'py>,
+    array: &Array,
+    owner: Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    if !array.device().is_cpu() {
+        return Err(Error::type_error(format!("the memory of {} cannot be read by the host", array.device())).into());
+    }
+    let descr = dtype::to_python(py, array.dtype())?;
+    over_memory(py, array.address(), array.layout(), descr, !array.readonly(), owner)
+}

@@ -1,0 +1,69 @@
+//! New arrays on a device: empty ones of a shape or a layout, and ones with the values of an ndarray.
+
+use numpy::PyUntypedArray;
+use pyo3::prelude::*;
+
+use super::transfer;
+use crate::array::Array;
+use crate::device::Device;
+use crate::dtype::DType;
+use crate::error::Result;
+use crate::layout::{Layout, Order};
+use crate::memory::plugged;
+use crate::python::convert::ndarray;
+use crate::python::gil::WithoutGil;
+use crate::stream::{self, Stream};
+
+/// Whether memory is had without leaving the GIL: the process's own reaches no driver, and leaving costs more than it.
+#[inline]
+pub(crate) fn is_process_memory(device: Device) -> bool {
+    device.is_cpu() && !plugged::is_in_use()
+}
+
+/// A new array in the order of the thread's current stream.
+#[inline]
+pub(crate) fn new_array(py: Python<'_>, shape: &[i64], dtype: DType, order: Order, device: Device) -> PyResult<Array> {
+    if is_process_memory(device) {
+        return Ok(Array::empty(shape, dtype, order, Stream::default_of(device))?);
+    }
+    Ok(py.without_gil(|| Array::empty(shape, dtype, order, stream::current(device)))?)
+}
+
+pub(crate) fn new_dense(py: Python<'_>, layout: Layout, dtype: DType, device: Device) -> PyResult<Array> {
+    Ok(py.without_gil(|| Array::on_new_memory(layout, dtype, stream::current(device)))?)
+}
+
+/// A new array with the values of an ndarray of that dtype, its axes in the same order in memory.
+///
+/// # Errors
+/// `OutOfMemoryError`; the driver's.
+pub(crate) fn upload_new(
+    py: Python<'_>,
+    source: &Bound<'_, PyUntypedArray>,
+    dtype: DType,
+    device: Device,
+) -> PyResult<Array> {
+    let side = ndarray::side(source, dtype.itemsize())?;
+    let array = new_dense(py, side.layout.dense_like(), dtype, device)?;
+    transfer::upload(py, &array, source)?;
+    Ok(array)
+}
+
+/// As `upload_new`, in the order of a stream, which is waited for or not.
+pub(crate) fn upload_new_on(
+    py: Python<'_>,
+    source: Bound<'_, PyUntypedArray>,
+    dtype: DType,
+    stream: &Stream,
+    wait: bool,
+) -> PyResult<Array> {
+    let side = ndarray::side(&source, dtype.itemsize())?;
+    let mut keeper = Some(source.into_any().unbind());
+    let array: Result<Array> = py.without_gil(|| {
+        let array = Array::on_new_memory(side.layout.dense_like(), dtype, stream.clone())?;
+        // SAFETY: the ndarray is held by `keeper`, until the stream has passed if that uses it longer.
+        unsafe { transfer::upload_on(&array, &side, stream, &mut keeper, wait)? };
+        Ok(array)
+    });
+    Ok(array?)
+}

@@ -1,0 +1,79 @@
+//! Where the compilers of kernels may be, as Python knows it, and work that needs one.
+
+use std::path::PathBuf;
+
+use pyo3::exceptions::PyUserWarning;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use crate::backend::BackendKind;
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::kernel::{self, Source};
+use crate::python::callback;
+use crate::python::gil::WithoutGil;
+use crate::python::once::intern;
+
+/// Runs `work` with the files in which the compiler's library may be, as Python knows them: first those that are quickly found.
+pub(crate) fn with_hints<T: Send>(
+    py: Python<'_>,
+    kind: BackendKind,
+    work: impl Fn(&[PathBuf]) -> Result<T> + Send + Sync,
+) -> PyResult<T> {
+    let quick = hints(py, kind, intern!(py, "candidates"))?;
+    let done = match py.without_gil(|| work(&quick)) {
+        Err(Error::Unavailable(text)) => {
+            let found = hints(py, kind, intern!(py, "by_pathfinder"))?;
+            if found.is_empty() {
+                return Err(Error::Unavailable(text).into());
+            }
+            py.without_gil(|| work(&found))?
+        }
+        other => other?,
+    };
+    warn_of_cache(py)?;
+    Ok(done)
+}
+
+/// Tells, once for each, of a cache folder that is not trusted.
+fn warn_of_cache(py: Python<'_>) -> PyResult<()> {
+    let Some(text) = kernel::untold_cache_refusal() else { return Ok(()) };
+    let text = std::ffi::CString::new(text.replace('\0', " "))?;
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 1)
+}
+
+fn hints(py: Python<'_>, kind: BackendKind, ask: &Bound<'_, PyString>) -> PyResult<Vec<PathBuf>> {
+    if kind != BackendKind::Cuda {
+        return Ok(Vec::new());
+    }
+    py.import(intern!(py, "PyGPU._nvrtc_files"))?.getattr(ask)?.call0()?.extract()
+}
+
+/// Lets the library's own kernels be compiled by what Python knows of.
+pub(crate) fn register() {
+    kernel::search_with(|kind, thorough| {
+        let said = callback::with_interpreter(|py| {
+            let ask = if thorough { intern!(py, "by_pathfinder") } else { intern!(py, "candidates") };
+            // An interpreter that cannot say it any more leaves the system's own places.
+            hints(py, kind, ask).unwrap_or_default()
+        });
+        said.unwrap_or_default()
+    });
+}
+
+/// Compiles a source, or takes it from the cache, as `work` does with the files in which the compiler's library may be.
+pub(crate) fn with_compiler<T: Send>(
+    py: Python<'_>,
+    device: Device,
+    source: &Source,
+    work: impl Fn(&[PathBuf]) -> Result<T> + Send + Sync,
+) -> PyResult<T> {
+    match source.compiler {
+        None => with_hints(py, device.kind(), work),
+        Some(_) => {
+            let done = py.without_gil(|| work(&[]))?;
+            warn_of_cache(py)?;
+            Ok(done)
+        }
+    }
+}

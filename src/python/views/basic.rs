@@ -1,0 +1,241 @@
+//! Keys of integers, slices, `...` and `None`: those that select a view.
+//!
+//! A tuple is walked once, and only what follows `...` is counted ahead, since each look into a tuple is a call in the stable
+//! ABI. A key that is refused on this way is walked again, carefully: twice, once to see what it is and how many axes it
+//! consumes, once to feed the layout, so that errors are those of NumPy whatever stands behind the item that is wrong.
+
+use pyo3::exceptions::PyIndexError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyTuple};
+use smallvec::SmallVec;
+
+use crate::layout::{Indexer, Layout};
+use crate::python::convert::ndarray;
+use crate::python::once::PyOnce;
+
+/// What one item of a key is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Item {
+    Integer,
+    Slice,
+    Ellipsis,
+    NewAxis,
+    /// An array, a list, a boolean: not for views.
+    Advanced,
+}
+
+#[inline]
+fn classify(item: &Bound<'_, PyAny>) -> PyResult<Item> {
+    match classify_plain(item) {
+        Some(kind) => Ok(kind),
+        None => classify_other(item),
+    }
+}
+
+/// What an item is, if its type says so at once.
+#[inline]
+fn classify_plain(item: &Bound<'_, PyAny>) -> Option<Item> {
+    let pointer = item.as_ptr();
+    // SAFETY: type checks and identity comparisons of a live object.
+    unsafe {
+        if ffi::PyLong_CheckExact(pointer) != 0 {
+            return Some(Item::Integer);
+        }
+        if ffi::Py_TYPE(pointer) == &raw mut ffi::PySlice_Type {
+            return Some(Item::Slice);
+        }
+        if pointer == ffi::Py_None() {
+            return Some(Item::NewAxis);
+        }
+        if pointer == ffi::Py_Ellipsis() {
+            return Some(Item::Ellipsis);
+        }
+    }
+    None
+}
+
+#[cold]
+fn classify_other(item: &Bound<'_, PyAny>) -> PyResult<Item> {
+    let has_len = item.hasattr("__len__")?;
+    if has_len || item.cast::<PyBool>().is_ok() || is_numpy_bool(item)? {
+        return Ok(Item::Advanced);
+    }
+    // SAFETY: a type check of a live object.
+    if unsafe { ffi::PyIndex_Check(item.as_ptr()) } != 0 {
+        return Ok(Item::Integer);
+    }
+    let kind = item.get_type();
+    Err(PyIndexError::new_err(format!(
+        "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid \
+         indices; got {kind}"
+    )))
+}
+
+/// Sets `view` to what a key of integers, slices, `...` and `None` selects; `false` if the key holds anything else.
+///
+/// # Errors
+/// `IndexError` and `ValueError` as NumPy's.
+#[inline]
+pub(crate) fn basic(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if let Ok(key) = key.cast_exact::<PyTuple>() {
+        return match quick_tuple(layout, view, key) {
+            true => Ok(true),
+            false => careful_tuple(layout, view, key),
+        };
+    }
+    let item = classify(key)?;
+    let (consumed, ellipsis) = match item {
+        Item::Integer | Item::Slice => (1, false),
+        Item::Ellipsis => (0, true),
+        Item::NewAxis => (0, false),
+        Item::Advanced => return Ok(false),
+    };
+    let mut indexer = Indexer::new(layout, view, consumed, ellipsis);
+    feed(&mut indexer, layout, &mut 0, item, key)?;
+    indexer.finish()?;
+    Ok(true)
+}
+
+/// Whether the key could be walked once: all its items are plain, and none was refused. If not, nothing is raised.
+#[inline]
+fn quick_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -> bool {
+    let count = key.len();
+    // At most as many integers and slices as axes is all that `Indexer` asks to know before the end.
+    let mut indexer = Indexer::new(layout, view, 0, true);
+    let (mut axis, mut seen_ellipsis) = (0, false);
+    for place in 0..count {
+        let Some((item, kind)) = plain_item(key, place) else { return false };
+        if kind == Item::Ellipsis {
+            let Some(behind) = (!seen_ellipsis).then(|| consumed_behind(key, place + 1, count)).flatten() else {
+                return false;
+            };
+            seen_ellipsis = true;
+            let kept = layout.ndim().saturating_sub(axis + behind);
+            indexer.ellipsis_of(kept);
+            axis += kept;
+            continue;
+        }
+        if let Err(error) = feed(&mut indexer, layout, &mut axis, kind, &item) {
+            drop(error);
+            return false;
+        }
+    }
+    indexer.finish().is_ok()
+}
+
+/// How many integers and slices stand in a key from a place on; `None` if there is anything that is not plain.
+fn consumed_behind(key: &Bound<'_, PyTuple>, from: usize, count: usize) -> Option<usize> {
+    let mut consumed = 0;
+    for place in from..count {
+        let (_, kind) = plain_item(key, place)?;
+        consumed += usize::from(matches!(kind, Item::Integer | Item::Slice));
+    }
+    Some(consumed)
+}
+
+/// An item and what it is, if that can be seen without asking it.
+#[inline]
+fn plain_item<'a, 'py>(key: &'a Bound<'py, PyTuple>, place: usize) -> Option<(Borrowed<'a, 'py, PyAny>, Item)> {
+    let item = key.get_borrowed_item(place).ok()?;
+    classify_plain(&item).map(|kind| (item, kind))
+}
+
+fn careful_tuple(layout: &Layout, view: &mut Layout, key: &Bound<'_, PyTuple>) -> PyResult<bool> {
+    let (mut consumed, mut ellipses) = (0, 0);
+    // What was seen of each item, so that the second walk need not look again.
+    let mut items: SmallVec<[(Borrowed<'_, '_, PyAny>, Item); 8]> = SmallVec::new();
+    for item in key.iter_borrowed() {
+        let kind = classify(&item)?;
+        match kind {
+            Item::Integer | Item::Slice => consumed += 1,
+            Item::Ellipsis => ellipses += 1,
+            Item::NewAxis => {}
+            Item::Advanced => return Ok(false),
+        }
+        items.push((item, kind));
+    }
+    let mut indexer = Indexer::new(layout, view, consumed, ellipses > 0);
+    // Which axis the next integer or slice works on: the indexer knows too, but a slice needs its length first.
+    let mut axis = 0;
+    for (item, kind) in items {
+        if kind == Item::Ellipsis {
+            axis += layout.ndim().saturating_sub(consumed);
+        }
+        feed(&mut indexer, layout, &mut axis, kind, &item)?;
+    }
+    indexer.finish()?;
+    Ok(true)
+}
+
+#[inline]
+fn feed(
+    indexer: &mut Indexer<'_>,
+    layout: &Layout,
+    axis: &mut usize,
+    kind: Item,
+    item: &Bound<'_, PyAny>,
+) -> PyResult<()> {
+    match kind {
+        Item::Integer => {
+            *axis += 1;
+            Ok(indexer.integer(integer(item)?)?)
+        }
+        Item::Slice => {
+            let length = layout.axes().get(*axis).map_or(0, |axis| axis.len);
+            *axis += 1;
+            let (start, step, count) = unpack(item, length)?;
+            Ok(indexer.slice_clipped(start, step, count)?)
+        }
+        Item::Ellipsis => Ok(indexer.ellipsis()?),
+        Item::NewAxis | Item::Advanced => Ok(indexer.new_axis()?),
+    }
+}
+
+#[inline]
+pub(crate) fn integer(item: &Bound<'_, PyAny>) -> PyResult<i64> {
+    // SAFETY: a live object; -1 may mean an error, which is then set.
+    let value = unsafe {
+        match ffi::PyLong_CheckExact(item.as_ptr()) {
+            0 => -1,
+            _ => ffi::PyLong_AsSsize_t(item.as_ptr()),
+        }
+    };
+    if value == -1 { integer_slowly(item) } else { Ok(value as i64) }
+}
+
+/// For -1, for what only has `__index__`, and for errors, which here become those of indexing.
+#[cold]
+fn integer_slowly(item: &Bound<'_, PyAny>) -> PyResult<i64> {
+    // SAFETY: a live object; what `integer` may have raised is replaced.
+    let value = unsafe {
+        ffi::PyErr_Clear();
+        ffi::PyNumber_AsSsize_t(item.as_ptr(), ffi::PyExc_IndexError)
+    };
+    match PyErr::take(item.py()) {
+        Some(error) if value == -1 => Err(error),
+        _ => Ok(value as i64),
+    }
+}
+
+/// Start, step and number of elements of a slice of an axis of `length`.
+#[inline]
+pub(crate) fn unpack(item: &Bound<'_, PyAny>, length: i64) -> PyResult<(i64, i64, i64)> {
+    let (mut start, mut stop, mut step) = (0, 0, 0);
+    // SAFETY: the item is a slice; the three places are ours.
+    let status = unsafe { ffi::PySlice_Unpack(item.as_ptr(), &raw mut start, &raw mut stop, &raw mut step) };
+    if status < 0 {
+        return Err(PyErr::fetch(item.py()));
+    }
+    // SAFETY: plain arithmetic on values of the call above.
+    let count = unsafe { ffi::PySlice_AdjustIndices(length as isize, &raw mut start, &raw mut stop, step) };
+    Ok((start as i64, step as i64, count as i64))
+}
+
+/// Whether an index item is NumPy's boolean, which has an `__index__` that NumPy does not mean.
+pub(crate) fn is_numpy_bool(item: &Bound<'_, PyAny>) -> PyResult<bool> {
+    static BOOL: PyOnce<Py<PyAny>> = PyOnce::new();
+    let py = item.py();
+    let class = BOOL.get_or_try_init(py, || ndarray::numpy(py)?.getattr("bool_").map(Bound::unbind))?;
+    item.is_instance(class.bind(py))
+}
