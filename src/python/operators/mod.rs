@@ -1,4 +1,4 @@
 //! Operators and protocols of Python and NumPy.
 
-pub(crate) mod operators;
 pub(crate) mod protocols;
+pub(crate) mod slots;

@@ -112,7 +112,7 @@ macro_rules! slots {
 
 /// The calls that pyo3 writes seem to be ours where a macro of ours gives the names.
 #[allow(unsafe_op_in_unsafe_fn, reason = "written by pyo3, which has argued for it")]
-mod slots {
+mod methods {
     use super::*;
 
     slots! {
