@@ -103,11 +103,12 @@ unsafe extern "C" fn delete<M>(managed: *mut M) {
         }
         // SAFETY: `boxed` made the block, and a consumer calls its deleter once.
         let block = unsafe { Box::from_raw(managed.cast::<Block<M>>()) };
-        let Block { array, consumer, .. } = *block;
-        lifetime::defer(array.allocation().take_back(array.access_of_others(), consumer.as_ref()));
+        let array = &block.array;
+        lifetime::defer(array.allocation().take_back(array.access_of_others(), block.consumer.as_ref()));
         match RELEASE.get() {
-            Some(release) if needs_care(&array) => release(array),
-            _ => drop(array),
+            Some(release) if needs_care(array) => release(block.array),
+            // Dropped where it is: an array is large.
+            _ => drop(block),
         }
     });
 }
