@@ -6,7 +6,6 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use super::class::GpuArray;
-use super::owner::Owner;
 use crate::layout::Layout;
 use crate::python::convert::dtype;
 use crate::python::convert::shape::integers;
@@ -30,49 +29,49 @@ impl GpuArray {
     /// Lengths of the axes; a tuple of int.
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        integers(py, self.array().layout().shape())
+        integers(py, self.layout().shape())
     }
 
     /// Bytes from one element to the next along each axis, of any sign; a tuple of int.
     #[getter]
     fn strides<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        integers(py, self.array().layout().strides())
+        integers(py, self.layout().strides())
     }
 
     /// The type of the elements, as a `numpy.dtype`.
-    #[getter]
-    fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        dtype::to_python(py, self.array().dtype())
+    #[getter(dtype)]
+    fn py_dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        dtype::to_python(py, self.dtype())
     }
 
     /// Number of axes.
     #[getter]
     fn ndim(&self) -> usize {
-        self.array().layout().ndim()
+        self.layout().ndim()
     }
 
     /// Number of elements.
     #[getter]
     fn size(&self) -> i64 {
-        self.array().layout().size()
+        self.layout().size()
     }
 
     /// Number of elements, in PyCUDA's spelling.
     #[getter]
     fn mem_size(&self) -> i64 {
-        self.array().layout().size()
+        self.layout().size()
     }
 
     /// Bytes of all elements; gaps between them do not count.
     #[getter]
     fn nbytes(&self) -> i64 {
-        self.array().layout().nbytes()
+        self.layout().nbytes()
     }
 
     /// Bytes of one element.
     #[getter]
     fn itemsize(&self) -> usize {
-        self.array().dtype().itemsize()
+        self.dtype().itemsize()
     }
 
     /// The address of element zero in the device's memory, as an int that `ctypes.c_void_p` takes; 0 for an empty array.
@@ -94,26 +93,22 @@ impl GpuArray {
     }
 
     /// Where the array is.
-    #[getter]
-    fn device<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDevice>> {
-        PyDevice::shared(py, self.array().device())
+    #[getter(device)]
+    fn py_device<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDevice>> {
+        PyDevice::shared(py, self.device())
     }
 
     /// How the elements lie in memory: `c_contiguous`, `f_contiguous`, `forc`, `writeable`, `owndata`.
     #[getter]
     fn flags<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, Flags>> {
-        let layout = self.array().layout();
+        let layout = self.layout();
         let (c_contiguous, f_contiguous) = (layout.is_c_contiguous(), layout.is_f_contiguous());
-        let writeable = !self.array().readonly();
-        let array = self.array();
-        let is_shared =
-            array.keeper().is_some_and(|(keeper, _)| keeper.downcast_ref().is_none_or(|kept: &Owner| !kept.is_arrays));
-        let owndata = self.base().is_none() && !array.allocation().is_lent() && !is_shared;
-        Flags { c_contiguous, f_contiguous, writeable, owndata }.shared(py)
+        let writeable = !self.readonly();
+        Flags { c_contiguous, f_contiguous, writeable, owndata: self.owns_data() }.shared(py)
     }
 
     fn __len__(&self) -> PyResult<usize> {
-        length(self.array().layout())
+        length(self.layout())
     }
 }
 

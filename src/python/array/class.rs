@@ -23,6 +23,7 @@ use super::owner::Owner;
 use crate::array::Array;
 use crate::backend::Address;
 use crate::chain;
+use crate::device::Device;
 use crate::dtype::DType;
 use crate::interop::cai;
 use crate::interop::dlpack::LentDimensions;
@@ -135,10 +136,55 @@ impl GpuArray {
         self.is_given_out.store(true, Ordering::Relaxed);
     }
 
-    /// The array below Python.
+    /// The array below Python. Its values may have to be made first, where an operation was put off; what is known without that
+    /// stands below.
+    ///
+    /// # Errors
+    /// The driver's, of what was put off.
     #[inline]
-    pub(crate) fn array(&self) -> &Array {
-        &self.array
+    pub(crate) fn array(&self, _: Python<'_>) -> PyResult<&Array> {
+        Ok(&self.array)
+    }
+
+    /// Shape, strides and offset.
+    #[inline]
+    pub(crate) fn layout(&self) -> &Layout {
+        self.array.layout()
+    }
+
+    /// The type of the elements.
+    #[inline]
+    pub(crate) fn dtype(&self) -> DType {
+        self.array.dtype()
+    }
+
+    /// Where it is.
+    #[inline]
+    pub(crate) fn device(&self) -> Device {
+        self.array.device()
+    }
+
+    /// Whether writing is refused.
+    #[inline]
+    pub(crate) fn readonly(&self) -> bool {
+        self.array.readonly()
+    }
+
+    /// Whether the memory is there for this array: not a view's, and not somebody else's.
+    pub(crate) fn owns_data(&self) -> bool {
+        let is_shared = self
+            .array
+            .keeper()
+            .is_some_and(|(keeper, _)| keeper.downcast_ref().is_none_or(|kept: &Owner| !kept.is_arrays));
+        self.base.is_none() && !self.array.allocation().is_lent() && !is_shared
+    }
+
+    /// Refuses what would write a read-only array.
+    ///
+    /// # Errors
+    /// `ValueError` that names what was tried.
+    pub(crate) fn check_writable(&self, what: &str) -> PyResult<()> {
+        Ok(self.array.check_writable(what)?)
     }
 
     pub(crate) fn base(&self) -> Option<&Py<PyAny>> {
@@ -369,13 +415,13 @@ pub(crate) fn new_view_with<'py>(
     if !exact {
         let mut layout = Layout::scalar(1);
         set(&mut layout)?;
-        return new_view_of(of, of.get().array().view(layout)?);
+        return new_view_of(of, of.get().array(of.py())?.view(layout)?);
     }
     // SAFETY: every field of the value is written before the object is seen by anyone: it is not tracked yet, so that not
     // even the collector knows it while `set` runs Python code, and if `set` fails it is a whole object that is dropped.
     unsafe {
         let (object, value) = allocate_exact(py)?;
-        of.get().array().write_view((&raw mut (*value).array).cast::<Array>());
+        of.get().array(of.py())?.write_view((&raw mut (*value).array).cast::<Array>());
         (&raw mut (*value).base).write(Some(owner_of(of)));
         (&raw mut (*value).host).write(OnceBox::new());
         (&raw mut (*value).lent).write(LentDimensions::new());

@@ -16,7 +16,7 @@ impl GpuArray {
     /// 1 if the elements follow each other row by row, else 0.
     #[getter]
     fn flag_c_contiguous(&self) -> i32 {
-        self.array().layout().is_c_contiguous().into()
+        self.layout().is_c_contiguous().into()
     }
 
     /// The device address as a pointer wrapper.
@@ -52,8 +52,8 @@ impl GpuArray {
     /// [0.0, 4.0, 0.0]
     fn set_val<'py>(slf: &Bound<'py, Self>, idx: &Bound<'py, PyAny>, val: &Bound<'py, PyAny>) -> PyResult<()> {
         let py = slf.py();
-        slf.get().array().check_writable("set_val")?;
-        let (pointer, size) = (slf.get().array().address(), slf.get().array().layout().size());
+        slf.get().check_writable("set_val")?;
+        let (pointer, size) = (slf.get().array(slf.py())?.address(), slf.get().layout().size());
         let arguments = (pointer, size, slf.getattr(intern!(py, "dtype"))?, idx, val);
         let module = py.import(intern!(py, "PyGPU.device_array"))?;
         let status = ending::run_python(py, || module.call_method1(intern!(py, "write_element"), arguments))?;

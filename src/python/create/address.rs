@@ -110,7 +110,7 @@ fn copy_array(
     stream: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
     let py = target.py();
-    let (target, source) = (target.get().array(), source.get().array());
+    let (target, source) = (target.get().array(target.py())?, source.get().array(source.py())?);
     target.check_writable("copy_array")?;
     let stream = match stream.filter(|stream| !stream.is_none()) {
         None => Stream::default_of(target.device()),

@@ -94,10 +94,10 @@ pub(crate) fn asarray<'py>(
         is_moved: false,
     };
     if let Ok(own) = obj.cast::<GpuArray>() {
-        return match wish.fulfil(py, own.get().array(), false)? {
+        return match wish.fulfil(py, own.get().array(own.py())?, false)? {
             Some(made) => new_exact(py, GpuArray::from_array(made)),
             None if obj.is_exact_instance_of::<GpuArray>() => Ok(own.clone()),
-            None => new_exact(py, GpuArray::with_base(own.get().array().clone(), obj.clone().unbind())),
+            None => new_exact(py, GpuArray::with_base(own.get().array(own.py())?.clone(), obj.clone().unbind())),
         };
     }
     let refusals = match table::offer_of(obj)? {

@@ -337,7 +337,7 @@ pub(crate) fn full<'py>(
     let dtype = match dtype.filter(|dtype| !dtype.is_none()) {
         Some(dtype) => dtype::from_python(dtype)?,
         None => match fill_value.cast::<GpuArray>() {
-            Ok(array) => array.get().array().dtype(),
+            Ok(array) => array.get().dtype(),
             Err(_) => dtype::from_numpy(ndarray::as_ndarray(fill_value, None)?.dtype().as_any())?,
         },
     };

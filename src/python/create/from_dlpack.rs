@@ -69,7 +69,7 @@ pub(crate) fn from_dlpack<'py>(
     let device = device.map(|device| creation::target_device(py, Some(device))).transpose()?;
     let own = x.cast::<GpuArray>().ok();
     let (array, was_copied) = match &own {
-        Some(own) => (own.get().array().clone(), false),
+        Some(own) => (own.get().array(own.py())?.clone(), false),
         None => borrow(x, device, copy == Some(false), stream)?,
     };
     let target = device.unwrap_or(array.device());

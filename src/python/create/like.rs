@@ -36,7 +36,7 @@ fn like<'py>(
 ) -> PyResult<Like<'py>> {
     let (class_of, source, own_dtype, own_device) = match other.cast::<GpuArray>() {
         Ok(array) => {
-            let inner = array.get().array();
+            let inner = array.get().array(array.py())?;
             (Some(array.clone()), inner.layout().clone(), inner.dtype(), inner.device())
         }
         Err(_) => {
@@ -100,7 +100,7 @@ fn new_from_like<'py>(py: Python<'py>, like: Like<'py>) -> PyResult<Bound<'py, G
 
 fn new_filled_like<'py>(py: Python<'py>, like: Like<'py>, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, GpuArray>> {
     let made = new_from_like(py, like)?;
-    assign::assign(py, made.get().array(), value)?;
+    assign::assign(py, made.get().array(made.py())?, value)?;
     Ok(made)
 }
 
@@ -158,7 +158,7 @@ pub(crate) fn zeros_like<'py>(
     device: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, GpuArray>> {
     let made = new_from_like(py, like(py, other, dtype, order, shape, device)?)?;
-    let array = made.get().array();
+    let array = made.get().array(made.py())?;
     let item = vec![0; array.dtype().itemsize()];
     py.without_gil(|| copy::fill(array, &item, &stream::current(array.device())))?;
     Ok(made)

@@ -168,7 +168,7 @@ fn to_gpu_on<'py>(
     wait: bool,
 ) -> PyResult<Bound<'py, GpuArray>> {
     if let Ok(own) = ary.cast::<GpuArray>() {
-        let copied = transfer::device_copy_like(py, own.get().array())?;
+        let copied = transfer::device_copy_like(py, own.get().array(own.py())?)?;
         if copied.device() != stream.device() {
             return Err(PyValueError::new_err(format!(
                 "to_gpu: the array is on {} already; use asarray(a, device='{}') to copy between devices",

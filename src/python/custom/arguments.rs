@@ -117,7 +117,7 @@ impl<'a> Given<'a> {
         let is_own = class == GpuArray::type_object_raw(value.py()) || value.cast::<GpuArray>().is_ok();
         let array = if is_own {
             // SAFETY: a GPUArray, as was just seen, which the tuple of arguments keeps alive as long as `'a`; it never moves.
-            let array = unsafe { &*std::ptr::from_ref(value.cast_unchecked::<GpuArray>().get().array()) };
+            let array = unsafe { &*std::ptr::from_ref(value.cast_unchecked::<GpuArray>().get().array(value.py())?) };
             self.places.push(Place::Own(array));
             array
         } else {

@@ -187,7 +187,7 @@ impl PyReduction {
             Some(out) => out.clone(),
             None => new_exact(py, new_array(py, allocator, &[], dtype, stream)?)?,
         };
-        let out = result.get().array();
+        let out = result.get().array(result.py())?;
         check_out(name, out, dtype, device)?;
         let Some(second) = second else {
             // SAFETY: compiled for this plan, with values of the declared types; the result has room for one.
@@ -197,7 +197,7 @@ impl PyReduction {
             return Ok(result.into_any());
         };
         let parts = new_exact(py, new_array(py, allocator, &[i64::from(blocks)], dtype, stream)?)?;
-        let between = parts.get().array();
+        let between = parts.get().array(parts.py())?;
         let again = scalars.clone();
         // SAFETY: as above; the parts have room for one value of each block.
         py.without_gil(|| unsafe {

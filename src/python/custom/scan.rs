@@ -74,7 +74,7 @@ impl Held {
         let Ok(input) = input.cast::<GpuArray>() else {
             return Err(PyTypeError::new_err(format!("{name}(): a GPUArray is wanted, not {}", input.get_type())));
         };
-        let from = input.get().array();
+        let from = input.get().array(input.py())?;
         let (device, allocator) = (from.device(), allocator.filter(|given| !given.is_none()));
         let stream = &stream_argument::from_argument(py, stream, device)?;
         check_array(name, "input", from, dtype)?;
@@ -88,7 +88,7 @@ impl Held {
                 PyTypeError::new_err(format!("{name}(): output_ary is a GPUArray, 'new', or None to scan in place"))
             })?,
         };
-        let to = output.get().array();
+        let to = output.get().array(output.py())?;
         check_array(name, "output_ary", to, dtype)?;
         check_pair(name, from, to)?;
         if from.layout().is_empty() {
@@ -97,7 +97,7 @@ impl Held {
         let compiled = self.compiled(py, device)?;
         let blocks = self.0.blocks(device, from.layout().size());
         let parts = new_exact(py, new_array(py, allocator.filter(|_| blocks > 0), &[blocks as i64], dtype, stream)?)?;
-        let parts = parts.get().array();
+        let parts = parts.get().array(parts.py())?;
         // SAFETY: compiled for this scan; the arrays were checked above.
         py.without_gil(|| unsafe { self.0.launch(&compiled, from, to, parts, stream) })?;
         Ok(output.into_any())

@@ -75,7 +75,7 @@ fn opaque_template<'py>(py: Python<'py>, dtype: DType) -> PyResult<Bound<'py, Py
 
 /// What both interfaces say, in a dictionary of its own.
 fn describe<'py>(py: Python<'py>, owner: &GpuArray, interface: Interface) -> PyResult<Bound<'py, PyDict>> {
-    let array = owner.array();
+    let array = owner.array(py)?;
     let said = template(py, array.dtype(), interface.name())?;
     let layout = array.layout();
     said.set_item(intern!(py, "shape"), shape::integers(py, layout.shape())?)?;
@@ -114,7 +114,7 @@ impl GpuArray {
     #[getter]
     fn __cuda_array_interface__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
         let py = slf.py();
-        let array = slf.get().array();
+        let array = slf.get().array(slf.py())?;
         if array.device().is_cpu() {
             return Err(PyAttributeError::new_err(
                 "__cuda_array_interface__: the array is in host memory; use __array_interface__ or DLPack",
@@ -147,7 +147,7 @@ impl GpuArray {
     /// [0.0, 5.0, 0.0]
     #[getter]
     fn __array_interface__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
-        let array = slf.get().array();
+        let array = slf.get().array(slf.py())?;
         if !is_read_in_place(array) {
             return Err(PyAttributeError::new_err(format!(
                 "__array_interface__: the array is on {}, and is not read in place by the host; use .get()",
@@ -183,7 +183,7 @@ impl GpuArray {
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        let array = slf.get().array();
+        let array = slf.get().array(slf.py())?;
         if !is_read_in_place(array) {
             let device = array.device();
             return Err(PyTypeError::new_err(format!(
@@ -201,7 +201,7 @@ impl GpuArray {
             Some(true) => view.call_method1(intern!(py, "astype"), (wanted,)),
             Some(false) if !same => Err(PyValueError::new_err(format!(
                 "__array__: {} as {wanted} needs a copy, and copy=False forbids it",
-                slf.get().array().dtype().name()
+                slf.get().dtype().name()
             ))),
             _ if same => Ok(view),
             _ => view.call_method1(intern!(py, "astype"), (wanted,)),

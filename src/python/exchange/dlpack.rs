@@ -68,7 +68,7 @@ impl GpuArray {
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        let array = slf.get().array();
+        let array = slf.get().array(slf.py())?;
         let versioned = match max_version {
             Some(version) => pair(version, "max_version")?.0 >= 1,
             None => false,
@@ -107,7 +107,7 @@ impl GpuArray {
     /// >>> PyGPU.zeros(3, device='cpu').__dlpack_device__()
     /// (1, 0)
     fn __dlpack_device__(&self) -> (u32, i32) {
-        dlpack::code_of(self.array().device())
+        dlpack::code_of(self.device())
     }
 }
 

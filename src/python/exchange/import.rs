@@ -29,7 +29,7 @@ use crate::stream::{self, Stream};
 #[inline]
 pub(crate) fn device_array(value: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     if let Ok(own) = value.cast::<GpuArray>() {
-        return Ok(Some(own.get().array().clone()));
+        return Ok(Some(own.get().array(own.py())?.clone()));
     }
     match table::offer_of(value)? {
         Offer::Plain => Ok(None),

@@ -46,7 +46,7 @@ impl Place {
     /// memory that was freed; what the object raises.
     pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         if let Ok(array) = object.cast::<GpuArray>() {
-            return Ok(Self::of_array(array.get().array()));
+            return Ok(Self::of_array(array.get().array(array.py())?));
         }
         if let Ok(memory) = object.cast::<DeviceAllocation>() {
             let block = memory.get().block()?;

@@ -86,8 +86,8 @@ unsafe extern "C" fn from_object(object: *mut c_void, out: *mut *mut DLManagedTe
     unsafe {
         answer(|py| {
             let array = array_of(py, object)?;
-            let_current_stream_use(py, array.get().array())?;
-            let array = array.get().array();
+            let_current_stream_use(py, array.get().array(array.py())?)?;
+            let array = array.get().array(array.py())?;
             out.write(export::versioned(array, DlpackFlags::empty(), Some(stream::current(array.device())))?.as_ptr());
             Ok(())
         })
@@ -113,8 +113,8 @@ unsafe extern "C" fn lend(object: *mut c_void, out: *mut DLTensor) -> c_int {
     unsafe {
         answer(|py| {
             let array = array_of(py, object)?;
-            let_current_stream_use(py, array.get().array())?;
-            out.write(array.get().lent().lend(array.get().array())?);
+            let_current_stream_use(py, array.get().array(array.py())?)?;
+            out.write(array.get().lent().lend(array.get().array(array.py())?)?);
             Ok(())
         })
     }

@@ -15,7 +15,7 @@ use crate::python::convert::ndarray::over_memory;
 /// `TypeError` for an array of another device.
 pub(crate) fn view<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, PyUntypedArray>> {
     let owner = array.clone().into_any();
-    view_with_owner(array.py(), array.get().array(), owner)
+    view_with_owner(array.py(), array.get().array(array.py())?, owner)
 }
 
 /// As `view`, for an array that has no Python object of its own.

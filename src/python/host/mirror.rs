@@ -69,7 +69,7 @@ impl GpuArray {
         let py = slf.py();
         match slf.get().host_side(py) {
             Some(host) => {
-                let array = slf.get().array();
+                let array = slf.get().array(slf.py())?;
                 set_on(py, array, &host, &stream::current(array.device()), true)
             }
             None => Err(PyValueError::new_err(
@@ -98,7 +98,7 @@ impl GpuArray {
     /// array([5., 5., 5.])
     fn to_host(slf: &Bound<'_, Self>) -> PyResult<()> {
         let py = slf.py();
-        let stream = stream::current(slf.get().array().device());
+        let stream = stream::current(slf.get().device());
         match slf.get().host_side(py) {
             Some(host) => {
                 get_on(slf, Some(&host), &stream, true)?;

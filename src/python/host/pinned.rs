@@ -259,7 +259,7 @@ fn empty_like_pinned<'py>(
     let steps = shape::from_python(&attribute(intern!(py, "strides"))?)?;
     let layout = Layout::strided(&lengths, &steps, 0, dtype.itemsize() as i64)?.dense_like();
     let device = match (device, ary.cast::<crate::python::array::class::GpuArray>()) {
-        (None, Ok(array)) => array.get().array().device(),
+        (None, Ok(array)) => array.get().device(),
         _ => device::from_argument(py, device)?,
     };
     new_ndarray(py, &layout, dtype, device, HostFlags { portable, mapped, write_combined }, false)

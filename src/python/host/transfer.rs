@@ -81,7 +81,7 @@ pub(crate) fn device_copy_like(py: Python<'_>, source: &Array) -> PyResult<Array
 
 /// What `get` fills: the remembered ndarray if nobody else holds it, or a new one; and whether it is the remembered one.
 fn target_of_get<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<(Bound<'py, PyUntypedArray>, bool)> {
-    let (py, source) = (slf.py(), slf.get().array());
+    let (py, source) = (slf.py(), slf.get().array(slf.py())?);
     if let Some(last) = slf.get().last_result(py)
         && let Ok(array) = last.cast_exact::<PyUntypedArray>()
         // Two references: where it is remembered, and this one.
@@ -96,7 +96,7 @@ fn target_of_get<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<(Bound<'py, PyUnty
 /// What an asynchronous `get` fills: pinned memory, as far as the limit goes and the system gives it, since a copy into any other
 /// waits for its end.
 fn target_of_get_async<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<(Bound<'py, PyUntypedArray>, bool)> {
-    let source = slf.get().array();
+    let source = slf.get().array(slf.py())?;
     if source.layout().nbytes() as u64 <= ring::limit()? as u64
         && let Ok(pinned) = crate::python::host::pinned::empty_like_array(slf.py(), source)
     {
@@ -236,7 +236,7 @@ pub(crate) fn get_on<'py>(
     wait: bool,
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
     let py = slf.py();
-    let source = slf.get().array();
+    let source = slf.get().array(slf.py())?;
     let (target, is_remembered) = match ary {
         Some(ary) => (given_target(source, ary)?, true),
         None if !wait && !source.device().is_cpu() => target_of_get_async(slf)?,
@@ -261,7 +261,7 @@ pub(crate) fn get_on<'py>(
 }
 
 pub(crate) fn stream_or_current(slf: &Bound<'_, GpuArray>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<Stream> {
-    stream_argument::from_argument(slf.py(), stream, slf.get().array().device())
+    stream_argument::from_argument(slf.py(), stream, slf.get().device())
 }
 
 #[pymethods]
@@ -313,7 +313,7 @@ impl GpuArray {
         let ary = ary.filter(|ary| !ary.is_none() && !ary.is_instance_of::<pyo3::types::PyBool>());
         let stream = stream_or_current(slf, stream)?;
         if pagelocked && ary.is_none() {
-            let array = slf.get().array();
+            let array = slf.get().array(slf.py())?;
             let pinned = crate::python::host::pinned::empty_like_array(slf.py(), array)?;
             return get_on(slf, Some(pinned.as_any()), &stream, !async_);
         }
@@ -386,7 +386,7 @@ impl GpuArray {
         stream: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let stream = stream_or_current(slf, stream)?;
-        set_on(slf.py(), slf.get().array(), ary, &stream, !async_)
+        set_on(slf.py(), slf.get().array(slf.py())?, ary, &stream, !async_)
     }
 
     /// `set` that does not wait.
@@ -400,7 +400,7 @@ impl GpuArray {
     #[pyo3(signature = (ary, stream=None))]
     fn set_async(slf: &Bound<'_, Self>, ary: &Bound<'_, PyAny>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let stream = stream_or_current(slf, stream)?;
-        set_on(slf.py(), slf.get().array(), ary, &stream, false)
+        set_on(slf.py(), slf.get().array(slf.py())?, ary, &stream, false)
     }
 
     /// A copy on the same device with memory of its own.
@@ -421,7 +421,7 @@ impl GpuArray {
     /// [5, 3, 1]
     #[pyo3(signature = (order=None))]
     fn copy<'py>(slf: &Bound<'py, Self>, order: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, Self>> {
-        let array = slf.get().array();
+        let array = slf.get().array(slf.py())?;
         let order = match order.filter(|order| !order.is_none()) {
             Some(order) => OrderArgument::from_python(order)?,
             None => OrderArgument::K,

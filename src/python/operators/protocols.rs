@@ -18,7 +18,7 @@ use crate::python::once::intern;
 
 /// The values of an array that has one, fetched once.
 fn single_element<'py>(slf: &Bound<'py, GpuArray>, purpose: &str) -> PyResult<Bound<'py, PyUntypedArray>> {
-    let array = slf.get().array();
+    let array = slf.get().array(slf.py())?;
     if array.layout().size() != 1 {
         return Err(PyTypeError::new_err(format!(
             "only arrays of one element can be {purpose}; this one has shape {:?}",
@@ -43,20 +43,20 @@ fn convert<'py>(slf: &Bound<'py, GpuArray>, method: &str) -> PyResult<Bound<'py,
 #[pymethods]
 impl GpuArray {
     fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Views>> {
-        if slf.get().array().layout().ndim() == 0 {
+        if slf.get().layout().ndim() == 0 {
             return Err(PyTypeError::new_err("iteration over a 0-d array"));
         }
         Bound::new(slf.py(), Views { array: Some(slf.clone().unbind()), next: std::sync::atomic::AtomicI64::new(0) })
     }
 
     fn __bool__(slf: &Bound<'_, Self>) -> PyResult<bool> {
-        if slf.get().array().layout().size() != 1 {
+        if slf.get().layout().size() != 1 {
             return Err(PyValueError::new_err(
                 "The truth value of an array with more or fewer than one element is ambiguous. Use a.get().any() or \
                  a.get().all()",
             ));
         }
-        transfer::to_ndarray(slf.py(), slf.get().array())?.is_truthy()
+        transfer::to_ndarray(slf.py(), slf.get().array(slf.py())?)?.is_truthy()
     }
 
     fn __int__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
@@ -72,7 +72,7 @@ impl GpuArray {
     }
 
     fn __index__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        let array = slf.get().array();
+        let array = slf.get().array(slf.py())?;
         let integer = array.dtype().row().is_some_and(|row| row.name.contains("int"));
         if !integer || array.layout().ndim() != 0 {
             return Err(PyTypeError::new_err("only integer scalar arrays can be converted to a scalar index"));
@@ -95,12 +95,12 @@ impl GpuArray {
     #[pyo3(signature = (*args))]
     fn item<'py>(slf: &Bound<'py, Self>, args: &Bound<'py, PyTuple>) -> PyResult<Bound<'py, PyAny>> {
         if args.is_empty() {
-            if slf.get().array().layout().size() != 1 {
+            if slf.get().layout().size() != 1 {
                 return Err(PyValueError::new_err("can only convert an array of size 1 to a Python scalar"));
             }
             return single(slf, "converted to Python scalars");
         }
-        let array = slf.get().array();
+        let array = slf.get().array(slf.py())?;
         let view = array.view(element(array.layout(), args)?)?;
         transfer::to_ndarray(slf.py(), &view)?.call_method0(intern!(slf.py(), "item"))
     }
@@ -113,7 +113,7 @@ impl GpuArray {
     /// >>> PyGPU.arange(4).reshape(2, 2).tolist()
     /// [[0, 1], [2, 3]]
     fn tolist<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        transfer::to_ndarray(slf.py(), slf.get().array())?.call_method0(intern!(slf.py(), "tolist"))
+        transfer::to_ndarray(slf.py(), slf.get().array(slf.py())?)?.call_method0(intern!(slf.py(), "tolist"))
     }
 
     fn __repr__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
@@ -138,14 +138,14 @@ impl GpuArray {
     }
 
     fn __copy__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
-        let copied = transfer::device_copy_like(slf.py(), slf.get().array())?;
+        let copied = transfer::device_copy_like(slf.py(), slf.get().array(slf.py())?)?;
         let made = new_like(slf, GpuArray::from_array(copied))?;
         copy_attributes(slf, &made)?;
         Ok(made)
     }
 
     fn __deepcopy__<'py>(slf: &Bound<'py, Self>, memo: &Bound<'py, PyDict>) -> PyResult<Bound<'py, Self>> {
-        let copied = transfer::device_copy_like(slf.py(), slf.get().array())?;
+        let copied = transfer::device_copy_like(slf.py(), slf.get().array(slf.py())?)?;
         let made = new_like(slf, GpuArray::from_array(copied))?;
         let attributes = slf.getattr(intern!(slf.py(), "__dict__"))?.cast_into::<PyDict>()?;
         if !attributes.is_empty() {
@@ -163,7 +163,7 @@ impl GpuArray {
     /// Pickles the values, the class and the attributes; the device is chosen where it is unpickled.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let py = slf.py();
-        let values = transfer::to_ndarray(py, slf.get().array())?;
+        let values = transfer::to_ndarray(py, slf.get().array(slf.py())?)?;
         let restore = py.import(intern!(py, "PyGPU._core"))?.getattr("_restore")?;
         let state = slf.getattr(intern!(py, "__dict__"))?.cast_into::<PyDict>()?;
         let state = if state.is_empty() { py.None().into_bound(py) } else { state.into_any() };
@@ -188,7 +188,7 @@ impl GpuArray {
     /// >>> a = PyGPU.zeros(3)
     /// >>> a.record_stream(PyGPU.Stream())
     fn record_stream(slf: &Bound<'_, Self>, stream: &Bound<'_, PyAny>) -> PyResult<()> {
-        let array = slf.get().array();
+        let array = slf.get().array(slf.py())?;
         let stream = crate::python::runtime::stream::from_argument(slf.py(), Some(stream), array.device())?;
         slf.py().without_gil(|| array.allocation().record_stream(&stream))?;
         Ok(())
@@ -201,7 +201,7 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.zeros(3).synchronize()
     fn synchronize(slf: &Bound<'_, Self>) -> PyResult<()> {
-        let array = slf.get().array();
+        let array = slf.get().array(slf.py())?;
         slf.py().without_gil(|| array.allocation().synchronize().and_then(|()| lifetime::report_deferred()))?;
         Ok(())
     }
@@ -304,7 +304,7 @@ impl Views {
     fn __next__<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, GpuArray>>> {
         let Some(array) = &slf.get().array else { return Ok(None) };
         let array = array.bind(slf.py());
-        let layout = array.get().array().layout();
+        let layout = array.get().layout();
         let index = slf.get().next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         if index >= attributes::length(layout)? as i64 {
             return Ok(None);

@@ -25,7 +25,7 @@ use crate::stream;
 /// NumPy's for a value that does not convert; `ValueError` for more than one element.
 pub(crate) fn item_bytes(py: Python<'_>, array: &Array, value: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     let downloaded = match value.cast::<GpuArray>() {
-        Ok(value) => Some(transfer::to_ndarray(py, value.get().array())?),
+        Ok(value) => Some(transfer::to_ndarray(py, value.get().array(value.py())?)?),
         Err(_) => None,
     };
     let value = downloaded.as_ref().map_or(value, |downloaded| downloaded.as_any());
@@ -174,7 +174,7 @@ impl GpuArray {
         value: &Bound<'py, PyAny>,
         stream: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, Self>> {
-        let array = slf.get().array();
+        let array = slf.get().array(slf.py())?;
         array.check_writable("fill")?;
         let stream = transfer::stream_or_current(slf, stream)?;
         let item = item_bytes(slf.py(), array, value)?;

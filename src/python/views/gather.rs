@@ -51,10 +51,10 @@ fn is_numpys(array: &Array) -> PyResult<bool> {
 
 /// The array's values on the host: a view of a CPU array, a copy of others.
 fn values<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, PyUntypedArray>> {
-    if is_numpys(array.get().array())? {
+    if is_numpys(array.get().array(array.py())?)? {
         return cpu_view::view(array);
     }
-    transfer::to_ndarray(array.py(), array.get().array())
+    transfer::to_ndarray(array.py(), array.get().array(array.py())?)
 }
 
 /// The selected elements, by kernels; `None` where NumPy is to do it, or to refuse it.
@@ -102,14 +102,14 @@ fn scatter_on_device(array: &Array, key: &Bound<'_, PyAny>, value: &Bound<'_, Py
 /// NumPy's `IndexError`; the driver's.
 pub(crate) fn gather<'py>(array: &Bound<'py, GpuArray>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, GpuArray>> {
     let py = array.py();
-    if let Some(selected) = gather_on_device(array.get().array(), key)? {
+    if let Some(selected) = gather_on_device(array.get().array(array.py())?, key)? {
         return new_like(array, GpuArray::from_array(selected));
     }
     let (values, key) = (values(array)?, host_key(key)?);
     let selected = strict::as_on_a_gpu(|| values.get_item(key))?;
     let selected = ndarray::numpy(py)?.getattr(intern!(py, "asarray"))?.call1((selected,))?;
     let selected = selected.cast_into::<PyUntypedArray>()?;
-    let device = array.get().array().device();
+    let device = array.get().device();
     let dtype = dtype::from_numpy(selected.dtype().as_any())?;
     let result = new::upload_new(py, &selected, dtype, device)?;
     new_like(array, GpuArray::from_array(result))
@@ -121,7 +121,7 @@ pub(crate) fn gather<'py>(array: &Bound<'py, GpuArray>, key: &Bound<'py, PyAny>)
 /// NumPy's `IndexError` and `ValueError`; the driver's.
 pub(crate) fn scatter(array: &Bound<'_, GpuArray>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
     let py = array.py();
-    if scatter_on_device(array.get().array(), key, value)? {
+    if scatter_on_device(array.get().array(array.py())?, key, value)? {
         return Ok(());
     }
     let value = match crate::python::exchange::import::device_array(value)? {
@@ -131,8 +131,8 @@ pub(crate) fn scatter(array: &Bound<'_, GpuArray>, key: &Bound<'_, PyAny>, value
     let values = values(array)?;
     let key = host_key(key)?;
     strict::as_on_a_gpu(|| values.set_item(key, value))?;
-    if array.get().array().device().is_cpu() {
+    if array.get().device().is_cpu() {
         return Ok(());
     }
-    transfer::upload(py, array.get().array(), &values)
+    transfer::upload(py, array.get().array(array.py())?, &values)
 }

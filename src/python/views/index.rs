@@ -11,7 +11,7 @@ use crate::python::array::class::{GpuArray, new_view_of, new_view_with};
 #[pymethods]
 impl GpuArray {
     fn __getitem__<'py>(slf: &Bound<'py, Self>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
-        let layout = slf.get().array().layout();
+        let layout = slf.get().layout();
         let mut is_basic = true;
         let view = new_view_with(slf, |view| {
             is_basic = basic(layout, view, key)?;
@@ -20,14 +20,14 @@ impl GpuArray {
         if is_basic {
             return Ok(view);
         }
-        match fields::select(slf.get().array(), key)? {
+        match fields::select(slf.get().array(slf.py())?, key)? {
             Some(part) => new_view_of(slf, part),
             None => gather::gather(slf, key),
         }
     }
 
     fn __setitem__(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let array = slf.get().array();
+        let array = slf.get().array(slf.py())?;
         array.check_writable("a[key] = value")?;
         let mut view = Layout::scalar(array.layout().itemsize());
         if basic(array.layout(), &mut view, key)? {

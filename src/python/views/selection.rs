@@ -67,7 +67,7 @@ pub(crate) fn plan(array: &Array, key: &Bound<'_, PyAny>) -> PyResult<Option<Sel
 fn push<'py>(items: &mut Vec<Item<'py>>, array: &Array, item: &Bound<'py, PyAny>) -> PyResult<bool> {
     let py = item.py();
     if let Ok(indices) = item.cast::<GpuArray>() {
-        let indices = indices.get().array();
+        let indices = indices.get().array(indices.py())?;
         if indices.device() != array.device() {
             return Ok(false);
         }

@@ -16,7 +16,7 @@ fn axes(object: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Dims>> {
 }
 
 fn reshaped<'py>(slf: &Bound<'py, GpuArray>, shape: &[i64], order: Order) -> PyResult<Bound<'py, GpuArray>> {
-    let array = slf.get().array();
+    let array = slf.get().array(slf.py())?;
     let mut is_view = true;
     let view = new_view_with(slf, |view| {
         is_view = array.layout().reshape_into(view, shape, order)?;
@@ -26,7 +26,7 @@ fn reshaped<'py>(slf: &Bound<'py, GpuArray>, shape: &[i64], order: Order) -> PyR
 }
 
 fn copy_reshaped<'py>(slf: &Bound<'py, GpuArray>, shape: &[i64], order: Order) -> PyResult<Bound<'py, GpuArray>> {
-    let copy = transfer::device_copy(slf.py(), slf.get().array(), order)?;
+    let copy = transfer::device_copy(slf.py(), slf.get().array(slf.py())?, order)?;
     match copy.layout().reshape(shape, order)? {
         Some(layout) => new_like(slf, GpuArray::from_array(copy.view(layout)?)),
         None => Err(PyValueError::new_err("reshape: a contiguous array could not be relabelled")),
@@ -56,7 +56,7 @@ impl GpuArray {
     /// (3, 2)
     #[getter(T)]
     fn reversed_axes<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
-        let layout = slf.get().array().layout();
+        let layout = slf.get().layout();
         new_view_with(slf, |view| {
             layout.reverse_into(view);
             Ok(())
@@ -71,7 +71,7 @@ impl GpuArray {
     ///     For fewer than two axes.
     #[getter(mT)]
     fn matrix_transpose<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
-        let array = slf.get().array();
+        let array = slf.get().array(slf.py())?;
         if array.layout().ndim() < 2 {
             return Err(PyValueError::new_err("matrix transpose with ndim < 2 is undefined"));
         }
@@ -116,7 +116,7 @@ impl GpuArray {
         more: &Bound<'py, PyTuple>,
         order: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, Self>> {
-        let order = reading_order(slf.get().array().layout(), order)?;
+        let order = reading_order(slf.get().layout(), order)?;
         let mut lengths = Dims::new();
         if !shape::read_arguments(&mut lengths, [a, b, c, d], more)? {
             return Err(PyTypeError::new_err("reshape() takes a shape"));
@@ -138,8 +138,8 @@ impl GpuArray {
     /// [0, 2, 1, 3]
     #[pyo3(signature = (order=None))]
     fn ravel<'py>(slf: &Bound<'py, Self>, order: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, Self>> {
-        let order = reading_order(slf.get().array().layout(), order)?;
-        let layout = slf.get().array().layout();
+        let order = reading_order(slf.get().layout(), order)?;
+        let layout = slf.get().layout();
         // A caller of `ravel` counts on contiguous elements; an even stride would be a view for `reshape` only.
         let contiguous = match order {
             Order::C => layout.is_c_contiguous(),
@@ -167,7 +167,7 @@ impl GpuArray {
     /// (3,)
     #[pyo3(signature = (axis=None))]
     fn squeeze<'py>(slf: &Bound<'py, Self>, axis: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, Self>> {
-        let array = slf.get().array();
+        let array = slf.get().array(slf.py())?;
         let axes = axes(axis)?;
         new_view(slf, &array.layout().squeeze(axes.as_deref())?)
     }
@@ -201,7 +201,7 @@ impl GpuArray {
         d: Argument<'a, 'py>,
         more: &Bound<'py, PyTuple>,
     ) -> PyResult<Bound<'py, Self>> {
-        let layout = slf.get().array().layout();
+        let layout = slf.get().layout();
         let mut axes = Dims::new();
         let given = !(a.is_none() && b.is_absent()) && shape::read_arguments(&mut axes, [a, b, c, d], more)?;
         new_view(slf, &layout.transpose(given.then_some(&axes))?)
@@ -220,7 +220,7 @@ impl GpuArray {
     /// >>> PyGPU.empty((2, 3, 4)).swapaxes(0, -1).shape
     /// (4, 3, 2)
     fn swapaxes<'py>(slf: &Bound<'py, Self>, axis1: i64, axis2: i64) -> PyResult<Bound<'py, Self>> {
-        let array = slf.get().array();
+        let array = slf.get().array(slf.py())?;
         new_view(slf, &array.layout().swap_axes(axis1, axis2)?)
     }
 
@@ -240,7 +240,7 @@ impl GpuArray {
     /// [1, 5]
     #[pyo3(signature = (offset=0, axis1=0, axis2=1))]
     fn diagonal<'py>(slf: &Bound<'py, Self>, offset: i64, axis1: i64, axis2: i64) -> PyResult<Bound<'py, Self>> {
-        let array = slf.get().array();
+        let array = slf.get().array(slf.py())?;
         new_view(slf, &array.layout().diagonal(offset, axis1, axis2)?)
     }
 
@@ -263,7 +263,7 @@ impl GpuArray {
     /// (6,)
     #[pyo3(signature = (dtype=None))]
     fn view<'py>(slf: &Bound<'py, Self>, dtype: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, Self>> {
-        let array = slf.get().array();
+        let array = slf.get().array(slf.py())?;
         let Some(dtype) = dtype.filter(|dtype| !dtype.is_none()) else {
             return new_view(slf, array.layout());
         };
@@ -288,7 +288,7 @@ impl GpuArray {
 /// (2, 1, 3)
 #[pyfunction]
 pub(crate) fn expand_dims<'py>(a: &Bound<'py, GpuArray>, axis: &Bound<'py, PyAny>) -> PyResult<Bound<'py, GpuArray>> {
-    let array = a.get().array();
+    let array = a.get().array(a.py())?;
     new_view(a, &array.layout().expand_dims(&shape::from_python(axis)?)?)
 }
 
@@ -311,7 +311,7 @@ pub(crate) fn expand_dims<'py>(a: &Bound<'py, GpuArray>, axis: &Bound<'py, PyAny
 /// [[0, 1, 2], [0, 1, 2]]
 #[pyfunction]
 pub(crate) fn broadcast_to<'py>(a: &Bound<'py, GpuArray>, shape: &Bound<'py, PyAny>) -> PyResult<Bound<'py, GpuArray>> {
-    let array = a.get().array();
+    let array = a.get().array(a.py())?;
     let layout = array.layout().broadcast_to(&shape::from_python(shape)?)?;
     new_view_of(a, array.view(layout)?.as_readonly())
 }
@@ -335,7 +335,7 @@ pub(crate) fn moveaxis<'py>(
     source: &Bound<'py, PyAny>,
     destination: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, GpuArray>> {
-    let array = a.get().array();
+    let array = a.get().array(a.py())?;
     let (source, destination) = (shape::from_python(source)?, shape::from_python(destination)?);
     new_view(a, &array.layout().move_axis(&source, &destination)?)
 }
@@ -356,6 +356,6 @@ pub(crate) fn moveaxis<'py>(
 #[pyfunction]
 #[pyo3(signature = (a, axis=None))]
 pub(crate) fn flip<'py>(a: &Bound<'py, GpuArray>, axis: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, GpuArray>> {
-    let array = a.get().array();
+    let array = a.get().array(a.py())?;
     new_view(a, &array.layout().flip(axes(axis)?.as_deref())?)
 }

@@ -125,7 +125,7 @@ impl<'a, 'py> Call<'a, 'py> {
         let class = unsafe { ffi::Py_TYPE(value.as_ptr()) };
         if class == GpuArray::type_object_raw(py) {
             // SAFETY: an exact GPUArray, as was just seen, which the tuple of arguments keeps alive during the call.
-            let array = unsafe { &*std::ptr::from_ref(value.cast_unchecked::<GpuArray>().get().array()) };
+            let array = unsafe { &*std::ptr::from_ref(value.cast_unchecked::<GpuArray>().get().array(py)?) };
             return self.add_own(position, parameter, array);
         }
         if class == DeviceAllocation::type_object_raw(py) {
@@ -254,7 +254,7 @@ impl<'a, 'py> Call<'a, 'py> {
         }
         if let Ok(array) = value.cast::<GpuArray>() {
             // SAFETY: the tuple of arguments keeps the object alive during the call, and its array never moves.
-            let array = unsafe { &*std::ptr::from_ref(array.get().array()) };
+            let array = unsafe { &*std::ptr::from_ref(array.get().array(array.py())?) };
             return self.add_own(position, parameter, array);
         }
         if value.is_instance_of::<PyInt>() || value.is_instance_of::<PyFloat>() || value.is_instance_of::<PyComplex>() {
