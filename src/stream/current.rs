@@ -1,0 +1,39 @@
+//! The stream to which a thread's work goes.
+
+use std::cell::RefCell;
+
+use super::Stream;
+use crate::device::Device;
+
+thread_local! {
+    static CURRENT: RefCell<Vec<Stream>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The calling thread's current stream of a device.
+#[inline]
+pub fn current(device: Device) -> Stream {
+    let top = CURRENT.try_with(|stack| stack.borrow().iter().rev().find(|stream| stream.device == device).cloned());
+    top.ok().flatten().unwrap_or_else(|| Stream::default_of(device))
+}
+
+/// As [`current`], unless that is another library's and may be gone when memory is used again: then the default stream.
+/// For notes that outlive a call.
+pub fn own_current(device: Device) -> Stream {
+    let current = current(device);
+    if current.is_foreign() { Stream::default_of(device) } else { current }
+}
+
+/// Makes a stream the calling thread's current one of its device.
+pub fn push_current(stream: Stream) {
+    CURRENT.with(|stack| stack.borrow_mut().push(stream));
+}
+
+/// Takes back the latest `push_current` of this stream; `false` if there is none.
+pub fn pop_current(stream: &Stream) -> bool {
+    let removed = CURRENT.with(|stack| {
+        let mut stack = stack.borrow_mut();
+        let position = stack.iter().rposition(|other| other == stream);
+        position.map(|position| stack.remove(position))
+    });
+    removed.is_some()
+}
