@@ -58,6 +58,18 @@ thread_local! {
     static HELD_OVER_FORK: RefCell<Vec<Box<dyn Held>>> = const { RefCell::new(Vec::new()) };
 }
 
+#[cfg(debug_assertions)]
+thread_local! {
+    static HELD: Cell<usize> = const { Cell::new(0) };
+}
+
+/// How many of these locks the calling thread has. No driver is called with any: it may wait for another thread, which waits for the
+/// lock. Counted only in builds with debug assertions, which hold it at each call (`backend::exit::Passage`).
+#[cfg(debug_assertions)]
+pub fn held() -> usize {
+    HELD.try_with(Cell::get).unwrap_or(0)
+}
+
 #[inline]
 fn this_thread() -> usize {
     SELF.with(|own| ptr::from_ref(own) as usize)
@@ -109,6 +121,8 @@ impl Owned {
     #[inline]
     fn enter(owner: &'static AtomicUsize) -> Self {
         owner.store(this_thread(), Ordering::Relaxed);
+        #[cfg(debug_assertions)]
+        let _ = HELD.try_with(|held| held.set(held.get() + 1));
         Self(owner)
     }
 }
@@ -117,6 +131,8 @@ impl Drop for Owned {
     #[inline]
     fn drop(&mut self) {
         self.0.store(0, Ordering::Relaxed);
+        #[cfg(debug_assertions)]
+        let _ = HELD.try_with(|held| held.set(held.get() - 1));
     }
 }
 

@@ -10,6 +10,8 @@ use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 use crate::callback::caught;
+#[cfg(debug_assertions)]
+use crate::global;
 use crate::global::Once;
 
 /// How long the end of the process waits for calls that are under way.
@@ -27,6 +29,8 @@ impl Passage {
     /// Goes in; never returns once the process is ending, except to the thread that ends it.
     #[inline]
     pub fn begin() -> Self {
+        #[cfg(debug_assertions)]
+        assert!(global::held() == 0, "a driver is called under a lock of the process");
         INSIDE.fetch_add(1, Ordering::SeqCst);
         if CLOSED.load(Ordering::SeqCst) {
             stay_outside();
@@ -82,5 +86,14 @@ mod tests {
         let passage = Passage::begin();
         assert!(INSIDE.load(Ordering::SeqCst) >= 1);
         drop(passage);
+    }
+
+    #[test]
+    #[cfg(debug_assertions)]
+    #[should_panic(expected = "under a lock")]
+    fn nobody_calls_a_driver_under_a_lock_of_the_process() {
+        static LOCK: global::Global<()> = global::Global::new(());
+        let _held = LOCK.lock();
+        let _passage = Passage::begin();
     }
 }

@@ -41,17 +41,28 @@ fn kept(device: Device) -> Guard<Vec<Kept>> {
 
 /// Pinned memory of `bytes` (not 0).
 pub(super) fn allocate(device: Device, bytes: usize, flags: HostFlags) -> Result<Address> {
-    let epoch = device.epoch();
-    let found = {
-        let mut kept = kept(device);
-        let alike = |kept: &Kept| kept.bytes == bytes && kept.flags == flags && kept.epoch == epoch;
-        let fits = |kept: &Kept| alike(kept) && kept.is_idle(device);
-        kept.iter().rposition(fits).map(|place| kept.swap_remove(place).address)
-    };
+    let found = idle(device, take_alike(device, bytes, flags));
     match found {
-        Some(address) => Ok(address),
+        Some(kept) => Ok(kept.address),
         None => device.backend().allocate_host(device.index(), bytes, flags),
     }
+}
+
+/// What is kept and would do, the oldest first. Nobody else finds it until it is put back.
+fn take_alike(device: Device, bytes: usize, flags: HostFlags) -> Vec<Kept> {
+    let epoch = device.epoch();
+    let alike = |kept: &mut Kept| kept.bytes == bytes && kept.flags == flags && kept.epoch == epoch;
+    kept(device).extract_if(.., alike).collect()
+}
+
+/// The latest of the blocks that may be used now; the others are put back. The driver is asked without the lock.
+fn idle(device: Device, mut alike: Vec<Kept>) -> Option<Kept> {
+    let place = alike.iter().rposition(|kept| kept.is_idle(device));
+    let found = place.map(|place| alike.remove(place));
+    if !alike.is_empty() {
+        kept(device).splice(0..0, alike);
+    }
+    found
 }
 
 /// Keeps memory that nothing uses any more, and gives the oldest back to the driver where that is too much.
