@@ -7,7 +7,7 @@ import uuid
 import numpy as np
 import pytest
 
-from PyGPU._c_types import (
+from PyGPU._native.c_types import (
     ScalarArg,
     VectorArg,
     dtype_to_ctype,
