@@ -170,8 +170,8 @@ CUDA_ERRORS: dict[int, tuple[str, str]] = {
     909: ("cudaErrorTimeout", "wait operation timed out"),
     910: (
         "cudaErrorGraphExecUpdateFailure",
-        "the graph update was not performed because it included changes which violated constraints specific "
-        "to instantiated graph update",
+        "the graph update was not performed because it included changes which violated constraints specific to "
+        "instantiated graph update",
     ),
     911: ("cudaErrorExternalDevice", "an async error has occured in external entity outside of CUDA"),
     912: ("cudaErrorInvalidClusterSize", "a kernel launch error has occurred due to cluster misconfiguration"),

@@ -98,26 +98,7 @@ def cudaHostAlloc(size: SupportsIndex, flags: SupportsIndex = cudaHostAllocDefau
 
 
 def cudaMallocHost(size: SupportsIndex) -> tuple[int, cudaError_t]:
-    """Allocate page-locked host memory without flags.
-
-    Parameters
-    ----------
-    size : int
-        Bytes, uninitialised. None at all need no memory and give address 0.
-
-    Returns
-    -------
-    address : int
-        Host address, to be given to `cudaFreeHost`; 0 after an error.
-    status : cudaError_t
-        2 (``cudaErrorMemoryAllocation``) if it cannot be had.
-
-    Raises
-    ------
-    TypeError
-        If `size` is not an integer.
-    ValueError
-        If `size` is negative or does not fit into 63 bits.
+    """Allocate page-locked host memory without flags, as `cudaHostAlloc` does with them.
 
     Examples
     --------

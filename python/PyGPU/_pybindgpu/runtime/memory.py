@@ -201,32 +201,10 @@ def cudaMemcpyAsync(
     kind: SupportsIndex = cudaMemcpyDefault,
     stream: StreamLike = None,
 ) -> cudaError_t:
-    """Copy bytes in the order of a stream, without waiting for them.
+    """Copy bytes in the order of a stream, without waiting for them, else as `cudaMemcpy` does.
 
     Both sides must stay alive and the source unchanged until the stream has done the copy; nothing here keeps them.
-
-    Parameters
-    ----------
-    dst, src : int, ctypes.c_void_p, pointer wrapper or contiguous ndarray
-        Where the bytes go and where they come from. Host memory that is not pinned may make the call wait.
-    count : int
-        Number of bytes.
-    kind : int
-        As for `cudaMemcpy`.
-    stream : cudaStream_t, PyGPU.Stream, object with ``__cuda_stream__``, int or None
-        The stream; None and 0 are the default stream.
-
-    Returns
-    -------
-    cudaError_t
-        As for `cudaMemcpy`.
-
-    Raises
-    ------
-    TypeError
-        If an argument is of a wrong kind.
-    ValueError
-        As for `cudaMemcpy`.
+    Host memory that is not pinned may make the call wait.
 
     Examples
     --------
@@ -297,31 +275,9 @@ def cudaMemset(devPtr: Address, value: SupportsIndex, count: SupportsIndex) -> c
 def cudaMemsetAsync(
     devPtr: Address, value: SupportsIndex, count: SupportsIndex, stream: StreamLike = None
 ) -> cudaError_t:
-    """Set bytes of device memory to a value, in the order of a stream.
+    """Set bytes of device memory to a value, in the order of a stream, else as `cudaMemset` does.
 
-    Parameters
-    ----------
-    devPtr : int, ctypes.c_void_p or pointer wrapper
-        Device address; the memory must stay allocated until the stream has done the work.
-    value : int
-        The value of each byte; of larger and negative numbers the lowest eight bits.
-    count : int
-        Number of bytes.
-    stream : cudaStream_t, PyGPU.Stream, object with ``__cuda_stream__``, int or None
-        The stream; None and 0 are the default stream.
-
-    Returns
-    -------
-    cudaError_t
-        1 (``cudaErrorInvalidValue``) for a null address, and for one that PyGPU knows to have been freed, to be
-        read-only or to have fewer bytes behind it.
-
-    Raises
-    ------
-    TypeError
-        If an argument is of a wrong kind.
-    ValueError
-        If the address or `count` is negative or too large.
+    The memory must stay allocated until the stream has done the work. PyGPU's own is `PyGPU.GPUArray.fill`.
 
     Examples
     --------

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Self
 
 from PyGPU import _core
-from PyGPU._pycuda.compiler.environment import cuda_library
+from PyGPU._native import library_files
 from PyGPU._pycuda.compiler.source import CudaModule, check_architecture, compile, flags_of_all
 from PyGPU._pycuda.driver.enums import jit_input_type
 from PyGPU._pycuda.driver.module import Handler, Linker, Options
@@ -162,7 +162,7 @@ class DynamicModule(CudaModule):
         >>> module.add_stdlib('cudadevrt')  # doctest: +SKIP
         """
         own = None if self._libdir is None else Path(self._libdir) / f"lib{libname}.a"
-        path = own if own is not None and own.exists() else cuda_library(libname)
+        path = own if own is not None and own.exists() else library_files.device_library(libname)
         if path is None:
             raise FileNotFoundError(
                 f"lib{libname}.a was not found: it is part of the CUDA toolkit; set CUDA_HOME, or give cuda_libdir="

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import NoReturn, TypeVar
 
 from PyGPU import _core
-from PyGPU._pycuda.compiler.environment import EMPTY_HEADERS, HEADERS, cache_of, default_flags, nvcc_path
+from PyGPU._native import library_files
+from PyGPU._pycuda.compiler.environment import EMPTY_HEADERS, HEADERS, cache_of, default_flags
 from PyGPU._pycuda.driver.debugging import debugging_options
 from PyGPU._pycuda.driver.module import Function, Module
 
@@ -72,9 +73,10 @@ def _by_some_compiler(work: Callable[[list[str], str | None], Result], options: 
         return work(options, compiler)
     except ValueError:
         # An option that is for nvcc alone.
-        if compiler is not None or _core.backend_name() != "cuda" or nvcc_path() is None:
+        program = None if compiler is not None or _core.backend_name() != "cuda" else library_files.nvcc()
+        if program is None:
             raise
-        return work(options, "nvcc")
+        return work(options, program)
     except _core.CompileError as error:
         # Headers of the host, and no toolkit. What device code can use of them NVRTC and hiprtc have without one.
         lacks_headers = "has no headers of the host" in error.log
@@ -123,22 +125,8 @@ def compile(
 
     Parameters
     ----------
-    source : str
-        CUDA C++.
-    nvcc : str, optional
-        The path of a compiler that is used instead of the driver's library.
-    options : sequence of str, optional
-        nvcc's options; `DEFAULT_NVCC_FLAGS` if None.
-    keep : bool, optional
-        Leave source and image in a new folder, and print its name.
-    no_extern_c : bool, optional
-        Do not wrap the source in ``extern "C"``.
-    arch, code : str, optional
-        ``'sm_90'``; the current device's by default.
-    cache_dir : str or False, optional
-        The cache's folder, or False for none.
-    include_dirs : sequence of str, optional
-        Folders of headers.
+    source, nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs : optional
+        As for `SourceModule`.
     target : str, optional
         ``'cubin'``, ``'fatbin'`` or ``'ptx'``: PTX is made of a virtual architecture.
 
@@ -189,101 +177,19 @@ class CudaModule:
     """The loaded module."""
 
     def get_function(self, name: str) -> Function:
-        """Give a kernel.
-
-        Parameters
-        ----------
-        name : str
-            As the source says it.
-
-        Returns
-        -------
-        driver.Function
-
-        Raises
-        ------
-        LogicError
-            If it is not there.
-
-        Examples
-        --------
-        >>> from PyGPU.compiler import SourceModule
-        >>> module = SourceModule('__constant__ float factor; __global__ void scale(float *x) { *x *= factor; }')
-        >>> func = module.get_function('scale')
-        """
+        """Give a kernel, as `driver.Module.get_function` does."""
         return self.module.get_function(name)
 
     def get_global(self, name: str) -> tuple[int, int]:
-        """Tell where a variable is.
-
-        Parameters
-        ----------
-        name : str
-            Of a ``__device__`` or ``__constant__`` variable.
-
-        Returns
-        -------
-        address, size : int
-
-        Raises
-        ------
-        LogicError
-            If it is not there.
-
-        Examples
-        --------
-        >>> from PyGPU.compiler import SourceModule
-        >>> module = SourceModule('__constant__ float factor; __global__ void scale(float *x) { *x *= factor; }')
-        >>> address, size = module.get_global('factor')
-        """
+        """Tell where a variable is, as `driver.Module.get_global` does."""
         return self.module.get_global(name)
 
     def get_texref(self, name: str) -> NoReturn:
-        """Raise: texture references are gone.
-
-        Parameters
-        ----------
-        name : str
-            Of a texture reference.
-
-        Raises
-        ------
-        NotSupportedError
-            Always; it names texture objects.
-
-        Examples
-        --------
-        >>> from PyGPU.compiler import SourceModule
-        >>> module = SourceModule('__constant__ float factor; __global__ void scale(float *x) { *x *= factor; }')
-        >>> module.get_texref('image')
-        Traceback (most recent call last):
-            ...
-        PyGPU.NotSupportedError: get_texref: texture references were removed in CUDA 12. ...
-        """
+        """Raise, as `driver.Module.get_texref` does: texture references are gone."""
         self.module.get_texref(name)
 
     def get_surfref(self, name: str) -> NoReturn:
-        """Raise: surface references are gone.
-
-        Parameters
-        ----------
-        name : str
-            Of a surface reference.
-
-        Raises
-        ------
-        NotSupportedError
-            Always; it names surface and texture objects.
-
-        Examples
-        --------
-        >>> from PyGPU.compiler import SourceModule
-        >>> module = SourceModule('__constant__ float factor; __global__ void scale(float *x) { *x *= factor; }')
-        >>> module.get_surfref('image')
-        Traceback (most recent call last):
-            ...
-        PyGPU.NotSupportedError: get_surfref: surface references were removed in CUDA 12. ...
-        """
+        """Raise, as `driver.Module.get_texref` does: surface references are gone."""
         self.module.get_surfref(name)
 
 

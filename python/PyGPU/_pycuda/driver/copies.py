@@ -1,4 +1,4 @@
-"""PyCUDA's copies and sets of linear memory.
+"""PyCUDA's copies of linear memory.
 
 Where a stream is given, None is the legacy default stream, whatever ``with stream:`` says. A copy of memory that PyGPU
 knows waits for whoever uses it; of other addresses nothing is known but the stream.
@@ -72,27 +72,14 @@ def memcpy_htod(dest: AddressLike, src: HostBuffer) -> None:
 
 
 def memcpy_htod_async(dest: AddressLike, src: HostBuffer, stream: StreamLike = None) -> None:
-    """Copy host memory to a device, in the order of a stream.
+    """Copy host memory to a device, in the order of a stream, else as `memcpy_htod` does.
 
-    Parameters
-    ----------
-    dest : int or object with an address
-        Where the bytes go.
-    src : buffer
-        Contiguous host memory. Page-locked memory must stay unchanged until the stream has passed; other memory was
-        read when this returns.
-    stream : Stream or None
-        None is the legacy default stream.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As from `memcpy_htod`.
+    Page-locked memory must stay unchanged until the stream has passed; other memory was read when this returns. PyGPU's
+    own is `PyGPU.GPUArray.set_async`.
 
     Examples
     --------
-    >>> from PyGPU.driver import memcpy_htod_async
-    >>> from PyGPU.driver import from_device, mem_alloc
+    >>> from PyGPU.driver import from_device, mem_alloc, memcpy_htod_async
     >>> memory = mem_alloc(4)
     >>> memcpy_htod_async(memory, b"abcd")
     >>> from_device(memory, 2, "S2")
@@ -135,28 +122,14 @@ def memcpy_dtoh(dest: HostBuffer, src: AddressLike) -> None:
 
 
 def memcpy_dtoh_async(dest: HostBuffer, src: AddressLike, stream: StreamLike = None) -> None:
-    """Copy device memory to the host, in the order of a stream.
+    """Copy device memory to the host, in the order of a stream, else as `memcpy_dtoh` does.
 
-    Parameters
-    ----------
-    dest : buffer
-        Contiguous and writable. Only into page-locked memory the copy does not wait.
-    src : int or object with an address
-        Where the bytes come from.
-    stream : Stream or None
-        None is the legacy default stream.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As from `memcpy_dtoh`.
+    Only into page-locked memory the copy does not wait. PyGPU's own is `PyGPU.GPUArray.get_async`.
 
     Examples
     --------
-    >>> from PyGPU.driver import memcpy_dtoh_async
-    >>> from PyGPU.driver import pagelocked_empty
-    >>> from PyGPU.driver import to_device
     >>> import PyGPU
+    >>> from PyGPU.driver import memcpy_dtoh_async, pagelocked_empty, to_device
     >>> memory, result, stream = to_device(b"abc"), pagelocked_empty(3, "u1"), PyGPU.Stream()
     >>> memcpy_dtoh_async(result, memory, stream)
     >>> stream.synchronize()
@@ -171,22 +144,27 @@ def memcpy_dtoh_async(dest: HostBuffer, src: AddressLike, stream: StreamLike = N
 def memcpy_dtod(dest: AddressLike, src: AddressLike, size: SupportsIndex) -> None:
     """Copy within device memory, in the order of the legacy default stream.
 
+    Its siblings copy in the order of another stream, and between devices: the addresses say whose they are.
+
     Parameters
     ----------
     dest, src : int or object with an address
         Where the bytes go and where they come from. They may overlap.
     size : int
         Bytes.
+    stream : Stream or None
+        Of those that end in ``_async``; None is the legacy default stream.
+    dest_context, src_context : Context, optional
+        Of those between devices; not needed.
 
     Raises
     ------
     ValueError
-        If one of them is shorter, as far as that is known.
+        If one of the sides is shorter, as far as that is known.
 
     Examples
     --------
-    >>> from PyGPU.driver import memcpy_dtod
-    >>> from PyGPU.driver import from_device, mem_alloc, to_device
+    >>> from PyGPU.driver import from_device, mem_alloc, memcpy_dtod, to_device
     >>> memory = mem_alloc(3)
     >>> memcpy_dtod(memory, to_device(b"abc"), 3)
     >>> from_device(memory, 3, "S1")
@@ -196,32 +174,7 @@ def memcpy_dtod(dest: AddressLike, src: AddressLike, size: SupportsIndex) -> Non
 
 
 def memcpy_dtod_async(dest: AddressLike, src: AddressLike, size: SupportsIndex, stream: StreamLike = None) -> None:
-    """Copy within device memory, in the order of a stream.
-
-    Parameters
-    ----------
-    dest, src : int or object with an address
-        Where the bytes go and where they come from. They may overlap.
-    size : int
-        Bytes.
-    stream : Stream or None
-        None is the legacy default stream.
-
-    Raises
-    ------
-    ValueError
-        If one of them is shorter, as far as that is known.
-
-    Examples
-    --------
-    >>> import PyGPU
-    >>> from PyGPU.driver import memcpy_dtod_async
-    >>> from PyGPU.driver import from_device, mem_alloc, to_device
-    >>> memory, stream = mem_alloc(2), PyGPU.Stream()
-    >>> memcpy_dtod_async(memory, to_device(b"abc"), 2, stream)
-    >>> from_device(memory, 2, "S1")
-    array([b'a', b'b'], dtype='|S1')
-    """
+    """Copy within device memory in the order of a stream, else as `memcpy_dtod` does."""
     count = operator.index(size)
     target = _core.array_at(dest, count, "u1", stream=stream)
     _core.copy_array(target, _core.array_at(src, count, "u1", stream=stream), stream)
@@ -230,31 +183,7 @@ def memcpy_dtod_async(dest: AddressLike, src: AddressLike, size: SupportsIndex, 
 def memcpy_peer(
     dest: AddressLike, src: AddressLike, size: SupportsIndex, dest_context: Any = None, src_context: Any = None
 ) -> None:
-    """Copy between devices.
-
-    Parameters
-    ----------
-    dest, src : int or object with an address
-        Where the bytes go and where they come from.
-    size : int
-        Bytes.
-    dest_context, src_context : Context, optional
-        Not needed: the addresses say whose they are.
-
-    Raises
-    ------
-    ValueError
-        If one of them is shorter, as far as that is known.
-
-    Examples
-    --------
-    >>> from PyGPU.driver import memcpy_peer
-    >>> from PyGPU.driver import from_device, mem_alloc, to_device
-    >>> memory = mem_alloc(2)
-    >>> memcpy_peer(memory, to_device(b"ab"), 2)
-    >>> from_device(memory, 2, "S1")
-    array([b'a', b'b'], dtype='|S1')
-    """
+    """Copy between devices, as `memcpy_dtod` does."""
     memcpy_dtod_async(dest, src, size)
 
 
@@ -266,34 +195,7 @@ def memcpy_peer_async(
     src_context: Any = None,
     stream: StreamLike = None,
 ) -> None:
-    """Copy between devices, in the order of a stream.
-
-    Parameters
-    ----------
-    dest, src : int or object with an address
-        Where the bytes go and where they come from.
-    size : int
-        Bytes.
-    dest_context, src_context : Context, optional
-        Not needed: the addresses say whose they are.
-    stream : Stream or None
-        Of one of the devices; None is the legacy default stream.
-
-    Raises
-    ------
-    ValueError
-        If one of them is shorter, as far as that is known.
-
-    Examples
-    --------
-    >>> import PyGPU
-    >>> from PyGPU.driver import memcpy_peer_async
-    >>> from PyGPU.driver import from_device, mem_alloc, to_device
-    >>> memory = mem_alloc(2)
-    >>> memcpy_peer_async(memory, to_device(b"ab"), 2, stream=PyGPU.Stream())
-    >>> from_device(memory, 2, "S1")
-    array([b'a', b'b'], dtype='|S1')
-    """
+    """Copy between devices in the order of a stream, else as `memcpy_dtod` does."""
     memcpy_dtod_async(dest, src, size, stream)
 
 
@@ -311,7 +213,7 @@ def refuse_array() -> NoReturn:
 
 
 def memcpy_dtoa(ary: Any, index: SupportsIndex, src: AddressLike, len: SupportsIndex) -> NoReturn:
-    """Copy into a CUDA array, of which there are none here.
+    """Copy into a CUDA array, of which there are none here: this and its siblings raise.
 
     Parameters
     ----------
@@ -327,66 +229,22 @@ def memcpy_dtoa(ary: Any, index: SupportsIndex, src: AddressLike, len: SupportsI
 
 
 def memcpy_atod(dest: AddressLike, ary: Any, index: SupportsIndex, len: SupportsIndex) -> NoReturn:
-    """Copy out of a CUDA array, of which there are none here.
-
-    Parameters
-    ----------
-    dest, ary, index, len
-        As in PyCUDA.
-
-    Raises
-    ------
-    NotSupportedError
-        Always.
-    """
+    """Copy out of a CUDA array: raises, as `memcpy_dtoa` does."""
     refuse_array()
 
 
 def memcpy_atoa(
     dest: Any, dest_index: SupportsIndex, src: Any, src_index: SupportsIndex, len: SupportsIndex
 ) -> NoReturn:
-    """Copy between CUDA arrays, of which there are none here.
-
-    Parameters
-    ----------
-    dest, dest_index, src, src_index, len
-        As in PyCUDA.
-
-    Raises
-    ------
-    NotSupportedError
-        Always.
-    """
+    """Copy between CUDA arrays: raises, as `memcpy_dtoa` does."""
     refuse_array()
 
 
 def py_memcpy_htoa(ary: Any, index: SupportsIndex, src: HostBuffer) -> NoReturn:
-    """Copy into a CUDA array, of which there are none here.
-
-    Parameters
-    ----------
-    ary, index, src
-        As in PyCUDA.
-
-    Raises
-    ------
-    NotSupportedError
-        Always.
-    """
+    """Copy into a CUDA array: raises, as `memcpy_dtoa` does."""
     refuse_array()
 
 
 def py_memcpy_atoh(dest: HostBuffer, ary: Any, index: SupportsIndex) -> NoReturn:
-    """Copy out of a CUDA array, of which there are none here.
-
-    Parameters
-    ----------
-    dest, ary, index
-        As in PyCUDA.
-
-    Raises
-    ------
-    NotSupportedError
-        Always.
-    """
+    """Copy out of a CUDA array: raises, as `memcpy_dtoa` does."""
     refuse_array()

@@ -1,4 +1,4 @@
-"""CUDA's device attributes, under PyCUDA's names and the driver's numbers."""
+"""CUDA's device attributes, under PyCUDA's names. Written by tools/driver_tables.py."""
 
 from __future__ import annotations
 
@@ -8,14 +8,9 @@ __all__ = ["device_attribute"]
 
 
 class device_attribute(IntEnum):
-    """What `Device.get_attribute` asks a driver.
+    """What `Device.get_attribute` asks a driver."""
 
-    Examples
-    --------
-    >>> from PyGPU.driver import device_attribute
-    >>> device_attribute.WARP_SIZE.name
-    'WARP_SIZE'
-    """
+    __module__ = "PyGPU.driver"
 
     MAX_THREADS_PER_BLOCK = 1
     MAX_BLOCK_DIM_X = 2

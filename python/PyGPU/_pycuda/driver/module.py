@@ -136,29 +136,7 @@ class Module:
         raise no_textures("get_texref")
 
     def get_surfref(self, name: str) -> NoReturn:
-        """Raise: surface references are gone.
-
-        Parameters
-        ----------
-        name : str
-            Of a surface reference.
-
-        Raises
-        ------
-        NotSupportedError
-            Always; it names what to use.
-
-        Examples
-        --------
-        >>> import PyGPU.driver as drv
-        >>> from PyGPU.compiler import compile
-        >>> image = compile('__constant__ float factor; __global__ void scale(float *x) { *x *= factor; }')
-        >>> module = drv.module_from_buffer(image)
-        >>> module.get_surfref('image')
-        Traceback (most recent call last):
-            ...
-        PyGPU.NotSupportedError: get_surfref: surface references were removed in CUDA 12. ...
-        """
+        """Raise, as `get_texref` does: surface references are gone."""
         raise no_surfaces("get_surfref")
 
     def __repr__(self) -> str:

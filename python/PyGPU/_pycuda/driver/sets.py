@@ -1,4 +1,4 @@
-"""PyCUDA's sets of device memory.
+"""PyCUDA's sets of device memory: `PyGPU.GPUArray.fill`, at an address.
 
 The addresses, and the pitches of rows, are multiples of the size of what is set, as the drivers ask for.
 """
@@ -63,40 +63,45 @@ def _checked(data: SupportsIndex, itemsize: int) -> int:
 def memset_d8(dest: AddressLike, data: SupportsIndex, size: SupportsIndex) -> None:
     """Set elements of 8 bits to a number, in the order of the legacy default stream.
 
+    Its siblings set elements of 16 and 32 bits, and those that end in ``_async`` in the order of another stream.
+
     Parameters
     ----------
     dest : int or object with an address
         The first element.
     data : int
-        0 to 2**8 - 1.
+        Not negative, and of no more bits than an element has.
     size : int
         How many elements.
+    stream : Stream or None
+        Of those that end in ``_async``; None is the legacy default stream.
 
     Raises
     ------
     ValueError
         For another number, and for more than the memory at `dest` has, as far as that is known.
 
+    See Also
+    --------
+    PyGPU.GPUArray.fill : any value, in an array of any shape and strides.
+
     Examples
     --------
-    >>> from PyGPU.driver import from_device, mem_alloc
-    >>> from PyGPU.driver import memset_d8
-    >>> memory = mem_alloc(2)
-    >>> memset_d8(memory, 7, 2)
-    >>> from_device(memory, 2, "u1")
-    array([7, 7], dtype=uint8)
+    >>> from PyGPU.driver import from_device, mem_alloc, memset_d16_async
+    >>> memory = mem_alloc(4)
+    >>> memset_d16_async(memory, 7, 2)
+    >>> from_device(memory, 2, "u2")
+    array([7, 7], dtype=uint16)
     """
     _set(dest, data, size, 1, None)
 
 
 def memset_d2d8(
-    dest: AddressLike,
-    pitch: SupportsIndex,
-    data: SupportsIndex,
-    width: SupportsIndex,
-    height: SupportsIndex,
+    dest: AddressLike, pitch: SupportsIndex, data: SupportsIndex, width: SupportsIndex, height: SupportsIndex
 ) -> None:
     """Set elements of 8 bits in rows to a number, in the order of the legacy default stream.
+
+    Its siblings set elements of 16 and 32 bits, and those that end in ``_async`` in the order of another stream.
 
     Parameters
     ----------
@@ -105,21 +110,26 @@ def memset_d2d8(
     pitch : int
         Bytes from one row to the next.
     data : int
-        0 to 2**8 - 1.
+        Not negative, and of no more bits than an element has.
     width : int
         Elements of a row.
     height : int
         Rows.
+    stream : Stream or None
+        Of those that end in ``_async``; None is the legacy default stream.
 
     Raises
     ------
     ValueError
         For another number, rows that overlap, and more than the memory at `dest` has, as far as that is known.
 
+    See Also
+    --------
+    PyGPU.GPUArray.fill : any value, in an array of any shape and strides.
+
     Examples
     --------
-    >>> from PyGPU.driver import from_device, to_device
-    >>> from PyGPU.driver import memset_d2d8
+    >>> from PyGPU.driver import from_device, memset_d2d8, to_device
     >>> memory = to_device(bytes(4))
     >>> memset_d2d8(memory, 2, 7, 1, 2)
     >>> from_device(memory, (2, 2), "u1")
@@ -130,33 +140,7 @@ def memset_d2d8(
 
 
 def memset_d8_async(dest: AddressLike, data: SupportsIndex, size: SupportsIndex, stream: StreamLike = None) -> None:
-    """Set elements of 8 bits to a number, in the order of a stream.
-
-    Parameters
-    ----------
-    dest : int or object with an address
-        The first element.
-    data : int
-        0 to 2**8 - 1.
-    size : int
-        How many elements.
-    stream : Stream or None
-        None is the legacy default stream.
-
-    Raises
-    ------
-    ValueError
-        For another number, and for more than the memory at `dest` has, as far as that is known.
-
-    Examples
-    --------
-    >>> from PyGPU.driver import from_device, mem_alloc
-    >>> from PyGPU.driver import memset_d8_async
-    >>> memory = mem_alloc(2)
-    >>> memset_d8_async(memory, 7, 2)
-    >>> from_device(memory, 2, "u1")
-    array([7, 7], dtype=uint8)
-    """
+    """Set elements of 8 bits in the order of a stream, as `memset_d8` does."""
     _set(dest, data, size, 1, stream)
 
 
@@ -168,138 +152,24 @@ def memset_d2d8_async(
     height: SupportsIndex,
     stream: StreamLike = None,
 ) -> None:
-    """Set elements of 8 bits in rows to a number, in the order of a stream.
-
-    Parameters
-    ----------
-    dest : int or object with an address
-        The first element.
-    pitch : int
-        Bytes from one row to the next.
-    data : int
-        0 to 2**8 - 1.
-    width : int
-        Elements of a row.
-    height : int
-        Rows.
-    stream : Stream or None
-        None is the legacy default stream.
-
-    Raises
-    ------
-    ValueError
-        For another number, rows that overlap, and more than the memory at `dest` has, as far as that is known.
-
-    Examples
-    --------
-    >>> from PyGPU.driver import from_device, to_device
-    >>> from PyGPU.driver import memset_d2d8_async
-    >>> memory = to_device(bytes(4))
-    >>> memset_d2d8_async(memory, 2, 7, 1, 2)
-    >>> from_device(memory, (2, 2), "u1")
-    array([[7, 0],
-           [7, 0]], dtype=uint8)
-    """
+    """Set elements of 8 bits in rows in the order of a stream, as `memset_d2d8` does."""
     _set_rows(dest, pitch, data, width, height, 1, stream)
 
 
 def memset_d16(dest: AddressLike, data: SupportsIndex, size: SupportsIndex) -> None:
-    """Set elements of 16 bits to a number, in the order of the legacy default stream.
-
-    Parameters
-    ----------
-    dest : int or object with an address
-        The first element.
-    data : int
-        0 to 2**16 - 1.
-    size : int
-        How many elements.
-
-    Raises
-    ------
-    ValueError
-        For another number, and for more than the memory at `dest` has, as far as that is known.
-
-    Examples
-    --------
-    >>> from PyGPU.driver import from_device, mem_alloc
-    >>> from PyGPU.driver import memset_d16
-    >>> memory = mem_alloc(4)
-    >>> memset_d16(memory, 7, 2)
-    >>> from_device(memory, 2, "u2")
-    array([7, 7], dtype=uint16)
-    """
+    """Set elements of 16 bits, as `memset_d8` does."""
     _set(dest, data, size, 2, None)
 
 
 def memset_d2d16(
-    dest: AddressLike,
-    pitch: SupportsIndex,
-    data: SupportsIndex,
-    width: SupportsIndex,
-    height: SupportsIndex,
+    dest: AddressLike, pitch: SupportsIndex, data: SupportsIndex, width: SupportsIndex, height: SupportsIndex
 ) -> None:
-    """Set elements of 16 bits in rows to a number, in the order of the legacy default stream.
-
-    Parameters
-    ----------
-    dest : int or object with an address
-        The first element.
-    pitch : int
-        Bytes from one row to the next.
-    data : int
-        0 to 2**16 - 1.
-    width : int
-        Elements of a row.
-    height : int
-        Rows.
-
-    Raises
-    ------
-    ValueError
-        For another number, rows that overlap, and more than the memory at `dest` has, as far as that is known.
-
-    Examples
-    --------
-    >>> from PyGPU.driver import from_device, to_device
-    >>> from PyGPU.driver import memset_d2d16
-    >>> memory = to_device(bytes(8))
-    >>> memset_d2d16(memory, 4, 7, 1, 2)
-    >>> from_device(memory, (2, 2), "u2")
-    array([[7, 0],
-           [7, 0]], dtype=uint16)
-    """
+    """Set elements of 16 bits in rows, as `memset_d2d8` does."""
     _set_rows(dest, pitch, data, width, height, 2, None)
 
 
 def memset_d16_async(dest: AddressLike, data: SupportsIndex, size: SupportsIndex, stream: StreamLike = None) -> None:
-    """Set elements of 16 bits to a number, in the order of a stream.
-
-    Parameters
-    ----------
-    dest : int or object with an address
-        The first element.
-    data : int
-        0 to 2**16 - 1.
-    size : int
-        How many elements.
-    stream : Stream or None
-        None is the legacy default stream.
-
-    Raises
-    ------
-    ValueError
-        For another number, and for more than the memory at `dest` has, as far as that is known.
-
-    Examples
-    --------
-    >>> from PyGPU.driver import from_device, mem_alloc
-    >>> from PyGPU.driver import memset_d16_async
-    >>> memory = mem_alloc(4)
-    >>> memset_d16_async(memory, 7, 2)
-    >>> from_device(memory, 2, "u2")
-    array([7, 7], dtype=uint16)
-    """
+    """Set elements of 16 bits in the order of a stream, as `memset_d8` does."""
     _set(dest, data, size, 2, stream)
 
 
@@ -311,138 +181,24 @@ def memset_d2d16_async(
     height: SupportsIndex,
     stream: StreamLike = None,
 ) -> None:
-    """Set elements of 16 bits in rows to a number, in the order of a stream.
-
-    Parameters
-    ----------
-    dest : int or object with an address
-        The first element.
-    pitch : int
-        Bytes from one row to the next.
-    data : int
-        0 to 2**16 - 1.
-    width : int
-        Elements of a row.
-    height : int
-        Rows.
-    stream : Stream or None
-        None is the legacy default stream.
-
-    Raises
-    ------
-    ValueError
-        For another number, rows that overlap, and more than the memory at `dest` has, as far as that is known.
-
-    Examples
-    --------
-    >>> from PyGPU.driver import from_device, to_device
-    >>> from PyGPU.driver import memset_d2d16_async
-    >>> memory = to_device(bytes(8))
-    >>> memset_d2d16_async(memory, 4, 7, 1, 2)
-    >>> from_device(memory, (2, 2), "u2")
-    array([[7, 0],
-           [7, 0]], dtype=uint16)
-    """
+    """Set elements of 16 bits in rows in the order of a stream, as `memset_d2d8` does."""
     _set_rows(dest, pitch, data, width, height, 2, stream)
 
 
 def memset_d32(dest: AddressLike, data: SupportsIndex, size: SupportsIndex) -> None:
-    """Set elements of 32 bits to a number, in the order of the legacy default stream.
-
-    Parameters
-    ----------
-    dest : int or object with an address
-        The first element.
-    data : int
-        0 to 2**32 - 1.
-    size : int
-        How many elements.
-
-    Raises
-    ------
-    ValueError
-        For another number, and for more than the memory at `dest` has, as far as that is known.
-
-    Examples
-    --------
-    >>> from PyGPU.driver import from_device, mem_alloc
-    >>> from PyGPU.driver import memset_d32
-    >>> memory = mem_alloc(8)
-    >>> memset_d32(memory, 7, 2)
-    >>> from_device(memory, 2, "u4")
-    array([7, 7], dtype=uint32)
-    """
+    """Set elements of 32 bits, as `memset_d8` does."""
     _set(dest, data, size, 4, None)
 
 
 def memset_d2d32(
-    dest: AddressLike,
-    pitch: SupportsIndex,
-    data: SupportsIndex,
-    width: SupportsIndex,
-    height: SupportsIndex,
+    dest: AddressLike, pitch: SupportsIndex, data: SupportsIndex, width: SupportsIndex, height: SupportsIndex
 ) -> None:
-    """Set elements of 32 bits in rows to a number, in the order of the legacy default stream.
-
-    Parameters
-    ----------
-    dest : int or object with an address
-        The first element.
-    pitch : int
-        Bytes from one row to the next.
-    data : int
-        0 to 2**32 - 1.
-    width : int
-        Elements of a row.
-    height : int
-        Rows.
-
-    Raises
-    ------
-    ValueError
-        For another number, rows that overlap, and more than the memory at `dest` has, as far as that is known.
-
-    Examples
-    --------
-    >>> from PyGPU.driver import from_device, to_device
-    >>> from PyGPU.driver import memset_d2d32
-    >>> memory = to_device(bytes(16))
-    >>> memset_d2d32(memory, 8, 7, 1, 2)
-    >>> from_device(memory, (2, 2), "u4")
-    array([[7, 0],
-           [7, 0]], dtype=uint32)
-    """
+    """Set elements of 32 bits in rows, as `memset_d2d8` does."""
     _set_rows(dest, pitch, data, width, height, 4, None)
 
 
 def memset_d32_async(dest: AddressLike, data: SupportsIndex, size: SupportsIndex, stream: StreamLike = None) -> None:
-    """Set elements of 32 bits to a number, in the order of a stream.
-
-    Parameters
-    ----------
-    dest : int or object with an address
-        The first element.
-    data : int
-        0 to 2**32 - 1.
-    size : int
-        How many elements.
-    stream : Stream or None
-        None is the legacy default stream.
-
-    Raises
-    ------
-    ValueError
-        For another number, and for more than the memory at `dest` has, as far as that is known.
-
-    Examples
-    --------
-    >>> from PyGPU.driver import from_device, mem_alloc
-    >>> from PyGPU.driver import memset_d32_async
-    >>> memory = mem_alloc(8)
-    >>> memset_d32_async(memory, 7, 2)
-    >>> from_device(memory, 2, "u4")
-    array([7, 7], dtype=uint32)
-    """
+    """Set elements of 32 bits in the order of a stream, as `memset_d8` does."""
     _set(dest, data, size, 4, stream)
 
 
@@ -454,36 +210,5 @@ def memset_d2d32_async(
     height: SupportsIndex,
     stream: StreamLike = None,
 ) -> None:
-    """Set elements of 32 bits in rows to a number, in the order of a stream.
-
-    Parameters
-    ----------
-    dest : int or object with an address
-        The first element.
-    pitch : int
-        Bytes from one row to the next.
-    data : int
-        0 to 2**32 - 1.
-    width : int
-        Elements of a row.
-    height : int
-        Rows.
-    stream : Stream or None
-        None is the legacy default stream.
-
-    Raises
-    ------
-    ValueError
-        For another number, rows that overlap, and more than the memory at `dest` has, as far as that is known.
-
-    Examples
-    --------
-    >>> from PyGPU.driver import from_device, to_device
-    >>> from PyGPU.driver import memset_d2d32_async
-    >>> memory = to_device(bytes(16))
-    >>> memset_d2d32_async(memory, 8, 7, 1, 2)
-    >>> from_device(memory, (2, 2), "u4")
-    array([[7, 0],
-           [7, 0]], dtype=uint32)
-    """
+    """Set elements of 32 bits in rows in the order of a stream, as `memset_d2d8` does."""
     _set_rows(dest, pitch, data, width, height, 4, stream)

@@ -22,6 +22,7 @@ __all__ = [
     "ArrayDescriptor3D",
     "SurfaceReference",
     "TextureReference",
+    "array3d_flags",
     "bind_array_to_texref",
     "dtype_to_array_format",
     "gpuarray_to_array",
@@ -35,6 +36,26 @@ TRSA_OVERRIDE_FORMAT = 1
 TRSF_READ_AS_INTEGER = 1
 TRSF_NORMALIZED_COORDINATES = 2
 TR_DEFAULT = -1
+
+
+class array3d_flags:
+    """Flags of three-dimensional arrays.
+
+    Examples
+    --------
+    >>> from PyGPU.driver import array3d_flags
+    >>> array3d_flags.SURFACE_LDST
+    2
+    """
+
+    ARRAY3D_2DARRAY = 1
+    ARRAY3D_LAYERED = 1
+    SURFACE_LDST = 2
+    CUBEMAP = 4
+    TEXTURE_GATHER = 8
+
+
+setattr(array3d_flags, "2DARRAY", 1)  # PyCUDA's name, which no source can spell
 
 
 def no_textures(name: str) -> _core.NotSupportedError:
@@ -72,32 +93,14 @@ class TextureReference:
 
 
 class SurfaceReference:
-    """Raises when made: surface references are gone.
-
-    Examples
-    --------
-    >>> import PyGPU.driver as drv
-    >>> drv.SurfaceReference()
-    Traceback (most recent call last):
-        ...
-    PyGPU.NotSupportedError: SurfaceReference: surface references were removed in CUDA 12. ...
-    """
+    """Raises when made, as `TextureReference` does: surface references are gone."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise no_surfaces("SurfaceReference")
 
 
 class Array:
-    """Raises when made: arrays of the driver serve textures only.
-
-    Examples
-    --------
-    >>> import PyGPU.driver as drv
-    >>> drv.Array(None)
-    Traceback (most recent call last):
-        ...
-    PyGPU.NotSupportedError: Array: texture references were removed in CUDA 12. ...
-    """
+    """Raises when made, as `TextureReference` does: arrays of the driver serve textures only."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise no_textures("Array")
@@ -173,15 +176,11 @@ def dtype_to_array_format(dtype: Any) -> int:
 
 
 def np_to_array(nparray: Any, order: str, allowSurfaceBind: bool = False) -> NoReturn:
-    """Raise: copy an ndarray into an array of the driver, which CUDA 12 has no use for.
+    """Raise: arrays of the driver are for textures, of which CUDA 12 has no references. Its siblings do the same.
 
     Parameters
     ----------
-    nparray : object
-        As in PyCUDA.
-    order : object
-        As in PyCUDA.
-    allowSurfaceBind : object, optional
+    nparray, order, allowSurfaceBind : object
         As in PyCUDA.
 
     Raises
@@ -201,136 +200,25 @@ def np_to_array(nparray: Any, order: str, allowSurfaceBind: bool = False) -> NoR
 
 
 def gpuarray_to_array(gpuarray: Any, order: str, allowSurfaceBind: bool = False) -> NoReturn:
-    """Raise: copy a GPUArray into an array of the driver, which CUDA 12 has no use for.
-
-    Parameters
-    ----------
-    gpuarray : object
-        As in PyCUDA.
-    order : object
-        As in PyCUDA.
-    allowSurfaceBind : object, optional
-        As in PyCUDA.
-
-    Raises
-    ------
-    NotSupportedError
-        Always; it names what to use.
-
-    Examples
-    --------
-    >>> import PyGPU.driver as drv
-    >>> drv.gpuarray_to_array(None, None)
-    Traceback (most recent call last):
-        ...
-    PyGPU.NotSupportedError: gpuarray_to_array: texture references were removed in CUDA 12. ...
-    """
+    """Copy a GPUArray into an array of the driver: raises, as `np_to_array` does."""
     raise no_textures("gpuarray_to_array")
 
 
 def matrix_to_texref(matrix: Any, texref: Any, order: str) -> NoReturn:
-    """Raise: bind a matrix to a texture reference, which CUDA 12 has no use for.
-
-    Parameters
-    ----------
-    matrix : object
-        As in PyCUDA.
-    texref : object
-        As in PyCUDA.
-    order : object
-        As in PyCUDA.
-
-    Raises
-    ------
-    NotSupportedError
-        Always; it names what to use.
-
-    Examples
-    --------
-    >>> import PyGPU.driver as drv
-    >>> drv.matrix_to_texref(None, None, None)
-    Traceback (most recent call last):
-        ...
-    PyGPU.NotSupportedError: matrix_to_texref: texture references were removed in CUDA 12. ...
-    """
+    """Bind a matrix to a texture reference: raises, as `np_to_array` does."""
     raise no_textures("matrix_to_texref")
 
 
 def matrix_to_array(matrix: Any, order: str, allow_double_hack: bool = False) -> NoReturn:
-    """Raise: copy a matrix into an array of the driver, which CUDA 12 has no use for.
-
-    Parameters
-    ----------
-    matrix : object
-        As in PyCUDA.
-    order : object
-        As in PyCUDA.
-    allow_double_hack : object, optional
-        As in PyCUDA.
-
-    Raises
-    ------
-    NotSupportedError
-        Always; it names what to use.
-
-    Examples
-    --------
-    >>> import PyGPU.driver as drv
-    >>> drv.matrix_to_array(None, None)
-    Traceback (most recent call last):
-        ...
-    PyGPU.NotSupportedError: matrix_to_array: texture references were removed in CUDA 12. ...
-    """
+    """Copy a matrix into an array of the driver: raises, as `np_to_array` does."""
     raise no_textures("matrix_to_array")
 
 
 def make_multichannel_2d_array(matrix: Any, order: str) -> NoReturn:
-    """Raise: copy channels into an array of the driver, which CUDA 12 has no use for.
-
-    Parameters
-    ----------
-    matrix : object
-        As in PyCUDA.
-    order : object
-        As in PyCUDA.
-
-    Raises
-    ------
-    NotSupportedError
-        Always; it names what to use.
-
-    Examples
-    --------
-    >>> import PyGPU.driver as drv
-    >>> drv.make_multichannel_2d_array(None, None)
-    Traceback (most recent call last):
-        ...
-    PyGPU.NotSupportedError: make_multichannel_2d_array: texture references were removed in CUDA 12. ...
-    """
+    """Copy channels into an array of the driver: raises, as `np_to_array` does."""
     raise no_textures("make_multichannel_2d_array")
 
 
 def bind_array_to_texref(ary: Any, texref: Any) -> NoReturn:
-    """Raise: bind an array to a texture reference, which CUDA 12 has no use for.
-
-    Parameters
-    ----------
-    ary : object
-        As in PyCUDA.
-    texref : object
-        As in PyCUDA.
-
-    Raises
-    ------
-    NotSupportedError
-        Always; it names what to use.
-
-    Examples
-    --------
-    >>> import PyGPU.driver as drv
-    >>> drv.bind_array_to_texref(None, None)
-    Traceback (most recent call last):
-        ...
-    PyGPU.NotSupportedError: bind_array_to_texref: texture references were removed in CUDA 12. ...
-    """
+    """Bind an array to a texture reference: raises, as `np_to_array` does."""
     raise no_textures("bind_array_to_texref")
