@@ -9,8 +9,8 @@ import numpy
 import pytest
 
 import PyGPU
+from PyGPU import driver as host
 from PyGPU._pycuda.driver import copies, sets
-from PyGPU._pycuda.driver import host_memory as host
 from PyGPU._pycuda.driver.boxes import Memcpy2D, Memcpy3D, Memcpy3DPeer
 from PyGPU._pycuda.driver.memory import from_device, from_device_like, mem_alloc, to_device
 

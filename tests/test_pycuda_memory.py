@@ -10,7 +10,7 @@ import pytest
 
 import PyGPU
 from PyGPU import _core
-from PyGPU._pycuda.driver import host_memory as host
+from PyGPU import driver as host
 from PyGPU._pycuda.driver import memory as driver
 from PyGPU._pycuda.driver.copies import memcpy_dtoh, memcpy_dtoh_async, memcpy_htod
 from PyGPU._pycuda.driver.host_allocations import managed_pointer

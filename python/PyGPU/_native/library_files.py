@@ -1,4 +1,4 @@
-"""Where NVIDIA's files may lie: NVRTC, nvcc, and the libraries for device code.
+"""Where files lie: PyGPU's own headers, and NVIDIA's NVRTC, nvcc and libraries for device code.
 
 cuda-pathfinder is asked wherever it is installed, for what it knows: wheels, conda environments, toolkits. What is left
 here is what it does not look at, and NVRTC's own search for who has no cuda-pathfinder (docs/design/kernels.md says why
@@ -18,6 +18,12 @@ from shutil import which
 _WHEELS = ("nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib", "nvidia/cu13/bin/x86_64", "nvidia/cuda_nvrtc/bin")
 _CONDA = ("lib", "Library/bin", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib")
 _TOOLKIT = Path("/usr/local/cuda")
+
+HEADERS = Path(__file__).parent.parent / "include" / "user"
+"""PyGPU's own, which kernels may include: ``pycuda-complex.hpp``, ``pycuda-helpers.hpp``."""
+
+EMPTY_HEADERS = HEADERS.parent / "nvrtc_stubs"
+"""Headers of the host without what only the host has: for NVRTC where no toolkit is installed."""
 
 
 def candidates() -> list[str]:

@@ -6,9 +6,9 @@ import operator
 from typing import SupportsIndex, TypeAlias
 
 from PyGPU import _core
+from PyGPU._pybindgpu.handle import Handle
 from PyGPU._pybindgpu.runtime.stream import StreamLike, as_stream
 from PyGPU._pybindgpu.status import (
-    INVALID_RESOURCE_HANDLE,
     INVALID_VALUE,
     NOT_READY,
     Refusal,
@@ -44,7 +44,7 @@ _ALL_FLAGS = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterproc
 EventLike: TypeAlias = "cudaEvent_t | _core.Event"
 
 
-class cudaEvent_t:
+class cudaEvent_t(Handle[_core.Event]):
     """An event: a mark in the work of a stream.
 
     Parameters
@@ -75,9 +75,7 @@ class cudaEvent_t:
     (True, <CudaError: 'code=0'>)
     """
 
-    __slots__ = ("__weakref__", "_event", "_status")
-
-    _event: _core.Event | None
+    __slots__ = ()
 
     def __init__(self, flags: SupportsIndex = cudaEventDefault) -> None:
         bits = operator.index(flags)
@@ -92,31 +90,12 @@ class cudaEvent_t:
                 interprocess=bool(bits & cudaEventInterprocess),
             )
 
-        self._event, self._status = value_of(None, make)
+        super().__init__(make)
 
     @property
     def event(self) -> _core.Event | None:
         """PyGPU's own event object behind this one; None if making it failed."""
-        return self._event
-
-    @property
-    def handle(self) -> int:
-        """The driver's handle as an integer; 0 if making the event failed."""
-        return 0 if self._event is None else self._event.handle
-
-    def get(self) -> int:
-        """Return the driver's handle as an integer."""
-        return self.handle
-
-    def last_status(self) -> cudaError_t:
-        """Return the status of making the event."""
-        return self._status
-
-    def __int__(self) -> int:
-        return self.handle
-
-    def __repr__(self) -> str:
-        return f"<cudaEvent_t handle={self.handle:#x}>"
+        return self._own
 
 
 def as_event(event: EventLike) -> _core.Event:
@@ -130,9 +109,7 @@ def as_event(event: EventLike) -> _core.Event:
         400 if it is a `cudaEvent_t` that could not be made.
     """
     if isinstance(event, cudaEvent_t):
-        if event._event is None:
-            raise Refusal(INVALID_RESOURCE_HANDLE)
-        return event._event
+        return event.living()
     if isinstance(event, _core.Event):
         return event
     raise TypeError(f"expected an event (cudaEvent_t or PyGPU.Event), not {type(event).__name__}")
@@ -163,11 +140,7 @@ def cudaEventRecord(event: EventLike, stream: StreamLike = None) -> cudaError_t:
     >>> PyGPU.cudaEventRecord(PyGPU.cudaEvent_t(), PyGPU.cudaStream_t())
     <CudaError: 'code=0'>
     """
-
-    def record() -> None:
-        as_event(event).record(as_stream(stream))
-
-    return status_of(record)
+    return status_of(lambda: as_event(event).record(as_stream(stream)))
 
 
 def cudaEventSynchronize(event: EventLike) -> cudaError_t:
@@ -194,11 +167,7 @@ def cudaEventSynchronize(event: EventLike) -> cudaError_t:
     >>> PyGPU.cudaEventSynchronize(PyGPU.cudaEvent_t())
     <CudaError: 'code=0'>
     """
-
-    def synchronize() -> None:
-        as_event(event).synchronize()
-
-    return status_of(synchronize)
+    return status_of(lambda: as_event(event).synchronize())
 
 
 def cudaEventQuery(event: EventLike) -> cudaError_t:
@@ -262,11 +231,7 @@ def cudaEventElapsedTime(start: EventLike, end: EventLike) -> tuple[float, cudaE
     >>> PyGPU.cudaEventElapsedTime(event, event)
     (0.0, <CudaError: 'code=0'>)
     """
-
-    def elapsed() -> float:
-        return as_event(start).elapsed_time(as_event(end))
-
-    return value_of(0.0, elapsed)
+    return value_of(0.0, lambda: as_event(start).elapsed_time(as_event(end)))
 
 
 def cudaStreamWaitEvent(stream: StreamLike, event: EventLike, flags: SupportsIndex = 0) -> cudaError_t:

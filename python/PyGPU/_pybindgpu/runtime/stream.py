@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import operator
-from typing import Protocol, SupportsIndex, TypeAlias
+from typing import TYPE_CHECKING, SupportsIndex, TypeAlias
 
 import numpy
 
 from PyGPU import _core
+from PyGPU._pybindgpu.handle import Handle
 from PyGPU._pybindgpu.status import (
-    INVALID_RESOURCE_HANDLE,
     INVALID_VALUE,
     NOT_READY,
     Refusal,
     cudaError_t,
     status_of,
-    value_of,
 )
+
+if TYPE_CHECKING:
+    from PyGPU.typing import SupportsCudaStream
 
 __all__ = [
     "cudaStreamDefault",
@@ -32,17 +34,10 @@ cudaStreamNonBlocking = 1
 """The stream and the legacy default stream do not wait for each other."""
 
 
-class SupportsCudaStream(Protocol):
-    """Anything that follows the ``__cuda_stream__`` protocol."""
-
-    def __cuda_stream__(self) -> tuple[int, int]:
-        """Return the version of the protocol, 0, and the handle."""
-
-
 StreamLike: TypeAlias = "cudaStream_t | _core.Stream | SupportsCudaStream | SupportsIndex | None"
 
 
-class cudaStream_t:
+class cudaStream_t(Handle[_core.Stream]):
     """A stream of the current device.
 
     Parameters
@@ -73,9 +68,7 @@ class cudaStream_t:
     <CudaError: 'code=0'>
     """
 
-    __slots__ = ("__weakref__", "_status", "_stream")
-
-    _stream: _core.Stream | None
+    __slots__ = ()
 
     def __init__(self, flags: SupportsIndex = cudaStreamDefault, priority: SupportsIndex = 0) -> None:
         bits, rank = operator.index(flags), operator.index(priority)
@@ -85,37 +78,18 @@ class cudaStream_t:
                 raise Refusal(INVALID_VALUE)
             return _core.Stream(non_blocking=bits == cudaStreamNonBlocking, priority=rank)
 
-        self._stream, self._status = value_of(None, make)
+        super().__init__(make)
 
     @property
     def stream(self) -> _core.Stream | None:
         """PyGPU's own stream object behind this one; None if making it failed."""
-        return self._stream
-
-    @property
-    def handle(self) -> int:
-        """The driver's handle as an integer; 0 if making the stream failed."""
-        return 0 if self._stream is None else self._stream.handle
-
-    def get(self) -> int:
-        """Return the driver's handle as an integer."""
-        return self.handle
-
-    def last_status(self) -> cudaError_t:
-        """Return the status of making the stream."""
-        return self._status
-
-    def __int__(self) -> int:
-        return self.handle
+        return self._own
 
     def __cuda_stream__(self) -> tuple[int, int]:
         # A null handle would mean the default stream to everybody who asks.
-        if self._stream is None:
+        if self._own is None:
             raise RuntimeError(f"this cudaStream_t could not be made: {self._status!r}")
-        return 0, self._stream.handle
-
-    def __repr__(self) -> str:
-        return f"<cudaStream_t handle={self.handle:#x}>"
+        return 0, self._own.handle
 
 
 def as_stream(stream: StreamLike) -> _core.Stream:
@@ -129,9 +103,7 @@ def as_stream(stream: StreamLike) -> _core.Stream:
         400 if it is a `cudaStream_t` that could not be made.
     """
     if isinstance(stream, cudaStream_t):
-        if stream._stream is None:
-            raise Refusal(INVALID_RESOURCE_HANDLE)
-        return stream._stream
+        return stream.living()
     if isinstance(stream, _core.Stream):
         return stream
     # None and 0 are the runtime's default stream, whatever stream `with` has made PyGPU's current one.
@@ -173,11 +145,7 @@ def cudaStreamSynchronize(stream: StreamLike = None) -> cudaError_t:
     >>> PyGPU.cudaStreamSynchronize(0)
     <CudaError: 'code=0'>
     """
-
-    def synchronize() -> None:
-        as_stream(stream).synchronize()
-
-    return status_of(synchronize)
+    return status_of(lambda: as_stream(stream).synchronize())
 
 
 def cudaStreamQuery(stream: StreamLike = None) -> cudaError_t:

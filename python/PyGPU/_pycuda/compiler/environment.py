@@ -1,18 +1,9 @@
-"""Where PyGPU's compilers look beside what a caller says: PyCUDA's variables and header folders."""
+"""Where PyGPU's compilers look beside what a caller says: PyCUDA's variables."""
 
 from __future__ import annotations
 
 import os
 import shlex
-from pathlib import Path
-
-_INCLUDE = Path(__file__).parent.parent.parent / "include"
-
-HEADERS = _INCLUDE / "user"
-"""What user code includes: ``pycuda-complex.hpp``."""
-
-EMPTY_HEADERS = _INCLUDE / "nvrtc_stubs"
-"""Headers of the host without what only the host has: for NVRTC where no toolkit is installed."""
 
 
 def default_flags() -> list[str]:

@@ -11,7 +11,7 @@ from typing import NoReturn, TypeVar
 
 from PyGPU import _core
 from PyGPU._native import library_files
-from PyGPU._pycuda.compiler.environment import EMPTY_HEADERS, HEADERS, cache_of, default_flags
+from PyGPU._pycuda.compiler.environment import cache_of, default_flags
 from PyGPU._pycuda.driver.debugging import debugging_options
 from PyGPU._pycuda.driver.module import Function, Module
 
@@ -50,7 +50,7 @@ def _options(
         found = _without_resource_usage(found)
     found += [f"-arch={arch}"] if arch else []
     found += [f"-code={code}"] if code else []
-    return [*found, *(f"-I{folder}" for folder in [*(include_dirs or ()), HEADERS])]
+    return [*found, *(f"-I{folder}" for folder in [*(include_dirs or ()), library_files.HEADERS])]
 
 
 def _without_resource_usage(options: list[str]) -> list[str]:
@@ -82,7 +82,7 @@ def _by_some_compiler(work: Callable[[list[str], str | None], Result], options: 
         lacks_headers = "has no headers of the host" in error.log
         if compiler is not None or _core.backend_name() == "cpu" or not lacks_headers:
             raise
-        return work([*options, f"-I{EMPTY_HEADERS}"], None)
+        return work([*options, f"-I{library_files.EMPTY_HEADERS}"], None)
 
 
 def _tell(log: str) -> None:
