@@ -61,6 +61,14 @@ def circles(sources: Mapping[str, str]) -> list[str]:
     return found
 
 
+def public_by_private(sources: Mapping[str, str]) -> list[str]:
+    """Private modules that import a public one, of which there may be a second under PyCUDA's name."""
+    texts = {module_name(path): text for path, text in sources.items()}
+    public = {module for module in texts if "._" not in module and "." in module}
+    users = {module: uses(text, set(texts)) & public for module, text in texts.items() if module not in public}
+    return [f"{module} imports {', '.join(sorted(used))}" for module, used in users.items() if used]
+
+
 def crowded(paths: list[Path]) -> list[str]:
     """Folders with more files than one surveys."""
     counts: dict[str, int] = {}
@@ -76,10 +84,20 @@ def python_files() -> list[Path]:
     return [path for pattern in ("*.py", "*.pyi") for path in sorted((ROOT / "python").rglob(pattern))]
 
 
-def test_modules_import_each_other_one_way() -> None:
+def package() -> dict[str, str]:
+    """The text of each module of the package. Of a native one there is a stub, whose imports never run."""
     folder = ROOT / "python"
-    files = [path for path in python_files() if path.suffix == ".py" or not path.with_suffix(".py").exists()]
-    assert circles({str(path.relative_to(folder)): path.read_text() for path in files}) == []
+    stubs = [path for path in python_files() if path.suffix == ".pyi" and not path.with_suffix(".py").exists()]
+    sources = {str(path.relative_to(folder)): "" for path in stubs}
+    return sources | {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*.py")}
+
+
+def test_modules_import_each_other_one_way() -> None:
+    assert circles(package()) == []
+
+
+def test_private_modules_import_no_public_ones() -> None:
+    assert public_by_private(package()) == []
 
 
 def test_no_folder_is_crowded() -> None:
@@ -105,6 +123,11 @@ def test_imports_in_functions_and_for_type_checkers_are_no_circle() -> None:
         "p/__init__.py": "",
     }
     assert circles(sources) == ["p.c -> p.c"]
+
+
+def test_a_private_module_that_imports_a_public_one_is_found() -> None:
+    sources = {"p/__init__.py": "", "p/a.py": "", "p/_b.py": "from p import a\nimport p", "p/c.py": "import p.a"}
+    assert public_by_private(sources) == ["p._b imports p.a"]
 
 
 def test_a_crowded_folder_is_found() -> None:
