@@ -94,48 +94,12 @@ class DynamicModule(CudaModule):
         return self
 
     def add_data(self, data: bytes | str, input_type: int, name: str = "unknown") -> Self:
-        """Add a part that is compiled already.
-
-        Parameters
-        ----------
-        data : bytes or str
-            Its bytes.
-        input_type : int
-            Of `jit_input_type`.
-        name : str, optional
-            Its name in messages.
-
-        Returns
-        -------
-        DynamicModule
-            The module itself.
-
-        Examples
-        --------
-        >>> module.add_data(ptx, drv.jit_input_type.PTX)  # doctest: +SKIP
-        """
+        """Add a part that is compiled already, as `driver.Linker.add_data` does; return the module itself."""
         self.linker.add_data(data, input_type, name)
         return self
 
     def add_file(self, filename: str, input_type: int) -> Self:
-        """Add a part that a file holds.
-
-        Parameters
-        ----------
-        filename : str
-            The file.
-        input_type : int
-            Of `jit_input_type`.
-
-        Returns
-        -------
-        DynamicModule
-            The module itself.
-
-        Examples
-        --------
-        >>> module.add_file('part.ptx', drv.jit_input_type.PTX)  # doctest: +SKIP
-        """
+        """Add a part that a file holds, as `driver.Linker.add_file` does; return the module itself."""
         self.linker.add_file(filename, input_type)
         return self
 

@@ -65,13 +65,7 @@ class _Box:
         self._source = _Side(host=bytes_of(buffer))
 
     def set_dst_host(self, buffer: HostBuffer) -> None:
-        """Copy to host memory.
-
-        Parameters
-        ----------
-        buffer : buffer
-            Contiguous and writable.
-        """
+        """Copy to host memory, which is writable, else as `set_src_host`."""
         self._target = _Side(host=bytes_of(buffer, written=True))
 
     def set_src_device(self, devptr: AddressLike) -> None:
@@ -85,13 +79,7 @@ class _Box:
         self._source = _Side(address=devptr)
 
     def set_dst_device(self, devptr: AddressLike) -> None:
-        """Copy to device memory.
-
-        Parameters
-        ----------
-        devptr : int or object with an address
-            Where it begins.
-        """
+        """Copy to device memory, as `set_src_device`."""
         self._target = _Side(address=devptr)
 
     def set_src_unified(self, buffer: HostBuffer | AddressLike) -> None:
@@ -108,13 +96,7 @@ class _Box:
             self.set_src_device(buffer)  # type: ignore[arg-type]
 
     def set_dst_unified(self, buffer: HostBuffer | AddressLike) -> None:
-        """Copy to memory of the host or of a device.
-
-        Parameters
-        ----------
-        buffer : buffer, int or object with an address
-            Which of them it is, is seen from the object.
-        """
+        """Copy to memory of the host or of a device, as `set_src_unified`."""
         if _is_buffer(buffer):
             self.set_dst_host(buffer)  # type: ignore[arg-type]
         else:
@@ -136,18 +118,7 @@ class _Box:
         refuse_array()
 
     def set_dst_array(self, array: Any) -> NoReturn:
-        """Copy to a CUDA array, of which there are none here.
-
-        Parameters
-        ----------
-        array : object
-            As in PyCUDA.
-
-        Raises
-        ------
-        NotSupportedError
-            Always.
-        """
+        """Raise, as `set_src_array` does."""
         refuse_array()
 
     def _place(
@@ -338,10 +309,4 @@ class Memcpy3DPeer(Memcpy3D):
         """
 
     def set_dst_context(self, context: Any) -> None:
-        """Say whose memory the destination is, which its address says already.
-
-        Parameters
-        ----------
-        context : Context
-            Not needed.
-        """
+        """Say whose memory the destination is, as `set_src_context`."""
