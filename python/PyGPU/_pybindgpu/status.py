@@ -14,7 +14,6 @@ from collections.abc import Callable
 from typing import ClassVar, ParamSpec, SupportsIndex, TypeVar
 
 from PyGPU import _core
-from PyGPU._pybindgpu.error_table import CUDA_ERRORS, HIP_ERRORS, UNRECOGNIZED
 
 __all__ = [
     "cudaError_t",
@@ -187,6 +186,9 @@ def status_of(function: Callable[_P, object], *args: _P.args, **kwargs: _P.kwarg
 def _entry(error: cudaError_t | SupportsIndex) -> tuple[str, str]:
     if isinstance(error, nvmlReturn_t):
         raise TypeError("error must be a cudaError_t or an int, not an nvmlReturn_t: NVML's numbers mean other errors")
+    # The largest part of what this package loads, for the one question that a program seldom asks.
+    from PyGPU._pybindgpu.error_table import CUDA_ERRORS, HIP_ERRORS, UNRECOGNIZED
+
     code = operator.index(error)
     # Only these few numbers depend on the backend: no other look-up may open it.
     if code in HIP_ERRORS and value_of("", _core.backend_name)[0] == "hip":
