@@ -99,3 +99,17 @@ import pycuda.autoinit
 print(pycuda.autoinit.context is PyGPU.autoinit.context, pycuda.autoinit.device == PyGPU.autoinit.device)
 """
     assert run(code) == "True True\n"
+
+
+@pytest.mark.parametrize("package", ["PyGPU", "pycuda"])
+def test_options_for_all_sources_can_be_put_in_place_under_both_names(package: str) -> None:
+    code = f"""
+import sys, PyGPU
+sys.modules["pycuda"] = PyGPU
+import {package}.compiler
+from PyGPU._pycuda.compiler.source import flags_of_all
+before = flags_of_all()
+sys.modules["{package}.compiler"].DEFAULT_NVCC_FLAGS = ["-DN=5"]
+print(before, flags_of_all())
+"""
+    assert run(code) == "[] ['-DN=5']\n"
