@@ -21,7 +21,7 @@ class Handle(Generic[Own]):
     def __init__(self, make: Callable[[], Own]) -> None:
         self._own, self._status = value_of(None, make)
 
-    def living(self) -> Own:
+    def _living(self) -> Own:
         """Return PyGPU's own object; if there is none, the call that asks is refused with 400."""
         if self._own is None:
             raise Refusal(INVALID_RESOURCE_HANDLE)

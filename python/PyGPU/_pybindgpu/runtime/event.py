@@ -109,7 +109,7 @@ def as_event(event: EventLike) -> _core.Event:
         400 if it is a `cudaEvent_t` that could not be made.
     """
     if isinstance(event, cudaEvent_t):
-        return event.living()
+        return event._living()
     if isinstance(event, _core.Event):
         return event
     raise TypeError(f"expected an event (cudaEvent_t or PyGPU.Event), not {type(event).__name__}")

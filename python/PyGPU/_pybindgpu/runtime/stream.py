@@ -103,7 +103,7 @@ def as_stream(stream: StreamLike) -> _core.Stream:
         400 if it is a `cudaStream_t` that could not be made.
     """
     if isinstance(stream, cudaStream_t):
-        return stream.living()
+        return stream._living()
     if isinstance(stream, _core.Stream):
         return stream
     # None and 0 are the runtime's default stream, whatever stream `with` has made PyGPU's current one.
