@@ -31,7 +31,7 @@ GPU_ENVIRONMENT = $(GPU_PYTHONPATH) PYGPU_BACKEND=cuda
 HIP_ON_CUDA := build/hip-on-cuda/libamdhip64.so.7
 HIPRTC_ON_NVRTC := build/hip-on-cuda/libhiprtc.so.7
 # Those of wheels too, which the loader does not find.
-NVRTC_FILES = $$($(GPU_PYTHONPATH) $(PYTHON) -c 'from PyGPU import _nvrtc_files; print(":".join(_nvrtc_files.candidates()))')
+NVRTC_FILES = $$($(GPU_PYTHONPATH) $(PYTHON) -c 'from PyGPU._native import library_files; print(":".join(library_files.candidates()))')
 HIP_ENVIRONMENT = $(GPU_PYTHONPATH) PYGPU_BACKEND=hip HIPRTC_ON_NVRTC="$(NVRTC_FILES)" \
     LD_LIBRARY_PATH=$(CURDIR)/$(dir $(HIP_ON_CUDA))$${LD_LIBRARY_PATH:+:$$LD_LIBRARY_PATH}
 NVCC ?= $(firstword $(wildcard $(CUDA_HOME)/bin/nvcc /usr/local/cuda/bin/nvcc) nvcc)
@@ -242,7 +242,7 @@ distclean: clean ## Also remove .venv and .tools
 build/amd/.ready: tests/fetch_amd_runtime.sh
 	tests/fetch_amd_runtime.sh build/amd
 
-build/release-package/.made: $(RUST_SOURCES) $(wildcard python/PyGPU/*.py) .venv/.group-build
+build/release-package/.made: $(RUST_SOURCES) $(shell find python -name "*.py" -o -name "*.h" -o -name "*.hpp") .venv/.group-build
 	rm -rf build/release-wheel build/release-package
 	$(MATURIN) build --quiet --release --locked --out build/release-wheel
 	$(BIN)/python -m pip install --quiet --no-deps --no-index --target build/release-package build/release-wheel/*.whl

@@ -7,13 +7,13 @@ import uuid
 import numpy as np
 import pytest
 
-from PyGPU._c_types import (
+from PyGPU._native.c_arguments import parse_arguments
+from PyGPU.tools import (
     ScalarArg,
     VectorArg,
     dtype_to_ctype,
     get_arg_type,
     get_or_register_dtype,
-    parse_arguments,
     parse_c_arg,
     register_dtype,
 )

@@ -25,7 +25,9 @@ def imports(sources: Mapping[str, str]) -> dict[Module, set[Module]]:
     """The modules that each one names, as far as they are files of their own."""
     files = [RustSource(name, text) for name, text in sources.items()]
     test_modules = {module for file in files for module in file.declared_in(file.test_only)}
-    files = [file for file in files if not any(file.module[:end] in test_modules for end in range(len(file.module) + 1))]
+    files = [
+        file for file in files if not any(file.module[:end] in test_modules for end in range(len(file.module) + 1))
+    ]
     known = {file.module for file in files}
     graph: dict[Module, set[Module]] = {module: set() for module in known}
     for file in files:

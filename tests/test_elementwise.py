@@ -274,7 +274,7 @@ def test_elements_that_no_device_could_read_are_refused() -> None:
 
 
 def test_a_structured_type_goes_by_its_registered_name() -> None:
-    from PyGPU._c_types import get_or_register_dtype
+    from PyGPU._native.c_types import get_or_register_dtype
 
     get_or_register_dtype("elementwise_pair", PAIR)
     preamble = "struct elementwise_pair { int low; float high; };"

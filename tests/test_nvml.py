@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 import PyGPU
-from PyGPU import _core, _nvml_library, nvml
+from PyGPU import _core, nvml
+from PyGPU._pybindgpu.nvml import library as _nvml_library
 
 UUID = bytes(range(16))
 SPELLED = "GPU-00010203-0405-0607-0809-0a0b0c0d0e0f"

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 import PyGPU
 import PyGPU as gpuarray
 from pybindgpu_helpers import device_content, typed
-from PyGPU import _core, _pointer, allocators, backend
+from PyGPU import _core, allocators, backend
+from PyGPU._pybindgpu import pointer as _pointer
 from PyGPU.gpuarray import SUPPORTED_DTYPES, dtype
 
 LABELS = SUPPORTED_DTYPES

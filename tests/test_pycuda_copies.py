@@ -9,11 +9,10 @@ import numpy
 import pytest
 
 import PyGPU
-from PyGPU import _driver_copies as copies
-from PyGPU import _driver_host_memory as host
-from PyGPU import _driver_sets as sets
-from PyGPU._driver_boxes import Memcpy2D, Memcpy3D, Memcpy3DPeer
-from PyGPU._driver_memory import from_device, from_device_like, mem_alloc, to_device
+from PyGPU import driver as host
+from PyGPU._pycuda.driver import copies, sets
+from PyGPU._pycuda.driver.boxes import Memcpy2D, Memcpy3D, Memcpy3DPeer
+from PyGPU._pycuda.driver.memory import from_device, from_device_like, mem_alloc, to_device
 
 VALUES = numpy.arange(24, dtype=numpy.float32).reshape(4, 6)
 CPU = PyGPU.backend_name() == "cpu"

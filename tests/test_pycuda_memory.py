@@ -10,11 +10,11 @@ import pytest
 
 import PyGPU
 from PyGPU import _core
-from PyGPU import _driver_host_memory as host
-from PyGPU import _driver_memory as driver
-from PyGPU._driver_copies import memcpy_dtoh, memcpy_dtoh_async, memcpy_htod
-from PyGPU._driver_host_allocations import managed_pointer
-from PyGPU._driver_memory_flags import host_alloc_flags, mem_attach_flags
+from PyGPU import driver as host
+from PyGPU._pycuda.driver import memory as driver
+from PyGPU._pycuda.driver.copies import memcpy_dtoh, memcpy_dtoh_async, memcpy_htod
+from PyGPU._pycuda.driver.host_allocations import managed_pointer
+from PyGPU._pycuda.driver.memory_flags import host_alloc_flags, mem_attach_flags
 
 VALUES = numpy.arange(24, dtype=numpy.float32).reshape(4, 6)
 CPU = PyGPU.backend_name() == "cpu"

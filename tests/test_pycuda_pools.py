@@ -9,9 +9,9 @@ import numpy
 import pytest
 
 import PyGPU
-from PyGPU._driver_copies import memcpy_htod
-from PyGPU._driver_memory import from_device_like
-from PyGPU._memory_pools import (
+from PyGPU._pycuda.driver.copies import memcpy_htod
+from PyGPU._pycuda.driver.memory import from_device_like
+from PyGPU._pycuda.tools.pools import (
     DebugMemoryPool,
     DeviceMemoryPool,
     PageLockedAllocator,

@@ -100,7 +100,7 @@ def test_scalar_arguments_are_seen_in_both_expressions() -> None:
 
 
 def test_a_structured_type_of_the_users_is_joined() -> None:
-    from PyGPU._c_types import get_or_register_dtype
+    from PyGPU._native.c_types import get_or_register_dtype
 
     get_or_register_dtype("reduction_minmax", MINMAX)
     kernel = ReductionKernel(

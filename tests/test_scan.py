@@ -63,7 +63,7 @@ def test_the_result_goes_where_it_is_wanted() -> None:
 
 
 def test_elements_are_joined_in_their_order() -> None:
-    from PyGPU._c_types import get_or_register_dtype
+    from PyGPU._native.c_types import get_or_register_dtype
 
     get_or_register_dtype("scan_affine", AFFINE)
     seed = random_seed()

@@ -9,8 +9,9 @@ from collections.abc import Callable
 import numpy
 import pytest
 
-from PyGPU import _core, _error_table
-from PyGPU._status import (
+from PyGPU import _core
+from PyGPU._pybindgpu import error_table as _error_table
+from PyGPU._pybindgpu.status import (
     Refusal,
     cudaError_t,
     cudaGetErrorName,

@@ -9,7 +9,7 @@ import numpy
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from typing_extensions import Buffer, disjoint_base
 
-from PyGPU._forked import ForkedArray
+from PyGPU._native.forked import ForkedArray
 from PyGPU.typing import AddressLike, CopyKind, DeviceLike, Key, Order, OrderACFK, ShapeLike, StreamLike
 
 __all__ = [

@@ -9,27 +9,6 @@ Examples
 True
 """
 
-from __future__ import annotations
-
-import atexit
-from contextlib import suppress
-
-from PyGPU import driver as _driver
-from PyGPU import tools as _tools
+from PyGPU._pycuda.autoinit import context as context, device as device
 
 __all__ = ["context", "device"]
-
-_driver.init()
-context = _tools.make_default_context()
-"""The context of the default device."""
-device = context.get_device()
-"""The default device."""
-
-
-def _finish() -> None:
-    with suppress(_driver.LogicError):  # the program may have popped it itself
-        context.pop()
-    _tools.clear_context_caches()
-
-
-atexit.register(_finish)

@@ -4,38 +4,27 @@ The classes per dtype are made when they are first looked at. `use_hip` is here 
 looking at it asks for the backend.
 """
 
-from __future__ import annotations
+# ruff: noqa: F403
+from typing import TYPE_CHECKING
 
-from typing import Any
+from PyGPU._pybindgpu.labels import SUPPORTED_DTYPES as SUPPORTED_DTYPES, dtype as dtype
+from PyGPU.nvml import *
+from PyGPU.runtime import *
 
-from PyGPU import _pointer, _typed_allocators, device_array, nvml, runtime
-from PyGPU._labels import SUPPORTED_DTYPES, dtype
-from PyGPU.nvml import *  # noqa: F403
-from PyGPU.runtime import *  # noqa: F403
+if TYPE_CHECKING:
+    from PyGPU._pybindgpu.labelled import *
+else:
+    from PyGPU import nvml as _nvml, runtime as _runtime
+    from PyGPU._pybindgpu import labelled as _labelled
 
-__all__ = ["dtype"]
-__all__ += runtime.__all__
-__all__ += nvml.__all__
-__all__ += device_array.__all__
-__all__ += _typed_allocators.__all__
-__all__ += [f"ptr_wrapper_{label}" for label in SUPPORTED_DTYPES]
+    __all__ = ["dtype", *_runtime.__all__, *_nvml.__all__, *_labelled.__all__]
 
-_LAZY = {
-    "DeviceArray": device_array,
-    "DeviceAllocator": _typed_allocators,
-    "HostAllocator": _typed_allocators,
-    "PagelockedAllocator": _typed_allocators,
-    "ptr_wrapper": _pointer,
-    "use": runtime,
-}
+    def __getattr__(name: str):
+        if name == "use_hip":
+            return _runtime.use_hip
+        if name not in _labelled.__all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(_labelled, name)
 
-
-def __getattr__(name: str) -> Any:
-    module = _LAZY.get(name.rpartition("_")[0])
-    if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(module, name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, "use_hip"})
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__, "use_hip"})

@@ -12,267 +12,36 @@ Examples
 True
 """
 
-from __future__ import annotations
+# ruff: noqa: F403
+from typing import TYPE_CHECKING
 
-from PyGPU._core import CompileError, Error, In, InOut, LaunchError, LogicError, Out
-from PyGPU._core import DriverRuntimeError as RuntimeError
-from PyGPU._core import HostArgument as ArgumentHandler
-from PyGPU._core import OutOfMemoryError as MemoryError
-from PyGPU._driver_boxes import (
-    Memcpy2D,
-    Memcpy3D,
-    Memcpy3DPeer,
-)
-from PyGPU._driver_context import Context
-from PyGPU._driver_copies import (
-    memcpy_atoa,
-    memcpy_atod,
-    memcpy_dtoa,
-    memcpy_dtod,
-    memcpy_dtod_async,
-    memcpy_dtoh,
-    memcpy_dtoh_async,
-    memcpy_htod,
-    memcpy_htod_async,
-    memcpy_peer,
-    memcpy_peer_async,
-    py_memcpy_atoh,
-    py_memcpy_htoa,
-)
-from PyGPU._driver_debugging import set_debugging
-from PyGPU._driver_device import Device, get_driver_version, get_version, init
-from PyGPU._driver_device_attributes import device_attribute
-from PyGPU._driver_enums import (
-    address_mode,
-    array3d_flags,
-    array_cubemap_face,
-    array_format,
-    compute_mode,
-    ctx_flags,
-    event_flags,
-    filter_mode,
-    func_cache,
-    function_attribute,
-    graphics_register_flags,
-    jit_fallback,
-    jit_input_type,
-    jit_option,
-    jit_target,
-    limit,
-    profiler_output_mode,
-    shared_config,
-)
-from PyGPU._driver_host_memory import (
-    AlignedHostAllocation,
-    HostAllocation,
-    ManagedAllocation,
-    PagelockedHostAllocation,
-    RegisteredHostMemory,
-    aligned_empty,
-    aligned_empty_like,
-    aligned_zeros,
-    aligned_zeros_like,
-    managed_empty,
-    managed_empty_like,
-    managed_zeros,
-    managed_zeros_like,
-    pagelocked_empty,
-    pagelocked_empty_like,
-    pagelocked_zeros,
-    pagelocked_zeros_like,
-    register_host_memory,
-)
-from PyGPU._driver_memory import (
-    DeviceAllocation,
-    IPCMemoryHandle,
-    PointerHolderBase,
-    from_device,
-    from_device_like,
-    mem_alloc,
-    mem_alloc_like,
-    mem_alloc_pitch,
-    mem_get_address_range,
-    mem_get_info,
-    mem_get_ipc_handle,
-    to_device,
-)
-from PyGPU._driver_memory_flags import (
-    host_alloc_flags,
-    ipc_mem_flags,
-    mem_attach_flags,
-    mem_host_register_flags,
-    memory_type,
-    pointer_attribute,
-)
-from PyGPU._driver_module import Function, Linker, Module, module_from_buffer, module_from_file
-from PyGPU._driver_profiler import have_gl_ext, initialize_profiler, start_profiler, stop_profiler
-from PyGPU._driver_sets import (
-    memset_d2d8,
-    memset_d2d8_async,
-    memset_d2d16,
-    memset_d2d16_async,
-    memset_d2d32,
-    memset_d2d32_async,
-    memset_d8,
-    memset_d8_async,
-    memset_d16,
-    memset_d16_async,
-    memset_d32,
-    memset_d32_async,
-)
-from PyGPU._driver_streams import Event, Stream
-from PyGPU._driver_textures import (
-    TR_DEFAULT,
-    TRSA_OVERRIDE_FORMAT,
-    TRSF_NORMALIZED_COORDINATES,
-    TRSF_READ_AS_INTEGER,
-    Array,
-    ArrayDescriptor,
-    ArrayDescriptor3D,
-    SurfaceReference,
-    TextureReference,
-    bind_array_to_texref,
-    dtype_to_array_format,
-    gpuarray_to_array,
-    make_multichannel_2d_array,
-    matrix_to_array,
-    matrix_to_texref,
-    np_to_array,
-)
+from PyGPU._pycuda.driver.boxes import *
+from PyGPU._pycuda.driver.context import *
+from PyGPU._pycuda.driver.copies import *
+from PyGPU._pycuda.driver.debugging import *
+from PyGPU._pycuda.driver.device import *
+from PyGPU._pycuda.driver.device_attributes import *
+from PyGPU._pycuda.driver.enums import *
+from PyGPU._pycuda.driver.host_allocations import *
+from PyGPU._pycuda.driver.host_memory import *
+from PyGPU._pycuda.driver.memory import *
+from PyGPU._pycuda.driver.memory_flags import *
+from PyGPU._pycuda.driver.module import *
+from PyGPU._pycuda.driver.profiler import *
+from PyGPU._pycuda.driver.sets import *
+from PyGPU._pycuda.driver.shared import *
+from PyGPU._pycuda.driver.streams import *
+from PyGPU._pycuda.driver.textures import *
 
-__all__ = [
-    "TRSA_OVERRIDE_FORMAT",
-    "TRSF_NORMALIZED_COORDINATES",
-    "TRSF_READ_AS_INTEGER",
-    "TR_DEFAULT",
-    "AlignedHostAllocation",
-    "ArgumentHandler",
-    "Array",
-    "ArrayDescriptor",
-    "ArrayDescriptor3D",
-    "CompileError",
-    "Context",
-    "Device",
-    "DeviceAllocation",
-    "Error",
-    "Event",
-    "Function",
-    "HostAllocation",
-    "IPCMemoryHandle",
-    "In",
-    "InOut",
-    "LaunchError",
-    "Linker",
-    "LogicError",
-    "ManagedAllocation",
-    "Memcpy2D",
-    "Memcpy3D",
-    "Memcpy3DPeer",
-    "MemoryError",
-    "Module",
-    "Out",
-    "PagelockedHostAllocation",
-    "PointerHolderBase",
-    "RegisteredHostMemory",
-    "RuntimeError",
-    "Stream",
-    "SurfaceReference",
-    "TextureReference",
-    "address_mode",
-    "aligned_empty",
-    "aligned_empty_like",
-    "aligned_zeros",
-    "aligned_zeros_like",
-    "array3d_flags",
-    "array_cubemap_face",
-    "array_format",
-    "bind_array_to_texref",
-    "compute_mode",
-    "ctx_flags",
-    "device_attribute",
-    "dtype_to_array_format",
-    "event_flags",
-    "filter_mode",
-    "from_device",
-    "from_device_like",
-    "func_cache",
-    "function_attribute",
-    "get_driver_version",
-    "get_version",
-    "gpuarray_to_array",
-    "graphics_register_flags",
-    "have_gl_ext",
-    "host_alloc_flags",
-    "init",
-    "initialize_profiler",
-    "ipc_mem_flags",
-    "jit_fallback",
-    "jit_input_type",
-    "jit_option",
-    "jit_target",
-    "limit",
-    "make_multichannel_2d_array",
-    "managed_empty",
-    "managed_empty_like",
-    "managed_zeros",
-    "managed_zeros_like",
-    "matrix_to_array",
-    "matrix_to_texref",
-    "mem_alloc",
-    "mem_alloc_like",
-    "mem_alloc_pitch",
-    "mem_attach_flags",
-    "mem_get_address_range",
-    "mem_get_info",
-    "mem_get_ipc_handle",
-    "mem_host_register_flags",
-    "memcpy_atoa",
-    "memcpy_atod",
-    "memcpy_dtoa",
-    "memcpy_dtod",
-    "memcpy_dtod_async",
-    "memcpy_dtoh",
-    "memcpy_dtoh_async",
-    "memcpy_htod",
-    "memcpy_htod_async",
-    "memcpy_peer",
-    "memcpy_peer_async",
-    "memory_type",
-    "memset_d2d8",
-    "memset_d2d8_async",
-    "memset_d2d16",
-    "memset_d2d16_async",
-    "memset_d2d32",
-    "memset_d2d32_async",
-    "memset_d8",
-    "memset_d8_async",
-    "memset_d16",
-    "memset_d16_async",
-    "memset_d32",
-    "memset_d32_async",
-    "module_from_buffer",
-    "module_from_file",
-    "np_to_array",
-    "pagelocked_empty",
-    "pagelocked_empty_like",
-    "pagelocked_zeros",
-    "pagelocked_zeros_like",
-    "pointer_attribute",
-    "profiler_output_mode",
-    "py_memcpy_atoh",
-    "py_memcpy_htoa",
-    "register_host_memory",
-    "set_debugging",
-    "shared_config",
-    "start_profiler",
-    "stop_profiler",
-    "to_device",
-]
+if TYPE_CHECKING:
+    CUDA_DEBUGGING: bool
+else:
+    from PyGPU._native import names as _names
+    from PyGPU._pycuda.driver import debugging as _debugging
 
+    __all__ = _names.listed(globals())
 
-def __getattr__(name: str) -> bool:
-    if name == "CUDA_DEBUGGING":
-        from PyGPU._driver_debugging import is_debugging
-
-        return is_debugging()
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name: str):
+        if name == "CUDA_DEBUGGING":
+            return _debugging.is_debugging()
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

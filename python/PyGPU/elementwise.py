@@ -1,6 +1,6 @@
 """Kernels that do one thing for each element, under PyCUDA's names."""
 
-from PyGPU._c_types import ScalarArg, VectorArg
 from PyGPU._core import ElementwiseKernel
+from PyGPU._native.c_arguments import ScalarArg, VectorArg
 
 __all__ = ["ElementwiseKernel", "ScalarArg", "VectorArg"]

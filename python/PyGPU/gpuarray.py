@@ -4,56 +4,41 @@ Everything here is also in `PyGPU`, except `HostAllocator`, `PagelockedAllocator
 names only this module has, as in PybindGPU.
 """
 
-from __future__ import annotations
+from typing import TYPE_CHECKING
 
-from PyGPU import backend
+from PyGPU import backend as backend
 from PyGPU._core import (
-    GPUArray,
-    arange,
-    asarray,
-    broadcast_to,
-    empty,
-    empty_like,
-    expand_dims,
-    flip,
-    from_dlpack,
-    full,
-    full_like,
-    moveaxis,
-    ones,
-    ones_like,
-    to_gpu,
-    to_gpu_async,
-    zeros,
-    zeros_like,
+    GPUArray as GPUArray,
+    arange as arange,
+    asarray as asarray,
+    broadcast_to as broadcast_to,
+    empty as empty,
+    empty_like as empty_like,
+    expand_dims as expand_dims,
+    flip as flip,
+    from_dlpack as from_dlpack,
+    full as full,
+    full_like as full_like,
+    moveaxis as moveaxis,
+    ones as ones,
+    ones_like as ones_like,
+    to_gpu as to_gpu,
+    to_gpu_async as to_gpu_async,
+    zeros as zeros,
+    zeros_like as zeros_like,
 )
-from PyGPU._labels import SUPPORTED_DTYPES, UnsupportedDataType, dtype
-from PyGPU.allocators import Allocator, HostAllocator, PagelockedAllocator
+from PyGPU._pybindgpu.allocators import (
+    Allocator as Allocator,
+    HostAllocator as HostAllocator,
+    PagelockedAllocator as PagelockedAllocator,
+)
+from PyGPU._pybindgpu.labels import (
+    SUPPORTED_DTYPES as SUPPORTED_DTYPES,
+    UnsupportedDataType as UnsupportedDataType,
+    dtype as dtype,
+)
 
-__all__ = [
-    "SUPPORTED_DTYPES",
-    "Allocator",
-    "GPUArray",
-    "HostAllocator",
-    "PagelockedAllocator",
-    "UnsupportedDataType",
-    "arange",
-    "asarray",
-    "backend",
-    "broadcast_to",
-    "dtype",
-    "empty",
-    "empty_like",
-    "expand_dims",
-    "flip",
-    "from_dlpack",
-    "full",
-    "full_like",
-    "moveaxis",
-    "ones",
-    "ones_like",
-    "to_gpu",
-    "to_gpu_async",
-    "zeros",
-    "zeros_like",
-]
+if not TYPE_CHECKING:
+    from PyGPU._native import names as _names
+
+    __all__ = ["backend", *_names.listed(globals())]

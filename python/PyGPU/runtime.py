@@ -5,155 +5,28 @@ zero. Arguments of a wrong kind raise `TypeError` or `ValueError`. The names are
 CPU included. Nothing here opens a library before a function is called.
 """
 
-from __future__ import annotations
-
+# ruff: noqa: F403
 from typing import TYPE_CHECKING
 
-from PyGPU import _core
-from PyGPU._runtime_device import (
-    cudaDeviceCanAccessPeer,
-    cudaDeviceEnablePeerAccess,
-    cudaDeviceProp,
-    cudaDeviceReset,
-    cudaDeviceSynchronize,
-    cudaDriverGetVersion,
-    cudaGetDevice,
-    cudaGetDeviceCount,
-    cudaSetDevice,
-)
-from PyGPU._runtime_event import (
-    cudaEvent_t,
-    cudaEventBlockingSync,
-    cudaEventDefault,
-    cudaEventDisableTiming,
-    cudaEventElapsedTime,
-    cudaEventInterprocess,
-    cudaEventQuery,
-    cudaEventRecord,
-    cudaEventSynchronize,
-    cudaStreamWaitEvent,
-)
-from PyGPU._runtime_host import (
-    cudaFreeHost,
-    cudaHostAlloc,
-    cudaHostAllocDefault,
-    cudaHostAllocMapped,
-    cudaHostAllocPortable,
-    cudaHostAllocWriteCombined,
-    cudaHostRegister,
-    cudaHostRegisterDefault,
-    cudaHostRegisterIoMemory,
-    cudaHostRegisterMapped,
-    cudaHostRegisterPortable,
-    cudaHostRegisterReadOnly,
-    cudaHostUnregister,
-    cudaMallocHost,
-)
-from PyGPU._runtime_memory import (
-    cudaFree,
-    cudaMalloc,
-    cudaMemcpy,
-    cudaMemcpyAsync,
-    cudaMemcpyDefault,
-    cudaMemcpyDeviceToDevice,
-    cudaMemcpyDeviceToHost,
-    cudaMemcpyHostToDevice,
-    cudaMemcpyHostToHost,
-    cudaMemGetInfo,
-    cudaMemset,
-    cudaMemsetAsync,
-)
-from PyGPU._runtime_stream import (
-    cudaStream_t,
-    cudaStreamDefault,
-    cudaStreamNonBlocking,
-    cudaStreamQuery,
-    cudaStreamSynchronize,
-)
-from PyGPU._status import (
-    cudaError_t,
-    cudaGetErrorName,
-    cudaGetErrorString,
-    cudaGetLastError,
-    cudaPeekAtLastError,
-)
+from PyGPU._pybindgpu.runtime.device import *
+from PyGPU._pybindgpu.runtime.event import *
+from PyGPU._pybindgpu.runtime.host import *
+from PyGPU._pybindgpu.runtime.memory import *
+from PyGPU._pybindgpu.runtime.stream import *
+from PyGPU._pybindgpu.runtime.version import *
+from PyGPU._pybindgpu.status import *
 
 if TYPE_CHECKING:
     use_hip: bool
+else:
+    from PyGPU._native import names as _names
+    from PyGPU._pybindgpu.runtime import version as _version
 
-# Without use_hip, see __getattr__.
-__all__ = [
-    "cudaDeviceCanAccessPeer",
-    "cudaDeviceEnablePeerAccess",
-    "cudaDeviceProp",
-    "cudaDeviceReset",
-    "cudaDeviceSynchronize",
-    "cudaDriverGetVersion",
-    "cudaError_t",
-    "cudaEventBlockingSync",
-    "cudaEventDefault",
-    "cudaEventDisableTiming",
-    "cudaEventElapsedTime",
-    "cudaEventInterprocess",
-    "cudaEventQuery",
-    "cudaEventRecord",
-    "cudaEventSynchronize",
-    "cudaEvent_t",
-    "cudaFree",
-    "cudaFreeHost",
-    "cudaGetDevice",
-    "cudaGetDeviceCount",
-    "cudaGetErrorName",
-    "cudaGetErrorString",
-    "cudaGetLastError",
-    "cudaHostAlloc",
-    "cudaHostAllocDefault",
-    "cudaHostAllocMapped",
-    "cudaHostAllocPortable",
-    "cudaHostAllocWriteCombined",
-    "cudaHostRegister",
-    "cudaHostRegisterDefault",
-    "cudaHostRegisterIoMemory",
-    "cudaHostRegisterMapped",
-    "cudaHostRegisterPortable",
-    "cudaHostRegisterReadOnly",
-    "cudaHostUnregister",
-    "cudaMalloc",
-    "cudaMallocHost",
-    "cudaMemGetInfo",
-    "cudaMemcpy",
-    "cudaMemcpyAsync",
-    "cudaMemcpyDefault",
-    "cudaMemcpyDeviceToDevice",
-    "cudaMemcpyDeviceToHost",
-    "cudaMemcpyHostToDevice",
-    "cudaMemcpyHostToHost",
-    "cudaMemset",
-    "cudaMemsetAsync",
-    "cudaPeekAtLastError",
-    "cudaSetDevice",
-    "cudaStreamDefault",
-    "cudaStreamNonBlocking",
-    "cudaStreamQuery",
-    "cudaStreamSynchronize",
-    "cudaStreamWaitEvent",
-    "cudaStream_t",
-    "cuda_enabled",
-    "major_version",
-    "minor_version",
-    "release_version",
-]
+    __all__ = _names.listed(globals())
 
-# A pre-release is written 1.2.3-rc.1: its last number ends at the hyphen.
-major_version, minor_version, release_version = (int(part) for part in _core.__version__.split("-")[0].split("."))
-
-cuda_enabled = True
-"""The `cuda*` names are there, on every backend."""
-
-
-def __getattr__(name: str) -> bool:
-    # Only looking at it asks for the backend, which opens a library. Hence it is no constant and not in __all__: a star
-    # import would look at it.
-    if name == "use_hip":
-        return _core.backend_name() == "hip"
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name: str):
+        # Only looking at it asks for the backend, which opens a library. Hence it is no constant and not in __all__: a
+        # star import would look at it.
+        if name == "use_hip":
+            return _version.uses_hip()
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -6,11 +6,11 @@ use super::argument::{Argument, Role};
 use super::plan::{Form, Plan};
 use super::text::{Texts, Usage, Written};
 
-const ACCESS: &str = include_str!("../../python/PyGPU/include/pygpu_ops/access.h");
-const FLOAT16: &str = include_str!("../../python/PyGPU/include/pygpu_ops/float16.h");
-const COMPLEX: &str = include_str!("../../python/PyGPU/include/pycuda-complex.hpp");
+const ACCESS: &str = include_str!("../../python/PyGPU/include/generated_ops/access.h");
+const FLOAT16: &str = include_str!("../../python/PyGPU/include/generated_ops/float16.h");
+const COMPLEX: &str = include_str!("../../python/PyGPU/include/user/pycuda-complex.hpp");
 
-const STANDARD: &str = include_str!("../../python/PyGPU/include/pygpu_ops/standard.h");
+const STANDARD: &str = include_str!("../../python/PyGPU/include/generated_ops/standard.h");
 
 /// By these a text names something of C's standard headers.
 const STANDARD_NAMES: [&str; 12] =

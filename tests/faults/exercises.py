@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterator
 import numpy
 
 import PyGPU
-from PyGPU import _core, _driver_host_memory, _driver_memory
+from PyGPU import _core
+from PyGPU._pycuda.driver import host_memory as _driver_host_memory
+from PyGPU._pycuda.driver import memory as _driver_memory
 
 HOST = numpy.arange(6 * 8, dtype=numpy.float32).reshape(6, 8)
 PAGE = mmap.PAGESIZE

@@ -11,7 +11,8 @@ import pytest
 import PyGPU
 import simulated
 from gpu import support
-from PyGPU import _driver_host_memory, _driver_memory
+from PyGPU._pycuda.driver import host_memory as _driver_host_memory
+from PyGPU._pycuda.driver import memory as _driver_memory
 
 support.require_gpu()
 
@@ -20,8 +21,8 @@ across_processes = pytest.mark.skipif(simulated.driver() is not None, reason="a 
 
 CONSUMER = """
 import sys, numpy
-from PyGPU._driver_copies import memcpy_dtoh, memcpy_htod
-from PyGPU._driver_memory import IPCMemoryHandle, mem_get_address_range
+from PyGPU._pycuda.driver.copies import memcpy_dtoh, memcpy_htod
+from PyGPU._pycuda.driver.memory import IPCMemoryHandle, mem_get_address_range
 
 memory = IPCMemoryHandle(bytearray.fromhex(sys.argv[1]))
 values = numpy.empty(1000, "f4")

@@ -23,7 +23,7 @@ impl GpuArray {
     #[getter]
     fn device_data<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
-        let module = py.import(intern!(py, "PyGPU._pointer"))?;
+        let module = py.import(intern!(py, "PyGPU._pybindgpu.pointer"))?;
         ending::run_python(py, || module.call_method1(intern!(py, "device_pointer"), (slf,)))
     }
 
@@ -32,7 +32,7 @@ impl GpuArray {
     fn host_data<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         let arguments = (slf.getattr(intern!(py, "host_array"))?, slf.getattr(intern!(py, "dtype"))?);
-        let module = py.import(intern!(py, "PyGPU._pointer"))?;
+        let module = py.import(intern!(py, "PyGPU._pybindgpu.pointer"))?;
         ending::run_python(py, || module.call_method1(intern!(py, "host_pointer"), arguments))
     }
 
@@ -55,7 +55,7 @@ impl GpuArray {
         slf.get().check_writable("set_val")?;
         let (pointer, size) = (slf.get().array(slf.py())?.address(), slf.get().layout().size());
         let arguments = (pointer, size, slf.getattr(intern!(py, "dtype"))?, idx, val);
-        let module = py.import(intern!(py, "PyGPU.device_array"))?;
+        let module = py.import(intern!(py, "PyGPU._pybindgpu.device_array"))?;
         let status = ending::run_python(py, || module.call_method1(intern!(py, "write_element"), arguments))?;
         slf.setattr(intern!(py, STATUS), status)
     }
@@ -66,7 +66,7 @@ impl GpuArray {
         let py = slf.py();
         match slf.getattr_opt(intern!(py, STATUS))? {
             Some(status) => Ok(status),
-            None => py.import(intern!(py, "PyGPU._status"))?.call_method1(intern!(py, "cudaError_t"), (0,)),
+            None => py.import(intern!(py, "PyGPU._pybindgpu.status"))?.call_method1(intern!(py, "cudaError_t"), (0,)),
         }
     }
 

@@ -28,7 +28,7 @@ use crate::stream::Stream;
 /// The declared arguments: a text in C, or a list of `VectorArg` and `ScalarArg`.
 pub(crate) fn arguments(declared: &Bound<'_, PyAny>) -> PyResult<Vec<Argument>> {
     let py = declared.py();
-    let types = || py.import(intern!(py, "PyGPU._c_types"));
+    let types = || py.import(intern!(py, "PyGPU._native.c_arguments"));
     let declared = match declared.cast::<PyString>() {
         Ok(text) => types()?.getattr("parse_arguments")?.call1((text,))?,
         Err(_) => declared.clone(),
@@ -60,7 +60,7 @@ pub(crate) fn arguments(declared: &Bound<'_, PyAny>) -> PyResult<Vec<Argument>> 
 pub(crate) fn options(py: Python<'_>, given: Option<&Bound<'_, PyAny>>, preamble: &str) -> PyResult<Vec<String>> {
     let mut options = source::options(given)?;
     if preamble.contains("pycuda-") {
-        let folder: String = py.import("PyGPU._c_types")?.getattr("include_folder")?.call0()?.extract()?;
+        let folder: String = py.import("PyGPU._native.c_arguments")?.getattr("include_folder")?.call0()?.extract()?;
         options.push(format!("-I{folder}"));
     }
     Ok(options)

@@ -109,7 +109,7 @@ pub(crate) fn expression(value: &Bound<'_, PyAny>) -> PyResult<String> {
 /// The name of a dtype in C.
 pub(crate) fn c_type(dtype: &Bound<'_, PyAny>) -> PyResult<String> {
     let py = dtype.py();
-    py.import(intern!(py, "PyGPU._c_types"))?.getattr("dtype_to_ctype")?.call1((dtype,))?.extract()
+    py.import(intern!(py, "PyGPU._native.c_types"))?.getattr("dtype_to_ctype")?.call1((dtype,))?.extract()
 }
 
 #[pymethods]

@@ -119,14 +119,14 @@ impl GpuArray {
     fn __repr__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         ending::run_python(py, || {
-            py.import(intern!(py, "PyGPU._format"))?.call_method1(intern!(py, "array_repr"), (slf,))
+            py.import(intern!(py, "PyGPU._native.printing"))?.call_method1(intern!(py, "array_repr"), (slf,))
         })
     }
 
     fn __str__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         ending::run_python(py, || {
-            py.import(intern!(py, "PyGPU._format"))?.call_method1(intern!(py, "array_str"), (slf,))
+            py.import(intern!(py, "PyGPU._native.printing"))?.call_method1(intern!(py, "array_str"), (slf,))
         })
     }
 
@@ -270,7 +270,7 @@ pub(crate) fn _restore<'py>(
     }
     match restore(class, values) {
         Err(error) if errors::is_fork(py, &error) => {
-            py.import("PyGPU._forked")?.getattr("ForkedArray")?.call1((class, values, error))
+            py.import("PyGPU._native.forked")?.getattr("ForkedArray")?.call1((class, values, error))
         }
         restored => Ok(restored?.into_any()),
     }

@@ -46,7 +46,7 @@ fn hints(py: Python<'_>, kind: BackendKind, ask: &Bound<'_, PyString>) -> PyResu
     if kind != BackendKind::Cuda {
         return Ok(Vec::new());
     }
-    py.import(intern!(py, "PyGPU._nvrtc_files"))?.getattr(ask)?.call0()?.extract()
+    py.import(intern!(py, "PyGPU._native.library_files"))?.getattr(ask)?.call0()?.extract()
 }
 
 /// Lets the library's own kernels be compiled by what Python knows of.

@@ -486,6 +486,7 @@ fn pointer_of(value: &Bound<'_, PyAny>) -> PyResult<Option<Place>> {
 /// Where a device sees an ndarray over managed memory.
 fn managed_pointer(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<usize>> {
     let py = array.py();
-    let ask = py.import(intern!(py, "PyGPU._driver_host_allocations"))?.getattr(intern!(py, "managed_pointer"))?;
+    let ask =
+        py.import(intern!(py, "PyGPU._pycuda.driver.host_allocations"))?.getattr(intern!(py, "managed_pointer"))?;
     ask.call1((array,))?.extract()
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 macro_rules! header {
     ($name:literal) => {
-        ($name, include_str!(concat!("../../../../../python/PyGPU/include/", $name)))
+        ($name, include_str!(concat!("../../../../../python/PyGPU/include/cpu_engine/", $name)))
     };
 }
 

@@ -1,7 +1,7 @@
 //! Kernels on the host: a source becomes a shared library by the machine's C++ compiler, and its kernels can be launched.
 //!
 //! Names nothing of the rest of the crate, so that the simulated drivers use these files as they are. What the compiled code
-//! does when it runs stands in the headers of `python/PyGPU/include/pygpu_cpu`. Must never leave a file behind, except
+//! does when it runs stands in the headers of `python/PyGPU/include/cpu_engine`. Must never leave a file behind, except
 //! where debugging information needs its source, nor read the environment: [`Host`] has it.
 
 mod build;

@@ -1,0 +1,1 @@
+"""What ``python -m PyGPU`` does."""

@@ -1,0 +1,1 @@
+"""What PyGPU's own surface has in Python: printing, foreign allocators, types of C, files of vendors."""

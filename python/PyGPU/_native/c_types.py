@@ -1,0 +1,159 @@
+"""Names of types in C, for kernels that are written out of expressions.
+
+Those of NumPy's own types are the native module's table. Structured types get theirs here, by `get_or_register_dtype`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from PyGPU import _core
+
+__all__ = ["dtype_to_ctype", "get_or_register_dtype"]
+
+registered: dict[str, np.dtype[Any]] = {}
+_names: dict[np.dtype[Any], str] = {}
+# What says nothing about a type.
+SILENT = re.compile(r"\b(const|volatile|restrict|__restrict__|__restrict|struct)\b")
+_SIXTEEN_BITS = {
+    "half": "float16",
+    "float16": "float16",
+    "pygpu::float16": "float16",
+    "bfloat16": "bfloat16",
+    "pygpu::bfloat16": "bfloat16",
+}
+
+
+def get_or_register_dtype(c_names: str | Sequence[str], dtype: Any = None) -> np.dtype[Any]:
+    """Give a dtype names in C, or look one up.
+
+    Parameters
+    ----------
+    c_names : str or sequence of str
+        The first one is the one that is written.
+    dtype : data-type, optional
+        Left out to look the name up.
+
+    Returns
+    -------
+    numpy.dtype
+        The dtype of the names; where one was registered before, that one.
+
+    Raises
+    ------
+    ValueError
+        For a name that is not known, without a dtype.
+    RuntimeError
+        When a name has another dtype.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU.tools import get_or_register_dtype
+    >>> get_or_register_dtype("unsigned int")
+    dtype('uint32')
+    """
+    names = [c_names] if isinstance(c_names, str) else list(c_names)
+    if dtype is None:
+        return parse_type(names[0])
+    found: np.dtype[Any] = np.dtype(dtype)
+    for name in names:
+        known = _known(name)
+        if known is not None and known != found:
+            raise RuntimeError(f"the name '{name}' means {known} already")
+    for name in names:
+        found = registered.setdefault(name, found)
+    _names.setdefault(found, names[0])
+    return found
+
+
+def name_of(dtype: np.dtype[Any]) -> str | None:
+    """Return the name under which a dtype was registered, if it was."""
+    return _names.get(dtype)
+
+
+def dtype_to_ctype(dtype: Any, with_fp_tex_hack: bool = False) -> str:
+    """Return the name of a dtype in C.
+
+    Parameters
+    ----------
+    dtype : data-type
+        One of NumPy's own, or one that was registered.
+    with_fp_tex_hack : bool, optional
+        PyCUDA's, for texture references, which are gone; floating types get names of its texture header.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        For a dtype that has no name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU.tools import dtype_to_ctype
+    >>> dtype_to_ctype(np.uint8), dtype_to_ctype(np.complex64)
+    ('unsigned char', 'pycuda::complex<float>')
+    """
+    if dtype is None:
+        raise ValueError("dtype may not be None")
+    dtype = np.dtype(dtype)
+    if with_fp_tex_hack:
+        hacked = {
+            "float32": "fp_tex_float",
+            "float64": "fp_tex_double",
+            "complex64": "fp_tex_cfloat",
+            "complex128": "fp_tex_cdouble",
+        }
+        if dtype.name in hacked:
+            return hacked[dtype.name]
+    name = _names.get(dtype) or (None if dtype.names else _core._c_name(dtype))
+    if name is None:
+        raise ValueError(
+            f"unable to map dtype '{dtype}' to a C type: register it with PyGPU.tools.get_or_register_dtype"
+        )
+    return name
+
+
+def parse_type(name: str) -> np.dtype[Any]:
+    """Return the dtype of a type's name in C.
+
+    Parameters
+    ----------
+    name : str
+        Without ``*``.
+
+    Returns
+    -------
+    numpy.dtype
+
+    Raises
+    ------
+    ValueError
+        For a name that is not known.
+    """
+    name = " ".join(SILENT.sub(" ", name).split())
+    dtype = _known(name)
+    if dtype is None:
+        raise ValueError(f"unknown type '{name}': register its dtype with PyGPU.tools.get_or_register_dtype")
+    return dtype
+
+
+def _known(name: str) -> np.dtype[Any] | None:
+    """Return the dtype that was registered for a name, or that is C's own."""
+    dtype = registered.get(name)
+    if dtype is None and name in _SIXTEEN_BITS:
+        if _SIXTEEN_BITS[name] == "float16":
+            return np.dtype(np.float16)
+        import ml_dtypes
+
+        brain: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+        return brain
+    return _core._dtype_of_c_name(name) if dtype is None else dtype

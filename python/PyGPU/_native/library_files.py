@@ -1,0 +1,124 @@
+"""Where files lie: PyGPU's own headers, and NVIDIA's NVRTC, nvcc and libraries for device code.
+
+cuda-pathfinder is asked wherever it is installed, for what it knows: wheels, conda environments, toolkits. What is left
+here is what it does not look at, and NVRTC's own search for who has no cuda-pathfinder (docs/design/kernels.md says why
+NVRTC is looked for here first).
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from shutil import which
+
+# Of the wheels of CUDA 13 (nvidia-cuda-nvrtc) and of CUDA 12 (nvidia-cuda-nvrtc-cu12).
+_WHEELS = ("nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib", "nvidia/cu13/bin/x86_64", "nvidia/cuda_nvrtc/bin")
+_CONDA = ("lib", "Library/bin", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib")
+_TOOLKIT = Path("/usr/local/cuda")
+
+HEADERS = Path(__file__).parent.parent / "include" / "user"
+"""PyGPU's own, which kernels may include: ``pycuda-complex.hpp``, ``pycuda-helpers.hpp``."""
+
+EMPTY_HEADERS = HEADERS.parent / "nvrtc_stubs"
+"""Headers of the host without what only the host has: for NVRTC where no toolkit is installed."""
+
+
+def candidates() -> list[str]:
+    """List files to try before the toolkit's folder and the system's loader, the likeliest first.
+
+    Returns
+    -------
+    list of str
+        Full paths; the environment variable ``PYGPU_NVRTC`` names the only one.
+
+    Examples
+    --------
+    >>> from PyGPU._native import library_files
+    >>> isinstance(library_files.candidates(), list)
+    True
+    """
+    named = os.environ.get("PYGPU_NVRTC")
+    return [named] if named else list(dict.fromkeys(_files()))
+
+
+def by_pathfinder() -> list[str]:
+    """Ask cuda-pathfinder for NVRTC, when all else has failed: it costs more than a kernel from the cache.
+
+    Returns
+    -------
+    list of str
+        At most one path.
+
+    Examples
+    --------
+    >>> from PyGPU._native import library_files
+    >>> isinstance(library_files.by_pathfinder(), list)
+    True
+    """
+    path = getattr(_pathfinder("load_nvidia_dynamic_lib", "nvrtc"), "abs_path", None)
+    return [str(path)] if path else []
+
+
+def nvcc() -> str | None:
+    """Find the toolkit's compiler: that on ``PATH``, what cuda-pathfinder finds, or that of a toolkit's folder."""
+    return which("nvcc") or _found("find_nvidia_binary_utility", "nvcc") or _in_toolkits("bin/nvcc")
+
+
+def device_library(name: str) -> Path | None:
+    """Find a library for device code, such as ``cudadevrt``."""
+    found = _found("find_static_lib", name)
+    if found is not None:
+        return Path(found)
+    folders = ("lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib")
+    own = _in_toolkits(*(f"{folder}/lib{name}.a" for folder in folders))
+    return None if own is None else Path(own)
+
+
+def _pathfinder(function: str, name: str) -> object:
+    """Return what cuda-pathfinder answers; None where it is not installed, or finds nothing."""
+    try:
+        return getattr(importlib.import_module("cuda.pathfinder"), function)(name)
+    except Exception:  # its errors have several bases, and older ones lack functions; the search goes on
+        return None
+
+
+def _found(function: str, name: str) -> str | None:
+    path = _pathfinder(function, name)
+    return str(path) if path else None
+
+
+def _in_toolkits(*names: str) -> str | None:
+    """Return the first file that is in a toolkit: one that a variable names, that nvcc belongs to, or the usual one."""
+    homes = [Path(home) for home in (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH")) if home]
+    program = which("nvcc")
+    homes += [Path(program).resolve().parent.parent] if program else []
+    paths = (home / name for home in [*homes, _TOOLKIT] for name in names)
+    return next((str(path) for path in paths if path.is_file()), None)
+
+
+def _files() -> Iterator[str]:
+    for root in sys.path:
+        for folder in _WHEELS if root else ():
+            yield from _in(Path(root, folder))
+    conda = os.environ.get("CONDA_PREFIX")
+    for prefix in (conda, sys.prefix if Path(sys.prefix, "conda-meta").is_dir() else None):
+        if prefix:
+            for folder in _CONDA:
+                yield from _in(Path(prefix, folder))
+
+
+def _in(folder: Path) -> list[str]:
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return []
+    return [str(folder / name) for name in sorted(names, reverse=True) if _is_nvrtc(name)]
+
+
+def _is_nvrtc(name: str) -> bool:
+    # libnvrtc.so.13, nvrtc64_130_0.dll; not libnvrtc-builtins, nor the .alt copies, which have other defaults.
+    plain = "builtins" not in name and ".alt" not in name
+    return plain and (name.startswith("libnvrtc.so.") or (name.startswith("nvrtc64_") and name.endswith(".dll")))

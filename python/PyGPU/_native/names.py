@@ -1,0 +1,82 @@
+"""Names that are looked up when they are first asked for, and what a module lists of those that it has."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+from typing import Any
+
+MODULES = (
+    "allocators",
+    "autoinit",
+    "autoprimaryctx",
+    "backend",
+    "characterize",
+    "compiler",
+    "device_array",
+    "driver",
+    "elementwise",
+    "gpuarray",
+    "nvml",
+    "reduction",
+    "runtime",
+    "scan",
+    "tools",
+    "typing",
+)
+"""The package's public modules."""
+
+_SWITCHES = {"autoinit", "autoprimaryctx"}
+"""Modules that make a context when they are imported: nothing that looks at all names may do that."""
+
+_STARRED = {"backend", "elementwise", "gpuarray", "reduction", "scan"}
+"""Modules that ``from PyGPU import *`` brings."""
+
+_ELSEWHERE = {
+    "Allocator": "PyGPU._pybindgpu.allocators",
+    "SUPPORTED_DTYPES": "PyGPU._pybindgpu.labels",
+    "set_allocator": "PyGPU._native.allocator",
+    "using_allocator": "PyGPU._native.allocator",
+}
+"""Names of the package that are not the native module's, and where they are."""
+
+
+def find(name: str) -> Any:
+    """Return what a name of `PyGPU` means that is not loaded with it: a module, or one of PybindGPU's names.
+
+    Raises
+    ------
+    AttributeError
+        If there is no such name.
+    """
+    if name in MODULES:
+        return importlib.import_module(f"PyGPU.{name}")
+    # PybindGPU's names are many; whatever is none of the others is looked for among them.
+    home = _ELSEWHERE.get(name, "PyGPU.backend")
+    try:
+        return getattr(importlib.import_module(home), name)
+    except AttributeError:
+        raise AttributeError(f"module 'PyGPU' has no attribute {name!r}") from None
+
+
+def _native() -> set[str]:
+    package = importlib.import_module("PyGPU")
+    core = importlib.import_module("PyGPU._core")
+    return {name for name in vars(package) if hasattr(core, name) and not name.startswith("_")}
+
+
+def everything() -> list[str]:
+    """List every public name of `PyGPU`, PybindGPU's included, whose modules this loads."""
+    backend = importlib.import_module("PyGPU.backend")
+    return sorted({*_native(), *_ELSEWHERE, *_STARRED, *backend.__all__})
+
+
+def shown() -> list[str]:
+    """List what a person would type: not PybindGPU's names, of which there are more than of all others."""
+    return sorted({*_native(), *_ELSEWHERE, *MODULES, "__version__"} - _SWITCHES)
+
+
+def listed(namespace: dict[str, Any]) -> list[str]:
+    """List the public names that a module has taken from others."""
+    found = (name for name, value in namespace.items() if not isinstance(value, ModuleType))
+    return sorted(name for name in found if not name.startswith("_") and name not in ("TYPE_CHECKING", "annotations"))

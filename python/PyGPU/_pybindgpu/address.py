@@ -1,0 +1,86 @@
+"""What the raw memory calls take for an address, checked as far as the object knows its own extent."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy
+
+from PyGPU import _core
+from PyGPU._pybindgpu.pointer import PointerWrapper
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Address: TypeAlias = "int | numpy.integer[Any] | ctypes.c_void_p | PointerWrapper | NDArray[numpy.generic]"
+
+
+def plain_address(pointer: object) -> int:
+    """Return the address in an integer or a ``c_void_p``, both of which own nothing.
+
+    Raises
+    ------
+    TypeError
+        If it is anything else.
+    ValueError
+        If it is negative or has more than 64 bits.
+    """
+    if isinstance(pointer, ctypes.c_void_p):
+        return pointer.value or 0
+    # bool is an int, but never an address.
+    if not isinstance(pointer, int | numpy.integer) or isinstance(pointer, bool):
+        raise TypeError(f"expected an address (int or ctypes.c_void_p), not {type(pointer).__name__}")
+    if not 0 <= pointer < 1 << 64:
+        raise ValueError(f"{pointer} is not an address: it must be in 0 .. 2**64 - 1")
+    return int(pointer)
+
+
+def address_of(pointer: object, nbytes: int, *, written: bool = False) -> int:
+    """Return the address behind anything that can be one, checked to hold `nbytes`.
+
+    Raises
+    ------
+    TypeError
+        If it is nothing of the kind, or holds Python objects.
+    ValueError
+        If it is known to be shorter than `nbytes`, is not contiguous, or is read-only and to be `written`.
+    """
+    if isinstance(pointer, PointerWrapper):
+        block = pointer._block
+        extent = 0 if block is None else block.nbytes
+        if nbytes > extent:
+            raise ValueError(f"{nbytes} bytes do not fit: {pointer!r} points to {extent}")
+        if written and block is not None and block.readonly:
+            raise ValueError(f"{pointer!r} points to read-only memory")
+        return int(pointer)
+    if isinstance(pointer, numpy.ndarray):
+        if pointer.dtype.hasobject:
+            raise TypeError(f"memory of Python objects ({pointer.dtype}) means nothing to a device")
+        if not (pointer.flags.c_contiguous or pointer.flags.f_contiguous):
+            raise ValueError(f"ndarray of shape {pointer.shape} and strides {pointer.strides} is not contiguous")
+        if nbytes > pointer.nbytes:
+            raise ValueError(f"{nbytes} bytes do not fit: the ndarray has {pointer.nbytes}")
+        if written and not pointer.flags.writeable:
+            raise ValueError("the ndarray is read-only")
+        return pointer.ctypes.data
+    if isinstance(pointer, _core.GPUArray):
+        raise TypeError(f"expected an address, not {type(pointer).__name__}: pass its .ptr")
+    return plain_address(pointer)
+
+
+def byte_count(count: object) -> int:
+    """Return a number of bytes.
+
+    Raises
+    ------
+    TypeError
+        If it is not an integer.
+    ValueError
+        If it is negative or does not fit into a signed 64-bit number.
+    """
+    if not isinstance(count, int | numpy.integer):
+        raise TypeError(f"expected a number of bytes (int), not {type(count).__name__}")
+    if not 0 <= count < 1 << 63:
+        raise ValueError(f"{count} is not a number of bytes: it must be in 0 .. 2**63 - 1")
+    return int(count)

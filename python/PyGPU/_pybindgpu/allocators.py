@@ -1,0 +1,267 @@
+"""`Allocator`, `HostAllocator` and `PagelockedAllocator`: memory described for ``GPUArray(allocator=...)``.
+
+What the array reads of such an object: `shape` and `dtype`; `strides` in bytes, or None for C order; `device_ptr`, the
+device address to use, or None for device memory of the array's own; `host_data`, the ndarray to be the host side, or
+None for no host side. The array keeps the object alive, and the object keeps the memory.
+
+Unlike the calls that return a status, these raise.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, SupportsIndex
+
+import numpy
+
+from PyGPU import _core
+from PyGPU._pybindgpu.block import DeviceBlock, checked_nbytes
+from PyGPU._pybindgpu.labelled import class_of
+from PyGPU._pybindgpu.labels import labelled_dtype
+from PyGPU._pybindgpu.pointer import PointerWrapper
+from PyGPU._pybindgpu.typed_allocators import TypedAllocator, TypedHostAllocator, TypedPagelockedAllocator
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
+
+__all__ = ["Allocator", "HostAllocator", "PagelockedAllocator"]
+
+
+class HostAllocator:
+    """Host memory of a shape, to be the host side of an array whose device memory is its own.
+
+    Parameters
+    ----------
+    shape : int or iterable of int
+        The extents.
+    dtype : dtype_like
+        One of `SUPPORTED_DTYPES`, in any spelling that NumPy takes.
+
+    Raises
+    ------
+    UnsupportedDataType
+        If the dtype is another one.
+    ValueError
+        If an extent is negative or the size overflows 64 bits.
+    MemoryError
+        If there is not that much memory.
+
+    Examples
+    --------
+    >>> import numpy
+    >>> from PyGPU.gpuarray import GPUArray, HostAllocator
+    >>> allocator = HostAllocator((3, 5), numpy.float64)
+    >>> allocator.get()[:] = 7
+    >>> array = GPUArray(allocator=allocator)
+    >>> array.to_device()
+    >>> array.get()[2, 4]
+    np.float64(7.0)
+    """
+
+    _low_level = "HostAllocator"
+
+    def __init__(self, shape: SupportsIndex | Iterable[SupportsIndex], dtype: DTypeLike) -> None:
+        self._dtype = labelled_dtype(dtype)
+        extents = shape if isinstance(shape, Iterable) else (shape,)
+        self._shape = tuple(operator.index(extent) for extent in extents)
+        checked_nbytes(self._shape, self._dtype.itemsize)
+        self._size = math.prod(self._shape)
+        self._alloc: TypedAllocator = class_of(self._low_level, self._dtype.name)()
+        self._allocate()
+
+    def _allocate(self) -> None:
+        assert isinstance(self._alloc, TypedHostAllocator)
+        self._alloc.allocate(self._size)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents."""
+        return self._shape
+
+    @property
+    def dtype(self) -> numpy.dtype[Any]:
+        """The dtype."""
+        return self._dtype
+
+    @property
+    def strides(self) -> None:
+        """None: the memory is in C order."""
+        return None
+
+    @property
+    def device_ptr(self) -> None:
+        """None: an array over this memory gets device memory of its own."""
+        return None
+
+    @property
+    def host_data(self) -> NDArray[Any]:
+        """The memory as an ndarray."""
+        return self.get()
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        """The memory as NumPy's array interface describes it."""
+        return self.get().__array_interface__
+
+    def get(self) -> NDArray[Any]:
+        """Return the memory itself as a writable ndarray that keeps it alive."""
+        block = self._alloc._block
+        assert block is not None
+        return block.as_array(self._dtype, self._shape)
+
+    def ptr(self) -> PointerWrapper:
+        """Return a pointer to the host memory that keeps it alive."""
+        return self._alloc.ptr()
+
+    def host_ptr(self) -> int:
+        """Return the host address."""
+        return int(self._alloc.ptr())
+
+    def __repr__(self) -> str:
+        """Return shape and dtype."""
+        return f"<{type(self).__name__} shape={self._shape} dtype={self._dtype}>"
+
+
+class PagelockedAllocator(HostAllocator):
+    """Page-locked host memory of a shape, to be the host side of an array whose device memory is its own.
+
+    Parameters
+    ----------
+    shape : int or iterable of int
+        The extents.
+    dtype : dtype_like
+        One of `SUPPORTED_DTYPES`, in any spelling that NumPy takes.
+
+    Raises
+    ------
+    UnsupportedDataType
+        If the dtype is another one.
+    ValueError
+        If an extent is negative or the size overflows 64 bits.
+    CudaError
+        If the driver refuses; a lack of memory is a MemoryError too.
+
+    Examples
+    --------
+    >>> from PyGPU.gpuarray import PagelockedAllocator
+    >>> PagelockedAllocator((3, 5), "float64").get().shape
+    (3, 5)
+    """
+
+    _low_level = "PagelockedAllocator"
+
+    def _allocate(self) -> None:
+        assert isinstance(self._alloc, TypedPagelockedAllocator)
+        self._alloc.take(self._size * self._dtype.itemsize)
+
+
+class Allocator:
+    """Memory of others, described for ``GPUArray(allocator=...)``.
+
+    Parameters
+    ----------
+    data : GPUArray, PagelockedAllocator, HostAllocator or CuPy-like array
+        Whose device memory it is: that of an array, PyGPU's own or one with ``.data.ptr``, ``.shape`` and ``.dtype``;
+        for the two allocators of host memory new device memory, with theirs as the host side.
+    host_data : numpy.ndarray, optional
+        What the array is to use as host side; same shape and dtype, contiguous.
+
+    Attributes
+    ----------
+    data : object
+        As given; it is kept alive.
+    host_data : numpy.ndarray or None
+        As given, or the memory of an allocator; None until `host_ptr` makes one.
+
+    Raises
+    ------
+    TypeError
+        If `data` is nothing of the kind, or `host_data` no ndarray or of another dtype.
+    ValueError
+        If `host_data` has another shape or is not contiguous.
+    CudaError
+        If device memory is needed and cannot be had.
+
+    Examples
+    --------
+    >>> import numpy
+    >>> from PyGPU.gpuarray import Allocator, GPUArray, to_gpu
+    >>> first = to_gpu(numpy.array([1, 2, 3]))
+    >>> second = GPUArray(allocator=Allocator(first))
+    >>> second.ptr == first.ptr
+    True
+    """
+
+    def __init__(self, data: Any, host_data: NDArray[Any] | None = None) -> None:
+        self.data = data
+        self._block: DeviceBlock | None = None
+        self._strides: tuple[int, ...] | None = None
+        # CuPy's arrays have .data.ptr; of others .data may be anything, ndarrays a memoryview.
+        buffer: Any = data if isinstance(data, _core.GPUArray) else getattr(data, "data", None)
+        if not isinstance(data, HostAllocator) and not hasattr(buffer, "ptr"):
+            raise TypeError(f"expected a GPUArray, an allocator or an array with .data.ptr, not {type(data).__name__}")
+        self._shape: tuple[int, ...] = tuple(data.shape)
+        self._dtype: numpy.dtype[Any] = numpy.dtype(data.dtype)
+        if isinstance(data, HostAllocator):
+            host_data = data.get() if host_data is None else host_data
+        else:
+            strides = getattr(data, "strides", None)
+            self._strides = None if strides is None else tuple(strides)
+        self.host_data = self._checked(host_data)
+        if isinstance(data, HostAllocator):
+            self._block = DeviceBlock(checked_nbytes(self._shape, self._dtype.itemsize))
+            self._device_ptr = self._block.address
+            if self.host_data is not None and self._device_ptr:
+                rows = numpy.ascontiguousarray(self.host_data)
+                _core.raw_copy(self._device_ptr, rows.ctypes.data, rows.nbytes, "host_to_device")
+        else:
+            self._device_ptr = int(buffer.ptr)
+
+    def _checked(self, host_data: NDArray[Any] | None) -> NDArray[Any] | None:
+        if host_data is None:
+            return None
+        if not isinstance(host_data, numpy.ndarray):
+            raise TypeError(f"host_data must be a numpy.ndarray, not {type(host_data).__name__}")
+        if host_data.dtype != self._dtype:
+            raise TypeError(f"host_data is of dtype {host_data.dtype}, the memory of {self._dtype}")
+        if host_data.shape != self._shape:
+            raise ValueError(f"host_data has shape {host_data.shape}, the memory {self._shape}")
+        if not (host_data.flags.c_contiguous or host_data.flags.f_contiguous):
+            raise ValueError(f"host_data with strides {host_data.strides} is not contiguous")
+        return host_data
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents."""
+        return self._shape
+
+    @property
+    def dtype(self) -> numpy.dtype[Any]:
+        """The dtype."""
+        return self._dtype
+
+    @property
+    def strides(self) -> tuple[int, ...] | None:
+        """Byte strides of the device memory; None for C order."""
+        return self._strides
+
+    @property
+    def device_ptr(self) -> int:
+        """The device address."""
+        return self._device_ptr
+
+    def ptr(self) -> int:
+        """Return the device address."""
+        return self._device_ptr
+
+    def host_ptr(self) -> int:
+        """Return the address of the host side, which is made, uninitialised, if there is none."""
+        if self.host_data is None:
+            self.host_data = numpy.empty(self._shape, self._dtype)
+        return self.host_data.ctypes.data
+
+    def __repr__(self) -> str:
+        """Return shape and dtype."""
+        return f"<Allocator shape={self._shape} dtype={self._dtype} ptr={self._device_ptr:#x}>"

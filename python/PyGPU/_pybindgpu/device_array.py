@@ -1,0 +1,367 @@
+"""`DeviceArray_<L>`: a host buffer and a device buffer of the same shape, copied by hand from one to the other.
+
+It owns or borrows each side and keeps alive whatever it borrows from. The host side is always contiguous, so that a
+copy is one run of bytes. Device errors end up in `last_status`; only wrong arguments raise.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import operator
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, SupportsIndex
+
+import numpy
+
+from PyGPU import _core
+from PyGPU._pybindgpu.address import plain_address
+from PyGPU._pybindgpu.block import Block, DeviceBlock, checked_nbytes
+from PyGPU._pybindgpu.pointer import PointerWrapper, host_pointer, pointer_to
+from PyGPU._pybindgpu.runtime.stream import StreamLike, as_stream
+from PyGPU._pybindgpu.status import INVALID_VALUE, SUCCESS, Refusal, cudaError_t, status_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from PyGPU.typing import CopyKind
+
+_FORMS = (
+    ("n",),
+    ("l", "flag_c_contiguous"),
+    ("a", "l", "flag_c_contiguous"),
+    ("host_addr", "device_addr", "l", "flag_c_contiguous"),
+    ("b",),
+)
+
+
+class DeviceArray:
+    """An array with a host side and a device side; `DeviceArray_<L>` are its ten public classes, one for each dtype.
+
+    Parameters
+    ----------
+    n : int
+        Own host buffer of `n` elements, uninitialised.
+    l : list of int
+        Own host buffer of that shape, uninitialised; or the shape of the memory at the addresses.
+    flag_c_contiguous : int, default 1
+        0 for Fortran order, anything else for C order.
+    a : ptr_wrapper_<L>
+        Host memory to be used as the host side.
+    host_addr, device_addr : int or ptr_wrapper_<L>
+        Memory to be used as the two sides; 0 for a side that is not there.
+    b : buffer
+        An ndarray or other buffer of the same dtype that becomes the host side. What is not contiguous is copied.
+
+    Raises
+    ------
+    TypeError
+        If the arguments are none of ``(n)``, ``(l)``, ``(a, l)``, ``(host_addr, device_addr, l)`` and ``(b)``, or if
+        the dtype of `b` or `a` is another one.
+    ValueError
+        If an extent is negative, the size overflows 64 bits or what a pointer is known to point to is smaller.
+    MemoryError
+        If the host has not that much memory.
+
+    Notes
+    -----
+    Ordinary numbers as addresses keep nothing alive; everything else is kept alive by the array. Both
+    ``numpy.asarray(x)`` and the buffer protocol (from Python 3.12 on) give the host side without a copy.
+
+    Examples
+    --------
+    >>> import numpy, PyGPU
+    >>> source = numpy.array([1.0, 2.0, 3.0])
+    >>> array = PyGPU.DeviceArray_float64(source)
+    >>> array.allocate()
+    >>> array.to_device()
+    >>> array.set_val(0, 43)
+    >>> array.to_host()
+    >>> source, array.last_status()
+    (array([43.,  2.,  3.]), <CudaError: 'code=0'>)
+    """
+
+    __slots__ = ("__weakref__", "_device", "_host", "_nbytes", "_order", "_owns_device", "_shape", "_status")
+    _dtype: ClassVar[numpy.dtype[Any]]
+
+    _device: Block | None
+    _host: NDArray[Any] | None
+    _order: Literal["C", "F"]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self._host = None
+        self._device = None
+        self._owns_device = False
+        self._order = "C"
+        self._status = SUCCESS
+        for form in _FORMS:
+            given = _bound(form, args, kwargs)
+            if given is not None and _fits(form[0], given[form[0]]):
+                self._shape = self._describe(form[0], given)
+                self._nbytes = checked_nbytes(self._shape, self._dtype.itemsize)
+                return
+        kinds = [type(value).__name__ for value in args] + [f"{k}={type(v).__name__}" for k, v in kwargs.items()]
+        raise TypeError(
+            f"{type(self).__name__} takes (n), (l, flag_c_contiguous=1), (a, l, flag_c_contiguous=1), "
+            f"(host_addr, device_addr, l, flag_c_contiguous=1) or (b), not ({', '.join(kinds)})"
+        )
+
+    def _describe(self, form: str, given: dict[str, Any]) -> tuple[int, ...]:
+        """Take over what one form of the constructor was given and return the shape."""
+        if form == "b":
+            self._host = _contiguous(given["b"], self._dtype)
+            self._order = "C" if self._host.flags.c_contiguous else "F"
+            return self._host.shape
+        shape = tuple(operator.index(extent) for extent in (given["l"] if form != "n" else (given["n"],)))
+        self._order = "C" if operator.index(given.get("flag_c_contiguous", 1)) else "F"
+        nbytes = checked_nbytes(shape, self._dtype.itemsize)
+        if form == "a":
+            self._host = self._host_at(given["a"], shape, nbytes)
+        elif form == "host_addr":
+            self._host = self._host_at(given["host_addr"], shape, nbytes)
+            device = self._block_at(given["device_addr"], nbytes, on_device=True)
+            self._device = device if device.address else None
+        else:
+            self._host = numpy.empty(shape, self._dtype, self._order)
+        return shape
+
+    def _host_at(self, pointer: Any, shape: tuple[int, ...], nbytes: int) -> NDArray[Any] | None:
+        block = self._block_at(pointer, nbytes, on_device=False)
+        if block.on_device:
+            raise ValueError(f"{pointer!r} points to device memory, which cannot be the host side")
+        return block.as_array(self._dtype, shape, self._order) if block.address else None
+
+    def _block_at(self, pointer: Any, nbytes: int, *, on_device: bool) -> Block:
+        if not isinstance(pointer, PointerWrapper):
+            return Block(plain_address(pointer), nbytes, on_device=on_device)
+        if pointer._dtype != self._dtype:
+            raise TypeError(f"{pointer!r} cannot be used by {type(self).__name__}: the dtypes differ")
+        extent = 0 if pointer._block is None else pointer._block.nbytes
+        if extent < nbytes:
+            raise ValueError(f"{pointer!r} points to {extent} bytes, but {nbytes} are needed")
+        return pointer._block or Block(0, 0, on_device=on_device)
+
+    def allocate(self) -> None:
+        """Allocate the device side; nothing happens if there is one, an own or a borrowed one."""
+        self._status = status_of(self._ensure_device)
+
+    def allocated(self) -> bool:
+        """Return whether the array owns its device side."""
+        return self._owns_device
+
+    def to_device(self, stream: StreamLike = None) -> None:
+        """Copy the host side to the device side, which is allocated if there is none, and wait for it.
+
+        Parameters
+        ----------
+        stream : cudaStream_t, PyGPU.Stream, object with ``__cuda_stream__``, int or None
+            The stream in whose order the copy runs; None and 0 are the default stream.
+
+        Notes
+        -----
+        Without a host side the status is 1 (``cudaErrorInvalidValue``).
+
+        Raises
+        ------
+        TypeError
+            If `stream` is no stream.
+        """
+
+        def copy() -> None:
+            if self._host is None:
+                raise Refusal(INVALID_VALUE)
+            self._copy(self._ensure_device().address, self._host.ctypes.data, "host_to_device", stream)
+
+        self._status = status_of(copy)
+
+    def to_host(self, stream: StreamLike = None) -> None:
+        """Copy the device side to the host side and wait for it.
+
+        Parameters
+        ----------
+        stream : cudaStream_t, PyGPU.Stream, object with ``__cuda_stream__``, int or None
+            The stream in whose order the copy runs; None and 0 are the default stream.
+
+        Notes
+        -----
+        Without a device side or a host side, or if the host side is read-only, nothing is copied and the status is 1
+        (``cudaErrorInvalidValue``).
+
+        Raises
+        ------
+        TypeError
+            If `stream` is no stream.
+        """
+
+        def copy() -> None:
+            if self._device is None or self._host is None or not self._host.flags.writeable:
+                raise Refusal(INVALID_VALUE)
+            self._copy(self._host.ctypes.data, self._device.address, "device_to_host", stream)
+
+        self._status = status_of(copy)
+
+    def set(self, host_addr: Any, stream: StreamLike = None) -> None:
+        """Copy `nbytes()` bytes from a host address to the device side, which is allocated if there is none.
+
+        Parameters
+        ----------
+        host_addr : int, ctypes.c_void_p or ptr_wrapper_<L>
+            Where the bytes are, in the order of the array. The length behind a plain number cannot be checked.
+        stream : cudaStream_t, PyGPU.Stream, object with ``__cuda_stream__``, int or None
+            The stream in whose order the copy runs; None and 0 are the default stream.
+
+        Notes
+        -----
+        For a null address the status is 1 (``cudaErrorInvalidValue``).
+
+        Raises
+        ------
+        TypeError
+            If `host_addr` is no address or points to elements of another dtype, or `stream` is no stream.
+        ValueError
+            If `host_addr` is known to point to less memory, or to device memory.
+        """
+        block = self._block_at(host_addr, self._nbytes, on_device=False)
+        if block.on_device:
+            raise ValueError(f"{host_addr!r} points to device memory, not to the host's")
+
+        def copy() -> None:
+            if not block.address and self._nbytes:
+                raise Refusal(INVALID_VALUE)
+            self._copy(self._ensure_device().address, block.address, "host_to_device", stream)
+
+        self._status = status_of(copy)
+
+    def set_val(self, idx: SupportsIndex, val: complex | numpy.number[Any]) -> None:
+        """Write one element of the device side.
+
+        Parameters
+        ----------
+        idx : int
+            Position in memory order, from 0 to ``size() - 1``. For any other one nothing is written, nothing is raised
+            or printed, and the status is 1 (``cudaErrorInvalidValue``); likewise without a device side.
+        val : scalar
+            The value, converted as NumPy converts it on assignment.
+
+        Raises
+        ------
+        TypeError, ValueError, OverflowError
+            If `idx` is not an integer or `val` cannot be converted.
+        """
+        address = 0 if self._device is None else self._device.address
+        self._status = write_element(address, self.size(), self._dtype, idx, val)
+
+    def size(self) -> int:
+        """Return the number of elements."""
+        return self._nbytes // self._dtype.itemsize
+
+    def nbytes(self) -> int:
+        """Return the number of bytes of one side."""
+        return self._nbytes
+
+    def shape(self) -> list[int]:
+        """Return the extents."""
+        return list(self._shape)
+
+    def strides(self) -> list[int]:
+        """Return the distances of neighbours along each axis, in bytes."""
+        if self._host is not None:
+            return list(self._host.strides)
+        strides, step = [], self._dtype.itemsize
+        for extent in self._shape if self._order == "F" else self._shape[::-1]:
+            strides.append(step)
+            step *= extent
+        return strides if self._order == "F" else strides[::-1]
+
+    def host_data(self) -> PointerWrapper:
+        """Return a pointer to the host side that keeps it alive; null if there is none."""
+        return host_pointer(self._host, self._dtype)
+
+    def device_data(self) -> PointerWrapper:
+        """Return a pointer to the device side that keeps it alive; null if there is none."""
+        return pointer_to(self._device, self._dtype)
+
+    def last_status(self) -> cudaError_t:
+        """Return the status of the last allocation, copy or `set_val`; success before the first."""
+        return self._status
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        return self._exported().__array_interface__
+
+    def __buffer__(self, flags: int, /) -> memoryview:
+        # The interpreter holds the flags against this view and refuses what it cannot give.
+        return self._exported().data
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} shape={self.shape()} allocated={int(self.allocated())}>"
+
+    def _exported(self) -> NDArray[Any]:
+        if self._host is None:
+            raise BufferError("this array has no host side")
+        return self._host
+
+    def _ensure_device(self) -> Block:
+        if self._device is None:
+            self._device = DeviceBlock(self._nbytes)
+            self._owns_device = True
+        return self._device
+
+    def _copy(self, dst: int, src: int, kind: CopyKind, stream: StreamLike) -> None:
+        ordered = None if stream is None else as_stream(stream)
+        if self._nbytes == 0:
+            return
+        # Returning before the copy is done would let the caller free a side that is still in use.
+        _core.raw_copy(dst, src, self._nbytes, kind, ordered, wait=True)
+
+
+def write_element(
+    address: int, size: int, dtype: numpy.dtype[Any], idx: SupportsIndex, val: complex | numpy.number[Any]
+) -> cudaError_t:
+    """Write one element of an array in device memory, counted in memory order; arrays of every kind use it.
+
+    An index out of range and a null address give status 1 (``cudaErrorInvalidValue``) and write nothing.
+    """
+    index = operator.index(idx)
+    element = numpy.empty((), dtype)
+    element[()] = val
+
+    def write() -> None:
+        if not address or not 0 <= index < size:
+            raise Refusal(INVALID_VALUE)
+        _core.raw_copy(address + index * dtype.itemsize, element.ctypes.data, dtype.itemsize, "host_to_device")
+
+    return status_of(write)
+
+
+def _bound(form: tuple[str, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the arguments by name if a form of the constructor takes them."""
+    given = dict(zip(form, args, strict=False)) | kwargs
+    required = {name for name in form if name != "flag_c_contiguous"}
+    complete = len(given) == len(args) + len(kwargs) and required <= given.keys() <= set(form)
+    return given if complete else None
+
+
+def _fits(name: str, value: object) -> bool:
+    """Say whether the first argument of a form is of the form's kind."""
+    if name == "n":
+        return isinstance(value, int | numpy.integer)
+    if name == "l":
+        return isinstance(value, list | tuple)
+    if name == "a":
+        return isinstance(value, PointerWrapper)
+    if name == "host_addr":
+        return isinstance(value, int | numpy.integer | ctypes.c_void_p | PointerWrapper)
+    return not isinstance(value, list | tuple | PointerWrapper)
+
+
+def _contiguous(source: object, dtype: numpy.dtype[Any]) -> NDArray[Any]:
+    """Return a buffer's memory as an ndarray of its shape, or a copy of it if it has gaps."""
+    if isinstance(source, numpy.generic):
+        # The memory of a scalar is a temporary: its value is taken, not its address.
+        array: NDArray[Any] = numpy.array(source)
+    elif hasattr(source, "__array_interface__"):
+        array = numpy.asarray(source)
+    else:
+        array = numpy.asarray(memoryview(source))  # type: ignore[arg-type]
+    if array.dtype != dtype:
+        raise TypeError(f"a buffer of dtype {array.dtype} cannot be the host side of an array of {dtype}")
+    return array if array.flags.c_contiguous or array.flags.f_contiguous else numpy.ascontiguousarray(array)

@@ -1,0 +1,39 @@
+"""PybindGPU's classes per dtype, made when they are first asked for: ``DeviceArray_float32`` and its 49 siblings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from PyGPU._pybindgpu.device_array import DeviceArray
+from PyGPU._pybindgpu.labels import SUPPORTED_DTYPES
+from PyGPU._pybindgpu.pointer import pointer_class
+from PyGPU._pybindgpu.typed_allocators import TypedDeviceAllocator, TypedHostAllocator, TypedPagelockedAllocator
+
+_FAMILIES: dict[str, type[Any]] = {
+    "DeviceArray": DeviceArray,
+    "DeviceAllocator": TypedDeviceAllocator,
+    "HostAllocator": TypedHostAllocator,
+    "PagelockedAllocator": TypedPagelockedAllocator,
+}
+
+__all__ = [f"{family}_{label}" for family in (*_FAMILIES, "ptr_wrapper") for label in SUPPORTED_DTYPES]
+
+
+def class_of(family: str, label: str) -> type[Any]:
+    """Return the class of a family that is for a dtype; it is made once."""
+    dtype = numpy.dtype(label)
+    if family == "ptr_wrapper":
+        return pointer_class(dtype)
+    name, base = f"{family}_{label}", _FAMILIES[family]
+    names = {"__slots__": (), "__module__": "PyGPU.backend", "__doc__": base.__doc__, "_dtype": dtype}
+    made: type[Any] = globals().setdefault(name, type(name, (base,), names))
+    return made
+
+
+def __getattr__(name: str) -> type[Any]:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    family, _, label = name.rpartition("_")
+    return class_of(family, label)

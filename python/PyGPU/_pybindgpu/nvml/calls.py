@@ -1,0 +1,167 @@
+"""NVML: how busy a device is and how much of its memory all processes use together.
+
+NVML is reached through `nvidia-ml-py` if that is installed, else through NVIDIA's library itself, opened at the first
+call. Devices are found by their UUID, since NVML numbers them differently from CUDA. Where there is no NVML, and on
+backends other than CUDA, every status is 3 (not supported) and every value zero. Nothing here raises for a device.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import operator
+from typing import SupportsIndex
+
+from PyGPU import _core
+from PyGPU._pybindgpu.nvml.library import INVALID_ARGUMENT, NOT_FOUND, NOT_SUPPORTED, Handle, library
+from PyGPU._pybindgpu.status import nvmlReturn_t
+
+__all__ = ["nvmlDevice", "nvmlInit", "nvmlReturn_t", "nvmlShutdown"]
+
+
+def nvmlInit() -> nvmlReturn_t:
+    """Open NVML. It counts: every call needs its own `nvmlShutdown`.
+
+    Returns
+    -------
+    nvmlReturn_t
+        3 (not supported) where there is no NVML.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> err = PyGPU.nvmlInit()
+    >>> err == 0 or PyGPU.nvmlShutdown() != 0
+    True
+    """
+    found = library()
+    return nvmlReturn_t(NOT_SUPPORTED if found is None else found.initialize())
+
+
+def nvmlShutdown() -> nvmlReturn_t:
+    """Close NVML.
+
+    Returns
+    -------
+    nvmlReturn_t
+        1 (uninitialized) if it was not open, 3 (not supported) where there is no NVML.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> err = PyGPU.nvmlInit()
+    >>> PyGPU.nvmlShutdown() == err
+    True
+    """
+    found = library()
+    return nvmlReturn_t(NOT_SUPPORTED if found is None else found.shutdown())
+
+
+class nvmlDevice:
+    """NVML's view of a device.
+
+    Parameters
+    ----------
+    index : int
+        CUDA's ordinal of the device, which counts only the devices in ``CUDA_VISIBLE_DEVICES``. For one that does not
+        exist the status is 2 (invalid argument).
+
+    Notes
+    -----
+    `nvmlInit` comes first; without it the status is 1 (uninitialized).
+
+    Raises
+    ------
+    TypeError
+        If `index` is not an integer.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> err = PyGPU.nvmlInit()
+    >>> device = PyGPU.nvmlDevice(0)
+    >>> gpu, memory = device.utilization_rates()
+    >>> free, total, used = device.memory_info()
+    >>> free <= total
+    True
+    >>> err = PyGPU.nvmlShutdown()
+    """
+
+    __slots__ = ("__weakref__", "_device", "_library", "_status")
+
+    _device: Handle | None
+
+    def __init__(self, index: SupportsIndex) -> None:
+        self._library = library()
+        self._device = None
+        code = NOT_SUPPORTED
+        uuid, refused = _uuid(operator.index(index))
+        if refused:
+            code = refused
+        elif self._library is not None:
+            self._device, code = self._library.find(f"GPU-{uuid}")
+            if code == NOT_FOUND:
+                # A slice of a device that is divided has a UUID of its own, with another prefix.
+                self._device, code = self._library.find(f"MIG-{uuid}")
+        self._status = nvmlReturn_t(code)
+
+    def utilization_rates(self) -> tuple[int, int]:
+        """Return how busy the device was lately.
+
+        Returns
+        -------
+        gpu : int
+            Percent of the time in which at least one kernel ran.
+        memory : int
+            Percent of the time in which its memory was read or written.
+        """
+        if self._library is None or self._device is None:
+            return 0, 0
+        rates, code = self._library.utilization(self._device)
+        self._status = nvmlReturn_t(code)
+        return rates
+
+    def memory_info(self) -> tuple[int, int, int]:
+        """Return the memory of the device, as all processes together use it.
+
+        Returns
+        -------
+        free, total, used : int
+            Bytes.
+        """
+        if self._library is None or self._device is None:
+            return 0, 0, 0
+        info, code = self._library.memory(self._device)
+        self._status = nvmlReturn_t(code)
+        return info
+
+    def last_status(self) -> nvmlReturn_t:
+        """Return the status of the last call, at first that of finding the device."""
+        return self._status
+
+    def get(self) -> int:
+        """Return NVML's handle as an integer; 0 if the device was not found."""
+        if self._device is None:
+            return 0
+        return ctypes.cast(self._device, ctypes.c_void_p).value or 0
+
+    def __int__(self) -> int:
+        """Return NVML's handle."""
+        return self.get()
+
+    def __repr__(self) -> str:
+        """Return the handle in hexadecimal digits."""
+        return f"<nvmlDevice handle={self.get():#x}>"
+
+
+def _uuid(index: int) -> tuple[str, int]:
+    """Return the UUID of CUDA's device and 0, or an empty one and NVML's number for why there is none."""
+    try:
+        if _core.backend_name() != "cuda":
+            return "", NOT_SUPPORTED
+        if not 0 <= index < _core.device_count():
+            return "", INVALID_ARGUMENT
+        digits = bytes(_core.device_properties(index)["uuid"]).hex()
+    except (RuntimeError, _core.CudaError):
+        # No backend could be opened, or the driver refuses to describe the device.
+        return "", NOT_SUPPORTED
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}", 0

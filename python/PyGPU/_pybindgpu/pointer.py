@@ -1,0 +1,139 @@
+"""Pointer wrappers: an address, whether the host may follow it, and whatever keeps the memory behind it alive."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
+
+import numpy
+
+from PyGPU import _core
+from PyGPU._pybindgpu.block import Block, HostBlock, checked_nbytes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+class PointerWrapper:
+    """A typed pointer; `ptr_wrapper_<L>` are its ten public classes, one for each dtype label.
+
+    A new wrapper is a null pointer. `create` gives it host memory of its own; wrappers that arrays and allocators
+    return point into theirs and keep it alive. ctypes takes a wrapper where it expects a ``void *``.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> pointer = PyGPU.ptr_wrapper_float32()
+    >>> pointer
+    <ptr_wrapper<float32>, is_safe=0, addr=0>
+    >>> pointer.create(4)
+    >>> pointer.is_safe()
+    True
+    >>> pointer.destroy()
+    >>> int(pointer)
+    0
+    """
+
+    __slots__ = ("__weakref__", "_block", "_created")
+    _dtype: ClassVar[numpy.dtype[Any]]
+
+    _block: Block | None
+    _created: bool
+
+    def __init__(self) -> None:
+        self._block = None
+        self._created = False
+
+    @classmethod
+    def _over(cls, block: Block | None) -> PointerWrapper:
+        wrapper = cls()
+        wrapper._block = block
+        return wrapper
+
+    @property
+    def _as_parameter_(self) -> int:
+        # ctypes reads this name: the wrapper itself can then be passed for a c_void_p.
+        return int(self)
+
+    def create(self, N: SupportsIndex) -> None:
+        """Allocate host memory for `N` elements, uninitialised, and point to it.
+
+        Parameters
+        ----------
+        N : int
+            Number of elements. None at all make the pointer null.
+
+        Raises
+        ------
+        TypeError
+            If `N` is not an integer.
+        ValueError
+            If `N` is negative or its bytes overflow 64 bits.
+        MemoryError
+            If the host has not that much memory.
+        """
+        count = operator.index(N)
+        checked_nbytes((count,), self._dtype.itemsize)
+        self._block = HostBlock(numpy.empty(count, self._dtype))
+        self._created = True
+
+    def destroy(self) -> None:
+        """Give up what `create` made and become a null pointer.
+
+        A pointer into memory of others stays as it is: only its owner may free that. Calling it again does nothing.
+        The memory itself goes when nothing else, an array over this pointer for example, uses it any more.
+        """
+        if self._created:
+            self._block = None
+            self._created = False
+
+    def is_safe(self) -> bool:
+        """Return whether the host may follow the pointer: it is neither null nor to device memory."""
+        return self._block is not None and self._block.address != 0 and not self._block.on_device
+
+    def __int__(self) -> int:
+        return 0 if self._block is None else self._block.address
+
+    def print_address(self) -> None:
+        """Print the address to standard output.
+
+        Examples
+        --------
+        >>> import PyGPU
+        >>> PyGPU.ptr_wrapper_int64().print_address()
+        Address of ptr is 0x0
+        """
+        print(f"Address of ptr is {int(self):#x}")
+
+    def __repr__(self) -> str:
+        return f"<ptr_wrapper<{self._dtype.name}>, is_safe={int(self.is_safe())}, addr={int(self)}>"
+
+
+_classes: dict[numpy.dtype[Any], type[PointerWrapper]] = {}
+
+
+def pointer_class(dtype: numpy.dtype[Any]) -> type[PointerWrapper]:
+    """Return the wrapper class of a dtype, made when first asked for.
+
+    Arrays of any dtype can give out pointers; only the classes of the ten labels have public names.
+    """
+    found = _classes.get(dtype)
+    if found is None:
+        names = {"__slots__": (), "__module__": "PyGPU.backend", "__doc__": PointerWrapper.__doc__, "_dtype": dtype}
+        found = _classes.setdefault(dtype, type(f"ptr_wrapper_{dtype.name}", (PointerWrapper,), names))
+    return found
+
+
+def pointer_to(block: Block | None, dtype: numpy.dtype[Any]) -> PointerWrapper:
+    """Return a pointer to the start of a block, null if there is none."""
+    return pointer_class(dtype)._over(block)
+
+
+def host_pointer(array: NDArray[numpy.generic] | None, dtype: numpy.dtype[Any]) -> PointerWrapper:
+    """Return a pointer to the first element of a host array that keeps the array alive; null for None."""
+    return pointer_to(None if array is None else HostBlock(array), dtype)
+
+
+def device_pointer(array: _core.GPUArray) -> PointerWrapper:
+    """Return a pointer to the first element of a `GPUArray` that keeps its memory alive."""
+    return pointer_to(Block(array.ptr, array.nbytes, array, on_device=True), array.dtype)

@@ -1,0 +1,290 @@
+"""`cuda*` calls about devices, and `cudaDeviceProp`."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, SupportsIndex
+
+from PyGPU import _core
+from PyGPU._pybindgpu.status import INVALID_DEVICE, INVALID_VALUE, NO_DEVICE, Refusal, cudaError_t, status_of, value_of
+
+__all__ = [
+    "cudaDeviceCanAccessPeer",
+    "cudaDeviceEnablePeerAccess",
+    "cudaDeviceProp",
+    "cudaDeviceReset",
+    "cudaDeviceSynchronize",
+    "cudaDriverGetVersion",
+    "cudaGetDevice",
+    "cudaGetDeviceCount",
+    "cudaSetDevice",
+]
+
+
+def _known(device: SupportsIndex) -> int:
+    """Return the ordinal of a device that exists; an ordinal that does not is a device error, not a bad argument."""
+    ordinal = operator.index(device)
+    if not 0 <= ordinal < _counted():
+        raise Refusal(INVALID_DEVICE)
+    return ordinal
+
+
+def _counted() -> int:
+    count = _core.device_count()
+    if count == 0:
+        raise Refusal(NO_DEVICE)
+    return count
+
+
+def cudaGetDeviceCount() -> tuple[int, cudaError_t]:
+    """Count the devices.
+
+    Returns
+    -------
+    count : int
+        Number of devices; the CPU backend has one.
+    status : cudaError_t
+        100 (``cudaErrorNoDevice``) where there is none.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> count, err = PyGPU.cudaGetDeviceCount()
+    >>> count > 0, err
+    (True, <CudaError: 'code=0'>)
+    """
+    return value_of(0, _counted)
+
+
+def cudaGetDevice() -> tuple[int, cudaError_t]:
+    """Return the current device of this thread, which all libraries of the process share.
+
+    Returns
+    -------
+    device : int
+        Ordinal of the device.
+    status : cudaError_t
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.cudaGetDevice()
+    (0, <CudaError: 'code=0'>)
+    """
+    return value_of(0, _core.current_device)
+
+
+def cudaSetDevice(device: SupportsIndex) -> cudaError_t:
+    """Make a device the current one of this thread, also for every other library.
+
+    Parameters
+    ----------
+    device : int
+        Ordinal of the device.
+
+    Returns
+    -------
+    cudaError_t
+        101 (``cudaErrorInvalidDevice``) if there is no such device; the current one then stays.
+
+    Raises
+    ------
+    TypeError
+        If `device` is not an integer.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.cudaSetDevice(0), PyGPU.cudaSetDevice(-1)
+    (<CudaError: 'code=0'>, <CudaError: 'code=101'>)
+    """
+
+    def set_device() -> None:
+        _core.set_device(_known(device))
+
+    return status_of(set_device)
+
+
+def cudaDeviceSynchronize() -> cudaError_t:
+    """Wait until the current device has done all work of all streams. Other Python threads run meanwhile.
+
+    Returns
+    -------
+    cudaError_t
+        The error of earlier work, if there was one.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.cudaDeviceSynchronize()
+    <CudaError: 'code=0'>
+    """
+    return status_of(_core.synchronize)
+
+
+def cudaDeviceReset() -> cudaError_t:
+    """Destroy everything that this process has on the current device, also what other libraries have there.
+
+    Returns
+    -------
+    cudaError_t
+
+    Notes
+    -----
+    Arrays, streams and events on the device become unusable. It is meant for the end of a program.
+    """
+    return status_of(_core.reset_device)
+
+
+def cudaDriverGetVersion() -> tuple[int, cudaError_t]:
+    """Return the version of the driver.
+
+    Returns
+    -------
+    version : int
+        As the driver gives it: 1000 * major + 10 * minor for CUDA, so that 13.0 is 13000; 10000000 * major +
+        100000 * minor + patch for HIP; 0 on the CPU backend.
+    status : cudaError_t
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> version, err = PyGPU.cudaDriverGetVersion()
+    >>> version >= 0, err
+    (True, <CudaError: 'code=0'>)
+    """
+    return value_of(0, _core.driver_version)
+
+
+def cudaDeviceCanAccessPeer(device: SupportsIndex, peerDevice: SupportsIndex) -> tuple[bool, cudaError_t]:
+    """Say whether a device can read and write the memory of another.
+
+    Parameters
+    ----------
+    device, peerDevice : int
+        Ordinals: who reaches out, and for whose memory.
+
+    Returns
+    -------
+    possible : bool
+        False for a device and itself.
+    status : cudaError_t
+        101 if one of them does not exist.
+
+    Raises
+    ------
+    TypeError
+        If an ordinal is not an integer.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.cudaDeviceCanAccessPeer(0, 0)
+    (False, <CudaError: 'code=0'>)
+    """
+
+    def can_access() -> bool:
+        ordinal, peer = _known(device), _known(peerDevice)
+        return ordinal != peer and _core.can_access_peer(ordinal, peer)
+
+    return value_of(False, can_access)
+
+
+def cudaDeviceEnablePeerAccess(peerDevice: SupportsIndex, flags: SupportsIndex = 0) -> cudaError_t:
+    """Let the current device read and write the memory of another, in this direction only.
+
+    Parameters
+    ----------
+    peerDevice : int
+        Ordinal of the device whose memory is opened up.
+    flags : int
+        Must be 0.
+
+    Returns
+    -------
+    cudaError_t
+        101 if `peerDevice` does not exist or is the current device, 1 if `flags` is not 0, 217 if the devices cannot.
+
+    Raises
+    ------
+    TypeError
+        If an argument is not an integer.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.cudaDeviceEnablePeerAccess(PyGPU.cudaGetDevice()[0])
+    <CudaError: 'code=101'>
+    """
+
+    def enable() -> None:
+        if operator.index(flags) != 0:
+            raise Refusal(INVALID_VALUE)
+        ordinal, peer = _core.current_device(), _known(peerDevice)
+        if ordinal == peer:
+            raise Refusal(INVALID_DEVICE)
+        _core.enable_peer_access(ordinal, peer)
+
+    return status_of(enable)
+
+
+class cudaDeviceProp:
+    """Properties of a device, read once when the object is made.
+
+    Parameters
+    ----------
+    device : int
+        Ordinal of the device. One that does not exist gives an empty name, zeros, and status 101.
+
+    Raises
+    ------
+    TypeError
+        If `device` is not an integer.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> properties = PyGPU.cudaDeviceProp(0)
+    >>> properties.last_status(), len(properties.uuid()), properties.pciBusID() >= 0
+    (<CudaError: 'code=0'>, 32, True)
+    """
+
+    __slots__ = ("__weakref__", "_properties", "_status")
+
+    def __init__(self, device: SupportsIndex) -> None:
+        def read() -> dict[str, Any]:
+            return _core.device_properties(_known(device))
+
+        nothing: dict[str, Any] = {}
+        self._properties, self._status = value_of(nothing, read)
+
+    def name(self) -> str:
+        """Return the marketing name of the device."""
+        return str(self._properties.get("name", ""))
+
+    def uuid(self) -> str:
+        """Return the 16 bytes that identify the device wherever it is plugged in, as 32 hexadecimal digits."""
+        return bytes(self._properties.get("uuid", bytes(16))).hex()
+
+    def pciBusID(self) -> int:
+        """Return the number of the PCI bus."""
+        return int(self._properties.get("pci_bus", 0))
+
+    def pciDeviceID(self) -> int:
+        """Return the number of the device on its PCI bus."""
+        return int(self._properties.get("pci_device", 0))
+
+    def pciDomainID(self) -> int:
+        """Return the number of the PCI domain."""
+        return int(self._properties.get("pci_domain", 0))
+
+    def get(self) -> dict[str, Any]:
+        """Return all properties, as a dictionary of its own: sizes in bytes, clock rates in kHz."""
+        return dict(self._properties)
+
+    def last_status(self) -> cudaError_t:
+        """Return the status of reading the properties."""
+        return self._status
+
+    def __repr__(self) -> str:
+        return f"<cudaDeviceProp of {self.name()!r}>"

@@ -1,0 +1,272 @@
+"""`cudaEvent_t` and the `cuda*` calls about events."""
+
+from __future__ import annotations
+
+import operator
+from typing import SupportsIndex, TypeAlias
+
+from PyGPU import _core
+from PyGPU._pybindgpu.handle import Handle
+from PyGPU._pybindgpu.runtime.stream import StreamLike, as_stream
+from PyGPU._pybindgpu.status import (
+    INVALID_VALUE,
+    NOT_READY,
+    Refusal,
+    cudaError_t,
+    status_of,
+    value_of,
+)
+
+__all__ = [
+    "cudaEventBlockingSync",
+    "cudaEventDefault",
+    "cudaEventDisableTiming",
+    "cudaEventElapsedTime",
+    "cudaEventInterprocess",
+    "cudaEventQuery",
+    "cudaEventRecord",
+    "cudaEventSynchronize",
+    "cudaEvent_t",
+    "cudaStreamWaitEvent",
+]
+
+cudaEventDefault = 0
+"""The event records the time."""
+cudaEventBlockingSync = 1
+"""Waiting for the event sleeps instead of spinning."""
+cudaEventDisableTiming = 2
+"""The event does not record the time, which makes it cheaper."""
+cudaEventInterprocess = 4
+"""The event can be shared with another process; needs ``cudaEventDisableTiming``."""
+
+_ALL_FLAGS = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess
+
+EventLike: TypeAlias = "cudaEvent_t | _core.Event"
+
+
+class cudaEvent_t(Handle[_core.Event]):
+    """An event: a mark in the work of a stream.
+
+    Parameters
+    ----------
+    flags : int
+        Sum of ``cudaEventBlockingSync`` (1), ``cudaEventDisableTiming`` (2) and ``cudaEventInterprocess`` (4, only
+        together with 2); ``cudaEventDefault`` (0) is none of them.
+
+    Notes
+    -----
+    If making it fails, `last_status` says why, the handle is 0, and every call with it gives status 400
+    (``cudaErrorInvalidResourceHandle``).
+
+    Raises
+    ------
+    TypeError
+        If `flags` is not an integer.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> start, end = PyGPU.cudaEvent_t(), PyGPU.cudaEvent_t()
+    >>> err = PyGPU.cudaEventRecord(start)
+    >>> err = PyGPU.cudaEventRecord(end)
+    >>> err = PyGPU.cudaEventSynchronize(end)
+    >>> milliseconds, err = PyGPU.cudaEventElapsedTime(start, end)
+    >>> milliseconds >= 0, err
+    (True, <CudaError: 'code=0'>)
+    """
+
+    __slots__ = ()
+
+    def __init__(self, flags: SupportsIndex = cudaEventDefault) -> None:
+        bits = operator.index(flags)
+
+        def make() -> _core.Event:
+            timing = not bits & cudaEventDisableTiming
+            if bits & ~_ALL_FLAGS or (bits & cudaEventInterprocess and timing):
+                raise Refusal(INVALID_VALUE)
+            return _core.Event(
+                timing=timing,
+                blocking_sync=bool(bits & cudaEventBlockingSync),
+                interprocess=bool(bits & cudaEventInterprocess),
+            )
+
+        super().__init__(make)
+
+    @property
+    def event(self) -> _core.Event | None:
+        """PyGPU's own event object behind this one; None if making it failed."""
+        return self._own
+
+
+def as_event(event: EventLike) -> _core.Event:
+    """Return PyGPU's event for a `cudaEvent_t` or an event of PyGPU.
+
+    Raises
+    ------
+    TypeError
+        If it is anything else.
+    Refusal
+        400 if it is a `cudaEvent_t` that could not be made.
+    """
+    if isinstance(event, cudaEvent_t):
+        return event._living()
+    if isinstance(event, _core.Event):
+        return event
+    raise TypeError(f"expected an event (cudaEvent_t or PyGPU.Event), not {type(event).__name__}")
+
+
+def cudaEventRecord(event: EventLike, stream: StreamLike = None) -> cudaError_t:
+    """Put an event behind the work that a stream has been given so far.
+
+    Parameters
+    ----------
+    event : cudaEvent_t or PyGPU.Event
+        The event.
+    stream : cudaStream_t, PyGPU.Stream, object with ``__cuda_stream__``, int or None
+        The stream; None and 0 are the default stream.
+
+    Returns
+    -------
+    cudaError_t
+
+    Raises
+    ------
+    TypeError
+        If `event` is no event or `stream` no stream.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.cudaEventRecord(PyGPU.cudaEvent_t(), PyGPU.cudaStream_t())
+    <CudaError: 'code=0'>
+    """
+    return status_of(lambda: as_event(event).record(as_stream(stream)))
+
+
+def cudaEventSynchronize(event: EventLike) -> cudaError_t:
+    """Wait until the work before an event is done; an event that was never recorded is done.
+
+    Parameters
+    ----------
+    event : cudaEvent_t or PyGPU.Event
+        The event.
+
+    Returns
+    -------
+    cudaError_t
+        The error of the work before it, if there was one.
+
+    Raises
+    ------
+    TypeError
+        If `event` is no event.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.cudaEventSynchronize(PyGPU.cudaEvent_t())
+    <CudaError: 'code=0'>
+    """
+    return status_of(lambda: as_event(event).synchronize())
+
+
+def cudaEventQuery(event: EventLike) -> cudaError_t:
+    """Say whether the work before an event is done, without waiting.
+
+    Parameters
+    ----------
+    event : cudaEvent_t or PyGPU.Event
+        The event.
+
+    Returns
+    -------
+    cudaError_t
+        Success if it is or if the event was never recorded, 600 (``cudaErrorNotReady``) if it is not.
+
+    Raises
+    ------
+    TypeError
+        If `event` is no event.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.cudaEventQuery(PyGPU.cudaEvent_t())
+    <CudaError: 'code=0'>
+    """
+
+    def query() -> None:
+        if not as_event(event).query():
+            raise Refusal(NOT_READY)
+
+    return status_of(query)
+
+
+def cudaEventElapsedTime(start: EventLike, end: EventLike) -> tuple[float, cudaError_t]:
+    """Return the time between two events.
+
+    Parameters
+    ----------
+    start, end : cudaEvent_t or PyGPU.Event
+        Two events that record the time and have been recorded.
+
+    Returns
+    -------
+    milliseconds : float
+        Time from `start` to `end`; 0.0 after an error.
+    status : cudaError_t
+        600 if one of them is still to come, 400 if one was never recorded or records no time.
+
+    Raises
+    ------
+    TypeError
+        If one of them is no event.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> event = PyGPU.cudaEvent_t()
+    >>> err = PyGPU.cudaEventRecord(event)
+    >>> err = PyGPU.cudaEventSynchronize(event)
+    >>> PyGPU.cudaEventElapsedTime(event, event)
+    (0.0, <CudaError: 'code=0'>)
+    """
+    return value_of(0.0, lambda: as_event(start).elapsed_time(as_event(end)))
+
+
+def cudaStreamWaitEvent(stream: StreamLike, event: EventLike, flags: SupportsIndex = 0) -> cudaError_t:
+    """Let the later work of a stream wait for an event; the host does not wait.
+
+    Parameters
+    ----------
+    stream : cudaStream_t, PyGPU.Stream, object with ``__cuda_stream__``, int or None
+        The stream that waits; None and 0 are the default stream.
+    event : cudaEvent_t or PyGPU.Event
+        What it waits for; an event that was never recorded is no wait.
+    flags : int
+        Must be 0.
+
+    Returns
+    -------
+    cudaError_t
+        1 (``cudaErrorInvalidValue``) if `flags` is not 0.
+
+    Raises
+    ------
+    TypeError
+        If `stream` is no stream, `event` no event or `flags` no integer.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> event = PyGPU.cudaEvent_t(PyGPU.cudaEventDisableTiming)
+    >>> PyGPU.cudaStreamWaitEvent(PyGPU.cudaStream_t(), event)
+    <CudaError: 'code=0'>
+    """
+
+    def wait() -> None:
+        if operator.index(flags) != 0:
+            raise Refusal(INVALID_VALUE)
+        as_stream(stream).wait_event(as_event(event))
+
+    return status_of(wait)

@@ -1,0 +1,296 @@
+"""`cuda*` calls that allocate, copy and fill device memory."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, SupportsIndex
+
+from PyGPU import _core
+from PyGPU._pybindgpu.address import Address, address_of, byte_count, plain_address
+from PyGPU._pybindgpu.runtime.stream import StreamLike, as_stream
+from PyGPU._pybindgpu.status import INVALID_MEMCPY_DIRECTION, INVALID_VALUE, Refusal, cudaError_t, status_of, value_of
+
+if TYPE_CHECKING:
+    from PyGPU.typing import CopyKind
+
+__all__ = [
+    "cudaFree",
+    "cudaMalloc",
+    "cudaMemGetInfo",
+    "cudaMemcpy",
+    "cudaMemcpyAsync",
+    "cudaMemcpyDefault",
+    "cudaMemcpyDeviceToDevice",
+    "cudaMemcpyDeviceToHost",
+    "cudaMemcpyHostToDevice",
+    "cudaMemcpyHostToHost",
+    "cudaMemset",
+    "cudaMemsetAsync",
+]
+
+cudaMemcpyHostToHost = 0
+"""Between two host addresses."""
+cudaMemcpyHostToDevice = 1
+"""From a host address to a device address."""
+cudaMemcpyDeviceToHost = 2
+"""From a device address to a host address."""
+cudaMemcpyDeviceToDevice = 3
+"""Between two device addresses."""
+cudaMemcpyDefault = 4
+"""The driver finds out from the addresses."""
+
+_KINDS: tuple[CopyKind, ...] = (
+    "host_to_host",
+    "host_to_device",
+    "device_to_host",
+    "device_to_device",
+    "default",
+)
+
+
+def cudaMalloc(size: SupportsIndex) -> tuple[int, cudaError_t]:
+    """Allocate memory on the current device.
+
+    Parameters
+    ----------
+    size : int
+        Bytes, uninitialised. None at all need no memory and give address 0.
+
+    Returns
+    -------
+    address : int
+        Device address, to be given to `cudaFree`; 0 after an error.
+    status : cudaError_t
+        2 (``cudaErrorMemoryAllocation``) if the device has not that much memory.
+
+    Raises
+    ------
+    TypeError
+        If `size` is not an integer.
+    ValueError
+        If `size` is negative or does not fit into 63 bits.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> address, err = PyGPU.cudaMalloc(1024)
+    >>> address != 0, err
+    (True, <CudaError: 'code=0'>)
+    >>> PyGPU.cudaFree(address)
+    <CudaError: 'code=0'>
+    """
+    nbytes = byte_count(size)
+    return value_of(0, _core.raw_allocate, nbytes) if nbytes else value_of(0, int)
+
+
+def cudaFree(devPtr: Address) -> cudaError_t:
+    """Free memory that `cudaMalloc` gave.
+
+    Parameters
+    ----------
+    devPtr : int or ctypes.c_void_p
+        The address; 0 is nothing to be freed, and a success.
+
+    Returns
+    -------
+    cudaError_t
+        1 (``cudaErrorInvalidValue``) for any other address: memory of arrays and allocators is freed by them.
+
+    Raises
+    ------
+    TypeError
+        If `devPtr` is not an address, or is a pointer wrapper, which owns its memory.
+    ValueError
+        If `devPtr` is negative or has more than 64 bits.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.cudaFree(0)
+    <CudaError: 'code=0'>
+    """
+    address = plain_address(devPtr)
+
+    def free() -> None:
+        if address:
+            _core.raw_free(address)
+
+    return status_of(free)
+
+
+def cudaMemGetInfo() -> tuple[tuple[int, int], cudaError_t]:
+    """Return the memory of the current device.
+
+    Returns
+    -------
+    info : tuple of (int, int)
+        Bytes that are free and bytes in all; zeros after an error.
+    status : cudaError_t
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> (free, total), err = PyGPU.cudaMemGetInfo()
+    >>> 0 < free <= total, err
+    (True, <CudaError: 'code=0'>)
+    """
+    return value_of((0, 0), _core.memory_info)
+
+
+def _copy(dst: Address, src: Address, count: int, kind: int, stream: _core.Stream | None) -> None:
+    if not 0 <= kind < len(_KINDS):
+        raise Refusal(INVALID_MEMCPY_DIRECTION)
+    to, source = address_of(dst, count, written=True), address_of(src, count)
+    if count == 0:
+        return
+    if not to or not source:
+        raise Refusal(INVALID_VALUE)
+    _core.raw_copy(to, source, count, _KINDS[kind], stream)
+
+
+def cudaMemcpy(
+    dst: Address, src: Address, count: SupportsIndex, kind: SupportsIndex = cudaMemcpyDefault
+) -> cudaError_t:
+    """Copy bytes and wait until they have arrived. Other Python threads run meanwhile.
+
+    Parameters
+    ----------
+    dst, src : int, ctypes.c_void_p, pointer wrapper or contiguous ndarray
+        Where the bytes go and where they come from. Wrappers, ndarrays and addresses in memory that PyGPU gave out are
+        checked to be long enough.
+    count : int
+        Number of bytes.
+    kind : int
+        ``cudaMemcpyHostToHost`` (0), ``cudaMemcpyHostToDevice`` (1), ``cudaMemcpyDeviceToHost`` (2),
+        ``cudaMemcpyDeviceToDevice`` (3) or ``cudaMemcpyDefault`` (4).
+
+    Returns
+    -------
+    cudaError_t
+        1 (``cudaErrorInvalidValue``) for a null address, and for one that PyGPU knows to have been freed, to be
+        read-only or to have fewer bytes behind it; 21 (``cudaErrorInvalidMemcpyDirection``) for another `kind`.
+
+    Raises
+    ------
+    TypeError
+        If an argument is of a wrong kind.
+    ValueError
+        If an address or `count` is negative or too large, or an ndarray is too short, not contiguous, or the
+        destination and read-only.
+
+    Examples
+    --------
+    >>> import numpy, PyGPU
+    >>> source, result = numpy.arange(4.0), numpy.empty(4)
+    >>> address, err = PyGPU.cudaMalloc(source.nbytes)
+    >>> PyGPU.cudaMemcpy(address, source, source.nbytes, PyGPU.cudaMemcpyHostToDevice)
+    <CudaError: 'code=0'>
+    >>> PyGPU.cudaMemcpy(result, address, source.nbytes, PyGPU.cudaMemcpyDeviceToHost)
+    <CudaError: 'code=0'>
+    >>> result
+    array([0., 1., 2., 3.])
+    >>> err = PyGPU.cudaFree(address)
+    """
+    return status_of(_copy, dst, src, byte_count(count), operator.index(kind), None)
+
+
+def cudaMemcpyAsync(
+    dst: Address,
+    src: Address,
+    count: SupportsIndex,
+    kind: SupportsIndex = cudaMemcpyDefault,
+    stream: StreamLike = None,
+) -> cudaError_t:
+    """Copy bytes in the order of a stream, without waiting for them, else as `cudaMemcpy` does.
+
+    Both sides must stay alive and the source unchanged until the stream has done the copy; nothing here keeps them.
+    Host memory that is not pinned may make the call wait.
+
+    Examples
+    --------
+    >>> import numpy, PyGPU
+    >>> source = numpy.arange(4.0)
+    >>> stream = PyGPU.cudaStream_t()
+    >>> address, err = PyGPU.cudaMalloc(source.nbytes)
+    >>> PyGPU.cudaMemcpyAsync(address, source, source.nbytes, PyGPU.cudaMemcpyHostToDevice, stream)
+    <CudaError: 'code=0'>
+    >>> PyGPU.cudaStreamSynchronize(stream)
+    <CudaError: 'code=0'>
+    >>> err = PyGPU.cudaFree(address)
+    """
+    nbytes, direction = byte_count(count), operator.index(kind)
+
+    def copy() -> None:
+        _copy(dst, src, nbytes, direction, as_stream(stream))
+
+    return status_of(copy)
+
+
+def _fill(devPtr: Address, value: int, count: int, stream: _core.Stream | None) -> None:
+    address = address_of(devPtr, count, written=True)
+    if count == 0:
+        return
+    if not address:
+        raise Refusal(INVALID_VALUE)
+    # C converts the value to an unsigned char: -1 fills with 255.
+    _core.raw_fill(address, value & 0xFF, count, stream)
+
+
+def cudaMemset(devPtr: Address, value: SupportsIndex, count: SupportsIndex) -> cudaError_t:
+    """Set bytes of device memory to a value, in the order of the default stream.
+
+    Parameters
+    ----------
+    devPtr : int, ctypes.c_void_p or pointer wrapper
+        Device address.
+    value : int
+        The value of each byte; of larger and negative numbers the lowest eight bits.
+    count : int
+        Number of bytes.
+
+    Returns
+    -------
+    cudaError_t
+        1 (``cudaErrorInvalidValue``) for a null address, and for one that PyGPU knows to have been freed, to be
+        read-only or to have fewer bytes behind it.
+
+    Raises
+    ------
+    TypeError
+        If an argument is of a wrong kind.
+    ValueError
+        If the address or `count` is negative or too large.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> address, err = PyGPU.cudaMalloc(16)
+    >>> PyGPU.cudaMemset(address, 0, 16)
+    <CudaError: 'code=0'>
+    >>> err = PyGPU.cudaFree(address)
+    """
+    return status_of(_fill, devPtr, operator.index(value), byte_count(count), None)
+
+
+def cudaMemsetAsync(
+    devPtr: Address, value: SupportsIndex, count: SupportsIndex, stream: StreamLike = None
+) -> cudaError_t:
+    """Set bytes of device memory to a value, in the order of a stream, else as `cudaMemset` does.
+
+    The memory must stay allocated until the stream has done the work. PyGPU's own is `PyGPU.GPUArray.fill`.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> address, err = PyGPU.cudaMalloc(16)
+    >>> PyGPU.cudaMemsetAsync(address, 0xFF, 16, PyGPU.cudaStream_t())
+    <CudaError: 'code=0'>
+    >>> PyGPU.cudaDeviceSynchronize(), PyGPU.cudaFree(address)
+    (<CudaError: 'code=0'>, <CudaError: 'code=0'>)
+    """
+    number, nbytes = operator.index(value), byte_count(count)
+
+    def fill() -> None:
+        _fill(devPtr, number, nbytes, as_stream(stream))
+
+    return status_of(fill)

@@ -1,0 +1,181 @@
+"""`cudaStream_t` and the `cuda*` calls about streams."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, SupportsIndex, TypeAlias
+
+import numpy
+
+from PyGPU import _core
+from PyGPU._pybindgpu.handle import Handle
+from PyGPU._pybindgpu.status import (
+    INVALID_VALUE,
+    NOT_READY,
+    Refusal,
+    cudaError_t,
+    status_of,
+)
+
+if TYPE_CHECKING:
+    from PyGPU.typing import SupportsCudaStream
+
+__all__ = [
+    "cudaStreamDefault",
+    "cudaStreamNonBlocking",
+    "cudaStreamQuery",
+    "cudaStreamSynchronize",
+    "cudaStream_t",
+]
+
+cudaStreamDefault = 0
+"""The stream and the legacy default stream wait for each other."""
+cudaStreamNonBlocking = 1
+"""The stream and the legacy default stream do not wait for each other."""
+
+
+StreamLike: TypeAlias = "cudaStream_t | _core.Stream | SupportsCudaStream | SupportsIndex | None"
+
+
+class cudaStream_t(Handle[_core.Stream]):
+    """A stream of the current device.
+
+    Parameters
+    ----------
+    flags : int
+        ``cudaStreamDefault`` (0) or ``cudaStreamNonBlocking`` (1).
+    priority : int
+        Lower numbers run first; 0 is the default.
+
+    Notes
+    -----
+    It is taken wherever PyGPU takes a stream, and by every library that knows ``__cuda_stream__``. The driver's stream
+    is destroyed with the object; work that it was given before still runs. If making it fails, `last_status` says why,
+    the handle is 0, and every call with it gives status 400 (``cudaErrorInvalidResourceHandle``).
+
+    Raises
+    ------
+    TypeError
+        If `flags` or `priority` is not an integer.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> stream = PyGPU.cudaStream_t(PyGPU.cudaStreamNonBlocking)
+    >>> stream.last_status()
+    <CudaError: 'code=0'>
+    >>> PyGPU.cudaStreamSynchronize(stream)
+    <CudaError: 'code=0'>
+    """
+
+    __slots__ = ()
+
+    def __init__(self, flags: SupportsIndex = cudaStreamDefault, priority: SupportsIndex = 0) -> None:
+        bits, rank = operator.index(flags), operator.index(priority)
+
+        def make() -> _core.Stream:
+            if bits not in (cudaStreamDefault, cudaStreamNonBlocking):
+                raise Refusal(INVALID_VALUE)
+            return _core.Stream(non_blocking=bits == cudaStreamNonBlocking, priority=rank)
+
+        super().__init__(make)
+
+    @property
+    def stream(self) -> _core.Stream | None:
+        """PyGPU's own stream object behind this one; None if making it failed."""
+        return self._own
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        # A null handle would mean the default stream to everybody who asks.
+        if self._own is None:
+            raise RuntimeError(f"this cudaStream_t could not be made: {self._status!r}")
+        return 0, self._own.handle
+
+
+def as_stream(stream: StreamLike) -> _core.Stream:
+    """Return PyGPU's stream for anything that can stand for one.
+
+    Raises
+    ------
+    TypeError
+        If it can not.
+    Refusal
+        400 if it is a `cudaStream_t` that could not be made.
+    """
+    if isinstance(stream, cudaStream_t):
+        return stream._living()
+    if isinstance(stream, _core.Stream):
+        return stream
+    # None and 0 are the runtime's default stream, whatever stream `with` has made PyGPU's current one.
+    if stream is None:
+        return _core.default_stream()
+    if isinstance(stream, int | numpy.integer) and not isinstance(stream, bool):
+        return _core.default_stream() if stream == 0 else _core.Stream.from_handle(int(stream))
+    protocol = getattr(stream, "__cuda_stream__", None)
+    if protocol is not None:
+        _version, handle = protocol()
+        return _core.Stream.from_handle(handle, owner=stream) if handle else _core.default_stream()
+    raise TypeError(
+        f"expected a stream (cudaStream_t, PyGPU.Stream, an object with __cuda_stream__, an int or None), "
+        f"not {type(stream).__name__}"
+    )
+
+
+def cudaStreamSynchronize(stream: StreamLike = None) -> cudaError_t:
+    """Wait until a stream has done all its work. Other Python threads run meanwhile.
+
+    Parameters
+    ----------
+    stream : cudaStream_t, PyGPU.Stream, object with ``__cuda_stream__``, int or None
+        The stream; None and 0 are the default stream.
+
+    Returns
+    -------
+    cudaError_t
+        The error of the stream's work, if there was one.
+
+    Raises
+    ------
+    TypeError
+        If `stream` is no stream.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.cudaStreamSynchronize(0)
+    <CudaError: 'code=0'>
+    """
+    return status_of(lambda: as_stream(stream).synchronize())
+
+
+def cudaStreamQuery(stream: StreamLike = None) -> cudaError_t:
+    """Say whether a stream has done all its work, without waiting.
+
+    Parameters
+    ----------
+    stream : cudaStream_t, PyGPU.Stream, object with ``__cuda_stream__``, int or None
+        The stream; None and 0 are the default stream.
+
+    Returns
+    -------
+    cudaError_t
+        Success if it has, 600 (``cudaErrorNotReady``) if it has not.
+
+    Raises
+    ------
+    TypeError
+        If `stream` is no stream.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> stream = PyGPU.cudaStream_t()
+    >>> PyGPU.cudaStreamQuery(stream)
+    <CudaError: 'code=0'>
+    """
+
+    def query() -> None:
+        if not as_stream(stream).query():
+            raise Refusal(NOT_READY)
+
+    return status_of(query)

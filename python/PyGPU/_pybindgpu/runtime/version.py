@@ -1,0 +1,18 @@
+"""Which release this is, and what it runs on."""
+
+from __future__ import annotations
+
+from PyGPU import _core
+
+__all__ = ["cuda_enabled", "major_version", "minor_version", "release_version"]
+
+# A pre-release is written 1.2.3-rc.1: its last number ends at the hyphen.
+major_version, minor_version, release_version = (int(part) for part in _core.__version__.split("-")[0].split("."))
+
+cuda_enabled = True
+"""The `cuda*` names are there, on every backend."""
+
+
+def uses_hip() -> bool:
+    """Say whether the backend is HIP, which opens it."""
+    return _core.backend_name() == "hip"

@@ -1,0 +1,292 @@
+"""Status objects, and the one bridge from exceptions to them.
+
+Names that start with `cuda` return a `cudaError_t` and never raise for a device error. Below them everything raises;
+`status_of` and `value_of` turn what was raised into a status and remember it as the thread's last error. Errors in the
+kind or value of an argument (`TypeError`, `ValueError`) are never turned into a status.
+"""
+
+from __future__ import annotations
+
+import numbers
+import operator
+import threading
+from collections.abc import Callable
+from typing import ClassVar, ParamSpec, SupportsIndex, TypeVar
+
+from PyGPU import _core
+
+__all__ = [
+    "cudaError_t",
+    "cudaGetErrorName",
+    "cudaGetErrorString",
+    "cudaGetLastError",
+    "cudaPeekAtLastError",
+]
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+# The codes that this package hands out of its own accord.
+INVALID_VALUE = 1
+MEMORY_ALLOCATION = 2
+INITIALIZATION_ERROR = 3
+INVALID_MEMCPY_DIRECTION = 21
+NO_DEVICE = 100
+INVALID_DEVICE = 101
+INVALID_RESOURCE_HANDLE = 400
+NOT_READY = 600
+NOT_SUPPORTED = 801
+
+
+class Status:
+    """A status code that compares with integers and is true when it is an error."""
+
+    __slots__ = ("_code",)
+    _kind: ClassVar[str] = "Status"
+
+    def __init__(self, code: SupportsIndex) -> None:
+        self._code = operator.index(code)
+
+    def as_int(self) -> int:
+        """Return the code as an int; 0 is success."""
+        return self._code
+
+    def __int__(self) -> int:
+        return self._code
+
+    def __index__(self) -> int:
+        return self._code
+
+    def __bool__(self) -> bool:
+        return self._code != 0
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, type(self)):
+            return self._code == other._code
+        if isinstance(other, numbers.Integral):
+            return self._code == int(other)
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._code)
+
+    def __repr__(self) -> str:
+        return f"<{self._kind}: 'code={self._code}'>"
+
+
+class cudaError_t(Status):
+    """Status of a `cuda*` call.
+
+    Parameters
+    ----------
+    code : int
+        Number of the error; 0 is success. Any integer is taken, also one that no driver knows.
+
+    Notes
+    -----
+    It is **true when it is an error**, so `if err:` reads as "if it failed". It equals another `cudaError_t` and any
+    integer of the same value, and hashes like that integer; it never equals an `nvmlReturn_t`.
+
+    Raises
+    ------
+    TypeError
+        If `code` is not an integer.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> err = PyGPU.cudaError_t(1)
+    >>> err, err == 1, bool(err), PyGPU.cudaGetErrorName(err)
+    (<CudaError: 'code=1'>, True, True, 'cudaErrorInvalidValue')
+    """
+
+    __slots__ = ()
+    _kind = "CudaError"
+
+
+class nvmlReturn_t(Status):
+    """Status of an `nvml*` call.
+
+    Parameters
+    ----------
+    code : int
+        NVML's number; 0 is success, 3 is "not supported" and also what every call gives where there is no NVML.
+
+    Notes
+    -----
+    It is **true when it is an error**, equals integers of the same value and never equals a `cudaError_t`.
+
+    Raises
+    ------
+    TypeError
+        If `code` is not an integer.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.nvmlReturn_t(3)
+    <NvmlReturn: 'code=3'>
+    """
+
+    __slots__ = ()
+    _kind = "NvmlReturn"
+
+
+SUCCESS = cudaError_t(0)
+"""The one success; statuses never change, so it is shared."""
+
+
+class Refusal(Exception):
+    """Raised by this package's own checks; becomes the status of the call, as a driver's refusal does."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+class _Thread(threading.local):
+    """What one thread remembers."""
+
+    last: cudaError_t = SUCCESS
+
+
+_thread = _Thread()
+
+
+def _code_of(error: Exception) -> int:
+    """Return the number for what a call raised, which is one of the kinds that `_status` catches."""
+    # A lack of memory is a CudaError too, but one of the host's or of the pool's has no number of a driver.
+    if isinstance(error, MemoryError):
+        return MEMORY_ALLOCATION
+    if isinstance(error, Refusal | _core.CudaError):
+        return int(error.code)
+    if isinstance(error, _core.NotSupportedError):
+        return NOT_SUPPORTED
+    # What is left is a RuntimeError: no backend could be opened, or the process was forked after it had been.
+    return INITIALIZATION_ERROR
+
+
+def value_of(default: _T, function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> tuple[_T, cudaError_t]:
+    """Call `function` and return its value and status; a device error gives `default` and is remembered."""
+    try:
+        return function(*args, **kwargs), SUCCESS
+    except RecursionError:
+        raise
+    except (MemoryError, RuntimeError, Refusal, _core.CudaError) as error:
+        status = cudaError_t(_code_of(error))
+    _thread.last = status
+    return default, status
+
+
+def status_of(function: Callable[_P, object], *args: _P.args, **kwargs: _P.kwargs) -> cudaError_t:
+    """Call `function` and return its status; a device error is remembered as the thread's last error."""
+    return value_of(None, function, *args, **kwargs)[1]
+
+
+def _entry(error: cudaError_t | SupportsIndex) -> tuple[str, str]:
+    if isinstance(error, nvmlReturn_t):
+        raise TypeError("error must be a cudaError_t or an int, not an nvmlReturn_t: NVML's numbers mean other errors")
+    # The largest part of what this package loads, for the one question that a program seldom asks.
+    from PyGPU._pybindgpu.error_table import CUDA_ERRORS, HIP_ERRORS, UNRECOGNIZED
+
+    code = operator.index(error)
+    # Only these few numbers depend on the backend: no other look-up may open it.
+    if code in HIP_ERRORS and value_of("", _core.backend_name)[0] == "hip":
+        return HIP_ERRORS[code]
+    return CUDA_ERRORS.get(code, (UNRECOGNIZED, UNRECOGNIZED))
+
+
+def cudaGetErrorName(error: cudaError_t | SupportsIndex) -> str:
+    """Return the runtime's name of an error.
+
+    Parameters
+    ----------
+    error : cudaError_t or int
+        The status or its number.
+
+    Returns
+    -------
+    str
+        For example ``"cudaErrorInvalidValue"``; ``"unrecognized error code"`` for a number that CUDA does not know.
+        The few numbers that HIP uses for errors of its own get HIP's name on that backend.
+
+    Raises
+    ------
+    TypeError
+        If `error` is neither.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.cudaGetErrorName(2)
+    'cudaErrorMemoryAllocation'
+    """
+    return _entry(error)[0]
+
+
+def cudaGetErrorString(error: cudaError_t | SupportsIndex) -> str:
+    """Return the runtime's one-line text of an error.
+
+    Parameters
+    ----------
+    error : cudaError_t or int
+        The status or its number.
+
+    Returns
+    -------
+    str
+        For example ``"invalid argument"``; ``"unrecognized error code"`` for a number that CUDA does not know.
+
+    Raises
+    ------
+    TypeError
+        If `error` is neither.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.cudaGetErrorString(PyGPU.cudaError_t(1))
+    'invalid argument'
+    """
+    return _entry(error)[1]
+
+
+def cudaPeekAtLastError() -> cudaError_t:
+    """Return the last error of a `cuda*` call of this thread and keep it.
+
+    Returns
+    -------
+    cudaError_t
+        Success if no call of this thread has failed since the last `cudaGetLastError`.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> err = PyGPU.cudaSetDevice(-1)
+    >>> PyGPU.cudaPeekAtLastError() == err, PyGPU.cudaPeekAtLastError() == err
+    (True, True)
+    >>> err = PyGPU.cudaGetLastError()
+    """
+    return _thread.last
+
+
+def cudaGetLastError() -> cudaError_t:
+    """Return the last error of a `cuda*` call of this thread and forget it.
+
+    Returns
+    -------
+    cudaError_t
+        Success if no call of this thread has failed since the last time this was asked.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> err = PyGPU.cudaSetDevice(-1)
+    >>> PyGPU.cudaGetLastError() == err
+    True
+    >>> PyGPU.cudaGetLastError()
+    <CudaError: 'code=0'>
+    """
+    status = _thread.last
+    _thread.last = SUCCESS
+    return status

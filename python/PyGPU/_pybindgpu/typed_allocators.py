@@ -1,0 +1,136 @@
+"""`HostAllocator_<L>`, `DeviceAllocator_<L>`, `PagelockedAllocator_<L>`: one block of elements each.
+
+The block stays alive while a pointer into it does, also after the allocator has allocated another one or is gone.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, ClassVar, SupportsIndex
+
+import numpy
+
+from PyGPU._pybindgpu.block import Block, DeviceBlock, HostBlock, PinnedBlock
+from PyGPU._pybindgpu.pointer import PointerWrapper, pointer_to
+from PyGPU._pybindgpu.status import MEMORY_ALLOCATION, Refusal, cudaError_t, status_of
+
+
+class TypedAllocator:
+    """What the three kinds have in common: at most one block, replaced only when the new one is there."""
+
+    __slots__ = ("__weakref__", "_block")
+    _dtype: ClassVar[numpy.dtype[Any]]
+
+    _block: Block | None
+
+    def __init__(self) -> None:
+        self._block = None
+
+    def ptr(self) -> PointerWrapper:
+        """Return a pointer to the block that keeps it alive; null before the first allocation."""
+        return pointer_to(self._block, self._dtype)
+
+    def _nbytes(self, n_elements: SupportsIndex) -> int:
+        count = operator.index(n_elements)
+        if count < 0:
+            raise ValueError(f"the number of elements must not be negative: {count}")
+        return count * self._dtype.itemsize
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} nbytes={0 if self._block is None else self._block.nbytes}>"
+
+
+class TypedHostAllocator(TypedAllocator):
+    """Allocates ordinary host memory; `HostAllocator_<L>` are its ten public classes.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> allocator = PyGPU.HostAllocator_float32()
+    >>> allocator.allocate(100)
+    >>> allocator.ptr().is_safe()
+    True
+    """
+
+    __slots__ = ()
+
+    def allocate(self, n_elements: SupportsIndex) -> None:
+        """Allocate `n_elements` elements, uninitialised, in place of what was allocated before.
+
+        Parameters
+        ----------
+        n_elements : int
+            Number of elements, not of bytes.
+
+        Raises
+        ------
+        TypeError
+            If `n_elements` is not an integer.
+        ValueError
+            If it is negative or its bytes overflow 64 bits.
+        MemoryError
+            If the host has not that much memory.
+        """
+        self._nbytes(n_elements)
+        self._block = HostBlock(numpy.empty(operator.index(n_elements), self._dtype))
+
+
+class TypedDeviceAllocator(TypedAllocator):
+    """Allocates memory of the current device; `DeviceAllocator_<L>` are its ten public classes.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> allocator = PyGPU.DeviceAllocator_float32()
+    >>> allocator.allocate(100)
+    <CudaError: 'code=0'>
+    >>> allocator.ptr().is_safe(), int(allocator.ptr()) != 0
+    (False, True)
+    """
+
+    __slots__ = ()
+    _kind: ClassVar[type[DeviceBlock | PinnedBlock]] = DeviceBlock
+
+    def allocate(self, n_elements: SupportsIndex) -> cudaError_t:
+        """Allocate `n_elements` elements, uninitialised, in place of what was allocated before.
+
+        Parameters
+        ----------
+        n_elements : int
+            Number of elements, not of bytes.
+
+        Returns
+        -------
+        cudaError_t
+            2 (``cudaErrorMemoryAllocation``) if there is not that much memory; the old block then stays.
+
+        Raises
+        ------
+        TypeError
+            If `n_elements` is not an integer.
+        ValueError
+            If it is negative.
+        """
+        return status_of(self.take, self._nbytes(n_elements))
+
+    def take(self, nbytes: int) -> None:
+        """Allocate bytes, as `allocate` does, but raise what went wrong."""
+        if nbytes >= 1 << 63:
+            raise Refusal(MEMORY_ALLOCATION)
+        self._block = self._kind(nbytes)
+
+
+class TypedPagelockedAllocator(TypedDeviceAllocator):
+    """Allocates page-locked host memory; `PagelockedAllocator_<L>` are its ten public classes.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> allocator = PyGPU.PagelockedAllocator_float64()
+    >>> allocator.allocate(10)
+    <CudaError: 'code=0'>
+    >>> array = PyGPU.DeviceArray_float64(allocator.ptr(), [5, 2])
+    """
+
+    __slots__ = ()
+    _kind = PinnedBlock

@@ -1,0 +1,1 @@
+"""The bodies behind PyCUDA's import paths; `PyGPU.driver` and its siblings list their names."""

@@ -1,0 +1,27 @@
+"""The default device's context, current from the import to the end of the program."""
+
+from __future__ import annotations
+
+import atexit
+from contextlib import suppress
+
+from PyGPU import _core
+from PyGPU._pycuda.driver.device import init
+from PyGPU._pycuda.tools.context import clear_context_caches, make_default_context
+
+__all__ = ["context", "device"]
+
+init()
+context = make_default_context()
+"""The context of the default device."""
+device = context.get_device()
+"""The default device."""
+
+
+def _finish() -> None:
+    with suppress(_core.LogicError):  # the program may have popped it itself
+        context.pop()
+    clear_context_caches()
+
+
+atexit.register(_finish)

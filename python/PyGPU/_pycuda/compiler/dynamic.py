@@ -1,0 +1,198 @@
+"""PyCUDA's `DynamicModule` and `DynamicSourceModule`: sources and libraries, linked for the device."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Self
+
+from PyGPU import _core
+from PyGPU._native import library_files
+from PyGPU._pycuda.compiler.source import CudaModule, check_architecture, compile, flags_of_all
+from PyGPU._pycuda.driver.enums import jit_input_type
+from PyGPU._pycuda.driver.module import Handler, Linker, Options
+
+__all__ = ["DynamicModule", "DynamicSourceModule"]
+
+
+class DynamicModule(CudaModule):
+    """Device code that is compiled in parts and linked by the driver.
+
+    Parameters
+    ----------
+    nvcc : str, optional
+        As for `SourceModule`.
+    link_options : sequence of tuple, optional
+        Pairs of `jit_option` and value.
+    keep, no_extern_c, arch, code, cache_dir, include_dirs : optional
+        As for `SourceModule`.
+    message_handler : callable, optional
+        Called as ``message_handler(succeeded, information, errors)`` when all is linked.
+    log_verbose : bool, optional
+        Whether the linker says more.
+    cuda_libdir : str, optional
+        Where the toolkit's libraries are.
+
+    Examples
+    --------
+    >>> from PyGPU.compiler import DynamicModule
+    >>> module = DynamicModule().add_source('...').link()  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        nvcc: str = "nvcc",
+        link_options: Options | None = None,
+        keep: bool = False,
+        no_extern_c: bool = False,
+        arch: str | None = None,
+        code: str | None = None,
+        cache_dir: str | bool | None = None,
+        include_dirs: Sequence[str] | None = None,
+        message_handler: Handler | None = None,
+        log_verbose: bool = False,
+        cuda_libdir: str | None = None,
+    ) -> None:
+        if _core.backend_name() != "cuda":
+            raise _core.NotSupportedError(
+                f"the {_core.backend_name()} backend links no device code: put all of it into one SourceModule"
+            )
+        check_architecture(arch)
+        self.linker = Linker(message_handler, link_options, log_verbose)
+        self._how = (nvcc, keep, no_extern_c, arch, code, cache_dir, include_dirs)
+        self._libdir = cuda_libdir
+
+    def add_source(self, source: str, nvcc_options: Sequence[str] | None = None, name: str = "kernel.ptx") -> Self:
+        """Compile a source into a part.
+
+        Parameters
+        ----------
+        source : str
+            CUDA C++.
+        nvcc_options : sequence of str, optional
+            nvcc's options.
+        name : str, optional
+            Its name in messages.
+
+        Returns
+        -------
+        DynamicModule
+            The module itself.
+
+        Examples
+        --------
+        >>> module.add_source('extern __device__ int f(int);')  # doctest: +SKIP
+        """
+        nvcc, keep, no_extern_c, arch, code, cache_dir, include_dirs = self._how
+        options = flags_of_all() if nvcc_options is None else list(nvcc_options)
+        # What the linker does, and what the parts are anyway, is not said to the compiler.
+        options = [text for text in options if not text.startswith("-l") or text.startswith("-lineinfo")]
+        if not any("rdc" in text for text in options):
+            options.append("-rdc=true")
+        ptx = compile(source, nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs, target="ptx")
+        self.linker.add_data(ptx.rstrip(b"\0"), jit_input_type.PTX, name)
+        return self
+
+    def add_data(self, data: bytes | str, input_type: int, name: str = "unknown") -> Self:
+        """Add a part that is compiled already, as `driver.Linker.add_data` does; return the module itself."""
+        self.linker.add_data(data, input_type, name)
+        return self
+
+    def add_file(self, filename: str, input_type: int) -> Self:
+        """Add a part that a file holds, as `driver.Linker.add_file` does; return the module itself."""
+        self.linker.add_file(filename, input_type)
+        return self
+
+    def add_stdlib(self, libname: str) -> Self:
+        """Add one of the toolkit's libraries for device code.
+
+        Parameters
+        ----------
+        libname : str
+            ``'cudadevrt'``.
+
+        Returns
+        -------
+        DynamicModule
+            The module itself.
+
+        Raises
+        ------
+        FileNotFoundError
+            If no toolkit is installed that has it.
+
+        Examples
+        --------
+        >>> module.add_stdlib('cudadevrt')  # doctest: +SKIP
+        """
+        own = None if self._libdir is None else Path(self._libdir) / f"lib{libname}.a"
+        path = own if own is not None and own.exists() else library_files.device_library(libname)
+        if path is None:
+            raise FileNotFoundError(
+                f"lib{libname}.a was not found: it is part of the CUDA toolkit; set CUDA_HOME, or give cuda_libdir="
+            )
+        return self.add_file(str(path), jit_input_type.LIBRARY)
+
+    def link(self) -> Self:
+        """Link the parts and load what comes of it.
+
+        Returns
+        -------
+        DynamicModule
+            The module itself.
+
+        Raises
+        ------
+        LogicError
+            When they do not fit together.
+
+        Examples
+        --------
+        >>> module.link()  # doctest: +SKIP
+        """
+        self.module = self.linker.link_module()
+        return self
+
+
+class DynamicSourceModule(DynamicModule):
+    """A source whose kernels launch kernels: compiled in relocatable form, and linked with ``cudadevrt``.
+
+    Parameters
+    ----------
+    source : str
+        CUDA C++.
+    nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs : optional
+        As for `SourceModule`.
+    cuda_libdir : str, optional
+        Where the toolkit's libraries are.
+
+    Examples
+    --------
+    >>> from PyGPU.compiler import DynamicSourceModule
+    >>> module = DynamicSourceModule('__global__ void one(int *x) { *x = 1; }')  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        source: str,
+        nvcc: str = "nvcc",
+        options: Sequence[str] | None = None,
+        keep: bool = False,
+        no_extern_c: bool = False,
+        arch: str | None = None,
+        code: str | None = None,
+        cache_dir: str | bool | None = None,
+        include_dirs: Sequence[str] | None = None,
+        cuda_libdir: str | None = None,
+    ) -> None:
+        super().__init__(
+            nvcc=nvcc,
+            keep=keep,
+            no_extern_c=no_extern_c,
+            arch=arch,
+            code=code,
+            cache_dir=cache_dir,
+            include_dirs=include_dirs,
+            cuda_libdir=cuda_libdir,
+        )
+        self.add_source(source, options).add_stdlib("cudadevrt").link()

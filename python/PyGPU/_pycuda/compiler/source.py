@@ -1,0 +1,258 @@
+"""PyCUDA's `compile` and `SourceModule`: nvcc's words, handed to the compiler that there is."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NoReturn, TypeVar
+
+from PyGPU import _core
+from PyGPU._native import library_files
+from PyGPU._pycuda.compiler.environment import cache_of, default_flags
+from PyGPU._pycuda.driver.debugging import debugging_options
+from PyGPU._pycuda.driver.module import Function, Module
+
+__all__ = [
+    "DEFAULT_NVCC_FLAGS",
+    "CudaModule",
+    "SourceModule",
+    "compile",
+]
+
+DEFAULT_NVCC_FLAGS = default_flags()
+
+# Where programs may put another list in the place of this one.
+_PUBLIC = ("PyGPU.compiler", "pycuda.compiler")
+
+Result = TypeVar("Result")
+
+
+def flags_of_all() -> list[str]:
+    """Return what every source is compiled with, as the program has it by now."""
+    homes = (sys.modules.get(name) for name in _PUBLIC)
+    found = (getattr(home, "DEFAULT_NVCC_FLAGS", DEFAULT_NVCC_FLAGS) for home in homes)
+    return list(next((flags for flags in found if flags is not DEFAULT_NVCC_FLAGS), DEFAULT_NVCC_FLAGS))
+
+
+def _options(
+    options: Sequence[str] | None,
+    arch: str | None,
+    code: str | None,
+    include_dirs: Sequence[str] | None,
+) -> list[str]:
+    """All options, in nvcc's words."""
+    found = flags_of_all() if options is None else list(options)
+    found += debugging_options()
+    if _core.backend_name() != "cuda":
+        found = _without_resource_usage(found)
+    found += [f"-arch={arch}"] if arch else []
+    found += [f"-code={code}"] if code else []
+    return [*found, *(f"-I{folder}" for folder in [*(include_dirs or ()), library_files.HEADERS])]
+
+
+def _without_resource_usage(options: list[str]) -> list[str]:
+    """Leave out the wish to be told what kernels take, which only NVIDIA's compilers fulfil."""
+    text = "\0".join(["", *options, ""])
+    for wish in ("-Xptxas\0-v", "-Xptxas=-v", "--ptxas-options\0-v", "--ptxas-options=-v"):
+        text = text.replace(f"\0{wish}\0", "\0")
+    return [option for option in text.split("\0") if option]
+
+
+def _compiler(nvcc: str) -> str | None:
+    """Give the program that was asked for by more than PyCUDA's default."""
+    return None if nvcc == "nvcc" or _core.backend_name() == "cpu" else nvcc
+
+
+def _by_some_compiler(work: Callable[[list[str], str | None], Result], options: list[str], nvcc: str) -> Result:
+    """Compile by the library, or by nvcc where the library cannot and nvcc is there."""
+    compiler = _compiler(nvcc)
+    try:
+        return work(options, compiler)
+    except ValueError:
+        # An option that is for nvcc alone.
+        program = None if compiler is not None or _core.backend_name() != "cuda" else library_files.nvcc()
+        if program is None:
+            raise
+        return work(options, program)
+    except _core.CompileError as error:
+        # Headers of the host, and no toolkit. What device code can use of them NVRTC and hiprtc have without one.
+        lacks_headers = "has no headers of the host" in error.log
+        if compiler is not None or _core.backend_name() == "cpu" or not lacks_headers:
+            raise
+        return work([*options, f"-I{library_files.EMPTY_HEADERS}"], None)
+
+
+def _tell(log: str) -> None:
+    if log.strip():
+        text = f"The CUDA compiler succeeded, but said the following:\n{log.strip()}"
+        warnings.warn(text, stacklevel=3)
+
+
+def check_architecture(arch: str | None) -> None:
+    if arch is None or _core.backend_name() != "cuda":
+        return
+    digits = "".join(filter(str.isdigit, arch))
+    own = _core.Device().properties["compute_capability"]
+    if len(digits) >= 2 and (int(digits[:-1]), int(digits[-1])) > tuple(own):
+        warnings.warn(
+            f"trying to compile for {arch}, and the device has compute capability {own[0]}.{own[1]}", stacklevel=3
+        )
+
+
+def _keep(source: str, image: bytes) -> None:
+    folder = Path(tempfile.mkdtemp(prefix="pygpu-"))
+    (folder / "kernel.cu").write_text(source)
+    (folder / "kernel.image").write_bytes(image)
+    print(f"*** compiler output in {folder}")
+
+
+def compile(
+    source: str,
+    nvcc: str = "nvcc",
+    options: Sequence[str] | None = None,
+    keep: bool = False,
+    no_extern_c: bool = False,
+    arch: str | None = None,
+    code: str | None = None,
+    cache_dir: str | bool | None = None,
+    include_dirs: Sequence[str] | None = None,
+    target: str = "cubin",
+) -> bytes:
+    """Compile a source without loading it.
+
+    Parameters
+    ----------
+    source, nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs : optional
+        As for `SourceModule`.
+    target : str, optional
+        ``'cubin'``, ``'fatbin'`` or ``'ptx'``: PTX is made of a virtual architecture.
+
+    Returns
+    -------
+    bytes
+        What `driver.module_from_buffer` takes.
+
+    Raises
+    ------
+    CompileError
+        When the source does not compile.
+
+    Examples
+    --------
+    >>> from PyGPU.compiler import compile
+    >>> image = compile('__global__ void one(int *x) { *x = 1; }')
+    """
+    if target not in ("cubin", "ptx", "fatbin"):
+        raise ValueError(f"target is 'cubin', 'ptx' or 'fatbin', not {target!r}")
+    if target == "ptx" and _core.backend_name() == "cuda":
+        asked = arch or str(_core.Device().properties["architecture"])
+        arch, code = asked.replace("sm_", "compute_"), None
+    all_options = _options(options, arch, code, include_dirs)
+    cache = cache_of(cache_dir)
+
+    def work(options: list[str], compiler: str | None) -> tuple[bytes, str]:
+        return _core.compile_source(source, options, compiler, not no_extern_c, cache)
+
+    image, log = _by_some_compiler(work, all_options, nvcc)
+    _tell(log)
+    if keep:
+        _keep(source, image)
+    return image
+
+
+class CudaModule:
+    """What `SourceModule` and `DynamicModule` have in common: kernels and variables by their names.
+
+    Examples
+    --------
+    >>> from PyGPU.compiler import CudaModule, SourceModule
+    >>> issubclass(SourceModule, CudaModule)
+    True
+    """
+
+    module: Module
+    """The loaded module."""
+
+    def get_function(self, name: str) -> Function:
+        """Give a kernel, as `driver.Module.get_function` does."""
+        return self.module.get_function(name)
+
+    def get_global(self, name: str) -> tuple[int, int]:
+        """Tell where a variable is, as `driver.Module.get_global` does."""
+        return self.module.get_global(name)
+
+    def get_texref(self, name: str) -> NoReturn:
+        """Raise, as `driver.Module.get_texref` does: texture references are gone."""
+        self.module.get_texref(name)
+
+    def get_surfref(self, name: str) -> NoReturn:
+        """Raise, as `driver.Module.get_texref` does: surface references are gone."""
+        self.module.get_surfref(name)
+
+
+class SourceModule(CudaModule):
+    """Kernels of a source, compiled and loaded.
+
+    Parameters
+    ----------
+    source : str
+        CUDA C++.
+    nvcc : str, optional
+        The path of a compiler that is used instead of the driver's library.
+    options : sequence of str, optional
+        nvcc's options; `DEFAULT_NVCC_FLAGS` if None.
+    keep : bool, optional
+        Leave source and image in a new folder, and print its name.
+    no_extern_c : bool, optional
+        Do not wrap the source in ``extern "C"``.
+    arch, code : str, optional
+        ``'sm_90'``; the current device's by default.
+    cache_dir : str or False, optional
+        The cache's folder, or False for none.
+    include_dirs : sequence of str, optional
+        Folders of headers.
+
+    Raises
+    ------
+    CompileError
+        When the source does not compile; messages have the source's line numbers.
+
+    Warns
+    -----
+    UserWarning
+        When the compiler says something.
+
+    Examples
+    --------
+    >>> from PyGPU.compiler import SourceModule
+    >>> module = SourceModule('__global__ void one(int *x) { *x = 1; }')
+    >>> one = module.get_function('one')
+    """
+
+    def __init__(
+        self,
+        source: str,
+        nvcc: str = "nvcc",
+        options: Sequence[str] | None = None,
+        keep: bool = False,
+        no_extern_c: bool = False,
+        arch: str | None = None,
+        code: str | None = None,
+        cache_dir: str | bool | None = None,
+        include_dirs: Sequence[str] | None = None,
+    ) -> None:
+        check_architecture(arch)
+        all_options = _options(options, arch, code, include_dirs)
+        cache = cache_of(cache_dir)
+
+        def work(options: list[str], compiler: str | None) -> _core.Module:
+            return _core.load_source(source, options, compiler, not no_extern_c, cache)
+
+        module = _by_some_compiler(work, all_options, nvcc)
+        _tell(module.log)
+        if keep:
+            _keep(source, module.image)
+        self.module = Module(module)

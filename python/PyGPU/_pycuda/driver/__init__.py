@@ -1,0 +1,1 @@
+"""The parts of `PyGPU.driver`, each with what belongs to one noun."""

@@ -1,0 +1,312 @@
+"""PyCUDA's copies of boxes: `Memcpy2D`, `Memcpy3D` and `Memcpy3DPeer`, between linear memory of host and device."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy
+
+from PyGPU import _core
+from PyGPU._native.host_buffer import bytes_of
+from PyGPU._pycuda.driver.copies import on_stream, refuse_array
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from PyGPU.typing import AddressLike, HostBuffer, StreamLike
+
+__all__ = ["Memcpy2D", "Memcpy3D", "Memcpy3DPeer"]
+
+
+class _Side:
+    """One side of a copy: a buffer of the host, or an address."""
+
+    __slots__ = ("address", "host")
+
+    def __init__(self, host: NDArray[numpy.uint8] | None = None, address: AddressLike | None = None) -> None:
+        self.host = host
+        self.address = address
+
+    def placed(
+        self, offset: int, shape: tuple[int, ...], strides: tuple[int, ...], stream: StreamLike
+    ) -> NDArray[numpy.uint8] | _core.GPUArray:
+        """Return the box as an array."""
+        if self.host is None:
+            assert self.address is not None
+            return _core.array_at(self.address, shape, "u1", strides, stream, offset)
+        last = offset + sum((length - 1) * step for length, step in zip(shape, strides, strict=True)) + 1
+        if 0 not in shape and last > self.host.size:
+            raise ValueError(f"the copy would reach to byte {last} of a buffer of {self.host.size} bytes")
+        if 0 in shape:
+            return numpy.empty(shape, numpy.uint8)
+        return numpy.ndarray(shape, numpy.uint8, self.host, offset, strides)
+
+
+class _Box:
+    """What the three have in common; a copy of two dimensions is one plane of three."""
+
+    def __init__(self) -> None:
+        self._source: _Side | None = None
+        self._target: _Side | None = None
+        self.src_x_in_bytes = self.src_y = self.src_z = self.src_pitch = self.src_height = 0
+        self.dst_x_in_bytes = self.dst_y = self.dst_z = self.dst_pitch = self.dst_height = 0
+        self.width_in_bytes = self.height = 0
+        self.depth = 1
+
+    def set_src_host(self, buffer: HostBuffer) -> None:
+        """Copy from host memory.
+
+        Parameters
+        ----------
+        buffer : buffer
+            Contiguous.
+        """
+        self._source = _Side(host=bytes_of(buffer))
+
+    def set_dst_host(self, buffer: HostBuffer) -> None:
+        """Copy to host memory, which is writable, else as `set_src_host`."""
+        self._target = _Side(host=bytes_of(buffer, written=True))
+
+    def set_src_device(self, devptr: AddressLike) -> None:
+        """Copy from device memory.
+
+        Parameters
+        ----------
+        devptr : int or object with an address
+            Where it begins.
+        """
+        self._source = _Side(address=devptr)
+
+    def set_dst_device(self, devptr: AddressLike) -> None:
+        """Copy to device memory, as `set_src_device`."""
+        self._target = _Side(address=devptr)
+
+    def set_src_unified(self, buffer: HostBuffer | AddressLike) -> None:
+        """Copy from memory of the host or of a device.
+
+        Parameters
+        ----------
+        buffer : buffer, int or object with an address
+            Which of them it is, is seen from the object.
+        """
+        if _is_buffer(buffer):
+            self.set_src_host(buffer)  # type: ignore[arg-type]
+        else:
+            self.set_src_device(buffer)  # type: ignore[arg-type]
+
+    def set_dst_unified(self, buffer: HostBuffer | AddressLike) -> None:
+        """Copy to memory of the host or of a device, as `set_src_unified`."""
+        if _is_buffer(buffer):
+            self.set_dst_host(buffer)  # type: ignore[arg-type]
+        else:
+            self.set_dst_device(buffer)  # type: ignore[arg-type]
+
+    def set_src_array(self, array: Any) -> NoReturn:
+        """Copy from a CUDA array, of which there are none here.
+
+        Parameters
+        ----------
+        array : object
+            As in PyCUDA.
+
+        Raises
+        ------
+        NotSupportedError
+            Always.
+        """
+        refuse_array()
+
+    def set_dst_array(self, array: Any) -> NoReturn:
+        """Raise, as `set_src_array` does."""
+        refuse_array()
+
+    def _place(
+        self, name: str, side: _Side | None, extent: tuple[int, int, int], stream: StreamLike
+    ) -> NDArray[numpy.uint8] | _core.GPUArray:
+        depth, height, width = extent
+        if side is None:
+            raise ValueError(f"set_{name}_host() or set_{name}_device() was not called")
+
+        def number(field: str) -> int:
+            value = operator.index(getattr(self, f"{name}_{field}"))
+            if not 0 <= value < 1 << 63:
+                raise ValueError(f"{name}_{field} is {value}: it must be in 0 .. 2**63 - 1")
+            return value
+
+        x, y, z, pitch, rows = (number(field) for field in ("x_in_bytes", "y", "z", "pitch", "height"))
+        if (height > 1 or depth > 1 or y or z) and pitch < x + width:
+            raise ValueError(f"{name}_pitch is {pitch}, and a row takes {x} + {width} bytes")
+        if (depth > 1 or z) and rows < y + height:
+            raise ValueError(f"{name}_height is {rows}, and a plane takes {y} + {height} rows")
+        plane = pitch * rows
+        # A step that is never taken may be any number; 1 keeps it within what an array holds.
+        strides = (plane if depth > 1 else 1, pitch if height > 1 else 1, 1)
+        return side.placed(x + y * pitch + z * plane, extent, strides, stream)
+
+    def _copy(self, wait: bool, stream: StreamLike) -> None:
+        fields = ("depth", "height", "width_in_bytes")
+        extent = tuple(operator.index(getattr(self, field)) for field in fields)
+        for field, length in zip(fields, extent, strict=True):
+            if length < 0:
+                raise ValueError(f"{field} is {length}, and cannot be negative")
+        target = self._place("dst", self._target, extent, stream)  # type: ignore[arg-type]
+        source = self._place("src", self._source, extent, stream)  # type: ignore[arg-type]
+        if isinstance(target, _core.GPUArray) and isinstance(source, _core.GPUArray):
+            _core.copy_array(target, source, stream)
+            if wait:
+                target.synchronize()
+        elif isinstance(target, _core.GPUArray):
+            target.set(source, async_=not wait, stream=on_stream(target, stream))
+        elif isinstance(source, _core.GPUArray):
+            if wait:
+                source.get(target, stream=on_stream(source, stream))
+            else:
+                source.get_async(on_stream(source, stream), target)
+        else:
+            if isinstance(stream, _core.Stream):
+                stream.synchronize()
+            target[...] = source
+
+
+def _is_buffer(memory: object) -> bool:
+    try:
+        memoryview(memory)  # type: ignore[arg-type]
+    except TypeError:
+        return False
+    return True
+
+
+class Memcpy2D(_Box):
+    """A copy of rows that lie at even distances.
+
+    Set the two sides and the fields, and call it: with a bool, which PyCUDA takes for "the pitches are the driver's
+    own", or with nothing, and it waits; with a stream, and it does not.
+
+    Attributes
+    ----------
+    src_x_in_bytes, src_y, src_pitch : int
+        Where in the source the rows begin, in bytes of a row and in rows, and the bytes from one row to the next.
+    dst_x_in_bytes, dst_y, dst_pitch : int
+        The same for the destination.
+    width_in_bytes, height : int
+        What is copied.
+
+    Examples
+    --------
+    >>> import numpy
+    >>> from PyGPU.driver import Memcpy2D
+    >>> from PyGPU.driver import from_device, to_device
+    >>> memory = to_device(bytes(8))
+    >>> copy = Memcpy2D()
+    >>> copy.set_src_host(numpy.arange(1, 5, dtype="u1"))
+    >>> copy.set_dst_device(memory)
+    >>> copy.src_pitch = copy.width_in_bytes = copy.height = 2
+    >>> copy.dst_pitch = 4
+    >>> copy(aligned=False)
+    >>> from_device(memory, (2, 4), "u1")
+    array([[1, 2, 0, 0],
+           [3, 4, 0, 0]], dtype=uint8)
+    """
+
+    def __call__(self, stream: StreamLike | bool = None, *, aligned: bool | None = None) -> None:
+        """Copy.
+
+        Parameters
+        ----------
+        stream : Stream or bool, optional
+            With a stream this does not wait. A bool is PyCUDA's ``aligned``, which changes nothing.
+        aligned : bool, optional
+            Changes nothing.
+
+        Raises
+        ------
+        ValueError
+            If a side is not set, rows do not fit into their pitch, or the copy reaches beyond the memory, as far as
+            that is known. Nothing is copied then.
+        """
+        if stream is None or isinstance(stream, bool | numpy.bool_) or aligned is not None:
+            self._copy(True, None)
+        else:
+            self._copy(False, stream)
+
+
+class Memcpy3D(_Box):
+    """A copy of planes of rows.
+
+    Set the two sides and the fields, and call it: with nothing, and it waits; with a stream, and it does not.
+
+    Attributes
+    ----------
+    src_x_in_bytes, src_y, src_z : int
+        Where in the source the box begins, in bytes of a row, in rows and in planes.
+    src_pitch, src_height : int
+        Bytes from one row to the next, and rows from one plane to the next.
+    src_lod : int
+        For CUDA arrays only.
+    dst_x_in_bytes, dst_y, dst_z, dst_pitch, dst_height, dst_lod : int
+        The same for the destination.
+    width_in_bytes, height, depth : int
+        What is copied.
+
+    Examples
+    --------
+    >>> import numpy
+    >>> from PyGPU.driver import Memcpy3D
+    >>> from PyGPU.driver import to_device
+    >>> result = numpy.zeros((2, 1, 2), "u1")
+    >>> copy = Memcpy3D()
+    >>> copy.set_src_device(to_device(bytes(range(8))))
+    >>> copy.set_dst_host(result)
+    >>> copy.src_pitch = copy.src_height = copy.dst_pitch = copy.width_in_bytes = copy.depth = 2
+    >>> copy.dst_height = copy.height = copy.src_y = 1
+    >>> copy()
+    >>> result.ravel()
+    array([2, 3, 6, 7], dtype=uint8)
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.src_lod = self.dst_lod = 0
+
+    def __call__(self, stream: StreamLike = None) -> None:
+        """Copy.
+
+        Parameters
+        ----------
+        stream : Stream, optional
+            With a stream this does not wait.
+
+        Raises
+        ------
+        ValueError
+            If a side is not set, rows do not fit into their pitch or planes into their height, or the copy reaches
+            beyond the memory, as far as that is known. Nothing is copied then.
+        """
+        self._copy(stream is None, stream)
+
+
+class Memcpy3DPeer(Memcpy3D):
+    """A copy of planes of rows between devices.
+
+    Everything is as for `Memcpy3D`, which copies between devices too.
+
+    Examples
+    --------
+    >>> from PyGPU.driver import Memcpy3DPeer
+    >>> copy = Memcpy3DPeer()
+    >>> copy.depth
+    1
+    """
+
+    def set_src_context(self, context: Any) -> None:
+        """Say whose memory the source is, which its address says already.
+
+        Parameters
+        ----------
+        context : Context
+            Not needed.
+        """
+
+    def set_dst_context(self, context: Any) -> None:
+        """Say whose memory the destination is, as `set_src_context`."""

@@ -1,0 +1,250 @@
+"""PyCUDA's copies of linear memory.
+
+Where a stream is given, None is the legacy default stream, whatever ``with stream:`` says. A copy of memory that PyGPU
+knows waits for whoever uses it; of other addresses nothing is known but the stream.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
+
+from PyGPU import _core
+from PyGPU._native.host_buffer import bytes_of
+
+if TYPE_CHECKING:
+    from PyGPU.typing import AddressLike, HostBuffer, StreamLike
+
+__all__ = [
+    "memcpy_atoa",
+    "memcpy_atod",
+    "memcpy_dtoa",
+    "memcpy_dtod",
+    "memcpy_dtod_async",
+    "memcpy_dtoh",
+    "memcpy_dtoh_async",
+    "memcpy_htod",
+    "memcpy_htod_async",
+    "memcpy_peer",
+    "memcpy_peer_async",
+    "py_memcpy_atoh",
+    "py_memcpy_htoa",
+]
+
+
+def on_stream(array: _core.GPUArray, stream: StreamLike) -> StreamLike:
+    """Return the stream, or the legacy default stream of the array's device."""
+    return array.device.default_stream if stream is None else stream
+
+
+def memcpy_htod(dest: AddressLike, src: HostBuffer) -> None:
+    """Copy host memory to a device and wait.
+
+    Parameters
+    ----------
+    dest : int or object with an address
+        Where the bytes go.
+    src : buffer
+        Contiguous host memory, in C or Fortran order; all of it is copied.
+
+    Raises
+    ------
+    TypeError
+        If `src` is no host memory, or `dest` no address.
+    ValueError
+        If `src` is not contiguous, or longer than the memory at `dest`, as far as that is known.
+
+    Examples
+    --------
+    >>> import numpy
+    >>> from PyGPU.driver import memcpy_dtoh, memcpy_htod
+    >>> from PyGPU.driver import mem_alloc
+    >>> memory = mem_alloc(4)
+    >>> memcpy_htod(memory, b"abcd")
+    >>> result = bytearray(4)
+    >>> memcpy_dtoh(result, memory)
+    >>> result
+    bytearray(b'abcd')
+    """
+    host = bytes_of(src)
+    target = _core.array_at(dest, host.size, "u1")
+    target.set(host, stream=on_stream(target, None))
+
+
+def memcpy_htod_async(dest: AddressLike, src: HostBuffer, stream: StreamLike = None) -> None:
+    """Copy host memory to a device, in the order of a stream, else as `memcpy_htod` does.
+
+    Page-locked memory must stay unchanged until the stream has passed; other memory was read when this returns. PyGPU's
+    own is `PyGPU.GPUArray.set_async`.
+
+    Examples
+    --------
+    >>> from PyGPU.driver import from_device, mem_alloc, memcpy_htod_async
+    >>> memory = mem_alloc(4)
+    >>> memcpy_htod_async(memory, b"abcd")
+    >>> from_device(memory, 2, "S2")
+    array([b'ab', b'cd'], dtype='|S2')
+    """
+    host = bytes_of(src)
+    target = _core.array_at(dest, host.size, "u1", stream=stream)
+    target.set_async(host, on_stream(target, stream))
+
+
+def memcpy_dtoh(dest: HostBuffer, src: AddressLike) -> None:
+    """Copy device memory to the host and wait.
+
+    Parameters
+    ----------
+    dest : buffer
+        Contiguous and writable; all of it is filled.
+    src : int or object with an address
+        Where the bytes come from.
+
+    Raises
+    ------
+    TypeError
+        If `dest` is no host memory, or `src` no address.
+    ValueError
+        If `dest` is read-only, not contiguous, or longer than the memory at `src`, as far as that is known.
+
+    Examples
+    --------
+    >>> from PyGPU.driver import memcpy_dtoh
+    >>> from PyGPU.driver import to_device
+    >>> result = bytearray(3)
+    >>> memcpy_dtoh(result, to_device(b"abc"))
+    >>> result
+    bytearray(b'abc')
+    """
+    host = bytes_of(dest, written=True)
+    source = _core.array_at(src, host.size, "u1")
+    source.get(host, stream=on_stream(source, None))
+
+
+def memcpy_dtoh_async(dest: HostBuffer, src: AddressLike, stream: StreamLike = None) -> None:
+    """Copy device memory to the host, in the order of a stream, else as `memcpy_dtoh` does.
+
+    Only into page-locked memory the copy does not wait. PyGPU's own is `PyGPU.GPUArray.get_async`.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> from PyGPU.driver import memcpy_dtoh_async, pagelocked_empty, to_device
+    >>> memory, result, stream = to_device(b"abc"), pagelocked_empty(3, "u1"), PyGPU.Stream()
+    >>> memcpy_dtoh_async(result, memory, stream)
+    >>> stream.synchronize()
+    >>> result
+    array([97, 98, 99], dtype=uint8)
+    """
+    host = bytes_of(dest, written=True)
+    source = _core.array_at(src, host.size, "u1", stream=stream)
+    source.get_async(on_stream(source, stream), host)
+
+
+def memcpy_dtod(dest: AddressLike, src: AddressLike, size: SupportsIndex) -> None:
+    """Copy within device memory, in the order of the legacy default stream.
+
+    Its siblings copy in the order of another stream, and between devices: the addresses say whose they are.
+
+    Parameters
+    ----------
+    dest, src : int or object with an address
+        Where the bytes go and where they come from. They may overlap.
+    size : int
+        Bytes.
+    stream : Stream or None
+        Of those that end in ``_async``; None is the legacy default stream.
+    dest_context, src_context : Context, optional
+        Of those between devices; not needed.
+
+    Raises
+    ------
+    ValueError
+        If one of the sides is shorter, as far as that is known.
+
+    Examples
+    --------
+    >>> from PyGPU.driver import from_device, mem_alloc, memcpy_dtod, to_device
+    >>> memory = mem_alloc(3)
+    >>> memcpy_dtod(memory, to_device(b"abc"), 3)
+    >>> from_device(memory, 3, "S1")
+    array([b'a', b'b', b'c'], dtype='|S1')
+    """
+    memcpy_dtod_async(dest, src, size)
+
+
+def memcpy_dtod_async(dest: AddressLike, src: AddressLike, size: SupportsIndex, stream: StreamLike = None) -> None:
+    """Copy within device memory in the order of a stream, else as `memcpy_dtod` does."""
+    count = operator.index(size)
+    target = _core.array_at(dest, count, "u1", stream=stream)
+    _core.copy_array(target, _core.array_at(src, count, "u1", stream=stream), stream)
+
+
+def memcpy_peer(
+    dest: AddressLike, src: AddressLike, size: SupportsIndex, dest_context: Any = None, src_context: Any = None
+) -> None:
+    """Copy between devices, as `memcpy_dtod` does."""
+    memcpy_dtod_async(dest, src, size)
+
+
+def memcpy_peer_async(
+    dest: AddressLike,
+    src: AddressLike,
+    size: SupportsIndex,
+    dest_context: Any = None,
+    src_context: Any = None,
+    stream: StreamLike = None,
+) -> None:
+    """Copy between devices in the order of a stream, else as `memcpy_dtod` does."""
+    memcpy_dtod_async(dest, src, size, stream)
+
+
+def refuse_array() -> NoReturn:
+    """Say what there is in the place of a CUDA array.
+
+    Raises
+    ------
+    NotSupportedError
+        Always.
+    """
+    raise _core.NotSupportedError(
+        "CUDA arrays are not supported: they serve textures only; use linear memory (mem_alloc_pitch, GPUArray)"
+    )
+
+
+def memcpy_dtoa(ary: Any, index: SupportsIndex, src: AddressLike, len: SupportsIndex) -> NoReturn:
+    """Copy into a CUDA array, of which there are none here: this and its siblings raise.
+
+    Parameters
+    ----------
+    ary, index, src, len
+        As in PyCUDA.
+
+    Raises
+    ------
+    NotSupportedError
+        Always.
+    """
+    refuse_array()
+
+
+def memcpy_atod(dest: AddressLike, ary: Any, index: SupportsIndex, len: SupportsIndex) -> NoReturn:
+    """Copy out of a CUDA array: raises, as `memcpy_dtoa` does."""
+    refuse_array()
+
+
+def memcpy_atoa(
+    dest: Any, dest_index: SupportsIndex, src: Any, src_index: SupportsIndex, len: SupportsIndex
+) -> NoReturn:
+    """Copy between CUDA arrays: raises, as `memcpy_dtoa` does."""
+    refuse_array()
+
+
+def py_memcpy_htoa(ary: Any, index: SupportsIndex, src: HostBuffer) -> NoReturn:
+    """Copy into a CUDA array: raises, as `memcpy_dtoa` does."""
+    refuse_array()
+
+
+def py_memcpy_atoh(dest: HostBuffer, ary: Any, index: SupportsIndex) -> NoReturn:
+    """Copy out of a CUDA array: raises, as `memcpy_dtoa` does."""
+    refuse_array()

@@ -1,0 +1,325 @@
+"""PyCUDA's `Device` and the version of the driver, over PyGPU's own."""
+
+from __future__ import annotations
+
+import builtins
+import warnings
+from typing import Any, SupportsIndex
+
+from PyGPU import _core
+from PyGPU._pycuda.driver.context import Context
+from PyGPU._pycuda.driver.device_attributes import device_attribute
+from PyGPU._pycuda.driver.enums import compute_mode
+
+__all__ = ["Device", "get_driver_version", "get_version", "init"]
+
+
+def init(flags: int = 0) -> None:
+    """Open the driver; it is opened at first use anyway.
+
+    Parameters
+    ----------
+    flags : int, optional
+        0.
+
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
+    >>> drv.init()
+    """
+    _core.backend_name()
+
+
+def get_version() -> tuple[int, int, int]:
+    """Tell the version of CUDA whose interface is used.
+
+    Returns
+    -------
+    tuple of int
+
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
+    >>> drv.get_version() >= (12, 0, 0)
+    True
+    """
+    return (12, 8, 0)
+
+
+def get_driver_version() -> int:
+    """Tell the version of the driver.
+
+    Returns
+    -------
+    int
+        By its own count: 12080 for CUDA 12.8. Without a driver that of `get_version`, so that a program which asks for
+        what came with it goes that way.
+
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
+    >>> drv.get_driver_version() >= 12000
+    True
+    """
+    major, minor, _ = get_version()
+    return _core.driver_version() or 1000 * major + 10 * minor
+
+
+def _found(ordinal: SupportsIndex | str) -> _core.Device:
+    if isinstance(ordinal, str):
+        for index in range(_core.device_count()):
+            device = _core.Device(index)
+            if Device._pci_text(device).lower() == ordinal.lower():
+                return device
+        raise _core.InvalidValueError(f"there is no device {ordinal!r}: a PCI bus id is 'domain:bus:device.0'")
+    try:
+        return _core.Device(ordinal.__index__())
+    except (ValueError, IndexError) as error:
+        raise _core.InvalidValueError(str(error)) from error
+
+
+class Device:
+    """A device, by PyCUDA's methods.
+
+    Parameters
+    ----------
+    ordinal : int or str
+        Its number, or its PCI bus id.
+
+    Raises
+    ------
+    LogicError
+        If there is none.
+
+    Notes
+    -----
+    Each `device_attribute` is an attribute in lower case: ``device.warp_size``.
+
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
+    >>> device = drv.Device(0)
+    >>> len(device.compute_capability())
+    2
+    >>> device.max_threads_per_block >= 256
+    True
+    """
+
+    def __init__(self, ordinal: SupportsIndex | str) -> None:
+        self._device = _found(ordinal)
+
+    @staticmethod
+    def count() -> int:
+        """Tell how many devices there are.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> import PyGPU.driver as drv
+        >>> drv.Device.count() >= 1
+        True
+        """
+        return _core.device_count()
+
+    @staticmethod
+    def _pci_text(device: _core.Device) -> str:
+        known = device.properties
+        return f"{known['pci_domain']:04x}:{known['pci_bus']:02x}:{known['pci_device']:02x}.0".upper()
+
+    @property
+    def device(self) -> _core.Device:
+        """The device in PyGPU's own spelling."""
+        return self._device
+
+    def name(self) -> str:
+        """Tell its name.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> import PyGPU.driver as drv
+        >>> drv.Device(0).name() != ''
+        True
+        """
+        return self._device.name
+
+    def pci_bus_id(self) -> str:
+        """Tell its place on the bus.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> import PyGPU.driver as drv
+        >>> drv.Device(drv.Device(0).pci_bus_id()) == drv.Device(0)
+        True
+        """
+        return self._pci_text(self._device)
+
+    def total_memory(self) -> int:
+        """Tell its memory in bytes.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> import PyGPU.driver as drv
+        >>> drv.Device(0).total_memory() > 0
+        True
+        """
+        return int(self._device.properties["total_memory"])
+
+    def compute_capability(self) -> tuple[int, int]:
+        """Tell its compute capability, or AMD's major and minor; (0, 0) without a GPU.
+
+        Returns
+        -------
+        tuple of int
+
+        Examples
+        --------
+        >>> import PyGPU.driver as drv
+        >>> major, minor = drv.Device(0).compute_capability()
+        """
+        major, minor = self._device.properties["compute_capability"]
+        return major, minor
+
+    def get_attribute(self, attr: int) -> int:
+        """Ask for an attribute.
+
+        Parameters
+        ----------
+        attr : int
+            Of `device_attribute`, or a number that is newer.
+
+        Returns
+        -------
+        int
+            A `compute_mode` for ``COMPUTE_MODE``.
+
+        Raises
+        ------
+        LogicError
+            For what the driver does not know.
+
+        Examples
+        --------
+        >>> import PyGPU.driver as drv
+        >>> drv.Device(0).get_attribute(drv.device_attribute.WARP_SIZE) > 0
+        True
+        """
+        value = _core.device_attribute(int(attr), self._device)
+        return compute_mode(value) if attr == device_attribute.COMPUTE_MODE else value
+
+    def get_attributes(self) -> dict[device_attribute, int]:
+        """Ask for all attributes; those that the driver does not know are left out.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
+        >>> import PyGPU.driver as drv
+        >>> drv.device_attribute.WARP_SIZE in drv.Device(0).get_attributes()
+        True
+        """
+        found = {}
+        for attr in device_attribute:
+            try:
+                found[attr] = self.get_attribute(attr)
+            except _core.NotSupportedError:
+                pass  # another driver than CUDA's has no such thing
+            except _core.LogicError as error:
+                warnings.warn(f"the driver does not tell {attr.name}: {error}", stacklevel=2)
+        return found
+
+    def __getattr__(self, name: str) -> int:
+        attr = None if name.startswith("_") else device_attribute.__members__.get(name.upper())
+        if attr is None or name != name.lower():
+            raise AttributeError(f"Device has no attribute {name!r}")
+        try:
+            return self.get_attribute(attr)
+        except _core.Error as error:
+            raise AttributeError(str(error)) from error
+
+    def make_context(self, flags: int = 0) -> Context:
+        """Make the device's context current: the primary one, which every library shares.
+
+        Parameters
+        ----------
+        flags : int, optional
+            Of `ctx_flags`; the primary context has its own.
+
+        Returns
+        -------
+        Context
+
+        Examples
+        --------
+        >>> import PyGPU.driver as drv
+        >>> context = drv.Device(0).make_context()
+        >>> context.pop()
+        """
+        context = self.retain_primary_context()
+        context.push()
+        return context
+
+    def retain_primary_context(self) -> Context:
+        """Give the device's primary context, without making it current.
+
+        Returns
+        -------
+        Context
+
+        Examples
+        --------
+        >>> import PyGPU.driver as drv
+        >>> context = drv.Device(0).retain_primary_context()
+        """
+        return Context(self._device)
+
+    def can_access_peer(self, dev: Device) -> bool:
+        """Tell whether kernels on this device can reach the memory of another.
+
+        Parameters
+        ----------
+        dev : Device
+            The other.
+
+        Returns
+        -------
+        bool
+
+        Examples
+        --------
+        >>> import PyGPU.driver as drv
+        >>> drv.Device(0).can_access_peer(drv.Device(0))
+        False
+        """
+        return self != dev and self._device.can_access_peer(dev._device)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Device) and self._device == other._device
+
+    def __hash__(self) -> int:
+        return hash(self._device)
+
+    def __repr__(self) -> str:
+        return f"<PyGPU.driver.Device {self._device}>"
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *(name.lower() for name in device_attribute.__members__)})
+
+    def __reduce__(self) -> tuple[Any, builtins.tuple[int]]:
+        return Device, (self._device.index,)

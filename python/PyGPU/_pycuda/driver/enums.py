@@ -1,0 +1,255 @@
+"""PyCUDA's enumerations, with the driver's numbers. Written by tools/driver_tables.py."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+__all__ = [
+    "address_mode",
+    "array_cubemap_face",
+    "array_format",
+    "compute_mode",
+    "ctx_flags",
+    "event_flags",
+    "filter_mode",
+    "func_cache",
+    "function_attribute",
+    "graphics_register_flags",
+    "jit_fallback",
+    "jit_input_type",
+    "jit_option",
+    "jit_target",
+    "limit",
+    "profiler_output_mode",
+    "shared_config",
+]
+
+
+class address_mode(IntEnum):
+    """What a texture answers beyond its border."""
+
+    __module__ = "PyGPU.driver"
+
+    WRAP = 0
+    CLAMP = 1
+    MIRROR = 2
+    BORDER = 3
+
+
+class array_cubemap_face(IntEnum):
+    """The sides of a cube of textures."""
+
+    __module__ = "PyGPU.driver"
+
+    POSITIVE_X = 0
+    NEGATIVE_X = 1
+    POSITIVE_Y = 2
+    NEGATIVE_Y = 3
+    POSITIVE_Z = 4
+    NEGATIVE_Z = 5
+
+
+class array_format(IntEnum):
+    """What the elements of an array of the driver are."""
+
+    __module__ = "PyGPU.driver"
+
+    UNSIGNED_INT8 = 1
+    UNSIGNED_INT16 = 2
+    UNSIGNED_INT32 = 3
+    SIGNED_INT8 = 8
+    SIGNED_INT16 = 9
+    SIGNED_INT32 = 10
+    HALF = 16
+    FLOAT = 32
+
+
+class compute_mode(IntEnum):
+    """Who may have contexts on a device."""
+
+    __module__ = "PyGPU.driver"
+
+    DEFAULT = 0
+    EXCLUSIVE = 1
+    PROHIBITED = 2
+    EXCLUSIVE_PROCESS = 3
+
+
+class ctx_flags(IntEnum):
+    """How the host waits in a context, and what it keeps."""
+
+    __module__ = "PyGPU.driver"
+
+    SCHED_AUTO = 0
+    SCHED_SPIN = 1
+    SCHED_YIELD = 2
+    BLOCKING_SYNC = 4
+    SCHED_BLOCKING_SYNC = 4
+    SCHED_MASK = 7
+    MAP_HOST = 8
+    LMEM_RESIZE_TO_MAX = 16
+    FLAGS_MASK = 31
+
+
+class event_flags(IntEnum):
+    """What an event is for."""
+
+    __module__ = "PyGPU.driver"
+
+    DEFAULT = 0
+    BLOCKING_SYNC = 1
+    DISABLE_TIMING = 2
+    INTERPROCESS = 4
+
+
+class filter_mode(IntEnum):
+    """What a texture answers between its elements."""
+
+    __module__ = "PyGPU.driver"
+
+    POINT = 0
+    LINEAR = 1
+
+
+class func_cache(IntEnum):
+    """What a multiprocessor's fast memory is rather used for."""
+
+    __module__ = "PyGPU.driver"
+
+    PREFER_NONE = 0
+    PREFER_SHARED = 1
+    PREFER_L1 = 2
+    PREFER_EQUAL = 3
+
+
+class function_attribute(IntEnum):
+    """What can be asked, and in part set, of a kernel."""
+
+    __module__ = "PyGPU.driver"
+
+    MAX_THREADS_PER_BLOCK = 0
+    SHARED_SIZE_BYTES = 1
+    CONST_SIZE_BYTES = 2
+    LOCAL_SIZE_BYTES = 3
+    NUM_REGS = 4
+    PTX_VERSION = 5
+    BINARY_VERSION = 6
+    CACHE_MODE_CA = 7
+    MAX_DYNAMIC_SHARED_SIZE_BYTES = 8
+    PREFERRED_SHARED_MEMORY_CARVEOUT = 9
+    MAX = 16
+
+
+class graphics_register_flags(IntEnum):
+    """What a graphics resource is used for."""
+
+    __module__ = "PyGPU.driver"
+
+    NONE = 0
+    READ_ONLY = 1
+    WRITE_DISCARD = 2
+    SURFACE_LDST = 4
+    TEXTURE_GATHER = 8
+
+
+class jit_fallback(IntEnum):
+    """What the driver does where it finds no image for the device."""
+
+    __module__ = "PyGPU.driver"
+
+    PREFER_PTX = 0
+    PREFER_BINARY = 1
+
+
+class jit_input_type(IntEnum):
+    """What is given to the linker."""
+
+    __module__ = "PyGPU.driver"
+
+    CUBIN = 0
+    PTX = 1
+    FATBINARY = 2
+    OBJECT = 3
+    LIBRARY = 4
+
+
+class jit_option(IntEnum):
+    """What the driver's compiler and linker are told."""
+
+    __module__ = "PyGPU.driver"
+
+    MAX_REGISTERS = 0
+    THREADS_PER_BLOCK = 1
+    WALL_TIME = 2
+    INFO_LOG_BUFFER = 3
+    INFO_LOG_BUFFER_SIZE_BYTES = 4
+    ERROR_LOG_BUFFER = 5
+    ERROR_LOG_BUFFER_SIZE_BYTES = 6
+    OPTIMIZATION_LEVEL = 7
+    TARGET_FROM_CUCONTEXT = 8
+    TARGET = 9
+    FALLBACK_STRATEGY = 10
+    GENERATE_DEBUG_INFO = 11
+    LOG_VERBOSE = 12
+    GENERATE_LINE_INFO = 13
+
+
+class jit_target(IntEnum):
+    """The architectures for which the driver compiles."""
+
+    __module__ = "PyGPU.driver"
+
+    COMPUTE_10 = 10
+    COMPUTE_11 = 11
+    COMPUTE_12 = 12
+    COMPUTE_13 = 13
+    COMPUTE_20 = 20
+    COMPUTE_21 = 21
+    COMPUTE_30 = 30
+    COMPUTE_32 = 32
+    COMPUTE_35 = 35
+    COMPUTE_37 = 37
+    COMPUTE_50 = 50
+    COMPUTE_52 = 52
+    COMPUTE_53 = 53
+    COMPUTE_60 = 60
+    COMPUTE_61 = 61
+    COMPUTE_62 = 62
+    COMPUTE_70 = 70
+    COMPUTE_72 = 72
+    COMPUTE_75 = 75
+    COMPUTE_80 = 80
+    COMPUTE_86 = 86
+    COMPUTE_90 = 90
+    COMPUTE_90A = 65626
+
+
+class limit(IntEnum):
+    """The limits of a context."""
+
+    __module__ = "PyGPU.driver"
+
+    STACK_SIZE = 0
+    PRINTF_FIFO_SIZE = 1
+    MALLOC_HEAP_SIZE = 2
+    DEV_RUNTIME_SYNC_DEPTH = 3
+    DEV_RUNTIME_PENDING_LAUNCH_COUNT = 4
+
+
+class profiler_output_mode(IntEnum):
+    """How the profiler wrote, before CUDA 12."""
+
+    __module__ = "PyGPU.driver"
+
+    KEY_VALUE_PAIR = 0
+    CSV = 1
+
+
+class shared_config(IntEnum):
+    """How wide the banks of shared memory are."""
+
+    __module__ = "PyGPU.driver"
+
+    DEFAULT_BANK_SIZE = 0
+    FOUR_BYTE_BANK_SIZE = 1
+    EIGHT_BYTE_BANK_SIZE = 2

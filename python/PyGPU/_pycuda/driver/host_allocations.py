@@ -1,0 +1,351 @@
+"""PyCUDA's host memory: page-locked, aligned, registered and managed, the owners that are the ``base`` of ndarrays."""
+
+from __future__ import annotations
+
+import operator
+import weakref
+from typing import TYPE_CHECKING, Any, SupportsIndex
+
+import numpy
+
+from PyGPU import _core
+from PyGPU._pycuda.driver.memory_flags import host_alloc_flags, mem_attach_flags, mem_host_register_flags
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
+
+    from PyGPU.typing import ShapeLike, StreamLike
+
+__all__ = [
+    "AlignedHostAllocation",
+    "HostAllocation",
+    "ManagedAllocation",
+    "PagelockedHostAllocation",
+    "RegisteredHostMemory",
+    "register_host_memory",
+]
+
+
+def _flags(flags: SupportsIndex, known: int, name: str) -> int:
+    number = operator.index(flags)
+    if number & ~known:
+        raise ValueError(f"flags {number:#x} are not among {name} ({known:#x})")
+    return number
+
+
+def new_over(allocation: Any, address: int, shape: ShapeLike, dtype: DTypeLike, order: str) -> NDArray[Any]:
+    """Return an ndarray over memory whose owner becomes its ``base``."""
+    return _core.ndarray_at(allocation, address, shape, dtype, order)
+
+
+def size_of(shape: ShapeLike, dtype: DTypeLike, order: str) -> int:
+    """Return the bytes of an array that can be made."""
+    # The checks, and the arithmetic without overflow, are those of making the array.
+    return _core.ndarray_at(None, 4096, shape, dtype, order).nbytes
+
+
+def order_of(ary: NDArray[Any]) -> str:
+    """Return the order of a contiguous array; `ValueError` for any other."""
+    if ary.flags.c_contiguous:
+        return "C"
+    if ary.flags.f_contiguous:
+        return "F"
+    raise ValueError(f"the array of shape {ary.shape} and strides {ary.strides} is not contiguous")
+
+
+class PagelockedHostAllocation:
+    """Page-locked memory of the host: the ``base`` of arrays from `pagelocked_empty`.
+
+    Parameters
+    ----------
+    nbytes : int
+        How many.
+    flags : int, optional
+        Of `host_alloc_flags`.
+
+    Examples
+    --------
+    >>> from PyGPU.driver import pagelocked_empty
+    >>> a = pagelocked_empty(4, "f4")
+    >>> a.base.get_flags()
+    0
+    """
+
+    def __init__(self, nbytes: SupportsIndex, flags: SupportsIndex = 0) -> None:
+        every = int(host_alloc_flags.PORTABLE | host_alloc_flags.DEVICEMAP | host_alloc_flags.WRITECOMBINED)
+        self._flags = _flags(flags, every, "host_alloc_flags")
+        memory: Any = _core.empty_pinned(
+            operator.index(nbytes),
+            "u1",
+            portable=bool(self._flags & host_alloc_flags.PORTABLE),
+            mapped=bool(self._flags & host_alloc_flags.DEVICEMAP),
+            write_combined=bool(self._flags & host_alloc_flags.WRITECOMBINED),
+        ).base
+        self._memory: Any = memory
+        self._address: int = memory.ptr
+
+    def free(self) -> None:
+        """Give the memory back. Arrays over it must not be used any more, as in C.
+
+        Raises
+        ------
+        CudaError
+            With code 1, when it was freed before.
+        """
+        self._living()
+        self._memory = None
+
+    def _living(self) -> int:
+        if self._memory is None:
+            _core.raise_freed(type(self).__name__)
+        return self._address
+
+    def get_flags(self) -> int:
+        """Return the flags with which it was made.
+
+        Returns
+        -------
+        int
+        """
+        return self._flags
+
+    def get_device_pointer(self) -> int:
+        """Return the address at which the current device sees the memory.
+
+        Returns
+        -------
+        int
+        """
+        return _core.device_address(self._living())
+
+
+HostAllocation = PagelockedHostAllocation
+
+
+class AlignedHostAllocation:
+    """Ordinary memory of the host that begins at a multiple of a number: the ``base`` of arrays from `aligned_empty`.
+
+    Parameters
+    ----------
+    nbytes : int
+        How many.
+    alignment : int, optional
+        A power of two.
+
+    Examples
+    --------
+    >>> from PyGPU.driver import aligned_empty
+    >>> aligned_empty(4, "f4").ctypes.data % 4096
+    0
+    """
+
+    def __init__(self, nbytes: SupportsIndex, alignment: SupportsIndex = 4096) -> None:
+        step = operator.index(alignment)
+        if step < 1 or step & (step - 1):
+            raise ValueError(f"alignment is a power of two, not {step}")
+        self._memory: NDArray[numpy.uint8] | None = numpy.empty(operator.index(nbytes) + step, numpy.uint8)
+        self._address = -(-self._memory.ctypes.data // step) * step
+
+    def free(self) -> None:
+        """Give the memory back. Arrays over it must not be used any more, as in C.
+
+        Raises
+        ------
+        CudaError
+            With code 1, when it was freed before.
+        """
+        if self._memory is None:
+            _core.raise_freed(type(self).__name__)
+        self._memory = None
+
+
+def _unregister(address: int, keeper: object) -> None:
+    _core.host_unregister(address)
+
+
+class RegisteredHostMemory:
+    """Memory of an array that was page-locked where it is: the ``base`` of arrays from `register_host_memory`.
+
+    It is unlocked by ``unregister()``, or with the last array over it, and keeps the array to which it belongs.
+
+    Parameters
+    ----------
+    ary : numpy.ndarray
+        Contiguous and not empty.
+    flags : int, optional
+        Of `mem_host_register_flags`.
+
+    Examples
+    --------
+    >>> import numpy
+    >>> from PyGPU.driver import register_host_memory
+    >>> a = register_host_memory(numpy.zeros(4096))
+    >>> a.base.unregister()
+    """
+
+    def __init__(self, ary: NDArray[Any], flags: SupportsIndex = 0) -> None:
+        every = int(mem_host_register_flags.PORTABLE | mem_host_register_flags.DEVICEMAP)
+        number = _flags(flags, every, "mem_host_register_flags")
+        self._address: int = ary.ctypes.data
+        _core.host_register(
+            self._address,
+            ary.nbytes,
+            portable=bool(number & mem_host_register_flags.PORTABLE),
+            mapped=bool(number & mem_host_register_flags.DEVICEMAP),
+        )
+        self._end = weakref.finalize(self, _unregister, self._address, ary)
+        # The process takes everything with it, and a driver may be half gone by then.
+        self._end.atexit = False
+        self.base = ary
+
+    def unregister(self) -> None:
+        """Unlock the memory. No copy may be using it.
+
+        Raises
+        ------
+        CudaError
+            With code 713, when it was unlocked before.
+        """
+        self._end.detach()
+        _core.host_unregister(self._address)
+
+    def get_device_pointer(self) -> int:
+        """Return the address at which the current device sees the memory.
+
+        Returns
+        -------
+        int
+        """
+        return _core.device_address(self._address)
+
+
+class ManagedAllocation:
+    """Memory that host and device both reach: the ``base`` of arrays from `managed_empty`.
+
+    Parameters
+    ----------
+    nbytes : int
+        How many, at least one.
+    flags : int, optional
+        Of `mem_attach_flags`, GLOBAL or HOST; 0 is GLOBAL.
+
+    Examples
+    --------
+    >>> from PyGPU.driver import managed_empty
+    >>> a = managed_empty(4, "f4")
+    >>> a.base.get_device_pointer() == a.ctypes.data
+    True
+    """
+
+    def __init__(self, nbytes: SupportsIndex, flags: SupportsIndex = 0) -> None:
+        self._memory = _core.allocate_managed(nbytes, operator.index(flags) or int(mem_attach_flags.GLOBAL))
+
+    def free(self) -> None:
+        """Give the memory back. Arrays over it must not be used any more, as in C.
+
+        Raises
+        ------
+        CudaError
+            With code 1, when it was freed before.
+        """
+        self._memory.free()
+
+    def get_device_pointer(self) -> int:
+        """Return the address, which is the same for host and device.
+
+        Returns
+        -------
+        int
+        """
+        return self._memory.ptr
+
+    def attach(self, mem_flags: SupportsIndex, stream: StreamLike = None) -> None:
+        """Say who may use the memory, from this point of a stream on.
+
+        Parameters
+        ----------
+        mem_flags : int
+            Of `mem_attach_flags`.
+        stream : Stream or None
+            With SINGLE, the stream that may use it. None is the legacy default stream.
+
+        Raises
+        ------
+        ValueError
+            For other flags.
+        CudaError
+            If the driver refuses.
+        """
+        _core.attach_managed(self._memory, mem_flags, stream)
+
+    @property
+    def ptr(self) -> int:
+        """The address."""
+        return self._memory.ptr
+
+    def __int__(self) -> int:
+        return self._memory.ptr
+
+    def __index__(self) -> int:
+        return self._memory.ptr
+
+
+def managed_pointer(ary: NDArray[Any]) -> int | None:
+    """Return the address of an ndarray's first element if it lies in managed memory, which kernels reach.
+
+    Parameters
+    ----------
+    ary : numpy.ndarray
+        An array from `managed_empty`, a view of one, or any other.
+
+    Returns
+    -------
+    int or None
+        None for other memory.
+    """
+    owner: Any = ary
+    while isinstance(owner, numpy.ndarray):
+        owner = owner.base
+    return ary.ctypes.data if isinstance(owner, ManagedAllocation) else None
+
+
+def register_host_memory(ary: NDArray[Any], flags: SupportsIndex = 0) -> NDArray[Any]:
+    """Page-lock the memory of an array where it is.
+
+    Parameters
+    ----------
+    ary : numpy.ndarray
+        Contiguous and not empty.
+    flags : int, optional
+        Of `mem_host_register_flags`.
+
+    Returns
+    -------
+    numpy.ndarray
+        Over the same memory; its ``base`` is a `RegisteredHostMemory`. The memory is unlocked with the last such array.
+
+    Raises
+    ------
+    ValueError
+        If the array is not contiguous, or empty, and for other flags.
+    CudaError
+        With code 712, if the memory is page-locked already.
+
+    Examples
+    --------
+    >>> import numpy
+    >>> from PyGPU.driver import register_host_memory
+    >>> a = numpy.zeros(4096)
+    >>> locked = register_host_memory(a)
+    >>> locked[0] = 7
+    >>> a[0]
+    np.float64(7.0)
+    """
+    order = order_of(ary)
+    if ary.dtype.hasobject:
+        raise TypeError(f"memory of Python objects ({ary.dtype}) means nothing to a device")
+    memory = RegisteredHostMemory(ary, flags)
+    result = new_over(memory, ary.ctypes.data, ary.shape, ary.dtype, order)
+    if not ary.flags.writeable:
+        result.flags.writeable = False
+    return result

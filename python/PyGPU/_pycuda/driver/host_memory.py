@@ -1,0 +1,165 @@
+"""PyCUDA's ndarrays over page-locked, aligned and managed memory of the host.
+
+PyGPU's own are `PyGPU.empty_pinned` and its siblings.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, SupportsIndex
+
+import numpy
+
+from PyGPU._pycuda.driver.host_allocations import (
+    AlignedHostAllocation,
+    ManagedAllocation,
+    PagelockedHostAllocation,
+    new_over,
+    order_of,
+    size_of,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
+
+    from PyGPU.typing import ShapeLike
+
+__all__ = [
+    "aligned_empty",
+    "aligned_empty_like",
+    "aligned_zeros",
+    "aligned_zeros_like",
+    "managed_empty",
+    "managed_empty_like",
+    "managed_zeros",
+    "managed_zeros_like",
+    "pagelocked_empty",
+    "pagelocked_empty_like",
+    "pagelocked_zeros",
+    "pagelocked_zeros_like",
+]
+
+
+def _zeroed(array: NDArray[Any]) -> NDArray[Any]:
+    array.reshape(-1, order="A").view("u1")[:] = 0
+    return array
+
+
+def pagelocked_empty(
+    shape: ShapeLike, dtype: DTypeLike, order: str = "C", mem_flags: SupportsIndex = 0
+) -> NDArray[Any]:
+    """Make an ndarray over page-locked memory, uninitialised.
+
+    Its siblings are over memory that is aligned, and over memory that host and device both reach. Those with ``zeros``
+    in their name are filled with zeros, and those with ``like`` take shape, dtype and order of a contiguous array.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        The lengths of the axes.
+    dtype : data-type
+        Any but one with Python objects.
+    order : {'C', 'F'}, optional
+        How elements follow each other.
+    mem_flags : int, optional
+        Of `host_alloc_flags`; for managed memory GLOBAL or HOST of `mem_attach_flags`, and 0 is GLOBAL.
+    alignment : int, optional
+        For aligned memory: a power of two, at a multiple of which it begins.
+    ary : numpy.ndarray or GPUArray
+        For those with ``like``: what is taken as the pattern.
+
+    Returns
+    -------
+    numpy.ndarray
+        Its ``base`` is a `PagelockedHostAllocation`, an `AlignedHostAllocation`, or, unless there are no elements, a
+        `ManagedAllocation`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As for :func:`numpy.empty`, for other flags or alignments, and for a pattern that is not contiguous.
+    OutOfMemoryError
+        If the system pins no more memory, or the device has no room.
+
+    See Also
+    --------
+    PyGPU.empty_pinned : PyGPU's own.
+
+    Examples
+    --------
+    >>> import numpy
+    >>> from PyGPU.driver import aligned_empty, managed_zeros_like, pagelocked_empty
+    >>> pagelocked_empty((2, 3), "f4", order="F").flags.f_contiguous
+    True
+    >>> aligned_empty(3, "f4", alignment=64).ctypes.data % 64
+    0
+    >>> managed_zeros_like(numpy.ones((2, 3))).sum()
+    np.float64(0.0)
+    """
+    memory = PagelockedHostAllocation(size_of(shape, dtype, order), mem_flags)
+    return new_over(memory, memory._address, shape, dtype, order)
+
+
+def aligned_empty(
+    shape: ShapeLike, dtype: DTypeLike, order: str = "C", alignment: SupportsIndex = 4096
+) -> NDArray[Any]:
+    """Make an ndarray over memory that begins at a multiple of `alignment`, as `pagelocked_empty` does."""
+    memory = AlignedHostAllocation(size_of(shape, dtype, order), alignment)
+    return new_over(memory, memory._address, shape, dtype, order)
+
+
+def managed_empty(shape: ShapeLike, dtype: DTypeLike, order: str = "C", mem_flags: SupportsIndex = 0) -> NDArray[Any]:
+    """Make an ndarray over memory that host and device both reach, as `pagelocked_empty` does."""
+    nbytes = size_of(shape, dtype, order)
+    if nbytes == 0:
+        return numpy.empty(shape, dtype, order)  # type: ignore[call-overload, no-any-return]
+    memory = ManagedAllocation(nbytes, mem_flags)
+    return new_over(memory, memory.ptr, shape, dtype, order)
+
+
+def pagelocked_zeros(
+    shape: ShapeLike, dtype: DTypeLike, order: str = "C", mem_flags: SupportsIndex = 0
+) -> NDArray[Any]:
+    """Make an ndarray over page-locked memory, filled with zeros, else as `pagelocked_empty` does."""
+    return _zeroed(pagelocked_empty(shape, dtype, order, mem_flags))
+
+
+def aligned_zeros(
+    shape: ShapeLike, dtype: DTypeLike, order: str = "C", alignment: SupportsIndex = 4096
+) -> NDArray[Any]:
+    """Make an ndarray over aligned memory, filled with zeros, else as `pagelocked_empty` does."""
+    return _zeroed(aligned_empty(shape, dtype, order, alignment))
+
+
+def managed_zeros(shape: ShapeLike, dtype: DTypeLike, order: str = "C", mem_flags: SupportsIndex = 0) -> NDArray[Any]:
+    """Make an ndarray over managed memory, filled with zeros, else as `pagelocked_empty` does."""
+    return _zeroed(managed_empty(shape, dtype, order, mem_flags))
+
+
+def pagelocked_empty_like(ary: NDArray[Any], mem_flags: SupportsIndex = 0) -> NDArray[Any]:
+    """Make an ndarray like another one over page-locked memory, as `pagelocked_empty` does."""
+    return pagelocked_empty(ary.shape, ary.dtype, order_of(ary), mem_flags)
+
+
+def aligned_empty_like(ary: NDArray[Any], alignment: SupportsIndex = 4096) -> NDArray[Any]:
+    """Make an ndarray like another one over aligned memory, as `pagelocked_empty` does."""
+    return aligned_empty(ary.shape, ary.dtype, order_of(ary), alignment)
+
+
+def managed_empty_like(ary: NDArray[Any], mem_flags: SupportsIndex = 0) -> NDArray[Any]:
+    """Make an ndarray like another one over managed memory, as `pagelocked_empty` does."""
+    return managed_empty(ary.shape, ary.dtype, order_of(ary), mem_flags)
+
+
+def pagelocked_zeros_like(ary: NDArray[Any], mem_flags: SupportsIndex = 0) -> NDArray[Any]:
+    """Make an ndarray of zeros like another one over page-locked memory, as `pagelocked_empty` does."""
+    return _zeroed(pagelocked_empty_like(ary, mem_flags))
+
+
+def aligned_zeros_like(ary: NDArray[Any], alignment: SupportsIndex = 4096) -> NDArray[Any]:
+    """Make an ndarray of zeros like another one over aligned memory, as `pagelocked_empty` does."""
+    return _zeroed(aligned_empty_like(ary, alignment))
+
+
+def managed_zeros_like(ary: NDArray[Any], mem_flags: SupportsIndex = 0) -> NDArray[Any]:
+    """Make an ndarray of zeros like another one over managed memory, as `pagelocked_empty` does."""
+    return _zeroed(managed_empty_like(ary, mem_flags))

@@ -1,0 +1,404 @@
+"""PyCUDA's device memory: allocations, addresses, and what is shared with other processes."""
+
+from __future__ import annotations
+
+import gc
+from typing import TYPE_CHECKING, Any, SupportsIndex
+
+import numpy
+
+from PyGPU import _core
+from PyGPU._core import DeviceAllocation
+from PyGPU._native.host_buffer import bytes_of
+from PyGPU._pycuda.driver.copies import memcpy_dtoh, memcpy_htod
+from PyGPU._pycuda.driver.memory_flags import ipc_mem_flags
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
+
+    from PyGPU.typing import AddressLike, HostBuffer, ShapeLike
+
+__all__ = [
+    "DeviceAllocation",
+    "IPCMemoryHandle",
+    "PointerHolderBase",
+    "from_device",
+    "from_device_like",
+    "mem_alloc",
+    "mem_alloc_like",
+    "mem_alloc_pitch",
+    "mem_get_address_range",
+    "mem_get_info",
+    "mem_get_ipc_handle",
+    "to_device",
+]
+
+
+def mem_alloc(bytes: SupportsIndex) -> DeviceAllocation:
+    """Allocate memory on the current device.
+
+    Parameters
+    ----------
+    bytes : int
+        How many, at least one. The memory is not initialised.
+
+    Returns
+    -------
+    DeviceAllocation
+        An address wherever one is taken. It is freed by its ``free()``, or with its last reference.
+
+    Raises
+    ------
+    CudaError
+        With code 1, for no bytes.
+    OutOfMemoryError
+        If there is no room, also after garbage was collected and PyGPU's pool was trimmed.
+
+    Notes
+    -----
+    It is plain memory of the driver and not of PyGPU's pool, so that `mem_get_ipc_handle` takes it. The driver waits
+    for the device when it frees such memory; programs that allocate all the time take a `DeviceMemoryPool`, or arrays.
+
+    Examples
+    --------
+    >>> import numpy
+    >>> from PyGPU.driver import mem_alloc
+    >>> from PyGPU.driver import memcpy_dtoh, memcpy_htod
+    >>> source, result = numpy.arange(4.0), numpy.empty(4)
+    >>> memory = mem_alloc(source.nbytes)
+    >>> memcpy_htod(memory, source)
+    >>> memcpy_dtoh(result, memory)
+    >>> result
+    array([0., 1., 2., 3.])
+    """
+    try:
+        return _core.allocate_device(bytes)
+    except _core.OutOfMemoryError:
+        gc.collect()  # memory may hang in reference cycles
+        return _core.allocate_device(bytes)
+
+
+def mem_alloc_pitch(
+    width: SupportsIndex, height: SupportsIndex, access_size: SupportsIndex
+) -> tuple[DeviceAllocation, int]:
+    """Allocate rows at a distance that suits the device.
+
+    Parameters
+    ----------
+    width : int
+        Bytes of a row.
+    height : int
+        Number of rows.
+    access_size : int
+        Bytes that a kernel reads at once: 4, 8 or 16.
+
+    Returns
+    -------
+    memory : DeviceAllocation
+    pitch : int
+        Bytes from one row to the next, of the driver's choice.
+
+    Raises
+    ------
+    ValueError
+        For another `access_size`.
+    CudaError
+        With code 1, for no bytes.
+    OutOfMemoryError
+        As from `mem_alloc`.
+
+    Examples
+    --------
+    >>> from PyGPU.driver import mem_alloc_pitch
+    >>> memory, pitch = mem_alloc_pitch(100, 3, 4)
+    >>> pitch >= 100
+    True
+    """
+    try:
+        return _core.allocate_pitched(width, height, access_size)
+    except _core.OutOfMemoryError:
+        gc.collect()
+        return _core.allocate_pitched(width, height, access_size)
+
+
+def mem_alloc_like(ary: Any) -> DeviceAllocation:
+    """Allocate as many bytes as an array has.
+
+    Parameters
+    ----------
+    ary : array with ``nbytes``
+        Its values are not copied.
+
+    Returns
+    -------
+    DeviceAllocation
+
+    Examples
+    --------
+    >>> import numpy
+    >>> from PyGPU.driver import mem_alloc_like
+    >>> mem_alloc_like(numpy.zeros(4)).nbytes
+    32
+    """
+    return mem_alloc(ary.nbytes)
+
+
+def to_device(bf_obj: HostBuffer) -> DeviceAllocation:
+    """Allocate memory and copy a buffer there.
+
+    Parameters
+    ----------
+    bf_obj : buffer
+        Contiguous host memory.
+
+    Returns
+    -------
+    DeviceAllocation
+
+    Examples
+    --------
+    >>> from PyGPU.driver import from_device, to_device
+    >>> from_device(to_device(b"abcd"), 4, "u1")
+    array([ 97,  98,  99, 100], dtype=uint8)
+    """
+    memory = mem_alloc(bytes_of(bf_obj).nbytes)
+    memcpy_htod(memory, bf_obj)
+    return memory
+
+
+def from_device(devptr: AddressLike, shape: ShapeLike, dtype: DTypeLike, order: str = "C") -> NDArray[Any]:
+    """Copy device memory into a new ndarray.
+
+    Parameters
+    ----------
+    devptr : int or object with an address
+        Where the values are.
+    shape : int or sequence of int
+        The lengths of the axes.
+    dtype : data-type
+        What the bytes are.
+    order : {'C', 'F'}, optional
+        How they follow each other.
+
+    Returns
+    -------
+    numpy.ndarray
+
+    Examples
+    --------
+    >>> import numpy
+    >>> from PyGPU.driver import from_device, to_device
+    >>> from_device(to_device(numpy.arange(3)), 3, int)
+    array([0, 1, 2])
+    """
+    result: NDArray[Any] = numpy.empty(shape, dtype, order)  # type: ignore[call-overload]
+    memcpy_dtoh(result, devptr)
+    return result
+
+
+def from_device_like(devptr: AddressLike, other_ary: NDArray[Any]) -> NDArray[Any]:
+    """Copy device memory into a new ndarray like another one.
+
+    Parameters
+    ----------
+    devptr : int or object with an address
+        Where the values are.
+    other_ary : numpy.ndarray
+        Of the same shape and dtype, and order in memory.
+
+    Returns
+    -------
+    numpy.ndarray
+
+    Examples
+    --------
+    >>> import numpy
+    >>> from PyGPU.driver import from_device_like, to_device
+    >>> a = numpy.arange(3)
+    >>> from_device_like(to_device(a), a)
+    array([0, 1, 2])
+    """
+    result = numpy.empty_like(other_ary)
+    memcpy_dtoh(result, devptr)
+    return result
+
+
+def mem_get_info() -> tuple[int, int]:
+    """Return the memory of the current device.
+
+    Returns
+    -------
+    free, total : int
+        Bytes.
+
+    Examples
+    --------
+    >>> from PyGPU.driver import mem_get_info
+    >>> free, total = mem_get_info()
+    >>> 0 < free <= total
+    True
+    """
+    return _core.memory_info()
+
+
+def mem_get_address_range(devptr: AddressLike) -> tuple[int, int]:
+    """Return the block in which an address lies.
+
+    Parameters
+    ----------
+    devptr : int or object with an address
+        Any address within.
+
+    Returns
+    -------
+    base, size : int
+        The address of its first byte, and its bytes.
+
+    Raises
+    ------
+    CudaError
+        For an address that is in no device memory.
+
+    Examples
+    --------
+    >>> from PyGPU.driver import mem_alloc, mem_get_address_range
+    >>> memory = mem_alloc(1000)
+    >>> mem_get_address_range(int(memory) + 8) == (int(memory), 1000)
+    True
+    """
+    return _core.address_range(devptr)
+
+
+class PointerHolderBase:
+    """Base of classes whose objects stand for an address that they can tell when asked.
+
+    A subclass overrides `get_pointer`.
+
+    Examples
+    --------
+    >>> from PyGPU.driver import PointerHolderBase
+    >>> class Holder(PointerHolderBase):
+    ...     def get_pointer(self):
+    ...         return 4096
+    >>> int(Holder())
+    4096
+    """
+
+    def get_pointer(self) -> int:
+        """Return the address.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        NotImplementedError
+            If a subclass does not override it.
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not override get_pointer()")
+
+    def as_buffer(self, size: SupportsIndex, offset: SupportsIndex = 0) -> memoryview:
+        """Return a memoryview that has the address, for libraries that take device addresses in buffers (MPI).
+
+        Parameters
+        ----------
+        size : int
+            Bytes.
+        offset : int, optional
+            Where they begin.
+
+        Returns
+        -------
+        memoryview
+            Reading it on the host crashes the process, except on the CPU backend.
+        """
+        return _core.address_view(int(self) + offset.__index__(), size)
+
+    def __int__(self) -> int:
+        return self.get_pointer()
+
+    def __index__(self) -> int:
+        return self.get_pointer()
+
+
+def mem_get_ipc_handle(devptr: AddressLike) -> bytearray:
+    """Name a block of device memory for other processes.
+
+    Parameters
+    ----------
+    devptr : DeviceAllocation or int
+        The first byte of memory from `mem_alloc`. Memory of arrays comes from a pool of the driver, which
+        cannot be shared this way: copy it into memory from `mem_alloc`.
+
+    Returns
+    -------
+    bytearray
+        64 bytes for an `IPCMemoryHandle` in another process. This process must keep the memory meanwhile.
+
+    Raises
+    ------
+    CudaError
+        For memory that cannot be shared.
+    NotSupportedError
+        On the CPU.
+
+    Examples
+    --------
+    >>> from PyGPU.driver import mem_alloc, mem_get_ipc_handle
+    >>> memory = mem_alloc(1024)
+    >>> handle = mem_get_ipc_handle(memory)  # doctest: +SKIP
+    """
+    return _core.share_memory(devptr)
+
+
+class IPCMemoryHandle:
+    """Device memory of another process, as an address.
+
+    Parameters
+    ----------
+    handle : bytearray
+        What `mem_get_ipc_handle` gave in the other process.
+    flags : int, optional
+        The only one there is.
+
+    Raises
+    ------
+    ValueError
+        For a handle that has not 64 bytes, and for other flags.
+    CudaError
+        If the driver refuses the handle; it does in the process that made it.
+    NotSupportedError
+        On the CPU.
+
+    Examples
+    --------
+    >>> from PyGPU.driver import IPCMemoryHandle
+    >>> memory = IPCMemoryHandle(handle)  # doctest: +SKIP
+    """
+
+    def __init__(self, handle: bytearray, flags: SupportsIndex = ipc_mem_flags.LAZY_ENABLE_PEER_ACCESS) -> None:
+        if flags.__index__() != ipc_mem_flags.LAZY_ENABLE_PEER_ACCESS:
+            raise ValueError(f"flags is ipc_mem_flags.LAZY_ENABLE_PEER_ACCESS (1), not {flags!r}")
+        self._memory = _core.open_shared_memory(handle)
+
+    def close(self) -> None:
+        """Close the memory, after waiting for the device.
+
+        Raises
+        ------
+        CudaError
+            With code 1, when it was closed before.
+        """
+        self._memory.free()
+
+    @property
+    def ptr(self) -> int:
+        """The address here; another one than in the process that has the memory."""
+        return self._memory.ptr
+
+    def __int__(self) -> int:
+        return self._memory.ptr
+
+    def __index__(self) -> int:
+        return self._memory.ptr

@@ -1,0 +1,331 @@
+"""PyCUDA's `Module`, `Linker` and what loads them: images with their kernels and variables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, NoReturn, Self
+
+from PyGPU import _core
+from PyGPU._core import Function
+from PyGPU._pycuda.driver.enums import jit_option
+from PyGPU._pycuda.driver.textures import no_surfaces, no_textures
+
+__all__ = ["Function", "Linker", "Module", "module_from_buffer", "module_from_file"]
+
+Handler = Callable[[bool, str, str], Any]
+Options = Iterable[tuple[int, Any]]
+
+
+def _not_found(error: ValueError) -> _core.InvalidValueError:
+    """Return the error of a driver that does not find a name."""
+    found = _core.InvalidValueError(str(error))
+    found.code, found.name = 500, "CUDA_ERROR_NOT_FOUND"
+    return found
+
+
+class Module:
+    """A loaded image; made by `module_from_file`, `module_from_buffer` and `SourceModule`.
+
+    Parameters
+    ----------
+    module : PyGPU.Module
+        The module in PyGPU's own spelling.
+
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
+    >>> from PyGPU.compiler import compile
+    >>> module = drv.module_from_buffer(compile('__global__ void one(int *x) { *x = 1; }'))
+    >>> func = module.get_function('one')
+    """
+
+    def __init__(self, module: _core.Module) -> None:
+        self._module = module
+
+    @property
+    def module(self) -> _core.Module:
+        """The module in PyGPU's own spelling."""
+        return self._module
+
+    def get_function(self, name: str) -> Function:
+        """Give a kernel.
+
+        Parameters
+        ----------
+        name : str
+            As the source says it, or as the image has it.
+
+        Returns
+        -------
+        Function
+
+        Raises
+        ------
+        LogicError
+            If it is not there.
+
+        Examples
+        --------
+        >>> import PyGPU.driver as drv
+        >>> from PyGPU.compiler import compile
+        >>> image = compile('__constant__ float factor; __global__ void scale(float *x) { *x *= factor; }')
+        >>> module = drv.module_from_buffer(image)
+        >>> func = module.get_function('scale')
+        """
+        try:
+            return Function(self._module.get_function(name))
+        except ValueError as error:
+            raise _not_found(error) from error
+
+    def get_global(self, name: str) -> tuple[int, int]:
+        """Tell where a variable is.
+
+        Parameters
+        ----------
+        name : str
+            Of a ``__device__`` or ``__constant__`` variable.
+
+        Returns
+        -------
+        address, size : int
+            Good as long as the module lives.
+
+        Raises
+        ------
+        LogicError
+            If it is not there.
+
+        Examples
+        --------
+        >>> import PyGPU.driver as drv
+        >>> from PyGPU.compiler import compile
+        >>> image = compile('__constant__ float factor; __global__ void scale(float *x) { *x *= factor; }')
+        >>> module = drv.module_from_buffer(image)
+        >>> address, size = module.get_global('factor')
+        """
+        try:
+            return self._module.get_global(name)
+        except ValueError as error:
+            raise _not_found(error) from error
+
+    def get_texref(self, name: str) -> NoReturn:
+        """Raise: texture references are gone.
+
+        Parameters
+        ----------
+        name : str
+            Of a texture reference.
+
+        Raises
+        ------
+        NotSupportedError
+            Always; it names what to use.
+
+        Examples
+        --------
+        >>> import PyGPU.driver as drv
+        >>> from PyGPU.compiler import compile
+        >>> image = compile('__constant__ float factor; __global__ void scale(float *x) { *x *= factor; }')
+        >>> module = drv.module_from_buffer(image)
+        >>> module.get_texref('image')
+        Traceback (most recent call last):
+            ...
+        PyGPU.NotSupportedError: get_texref: texture references were removed in CUDA 12. ...
+        """
+        raise no_textures("get_texref")
+
+    def get_surfref(self, name: str) -> NoReturn:
+        """Raise, as `get_texref` does: surface references are gone."""
+        raise no_surfaces("get_surfref")
+
+    def __repr__(self) -> str:
+        return f"<PyGPU.driver.Module {self._module!r}>"
+
+
+def module_from_buffer(
+    buffer: bytes | bytearray, options: Options = (), message_handler: Handler | None = None
+) -> Module:
+    """Load an image.
+
+    Parameters
+    ----------
+    buffer : bytes
+        A cubin, PTX, a fatbin, or what the device's driver takes.
+    options : sequence of tuple, optional
+        Pairs of `jit_option` and value; they are for PTX, which PyGPU lets the driver compile as it does by itself.
+    message_handler : callable, optional
+        Called as ``message_handler(succeeded, information, errors)`` with the driver's texts.
+
+    Returns
+    -------
+    Module
+
+    Raises
+    ------
+    LogicError
+        For what is no image.
+
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
+    >>> from PyGPU.compiler import compile
+    >>> image = compile('__global__ void one(int *x) { *x = 1; }')
+    >>> module = drv.module_from_buffer(image)
+    """
+    for option, _ in options:
+        jit_option(option)  # what is none is refused
+    try:
+        module = _core.Module(bytes(buffer))
+    except (ValueError, _core.CudaError) as error:
+        if message_handler is not None:
+            message_handler(False, "", str(error))
+        if isinstance(error, _core.CudaError):
+            raise
+        raise _not_found(error) from error
+    if message_handler is not None:
+        message_handler(True, module.log, "")
+    return Module(module)
+
+
+def module_from_file(filename: str) -> Module:
+    """Load an image from a file.
+
+    Parameters
+    ----------
+    filename : str
+        Of a cubin, PTX, a fatbin, or what the device's driver takes.
+
+    Returns
+    -------
+    Module
+
+    Raises
+    ------
+    OSError
+        When the file cannot be read.
+    LogicError
+        For what is no image.
+
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
+    >>> from PyGPU.compiler import compile
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), 'one.cubin')
+    >>> with open(path, 'wb') as file:
+    ...     _ = file.write(compile('__global__ void one(int *x) { *x = 1; }'))
+    >>> module = drv.module_from_file(path)
+    """
+    return module_from_buffer(Path(filename).read_bytes())
+
+
+class Linker:
+    """Device code that was compiled in parts, linked by the driver.
+
+    Parameters
+    ----------
+    message_handler : callable, optional
+        Called as ``message_handler(succeeded, information, errors)`` when all is linked.
+    options : sequence of tuple, optional
+        Pairs of `jit_option` and value: ``MAX_REGISTERS``, ``GENERATE_DEBUG_INFO`` and ``GENERATE_LINE_INFO`` are
+        followed.
+    log_verbose : bool, optional
+        Whether the linker says more; it says what its driver says.
+
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
+    >>> linker = drv.Linker()
+    >>> linker.add_file('kernels.ptx', drv.jit_input_type.PTX)  # doctest: +SKIP
+    >>> module = linker.link_module()  # doctest: +SKIP
+    """
+
+    def __init__(
+        self, message_handler: Handler | None = None, options: Options | None = None, log_verbose: bool = False
+    ) -> None:
+        self._handler = message_handler
+        self._options = {jit_option(option): value for option, value in options or ()}
+        self._parts: list[tuple[int, bytes, str]] = []
+
+    def add_data(self, data: bytes | str, input_type: int, name: str = "unnamed") -> Self:
+        """Add a part.
+
+        Parameters
+        ----------
+        data : bytes or str
+            Its bytes.
+        input_type : int
+            Of `jit_input_type`.
+        name : str, optional
+            Its name in messages.
+
+        Returns
+        -------
+        Linker
+            The linker itself.
+
+        Examples
+        --------
+        >>> import PyGPU.driver as drv
+        >>> linker = drv.Linker().add_data(b'', drv.jit_input_type.PTX, 'nothing')
+        """
+        self._parts.append((int(input_type), data.encode() if isinstance(data, str) else bytes(data), name))
+        return self
+
+    def add_file(self, filename: str, input_type: int) -> Self:
+        """Add a part that a file holds.
+
+        Parameters
+        ----------
+        filename : str
+            The file.
+        input_type : int
+            Of `jit_input_type`.
+
+        Returns
+        -------
+        Linker
+            The linker itself.
+
+        Examples
+        --------
+        >>> import PyGPU.driver as drv
+        >>> drv.Linker().add_file('libcudadevrt.a', drv.jit_input_type.LIBRARY)  # doctest: +SKIP
+        """
+        return self.add_data(Path(filename).read_bytes(), input_type, str(filename))
+
+    def link_module(self) -> Module:
+        """Link all parts and load what comes of it.
+
+        Returns
+        -------
+        Module
+
+        Raises
+        ------
+        LogicError
+            When they do not fit together; its text has the linker's words.
+        NotSupportedError
+            Where the driver links nothing.
+
+        Examples
+        --------
+        >>> import PyGPU.driver as drv
+        >>> module = drv.Linker().link_module()  # doctest: +SKIP
+        """
+        known = self._options
+        try:
+            image, log = _core.link(
+                self._parts,
+                max_registers=known.get(jit_option.MAX_REGISTERS),
+                debug=bool(known.get(jit_option.GENERATE_DEBUG_INFO, False)),
+                line_info=bool(known.get(jit_option.GENERATE_LINE_INFO, False)),
+            )
+        except _core.CudaError as error:
+            if self._handler is not None:
+                self._handler(False, "", str(error))
+            raise
+        if self._handler is not None:
+            self._handler(True, log, "")
+        return Module(_core.Module(image))

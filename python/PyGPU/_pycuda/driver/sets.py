@@ -1,0 +1,214 @@
+"""PyCUDA's sets of device memory: `PyGPU.GPUArray.fill`, at an address.
+
+The addresses, and the pitches of rows, are multiples of the size of what is set, as the drivers ask for.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, SupportsIndex
+
+from PyGPU import _core
+from PyGPU._pycuda.driver.copies import on_stream
+
+if TYPE_CHECKING:
+    from PyGPU.typing import AddressLike, StreamLike
+
+__all__ = [
+    "memset_d2d8",
+    "memset_d2d8_async",
+    "memset_d2d16",
+    "memset_d2d16_async",
+    "memset_d2d32",
+    "memset_d2d32_async",
+    "memset_d8",
+    "memset_d8_async",
+    "memset_d16",
+    "memset_d16_async",
+    "memset_d32",
+    "memset_d32_async",
+]
+
+
+def _set(dest: AddressLike, data: SupportsIndex, size: SupportsIndex, itemsize: int, stream: StreamLike) -> None:
+    value = _checked(data, itemsize)
+    target = _core.array_at(dest, operator.index(size), f"u{itemsize}", stream=stream)
+    target.fill(value, on_stream(target, stream))
+
+
+def _set_rows(
+    dest: AddressLike,
+    pitch: SupportsIndex,
+    data: SupportsIndex,
+    width: SupportsIndex,
+    height: SupportsIndex,
+    itemsize: int,
+    stream: StreamLike,
+) -> None:
+    value = _checked(data, itemsize)
+    step, columns, rows = operator.index(pitch), operator.index(width), operator.index(height)
+    if rows > 1 and step < columns * itemsize:
+        raise ValueError(f"rows of {columns} elements of {itemsize} bytes do not fit into a pitch of {step} bytes")
+    target = _core.array_at(dest, (rows, columns), f"u{itemsize}", (step, itemsize), stream=stream)
+    target.fill(value, on_stream(target, stream))
+
+
+def _checked(data: SupportsIndex, itemsize: int) -> int:
+    value = operator.index(data)
+    if not 0 <= value < 1 << 8 * itemsize:
+        raise ValueError(f"{value} is not an unsigned number of {8 * itemsize} bits")
+    return value
+
+
+def memset_d8(dest: AddressLike, data: SupportsIndex, size: SupportsIndex) -> None:
+    """Set elements of 8 bits to a number, in the order of the legacy default stream.
+
+    Its siblings set elements of 16 and 32 bits, and those that end in ``_async`` in the order of another stream.
+
+    Parameters
+    ----------
+    dest : int or object with an address
+        The first element.
+    data : int
+        Not negative, and of no more bits than an element has.
+    size : int
+        How many elements.
+    stream : Stream or None
+        Of those that end in ``_async``; None is the legacy default stream.
+
+    Raises
+    ------
+    ValueError
+        For another number, and for more than the memory at `dest` has, as far as that is known.
+
+    See Also
+    --------
+    PyGPU.GPUArray.fill : any value, in an array of any shape and strides.
+
+    Examples
+    --------
+    >>> from PyGPU.driver import from_device, mem_alloc, memset_d16_async
+    >>> memory = mem_alloc(4)
+    >>> memset_d16_async(memory, 7, 2)
+    >>> from_device(memory, 2, "u2")
+    array([7, 7], dtype=uint16)
+    """
+    _set(dest, data, size, 1, None)
+
+
+def memset_d2d8(
+    dest: AddressLike, pitch: SupportsIndex, data: SupportsIndex, width: SupportsIndex, height: SupportsIndex
+) -> None:
+    """Set elements of 8 bits in rows to a number, in the order of the legacy default stream.
+
+    Its siblings set elements of 16 and 32 bits, and those that end in ``_async`` in the order of another stream.
+
+    Parameters
+    ----------
+    dest : int or object with an address
+        The first element.
+    pitch : int
+        Bytes from one row to the next.
+    data : int
+        Not negative, and of no more bits than an element has.
+    width : int
+        Elements of a row.
+    height : int
+        Rows.
+    stream : Stream or None
+        Of those that end in ``_async``; None is the legacy default stream.
+
+    Raises
+    ------
+    ValueError
+        For another number, rows that overlap, and more than the memory at `dest` has, as far as that is known.
+
+    See Also
+    --------
+    PyGPU.GPUArray.fill : any value, in an array of any shape and strides.
+
+    Examples
+    --------
+    >>> from PyGPU.driver import from_device, memset_d2d8, to_device
+    >>> memory = to_device(bytes(4))
+    >>> memset_d2d8(memory, 2, 7, 1, 2)
+    >>> from_device(memory, (2, 2), "u1")
+    array([[7, 0],
+           [7, 0]], dtype=uint8)
+    """
+    _set_rows(dest, pitch, data, width, height, 1, None)
+
+
+def memset_d8_async(dest: AddressLike, data: SupportsIndex, size: SupportsIndex, stream: StreamLike = None) -> None:
+    """Set elements of 8 bits in the order of a stream, as `memset_d8` does."""
+    _set(dest, data, size, 1, stream)
+
+
+def memset_d2d8_async(
+    dest: AddressLike,
+    pitch: SupportsIndex,
+    data: SupportsIndex,
+    width: SupportsIndex,
+    height: SupportsIndex,
+    stream: StreamLike = None,
+) -> None:
+    """Set elements of 8 bits in rows in the order of a stream, as `memset_d2d8` does."""
+    _set_rows(dest, pitch, data, width, height, 1, stream)
+
+
+def memset_d16(dest: AddressLike, data: SupportsIndex, size: SupportsIndex) -> None:
+    """Set elements of 16 bits, as `memset_d8` does."""
+    _set(dest, data, size, 2, None)
+
+
+def memset_d2d16(
+    dest: AddressLike, pitch: SupportsIndex, data: SupportsIndex, width: SupportsIndex, height: SupportsIndex
+) -> None:
+    """Set elements of 16 bits in rows, as `memset_d2d8` does."""
+    _set_rows(dest, pitch, data, width, height, 2, None)
+
+
+def memset_d16_async(dest: AddressLike, data: SupportsIndex, size: SupportsIndex, stream: StreamLike = None) -> None:
+    """Set elements of 16 bits in the order of a stream, as `memset_d8` does."""
+    _set(dest, data, size, 2, stream)
+
+
+def memset_d2d16_async(
+    dest: AddressLike,
+    pitch: SupportsIndex,
+    data: SupportsIndex,
+    width: SupportsIndex,
+    height: SupportsIndex,
+    stream: StreamLike = None,
+) -> None:
+    """Set elements of 16 bits in rows in the order of a stream, as `memset_d2d8` does."""
+    _set_rows(dest, pitch, data, width, height, 2, stream)
+
+
+def memset_d32(dest: AddressLike, data: SupportsIndex, size: SupportsIndex) -> None:
+    """Set elements of 32 bits, as `memset_d8` does."""
+    _set(dest, data, size, 4, None)
+
+
+def memset_d2d32(
+    dest: AddressLike, pitch: SupportsIndex, data: SupportsIndex, width: SupportsIndex, height: SupportsIndex
+) -> None:
+    """Set elements of 32 bits in rows, as `memset_d2d8` does."""
+    _set_rows(dest, pitch, data, width, height, 4, None)
+
+
+def memset_d32_async(dest: AddressLike, data: SupportsIndex, size: SupportsIndex, stream: StreamLike = None) -> None:
+    """Set elements of 32 bits in the order of a stream, as `memset_d8` does."""
+    _set(dest, data, size, 4, stream)
+
+
+def memset_d2d32_async(
+    dest: AddressLike,
+    pitch: SupportsIndex,
+    data: SupportsIndex,
+    width: SupportsIndex,
+    height: SupportsIndex,
+    stream: StreamLike = None,
+) -> None:
+    """Set elements of 32 bits in rows in the order of a stream, as `memset_d2d8` does."""
+    _set_rows(dest, pitch, data, width, height, 4, stream)

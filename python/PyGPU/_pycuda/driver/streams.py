@@ -1,0 +1,108 @@
+"""PyCUDA's `Stream` and `Event`: PyGPU's own, with PyCUDA's names and flags."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from PyGPU import _core
+from PyGPU._pycuda.driver.enums import event_flags
+
+__all__ = ["Event", "Stream"]
+
+
+class Stream(_core.Stream):
+    """A stream, which waits for the legacy default stream as in PyCUDA.
+
+    Parameters
+    ----------
+    flags : int, optional
+        0, or 1 for a stream that neither waits for the legacy default stream nor lets it wait.
+
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
+    >>> stream = drv.Stream()
+    >>> stream.synchronize()
+    >>> stream.is_done()
+    True
+    """
+
+    def __new__(cls, flags: int = 0) -> Self:
+        if flags not in (0, 1):
+            raise _core.InvalidValueError(f"flags of a stream are 0 or 1, not {flags}")
+        return super().__new__(cls, non_blocking=bool(flags))
+
+    def is_done(self) -> bool:
+        """Tell whether everything on it has run.
+
+        Returns
+        -------
+        bool
+
+        Examples
+        --------
+        >>> import PyGPU.driver as drv
+        >>> drv.Stream().is_done()
+        True
+        """
+        return self.query()
+
+    def wait_for_event(self, evt: _core.Event) -> None:
+        """Let what comes next on the stream wait for an event; the host does not wait.
+
+        Parameters
+        ----------
+        evt : Event
+            What is waited for.
+
+        Examples
+        --------
+        >>> import PyGPU.driver as drv
+        >>> drv.Stream().wait_for_event(drv.Event().record())
+        """
+        self.wait_event(evt)
+
+
+class Event(_core.Event):
+    """A point of a stream that can be waited for.
+
+    Parameters
+    ----------
+    flags : int, optional
+        Of `event_flags`.
+
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
+    >>> start, end = drv.Event().record(), drv.Event().record()
+    >>> end.synchronize().time_since(start) >= 0
+    True
+    """
+
+    def __new__(cls, flags: int = 0) -> Self:
+        if not 0 <= flags <= 7:
+            raise _core.InvalidValueError(f"flags of an event are those of event_flags, not {flags}")
+        return super().__new__(
+            cls,
+            timing=not flags & event_flags.DISABLE_TIMING,
+            blocking_sync=bool(flags & event_flags.BLOCKING_SYNC),
+            interprocess=bool(flags & event_flags.INTERPROCESS),
+        )
+
+    def synchronize(self) -> Self:  # type: ignore[override]
+        """Wait until it was reached.
+
+        Returns
+        -------
+        Event
+            The event itself.
+
+        Examples
+        --------
+        >>> import PyGPU.driver as drv
+        >>> event = drv.Event().record()
+        >>> event.synchronize() is event
+        True
+        """
+        super().synchronize()
+        return self

@@ -1,0 +1,223 @@
+"""PyCUDA's tools about contexts: the default one, what is remembered for each, and tests that open and close one."""
+
+from __future__ import annotations
+
+import functools
+import gc
+import os
+import warnings
+from collections.abc import Callable, Hashable, Iterator
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar, cast
+
+from PyGPU import _core
+from PyGPU._pycuda.driver.context import Context
+from PyGPU._pycuda.driver.device import Device, init
+
+__all__ = [
+    "clear_context_caches",
+    "context_dependent_memoize",
+    "context_dependent_memoized_functions",
+    "get_default_device",
+    "init_cuda_context_fixture",
+    "make_default_context",
+    "mark_cuda_test",
+]
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+
+def _wanted_device() -> int | None:
+    """Read which device ``CUDA_DEVICE`` or ``~/.cuda_device`` name."""
+    text = os.environ.get("CUDA_DEVICE")
+    if text is None:
+        try:
+            text = (Path.home() / ".cuda_device").read_text()
+        except (OSError, RuntimeError):
+            return None
+    try:
+        return int(text.strip())
+    except ValueError as error:
+        raise RuntimeError(
+            f"CUDA_DEVICE and ~/.cuda_device name a device by its number, not by {text.strip()!r}"
+        ) from error
+
+
+def make_default_context(ctx_maker: Callable[[Device], Context] | None = None) -> Context:
+    """Make a context of the default device and make it current.
+
+    Parameters
+    ----------
+    ctx_maker : callable, optional
+        Makes the context of a `driver.Device`; its `make_context` by default.
+
+    Returns
+    -------
+    driver.Context
+        Of the device that ``CUDA_DEVICE`` or the file ``~/.cuda_device`` name, else of the first that works.
+
+    Raises
+    ------
+    RuntimeError
+        If there is none.
+
+    Examples
+    --------
+    >>> from PyGPU.tools import make_default_context
+    >>> context = make_default_context()
+    >>> context.pop()
+    """
+    make = ctx_maker or (lambda device: device.make_context())
+    wanted = _wanted_device()
+    if wanted is not None:
+        try:
+            return make(Device(wanted))
+        except _core.Error as error:
+            raise RuntimeError(f"device {wanted}, which CUDA_DEVICE or ~/.cuda_device name: {error}") from error
+    failures = []
+    for ordinal in range(Device.count()):
+        try:
+            return make(Device(ordinal))
+        except _core.Error as error:
+            failures.append(str(error))
+    raise RuntimeError(f"make_default_context(): no device works: {'; '.join(failures)}")
+
+
+def get_default_device(default: int = 0) -> Device:
+    """Give the default device; deprecated in PyCUDA.
+
+    Parameters
+    ----------
+    default : int, optional
+        Where ``CUDA_DEVICE`` and ``~/.cuda_device`` name none.
+
+    Returns
+    -------
+    driver.Device
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from PyGPU.tools import get_default_device
+    >>> with warnings.catch_warnings(action='ignore'):
+    ...     device = get_default_device()
+    """
+    warnings.warn("get_default_device() is deprecated; use make_default_context()", DeprecationWarning, stacklevel=2)
+    wanted = _wanted_device()
+    return Device(default if wanted is None else wanted)
+
+
+context_dependent_memoized_functions: list[dict[Hashable, Any]] = []
+"""What the functions remember that `context_dependent_memoize` made."""
+
+
+def context_dependent_memoize(func: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Let a function remember its results, for each device.
+
+    Parameters
+    ----------
+    func : callable
+        Of hashable arguments.
+
+    Returns
+    -------
+    callable
+
+    Examples
+    --------
+    >>> from PyGPU.tools import context_dependent_memoize
+    >>> @context_dependent_memoize
+    ... def square(x):
+    ...     return x * x
+    >>> square(3)
+    9
+    """
+    known: dict[Hashable, Any] = {}
+    context_dependent_memoized_functions.append(known)
+
+    @functools.wraps(func)
+    def remembering(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        key = (_core.current_device(), args, frozenset(kwargs.items()))
+        try:
+            return cast(Result, known[key])
+        except KeyError:
+            result = known[key] = func(*args, **kwargs)
+            return result
+
+    return remembering
+
+
+def clear_context_caches() -> None:
+    """Forget what `context_dependent_memoize` remembers.
+
+    Examples
+    --------
+    >>> from PyGPU.tools import clear_context_caches
+    >>> clear_context_caches()
+    """
+    for known in context_dependent_memoized_functions:
+        known.clear()
+
+
+def init_cuda_context_fixture() -> Iterator[None]:
+    """Open a context before a test and close it afterwards: ``yield from`` it in a fixture of pytest.
+
+    Yields
+    ------
+    None
+        While the context is current.
+
+    Examples
+    --------
+    >>> from PyGPU.tools import init_cuda_context_fixture
+    >>> for _ in init_cuda_context_fixture():
+    ...     pass
+    """
+    init()
+    context = make_default_context()
+    try:
+        device = context.get_device()
+        assert isinstance(device.name(), str)
+        assert isinstance(device.compute_capability(), tuple)
+        assert isinstance(device.get_attributes(), dict)
+        yield
+    finally:
+        context.pop()
+        clear_context_caches()
+        gc.collect()
+
+
+def mark_cuda_test(func: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Let a test run with a context of its own.
+
+    Parameters
+    ----------
+    func : callable
+        The test.
+
+    Returns
+    -------
+    callable
+
+    Examples
+    --------
+    >>> from PyGPU.tools import mark_cuda_test
+    >>> @mark_cuda_test
+    ... def test_nothing():
+    ...     return 'done'
+    >>> test_nothing()
+    'done'
+    """
+
+    @functools.wraps(func)
+    def within(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        steps = init_cuda_context_fixture()
+        next(steps)
+        try:
+            return func(*args, **kwargs)
+        finally:
+            for _ in steps:
+                pass
+
+    return within

@@ -1,0 +1,54 @@
+"""PyCUDA's older way to name a dtype in C."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from PyGPU._native.c_types import get_or_register_dtype, name_of
+
+__all__ = ["register_dtype"]
+
+
+def register_dtype(dtype: Any, name: str | Iterable[str], alias_ok: bool = False) -> None:
+    """Give a dtype a name in C; PyCUDA's older form of `get_or_register_dtype`.
+
+    Parameters
+    ----------
+    dtype : data-type
+        Usually a structured one, laid out as the C type is.
+    name : str or sequence of str
+        The first one is the one that is written.
+    alias_ok : bool, optional
+        Whether a dtype may be given that has a name already.
+
+    Raises
+    ------
+    RuntimeError
+        When the dtype has a name, or the name another dtype.
+
+    Warns
+    -----
+    DeprecationWarning
+        Always, as in PyCUDA.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU.tools import dtype_to_ctype, register_dtype
+    >>> pair = np.dtype([("low", np.int32), ("high", np.int32)])
+    >>> import warnings
+    >>> with warnings.catch_warnings(action='ignore'):
+    ...     register_dtype(pair, "int_pair")
+    >>> dtype_to_ctype(pair)
+    'int_pair'
+    """
+    warnings.warn("register_dtype: use get_or_register_dtype", DeprecationWarning, stacklevel=2)
+    dtype = np.dtype(dtype)
+    names = [name] if isinstance(name, str) else list(name)
+    if (known := name_of(dtype)) is not None and not alias_ok:
+        raise RuntimeError(f"dtype {dtype} has the name '{known}' already")
+    get_or_register_dtype(names, dtype)

@@ -1,0 +1,273 @@
+"""PyCUDA's `DeviceData` and `OccupancyRecord`: what a device's own attributes say about it.
+
+PyCUDA has a table for each old architecture. Here the driver is asked, and what it does not tell is not made up.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, SupportsInt
+
+from PyGPU import _core
+from PyGPU._pycuda.driver.context import Context
+from PyGPU._pycuda.driver.device import Device
+from PyGPU._pycuda.driver.device_attributes import device_attribute as attribute
+
+__all__ = ["DeviceData", "OccupancyRecord"]
+
+
+class DeviceData:
+    """What limits the kernels of a device.
+
+    Parameters
+    ----------
+    dev : driver.Device, optional
+        The current one by default.
+
+    Attributes
+    ----------
+    max_threads, warp_size, thread_blocks_per_mp, warps_per_mp : int
+        Threads of a block and of a warp, blocks and warps that a multiprocessor holds at once.
+    registers, shared_memory : int
+        Registers and bytes of shared memory of a multiprocessor.
+
+    Notes
+    -----
+    Only those are there that the device tells; another raises AttributeError. How finely registers and shared memory
+    are dealt out no driver tells: `Kernel.active_blocks` asks it for what comes of that.
+
+    Examples
+    --------
+    >>> from PyGPU.tools import DeviceData
+    >>> DeviceData().warp_size > 0
+    True
+    """
+
+    _sources: ClassVar = {
+        "max_threads": attribute.MAX_THREADS_PER_BLOCK,
+        "warp_size": attribute.WARP_SIZE,
+        "thread_blocks_per_mp": attribute.MAX_BLOCKS_PER_MULTIPROCESSOR,
+        "registers": attribute.MAX_REGISTERS_PER_MULTIPROCESSOR,
+        "shared_memory": attribute.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR,
+    }
+
+    def __init__(self, dev: Device | None = None) -> None:
+        self._device = dev or Context.get_device()
+
+    def __getattr__(self, name: str) -> int:
+        if name == "warps_per_mp":
+            threads = self._ask(name, attribute.MAX_THREADS_PER_MULTIPROCESSOR)
+            return threads // self.warp_size
+        if name.startswith("_") or name not in self._sources:
+            raise AttributeError(
+                f"DeviceData has no {name!r}: drivers do not tell it; Kernel.active_blocks() tells what comes of it"
+            )
+        return self._ask(name, self._sources[name])
+
+    def _ask(self, name: str, which: attribute) -> int:
+        try:
+            return self._device.get_attribute(which)
+        except _core.Error as error:
+            raise AttributeError(f"DeviceData has no {name!r} here: {error}") from error
+
+    def align(self, bytes: SupportsInt, word_size: int = 4) -> int:
+        """Round up to what is aligned on the device.
+
+        Parameters
+        ----------
+        bytes : int
+            What is rounded up.
+        word_size : int, optional
+            4, 8 or 16.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> from PyGPU.tools import DeviceData
+        >>> DeviceData().align(65)
+        128
+        """
+        unit = self.align_bytes(word_size)
+        return -(-int(bytes) // unit) * unit
+
+    def align_bytes(self, word_size: int = 4) -> int:
+        """Tell what words of a size are to be aligned to, in bytes.
+
+        Parameters
+        ----------
+        word_size : int, optional
+            4, 8 or 16.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        ValueError
+            For other sizes.
+
+        Examples
+        --------
+        >>> from PyGPU.tools import DeviceData
+        >>> DeviceData().align_bytes(8)
+        128
+        """
+        known = {4: 64, 8: 128, 16: 128}
+        if word_size not in known:
+            raise ValueError(f"a word has 4, 8 or 16 bytes, not {word_size}")
+        return known[word_size]
+
+    def align_words(self, word_size: int) -> int:
+        """Tell what words of a size are to be aligned to, in words.
+
+        Parameters
+        ----------
+        word_size : int
+            4, 8 or 16.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> from PyGPU.tools import DeviceData
+        >>> DeviceData().align_words(4)
+        16
+        """
+        return self.align_bytes(word_size) // word_size
+
+    def align_dtype(self, elements: SupportsInt, dtype_size: int) -> int:
+        """Round a number of elements up to what is aligned.
+
+        Parameters
+        ----------
+        elements : int
+            How many.
+        dtype_size : int
+            4, 8 or 16 bytes each.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> from PyGPU.tools import DeviceData
+        >>> DeviceData().align_dtype(17, 4)
+        32
+        """
+        return self.align(int(elements) * dtype_size, dtype_size) // dtype_size
+
+    def coalesce(self, thread_count: SupportsInt) -> int:
+        """Round threads up to whole half warps.
+
+        Parameters
+        ----------
+        thread_count : int
+            How many.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> from PyGPU.tools import DeviceData
+        >>> DeviceData().coalesce(17)
+        32
+        """
+        return -(-int(thread_count) // 16) * 16
+
+    @staticmethod
+    def make_valid_tex_channel_count(size: int) -> int:
+        """Round channels up to 1, 2 or 4.
+
+        Parameters
+        ----------
+        size : int
+            How many; at most 4.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        ValueError
+            For more.
+
+        Examples
+        --------
+        >>> from PyGPU.tools import DeviceData
+        >>> DeviceData.make_valid_tex_channel_count(3)
+        4
+        """
+        for channels in (1, 2, 4):
+            if size <= channels:
+                return channels
+        raise ValueError(f"a texture has at most 4 channels, not {size}")
+
+
+class OccupancyRecord:
+    """How many blocks a multiprocessor holds, by the limits that the device tells.
+
+    Parameters
+    ----------
+    devdata : DeviceData
+        The device.
+    threads : int
+        Threads of a block.
+    shared_mem : int, optional
+        Bytes of shared memory of a block.
+    registers : int, optional
+        Registers of a thread.
+
+    Attributes
+    ----------
+    tb_per_mp : int
+        Blocks.
+    limited_by : str
+        ``'threads'``, ``'warps'``, ``'regs'`` or ``'smem'``.
+    warps_per_mp : int
+        Warps of these blocks.
+    occupancy : float
+        As a part of the warps that fit.
+
+    Raises
+    ------
+    ValueError
+        "too many ..." for a block that does not fit at all.
+
+    Notes
+    -----
+    It is an upper bound: how finely a device deals out registers and shared memory is not told.
+    ``Function.kernel.active_blocks()`` has the driver's own answer for a kernel.
+
+    Examples
+    --------
+    >>> from PyGPU.tools import DeviceData, OccupancyRecord
+    >>> record = OccupancyRecord(DeviceData(), 256)  # doctest: +SKIP
+    >>> record.occupancy  # doctest: +SKIP
+    1.0
+    """
+
+    def __init__(self, devdata: DeviceData, threads: int, shared_mem: int = 0, registers: int = 0) -> None:
+        if threads > devdata.max_threads:
+            raise ValueError("too many threads")
+        warps = max(1, -(-threads // devdata.warp_size))
+        limits: dict[str, Any] = {"threads": devdata.thread_blocks_per_mp, "warps": devdata.warps_per_mp // warps}
+        if registers > 0:
+            limits["regs"] = devdata.registers // (registers * devdata.warp_size * warps)
+            if limits["regs"] == 0:
+                raise ValueError("too many registers")
+        if shared_mem > 0:
+            limits["smem"] = devdata.shared_memory // shared_mem
+            if limits["smem"] == 0:
+                raise ValueError("too much shared memory")
+        self.tb_per_mp, self.limited_by = min((blocks, name) for name, blocks in limits.items())
+        self.warps_per_mp = self.tb_per_mp * warps
+        self.occupancy = self.warps_per_mp / devdata.warps_per_mp

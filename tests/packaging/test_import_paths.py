@@ -1,0 +1,115 @@
+"""How PyGPU's modules are reached: from the package, under PyCUDA's name, and what `dir` shows of them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import PyGPU
+
+PACKAGE = Path(str(PyGPU.__file__)).parent
+MODULES = sorted(path.stem for path in PACKAGE.glob("[a-z]*.py"))
+
+
+def run(code: str) -> str:
+    """What a new process prints."""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_public_module_is_an_attribute_of_the_package(module: str) -> None:
+    assert run(f"import PyGPU; print(PyGPU.{module}.__name__)") == f"PyGPU.{module}\n"
+
+
+def test_a_name_that_is_not_there_is_no_attribute() -> None:
+    with pytest.raises(AttributeError, match="module 'PyGPU' has no attribute 'zeross'"):
+        PyGPU.zeross  # noqa: B018
+
+
+def test_dir_shows_what_a_person_would_type() -> None:
+    shown = set(dir(PyGPU))
+    assert {"GPUArray", "zeros", "Stream", "set_allocator", "driver", "compiler", "gpuarray", "backend"} <= shown
+    assert len(shown) < 120
+    labelled = tuple(f"_{label}" for label in PyGPU.SUPPORTED_DTYPES)
+    assert [name for name in shown if name.startswith("cuda") or name.endswith(labelled)] == []
+
+
+def test_dir_stays_as_it_is_when_other_names_were_used() -> None:
+    before = dir(PyGPU)
+    assert callable(PyGPU.cudaMalloc)
+    assert dir(PyGPU) == before
+
+
+def test_everything_in_dir_is_there() -> None:
+    assert [name for name in dir(PyGPU) if not hasattr(PyGPU, name)] == []
+
+
+def test_looking_at_all_that_dir_shows_makes_no_context() -> None:
+    assert {"autoinit", "autoprimaryctx"}.isdisjoint(dir(PyGPU))
+
+
+def test_the_names_of_pybindgpu_are_in_a_star_import() -> None:
+    names = PyGPU.__all__
+    assert sum(name.startswith("cuda") for name in names) >= 56
+    assert sum(name.rpartition("_")[2] in PyGPU.SUPPORTED_DTYPES for name in names) == 50
+    assert [name for name in names if not hasattr(PyGPU, name)] == []
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "import pycuda.driver as cuda",
+        "from pycuda.compiler import SourceModule",
+        "import pycuda.autoinit",
+        "import pycuda.autoprimaryctx",
+        "import pycuda.gpuarray as gpuarray",
+        "import pycuda.tools",
+        "from pycuda.elementwise import ElementwiseKernel",
+        "from pycuda.reduction import ReductionKernel",
+        "from pycuda.scan import InclusiveScanKernel",
+        "from pycuda.characterize import platform_bits",
+    ],
+)
+def test_a_program_for_pycuda_runs_when_pygpu_stands_in_its_place(first: str) -> None:
+    code = f"""
+import sys, PyGPU
+sys.modules["pycuda"] = PyGPU
+{first}
+import pycuda.autoinit
+import pycuda.driver as cuda
+import pycuda.gpuarray as gpuarray
+from pycuda.compiler import DynamicSourceModule, SourceModule
+import pycuda.tools, pycuda.elementwise, pycuda.reduction, pycuda.scan, pycuda.characterize, pycuda.autoprimaryctx
+from PyGPU.driver import Context
+print(cuda.Context is Context, gpuarray.GPUArray is PyGPU.GPUArray, pycuda.autoinit.context is not None)
+"""
+    assert run(code) == "True True True\n"
+
+
+def test_autoinit_makes_one_context_under_both_names() -> None:
+    code = """
+import sys, PyGPU, PyGPU.autoinit
+sys.modules["pycuda"] = PyGPU
+import pycuda.autoinit
+print(pycuda.autoinit.context is PyGPU.autoinit.context, pycuda.autoinit.device == PyGPU.autoinit.device)
+"""
+    assert run(code) == "True True\n"
+
+
+@pytest.mark.parametrize("package", ["PyGPU", "pycuda"])
+def test_options_for_all_sources_can_be_put_in_place_under_both_names(package: str) -> None:
+    code = f"""
+import sys, PyGPU
+sys.modules["pycuda"] = PyGPU
+import {package}.compiler
+from PyGPU._pycuda.compiler.source import flags_of_all
+before = flags_of_all()
+sys.modules["{package}.compiler"].DEFAULT_NVCC_FLAGS = ["-DN=5"]
+print(before, flags_of_all())
+"""
+    assert run(code) == "[] ['-DN=5']\n"

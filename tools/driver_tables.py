@@ -1,0 +1,360 @@
+"""Writes the tables of the drivers' numbers from the bindings that cargo has fetched for the crate.
+
+    cargo fetch
+    python tools/driver_tables.py && ruff format python
+
+The names are PyCUDA's; the numbers are those of CUDA 12.0, the oldest that PyGPU runs on, or of another release for
+what that did not have. The texts of errors, which no binding has, stay as they are in the table: a new error waits for
+one.
+``tests/packaging/test_driver_tables.py`` holds the tables against the bindings.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import runpy
+import sys
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "python" / "PyGPU"
+ERRORS = PACKAGE / "_pybindgpu" / "error_table.py"
+ENUMS = PACKAGE / "_pycuda" / "driver" / "enums.py"
+ATTRIBUTES = PACKAGE / "_pycuda" / "driver" / "device_attributes.py"
+PREFERRED = "cuda-12000"
+
+ENUM = re.compile(r"((?:#\[[^\n]*\]\n)*)pub enum (\w+) \{(.*?)\n\}", re.DOTALL)
+ALIAS = re.compile(r"pub const (\w+): (\w+) = \w+::(\w+);")
+CONSTANT = re.compile(r"pub const (\w+): \w+ = (\d+);")
+
+
+@dataclass
+class Enumeration:
+    """One of PyCUDA's enumerations: the driver's, how the names of its members begin there, and which of them."""
+
+    c_name: str
+    prefix: str
+    said: str
+    names: str
+    own: dict[str, int] = field(default_factory=dict)
+    """Members that no binding has any more."""
+
+
+ENUMERATIONS = {
+    "ctx_flags": Enumeration(
+        "CUctx_flags_enum",
+        "CU_CTX_",
+        "How the host waits in a context, and what it keeps.",
+        """
+        SCHED_AUTO SCHED_SPIN SCHED_YIELD BLOCKING_SYNC SCHED_BLOCKING_SYNC SCHED_MASK MAP_HOST
+        LMEM_RESIZE_TO_MAX FLAGS_MASK
+        """,
+    ),
+    "event_flags": Enumeration(
+        "CUevent_flags_enum",
+        "CU_EVENT_",
+        "What an event is for.",
+        """
+        DEFAULT BLOCKING_SYNC DISABLE_TIMING INTERPROCESS
+        """,
+    ),
+    "array_format": Enumeration(
+        "CUarray_format_enum",
+        "CU_AD_FORMAT_",
+        "What the elements of an array of the driver are.",
+        """
+        UNSIGNED_INT8 UNSIGNED_INT16 UNSIGNED_INT32 SIGNED_INT8 SIGNED_INT16 SIGNED_INT32 HALF FLOAT
+        """,
+    ),
+    "address_mode": Enumeration(
+        "CUaddress_mode_enum",
+        "CU_TR_ADDRESS_MODE_",
+        "What a texture answers beyond its border.",
+        """
+        WRAP CLAMP MIRROR BORDER
+        """,
+    ),
+    "filter_mode": Enumeration(
+        "CUfilter_mode_enum",
+        "CU_TR_FILTER_MODE_",
+        "What a texture answers between its elements.",
+        """
+        POINT LINEAR
+        """,
+    ),
+    "compute_mode": Enumeration(
+        "CUcomputemode_enum",
+        "CU_COMPUTEMODE_",
+        "Who may have contexts on a device.",
+        """
+        DEFAULT EXCLUSIVE PROHIBITED EXCLUSIVE_PROCESS
+        """,
+        own={"EXCLUSIVE": 1},
+    ),
+    "func_cache": Enumeration(
+        "CUfunc_cache_enum",
+        "CU_FUNC_CACHE_",
+        "What a multiprocessor's fast memory is rather used for.",
+        """
+        PREFER_NONE PREFER_SHARED PREFER_L1 PREFER_EQUAL
+        """,
+    ),
+    "shared_config": Enumeration(
+        "CUsharedconfig_enum",
+        "CU_SHARED_MEM_CONFIG_",
+        "How wide the banks of shared memory are.",
+        """
+        DEFAULT_BANK_SIZE FOUR_BYTE_BANK_SIZE EIGHT_BYTE_BANK_SIZE
+        """,
+    ),
+    "function_attribute": Enumeration(
+        "CUfunction_attribute_enum",
+        "CU_FUNC_ATTRIBUTE_",
+        "What can be asked, and in part set, of a kernel.",
+        """
+        MAX_THREADS_PER_BLOCK SHARED_SIZE_BYTES CONST_SIZE_BYTES LOCAL_SIZE_BYTES NUM_REGS PTX_VERSION
+        BINARY_VERSION CACHE_MODE_CA MAX_DYNAMIC_SHARED_SIZE_BYTES PREFERRED_SHARED_MEMORY_CARVEOUT MAX
+        """,
+    ),
+    "jit_option": Enumeration(
+        "CUjit_option_enum",
+        "CU_JIT_",
+        "What the driver's compiler and linker are told.",
+        """
+        MAX_REGISTERS THREADS_PER_BLOCK WALL_TIME INFO_LOG_BUFFER INFO_LOG_BUFFER_SIZE_BYTES
+        ERROR_LOG_BUFFER ERROR_LOG_BUFFER_SIZE_BYTES OPTIMIZATION_LEVEL TARGET_FROM_CUCONTEXT TARGET
+        FALLBACK_STRATEGY GENERATE_DEBUG_INFO LOG_VERBOSE GENERATE_LINE_INFO
+        """,
+    ),
+    "jit_target": Enumeration(
+        "CUjit_target_enum",
+        "CU_TARGET_",
+        "The architectures for which the driver compiles.",
+        """
+        COMPUTE_10 COMPUTE_11 COMPUTE_12 COMPUTE_13 COMPUTE_20 COMPUTE_21 COMPUTE_30 COMPUTE_32 COMPUTE_35
+        COMPUTE_37 COMPUTE_50 COMPUTE_52 COMPUTE_53 COMPUTE_60 COMPUTE_61 COMPUTE_62 COMPUTE_70 COMPUTE_72
+        COMPUTE_75 COMPUTE_80 COMPUTE_86 COMPUTE_90 COMPUTE_90A
+        """,
+        own={"COMPUTE_10": 10, "COMPUTE_11": 11, "COMPUTE_12": 12, "COMPUTE_13": 13},
+    ),
+    "jit_fallback": Enumeration(
+        "CUjit_fallback_enum",
+        "CU_",
+        "What the driver does where it finds no image for the device.",
+        """
+        PREFER_PTX PREFER_BINARY
+        """,
+    ),
+    "jit_input_type": Enumeration(
+        "CUjitInputType_enum",
+        "CU_JIT_INPUT_",
+        "What is given to the linker.",
+        """
+        CUBIN PTX FATBINARY OBJECT LIBRARY
+        """,
+    ),
+    "limit": Enumeration(
+        "CUlimit_enum",
+        "CU_LIMIT_",
+        "The limits of a context.",
+        """
+        STACK_SIZE PRINTF_FIFO_SIZE MALLOC_HEAP_SIZE DEV_RUNTIME_SYNC_DEPTH DEV_RUNTIME_PENDING_LAUNCH_COUNT
+        """,
+    ),
+    "graphics_register_flags": Enumeration(
+        "CUgraphicsRegisterFlags_enum",
+        "CU_GRAPHICS_REGISTER_FLAGS_",
+        "What a graphics resource is used for.",
+        """
+        NONE READ_ONLY WRITE_DISCARD SURFACE_LDST TEXTURE_GATHER
+        """,
+    ),
+    "array_cubemap_face": Enumeration(
+        "CUarray_cubemap_face_enum",
+        "CU_CUBEMAP_FACE_",
+        "The sides of a cube of textures.",
+        """
+        POSITIVE_X NEGATIVE_X POSITIVE_Y NEGATIVE_Y POSITIVE_Z NEGATIVE_Z
+        """,
+    ),
+    "profiler_output_mode": Enumeration(
+        "",
+        "",
+        "How the profiler wrote, before CUDA 12.",
+        """
+        KEY_VALUE_PAIR CSV
+        """,
+        own={"KEY_VALUE_PAIR": 0, "CSV": 1},
+    ),
+    "device_attribute": Enumeration(
+        "CUdevice_attribute_enum",
+        "CU_DEVICE_ATTRIBUTE_",
+        "What `Device.get_attribute` asks a driver.",
+        """
+        MAX_THREADS_PER_BLOCK MAX_BLOCK_DIM_X MAX_BLOCK_DIM_Y MAX_BLOCK_DIM_Z MAX_GRID_DIM_X MAX_GRID_DIM_Y
+        MAX_GRID_DIM_Z MAX_SHARED_MEMORY_PER_BLOCK SHARED_MEMORY_PER_BLOCK TOTAL_CONSTANT_MEMORY WARP_SIZE
+        MAX_PITCH MAX_REGISTERS_PER_BLOCK REGISTERS_PER_BLOCK CLOCK_RATE TEXTURE_ALIGNMENT GPU_OVERLAP
+        MULTIPROCESSOR_COUNT KERNEL_EXEC_TIMEOUT INTEGRATED CAN_MAP_HOST_MEMORY COMPUTE_MODE
+        MAXIMUM_TEXTURE1D_WIDTH MAXIMUM_TEXTURE2D_WIDTH MAXIMUM_TEXTURE2D_HEIGHT MAXIMUM_TEXTURE3D_WIDTH
+        MAXIMUM_TEXTURE3D_HEIGHT MAXIMUM_TEXTURE3D_DEPTH MAXIMUM_TEXTURE2D_LAYERED_WIDTH
+        MAXIMUM_TEXTURE2D_LAYERED_HEIGHT MAXIMUM_TEXTURE2D_LAYERED_LAYERS MAXIMUM_TEXTURE2D_ARRAY_WIDTH
+        MAXIMUM_TEXTURE2D_ARRAY_HEIGHT MAXIMUM_TEXTURE2D_ARRAY_NUMSLICES SURFACE_ALIGNMENT
+        CONCURRENT_KERNELS ECC_ENABLED PCI_BUS_ID PCI_DEVICE_ID TCC_DRIVER MEMORY_CLOCK_RATE
+        GLOBAL_MEMORY_BUS_WIDTH L2_CACHE_SIZE MAX_THREADS_PER_MULTIPROCESSOR ASYNC_ENGINE_COUNT
+        UNIFIED_ADDRESSING MAXIMUM_TEXTURE1D_LAYERED_WIDTH MAXIMUM_TEXTURE1D_LAYERED_LAYERS
+        MAXIMUM_TEXTURE2D_GATHER_WIDTH MAXIMUM_TEXTURE2D_GATHER_HEIGHT MAXIMUM_TEXTURE3D_WIDTH_ALTERNATE
+        MAXIMUM_TEXTURE3D_HEIGHT_ALTERNATE MAXIMUM_TEXTURE3D_DEPTH_ALTERNATE PCI_DOMAIN_ID
+        TEXTURE_PITCH_ALIGNMENT MAXIMUM_TEXTURECUBEMAP_WIDTH MAXIMUM_TEXTURECUBEMAP_LAYERED_WIDTH
+        MAXIMUM_TEXTURECUBEMAP_LAYERED_LAYERS MAXIMUM_SURFACE1D_WIDTH MAXIMUM_SURFACE2D_WIDTH
+        MAXIMUM_SURFACE2D_HEIGHT MAXIMUM_SURFACE3D_WIDTH MAXIMUM_SURFACE3D_HEIGHT MAXIMUM_SURFACE3D_DEPTH
+        MAXIMUM_SURFACE1D_LAYERED_WIDTH MAXIMUM_SURFACE1D_LAYERED_LAYERS MAXIMUM_SURFACE2D_LAYERED_WIDTH
+        MAXIMUM_SURFACE2D_LAYERED_HEIGHT MAXIMUM_SURFACE2D_LAYERED_LAYERS MAXIMUM_SURFACECUBEMAP_WIDTH
+        MAXIMUM_SURFACECUBEMAP_LAYERED_WIDTH MAXIMUM_SURFACECUBEMAP_LAYERED_LAYERS
+        MAXIMUM_TEXTURE1D_LINEAR_WIDTH MAXIMUM_TEXTURE2D_LINEAR_WIDTH MAXIMUM_TEXTURE2D_LINEAR_HEIGHT
+        MAXIMUM_TEXTURE2D_LINEAR_PITCH MAXIMUM_TEXTURE2D_MIPMAPPED_WIDTH MAXIMUM_TEXTURE2D_MIPMAPPED_HEIGHT
+        COMPUTE_CAPABILITY_MAJOR COMPUTE_CAPABILITY_MINOR MAXIMUM_TEXTURE1D_MIPMAPPED_WIDTH
+        STREAM_PRIORITIES_SUPPORTED GLOBAL_L1_CACHE_SUPPORTED LOCAL_L1_CACHE_SUPPORTED
+        MAX_SHARED_MEMORY_PER_MULTIPROCESSOR MAX_REGISTERS_PER_MULTIPROCESSOR MANAGED_MEMORY MULTI_GPU_BOARD
+        MULTI_GPU_BOARD_GROUP_ID HOST_NATIVE_ATOMIC_SUPPORTED SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO
+        PAGEABLE_MEMORY_ACCESS CONCURRENT_MANAGED_ACCESS COMPUTE_PREEMPTION_SUPPORTED
+        CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM COOPERATIVE_LAUNCH MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
+        PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES DIRECT_MANAGED_MEM_ACCESS_FROM_HOST
+        HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED HANDLE_TYPE_WIN32_HANDLE_SUPPORTED
+        HANDLE_TYPE_WIN32_KMT_HANDLE_SUPPORTED MAX_BLOCKS_PER_MULTIPROCESSOR GENERIC_COMPRESSION_SUPPORTED
+        MAX_PERSISTING_L2_CACHE_SIZE RESERVED_SHARED_MEMORY_PER_BLOCK READ_ONLY_HOST_REGISTER_SUPPORTED
+        MEMORY_POOLS_SUPPORTED
+        """,
+    ),
+}
+
+
+class NoBindings(Exception):
+    """The crates are not there: cargo has not been run on this machine."""
+
+
+def crate(name: str, file: str) -> list[Path]:
+    """The files of a crate, in the newest version that the crate's lock names."""
+    lock = tomllib.loads((ROOT / "Cargo.lock").read_text())
+    versions = [one["version"] for one in lock["package"] if one["name"] == name]
+    newest = max(versions, key=lambda text: [int(part) for part in re.findall(r"\d+", text)])
+    home = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
+    found = sorted(home.glob(f"registry/src/*/{name}-{newest}/src/{file}"))
+    if not found:
+        raise NoBindings(f"{name} {newest} is not in {home}: run cargo fetch")
+    return found
+
+
+def enumerations(text: str) -> dict[str, dict[str, int]]:
+    """The numbers of each enumeration of bindings, those of the preferred release before those of others."""
+    found: dict[str, dict[str, int]] = {}
+    for preferred in (True, False):
+        for attributes, name, body in ENUM.findall(text):
+            if (PREFERRED in attributes or "feature" not in attributes) == preferred:
+                for member, number in re.findall(r"(\w+) = (-?\d+),", body):
+                    found.setdefault(name, {}).setdefault(member, int(number))
+    for alias, name, member in ALIAS.findall(text):
+        if member in found.get(name, {}):
+            found[name].setdefault(alias, found[name][member])
+    return found
+
+
+def driver() -> tuple[dict[str, dict[str, int]], dict[str, int]]:
+    """The enumerations and the plain constants of CUDA's driver."""
+    text = crate("cudarc", "driver/sys/mod.rs")[-1].read_text()
+    return enumerations(text), {name: int(number) for name, number in CONSTANT.findall(text)}
+
+
+def cuda_errors() -> dict[int, str]:
+    """The names of the runtime's errors, by number."""
+    known = enumerations(crate("cudarc", "runtime/sys/mod.rs")[-1].read_text())["cudaError"]
+    return {number: name for name, number in sorted(known.items(), key=lambda item: item[1])}
+
+
+def hip_errors() -> dict[int, str]:
+    """The names of the errors of the newest HIP, by number."""
+    text = crate("cubecl-hip-sys", "bindings/bindings_*.rs")[-1].read_text()
+    return {int(number): name for name, number in re.findall(r"pub const hipError_t_(\w+): hipError_t = (\d+);", text)}
+
+
+def rendered(name: str, known: dict[str, dict[str, int]]) -> str:
+    """The class of an enumeration."""
+    one = ENUMERATIONS[name]
+    numbers = {**one.own, **{key.removeprefix(one.prefix): value for key, value in known.get(one.c_name, {}).items()}}
+    members = "".join(f"    {member} = {numbers[member]}\n" for member in one.names.split())
+    return f'class {name}(IntEnum):\n    """{one.said}"""\n\n    __module__ = "PyGPU.driver"\n\n{members}'
+
+
+def enums_module() -> str:
+    """The text of the module of enumerations."""
+    known, _ = driver()
+    names = sorted(name for name in ENUMERATIONS if name != "device_attribute")
+    listed = "".join(f'    "{name}",\n' for name in names)
+    classes = "\n\n".join(rendered(name, known) for name in names)
+    return (
+        f'"""PyCUDA\'s enumerations, with the driver\'s numbers. Written by tools/driver_tables.py."""\n\n'
+        f"from __future__ import annotations\n\nfrom enum import IntEnum\n\n__all__ = [\n{listed}]\n\n\n{classes}"
+    )
+
+
+def attributes_module() -> str:
+    """The text of the module of device attributes."""
+    known, _ = driver()
+    return (
+        '"""CUDA\'s device attributes, under PyCUDA\'s names. Written by tools/driver_tables.py."""\n\n'
+        "from __future__ import annotations\n\nfrom enum import IntEnum\n\n"
+        f'__all__ = ["device_attribute"]\n\n\n{rendered("device_attribute", known)}'
+    )
+
+
+def errors_module() -> str:
+    """The text of the table of errors, whose texts are those that it has."""
+    table = runpy.run_path(str(ERRORS))
+    texts = dict([*table["CUDA_ERRORS"].values(), *table["HIP_ERRORS"].values()])
+    cuda, hip = cuda_errors(), hip_errors()
+    wanted = {
+        "CUDA_ERRORS": cuda,
+        "HIP_ERRORS": {number: hip[number] for number in sorted(table["HIP_ERRORS"])},
+    }
+    untold = [name for names in wanted.values() for name in names.values() if name not in texts]
+    if untold:
+        raise SystemExit(f"say in {ERRORS.name} what the runtime says of {', '.join(untold)}")
+    text = ERRORS.read_text()
+    for variable, names in wanted.items():
+        rows = "".join(row(number, name, texts[name]) for number, name in names.items())
+        start = text.index("{\n", text.index(f"{variable}:")) + 2
+        text = text[:start] + rows + text[text.index("\n}\n", start) + 1 :]
+    return text
+
+
+def row(number: int, name: str, text: str) -> str:
+    """One line of the table, or more if that is too long, as ruff writes them."""
+    line = f'    {number}: ("{name}", "{text}"),\n'
+    if len(line) <= 121:
+        return line
+    first, second = f'        "{text}",\n', ""
+    if len(first) > 121:
+        cut = text.rindex(" ", 0, 108) + 1
+        first, second = f'        "{text[:cut]}"\n', f'        "{text[cut:]}",\n'
+    return f'    {number}: (\n        "{name}",\n{first}{second}    ),\n'
+
+
+def tables() -> dict[Path, str]:
+    """What each file should say."""
+    return {ENUMS: enums_module(), ATTRIBUTES: attributes_module(), ERRORS: errors_module()}
+
+
+def main() -> None:
+    """Write the tables."""
+    try:
+        found = tables()
+    except NoBindings as error:
+        sys.exit(str(error))
+    for path, text in found.items():
+        path.write_text(text)
+
+
+if __name__ == "__main__":
+    main()

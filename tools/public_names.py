@@ -1,0 +1,110 @@
+"""Prints every public name of an installed PyGPU, by every path from which it can be imported, and what it is.
+
+``tests/packaging/public_names_0.1.0.txt`` is what it printed for that release; nothing in it may be lost:
+
+    PYTHONPATH=<folder of the wheel> python tools/public_names.py > tests/packaging/public_names_0.1.0.txt
+
+A line has the module or class, the name, and the kind. Functions say their parameters, members of enumerations their
+value.
+"""
+
+from __future__ import annotations
+
+import enum
+import importlib
+import inspect
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+MODULES = [
+    "PyGPU", "PyGPU.allocators", "PyGPU.autoinit", "PyGPU.autoprimaryctx", "PyGPU.backend", "PyGPU.characterize",
+    "PyGPU.compiler", "PyGPU.device_array", "PyGPU.driver", "PyGPU.elementwise", "PyGPU.gpuarray", "PyGPU.nvml",
+    "PyGPU.reduction", "PyGPU.runtime", "PyGPU.scan", "PyGPU.tools", "PyGPU.typing",
+]  # fmt: skip
+# What no star import brings, since looking at it opens a driver or depends on a switch.
+UNLISTED = {
+    "PyGPU": ["use_hip"],
+    "PyGPU.backend": ["use_hip"],
+    "PyGPU.runtime": ["use_hip"],
+    "PyGPU.driver": ["CUDA_DEBUGGING"],
+}
+SPECIAL = {
+    "__bool__",
+    "__call__",
+    "__enter__",
+    "__exit__",
+    "__getitem__",
+    "__index__",
+    "__int__",
+    "__len__",
+    "__setitem__",
+}
+
+
+def kind(value: Any) -> str:
+    """What a value is, in as much as a program may rely on it."""
+    if isinstance(value, ModuleType):
+        return "module"
+    if isinstance(value, enum.EnumType):
+        return "enumeration"
+    if isinstance(value, type):
+        return "exception" if issubclass(value, BaseException) else "class"
+    if isinstance(value, enum.Enum):
+        return f"member {value.value}"
+    if isinstance(value, property) or inspect.isdatadescriptor(value):
+        return "attribute"
+    if callable(value):
+        return f"function({', '.join(parameters(value))})"
+    return type(value).__name__
+
+
+def parameters(function: Any) -> list[str]:
+    """The names of a function's parameters, as far as they can be known; variable ones with their stars."""
+    try:
+        found = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+    return [stars.get(one.kind, "") + one.name for one in found if one.name not in ("self", "cls")]
+
+
+def names_of(module: ModuleType) -> list[str]:
+    """The public names of a module: those that it lists, and those that are there only when asked for."""
+    listed = getattr(module, "__all__", None)
+    names = [name for name in dir(module) if not name.startswith("_")] if listed is None else list(listed)
+    return sorted({*names, *UNLISTED.get(module.__name__, [])})
+
+
+def members(owner: type) -> Iterator[tuple[str, Any]]:
+    """The public members of a class, inherited ones too, and the special methods that it has of its own."""
+    if isinstance(owner, enum.EnumType):
+        yield from owner.__members__.items()
+        return
+    common = dir(BaseException if issubclass(owner, BaseException) else object)
+    for name in sorted(set(dir(owner)) - set(common)):
+        if not name.startswith("_") or name in SPECIAL:
+            yield name, inspect.getattr_static(owner, name)
+
+
+def described() -> Iterator[str]:
+    """The lines, members of a class where its name is met first."""
+    met: set[int] = set()
+    for path in MODULES:
+        module = importlib.import_module(path)
+        for name in names_of(module):
+            value = getattr(module, name)
+            yield f"{path} {name} {kind(value)}"
+            of_another_dtype = (
+                "_" in name and name.rpartition("_")[2] in importlib.import_module("PyGPU").SUPPORTED_DTYPES
+            )
+            if isinstance(value, type) and id(value) not in met and not (of_another_dtype and "float32" not in name):
+                met.add(id(value))
+                for member, found in members(value):
+                    found = found.__func__ if isinstance(found, staticmethod | classmethod) else found
+                    yield f"{path}.{name} {member} {kind(found)}"
+
+
+if __name__ == "__main__":
+    for line in described():
+        print(line)
