@@ -1,7 +1,7 @@
 """No two files of the crate import each other, not by way of others either.
 
-A `mod.rs` is the map of its folder: what it names of its own children counts for nothing here, since the language forces it.
-Test code is exempt.
+A `mod.rs` is the map of its folder: what it names of its own children counts for nothing here, since the language
+forces it. Test code is exempt.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,7 @@ Module = tuple[str, ...]
 
 
 def circles(sources: Mapping[str, str]) -> list[str]:
-    """A sentence about each set of files that reach each other, given the text of each file by its path from the root."""
+    """A sentence about each set of files that reach each other, given the text of each by its path from the root."""
     graph = imports(sources)
     return [f"these import each other: {', '.join(names)}" for names in sorted(_strongly_connected(graph))]
 

@@ -5,11 +5,11 @@
 
 The layer `python` is a house of its own, whose rooms import one way too:
 
-    newer, once <- ending <- callback <- errors, gil, settings <- exit <- convert <- runtime <- array <- host <- exchange
-    <- views <- create <- kernel <- custom, operators <- compat
+    newer, once <- ending <- callback <- errors, gil, settings <- exit <- convert <- runtime <- array <- host
+    <- exchange <- views <- create <- kernel <- custom, operators <- compat
 
-`backend::cuda` and `backend::hip` never know each other, and files never import in a circle (`test_circles.py`). Test code is
-exempt.
+`backend::cuda` and `backend::hip` never know each other, and files never import in a circle (`test_circles.py`).
+Test code is exempt.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,8 +25,8 @@ LINE = (
     " <- array, graph <- kernel <- copy <- ops <- interop <- python"
 )
 PYTHON_LINE = (
-    "newer, once <- ending <- callback <- errors, gil, settings <- exit <- convert <- runtime <- array <- host <- exchange"
-    " <- views <- create <- kernel <- custom, operators <- compat"
+    "newer, once <- ending <- callback <- errors, gil, settings <- exit <- convert <- runtime <- array <- host"
+    " <- exchange <- views <- create <- kernel <- custom, operators <- compat"
 )
 
 
