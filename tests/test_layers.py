@@ -91,7 +91,7 @@ def _against_the_rooms(file: RustSource) -> Iterator[str]:
         if other not in PYTHON_RANK:
             yield f"{file.file}:{reference.line}: {'::'.join(reference.path)} is in no room of the line"
         elif PYTHON_RANK[other] > PYTHON_RANK[room]:
-            yield f"{file.file}:{reference.line}: the room {room} must not use {other}, which is to its right in the line"
+            yield f"{file.file}:{reference.line}: the room {room} must not use {other}, to its right in the line"
 
 
 def _names_of_python(file: RustSource) -> Iterator[str]:
