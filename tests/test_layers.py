@@ -115,7 +115,7 @@ def test_host_memory_comes_to_a_copy_through_one_door() -> None:
     test_modules = {module for file in files for module in file.declared_in(file.test_only)}
     asked = [file for file in files if not _within(file.module, test_modules)]
     naming = {file.file for file in asked if list(file.lines_naming(r"\bpromised\b", outside=file.test_only))}
-    assert naming == {"src/backend/mod.rs", str(door.relative_to(ROOT))}
+    assert naming == {"src/backend/copies.rs", str(door.relative_to(ROOT))}
 
 
 @pytest.mark.parametrize(

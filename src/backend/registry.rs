@@ -3,31 +3,13 @@
 //! Owns the opened backends and what was learned while opening them. Must never open anything before it is asked, nor
 //! create a context: asking which backends there are leaves no trace on a device.
 
-use super::{Attempt, Backend, BackendKind, DeviceProperties, cpu, cuda, hip};
+use super::opening::Opening;
+use super::{Attempt, Backend, BackendKind, DeviceProperties, Devices, cpu, cuda, hip};
 use crate::error::{Error, Result};
 use crate::global::Once;
 use crate::settings::{self, Settings, Variable};
 
 const VARIABLE: &str = Variable::BACKEND.name();
-
-/// What came of opening a backend.
-pub(super) struct Opening {
-    /// The backend, or why it cannot be used.
-    pub backend: std::result::Result<&'static dyn Backend, String>,
-    /// The library that was opened; empty where none was.
-    pub library: String,
-    /// The driver's version; 0 where it is not known.
-    pub driver_version: i32,
-    /// The libraries that were looked for in vain.
-    pub attempts: Vec<Attempt>,
-}
-
-impl Opening {
-    /// A backend that cannot be used, for a reason that is known before any library is opened.
-    pub fn refused(reason: impl Into<String>) -> Self {
-        Self { backend: Err(reason.into()), library: String::new(), driver_version: 0, attempts: Vec::new() }
-    }
-}
 
 /// How a backend is opened.
 enum Open {
@@ -75,7 +57,7 @@ pub struct BackendReport {
     pub reason: Option<String>,
     /// The library that was opened; empty where none was, and on the CPU.
     pub library: String,
-    /// The driver's version by its own count, as [`Backend::driver_version`]; 0 where it is not known, and on the CPU.
+    /// The driver's version by its own count, as [`Devices::driver_version`]; 0 where it is not known, and on the CPU.
     pub driver_version: i32,
     /// The libraries that were looked for in vain.
     pub attempts: Vec<Attempt>,
@@ -142,7 +124,7 @@ pub fn available() -> Vec<&'static dyn Backend> {
 pub fn report() -> Report {
     Report {
         forced: settings::get().text(Variable::BACKEND),
-        default: default_backend().map(Backend::kind).map_err(|error| error.to_string()),
+        default: default_backend().map(Devices::kind).map_err(|error| error.to_string()),
         backends: TABLE.iter().map(report_of).collect(),
     }
 }

@@ -135,7 +135,7 @@ fn countdown(counter: &AtomicUsize) -> bool {
     counter.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
 }
 
-impl Backend for Recording {
+impl Devices for Recording {
     fn kind(&self) -> BackendKind {
         BackendKind::Cuda
     }
@@ -153,9 +153,6 @@ impl Backend for Recording {
     }
     fn error_text(&self, _code: u32) -> String {
         "recorded".into()
-    }
-    fn programs(&self) -> Result<&dyn Programs> {
-        Ok(self)
     }
     fn current_device(&self) -> Result<i32> {
         Ok(0)
@@ -184,6 +181,9 @@ impl Backend for Recording {
     fn enable_peer_access(&self, _device: i32, _peer: i32) -> Result<()> {
         Ok(())
     }
+}
+
+impl Memory for Recording {
     fn create_pool(&self, _device: i32, _threshold: u64) -> Result<Option<PoolHandle>> {
         Ok(Some(PoolHandle(1)))
     }
@@ -267,6 +267,9 @@ impl Backend for Recording {
             _ => PointerKind::Unregistered,
         })
     }
+}
+
+impl Copies for Recording {
     unsafe fn copy(
         &self,
         _device: i32,
@@ -337,6 +340,9 @@ impl Backend for Recording {
         }
         Ok(())
     }
+}
+
+impl Streams for Recording {
     fn create_stream(&self, _device: i32, _flags: StreamFlags) -> Result<StreamHandle> {
         Ok(StreamHandle(self.handle()))
     }
@@ -362,6 +368,9 @@ impl Backend for Recording {
     unsafe fn stream_device(&self, _stream: StreamHandle) -> Result<Option<i32>> {
         Ok(Some(0))
     }
+}
+
+impl Events for Recording {
     fn create_event(&self, _device: i32, _flags: EventFlags) -> Result<EventHandle> {
         Ok(EventHandle(self.handle()))
     }
@@ -395,6 +404,12 @@ impl Backend for Recording {
     }
     unsafe fn elapsed(&self, _device: i32, _start: EventHandle, _end: EventHandle) -> Result<f32> {
         Ok(0.0)
+    }
+}
+
+impl Backend for Recording {
+    fn programs(&self) -> Result<&dyn Programs> {
+        Ok(self)
     }
 }
 

@@ -2,22 +2,20 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::undocumented_unsafe_blocks, missing_docs)]
 
+use super::captures::{Captures, Table};
 use super::codes::{
     CAPTURE_IMPLICIT, CAPTURE_INVALIDATED, CAPTURE_ISOLATION, CAPTURE_MERGE, CAPTURE_UNMATCHED, CAPTURE_UNSUPPORTED,
     CAPTURED_EVENT, ILLEGAL_STATE,
 };
-use super::*;
-use crate::backend::CaptureMode;
+use super::host::Cpu;
+use crate::backend::*;
+use crate::error::Result;
 use crate::global::Global;
 
 const FLAGS: EventFlags = EventFlags { timing: false, blocking_sync: false, interprocess: false };
 
 fn host() -> Cpu {
-    Cpu {
-        events: Events::new(),
-        captures: Captures::new(Box::leak(Box::new(Global::new(graphs::Table::new())))),
-        next_stream: AtomicUsize::new(16),
-    }
+    Cpu::new(Captures::new(Box::leak(Box::new(Global::new(Table::new())))))
 }
 
 fn stream(cpu: &Cpu) -> StreamHandle {

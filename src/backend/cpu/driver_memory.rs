@@ -1,7 +1,8 @@
 //! Kinds of memory that on the host are all one: ordinary memory.
 
 use super::codes::{INVALID_VALUE, refuse};
-use super::{Cpu, allocate, check_device};
+use super::host::{Cpu, check_device};
+use super::memory::allocate;
 use crate::backend::{Address, Attachment, DriverMemory, EventHandle, HANDLE_BYTES, StreamHandle};
 use crate::error::{Error, Result};
 

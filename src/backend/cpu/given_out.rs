@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::blocks;
+use super::heap;
 use crate::backend::Address;
 use crate::global::{Global, Guard};
 
@@ -72,7 +72,7 @@ pub fn was_freed(address: Address, bytes: usize) -> bool {
 /// Takes over a block that ends, if its address was given out.
 ///
 /// # Safety
-/// The block came from `blocks::allocate` with the same `bytes`, and nothing uses it any more.
+/// The block came from `heap::allocate` with the same `bytes`, and nothing uses it any more.
 #[inline]
 pub(super) unsafe fn keep_back(address: Address, bytes: usize) -> bool {
     let (word, bit) = bit_of(address);
@@ -98,7 +98,7 @@ unsafe fn keep_noted_back(address: Address, bytes: usize) -> bool {
     };
     if bytes >= LARGE && !surplus.iter().any(|(first, _)| *first == address) {
         // SAFETY: nobody uses the block any more.
-        unsafe { blocks::give_pages_back(address, bytes, PAGE) };
+        unsafe { heap::give_pages_back(address, bytes, PAGE) };
     }
     free_all(&surplus);
     true
@@ -121,7 +121,7 @@ impl Kept {
 fn free_all(blocks: &[(Address, usize)]) {
     for &(address, bytes) in blocks {
         // SAFETY: `keep_back` was promised that nothing uses the block, and it is in no list any more.
-        unsafe { blocks::free_at_once(address, bytes) };
+        unsafe { heap::free(address, bytes) };
     }
 }
 
@@ -147,6 +147,7 @@ pub fn kept() -> usize {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::undocumented_unsafe_blocks, missing_docs)]
+    use super::super::memory::{block, give_back};
     use super::*;
 
     /// The table is the process's, and other tests give blocks out too.
@@ -156,15 +157,15 @@ mod tests {
     fn a_block_whose_address_was_given_out_is_known_as_freed_and_nobody_elses() {
         let _turn = ONE_AT_A_TIME.lock();
         for bytes in [16, 100_000, 5 << 20] {
-            let address = blocks::allocate(bytes).unwrap();
+            let address = block(bytes).unwrap();
             note(address);
             assert!(!was_freed(address, bytes));
-            unsafe { blocks::free(address, bytes) };
+            unsafe { give_back(address, bytes) };
             assert!(was_freed(address, 1) && was_freed(address + bytes - 1, 100));
             assert!(was_freed(address - 8, 9));
-            let others: Vec<_> = (0..8).map(|_| blocks::allocate(bytes).unwrap()).collect();
+            let others: Vec<_> = (0..8).map(|_| block(bytes).unwrap()).collect();
             assert!(others.iter().all(|other| other.abs_diff(address) >= bytes));
-            others.iter().for_each(|other| unsafe { blocks::free(*other, bytes) });
+            others.iter().for_each(|other| unsafe { give_back(*other, bytes) });
             trim();
             assert!(!was_freed(address, bytes));
         }
@@ -173,8 +174,8 @@ mod tests {
     #[test]
     fn what_nobody_asked_for_is_freed_at_once() {
         let _turn = ONE_AT_A_TIME.lock();
-        let address = blocks::allocate(4000).unwrap();
-        unsafe { blocks::free(address, 4000) };
+        let address = block(4000).unwrap();
+        unsafe { give_back(address, 4000) };
         assert!(!was_freed(address, 4000));
     }
 
@@ -183,9 +184,9 @@ mod tests {
         let _turn = ONE_AT_A_TIME.lock();
         trim();
         for _ in 0..40 {
-            let address = blocks::allocate(LARGE - 64).unwrap();
+            let address = block(LARGE - 64).unwrap();
             note(address);
-            unsafe { blocks::free(address, LARGE - 64) };
+            unsafe { give_back(address, LARGE - 64) };
         }
         assert!(kept() <= 16 << 20, "{}", kept());
         assert!(kept() > 14 << 20, "{}", kept());

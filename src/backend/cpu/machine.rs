@@ -6,6 +6,10 @@ use std::thread;
 
 use crate::backend::{DeviceProperties, MemoryInfo};
 
+/// As on NVIDIA's devices, so that what fits here fits there.
+pub const THREADS_PER_BLOCK: i32 = 1024;
+const WARP_SIZE: i32 = 32;
+
 /// The host as a device.
 pub fn properties() -> DeviceProperties {
     let processors = thread::available_parallelism().map_or(1, |count| i32::try_from(count.get()).unwrap_or(i32::MAX));
@@ -14,8 +18,8 @@ pub fn properties() -> DeviceProperties {
         architecture: std::env::consts::ARCH.to_owned(),
         total_memory: memory().map_or(0, |info| info.total),
         multiprocessor_count: processors,
-        warp_size: super::programs::WARP_SIZE,
-        max_threads_per_block: super::programs::THREADS_PER_BLOCK,
+        warp_size: WARP_SIZE,
+        max_threads_per_block: THREADS_PER_BLOCK,
         integrated: true,
         ..DeviceProperties::default()
     }

@@ -2,9 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::undocumented_unsafe_blocks, missing_docs)]
 
-use super::codes::NOT_SUPPORTED;
-use super::*;
-use crate::backend::HostUse;
+use super::codes;
+use super::codes::{INVALID_DEVICE, INVALID_HANDLE, INVALID_VALUE, NOT_SUPPORTED};
+use super::host::{CPU, FIRST_STREAM};
+use crate::backend::*;
+use crate::error::{Error, Result};
 
 const S: StreamHandle = StreamHandle::DEFAULT;
 const TIMED: EventFlags = EventFlags { timing: true, blocking_sync: false, interprocess: false };

@@ -7,9 +7,9 @@ use super::nvrtc::Nvrtc;
 use super::sys::Api;
 use super::{copies, errors, events, memory, properties, streams};
 use crate::backend::{
-    Address, Backend, BackendKind, DeviceProperties, Direction, DriverMemory, EventFlags, EventHandle, Extent, Graphs,
-    HostFlags, MemoryInfo, Pattern, Pitched, PointerKind, PoolHandle, PoolStatistics, Programs, StreamFlags,
-    StreamHandle,
+    Address, Backend, BackendKind, Copies, DeviceProperties, Devices, Direction, DriverMemory, EventFlags, EventHandle,
+    Events, Extent, Graphs, HostFlags, Memory, MemoryInfo, Pattern, Pitched, PointerKind, PoolHandle, PoolStatistics,
+    Programs, StreamFlags, StreamHandle, Streams,
 };
 use crate::error::Result;
 
@@ -26,7 +26,7 @@ pub struct Cuda {
 
 // In the unsafe methods the caller's promise is, word for word, that of the function which is handed on to.
 #[allow(clippy::undocumented_unsafe_blocks)]
-impl Backend for Cuda {
+impl Devices for Cuda {
     fn kind(&self) -> BackendKind {
         BackendKind::Cuda
     }
@@ -49,18 +49,6 @@ impl Backend for Cuda {
 
     fn error_text(&self, code: u32) -> String {
         errors::text(&self.api, code)
-    }
-
-    fn programs(&self) -> Result<&dyn Programs> {
-        Ok(self)
-    }
-
-    fn graphs(&self) -> Result<&dyn Graphs> {
-        Ok(self)
-    }
-
-    fn driver_memory(&self) -> Result<&dyn DriverMemory> {
-        Ok(self)
     }
 
     fn current_device(&self) -> Result<i32> {
@@ -94,7 +82,10 @@ impl Backend for Cuda {
     fn enable_peer_access(&self, device: i32, peer: i32) -> Result<()> {
         self.enable_access(device, peer)
     }
+}
 
+#[allow(clippy::undocumented_unsafe_blocks)]
+impl Memory for Cuda {
     fn create_pool(&self, device: i32, threshold: u64) -> Result<Option<PoolHandle>> {
         memory::create_pool(self, device, threshold)
     }
@@ -146,7 +137,10 @@ impl Backend for Cuda {
     fn pointer_kind(&self, address: Address) -> Result<PointerKind> {
         memory::pointer_kind(self, address)
     }
+}
 
+#[allow(clippy::undocumented_unsafe_blocks)]
+impl Copies for Cuda {
     unsafe fn copy(
         &self,
         device: i32,
@@ -207,7 +201,10 @@ impl Backend for Cuda {
     ) -> Result<()> {
         unsafe { copies::fill(self, device, (target, pitch), pattern, (count, height), stream) }
     }
+}
 
+#[allow(clippy::undocumented_unsafe_blocks)]
+impl Streams for Cuda {
     fn create_stream(&self, device: i32, flags: StreamFlags) -> Result<StreamHandle> {
         streams::create(self, device, flags)
     }
@@ -231,7 +228,10 @@ impl Backend for Cuda {
     unsafe fn stream_device(&self, stream: StreamHandle) -> Result<Option<i32>> {
         unsafe { streams::device(self, stream) }
     }
+}
 
+#[allow(clippy::undocumented_unsafe_blocks)]
+impl Events for Cuda {
     fn create_event(&self, device: i32, flags: EventFlags) -> Result<EventHandle> {
         events::create(self, device, flags)
     }
@@ -258,5 +258,20 @@ impl Backend for Cuda {
 
     unsafe fn elapsed(&self, device: i32, start: EventHandle, end: EventHandle) -> Result<f32> {
         unsafe { events::elapsed(self, device, start, end) }
+    }
+}
+
+#[allow(clippy::undocumented_unsafe_blocks)]
+impl Backend for Cuda {
+    fn programs(&self) -> Result<&dyn Programs> {
+        Ok(self)
+    }
+
+    fn graphs(&self) -> Result<&dyn Graphs> {
+        Ok(self)
+    }
+
+    fn driver_memory(&self) -> Result<&dyn DriverMemory> {
+        Ok(self)
     }
 }

@@ -10,7 +10,7 @@ use super::driver::Cuda;
 use super::errors::{SUCCESS, name, text};
 use super::properties::attribute;
 use super::sys::{Api, CANDIDATES, CUdevice_attribute as Attribute, OLDEST_VERSION};
-use crate::backend::registry::Opening;
+use crate::backend::opening::Opening;
 use crate::backend::{Attempt, Backend, Library, fork};
 use crate::settings::{Settings, Variable};
 

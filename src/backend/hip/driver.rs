@@ -8,9 +8,9 @@ use super::modules::Images;
 use super::sys::Api;
 use super::{copies, errors, events, memory, properties, streams};
 use crate::backend::{
-    Address, Backend, BackendKind, DeviceProperties, Direction, DriverMemory, EventFlags, EventHandle, Extent, Graphs,
-    HostFlags, MemoryInfo, Pattern, Pitched, PointerKind, PoolHandle, PoolStatistics, Programs, StreamFlags,
-    StreamHandle,
+    Address, Backend, BackendKind, Copies, DeviceProperties, Devices, Direction, DriverMemory, EventFlags, EventHandle,
+    Events, Extent, Graphs, HostFlags, Memory, MemoryInfo, Pattern, Pitched, PointerKind, PoolHandle, PoolStatistics,
+    Programs, StreamFlags, StreamHandle, Streams,
 };
 use crate::error::Result;
 
@@ -29,7 +29,7 @@ pub struct Hip {
 
 // In the unsafe methods the caller's promise is, word for word, that of the function which is handed on to.
 #[allow(clippy::undocumented_unsafe_blocks)]
-impl Backend for Hip {
+impl Devices for Hip {
     fn kind(&self) -> BackendKind {
         BackendKind::Hip
     }
@@ -52,18 +52,6 @@ impl Backend for Hip {
 
     fn error_text(&self, code: u32) -> String {
         errors::text(&self.api, code)
-    }
-
-    fn driver_memory(&self) -> Result<&dyn DriverMemory> {
-        Ok(self)
-    }
-
-    fn programs(&self) -> Result<&dyn Programs> {
-        Ok(self)
-    }
-
-    fn graphs(&self) -> Result<&dyn Graphs> {
-        Ok(self)
     }
 
     fn current_device(&self) -> Result<i32> {
@@ -97,7 +85,10 @@ impl Backend for Hip {
     fn enable_peer_access(&self, device: i32, peer: i32) -> Result<()> {
         self.enable_access(device, peer)
     }
+}
 
+#[allow(clippy::undocumented_unsafe_blocks)]
+impl Memory for Hip {
     fn create_pool(&self, device: i32, threshold: u64) -> Result<Option<PoolHandle>> {
         memory::create_pool(self, device, threshold)
     }
@@ -149,7 +140,10 @@ impl Backend for Hip {
     fn pointer_kind(&self, address: Address) -> Result<PointerKind> {
         memory::pointer_kind(self, address)
     }
+}
 
+#[allow(clippy::undocumented_unsafe_blocks)]
+impl Copies for Hip {
     unsafe fn copy(
         &self,
         device: i32,
@@ -198,7 +192,10 @@ impl Backend for Hip {
     ) -> Result<()> {
         unsafe { copies::fill(self, device, (target, pitch), pattern, (count, height), stream) }
     }
+}
 
+#[allow(clippy::undocumented_unsafe_blocks)]
+impl Streams for Hip {
     fn create_stream(&self, device: i32, flags: StreamFlags) -> Result<StreamHandle> {
         streams::create(self, device, flags)
     }
@@ -222,7 +219,10 @@ impl Backend for Hip {
     unsafe fn stream_device(&self, stream: StreamHandle) -> Result<Option<i32>> {
         unsafe { streams::device(self, stream) }
     }
+}
 
+#[allow(clippy::undocumented_unsafe_blocks)]
+impl Events for Hip {
     fn create_event(&self, device: i32, flags: EventFlags) -> Result<EventHandle> {
         events::create(self, device, flags)
     }
@@ -249,5 +249,20 @@ impl Backend for Hip {
 
     unsafe fn elapsed(&self, device: i32, start: EventHandle, end: EventHandle) -> Result<f32> {
         unsafe { events::elapsed(self, device, start, end) }
+    }
+}
+
+#[allow(clippy::undocumented_unsafe_blocks)]
+impl Backend for Hip {
+    fn driver_memory(&self) -> Result<&dyn DriverMemory> {
+        Ok(self)
+    }
+
+    fn programs(&self) -> Result<&dyn Programs> {
+        Ok(self)
+    }
+
+    fn graphs(&self) -> Result<&dyn Graphs> {
+        Ok(self)
     }
 }

@@ -13,7 +13,7 @@ use super::sys::{
     Api, CANDIDATES, OLDEST_VERSION, hipDeviceAttributeMaxPitch,
     hipDeviceAttributePageableMemoryAccessUsesHostPageTables as USES_HOST_PAGE_TABLES, hipRuntimeGetVersion,
 };
-use crate::backend::registry::Opening;
+use crate::backend::opening::Opening;
 use crate::backend::{Attempt, Backend, Library, fork};
 use crate::settings::{Settings, Variable};
 

@@ -15,7 +15,8 @@ use self::compiler::HostCompiler;
 use self::engine::{Host, Kernel, Library, Shape};
 pub(in crate::backend) use self::engine::{dependencies, is_whole};
 use super::codes::{self, NOT_FOUND, refuse};
-use super::{Cpu, check_device, machine};
+use super::host::{Cpu, check_device};
+use super::machine::{self, THREADS_PER_BLOCK};
 use crate::backend::{
     Address, Compiler, FunctionAttributes, FunctionHandle, FunctionSetting, LaunchLimits, LaunchShape, LoadOptions,
     Loaded, ModuleHandle, ParameterPlace, Programs, StreamHandle,
@@ -25,10 +26,8 @@ use crate::global::Once;
 use crate::settings::{self, Variable};
 
 /// As on NVIDIA's devices, so that what fits here fits there.
-pub(super) const THREADS_PER_BLOCK: i32 = 1024;
 const SHARED_BYTES: u32 = 48 << 10;
 const SHARED_BYTES_OPTIN: u32 = 96 << 10;
-pub(super) const WARP_SIZE: i32 = 32;
 
 static COMPILER: Once<HostCompiler> = Once::new();
 

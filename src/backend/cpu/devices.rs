@@ -1,0 +1,74 @@
+//! The one device: the host.
+
+use super::codes::{self, INVALID_DEVICE, refuse};
+use super::host::{Cpu, check_device};
+use super::machine;
+use crate::backend::{BackendKind, DeviceProperties, Devices, MemoryInfo};
+use crate::error::{Error, Result};
+
+impl Devices for Cpu {
+    fn kind(&self) -> BackendKind {
+        BackendKind::Cpu
+    }
+
+    fn device_count(&self) -> i32 {
+        1
+    }
+
+    fn driver_version(&self) -> i32 {
+        0
+    }
+
+    fn library(&self) -> &str {
+        ""
+    }
+
+    fn error_name(&self, code: u32) -> String {
+        codes::name(code).to_owned()
+    }
+
+    fn error_text(&self, code: u32) -> String {
+        codes::text(code).to_owned()
+    }
+
+    fn current_device(&self) -> Result<i32> {
+        Ok(0)
+    }
+
+    fn set_current_device(&self, device: i32) -> Result<()> {
+        check_device("set_current_device", device)
+    }
+
+    fn properties(&self, device: i32) -> Result<DeviceProperties> {
+        check_device("properties", device)?;
+        Ok(machine::properties())
+    }
+
+    fn memory_info(&self, device: i32) -> Result<MemoryInfo> {
+        check_device("memory_info", device)?;
+        machine::memory().ok_or_else(|| Error::not_supported("this system does not say how much memory is free"))
+    }
+
+    fn synchronize_device(&self, device: i32) -> Result<()> {
+        check_device("synchronize_device", device)?;
+        self.captures.refuse_any("synchronize_device")
+    }
+
+    unsafe fn reset_device(&self, device: i32) -> Result<()> {
+        check_device("reset_device", device)?;
+        self.events.clear();
+        Ok(())
+    }
+
+    fn can_access_peer(&self, device: i32, peer: i32) -> Result<bool> {
+        check_device("can_access_peer", device)?;
+        check_device("can_access_peer", peer)?;
+        Ok(false)
+    }
+
+    fn enable_peer_access(&self, device: i32, peer: i32) -> Result<()> {
+        check_device("enable_peer_access", device)?;
+        let detail = format!("peer {peer}; the CPU backend has one device, and a device is no peer of itself");
+        Err(refuse("enable_peer_access", INVALID_DEVICE, detail))
+    }
+}

@@ -1,0 +1,131 @@
+//! The events of the CPU backend: when they were recorded.
+//!
+//! Owned in a table rather than behind a pointer, so that a handle which is used after its end is refused.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use super::codes::{CAPTURED_EVENT, INVALID_HANDLE, NOT_SUPPORTED, refuse};
+use crate::backend::{EventFlags, EventHandle};
+use crate::error::{Error, Result};
+use crate::global::{Global, Guard};
+
+struct Event {
+    timing: bool,
+    recorded: Option<Instant>,
+    /// The capture in which it was last recorded: then it marks a point of a graph, and no time.
+    capture: Option<u64>,
+}
+
+/// What an event marks.
+pub enum Mark {
+    /// Nothing: it was never recorded.
+    None,
+    /// A point that has been passed.
+    Outside,
+    /// A point of a capture.
+    Captured(u64),
+}
+
+struct Table {
+    last: usize,
+    events: BTreeMap<usize, Event>,
+}
+
+static TABLE: Global<Table> = Global::new(Table { last: 0, events: BTreeMap::new() });
+
+/// The events that are alive.
+pub struct EventTable(());
+
+impl EventTable {
+    pub const fn new() -> Self {
+        Self(())
+    }
+
+    pub fn create(&self, flags: EventFlags) -> Result<EventHandle> {
+        if flags.interprocess {
+            let detail = "an event of the CPU backend cannot be shared with other processes".to_owned();
+            return Err(refuse("create_event", NOT_SUPPORTED, detail));
+        }
+        let mut table = self.lock();
+        table.last += 1;
+        let handle = table.last;
+        table.events.insert(handle, Event { timing: flags.timing, recorded: None, capture: None });
+        Ok(EventHandle(handle))
+    }
+
+    pub fn destroy(&self, event: EventHandle) -> Result<()> {
+        self.lock().events.remove(&event.0).map(|_| ()).ok_or_else(|| not_alive("destroy_event", event))
+    }
+
+    /// Ends all of them.
+    pub fn clear(&self) {
+        self.lock().events.clear();
+    }
+
+    /// Whether the host may ask about an event.
+    pub fn check(&self, operation: &'static str, event: EventHandle) -> Result<()> {
+        match self.mark(operation, event)? {
+            Mark::Captured(_) => Err(refuse(operation, CAPTURED_EVENT, format!("event {}", event.0))),
+            Mark::None | Mark::Outside => Ok(()),
+        }
+    }
+
+    /// What an event marks.
+    #[inline]
+    pub fn mark(&self, operation: &'static str, event: EventHandle) -> Result<Mark> {
+        let table = self.lock();
+        let found = table.events.get(&event.0).ok_or_else(|| not_alive(operation, event))?;
+        Ok(match (found.capture, found.recorded) {
+            (Some(capture), _) => Mark::Captured(capture),
+            (None, Some(_)) => Mark::Outside,
+            (None, None) => Mark::None,
+        })
+    }
+
+    /// Marks the present, or a point of a capture.
+    pub fn record(&self, operation: &'static str, event: EventHandle, capture: Option<u64>) -> Result<()> {
+        let now = Instant::now();
+        let mut table = self.lock();
+        let found = table.events.get_mut(&event.0).ok_or_else(|| not_alive(operation, event))?;
+        (found.recorded, found.capture) = (capture.is_none().then_some(now), capture);
+        Ok(())
+    }
+
+    /// Milliseconds; negative if `end` was recorded first.
+    pub fn elapsed(&self, start: EventHandle, end: EventHandle) -> Result<f32> {
+        let table = self.lock();
+        let (start, end) = (table.time(start)?, table.time(end)?);
+        let seconds = match end.checked_duration_since(start) {
+            Some(duration) => duration.as_secs_f64(),
+            None => -start.duration_since(end).as_secs_f64(),
+        };
+        Ok((seconds * 1e3) as f32)
+    }
+
+    /// The table has no state between two fields, so a thread that panicked while holding it left nothing half done.
+    fn lock(&self) -> Guard<Table> {
+        TABLE.lock()
+    }
+}
+
+impl Table {
+    fn time(&self, event: EventHandle) -> Result<Instant> {
+        let found = self.events.get(&event.0).ok_or_else(|| not_alive("elapsed", event))?;
+        if found.capture.is_some() {
+            return Err(refuse("elapsed", CAPTURED_EVENT, format!("event {}", event.0)));
+        }
+        if !found.timing {
+            let detail = format!("event {} was made without timing", event.0);
+            return Err(refuse("elapsed", INVALID_HANDLE, detail));
+        }
+        found.recorded.ok_or_else(|| {
+            let detail = format!("event {} was never recorded", event.0);
+            refuse("elapsed", INVALID_HANDLE, detail)
+        })
+    }
+}
+
+fn not_alive(operation: &'static str, event: EventHandle) -> Error {
+    refuse(operation, INVALID_HANDLE, format!("event {} does not exist or was destroyed", event.0))
+}

@@ -1,0 +1,49 @@
+//! What the backend owns: the events, captures and graphs; memory belongs to whoever asked for it.
+
+use std::sync::atomic::AtomicUsize;
+
+use super::captures::{self, Captures};
+use super::codes::{INVALID_DEVICE, refuse};
+use super::event_table::EventTable;
+use crate::backend::StreamHandle;
+use crate::error::Result;
+
+/// The host.
+pub struct Cpu {
+    pub events: EventTable,
+    pub captures: Captures,
+    pub next_stream: AtomicUsize,
+}
+
+/// Lower numbers are the stream protocols' names of the default streams.
+pub const FIRST_STREAM: usize = 16;
+
+pub static CPU: Cpu = Cpu::new(Captures::new(&captures::TABLE));
+
+impl Cpu {
+    pub const fn new(captures: Captures) -> Self {
+        Self { events: EventTable::new(), captures, next_stream: AtomicUsize::new(FIRST_STREAM) }
+    }
+
+    /// Does work now, or keeps it for the graph that its stream captures.
+    #[inline]
+    pub fn run(
+        &self,
+        operation: &'static str,
+        stream: StreamHandle,
+        work: impl Fn() -> Result<()> + Send + Sync + 'static,
+    ) -> Result<()> {
+        match self.captures.next(operation, stream)? {
+            None => work(),
+            Some(_) => self.captures.keep(operation, stream, Box::new(work)),
+        }
+    }
+}
+
+/// Refuses every device but the one that there is.
+pub fn check_device(operation: &'static str, device: i32) -> Result<()> {
+    if device == 0 {
+        return Ok(());
+    }
+    Err(refuse(operation, INVALID_DEVICE, format!("device {device} was asked for; the CPU backend has device 0 only")))
+}

@@ -1,0 +1,125 @@
+//! Memory: blocks of the heap, of which those whose address was given out end later.
+
+use super::codes::{self, INVALID_HANDLE, INVALID_VALUE, refuse};
+use super::host::{Cpu, check_device};
+use super::{given_out, heap, machine, pinned};
+use crate::backend::{Address, HostFlags, Memory, PointerKind, PoolHandle, PoolStatistics, StreamHandle};
+use crate::error::{Error, OutOfMemory, Result};
+
+/// Memory of `bytes` bytes; `None` if there is none. `bytes` is not 0.
+pub fn block(bytes: usize) -> Option<Address> {
+    heap::allocate(bytes).or_else(|| {
+        given_out::trim();
+        heap::allocate(bytes)
+    })
+}
+
+/// Gives memory back; what was given out by its address, later.
+///
+/// # Safety
+/// The address came from [`block`] with the same `bytes`, and nothing uses it any more.
+pub unsafe fn give_back(address: Address, bytes: usize) {
+    // SAFETY: the caller's promise is the same.
+    unsafe {
+        if !given_out::keep_back(address, bytes) {
+            heap::free(address, bytes);
+        }
+    }
+}
+
+fn no_pool(operation: &'static str, pool: PoolHandle) -> Error {
+    refuse(operation, INVALID_HANDLE, format!("pool {:#x}; the CPU backend has no pools", pool.0))
+}
+
+/// A block for a call.
+pub fn allocate(operation: &'static str, device: i32, bytes: usize) -> Result<Address> {
+    check_device(operation, device)?;
+    if bytes == 0 {
+        return Err(refuse(operation, INVALID_VALUE, "0 bytes asked for".to_owned()));
+    }
+    block(bytes).ok_or_else(|| {
+        let memory = machine::memory();
+        Error::OutOfMemory(Box::new(OutOfMemory {
+            operation,
+            name: codes::name(codes::OUT_OF_MEMORY).to_owned(),
+            text: codes::text(codes::OUT_OF_MEMORY).to_owned(),
+            requested: bytes,
+            device: "cpu".to_owned(),
+            free: memory.map(|info| info.free),
+            total: memory.map(|info| info.total),
+            used: 0,
+            limit: None,
+        }))
+    })
+}
+
+impl Memory for Cpu {
+    fn create_pool(&self, device: i32, _: u64) -> Result<Option<PoolHandle>> {
+        check_device("create_pool", device)?;
+        Ok(None)
+    }
+
+    fn set_pool_release_threshold(&self, pool: PoolHandle, _bytes: u64) -> Result<()> {
+        Err(no_pool("set_pool_release_threshold", pool))
+    }
+
+    fn trim_pool(&self, pool: PoolHandle, _keep: usize) -> Result<()> {
+        Err(no_pool("trim_pool", pool))
+    }
+
+    fn pool_statistics(&self, pool: PoolHandle) -> Result<PoolStatistics> {
+        Err(no_pool("pool_statistics", pool))
+    }
+
+    fn allocate_from_pool(&self, _: i32, pool: PoolHandle, _: usize, _: StreamHandle) -> Result<Address> {
+        Err(no_pool("allocate_from_pool", pool))
+    }
+
+    unsafe fn free_to_pool(&self, _: i32, address: Address, _: StreamHandle) -> Result<()> {
+        let detail = format!("address {address:#x}; the CPU backend has no pools");
+        Err(refuse("free_to_pool", INVALID_VALUE, detail))
+    }
+
+    fn allocate(&self, device: i32, bytes: usize) -> Result<Address> {
+        allocate("allocate", device, bytes)
+    }
+
+    unsafe fn free(&self, _: i32, address: Address, bytes: usize) -> Result<()> {
+        // SAFETY: the caller's promise is the same.
+        unsafe { give_back(address, bytes) };
+        Ok(())
+    }
+
+    fn allocate_host(&self, device: i32, bytes: usize, _: HostFlags) -> Result<Address> {
+        let address = allocate("allocate_host", device, bytes)?;
+        pinned::enter(address, bytes);
+        Ok(address)
+    }
+
+    unsafe fn free_host(&self, _: i32, address: Address, bytes: usize) -> Result<()> {
+        pinned::remove(address);
+        // SAFETY: the caller's promise is the same.
+        unsafe { give_back(address, bytes) };
+        Ok(())
+    }
+
+    unsafe fn register_host(&self, device: i32, address: Address, bytes: usize, _: HostFlags) -> Result<()> {
+        check_device("register_host", device)?;
+        if address == 0 || bytes == 0 {
+            let detail = format!("address {address:#x}, {bytes} bytes");
+            return Err(refuse("register_host", INVALID_VALUE, detail));
+        }
+        pinned::enter(address, bytes);
+        Ok(())
+    }
+
+    unsafe fn unregister_host(&self, device: i32, address: Address) -> Result<()> {
+        check_device("unregister_host", device)?;
+        pinned::remove(address);
+        Ok(())
+    }
+
+    fn pointer_kind(&self, address: Address) -> Result<PointerKind> {
+        Ok(if pinned::holds(address) { PointerKind::Host } else { PointerKind::Unregistered })
+    }
+}

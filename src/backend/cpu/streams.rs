@@ -1,0 +1,42 @@
+//! Streams, which only have identities, and take part in captures.
+
+use std::sync::atomic::Ordering;
+
+use super::captures::stream_handle;
+use super::event_table::Mark;
+use super::host::{Cpu, check_device};
+use crate::backend::{EventHandle, StreamFlags, StreamHandle, Streams};
+use crate::error::Result;
+
+impl Streams for Cpu {
+    fn create_stream(&self, device: i32, flags: StreamFlags) -> Result<StreamHandle> {
+        check_device("create_stream", device)?;
+        Ok(stream_handle(self.next_stream.fetch_add(1, Ordering::Relaxed), flags.non_blocking))
+    }
+
+    unsafe fn destroy_stream(&self, _: i32, stream: StreamHandle) -> Result<()> {
+        self.captures.forget(stream);
+        Ok(())
+    }
+
+    unsafe fn synchronize_stream(&self, _: i32, stream: StreamHandle) -> Result<()> {
+        self.captures.refuse("synchronize_stream", stream)
+    }
+
+    unsafe fn query_stream(&self, _: i32, stream: StreamHandle) -> Result<bool> {
+        self.captures.refuse("query_stream", stream)?;
+        Ok(true)
+    }
+
+    unsafe fn wait_event(&self, _: i32, stream: StreamHandle, event: EventHandle) -> Result<()> {
+        match self.events.mark("wait_event", event)? {
+            Mark::None => Ok(()),
+            Mark::Outside => self.captures.refuse_outside("wait_event", stream),
+            Mark::Captured(capture) => self.captures.join("wait_event", stream, capture),
+        }
+    }
+
+    unsafe fn stream_device(&self, _: StreamHandle) -> Result<Option<i32>> {
+        Ok(Some(0))
+    }
+}
