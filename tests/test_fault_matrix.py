@@ -2,7 +2,7 @@
 
 What must come of it: a clear error, no leak, no wrong data, and the next call works, or says that the device is dead.
 
-The matrix is made from the library's own lists of calls (`src/backend/*/sys.rs`): a call that is added there is
+The matrix is made from the library's own lists of calls (`vendor_calls.py`): a call that is added there is
 covered, or `test_every_call_is_made_by_an_exercise` fails. It needs a simulated driver, where faults are planted.
 """
 
@@ -20,10 +20,10 @@ import pytest
 
 import PyGPU
 import simulated
+import vendor_calls
 from faults.exercises import EXERCISES, make_and_fetch
 
 BACKEND = PyGPU.backend_name()
-SOURCE = Path(__file__).parents[1] / "src" / "backend" / BACKEND / "sys.rs"
 
 
 def _simulated() -> simulated.Driver | None:
@@ -37,7 +37,7 @@ DRIVER = _simulated()
 if DRIVER is None:
     pytest.skip("faults are planted in a simulated driver only", allow_module_level=True)
 
-CALLS = re.findall(r"^ +fn ((?:cu|hip)\w+)\(", SOURCE.read_text(), re.MULTILINE)
+CALLS = vendor_calls.all_of(BACKEND)
 
 # Made while the driver is opened: `test_opening.py` lets these fail, each in a process of its own.
 OPENING = {

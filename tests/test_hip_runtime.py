@@ -14,10 +14,12 @@ from pathlib import Path
 
 import pytest
 
+import vendor_calls
+
 ROOT = Path(__file__).parent.parent
 VARIABLES = ("PYGPU_BACKEND", "_VISIBLE_DEVICES")
 FOLDER = ROOT / "build" / "amd"
-LIST = (ROOT / "src" / "backend" / "hip" / "sys.rs").read_text() if (ROOT / "src").is_dir() else ""
+HAS_SOURCES = (ROOT / "src").is_dir()
 
 
 @pytest.fixture(scope="module")
@@ -106,31 +108,24 @@ def test_threads_and_a_forked_child_get_the_error_and_the_process_ends_cleanly(r
     assert (done.returncode, done.stdout, done.stderr) == (0, "8 0\n", "")
 
 
-def names_of(group: str) -> list[str]:
-    """The functions of a group of the backend's list."""
-    body = re.search(rf"\b{group} \{{\n(.*?)\n            \}}", LIST, re.DOTALL)
-    assert body, f"{group} is not in the list"
-    return re.findall(r"\bfn (hip\w+)\(", body[1])
-
-
-@pytest.mark.skipif(not LIST, reason="the sources are not here")
+@pytest.mark.skipif(not HAS_SOURCES, reason="the sources are not here")
 def test_the_runtime_has_all_that_is_required_and_lacks_what_is_called_new(runtime: Path) -> None:
     code = f"""
 import ctypes
 library = ctypes.CDLL('libamdhip64.so.5')
-for name in {names_of("required") + names_of("old") + names_of("new") + ["hipRuntimeGetVersion"]!r}:
+for name in {[*vendor_calls.all_of("hip"), "hipRuntimeGetVersion"]!r}:
     if not hasattr(library, name): print(name)
 """
     done = run(runtime, code)
     assert (done.returncode, done.stderr) == (0, "")
-    assert len(names_of("required")) > 40
-    assert done.stdout.splitlines() == names_of("new")
+    assert len(vendor_calls.required("hip")) > 40
+    assert done.stdout.splitlines() == vendor_calls.own("hip", "new")
 
 
-@pytest.mark.skipif(not LIST, reason="the sources are not here")
+@pytest.mark.skipif(not HAS_SOURCES, reason="the sources are not here")
 def test_the_runtime_of_the_gpu_tests_hands_on_every_function_of_the_list() -> None:
     forwarded = (ROOT / "tests" / "gpu" / "hip_on_cuda" / "hip_on_cuda.c").read_text()
-    for name in names_of("required") + names_of("old") + names_of("new") + ["hipRuntimeGetVersion"]:
+    for name in [*vendor_calls.all_of("hip"), "hipRuntimeGetVersion"]:
         assert re.search(rf"\b{name}\b", forwarded), name
 
 
@@ -152,7 +147,7 @@ print(code, log.value.decode())
 """
 
 
-@pytest.mark.skipif(not LIST, reason="the sources are not here")
+@pytest.mark.skipif(not HAS_SOURCES, reason="the sources are not here")
 @pytest.mark.parametrize("name", ["everywhere", "mandelbrot", "matmul", "reduction", "saxpy", "streams"])
 def test_amds_compiler_takes_the_examples(runtime: Path, name: str) -> None:
     words = ["--offload-arch=gfx90a:sramecc+:xnack-", "-std=c++17", "-DTILE=16"]

@@ -8,7 +8,8 @@ The layer `python` is a house of its own, whose rooms import one way too:
     newer, once <- ending <- callback <- errors, gil, settings <- exit <- convert <- runtime <- array <- host
     <- exchange <- views <- create <- kernel <- custom, operators <- compat
 
-`backend::cuda` and `backend::hip` never know each other, and files never import in a circle (`test_circles.py`).
+`backend::cuda` and `backend::hip` never know each other, nor does what they share (`backend::vendor`) know either, and
+files never import in a circle (`test_circles.py`).
 Test code is exempt.
 """
 
@@ -74,7 +75,7 @@ def _against_the_line(file: RustSource) -> Iterator[str]:
             yield f"{where}: crate::{name} is in no layer of the line"
         elif RANK[reference.path[0]] > RANK[layer]:
             yield f"{where}: {layer} must not use crate::{name}, which is to its right in the line"
-        for vendor, other in (("cuda", "hip"), ("hip", "cuda")):
+        for vendor, other in (("cuda", "hip"), ("hip", "cuda"), ("vendor", "cuda"), ("vendor", "hip")):
             if file.module[:2] == ("backend", vendor) and reference.path[:2] == ("backend", other):
                 yield f"{where}: the backend {vendor} must not use crate::{name}"
 
@@ -143,6 +144,7 @@ def test_host_memory_comes_to_a_copy_through_one_door() -> None:
         ("src/backend/cuda/mod.rs", "use super::hip::Module;"),
         ("src/backend/cuda/copy.rs", "use crate::backend::{hip, Backend};"),
         ("src/backend/hip.rs", "fn f() { super::cuda::open() }"),
+        ("src/backend/vendor/open.rs", "use crate::backend::cuda::Cuda;"),
         ("src/array.rs", "use pyo3::prelude::*;"),
         ("src/array.rs", '#[cfg(feature = "python")] use pyo3::prelude::*;'),
         ("src/array.rs", "fn f() { numpy::borrow() }"),

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -15,6 +14,8 @@ import textwrap
 from pathlib import Path
 
 import pytest
+
+import vendor_calls
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "build" / "simulated"
@@ -62,8 +63,7 @@ def test_arrays_go_there_and_come_back() -> None:
 
 
 def test_it_has_every_function_that_the_library_cannot_do_without() -> None:
-    required, _, _ = (ROOT / "src/backend/cuda/sys.rs").read_text().partition("optional {")
-    listed = re.findall(r"\bfn (cu\w+)\(", required)
+    listed = vendor_calls.required("cuda")
     assert len(listed) > 50
     assert set(listed) <= set(json.loads(clean("import json; print(json.dumps(sim.calls()))")))
 

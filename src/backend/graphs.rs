@@ -25,12 +25,6 @@ pub enum CaptureMode {
     Relaxed = 2,
 }
 
-/// Whether a vendor's state of a stream is that of a capture, be it invalid; all have the same numbers.
-pub(super) fn is_capture(state: u32) -> bool {
-    const ACTIVE: u32 = 1;
-    state >= ACTIVE
-}
-
 /// Work of the host in a graph, done at each launch. It holds what it uses.
 pub type HostWork = Box<dyn Fn() -> Result<()> + Send + Sync>;
 

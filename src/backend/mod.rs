@@ -4,45 +4,44 @@
 //! and handles are plain numbers whose owners live in `memory` and `stream`. A backend never touches Python, never keeps
 //! a lock while the driver works, and makes the device it is told to use current only for the length of one call.
 
+mod codes;
+mod contexts;
 mod copies;
 mod cpu;
 mod cuda;
 mod devices;
 mod driver_memory;
 mod events;
-mod exit;
-mod fork;
 mod graphs;
 mod hip;
 mod includes;
-mod library_file;
-mod loader;
 mod memory;
 mod opening;
-mod pitched;
 mod programs;
 mod registry;
-mod rtc;
 mod streams;
+mod vendor;
 mod witness;
 
+pub use codes::NOT_FOUND;
+pub use contexts::Contexts;
 pub use copies::{Copies, Direction, Extent, HostUse, Pattern, Pitched};
 pub use cpu::given_out;
 pub use devices::{BackendKind, DeviceProperties, Devices, MemoryInfo};
 pub use driver_memory::{Attachment, DriverMemory, HANDLE_BYTES};
 pub use events::{EventFlags, EventHandle, Events};
-pub use exit::close as close_drivers;
 pub use graphs::{CaptureMode, ExecutableHandle, GraphHandle, Graphs, HostWork};
 pub use includes::included_by_list;
-pub use loader::{Attempt, Library};
 pub use memory::{Address, HostFlags, Memory, PointerKind, PoolHandle, PoolStatistics};
 pub use programs::{
     CompileOption, CompileRequest, Compiled, Compiler, FunctionAttributes, FunctionHandle, FunctionSetting,
     LaunchLimits, LaunchShape, LinkInput, LinkKind, LoadOptions, Loaded, ModuleHandle, ParameterPlace, Programs,
 };
 pub use registry::{BackendReport, Report, available, by_name, default_backend, report};
-pub use rtc::may_include;
 pub use streams::{StreamFlags, StreamHandle, Streams};
+pub use vendor::exit::close as close_drivers;
+pub use vendor::loader::{Attempt, Library};
+pub use vendor::rtc::may_include;
 pub use witness::{State as WitnessState, Witness};
 
 use crate::error::Result;

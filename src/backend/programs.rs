@@ -9,7 +9,7 @@ use std::ffi::{CStr, c_void};
 use std::path::PathBuf;
 
 use super::witness::Witness;
-use super::{Address, StreamHandle};
+use super::{Address, Contexts, StreamHandle};
 use crate::error::{Error, Result};
 
 /// A loaded image.
@@ -143,7 +143,7 @@ pub enum LinkKind {
 ///
 /// # Safety of the callers
 /// As in [`Backend`](super::Backend): who passes a handle promises that it belongs to the device and is alive.
-pub trait Programs: Send + Sync {
+pub trait Programs: Contexts {
     /// Loads an image: what the backend's [`Compiler`] makes, and what the driver itself takes (cubin, PTX, fatbin; a code
     /// object of HIP; a shared library on the CPU). The bytes are not needed when the call returns.
     ///
@@ -223,38 +223,13 @@ pub trait Programs: Send + Sync {
     fn launch_limits(&self, device: i32) -> Result<LaunchLimits>;
     /// An attribute of the device by the driver's own number.
     fn device_attribute(&self, device: i32, number: i32) -> Result<i32>;
-    /// The driver's handle of the device's context; 0 where there are no contexts.
-    fn context(&self, device: i32) -> Result<usize> {
-        let _ = device;
-        Ok(0)
-    }
-    /// A limit of the device's context by the driver's number: bytes of stack, of `printf`'s buffer, of the heap.
-    fn limit(&self, device: i32, number: i32) -> Result<usize> {
-        let _ = (device, number);
-        Err(Error::not_supported("this backend has no limits of a context"))
-    }
-    /// Sets such a limit.
-    fn set_limit(&self, device: i32, number: i32, value: usize) -> Result<()> {
-        let _ = (device, number, value);
-        Err(Error::not_supported("this backend has no limits of a context"))
-    }
-    /// What the first-level cache is rather used for: 0 no preference, 1 shared memory, 2 cache, 3 equal.
-    fn cache_preference(&self, device: i32) -> Result<i32> {
-        let _ = device;
-        Err(Error::not_supported("this backend has no preference of a context's cache"))
-    }
-    /// Sets that preference.
-    fn set_cache_preference(&self, device: i32, preference: i32) -> Result<()> {
-        let _ = (device, preference);
-        Err(Error::not_supported("this backend has no preference of a context's cache"))
-    }
     /// Links device code that was compiled in parts.
     ///
     /// # Errors
     /// The driver's, with the linker's log.
     fn link(&self, device: i32, inputs: &[LinkInput<'_>], options: &LoadOptions) -> Result<Compiled> {
         let _ = (device, inputs, options);
-        Err(Error::not_supported("this backend links no device code: put all of it into one source"))
+        Err(links_nothing())
     }
     /// What tells the compiler that `compiler` would give from every other, without opening it: opening costs more than taking an
     /// image from the cache. `None` where only opening tells.
@@ -352,6 +327,11 @@ pub trait Compiler: Send + Sync {
     /// # Errors
     /// [`Error::Compile`] with the log, for a source that does not compile; else the compiler's.
     fn compile(&self, request: &CompileRequest<'_>) -> Result<Compiled>;
+}
+
+/// What a backend answers that has no linker.
+pub(super) fn links_nothing() -> Error {
+    Error::not_supported("this backend links no device code: put all of it into one source")
 }
 
 /// What a backend answers that has no programs.

@@ -4,7 +4,7 @@
 //! create a context: asking which backends there are leaves no trace on a device.
 
 use super::opening::Opening;
-use super::{Attempt, Backend, BackendKind, DeviceProperties, Devices, cpu, cuda, hip};
+use super::{Attempt, Backend, BackendKind, DeviceProperties, Devices, cpu, cuda, hip, vendor};
 use crate::error::{Error, Result};
 use crate::global::Once;
 use crate::settings::{self, Settings, Variable};
@@ -43,8 +43,8 @@ impl Entry {
 
 /// The backends in the order in which the default is looked for.
 static TABLE: [Entry; 3] = [
-    Entry::new(BackendKind::Cuda, Open::Asking(cuda::open)),
-    Entry::new(BackendKind::Hip, Open::Asking(hip::open)),
+    Entry::new(BackendKind::Cuda, Open::Asking(vendor::open::<cuda::Cuda>)),
+    Entry::new(BackendKind::Hip, Open::Asking(vendor::open::<hip::Hip>)),
     Entry::new(BackendKind::Cpu, Open::Always(cpu::open)),
 ];
 

@@ -413,6 +413,8 @@ impl Backend for Recording {
     }
 }
 
+impl Contexts for Recording {}
+
 /// Kernels that do nothing; each name is one.
 impl Programs for Recording {
     fn load(&self, _device: i32, _image: &[u8], _options: &LoadOptions) -> Result<Loaded> {

@@ -1,31 +1,20 @@
 //! The few error codes that the CPU backend raises, spelled as CUDA's runtime spells them.
 
+pub use crate::backend::codes::{
+    ASSERT, CAPTURE_IMPLICIT, CAPTURE_INVALIDATED, CAPTURE_ISOLATION, CAPTURE_MERGE, CAPTURE_UNMATCHED,
+    CAPTURE_UNSUPPORTED, CAPTURED_EVENT, ILLEGAL_STATE, INVALID_DEVICE, INVALID_HANDLE, INVALID_VALUE, LAUNCH_FAILURE,
+    LAUNCH_TIMEOUT, NOT_FOUND, NOT_SUPPORTED, OUT_OF_MEMORY, OUT_OF_RESOURCES,
+};
+use crate::backend::codes::{NOT_READY, SUCCESS};
 use crate::error::{DriverError, Error};
 
-pub const INVALID_VALUE: u32 = 1;
-pub const OUT_OF_MEMORY: u32 = 2;
+/// A number that CUDA's driver has for something else.
 pub const INVALID_CONFIGURATION: u32 = 9;
-pub const INVALID_DEVICE: u32 = 101;
-pub const INVALID_HANDLE: u32 = 400;
-pub const ILLEGAL_STATE: u32 = 401;
-pub const NOT_FOUND: u32 = 500;
-pub const OUT_OF_RESOURCES: u32 = 701;
-pub const LAUNCH_TIMEOUT: u32 = 702;
-pub const ASSERT: u32 = 710;
-pub const LAUNCH_FAILURE: u32 = 719;
-pub const NOT_SUPPORTED: u32 = 801;
-pub const CAPTURE_UNSUPPORTED: u32 = 900;
-pub const CAPTURE_INVALIDATED: u32 = 901;
-pub const CAPTURE_MERGE: u32 = 902;
-pub const CAPTURE_UNMATCHED: u32 = 903;
-pub const CAPTURE_ISOLATION: u32 = 905;
-pub const CAPTURE_IMPLICIT: u32 = 906;
-pub const CAPTURED_EVENT: u32 = 907;
 
 const UNKNOWN: &str = "unrecognized error code";
 
 const TABLE: [(u32, &str, &str); 21] = [
-    (0, "cudaSuccess", "no error"),
+    (SUCCESS, "cudaSuccess", "no error"),
     (INVALID_VALUE, "cudaErrorInvalidValue", "invalid argument"),
     (OUT_OF_MEMORY, "cudaErrorMemoryAllocation", "out of memory"),
     (INVALID_CONFIGURATION, "cudaErrorInvalidConfiguration", "invalid configuration argument"),
@@ -33,7 +22,7 @@ const TABLE: [(u32, &str, &str); 21] = [
     (INVALID_HANDLE, "cudaErrorInvalidResourceHandle", "invalid resource handle"),
     (ILLEGAL_STATE, "cudaErrorIllegalState", "the operation cannot be performed in the present state"),
     (NOT_FOUND, "cudaErrorSymbolNotFound", "named symbol not found"),
-    (600, "cudaErrorNotReady", "device not ready"),
+    (NOT_READY, "cudaErrorNotReady", "device not ready"),
     (OUT_OF_RESOURCES, "cudaErrorLaunchOutOfResources", "too many resources requested for launch"),
     (LAUNCH_TIMEOUT, "cudaErrorLaunchTimeout", "the launch timed out and was terminated"),
     (ASSERT, "cudaErrorAssert", "device-side assert triggered"),

@@ -1,9 +1,10 @@
 //! Device code that was compiled in parts, by the driver's own linker.
 
 use super::driver::Cuda;
-use super::errors::{SUCCESS, refusal};
 use super::modules::Jit;
 use super::sys::{CUjitInputType as Kind, CUlinkState};
+use crate::backend::codes::SUCCESS;
+use crate::backend::vendor::Driver;
 use crate::backend::{Compiled, LinkInput, LinkKind, LoadOptions};
 use crate::error::{Error, Result};
 
@@ -18,15 +19,15 @@ fn kind_of(kind: LinkKind) -> Kind {
 }
 
 /// Links the parts into an image.
-pub fn link(cuda: &Cuda, device: i32, inputs: &[LinkInput<'_>], wanted: &LoadOptions) -> Result<Compiled> {
+pub fn link(driver: &Driver<Cuda>, device: i32, inputs: &[LinkInput<'_>], wanted: &LoadOptions) -> Result<Compiled> {
     const OPERATION: &str = "cuLinkCreate";
-    let api = &cuda.api;
+    let api = &driver.api;
     let (Some(create), Some(add), Some(complete), Some(destroy)) =
         (api.cuLinkCreate_v2, api.cuLinkAddData_v2, api.cuLinkComplete, api.cuLinkDestroy)
     else {
         return Err(Error::not_supported("the driver has no linker (cuLinkCreate)"));
     };
-    let current = cuda.enter(device, OPERATION)?;
+    let _current = driver.enter(device, OPERATION)?;
     // The driver writes its logs until the state is destroyed, so this outlives it.
     let mut jit = Jit::new(wanted);
     let mut state: CUlinkState = std::ptr::null_mut();
@@ -34,7 +35,7 @@ pub fn link(cuda: &Cuda, device: i32, inputs: &[LinkInput<'_>], wanted: &LoadOpt
     let code =
         unsafe { create(jit.options.len() as u32, jit.options.as_mut_ptr(), jit.values.as_mut_ptr(), &mut state) };
     if code != SUCCESS {
-        return Err(refusal(current.api, code, OPERATION, Some(device), jit.complaints()));
+        return Err(driver.refusal(code, OPERATION, Some(device), jit.complaints()));
     }
     let none = std::ptr::null_mut;
     let parts = inputs.iter().try_for_each(|input| {
@@ -62,7 +63,7 @@ pub fn link(cuda: &Cuda, device: i32, inputs: &[LinkInput<'_>], wanted: &LoadOpt
         Ok(image) => Ok(Compiled { image, log: jit.remarks(), lowered: Vec::new(), read: None }),
         Err((operation, code, what)) => {
             let detail = format!("{what}{}", jit.complaints());
-            Err(refusal(current.api, code, operation, Some(device), detail))
+            Err(driver.refusal(code, operation, Some(device), detail))
         }
     }
 }

@@ -1,28 +1,28 @@
-//! NVIDIA's driver as a backend. `hip/` mirrors it, file by file.
+//! What is NVIDIA's own of the backend; all else is in `vendor`, and `hip` answers the same questions.
 //!
-//! - `sys` lists the driver's functions, `open` finds them, `driver` is the [`Backend`](super::Backend);
+//! - `sys` lists the driver's own functions, `driver` names its types, `open` says what is said while it is opened;
 //! - `context` makes a device current for one call, `errors` words its refusals;
-//! - `modules` and `launch` load and launch device code, `nvrtc` compiles it, `nvrtc_search` finds that library;
-//! - `memory`, `driver_memory`, `copies`, `streams`, `events` and `properties` hold the calls, one noun each.
+//! - `modules`, `functions` and `linking` are what is only NVIDIA's of programs, `contexts` what can be set of a context;
+//! - `nvrtc` compiles, `nvrtc_search` finds that library;
+//! - every other file is a noun of the backend.
 
 mod context;
+mod contexts;
 mod copies;
+mod devices;
 mod driver;
-mod driver_memory;
 mod errors;
 mod events;
 mod functions;
 mod graphs;
-mod launch;
 mod linking;
 mod memory;
 mod modules;
 mod nvrtc;
 mod nvrtc_search;
 mod open;
-mod properties;
-mod settings;
+mod programs;
 mod streams;
 mod sys;
 
-pub(super) use open::open;
+pub(super) use driver::Cuda;

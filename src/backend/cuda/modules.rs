@@ -1,21 +1,17 @@
-//! Loaded images: their kernels and globals.
+//! Loads what the driver takes: cubins, PTX and fat binaries.
 
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::c_void;
 
-use super::context::{Current, beside_captures};
 use super::driver::Cuda;
-use super::errors::{SUCCESS, refusal};
-use super::sys::{CUdeviceptr, CUfunction, CUjit_option as Option_, CUmodule};
+use super::sys::{CUjit_option as Option_, CUmodule};
+use crate::backend::codes::SUCCESS;
 use crate::backend::cpu::is_whole;
-use crate::backend::{Address, FunctionHandle, LoadOptions, Loaded, ModuleHandle};
+use crate::backend::vendor::Driver;
+use crate::backend::{LoadOptions, Loaded, ModuleHandle};
 use crate::error::{Error, Result};
 
 /// Bytes of each of the driver's two logs.
 const LOG_BYTES: usize = 16 << 10;
-
-pub fn raw(module: ModuleHandle) -> CUmodule {
-    std::ptr::with_exposed_provenance_mut(module.0)
-}
 
 /// The options of the driver's own compiler, and the logs that it writes.
 pub struct Jit {
@@ -103,14 +99,14 @@ fn check_image(image: &[u8]) -> Result<()> {
 }
 
 /// Loads an image.
-pub fn load(cuda: &Cuda, device: i32, image: &[u8], wanted: &LoadOptions) -> Result<Loaded> {
+pub fn load(driver: &Driver<Cuda>, device: i32, image: &[u8], wanted: &LoadOptions) -> Result<Loaded> {
     const OPERATION: &str = "cuModuleLoadDataEx";
     check_image(image)?;
     // PTX ends with a zero.
     let image = [image, &[0]].concat();
     let mut jit = Jit::new(wanted);
     let mut module: CUmodule = std::ptr::null_mut();
-    let current = cuda.enter(device, OPERATION)?;
+    let current = driver.enter(device, OPERATION)?;
     // SAFETY: the image is whole, by its own account, and ends with a zero; as many options as values, whose buffers are as
     // long as said.
     let code = unsafe {
@@ -125,45 +121,6 @@ pub fn load(cuda: &Cuda, device: i32, image: &[u8], wanted: &LoadOptions) -> Res
     if code == SUCCESS {
         return Ok(Loaded { module: ModuleHandle(module.expose_provenance()), log: jit.remarks() });
     }
-    let detail = format!("an image of {} bytes, driver {}{}", image.len() - 1, cuda.version, jit.complaints());
-    Err(refusal(current.api, code, OPERATION, Some(device), detail))
-}
-
-/// Ends a module.
-///
-/// # Safety
-/// It is alive, and nothing of it is used again.
-pub unsafe fn unload(cuda: &Cuda, device: i32, module: ModuleHandle) -> Result<()> {
-    // SAFETY: the caller's promise is the driver's condition.
-    cuda.call(
-        device,
-        "cuModuleUnload",
-        |on| beside_captures(on.api, || unsafe { (on.api.cuModuleUnload)(raw(module)) }),
-        String::new,
-    )
-}
-
-/// A kernel by its name.
-///
-/// # Safety
-/// The module is alive.
-pub unsafe fn function(cuda: &Cuda, device: i32, module: ModuleHandle, name: &CStr) -> Result<FunctionHandle> {
-    let mut function: CUfunction = std::ptr::null_mut();
-    // SAFETY: the target is writable, the name a C string, the module alive.
-    let ask = |on: &Current<'_>| unsafe { (on.api.cuModuleGetFunction)(&mut function, raw(module), name.as_ptr()) };
-    cuda.call(device, "cuModuleGetFunction", ask, || format!("the kernel {name:?}"))?;
-    Ok(FunctionHandle(function.expose_provenance()))
-}
-
-/// A global by its name.
-///
-/// # Safety
-/// The module is alive.
-pub unsafe fn global(cuda: &Cuda, device: i32, module: ModuleHandle, name: &CStr) -> Result<(Address, usize)> {
-    let (mut address, mut bytes): (CUdeviceptr, usize) = (0, 0);
-    let text: *const c_char = name.as_ptr();
-    // SAFETY: both targets are writable, the name a C string, the module alive.
-    let ask = |on: &Current<'_>| unsafe { (on.api.cuModuleGetGlobal_v2)(&mut address, &mut bytes, raw(module), text) };
-    cuda.call(device, "cuModuleGetGlobal", ask, || format!("the global {name:?}"))?;
-    Ok((address as Address, bytes))
+    let detail = format!("an image of {} bytes, driver {}{}", image.len() - 1, driver.version, jit.complaints());
+    Err(driver.refusal(code, OPERATION, Some(device), detail))
 }

@@ -5,14 +5,12 @@
 //! some, the folders of the toolkit that it came with are named to it.
 
 use std::ffi::{c_char, c_int};
-use std::path::PathBuf;
 use std::time::SystemTime;
 
-use super::driver::Cuda;
 use super::nvrtc_search as search;
-use crate::backend::exit::Passage;
-use crate::backend::loader::symbol_table;
-use crate::backend::rtc::{self, Calls, Handle as nvrtcProgram, Program, SUCCESS};
+use crate::backend::vendor::Passage;
+use crate::backend::vendor::loader::symbol_table;
+use crate::backend::vendor::rtc::{self, Calls, Handle as nvrtcProgram, Program, SUCCESS};
 use crate::backend::{CompileOption, CompileRequest, Compiled, Compiler, Library};
 use crate::error::{Error, Result};
 use crate::settings;
@@ -65,18 +63,8 @@ pub struct Nvrtc {
     architectures: Vec<u32>,
 }
 
-/// The compiler of a driver; opened by the first call that finds it.
-pub fn of<'a>(cuda: &'a Cuda, hints: &[PathBuf]) -> Result<&'a Nvrtc> {
-    if let Some(open) = cuda.nvrtc.get() {
-        return Ok(open);
-    }
-    let opened = Nvrtc::open(search::open(cuda.version, hints, settings::get())?)?;
-    // Another thread may have been quicker: the library is then open twice, which is once to the loader.
-    Ok(cuda.nvrtc.get_or_init(|| opened))
-}
-
 impl Nvrtc {
-    fn open(library: Library) -> Result<Self> {
+    pub fn open(library: Library) -> Result<Self> {
         let path = library.path("nvrtcVersion");
         // SAFETY: the library was found under NVRTC's name.
         let api = unsafe { Api::load(&library) }.map_err(|missing| {

@@ -4,16 +4,16 @@
 //! on a missing library or symbol, it takes a toolkit's stub `libcuda.so` before the driver's `libcuda.so.1`, and it
 //! returns codes as an enum, which is undefined behaviour for a code that is newer than the header it was made from.
 
-use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
+use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ushort, c_void};
 
-use crate::backend::loader::symbol_table;
+use crate::backend::vendor::loader::symbol_table;
 
 pub use cudarc::driver::sys::{
     CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunc_cache,
     CUfunction, CUfunction_attribute, CUgraph, CUgraphExec, CUgraphNode, CUipcEventHandle, CUipcMemHandle,
     CUjit_option, CUjitInputType, CUlimit, CUlinkState, CUmemAccess_flags, CUmemAccessDesc, CUmemAllocationHandleType,
     CUmemAllocationType, CUmemLocation, CUmemLocationType, CUmemPool_attribute, CUmemPoolProps, CUmemoryPool,
-    CUmemorytype, CUmodule, CUoccupancyB2DSize, CUpointer_attribute, CUstream, CUstreamCaptureMode,
+    CUmemorytype, CUmodule, CUoccupancyB2DSize, CUpointer_attribute, CUresult, CUstream, CUstreamCaptureMode,
     CUstreamCaptureStatus, CUuuid,
 };
 
@@ -38,17 +38,10 @@ macro_rules! cuda_api {
     ($expand:ident) => {
         $expand! {
             required {
-                fn cuInit(flags: c_uint);
                 fn cuGetErrorName(code: Code, text: *mut *const c_char);
                 fn cuGetErrorString(code: Code, text: *mut *const c_char);
 
-                fn cuDeviceGetCount(count: *mut c_int);
                 fn cuDeviceGet(device: *mut CUdevice, ordinal: c_int);
-                fn cuDeviceGetName(name: *mut c_char, length: c_int, device: CUdevice);
-                fn cuDeviceGetUuid(uuid: *mut CUuuid, device: CUdevice);
-                fn cuDeviceTotalMem_v2(bytes: *mut usize, device: CUdevice);
-                fn cuDeviceGetAttribute(value: *mut c_int, attribute: CUdevice_attribute, device: CUdevice);
-                fn cuDeviceCanAccessPeer(can: *mut c_int, device: CUdevice, peer: CUdevice);
                 fn cuDevicePrimaryCtxRetain(context: *mut CUcontext, device: CUdevice);
                 fn cuDevicePrimaryCtxReset_v2(device: CUdevice);
 
@@ -57,52 +50,14 @@ macro_rules! cuda_api {
                 fn cuCtxPushCurrent_v2(context: CUcontext);
                 fn cuCtxPopCurrent_v2(context: *mut CUcontext);
                 fn cuCtxGetDevice(device: *mut CUdevice);
-                fn cuCtxSynchronize();
                 fn cuCtxEnablePeerAccess(peer: CUcontext, flags: c_uint);
 
-                fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize);
-                fn cuMemAlloc_v2(address: *mut CUdeviceptr, bytes: usize);
-                fn cuMemFree_v2(address: CUdeviceptr);
-                fn cuMemHostAlloc(address: *mut *mut c_void, bytes: usize, flags: c_uint);
-                fn cuMemFreeHost(address: *mut c_void);
-                fn cuMemHostRegister_v2(address: *mut c_void, bytes: usize, flags: c_uint);
-                fn cuMemHostUnregister(address: *mut c_void);
-                fn cuMemHostGetDevicePointer_v2(address: *mut CUdeviceptr, host: *mut c_void, flags: c_uint);
-                fn cuMemAllocPitch_v2(
-                    address: *mut CUdeviceptr,
-                    pitch: *mut usize,
-                    width: usize,
-                    height: usize,
-                    access_size: c_uint
-                );
-                fn cuMemAllocManaged(address: *mut CUdeviceptr, bytes: usize, flags: c_uint);
-                fn cuStreamAttachMemAsync(stream: CUstream, address: CUdeviceptr, bytes: usize, flags: c_uint);
-                fn cuMemGetAddressRange_v2(first: *mut CUdeviceptr, bytes: *mut usize, address: CUdeviceptr);
-                fn cuIpcGetMemHandle(handle: *mut CUipcMemHandle, address: CUdeviceptr);
-                fn cuIpcOpenMemHandle_v2(address: *mut CUdeviceptr, handle: CUipcMemHandle, flags: c_uint);
-                fn cuIpcCloseMemHandle(address: CUdeviceptr);
-                fn cuIpcGetEventHandle(handle: *mut CUipcEventHandle, event: CUevent);
-                fn cuIpcOpenEventHandle(event: *mut CUevent, handle: CUipcEventHandle);
                 fn cuPointerGetAttributes(
                     count: c_uint,
                     attributes: *mut CUpointer_attribute,
                     values: *mut *mut c_void,
                     address: CUdeviceptr
                 );
-
-                fn cuMemPoolCreate(pool: *mut CUmemoryPool, properties: *const CUmemPoolProps);
-                fn cuMemPoolDestroy(pool: CUmemoryPool);
-                fn cuMemPoolSetAccess(pool: CUmemoryPool, access: *const CUmemAccessDesc, count: usize);
-                fn cuMemPoolSetAttribute(pool: CUmemoryPool, attribute: CUmemPool_attribute, value: *mut c_void);
-                fn cuMemPoolGetAttribute(pool: CUmemoryPool, attribute: CUmemPool_attribute, value: *mut c_void);
-                fn cuMemPoolTrimTo(pool: CUmemoryPool, keep: usize);
-                fn cuMemAllocFromPoolAsync(
-                    address: *mut CUdeviceptr,
-                    bytes: usize,
-                    pool: CUmemoryPool,
-                    stream: CUstream
-                );
-                fn cuMemFreeAsync(address: CUdeviceptr, stream: CUstream);
 
                 fn cuMemcpyHtoDAsync_v2(target: CUdeviceptr, source: *const c_void, bytes: usize, stream: CUstream);
                 fn cuMemcpyDtoHAsync_v2(target: *mut c_void, source: CUdeviceptr, bytes: usize, stream: CUstream);
@@ -117,8 +72,6 @@ macro_rules! cuda_api {
                     bytes: usize,
                     stream: CUstream
                 );
-                fn cuMemsetD8Async(target: CUdeviceptr, value: c_uchar, count: usize, stream: CUstream);
-                fn cuMemsetD16Async(target: CUdeviceptr, value: c_ushort, count: usize, stream: CUstream);
                 fn cuMemsetD32Async(target: CUdeviceptr, value: c_uint, count: usize, stream: CUstream);
                 fn cuMemsetD2D8Async(
                     target: CUdeviceptr,
@@ -145,36 +98,7 @@ macro_rules! cuda_api {
                     stream: CUstream
                 );
 
-                fn cuStreamCreateWithPriority(stream: *mut CUstream, flags: c_uint, priority: c_int);
-                fn cuStreamDestroy_v2(stream: CUstream);
-                fn cuStreamSynchronize(stream: CUstream);
-                fn cuStreamQuery(stream: CUstream);
-                fn cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: c_uint);
-
-                fn cuEventCreate(event: *mut CUevent, flags: c_uint);
-                fn cuEventDestroy_v2(event: CUevent);
-                fn cuEventRecord(event: CUevent, stream: CUstream);
-                fn cuEventQuery(event: CUevent);
-                fn cuEventSynchronize(event: CUevent);
-                fn cuEventElapsedTime(milliseconds: *mut f32, start: CUevent, end: CUevent);
-
-                fn cuStreamBeginCapture_v2(stream: CUstream, mode: CUstreamCaptureMode);
-                fn cuStreamEndCapture(stream: CUstream, graph: *mut CUgraph);
-                fn cuStreamGetCaptureInfo_v2(
-                    stream: CUstream,
-                    status: *mut CUstreamCaptureStatus,
-                    id: *mut u64,
-                    graph: *mut CUgraph,
-                    dependencies: *mut *const CUgraphNode,
-                    count: *mut usize
-                );
-                fn cuThreadExchangeStreamCaptureMode(mode: *mut CUstreamCaptureMode);
-                fn cuGraphInstantiateWithFlags(executable: *mut CUgraphExec, graph: CUgraph, flags: c_ulonglong);
-                fn cuGraphGetNodes(graph: CUgraph, nodes: *mut CUgraphNode, count: *mut usize);
-                fn cuGraphDestroy(graph: CUgraph);
                 fn cuGraphUpload(executable: CUgraphExec, stream: CUstream);
-                fn cuGraphLaunch(executable: CUgraphExec, stream: CUstream);
-                fn cuGraphExecDestroy(executable: CUgraphExec);
 
                 fn cuModuleLoadDataEx(
                     module: *mut CUmodule,
@@ -183,23 +107,8 @@ macro_rules! cuda_api {
                     options: *mut CUjit_option,
                     values: *mut *mut c_void
                 );
-                fn cuModuleUnload(module: CUmodule);
-                fn cuModuleGetFunction(function: *mut CUfunction, module: CUmodule, name: *const c_char);
-                fn cuModuleGetGlobal_v2(
-                    address: *mut CUdeviceptr,
-                    bytes: *mut usize,
-                    module: CUmodule,
-                    name: *const c_char
-                );
-                fn cuFuncGetAttribute(value: *mut c_int, attribute: CUfunction_attribute, function: CUfunction);
                 fn cuFuncSetAttribute(function: CUfunction, attribute: CUfunction_attribute, value: c_int);
                 fn cuFuncSetCacheConfig(function: CUfunction, preference: CUfunc_cache);
-                fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
-                    blocks: *mut c_int,
-                    function: CUfunction,
-                    threads: c_int,
-                    shared: usize
-                );
                 fn cuOccupancyMaxPotentialBlockSize(
                     grid: *mut c_int,
                     threads: *mut c_int,
@@ -207,19 +116,6 @@ macro_rules! cuda_api {
                     shared_of_threads: CUoccupancyB2DSize,
                     shared: usize,
                     limit: c_int
-                );
-                fn cuLaunchKernel(
-                    function: CUfunction,
-                    grid_x: c_uint,
-                    grid_y: c_uint,
-                    grid_z: c_uint,
-                    block_x: c_uint,
-                    block_y: c_uint,
-                    block_z: c_uint,
-                    shared: c_uint,
-                    stream: CUstream,
-                    arguments: *mut *mut c_void,
-                    extra: *mut *mut c_void
                 );
                 fn cuLaunchCooperativeKernel(
                     function: CUfunction,
@@ -277,7 +173,25 @@ mod tests {
     use super::*;
     use cudarc::driver::sys;
     use cudarc_oldest::driver::sys as oldest;
+    use std::ffi::c_ulonglong;
     use std::mem::offset_of;
+
+    use super::super::driver::Cuda;
+    use crate::backend::vendor::{Names, Symbols, shared_symbols};
+
+    /// A header's types, by the names of the list that both vendors share.
+    macro_rules! header {
+        ($($header:tt)+) => {
+            pub use $($header)+::{
+                CUdevice_attribute as DeviceAttribute, CUdeviceptr as Address, CUevent as Event,
+                CUfunction as Function, CUfunction_attribute as FunctionAttribute, CUgraph as Graph,
+                CUgraphExec as Executable, CUgraphNode as GraphNode, CUipcEventHandle as IpcEvent,
+                CUipcMemHandle as IpcMemory, CUmemAccessDesc as PoolAccess, CUmemPool_attribute as PoolAttribute,
+                CUmemPoolProps as PoolProperties, CUmemoryPool as Pool, CUmodule as Module, CUstream as Stream,
+                CUstreamCaptureMode as CaptureMode, CUstreamCaptureStatus as CaptureStatus, CUuuid as Uuid,
+            };
+        };
+    }
 
     /// Checked while compiling: each declaration above is that of the header. cudarc, loading at run time, wraps each
     /// function in a Rust one; its parameters are nevertheless those of the header, and that is what can go wrong here.
@@ -296,11 +210,24 @@ mod tests {
             };
         }
         cuda_api!(check);
+
+        #[allow(non_snake_case)]
+        mod V {
+            header!(super::sys);
+        }
+        macro_rules! check_shared {
+            ($(fn $name:ident($($arg:ident: $type:ty),*) = $cuda:ident, $hip:ident;)*) => {
+                $(const _: unsafe fn($($type),*) -> sys::CUresult = sys::$cuda;)*
+            };
+        }
+        shared_symbols!(check_shared);
     }
 
     /// Checked while compiling: each required function is in the header of [`OLDEST_VERSION`], and is the same there.
     mod signatures_of_the_oldest {
-        use super::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void, offset_of, oldest, sys};
+        use super::{
+            c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void, offset_of, oldest, shared_symbols, sys,
+        };
         use oldest::{CUresult as Code, *};
 
         macro_rules! check {
@@ -312,6 +239,17 @@ mod tests {
             };
         }
         cuda_api!(check);
+
+        #[allow(non_snake_case)]
+        mod V {
+            header!(super::oldest);
+        }
+        macro_rules! check_shared {
+            ($(fn $name:ident($($arg:ident: $type:ty),*) = $cuda:ident, $hip:ident;)*) => {
+                $(const _: unsafe fn($($type),*) -> oldest::CUresult = oldest::$cuda;)*
+            };
+        }
+        shared_symbols!(check_shared);
 
         macro_rules! same_layout {
             ($($name:ident { $($field:ident),* })*) => {
@@ -343,6 +281,47 @@ mod tests {
         }
     }
 
+    /// The numbers that are the same for both vendors are the header's.
+    const _: () = {
+        use crate::backend::vendor::*;
+        macro_rules! same {
+            ($($ours:ident = $name:ident,)*) => {
+                $(assert!(crate::backend::codes::$ours == sys::CUresult::$name as u32, stringify!($ours));)*
+            };
+        }
+        same! {
+            SUCCESS = CUDA_SUCCESS,
+            INVALID_VALUE = CUDA_ERROR_INVALID_VALUE,
+            OUT_OF_MEMORY = CUDA_ERROR_OUT_OF_MEMORY,
+            INVALID_DEVICE = CUDA_ERROR_INVALID_DEVICE,
+            INVALID_HANDLE = CUDA_ERROR_INVALID_HANDLE,
+            ILLEGAL_STATE = CUDA_ERROR_ILLEGAL_STATE,
+            NOT_FOUND = CUDA_ERROR_NOT_FOUND,
+            NOT_READY = CUDA_ERROR_NOT_READY,
+            OUT_OF_RESOURCES = CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
+            LAUNCH_TIMEOUT = CUDA_ERROR_LAUNCH_TIMEOUT,
+            PEER_ACCESS_ALREADY_ENABLED = CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED,
+            ASSERT = CUDA_ERROR_ASSERT,
+            LAUNCH_FAILURE = CUDA_ERROR_LAUNCH_FAILED,
+            NOT_SUPPORTED = CUDA_ERROR_NOT_SUPPORTED,
+            CAPTURE_UNSUPPORTED = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+            CAPTURE_INVALIDATED = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED,
+            CAPTURE_MERGE = CUDA_ERROR_STREAM_CAPTURE_MERGE,
+            CAPTURE_UNMATCHED = CUDA_ERROR_STREAM_CAPTURE_UNMATCHED,
+            CAPTURE_ISOLATION = CUDA_ERROR_STREAM_CAPTURE_ISOLATION,
+            CAPTURE_IMPLICIT = CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
+            CAPTURED_EVENT = CUDA_ERROR_CAPTURED_EVENT,
+        }
+        assert!(streams::NON_BLOCKING == sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32);
+        assert!(events::BLOCKING_SYNC == sys::CUevent_flags::CU_EVENT_BLOCKING_SYNC as u32);
+        assert!(events::DISABLE_TIMING == sys::CUevent_flags::CU_EVENT_DISABLE_TIMING as u32);
+        assert!(events::INTERPROCESS == sys::CUevent_flags::CU_EVENT_INTERPROCESS as u32);
+        assert!(memory::PORTABLE == sys::CU_MEMHOSTALLOC_PORTABLE && memory::MAPPED == sys::CU_MEMHOSTALLOC_DEVICEMAP);
+        assert!(memory::WRITE_COMBINED == sys::CU_MEMHOSTALLOC_WRITECOMBINED);
+        assert!(memory::PORTABLE == sys::CU_MEMHOSTREGISTER_PORTABLE);
+        assert!(memory::MAPPED == sys::CU_MEMHOSTREGISTER_DEVICEMAP);
+    };
+
     #[test]
     fn a_code_is_as_wide_as_the_header_says() {
         assert_eq!(size_of::<sys::CUresult>(), size_of::<Code>());
@@ -353,7 +332,10 @@ mod tests {
         let library = crate::backend::Library::open(&["libc.so.6", "libSystem.dylib", "kernel32.dll"]).unwrap();
         // SAFETY: nothing is called.
         let missing = unsafe { Api::load(&library) }.err().unwrap();
-        assert!(missing.len() > 50 && missing.contains(&"cuInit"), "{missing:?}");
+        assert!(missing.len() > 25 && missing.contains(&"cuCtxGetCurrent"), "{missing:?}");
         assert!(!missing.contains(&"cuCtxRecordEvent"));
+        // SAFETY: as above.
+        let missing = unsafe { Symbols::<Cuda>::load(&library, &Names::CUDA) }.err().unwrap();
+        assert!(missing.len() > 50 && missing.contains(&"cuInit"), "{missing:?}");
     }
 }

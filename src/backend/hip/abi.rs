@@ -12,6 +12,8 @@ use cubecl_hip_sys as newest;
 use hip_sys::hiprt as oldest;
 
 use super::sys::{self, hip_api, hip_values};
+use crate::backend::codes;
+use crate::backend::vendor::{self, shared_symbols};
 
 /// The value that a function returns, by the header's name of it.
 macro_rules! output {
@@ -20,6 +22,21 @@ macro_rules! output {
     };
     ($output:ty) => {
         $output
+    };
+}
+
+/// A header's types, by the names of the list that both vendors share.
+macro_rules! header {
+    ($($header:tt)+) => {
+        pub use $($header)+::{
+            hipDeviceAttribute_t as DeviceAttribute, hipDeviceptr_t as Address, hipEvent_t as Event,
+            hipFunction_attribute as FunctionAttribute, hipFunction_t as Function, hipGraph_t as Graph,
+            hipGraphExec_t as Executable, hipGraphNode_t as GraphNode, hipIpcEventHandle_t as IpcEvent,
+            hipIpcMemHandle_t as IpcMemory, hipMemAccessDesc as PoolAccess, hipMemPool_t as Pool,
+            hipMemPoolAttr as PoolAttribute, hipMemPoolProps as PoolProperties, hipModule_t as Module,
+            hipStream_t as Stream, hipStreamCaptureMode as CaptureMode, hipStreamCaptureStatus as CaptureStatus,
+            hipUUID as Uuid,
+        };
     };
 }
 
@@ -39,6 +56,17 @@ mod functions_of_the_oldest {
     }
     hip_api!(check);
     const _: unsafe extern "C" fn(*mut c_int) -> hipError_t = oldest::hipRuntimeGetVersion;
+
+    #[allow(non_snake_case)]
+    mod V {
+        header!(super::oldest);
+    }
+    macro_rules! check_shared {
+        ($(fn $name:ident($($arg:ident: $type:ty),*) = $cuda:ident, $hip:ident;)*) => {
+            $(const _: unsafe extern "C" fn($($type),*) -> hipError_t = oldest::$hip;)*
+        };
+    }
+    shared_symbols!(check_shared);
 }
 
 mod functions_of_the_newest {
@@ -56,7 +84,18 @@ mod functions_of_the_newest {
         };
     }
     hip_api!(check);
-    const _: sys::hipRuntimeGetVersion = newest::hipRuntimeGetVersion;
+    const _: unsafe extern "C" fn(*mut c_int) -> hipError_t = newest::hipRuntimeGetVersion;
+
+    #[allow(non_snake_case)]
+    mod V {
+        header!(super::newest);
+    }
+    macro_rules! check_shared {
+        ($(fn $name:ident($($arg:ident: $type:ty),*) = $cuda:ident, $hip:ident;)*) => {
+            $(const _: unsafe extern "C" fn($($type),*) -> hipError_t = newest::$hip;)*
+        };
+    }
+    shared_symbols!(check_shared);
 }
 
 /// Structures that are the same in both, field by field.
@@ -117,6 +156,39 @@ const _: () = assert!(
 const _: fn(oldest::hipDeviceProp_t) -> [c_char; sys::ARCHITECTURE_SIZE] = |properties| properties.gcnArchName;
 const _: fn(newest::hipDeviceProp_tR0600) -> [c_char; sys::ARCHITECTURE_SIZE] = |properties| properties.gcnArchName;
 
+/// The numbers that are the same for both vendors are those of both headers.
+macro_rules! shared_value {
+    ($($shared:expr => $type:ident $name:ident $newest:ident,)*) => {
+        $(const _: () = assert!(
+            $shared == oldest::$type::$name as u32 && $shared == newest::$newest,
+            stringify!($name)
+        );)*
+    };
+    ($($shared:expr => $name:ident,)*) => {
+        $(const _: () = assert!($shared == oldest::$name && $shared == newest::$name, stringify!($name));)*
+    };
+}
+shared_value! {
+    codes::SUCCESS => hipError_t hipSuccess hipError_t_hipSuccess,
+    codes::INVALID_VALUE => hipError_t hipErrorInvalidValue hipError_t_hipErrorInvalidValue,
+    codes::OUT_OF_MEMORY => hipError_t hipErrorOutOfMemory hipError_t_hipErrorOutOfMemory,
+    codes::INVALID_DEVICE => hipError_t hipErrorInvalidDevice hipError_t_hipErrorInvalidDevice,
+    codes::NOT_READY => hipError_t hipErrorNotReady hipError_t_hipErrorNotReady,
+    codes::PEER_ACCESS_ALREADY_ENABLED =>
+        hipError_t hipErrorPeerAccessAlreadyEnabled hipError_t_hipErrorPeerAccessAlreadyEnabled,
+}
+shared_value! {
+    vendor::memory::PORTABLE => hipHostMallocPortable,
+    vendor::memory::MAPPED => hipHostMallocMapped,
+    vendor::memory::WRITE_COMBINED => hipHostMallocWriteCombined,
+    vendor::memory::PORTABLE => hipHostRegisterPortable,
+    vendor::memory::MAPPED => hipHostRegisterMapped,
+    vendor::streams::NON_BLOCKING => hipStreamNonBlocking,
+    vendor::events::BLOCKING_SYNC => hipEventBlockingSync,
+    vendor::events::DISABLE_TIMING => hipEventDisableTiming,
+    vendor::events::INTERPROCESS => hipEventInterprocess,
+}
+
 /// The kinds of memory are numbered anew from HIP 6 on.
 const _: () = {
     use newest::{
@@ -131,11 +203,8 @@ const _: () = {
     assert!(host == HOST && device == DEVICE && managed == MANAGED && UNREGISTERED == 0);
 };
 
-/// hip-sys has enums, and a constant for what the header defines by a macro.
+/// hip-sys has enums.
 macro_rules! oldest_value {
-    (c_uint $name:ident) => {
-        oldest::$name
-    };
     ($type:ident $name:ident) => {
         oldest::$type::$name as u32
     };
@@ -159,16 +228,10 @@ macro_rules! newest_values {
     };
 }
 newest_values! {
-    hipSuccess = hipError_t_hipSuccess,
-    hipErrorInvalidValue = hipError_t_hipErrorInvalidValue,
-    hipErrorOutOfMemory = hipError_t_hipErrorOutOfMemory,
     hipErrorNoDevice = hipError_t_hipErrorNoDevice,
-    hipErrorInvalidDevice = hipError_t_hipErrorInvalidDevice,
     hipErrorECCNotCorrectable = hipError_t_hipErrorECCNotCorrectable,
-    hipErrorNotReady = hipError_t_hipErrorNotReady,
     hipErrorIllegalAddress = hipError_t_hipErrorIllegalAddress,
     hipErrorLaunchTimeOut = hipError_t_hipErrorLaunchTimeOut,
-    hipErrorPeerAccessAlreadyEnabled = hipError_t_hipErrorPeerAccessAlreadyEnabled,
     hipErrorAssert = hipError_t_hipErrorAssert,
     hipErrorLaunchFailure = hipError_t_hipErrorLaunchFailure,
     hipMemcpyHostToDevice = hipMemcpyKind_hipMemcpyHostToDevice,
@@ -216,15 +279,6 @@ newest_values! {
     HIP_FUNC_ATTRIBUTE_BINARY_VERSION = hipFunction_attribute_HIP_FUNC_ATTRIBUTE_BINARY_VERSION,
     HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = hipFunction_attribute_HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
     HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT = hipFunction_attribute_HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
-    hipHostMallocPortable = hipHostMallocPortable,
-    hipHostMallocMapped = hipHostMallocMapped,
-    hipHostMallocWriteCombined = hipHostMallocWriteCombined,
-    hipHostRegisterPortable = hipHostRegisterPortable,
-    hipHostRegisterMapped = hipHostRegisterMapped,
-    hipStreamNonBlocking = hipStreamNonBlocking,
-    hipEventBlockingSync = hipEventBlockingSync,
-    hipEventDisableTiming = hipEventDisableTiming,
-    hipEventInterprocess = hipEventInterprocess,
 }
 
 #[test]

@@ -6,12 +6,9 @@ use std::ffi::{c_char, c_int};
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use super::driver::Hip;
-use super::hiprtc_search as search;
-use super::properties::properties;
-use crate::backend::exit::Passage;
-use crate::backend::loader::symbol_table;
-use crate::backend::rtc::{self, Calls, Handle as hiprtcProgram, Program, SUCCESS};
+use crate::backend::vendor::Passage;
+use crate::backend::vendor::loader::symbol_table;
+use crate::backend::vendor::rtc::{self, Calls, Handle as hiprtcProgram, Program, SUCCESS};
 use crate::backend::{CompileOption, CompileRequest, Compiled, Compiler, Library};
 use crate::error::{Error, Result};
 use crate::settings;
@@ -60,21 +57,8 @@ pub struct Hiprtc {
     architectures: Vec<String>,
 }
 
-/// The compiler of a runtime; opened by the first call that finds it.
-pub fn of<'a>(hip: &'a Hip, hints: &[PathBuf]) -> Result<&'a Hiprtc> {
-    if let Some(open) = hip.hiprtc.get() {
-        return Ok(open);
-    }
-    let devices = 0..hip.slots.len() as i32;
-    let architectures = devices.map(|device| properties(hip, device).map(|known| known.architecture));
-    let architectures = architectures.collect::<Result<Vec<_>>>()?;
-    let opened = Hiprtc::open(search::open(&hip.library, hints, settings::get())?, architectures)?;
-    // Another thread may have been quicker: the library is then open twice, which is once to the loader.
-    Ok(hip.hiprtc.get_or_init(|| opened))
-}
-
 impl Hiprtc {
-    fn open(library: Library, architectures: Vec<String>) -> Result<Self> {
+    pub fn open(library: Library, architectures: Vec<String>) -> Result<Self> {
         let path = library.path("hiprtcVersion");
         // SAFETY: the library has hiprtc's function of its version.
         let api = unsafe { Api::load(&library) }

@@ -1,10 +1,10 @@
-//! AMD's runtime as a backend. `cuda/` is its mirror image, file by file.
+//! What is AMD's own of the backend; all else is in `vendor`, and `cuda` answers the same questions.
 //!
-//! - `sys` lists the runtime's functions, `open` finds them, `driver` is the [`Backend`](super::Backend);
+//! - `sys` lists the runtime's own functions, `driver` names its types, `open` says what is said while it is opened;
 //! - `context` makes a device current for one call, `errors` words its refusals;
-//! - `memory`, `driver_memory`, `copies`, `streams`, `events` and `properties` hold the calls, one noun each;
-//! - `modules`, `functions` and `launch` load and launch device code, `hiprtc` compiles it, `hiprtc_search` finds that library;
-//! - `abi` holds `sys` against two sets of bindings made from AMD's headers, in the tests only.
+//! - `modules` and `functions` are what is only AMD's of programs; `hiprtc` compiles, `hiprtc_search` finds that library;
+//! - `abi` holds `sys` against two sets of bindings made from AMD's headers, in the tests only;
+//! - every other file is a noun of the backend.
 //!
 //! HIP follows CUDA's runtime and not its driver: a thread has a current device, and no stack of contexts.
 
@@ -12,20 +12,19 @@
 mod abi;
 mod context;
 mod copies;
+mod devices;
 mod driver;
-mod driver_memory;
 mod errors;
 mod events;
 mod functions;
 mod graphs;
 mod hiprtc;
 mod hiprtc_search;
-mod launch;
 mod memory;
 mod modules;
 mod open;
-mod properties;
+mod programs;
 mod streams;
 mod sys;
 
-pub(super) use open::open;
+pub(super) use driver::Hip;

@@ -6,9 +6,9 @@
 
 #![allow(non_camel_case_types, non_snake_case, non_upper_case_globals, missing_docs)]
 
-use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
+use std::ffi::{c_char, c_int, c_uchar, c_uint, c_void};
 
-use crate::backend::loader::symbol_table;
+use crate::backend::vendor::loader::symbol_table;
 
 pub type hipError_t = u32;
 pub type hipDevice_t = c_int;
@@ -49,70 +49,22 @@ pub const OLDEST_VERSION: i32 = 50_200_000;
 /// From here on the kinds of memory are numbered anew and an unknown address is no error.
 pub const VERSION_6: i32 = 60_000_000;
 
-/// Asked before all others, which an old runtime may lack.
-pub type hipRuntimeGetVersion = unsafe extern "C" fn(version: *mut c_int) -> hipError_t;
-
 /// `required` functions are in every runtime from [`OLDEST_VERSION`] on. `old` ones are in the headers of HIP 5 only, `new`
 /// ones in those of HIP 6 and 7 and not in every runtime of HIP 5; each may be missing.
 macro_rules! hip_api {
     ($expand:ident) => {
         $expand! {
             required {
-                fn hipInit(flags: c_uint);
                 fn hipGetErrorName(code: hipError_t) -> *const c_char;
                 fn hipGetErrorString(code: hipError_t) -> *const c_char;
                 fn hipGetLastError();
 
-                fn hipGetDeviceCount(count: *mut c_int);
                 fn hipGetDevice(device: *mut c_int);
                 fn hipSetDevice(device: c_int);
-                fn hipDeviceSynchronize();
                 fn hipDeviceReset();
-                fn hipDeviceGetName(name: *mut c_char, length: c_int, device: hipDevice_t);
-                fn hipDeviceGetUuid(uuid: *mut hipUUID, device: hipDevice_t);
-                fn hipDeviceTotalMem(bytes: *mut usize, device: hipDevice_t);
-                fn hipDeviceGetAttribute(value: *mut c_int, attribute: hipDeviceAttribute_t, device: c_int);
-                fn hipDeviceCanAccessPeer(can: *mut c_int, device: c_int, peer: c_int);
                 fn hipDeviceEnablePeerAccess(peer: c_int, flags: c_uint);
 
-                fn hipMemGetInfo(free: *mut usize, total: *mut usize);
-                fn hipMalloc(address: *mut *mut c_void, bytes: usize);
-                fn hipFree(address: *mut c_void);
-                fn hipHostMalloc(address: *mut *mut c_void, bytes: usize, flags: c_uint);
-                fn hipHostFree(address: *mut c_void);
-                fn hipHostRegister(address: *mut c_void, bytes: usize, flags: c_uint);
-                fn hipHostUnregister(address: *mut c_void);
-                fn hipHostGetDevicePointer(address: *mut *mut c_void, host: *mut c_void, flags: c_uint);
-                fn hipMemAllocPitch(
-                    address: *mut hipDeviceptr_t,
-                    pitch: *mut usize,
-                    width: usize,
-                    height: usize,
-                    access_size: c_uint
-                );
-                fn hipMallocManaged(address: *mut *mut c_void, bytes: usize, flags: c_uint);
-                fn hipStreamAttachMemAsync(stream: hipStream_t, address: *mut c_void, bytes: usize, flags: c_uint);
-                fn hipMemGetAddressRange(first: *mut hipDeviceptr_t, bytes: *mut usize, address: hipDeviceptr_t);
-                fn hipIpcGetMemHandle(handle: *mut hipIpcMemHandle_t, address: *mut c_void);
-                fn hipIpcOpenMemHandle(address: *mut *mut c_void, handle: hipIpcMemHandle_t, flags: c_uint);
-                fn hipIpcCloseMemHandle(address: *mut c_void);
-                fn hipIpcGetEventHandle(handle: *mut hipIpcEventHandle_t, event: hipEvent_t);
-                fn hipIpcOpenEventHandle(event: *mut hipEvent_t, handle: hipIpcEventHandle_t);
                 fn hipPointerGetAttributes(attributes: *mut hipPointerAttribute_t, address: *const c_void);
-
-                fn hipMemPoolCreate(pool: *mut hipMemPool_t, properties: *const hipMemPoolProps);
-                fn hipMemPoolDestroy(pool: hipMemPool_t);
-                fn hipMemPoolSetAccess(pool: hipMemPool_t, access: *const hipMemAccessDesc, count: usize);
-                fn hipMemPoolSetAttribute(pool: hipMemPool_t, attribute: hipMemPoolAttr, value: *mut c_void);
-                fn hipMemPoolGetAttribute(pool: hipMemPool_t, attribute: hipMemPoolAttr, value: *mut c_void);
-                fn hipMemPoolTrimTo(pool: hipMemPool_t, keep: usize);
-                fn hipMallocFromPoolAsync(
-                    address: *mut *mut c_void,
-                    bytes: usize,
-                    pool: hipMemPool_t,
-                    stream: hipStream_t
-                );
-                fn hipFreeAsync(address: *mut c_void, stream: hipStream_t);
 
                 fn hipMemcpyAsync(
                     target: *mut c_void,
@@ -140,8 +92,6 @@ macro_rules! hip_api {
                     bytes: usize,
                     stream: hipStream_t
                 );
-                fn hipMemsetD8Async(target: hipDeviceptr_t, value: c_uchar, count: usize, stream: hipStream_t);
-                fn hipMemsetD16Async(target: hipDeviceptr_t, value: c_ushort, count: usize, stream: hipStream_t);
                 fn hipMemsetD32Async(target: hipDeviceptr_t, value: c_int, count: usize, stream: hipStream_t);
                 fn hipMemset2DAsync(
                     target: *mut c_void,
@@ -152,36 +102,6 @@ macro_rules! hip_api {
                     stream: hipStream_t
                 );
 
-                fn hipStreamCreateWithPriority(stream: *mut hipStream_t, flags: c_uint, priority: c_int);
-                fn hipStreamDestroy(stream: hipStream_t);
-                fn hipStreamSynchronize(stream: hipStream_t);
-                fn hipStreamQuery(stream: hipStream_t);
-                fn hipStreamWaitEvent(stream: hipStream_t, event: hipEvent_t, flags: c_uint);
-
-                fn hipEventCreateWithFlags(event: *mut hipEvent_t, flags: c_uint);
-                fn hipEventDestroy(event: hipEvent_t);
-                fn hipEventRecord(event: hipEvent_t, stream: hipStream_t);
-                fn hipEventQuery(event: hipEvent_t);
-                fn hipEventSynchronize(event: hipEvent_t);
-                fn hipEventElapsedTime(milliseconds: *mut f32, start: hipEvent_t, end: hipEvent_t);
-
-                fn hipStreamBeginCapture(stream: hipStream_t, mode: hipStreamCaptureMode);
-                fn hipStreamEndCapture(stream: hipStream_t, graph: *mut hipGraph_t);
-                fn hipStreamGetCaptureInfo_v2(
-                    stream: hipStream_t,
-                    status: *mut hipStreamCaptureStatus,
-                    id: *mut c_ulonglong,
-                    graph: *mut hipGraph_t,
-                    dependencies: *mut *const hipGraphNode_t,
-                    count: *mut usize
-                );
-                fn hipThreadExchangeStreamCaptureMode(mode: *mut hipStreamCaptureMode);
-                fn hipGraphInstantiateWithFlags(executable: *mut hipGraphExec_t, graph: hipGraph_t, flags: c_ulonglong);
-                fn hipGraphGetNodes(graph: hipGraph_t, nodes: *mut hipGraphNode_t, count: *mut usize);
-                fn hipGraphDestroy(graph: hipGraph_t);
-                fn hipGraphLaunch(executable: hipGraphExec_t, stream: hipStream_t);
-                fn hipGraphExecDestroy(executable: hipGraphExec_t);
-
                 fn hipModuleLoadDataEx(
                     module: *mut hipModule_t,
                     image: *const c_void,
@@ -189,40 +109,12 @@ macro_rules! hip_api {
                     options: *mut hipJitOption,
                     values: *mut *mut c_void
                 );
-                fn hipModuleUnload(module: hipModule_t);
-                fn hipModuleGetFunction(function: *mut hipFunction_t, module: hipModule_t, name: *const c_char);
-                fn hipModuleGetGlobal(
-                    address: *mut hipDeviceptr_t,
-                    bytes: *mut usize,
-                    module: hipModule_t,
-                    name: *const c_char
-                );
-                fn hipFuncGetAttribute(value: *mut c_int, which: hipFunction_attribute, function: hipFunction_t);
-                fn hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(
-                    blocks: *mut c_int,
-                    function: hipFunction_t,
-                    threads: c_int,
-                    shared: usize
-                );
                 fn hipModuleOccupancyMaxPotentialBlockSize(
                     grid: *mut c_int,
                     threads: *mut c_int,
                     function: hipFunction_t,
                     shared: usize,
                     limit: c_int
-                );
-                fn hipModuleLaunchKernel(
-                    f: hipFunction_t,
-                    grid_x: c_uint,
-                    grid_y: c_uint,
-                    grid_z: c_uint,
-                    block_x: c_uint,
-                    block_y: c_uint,
-                    block_z: c_uint,
-                    shared: c_uint,
-                    stream: hipStream_t,
-                    arguments: *mut *mut c_void,
-                    extra: *mut *mut c_void
                 );
             }
             old {
@@ -378,16 +270,10 @@ macro_rules! hip_values {
     ($expand:ident) => {
         $expand! {
             hipError_t {
-                hipSuccess = 0,
-                hipErrorInvalidValue = 1,
-                hipErrorOutOfMemory = 2,
                 hipErrorNoDevice = 100,
-                hipErrorInvalidDevice = 101,
                 hipErrorECCNotCorrectable = 214,
-                hipErrorNotReady = 600,
                 hipErrorIllegalAddress = 700,
                 hipErrorLaunchTimeOut = 702,
-                hipErrorPeerAccessAlreadyEnabled = 704,
                 hipErrorAssert = 710,
                 hipErrorLaunchFailure = 719,
             }
@@ -451,17 +337,6 @@ macro_rules! hip_values {
                 HIP_FUNC_ATTRIBUTE_BINARY_VERSION = 6,
                 HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
                 HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT = 9,
-            }
-            c_uint {
-                hipHostMallocPortable = 1,
-                hipHostMallocMapped = 2,
-                hipHostMallocWriteCombined = 4,
-                hipHostRegisterPortable = 1,
-                hipHostRegisterMapped = 2,
-                hipStreamNonBlocking = 1,
-                hipEventBlockingSync = 1,
-                hipEventDisableTiming = 2,
-                hipEventInterprocess = 4,
             }
         }
     };

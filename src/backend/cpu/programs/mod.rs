@@ -18,8 +18,8 @@ use super::codes::{self, NOT_FOUND, refuse};
 use super::host::{Cpu, check_device};
 use super::machine::{self, THREADS_PER_BLOCK};
 use crate::backend::{
-    Address, Compiler, FunctionAttributes, FunctionHandle, FunctionSetting, LaunchLimits, LaunchShape, LoadOptions,
-    Loaded, ModuleHandle, ParameterPlace, Programs, StreamHandle,
+    Address, Compiler, Contexts, FunctionAttributes, FunctionHandle, FunctionSetting, LaunchLimits, LaunchShape,
+    LoadOptions, Loaded, ModuleHandle, ParameterPlace, Programs, StreamHandle,
 };
 use crate::error::{Error, Result};
 use crate::global::Once;
@@ -120,6 +120,9 @@ impl Values {
         self.0.iter().map(|cells| cells.as_ptr().cast()).collect()
     }
 }
+
+/// The host has no contexts.
+impl Contexts for Cpu {}
 
 impl Programs for Cpu {
     fn load(&self, device: i32, image: &[u8], _: &LoadOptions) -> Result<Loaded> {

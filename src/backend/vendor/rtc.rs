@@ -5,8 +5,8 @@
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
 
-use super::includes::{self, Search};
-use super::{CompileOption, CompileRequest};
+use crate::backend::includes::{self, Search};
+use crate::backend::{CompileOption, CompileRequest};
 use crate::error::{CompileError, DriverError, Error, Result};
 
 /// A program of either library.
@@ -40,7 +40,7 @@ pub struct Calls {
 /// The calls of a table of functions, by the beginning of their names.
 macro_rules! calls {
     ($api:expr, $prefix:literal, $create:ident, $destroy:ident, $add:ident, $lowered:ident, $compile:ident, $size:ident, $log:ident) => {
-        $crate::backend::rtc::Calls {
+        $crate::backend::vendor::rtc::Calls {
             prefix: $prefix,
             create: ($api.$create, stringify!($create)),
             destroy: $api.$destroy,
@@ -52,7 +52,7 @@ macro_rules! calls {
         }
     };
 }
-pub(super) use calls;
+pub(in crate::backend) use calls;
 
 pub const SUCCESS: u32 = 0;
 const OUT_OF_MEMORY: u32 = 1;

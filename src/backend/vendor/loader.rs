@@ -146,7 +146,7 @@ macro_rules! symbol_table {
         }
     };
 }
-pub(super) use symbol_table;
+pub(in crate::backend) use symbol_table;
 
 #[cfg(test)]
 mod tests {

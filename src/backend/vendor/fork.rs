@@ -5,7 +5,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::BackendKind;
+use crate::backend::BackendKind;
 use crate::callback::caught;
 use crate::error::{Error, Result};
 use crate::global::Once;

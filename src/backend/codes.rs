@@ -1,0 +1,24 @@
+//! The numbers of errors on which CUDA's driver, CUDA's runtime and HIP agree; the host's are the same.
+
+pub const SUCCESS: u32 = 0;
+pub const INVALID_VALUE: u32 = 1;
+pub const OUT_OF_MEMORY: u32 = 2;
+pub const INVALID_DEVICE: u32 = 101;
+pub const INVALID_HANDLE: u32 = 400;
+pub const ILLEGAL_STATE: u32 = 401;
+/// A name that an image does not have.
+pub const NOT_FOUND: u32 = 500;
+pub const NOT_READY: u32 = 600;
+pub const OUT_OF_RESOURCES: u32 = 701;
+pub const LAUNCH_TIMEOUT: u32 = 702;
+pub const PEER_ACCESS_ALREADY_ENABLED: u32 = 704;
+pub const ASSERT: u32 = 710;
+pub const LAUNCH_FAILURE: u32 = 719;
+pub const NOT_SUPPORTED: u32 = 801;
+pub const CAPTURE_UNSUPPORTED: u32 = 900;
+pub const CAPTURE_INVALIDATED: u32 = 901;
+pub const CAPTURE_MERGE: u32 = 902;
+pub const CAPTURE_UNMATCHED: u32 = 903;
+pub const CAPTURE_ISOLATION: u32 = 905;
+pub const CAPTURE_IMPLICIT: u32 = 906;
+pub const CAPTURED_EVENT: u32 = 907;

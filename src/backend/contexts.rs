@@ -1,0 +1,32 @@
+//! What can be set of a device's context, where there is one.
+
+use crate::error::{Error, Result};
+
+/// Contexts of one backend's devices.
+pub trait Contexts: Send + Sync {
+    /// The driver's handle of the device's context; 0 where there are no contexts.
+    fn context(&self, device: i32) -> Result<usize> {
+        let _ = device;
+        Ok(0)
+    }
+    /// A limit of the device's context by the driver's number: bytes of stack, of `printf`'s buffer, of the heap.
+    fn limit(&self, device: i32, number: i32) -> Result<usize> {
+        let _ = (device, number);
+        Err(Error::not_supported("this backend has no limits of a context"))
+    }
+    /// Sets such a limit.
+    fn set_limit(&self, device: i32, number: i32, value: usize) -> Result<()> {
+        let _ = (device, number, value);
+        Err(Error::not_supported("this backend has no limits of a context"))
+    }
+    /// What the first-level cache is rather used for: 0 no preference, 1 shared memory, 2 cache, 3 equal.
+    fn cache_preference(&self, device: i32) -> Result<i32> {
+        let _ = device;
+        Err(Error::not_supported("this backend has no preference of a context's cache"))
+    }
+    /// Sets that preference.
+    fn set_cache_preference(&self, device: i32, preference: i32) -> Result<()> {
+        let _ = (device, preference);
+        Err(Error::not_supported("this backend has no preference of a context's cache"))
+    }
+}

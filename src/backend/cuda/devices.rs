@@ -1,0 +1,126 @@
+//! What a device is, by the driver's attributes, and which one a thread uses, by its context.
+
+use std::ffi::c_int;
+
+use super::driver::Cuda;
+use super::sys::{CUcontext, CUdevice_attribute as Attribute, CUuuid};
+use crate::backend::BackendKind;
+use crate::backend::codes::{PEER_ACCESS_ALREADY_ENABLED, SUCCESS};
+use crate::backend::vendor::{Current, DeviceAttributes, Driver, Passage, VendorDevices, fork};
+use crate::error::Result;
+
+impl VendorDevices for Cuda {
+    const ATTRIBUTES: DeviceAttributes<Attribute> = DeviceAttributes {
+        pci_domain: Attribute::CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID,
+        pci_bus: Attribute::CU_DEVICE_ATTRIBUTE_PCI_BUS_ID,
+        pci_device: Attribute::CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID,
+        capability_major: Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
+        capability_minor: Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
+        multiprocessor_count: Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
+        warp_size: Attribute::CU_DEVICE_ATTRIBUTE_WARP_SIZE,
+        max_threads_per_block: Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+        l2_cache_size: Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE,
+        clock_rate: Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE,
+        memory_pools: Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED,
+        integrated: Attribute::CU_DEVICE_ATTRIBUTE_INTEGRATED,
+        async_engine_count: Attribute::CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT,
+        max_pitch: Attribute::CU_DEVICE_ATTRIBUTE_MAX_PITCH,
+        uses_host_page_tables: Attribute::CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES,
+        max_block: [
+            Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X,
+            Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y,
+            Attribute::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z,
+        ],
+        max_grid: [
+            Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X,
+            Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y,
+            Attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z,
+        ],
+        shared_per_block: Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK,
+        cooperative_launch: Attribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH,
+    };
+
+    fn attribute_name(which: Attribute) -> String {
+        format!("{which:?}")
+    }
+
+    fn architecture(_: &Driver<Self>, _: i32, (major, minor): (i32, i32)) -> Result<String> {
+        Ok(format!("sm_{major}{minor}"))
+    }
+
+    /// The second version of the call tells the slices of a partitioned device apart; the first names the whole device.
+    unsafe fn uuid(driver: &Driver<Self>, handle: c_int, target: *mut CUuuid) -> u32 {
+        let ask = driver.api.cuDeviceGetUuid_v2.unwrap_or(driver.symbols.device_uuid);
+        // SAFETY: promised by the caller.
+        unsafe { ask(target, handle) }
+    }
+
+    fn current(driver: &Driver<Self>) -> Result<i32> {
+        const OPERATION: &str = "cuCtxGetCurrent";
+        fork::refuse(BackendKind::Cuda, OPERATION)?;
+        let mut found: CUcontext = std::ptr::null_mut();
+        // Not through the door that closes at the end of the process: the call only reads a variable of the thread, and it is
+        // the one that is made with the GIL held, which a thread that stays outside for ever would then keep.
+        // SAFETY: the target is writable.
+        let code = unsafe { (driver.api.cuCtxGetCurrent)(&mut found) };
+        if code != SUCCESS {
+            return Err(driver.refusal(code, OPERATION, None, String::new()));
+        }
+        if found.is_null() { Ok(0) } else { driver.device_of(found) }
+    }
+
+    fn set_current(driver: &Driver<Self>, device: i32) -> Result<()> {
+        let operation = "cuCtxSetCurrent";
+        let context = driver.context_of(device, operation)?;
+        // SAFETY: a retained primary context.
+        match unsafe { (driver.api.cuCtxSetCurrent)(context) } {
+            SUCCESS => Ok(()),
+            code => Err(driver.refusal(code, operation, Some(device), String::new())),
+        }
+    }
+
+    /// The thread's current device stays what it was.
+    unsafe fn reset(driver: &Driver<Self>, device: i32) -> Result<()> {
+        let operation = "cuDevicePrimaryCtxReset";
+        fork::refuse(BackendKind::Cuda, operation)?;
+        let _passage = Passage::begin();
+        let slot = driver.slot(device, operation)?;
+        let mut found: CUcontext = std::ptr::null_mut();
+        // SAFETY: the target is writable.
+        let ask = |driver: &Driver<Self>| unsafe { (driver.api.cuCtxGetCurrent)(&mut found) };
+        driver.call_anywhere("cuCtxGetCurrent", ask, String::new)?;
+        let was_current = !found.is_null() && driver.owner(found) == Some(device);
+        // SAFETY: the caller promises that nothing of the device is used afterwards.
+        let code = unsafe { (driver.api.cuDevicePrimaryCtxReset_v2)(slot.handle) };
+        if code != SUCCESS {
+            return Err(driver.refusal(code, operation, Some(device), String::new()));
+        }
+        // Until it is retained anew the handle is dead, and no thread may find it current by comparison.
+        driver.forget_context(slot);
+        // What was there is destroyed, and an error would say that it is not. A driver that refuses here refuses every
+        // later call too, and says so there.
+        let _ = match (was_current, device) {
+            (false, _) => Ok(()),
+            // Without a context the thread is on device 0 anyway, and no context need be made.
+            (true, 0) => {
+                let none = std::ptr::null_mut();
+                // SAFETY: no context at all is always allowed.
+                let set = |driver: &Driver<Self>| unsafe { (driver.api.cuCtxSetCurrent)(none) };
+                driver.call_anywhere("cuCtxSetCurrent", set, String::new)
+            }
+            (true, _) => Self::set_current(driver, device),
+        };
+        Ok(())
+    }
+
+    fn enable_peer(driver: &Driver<Self>, device: i32, peer: i32) -> Result<()> {
+        let operation = "cuCtxEnablePeerAccess";
+        let other = driver.context_of(peer, operation)?;
+        let enable = |on: &Current<'_, Self>| {
+            // SAFETY: a retained primary context; the only flags are 0.
+            let code = unsafe { (on.api.cuCtxEnablePeerAccess)(other, 0) };
+            driver.tolerated(code, PEER_ACCESS_ALREADY_ENABLED)
+        };
+        driver.call(device, operation, enable, || format!("device {device}, peer {peer}"))
+    }
+}

@@ -1,0 +1,111 @@
+//! Device code: what only the driver knows of it.
+
+use std::ffi::c_int;
+use std::path::PathBuf;
+
+use super::driver::Cuda;
+use super::nvrtc::Nvrtc;
+use super::sys::{CUdevice, CUdevice_attribute, CUfunction_attribute as Attribute};
+use super::{functions, linking, modules, nvrtc_search};
+use crate::backend::vendor::{Cooperative, Driver, FunctionNumbers, Raw, VendorPrograms};
+use crate::backend::{
+    Compiled, Compiler, FunctionHandle, FunctionSetting, LinkInput, LoadOptions, Loaded, ParameterPlace,
+};
+use crate::error::Result;
+use crate::settings;
+
+impl VendorPrograms for Cuda {
+    const FUNCTION_ATTRIBUTES: FunctionNumbers<Attribute> = FunctionNumbers {
+        max_threads_per_block: Attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+        static_shared_bytes: Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
+        constant_bytes: Attribute::CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES,
+        local_bytes: Attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
+        registers: Attribute::CU_FUNC_ATTRIBUTE_NUM_REGS,
+        ptx_version: Attribute::CU_FUNC_ATTRIBUTE_PTX_VERSION,
+        binary_version: Attribute::CU_FUNC_ATTRIBUTE_BINARY_VERSION,
+        max_dynamic_shared_bytes: Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+        preferred_carveout: Attribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+    };
+    const COOPERATIVE: &'static str = "cuLaunchCooperativeKernel";
+    const SUGGESTED_SHAPE: &'static str = "cuOccupancyMaxPotentialBlockSize";
+
+    fn function_attribute_name(which: Attribute) -> String {
+        format!("{which:?}")
+    }
+
+    fn load(driver: &Driver<Self>, device: i32, image: &[u8], options: &LoadOptions) -> Result<Loaded> {
+        modules::load(driver, device, image, options)
+    }
+
+    unsafe fn set_function(
+        driver: &Driver<Self>,
+        device: i32,
+        function: FunctionHandle,
+        setting: FunctionSetting,
+    ) -> Result<()> {
+        // SAFETY: the caller's promise is the same.
+        unsafe { functions::set(driver, device, function, setting) }
+    }
+
+    unsafe fn parameters(
+        driver: &Driver<Self>,
+        device: i32,
+        function: FunctionHandle,
+    ) -> Result<Option<Vec<ParameterPlace>>> {
+        // SAFETY: the caller's promise is the same.
+        unsafe { functions::parameters(driver, device, function) }
+    }
+
+    unsafe fn suggest(
+        driver: &Driver<Self>,
+        (grid, threads): (&mut c_int, &mut c_int),
+        function: FunctionHandle,
+        shared: usize,
+        most: c_int,
+    ) -> u32 {
+        let ask = driver.api.cuOccupancyMaxPotentialBlockSize;
+        // SAFETY: both targets are writable, the function alive; without a callback `shared` holds for every size.
+        unsafe { ask(grid, threads, Raw::of(function.0), None, shared, most) }
+    }
+
+    #[inline]
+    fn cooperative(driver: &Driver<Self>) -> Result<Cooperative<Self>> {
+        Ok(driver.api.cuLaunchCooperativeKernel)
+    }
+
+    fn shared_on_request(driver: &Driver<Self>, device: i32, _: u32) -> Result<u32> {
+        let which = CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
+        driver.attribute(device, which).map(|bytes| bytes.max(0).cast_unsigned())
+    }
+
+    fn numbered_attribute(driver: &Driver<Self>, device: i32, number: i32) -> Result<i32> {
+        type ByNumber = unsafe extern "C" fn(*mut i32, i32, CUdevice) -> u32;
+        let operation = "cuDeviceGetAttribute";
+        let handle = driver.slot(device, operation)?.handle;
+        let mut value = 0;
+        // As a plain number: the enum has gaps, and a value in one of them would be undefined behaviour.
+        // SAFETY: an enum is passed as an int in C.
+        let ask: ByNumber = unsafe { std::mem::transmute(driver.symbols.device_attribute) };
+        // SAFETY: the target is writable.
+        let ask = |_: &Driver<Self>| unsafe { ask(&mut value, number, handle) };
+        driver.call_anywhere(operation, ask, || format!("attribute {number}"))?;
+        Ok(value)
+    }
+
+    fn link(driver: &Driver<Self>, device: i32, inputs: &[LinkInput<'_>], options: &LoadOptions) -> Result<Compiled> {
+        linking::link(driver, device, inputs, options)
+    }
+
+    fn compiler_identity(driver: &Driver<Self>, hints: &[PathBuf]) -> String {
+        nvrtc_search::identity(driver.version, hints, settings::get())
+    }
+
+    fn compiler<'a>(driver: &'a Driver<Self>, hints: &[PathBuf]) -> Result<&'a dyn Compiler> {
+        if let Some(open) = driver.own.nvrtc.get() {
+            return Ok(open);
+        }
+        let opened = Nvrtc::open(nvrtc_search::open(driver.version, hints, settings::get())?)?;
+        // Another thread may have been quicker: the library is then open twice, which is once to the loader.
+        Ok(driver.own.nvrtc.get_or_init(|| opened))
+    }
+}

@@ -1,0 +1,107 @@
+//! What a device is, by the runtime's attributes and, for the architecture, its structure of properties.
+
+use std::ffi::c_int;
+
+use super::driver::Hip;
+use super::sys::{
+    ARCHITECTURE_AT, ARCHITECTURE_AT_R0600, ARCHITECTURE_SIZE, PROPERTIES_SIZE, hipDeviceAttribute_t as Attribute,
+    hipDeviceAttributeAsyncEngineCount, hipDeviceAttributeClockRate, hipDeviceAttributeComputeCapabilityMajor,
+    hipDeviceAttributeComputeCapabilityMinor, hipDeviceAttributeCooperativeLaunch, hipDeviceAttributeIntegrated,
+    hipDeviceAttributeL2CacheSize, hipDeviceAttributeMaxBlockDimX, hipDeviceAttributeMaxBlockDimY,
+    hipDeviceAttributeMaxBlockDimZ, hipDeviceAttributeMaxGridDimX, hipDeviceAttributeMaxGridDimY,
+    hipDeviceAttributeMaxGridDimZ, hipDeviceAttributeMaxPitch, hipDeviceAttributeMaxSharedMemoryPerBlock,
+    hipDeviceAttributeMaxThreadsPerBlock, hipDeviceAttributeMemoryPoolsSupported,
+    hipDeviceAttributeMultiprocessorCount, hipDeviceAttributePageableMemoryAccessUsesHostPageTables,
+    hipDeviceAttributePciBusId, hipDeviceAttributePciDeviceId, hipDeviceAttributePciDomainID,
+    hipDeviceAttributeWarpSize, hipDeviceProp_t, hipDeviceProp_tR0600, hipUUID,
+};
+use crate::backend::BackendKind;
+use crate::backend::codes::{PEER_ACCESS_ALREADY_ENABLED, SUCCESS};
+use crate::backend::vendor::{Current, DeviceAttributes, Driver, VendorDevices, fork};
+use crate::error::Result;
+
+impl VendorDevices for Hip {
+    const ATTRIBUTES: DeviceAttributes<Attribute> = DeviceAttributes {
+        pci_domain: hipDeviceAttributePciDomainID,
+        pci_bus: hipDeviceAttributePciBusId,
+        pci_device: hipDeviceAttributePciDeviceId,
+        capability_major: hipDeviceAttributeComputeCapabilityMajor,
+        capability_minor: hipDeviceAttributeComputeCapabilityMinor,
+        multiprocessor_count: hipDeviceAttributeMultiprocessorCount,
+        warp_size: hipDeviceAttributeWarpSize,
+        max_threads_per_block: hipDeviceAttributeMaxThreadsPerBlock,
+        l2_cache_size: hipDeviceAttributeL2CacheSize,
+        clock_rate: hipDeviceAttributeClockRate,
+        memory_pools: hipDeviceAttributeMemoryPoolsSupported,
+        integrated: hipDeviceAttributeIntegrated,
+        async_engine_count: hipDeviceAttributeAsyncEngineCount,
+        max_pitch: hipDeviceAttributeMaxPitch,
+        uses_host_page_tables: hipDeviceAttributePageableMemoryAccessUsesHostPageTables,
+        max_block: [hipDeviceAttributeMaxBlockDimX, hipDeviceAttributeMaxBlockDimY, hipDeviceAttributeMaxBlockDimZ],
+        max_grid: [hipDeviceAttributeMaxGridDimX, hipDeviceAttributeMaxGridDimY, hipDeviceAttributeMaxGridDimZ],
+        shared_per_block: hipDeviceAttributeMaxSharedMemoryPerBlock,
+        cooperative_launch: hipDeviceAttributeCooperativeLaunch,
+    };
+
+    fn attribute_name(which: Attribute) -> String {
+        format!("attribute {which}")
+    }
+
+    /// With its features, as the compiler takes it: `gfx90a:sramecc+:xnack-`. The structure that holds it grew with HIP 6, where a
+    /// new function fills it; the old function, kept for old programs, fills the old one for ever.
+    fn architecture(driver: &Driver<Self>, device: i32, _: (i32, i32)) -> Result<String> {
+        let (code, operation, bytes, at) = if let Some(ask) = driver.api.hipGetDevicePropertiesR0600 {
+            let mut properties = Box::new(hipDeviceProp_tR0600([0; PROPERTIES_SIZE]));
+            // SAFETY: the target is writable and has room for more than any version writes.
+            let code = unsafe { ask(&mut *properties, device) };
+            (code, "hipGetDevicePropertiesR0600", properties.0, ARCHITECTURE_AT_R0600)
+        } else if let Some(ask) = driver.api.hipGetDeviceProperties {
+            let mut properties = Box::new(hipDeviceProp_t([0; PROPERTIES_SIZE]));
+            // SAFETY: as above.
+            let code = unsafe { ask(&mut *properties, device) };
+            (code, "hipGetDeviceProperties", properties.0, ARCHITECTURE_AT)
+        } else {
+            return Ok(String::new());
+        };
+        if code != SUCCESS {
+            return Err(driver.refusal(code, operation, Some(device), String::new()));
+        }
+        let text = bytes[at..at + ARCHITECTURE_SIZE].split(|byte| *byte == 0).next().unwrap_or_default();
+        Ok(String::from_utf8_lossy(text).into_owned())
+    }
+
+    /// Sixteen characters of AMD's serial number; zeros where the device has none.
+    unsafe fn uuid(driver: &Driver<Self>, handle: c_int, target: *mut hipUUID) -> u32 {
+        // SAFETY: promised by the caller.
+        unsafe { (driver.symbols.device_uuid)(target, handle) }
+    }
+
+    fn current(driver: &Driver<Self>) -> Result<i32> {
+        fork::refuse(BackendKind::Hip, "hipGetDevice")?;
+        // Not through the door that closes at the end of the process: the call only reads a variable of the thread, and it is
+        // the one that is made with the GIL held, which a thread that stays outside for ever would then keep.
+        driver.found()
+    }
+
+    fn set_current(driver: &Driver<Self>, device: i32) -> Result<()> {
+        fork::refuse(BackendKind::Hip, "hipSetDevice")?;
+        driver.slot(device, "hipSetDevice")?;
+        driver.switch(device)
+    }
+
+    unsafe fn reset(driver: &Driver<Self>, device: i32) -> Result<()> {
+        // SAFETY: the caller promises that nothing of the device is used afterwards.
+        driver.call(device, "hipDeviceReset", |on| unsafe { (on.api.hipDeviceReset)() }, String::new)
+    }
+
+    fn enable_peer(driver: &Driver<Self>, device: i32, peer: i32) -> Result<()> {
+        let operation = "hipDeviceEnablePeerAccess";
+        driver.slot(peer, operation)?;
+        let enable = |on: &Current<'_, Self>| {
+            // SAFETY: the peer exists; the only flags are 0.
+            let code = unsafe { (on.api.hipDeviceEnablePeerAccess)(peer, 0) };
+            driver.tolerated(code, PEER_ACCESS_ALREADY_ENABLED)
+        };
+        driver.call(device, operation, enable, || format!("device {device}, peer {peer}"))
+    }
+}

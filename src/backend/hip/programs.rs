@@ -1,0 +1,112 @@
+//! Device code: what only the runtime knows of it.
+
+use std::ffi::c_int;
+use std::path::PathBuf;
+
+use super::driver::Hip;
+use super::hiprtc::Hiprtc;
+use super::sys::{
+    HIP_FUNC_ATTRIBUTE_BINARY_VERSION, HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES, HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
+    HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+    HIP_FUNC_ATTRIBUTE_NUM_REGS, HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, HIP_FUNC_ATTRIBUTE_PTX_VERSION,
+    HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, hipDeviceAttributeSharedMemPerBlockOptin, hipFunction_attribute as Attribute,
+};
+use super::{functions, hiprtc_search, modules};
+use crate::backend::vendor::{Cooperative, Driver, FunctionNumbers, Raw, VendorPrograms};
+use crate::backend::{
+    Compiler, Devices, FunctionHandle, FunctionSetting, LoadOptions, Loaded, ModuleHandle, ParameterPlace,
+};
+use crate::error::{Error, Result};
+use crate::settings;
+
+impl VendorPrograms for Hip {
+    const FUNCTION_ATTRIBUTES: FunctionNumbers<Attribute> = FunctionNumbers {
+        max_threads_per_block: HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+        static_shared_bytes: HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
+        constant_bytes: HIP_FUNC_ATTRIBUTE_CONST_SIZE_BYTES,
+        local_bytes: HIP_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
+        registers: HIP_FUNC_ATTRIBUTE_NUM_REGS,
+        ptx_version: HIP_FUNC_ATTRIBUTE_PTX_VERSION,
+        binary_version: HIP_FUNC_ATTRIBUTE_BINARY_VERSION,
+        max_dynamic_shared_bytes: HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+        preferred_carveout: HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+    };
+    const COOPERATIVE: &'static str = "hipModuleLaunchCooperativeKernel";
+    const SUGGESTED_SHAPE: &'static str = "hipModuleOccupancyMaxPotentialBlockSize";
+
+    fn function_attribute_name(which: Attribute) -> String {
+        format!("attribute {which}")
+    }
+
+    /// An image is machine code already: there are no options.
+    fn load(driver: &Driver<Self>, device: i32, image: &[u8], _: &LoadOptions) -> Result<Loaded> {
+        modules::load(driver, device, image)
+    }
+
+    unsafe fn unload(driver: &Driver<Self>, device: i32, module: ModuleHandle) -> Result<()> {
+        // SAFETY: the caller's promise is the same.
+        unsafe { modules::unload(driver, device, module) }
+    }
+
+    unsafe fn set_function(
+        driver: &Driver<Self>,
+        device: i32,
+        function: FunctionHandle,
+        setting: FunctionSetting,
+    ) -> Result<()> {
+        // SAFETY: the caller's promise is the same.
+        unsafe { functions::set(driver, device, function, setting) }
+    }
+
+    /// There is no such question in HIP.
+    unsafe fn parameters(_: &Driver<Self>, _: i32, _: FunctionHandle) -> Result<Option<Vec<ParameterPlace>>> {
+        Ok(None)
+    }
+
+    unsafe fn suggest(
+        driver: &Driver<Self>,
+        (grid, threads): (&mut c_int, &mut c_int),
+        function: FunctionHandle,
+        shared: usize,
+        most: c_int,
+    ) -> u32 {
+        let ask = driver.api.hipModuleOccupancyMaxPotentialBlockSize;
+        // SAFETY: both targets are writable, the function alive.
+        unsafe { ask(grid, threads, Raw::of(function.0), shared, most) }
+    }
+
+    #[inline]
+    fn cooperative(driver: &Driver<Self>) -> Result<Cooperative<Self>> {
+        driver.api.hipModuleLaunchCooperativeKernel.ok_or_else(|| {
+            Error::not_supported(format!("{} has no {}: update ROCm", driver.library, Self::COOPERATIVE))
+        })
+    }
+
+    /// AMD's runtime answers 0 where there is nothing beyond what every kernel has.
+    fn shared_on_request(driver: &Driver<Self>, device: i32, plain: u32) -> Result<u32> {
+        let on_request = driver.attribute(device, hipDeviceAttributeSharedMemPerBlockOptin).unwrap_or(0);
+        Ok(plain.max(on_request.max(0).cast_unsigned()))
+    }
+
+    fn numbered_attribute(driver: &Driver<Self>, device: i32, number: i32) -> Result<i32> {
+        let number = u32::try_from(number)
+            .map_err(|_| Error::value(format!("an attribute of a device has a number from 0 on, not {number}")))?;
+        driver.attribute(device, number)
+    }
+
+    fn compiler_identity(driver: &Driver<Self>, hints: &[PathBuf]) -> String {
+        hiprtc_search::identity(&driver.library, hints, settings::get())
+    }
+
+    fn compiler<'a>(driver: &'a Driver<Self>, hints: &[PathBuf]) -> Result<&'a dyn Compiler> {
+        if let Some(open) = driver.own.hiprtc.get() {
+            return Ok(open);
+        }
+        let known = (0..driver.device_count()).map(|device| driver.properties(device));
+        let architectures = known.map(|known| Ok(known?.architecture)).collect::<Result<Vec<_>>>()?;
+        let library = hiprtc_search::open(&driver.library, hints, settings::get())?;
+        let opened = Hiprtc::open(library, architectures)?;
+        // Another thread may have been quicker: the library is then open twice, which is once to the loader.
+        Ok(driver.own.hiprtc.get_or_init(|| opened))
+    }
+}

@@ -1,0 +1,317 @@
+//! Copies and fills in the order of a stream.
+
+use super::context::Current;
+use super::driver::Driver;
+use super::memory::VendorMemory;
+use super::pitched::{Plan, Sides, plan};
+use super::streams::VendorStreams;
+use super::symbols::Raw;
+use crate::backend::codes::SUCCESS;
+use crate::backend::{Address, Copies, Direction, Extent, Pattern, Pitched, PointerKind, StreamHandle, Streams};
+use crate::error::{Error, Result};
+
+/// What a vendor says of copies for itself. In every function the device is current and the caller promises what the one of
+/// [`Copies`] promises; a number is the driver's code.
+pub trait VendorCopies: VendorMemory + VendorStreams {
+    const PLANE: &'static str;
+    const BOX: &'static str;
+    /// Whether the driver may still be at work on ordinary host memory when a copy of a box returns.
+    const BOXES_RETURN_EARLY: bool;
+    /// The name of the function that copies a range.
+    fn line_name(direction: Direction) -> &'static str;
+    /// The direction in messages, where the name of the function does not say it.
+    fn told(direction: Direction) -> String;
+    /// Copies a range.
+    ///
+    /// # Safety
+    /// See [`Copies::copy`].
+    unsafe fn line(
+        driver: &Driver<Self>,
+        direction: Direction,
+        to: Address,
+        from: Address,
+        bytes: usize,
+        stream: StreamHandle,
+    ) -> u32;
+    /// Copies rows.
+    ///
+    /// # Safety
+    /// See [`Copies::copy_pitched`].
+    unsafe fn plane(driver: &Driver<Self>, sides: &Sides, direction: Direction, stream: StreamHandle) -> u32;
+    /// Copies planes.
+    ///
+    /// # Safety
+    /// See [`Copies::copy_pitched`].
+    unsafe fn cuboid(driver: &Driver<Self>, sides: &Sides, direction: Direction, stream: StreamHandle) -> u32;
+    /// Copies a range on the legacy default stream and waits, by one call; `None` where the driver has none. No device need be
+    /// current.
+    ///
+    /// # Safety
+    /// See [`Copies::copy_and_wait`].
+    unsafe fn line_at_once(
+        driver: &Driver<Self>,
+        device: i32,
+        direction: Direction,
+        target: Address,
+        source: Address,
+        bytes: usize,
+    ) -> Option<Result<()>>;
+    /// As [`Copies::copy_peer`], for some bytes; no device need be current.
+    ///
+    /// # Safety
+    /// See there.
+    unsafe fn line_to_peer(
+        driver: &Driver<Self>,
+        target: (i32, Address),
+        source: (i32, Address),
+        bytes: usize,
+        stream: StreamHandle,
+    ) -> Result<()>;
+    /// The name of the function that fills one row or several with a pattern.
+    fn fill_name(pattern: Pattern, one_row: bool) -> &'static str;
+    /// Fills a row with words of four bytes.
+    ///
+    /// # Safety
+    /// See [`Copies::fill`].
+    unsafe fn fill_32(driver: &Driver<Self>, target: Address, value: u32, count: usize, stream: StreamHandle) -> u32;
+    /// Fills rows; `None` where the driver has no call for them.
+    ///
+    /// # Safety
+    /// See [`Copies::fill`].
+    unsafe fn fill_rows(
+        driver: &Driver<Self>,
+        target: (Address, usize),
+        pattern: Pattern,
+        extent: (usize, usize),
+        stream: StreamHandle,
+    ) -> Option<u32>;
+}
+
+/// Runs the calls that the iterator makes up to the first that is refused.
+pub fn until_refused(mut codes: impl Iterator<Item = u32>) -> u32 {
+    codes.find(|code| *code != SUCCESS).unwrap_or(SUCCESS)
+}
+
+/// Bytes of a pattern.
+pub const fn size(pattern: Pattern) -> usize {
+    match pattern {
+        Pattern::U8(_) => 1,
+        Pattern::U16(_) => 2,
+        Pattern::U32(_) => 4,
+    }
+}
+
+impl<V: VendorCopies> Driver<V> {
+    /// Keeps the promise about pageable memory where the driver does not: on machines whose device reads the host's page tables
+    /// (Grace, POWER, MI300A) it need not stage it, and may still be at work when the copy returns.
+    #[inline]
+    fn settle(
+        &self,
+        current: &Current<'_, V>,
+        device: i32,
+        returned_early: bool,
+        direction: Direction,
+        (target, source): (Address, Address),
+        stream: StreamHandle,
+    ) -> Result<()> {
+        let host_side = match direction {
+            Direction::DeviceToDevice => return Ok(()),
+            Direction::HostToDevice(_) => source,
+            Direction::DeviceToHost(_) => target,
+        };
+        if !(current.slot.reads_pageable || returned_early) || V::kind_of(self, host_side)? != PointerKind::Unregistered
+        {
+            return Ok(());
+        }
+        // SAFETY: the stream is alive, as the caller of the copy promises.
+        match self.beside_captures(|| unsafe { (self.symbols.stream_synchronize)(Raw::of(stream.0)) }) {
+            SUCCESS => Ok(()),
+            code => Err(self.refusal(code, V::NAMES.stream_synchronize, Some(device), "after a copy".to_owned())),
+        }
+    }
+
+    /// Starts the copies of a plan up to the first that is refused.
+    ///
+    /// # Safety
+    /// See [`Copies::copy_pitched`]; the device is current.
+    unsafe fn start(&self, plan: Plan, direction: Direction, stream: StreamHandle) -> u32 {
+        // SAFETY: every part lies within the box that the caller promises.
+        unsafe {
+            match plan {
+                Plan::Nothing | Plan::Line(_) => SUCCESS,
+                Plan::Plane(sides) => V::plane(self, &sides, direction, stream),
+                Plan::Box(sides) => V::cuboid(self, &sides, direction, stream),
+                Plan::EachPlane(sides) => {
+                    let planes = (0..sides.extent.depth).map(|position| sides.plane(position));
+                    until_refused(planes.map(|sides| V::plane(self, &sides, direction, stream)))
+                }
+                Plan::EachRow(sides) => {
+                    let Extent { width, height, depth } = sides.extent;
+                    let rows = (0..depth).flat_map(|plane| (0..height).map(move |row| (plane, row)));
+                    until_refused(rows.map(|(plane, row)| {
+                        let (to, from) = sides.row(plane, row);
+                        V::line(self, direction, to, from, width, stream)
+                    }))
+                }
+            }
+        }
+    }
+
+    /// Fills one row.
+    ///
+    /// # Safety
+    /// See [`Copies::fill`]; the device is current.
+    pub unsafe fn fill_row(&self, target: Address, pattern: Pattern, count: usize, stream: StreamHandle) -> u32 {
+        let (to, on) = (Raw::of(target), Raw::of(stream.0));
+        // SAFETY: the caller promises the row.
+        unsafe {
+            match pattern {
+                Pattern::U8(value) => (self.symbols.fill_8)(to, value, count, on),
+                Pattern::U16(value) => (self.symbols.fill_16)(to, value, count, on),
+                Pattern::U32(value) => V::fill_32(self, target, value, count, stream),
+            }
+        }
+    }
+}
+
+// The caller's promise is, each time, the driver's condition.
+impl<V: VendorCopies> Copies for Driver<V> {
+    #[inline]
+    unsafe fn copy(
+        &self,
+        device: i32,
+        direction: Direction,
+        target: Address,
+        source: Address,
+        bytes: usize,
+        stream: StreamHandle,
+    ) -> Result<()> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        let operation = V::line_name(direction);
+        let current = self.enter(device, operation)?;
+        // SAFETY: see above.
+        match unsafe { V::line(self, direction, target, source, bytes, stream) } {
+            SUCCESS => self.settle(&current, device, false, direction, (target, source), stream),
+            code => {
+                let told = V::told(direction);
+                let detail = format!("{told}{bytes} bytes from {source:#x} to {target:#x}, stream {:#x}", stream.0);
+                Err(self.refusal(code, operation, Some(device), detail))
+            }
+        }
+    }
+
+    unsafe fn copy_and_wait(
+        &self,
+        device: i32,
+        direction: Direction,
+        target: Address,
+        source: Address,
+        bytes: usize,
+        stream: StreamHandle,
+    ) -> Result<()> {
+        // SAFETY: see above.
+        unsafe {
+            if stream == StreamHandle::DEFAULT
+                && bytes != 0
+                && let Some(done) = V::line_at_once(self, device, direction, target, source, bytes)
+            {
+                return done;
+            }
+            self.copy(device, direction, target, source, bytes, stream)?;
+            self.synchronize_stream(device, stream)
+        }
+    }
+
+    unsafe fn copy_pitched(
+        &self,
+        device: i32,
+        direction: Direction,
+        target: Pitched,
+        source: Pitched,
+        extent: Extent,
+        stream: StreamHandle,
+    ) -> Result<()> {
+        let max_pitch = self.slot(device, V::PLANE)?.max_pitch;
+        let told = || V::told(direction);
+        let detail = || format!("{}{extent:?} from {source:?} to {target:?}, stream {:#x}", told(), stream.0);
+        let Some(plan) = plan(target, source, extent, max_pitch) else {
+            return Err(Error::value(format!("the box does not fit the address space: {}", detail())));
+        };
+        let operation = match plan {
+            Plan::Nothing => return Ok(()),
+            // SAFETY: the caller's promise covers the range, which is the whole box.
+            Plan::Line(bytes) => unsafe {
+                return self.copy(device, direction, target.address, source.address, bytes, stream);
+            },
+            Plan::EachRow(_) => V::line_name(direction),
+            Plan::Plane(_) | Plan::EachPlane(_) => V::PLANE,
+            Plan::Box(_) => V::BOX,
+        };
+        let current = self.enter(device, operation)?;
+        let addresses = (target.address, source.address);
+        // SAFETY: see above.
+        match unsafe { self.start(plan, direction, stream) } {
+            SUCCESS => self.settle(&current, device, V::BOXES_RETURN_EARLY, direction, addresses, stream),
+            code => Err(self.refusal(code, operation, Some(device), detail())),
+        }
+    }
+
+    unsafe fn copy_peer(
+        &self,
+        target_device: i32,
+        target: Address,
+        source_device: i32,
+        source: Address,
+        bytes: usize,
+        stream: StreamHandle,
+    ) -> Result<()> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        // SAFETY: see above.
+        unsafe { V::line_to_peer(self, (target_device, target), (source_device, source), bytes, stream) }
+    }
+
+    unsafe fn fill(
+        &self,
+        device: i32,
+        target: Address,
+        pitch: usize,
+        pattern: Pattern,
+        count: usize,
+        height: usize,
+        stream: StreamHandle,
+    ) -> Result<()> {
+        if count == 0 || height == 0 {
+            return Ok(());
+        }
+        let detail =
+            || format!("{pattern:?}, {count} times in each of {height} rows {pitch} bytes apart from {target:#x}");
+        let width = count.checked_mul(size(pattern));
+        let end = (height - 1).checked_mul(pitch).and_then(|rows| rows.checked_add(width?)?.checked_add(target));
+        if end.is_none() {
+            return Err(Error::value(format!("the rows do not fit the address space: {}", detail())));
+        }
+        let gapless = width == Some(pitch);
+        let (count, height) = if gapless { (count.saturating_mul(height), 1) } else { (count, height) };
+        let operation = V::fill_name(pattern, height == 1);
+        let current = self.enter(device, operation)?;
+        let within_limit = pitch <= current.slot.max_pitch;
+        // SAFETY: the rows lie within what the caller promises.
+        let code = unsafe {
+            let in_one_call = || V::fill_rows(self, (target, pitch), pattern, (count, height), stream);
+            if height == 1 {
+                self.fill_row(target, pattern, count, stream)
+            } else if let Some(code) = within_limit.then(in_one_call).flatten() {
+                code
+            } else {
+                // Beyond the driver's limit; such rows are gigabytes apart, hence few.
+                let rows = (0..height).map(|row| target + row * pitch);
+                until_refused(rows.map(|row| self.fill_row(row, pattern, count, stream)))
+            }
+        };
+        if code == SUCCESS { Ok(()) } else { Err(self.refusal(code, operation, Some(device), detail())) }
+    }
+}

@@ -1,0 +1,164 @@
+//! Pitched and managed memory, memory and events for other processes, and what the driver knows of an address.
+
+use std::ffi::c_uint;
+
+use super::context::VendorContexts;
+use super::driver::Driver;
+use super::symbols::Raw;
+use crate::backend::codes::SUCCESS;
+use crate::backend::{Address, Attachment, DriverMemory, EventHandle, HANDLE_BYTES, StreamHandle};
+use crate::error::Result;
+
+/// Reaches the memory of another device once that is needed; the driver takes no other flag, and not none.
+const LAZY_PEER_ACCESS: c_uint = 1;
+
+/// A vendor's structure for a handle, which is nothing but its bytes.
+fn structure<T>(handle: &[u8; HANDLE_BYTES]) -> T {
+    const { assert!(size_of::<T>() == HANDLE_BYTES) };
+    // SAFETY: the vendor declares an array of so many characters, for which any bytes will do.
+    unsafe { std::ptr::read_unaligned(handle.as_ptr().cast()) }
+}
+
+/// A handle that the driver writes as a vendor's structure.
+fn written<T>(write: impl FnOnce(*mut T) -> Result<()>) -> Result<[u8; HANDLE_BYTES]> {
+    const { assert!(size_of::<T>() == HANDLE_BYTES && align_of::<T>() == 1) };
+    let mut handle = [0; HANDLE_BYTES];
+    write(handle.as_mut_ptr().cast())?;
+    Ok(handle)
+}
+
+fn lasts_as_long_as(what: &str) -> String {
+    format!("a handle is good in other processes than the one that made it, as long as that has the {what}")
+}
+
+// The caller's promise is, each time, the driver's condition.
+impl<V: VendorContexts> DriverMemory for Driver<V> {
+    fn allocate_pitched(&self, device: i32, width: usize, height: usize, access_size: u32) -> Result<(Address, usize)> {
+        let operation = V::NAMES.memory_allocate_pitched;
+        let current = self.enter(device, operation)?;
+        let (mut address, mut pitch) = (Raw::NONE, 0);
+        let allocate = current.symbols.memory_allocate_pitched;
+        // SAFETY: both targets are writable.
+        match self.beside_captures(|| unsafe { allocate(&mut address, &mut pitch, width, height, access_size) }) {
+            SUCCESS => Ok((address.number(), pitch)),
+            code => Err(self.allocation_refusal(code, operation, device, width.saturating_mul(height))),
+        }
+    }
+
+    fn allocate_managed(&self, device: i32, bytes: usize, attachment: Attachment) -> Result<Address> {
+        let operation = V::NAMES.memory_allocate_managed;
+        let current = self.enter(device, operation)?;
+        let mut address = Raw::NONE;
+        let allocate = current.symbols.memory_allocate_managed;
+        // SAFETY: the target is writable.
+        match self.beside_captures(|| unsafe { allocate(&mut address, bytes, attachment.number()) }) {
+            SUCCESS => Ok(address.number()),
+            code => Err(self.allocation_refusal(code, operation, device, bytes)),
+        }
+    }
+
+    unsafe fn attach_managed(
+        &self,
+        device: i32,
+        address: Address,
+        attachment: Attachment,
+        stream: StreamHandle,
+    ) -> Result<()> {
+        const ALL: usize = 0; // bytes: the driver takes the whole block
+        self.call(
+            device,
+            V::NAMES.stream_attach_memory,
+            // SAFETY: see above.
+            |on| unsafe {
+                let attach = on.symbols.stream_attach_memory;
+                attach(Raw::of(stream.0), Raw::of(address), ALL, attachment.number())
+            },
+            || format!("address {address:#x}, {attachment:?}"),
+        )
+    }
+
+    fn address_range(&self, device: i32, address: Address) -> Result<(Address, usize)> {
+        let (mut first, mut bytes) = (Raw::NONE, 0);
+        self.call(
+            device,
+            V::NAMES.memory_range,
+            // SAFETY: both targets are writable; the driver refuses an address that it does not know.
+            |on| unsafe { (on.symbols.memory_range)(&mut first, &mut bytes, Raw::of(address)) },
+            || format!("address {address:#x}"),
+        )?;
+        Ok((first.number(), bytes))
+    }
+
+    fn device_address(&self, device: i32, address: Address) -> Result<Address> {
+        let mut seen = Raw::NONE;
+        self.call(
+            device,
+            V::NAMES.host_device_address,
+            // SAFETY: the target is writable; the driver refuses what is not pinned.
+            |on| unsafe { (on.symbols.host_device_address)(&mut seen, Raw::of(address), 0) },
+            || format!("address {address:#x}"),
+        )?;
+        Ok(seen.number())
+    }
+
+    fn share_memory(&self, device: i32, address: Address) -> Result<[u8; HANDLE_BYTES]> {
+        written(|handle| {
+            self.call(
+                device,
+                V::NAMES.ipc_get_memory,
+                // SAFETY: the target is writable; the driver refuses what is no plain block.
+                |on| unsafe { (on.symbols.ipc_get_memory)(handle, Raw::of(address)) },
+                || {
+                    let shared = "shares plain memory only, such as mem_alloc's, not a pool's";
+                    format!("address {address:#x}; the {} {shared}", V::LIBRARY)
+                },
+            )
+        })
+    }
+
+    fn open_shared_memory(&self, device: i32, handle: &[u8; HANDLE_BYTES]) -> Result<Address> {
+        let mut address = Raw::NONE;
+        self.call(
+            device,
+            V::NAMES.ipc_open_memory,
+            // SAFETY: the target is writable; the driver refuses a handle that it did not make.
+            |on| unsafe { (on.symbols.ipc_open_memory)(&mut address, structure(handle), LAZY_PEER_ACCESS) },
+            || lasts_as_long_as("memory"),
+        )?;
+        Ok(address.number())
+    }
+
+    unsafe fn close_shared_memory(&self, device: i32, address: Address) -> Result<()> {
+        self.call(
+            device,
+            V::NAMES.ipc_close_memory,
+            // SAFETY: see above.
+            |on| unsafe { (on.symbols.ipc_close_memory)(Raw::of(address)) },
+            || format!("address {address:#x}"),
+        )
+    }
+
+    unsafe fn share_event(&self, device: i32, event: EventHandle) -> Result<[u8; HANDLE_BYTES]> {
+        written(|handle| {
+            self.call(
+                device,
+                V::NAMES.ipc_get_event,
+                // SAFETY: see above; the target is writable.
+                |on| unsafe { (on.symbols.ipc_get_event)(handle, Raw::of(event.0)) },
+                || format!("event {:#x}; only one that was made with interprocess=True is shared", event.0),
+            )
+        })
+    }
+
+    fn open_shared_event(&self, device: i32, handle: &[u8; HANDLE_BYTES]) -> Result<EventHandle> {
+        let mut event = Raw::NONE;
+        self.call(
+            device,
+            V::NAMES.ipc_open_event,
+            // SAFETY: the target is writable; the driver refuses a handle that it did not make.
+            |on| unsafe { (on.symbols.ipc_open_event)(&mut event, structure(handle)) },
+            || lasts_as_long_as("event"),
+        )?;
+        Ok(EventHandle(event.number()))
+    }
+}

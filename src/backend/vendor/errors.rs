@@ -1,0 +1,120 @@
+//! The driver's refusals in words: its own name and text, the values of the call, and what to do where that is known.
+
+use std::ffi::{CStr, c_char};
+use std::fmt::Write;
+
+use super::driver::{Driver, Vendor};
+use crate::backend::codes::{OUT_OF_MEMORY, SUCCESS};
+use crate::error::{DriverError, Error, OutOfMemory};
+
+const UNKNOWN: &str = "unrecognized error code";
+
+/// How a vendor's library speaks of errors.
+pub trait VendorErrors: Vendor {
+    /// Codes after which every further call of the process fails on the device: a kernel or a copy went wrong on the device
+    /// itself.
+    const STICKY: &'static [u32];
+    /// What such a code means for the process.
+    const STICKY_ADVICE: &'static str;
+    /// The driver's name of a code.
+    fn name(api: &Self::Api, code: u32) -> String;
+    /// The driver's explanation of a code.
+    fn text(api: &Self::Api, code: u32) -> String;
+    /// Takes back the library's note of a failed call, where it has one that others could take for their own.
+    fn forget_last_error(api: &Self::Api);
+}
+
+/// What the driver says, if anything.
+///
+/// # Safety
+/// Null, or a C string that does not change before this returns.
+pub unsafe fn spoken(text: *const c_char) -> String {
+    if text.is_null() {
+        return UNKNOWN.to_owned();
+    }
+    // SAFETY: promised by the caller.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}
+
+impl<V: VendorErrors> Driver<V> {
+    /// Success in place of the one code that is an answer and no failure.
+    #[inline]
+    pub fn tolerated(&self, code: u32, answer: u32) -> u32 {
+        if code != answer {
+            return code;
+        }
+        V::forget_last_error(&self.api);
+        SUCCESS
+    }
+
+    /// The refusal of a call.
+    #[cold]
+    pub fn refusal(&self, code: u32, operation: &'static str, device: Option<i32>, mut detail: String) -> Error {
+        V::forget_last_error(&self.api);
+        if V::STICKY.contains(&code) {
+            let separator = if detail.is_empty() { "" } else { "; " };
+            // Writing to a string cannot fail.
+            let _ = write!(
+                detail,
+                "{separator}a kernel or copy, perhaps an earlier one, failed on the device: {}",
+                V::STICKY_ADVICE
+            );
+        }
+        let device = device.map_or_else(String::new, device_name::<V>);
+        let (name, text) = (V::name(&self.api, code), V::text(&self.api, code));
+        Error::Driver(Box::new(DriverError { operation, code, name, text, device, detail }))
+    }
+
+    /// The refusal of an allocation: want of memory is told with what there is. The device is current.
+    #[cold]
+    pub fn allocation_refusal(&self, code: u32, operation: &'static str, device: i32, bytes: usize) -> Error {
+        if code != OUT_OF_MEMORY {
+            return self.refusal(code, operation, Some(device), format!("{bytes} bytes"));
+        }
+        V::forget_last_error(&self.api);
+        let (mut free, mut total) = (0, 0);
+        // SAFETY: both targets are writable.
+        let answered = unsafe { (self.symbols.memory_info)(&mut free, &mut total) } == SUCCESS;
+        let known = answered.then_some((free, total));
+        self.out_of_memory(code, operation, device_name::<V>(device), bytes, known)
+    }
+
+    /// The refusal of pinned host memory: the device's free memory says nothing about it.
+    #[cold]
+    pub fn host_allocation_refusal(&self, code: u32, operation: &'static str, device: i32, bytes: usize) -> Error {
+        if code != OUT_OF_MEMORY {
+            return self.refusal(code, operation, Some(device), format!("{bytes} bytes"));
+        }
+        V::forget_last_error(&self.api);
+        let device = format!("the host (pinned memory for {})", device_name::<V>(device));
+        self.out_of_memory(code, operation, device, bytes, None)
+    }
+
+    fn out_of_memory(
+        &self,
+        code: u32,
+        operation: &'static str,
+        device: String,
+        requested: usize,
+        known: Option<(usize, usize)>,
+    ) -> Error {
+        let (name, text) = (V::name(&self.api, code), V::text(&self.api, code));
+        let (free, total) = known.unzip();
+        Error::OutOfMemory(Box::new(OutOfMemory {
+            operation,
+            name,
+            text,
+            requested,
+            device,
+            free,
+            total,
+            used: 0,
+            limit: None,
+        }))
+    }
+}
+
+/// The name of a device in messages.
+fn device_name<V: Vendor>(device: i32) -> String {
+    format!("{}:{device}", V::KIND.name())
+}

@@ -1,0 +1,68 @@
+//! What CUDA and HIP share, written once.
+//!
+//! - `symbols` is the one list of the functions that both libraries have, each under its own name and otherwise alike;
+//! - `driver` is the opened library with its devices, over a vendor's types and numbers; `open` finds and opens it;
+//! - `errors` words a driver's refusals, `context` makes a device current for the length of one call;
+//! - each noun of the backend has a file: its trait for a [`Driver`], and, where the vendors differ in more than names, a trait of
+//!   what a vendor has to say for itself (`VendorEvents`), which the file of the same name of `cuda` and `hip` answers;
+//! - `pitched` plans copies of boxes, `rtc` compiles with NVRTC or hiprtc; `loader` and `library_file` open and tell apart
+//!   libraries; `fork` and `exit` keep calls from a driver that is not there any more.
+//!
+//! Generic and not behind a `dyn`: each vendor has its own copy of the machine code, as if it were written twice.
+
+mod context;
+mod copies;
+mod devices;
+mod driver;
+mod driver_memory;
+mod errors;
+pub(super) mod events;
+pub(super) mod exit;
+pub(super) mod fork;
+mod graphs;
+pub(super) mod library_file;
+pub(super) mod loader;
+pub(super) mod memory;
+mod open;
+mod pitched;
+mod programs;
+pub(super) mod rtc;
+pub(super) mod streams;
+mod symbols;
+
+pub(super) use context::{Current, VendorContexts};
+pub(super) use copies::{VendorCopies, size, until_refused};
+pub(super) use devices::{DeviceAttributes, VendorDevices};
+pub(super) use driver::{Driver, Slot, Vendor};
+pub(super) use errors::{VendorErrors, spoken};
+pub(super) use events::VendorEvents;
+pub(super) use exit::Passage;
+pub(super) use graphs::VendorGraphs;
+pub(super) use memory::{PoolAttributes, VendorMemory};
+pub(super) use open::{VendorOpening, open};
+pub(super) use pitched::Sides;
+pub(super) use programs::{Cooperative, FunctionNumbers, VendorPrograms};
+pub(super) use streams::VendorStreams;
+pub(super) use symbols::{Names, Raw, Types};
+#[cfg(test)]
+pub(super) use symbols::{Symbols, shared_symbols};
+
+use super::{Backend, Contexts, DriverMemory, Graphs, Programs};
+use crate::error::Result;
+
+impl<V: VendorCopies + VendorEvents + VendorGraphs + VendorPrograms> Backend for Driver<V>
+where
+    Self: Contexts,
+{
+    fn programs(&self) -> Result<&dyn Programs> {
+        Ok(self)
+    }
+
+    fn graphs(&self) -> Result<&dyn Graphs> {
+        Ok(self)
+    }
+
+    fn driver_memory(&self) -> Result<&dyn DriverMemory> {
+        Ok(self)
+    }
+}

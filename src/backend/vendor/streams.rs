@@ -1,0 +1,96 @@
+//! Streams.
+
+use std::ffi::c_uint;
+
+use super::context::{Current, VendorContexts};
+use super::driver::Driver;
+use super::symbols::Raw;
+use crate::backend::codes::NOT_READY;
+use crate::backend::{EventHandle, StreamFlags, StreamHandle, Streams};
+use crate::error::Result;
+
+pub const NON_BLOCKING: c_uint = 1;
+
+/// 1 and 2 are the driver's own names for the legacy and for the per-thread default stream of whatever device is current.
+const LAST_SPECIAL: usize = 2;
+
+/// What a vendor says of streams for itself.
+pub trait VendorStreams: VendorContexts {
+    /// As [`Streams::stream_device`], for a stream that is no default stream.
+    ///
+    /// # Safety
+    /// It is alive.
+    unsafe fn device_of(driver: &Driver<Self>, stream: StreamHandle) -> Result<Option<i32>>;
+}
+
+pub fn described(stream: StreamHandle) -> String {
+    format!("stream {:#x}", stream.0)
+}
+
+// The caller's promise is, each time, the driver's condition.
+impl<V: VendorStreams> Streams for Driver<V> {
+    /// The driver brings the priority into its range.
+    fn create_stream(&self, device: i32, flags: StreamFlags) -> Result<StreamHandle> {
+        let mut stream = Raw::NONE;
+        let bits = if flags.non_blocking { NON_BLOCKING } else { 0 };
+        self.call(
+            device,
+            V::NAMES.stream_create,
+            // SAFETY: the target is writable.
+            |on| unsafe { (on.symbols.stream_create)(&mut stream, bits, flags.priority) },
+            || format!("{flags:?}"),
+        )?;
+        Ok(StreamHandle(stream.number()))
+    }
+
+    unsafe fn destroy_stream(&self, device: i32, stream: StreamHandle) -> Result<()> {
+        self.call(
+            device,
+            V::NAMES.stream_destroy,
+            // SAFETY: see above.
+            |on| unsafe { (on.symbols.stream_destroy)(Raw::of(stream.0)) },
+            || described(stream),
+        )
+    }
+
+    unsafe fn synchronize_stream(&self, device: i32, stream: StreamHandle) -> Result<()> {
+        self.call(
+            device,
+            V::NAMES.stream_synchronize,
+            // SAFETY: see above.
+            |on| self.beside_captures(|| unsafe { (on.symbols.stream_synchronize)(Raw::of(stream.0)) }),
+            || described(stream),
+        )
+    }
+
+    unsafe fn query_stream(&self, device: i32, stream: StreamHandle) -> Result<bool> {
+        let mut done = true;
+        let ask = |on: &Current<'_, V>| {
+            // SAFETY: see above.
+            let code = self.beside_captures(|| unsafe { (on.symbols.stream_query)(Raw::of(stream.0)) });
+            done = code != NOT_READY;
+            self.tolerated(code, NOT_READY)
+        };
+        self.call(device, V::NAMES.stream_query, ask, || described(stream))?;
+        Ok(done)
+    }
+
+    #[inline]
+    unsafe fn wait_event(&self, device: i32, stream: StreamHandle, event: EventHandle) -> Result<()> {
+        self.call(
+            device,
+            V::NAMES.stream_wait_event,
+            // SAFETY: see above; the only flags are 0.
+            |on| unsafe { (on.symbols.stream_wait_event)(Raw::of(stream.0), Raw::of(event.0), 0) },
+            || format!("{}, event {:#x}", described(stream), event.0),
+        )
+    }
+
+    unsafe fn stream_device(&self, stream: StreamHandle) -> Result<Option<i32>> {
+        if stream.0 <= LAST_SPECIAL {
+            return Ok(None);
+        }
+        // SAFETY: the caller's promise is the same.
+        unsafe { V::device_of(self, stream) }
+    }
+}
