@@ -29,7 +29,36 @@ struct Inner {
 pub const MAX_DEVICES: usize = 64;
 
 /// Every device that was asked for. A process has one backend of a kind.
-static DEVICES: [[Once<Inner>; MAX_DEVICES]; 3] = [const { [const { Once::new() }; MAX_DEVICES] }; 3];
+static DEVICES: PerDevice<Once<Inner>> = per_device!(Once::new());
+
+/// What is kept of each device, by those who know more of it than is known here. [`per_device`] makes one.
+pub struct PerDevice<T>(pub(crate) [[T; MAX_DEVICES]; 3]);
+
+impl<T> PerDevice<T> {
+    /// What is kept of a device.
+    #[inline]
+    pub fn of(&self, device: Device) -> &T {
+        self.at(device.0.kind, device.0.index)
+    }
+
+    /// What is kept of any device, also of those that were never asked for.
+    pub fn all(&self) -> impl Iterator<Item = &T> {
+        self.0.iter().flatten()
+    }
+
+    #[inline]
+    fn at(&self, kind: BackendKind, index: i32) -> &T {
+        &self.0[kind as usize][index as usize % MAX_DEVICES]
+    }
+}
+
+/// The same for each device, to begin with.
+macro_rules! per_device {
+    ($each:expr) => {
+        $crate::device::PerDevice([const { [const { $each }; $crate::device::MAX_DEVICES] }; 3])
+    };
+}
+pub(crate) use per_device;
 
 impl PartialEq for Device {
     #[inline]
@@ -75,8 +104,7 @@ impl Device {
     #[inline]
     fn of(backend: &'static dyn Backend, index: i32) -> Self {
         let kind = backend.kind();
-        let slot = &DEVICES[kind as usize][index as usize % MAX_DEVICES];
-        Self(slot.get_or_init(|| Inner {
+        Self(DEVICES.at(kind, index).get_or_init(|| Inner {
             backend,
             index,
             kind,

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use super::cache::{self, Cache, Key};
 use super::external::External;
-use super::module::Module;
 use super::options::{self, Options};
 use crate::backend::{BackendKind, CompileRequest, Compiled, Compiler, may_include};
 use crate::device::Device;
@@ -39,29 +38,7 @@ pub struct Built {
     /// The options that say something about the source's text.
     pub options: Options,
     /// The key of an image that was kept before.
-    kept: Option<Key>,
-}
-
-/// Compiles for a device, or takes what was compiled before, and loads it. An image that was kept and does not load is forgotten
-/// and made again, once. `hints` as for [`build`].
-///
-/// # Errors
-/// As `build`; the driver's.
-pub fn load(device: Device, source: &Source, hints: &[PathBuf]) -> Result<Module> {
-    let built = build(device, source, hints)?;
-    let kept = built.kept.clone();
-    match (Module::of_source(device, source.clone(), built), kept) {
-        (Err(error), Some(key)) if may_be_the_images(&error) => {
-            cache::forget(&source.cache, &key);
-            Module::of_source(device, source.clone(), build(device, source, hints)?)
-        }
-        (loaded, _) => loaded,
-    }
-}
-
-/// Whether a refusal to load may be due to the image, and not to the device's state.
-fn may_be_the_images(error: &Error) -> bool {
-    matches!(error, Error::Driver(_) | Error::Value(_))
+    pub(super) kept: Option<Key>,
 }
 
 /// Compiles for a device, or takes what was compiled before. `hints` are files in which the compiler's library may be.

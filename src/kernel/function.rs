@@ -63,17 +63,24 @@ fn believed(declared: Option<Vec<Parameter>>, places: Option<&[ParameterPlace]>)
     Some(checked.collect())
 }
 
+impl Module {
+    /// A kernel by its name in the source, or in the image.
+    ///
+    /// # Errors
+    /// `ValueError` that names the kernels there are; the driver's.
+    pub fn function(&self, name: &str) -> Result<Function> {
+        self.check_alive()?;
+        let handle = self.handle_of(name)?;
+        Function::new(self.clone(), handle, name.to_owned(), self.declared(name))
+    }
+}
+
 impl Function {
     /// A kernel of a module; `declared` is what the source says of its parameters.
     ///
     /// # Errors
     /// The driver's.
-    pub(super) fn new(
-        module: Module,
-        handle: FunctionHandle,
-        name: String,
-        declared: Option<Vec<Parameter>>,
-    ) -> Result<Self> {
+    fn new(module: Module, handle: FunctionHandle, name: String, declared: Option<Vec<Parameter>>) -> Result<Self> {
         let device = module.device();
         // SAFETY: the function is the module's, which is alive.
         let places = unsafe { module.programs().parameters(device.index(), handle) }?;

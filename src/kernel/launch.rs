@@ -5,7 +5,6 @@ use std::ffi::c_void;
 use smallvec::SmallVec;
 
 use super::function::Function;
-use super::limits;
 use crate::backend::LaunchShape;
 use crate::error::{Error, Result};
 use crate::memory::{Use, capture, ordered};
@@ -96,7 +95,7 @@ pub unsafe fn launch(
     if stream.device() != function.device() {
         return Err(wrong_stream(function, stream));
     }
-    limits::check(function, shape)?;
+    check(function, shape)?;
     let pointers = &mut arguments.pointers();
     let (index, handle) = (function.device().index(), function.handle());
     ordered(uses, stream, || {
@@ -107,6 +106,47 @@ pub unsafe fn launch(
         }
         Ok(())
     })
+}
+
+/// Refuses a shape that the device or the kernel cannot run.
+///
+/// # Errors
+/// `ValueError` that says what was asked for and what there is.
+#[inline]
+fn check(function: &Function, shape: &LaunchShape) -> Result<()> {
+    let limits = function.limits();
+    let within =
+        |asked: [u32; 3], most: [u32; 3]| asked.iter().zip(most).all(|(asked, most)| *asked > 0 && *asked <= most);
+    let threads = shape.block.iter().fold(1u32, |product, &length| product.saturating_mul(length));
+    let fits = within(shape.grid, limits.grid) && within(shape.block, limits.block);
+    if !fits || threads > function.max_threads()? || (shape.cooperative && !limits.cooperative) {
+        return Err(refused(function, shape, threads));
+    }
+    function.allow_shared(shape.shared)
+}
+
+#[cold]
+fn refused(function: &Function, shape: &LaunchShape, threads: u32) -> Error {
+    let (limits, name, device) = (function.limits(), function.name(), function.device());
+    for (what, asked, most) in [("grid", shape.grid, limits.grid), ("block", shape.block, limits.block)] {
+        for (axis, (asked_here, most)) in ["x", "y", "z"].iter().zip(asked.iter().zip(most)) {
+            if *asked_here == 0 || *asked_here > most {
+                return Error::value(format!(
+                    "{name}: the {what} {asked:?} has {asked_here} along {axis}; {device} takes 1 to {most}"
+                ));
+            }
+        }
+    }
+    let most = function.max_threads().unwrap_or(limits.threads_per_block);
+    if threads <= most {
+        return Error::not_supported(format!("{name}: {device} has no cooperative launches"));
+    }
+    let why = if most < limits.threads_per_block {
+        "what its registers and its launch bounds allow"
+    } else {
+        "what the device allows"
+    };
+    Error::value(format!("{name}: the block {:?} has {threads} threads; {most} is {why}", shape.block))
 }
 
 #[cold]

@@ -25,11 +25,11 @@ mod symbols;
 mod types;
 
 pub use cache::{Cache, cache_folder, refusal as cache_refusal, untold_refusal as untold_cache_refusal};
-pub use compile::{Built, Source, build, load};
+pub use compile::{Built, Source, build};
 pub use declaration::Declarations;
 pub use function::Function;
 pub use launch::Arguments;
 pub use lexer::words;
-pub use module::Module;
+pub use module::{Module, load};
 pub use search::{Search, load_searching, search_with};
 pub use types::{Aliases, Element, Parameter, ParameterKind, element, fits};

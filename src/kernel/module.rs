@@ -1,21 +1,21 @@
 //! A loaded image: its kernels and globals, until the last of their users is gone and the device has passed them.
 
 use std::ffi::CString;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::compile::{Built, Source};
+use super::cache;
+use super::compile::{Built, Source, build};
 use super::declaration::Declarations;
-use super::function::Function;
 use super::symbols;
 use super::types::Parameter;
-use crate::backend::{Address, CompileOption, Compiled, FunctionHandle, LoadOptions, ModuleHandle, Programs};
+use crate::backend::{
+    Address, CompileOption, Compiled, FunctionHandle, LoadOptions, ModuleHandle, NOT_FOUND, Programs,
+};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::lifetime;
 use crate::memory::pending;
-
-/// The driver's code for a name that an image does not have.
-const NOT_FOUND: u32 = 500;
 
 /// A loaded image. Clones are the same.
 #[derive(Clone)]
@@ -67,7 +67,7 @@ impl Module {
     ///
     /// # Errors
     /// The driver's.
-    pub fn of_source(device: Device, source: Source, built: Built) -> Result<Self> {
+    fn of_source(device: Device, source: Source, built: Built) -> Result<Self> {
         let list = &built.options.list;
         let options = LoadOptions {
             max_registers: None,
@@ -139,23 +139,14 @@ impl Module {
         Err(Error::value(format!("the kernel was destroyed when {device} was reset; make it again")))
     }
 
-    /// A kernel by its name in the source, or in the image.
-    ///
-    /// # Errors
-    /// `ValueError` that names the kernels there are; the driver's.
-    pub fn function(&self, name: &str) -> Result<Function> {
-        self.check_alive()?;
-        let handle = self.handle_of(name)?;
-        Function::new(self.clone(), handle, name.to_owned(), self.declared(name))
-    }
-
-    fn declared(&self, name: &str) -> Option<Vec<Parameter>> {
+    /// What the source says of a kernel's parameters.
+    pub(super) fn declared(&self, name: &str) -> Option<Vec<Parameter>> {
         Declarations::read(&self.0.source, &self.0.options).parameters(name)
     }
 
-    /// The mangled name first where looking costs nothing: a driver that is asked for a name it has not reports an error to
+    /// The driver's handle of a kernel. The mangled name first where looking costs nothing: a driver that is asked for a name it has not reports an error to
     /// whoever watches it.
-    fn handle_of(&self, name: &str) -> Result<FunctionHandle> {
+    pub(super) fn handle_of(&self, name: &str) -> Result<FunctionHandle> {
         /// Larger images are whole libraries.
         const QUICKLY_SEARCHED: usize = 1 << 22;
         let instance = self.0.instances.iter().position(|instance| instance == name);
@@ -214,4 +205,26 @@ impl Module {
             other => other,
         }
     }
+}
+
+/// Compiles for a device, or takes what was compiled before, and loads it. An image that was kept and does not load is forgotten
+/// and made again, once. `hints` as for [`build`].
+///
+/// # Errors
+/// As `build`; the driver's.
+pub fn load(device: Device, source: &Source, hints: &[PathBuf]) -> Result<Module> {
+    let built = build(device, source, hints)?;
+    let kept = built.kept.clone();
+    match (Module::of_source(device, source.clone(), built), kept) {
+        (Err(error), Some(key)) if may_be_the_images(&error) => {
+            cache::forget(&source.cache, &key);
+            Module::of_source(device, source.clone(), build(device, source, hints)?)
+        }
+        (loaded, _) => loaded,
+    }
+}
+
+/// Whether a refusal to load may be due to the image, and not to the device's state.
+fn may_be_the_images(error: &Error) -> bool {
+    matches!(error, Error::Driver(_) | Error::Value(_))
 }

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::compile::{Source, load};
-use super::module::Module;
+use super::compile::Source;
+use super::module::{Module, load};
 use crate::backend::BackendKind;
 use crate::device::Device;
 use crate::error::{Error, Result};

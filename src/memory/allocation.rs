@@ -10,12 +10,9 @@ use crate::error::{Error, Result};
 use crate::lifetime;
 use crate::memory::capture;
 use crate::memory::order::{Access, Order, Ticket};
-use crate::memory::plugged::{self, Allocator};
+use crate::memory::plugged::{self, Allocator, Lent};
 use crate::memory::{pinned, pool};
 use crate::stream::{Mark, Stream};
-
-/// Memory that somebody else owns: dropped when the last array that uses it is gone.
-pub type Lent = Box<dyn Any + Send + Sync>;
 
 enum Origin {
     /// From the device's stream-ordered pool.

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use smallvec::SmallVec;
 
 use crate::backend::{CaptureMode, HostUse, StreamFlags, StreamHandle};
-use crate::device::{Device, MAX_DEVICES};
+use crate::device::{Device, PerDevice, per_device};
 use crate::error::{Error, Result};
 use crate::global::Global;
 use crate::memory::{Access, Allocation};
@@ -62,7 +62,7 @@ struct Table {
 
 static TABLE: Global<Table> = Global::new(Table { captures: Vec::new(), afterwards: Vec::new() });
 /// A stream of each device in whose order memory is made that a capture needs.
-static HOMES: [[Global<Option<Home>>; MAX_DEVICES]; 3] = [const { [const { Global::new(None) }; MAX_DEVICES] }; 3];
+static HOMES: PerDevice<Global<Option<Home>>> = per_device!(Global::new(None));
 
 struct Home {
     epoch: u32,
@@ -157,7 +157,7 @@ pub fn refusal(what: &str) -> Error {
 /// # Errors
 /// The driver's.
 pub(super) fn home(device: Device) -> Result<Stream> {
-    let slot = &HOMES[device.kind() as usize][device.slot()];
+    let slot = HOMES.of(device);
     let epoch = device.epoch();
     let known = |home: &Option<Home>| home.as_ref().filter(|home| home.epoch == epoch).map(|home| home.stream.clone());
     if let Some(stream) = known(&slot.lock()) {

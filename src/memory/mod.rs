@@ -22,6 +22,7 @@ mod queue;
 pub mod recycled;
 mod transaction;
 
-pub use allocation::{Allocation, Lent};
+pub use allocation::Allocation;
 pub use order::Access;
+pub use plugged::Lent;
 pub use transaction::{Use, ordered};

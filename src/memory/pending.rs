@@ -5,7 +5,7 @@ use std::any::Any;
 use std::collections::VecDeque;
 
 use crate::backend::StreamHandle;
-use crate::device::{Device, MAX_DEVICES};
+use crate::device::{Device, PerDevice, per_device};
 use crate::error::Result;
 use crate::global::{Global, Guard};
 use crate::memory::capture;
@@ -19,10 +19,10 @@ struct Queue {
     kept: VecDeque<Kept>,
 }
 
-type Lists<T> = [[Global<Vec<T>>; MAX_DEVICES]; 3];
+type Lists<T> = PerDevice<Global<Vec<T>>>;
 
-static PENDING: Lists<Queue> = [const { [const { Global::new(Vec::new()) }; MAX_DEVICES] }; 3];
-static WAITING_FOR_IDLE: Lists<Box<dyn Any + Send>> = [const { [const { Global::new(Vec::new()) }; MAX_DEVICES] }; 3];
+static PENDING: Lists<Queue> = per_device!(Global::new(Vec::new()));
+static WAITING_FOR_IDLE: Lists<Box<dyn Any + Send>> = per_device!(Global::new(Vec::new()));
 /// Things that wait for an idle device before the host is stopped for their sake. A module takes some hundred KB.
 const MOST_WAITING: usize = 64;
 
@@ -69,7 +69,7 @@ pub fn keep_until_idle(device: Device, thing: Box<dyn Any + Send>) -> Result<()>
     if device.is_cpu() {
         return Ok(()); // nothing is ever under way
     }
-    let mut waiting = lock(&WAITING_FOR_IDLE[device.kind() as usize][device.slot()]);
+    let mut waiting = lock(WAITING_FOR_IDLE.of(device));
     waiting.push(thing);
     let are_too_many = waiting.len() > MOST_WAITING;
     drop(waiting);
@@ -82,7 +82,7 @@ pub fn keep_until_idle(device: Device, thing: Box<dyn Any + Send>) -> Result<()>
 /// # Errors
 /// The driver's; everything is kept then.
 pub fn synchronize(device: Device) -> Result<()> {
-    let slot = &WAITING_FOR_IDLE[device.kind() as usize][device.slot()];
+    let slot = WAITING_FOR_IDLE.of(device);
     // What is let go of may have been the last to hold a module: then once more.
     for _ in 0..2 {
         let mut waiting = std::mem::take(&mut *lock(slot));
@@ -133,7 +133,7 @@ fn put_back(queues: &mut Vec<Queue>, handle: StreamHandle, kept: Kept) {
 }
 
 fn list(device: Device) -> Guard<Vec<Queue>> {
-    lock(&PENDING[device.kind() as usize][device.slot()])
+    lock(PENDING.of(device))
 }
 
 fn lock<T: Send>(list: &'static Global<Vec<T>>) -> Guard<Vec<T>> {

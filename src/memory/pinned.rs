@@ -6,7 +6,7 @@
 //! it was dropped: somebody may have used the bare address.
 
 use crate::backend::{Address, HostFlags};
-use crate::device::{Device, MAX_DEVICES};
+use crate::device::{Device, PerDevice, per_device};
 use crate::error::Result;
 use crate::global::{Global, Guard};
 use crate::stream::Mark;
@@ -33,10 +33,10 @@ impl Kept {
     }
 }
 
-static KEPT: [[Global<Vec<Kept>>; MAX_DEVICES]; 3] = [const { [const { Global::new(Vec::new()) }; MAX_DEVICES] }; 3];
+static KEPT: PerDevice<Global<Vec<Kept>>> = per_device!(Global::new(Vec::new()));
 
 fn kept(device: Device) -> Guard<Vec<Kept>> {
-    KEPT[device.kind() as usize][device.slot()].lock()
+    KEPT.of(device).lock()
 }
 
 /// Pinned memory of `bytes` (not 0).

@@ -8,8 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::backend::Address;
 use crate::error::Result;
 use crate::global::Global;
-use crate::memory::allocation::Lent;
 use crate::stream::Stream;
+
+/// Memory that somebody else owns: dropped when the last array that uses it is gone.
+pub type Lent = Box<dyn Any + Send + Sync>;
 
 /// What an allocator gave.
 pub struct Block {

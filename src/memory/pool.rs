@@ -7,7 +7,7 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use crate::backend::{Address, PoolHandle, PoolStatistics};
-use crate::device::{Device, MAX_DEVICES};
+use crate::device::{Device, PerDevice, per_device};
 use crate::error::{Error, OutOfMemory, Result};
 use crate::global::Global;
 use crate::memory::{capture, pending};
@@ -25,7 +25,7 @@ struct Accounts {
     pool: Global<Option<(u32, Option<PoolHandle>)>>,
 }
 
-static ACCOUNTS: [[Accounts; MAX_DEVICES]; 3] = [const { [const { Accounts::new() }; MAX_DEVICES] }; 3];
+static ACCOUNTS: PerDevice<Accounts> = per_device!(Accounts::new());
 
 /// Live allocations of PyGPU on one device; of host memory, those of arrays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -65,7 +65,7 @@ impl Accounts {
 
 #[inline]
 fn accounts(device: Device) -> &'static Accounts {
-    &ACCOUNTS[device.kind() as usize][device.slot()]
+    ACCOUNTS.of(device)
 }
 
 /// The device's pool, made on first use; `None` where its driver has no pools.

@@ -4,12 +4,12 @@ use std::mem::ManuallyDrop;
 
 use super::{Event, Stream};
 use crate::backend::EventFlags;
-use crate::device::{Device, MAX_DEVICES};
+use crate::device::{Device, PerDevice, per_device};
 use crate::error::Result;
 use crate::global::Global;
 
 /// Events without timing that are kept for the next use: making one costs more than recording it.
-static SPARE: [[Global<Vec<Event>>; MAX_DEVICES]; 3] = [const { [const { Global::new(Vec::new()) }; MAX_DEVICES] }; 3];
+static SPARE: PerDevice<Global<Vec<Event>>> = per_device!(Global::new(Vec::new()));
 
 /// Most spare events of one device.
 const MAX_SPARE: usize = 64;
@@ -73,7 +73,7 @@ impl Drop for Mark {
 }
 
 fn spare_of(device: Device) -> &'static Global<Vec<Event>> {
-    &SPARE[device.kind() as usize][device.slot()]
+    SPARE.of(device)
 }
 
 impl Stream {

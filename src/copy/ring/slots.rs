@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 
 use super::settings::Settings;
 use crate::backend::{Address, HostFlags};
-use crate::device::{Device, MAX_DEVICES};
+use crate::device::{Device, PerDevice, per_device};
 use crate::error::{Error, Result};
 use crate::global::{Global, Guard};
 use crate::memory::recycled;
@@ -135,11 +135,11 @@ impl Store {
     }
 }
 
-static STORES: [[Global<Store>; MAX_DEVICES]; 3] = [const { [const { Global::new(Store::EMPTY) }; MAX_DEVICES] }; 3];
+static STORES: PerDevice<Global<Store>> = per_device!(Global::new(Store::EMPTY));
 
 /// The store; what a reset has destroyed is gone from it.
 fn store(device: Device) -> Guard<Store> {
-    let mut store = STORES[device.kind() as usize][device.slot()].lock();
+    let mut store = STORES.of(device).lock();
     if store.epoch != device.epoch() {
         store.slots.iter().for_each(|slot| forget(slot.address));
         *store = Store { epoch: device.epoch(), ..Store::EMPTY };
@@ -279,7 +279,7 @@ pub fn figures(device: Device) -> Figures {
 /// Why a driver gave no more pinned memory, if one did.
 pub fn refusal() -> Option<String> {
     let reason = |store: &'static Global<Store>| store.lock().refused.clone();
-    STORES.iter().flatten().find_map(reason)
+    STORES.all().find_map(reason)
 }
 
 /// Bytes of slots whose copies stand behind other work.
