@@ -1,4 +1,4 @@
-//! The one list of the driver's functions that PyGPU calls, opened at run time.
+//! The driver's functions that PyGPU calls and AMD's runtime has not in this form (the others: `vendor::symbols`), and its types.
 //!
 //! cudarc gives the types, and the tests hold this list against its declarations. Its own loader is not used: it panics
 //! on a missing library or symbol, it takes a toolkit's stub `libcuda.so` before the driver's `libcuda.so.1`, and it

@@ -1,4 +1,4 @@
-//! The one list of AMD's functions, structures and numbers that PyGPU uses, opened at run time.
+//! AMD's structures and numbers, and the functions that NVIDIA's driver has not in this form (the others: `vendor::symbols`).
 //!
 //! Own declarations and not those of a crate: bindings that link make a build look for ROCm, and bindings that return
 //! codes as an enum are undefined behaviour for a code that is newer than the header they were made from (ROCm 6.4 has such

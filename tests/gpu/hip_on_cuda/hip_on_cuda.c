@@ -1,4 +1,5 @@
-/* A HIP runtime on an NVIDIA GPU, for the tests only: every function of the list in src/backend/hip/sys.rs, handed on to
+/* A HIP runtime on an NVIDIA GPU, for the tests only: every function of the lists in
+ * src/backend/hip/sys.rs and src/backend/vendor/symbols.rs, handed on to
  * CUDA's. It shows the HIP backend to real streams, real asynchrony and real refusals. What it cannot show is AMD's own
  * behaviour and code.
  *
