@@ -18,6 +18,8 @@ from PyGPU.tools import (
     register_dtype,
 )
 
+pytestmark = pytest.mark.enough_on("cpu")
+
 
 @pytest.mark.parametrize(
     ("text", "wanted"),

@@ -255,6 +255,7 @@ FUNCTION = re.compile(
 DOORS = re.compile(r"^\s*(?://[^\n]*\n\s*)*(?:unsafe \{\s*)?(?:caught|answer)\(")
 
 
+@pytest.mark.enough_on("cpu")
 def test_every_function_that_c_calls_goes_through_the_door() -> None:
     # A10: a panic ends there. The exchange table's allocator reports errors in its own way, around the door.
     found = {}
@@ -267,6 +268,7 @@ def test_every_function_that_c_calls_goes_through_the_door() -> None:
     assert outside == []
 
 
+@pytest.mark.enough_on("cpu")
 def test_nobody_outside_of_the_door_asks_pyo3_to_attach() -> None:
     # A4: pyo3 believes its count. Where an object of ours ends the GIL is held; elsewhere the interpreter is asked.
     may = {"callback.rs", "newer.rs", "errors.rs", "exit.rs", "array.rs"}
@@ -278,6 +280,7 @@ def test_nobody_outside_of_the_door_asks_pyo3_to_attach() -> None:
     assert asking <= may, asking - may
 
 
+@pytest.mark.enough_on("cpu")
 def test_what_layers_without_python_keep_of_it_may_end_anywhere() -> None:
     # A4: a plain `Py<...>` in a box for the layers below would trust pyo3's count when it ends.
     boxes = re.compile(r"Box::new\((?!Kept::new)[^;]*?unbind\(\)")

@@ -13,6 +13,8 @@ import pytest
 
 import PyGPU
 
+pytestmark = pytest.mark.enough_on("cpu")
+
 FOLDER = Path(__file__).parent.parent / "benches" / "python"
 
 

@@ -19,7 +19,7 @@ import pytest
 import PyGPU
 from PyGPU import _core, characterize, compiler, driver, elementwise, reduction, scan, tools
 
-pytestmark = pytest.mark.reads_in_place
+pytestmark = [pytest.mark.reads_in_place, pytest.mark.enough_on("cpu")]
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("**/*.md")])
 # All but those that do something when they are imported.

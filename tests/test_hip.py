@@ -17,9 +17,12 @@ import pytest
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "build" / "simulated"
 
-pytestmark = pytest.mark.skipif(
-    not (FOLDER / "libamdhip64.so.7").exists(), reason="the simulated runtime is not built: 'make test' builds it"
-)
+pytestmark = [
+    pytest.mark.enough_on("cpu"),
+    pytest.mark.skipif(
+        not (FOLDER / "libamdhip64.so.7").exists(), reason="the simulated runtime is not built: 'make test' builds it"
+    ),
+]
 
 PRELUDE = """
 import ctypes, gc, os

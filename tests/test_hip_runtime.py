@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.enough_on("cpu")
+
 ROOT = Path(__file__).parent.parent
 VARIABLES = ("PYGPU_BACKEND", "_VISIBLE_DEVICES")
 FOLDER = ROOT / "build" / "amd"

@@ -7,6 +7,8 @@ from types import ModuleType
 
 import pytest
 
+pytestmark = pytest.mark.enough_on("cpu")
+
 PROGRAM = Path(__file__).parent.parent / "benches" / "python" / "instructions.py"
 VERSIONS = {"python": "3.11.7", "numpy": "2.4.6", "machine": "x86_64"}
 BEFORE = {"the loop alone": {"PyGPU": 85, "NumPy": 85}, "a[1]": {"PyGPU": 1000, "NumPy": 1000}, "ptr": {"PyGPU": 400}}

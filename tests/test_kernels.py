@@ -15,6 +15,8 @@ import pytest
 
 import PyGPU
 
+pytestmark = pytest.mark.enough_on("cpu")
+
 HERE = Path(__file__).parent
 
 

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.enough_on("cpu")
+
 SOURCE = r"""
 #include <stdio.h>
 extern "C" __global__ void says(int n) { printf("thread %d of %d\n", (int)threadIdx.x, n); }

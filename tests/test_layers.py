@@ -19,6 +19,8 @@ import pytest
 
 from rust_source import RustSource
 
+pytestmark = pytest.mark.enough_on("cpu")
+
 ROOT = Path(__file__).parent.parent
 LINE = (
     "callback, chain, error, global, dtype, layout, settings, sync <- backend <- lifetime <- device, stream <- memory"

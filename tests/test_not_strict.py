@@ -27,6 +27,7 @@ DTYPES += ["float16", "float32", "float64", "complex64", "complex128"]
 SHAPES: list[tuple[int, ...]] = [(), (0,), (3, 0, 2), (5,), (4, 1, 6)]
 
 
+@pytest.mark.enough_on("cpu")
 @pytest.mark.starts_processes
 @pytest.mark.parametrize(("value", "strict"), [("1", True), ("0", False), ("", False), (None, False)])
 def test_the_variable_is_read_at_the_first_use(value: str | None, strict: bool) -> None:

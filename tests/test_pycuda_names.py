@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.enough_on("cpu")
+
 PAGE = Path(__file__).parent.parent / "docs" / "porting_from_pycuda.md"
 
 

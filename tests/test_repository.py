@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.enough_on("cpu")
+
 ROOT = Path(__file__).parent.parent
 MAX_LINES = 500
 SOURCES = (

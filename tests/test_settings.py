@@ -45,10 +45,12 @@ def violations(files: list[RustSource]) -> list[str]:
     return found
 
 
+@pytest.mark.enough_on("cpu")
 def test_b1_nothing_but_the_settings_reads_the_environment() -> None:
     assert violations(sources()) == []
 
 
+@pytest.mark.enough_on("cpu")
 @pytest.mark.parametrize(
     "text",
     [
@@ -67,12 +69,14 @@ def test_b1_a_planted_reader_is_found(text: str) -> None:
     assert len(violations([RustSource("src/kernel/planted.rs", text)])) == 1
 
 
+@pytest.mark.enough_on("cpu")
 def test_b1_kernels_on_the_cpu_read_no_environment() -> None:
     headers = [path for path in (PACKAGE / "include").rglob("*") if path.is_file()]
     assert headers
     assert [path.name for path in headers if "getenv" in path.read_text()] == []
 
 
+@pytest.mark.enough_on("cpu")
 def test_b1_the_package_never_writes_the_environment() -> None:
     writes = re.compile(
         r"environ\s*\[[^\]]*\]\s*=[^=]|environ\.(?:pop|setdefault|update|clear)|\b(?:un)?(?:put|set)env\("
@@ -80,6 +84,7 @@ def test_b1_the_package_never_writes_the_environment() -> None:
     assert [path.name for path in PACKAGE.rglob("*.py") if writes.search(path.read_text())] == []
 
 
+@pytest.mark.enough_on("cpu")
 def test_every_variable_is_in_the_table_and_every_row_is_read() -> None:
     rust = set(re.findall(r'Self\("(\w+)"\)', (ROOT / "src" / "settings.rs").read_text()))
     python = set()

@@ -19,9 +19,12 @@ import pytest
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "build" / "simulated"
 
-pytestmark = pytest.mark.skipif(
-    not (FOLDER / "libcuda.so.1").exists(), reason="the simulated driver is not built: make .simulated-drivers"
-)
+pytestmark = [
+    pytest.mark.enough_on("cpu"),
+    pytest.mark.skipif(
+        not (FOLDER / "libcuda.so.1").exists(), reason="the simulated driver is not built: make .simulated-drivers"
+    ),
+]
 
 # Foreign work comes through the driver's own functions, as another library's would.
 PRELUDE = """

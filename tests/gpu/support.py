@@ -17,6 +17,7 @@ import numpy
 import pytest
 
 import PyGPU
+import simulated
 
 # How long a stream is kept busy. Long against every call that must not wait for it, short against patience.
 SECONDS = 0.4
@@ -75,6 +76,12 @@ def require_peers() -> None:
     require_gpu()
     if _backend() == "hip":
         pytest.skip("the peers are made for CUDA, and memory of HIP calls itself ROCm's", allow_module_level=True)
+
+
+def is_simulated() -> bool:
+    """Whether the GPU is one in name only, whose memory is the host's: there less of it says the same."""
+    PyGPU.config()  # opens the driver
+    return simulated.driver() is not None
 
 
 def on_hip() -> bool:
