@@ -5,6 +5,7 @@ import atexit
 import functools
 import hashlib
 import os
+import secrets
 import shutil
 import subprocess
 import sys
@@ -18,9 +19,13 @@ import pytest
 
 import PyGPU
 from PyGPU.compiler import SourceModule, compile
+from PyGPU.elementwise import ElementwiseKernel
+from PyGPU.reduction import ReductionKernel
+from PyGPU.scan import InclusiveScanKernel
 from support_kernels import needs_kernels
 
-pytestmark = needs_kernels
+# The CPU's compiler tells what it read, and of the others' it is found out, in one way for both.
+pytestmark = [needs_kernels, pytest.mark.enough_on("cpu", "cuda")]
 KERNEL = '\nextern "C" __global__ void put(int *x) { *x = VALUE; }\n'
 
 
@@ -135,6 +140,25 @@ def test_c1_what_one_cannot_tell_the_files_of_is_kept_nowhere(tmp_path: Path) ->
     write(tmp_path / "w.h", 11)
     assert value_of(f'#include "{tmp_path}/v.h"' + KERNEL, tmp_path / "cache") == 11
     assert entries(tmp_path / "cache") == []
+
+
+GENERATED = {
+    "elementwise": lambda text: ElementwiseKernel("float *x", f"x[i] = 1; {text}")(PyGPU.zeros(3, "f4")),
+    "reduction": lambda text: ReductionKernel("f4", "0", "a + b", f"x[i] {text}", "float *x")(PyGPU.zeros(3, "f4")),
+    "scan": lambda text: InclusiveScanKernel("i4", f"a + b {text}")(PyGPU.zeros(3, "i4")),
+}
+
+
+@pytest.mark.parametrize("make", GENERATED.values(), ids=GENERATED)
+def test_a_generated_kernel_is_kept(make: Callable[[str], object]) -> None:
+    """It was not: a comment of ours looked like an `#include` of a name that nobody can tell."""
+    folder = PyGPU.config()["kernel_cache"]
+    if folder is None:
+        pytest.skip("there is no folder for the cache")
+    text = f"/* {secrets.token_hex(8)} */"
+    before = set(folder.glob("*.pgk"))
+    make(text)
+    assert set(folder.glob("*.pgk")) - before
 
 
 def planted(tmp_path: Path, plant: Callable[[Path], None]) -> tuple[int, Path]:
