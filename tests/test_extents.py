@@ -247,8 +247,10 @@ def test_nothing_beyond_a_known_block_is_read_or_written(make: Any, nbytes: int)
 
 
 @pytest.mark.provokes_findings
-@pytest.mark.parametrize("nbytes", [16, 70_000, 3 << 20, 200 << 20])
-@pytest.mark.parametrize("make", [allocated, by_driver], ids=["cudaMalloc", "mem_alloc"])
+@pytest.mark.parametrize(
+    ("nbytes", "make"),
+    [(16, allocated), (16, by_driver), (70_000, by_driver), (3 << 20, allocated), (200 << 20, by_driver)],
+)
 def test_memory_that_was_freed_is_an_error(make: Any, nbytes: int) -> None:
     """B3: on the CPU a process died, or was told that all is well."""
     address, free, _ = make(nbytes)

@@ -31,6 +31,7 @@ def dangerous(name: str, text: str) -> list[str]:
     return found
 
 
+@pytest.mark.enough_on("cpu")
 def test_every_lock_of_a_static_survives_fork() -> None:
     # A10: a dozen did not.
     files = {str(path.relative_to(ROOT)): path.read_text() for path in (ROOT / "src").rglob("*.rs")}
@@ -44,6 +45,7 @@ def test_every_lock_of_a_static_survives_fork() -> None:
     ] == []
 
 
+@pytest.mark.enough_on("cpu")
 @pytest.mark.parametrize(
     "planted",
     [
@@ -148,7 +150,7 @@ def in_child():
         PyGPU.Event(device="cpu")
         assert np.from_dlpack(array)[2] == 3
 try:
-    for _ in range(30):
+    for _ in range(12):
         forked(in_child)
 finally:
     stop.set()

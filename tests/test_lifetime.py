@@ -316,7 +316,7 @@ def test_reference_counts_are_as_before(name: str) -> None:
         ("fetched", lambda array: array.get()),
     ],
 )
-def test_a_hundred_thousand_objects_leave_no_memory_behind(name: str, make: Any) -> None:
+def test_many_thousand_objects_leave_no_memory_behind(name: str, make: Any) -> None:
     array = PyGPU.zeros((64,))
 
     def make_many(thousands: int) -> None:
@@ -326,11 +326,11 @@ def test_a_hundred_thousand_objects_leave_no_memory_behind(name: str, make: Any)
             # Work that waits on a busy machine takes memory too, and is none that was left behind.
             PyGPU.synchronize()
 
-    make_many(20)
+    make_many(10)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    make_many(100)
+    make_many(40)
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-    assert grown < 4000, f"{name}: {grown} KiB"
+    assert grown < 1600, f"{name}: {grown} KiB"
 
 
 def test_threads_may_create_share_and_drop_arrays_at_once() -> None:

@@ -8,17 +8,19 @@ import pytest
 
 import soak
 
-OPERATIONS = 5000
+OPERATIONS = 4000
 pytestmark = pytest.mark.reads_in_place
 
 
-@pytest.mark.parametrize("seed", [20250711, SystemRandom().randrange(2**32)], ids=["fixed", "random"])
+@pytest.mark.parametrize("seed", [1, SystemRandom().randrange(2**32)], ids=["fixed", "random"])
 def test_random_operations_give_what_numpy_gives_and_leave_nothing(seed: int) -> None:
     print(f"python tests/soak.py --operations {OPERATIONS} --seed {seed}")
     report = soak.soak(OPERATIONS, seed)
     assert report["failure"] is None, report["failure"]
     assert report["operations"] == OPERATIONS
     assert not report["findings"]
+    # Every operation happens, though a soak is short.
+    assert seed != 1 or report["counts"].keys() | {"peer"} == soak.OPERATIONS.keys() | {"peer"}
 
 
 def test_threads_with_arrays_of_their_own_do_not_disturb_each_other() -> None:
@@ -38,11 +40,6 @@ def test_a_seed_repeats_a_run() -> None:
 
     assert live(5) == live(5)
     assert live(5) != live(6)
-
-
-def test_every_operation_happens_in_a_short_soak() -> None:
-    counts = soak.soak(OPERATIONS, 1)["counts"]
-    assert counts.keys() | {"peer"} == soak.OPERATIONS.keys() | {"peer"}
 
 
 def test_a_wrong_element_is_found_and_the_last_operations_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
