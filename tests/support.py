@@ -6,14 +6,16 @@ Nothing here reads device memory from the host: values come through `get()`, add
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
 
 import ml_dtypes
 import numpy as np
+from hypothesis import settings
 from hypothesis import strategies as st
 
 import PyGPU
+import simulated
 
 RECORD = np.dtype([("id", "i4"), ("position", "f4", (2,)), ("mark", "?")])
 PADDED = np.dtype({"names": ["a", "b"], "formats": ["u1", "f8"], "offsets": [1, 8], "itemsize": 24})
@@ -38,11 +40,25 @@ OPAQUE = [RECORD, PADDED, VOID]
 ALL_DTYPES = [*map(np.dtype, NUMPYS_OWN), *(np.dtype(getattr(ml_dtypes, name)) for name in ML_DTYPES), *OPAQUE]
 
 Outcome = tuple[str, Any]
+Case = TypeVar("Case")
 
 
 def on_cpu() -> bool:
     """Whether `ptr` is an address that the host may read."""
     return PyGPU.backend_name() == "cpu"
+
+
+def examples(count: int) -> settings:
+    """How many examples a random test takes. Each run has a seed of its own, so those on simulated GPUs take fewer."""
+    PyGPU.config()  # opens the driver
+    return settings(max_examples=count if on_cpu() or simulated.driver() is None else count // 3)
+
+
+def told(cases: Iterable[Case]) -> Iterator[Case]:
+    """The cases of a test, each printed: pytest shows them where it fails, the last one last."""
+    for case in cases:
+        print(repr(case)[:200])
+        yield case
 
 
 def values(shape: int | tuple[int, ...], dtype: Any = "float64", order: str = "C", start: int = 1) -> np.ndarray:

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import PyGPU
-from support import ALL_DTYPES, assert_same, assert_same_refusal, host_views, outcome, pair, shapes, slices
+from support import ALL_DTYPES, assert_same, assert_same_refusal, examples, host_views, outcome, pair, shapes, slices
 
 PROTOCOLS = range(pickle.HIGHEST_PROTOCOL + 1)
 
@@ -45,6 +45,7 @@ def assert_same_strides(ours: PyGPU.GPUArray, numpys: np.ndarray) -> None:
         assert [ours.strides[axis] for axis in long] == [numpys.strides[axis] for axis in long]
 
 
+@examples(100)
 @given(views(), st.sampled_from(["C", "F", "A", "K"]))
 def test_copy_orders_its_memory_as_numpys(both: tuple[np.ndarray, PyGPU.GPUArray], order: Any) -> None:
     host, device = both
@@ -73,6 +74,7 @@ def test_a_copy_has_memory_of_its_own(duplicate: Any) -> None:
     assert duplicate(PyGPU.broadcast_to(device, (4, 2, 3))).flags.writeable
 
 
+@examples(100)
 @given(views())
 def test_copy_and_deepcopy_keep_values_and_order(both: tuple[np.ndarray, PyGPU.GPUArray]) -> None:
     host, device = both
@@ -82,7 +84,7 @@ def test_copy_and_deepcopy_keep_values_and_order(both: tuple[np.ndarray, PyGPU.G
         assert_same_strides(copied, host.copy("K"))
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(views(), st.sampled_from(PROTOCOLS))
 def test_pickling_keeps_what_numpys_keeps(both: tuple[np.ndarray, PyGPU.GPUArray], protocol: int) -> None:
     host, device = both
@@ -183,6 +185,7 @@ def test_copies_are_finalized_as_in_numpy() -> None:
         assert made.unit == "metre"
 
 
+@examples(100)
 @given(host_views())
 def test_a_copy_of_a_copy_is_the_same(host: np.ndarray) -> None:
     device = PyGPU.to_gpu(host)

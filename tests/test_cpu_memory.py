@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 import PyGPU
-from support import ALL_DTYPES, dtypes, on_cpu, orders, pair, shapes, values
+from support import ALL_DTYPES, dtypes, examples, on_cpu, orders, pair, shapes, values
 
 
 @pytest.fixture(autouse=True)
@@ -24,6 +24,7 @@ def read(device: PyGPU.GPUArray) -> bytes:
     return ctypes.string_at(device.ptr, device.nbytes)
 
 
+@examples(100)
 @given(shapes, dtypes, orders)
 def test_the_address_is_where_the_values_are(shape: tuple[int, ...], dtype: Any, order: str) -> None:
     host, device = pair(shape, dtype, order)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import PyGPU
@@ -19,6 +19,7 @@ from support import (
     assert_same,
     assert_same_refusal,
     dtypes,
+    examples,
     host_views,
     orders,
     outcome,
@@ -30,6 +31,7 @@ from support import (
 ZEROS_ONES = ["zeros", "ones"]
 
 
+@examples(100)
 @given(shapes, dtypes, orders)
 def test_a_new_array_lies_as_numpys(shape: tuple[int, ...], dtype: Any, order: str) -> None:
     host = np.empty(shape, dtype, order)
@@ -50,6 +52,7 @@ def test_a_new_array_lies_as_numpys(shape: tuple[int, ...], dtype: Any, order: s
 
 
 @pytest.mark.parametrize("name", ZEROS_ONES)
+@examples(100)
 @given(shapes, dtypes.filter(lambda dtype: dtype != VOID), orders)
 def test_zeros_and_ones_have_numpys_values(name: str, shape: tuple[int, ...], dtype: Any, order: str) -> None:
     numpys = outcome(lambda: getattr(np, name)(shape, dtype, order))
@@ -61,6 +64,7 @@ def test_zeros_and_ones_have_numpys_values(name: str, shape: tuple[int, ...], dt
     assert ours[1].flags.f_contiguous == numpys[1].flags.f_contiguous
 
 
+@examples(100)
 @given(shapes, dtypes, st.sampled_from([None, "C", "F"]))
 def test_full_has_numpys_values(shape: tuple[int, ...], dtype: Any, order: Any) -> None:
     item = values((1,), dtype, start=42)[0]
@@ -77,7 +81,7 @@ def test_full_broadcasts_an_array() -> None:
         PyGPU.full((2, 4), row)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(host_views(), st.sampled_from(["C", "F", "A", "K", None]), st.none() | dtypes, st.none() | shapes)
 def test_like_functions_keep_the_order_of_axes(host: np.ndarray, order: Any, dtype: Any, shape: Any) -> None:
     device = PyGPU.to_gpu(host)
@@ -157,6 +161,7 @@ def test_arange_takes_pycudas_dtype_at_the_end() -> None:
     assert_same(PyGPU.arange(start=1, stop=4), np.arange(start=1, stop=4))
 
 
+@examples(100)
 @given(host_views())
 def test_to_gpu_keeps_values_and_the_order_of_axes_in_memory(host: np.ndarray) -> None:
     for device in (PyGPU.to_gpu(host), PyGPU.to_gpu_async(host)):

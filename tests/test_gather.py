@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import PyGPU
@@ -15,6 +15,7 @@ from support import (
     assert_same,
     assert_same_refusal,
     dtypes,
+    examples,
     integer_indices,
     orders,
     outcome,
@@ -71,7 +72,7 @@ def on_device(key: Any) -> Any:
     return PyGPU.to_gpu(key) if isinstance(key, np.ndarray) else key
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.data(), shapes, dtypes, orders, st.booleans())
 def test_a_key_with_arrays_selects_what_numpy_selects(
     data: st.DataObject, shape: tuple[int, ...], dtype: Any, order: str, moved: bool
@@ -87,7 +88,7 @@ def test_a_key_with_arrays_selects_what_numpy_selects(
         assert_same(ours[1], numpys[1])
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.data(), shapes, dtypes, st.booleans(), st.booleans())
 def test_a_key_with_arrays_assigns_what_numpy_assigns(
     data: st.DataObject, shape: tuple[int, ...], dtype: Any, moved: bool, by_device: bool

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import PyGPU
@@ -16,6 +16,7 @@ from support import (
     assert_same_refusal,
     basic_keys,
     dtypes,
+    examples,
     orders,
     outcome,
     pair,
@@ -29,6 +30,7 @@ def view_key(key: Any) -> Any:
     return items if any(item is Ellipsis for item in items) else (*items, Ellipsis)
 
 
+@examples(100)
 @given(st.data(), shapes, dtypes, orders)
 def test_a_key_gives_numpys_view(data: st.DataObject, shape: tuple[int, ...], dtype: Any, order: str) -> None:
     host, device = pair(shape, dtype, order)
@@ -42,6 +44,7 @@ def test_a_key_gives_numpys_view(data: st.DataObject, shape: tuple[int, ...], dt
     assert_same(ours[1], numpys[1])
 
 
+@examples(100)
 @given(st.data(), shapes)
 def test_a_key_of_a_view_gives_numpys_view_of_the_view(data: st.DataObject, shape: tuple[int, ...]) -> None:
     host, device = bases = pair(shape, "int16")
@@ -198,7 +201,7 @@ def test_writing_a_view_writes_the_base() -> None:
     assert_same(device, host)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(shapes, dtypes)
 def test_iteration_gives_the_views_of_the_first_axis(shape: tuple[int, ...], dtype: Any) -> None:
     host, device = pair(shape, dtype)

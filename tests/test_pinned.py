@@ -20,8 +20,20 @@ def memory_of(array: np.ndarray) -> PyGPU._core.PinnedMemory:
 
 
 @pytest.mark.parametrize("make", [PyGPU.empty_pinned, PyGPU.zeros_pinned])
-@pytest.mark.parametrize("shape", [(), 3, np.int64(3), (3,), [2, 3], (2, 3, 4), (0,), (3, 0, 2), np.array([2, 2])])
-@pytest.mark.parametrize("dtype", [None, np.float32, "i2", np.complex128, bool, [("a", "f4"), ("b", "i1")]])
+@pytest.mark.parametrize(
+    ("shape", "dtype"),
+    [
+        ((), None),
+        (3, np.float32),
+        (np.int64(3), "i2"),
+        ((3,), np.complex128),
+        ([2, 3], bool),
+        ((2, 3, 4), [("a", "f4"), ("b", "i1")]),
+        ((0,), np.float32),
+        ((3, 0, 2), None),
+        (np.array([2, 2]), "i2"),
+    ],
+)
 def test_it_is_an_ordinary_array_over_pinned_memory(make, shape, dtype) -> None:
     array = make(shape, dtype)
     like = np.empty(shape, dtype)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import PyGPU
@@ -19,6 +19,7 @@ from support import (
     assert_same,
     assert_same_values,
     dtypes,
+    examples,
     host_views,
     pair,
     shapes,
@@ -39,6 +40,7 @@ def device_views(draw: st.DrawFn) -> tuple[np.ndarray, PyGPU.GPUArray]:
 # get
 
 
+@examples(100)
 @given(device_views())
 def test_get_gives_the_values_in_the_arrays_own_order_of_axes(views: tuple[np.ndarray, PyGPU.GPUArray]) -> None:
     host, device = views
@@ -52,6 +54,7 @@ def test_get_gives_the_values_in_the_arrays_own_order_of_axes(views: tuple[np.nd
         assert [got.strides[axis] for axis in long] == [wanted.strides[axis] for axis in long]
 
 
+@examples(100)
 @given(device_views(), st.data())
 def test_get_fills_an_ndarray_of_any_strides(views: tuple[np.ndarray, PyGPU.GPUArray], data: st.DataObject) -> None:
     host, device = views
@@ -109,6 +112,7 @@ def test_get_refuses_what_it_cannot_fill_and_leaves_it_alone(position: int) -> N
 # set
 
 
+@examples(100)
 @given(device_views(), st.data())
 def test_set_takes_an_ndarray_of_any_strides_and_leaves_the_gaps(
     views: tuple[np.ndarray, PyGPU.GPUArray], data: st.DataObject
@@ -299,6 +303,7 @@ def test_edits_of_the_ndarray_reach_the_device_by_to_device_only() -> None:
     assert host.tolist() == [1, 1, 1]
 
 
+@examples(100)
 @given(host_views())
 def test_an_ndarray_of_any_strides_can_be_the_host_side(host: np.ndarray) -> None:
     device = PyGPU.GPUArray(host)
@@ -360,7 +365,7 @@ def test_the_host_side_is_let_go_with_the_array() -> None:
 LARGE_SHAPES = [(1 << 20,), (1024, 1025), (3, 700, 301), (2, 2, 2, 100_003)]
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(dtypes.filter(lambda dtype: dtype is not PADDED), st.sampled_from(LARGE_SHAPES))
 def test_megabytes_arrive_whole(dtype: Any, shape: tuple[int, ...]) -> None:
     count = int(np.prod(shape))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import PyGPU
@@ -19,6 +19,7 @@ from support import (
     assert_same_refusal,
     basic_keys,
     dtypes,
+    examples,
     host_views,
     orders,
     outcome,
@@ -113,7 +114,7 @@ def steps(draw: st.DrawFn, host: np.ndarray) -> Step:
             return label, of_device, lambda a: of_host(a) if a.ndim else (of_host(a), a[...])[1]
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(st.data(), shapes, dtypes, orders)
 def test_a_chain_of_views_lies_as_numpys(data: st.DataObject, shape: tuple[int, ...], dtype: Any, order: str) -> None:
     host, device = pair(shape, dtype, order)
@@ -136,6 +137,7 @@ def test_a_chain_of_views_lies_as_numpys(data: st.DataObject, shape: tuple[int, 
         assert_same(device, host)
 
 
+@examples(100)
 @given(host_views(), st.sampled_from(ALL_DTYPES))
 def test_a_view_of_another_dtype_is_numpys(host: np.ndarray, dtype: Any) -> None:
     device = PyGPU.to_gpu(host)
