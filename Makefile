@@ -40,10 +40,10 @@ SIMULATED_GPU = LD_LIBRARY_PATH=$(CURDIR)/build/simulated$${LD_LIBRARY_PATH:+:$$
 ALL_STAGED := PYGPU_STAGING_THRESHOLD=1 PYGPU_STAGING_CHUNK=4096
 # Chunks enough to use each slot of the ring many times, and not so many that the delays of the streams are all there is.
 SLOWLY_STAGED := PYGPU_STAGING_THRESHOLD=1 PYGPU_STAGING_CHUNK=65536 PYGPU_SIM_DELAY_US=0-20
-DELAYED_TESTS := tests/test_staging.py tests/test_order.py
+DELAYED_TESTS := tests/host/test_staging.py tests/order/test_order.py
 # Of the orders that a device may choose.
 SEEDS := 1 2 3 4 5
-REORDERED_TESTS := tests/test_order.py tests/test_graph.py tests/test_stream.py
+REORDERED_TESTS := tests/order/test_order.py tests/order/test_graph.py tests/order/test_stream.py
 # A surrounding conda environment would make maturin refuse to choose between the two.
 MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin
 
@@ -90,7 +90,7 @@ test: .venv/.extension-dev .venv/.group-test .simulated-drivers build/amd/.ready
 	@for seed in $(SEEDS); do \
 	    $(SIMULATED_GPU) PYGPU_BACKEND=$* PYGPU_SIM_SEED=$$seed $(BIN)/python -m pytest $(REORDERED_TESTS) $(PYTEST_ARGS) || exit 1; \
 	done
-	@$(SIMULATED_GPU) PYGPU_BACKEND=$* $(ALL_STAGED) $(BIN)/python -m pytest tests/test_fault_matrix.py $(PYTEST_ARGS)
+	@$(SIMULATED_GPU) PYGPU_BACKEND=$* $(ALL_STAGED) $(BIN)/python -m pytest tests/backend/test_fault_matrix.py $(PYTEST_ARGS)
 
 # Counts, not times: they mean something on a busy machine too. A release build of its own, so that the development
 # build in .venv stays; INSTRUCTIONS=--update takes the counts as the new baseline.
@@ -130,9 +130,9 @@ fuzz: .tools/.cargo-fuzz-$(CARGO_FUZZ_VERSION) .venv/.extension-dev .venv/.group
 # On the CPU, and on both simulated GPUs, whose drivers report races, leaks and the like.
 soak: .venv/.extension-release .venv/.group-test .simulated-drivers ## Hold SOAK_OPERATIONS random operations against NumPy, on each backend
 	@mkdir -p $(RESULTS)
-	PYGPU_BACKEND=cpu $(BIN)/python tests/soak.py --operations $(SOAK_OPERATIONS) --json $(RESULTS)/soak-cpu.json
+	PYGPU_BACKEND=cpu $(BIN)/python tests/helpers/soak.py --operations $(SOAK_OPERATIONS) --json $(RESULTS)/soak-cpu.json
 	for backend in cuda hip; do \
-	    LD_LIBRARY_PATH=$(CURDIR)/build/simulated PYGPU_BACKEND=$$backend $(BIN)/python tests/soak.py \
+	    LD_LIBRARY_PATH=$(CURDIR)/build/simulated PYGPU_BACKEND=$$backend $(BIN)/python tests/helpers/soak.py \
 	        --operations $(SOAK_OPERATIONS) --json $(RESULTS)/soak-$$backend.json || exit 1; \
 	done
 
