@@ -3,7 +3,7 @@
 //! The compiling, loading and running is the library's own CPU backend's, file by file. What a kernel touches cannot be
 //! seen, so it takes no part in the search for races.
 
-#[path = "../../../../src/backend/cpu/programs/engine/mod.rs"]
+#[path = "../../../../../src/backend/cpu/programs/engine/mod.rs"]
 pub mod engine;
 
 use std::collections::HashMap;
