@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -20,6 +21,11 @@ SOURCES = (
     "benches/**/*.rs",
     "fuzz/src/*.rs",
 )
+MAX_FILES = 20
+ROOMS = ("src", "python", "tests")
+OF_SOURCE = {".rs", ".py", ".pyi", ".c", ".h", ".cpp", ".hpp", ".cu", ".sh"}
+# Folders that are still warehouses; what is moved out of one goes from this list.
+TOO_FULL = {"python/PyGPU"}
 # Folders that exist on one machine only. A path inside a URL or behind a name is not one of them.
 MACHINE_PATH = re.compile(r"(?<![\w./~-])/(?:work|root|home|Users)/\w")
 
@@ -28,6 +34,12 @@ def too_long(texts: Mapping[str, str]) -> list[str]:
     """Names of the files that have more lines than one reads in one sitting."""
     counts = {name: len(text.splitlines()) for name, text in texts.items()}
     return [f"{name} has {count} of at most {MAX_LINES} lines" for name, count in counts.items() if count > MAX_LINES]
+
+
+def too_full(names: Iterable[str]) -> dict[str, int]:
+    """Folders that hold more files of source directly than one looks over, and how many."""
+    counts = Counter(str(Path(name).parent) for name in names if Path(name).suffix in OF_SOURCE)
+    return {folder: count for folder, count in counts.items() if count > MAX_FILES}
 
 
 def machine_paths(texts: Mapping[str, str]) -> list[str]:
@@ -67,6 +79,17 @@ def tracked_files() -> list[Path]:
 
 def test_files_can_be_read_in_one_sitting() -> None:
     assert too_long(texts_of(path for pattern in SOURCES for path in ROOT.glob(pattern))) == []
+
+
+def test_no_folder_is_a_warehouse() -> None:
+    names = [str(path.relative_to(ROOT)) for path in tracked_files() if path.is_file()]
+    assert too_full(name for name in names if name.startswith(tuple(f"{room}/" for room in ROOMS))).keys() == TOO_FULL
+
+
+def test_a_folder_that_is_too_full_is_found() -> None:
+    names = [f"src/a/{number}.rs" for number in range(MAX_FILES)]
+    assert too_full([*names, "src/a/notes.md", "src/a/b/more.rs"]) == {}
+    assert too_full([*names, "src/a/one_more.rs"]) == {"src/a": 21}
 
 
 def test_no_file_names_a_path_of_somebodys_machine() -> None:
