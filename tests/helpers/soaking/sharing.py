@@ -70,7 +70,8 @@ def numpy_dlpack(soak: Soak) -> Held | None:
     if held.writeable and shown.flags.writeable:
         shown[...] = soak.choices.values(held.twin.shape, held.twin.dtype)
         held.twin[...] = shown
-    if soak.choices.chance(2) and held.writeable == shown.flags.writeable:
+    # A tensor whose elements are not aligned is refused.
+    if soak.choices.chance(2) and held.writeable == shown.flags.writeable and shown.flags.aligned:
         return alias(soak, held, PyGPU.from_dlpack(shown))
     return held
 
