@@ -11,6 +11,8 @@ import pytest
 
 from rust_source import RustSource
 
+pytestmark = pytest.mark.enough_on("cpu")
+
 ROOT = Path(__file__).parents[2]
 Module = tuple[str, ...]
 
