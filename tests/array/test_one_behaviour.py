@@ -287,8 +287,15 @@ def captured(work: Any, non_blocking: bool = True) -> SimpleNamespace:
     return SimpleNamespace(told=f"{nodes} operation{'s' * (nodes != 1)}")
 
 
-def limited(work: Any) -> Any:
+def settle() -> None:
+    """Let go of what is given back later: it would make room beside a limit, or count against what is made."""
     gc.collect()
+    PyGPU.synchronize()
+    PyGPU.trim_memory()
+
+
+def limited(work: Any) -> Any:
+    settle()
     PyGPU.set_memory_limit(PyGPU.memory_statistics()["bytes"] + 999)
     try:
         return work()
@@ -297,7 +304,7 @@ def limited(work: Any) -> Any:
 
 
 def grown(work: Any) -> tuple[int, int]:
-    gc.collect()
+    settle()
     before = PyGPU.memory_statistics()
     kept = work()
     after = PyGPU.memory_statistics()
