@@ -24,8 +24,6 @@ SOURCES = (
 MAX_FILES = 20
 ROOMS = ("src", "python", "tests")
 OF_SOURCE = {".rs", ".py", ".pyi", ".c", ".h", ".cpp", ".hpp", ".cu", ".sh"}
-# Folders that are still warehouses; what is moved out of one goes from this list.
-TOO_FULL = {"python/PyGPU"}
 # Folders that exist on one machine only. A path inside a URL or behind a name is not one of them.
 MACHINE_PATH = re.compile(r"(?<![\w./~-])/(?:work|root|home|Users)/\w")
 
@@ -84,7 +82,7 @@ def test_files_can_be_read_in_one_sitting() -> None:
 def test_no_folder_is_a_warehouse() -> None:
     names = [str(path.relative_to(ROOT)) for path in tracked_files() if path.is_file()]
     in_rooms = [name for name in names if name.startswith(tuple(f"{room}/" for room in ROOMS))]
-    assert {folder: count for folder, count in too_full(in_rooms).items() if folder not in TOO_FULL} == {}
+    assert too_full(in_rooms) == {}
 
 
 def test_a_folder_that_is_too_full_is_found() -> None:
