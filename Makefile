@@ -38,10 +38,12 @@ NVCC ?= $(firstword $(wildcard $(CUDA_HOME)/bin/nvcc /usr/local/cuda/bin/nvcc) n
 # A simulated GPU in place of each vendor's library.
 SIMULATED_GPU = LD_LIBRARY_PATH=$(CURDIR)/build/simulated$${LD_LIBRARY_PATH:+:$$LD_LIBRARY_PATH}
 ALL_STAGED := PYGPU_STAGING_THRESHOLD=1 PYGPU_STAGING_CHUNK=4096
-DELAYED_TESTS := tests/test_staging.py tests/test_order.py
+# Chunks enough to use each slot of the ring many times, and not so many that the delays of the streams are all there is.
+SLOWLY_STAGED := PYGPU_STAGING_THRESHOLD=1 PYGPU_STAGING_CHUNK=65536 PYGPU_SIM_DELAY_US=0-20
+DELAYED_TESTS := tests/host/test_staging.py tests/order/test_order.py
 # Of the orders that a device may choose.
 SEEDS := 1 2 3 4 5
-REORDERED_TESTS := tests/test_order.py tests/test_graph.py tests/test_stream.py
+REORDERED_TESTS := tests/order/test_order.py tests/order/test_graph.py tests/order/test_stream.py
 # A surrounding conda environment would make maturin refuse to choose between the two.
 MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin
 
@@ -50,7 +52,7 @@ SIMULATED := --manifest-path tests/simulated_driver/Cargo.toml --target-dir buil
 # The bookkeeping of order with the locks of a model checker.
 ORDER_MODEL := --manifest-path tests/order_model/Cargo.toml --target-dir build/order_model
 
-.PHONY: help demo test .simulated-tests .tests-on-cuda .tests-on-hip fuzz soak instructions .instructions check wheel gpu-test gpu-test-cuda gpu-test-hip gpu-sanitize \
+.PHONY: help demo test .two-lanes .first-lane .second-lane .tests-on-cuda .tests-on-hip fuzz soak instructions .instructions check wheel gpu-test gpu-test-cuda gpu-test-hip gpu-sanitize \
     gpu-bench gpu-bench-kernels .gpu-package .simulated-drivers bench plots order-mutations clean distclean
 .DELETE_ON_ERROR:
 
@@ -63,26 +65,32 @@ demo: .venv/.extension-release ## Install into .venv and run the main job on a r
 test: .venv/.extension-dev .venv/.group-test .simulated-drivers build/amd/.ready ## Rust tests, then Python tests on the CPU, simulated CUDA and HIP
 	cargo test --no-default-features
 	cargo test --locked $(SIMULATED)
-	cargo test --locked $(ORDER_MODEL)
-	PYGPU_STRICT=1 $(BIN)/python -m pytest tests docs README.md --ignore=tests/gpu $(PYTEST_ARGS)
-	@$(MAKE) --no-print-directory .simulated-tests
-	@$(MAKE) --no-print-directory instructions
+	@$(MAKE) --no-print-directory .two-lanes
 
-# Both at once: they wait for streams more than they compute.
-.simulated-tests:
-	@$(MAKE) --no-print-directory .tests-on-hip > build/simulated/hip.log 2>&1 & hip=$$!; \
-	status=0; $(MAKE) --no-print-directory .tests-on-cuda || status=$$?; \
-	wait $$hip || status=$$?; cat build/simulated/hip.log; exit $$status
+# Two at once, as even a small machine has cores: what follows in a lane computes on one, or waits for streams and processes.
+.two-lanes:
+	@$(MAKE) --no-print-directory .second-lane > build/second-lane.log 2>&1 & second=$$!; \
+	status=0; $(MAKE) --no-print-directory .first-lane || status=$$?; \
+	wait $$second || status=$$?; cat build/second-lane.log; exit $$status
+
+.first-lane:
+	PYGPU_STRICT=1 $(BIN)/python -m pytest tests docs README.md --ignore=tests/gpu $(PYTEST_ARGS)
+	@$(MAKE) --no-print-directory .tests-on-hip
+
+.second-lane:
+	cargo test --locked $(ORDER_MODEL)
+	@$(MAKE) --no-print-directory instructions
+	@$(MAKE) --no-print-directory .tests-on-cuda
 
 # Then every copy of ordinary host memory through the ring of pinned slots: on slow streams, and with every call failing in
 # turn; and the order of streams in several of the orders that a device may choose.
 .tests-on-cuda .tests-on-hip: .tests-on-%:
 	@$(SIMULATED_GPU) PYGPU_BACKEND=$* $(BIN)/python -m pytest tests $(PYTEST_ARGS)
-	@$(SIMULATED_GPU) PYGPU_BACKEND=$* $(ALL_STAGED) PYGPU_SIM_DELAY_US=0-20 $(BIN)/python -m pytest $(DELAYED_TESTS) $(PYTEST_ARGS)
+	@$(SIMULATED_GPU) PYGPU_BACKEND=$* $(SLOWLY_STAGED) $(BIN)/python -m pytest $(DELAYED_TESTS) $(PYTEST_ARGS)
 	@for seed in $(SEEDS); do \
 	    $(SIMULATED_GPU) PYGPU_BACKEND=$* PYGPU_SIM_SEED=$$seed $(BIN)/python -m pytest $(REORDERED_TESTS) $(PYTEST_ARGS) || exit 1; \
 	done
-	@$(SIMULATED_GPU) PYGPU_BACKEND=$* $(ALL_STAGED) $(BIN)/python -m pytest tests/test_fault_matrix.py $(PYTEST_ARGS)
+	@$(SIMULATED_GPU) PYGPU_BACKEND=$* $(ALL_STAGED) $(BIN)/python -m pytest tests/backend/test_fault_matrix.py $(PYTEST_ARGS)
 
 # Counts, not times: they mean something on a busy machine too. A release build of its own, so that the development
 # build in .venv stays; INSTRUCTIONS=--update takes the counts as the new baseline.
@@ -122,9 +130,9 @@ fuzz: .tools/.cargo-fuzz-$(CARGO_FUZZ_VERSION) .venv/.extension-dev .venv/.group
 # On the CPU, and on both simulated GPUs, whose drivers report races, leaks and the like.
 soak: .venv/.extension-release .venv/.group-test .simulated-drivers ## Hold SOAK_OPERATIONS random operations against NumPy, on each backend
 	@mkdir -p $(RESULTS)
-	PYGPU_BACKEND=cpu $(BIN)/python tests/soak.py --operations $(SOAK_OPERATIONS) --json $(RESULTS)/soak-cpu.json
+	PYGPU_BACKEND=cpu $(BIN)/python tests/helpers/soak.py --operations $(SOAK_OPERATIONS) --json $(RESULTS)/soak-cpu.json
 	for backend in cuda hip; do \
-	    LD_LIBRARY_PATH=$(CURDIR)/build/simulated PYGPU_BACKEND=$$backend $(BIN)/python tests/soak.py \
+	    LD_LIBRARY_PATH=$(CURDIR)/build/simulated PYGPU_BACKEND=$$backend $(BIN)/python tests/helpers/soak.py \
 	        --operations $(SOAK_OPERATIONS) --json $(RESULTS)/soak-$$backend.json || exit 1; \
 	done
 

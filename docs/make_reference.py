@@ -1,6 +1,7 @@
 """Writes docs/reference.md: every public name of PyGPU in one line, from its docstring.
 
-Run as ``python docs/make_reference.py`` where PyGPU is installed; ``tests/test_docs.py`` holds the page against it.
+Run as ``python docs/make_reference.py`` where PyGPU is installed; ``tests/repository/test_docs.py`` holds the page
+against it.
 """
 
 import enum

@@ -1,6 +1,6 @@
 //! What code of other libraries calls: a panic of ours ends here, since a frame of C cannot carry it further.
 //!
-//! Every `extern "C"` function of the crate hands its work to [`caught`] at once; `tests/test_callbacks.py` holds it. Those that
+//! Every `extern "C"` function of the crate hands its work to [`caught`] at once; `tests/exchange/test_callbacks.py` holds it. Those that
 //! touch Python go through `python::callback` besides.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -3,7 +3,7 @@
 //! A child has one thread, the one that forked. A lock that another thread held at that moment stays locked in the child for
 //! ever, over data that was half written. So every lock of a static is a [`Global`]: `fork` waits until all are free, and holds
 //! them while it copies the process. What is made on first use is a [`Once`], for the same reason.
-//! `tests/test_global_locks.py` holds that there are no others.
+//! `tests/backend/test_global_locks.py` holds that there are no others.
 //!
 //! In which order they are nested does not matter: `fork` waits for none while it has another. What the forking thread holds
 //! itself it goes on holding, on both sides. Locks of single objects are not held over `fork`: take them for moments only.

@@ -1,6 +1,6 @@
 //! PyGPU: a strided array in the memory of a GPU (or of the host), held from Python without heavy baggage.
 //!
-//! The layers, each of which may use only those to its left (`tests/test_layers.py` holds it):
+//! The layers, each of which may use only those to its left (`tests/repository/test_layers.py` holds it):
 //!
 //! `callback, chain, error, global, dtype, layout, settings, sync <- backend <- lifetime <- device, stream <- memory <- array, graph <- kernel <- copy <- ops <- interop <- python`
 //!

@@ -3,7 +3,7 @@
 //! `getenv` reads a table that `setenv` moves, and Python's `os.environ[name] = value` is a `setenv` of whoever holds the GIL.
 //! So nothing else in the crate reads the environment, not even by the standard library's ways that do (temporary folders, the
 //! home folder, a child that inherits it): here it is copied, by a reader that Python gives and that runs under the GIL, when
-//! the first of the settings is needed. What a program changes later is not seen. `tests/test_settings.py` holds this.
+//! the first of the settings is needed. What a program changes later is not seen. `tests/backend/test_settings.py` holds this.
 //!
 //! Whoever initialises something behind a lock takes the settings before the lock: the reader may wait for the GIL.
 

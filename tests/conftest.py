@@ -21,10 +21,30 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "provokes_errors: makes the driver refuse calls on purpose")
     config.addinivalue_line("markers", "reads_in_place: lets NumPy read host memory in place, also in a strict run")
     config.addinivalue_line("markers", "starts_processes: runs Python in processes of its own")
+    config.addinivalue_line("markers", "enough_on(backends): the same everywhere; other simulated GPUs leave it out")
 
 
-def pytest_collection_finish() -> None:
-    # Many tests let the collector look for cycles of theirs, and each time it would look through all the tests, too.
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    backend = PyGPU.backend_name()
+    if backend == "cpu" or not support.is_simulated():
+        return
+
+    def is_left_out(item: pytest.Item) -> bool:
+        mark = item.get_closest_marker("enough_on")
+        return mark is not None and backend not in mark.args
+
+    config.hook.pytest_deselected(items=[item for item in items if is_left_out(item)])
+    items[:] = [item for item in items if not is_left_out(item)]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def young_heap() -> None:
+    """Hide from the collector what there is before a module's tests.
+
+    Many let it look for cycles of theirs, and each time it would look through all tests and all reports of pytest, too:
+    of a whole run's time that was half.
+    """
     gc.collect()
     gc.freeze()
 

@@ -1,7 +1,7 @@
 //! The Python module `PyGPU._core`: the only pyo3 classes. Each method parses its arguments, calls the layers below with the
 //! GIL released around whatever may reach a driver, and wraps the result.
 //!
-//! The rooms import one way, as the layers do: `tests/test_layers.py` holds the line.
+//! The rooms import one way, as the layers do: `tests/repository/test_layers.py` holds the line.
 
 use pyo3::prelude::*;
 

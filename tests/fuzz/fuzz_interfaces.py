@@ -3,7 +3,7 @@
     PYGPU_BACKEND=cpu python tests/fuzz/fuzz_interfaces.py tests/fuzz/corpus -max_total_time=60
 
 Under atheris (from PyPI) inputs that reach new lines of these files are kept; the extension itself is not instrumented.
-`tests/test_fuzz_interfaces.py` runs the same over the corpus and over random bytes, without atheris.
+`tests/exchange/test_fuzz_interfaces.py` runs the same over the corpus and over random bytes, without atheris.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "helpers")]
 
 from forgeries import (  # noqa: E402
     HALF,

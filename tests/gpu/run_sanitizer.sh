@@ -32,7 +32,7 @@ if ! "$sanitizer" --version > "$results/sanitizer-version.txt" 2>&1; then
     exit 2
 fi
 export PYGPU_BACKEND=cuda
-export PYTHONPATH="$PWD/tests${PYTHONPATH:+:$PYTHONPATH}"
+export PYTHONPATH="$PWD/tests/helpers${PYTHONPATH:+:$PYTHONPATH}"
 found=0
 
 check() { # name, refused calls count (explicit|no), options of the sanitizer until --, then pytest's arguments
@@ -65,12 +65,12 @@ check() { # name, refused calls count (explicit|no), options of the sanitizer un
 }
 
 check gpu explicit -- -m "not starts_processes and not provokes_errors" \
-    tests/gpu/test_ctypes_nvcc.py tests/gpu/test_streams.py tests/gpu/test_memory.py tests/gpu/test_strided_copies.py \
+    tests/gpu/peers/test_ctypes_nvcc.py tests/gpu/test_streams.py tests/gpu/test_memory.py tests/gpu/test_strided_copies.py \
     --deselect tests/gpu/test_strided_copies.py::test_a_large_view_is_copied_every_way
 check kernels no -- -m "not starts_processes and not provokes_errors" tests/gpu/test_kernels.py -k "not torch"
 # CuPy's pool keeps the blocks of the one test here that uses it.
 check suite no -- tests --ignore=tests/gpu \
-    --deselect tests/test_pybindgpu.py::test_program_allocator_import_of_a_cupy_array ${SUITE_ARGS:-}
+    --deselect tests/pybindgpu/test_pybindgpu.py::test_program_allocator_import_of_a_cupy_array ${SUITE_ARGS:-}
 
 echo "== logs are in $results"
 exit "$found"

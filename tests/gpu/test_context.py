@@ -42,19 +42,18 @@ def run(body: str) -> str:
 
 
 @pytest.mark.starts_processes
-@pytest.mark.parametrize(
-    "code",
-    [
+def test_what_needs_no_context_makes_none() -> None:
+    script = "assert not any(active())\n"
+    for code in [
         "import PyGPU",
-        "import PyGPU; PyGPU.backend_name()",
-        "import PyGPU; PyGPU.device_count()",
-        "import PyGPU; PyGPU.Device('cuda:0')",
-        "import PyGPU; PyGPU.empty((0, 3), device='cpu').__dlpack_device__()",
-        "import PyGPU; PyGPU.zeros(3, device='cpu').get()",
-    ],
-)
-def test_what_needs_no_context_makes_none(code: str) -> None:
-    assert run(f"assert not any(active())\n{code}\nassert not any(active()), active()\nprint('ended')\n") == "ended"
+        "PyGPU.backend_name()",
+        "PyGPU.device_count()",
+        "PyGPU.Device('cuda:0')",
+        "PyGPU.empty((0, 3), device='cpu').__dlpack_device__()",
+        "PyGPU.zeros(3, device='cpu').get()",
+    ]:
+        script += f"{code}\nassert not any(active()), ({code!r}, active())\n"
+    assert run(script + "print('ended')\n") == "ended"
 
 
 @pytest.mark.starts_processes

@@ -12,11 +12,8 @@ from gpu.kernel_library import Kernels
 support.require_gpu()
 pytestmark = pytest.mark.starts_processes
 
+# Beside those of `test_lifetime.py` and `test_pain_15`.
 SCRIPTS = {
-    "live arrays": """
-        arrays = [PyGPU.zeros(1000) for _ in range(10)]
-        view = arrays[0][::2]
-    """,
     "arrays on streams": """
         streams = [PyGPU.Stream(), PyGPU.Stream(non_blocking=True)]
         arrays = []
@@ -45,11 +42,6 @@ SCRIPTS = {
         capsules = [PyGPU.zeros(1000).__dlpack__() for _ in range(10)]
         imported = PyGPU.from_dlpack(PyGPU.zeros(10).__dlpack__())
     """,
-    "cycles": """
-        array = PyGPU.zeros(1000)
-        array.itself = [array, PyGPU.Stream()]
-        del array
-    """,
     "an array in a class and a closure": """
         class Holder:
             array = PyGPU.zeros(1000)
@@ -57,11 +49,6 @@ SCRIPTS = {
                 self.array = None
         holder = Holder()
         function = (lambda array: lambda: array)(PyGPU.zeros(10))
-    """,
-    "use in atexit": """
-        import atexit
-        array = PyGPU.full(5, 2)
-        atexit.register(lambda: print("sum", sum(array.tolist())))
     """,
     "an exception": """
         array = PyGPU.zeros(1000)
@@ -79,18 +66,6 @@ SCRIPTS = {
         threads = [threading.Thread(target=work) for _ in range(4)]
         [thread.start() for thread in threads]
         [thread.join() for thread in threads]
-    """,
-    "a daemon thread in the middle of its work": """
-        import threading, time
-        def work():
-            with PyGPU.Stream(non_blocking=True):
-                while True:
-                    array = PyGPU.full(10000, 1)
-                    array[::2].copy()
-                    array.get()
-        for _ in range(3):
-            threading.Thread(target=work, daemon=True).start()
-        time.sleep(0.3)
     """,
     "sys.exit in a stream": """
         import sys

@@ -168,10 +168,11 @@ def test_torch_captures_our_fills_of_any_item_and_refuses_our_uploads() -> None:
 
 
 def test_a_large_fill_reaches_every_part() -> None:
+    rows = 1 << (10 if support.is_simulated() else 13)
     for dtype, value in (("float64", 1.5), ("complex128", 1 - 2j), ("V12", np.frombuffer(b"abcdefghijkl", "V12")[0])):
-        a = PyGPU.empty((1 << 13, 3000), dtype)
+        a = PyGPU.empty((rows, 3000), dtype)
         a.fill(value)
         expected = np.empty((), dtype)
         expected[()] = value
-        assert a[::1000, ::333].get().tobytes() == np.broadcast_to(expected, (9, 10)).tobytes()
+        assert a[:: rows // 8, ::333].get().tobytes() == np.broadcast_to(expected, (8, 10)).tobytes()
         assert a[-1].get().tobytes() == np.broadcast_to(expected, (3000,)).tobytes()

@@ -16,7 +16,7 @@ from PyGPU._pycuda.driver import memory as _driver_memory
 
 support.require_gpu()
 
-# A simulated device lies in its process's own memory, and its handles open there only (tests/test_pycuda_memory.py).
+# A simulated device lies in its process's own memory, and its handles open there only (test_pycuda_memory.py).
 across_processes = pytest.mark.skipif(simulated.driver() is not None, reason="a simulated device has one process")
 
 CONSUMER = """

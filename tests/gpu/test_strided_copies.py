@@ -43,7 +43,7 @@ def random_axes(generator: random.Random, ndim: int) -> list[int]:
     return generator.sample(range(ndim), ndim)
 
 
-@pytest.fixture(params=range(8))
+@pytest.fixture(params=range(3 if support.is_simulated() else 8))
 def generator(request: pytest.FixtureRequest, hypothesis_or_own_seed: int) -> random.Random:
     seed = hypothesis_or_own_seed * 100 + request.param
     print(f"seed {seed}")
@@ -145,17 +145,19 @@ def test_values_are_broadcast() -> None:
     same(array.get(), host)
 
 
+# Beyond one chunk of the ring through which copies pass; the real device's caches are larger.
+SIDE, EDGE = (1024, 80) if support.is_simulated() else (4096, 220)
 LARGE = {
-    "rows of a matrix": ((4096, 4096), lambda a: a[100:-100]),
-    "columns of a matrix": ((4096, 4096), lambda a: a[:, 512:3000]),
-    "every second row": ((4096, 4096), lambda a: a[::2]),
-    "every second column": ((4096, 4096), lambda a: a[:, ::2]),
-    "rows backwards": ((4096, 4096), lambda a: a[::-1]),
-    "transposed": ((3000, 4001), lambda a: a.T),
-    "inner box": ((200, 220, 240), lambda a: a[10:-10, 20:-20, 30:-30]),
-    "axes rotated": ((200, 220, 240), lambda a: a.transpose(2, 0, 1)),
-    "line backwards": ((1 << 24,), lambda a: a[::-1]),
-    "line by three": ((1 << 24,), lambda a: a[::3]),
+    "rows of a matrix": ((SIDE, SIDE), lambda a: a[100:-100]),
+    "columns of a matrix": ((SIDE, SIDE), lambda a: a[:, SIDE // 8 : SIDE * 3 // 4]),
+    "every second row": ((SIDE, SIDE), lambda a: a[::2]),
+    "every second column": ((SIDE, SIDE), lambda a: a[:, ::2]),
+    "rows backwards": ((SIDE, SIDE), lambda a: a[::-1]),
+    "transposed": ((SIDE * 3 // 4, SIDE - 95), lambda a: a.T),
+    "inner box": ((EDGE - 20, EDGE, EDGE + 20), lambda a: a[10:-10, 20:-20, 30:-30]),
+    "axes rotated": ((EDGE - 20, EDGE, EDGE + 20), lambda a: a.transpose(2, 0, 1)),
+    "line backwards": ((SIDE * SIDE,), lambda a: a[::-1]),
+    "line by three": ((SIDE * SIDE,), lambda a: a[::3]),
 }
 
 

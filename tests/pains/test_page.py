@@ -3,6 +3,10 @@
 import re
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.enough_on("cpu")
+
 FOLDER = Path(__file__).parent
 PAGE = FOLDER.parent.parent / "docs" / "design" / "pains.md"
 WITH_THE_KERNELS = {"22", "23"}

@@ -373,7 +373,7 @@ def test_pain_24_an_error_in_a_destructor_that_nobody_waited_for_is_said_at_the_
         simulated.driver().fault({call!r}, 1)
         del array
     """
-    path = f"import sys; sys.path[:0] = [{str(Path(__file__).parent.parent)!r}]\n"
+    path = f"import sys; sys.path[:0] = [{str(Path(__file__).parents[1] / 'helpers')!r}]\n"
     result = support.run_script(path + textwrap.dedent(script))
     support.ended_well(result)
     assert call in result.stderr

@@ -2,7 +2,7 @@
 //!
 //! Why there is a quick way: pyo3 makes an object through `tp_alloc`, which on Python 3.11 and 3.12 builds the instance's
 //! `__dict__` at once and looks slots up by number. A view costs less than that. `new_exact` asks the garbage collector for
-//! the bytes and writes the value, which is what pyo3 does after it has allocated; `tests/test_lifetime.py` holds that such
+//! the bytes and writes the value, which is what pyo3 does after it has allocated; `tests/memory/test_lifetime.py` holds that such
 //! an object is collected, weakly referenced and given attributes like any other.
 
 use std::mem::{ManuallyDrop, MaybeUninit};

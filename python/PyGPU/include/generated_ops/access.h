@@ -1,4 +1,4 @@
-// How generated kernels reach the elements of arrays. No #include: NVRTC, hiprtc and the CPU engine take it as it is.
+// How generated kernels reach the elements of arrays. It includes nothing: every run-time compiler takes it as it is.
 #ifndef PYGPU_OPS_ACCESS_H
 #define PYGPU_OPS_ACCESS_H
 

@@ -1,4 +1,4 @@
-// float16 and bfloat16 as values that are computed with in float. No #include, as in access.h.
+// float16 and bfloat16 as values that are computed with in float. It includes nothing, as access.h.
 #ifndef PYGPU_OPS_FLOAT16_H
 #define PYGPU_OPS_FLOAT16_H
 

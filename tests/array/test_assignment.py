@@ -1,0 +1,302 @@
+"""`a[key] = value` writes what NumPy writes, whatever the value is and however it lies; a refusal changes nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import PyGPU
+from support import (
+    COMPLEX,
+    INTEGERS,
+    ML_DTYPES,
+    NUMPYS_OWN,
+    RECORD,
+    VOID,
+    assert_same,
+    assert_same_refusal,
+    basic_keys,
+    dtypes,
+    examples,
+    host_views,
+    numeric_dtypes,
+    outcome,
+    pair,
+    shapes,
+    slices,
+    told,
+    values,
+)
+
+
+def assign_both(device: PyGPU.GPUArray, host: np.ndarray, key: Any, ours: Any, numpys: Any) -> None:
+    """Assign to both arrays and hold errors, warnings and results against each other."""
+    given_to_numpy = outcome(lambda: host.__setitem__(key, numpys))
+    given_to_us = outcome(lambda: device.__setitem__(key, ours))
+    if given_to_numpy[0] == "error":
+        if isinstance(numpys, list) and isinstance(given_to_us[1], ValueError):
+            given_to_numpy = given_to_us  # where shape and values are wrong, NumPy sees the values of a list first
+        assert_same_refusal(given_to_us, given_to_numpy)
+    else:
+        assert given_to_us[0] == "value", given_to_us[1]
+    assert_same(device, host)
+
+
+@examples(300)
+@given(st.data(), shapes, numeric_dtypes, st.sampled_from(["host", "device", "list"]))
+def test_any_source_is_broadcast_and_converted_as_by_numpy(
+    data: st.DataObject, shape: tuple[int, ...], dtype: str, form: str
+) -> None:
+    host, device = pair(shape, dtype)
+    key = data.draw(basic_keys(shape))
+    target = outcome(lambda: host[key])
+    length = np.ndim(target[1]) if target[0] == "value" else 1
+    trimmed = np.shape(target[1])[data.draw(st.integers(0, length)) :] if target[0] == "value" else (2,)
+    source_shape = tuple(data.draw(st.sampled_from([n, n, n, 1, 2])) for n in trimmed)
+    # NumPy converts floats to integers and complex numbers to reals differently when they do not fit: keep them small.
+    source = values(source_shape, data.draw(numeric_dtypes))[tuple(slice(None, None, -1) for _ in source_shape)]
+    ours = {"host": source, "device": PyGPU.to_gpu(source), "list": source.tolist()}[form]
+    assign_both(device, host, key, ours, source.tolist() if form == "list" else source)
+
+
+@examples(200)
+@given(host_views(), st.data())
+def test_sources_and_targets_of_any_stride_meet(source: np.ndarray, data: st.DataObject) -> None:
+    host = values(tuple(2 * n + 1 for n in source.shape), source.dtype, start=77)
+    steps = tuple(data.draw(st.sampled_from([slice(1, None, 2), slice(-2, None, -2)])) for _ in source.shape)
+    device = PyGPU.to_gpu(host)
+    host[steps] = source
+    device[steps] = PyGPU.to_gpu(source) if data.draw(st.booleans()) else source
+    assert_same(device, host)
+
+
+@examples(300)
+@given(st.data(), dtypes, st.lists(st.integers(1, 6), min_size=1, max_size=3))
+def test_overlapping_source_and_target_give_what_a_copy_would(
+    data: st.DataObject, dtype: Any, shape: list[int]
+) -> None:
+    host, device = pair(tuple(shape), dtype)
+    target_key = tuple(data.draw(slices) for _ in shape)
+    source_key = tuple(data.draw(slices) for _ in shape)
+    source, ours = host[source_key].copy(), device[source_key]
+    if data.draw(st.booleans()):
+        source, ours = source.T, ours.T
+    assign_both(device, host, target_key, ours, source)
+
+
+def test_an_array_shifted_by_one_in_itself() -> None:
+    for there, here in ((slice(1, None), slice(None, -1)), (slice(None, -1), slice(1, None))):
+        host, device = pair((1000,), "int32")
+        host[there] = host[here].copy()
+        device[there] = device[here]
+        assert_same(device, host)
+    host, device = pair((20, 20), "int32")
+    device[...] = device.T
+    assert_same(device, host.T)
+
+
+SCALARS = [
+    0,
+    1,
+    -1,
+    True,
+    127,
+    128,
+    255,
+    256,
+    -129,
+    2**31,
+    2**63,
+    2**64,
+    -(2**63) - 1,
+    2**2000,
+    1.5,
+    -1.5,
+    1e300,
+    float("inf"),
+    float("nan"),
+    1 + 2j,
+    1 + 0j,
+    np.int8(-3),
+    np.uint64(2**63),
+    np.float16(1.5),
+    np.float64(1e300),
+    np.complex64(1 + 1j),
+    np.bool_(True),
+    np.array(300),
+    np.array(1.5),
+    "7",
+    "text",
+    "",
+    b"7",
+    None,
+    object(),
+    [],
+    [1],
+    [[1]],
+    (1,),
+    (1, 2),
+    {},
+    {1: 2},
+    np.datetime64("2020-01-01"),
+    np.array(["7"]),
+    np.array([None]),
+    Ellipsis,
+    int,
+]
+
+
+@pytest.mark.parametrize("scalar", SCALARS, ids=lambda value: repr(value)[:25])
+def test_a_scalar_is_converted_or_refused_as_by_numpy(scalar: Any) -> None:
+    for dtype in told(NUMPYS_OWN):
+        host, device = pair((2, 2), dtype)
+        assign_both(device, host, (slice(None), 1), scalar, scalar)
+
+
+@pytest.mark.parametrize("dtype", NUMPYS_OWN)
+def test_arrays_are_converted_as_by_numpy_with_its_warnings(dtype: str) -> None:
+    for source_dtype in told(NUMPYS_OWN):
+        host, device = pair((3,), dtype)
+        source = values((3,), source_dtype, start=10)
+        assign_both(device, host, slice(None), source, source)
+        assign_both(device, host, slice(None), PyGPU.to_gpu(source), source)
+        assign_both(device, host, 0, PyGPU.to_gpu(source)[1], source[1])
+
+
+@pytest.mark.parametrize("name", ML_DTYPES)
+def test_numbers_are_converted_to_the_dtypes_of_ml_dtypes(name: str) -> None:
+    import ml_dtypes
+
+    host, device = pair((3,), getattr(ml_dtypes, name))
+    for value in (2, 0.5, np.float32(4), [1, 2, 4], np.array([1.0, 0.5, 2.0])):
+        assign_both(device, host, slice(None), value, value)
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+def test_complex_to_real_warns_as_numpy_does(name: str) -> None:
+    _, device = pair((2,), "float32")
+    with pytest.warns(np.exceptions.ComplexWarning):
+        device[:] = np.array([1 + 1j, 2], name)
+    assert device.tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("name", INTEGERS)
+def test_a_python_integer_that_does_not_fit_overflows(name: str) -> None:
+    host, device = pair((2,), name)
+    limits = np.iinfo(name)
+    for value in (int(limits.max) + 1, int(limits.min) - 1, [1, int(limits.max) + 1]):
+        with pytest.raises(OverflowError):
+            device[:] = value
+    assert_same(device, host)
+    device[0], device[1] = int(limits.max), int(limits.min)
+    assert device.tolist() == [limits.max, limits.min]
+
+
+WRONG_SHAPES = [(3,), (2, 3), (4, 2), (4, 3, 1), (2, 1, 4, 1), (0,), (1, 0)]
+
+
+@pytest.mark.parametrize("shape", WRONG_SHAPES)
+@pytest.mark.parametrize("form", ["host", "device", "list", "other dtype"])
+def test_a_shape_that_does_not_fit_is_refused_and_changes_nothing(shape: tuple[int, ...], form: str) -> None:
+    host, device = pair((2, 4), "float32")
+    source = values(shape, "float32")
+    forms = {
+        "host": source,
+        "device": PyGPU.to_gpu(source),
+        "list": source.tolist(),
+        "other dtype": source.astype("i8"),
+    }
+    assign_both(device, host, ..., forms[form], source)
+
+
+def test_surplus_leading_axes_of_length_one_are_dropped() -> None:
+    host, device = pair((2, 3))
+    source = values((1, 1, 2, 3), start=50)
+    assign_both(device, host, ..., source, source)
+    assign_both(device, host, (0, 0, ...), PyGPU.to_gpu(source)[..., 0, 0], source[..., 0, 0])
+
+
+def test_an_array_without_elements_takes_whatever_broadcasts() -> None:
+    host, device = pair((0, 3))
+    for source in (1, [1, 2, 3], np.ones((1, 3)), np.ones((0, 3)), np.ones((0, 1))):
+        assign_both(device, host, ..., source, source)
+    assign_both(device, host, ..., np.ones((2, 3)), np.ones((2, 3)))
+
+
+def test_a_readonly_array_refuses_every_assignment() -> None:
+    host, device = pair((3,))
+    view = PyGPU.broadcast_to(device, (3,))
+    for key, value in ((0, 1), (..., [1, 2, 3]), ([0], 1), (slice(0, 0), []), (slice(None), device)):
+        with pytest.raises(ValueError, match="read-only"):
+            view[key] = value
+    with pytest.raises(ValueError, match="read-only"):
+        view.fill(1)
+    with pytest.raises(ValueError, match="read-only"):
+        view.set(host)
+    assert_same(device, host)
+
+
+def test_structured_items_are_assigned_as_tuples() -> None:
+    host, device = pair((2, 3), RECORD)
+    item = (7, (0.5, 1.5), True)
+    for key, value in (((0, 0), item), (1, [item] * 3), ((..., 2), host[0, 0]), ((..., 1), host[:, 0].copy())):
+        assign_both(device, host, key, value, value)
+    assign_both(device, host, 0, PyGPU.to_gpu(host[1]), host[1].copy())
+    assign_both(device, host, 0, (1, 2), (1, 2))
+    assign_both(device, host, 0, [item, item], [item, item])
+
+
+def test_void_items_are_assigned_as_bytes() -> None:
+    host, device = pair((3,), VOID)
+    for value in (b"abc", np.void(b"xyz"), host[0], host[::-1].copy()):
+        assign_both(device, host, ..., value, value)
+
+
+def test_deleting_elements_is_refused() -> None:
+    host, device = pair((3,))
+    assert_same_refusal(outcome(lambda: device.__delitem__(0)), outcome(lambda: host.__delitem__(0)))
+
+
+@pytest.mark.parametrize("value", [0, 1, 2.5, True, np.int8(3), np.array(4), 300, 1j, "x", None], ids=repr)
+def test_fill_writes_what_numpys_fill_writes(value: Any) -> None:
+    for dtype in told(NUMPYS_OWN):
+        host, device = pair((2, 3), dtype)
+        numpys, ours = outcome(lambda h=host: h.fill(value)), outcome(lambda d=device: d.fill(value))
+        if numpys[0] == "error":
+            assert_same_refusal(ours, numpys)
+        else:
+            assert ours[1] is device
+        assert_same(device, host)
+
+
+@examples(60)
+@given(host_views(), st.data())
+def test_fill_of_a_view_leaves_the_gaps(source: np.ndarray, data: st.DataObject) -> None:
+    host = values(tuple(n + 2 for n in source.shape), source.dtype)
+    key = tuple(data.draw(slices) for _ in source.shape)
+    device = PyGPU.to_gpu(host)
+    item = values((1,), source.dtype, start=99)[0]
+    host[key] = item
+    device[key].fill(item)
+    assert_same(device, host)
+
+
+def test_items_of_odd_sizes_are_filled() -> None:
+    for size in (1, 2, 3, 5, 7, 12, 16, 24, 40):
+        host, device = pair((5, 3), f"V{size}")
+        item = np.frombuffer(bytes(range(1, size + 1)), f"V{size}")[0]
+        host[1:4] = item
+        device[1:4].fill(item)
+        assert_same(device, host)
+
+
+def test_fill_with_more_than_one_value_is_refused() -> None:
+    host, device = pair((3,))
+    for value in ([1, 2], np.ones(3), device):
+        with pytest.raises((ValueError, TypeError)):
+            device.fill(value)
+    assert_same(device, host)

@@ -1,0 +1,385 @@
+"""One program, one behaviour: each line has the same type, or the same error in the same words, on every backend.
+
+B6, B7: on the CPU, NumPy took arrays for its own and answered with ndarrays where a GPU refused; comparisons were of
+identities; graphs, limits and statistics were not there. The table is one for all backends, so that a difference
+between two fails on one of them. On the CPU it is the strict behaviour (`PYGPU_STRICT=1`); what is allowed without is
+in `test_not_strict.py`.
+"""
+
+from __future__ import annotations
+
+import copy
+import gc
+import io
+import operator as operators
+import pickle
+import re
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import PyGPU
+from PyGPU import _core
+
+COMPUTE = (
+    "PyGPU's arrays do not compute yet; write an ElementwiseKernel, hand the array to a library that computes by "
+    "DLPack (its from_dlpack), or take the values to the host by .get()"
+)
+CAPTURE = (
+    "cannot be captured: a graph repeats work of the device, and this needs the host; do it before or after the capture"
+)
+HOST = (
+    "the array is on DEVICE, and is not moved to the host without being asked: use .get(), or "
+    'numpy.from_dlpack(x, device="cpu")'
+)
+FORBIDDEN = "ValueError: asarray: the values are on the host, not on DEVICE, and copy=False forbids the copy"
+INDEX = (
+    "IndexError: only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays "
+    "are valid indices"
+)
+TRUTH = (
+    "ValueError: The truth value of an array with more or fewer than one element is ambiguous. Use a.get().any() or "
+    "a.get().all()"
+)
+EMPTY = "ValueError: the graph is empty: capture its work in `with graph:`, and launch it after the block"
+UNHASHABLE = "TypeError: unhashable type: 'PyGPU.GPUArray'"
+FLOATS = "GPUArray float32 (3,)"
+
+
+def operator(symbol: str) -> str:
+    return f"TypeError: the operator {symbol}: {COMPUTE}"
+
+
+def function(name: str) -> str:
+    return f"TypeError: numpy.{name}: {COMPUTE}"
+
+
+def unsupported(symbol: str, other: str) -> str:
+    return f"TypeError: unsupported operand type(s) for {symbol}: 'PyGPU.GPUArray' and '{other}'"
+
+
+def unordered(symbol: str, other: str) -> str:
+    return f"TypeError: '{symbol}' not supported between instances of 'PyGPU.GPUArray' and '{other}'"
+
+
+def uncaptured(what: str) -> str:
+    return f"NotSupportedError: {what} {CAPTURE}"
+
+
+PROGRAMS = {
+    # operators
+    "a + b": operator("+"),
+    "a - 1": operator("-"),
+    "a * np.float32(2)": operator("*"),
+    "a / 2.0": operator("/"),
+    "a // b": operator("//"),
+    "a % 2": operator("%"),
+    "divmod(a, 2)": operator("divmod"),
+    "a ** 2": operator("**"),
+    "pow(a, 2, 3)": operator("**"),
+    "a @ b": operator("@"),
+    "a << 1": operator("<<"),
+    "a >> 1": operator(">>"),
+    "a & b": operator("&"),
+    "a | b": operator("|"),
+    "a ^ b": operator("^"),
+    "2 - a": operator("-"),
+    "2.0 ** a": operator("**"),
+    "1j * a": operator("*"),
+    "True + a": operator("+"),
+    "[1, 2, 3] + a": operator("+"),
+    "divmod(7, a)": operator("divmod"),
+    "np.float32(2) * a": function("multiply"),
+    "np.ones(3) + a": function("add"),
+    "np.ones(3) @ a": function("matmul"),
+    "np.ones(3).__iadd__(a)": function("add"),
+    "a.__class__.__mul__(a, np.ones(3))": operator("*"),
+    "operator.iadd(a, np.float32(1))": operator("+"),
+    "operator.imatmul(a, b)": operator("@"),
+    "-a": operator("-"),
+    "+a": operator("+"),
+    "abs(a)": operator("abs"),
+    "~a": operator("~"),
+    "sum(a)": operator("+"),
+    "a + None": unsupported("+", "NoneType"),
+    "a + 'x'": unsupported("+", "str"),
+    "a * object()": unsupported("*", "object"),
+    "a + stranger": "str",
+    "stranger + a": "str",
+    # comparisons
+    "a == b": operator("=="),
+    "a != b": operator("!="),
+    "a == a": operator("=="),
+    "a < b": operator("<"),
+    "a <= 1": operator("<="),
+    "a > np.ones(3)": operator(">"),
+    "1.0 >= a": operator("<="),
+    "a == 1": operator("=="),
+    "a == [1, 2, 3]": operator("=="),
+    "np.ones(3) == a": function("equal"),
+    "np.float64(1) < a": function("less"),
+    "a == None": "False",
+    "a != None": "True",
+    "None == a": "False",
+    "a == 'x'": "False",
+    "a != {}": "True",
+    "a == object()": "False",
+    "a == stranger": "equal to a stranger",
+    "a < None": unordered("<", "NoneType"),
+    "a >= 'x'": unordered(">=", "str"),
+    "1.0 in a": operator("in"),
+    "a in [b]": operator("=="),
+    "a in [a]": "True",
+    "[a].index(b)": operator("=="),
+    "[a, b].index(a)": "0",
+    "[a].count(b)": operator("=="),
+    "[a].remove(b)": operator("=="),
+    "max(a)": operator(">"),
+    "sorted(a)": operator("<"),
+    "hash(a)": UNHASHABLE,
+    # NumPy's functions
+    "np.sin(a)": function("sin"),
+    "np.add(a, b)": function("add"),
+    "np.add(a, b, out=np.ones(3))": function("add"),
+    "np.add(np.ones(3), 1, out=a)": function("add"),
+    "np.add.reduce(a)": function("add.reduce"),
+    "np.multiply.outer(a, b)": function("multiply.outer"),
+    "np.sum(a)": function("sum"),
+    "np.mean(a)": function("mean"),
+    "np.concatenate([a])": function("concatenate"),
+    "np.stack([a, b])": function("stack"),
+    "np.where(a, a, b)": function("where"),
+    "np.dot(a, b)": function("dot"),
+    "np.einsum('i,i', a, b)": function("einsum"),
+    "np.zeros_like(a)": function("zeros_like"),
+    "np.copyto(np.zeros(3), a)": function("copyto"),
+    "np.array_equal(a, b)": function("array_equal"),
+    "np.save(io.BytesIO(), a)": function("save"),
+    "np.ravel(a)": function("ravel"),
+    "np.linalg.norm(a)": function("norm"),
+    "np.fft.fft(a)": function("fft"),
+    "np.transpose(a)": FLOATS,
+    "np.reshape(a, (3, 1))": "GPUArray float32 (3, 1)",
+    "np.split(a, 3)[1]": "GPUArray float32 (1,)",
+    "np.shape(a)": "(3,)",
+    "np.result_type(a, np.float64)": "float64",
+    # the host
+    "memoryview(a)": "TypeError: memoryview: a bytes-like object is required, not 'PyGPU.GPUArray'",
+    "bytes(a)": "TypeError: only integer scalar arrays can be converted to a scalar index",
+    "np.from_dlpack(a, device='cpu', copy=True)": "ndarray float32 (3,)",
+    "a.get()": "ndarray float32 (3,)",
+    "PyGPU.asarray(host, device='cpu').ptr == host.ctypes.data": "True",
+    "PyGPU.from_dlpack(host).ptr == host.ctypes.data": "True",
+    "PyGPU.asarray(a) is a": "True",
+    "a[np.array([True, False, True])]": "GPUArray float32 (2,)",
+    "a[[0, 5]]": "IndexError: index 5 is out of bounds for axis 0 with size 3",
+    "a['x']": INDEX,
+    "a[0]": "GPUArray float32 ()",
+    "float(a[0])": "0.0",
+    "bool(a)": TRUTH,
+    "len(a)": "3",
+    "str(a)": "[0. 0. 0.]",
+    "copy.copy(a)": FLOATS,
+    "pickle.loads(pickle.dumps(a))": FLOATS,
+    "del_item(a)": "ValueError: cannot delete array elements",
+    # arrays given to functions of ours are never converted by NumPy
+    "a.set(b)": f"TypeError: {HOST}",
+    "PyGPU.In(b)": f"TypeError: {HOST}",
+    "PyGPU.to_gpu([b, b])": f"TypeError: {HOST}",
+    "PyGPU.asarray([b, b])": f"TypeError: {HOST}",
+    "PyGPU.arange(b[0])": f"TypeError: {HOST}",
+    "a[[index]]": f"TypeError: {HOST}",
+    "operator.setitem(a, ..., [b, b])": f"TypeError: {HOST}",
+    "operator.setitem(a, [0, 1], [b[0], b[1]])": f"TypeError: {HOST}",
+    "PyGPU.to_gpu(b)": FLOATS,
+    "PyGPU.full(3, b)": FLOATS,
+    "PyGPU.full(3, b[0])": FLOATS,
+    "operator.setitem(a, ..., PyGPU.zeros(3))": "None",
+    "a.fill(b[0])": FLOATS,
+    # memory
+    "limited(lambda: PyGPU.empty(1000, 'u1'))": "OutOfMemoryError",
+    "grown(lambda: PyGPU.empty(1000, 'u1'))": "(1000, 1)",
+    "PyGPU.set_memory_limit(-1)": "ValueError: nbytes is -1, and cannot be negative",
+    # graphs
+    "captured(lambda: a.fill(1))": "1 operation",
+    "captured(lambda: operator.setitem(a, ..., b))": "1 operation",
+    "captured(lambda: a.copy())": "1 operation",
+    "captured(lambda: PyGPU.zeros(3))": "1 operation",
+    "captured(lambda: (a.fill(1), operator.setitem(a, ..., b)))": "2 operations",
+    "captured(lambda: a.get())": uncaptured("a download that waits, or into ordinary host memory,"),
+    "captured(lambda: a.tolist())": uncaptured("a download that waits, or into ordinary host memory,"),
+    "captured(lambda: a.set(host))": uncaptured("an upload that waits, or of ordinary host memory,"),
+    "captured(lambda: operator.setitem(a, ..., host))": uncaptured("an upload that waits, or of ordinary host memory,"),
+    "captured(lambda: PyGPU.to_gpu(host))": uncaptured("an upload that waits, or of ordinary host memory,"),
+    "captured(lambda: a.set_async(pinned))": "1 operation",
+    "captured(lambda: a.get_async(ary=pinned))": "1 operation",
+    "captured(lambda: a[index])": uncaptured("an index that is an array, whose places the host checks,"),
+    "captured(lambda: a[mask])": uncaptured("a download that waits, or into ordinary host memory,"),
+    "captured(lambda: a[[0, 2]])": uncaptured("an upload that waits, or of ordinary host memory,"),
+    "captured(lambda: operator.setitem(a, [0, 2], 1))": uncaptured("an upload that waits, or of ordinary host memory,"),
+    "captured(lambda: operator.setitem(a, index, 1))": uncaptured(
+        "an index that is an array, whose places the host checks,"
+    ),
+    "captured(lambda: float(a[0]))": uncaptured("a download that waits, or into ordinary host memory,"),
+    "captured(lambda: str(a))": uncaptured("a download that waits, or into ordinary host memory,"),
+    "captured(lambda: PyGPU.full(3, 7, 'int32'))": "1 operation",
+    "captured(lambda: a.view('int32').fill(1))": "1 operation",
+    "captured(lambda: pickle.dumps(a))": uncaptured("a download that waits, or into ordinary host memory,"),
+    "captured(lambda: PyGPU.current_stream().synchronize())": uncaptured("waiting for the stream"),
+    "captured(lambda: captured(lambda: a.fill(1)))": "0 operations",
+    "captured(lambda: graph_of(lambda: a.fill(1)).launch())": uncaptured("the launch of a graph"),
+    "captured(lambda: PyGPU.current_stream().begin_capture())": "CudaError 401",
+    "captured(lambda: PyGPU.current_stream().query())": "CudaError 900",
+    "captured(lambda: PyGPU.current_stream().record().synchronize())": "CudaError 907",
+    "captured(lambda: PyGPU.current_stream().wait_event(PyGPU.Stream().record()))": "CudaError 905",
+    "captured(lambda: a.fill(1, stream=PyGPU.default_stream()))": "0 operations",
+    "captured(lambda: a.fill(1, stream=PyGPU.default_stream()), non_blocking=False)": "CudaError 906",
+    "captured(lambda: PyGPU.synchronize())": "CudaError 900",
+    "PyGPU.default_stream().begin_capture()": "ValueError: the default stream cannot capture; capture on a Stream()",
+    "PyGPU.Stream().end_capture()": "ValueError: no capture of PyGPU began on the stream",
+    "PyGPU.Graph().launch()": EMPTY,
+    "PyGPU.Graph(mode='loose')": "ValueError: mode \"loose\" is none of 'relaxed', 'thread_local', 'global'",
+}
+
+# Without strictness the CPU does what the standards allow for host memory.
+OF_HOST_MEMORY = {
+    "np.asarray(a)": f"TypeError: {HOST}",
+    "PyGPU.asarray(memoryview(b'abc')).flags['WRITEABLE']": "True",
+    "captured(lambda: a[PyGPU.asarray([0, 2])])": uncaptured("an upload that waits, or of ordinary host memory,"),
+    "np.array(a)": f"TypeError: {HOST}",
+    "np.array([a, b])": f"TypeError: {HOST}",
+    "np.zeros(3).__setitem__(slice(None), a)": f"TypeError: {HOST}",
+    "np.testing.assert_array_equal(a, np.zeros(3))": f"TypeError: {HOST}",
+    "a.__array__()": f"TypeError: {HOST}",
+    "hasattr(a, '__array_interface__')": "False",
+    "PyGPU.asarray(host, copy=False)": FORBIDDEN,
+    "PyGPU.asarray(host).ptr == host.ctypes.data": "False",
+    "PyGPU.asarray(host).base is None": "True",
+}
+
+
+class Stranger:
+    """Answers for itself, and is no array."""
+
+    def __radd__(self, other: object) -> str:
+        return "from the right"
+
+    def __add__(self, other: object) -> str:
+        return "from the left"
+
+    def __eq__(self, other: object) -> Any:
+        return SimpleNamespace(told="equal to a stranger")
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def graph_of(work: Any, non_blocking: bool = True) -> PyGPU.Graph:
+    with PyGPU.Graph(PyGPU.Stream(non_blocking=non_blocking)) as graph:
+        work()
+    return graph
+
+
+def captured(work: Any, non_blocking: bool = True) -> SimpleNamespace:
+    nodes = graph_of(work, non_blocking).num_nodes
+    return SimpleNamespace(told=f"{nodes} operation{'s' * (nodes != 1)}")
+
+
+def settle() -> None:
+    """Let go of what is given back later: it would make room beside a limit, or count against what is made."""
+    gc.collect()
+    PyGPU.synchronize()
+    PyGPU.trim_memory()
+
+
+def limited(work: Any) -> Any:
+    settle()
+    PyGPU.set_memory_limit(PyGPU.memory_statistics()["bytes"] + 999)
+    try:
+        return work()
+    finally:
+        PyGPU.set_memory_limit(None)
+
+
+def grown(work: Any) -> tuple[int, int]:
+    settle()
+    before = PyGPU.memory_statistics()
+    kept = work()
+    after = PyGPU.memory_statistics()
+    del kept
+    return after["bytes"] - before["bytes"], after["count"] - before["count"]
+
+
+def del_item(array: Any) -> None:
+    del array[0]
+
+
+def told(value: Any) -> str:
+    """What a value is, as far as it is the same everywhere."""
+    if isinstance(value, PyGPU.GPUArray | np.ndarray):
+        return f"{type(value).__name__} {value.dtype} {value.shape}"
+    if isinstance(value, SimpleNamespace):
+        return str(value.told)
+    if isinstance(value, str):
+        return value if value.startswith("[") else "str"
+    return str(value)
+
+
+def outcome(line: str, names: dict[str, Any]) -> str:
+    try:
+        return told(eval(line, names))
+    except PyGPU.OutOfMemoryError as error:
+        return "OutOfMemoryError" if "set_memory_limit() allows" in str(error) else str(error)
+    except PyGPU.CudaError as error:  # in the words of each driver
+        return f"CudaError {error.code}"
+    except Exception as error:
+        text = re.sub(r'(?<!")\b(cpu|cuda:0|hip:0)\b', "DEVICE", str(error))
+        return f"{type(error).__name__}: {text}"
+
+
+def check(line: str, wanted: str) -> None:
+    names = {
+        "np": np,
+        "PyGPU": PyGPU,
+        "a": PyGPU.zeros(3, "float32"),
+        "b": PyGPU.ones(3, "float32"),
+        "host": np.ones(3, np.float32),
+        "pinned": PyGPU.empty_pinned(3, np.float32),
+        "index": PyGPU.asarray([0, 2]),
+        "mask": PyGPU.asarray([True, False, True]),
+        "stranger": Stranger(),
+        "operator": operators,
+        "io": io,
+        "copy": copy,
+        "pickle": pickle,
+        "captured": captured,
+        "graph_of": graph_of,
+        "limited": limited,
+        "grown": grown,
+        "del_item": del_item,
+    }
+    assert outcome(line, names) == wanted
+
+
+@pytest.fixture(params=[True, False], ids=["strict", "not strict"])
+def strict(request: pytest.FixtureRequest) -> Iterator[None]:
+    before = _core._set_strict(request.param)
+    yield
+    _core._set_strict(before)
+
+
+@pytest.mark.provokes_errors
+@pytest.mark.provokes_findings
+@pytest.mark.usefixtures("strict")
+@pytest.mark.parametrize("line", PROGRAMS)
+def test_a_line_gives_the_same_on_every_backend(line: str) -> None:
+    check(line, PROGRAMS[line])
+
+
+@pytest.mark.usefixtures("strict")
+@pytest.mark.parametrize("strict", [True], indirect=True)
+@pytest.mark.parametrize("line", OF_HOST_MEMORY)
+def test_a_line_gives_the_same_on_every_backend_where_it_is_strict(line: str) -> None:
+    check(line, OF_HOST_MEMORY[line])

@@ -1,0 +1,181 @@
+"""`str` is NumPy's text of the values; `repr` adds dtype and device; a large array fetches only what it prints."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import PyGPU
+from support import ALL_DTYPES, NUMPYS_OWN, RECORD, dtypes, examples, host_views, pair, shapes, told, values
+
+
+def words(text: str) -> str:
+    """The text without its white space: NumPy's lines break elsewhere, since `array(` is shorter."""
+    return "".join(text.split())
+
+
+def assert_repr(device: PyGPU.GPUArray, host: np.ndarray) -> None:
+    """Hold the text against that of `numpy.array2string`, which `repr` of an ndarray prints too."""
+    text = repr(device)
+    assert text.startswith("GPUArray(")
+    assert text.endswith(f"device='{device.device}')")
+    if host.dtype.names is None:
+        assert f"dtype={host.dtype.name}, device=" in text
+    else:
+        assert words(f"dtype={host.dtype},device=") in words(text)
+    content = np.array2string(host, separator=", ", prefix="GPUArray(", threshold=np.get_printoptions()["threshold"])
+    assert words(text).startswith(words(f"GPUArray({content},"))
+    assert all(len(line) <= np.get_printoptions()["linewidth"] for line in text.splitlines()) or host.dtype.names
+
+
+@examples(100)
+@given(host_views())
+def test_str_is_numpys_and_repr_names_dtype_and_device(host: np.ndarray) -> None:
+    device = PyGPU.to_gpu(host)
+    assert str(device) == str(host)
+    assert f"{device}" == str(host)
+    if host.size:
+        assert_repr(device, host)
+
+
+@examples(100)
+@given(shapes, dtypes)
+def test_views_print_as_numpys(shape: tuple[int, ...], dtype: Any) -> None:
+    host, device = pair(shape, dtype)
+    assert str(device.T) == str(host.T)
+    assert str(device[..., None]) == str(host[..., None])
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (2, 0), (1, 0, 2)])
+def test_an_empty_array_prints_its_shape(shape: tuple[int, ...]) -> None:
+    host, device = pair(shape, "int16")
+    assert str(device) == str(host) == "[]"
+    assert repr(device).startswith("GPUArray([], ")
+    if shape != (0,):
+        assert f"shape={shape}" in repr(device)
+    assert "dtype=int16" in repr(device)
+
+
+@pytest.mark.parametrize("dtype", ALL_DTYPES, ids=str)
+def test_a_0d_array_prints_as_numpys(dtype: Any) -> None:
+    host = values((), dtype)
+    assert str(PyGPU.to_gpu(host)) == str(host)
+    assert_repr(PyGPU.to_gpu(host), host)
+
+
+LARGE = [(1001,), (5000,), (7, 143), (6, 6, 6, 6), (7, 7, 7, 7), (1, 2000), (2000, 1), (40, 30, 2), (3, 2, 500)]
+
+
+def test_a_large_array_is_summarized_as_by_numpy() -> None:
+    # What is left out depends on the shape, how an item is written on the dtype: each dtype with some of the shapes.
+    for dtype, shape in told(list(itertools.product(ALL_DTYPES, LARGE))[::4]):
+        host, device = pair(shape, dtype)
+        assert str(device) == str(host)
+        assert str(device.T) == str(host.T)
+        assert_repr(device, host)
+
+
+OPTIONS: list[dict[str, Any]] = [
+    {"precision": 2},
+    {"precision": 0, "suppress": True},
+    {"threshold": 5},
+    {"threshold": 0},
+    {"threshold": 5, "edgeitems": 1},
+    {"threshold": 5, "edgeitems": 2},
+    {"threshold": 12, "edgeitems": 7},
+    {"threshold": 10**9},
+    {"linewidth": 30},
+    {"linewidth": 200},
+    {"floatmode": "fixed"},
+    {"floatmode": "unique"},
+    {"sign": "+"},
+    {"nanstr": "none", "infstr": "endless"},
+    {"formatter": {"float_kind": lambda x: f"<{x:.1f}>", "int_kind": lambda x: f"<{x}>"}},
+    {"threshold": 5, "formatter": {"all": str}},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=lambda options: ",".join(options))
+def test_print_options_are_honoured(options: dict[str, Any]) -> None:
+    with np.printoptions(**options):
+        for dtype, shape in told(itertools.product([*NUMPYS_OWN, RECORD], [(), (3,), (4, 5), (3, 3, 3), (20, 2)])):
+            host, device = pair(shape, dtype)
+            assert str(device) == str(host)
+            assert words(repr(device)).startswith(words(f"GPUArray({np.array2string(host, separator=', ')}"))
+
+
+@examples(100)
+@given(st.lists(st.floats(), max_size=8), st.sampled_from(["float16", "float32", "float64"]))
+def test_floats_of_every_kind_print_as_numpys(numbers: list[float], dtype: str) -> None:
+    with np.errstate(over="ignore"):
+        host = np.array(numbers).astype(dtype)
+    assert str(PyGPU.to_gpu(host)) == str(host)
+
+
+class Counting(PyGPU.GPUArray):
+    """Counts what its views bring to the host."""
+
+    fetched: list[int]
+
+    def __array_finalize__(self, other: Any) -> None:
+        self.fetched = other.fetched
+
+    def get(self, *args: Any, **kwargs: Any) -> np.ndarray:
+        self.fetched.append(self.nbytes)
+        return super().get(*args, **kwargs)
+
+
+@pytest.mark.parametrize(
+    "shape", [(1_000_000,), (1000, 1000), (100, 100, 100), (2, 1_000_000), (1_000_000, 2)], ids=str
+)
+def test_a_large_array_fetches_only_its_edges(shape: tuple[int, ...]) -> None:
+    device = Counting(shape, "float64")
+    device.fill(1.0)
+    device.fetched = []
+    assert str(device) == str(np.ones(shape))
+    assert 0 < sum(device.fetched) <= 8 * 7 ** len(shape)
+
+
+def test_a_small_array_is_fetched_once() -> None:
+    device = Counting((30, 30), "float64")
+    device.fill(1.0)
+    device.fetched = []
+    repr(device)
+    assert device.fetched == [7200]
+
+
+def test_a_long_record_breaks_its_line_before_the_dtype() -> None:
+    host, device = pair((2,), RECORD)
+    assert str(device) == str(host)
+    assert "\n" in repr(device)
+    assert repr(device).splitlines()[-1].strip().startswith("dtype=")
+    small = PyGPU.zeros(3, "int32")
+    assert repr(small) == f"GPUArray([0, 0, 0], dtype=int32, device='{small.device}')"
+
+
+def test_a_subclass_prints_its_own_name() -> None:
+    class Temperature(PyGPU.GPUArray):
+        pass
+
+    made = Temperature((2,), "int32")
+    made.fill(3)
+    assert repr(made).startswith("Temperature([3, 3], dtype=int32, ")
+    assert str(made) == "[3 3]"
+
+
+def test_printing_leaves_the_host_side_alone() -> None:
+    host, device = pair((3,))
+    got = device.get()
+    got[0] = 99
+    str(device), repr(device)
+    device.tolist()
+    assert device.host_array is got
+    assert got[0] == 99
+    untouched = PyGPU.to_gpu(host)
+    str(untouched), repr(untouched)
+    assert untouched.host_array is None

@@ -1,0 +1,56 @@
+"""A short soak, on whatever device there is: tests/helpers/soak.py runs longer ones."""
+
+from __future__ import annotations
+
+from random import SystemRandom
+
+import pytest
+
+import soak
+
+OPERATIONS = 4000
+pytestmark = pytest.mark.reads_in_place
+
+
+@pytest.mark.parametrize("seed", [1, SystemRandom().randrange(2**32)], ids=["fixed", "random"])
+def test_random_operations_give_what_numpy_gives_and_leave_nothing(seed: int) -> None:
+    print(f"python tests/helpers/soak.py --operations {OPERATIONS} --seed {seed}")
+    report = soak.soak(OPERATIONS, seed)
+    assert report["failure"] is None, report["failure"]
+    assert report["operations"] == OPERATIONS
+    assert not report["findings"]
+    # Every operation happens, though a soak is short.
+    assert seed != 1 or report["counts"].keys() | {"peer"} == soak.OPERATIONS.keys() | {"peer"}
+
+
+def test_threads_with_arrays_of_their_own_do_not_disturb_each_other() -> None:
+    seed = SystemRandom().randrange(2**32)
+    print(f"python tests/helpers/soak.py --operations {OPERATIONS // 4} --threads 4 --seed {seed}")
+    report = soak.soak(OPERATIONS // 4, seed, threads=4)
+    assert report["failure"] is None, report["failure"]
+
+
+def test_a_seed_repeats_a_run() -> None:
+    def live(seed: int) -> list[tuple[str, bytes]]:
+        run = soak.Soak(seed)
+        run.run(500)
+        result = [(repr(held), held.twin.tobytes()) for held in run.live]
+        run.close()
+        return result
+
+    assert live(5) == live(5)
+    assert live(5) != live(6)
+
+
+def test_a_wrong_element_is_found_and_the_last_operations_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def spoil(run: soak.Soak) -> soak.Held | None:
+        held = run.pick(lambda held: held.writeable and held.twin.dtype == "int32" and held.twin.size > 0)
+        if held is not None:
+            held.twin.flat[0] ^= 1
+        return held
+
+    monkeypatch.setitem(soak.OPERATIONS, "spoil", (20, spoil))
+    failure = soak.soak(OPERATIONS, 1)["failure"]
+    assert failure is not None
+    assert failure.startswith("seed 1: Mismatch: ")
+    assert "spoil #" in failure

@@ -1,0 +1,158 @@
+"""The HIP backend on AMD's own runtime, on a machine that has no AMD GPU.
+
+`make test` unpacks the runtime into build/amd (tests/fetch_amd_runtime.sh). It is HIP 5.2, the oldest that is taken:
+every runtime has what it has, and what it lacks must be optional.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import vendor_calls
+
+pytestmark = pytest.mark.enough_on("cpu")
+
+ROOT = Path(__file__).parents[2]
+VARIABLES = ("PYGPU_BACKEND", "_VISIBLE_DEVICES")
+FOLDER = ROOT / "build" / "amd"
+HAS_SOURCES = (ROOT / "src").is_dir()
+
+
+@pytest.fixture(scope="module")
+def runtime() -> Path:
+    """The folder of AMD's libraries."""
+    if Path("/dev/kfd").exists():
+        pytest.skip("this machine has an AMD GPU, or at least its kernel driver")
+    if (FOLDER / "why-not").exists():
+        pytest.skip((FOLDER / "why-not").read_text().strip())
+    if not (FOLDER / ".ready").exists():
+        pytest.skip("AMD's runtime is not in build/amd: 'make test' unpacks it there, where there is Debian's apt")
+    return Path((FOLDER / ".ready").read_text().strip())
+
+
+def run(runtime: Path, code: str, **environment: str) -> subprocess.CompletedProcess:
+    """Python in a process of its own that finds the runtime. A hang is a failure."""
+    settings = {name: value for name, value in os.environ.items() if not name.endswith(VARIABLES)}
+    settings |= {"LD_LIBRARY_PATH": str(runtime)} | environment
+    command = [sys.executable, "-c", f"import PyGPU\n{code}"]
+    return subprocess.run(command, capture_output=True, text=True, env=settings, check=False, timeout=60)
+
+
+CONFIGURATION = """
+entry = PyGPU.config()["backends"][1]
+for name in ("name", "available", "driver_version", "library", "reason"):
+    print(entry[name])
+"""
+
+
+def test_the_runtime_is_found_and_says_why_it_cannot_be_used(runtime: Path) -> None:
+    done = run(runtime, CONFIGURATION)
+    assert (done.returncode, done.stderr) == (0, "")
+    name, available, version, library, reason = done.stdout.splitlines()
+    assert (name, available) == ("hip", "False")
+    assert version.startswith("502")
+    assert Path(library).parent == runtime
+    # That it came as far as initialising means that no required function is missing.
+    assert re.match(r"there is no AMD GPU, .*: hip\w+ failed: hipError(NoDevice \(100\)|InvalidDevice \(101\))", reason)
+
+
+def test_without_a_device_another_backend_is_the_default_and_works(runtime: Path) -> None:
+    done = run(runtime, "print(PyGPU.backend_name() in ('cpu', 'cuda'), (PyGPU.zeros(3, 'int8')).get().tolist())")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "True [0, 0, 0]\n", "")
+
+
+def test_forcing_it_is_one_clear_error_that_names_the_code(runtime: Path) -> None:
+    for call in ("PyGPU.Device()", "PyGPU.zeros(3)", "PyGPU.current_stream()"):
+        done = run(runtime, call, PYGPU_BACKEND="hip")
+        assert (done.returncode, done.stdout) == (1, "")
+        last = [line for line in done.stderr.splitlines() if "Error" in line][-1]
+        assert "BackendUnavailableError: PYGPU_BACKEND=hip asks for the hip backend, but it cannot be used" in last
+        assert re.search(r"hipError\w+ \(10[01]\)", last)
+
+
+def test_hidden_devices_are_named_in_the_reason(runtime: Path) -> None:
+    done = run(runtime, "PyGPU.Device()", PYGPU_BACKEND="hip", HIP_VISIBLE_DEVICES="7")
+    assert "[HIP_VISIBLE_DEVICES=7]" in done.stderr
+
+
+def test_the_configuration_is_shown_with_the_runtimes_version(runtime: Path) -> None:
+    done = run(runtime, "PyGPU.show_config()")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert re.search(r"^  hip: not available: .*, driver 5\.2\.\d+, /", done.stdout, re.MULTILINE), done.stdout
+
+
+THREADS = """
+import os, threading
+def ask():
+    try: PyGPU.Device('hip:0')
+    except PyGPU.BackendUnavailableError: told.append(1)
+told = []
+threads = [threading.Thread(target=ask) for _ in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+child = os.fork()
+if child == 0:
+    try: PyGPU.Device('hip:0')
+    except PyGPU.BackendUnavailableError: os._exit(0)
+    os._exit(1)
+print(len(told), os.waitpid(child, 0)[1])
+"""
+
+
+def test_threads_and_a_forked_child_get_the_error_and_the_process_ends_cleanly(runtime: Path) -> None:
+    done = run(runtime, THREADS)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "8 0\n", "")
+
+
+@pytest.mark.skipif(not HAS_SOURCES, reason="the sources are not here")
+def test_the_runtime_has_all_that_is_required_and_lacks_what_is_called_new(runtime: Path) -> None:
+    code = f"""
+import ctypes
+library = ctypes.CDLL('libamdhip64.so.5')
+for name in {[*vendor_calls.all_of("hip"), "hipRuntimeGetVersion"]!r}:
+    if not hasattr(library, name): print(name)
+"""
+    done = run(runtime, code)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(vendor_calls.required("hip")) > 40
+    assert done.stdout.splitlines() == vendor_calls.own("hip", "new")
+
+
+@pytest.mark.skipif(not HAS_SOURCES, reason="the sources are not here")
+def test_the_runtime_of_the_gpu_tests_hands_on_every_function_of_the_list() -> None:
+    forwarded = (ROOT / "tests" / "gpu" / "hip_on_cuda" / "hip_on_cuda.c").read_text()
+    for name in [*vendor_calls.all_of("hip"), "hipRuntimeGetVersion"]:
+        assert re.search(rf"\b{name}\b", forwarded), name
+
+
+COMPILE = """
+import ctypes, importlib.util
+library = ctypes.CDLL("libamdhip64.so.5")
+name, path, *words = {arguments!r}
+spec = importlib.util.spec_from_file_location(name, path)
+example = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(example)
+program, size = ctypes.c_void_p(), ctypes.c_size_t()
+library.hiprtcCreateProgram(ctypes.byref(program), example.SOURCE.encode(), b"kernel.cu", 0, None, None)
+options = (ctypes.c_char_p * len(words))(*(word.encode() for word in words))
+code = library.hiprtcCompileProgram(program, len(words), options)
+library.hiprtcGetProgramLogSize(program, ctypes.byref(size))
+log = ctypes.create_string_buffer(size.value + 1)
+library.hiprtcGetProgramLog(program, log)
+print(code, log.value.decode())
+"""
+
+
+@pytest.mark.skipif(not HAS_SOURCES, reason="the sources are not here")
+@pytest.mark.parametrize("name", ["everywhere", "mandelbrot", "matmul", "reduction", "saxpy", "streams"])
+def test_amds_compiler_takes_the_examples(runtime: Path, name: str) -> None:
+    words = ["--offload-arch=gfx90a:sramecc+:xnack-", "-std=c++17", "-DTILE=16"]
+    arguments = [name, str(ROOT / "examples" / f"{name}.py"), *words]
+    done = run(runtime, COMPILE.format(arguments=arguments), PYGPU_BACKEND="cpu")
+    assert (done.returncode, done.stdout.strip()) == (0, "0"), done.stdout + done.stderr

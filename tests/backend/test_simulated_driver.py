@@ -1,0 +1,242 @@
+"""The simulated driver under the library: what it simulates, what it provokes on demand, what it finds.
+
+Each test runs in a process of its own, since the driver is chosen when the process starts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+import vendor_calls
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "build" / "simulated"
+
+pytestmark = [
+    pytest.mark.enough_on("cpu"),
+    pytest.mark.skipif(
+        not (FOLDER / "libcuda.so.1").exists(), reason="the simulated driver is not built: make .simulated-drivers"
+    ),
+]
+
+# Foreign work comes through the driver's own functions, as another library's would.
+PRELUDE = """
+import ctypes, numpy, PyGPU, simulated
+PyGPU.zeros(1)
+sim = simulated.driver()
+def raises(kind, function, *arguments):
+    try:
+        function(*arguments)
+    except kind as error:
+        return str(error)
+    raise AssertionError(f"no {kind.__name__}")
+"""
+
+
+def run(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    settings = {name: value for name, value in os.environ.items() if not name.startswith(("PYGPU_", "CUDA_"))}
+    settings |= {"PYGPU_BACKEND": "cuda", "LD_LIBRARY_PATH": str(FOLDER), "PYTHONPATH": str(ROOT / "tests" / "helpers")}
+    command = [sys.executable, "-c", PRELUDE + textwrap.dedent(script)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=100, env=settings | environment)
+
+
+def clean(script: str, **environment: str) -> str:
+    """Run a script, hold that it ends well and that nothing was found; what it printed."""
+    done = run(script, **environment)
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    return done.stdout.strip()
+
+
+def test_arrays_go_there_and_come_back() -> None:
+    script = """
+        a = numpy.arange(24).reshape(2, 3, 4)
+        b = PyGPU.to_gpu(a)
+        assert (b[:, ::-1, 1::2].get() == a[:, ::-1, 1::2]).all()
+        print(PyGPU.backend_name(), PyGPU.device_count())
+    """
+    assert clean(script) == "cuda 2"
+
+
+def test_it_has_every_function_that_the_library_cannot_do_without() -> None:
+    listed = vendor_calls.required("cuda")
+    assert len(listed) > 50
+    assert set(listed) <= set(json.loads(clean("import json; print(json.dumps(sim.calls()))")))
+
+
+def test_a_device_address_is_not_the_hosts_to_read() -> None:
+    assert run("ctypes.string_at(PyGPU.zeros(4).ptr, 4)").returncode == -signal.SIGSEGV
+
+
+def test_fresh_memory_is_poison() -> None:
+    assert clean("print(set(PyGPU.empty(100, 'uint8').get().tolist()))") == str({0xA5})
+
+
+def test_a_call_fails_as_often_as_asked() -> None:
+    script = """
+        sim.fault("cuMemcpyHtoD_v2", 999, nth=2, times=2)
+        a = PyGPU.to_gpu(numpy.ones(3))
+        for _ in range(2):
+            assert "CUDA_ERROR_UNKNOWN (999)" in raises(PyGPU.CudaError, PyGPU.to_gpu, numpy.ones(3))
+        assert PyGPU.to_gpu(numpy.ones(3)).tolist() == [1, 1, 1]
+        assert sim.call_count("cuMemcpyHtoD_v2") == 4
+        raises(ValueError, sim.fault, "cuNoSuchCall", 1)
+        raises(ValueError, sim.fault, "cuInit", 0)
+    """
+    clean(script)
+
+
+def test_want_of_memory_is_met_by_one_more_try() -> None:
+    script = """
+        sim.fault("cuMemAllocFromPoolAsync", 2)
+        assert PyGPU.zeros(3).tolist() == [0, 0, 0]
+        sim.set_memory_limit(0, 8 << 20)
+        assert PyGPU.zeros(6 << 20, "uint8").get().sum() == 0
+        assert "8388608" in raises(MemoryError, PyGPU.zeros, 9 << 20, "uint8").replace(",", "")
+    """
+    clean(script)
+
+
+def test_a_lost_context_fails_every_call_until_the_driver_is_revived() -> None:
+    script = """
+        sim.fault("cuMemcpyDtoH_v2", 700, times=simulated.STICKY)
+        a = PyGPU.zeros(3)
+        assert "700" in raises(PyGPU.CudaError, a.get)
+        assert "700" in raises(PyGPU.CudaError, PyGPU.synchronize)
+        with PyGPU.Device(1):
+            PyGPU.synchronize()
+        sim.reset_state()
+        assert a.tolist() == [0, 0, 0]
+    """
+    clean(script)
+
+
+def test_work_that_fails_later_shows_at_the_next_wait() -> None:
+    script = """
+        sim.fault("cuMemsetD8Async", 719, times=simulated.ASYNCHRONOUS)
+        sim.delay(20_000)
+        a = PyGPU.full(100, 5, "uint8")
+        assert "719" in raises(PyGPU.CudaError, PyGPU.synchronize)
+        sim.reset_state()
+    """
+    clean(script)
+
+
+def test_work_runs_later_where_it_is_delayed() -> None:
+    script = """
+        stream = PyGPU.Stream(non_blocking=True)
+        sim.delay(50_000, stream.handle)
+        with stream:
+            a = PyGPU.full(100, 5, "uint8")
+        assert not stream.query()
+        assert PyGPU.synchronize() is None
+        assert stream.query()
+    """
+    clean(script)
+
+
+def test_foreign_work_that_nothing_orders_is_a_race() -> None:
+    script = """
+        a = PyGPU.zeros(100, "uint8")
+        stream = PyGPU.Stream(non_blocking=True)
+        with sim.expecting("race"):
+            assert sim.call('cuMemsetD8Async', a.ptr, 1, 100, stream.handle) == 0
+    """
+    clean(script)
+
+
+def test_foreign_work_that_the_library_knows_of_is_waited_for() -> None:
+    script = """
+        stream = PyGPU.Stream(non_blocking=True)
+        sim.delay(20_000, stream.handle)
+        a = PyGPU.zeros(100, "uint8")
+        PyGPU.synchronize()
+        assert sim.call('cuMemsetD8Async', a.ptr, 7, 100, stream.handle) == 0
+        a.record_stream(stream)
+        assert (a.copy().get() == 7).all()
+        del a
+        PyGPU.synchronize()
+    """
+    clean(script)
+
+
+@pytest.mark.parametrize(
+    ("kind", "call"),
+    [
+        ("out_of_bounds", "assert sim.call('cuMemsetD8Async', a.ptr, 1, 101, 0) == 1"),
+        ("bad_address", "assert sim.call('cuMemsetD8Async', numpy.zeros(9).ctypes.data, 1, 8, 0) == 1"),
+        ("bad_handle", "assert sim.call('cuStreamSynchronize', 0x1234560) == 400"),
+        ("overlap", "assert sim.call('cuMemcpyDtoDAsync_v2', a.ptr, a.ptr + 1, 50, 0) == 0"),
+        (
+            "double_free",
+            "assert [sim.call('cuMemFreeAsync', a.ptr, 0) for _ in range(2)] == [0, 1]",
+        ),
+        ("use_after_free", "p = a.ptr; del a; assert sim.call('cuMemsetD8Async', p, 1, 1, 0) == 1"),
+    ],
+)
+def test_what_was_done_wrong_is_told_at_exit(kind: str, call: str, tmp_path: Path) -> None:
+    script = f"""
+        import os
+        a = PyGPU.zeros(100, "uint8")
+        {call}
+    """
+    report = tmp_path / "report"
+    done = run(script, PYGPU_SIM_REPORT=str(report))
+    assert done.returncode == 0, done.stderr
+    assert "simulated driver: 1 findings" in done.stderr
+    lines = [json.loads(line) for line in report.read_text().splitlines()]
+    assert [line["kind"] for line in lines] == [kind, "live_at_exit"]
+
+
+def test_what_is_alive_at_exit_is_told_and_is_no_mistake(tmp_path: Path) -> None:
+    report = tmp_path / "report"
+    script = """
+        kept = PyGPU.zeros(100, "uint8"), PyGPU.Stream(), PyGPU.Event(), PyGPU.zeros_pinned(10)
+        import atexit, gc
+        atexit.register(gc.disable)
+        __import__("builtins").kept = kept
+    """
+    clean(script, PYGPU_SIM_REPORT=str(report))
+    live = json.loads(report.read_text())["live"]
+    assert [len(live[name]) for name in ("streams", "pools")] == [1, 1]
+    assert [block["bytes"] for block in live["allocations"]] == [100]
+
+
+def test_a_forked_child_is_refused_and_reports_nothing(tmp_path: Path) -> None:
+    report = tmp_path / "report"
+    script = """
+        import os
+        a = PyGPU.zeros(3)
+        child = os.fork()
+        if child == 0:
+            assert sim.call('cuCtxSynchronize') == 3
+            raises(PyGPU.ForkError, a.get)
+            raise SystemExit(0)
+        assert os.waitpid(child, 0)[1] == 0
+    """
+    clean(script, PYGPU_SIM_REPORT=str(report))
+    assert len(report.read_text().splitlines()) == 1
+
+
+def test_the_environment_says_how_it_starts() -> None:
+    script = """
+        assert PyGPU.device_count() == 3
+        assert PyGPU.memory_info(2)[1] == 1 << 24
+        raises(PyGPU.CudaError, PyGPU.Stream)
+    """
+    fault = "cuStreamCreateWithPriority:1:304"
+    clean(script, PYGPU_SIM_DEVICES="3", PYGPU_SIM_MEMORY=str(1 << 24), PYGPU_SIM_FAULT=fault)
+    assert "PYGPU_SIM_DEVICES=many is not understood" in run("", PYGPU_SIM_DEVICES="many").stderr
+
+
+def test_no_device_is_a_reason_and_no_crash() -> None:
+    done = run("", PYGPU_SIM_DEVICES="0")
+    assert "BackendUnavailableError" in done.stderr
+    assert "CUDA_ERROR_NO_DEVICE" in done.stderr

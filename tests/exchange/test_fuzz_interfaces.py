@@ -1,0 +1,47 @@
+"""The fuzz target for the Python side over its corpus and over random bytes; `make fuzz` lets atheris look further."""
+
+import random
+import sys
+from pathlib import Path
+
+import pytest
+
+import PyGPU
+
+FOLDER = Path(__file__).parents[1] / "fuzz"
+sys.path.append(str(FOLDER))
+import fuzz_interfaces  # noqa: E402
+
+# Addresses are made up, and only on the host can they be sorted into true and false.
+pytestmark = [
+    pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="forged memory is the host's"),
+    pytest.mark.reads_in_place,
+]
+INPUTS = sorted((FOLDER / "corpus").iterdir())
+SEED = random.SystemRandom().randrange(2**32)
+
+
+@pytest.mark.parametrize("path", INPUTS, ids=lambda path: path.name)
+def test_the_corpus_passes(path: Path) -> None:
+    fuzz_interfaces.run(path.read_bytes())
+
+
+def test_random_bytes_pass() -> None:
+    dice = random.Random(SEED)
+    for number in range(10_000):
+        data = dice.randbytes(dice.randrange(2, 100))
+        try:
+            fuzz_interfaces.run(data)
+        except BaseException as failure:
+            pytest.fail(
+                f"seed {SEED}, input {number}, bytes.fromhex('{data.hex()}'): {type(failure).__name__}: {failure}"
+            )
+
+
+@pytest.mark.parametrize("error", [RuntimeError("not documented"), ValueError()])
+def test_an_error_that_is_not_documented_or_says_nothing_is_found(error: Exception) -> None:
+    def call() -> None:
+        raise error
+
+    with pytest.raises((RuntimeError, AssertionError)):
+        fuzz_interfaces.attempt(call)

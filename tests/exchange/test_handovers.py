@@ -1,0 +1,61 @@
+"""A few random hand-overs, on whatever device there is: helpers/handovers.py makes thousands, in many processes."""
+
+from __future__ import annotations
+
+from random import SystemRandom
+
+import pytest
+
+import handovers
+import hostile_peer
+
+OPERATIONS = 1200
+pytestmark = [
+    pytest.mark.skipif(
+        hostile_peer.compiler() is None, reason="there is no C compiler, or Python's headers are missing"
+    ),
+    pytest.mark.reads_in_place,  # NumPy is a peer
+]
+
+
+@pytest.mark.parametrize("seed", [10, SystemRandom().randrange(2**24)], ids=["fixed", "random"])
+def test_random_hand_overs_give_what_numpy_gives(seed: int) -> None:
+    # A4: 7 of 9 runs of 600 died where PyTorch and CuPy were there.
+    print(f"python tests/helpers/handovers.py --operations {OPERATIONS} --seed {seed}")
+    report = handovers.hand_over(OPERATIONS, seed)
+    assert report["failures"] == []
+    assert sum(report["counts"].values()) > OPERATIONS // 2
+
+
+def test_every_way_between_the_libraries_is_taken() -> None:
+    report = handovers.hand_over(OPERATIONS, 3, threads=1)
+    assert report["failures"] == []
+    ways = {label for label in report["counts"] if " by " in label}
+    wanted = {
+        f"PyGPU -> PyGPU by {way}" for way in ("from_dlpack", "asarray", "interface", "hostile", "table", "address")
+    }
+    assert wanted | {"PyGPU -> NumPy by hostile", "NumPy -> PyGPU by interface"} <= ways
+
+
+def test_a_wrong_value_is_found_and_the_baton_tells_where_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    write = handovers.Own.write
+
+    def forget(own: handovers.Own, baton: handovers.Baton, part: slice, value: float) -> None:
+        if baton.expected.size < 10:
+            write(own, baton, part, value)
+
+    monkeypatch.setattr(handovers.Own, "write", forget)
+    failures = handovers.hand_over(OPERATIONS, 4)["failures"]
+    assert failures
+    assert "seed 4: " in failures[0]
+    assert "Mismatch" in failures[0]
+    assert "made on " in failures[0]
+
+
+@pytest.mark.starts_processes
+def test_a_process_that_dies_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = handovers.argparse.Namespace(operations=10, processes=1, threads=1, seed=-1)
+    monkeypatch.setenv("PYGPU_BACKEND", "no such thing")
+    [report] = handovers.in_processes(arguments)
+    assert "the process ended with" in report["failures"][0]
+    assert report["operations"] == 10

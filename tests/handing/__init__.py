@@ -1,1 +1,0 @@
-"""What `tests/handovers.py` is made of."""

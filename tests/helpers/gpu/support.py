@@ -1,0 +1,211 @@
+"""What the tests on a device share: values, views, forged producers, scripts in processes of their own."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import os
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy
+import pytest
+
+import PyGPU
+import simulated
+
+# How long a stream is kept busy. Long against every call that must not wait for it, short against patience.
+SECONDS = 0.4
+
+# Elements of an array that a slow stream works on.
+COUNT = 1 << 20
+
+SHAPE = (6, 8)
+
+# Views of an array of SHAPE, each with a layout that some library has got wrong.
+VIEWS: dict[str, Callable[[Any], Any]] = {
+    "whole": lambda a: a,
+    "inner rows": lambda a: a[1:-1],
+    "every second column": lambda a: a[:, ::2],
+    "corner": lambda a: a[2:, 3:7],
+    "one column": lambda a: a[:, 1],
+    "one row": lambda a: a[3],
+    "transposed": lambda a: a.T,
+    "new axis": lambda a: a[None],
+    "length-one axis": lambda a: a[:, :1],
+    "element as 0-d": lambda a: a[2, 3, ...],
+    "no rows": lambda a: a[3:3],
+}
+
+# Views that go backwards: legal in every standard and refused by many consumers.
+REVERSED: dict[str, Callable[[Any], Any]] = {
+    "rows backwards": lambda a: a[::-1],
+    "columns backwards": lambda a: a[:, ::-1],
+    "both backwards by two": lambda a: a[::-2, ::-2],
+}
+
+SHAPES: list[tuple[int, ...]] = [(), (0,), (3, 0, 2), (1,), (5,), (2, 3, 4), (1, 7), (7, 1)]
+
+
+def _backend() -> str:
+    try:
+        return PyGPU.backend_name()
+    except PyGPU.BackendUnavailableError as error:
+        pytest.skip(f"no GPU: {error}", allow_module_level=True)
+
+
+def require_gpu() -> None:
+    """Skip the module unless PyGPU computes on a GPU."""
+    if _backend() == "cpu":
+        pytest.skip("needs a GPU; PyGPU's backend here is 'cpu'", allow_module_level=True)
+
+
+def require_cuda() -> None:
+    """Skip the module unless PyGPU computes on CUDA."""
+    if _backend() != "cuda":
+        pytest.skip(f"needs an NVIDIA GPU; PyGPU's backend here is {_backend()!r}", allow_module_level=True)
+
+
+def require_peers() -> None:
+    """Skip, in a test or for a module, unless libraries made for CUDA may take PyGPU's memory for CUDA's."""
+    require_gpu()
+    if _backend() == "hip":
+        pytest.skip("the peers are made for CUDA, and memory of HIP calls itself ROCm's", allow_module_level=True)
+
+
+def is_simulated() -> bool:
+    """Whether the GPU is one in name only, whose memory is the host's: there less of it says the same."""
+    PyGPU.config()  # opens the driver
+    return simulated.driver() is not None
+
+
+def on_hip() -> bool:
+    """Whether the streams' numbers in the protocols are ROCm's."""
+    return _backend() == "hip"
+
+
+def device_name(index: int = 0) -> str:
+    """The name of a device: `cuda:0`."""
+    return f"{_backend()}:{index}"
+
+
+def values(shape: int | tuple[int, ...] = SHAPE, dtype: Any = numpy.float32) -> numpy.ndarray:
+    """Small whole numbers, all different as far as the dtype can hold them, from 1 on."""
+    count = int(numpy.prod(shape))
+    dtype = numpy.dtype(dtype)
+    if dtype == numpy.bool_:
+        return (numpy.arange(count) % 3 == 0).reshape(shape)
+    numbers = (numpy.arange(count) % 100 + 1).reshape(shape)
+    result = numbers.astype(dtype)
+    return result + (result * 1j).astype(dtype) if dtype.kind == "c" else result
+
+
+def element_strides(array: Any) -> tuple[int, ...]:
+    """Strides as DLPack counts them."""
+    return tuple(stride // array.itemsize for stride in array.strides)
+
+
+def same(actual: Any, expected: Any) -> None:
+    """Equal values, shape and dtype; NaN equals itself."""
+    actual, expected = numpy.asarray(actual), numpy.asarray(expected)
+    assert actual.dtype == expected.dtype
+    assert actual.shape == expected.shape
+    assert actual.tobytes() == expected.tobytes()
+
+
+@contextlib.contextmanager
+def no_wait(limit: float = SECONDS * 3 / 4) -> Iterator[None]:
+    """Hold that the block does not wait for a stream that is busy for SECONDS."""
+    # Garbage of other tests may be modules, and unloading one waits for the device.
+    gc.collect()
+    gc.disable()
+    start = time.perf_counter()
+    try:
+        yield
+        elapsed = time.perf_counter() - start
+    finally:
+        gc.enable()
+    assert elapsed < limit, f"the host waited: {elapsed:.3f} s"
+
+
+class Interface:
+    """A producer of `__cuda_array_interface__` and nothing else."""
+
+    def __init__(self, array: Any, **changes: Any) -> None:
+        self.owner = array
+        self.__cuda_array_interface__ = {
+            "shape": array.shape,
+            "typestr": array.dtype.str,
+            "data": (array.ptr, False),
+            "strides": array.strides,
+            "version": 3,
+            **changes,
+        }
+
+
+class Producer:
+    """A producer of DLPack that remembers what it was asked for."""
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+        self.asked: dict[str, Any] = {}
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.array.__dlpack_device__()
+
+    def __dlpack__(self, **keywords: Any) -> Any:
+        self.asked = keywords
+        return self.array.__dlpack__(**keywords)
+
+
+def run_script(body: str, *arguments: str, timeout: float = 60, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run Python code in a process of its own; a process that hangs is an error with what it printed."""
+    if PyGPU.backend_name() != "cpu":
+        PyGPU.trim_memory()  # the device is shared: what the pool keeps here is missing there
+    try:
+        return subprocess.run(
+            [sys.executable, "-X", "faulthandler", "-c", textwrap.dedent(body), *arguments],
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            env={**os.environ, **environment},
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        output = (error.stdout or b"").decode() + (error.stderr or b"").decode()
+        raise AssertionError(f"the process did not end in {timeout} s; it printed: {output}") from error
+
+
+def ended_well(result: subprocess.CompletedProcess[str]) -> str:
+    """Hold that a process ended by itself without a complaint; what it printed."""
+    report = f"exit {result.returncode}\n--- stdout\n{result.stdout}\n--- stderr\n{result.stderr}"
+    assert result.returncode == 0, report
+    for complaint in ("panicked", "Fatal Python error", "Segmentation fault", "Traceback", "terminate called"):
+        assert complaint not in result.stderr, report
+    return result.stdout.strip()
+
+
+def driver() -> ctypes.CDLL:
+    """CUDA's driver, for questions that PyGPU must not answer about itself."""
+    library = ctypes.CDLL("libcuda.so.1")
+    assert library.cuInit(0) == 0
+    return library
+
+
+def current_context() -> int:
+    """The driver's current context of the calling thread; 0 for none."""
+    context = ctypes.c_void_p()
+    assert driver().cuCtxGetCurrent(ctypes.byref(context)) == 0
+    return context.value or 0
+
+
+def primary_context_is_active(device: int = 0) -> bool:
+    """Whether anybody in this process has made the primary context of a device."""
+    flags, active = ctypes.c_uint(), ctypes.c_int()
+    assert driver().cuDevicePrimaryCtxGetState(device, ctypes.byref(flags), ctypes.byref(active)) == 0
+    return bool(active.value)

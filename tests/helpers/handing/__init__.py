@@ -1,0 +1,1 @@
+"""What `tests/helpers/handovers.py` is made of."""

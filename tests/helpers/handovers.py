@@ -1,0 +1,294 @@
+"""Random hand-overs of memory between PyGPU and every peer that is there, on delayed streams and from several threads.
+
+    python tests/helpers/handovers.py --operations 10000 --processes 20 --seed 7 --json report.json
+
+A baton is memory whose values NumPy knows. An operation hands it to another library (by DLPack, its C exchange
+table, an array interface, or its plain address), writes a part of it there on a stream that is kept busy, holds it
+against NumPy, passes it to another thread, or lets go of a holder, early or late. The peers are PyTorch, CuPy and
+numba-cuda where they are there, NumPy, and always `hostile_peer`, whose deleters release the GIL above PyGPU's.
+Nothing may be read too early, and nothing may crash.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import faulthandler
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+import traceback
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+
+import hostile_peer
+import PyGPU
+import simulated
+from handing.libraries import Baton, Host, Library, Own, peers
+from handing.ways import ways_to
+
+BATONS_PER_THREAD = 6
+MOST_KEPT = 4
+LENGTHS = (1, 7, 1024, 4099, 1 << 15)
+# Of one operation on a simulated driver.
+DELAY_US = 200
+
+
+class Mismatch(AssertionError):
+    """A baton has not the values that it should have."""
+
+
+class Thread:
+    """One thread's batons and choices."""
+
+    def __init__(self, run: Run, number: int) -> None:
+        self.run, self.choices = run, Random(f"{run.seed}/{number}")
+        self.batons: list[Baton] = []
+        self.counts: Counter[str] = Counter()
+
+    def new(self) -> Baton:
+        """A baton that PyGPU holds."""
+        device = self.choices.choice(list(self.run.libraries))
+        expected = np.arange(self.choices.choice(LENGTHS), dtype=np.float32) + self.choices.randrange(1000)
+        own = self.run.libraries[device][0]
+        baton = Baton(PyGPU.to_gpu(expected, device=device), own, expected, device, own.stream(self.choices))
+        baton.history.append(f"made on {device}")
+        return baton
+
+    def step(self) -> None:
+        """One operation."""
+        if len(self.batons) < BATONS_PER_THREAD:
+            self.batons.append(self.new())
+        baton = self.choices.choice(self.batons)
+        try:
+            name = self.choices.choices(
+                ["hand over", "write", "check", "let go", "pass on", "end"], [10, 6, 4, 4, 1, 1]
+            )[0]
+            getattr(self, name.replace(" ", "_"))(baton)
+        except Exception as error:
+            told = "\n    ".join(baton.history)
+            raise type(error)(
+                f"{error}\n  the baton ({baton.expected.size} values, {baton.library.name}):\n    {told}"
+            ) from error
+
+    def hand_over(self, baton: Baton) -> None:
+        """To another library, or to the same by another way."""
+        target = self.choices.choice(self.run.libraries[baton.device])
+        ways = ways_to(baton, target)
+        if not ways:
+            return
+        way = self.choices.choice(sorted(ways))
+        label = f"{baton.library.name} -> {target.name} by {way}"
+        baton.history.append(label)
+        stream = target.stream(self.choices)
+        before = baton.holder
+        ahead = Baton(None, target, baton.expected, baton.device, stream)
+        with baton.library.working(baton), target.working(ahead), stream_of(target, stream):
+            baton.holder = ways[way](before, baton, self.choices)
+        baton.library, baton.stream = target, stream
+        if self.choices.random() < 0.6:
+            baton.kept.append(before)
+        del before
+        if len(baton.kept) > MOST_KEPT:
+            del baton.kept[0]
+        self.counts[label] += 1
+
+    def write(self, baton: Baton) -> None:
+        """A part, on the holder's stream; PyGPU's may be another each time."""
+        size = baton.expected.size
+        first = self.choices.randrange(size)
+        part = slice(first, self.choices.randrange(first, size) + 1)
+        value = float(self.choices.randrange(1 << 20))
+        if isinstance(baton.library, Own):
+            baton.stream = baton.library.stream(self.choices)
+        baton.history.append(f"{value} into {part.start}:{part.stop}")
+        with baton.library.working(baton):
+            baton.library.write(baton, part, value)
+        baton.expected[part] = value
+        self.counts["write"] += 1
+
+    def check(self, baton: Baton) -> None:
+        """Against NumPy."""
+        with baton.library.working(baton):
+            found = baton.library.read(baton)
+        if not np.array_equal(found, baton.expected):
+            wrong = np.flatnonzero(found != baton.expected)
+            first = wrong[0]
+            raise Mismatch(f"{wrong.size} values differ; [{first}] is {found[first]}, not {baton.expected[first]}")
+        self.counts["check"] += 1
+
+    def let_go(self, baton: Baton) -> None:
+        """Of a holder from before: at once, or on a thread that Python does not know."""
+        if not baton.kept:
+            return
+        holder = baton.kept.pop(self.choices.randrange(len(baton.kept)))
+        baton.history.append("a holder is let go of")
+        if isinstance(holder, PyGPU.GPUArray) and self.choices.random() < 0.5:
+            capsule = holder.__dlpack__(max_version=(1, 0))
+            del holder
+            hostile_peer.library().end_in_threads([hostile_peer.library().wrap(capsule, 3)], 1)
+        self.counts["let go"] += 1
+
+    def pass_on(self, baton: Baton) -> None:
+        """To another thread, for one of its."""
+        with baton.library.working(baton), contextlib.suppress(queue.Empty):
+            self.batons.remove(baton)
+            baton.history.append("to another thread")
+            self.run.between.put(baton)
+            self.batons.append(self.run.between.get_nowait())
+        self.counts["pass on"] += 1
+
+    def end(self, baton: Baton) -> None:
+        """All of it, with whatever is under way."""
+        self.batons.remove(baton)
+        self.counts["end"] += 1
+
+
+@contextlib.contextmanager
+def stream_of(library: Library, stream: Any) -> Iterator[None]:
+    """What PyGPU imports is usable on the thread's stream."""
+    with stream if isinstance(library, Own) and stream is not None else contextlib.nullcontext():
+        yield
+
+
+class Run:
+    """One process: its libraries, threads and failures."""
+
+    def __init__(self, seed: int, threads: int) -> None:
+        self.seed = seed
+        self.libraries: dict[str, list[Library]] = {"cpu": [Own("cpu"), Host()]}
+        self.between: queue.Queue[Baton] = queue.Queue()
+        self.failures: list[str] = []
+        backend = PyGPU.backend_name()
+        if backend != "cpu":
+            name = str(PyGPU.zeros(1).device)
+            self.libraries[name] = [Own(name), *peers()]
+        self.threads = [Thread(self, number) for number in range(threads)]
+
+    def work(self, thread: Thread, operations: int) -> None:
+        """What one thread does."""
+        try:
+            for _ in range(operations):
+                if self.failures:
+                    return
+                thread.step()
+            for baton in thread.batons:
+                thread.check(baton)
+        except BaseException:
+            self.failures.append(f"seed {self.seed}: {traceback.format_exc()}")
+        finally:
+            thread.batons.clear()
+
+
+def hand_over(operations: int, seed: int, threads: int = 3) -> dict[str, Any]:
+    """A run in this process, and what there is to tell of it."""
+    driver = simulated.driver()
+    before = len(driver.reports()) if driver else 0
+    run = Run(seed, threads)
+    if driver:
+        driver.delay(0, most=DELAY_US)
+    try:
+        workers = [
+            threading.Thread(target=run.work, args=(thread, operations // threads + (at < operations % threads)))
+            for at, thread in enumerate(run.threads)
+        ]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+        while not run.between.empty():
+            baton = run.between.get()
+            try:
+                run.threads[0].check(baton)
+            except Mismatch as error:
+                run.failures.append(f"seed {seed}: {error}\n" + "\n".join(baton.history))
+            del baton
+        if PyGPU.backend_name() != "cpu":
+            PyGPU.synchronize()
+    finally:
+        if driver:
+            driver.delay(0)
+    counts = sum((thread.counts for thread in run.threads), Counter())
+    findings = driver.reports()[before:] if driver else []
+    return {
+        "backend": PyGPU.backend_name(),
+        "simulated": driver is not None,
+        "peers": sorted({library.name for libraries in run.libraries.values() for library in libraries}),
+        "seed": seed,
+        "operations": operations,
+        "counts": dict(sorted(counts.items())),
+        "failures": run.failures + [f"the simulated driver: {finding}" for finding in findings[:10]],
+    }
+
+
+def in_processes(arguments: argparse.Namespace) -> list[dict[str, Any]]:
+    """The operations, spread over processes that run at once."""
+    share = -(-arguments.operations // arguments.processes)
+    running = []
+    for number in range(arguments.processes):
+        command = [
+            sys.executable,
+            __file__,
+            "--worker",
+            "--operations",
+            str(share),
+            "--threads",
+            str(arguments.threads),
+        ]
+        command += ["--seed", str(arguments.seed + number)]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        running.append((arguments.seed + number, subprocess.Popen(command, **pipes)))
+    return [_report_of(seed, share, process) for seed, process in running]
+
+
+def _report_of(seed: int, share: int, process: subprocess.Popen[str]) -> dict[str, Any]:
+    printed, complaints = process.communicate()
+    try:
+        report = json.loads(printed.splitlines()[-1])
+    except (IndexError, ValueError):
+        report = {"seed": seed, "operations": share, "counts": {}, "failures": []}
+    if process.returncode != 0 and not report["failures"]:
+        report["failures"] = [f"seed {seed}: the process ended with {process.returncode}\n{complaints[-4000:]}"]
+    return report
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--operations", type=int, default=2000, help="of all processes together")
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--threads", type=int, default=3, help="of each process")
+    parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(3), "big"))
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.worker:
+        faulthandler.enable()
+        faulthandler.dump_traceback_later(500, exit=True)
+        report = hand_over(arguments.operations, arguments.seed, arguments.threads)
+        print(json.dumps(report))
+        return bool(report["failures"])
+    hostile_peer.library()  # built once, before all want it
+    reports = in_processes(arguments)
+    failures = [failure for report in reports for failure in report["failures"]]
+    counts: Counter[str] = sum((Counter(report["counts"]) for report in reports), Counter())
+    if arguments.json:
+        arguments.json.write_text(json.dumps({"reports": reports, "counts": dict(counts)}, indent=1) + "\n")
+    print("\n".join(failures))
+    for label, count in sorted(counts.items()):
+        print(f"{count:7} {label}")
+    done = sum(report["operations"] for report in reports)
+    print(f"{done} operations in {len(reports)} processes from seed {arguments.seed}: {len(failures)} failures")
+    return bool(failures)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

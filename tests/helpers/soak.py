@@ -1,0 +1,386 @@
+"""A soak: random operations on arrays, each held against NumPy, for as long as one likes.
+
+    python tests/helpers/soak.py --operations 1000000 --seed 7 --json report.json
+
+Every array has a twin in NumPy that goes through the same; views of the one are views of the other, so that a write
+shows in both wherever it should. On a mismatch the seed and the last operations are printed: the seed repeats the run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import ctypes
+import gc
+import json
+import sys
+import time
+import traceback
+from collections import Counter, deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import SystemRandom
+from typing import Any
+
+import numpy as np
+
+import PyGPU
+import soaking.arrays  # fills the table
+import soaking.sharing  # noqa: F401
+from soaking.choices import Choices
+from soaking.table import OPERATIONS
+
+MOST_LIVE = 64
+MOST_KEPT = 16
+LAST_OPERATIONS = 40
+# What a process may grow by during a long run: the allocator's fragments, and the pages of what it used once.
+GROWTH = 48 << 20
+# What may be in use of the heap when all arrays are gone: caches. A driver in the same process has a heap as it likes.
+CACHES = 8 << 20
+
+
+class Mismatch(AssertionError):
+    """PyGPU and NumPy disagree."""
+
+
+@dataclass(eq=False)
+class Family:
+    """Arrays that share memory. `lent`: also through a protocol, so that PyGPU cannot know of all uses of it."""
+
+    lent: bool = False
+
+
+@dataclass(eq=False)
+class Held:
+    """An array and its twin."""
+
+    number: int
+    array: PyGPU.GPUArray
+    twin: np.ndarray
+    family: Family = field(default_factory=Family)
+
+    @property
+    def writeable(self) -> bool:
+        return self.array.flags.writeable and self.twin.flags.writeable
+
+    def __repr__(self) -> str:
+        return f"#{self.number} {self.twin.dtype}{list(self.twin.shape)}"
+
+
+class Soak:
+    """The live arrays of one run, and what was done to them."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self.choices = Choices(seed)
+        self.devices = all_devices()
+        self.live: list[Held] = []
+        self.kept: list[tuple[np.ndarray, bytes]] = []
+        self.streams: list[PyGPU.Stream] = []
+        self.device = PyGPU.Device()
+        self.counts: Counter[str] = Counter()
+        self._next = 0
+        self._last: deque[tuple[Any, ...]] = deque(maxlen=LAST_OPERATIONS)
+        self._settled = True
+        self._within = contextlib.ExitStack()
+        self._names = list(OPERATIONS)
+        self._weights = np.cumsum([weight for weight, _ in OPERATIONS.values()]).tolist()
+
+    # What operations use
+
+    def hold(self, array: PyGPU.GPUArray, twin: np.ndarray, family: Family | None = None) -> Held:
+        """Take a new array among the live ones, for which another one may have to go."""
+        if len(self.live) >= MOST_LIVE:
+            self.drop()
+        self._next += 1
+        held = Held(self._next, array, twin, family or Family())
+        self.check_layout(held)
+        self.live.append(held)
+        self.note(held)
+        return held
+
+    def drop(self) -> None:
+        place = self.choices.randrange(len(self.live))
+        self.live[place], self.live[-1] = self.live[-1], self.live[place]
+        self.settle(self.live[-1])
+        self.live.pop()
+
+    def keep(self, values: np.ndarray) -> None:
+        """Hold that a result of `get` keeps its values whatever happens to the array."""
+        self.kept.append((values, values.tobytes()))
+        if len(self.kept) > MOST_KEPT:
+            self.check_kept(*self.kept.pop(self.choices.randrange(MOST_KEPT)))
+
+    def pick(self, wanted: Callable[[Held], bool] | None = None) -> Held | None:
+        """A live array, at random; None if the few that are looked at are not wanted."""
+        for _ in range(4):
+            if not self.live:
+                return None
+            held = self.choices.choice(self.live)
+            if wanted is None or wanted(held):
+                self.settle(held)
+                self.note(held)
+                return held
+        return None
+
+    def settle(self, held: Held) -> None:
+        """Order by hand what PyGPU cannot: uses of one memory through two allocations."""
+        if held.family.lent and held.array.device.kind != "cpu":
+            self.synchronize()
+            self._settled = False
+
+    def synchronize(self) -> None:
+        for device in self.devices:
+            PyGPU.synchronize(device)
+
+    def go(self, device: PyGPU.Device, stream: PyGPU.Stream | None) -> None:
+        """Make a device and a stream current until the next call."""
+        self._within.close()
+        self._within.enter_context(device)
+        self.device = device
+        if stream is not None:
+            self._within.enter_context(stream)
+
+    def note(self, *details: Any) -> None:
+        """Remember what an operation does, without keeping anything alive."""
+        self._last[-1] += tuple(repr(detail) if isinstance(detail, Held) else detail for detail in details)
+
+    # The checks
+
+    def check_layout(self, held: Held) -> None:
+        """Later views are the same only if the strides are, where they have a meaning."""
+        twin, array = held.twin, held.array
+        long = [axis for axis, length in enumerate(twin.shape) if length != 1] if twin.size else []
+        ours, numpys = ([strides[axis] for axis in long] for strides in (array.strides, twin.strides))
+        if (array.shape, array.dtype, ours) != (twin.shape, twin.dtype, numpys):
+            raise Mismatch(
+                f"{held} with strides {twin.strides} is {array.shape} {array.dtype} {array.strides} in PyGPU"
+            )
+
+    def check(self, held: Held) -> None:
+        self.settle(held)
+        got, twin = held.array.get(), held.twin
+        if held.array.shape != twin.shape or got.shape != twin.shape or got.dtype != twin.dtype:
+            raise Mismatch(f"{held}: PyGPU has {held.array.shape}, and get() {got.shape} of {got.dtype}")
+        if got.tobytes() != twin.tobytes():
+            raise Mismatch(f"{held}: PyGPU has {got.tobytes()[:64]!r}..., NumPy {twin.tobytes()[:64]!r}...")
+
+    def check_kept(self, values: np.ndarray, wanted: bytes) -> None:
+        if values.tobytes() != wanted:
+            raise Mismatch("an ndarray that get() returned has changed since")
+
+    def same(self, what: str, got: Any, wanted: Any) -> None:
+        got, wanted = np.asarray(got), np.asarray(wanted)
+        if (got.dtype, got.shape, got.tobytes()) != (wanted.dtype, wanted.shape, wanted.tobytes()):
+            raise Mismatch(f"{what}: PyGPU gives {got!r}, NumPy {wanted!r}")
+
+    # The run
+
+    def step(self) -> None:
+        """One operation, and the content of an array that it touched or of any other."""
+        while True:
+            (name,) = self.choices.choices(self._names, cum_weights=self._weights)
+            self._last.append((name,))
+            touched = OPERATIONS[name][1](self)
+            if touched is not None:
+                break
+        self.counts[name] += 1
+        if touched is True or self.choices.chance(2):
+            touched = self.choices.choice(self.live) if self.live else None
+        if touched:
+            self.check(touched)
+        if not self._settled:
+            self.synchronize()
+            self._settled = True
+
+    def run(self, operations: int, tell: Callable[[int], None] | None = None) -> None:
+        for number in range(operations):
+            self.step()
+            if tell is not None and number % 1000 == 0:
+                tell(number)
+
+    def check_all(self) -> None:
+        for held in self.live:
+            self.check(held)
+        for values, wanted in self.kept:
+            self.check_kept(values, wanted)
+
+    def close(self) -> None:
+        """Let everything go, whatever state the run is in."""
+        self._within.close()
+        self.live.clear()
+        self.kept.clear()
+        self.streams.clear()
+        gc.collect()
+        self.synchronize()
+
+    def last_operations(self) -> str:
+        return "\n".join(" ".join(map(str, details)) for details in self._last)
+
+
+def all_devices() -> list[PyGPU.Device]:
+    """Those of the backend, and the host's memory, which every backend has beside it."""
+    devices = [PyGPU.Device(index) for index in range(PyGPU.device_count())]
+    return devices if PyGPU.backend_name() == "cpu" else [*devices, PyGPU.Device("cpu")]
+
+
+def bytes_in_use() -> int:
+    return sum(PyGPU.memory_statistics(device)["bytes"] for device in all_devices())
+
+
+def resident_bytes() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+
+class _Mallinfo(ctypes.Structure):
+    _fields_ = tuple((f"field{number}", ctypes.c_size_t) for number in range(10))
+
+
+def heap_bytes() -> int:
+    """What the C library has given out, to PyGPU's host memory and all else; 0 where it does not tell."""
+    gc.collect()
+    ask = getattr(ctypes.CDLL(None), "mallinfo2", None)
+    if ask is None:
+        return 0
+    ask.restype = _Mallinfo
+    told = ask()
+    return told.field4 + told.field7  # of mapped blocks, and of all others
+
+
+def simulated_driver() -> ctypes.CDLL | None:
+    """The simulated driver that PyGPU runs on; None on a real one."""
+    name = {"cuda": "libcuda.so.1", "hip": "libamdhip64.so.7"}.get(PyGPU.backend_name())
+    library = ctypes.CDLL(name) if name else None  # the one that is loaded already
+    return library if hasattr(library, "sim_reports") else None
+
+
+def _told(function: Any) -> Any:
+    function.argtypes, function.restype = (ctypes.c_char_p, ctypes.c_size_t), ctypes.c_size_t
+    buffer = ctypes.create_string_buffer(function(None, 0) + 1)
+    function(buffer, len(buffer))
+    return json.loads(buffer.value)
+
+
+def findings() -> list[dict[str, str]]:
+    """What a simulated driver saw PyGPU do wrong in this process so far."""
+    driver = simulated_driver()
+    return [] if driver is None else _told(driver.sim_reports)
+
+
+def live_on_driver() -> dict[str, int]:
+    """How many objects of each kind a simulated driver has given out."""
+    driver = simulated_driver()
+    return {} if driver is None else {kind: len(objects) for kind, objects in _told(driver.sim_live).items()}
+
+
+@dataclass
+class Outcome:
+    """What became of one `Soak`."""
+
+    counts: Counter[str]
+    resident: list[int] = field(default_factory=list)
+    failure: str | None = None
+
+
+def outcome_of(seed: int, operations: int, tell: Callable[[int], None] | None = None) -> Outcome:
+    """Run one, whatever it meets."""
+    run = Soak(seed)
+    outcome = Outcome(run.counts)
+    try:
+        warm = operations // 10
+        run.run(warm)
+        outcome.resident.append(resident_bytes())
+        run.run(operations - warm, tell)
+        run.check_all()
+    except Exception as error:
+        text = str(error) if isinstance(error, Mismatch) else traceback.format_exc()
+        outcome.failure = f"{type(error).__name__}: {text}\nthe last operations:\n{run.last_operations()}"
+    outcome.resident.append(resident_bytes())
+    run.close()
+    return outcome
+
+
+def soak(operations: int, seed: int, *, threads: int = 1, tell: Callable[[int], None] | None = None) -> dict[str, Any]:
+    """A whole run and its report; what is wrong stands under `"failure"`, which is None if nothing is.
+
+    Every thread has arrays and a seed of its own, counted on from the given one.
+    """
+    before, heap_before, found_before = bytes_in_use(), heap_bytes(), len(findings())
+    start = time.perf_counter()
+    with ThreadPoolExecutor(threads) as pool:
+        runs = [pool.submit(outcome_of, seed + n, operations, None if n else tell) for n in range(threads)]
+        outcomes = [run.result() for run in runs]
+    seconds = time.perf_counter() - start
+    heap = heap_bytes()
+    found = findings()[found_before:]
+    warm, end = outcomes[0].resident[0], outcomes[0].resident[-1]
+    failures = [f"seed {seed + n}: {outcome.failure}" for n, outcome in enumerate(outcomes) if outcome.failure]
+    if not failures and bytes_in_use() > before:
+        failures.append(f"{bytes_in_use()} bytes are in use after all arrays are gone, {before} were before")
+    if not failures and PyGPU.backend_name() == "cpu" and heap - heap_before > CACHES:
+        failures.append(f"{heap} bytes of the heap are in use after all arrays are gone, {heap_before} were before")
+    if not failures and end - warm > GROWTH:
+        failures.append(f"the process grew from {warm} to {end} bytes")
+    if found:
+        failures.append(f"the simulated driver has {len(found)} findings")
+    counts = sum((outcome.counts for outcome in outcomes), Counter[str]())
+    return {
+        "seed": seed,
+        "threads": threads,
+        "backend": PyGPU.backend_name(),
+        "simulated": simulated_driver() is not None,
+        "devices": PyGPU.device_count(),
+        "operations": counts.total(),
+        "counts": dict(sorted(counts.items())),
+        "seconds": round(seconds, 2),
+        "operations_per_second": round(counts.total() / seconds),
+        "resident_bytes": [warm, end],
+        "heap_bytes": [heap_before, heap],
+        "bytes_in_use": [before, bytes_in_use()],
+        "live_on_driver": live_on_driver(),
+        "findings": found,
+        "failure": "\n".join(failures) or None,
+    }
+
+
+def text_of(report: dict[str, Any]) -> Iterable[str]:
+    name = f"simulated {report['backend']}" if report["simulated"] else report["backend"]
+    yield f"seed {report['seed']}, {name}, {report['devices']} devices, {report['threads']} threads"
+    yield f"{report['operations']} operations in {report['seconds']} s: {report['operations_per_second']} a second"
+    yield ", ".join(f"{kind} {count}" for kind, count in report["counts"].items())
+    yield "resident after a tenth of the run and at its end: {} and {} bytes".format(*report["resident_bytes"])
+    yield "of the heap in use before and after: {} and {} bytes".format(*report["heap_bytes"])
+    yield "of the device in use before and after: {} and {} bytes".format(*report["bytes_in_use"])
+    if report["simulated"]:
+        yield f"left on the driver: {report['live_on_driver']}"
+        yield f"findings of the driver: {len(report['findings'])}"
+        yield from (f"  {finding}" for finding in report["findings"][:20])
+    yield f"FAILED, {report['failure']}" if report["failure"] else "no mismatch"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--operations", type=int, default=100_000, help="of each thread")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=None, help="random by default, and printed")
+    parser.add_argument("--json", type=Path, default=None, help="also write the report there")
+    arguments = parser.parse_args()
+    seed = SystemRandom().randrange(2**32) if arguments.seed is None else arguments.seed
+
+    def tell(number: int) -> None:
+        print(f"\rseed {seed}: {number} operations", end="", file=sys.stderr, flush=True)
+
+    shown = tell if sys.stderr.isatty() else None
+    report = soak(arguments.operations, seed, threads=arguments.threads, tell=shown)
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
+    print(*text_of(report), sep="\n")
+    if arguments.json is not None:
+        arguments.json.write_text(json.dumps(report, indent=1) + "\n")
+    return 1 if report["failure"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

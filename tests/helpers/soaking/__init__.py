@@ -1,0 +1,1 @@
+"""What tests/helpers/soak.py does to its arrays: what it chooses, and the operations in one table."""

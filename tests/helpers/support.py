@@ -1,0 +1,197 @@
+"""What the tests of the array class share: a NumPy array and its equal on the device, and how the two are compared.
+
+Nothing here reads device memory from the host: values come through `get()`, addresses are only subtracted.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar
+
+import ml_dtypes
+import numpy as np
+from hypothesis import settings
+from hypothesis import strategies as st
+
+import PyGPU
+import simulated
+
+RECORD = np.dtype([("id", "i4"), ("position", "f4", (2,)), ("mark", "?")])
+PADDED = np.dtype({"names": ["a", "b"], "formats": ["u1", "f8"], "offsets": [1, 8], "itemsize": 24})
+VOID = np.dtype("V3")
+
+INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+FLOATS = ["float16", "float32", "float64"]
+COMPLEX = ["complex64", "complex128"]
+NUMPYS_OWN = ["bool", *INTEGERS, *FLOATS, *COMPLEX]
+ML_DTYPES = [
+    "bfloat16",
+    "float8_e3m4",
+    "float8_e4m3",
+    "float8_e4m3b11fnuz",
+    "float8_e4m3fn",
+    "float8_e4m3fnuz",
+    "float8_e5m2",
+    "float8_e5m2fnuz",
+    "float8_e8m0fnu",
+]
+OPAQUE = [RECORD, PADDED, VOID]
+ALL_DTYPES = [*map(np.dtype, NUMPYS_OWN), *(np.dtype(getattr(ml_dtypes, name)) for name in ML_DTYPES), *OPAQUE]
+
+Outcome = tuple[str, Any]
+Case = TypeVar("Case")
+
+
+def on_cpu() -> bool:
+    """Whether `ptr` is an address that the host may read."""
+    return PyGPU.backend_name() == "cpu"
+
+
+def examples(count: int) -> settings:
+    """How many examples a random test takes. Each run has a seed of its own, so those on simulated GPUs take fewer."""
+    PyGPU.config()  # opens the driver
+    return settings(max_examples=count if on_cpu() or simulated.driver() is None else count // 3)
+
+
+def told(cases: Iterable[Case]) -> Iterator[Case]:
+    """The cases of a test, each printed: pytest shows them where it fails, the last one last."""
+    for case in cases:
+        print(repr(case)[:200])
+        yield case
+
+
+def values(shape: int | tuple[int, ...], dtype: Any = "float64", order: str = "C", start: int = 1) -> np.ndarray:
+    """An ndarray whose elements differ as far as the dtype allows."""
+    dtype = np.dtype(dtype)
+    count = int(np.prod(shape))
+    if dtype.kind == "V" and dtype.type is np.void:
+        raw = (np.arange(count * dtype.itemsize) * 7 + start) % 251
+        flat = np.zeros(count, dtype)
+        if dtype.names is None:
+            flat = raw.astype(np.uint8).view(dtype)
+        else:
+            for name in dtype.names:
+                field = flat[name]
+                field[...] = np.arange(start, start + field.size).reshape(field.shape) % 100
+        return np.array(flat.reshape(shape), order=order)
+    numbers = np.arange(start, start + count)
+    if dtype.kind == "b":
+        flat = numbers * numbers % 3 == 1
+    elif dtype.kind == "c":
+        flat = (numbers + 1j * (numbers % 7)).astype(dtype)
+    elif dtype.itemsize == 1:
+        flat = (numbers % 120).astype(dtype)
+    else:
+        flat = numbers.astype(dtype)
+    return np.array(flat.reshape(shape), order=order)
+
+
+def pair(shape: int | tuple[int, ...], dtype: Any = "float64", order: str = "C") -> tuple[np.ndarray, PyGPU.GPUArray]:
+    """An ndarray and a device array with the same values."""
+    host = values(shape, dtype, order)
+    return host, PyGPU.to_gpu(host)
+
+
+def assert_same(device: PyGPU.GPUArray, host: Any) -> None:
+    """Hold shape, dtype and every byte of the values of a device array against NumPy's."""
+    assert isinstance(device, PyGPU.GPUArray)
+    host = np.asarray(host)
+    assert device.shape == host.shape
+    assert device.dtype == host.dtype
+    assert_same_values(device.get(), host)
+
+
+def assert_same_values(got: np.ndarray, wanted: np.ndarray) -> None:
+    """Hold the values of two ndarrays of one shape and dtype against each other; NaN equals NaN."""
+    assert type(got) is np.ndarray
+    assert got.shape == wanted.shape
+    assert got.dtype == wanted.dtype
+    if got.dtype.names is not None:  # the bytes between the fields mean nothing
+        assert repr(got.tolist()) == repr(wanted.tolist())
+    elif got.tobytes() != wanted.tobytes():
+        np.testing.assert_array_equal(got, wanted)
+        raise AssertionError(f"equal values, other bytes: {got.tobytes()!r} and {wanted.tobytes()!r}")
+
+
+def address(array: np.ndarray) -> int:
+    return array.__array_interface__["data"][0]
+
+
+def assert_same_layout(device: PyGPU.GPUArray, host: np.ndarray, bases: tuple[PyGPU.GPUArray, np.ndarray]) -> None:
+    """Hold strides, contiguity and the place relative to `bases` against NumPy's, where NumPy gives them a meaning."""
+    device_base, host_base = bases
+    assert device.shape == host.shape
+    assert device.ndim == host.ndim
+    assert device.size == host.size
+    assert device.nbytes == host.nbytes
+    assert device.itemsize == host.itemsize
+    assert device.flags.c_contiguous == host.flags.c_contiguous
+    assert device.flags.f_contiguous == host.flags.f_contiguous
+    if host.size == 0:
+        return
+    long = [axis for axis, length in enumerate(host.shape) if length != 1]
+    assert [device.strides[axis] for axis in long] == [host.strides[axis] for axis in long]
+    assert device.ptr - device_base.ptr == address(host) - address(host_base)
+
+
+def outcome(function: Callable[[], Any]) -> Outcome:
+    """What a call gives: `("value", it)` or `("error", exception)`; a warning is an error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            return "value", function()
+        except Exception as error:
+            return "error", error
+
+
+def assert_same_refusal(ours: Outcome, numpys: Outcome) -> None:
+    """Both raised, and whoever catches NumPy's class of error catches ours or a class that NumPy's is too."""
+    assert numpys[0] == "error", f"NumPy gives {numpys[1]!r}"
+    assert ours[0] == "error", f"NumPy raises {numpys[1]!r}, PyGPU gives {ours[1]!r}"
+    allowed = [kind for kind in type(numpys[1]).__mro__ if kind not in (Exception, BaseException, object)]
+    assert type(ours[1]) in allowed, f"NumPy raises {numpys[1]!r}, PyGPU {ours[1]!r}"
+    assert str(ours[1]), "an error without a text"
+
+
+# Strategies
+
+dtypes = st.sampled_from(ALL_DTYPES)
+numeric_dtypes = st.sampled_from(NUMPYS_OWN)
+shapes = st.lists(st.integers(0, 5), max_size=5).map(tuple)
+orders = st.sampled_from("CF")
+_steps = st.integers(-3, 3).filter(bool)
+_bounds = st.none() | st.integers(-7, 7)
+slices = st.builds(slice, _bounds, _bounds, st.none() | _steps)
+
+
+@st.composite
+def integer_indices(draw: st.DrawFn, length: int) -> Any:
+    """An index of an axis, sometimes one that is out of range, in one of the types that are integers."""
+    value = draw(st.integers(-length, length - 1) if length and draw(st.integers(0, 9)) else st.integers(-7, 7))
+    narrow = [np.int8] if -128 <= value < 128 else []
+    return draw(st.sampled_from([int, np.int64, *narrow]))(value)
+
+
+@st.composite
+def basic_keys(draw: st.DrawFn, shape: tuple[int, ...]) -> Any:
+    """A key of integers, slices, `...` and `None` for an array of that shape; now and then one item too many."""
+    surplus = draw(st.integers(0, 19)) == 0
+    count = draw(st.integers(0, len(shape))) + surplus
+    items: list[Any] = []
+    for axis in range(count):
+        length = shape[axis] if axis < len(shape) else 1
+        items.append(draw(slices | integer_indices(length)))
+    if draw(st.booleans()):
+        items.insert(draw(st.integers(0, len(items))), Ellipsis)
+    for _ in range(draw(st.integers(0, 2))):
+        items.insert(draw(st.integers(0, len(items))), None)
+    return items[0] if len(items) == 1 and draw(st.booleans()) else tuple(items)
+
+
+@st.composite
+def host_views(draw: st.DrawFn, dtype: Any = None) -> np.ndarray:
+    """A view of an ndarray with strides of any kind: stepped, reversed, transposed, with new axes."""
+    host = values(draw(shapes), draw(dtypes) if dtype is None else dtype, draw(orders))
+    sliced = host[(*(draw(slices) for _ in range(host.ndim)), ...)]
+    return sliced.transpose(draw(st.permutations(range(host.ndim))))

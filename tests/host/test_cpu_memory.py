@@ -1,0 +1,103 @@
+"""On the CPU backend an address is the host's own: C functions, `ctypes` and `memoryview`s over it see the values."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import PyGPU
+from support import ALL_DTYPES, dtypes, examples, on_cpu, orders, pair, shapes, values
+
+
+@pytest.fixture(autouse=True)
+def only_on_the_cpu() -> None:
+    if not on_cpu():
+        pytest.skip("the address of a device array is not the host's to read")
+
+
+def read(device: PyGPU.GPUArray) -> bytes:
+    """The bytes at the address; for contiguous arrays."""
+    return ctypes.string_at(device.ptr, device.nbytes)
+
+
+@examples(100)
+@given(shapes, dtypes, orders)
+def test_the_address_is_where_the_values_are(shape: tuple[int, ...], dtype: Any, order: str) -> None:
+    host, device = pair(shape, dtype, order)
+    if host.size:
+        assert np.frombuffer(read(device), "u1").tolist() == np.frombuffer(host.tobytes(order), "u1").tolist()
+
+
+def test_what_c_writes_the_array_holds() -> None:
+    device = PyGPU.zeros((2, 3), "float32")
+    numbers = (ctypes.c_float * 6).from_address(device.ptr)
+    numbers[:] = [1, 2, 3, 4, 5, 6]
+    assert device.tolist() == [[1, 2, 3], [4, 5, 6]]
+    device[1, 2] = 9
+    assert numbers[5] == 9
+
+
+def test_a_function_of_c_takes_the_address() -> None:
+    _, device = pair((10,), "uint8")
+    ctypes.memset(device.ptr, 7, 5)
+    assert device.tolist() == [7] * 5 + [6, 7, 8, 9, 10]
+    other = PyGPU.zeros(10, "uint8")
+    ctypes.memmove(ctypes.c_void_p(other.ptr), ctypes.c_void_p(device.ptr), device.nbytes)
+    assert other.tolist() == device.tolist()
+
+
+def test_a_view_has_the_address_of_its_first_element() -> None:
+    host, device = pair((4, 5), "int32")
+    for key in ((1, 2), (slice(None, None, -1), slice(2, None)), (-1, slice(None, None, -2)), (..., 3)):
+        assert device[key].ptr == device.ptr + int(host[key].flat[0] - host[0, 0]) * 4
+        assert ctypes.c_int32.from_address(device[key].ptr).value == host[key].flat[0]
+
+
+def test_host_memory_that_exists_is_used_in_place() -> None:
+    host = values((3, 4), "int16", "F")
+    device = PyGPU.GPUArray(host.shape, host.dtype, gpudata=host.ctypes.data, strides=host.strides, base=host)
+    assert device.ptr == host.ctypes.data
+    assert device.base is host
+    device[1:, ::2] = -1
+    assert (host[1:, ::2] == -1).all()
+    host[0, 0] = 99
+    assert device[0, 0].item() == 99
+    backwards = PyGPU.GPUArray((3,), host.dtype, gpudata=host[:, 0][::-1].ctypes.data, strides=(-2,), base=host)
+    assert backwards.tolist() == host[::-1, 0].tolist()
+
+
+def test_overlapping_arrays_over_foreign_memory_are_copied_safely() -> None:
+    host = np.arange(20, dtype="int32")
+    first = PyGPU.GPUArray((15,), host.dtype, gpudata=host.ctypes.data, base=host)
+    second = PyGPU.GPUArray((15,), host.dtype, gpudata=host.ctypes.data + 20, base=host)
+    second[...] = first
+    assert host.tolist() == [0, 1, 2, 3, 4, *range(15)]
+
+
+def test_an_ndarray_over_the_same_memory_is_read_before_it_is_written() -> None:
+    for assign in (lambda a, h: a.__setitem__(..., h), lambda a, h: a.set(h)):
+        host = np.arange(10, dtype="int32")
+        device = PyGPU.GPUArray((10,), host.dtype, gpudata=host.ctypes.data, base=host)
+        assign(device, host[::-1])
+        assert host.tolist() == list(range(10))[::-1]
+    host = np.arange(10, dtype="int32")
+    device = PyGPU.GPUArray((10,), host.dtype, gpudata=host.ctypes.data, base=host)
+    device.get(host[::-1])
+    assert host.tolist() == list(range(10))[::-1]
+
+
+@pytest.mark.parametrize("dtype", ALL_DTYPES, ids=str)
+def test_memory_is_aligned_for_every_dtype(dtype: Any) -> None:
+    for count in (1, 3, 100, 100_000):
+        assert PyGPU.empty(count, dtype).ptr % max(dtype.alignment, 16) == 0
+
+
+def test_the_address_stays_while_the_array_lives() -> None:
+    _, device = pair((1000,))
+    before = device.ptr
+    device.get(), device.copy(), device.fill(3), device.set(np.zeros(1000)), device[::2]
+    assert device.ptr == before

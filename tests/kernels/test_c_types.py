@@ -1,0 +1,101 @@
+"""Declarations in C and what they mean: the dtypes, names and kinds of arguments."""
+
+from __future__ import annotations
+
+import uuid
+
+import numpy as np
+import pytest
+
+from PyGPU._native.c_arguments import parse_arguments
+from PyGPU.tools import (
+    ScalarArg,
+    VectorArg,
+    dtype_to_ctype,
+    get_arg_type,
+    get_or_register_dtype,
+    parse_c_arg,
+    register_dtype,
+)
+
+pytestmark = pytest.mark.enough_on("cpu")
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("float a", ScalarArg(np.float32, "a")),
+        ("unsigned char *mask", VectorArg(np.uint8, "mask")),
+        ("const double* __restrict__ x", VectorArg(np.float64, "x", constant=True)),
+        ("volatile int x[]", VectorArg(np.int32, "x")),
+        ("long long unsigned n0", ScalarArg(np.uint64, "n0")),
+        ("size_t count", ScalarArg(np.uint64, "count")),
+        ("pycuda::complex<float> *z", VectorArg(np.complex64, "z")),
+        ("half * const h", VectorArg(np.float16, "h")),
+        ("uint16_t k", ScalarArg(np.uint16, "k")),
+        ("bool *b", VectorArg(np.bool_, "b")),
+    ],
+)
+def test_a_declaration_is_read(text: str, wanted: ScalarArg | VectorArg) -> None:
+    found = parse_c_arg(text)
+    assert (type(found), found.name, found.dtype) == (type(wanted), wanted.name, wanted.dtype)
+    assert getattr(found, "constant", False) == getattr(wanted, "constant", False)
+
+
+@pytest.mark.parametrize("text", ["float", "quaternion *q", "float **x", "float4 *x", "", "float *x y", "*x"])
+def test_what_is_no_declaration_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"unknown type|no declaration|pointer to pointers|vector type"):
+        parse_c_arg(text)
+
+
+def test_a_list_is_split_between_arguments() -> None:
+    found = parse_arguments("float a, pycuda::complex<double> *z , int n2")
+    assert [one.declarator() for one in found] == ["float a", "pycuda::complex<double> *z", "int n2"]
+
+
+def test_the_spelling_stays_where_every_compiler_knows_it() -> None:
+    spelled = {
+        "long long *x": "long long",
+        "unsigned x": "unsigned",
+        "uint8_t *x": "unsigned char",
+        "half x": "pygpu::float16",
+    }
+    for text, c_type in spelled.items():
+        assert parse_c_arg(text).c_type == c_type
+
+
+@pytest.mark.parametrize("name", ["bool", "int8", "uint16", "int32", "uint64", "float16", "float64", "complex128"])
+def test_numpys_types_go_to_c_and_back(name: str) -> None:
+    assert parse_c_arg(f"{dtype_to_ctype(name)} *x").dtype == np.dtype(name)
+
+
+def test_names_are_pycudas() -> None:
+    names = {"int8": "signed char", "uint32": "unsigned int", "int64": "long", "complex64": "pycuda::complex<float>"}
+    for dtype, name in names.items():
+        assert dtype_to_ctype(dtype) == name
+    assert dtype_to_ctype("float64", with_fp_tex_hack=True) == "fp_tex_double"
+    assert [get_arg_type(text) for text in ("float *x", "int n2", "double d")] == ["P", "i", "d"]
+
+
+def test_a_registered_dtype_has_its_name_and_keeps_it() -> None:
+    name = f"pair_{uuid.uuid4().hex}"
+    pair = np.dtype([(name, np.int32), ("high", np.float32)])
+    with pytest.raises(ValueError, match="unable to map dtype"):
+        dtype_to_ctype(pair)
+    with pytest.warns(DeprecationWarning, match="get_or_register_dtype"):
+        register_dtype(pair, [name, f"{name}_t"])
+    assert dtype_to_ctype(pair) == name
+    assert parse_c_arg(f"{name}_t *x").dtype == pair
+    assert get_or_register_dtype(name) == pair
+    assert get_or_register_dtype(name, pair) == pair
+    with (
+        pytest.warns(DeprecationWarning, match="get_or_register_dtype"),
+        pytest.raises(RuntimeError, match="has the name"),
+    ):
+        register_dtype(pair, "another")
+    with pytest.warns(DeprecationWarning, match="get_or_register_dtype"):
+        register_dtype(pair, f"{name}_alias", alias_ok=True)
+    with pytest.raises(RuntimeError, match="'float' means float32"):
+        get_or_register_dtype("float", pair)
+    with pytest.raises(RuntimeError, match="means"):
+        get_or_register_dtype(name, np.float32)

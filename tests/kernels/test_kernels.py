@@ -1,0 +1,144 @@
+"""Kernels without a device: the cases run in a process that finds a driver and an NVRTC which are none.
+
+The two are built from C; without a compiler the tests say so and are skipped.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import PyGPU
+
+pytestmark = pytest.mark.enough_on("cpu")
+
+HERE = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def fakes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the two libraries."""
+    compiler = shutil.which(os.environ.get("CC", "cc"))
+    if compiler is None or not sys.platform.startswith("linux"):
+        pytest.skip("no C compiler: the fake driver cannot be built")
+    folder = tmp_path_factory.mktemp("fakes")
+    for source, library in [("fake_cuda.c", "libcuda.so.1"), ("fake_nvrtc.c", "libnvrtc.so.12")]:
+        path = HERE / "rust" / "backend" / source
+        subprocess.run([compiler, "-shared", "-fPIC", "-o", str(folder / library), str(path)], check=True)
+    return folder
+
+
+def environment(fakes: Path, cache: Path) -> dict[str, str]:
+    return {
+        **os.environ,
+        "LD_LIBRARY_PATH": str(fakes),
+        "PYGPU_BACKEND": "cuda",
+        "PYGPU_CACHE_DIR": str(cache),
+        # One of the machine is not to be found before it.
+        "PYGPU_NVRTC": str(fakes / "libnvrtc.so.12"),
+    }
+
+
+def test_the_cases_hold_on_a_driver_that_is_none(fakes: Path, tmp_path: Path) -> None:
+    cases = HERE / "helpers" / "kernels_on_a_fake_driver.py"
+    result = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(cases)],
+        env=environment(fakes, tmp_path),
+        cwd=HERE.parent,
+        capture_output=True,
+        text=True,
+        timeout=110,
+        check=False,
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+SCRIPT = """
+import sys, PyGPU
+for number in range(12):
+    kernel = PyGPU.Kernel(f"//!k k 8\\n//{'x' * 1000}{number % 6}\\n__global__ void k(float *x);", "k")
+    kernel[1, 1](64)
+import ctypes
+print(ctypes.CDLL("libnvrtc.so.12").fake_compiled())
+"""
+
+
+def compiled_by(fakes: Path, cache: Path, **variables: str) -> int:
+    """How often one process compiles six sources that it asks for twice each."""
+    result = subprocess.run(
+        [sys.executable, "-c", SCRIPT],
+        env={**environment(fakes, cache), **variables},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    return int(result.stdout)
+
+
+def test_the_cache_is_shared_by_processes(fakes: Path, tmp_path: Path) -> None:
+    assert compiled_by(fakes, tmp_path) == 6
+    assert compiled_by(fakes, tmp_path) == 0
+
+
+def test_processes_at_once_do_each_other_no_harm(fakes: Path, tmp_path: Path) -> None:
+    start = [sys.executable, "-c", SCRIPT]
+    processes = [
+        subprocess.Popen(start, env=environment(fakes, tmp_path), stdout=subprocess.PIPE, text=True) for _ in range(4)
+    ]
+    results = [process.communicate(timeout=100) for process in processes]
+    assert all(process.returncode == 0 for process in processes), results
+    assert sorted(path.suffix for path in (tmp_path / "kernels").iterdir()) == [".pgk"] * 6
+
+
+def test_damaged_files_are_compiled_again(fakes: Path, tmp_path: Path) -> None:
+    compiled_by(fakes, tmp_path)
+    for number, path in enumerate(sorted((tmp_path / "kernels").iterdir())):
+        path.write_bytes(path.read_bytes()[:-1] if number % 2 else b"nonsense")
+    assert compiled_by(fakes, tmp_path) == 6
+    assert compiled_by(fakes, tmp_path) == 0
+
+
+def test_the_cache_can_be_switched_off(fakes: Path, tmp_path: Path) -> None:
+    assert compiled_by(fakes, tmp_path, PYGPU_CACHE="0") == 6
+    assert compiled_by(fakes, tmp_path, PYGPU_CACHE="0") == 6
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_cache_has_a_bound(fakes: Path, tmp_path: Path) -> None:
+    compiled_by(fakes, tmp_path, PYGPU_CACHE_SIZE="400")
+    files = list((tmp_path / "kernels").iterdir())
+    assert sum(path.stat().st_size for path in files) <= 400
+    assert 0 < len(files) < 6
+
+
+@pytest.mark.parametrize("place", ["/proc/self/nothing", "/dev/null/folder", "/dev/full"])
+def test_a_folder_that_cannot_be_written_is_no_error(fakes: Path, place: str) -> None:
+    assert compiled_by(fakes, Path(place)) == 6
+
+
+def test_a_read_only_folder_is_read(fakes: Path, tmp_path: Path) -> None:
+    compiled_by(fakes, tmp_path)
+    folder = tmp_path / "kernels"
+    for path in folder.iterdir():
+        path.chmod(0o444)
+    folder.chmod(0o555)
+    try:
+        assert compiled_by(fakes, tmp_path) == 0
+    finally:
+        folder.chmod(0o755)
+
+
+def test_a_forgotten_launch_shape_is_told() -> None:
+    try:
+        kernel = PyGPU.Kernel("__global__ void k() {}", "k")
+    except (PyGPU.NotSupportedError, PyGPU.BackendUnavailableError) as error:
+        pytest.skip(str(error))
+    with pytest.raises(TypeError, match=r"kernel\[grid, block\]"):
+        kernel()

@@ -1,0 +1,121 @@
+"""What kernels on the CPU show to the program around them: what they print, what they need, what finds a fault.
+
+Each runs in a process of its own, on the CPU backend; what kernels may use is tested in Rust.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.enough_on("cpu")
+
+SOURCE = r"""
+#include <stdio.h>
+extern "C" __global__ void says(int n) { printf("thread %d of %d\n", (int)threadIdx.x, n); }
+extern "C" __global__ void beyond(int *o, int n) {
+    __shared__ int s[8];
+    s[threadIdx.x] = 1;
+    __syncthreads();
+    o[threadIdx.x] = s[threadIdx.x + n];
+}
+extern "C" __global__ void beyond_dynamic(int *o, int n) {
+    extern __shared__ int s[];
+    s[threadIdx.x] = 1;
+    __syncthreads();
+    o[threadIdx.x] = s[threadIdx.x + n];
+}
+extern "C" __global__ void no_barrier(int *o, int) {
+    __shared__ int s;
+    if (threadIdx.x == 0) s = 5;
+    o[threadIdx.x] = s;
+}
+"""
+PROGRAM = """
+import sys
+import numpy as np
+import PyGPU
+o = PyGPU.zeros(8, np.int32)
+kernel = PyGPU.Kernel(open(sys.argv[1]).read(), sys.argv[2], options=sys.argv[4:])
+if sys.argv[2] == "says":
+    kernel[1, 3](np.int32(3))
+else:
+    kernel[1, 8, None, 32](o, np.int32(int(sys.argv[3])))
+    print(o.get().tolist(), flush=True)
+"""
+
+
+def run(
+    folder: Path, name: str, argument: int = 0, *options: str, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    source = folder / "source.cu"
+    source.write_text(SOURCE)
+    return subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(source), name, str(argument), *options],
+        env={**os.environ, "PYGPU_BACKEND": "cpu", "PYGPU_CACHE_DIR": str(folder / "cache"), **environment},
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+
+
+def sanitizer() -> str:
+    compiler = shutil.which("c++")
+    if compiler is None or os.environ.get("CXX") or os.environ.get("PYGPU_CXX"):
+        pytest.skip("whose sanitizer to load is known of c++ only")
+    asked = subprocess.run([compiler, "-print-file-name=libasan.so"], capture_output=True, text=True, check=True)
+    library = asked.stdout.strip()
+    if not Path(library).is_absolute():
+        pytest.skip("the compiler has no sanitizer of addresses")
+    return library
+
+
+def test_what_a_kernel_prints_is_on_the_standard_output(tmp_path: Path) -> None:
+    done = run(tmp_path, "says")
+    assert done.stdout.splitlines() == ["thread 0 of 3", "thread 1 of 3", "thread 2 of 3"], done.stderr
+
+
+def test_without_a_compiler_the_error_says_what_was_looked_for(tmp_path: Path) -> None:
+    done = run(tmp_path, "says", 0, PATH=str(tmp_path), CXX="no-such-compiler", PYGPU_CXX="")
+    assert done.returncode != 0
+    last = done.stderr[done.stderr.index("kernels on the cpu backend") :]
+    for part in [
+        "CXX=no-such-compiler: not on PATH",
+        "c++: not on PATH",
+        "g++: not on PATH",
+        "clang++: not on PATH",
+        "PYGPU_CXX",
+    ]:
+        assert part in last
+
+
+def test_a_missing_barrier_shows_itself_in_the_reversed_order(tmp_path: Path) -> None:
+    assert run(tmp_path, "no_barrier").stdout == f"{[5] * 8}\n"
+    assert run(tmp_path, "no_barrier", PYGPU_CPU_ORDER="reversed").stdout != f"{[5] * 8}\n"
+
+
+@pytest.mark.parametrize("name", ["beyond", "beyond_dynamic"])
+def test_the_sanitizer_finds_what_goes_beyond_shared_memory(tmp_path: Path, name: str) -> None:
+    environment = {"LD_PRELOAD": sanitizer(), "ASAN_OPTIONS": "detect_leaks=0"}
+    options = ["-fsanitize=address", "-g"]
+    right = run(tmp_path, name, 0, *options, **environment)
+    assert right.stdout == f"{[1] * 8}\n", right.stderr
+    wrong = run(tmp_path, name, 1, *options, **environment)
+    assert wrong.returncode != 0
+    assert "AddressSanitizer" in wrong.stderr
+    assert "READ" in wrong.stderr
+
+
+def test_a_sanitized_kernel_in_an_unprepared_process_is_refused(tmp_path: Path) -> None:
+    sanitizer()
+    done = run(tmp_path, "beyond", 0, "-fsanitize=address", LD_PRELOAD="")
+    assert "LD_PRELOAD=" in done.stderr
+    assert "Error" in done.stderr
+
+
+def test_dynamic_shared_memory_ends_at_a_page_that_nobody_may_touch(tmp_path: Path) -> None:
+    done = run(tmp_path, "beyond_dynamic", 1)
+    assert done.returncode < 0, done.stdout

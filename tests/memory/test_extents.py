@@ -1,0 +1,326 @@
+"""An address that PyGPU knows keeps its block's extent, read-only flag and order, whichever door it comes through."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import PyGPU
+from PyGPU import _core, driver, tools
+from support import on_cpu
+
+INVALID_VALUE = 1
+
+cpu_only = pytest.mark.skipif(
+    not on_cpu(), reason="only the host's memory is lent read-only, or known as freed without a driver"
+)
+gpu_only = pytest.mark.skipif(on_cpu(), reason="the CPU has no streams")
+
+
+REFERENCES: dict[str, Callable[[PyGPU.GPUArray], Any]] = {
+    "the array": lambda a: a,
+    "a view of it": lambda a: a[:1],
+    "ptr": lambda a: a.ptr,
+    "gpudata": lambda a: a.gpudata,
+    "an integer of NumPy": lambda a: np.uint64(a.ptr),
+    "a pointer of ctypes": lambda a: ctypes.c_void_p(a.ptr),
+    "a typed pointer of ctypes": lambda a: ctypes.cast(a.ptr, ctypes.POINTER(ctypes.c_double)),
+    "a pointer wrapper": lambda a: a.device_data,
+}
+references = pytest.mark.parametrize("refer", REFERENCES.values(), ids=REFERENCES)
+
+
+@references
+def test_an_array_over_the_memory_of_another_ends_where_its_block_does(refer: Any) -> None:
+    """A12: `GPUArray((1 << 20,), 'f8', gpudata=zeros(2)).fill(7)` wrote beyond the block."""
+    a = PyGPU.zeros(4)
+    with pytest.raises(ValueError, match=r"8388608 bytes are needed.*has 32.*block of 32 bytes"):
+        PyGPU.GPUArray((1 << 20,), "f8", gpudata=refer(a))
+    with pytest.raises(ValueError, match="32 of them before"):
+        PyGPU.GPUArray((5,), "f8", gpudata=refer(a), strides=(-8,))
+    same = PyGPU.GPUArray((2, 2), "f8", gpudata=refer(a))
+    same.fill(3)
+    assert a.tolist() == [3] * 4
+    assert not same.flags.owndata
+
+
+def test_an_offset_is_held_against_the_end_of_the_block() -> None:
+    """A12."""
+    a = PyGPU.zeros(4)
+    PyGPU.GPUArray((2,), "f8", gpudata=a.ptr + 16).fill(1)
+    PyGPU.GPUArray((2,), "f8", gpudata=a.ptr + 8, strides=(-8,)).fill(2)
+    assert a.tolist() == [2, 2, 1, 1]
+    with pytest.raises(ValueError, match="has 16"):
+        PyGPU.GPUArray((3,), "f8", gpudata=a.ptr + 16)
+
+
+@references
+def test_what_shares_memory_is_in_the_order_of_what_else_uses_it(refer: Any, late: None) -> None:
+    """A12: a fill on another stream was not waited for, and 0 was read instead of 7."""
+    streams = [PyGPU.Stream(non_blocking=True) for _ in range(3)]
+    for number in range(10):
+        a = PyGPU.zeros(1000)
+        with streams[0]:
+            other = PyGPU.GPUArray((1000,), "f8", gpudata=refer(a))
+            other.fill(number)
+        with streams[1]:
+            assert (a.get() == number).all()
+        with streams[2]:
+            a.fill(-1)
+        with streams[1]:
+            assert (other.get() == -1).all()
+        del a  # the memory stays as long as anybody shows it
+        with streams[2]:
+            assert (other.get() == -1).all()
+
+
+def test_addresses_in_copies_are_in_the_order_of_the_arrays(late: None) -> None:
+    """A12: `cudaMemcpyAsync` and `memcpy_*` with the number of an array's memory knew nothing of its uses."""
+    first, second = (PyGPU.Stream(non_blocking=True) for _ in range(2))
+    a, host = PyGPU.zeros(1000), PyGPU.empty_pinned(1000)
+    for number in range(10):
+        with first:
+            a.fill(number)
+        assert (
+            PyGPU.cudaMemcpyAsync(host.ctypes.data, a.ptr, a.nbytes, PyGPU.cudaMemcpyDeviceToHost, second).as_int() == 0
+        )
+        second.synchronize()
+        assert (host == number).all()
+        assert PyGPU.cudaMemsetAsync(a.ptr, 0, a.nbytes, second).as_int() == 0
+        with first:
+            assert (a.get() == 0).all()
+        driver.memset_d8_async(a.ptr, 1, a.nbytes, second)
+        with first:
+            assert (a.get().view("u1") == 1).all()
+
+
+@pytest.mark.reads_in_place
+@cpu_only
+@pytest.mark.parametrize("refer", [lambda a: a, lambda a: a.ptr, lambda a: a.__array_interface__["data"][0]])
+def test_memory_that_was_lent_read_only_stays_so(refer: Any) -> None:
+    """A12: an array over `gpudata` of a read-only one changed a `bytes`."""
+    text = b"immutable"
+    a = PyGPU.asarray(np.frombuffer(text, "u1"))
+    again = PyGPU.GPUArray((9,), "u1", gpudata=refer(a))
+    assert not again.flags.writeable
+    with pytest.raises(ValueError, match="read-only"):
+        again.fill(0)
+    with pytest.raises(ValueError, match="read-only"):
+        driver.memset_d8(refer(a), 0, 9)
+    with pytest.raises(ValueError, match="read-only"):
+        driver.memcpy_htod(refer(a), b"123")
+    with pytest.raises(ValueError, match="read-only"):
+        driver.memcpy_dtod(refer(a), PyGPU.zeros(9, "u1"), 9)
+    if isinstance(refer(a), int):
+        assert PyGPU.cudaMemset(refer(a), 0, 9).as_int() == INVALID_VALUE
+        assert PyGPU.cudaMemcpy(refer(a), np.zeros(9, "u1"), 9).as_int() == INVALID_VALUE
+    assert again.get().tobytes() == text == b"immutable"
+
+
+ALLOCATORS: dict[str, Callable[[], Callable[[int], Any]]] = {
+    "mem_alloc": lambda: lambda nbytes: driver.mem_alloc(8),
+    "an array": lambda: lambda nbytes: own(8),
+    "a part of an array": lambda: lambda nbytes: own(nbytes)[nbytes - 8 :],
+    "a pool": lambda: lambda nbytes: tools.DeviceMemoryPool().allocate(8),
+    "an object with nbytes": lambda: lambda nbytes: Told(nbytes=8),
+    "an object with size": lambda: lambda nbytes: Told(size=8),
+    "an object with mem": lambda: lambda nbytes: Told(mem=Told(size=8)),
+}
+
+
+def own(nbytes: int) -> PyGPU.GPUArray:
+    with PyGPU.using_allocator(None):
+        return PyGPU.empty(nbytes, "u1")
+
+
+def test_an_allocator_that_asks_itself_is_told_so() -> None:
+    """A sibling of A12: it ended on the stack."""
+    with (
+        pytest.raises(RecursionError, match="using_allocator"),
+        PyGPU.using_allocator(lambda nbytes: PyGPU.empty(8, "u1")),
+    ):
+        PyGPU.zeros(3)
+    assert PyGPU.zeros(3).tolist() == [0, 0, 0]
+
+
+class Told:
+    """Memory that nobody knows, and that says how large it is."""
+
+    def __init__(self, **told: Any) -> None:
+        self.ptr = 1 << 40
+        self.__dict__.update(told)
+
+
+@pytest.mark.parametrize("make", ALLOCATORS.values(), ids=ALLOCATORS)
+def test_an_allocator_that_gives_too_little_is_refused(make: Any) -> None:
+    """A12: arrays in memory of such allocators wrote beyond it."""
+    gc.collect()  # what other tests have left
+    before = PyGPU.memory_statistics()["bytes"]
+    with pytest.raises(ValueError, match=r"for 800 bytes: 800 bytes are needed .* has (8|9)"):
+        PyGPU.GPUArray((100,), "f8", allocator=make())
+    with pytest.raises(ValueError, match="800 bytes are needed"), PyGPU.using_allocator(make()):
+        PyGPU.zeros(100)
+    gc.collect()
+    assert PyGPU.memory_statistics()["bytes"] == before
+
+
+def test_an_object_that_says_how_large_its_memory_is_is_believed() -> None:
+    """A12."""
+    for told in [Told(nbytes=8), Told(size=8), Told(mem=Told(size=8))]:
+        with pytest.raises(ValueError, match="has 8"):
+            PyGPU.GPUArray((2,), "f8", gpudata=told)
+
+
+def test_memory_of_a_pool_is_not_given_out_again_while_an_array_shows_it() -> None:
+    """A12: the number of pooled memory makes an owner of the array."""
+    pool = tools.DeviceMemoryPool()
+    memory = pool.allocate(800)
+    a = PyGPU.GPUArray((100,), "f8", gpudata=int(memory))
+    a.fill(1)
+    memory.free()
+    b = PyGPU.GPUArray((100,), "f8", allocator=pool.allocate)
+    b.fill(2)
+    assert (a.get() == 1).all()
+    address = b.ptr
+    del a, b
+    gc.collect()
+    assert int(pool.allocate(800)) == address
+
+
+def test_what_a_gpudata_brings_is_kept_with_the_memory() -> None:
+    """A12: memory of a pool stays the array's, also for who was given the array by DLPack."""
+    pool = tools.DeviceMemoryPool()
+    a = PyGPU.GPUArray((100,), "f8", gpudata=pool.allocate(800))
+    a.fill(1)
+    capsule = a.__dlpack__()
+    del a
+    gc.collect()
+    assert pool.held_blocks == 0
+    shared = PyGPU.from_dlpack(capsule)
+    assert (shared.get() == 1).all()
+    del shared, capsule
+    gc.collect()
+    assert pool.held_blocks == 1
+
+
+# Raw copies
+
+
+def allocated(nbytes: int) -> tuple[int, Callable[[], Any], Any]:
+    address, status = PyGPU.cudaMalloc(nbytes)
+    assert status.as_int() == 0
+    return address, lambda: PyGPU.cudaFree(address), None
+
+
+def by_driver(nbytes: int) -> tuple[int, Callable[[], Any], Any]:
+    memory = driver.mem_alloc(nbytes)
+    return int(memory), memory.free, memory
+
+
+def pinned(nbytes: int) -> tuple[int, Callable[[], Any], Any]:
+    address = _core.host_allocate(nbytes)
+    return address, lambda: _core.host_free(address), None
+
+
+KINDS_OF_MEMORY = {"cudaMalloc": allocated, "mem_alloc": by_driver, "pinned": pinned}
+
+
+@pytest.mark.parametrize("nbytes", [16, 70_000, 3 << 20])
+@pytest.mark.parametrize("make", KINDS_OF_MEMORY.values(), ids=KINDS_OF_MEMORY)
+def test_nothing_beyond_a_known_block_is_read_or_written(make: Any, nbytes: int) -> None:
+    """B3: on the CPU a process died, or was told that all is well."""
+    address, free, _ = make(nbytes)
+    host = np.zeros(nbytes + 1, "u1")
+    assert PyGPU.cudaMemcpy(address, host, nbytes).as_int() == 0
+    for where, count in [(address, nbytes + 1), (address + nbytes - 1, 2), (address + 1, nbytes)]:
+        assert PyGPU.cudaMemset(where, 1, count).as_int() == INVALID_VALUE
+        assert PyGPU.cudaMemcpy(where, host, min(count, host.size)).as_int() == INVALID_VALUE
+        assert PyGPU.cudaMemcpy(host, where, count).as_int() == INVALID_VALUE
+    assert PyGPU.cudaMemcpy(host, address, nbytes).as_int() == 0
+    assert not host.any()
+    free()
+
+
+@pytest.mark.provokes_findings
+@pytest.mark.parametrize(
+    ("nbytes", "make"),
+    [(16, allocated), (16, by_driver), (70_000, by_driver), (3 << 20, allocated), (200 << 20, by_driver)],
+)
+def test_memory_that_was_freed_is_an_error(make: Any, nbytes: int) -> None:
+    """B3: on the CPU a process died, or was told that all is well."""
+    address, free, _ = make(nbytes)
+    host = np.zeros(16, "u1")
+    free()
+    held = [np.ones(nbytes, "u1") for _ in range(3)]
+    for where in (address, address + nbytes - 16):
+        assert PyGPU.cudaMemset(where, 7, 16).as_int() != 0
+        assert PyGPU.cudaMemcpy(host, where, 16).as_int() != 0
+        assert PyGPU.cudaMemcpy(where, host, 16).as_int() != 0
+    assert all(ones.all() for ones in held)
+
+
+@cpu_only
+def test_every_door_knows_memory_that_was_freed() -> None:
+    """B3: also of an array whose address was asked for."""
+    a = PyGPU.zeros(100)
+    address = a.ptr
+    del a
+    assert PyGPU.cudaMemset(address, 0, 8).as_int() == INVALID_VALUE
+    for use in (
+        lambda: PyGPU.GPUArray((1,), "f8", gpudata=address),
+        lambda: driver.memset_d8(address, 0, 8),
+        lambda: driver.memcpy_htod(address, b"12345678"),
+        lambda: driver.memcpy_dtoh(bytearray(8), address),
+        lambda: driver.memcpy_dtod(PyGPU.zeros(1), address, 8),
+    ):
+        with pytest.raises(PyGPU.CudaError, match="freed"):
+            use()
+    PyGPU.trim_memory()
+
+
+@pytest.mark.parametrize("make", [allocated, by_driver], ids=["cudaMalloc", "mem_alloc"])
+def test_an_array_keeps_memory_that_was_freed_by_hand_and_its_number_is_nobodys(make: Any) -> None:
+    """B3."""
+    address, free, _ = make(80)
+    a = PyGPU.GPUArray((10,), "f8", gpudata=address)
+    a.fill(4)
+    free()
+    assert PyGPU.cudaMemset(address, 0, 8).as_int() == INVALID_VALUE
+    assert a.tolist() == [4] * 10
+
+
+@cpu_only
+def test_the_memory_of_others_is_never_taken_for_freed() -> None:
+    """B3: what the C library gives out again is somebody's."""
+    for nbytes in (16, 1000, 100_000, 2 << 20):
+        for _ in range(50):
+            _, free, _ = allocated(nbytes)
+            free()
+            host = np.zeros(nbytes, "u1")
+            assert PyGPU.cudaMemset(host.ctypes.data, 1, nbytes).as_int() == 0
+            assert host.all()
+
+
+@cpu_only
+def test_what_is_kept_of_freed_memory_is_bounded_and_given_back() -> None:
+    """B3: addresses are remembered by keeping them, which costs little and can be ended."""
+    for _ in range(2000):
+        _, free, _ = allocated(50_000)
+        free()
+    assert PyGPU.memory_statistics()["host_cache_bytes"] > 0
+    PyGPU.trim_memory()
+    assert PyGPU.memory_statistics()["host_cache_bytes"] == 0
+
+
+@gpu_only
+def test_the_host_does_not_copy_what_it_cannot_reach() -> None:
+    """B3: a sibling on devices: kind 0 with a device address was followed by the host."""
+    a, host = PyGPU.zeros(8, "u1"), np.ones(8, "u1")
+    assert PyGPU.cudaMemcpy(a.ptr, host, 8, PyGPU.cudaMemcpyHostToHost).as_int() == INVALID_VALUE
+    assert PyGPU.cudaMemcpy(host, a.ptr, 8, PyGPU.cudaMemcpyHostToHost).as_int() == INVALID_VALUE
+    assert a.tolist() == [0] * 8

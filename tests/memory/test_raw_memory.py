@@ -1,0 +1,400 @@
+"""Memory by its address alone, the figures of what is held, and the end of the process."""
+
+import ctypes
+import gc
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import PyGPU
+from PyGPU import _core
+from support import told
+
+BACKEND = PyGPU.backend_name()
+gpu_only = pytest.mark.skipif(BACKEND == "cpu", reason="needs a device with a driver")
+two_devices = pytest.mark.skipif(PyGPU.device_count() < 2, reason="needs two devices")
+KINDS = ["host_to_host", "host_to_device", "device_to_host", "device_to_device", "default"]
+
+NO_NUMBERS = [None, 1.0, "1", True, b"\x01", object()]
+OUT_OF_RANGE = [-1, 2**64, -(2**200)]
+
+
+def bytes_at(address: int, count: int) -> np.ndarray:
+    """What the memory at an address holds."""
+    values = np.empty(count, np.uint8)
+    _core.raw_copy(values.ctypes.data, address, count)
+    return values
+
+
+@pytest.mark.parametrize("nbytes", [1, 7, 4096, np.int64(3)])
+def test_memory_is_allocated_filled_copied_and_freed(nbytes: int) -> None:
+    address = _core.raw_allocate(nbytes)
+    assert address != 0
+    _core.raw_fill(address, 0xA5, nbytes)
+    assert (bytes_at(address, int(nbytes)) == 0xA5).all()
+    _core.raw_free(address)
+
+
+@pytest.mark.parametrize("allocate", [_core.raw_allocate, _core.host_allocate])
+def test_no_bytes_need_no_memory(allocate) -> None:
+    assert allocate(0) == 0
+
+
+@pytest.mark.parametrize("free", [_core.raw_free, _core.host_free])
+def test_address_zero_is_nothing_to_be_freed(free) -> None:
+    assert free(0) is None
+
+
+@pytest.mark.parametrize(
+    ("allocate", "free"), [(_core.raw_allocate, _core.raw_free), (_core.host_allocate, _core.host_free)]
+)
+def test_memory_is_freed_once(allocate, free) -> None:
+    address = allocate(64)
+    free(address)
+    with pytest.raises(PyGPU.CudaError, match=hex(address)) as caught:
+        free(address)
+    assert caught.value.code == 1
+    assert caught.value.operation.startswith("cudaFree")
+
+
+def test_an_address_that_was_not_given_out_is_not_freed() -> None:
+    device, host = _core.raw_allocate(64), _core.host_allocate(64)
+    values = np.zeros(8)
+    for free, address in (
+        (_core.raw_free, values.ctypes.data),
+        (_core.raw_free, device + 1),
+        (_core.raw_free, host),
+        (_core.host_free, device),
+        (_core.raw_free, 2**64 - 1),
+    ):
+        with pytest.raises(PyGPU.CudaError) as caught:
+            free(address)
+        assert caught.value.code == 1
+    _core.raw_free(device)
+    _core.host_free(host)
+
+
+def test_an_arrays_memory_is_not_freed_from_under_it() -> None:
+    array = PyGPU.zeros(8)
+    with pytest.raises(PyGPU.CudaError):
+        _core.raw_free(array.ptr)
+    assert (array.get() == 0).all()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        _core.raw_allocate,
+        _core.raw_free,
+        _core.host_allocate,
+        _core.host_free,
+        _core.host_unregister,
+        lambda given: _core.host_register(given, 8),
+        lambda given: _core.host_register(8, given),
+        lambda given: _core.raw_copy(given, 8, 1),
+        lambda given: _core.raw_copy(8, given, 1),
+        lambda given: _core.raw_copy(8, 8, given),
+        lambda given: _core.raw_fill(given, 0, 1),
+        lambda given: _core.raw_fill(8, given, 1),
+        lambda given: _core.raw_fill(8, 0, given),
+        _core.error_name,
+        _core.error_text,
+        PyGPU.set_memory_release_threshold,
+    ],
+)
+def test_what_is_no_integer_is_a_type_error(call) -> None:
+    for given in told(NO_NUMBERS):
+        with pytest.raises(TypeError, match="is an int, not"):
+            call(given)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        _core.raw_allocate,
+        _core.raw_free,
+        _core.host_allocate,
+        _core.host_free,
+        _core.host_unregister,
+        lambda given: _core.host_register(given, 8),
+        lambda given: _core.host_register(8, given),
+        lambda given: _core.raw_copy(given, 8, 1),
+        lambda given: _core.raw_copy(8, given, 1),
+        lambda given: _core.raw_copy(8, 8, given),
+        lambda given: _core.raw_fill(given, 0, 1),
+        lambda given: _core.raw_fill(8, given, 1),
+        lambda given: _core.raw_fill(8, 0, given),
+        _core.error_name,
+        _core.error_text,
+        PyGPU.set_memory_release_threshold,
+        PyGPU.trim_memory,
+    ],
+)
+def test_what_no_address_and_no_size_can_be_is_a_value_error(call) -> None:
+    for given in told(OUT_OF_RANGE):
+        with pytest.raises(ValueError, match=r"negative|bits|0 to 255"):
+            call(given)
+
+
+def test_more_memory_than_there_is_is_a_memory_error() -> None:
+    gc.collect()  # what earlier tests left may go in between
+    before = PyGPU.memory_statistics()["bytes"]
+    for allocate in (_core.raw_allocate, _core.host_allocate):
+        with pytest.raises(MemoryError):
+            allocate(2**62)
+    assert PyGPU.memory_statistics()["bytes"] == before
+
+
+def test_memory_is_allocated_on_the_device_that_is_asked_for() -> None:
+    address = _core.raw_allocate(16, "cpu")
+    ctypes.memset(address, 7, 16)
+    assert ctypes.string_at(address, 16) == b"\x07" * 16
+    _core.raw_free(address)
+    with pytest.raises(ValueError, match="device 63"):
+        _core.raw_allocate(16, 63)
+
+
+@pytest.mark.parametrize("flags", [{}, {"portable": True}, {"mapped": True}, {"write_combined": True}])
+def test_pinned_memory_is_host_memory(flags: dict) -> None:
+    address = _core.host_allocate(16, **flags)
+    ctypes.memset(address, 9, 16)
+    assert ctypes.string_at(address, 16) == b"\x09" * 16
+    _core.host_free(address)
+
+
+@pytest.mark.parametrize("call", [_core.host_allocate, lambda size, **flags: _core.host_register(4096, size, **flags)])
+def test_flags_are_bools(call) -> None:
+    with pytest.raises(TypeError):
+        call(16, portable=1)
+
+
+def page_aligned(nbytes: int) -> np.ndarray:
+    """Memory that starts where a page does."""
+    block = np.zeros(nbytes + 4096, np.uint8)
+    first = -block.ctypes.data % 4096
+    return block[first : first + nbytes]
+
+
+def test_host_memory_is_registered_and_unregistered() -> None:
+    block = page_aligned(8192)
+    address = block.ctypes.data
+    _core.host_register(address, block.nbytes, portable=True)
+    with pytest.raises(PyGPU.CudaError) as caught:
+        _core.host_register(address, block.nbytes)
+    assert caught.value.code == 712
+    _core.host_unregister(address)
+    with pytest.raises(PyGPU.CudaError) as caught:
+        _core.host_unregister(address)
+    assert caught.value.code == 713
+    _core.host_register(address, block.nbytes)
+    _core.host_unregister(address)
+
+
+@pytest.mark.parametrize(("address", "nbytes"), [(0, 8), (4096, 0), (2**64 - 4, 8)])
+def test_what_is_no_memory_is_not_registered(address: int, nbytes: int) -> None:
+    with pytest.raises(ValueError, match="no memory to pin"):
+        _core.host_register(address, nbytes)
+
+
+@pytest.mark.parametrize("stream", [None, 0, "own"])
+@pytest.mark.parametrize("explicit", [False, True])
+def test_bytes_go_to_the_device_within_it_and_back(stream: object, explicit: bool) -> None:
+    if stream == "own":
+        stream = PyGPU.Stream(non_blocking=True)
+    source, result = np.random.default_rng(1).integers(0, 256, 1000, np.uint8), np.zeros(1000, np.uint8)
+    first, second = _core.raw_allocate(1000), _core.raw_allocate(1000)
+    for to, origin, kind in (
+        (first, source.ctypes.data, "host_to_device"),
+        (second, first, "device_to_device"),
+        (result.ctypes.data, second, "device_to_host"),
+    ):
+        _core.raw_copy(to, origin, 1000, kind if explicit else "default", stream)
+    PyGPU.synchronize()
+    assert (result == source).all()
+    _core.raw_free(first)
+    _core.raw_free(second)
+
+
+@pytest.mark.parametrize("stream", [None, 0, "own"])
+@pytest.mark.parametrize("kind", ["host_to_host", "default"])
+def test_host_copies_may_overlap(kind: str, stream: object) -> None:
+    if stream == "own":
+        stream = PyGPU.Stream()
+    values = np.arange(100, dtype=np.uint8)
+    _core.raw_copy(values.ctypes.data + 10, values.ctypes.data, 90, kind, stream)
+    assert (values[10:] == np.arange(90)).all()
+
+
+def test_pinned_memory_is_copied_in_the_order_of_a_stream() -> None:
+    stream = PyGPU.Stream(non_blocking=True)
+    source, result = PyGPU.zeros_pinned(1000, np.uint8), PyGPU.zeros_pinned(1000, np.uint8)
+    source[:] = np.arange(1000) % 251
+    address = _core.raw_allocate(1000)
+    _core.raw_copy(address, source.ctypes.data, 1000, stream=stream)
+    _core.raw_copy(result.ctypes.data, address, 1000, stream=stream)
+    stream.synchronize()
+    assert (result == source).all()
+    _core.raw_free(address)
+
+
+def test_a_host_copy_on_a_stream_comes_after_what_the_stream_does() -> None:
+    stream = PyGPU.Stream(non_blocking=True)
+    landing, result = PyGPU.zeros_pinned(1 << 20, np.uint8), np.zeros(1 << 20, np.uint8)
+    address = _core.raw_allocate(landing.nbytes)
+    _core.raw_fill(address, 3, landing.nbytes, stream)
+    _core.raw_copy(landing.ctypes.data, address, landing.nbytes, "device_to_host", stream)
+    _core.raw_copy(result.ctypes.data, landing.ctypes.data, landing.nbytes, "host_to_host", stream)
+    assert (result == 3).all()
+    _core.raw_free(address)
+
+
+@pytest.mark.parametrize("kind", ["", "HOST_TO_HOST", "host", "default "])
+def test_an_unknown_kind_of_copy_lists_the_known_ones(kind: str) -> None:
+    values = np.zeros(8, np.uint8)
+    with pytest.raises(ValueError, match="'device_to_device'"):
+        _core.raw_copy(values.ctypes.data, values.ctypes.data, 8, kind)
+
+
+@pytest.mark.parametrize("kind", [0, b"default", object()])
+def test_a_kind_of_copy_is_a_text(kind: object) -> None:
+    with pytest.raises(TypeError):
+        _core.raw_copy(8, 8, 8, kind)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_address_zero_holds_nothing(kind: str) -> None:
+    values = np.zeros(8, np.uint8)
+    for to, origin in ((0, values.ctypes.data), (values.ctypes.data, 0)):
+        with pytest.raises(ValueError, match="cannot hold 8 bytes"):
+            _core.raw_copy(to, origin, 8, kind)
+    with pytest.raises(ValueError, match="cannot hold 8 bytes"):
+        _core.raw_fill(0, 0, 8)
+    with pytest.raises(ValueError, match="cannot hold"):
+        _core.raw_fill(2**64 - 4, 0, 8)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_bytes_are_copied_from_nowhere_to_nowhere(kind: str) -> None:
+    assert _core.raw_copy(0, 0, 0, kind) is None
+    assert _core.raw_fill(0, 0, 0) is None
+
+
+@pytest.mark.parametrize("value", [-1, 256, 2**40])
+def test_a_fill_value_is_a_byte(value: int) -> None:
+    with pytest.raises(ValueError, match="0 to 255"):
+        _core.raw_fill(4096, value, 4)
+
+
+@gpu_only
+@pytest.mark.provokes_findings
+def test_a_wrong_kind_is_refused_by_the_driver() -> None:
+    values = np.zeros(64, np.uint8)
+    with pytest.raises(PyGPU.CudaError) as caught:
+        _core.raw_copy(values.ctypes.data, values.ctypes.data, 64, "device_to_device")
+    assert caught.value.code == 1
+    with pytest.raises(PyGPU.CudaError):
+        _core.raw_fill(values.ctypes.data, 1, 64)
+
+
+@two_devices
+@pytest.mark.parametrize("with_stream", [False, True])
+@pytest.mark.parametrize("kind", ["default", "device_to_device"])
+def test_bytes_go_from_device_to_device(kind: str, with_stream: bool) -> None:
+    source, target = _core.raw_allocate(256, 0), _core.raw_allocate(256, 1)
+    stream = PyGPU.Stream(device=0) if with_stream else None
+    _core.raw_fill(source, 77, 256)
+    _core.raw_copy(target, source, 256, kind, stream)
+    PyGPU.synchronize(0)
+    assert (bytes_at(target, 256) == 77).all()
+    with pytest.raises(ValueError, match="runs on a stream of"):
+        _core.raw_copy(target, source, 256, kind, PyGPU.Stream(device=1))
+    _core.raw_free(source)
+    _core.raw_free(target)
+
+
+def test_codes_have_names_and_texts() -> None:
+    assert "invalid" in _core.error_name(1).lower()
+    assert "invalid argument" in _core.error_text(1)
+    assert isinstance(_core.error_name(2**32 - 1), str)
+    with pytest.raises(ValueError, match="no driver's"):
+        _core.error_name(2**32)
+
+
+def test_many_threads_allocate_and_free() -> None:
+    failures = []
+
+    def work(value: int) -> None:
+        try:
+            for size in range(1, 60):
+                address = _core.raw_allocate(size)
+                _core.raw_fill(address, value, size)
+                assert (bytes_at(address, size) == value).all()
+                _core.raw_free(address)
+        except Exception as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(value,)) for value in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+
+
+def test_the_figures_follow_what_is_held() -> None:
+    before = PyGPU.memory_statistics()
+    assert set(before) == {
+        "bytes", "peak", "count", "pool_reserved", "pool_reserved_peak", "pool_used", "pool_used_peak",
+        "pinned_bytes", "host_cache_bytes",
+    }  # fmt: skip
+    address = _core.raw_allocate(1 << 20)
+    during = PyGPU.memory_statistics(PyGPU.Device())
+    _core.raw_free(address)
+    after = PyGPU.memory_statistics()
+    assert during["bytes"] == before["bytes"] + (1 << 20)
+    assert during["count"] == before["count"] + 1
+    assert during["peak"] >= during["bytes"]
+    assert after["bytes"] == before["bytes"]
+    assert after["count"] == before["count"]
+
+
+def test_the_threshold_of_kept_memory_is_set_and_read() -> None:
+    before = PyGPU.memory_release_threshold()
+    for threshold in (0, 2**20, 2**64 - 1):
+        PyGPU.set_memory_release_threshold(threshold, 0)
+        assert PyGPU.memory_release_threshold(0) == threshold
+    PyGPU.set_memory_release_threshold(before)
+
+
+def test_trimming_gives_back_what_is_not_used() -> None:
+    _core.raw_free(_core.raw_allocate(1 << 24))
+    PyGPU.synchronize()
+    PyGPU.trim_memory()
+    statistics = PyGPU.memory_statistics()
+    assert statistics["pool_reserved"] >= statistics["pool_used"]
+    assert PyGPU.trim_memory(1 << 20, "cpu") is None
+    with pytest.raises(TypeError):
+        PyGPU.trim_memory(0.5)
+
+
+EXIT = """
+import atexit, PyGPU
+from PyGPU import _core
+kept = [PyGPU.Stream(), PyGPU.Event().record(), PyGPU.zeros(10), PyGPU.zeros_pinned(10), _core.raw_allocate(10)]
+kept.append(PyGPU.Stream.from_handle(kept[0].handle, owner=kept[0]))
+atexit.register(kept.clear)
+class Late:
+    def __del__(self):
+        PyGPU.synchronize()
+late = Late()
+late.cycle = late
+print("ok")
+"""
+
+
+def test_at_exit_whatever_is_alive_is_left_to_the_process() -> None:
+    done = subprocess.run([sys.executable, "-c", EXIT], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "ok\n", "")

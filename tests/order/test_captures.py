@@ -1,0 +1,241 @@
+"""Every way on which host memory could come into a graph, which would use it long after the call: refused, or right.
+
+A graph that has captured a copy uses the memory at each launch. Ordinary memory may be another's by then, so it is
+refused before the driver is called, and the capture stays valid and holds nothing of what was refused. Pinned memory is
+kept by the graph. The simulated drivers report what slips through.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import PyGPU
+import PyGPU.gpuarray
+from PyGPU import driver
+
+pytestmark = pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="this backend has no graphs")
+
+COUNT = 1000
+
+
+class Bench:
+    """A stream that captures, and what is made before."""
+
+    def __init__(self) -> None:
+        self.stream = PyGPU.Stream(non_blocking=True)
+        self.host = np.arange(COUNT, dtype="float64")
+        self.array = PyGPU.zeros(COUNT, "float64")
+        self.wide = PyGPU.zeros((40, 50), "float64")
+        self.index = PyGPU.to_gpu(np.array([1, 5, 3]))
+        self.mask = PyGPU.to_gpu(np.arange(COUNT) % 3 == 0)
+        self.other = PyGPU.zeros(COUNT, "float64")
+        self.pybind = PyGPU.DeviceArray_float64(self.host)
+        self.pybind.to_device()
+        self.pinned = PyGPU.zeros_pinned(COUNT, "float64")
+
+
+def raw(kind: str, bench: Bench, *, up: bool, wait: bool = False, pinned: bool = False) -> None:
+    host = (bench.pinned if pinned else bench.host).ctypes.data
+    to, source = (bench.array.ptr, host) if up else (host, bench.array.ptr)
+    PyGPU._core.raw_copy(to, source, 8 * COUNT, kind, bench.stream, wait=wait)
+
+
+def status(answer: Any) -> None:
+    """Raise what a status stands for."""
+    code = int(answer[-1] if isinstance(answer, tuple) else answer)
+    if code:
+        raise PyGPU.NotSupportedError(f"status {code}: cannot be captured")
+
+
+def pybind(call: Callable[[Bench], Any]) -> Callable[[Bench], Any]:
+    def copy(bench: Bench) -> None:
+        call(bench)
+        status(bench.pybind.last_status())
+
+    return copy
+
+
+DOORS: dict[str, Callable[[Bench], Any]] = {
+    "to_gpu": lambda b: PyGPU.to_gpu(b.host),
+    "to_gpu_async": lambda b: PyGPU.gpuarray.to_gpu_async(b.host, stream=b.stream),
+    "asarray of a list": lambda b: PyGPU.asarray([1.0, 2.0, 3.0]),
+    "arange": lambda b: PyGPU.arange(10),
+    "set": lambda b: b.array.set(b.host),
+    "set_async": lambda b: b.array.set_async(b.host, stream=b.stream),
+    "assignment": lambda b: b.array.__setitem__(slice(None), b.host),
+    "assignment of a list": lambda b: b.array.__setitem__(slice(0, 3), [1.0, 2.0, 3.0]),
+    "assignment to a transposed array": lambda b: b.wide.T.__setitem__(slice(None), np.ones((50, 40))),
+    "assignment of another dtype": lambda b: b.array.__setitem__(slice(0, 3), b.index),
+    "get": lambda b: b.array.get(),
+    "get into": lambda b: b.array.get(b.host),
+    "get_async into": lambda b: b.array.get_async(b.stream, b.host),
+    "tolist": lambda b: b.array.tolist(),
+    "an element": lambda b: float(b.array[3].get()),
+    "gather": lambda b: b.array[b.index],
+    "gather of a list": lambda b: b.array[[1, 5, 3]],
+    "scatter": lambda b: b.array.__setitem__(b.index, b.other[:3]),
+    "mask": lambda b: b.array[b.mask],
+    "assignment by a mask": lambda b: b.array.__setitem__(b.mask, 1.0),
+    "cudaMemcpyAsync up": lambda b: raw("host_to_device", b, up=True),
+    "cudaMemcpyAsync down": lambda b: raw("device_to_host", b, up=False),
+    "cudaMemcpyAsync up by default": lambda b: raw("default", b, up=True),
+    "cudaMemcpyAsync down by default": lambda b: raw("default", b, up=False),
+    "a raw copy that waits": lambda b: raw("default", b, up=True, wait=True, pinned=True),
+    "cudaMemcpyAsync on the host": lambda b: PyGPU._core.raw_copy(
+        b.host.ctypes.data, b.pinned.ctypes.data, 8, "host_to_host", b.stream
+    ),
+    "memcpy_htod_async": lambda b: driver.memcpy_htod_async(b.array.ptr, b.host, b.stream),
+    "memcpy_dtoh_async": lambda b: driver.memcpy_dtoh_async(b.host, b.array.ptr, b.stream),
+    "DeviceArray.to_device": pybind(lambda b: b.pybind.to_device(PyGPU.cudaStream_t(b.stream.handle))),
+    "DeviceArray.to_host": pybind(lambda b: b.pybind.to_host(PyGPU.cudaStream_t(b.stream.handle))),
+}
+
+
+@pytest.mark.parametrize("name", DOORS)
+def test_ordinary_host_memory_is_refused_and_the_capture_goes_on(name: str) -> None:
+    # A1: a graph reads pageable memory when it is launched.
+    bench = Bench()
+    PyGPU.synchronize()
+    bench.stream.begin_capture()
+    with bench.stream:
+        bench.other.fill(1.5)
+        with pytest.raises(PyGPU.NotSupportedError, match="cannot be captured"):
+            DOORS[name](bench)
+    graph = bench.stream.end_capture()
+    assert graph.num_nodes == 1
+    before = bench.array.get()
+    bench.host[...] = -1
+    graph.launch(bench.stream)
+    np.testing.assert_array_equal(bench.other.get(), 1.5)
+    np.testing.assert_array_equal(bench.array.get(), before)
+
+
+SOURCE = """
+extern "C" __global__ void twice(double *to, const double *from, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) to[i] = 2 * from[i];
+}
+"""
+
+
+@pytest.mark.parametrize("pinned", [False, True])
+@pytest.mark.parametrize("kind", ["In", "Out", "InOut"])
+def test_pycudas_arguments_of_host_memory_are_refused(kind: str, pinned: bool) -> None:
+    # The host waits for the kernel to copy them back: pinned memory would be in the graph by then.
+    twice = PyGPU.Kernel(SOURCE, "twice")
+    bench = Bench()
+    given = getattr(driver, kind)(bench.pinned if pinned else bench.host)
+    arguments = (bench.array, given) if kind == "In" else (given, bench.array)
+    bench.stream.begin_capture()
+    with bench.stream:
+        bench.other.fill(1.5)
+        with pytest.raises(PyGPU.NotSupportedError, match="cannot be captured"):
+            twice[4, 256](*arguments, np.int32(COUNT))
+    assert bench.stream.end_capture().num_nodes == 1
+
+
+def test_pinned_memory_is_read_at_each_launch_and_kept_by_the_graph() -> None:
+    bench = Bench()
+    address = bench.pinned.ctypes.data
+    view = bench.pinned[:]  # shows the memory without keeping what the graph must keep
+    bench.stream.begin_capture()
+    bench.array.set_async(bench.pinned, stream=bench.stream)
+    raw("default", bench, up=True, pinned=True)
+    graph = bench.stream.end_capture()
+    for value in (3.0, 4.0):
+        view[...] = value
+        graph.launch(bench.stream)
+        np.testing.assert_array_equal(bench.array.get(stream=bench.stream), value)
+    del view, bench.pinned
+    gc.collect()
+    others = [PyGPU.zeros_pinned(COUNT, "float64") for _ in range(4)]
+    assert address not in [other.ctypes.data for other in others]
+    graph.launch(bench.stream)
+    np.testing.assert_array_equal(bench.array.get(stream=bench.stream), 4.0)
+
+
+@pytest.mark.parametrize("mode", ["global", "thread_local", "relaxed"])
+def test_pinned_memory_and_kernels_are_made_beside_a_capture_in_this_and_in_other_threads(mode: str) -> None:
+    # A driver forbids both while a stream captures, in the strictest mode in whatever thread, and takes the capture for
+    # spoiled.
+    bench = Bench()
+    other, kept = PyGPU.Stream(non_blocking=True), []
+
+    def make() -> None:
+        kept.append(PyGPU.zeros_pinned(12345 + len(kept)))
+        kept.append(PyGPU.Kernel(SOURCE + f"// {mode} {len(kept)}", "twice"))
+
+    bench.stream.begin_capture(mode)
+    bench.array.fill(2.5, stream=bench.stream)
+    make()
+    thread = threading.Thread(target=make)
+    thread.start()
+    thread.join()
+    graph = bench.stream.end_capture()
+    assert graph.num_nodes == 1
+    graph.launch()
+    np.testing.assert_array_equal(bench.array.get(), 2.5)
+    for pinned, kernel in (kept[:2], kept[2:]):
+        assert pinned.sum() == 0
+        kernel[4, 256, other](bench.other, bench.array, np.int32(COUNT))
+        np.testing.assert_array_equal(bench.other.get(), 5.0)
+
+
+def test_a_kernel_that_is_first_needed_in_a_capture_is_loaded_beside_it(tmp_path: Path) -> None:
+    # A driver may forbid to load a module while a stream captures, and take the capture for spoiled.
+    script = """
+import numpy as np, PyGPU
+a, b = PyGPU.zeros((30, 40)), PyGPU.to_gpu(np.arange(1200.0).reshape(40, 30))
+source = 'extern "C" __global__ void one(double *x) { x[threadIdx.x] = 1; }'
+with PyGPU.Graph(mode="global") as graph:
+    a[::3, ::-2] = 2.5
+    a[:, 1] = b.T[::-1, 1]
+    PyGPU.Kernel(source, "one")[1, 5](a)
+graph.launch()
+expected = np.zeros((30, 40))
+expected[::3, ::-2] = 2.5
+expected[:, 1] = np.arange(1200.0).reshape(40, 30).T[::-1, 1]
+expected.ravel()[:5] = 1
+np.testing.assert_array_equal(a.get(), expected)
+"""
+    environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path), "PYGPU_CACHE_DIR": str(tmp_path / "kernels")}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300, env=environment)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.starts_processes
+def test_without_a_compiler_a_scattered_copy_is_refused_and_a_fill_is_not() -> None:
+    # A1: the detour over the host that such a copy takes came into the graph.
+    script = """
+import numpy as np, PyGPU, simulated
+a, b = PyGPU.zeros((20, 20, 9, 9)), PyGPU.zeros((20, 20, 9, 9))
+stream = PyGPU.Stream(non_blocking=True)
+stream.begin_capture()
+with stream:
+    a[::2, ::2, ::2, ::2] = 1.5
+    try:
+        a[::2, ::2, ::2, ::2] = b[::-2, ::2, ::-2, ::2]
+    except PyGPU.NotSupportedError as error:
+        assert "cannot be captured" in str(error), error
+    else:
+        raise AssertionError("it was captured")
+stream.end_capture().launch(stream)
+expected = np.zeros((20, 20, 9, 9))
+expected[::2, ::2, ::2, ::2] = 1.5
+np.testing.assert_array_equal(a.get(), expected)
+assert simulated.driver() is None or simulated.driver().reports() == []
+"""
+    folder = Path(__file__).parents[1] / "helpers"
+    environment = os.environ | {"PYGPU_STRIDED_COPY": "driver", "PYTHONPATH": os.pathsep.join([str(folder), *sys.path])}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300, env=environment)
+    assert done.returncode == 0, done.stderr

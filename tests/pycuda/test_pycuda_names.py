@@ -1,0 +1,38 @@
+"""The table of docs/porting_from_pycuda.md says what is there."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.enough_on("cpu")
+
+PAGE = Path(__file__).parents[2] / "docs" / "porting_from_pycuda.md"
+
+
+def rows() -> Iterator[tuple[str, str, str]]:
+    """Module, name, and whether it is the same, differs, or is not there."""
+    module = ""
+    for line in PAGE.read_text().split("## Every name")[1].splitlines():
+        if heading := re.fullmatch(r"### `([\w.]+)`", line):
+            module = heading[1]
+        elif (row := line.split("|")) and len(row) == 5 and row[2].strip() in ("same", "differs", "no"):
+            for name in re.findall(r"`(\w+)`", row[1]):
+                yield module, name, row[2].strip()
+
+
+@pytest.mark.parametrize(("module", "name", "how"), list(rows()))
+def test_a_name_is_there_if_the_table_says_so(module, name, how):
+    try:
+        found = hasattr(importlib.import_module(module), name)
+    except ModuleNotFoundError:
+        found = False
+    assert found == (how != "no")
+
+
+def test_the_table_is_read():
+    assert len(list(rows())) > 150

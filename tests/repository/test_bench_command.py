@@ -1,0 +1,68 @@
+"""`python -m PyGPU bench`: what it prints, writes and refuses."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import PyGPU
+from PyGPU.__main__ import main
+
+WITHOUT_MATPLOTLIB = (
+    "import runpy, sys; sys.modules['matplotlib'] = None; runpy.run_module('PyGPU', run_name='__main__')"
+)
+
+
+def bench(*arguments: str, program: tuple[str, ...] = ("-m", "PyGPU")) -> subprocess.CompletedProcess:
+    """The command in a process of its own."""
+    command = [sys.executable, *program, "bench", "--quick", "--size", "64K", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_the_command_prints_rates_and_times_and_draws_no_bar_where_nobody_watches() -> None:
+    done = bench("1M")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(PyGPU.device_properties(PyGPU.current_device())["name"])
+    lines = {line[:28].strip(): line[28:].split() for line in done.stdout.splitlines()}
+    assert lines["GB/s"] == ["64", "KiB", "1", "MiB"]
+    assert all(float(rate) > 0 for what in ("to_gpu", "get", "numpy.copyto") for rate in lines[what])
+    assert float(lines["a[1:3]"][0]) > 0
+
+
+@pytest.mark.enough_on("cpu")
+def test_the_figures_are_written_with_what_they_were_made_on(tmp_path: Path) -> None:
+    path = tmp_path / "figures.json"
+    assert bench("--json", str(path)).returncode == 0
+    content = json.loads(path.read_text())
+    assert content["machine"]["PyGPU"] == PyGPU.__version__
+    assert {row["nbytes"] for row in content["rows"]} == {65536, None}
+    assert all(row["seconds"] > 0 for row in content["rows"])
+
+
+@pytest.mark.enough_on("cpu")
+@pytest.mark.parametrize("size", ["3", "0", "much", "1.5M", "4T"])
+def test_a_size_that_is_none_is_refused(
+    size: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["PyGPU", "bench", "--size", size])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert "64K, 16M, 1G" in capsys.readouterr().err
+
+
+@pytest.mark.enough_on("cpu")
+def test_a_plot_without_matplotlib_is_refused_before_anything_is_measured(tmp_path: Path) -> None:
+    done = bench("--plot", str(tmp_path / "plot.svg"), program=("-c", WITHOUT_MATPLOTLIB))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "pip install matplotlib" in done.stderr
+
+
+@pytest.mark.enough_on("cpu")
+def test_a_plot_is_drawn(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    done = bench("--plot", str(tmp_path / "plot.svg"))
+    assert done.returncode == 0, done.stderr
+    assert "<svg" in (tmp_path / "plot.svg").read_text()

@@ -1,0 +1,120 @@
+"""The program that compares PyGPU with its peers: what it runs, how it counts, and what it says."""
+
+import importlib
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import PyGPU
+
+pytestmark = pytest.mark.enough_on("cpu")
+
+FOLDER = Path(__file__).parents[2] / "benches" / "python"
+
+
+def module(name: str) -> ModuleType:
+    """A module of the program; they import each other by name."""
+    if str(FOLDER) not in sys.path:
+        sys.path.append(str(FOLDER))
+    return importlib.import_module(name)
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess:
+    """The program in a process of its own."""
+    command = [sys.executable, str(FOLDER / "compare.py"), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small result of PyGPU and NumPy."""
+    path = tmp_path_factory.mktemp("compare") / "result.json"
+    libraries = ["--libraries", "PyGPU", "NumPy", "cuda.core"]
+    done = run("--quick", "--only", "device", "--sizes", "65536", "--json", str(path), *libraries)
+    assert done.returncode == 0, done.stderr
+    assert "| `a.device` " in done.stdout
+    return path
+
+
+def test_each_library_is_run_once_per_round(measured: Path) -> None:
+    results = json.loads(measured.read_text())
+    assert results["rounds"] == 2
+    row = next(row for row in results["calls"] if row["case"] == "a.device")
+    assert len(row["rounds"]["PyGPU"]) == len(row["rounds"]["NumPy"]) == 2
+    assert row["within"] is (row["ratios"]["NumPy"] <= row["limit"])
+    assert results["machine"]["PyGPU"]["backend"] == PyGPU.backend_name()
+
+
+def test_transfers_are_measured_at_the_sizes_asked_for(measured: Path) -> None:
+    rows = json.loads(measured.read_text())["transfers"]
+    ways = {row["way"] for row in rows}
+    assert ways >= {"to device", "to device, strided", "from device, dropped", "from device, fresh"}
+    assert {row["bytes"] for row in rows} == {65536}
+    assert all(row["gigabytes_per_second"]["PyGPU"] > 0 for row in rows)
+
+
+def test_a_library_that_is_left_out_has_a_reason(measured: Path) -> None:
+    is_there = importlib.util.find_spec("cuda") is not None and PyGPU.backend_name() != "cpu"
+    assert ("cuda.core" in json.loads(measured.read_text())["missing"]) is not is_there
+
+
+def test_an_earlier_result_gives_the_same_tables(measured: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    assert run("--from", str(measured), "--markdown", str(page)).returncode == 0
+    assert page.read_text() == module("report").document(json.loads(measured.read_text()))
+
+
+def test_plots_are_drawn_of_an_earlier_result(measured: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    done = run("--from", str(measured), "--plots", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "bandwidth.svg").read_text().count("<svg") == 1
+
+
+def test_a_ratio_is_the_median_of_the_rounds_own_ratios() -> None:
+    series = {"PyGPU": [1.0, 20.0, 3.0], "NumPy": [2.0, 40.0, None], "CuPy": [None, None, 1.0]}
+    assert module("compare").ratios(series) == {"NumPy": 0.5, "CuPy": 3.0}
+
+
+def goal(what: str, calls: dict[str, float], transfers: dict[str, float] | None = None) -> dict[str, Any]:
+    """A row of the goals, with one call's figures or one way's."""
+    rows = [{"case": "event.record(stream)", "nanoseconds": calls}]
+    ways = [{"way": "to device", "bytes": 1 << 30, "gigabytes_per_second": transfers or {}}]
+    results = {"backend": "cuda", "calls": rows, "transfers": ways}
+    return next(row for row in module("goals").evaluate(results) if row["what"] == what)
+
+
+def test_a_goal_over_the_floor_moves_with_it() -> None:
+    row = goal("event record", {"PyGPU": 250, "floor": 200, "CuPy": 1300, "torch": 900, "NumPy": 1})
+    assert (row["goal"], row["within"], row["best_peer"], row["floor"]) == (260, True, "torch", 200)
+    assert goal("event record", {"PyGPU": 261, "floor": 200})["within"] is False
+    assert goal("event record", {"PyGPU": 261})["within"] is None
+
+
+def test_a_rate_is_to_be_reached_and_the_best_peer_is_the_quickest() -> None:
+    what = "to_gpu, pageable float32, 1 GiB"
+    row = goal(what, {}, {"PyGPU": 49.9, "CuPy": 10.1, "torch": 9.3})
+    assert (row["within"], row["best_peer"], row["best_peer_figure"]) == (False, "CuPy", 10.1)
+    assert goal(what, {}, {"PyGPU": 50.0})["within"] is True
+    assert goal(what, {})["PyGPU"] is None
+
+
+def test_on_the_cpu_backend_numpys_copy_is_the_measure() -> None:
+    rates = {"PyGPU": 8.9, "NumPy": 10.0}
+    ways = [{"way": "to device", "bytes": size, "gigabytes_per_second": rates} for size in (1 << 16, 1 << 20)]
+    (row,) = module("goals").evaluate({"backend": "cpu", "calls": [], "transfers": ways})
+    assert (row["what"], row["goal"], row["within"]) == ("to_gpu, 1 MiB", 9.0, False)
+
+
+def test_every_goal_names_a_case_or_a_way_that_is_measured() -> None:
+    cases = {case.name for case in module("calls").CASES}
+    ways = set(module("transfers").pygpu(module("transfers").Arrays(65536)))
+    for row in module("goals").GOALS:
+        assert row.name in (ways if row.size else cases), row.what
+        assert row.floor in ways or not row.size

@@ -1,0 +1,251 @@
+"""The documentation says what is there: its reference, the docstrings' form, and their examples.
+
+The blocks of README.md and docs/ are run by pytest itself, through the conftest of the repository.
+"""
+
+import doctest
+import enum
+import functools
+import importlib.util
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import PyGPU
+from PyGPU import _core, characterize, compiler, driver, elementwise, reduction, scan, tools
+
+pytestmark = [pytest.mark.reads_in_place, pytest.mark.enough_on("cpu")]
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("**/*.md")])
+# All but those that do something when they are imported.
+MODULES = (
+    PyGPU,
+    PyGPU.gpuarray,
+    PyGPU.backend,
+    characterize,
+    compiler,
+    driver,
+    elementwise,
+    reduction,
+    scan,
+    tools,
+    _core,
+)
+FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+
+SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}$", re.MULTILINE)
+BLOCK = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")
+# A docstring may point to another one instead of repeating it.
+REFERS = re.compile(r"\b(?:as|like|same as|see)\b[^.]*`\w[\w.]*`", re.IGNORECASE)
+
+
+def make_reference() -> ModuleType:
+    """The script docs/make_reference.py as a module."""
+    spec = importlib.util.spec_from_file_location("make_reference", ROOT / "docs" / "make_reference.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _members(name: str, owner: type) -> Iterator[tuple[str, Any]]:
+    """Methods and properties of a class and of those of its bases that are the package's own."""
+    # What a class says of its attributes, such as slots and constants, needs no docstring of its own.
+    described = listed_parameters(sections(inspect.getdoc(owner) or "").get("Attributes", ""))
+    own = [base for base in owner.__mro__ if base.__module__.split(".")[0] == "PyGPU"]
+    for base in own if not issubclass(owner, enum.Enum) else ():
+        for member, value in vars(base).items():
+            if isinstance(value, staticmethod | classmethod):
+                value = getattr(base, member)
+            if (
+                not member.startswith("_")
+                and member not in described
+                and (callable(value) or inspect.isdatadescriptor(value))
+            ):
+                yield f"{name}.{member}", value
+
+
+def documented() -> dict[str, Any]:
+    """Every public function and class with its public members, each once, by its full name."""
+    found: dict[str, Any] = {}
+    seen: set[int] = set()
+
+    def add(name: str, value: Any) -> None:
+        if id(value) not in seen:
+            seen.add(id(value))
+            found[name] = value
+
+    for module in MODULES:
+        names = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
+        for name in names:
+            value = getattr(module, name)
+            if not callable(value):
+                continue
+            add(name, value)
+            if isinstance(value, type):
+                for member, thing in _members(name, value):
+                    add(member, thing)
+    return found
+
+
+def parameters(thing: Any) -> list[str]:
+    """Names of the parameters that a caller gives by name or by place."""
+    try:
+        signature = inspect.signature(thing)
+    except (TypeError, ValueError):
+        return []
+    kinds = inspect.Parameter
+    named = (kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD, kinds.KEYWORD_ONLY)
+    return [
+        parameter.name
+        for parameter in signature.parameters.values()
+        if parameter.kind in named and parameter.name not in ("self", "cls")
+    ]
+
+
+def sections(text: str) -> dict[str, str]:
+    """The sections of a docstring in NumPy's form, by title."""
+    parts = SECTION.split(text)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def listed_parameters(section: str) -> set[str]:
+    """The names on the left of a section of parameters."""
+    heads = [line.partition(" :")[0] for line in section.splitlines() if line and not line[0].isspace()]
+    return {name.strip().lstrip("*") for head in heads for name in head.split(",")}
+
+
+def faults(thing: Any) -> list[str]:
+    """What a docstring lacks."""
+    text = inspect.getdoc(thing) or ""
+    if not text:
+        return ["has no docstring"]
+    first = " ".join(text.split("\n\n", 1)[0].split())
+    found = []
+    if not re.search(r"[.:]$", first):
+        found.append(f"the summary is no sentence: {first!r}")
+    if not callable(thing) or (isinstance(thing, type) and issubclass(thing, BaseException)):
+        return found
+    named = [] if isinstance(thing, enum.EnumType) else parameters(thing)
+    section = sections(text).get("Parameters")
+    if named and section is None and not REFERS.search(text):
+        found.append(f"has parameters {named} and no section Parameters")
+    if section is not None:
+        missing = set(named) - listed_parameters(section)
+        if missing:
+            found.append(f"Parameters says nothing of {sorted(missing)}")
+    return found
+
+
+DOCUMENTED = documented()
+
+
+# What an example calls that needs a compiler for kernels.
+COMPILING = re.compile(r"\b(Kernel|Module|SourceModule|sizeof|compile|load_source|compile_source)\(")
+
+
+@functools.cache
+def has_compiler() -> bool:
+    try:
+        PyGPU.Module("__global__ void none() {}")
+    except PyGPU.BackendUnavailableError:
+        return False
+    return True
+
+
+def _examples() -> list[doctest.DocTest]:
+    parser = doctest.DocTestParser()
+    tests = [
+        parser.get_doctest(inspect.getdoc(thing) or "", {"__name__": "__main__"}, name, f"<{name}>", 0)
+        for name, thing in DOCUMENTED.items()
+    ]
+    return [test for test in tests if test.examples]
+
+
+@pytest.mark.parametrize("test", _examples(), ids=lambda test: test.name)
+def test_the_example_of_a_docstring_gives_what_it_says(test: doctest.DocTest) -> None:
+    if any(COMPILING.search(example.source) for example in test.examples) and not has_compiler():
+        pytest.skip("no compiler for kernels")
+    report: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=FLAGS, verbose=False)
+    runner.run(test, out=report.append)
+    assert not runner.summarize(verbose=False).failed, "".join(report)
+
+
+@pytest.mark.parametrize("name", DOCUMENTED)
+def test_a_public_docstring_has_numpys_form(name: str) -> None:
+    assert faults(DOCUMENTED[name]) == []
+
+
+def test_a_docstring_without_its_parameters_is_found() -> None:
+    def scale(values: Any, factor: float) -> None:
+        """Scale the values.
+
+        Parameters
+        ----------
+        values : array
+        """
+
+    def silent(values: Any) -> None: ...
+
+    def bare(values: Any) -> None:
+        """Do it"""
+
+    assert faults(scale) == ["Parameters says nothing of ['factor']"]
+    assert faults(silent) == ["has no docstring"]
+    assert faults(bare) == [
+        "the summary is no sentence: 'Do it'",
+        "has parameters ['values'] and no section Parameters",
+    ]
+
+
+def test_the_reference_is_what_the_script_writes() -> None:
+    page = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+    expected = make_reference().reference()
+    assert page == expected, "run: python docs/make_reference.py"
+
+
+def test_the_reference_has_every_public_name_once() -> None:
+    script = make_reference()
+    page = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^- `(?:PyGPU\.)?([\w<>]+)", page, re.MULTILINE)
+    expected = {f"{script.family(name)}_<dtype>" if script.family(name) else name for name in PyGPU.__all__}
+    assert sorted(listed) == sorted(expected)
+
+
+def test_a_name_without_a_place_in_the_reference_is_found() -> None:
+    with pytest.raises(LookupError, match="say in GROUPS where no_such_name belongs"):
+        make_reference().group_of("no_such_name")
+
+
+def links(page: Path) -> list[str]:
+    """Where the links of a page lead, within the repository."""
+    targets = LINK.findall(BLOCK.sub("", page.read_text(encoding="utf-8")))
+    return [target for target in targets if not target.startswith(("http://", "https://"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_links_of_a_page_lead_to_files(page: Path) -> None:
+    assert [target for target in links(page) if not (page.parent / target).exists()] == []
+
+
+def test_every_page_is_reached_from_the_index() -> None:
+    seen, open_pages = set(), [ROOT / "README.md"]
+    while open_pages:
+        page = open_pages.pop()
+        if page in seen or page.suffix != ".md":
+            continue
+        seen.add(page)
+        open_pages += [path for target in links(page) if (path := (page.parent / target).resolve()).is_file()]
+    assert [page for page in PAGES if page.resolve() not in seen] == []
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 150

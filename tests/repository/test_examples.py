@@ -1,0 +1,92 @@
+"""The programs in examples/ do what they say."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import PyGPU
+
+FOLDER = Path(__file__).parents[2] / "examples"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _kernels() -> None:
+    try:
+        PyGPU.Kernel("__global__ void nothing() {}")
+    except (PyGPU.BackendUnavailableError, PyGPU.NotSupportedError) as error:
+        pytest.skip(f"no kernels: {error}")
+
+
+def load(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"example_{name}", FOLDER / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("name", ["from_cubin", "matmul", "pycuda_double", "reduction"])
+def test_an_example_finds_what_numpy_finds(name: str) -> None:
+    load(name).main()
+
+
+@pytest.mark.filterwarnings("ignore:The CUDA compiler succeeded")
+def test_a_program_for_pycuda_needs_other_imports_only() -> None:
+    load("pycuda_multiply").main()
+
+
+def test_processes_of_mpi_share_the_work() -> None:
+    pytest.importorskip("mpi4py.MPI")
+    load("mpi_scatter").main(1 << 12)
+
+
+def test_saxpy_tells_a_bandwidth() -> None:
+    assert load("saxpy").main(100_003) > 0
+
+
+def test_the_streams_count_the_same_steps() -> None:
+    load("streams").main(2000)
+
+
+def test_matrices_that_have_no_product_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"\(2, 3\) and \(2, 3\)"):
+        load("matmul").matmul(PyGPU.zeros((2, 3), np.float32), PyGPU.zeros((2, 3), np.float32))
+
+
+def test_the_mandelbrot_set_is_black_where_the_sequence_stays_bounded() -> None:
+    image = load("mandelbrot").mandelbrot(40, 30)
+    x, y = np.meshgrid(np.arange(40), np.arange(30))
+    c = (-0.65 - 2.6 / 30 * 20 + x * 2.6 / 30) + 1j * (2.6 / 2 - y * 2.6 / 30)
+    z = np.zeros_like(c)
+    inside = np.ones(c.shape, bool)
+    for _ in range(500):
+        z = np.where(inside, z * z + c, z)
+        inside &= np.abs(z) <= 2
+    black = (image == 0).all(axis=2)
+    # The last bit of a coordinate may decide at the edge.
+    assert (black != inside).sum() <= 2
+    assert 0.1 < black.mean() < 0.5
+
+
+def test_the_mandelbrot_set_is_written_as_a_png(tmp_path: Path) -> None:
+    pillow = pytest.importorskip("PIL.Image")
+    load("mandelbrot").main(tmp_path / "set.png", 40, 30)
+    with pillow.open(tmp_path / "set.png") as image:
+        assert (image.format, image.size) == ("PNG", (40, 30))
+
+
+def test_the_same_program_runs_on_every_backend_of_the_machine() -> None:
+    run = subprocess.run(
+        [sys.executable, str(FOLDER / "everywhere.py")], capture_output=True, text=True, check=True, env=os.environ
+    )
+    lines = dict(line.split(": ", 1) for line in run.stdout.splitlines())
+    assert list(lines) == ["cuda", "hip", "cpu"]
+    assert lines["cpu"] == "-5673.668000000000"
+    assert lines[PyGPU.backend_name()] == lines["cpu"]

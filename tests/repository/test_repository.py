@@ -1,0 +1,111 @@
+"""Files can be read in one sitting, and none of them names the machine on which it was written."""
+
+import re
+import subprocess
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.enough_on("cpu")
+
+ROOT = Path(__file__).parents[2]
+MAX_LINES = 500
+SOURCES = (
+    "src/**/*.rs",
+    "python/**/*.py",
+    "tests/**/*.py",
+    "tests/**/*.rs",
+    "benches/**/*.py",
+    "benches/**/*.rs",
+    "fuzz/src/*.rs",
+)
+MAX_FILES = 20
+ROOMS = ("src", "python", "tests")
+OF_SOURCE = {".rs", ".py", ".pyi", ".c", ".h", ".cpp", ".hpp", ".cu", ".sh"}
+# Folders that exist on one machine only. A path inside a URL or behind a name is not one of them.
+MACHINE_PATH = re.compile(r"(?<![\w./~-])/(?:work|root|home|Users)/\w")
+
+
+def too_long(texts: Mapping[str, str]) -> list[str]:
+    """Names of the files that have more lines than one reads in one sitting."""
+    counts = {name: len(text.splitlines()) for name, text in texts.items()}
+    return [f"{name} has {count} of at most {MAX_LINES} lines" for name, count in counts.items() if count > MAX_LINES]
+
+
+def too_full(names: Iterable[str]) -> dict[str, int]:
+    """Folders that hold more files of source directly than one looks over, and how many."""
+    counts = Counter(str(Path(name).parent) for name in names if Path(name).suffix in OF_SOURCE)
+    return {folder: count for folder, count in counts.items() if count > MAX_FILES}
+
+
+def machine_paths(texts: Mapping[str, str]) -> list[str]:
+    """Places where a file names a path of somebody's machine."""
+    return [
+        f"{name}:{number}: {line.strip()}"
+        for name, text in texts.items()
+        for number, line in enumerate(text.splitlines(), 1)
+        if MACHINE_PATH.search(line)
+    ]
+
+
+def texts_of(paths: Iterable[Path]) -> dict[str, str]:
+    """Contents of the files that are text, by their path from the root."""
+    return dict(_read(paths))
+
+
+def _read(paths: Iterable[Path]) -> Iterator[tuple[str, str]]:
+    for path in paths:
+        # git lists a file that is deleted but not yet committed, and a submodule as if it were a file.
+        if not path.is_file():
+            continue
+        content = path.read_bytes()
+        # Inputs of the fuzzers are any bytes at all.
+        if b"\0" not in content and "corpus" not in path.parts:
+            yield str(path.relative_to(ROOT)), content.decode("utf-8")
+
+
+def tracked_files() -> list[Path]:
+    """Files that git tracks."""
+    try:
+        listing = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True, text=True).stdout
+    except (OSError, subprocess.CalledProcessError) as error:
+        pytest.skip(f"not a git working tree: {error}")
+    return [ROOT / name for name in listing.split("\0") if name]
+
+
+def test_files_can_be_read_in_one_sitting() -> None:
+    assert too_long(texts_of(path for pattern in SOURCES for path in ROOT.glob(pattern))) == []
+
+
+def test_no_folder_is_a_warehouse() -> None:
+    names = [str(path.relative_to(ROOT)) for path in tracked_files() if path.is_file()]
+    in_rooms = [name for name in names if name.startswith(tuple(f"{room}/" for room in ROOMS))]
+    assert too_full(in_rooms) == {}
+
+
+def test_a_folder_that_is_too_full_is_found() -> None:
+    names = [f"src/a/{number}.rs" for number in range(MAX_FILES)]
+    assert too_full([*names, "src/a/notes.md", "src/a/b/more.rs"]) == {}
+    assert too_full([*names, "src/a/one_more.rs"]) == {"src/a": 21}
+
+
+def test_no_file_names_a_path_of_somebodys_machine() -> None:
+    assert machine_paths(texts_of(tracked_files())) == []
+
+
+def test_a_file_that_is_too_long_is_found() -> None:
+    lines = "x\n" * MAX_LINES
+    assert too_long({"right.rs": lines, "long.rs": lines + "x\n"}) == ["long.rs has 501 of at most 500 lines"]
+
+
+@pytest.mark.parametrize("folder", ["work", "root", "home", "Users"])
+def test_a_machine_path_is_found(folder: str) -> None:
+    line = f'include = "/{folder}/someone/file"'
+    assert machine_paths({"a.toml": f"\n{line}\n"}) == [f"a.toml:2: {line}"]
+
+
+@pytest.mark.parametrize("line", ["https://example.org/home/page", "src/work/file", "~/work/x"])
+def test_an_ordinary_path_is_no_machine_path(line: str) -> None:
+    assert machine_paths({"a.md": line}) == []

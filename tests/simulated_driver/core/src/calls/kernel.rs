@@ -1,0 +1,214 @@
+//! Kernels: images that the machine's C++ compiler made, run on the threads of the streams.
+//!
+//! The compiling, loading and running is the library's own CPU backend's, file by file. What a kernel touches cannot be
+//! seen, so it takes no part in the search for races.
+
+#[path = "../../../../../src/backend/cpu/programs/engine/mod.rs"]
+pub mod engine;
+
+use std::collections::HashMap;
+use std::ffi::c_void;
+use std::io::Write;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use crate::code::{
+    ASSERT, INVALID_HANDLE, INVALID_IMAGE, INVALID_VALUE, LAUNCH_FAILED, LAUNCH_OUT_OF_RESOURCES, LAUNCH_TIMEOUT,
+    NOT_FOUND, OPERATING_SYSTEM, Outcome,
+};
+use crate::driver::Driver;
+use crate::graph::Node;
+use crate::history::History;
+use crate::memory::Allocation;
+use crate::worker::Then;
+
+use self::engine::{Host, Kernel, Library, Shape};
+
+/// The machine as the engine is told of it, read once: a driver reads the environment when it is opened.
+pub fn host() -> &'static Host {
+    static HOST: OnceLock<Host> = OnceLock::new();
+    HOST.get_or_init(|| {
+        let filled = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
+        let named = |name: &'static str| Some((name, filled(name)?.trim().to_owned()));
+        Host {
+            environment: std::env::vars_os().collect(),
+            named: ["PYGPU_CXX", "CXX"].into_iter().filter_map(named).collect(),
+            path: std::env::var_os("PATH").unwrap_or_default(),
+            temporary: std::env::temp_dir(),
+            reversed: filled("PYGPU_CPU_ORDER").is_some_and(|order| order == "reversed"),
+            breaks: filled("PYGPU_CPU_BREAK").is_some(),
+        }
+    })
+}
+
+/// A kernel of a loaded image.
+#[derive(Clone)]
+pub struct Function {
+    module: Arc<Module>,
+    /// What is known of it.
+    pub kernel: Kernel,
+}
+
+struct Module {
+    library: Library,
+    device: usize,
+}
+
+#[derive(Default)]
+struct Tables {
+    modules: HashMap<u64, Arc<Module>>,
+    functions: HashMap<u64, (u64, Function)>,
+    by_name: HashMap<(u64, String), u64>,
+}
+
+/// The loaded images.
+#[derive(Default)]
+pub struct Modules(Mutex<Tables>);
+
+impl Modules {
+    fn with<T>(&self, work: impl FnOnce(&mut Tables) -> T) -> T {
+        work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Driver {
+    /// Loads an image.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn load_module(&self, device: usize, image: &[u8]) -> Outcome<u64> {
+        let library = Library::load(image, host()).map_err(|text| {
+            say(&text);
+            INVALID_IMAGE
+        })?;
+        let mut state = self.lock();
+        let handle = state.new_handle();
+        for &(_, address, bytes) in library.globals() {
+            let (bytes, history) = (bytes as u64, History::default());
+            state.allocations.insert(address as u64, Allocation { device, bytes, pool: None, history });
+        }
+        drop(state);
+        self.modules.with(|tables| tables.modules.insert(handle, Arc::new(Module { library, device })));
+        Ok(handle)
+    }
+
+    /// Forgets an image. Kernels that are on a stream still run.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn unload_module(&self, device: usize, module: u64) -> Outcome<()> {
+        self.lock().refuse_unsafe()?;
+        drop(self.drain(device));
+        let gone = self.modules.with(|tables| {
+            tables.functions.retain(|_, (owner, _)| *owner != module);
+            tables.by_name.retain(|(owner, _), _| *owner != module);
+            tables.modules.remove(&module)
+        });
+        let gone = gone.ok_or(INVALID_HANDLE)?;
+        let mut state = self.lock();
+        for (_, address, _) in gone.library.globals() {
+            state.allocations.remove(&(*address as u64));
+        }
+        Ok(())
+    }
+
+    /// A kernel by its name.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn function(&self, module: u64, name: &str) -> Outcome<u64> {
+        let fresh = self.lock().new_handle();
+        self.modules.with(|tables| {
+            let owner = tables.modules.get(&module).ok_or(INVALID_HANDLE)?;
+            let kernel = owner.library.kernel(name).ok_or(NOT_FOUND)?.clone();
+            let function = Function { module: Arc::clone(owner), kernel };
+            let handle = *tables.by_name.entry((module, name.to_owned())).or_insert(fresh);
+            tables.functions.entry(handle).or_insert((module, function));
+            Ok(handle)
+        })
+    }
+
+    /// The address and the bytes of a variable by its name.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn global(&self, module: u64, name: &str) -> Outcome<(u64, u64)> {
+        self.modules.with(|tables| {
+            let owner = tables.modules.get(&module).ok_or(INVALID_HANDLE)?;
+            let (address, bytes) = owner.library.global(name).ok_or(NOT_FOUND)?;
+            Ok((address as u64, bytes as u64))
+        })
+    }
+
+    /// The kernel that a handle names.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn function_of(&self, handle: u64) -> Outcome<Function> {
+        self.modules
+            .with(|tables| tables.functions.get(&handle).map(|(_, function)| function.clone()).ok_or(INVALID_HANDLE))
+    }
+
+    /// Launches in the order of a stream. `arguments` are the bytes of each parameter.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn launch(
+        &self,
+        call: &'static str,
+        device: usize,
+        function: Function,
+        shape: Shape,
+        arguments: Vec<Vec<u8>>,
+        stream: u64,
+    ) -> Outcome<()> {
+        if function.module.device != device {
+            return Err(INVALID_HANDLE);
+        }
+        let most = if function.kernel.max_threads == 0 { 1024 } else { function.kernel.max_threads };
+        let threads = shape.block.iter().fold(1u32, |product, &length| product.saturating_mul(length));
+        if threads == 0
+            || threads > most
+            || shape.grid.contains(&0)
+            || arguments.len() != function.kernel.parameters.len()
+        {
+            return Err(INVALID_VALUE);
+        }
+        let mut state = self.lock();
+        let stream = state.resolve(call, device, stream)?;
+        let shared = Arc::clone(&self.shared);
+        let work = move || {
+            let opened = shared.arenas.iter().map(|arena| arena.enter_kernel()).collect::<Result<Vec<_>, _>>();
+            let result = if opened.is_ok() { run(&function, &shape, &arguments) } else { Err(OPERATING_SYSTEM) };
+            shared.arenas.iter().for_each(|arena| arena.leave_kernel());
+            if let Err(code) = result {
+                shared.lock().devices[device].sticky.get_or_insert(code);
+            }
+        };
+        if let Some(capture) = state.capture_of(stream)? {
+            state.keep_node(capture, Node { task: Arc::new(work), touches: Vec::new(), pageable: None, call });
+            return Ok(());
+        }
+        state.append(stream, Some(Box::new(work)), Then::Nothing).map(drop)
+    }
+}
+
+fn run(function: &Function, shape: &Shape, arguments: &[Vec<u8>]) -> Outcome<()> {
+    let pointers: Vec<*const c_void> = arguments.iter().map(|bytes| bytes.as_ptr().cast()).collect();
+    // SAFETY: the module is kept by `function`; there are as many arguments as parameters, each as long as it should be.
+    let result = unsafe { function.kernel.launch(shape, pointers.as_ptr()) };
+    result.map_err(|(code, text)| {
+        say(&text);
+        match code {
+            1 => ASSERT,
+            3 => LAUNCH_TIMEOUT,
+            4 | 5 => LAUNCH_OUT_OF_RESOURCES,
+            _ => LAUNCH_FAILED,
+        }
+    })
+}
+
+/// As a driver does with what an assertion says.
+fn say(text: &str) {
+    // Without a place to say it, it stays unsaid.
+    let _ = writeln!(std::io::stderr(), "{text}");
+}

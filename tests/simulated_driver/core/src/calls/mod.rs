@@ -1,0 +1,19 @@
+//! What a driver does, each a few methods of `Driver`.
+
+pub mod argument;
+pub mod capture;
+pub mod copy;
+pub mod device;
+pub mod event;
+pub mod fill;
+pub mod graph;
+pub mod guest;
+pub mod host;
+pub mod kernel;
+pub mod memory;
+pub mod module;
+pub mod pointer;
+pub mod pool;
+pub mod rtc;
+pub mod shared;
+pub mod stream;

@@ -1,1 +1,0 @@
-"""What tests/soak.py does to its arrays: what it chooses, and the operations in one table."""
