@@ -213,3 +213,23 @@ def test_a_selection_has_the_class_of_the_array() -> None:
     selected = Named((4,), "float32")[[0, 1]]
     assert type(selected) is Named
     assert selected.shape == (2,)
+
+
+@pytest.mark.parametrize("shape", [(0, 0, 0), (2, 3)])
+@pytest.mark.parametrize("number", [0, 1, 7])
+def test_an_array_without_axes_is_an_integer_beside_other_arrays(shape: tuple[int, ...], number: int) -> None:
+    # Its bounds are looked at also where nothing is selected.
+    host = np.zeros(shape)
+    key = (np.array(number), np.array([], int))
+    try:
+        expected = host[key].shape
+    except IndexError:
+        expected = None
+    array = PyGPU.to_gpu(host)
+    if expected is None:
+        with pytest.raises(IndexError):
+            array[key]
+        with pytest.raises(IndexError):
+            array[key] = 1
+    else:
+        assert array[key].shape == expected

@@ -23,6 +23,8 @@ use crate::python::once::intern;
 enum Item<'py> {
     /// Integers for one axis, on the device.
     Indices(Array),
+    /// One integer in an ndarray without axes: an integer beside arrays, an array where it is the only one, as in NumPy.
+    Single(Array, Bound<'py, PyAny>),
     Integer(Bound<'py, PyAny>),
     Slice(Bound<'py, PyAny>),
     NewAxis,
@@ -31,12 +33,12 @@ enum Item<'py> {
 
 impl Item<'_> {
     const fn consumes(&self) -> bool {
-        matches!(self, Self::Indices(_) | Self::Integer(_) | Self::Slice(_))
+        matches!(self, Self::Indices(_) | Self::Single(..) | Self::Integer(_) | Self::Slice(_))
     }
 
     /// Whether NumPy takes it for one of the indices whose axes stand together.
     const fn is_advanced(&self) -> bool {
-        matches!(self, Self::Indices(_) | Self::Integer(_))
+        matches!(self, Self::Indices(_) | Self::Single(..) | Self::Integer(_))
     }
 }
 
@@ -60,6 +62,13 @@ pub(crate) fn plan(array: &Array, key: &Bound<'_, PyAny>) -> PyResult<Option<Sel
             }
         }
     }
+    let has_arrays = items.iter().any(|item| matches!(item, Item::Indices(_)));
+    let settled = |item| match item {
+        Item::Single(_, integer) if has_arrays => Item::Integer(integer),
+        Item::Single(indices, _) => Item::Indices(indices),
+        other => other,
+    };
+    let items: Vec<Item<'_>> = items.into_iter().map(settled).collect();
     selection(array.layout(), &items)
 }
 
@@ -95,7 +104,7 @@ fn push<'py>(items: &mut Vec<Item<'py>>, array: &Array, item: &Bound<'py, PyAny>
 }
 
 /// An ndarray, a list, a tuple within a tuple.
-fn push_host(items: &mut Vec<Item<'_>>, array: &Array, item: &Bound<'_, PyAny>) -> PyResult<bool> {
+fn push_host<'py>(items: &mut Vec<Item<'py>>, array: &Array, item: &Bound<'py, PyAny>) -> PyResult<bool> {
     let py = item.py();
     let Ok(mut indices) = ndarray::as_ndarray(item, None) else { return Ok(false) };
     let is_empty_list = indices.len() == 0 && item.cast::<PyUntypedArray>().is_err();
@@ -110,7 +119,11 @@ fn push_host(items: &mut Vec<Item<'_>>, array: &Array, item: &Bound<'_, PyAny>) 
     if !is_integer(kind) {
         return Ok(false);
     }
-    items.push(Item::Indices(new::upload_new(py, &indices, kind, array.device())?));
+    let uploaded = new::upload_new(py, &indices, kind, array.device())?;
+    items.push(match indices.ndim() {
+        0 => Item::Single(uploaded, indices.call_method0(intern!(py, "item"))?),
+        _ => Item::Indices(uploaded),
+    });
     Ok(true)
 }
 
@@ -171,7 +184,7 @@ fn selection(layout: &Layout, items: &[Item<'_>]) -> PyResult<Option<Selection>>
                 (axis, kept) = (axis + 1, kept + 1);
                 indexer.slice_clipped(0, 1, along.len)
             }
-            Item::Integer(integer) => {
+            Item::Integer(integer) | Item::Single(_, integer) => {
                 axis += 1;
                 let Ok(integer) = basic::integer(integer) else { return Ok(None) };
                 indexer.integer(integer)
