@@ -1,0 +1,333 @@
+//! One walk over any number of arrays: which axes are left, in which order and direction they are gone along, and where.
+//!
+//! The arrays are broadcast to one shape, and axes of length 1 dropped. Where the order of the elements does not matter, axes
+//! are turned so that the leading array runs up, and sorted so that it runs along memory. Neighbours that are one even run in
+//! every array are merged. Axes that are reduced come behind those that are kept, and are merged among themselves only.
+//!
+//! Copies, kernels of expressions, gathers, reductions and scans are all planned here; what they make of a plan is theirs.
+
+mod pieces;
+
+use std::cmp::Ordering;
+
+use smallvec::SmallVec;
+
+use super::{Dims, Layout, errors};
+use crate::error::Result;
+
+pub use pieces::{Pieces, SharedAxes, SharedAxis};
+
+/// Numbers of a plan that need no memory of their own: three axes of two arrays, two of three.
+const INLINE: usize = 14;
+
+/// The same while it is made, when axes are not merged yet.
+const SCRATCH: usize = 64;
+
+/// What is indexed with fewer elements needs 32 bits.
+pub const NARROW: i64 = 1 << 31;
+
+/// What a walk over arrays may do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Rules {
+    /// The array along whose memory the walk goes, where the order of the elements does not matter; without one they are met
+    /// in C order.
+    pub lead: Option<usize>,
+    /// The axes of the common shape that are reduced, the outermost one as the lowest bit.
+    pub reduced: u64,
+}
+
+/// What an array is to whoever walks.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Form {
+    /// Its elements lie side by side in the order of the walk.
+    Flat,
+    /// One element, over and over.
+    Repeated,
+    /// Anything else.
+    Strided,
+}
+
+/// A walk over arrays that were broadcast to one shape.
+///
+/// No axis has length 1; no axes at all means one element. No elements: one axis of length 0.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Walk {
+    /// Rows of one number more than there are arrays. The first has the number of elements, and where the first element of
+    /// each array is; then comes one for each axis, outermost first, with its length, and its stride in each array.
+    table: SmallVec<[i64; INLINE]>,
+    sides: u32,
+    kept: u32,
+}
+
+// It is returned by value, and kept beside what a launch needs.
+const _: () = assert!(size_of::<Walk>() <= 128, "a walk has outgrown two cache lines");
+
+impl Walk {
+    /// Plans a walk.
+    ///
+    /// # Errors
+    /// `ValueError` for shapes that do not broadcast, or broadcast to one that is too big.
+    pub fn plan(sides: &[&Layout], rules: Rules) -> Result<Self> {
+        let mut draft = Draft::new(sides);
+        let rank = sides.iter().map(|side| side.ndim()).max().unwrap_or(0);
+        let mut bytes = sides.iter().map(|side| side.itemsize).max();
+        for axis in 0..rank {
+            let len = draft.push_axis(sides, rank - axis)?;
+            if len != 1 {
+                // As NumPy counts: an empty array's other axes must fit too.
+                bytes = bytes.and_then(|bytes| bytes.checked_mul(len.max(1)));
+                draft.settle(len, rules, rules.reduced >> axis & 1 == 1);
+            }
+        }
+        match bytes {
+            None if rank > 0 => Err(errors::too_big()),
+            _ if draft.table[0] == 0 => Ok(Self::empty(sides)),
+            _ => Ok(draft.merged()),
+        }
+    }
+
+    /// Of two arrays of one shape, in the order of the memory of the one that is written.
+    ///
+    /// # Errors
+    /// `ValueError` for other shapes.
+    pub fn of_copy(dst: &Layout, src: &Layout) -> Result<Self> {
+        if !dst.shape().eq(src.shape()) {
+            return Err(errors::shapes_differ(dst, src));
+        }
+        Self::plan(&[dst, src], Rules { lead: Some(0), reduced: 0 })
+    }
+
+    /// Of one array in C order, which always has a walk.
+    pub fn c_order(side: &Layout) -> Self {
+        // No shape is refused by itself.
+        Self::plan(&[side], Rules::default()).unwrap_or_else(|_| Self::empty(&[side]))
+    }
+
+    /// Over so many elements of arrays that are all flat, whose strides nobody asks for.
+    #[inline]
+    pub fn flat(size: i64) -> Self {
+        let mut table = SmallVec::new();
+        table.push(size);
+        table.push(size);
+        Self { table, sides: 0, kept: 1 }
+    }
+
+    fn empty(sides: &[&Layout]) -> Self {
+        let width = 1 + sides.len();
+        let mut table = SmallVec::from_elem(0, 2 * width);
+        table[1..width].iter_mut().zip(sides).for_each(|(first, side)| *first = side.offset);
+        Self { table, sides: sides.len() as u32, kept: 1 }
+    }
+
+    #[inline]
+    fn width(&self) -> usize {
+        1 + self.sides as usize
+    }
+
+    #[inline]
+    fn rows(&self) -> std::slice::ChunksExact<'_, i64> {
+        self.table[self.width()..].chunks_exact(self.width())
+    }
+
+    /// Number of arrays.
+    #[inline]
+    pub fn sides(&self) -> usize {
+        self.sides as usize
+    }
+
+    /// Number of axes.
+    #[inline]
+    pub fn rank(&self) -> usize {
+        self.table.len() / self.width() - 1
+    }
+
+    /// Number of the axes that are not reduced; the others stand behind them.
+    #[inline]
+    pub fn kept(&self) -> usize {
+        self.kept as usize
+    }
+
+    /// Number of elements.
+    #[inline]
+    pub fn size(&self) -> i64 {
+        self.table[0]
+    }
+
+    /// Where the first element of an array is, from the start of its allocation.
+    #[inline]
+    pub fn offset(&self, side: usize) -> i64 {
+        self.table[1 + side]
+    }
+
+    /// Lengths of the axes, outermost first.
+    #[inline]
+    pub fn lens(&self) -> impl ExactSizeIterator<Item = i64> + DoubleEndedIterator + Clone + '_ {
+        self.rows().map(|row| row[0])
+    }
+
+    /// Strides of an array along the axes, outermost first.
+    #[inline]
+    pub fn strides(&self, side: usize) -> impl ExactSizeIterator<Item = i64> + DoubleEndedIterator + Clone + '_ {
+        self.rows().map(move |row| row[1 + side])
+    }
+
+    /// What an array is in this walk.
+    pub fn form(&self, side: usize, itemsize: i64) -> Form {
+        if self.size() <= 1 {
+            return Form::Flat;
+        }
+        let mut expected = itemsize;
+        let is_flat = self.rows().rev().all(|row| {
+            let is_next = row[1 + side] == expected;
+            expected = expected.wrapping_mul(row[0]);
+            is_next
+        });
+        match is_flat {
+            true => Form::Flat,
+            false if self.strides(side).all(|stride| stride == 0) => Form::Repeated,
+            false => Form::Strided,
+        }
+    }
+
+    /// Whether the strides of an array fit in 32 bits.
+    pub fn has_short_strides(&self, side: usize) -> bool {
+        self.strides(side).all(|stride| i32::try_from(stride).is_ok())
+    }
+
+    /// The axes as whoever knows the number of arrays takes them; strides of other arrays are left out.
+    pub fn axes<const N: usize>(&self) -> SharedAxes<N> {
+        let shared = |row: &[i64]| {
+            let mut strides = [0; N];
+            strides.iter_mut().zip(&row[1..]).for_each(|(stride, found)| *stride = *found);
+            SharedAxis { len: row[0], strides }
+        };
+        self.rows().map(shared).collect()
+    }
+}
+
+/// The axis along which an array moves least, which it runs fastest along; `None` for one that does not move. The walk is
+/// turned for this array where that is not the innermost axis.
+pub fn fastest<const N: usize>(axes: &[SharedAxis<N>], side: usize) -> Option<usize> {
+    let moving = (0..axes.len()).filter(|&place| axes[place].strides[side] != 0);
+    moving.min_by_key(|&place| axes[place].strides[side].unsigned_abs())
+}
+
+/// A walk while it is made: rows as [`Walk`] has them.
+struct Draft {
+    table: SmallVec<[i64; SCRATCH]>,
+    width: usize,
+    kept: usize,
+}
+
+impl Draft {
+    fn new(sides: &[&Layout]) -> Self {
+        let mut table = SmallVec::new();
+        table.push(1);
+        table.extend(sides.iter().map(|side| side.offset));
+        Self { table, width: 1 + sides.len(), kept: 0 }
+    }
+
+    /// Appends an axis, counted from behind, unless its length, which is the answer, is 1.
+    fn push_axis(&mut self, sides: &[&Layout], from_behind: usize) -> Result<i64> {
+        let start = self.table.len();
+        self.table.push(1);
+        let mut len = 1;
+        for side in sides {
+            let own = side.ndim().checked_sub(from_behind).map(|place| side.axes[place]);
+            let mut stride = 0;
+            if let Some(own) = own.filter(|own| own.len != 1) {
+                if len != 1 && len != own.len {
+                    return Err(mismatch(sides));
+                }
+                (len, stride) = (own.len, own.stride);
+            }
+            self.table.push(stride);
+        }
+        self.table[start] = len;
+        if len == 1 {
+            self.table.truncate(start);
+        }
+        Ok(len)
+    }
+
+    /// Brings the last row into its direction and place.
+    fn settle(&mut self, len: i64, rules: Rules, is_reduced: bool) {
+        let (width, last) = (self.width, self.table.len() / self.width - 1);
+        let (all, row) = self.table.split_at_mut(last * width);
+        all[0] = all[0].wrapping_mul(len);
+        let (low, high) = if is_reduced { (1 + self.kept, last) } else { (1, 1 + self.kept) };
+        self.kept += usize::from(!is_reduced);
+        let mut place = high;
+        if let Some(lead) = rules.lead {
+            turn(row, lead, &mut all[1..width]);
+            // Axes of equal strides keep their order.
+            while place > low && by_stride(&all[(place - 1) * width..place * width], row, lead).is_lt() {
+                place -= 1;
+            }
+        }
+        if place < last {
+            self.table[place * width..].rotate_right(width);
+        }
+    }
+
+    /// Joins neighbours that in every array are one even run.
+    fn merged(mut self) -> Walk {
+        let (width, rows) = (self.width, self.table.len() / self.width);
+        let (mut outer, mut kept) = (0, 0);
+        for row in 1..rows {
+            let begins = row == 1 || row == 1 + self.kept;
+            let (before, inner) = self.table.split_at_mut(row * width);
+            let into = &mut before[outer * width..(outer + 1) * width];
+            if !begins && are_even(into, &inner[..width]) {
+                into[0] *= inner[0]; // at most the number of elements
+                into[1..].copy_from_slice(&inner[1..width]);
+            } else {
+                outer += 1;
+                if outer < row {
+                    self.table.copy_within(row * width..(row + 1) * width, outer * width);
+                }
+            }
+            if row <= self.kept {
+                kept = outer as u32;
+            }
+        }
+        let table = SmallVec::from_slice(&self.table[..(outer + 1) * width]);
+        Walk { table, sides: width as u32 - 1, kept }
+    }
+}
+
+/// Walks an axis from its other end if the leading array moves down along it, or the first that moves where that one does not.
+#[inline]
+fn turn(row: &mut [i64], lead: usize, offsets: &mut [i64]) {
+    let decides = match row[1 + lead] {
+        0 => row[1..].iter().copied().find(|stride| *stride != 0).unwrap_or(0),
+        stride => stride,
+    };
+    if decides < 0 {
+        let len = row[0];
+        for (stride, offset) in row[1..].iter_mut().zip(offsets) {
+            // Fits, since the reach of an axis does in both directions; wraps only where strides mean nothing.
+            *offset = offset.wrapping_add((len - 1).wrapping_mul(*stride));
+            *stride = stride.wrapping_neg();
+        }
+    }
+}
+
+#[inline]
+fn by_stride(a: &[i64], b: &[i64], lead: usize) -> Ordering {
+    let lengths = |row: &[i64]| row[1 + lead].unsigned_abs();
+    lengths(a).cmp(&lengths(b)).then_with(|| {
+        a[1..].iter().map(|stride| stride.unsigned_abs()).cmp(b[1..].iter().map(|stride| stride.unsigned_abs()))
+    })
+}
+
+#[inline]
+fn are_even(outer: &[i64], inner: &[i64]) -> bool {
+    outer[1..].iter().zip(&inner[1..]).all(|(outer, stride)| inner[0].checked_mul(*stride) == Some(*outer))
+}
+
+#[cold]
+fn mismatch(sides: &[&Layout]) -> crate::error::Error {
+    let shapes: Vec<Dims> = sides.iter().map(|side| side.shape().collect()).collect();
+    errors::broadcast(&shapes.iter().map(|shape| &shape[..]).collect::<Vec<_>>())
+}
