@@ -58,7 +58,9 @@ impl Record {
     #[inline]
     pub fn align(&mut self, bytes: usize) {
         let words = bytes.div_ceil(size_of::<u32>());
-        self.words.resize(self.words.len().next_multiple_of(words), 0);
+        while !self.words.len().is_multiple_of(words) {
+            self.words.push(0);
+        }
     }
 
     /// A member of four bytes.
@@ -71,7 +73,8 @@ impl Record {
     #[inline]
     pub fn push_word(&mut self, value: u64) {
         self.align(size_of::<u64>());
-        self.words.extend([value as u32, (value >> 32) as u32]);
+        self.words.push(value as u32);
+        self.words.push((value >> 32) as u32);
     }
 
     /// Bytes, as they are, and zeroes up to a number of four.
@@ -86,7 +89,7 @@ impl Record {
     /// A `pygpu::divisor`: q = (high(x * factor) + x) >> shift, right for x below 2^31; by more than that 0.
     #[inline]
     pub fn push_divisor(&mut self, length: i64) {
-        self.words.extend(divisor(length));
+        divisor(length).into_iter().for_each(|word| self.words.push(word));
     }
 
     /// A walk: lengths and then strides of each array, all outermost first.

@@ -163,7 +163,11 @@ impl Elementwise {
 pub(super) fn uses<'a>(analysis: &Analysis, arrays: &[&'a Array]) -> SmallVec<[Use<'a>; 6]> {
     let usages = analysis.usages.iter().flatten();
     let access = |written| if written > Written::No { Access::Write } else { Access::Read };
-    arrays.iter().zip(usages).map(|(array, usage)| (array.allocation(), access(usage.written))).collect()
+    let mut uses = SmallVec::new();
+    for (array, usage) in arrays.iter().zip(usages) {
+        uses.push((array.allocation(), access(usage.written))); // inlined, which `collect` is not
+    }
+    uses
 }
 
 /// Multiprocessors, asked once for each device.

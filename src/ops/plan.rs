@@ -67,7 +67,10 @@ impl Plan {
     /// # Errors
     /// `ValueError` for shapes that do not broadcast, and for an array that the kernel needs in another layout.
     pub fn of(name: &str, arguments: &[Argument], analysis: &Analysis, arrays: &[&Array]) -> Result<Self> {
-        let used: Used<'_> = arrays.iter().copied().zip(analysis.usages.iter().flatten()).collect();
+        let mut used = Used::new();
+        for (array, usage) in arrays.iter().zip(analysis.usages.iter().flatten()) {
+            used.push((array, usage)); // inlined, which `collect` is not
+        }
         let mut common = used.iter().filter(|(_, usage)| usage.at_index).map(|(array, _)| array.layout());
         let Some(first) = common.clone().next().or_else(|| arrays.first().map(|array| array.layout())) else {
             return Err(Error::value(format!("{name}: a kernel needs at least one array")));
@@ -94,15 +97,17 @@ impl Plan {
 
     fn flat(size: i64, used: &Used<'_>) -> Self {
         let mut plan = Self::over(Walk::flat(size));
-        let operand = |(array, _): &(&Array, &Usage)| Operand { address: array.address(), form: Form::Flat, side: 0 };
-        plan.operands.extend(used.iter().map(operand));
+        for (array, _) in used {
+            plan.operands.push(Operand { address: array.address(), form: Form::Flat, side: 0 });
+        }
         plan
     }
 
     /// The general case: arrays that are not all flat, or not of one shape.
     fn walked(name: &str, arguments: &[Argument], analysis: &Analysis, used: &Used<'_>) -> Result<Self> {
         let walked = || used.iter().filter(|(_, usage)| usage.at_index);
-        let sides: SmallVec<[&Layout; 6]> = walked().map(|(array, _)| array.layout()).collect();
+        let mut sides: SmallVec<[&Layout; 6]> = SmallVec::new();
+        walked().for_each(|(array, _)| sides.push(array.layout()));
         let lead = walked().position(|(_, usage)| usage.written > Written::No).unwrap_or(0);
         let rules = Rules { lead: analysis.any_order.then_some(lead), reduced: 0 };
         let walk = Walk::plan(&sides, rules).map_err(|error| Error::value(format!("{name}: {error}")))?;
@@ -213,8 +218,10 @@ impl Plan {
     /// The pairs of arguments that are the same elements, of which one is written; `None` if one that is written meets another
     /// in any other way.
     fn same(&self, used: &Used<'_>) -> Option<SmallVec<[(usize, usize); 2]>> {
-        let spans: SmallVec<[(usize, usize); 6]> =
-            self.operands.iter().zip(used).map(|(one, (array, usage))| self.reach(one, array, usage)).collect();
+        let mut spans: SmallVec<[(usize, usize); 6]> = SmallVec::new();
+        for (one, (array, usage)) in self.operands.iter().zip(used) {
+            spans.push(self.reach(one, array, usage));
+        }
         let mut same = SmallVec::new();
         for written in (0..used.len()).filter(|at| used[*at].1.written > Written::No) {
             for other in (0..used.len()).filter(|other| *other != written) {
@@ -300,13 +307,15 @@ impl Plan {
         let is_wide = u8::from(self.span == Span::Wide);
         let mut key = Key::from_slice(&[rank, self.pack, u8::from(self.spread), is_wide, u8::from(ranged)]);
         for operand in &self.operands {
-            key.extend(match operand.form {
-                Form::Flat => [0, 0],
-                Form::Repeated => [1, 0],
-                Form::Strided => [2, 0],
-                Form::Apart(rank) => [3, rank],
-                Form::Same(other) => [4, other],
-            });
+            let (form, detail) = match operand.form {
+                Form::Flat => (0, 0),
+                Form::Repeated => (1, 0),
+                Form::Strided => (2, 0),
+                Form::Apart(rank) => (3, rank),
+                Form::Same(other) => (4, other),
+            };
+            key.push(form);
+            key.push(detail);
         }
         key
     }

@@ -56,24 +56,15 @@ impl Selection {
     /// A layout of the result's shape without the axes of the index arrays, and the stride of these, if they have one.
     fn split(&self, result: &Layout) -> Result<(Layout, Option<i64>)> {
         let indexed = self.position..self.position + self.shape.len();
-        let mut stride = None;
-        for axis in result.axes()[indexed.clone()].iter().rev().filter(|axis| axis.len != 1) {
-            match stride {
-                None => stride = Some((axis.stride, axis.stride.wrapping_mul(axis.len))),
-                Some((inner, next)) if next == axis.stride => {
-                    stride = Some((inner, next.wrapping_mul(axis.len)));
-                }
-                Some(_) => return Ok((self.without(result, indexed)?, None)),
-            }
-        }
-        Ok((self.without(result, indexed)?, Some(stride.map_or(0, |(inner, _)| inner))))
-    }
-
-    fn without(&self, result: &Layout, indexed: std::ops::Range<usize>) -> Result<Layout> {
-        let axes = || result.axes().iter().enumerate().filter(|(place, _)| !indexed.contains(place));
-        let shape: Dims = axes().map(|(_, axis)| axis.len).collect();
-        let strides: Dims = axes().map(|(_, axis)| axis.stride).collect();
-        Layout::strided(&shape, &strides, result.offset(), result.itemsize())
+        let part = |is_indexed: bool| {
+            let axes = || result.axes().iter().enumerate().filter(|(place, _)| indexed.contains(place) == is_indexed);
+            let shape: Dims = axes().map(|(_, axis)| axis.len).collect();
+            let strides: Dims = axes().map(|(_, axis)| axis.stride).collect();
+            Layout::strided(&shape, &strides, result.offset(), result.itemsize())
+        };
+        let along = Walk::c_order(&part(true)?);
+        let stride = if along.rank() > 1 { None } else { Some(along.strides(0).next().unwrap_or(0)) };
+        Ok((part(false)?, stride))
     }
 }
 

@@ -68,21 +68,22 @@ impl Walk {
     /// # Errors
     /// `ValueError` for shapes that do not broadcast, or broadcast to one that is too big.
     pub fn plan(sides: &[&Layout], rules: Rules) -> Result<Self> {
-        let mut draft = Draft::new(sides);
         let rank = sides.iter().map(|side| side.ndim()).max().unwrap_or(0);
-        let mut bytes = sides.iter().map(|side| side.itemsize).max();
+        let mut scratch: SmallVec<[i64; SCRATCH]> = SmallVec::from_elem(0, (1 + rank) * (1 + sides.len()));
+        let mut draft = Draft::new(&mut scratch, sides)?;
+        let mut bytes = Some(sides.iter().map(|side| side.itemsize).max().unwrap_or(1));
         for axis in 0..rank {
-            let len = draft.push_axis(sides, rank - axis)?;
+            let len = draft.table[(1 + axis) * draft.width];
             if len != 1 {
                 // As NumPy counts: an empty array's other axes must fit too.
                 bytes = bytes.and_then(|bytes| bytes.checked_mul(len.max(1)));
-                draft.settle(len, rules, rules.reduced >> axis & 1 == 1);
+                draft.settle(1 + axis, rules.lead, rules.reduced >> axis & 1 == 1);
             }
         }
         match bytes {
-            None if rank > 0 => Err(errors::too_big()),
-            _ if draft.table[0] == 0 => Ok(Self::empty(sides)),
-            _ => Ok(draft.merged()),
+            None => Err(errors::too_big()),
+            Some(_) if draft.table[0] == 0 => Ok(Self::empty(sides)),
+            Some(_) => Ok(draft.merged()),
         }
     }
 
@@ -212,69 +213,68 @@ pub fn fastest<const N: usize>(axes: &[SharedAxis<N>], side: usize) -> Option<us
     moving.min_by_key(|&place| axes[place].strides[side].unsigned_abs())
 }
 
-/// A walk while it is made: rows as [`Walk`] has them.
-struct Draft {
-    table: SmallVec<[i64; SCRATCH]>,
+/// A walk while it is made: rows as [`Walk`] has them, of which those in front are in their places.
+struct Draft<'a> {
+    table: &'a mut [i64],
     width: usize,
+    /// Rows that are in their places.
+    rows: usize,
     kept: usize,
 }
 
-impl Draft {
-    fn new(sides: &[&Layout]) -> Self {
-        let mut table = SmallVec::new();
-        table.push(1);
-        table.extend(sides.iter().map(|side| side.offset));
-        Self { table, width: 1 + sides.len(), kept: 0 }
-    }
-
-    /// Appends an axis, counted from behind, unless its length, which is the answer, is 1.
-    fn push_axis(&mut self, sides: &[&Layout], from_behind: usize) -> Result<i64> {
-        let start = self.table.len();
-        self.table.push(1);
-        let mut len = 1;
-        for side in sides {
-            let own = side.ndim().checked_sub(from_behind).map(|place| side.axes[place]);
-            let mut stride = 0;
-            if let Some(own) = own.filter(|own| own.len != 1) {
-                if len != 1 && len != own.len {
+impl<'a> Draft<'a> {
+    /// Rows of all axes, as they are, in a table of zeroes.
+    #[inline]
+    fn new(table: &'a mut [i64], sides: &[&Layout]) -> Result<Self> {
+        let width = 1 + sides.len();
+        table.chunks_exact_mut(width).for_each(|row| row[0] = 1);
+        let rank = table.len() / width - 1;
+        for (side, layout) in (1..).zip(sides) {
+            let axes = layout.axes();
+            table[side] = layout.offset;
+            let own = table[(1 + rank - axes.len()) * width..].chunks_exact_mut(width);
+            for (row, axis) in own.zip(axes).filter(|(_, axis)| axis.len != 1) {
+                if row[0] != 1 && row[0] != axis.len {
                     return Err(mismatch(sides));
                 }
-                (len, stride) = (own.len, own.stride);
+                (row[0], row[side]) = (axis.len, axis.stride);
             }
-            self.table.push(stride);
         }
-        self.table[start] = len;
-        if len == 1 {
-            self.table.truncate(start);
-        }
-        Ok(len)
+        Ok(Self { table, width, rows: 1, kept: 0 })
     }
 
-    /// Brings the last row into its direction and place.
-    fn settle(&mut self, len: i64, rules: Rules, is_reduced: bool) {
-        let (width, last) = (self.width, self.table.len() / self.width - 1);
-        let (all, row) = self.table.split_at_mut(last * width);
-        all[0] = all[0].wrapping_mul(len);
-        let (low, high) = if is_reduced { (1 + self.kept, last) } else { (1, 1 + self.kept) };
+    /// Brings a row from further behind into its direction and place.
+    #[inline]
+    fn settle(&mut self, from: usize, lead: Option<usize>, is_reduced: bool) {
+        let (width, end) = (self.width, self.rows);
+        if from > end {
+            self.table.copy_within(from * width..(from + 1) * width, end * width);
+        }
+        let (all, rest) = self.table.split_at_mut(end * width);
+        let row = &mut rest[..width];
+        all[0] = all[0].wrapping_mul(row[0]);
+        let (low, high) = if is_reduced { (1 + self.kept, end) } else { (1, 1 + self.kept) };
         self.kept += usize::from(!is_reduced);
+        self.rows += 1;
         let mut place = high;
-        if let Some(lead) = rules.lead {
+        if let Some(lead) = lead {
             turn(row, lead, &mut all[1..width]);
             // Axes of equal strides keep their order.
             while place > low && by_stride(&all[(place - 1) * width..place * width], row, lead).is_lt() {
                 place -= 1;
             }
         }
-        if place < last {
-            self.table[place * width..].rotate_right(width);
+        if place < end {
+            self.table[place * width..(end + 1) * width].rotate_right(width);
         }
     }
 
     /// Joins neighbours that in every array are one even run.
-    fn merged(mut self) -> Walk {
-        let (width, rows) = (self.width, self.table.len() / self.width);
+    #[inline]
+    fn merged(&mut self) -> Walk {
+        let width = self.width;
         let (mut outer, mut kept) = (0, 0);
-        for row in 1..rows {
+        for row in 1..self.rows {
             let begins = row == 1 || row == 1 + self.kept;
             let (before, inner) = self.table.split_at_mut(row * width);
             let into = &mut before[outer * width..(outer + 1) * width];
