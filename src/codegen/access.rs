@@ -156,7 +156,7 @@ mod tests {
 
     fn quotient(number: u32, [_, factor, shift]: [u32; 3]) -> u32 {
         // As the kernels do it.
-        ((u64::from(number) * u64::from(factor) >> 32) as u32 + number) >> shift
+        (((u64::from(number) * u64::from(factor)) >> 32) as u32 + number) >> shift
     }
 
     #[test]

@@ -267,7 +267,7 @@ struct Making {
 struct Changing<V> {
     making: Vec<Making>,
     /// Tables that were replaced, and may be read still.
-    replaced: Vec<Box<Table<V>>>,
+    replaced: Freed<V>,
 }
 
 struct Store<V: 'static> {
@@ -410,7 +410,7 @@ impl<V: Clone + Send + Sync> Store<V> {
     }
 }
 
-/// Tables that nobody reads any more.
+/// Tables that nobody finds any more.
 type Freed<V> = Vec<Box<Table<V>>>;
 
 impl Making {
