@@ -37,7 +37,7 @@ pub use index::{Index, Indexer};
 pub use iter::{Line, Odometer, for_each_line, for_each_line_of, for_each_run};
 pub use overlap::overlap;
 pub use reshape::resolve_shape;
-pub use walk::{Form, NARROW, Pieces, Rules, SharedAxes, SharedAxis, Walk, fastest};
+pub use walk::{Form, NARROW, Pieces, Rules, SharedAxes, SharedAxis, Walk, fastest, paired};
 
 /// The largest rank, as in NumPy.
 pub const MAX_RANK: usize = 64;

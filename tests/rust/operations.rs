@@ -2,6 +2,7 @@
 //! as a device. Skipped where the machine has no C++ compiler.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::undocumented_unsafe_blocks)]
+#![allow(clippy::print_stderr)] // says why it is skipped
 
 use pygpu::array::Array;
 use pygpu::device::Device;

@@ -68,40 +68,20 @@ impl Walk {
     /// # Errors
     /// `ValueError` for shapes that do not broadcast, or broadcast to one that is too big.
     pub fn plan(sides: &[&Layout], rules: Rules) -> Result<Self> {
-        let rank = sides.iter().map(|side| side.ndim()).max().unwrap_or(0);
-        let mut scratch: SmallVec<[i64; SCRATCH]> = SmallVec::from_elem(0, (1 + rank) * (1 + sides.len()));
-        let mut draft = Draft::new(&mut scratch, sides)?;
-        let mut bytes = Some(sides.iter().map(|side| side.itemsize).max().unwrap_or(1));
-        for axis in 0..rank {
-            let len = draft.table[(1 + axis) * draft.width];
-            if len != 1 {
-                // As NumPy counts: an empty array's other axes must fit too.
-                bytes = bytes.and_then(|bytes| bytes.checked_mul(len.max(1)));
-                draft.settle(1 + axis, rules.lead, rules.reduced >> axis & 1 == 1);
-            }
+        let mut scratch = Scratch::new();
+        // Loops over so many arrays as most walks have are known to the compiler.
+        match sides.len() {
+            1 => Ok(Draft::<2>::of(&mut scratch, sides, rules)?.walk()),
+            2 => Ok(Draft::<3>::of(&mut scratch, sides, rules)?.walk()),
+            3 => Ok(Draft::<4>::of(&mut scratch, sides, rules)?.walk()),
+            _ => Ok(Draft::<0>::of(&mut scratch, sides, rules)?.walk()),
         }
-        match bytes {
-            None => Err(errors::too_big()),
-            Some(_) if draft.table[0] == 0 => Ok(Self::empty(sides)),
-            Some(_) => Ok(draft.merged()),
-        }
-    }
-
-    /// Of two arrays of one shape, in the order of the memory of the one that is written.
-    ///
-    /// # Errors
-    /// `ValueError` for other shapes.
-    pub fn of_copy(dst: &Layout, src: &Layout) -> Result<Self> {
-        if !dst.shape().eq(src.shape()) {
-            return Err(errors::shapes_differ(dst, src));
-        }
-        Self::plan(&[dst, src], Rules { lead: Some(0), reduced: 0 })
     }
 
     /// Of one array in C order, which always has a walk.
     pub fn c_order(side: &Layout) -> Self {
         // No shape is refused by itself.
-        Self::plan(&[side], Rules::default()).unwrap_or_else(|_| Self::empty(&[side]))
+        Self::plan(&[side], Rules::default()).unwrap_or_else(|_| Self::flat(0))
     }
 
     /// Over so many elements of arrays that are all flat, whose strides nobody asks for.
@@ -111,13 +91,6 @@ impl Walk {
         table.push(size);
         table.push(size);
         Self { table, sides: 0, kept: 1 }
-    }
-
-    fn empty(sides: &[&Layout]) -> Self {
-        let width = 1 + sides.len();
-        let mut table = SmallVec::from_elem(0, 2 * width);
-        table[1..width].iter_mut().zip(sides).for_each(|(first, side)| *first = side.offset);
-        Self { table, sides: sides.len() as u32, kept: 1 }
     }
 
     #[inline]
@@ -202,8 +175,27 @@ impl Walk {
             strides.iter_mut().zip(&row[1..]).for_each(|(stride, found)| *stride = *found);
             SharedAxis { len: row[0], strides }
         };
-        self.rows().map(shared).collect()
+        let mut axes = SharedAxes::new();
+        self.rows().for_each(|row| axes.push(shared(row)));
+        axes
     }
+}
+
+/// The axes of two arrays of one shape and where they begin, in the order of the memory of the one that is written.
+///
+/// # Errors
+/// `ValueError` for other shapes.
+pub fn paired(dst: &Layout, src: &Layout) -> Result<(SharedAxes<2>, [i64; 2])> {
+    if !dst.shape().eq(src.shape()) {
+        return Err(errors::shapes_differ(dst, src));
+    }
+    let mut scratch = Scratch::new();
+    let draft = Draft::<3>::of(&mut scratch, &[dst, src], Rules { lead: Some(0), reduced: 0 })?;
+    let mut axes = SharedAxes::new();
+    for row in draft.table[3..draft.rows * 3].as_chunks::<3>().0 {
+        axes.push(SharedAxis { len: row[0], strides: [row[1], row[2]] }); // inlined, which `collect` is not
+    }
+    Ok((axes, [draft.table[1], draft.table[2]]))
 }
 
 /// The axis along which an array moves least, which it runs fastest along; `None` for one that does not move. The walk is
@@ -213,8 +205,12 @@ pub fn fastest<const N: usize>(axes: &[SharedAxis<N>], side: usize) -> Option<us
     moving.min_by_key(|&place| axes[place].strides[side].unsigned_abs())
 }
 
-/// A walk while it is made: rows as [`Walk`] has them, of which those in front are in their places.
-struct Draft<'a> {
+/// The numbers of a draft.
+type Scratch = SmallVec<[i64; SCRATCH]>;
+
+/// A walk while it is made: rows as [`Walk`] has them, of which those in front are in their places. `WIDTH` is that of a row; 0 where
+/// it is known only when the program runs.
+struct Draft<'a, const WIDTH: usize> {
     table: &'a mut [i64],
     width: usize,
     /// Rows that are in their places.
@@ -222,18 +218,53 @@ struct Draft<'a> {
     kept: usize,
 }
 
-impl<'a> Draft<'a> {
+impl<'a, const WIDTH: usize> Draft<'a, WIDTH> {
+    #[inline(always)]
+    fn of(scratch: &'a mut Scratch, sides: &[&Layout], rules: Rules) -> Result<Self> {
+        let mut rank = 0;
+        let mut itemsize = 1;
+        for side in sides {
+            rank = side.ndim().max(rank);
+            itemsize = side.itemsize.max(itemsize);
+        }
+        scratch.resize((1 + rank) * if WIDTH > 0 { WIDTH } else { 1 + sides.len() }, 0);
+        let mut draft = Self::new(scratch, sides)?;
+        let (width, mut bytes) = (draft.width(), Some(itemsize));
+        for axis in 0..rank {
+            let len = draft.table[(1 + axis) * width];
+            if len != 1 {
+                // As NumPy counts: an empty array's other axes must fit too.
+                bytes = bytes.and_then(|bytes| bytes.checked_mul(len.max(1)));
+                draft.settle(1 + axis, rules.lead, rules.reduced >> axis & 1 == 1);
+            }
+        }
+        match bytes {
+            None => return Err(errors::too_big()),
+            Some(_) if draft.table[0] == 0 => draft.empty(sides),
+            Some(_) => draft.merge(),
+        }
+        Ok(draft)
+    }
+
+    #[inline(always)]
+    fn width(&self) -> usize {
+        if WIDTH > 0 { WIDTH } else { self.width }
+    }
+
     /// Rows of all axes, as they are, in a table of zeroes.
-    #[inline]
+    #[inline(always)]
     fn new(table: &'a mut [i64], sides: &[&Layout]) -> Result<Self> {
-        let width = 1 + sides.len();
+        let width = if WIDTH > 0 { WIDTH } else { 1 + sides.len() };
         table.chunks_exact_mut(width).for_each(|row| row[0] = 1);
         let rank = table.len() / width - 1;
-        for (side, layout) in (1..).zip(sides) {
+        for (side, layout) in (1..width).zip(sides) {
             let axes = layout.axes();
             table[side] = layout.offset;
             let own = table[(1 + rank - axes.len()) * width..].chunks_exact_mut(width);
-            for (row, axis) in own.zip(axes).filter(|(_, axis)| axis.len != 1) {
+            for (row, axis) in own.zip(axes) {
+                if axis.len == 1 {
+                    continue;
+                }
                 if row[0] != 1 && row[0] != axis.len {
                     return Err(mismatch(sides));
                 }
@@ -243,10 +274,25 @@ impl<'a> Draft<'a> {
         Ok(Self { table, width, rows: 1, kept: 0 })
     }
 
+    /// One axis of length 0.
+    fn empty(&mut self, sides: &[&Layout]) {
+        let width = self.width();
+        self.table[..2 * width].fill(0);
+        self.table[1..width].iter_mut().zip(sides).for_each(|(first, side)| *first = side.offset);
+        (self.rows, self.kept) = (2, 1);
+    }
+
+    #[inline(always)]
+    fn walk(&self) -> Walk {
+        let width = self.width();
+        let table = SmallVec::from_slice(&self.table[..self.rows * width]);
+        Walk { table, sides: width as u32 - 1, kept: self.kept as u32 }
+    }
+
     /// Brings a row from further behind into its direction and place.
-    #[inline]
+    #[inline(always)]
     fn settle(&mut self, from: usize, lead: Option<usize>, is_reduced: bool) {
-        let (width, end) = (self.width, self.rows);
+        let (width, end) = (self.width(), self.rows);
         if from > end {
             self.table.copy_within(from * width..(from + 1) * width, end * width);
         }
@@ -260,7 +306,7 @@ impl<'a> Draft<'a> {
         if let Some(lead) = lead {
             turn(row, lead, &mut all[1..width]);
             // Axes of equal strides keep their order.
-            while place > low && by_stride(&all[(place - 1) * width..place * width], row, lead).is_lt() {
+            while place > low && is_nearer(&all[(place - 1) * width..place * width], row, lead) {
                 place -= 1;
             }
         }
@@ -270,17 +316,17 @@ impl<'a> Draft<'a> {
     }
 
     /// Joins neighbours that in every array are one even run.
-    #[inline]
-    fn merged(&mut self) -> Walk {
-        let width = self.width;
+    #[inline(always)]
+    fn merge(&mut self) {
+        let width = self.width();
         let (mut outer, mut kept) = (0, 0);
         for row in 1..self.rows {
             let begins = row == 1 || row == 1 + self.kept;
             let (before, inner) = self.table.split_at_mut(row * width);
-            let into = &mut before[outer * width..(outer + 1) * width];
-            if !begins && are_even(into, &inner[..width]) {
+            let (into, inner) = (&mut before[outer * width..(outer + 1) * width], &inner[..width]);
+            if !begins && are_even(into, inner) {
                 into[0] *= inner[0]; // at most the number of elements
-                into[1..].copy_from_slice(&inner[1..width]);
+                into[1..].copy_from_slice(&inner[1..]);
             } else {
                 outer += 1;
                 if outer < row {
@@ -288,16 +334,15 @@ impl<'a> Draft<'a> {
                 }
             }
             if row <= self.kept {
-                kept = outer as u32;
+                kept = outer;
             }
         }
-        let table = SmallVec::from_slice(&self.table[..(outer + 1) * width]);
-        Walk { table, sides: width as u32 - 1, kept }
+        (self.rows, self.kept) = (outer + 1, kept);
     }
 }
 
 /// Walks an axis from its other end if the leading array moves down along it, or the first that moves where that one does not.
-#[inline]
+#[inline(always)]
 fn turn(row: &mut [i64], lead: usize, offsets: &mut [i64]) {
     let decides = match row[1 + lead] {
         0 => row[1..].iter().copied().find(|stride| *stride != 0).unwrap_or(0),
@@ -313,15 +358,18 @@ fn turn(row: &mut [i64], lead: usize, offsets: &mut [i64]) {
     }
 }
 
-#[inline]
-fn by_stride(a: &[i64], b: &[i64], lead: usize) -> Ordering {
-    let lengths = |row: &[i64]| row[1 + lead].unsigned_abs();
-    lengths(a).cmp(&lengths(b)).then_with(|| {
-        a[1..].iter().map(|stride| stride.unsigned_abs()).cmp(b[1..].iter().map(|stride| stride.unsigned_abs()))
-    })
+/// Whether the arrays move less along an axis than along another, the leading array first.
+#[inline(always)]
+fn is_nearer(axis: &[i64], other: &[i64], lead: usize) -> bool {
+    let by = |side: usize| axis[side].unsigned_abs().cmp(&other[side].unsigned_abs());
+    let mut order = by(1 + lead);
+    for side in 1..axis.len() {
+        order = order.then_with(|| by(side));
+    }
+    order == Ordering::Less
 }
 
-#[inline]
+#[inline(always)]
 fn are_even(outer: &[i64], inner: &[i64]) -> bool {
     outer[1..].iter().zip(&inner[1..]).all(|(outer, stride)| inner[0].checked_mul(*stride) == Some(*outer))
 }

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::Walk;
+use super::paired;
 use crate::error::Result;
 use crate::layout::{Layout, errors};
 
@@ -40,13 +40,12 @@ impl Pieces {
         if dst.itemsize != src.itemsize {
             return Err(errors::itemsizes_differ(dst.itemsize, src.itemsize));
         }
-        let walk = Walk::of_copy(dst, src)?;
-        let mut axes = walk.axes();
+        let (mut axes, [dst_offset, src_offset]) = paired(dst, src)?;
         let mut width = dst.itemsize;
         if let Some(inner) = axes.last().copied().filter(|axis| axis.strides == [width; 2]) {
             width *= inner.len;
             axes.pop();
         }
-        Ok(Self { axes, dst: walk.offset(0), src: walk.offset(1), width })
+        Ok(Self { axes, dst: dst_offset, src: src_offset, width })
     }
 }

@@ -3,6 +3,8 @@
 //!
 //! `PYGPU_TEST_SEED` repeats a run, `PYGPU_TEST_CASES` sets how many cases there are.
 
+#![allow(clippy::print_stderr)] // says which case failed
+
 use std::thread;
 use std::time::SystemTime;
 
