@@ -21,7 +21,7 @@ pub use pieces::{Pieces, SharedAxes, SharedAxis};
 const INLINE: usize = 14;
 
 /// The same while it is made, when axes are not merged yet.
-const SCRATCH: usize = 64;
+const SCRATCH: usize = 40;
 
 /// What is indexed with fewer elements needs 32 bits.
 pub const NARROW: i64 = 1 << 31;
@@ -205,8 +205,24 @@ pub fn fastest<const N: usize>(axes: &[SharedAxis<N>], side: usize) -> Option<us
     moving.min_by_key(|&place| axes[place].strides[side].unsigned_abs())
 }
 
-/// The numbers of a draft.
-type Scratch = SmallVec<[i64; SCRATCH]>;
+/// The numbers of a draft: as many zeroes as are asked for, on the heap only where they are many.
+struct Scratch([i64; SCRATCH], Vec<i64>);
+
+impl Scratch {
+    #[inline(always)]
+    fn new() -> Self {
+        Self([0; SCRATCH], Vec::new())
+    }
+
+    #[inline(always)]
+    fn zeroes(&mut self, count: usize) -> &mut [i64] {
+        if count <= SCRATCH {
+            return &mut self.0[..count];
+        }
+        self.1.resize(count, 0);
+        &mut self.1
+    }
+}
 
 /// A walk while it is made: rows as [`Walk`] has them, of which those in front are in their places. `WIDTH` is that of a row; 0 where
 /// it is known only when the program runs.
@@ -227,8 +243,8 @@ impl<'a, const WIDTH: usize> Draft<'a, WIDTH> {
             rank = side.ndim().max(rank);
             itemsize = side.itemsize.max(itemsize);
         }
-        scratch.resize((1 + rank) * if WIDTH > 0 { WIDTH } else { 1 + sides.len() }, 0);
-        let mut draft = Self::new(scratch, sides)?;
+        let numbers = (1 + rank) * if WIDTH > 0 { WIDTH } else { 1 + sides.len() };
+        let mut draft = Self::new(scratch.zeroes(numbers), sides)?;
         let (width, mut bytes) = (draft.width(), Some(itemsize));
         for axis in 0..rank {
             let len = draft.table[(1 + axis) * width];
@@ -256,11 +272,11 @@ impl<'a, const WIDTH: usize> Draft<'a, WIDTH> {
     fn new(table: &'a mut [i64], sides: &[&Layout]) -> Result<Self> {
         let width = if WIDTH > 0 { WIDTH } else { 1 + sides.len() };
         table.chunks_exact_mut(width).for_each(|row| row[0] = 1);
-        let rank = table.len() / width - 1;
+        let end = table.len();
         for (side, layout) in (1..width).zip(sides) {
             let axes = layout.axes();
             table[side] = layout.offset;
-            let own = table[(1 + rank - axes.len()) * width..].chunks_exact_mut(width);
+            let own = table[end - axes.len() * width..].chunks_exact_mut(width);
             for (row, axis) in own.zip(axes) {
                 if axis.len == 1 {
                     continue;
