@@ -2,7 +2,7 @@
 //!
 //! The layers, each of which may use only those to its left (`tests/repository/test_layers.py` holds it):
 //!
-//! `callback, chain, error, global, dtype, layout, settings, sync <- backend <- lifetime <- device, stream <- memory <- array, graph <- kernel <- copy <- ops <- interop <- python`
+//! `callback, chain, error, global, dtype, layout, settings, sync <- backend <- lifetime <- device, stream <- memory <- array, graph <- kernel <- codegen <- copy <- ops <- interop <- python`
 //!
 //! - [`callback`], [`chain`] and [`global`] are what every layer needs beside `fork`, C and deep recursion: a door for calls from C,
 //!   ends of long chains of owners, locks of the process;
@@ -13,7 +13,8 @@
 //! - [`memory`] owns blocks, knows who used them last, and frees them behind that;
 //! - [`array`] puts a layout and a dtype on a block;
 //! - [`graph`] launches as a whole what was captured once;
-//! - [`kernel`] compiles, loads and launches device code, [`copy`] moves values, within a device by kernels;
+//! - [`kernel`] compiles, loads and launches device code, [`codegen`] is what kernels of our own have in common;
+//! - [`copy`] moves values, within a device by kernels;
 //! - [`ops`] writes kernels out of expressions, and runs them on arrays of any layout;
 //! - [`interop`] lends and borrows blocks (DLPack, the CUDA array interface);
 //! - `python` holds the only pyo3 classes: they parse, call and wrap.
@@ -22,6 +23,7 @@ pub mod array;
 pub mod backend;
 pub mod callback;
 pub mod chain;
+pub mod codegen;
 pub mod copy;
 pub mod device;
 pub mod dtype;

@@ -4,7 +4,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use pygpu::layout::{Blocks, Index, Indexer, Layout, Order, collapse, for_each_line, overlap};
+use pygpu::layout::{Blocks, Index, Indexer, Layout, Order, for_each_line, overlap, paired};
 
 const ALL: Index = Index::Slice { start: None, stop: None, step: None };
 
@@ -99,9 +99,7 @@ fn copies(c: &mut Criterion) {
     let boxed = fresh(&[20, 40, 60]).index(&[part(0, 10), part(0, 20), part(0, 30)]).unwrap();
     let turned = fresh(&[30, 20, 10]).transpose(None).unwrap();
     for (name, src) in [("one", &cube), ("3d", &boxed), ("transposed", &turned)] {
-        group.bench_function(format!("collapse, {name}"), |b| {
-            b.iter(|| collapse([black_box(&cube), black_box(src)]).unwrap())
-        });
+        group.bench_function(format!("walk, {name}"), |b| b.iter(|| paired(black_box(&cube), black_box(src)).unwrap()));
         group.bench_function(format!("blocks, {name}"), |b| {
             b.iter(|| Blocks::of(black_box(&cube), black_box(src)).unwrap())
         });

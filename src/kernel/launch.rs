@@ -66,6 +66,19 @@ impl Arguments {
         }
     }
 
+    /// Adds a value by its words of four bytes.
+    #[inline]
+    pub fn push_words(&mut self, words: &[u32]) {
+        self.starts.push(self.cells.len() as u32);
+        for part in words.chunks(CELL / size_of::<u32>()) {
+            let mut cell = Cell([0; CELL]);
+            for (bytes, word) in cell.0.chunks_exact_mut(size_of::<u32>()).zip(part) {
+                bytes.copy_from_slice(&word.to_le_bytes());
+            }
+            self.cells.push(cell);
+        }
+    }
+
     /// One pointer for each argument, to its value.
     #[inline]
     fn pointers(&mut self) -> SmallVec<[*mut c_void; USUAL]> {

@@ -17,7 +17,6 @@
 
 mod blocks;
 mod broadcast;
-mod collapse;
 mod dense;
 mod errors;
 mod index;
@@ -26,6 +25,7 @@ mod overlap;
 mod reshape;
 mod transpose;
 mod view;
+mod walk;
 
 use smallvec::SmallVec;
 
@@ -33,11 +33,11 @@ use crate::error::{Error, Result};
 
 pub use blocks::{Blocks, Many, Uniform};
 pub use broadcast::broadcast_shapes;
-pub use collapse::{Collapsed, Pieces, SharedAxes, SharedAxis, collapse};
 pub use index::{Index, Indexer};
 pub use iter::{Line, Odometer, for_each_line, for_each_line_of, for_each_run};
 pub use overlap::overlap;
 pub use reshape::resolve_shape;
+pub use walk::{Form, NARROW, Pieces, Rules, SharedAxes, SharedAxis, Walk, fastest, paired};
 
 /// The largest rank, as in NumPy.
 pub const MAX_RANK: usize = 64;

@@ -1,12 +1,14 @@
 //! `ElementwiseKernel`: one expression for each element of arrays of any layout.
 
+use smallvec::SmallVec;
+
 use super::argument::{self, Argument};
 use super::generate;
-use super::plan::{Key, Plan};
+use super::plan::Plan;
 use super::text::{Analysis, Texts, Written};
-use super::variants::Variants;
 use crate::array::Array;
 use crate::backend::LaunchShape;
+use crate::codegen::store::Family;
 use crate::device::Device;
 use crate::error::Result;
 use crate::kernel::launch;
@@ -34,7 +36,7 @@ pub struct Elementwise {
     analysis: Analysis,
     /// As `analysis`, for calls in which the indices matter.
     in_order: Analysis,
-    variants: Variants,
+    variants: Family,
 }
 
 /// Threads of a block on a device, and on the CPU, where they take turns.
@@ -51,7 +53,7 @@ impl Elementwise {
         argument::check(&arguments)?;
         let analysis = Analysis::of(&arguments, &texts);
         let in_order = Analysis { any_order: false, in_packs: false, ..analysis.clone() };
-        Ok(Self { name, arguments, texts, options, analysis, in_order, variants: Variants::default() })
+        Ok(Self { name, arguments, texts, options, analysis, in_order, variants: Family::new() })
     }
 
     /// Its name.
@@ -70,7 +72,7 @@ impl Elementwise {
     }
 
     /// What was compiled.
-    pub fn variants(&self) -> &Variants {
+    pub fn variants(&self) -> &Family {
         &self.variants
     }
 
@@ -83,9 +85,9 @@ impl Elementwise {
         Plan::of(&self.name, &self.arguments, analysis, arrays)
     }
 
-    /// What decides which source serves a call.
-    pub fn key(&self, plan: &Plan, ranged: bool) -> Key {
-        plan.key(ranged)
+    /// Whether the form for a call was compiled already.
+    pub fn is_compiled(&self, device: Device, plan: &Plan, ranged: bool) -> bool {
+        self.variants.find(device, &plan.key(ranged)).is_some()
     }
 
     /// The source for a call.
@@ -94,14 +96,32 @@ impl Elementwise {
         source(&self.name, text, &self.options)
     }
 
-    /// Puts the kernel on a stream. `values` holds the values of the scalar arguments, in order.
+    /// Puts the kernel on a stream, compiled now if it was not yet. `values` holds the values of the scalar arguments, in order.
     ///
     /// # Errors
-    /// The driver's.
+    /// The compiler's; the driver's.
     ///
     /// # Safety
-    /// `function` was compiled from the source for `plan`, which is of `arrays`; the values have the declared sizes.
-    pub unsafe fn launch(
+    /// `plan` is of `arrays`, which have the declared types; the values have the declared sizes; the range lies inside the plan's
+    /// elements.
+    pub unsafe fn run(
+        &self,
+        plan: &Plan,
+        arrays: &[&Array],
+        values: Arguments,
+        range: Option<Range>,
+        stream: &Stream,
+    ) -> Result<()> {
+        let is_ranged = range.is_some();
+        let source = || self.source(plan, is_ranged);
+        let function = self.variants.function(stream.device(), &plan.key(is_ranged), &self.name, source)?;
+        // SAFETY: compiled for this plan; the rest is promised to this function.
+        unsafe { self.launch(&function, plan, arrays, values, range, stream) }
+    }
+
+    /// # Safety
+    /// As `run`; `function` was compiled from the source for the plan.
+    unsafe fn launch(
         &self,
         function: &Function,
         plan: &Plan,
@@ -110,11 +130,11 @@ impl Elementwise {
         range: Option<Range>,
         stream: &Stream,
     ) -> Result<()> {
-        let count = range.map_or(plan.size, |range| range.count);
+        let count = range.map_or(plan.size(), |range| range.count);
         if count <= 0 {
             return Ok(());
         }
-        values.push_word(plan.size as u64);
+        values.push_word(plan.size() as u64);
         if let Some(range) = range {
             values.push_word(range.start as u64);
             values.push_word(range.step as u64);
@@ -140,10 +160,14 @@ impl Elementwise {
 }
 
 /// What a launch does to the arrays' memory.
-pub(super) fn uses<'a>(analysis: &Analysis, arrays: &[&'a Array]) -> Vec<Use<'a>> {
+pub(super) fn uses<'a>(analysis: &Analysis, arrays: &[&'a Array]) -> SmallVec<[Use<'a>; 6]> {
     let usages = analysis.usages.iter().flatten();
     let access = |written| if written > Written::No { Access::Write } else { Access::Read };
-    arrays.iter().zip(usages).map(|(array, usage)| (array.allocation(), access(usage.written))).collect()
+    let mut uses = SmallVec::new();
+    for (array, usage) in arrays.iter().zip(usages) {
+        uses.push((array.allocation(), access(usage.written))); // inlined, which `collect` is not
+    }
+    uses
 }
 
 /// Multiprocessors, asked once for each device.

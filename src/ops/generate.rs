@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use super::argument::{Argument, Role};
-use super::plan::{Form, Plan};
+use super::plan::{Form, Operand, Plan};
 use super::text::{Texts, Usage, Written};
+use crate::codegen::access;
 
-const ACCESS: &str = include_str!("../../python/PyGPU/include/generated_ops/access.h");
 const FLOAT16: &str = include_str!("../../python/PyGPU/include/generated_ops/float16.h");
 const COMPLEX: &str = include_str!("../../python/PyGPU/include/user/pycuda-complex.hpp");
 
@@ -19,7 +19,7 @@ const STANDARD_NAMES: [&str; 12] =
 /// The headers that types and texts name, and the user's own text.
 pub fn head(texts: &[&str], preamble: &str) -> String {
     let names = |word: &str| preamble.contains(word) || texts.iter().any(|text| text.contains(word));
-    let mut head = ACCESS.to_owned();
+    let mut head = access::HEADER.to_owned();
     if STANDARD_NAMES.iter().any(|name| names(name)) {
         head.push_str(STANDARD);
     }
@@ -50,18 +50,6 @@ fn vectors<'a>(
     arguments.iter().zip(usages).filter_map(|(one, usage)| usage.as_ref().map(|usage| (one, usage)))
 }
 
-fn lengths(plan: &Plan, rank: usize) -> String {
-    format!("pygpu::{}<{rank}>", if plan.wide { "long_lengths" } else { "lengths" })
-}
-
-/// The form of an array by itself, whichever other argument it is.
-fn form_of(plan: &Plan, form: Form) -> Form {
-    match form {
-        Form::Same(first) => plan.operands[usize::from(first)].form,
-        form => form,
-    }
-}
-
 /// The parameters of the values, in order.
 pub fn scalar_parameters(arguments: &[Argument]) -> Vec<String> {
     let scalars = arguments.iter().filter(|one| !one.is_vector());
@@ -70,22 +58,13 @@ pub fn scalar_parameters(arguments: &[Argument]) -> Vec<String> {
 
 /// The parameters of the arrays, as `Plan::push` gives their values.
 pub fn vector_parameters(plan: &Plan, arguments: &[Argument], usages: &[Option<Usage>]) -> Vec<String> {
-    let mut list = Vec::new();
-    if plan.operands.iter().any(|one| one.form == Form::Strided) {
-        list.push(format!("{} pygpu_lengths", lengths(plan, plan.rank())));
-    }
+    let mut list: Vec<String> = plan.walk_type().map(|walk| format!("{walk} pygpu_walk")).into_iter().collect();
     for ((argument, usage), operand) in vectors(arguments, usages).zip(&plan.operands) {
         let name = &argument.name;
         list.push(format!("{} *pygpu_array_{name}", element_type(argument, usage)));
-        let rank = match form_of(plan, operand.form) {
-            Form::Strided => plan.rank(),
-            Form::Apart(rank) => {
-                list.push(format!("{} pygpu_lengths_{name}", lengths(plan, rank.into())));
-                rank.into()
-            }
-            _ => continue,
-        };
-        list.push(format!("pygpu::steps<{rank}> pygpu_steps_{name}"));
+        if let Form::Apart(rank) = operand.form {
+            list.push(format!("{} pygpu_walk_{name}", plan.apart_type(rank)));
+        }
     }
     list
 }
@@ -94,28 +73,26 @@ pub fn vector_parameters(plan: &Plan, arguments: &[Argument], usages: &[Option<U
 pub fn bindings(plan: &Plan, arguments: &[Argument], usages: &[Option<Usage>]) -> String {
     let mut text = String::new();
     for ((argument, usage), operand) in vectors(arguments, usages).zip(&plan.operands) {
-        let form = form_of(plan, operand.form);
-        let _ = writeln!(text, "{}", binding(plan, argument, form, &element_type(argument, usage), &argument.name));
+        let _ = writeln!(text, "{}", binding(plan, argument, operand, &element_type(argument, usage), &argument.name));
     }
     text
 }
 
-/// An array of a form under a name. Writing to a string cannot fail.
-fn binding(plan: &Plan, argument: &Argument, form: Form, element: &str, name: &str) -> String {
+/// An array under a name. Writing to a string cannot fail.
+fn binding(plan: &Plan, argument: &Argument, operand: &Operand, element: &str, name: &str) -> String {
     let own = &argument.name;
     let array = format!("({element} *)pygpu_array_{own}");
-    match form {
+    match plan.own_form(operand) {
         Form::Flat | Form::Same(_) => format!("    {element} *{name} = {array};"),
         Form::Repeated => format!("    pygpu::repeated<{element}> {name} = {{{array}}};"),
-        Form::Strided => format!(
-            "    pygpu::strided<{element}, {}, {rank}> {name} = {{{array}, pygpu_lengths, pygpu_steps_{own}}};",
-            lengths(plan, plan.rank()),
-            rank = plan.rank()
-        ),
-        Form::Apart(rank) => format!(
-            "    pygpu::strided<{element}, {}, {rank}> {name} = {{{array}, pygpu_lengths_{own}, pygpu_steps_{own}}};",
-            lengths(plan, rank.into())
-        ),
+        Form::Strided => {
+            let (walk, slot) = (plan.walk_type().unwrap_or_default(), plan.slot(operand));
+            format!("    pygpu::strided<{element}, {walk}, {slot}> {name} = {{{array}, pygpu_walk}};")
+        }
+        Form::Apart(rank) => {
+            let walk = plan.apart_type(rank);
+            format!("    pygpu::strided<{element}, {walk}, 0> {name} = {{{array}, pygpu_walk_{own}}};")
+        }
     }
 }
 
@@ -182,22 +159,20 @@ fn told(what: &str, text: &str) -> String {
 
 /// Several elements at once: they are read before and written behind the text, which sees them one by one.
 fn packed_loop(pack: usize, plan: &Plan, arguments: &[Argument], usages: &[Option<Usage>], texts: &Texts) -> String {
-    let all: Vec<(&Argument, &Usage, Form)> = vectors(arguments, usages)
-        .zip(&plan.operands)
-        .map(|((one, usage), operand)| (one, usage, operand.form))
-        .collect();
-    let shares = |other: usize, position: usize| other == position || all[other].2 == Form::Same(position as u8);
+    let all: Vec<(&Argument, &Usage, &Operand)> =
+        vectors(arguments, usages).zip(&plan.operands).map(|((one, usage), operand)| (one, usage, operand)).collect();
+    let shares = |other: usize, position: usize| other == position || all[other].2.form == Form::Same(position as u8);
     let sharers = |position: usize| (0..all.len()).filter(move |&other| shares(other, position));
     let mut parts = Packed::default();
-    for (position, (argument, usage, form)) in all.iter().enumerate() {
+    for (position, (argument, usage, operand)) in all.iter().enumerate() {
         let (name, element) = (&argument.name, element_type(argument, usage));
-        let first = match form {
-            Form::Same(first) => &all[usize::from(*first)].0.name,
+        let first = match operand.form {
+            Form::Same(first) => &all[usize::from(first)].0.name,
             _ => name,
         };
-        let is_walked = usage.at_index && *form != Form::Repeated;
+        let is_walked = usage.at_index && operand.form != Form::Repeated;
         if !is_walked {
-            parts.names.push_str(&(binding(plan, argument, *form, &element, name) + "\n"));
+            parts.names.push_str(&(binding(plan, argument, operand, &element, name) + "\n"));
             continue;
         }
         let item = format!("&pygpu_pack_{first}.item[pygpu_turn]");
@@ -205,7 +180,7 @@ fn packed_loop(pack: usize, plan: &Plan, arguments: &[Argument], usages: &[Optio
         if first == name {
             let is_written = sharers(position).any(|other| all[other].1.written > Written::No);
             let is_read = sharers(position).count() > 1 || !usage.overwritten;
-            parts.add(plan, pack, argument, *form, is_read, is_written);
+            parts.add(plan, pack, argument, operand, is_read, is_written);
         }
     }
     let Packed { arrays, load, names, store } = parts;
@@ -236,7 +211,15 @@ struct Packed {
 }
 
 impl Packed {
-    fn add(&mut self, plan: &Plan, pack: usize, argument: &Argument, form: Form, is_read: bool, is_written: bool) {
+    fn add(
+        &mut self,
+        plan: &Plan,
+        pack: usize,
+        argument: &Argument,
+        operand: &Operand,
+        is_read: bool,
+        is_written: bool,
+    ) {
         let (name, c_type) = (&argument.name, &argument.c_type);
         let kind = format!("pygpu::pack<{c_type}, {pack}>");
         let each = |text: String| {
@@ -247,7 +230,7 @@ impl Packed {
         let item = format!("pygpu_pack_{name}.item[pygpu_turn]");
         self.load.push_str(&format!("    {kind} pygpu_pack_{name};\n"));
         if plan.spread {
-            self.arrays.push_str(&(binding(plan, argument, form, c_type, &format!("pygpu_all_{name}")) + "\n"));
+            self.arrays.push_str(&(binding(plan, argument, operand, c_type, &format!("pygpu_all_{name}")) + "\n"));
         }
         if is_read {
             self.load.push_str(&match plan.spread {

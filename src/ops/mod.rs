@@ -2,11 +2,10 @@
 //!
 //! - [`argument`] is what a user declares, [`text`] what the expression does with it;
 //! - [`plan`] finds the fewest axes that serve the arrays of a call, and what each of them is in the kernel;
-//! - [`generate`] writes the source for a plan; [`variants`] keeps what was compiled;
+//! - [`generate`] writes the source for a plan;
 //! - [`elementwise`], [`reduce`] and [`scan`] put them on streams.
 //!
-//! Written once for all backends: whatever compiles device code runs it. Nothing here compiles by itself (who calls knows where
-//! compilers are), and nothing knows Python.
+//! Written once for all backends: whatever compiles device code runs it. Nothing knows Python.
 
 pub mod argument;
 pub mod elementwise;
@@ -15,12 +14,10 @@ pub mod plan;
 pub mod reduce;
 pub mod scan;
 pub mod text;
-mod variants;
 
 pub use argument::{Argument, Role};
 pub use elementwise::{Elementwise, Range};
-pub use plan::{Key, Plan};
-pub use reduce::{Reduce, Reduction};
+pub use plan::Plan;
+pub use reduce::{Ready, Reduce, Reduction};
 pub use scan::{Scan, Scanning};
 pub use text::Texts;
-pub use variants::Variants;

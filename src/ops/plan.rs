@@ -1,21 +1,19 @@
-//! How the arrays of one call are walked: their common shape, the fewest axes that serve all of them, and for each array
-//! what stands behind its name in the kernel.
+//! How the arrays of one call are walked, and what stands behind each array's name in the kernel.
 //!
-//! Arrays that are used at `i` are broadcast to one shape, as in NumPy. Arrays that are only used elsewhere (`table[x[i]]`)
-//! keep their own shape, and their index counts their own elements in C order.
+//! Arrays that are used at `i` are broadcast to one shape and walked together. Arrays that are only used elsewhere
+//! (`table[x[i]]`) keep their own shape, and their index counts their own elements in C order.
 
 use smallvec::SmallVec;
 
 use super::argument::Argument;
 use super::text::{Analysis, Usage, Written};
 use crate::array::Array;
+use crate::codegen::access::{Record, Span};
+use crate::codegen::store::Key;
 use crate::dtype::Kind;
 use crate::error::{Error, Result};
 use crate::kernel::Arguments;
-use crate::layout::{Axis, Dims, Layout, broadcast_shapes};
-
-/// Arrays of more elements need 64 bits for an index.
-const NARROW: i64 = 1 << 31;
+use crate::layout::{self, Dims, Layout, Rules, Walk, broadcast_shapes};
 
 /// What an array is in the kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -28,42 +26,40 @@ pub enum Form {
     Strided,
     /// Strided along so many axes of its own.
     Apart(u8),
-    /// Flat, and at the same place as an earlier argument.
+    /// At the same place as an earlier argument, whose form it has.
     Same(u8),
 }
 
 /// One array of a call.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Operand {
     /// Where its first element in the order of the walk is.
     pub address: usize,
     /// What it is in the kernel.
     pub form: Form,
-    /// Bytes between neighbours along the axes of the walk.
-    strides: Dims,
-    /// The axes of an array with axes of its own.
-    own: Dims,
+    /// Its place among the walked arrays; among those with axes of their own, where it is one.
+    side: u16,
 }
 
 /// How the arrays of one call are walked.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Plan {
-    /// Number of elements.
-    pub size: i64,
-    /// Lengths of the common axes, outermost first; used if any array is strided.
-    axes: Dims,
+    /// The arrays that are used at `i`.
+    walk: Walk,
+    /// Those with axes of their own, one by one. Rare.
+    apart: Vec<Walk>,
     /// One for each array argument, in order.
-    pub operands: SmallVec<[Operand; 6]>,
+    pub operands: SmallVec<[Operand; 4]>,
     /// Elements that are read and written at once; 1 for one after the other.
     pub pack: u8,
     /// Whether these are a block's width apart, and not neighbours.
     pub spread: bool,
-    /// Whether an index needs 64 bits.
-    pub wide: bool,
+    /// What the indices and strides of arrays that are not flat need.
+    span: Span,
 }
 
-/// What decides which source is generated.
-pub type Key = SmallVec<[u8; 24]>;
+/// The arrays of a call with what the kernel's text does with each.
+type Used<'a> = SmallVec<[(&'a Array, &'a Usage); 6]>;
 
 impl Plan {
     /// Plans a walk over the arrays of the vector arguments.
@@ -71,155 +67,86 @@ impl Plan {
     /// # Errors
     /// `ValueError` for shapes that do not broadcast, and for an array that the kernel needs in another layout.
     pub fn of(name: &str, arguments: &[Argument], analysis: &Analysis, arrays: &[&Array]) -> Result<Self> {
-        let usages = analysis.usages.iter().flatten();
-        let pairs = || arrays.iter().zip(usages.clone());
-        let common = pairs().filter(|(_, usage)| usage.at_index).map(|(array, _)| array.layout());
-        let mut plan = Self { pack: 1, ..Self::default() };
+        let mut used = Used::new();
+        for (array, usage) in arrays.iter().zip(analysis.usages.iter().flatten()) {
+            used.push((array, usage)); // inlined, which `collect` is not
+        }
+        let mut common = used.iter().filter(|(_, usage)| usage.at_index).map(|(array, _)| array.layout());
         let Some(first) = common.clone().next().or_else(|| arrays.first().map(|array| array.layout())) else {
             return Err(Error::value(format!("{name}: a kernel needs at least one array")));
         };
-        let is_same = common.clone().all(|layout| layout.shape().eq(first.shape()));
         let is_flat = common.clone().all(Layout::is_c_contiguous)
             || (analysis.any_order && common.clone().all(Layout::is_f_contiguous));
-        if is_same && is_flat {
-            plan.size = first.size();
-            plan.axes.push(plan.size);
-            plan.add_flat(pairs(), |usage| usage.at_index);
+        let mut plan = if is_flat && common.all(|layout| layout.shape().eq(first.shape())) {
+            Self::flat(first.size(), &used)
         } else {
-            plan.walk(name, arguments, analysis, arrays)?;
-        }
-        plan.add_apart(name, arguments, &analysis.usages, arrays)?;
+            Self::walked(name, arguments, analysis, &used)?
+        };
+        plan.add_apart(name, arguments, &used)?;
         plan.check_alignment(name, arguments, arrays)?;
-        plan.wide = plan.size >= NARROW || plan.operands.iter().any(|one| one.own.iter().product::<i64>() >= NARROW);
+        plan.span = plan.span();
         if analysis.in_packs {
-            plan.choose_pack(analysis, arrays);
+            plan.choose_pack(&used);
         }
         Ok(plan)
     }
 
-    fn add_flat<'a>(
-        &mut self,
-        pairs: impl Iterator<Item = (&'a &'a Array, &'a Usage)>,
-        takes_part: impl Fn(&Usage) -> bool,
-    ) {
-        for (array, usage) in pairs {
-            let strides = if takes_part(usage) { Dims::from_slice(&[array.layout().itemsize()]) } else { Dims::new() };
-            self.operands.push(Operand { address: array.address(), form: Form::Flat, strides, own: Dims::new() });
-        }
+    fn over(walk: Walk) -> Self {
+        Self { walk, apart: Vec::new(), operands: SmallVec::new(), pack: 1, spread: false, span: Span::Short }
     }
 
-    /// The general case: broadcast, order, merge, and look what each array is then.
-    fn walk(&mut self, name: &str, arguments: &[Argument], analysis: &Analysis, arrays: &[&Array]) -> Result<()> {
-        let takes_part: SmallVec<[bool; 8]> = analysis.usages.iter().flatten().map(|usage| usage.at_index).collect();
-        let shapes: SmallVec<[Dims; 6]> = arrays
-            .iter()
-            .zip(&takes_part)
-            .filter(|(_, part)| **part)
-            .map(|(one, _)| one.layout().shape().collect())
-            .collect();
-        let shape = broadcast_shapes(&shapes.iter().map(|shape| &shape[..]).collect::<SmallVec<[&[i64]; 6]>>())
-            .map_err(|error| Error::value(format!("{name}: {error}")))?;
-        check_written(name, arguments, analysis, arrays, &shape)?;
-        let mut strides: SmallVec<[Dims; 6]> = SmallVec::new();
-        for (array, part) in arrays.iter().zip(&takes_part) {
-            let view = if *part { Some(array.layout().broadcast_to(&shape)?) } else { None };
-            strides.push(view.map_or_else(Dims::new, |view| view.strides().collect()));
-            self.operands.push(Operand {
-                address: array.address(),
-                form: Form::Flat,
-                strides: Dims::new(),
-                own: Dims::new(),
-            });
+    fn flat(size: i64, used: &Used<'_>) -> Self {
+        let mut plan = Self::over(Walk::flat(size));
+        for (array, _) in used {
+            plan.operands.push(Operand { address: array.address(), form: Form::Flat, side: 0 });
         }
-        self.size = if shape.contains(&0) { 0 } else { shape.iter().product() };
-        let lead = analysis.usages.iter().flatten().position(|usage| usage.at_index && usage.written > Written::No);
-        let lead = lead.or_else(|| takes_part.iter().position(|part| *part)).unwrap_or(0);
-        let places: SmallVec<[usize; 8]> = (0..shape.len()).filter(|&axis| shape[axis] != 1).collect();
-        let mut order = places;
-        if analysis.any_order && self.size > 0 {
-            self.turn(&order, &shape, &mut strides, lead);
-            order.sort_by_key(|&axis| std::cmp::Reverse(weight(&strides, lead, axis)));
-        }
-        self.merge(&order, &shape, &strides);
-        for (position, part) in takes_part.iter().enumerate() {
-            if *part {
-                let itemsize = arrays[position].layout().itemsize();
-                self.operands[position].form = form_of(&self.axes, &self.operands[position].strides, itemsize);
-            }
-        }
-        Ok(())
+        plan
     }
 
-    /// Walks axes from their other end along which the leading array runs down.
-    fn turn(&mut self, axes: &[usize], shape: &[i64], strides: &mut [Dims], lead: usize) {
-        for &axis in axes {
-            let by_lead = strides[lead][axis];
-            let other = || strides.iter().filter_map(|one| one.get(axis)).copied().find(|stride| *stride != 0);
-            let stride = if by_lead != 0 { by_lead } else { other().unwrap_or(0) };
-            if stride >= 0 {
+    /// The general case: arrays that are not all flat, or not of one shape.
+    fn walked(name: &str, arguments: &[Argument], analysis: &Analysis, used: &Used<'_>) -> Result<Self> {
+        let walked = || used.iter().filter(|(_, usage)| usage.at_index);
+        let mut sides: SmallVec<[&Layout; 6]> = SmallVec::new();
+        walked().for_each(|(array, _)| sides.push(array.layout()));
+        let lead = walked().position(|(_, usage)| usage.written > Written::No).unwrap_or(0);
+        let rules = Rules { lead: analysis.any_order.then_some(lead), reduced: 0 };
+        let walk = Walk::plan(&sides, rules).map_err(|error| Error::value(format!("{name}: {error}")))?;
+        check_written(name, arguments, &sides, walk.size(), used)?;
+        let mut plan = Self::over(walk);
+        let mut side = 0;
+        for (array, usage) in used {
+            if !usage.at_index {
+                plan.operands.push(Operand { address: array.address(), form: Form::Flat, side: 0 });
                 continue;
             }
-            for (operand, strides) in self.operands.iter_mut().zip(strides.iter_mut()) {
-                if let Some(stride) = strides.get_mut(axis) {
-                    operand.address = operand.address.wrapping_add_signed(((shape[axis] - 1) * *stride) as isize);
-                    *stride = -*stride;
-                }
-            }
-        }
-    }
-
-    /// Joins neighbouring axes that are one even run in every array.
-    fn merge(&mut self, order: &[usize], shape: &[i64], strides: &[Dims]) {
-        for &axis in order {
-            let even = |operand: &Operand, own: &Dims| match (operand.strides.last(), own.get(axis)) {
-                (Some(outer), Some(inner)) => shape[axis].checked_mul(*inner) == Some(*outer),
-                _ => own.is_empty(),
+            let form = match plan.walk.form(side, array.layout().itemsize()) {
+                layout::Form::Flat => Form::Flat,
+                layout::Form::Repeated => Form::Repeated,
+                layout::Form::Strided => Form::Strided,
             };
-            let joins = !self.axes.is_empty() && self.operands.iter().zip(strides).all(|(one, own)| even(one, own));
-            if joins && let Some(outer) = self.axes.last_mut() {
-                *outer *= shape[axis];
-            } else {
-                self.axes.push(shape[axis]);
-            }
-            for (operand, own) in self.operands.iter_mut().zip(strides) {
-                let Some(&stride) = own.get(axis) else { continue };
-                match operand.strides.last_mut() {
-                    Some(last) if joins => *last = stride,
-                    _ => operand.strides.push(stride),
-                }
-            }
+            let address = array.allocation().address().wrapping_add_signed(plan.walk.offset(side) as isize);
+            plan.operands.push(Operand { address, form, side: side as u16 });
+            side += 1;
         }
-        if self.axes.is_empty() {
-            self.axes.push(self.size);
-        }
+        Ok(plan)
     }
 
     /// Arrays that are not walked: a pointer where they are contiguous, else axes of their own.
-    fn add_apart(
-        &mut self,
-        name: &str,
-        arguments: &[Argument],
-        usages: &[Option<Usage>],
-        arrays: &[&Array],
-    ) -> Result<()> {
-        let vectors = arguments.iter().zip(usages).filter_map(|(one, usage)| usage.as_ref().map(|usage| (one, usage)));
-        for ((argument, usage), (array, operand)) in vectors.zip(arrays.iter().zip(&mut self.operands)) {
-            let layout = array.layout();
+    fn add_apart(&mut self, name: &str, arguments: &[Argument], used: &Used<'_>) -> Result<()> {
+        for (position, (array, usage)) in used.iter().enumerate() {
+            let (layout, operand) = (array.layout(), &mut self.operands[position]);
             if usage.bare {
                 let is_dense = layout.is_c_contiguous() || (!usage.at_index && layout.is_f_contiguous());
                 if !is_dense || operand.form != Form::Flat {
-                    return Err(Error::value(format!(
-                        "{name}: the kernel's text uses {} as a pointer ({argument}), which needs a contiguous array of the \
-                         common shape; the array has the shape {:?} and the strides {:?}: pass a copy()",
-                        argument.name,
-                        layout.shape().collect::<Vec<_>>(),
-                        layout.strides().collect::<Vec<_>>()
-                    )));
+                    return Err(not_a_pointer(name, vector(arguments, position), layout));
                 }
             } else if !usage.at_index && !layout.is_c_contiguous() {
-                let (own, strides) = merged(layout);
-                operand.form = Form::Apart(own.len() as u8);
-                (operand.own, operand.strides) = (own, strides);
+                let own = Walk::c_order(layout);
+                if own.rank() > 0 {
+                    operand.form = Form::Apart(own.rank() as u8);
+                    operand.side = self.apart.len() as u16;
+                    self.apart.push(own);
+                }
             }
         }
         Ok(())
@@ -229,36 +156,44 @@ impl Plan {
         let vectors = arguments.iter().filter(|one| one.is_vector());
         for ((argument, operand), array) in vectors.zip(&self.operands).zip(arrays) {
             let alignment = alignment_of(argument);
-            let is_odd = |distance: i64| distance % alignment as i64 != 0;
-            if array.layout().size() > 0
-                && (!operand.address.is_multiple_of(alignment) || operand.strides.iter().any(|stride| is_odd(*stride)))
-            {
-                return Err(Error::value(format!(
-                    "{name}: {argument}: the array's elements are not aligned to {alignment} bytes (address {:#x}, strides \
-                     {:?}), and a device cannot read them; pass a copy()",
-                    operand.address,
-                    array.layout().strides().collect::<Vec<_>>()
-                )));
+            let bits = match operand.form {
+                Form::Strided => joined(&self.walk, operand.side.into()),
+                Form::Apart(_) => joined(&self.apart[usize::from(operand.side)], 0),
+                _ => 0,
+            };
+            // A power of two, so that it divides all where it divides their bits.
+            if !(bits as usize | operand.address).is_multiple_of(alignment) && array.layout().size() > 0 {
+                return Err(unaligned(name, argument, alignment, operand.address, array.layout()));
             }
         }
         Ok(())
     }
 
+    fn strided(&self) -> impl Iterator<Item = usize> + Clone + '_ {
+        self.operands.iter().filter(|one| one.form == Form::Strided).map(|one| usize::from(one.side))
+    }
+
+    fn span(&self) -> Span {
+        let mut spans = self.apart.iter().map(|own| Span::of(own, 0..1));
+        let is_wide = spans.any(|span| span == Span::Wide)
+            || (self.has_strided() && Span::of(&self.walk, self.strided()) == Span::Wide);
+        if is_wide { Span::Wide } else { Span::Short }
+    }
+
     /// Several elements at once, if none that is written meets another array but element by element: neighbours that make 16
     /// bytes of the largest type where all arrays are flat and aligned, else some that are a block's width apart.
-    fn choose_pack(&mut self, analysis: &Analysis, arrays: &[&Array]) {
+    fn choose_pack(&mut self, used: &Used<'_>) {
         const BYTES: usize = 16;
         const APART: u8 = 4;
-        if arrays.iter().any(|array| array.dtype().kind() == Kind::Opaque) {
+        if used.iter().any(|(array, _)| array.dtype().kind() == Kind::Opaque) {
             return; // a type of the user's may lack what a pack asks of it
         }
-        let Some(same) = self.same(analysis, arrays) else { return };
-        let usages = || analysis.usages.iter().flatten();
-        let walked = || usages().zip(&self.operands).zip(arrays).filter(|((usage, _), _)| usage.at_index);
-        let largest = walked().map(|(_, array)| array.dtype().itemsize()).max().unwrap_or(BYTES);
+        let Some(same) = self.same(used) else { return };
+        let walked = || used.iter().zip(&self.operands).filter(|((_, usage), _)| usage.at_index);
+        let largest = walked().map(|((array, _), _)| array.dtype().itemsize()).max().unwrap_or(BYTES);
         let pack = BYTES / largest;
         let is_even = |address: usize, itemsize: usize| address.is_multiple_of((itemsize * pack).min(BYTES));
-        let is_flat = walked().all(|((_, one), array)| match one.form {
+        let is_flat = walked().all(|((array, _), one)| match one.form {
             Form::Flat => is_even(one.address, array.dtype().itemsize()),
             form => form == Form::Repeated,
         });
@@ -266,7 +201,7 @@ impl Plan {
             true => (pack as u8, false),
             false => (APART, true),
         };
-        if self.size < i64::from(self.pack) {
+        if self.size() < i64::from(self.pack) {
             (self.pack, self.spread) = (1, false);
             return;
         }
@@ -282,21 +217,22 @@ impl Plan {
 
     /// The pairs of arguments that are the same elements, of which one is written; `None` if one that is written meets another
     /// in any other way.
-    fn same(&self, analysis: &Analysis, arrays: &[&Array]) -> Option<SmallVec<[(usize, usize); 2]>> {
-        let usages: SmallVec<[&Usage; 6]> = analysis.usages.iter().flatten().collect();
-        let spans: SmallVec<[(usize, usize); 6]> =
-            self.operands.iter().zip(arrays).map(|(one, array)| span(one, array, self.size)).collect();
+    fn same(&self, used: &Used<'_>) -> Option<SmallVec<[(usize, usize); 2]>> {
+        let mut spans: SmallVec<[(usize, usize); 6]> = SmallVec::new();
+        for (one, (array, usage)) in self.operands.iter().zip(used) {
+            spans.push(self.reach(one, array, usage));
+        }
         let mut same = SmallVec::new();
-        for written in (0..usages.len()).filter(|at| usages[*at].written > Written::No) {
-            for other in (0..usages.len()).filter(|other| *other != written) {
+        for written in (0..used.len()).filter(|at| used[*at].1.written > Written::No) {
+            for other in (0..used.len()).filter(|other| *other != written) {
                 if spans[written].0 >= spans[other].1 || spans[other].0 >= spans[written].1 {
                     continue;
                 }
-                let (one, two) = (&self.operands[written], &self.operands[other]);
-                let is_same = usages[written].at_index
-                    && usages[other].at_index
-                    && arrays[written].dtype() == arrays[other].dtype()
-                    && (one.address, one.form, &one.strides) == (two.address, two.form, &two.strides);
+                let ((one, one_used), (two, two_used)) = (used[written], used[other]);
+                let is_same = one_used.at_index
+                    && two_used.at_index
+                    && one.dtype() == two.dtype()
+                    && self.are_same(&self.operands[written], &self.operands[other]);
                 if !is_same {
                     return None;
                 }
@@ -307,120 +243,159 @@ impl Plan {
         Some(same)
     }
 
-    /// Number of the common axes.
-    pub fn rank(&self) -> usize {
-        self.axes.len()
+    fn are_same(&self, one: &Operand, two: &Operand) -> bool {
+        let strides = |operand: &Operand| self.walk.strides(operand.side.into());
+        (one.address, one.form) == (two.address, two.form)
+            && (one.form != Form::Strided || strides(one).eq(strides(two)))
+    }
+
+    /// The addresses of an array, from the first byte to behind the last.
+    fn reach(&self, operand: &Operand, array: &Array, usage: &Usage) -> (usize, usize) {
+        if operand.form == Form::Flat && usage.at_index {
+            return (operand.address, operand.address + self.size() as usize * array.dtype().itemsize());
+        }
+        match array.layout().extent() {
+            Some((low, high)) => {
+                let start = array.allocation().address();
+                (start.wrapping_add_signed(low as isize), start.wrapping_add_signed(high as isize))
+            }
+            None => (0, 0),
+        }
+    }
+
+    /// Number of elements.
+    #[inline]
+    pub fn size(&self) -> i64 {
+        self.walk.size()
     }
 
     fn has_strided(&self) -> bool {
-        self.operands.iter().any(|one| one.form == Form::Strided)
+        self.strided().next().is_some()
+    }
+
+    /// The form of an array by itself, whichever other argument it is.
+    pub fn own_form(&self, operand: &Operand) -> Form {
+        match operand.form {
+            Form::Same(first) => self.operands[usize::from(first)].form,
+            form => form,
+        }
+    }
+
+    /// The type of the walk that strided arrays share; `None` if there are none.
+    pub fn walk_type(&self) -> Option<String> {
+        let count = self.strided().count();
+        (count > 0).then(|| self.span.type_of(self.walk.rank(), count))
+    }
+
+    /// The type of the walk of an array with so many axes of its own.
+    pub fn apart_type(&self, rank: u8) -> String {
+        self.span.type_of(rank.into(), 1)
+    }
+
+    /// Which one of the strided arrays an operand is, or is the same as.
+    pub fn slot(&self, operand: &Operand) -> usize {
+        let side = match operand.form {
+            Form::Same(first) => self.operands[usize::from(first)].side,
+            _ => operand.side,
+        };
+        self.strided().position(|strided| strided == usize::from(side)).unwrap_or(0)
     }
 
     /// What decides which source is generated for this walk.
     pub fn key(&self, ranged: bool) -> Key {
-        let rank = if self.has_strided() { self.axes.len() as u8 } else { 0 };
-        let is_wide = self.wide && self.operands.iter().any(|one| matches!(one.form, Form::Strided | Form::Apart(_)));
-        let mut key = Key::from_slice(&[rank, self.pack, u8::from(self.spread), u8::from(is_wide), u8::from(ranged)]);
+        let rank = if self.has_strided() { self.walk.rank() as u8 } else { 0 };
+        let is_wide = u8::from(self.span == Span::Wide);
+        let mut key = Key::from_slice(&[rank, self.pack, u8::from(self.spread), is_wide, u8::from(ranged)]);
         for operand in &self.operands {
-            key.extend(match operand.form {
-                Form::Flat => [0, 0],
-                Form::Repeated => [1, 0],
-                Form::Strided => [2, 0],
-                Form::Apart(rank) => [3, rank],
-                Form::Same(other) => [4, other],
-            });
+            let (form, detail) = match operand.form {
+                Form::Flat => (0, 0),
+                Form::Repeated => (1, 0),
+                Form::Strided => (2, 0),
+                Form::Apart(rank) => (3, rank),
+                Form::Same(other) => (4, other),
+            };
+            key.push(form);
+            key.push(detail);
         }
         key
     }
 
     /// Adds the values of the parameters that `generate` declares for the arrays.
     pub fn push(&self, arguments: &mut Arguments) {
-        let wide = self.wide && self.operands.iter().any(|one| matches!(one.form, Form::Strided | Form::Apart(_)));
         if self.has_strided() {
-            push_lengths(arguments, &self.axes, wide);
+            let mut record = Record::new();
+            record.push_walk(self.span, self.walk.lens(), self.strided().map(|side| self.walk.strides(side)));
+            record.pass(arguments);
         }
         for operand in &self.operands {
             arguments.push_word(operand.address as u64);
             if let Form::Apart(_) = operand.form {
-                push_lengths(arguments, &operand.own, wide);
-            }
-            let form = match operand.form {
-                Form::Same(first) => self.operands[usize::from(first)].form,
-                form => form,
-            };
-            if matches!(form, Form::Strided | Form::Apart(_)) {
-                let bytes: SmallVec<[u8; 64]> =
-                    operand.strides.iter().flat_map(|stride| stride.to_le_bytes()).collect();
-                arguments.push(&bytes);
+                let own = &self.apart[usize::from(operand.side)];
+                let mut record = Record::new();
+                record.push_walk(self.span, own.lens(), std::iter::once(own.strides(0)));
+                record.pass(arguments);
             }
         }
     }
 }
 
-fn check_written(
-    name: &str,
-    arguments: &[Argument],
-    analysis: &Analysis,
-    arrays: &[&Array],
-    shape: &[i64],
-) -> Result<()> {
-    let vectors = arguments.iter().zip(&analysis.usages).filter_map(|(one, usage)| usage.map(|usage| (one, usage)));
-    for ((argument, usage), array) in vectors.zip(arrays) {
-        let own: Dims = array.layout().shape().collect();
-        if usage.at_index && usage.written > Written::No && own.as_slice() != shape {
-            let hint = if usage.written == Written::Maybe { "; if it is only read, declare it const" } else { "" };
-            return Err(Error::value(format!(
-                "{name}: {argument} is written, and an output is not broadcast: its shape is {:?}, and that of the arrays \
-                 together {shape:?}{hint}",
-                own.as_slice()
-            )));
+/// All strides of an array in one number, of which each bit is set that is set in any.
+fn joined(walk: &Walk, side: usize) -> i64 {
+    walk.strides(side).fold(0, |bits, stride| bits | stride)
+}
+
+/// The declaration of an array by its place among the arrays.
+fn vector(arguments: &[Argument], position: usize) -> Option<&Argument> {
+    arguments.iter().filter(|one| one.is_vector()).nth(position)
+}
+
+/// Refuses an array that is written and was repeated.
+fn check_written(name: &str, arguments: &[Argument], sides: &[&Layout], size: i64, used: &Used<'_>) -> Result<()> {
+    let rank = sides.iter().map(|side| side.ndim()).max().unwrap_or(0);
+    let written = used.iter().enumerate().filter(|(_, (_, usage))| usage.at_index && usage.written > Written::No);
+    for (position, (array, usage)) in written {
+        let layout = array.layout();
+        if layout.ndim() == rank && layout.size() == size && size > 0 {
+            continue; // lengths are the common ones or 1, so that their product decides
+        }
+        let shapes: SmallVec<[Dims; 6]> = sides.iter().map(|side| side.shape().collect()).collect();
+        let shape = broadcast_shapes(&shapes.iter().map(|shape| &shape[..]).collect::<SmallVec<[&[i64]; 6]>>())?;
+        let own: Dims = layout.shape().collect();
+        if own != shape {
+            return Err(repeated(name, vector(arguments, position), usage, &own, &shape));
         }
     }
     Ok(())
 }
 
-/// How far apart neighbours along an axis are, in the leading array first.
-fn weight(strides: &[Dims], lead: usize, axis: usize) -> SmallVec<[u64; 6]> {
-    let of = |one: &Dims| one.get(axis).map_or(0, |stride| stride.unsigned_abs());
-    std::iter::once(of(&strides[lead])).chain(strides.iter().map(of)).collect()
+#[cold]
+fn repeated(name: &str, argument: Option<&Argument>, usage: &Usage, own: &[i64], shape: &[i64]) -> Error {
+    let hint = if usage.written == Written::Maybe { "; if it is only read, declare it const" } else { "" };
+    let argument = argument.map(ToString::to_string).unwrap_or_default();
+    Error::value(format!(
+        "{name}: {argument} is written, and an output is not broadcast: its shape is {own:?}, and that of the arrays together \
+         {shape:?}{hint}"
+    ))
 }
 
-fn form_of(axes: &[i64], strides: &[i64], itemsize: i64) -> Form {
-    if axes.iter().product::<i64>() <= 1 {
-        return Form::Flat;
-    }
-    if strides.iter().all(|stride| *stride == 0) {
-        return Form::Repeated;
-    }
-    let mut expected = itemsize;
-    for (length, stride) in axes.iter().zip(strides).rev() {
-        if *stride != expected {
-            return Form::Strided;
-        }
-        expected = expected.wrapping_mul(*length);
-    }
-    Form::Flat
+#[cold]
+fn not_a_pointer(name: &str, argument: Option<&Argument>, layout: &Layout) -> Error {
+    let (own, declared) = argument.map(|one| (one.name.clone(), one.to_string())).unwrap_or_default();
+    Error::value(format!(
+        "{name}: the kernel's text uses {own} as a pointer ({declared}), which needs a contiguous array of the common shape; the \
+         array has the shape {:?} and the strides {:?}: pass a copy()",
+        layout.shape().collect::<Vec<_>>(),
+        layout.strides().collect::<Vec<_>>()
+    ))
 }
 
-/// The fewest axes of one layout in C order.
-fn merged(layout: &Layout) -> (Dims, Dims) {
-    let (mut lengths, mut strides) = (Dims::new(), Dims::new());
-    for Axis { len, stride } in layout.axes().iter().copied().filter(|axis| axis.len != 1) {
-        match (lengths.last_mut(), strides.last_mut()) {
-            (Some(length), Some(outer)) if len.checked_mul(stride) == Some(*outer) => {
-                (*length, *outer) = (*length * len, stride);
-            }
-            _ => {
-                lengths.push(len);
-                strides.push(stride);
-            }
-        }
-    }
-    if lengths.is_empty() {
-        lengths.push(1);
-        strides.push(0);
-    }
-    (lengths, strides)
+#[cold]
+fn unaligned(name: &str, argument: &Argument, alignment: usize, address: usize, layout: &Layout) -> Error {
+    Error::value(format!(
+        "{name}: {argument}: the array's elements are not aligned to {alignment} bytes (address {address:#x}, strides {:?}), and \
+         a device cannot read them; pass a copy()",
+        layout.strides().collect::<Vec<_>>()
+    ))
 }
 
 /// Natural alignment of an element; structured ones are the user's affair.
@@ -429,38 +404,4 @@ fn alignment_of(argument: &Argument) -> usize {
         Some(row) => row.itemsize as usize,
         None => 1,
     }
-}
-
-/// The addresses of an array, from the first byte to behind the last.
-fn span(operand: &Operand, array: &Array, size: i64) -> (usize, usize) {
-    match operand.form {
-        Form::Flat if !operand.strides.is_empty() => {
-            (operand.address, operand.address + size as usize * array.dtype().itemsize())
-        }
-        _ => match array.layout().extent() {
-            Some((low, high)) => {
-                let start = array.allocation().address();
-                (start.wrapping_add_signed(low as isize), start.wrapping_add_signed(high as isize))
-            }
-            None => (0, 0),
-        },
-    }
-}
-
-/// Lengths as `pygpu::lengths` has them, or `pygpu::long_lengths`.
-fn push_lengths(arguments: &mut Arguments, lengths: &[i64], wide: bool) {
-    if wide {
-        let bytes: SmallVec<[u8; 64]> = lengths.iter().flat_map(|length| length.to_le_bytes()).collect();
-        return arguments.push(&bytes);
-    }
-    // Division by multiplication: q = (high(x * magic) + x) >> shift, right for x below 2^31.
-    let shift = |length: u32| 32 - length.saturating_sub(1).leading_zeros();
-    let magic = |length: u32| {
-        let length = u64::from(length.max(1));
-        ((1u64 << 32) * ((1u64 << shift(length as u32)) - length) / length + 1) as u32
-    };
-    let lengths = || lengths.iter().map(|length| *length as u32);
-    let words = lengths().chain(lengths().map(magic)).chain(lengths().map(shift));
-    let bytes: SmallVec<[u8; 64]> = words.flat_map(u32::to_le_bytes).collect();
-    arguments.push(&bytes);
 }

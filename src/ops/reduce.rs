@@ -7,16 +7,17 @@
 use super::argument::{self, Argument, Role};
 use super::elementwise::{at_once, source, uses};
 use super::generate;
-use super::plan::{Key, Plan};
+use super::plan::Plan;
 use super::text::{Analysis, Texts};
-use super::variants::Variants;
 use crate::array::Array;
 use crate::backend::LaunchShape;
+use crate::codegen::store::Family;
 use crate::device::Device;
 use crate::dtype::{DType, Kind};
 use crate::error::{Error, Result};
 use crate::kernel::launch;
 use crate::kernel::{Arguments, Function, Source};
+use crate::layout::Order;
 use crate::memory::Access;
 use crate::stream::Stream;
 
@@ -53,7 +54,22 @@ pub struct Reduce {
     of: Reduction,
     arguments: Vec<Argument>,
     analysis: Analysis,
-    variants: Variants,
+    variants: Family,
+}
+
+/// A reduction that is planned and compiled.
+pub struct Ready {
+    plan: Plan,
+    blocks: u32,
+    first: Function,
+    second: Option<Function>,
+}
+
+impl Ready {
+    /// How many values there must be room for between two launches; 0 where there is one only.
+    pub fn parts(&self) -> i64 {
+        if self.second.is_some() { i64::from(self.blocks) } else { 0 }
+    }
 }
 
 /// The second launch: the blocks' results, as if they were its array.
@@ -70,7 +86,7 @@ impl Reduce {
         let texts = Texts { operation: of.map.clone(), preamble: of.preamble.clone(), ..Texts::default() };
         let mut analysis = Analysis::of(&arguments, &texts);
         analysis.in_packs = false;
-        Ok(Self { of, arguments, analysis, variants: Variants::default() })
+        Ok(Self { of, arguments, analysis, variants: Family::new() })
     }
 
     /// What it is made of.
@@ -89,7 +105,7 @@ impl Reduce {
     }
 
     /// What was compiled.
-    pub fn variants(&self) -> &Variants {
+    pub fn variants(&self) -> &Family {
         &self.variants
     }
 
@@ -101,14 +117,94 @@ impl Reduce {
         Plan::of(&self.of.name, &self.arguments, &self.analysis, arrays)
     }
 
-    /// What decides which source serves the first launch.
-    pub fn key(&self, plan: &Plan) -> Key {
-        plan.key(false)
+    /// Whether the form of the first launch was compiled already.
+    pub fn is_compiled(&self, device: Device, plan: &Plan) -> bool {
+        self.variants.find(device, &plan.key(false)).is_some()
     }
 
-    /// What decides which source serves the second launch.
-    pub fn second_key(&self) -> Key {
-        Key::from_slice(SECOND)
+    /// Compiles what a reduction by a plan needs, if it was not yet.
+    ///
+    /// # Errors
+    /// `ValueError` for a result that no block has room for; the compiler's.
+    pub fn ready(&self, plan: Plan, device: Device) -> Result<Ready> {
+        let blocks = self.blocks(device, plan.size())?;
+        let name = &self.of.name;
+        let first = self.variants.function(device, &plan.key(false), name, || self.source(&plan, device))?;
+        let second = match blocks {
+            1 => None,
+            _ => Some(self.variants.function(device, SECOND, name, || self.second_source(device))?),
+        };
+        Ok(Ready { plan, blocks, first, second })
+    }
+
+    /// Refuses an array that cannot take the result.
+    ///
+    /// # Errors
+    /// `ValueError`.
+    pub fn check_out(&self, out: &Array, device: Device) -> Result<()> {
+        let Reduction { name, dtype, .. } = &self.of;
+        if out.dtype() != *dtype {
+            let (given, wanted) = (out.dtype().name(), dtype.name());
+            return Err(Error::value(format!("{name}(): out is {given}, and the result {wanted}")));
+        }
+        if out.layout().is_empty() {
+            return Err(Error::value(format!("{name}(): out has no elements")));
+        }
+        if out.device() != device {
+            return Err(Error::value(format!("{name}(): out is on {}, and the arrays on {device}", out.device())));
+        }
+        out.check_writable(name)
+    }
+
+    /// Puts a reduction on a stream, whose result the first element of `out` becomes. `parts` has room for as many values as
+    /// [`Ready::parts`] says.
+    ///
+    /// # Errors
+    /// As [`Self::check_out`]; the driver's.
+    ///
+    /// # Safety
+    /// `ready` is of a plan of `arrays`, which have the declared types; the values have the declared sizes.
+    pub unsafe fn run(
+        &self,
+        ready: &Ready,
+        arrays: &[&Array],
+        values: Arguments,
+        [out, parts]: [&Array; 2],
+        stream: &Stream,
+    ) -> Result<()> {
+        self.check_out(out, stream.device())?;
+        let Some(second) = &ready.second else {
+            // SAFETY: promised to this function; the result has room for one.
+            return unsafe { self.launch(ready, arrays, values, out, stream) };
+        };
+        if parts.dtype() != self.of.dtype
+            || parts.layout().size() < i64::from(ready.blocks)
+            || !parts.layout().is_c_contiguous()
+        {
+            let (name, blocks) = (&self.of.name, ready.blocks);
+            return Err(Error::value(format!("{name}(): there is no room for the {blocks} values of the blocks")));
+        }
+        // SAFETY: as above; the parts have room for one value of each block.
+        unsafe {
+            self.launch(ready, arrays, values.clone(), parts, stream)?;
+            self.launch_second(second, parts, values, out, ready.blocks, stream)
+        }
+    }
+
+    /// The result as a new array of no axes.
+    ///
+    /// # Errors
+    /// As [`Plan::of`], [`Self::ready`] and [`Self::run`]; `OutOfMemory`.
+    ///
+    /// # Safety
+    /// The arrays have the declared types, and the values the declared sizes.
+    pub unsafe fn reduced(&self, arrays: &[&Array], values: Arguments, stream: &Stream) -> Result<Array> {
+        let ready = self.ready(self.plan(arrays)?, stream.device())?;
+        let new = |shape: &[i64]| Array::empty(shape, self.of.dtype, Order::C, stream.clone());
+        let (out, parts) = (new(&[])?, new(&[ready.parts()])?);
+        // SAFETY: planned for these arrays; the rest is promised to this function.
+        unsafe { self.run(&ready, arrays, values, [&out, &parts], stream)? };
+        Ok(out)
     }
 
     /// The source of the first launch.
@@ -119,7 +215,7 @@ impl Reduce {
     }
 
     /// The source of the second launch.
-    pub fn second_source(&self, device: Device) -> Source {
+    fn second_source(&self, device: Device) -> Source {
         let parameters = vec!["const out_type *pygpu_parts".to_owned()];
         self.text(device, parameters, "", "pygpu_parts[i]")
     }
@@ -179,10 +275,7 @@ impl Reduce {
     }
 
     /// Blocks of the first launch; 1 where no second one follows.
-    ///
-    /// # Errors
-    /// `ValueError` for a result that no block has room for.
-    pub fn blocks(&self, device: Device, size: i64) -> Result<u32> {
+    fn blocks(&self, device: Device, size: i64) -> Result<u32> {
         if self.of.dtype.itemsize() > SHARED {
             return Err(Error::value(format!(
                 "{}: a result of {} bytes is more than the {SHARED} that a block keeps",
@@ -199,41 +292,32 @@ impl Reduce {
         Ok(wanted.clamp(1, u64::from(most.max(1))) as u32)
     }
 
-    /// Puts one launch on a stream, which writes `blocks` values at the beginning of `out`.
-    ///
-    /// # Errors
-    /// The driver's.
+    /// Puts the first launch on a stream, which writes a value of each block at the beginning of `out`.
     ///
     /// # Safety
-    /// `function` was compiled from the source for `plan`, which is of `arrays`; the values have the declared sizes; `out` has room.
-    #[expect(clippy::too_many_arguments, reason = "each is one part of a launch")]
-    pub unsafe fn launch(
+    /// As `run`; `out` has room.
+    unsafe fn launch(
         &self,
-        function: &Function,
-        plan: &Plan,
+        Ready { plan, blocks, first: function, .. }: &Ready,
         arrays: &[&Array],
         mut values: Arguments,
         out: &Array,
-        blocks: u32,
         stream: &Stream,
     ) -> Result<()> {
         values.push_word(out.address() as u64);
-        values.push_word(plan.size as u64);
+        values.push_word(plan.size() as u64);
         plan.push(&mut values);
         let mut uses = uses(&self.analysis, arrays);
         uses.push((out.allocation(), Access::Write));
         // SAFETY: as promised to this function; `push` gives what `generate` declares.
-        unsafe { launch::launch(function, &self.shape(function, blocks), stream, &mut values, &uses) }
+        unsafe { launch::launch(function, &self.shape(function, *blocks), stream, &mut values, &uses) }
     }
 
     /// Puts the second launch on a stream, which joins `parts`.
     ///
-    /// # Errors
-    /// The driver's.
-    ///
     /// # Safety
-    /// As [`Self::launch`]; `function` is of the second source.
-    pub unsafe fn launch_second(
+    /// As `launch`; `function` is of the second source.
+    unsafe fn launch_second(
         &self,
         function: &Function,
         parts: &Array,

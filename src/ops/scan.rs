@@ -4,18 +4,20 @@
 //! each block scans its part behind what came before. Elements are joined in their order, so that the operation need only be
 //! associative.
 
+use std::sync::Arc;
+
 use super::argument;
 use super::elementwise::{at_once, source};
 use super::generate;
-use super::plan::Key;
-use super::variants::Variants;
 use crate::array::Array;
 use crate::backend::LaunchShape;
+use crate::codegen::store::Family;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::kernel::launch;
 use crate::kernel::{Arguments, Function, Source};
+use crate::layout::{Order, overlap};
 use crate::memory::{Access, Use};
 use crate::stream::Stream;
 
@@ -46,17 +48,17 @@ pub struct Scanning {
 /// A scan kernel and what was compiled of it.
 pub struct Scan {
     of: Scanning,
-    variants: Variants,
+    variants: Family,
 }
 
 /// The kernels of a scan on one device.
-pub struct Compiled {
+struct Compiled {
     /// Joins the parts.
-    pub join: Function,
+    join: Function,
     /// Scans the joined parts.
-    pub middle: Function,
+    middle: Function,
     /// Scans the parts.
-    pub scan: Function,
+    scan: Function,
 }
 
 /// How an array is parted.
@@ -87,7 +89,7 @@ impl Scan {
                 TILE_BYTES / 2
             )));
         }
-        Ok(Self { of, variants: Variants::default() })
+        Ok(Self { of, variants: Family::new() })
     }
 
     /// What it is made of.
@@ -96,7 +98,7 @@ impl Scan {
     }
 
     /// What was compiled.
-    pub fn variants(&self) -> &Variants {
+    pub fn variants(&self) -> &Family {
         &self.variants
     }
 
@@ -111,15 +113,19 @@ impl Scan {
         parts
     }
 
-    /// The names of the kernels, as keys and in the source.
-    pub fn kernels(&self) -> [(Key, String); 3] {
-        let name = &self.of.name;
-        [(b"join", "join"), (b"midd", "middle"), (b"scan", "final")]
-            .map(|(key, part)| (Key::from_slice(key), format!("{name}_{part}")))
+    /// The kernels, which are of one module; compiled now if they were not yet.
+    fn compiled(&self, device: Device) -> Result<Compiled> {
+        let named = |part: &str| format!("{}_{part}", self.of.name);
+        let join = self.variants.function(device, b"join", &named("join"), || self.source(device))?;
+        let other = |key: &[u8], part: &str| match self.variants.find(device, key) {
+            Some(function) => Ok(function),
+            None => self.variants.made(device, key, || join.module().function(&named(part))),
+        };
+        Ok(Compiled { middle: other(b"middle", "middle")?, scan: other(b"final", "final")?, join })
     }
 
     /// The source, in which all three kernels are.
-    pub fn source(&self, device: Device) -> Source {
+    fn source(&self, device: Device) -> Source {
         let Scanning { name, c_type, expression, neutral, preamble, options, .. } = &self.of;
         let Parts { threads, each } = self.parts(device);
         let spoken = [c_type.as_str(), expression, neutral.as_deref().unwrap_or("")];
@@ -143,15 +149,104 @@ impl Scan {
         if tiles <= 1 { 0 } else { tiles.min(most) }
     }
 
-    /// Puts a scan on a stream; `parts` has as many elements as [`Self::blocks`] says.
+    /// Scans an array into another one, or into itself, on a stream; compiled now if it was not yet. `parts` has as many elements
+    /// as [`Self::blocks`] says.
     ///
     /// # Errors
-    /// The driver's.
+    /// As [`Self::check_input`] and [`Self::check_output`]; the compiler's; the driver's.
+    pub fn run(&self, input: &Array, output: &Array, parts: &Array, stream: &Stream) -> Result<()> {
+        self.check_input(input)?;
+        self.check_output(input, output)?;
+        let (device, size) = (stream.device(), input.layout().size());
+        let wanted = self.blocks(device, size) as i64;
+        if parts.dtype() != self.of.dtype || parts.layout().size() != wanted || !parts.layout().is_c_contiguous() {
+            return Err(Error::value(format!("{}(): there is no room for the {wanted} joined parts", self.of.name)));
+        }
+        if size == 0 {
+            return Ok(());
+        }
+        let compiled = self.compiled(device)?;
+        // SAFETY: of this scan's source; the arrays were looked at above.
+        unsafe { self.launch(&compiled, input, output, parts, stream) }
+    }
+
+    /// The scanned array, as a new one.
     ///
+    /// # Errors
+    /// As [`Self::run`]; `OutOfMemory`.
+    pub fn scanned(&self, input: &Array, stream: &Stream) -> Result<Array> {
+        self.check_input(input)?;
+        let new = |length: i64| Array::empty(&[length], self.of.dtype, Order::C, stream.clone());
+        let (output, parts) =
+            (new(input.layout().size())?, new(self.blocks(stream.device(), input.layout().size()) as i64)?);
+        self.run(input, &output, &parts, stream)?;
+        Ok(output)
+    }
+
+    /// Refuses an array that cannot be scanned.
+    ///
+    /// # Errors
+    /// `ValueError` and `TypeError` that say why.
+    pub fn check_input(&self, input: &Array) -> Result<()> {
+        self.check_array("input", input)
+    }
+
+    /// Refuses an array that cannot take the scan of another: elements that are read must not be written before.
+    ///
+    /// # Errors
+    /// `ValueError` and `TypeError` that say why.
+    pub fn check_output(&self, input: &Array, output: &Array) -> Result<()> {
+        self.check_array("output_ary", output)?;
+        let name = &self.of.name;
+        output.check_writable(name)?;
+        let (from, to) = (input.layout(), output.layout());
+        if from.size() != to.size() {
+            let (wanted, given) = (from.size(), to.size());
+            return Err(Error::value(format!("{name}(): the input has {wanted} elements, and output_ary {given}")));
+        }
+        if input.device() != output.device() {
+            let (wanted, given) = (input.device(), output.device());
+            return Err(Error::value(format!("{name}(): the input is on {wanted}, and output_ary on {given}")));
+        }
+        let is_same = input.address() == output.address() && from.strides().eq(to.strides());
+        let meets = Arc::ptr_eq(input.allocation(), output.allocation()) && overlap(from, to);
+        if (meets && !is_same) || (to.size() > 1 && to.has_internal_overlap()) {
+            return Err(Error::value(format!(
+                "{name}(): output_ary shares memory with the input or itself, but not element by element; pass a copy()"
+            )));
+        }
+        Ok(())
+    }
+
+    fn check_array(&self, what: &str, array: &Array) -> Result<()> {
+        let Scanning { name, dtype, .. } = &self.of;
+        if array.layout().ndim() != 1 {
+            return Err(Error::value(format!(
+                "{name}(): {what} has {} axes, and a scan goes along one: pass ravel()",
+                array.layout().ndim()
+            )));
+        }
+        if array.dtype() != *dtype {
+            return Err(Error::type_error(format!(
+                "{name}(): {what} is {}, and the scan is of {}",
+                array.dtype().name(),
+                dtype.name()
+            )));
+        }
+        let alignment = dtype.row().map_or(1, |row| row.itemsize as usize);
+        let stride = array.layout().strides().next().unwrap_or(0);
+        if !array.address().is_multiple_of(alignment) || stride % alignment as i64 != 0 {
+            return Err(Error::value(format!(
+                "{name}(): the elements of {what} are not aligned to {alignment} bytes; pass a copy()"
+            )));
+        }
+        Ok(())
+    }
+
     /// # Safety
     /// The functions are of this scan's source; both arrays have one axis, one length and the scan's dtype, and are either
-    /// apart or the same elements.
-    pub unsafe fn launch(
+    /// apart or the same elements; `parts` has as many elements as `blocks` says.
+    unsafe fn launch(
         &self,
         compiled: &Compiled,
         input: &Array,

@@ -46,4 +46,5 @@ def random_view(
     device = PyGPU.to_gpu(host)
     key = tuple(slice(None, None, steps[axis]) for axis in order)
     axes = tuple(int(axis) for axis in np.argsort(order))
-    return host[key].transpose(axes), device[key].transpose(axes)
+    # With an ellipsis, an array of no axes stays one.
+    return host[(*key, ...)].transpose(axes), device[(*key, ...)].transpose(axes)

@@ -5,10 +5,10 @@
 //! fastest where it is written decides what is quick.
 
 use crate::backend::Address;
-use crate::layout::{Pieces, SharedAxes, SharedAxis};
+use crate::layout::{NARROW, Pieces, SharedAxes, SharedAxis, fastest};
 
 /// Numbers that the kernels divide are below this.
-pub(super) const DIVISIBLE: i64 = 1 << 31;
+pub(super) const DIVISIBLE: i64 = NARROW;
 
 /// The largest unit in bytes.
 pub(super) const LARGEST: i64 = 16;
@@ -117,8 +117,7 @@ impl Units {
     /// The transposition that the copy is, if it is one; moves its axes to the end.
     fn transposition(&mut self, wish: Wish) -> Option<Class> {
         let x = self.axes.len().checked_sub(1)?;
-        let moving = (0..x).filter(|&place| self.axes[place].strides[1] != 0);
-        let y = moving.min_by_key(|&place| self.axes[place].strides[1].unsigned_abs())?;
+        let y = fastest(&self.axes, 1).filter(|&y| y != x)?;
         let (along_x, along_y) = (self.axes[x], self.axes[y]);
         let reach = along_y.strides[1].unsigned_abs();
         let is_turned = reach < along_x.strides[1].unsigned_abs() && reach < SECTOR;

@@ -6,10 +6,10 @@
 use smallvec::SmallVec;
 
 use super::class::{Class, DIVISIBLE, LARGEST, Units};
-use super::parameters::{Words, divisor};
 use super::{asked, numbered, run, store, variant};
 use crate::array::Array;
 use crate::backend::Address;
+use crate::codegen::access::Record;
 use crate::error::Result;
 use crate::layout::Pieces;
 use crate::memory::Access;
@@ -37,7 +37,7 @@ pub(in crate::copy) fn fill(target: &Array, pieces: &Pieces, item: &[u8], stream
     let value = Value { item, unit: units.unit, period };
     let variant = variant(class, &units).with("FILL", value.room());
     let Some(function) = store::function(target.device(), variant) else { return Ok(false) };
-    value.push(&mut parameters.words);
+    value.push(&mut parameters.record);
     // SAFETY: the structure is the kernel's; the axes reach what the layout reaches, which lies inside the block.
     unsafe { run(&function, &parameters, stream, &[(target.allocation(), Access::Write)])? };
     Ok(true)
@@ -75,27 +75,15 @@ impl Value<'_> {
     }
 
     /// Appends it as C lays it out: aligned as a unit is, and as long as the room for it.
-    fn push(&self, words: &mut Words) {
-        const WORD: usize = size_of::<u64>();
-        let align = (self.unit as usize).div_ceil(WORD);
-        fill_up(words, align);
-        words.extend(divisor(self.period));
-        fill_up(words, align);
-        let end = words.len() + (self.room() as usize).div_ceil(WORD);
-        let bytes: SmallVec<[u8; 16]> =
-            self.item.iter().copied().cycle().take((self.period * self.unit) as usize).collect();
-        words.extend(bytes.chunks(WORD).map(|chunk| {
-            let mut word = [0; WORD];
-            word[..chunk.len()].copy_from_slice(chunk);
-            u64::from_le_bytes(word)
-        }));
-        words.resize(end, 0);
-        fill_up(words, align);
+    fn push(&self, record: &mut Record) {
+        record.align(self.unit as usize);
+        record.push_divisor(self.period);
+        record.align(self.unit as usize);
+        let filled = self.item.iter().copied().cycle().take((self.period * self.unit) as usize);
+        let bytes: SmallVec<[u8; 16]> = filled.chain(std::iter::repeat(0)).take(self.room() as usize).collect();
+        record.push_bytes(&bytes);
+        record.align(self.unit as usize);
     }
-}
-
-fn fill_up(words: &mut Words, align: usize) {
-    words.resize(words.len().next_multiple_of(align), 0);
 }
 
 #[cfg(test)]
@@ -135,13 +123,15 @@ mod tests {
     #[test]
     fn a_period_is_aligned_as_the_kernel_declares_it_and_repeats_the_item() {
         let item: Vec<u8> = (1..=12).collect();
-        let mut words = Words::from_elem(7, 3);
-        Value { item: &item, unit: 16, period: 3 }.push(&mut words);
-        assert_eq!((words.len(), words[3], words[4], words[7]), (4 + 4 + 64, 0, 3, 0));
-        let bytes: Vec<u8> = words[8..14].iter().flat_map(|word| word.to_le_bytes()).collect();
+        let mut record = Record::new();
+        [7, 7, 7].into_iter().for_each(|word| record.push_word(word));
+        Value { item: &item, unit: 16, period: 3 }.push(&mut record);
+        let words = record.words();
+        assert_eq!((words.len(), words[6], words[8], words[11]), (8 + 4 + 128, 0, 3, 0));
+        let bytes: Vec<u8> = words[12..24].iter().flat_map(|word| word.to_le_bytes()).collect();
         assert_eq!(bytes, [&item[..], &item, &item, &item].concat());
-        let mut words = Words::new();
-        Value { item: &[1, 2], unit: 4, period: 1 }.push(&mut words);
-        assert_eq!(words[3..], [0x0201_0201]);
+        let mut record = Record::new();
+        Value { item: &[1, 2], unit: 4, period: 1 }.push(&mut record);
+        assert_eq!(record.words()[3..], [0x0201_0201]);
     }
 }

@@ -12,8 +12,7 @@ mod store;
 
 use class::{Class, Units, Wish};
 use parameters::{Parameters, Tuning};
-use smallvec::SmallVec;
-use store::{File, Variant};
+use store::{Move, Variant};
 
 pub(super) use fill::{LONGEST, fill};
 pub use select::{Indexed, Selection, check_capture, gather, scatter};
@@ -117,10 +116,8 @@ fn variant(class: Class, units: &Units) -> Variant {
     let (unit, rank) = (units.unit, parameters::rank_for(parameters::outer_axes(units, class).len()));
     let common = [("UNIT", unit), ("DIMS", rank as i64)];
     match class {
-        Class::Lines => Variant::new(File::Lines, "move_lines", common),
-        Class::Flat { wide } => {
-            Variant::new(File::Flat, "move_flat", [("WIDE", i64::from(wide))].into_iter().chain(common))
-        }
+        Class::Lines => Variant::new(Move::Lines, common),
+        Class::Flat { wide } => Variant::new(Move::Flat, [("WIDE", i64::from(wide))].into_iter().chain(common)),
         Class::Squares { vector } => {
             let own = [
                 ("VECTOR", vector),
@@ -128,11 +125,11 @@ fn variant(class: Class, units: &Units) -> Variant {
                 ("LANES_Y", lanes),
                 ("TURNS", parameters::squares_of(vector / unit, turns)),
             ];
-            Variant::new(File::Squares, "move_squares", own.into_iter().chain(common))
+            Variant::new(Move::Squares, own.into_iter().chain(common))
         }
         Class::Tiles { x, y } => {
             let own = [("TILE_X", x), ("TILE_Y", y), ("GROUP", group)];
-            Variant::new(File::Tiles, "move_tiles", own.into_iter().chain(common))
+            Variant::new(Move::Tiles, own.into_iter().chain(common))
         }
     }
 }
@@ -143,8 +140,7 @@ fn variant(class: Class, units: &Units) -> Variant {
 /// The structure is the one that the kernel declares, and leads to memory of the blocks in `uses`.
 unsafe fn run(function: &Function, parameters: &Parameters, stream: &Stream, uses: &[Use<'_>]) -> Result<()> {
     let mut arguments = Arguments::new();
-    let bytes: SmallVec<[u8; 512]> = parameters.words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    arguments.push(&bytes);
+    parameters.record.pass(&mut arguments);
     // SAFETY: promised by the caller; the blocks are kept alive in the order of the stream by their usage.
     unsafe { launch::launch(function, &shape(parameters.blocks()), stream, &mut arguments, uses) }
 }

@@ -5,16 +5,17 @@
 //! of all who write it the highest number is found first.
 
 use super::class::{DIVISIBLE, Units};
-use super::parameters::{self, Parameters, THREADS, Words};
-use super::store::{self, File, Variant};
+use super::parameters::{self, Parameters, THREADS};
+use super::store::{self, Move, Variant};
 use super::{run, shape};
 use crate::array::Array;
+use crate::codegen::access::{Record, Span};
 use crate::copy::{HostSide, duplicate, fill, to_host_and_wait};
 use crate::device::Device;
 use crate::dtype::{DType, Kind};
 use crate::error::{Error, Result};
 use crate::kernel::{Arguments, launch};
-use crate::layout::{Dims, Layout, Order, Pieces, SharedAxes, SharedAxis};
+use crate::layout::{Dims, Layout, Order, Pieces, SharedAxis, Walk};
 use crate::memory::{Access, capture};
 use crate::stream::Stream;
 
@@ -55,24 +56,15 @@ impl Selection {
     /// A layout of the result's shape without the axes of the index arrays, and the stride of these, if they have one.
     fn split(&self, result: &Layout) -> Result<(Layout, Option<i64>)> {
         let indexed = self.position..self.position + self.shape.len();
-        let mut stride = None;
-        for axis in result.axes()[indexed.clone()].iter().rev().filter(|axis| axis.len != 1) {
-            match stride {
-                None => stride = Some((axis.stride, axis.stride.wrapping_mul(axis.len))),
-                Some((inner, next)) if next == axis.stride => {
-                    stride = Some((inner, next.wrapping_mul(axis.len)));
-                }
-                Some(_) => return Ok((self.without(result, indexed)?, None)),
-            }
-        }
-        Ok((self.without(result, indexed)?, Some(stride.map_or(0, |(inner, _)| inner))))
-    }
-
-    fn without(&self, result: &Layout, indexed: std::ops::Range<usize>) -> Result<Layout> {
-        let axes = || result.axes().iter().enumerate().filter(|(place, _)| !indexed.contains(place));
-        let shape: Dims = axes().map(|(_, axis)| axis.len).collect();
-        let strides: Dims = axes().map(|(_, axis)| axis.stride).collect();
-        Layout::strided(&shape, &strides, result.offset(), result.itemsize())
+        let part = |is_indexed: bool| {
+            let axes = || result.axes().iter().enumerate().filter(|(place, _)| indexed.contains(place) == is_indexed);
+            let shape: Dims = axes().map(|(_, axis)| axis.len).collect();
+            let strides: Dims = axes().map(|(_, axis)| axis.stride).collect();
+            Layout::strided(&shape, &strides, result.offset(), result.itemsize())
+        };
+        let along = Walk::c_order(&part(true)?);
+        let stride = if along.rank() > 1 { None } else { Some(along.strides(0).next().unwrap_or(0)) };
+        Ok((part(false)?, stride))
     }
 }
 
@@ -144,19 +136,21 @@ impl Sides<'_> {
         units.axes.insert(place, along);
         let count: i64 = units.axes.iter().map(|axis| axis.len).product();
         let rank = parameters::rank_for(units.axes.len());
+        let span = if count >= DIVISIBLE { Span::Wide } else { Span::Far };
         let defined = [
             ("UNIT", units.unit),
             ("DIMS", rank as i64),
-            ("WIDE", i64::from(count >= DIVISIBLE)),
+            ("WIDE", i64::from(span == Span::Wide)),
             ("TABLE", (rank - units.axes.len() + place) as i64),
             ("WRITTEN", i64::from(self.written)),
         ];
-        let variant = Variant::new(File::Select, "move_select", defined);
+        let variant = Variant::new(Move::Select, defined);
         let Some(function) = store::function(self.target.device(), variant) else { return Ok(false) };
-        let mut words = Words::new();
-        words.extend([units.to as u64, units.from as u64, table.address() as u64, count as u64]);
-        parameters::push_axes(&mut words, &units.axes);
-        let parameters = Parameters { words, shares: parameters::div_ceil(count, i64::from(THREADS) * 4) };
+        let mut record = Record::new();
+        let words = [units.to, units.from, table.address(), count as usize];
+        words.into_iter().for_each(|word| record.push_word(word as u64));
+        parameters::push_axes(&mut record, span, &units.axes);
+        let parameters = Parameters { record, shares: parameters::div_ceil(count, i64::from(THREADS) * 4) };
         let uses = [
             (self.source.allocation(), Access::Read),
             (table.allocation(), Access::Read),
@@ -209,7 +203,7 @@ impl Table {
         }
         let count = selection.count();
         let (claim, settle) =
-            (places_variant(1, true, 8, false, "move_claim"), places_variant(1, true, 8, false, "move_settle"));
+            (places_variant(1, true, 8, false, Move::Claim), places_variant(1, true, 8, false, Move::Settle));
         let (Some(claim), Some(settle)) = (store::function(device, claim), store::function(device, settle)) else {
             return Ok(false);
         };
@@ -221,7 +215,7 @@ impl Table {
         let owners = Array::empty(&[targets], DType::new(Kind::Int32), Order::C, stream.clone())?;
         fill(&owners, &[0xff; 4], stream)?;
         let blocks =
-            Parameters { words: Words::new(), shares: parameters::div_ceil(count, i64::from(THREADS)) }.blocks();
+            Parameters { record: Record::new(), shares: parameters::div_ceil(count, i64::from(THREADS)) }.blocks();
         let uses = [(numbers.allocation(), Access::Read), (owners.allocation(), Access::Write)];
         let mut arguments = Arguments::new();
         for word in [numbers.address(), owners.address(), count as usize] {
@@ -244,7 +238,7 @@ impl Table {
     }
 }
 
-fn places_variant(rank: usize, signed: bool, size: usize, begun: bool, name: &'static str) -> Variant {
+fn places_variant(rank: usize, signed: bool, size: usize, begun: bool, kernel: Move) -> Variant {
     let defined = [
         ("UNIT", 4),
         ("DIMS", rank as i64),
@@ -252,7 +246,7 @@ fn places_variant(rank: usize, signed: bool, size: usize, begun: bool, name: &'s
         ("INDEX_SIZE", size as i64),
         ("BEGUN", i64::from(begun)),
     ];
-    Variant::new(File::Places, name, defined)
+    Variant::new(kernel, defined)
 }
 
 /// The sum of each combination of indices times strides; what is out of range is told to `refused`.
@@ -271,15 +265,15 @@ fn places(
     for (number, (indexed, stride)) in selection.indexed.iter().zip(strides).enumerate() {
         let index = aligned(&indexed.index, stream)?;
         let (signed, size) = (is_signed(index.dtype()), index.dtype().itemsize());
-        let axes = in_order(index.layout());
-        let variant = places_variant(parameters::rank_for(axes.len()), signed, size, number > 0, "move_places");
+        let axes = Walk::c_order(index.layout()).axes::<1>();
+        let variant = places_variant(parameters::rank_for(axes.len()), signed, size, number > 0, Move::Places);
         let Some(function) = store::function(device, variant) else { return Ok(None) };
-        let mut words = Words::new();
-        let addresses = [table.address(), index.address(), refused.address()];
-        words.extend(addresses.map(|address| address as u64));
-        words.extend([count, indexed.len, stride].map(|number| number as u64));
-        parameters::push_axes(&mut words, &axes);
-        let parameters = Parameters { words, shares: parameters::div_ceil(count, i64::from(THREADS)) };
+        let mut record = Record::new();
+        let addresses = [table.address(), index.address(), refused.address()].map(|address| address as u64);
+        let numbers = [count, indexed.len, stride].map(|number| number as u64);
+        addresses.into_iter().chain(numbers).for_each(|word| record.push_word(word));
+        parameters::push_axes(&mut record, Span::Wide, &axes);
+        let parameters = Parameters { record, shares: parameters::div_ceil(count, i64::from(THREADS)) };
         let uses = [
             (index.allocation(), Access::Read),
             (table.allocation(), Access::Write),
@@ -289,26 +283,6 @@ fn places(
         unsafe { run(&function, &parameters, stream, &uses)? };
     }
     Ok(Some(table))
-}
-
-/// The axes of a layout as they are, since the table has their order; at least one.
-fn in_order(layout: &Layout) -> SharedAxes<2> {
-    let mut axes = SharedAxes::new();
-    for axis in layout.axes() {
-        let joined = SharedAxis { len: axis.len, strides: [0, axis.stride] };
-        match axes.last_mut() {
-            Some(SharedAxis { len, strides: [_, outer] }) if axis.stride.checked_mul(axis.len) == Some(*outer) => {
-                *len *= axis.len;
-                *outer = axis.stride;
-            }
-            _ if axis.len == 1 => {}
-            _ => axes.push(joined),
-        }
-    }
-    if axes.is_empty() {
-        axes.push(SharedAxis { len: 1, strides: [0; 2] });
-    }
-    axes
 }
 
 fn is_signed(dtype: DType) -> bool {

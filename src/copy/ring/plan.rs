@@ -1,7 +1,7 @@
 //! Cutting a copy into chunks: arithmetic only.
 
 use crate::error::Result;
-use crate::layout::{Collapsed, Dims, Layout, SharedAxes, collapse};
+use crate::layout::{Dims, Layout, SharedAxes, paired};
 
 /// A copy between device memory and host memory, cut into chunks of at most so many bytes.
 pub(super) enum Plan {
@@ -56,7 +56,7 @@ pub(super) struct Boxes {
 impl Boxes {
     /// Boxes of at most `most` bytes, or of one element.
     pub(super) fn new(device: &Layout, host: &Layout, most: usize) -> Result<Self> {
-        let Collapsed { axes, offsets } = collapse([device, host])?;
+        let (axes, offsets) = paired(device, host)?;
         let itemsize = device.itemsize();
         let room = (most as i64 / itemsize).max(1);
         let (mut cut, mut inner) = (axes.len(), 1);

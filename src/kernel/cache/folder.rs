@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
 use super::{Key, entry};
@@ -23,6 +24,9 @@ pub struct Folder(PathBuf);
 /// Why folders are not trusted, and whether that was told.
 static REFUSED: Global<BTreeMap<PathBuf, (String, bool)>> = Global::new(BTreeMap::new());
 
+/// Whether there may be one of them that was not told: asked at every launch.
+static HAS_UNTOLD: AtomicBool = AtomicBool::new(false);
+
 fn refused() -> Guard<BTreeMap<PathBuf, (String, bool)>> {
     REFUSED.lock()
 }
@@ -34,9 +38,13 @@ pub fn refusal(folder: &Path) -> Option<String> {
 
 /// A refusal that nobody was told of, as a sentence; from then on it counts as told.
 pub fn untold_refusal() -> Option<String> {
+    if !HAS_UNTOLD.load(Ordering::Relaxed) || !HAS_UNTOLD.swap(false, Ordering::Relaxed) {
+        return None;
+    }
     let mut refused = refused();
     let (folder, (reason, told)) = refused.iter_mut().find(|(_, (_, told))| !told)?;
     *told = true;
+    HAS_UNTOLD.store(true, Ordering::Relaxed); // there may be more
     Some(format!(
         "the cache of compiled kernels in {} is not used: {reason}; kernels are compiled in every process",
         folder.display()
@@ -140,6 +148,7 @@ impl Folder {
                 let mut refused = refused();
                 let known = refused.entry(path.to_owned()).or_insert_with(|| (reason.clone(), false));
                 known.0 = reason;
+                HAS_UNTOLD.store(true, Ordering::Relaxed);
                 None
             }
         }

@@ -1,5 +1,4 @@
-//! What calls of generated kernels have in common: their declared arguments, the values given for these, and the compiled
-//! form for a call.
+//! What calls of generated kernels have in common: their declared arguments, and the values given for these.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
@@ -9,11 +8,10 @@ use pyo3::types::{PyString, PyTuple};
 use smallvec::SmallVec;
 
 use crate::array::Array;
-use crate::device::Device;
 use crate::dtype::Kind;
-use crate::kernel::{self, Arguments, Function, Source};
+use crate::kernel::Arguments;
 use crate::memory::pending;
-use crate::ops::{Argument, Elementwise, Key, Plan, Range, Role, Variants};
+use crate::ops::{Argument, Elementwise, Plan, Range, Role};
 use crate::python::array::class::GpuArray;
 use crate::python::convert::dtype as dtypes;
 use crate::python::exchange::import;
@@ -21,7 +19,7 @@ use crate::python::gil::WithoutGil;
 use crate::python::kernel::call::values;
 use crate::python::kernel::source;
 use crate::python::once::intern;
-use crate::python::runtime::compiler::with_hints;
+use crate::python::runtime::compiler::warn_of_cache;
 use crate::settings;
 use crate::stream::Stream;
 
@@ -244,40 +242,10 @@ fn within(name: &str, position: usize, argument: &Argument, error: &PyErr, value
     named
 }
 
-/// The compiled form for a key; compiled now if it is not there.
-#[inline]
-pub(crate) fn function(
-    py: Python<'_>,
-    device: Device,
-    variants: &Variants,
-    key: Key,
-    name: &str,
-    source: impl FnOnce() -> Source,
-) -> PyResult<Function> {
-    match variants.find(device, &key) {
-        Some(function) => Ok(function),
-        None => compile(py, device, variants, key, name, source()),
-    }
-}
-
-#[cold]
-fn compile(
-    py: Python<'_>,
-    device: Device,
-    variants: &Variants,
-    key: Key,
-    name: &str,
-    source: Source,
-) -> PyResult<Function> {
-    let function = with_hints(py, device.kind(), |hints| kernel::load(device, &source, hints)?.function(name))?;
-    variants.keep(device, key, function.clone());
-    Ok(function)
-}
-
 /// Runs an elementwise kernel whose walk is planned; `values` holds those of its scalar arguments, in order.
 ///
 /// # Safety
-/// The plan is of these arrays, which have the declared types; so have the values.
+/// As [`Elementwise::run`].
 #[inline]
 pub(crate) unsafe fn run(
     py: Python<'_>,
@@ -288,12 +256,9 @@ pub(crate) unsafe fn run(
     range: Option<Range>,
     stream: &Stream,
 ) -> PyResult<()> {
-    let (is_ranged, device) = (range.is_some(), stream.device());
-    let key = kernel.key(plan, is_ranged);
-    let source = || kernel.source(plan, is_ranged);
-    let function = function(py, device, kernel.variants(), key, kernel.name(), source)?;
-    // SAFETY: compiled for this plan; the rest is the caller's promise.
-    Ok(py.without_gil(|| unsafe { kernel.launch(&function, plan, arrays, values, range, stream) })?)
+    // SAFETY: the caller's promise.
+    py.without_gil(|| unsafe { kernel.run(plan, arrays, values, range, stream) })?;
+    warn_of_cache(py)
 }
 
 /// `keep=True`: the source in a folder of its own, which is told.

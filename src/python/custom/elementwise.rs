@@ -70,9 +70,8 @@ impl Drop for PyElementwise {
     fn drop(&mut self) {
         // SAFETY: taken out once, here.
         let kernel = unsafe { ManuallyDrop::take(&mut self.kernel) };
-        let compiled = kernel.variants().take();
-        if compiled.iter().any(|function| !function.device().is_cpu()) {
-            exit::drop_detached(compiled);
+        if kernel.variants().is_on_device() {
+            exit::drop_detached(kernel);
         }
     }
 }
@@ -119,10 +118,10 @@ impl PyElementwise {
         let arrays: SmallVec<[&Array; 6]> = given.arrays().collect();
         let is_ranged = keywords.range.is_some() || keywords.slice.is_some();
         let plan = kernel.plan(&arrays, is_ranged)?;
-        let range = keywords.indices(kernel.name(), plan.size)?;
+        let range = keywords.indices(kernel.name(), plan.size())?;
         let Some(first) = arrays.first() else { return Ok(()) };
         let stream = stream_argument::from_argument(py, keywords.stream.as_ref(), first.device())?;
-        if self.keep && kernel.variants().find(first.device(), &kernel.key(&plan, is_ranged)).is_none() {
+        if self.keep && !kernel.is_compiled(first.device(), &plan, is_ranged) {
             arguments::keep_source(py, kernel.name(), &kernel.source(&plan, is_ranged).text)?;
         }
         // SAFETY: planned for these arrays, which `Given` has held against the declaration, as it has the values.

@@ -19,6 +19,7 @@ use crate::python::create::foreign;
 use crate::python::exit;
 use crate::python::gil::WithoutGil;
 use crate::python::once::intern;
+use crate::python::runtime::compiler::warn_of_cache;
 use crate::python::runtime::stream as stream_argument;
 use crate::stream::Stream;
 
@@ -75,9 +76,8 @@ impl Drop for PyReduction {
     fn drop(&mut self) {
         // SAFETY: taken out once, here.
         let kernel = unsafe { ManuallyDrop::take(&mut self.kernel) };
-        let compiled = kernel.variants().take();
-        if compiled.iter().any(|function| !function.device().is_cpu()) {
-            exit::drop_detached(compiled);
+        if kernel.variants().is_on_device() {
+            exit::drop_detached(kernel);
         }
     }
 }
@@ -170,40 +170,25 @@ impl PyReduction {
         let plan = kernel.plan(&arrays)?;
         let Some(device) = arrays.first().map(|array| array.device()) else { return Ok(py.None().into_bound(py)) };
         let stream = &stream_argument::from_argument(py, keywords.stream.as_ref(), device)?;
-        let blocks = kernel.blocks(device, plan.size)?;
-        let key = kernel.key(&plan);
-        if self.keep && kernel.variants().find(device, &key).is_none() {
+        if self.keep && !kernel.is_compiled(device, &plan) {
             arguments::keep_source(py, name, &kernel.source(&plan, device).text)?;
         }
-        let first = arguments::function(py, device, kernel.variants(), key, name, || kernel.source(&plan, device))?;
-        let second = if blocks > 1 {
-            let source = || kernel.second_source(device);
-            Some(arguments::function(py, device, kernel.variants(), kernel.second_key(), name, source)?)
-        } else {
-            None
-        };
+        let ready = py.without_gil(|| kernel.ready(plan, device))?;
+        warn_of_cache(py)?;
         let allocator = keywords.allocator.as_ref();
         let result = match &keywords.out {
             Some(out) => out.clone(),
             None => new_exact(py, new_array(py, allocator, &[], dtype, stream)?)?,
         };
-        let out = result.get().array(result.py())?;
-        check_out(name, out, dtype, device)?;
-        let Some(second) = second else {
-            // SAFETY: compiled for this plan, with values of the declared types; the result has room for one.
-            py.without_gil(|| unsafe { kernel.launch(&first, &plan, &arrays, scalars, out, 1, stream) })?;
-            drop(arrays);
-            given.keep_foreign(py, stream)?;
-            return Ok(result.into_any());
+        let out = result.get().array(py)?;
+        kernel.check_out(out, device)?;
+        let parts = match ready.parts() {
+            0 => result.clone(), // not needed
+            count => new_exact(py, new_array(py, allocator, &[count], dtype, stream)?)?,
         };
-        let parts = new_exact(py, new_array(py, allocator, &[i64::from(blocks)], dtype, stream)?)?;
-        let between = parts.get().array(parts.py())?;
-        let again = scalars.clone();
-        // SAFETY: as above; the parts have room for one value of each block.
-        py.without_gil(|| unsafe {
-            kernel.launch(&first, &plan, &arrays, scalars, between, blocks, stream)?;
-            kernel.launch_second(&second, between, again, out, blocks, stream)
-        })?;
+        let both = [out, parts.get().array(py)?];
+        // SAFETY: planned for these arrays, which `Given` has held against the declaration, as it has the values.
+        py.without_gil(|| unsafe { kernel.run(&ready, &arrays, scalars, both, stream) })?;
         drop(arrays);
         given.keep_foreign(py, stream)?;
         Ok(result.into_any())
@@ -245,23 +230,6 @@ pub(crate) fn new_array(
             Ok(GpuArray::from_array(array))
         }
     }
-}
-
-fn check_out(name: &str, out: &Array, dtype: DType, device: crate::device::Device) -> PyResult<()> {
-    if out.dtype() != dtype {
-        return Err(PyValueError::new_err(format!(
-            "{name}(): out is {}, and the result {}",
-            out.dtype().name(),
-            dtype.name()
-        )));
-    }
-    if out.layout().is_empty() {
-        return Err(PyValueError::new_err(format!("{name}(): out has no elements")));
-    }
-    if out.device() != device {
-        return Err(PyValueError::new_err(format!("{name}(): out is on {}, and the arrays on {device}", out.device())));
-    }
-    Ok(out.check_writable(name)?)
 }
 
 /// The keywords of a call.

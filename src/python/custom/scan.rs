@@ -8,16 +8,13 @@ use pyo3::types::PyString;
 
 use super::arguments;
 use super::reduction::{c_type, expression, new_array};
-use crate::array::Array;
-use crate::device::Device;
-use crate::kernel::Function;
-use crate::layout::{Dims, overlap};
-use crate::ops::scan::Compiled;
+use crate::layout::Dims;
 use crate::ops::{Scan, Scanning};
 use crate::python::array::class::{GpuArray, new_exact};
 use crate::python::convert::dtype as dtypes;
 use crate::python::exit;
 use crate::python::gil::WithoutGil;
+use crate::python::runtime::compiler::warn_of_cache;
 use crate::python::runtime::stream as stream_argument;
 
 /// What both classes hold.
@@ -27,9 +24,8 @@ impl Drop for Held {
     fn drop(&mut self) {
         // SAFETY: taken out once, here.
         let scan = unsafe { ManuallyDrop::take(&mut self.0) };
-        let compiled = scan.variants().take();
-        if compiled.iter().any(|function| !function.device().is_cpu()) {
-            exit::drop_detached(compiled);
+        if scan.variants().is_on_device() {
+            exit::drop_detached(scan);
         }
     }
 }
@@ -77,7 +73,7 @@ impl Held {
         let from = input.get().array(input.py())?;
         let (device, allocator) = (from.device(), allocator.filter(|given| !given.is_none()));
         let stream = &stream_argument::from_argument(py, stream, device)?;
-        check_array(name, "input", from, dtype)?;
+        self.0.check_input(from)?;
         let output = match output.filter(|given| !given.is_none()) {
             None => input.clone(),
             Some(given) if given.cast::<PyString>().is_ok_and(|text| text == "new") => {
@@ -88,82 +84,18 @@ impl Held {
                 PyTypeError::new_err(format!("{name}(): output_ary is a GPUArray, 'new', or None to scan in place"))
             })?,
         };
-        let to = output.get().array(output.py())?;
-        check_array(name, "output_ary", to, dtype)?;
-        check_pair(name, from, to)?;
+        let to = output.get().array(py)?;
+        self.0.check_output(from, to)?;
         if from.layout().is_empty() {
             return Ok(output.into_any());
         }
-        let compiled = self.compiled(py, device)?;
         let blocks = self.0.blocks(device, from.layout().size());
         let parts = new_exact(py, new_array(py, allocator.filter(|_| blocks > 0), &[blocks as i64], dtype, stream)?)?;
-        let parts = parts.get().array(parts.py())?;
-        // SAFETY: compiled for this scan; the arrays were checked above.
-        py.without_gil(|| unsafe { self.0.launch(&compiled, from, to, parts, stream) })?;
+        let parts = parts.get().array(py)?;
+        py.without_gil(|| self.0.run(from, to, parts, stream))?;
+        warn_of_cache(py)?;
         Ok(output.into_any())
     }
-
-    fn compiled(&self, py: Python<'_>, device: Device) -> PyResult<Compiled> {
-        let mut found = Vec::with_capacity(3);
-        for (key, name) in self.0.kernels() {
-            let source = || self.0.source(device);
-            found.push(arguments::function(py, device, self.0.variants(), key, &name, source)?);
-        }
-        let mut found = found.into_iter();
-        let mut next = || found.next().ok_or_else(|| PyValueError::new_err("a scan has three kernels"));
-        let [join, middle, scan]: [Function; 3] = [next()?, next()?, next()?];
-        Ok(Compiled { join, middle, scan })
-    }
-}
-
-fn check_array(name: &str, what: &str, array: &Array, dtype: crate::dtype::DType) -> PyResult<()> {
-    if array.layout().ndim() != 1 {
-        return Err(PyValueError::new_err(format!(
-            "{name}(): {what} has {} axes, and a scan goes along one: pass ravel()",
-            array.layout().ndim()
-        )));
-    }
-    if array.dtype() != dtype {
-        return Err(PyTypeError::new_err(format!(
-            "{name}(): {what} is {}, and the scan is of {}",
-            array.dtype().name(),
-            dtype.name()
-        )));
-    }
-    let alignment = dtype.row().map_or(1, |row| row.itemsize as usize);
-    let stride = array.layout().strides().next().unwrap_or(0);
-    if !array.address().is_multiple_of(alignment) || stride % alignment as i64 != 0 {
-        return Err(PyValueError::new_err(format!(
-            "{name}(): the elements of {what} are not aligned to {alignment} bytes; pass a copy()"
-        )));
-    }
-    Ok(())
-}
-
-fn check_pair(name: &str, from: &Array, to: &Array) -> PyResult<()> {
-    to.check_writable(name)?;
-    if from.layout().size() != to.layout().size() {
-        return Err(PyValueError::new_err(format!(
-            "{name}(): the input has {} elements, and output_ary {}",
-            from.layout().size(),
-            to.layout().size()
-        )));
-    }
-    if from.device() != to.device() {
-        return Err(PyValueError::new_err(format!(
-            "{name}(): the input is on {}, and output_ary on {}",
-            from.device(),
-            to.device()
-        )));
-    }
-    let is_same = from.address() == to.address() && from.layout().strides().eq(to.layout().strides());
-    let meets = std::sync::Arc::ptr_eq(from.allocation(), to.allocation()) && overlap(from.layout(), to.layout());
-    if (meets && !is_same) || (to.layout().size() > 1 && to.layout().has_internal_overlap()) {
-        return Err(PyValueError::new_err(format!(
-            "{name}(): output_ary shares memory with the input or itself, but not element by element; pass a copy()"
-        )));
-    }
-    Ok(())
 }
 
 /// A kernel that joins to each element of an array all that stand before it.

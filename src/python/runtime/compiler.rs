@@ -36,7 +36,7 @@ pub(crate) fn with_hints<T: Send>(
 }
 
 /// Tells, once for each, of a cache folder that is not trusted.
-fn warn_of_cache(py: Python<'_>) -> PyResult<()> {
+pub(crate) fn warn_of_cache(py: Python<'_>) -> PyResult<()> {
     let Some(text) = kernel::untold_cache_refusal() else { return Ok(()) };
     let text = std::ffi::CString::new(text.replace('\0', " "))?;
     PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 1)

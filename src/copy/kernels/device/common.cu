@@ -17,19 +17,11 @@ struct alignas(16) Unit { unsigned int a, b, c, d; };
 
 #define THREADS 256
 
-// Divides numbers below 2^31: a product and a shift, since an integer division costs as much as a copied element.
-struct Divisor {
-    move_u64 length, factor, shift;
-    __device__ move_u32 quotient(move_u32 number) const {
-        return (move_u32)((move_u64)number * (move_u32)factor >> (int)shift);
-    }
-};
-
 // FILL are the bytes of a fill's value: of one unit, or of room for a period of several. Nothing is read then, and `number`, that
 // of a unit along the last axis, says which one of the period it is. A copy reads its unit at `from`.
 #if FILL
 struct Value {
-    Divisor period;
+    pygpu::divisor period;
     Unit units[FILL / UNIT];
     __device__ const Unit &at(move_u64 number) const {
 #if FILL == UNIT
@@ -37,7 +29,7 @@ struct Value {
 #elif WIDE
         return units[number % period.length];
 #else
-        return units[(move_u32)number - period.quotient((move_u32)number) * (move_u32)period.length];
+        return units[(move_u32)number - period.quotient((move_u32)number) * period.length];
 #endif
     }
 };
@@ -48,8 +40,21 @@ struct Value {
 #define UNIT_FROM(move, number, from) (*(const Unit *)(from))
 #endif
 
-// Distances are in bytes.
-struct Axis {
-    Divisor length;
-    move_i64 to, from;
-};
+// The arrays of a walk.
+enum { TO, FROM };
+
+#if WIDE
+typedef pygpu::wide_walk<DIMS, 2> Axes;
+#else
+typedef pygpu::far_walk<DIMS, 2> Axes;
+#endif
+
+// Moves places to where a number is.
+__device__ inline void find(const Axes &axes, Axes::number number, char *&to, const char *&from) {
+#pragma unroll
+    for (int d = DIMS - 1; d >= 0; d--) {
+        const move_i64 index = axes.index(number, d);
+        to += index * axes.step[TO][d];
+        from += index * axes.step[FROM][d];
+    }
+}

@@ -1,45 +1,18 @@
 // Any layout: each unit's place is found from its number. WIDE where there are 2^31 units or more.
 #define EACH 4
 
-#if WIDE
-typedef move_u64 Number;
-#else
-typedef move_u32 Number;
-#endif
+typedef Axes::number Number;
 
 struct Move {
     char *to;                  // pointers, so that compilers know the memory as global
     const char *from;
     move_u64 units;
-    Axis axes[DIMS];   // outermost first
+    Axes axes;
     VALUE
 };
 
 // Where a unit is along the last axis.
-__device__ inline move_u64 along_last(const Move &move, Number number) {
-#if WIDE
-    return number % move.axes[DIMS - 1].length.length;
-#else
-    return number - move.axes[DIMS - 1].length.quotient(number) * (Number)move.axes[DIMS - 1].length.length;
-#endif
-}
-
-__device__ inline void find(const Move &move, Number number, char *&to, const char *&from) {
-#pragma unroll
-    for (int d = DIMS - 1; d > 0; d--) {
-#if WIDE
-        Number outer = number / move.axes[d].length.length;
-#else
-        Number outer = move.axes[d].length.quotient(number);
-#endif
-        move_i64 index = number - outer * (Number)move.axes[d].length.length;
-        to += index * move.axes[d].to;
-        from += index * move.axes[d].from;
-        number = outer;
-    }
-    to += (move_i64)number * move.axes[0].to;
-    from += (move_i64)number * move.axes[0].from;
-}
+__device__ inline move_u64 along_last(const Move &move, Number number) { return move.axes.index(number, DIMS - 1); }
 
 extern "C" __global__ void __launch_bounds__(THREADS) move_flat(Move move) {
     const Number units = (Number)move.units, stride = (Number)gridDim.x * (THREADS * EACH);
@@ -52,7 +25,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) move_flat(Move move) {
             const char *from = move.from;
             to[k] = move.to;
             if (number < units) {
-                find(move, number, to[k], from);
+                find(move.axes, number, to[k], from);
                 held[k] = UNIT_FROM(move, along_last(move, number), from);
             }
         }

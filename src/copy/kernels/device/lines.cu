@@ -7,26 +7,19 @@ struct Move {
     move_i64 length;           // units of a line
     move_i64 to_step, from_step;
     move_u64 blocks;
-    Divisor parts;             // blocks of a line
-    Axis axes[DIMS];           // of lines, outermost first
+    pygpu::divisor parts;      // blocks of a line
+    Axes axes;                 // of lines
     VALUE
 };
 
 extern "C" __global__ void __launch_bounds__(THREADS) move_lines(Move move) {
     for (move_u32 block = blockIdx.x; block < move.blocks; block += gridDim.x) {
         move_u32 line = move.parts.quotient(block);
-        move_u32 part = block - line * (move_u32)move.parts.length;
+        move_u32 part = block - line * move.parts.length;
         move_i64 first = (move_i64)part * (THREADS * EACH) + threadIdx.x;
         char *to = move.to + first * move.to_step;
         const char *from = move.from + first * move.from_step;
-#pragma unroll
-        for (int d = DIMS - 1; d >= 0; d--) {
-            move_u32 outer = move.axes[d].length.quotient(line);
-            move_i64 index = line - outer * (move_u32)move.axes[d].length.length;
-            to += index * move.axes[d].to;
-            from += index * move.axes[d].from;
-            line = outer;
-        }
+        find(move.axes, line, to, from);
         const move_i64 to_stride = move.to_step * THREADS, from_stride = move.from_step * THREADS;
         Unit held[EACH];
         if (first + (EACH - 1) * THREADS < move.length) {

@@ -22,7 +22,7 @@ struct Move {
     move_u32 *refused;
     move_u64 count;
     move_i64 length, stride;  // of the axis that is indexed
-    Axis axes[DIMS];   // of the index array
+    pygpu::wide_walk<DIMS, 1> axes; // of the index array
 };
 
 // Adds to the table, or begins it.
@@ -32,11 +32,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) move_places(Move move) {
         const char *from = move.from;
         move_u64 rest = number;
 #pragma unroll
-        for (int d = DIMS - 1; d >= 0; d--) {
-            const move_u64 outer = d == 0 ? 0 : rest / move.axes[d].length.length;
-            from += (move_i64)(rest - outer * move.axes[d].length.length) * move.axes[d].from;
-            rest = outer;
-        }
+        for (int d = DIMS - 1; d >= 0; d--) from += move.axes.index(rest, d) * move.axes.step[0][d];
         const Index index = *(const Index *)from;
         move_i64 place = (move_i64)index;
 #if INDEX_SIGNED

@@ -3,32 +3,23 @@
 #define EACH 4
 #define SKIPPED ((move_i64)1 << 63)
 
-#if WIDE
-typedef move_u64 Number;
-#else
-typedef move_u32 Number;
-#endif
+typedef Axes::number Number;
 
 struct Move {
     char *to;
     const char *from;
     const move_i64 *table;
     move_u64 units;
-    Axis axes[DIMS]; // outermost first; the one of the table has no distance on the table's side
+    Axes axes; // the one of the table has no step on the table's side
 };
 
-__device__ inline bool find(const Move &move, Number number, char *&to, const char *&from) {
+__device__ inline bool select(const Move &move, Number number, char *&to, const char *&from) {
     bool is_kept = true;
 #pragma unroll
     for (int d = DIMS - 1; d >= 0; d--) {
-#if WIDE
-        Number outer = d == 0 ? 0 : number / move.axes[d].length.length;
-#else
-        Number outer = d == 0 ? 0 : move.axes[d].length.quotient(number);
-#endif
-        move_i64 index = number - outer * (Number)move.axes[d].length.length;
-        to += index * move.axes[d].to;
-        from += index * move.axes[d].from;
+        const move_i64 index = move.axes.index(number, d);
+        to += index * move.axes.step[TO][d];
+        from += index * move.axes.step[FROM][d];
         if (d == TABLE) {
 #if WRITTEN
             const move_i64 place = move.table[index];
@@ -38,7 +29,6 @@ __device__ inline bool find(const Move &move, Number number, char *&to, const ch
             from += move.table[index];
 #endif
         }
-        number = outer;
     }
     return is_kept;
 }
@@ -56,7 +46,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) move_select(Move move) {
             to[k] = move.to;
             is_kept[k] = number < units;
             if (is_kept[k]) {
-                is_kept[k] = find(move, number, to[k], from);
+                is_kept[k] = select(move, number, to[k], from);
                 held[k] = *(const Unit *)from;
             }
         }

@@ -16,9 +16,9 @@ struct Move {
     move_u64 length_x, length_y;
     move_i64 to_step, from_step; // along y where written, along x where read
     move_u64 tiles_x, tiles_y, blocks;
-    Divisor tiles;             // of a plane
-    Divisor strip;             // tiles of GROUP rows of tiles
-    Axis axes[DIMS];           // of planes, outermost first
+    pygpu::divisor tiles;      // of a plane
+    pygpu::divisor strip;      // tiles of GROUP rows of tiles
+    Axes axes;                 // of planes
 };
 
 // Word `w` of row `j` of the turned square; everything but `read` is known when this is compiled.
@@ -41,21 +41,14 @@ extern "C" __global__ void __launch_bounds__(THREADS) move_squares(Move move) {
     const int part_y = threadIdx.x / 32 % (16 / LANES_Y), part_x = threadIdx.x / 32 / (16 / LANES_Y);
     for (move_u32 block = blockIdx.x; block < move.blocks; block += gridDim.x) {
         move_u32 plane = move.tiles.quotient(block);
-        move_u32 tile = block - plane * (move_u32)move.tiles.length;
+        move_u32 tile = block - plane * move.tiles.length;
         // Blocks that run at once lie in a square of tiles: long runs of memory on both sides.
-        move_u32 strip = move.strip.quotient(tile), place = tile - strip * (move_u32)move.strip.length;
+        move_u32 strip = move.strip.quotient(tile), place = tile - strip * move.strip.length;
         move_u32 left = (move_u32)move.tiles_y - strip * GROUP, rows = left < GROUP ? left : GROUP;
         move_u32 tile_y = strip * GROUP + place % rows, tile_x = place / rows;
         char *to = move.to;
         const char *from = move.from;
-#pragma unroll
-        for (int d = DIMS - 1; d >= 0; d--) {
-            move_u32 outer = move.axes[d].length.quotient(plane);
-            move_i64 index = plane - outer * (move_u32)move.axes[d].length.length;
-            to += index * move.axes[d].to;
-            from += index * move.axes[d].from;
-            plane = outer;
-        }
+        find(move.axes, plane, to, from);
         const move_u64 y = (move_u64)tile_y * TILE_Y + (part_y * LANES_Y + lane_y) * V;
         const move_u64 x = (move_u64)tile_x * TILE_X + (part_x * LANES_X + lane_x) * V;
         Vector read[TURNS][V];

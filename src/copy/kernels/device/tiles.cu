@@ -11,29 +11,22 @@ struct Move {
     move_u64 length_x, length_y;
     move_i64 to_x, to_y, from_x, from_y;
     move_u64 tiles_x, tiles_y, blocks;
-    Divisor tiles;               // of a plane
-    Divisor strip;               // tiles of GROUP rows of tiles
-    Axis axes[DIMS];             // of planes, outermost first
+    pygpu::divisor tiles;      // of a plane
+    pygpu::divisor strip;      // tiles of GROUP rows of tiles
+    Axes axes;                 // of planes
 };
 
 extern "C" __global__ void __launch_bounds__(THREADS) move_tiles(Move move) {
     __shared__ Unit tile_units[TILE_Y * (TILE_X + PAD)];
     for (move_u32 block = blockIdx.x; block < move.blocks; block += gridDim.x) {
         move_u32 plane = move.tiles.quotient(block);
-        move_u32 tile = block - plane * (move_u32)move.tiles.length;
-        move_u32 strip = move.strip.quotient(tile), place = tile - strip * (move_u32)move.strip.length;
+        move_u32 tile = block - plane * move.tiles.length;
+        move_u32 strip = move.strip.quotient(tile), place = tile - strip * move.strip.length;
         move_u32 left = (move_u32)move.tiles_y - strip * GROUP, rows = left < GROUP ? left : GROUP;
         move_u32 tile_y = strip * GROUP + place % rows, tile_x = place / rows;
         char *to = move.to;
         const char *from = move.from;
-#pragma unroll
-        for (int d = DIMS - 1; d >= 0; d--) {
-            move_u32 outer = move.axes[d].length.quotient(plane);
-            move_i64 index = plane - outer * (move_u32)move.axes[d].length.length;
-            to += index * move.axes[d].to;
-            from += index * move.axes[d].from;
-            plane = outer;
-        }
+        find(move.axes, plane, to, from);
         const move_i64 first_x = (move_i64)tile_x * TILE_X, first_y = (move_i64)tile_y * TILE_Y;
         const int long_x = move.length_x - first_x < TILE_X ? (int)(move.length_x - first_x) : TILE_X;
         const int long_y = move.length_y - first_y < TILE_Y ? (int)(move.length_y - first_y) : TILE_Y;

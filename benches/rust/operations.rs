@@ -1,0 +1,67 @@
+//! What a call of a kernel out of an expression costs before the driver is reached: its plan, its key and its parameters, in
+//! nanoseconds.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use std::hint::black_box;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use pygpu::array::Array;
+use pygpu::device::Device;
+use pygpu::dtype::{DType, Kind};
+use pygpu::kernel::Arguments;
+use pygpu::layout::{Index, Order};
+use pygpu::ops::{Argument, Elementwise, Role, Texts};
+use pygpu::stream::Stream;
+
+fn array(shape: &[i64]) -> Array {
+    let stream = Stream::default_of(Device::cpu().unwrap());
+    Array::empty(shape, DType::new(Kind::Float32), Order::C, stream).unwrap()
+}
+
+/// Every second element along every axis.
+fn halved(shape: &[i64]) -> Array {
+    let whole = array(&shape.iter().map(|len| 2 * len).collect::<Vec<_>>());
+    let key = vec![Index::Slice { start: None, stop: None, step: Some(2) }; shape.len()];
+    whole.view(whole.layout().index(&key).unwrap()).unwrap()
+}
+
+fn turned(shape: &[i64]) -> Array {
+    let straight = array(&shape.iter().rev().copied().collect::<Vec<_>>());
+    straight.view(straight.layout().transpose(None).unwrap()).unwrap()
+}
+
+fn vector(name: &str, constant: bool) -> Argument {
+    let role = Role::Vector { constant };
+    Argument { name: name.to_owned(), c_type: "float".to_owned(), dtype: DType::new(Kind::Float32), role }
+}
+
+fn calls(c: &mut Criterion) {
+    let arguments = vec![vector("x", true), vector("y", true), vector("z", false)];
+    let texts = Texts { operation: "z[i] = 2 * x[i] + y[i]".to_owned(), ..Texts::default() };
+    let kernel = Elementwise::new("axpy".to_owned(), arguments, texts, Vec::new()).unwrap();
+    let plane = [512, 512];
+    let sets = [
+        ("flat", [array(&plane), array(&plane), array(&plane)]),
+        ("a line of every second", [halved(&[512]), halved(&[512]), halved(&[512])]),
+        ("a row for each", [array(&plane), array(&[512]), array(&plane)]),
+        ("every second of a plane", [halved(&plane), halved(&plane), halved(&plane)]),
+        ("one turned", [turned(&plane), array(&plane), array(&plane)]),
+        ("four axes", [halved(&[4, 4, 4, 4]), halved(&[4, 4, 4, 4]), halved(&[4, 4, 4, 4])]),
+    ];
+    let mut group = c.benchmark_group("a call");
+    for (name, arrays) in &sets {
+        let arrays: Vec<&Array> = arrays.iter().collect();
+        group.bench_function(*name, |b| {
+            b.iter(|| {
+                let plan = kernel.plan(black_box(&arrays), false).unwrap();
+                let mut values = Arguments::new();
+                plan.push(&mut values);
+                black_box((plan.key(false), values.len()))
+            });
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, calls);
+criterion_main!(benches);

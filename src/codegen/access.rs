@@ -1,0 +1,223 @@
+//! How a kernel is told where elements are: parameters as C lays them out, and the device code that reads them.
+//!
+//! Numbers below 2^31 are divided by a product and a shift; what is larger is divided by the device.
+
+use smallvec::SmallVec;
+
+use crate::kernel::Arguments;
+use crate::layout::{NARROW, Walk};
+
+/// The device code: `pygpu::divisor`, `pygpu::walk` and its wider kinds, `pygpu::strided` and other ways to an element.
+pub const HEADER: &str = include_str!("device/access.h");
+
+/// The kinds of walks that kernels are given.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Span {
+    /// Below 2^31 elements, and 2^31 bytes from one to the next.
+    Short,
+    /// Below 2^31 elements.
+    Far,
+    /// Anything.
+    Wide,
+}
+
+impl Span {
+    /// Of a walk, as far as some of its arrays are concerned.
+    pub fn of(walk: &Walk, mut sides: impl Iterator<Item = usize>) -> Self {
+        match walk.size() < NARROW && sides.all(|side| walk.has_short_strides(side)) {
+            true => Self::Short,
+            false => Self::Wide,
+        }
+    }
+
+    /// The type of a walk of so many axes and arrays.
+    pub fn type_of(self, rank: usize, arrays: usize) -> String {
+        let name = match self {
+            Self::Short => "walk",
+            Self::Far => "far_walk",
+            Self::Wide => "wide_walk",
+        };
+        format!("pygpu::{name}<{rank}, {arrays}>")
+    }
+}
+
+/// A structure as C lays it out, in words of 32 bits.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Record {
+    words: SmallVec<[u32; 64]>,
+}
+
+impl Record {
+    /// Nothing yet.
+    #[inline]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Fills up to a multiple of so many bytes.
+    #[inline]
+    pub fn align(&mut self, bytes: usize) {
+        let words = bytes.div_ceil(size_of::<u32>());
+        while !self.words.len().is_multiple_of(words) {
+            self.words.push(0);
+        }
+    }
+
+    /// A member of four bytes.
+    #[inline]
+    pub fn push(&mut self, value: u32) {
+        self.words.push(value);
+    }
+
+    /// A member of eight bytes: an address, or a number.
+    #[inline]
+    pub fn push_word(&mut self, value: u64) {
+        self.align(size_of::<u64>());
+        self.words.push(value as u32);
+        self.words.push((value >> 32) as u32);
+    }
+
+    /// Bytes, as they are, and zeroes up to a number of four.
+    pub fn push_bytes(&mut self, bytes: &[u8]) {
+        self.words.extend(bytes.chunks(size_of::<u32>()).map(|chunk| {
+            let mut word = [0; size_of::<u32>()];
+            word[..chunk.len()].copy_from_slice(chunk);
+            u32::from_le_bytes(word)
+        }));
+    }
+
+    /// A `pygpu::divisor`: q = (high(x * factor) + x) >> shift, right for x below 2^31; by more than that 0.
+    #[inline]
+    pub fn push_divisor(&mut self, length: i64) {
+        divisor(length).into_iter().for_each(|word| self.words.push(word));
+    }
+
+    /// A walk: lengths and then strides of each array, all outermost first.
+    #[inline]
+    pub fn push_walk<S: Iterator<Item = i64>>(
+        &mut self,
+        span: Span,
+        lens: impl Iterator<Item = i64>,
+        strides: impl Iterator<Item = S>,
+    ) {
+        if span != Span::Short {
+            self.align(size_of::<u64>()); // as its steps are, so is the structure
+        }
+        for len in lens.skip(1) {
+            match span {
+                Span::Short | Span::Far => self.push_divisor(len),
+                Span::Wide => self.push_word(len as u64),
+            }
+        }
+        for side in strides {
+            for stride in side {
+                match span {
+                    Span::Short => self.push(stride as u32),
+                    Span::Far | Span::Wide => self.push_word(stride as u64),
+                }
+            }
+        }
+    }
+
+    /// So many bytes it has.
+    pub fn bytes(&self) -> usize {
+        self.words.len() * size_of::<u32>()
+    }
+
+    /// Adds it to the arguments of a launch.
+    #[inline]
+    pub fn pass(&self, arguments: &mut Arguments) {
+        arguments.push_words(&self.words);
+    }
+
+    /// The words, for who looks at them.
+    pub fn words(&self) -> &[u32] {
+        &self.words
+    }
+}
+
+/// The length, and the factor and the shift that divide by it.
+#[inline]
+fn divisor(length: i64) -> [u32; 3] {
+    if length >= NARROW {
+        return [u32::MAX, 0, 31];
+    }
+    let length = length.max(1) as u32;
+    let shift = 32 - (length - 1).leading_zeros();
+    let factor = ((1u64 << 32) * ((1u64 << shift) - u64::from(length)) / u64::from(length) + 1) as u32;
+    [length, factor, shift]
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+    use super::*;
+    use crate::layout::{Layout, Rules};
+
+    fn quotient(number: u32, [_, factor, shift]: [u32; 3]) -> u32 {
+        // As the kernels do it.
+        (((u64::from(number) * u64::from(factor)) >> 32) as u32 + number) >> shift
+    }
+
+    #[test]
+    fn a_product_and_a_shift_divide_every_number_below_2_to_the_31() {
+        let lengths = [1, 2, 3, 5, 7, 63, 64, 65, 1000, 46_341, 65_535, 65_537, 1 << 30, (1 << 30) + 1, (1 << 31) - 1];
+        for length in lengths {
+            let divisor = divisor(length);
+            let length = length as u32;
+            let most = (1u32 << 31) - 1;
+            let near = [0, 1, length - 1, length, length + 1, most / length * length, most - 1, most];
+            for number in near.into_iter().flat_map(|number| [number, number.wrapping_sub(1)]) {
+                if number <= most {
+                    assert_eq!(quotient(number, divisor), number / length, "{number} / {length}");
+                }
+            }
+        }
+        assert_eq!(quotient(i32::MAX as u32, divisor(1 << 31)), 0);
+        assert_eq!(quotient(i32::MAX as u32, divisor(i64::MAX)), 0);
+    }
+
+    #[test]
+    fn a_walk_is_laid_out_as_the_device_declares_it() {
+        let layout = Layout::strided(&[3, 5, 7], &[1000, 100, 8], 0, 4).unwrap();
+        let walk = Walk::plan(&[&layout, &layout], Rules::default()).unwrap();
+        let laid = |span| {
+            let mut record = Record::new();
+            record.push_walk(span, walk.lens(), [0, 1].into_iter().map(|side| walk.strides(side)));
+            record
+        };
+        let (five, seven) = (divisor(5), divisor(7));
+        let steps = [1000, 100, 8, 1000, 100, 8];
+        assert_eq!(laid(Span::Short).words(), [&five[..], &seven, &steps].concat());
+        let far: Vec<u32> = steps.iter().flat_map(|step| [*step, 0]).collect();
+        assert_eq!(laid(Span::Far).words(), [&five[..], &seven, &far].concat());
+        assert_eq!(laid(Span::Wide).words(), [&[5, 0, 7, 0][..], &far].concat());
+        assert_eq!((laid(Span::Short).bytes(), Span::of(&walk, 0..2)), (48, Span::Short));
+        let line = Walk::c_order(&Layout::strided(&[4], &[-(1 << 31)], 0, 4).unwrap());
+        let mut record = Record::new();
+        record.push_walk(Span::Short, line.lens(), [line.strides(0)].into_iter());
+        assert_eq!(record.words(), [1 << 31]);
+    }
+
+    #[test]
+    fn what_needs_more_than_32_bits_is_wide() {
+        let span = |shape: &[i64], strides: &[i64]| {
+            let walk = Walk::c_order(&Layout::strided(shape, strides, 0, 1).unwrap());
+            Span::of(&walk, 0..1)
+        };
+        assert_eq!(span(&[1 << 16, 1 << 14], &[1 << 15, 2]), Span::Short);
+        assert_eq!(span(&[1 << 16, 1 << 15], &[1 << 17, 2]), Span::Wide);
+        assert_eq!(span(&[2, 2], &[1 << 31, 1]), Span::Wide);
+        assert_eq!(span(&[2, 2], &[-(1 << 31), 1]), Span::Short);
+    }
+
+    #[test]
+    fn members_are_aligned_and_bytes_filled_up() {
+        let mut record = Record::new();
+        record.push(1);
+        record.push_word(2 << 32 | 3);
+        record.push_bytes(&[1, 2, 3, 4, 5]);
+        record.align(16);
+        assert_eq!(record.words(), [1, 0, 3, 2, 0x0403_0201, 5, 0, 0]);
+    }
+}

@@ -1,0 +1,175 @@
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs, clippy::undocumented_unsafe_blocks)]
+use std::sync::Barrier;
+use std::thread;
+use std::time::Duration;
+
+use super::*;
+
+fn of(family: u64, key: &[u8]) -> Identity<'_> {
+    Identity { family, place: 7 << 32, key }
+}
+
+fn make<V: Clone + Send + Sync>(store: &'static Store<V>, of: &Identity<'_>, value: V) -> V {
+    store.find_or_make(of, || Ok(Some(value))).unwrap().unwrap()
+}
+
+#[test]
+fn whole_keys_tell_variants_apart() {
+    static STORE: Store<u32> = Store::new(1000);
+    let keys: Vec<Vec<u8>> = (0..200u8).map(|n| vec![n % 3; usize::from(n)]).collect();
+    for (number, key) in keys.iter().enumerate() {
+        assert_eq!(STORE.find(&of(1, key)), None);
+        make(&STORE, &of(1, key), number as u32);
+    }
+    for (number, key) in keys.iter().enumerate() {
+        assert_eq!(STORE.find(&of(1, key)), Some(Some(number as u32)));
+        assert_eq!(STORE.find(&of(2, key)), None, "of another kernel");
+        assert_eq!(STORE.find(&Identity { place: 8 << 32, ..of(1, key) }), None, "of another device");
+        assert_eq!(STORE.find(&Identity { place: 7 << 32 | 1, ..of(1, key) }), None, "of the device after a reset");
+    }
+}
+
+#[test]
+fn entries_of_one_hash_are_told_apart() {
+    let entry = |key: &[u8]| {
+        let (key, was_used) = (Key::from_slice(key), AtomicBool::new(false));
+        Arc::new(Entry { hash: of(1, b"a").hash(), family: 1, place: 7 << 32, value: Some(key.len()), key, was_used })
+    };
+    let table = Table::of(vec![entry(b"bb"), entry(b"ccc"), entry(b"a")]);
+    assert_eq!(table.find(&of(1, b"a")).unwrap().value, Some(1));
+    assert!(table.find(&of(1, b"d")).is_none());
+}
+
+#[test]
+fn nobody_makes_twice_and_who_waits_gets_what_was_made() {
+    static STORE: Store<u32> = Store::new(100);
+    static MADE: AtomicUsize = AtomicUsize::new(0);
+    let (count, start) = (8, Barrier::new(8));
+    thread::scope(|scope| {
+        for _ in 0..count {
+            scope.spawn(|| {
+                start.wait();
+                let slowly = || {
+                    MADE.fetch_add(1, Ordering::Relaxed);
+                    thread::sleep(Duration::from_millis(30));
+                    Ok(Some(5))
+                };
+                assert_eq!(STORE.find_or_make(&of(1, b"k"), slowly).unwrap(), Some(5));
+            });
+        }
+    });
+    assert_eq!(MADE.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn a_failure_is_told_to_who_made_and_the_next_one_tries_again() {
+    static STORE: Store<u32> = Store::new(100);
+    let fails = || Err(Error::value("no"));
+    assert!(STORE.find_or_make(&of(1, b"k"), fails).is_err());
+    assert_eq!(STORE.find(&of(1, b"k")), None);
+    let panics = std::panic::catch_unwind(|| STORE.find_or_make(&of(1, b"k"), || panic!("in the compiler")));
+    assert!(panics.is_err());
+    assert_eq!(make(&STORE, &of(1, b"k"), 6), 6);
+}
+
+#[test]
+fn what_cannot_be_had_is_remembered() {
+    static STORE: Store<u32> = Store::new(100);
+    assert_eq!(STORE.find_or_make(&of(1, b"k"), || Ok(None)).unwrap(), None);
+    assert_eq!(STORE.find(&of(1, b"k")), Some(None));
+    assert_eq!(STORE.find_or_make(&of(1, b"k"), || panic!("tried again")).unwrap(), None);
+}
+
+#[test]
+fn there_are_never_more_than_the_bound_and_what_is_used_stays() {
+    static STORE: Store<u32> = Store::new(16);
+    make(&STORE, &of(1, b"often"), 0);
+    for number in 0..100u8 {
+        make(&STORE, &of(1, &[number]), 1);
+        assert_eq!(STORE.find(&of(1, b"often")), Some(Some(0)));
+        let count = STORE.entries(&STORE.changing.lock()).len();
+        assert!(count <= 16, "{count} after {number}");
+    }
+}
+
+#[test]
+fn a_family_takes_its_variants_with_it() {
+    static STORE: Store<Arc<u32>> = Store::new(100);
+    let value = Arc::new(3);
+    make(&STORE, &of(1, b"a"), Arc::clone(&value));
+    make(&STORE, &of(2, b"a"), Arc::clone(&value));
+    STORE.forget(1);
+    assert_eq!((STORE.find(&of(1, b"a")), Arc::strong_count(&value)), (None, 2));
+    STORE.forget(2);
+    assert_eq!(Arc::strong_count(&value), 1);
+}
+
+#[test]
+fn a_reset_lets_go_of_what_was_compiled_before() {
+    static STORE: Store<Arc<u32>> = Store::new(100);
+    let value = Arc::new(3);
+    make(&STORE, &of(1, b"a"), Arc::clone(&value));
+    make(&STORE, &Identity { place: 8 << 32, ..of(1, b"a") }, Arc::clone(&value));
+    make(&STORE, &Identity { place: 7 << 32 | 1, ..of(1, b"b") }, Arc::new(4));
+    assert_eq!(Arc::strong_count(&value), 2, "the other device's stays");
+}
+
+#[test]
+fn tables_are_read_while_they_are_replaced_and_freed() {
+    static STORE: Store<Arc<u64>> = Store::new(64);
+    static DONE: AtomicBool = AtomicBool::new(false);
+    let value = Arc::new(0);
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                while !DONE.load(Ordering::Relaxed) {
+                    for key in 0..64u8 {
+                        if let Some(found) = STORE.find(&of(9, &[key])) {
+                            assert_eq!(*found.unwrap(), 0);
+                        }
+                    }
+                }
+            });
+        }
+        for turn in 0..3000u64 {
+            make(&STORE, &of(9, &[(turn % 64) as u8]), Arc::clone(&value));
+            // The test of `fork` next door wants every lock of the process at once.
+            thread::sleep(Duration::from_micros(50));
+            if turn % 100 == 99 {
+                STORE.forget(9);
+            }
+        }
+        DONE.store(true, Ordering::Relaxed);
+    });
+    STORE.forget(9);
+    make(&STORE, &of(10, b"x"), Arc::new(1)); // frees what was read to the last
+    assert_eq!(Arc::strong_count(&value), 1);
+}
+
+#[test]
+fn a_child_makes_what_its_parent_was_making() {
+    static STORE: Store<u32> = Store::new(100);
+    let begun = Barrier::new(2);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let slowly = || {
+                begun.wait();
+                thread::sleep(Duration::from_millis(300));
+                Ok(Some(1))
+            };
+            STORE.find_or_make(&of(1, b"k"), slowly).unwrap();
+        });
+        begun.wait();
+        unsafe {
+            let child = libc::fork();
+            if child == 0 {
+                libc::alarm(20);
+                let made = STORE.find_or_make(&of(1, b"k"), || Ok(Some(2)));
+                libc::_exit(made.ok().flatten().unwrap_or(0) as i32);
+            }
+            let mut status = 0;
+            assert_eq!(libc::waitpid(child, &raw mut status, 0), child);
+            assert!(libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 2, "{status}");
+        }
+    });
+}
