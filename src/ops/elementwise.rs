@@ -9,8 +9,9 @@ use super::text::{Analysis, Texts, Written};
 use crate::array::Array;
 use crate::backend::LaunchShape;
 use crate::codegen::store::Family;
-use crate::device::Device;
+use crate::device::{Device, PerDevice, per_device};
 use crate::error::Result;
+use crate::global::Once;
 use crate::kernel::launch;
 use crate::kernel::{Arguments, Function, Source};
 use crate::memory::{Access, Use};
@@ -172,12 +173,8 @@ pub(super) fn uses<'a>(analysis: &Analysis, arrays: &[&'a Array]) -> SmallVec<[U
 
 /// Multiprocessors, asked once for each device.
 pub(super) fn at_once(device: Device) -> u32 {
-    use crate::global::Once;
-
-    use crate::device::MAX_DEVICES;
-    static KNOWN: [[Once<u32>; MAX_DEVICES]; 3] = [const { [const { Once::new() }; MAX_DEVICES] }; 3];
-    *KNOWN[device.kind() as usize][device.slot()]
-        .get_or_init(|| device.properties().map_or(1, |known| known.multiprocessor_count.max(1) as u32))
+    static KNOWN: PerDevice<Once<u32>> = per_device!(Once::new());
+    *KNOWN.of(device).get_or_init(|| device.properties().map_or(1, |known| known.multiprocessor_count.max(1) as u32))
 }
 
 /// A generated text as what the compiler is given: without warnings, since names may be left unused.

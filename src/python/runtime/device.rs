@@ -9,7 +9,7 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 
 use super::properties;
 use crate::backend;
-use crate::device::{Device, MAX_DEVICES};
+use crate::device::{Device, PerDevice, per_device};
 use crate::error::{Error, Result};
 use crate::lifetime;
 use crate::memory::pending;
@@ -54,11 +54,11 @@ pub(crate) struct PyDevice {
 }
 
 /// One object for each device, made when it is first asked for.
-static SHARED: [[PyOnce<Py<PyDevice>>; MAX_DEVICES]; 3] = [const { [const { PyOnce::new() }; MAX_DEVICES] }; 3];
+static SHARED: PerDevice<PyOnce<Py<PyDevice>>> = per_device!(PyOnce::new());
 
 impl PyDevice {
     pub(crate) fn shared(py: Python<'_>, device: Device) -> PyResult<Bound<'_, Self>> {
-        let cell = &SHARED[device.kind() as usize][device.slot()];
+        let cell = SHARED.of(device);
         Ok(cell.get_or_try_init(py, || Py::new(py, Self::from(device)))?.bind(py).clone())
     }
 }
