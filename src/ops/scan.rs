@@ -16,7 +16,7 @@ use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::kernel::launch;
-use crate::kernel::{Arguments, Function, Source};
+use crate::kernel::{self, Arguments, Function, Module, Source};
 use crate::layout::{Order, overlap};
 use crate::memory::{Access, Use};
 use crate::stream::Stream;
@@ -116,12 +116,14 @@ impl Scan {
     /// The kernels, which are of one module; compiled now if they were not yet.
     fn compiled(&self, device: Device) -> Result<Compiled> {
         let named = |part: &str| format!("{}_{part}", self.of.name);
-        let join = self.variants.function(device, b"join", &named("join"), || self.source(device))?;
-        let other = |key: &[u8], part: &str| match self.variants.find(device, key) {
+        let found = |part: &str, module: &dyn Fn() -> Result<Module>| match self.variants.find(device, part.as_bytes())
+        {
             Some(function) => Ok(function),
-            None => self.variants.made(device, key, || join.module().function(&named(part))),
+            None => self.variants.made(device, part.as_bytes(), || module()?.function(&named(part))),
         };
-        Ok(Compiled { middle: other(b"middle", "middle")?, scan: other(b"final", "final")?, join })
+        let join = found("join", &|| kernel::load_searching(device, &self.source(device)))?;
+        let module = || Ok(join.module().clone());
+        Ok(Compiled { middle: found("middle", &module)?, scan: found("final", &module)?, join })
     }
 
     /// The source, in which all three kernels are.

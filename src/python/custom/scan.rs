@@ -85,10 +85,6 @@ impl Held {
             })?,
         };
         let to = output.get().array(py)?;
-        self.0.check_output(from, to)?;
-        if from.layout().is_empty() {
-            return Ok(output.into_any());
-        }
         let blocks = self.0.blocks(device, from.layout().size());
         let parts = new_exact(py, new_array(py, allocator.filter(|_| blocks > 0), &[blocks as i64], dtype, stream)?)?;
         let parts = parts.get().array(py)?;
