@@ -57,14 +57,20 @@ Launch = tuple[str, dict[str, Any]]
 def pygpu_launches() -> dict[str, Launch]:
     from PyGPU.compiler import SourceModule
 
+    from PyGPU.elementwise import ElementwiseKernel
+
     kernel = PyGPU.Kernel(SOURCE, "five")
     function = SourceModule(SOURCE, no_extern_c=True).get_function("five").prepare("PPPqf")
     x, y, z = (PyGPU.zeros(16, np.float32) for _ in range(3))
     n, a = np.int64(5), np.float32(1)
     launcher = kernel[1, 32]
     p, q, r = x.gpudata, y.gpudata, z.gpudata
+    axpy = ElementwiseKernel("float a, float *x, float *y, float *z", "z[i] = a * x[i] + y[i]")
+    plane, other, target = (PyGPU.zeros((8, 8), np.float32)[:, ::2] for _ in range(3))
     names = locals()
     return {
+        "PyGPU, elementwise": ("axpy(2, x, y, z)", names),
+        "PyGPU, elementwise, strided": ("axpy(2, plane, other, target)", names),
         "PyGPU, native": ("kernel[1, 32](x, y, z, 5, 1.0)", names),
         "PyGPU, native, shape kept": ("launcher(x, y, z, 5, 1.0)", names),
         "PyGPU, PyCUDA's spelling": ("function(x, y, z, n, a, block=(32, 1, 1), grid=(1, 1))", names),
