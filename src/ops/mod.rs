@@ -14,6 +14,7 @@ pub mod plan;
 pub mod reduce;
 pub mod scan;
 pub mod text;
+pub mod ufunc;
 
 pub use argument::{Argument, Role};
 pub use elementwise::{Elementwise, Range};

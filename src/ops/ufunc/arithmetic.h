@@ -1,0 +1,141 @@
+// What the table of operations needs beyond C's operators and functions, as NumPy has it. It includes nothing, as access.h.
+namespace pygpu_op {
+
+// Whole numbers: by 0 gives 0, the least number by -1 itself.
+template <class T> __device__ inline T floor_divide(T a, T b) {
+    if (b == 0) return 0;
+    if (b == -1) return (T)(0 - (unsigned long long)a);
+    T quotient = a / b;
+    return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
+}
+template <class T> __device__ inline T floor_remainder(T a, T b) {
+    if (b == 0 || b == -1) return 0;
+    T rest = a % b;
+    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+// Python's divmod of floats, as NumPy's npy_divmod.
+template <class T> __device__ inline T floor_modulo(T a, T b) {
+    T rest = fmod(a, b);
+    if (b == 0) return rest;
+    if (rest == 0) return copysign((T)0, b);
+    return (b < 0) != (rest < 0) ? rest + b : rest;
+}
+template <class T> __device__ inline T floor_quotient(T a, T b) {
+    if (b == 0) return a / b;
+    T rest = fmod(a, b), quotient = (a - rest) / b;
+    if (rest != 0 && (b < 0) != (rest < 0)) quotient -= 1;
+    if (quotient == 0) return copysign((T)0, a / b);
+    T whole = floor(quotient);
+    return quotient - whole > (T)0.5 ? whole + 1 : whole;
+}
+
+// A negative exponent gives the whole part of the quotient: 0, or 1 and -1 for powers of them.
+template <class T> __device__ inline T power(T a, T b) {
+    if (b < 0) return a == 1 ? 1 : a == (T)-1 ? (b & 1 ? (T)-1 : 1) : 0;
+    unsigned long long square = (unsigned long long)a, result = 1;
+    for (unsigned long long left = (unsigned long long)b; left; left >>= 1, square *= square)
+        if (left & 1) result *= square;
+    return (T)result;
+}
+
+template <class T> __device__ inline T left_shift(T a, T b) {
+    return (unsigned long long)b < 8 * sizeof(T) ? (T)((unsigned long long)a << b) : (T)0;
+}
+template <class T> __device__ inline T right_shift(T a, T b) {
+    return (unsigned long long)b < 8 * sizeof(T) ? (T)(a >> b) : (T)(a < 0 ? -1 : 0);
+}
+
+template <class T> __device__ inline T size_of(T a) { return a < 0 ? (T)(0 - (unsigned long long)a) : a; }
+template <class T> __device__ inline T gcd(T a, T b) {
+    a = size_of(a), b = size_of(b);
+    while (b != 0) {
+        T rest = a % b;
+        a = b, b = rest;
+    }
+    return a;
+}
+template <class T> __device__ inline T lcm(T a, T b) {
+    T common = gcd(a, b);
+    return common == 0 ? 0 : (T)((unsigned long long)(size_of(a) / common) * (unsigned long long)size_of(b));
+}
+
+template <class T> __device__ inline T logaddexp(T a, T b) {
+    T apart = a - b;
+    if (a == b) return a + (T)0.6931471805599453;
+    return apart > 0 ? a + log1p(exp(-apart)) : apart <= 0 ? b + log1p(exp(apart)) : apart;
+}
+template <class T> __device__ inline T logaddexp2(T a, T b) {
+    T apart = a - b;
+    if (a == b) return a + 1;
+    if (apart > 0) return a + (T)1.4426950408889634 * log1p(exp2(-apart));
+    return apart <= 0 ? b + (T)1.4426950408889634 * log1p(exp2(apart)) : apart;
+}
+
+// Complex numbers: in the order of their parts, NaN if a part is.
+template <class Z> __device__ inline bool is_nan(Z z) { return z.real() != z.real() || z.imag() != z.imag(); }
+template <class Z> __device__ inline bool is_less(Z a, Z b) {
+    return a.real() < b.real() || (a.real() == b.real() && a.imag() < b.imag());
+}
+template <class Z> __device__ inline Z maximum(Z a, Z b) { return is_nan(a) || (!is_nan(b) && !is_less(a, b)) ? a : b; }
+template <class Z> __device__ inline Z minimum(Z a, Z b) { return is_nan(a) || (!is_nan(b) && !is_less(b, a)) ? a : b; }
+template <class Z> __device__ inline Z fmax(Z a, Z b) { return is_nan(b) || (!is_nan(a) && !is_less(a, b)) ? a : b; }
+template <class Z> __device__ inline Z fmin(Z a, Z b) { return is_nan(b) || (!is_nan(a) && !is_less(b, a)) ? a : b; }
+template <class Z> __device__ inline Z sign(Z z) {
+    auto size = abs(z);
+    return size == 0 ? Z(0) : is_nan(z) ? z : z / size;
+}
+template <class Z> __device__ inline Z complex_power(Z a, Z b) {
+    if (b.imag() == 0) {
+        int whole = (int)b.real();
+        if ((decltype(b.real()))whole == b.real() && whole > -100 && whole < 100) return pow(a, whole);
+    }
+    return pow(a, b);
+}
+
+// Functions of complex numbers by real ones, after W. Kahan, "Branch Cuts for Complex Elementary Functions" (1987), which keep the
+// signs of zeros on both sides of a cut.
+template <class Z> __device__ inline Z turned(Z z) { return Z(-z.imag(), z.real()); }
+template <class Z> __device__ inline Z turned_back(Z z) { return Z(z.imag(), -z.real()); }
+template <class Z> __device__ inline Z complex_exp2(Z z) {
+    typedef decltype(z.real()) T;
+    return exp(z * (T)0.6931471805599453);
+}
+template <class Z> __device__ inline Z complex_log2(Z z) {
+    typedef decltype(z.real()) T;
+    return log(z) * (T)1.4426950408889634;
+}
+template <class Z> __device__ inline Z complex_expm1(Z z) {
+    typedef decltype(z.real()) T;
+    T half = sin(z.imag() * (T)0.5);
+    return Z(expm1(z.real()) * cos(z.imag()) - 2 * half * half, exp(z.real()) * sin(z.imag()));
+}
+template <class Z> __device__ inline Z complex_log1p(Z z) {
+    typedef decltype(z.real()) T;
+    T x = z.real(), y = z.imag();
+    return Z((T)0.5 * log1p(x * (2 + x) + y * y), atan2(y, x + 1));
+}
+template <class Z> __device__ inline Z complex_arccos(Z z) {
+    typedef decltype(z.real()) T;
+    Z low = sqrt(Z(1 - z.real(), -z.imag())), high = sqrt(Z(1 + z.real(), z.imag()));
+    return Z(2 * atan2(low.real(), high.real()), (T)asinh((conj(high) * low).imag()));
+}
+template <class Z> __device__ inline Z complex_arcsin(Z z) {
+    typedef decltype(z.real()) T;
+    Z low = sqrt(Z(1 - z.real(), -z.imag())), high = sqrt(Z(1 + z.real(), z.imag()));
+    return Z(atan2(z.real(), (low * high).real()), (T)asinh((conj(low) * high).imag()));
+}
+template <class Z> __device__ inline Z complex_arccosh(Z z) {
+    typedef decltype(z.real()) T;
+    Z low = sqrt(Z(z.real() - 1, z.imag())), high = sqrt(Z(z.real() + 1, z.imag()));
+    return Z((T)asinh((conj(low) * high).real()), 2 * atan2(low.imag(), high.real()));
+}
+template <class Z> __device__ inline Z complex_arctanh(Z z) {
+    typedef decltype(z.real()) T;
+    T x = z.real(), y = z.imag();
+    return Z((T)0.25 * log1p(4 * x / ((1 - x) * (1 - x) + y * y)), (T)0.5 * atan2(2 * y, (1 - x) * (1 + x) - y * y));
+}
+template <class Z> __device__ inline Z complex_arcsinh(Z z) { return turned_back(complex_arcsin(turned(z))); }
+template <class Z> __device__ inline Z complex_arctan(Z z) { return turned_back(complex_arctanh(turned(z))); }
+
+}

@@ -1,0 +1,275 @@
+//! The table of operations: one row for each function of NumPy's that goes element by element.
+//!
+//! A row has groups of kinds, each with the text of one element in C: `{a}` and `{b}` stand for the operands in the type in which
+//! the loop computes, `{T}` for that type, `{U}` for the unsigned one in which whole numbers wrap around. Loops have operands of one
+//! kind and are tried in the order of [`ORDER`], which is NumPy's.
+
+use crate::dtype::Kind;
+use crate::dtype::Kind::*;
+
+/// Kinds in the order in which NumPy tries loops.
+pub const ORDER: [Kind; 15] = [
+    Bool, Int8, UInt8, Int16, UInt16, Int32, UInt32, Int64, UInt64, Float16, BFloat16, Float32, Float64, Complex64,
+    Complex128,
+];
+
+const BOOL: &[Kind] = &[Bool];
+const SIGNED: &[Kind] = &[Int8, Int16, Int32, Int64];
+const UNSIGNED: &[Kind] = &[UInt8, UInt16, UInt32, UInt64];
+const INTEGERS: &[Kind] = &[Int8, UInt8, Int16, UInt16, Int32, UInt32, Int64, UInt64];
+const REAL: &[Kind] = &[Float16, BFloat16, Float32, Float64];
+const COMPLEX: &[Kind] = &[Complex64, Complex128];
+
+/// Functions that texts call.
+const ARITHMETIC: &str = include_str!("arithmetic.h");
+
+/// Of which kind a result is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Output {
+    /// The operands'.
+    Same,
+    /// Always this one.
+    Fixed(Kind),
+    /// This one, in whose loop is computed too.
+    As(Kind),
+    /// The real one of the operands' precision.
+    Real,
+}
+
+/// Loops that differ by their kind only.
+#[derive(Debug)]
+pub struct Group {
+    /// For which kinds there is one.
+    pub kinds: &'static [Kind],
+    /// Of which kind the result is.
+    pub output: Output,
+    /// One element in C.
+    pub text: &'static str,
+}
+
+/// One function.
+#[derive(Debug)]
+pub struct Row {
+    /// Its name, which is NumPy's.
+    pub name: &'static str,
+    /// Operands.
+    pub inputs: usize,
+    /// Its loops.
+    pub groups: &'static [Group],
+    /// Functions in C that the texts call.
+    pub preamble: &'static str,
+    /// One sentence for whoever asks.
+    pub summary: &'static str,
+}
+
+impl Row {
+    /// The group that has a loop for a kind.
+    pub fn group(&self, kind: Kind) -> Option<&Group> {
+        self.groups.iter().find(|group| group.kinds.contains(&kind))
+    }
+
+    /// The kinds for which there are loops, in the order in which they are tried.
+    pub fn kinds(&self) -> impl Iterator<Item = Kind> {
+        ORDER.into_iter().filter(|kind| self.group(*kind).is_some())
+    }
+}
+
+impl Group {
+    /// The kind of the result of operands of `kind`.
+    pub fn result(&self, kind: Kind) -> Kind {
+        match self.output {
+            Output::Same => kind,
+            Output::Fixed(fixed) | Output::As(fixed) => fixed,
+            Output::Real => match kind {
+                Complex64 => Float32,
+                Complex128 => Float64,
+                other => other,
+            },
+        }
+    }
+}
+
+/// Other names of NumPy and the array API for the same function.
+pub const ALIASES: [(&str, &str); 16] = [
+    ("abs", "absolute"),
+    ("acos", "arccos"),
+    ("acosh", "arccosh"),
+    ("asin", "arcsin"),
+    ("asinh", "arcsinh"),
+    ("atan", "arctan"),
+    ("atan2", "arctan2"),
+    ("atanh", "arctanh"),
+    ("bitwise_invert", "invert"),
+    ("bitwise_left_shift", "left_shift"),
+    ("bitwise_not", "invert"),
+    ("bitwise_right_shift", "right_shift"),
+    ("conj", "conjugate"),
+    ("mod", "remainder"),
+    ("pow", "power"),
+    ("true_divide", "divide"),
+];
+
+/// The row of a name.
+pub fn row(name: &str) -> Option<&'static Row> {
+    TABLE.iter().find(|row| row.name == name)
+}
+
+const fn same(kinds: &'static [Kind], text: &'static str) -> Group {
+    Group { kinds, output: Output::Same, text }
+}
+
+const fn to(kind: Kind, kinds: &'static [Kind], text: &'static str) -> Group {
+    Group { kinds, output: Output::Fixed(kind), text }
+}
+
+macro_rules! row {
+    ($name:literal $inputs:literal $summary:literal $preamble:expr; $($group:expr),+) => {
+        Row { name: $name, inputs: $inputs, groups: &[$($group),+], preamble: $preamble, summary: $summary }
+    };
+}
+
+/// Comparisons of complex numbers go by the real parts, then by the imaginary ones, as NumPy's.
+macro_rules! comparison {
+    ($name:literal $summary:literal $real:literal $complex:literal) => {
+        row!($name 2 $summary "";
+            to(Bool, BOOL, $real), to(Bool, INTEGERS, $real), to(Bool, REAL, $real), to(Bool, COMPLEX, $complex))
+    };
+}
+
+/// Functions of real numbers that C has under a name.
+macro_rules! real {
+    ($name:literal $summary:literal $text:literal) => {
+        row!($name 1 $summary ""; same(REAL, $text))
+    };
+    ($name:literal $summary:literal $text:literal complex $complex:literal) => {
+        row!($name 1 $summary ARITHMETIC; same(REAL, $text), same(COMPLEX, $complex))
+    };
+}
+
+/// All functions.
+pub static TABLE: &[Row] = &[
+    row!("add" 2 "The sum." "";
+        same(BOOL, "{a} || {b}"), same(INTEGERS, "({U}){a} + ({U}){b}"), same(REAL, "{a} + {b}"), same(COMPLEX, "{a} + {b}")),
+    row!("subtract" 2 "The difference." "";
+        same(INTEGERS, "({U}){a} - ({U}){b}"), same(REAL, "{a} - {b}"), same(COMPLEX, "{a} - {b}")),
+    row!("multiply" 2 "The product." "";
+        same(BOOL, "{a} && {b}"), same(INTEGERS, "({U}){a} * ({U}){b}"), same(REAL, "{a} * {b}"), same(COMPLEX, "{a} * {b}")),
+    row!("divide" 2 "The true quotient." "";
+        Group { kinds: INTEGERS, output: Output::As(Float64), text: "" }, same(REAL, "{a} / {b}"), same(COMPLEX, "{a} / {b}")),
+    row!("floor_divide" 2 "The largest whole number not above the quotient; 0 for a divisor 0 of integers." ARITHMETIC;
+        same(UNSIGNED, "{b} ? {a} / {b} : 0"), same(SIGNED, "pygpu_op::floor_divide<{T}>({a}, {b})"),
+        same(REAL, "pygpu_op::floor_quotient<{T}>({a}, {b})")),
+    row!("remainder" 2 "The remainder of `floor_divide`, with the divisor's sign; 0 for a divisor 0 of integers." ARITHMETIC;
+        same(UNSIGNED, "{b} ? {a} % {b} : 0"), same(SIGNED, "pygpu_op::floor_remainder<{T}>({a}, {b})"),
+        same(REAL, "pygpu_op::floor_modulo<{T}>({a}, {b})")),
+    row!("fmod" 2 "The remainder with the dividend's sign; 0 for a divisor 0 of integers." ARITHMETIC;
+        same(UNSIGNED, "{b} ? {a} % {b} : 0"), same(SIGNED, "{b} == 0 || {b} == -1 ? 0 : {a} % {b}"),
+        same(REAL, "fmod({a}, {b})")),
+    row!("power" 2 "The first operand to the power of the second." ARITHMETIC;
+        same(INTEGERS, "pygpu_op::power<{T}>({a}, {b})"), same(REAL, "pow({a}, {b})"),
+        same(COMPLEX, "pygpu_op::complex_power({a}, {b})")),
+    row!("maximum" 2 "The greater one; NaN if one is." ARITHMETIC;
+        same(BOOL, "{a} || {b}"), same(INTEGERS, "{a} >= {b} ? {a} : {b}"),
+        same(REAL, "{a} >= {b} || {a} != {a} ? {a} : {b}"), same(COMPLEX, "pygpu_op::maximum({a}, {b})")),
+    row!("minimum" 2 "The lesser one; NaN if one is." ARITHMETIC;
+        same(BOOL, "{a} && {b}"), same(INTEGERS, "{a} <= {b} ? {a} : {b}"),
+        same(REAL, "{a} <= {b} || {a} != {a} ? {a} : {b}"), same(COMPLEX, "pygpu_op::minimum({a}, {b})")),
+    row!("fmax" 2 "The greater one; the other one if one is NaN." ARITHMETIC;
+        same(BOOL, "{a} || {b}"), same(INTEGERS, "{a} >= {b} ? {a} : {b}"),
+        same(REAL, "{a} >= {b} || {b} != {b} ? {a} : {b}"), same(COMPLEX, "pygpu_op::fmax({a}, {b})")),
+    row!("fmin" 2 "The lesser one; the other one if one is NaN." ARITHMETIC;
+        same(BOOL, "{a} && {b}"), same(INTEGERS, "{a} <= {b} ? {a} : {b}"),
+        same(REAL, "{a} <= {b} || {b} != {b} ? {a} : {b}"), same(COMPLEX, "pygpu_op::fmin({a}, {b})")),
+    comparison!("equal" "Whether both are equal." "{a} == {b}" "{a} == {b}"),
+    comparison!("not_equal" "Whether they differ." "{a} != {b}" "{a} != {b}"),
+    comparison!("less" "Whether the first is less." "{a} < {b}"
+        "{a}.real() < {b}.real() && {a}.imag() == {a}.imag() && {b}.imag() == {b}.imag() || {a}.real() == {b}.real() && {a}.imag() < {b}.imag()"),
+    comparison!("less_equal" "Whether the first is not greater." "{a} <= {b}"
+        "{a}.real() < {b}.real() && {a}.imag() == {a}.imag() && {b}.imag() == {b}.imag() || {a}.real() == {b}.real() && {a}.imag() <= {b}.imag()"),
+    comparison!("greater" "Whether the first is greater." "{a} > {b}"
+        "{a}.real() > {b}.real() && {a}.imag() == {a}.imag() && {b}.imag() == {b}.imag() || {a}.real() == {b}.real() && {a}.imag() > {b}.imag()"),
+    comparison!("greater_equal" "Whether the first is not less." "{a} >= {b}"
+        "{a}.real() > {b}.real() && {a}.imag() == {a}.imag() && {b}.imag() == {b}.imag() || {a}.real() == {b}.real() && {a}.imag() >= {b}.imag()"),
+    comparison!("logical_and" "Whether both are true." "{a} != 0 && {b} != 0" "{a} != 0 && {b} != 0"),
+    comparison!("logical_or" "Whether one is true." "{a} != 0 || {b} != 0" "{a} != 0 || {b} != 0"),
+    comparison!("logical_xor" "Whether exactly one is true." "({a} != 0) != ({b} != 0)" "({a} != 0) != ({b} != 0)"),
+    row!("bitwise_and" 2 "The bits that both have." ""; same(BOOL, "{a} && {b}"), same(INTEGERS, "{a} & {b}")),
+    row!("bitwise_or" 2 "The bits that one has." ""; same(BOOL, "{a} || {b}"), same(INTEGERS, "{a} | {b}")),
+    row!("bitwise_xor" 2 "The bits that exactly one has." ""; same(BOOL, "{a} != {b}"), same(INTEGERS, "{a} ^ {b}")),
+    row!("left_shift" 2 "The bits moved to the left; 0 beyond the width." ARITHMETIC;
+        same(INTEGERS, "pygpu_op::left_shift<{T}>({a}, {b})")),
+    row!("right_shift" 2 "The bits moved to the right; the sign beyond the width." ARITHMETIC;
+        same(INTEGERS, "pygpu_op::right_shift<{T}>({a}, {b})")),
+    row!("arctan2" 2 "The angle of a point by its second and first coordinate." ""; same(REAL, "atan2({a}, {b})")),
+    row!("hypot" 2 "The length of the hypotenuse." ""; same(REAL, "hypot({a}, {b})")),
+    row!("copysign" 2 "The first operand with the second one's sign." ""; same(REAL, "copysign({a}, {b})")),
+    row!("logaddexp" 2 "log(exp(x) + exp(y))." ARITHMETIC; same(REAL, "pygpu_op::logaddexp<{T}>({a}, {b})")),
+    row!("logaddexp2" 2 "log2(2**x + 2**y)." ARITHMETIC; same(REAL, "pygpu_op::logaddexp2<{T}>({a}, {b})")),
+    row!("heaviside" 2 "0 for negative numbers, 1 for positive ones, the second operand for 0." "";
+        same(REAL, "{a} != {a} ? {a} : {a} == 0 ? {b} : {a} < 0 ? ({T})0 : ({T})1")),
+    row!("gcd" 2 "The greatest common divisor." ARITHMETIC; same(INTEGERS, "pygpu_op::gcd<{T}>({a}, {b})")),
+    row!("lcm" 2 "The least common multiple." ARITHMETIC; same(INTEGERS, "pygpu_op::lcm<{T}>({a}, {b})")),
+    row!("negative" 1 "The opposite." "";
+        same(INTEGERS, "0 - ({U}){a}"), same(REAL, "-{a}"), same(COMPLEX, "-{a}")),
+    row!("positive" 1 "The same." ""; same(INTEGERS, "{a}"), same(REAL, "{a}"), same(COMPLEX, "{a}")),
+    row!("absolute" 1 "The size without the sign." "";
+        same(BOOL, "{a}"), same(UNSIGNED, "{a}"), same(SIGNED, "{a} < 0 ? 0 - ({U}){a} : ({U}){a}"), same(REAL, "fabs({a})"),
+        Group { kinds: COMPLEX, output: Output::Real, text: "abs({a})" }),
+    row!("invert" 1 "The other bits." ""; same(BOOL, "!{a}"), same(INTEGERS, "~{a}")),
+    row!("logical_not" 1 "Whether it is not true." "";
+        to(Bool, BOOL, "!{a}"), to(Bool, INTEGERS, "{a} == 0"), to(Bool, REAL, "{a} == 0"),
+        to(Bool, COMPLEX, "{a} == 0")),
+    row!("square" 1 "The product with itself." "";
+        same(INTEGERS, "({U}){a} * ({U}){a}"), same(REAL, "{a} * {a}"), same(COMPLEX, "{a} * {a}")),
+    row!("conjugate" 1 "The number with the opposite imaginary part." "";
+        same(INTEGERS, "{a}"), same(REAL, "{a}"), same(COMPLEX, "conj({a})")),
+    row!("isnan" 1 "Whether it is not a number." "";
+        to(Bool, BOOL, "false"), to(Bool, INTEGERS, "false"), to(Bool, REAL, "{a} != {a}"),
+        to(Bool, COMPLEX, "{a}.real() != {a}.real() || {a}.imag() != {a}.imag()")),
+    row!("isfinite" 1 "Whether it is neither infinite nor NaN." "";
+        to(Bool, BOOL, "true"), to(Bool, INTEGERS, "true"), to(Bool, REAL, "{a} - {a} == 0"),
+        to(Bool, COMPLEX, "{a}.real() - {a}.real() == 0 && {a}.imag() - {a}.imag() == 0")),
+    row!("isinf" 1 "Whether it is infinite." "";
+        to(Bool, BOOL, "false"), to(Bool, INTEGERS, "false"), to(Bool, REAL, "{a} == {a} && {a} - {a} != 0"),
+        to(Bool, COMPLEX, "{a}.real() == {a}.real() && {a}.real() - {a}.real() != 0 || {a}.imag() == {a}.imag() && {a}.imag() - {a}.imag() != 0")),
+    row!("sign" 1 "-1, 0 or 1; NaN for NaN, and z / |z| for complex numbers." ARITHMETIC;
+        same(UNSIGNED, "{a} ? 1 : 0"), same(SIGNED, "{a} > 0 ? 1 : {a} < 0 ? -1 : 0"),
+        same(REAL, "{a} > 0 ? ({T})1 : {a} < 0 ? ({T})-1 : {a} == 0 ? ({T})0 : {a}"),
+        same(COMPLEX, "pygpu_op::sign({a})")),
+    row!("reciprocal" 1 "1 divided by it; 0 for the integer 0." "";
+        same(INTEGERS, "{a} ? ({T})1 / {a} : 0"), same(REAL, "({T})1 / {a}"), same(COMPLEX, "{T}(1) / {a}")),
+    row!("floor" 1 "The largest whole number not above it." "";
+        same(BOOL, "{a}"), same(INTEGERS, "{a}"), same(REAL, "floor({a})")),
+    row!("ceil" 1 "The smallest whole number not below it." "";
+        same(BOOL, "{a}"), same(INTEGERS, "{a}"), same(REAL, "ceil({a})")),
+    row!("trunc" 1 "The whole part." ""; same(BOOL, "{a}"), same(INTEGERS, "{a}"), same(REAL, "trunc({a})")),
+    row!("rint" 1 "The nearest whole number, the even one of two." "";
+        same(REAL, "rint({a})"), same(COMPLEX, "{T}(rint({a}.real()), rint({a}.imag()))")),
+    row!("signbit" 1 "Whether the sign is negative, also that of a zero." ""; to(Bool, REAL, "copysign(({T})1, {a}) < 0")),
+    real!("sqrt" "The square root." "sqrt({a})" complex "sqrt({a})"),
+    real!("cbrt" "The cube root." "cbrt({a})"),
+    real!("exp" "e to the power of it." "exp({a})" complex "exp({a})"),
+    real!("exp2" "2 to the power of it." "exp2({a})" complex "pygpu_op::complex_exp2({a})"),
+    real!("expm1" "exp(x) - 1, exact near 0." "expm1({a})" complex "pygpu_op::complex_expm1({a})"),
+    real!("log" "The natural logarithm." "log({a})" complex "log({a})"),
+    real!("log2" "The logarithm to the base 2." "log2({a})" complex "pygpu_op::complex_log2({a})"),
+    real!("log10" "The logarithm to the base 10." "log10({a})" complex "log10({a})"),
+    real!("log1p" "log(1 + x), exact near 0." "log1p({a})" complex "pygpu_op::complex_log1p({a})"),
+    real!("sin" "The sine." "sin({a})" complex "sin({a})"),
+    real!("cos" "The cosine." "cos({a})" complex "cos({a})"),
+    real!("tan" "The tangent." "tan({a})" complex "tan({a})"),
+    real!("arcsin" "The angle of a sine." "asin({a})" complex "pygpu_op::complex_arcsin({a})"),
+    real!("arccos" "The angle of a cosine." "acos({a})" complex "pygpu_op::complex_arccos({a})"),
+    real!("arctan" "The angle of a tangent." "atan({a})" complex "pygpu_op::complex_arctan({a})"),
+    real!("sinh" "The hyperbolic sine." "sinh({a})" complex "sinh({a})"),
+    real!("cosh" "The hyperbolic cosine." "cosh({a})" complex "cosh({a})"),
+    real!("tanh" "The hyperbolic tangent." "tanh({a})" complex "tanh({a})"),
+    real!("arcsinh" "The inverse of `sinh`." "asinh({a})" complex "pygpu_op::complex_arcsinh({a})"),
+    real!("arccosh" "The inverse of `cosh`." "acosh({a})" complex "pygpu_op::complex_arccosh({a})"),
+    real!("arctanh" "The inverse of `tanh`." "atanh({a})" complex "pygpu_op::complex_arctanh({a})"),
+    real!("fabs" "The size without the sign, of real numbers." "fabs({a})"),
+    real!("rad2deg" "An angle in degrees." "{a} * ({T})57.29577951308232"),
+    real!("deg2rad" "An angle in radians." "{a} * ({T})0.017453292519943295"),
+    real!("degrees" "An angle in degrees." "{a} * ({T})57.29577951308232"),
+    real!("radians" "An angle in radians." "{a} * ({T})0.017453292519943295"),
+];
