@@ -29,6 +29,7 @@ GROUPS: dict[str, list[str]] = {
         "GPUArray", "empty", "zeros", "ones", "full", "empty_like", "zeros_like", "ones_like", "full_like", "arange",
         "to_gpu", "to_gpu_async", "asarray", "from_dlpack",
     ],
+    "Functions of each element": ["Ufunc"],
     "Views": ["broadcast_to", "expand_dims", "flip", "moveaxis"],
     "Pinned host memory": ["empty_pinned", "zeros_pinned", "empty_like_pinned"],
     "Devices": [
@@ -103,6 +104,8 @@ def group_of(name: str) -> str:
     """The heading under which a public name stands."""
     if family(name) is not None:
         return FAMILY_GROUP
+    if isinstance(getattr(PyGPU, name, None), PyGPU.Ufunc):
+        return "Functions of each element"
     for title, names in GROUPS.items():
         if name in names:
             return title
@@ -127,6 +130,10 @@ def entry(name: str) -> Iterator[str]:
         yield f"- `PyGPU.{name}`: {summary(value)}"
     elif isinstance(value, type) and issubclass(value, BaseException):
         yield f"- `{name}`: {summary(value)}"
+    elif isinstance(value, PyGPU.Ufunc):
+        operands = ", ".join(f"x{place + 1}" for place in range(value.nin))
+        meaning = summary(value) if value.__name__ == name else f"`{value.__name__}`"
+        yield f"- `{name}({operands})`: {meaning}"
     elif callable(value):
         yield f"- `{call(name, value)}`: {summary(value)}"
     else:
@@ -157,7 +164,7 @@ def reference() -> str:
             parts += [f"{family_entry(name)}\n" for name in FAMILIES]
             continue
         order = GROUPS.get(title, names)
-        for name in sorted(names, key=order.index):
+        for name in sorted(names, key=lambda name: (order.index(name) if name in order else len(order), name)):
             parts += [f"{line}\n" for line in entry(name)]
     return "".join(parts)
 

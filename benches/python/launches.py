@@ -56,7 +56,6 @@ Launch = tuple[str, dict[str, Any]]
 
 def pygpu_launches() -> dict[str, Launch]:
     from PyGPU.compiler import SourceModule
-
     from PyGPU.elementwise import ElementwiseKernel
 
     kernel = PyGPU.Kernel(SOURCE, "five")

@@ -45,6 +45,7 @@ __all__ = [
     "PinnedMemory",
     "ReductionKernel",
     "Stream",
+    "Ufunc",
     "_ThreadsAllocator",
     "__version__",
     "_c_name",
@@ -52,68 +53,150 @@ __all__ = [
     "_dtype_of_c_name",
     "_restore",
     "_set_strict",
+    "abs",
+    "absolute",
+    "acos",
+    "acosh",
+    "add",
     "address_range",
     "address_view",
     "allocate_device",
     "allocate_managed",
     "allocate_pitched",
     "arange",
+    "arccos",
+    "arccosh",
+    "arcsin",
+    "arcsinh",
+    "arctan",
+    "arctan2",
+    "arctanh",
     "array_at",
     "asarray",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
     "attach_managed",
     "backend_name",
+    "bitwise_and",
+    "bitwise_invert",
+    "bitwise_left_shift",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_right_shift",
+    "bitwise_xor",
     "broadcast_to",
     "can_access_peer",
+    "cbrt",
+    "ceil",
     "compile_source",
     "config",
+    "conj",
+    "conjugate",
     "context_cache_preference",
     "context_handle",
     "context_limit",
     "copy_array",
+    "copysign",
+    "cos",
+    "cosh",
     "current_device",
     "current_stream",
     "default_stream",
+    "deg2rad",
+    "degrees",
     "device_address",
     "device_attribute",
     "device_count",
     "device_properties",
+    "divide",
     "driver_version",
     "empty",
     "empty_like",
     "empty_like_pinned",
     "empty_pinned",
     "enable_peer_access",
+    "equal",
     "error_name",
     "error_text",
+    "exp",
+    "exp2",
     "expand_dims",
+    "expm1",
+    "fabs",
     "flip",
+    "floor",
+    "floor_divide",
+    "fmax",
+    "fmin",
+    "fmod",
     "from_dlpack",
     "full",
     "full_like",
+    "gcd",
     "get_allocator",
+    "greater",
+    "greater_equal",
+    "heaviside",
     "host_allocate",
     "host_cache_limit",
     "host_free",
     "host_register",
     "host_unregister",
+    "hypot",
+    "invert",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "lcm",
+    "left_shift",
+    "less",
+    "less_equal",
     "link",
     "load_source",
+    "log",
+    "log1p",
+    "log2",
+    "log10",
+    "logaddexp",
+    "logaddexp2",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "maximum",
     "memory_info",
     "memory_limit",
     "memory_release_threshold",
     "memory_statistics",
+    "minimum",
+    "mod",
     "moveaxis",
+    "multiply",
     "ndarray_at",
+    "negative",
+    "not_equal",
     "ones",
     "ones_like",
     "open_shared_memory",
     "pinned_limit",
+    "positive",
+    "pow",
+    "power",
+    "rad2deg",
+    "radians",
     "raise_freed",
     "raw_allocate",
     "raw_copy",
     "raw_fill",
     "raw_free",
+    "reciprocal",
+    "remainder",
     "reset_device",
+    "right_shift",
+    "rint",
     "set_context_cache_preference",
     "set_context_limit",
     "set_device",
@@ -123,10 +206,21 @@ __all__ = [
     "set_pinned_limit",
     "share_memory",
     "show_config",
+    "sign",
+    "signbit",
+    "sin",
+    "sinh",
+    "sqrt",
+    "square",
+    "subtract",
     "synchronize",
+    "tan",
+    "tanh",
     "to_gpu",
     "to_gpu_async",
     "trim_memory",
+    "true_divide",
+    "trunc",
     "zeros",
     "zeros_like",
     "zeros_pinned",
@@ -287,31 +381,43 @@ class GPUArray:
     def __array_function__(self, func: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any: ...
     def __add__(self, value: Any, /) -> Any: ...
     def __radd__(self, value: Any, /) -> Any: ...
+    def __iadd__(self, value: Any, /) -> Self: ...
     def __sub__(self, value: Any, /) -> Any: ...
     def __rsub__(self, value: Any, /) -> Any: ...
+    def __isub__(self, value: Any, /) -> Self: ...
     def __mul__(self, value: Any, /) -> Any: ...
     def __rmul__(self, value: Any, /) -> Any: ...
+    def __imul__(self, value: Any, /) -> Self: ...
     def __truediv__(self, value: Any, /) -> Any: ...
     def __rtruediv__(self, value: Any, /) -> Any: ...
+    def __itruediv__(self, value: Any, /) -> Self: ...
     def __floordiv__(self, value: Any, /) -> Any: ...
     def __rfloordiv__(self, value: Any, /) -> Any: ...
+    def __ifloordiv__(self, value: Any, /) -> Self: ...
     def __mod__(self, value: Any, /) -> Any: ...
     def __rmod__(self, value: Any, /) -> Any: ...
+    def __imod__(self, value: Any, /) -> Self: ...
     def __divmod__(self, value: Any, /) -> Any: ...
     def __rdivmod__(self, value: Any, /) -> Any: ...
     def __matmul__(self, value: Any, /) -> Any: ...
     def __rmatmul__(self, value: Any, /) -> Any: ...
     def __lshift__(self, value: Any, /) -> Any: ...
     def __rlshift__(self, value: Any, /) -> Any: ...
+    def __ilshift__(self, value: Any, /) -> Self: ...
     def __rshift__(self, value: Any, /) -> Any: ...
     def __rrshift__(self, value: Any, /) -> Any: ...
+    def __irshift__(self, value: Any, /) -> Self: ...
     def __and__(self, value: Any, /) -> Any: ...
     def __rand__(self, value: Any, /) -> Any: ...
+    def __iand__(self, value: Any, /) -> Self: ...
     def __or__(self, value: Any, /) -> Any: ...
     def __ror__(self, value: Any, /) -> Any: ...
+    def __ior__(self, value: Any, /) -> Self: ...
     def __xor__(self, value: Any, /) -> Any: ...
     def __rxor__(self, value: Any, /) -> Any: ...
+    def __ixor__(self, value: Any, /) -> Self: ...
     def __pow__(self, value: Any, mod: Any = None, /) -> Any: ...
+    def __ipow__(self, value: Any, /) -> Self: ...  # type: ignore[misc]
     def __rpow__(self, value: Any, mod: Any = None, /) -> Any: ...
     def __neg__(self) -> Any: ...
     def __pos__(self) -> Any: ...
@@ -423,6 +529,116 @@ def moveaxis(a: GPUArray, source: ShapeLike, destination: ShapeLike) -> GPUArray
 def flip(a: GPUArray, axis: ShapeLike | None = None) -> GPUArray: ...
 def _set_strict(strict: bool) -> bool: ...
 def _restore(class_: type[GPUArray], values: NDArray[Any]) -> GPUArray | ForkedArray: ...
+
+@final
+class Ufunc:
+    @property
+    def __name__(self) -> str: ...
+    @property
+    def __doc__(self) -> str: ...  # type: ignore[override]
+    @property
+    def nin(self) -> int: ...
+    @property
+    def nout(self) -> int: ...
+    @property
+    def nargs(self) -> int: ...
+    @property
+    def types(self) -> list[str]: ...
+    def __call__(self, *operands: Any, out: GPUArray | None = None, where: GPUArray | bool = True) -> GPUArray: ...
+
+abs: Ufunc
+absolute: Ufunc
+acos: Ufunc
+acosh: Ufunc
+add: Ufunc
+arccos: Ufunc
+arccosh: Ufunc
+arcsin: Ufunc
+arcsinh: Ufunc
+arctan: Ufunc
+arctan2: Ufunc
+arctanh: Ufunc
+asin: Ufunc
+asinh: Ufunc
+atan: Ufunc
+atan2: Ufunc
+atanh: Ufunc
+bitwise_and: Ufunc
+bitwise_invert: Ufunc
+bitwise_left_shift: Ufunc
+bitwise_not: Ufunc
+bitwise_or: Ufunc
+bitwise_right_shift: Ufunc
+bitwise_xor: Ufunc
+cbrt: Ufunc
+ceil: Ufunc
+conj: Ufunc
+conjugate: Ufunc
+copysign: Ufunc
+cos: Ufunc
+cosh: Ufunc
+deg2rad: Ufunc
+degrees: Ufunc
+divide: Ufunc
+equal: Ufunc
+exp: Ufunc
+exp2: Ufunc
+expm1: Ufunc
+fabs: Ufunc
+floor: Ufunc
+floor_divide: Ufunc
+fmax: Ufunc
+fmin: Ufunc
+fmod: Ufunc
+gcd: Ufunc
+greater: Ufunc
+greater_equal: Ufunc
+heaviside: Ufunc
+hypot: Ufunc
+invert: Ufunc
+isfinite: Ufunc
+isinf: Ufunc
+isnan: Ufunc
+lcm: Ufunc
+left_shift: Ufunc
+less: Ufunc
+less_equal: Ufunc
+log: Ufunc
+log10: Ufunc
+log1p: Ufunc
+log2: Ufunc
+logaddexp: Ufunc
+logaddexp2: Ufunc
+logical_and: Ufunc
+logical_not: Ufunc
+logical_or: Ufunc
+logical_xor: Ufunc
+maximum: Ufunc
+minimum: Ufunc
+mod: Ufunc
+multiply: Ufunc
+negative: Ufunc
+not_equal: Ufunc
+positive: Ufunc
+pow: Ufunc
+power: Ufunc
+rad2deg: Ufunc
+radians: Ufunc
+reciprocal: Ufunc
+remainder: Ufunc
+right_shift: Ufunc
+rint: Ufunc
+sign: Ufunc
+signbit: Ufunc
+sin: Ufunc
+sinh: Ufunc
+sqrt: Ufunc
+square: Ufunc
+subtract: Ufunc
+tan: Ufunc
+tanh: Ufunc
+true_divide: Ufunc
+trunc: Ufunc
 
 @final
 class Device:

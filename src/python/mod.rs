@@ -63,6 +63,7 @@ mod _core {
         create::register(module)?;
         kernel::register(module)?;
         custom::register(module)?;
+        operators::register(module)?;
         compat::register(module)?;
         exit::register(module)?;
         convert::ndarray::prepare(module.py());

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import importlib
 from types import ModuleType
 from typing import Any
@@ -66,9 +67,9 @@ def _native() -> set[str]:
 
 
 def everything() -> list[str]:
-    """List every public name of `PyGPU`, PybindGPU's included, whose modules this loads."""
+    """List every public name of `PyGPU`, PybindGPU's included, but for those of Python itself; loads the modules."""
     backend = importlib.import_module("PyGPU.backend")
-    return sorted({*_native(), *_ELSEWHERE, *_STARRED, *backend.__all__})
+    return sorted({*_native(), *_ELSEWHERE, *_STARRED, *backend.__all__} - set(dir(builtins)))
 
 
 def shown() -> list[str]:

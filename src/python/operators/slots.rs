@@ -1,11 +1,10 @@
-//! Operators, comparisons and NumPy's functions: refused, in one sentence and on every backend, until arrays compute.
+//! Operators, comparisons and what NumPy asks of arrays (NEP 13, NEP 18).
 //!
-//! Why refused, and not left out: what is left out is answered by somebody else. A comparison is then one of identities, and NumPy,
-//! which reads an array in host memory as its own, gives an ndarray where it refuses an array of a GPU. Arithmetic replaces
-//! `refusal` in the slots below, and adds its functions to the table.
+//! What is in the table of functions is computed where the arrays are. All else that NumPy would compute is refused, in one sentence
+//! and on every backend: what is left out is answered by somebody else, and NumPy, which reads an array in host memory as its own,
+//! would give an ndarray where it refuses an array of a GPU.
 //!
-//! Only what NumPy would compute with is refused. To a stranger the answer is `NotImplemented`, as Python asks: its own operator is
-//! tried, and `==` is one of identities in the end.
+//! To a stranger the answer is `NotImplemented`, as Python asks: its own operator is tried, and `==` is one of identities in the end.
 
 use numpy::PyUntypedArray;
 use pyo3::exceptions::PyTypeError;
@@ -13,6 +12,8 @@ use pyo3::prelude::*;
 use pyo3::pyclass::CompareOp;
 use pyo3::types::{PyComplex, PyDict, PyFloat, PyInt, PyList, PyTuple};
 
+use super::compute::{self, Wish};
+use crate::ops::ufunc::{self, Row};
 use crate::python::array::class::GpuArray;
 use crate::python::ending;
 use crate::python::kernel::call::values;
@@ -45,7 +46,7 @@ const OF_VIEWS: [&str; 20] = [
 #[cold]
 fn refusal(what: impl std::fmt::Display) -> PyErr {
     PyTypeError::new_err(format!(
-        "{what}: PyGPU's arrays do not compute yet; write an ElementwiseKernel, hand the array to a library that computes by \
+        "{what}: PyGPU does not compute this yet; write an ElementwiseKernel, hand the array to a library that computes by \
          DLPack (its from_dlpack), or take the values to the host by .get()"
     ))
 }
@@ -79,31 +80,47 @@ fn is_operand(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(false)
 }
 
-/// What an operator answers.
-fn answer(other: &Bound<'_, PyAny>, operator: &str) -> PyResult<Py<PyAny>> {
-    if is_operand(other)? {
-        Err(refusal(format_args!("the operator {operator}")))
-    } else {
-        Ok(other.py().NotImplemented())
+/// The row of a function that an operator stands for.
+fn row_of(name: &str) -> PyResult<&'static Row> {
+    ufunc::row(name).ok_or_else(|| refusal(format_args!("numpy.{name}")))
+}
+
+/// What an operator answers: `NotImplemented` where the other side is nothing to compute with.
+fn answer(py: Python<'_>, name: &str, operands: &[&Bound<'_, PyAny>]) -> PyResult<Py<PyAny>> {
+    match compute::call(py, row_of(name)?, operands, &Wish::default())? {
+        Some(result) => Ok(result.into_any().unbind()),
+        None => Ok(py.NotImplemented()),
     }
 }
 
-/// The slots of the operators. In-place ones need none: Python takes those of the results.
+/// What an operator that assigns does: the result goes into the array itself.
+fn assign(name: &str, own: &Bound<'_, GpuArray>, other: &Bound<'_, PyAny>) -> PyResult<()> {
+    let wish = Wish { out: Some(own.clone()), mask: None };
+    match compute::call(own.py(), row_of(name)?, &[own.as_any(), other], &wish)? {
+        Some(_) => Ok(()),
+        None => Err(PyTypeError::new_err(format!("{name}: {} is nothing to compute with", other.get_type()))),
+    }
+}
+
+/// The slots of the operators.
 macro_rules! slots {
-    (binary: $($left:ident $right:ident $operator:literal),*; unary: $($unary:ident $sign:literal),*) => {
+    (binary: $($left:ident $right:ident $own:ident $name:literal),*; unary: $($unary:ident $function:literal),*) => {
         #[pymethods]
         impl GpuArray {
             $(
-                fn $left(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-                    answer(other, $operator)
+                fn $left(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+                    answer(slf.py(), $name, &[slf.as_any(), other])
                 }
-                fn $right(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-                    answer(other, $operator)
+                fn $right(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+                    answer(slf.py(), $name, &[other, slf.as_any()])
+                }
+                fn $own(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<()> {
+                    assign($name, slf, other)
                 }
             )*
             $(
-                fn $unary(&self) -> PyResult<Py<PyAny>> {
-                    Err(refusal(format_args!("the operator {}", $sign)))
+                fn $unary(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
+                    answer(slf.py(), $function, &[slf.as_any()])
                 }
             )*
         }
@@ -117,25 +134,40 @@ mod methods {
 
     slots! {
         binary:
-            __add__ __radd__ "+",
-            __sub__ __rsub__ "-",
-            __mul__ __rmul__ "*",
-            __truediv__ __rtruediv__ "/",
-            __floordiv__ __rfloordiv__ "//",
-            __mod__ __rmod__ "%",
-            __divmod__ __rdivmod__ "divmod",
-            __matmul__ __rmatmul__ "@",
-            __lshift__ __rlshift__ "<<",
-            __rshift__ __rrshift__ ">>",
-            __and__ __rand__ "&",
-            __or__ __ror__ "|",
-            __xor__ __rxor__ "^";
+            __add__ __radd__ __iadd__ "add",
+            __sub__ __rsub__ __isub__ "subtract",
+            __mul__ __rmul__ __imul__ "multiply",
+            __truediv__ __rtruediv__ __itruediv__ "divide",
+            __floordiv__ __rfloordiv__ __ifloordiv__ "floor_divide",
+            __mod__ __rmod__ __imod__ "remainder",
+            __lshift__ __rlshift__ __ilshift__ "left_shift",
+            __rshift__ __rrshift__ __irshift__ "right_shift",
+            __and__ __rand__ __iand__ "bitwise_and",
+            __or__ __ror__ __ior__ "bitwise_or",
+            __xor__ __rxor__ __ixor__ "bitwise_xor";
         unary:
-            __neg__ "-",
-            __pos__ "+",
-            __abs__ "abs",
-            __invert__ "~"
+            __neg__ "negative",
+            __pos__ "positive",
+            __abs__ "absolute",
+            __invert__ "invert"
     }
+}
+
+/// Two results of the same operands.
+fn both(py: Python<'_>, first: &str, second: &str, operands: &[&Bound<'_, PyAny>]) -> PyResult<Py<PyAny>> {
+    let (first, second) = (answer(py, first, operands)?, answer(py, second, operands)?);
+    if first.is(py.NotImplemented()) {
+        return Ok(first);
+    }
+    Ok(PyTuple::new(py, [first, second])?.into_any().unbind())
+}
+
+/// For operators whose functions are not computed yet.
+fn not_yet(other: &Bound<'_, PyAny>, operator: &str) -> PyResult<Py<PyAny>> {
+    if is_operand(other)? {
+        return Err(refusal(format_args!("the operator {operator}")));
+    }
+    Ok(other.py().NotImplemented())
 }
 
 #[pymethods]
@@ -146,37 +178,72 @@ impl GpuArray {
         100.0
     }
 
-    fn __pow__(&self, other: &Bound<'_, PyAny>, _modulo: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
-        answer(other, "**")
+    fn __pow__(
+        slf: &Bound<'_, Self>,
+        other: &Bound<'_, PyAny>,
+        modulo: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
+        if modulo.is_some() {
+            return Ok(slf.py().NotImplemented());
+        }
+        answer(slf.py(), "power", &[slf.as_any(), other])
     }
 
-    fn __rpow__(&self, other: &Bound<'_, PyAny>, _modulo: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
-        answer(other, "**")
+    fn __rpow__(
+        slf: &Bound<'_, Self>,
+        other: &Bound<'_, PyAny>,
+        modulo: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
+        if modulo.is_some() {
+            return Ok(slf.py().NotImplemented());
+        }
+        answer(slf.py(), "power", &[other, slf.as_any()])
+    }
+
+    fn __ipow__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>, _modulo: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        assign("power", slf, other)
+    }
+
+    fn __divmod__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        both(slf.py(), "floor_divide", "remainder", &[slf.as_any(), other])
+    }
+
+    fn __rdivmod__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        both(slf.py(), "floor_divide", "remainder", &[other, slf.as_any()])
+    }
+
+    fn __matmul__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        not_yet(other, "@")
+    }
+
+    fn __rmatmul__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        not_yet(other, "@")
     }
 
     // With this and without `__hash__` an array is not hashable, as in NumPy.
-    fn __richcmp__(&self, other: &Bound<'_, PyAny>, operator: CompareOp) -> PyResult<Py<PyAny>> {
+    fn __richcmp__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>, operator: CompareOp) -> PyResult<Py<PyAny>> {
         let name = match operator {
-            CompareOp::Lt => "<",
-            CompareOp::Le => "<=",
-            CompareOp::Eq => "==",
-            CompareOp::Ne => "!=",
-            CompareOp::Gt => ">",
-            CompareOp::Ge => ">=",
+            CompareOp::Lt => "less",
+            CompareOp::Le => "less_equal",
+            CompareOp::Eq => "equal",
+            CompareOp::Ne => "not_equal",
+            CompareOp::Gt => "greater",
+            CompareOp::Ge => "greater_equal",
         };
-        answer(other, name)
+        answer(slf.py(), name, &[slf.as_any(), other])
     }
 
     fn __contains__(&self, _item: &Bound<'_, PyAny>) -> PyResult<bool> {
         Err(refusal("the operator in"))
     }
 
-    /// What NumPy's ufuncs ask (NEP 13): refused, since arrays do not compute yet.
+    /// What NumPy's ufuncs ask (NEP 13): a function of the table is computed where the arrays are.
     ///
     /// Raises
     /// ------
     /// TypeError
-    ///     Always. It names what computes: an ElementwiseKernel, a library that takes the array by DLPack, NumPy with `get()`.
+    ///     For functions and methods that are not computed yet. It names what computes: an ElementwiseKernel, a library that takes the
+    ///     array by DLPack, NumPy with `get()`.
     #[pyo3(signature = (ufunc, method, *inputs, **kwargs))]
     fn __array_ufunc__(
         &self,
@@ -185,17 +252,26 @@ impl GpuArray {
         inputs: &Bound<'_, PyTuple>,
         kwargs: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Py<PyAny>> {
-        let _ = kwargs;
+        let py = ufunc.py();
         for input in inputs {
             if !is_operand(&input)? {
-                return Ok(ufunc.py().NotImplemented());
+                return Ok(py.NotImplemented());
             }
         }
-        let name = ufunc.getattr(intern!(ufunc.py(), "__name__"))?;
-        if method == "__call__" {
-            return Err(refusal(format_args!("numpy.{name}")));
+        let name: String = ufunc.getattr(intern!(py, "__name__"))?.extract()?;
+        let row = ufunc::row(&name).filter(|row| row.inputs == inputs.len());
+        let (Some(row), "__call__") = (row, method) else {
+            let method = if method == "__call__" { String::new() } else { format!(".{method}") };
+            return Err(refusal(format_args!("numpy.{name}{method}")));
+        };
+        let wish = kwargs.map_or_else(|| Ok(Some(Wish::default())), |kwargs| Wish::read(row, kwargs))?;
+        let Some(wish) = wish else { return Ok(py.NotImplemented()) };
+        let operands: Vec<Bound<'_, PyAny>> = inputs.iter().collect();
+        let operands: Vec<&Bound<'_, PyAny>> = operands.iter().collect();
+        match compute::call(py, row, &operands, &wish)? {
+            Some(result) => Ok(result.into_any().unbind()),
+            None => Ok(py.NotImplemented()),
         }
-        Err(refusal(format_args!("numpy.{name}.{method}")))
     }
 
     /// What NumPy's other functions ask (NEP 18): those that need attributes and views only are run, the others refused.

@@ -1,0 +1,341 @@
+"""Functions that go element by element: NumPy is the judge of types, values, layouts and errors."""
+
+from __future__ import annotations
+
+import operator
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import PyGPU
+from gpu import support
+from PyGPU import _core
+
+KINDS = [
+    *("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),
+    *("float16", "float32", "float64", "complex64", "complex128"),
+]
+UFUNCS = {name: one for name, one in vars(_core).items() if isinstance(one, _core.Ufunc) and one.__name__ == name}
+IS_GPU = PyGPU.backend_name() != "cpu"
+# What a device rounds otherwise than the host: units in the last place of the type in which is computed.
+TOLERANCE = {"float16": 2e-3, "float32": 2e-6, "complex64": 1e-5, "float64": 4e-15, "complex128": 2e-14}
+
+
+@pytest.fixture(autouse=True)
+def without_warnings() -> Iterator[None]:
+    """A device has none."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        yield
+
+
+def kinds_of(ufunc: Any) -> list[str]:
+    """The kinds of a function's loops, but for those of other packages."""
+    return [
+        kind
+        for kind in KINDS
+        if any(loop.startswith(f"{kind},") or loop.startswith(f"{kind}->") for loop in ufunc.types)
+    ]
+
+
+def cases() -> list[tuple[str, str]]:
+    """Functions with kinds: all, but on a simulated GPU, which takes half a second for each, one of each function."""
+    if IS_GPU and support.is_simulated():
+        return [(name, kinds_of(one)[place % len(kinds_of(one))]) for place, (name, one) in enumerate(UFUNCS.items())]
+    return [(name, kind) for name, one in UFUNCS.items() for kind in kinds_of(one)]
+
+
+def values(kind: str, count: int = 40) -> np.ndarray:
+    random = np.random.default_rng(len(kind))
+    dtype = np.dtype(kind)
+    if dtype.kind == "b":
+        return random.integers(0, 2, count).astype(bool)
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        found = random.integers(max(limits.min, -9), 9, count).astype(dtype)
+        found[:4] = [limits.min, limits.max, 0, 1]
+        return found
+    if dtype.kind == "f":
+        found = random.normal(0, 3, count).astype(dtype)
+        found[:8] = [0, -0.0, np.inf, -np.inf, np.nan, 1, -1, 2]
+        return found
+    return (random.normal(0, 2, count) + 1j * random.normal(0, 2, count)).astype(dtype)
+
+
+def operands_of(name: str, kind: str) -> list[np.ndarray]:
+    """Values for each operand, but for those for which a device does otherwise by intent: division of integers by 0."""
+    first, second = values(kind), values(kind)[::-1].copy()
+    if np.dtype(kind).kind in "iu":
+        if name == "power":
+            second = (second.astype("int64") % 5).astype(kind)
+        if name in ("floor_divide", "remainder", "fmod"):
+            second[second == 0] = 3
+        if name == "reciprocal":
+            first[first == 0] = 3
+    return [first] if UFUNCS[name].nin == 1 else [first, second]
+
+
+def assert_alike(actual: np.ndarray, expected: np.ndarray) -> None:
+    assert (actual.dtype, actual.shape) == (expected.dtype, expected.shape)
+    tolerance = TOLERANCE.get(expected.dtype.name)
+    if tolerance is None:
+        np.testing.assert_array_equal(actual, expected)
+    else:
+        np.testing.assert_allclose(actual, expected, rtol=tolerance, atol=tolerance / 4, equal_nan=True)
+
+
+@pytest.mark.parametrize(("name", "kind"), cases())
+def test_every_function_has_numpys_values(name: str, kind: str) -> None:
+    hosts = operands_of(name, kind)
+    assert_alike(UFUNCS[name](*map(PyGPU.to_gpu, hosts)).get(), getattr(np, name)(*hosts))
+
+
+def result_type(function: Any, *operands: Any) -> str:
+    try:
+        return str(function(*operands).dtype)
+    except TypeError:
+        return "TypeError"
+    except (OverflowError, ValueError) as error:
+        return type(error).__name__
+
+
+@pytest.mark.enough_on("cpu")
+@pytest.mark.parametrize("name", UFUNCS)
+def test_types_are_promoted_as_numpys(name: str) -> None:
+    ufunc, judge = UFUNCS[name], getattr(np, name)
+    others = [
+        *(np.ones(2, kind) for kind in KINDS),
+        True,
+        1,
+        -1,
+        1.0,
+        1j,
+        np.float32(1),
+        np.int64(1),
+        np.array(1, "int8"),
+    ]
+    for kind in KINDS:
+        host = np.ones(2, kind)
+        array = PyGPU.to_gpu(host)
+        if ufunc.nin == 1:
+            assert result_type(ufunc, array) == result_type(judge, host), kind
+            continue
+        for other in others:
+            given = PyGPU.to_gpu(other) if isinstance(other, np.ndarray) and other.ndim else other
+            assert result_type(ufunc, array, given) == result_type(judge, host, other), (kind, other)
+            assert result_type(ufunc, given, array) == result_type(judge, other, host), (other, kind)
+
+
+BINARY = [
+    *(operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow),
+    *(operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge),
+]
+BITS = [operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift]
+
+
+@pytest.mark.parametrize("apply", [*BINARY, *BITS], ids=lambda one: one.__name__)
+def test_operators_take_arrays_and_numbers_on_both_sides(apply: Any) -> None:
+    kind = "int32" if apply in BITS else "float32"
+    host, other = np.arange(1, 7, dtype=kind), np.array([3, 1, 2, 2, 5, 1], kind)
+    array, second = PyGPU.to_gpu(host), PyGPU.to_gpu(other)
+    assert_alike(apply(array, second).get(), apply(host, other))
+    number = 2 if apply in BITS else 2.5
+    assert_alike(apply(array, number).get(), apply(host, number))
+    assert_alike(apply(number, array).get(), apply(number, host))
+    assert_alike(apply(np.dtype(kind).type(2), array).get(), apply(np.dtype(kind).type(2), host))
+
+
+def test_operators_of_one_array() -> None:
+    host = np.array([3, -1, 0], "int16")
+    array = PyGPU.to_gpu(host)
+    for apply in (operator.neg, operator.pos, operator.abs, operator.invert):
+        assert_alike(apply(array).get(), apply(host))
+    for ours, numpys in zip(divmod(array, 2), divmod(host, 2), strict=True):
+        assert_alike(ours.get(), numpys)
+
+
+@pytest.mark.parametrize(
+    "symbol", ["add", "sub", "mul", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift"]
+)
+def test_an_operator_that_assigns_writes_into_the_array(symbol: str) -> None:
+    apply = getattr(operator, f"i{symbol}")
+    host = np.arange(1, 7, dtype="int32")
+    array = PyGPU.to_gpu(host)
+    before, view = array, array[::2]
+    array = apply(array, 2)
+    expected = apply(host.copy(), 2)
+    assert array is before
+    assert_alike(array.get(), expected)
+    assert_alike(view.get(), expected[::2])
+
+
+LAYOUTS = {
+    "C": lambda a: a,
+    "F": lambda a: a.T,
+    "sliced": lambda a: a[:, ::2],
+    "reversed": lambda a: a[::-1, ::-1],
+    "odd offset": lambda a: a[:, 1:],
+    "row": lambda a: a[0],
+    "column": lambda a: a[:, :1],
+    "0-d": lambda a: a[0, 1],
+    "empty": lambda a: a[:0],
+}
+
+
+@pytest.mark.parametrize("first", LAYOUTS)
+def test_layouts_of_all_kinds_go_together(first: str) -> None:
+    host = np.arange(36, dtype="float32").reshape(6, 6)
+    array = PyGPU.to_gpu(host)
+    for second in LAYOUTS:
+        hosts = [LAYOUTS[first](host), LAYOUTS[second](host)]
+        arrays = [LAYOUTS[first](array), LAYOUTS[second](array)]
+        try:
+            expected = hosts[0] - hosts[1]
+        except ValueError:
+            with pytest.raises(ValueError, match="broadcast"):
+                arrays[0] - arrays[1]
+            continue
+        assert_alike((arrays[0] - arrays[1]).get(), np.asarray(expected))
+
+
+@pytest.mark.parametrize("turn", [(0, 1, 2), (2, 1, 0), (1, 0, 2), (1, 2, 0)])
+def test_a_result_lies_as_numpys(turn: tuple[int, ...]) -> None:
+    host = np.ones((2, 3, 4), "float32").transpose(turn)
+    array = PyGPU.to_gpu(np.ones((2, 3, 4), "float32")).transpose(turn)
+    assert (array + array).strides == (host + host).strides
+    assert (array > 0).strides == (host > 0).strides
+    assert (array[::-1] * 2.0).strides == (host[::-1] * 2.0).strides
+
+
+@pytest.mark.parametrize(
+    ("target", "source"),
+    [
+        (np.s_[1:], np.s_[:-1]),
+        (np.s_[:-1], np.s_[1:]),
+        (np.s_[::-1], np.s_[:]),
+        (np.s_[:], np.s_[:]),
+        (np.s_[2:6], np.s_[0:8:2]),
+    ],
+)
+def test_a_result_that_overlaps_an_operand_is_as_if_it_did_not(target: Any, source: Any) -> None:
+    host = np.arange(8, dtype="float64")
+    array = PyGPU.to_gpu(host)
+    host[target] += host[source].copy()
+    array[target] += array[source]
+    assert_alike(array.get(), host)
+
+
+def test_a_result_goes_where_it_is_asked_to_go() -> None:
+    host = np.arange(6, dtype="float32")
+    array, out = PyGPU.to_gpu(host), PyGPU.zeros(6, "float64")
+    assert PyGPU.multiply(array, 2, out=out) is out
+    assert_alike(out.get(), (host * 2).astype("float64"))
+    mask = array > 2
+    assert np.negative(array, out=out, where=mask) is out
+    assert_alike(out.get(), np.where(host > 2, -host, host * 2).astype("float64"))
+
+
+def test_numpys_functions_are_computed_where_the_arrays_are() -> None:
+    host = np.linspace(0, 1, 5)
+    array = PyGPU.to_gpu(host)
+    for name in ("sin", "add", "arctan2", "isfinite"):
+        function = getattr(np, name)
+        result = function(*[array] * function.nin)
+        assert type(result) is PyGPU.GPUArray
+        assert_alike(result.get(), function(*[host] * function.nin))
+
+
+def test_the_result_of_arrays_without_axes_stays_on_the_device() -> None:
+    result = PyGPU.full((), 2.0) + 1
+    assert (type(result), result.shape, float(result)) == (PyGPU.GPUArray, (), 3.0)
+
+
+def test_a_subclass_computes_subclasses() -> None:
+    class Own(PyGPU.GPUArray):
+        pass
+
+    array = Own(3, "float32")
+    assert type(array + 1) is Own
+
+
+def test_python_integers_must_be_in_the_range_of_the_type() -> None:
+    array = PyGPU.to_gpu(np.arange(3, dtype="uint8"))
+    for apply in (operator.add, operator.mul, operator.or_):
+        with pytest.raises(OverflowError, match="Python integer 256 out of bounds for uint8"):
+            apply(array, 256)
+        with pytest.raises(OverflowError, match="Python integer -1 out of bounds for uint8"):
+            apply(-1, array)
+    with pytest.raises(ValueError, match="negative integer powers"):
+        PyGPU.to_gpu(np.arange(3)) ** -1
+
+
+@pytest.mark.parametrize("kind", ["uint8", "int64", "uint64"])
+@pytest.mark.parametrize("number", [-(2**70), -1, 2**63, 2**64, 2**70])
+def test_comparisons_with_integers_of_any_size_are_right(kind: str, number: int) -> None:
+    host = np.array([0, 1, np.iinfo(kind).max], kind)
+    array = PyGPU.to_gpu(host)
+    for apply in (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge):
+        assert_alike(apply(array, number).get(), apply(host, number))
+
+
+@pytest.mark.skipif(not IS_GPU, reason="host memory is computed by NumPy, which warns")
+def test_division_of_integers_by_zero_gives_zero_on_a_device() -> None:
+    array = PyGPU.to_gpu(np.array([5, -5, -128], "int8"))
+    zero = PyGPU.zeros(3, "int8")
+    for apply in (operator.floordiv, operator.mod):
+        assert apply(array, zero).tolist() == [0, 0, 0]
+    assert (array // -1).tolist() == [-5, 5, -128]
+
+
+BAD = {
+    "values on the host": (lambda a: a + np.ones(3), TypeError, "to_gpu"),
+    "values on the host, at the left": (lambda a: np.ones(3) + a, TypeError, "to_gpu"),
+    "a list": (lambda a: operator.add(a, [1, 2, 3]), TypeError, "to_gpu"),
+    "shapes": (lambda a: a + PyGPU.zeros(4), ValueError, "broadcast"),
+    "no loop": (lambda a: a << 1, TypeError, "left_shift"),
+    "a narrower result": (lambda a: PyGPU.add(a, 1, out=PyGPU.zeros(3, "int32")), TypeError, "same_kind"),
+    "a result of another shape": (lambda a: PyGPU.add(a, 1, out=PyGPU.zeros(4)), ValueError, "shape|broadcast"),
+    "a result without enough axes": (lambda a: PyGPU.add(a, 1, out=PyGPU.zeros(())), ValueError, "shape"),
+    "a mask of numbers": (lambda a: PyGPU.add(a, 1, where=a), TypeError, "bool"),
+    "an unknown keyword": (lambda a: PyGPU.add(a, 1, order="C"), TypeError, "order"),
+    "too few operands": (lambda a: PyGPU.add(a), TypeError, "2 operands"),
+    "no array": (lambda a: PyGPU.add(a, object()), TypeError, "no number"),
+    "a function that is not computed": (lambda a: np.frexp(a), TypeError, "frexp"),
+    "a reduction": (lambda a: np.add.reduce(a), TypeError, "add.reduce"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_refused_and_changes_nothing(name: str) -> None:
+    call, error, text = BAD[name]
+    array = PyGPU.ones(3, "float32")
+    with pytest.raises(error, match=text):
+        call(array)
+    assert array.tolist() == [1, 1, 1]
+
+
+def test_a_read_only_array_is_not_written() -> None:
+    fixed = PyGPU.broadcast_to(PyGPU.ones(1), (3,))
+    with pytest.raises(ValueError, match="read-only"):
+        fixed += 1
+
+
+def test_results_are_in_the_order_of_the_current_stream() -> None:
+    first, second = PyGPU.Stream(), PyGPU.Stream()
+    host = np.arange(1000, dtype="float32")
+    with first:
+        array = PyGPU.to_gpu(host)
+        doubled = array * 2
+    with second:
+        result = doubled + array
+    assert_alike(result.get(), host * 3)
+
+
+def test_every_name_of_the_array_api_is_the_function_of_numpys_name() -> None:
+    for alias, name in {"pow": "power", "acos": "arccos", "bitwise_invert": "invert", "conj": "conjugate"}.items():
+        assert getattr(PyGPU, alias) is getattr(PyGPU, name)
+    assert PyGPU.add.types[:2] == ["bool,bool->bool", "int8,int8->int8"]
+    assert (PyGPU.add.nin, PyGPU.add.nout, PyGPU.add.nargs, repr(PyGPU.add)) == (2, 1, 3, "<PyGPU.Ufunc add>")

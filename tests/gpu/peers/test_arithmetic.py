@@ -1,0 +1,55 @@
+"""Arrays of other libraries as operands: without a copy, and behind what their streams still do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import PyGPU
+from gpu import support
+
+support.require_peers()
+
+COUNT = 1000
+
+
+def torchs() -> Any:
+    return pytest.importorskip("torch").arange(COUNT, dtype=pytest.importorskip("torch").float32, device="cuda")
+
+
+def cupys() -> Any:
+    return pytest.importorskip("cupy").arange(COUNT, dtype="float32")
+
+
+def jaxs() -> Any:
+    jax = pytest.importorskip("jax")
+    return jax.device_put(np.arange(COUNT, dtype="float32"), jax.devices("gpu")[0])
+
+
+@pytest.mark.parametrize("theirs", [torchs, cupys, jaxs])
+def test_arrays_of_other_libraries_are_operands(theirs: Any) -> None:
+    host = np.arange(COUNT, dtype="float32")
+    array, other = PyGPU.to_gpu(host), theirs()
+    np.testing.assert_array_equal((array * other).get(), host * host)
+    np.testing.assert_array_equal(PyGPU.subtract(other, array).get(), host - host)
+    np.testing.assert_array_equal(PyGPU.negative(other).get(), -host)
+
+
+def test_a_kernel_that_writes_an_operand_late_is_waited_for() -> None:
+    torch = pytest.importorskip("torch")
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        other = torch.zeros(COUNT, dtype=torch.float32, device="cuda")
+        torch.cuda._sleep(50_000_000)
+        other += 1
+        result = PyGPU.ones(COUNT, "float32") + other
+    np.testing.assert_array_equal(result.get(), np.full(COUNT, 2, "float32"))
+
+
+def test_results_go_to_other_libraries() -> None:
+    torch = pytest.importorskip("torch")
+    array = PyGPU.arange(COUNT, dtype="float32")
+    tensor = torch.from_dlpack(array * 2 + 1)
+    assert tensor.sum().item() == float(np.sum(np.arange(COUNT, dtype="float64") * 2 + 1))
