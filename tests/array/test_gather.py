@@ -226,10 +226,11 @@ def test_an_array_without_axes_is_an_integer_beside_other_arrays(shape: tuple[in
     except IndexError:
         expected = None
     array = PyGPU.to_gpu(host)
-    if expected is None:
-        with pytest.raises(IndexError):
-            array[key]
-        with pytest.raises(IndexError):
-            array[key] = 1
-    else:
-        assert array[key].shape == expected
+    for own in (key, tuple(map(PyGPU.to_gpu, key))):
+        if expected is None:
+            with pytest.raises(IndexError):
+                array[own]
+            with pytest.raises(IndexError):
+                array[own] = 1
+        else:
+            assert array[own].shape == expected

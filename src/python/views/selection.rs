@@ -23,8 +23,9 @@ use crate::python::once::intern;
 enum Item<'py> {
     /// Integers for one axis, on the device.
     Indices(Array),
-    /// One integer in an ndarray without axes: an integer beside arrays, an array where it is the only one, as in NumPy.
-    Single(Array, Bound<'py, PyAny>),
+    /// One integer in an array without axes: an integer beside arrays, an array where it is the only one, as in NumPy. Its value, if
+    /// it is on the host.
+    Single(Array, Option<Bound<'py, PyAny>>),
     Integer(Bound<'py, PyAny>),
     Slice(Bound<'py, PyAny>),
     NewAxis,
@@ -63,13 +64,22 @@ pub(crate) fn plan(array: &Array, key: &Bound<'_, PyAny>) -> PyResult<Option<Sel
         }
     }
     let has_arrays = items.iter().any(|item| matches!(item, Item::Indices(_)));
-    let settled = |item| match item {
-        Item::Single(_, integer) if has_arrays => Item::Integer(integer),
-        Item::Single(indices, _) => Item::Indices(indices),
-        other => other,
+    let settled = |item| {
+        Ok(match item {
+            Item::Single(_, Some(integer)) if has_arrays => Item::Integer(integer),
+            // Its bounds are looked at now, whatever the others select.
+            Item::Single(indices, None) if has_arrays => Item::Integer(value_of(key.py(), &indices)?),
+            Item::Single(indices, _) => Item::Indices(indices),
+            other => other,
+        })
     };
-    let items: Vec<Item<'_>> = items.into_iter().map(settled).collect();
-    selection(array.layout(), &items)
+    let items: PyResult<Vec<Item<'_>>> = items.into_iter().map(settled).collect();
+    selection(array.layout(), &items?)
+}
+
+/// The value of an array without axes.
+fn value_of<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyAny>> {
+    transfer::to_ndarray(py, array)?.call_method0(intern!(py, "item"))
 }
 
 /// Adds what an item of a key stands for; `false` if that is not for the kernels.
@@ -84,7 +94,10 @@ fn push<'py>(items: &mut Vec<Item<'py>>, array: &Array, item: &Bound<'py, PyAny>
             let mask = transfer::to_ndarray(py, indices)?;
             return push_mask(items, array, &mask);
         }
-        items.push(Item::Indices(indices.clone()));
+        items.push(match indices.layout().ndim() {
+            0 => Item::Single(indices.clone(), None),
+            _ => Item::Indices(indices.clone()),
+        });
         return Ok(is_integer(indices.dtype()));
     }
     if item.is_none() {
@@ -121,7 +134,7 @@ fn push_host<'py>(items: &mut Vec<Item<'py>>, array: &Array, item: &Bound<'py, P
     }
     let uploaded = new::upload_new(py, &indices, kind, array.device())?;
     items.push(match indices.ndim() {
-        0 => Item::Single(uploaded, indices.call_method0(intern!(py, "item"))?),
+        0 => Item::Single(uploaded, Some(indices.call_method0(intern!(py, "item"))?)),
         _ => Item::Indices(uploaded),
     });
     Ok(true)
@@ -184,7 +197,7 @@ fn selection(layout: &Layout, items: &[Item<'_>]) -> PyResult<Option<Selection>>
                 (axis, kept) = (axis + 1, kept + 1);
                 indexer.slice_clipped(0, 1, along.len)
             }
-            Item::Integer(integer) | Item::Single(_, integer) => {
+            Item::Integer(integer) => {
                 axis += 1;
                 let Ok(integer) = basic::integer(integer) else { return Ok(None) };
                 indexer.integer(integer)
@@ -194,6 +207,7 @@ fn selection(layout: &Layout, items: &[Item<'_>]) -> PyResult<Option<Selection>>
                 (axis, kept) = (axis + 1, kept + 1);
                 indexer.slice_clipped(start, step, count)
             }
+            Item::Single(..) => return Ok(None), // settled before
             Item::NewAxis => {
                 kept += 1;
                 indexer.new_axis()
