@@ -65,13 +65,17 @@ def numpy_dlpack(soak: Soak) -> Held | None:
     if held.array.device.kind != "cpu":
         soak.same("__dlpack__ to the host", np.from_dlpack(held.array, device="cpu"), held.twin)
         return held
-    shown = np.asarray(held.array) if soak.choices.chance(2) else np.from_dlpack(held.array)
+    # DLPack counts strides in elements; those of a field of structured items may be none of them.
+    in_elements = all(stride % held.array.dtype.itemsize == 0 for stride in held.array.strides)
+    by_interface = soak.choices.chance(2)
+    shown = np.asarray(held.array) if by_interface or not in_elements else np.from_dlpack(held.array)
     soak.same("NumPy", shown, held.twin)
     if held.writeable and shown.flags.writeable:
         shown[...] = soak.choices.values(held.twin.shape, held.twin.dtype)
         held.twin[...] = shown
     # A tensor whose elements are not aligned is refused.
-    if soak.choices.chance(2) and held.writeable == shown.flags.writeable and shown.flags.aligned:
+    can_come_back = in_elements and shown.flags.aligned and held.writeable == shown.flags.writeable
+    if soak.choices.chance(2) and can_come_back:
         return alias(soak, held, PyGPU.from_dlpack(shown))
     return held
 
