@@ -22,7 +22,7 @@ use crate::backend::{
     LoadOptions, Loaded, ModuleHandle, ParameterPlace, Programs, StreamHandle,
 };
 use crate::error::{Error, Result};
-use crate::global::Once;
+use crate::global::{Global, Once};
 use crate::settings::{self, Variable};
 
 /// As on NVIDIA's devices, so that what fits here fits there.
@@ -127,7 +127,11 @@ impl Contexts for Cpu {}
 impl Programs for Cpu {
     fn load(&self, device: i32, image: &[u8], _: &LoadOptions) -> Result<Loaded> {
         check_device("load", device)?;
+        // A child that is forked while the loader works finds libraries that are there by half.
+        static LOADING: Global<()> = Global::new(());
+        let loading = LOADING.lock();
         let library = Library::load(image, host()).map_err(Error::value)?;
+        drop(loading);
         let module = ModuleHandle(Box::into_raw(Box::new(library)) as usize);
         Ok(Loaded { module, log: String::new() })
     }
