@@ -79,8 +79,8 @@ test: .venv/.extension-dev .venv/.group-test .simulated-drivers build/amd/.ready
 
 .second-lane:
 	cargo test --locked $(ORDER_MODEL)
-	@$(MAKE) --no-print-directory instructions
 	@$(MAKE) --no-print-directory .tests-on-cuda
+	@$(MAKE) --no-print-directory instructions
 
 # Then every copy of ordinary host memory through the ring of pinned slots: on slow streams, and with every call failing in
 # turn; and the order of streams in several of the orders that a device may choose.

@@ -232,6 +232,11 @@ impl DType {
         self.row().map_or("void", |row| row.name)
     }
 
+    /// The C spelling in device code, empty for opaque items.
+    pub fn c_name(self) -> &'static str {
+        self.row().map_or("", |row| row.c_name)
+    }
+
     /// DLPack's code.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-"""The package's own modules lie in folders that one can survey, and import each other one way."""
+"""The package's own modules import each other one way."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
-MOST_FILES = 20
 
 
 def module_name(path: str) -> str:
@@ -69,16 +68,6 @@ def public_by_private(sources: Mapping[str, str]) -> list[str]:
     return [f"{module} imports {', '.join(sorted(used))}" for module, used in users.items() if used]
 
 
-def crowded(paths: list[Path]) -> list[str]:
-    """Folders with more files than one surveys."""
-    counts: dict[str, int] = {}
-    for path in paths:
-        counts[str(path.parent)] = counts.get(str(path.parent), 0) + 1
-    return [
-        f"{folder} has {count} of at most {MOST_FILES} files" for folder, count in counts.items() if count > MOST_FILES
-    ]
-
-
 def python_files() -> list[Path]:
     """The files of the package, stubs included."""
     return [path for pattern in ("*.py", "*.pyi") for path in sorted((ROOT / "python").rglob(pattern))]
@@ -98,11 +87,6 @@ def test_modules_import_each_other_one_way() -> None:
 
 def test_private_modules_import_no_public_ones() -> None:
     assert public_by_private(package()) == []
-
-
-def test_no_folder_is_crowded() -> None:
-    folder = ROOT / "python"
-    assert crowded([path.relative_to(folder) for path in python_files()]) == []
 
 
 def test_a_circle_is_found() -> None:
@@ -128,8 +112,3 @@ def test_imports_in_functions_and_for_type_checkers_are_no_circle() -> None:
 def test_a_private_module_that_imports_a_public_one_is_found() -> None:
     sources = {"p/__init__.py": "", "p/a.py": "", "p/_b.py": "from p import a\nimport p", "p/c.py": "import p.a"}
     assert public_by_private(sources) == ["p._b imports p.a"]
-
-
-def test_a_crowded_folder_is_found() -> None:
-    files = [Path("p", f"m{number}.py") for number in range(MOST_FILES + 1)]
-    assert crowded([*files, Path("q/a.py")]) == ["p has 21 of at most 20 files"]

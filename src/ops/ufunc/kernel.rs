@@ -1,18 +1,17 @@
 //! The kernel of one loop: which types the operands have, and what is computed with them.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use smallvec::SmallVec;
-
 use super::table::Row;
-use crate::dtype::{DType, Kind, TABLE};
+use crate::dtype::{DType, Kind};
 use crate::error::{Error, Result};
 use crate::global::Global;
 use crate::ops::argument::{Argument, Role};
 use crate::ops::{Elementwise, Texts};
 
 /// What an operand is in the kernel.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Given {
     /// An array of that kind.
     Array(Kind),
@@ -20,18 +19,19 @@ pub enum Given {
     Value,
 }
 
-/// What tells the kernels of all functions apart.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
-    row: *const Row,
-    kind: Kind,
-    inputs: SmallVec<[Given; 3]>,
-    output: Kind,
-    masked: bool,
-}
+/// What tells the kernels of all functions apart: the place of the row, which is static, and the types as digits.
+type Key = (usize, u64);
 
-// SAFETY: the pointer is that of a row of the table, which is static, and is only compared.
-unsafe impl Send for Key {}
+fn key(row: &'static Row, kind: Kind, inputs: &[Given], output: Kind, masked: bool) -> Key {
+    const KINDS: u64 = 32; // and one more digit for a number
+    let digit = |given: &Given| match given {
+        Given::Array(kind) => *kind as u64,
+        Given::Value => KINDS - 1,
+    };
+    let types = inputs.iter().fold(1, |types, given| types * KINDS + digit(given));
+    let types = (types * KINDS + kind as u64) * KINDS + output as u64;
+    (std::ptr::from_ref(row).addr(), types * 2 + u64::from(masked))
+}
 
 const NAMES: [&str; 3] = ["a", "b", "c"];
 
@@ -40,9 +40,8 @@ const NAMES: [&str; 3] = ["a", "b", "c"];
 /// # Errors
 /// `TypeError` for a kind that has no loop.
 pub fn kernel(row: &'static Row, kind: Kind, inputs: &[Given], output: Kind, masked: bool) -> Result<Arc<Elementwise>> {
-    static KNOWN: Global<std::collections::BTreeMap<Key, Arc<Elementwise>>> =
-        Global::new(std::collections::BTreeMap::new());
-    let key = Key { row, kind, inputs: inputs.into(), output, masked };
+    static KNOWN: Global<BTreeMap<Key, Arc<Elementwise>>> = Global::new(BTreeMap::new());
+    let key = key(row, kind, inputs, output, masked);
     if let Some(known) = KNOWN.lock().get(&key) {
         return Ok(Arc::clone(known));
     }
@@ -54,12 +53,8 @@ pub fn kernel(row: &'static Row, kind: Kind, inputs: &[Given], output: Kind, mas
 fn type_of(kind: Kind) -> &'static str {
     match kind {
         Kind::Float16 | Kind::BFloat16 => "float",
-        kind => c_name(kind),
+        kind => DType::new(kind).c_name(),
     }
-}
-
-fn c_name(kind: Kind) -> &'static str {
-    TABLE.get(kind as usize).map_or("", |row| row.c_name)
 }
 
 /// The type in which whole numbers wrap around: wide enough that C does not promote it to one that may overflow.
@@ -94,13 +89,13 @@ fn stored(text: &str, from: Kind, to: Kind) -> String {
     match to {
         Kind::Bool if from == Kind::Bool => format!("({text}) ? 1 : 0"),
         Kind::Bool => format!("({text}) != 0"),
-        Kind::Float16 | Kind::BFloat16 => format!("{}((float)({text}))", c_name(to)),
+        Kind::Float16 | Kind::BFloat16 => format!("{}((float)({text}))", DType::new(to).c_name()),
         _ if is_complex(to) && !is_complex(from) => {
             let part = if to == Kind::Complex64 { "float" } else { "double" };
-            format!("{}(({part})({text}))", c_name(to))
+            format!("{}(({part})({text}))", DType::new(to).c_name())
         }
-        _ if is_complex(to) => format!("{}({text})", c_name(to)),
-        _ => format!("({})({text})", c_name(to)),
+        _ if is_complex(to) => format!("{}({text})", DType::new(to).c_name()),
+        _ => format!("({})({text})", DType::new(to).c_name()),
     }
 }
 
@@ -115,7 +110,7 @@ fn write(row: &Row, kind: Kind, inputs: &[Given], output: Kind, masked: bool) ->
             Given::Array(from) => (*from, Role::Vector { constant: true }, format!("{name}[i]")),
             Given::Value => (kind, Role::Scalar, name.to_owned()),
         };
-        let c_type = c_name(from).to_owned();
+        let c_type = DType::new(from).c_name().to_owned();
         arguments.push(Argument { name: name.to_owned(), c_type, dtype: DType::new(from), role });
         lines.push_str(&format!("const {} pygpu_{name} = {};\n", type_of(kind), converted(&text, from, kind)));
     }
@@ -127,7 +122,7 @@ fn write(row: &Row, kind: Kind, inputs: &[Given], output: Kind, masked: bool) ->
     let role = Role::Vector { constant: false };
     arguments.push(Argument {
         name: "z".to_owned(),
-        c_type: c_name(output).to_owned(),
+        c_type: DType::new(output).c_name().to_owned(),
         dtype: DType::new(output),
         role,
     });

@@ -51,7 +51,8 @@ fn bits(kind: Kind) -> u32 {
     }
 }
 
-/// The largest whole number of bits that a kind of real numbers is trusted with, and a number for its range: NumPy's table.
+/// Up to how many bits whole numbers are cast to a kind of real ones without being asked for, as NumPy has it: float64 counts as
+/// wide enough for 64.
 fn reach(kind: Kind) -> u32 {
     match kind {
         Float16 | BFloat16 => 8,
@@ -95,7 +96,7 @@ pub fn can_cast_same_kind(from: Kind, to: Kind) -> bool {
     }
 }
 
-/// The kind of a weak operand beside strong ones, of which `strongest` are all that matters.
+/// The kind of an operand beside the strong ones.
 fn weak(operand: Operand, strong: &[Kind]) -> Kind {
     let highest = strong.iter().copied().max_by_key(|kind| class(*kind));
     let class = highest.and_then(class);

@@ -97,7 +97,7 @@ impl<'py> Value<'py> {
 
     fn name(&self) -> &'static str {
         match self.operand() {
-            Operand::Strong(kind) => crate::dtype::TABLE.get(kind as usize).map_or("void", |row| row.name),
+            Operand::Strong(kind) => DType::new(kind).name(),
             Operand::Int => "int",
             Operand::Float => "float",
             Operand::Complex => "complex",
@@ -227,7 +227,7 @@ fn compare_with_any_integer(row: &Row, values: &mut [Value<'_>]) -> PyResult<()>
     let (true, Some(other)) = (is_comparison, other) else { return Ok(()) };
     for value in values {
         let Value::Number { object, kind: kind @ Operand::Int } = value else { continue };
-        if values::is_integer(other) && other != Kind::Bool && !fits(object, other)? {
+        if values::is_integer(other) && other != Kind::Bool && !values::is_in_range(other, object) {
             let sign = if object.lt(0)? { f64::NEG_INFINITY } else { f64::INFINITY };
             *object = PyFloat::new(object.py(), sign).into_any();
             *kind = Operand::Strong(Kind::Float64);
@@ -250,24 +250,13 @@ fn ask_numbers_for_truth(row: &Row, values: &mut [Value<'_>]) -> PyResult<()> {
     Ok(())
 }
 
-/// Whether a Python integer is in the range of a type of integers.
-fn fits(value: &Bound<'_, PyAny>, kind: Kind) -> PyResult<bool> {
-    let bits = 8 * DType::new(kind).itemsize() as u32;
-    let is_signed = matches!(kind, Kind::Int8 | Kind::Int16 | Kind::Int32 | Kind::Int64);
-    Ok(match value.extract::<i128>() {
-        Err(_) => false,
-        Ok(number) if is_signed => (-(1i128 << (bits - 1))..1i128 << (bits - 1)).contains(&number),
-        Ok(number) => (0..1i128 << bits).contains(&number),
-    })
-}
-
 /// Refuses Python's integers that the loop's type does not hold, and powers that are no integers.
 fn check_number(row: &Row, place: usize, value: &Value<'_>, kind: Kind) -> PyResult<()> {
     let Value::Number { object, kind: Operand::Int } = value else { return Ok(()) };
     if !values::is_integer(kind) || kind == Kind::Bool {
         return Ok(());
     }
-    if !fits(object, kind)? {
+    if !values::is_in_range(kind, object) {
         let name = DType::new(kind).name();
         return Err(PyOverflowError::new_err(format!("Python integer {object} out of bounds for {name}")));
     }
@@ -276,6 +265,7 @@ fn check_number(row: &Row, place: usize, value: &Value<'_>, kind: Kind) -> PyRes
         false => Ok(()),
     }
 }
+
 /// The device of all arrays of a call.
 fn common_device(row: &Row, values: &[Value<'_>], wish: &Wish<'_>) -> PyResult<Device> {
     let mut found: Option<Device> = None;

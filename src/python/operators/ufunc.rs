@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
 use super::compute::{self, Wish};
-use crate::dtype::TABLE;
+use crate::dtype::{DType, Kind};
 use crate::ops::ufunc::{self, Row};
 
 /// A function that goes element by element, as NumPy's ufuncs.
@@ -24,10 +24,6 @@ use crate::ops::ufunc::{self, Row};
 /// array([ 2.,  5., 10.])
 #[pyclass(frozen, name = "Ufunc", module = "PyGPU")]
 pub(crate) struct Ufunc(&'static Row);
-
-fn name_of(kind: crate::dtype::Kind) -> &'static str {
-    TABLE.get(kind as usize).map_or("void", |row| row.name)
-}
 
 #[pymethods]
 impl Ufunc {
@@ -90,6 +86,7 @@ impl Ufunc {
     /// The types of operands and results of each loop, in the order in which they are tried, such as ``'float32,float32->bool'``.
     #[getter]
     fn types(&self) -> Vec<String> {
+        let name_of = |kind: Kind| DType::new(kind).name();
         let text = |kind| {
             let result = self.0.group(kind).map_or(kind, |group| group.result(kind));
             format!("{}->{}", vec![name_of(kind); self.0.inputs].join(","), name_of(result))

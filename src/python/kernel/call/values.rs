@@ -160,16 +160,50 @@ fn signed(value: &Bound<'_, PyAny>) -> (i64, bool) {
     (number, overflow != 0)
 }
 
+/// The range of a kind of whole numbers with a sign, or of bools.
 #[inline]
-fn push_signed(arguments: &mut Arguments, kind: Kind, value: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let (number, overflow) = signed(value);
-    let (least, most) = match kind {
+fn signed_range(kind: Kind) -> (i64, i64) {
+    match kind {
         Kind::Bool => (0, 1),
         Kind::Int8 => (i64::from(i8::MIN), i64::from(i8::MAX)),
         Kind::Int16 => (i64::from(i16::MIN), i64::from(i16::MAX)),
         Kind::Int32 => (i64::from(i32::MIN), i64::from(i32::MAX)),
         _ => (i64::MIN, i64::MAX),
-    };
+    }
+}
+
+/// The largest number of a kind of whole numbers without a sign.
+#[inline]
+fn unsigned_range(kind: Kind) -> u64 {
+    match kind {
+        Kind::UInt8 => u64::from(u8::MAX),
+        Kind::UInt16 => u64::from(u16::MAX),
+        Kind::UInt32 => u64::from(u32::MAX),
+        _ => u64::MAX,
+    }
+}
+
+/// The number of an int, where 64 bits without a sign hold it.
+#[inline]
+fn unsigned(value: &Bound<'_, PyAny>) -> Option<u64> {
+    let (number, overflow) = signed(value);
+    if overflow { value.extract::<u64>().ok() } else { u64::try_from(number).ok() }
+}
+
+/// Whether a kind of whole numbers, or of bools, holds a Python int.
+#[inline]
+pub(crate) fn is_in_range(kind: Kind, value: &Bound<'_, PyAny>) -> bool {
+    if matches!(kind, Kind::UInt8 | Kind::UInt16 | Kind::UInt32 | Kind::UInt64) {
+        return unsigned(value).is_some_and(|number| number <= unsigned_range(kind));
+    }
+    let ((number, overflow), (least, most)) = (signed(value), signed_range(kind));
+    !overflow && (least..=most).contains(&number)
+}
+
+#[inline]
+fn push_signed(arguments: &mut Arguments, kind: Kind, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let (number, overflow) = signed(value);
+    let (least, most) = signed_range(kind);
     if overflow || number < least || number > most {
         return Err(out_of_range(kind, value, &least, &most));
     }
@@ -179,15 +213,8 @@ fn push_signed(arguments: &mut Arguments, kind: Kind, value: &Bound<'_, PyAny>) 
 
 #[inline]
 fn push_unsigned(arguments: &mut Arguments, kind: Kind, value: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let most = match kind {
-        Kind::UInt8 => u64::from(u8::MAX),
-        Kind::UInt16 => u64::from(u16::MAX),
-        Kind::UInt32 => u64::from(u32::MAX),
-        _ => u64::MAX,
-    };
-    let (number, overflow) = signed(value);
-    let number = if overflow { value.extract::<u64>().ok() } else { u64::try_from(number).ok() };
-    match number.filter(|number| *number <= most) {
+    let most = unsigned_range(kind);
+    match unsigned(value).filter(|number| *number <= most) {
         Some(number) => arguments.push_word(number),
         None => return Err(out_of_range(kind, value, &0, &most)),
     }
