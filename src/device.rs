@@ -238,6 +238,7 @@ impl Device {
     }
 
     /// How often it was reset.
+    #[inline]
     pub fn epoch(self) -> u32 {
         self.0.epoch.load(Ordering::Acquire)
     }

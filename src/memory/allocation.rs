@@ -12,7 +12,7 @@ use crate::memory::capture;
 use crate::memory::order::{Access, Order, Ticket};
 use crate::memory::plugged::{self, Allocator, Lent};
 use crate::memory::{pinned, pool};
-use crate::stream::{Mark, Stream};
+use crate::stream::{Identity, Mark, Stream};
 
 enum Origin {
     /// From the device's stream-ordered pool.
@@ -160,6 +160,7 @@ impl Allocation {
     }
 
     /// Whether the device was not reset since.
+    #[inline]
     pub fn is_alive(&self) -> bool {
         self.epoch == self.device().epoch()
     }
@@ -181,6 +182,18 @@ impl Allocation {
             Origin::Lent(Some(owner)) | Origin::Plugged(Some(owner)) if self.order.is_untouched() => Some(&**owner),
             _ => None,
         }
+    }
+
+    /// Whether a use on that stream has nothing to wait for, since no other stream has ever used the block.
+    #[inline]
+    pub(super) fn is_at_home(&self, stream: Identity) -> bool {
+        self.order.is_at_home(stream) && self.is_alive()
+    }
+
+    /// Whether no other stream than its home has ever used the block.
+    #[inline]
+    pub(super) fn is_untouched(&self) -> bool {
+        self.order.is_untouched()
     }
 
     /// Makes `stream` wait for whom an access must wait for. Only [`super::ordered`] calls it, which ends what it begins.

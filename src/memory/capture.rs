@@ -100,10 +100,13 @@ pub fn number_of(stream: &Stream) -> Result<Option<u64>> {
 ///
 /// # Errors
 /// The driver's.
+#[inline]
 pub fn of(stream: &Stream) -> Result<Option<Arc<Capture>>> {
-    if !is_any() {
-        return Ok(None);
-    }
+    if is_any() { find(stream) } else { Ok(None) }
+}
+
+#[cold]
+fn find(stream: &Stream) -> Result<Option<Arc<Capture>>> {
     let Some(number) = number_of(stream)? else { return Ok(None) };
     let found = TABLE.lock().captures.iter().find(|one| one.number == number && one.device == stream.device()).cloned();
     Ok(found)

@@ -204,6 +204,8 @@ enum Kind {
 impl Ticket {
     /// For what needs no order here: on the host, and in captures, which keep their own.
     pub const NOTHING: Self = Self { seen: 0, kind: Kind::Nothing };
+    /// What [`Order::begin_alone`] gives for a block that [`Order::is_at_home`].
+    pub const AT_HOME: Self = Self { seen: MADE, kind: Kind::Alone };
 }
 
 /// The uses of one block.
@@ -238,6 +240,12 @@ impl<Q: Queue> Order<Q> {
     #[inline]
     pub fn is_untouched(&self) -> bool {
         self.uses.get().is_none()
+    }
+
+    /// Whether no other queue than `home` has ever used the block, and that is the queue.
+    #[inline]
+    pub fn is_at_home(&self, identity: Q::Identity) -> bool {
+        self.is_untouched() && self.home.identity() == identity
     }
 
     /// Whether every use is in the order of `queue`, so that work there has nothing to wait for, and none to note.

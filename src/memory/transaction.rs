@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use crate::error::Result;
 use crate::lifetime;
 use crate::memory::order::Ticket;
-use crate::memory::{Access, Allocation};
+use crate::memory::{Access, Allocation, capture};
 use crate::stream::Stream;
 
 /// What work does to a block.
@@ -16,11 +16,21 @@ pub type Use<'a> = (&'a Arc<Allocation>, Access);
 /// Blocks that most work does not use more of.
 const USUAL: usize = 8;
 
+/// Which uses have begun.
+enum Begun {
+    /// None, or all have ended.
+    Nothing,
+    /// All, of blocks that no other stream than this one has used: nearly always.
+    AtHome,
+    /// So many of them, with what each begin gave.
+    Each(SmallVec<[Ticket; USUAL]>),
+}
+
 /// Uses that have begun. What may have been put on the stream is noted whatever becomes of the rest.
 struct Transaction<'a> {
     uses: &'a [Use<'a>],
     stream: &'a Stream,
-    tickets: SmallVec<[Ticket; USUAL]>,
+    begun: Begun,
     /// Whether work may be on the stream.
     is_put: bool,
 }
@@ -28,17 +38,40 @@ struct Transaction<'a> {
 impl<'a> Transaction<'a> {
     #[inline]
     fn begin(uses: &'a [Use<'a>], stream: &'a Stream) -> Result<Self> {
-        let mut transaction = Self { uses, stream, tickets: SmallVec::new(), is_put: false };
-        for (block, access) in uses {
-            transaction.tickets.push(block.begin(*access, stream)?);
+        let identity = stream.identity();
+        let is_at_home = !capture::is_any() && uses.iter().all(|(block, _)| block.is_at_home(identity));
+        let begun = if is_at_home { Begun::AtHome } else { Begun::Nothing };
+        let mut transaction = Self { uses, stream, begun, is_put: false };
+        if !is_at_home {
+            transaction.begin_each()?;
         }
         Ok(transaction)
     }
 
+    fn begin_each(&mut self) -> Result<()> {
+        self.begun = Begun::Each(SmallVec::new());
+        for (block, access) in self.uses {
+            let ticket = block.begin(*access, self.stream)?;
+            if let Begun::Each(tickets) = &mut self.begun {
+                tickets.push(ticket);
+            }
+        }
+        Ok(())
+    }
+
     #[inline]
     fn end(&mut self) -> Result<()> {
+        match std::mem::replace(&mut self.begun, Begun::Nothing) {
+            Begun::Nothing => Ok(()),
+            Begun::AtHome if !self.is_put || self.uses.iter().all(|(block, _)| block.is_untouched()) => Ok(()),
+            Begun::AtHome => self.end_each(std::iter::repeat(Ticket::AT_HOME)),
+            Begun::Each(tickets) => self.end_each(tickets.into_iter()),
+        }
+    }
+
+    fn end_each(&self, tickets: impl Iterator<Item = Ticket>) -> Result<()> {
         let mut result = Ok(());
-        for (ticket, (block, access)) in self.tickets.drain(..).zip(self.uses) {
+        for (ticket, (block, access)) in tickets.zip(self.uses) {
             if self.is_put {
                 result = result.and(block.end(ticket, *access, self.stream));
             } else {
@@ -52,7 +85,7 @@ impl<'a> Transaction<'a> {
 impl Drop for Transaction<'_> {
     #[inline]
     fn drop(&mut self) {
-        if !self.tickets.is_empty() {
+        if !matches!(self.begun, Begun::Nothing) {
             lifetime::defer(self.end());
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use loom::sync::Mutex;
 
 use crate::driver::{Driver, Kind, Model, Operation};
-use crate::order::{Access, Order, Queue};
+use crate::order::{Access, Order, Queue, Ticket};
 
 /// What a thread does once. Queue 0 is the block's home.
 #[derive(Clone, Copy, Debug)]
@@ -59,9 +59,16 @@ impl Block {
             known.extend(self.returned.lock().unwrap().iter());
         }
         let queue = self.queue(number, kind);
-        let ticket = match self.order.begin_alone(&queue) {
+        // As a transaction does it.
+        let is_at_home = self.order.is_at_home(queue.identity());
+        let ticket = match is_at_home.then_some(Ticket::AT_HOME).or_else(|| self.order.begin_alone(&queue)) {
             Some(ticket) => ticket,
             None => self.order.begin(access, &queue).unwrap(),
+        };
+        let end = |ticket| {
+            if !is_at_home || !self.order.is_untouched() {
+                self.order.end(ticket, access, &queue).unwrap();
+            }
         };
         if matches!(act, Failed(..)) {
             self.order.cancel(ticket);
@@ -74,12 +81,12 @@ impl Block {
         };
         if matches!(act, Lent(..)) {
             // The hand-over is a use without work; the consumer works later, and says so when it gives the block back.
-            self.order.end(ticket, access, &queue).unwrap();
+            end(ticket);
             self.driver.put(number, work);
             self.order.note(access, &queue).unwrap();
         } else {
             self.driver.put(number, work);
-            self.order.end(ticket, access, &queue).unwrap();
+            end(ticket);
         }
         if matches!(act, Bare(..)) {
             self.driver.end(number);
