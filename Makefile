@@ -82,6 +82,9 @@ test: .venv/.extension-dev .venv/.group-test .simulated-drivers build/amd/.ready
 	@$(MAKE) --no-print-directory .tests-on-cuda
 	@$(MAKE) --no-print-directory instructions
 
+# On HIP every block comes from the driver, which then sees each use after a block's end.
+.tests-on-hip: export PYGPU_RECYCLE := 0
+
 # Then every copy of ordinary host memory through the ring of pinned slots: on slow streams, and with every call failing in
 # turn; and the order of streams in several of the orders that a device may choose.
 .tests-on-cuda .tests-on-hip: .tests-on-%:

@@ -28,6 +28,7 @@ impl Variable {
     pub const CUDA_ARRAY_INTERFACE_SYNC: Self = Self("PYGPU_CUDA_ARRAY_INTERFACE_SYNC");
     pub const OWN_CXX: Self = Self("PYGPU_CXX");
     pub const PINNED_LIMIT: Self = Self("PYGPU_PINNED_LIMIT");
+    pub const RECYCLE: Self = Self("PYGPU_RECYCLE");
     pub const STAGING_CHUNK: Self = Self("PYGPU_STAGING_CHUNK");
     pub const STAGING_THREADS: Self = Self("PYGPU_STAGING_THREADS");
     pub const STAGING_THRESHOLD: Self = Self("PYGPU_STAGING_THRESHOLD");

@@ -40,6 +40,7 @@ pub use programs::{
 pub use registry::{BackendReport, Report, available, by_name, default_backend, report};
 pub use streams::{StreamFlags, StreamHandle, Streams};
 pub use vendor::exit::close as close_drivers;
+pub use vendor::fork::is_forked;
 pub use vendor::loader::{Attempt, Library};
 pub use vendor::rtc::may_include;
 pub use witness::{State as WitnessState, Witness};

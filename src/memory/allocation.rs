@@ -11,14 +11,13 @@ use crate::lifetime;
 use crate::memory::capture;
 use crate::memory::order::{Access, Order, Ticket};
 use crate::memory::plugged::{self, Allocator, Lent};
+use crate::memory::pool::Source;
 use crate::memory::{pinned, pool};
 use crate::stream::{Identity, Mark, Stream};
 
 enum Origin {
-    /// From the device's stream-ordered pool.
-    Pool,
-    /// From the driver's plain allocation, or the host's allocator.
-    Plain,
+    /// From the pool of the device, or where it has none.
+    Own(Source),
     /// Pinned host memory.
     Pinned(HostFlags),
     /// From an allocator of the user's choice, which takes it back in the order of the stream.
@@ -74,9 +73,8 @@ impl Allocation {
             return Self::from_allocator(&*allocator, bytes, &stream);
         }
         let epoch = device.epoch();
-        let (address, pooled) = if bytes == 0 { (0, false) } else { pool::allocate(bytes, &stream)? };
-        let origin = if pooled { Origin::Pool } else { Origin::Plain };
-        Ok(Self::with(address, bytes, epoch, origin, stream))
+        let (address, source) = if bytes == 0 { (0, Source::Plain) } else { pool::allocate(bytes, &stream)? };
+        Ok(Self::with(address, bytes, epoch, Origin::Own(source), stream))
     }
 
     /// A block of `bytes`, not 0, of somebody else's allocator, asked for in the order of `stream`.
@@ -104,7 +102,7 @@ impl Allocation {
     pub fn by_driver(device: Device, ask: impl Fn() -> Result<(Address, usize)>) -> Result<Self> {
         let epoch = device.epoch();
         let (address, bytes) = pool::allocate_by(device, ask)?;
-        Ok(Self::with(address, bytes, epoch, Origin::Plain, Stream::default_of(device)))
+        Ok(Self::with(address, bytes, epoch, Origin::Own(Source::Plain), Stream::default_of(device)))
     }
 
     /// Memory of which only the address is known, in the order of `stream`. Whoever brought the address keeps it there.
@@ -372,7 +370,7 @@ impl Allocation {
             address: self.address,
             bytes: std::mem::take(&mut self.bytes),
             epoch: self.epoch,
-            origin: std::mem::replace(&mut self.origin, Origin::Plain),
+            origin: std::mem::replace(&mut self.origin, Origin::Own(Source::Plain)),
             order: self.order.take(),
             exposed: AtomicBool::new(*self.exposed.get_mut()),
             exports: AtomicU32::new(*self.exports.get_mut()),
@@ -396,10 +394,21 @@ impl Allocation {
         let device = self.device();
         let (backend, index) = (device.backend(), device.index());
         match &mut self.origin {
-            Origin::Pool => self.release_in_order(|block| {
-                // SAFETY: this is the last owner; every use known of is before this point of the stream, or has ended.
-                unsafe { backend.free_to_pool(index, block.address, block.order.home().handle()) }
-            }),
+            Origin::Own(Source::Plain) => {
+                // SAFETY: this is the last owner; the driver waits for the device, the CPU has nothing in flight.
+                unsafe { backend.free(index, self.address, self.bytes)? };
+                pool::account_for_free(device, self.bytes);
+                Ok(())
+            }
+            Origin::Own(source) => {
+                // What others have had goes back to the driver, which knows of more streams than this one.
+                let is_private = self.order.is_untouched() && !*self.exposed.get_mut();
+                let is_recyclable = is_private && *source == Source::Recyclable;
+                self.release_in_order(|block| {
+                    // SAFETY: this is the last owner; every use known of is before this point of the stream, or has ended.
+                    unsafe { pool::free(block.address, block.bytes, block.order.home(), is_recyclable) }
+                })
+            }
             Origin::Plugged(owner) => {
                 let owner = owner.take();
                 if self.epoch != device.epoch() {
@@ -410,12 +419,6 @@ impl Allocation {
                     drop(owner);
                     Ok(())
                 })
-            }
-            Origin::Plain => {
-                // SAFETY: this is the last owner; the driver waits for the device, the CPU has nothing in flight.
-                unsafe { backend.free(index, self.address, self.bytes)? };
-                pool::account_for_free(device, self.bytes);
-                Ok(())
             }
             Origin::Pinned(flags) => {
                 // Who copies asynchronously keeps the memory until the copy is over (`pending`).

@@ -6,12 +6,13 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use crate::backend::{Address, PoolHandle, PoolStatistics};
+use crate::backend::{self, Address, PoolHandle, PoolStatistics};
 use crate::device::{Device, PerDevice, per_device};
 use crate::error::{Error, OutOfMemory, Result};
-use crate::global::Global;
+use crate::global::{Global, Once};
 use crate::memory::{capture, pending};
-use crate::stream::Stream;
+use crate::settings::{self, Variable};
+use crate::stream::{self, Stream};
 
 /// What PyGPU holds on one device.
 struct Accounts {
@@ -38,6 +39,8 @@ pub struct Figures {
     pub count: usize,
     /// What the driver's pool says; all zero where there is none.
     pub pool: PoolStatistics,
+    /// Bytes of small blocks that streams keep for their next arrays; the driver's pool counts them as used.
+    pub recycled: usize,
 }
 
 impl Accounts {
@@ -88,21 +91,78 @@ fn pool_of(device: Device) -> Result<Option<PoolHandle>> {
     Ok(kept.1)
 }
 
-/// `bytes` (not 0) in the order of `stream`, and whether they came from the pool.
+/// How the driver has to be given a block back.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source {
+    /// It has no pool, or this is memory of the host.
+    Plain,
+    /// To its pool, in the order of a stream.
+    Pool,
+    /// Likewise, or the stream keeps it: it has one of the sizes for that.
+    Recyclable,
+}
+
+/// `bytes` (not 0) in the order of `stream`.
 #[inline]
-pub(super) fn allocate(bytes: usize, stream: &Stream) -> Result<(Address, bool)> {
+pub(super) fn allocate(bytes: usize, stream: &Stream) -> Result<(Address, Source)> {
     let device = stream.device();
     if device.is_cpu()
         && let Some(address) = on_host(device, bytes)
     {
-        return Ok((address, false));
+        return Ok((address, Source::Plain));
     }
     let account = account_for(device, bytes)?;
+    let size = if most_kept(stream)? > 0 { stream::spare_size(bytes) } else { None };
+    if size.is_some()
+        && let Some(address) = stream.take_spare(bytes)
+    {
+        account.keep();
+        return Ok((address, Source::Recyclable));
+    }
     let pool = pool_of(device)?;
-    let address = or_after_trim(device, || try_allocate(bytes, stream, pool));
+    let address = or_after_trim(device, || try_allocate(size.unwrap_or(bytes), stream, pool));
     let address = address.map_err(|error| with_accounts(error, device, bytes))?;
     account.keep();
-    Ok((address, pool.is_some()))
+    let source = match (pool, size) {
+        (None, _) => Source::Plain,
+        (Some(_), None) => Source::Pool,
+        (Some(_), Some(_)) => Source::Recyclable,
+    };
+    Ok((address, source))
+}
+
+/// Most bytes of small blocks that a stream keeps and gives out again; 0 for a stream that takes part in a capture, whoever began
+/// that: the driver makes such memory a part of the graph.
+#[inline]
+fn most_kept(stream: &Stream) -> Result<usize> {
+    const MOST: u64 = 32 << 20;
+    static IS_ON: Once<bool> = Once::new();
+    let is_on =
+        || *IS_ON.get_or_init(|| !matches!(settings::get().text(Variable::RECYCLE).as_deref(), Some("0" | "off")));
+    if !stream.keeps_spare() || !is_on() || backend::is_forked() || capture::number_of(stream)?.is_some() {
+        return Ok(0);
+    }
+    Ok(accounts(stream.device()).threshold.load(Ordering::Relaxed).min(MOST) as usize)
+}
+
+/// Takes back a block from the pool, whose uses are all in the order of `stream`.
+///
+/// # Errors
+/// The driver's.
+///
+/// # Safety
+/// The block came from [`allocate`] with so many bytes, for this stream, and as [`Source::Recyclable`] if it is said to be that;
+/// nobody has it any more.
+#[inline]
+pub(super) unsafe fn free(address: Address, bytes: usize, stream: &Stream, is_recyclable: bool) -> Result<()> {
+    let device = stream.device();
+    let most = if is_recyclable { most_kept(stream).unwrap_or(0) } else { 0 };
+    // SAFETY: promised by the caller.
+    if most > 0 && unsafe { stream.keep_spare(address, bytes, most) } {
+        return Ok(());
+    }
+    // SAFETY: promised by the caller.
+    unsafe { device.backend().free_to_pool(device.index(), address, stream.handle()) }
 }
 
 /// The way of nearly every block of the host, which takes little longer than its memory; `None` where there is none at once.
@@ -275,6 +335,7 @@ pub fn figures(device: Device) -> Result<Figures> {
         peak: accounts.peak.load(Ordering::Relaxed),
         count: accounts.count.load(Ordering::Relaxed),
         pool,
+        recycled: stream::spare_bytes(device),
     })
 }
 
@@ -284,6 +345,7 @@ pub fn figures(device: Device) -> Result<Figures> {
 /// The driver's.
 pub fn set_release_threshold(device: Device, bytes: u64) -> Result<()> {
     accounts(device).threshold.store(bytes, Ordering::Relaxed);
+    stream::free_spare(device)?;
     match pool_of(device)? {
         Some(pool) => device.backend().set_pool_release_threshold(pool, bytes),
         None => Ok(()),
@@ -300,6 +362,7 @@ pub fn release_threshold(device: Device) -> u64 {
 /// # Errors
 /// The driver's.
 pub fn trim(device: Device, keep: usize) -> Result<()> {
+    stream::free_spare(device)?;
     match pool_of(device)? {
         Some(pool) => device.backend().trim_pool(pool, keep),
         None => Ok(()),

@@ -9,16 +9,19 @@ mod current;
 mod event;
 mod identity;
 mod mark;
+mod spare;
 
 use std::any::Any;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 pub use self::current::{current, own_current, pop_current, push_current};
 pub use self::event::Event;
 pub use self::identity::Identity;
 use self::identity::{LEGACY, PER_THREAD, is_mapped, new_serial, serial_of_thread};
 pub use self::mark::Mark;
+use self::spare::Spare;
+pub use self::spare::{free_spare, spare_bytes, spare_size};
 use crate::backend::{StreamFlags, StreamHandle};
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -43,6 +46,14 @@ struct Inner {
     owner: Owner,
     /// What tells it from others that have had the handle; [`Identity`].
     serial: u64,
+    /// Blocks that were freed in its order.
+    spare: Mutex<Spare>,
+}
+
+impl Inner {
+    fn new(device: Device, handle: StreamHandle, epoch: u32, owner: Owner, serial: u64) -> Self {
+        Self { device, handle, epoch, owner, serial, spare: Mutex::default() }
+    }
 }
 
 enum Owner {
@@ -73,7 +84,7 @@ impl Stream {
     pub fn create(device: Device, flags: StreamFlags) -> Result<Self> {
         let epoch = device.epoch();
         let handle = device.backend().create_stream(device.index(), flags)?;
-        let inner = Arc::new(Inner { device, handle, epoch, owner: Owner::Ours, serial: new_serial() });
+        let inner = Arc::new(Inner::new(device, handle, epoch, Owner::Ours, new_serial()));
         ours(device).lock().insert(handle.0, Arc::downgrade(&inner));
         Ok(Self { device, inner: Some(inner) })
     }
@@ -92,7 +103,7 @@ impl Stream {
             (None, None) => (new_serial(), None),
         };
         let owner = Owner::Foreign { _keeper: keeper };
-        Self { device, inner: Some(Arc::new(Inner { device, handle, epoch: device.epoch(), owner, serial })) }
+        Self { device, inner: Some(Arc::new(Inner::new(device, handle, device.epoch(), owner, serial))) }
     }
 
     /// The stream of ours that has a handle.
@@ -205,6 +216,7 @@ impl Drop for Inner {
         }
         drop(ours);
         if !lifetime::exiting() && self.epoch == self.device.epoch() {
+            lifetime::defer(spare::free_at_the_end(self.device, self.handle, &mut self.spare));
             // SAFETY: this is the last owner of a handle that `create_stream` gave.
             lifetime::defer(unsafe { self.device.backend().destroy_stream(self.device.index(), self.handle) });
         }

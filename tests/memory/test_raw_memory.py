@@ -348,7 +348,7 @@ def test_the_figures_follow_what_is_held() -> None:
     before = PyGPU.memory_statistics()
     assert set(before) == {
         "bytes", "peak", "count", "pool_reserved", "pool_reserved_peak", "pool_used", "pool_used_peak",
-        "pinned_bytes", "host_cache_bytes",
+        "recycled_bytes", "pinned_bytes", "host_cache_bytes",
     }  # fmt: skip
     address = _core.raw_allocate(1 << 20)
     during = PyGPU.memory_statistics(PyGPU.Device())

@@ -31,14 +31,20 @@ extern "C" fn in_child() {
     caught((), || FORKED.store(true, Ordering::Relaxed));
 }
 
+/// Whether this is a child that was forked after a GPU driver was opened.
+#[inline]
+pub fn is_forked() -> bool {
+    // Relaxed: a child begins with one thread, the one that ran the handler.
+    FORKED.load(Ordering::Relaxed)
+}
+
 /// Refuses a GPU call in a forked child.
 ///
 /// # Errors
 /// `Error::Forked` there.
 #[inline]
 pub fn refuse(backend: BackendKind, operation: &'static str) -> Result<()> {
-    // Relaxed: a child begins with one thread, the one that ran the handler.
-    if FORKED.load(Ordering::Relaxed) {
+    if is_forked() {
         return Err(Error::Forked { operation, backend: backend.name() });
     }
     Ok(())

@@ -24,7 +24,8 @@ use crate::python::gil::WithoutGil;
 ///     `bytes`, in live blocks; `peak`, the most there ever were; `count` of live blocks; and of the pool from which they
 ///     come `pool_reserved`, the bytes that it holds of the device, `pool_used`, those in use, and the most there ever were
 ///     of both, `pool_reserved_peak` and `pool_used_peak`. Those of the pool are 0 on the CPU, which has none.
-///     `pinned_bytes` are the pinned memory through which copies pass (:func:`set_pinned_limit`), and `host_cache_bytes`,
+///     `recycled_bytes` of those in use are small blocks that nobody holds and that wait for the next array of their stream
+///     (:func:`trim_memory` gives them back). `pinned_bytes` are the pinned memory through which copies pass (:func:`set_pinned_limit`), and `host_cache_bytes`,
 ///     for the whole process, what is kept of results that nobody holds any more (:func:`set_host_cache_limit`), and on the CPU of
 ///     blocks that were freed after their address was asked for.
 ///
@@ -46,6 +47,7 @@ fn memory_statistics<'py>(py: Python<'py>, device: Option<&Bound<'py, PyAny>>) -
     dict.set_item("pool_reserved_peak", figures.pool.reserved_peak)?;
     dict.set_item("pool_used", figures.pool.used)?;
     dict.set_item("pool_used_peak", figures.pool.used_peak)?;
+    dict.set_item("recycled_bytes", figures.recycled)?;
     dict.set_item("pinned_bytes", ring::figures(device).bytes)?;
     dict.set_item("host_cache_bytes", recycled::kept() + spare::kept(py) + given_out::kept())?;
     Ok(dict)

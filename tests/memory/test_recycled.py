@@ -1,0 +1,222 @@
+"""Small blocks that one stream alone has used are kept by it for its next array, and by nobody else."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+from collections.abc import Iterator
+
+import pytest
+
+import PyGPU
+import simulated
+from gpu.support import run_script
+
+BACKEND = PyGPU.backend_name()
+pytestmark = pytest.mark.skipif(BACKEND == "cpu", reason="the blocks of the host are the C library's")
+
+MIB = 1 << 20
+
+
+@pytest.fixture(autouse=True)
+def keeping() -> Iterator[None]:
+    """Streams keep blocks, and have none at first."""
+    threshold = PyGPU.memory_release_threshold()
+    PyGPU.set_memory_release_threshold(2**64 - 1)
+    PyGPU.empty(1)
+    if kept() == 0:
+        pytest.skip("PYGPU_RECYCLE turns it off for the whole process")
+    gc.collect()
+    PyGPU.trim_memory()
+    yield
+    PyGPU.set_memory_release_threshold(threshold)
+    PyGPU.trim_memory()
+
+
+@pytest.fixture
+def driver() -> simulated.Driver:
+    found = simulated.driver()
+    if found is None:
+        pytest.skip("only a simulated driver counts its calls")
+    return found
+
+
+def allocations(driver: simulated.Driver) -> int:
+    return driver.call_count("hipMallocFromPoolAsync" if driver.is_hip else "cuMemAllocFromPoolAsync")
+
+
+def kept() -> int:
+    return PyGPU.memory_statistics()["recycled_bytes"]
+
+
+def test_the_next_array_has_the_block_of_the_last_one_without_the_driver(driver: simulated.Driver) -> None:
+    address = PyGPU.zeros(100).ptr
+    before = allocations(driver)
+    array = PyGPU.zeros(110)
+    assert array.ptr == address
+    assert allocations(driver) == before
+    assert array.tolist() == [0] * 110
+
+
+def test_what_is_kept_is_counted_and_trimmed() -> None:
+    array = PyGPU.zeros(1000, "float32")
+    held = PyGPU.memory_statistics()
+    assert held["recycled_bytes"] == 0
+    del array
+    after = PyGPU.memory_statistics()
+    assert after["recycled_bytes"] == 4096
+    assert after["bytes"] == held["bytes"] - 4000
+    assert after["count"] == held["count"] - 1
+    PyGPU.trim_memory()
+    assert kept() == 0
+
+
+@pytest.mark.parametrize("size", [MIB + 1, 8 * MIB])
+def test_large_blocks_go_back_to_the_driver(size: int) -> None:
+    PyGPU.empty(size, "uint8")
+    assert kept() == 0
+
+
+def test_no_more_is_kept_than_32_mib() -> None:
+    arrays = [PyGPU.empty(MIB, "uint8") for _ in range(40)]
+    arrays.clear()
+    assert kept() == 32 * MIB
+
+
+def test_a_threshold_bounds_what_is_kept_and_none_turns_it_off() -> None:
+    PyGPU.set_memory_release_threshold(2 * MIB)
+    arrays = [PyGPU.empty(MIB, "uint8") for _ in range(4)]
+    arrays.clear()
+    assert kept() == 2 * MIB
+    PyGPU.set_memory_release_threshold(0)
+    assert kept() == 0
+    PyGPU.empty(3)
+    assert kept() == 0
+
+
+def test_a_block_that_was_made_while_nothing_was_kept_is_never_given_out_as_a_larger_one() -> None:
+    PyGPU.set_memory_release_threshold(0)
+    array = PyGPU.empty(100, "uint8")
+    PyGPU.set_memory_release_threshold(2**64 - 1)
+    del array
+    assert kept() == 0
+
+
+def test_each_stream_keeps_its_own_and_ends_with_none(driver: simulated.Driver) -> None:
+    stream = PyGPU.Stream()
+    with stream:
+        address = PyGPU.zeros(100).ptr
+    assert kept() > 0
+    before = allocations(driver)
+    other = PyGPU.zeros(100)
+    assert other.ptr != address
+    assert allocations(driver) == before + 1
+    with stream:
+        again = PyGPU.zeros(100)
+    assert again.ptr == address
+    del again
+    gone = driver.call_count("hipFreeAsync" if driver.is_hip else "cuMemFreeAsync")
+    del stream
+    assert driver.call_count("hipFreeAsync" if driver.is_hip else "cuMemFreeAsync") == gone + 1
+    assert kept() == 0
+
+
+def test_a_block_that_another_stream_has_used_is_not_kept() -> None:
+    array, stream = PyGPU.zeros(100), PyGPU.Stream()
+    with stream:
+        array.fill(1)
+    del array
+    PyGPU.synchronize()
+    assert kept() == 0
+
+
+def test_a_block_that_somebody_else_may_still_use_is_not_kept() -> None:
+    array = PyGPU.zeros(100)
+    array.record_stream(PyGPU.Stream())
+    del array
+    PyGPU.synchronize()
+    assert kept() == 0
+
+
+def test_a_block_that_a_threads_own_default_stream_has_used_is_not_kept() -> None:
+    with PyGPU.Stream.from_handle(2):
+        PyGPU.zeros(100)
+    PyGPU.synchronize()
+    assert kept() == 0
+
+
+def test_a_full_device_has_what_is_kept_back(driver: simulated.Driver) -> None:
+    arrays = [PyGPU.empty(MIB, "uint8") for _ in range(16)]
+    arrays.clear()
+    assert kept() == 16 * MIB
+    driver.fault("hipMallocFromPoolAsync" if driver.is_hip else "cuMemAllocFromPoolAsync", 2)
+    array = PyGPU.zeros(2 * MIB, "uint8")
+    assert kept() == 0
+    assert not array.get().any()
+
+
+def test_memory_of_a_capture_comes_from_the_driver_and_outlives_it() -> None:
+    stream, source = PyGPU.Stream(), PyGPU.zeros(100)
+    PyGPU.synchronize()
+    with stream:
+        PyGPU.empty(100)
+        before = kept()
+        stream.begin_capture()
+        inner = source.copy()
+        graph = stream.end_capture()
+    assert kept() == before
+    address = inner.ptr
+    del inner
+    assert PyGPU.zeros(100).ptr != address
+    graph.launch(stream)
+    stream.synchronize()
+
+
+def test_a_capture_that_somebody_else_began_on_a_stream_of_ours_has_no_kept_block(driver: simulated.Driver) -> None:
+    stream = PyGPU.Stream()
+    with stream:
+        address = PyGPU.empty(100).ptr
+        begin, end = ("hipStreamBeginCapture", "hipStreamEndCapture") if driver.is_hip else (
+            "cuStreamBeginCapture_v2",
+            "cuStreamEndCapture",
+        )  # fmt: skip
+        assert driver.call(begin, stream.handle, 2) == 0
+        try:
+            inside = PyGPU.empty(100)
+            assert inside.ptr != address
+        except PyGPU.CudaError:
+            inside = None  # the simulator has no memory in captures
+        finally:
+            graph = ctypes.c_void_p()
+            getattr(driver.library, end)(ctypes.c_void_p(stream.handle), ctypes.byref(graph))
+    del inside
+
+
+@pytest.mark.starts_processes
+def test_a_variable_turns_it_off() -> None:
+    script = """
+        import os
+        os.environ["PYGPU_RECYCLE"] = "0"
+        import PyGPU
+        PyGPU.zeros(100)
+        print(PyGPU.memory_statistics()["recycled_bytes"])
+    """
+    assert run_script(script).stdout.split() == ["0"]
+
+
+@pytest.mark.starts_processes
+def test_a_forked_child_is_given_no_block_of_its_parent() -> None:
+    script = """
+        import os, PyGPU
+        PyGPU.zeros(100)
+        assert PyGPU.memory_statistics()["recycled_bytes"] > 0
+        child = os.fork()
+        if child == 0:
+            try:
+                PyGPU.empty(100)
+            except PyGPU.ForkError:
+                os._exit(7)
+            os._exit(1)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    """
+    assert run_script(script).stdout.split() == ["7"]
