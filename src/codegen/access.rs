@@ -10,6 +10,9 @@ use crate::layout::{NARROW, Walk};
 /// The device code: `pygpu::divisor`, `pygpu::walk` and its wider kinds, `pygpu::strided` and other ways to an element.
 pub const HEADER: &str = include_str!("device/access.h");
 
+/// The same with `pygpu::tile`, for kernels that read arrays which lie across those they write.
+pub const TILES: &str = concat!(include_str!("device/access.h"), include_str!("device/tiles.h"));
+
 /// The kinds of walks that kernels are given.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Span {

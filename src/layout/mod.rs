@@ -21,6 +21,7 @@ mod dense;
 mod errors;
 mod index;
 mod iter;
+mod k_order;
 mod overlap;
 mod reshape;
 mod transpose;

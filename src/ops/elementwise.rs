@@ -6,6 +6,7 @@ use super::argument::{self, Argument};
 use super::generate;
 use super::plan::Plan;
 use super::text::{Analysis, Texts, Written};
+use super::tiles;
 use crate::array::Array;
 use crate::backend::LaunchShape;
 use crate::codegen::store::Family;
@@ -142,7 +143,15 @@ impl Elementwise {
             values.push_word(range.count as u64);
         }
         plan.push(&mut values);
-        let shape = self.shape(function.device(), count, plan.pack);
+        let shape = match plan.tiles() {
+            Some(blocks) => LaunchShape {
+                grid: [blocks as u32, 1, 1],
+                block: [tiles::THREADS, 1, 1],
+                shared: 0,
+                cooperative: false,
+            },
+            None => self.shape(function.device(), count, plan.pack),
+        };
         // SAFETY: as promised to this function; `push` gives what `generate` declares.
         unsafe { launch::launch(function, &shape, stream, &mut values, &uses(&self.analysis, arrays)) }
     }

@@ -1,9 +1,11 @@
 //! The source of generated kernels: what stands before a kernel, its parameters, and what each argument's name means in it.
 
+mod tiles;
+
 use std::fmt::Write;
 
 use super::argument::{Argument, Role};
-use super::plan::{Form, Operand, Plan};
+use super::plan::{Form, Operand, Plan, Way};
 use super::text::{Texts, Usage, Written};
 use crate::codegen::access;
 
@@ -85,7 +87,7 @@ fn binding(plan: &Plan, argument: &Argument, operand: &Operand, element: &str, n
     match plan.own_form(operand) {
         Form::Flat | Form::Same(_) => format!("    {element} *{name} = {array};"),
         Form::Repeated => format!("    pygpu::repeated<{element}> {name} = {{{array}}};"),
-        Form::Strided => {
+        Form::Strided | Form::Turned => {
             let (walk, slot) = (plan.walk_type().unwrap_or_default(), plan.slot(operand));
             format!("    pygpu::strided<{element}, {walk}, {slot}> {name} = {{{array}, pygpu_walk}};")
         }
@@ -107,23 +109,30 @@ pub fn elementwise(
 ) -> String {
     let mut spoken = vec![texts.operation.as_str(), &texts.loop_prep, &texts.after_loop];
     spoken.extend(arguments.iter().map(|one| one.c_type.as_str()));
-    let mut source = head(&spoken, &texts.preamble);
+    let mut source = String::new();
+    if let Way::Tiles(_) = plan.way {
+        source.push_str(access::TILES); // before the user's macros
+    }
+    source.push_str(&head(&spoken, &texts.preamble));
     let mut parameters = scalar_parameters(arguments);
     parameters.push("size_t n".to_owned());
     if ranged {
         parameters.extend(["long long pygpu_start", "long long pygpu_step", "size_t pygpu_count"].map(str::to_owned));
     }
     parameters.extend(vector_parameters(plan, arguments, usages));
-    let loop_text = match (plan.pack, ranged) {
-        (1, true) => ranged_loop(texts),
-        (1, false) => plain_loop(texts),
-        (pack, _) => packed_loop(usize::from(pack), plan, arguments, usages, texts),
+    let loop_text = match (plan.way, plan.pack, ranged) {
+        (Way::Tiles(tiles), ..) => tiles::body(tiles, plan, arguments, usages, texts),
+        (_, 1, true) => ranged_loop(texts),
+        (_, 1, false) => plain_loop(texts),
+        (_, pack, _) => packed_loop(usize::from(pack), plan, arguments, usages, texts),
     };
     // In a packed loop the names mean something else inside.
-    let names = if plan.pack == 1 { bindings(plan, arguments, usages) } else { String::new() };
+    let is_plain = plan.pack == 1 && plan.way == Way::Neighbours;
+    let names = if is_plain { bindings(plan, arguments, usages) } else { String::new() };
+    let bounds = if plan.tiles().is_some() { tiles::BOUNDS } else { "" };
     let _ = write!(
         source,
-        "extern \"C\" __global__ void {name}({}) {{\n\
+        "extern \"C\" __global__ void {bounds}{name}({}) {{\n\
          \x20   unsigned tid = threadIdx.x, total_threads = gridDim.x * blockDim.x, cta_start = blockDim.x * blockIdx.x;\n\
          {names}{loop_prep}{loop_text}{after_loop}}}\n",
         parameters.join(", "),
@@ -159,34 +168,25 @@ fn told(what: &str, text: &str) -> String {
 
 /// Several elements at once: they are read before and written behind the text, which sees them one by one.
 fn packed_loop(pack: usize, plan: &Plan, arguments: &[Argument], usages: &[Option<Usage>], texts: &Texts) -> String {
-    let all: Vec<(&Argument, &Usage, &Operand)> =
-        vectors(arguments, usages).zip(&plan.operands).map(|((one, usage), operand)| (one, usage, operand)).collect();
-    let shares = |other: usize, position: usize| other == position || all[other].2.form == Form::Same(position as u8);
-    let sharers = |position: usize| (0..all.len()).filter(move |&other| shares(other, position));
+    let all = held(plan, arguments, usages);
     let mut parts = Packed::default();
-    for (position, (argument, usage, operand)) in all.iter().enumerate() {
-        let (name, element) = (&argument.name, element_type(argument, usage));
-        let first = match operand.form {
-            Form::Same(first) => &all[usize::from(first)].0.name,
-            _ => name,
-        };
-        let is_walked = usage.at_index && operand.form != Form::Repeated;
+    for one in &all {
+        let (name, element) = (&one.argument.name, element_type(one.argument, one.usage));
+        let is_walked = one.usage.at_index && one.operand.form != Form::Repeated;
         if !is_walked {
-            parts.names.push_str(&(binding(plan, argument, operand, &element, name) + "\n"));
+            parts.names.push_str(&(binding(plan, one.argument, one.operand, &element, name) + "\n"));
             continue;
         }
-        let item = format!("&pygpu_pack_{first}.item[pygpu_turn]");
+        let item = format!("&pygpu_pack_{}.item[pygpu_turn]", one.first);
         parts.names.push_str(&format!("    pygpu::element<{element}> {name} = {{{item}}};\n"));
-        if first == name {
-            let is_written = sharers(position).any(|other| all[other].1.written > Written::No);
-            let is_read = sharers(position).count() > 1 || !usage.overwritten;
-            parts.add(plan, pack, argument, operand, is_read, is_written);
+        if one.first == name {
+            parts.add(plan, pack, one.argument, one.operand, one.is_read, one.is_written);
         }
     }
     let Packed { arrays, load, names, store } = parts;
     let whole = bindings(plan, arguments, usages);
     let operation = told("operation", &texts.operation);
-    let (start, width, step) = match plan.spread {
+    let (start, width, step) = match plan.way == Way::Spread {
         true => (format!("(size_t)cta_start * {pack} + tid"), "blockDim.x", "blockDim.x"),
         false => (format!("((size_t)cta_start + tid) * {pack}"), "1", "1"),
     };
@@ -198,6 +198,36 @@ fn packed_loop(pack: usize, plan: &Plan, arguments: &[Argument], usages: &[Optio
          {{{operation}    }}\n    }}\n    }}\n",
         last = pack - 1
     )
+}
+
+/// An array of a kernel that holds several elements of it at once.
+struct Held<'a> {
+    argument: &'a Argument,
+    usage: &'a Usage,
+    operand: &'a Operand,
+    /// The argument whose elements are held for all that are the same array.
+    first: &'a str,
+    /// Whether any of these is read, or may be left as it was; whether any is written.
+    is_read: bool,
+    is_written: bool,
+}
+
+fn held<'a>(plan: &'a Plan, arguments: &'a [Argument], usages: &'a [Option<Usage>]) -> Vec<Held<'a>> {
+    let all: Vec<_> = vectors(arguments, usages).zip(&plan.operands).collect();
+    let shares = |other: usize, position: usize| other == position || all[other].1.form == Form::Same(position as u8);
+    let sharers = |position: usize| (0..all.len()).filter(move |&other| shares(other, position));
+    let hold = |(position, &((argument, usage), operand)): (usize, &((&'a Argument, &'a Usage), &'a Operand))| Held {
+        argument,
+        usage,
+        operand,
+        first: match operand.form {
+            Form::Same(first) => &all[usize::from(first)].0.0.name,
+            _ => &argument.name,
+        },
+        is_read: sharers(position).count() > 1 || !usage.overwritten,
+        is_written: sharers(position).any(|other| all[other].0.1.written > Written::No),
+    };
+    all.iter().enumerate().map(hold).collect()
 }
 
 /// The parts of a packed loop.
@@ -229,17 +259,17 @@ impl Packed {
         let neighbours = format!("*({kind} *)(pygpu_array_{name} + pygpu_at)");
         let item = format!("pygpu_pack_{name}.item[pygpu_turn]");
         self.load.push_str(&format!("    {kind} pygpu_pack_{name};\n"));
-        if plan.spread {
+        if plan.way == Way::Spread {
             self.arrays.push_str(&(binding(plan, argument, operand, c_type, &format!("pygpu_all_{name}")) + "\n"));
         }
         if is_read {
-            self.load.push_str(&match plan.spread {
+            self.load.push_str(&match plan.way == Way::Spread {
                 true => each(format!("{item} = {place};")),
                 false => format!("    pygpu_pack_{name} = {neighbours};\n"),
             });
         }
         if is_written {
-            self.store.push_str(&match plan.spread {
+            self.store.push_str(&match plan.way == Way::Spread {
                 true => each(format!("{place} = {item};")),
                 false => format!("    {neighbours} = pygpu_pack_{name};\n"),
             });

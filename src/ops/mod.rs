@@ -2,6 +2,7 @@
 //!
 //! - [`argument`] is what a user declares, [`text`] what the expression does with it;
 //! - [`plan`] finds the fewest axes that serve the arrays of a call, and what each of them is in the kernel;
+//! - [`tiles`] says when arrays that lie across the others go through shared memory;
 //! - [`generate`] writes the source for a plan;
 //! - [`elementwise`], [`reduce`] and [`scan`] put them on streams.
 //!
@@ -14,6 +15,7 @@ pub mod plan;
 pub mod reduce;
 pub mod scan;
 pub mod text;
+mod tiles;
 pub mod ufunc;
 
 pub use argument::{Argument, Role};

@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 
 use super::argument::Argument;
 use super::text::{Analysis, Usage, Written};
+use super::tiles::{Tiles, Turned};
 use crate::array::Array;
 use crate::codegen::access::{Record, Span};
 use crate::codegen::store::Key;
@@ -28,6 +29,19 @@ pub enum Form {
     Apart(u8),
     /// At the same place as an earlier argument, whose form it has.
     Same(u8),
+    /// Across the others: read by the tile, and turned in shared memory.
+    Turned,
+}
+
+/// How the elements lie that a thread deals with at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Way {
+    /// Side by side in each array.
+    Neighbours,
+    /// A block's width apart.
+    Spread,
+    /// In lines of a tile, a block for each.
+    Tiles(Tiles),
 }
 
 /// One array of a call.
@@ -52,8 +66,8 @@ pub struct Plan {
     pub operands: SmallVec<[Operand; 4]>,
     /// Elements that are read and written at once; 1 for one after the other.
     pub pack: u8,
-    /// Whether these are a block's width apart, and not neighbours.
-    pub spread: bool,
+    /// How these lie.
+    pub way: Way,
     /// What the indices and strides of arrays that are not flat need.
     span: Span,
 }
@@ -86,13 +100,15 @@ impl Plan {
         plan.check_alignment(name, arguments, arrays)?;
         plan.span = plan.span();
         if analysis.in_packs {
-            plan.choose_pack(&used);
+            // On the CPU the threads of a block take turns, so that to wait for one another costs more than memory.
+            let may_turn = analysis.any_order && !analysis.counts_threads && !arrays[0].device().is_cpu();
+            plan.choose_pack(&used, may_turn);
         }
         Ok(plan)
     }
 
     fn over(walk: Walk) -> Self {
-        Self { walk, apart: Vec::new(), operands: SmallVec::new(), pack: 1, spread: false, span: Span::Short }
+        Self { walk, apart: Vec::new(), operands: SmallVec::new(), pack: 1, way: Way::Neighbours, span: Span::Short }
     }
 
     fn flat(size: i64, used: &Used<'_>) -> Self {
@@ -170,7 +186,8 @@ impl Plan {
     }
 
     fn strided(&self) -> impl Iterator<Item = usize> + Clone + '_ {
-        self.operands.iter().filter(|one| one.form == Form::Strided).map(|one| usize::from(one.side))
+        let is_strided = |form| matches!(form, Form::Strided | Form::Turned);
+        self.operands.iter().filter(move |one| is_strided(one.form)).map(|one| usize::from(one.side))
     }
 
     fn span(&self) -> Span {
@@ -180,9 +197,10 @@ impl Plan {
         if is_wide { Span::Wide } else { Span::Short }
     }
 
-    /// Several elements at once, if none that is written meets another array but element by element: neighbours that make 16
-    /// bytes of the largest type where all arrays are flat and aligned, else some that are a block's width apart.
-    fn choose_pack(&mut self, used: &Used<'_>) {
+    /// Several elements at once, if none that is written meets another array but element by element: a tile where arrays lie
+    /// across one another, neighbours that make 16 bytes of the largest type where all are flat and aligned, else some that are
+    /// a block's width apart.
+    fn choose_pack(&mut self, used: &Used<'_>, may_turn: bool) {
         const BYTES: usize = 16;
         const APART: u8 = 4;
         if used.iter().any(|(array, _)| array.dtype().kind() == Kind::Opaque) {
@@ -197,13 +215,16 @@ impl Plan {
             Form::Flat => is_even(one.address, array.dtype().itemsize()),
             form => form == Form::Repeated,
         });
-        (self.pack, self.spread) = match is_flat && pack > 1 {
-            true => (pack as u8, false),
-            false => (APART, true),
+        (self.pack, self.way) = match is_flat && pack > 1 {
+            true => (pack as u8, Way::Neighbours),
+            false => (APART, Way::Spread),
         };
         if self.size() < i64::from(self.pack) {
-            (self.pack, self.spread) = (1, false);
+            (self.pack, self.way) = (1, Way::Neighbours);
             return;
+        }
+        if may_turn && !is_flat {
+            self.turn(used, largest);
         }
         for (first, second) in same {
             if !matches!(self.operands[second].form, Form::Same(_)) {
@@ -213,6 +234,30 @@ impl Plan {
                 };
             }
         }
+    }
+
+    /// Goes over the arrays in tiles, if some that are only read lie across the others.
+    fn turn(&mut self, used: &Used<'_>, largest: usize) {
+        let mut read: SmallVec<[usize; 4]> = SmallVec::new();
+        for (one, (_, usage)) in self.operands.iter().zip(used) {
+            if !usage.at_index {
+                return;
+            }
+            if one.form == Form::Strided && usage.written == Written::No {
+                read.push(one.side.into());
+            }
+        }
+        let Some(Turned { tiles, axis, sides }) = Tiles::of(&self.walk, &read, largest) else { return };
+        self.walk.bring(axis);
+        for one in &mut self.operands {
+            one.form = match one.form {
+                Form::Repeated => Form::Repeated,
+                _ if sides.contains(&usize::from(one.side)) => Form::Turned,
+                _ => Form::Strided, // what was flat is so along an axis
+            };
+        }
+        (self.pack, self.way) = (tiles.each(), Way::Tiles(tiles));
+        self.span = Tiles::span(&self.walk, self.strided());
     }
 
     /// The pairs of arguments that are the same elements, of which one is written; `None` if one that is written meets another
@@ -273,6 +318,14 @@ impl Plan {
         self.strided().next().is_some()
     }
 
+    /// Blocks of the launch, where each has one tile.
+    pub fn tiles(&self) -> Option<i64> {
+        match self.way {
+            Way::Tiles(tiles) => tiles.blocks(&self.walk),
+            _ => None,
+        }
+    }
+
     /// The form of an array by itself, whichever other argument it is.
     pub fn own_form(&self, operand: &Operand) -> Form {
         match operand.form {
@@ -284,7 +337,11 @@ impl Plan {
     /// The type of the walk that strided arrays share; `None` if there are none.
     pub fn walk_type(&self) -> Option<String> {
         let count = self.strided().count();
-        (count > 0).then(|| self.span.type_of(self.walk.rank(), count))
+        let walk = (count > 0).then(|| self.span.type_of(self.walk.rank(), count))?;
+        Some(match self.way {
+            Way::Tiles(tiles) => tiles.type_of(&walk, self.walk.rank()),
+            _ => walk,
+        })
     }
 
     /// The type of the walk of an array with so many axes of its own.
@@ -304,8 +361,13 @@ impl Plan {
     /// What decides which source is generated for this walk.
     pub fn key(&self, ranged: bool) -> Key {
         let rank = if self.has_strided() { self.walk.rank() as u8 } else { 0 };
-        let is_wide = u8::from(self.span == Span::Wide);
-        let mut key = Key::from_slice(&[rank, self.pack, u8::from(self.spread), is_wide, u8::from(ranged)]);
+        let way = match self.way {
+            Way::Neighbours => [0, 0, 0],
+            Way::Spread => [1, 0, 0],
+            Way::Tiles(tiles) => tiles.key(),
+        };
+        let mut key = Key::from_slice(&[rank, self.pack, self.span as u8, u8::from(ranged)]);
+        key.extend_from_slice(&way);
         for operand in &self.operands {
             let (form, detail) = match operand.form {
                 Form::Flat => (0, 0),
@@ -313,6 +375,7 @@ impl Plan {
                 Form::Strided => (2, 0),
                 Form::Apart(rank) => (3, rank),
                 Form::Same(other) => (4, other),
+                Form::Turned => (5, 0),
             };
             key.push(form);
             key.push(detail);
@@ -324,7 +387,10 @@ impl Plan {
     pub fn push(&self, arguments: &mut Arguments) {
         if self.has_strided() {
             let mut record = Record::new();
-            record.push_walk(self.span, self.walk.lens(), self.strided().map(|side| self.walk.strides(side)));
+            match self.way {
+                Way::Tiles(tiles) => tiles.push(&mut record, self.span, &self.walk, self.strided()),
+                _ => record.push_walk(self.span, self.walk.lens(), self.strided().map(|side| self.walk.strides(side))),
+            }
             record.pass(arguments);
         }
         for operand in &self.operands {

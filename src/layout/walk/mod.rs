@@ -168,6 +168,15 @@ impl Walk {
         self.strides(side).all(|stride| i32::try_from(stride).is_ok())
     }
 
+    /// Moves an axis to right before the innermost one, which is another.
+    pub fn bring(&mut self, axis: usize) {
+        let width = self.width();
+        let (from, end) = ((1 + axis) * width, self.rank() * width);
+        if from < end {
+            self.table[from..end].rotate_left(width);
+        }
+    }
+
     /// The axes as whoever knows the number of arrays takes them; strides of other arrays are left out.
     pub fn axes<const N: usize>(&self) -> SharedAxes<N> {
         let shared = |row: &[i64]| {

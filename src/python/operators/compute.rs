@@ -13,7 +13,7 @@ use crate::array::Array;
 use crate::device::Device;
 use crate::dtype::{DType, Kind};
 use crate::kernel::Arguments;
-use crate::layout::{self, Dims, Layout, Order, broadcast_shapes};
+use crate::layout::{self, Dims, Layout, broadcast_shapes};
 use crate::memory::{capture, pending};
 use crate::ops::ufunc::{self, Given, Operand, Row};
 use crate::python::array::class::{GpuArray, new_exact, new_like};
@@ -297,19 +297,12 @@ fn common_shape(values: &[Value<'_>], wish: &Wish<'_>) -> PyResult<Dims> {
     Ok(broadcast_shapes(&views)?)
 }
 
-/// Dense, with the axes in the order of the first operand that has all of them.
+/// Dense, and in NumPy's order of all that is walked.
 fn layout_of_result(values: &[Value<'_>], wish: &Wish<'_>, dtype: DType) -> PyResult<Layout> {
     let shape = common_shape(values, wish)?;
-    let whole = values.iter().filter_map(Value::array).find(|array| array.layout().shape().eq(shape.iter().copied()));
-    Ok(match whole {
-        Some(array) => {
-            let dense = array.layout().dense_like();
-            let strides: Dims =
-                dense.strides().map(|stride| stride / dense.itemsize() * dtype.itemsize() as i64).collect();
-            Layout::strided(&shape, &strides, 0, dtype.itemsize() as i64)?
-        }
-        None => Layout::contiguous(&shape, dtype.itemsize() as i64, Order::C)?,
-    })
+    let mut walked: SmallVec<[&Layout; 4]> = values.iter().filter_map(Value::array).map(Array::layout).collect();
+    walked.extend(wish.mask.as_ref().map(|mask| mask.get().layout()));
+    Ok(Layout::in_k_order(&shape, &walked, dtype.itemsize() as i64)?)
 }
 
 fn check_out(

@@ -1,0 +1,81 @@
+//! NumPy's order `'K'` of several operands: how the result lies that is made for them.
+
+use super::{Dims, Layout, Order};
+use crate::error::Result;
+
+impl Layout {
+    /// A dense layout of the shape to which operands are broadcast, with the axes in the order that the operands agree about;
+    /// where they do not, in C order.
+    ///
+    /// # Errors
+    /// `ValueError` when the bytes do not fit in 64 bits.
+    pub fn in_k_order(shape: &[i64], operands: &[&Self], itemsize: i64) -> Result<Self> {
+        let mut made = Self::contiguous(shape, itemsize, Order::C)?;
+        if operands.iter().all(|operand| operand.is_c_contiguous()) || made.is_empty() {
+            return Ok(made);
+        }
+        let mut innermost_first: Dims = Dims::new();
+        for axis in (0..shape.len()).rev() {
+            // Axes of which no operand says anything are passed over, and stay where they are unless others do.
+            let (mut place, mut candidate) = (innermost_first.len(), innermost_first.len());
+            while candidate > 0 {
+                candidate -= 1;
+                match is_nearer(operands, shape.len(), axis, innermost_first[candidate] as usize) {
+                    Some(true) => place = candidate,
+                    Some(false) => break,
+                    None => {}
+                }
+            }
+            innermost_first.insert(place, axis as i64);
+        }
+        let mut stride = itemsize;
+        for axis in innermost_first {
+            made.axes[axis as usize].stride = stride;
+            stride *= shape[axis as usize];
+        }
+        Ok(made)
+    }
+}
+
+/// Whether the operands move less along an axis than along another, which is further in: all of those that move along both say so.
+/// `None` if there are none.
+fn is_nearer(operands: &[&Layout], rank: usize, axis: usize, other: usize) -> Option<bool> {
+    let stride = |operand: &Layout, axis: usize| {
+        let own = operand.axes.get((axis + operand.ndim()).checked_sub(rank)?)?;
+        (own.len != 1 && own.stride != 0).then(|| own.stride.unsigned_abs())
+    };
+    let said = operands.iter().filter_map(|operand| Some(stride(operand, axis)? < stride(operand, other)?));
+    said.reduce(|all, one| all && one)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn strides(shape: &[i64], operands: &[&Layout]) -> Vec<i64> {
+        Layout::in_k_order(shape, operands, 8).unwrap().strides().collect()
+    }
+
+    #[test]
+    fn operands_that_agree_decide_and_others_do_not() {
+        let plain = Layout::contiguous(&[2, 3, 4], 4, Order::C).unwrap();
+        let back = Layout::contiguous(&[2, 3, 4], 4, Order::F).unwrap();
+        let mixed = Layout::contiguous(&[3, 2, 4], 4, Order::C).unwrap().transpose(Some(&[1, 0, 2])).unwrap();
+        assert_eq!(strides(&[2, 3, 4], &[&back, &back]), [8, 16, 48]);
+        assert_eq!(strides(&[2, 3, 4], &[&mixed, &mixed]), [32, 64, 8]);
+        assert_eq!(strides(&[2, 3, 4], &[&back, &plain]), [96, 32, 8]);
+        assert_eq!(strides(&[2, 3, 4], &[&plain, &back]), [96, 32, 8]);
+        assert_eq!(strides(&[2, 3, 4], &[&Layout::scalar(4), &back]), [8, 16, 48]);
+        assert_eq!(strides(&[0, 3], &[&Layout::contiguous(&[0, 3], 4, Order::F).unwrap()]).len(), 2);
+    }
+
+    #[test]
+    fn an_operand_says_nothing_of_axes_along_which_it_is_repeated() {
+        let row = Layout::contiguous(&[4], 4, Order::C).unwrap();
+        let across = Layout::contiguous(&[3, 4], 4, Order::F).unwrap();
+        assert_eq!(strides(&[3, 4], &[&row, &across]), [8, 24]);
+        let column = Layout::contiguous(&[3, 1], 4, Order::C).unwrap();
+        assert_eq!(strides(&[3, 4], &[&column, &row]), [32, 8]);
+    }
+}

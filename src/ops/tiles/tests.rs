@@ -1,0 +1,94 @@
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+use super::*;
+use crate::layout::{Index, Layout, Order, Rules};
+
+fn dense(shape: &[i64], itemsize: i64) -> Layout {
+    Layout::contiguous(shape, itemsize, Order::C).unwrap()
+}
+
+/// Of arrays of which the last is written.
+fn turned(layouts: &[&Layout], itemsize: usize) -> Option<Turned> {
+    let written = layouts.len() - 1;
+    let walk = Walk::plan(layouts, Rules { lead: Some(written), reduced: 0 }).unwrap();
+    Tiles::of(&walk, &(0..written).collect::<Vec<_>>(), itemsize)
+}
+
+#[test]
+fn arrays_that_lie_across_the_result_are_turned() {
+    let (across, straight) = (dense(&[300, 200], 4).transpose(None).unwrap(), dense(&[200, 300], 4));
+    let found = turned(&[&across, &straight, &straight], 4).unwrap();
+    assert_eq!((found.axis, &found.sides[..], found.tiles), (0, &[0][..], Tiles { x: 64, y: 32 }));
+    assert_eq!(turned(&[&straight, &straight], 4), None);
+    assert_eq!(turned(&[&across, &across], 4), None);
+    let found = turned(&[&across, &straight, &across, &across, &across, &straight], 4).unwrap();
+    assert_eq!(&found.sides[..], [0, 2, 3]);
+}
+
+#[test]
+fn axes_around_a_plane_are_kept() {
+    let first = dense(&[3, 60, 4, 70], 4);
+    for (axes, axis) in [([0, 3, 2, 1], Some(1)), ([0, 1, 2, 3], None), ([2, 1, 0, 3], None), ([3, 0, 1, 2], Some(0))] {
+        let across = first.transpose(Some(&axes)).unwrap();
+        let result = dense(&across.shape().collect::<Vec<_>>(), 4);
+        assert_eq!(turned(&[&across, &result], 4).map(|found| found.axis), axis, "{axes:?}");
+    }
+}
+
+#[test]
+fn what_is_small_short_repeated_or_shares_its_sectors_is_read_as_it_is() {
+    let of = |shape: [i64; 2]| {
+        let across = dense(&[shape[1], shape[0]], 4).transpose(None).unwrap();
+        turned(&[&across, &dense(&shape, 4)], 4).is_some()
+    };
+    assert_eq!([[128, 128], [127, 127], [15, 5000], [5000, 15], [16, 5000]].map(of), [true, false, false, false, true]);
+    let row = dense(&[300], 4);
+    let column = dense(&[200, 1], 4);
+    assert_eq!(turned(&[&row, &column, &dense(&[200, 300], 4)], 4), None);
+    let every_eighth = dense(&[300, 1600], 4).index(&[slice(1), slice(8)]).unwrap().transpose(None).unwrap();
+    assert_eq!(turned(&[&every_eighth, &dense(&[200, 300], 4)], 4), None);
+}
+
+#[test]
+fn tiles_fill_a_block_and_follow_short_sides() {
+    for itemsize in [1, 2, 4, 8, 16] {
+        for (x, y) in [(5000, 5000), (16, 5000), (5000, 16), (16, 16), (100, 33), (17, 1000)] {
+            let tiles = Tiles::fitting(itemsize, x, y);
+            let side = i64::from(THREADS);
+            assert!(tiles.x.count_ones() == 1 && tiles.y.count_ones() == 1, "{tiles:?}");
+            assert!(tiles.x <= side && tiles.y <= side && tiles.x * tiles.y >= side, "{tiles:?}");
+            assert!(tiles.x < 2 * x && tiles.y < 2 * y.max(16), "{tiles:?} of {x} x {y}");
+            assert!(tiles.room(itemsize) * itemsize * MOST_TURNED <= 48 << 10, "{tiles:?}");
+        }
+    }
+}
+
+#[test]
+fn a_parameter_has_the_tiles_and_the_lengths_in_elements() {
+    let across = dense(&[5, 300, 200], 4).transpose(Some(&[0, 2, 1])).unwrap();
+    let result = dense(&[5, 200, 300], 4);
+    let mut walk = Walk::plan(&[&across, &result], Rules { lead: Some(1), reduced: 0 }).unwrap();
+    let Turned { tiles, axis, sides } = Tiles::of(&walk, &[0], 4).unwrap();
+    assert_eq!((axis, &sides[..]), (1, &[0][..]));
+    walk.bring(axis);
+    assert_eq!((tiles.blocks(&walk), Tiles::span(&walk, 0..2)), (Some(5 * 7 * 5), Span::Short));
+    let (mut found, mut expected) = (Record::new(), Record::new());
+    tiles.push(&mut found, Span::Short, &walk, 0..2);
+    [7, 5].into_iter().for_each(|len| expected.push_divisor(len));
+    [240_000, 4, 800, 240_000, 1200, 4].into_iter().for_each(|step| expected.push(step));
+    [300, 200].into_iter().for_each(|len| expected.push_word(len));
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn more_blocks_than_can_be_numbered_are_no_tiles() {
+    let of = |batch: i64| {
+        let across = dense(&[batch, 16, 1024], 1).transpose(Some(&[0, 2, 1])).unwrap();
+        let result = Layout::strided(&[batch, 1024, 16], &[1 << 15, 16, 1], 0, 1).unwrap();
+        turned(&[&across, &result], 1).is_some()
+    };
+    assert_eq!([of(1 << 20), of(1 << 29)], [true, false]);
+}
+
+fn slice(step: i64) -> Index {
+    Index::Slice { start: None, stop: None, step: Some(step) }
+}
