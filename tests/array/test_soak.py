@@ -6,16 +6,20 @@ from random import SystemRandom
 
 import pytest
 
+import PyGPU
 import soak
+from soaking import arithmetic
 
 OPERATIONS = 4000
+# A simulated device compiles each kernel of arithmetic as a program of the host; NumPy has all of its own.
+PAIRS = len(arithmetic.PAIRS) if PyGPU.backend_name() == "cpu" else arithmetic.FEW
 pytestmark = pytest.mark.reads_in_place
 
 
 @pytest.mark.parametrize("seed", [1, SystemRandom().randrange(2**32)], ids=["fixed", "random"])
 def test_random_operations_give_what_numpy_gives_and_leave_nothing(seed: int) -> None:
-    print(f"python tests/helpers/soak.py --operations {OPERATIONS} --seed {seed}")
-    report = soak.soak(OPERATIONS, seed)
+    print(f"python tests/helpers/soak.py --operations {OPERATIONS} --seed {seed} --pairs {PAIRS}")
+    report = soak.soak(OPERATIONS, seed, pairs=PAIRS)
     assert report["failure"] is None, report["failure"]
     assert report["operations"] == OPERATIONS
     assert not report["findings"]
@@ -25,7 +29,9 @@ def test_random_operations_give_what_numpy_gives_and_leave_nothing(seed: int) ->
 
 def test_threads_with_arrays_of_their_own_do_not_disturb_each_other() -> None:
     seed = SystemRandom().randrange(2**32)
-    print(f"python tests/helpers/soak.py --operations {OPERATIONS // 4} --threads 4 --seed {seed}")
+    print(
+        f"python tests/helpers/soak.py --operations {OPERATIONS // 4} --threads 4 --seed {seed} --pairs {arithmetic.FEW}"
+    )
     report = soak.soak(OPERATIONS // 4, seed, threads=4)
     assert report["failure"] is None, report["failure"]
 

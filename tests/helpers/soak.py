@@ -27,8 +27,9 @@ from typing import Any
 import numpy as np
 
 import PyGPU
-import soaking.arrays  # fills the table
-import soaking.sharing  # noqa: F401
+import soaking.arithmetic  # fills the table
+import soaking.arrays
+import soaking.sharing
 from soaking.choices import Choices
 from soaking.table import OPERATIONS
 
@@ -72,8 +73,9 @@ class Held:
 class Soak:
     """The live arrays of one run, and what was done to them."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, pairs: int = soaking.arithmetic.FEW) -> None:
         self.seed = seed
+        self.pairs = pairs
         self.choices = Choices(seed)
         self.devices = all_devices()
         self.live: list[Held] = []
@@ -183,7 +185,8 @@ class Soak:
         while True:
             (name,) = self.choices.choices(self._names, cum_weights=self._weights)
             self._last.append((name,))
-            touched = OPERATIONS[name][1](self)
+            with np.errstate(all="ignore"):  # random bytes are any numbers
+                touched = OPERATIONS[name][1](self)
             if touched is not None:
                 break
         self.counts[name] += 1
@@ -284,9 +287,9 @@ class Outcome:
     failure: str | None = None
 
 
-def outcome_of(seed: int, operations: int, tell: Callable[[int], None] | None = None) -> Outcome:
+def outcome_of(seed: int, operations: int, pairs: int, tell: Callable[[int], None] | None = None) -> Outcome:
     """Run one, whatever it meets."""
-    run = Soak(seed)
+    run = Soak(seed, pairs)
     outcome = Outcome(run.counts)
     try:
         warm = operations // 10
@@ -302,15 +305,23 @@ def outcome_of(seed: int, operations: int, tell: Callable[[int], None] | None = 
     return outcome
 
 
-def soak(operations: int, seed: int, *, threads: int = 1, tell: Callable[[int], None] | None = None) -> dict[str, Any]:
+def soak(
+    operations: int,
+    seed: int,
+    *,
+    threads: int = 1,
+    pairs: int = soaking.arithmetic.FEW,
+    tell: Callable[[int], None] | None = None,
+) -> dict[str, Any]:
     """A whole run and its report; what is wrong stands under `"failure"`, which is None if nothing is.
 
-    Every thread has arrays and a seed of its own, counted on from the given one.
+    Every thread has arrays and a seed of its own, counted on from the given one. Arithmetic has operands of so many
+    pairs of types.
     """
     before, heap_before, found_before = bytes_in_use(), heap_bytes(), len(findings())
     start = time.perf_counter()
     with ThreadPoolExecutor(threads) as pool:
-        runs = [pool.submit(outcome_of, seed + n, operations, None if n else tell) for n in range(threads)]
+        runs = [pool.submit(outcome_of, seed + n, operations, pairs, None if n else tell) for n in range(threads)]
         outcomes = [run.result() for run in runs]
     seconds = time.perf_counter() - start
     heap = heap_bytes()
@@ -364,6 +375,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--operations", type=int, default=100_000, help="of each thread")
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--pairs", type=int, default=len(soaking.arithmetic.PAIRS), help="of types, in arithmetic")
     parser.add_argument("--seed", type=int, default=None, help="random by default, and printed")
     parser.add_argument("--json", type=Path, default=None, help="also write the report there")
     arguments = parser.parse_args()
@@ -373,7 +385,7 @@ def main() -> int:
         print(f"\rseed {seed}: {number} operations", end="", file=sys.stderr, flush=True)
 
     shown = tell if sys.stderr.isatty() else None
-    report = soak(arguments.operations, seed, threads=arguments.threads, tell=shown)
+    report = soak(arguments.operations, seed, threads=arguments.threads, pairs=arguments.pairs, tell=shown)
     if sys.stderr.isatty():
         print(file=sys.stderr)
     print(*text_of(report), sep="\n")
