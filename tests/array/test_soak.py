@@ -29,10 +29,9 @@ def test_random_operations_give_what_numpy_gives_and_leave_nothing(seed: int) ->
 
 def test_threads_with_arrays_of_their_own_do_not_disturb_each_other() -> None:
     seed = SystemRandom().randrange(2**32)
-    print(
-        f"python tests/helpers/soak.py --operations {OPERATIONS // 4} --threads 4 --seed {seed} --pairs {arithmetic.FEW}"
-    )
-    report = soak.soak(OPERATIONS // 4, seed, threads=4)
+    count = OPERATIONS // 4
+    print(f"python tests/helpers/soak.py --operations {count} --threads 4 --seed {seed} --pairs {PAIRS}")
+    report = soak.soak(count, seed, threads=4, pairs=PAIRS)
     assert report["failure"] is None, report["failure"]
 
 

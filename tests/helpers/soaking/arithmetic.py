@@ -5,13 +5,15 @@ Only what has one right answer: results are the same bits, but for those of NaN.
 
 from __future__ import annotations
 
+import functools
 import operator
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import PyGPU
-from soaking.table import device_of, of_moderate_size, operation, writeable
+from soaking.table import Operation, device_of, of_moderate_size, operation, writeable
 
 if TYPE_CHECKING:
     from soak import Held, Soak
@@ -46,6 +48,19 @@ OPERATORS = {
     "add": operator.iadd, "subtract": operator.isub, "multiply": operator.imul, "bitwise_or": operator.ior,
     "bitwise_xor": operator.ixor, "bitwise_and": operator.iand,
 }  # fmt: skip
+
+
+def computation(weight: int) -> Callable[[Operation], Operation]:
+    """An operation of the table; a rare one where kernels are to be few."""
+
+    def enter(function: Operation) -> Operation:
+        @functools.wraps(function)
+        def rare(soak: Soak) -> Any:
+            return function(soak) if soak.pairs > FEW or soak.choices.chance(8) else None
+
+        return operation(weight)(rare)
+
+    return enter
 
 
 def names_of(soak: Soak, table: dict[str, list[str]], dtype: np.dtype) -> list[str]:
@@ -97,7 +112,7 @@ def operands(soak: Soak) -> tuple[Held, Held, list[str]]:
     return a, b, names_of(soak, FUNCTIONS, np.result_type(first, second))
 
 
-@operation(8)
+@computation(8)
 def of_two_arrays(soak: Soak) -> Held:
     a, b, names = operands(soak)
     name = soak.choices.choice(names)
@@ -106,7 +121,7 @@ def of_two_arrays(soak: Soak) -> Held:
     return agreed(soak.hold(ours, np.asarray(twin)))
 
 
-@operation(3)
+@computation(3)
 def of_one_array(soak: Soak) -> Held:
     dtype = soak.choices.choice(PAIRS[: soak.pairs])[0]
     a = drawn(soak, dtype, device_of(soak))
@@ -115,7 +130,7 @@ def of_one_array(soak: Soak) -> Held:
     return agreed(soak.hold(getattr(PyGPU, name)(a.array), np.asarray(getattr(np, name)(a.twin))))
 
 
-@operation(4)
+@computation(4)
 def with_a_number(soak: Soak) -> Held:
     """On either side."""
     dtype = soak.choices.choice(PAIRS[: soak.pairs])[0]
@@ -131,7 +146,7 @@ def with_a_number(soak: Soak) -> Held:
     return agreed(soak.hold(ours, np.asarray(twin)))
 
 
-@operation(5)
+@computation(5)
 def in_place(soak: Soak) -> Held | None:
     a, b, names = operands(soak)
     names = [name for name in names if name in OPERATORS]
@@ -148,7 +163,7 @@ def in_place(soak: Soak) -> Held | None:
     return agreed(a)
 
 
-@operation(4)
+@computation(4)
 def within(soak: Soak) -> Held | None:
     """`a[1:] += a[:-1]` and the like: the result overlaps an operand."""
     a = drawn(soak, soak.choices.choice(PAIRS[: soak.pairs])[0], device_of(soak))
@@ -164,7 +179,7 @@ def within(soak: Soak) -> Held | None:
     return agreed(a)
 
 
-@operation(2)
+@computation(2)
 def under_a_mask(soak: Soak) -> Held | None:
     a, b, names = operands(soak)
     if np.broadcast_shapes(a.twin.shape, b.twin.shape) != a.twin.shape or not writeable(a):
@@ -178,7 +193,7 @@ def under_a_mask(soak: Soak) -> Held | None:
     return agreed(a)
 
 
-@operation(2)
+@computation(2)
 def an_expression(soak: Soak) -> Held | None:
     a, b, names = operands(soak)
     if "multiply" not in names:
