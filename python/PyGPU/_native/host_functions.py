@@ -1,4 +1,4 @@
-"""Functions of each element on arrays in host memory that NumPy has no ufunc for: what it has in several steps, and `math`."""
+"""Functions of each element in host memory that NumPy has no ufunc for: what it does in several steps, and `math`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _into(out: Results, value: Any, mask: Any, casting: str) -> None:
 
 
 def _of(function: Callable[..., Any]) -> Callable[..., None]:
-    """A function whose result goes where it is asked to go, computed in the type that was asked for."""
+    """Let the result go where it is asked to go, computed in the type that was asked for."""
 
     def computed(
         *operands: Any, out: Results, where: Any = True, casting: str = "same_kind", dtype: np.dtype[Any] | None = None
