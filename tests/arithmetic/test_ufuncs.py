@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import operator
 import warnings
@@ -57,6 +58,8 @@ OWN = {
 }
 UFUNCS = {name: one for name, one in vars(_core).items() if isinstance(one, _core.Ufunc) and one.__name__ == name}
 IS_GPU = PyGPU.backend_name() != "cpu"
+# There a kernel takes half a second to compile.
+IS_SIMULATED = IS_GPU and support.is_simulated()
 # What a device rounds otherwise than the host: units in the last place of the type in which is computed.
 TOLERANCE = {"float16": 2e-3, "float32": 2e-6, "complex64": 1e-5, "float64": 4e-15, "complex128": 2e-14}
 
@@ -79,8 +82,8 @@ def kinds_of(ufunc: Any) -> list[str]:
 
 
 def cases() -> list[tuple[str, str]]:
-    """Functions with kinds: all, but on a simulated GPU, which takes half a second for each, one of each function."""
-    if IS_GPU and support.is_simulated():
+    """Functions with kinds: all, but on a simulated GPU one of each function."""
+    if IS_SIMULATED:
         return [(name, kinds_of(one)[place % len(kinds_of(one))]) for place, (name, one) in enumerate(UFUNCS.items())]
     return [(name, kind) for name, one in UFUNCS.items() for kind in kinds_of(one)]
 
@@ -179,6 +182,17 @@ def test_types_are_promoted_as_numpys(name: str) -> None:
             assert result_type(ufunc, given, array) == result_type(judge, other, host), (other, kind)
 
 
+@pytest.mark.parametrize("name", UFUNCS)
+def test_what_numpy_has_no_loop_for_is_refused(name: str) -> None:
+    ufunc, judge = UFUNCS[name], judge_of(name)
+    some = ["bool", "int8", "uint64", "float32", "complex64"]
+    for kinds in itertools.product(some, repeat=ufunc.nin):
+        hosts = [np.ones(2, kind) for kind in kinds]
+        if result_type(judge, *hosts) == "TypeError":
+            with pytest.raises(TypeError, match=name):
+                ufunc(*map(PyGPU.to_gpu, hosts))
+
+
 BINARY = [
     *(operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow),
     *(operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge),
@@ -192,6 +206,8 @@ def test_operators_take_arrays_and_numbers_on_both_sides(apply: Any) -> None:
     host, other = np.arange(1, 7, dtype=kind), np.array([3, 1, 2, 2, 5, 1], kind)
     array, second = PyGPU.to_gpu(host), PyGPU.to_gpu(other)
     assert_alike(apply(array, second).get(), apply(host, other))
+    if IS_SIMULATED and apply not in (operator.sub, operator.lt, operator.lshift):
+        return  # kernels with numbers differ in what is read, whatever is computed
     number = 2 if apply in BITS else 2.5
     assert_alike(apply(array, number).get(), apply(host, number))
     assert_alike(apply(number, array).get(), apply(number, host))
@@ -208,7 +224,10 @@ def test_operators_of_one_array() -> None:
 
 
 @pytest.mark.parametrize(
-    "symbol", ["add", "sub", "mul", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift"]
+    "symbol",
+    ["sub", "lshift"]
+    if IS_SIMULATED
+    else ["add", "sub", "mul", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift"],
 )
 def test_an_operator_that_assigns_writes_into_the_array(symbol: str) -> None:
     apply = getattr(operator, f"i{symbol}")
@@ -322,7 +341,7 @@ def test_python_integers_must_be_in_the_range_of_the_type() -> None:
         PyGPU.to_gpu(np.arange(3)) ** -1
 
 
-@pytest.mark.parametrize("kind", ["uint8", "int64", "uint64"])
+@pytest.mark.parametrize("kind", ["uint64"] if IS_SIMULATED else ["uint8", "int64", "uint64"])
 @pytest.mark.parametrize("number", [-(2**70), -1, 2**63, 2**64, 2**70])
 def test_comparisons_with_integers_of_any_size_are_right(kind: str, number: int) -> None:
     host = np.array([0, 1, np.iinfo(kind).max], kind)

@@ -194,6 +194,7 @@ fn fits(row: &Row, operands: &[Operand]) -> bool {
 fn computing(row: &Row, found: Kind) -> Option<Kind> {
     match row.group(found)?.output {
         Output::As(kind) => Some(kind),
+        Output::Refused => None,
         _ => Some(found),
     }
 }

@@ -22,6 +22,8 @@ const INTEGERS: &[Kind] = &[Int8, UInt8, Int16, UInt16, Int32, UInt32, Int64, UI
 const REAL: &[Kind] = &[Float16, BFloat16, Float32, Float64];
 const WIDE: &[Kind] = &[Float32, Float64];
 const COMPLEX: &[Kind] = &[Complex64, Complex128];
+/// Bools where NumPy does not count with them.
+const NO_BOOL: Group = with(BOOL, Output::Refused, "");
 
 /// Functions that texts call.
 const ARITHMETIC: &str = include_str!("arithmetic.h");
@@ -39,6 +41,8 @@ pub enum Output {
     As(Kind),
     /// The real one of the operands' precision.
     Real,
+    /// There is no loop for these, though there are loops to which they could be cast: bools have no sign.
+    Refused,
 }
 
 /// Loops that differ by their kind only.
@@ -107,7 +111,7 @@ impl Row {
 
     /// The kinds for which there are loops, in the order in which they are tried.
     pub fn kinds(&self) -> impl Iterator<Item = Kind> {
-        ORDER.into_iter().filter(|kind| self.group(*kind).is_some())
+        ORDER.into_iter().filter(|kind| self.group(*kind).is_some_and(|group| group.output != Output::Refused))
     }
 
     /// The number of results.
@@ -139,7 +143,7 @@ impl Output {
     /// The kind of the result of operands of `kind`.
     pub fn of(self, kind: Kind) -> Kind {
         match self {
-            Self::Same => kind,
+            Self::Same | Self::Refused => kind,
             Self::Fixed(fixed) | Self::As(fixed) => fixed,
             Self::Real => match kind {
                 Complex64 => Float32,
@@ -257,7 +261,7 @@ pub static TABLE: &[Row] = &[
     row!("add" 2 "The sum." "";
         same(BOOL, "{a} || {b}"), same(INTEGERS, "({U}){a} + ({U}){b}"), same(REAL, "{a} + {b}"), same(COMPLEX, "{a} + {b}")),
     row!("subtract" 2 "The difference." "";
-        same(INTEGERS, "({U}){a} - ({U}){b}"), same(REAL, "{a} - {b}"), same(COMPLEX, "{a} - {b}")),
+        NO_BOOL, same(INTEGERS, "({U}){a} - ({U}){b}"), same(REAL, "{a} - {b}"), same(COMPLEX, "{a} - {b}")),
     row!("multiply" 2 "The product." "";
         same(BOOL, "{a} && {b}"), same(INTEGERS, "({U}){a} * ({U}){b}"), same(REAL, "{a} * {b}"), same(COMPLEX, "{a} * {b}")),
     row!("divide" 2 "The true quotient." "";
@@ -319,8 +323,8 @@ pub static TABLE: &[Row] = &[
     row!("logaddexp2" 2 "log2(2**x + 2**y)." ARITHMETIC; same(REAL, "pygpu_op::logaddexp2<{T}>({a}, {b})")),
     row!("heaviside" 2 "0 for negative numbers, 1 for positive ones, the second operand for 0." "";
         same(REAL, "{a} != {a} ? {a} : {a} == 0 ? {b} : {a} < 0 ? ({T})0 : ({T})1")),
-    row!("gcd" 2 "The greatest common divisor." ARITHMETIC; same(INTEGERS, "pygpu_op::gcd<{T}>({a}, {b})")),
-    row!("lcm" 2 "The least common multiple." ARITHMETIC; same(INTEGERS, "pygpu_op::lcm<{T}>({a}, {b})")),
+    row!("gcd" 2 "The greatest common divisor." ARITHMETIC; NO_BOOL, same(INTEGERS, "pygpu_op::gcd<{T}>({a}, {b})")),
+    row!("lcm" 2 "The least common multiple." ARITHMETIC; NO_BOOL, same(INTEGERS, "pygpu_op::lcm<{T}>({a}, {b})")),
     row!("bitwise_count" 1 "The number of bits that are 1, of the size without the sign." PARTS;
         to(UInt8, UNSIGNED, "pygpu_op::count_bits({a})"), to(UInt8, SIGNED, "pygpu_op::count_bits({a} < 0 ? 0 - ({U}){a} : ({U}){a})")),
     row!("nextafter" 2 "The next number that the type has, towards the second operand." PARTS;
@@ -337,8 +341,8 @@ pub static TABLE: &[Row] = &[
     row!("modf" 1 "What is behind the point and the whole part, both with the sign." PARTS;
         two(REAL, "pygpu_op::fraction<{T}>({a})", Output::Same, "trunc({a})")),
     row!("negative" 1 "The opposite." "";
-        same(INTEGERS, "0 - ({U}){a}"), same(REAL, "-{a}"), same(COMPLEX, "-{a}")),
-    row!("positive" 1 "The same." ""; same(INTEGERS, "{a}"), same(REAL, "{a}"), same(COMPLEX, "{a}")),
+        NO_BOOL, same(INTEGERS, "0 - ({U}){a}"), same(REAL, "-{a}"), same(COMPLEX, "-{a}")),
+    row!("positive" 1 "The same." ""; NO_BOOL, same(INTEGERS, "{a}"), same(REAL, "{a}"), same(COMPLEX, "{a}")),
     row!("absolute" 1 "The size without the sign." "";
         same(BOOL, "{a}"), same(UNSIGNED, "{a}"), same(SIGNED, "{a} < 0 ? 0 - ({U}){a} : ({U}){a}"), same(REAL, "fabs({a})"),
         with(COMPLEX, Output::Real, "abs({a})")),
@@ -360,7 +364,7 @@ pub static TABLE: &[Row] = &[
         to(Bool, BOOL, "false"), to(Bool, INTEGERS, "false"), to(Bool, REAL, "{a} == {a} && {a} - {a} != 0"),
         to(Bool, COMPLEX, "{a}.real() == {a}.real() && {a}.real() - {a}.real() != 0 || {a}.imag() == {a}.imag() && {a}.imag() - {a}.imag() != 0")),
     row!("sign" 1 "-1, 0 or 1; NaN for NaN, and z / |z| for complex numbers." ARITHMETIC;
-        same(UNSIGNED, "{a} ? 1 : 0"), same(SIGNED, "{a} > 0 ? 1 : {a} < 0 ? -1 : 0"),
+        NO_BOOL, same(UNSIGNED, "{a} ? 1 : 0"), same(SIGNED, "{a} > 0 ? 1 : {a} < 0 ? -1 : 0"),
         same(REAL, "{a} > 0 ? ({T})1 : {a} < 0 ? ({T})-1 : {a} == 0 ? ({T})0 : {a}"),
         same(COMPLEX, "pygpu_op::sign({a})")),
     row!("reciprocal" 1 "1 divided by it; 0 for the integer 0." "";
@@ -436,11 +440,11 @@ pub static ROUND_BEFORE: Row = row!("round_before" 2 "The nearest number with so
 .by(Host::Steps);
 /// In radians.
 pub static ANGLE: Row = row!("angle" 1 "The angle of a complex number." ARITHMETIC;
-    same(REAL, "pygpu_op::angle({a})"), with(COMPLEX, Output::Real, "arg({a})"))
+    with(BOOL, Output::As(Float64), ""), same(REAL, "pygpu_op::angle({a})"), with(COMPLEX, Output::Real, "arg({a})"))
 .by(Host::Steps);
 /// In degrees.
 pub static ANGLE_IN_DEGREES: Row = row!("angle_in_degrees" 1 "The angle of a complex number." ARITHMETIC;
-    same(REAL, "pygpu_op::angle({a}) * ({T})57.29577951308232"), with(COMPLEX, Output::Real, "arg({a}) * 57.29577951308232"))
+    with(BOOL, Output::As(Float64), ""), same(REAL, "pygpu_op::angle({a}) * ({T})57.29577951308232"), with(COMPLEX, Output::Real, "arg({a}) * 57.29577951308232"))
 .by(Host::Steps);
 /// With what stands for NaN and the infinities.
 pub static NAN_TO_NUM: Row = row!("nan_to_num" 4 "Finite numbers in place of NaN and the infinities." ARITHMETIC;
