@@ -29,7 +29,7 @@ GROUPS: dict[str, list[str]] = {
         "GPUArray", "empty", "zeros", "ones", "full", "empty_like", "zeros_like", "ones_like", "full_like", "arange",
         "to_gpu", "to_gpu_async", "asarray", "from_dlpack",
     ],
-    "Functions of each element": ["Ufunc"],
+    "Functions of each element": ["Ufunc", "where", "clip", "round", "around", "angle", "nan_to_num"],
     "Views": ["broadcast_to", "expand_dims", "flip", "moveaxis"],
     "Pinned host memory": ["empty_pinned", "zeros_pinned", "empty_like_pinned"],
     "Devices": [

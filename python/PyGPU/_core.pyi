@@ -63,6 +63,7 @@ __all__ = [
     "allocate_device",
     "allocate_managed",
     "allocate_pitched",
+    "angle",
     "arange",
     "arccos",
     "arccosh",
@@ -71,6 +72,7 @@ __all__ = [
     "arctan",
     "arctan2",
     "arctanh",
+    "around",
     "array_at",
     "asarray",
     "asin",
@@ -81,6 +83,7 @@ __all__ = [
     "attach_managed",
     "backend_name",
     "bitwise_and",
+    "bitwise_count",
     "bitwise_invert",
     "bitwise_left_shift",
     "bitwise_not",
@@ -91,6 +94,7 @@ __all__ = [
     "can_access_peer",
     "cbrt",
     "ceil",
+    "clip",
     "compile_source",
     "config",
     "conj",
@@ -112,6 +116,7 @@ __all__ = [
     "device_count",
     "device_properties",
     "divide",
+    "divmod",
     "driver_version",
     "empty",
     "empty_like",
@@ -119,6 +124,8 @@ __all__ = [
     "empty_pinned",
     "enable_peer_access",
     "equal",
+    "erf",
+    "erfc",
     "error_name",
     "error_text",
     "exp",
@@ -127,14 +134,17 @@ __all__ = [
     "expm1",
     "fabs",
     "flip",
+    "float_power",
     "floor",
     "floor_divide",
     "fmax",
     "fmin",
     "fmod",
+    "frexp",
     "from_dlpack",
     "full",
     "full_like",
+    "gamma",
     "gcd",
     "get_allocator",
     "greater",
@@ -146,14 +156,18 @@ __all__ = [
     "host_register",
     "host_unregister",
     "hypot",
+    "i0",
+    "imag",
     "invert",
     "isfinite",
     "isinf",
     "isnan",
     "lcm",
+    "ldexp",
     "left_shift",
     "less",
     "less_equal",
+    "lgamma",
     "link",
     "load_source",
     "log",
@@ -173,10 +187,13 @@ __all__ = [
     "memory_statistics",
     "minimum",
     "mod",
+    "modf",
     "moveaxis",
     "multiply",
+    "nan_to_num",
     "ndarray_at",
     "negative",
+    "nextafter",
     "not_equal",
     "ones",
     "ones_like",
@@ -192,11 +209,13 @@ __all__ = [
     "raw_copy",
     "raw_fill",
     "raw_free",
+    "real",
     "reciprocal",
     "remainder",
     "reset_device",
     "right_shift",
     "rint",
+    "round",
     "set_context_cache_preference",
     "set_context_limit",
     "set_device",
@@ -209,7 +228,9 @@ __all__ = [
     "sign",
     "signbit",
     "sin",
+    "sinc",
     "sinh",
+    "spacing",
     "sqrt",
     "square",
     "subtract",
@@ -221,6 +242,7 @@ __all__ = [
     "trim_memory",
     "true_divide",
     "trunc",
+    "where",
     "zeros",
     "zeros_like",
     "zeros_pinned",
@@ -527,6 +549,16 @@ def broadcast_to(a: GPUArray, shape: ShapeLike) -> GPUArray: ...
 def expand_dims(a: GPUArray, axis: ShapeLike) -> GPUArray: ...
 def moveaxis(a: GPUArray, source: ShapeLike, destination: ShapeLike) -> GPUArray: ...
 def flip(a: GPUArray, axis: ShapeLike | None = None) -> GPUArray: ...
+def where(condition: Any, x: Any, y: Any, /) -> GPUArray: ...
+def clip(a: Any, /, min: Any = None, max: Any = None, out: GPUArray | None = None, **keywords: Any) -> GPUArray: ...
+def round(a: Any, /, decimals: int = 0, out: GPUArray | None = None) -> GPUArray: ...
+
+around = round
+
+def angle(z: Any, deg: bool = False) -> GPUArray: ...
+def nan_to_num(
+    x: GPUArray, copy: bool = True, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
+) -> GPUArray: ...
 def _set_strict(strict: bool) -> bool: ...
 def _restore(class_: type[GPUArray], values: NDArray[Any]) -> GPUArray | ForkedArray: ...
 
@@ -544,7 +576,8 @@ class Ufunc:
     def nargs(self) -> int: ...
     @property
     def types(self) -> list[str]: ...
-    def __call__(self, *operands: Any, out: GPUArray | None = None, where: GPUArray | bool = True) -> GPUArray: ...
+    def __call__(self, *operands: Any, **keywords: Any) -> Any: ...
+    def outer(self, *operands: Any, **keywords: Any) -> Any: ...
 
 abs: Ufunc
 absolute: Ufunc
@@ -564,6 +597,7 @@ atan: Ufunc
 atan2: Ufunc
 atanh: Ufunc
 bitwise_and: Ufunc
+bitwise_count: Ufunc
 bitwise_invert: Ufunc
 bitwise_left_shift: Ufunc
 bitwise_not: Ufunc
@@ -580,29 +614,39 @@ cosh: Ufunc
 deg2rad: Ufunc
 degrees: Ufunc
 divide: Ufunc
+divmod: Ufunc
 equal: Ufunc
+erf: Ufunc
+erfc: Ufunc
 exp: Ufunc
 exp2: Ufunc
 expm1: Ufunc
 fabs: Ufunc
+float_power: Ufunc
 floor: Ufunc
 floor_divide: Ufunc
 fmax: Ufunc
 fmin: Ufunc
 fmod: Ufunc
+frexp: Ufunc
+gamma: Ufunc
 gcd: Ufunc
 greater: Ufunc
 greater_equal: Ufunc
 heaviside: Ufunc
 hypot: Ufunc
+i0: Ufunc
+imag: Ufunc
 invert: Ufunc
 isfinite: Ufunc
 isinf: Ufunc
 isnan: Ufunc
 lcm: Ufunc
+ldexp: Ufunc
 left_shift: Ufunc
 less: Ufunc
 less_equal: Ufunc
+lgamma: Ufunc
 log: Ufunc
 log10: Ufunc
 log1p: Ufunc
@@ -616,14 +660,17 @@ logical_xor: Ufunc
 maximum: Ufunc
 minimum: Ufunc
 mod: Ufunc
+modf: Ufunc
 multiply: Ufunc
 negative: Ufunc
+nextafter: Ufunc
 not_equal: Ufunc
 positive: Ufunc
 pow: Ufunc
 power: Ufunc
 rad2deg: Ufunc
 radians: Ufunc
+real: Ufunc
 reciprocal: Ufunc
 remainder: Ufunc
 right_shift: Ufunc
@@ -631,7 +678,9 @@ rint: Ufunc
 sign: Ufunc
 signbit: Ufunc
 sin: Ufunc
+sinc: Ufunc
 sinh: Ufunc
+spacing: Ufunc
 sqrt: Ufunc
 square: Ufunc
 subtract: Ufunc

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import itertools
+import math
 import operator
 import warnings
 from collections.abc import Iterator
@@ -19,8 +21,45 @@ KINDS = [
     *("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),
     *("float16", "float32", "float64", "complex64", "complex128"),
 ]
+
+
+def one_by_one(function: Any) -> Any:
+    """A function of Python's `math` as NumPy would have it, with the type that NumPy's functions of one float have."""
+    values = np.vectorize(function, otypes=["float64"])
+
+    def judge(x: Any) -> Any:
+        return values(x).astype(np.sqrt(np.asarray(x)).dtype)
+
+    return judge
+
+
+def gamma(x: float) -> float:
+    try:
+        return math.gamma(x)
+    except OverflowError:
+        return math.inf
+    except ValueError:
+        return math.copysign(math.inf, x) if x == 0 else math.nan
+
+
+def log_gamma(x: float) -> float:
+    try:
+        return math.lgamma(x)
+    except ValueError:
+        return math.inf
+
+
+# Functions that NumPy does not have.
+OWN = {
+    "erf": one_by_one(math.erf),
+    "erfc": one_by_one(math.erfc),
+    "gamma": one_by_one(gamma),
+    "lgamma": one_by_one(log_gamma),
+}
 UFUNCS = {name: one for name, one in vars(_core).items() if isinstance(one, _core.Ufunc) and one.__name__ == name}
 IS_GPU = PyGPU.backend_name() != "cpu"
+# There a kernel takes half a second to compile.
+IS_SIMULATED = IS_GPU and support.is_simulated()
 # What a device rounds otherwise than the host: units in the last place of the type in which is computed.
 TOLERANCE = {"float16": 2e-3, "float32": 2e-6, "complex64": 1e-5, "float64": 4e-15, "complex128": 2e-14}
 
@@ -43,8 +82,8 @@ def kinds_of(ufunc: Any) -> list[str]:
 
 
 def cases() -> list[tuple[str, str]]:
-    """Functions with kinds: all, but on a simulated GPU, which takes half a second for each, one of each function."""
-    if IS_GPU and support.is_simulated():
+    """Functions with kinds: all, but on a simulated GPU one of each function."""
+    if IS_SIMULATED:
         return [(name, kinds_of(one)[place % len(kinds_of(one))]) for place, (name, one) in enumerate(UFUNCS.items())]
     return [(name, kind) for name, one in UFUNCS.items() for kind in kinds_of(one)]
 
@@ -66,16 +105,22 @@ def values(kind: str, count: int = 40) -> np.ndarray:
     return (random.normal(0, 2, count) + 1j * random.normal(0, 2, count)).astype(dtype)
 
 
+def judge_of(name: str) -> Any:
+    return OWN.get(name) or getattr(np, name)
+
+
 def operands_of(name: str, kind: str) -> list[np.ndarray]:
     """Values for each operand, but for those for which a device does otherwise by intent: division of integers by 0."""
     first, second = values(kind), values(kind)[::-1].copy()
     if np.dtype(kind).kind in "iu":
         if name == "power":
             second = (second.astype("int64") % 5).astype(kind)
-        if name in ("floor_divide", "remainder", "fmod"):
+        if name in ("floor_divide", "remainder", "fmod", "divmod"):
             second[second == 0] = 3
         if name == "reciprocal":
             first[first == 0] = 3
+    if name == "ldexp":
+        second = np.arange(-20, 20)
     return [first] if UFUNCS[name].nin == 1 else [first, second]
 
 
@@ -91,12 +136,17 @@ def assert_alike(actual: np.ndarray, expected: np.ndarray) -> None:
 @pytest.mark.parametrize(("name", "kind"), cases())
 def test_every_function_has_numpys_values(name: str, kind: str) -> None:
     hosts = operands_of(name, kind)
-    assert_alike(UFUNCS[name](*map(PyGPU.to_gpu, hosts)).get(), getattr(np, name)(*hosts))
+    actual, expected = UFUNCS[name](*map(PyGPU.to_gpu, hosts)), judge_of(name)(*hosts)
+    if UFUNCS[name].nout == 1:
+        actual, expected = (actual,), (expected,)
+    for ours, judges in zip(actual, expected, strict=True):
+        assert_alike(ours.get(), judges)
 
 
 def result_type(function: Any, *operands: Any) -> str:
     try:
-        return str(function(*operands).dtype)
+        results = function(*operands)
+        return ", ".join(str(one.dtype) for one in (results if isinstance(results, tuple) else (results,)))
     except TypeError:
         return "TypeError"
     except (OverflowError, ValueError) as error:
@@ -106,7 +156,7 @@ def result_type(function: Any, *operands: Any) -> str:
 @pytest.mark.enough_on("cpu")
 @pytest.mark.parametrize("name", UFUNCS)
 def test_types_are_promoted_as_numpys(name: str) -> None:
-    ufunc, judge = UFUNCS[name], getattr(np, name)
+    ufunc, judge = UFUNCS[name], judge_of(name)
     # Of arrays in host memory, which need no kernels: types do not depend on the device.
     to_device = functools.partial(PyGPU.to_gpu, device="cpu")
     others = [
@@ -132,6 +182,17 @@ def test_types_are_promoted_as_numpys(name: str) -> None:
             assert result_type(ufunc, given, array) == result_type(judge, other, host), (other, kind)
 
 
+@pytest.mark.parametrize("name", UFUNCS)
+def test_what_numpy_has_no_loop_for_is_refused(name: str) -> None:
+    ufunc, judge = UFUNCS[name], judge_of(name)
+    some = ["bool", "int8", "uint64", "float32", "complex64"]
+    for kinds in itertools.product(some, repeat=ufunc.nin):
+        hosts = [np.ones(2, kind) for kind in kinds]
+        if result_type(judge, *hosts) == "TypeError":
+            with pytest.raises(TypeError, match=name):
+                ufunc(*map(PyGPU.to_gpu, hosts))
+
+
 BINARY = [
     *(operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow),
     *(operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge),
@@ -145,6 +206,8 @@ def test_operators_take_arrays_and_numbers_on_both_sides(apply: Any) -> None:
     host, other = np.arange(1, 7, dtype=kind), np.array([3, 1, 2, 2, 5, 1], kind)
     array, second = PyGPU.to_gpu(host), PyGPU.to_gpu(other)
     assert_alike(apply(array, second).get(), apply(host, other))
+    if IS_SIMULATED and apply not in (operator.sub, operator.lt, operator.lshift):
+        return  # kernels with numbers differ in what is read, whatever is computed
     number = 2 if apply in BITS else 2.5
     assert_alike(apply(array, number).get(), apply(host, number))
     assert_alike(apply(number, array).get(), apply(number, host))
@@ -161,7 +224,10 @@ def test_operators_of_one_array() -> None:
 
 
 @pytest.mark.parametrize(
-    "symbol", ["add", "sub", "mul", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift"]
+    "symbol",
+    ["sub", "lshift"]
+    if IS_SIMULATED
+    else ["add", "sub", "mul", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift"],
 )
 def test_an_operator_that_assigns_writes_into_the_array(symbol: str) -> None:
     apply = getattr(operator, f"i{symbol}")
@@ -275,7 +341,7 @@ def test_python_integers_must_be_in_the_range_of_the_type() -> None:
         PyGPU.to_gpu(np.arange(3)) ** -1
 
 
-@pytest.mark.parametrize("kind", ["uint8", "int64", "uint64"])
+@pytest.mark.parametrize("kind", ["uint64"] if IS_SIMULATED else ["uint8", "int64", "uint64"])
 @pytest.mark.parametrize("number", [-(2**70), -1, 2**63, 2**64, 2**70])
 def test_comparisons_with_integers_of_any_size_are_right(kind: str, number: int) -> None:
     host = np.array([0, 1, np.iinfo(kind).max], kind)
@@ -303,10 +369,10 @@ BAD = {
     "a result of another shape": (lambda a: PyGPU.add(a, 1, out=PyGPU.zeros(4)), ValueError, "shape|broadcast"),
     "a result without enough axes": (lambda a: PyGPU.add(a, 1, out=PyGPU.zeros(())), ValueError, "shape"),
     "a mask of numbers": (lambda a: PyGPU.add(a, 1, where=a), TypeError, "bool"),
-    "an unknown keyword": (lambda a: PyGPU.add(a, 1, order="C"), TypeError, "order"),
+    "an unknown keyword": (lambda a: PyGPU.add(a, 1, bogus=1), TypeError, "bogus"),
     "too few operands": (lambda a: PyGPU.add(a), TypeError, "2 operands"),
     "no array": (lambda a: PyGPU.add(a, object()), TypeError, "no number"),
-    "a function that is not computed": (lambda a: np.frexp(a), TypeError, "frexp"),
+    "a function that is not computed": (lambda a: np.isnat(a), TypeError, "isnat"),
     "a reduction": (lambda a: np.add.reduce(a), TypeError, "add.reduce"),
 }
 

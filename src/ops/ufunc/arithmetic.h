@@ -72,6 +72,17 @@ template <class T> __device__ inline T logaddexp2(T a, T b) {
     return apart <= 0 ? b + (T)1.4426950408889634 * log1p(exp2(apart)) : apart;
 }
 
+template <class T> __device__ inline T clip(T a, T least, T most) {
+    T high = a >= least || a != a ? a : least;
+    return high <= most || high != high ? high : most;
+}
+template <class T> __device__ inline T angle(T a) {
+    return a != a ? a : copysign((T)1, a) < 0 ? (T)3.141592653589793 : (T)0;
+}
+template <class T> __device__ inline T finite(T a, T nan, T above, T below) {
+    return a != a ? nan : a - a == 0 ? a : a > 0 ? above : below;
+}
+
 // Complex numbers: in the order of their parts, NaN if a part is.
 template <class Z> __device__ inline bool is_nan(Z z) { return z.real() != z.real() || z.imag() != z.imag(); }
 template <class Z> __device__ inline bool is_less(Z a, Z b) {

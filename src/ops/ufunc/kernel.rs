@@ -1,12 +1,9 @@
 //! The kernel of one loop: which types the operands have, and what is computed with them.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
+use super::known::{self, Key};
 use super::table::Row;
 use crate::dtype::{DType, Kind};
 use crate::error::{Error, Result};
-use crate::global::Global;
 use crate::ops::argument::{Argument, Role};
 use crate::ops::{Elementwise, Texts};
 
@@ -19,34 +16,50 @@ pub enum Given {
     Value,
 }
 
-/// What tells the kernels of all functions apart: the place of the row, which is static, and the types as digits.
-type Key = (usize, u64);
-
-fn key(row: &'static Row, kind: Kind, inputs: &[Given], output: Kind, masked: bool) -> Key {
+fn key(row: &'static Row, kind: Kind, inputs: &[Given], outputs: &[Kind], masked: bool) -> Key {
     const KINDS: u64 = 32; // and one more digit for a number
     let digit = |given: &Given| match given {
         Given::Array(kind) => *kind as u64,
         Given::Value => KINDS - 1,
     };
     let types = inputs.iter().fold(1, |types, given| types * KINDS + digit(given));
-    let types = (types * KINDS + kind as u64) * KINDS + output as u64;
+    let types = outputs.iter().fold(types * KINDS + kind as u64, |types, output| types * KINDS + *output as u64);
     (std::ptr::from_ref(row).addr(), types * 2 + u64::from(masked))
 }
 
-const NAMES: [&str; 3] = ["a", "b", "c"];
+const INPUTS: [&str; 4] = ["a", "b", "c", "d"];
+const OUTPUTS: [&str; 2] = ["z", "w"];
 
-/// The kernel of a loop. Those that were made are kept: there are as many as rows and pairs of kinds that a program has met.
+/// The kernel of a loop with one result.
 ///
 /// # Errors
 /// `TypeError` for a kind that has no loop.
-pub fn kernel(row: &'static Row, kind: Kind, inputs: &[Given], output: Kind, masked: bool) -> Result<Arc<Elementwise>> {
-    static KNOWN: Global<BTreeMap<Key, Arc<Elementwise>>> = Global::new(BTreeMap::new());
-    let key = key(row, kind, inputs, output, masked);
-    if let Some(known) = KNOWN.lock().get(&key) {
-        return Ok(Arc::clone(known));
+pub fn kernel(
+    row: &'static Row,
+    kind: Kind,
+    inputs: &[Given],
+    output: Kind,
+    masked: bool,
+) -> Result<&'static Elementwise> {
+    kernel_of(row, kind, inputs, &[output], masked)
+}
+
+/// The kernel of a loop. Those that were made are kept.
+///
+/// # Errors
+/// `TypeError` for a kind that has no loop.
+pub fn kernel_of(
+    row: &'static Row,
+    kind: Kind,
+    inputs: &[Given],
+    outputs: &[Kind],
+    masked: bool,
+) -> Result<&'static Elementwise> {
+    let key = key(row, kind, inputs, outputs, masked);
+    match known::find(key) {
+        Some(known) => Ok(known),
+        None => Ok(known::keep(key, write(row, kind, inputs, outputs, masked)?)),
     }
-    let made = Arc::new(write(row, kind, inputs, output, masked)?);
-    Ok(Arc::clone(KNOWN.lock().entry(key).or_insert(made)))
 }
 
 /// The type in which a loop computes.
@@ -70,9 +83,11 @@ fn is_complex(kind: Kind) -> bool {
 fn converted(text: &str, from: Kind, to: Kind) -> String {
     let text = match from {
         Kind::Float16 | Kind::BFloat16 => format!("(float){text}"),
-        Kind::Bool if to == Kind::Bool => return format!("({text} != 0)"),
         _ => text.to_owned(),
     };
+    if to == Kind::Bool {
+        return format!("({text} != 0)");
+    }
     match (is_complex(from), is_complex(to)) {
         _ if from == to && is_complex(from) => format!("{}({text})", type_of(to)),
         (false, true) => {
@@ -80,12 +95,17 @@ fn converted(text: &str, from: Kind, to: Kind) -> String {
             format!("{}(({part})({text}))", type_of(to))
         }
         (true, true) => format!("{}({text})", type_of(to)),
+        (true, false) => format!("({})({text}).real()", type_of(to)),
         _ => format!("({})({text})", type_of(to)),
     }
 }
 
 /// A result as an element of the output.
 fn stored(text: &str, from: Kind, to: Kind) -> String {
+    let text = match is_complex(from) && !is_complex(to) && to != Kind::Bool {
+        true => format!("({text}).real()"),
+        false => text.to_owned(),
+    };
     match to {
         Kind::Bool if from == Kind::Bool => format!("({text}) ? 1 : 0"),
         Kind::Bool => format!("({text}) != 0"),
@@ -95,46 +115,55 @@ fn stored(text: &str, from: Kind, to: Kind) -> String {
             format!("{}(({part})({text}))", DType::new(to).c_name())
         }
         _ if is_complex(to) => format!("{}({text})", DType::new(to).c_name()),
+        // Whole numbers wrap around in the loop's type first, not in the wider one in which C computes.
+        _ if from != to && !is_complex(from) => {
+            format!("({})({})({text})", DType::new(to).c_name(), DType::new(from).c_name())
+        }
         _ => format!("({})({text})", DType::new(to).c_name()),
     }
 }
 
-fn write(row: &Row, kind: Kind, inputs: &[Given], output: Kind, masked: bool) -> Result<Elementwise> {
+fn array(name: &str, kind: Kind, constant: bool) -> Argument {
+    let dtype = DType::new(kind);
+    Argument { name: name.to_owned(), c_type: dtype.c_name().to_owned(), dtype, role: Role::Vector { constant } }
+}
+
+fn write(row: &Row, kind: Kind, inputs: &[Given], outputs: &[Kind], masked: bool) -> Result<Elementwise> {
     let Some(group) = row.group(kind) else {
         return Err(Error::type_error(format!("{} has no loop for {}", row.name, DType::new(kind).name())));
     };
     let mut arguments = Vec::new();
     let mut lines = String::new();
-    for (given, name) in inputs.iter().zip(NAMES) {
-        let (from, role, text) = match given {
-            Given::Array(from) => (*from, Role::Vector { constant: true }, format!("{name}[i]")),
-            Given::Value => (kind, Role::Scalar, name.to_owned()),
+    for (place, (given, name)) in inputs.iter().zip(INPUTS).enumerate() {
+        let own = row.takes(place, kind);
+        let (from, text) = match given {
+            Given::Array(from) => (*from, format!("{name}[i]")),
+            Given::Value => (own, name.to_owned()),
         };
-        let c_type = DType::new(from).c_name().to_owned();
-        arguments.push(Argument { name: name.to_owned(), c_type, dtype: DType::new(from), role });
-        lines.push_str(&format!("const {} pygpu_{name} = {};\n", type_of(kind), converted(&text, from, kind)));
+        arguments.push(match given {
+            Given::Array(_) => array(name, from, true),
+            Given::Value => Argument { role: Role::Scalar, ..array(name, from, true) },
+        });
+        lines.push_str(&format!("const {} pygpu_{name} = {};\n", type_of(own), converted(&text, from, own)));
     }
     if masked {
-        let dtype = DType::new(Kind::Bool);
-        let role = Role::Vector { constant: true };
-        arguments.push(Argument { name: "m".to_owned(), c_type: "bool".to_owned(), dtype, role });
+        arguments.push(array("m", Kind::Bool, true));
     }
-    let role = Role::Vector { constant: false };
-    arguments.push(Argument {
-        name: "z".to_owned(),
-        c_type: DType::new(output).c_name().to_owned(),
-        dtype: DType::new(output),
-        role,
-    });
-    let result = group
-        .text
-        .replace("{a}", "pygpu_a")
-        .replace("{b}", "pygpu_b")
-        .replace("{T}", type_of(kind))
-        .replace("{U}", unsigned_of(kind));
-    let result = stored(&result, group.result(kind), output);
-    let store = if masked { format!("if (m[i]) z[i] = {result};") } else { format!("z[i] = {result};") };
-    let texts = Texts { operation: lines + &store, preamble: row.preamble.to_owned(), ..Texts::default() };
+    let texts = [Some((group.output, group.text)), group.second];
+    for ((name, output), (result, text)) in OUTPUTS.iter().zip(outputs).zip(texts.into_iter().flatten()) {
+        arguments.push(array(name, *output, false));
+        let mut text = text.replace("{T}", type_of(kind)).replace("{U}", unsigned_of(kind));
+        for input in INPUTS {
+            text = text.replace(&format!("{{{input}}}"), &format!("pygpu_{input}"));
+        }
+        let value = stored(&text, result.of(kind), *output);
+        lines.push_str(&if masked {
+            format!("if (m[i]) {name}[i] = {value};\n")
+        } else {
+            format!("{name}[i] = {value};\n")
+        });
+    }
+    let texts = Texts { operation: lines, preamble: row.preamble.to_owned(), ..Texts::default() };
     // A product and a sum are rounded each, so that results do not depend on what is computed together.
     let options = vec!["--fmad=false".to_owned()];
     Elementwise::new(format!("pygpu_{}", row.name), arguments, texts, options)

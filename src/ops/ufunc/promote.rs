@@ -3,6 +3,8 @@
 //! A kind is strong, that of an array or a NumPy scalar, or weak, that of a number of Python's: a weak one takes the kind of the strong
 //! ones where it can stand for it. Then the first loop is taken to which all operands can be cast without loss.
 
+use smallvec::SmallVec;
+
 use super::table::{Output, Row};
 use crate::dtype::Kind::{self, *};
 
@@ -86,13 +88,57 @@ pub fn can_cast(from: Kind, to: Kind) -> bool {
 
 /// Whether a result may be written into an array of another kind, as NumPy's `same_kind` has it.
 pub fn can_cast_same_kind(from: Kind, to: Kind) -> bool {
-    if can_cast(from, to) {
+    if from == to || can_cast(from, to) {
         return true;
     }
     match (class(from), class(to)) {
         (Some(Class::Integer), Some(Class::Integer)) => !is_signed(from) || is_signed(to),
         (Some(low), Some(high)) => low < high || (low == high && low != Class::Bool),
         _ => false,
+    }
+}
+
+/// NumPy's rules of what may be converted to what.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Casting {
+    /// Nothing.
+    No,
+    /// Another order of bytes, which no array here has.
+    Equiv,
+    /// What keeps every value.
+    Safe,
+    /// What stays among numbers of its kind.
+    #[default]
+    SameKind,
+    /// Everything.
+    Unsafe,
+}
+
+impl Casting {
+    /// Those that there are, by their names.
+    pub const ALL: [(&'static str, Self); 5] = [
+        ("no", Self::No),
+        ("equiv", Self::Equiv),
+        ("safe", Self::Safe),
+        ("same_kind", Self::SameKind),
+        ("unsafe", Self::Unsafe),
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Self::ALL[self as usize].0
+    }
+
+    /// Whether it lets one kind become another one.
+    #[inline]
+    pub fn allows(self, from: Kind, to: Kind) -> bool {
+        from == to
+            || match self {
+                Self::No | Self::Equiv => false,
+                Self::Safe => can_cast(from, to),
+                Self::SameKind => can_cast_same_kind(from, to),
+                Self::Unsafe => true,
+            }
     }
 }
 
@@ -112,17 +158,74 @@ fn weak(operand: Operand, strong: &[Kind]) -> Kind {
     }
 }
 
-/// The kind of the loop of a function that computes with these operands; `None` where there is no such loop.
-pub fn resolve(row: &Row, operands: &[Operand]) -> Option<Kind> {
-    let mut strong: smallvec::SmallVec<[Kind; 3]> = smallvec::SmallVec::new();
-    for operand in operands {
+/// The kinds of the operands that decide about the loop, where numbers of Python's have taken theirs.
+fn deciding(row: &Row, operands: &[Operand]) -> SmallVec<[Kind; 4]> {
+    let deciding = || {
+        let is_deciding = |place: usize| row.fixed.is_none_or(|(fixed, _)| fixed != place);
+        operands.iter().enumerate().filter(move |(place, _)| is_deciding(*place)).map(|(_, operand)| *operand)
+    };
+    let mut strong: SmallVec<[Kind; 4]> = SmallVec::new();
+    for operand in deciding() {
         if let Operand::Strong(kind) = operand {
-            strong.push(*kind);
+            strong.push(kind);
         }
     }
-    let found = row.kinds().find(|kind| operands.iter().all(|operand| can_cast(weak(*operand, &strong), *kind)))?;
+    // Beside an exponent of `ldexp` that is an array of integers a whole number fits everywhere, in NumPy.
+    let has_exponents =
+        row.fixed.is_some_and(|(place, kind)| kind == Int64 && !matches!(operands[place], Operand::Strong(Bool)));
+    let mut kinds = SmallVec::new();
+    for operand in deciding() {
+        kinds.push(if has_exponents && operand == Operand::Int { Bool } else { weak(operand, &strong) });
+    }
+    kinds
+}
+
+/// Whether an operand with a kind of its own may stand for it; of the condition of `where` only the truth is asked.
+fn fits(row: &Row, operands: &[Operand]) -> bool {
+    let Some((place, kind)) = row.fixed else { return true };
+    match operands[place] {
+        Operand::Strong(given) => kind == Bool || can_cast(given, kind),
+        Operand::Int => true,
+        Operand::Float | Operand::Complex => kind == Bool,
+    }
+}
+
+/// The kind in which the loop that was found computes.
+fn computing(row: &Row, found: Kind) -> Option<Kind> {
     match row.group(found)?.output {
         Output::As(kind) => Some(kind),
+        Output::Refused => None,
         _ => Some(found),
     }
+}
+
+/// The kind of the loop of a function that computes with these operands; `None` where there is no such loop.
+#[inline]
+pub fn resolve(row: &Row, operands: &[Operand]) -> Option<Kind> {
+    let kinds = deciding(row, operands);
+    if !fits(row, operands) {
+        return None;
+    }
+    // No loop that is tried before takes a kind that has one of its own.
+    if let [first, rest @ ..] = kinds.as_slice()
+        && rest.iter().all(|kind| kind == first)
+        && row.group(*first).is_some()
+    {
+        return computing(row, *first);
+    }
+    let found = row.kinds().find(|kind| kinds.iter().all(|given| can_cast(*given, *kind)))?;
+    computing(row, found)
+}
+
+/// The kind of the loop whose results are of a kind that was asked for: of several the one to which all operands can be cast without
+/// loss, or the first.
+pub fn resolve_to(row: &Row, operands: &[Operand], result: Kind) -> Option<Kind> {
+    if !fits(row, operands) {
+        return None;
+    }
+    let kinds = deciding(row, operands);
+    let is_wanted =
+        |kind: &Kind| computing(row, *kind) == Some(*kind) && row.results(*kind).iter().all(|one| *one == result);
+    let loops = || row.kinds().filter(is_wanted);
+    loops().find(|kind| kinds.iter().all(|given| can_cast(*given, *kind))).or_else(|| loops().next())
 }

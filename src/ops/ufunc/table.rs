@@ -1,8 +1,10 @@
 //! The table of operations: one row for each function of NumPy's that goes element by element.
 //!
-//! A row has groups of kinds, each with the text of one element in C: `{a}` and `{b}` stand for the operands in the type in which
-//! the loop computes, `{T}` for that type, `{U}` for the unsigned one in which whole numbers wrap around. Loops have operands of one
-//! kind and are tried in the order of [`ORDER`], which is NumPy's.
+//! A row has groups of kinds, each with the text of one element in C: `{a}`, `{b}` and so on stand for the operands in the type in
+//! which the loop computes, `{T}` for that type, `{U}` for the unsigned one in which whole numbers wrap around. Loops have operands of
+//! one kind, but for one operand of some rows, and are tried in the order of [`ORDER`], which is NumPy's.
+
+use smallvec::SmallVec;
 
 use crate::dtype::Kind;
 use crate::dtype::Kind::*;
@@ -18,10 +20,15 @@ const SIGNED: &[Kind] = &[Int8, Int16, Int32, Int64];
 const UNSIGNED: &[Kind] = &[UInt8, UInt16, UInt32, UInt64];
 const INTEGERS: &[Kind] = &[Int8, UInt8, Int16, UInt16, Int32, UInt32, Int64, UInt64];
 const REAL: &[Kind] = &[Float16, BFloat16, Float32, Float64];
+const WIDE: &[Kind] = &[Float32, Float64];
 const COMPLEX: &[Kind] = &[Complex64, Complex128];
+/// Bools where NumPy does not count with them.
+const NO_BOOL: Group = with(BOOL, Output::Refused, "");
 
 /// Functions that texts call.
 const ARITHMETIC: &str = include_str!("arithmetic.h");
+const PARTS: &str = include_str!("parts.h");
+const SPECIAL: &str = include_str!("special.h");
 
 /// Of which kind a result is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,6 +41,8 @@ pub enum Output {
     As(Kind),
     /// The real one of the operands' precision.
     Real,
+    /// There is no loop for these, though there are loops to which they could be cast: bools have no sign.
+    Refused,
 }
 
 /// Loops that differ by their kind only.
@@ -45,6 +54,32 @@ pub struct Group {
     pub output: Output,
     /// One element in C.
     pub text: &'static str,
+    /// The same for a second result.
+    pub second: Option<(Output, &'static str)>,
+}
+
+/// What a function asks of numbers that are not of the arrays' type.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Nature {
+    /// That the loop's type holds them.
+    Plain,
+    /// Nothing: whole numbers of any size are compared.
+    Comparison,
+    /// Whether they are true.
+    Logical,
+    /// That whole exponents are not negative.
+    Power,
+}
+
+/// Who computes it in host memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Host {
+    /// NumPy's ufunc of the name.
+    Ufunc,
+    /// NumPy in several steps.
+    Steps,
+    /// The compiled kernel; without a compiler Python's `math`, one number at a time.
+    Kernel,
 }
 
 /// One function.
@@ -58,6 +93,12 @@ pub struct Row {
     pub groups: &'static [Group],
     /// Functions in C that the texts call.
     pub preamble: &'static str,
+    /// An operand of a kind of its own, whatever the loop's.
+    pub fixed: Option<(usize, Kind)>,
+    /// What is asked of numbers.
+    pub nature: Nature,
+    /// Who computes it in host memory.
+    pub host: Host,
     /// One sentence for whoever asks.
     pub summary: &'static str,
 }
@@ -70,17 +111,41 @@ impl Row {
 
     /// The kinds for which there are loops, in the order in which they are tried.
     pub fn kinds(&self) -> impl Iterator<Item = Kind> {
-        ORDER.into_iter().filter(|kind| self.group(*kind).is_some())
+        ORDER.into_iter().filter(|kind| self.group(*kind).is_some_and(|group| group.output != Output::Refused))
+    }
+
+    /// The number of results.
+    pub fn outputs(&self) -> usize {
+        1 + usize::from(self.groups.first().is_some_and(|group| group.second.is_some()))
+    }
+
+    /// The kind of an operand in the loop of a kind.
+    #[inline]
+    pub fn takes(&self, place: usize, kind: Kind) -> Kind {
+        match self.fixed {
+            Some((fixed, own)) if fixed == place => own,
+            _ => kind,
+        }
+    }
+
+    /// The kinds of the results of the loop of a kind.
+    pub fn results(&self, kind: Kind) -> SmallVec<[Kind; 2]> {
+        let mut results = SmallVec::new();
+        if let Some(group) = self.group(kind) {
+            results.push(group.output.of(kind));
+            results.extend(group.second.map(|(output, _)| output.of(kind)));
+        }
+        results
     }
 }
 
-impl Group {
+impl Output {
     /// The kind of the result of operands of `kind`.
-    pub fn result(&self, kind: Kind) -> Kind {
-        match self.output {
-            Output::Same => kind,
-            Output::Fixed(fixed) | Output::As(fixed) => fixed,
-            Output::Real => match kind {
+    pub fn of(self, kind: Kind) -> Kind {
+        match self {
+            Self::Same | Self::Refused => kind,
+            Self::Fixed(fixed) | Self::As(fixed) => fixed,
+            Self::Real => match kind {
                 Complex64 => Float32,
                 Complex128 => Float64,
                 other => other,
@@ -114,17 +179,61 @@ pub fn row(name: &str) -> Option<&'static Row> {
     TABLE.iter().find(|row| row.name == name)
 }
 
+/// The same where the name is known when PyGPU is compiled, and must be one.
+pub const fn known_row(name: &str) -> &'static Row {
+    let mut place = 0;
+    while !is_same(TABLE[place].name.as_bytes(), name.as_bytes()) {
+        place += 1;
+    }
+    &TABLE[place]
+}
+
+const fn is_same(one: &[u8], other: &[u8]) -> bool {
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
+}
+
 const fn same(kinds: &'static [Kind], text: &'static str) -> Group {
-    Group { kinds, output: Output::Same, text }
+    with(kinds, Output::Same, text)
 }
 
 const fn to(kind: Kind, kinds: &'static [Kind], text: &'static str) -> Group {
-    Group { kinds, output: Output::Fixed(kind), text }
+    with(kinds, Output::Fixed(kind), text)
+}
+
+const fn with(kinds: &'static [Kind], output: Output, text: &'static str) -> Group {
+    Group { kinds, output, text, second: None }
+}
+
+const fn two(kinds: &'static [Kind], first: &'static str, second: Output, text: &'static str) -> Group {
+    Group { kinds, output: Output::Same, text: first, second: Some((second, text)) }
+}
+
+impl Row {
+    const fn of(name: &'static str, inputs: usize, summary: &'static str) -> Self {
+        let (nature, host) = (Nature::Plain, Host::Ufunc);
+        Self { name, inputs, groups: &[], preamble: "", fixed: None, nature, host, summary }
+    }
+
+    const fn by(self, host: Host) -> Self {
+        Self { host, ..self }
+    }
+
+    const fn nature(self, nature: Nature) -> Self {
+        Self { nature, ..self }
+    }
+
+    const fn fixed(self, place: usize, kind: Kind) -> Self {
+        Self { fixed: Some((place, kind)), ..self }
+    }
 }
 
 macro_rules! row {
     ($name:literal $inputs:literal $summary:literal $preamble:expr; $($group:expr),+) => {
-        Row { name: $name, inputs: $inputs, groups: &[$($group),+], preamble: $preamble, summary: $summary }
+        Row { groups: &[$($group),+], preamble: $preamble, ..Row::of($name, $inputs, $summary) }
     };
 }
 
@@ -133,6 +242,7 @@ macro_rules! comparison {
     ($name:literal $summary:literal $real:literal $complex:literal) => {
         row!($name 2 $summary "";
             to(Bool, BOOL, $real), to(Bool, INTEGERS, $real), to(Bool, REAL, $real), to(Bool, COMPLEX, $complex))
+        .nature(Nature::Comparison)
     };
 }
 
@@ -151,11 +261,11 @@ pub static TABLE: &[Row] = &[
     row!("add" 2 "The sum." "";
         same(BOOL, "{a} || {b}"), same(INTEGERS, "({U}){a} + ({U}){b}"), same(REAL, "{a} + {b}"), same(COMPLEX, "{a} + {b}")),
     row!("subtract" 2 "The difference." "";
-        same(INTEGERS, "({U}){a} - ({U}){b}"), same(REAL, "{a} - {b}"), same(COMPLEX, "{a} - {b}")),
+        NO_BOOL, same(INTEGERS, "({U}){a} - ({U}){b}"), same(REAL, "{a} - {b}"), same(COMPLEX, "{a} - {b}")),
     row!("multiply" 2 "The product." "";
         same(BOOL, "{a} && {b}"), same(INTEGERS, "({U}){a} * ({U}){b}"), same(REAL, "{a} * {b}"), same(COMPLEX, "{a} * {b}")),
     row!("divide" 2 "The true quotient." "";
-        Group { kinds: INTEGERS, output: Output::As(Float64), text: "" }, same(REAL, "{a} / {b}"), same(COMPLEX, "{a} / {b}")),
+        with(INTEGERS, Output::As(Float64), ""), same(REAL, "{a} / {b}"), same(COMPLEX, "{a} / {b}")),
     row!("floor_divide" 2 "The largest whole number not above the quotient; 0 for a divisor 0 of integers." ARITHMETIC;
         same(UNSIGNED, "{b} ? {a} / {b} : 0"), same(SIGNED, "pygpu_op::floor_divide<{T}>({a}, {b})"),
         same(REAL, "pygpu_op::floor_quotient<{T}>({a}, {b})")),
@@ -167,7 +277,13 @@ pub static TABLE: &[Row] = &[
         same(REAL, "fmod({a}, {b})")),
     row!("power" 2 "The first operand to the power of the second." ARITHMETIC;
         same(INTEGERS, "pygpu_op::power<{T}>({a}, {b})"), same(REAL, "pow({a}, {b})"),
-        same(COMPLEX, "pygpu_op::complex_power({a}, {b})")),
+        same(COMPLEX, "pygpu_op::complex_power({a}, {b})")).nature(Nature::Power),
+    row!("float_power" 2 "The first operand to the power of the second, in `float64` or `complex128`." ARITHMETIC;
+        same(&[Float64], "pow({a}, {b})"), same(&[Complex128], "pygpu_op::complex_power({a}, {b})")),
+    row!("divmod" 2 "`floor_divide` and `remainder` at once." ARITHMETIC;
+        two(UNSIGNED, "{b} ? {a} / {b} : 0", Output::Same, "{b} ? {a} % {b} : 0"),
+        two(SIGNED, "pygpu_op::floor_divide<{T}>({a}, {b})", Output::Same, "pygpu_op::floor_remainder<{T}>({a}, {b})"),
+        two(REAL, "pygpu_op::floor_quotient<{T}>({a}, {b})", Output::Same, "pygpu_op::floor_modulo<{T}>({a}, {b})")),
     row!("maximum" 2 "The greater one; NaN if one is." ARITHMETIC;
         same(BOOL, "{a} || {b}"), same(INTEGERS, "{a} >= {b} ? {a} : {b}"),
         same(REAL, "{a} >= {b} || {a} != {a} ? {a} : {b}"), same(COMPLEX, "pygpu_op::maximum({a}, {b})")),
@@ -190,9 +306,9 @@ pub static TABLE: &[Row] = &[
         "{a}.real() > {b}.real() && {a}.imag() == {a}.imag() && {b}.imag() == {b}.imag() || {a}.real() == {b}.real() && {a}.imag() > {b}.imag()"),
     comparison!("greater_equal" "Whether the first is not less." "{a} >= {b}"
         "{a}.real() > {b}.real() && {a}.imag() == {a}.imag() && {b}.imag() == {b}.imag() || {a}.real() == {b}.real() && {a}.imag() >= {b}.imag()"),
-    comparison!("logical_and" "Whether both are true." "{a} != 0 && {b} != 0" "{a} != 0 && {b} != 0"),
-    comparison!("logical_or" "Whether one is true." "{a} != 0 || {b} != 0" "{a} != 0 || {b} != 0"),
-    comparison!("logical_xor" "Whether exactly one is true." "({a} != 0) != ({b} != 0)" "({a} != 0) != ({b} != 0)"),
+    comparison!("logical_and" "Whether both are true." "{a} != 0 && {b} != 0" "{a} != 0 && {b} != 0").nature(Nature::Logical),
+    comparison!("logical_or" "Whether one is true." "{a} != 0 || {b} != 0" "{a} != 0 || {b} != 0").nature(Nature::Logical),
+    comparison!("logical_xor" "Whether exactly one is true." "({a} != 0) != ({b} != 0)" "({a} != 0) != ({b} != 0)").nature(Nature::Logical),
     row!("bitwise_and" 2 "The bits that both have." ""; same(BOOL, "{a} && {b}"), same(INTEGERS, "{a} & {b}")),
     row!("bitwise_or" 2 "The bits that one has." ""; same(BOOL, "{a} || {b}"), same(INTEGERS, "{a} | {b}")),
     row!("bitwise_xor" 2 "The bits that exactly one has." ""; same(BOOL, "{a} != {b}"), same(INTEGERS, "{a} ^ {b}")),
@@ -207,14 +323,29 @@ pub static TABLE: &[Row] = &[
     row!("logaddexp2" 2 "log2(2**x + 2**y)." ARITHMETIC; same(REAL, "pygpu_op::logaddexp2<{T}>({a}, {b})")),
     row!("heaviside" 2 "0 for negative numbers, 1 for positive ones, the second operand for 0." "";
         same(REAL, "{a} != {a} ? {a} : {a} == 0 ? {b} : {a} < 0 ? ({T})0 : ({T})1")),
-    row!("gcd" 2 "The greatest common divisor." ARITHMETIC; same(INTEGERS, "pygpu_op::gcd<{T}>({a}, {b})")),
-    row!("lcm" 2 "The least common multiple." ARITHMETIC; same(INTEGERS, "pygpu_op::lcm<{T}>({a}, {b})")),
+    row!("gcd" 2 "The greatest common divisor." ARITHMETIC; NO_BOOL, same(INTEGERS, "pygpu_op::gcd<{T}>({a}, {b})")),
+    row!("lcm" 2 "The least common multiple." ARITHMETIC; NO_BOOL, same(INTEGERS, "pygpu_op::lcm<{T}>({a}, {b})")),
+    row!("bitwise_count" 1 "The number of bits that are 1, of the size without the sign." PARTS;
+        to(UInt8, UNSIGNED, "pygpu_op::count_bits({a})"), to(UInt8, SIGNED, "pygpu_op::count_bits({a} < 0 ? 0 - ({U}){a} : ({U}){a})")),
+    row!("nextafter" 2 "The next number that the type has, towards the second operand." PARTS;
+        same(&[Float16], "pygpu_op::next_of_16_bits<10, -14>({a}, {b})"),
+        same(&[BFloat16], "pygpu_op::next_of_16_bits<7, -126>({a}, {b})"), same(WIDE, "nextafter({a}, {b})")),
+    row!("spacing" 1 "How far the next number of the type is." PARTS;
+        same(&[Float16], "{a} - {a} == 0 ? pygpu_op::next_of_16_bits<10, -14>({a}, 1e30f) - {a} : {a} - {a}"),
+        same(&[BFloat16], "pygpu_op::next_of_16_bits<7, -126>({a}, {a} * 2 + copysign(1.0f, {a})) - {a}"),
+        same(WIDE, "pygpu_op::spacing<{T}>({a})")),
+    row!("ldexp" 2 "The first operand times 2 to the power of the second, a whole number." PARTS;
+        same(REAL, "pygpu_op::scaled<{T}>({a}, {b})")).fixed(1, Int64),
+    row!("frexp" 1 "A number in [0.5, 1) and the power of 2 with which it gives the operand." PARTS;
+        two(REAL, "pygpu_op::mantissa<{T}>({a})", Output::Fixed(Int32), "pygpu_op::exponent<{T}>({a})")),
+    row!("modf" 1 "What is behind the point and the whole part, both with the sign." PARTS;
+        two(REAL, "pygpu_op::fraction<{T}>({a})", Output::Same, "trunc({a})")),
     row!("negative" 1 "The opposite." "";
-        same(INTEGERS, "0 - ({U}){a}"), same(REAL, "-{a}"), same(COMPLEX, "-{a}")),
-    row!("positive" 1 "The same." ""; same(INTEGERS, "{a}"), same(REAL, "{a}"), same(COMPLEX, "{a}")),
+        NO_BOOL, same(INTEGERS, "0 - ({U}){a}"), same(REAL, "-{a}"), same(COMPLEX, "-{a}")),
+    row!("positive" 1 "The same." ""; NO_BOOL, same(INTEGERS, "{a}"), same(REAL, "{a}"), same(COMPLEX, "{a}")),
     row!("absolute" 1 "The size without the sign." "";
         same(BOOL, "{a}"), same(UNSIGNED, "{a}"), same(SIGNED, "{a} < 0 ? 0 - ({U}){a} : ({U}){a}"), same(REAL, "fabs({a})"),
-        Group { kinds: COMPLEX, output: Output::Real, text: "abs({a})" }),
+        with(COMPLEX, Output::Real, "abs({a})")),
     row!("invert" 1 "The other bits." ""; same(BOOL, "!{a}"), same(INTEGERS, "~{a}")),
     row!("logical_not" 1 "Whether it is not true." "";
         to(Bool, BOOL, "!{a}"), to(Bool, INTEGERS, "{a} == 0"), to(Bool, REAL, "{a} == 0"),
@@ -233,7 +364,7 @@ pub static TABLE: &[Row] = &[
         to(Bool, BOOL, "false"), to(Bool, INTEGERS, "false"), to(Bool, REAL, "{a} == {a} && {a} - {a} != 0"),
         to(Bool, COMPLEX, "{a}.real() == {a}.real() && {a}.real() - {a}.real() != 0 || {a}.imag() == {a}.imag() && {a}.imag() - {a}.imag() != 0")),
     row!("sign" 1 "-1, 0 or 1; NaN for NaN, and z / |z| for complex numbers." ARITHMETIC;
-        same(UNSIGNED, "{a} ? 1 : 0"), same(SIGNED, "{a} > 0 ? 1 : {a} < 0 ? -1 : 0"),
+        NO_BOOL, same(UNSIGNED, "{a} ? 1 : 0"), same(SIGNED, "{a} > 0 ? 1 : {a} < 0 ? -1 : 0"),
         same(REAL, "{a} > 0 ? ({T})1 : {a} < 0 ? ({T})-1 : {a} == 0 ? ({T})0 : {a}"),
         same(COMPLEX, "pygpu_op::sign({a})")),
     row!("reciprocal" 1 "1 divided by it; 0 for the integer 0." "";
@@ -272,4 +403,51 @@ pub static TABLE: &[Row] = &[
     real!("deg2rad" "An angle in radians." "{a} * ({T})0.017453292519943295"),
     real!("degrees" "An angle in degrees." "{a} * ({T})57.29577951308232"),
     real!("radians" "An angle in radians." "{a} * ({T})0.017453292519943295"),
+    row!("real" 1 "The real part." "";
+        same(BOOL, "{a}"), same(INTEGERS, "{a}"), same(REAL, "{a}"), with(COMPLEX, Output::Real, "{a}.real()")).by(Host::Steps),
+    row!("imag" 1 "The imaginary part; 0 for real numbers." "";
+        same(BOOL, "false"), same(INTEGERS, "0"), same(REAL, "0"), with(COMPLEX, Output::Real, "{a}.imag()")).by(Host::Steps),
+    row!("sinc" 1 "sin(pi x) / (pi x), 1 for 0." SPECIAL;
+        with(BOOL, Output::As(Float64), ""), with(INTEGERS, Output::As(Float64), ""), same(REAL, "pygpu_op::sinc<{T}>({a})"),
+        same(COMPLEX, "pygpu_op::complex_sinc({a})")).by(Host::Steps),
+    row!("i0" 1 "The modified Bessel function of the first kind and order 0." SPECIAL;
+        with(BOOL, Output::As(Float64), ""), with(INTEGERS, Output::As(Float64), ""), same(REAL, "pygpu_op::i0<{T}>({a})")).by(Host::Steps),
+    real!("erf" "The error function." "erf({a})").by(Host::Kernel),
+    real!("erfc" "1 - erf(x), exact where that is small." "erfc({a})").by(Host::Kernel),
+    real!("gamma" "The gamma function, (x - 1)! for whole numbers." "tgamma({a})").by(Host::Kernel),
+    real!("lgamma" "The logarithm of the size of the gamma function." "lgamma({a})").by(Host::Kernel),
 ];
+
+/// Functions with parameters beside the arrays, which `PyGPU` has as functions of their own.
+pub static WHERE: Row = row!("where" 3 "The second operand where the first is true, the third elsewhere." "";
+    same(&ORDER, "{a} ? {b} : {c}"))
+.fixed(0, Bool)
+.by(Host::Steps);
+/// With a least and a greatest number.
+pub static CLIP: Row = row!("clip" 3 "The number, or the limit that it is beyond." ARITHMETIC;
+    same(BOOL, "({a} || {b}) && {c}"), same(INTEGERS, "pygpu_op::clip<{T}>({a}, {b}, {c})"),
+    same(REAL, "pygpu_op::clip<{T}>({a}, {b}, {c})"),
+    same(COMPLEX, "pygpu_op::minimum(pygpu_op::maximum({a}, {b}), {c})"));
+/// With 10 to the power of the digits behind the point.
+pub static ROUND_BEHIND: Row = row!("round_behind" 2 "The nearest number with so many digits behind the point." "";
+    same(REAL, "rint({a} * {b}) / {b}"),
+    same(COMPLEX, "{T}(rint({a}.real() * {b}.real()) / {b}.real(), rint({a}.imag() * {b}.real()) / {b}.real())"))
+.by(Host::Steps);
+/// With 10 to the power of the digits before the point that are to be 0.
+pub static ROUND_BEFORE: Row = row!("round_before" 2 "The nearest number with so many zeros before the point." "";
+    same(INTEGERS, "({T})(rint((double){a} / (double){b}) * (double){b})"), same(REAL, "rint({a} / {b}) * {b}"),
+    same(COMPLEX, "{T}(rint({a}.real() / {b}.real()) * {b}.real(), rint({a}.imag() / {b}.real()) * {b}.real())"))
+.by(Host::Steps);
+/// In radians.
+pub static ANGLE: Row = row!("angle" 1 "The angle of a complex number." ARITHMETIC;
+    with(BOOL, Output::As(Float64), ""), same(REAL, "pygpu_op::angle({a})"), with(COMPLEX, Output::Real, "arg({a})"))
+.by(Host::Steps);
+/// In degrees.
+pub static ANGLE_IN_DEGREES: Row = row!("angle_in_degrees" 1 "The angle of a complex number." ARITHMETIC;
+    with(BOOL, Output::As(Float64), ""), same(REAL, "pygpu_op::angle({a}) * ({T})57.29577951308232"), with(COMPLEX, Output::Real, "arg({a}) * 57.29577951308232"))
+.by(Host::Steps);
+/// With what stands for NaN and the infinities.
+pub static NAN_TO_NUM: Row = row!("nan_to_num" 4 "Finite numbers in place of NaN and the infinities." ARITHMETIC;
+    same(REAL, "pygpu_op::finite<{T}>({a}, {b}, {c}, {d})"),
+    same(COMPLEX, "{T}(pygpu_op::finite({a}.real(), {b}.real(), {c}.real(), {d}.real()), pygpu_op::finite({a}.imag(), {b}.real(), {c}.real(), {d}.real()))"))
+.by(Host::Steps);

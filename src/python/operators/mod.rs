@@ -1,7 +1,13 @@
 //! Operators and protocols of Python and NumPy.
 
+mod by_numpy;
 pub(crate) mod compute;
+pub(crate) mod functions;
+pub(crate) mod keywords;
+mod on_device;
+mod operand;
 pub(crate) mod protocols;
+mod result;
 pub(crate) mod slots;
 pub(crate) mod ufunc;
 
@@ -9,5 +15,6 @@ use pyo3::prelude::*;
 
 /// Puts classes and functions into the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    ufunc::register(module)
+    ufunc::register(module)?;
+    functions::register(module)
 }

@@ -13,6 +13,7 @@ use pyo3::pyclass::CompareOp;
 use pyo3::types::{PyComplex, PyDict, PyFloat, PyInt, PyList, PyTuple};
 
 use super::compute::{self, Wish};
+use super::functions;
 use crate::ops::ufunc::{self, Row};
 use crate::python::array::class::GpuArray;
 use crate::python::ending;
@@ -80,26 +81,28 @@ fn is_operand(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(false)
 }
 
-/// The row of a function that an operator stands for.
-fn row_of(name: &str) -> PyResult<&'static Row> {
-    ufunc::row(name).ok_or_else(|| refusal(format_args!("numpy.{name}")))
-}
-
 /// What an operator answers: `NotImplemented` where the other side is nothing to compute with.
-fn answer(py: Python<'_>, name: &str, operands: &[&Bound<'_, PyAny>]) -> PyResult<Py<PyAny>> {
-    match compute::call(py, row_of(name)?, operands, &Wish::default())? {
-        Some(result) => Ok(result.into_any().unbind()),
+#[inline]
+fn answer(py: Python<'_>, row: &'static Row, operands: &[&Bound<'_, PyAny>]) -> PyResult<Py<PyAny>> {
+    match compute::call(py, row, operands, &Wish::default())? {
+        Some(result) => Ok(result.unbind()),
         None => Ok(py.NotImplemented()),
     }
 }
 
 /// What an operator that assigns does: the result goes into the array itself.
-fn assign(name: &str, own: &Bound<'_, GpuArray>, other: &Bound<'_, PyAny>) -> PyResult<()> {
-    let wish = Wish { out: Some(own.clone()), mask: None };
-    match compute::call(own.py(), row_of(name)?, &[own.as_any(), other], &wish)? {
+fn assign(row: &'static Row, own: &Bound<'_, GpuArray>, other: &Bound<'_, PyAny>) -> PyResult<()> {
+    match compute::call(own.py(), row, &[own.as_any(), other], &Wish::into_array(own))? {
         Some(_) => Ok(()),
-        None => Err(PyTypeError::new_err(format!("{name}: {} is nothing to compute with", other.get_type()))),
+        None => Err(PyTypeError::new_err(format!("{}: {} is nothing to compute with", row.name, other.get_type()))),
     }
+}
+
+/// The row of a function of the table.
+macro_rules! row {
+    ($name:literal) => {
+        const { ufunc::known_row($name) }
+    };
 }
 
 /// The slots of the operators.
@@ -109,18 +112,18 @@ macro_rules! slots {
         impl GpuArray {
             $(
                 fn $left(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-                    answer(slf.py(), $name, &[slf.as_any(), other])
+                    answer(slf.py(), row!($name), &[slf.as_any(), other])
                 }
                 fn $right(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-                    answer(slf.py(), $name, &[other, slf.as_any()])
+                    answer(slf.py(), row!($name), &[other, slf.as_any()])
                 }
                 fn $own(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<()> {
-                    assign($name, slf, other)
+                    assign(row!($name), slf, other)
                 }
             )*
             $(
                 fn $unary(slf: &Bound<'_, Self>) -> PyResult<Py<PyAny>> {
-                    answer(slf.py(), $function, &[slf.as_any()])
+                    answer(slf.py(), row!($function), &[slf.as_any()])
                 }
             )*
         }
@@ -153,15 +156,6 @@ mod methods {
     }
 }
 
-/// Two results of the same operands.
-fn both(py: Python<'_>, first: &str, second: &str, operands: &[&Bound<'_, PyAny>]) -> PyResult<Py<PyAny>> {
-    let (first, second) = (answer(py, first, operands)?, answer(py, second, operands)?);
-    if first.is(py.NotImplemented()) {
-        return Ok(first);
-    }
-    Ok(PyTuple::new(py, [first, second])?.into_any().unbind())
-}
-
 /// For operators whose functions are not computed yet.
 fn not_yet(other: &Bound<'_, PyAny>, operator: &str) -> PyResult<Py<PyAny>> {
     if is_operand(other)? {
@@ -186,7 +180,7 @@ impl GpuArray {
         if modulo.is_some() {
             return Ok(slf.py().NotImplemented());
         }
-        answer(slf.py(), "power", &[slf.as_any(), other])
+        answer(slf.py(), row!("power"), &[slf.as_any(), other])
     }
 
     fn __rpow__(
@@ -197,19 +191,19 @@ impl GpuArray {
         if modulo.is_some() {
             return Ok(slf.py().NotImplemented());
         }
-        answer(slf.py(), "power", &[other, slf.as_any()])
+        answer(slf.py(), row!("power"), &[other, slf.as_any()])
     }
 
     fn __ipow__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>, _modulo: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-        assign("power", slf, other)
+        assign(row!("power"), slf, other)
     }
 
     fn __divmod__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        both(slf.py(), "floor_divide", "remainder", &[slf.as_any(), other])
+        answer(slf.py(), row!("divmod"), &[slf.as_any(), other])
     }
 
     fn __rdivmod__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        both(slf.py(), "floor_divide", "remainder", &[other, slf.as_any()])
+        answer(slf.py(), row!("divmod"), &[other, slf.as_any()])
     }
 
     fn __matmul__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
@@ -222,15 +216,15 @@ impl GpuArray {
 
     // With this and without `__hash__` an array is not hashable, as in NumPy.
     fn __richcmp__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>, operator: CompareOp) -> PyResult<Py<PyAny>> {
-        let name = match operator {
-            CompareOp::Lt => "less",
-            CompareOp::Le => "less_equal",
-            CompareOp::Eq => "equal",
-            CompareOp::Ne => "not_equal",
-            CompareOp::Gt => "greater",
-            CompareOp::Ge => "greater_equal",
+        let row = match operator {
+            CompareOp::Lt => row!("less"),
+            CompareOp::Le => row!("less_equal"),
+            CompareOp::Eq => row!("equal"),
+            CompareOp::Ne => row!("not_equal"),
+            CompareOp::Gt => row!("greater"),
+            CompareOp::Ge => row!("greater_equal"),
         };
-        answer(slf.py(), name, &[slf.as_any(), other])
+        answer(slf.py(), row, &[slf.as_any(), other])
     }
 
     fn __contains__(&self, _item: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -259,19 +253,18 @@ impl GpuArray {
             }
         }
         let name: String = ufunc.getattr(intern!(py, "__name__"))?.extract()?;
-        let row = ufunc::row(&name).filter(|row| row.inputs == inputs.len());
-        let (Some(row), "__call__") = (row, method) else {
+        let row =
+            ufunc::row(&name).filter(|row| row.inputs <= inputs.len() && inputs.len() <= row.inputs + row.outputs());
+        let row = row.or_else(|| functions::row_of_ufunc(&name).filter(|row| row.inputs == inputs.len()));
+        let (Some(row), "__call__" | "outer") = (row, method) else {
             let method = if method == "__call__" { String::new() } else { format!(".{method}") };
             return Err(refusal(format_args!("numpy.{name}{method}")));
         };
-        let wish = kwargs.map_or_else(|| Ok(Some(Wish::default())), |kwargs| Wish::read(row, kwargs))?;
-        let Some(wish) = wish else { return Ok(py.NotImplemented()) };
-        let operands: Vec<Bound<'_, PyAny>> = inputs.iter().collect();
-        let operands: Vec<&Bound<'_, PyAny>> = operands.iter().collect();
-        match compute::call(py, row, &operands, &wish)? {
-            Some(result) => Ok(result.into_any().unbind()),
-            None => Ok(py.NotImplemented()),
-        }
+        let result = match method {
+            "outer" => super::ufunc::outer(row, inputs, kwargs)?,
+            _ => super::ufunc::call(row, inputs, kwargs)?,
+        };
+        Ok(result.unwrap_or_else(|| py.NotImplemented()))
     }
 
     /// What NumPy's other functions ask (NEP 18): those that need attributes and views only are run, the others refused.
@@ -289,6 +282,10 @@ impl GpuArray {
     ) -> PyResult<Py<PyAny>> {
         let (py, _) = (func.py(), types);
         let name: String = func.getattr(intern!(py, "__name__"))?.extract()?;
+        if functions::OF_NUMPY.contains(&name.as_str()) && !kwargs.contains("like")? {
+            let own = py.import(intern!(py, "PyGPU._core"))?.getattr(name.as_str())?;
+            return Ok(own.call(args, Some(kwargs))?.unbind());
+        }
         if !OF_VIEWS.contains(&name.as_str()) {
             return Err(refusal(format_args!("numpy.{name}")));
         }

@@ -1,18 +1,23 @@
 //! The class `Ufunc`: a function of the table as an object that is called.
 
-use pyo3::exceptions::PyTypeError;
+use numpy::PyUntypedArray;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
+use smallvec::SmallVec;
 
 use super::compute::{self, Wish};
 use crate::dtype::{DType, Kind};
+use crate::layout::{Dims, Layout};
 use crate::ops::ufunc::{self, Row};
+use crate::python::array::class::{GpuArray, new_exact, new_view};
+use crate::python::exchange::import;
 
 /// A function that goes element by element, as NumPy's ufuncs.
 ///
-/// ``function(*operands, out=None, where=True)`` computes on the device of the arrays, in the order of the thread's current stream.
-/// Operands are arrays of that device, of PyGPU and of libraries that lend them, and numbers; they are broadcast, and their types
-/// promoted, as NumPy does (NEP 50).
+/// ``function(*operands, out=None, where=True, dtype=None, casting='same_kind', order='K')`` computes on the device of the arrays, in
+/// the order of the thread's current stream. Operands are arrays of that device, of PyGPU and of libraries that lend them, and numbers;
+/// they are broadcast, and their types promoted, as NumPy does (NEP 50). Functions with two results give a tuple, and take one as `out`.
 ///
 /// Examples
 /// --------
@@ -25,32 +30,114 @@ use crate::ops::ufunc::{self, Row};
 #[pyclass(frozen, name = "Ufunc", module = "PyGPU")]
 pub(crate) struct Ufunc(&'static Row);
 
+/// A call with operands, results perhaps behind them, and keywords; `None` if somebody else's array is among them.
+///
+/// # Errors
+/// As [`compute::call`].
+pub(super) fn call(
+    row: &'static Row,
+    given: &Bound<'_, PyTuple>,
+    keywords: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Option<Py<PyAny>>> {
+    let wish = keywords.map_or_else(|| Ok(Some(Wish::default())), |keywords| Wish::read(row, keywords))?;
+    let Some(mut wish) = wish else { return Ok(None) };
+    let mut objects: SmallVec<[Bound<'_, PyAny>; 4]> = SmallVec::new();
+    for (place, object) in given.iter().enumerate() {
+        if place < row.inputs {
+            objects.push(object);
+        } else if !wish.read_positional(place - row.inputs, &object)? {
+            return Ok(None);
+        }
+    }
+    let mut operands: SmallVec<[&Bound<'_, PyAny>; 4]> = SmallVec::new();
+    operands.extend(&objects);
+    Ok(compute::call(given.py(), row, &operands, &wish)?.map(Bound::unbind))
+}
+
+/// An array of somebody else's as one of ours; all else as it is.
+fn as_array(object: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
+    if object.is_instance_of::<GpuArray>() || object.is_instance_of::<PyUntypedArray>() {
+        return Ok(object);
+    }
+    match import::device_array(&object)? {
+        Some(array) => Ok(new_exact(object.py(), GpuArray::from_array(array))?.into_any()),
+        None => Ok(object),
+    }
+}
+
+#[cold]
+fn not_taken(row: &Row, operands: &Bound<'_, PyTuple>) -> PyErr {
+    PyTypeError::new_err(format!(
+        "{}(): {operands} holds what is no number and no array of a device, or out= or where= what is no array of PyGPU",
+        row.name
+    ))
+}
+
+/// A call with every pair of elements of two operands: the first one gets an axis for each of the second's.
+///
+/// # Errors
+/// `ValueError` for a function that has not two operands; as [`compute::call`].
+pub(super) fn outer(
+    row: &'static Row,
+    given: &Bound<'_, PyTuple>,
+    keywords: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Option<Py<PyAny>>> {
+    let py = given.py();
+    if row.inputs != 2 {
+        return Err(PyValueError::new_err("outer product only supported for binary functions"));
+    }
+    if given.len() != 2 {
+        return Err(PyTypeError::new_err(format!("outer() takes 2 operands, and {} were given", given.len())));
+    }
+    let second = as_array(given.get_item(1)?)?;
+    let axes = second.cast::<GpuArray>().map_or(0, |array| array.get().layout().ndim());
+    let mut first = as_array(given.get_item(0)?)?;
+    if let Ok(own) = first.clone().cast::<GpuArray>() {
+        let layout = own.get().layout();
+        let mut shape: Dims = layout.shape().collect();
+        let mut strides: Dims = layout.strides().collect();
+        shape.extend(std::iter::repeat_n(1, axes));
+        strides.extend(std::iter::repeat_n(layout.itemsize(), axes));
+        let layout = Layout::strided(&shape, &strides, layout.offset(), layout.itemsize())?;
+        first = new_view(own, &layout)?.into_any();
+    }
+    call(row, &PyTuple::new(py, [first, second])?, keywords)
+}
+
 #[pymethods]
 impl Ufunc {
     #[pyo3(signature = (*operands, **keywords))]
     fn __call__(&self, operands: &Bound<'_, PyTuple>, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Py<PyAny>> {
-        let (py, row) = (operands.py(), self.0);
-        if operands.len() != row.inputs {
+        let (row, count) = (self.0, operands.len());
+        if count < row.inputs || count > row.inputs + row.outputs() {
             return Err(PyTypeError::new_err(format!(
-                "{}() takes {} operands, and {} were given",
+                "{}() takes from {} to {} positional arguments but {count} were given: {} operands, and arrays for results",
                 row.name,
                 row.inputs,
-                operands.len()
+                row.inputs + row.outputs(),
+                row.inputs,
             )));
         }
-        let wish = keywords.map_or_else(|| Ok(Some(Wish::default())), |keywords| Wish::read(row, keywords))?;
-        let Some(wish) = wish else {
-            return Err(PyTypeError::new_err(format!("{}(): out= and where= are arrays of PyGPU", row.name)));
-        };
-        let given: Vec<Bound<'_, PyAny>> = operands.iter().collect();
-        let given: Vec<&Bound<'_, PyAny>> = given.iter().collect();
-        match compute::call(py, row, &given, &wish)? {
-            Some(result) => Ok(result.into_any().unbind()),
-            None => Err(PyTypeError::new_err(format!(
-                "{}(): {operands} holds what is no number and no array of a device",
-                row.name
-            ))),
-        }
+        call(row, operands, keywords)?.ok_or_else(|| not_taken(row, operands))
+    }
+
+    /// The function of every pair of elements of two arrays.
+    ///
+    /// Parameters
+    /// ----------
+    /// *operands : GPUArray or number
+    ///     Two of them. The result has the axes of the first and then those of the second.
+    /// **keywords
+    ///     As for a call.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.multiply.outer(PyGPU.arange(1, 4), PyGPU.arange(3)).tolist()
+    /// [[0, 1, 2], [0, 2, 4], [0, 3, 6]]
+    #[pyo3(signature = (*operands, **keywords))]
+    fn outer(&self, operands: &Bound<'_, PyTuple>, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Py<PyAny>> {
+        outer(self.0, operands, keywords)?.ok_or_else(|| not_taken(self.0, operands))
     }
 
     /// Its name, which is NumPy's.
@@ -74,13 +161,13 @@ impl Ufunc {
     /// The number of results.
     #[getter]
     fn nout(&self) -> usize {
-        1
+        self.0.outputs()
     }
 
     /// Operands and results.
     #[getter]
     fn nargs(&self) -> usize {
-        self.0.inputs + 1
+        self.0.inputs + self.0.outputs()
     }
 
     /// The types of operands and results of each loop, in the order in which they are tried, such as ``'float32,float32->bool'``.
@@ -88,8 +175,9 @@ impl Ufunc {
     fn types(&self) -> Vec<String> {
         let name_of = |kind: Kind| DType::new(kind).name();
         let text = |kind| {
-            let result = self.0.group(kind).map_or(kind, |group| group.result(kind));
-            format!("{}->{}", vec![name_of(kind); self.0.inputs].join(","), name_of(result))
+            let operands: Vec<&str> = (0..self.0.inputs).map(|place| name_of(self.0.takes(place, kind))).collect();
+            let results: Vec<&str> = self.0.results(kind).into_iter().map(name_of).collect();
+            format!("{}->{}", operands.join(","), results.join(","))
         };
         self.0.kinds().map(text).collect()
     }

@@ -1,0 +1,83 @@
+"""Functions of each element in host memory that NumPy has no ufunc for: what it does in several steps, and `math`."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+Results = tuple[Any, ...]
+
+
+def _into(out: Results, value: Any, mask: Any, casting: str) -> None:
+    np.copyto(out[0], value, where=mask, casting=casting)  # type: ignore[call-overload]
+
+
+def _of(function: Callable[..., Any]) -> Callable[..., None]:
+    """Let the result go where it is asked to go, computed in the type that was asked for."""
+
+    def computed(
+        *operands: Any, out: Results, where: Any = True, casting: str = "same_kind", dtype: np.dtype[Any] | None = None
+    ) -> None:
+        if dtype is not None:
+            operands = tuple(np.asarray(one).astype(dtype) for one in operands)
+        _into(out, function(*operands), where, casting)
+
+    return computed
+
+
+def _one_by_one(function: Callable[[float], float], at_pole: float = math.nan) -> Callable[..., None]:
+    def value(x: Any) -> float:
+        try:
+            return function(float(x))
+        except OverflowError:
+            return math.inf
+        except ValueError:  # a pole, or the negative infinity
+            return at_pole
+
+    return _of(np.vectorize(value, otypes=[np.float64]))
+
+
+def _choose(condition: Any, x: Any, y: Any) -> Any:
+    return np.where(condition, x, y)
+
+
+def where(condition: Any, x: Any, y: Any, *, out: Results, **keywords: Any) -> None:
+    """In two steps, of which none makes an array; where an operand may be the result, by NumPy's function."""
+    (result,) = out
+    if keywords or any(np.may_share_memory(result, one) for one in (condition, x, y)):
+        _of(_choose)(condition, x, y, out=out, **keywords)
+        return
+    mask = condition if np.asarray(condition).dtype == bool else np.not_equal(condition, 0)
+    np.copyto(result, y)
+    np.copyto(result, x, where=mask)
+
+
+def _round_behind(a: Any, scale: Any) -> Any:
+    return np.round(a, round(math.log10(scale)))
+
+
+def _round_before(a: Any, scale: Any) -> Any:
+    return np.round(a, -round(math.log10(scale)))
+
+
+def _nan_to_num(x: Any, nan: float, above: float, below: float) -> Any:
+    return np.nan_to_num(x, nan=nan, posinf=above, neginf=below)
+
+
+real = _of(np.real)
+imag = _of(np.imag)
+sinc = _of(np.sinc)
+i0 = _of(lambda x: np.i0(x).reshape(np.shape(x)))
+round_behind = _of(_round_behind)
+round_before = _of(_round_before)
+angle = _of(np.angle)
+angle_in_degrees = _of(functools.partial(np.angle, deg=True))
+nan_to_num = _of(_nan_to_num)
+erf = _one_by_one(math.erf)
+erfc = _one_by_one(math.erfc)
+gamma = _one_by_one(math.gamma)
+lgamma = _one_by_one(math.lgamma, math.inf)

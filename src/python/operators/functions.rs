@@ -1,0 +1,235 @@
+//! Functions of each element that have parameters beside the arrays: `where`, `clip`, `round`, `angle`, `nan_to_num`.
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyInt, PyTuple};
+
+use super::compute::{self, Wish};
+use super::ufunc;
+use crate::dtype::Kind;
+use crate::ops::ufunc::{Row, known_row, table};
+use crate::python::array::class::{GpuArray, new_like};
+use crate::python::host::transfer;
+use crate::python::kernel::call::values;
+
+/// Functions of NumPy that compute with ours when they meet an array of a device (NEP 18).
+pub(super) const OF_NUMPY: [&str; 10] =
+    ["angle", "around", "clip", "i0", "imag", "nan_to_num", "real", "round", "sinc", "where"];
+
+/// The row of a ufunc of NumPy's that is in no table of names there either.
+pub(super) fn row_of_ufunc(name: &str) -> Option<&'static Row> {
+    (name == "clip").then_some(&table::CLIP)
+}
+
+/// The kind of an array; `None` for what is none of ours.
+fn kind_of(object: &Bound<'_, PyAny>) -> Option<Kind> {
+    object.cast::<GpuArray>().ok().map(|own| own.get().dtype().kind())
+}
+
+fn is_whole(object: &Bound<'_, PyAny>) -> bool {
+    kind_of(object).is_some_and(|kind| values::is_integer(kind) || kind == Kind::Bool)
+}
+
+/// The result of a row, which must have one.
+fn computed<'py>(row: &'static Row, operands: &[&Bound<'py, PyAny>], wish: &Wish<'py>) -> PyResult<Bound<'py, PyAny>> {
+    let py = operands[0].py();
+    compute::call(py, row, operands, wish)?.ok_or_else(|| {
+        PyTypeError::new_err(format!("{}(): an operand is no number and no array of a device", row.name))
+    })
+}
+
+fn out_of<'py>(out: Option<&Bound<'py, GpuArray>>) -> Wish<'py> {
+    out.map_or_else(Wish::default, Wish::into_array)
+}
+
+/// The elements of one operand where a condition is true, those of another elsewhere.
+///
+/// Parameters
+/// ----------
+/// condition : GPUArray or bool
+///     What is not 0 is true.
+/// x, y : GPUArray or number
+///     They are broadcast with the condition, and have one type in the result.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> a = PyGPU.arange(5)
+/// >>> PyGPU.where(a > 2, a, -1).tolist()
+/// [-1, -1, -1, 3, 4]
+#[pyfunction]
+#[pyo3(name = "where", signature = (condition, x, y, /))]
+fn choose<'py>(
+    condition: &Bound<'py, PyAny>,
+    x: &Bound<'py, PyAny>,
+    y: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    computed(&table::WHERE, &[condition, x, y], &Wish::default())
+}
+
+/// A limit of `clip`, unless every value of the array's type is within it, as a Python int may be.
+fn limit<'a, 'py>(
+    a: &Bound<'py, PyAny>,
+    given: Option<&'a Bound<'py, PyAny>>,
+    is_least: bool,
+) -> PyResult<Option<&'a Bound<'py, PyAny>>> {
+    let Some(object) = given.filter(|object| !object.is_none()) else { return Ok(None) };
+    let Some(kind) = kind_of(a).filter(|kind| values::is_integer(*kind) && *kind != Kind::Bool) else {
+        return Ok(Some(object));
+    };
+    let is_beyond = object.is_instance_of::<PyInt>() && !values::is_in_range(kind, object) && object.lt(0)? == is_least;
+    Ok((!is_beyond).then_some(object))
+}
+
+/// The elements, none less than one limit nor greater than another one.
+///
+/// Parameters
+/// ----------
+/// a : GPUArray
+/// min, max : GPUArray or number, optional
+///     The limits; without one there is none on that side.
+/// out : GPUArray, optional
+///     Where the result goes.
+/// **keywords
+///     As for a `Ufunc`.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.clip(PyGPU.arange(5), 1, 3).tolist()
+/// [1, 1, 2, 3, 3]
+#[pyfunction]
+#[pyo3(signature = (a, /, min = None, max = None, out = None, **keywords))]
+fn clip<'py>(
+    a: &Bound<'py, PyAny>,
+    min: Option<&Bound<'py, PyAny>>,
+    max: Option<&Bound<'py, PyAny>>,
+    out: Option<&Bound<'py, PyAny>>,
+    keywords: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Py<PyAny>> {
+    let py = a.py();
+    let keywords = keywords.map_or_else(|| Ok(PyDict::new(py)), |given| given.copy())?;
+    if let Some(out) = out {
+        keywords.set_item("out", out)?;
+    }
+    let (row, operands) = match (limit(a, min, true)?, limit(a, max, false)?) {
+        (Some(least), Some(most)) => (&table::CLIP, vec![a, least, most]),
+        (Some(least), None) => (const { known_row("maximum") }, vec![a, least]),
+        (None, Some(most)) => (const { known_row("minimum") }, vec![a, most]),
+        (None, None) => (const { known_row("maximum") }, vec![a, a]),
+    };
+    ufunc::call(row, &PyTuple::new(py, operands)?, Some(&keywords))?
+        .ok_or_else(|| PyTypeError::new_err("clip(): an operand is no number and no array of a device"))
+}
+
+/// The nearest numbers with so many decimal digits behind the point; of two the even one.
+///
+/// Parameters
+/// ----------
+/// a : GPUArray
+/// decimals : int, optional
+///     Digits behind the point; negative ones are zeros before it.
+/// out : GPUArray, optional
+///     Where the result goes.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.round(PyGPU.to_gpu([0.5, 1.5, 2.25])).tolist()
+/// [0.0, 2.0, 2.0]
+/// >>> PyGPU.round(PyGPU.to_gpu([1234, 1250]), -2).tolist()
+/// [1200, 1200]
+#[pyfunction]
+#[pyo3(signature = (a, /, decimals = 0, out = None))]
+fn round<'py>(a: &Bound<'py, PyAny>, decimals: i64, out: Option<&Bound<'py, GpuArray>>) -> PyResult<Bound<'py, PyAny>> {
+    let wish = out_of(out);
+    if is_whole(a) && decimals >= 0 {
+        return match kind_of(a) {
+            Some(Kind::Bool) => computed(const { known_row("rint") }, &[a], &wish),
+            _ => computed(const { known_row("positive") }, &[a], &wish),
+        };
+    }
+    if decimals == 0 {
+        return computed(const { known_row("rint") }, &[a], &wish);
+    }
+    let power = i32::try_from(decimals.unsigned_abs()).unwrap_or(i32::MAX);
+    let row = if decimals > 0 { &table::ROUND_BEHIND } else { &table::ROUND_BEFORE };
+    let scale = match is_whole(a) {
+        true => 10i64.checked_pow(power as u32).unwrap_or(i64::MAX).into_pyobject(a.py())?.into_any(),
+        false => 10f64.powi(power).into_pyobject(a.py())?.into_any(),
+    };
+    computed(row, &[a, &scale], &wish)
+}
+
+/// The angles of complex numbers, counterclockwise from the real axis.
+///
+/// Parameters
+/// ----------
+/// z : GPUArray
+/// deg : bool, optional
+///     In degrees instead of radians.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.angle(PyGPU.to_gpu([1j, -1 + 0j]), deg=True).tolist()
+/// [90.0, 180.0]
+#[pyfunction]
+#[pyo3(signature = (z, deg = false))]
+fn angle<'py>(z: &Bound<'py, PyAny>, deg: bool) -> PyResult<Bound<'py, PyAny>> {
+    computed(if deg { &table::ANGLE_IN_DEGREES } else { &table::ANGLE }, &[z], &Wish::default())
+}
+
+/// The elements with finite numbers in place of NaN and the infinities.
+///
+/// Parameters
+/// ----------
+/// x : GPUArray
+/// copy : bool, optional
+///     False: the result goes into the array itself.
+/// nan : float, optional
+///     What stands for NaN.
+/// posinf, neginf : float, optional
+///     What stands for the infinities; without one the greatest number of the type, or the least.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.nan_to_num(PyGPU.to_gpu([1.0, float("nan"), float("inf")]), posinf=9).tolist()
+/// [1.0, 0.0, 9.0]
+#[pyfunction]
+#[pyo3(signature = (x, copy = true, nan = 0.0, posinf = None, neginf = None))]
+fn nan_to_num<'py>(
+    x: &Bound<'py, GpuArray>,
+    copy: bool,
+    nan: f64,
+    posinf: Option<f64>,
+    neginf: Option<f64>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = x.py();
+    let most = match x.get().dtype().kind() {
+        Kind::Float16 => 65504.0,
+        Kind::BFloat16 => 3.389_531_389_251_535_5e38,
+        Kind::Float32 | Kind::Complex64 => f64::from(f32::MAX),
+        Kind::Float64 | Kind::Complex128 => f64::MAX,
+        _ if !copy => return Ok(x.clone().into_any()),
+        _ => {
+            let copied = transfer::device_copy_like(py, x.get().array(py)?)?;
+            return Ok(new_like(x, GpuArray::from_array(copied))?.into_any());
+        }
+    };
+    let number = |value: f64| value.into_pyobject(py).map(Bound::into_any);
+    let (nan, above, below) = (number(nan)?, number(posinf.unwrap_or(most))?, number(neginf.unwrap_or(-most))?);
+    let wish = if copy { Wish::default() } else { Wish::into_array(x) };
+    computed(&table::NAN_TO_NUM, &[x.as_any(), &nan, &above, &below], &wish)
+}
+
+/// Puts the functions into the module.
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(choose, module)?)?;
+    module.add_function(wrap_pyfunction!(clip, module)?)?;
+    module.add_function(wrap_pyfunction!(round, module)?)?;
+    module.add_function(wrap_pyfunction!(angle, module)?)?;
+    module.add_function(wrap_pyfunction!(nan_to_num, module)?)?;
+    module.add("around", module.getattr("round")?)
+}

@@ -1,0 +1,178 @@
+//! What goes with the operands of a call: `out`, `where`, `dtype`, `casting`, `order`.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyString, PyTuple};
+
+use crate::dtype::Kind;
+use crate::ops::ufunc::{Casting, Row};
+use crate::python::array::class::GpuArray;
+use crate::python::convert::dtype;
+
+/// In which order the axes of a new result lie.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Lie {
+    C,
+    F,
+    /// In F order if all operands are.
+    A,
+    /// As the operands.
+    #[default]
+    K,
+}
+
+/// What goes with the operands of a call.
+#[derive(Default)]
+pub(crate) struct Wish<'py> {
+    /// Where the results go.
+    pub(crate) out: [Option<Bound<'py, GpuArray>>; 2],
+    /// Where they are written: an array of bools.
+    pub(crate) mask: Option<Bound<'py, GpuArray>>,
+    /// The type of the results, which chooses the loop.
+    pub(crate) dtype: Option<Kind>,
+    /// What may be converted to what.
+    pub(crate) casting: Casting,
+    /// How a new result lies.
+    pub(crate) order: Lie,
+}
+
+impl<'py> Wish<'py> {
+    /// A result that goes into an array.
+    pub(crate) fn into_array(out: &Bound<'py, GpuArray>) -> Self {
+        Self { out: [Some(out.clone()), None], ..Self::default() }
+    }
+
+    /// From the keywords of a call; `None` if they name an array of somebody else.
+    ///
+    /// # Errors
+    /// `TypeError` and `ValueError` as NumPy's.
+    pub(crate) fn read(row: &Row, keywords: &Bound<'py, PyDict>) -> PyResult<Option<Self>> {
+        let mut wish = Self::default();
+        for (key, value) in keywords {
+            let key = key.cast_into::<PyString>()?;
+            let is_known = match key.to_str()? {
+                "out" => wish.read_out(row, value)?,
+                "where" => wish.read_mask(row, value)?,
+                "dtype" => wish.read_dtype(&value)?,
+                "casting" => wish.read_casting(&value)?,
+                "order" => wish.read_order(&value)?,
+                "subok" => match value.is_instance_of::<PyBool>() {
+                    true => true,
+                    false => return Err(PyTypeError::new_err("'subok' must be a boolean")),
+                },
+                other @ ("sig" | "signature" | "axes" | "axis" | "keepdims") => {
+                    return Err(PyTypeError::new_err(format!(
+                        "{}() does not take the keyword {other} in PyGPU; it takes out, where, dtype, casting and order",
+                        row.name
+                    )));
+                }
+                other => {
+                    return Err(PyTypeError::new_err(format!(
+                        "{}() got an unexpected keyword argument '{other}'; out, where, dtype, casting and order are understood",
+                        row.name
+                    )));
+                }
+            };
+            if !is_known {
+                return Ok(None);
+            }
+        }
+        Ok(Some(wish))
+    }
+
+    /// Results behind the operands of a call, by their places.
+    ///
+    /// # Errors
+    /// `TypeError` where the keyword was given, too.
+    pub(crate) fn read_positional(&mut self, place: usize, value: &Bound<'py, PyAny>) -> PyResult<bool> {
+        if self.out.iter().any(Option::is_some) && place == 0 {
+            return Err(PyTypeError::new_err("cannot specify 'out' as both a positional and keyword argument"));
+        }
+        if value.is_none() {
+            return Ok(true);
+        }
+        let Ok(own) = value.cast::<GpuArray>() else { return Ok(false) };
+        self.out[place] = Some(own.clone());
+        Ok(true)
+    }
+
+    fn read_out(&mut self, row: &Row, value: Bound<'py, PyAny>) -> PyResult<bool> {
+        if value.is_none() {
+            return Ok(true);
+        }
+        let Ok(outs) = value.cast::<PyTuple>() else {
+            if row.outputs() > 1 {
+                return Err(PyTypeError::new_err("'out' must be a tuple of arrays"));
+            }
+            return self.read_positional(0, &value);
+        };
+        if outs.len() != row.outputs() {
+            return Err(PyValueError::new_err("The 'out' tuple must have exactly one entry per ufunc output"));
+        }
+        for (place, one) in outs.iter().enumerate() {
+            if one.is_none() {
+                continue;
+            }
+            let Ok(own) = one.cast_into::<GpuArray>() else { return Ok(false) };
+            self.out[place] = Some(own);
+        }
+        Ok(true)
+    }
+
+    fn read_mask(&mut self, row: &Row, value: Bound<'py, PyAny>) -> PyResult<bool> {
+        if value.is_instance_of::<PyBool>() && value.is_truthy()? {
+            return Ok(true);
+        }
+        let Ok(own) = value.cast_into::<GpuArray>() else { return Ok(false) };
+        if own.get().dtype().kind() != Kind::Bool {
+            return Err(PyTypeError::new_err(format!(
+                "{}: where= is an array of bool: Cannot cast array data from dtype('{}') to dtype('bool') according to the rule \
+                 'safe'",
+                row.name,
+                own.get().dtype().name()
+            )));
+        }
+        self.mask = Some(own);
+        Ok(true)
+    }
+
+    fn read_dtype(&mut self, value: &Bound<'py, PyAny>) -> PyResult<bool> {
+        if !value.is_none() {
+            self.dtype = Some(dtype::from_python(value)?.kind());
+        }
+        Ok(true)
+    }
+
+    fn read_casting(&mut self, value: &Bound<'py, PyAny>) -> PyResult<bool> {
+        let Ok(name) = value.cast::<PyString>() else {
+            return Err(PyTypeError::new_err(format!("casting must be str, not {}", value.get_type().name()?)));
+        };
+        let found = Casting::ALL.into_iter().find(|(known, _)| name.to_str().is_ok_and(|name| name == *known));
+        let Some((_, casting)) = found else {
+            return Err(PyValueError::new_err(format!(
+                "casting must be one of 'no', 'equiv', 'safe', 'same_kind', 'unsafe' (got '{name}')"
+            )));
+        };
+        self.casting = casting;
+        Ok(true)
+    }
+
+    fn read_order(&mut self, value: &Bound<'py, PyAny>) -> PyResult<bool> {
+        if value.is_none() {
+            return Ok(true);
+        }
+        let name = value.str()?;
+        self.order = match name.to_str()?.to_ascii_uppercase().as_str() {
+            "C" => Lie::C,
+            "F" => Lie::F,
+            "A" => Lie::A,
+            "K" => Lie::K,
+            _ => {
+                return Err(PyValueError::new_err(format!(
+                    "order must be one of 'C', 'F', 'A', or 'K' (got '{name}')"
+                )));
+            }
+        };
+        Ok(true)
+    }
+}

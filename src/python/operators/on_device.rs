@@ -1,0 +1,152 @@
+//! A call's kernel on the current stream.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use smallvec::SmallVec;
+
+use super::operand::{self, Value, Values};
+use super::result::Target;
+use crate::array::Array;
+use crate::device::Device;
+use crate::dtype::{DType, Kind};
+use crate::error::Result;
+use crate::kernel::Arguments;
+use crate::layout::{self, Layout};
+use crate::memory::pending;
+use crate::ops::ufunc::{self, Given, Row};
+use crate::python::gil::WithoutGil;
+use crate::python::host::transfer;
+use crate::stream;
+
+/// An operand that shares bytes with a result other than element by element, as a copy of its own.
+fn apart_from(py: Python<'_>, array: &Array, targets: &[Option<&Array>]) -> PyResult<Option<Box<Array>>> {
+    let meets = |out: &&Array| shares_bytes(array, out) && !is_same_place(array, out);
+    match targets.iter().flatten().any(meets) {
+        true => Ok(Some(Box::new(transfer::device_copy_like(py, array)?))),
+        false => Ok(None),
+    }
+}
+
+/// Whether two arrays may share a byte; those of two blocks do where both are the memory of somebody else.
+fn shares_bytes(one: &Array, other: &Array) -> bool {
+    if Arc::ptr_eq(one.allocation(), other.allocation()) {
+        return layout::overlap(one.layout(), other.layout());
+    }
+    let reach = |array: &Array| {
+        let first = array.allocation().address() as i128;
+        array.layout().extent().map(|(low, high)| (first + i128::from(low), first + i128::from(high)))
+    };
+    matches!((reach(one), reach(other)), (Some(one), Some(other)) if one.0 < other.1 && other.0 < one.1)
+}
+
+/// Whether each element of one is that of the other.
+fn is_same_place(one: &Array, other: &Array) -> bool {
+    let (first, second) = (one.layout(), other.layout());
+    one.address() == other.address()
+        && first.itemsize() == second.itemsize()
+        && first.shape().eq(second.shape())
+        && first.strides().eq(second.strides())
+}
+
+/// What is computed: a loop of a function, and where its results go.
+pub(super) struct Loop<'a> {
+    pub(super) row: &'static Row,
+    pub(super) kind: Kind,
+    pub(super) device: Device,
+    /// Where it is written.
+    pub(super) mask: Option<&'a Array>,
+}
+
+/// A result before it is computed: an array that was given, or the type and layout of a new one.
+pub(super) type Wanted<'a> = std::result::Result<&'a Array, (DType, Layout)>;
+
+/// Puts the kernel of a loop on the current stream. The answer are the results.
+///
+/// # Errors
+/// The compiler's; the driver's.
+pub(super) fn run<'a>(
+    py: Python<'_>,
+    of: &Loop<'_>,
+    values: &mut Values<'a, '_>,
+    wanted: SmallVec<[Wanted<'a>; 2]>,
+) -> PyResult<SmallVec<[Target<'a>; 2]>> {
+    let mut mask_copy = None;
+    if wanted.iter().any(|one| one.is_ok()) {
+        let given: SmallVec<[Option<&Array>; 2]> = wanted.iter().map(|one| one.as_ref().ok().copied()).collect();
+        for value in values.iter_mut() {
+            if let Some(array) = value.array()
+                && let Some(array) = apart_from(py, array, &given)?
+            {
+                *value = Value::Held { array, is_foreign: false };
+            }
+        }
+        if let Some(mask) = of.mask {
+            mask_copy = apart_from(py, mask, &given)?;
+        }
+    }
+    let mut kinds: SmallVec<[Given; 4]> = SmallVec::new();
+    let mut arrays: SmallVec<[&Array; 8]> = SmallVec::new();
+    let mut arguments = Arguments::new();
+    for (place, value) in values.iter().enumerate() {
+        match value {
+            Value::Number { object, .. } => {
+                kinds.push(Given::Value);
+                operand::push(&mut arguments, of.row.takes(place, of.kind), object)?;
+            }
+            Value::Own(array) => {
+                kinds.push(Given::Array(array.dtype().kind()));
+                arrays.push(array);
+            }
+            Value::Held { array, .. } => {
+                kinds.push(Given::Array(array.dtype().kind()));
+                arrays.push(array);
+            }
+        }
+    }
+    arrays.extend(mask_copy.as_deref().or(of.mask));
+    let mut results: SmallVec<[Kind; 2]> = SmallVec::new();
+    for one in &wanted {
+        results.push(one.as_ref().map_or_else(|(dtype, _)| dtype.kind(), |array| array.dtype().kind()));
+    }
+    let kernel = ufunc::kernel_of(of.row, of.kind, &kinds, &results, of.mask.is_some())?;
+    let made: Result<SmallVec<[Target<'a>; 2]>> = py.without_gil(|| {
+        let stream = stream::current(of.device);
+        let mut targets = SmallVec::new();
+        for one in wanted {
+            targets.push(match one {
+                Ok(array) => Target::Given(array),
+                Err((dtype, layout)) => Target::New(Array::on_new_memory(layout, dtype, stream.clone())?),
+            });
+        }
+        let mut all: SmallVec<[&Array; 8]> = SmallVec::new();
+        all.extend(arrays.iter().copied());
+        all.extend(targets.iter().map(Target::array));
+        let plan = kernel.plan(&all, false)?;
+        // SAFETY: the kernel was made for operands of these kinds, and the plan is of them.
+        unsafe { kernel.run(&plan, &all, arguments, None, &stream)? };
+        drop(all);
+        Ok(targets)
+    });
+    let made = made?;
+    drop(arrays);
+    keep_foreign(py, of.device, values)?;
+    Ok(made)
+}
+
+/// Keeps the arrays of others for as long as the kernel reads them.
+#[inline]
+fn keep_foreign(py: Python<'_>, device: Device, values: &mut Values<'_, '_>) -> PyResult<()> {
+    let is_foreign = |value: &Value<'_, '_>| matches!(value, Value::Held { is_foreign: true, .. });
+    if !values.iter().any(is_foreign) {
+        return Ok(());
+    }
+    let mut kept: Vec<Box<Array>> = Vec::new();
+    for value in values.drain(..) {
+        if let Value::Held { array, is_foreign: true } = value {
+            kept.push(array);
+        }
+    }
+    py.without_gil(|| pending::keep_until_passed(&stream::current(device), Box::new(kept)))?;
+    Ok(())
+}

@@ -1,0 +1,249 @@
+//! The operands of a call: arrays and numbers, and what is asked of numbers.
+
+use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt, PyList, PyTuple};
+use smallvec::SmallVec;
+
+use crate::array::Array;
+use crate::dtype::{DType, Kind};
+use crate::kernel::Arguments;
+use crate::ops::ufunc::{Casting, Nature, Operand, Row};
+use crate::python::array::class::GpuArray;
+use crate::python::convert::dtype;
+use crate::python::exchange::import;
+use crate::python::kernel::call::values;
+use crate::python::once::intern;
+
+/// One operand.
+pub(super) enum Value<'a, 'py> {
+    /// An array of ours.
+    Own(&'a Array),
+    /// One of somebody else's, or a copy.
+    Held { array: Box<Array>, is_foreign: bool },
+    /// A number.
+    Number { object: Bound<'py, PyAny>, kind: Operand },
+}
+
+pub(super) type Values<'a, 'py> = SmallVec<[Value<'a, 'py>; 4]>;
+
+impl<'a, 'py> Value<'a, 'py> {
+    /// What an object is beside an array; `None` for what NumPy would not compute with.
+    ///
+    /// # Errors
+    /// `TypeError` for an ndarray with axes, whose values are on the host.
+    #[inline]
+    pub(super) fn read(object: &'a Bound<'py, PyAny>) -> PyResult<Option<Self>> {
+        if let Ok(own) = object.cast::<GpuArray>() {
+            return Ok(Some(Self::Own(own.get().array(object.py())?)));
+        }
+        let number = |kind| Ok(Some(Self::Number { object: object.clone(), kind }));
+        if object.is_instance_of::<PyInt>() {
+            let is_bool = object.is_instance_of::<PyBool>();
+            return number(if is_bool { Operand::Strong(Kind::Bool) } else { Operand::Int });
+        }
+        if let Some((kind, _)) = values::numpy_scalar(object) {
+            return number(Operand::Strong(kind));
+        }
+        if object.is_instance_of::<PyFloat>() {
+            return number(Operand::Float);
+        }
+        if object.is_instance_of::<PyComplex>() {
+            return number(Operand::Complex);
+        }
+        Self::read_other(object)
+    }
+
+    fn read_other(object: &Bound<'py, PyAny>) -> PyResult<Option<Self>> {
+        let number = |kind| Ok(Some(Self::Number { object: object.clone(), kind }));
+        if let Ok(host) = object.cast::<PyUntypedArray>() {
+            if host.ndim() > 0 {
+                return Err(PyTypeError::new_err(format!(
+                    "an ndarray of shape {:?} is in host memory, and the other operand on a device; copy it there first, with \
+                     PyGPU.to_gpu(x)",
+                    host.shape()
+                )));
+            }
+            let kind = dtype::from_numpy(host.dtype().as_any())?.kind();
+            return number(Operand::Strong(kind));
+        }
+        if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
+            return Err(PyTypeError::new_err(
+                "the values of a list or tuple are in host memory, and the other operand on a device; copy them there first, with \
+                 PyGPU.to_gpu(x)",
+            ));
+        }
+        if values::is_generic(object) {
+            let kind = dtype::from_numpy(&object.getattr(intern!(object.py(), "dtype"))?)?.kind();
+            return number(Operand::Strong(kind));
+        }
+        Ok(import::device_array(object)?.map(|array| Self::Held { array: Box::new(array), is_foreign: true }))
+    }
+
+    #[inline]
+    pub(super) fn array(&self) -> Option<&Array> {
+        match self {
+            Self::Own(array) => Some(array),
+            Self::Held { array, .. } => Some(array),
+            Self::Number { .. } => None,
+        }
+    }
+
+    #[inline]
+    pub(super) fn operand(&self) -> Operand {
+        match self {
+            Self::Number { kind, .. } => *kind,
+            Self::Own(array) => Operand::Strong(array.dtype().kind()),
+            Self::Held { array, .. } => Operand::Strong(array.dtype().kind()),
+        }
+    }
+
+    pub(super) fn name(&self) -> &'static str {
+        match self.operand() {
+            Operand::Strong(kind) => DType::new(kind).name(),
+            Operand::Int => "int",
+            Operand::Float => "float",
+            Operand::Complex => "complex",
+        }
+    }
+
+    /// Refuses what may not become the kind in which is computed: by the rule of casting, and Python's integers that are out of range.
+    ///
+    /// # Errors
+    /// `TypeError`, `OverflowError`, `ValueError`.
+    #[inline]
+    pub(super) fn check(&self, row: &Row, place: usize, kind: Kind, casting: Casting) -> PyResult<()> {
+        match self.operand() {
+            Operand::Strong(own) if own == kind || casting.allows(own, kind) || is_truth(row, place) => Ok(()),
+            Operand::Strong(own) => Err(cast_refused(row, place, own, kind, casting)),
+            Operand::Int => self.check_int(row, place, kind),
+            _ => self.check_weak(row, place, kind, casting),
+        }
+    }
+
+    fn check_int(&self, row: &Row, place: usize, kind: Kind) -> PyResult<()> {
+        let Self::Number { object, .. } = self else { return Ok(()) };
+        if !values::is_integer(kind) || kind == Kind::Bool {
+            return Ok(());
+        }
+        if !values::is_in_range(kind, object) {
+            let name = DType::new(kind).name();
+            return Err(PyOverflowError::new_err(format!("Python integer {object} out of bounds for {name}")));
+        }
+        match row.nature == Nature::Power && place == 1 && object.lt(0)? {
+            true => Err(PyValueError::new_err("Integers to negative integer powers are not allowed.")),
+            false => Ok(()),
+        }
+    }
+
+    fn check_weak(&self, row: &Row, place: usize, kind: Kind, casting: Casting) -> PyResult<()> {
+        let least = if self.operand() == Operand::Float { Kind::Float16 } else { Kind::Complex64 };
+        match casting.allows(least, kind) || Casting::SameKind.allows(least, kind) || is_truth(row, place) {
+            true => Ok(()),
+            false => Err(cast_refused(row, place, least, kind, casting)),
+        }
+    }
+}
+
+/// Whether of an operand the truth only is asked.
+fn is_truth(row: &Row, place: usize) -> bool {
+    row.fixed == Some((place, Kind::Bool))
+}
+
+#[cold]
+fn cast_refused(row: &Row, place: usize, from: Kind, to: Kind, casting: Casting) -> PyErr {
+    let place = if row.inputs > 1 { format!(" {place}") } else { String::new() };
+    PyTypeError::new_err(format!(
+        "Cannot cast ufunc '{}' input{place} from dtype('{}') to dtype('{}') with casting rule '{}'",
+        row.name,
+        DType::new(from).name(),
+        DType::new(to).name(),
+        casting.name()
+    ))
+}
+
+/// Numbers as what the function asks of them: where they are compared, their place in the order; where they are true or false, that.
+///
+/// # Errors
+/// Those of the objects.
+#[inline]
+pub(super) fn settle(row: &Row, values: &mut Values<'_, '_>) -> PyResult<()> {
+    match row.nature {
+        Nature::Comparison => compare_with_any_integer(values),
+        Nature::Logical => ask_for_truth(values),
+        Nature::Plain | Nature::Power => match row.fixed {
+            Some((place, Kind::Bool)) => ask_for_truth(&mut values[place..=place]),
+            _ => Ok(()),
+        },
+    }
+}
+
+/// An integer that the other operand's type does not hold compares as infinity, which is right for all but equal ones, of which
+/// there are none.
+fn compare_with_any_integer(values: &mut [Value<'_, '_>]) -> PyResult<()> {
+    let other = values.iter().find_map(|value| match value.operand() {
+        Operand::Strong(kind) => Some(kind),
+        _ => None,
+    });
+    let Some(other) = other else { return Ok(()) };
+    for value in values {
+        let Value::Number { object, kind: kind @ Operand::Int } = value else { continue };
+        if values::is_integer(other) && other != Kind::Bool && !values::is_in_range(other, object) {
+            let sign = if object.lt(0)? { f64::NEG_INFINITY } else { f64::INFINITY };
+            *object = PyFloat::new(object.py(), sign).into_any();
+            *kind = Operand::Strong(Kind::Float64);
+        }
+    }
+    Ok(())
+}
+
+fn ask_for_truth(values: &mut [Value<'_, '_>]) -> PyResult<()> {
+    for value in values {
+        if let Value::Number { object, kind } = value {
+            *object = PyBool::new(object.py(), object.is_truthy()?).to_owned().into_any();
+            *kind = Operand::Strong(Kind::Bool);
+        }
+    }
+    Ok(())
+}
+
+/// A number as a value of the loop's kind.
+///
+/// # Errors
+/// `TypeError` for what is no such number.
+#[inline]
+pub(super) fn push(arguments: &mut Arguments, kind: Kind, object: &Bound<'_, PyAny>) -> PyResult<()> {
+    if let Some((own, bytes)) = values::numpy_scalar(object) {
+        if own == kind {
+            arguments.push(bytes);
+            return Ok(());
+        }
+    } else if !object.is_instance_of::<PyBool>() && values::push_number(arguments, kind, object).unwrap_or(false) {
+        return Ok(());
+    }
+    push_converted(arguments, kind, object)
+}
+
+#[cold]
+fn push_converted(arguments: &mut Arguments, kind: Kind, object: &Bound<'_, PyAny>) -> PyResult<()> {
+    let py = object.py();
+    let is_numpys = values::is_generic(object) || object.cast::<PyUntypedArray>().is_ok();
+    let plain = if is_numpys { object.call_method0(intern!(py, "item"))? } else { object.clone() };
+    let plain = if plain.is_instance_of::<PyBool>() && kind != Kind::Bool {
+        py.get_type::<PyInt>().call1((plain,))?
+    } else {
+        plain
+    };
+    if values::push_number(arguments, kind, &plain)? {
+        return Ok(());
+    }
+    // A cast that was asked for: NumPy knows how.
+    let name = DType::new(kind).name();
+    let cast = py.import(intern!(py, "numpy"))?.call_method1(intern!(py, "asarray"), (object,))?;
+    let cast = cast.call_method1(intern!(py, "astype"), (name,))?.call_method0(intern!(py, "item"))?;
+    match values::push_number(arguments, kind, &cast)? {
+        true => Ok(()),
+        false => Err(PyTypeError::new_err(format!("{object} is no {name}"))),
+    }
+}

@@ -1,0 +1,154 @@
+//! The results of a call: on which device they are, how they lie, and whether an array that was given takes one.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use smallvec::SmallVec;
+
+use super::keywords::{Lie, Wish};
+use super::operand::{Value, Values};
+use crate::array::Array;
+use crate::device::Device;
+use crate::dtype::{DType, Kind};
+use crate::layout::{Dims, Layout, Order, broadcast_shapes};
+use crate::ops::ufunc::Row;
+use crate::python::array::class::{GpuArray, new_exact, new_like};
+
+/// Where a result goes.
+pub(super) enum Target<'a> {
+    /// Into an array that was given.
+    Given(&'a Array),
+    /// Into a new one.
+    New(Array),
+}
+
+impl Target<'_> {
+    #[inline]
+    pub(super) fn array(&self) -> &Array {
+        match self {
+            Self::Given(array) => array,
+            Self::New(array) => array,
+        }
+    }
+}
+
+/// The layouts of the operands and of the mask.
+#[inline]
+fn layouts<'v>(values: &'v Values<'_, '_>, wish: &'v Wish<'_>) -> impl Iterator<Item = &'v Layout> + Clone {
+    let mask = wish.mask.iter().map(|mask| mask.get().layout());
+    values.iter().filter_map(Value::array).map(Array::layout).chain(mask)
+}
+
+/// The device of all arrays of a call.
+#[inline]
+pub(super) fn common_device(row: &Row, values: &Values<'_, '_>, wish: &Wish<'_>) -> PyResult<Device> {
+    let mut found: Option<Device> = None;
+    let given = values.iter().filter_map(Value::array).map(Array::device);
+    let wished = wish.out.iter().chain([&wish.mask]).flatten().map(|array| array.get().device());
+    for device in given.chain(wished) {
+        match found {
+            Some(first) if first != device => return Err(devices_differ(row, first, device)),
+            _ => found = Some(device),
+        }
+    }
+    found.map_or_else(|| Ok(Device::current()?), Ok)
+}
+
+#[cold]
+fn devices_differ(row: &Row, first: Device, second: Device) -> PyErr {
+    PyValueError::new_err(format!(
+        "{}: the arrays are on {first} and {second}; copy them to one device first, with PyGPU.asarray(a, device='{first}')",
+        row.name
+    ))
+}
+
+/// The shape of a result.
+#[inline]
+pub(super) fn common_shape(values: &Values<'_, '_>, wish: &Wish<'_>) -> PyResult<Dims> {
+    let mut all = layouts(values, wish);
+    let Some(first) = all.next() else { return Ok(Dims::new()) };
+    let mut shape = Dims::new();
+    shape.extend(first.shape());
+    if all.all(|other| other.shape().eq(first.shape())) {
+        return Ok(shape);
+    }
+    let shapes: SmallVec<[Dims; 4]> = layouts(values, wish).map(|one| one.shape().collect()).collect();
+    let views: SmallVec<[&[i64]; 4]> = shapes.iter().map(|shape| shape.as_slice()).collect();
+    Ok(broadcast_shapes(&views)?)
+}
+
+/// The layout of a new result: dense, and in NumPy's order of all operands.
+#[inline]
+pub(super) fn layout_of(values: &Values<'_, '_>, wish: &Wish<'_>, shape: &[i64], dtype: DType) -> PyResult<Layout> {
+    let itemsize = dtype.itemsize() as i64;
+    let is_f = |layout: &Layout| layout.is_f_contiguous() && !layout.is_c_contiguous();
+    let order = match wish.order {
+        Lie::K => {
+            let walked: SmallVec<[&Layout; 4]> = layouts(values, wish).collect();
+            return Ok(Layout::in_k_order(shape, &walked, itemsize)?);
+        }
+        Lie::F => Order::F,
+        Lie::A if values.iter().filter_map(Value::array).all(|array| is_f(array.layout())) => Order::F,
+        _ => Order::C,
+    };
+    Ok(Layout::contiguous(shape, itemsize, order)?)
+}
+
+/// Refuses an array that cannot take a result.
+///
+/// # Errors
+/// `ValueError` for a read-only one and for one of another shape; `TypeError` for one of another type.
+pub(super) fn check_out(
+    row: &Row,
+    place: usize,
+    out: &Bound<'_, GpuArray>,
+    result: Kind,
+    shape: &[i64],
+    wish: &Wish<'_>,
+) -> PyResult<()> {
+    out.get().check_writable(row.name)?;
+    if !wish.casting.allows(result, out.get().dtype().kind()) {
+        let place = if row.outputs() > 1 { format!(" {place}") } else { String::new() };
+        return Err(PyTypeError::new_err(format!(
+            "Cannot cast ufunc '{}' output{place} from dtype('{}') to dtype('{}') with casting rule '{}'",
+            row.name,
+            DType::new(result).name(),
+            out.get().dtype().name(),
+            wish.casting.name()
+        )));
+    }
+    if out.get().layout().shape().eq(shape.iter().copied()) {
+        return Ok(());
+    }
+    let own: Dims = out.get().layout().shape().collect();
+    let together = broadcast_shapes(&[shape, &own])?;
+    if together == own {
+        return Ok(());
+    }
+    Err(PyValueError::new_err(format!(
+        "non-broadcastable output operand with shape {} doesn't match the broadcast shape {}",
+        in_python(&own),
+        in_python(&together)
+    )))
+}
+
+/// A shape as Python writes it.
+fn in_python(shape: &[i64]) -> String {
+    match shape {
+        [one] => format!("({one},)"),
+        _ => format!("({})", shape.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// A result as an object: of the class of the first operand that is an array of ours.
+#[inline]
+pub(super) fn wrap<'py>(
+    py: Python<'py>,
+    operands: &[&Bound<'py, PyAny>],
+    array: Array,
+) -> PyResult<Bound<'py, GpuArray>> {
+    let made = GpuArray::from_array(array);
+    match operands.iter().find_map(|operand| operand.cast::<GpuArray>().ok()) {
+        Some(own) => new_like(own, made),
+        None => new_exact(py, made),
+    }
+}

@@ -1,0 +1,120 @@
+"""Functions of each element with parameters beside the arrays: `where`, `clip`, `round`, `angle`, `nan_to_num`."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import PyGPU
+from gpu import support
+
+IS_SIMULATED = PyGPU.backend_name() != "cpu" and support.is_simulated()
+# On a simulated GPU each takes half a second, and one of each class says what all say.
+KINDS = ["int8", "uint64", "float16", "float32", "float64", "complex64", "complex128"]
+KINDS = ["int8", "float32", "complex64"] if IS_SIMULATED else ["bool", "int32", *KINDS]
+
+
+@pytest.fixture(autouse=True)
+def without_warnings() -> Iterator[None]:
+    """A device has none."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        yield
+
+
+def values(kind: str) -> np.ndarray:
+    made = np.array([3.25, -3.25, 0, -0.0, 1.5, 2.5, -1.5, 100, 0.125, 7, -7, 12])
+    if np.dtype(kind).kind in "fc":
+        made = np.concatenate([made, [np.inf, -np.inf, np.nan]])
+    if np.dtype(kind).kind == "c":
+        return (made + 1j * made[::-1]).astype(kind)
+    return np.abs(made).astype(kind) if np.dtype(kind).kind == "u" else made.astype(kind)
+
+
+def assert_alike(ours: Any, theirs: Any) -> None:
+    theirs = np.asarray(theirs)
+    assert (ours.dtype, ours.shape) == (theirs.dtype, theirs.shape)
+    tolerance = 2e-3 if theirs.dtype == np.float16 else 2e-6 if theirs.dtype in (np.float32, np.complex64) else 1e-14
+    np.testing.assert_allclose(ours.get(), theirs, rtol=tolerance, atol=tolerance, equal_nan=True)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_where_chooses_between_arrays_and_numbers(kind: str) -> None:
+    host, mask = values(kind), values(kind) != 0
+    array, condition = PyGPU.to_gpu(host), PyGPU.to_gpu(mask)
+    for function in (PyGPU.where, np.where):
+        assert_alike(function(condition, array, array[::-1]), np.where(mask, host, host[::-1]))
+    one = True if kind == "bool" else 1
+    assert_alike(PyGPU.where(condition, array, one), np.where(mask, host, one))
+    assert_alike(PyGPU.where(condition, one, array), np.where(mask, one, host))
+    assert_alike(PyGPU.where(array, array, np.float64(2)), np.where(host, host, np.float64(2)))
+    assert_alike(PyGPU.where(condition[:, None], array, array[:1]), np.where(mask[:, None], host, host[:1]))
+    assert_alike(PyGPU.where(True, array, one), np.where(True, host, one))
+
+
+def test_where_has_the_types_of_numpys() -> None:
+    mask = np.array([True, False])
+    condition = PyGPU.to_gpu(mask, device="cpu")
+    others: list[Any] = [True, 1, 1.5, 1j, np.float32(1), *(np.ones(2, kind) for kind in ("int8", "uint64", "float16"))]
+    for x in others:
+        for y in others:
+            ours = [PyGPU.to_gpu(one, device="cpu") if isinstance(one, np.ndarray) else one for one in (x, y)]
+            assert PyGPU.where(condition, *ours).dtype == np.where(mask, x, y).dtype, (x, y)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_clip_holds_both_limits_or_one(kind: str) -> None:
+    host = values(kind)
+    array = PyGPU.to_gpu(host)
+    least, most = (False, True) if kind == "bool" else (1, 5)
+    for limits in ((least, most), (least, None), (None, most), (None, None), (most, least)):
+        if kind == "bool" and limits == (None, None):
+            continue  # NumPy has no result for it
+        assert_alike(PyGPU.clip(array, *limits), np.clip(host, *limits))
+    assert_alike(np.clip(array, array[:1], array[:1]), np.clip(host, host[:1], host[:1]))
+    out = PyGPU.zeros(len(host), kind)
+    assert PyGPU.clip(array, least, most, out=out) is out
+    assert_alike(out, np.clip(host, least, most))
+
+
+def test_limits_beyond_the_range_of_the_type_are_none() -> None:
+    host = np.arange(5, dtype="uint8")
+    array = PyGPU.to_gpu(host)
+    assert_alike(PyGPU.clip(array, -1, 300), np.clip(host, -1, 300))
+    assert_alike(PyGPU.clip(array, 2, 300), np.clip(host, 2, 300))
+    assert_alike(PyGPU.clip(array, -(2**70), 3), np.clip(host, -(2**70), 3))
+    with pytest.raises(OverflowError):
+        PyGPU.clip(array, 300)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("decimals", [0, 1, -1])
+def test_round_has_digits_on_both_sides_of_the_point(kind: str, decimals: int) -> None:
+    if kind == "bool" and decimals:
+        pytest.skip("NumPy has no result for it")
+    host = values(kind)
+    array = PyGPU.to_gpu(host)
+    for function in (PyGPU.round, PyGPU.around, np.round):
+        assert_alike(function(array, decimals), np.round(host, decimals))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_angles_are_in_radians_or_degrees(kind: str) -> None:
+    host = values(kind)
+    array = PyGPU.to_gpu(host)
+    assert_alike(PyGPU.angle(array), np.angle(host))
+    assert_alike(np.angle(array, deg=True), np.angle(host, deg=True))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_finite_numbers_stand_for_nan_and_the_infinities(kind: str) -> None:
+    host = values(kind)
+    array = PyGPU.to_gpu(host)
+    assert_alike(PyGPU.nan_to_num(array), np.nan_to_num(host))
+    assert_alike(np.nan_to_num(array, nan=1, posinf=2, neginf=3), np.nan_to_num(host, nan=1, posinf=2, neginf=3))
+    assert PyGPU.nan_to_num(array, copy=False) is array
+    assert_alike(array, np.nan_to_num(host))

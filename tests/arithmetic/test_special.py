@@ -1,0 +1,86 @@
+"""erf, erfc, gamma, lgamma, sinc and i0: how many units in the last place they are off."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import PyGPU
+from gpu import support
+from PyGPU._native import host_functions
+
+IS_SIMULATED = PyGPU.backend_name() != "cpu" and support.is_simulated()
+# The largest of what the toolkits' manuals promise.
+ULPS = {"erf": 2, "erfc": 5, "gamma": 11, "lgamma": 6}
+RANGES = {"erf": (-4, 4), "erfc": (-3, 9), "gamma": (0.05, 30), "lgamma": (3, 200)}
+
+
+def exact(name: str, host: np.ndarray) -> np.ndarray:
+    function: Any = getattr(math, name)
+    return np.array([function(float(one)) for one in host])
+
+
+def ulps(actual: np.ndarray, expected: np.ndarray) -> float:
+    wide = np.abs(actual.astype("float64") - expected)
+    return float((wide / np.spacing(np.abs(expected).astype(actual.dtype)).astype("float64")).max())
+
+
+@pytest.mark.parametrize("kind", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("name", ULPS)
+def test_a_value_is_a_few_places_off_at_most(name: str, kind: str) -> None:
+    host = np.linspace(*RANGES[name], 1001).astype(kind)
+    with np.errstate(over="ignore"):
+        expected = exact(name, host)
+        fits = np.abs(expected) < np.finfo(kind).max
+        # Of numbers below the normal ones places mean nothing.
+        fits &= np.abs(expected) > np.finfo(kind).tiny
+    actual = getattr(PyGPU, name)(PyGPU.to_gpu(host)).get()
+    assert actual.dtype == host.dtype
+    assert ulps(actual[fits], expected[fits]) <= (1 if kind == "float16" else ULPS[name])
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "expected"),
+    [
+        ("erf", [0.0, np.inf, -np.inf, np.nan], [0.0, 1.0, -1.0, np.nan]),
+        ("erfc", [0.0, np.inf, -np.inf, np.nan], [1.0, 0.0, 2.0, np.nan]),
+        (
+            "gamma",
+            [0.0, np.inf, 1.0, 5.0, -0.5, 200.0, np.nan],
+            [np.inf, np.inf, 1.0, 24.0, -3.5449077018, np.inf, np.nan],
+        ),
+        (
+            "lgamma",
+            [0.0, np.inf, 1.0, 2.0, -1.0, -0.5, np.nan],
+            [np.inf, np.inf, 0.0, 0.0, np.inf, 1.2655121235, np.nan],
+        ),
+        ("sinc", [0.0, 1.0, -2.0, 0.5, np.nan], [1.0, 0.0, 0.0, 0.6366197724, np.nan]),
+        ("i0", [0.0, 1.0, -1.0, 10.0, np.nan], [1.0, 1.2660658778, 1.2660658778, 2815.716628, np.nan]),
+    ],
+)
+def test_values_at_the_ends_are_those_of_the_limits(name: str, given: list[float], expected: list[float]) -> None:
+    actual = getattr(PyGPU, name)(PyGPU.to_gpu(np.array(given, "float32"))).get()
+    np.testing.assert_allclose(actual, expected, rtol=1e-6, atol=1e-7, equal_nan=True)
+
+
+@pytest.mark.parametrize("name", ["sinc", "i0"])
+def test_they_are_numpys_and_numpys_are_they(name: str) -> None:
+    host = np.linspace(-20, 20, 201)
+    array = PyGPU.to_gpu(host)
+    for function in (getattr(PyGPU, name), getattr(np, name)):
+        np.testing.assert_allclose(function(array).get(), getattr(np, name)(host), rtol=1e-13, atol=4e-16)
+    assert getattr(PyGPU, name)(PyGPU.to_gpu(np.ones(2, "int8"))).dtype == np.float64
+
+
+@pytest.mark.enough_on("cpu")
+@pytest.mark.parametrize("name", ULPS)
+def test_without_a_compiler_the_host_computes_by_pythons_math(name: str) -> None:
+    host = np.array([0.5, 1.5, 4.0, 300.0])
+    out = np.zeros(4, "float32")
+    getattr(host_functions, name)(host, out=(out,), where=np.array([True, True, True, False]))
+    np.testing.assert_allclose(out[:3], exact(name, host[:3]), rtol=1e-6)
+    assert out[3] == 0
+    assert getattr(PyGPU, name)(PyGPU.to_gpu(host, device="cpu")).dtype == np.float64

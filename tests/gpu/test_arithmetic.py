@@ -1,0 +1,89 @@
+"""Every function of the table with every kind and every pair of layouts, on a real GPU, held against NumPy."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import PyGPU
+from gpu import support
+from PyGPU import _core
+
+support.require_gpu()
+if support.is_simulated():
+    pytest.skip(
+        "thousands of kernels; tests/arithmetic has one of each function for simulated GPUs", allow_module_level=True
+    )
+
+KINDS = [
+    *("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),
+    *("float16", "float32", "float64", "complex64", "complex128"),
+]
+UFUNCS = {
+    name: one
+    for name, one in vars(_core).items()
+    if isinstance(one, _core.Ufunc) and one.__name__ == name and hasattr(np, name)
+}
+# What a device rounds otherwise than the host, in the type in which is computed.
+TOLERANCE = {"float16": 2e-3, "float32": 2e-6, "complex64": 1e-5, "float64": 4e-15, "complex128": 2e-14}
+LAYOUTS = {
+    "C": lambda a: a,
+    "transposed": lambda a: a.T,
+    "sliced": lambda a: a[:, ::2],
+    "reversed": lambda a: a[::-1, ::-1],
+    "odd offset": lambda a: a[:, 1:],
+    "row": lambda a: a[0],
+    "column": lambda a: a[:, :1],
+    "0-d": lambda a: a[0, 1],
+    "empty": lambda a: a[:0],
+}
+
+
+def values(kind: str) -> np.ndarray:
+    random = np.random.default_rng(12)
+    if kind == "bool":
+        return random.integers(0, 2, (6, 6)).astype(bool)
+    if np.dtype(kind).kind in "iu":
+        return random.integers(1, 9, (6, 6)).astype(kind)
+    made = random.uniform(0.05, 0.95, (6, 6))
+    return (made + 1j * made[::-1] if np.dtype(kind).kind == "c" else made).astype(kind)
+
+
+def assert_alike(ours: Any, theirs: Any, what: Any) -> None:
+    theirs = np.asarray(theirs)
+    assert (ours.dtype, ours.shape) == (theirs.dtype, theirs.shape), what
+    tolerance = TOLERANCE.get(theirs.dtype.name, 0)
+    np.testing.assert_allclose(ours.get(), theirs, rtol=tolerance, atol=tolerance, equal_nan=True, err_msg=str(what))
+
+
+def results(function: Any, operands: list[Any]) -> tuple[Any, ...]:
+    found = function(*operands)
+    return found if isinstance(found, tuple) else (found,)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", UFUNCS)
+def test_every_pair_of_layouts_has_numpys_values(name: str, kind: str) -> None:
+    ufunc, judge = UFUNCS[name], getattr(np, name)
+    host = values(kind)
+    array = PyGPU.to_gpu(host)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            judge(*[host] * ufunc.nin)
+        except TypeError:
+            pytest.skip(f"NumPy has no loop for {kind}")
+        for first in LAYOUTS:
+            for second in LAYOUTS if ufunc.nin == 2 else ["C"]:
+                chosen = [first, second][: ufunc.nin]
+                hosts = [LAYOUTS[one](host) for one in chosen]
+                arrays = [LAYOUTS[one](array) for one in chosen]
+                try:
+                    expected = results(judge, hosts)
+                except ValueError:
+                    continue
+                for ours, theirs in zip(results(ufunc, arrays), expected, strict=True):
+                    assert_alike(ours, theirs, chosen)
