@@ -289,7 +289,7 @@ fn check_rank(rank: usize) -> Result<()> {
 
 /// Counts a negative axis from the end.
 #[inline]
-fn normalize_axis(axis: i64, ndim: usize) -> Result<usize> {
+pub fn normalize_axis(axis: i64, ndim: usize) -> Result<usize> {
     // `ndim` is at most `MAX_RANK`, so neither the cast nor the sum can overflow.
     let counted = if axis < 0 { axis + ndim as i64 } else { axis };
     if (counted as u64) < ndim as u64 { Ok(counted as usize) } else { Err(errors::axis(axis, ndim)) }

@@ -9,6 +9,7 @@
 //! Written once for all backends: whatever compiles device code runs it. Nothing knows Python.
 
 pub mod argument;
+pub mod axes;
 pub mod elementwise;
 mod generate;
 pub mod plan;

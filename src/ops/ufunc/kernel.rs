@@ -63,7 +63,7 @@ pub fn kernel_of(
 }
 
 /// The type in which a loop computes.
-fn type_of(kind: Kind) -> &'static str {
+pub fn type_of(kind: Kind) -> &'static str {
     match kind {
         Kind::Float16 | Kind::BFloat16 => "float",
         kind => DType::new(kind).c_name(),
@@ -75,12 +75,13 @@ fn unsigned_of(kind: Kind) -> &'static str {
     if DType::new(kind).itemsize() > 4 { "unsigned long long" } else { "unsigned" }
 }
 
-fn is_complex(kind: Kind) -> bool {
+/// Whether elements have two parts.
+pub fn is_complex(kind: Kind) -> bool {
     matches!(kind, Kind::Complex64 | Kind::Complex128)
 }
 
 /// An element as the loop's type.
-fn converted(text: &str, from: Kind, to: Kind) -> String {
+pub fn converted(text: &str, from: Kind, to: Kind) -> String {
     let text = match from {
         Kind::Float16 | Kind::BFloat16 => format!("(float){text}"),
         _ => text.to_owned(),
@@ -101,7 +102,7 @@ fn converted(text: &str, from: Kind, to: Kind) -> String {
 }
 
 /// A result as an element of the output.
-fn stored(text: &str, from: Kind, to: Kind) -> String {
+pub fn stored(text: &str, from: Kind, to: Kind) -> String {
     let text = match is_complex(from) && !is_complex(to) && to != Kind::Bool {
         true => format!("({text}).real()"),
         false => text.to_owned(),

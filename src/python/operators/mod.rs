@@ -7,6 +7,8 @@ pub(crate) mod keywords;
 mod on_device;
 mod operand;
 pub(crate) mod protocols;
+mod reduction;
+mod reductions;
 mod result;
 pub(crate) mod slots;
 pub(crate) mod ufunc;
@@ -16,5 +18,6 @@ use pyo3::prelude::*;
 /// Puts classes and functions into the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     ufunc::register(module)?;
-    functions::register(module)
+    functions::register(module)?;
+    reductions::register(module)
 }

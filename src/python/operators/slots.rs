@@ -20,8 +20,14 @@ use crate::python::ending;
 use crate::python::kernel::call::values;
 use crate::python::once::intern;
 
-/// NumPy's functions that ask an array for attributes and views only, so that they serve any array.
-const OF_VIEWS: [&str; 20] = [
+/// NumPy's functions that ask an array for attributes, views and methods of the same names only, so that they serve any array.
+const OF_VIEWS: [&str; 33] = [
+    "all",
+    "amax",
+    "amin",
+    "any",
+    "argmax",
+    "argmin",
     "array_split",
     "can_cast",
     "common_type",
@@ -29,9 +35,13 @@ const OF_VIEWS: [&str; 20] = [
     "hsplit",
     "iscomplexobj",
     "isrealobj",
+    "max",
+    "mean",
+    "min",
     "moveaxis",
     "ndim",
     "permute_dims",
+    "prod",
     "reshape",
     "result_type",
     "rollaxis",
@@ -39,8 +49,11 @@ const OF_VIEWS: [&str; 20] = [
     "size",
     "split",
     "squeeze",
+    "std",
+    "sum",
     "swapaxes",
     "transpose",
+    "var",
     "vsplit",
 ];
 

@@ -1,0 +1,153 @@
+//! Reductions, put on a stream.
+
+use super::plan::{self, Block, INPUT, MASK, OUT, Plan, Room};
+use super::source::{self, Types};
+use super::table::Row;
+use crate::array::Array;
+use crate::backend::LaunchShape;
+use crate::codegen::store::{Family, Key};
+use crate::device::Device;
+use crate::dtype::{DType, Kind};
+use crate::error::Result;
+use crate::kernel::{Arguments, Function, launch};
+use crate::layout::{Layout, Order};
+use crate::memory::{Access, Use};
+use crate::ops::elementwise::at_once;
+use crate::stream::Stream;
+
+static COMPILED: Family = Family::of_library(FAMILY);
+const FAMILY: u16 = 16;
+
+/// Threads of a block on a device, and on the CPU, where they take turns.
+const THREADS: u32 = 256;
+const THREADS_ON_CPU: u32 = 16;
+/// Blocks that a processor of a device runs at once.
+const BLOCKS: u32 = 8;
+
+/// A reduction of an array.
+pub struct Call<'a> {
+    /// Which one.
+    pub row: &'static Row,
+    /// The type in which is computed.
+    pub computed: Kind,
+    /// The elements, of which there are some.
+    pub input: &'a Array,
+    /// Which of them count: an array of bools of the same shape, or one that is broadcast to it.
+    pub mask: Option<&'a Array>,
+    /// Where the results go: of the elements' shape, with length 1 along the axes that are reduced.
+    pub out: &'a Array,
+    /// The axes that are reduced, the first one as the lowest bit.
+    pub reduced: u64,
+    /// What is taken from the number of elements, for `var`.
+    pub less: f64,
+}
+
+fn room(device: Device) -> Room {
+    match device.is_cpu() {
+        true => Room { threads: THREADS_ON_CPU, blocks: at_once(device) },
+        false => Room { threads: THREADS, blocks: at_once(device) * BLOCKS },
+    }
+}
+
+fn key(call: &Call<'_>, plan: &Plan, block: Block, is_second: bool) -> Key {
+    let mut key = plan.key();
+    let types = [call.input.dtype().kind(), call.computed, call.out.dtype().kind()];
+    key.extend(types.map(|kind| kind as u8));
+    key.push(call.row.name.len() as u8);
+    key.extend_from_slice(call.row.name.as_bytes());
+    if is_second {
+        key.extend([block.places.ilog2() as u8, block.lanes.ilog2() as u8]);
+    }
+    key
+}
+
+/// Puts a reduction on a stream.
+///
+/// # Errors
+/// `ValueError` for shapes that do not go together; `OutOfMemory`; the compiler's; the driver's.
+pub fn run(call: &Call<'_>, stream: &Stream) -> Result<()> {
+    let device = stream.device();
+    let room = room(device);
+    let shape: Vec<i64> = call.input.layout().shape().collect();
+    let out = call.out.layout().broadcast_to(&shape)?;
+    let mask = call.mask.map(|mask| mask.layout().broadcast_to(&shape)).transpose()?;
+    let mut sides: Vec<&Layout> = vec![call.input.layout(), &out];
+    sides.extend(&mask);
+    let plan = plan::plan(&sides, call.reduced, call.row.is_numbered, room)?;
+    let types = Types { input: call.input.dtype().kind(), computed: call.computed, out: call.out.dtype().kind() };
+    let name = source::name_of(call.row);
+    let of_first = || source::first(call.row, types, &plan, mask.is_some());
+    let first = COMPILED.function(device, &key(call, &plan, plan.block, false), &name, of_first)?;
+    if plan.splits == 1 {
+        // SAFETY: compiled for this plan of these arrays.
+        return unsafe { launch_first(call, &plan, &first, None, stream) };
+    }
+    let block = plan.second_block(room);
+    let of_second = || source::second(call.row, types, &plan, block);
+    let second = COMPILED.function(device, &key(call, &plan, block, true), &name, of_second)?;
+    let bytes = i64::from(plan.splits) * plan.places * call.row.state_bytes(call.computed) as i64;
+    let parts = Array::empty(&[bytes], DType::new(Kind::UInt8), Order::C, stream.clone())?;
+    // SAFETY: as above; the parts have room for a state of each place and row of blocks.
+    unsafe {
+        launch_first(call, &plan, &first, Some(&parts), stream)?;
+        launch_second(call, &plan, &second, block, &parts, stream)
+    }
+}
+
+fn address(array: &Array, plan: &Plan, side: usize) -> u64 {
+    array.allocation().address().wrapping_add_signed(plan.offset(side) as isize) as u64
+}
+
+fn shape(places: i64, block: Block, splits: u32) -> LaunchShape {
+    let blocks = (places as u64).div_ceil(u64::from(block.places));
+    // More than a grid has are more elements than a device.
+    let blocks = u32::try_from(blocks).unwrap_or(u32::MAX);
+    LaunchShape { grid: [blocks, splits, 1], block: [block.places * block.lanes, 1, 1], shared: 0, cooperative: false }
+}
+
+/// # Safety
+/// The function was compiled for the plan, which is of the call's arrays; the parts have room.
+unsafe fn launch_first(
+    call: &Call<'_>,
+    plan: &Plan,
+    function: &Function,
+    parts: Option<&Array>,
+    stream: &Stream,
+) -> Result<()> {
+    let mut values = Arguments::new();
+    values.push_word(address(call.input, plan, INPUT));
+    values.push_word(address(call.out, plan, OUT));
+    values.push_word(call.mask.map_or(0, |mask| address(mask, plan, MASK)));
+    values.push_word(parts.map_or(0, |parts| parts.address() as u64));
+    values.push_word(plan.places as u64);
+    values.push_word(plan.count as u64);
+    values.push_word(call.less.to_bits());
+    plan.push(&mut values, true);
+    let mut uses: Vec<Use<'_>> = vec![(call.input.allocation(), Access::Read)];
+    uses.extend(call.mask.map(|mask| (mask.allocation(), Access::Read)));
+    uses.push((parts.unwrap_or(call.out).allocation(), Access::Write));
+    // SAFETY: promised to this function.
+    unsafe { launch::launch(function, &shape(plan.places, plan.block, plan.splits), stream, &mut values, &uses) }
+}
+
+/// # Safety
+/// As [`launch_first`], of the second source.
+unsafe fn launch_second(
+    call: &Call<'_>,
+    plan: &Plan,
+    function: &Function,
+    block: Block,
+    parts: &Array,
+    stream: &Stream,
+) -> Result<()> {
+    let mut values = Arguments::new();
+    values.push_word(parts.address() as u64);
+    values.push_word(address(call.out, plan, OUT));
+    values.push_word(plan.places as u64);
+    values.push_word(u64::from(plan.splits));
+    values.push_word(call.less.to_bits());
+    plan.push(&mut values, false);
+    let uses = [(parts.allocation(), Access::Read), (call.out.allocation(), Access::Write)];
+    // SAFETY: promised to this function.
+    unsafe { launch::launch(function, &shape(plan.places, block, 1), stream, &mut values, &uses) }
+}

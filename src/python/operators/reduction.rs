@@ -1,0 +1,298 @@
+//! Reductions over axes: operands and keywords read, the result made, the kernel put on the current stream. Arrays in host memory are
+//! reduced by NumPy, through views of the same memory.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyTuple};
+
+use super::compute::{self, Wish};
+use crate::array::Array;
+use crate::dtype::{DType, Kind};
+use crate::layout::{Dims, Layout, Order, normalize_axis};
+use crate::memory::capture;
+use crate::ops::axes::{self, Call, Row};
+use crate::ops::ufunc::{self, Casting};
+use crate::python::array::class::{GpuArray, new_like};
+use crate::python::convert::{dtype, ndarray, shape};
+use crate::python::gil::WithoutGil;
+use crate::python::host::{cpu_view, new};
+use crate::python::once::intern;
+use crate::stream;
+
+/// What goes with the array of a reduction.
+#[derive(Default)]
+pub(super) struct Asked<'py> {
+    pub(super) axis: Option<Bound<'py, PyAny>>,
+    pub(super) dtype: Option<Bound<'py, PyAny>>,
+    pub(super) out: Option<Bound<'py, PyAny>>,
+    pub(super) keepdims: bool,
+    pub(super) initial: Option<Bound<'py, PyAny>>,
+    pub(super) mask: Option<Bound<'py, PyAny>>,
+    /// What is taken from the number of elements.
+    pub(super) less: f64,
+}
+
+/// The axes that are reduced, the first one as the lowest bit.
+fn axes_of(asked: &Asked<'_>, ndim: usize) -> PyResult<u64> {
+    let Some(axis) = &asked.axis else { return Ok(u64::MAX.checked_shr(64 - ndim as u32).unwrap_or(0)) };
+    let mut given = Dims::new();
+    match axis.cast::<PyTuple>() {
+        Ok(tuple) => {
+            for one in tuple {
+                given.push(shape::integer(&one, "axis")?);
+            }
+        }
+        Err(_) => given.push(shape::integer(axis, "axis")?),
+    }
+    let mut bits = 0;
+    for axis in given {
+        let bit = 1 << normalize_axis(axis, ndim)?;
+        if bits & bit != 0 {
+            return Err(PyValueError::new_err("duplicate value in 'axis'"));
+        }
+        bits |= bit;
+    }
+    Ok(bits)
+}
+
+fn is_number(kind: Kind) -> bool {
+    ufunc::table::ORDER.contains(&kind)
+}
+
+/// The type in which is computed.
+fn computed(row: &Row, kind: Kind, asked: &Asked<'_>) -> PyResult<Kind> {
+    let found = match &asked.dtype {
+        Some(dtype) if !dtype.is_none() => dtype::from_python(dtype)?.kind(),
+        _ => row.computed(kind),
+    };
+    let is_complex = |kind| matches!(kind, Kind::Complex64 | Kind::Complex128);
+    if !is_number(kind) || !is_number(found) || (!row.of_complex && is_complex(found)) {
+        let name = DType::new(if is_number(kind) { found } else { kind }).name();
+        return Err(PyTypeError::new_err(format!("{}: there is no reduction of {name}", row.name)));
+    }
+    if is_complex(kind) && !is_complex(found) && row.name != "any" && row.name != "all" {
+        return Err(PyTypeError::new_err(format!(
+            "{}: Cannot cast array data from dtype('{}') to dtype('{}') according to the rule 'same_kind'",
+            row.name,
+            DType::new(kind).name(),
+            DType::new(found).name()
+        )));
+    }
+    Ok(found)
+}
+
+/// The shapes of the results with the reduced axes, of one element each, and without.
+fn shapes(layout: &Layout, reduced: u64) -> (Dims, Dims) {
+    let lens = || layout.shape().enumerate();
+    let whole = lens().map(|(axis, len)| if reduced >> axis & 1 == 1 { 1 } else { len }).collect();
+    (whole, lens().filter(|(axis, _)| reduced >> axis & 1 == 0).map(|(_, len)| len).collect())
+}
+
+/// The array that takes the results, if one was given, as its user sees it.
+fn given_out<'py>(
+    row: &Row,
+    array: &Array,
+    asked: &Asked<'py>,
+    wanted: &Dims,
+    result: Kind,
+) -> PyResult<Option<Bound<'py, GpuArray>>> {
+    let Some(object) = asked.out.as_ref().filter(|out| !out.is_none()) else { return Ok(None) };
+    let only = match object.cast::<PyTuple>() {
+        Ok(outs) if outs.len() == 1 => outs.get_item(0)?,
+        _ => object.clone(),
+    };
+    let Ok(out) = only.cast_into::<GpuArray>() else {
+        return Err(PyTypeError::new_err(format!("{}: out= is an array of PyGPU", row.name)));
+    };
+    let own = out.get();
+    own.check_writable(row.name)?;
+    if own.device() != array.device() {
+        return Err(PyValueError::new_err(format!(
+            "{}: out is on {} and the array on {}",
+            row.name,
+            own.device(),
+            array.device()
+        )));
+    }
+    if !Casting::SameKind.allows(result, own.dtype().kind()) {
+        return Err(PyTypeError::new_err(format!(
+            "{}: Cannot cast array data from dtype('{}') to dtype('{}') according to the rule 'same_kind'",
+            row.name,
+            DType::new(result).name(),
+            own.dtype().name()
+        )));
+    }
+    if !own.layout().shape().eq(wanted.iter().copied()) {
+        return Err(PyValueError::new_err(format!(
+            "{}: out has shape {:?} and the result {:?}",
+            row.name,
+            own.layout().shape().collect::<Vec<_>>(),
+            wanted.as_slice()
+        )));
+    }
+    Ok(Some(out))
+}
+
+/// Which elements count; `None` for all.
+fn mask_of<'py>(row: &Row, array: &Array, asked: &Asked<'py>) -> PyResult<Option<Bound<'py, GpuArray>>> {
+    let Some(object) = asked.mask.as_ref().filter(|mask| !mask.is_none()) else { return Ok(None) };
+    if object.is_instance_of::<PyBool>() && object.is_truthy()? {
+        return Ok(None);
+    }
+    let Ok(mask) = object.cast::<GpuArray>() else {
+        return Err(PyTypeError::new_err(format!("{}: where= is True or an array of PyGPU", row.name)));
+    };
+    let own = mask.get();
+    if own.dtype().kind() != Kind::Bool || own.device() != array.device() {
+        return Err(PyTypeError::new_err(format!(
+            "{}: where= is an array of bool on {}, and not of {} on {}",
+            row.name,
+            array.device(),
+            own.dtype().name(),
+            own.device()
+        )));
+    }
+    Ok(Some(mask.clone()))
+}
+
+/// The function by which an initial value joins.
+fn joining(row: &Row) -> Option<&'static ufunc::Row> {
+    ufunc::row(match row.name {
+        "sum" => "add",
+        "prod" => "multiply",
+        "min" => "minimum",
+        "max" => "maximum",
+        _ => return None,
+    })
+}
+
+/// A reduction of an array.
+///
+/// # Errors
+/// `TypeError`, `ValueError` and `IndexError` as NumPy's; the driver's.
+pub(super) fn call<'py>(
+    row: &'static Row,
+    own: &Bound<'py, GpuArray>,
+    asked: &Asked<'py>,
+) -> PyResult<Bound<'py, GpuArray>> {
+    let py = own.py();
+    let array = own.get().array(py)?;
+    let reduced = axes_of(asked, array.layout().ndim())?;
+    let kind = array.dtype().kind();
+    let computed = computed(row, kind, asked)?;
+    let result = row.output(computed);
+    let (whole, dropped) = shapes(array.layout(), reduced);
+    let wanted = if asked.keepdims { &whole } else { &dropped };
+    let mask = mask_of(row, array, asked)?;
+    let initial = asked.initial.as_ref().filter(|initial| !initial.is_none());
+    let is_empty = array.layout().is_empty();
+    if is_empty && !row.has_neutral() && initial.is_none() && whole.iter().all(|len| *len > 0) {
+        return Err(PyValueError::new_err(match row.is_numbered {
+            true => format!("attempt to get {} of an empty sequence", row.name),
+            false => format!("zero-size array to reduction operation {} which has no identity", row.name),
+        }));
+    }
+    if mask.is_some() && !row.has_neutral() && initial.is_none() {
+        return Err(PyValueError::new_err(format!(
+            "reduction operation '{}' does not have an identity, so to use a where mask one has to specify 'initial'",
+            row.name
+        )));
+    }
+    let out = match given_out(row, array, asked, wanted, result)? {
+        Some(out) => out,
+        None => {
+            let made = new::new_array(py, wanted, DType::new(result), Order::C, array.device())?;
+            new_like(own, GpuArray::from_array(made))?
+        }
+    };
+    let target = out.get().array(py)?;
+    let stream = stream::current(array.device());
+    if array.device().is_cpu() && !capture::is_capturing(&stream)? {
+        by_numpy(py, row, array, asked, mask.as_ref(), &out)?;
+        return Ok(out);
+    }
+    if target.layout().is_empty() {
+        return Ok(out);
+    }
+    if is_empty {
+        fill_neutral(py, row, &out, initial)?;
+    } else {
+        let view = if asked.keepdims { target.clone() } else { kept(target, reduced, array.layout().ndim())? };
+        let mask = mask.as_ref().map(|mask| mask.get().array(py)).transpose()?;
+        let call = Call { row, computed, input: array, mask, out: &view, reduced, less: asked.less };
+        py.without_gil(|| axes::run(&call, &stream))?;
+    }
+    if let (Some(initial), Some(joining)) = (initial, joining(row)) {
+        compute::call(py, joining, &[out.as_any(), initial], &Wish::into_array(&out))?;
+    }
+    Ok(out)
+}
+
+/// The results with the reduced axes, of one element each.
+fn kept(target: &Array, reduced: u64, ndim: usize) -> PyResult<Array> {
+    let axes: Dims = (0..ndim).filter(|axis| reduced >> axis & 1 == 1).map(|axis| axis as i64).collect();
+    Ok(target.view(target.layout().expand_dims(&axes)?)?)
+}
+
+/// The results of no elements.
+fn fill_neutral(
+    py: Python<'_>,
+    row: &Row,
+    out: &Bound<'_, GpuArray>,
+    initial: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    let value = match (row.name, initial) {
+        ("min" | "max", Some(initial)) => initial.clone(),
+        ("prod" | "all", _) => 1i64.into_pyobject(py)?.into_any(),
+        ("mean" | "var", _) => f64::NAN.into_pyobject(py)?.into_any(),
+        _ => 0i64.into_pyobject(py)?.into_any(),
+    };
+    out.call_method1(intern!(py, "fill"), (value,))?;
+    Ok(())
+}
+
+/// NumPy's own function on views of the same memory.
+fn by_numpy(
+    py: Python<'_>,
+    row: &Row,
+    array: &Array,
+    asked: &Asked<'_>,
+    mask: Option<&Bound<'_, GpuArray>>,
+    out: &Bound<'_, GpuArray>,
+) -> PyResult<()> {
+    let input = cpu_view::view_with_owner(py, array, py.None().into_bound(py))?;
+    let result = cpu_view::view(out)?;
+    let keywords = PyDict::new(py);
+    keywords.set_item("axis", &asked.axis)?;
+    keywords.set_item("keepdims", asked.keepdims)?;
+    let function = ndarray::numpy(py)?.getattr(row.name)?;
+    if row.name == "count_nonzero" {
+        let counted = function.call((input,), Some(&keywords))?;
+        return result.as_any().set_item(py.Ellipsis(), counted);
+    }
+    keywords.set_item("out", result)?;
+    if let Some(dtype) = asked.dtype.as_ref().filter(|_| matches!(row.name, "sum" | "prod" | "mean" | "var")) {
+        keywords.set_item("dtype", dtype)?;
+    }
+    if let Some(initial) = asked.initial.as_ref().filter(|initial| !initial.is_none()) {
+        keywords.set_item("initial", initial)?;
+    }
+    if let Some(mask) = mask {
+        keywords.set_item("where", cpu_view::view(mask)?)?;
+    }
+    if row.name == "var" {
+        keywords.set_item("ddof", asked.less)?;
+    }
+    function.call((input,), Some(&keywords))?;
+    Ok(())
+}
+
+/// The standard deviation: the root of what `var` gives.
+pub(super) fn deviation<'py>(own: &Bound<'py, GpuArray>, asked: &Asked<'py>) -> PyResult<Bound<'py, GpuArray>> {
+    let var = axes::row("var").ok_or_else(|| PyTypeError::new_err("there is no var"))?;
+    let out = call(var, own, asked)?;
+    if let Some(root) = ufunc::row("sqrt") {
+        compute::call(own.py(), root, &[out.as_any()], &Wish::into_array(&out))?;
+    }
+    Ok(out)
+}

@@ -1,0 +1,472 @@
+//! The reductions of arrays as methods and as functions.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use super::reduction::{self, Asked};
+use crate::ops::axes::{self, Row};
+use crate::python::array::class::GpuArray;
+use pyo3::exceptions::PyTypeError;
+
+type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
+type Result<'py> = PyResult<Bound<'py, GpuArray>>;
+
+fn row(name: &str) -> PyResult<&'static Row> {
+    axes::row(name).ok_or_else(|| PyTypeError::new_err(format!("there is no reduction {name}")))
+}
+
+fn asked<'py>([axis, dtype, out, initial, mask]: [Given<'_, 'py>; 5], keepdims: bool) -> Asked<'py> {
+    let [axis, dtype, out, initial, mask] = [axis, dtype, out, initial, mask].map(|one| one.cloned());
+    Asked { axis, dtype, out, keepdims, initial, mask, less: 0.0 }
+}
+
+#[pymethods]
+impl GpuArray {
+    /// The sum of the elements; whole numbers in 64 bits.
+    ///
+    /// The result stays on the device; without axes it has none. It is the same each time, bit for bit.
+    ///
+    /// Parameters
+    /// ----------
+    /// axis : int or tuple of ints, optional
+    ///     The axes that are reduced; all by default.
+    /// dtype : dtype-like, optional
+    ///     The type in which is computed, and of the result.
+    /// out : GPUArray, optional
+    ///     Where the result goes.
+    /// keepdims : bool, optional
+    ///     Whether reduced axes stay, with length 1.
+    /// initial : number, optional
+    ///     A value that counts as one more element.
+    /// where : GPUArray of bool, optional
+    ///     Which elements count.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).sum(axis=0).tolist()
+    /// [4, 6]
+    #[pyo3(signature = (axis=None, dtype=None, out=None, keepdims=false, initial=None, r#where=None))]
+    #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
+    fn sum<'py>(
+        slf: &Bound<'py, Self>,
+        axis: Given<'_, 'py>,
+        dtype: Given<'_, 'py>,
+        out: Given<'_, 'py>,
+        keepdims: bool,
+        initial: Given<'_, 'py>,
+        r#where: Given<'_, 'py>,
+    ) -> Result<'py> {
+        reduction::call(row("sum")?, slf, &asked([axis, dtype, out, initial, r#where], keepdims))
+    }
+
+    /// The product of the elements; whole numbers in 64 bits.
+    ///
+    /// The result stays on the device; without axes it has none. It is the same each time, bit for bit.
+    ///
+    /// Parameters
+    /// ----------
+    /// axis : int or tuple of ints, optional
+    ///     The axes that are reduced; all by default.
+    /// dtype : dtype-like, optional
+    ///     The type in which is computed, and of the result.
+    /// out : GPUArray, optional
+    ///     Where the result goes.
+    /// keepdims : bool, optional
+    ///     Whether reduced axes stay, with length 1.
+    /// initial : number, optional
+    ///     A value that counts as one more element.
+    /// where : GPUArray of bool, optional
+    ///     Which elements count.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).prod(axis=1).tolist()
+    /// [2, 12]
+    #[pyo3(signature = (axis=None, dtype=None, out=None, keepdims=false, initial=None, r#where=None))]
+    #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
+    fn prod<'py>(
+        slf: &Bound<'py, Self>,
+        axis: Given<'_, 'py>,
+        dtype: Given<'_, 'py>,
+        out: Given<'_, 'py>,
+        keepdims: bool,
+        initial: Given<'_, 'py>,
+        r#where: Given<'_, 'py>,
+    ) -> Result<'py> {
+        reduction::call(row("prod")?, slf, &asked([axis, dtype, out, initial, r#where], keepdims))
+    }
+
+    /// The least element; NaN if there is one.
+    ///
+    /// The result stays on the device; without axes it has none. It is the same each time, bit for bit.
+    ///
+    /// Parameters
+    /// ----------
+    /// axis : int or tuple of ints, optional
+    ///     The axes that are reduced; all by default.
+    /// out : GPUArray, optional
+    ///     Where the result goes.
+    /// keepdims : bool, optional
+    ///     Whether reduced axes stay, with length 1.
+    /// initial : number, optional
+    ///     A value that counts as one more element.
+    /// where : GPUArray of bool, optional
+    ///     Which elements count.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).min(axis=0).tolist()
+    /// [1, 2]
+    #[pyo3(signature = (axis=None, out=None, keepdims=false, initial=None, r#where=None))]
+    #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
+    fn min<'py>(
+        slf: &Bound<'py, Self>,
+        axis: Given<'_, 'py>,
+        out: Given<'_, 'py>,
+        keepdims: bool,
+        initial: Given<'_, 'py>,
+        r#where: Given<'_, 'py>,
+    ) -> Result<'py> {
+        reduction::call(row("min")?, slf, &asked([axis, None, out, initial, r#where], keepdims))
+    }
+
+    /// The greatest element; NaN if there is one.
+    ///
+    /// The result stays on the device; without axes it has none. It is the same each time, bit for bit.
+    ///
+    /// Parameters
+    /// ----------
+    /// axis : int or tuple of ints, optional
+    ///     The axes that are reduced; all by default.
+    /// out : GPUArray, optional
+    ///     Where the result goes.
+    /// keepdims : bool, optional
+    ///     Whether reduced axes stay, with length 1.
+    /// initial : number, optional
+    ///     A value that counts as one more element.
+    /// where : GPUArray of bool, optional
+    ///     Which elements count.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).max().item()
+    /// 4
+    #[pyo3(signature = (axis=None, out=None, keepdims=false, initial=None, r#where=None))]
+    #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
+    fn max<'py>(
+        slf: &Bound<'py, Self>,
+        axis: Given<'_, 'py>,
+        out: Given<'_, 'py>,
+        keepdims: bool,
+        initial: Given<'_, 'py>,
+        r#where: Given<'_, 'py>,
+    ) -> Result<'py> {
+        reduction::call(row("max")?, slf, &asked([axis, None, out, initial, r#where], keepdims))
+    }
+
+    /// Whether an element is not 0.
+    ///
+    /// The result stays on the device; without axes it has none. It is the same each time, bit for bit.
+    ///
+    /// Parameters
+    /// ----------
+    /// axis : int or tuple of ints, optional
+    ///     The axes that are reduced; all by default.
+    /// out : GPUArray, optional
+    ///     Where the result goes.
+    /// keepdims : bool, optional
+    ///     Whether reduced axes stay, with length 1.
+    /// where : GPUArray of bool, optional
+    ///     Which elements count.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.to_gpu([[0, 2], [0, 0]]).any(axis=1).tolist()
+    /// [True, False]
+    #[pyo3(signature = (axis=None, out=None, keepdims=false, *, r#where=None))]
+    #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
+    fn any<'py>(
+        slf: &Bound<'py, Self>,
+        axis: Given<'_, 'py>,
+        out: Given<'_, 'py>,
+        keepdims: bool,
+        r#where: Given<'_, 'py>,
+    ) -> Result<'py> {
+        reduction::call(row("any")?, slf, &asked([axis, None, out, None, r#where], keepdims))
+    }
+
+    /// Whether all elements are not 0.
+    ///
+    /// The result stays on the device; without axes it has none. It is the same each time, bit for bit.
+    ///
+    /// Parameters
+    /// ----------
+    /// axis : int or tuple of ints, optional
+    ///     The axes that are reduced; all by default.
+    /// out : GPUArray, optional
+    ///     Where the result goes.
+    /// keepdims : bool, optional
+    ///     Whether reduced axes stay, with length 1.
+    /// where : GPUArray of bool, optional
+    ///     Which elements count.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.to_gpu([[1, 2], [0, 4]]).all(axis=1).tolist()
+    /// [True, False]
+    #[pyo3(signature = (axis=None, out=None, keepdims=false, *, r#where=None))]
+    #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
+    fn all<'py>(
+        slf: &Bound<'py, Self>,
+        axis: Given<'_, 'py>,
+        out: Given<'_, 'py>,
+        keepdims: bool,
+        r#where: Given<'_, 'py>,
+    ) -> Result<'py> {
+        reduction::call(row("all")?, slf, &asked([axis, None, out, None, r#where], keepdims))
+    }
+
+    /// The mean of the elements.
+    ///
+    /// The result stays on the device; without axes it has none. It is the same each time, bit for bit.
+    ///
+    /// Parameters
+    /// ----------
+    /// axis : int or tuple of ints, optional
+    ///     The axes that are reduced; all by default.
+    /// dtype : dtype-like, optional
+    ///     The type in which is computed, and of the result.
+    /// out : GPUArray, optional
+    ///     Where the result goes.
+    /// keepdims : bool, optional
+    ///     Whether reduced axes stay, with length 1.
+    /// where : GPUArray of bool, optional
+    ///     Which elements count.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).mean(axis=0).tolist()
+    /// [2.0, 3.0]
+    #[pyo3(signature = (axis=None, dtype=None, out=None, keepdims=false, *, r#where=None))]
+    #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
+    fn mean<'py>(
+        slf: &Bound<'py, Self>,
+        axis: Given<'_, 'py>,
+        dtype: Given<'_, 'py>,
+        out: Given<'_, 'py>,
+        keepdims: bool,
+        r#where: Given<'_, 'py>,
+    ) -> Result<'py> {
+        reduction::call(row("mean")?, slf, &asked([axis, dtype, out, None, r#where], keepdims))
+    }
+
+    /// The variance of the elements, read once.
+    ///
+    /// The result stays on the device; without axes it has none. It is the same each time, bit for bit.
+    ///
+    /// Parameters
+    /// ----------
+    /// axis : int or tuple of ints, optional
+    ///     The axes that are reduced; all by default.
+    /// dtype : dtype-like, optional
+    ///     The type in which is computed, and of the result.
+    /// out : GPUArray, optional
+    ///     Where the result goes.
+    /// ddof : float, optional
+    ///     What is taken from the number of elements by which the sum of squares is divided; `correction` is the array API's name.
+    /// keepdims : bool, optional
+    ///     Whether reduced axes stay, with length 1.
+    /// where : GPUArray of bool, optional
+    ///     Which elements count.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.to_gpu([1.0, 3.0]).var().item()
+    /// 1.0
+    #[pyo3(signature = (axis=None, dtype=None, out=None, ddof=0.0, keepdims=false, *, r#where=None, correction=None))]
+    #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
+    fn var<'py>(
+        slf: &Bound<'py, Self>,
+        axis: Given<'_, 'py>,
+        dtype: Given<'_, 'py>,
+        out: Given<'_, 'py>,
+        ddof: f64,
+        keepdims: bool,
+        r#where: Given<'_, 'py>,
+        correction: Option<f64>,
+    ) -> Result<'py> {
+        let mut asked = asked([axis, dtype, out, None, r#where], keepdims);
+        asked.less = correction.unwrap_or(ddof);
+        reduction::call(row("var")?, slf, &asked)
+    }
+
+    /// The standard deviation of the elements.
+    ///
+    /// The result stays on the device; without axes it has none. It is the same each time, bit for bit.
+    ///
+    /// Parameters
+    /// ----------
+    /// axis : int or tuple of ints, optional
+    ///     The axes that are reduced; all by default.
+    /// dtype : dtype-like, optional
+    ///     The type in which is computed, and of the result.
+    /// out : GPUArray, optional
+    ///     Where the result goes.
+    /// ddof : float, optional
+    ///     What is taken from the number of elements by which the sum of squares is divided; `correction` is the array API's name.
+    /// keepdims : bool, optional
+    ///     Whether reduced axes stay, with length 1.
+    /// where : GPUArray of bool, optional
+    ///     Which elements count.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.to_gpu([1.0, 3.0]).std(ddof=1).item()
+    /// 1.4142135623730951
+    #[pyo3(signature = (axis=None, dtype=None, out=None, ddof=0.0, keepdims=false, *, r#where=None, correction=None))]
+    #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
+    fn std<'py>(
+        slf: &Bound<'py, Self>,
+        axis: Given<'_, 'py>,
+        dtype: Given<'_, 'py>,
+        out: Given<'_, 'py>,
+        ddof: f64,
+        keepdims: bool,
+        r#where: Given<'_, 'py>,
+        correction: Option<f64>,
+    ) -> Result<'py> {
+        let mut asked = asked([axis, dtype, out, None, r#where], keepdims);
+        asked.less = correction.unwrap_or(ddof);
+        reduction::deviation(slf, &asked)
+    }
+
+    /// Where the least element is; the first of equal ones, and NaN before all others.
+    ///
+    /// The result stays on the device; without axes it has none. It is the same each time, bit for bit.
+    ///
+    /// Parameters
+    /// ----------
+    /// axis : int, optional
+    ///     The axis that is reduced; without one the elements count in C order.
+    /// out : GPUArray, optional
+    ///     Where the result goes.
+    /// keepdims : bool, optional
+    ///     Whether reduced axes stay, with length 1.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.to_gpu([[3, 1], [0, 4]]).argmin(axis=1).tolist()
+    /// [1, 0]
+    #[pyo3(signature = (axis=None, out=None, *, keepdims=false))]
+    #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
+    fn argmin<'py>(slf: &Bound<'py, Self>, axis: Given<'_, 'py>, out: Given<'_, 'py>, keepdims: bool) -> Result<'py> {
+        reduction::call(row("argmin")?, slf, &asked([axis, None, out, None, None], keepdims))
+    }
+
+    /// Where the greatest element is; the first of equal ones, and NaN before all others.
+    ///
+    /// The result stays on the device; without axes it has none. It is the same each time, bit for bit.
+    ///
+    /// Parameters
+    /// ----------
+    /// axis : int, optional
+    ///     The axis that is reduced; without one the elements count in C order.
+    /// out : GPUArray, optional
+    ///     Where the result goes.
+    /// keepdims : bool, optional
+    ///     Whether reduced axes stay, with length 1.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.to_gpu([[3, 1], [0, 4]]).argmax().item()
+    /// 3
+    #[pyo3(signature = (axis=None, out=None, *, keepdims=false))]
+    #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
+    fn argmax<'py>(slf: &Bound<'py, Self>, axis: Given<'_, 'py>, out: Given<'_, 'py>, keepdims: bool) -> Result<'py> {
+        reduction::call(row("argmax")?, slf, &asked([axis, None, out, None, None], keepdims))
+    }
+}
+
+/// A reduction as a function: ``function(a, ...)`` is ``a.function(...)``.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.sum(PyGPU.to_gpu([1, 2, 3])).item()
+/// 6
+#[pyclass(frozen, name = "Reduction", module = "PyGPU")]
+pub(crate) struct Reduction(&'static str);
+
+#[pymethods]
+impl Reduction {
+    #[pyo3(signature = (a, /, *arguments, **keywords))]
+    fn __call__<'py>(
+        &self,
+        a: &Bound<'py, GpuArray>,
+        arguments: &Bound<'py, PyTuple>,
+        keywords: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        a.as_any().getattr(self.0)?.call(arguments, keywords)
+    }
+
+    /// Its name, which is NumPy's.
+    #[getter]
+    fn __name__(&self) -> &'static str {
+        self.0
+    }
+
+    /// The method's text.
+    #[getter]
+    fn __doc__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        py.get_type::<GpuArray>().getattr(self.0)?.getattr("__doc__")
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<PyGPU.Reduction {}>", self.0)
+    }
+}
+
+/// The number of elements that are not 0.
+///
+/// Parameters
+/// ----------
+/// a : GPUArray
+/// axis : int or tuple of ints, optional
+///     The axes that are reduced; all by default.
+/// keepdims : bool, optional
+///     Whether reduced axes stay, with length 1.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.count_nonzero(PyGPU.to_gpu([0, 2, 3])).item()
+/// 2
+#[pyfunction]
+#[pyo3(signature = (a, axis=None, *, keepdims=false))]
+fn count_nonzero<'py>(a: &Bound<'py, GpuArray>, axis: Given<'_, 'py>, keepdims: bool) -> Result<'py> {
+    reduction::call(row("count_nonzero")?, a, &asked([axis, None, None, None, None], keepdims))
+}
+
+const METHODS: [&str; 11] = ["sum", "prod", "min", "max", "any", "all", "mean", "var", "std", "argmin", "argmax"];
+
+/// Puts the functions into the module.
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Reduction>()?;
+    for name in METHODS {
+        module.add(name, Bound::new(module.py(), Reduction(name))?)?;
+    }
+    module.add("amin", module.getattr("min")?)?;
+    module.add("amax", module.getattr("max")?)?;
+    module.add_function(wrap_pyfunction!(count_nonzero, module)?)
+}

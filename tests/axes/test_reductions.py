@@ -1,0 +1,189 @@
+"""Reductions over any axes of arrays of any layout give what NumPy gives."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+import PyGPU
+
+BACKEND = PyGPU.backend_name()
+KINDS = ["bool", "int8", "uint16", "int32", "int64", "uint64", "float16", "float32", "float64", "complex64", "complex128"]
+FUNCTIONS = ["sum", "prod", "min", "max", "any", "all", "mean", "var", "std", "count_nonzero"]
+RNG = np.random.default_rng(7)
+
+
+def values(shape: tuple[int, ...], dtype: str) -> np.ndarray:
+    """Small numbers, so that sums of whole ones are exact and products are not all infinite."""
+    if dtype == "bool":
+        return RNG.integers(0, 2, shape).astype(bool)
+    whole = RNG.integers(0 if dtype[0] == "u" else -4, 5, shape)
+    if dtype[0] in "iu":
+        return whole.astype(dtype)
+    result = RNG.uniform(0.5, 1.5, shape).astype("float64")
+    return (result + 1j * whole / 8).astype(dtype) if dtype[0] == "c" else result.astype(dtype)
+
+
+def check(ours: Any, wanted: Any, dtype: str) -> None:
+    got, wanted = ours.get(), np.asarray(wanted)
+    assert (got.shape, got.dtype) == (wanted.shape, wanted.dtype)
+    if wanted.dtype.kind in "biu":
+        np.testing.assert_array_equal(got, wanted)
+    else:
+        exact = np.finfo("float16" if dtype == "float16" else wanted.dtype).eps
+        np.testing.assert_allclose(got, wanted, rtol=40 * float(exact), atol=40 * float(exact))
+
+
+def layouts(host: np.ndarray) -> dict[str, tuple[Any, np.ndarray]]:
+    array = PyGPU.to_gpu(host)
+    made = {
+        "C": (array, host),
+        "F": (PyGPU.to_gpu(np.asfortranarray(host)), np.asfortranarray(host)),
+        "reversed": (array[::-1], host[::-1]),
+        "stepped": (array[..., ::2], host[..., ::2]),
+        "turned": (array.T, host.T),
+    }
+    if host.ndim > 1:
+        made["broadcast"] = (PyGPU.broadcast_to(array[:1], host.shape), np.broadcast_to(host[:1], host.shape))
+    return made
+
+
+def axes_of(ndim: int) -> list[Any]:
+    several = [pair for count in range(ndim + 1) for pair in itertools.combinations(range(ndim), count)]
+    return [None, *several, -1]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_kind_is_reduced_as_by_numpy(name: str) -> None:
+    kinds = KINDS if BACKEND == "cpu" or name == "sum" else ["bool", "int8", "uint64", "float16", "float32", "complex128"]
+    for dtype in kinds:
+        if dtype[0] == "c" and name in ("min", "max"):
+            continue
+        host = values((3, 40), dtype)
+        array = PyGPU.to_gpu(host)
+        for axis in (None, 1):
+            check(getattr(PyGPU, name)(array, axis=axis), getattr(np, name)(host, axis=axis), dtype)
+
+
+@pytest.mark.parametrize("shape", [(7,), (5, 6), (3, 4, 5), (2, 3, 1, 4)], ids=str)
+def test_any_axes_of_any_layout_are_reduced(shape: tuple[int, ...]) -> None:
+    host = values(shape, "int32")
+    for layout, (array, twin) in layouts(host).items():
+        for axis in axes_of(len(shape)):
+            for keepdims in (False, True):
+                ours = array.sum(axis=axis, keepdims=keepdims)
+                np.testing.assert_array_equal(ours.get(), twin.sum(axis=axis, keepdims=keepdims), err_msg=f"{layout} {axis}")
+
+
+@pytest.mark.parametrize("shape", [(100_000,), (3, 50_000), (50_000, 3), (300, 400), (4, 500, 60)], ids=str)
+def test_many_elements_are_shared_by_blocks(shape: tuple[int, ...]) -> None:
+    host = values(shape, "int64")
+    array = PyGPU.to_gpu(host)
+    for axis in [None, *range(len(shape))]:
+        np.testing.assert_array_equal(array.sum(axis=axis).get(), host.sum(axis=axis))
+        np.testing.assert_array_equal(array.max(axis=axis).get(), host.max(axis=axis))
+
+
+@pytest.mark.parametrize("name", ["argmin", "argmax"])
+def test_the_first_of_equal_elements_is_named_and_nan_before_all(name: str) -> None:
+    host = RNG.integers(0, 4, (6, 50)).astype("float32")
+    with_nan = host.copy()
+    with_nan[2, 7] = with_nan[2, 30] = np.nan
+    for twin in (host, with_nan, host.T, host[:, ::-1], np.full((3, 4), np.inf, "float32")):
+        array = PyGPU.to_gpu(twin)
+        for axis in (None, 0, 1, -1):
+            for keepdims in (False, True):
+                wanted = getattr(np, name)(twin, axis=axis, keepdims=keepdims)
+                check(getattr(array, name)(axis=axis, keepdims=keepdims), wanted, "int64")
+    assert getattr(PyGPU.to_gpu(host).T, name)().item() == getattr(np, name)(host.T)
+
+
+def test_nan_is_passed_on() -> None:
+    host = np.array([[1.0, np.nan, 3.0], [4.0, 5.0, 6.0]])
+    array = PyGPU.to_gpu(host)
+    for name in ("min", "max", "sum", "mean"):
+        np.testing.assert_array_equal(getattr(array, name)(axis=1).get(), getattr(host, name)(axis=1))
+
+
+def test_only_elements_under_a_mask_count_and_an_initial_value_joins() -> None:
+    host, mask = values((5, 30), "float64"), RNG.integers(0, 2, (5, 30)).astype(bool)
+    array, ours = PyGPU.to_gpu(host), PyGPU.to_gpu(mask)
+    for name in ("sum", "prod", "min", "max"):
+        for axis in (None, 0, 1):
+            check(
+                getattr(array, name)(axis=axis, initial=2, where=ours),
+                getattr(host, name)(axis=axis, initial=2, where=mask),
+                "float64",
+            )
+    row = PyGPU.to_gpu(mask[0])
+    for name in ("mean", "var", "any"):
+        check(getattr(array, name)(axis=1, where=row), getattr(host, name)(axis=1, where=mask[0]), "float64")
+    assert array.sum(initial=5.0).item() == pytest.approx(host.sum() + 5)
+
+
+def test_results_go_into_an_array_of_any_layout() -> None:
+    host = values((4, 6), "int32")
+    array, out = PyGPU.to_gpu(host), PyGPU.zeros((12,), "int64")
+    assert array.sum(axis=0, out=out[::2]) is not None
+    np.testing.assert_array_equal(out.get()[::2], host.sum(axis=0))
+    assert not out.get()[1::2].any()
+    other = PyGPU.zeros((4, 1), "float32")
+    assert array.max(axis=1, keepdims=True, out=other) is other
+    np.testing.assert_array_equal(other.get(), host.max(axis=1, keepdims=True))
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0)], ids=str)
+def test_no_elements_have_the_result_that_changes_nothing(shape: tuple[int, ...]) -> None:
+    host, array = np.zeros(shape), PyGPU.zeros(shape)
+    for name in ("sum", "prod", "any", "all"):
+        for axis in [None, *range(len(shape))]:
+            check(getattr(array, name)(axis=axis), getattr(host, name)(axis=axis), "float64")
+    for axis in [None, *range(len(shape))]:
+        for name in ("min", "max", "argmin"):
+            try:
+                wanted = getattr(host, name)(axis=axis)
+            except ValueError:
+                with pytest.raises(ValueError, match=r"identity|empty"):
+                    getattr(array, name)(axis=axis)
+            else:
+                check(getattr(array, name)(axis=axis), wanted, "float64")
+
+
+def test_types_and_divisors_are_numpys() -> None:
+    host = values((3, 8), "float32")
+    array = PyGPU.to_gpu(host)
+    check(array.sum(dtype="float64", axis=0), host.sum(dtype="float64", axis=0), "float64")
+    check(array.astype("int8").sum(dtype="int8"), host.astype("int8").sum(dtype="int8"), "int8")
+    check(array.var(axis=1, ddof=1), host.var(axis=1, ddof=1), "float32")
+    check(array.std(axis=1, correction=1), host.std(axis=1, ddof=1), "float32")
+    check(np.sum(array, axis=0), host.sum(axis=0), "float32")
+    check(np.max(array), host.max(), "float32")
+    check(np.mean(array, axis=1), host.mean(axis=1), "float32")
+
+
+def test_what_numpy_refuses_is_refused_and_nothing_is_written() -> None:
+    array, out = PyGPU.to_gpu(values((3, 4), "float32")), PyGPU.zeros(3, "int32")
+    for call, error in (
+        (lambda: array.sum(axis=2), (IndexError, ValueError)),
+        (lambda: array.sum(axis=(0, 0)), ValueError),
+        (lambda: array.sum(axis=1, out=out), TypeError),
+        (lambda: array.sum(axis=0, out=PyGPU.zeros(3, "float32")), ValueError),
+        (lambda: array.min(where=array > 0), ValueError),
+        (lambda: array.sum(where=out), TypeError),
+        (lambda: array.sum(axis=1.5), TypeError),
+        (lambda: PyGPU.to_gpu(np.zeros(3, "complex64")).min(), TypeError),
+    ):
+        with pytest.raises(error):
+            call()
+    assert out.tolist() == [0, 0, 0]
+
+
+def test_a_sum_repeats_bit_for_bit() -> None:
+    host = RNG.standard_normal((200, 333)).astype("float32")
+    array = PyGPU.to_gpu(host)
+    for axis in (None, 0, 1):
+        first = array.sum(axis=axis).get().tobytes()
+        assert all(array.sum(axis=axis).get().tobytes() == first for _ in range(3))
