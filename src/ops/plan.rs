@@ -31,6 +31,8 @@ pub enum Form {
     Same(u8),
     /// Across the others: read by the tile, and turned in shared memory.
     Turned,
+    /// As flat, and read in words that are shifted together, since it is not aligned where results are.
+    Shifted,
 }
 
 /// How the elements lie that a thread deals with at once.
@@ -38,6 +40,8 @@ pub enum Form {
 pub enum Way {
     /// Side by side in each array.
     Neighbours,
+    /// The same behind so many missing ones, so that what is written is aligned.
+    Behind(u8),
     /// A block's width apart.
     Spread,
     /// In lines of a tile, a block for each.
@@ -198,8 +202,8 @@ impl Plan {
     }
 
     /// Several elements at once, if none that is written meets another array but element by element: a tile where arrays lie
-    /// across one another, neighbours that make 16 bytes of the largest type where all are flat and aligned, else some that are
-    /// a block's width apart.
+    /// across one another, neighbours that make 16 bytes of the largest type where all are flat and aligned or small, else some
+    /// that are a block's width apart.
     fn choose_pack(&mut self, used: &Used<'_>, may_turn: bool) {
         const BYTES: usize = 16;
         const APART: u8 = 4;
@@ -225,6 +229,7 @@ impl Plan {
         }
         if may_turn && !is_flat {
             self.turn(used, largest);
+            self.shift(used, largest);
         }
         for (first, second) in same {
             if !matches!(self.operands[second].form, Form::Same(_)) {
@@ -258,6 +263,37 @@ impl Plan {
         }
         (self.pack, self.way) = (tiles.each(), Way::Tiles(tiles));
         self.span = Tiles::span(&self.walk, self.strided());
+    }
+
+    /// Reads small elements at odd places in words, where all arrays are flat: one by one, each costs as much as a word. Larger ones
+    /// gain nothing by it.
+    fn shift(&mut self, used: &Used<'_>, largest: usize) {
+        const LARGEST: usize = 2;
+        const LEAST_SIZE: i64 = 1 << 14;
+        let is_flat = used
+            .iter()
+            .zip(&self.operands)
+            .all(|((_, usage), one)| usage.at_index && matches!(one.form, Form::Flat | Form::Repeated));
+        if !is_flat || largest > LARGEST || self.size() < LEAST_SIZE {
+            return;
+        }
+        let pack = 16 / largest;
+        let behind = |one: &Operand, array: &Array| {
+            let itemsize = array.dtype().itemsize();
+            one.address % (itemsize * pack) / itemsize
+        };
+        let all = || self.operands.iter().zip(used);
+        let mut written = all().filter(|(_, (_, usage))| usage.written > Written::No);
+        let Some(head) = written.next().map(|(one, (array, _))| behind(one, array)) else { return };
+        if written.any(|(one, (array, _))| behind(one, array) != head) {
+            return;
+        }
+        (self.pack, self.way) = (pack as u8, Way::Behind(head as u8));
+        for (one, (array, _)) in self.operands.iter_mut().zip(used) {
+            if one.form == Form::Flat && behind(one, array) != head {
+                one.form = Form::Shifted;
+            }
+        }
     }
 
     /// The pairs of arguments that are the same elements, of which one is written; `None` if one that is written meets another
@@ -326,6 +362,14 @@ impl Plan {
         }
     }
 
+    /// Elements that are missing before the first.
+    pub fn head(&self) -> i64 {
+        match self.way {
+            Way::Behind(head) => head.into(),
+            _ => 0,
+        }
+    }
+
     /// The form of an array by itself, whichever other argument it is.
     pub fn own_form(&self, operand: &Operand) -> Form {
         match operand.form {
@@ -364,6 +408,7 @@ impl Plan {
         let way = match self.way {
             Way::Neighbours => [0, 0, 0],
             Way::Spread => [1, 0, 0],
+            Way::Behind(_) => [3, 0, 0],
             Way::Tiles(tiles) => tiles.key(),
         };
         let mut key = Key::from_slice(&[rank, self.pack, self.span as u8, u8::from(ranged)]);
@@ -376,6 +421,7 @@ impl Plan {
                 Form::Apart(rank) => (3, rank),
                 Form::Same(other) => (4, other),
                 Form::Turned => (5, 0),
+                Form::Shifted => (6, 0),
             };
             key.push(form);
             key.push(detail);
@@ -392,6 +438,9 @@ impl Plan {
                 _ => record.push_walk(self.span, self.walk.lens(), self.strided().map(|side| self.walk.strides(side))),
             }
             record.pass(arguments);
+        }
+        if let Way::Behind(head) = self.way {
+            arguments.push_word(head.into());
         }
         for operand in &self.operands {
             arguments.push_word(operand.address as u64);
