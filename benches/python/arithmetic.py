@@ -68,25 +68,51 @@ class Library:
         return float(elapsed) / 1e3 / CALLS
 
 
+def beside(x: Any, y: Any) -> Callable[[], Any]:
+    """A sum of arrays at odd places."""
+    return lambda: x[1:] + y[:-1]
+
+
+def across_one_another(x: Any, y: Any) -> Callable[[], Any]:
+    """A sum of arrays of which one is transposed."""
+    return lambda: x.T + y
+
+
 def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
     """Calls with the bytes that each must move."""
     import numpy as np
 
+    random = np.random.default_rng(0)
     side = int(count**0.5)
     count = side * side
-    host = np.random.default_rng(0).random(count, dtype=np.float32).reshape(side, side)
+    host = random.random(count, dtype=np.float32).reshape(side, side)
     x, y = library.array(host), library.array(host + 1)
     row, column = library.array(host[0].copy()), library.array(host[:, :1].copy())
+    odd = library.array(host.reshape(-1)[: (side - 3) * (side + 3)].reshape(side - 3, side + 3))
+    across = library.array(host.reshape(-1)[: (side - 3) * (side + 3)].reshape(side + 3, side - 3))
+    flat, other = x.reshape(-1), y.reshape(-1)
     nbytes = 4 * count
-    return {
+    calls: dict[str, tuple[Callable[[], Any], int]] = {
         "x + y": (lambda: x + y, 3 * nbytes),
         "2 * x": (lambda: 2 * x, 2 * nbytes),
         "m + row": (lambda: x + row, 2 * nbytes),
         "m + column": (lambda: x + column, 2 * nbytes),
         "x.T + y": (lambda: x.T + y, 3 * nbytes),
+        "x.T + y, odd lengths": (lambda: across.T + odd, 3 * 4 * (side - 3) * (side + 3)),
         "x[:, 1:] + y[:, :-1]": (lambda: x[:, 1:] + y[:, :-1], 3 * nbytes),
+        "x[1:] + y[:-1]": (lambda: flat[1:] + other[:-1], 3 * nbytes),
+        "x[::2] + y[::2]": (lambda: flat[::2] + other[::2], 3 * nbytes // 2),
         "x > y": (lambda: x > y, 2 * nbytes + count),
     }
+    if library.name != "torch":  # has no negative strides
+        calls["x[::-1] + y"] = (lambda: flat[::-1] + other, 3 * nbytes)
+    for dtype in ("int8", "float16"):
+        small_host = (random.random(count, dtype=np.float32) * 100).astype(dtype)
+        a, b = library.array(small_host), library.array(small_host)
+        calls[f"x[1:] + y[:-1], {dtype}"] = (beside(a, b), 3 * small_host.nbytes)
+        plane, straight = a.reshape(side, side), b.reshape(side, side)
+        calls[f"x.T + y, {dtype}"] = (across_one_another(plane, straight), 3 * small_host.nbytes)
+    return calls
 
 
 def small(library: Library) -> float:
@@ -136,7 +162,7 @@ def main() -> None:
     table = {name: {one: statistics.median(all_) for one, all_ in row.items()} for name, row in rows.items()}
     print(f"{'':28}" + "".join(f"{library.name:>10}" for library in libraries))
     for name, row in table.items():
-        print(f"{name:28}" + "".join(f"{row[library.name]:10.1f}" for library in libraries))
+        print(f"{name:28}" + "".join(f"{row.get(library.name, float('nan')):10.1f}" for library in libraries))
     if arguments.json:
         machine.write(arguments.json, {"benchmark": "arithmetic", "bytes": arguments.bytes, "rows": table})
 

@@ -150,7 +150,7 @@ impl Elementwise {
                 shared: 0,
                 cooperative: false,
             },
-            None => self.shape(function.device(), count, plan.pack),
+            None => self.shape(function.device(), count + plan.head(), plan.pack),
         };
         // SAFETY: as promised to this function; `push` gives what `generate` declares.
         unsafe { launch::launch(function, &shape, stream, &mut values, &uses(&self.analysis, arrays)) }

@@ -61,6 +61,9 @@ pub fn scalar_parameters(arguments: &[Argument]) -> Vec<String> {
 /// The parameters of the arrays, as `Plan::push` gives their values.
 pub fn vector_parameters(plan: &Plan, arguments: &[Argument], usages: &[Option<Usage>]) -> Vec<String> {
     let mut list: Vec<String> = plan.walk_type().map(|walk| format!("{walk} pygpu_walk")).into_iter().collect();
+    if let Way::Behind(_) = plan.way {
+        list.push("size_t pygpu_head".to_owned());
+    }
     for ((argument, usage), operand) in vectors(arguments, usages).zip(&plan.operands) {
         let name = &argument.name;
         list.push(format!("{} *pygpu_array_{name}", element_type(argument, usage)));
@@ -85,7 +88,7 @@ fn binding(plan: &Plan, argument: &Argument, operand: &Operand, element: &str, n
     let own = &argument.name;
     let array = format!("({element} *)pygpu_array_{own}");
     match plan.own_form(operand) {
-        Form::Flat | Form::Same(_) => format!("    {element} *{name} = {array};"),
+        Form::Flat | Form::Shifted | Form::Same(_) => format!("    {element} *{name} = {array};"),
         Form::Repeated => format!("    pygpu::repeated<{element}> {name} = {{{array}}};"),
         Form::Strided | Form::Turned => {
             let (walk, slot) = (plan.walk_type().unwrap_or_default(), plan.slot(operand));
@@ -186,17 +189,22 @@ fn packed_loop(pack: usize, plan: &Plan, arguments: &[Argument], usages: &[Optio
     let Packed { arrays, load, names, store } = parts;
     let whole = bindings(plan, arguments, usages);
     let operation = told("operation", &texts.operation);
-    let (start, width, step) = match plan.way == Way::Spread {
-        true => (format!("(size_t)cta_start * {pack} + tid"), "blockDim.x", "blockDim.x"),
-        false => (format!("((size_t)cta_start + tid) * {pack}"), "1", "1"),
+    let (start, width) = match plan.way {
+        Way::Spread => (format!("(size_t)cta_start * {pack} + tid"), "blockDim.x"),
+        Way::Behind(_) => (format!("((size_t)cta_start + tid) * {pack} - pygpu_head"), "1"),
+        _ => (format!("((size_t)cta_start + tid) * {pack}"), "1"),
+    };
+    let is_whole = match plan.way {
+        // Nor is the first or the last but one, so that what is read beyond a pack lies in the array.
+        Way::Behind(_) => format!("pygpu_at > 0 && pygpu_at + {} <= (long long)n", 2 * pack),
+        _ => format!("pygpu_at + {} * {width} < n", pack - 1),
     };
     format!(
-        "{arrays}    for (size_t pygpu_at = {start}; pygpu_at < n; pygpu_at += (size_t)total_threads * {pack}) {{\n    \
-         if (pygpu_at + {last} * {width} < n) {{\n{load}#pragma unroll\n    for (int pygpu_turn = 0; pygpu_turn < {pack}; \
+        "{arrays}    for (long long pygpu_at = {start}; pygpu_at < (long long)n; pygpu_at += (size_t)total_threads * {pack}) {{\n    \
+         if ({is_whole}) {{\n{load}#pragma unroll\n    for (int pygpu_turn = 0; pygpu_turn < {pack}; \
          pygpu_turn++) {{\n    size_t i = pygpu_at + pygpu_turn * {width};\n{names}{operation}    }}\n{store}    }} else \
-         {{\n{whole}    for (size_t i = pygpu_at, pygpu_turn = 0; i < n && pygpu_turn < {pack}; i += {step}, pygpu_turn++) \
-         {{{operation}    }}\n    }}\n    }}\n",
-        last = pack - 1
+         {{\n{whole}    for (int pygpu_turn = 0; pygpu_turn < {pack}; pygpu_turn++) {{\n    size_t i = pygpu_at + pygpu_turn * \
+         {width};\n    if (i >= n) continue;\n{operation}    }}\n    }}\n    }}\n"
     )
 }
 
@@ -265,6 +273,9 @@ impl Packed {
         if is_read {
             self.load.push_str(&match plan.way == Way::Spread {
                 true => each(format!("{item} = {place};")),
+                false if operand.form == Form::Shifted => {
+                    format!("    pygpu_pack_{name} = pygpu::shifted<{kind}>(pygpu_array_{name} + pygpu_at);\n")
+                }
                 false => format!("    pygpu_pack_{name} = {neighbours};\n"),
             });
         }

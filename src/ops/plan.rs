@@ -3,18 +3,20 @@
 //! Arrays that are used at `i` are broadcast to one shape and walked together. Arrays that are only used elsewhere
 //! (`table[x[i]]`) keep their own shape, and their index counts their own elements in C order.
 
+mod way;
+
 use smallvec::SmallVec;
 
 use super::argument::Argument;
 use super::text::{Analysis, Usage, Written};
-use super::tiles::{Tiles, Turned};
 use crate::array::Array;
 use crate::codegen::access::{Record, Span};
 use crate::codegen::store::Key;
-use crate::dtype::Kind;
 use crate::error::{Error, Result};
 use crate::kernel::Arguments;
 use crate::layout::{self, Dims, Layout, Rules, Walk, broadcast_shapes};
+
+pub use way::Way;
 
 /// What an array is in the kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -31,17 +33,8 @@ pub enum Form {
     Same(u8),
     /// Across the others: read by the tile, and turned in shared memory.
     Turned,
-}
-
-/// How the elements lie that a thread deals with at once.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Way {
-    /// Side by side in each array.
-    Neighbours,
-    /// A block's width apart.
-    Spread,
-    /// In lines of a tile, a block for each.
-    Tiles(Tiles),
+    /// As flat, and read in words that are shifted together, since it is not aligned where results are.
+    Shifted,
 }
 
 /// One array of a call.
@@ -197,117 +190,6 @@ impl Plan {
         if is_wide { Span::Wide } else { Span::Short }
     }
 
-    /// Several elements at once, if none that is written meets another array but element by element: a tile where arrays lie
-    /// across one another, neighbours that make 16 bytes of the largest type where all are flat and aligned, else some that are
-    /// a block's width apart.
-    fn choose_pack(&mut self, used: &Used<'_>, may_turn: bool) {
-        const BYTES: usize = 16;
-        const APART: u8 = 4;
-        if used.iter().any(|(array, _)| array.dtype().kind() == Kind::Opaque) {
-            return; // a type of the user's may lack what a pack asks of it
-        }
-        let Some(same) = self.same(used) else { return };
-        let walked = || used.iter().zip(&self.operands).filter(|((_, usage), _)| usage.at_index);
-        let largest = walked().map(|((array, _), _)| array.dtype().itemsize()).max().unwrap_or(BYTES);
-        let pack = BYTES / largest;
-        let is_even = |address: usize, itemsize: usize| address.is_multiple_of((itemsize * pack).min(BYTES));
-        let is_flat = walked().all(|((array, _), one)| match one.form {
-            Form::Flat => is_even(one.address, array.dtype().itemsize()),
-            form => form == Form::Repeated,
-        });
-        (self.pack, self.way) = match is_flat && pack > 1 {
-            true => (pack as u8, Way::Neighbours),
-            false => (APART, Way::Spread),
-        };
-        if self.size() < i64::from(self.pack) {
-            (self.pack, self.way) = (1, Way::Neighbours);
-            return;
-        }
-        if may_turn && !is_flat {
-            self.turn(used, largest);
-        }
-        for (first, second) in same {
-            if !matches!(self.operands[second].form, Form::Same(_)) {
-                self.operands[second].form = match self.operands[first].form {
-                    Form::Same(earlier) => Form::Same(earlier),
-                    _ => Form::Same(first as u8),
-                };
-            }
-        }
-    }
-
-    /// Goes over the arrays in tiles, if some that are only read lie across the others.
-    fn turn(&mut self, used: &Used<'_>, largest: usize) {
-        let mut read: SmallVec<[usize; 4]> = SmallVec::new();
-        for (one, (_, usage)) in self.operands.iter().zip(used) {
-            if !usage.at_index {
-                return;
-            }
-            if one.form == Form::Strided && usage.written == Written::No {
-                read.push(one.side.into());
-            }
-        }
-        let Some(Turned { tiles, axis, sides }) = Tiles::of(&self.walk, &read, largest) else { return };
-        self.walk.bring(axis);
-        for one in &mut self.operands {
-            one.form = match one.form {
-                Form::Repeated => Form::Repeated,
-                _ if sides.contains(&usize::from(one.side)) => Form::Turned,
-                _ => Form::Strided, // what was flat is so along an axis
-            };
-        }
-        (self.pack, self.way) = (tiles.each(), Way::Tiles(tiles));
-        self.span = Tiles::span(&self.walk, self.strided());
-    }
-
-    /// The pairs of arguments that are the same elements, of which one is written; `None` if one that is written meets another
-    /// in any other way.
-    fn same(&self, used: &Used<'_>) -> Option<SmallVec<[(usize, usize); 2]>> {
-        let mut spans: SmallVec<[(usize, usize); 6]> = SmallVec::new();
-        for (one, (array, usage)) in self.operands.iter().zip(used) {
-            spans.push(self.reach(one, array, usage));
-        }
-        let mut same = SmallVec::new();
-        for written in (0..used.len()).filter(|at| used[*at].1.written > Written::No) {
-            for other in (0..used.len()).filter(|other| *other != written) {
-                if spans[written].0 >= spans[other].1 || spans[other].0 >= spans[written].1 {
-                    continue;
-                }
-                let ((one, one_used), (two, two_used)) = (used[written], used[other]);
-                let is_same = one_used.at_index
-                    && two_used.at_index
-                    && one.dtype() == two.dtype()
-                    && self.are_same(&self.operands[written], &self.operands[other]);
-                if !is_same {
-                    return None;
-                }
-                same.push((written.min(other), written.max(other)));
-            }
-        }
-        same.sort_unstable(); // so that the first of several is found for each
-        Some(same)
-    }
-
-    fn are_same(&self, one: &Operand, two: &Operand) -> bool {
-        let strides = |operand: &Operand| self.walk.strides(operand.side.into());
-        (one.address, one.form) == (two.address, two.form)
-            && (one.form != Form::Strided || strides(one).eq(strides(two)))
-    }
-
-    /// The addresses of an array, from the first byte to behind the last.
-    fn reach(&self, operand: &Operand, array: &Array, usage: &Usage) -> (usize, usize) {
-        if operand.form == Form::Flat && usage.at_index {
-            return (operand.address, operand.address + self.size() as usize * array.dtype().itemsize());
-        }
-        match array.layout().extent() {
-            Some((low, high)) => {
-                let start = array.allocation().address();
-                (start.wrapping_add_signed(low as isize), start.wrapping_add_signed(high as isize))
-            }
-            None => (0, 0),
-        }
-    }
-
     /// Number of elements.
     #[inline]
     pub fn size(&self) -> i64 {
@@ -323,6 +205,14 @@ impl Plan {
         match self.way {
             Way::Tiles(tiles) => tiles.blocks(&self.walk),
             _ => None,
+        }
+    }
+
+    /// Elements that are missing before the first.
+    pub fn head(&self) -> i64 {
+        match self.way {
+            Way::Behind(head) => head.into(),
+            _ => 0,
         }
     }
 
@@ -364,6 +254,7 @@ impl Plan {
         let way = match self.way {
             Way::Neighbours => [0, 0, 0],
             Way::Spread => [1, 0, 0],
+            Way::Behind(_) => [3, 0, 0],
             Way::Tiles(tiles) => tiles.key(),
         };
         let mut key = Key::from_slice(&[rank, self.pack, self.span as u8, u8::from(ranged)]);
@@ -376,6 +267,7 @@ impl Plan {
                 Form::Apart(rank) => (3, rank),
                 Form::Same(other) => (4, other),
                 Form::Turned => (5, 0),
+                Form::Shifted => (6, 0),
             };
             key.push(form);
             key.push(detail);
@@ -392,6 +284,9 @@ impl Plan {
                 _ => record.push_walk(self.span, self.walk.lens(), self.strided().map(|side| self.walk.strides(side))),
             }
             record.pass(arguments);
+        }
+        if let Way::Behind(head) = self.way {
+            arguments.push_word(head.into());
         }
         for operand in &self.operands {
             arguments.push_word(operand.address as u64);

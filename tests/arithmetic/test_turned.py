@@ -150,6 +150,24 @@ def test_a_kernel_of_a_user_may_skip_elements_count_them_and_write_across() -> N
     np.testing.assert_array_equal(same.get(), x.T + y)
 
 
+@pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="threads of the CPU take turns")
+def test_tiles_are_used_where_arrays_lie_across_and_are_large() -> None:
+    # A name that the source has for tiles only: without them it does not compile.
+    kernel = ElementwiseKernel("float *x, float *y, float *z", "z[i] = x[i] + y[i] + 0 * sizeof(pygpu_shared_x)")
+    x, y, z = PyGPU.ones((150, 140), "float32"), PyGPU.ones((140, 150), "float32"), PyGPU.zeros((140, 150), "float32")
+    kernel(x.T, y, z)
+    assert np.all(z.get() == 2)
+    others = [
+        (y, y, z),
+        (x.T, x.T, PyGPU.zeros((150, 140), "float32").T),
+        (x[:20, :20].T, y[:20, :20], z[:20, :20]),
+        (z[:, :140].T, y[:, :140], z[:, :140]),  # what is written is read elsewhere
+    ]
+    for arrays in others:
+        with pytest.raises(PyGPU.CompileError):
+            kernel(*arrays)
+
+
 @pytest.mark.enough_on("cpu")
 def test_results_lie_as_numpys_where_operands_disagree() -> None:
     seed = random_seed()

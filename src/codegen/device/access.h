@@ -101,6 +101,21 @@ template <class T, int V> struct alignas(sizeof(T) * V < 16 ? sizeof(T) * V : 16
     T item[V];
 };
 
+// A pack from anywhere: aligned words, shifted together. It reads up to three bytes more at either end.
+template <class Pack, class T> __device__ Pack shifted(const T *from) {
+    enum { WORDS = sizeof(Pack) / 4 };
+    const unsigned *words = (const unsigned *)((size_t)from & ~(size_t)3);
+    const int bits = (int)((size_t)from & 3) * 8;
+    unsigned word[WORDS + 1];
+#pragma unroll
+    for (int at = 0; at <= WORDS; at++) word[at] = words[at];
+    Pack made;
+#pragma unroll
+    for (int at = 0; at < WORDS; at++)
+        ((unsigned *)&made)[at] = (unsigned)(((unsigned long long)word[at + 1] << 32 | word[at]) >> bits);
+    return made;
+}
+
 // One of a pack's elements in the place of the array.
 template <class T> struct element {
     T *item;

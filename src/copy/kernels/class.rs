@@ -157,9 +157,9 @@ fn tiles(unit: i64, x: i64, y: i64) -> Class {
         _ => (32, 32 * 32),
     };
     let fitting = |len: i64, most: i64| ((len as u64).next_power_of_two() as i64).min(most);
-    let tile_y = fitting(y, side).max(4);
-    let tile_x = fitting(x, (area / tile_y).min(MOST_SIDE)).max(4);
-    let tile_y = fitting(y, (area / tile_x).min(MOST_SIDE)).max(1024 / tile_x);
+    let tile_x = fitting(x, side).max(4);
+    let tile_y = fitting(y, (area / tile_x).min(MOST_SIDE)).max(4);
+    let tile_x = fitting(x, (area / tile_y).min(MOST_SIDE)).max(1024 / tile_y);
     Class::Tiles { x: tile_x, y: tile_y }
 }
 

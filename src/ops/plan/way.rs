@@ -1,0 +1,167 @@
+//! How many elements a thread deals with at once, and how these lie.
+
+use smallvec::SmallVec;
+
+use super::super::text::{Usage, Written};
+use super::super::tiles::{Tiles, Turned};
+use super::{Form, Operand, Plan, Used};
+use crate::array::Array;
+use crate::dtype::Kind;
+
+/// How the elements lie that a thread deals with at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Way {
+    /// Side by side in each array.
+    Neighbours,
+    /// The same behind so many missing ones, so that what is written is aligned.
+    Behind(u8),
+    /// A block's width apart.
+    Spread,
+    /// In lines of a tile, a block for each.
+    Tiles(Tiles),
+}
+
+impl Plan {
+    /// Several elements at once, if none that is written meets another array but element by element: a tile where arrays lie
+    /// across one another, neighbours that make 16 bytes of the largest type where all are flat and aligned or small, else some
+    /// that are a block's width apart.
+    pub(super) fn choose_pack(&mut self, used: &Used<'_>, may_turn: bool) {
+        const BYTES: usize = 16;
+        const APART: u8 = 4;
+        if used.iter().any(|(array, _)| array.dtype().kind() == Kind::Opaque) {
+            return; // a type of the user's may lack what a pack asks of it
+        }
+        let Some(same) = self.same(used) else { return };
+        let walked = || used.iter().zip(&self.operands).filter(|((_, usage), _)| usage.at_index);
+        let largest = walked().map(|((array, _), _)| array.dtype().itemsize()).max().unwrap_or(BYTES);
+        let pack = BYTES / largest;
+        let is_even = |address: usize, itemsize: usize| address.is_multiple_of((itemsize * pack).min(BYTES));
+        let is_flat = walked().all(|((array, _), one)| match one.form {
+            Form::Flat => is_even(one.address, array.dtype().itemsize()),
+            form => form == Form::Repeated,
+        });
+        (self.pack, self.way) = match is_flat && pack > 1 {
+            true => (pack as u8, Way::Neighbours),
+            false => (APART, Way::Spread),
+        };
+        if self.size() < i64::from(self.pack) {
+            (self.pack, self.way) = (1, Way::Neighbours);
+            return;
+        }
+        if may_turn && !is_flat {
+            self.turn(used, largest);
+            self.shift(used, largest);
+        }
+        for (first, second) in same {
+            if !matches!(self.operands[second].form, Form::Same(_)) {
+                self.operands[second].form = match self.operands[first].form {
+                    Form::Same(earlier) => Form::Same(earlier),
+                    _ => Form::Same(first as u8),
+                };
+            }
+        }
+    }
+
+    /// Goes over the arrays in tiles, if some that are only read lie across the others.
+    fn turn(&mut self, used: &Used<'_>, largest: usize) {
+        let mut read: SmallVec<[usize; 4]> = SmallVec::new();
+        for (one, (_, usage)) in self.operands.iter().zip(used) {
+            if !usage.at_index {
+                return;
+            }
+            if one.form == Form::Strided && usage.written == Written::No {
+                read.push(one.side.into());
+            }
+        }
+        let Some(Turned { tiles, axis, sides }) = Tiles::of(&self.walk, &read, largest) else { return };
+        self.walk.bring(axis);
+        for one in &mut self.operands {
+            one.form = match one.form {
+                Form::Repeated => Form::Repeated,
+                _ if sides.contains(&usize::from(one.side)) => Form::Turned,
+                _ => Form::Strided, // what was flat is so along an axis
+            };
+        }
+        (self.pack, self.way) = (tiles.each(), Way::Tiles(tiles));
+        self.span = Tiles::span(&self.walk, self.strided());
+    }
+
+    /// Reads small elements at odd places in words, where all arrays are flat: one by one, each costs as much as a word. Larger ones
+    /// gain nothing by it.
+    fn shift(&mut self, used: &Used<'_>, largest: usize) {
+        const LARGEST: usize = 2;
+        const LEAST_SIZE: i64 = 1 << 14;
+        let is_flat = used
+            .iter()
+            .zip(&self.operands)
+            .all(|((_, usage), one)| usage.at_index && matches!(one.form, Form::Flat | Form::Repeated));
+        if !is_flat || largest > LARGEST || self.size() < LEAST_SIZE {
+            return;
+        }
+        let pack = 16 / largest;
+        let behind = |one: &Operand, array: &Array| {
+            let itemsize = array.dtype().itemsize();
+            one.address % (itemsize * pack) / itemsize
+        };
+        let all = || self.operands.iter().zip(used);
+        let mut written = all().filter(|(_, (_, usage))| usage.written > Written::No);
+        let Some(head) = written.next().map(|(one, (array, _))| behind(one, array)) else { return };
+        if written.any(|(one, (array, _))| behind(one, array) != head) {
+            return;
+        }
+        (self.pack, self.way) = (pack as u8, Way::Behind(head as u8));
+        for (one, (array, _)) in self.operands.iter_mut().zip(used) {
+            if one.form == Form::Flat && behind(one, array) != head {
+                one.form = Form::Shifted;
+            }
+        }
+    }
+
+    /// The pairs of arguments that are the same elements, of which one is written; `None` if one that is written meets another
+    /// in any other way.
+    fn same(&self, used: &Used<'_>) -> Option<SmallVec<[(usize, usize); 2]>> {
+        let mut spans: SmallVec<[(usize, usize); 6]> = SmallVec::new();
+        for (one, (array, usage)) in self.operands.iter().zip(used) {
+            spans.push(self.reach(one, array, usage));
+        }
+        let mut same = SmallVec::new();
+        for written in (0..used.len()).filter(|at| used[*at].1.written > Written::No) {
+            for other in (0..used.len()).filter(|other| *other != written) {
+                if spans[written].0 >= spans[other].1 || spans[other].0 >= spans[written].1 {
+                    continue;
+                }
+                let ((one, one_used), (two, two_used)) = (used[written], used[other]);
+                let is_same = one_used.at_index
+                    && two_used.at_index
+                    && one.dtype() == two.dtype()
+                    && self.are_same(&self.operands[written], &self.operands[other]);
+                if !is_same {
+                    return None;
+                }
+                same.push((written.min(other), written.max(other)));
+            }
+        }
+        same.sort_unstable(); // so that the first of several is found for each
+        Some(same)
+    }
+
+    fn are_same(&self, one: &Operand, two: &Operand) -> bool {
+        let strides = |operand: &Operand| self.walk.strides(operand.side.into());
+        (one.address, one.form) == (two.address, two.form)
+            && (one.form != Form::Strided || strides(one).eq(strides(two)))
+    }
+
+    /// The addresses of an array, from the first byte to behind the last.
+    fn reach(&self, operand: &Operand, array: &Array, usage: &Usage) -> (usize, usize) {
+        if operand.form == Form::Flat && usage.at_index {
+            return (operand.address, operand.address + self.size() as usize * array.dtype().itemsize());
+        }
+        match array.layout().extent() {
+            Some((low, high)) => {
+                let start = array.allocation().address();
+                (start.wrapping_add_signed(low as isize), start.wrapping_add_signed(high as isize))
+            }
+            None => (0, 0),
+        }
+    }
+}
