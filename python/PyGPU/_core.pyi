@@ -360,6 +360,65 @@ class GPUArray:
     def reshape(self, *shape: ShapeLike, order: OrderACFK = None) -> Self: ...
     def ravel(self, order: OrderACFK = None) -> Self: ...
     def squeeze(self, axis: ShapeLike | None = None) -> Self: ...
+    def sum(
+        self,
+        axis: Any = None,
+        dtype: DTypeLike | None = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = None,
+    ) -> GPUArray: ...
+    def prod(
+        self,
+        axis: Any = None,
+        dtype: DTypeLike | None = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = None,
+    ) -> GPUArray: ...
+    def min(
+        self, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = None
+    ) -> GPUArray: ...
+    def max(
+        self, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = None
+    ) -> GPUArray: ...
+    def any(self, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = None) -> GPUArray: ...
+    def all(self, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = None) -> GPUArray: ...
+    def mean(
+        self,
+        axis: Any = None,
+        dtype: DTypeLike | None = None,
+        out: Any = None,
+        keepdims: bool = False,
+        *,
+        where: Any = None,
+    ) -> GPUArray: ...
+    def var(
+        self,
+        axis: Any = None,
+        dtype: DTypeLike | None = None,
+        out: Any = None,
+        ddof: float = 0.0,
+        keepdims: bool = False,
+        *,
+        where: Any = None,
+        correction: float | None = None,
+    ) -> GPUArray: ...
+    def std(
+        self,
+        axis: Any = None,
+        dtype: DTypeLike | None = None,
+        out: Any = None,
+        ddof: float = 0.0,
+        keepdims: bool = False,
+        *,
+        where: Any = None,
+        correction: float | None = None,
+    ) -> GPUArray: ...
+    def argmin(self, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> GPUArray: ...
+    def argmax(self, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> GPUArray: ...
     def transpose(self, *axes: ShapeLike | None) -> Self: ...
     def swapaxes(self, axis1: SupportsIndex, axis2: SupportsIndex) -> Self: ...
     def diagonal(self, offset: SupportsIndex = 0, axis1: SupportsIndex = 0, axis2: SupportsIndex = 1) -> Self: ...
@@ -578,6 +637,13 @@ def _set_strict(strict: bool) -> bool: ...
 def _restore(class_: type[GPUArray], values: NDArray[Any]) -> GPUArray | ForkedArray: ...
 
 @final
+class Reduction:
+    @property
+    def __name__(self) -> str: ...
+    @property
+    def __doc__(self) -> str: ...  # type: ignore[override]
+    def __call__(self, a: GPUArray, /, *arguments: Any, **keywords: Any) -> GPUArray: ...
+
 class Ufunc:
     @property
     def __name__(self) -> str: ...
@@ -593,6 +659,22 @@ class Ufunc:
     def types(self) -> list[str]: ...
     def __call__(self, *operands: Any, **keywords: Any) -> Any: ...
     def outer(self, *operands: Any, **keywords: Any) -> Any: ...
+
+all: Reduction
+amax: Reduction
+amin: Reduction
+any: Reduction
+argmax: Reduction
+argmin: Reduction
+max: Reduction
+mean: Reduction
+min: Reduction
+prod: Reduction
+std: Reduction
+sum: Reduction
+var: Reduction
+
+def count_nonzero(a: GPUArray, axis: Any = None, *, keepdims: bool = False) -> GPUArray: ...
 
 abs: Ufunc
 absolute: Ufunc
