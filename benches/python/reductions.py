@@ -1,0 +1,99 @@
+"""Reductions beside torch and CuPy: gigabytes a second that are read, in turns.
+
+    python benches/python/reductions.py [--bytes N] [--rounds 5] [--json FILE]
+
+Gigabytes are the operands, read once, and the results, written once. Times of large arrays are between two events over
+20 calls; that of a small one is the host's, with the results dropped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import machine
+from arithmetic import Library, found
+
+
+def along(library: Library, x: Any, name: str, axis: Any) -> Callable[[], Any]:
+    """A call of a method of all three libraries, whatever they call the axis."""
+    method = getattr(x, name)
+    if axis is None:
+        return method
+    return (lambda: method(dim=axis)) if library.name == "torch" else (lambda: method(axis=axis))
+
+
+def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
+    """Calls with the bytes that each must move."""
+    import numpy as np
+
+    random = np.random.default_rng(0)
+    side = int(count**0.5)
+    count = side * side
+    flat = library.array(random.random(count, dtype=np.float32))
+    square = flat.reshape(side, side)
+    middle = flat[: count // (1 << 18) * (1 << 18)].reshape(256, 1024, -1)
+    quarter = count // 4
+    rows, columns = flat[: 4 * quarter].reshape(quarter, 4), flat[: 4 * quarter].reshape(4, quarter)
+    read, written = 4 * count, 4 * side
+    calls: dict[str, tuple[Callable[[], Any], int]] = {
+        "sum": (along(library, flat, "sum", None), read),
+        "sum, axis 0 of a square": (along(library, square, "sum", 0), read + written),
+        "sum, axis 1 of a square": (along(library, square, "sum", 1), read + written),
+        "sum, middle axis": (along(library, middle, "sum", 1), read),
+        "sum, axis 1 of (n, 4)": (along(library, rows, "sum", 1), read + 4 * quarter),
+        "sum, axis 0 of (4, n)": (along(library, columns, "sum", 0), read + 4 * quarter),
+        "max": (along(library, flat, "max", None), read),
+        "argmax": (along(library, flat, "argmax", None), read),
+        "mean": (along(library, flat, "mean", None), read),
+        "var": (along(library, flat, "var", None), read),
+    }
+    return calls
+
+
+def small(library: Library) -> float:
+    """Host seconds of the sum of sixteen elements, dropped."""
+    import numpy as np
+
+    s = library.array(np.ones(16, np.float32))
+    for _ in range(200):
+        s.sum()
+    library.synchronize()
+    start = time.perf_counter()
+    for _ in range(2000):
+        s.sum()
+    seconds = (time.perf_counter() - start) / 2000
+    library.synchronize()
+    return seconds
+
+
+def main() -> None:
+    """Measure all in turns and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bytes", type=int, default=1 << 30)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--json", type=Path)
+    arguments = parser.parse_args()
+    libraries = found()
+    rows: dict[str, dict[str, list[float]]] = {}
+    calls = {library.name: large(library, arguments.bytes // 4) for library in libraries}
+    for _ in range(arguments.rounds):
+        for library in libraries:
+            for name, (call, nbytes) in calls[library.name].items():
+                speed = nbytes / library.seconds(call) / 1e9
+                rows.setdefault(f"{name} (GB/s)", {}).setdefault(library.name, []).append(speed)
+            rows.setdefault("sum of 16 (us)", {}).setdefault(library.name, []).append(small(library) * 1e6)
+    table = {name: {one: statistics.median(all_) for one, all_ in row.items()} for name, row in rows.items()}
+    print(f"{'':32}" + "".join(f"{library.name:>10}" for library in libraries))
+    for name, row in table.items():
+        print(f"{name:32}" + "".join(f"{row.get(library.name, float('nan')):10.1f}" for library in libraries))
+    if arguments.json:
+        machine.write(arguments.json, {"benchmark": "reductions", "bytes": arguments.bytes, "rows": table})
+
+
+if __name__ == "__main__":
+    main()
