@@ -27,7 +27,7 @@ comes from there (`python docs/make_reference.py`).
 GROUPS: dict[str, list[str]] = {
     "Making arrays": [
         "GPUArray", "empty", "zeros", "ones", "full", "empty_like", "zeros_like", "ones_like", "full_like", "arange",
-        "to_gpu", "to_gpu_async", "asarray", "from_dlpack",
+        "linspace", "astype", "copyto", "to_gpu", "to_gpu_async", "asarray", "from_dlpack",
     ],
     "Functions of each element": ["Ufunc", "where", "clip", "round", "around", "angle", "nan_to_num"],
     "Views": ["broadcast_to", "expand_dims", "flip", "moveaxis"],

@@ -34,6 +34,15 @@ class Library:
             return self.module.from_numpy(host).cuda()
         return self.module.to_gpu(host) if self.name == "PyGPU" else self.module.asarray(host)
 
+    def cast(self, array: Any, dtype: Any) -> Any:
+        """The values as another type."""
+        return array.to(getattr(self.module, dtype.__name__)) if self.name == "torch" else array.astype(dtype)
+
+    def where(self, mask: Any, x: Any, y: Any, nbytes: int) -> dict[str, tuple[Callable[[], Any], int]]:
+        """The call of `where` with its bytes, if the library has it."""
+        choose = getattr(self.module, "where", None)
+        return {} if choose is None else {"where(m, x, y)": (lambda: choose(mask, x, y), nbytes)}
+
     def synchronize(self) -> None:
         """Wait for the device."""
         if self.name == "torch":
@@ -103,7 +112,8 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
         "x[1:] + y[:-1]": (lambda: flat[1:] + other[:-1], 3 * nbytes),
         "x[::2] + y[::2]": (lambda: flat[::2] + other[::2], 3 * nbytes // 2),
         "x > y": (lambda: x > y, 2 * nbytes + count),
-    }
+        "float32 -> float16": (lambda: library.cast(x, np.float16), nbytes + 2 * count),
+    } | library.where(x > y, x, y, 3 * nbytes + count)
     if library.name != "torch":  # has no negative strides
         calls["x[::-1] + y"] = (lambda: flat[::-1] + other, 3 * nbytes)
     for dtype in ("int8", "float16"):
@@ -115,17 +125,26 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
     return calls
 
 
-def small(library: Library) -> float:
-    """Host seconds of a sum of five elements, dropped."""
+def small(library: Library) -> dict[str, float]:
+    """Host seconds of calls with few elements, whose results are dropped."""
     import numpy as np
 
     s, t = library.array(np.ones(5, np.float32)), library.array(np.ones(5, np.float32))
+    few = library.array(np.ones(16, np.float32))
+    calls = {"s + t": lambda: s + t, "astype of 16": lambda: library.cast(few, np.float64)}
+    for name, (choose, _) in library.where(few > 0, few, few, 0).items():
+        calls[f"{name} of 16"] = choose
+    return {name: host_seconds(library, call) for name, call in calls.items()}
+
+
+def host_seconds(library: Library, call: Callable[[], Any]) -> float:
+    """Host seconds of one call, over many."""
     for _ in range(200):
-        s + t
+        call()
     library.synchronize()
     start = time.perf_counter()
     for _ in range(2000):
-        s + t
+        call()
     seconds = (time.perf_counter() - start) / 2000
     library.synchronize()
     return seconds
@@ -158,7 +177,8 @@ def main() -> None:
                 rows.setdefault(f"{name} (GB/s)", {}).setdefault(library.name, []).append(
                     nbytes / library.seconds(call) / 1e9
                 )
-            rows.setdefault("s + t (us)", {}).setdefault(library.name, []).append(small(library) * 1e6)
+            for name, seconds in small(library).items():
+                rows.setdefault(f"{name} (us)", {}).setdefault(library.name, []).append(seconds * 1e6)
     table = {name: {one: statistics.median(all_) for one, all_ in row.items()} for name, row in rows.items()}
     print(f"{'':28}" + "".join(f"{library.name:>10}" for library in libraries))
     for name, row in table.items():

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from typing_extensions import Buffer, disjoint_base
 
 from PyGPU._native.forked import ForkedArray
-from PyGPU.typing import AddressLike, CopyKind, DeviceLike, Key, Order, OrderACFK, ShapeLike, StreamLike
+from PyGPU.typing import AddressLike, Casting, CopyKind, DeviceLike, Key, Order, OrderACFK, ShapeLike, StreamLike
 
 __all__ = [
     "BackendUnavailableError",
@@ -84,6 +84,7 @@ __all__ = [
     "asarray",
     "asin",
     "asinh",
+    "astype",
     "atan",
     "atan2",
     "atanh",
@@ -111,6 +112,7 @@ __all__ = [
     "context_limit",
     "copy_array",
     "copysign",
+    "copyto",
     "cos",
     "cosh",
     "count_nonzero",
@@ -177,6 +179,7 @@ __all__ = [
     "less_equal",
     "lgamma",
     "link",
+    "linspace",
     "load_source",
     "log",
     "log1p",
@@ -438,6 +441,16 @@ class GPUArray:
     def to_device(self) -> None: ...
     def to_host(self) -> None: ...
     def copy(self, order: OrderACFK = None) -> Self: ...
+    def astype(
+        self,
+        dtype: DTypeLike | None,
+        order: OrderACFK = None,
+        casting: Casting = "unsafe",
+        subok: bool = True,
+        copy: bool = True,
+        *,
+        stream: StreamLike = None,
+    ) -> Self: ...
     def fill(self, value: Any, stream: StreamLike = None) -> Self: ...
     def item(self, *args: Any) -> Any: ...
     def tolist(self) -> Any: ...
@@ -605,6 +618,18 @@ def full_like(
     device: DeviceLike = None,
 ) -> GPUArray: ...
 def arange(*args: Any, device: DeviceLike = None, stream: StreamLike = None, **kwargs: Any) -> GPUArray: ...
+def linspace(
+    start: Any,
+    stop: Any,
+    num: SupportsIndex | None = None,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: DTypeLike | None = None,
+    *,
+    device: DeviceLike = None,
+) -> Any: ...
+def astype(x: GPUArray, dtype: DTypeLike | None, /, *, copy: bool = True, device: DeviceLike = None) -> GPUArray: ...
+def copyto(dst: GPUArray, src: Any, casting: Casting = "same_kind", where: Any = None) -> None: ...
 def to_gpu(
     ary: ArrayLike | GPUArray,
     allocator: Callable[[int], Any] | None = None,

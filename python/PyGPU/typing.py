@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AddressLike",
     "BasicIndex",
+    "Casting",
     "CopyKind",
     "DeviceLike",
     "HostBuffer",
@@ -71,6 +72,8 @@ Order: TypeAlias = Literal["C", "F"] | None
 """How elements of a new array follow each other."""
 OrderACFK: TypeAlias = Literal["A", "C", "F", "K"] | None
 """As `Order`, with NumPy's two that follow an existing array."""
+Casting: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
+"""NumPy's rules about what may become what."""
 DeviceLike: TypeAlias = "Device | str | int | None"
 """A device: an object, ``'cuda:1'``, a number, or None for the current one."""
 StreamLike: TypeAlias = "Stream | SupportsCudaStream | int | None"

@@ -112,7 +112,8 @@ pub fn between(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
     })
 }
 
-fn may_overlap(target: &Array, source: &Array) -> bool {
+/// Whether two arrays of one device may share a byte.
+pub fn may_overlap(target: &Array, source: &Array) -> bool {
     if target.allocation().is_lent() || source.allocation().is_lent() {
         // Two lent blocks may be parts of one: compare addresses instead of offsets.
         return match (target.layout().extent(), source.layout().extent()) {
@@ -125,6 +126,15 @@ fn may_overlap(target: &Array, source: &Array) -> bool {
     }
     std::sync::Arc::ptr_eq(target.allocation(), source.allocation())
         && layout::overlap(target.layout(), source.layout())
+}
+
+/// Whether each element of one is that of the other.
+pub fn is_same_place(one: &Array, other: &Array) -> bool {
+    let (first, second) = (one.layout(), other.layout());
+    one.address() == other.address()
+        && first.itemsize() == second.itemsize()
+        && first.shape().eq(second.shape())
+        && first.strides().eq(second.strides())
 }
 
 /// Between two devices: both sides dense and alike, so that one run of bytes crosses.

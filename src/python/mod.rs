@@ -38,15 +38,21 @@ mod _core {
     #[pymodule_export]
     use super::create::asarray::asarray;
     #[pymodule_export]
+    use super::create::astype::astype;
+    #[pymodule_export]
     use super::create::creation::{empty, full, ones, zeros};
     #[pymodule_export]
     use super::create::from_dlpack::from_dlpack;
     #[pymodule_export]
     use super::create::like::{empty_like, full_like, ones_like, zeros_like};
     #[pymodule_export]
-    use super::create::upload::{arange, to_gpu, to_gpu_async};
+    use super::create::sequence::{arange, linspace};
+    #[pymodule_export]
+    use super::create::upload::{to_gpu, to_gpu_async};
     #[pymodule_export]
     use super::operators::protocols::_restore;
+    #[pymodule_export]
+    use super::views::copyto::copyto;
     #[pymodule_export]
     use super::views::view::{broadcast_to, expand_dims, flip, moveaxis};
 

@@ -6,7 +6,7 @@ Nothing here reads device memory from the host: values come through `get()`, add
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import ml_dtypes
@@ -52,6 +52,12 @@ def examples(count: int) -> settings:
     """How many examples a random test takes. Each run has a seed of its own, so those on simulated GPUs take fewer."""
     PyGPU.config()  # opens the driver
     return settings(max_examples=count if on_cpu() or simulated.driver() is None else count // 3)
+
+
+def of_few(cases: Sequence[Case], few: Sequence[Case]) -> Sequence[Case]:
+    """The cases, or on a simulated GPU few of them: it compiles each kernel for a third of a second."""
+    PyGPU.config()
+    return cases if on_cpu() or simulated.driver() is None else few
 
 
 def told(cases: Iterable[Case]) -> Iterator[Case]:

@@ -101,15 +101,16 @@ pub fn converted(text: &str, from: Kind, to: Kind) -> String {
     }
 }
 
-/// A result as an element of the output.
+/// A result as an element of the output; of a complex one that is to be real the imaginary part is dropped.
 pub fn stored(text: &str, from: Kind, to: Kind) -> String {
-    let text = match is_complex(from) && !is_complex(to) && to != Kind::Bool {
-        true => format!("({text}).real()"),
-        false => text.to_owned(),
-    };
     match to {
+        _ if is_complex(from) && !is_complex(to) && to != Kind::Bool => {
+            let part = if from == Kind::Complex64 { Kind::Float32 } else { Kind::Float64 };
+            stored(&format!("({text}).real()"), part, to)
+        }
         Kind::Bool if from == Kind::Bool => format!("({text}) ? 1 : 0"),
         Kind::Bool => format!("({text}) != 0"),
+        Kind::Float16 if from == Kind::Float64 => format!("pygpu::float16({text})"), // rounded once
         Kind::Float16 | Kind::BFloat16 => format!("{}((float)({text}))", DType::new(to).c_name()),
         _ if is_complex(to) && !is_complex(from) => {
             let part = if to == Kind::Complex64 { "float" } else { "double" };

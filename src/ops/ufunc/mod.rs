@@ -1,10 +1,15 @@
-//! Functions that go element by element: one table of them, which loop serves which operands, and the kernels of the loops.
+//! Functions that go element by element: one table of them, which loop serves which operands, and the kernels of the loops; casts and
+//! evenly spaced values by the same means.
 
+pub mod cast;
 pub mod kernel;
 mod known;
 pub mod promote;
+pub mod sequence;
 pub mod table;
 
+pub use cast::{Source, cast, is_castable};
 pub use kernel::{Given, kernel, kernel_of};
 pub use promote::{Casting, Operand, can_cast, can_cast_same_kind, resolve, resolve_to};
+pub use sequence::{Spacing, arange, linspace};
 pub use table::{ALIASES, Host, Nature, Output, Row, TABLE, known_row, row};

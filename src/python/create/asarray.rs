@@ -18,8 +18,8 @@ use crate::python::convert::strict;
 use crate::python::exchange::import::{self, Found, Refusals, copy_to, forbidden};
 use crate::python::exchange::table;
 use crate::python::gil::WithoutGil;
-use crate::python::host::new;
 use crate::python::host::transfer;
+use crate::python::host::{cast, new};
 use crate::python::once::intern;
 use crate::stream::Stream;
 
@@ -239,7 +239,7 @@ impl Wish {
         if self.copy == Some(false) {
             return Err(forbidden(format_args!("asarray: the values are {wrong}")));
         }
-        let mut made = if dtype == array.dtype() { array.clone() } else { converted(py, array, dtype)? };
+        let mut made = if dtype == array.dtype() { array.clone() } else { cast::cast_like(py, array, dtype)? };
         if target != made.device() || self.is_moved {
             made = copy_to(py, &made, target, made.layout().dense_like())?;
         }
@@ -258,12 +258,4 @@ impl Wish {
             _ => None,
         }
     }
-}
-
-/// The values as another dtype, on the same device. Converting there needs device code; until the kernels come NumPy does
-/// it.
-fn converted(py: Python<'_>, array: &Array, dtype: DType) -> PyResult<Array> {
-    let values = transfer::to_ndarray(py, array)?;
-    let values = ndarray::as_ndarray(values.as_any(), Some(dtype))?;
-    new::upload_new(py, &values, dtype, array.device())
 }

@@ -18,12 +18,13 @@ use crate::python::array::class::{GpuArray, new_exact, new_of_class, new_on};
 use crate::python::convert::dtype;
 use crate::python::convert::ndarray;
 use crate::python::convert::shape::{self, OrderArgument};
+use crate::python::exchange::import;
 use crate::python::gil::WithoutGil;
 use crate::python::host::new::{is_process_memory, new_array, new_dense};
 use crate::python::host::transfer;
 use crate::python::once::intern;
 use crate::python::runtime::device as device_argument;
-use crate::python::views::assign;
+use crate::python::views::{assign, item};
 use crate::stream::{self, Stream};
 
 #[pymethods]
@@ -209,7 +210,7 @@ pub(crate) fn empty<'py>(
 }
 
 fn filled<'py>(py: Python<'py>, array: Array, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, GpuArray>> {
-    let item = assign::item_bytes(py, &array, value)?;
+    let item = item::item_bytes(py, &array, value)?;
     py.without_gil(|| copy::fill(&array, &item, &stream::current(array.device())))?;
     new_exact(py, GpuArray::from_array(array))
 }
@@ -336,9 +337,9 @@ pub(crate) fn full<'py>(
 ) -> PyResult<Bound<'py, GpuArray>> {
     let dtype = match dtype.filter(|dtype| !dtype.is_none()) {
         Some(dtype) => dtype::from_python(dtype)?,
-        None => match fill_value.cast::<GpuArray>() {
-            Ok(array) => array.get().dtype(),
-            Err(_) => dtype::from_numpy(ndarray::as_ndarray(fill_value, None)?.dtype().as_any())?,
+        None => match import::device_array(fill_value)? {
+            Some(array) => array.dtype(),
+            None => dtype::from_numpy(ndarray::as_ndarray(fill_value, None)?.dtype().as_any())?,
         },
     };
     let order = OrderArgument::c_or_f(order)?;

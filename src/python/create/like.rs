@@ -61,7 +61,7 @@ fn like<'py>(
     Ok(Like { class_of, layout, dtype, device })
 }
 
-fn like_layout(
+pub(super) fn like_layout(
     source: &Layout,
     itemsize: i64,
     order: OrderArgument,
@@ -81,7 +81,7 @@ fn like_layout(
         OrderArgument::K if shape.len() != own.len() => contiguous(Order::C)?,
         OrderArgument::A | OrderArgument::K if fortran => contiguous(Order::F)?,
         OrderArgument::A => contiguous(Order::C)?,
-        OrderArgument::K if shape == own => source.dense_like().with_itemsize(itemsize)?,
+        OrderArgument::K if shape == own => source.with_itemsize(itemsize)?,
         OrderArgument::K if source.is_c_contiguous() => contiguous(Order::C)?,
         OrderArgument::K => {
             let strides: Dims = source.strides().collect();

@@ -5,10 +5,12 @@ use pyo3::prelude::*;
 pub(crate) mod address;
 pub(crate) mod allocator;
 pub(crate) mod asarray;
+pub(crate) mod astype;
 pub(crate) mod creation;
 pub(crate) mod foreign;
 pub(crate) mod from_dlpack;
 pub(crate) mod like;
+pub(crate) mod sequence;
 pub(crate) mod upload;
 
 /// Puts classes and functions into the module.

@@ -1,79 +1,19 @@
-//! New arrays with values from the host: `to_gpu`, `to_gpu_async`, `arange`.
+//! New arrays with values from the host: `to_gpu`, `to_gpu_async`.
 
-use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use numpy::PyUntypedArrayMethods;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple, PyType};
 
 use super::creation::target_device;
 use super::foreign;
 use crate::python::array::class::{GpuArray, new_exact, new_like};
 use crate::python::convert::dtype;
 use crate::python::convert::ndarray;
-use crate::python::convert::strict;
 use crate::python::gil::WithoutGil;
 use crate::python::host::new::upload_new_on;
 use crate::python::host::transfer;
 use crate::python::runtime::stream as stream_argument;
 use crate::stream::Stream;
-
-/// Evenly spaced values, computed by NumPy and uploaded.
-///
-/// Parameters
-/// ----------
-/// start, stop, step : number
-///     As in `numpy.arange`.
-/// dtype : data-type, optional
-///     NumPy's choice by default. PyCUDA's form, a `numpy.dtype` as the last positional argument, works too.
-/// device : Device, str or int, optional
-///     Where; the thread's current device by default.
-/// stream : Stream, optional
-///     The order in which to upload.
-///
-/// Returns
-/// -------
-/// GPUArray
-///
-/// Examples
-/// --------
-/// >>> import PyGPU
-/// >>> PyGPU.arange(2, 8, 3).tolist()
-/// [2, 5]
-#[pyfunction]
-#[pyo3(signature = (*args, device=None, stream=None, **kwargs))]
-pub(crate) fn arange<'py>(
-    py: Python<'py>,
-    args: &Bound<'py, PyTuple>,
-    device: Option<&Bound<'py, PyAny>>,
-    stream: Option<&Bound<'py, PyAny>>,
-    kwargs: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Bound<'py, GpuArray>> {
-    let device = target_device(py, device.filter(|device| !device.is_none()))?;
-    let stream = stream_argument::from_argument(py, stream, device)?;
-    let keywords = PyDict::new(py);
-    if let Some(kwargs) = kwargs {
-        keywords.update(kwargs.as_mapping())?;
-    }
-    let mut positional = args.clone();
-    if let Some(last) = args.iter().last()
-        && (last.is_instance_of::<PyType>() || last.hasattr("newbyteorder")?)
-        && !keywords.contains("dtype")?
-        && !crate::python::array::attributes::is_scalar(&last)
-    {
-        keywords.set_item("dtype", last)?;
-        positional = args.get_slice(0, args.len() - 1);
-    }
-    if let Some(wanted) = keywords.get_item("dtype")?
-        && !wanted.is_none()
-    {
-        keywords.set_item("dtype", dtype::to_python(py, dtype::from_python(&wanted)?)?)?;
-    }
-    let make = ndarray::numpy(py)?.getattr("arange")?;
-    let values = strict::as_on_a_gpu(|| make.call(positional, Some(&keywords)))?;
-    let values = values.cast_into::<PyUntypedArray>()?;
-    let dtype = dtype::from_numpy(values.dtype().as_any())?;
-    new_exact(py, GpuArray::from_array(upload_new_on(py, values, dtype, &stream, false)?))
-}
 
 /// An array with the values of host data, on the device.
 ///

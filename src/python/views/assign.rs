@@ -6,64 +6,64 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
+use super::item;
 use crate::array::Array;
 use crate::copy;
 use crate::layout::{Dims, Layout};
-use crate::python::array::class::GpuArray;
 use crate::python::convert::dtype;
 use crate::python::convert::ndarray;
 use crate::python::convert::strict;
 use crate::python::exchange::import;
 use crate::python::gil::WithoutGil;
+use crate::python::host::cast::{self, Values, cast_into};
 use crate::python::host::transfer;
 use crate::python::once::intern;
-use crate::stream;
-
-/// The bytes of one element with a value that NumPy converts to the array's dtype.
-///
-/// # Errors
-/// NumPy's for a value that does not convert; `ValueError` for more than one element.
-pub(crate) fn item_bytes(py: Python<'_>, array: &Array, value: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
-    let downloaded = match value.cast::<GpuArray>() {
-        Ok(value) => Some(transfer::to_ndarray(py, value.get().array(value.py())?)?),
-        Err(_) => None,
-    };
-    let value = downloaded.as_ref().map_or(value, |downloaded| downloaded.as_any());
-    let item = ndarray::numpy(py)?.getattr(intern!(py, "zeros"))?.call1(((), dtype::to_python(py, array.dtype())?))?;
-    strict::as_on_a_gpu(|| item.set_item((), value))?;
-    let item = item.cast_into::<PyUntypedArray>()?;
-    Ok(bytes_of(&item, array.dtype().itemsize()))
-}
-
-/// The bytes of a 0-d ndarray.
-fn bytes_of(item: &Bound<'_, PyUntypedArray>, itemsize: usize) -> Vec<u8> {
-    // SAFETY: a live ndarray of one element of that size.
-    unsafe { std::slice::from_raw_parts(ndarray::address(item) as *const u8, itemsize) }.to_vec()
-}
+use crate::stream::{self, Stream};
 
 /// Writes a value into all of `target`.
 ///
 /// # Errors
 /// `ValueError` when it cannot be broadcast; NumPy's when it cannot be converted; the driver's.
 pub(crate) fn assign(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
-    if let Some(source) = import::device_array(value)? {
-        if source.dtype() == target.dtype() {
-            let source = source.view(broadcast(source.layout(), target.layout())?)?;
-            py.without_gil(|| copy::between(target, &source, &stream::current(target.device())))?;
-            return Ok(());
-        }
-        // Converting between dtypes on a device needs device code; until the kernels, NumPy converts.
-        let downloaded = transfer::to_ndarray(py, &source)?;
-        return assign_host(py, target, downloaded.as_any());
+    if let Some(item) = item::plain_number(target.dtype().kind(), value) {
+        return Ok(py.without_gil(|| copy::fill(target, &item, &stream::current(target.device())))?);
     }
-    assign_host(py, target, value)
+    match import::device_array(value)? {
+        Some(source) => assign_array(py, target, &source, None, &stream::current(target.device())),
+        None => assign_host(py, target, value),
+    }
+}
+
+/// Writes an array of any device and dtype into all of `target`, or where a mask of the target's device is true.
+///
+/// # Errors
+/// As [`assign`].
+pub(super) fn assign_array(
+    py: Python<'_>,
+    target: &Array,
+    source: &Array,
+    mask: Option<&Array>,
+    stream: &Stream,
+) -> PyResult<()> {
+    let layout = broadcast(source.layout(), target.layout())?;
+    if source.device() == target.device() {
+        return cast_into(py, target, Values::Of(&source.view(layout)?), mask, stream);
+    }
+    // Converted where it is, so that no more crosses than is needed.
+    let converted = match source.dtype() == target.dtype() {
+        true => source.clone(),
+        false => cast::cast_like(py, source, target.dtype())?,
+    };
+    let there = import::copy_to(py, &converted, target.device(), converted.layout().dense_like())?;
+    let there = there.view(broadcast(there.layout(), target.layout())?)?;
+    cast_into(py, target, Values::Of(&there), mask, stream)
 }
 
 fn assign_host(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
     let source = converted(py, target, value)?;
     let side = ndarray::side(&source, target.dtype().itemsize())?;
     if side.layout.ndim() == 0 {
-        let item = bytes_of(&source, target.dtype().itemsize());
+        let item = item::bytes_of(&source, target.dtype().itemsize());
         py.without_gil(|| copy::fill(target, &item, &stream::current(target.device())))?;
         return Ok(());
     }
@@ -123,7 +123,7 @@ fn check_depth(value: &Bound<'_, PyAny>, found: &Bound<'_, PyUntypedArray>, targ
 }
 
 /// The source's layout, repeated to the target's shape; surplus leading axes of length 1 are dropped, as NumPy does.
-fn broadcast(source: &Layout, target: &Layout) -> PyResult<Layout> {
+pub(super) fn broadcast(source: &Layout, target: &Layout) -> PyResult<Layout> {
     let shape: Dims = target.shape().collect();
     let surplus = source.ndim().saturating_sub(shape.len());
     let leading: Vec<i64> = (0..surplus as i64).collect();
@@ -140,45 +140,4 @@ fn broadcast(source: &Layout, target: &Layout) -> PyResult<Layout> {
 fn tuple(layout: &Layout) -> String {
     let items: Vec<String> = layout.shape().map(|len| len.to_string()).collect();
     if items.len() == 1 { format!("({},)", items[0]) } else { format!("({})", items.join(",")) }
-}
-
-#[pymethods]
-impl GpuArray {
-    /// Sets every element to one value.
-    ///
-    /// Parameters
-    /// ----------
-    /// value : scalar
-    ///     Converted to the array's dtype as NumPy does.
-    /// stream : Stream, optional
-    ///     The order in which to fill; the thread's current stream by default.
-    ///
-    /// Returns
-    /// -------
-    /// GPUArray
-    ///     The array itself.
-    ///
-    /// Raises
-    /// ------
-    /// ValueError
-    ///     For a read-only array, and for a value of more than one element.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import PyGPU
-    /// >>> PyGPU.empty(2).fill(1.5).tolist()
-    /// [1.5, 1.5]
-    #[pyo3(signature = (value, stream=None))]
-    fn fill<'py>(
-        slf: &Bound<'py, Self>,
-        value: &Bound<'py, PyAny>,
-        stream: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, Self>> {
-        let array = slf.get().array(slf.py())?;
-        array.check_writable("fill")?;
-        let stream = transfer::stream_or_current(slf, stream)?;
-        let item = item_bytes(slf.py(), array, value)?;
-        slf.py().without_gil(|| copy::fill(array, &item, &stream))?;
-        Ok(slf.clone())
-    }
 }

@@ -37,6 +37,15 @@ def test_arrays_of_other_libraries_are_operands(theirs: Any) -> None:
     np.testing.assert_array_equal(PyGPU.negative(other).get(), -host)
 
 
+@pytest.mark.parametrize("theirs", [torchs, cupys, jaxs])
+def test_arrays_of_other_libraries_are_assigned_as_other_types(theirs: Any) -> None:
+    wanted, other = np.arange(COUNT, dtype="int16"), theirs()
+    array = PyGPU.zeros((2, COUNT), "int16")
+    array[0] = other
+    PyGPU.copyto(array[1], other, casting="unsafe", where=array[0] > 5)
+    np.testing.assert_array_equal(array.get(), [wanted, np.where(wanted > 5, wanted, 0)])
+
+
 def test_a_kernel_that_writes_an_operand_late_is_waited_for() -> None:
     torch = pytest.importorskip("torch")
     stream = torch.cuda.Stream()

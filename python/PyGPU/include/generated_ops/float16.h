@@ -53,14 +53,29 @@ __device__ inline unsigned short bfloat_of_float(float f) {
     return (unsigned short)((all + 0x7fffu + (all >> 16 & 1u)) >> 16);
 }
 
+// Towards zero, and odd where that is not the value: what is rounded to fewer bits after this is rounded as if once.
+__device__ inline float to_odd(double d) {
+    float f = (float)d;
+    if (d != d || (double)f == d) return f;
+    unsigned all = same_bits<unsigned>(f);
+    if ((double)same_bits<float>(all & 0x7fffffffu) > (d < 0 ? -d : d)) all--;
+    return same_bits<float>(all | 1);
+}
+__device__ inline unsigned short half_of_float(double d) { return half_of_float(to_odd(d)); }
+__device__ inline unsigned short bfloat_of_float(double d) { return bfloat_of_float((float)d); } // as ml_dtypes does it
+
+// What a number is rounded from: anything but a double is a float first.
+__device__ inline double exact(double d) { return d; }
+template <class T> __device__ inline float exact(T value) { return (float)value; }
+
 // The constructor is explicit, so that both sides of `c ? x[i] : 0.0f` become floats.
 #define PYGPU_SIXTEEN_BITS(name, to_float, from_float)                                                            \
     struct name {                                                                                                 \
         unsigned short bits;                                                                                      \
         name() = default;                                                                                         \
-        template <class T> __device__ explicit name(T value) : bits(from_float((float)value)) {}                  \
+        template <class T> __device__ explicit name(T value) : bits(from_float(exact(value))) {}                  \
         __device__ operator float() const { return to_float(bits); }                                              \
-        template <class T> __device__ name &operator=(T value) { bits = from_float((float)value); return *this; } \
+        template <class T> __device__ name &operator=(T value) { bits = from_float(exact(value)); return *this; }   \
         template <class T> __device__ name &operator+=(T value) { return *this = to_float(bits) + value; }        \
         template <class T> __device__ name &operator-=(T value) { return *this = to_float(bits) - value; }        \
         template <class T> __device__ name &operator*=(T value) { return *this = to_float(bits) * value; }        \

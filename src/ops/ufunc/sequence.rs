@@ -1,0 +1,146 @@
+//! Evenly spaced values, as NumPy computes them: each from its index, rounded where NumPy rounds.
+
+use super::kernel::{is_complex, stored, type_of};
+use super::known;
+use crate::array::Array;
+use crate::dtype::{DType, Kind};
+use crate::error::Result;
+use crate::kernel::Arguments;
+use crate::ops::argument::{Argument, Role};
+use crate::ops::{Elementwise, Texts};
+use crate::stream::Stream;
+
+/// What the elements of `linspace` are made of, each as its bytes in the type that [`computed_in`] names.
+#[derive(Clone, Copy)]
+pub struct Spacing<'a> {
+    /// The first value.
+    pub start: &'a [u8],
+    /// The last value, where `ends` says so.
+    pub stop: &'a [u8],
+    /// From one to the next; what is divided by `parts`, where these are not 0.
+    pub step: &'a [u8],
+    /// Into how many parts a step that would vanish is divided; else 0.
+    pub parts: i64,
+    /// Whether the last element is `stop`.
+    pub ends: bool,
+}
+
+/// The kind in which values of a kind are computed: that of the numbers that a kernel is given.
+pub fn computed_in(kind: Kind) -> Kind {
+    match kind {
+        Kind::Float16 | Kind::BFloat16 => Kind::Float32,
+        kind => kind,
+    }
+}
+
+/// Writes `first`, `second`, and what follows at their distance.
+///
+/// # Errors
+/// The compiler's; the driver's.
+pub fn arange(target: &Array, first: &[u8], second: &[u8], stream: &Stream) -> Result<()> {
+    let kind = target.dtype().kind();
+    let kernel = known(Sequence::Arange, kind, kind)?;
+    let mut values = Arguments::new();
+    values.push(first);
+    values.push(second);
+    run(kernel, target, values, stream)
+}
+
+/// Writes values between two, computed as `kind`, which is none of whole numbers, and rounded down where the target holds such.
+///
+/// # Errors
+/// The compiler's; the driver's.
+pub fn linspace(target: &Array, kind: Kind, spacing: &Spacing<'_>, stream: &Stream) -> Result<()> {
+    let kernel = known(Sequence::Linspace, kind, target.dtype().kind())?;
+    let mut values = Arguments::new();
+    [spacing.start, spacing.stop, spacing.step].into_iter().for_each(|value| values.push(value));
+    values.push_word(spacing.parts as u64);
+    let last = if spacing.ends { target.layout().size() - 1 } else { -1 };
+    values.push_word(last as u64);
+    run(kernel, target, values, stream)
+}
+
+const fn is_float(kind: Kind) -> bool {
+    matches!(kind, Kind::Float16 | Kind::BFloat16 | Kind::Float32 | Kind::Float64)
+}
+
+#[derive(Clone, Copy)]
+enum Sequence {
+    Arange,
+    Linspace,
+}
+
+fn run(kernel: &Elementwise, target: &Array, values: Arguments, stream: &Stream) -> Result<()> {
+    let plan = kernel.plan(&[target], false)?;
+    // SAFETY: the kernel was made for an array of this kind, and the values are of the declared types.
+    unsafe { kernel.run(&plan, &[target], values, None, stream) }
+}
+
+fn known(sequence: Sequence, kind: Kind, output: Kind) -> Result<&'static Elementwise> {
+    // No row of the table is at such an address.
+    let key = (sequence as usize, (kind as u64) << 8 | output as u64);
+    if let Some(known) = known::find(key) {
+        return Ok(known);
+    }
+    let made = match sequence {
+        Sequence::Arange => write("pygpu_arange", kind, &["a", "b"], &[], arange_text(kind), kind)?,
+        Sequence::Linspace => {
+            let text = linspace_text(kind, output);
+            write("pygpu_linspace", kind, &["a", "b", "s"], &["parts", "last"], text, output)?
+        }
+    };
+    Ok(known::keep(key, made))
+}
+
+/// Whole numbers wrap around, as NumPy's do; floats are rounded after the product and after the sum.
+fn arange_text(kind: Kind) -> String {
+    let class = type_of(kind);
+    let far = match kind {
+        _ if is_complex(kind) => "CLASS(a.real() + i * (b.real() - a.real()), a.imag() + i * (b.imag() - a.imag()))",
+        _ if is_float(kind) => "a + (CLASS)i * (b - a)",
+        _ => "(CLASS)((size_t)a + i * (size_t)(CLASS)((size_t)b - (size_t)a))",
+    };
+    format!("z[i] = {};", stored(&format!("i < 2 ? i ? b : a : {}", far.replace("CLASS", class)), kind, kind))
+}
+
+fn linspace_text(kind: Kind, output: Kind) -> String {
+    let class = type_of(kind);
+    // In 16 bits NumPy rounds each step of the way.
+    let rounded = |text: &str| match kind {
+        Kind::Float16 | Kind::BFloat16 => format!("(float){}({text})", DType::new(kind).c_name()),
+        _ => format!("({text})"),
+    };
+    let number = if is_complex(kind) { "pygpu_real" } else { class };
+    let index = rounded(&format!("({number})i"));
+    let (far, part) = (rounded("pygpu_i * s"), rounded(&format!("pygpu_i / ({number})parts")));
+    let (part, sum) = (rounded(&format!("{part} * s")), rounded("pygpu_far + a"));
+    let real = if kind == Kind::Complex64 { "float" } else { "double" };
+    let is_whole = !is_float(output) && !is_complex(output) && output != Kind::Bool;
+    let value = if is_whole { "floor(pygpu_sum)" } else { "pygpu_sum" };
+    format!(
+        "typedef {real} pygpu_real;\nconst {number} pygpu_i = {index};\nconst {class} pygpu_far = parts ? {part} : {far};\n\
+         const {class} pygpu_sum = (long long)i == last ? b : {class}({sum});\nz[i] = {};",
+        stored(value, kind, output)
+    )
+}
+
+/// A kernel with numbers of the kind in which is computed, whole numbers, and the array.
+fn write(
+    name: &str,
+    kind: Kind,
+    numbers: &[&str],
+    counts: &[&str],
+    operation: String,
+    output: Kind,
+) -> Result<Elementwise> {
+    let argument = |name: &str, kind: Kind, role| {
+        let dtype = DType::new(kind);
+        Argument { name: name.to_owned(), c_type: dtype.c_name().to_owned(), dtype, role }
+    };
+    let mut arguments: Vec<Argument> = Vec::new();
+    arguments.extend(numbers.iter().map(|name| argument(name, computed_in(kind), Role::Scalar)));
+    arguments.extend(counts.iter().map(|name| argument(name, Kind::Int64, Role::Scalar)));
+    arguments.push(argument("z", output, Role::Vector { constant: false }));
+    let texts = Texts { operation, ..Texts::default() };
+    Elementwise::new(name.to_owned(), arguments, texts, vec!["--fmad=false".to_owned()])
+}

@@ -1,0 +1,127 @@
+//! `a.astype(dtype)`: the values as another dtype.
+
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use super::creation::target_device;
+use super::like::like_layout;
+use crate::layout::Layout;
+use crate::python::array::class::{GpuArray, new_exact, new_like};
+use crate::python::convert::dtype as dtypes;
+use crate::python::convert::shape::OrderArgument;
+use crate::python::exchange::import;
+use crate::python::host::{cast, transfer};
+
+/// Whether elements follow each other as an order says, so that nothing need be copied for its sake.
+fn is_in_order(layout: &Layout, order: OrderArgument) -> bool {
+    match order {
+        OrderArgument::K => true,
+        OrderArgument::A => layout.is_c_contiguous() || layout.is_f_contiguous(),
+        OrderArgument::C => layout.is_c_contiguous(),
+        OrderArgument::F => layout.is_f_contiguous(),
+    }
+}
+
+#[pymethods]
+impl GpuArray {
+    /// The values as another dtype, in an array of their own on the same device.
+    ///
+    /// Parameters
+    /// ----------
+    /// dtype : data-type
+    ///     Anything `numpy.dtype` takes.
+    /// order : {'K', 'C', 'F', 'A'}, optional
+    ///     How elements follow each other; 'K', the default, keeps the order of the axes in memory.
+    /// casting : {'unsafe', 'same_kind', 'safe', 'equiv', 'no'}, optional
+    ///     NumPy's rule about what may become what.
+    /// subok : bool, optional
+    ///     Whether the result is of the array's class.
+    /// copy : bool, optional
+    ///     False gives the array itself where nothing is to be changed.
+    /// stream : Stream, optional
+    ///     The order in which to convert; the thread's current stream by default. In PyCUDA's way it may also stand in the place
+    ///     of `order`.
+    ///
+    /// Returns
+    /// -------
+    /// GPUArray
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     For a cast that the rule forbids, and for a dtype that a device cannot hold.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> (PyGPU.arange(3).astype("float32") / 2).get()
+    /// array([0. , 0.5, 1. ], dtype=float32)
+    #[pyo3(signature = (dtype, order=None, casting="unsafe", subok=true, copy=true, *, stream=None))]
+    #[allow(clippy::too_many_arguments)]
+    fn astype<'py>(
+        slf: &Bound<'py, Self>,
+        dtype: &Bound<'py, PyAny>,
+        order: Option<&Bound<'py, PyAny>>,
+        casting: &str,
+        subok: bool,
+        copy: bool,
+        stream: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, Self>> {
+        let py = slf.py();
+        let dtype = dtypes::or_float64(Some(dtype))?;
+        let (order, stream) = match order.filter(|order| !order.is_none()) {
+            Some(given) if given.is_instance_of::<PyString>() => (OrderArgument::from_python(given)?, stream),
+            given => (OrderArgument::K, stream.or(given)),
+        };
+        cast::check_casting(py, slf.get().dtype(), dtype, casting)?;
+        let keeps_class = subok || slf.is_exact_instance_of::<Self>();
+        if !copy && dtype == slf.get().dtype() && keeps_class && is_in_order(slf.get().layout(), order) {
+            return Ok(slf.clone());
+        }
+        let array = slf.get().array(py)?;
+        let layout = like_layout(array.layout(), dtype.itemsize() as i64, order, None)?;
+        let stream = transfer::stream_or_current(slf, stream)?;
+        let made = GpuArray::from_array(cast::cast(py, array, dtype, layout, &stream)?);
+        if keeps_class { new_like(slf, made) } else { new_exact(py, made) }
+    }
+}
+
+/// The values as another dtype: the array API's name for :meth:`GPUArray.astype`.
+///
+/// Parameters
+/// ----------
+/// x : GPUArray
+/// dtype : data-type
+///     Anything `numpy.dtype` takes.
+/// copy : bool, optional
+///     False gives `x` itself where nothing is to be changed.
+/// device : Device, str or int, optional
+///     Where the result is wanted; that of `x` by default.
+///
+/// Returns
+/// -------
+/// GPUArray
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.astype(PyGPU.arange(3), "float32").dtype
+/// dtype('float32')
+#[pyfunction]
+#[pyo3(signature = (x, dtype, /, *, copy=true, device=None))]
+pub(crate) fn astype<'py>(
+    x: &Bound<'py, GpuArray>,
+    dtype: &Bound<'py, PyAny>,
+    copy: bool,
+    device: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, GpuArray>> {
+    let py = x.py();
+    let made = GpuArray::astype(x, dtype, None, "unsafe", true, copy, None)?;
+    let Some(device) = device.filter(|device| !device.is_none()) else { return Ok(made) };
+    let device = target_device(py, Some(device))?;
+    if device == made.get().device() {
+        return Ok(made);
+    }
+    let array = made.get().array(py)?;
+    new_like(x, GpuArray::from_array(import::copy_to(py, array, device, array.layout().dense_like())?))
+}

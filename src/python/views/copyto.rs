@@ -1,0 +1,116 @@
+//! `copyto`: assignment as a function, with a rule about casts and a mask.
+
+use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict};
+
+use super::{assign, item};
+use crate::array::Array;
+use crate::dtype::Kind;
+use crate::python::array::class::GpuArray;
+use crate::python::convert::{dtype, ndarray, strict};
+use crate::python::exchange::import;
+use crate::python::host::cast::{self, Values, cast_into};
+use crate::python::host::new;
+use crate::python::once::intern;
+use crate::stream;
+
+/// The mask on the target's device; `None` for one that is true everywhere.
+fn mask_for(target: &Array, given: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
+    let py = given.py();
+    if given.is_instance_of::<PyBool>() && given.is_truthy()? {
+        return Ok(None);
+    }
+    let mask = match import::device_array(given)? {
+        Some(mask) => mask,
+        None => {
+            let host = ndarray::as_ndarray(given, None)?;
+            let kind = dtype::from_numpy(host.dtype().as_any())?;
+            new::upload_new(py, &host, kind, target.device())?
+        }
+    };
+    if mask.dtype().kind() != Kind::Bool {
+        let name = mask.dtype().name();
+        return Err(PyTypeError::new_err(format!("copyto: where= is an array of bool, not {name}")));
+    }
+    if mask.device() != target.device() {
+        return Err(PyValueError::new_err(format!(
+            "copyto: where= is on {}, and dst on {}; copy it there first, with PyGPU.asarray(where, device='{}')",
+            mask.device(),
+            target.device(),
+            target.device()
+        )));
+    }
+    let layout = assign::broadcast(mask.layout(), target.layout())?;
+    Ok(Some(mask.view(layout)?))
+}
+
+/// Copies values into an array, where a mask is true.
+///
+/// Parameters
+/// ----------
+/// dst : GPUArray
+///     Where they go.
+/// src : array_like
+///     An array of any device, host values or a number, broadcast to the shape of `dst`.
+/// casting : {'same_kind', 'unsafe', 'safe', 'equiv', 'no'}, optional
+///     NumPy's rule about what may become what.
+/// where : array_like of bool, optional
+///     Elements where it is false stay as they are; broadcast, too.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For a cast that the rule forbids, and for a mask that is none of bools.
+/// ValueError
+///     For shapes that do not broadcast, and for a read-only array.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> a = PyGPU.zeros(4, "float32")
+/// >>> PyGPU.copyto(a, PyGPU.arange(4), where=[True, False, True, True])
+/// >>> a.tolist()
+/// [0.0, 0.0, 2.0, 3.0]
+#[pyfunction]
+#[pyo3(signature = (dst, src, casting="same_kind", r#where=None))]
+pub(crate) fn copyto(
+    dst: &Bound<'_, GpuArray>,
+    src: &Bound<'_, PyAny>,
+    casting: &str,
+    r#where: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    let py = dst.py();
+    let target = dst.get().array(py)?;
+    target.check_writable("copyto")?;
+    let mask = r#where.map(|given| mask_for(target, given)).transpose()?.flatten();
+    if let Some(source) = import::device_array(src)? {
+        cast::check_casting(py, source.dtype(), target.dtype(), casting)?;
+        return assign::assign_array(py, target, &source, mask.as_ref(), &stream::current(target.device()));
+    }
+    let host = src.cast::<PyUntypedArray>().ok().filter(|host| host.ndim() > 0);
+    if host.is_none() && crate::python::array::attributes::is_scalar(src) {
+        let item = scalar(py, target, src, casting)?;
+        return cast_into(py, target, Values::Item(&item), mask.as_ref(), &stream::current(target.device()));
+    }
+    let host = ndarray::as_ndarray(src, None)?;
+    let kind = dtype::from_numpy(host.dtype().as_any())?;
+    cast::check_casting(py, kind, target.dtype(), casting)?;
+    if mask.is_none() {
+        return assign::assign(py, target, host.as_any());
+    }
+    assign::broadcast(&ndarray::side(&host, kind.itemsize())?.layout, target.layout())?;
+    let uploaded = new::upload_new(py, &host, kind, target.device())?;
+    assign::assign_array(py, target, &uploaded, mask.as_ref(), &stream::current(target.device()))
+}
+
+/// A number as an element, converted, or refused, by NumPy.
+fn scalar(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny>, casting: &str) -> PyResult<item::Item> {
+    let numpy = ndarray::numpy(py)?;
+    let item = numpy.getattr(intern!(py, "zeros"))?.call1(((), dtype::to_python(py, target.dtype())?))?;
+    let keywords = PyDict::new(py);
+    keywords.set_item(intern!(py, "casting"), casting)?;
+    strict::as_on_a_gpu(|| numpy.getattr(intern!(py, "copyto"))?.call((&item, value), Some(&keywords)))?;
+    Ok(item::bytes_of(&item.cast_into::<PyUntypedArray>()?, target.dtype().itemsize()))
+}

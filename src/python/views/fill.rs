@@ -1,0 +1,60 @@
+//! `a.fill(value)`.
+
+use pyo3::prelude::*;
+
+use super::{assign, item};
+use crate::copy;
+use crate::layout::Layout;
+use crate::python::array::class::GpuArray;
+use crate::python::exchange::import;
+use crate::python::gil::WithoutGil;
+use crate::python::host::transfer;
+
+#[pymethods]
+impl GpuArray {
+    /// Sets every element to one value.
+    ///
+    /// Parameters
+    /// ----------
+    /// value : scalar
+    ///     Converted to the array's dtype as NumPy does; an array of one element, too, which stays on its device.
+    /// stream : Stream, optional
+    ///     The order in which to fill; the thread's current stream by default.
+    ///
+    /// Returns
+    /// -------
+    /// GPUArray
+    ///     The array itself.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     For a read-only array, and for a value of more than one element.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.empty(2).fill(1.5).tolist()
+    /// [1.5, 1.5]
+    #[pyo3(signature = (value, stream=None))]
+    fn fill<'py>(
+        slf: &Bound<'py, Self>,
+        value: &Bound<'py, PyAny>,
+        stream: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, Self>> {
+        let array = slf.get().array(slf.py())?;
+        array.check_writable("fill")?;
+        let stream = transfer::stream_or_current(slf, stream)?;
+        match import::device_array(value)? {
+            Some(one) => {
+                let one = one.view(assign::broadcast(one.layout(), &Layout::scalar(one.layout().itemsize()))?)?;
+                assign::assign_array(slf.py(), array, &one, None, &stream)?;
+            }
+            None => {
+                let item = item::item_bytes(slf.py(), array, value)?;
+                slf.py().without_gil(|| copy::fill(array, &item, &stream))?;
+            }
+        }
+        Ok(slf.clone())
+    }
+}

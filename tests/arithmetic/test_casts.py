@@ -1,0 +1,334 @@
+"""Casts between all kinds, on the device: NumPy is the judge of values, layouts, warnings and errors."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import PyGPU
+from gpu import support
+from support import assert_same, assert_same_refusal, outcome
+
+REAL = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"]
+KINDS = ["bool", *REAL, "bfloat16", "complex64", "complex128"]
+IS_GPU = PyGPU.backend_name() != "cpu"
+IS_SIMULATED = IS_GPU and support.is_simulated()
+
+
+def dtype_of(kind: str) -> np.dtype[Any]:
+    return np.dtype(getattr(ml_dtypes, kind) if kind == "bfloat16" else kind)
+
+
+def pairs() -> list[tuple[str, str]]:
+    """Two kinds that differ: all of them, but one of each on a simulated GPU, which compiles for half a second."""
+    if IS_SIMULATED:
+        return [(kind, KINDS[(place + 4) % len(KINDS)]) for place, kind in enumerate(KINDS)]
+    return list(itertools.permutations(KINDS, 2))
+
+
+def values(kind: str, shape: tuple[int, ...] = (41,), *, signed: bool = True) -> np.ndarray:
+    """Numbers that every kind of numbers holds, but for their fractions, imaginary parts and, if asked, signs."""
+    numbers = (np.arange(np.prod(shape)) % 60).astype("float64") / 4
+    if dtype_of(kind).kind == "c":
+        return (numbers + 1j * numbers[::-1]).astype(kind).reshape(shape)
+    if signed and dtype_of(kind).kind not in "bu":
+        numbers[::3] *= -1
+    return numbers.astype(dtype_of(kind)).reshape(shape)
+
+
+def cast_by_numpy(host: np.ndarray, kind: str) -> np.ndarray:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return host.astype(dtype_of(kind))
+
+
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
+@pytest.mark.parametrize(("source", "target"), pairs())
+def test_every_kind_becomes_every_other_as_by_numpy(source: str, target: str) -> None:
+    host = values(source, signed=dtype_of(target).kind != "u")
+    array = PyGPU.to_gpu(host)
+    expected = cast_by_numpy(host, target)
+    assert_same(array.astype(dtype_of(target)), expected)
+    made = PyGPU.zeros(host.shape, dtype_of(target))
+    made[...] = array
+    assert_same(made, expected)
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered in cast:RuntimeWarning")
+def test_doubles_are_rounded_to_halves_once() -> None:
+    seed = int(np.random.default_rng().integers(2**32))
+    print("seed", seed)
+    random = np.random.default_rng(seed)
+    halves = np.arange(0x7C00, dtype="uint16").view("float16").astype("float64")
+    between = (halves[:-1] + halves[1:]) / 2
+    near = [between, np.nextafter(between, 0), np.nextafter(between, np.inf), between * (1 + random.normal(0, 1e-9))]
+    special = [0.0, np.inf, 65519.99, 65520.0, 1e300, 1e-300, 5e-324, 2.0**-25, 2.0**-24]
+    host = np.concatenate([*near, special])
+    host = np.concatenate([host, -host])
+    assert_same(PyGPU.to_gpu(host).astype("float16"), cast_by_numpy(host, "float16"))
+
+
+def test_every_half_comes_back_from_wider_floats() -> None:
+    host = np.arange(2**16, dtype="uint16").view("float16")
+    host = host[~np.isnan(host)]
+    array = PyGPU.to_gpu(host)
+    for wider in ("float32", "float64"):
+        assert_same(array.astype(wider), host.astype(wider))
+        assert_same(array.astype(wider).astype("float16"), host)
+
+
+def test_what_is_not_zero_is_true() -> None:
+    for host in (np.array([0.0, -0.0, 0.25, np.nan, np.inf]), np.array([0, 1j, 0.25, 0j]), np.array([0, 256, -1])):
+        assert_same(PyGPU.to_gpu(host).astype(bool), host.astype(bool))
+
+
+def test_integers_keep_their_low_bits() -> None:
+    host = np.array([0, -1, 2**31, -(2**31) - 1, 2**63 - 1, -(2**63), 300, -129], "int64")
+    array = PyGPU.to_gpu(host)
+    for kind in ["int8", "uint64"] if IS_SIMULATED else REAL[:8]:
+        assert_same(array.astype(kind), host.astype(kind))
+
+
+LAYOUTS = {
+    "C": lambda a: a,
+    "F": lambda a: a.T,
+    "sliced": lambda a: a[:, ::2],
+    "reversed": lambda a: a[::-1, ::-1],
+    "odd offset": lambda a: a[:, 1:],
+    "row": lambda a: a[0],
+    "column": lambda a: a[:, :1],
+    "0-d": lambda a: a[0, 1],
+    "empty": lambda a: a[:0],
+}
+
+
+@pytest.mark.enough_on("cuda")
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_cast_keeps_the_order_of_axes_or_takes_the_one_it_is_given(layout: str) -> None:
+    host = values("float32", (6, 6))
+    array = PyGPU.to_gpu(host)
+    for order in (None, "K", "C", "F", "A"):
+        expected = np.asarray(LAYOUTS[layout](host).astype("int16", order=order or "K"))
+        result = LAYOUTS[layout](array).astype("int16", order=order)
+        assert_same(result, expected)
+        assert result.size == 0 or result.strides == expected.strides
+
+
+@pytest.mark.enough_on("cuda")
+@pytest.mark.parametrize("target", LAYOUTS)
+def test_arrays_of_all_layouts_are_assigned_to_each_other(target: str) -> None:
+    for source in LAYOUTS:
+        host, given = np.zeros((6, 6), "int16"), values("float32", (6, 6))
+        array, ours = PyGPU.to_gpu(host), PyGPU.to_gpu(given)
+        numpys = outcome(lambda h=host, g=given, s=source: LAYOUTS[target](h).__setitem__(..., LAYOUTS[s](g)))
+        got = outcome(lambda a=array, o=ours, s=source: LAYOUTS[target](a).__setitem__(..., LAYOUTS[s](o)))
+        if target == "0-d":
+            continue  # an element of NumPy's is no view
+        assert got[0] == numpys[0], (source, got, numpys)
+        if numpys[0] == "error":
+            assert_same_refusal(got, numpys)
+        assert_same(array, host)
+
+
+def test_the_array_itself_is_what_needs_no_change_and_is_not_to_be_copied() -> None:
+    host = values("float32", (3, 4))
+    array = PyGPU.to_gpu(host)
+    for order, same in ((None, True), ("K", True), ("C", True), ("A", True), ("F", False)):
+        assert (array.astype("float32", order=order, copy=False) is array) == same
+        assert (host.astype("float32", order=order or "K", copy=False) is host) == same
+    assert array.astype("float32") is not array
+    assert_same(array.astype("float32"), host)
+    assert array.astype(None).dtype == np.float64
+    assert array.astype(np.int8, copy=False).dtype == np.int8
+
+
+def test_a_cast_is_of_the_class_of_its_array_if_that_is_wished() -> None:
+    class Own(PyGPU.GPUArray):
+        pass
+
+    array = Own(3, "float32").fill(1)
+    assert type(array.astype("int8")) is Own
+    assert type(array.astype("int8", subok=False)) is PyGPU.GPUArray
+    assert type(array.astype("float32", subok=False, copy=False)) is PyGPU.GPUArray
+
+
+@pytest.mark.parametrize("casting", ["no", "equiv", "safe", "same_kind", "unsafe", "nonsense"])
+def test_rules_allow_what_numpys_allow(casting: Any) -> None:
+    for source, target in (("int8", "float64"), ("float64", "int8"), ("float64", "float16"), ("int8", "int8")):
+        host = np.ones(3, source)
+        array = PyGPU.to_gpu(host)
+        numpys = outcome(lambda h=host, t=target: h.astype(t, casting=casting))
+        ours = outcome(lambda a=array, t=target: a.astype(t, casting=casting))
+        if numpys[0] == "error":
+            assert_same_refusal(ours, numpys)
+        else:
+            assert_same(ours[1], numpys[1])
+
+
+def test_that_imaginary_parts_are_dropped_is_told_as_numpy_tells_it() -> None:
+    array = PyGPU.to_gpu(np.array([1 + 2j, 3], "complex64"))
+    for drop in (lambda: array.astype("float32"), lambda: PyGPU.zeros(2).__setitem__(..., array)):
+        with pytest.warns(np.exceptions.ComplexWarning, match="discards the imaginary part"):
+            drop()
+    target = PyGPU.zeros(2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        array.astype(bool)
+        array.astype("complex128")
+        with pytest.raises(np.exceptions.ComplexWarning):
+            target[...] = array
+    assert target.tolist() == [0, 0]
+
+
+def test_a_cast_is_in_the_order_of_the_stream_it_is_given() -> None:
+    array, stream = PyGPU.arange(3), PyGPU.Stream()
+    assert array.astype("float32", stream=stream).tolist() == [0, 1, 2]
+    assert array.astype("float32", stream).tolist() == [0, 1, 2]  # type: ignore[arg-type]
+
+
+def test_the_array_apis_function_is_the_method() -> None:
+    array = PyGPU.arange(3)
+    assert PyGPU.astype(array, "float32").tolist() == [0, 1, 2]
+    assert PyGPU.astype(array, array.dtype, copy=False) is array
+    there = PyGPU.astype(array, "float32", device="cpu")
+    assert (str(there.device), there.dtype, there.tolist()) == ("cpu", np.float32, [0, 1, 2])
+
+
+@pytest.mark.parametrize(("there", "here"), [(np.s_[1:], np.s_[:-1]), (np.s_[:-1], np.s_[1:]), (np.s_[::-1], np.s_[:])])
+def test_views_of_other_types_that_overlap_are_read_before_they_are_written(there: Any, here: Any) -> None:
+    host = np.arange(64, dtype="int32")
+    array = PyGPU.to_gpu(host)
+    host[there] = host.view("float32")[here].copy()
+    array[there] = array.view("float32")[here]
+    assert_same(array, host)
+    halves = np.arange(64, dtype="int32")
+    array = PyGPU.to_gpu(halves)
+    halves[:32] = halves.view("int16")[::4].copy()
+    array[:32] = array.view("int16")[::4]
+    assert_same(array, halves)
+
+
+def test_elements_that_no_kernel_can_reach_are_cast_beside_them() -> None:
+    odd = np.dtype([("tag", "u1"), ("value", "f4")])
+    host = np.zeros(5, odd)
+    array, numbers = PyGPU.to_gpu(host), PyGPU.arange(5, dtype="int16")
+    host["value"], array["value"] = np.arange(5), numbers
+    assert_same(array, host)
+    assert_same(array["value"].astype("int16"), np.arange(5, dtype="int16"))
+
+
+def test_numbers_of_eight_bits_are_cast_where_no_kernel_does_it() -> None:
+    host = np.array([0.5, 1, 2], ml_dtypes.float8_e5m2)
+    array = PyGPU.to_gpu(host)
+    assert_same(array.astype("float32"), host.astype("float32"))
+    assert_same(array.astype("float32").astype(ml_dtypes.float8_e5m2), host)
+
+
+def test_selected_elements_are_assigned_from_arrays_of_other_types() -> None:
+    host = np.zeros((4, 5), "float32")
+    array, keys = PyGPU.to_gpu(host), np.array([2, 0])
+    given = np.arange(10, dtype="int16").reshape(2, 5)
+    host[keys] = given
+    array[PyGPU.to_gpu(keys)] = PyGPU.to_gpu(given)
+    assert_same(array, host)
+
+
+def test_asarray_converts_on_the_device() -> None:
+    host = values("float64", (4, 3)).T
+    assert_same(PyGPU.asarray(PyGPU.to_gpu(host), dtype="float16", order="C"), host.astype("float16"))
+
+
+COPIES: list[tuple[Any, str]] = [
+    (np.arange(4, dtype="float32"), "int16"),
+    (np.arange(4, dtype="int16"), "float32"),
+    (np.ones((3, 1), "float32"), "float64"),
+    (np.ones((5,), "float32"), "float64"),
+    (np.ones((1, 3, 4), "int8"), "int8"),
+    (2, "float32"),
+    (2.5, "float32"),
+    (2.5, "int16"),
+    (300, "uint8"),
+    (-1, "uint8"),
+    (1j, "float32"),
+    (np.float64(1.5), "float32"),
+    (np.int64(3), "int16"),
+    ([1, 2, 3, 4], "float64"),
+    (True, "bool"),
+]
+
+
+@pytest.mark.parametrize(("source", "target"), COPIES, ids=lambda value: repr(value)[:30])
+@pytest.mark.parametrize(
+    "where", [None, True, False, np.array([True, False, True, True]), np.array([[True], [False], [True]])]
+)
+def test_copyto_writes_what_numpys_writes(source: Any, target: str, where: Any) -> None:
+    rules = ["same_kind"] if where is not None else ["safe", "same_kind", "unsafe"]
+    for casting in rules:
+        host = np.full((3, 4), 1, target)
+        array = PyGPU.to_gpu(host)
+        is_array = isinstance(source, np.ndarray)
+        ours = PyGPU.to_gpu(source) if is_array else source
+        mask = PyGPU.to_gpu(where) if isinstance(where, np.ndarray) else where
+        keywords = {} if where is None else {"where": where}
+        numpys = outcome(lambda h=host, k=keywords, c=casting: np.copyto(h, source, casting=c, **k))  # type: ignore[arg-type]
+        got = outcome(lambda a=array, o=ours, m=mask, c=casting: PyGPU.copyto(a, o, casting=c, where=m))  # type: ignore[arg-type]
+        if numpys[0] == "error":
+            assert_same_refusal(got, numpys)
+        else:
+            assert got == ("value", None)
+        assert_same(array, host)
+        if is_array and numpys[0] == "value":  # as one of the host's
+            again = PyGPU.to_gpu(np.full((3, 4), 1, target))
+            PyGPU.copyto(again, source, casting=casting, where=where)  # type: ignore[arg-type]
+            assert_same(again, host)
+
+
+BAD = {
+    "a read-only target": (lambda a: PyGPU.copyto(PyGPU.broadcast_to(a, (2, 3)), 1), ValueError, "read-only"),
+    "a mask of numbers": (lambda a: PyGPU.copyto(a, 1, where=a), TypeError, "bool"),
+    "a mask of another shape": (lambda a: PyGPU.copyto(a, 1, where=PyGPU.ones(4, "bool")), ValueError, "broadcast"),
+    "a rule that is none": (lambda a: PyGPU.copyto(a, a, casting="maybe"), ValueError, "maybe|casting"),
+    "a forbidden cast": (lambda a: a.astype("int8", casting="safe"), TypeError, r"float32.*int8.*'safe'"),
+    "a type that no device has": (lambda a: a.astype("U3"), TypeError, "device"),
+    "an order that is none": (lambda a: a.astype("int8", order="X"), ValueError, "order|X"),
+    "shapes": (lambda a: a.__setitem__(..., PyGPU.zeros(4, "int8")), ValueError, r"\(4,\) into shape \(3,\)"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_refused_and_changes_nothing(name: str) -> None:
+    call, error, text = BAD[name]
+    array = PyGPU.ones(3, "float32")
+    with pytest.raises(error, match=text):
+        call(array)
+    assert array.tolist() == [1, 1, 1]
+
+
+def test_casts_are_captured() -> None:
+    source, mask = PyGPU.arange(6, dtype="float32"), PyGPU.to_gpu(np.arange(6) % 2 == 0)
+    target, masked = PyGPU.zeros(6, "int16"), PyGPU.zeros(6, "int16")
+    stream = PyGPU.Stream()
+    stream.begin_capture()
+    with stream:
+        target[...] = source
+        made = source.astype("int16")
+        PyGPU.copyto(masked, made, where=mask)
+        count, line = PyGPU.arange(4, dtype="int32"), PyGPU.linspace(0, 1, 3)
+    graph = stream.end_capture()
+    source.fill(5)
+    for _ in range(2):
+        graph.launch(stream)
+    assert (target.tolist(), made.tolist()) == ([5] * 6, [5] * 6)
+    assert (masked.tolist(), count.tolist(), line.tolist()) == ([5, 0] * 3, [0, 1, 2, 3], [0, 0.5, 1])
+
+
+def test_what_is_filled_takes_its_value_from_the_device() -> None:
+    one = PyGPU.to_gpu(np.array([[3]], "int64"))
+    assert PyGPU.zeros(3, "float32").fill(one).tolist() == [3, 3, 3]
+    assert PyGPU.full((2, 2), one[0, 0]).tolist() == [[3, 3], [3, 3]]
+    assert PyGPU.full_like(PyGPU.zeros(2, "float16"), one[0, 0]).dtype == np.float16
