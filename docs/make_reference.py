@@ -30,6 +30,10 @@ GROUPS: dict[str, list[str]] = {
         "linspace", "astype", "copyto", "to_gpu", "to_gpu_async", "asarray", "from_dlpack",
     ],
     "Functions of each element": ["Ufunc", "where", "clip", "round", "around", "angle", "nan_to_num"],
+    "Reductions": [
+        "Reduction", "sum", "prod", "min", "max", "amin", "amax", "any", "all", "mean", "var", "std", "argmin", "argmax",
+        "count_nonzero",
+    ],
     "Views": ["broadcast_to", "expand_dims", "flip", "moveaxis"],
     "Pinned host memory": ["empty_pinned", "zeros_pinned", "empty_like_pinned"],
     "Devices": [

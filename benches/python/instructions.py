@@ -57,6 +57,8 @@ CALLS: dict[str, tuple[str, str | None]] = {
     "np.from_dlpack(a)": ("np.from_dlpack(a)", "np.from_dlpack(n)"),
     "from_dlpack(an ndarray)": ("g.from_dlpack(n)", None),
     "asarray(an array)": ("g.asarray(a)", "np.asarray(n)"),
+    "a + b": ("short + short", "five + five"),
+    "2 * a": ("2 * short", "2 * five"),
     "current_stream()": ("g.current_stream()", None),
     "event.record(stream)": ("event.record(stream)", None),
     "stream.wait_event(event)": ("stream.wait_event(event)", None),

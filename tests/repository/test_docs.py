@@ -47,7 +47,12 @@ REFERS = re.compile(r"\b(?:as|like|same as|see)\b[^.]*`\w[\w.]*`", re.IGNORECASE
 
 def make_reference() -> ModuleType:
     """The script docs/make_reference.py as a module."""
-    spec = importlib.util.spec_from_file_location("make_reference", ROOT / "docs" / "make_reference.py")
+    return script("make_reference")
+
+
+def script(name: str) -> ModuleType:
+    """A script of docs/ as a module."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -212,11 +217,16 @@ def test_the_reference_is_what_the_script_writes() -> None:
     assert page == expected, "run: python docs/make_reference.py"
 
 
+def test_the_table_of_functions_is_what_the_script_writes() -> None:
+    page = (ROOT / "docs" / "arithmetic.md").read_text(encoding="utf-8")
+    assert page == script("make_operations").page(), "run: python docs/make_operations.py"
+
+
 def test_the_reference_has_every_public_name_once() -> None:
-    script = make_reference()
+    made = make_reference()
     page = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
     listed = re.findall(r"^- `(?:PyGPU\.)?([\w<>]+)", page, re.MULTILINE)
-    expected = {f"{script.family(name)}_<dtype>" if script.family(name) else name for name in PyGPU.__all__}
+    expected = {f"{made.family(name)}_<dtype>" if made.family(name) else name for name in PyGPU.__all__}
     assert sorted(listed) == sorted(expected)
 
 

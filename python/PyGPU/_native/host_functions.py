@@ -12,8 +12,8 @@ import numpy as np
 Results = tuple[Any, ...]
 
 
-def _into(out: Results, value: Any, mask: Any, casting: str) -> None:
-    np.copyto(out[0], value, where=mask, casting=casting)  # type: ignore[call-overload]
+def _into(out: Results, value: Any, mask: Any, casting: Any) -> None:
+    np.copyto(out[0], value, where=mask, casting=casting)
 
 
 def _of(function: Callable[..., Any]) -> Callable[..., None]:

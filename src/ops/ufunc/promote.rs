@@ -202,6 +202,14 @@ fn computing(row: &Row, found: Kind) -> Option<Kind> {
 /// The kind of the loop of a function that computes with these operands; `None` where there is no such loop.
 #[inline]
 pub fn resolve(row: &Row, operands: &[Operand]) -> Option<Kind> {
+    // What is met most often: one kind, which has a loop.
+    if let [Operand::Strong(first), rest @ ..] = operands
+        && row.fixed.is_none()
+        && rest.iter().all(|other| *other == operands[0])
+        && row.group(*first).is_some()
+    {
+        return computing(row, *first);
+    }
     let kinds = deciding(row, operands);
     if !fits(row, operands) {
         return None;

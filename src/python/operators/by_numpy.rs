@@ -5,14 +5,14 @@ use pyo3::types::{PyDict, PyTuple};
 use smallvec::SmallVec;
 
 use super::operand::{Value, Values};
-use super::result::Target;
+use super::result::Targets;
 use crate::array::Array;
 use crate::dtype::{DType, Kind};
-use crate::ops::ufunc::{Casting, Host, Row};
+use crate::ops::ufunc::{Casting, Host, Row, TABLE};
 use crate::python::convert::dtype;
 use crate::python::convert::ndarray;
 use crate::python::host::cpu_view;
-use crate::python::once::intern;
+use crate::python::once::{PyOnce, intern};
 
 /// What is computed.
 pub(super) struct Asked<'a> {
@@ -27,25 +27,26 @@ pub(super) struct Asked<'a> {
 ///
 /// # Errors
 /// NumPy's.
-pub(super) fn run(
-    py: Python<'_>,
-    asked: &Asked<'_>,
-    values: &Values<'_, '_>,
-    targets: &SmallVec<[Target<'_>; 2]>,
-) -> PyResult<()> {
+pub(super) fn run(py: Python<'_>, asked: &Asked<'_>, values: &Values<'_, '_>, targets: &Targets<'_>) -> PyResult<()> {
     let view = |array: &Array| cpu_view::view_with_owner(py, array, py.None().into_bound(py));
-    let mut operands: SmallVec<[Bound<'_, PyAny>; 4]> = SmallVec::new();
+    // Results may stand behind the operands: so nothing is looked up by its name.
+    let mut given: SmallVec<[Bound<'_, PyAny>; 6]> = SmallVec::new();
     for value in values {
-        operands.push(match value {
+        given.push(match value {
             Value::Own(array) => view(array)?.into_any(),
             Value::Held { array, .. } => view(array)?.into_any(),
             Value::Number { object, .. } => object.clone(),
         });
     }
-    let mut outs: SmallVec<[Bound<'_, PyAny>; 2]> = SmallVec::new();
     for target in targets {
-        outs.push(view(target.array())?.into_any());
+        given.push(view(target.array())?.into_any());
     }
+    let is_plain = asked.mask.is_none() && asked.dtype.is_none() && asked.casting == Casting::SameKind;
+    if asked.row.host == Host::Ufunc && is_plain {
+        ufunc(py, asked.row)?.call1(PyTuple::new(py, given)?)?;
+        return Ok(());
+    }
+    let outs: SmallVec<[Bound<'_, PyAny>; 2]> = given.drain(values.len()..).collect();
     let keywords = PyDict::new(py);
     keywords.set_item(intern!(py, "out"), PyTuple::new(py, outs)?)?;
     if let Some(mask) = asked.mask {
@@ -57,10 +58,24 @@ pub(super) fn run(
     if let Some(kind) = asked.dtype {
         keywords.set_item(intern!(py, "dtype"), dtype::to_python(py, DType::new(kind))?)?;
     }
-    let module = match asked.row.host {
-        Host::Ufunc => ndarray::numpy(py)?.clone(),
-        Host::Steps | Host::Kernel => py.import(intern!(py, "PyGPU._native.host_functions"))?.into_any(),
+    let function = match asked.row.host {
+        Host::Ufunc => ufunc(py, asked.row)?,
+        Host::Steps | Host::Kernel => {
+            py.import(intern!(py, "PyGPU._native.host_functions"))?.getattr(asked.row.name)?
+        }
     };
-    module.getattr(asked.row.name)?.call(PyTuple::new(py, operands)?, Some(&keywords))?;
+    function.call(PyTuple::new(py, given)?, Some(&keywords))?;
     Ok(())
+}
+
+/// NumPy's ufunc of the name of a row.
+fn ufunc<'py>(py: Python<'py>, row: &'static Row) -> PyResult<Bound<'py, PyAny>> {
+    static FUNCTIONS: PyOnce<Vec<Option<Py<PyAny>>>> = PyOnce::new();
+    let find = |name: &str| ndarray::numpy(py)?.getattr(name);
+    let all = FUNCTIONS.get_or_init(py, || TABLE.iter().map(|row| find(row.name).ok().map(Bound::unbind)).collect());
+    let place = (std::ptr::from_ref(row).addr().wrapping_sub(TABLE.as_ptr().addr())) / size_of::<Row>();
+    match all.get(place).and_then(Option::as_ref) {
+        Some(function) => Ok(function.bind(py).clone()),
+        None => find(row.name),
+    }
 }

@@ -10,7 +10,7 @@ use super::by_numpy::{self, Asked};
 pub(crate) use super::keywords::Wish;
 use super::on_device::{self, Loop, Wanted};
 use super::operand::{self, Value, Values};
-use super::result::{self, Target};
+use super::result::{self, Target, Targets};
 use crate::array::Array;
 use crate::device::Device;
 use crate::dtype::{DType, Kind};
@@ -60,7 +60,8 @@ pub(crate) fn call<'py>(
     }
     let mask = wish.mask.as_ref().map(|mask| mask.get().array(py)).transpose()?;
     let of = Loop { row, kind, device, mask };
-    let targets = computed(py, &of, &mut values, wanted, wish)?;
+    let mut targets = Targets::new();
+    compute(py, &of, &mut values, wanted, wish, &mut targets)?;
     let mut objects: SmallVec<[Bound<'py, PyAny>; 2]> = SmallVec::new();
     for (target, out) in targets.into_iter().zip(&wish.out) {
         objects.push(match (target, out) {
@@ -116,23 +117,23 @@ fn no_loop(row: &Row, values: &Values<'_, '_>, wish: &Wish<'_>) -> PyErr {
     })
 }
 
-/// The results, computed where the arrays are.
+/// Computes the results where the arrays are.
 #[inline]
-fn computed<'a>(
+fn compute<'a>(
     py: Python<'_>,
     of: &Loop<'_>,
     values: &mut Values<'a, '_>,
     wanted: SmallVec<[Wanted<'a>; 2]>,
     wish: &Wish<'_>,
-) -> PyResult<SmallVec<[Target<'a>; 2]>> {
+    targets: &mut Targets<'a>,
+) -> PyResult<()> {
     // NumPy computes now; what is captured is computed when its graph is launched, by a kernel.
     if !of.device.is_cpu() || capture::is_capturing(&stream::current(of.device))? {
-        return on_device::run(py, of, values, wanted);
+        return on_device::run(py, of, values, wanted, targets);
     }
     if of.row.host == Host::Kernel && has_compiler(of.device) {
-        return on_device::run(py, of, values, wanted);
+        return on_device::run(py, of, values, wanted, targets);
     }
-    let mut targets: SmallVec<[Target<'a>; 2]> = SmallVec::new();
     for one in wanted {
         targets.push(match one {
             Ok(array) => Target::Given(array),
@@ -140,8 +141,7 @@ fn computed<'a>(
         });
     }
     let asked = Asked { row: of.row, dtype: wish.dtype, casting: wish.casting, mask: of.mask };
-    by_numpy::run(py, &asked, values, &targets)?;
-    Ok(targets)
+    by_numpy::run(py, &asked, values, targets)
 }
 
 /// Whether host memory can be computed on by a compiled kernel.

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use smallvec::SmallVec;
 
 use super::operand::{self, Value, Values};
-use super::result::Target;
+use super::result::{Target, Targets};
 use crate::array::Array;
 use crate::device::Device;
 use crate::dtype::{DType, Kind};
@@ -61,7 +61,8 @@ pub(super) struct Loop<'a> {
 /// A result before it is computed: an array that was given, or the type and layout of a new one.
 pub(super) type Wanted<'a> = std::result::Result<&'a Array, (DType, Layout)>;
 
-/// Puts the kernel of a loop on the current stream. The answer are the results.
+/// Puts the kernel of a loop on the current stream, and its results behind `targets`, where they stay: to move arrays costs more than
+/// to write them.
 ///
 /// # Errors
 /// The compiler's; the driver's.
@@ -70,7 +71,8 @@ pub(super) fn run<'a>(
     of: &Loop<'_>,
     values: &mut Values<'a, '_>,
     wanted: SmallVec<[Wanted<'a>; 2]>,
-) -> PyResult<SmallVec<[Target<'a>; 2]>> {
+    targets: &mut Targets<'a>,
+) -> PyResult<()> {
     let mut mask_copy = None;
     if wanted.iter().any(|one| one.is_ok()) {
         let given: SmallVec<[Option<&Array>; 2]> = wanted.iter().map(|one| one.as_ref().ok().copied()).collect();
@@ -110,9 +112,8 @@ pub(super) fn run<'a>(
         results.push(one.as_ref().map_or_else(|(dtype, _)| dtype.kind(), |array| array.dtype().kind()));
     }
     let kernel = ufunc::kernel_of(of.row, of.kind, &kinds, &results, of.mask.is_some())?;
-    let made: Result<SmallVec<[Target<'a>; 2]>> = py.without_gil(|| {
+    let done: Result<()> = py.without_gil(|| {
         let stream = stream::current(of.device);
-        let mut targets = SmallVec::new();
         for one in wanted {
             targets.push(match one {
                 Ok(array) => Target::Given(array),
@@ -124,14 +125,11 @@ pub(super) fn run<'a>(
         all.extend(targets.iter().map(Target::array));
         let plan = kernel.plan(&all, false)?;
         // SAFETY: the kernel was made for operands of these kinds, and the plan is of them.
-        unsafe { kernel.run(&plan, &all, arguments, None, &stream)? };
-        drop(all);
-        Ok(targets)
+        unsafe { kernel.run(&plan, &all, arguments, None, &stream) }
     });
-    let made = made?;
+    done?;
     drop(arrays);
-    keep_foreign(py, of.device, values)?;
-    Ok(made)
+    keep_foreign(py, of.device, values)
 }
 
 /// Keeps the arrays of others for as long as the kernel reads them.

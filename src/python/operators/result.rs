@@ -21,6 +21,8 @@ pub(super) enum Target<'a> {
     New(Array),
 }
 
+pub(super) type Targets<'a> = SmallVec<[Target<'a>; 2]>;
+
 impl Target<'_> {
     #[inline]
     pub(super) fn array(&self) -> &Array {

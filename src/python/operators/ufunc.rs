@@ -27,7 +27,8 @@ use crate::python::exchange::import;
 /// array([1., 2., 3.])
 /// >>> PyGPU.add(a, 1, out=a).get()
 /// array([ 2.,  5., 10.])
-#[pyclass(frozen, name = "Ufunc", module = "PyGPU")]
+// The `dict` is for `__doc__`: an attribute of the class of that name comes before a getter of its objects.
+#[pyclass(frozen, dict, name = "Ufunc", module = "PyGPU")]
 pub(crate) struct Ufunc(&'static Row);
 
 /// A call with operands, results perhaps behind them, and keywords; `None` if somebody else's array is among them.
@@ -146,12 +147,6 @@ impl Ufunc {
         self.0.name
     }
 
-    /// One sentence about what it computes.
-    #[getter]
-    fn __doc__(&self) -> &'static str {
-        self.0.summary
-    }
-
     /// The number of operands.
     #[getter]
     fn nin(&self) -> usize {
@@ -191,7 +186,9 @@ impl Ufunc {
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Ufunc>()?;
     for row in ufunc::TABLE {
-        module.add(row.name, Bound::new(module.py(), Ufunc(row))?)?;
+        let ufunc = Bound::new(module.py(), Ufunc(row))?;
+        ufunc.setattr("__doc__", row.summary)?;
+        module.add(row.name, ufunc)?;
     }
     for (alias, name) in ufunc::ALIASES {
         module.add(alias, module.getattr(name)?)?;

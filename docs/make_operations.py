@@ -1,0 +1,56 @@
+"""Writes the table of functions into docs/arithmetic.md: what each is of, which types it has loops for, what comes out.
+
+Run as ``python docs/make_operations.py`` where PyGPU is installed; ``tests/repository/test_docs.py`` holds the page
+against it.
+"""
+
+from pathlib import Path
+
+import PyGPU
+
+PAGE = Path(__file__).parent / "arithmetic.md"
+BEGIN, END = "<!-- written by docs/make_operations.py -->\n", "<!-- end -->\n"
+CLASSES = {
+    "bool": "b", "int8": "i", "int16": "i", "int32": "i", "int64": "i",
+    "uint8": "u", "uint16": "u", "uint32": "u", "uint64": "u",
+    "float16": "f", "bfloat16": "f", "float32": "f", "float64": "f", "complex64": "c", "complex128": "c",
+}  # fmt: skip
+
+
+def letters(loops: list[tuple[list[str], list[str]]], *, of_results: bool) -> str:
+    """The classes of the first operands or of the results, each once, in their order."""
+    seen: dict[str, None] = {}
+    for operands, results in loops:
+        names = results if of_results else operands[:1]
+        seen[", ".join(CLASSES[name] for name in names)] = None
+    return " ".join(seen) if all(len(one) == 1 for one in seen) else "; ".join(seen)
+
+
+def row(ufunc: PyGPU.Ufunc) -> str:
+    """One line of the table."""
+    loops = [tuple(side.split(",") for side in loop.split("->")) for loop in ufunc.types]
+    pairs = [(operands, results) for operands, results in loops]
+    aliases = sorted(name for name, one in vars(PyGPU).items() if one is ufunc and name != ufunc.__name__)
+    names = ", ".join(f"`{name}`" for name in (ufunc.__name__, *aliases))
+    taken, given = letters(pairs, of_results=False), letters(pairs, of_results=True)
+    return f"| {names} | {ufunc.nin} | {taken} | {'the same' if given == taken else given} | {ufunc.__doc__} |"
+
+
+def table() -> str:
+    """All functions by their names."""
+    # Not of `__all__`, which leaves out what Python has a function of that name for.
+    found = {one.__name__: one for one in vars(PyGPU).values() if isinstance(one, PyGPU.Ufunc)}
+    head = "| function | operands | types | results | what it is |\n|---|---|---|---|---|\n"
+    return head + "".join(f"{row(found[name])}\n" for name in sorted(found))
+
+
+def page() -> str:
+    """The page with the table of today."""
+    text = PAGE.read_text(encoding="utf-8")
+    before, rest = text.split(BEGIN)
+    _, after = rest.split(END)
+    return f"{before}{BEGIN}\n{table()}\n{END}{after}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
