@@ -225,6 +225,7 @@ if TYPE_CHECKING:
         backend as backend,
         characterize as characterize,
         compiler as compiler,
+        cumath as cumath,
         device_array as device_array,
         driver as driver,
         elementwise as elementwise,

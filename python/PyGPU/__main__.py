@@ -1,4 +1,4 @@
-"""``python -m PyGPU`` prints what PyGPU found on this machine; ``python -m PyGPU bench`` how quick it is here."""
+"""``python -m PyGPU`` prints what PyGPU found on this machine; its commands time it, and compile kernels ahead."""
 
 from PyGPU._cli.main import main
 

@@ -1,6 +1,14 @@
 """Kernels that do one thing for each element, under PyCUDA's names."""
 
-from PyGPU._core import ElementwiseKernel
-from PyGPU._native.c_arguments import ScalarArg, VectorArg
+# ruff: noqa: F403
+from typing import TYPE_CHECKING
 
-__all__ = ["ElementwiseKernel", "ScalarArg", "VectorArg"]
+from PyGPU._core import ElementwiseKernel as ElementwiseKernel
+from PyGPU._native.c_arguments import ScalarArg as ScalarArg, VectorArg as VectorArg
+from PyGPU._pycuda.elementwise.makers import *
+from PyGPU._pycuda.elementwise.source import *
+
+if not TYPE_CHECKING:
+    from PyGPU._native import names as _names
+
+    __all__ = _names.listed(globals())

@@ -1,7 +1,8 @@
 """The array class and its makers under the module name that PyCUDA and PybindGPU give them.
 
-Everything here is also in `PyGPU`, except `HostAllocator`, `PagelockedAllocator` and `UnsupportedDataType`, whose plain
-names only this module has, as in PybindGPU.
+The array class and its makers are those of `PyGPU`. `minimum`, `where` and their kin have PyCUDA's arguments and dtypes
+here, and NumPy's there. `HostAllocator`, `PagelockedAllocator` and `UnsupportedDataType` have their plain names in this
+module only, as in PybindGPU.
 """
 
 from typing import TYPE_CHECKING
@@ -37,6 +38,17 @@ from PyGPU._pybindgpu.labels import (
     UnsupportedDataType as UnsupportedDataType,
     dtype as dtype,
 )
+from PyGPU._pycuda.gpuarray.choice import (
+    if_positive as if_positive,
+    logical_and as logical_and,
+    logical_not as logical_not,
+    logical_or as logical_or,
+    maximum as maximum,
+    minimum as minimum,
+    where as where,
+)
+from PyGPU._pycuda.gpuarray.shape import reshape as reshape, splay as splay, transpose as transpose
+from PyGPU._pycuda.gpuarray.vectors import vec as vec
 
 if not TYPE_CHECKING:
     from PyGPU._native import names as _names

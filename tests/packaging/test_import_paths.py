@@ -70,6 +70,7 @@ def test_the_names_of_pybindgpu_are_in_a_star_import() -> None:
         "import pycuda.autoprimaryctx",
         "import pycuda.gpuarray as gpuarray",
         "import pycuda.tools",
+        "from pycuda import cumath",
         "from pycuda.elementwise import ElementwiseKernel",
         "from pycuda.reduction import ReductionKernel",
         "from pycuda.scan import InclusiveScanKernel",

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import PyGPU
-from PyGPU import _core, characterize, compiler, driver, elementwise, reduction, scan, tools
+from PyGPU import _core, characterize, compiler, cumath, driver, elementwise, reduction, scan, tools
 
 pytestmark = [pytest.mark.reads_in_place, pytest.mark.enough_on("cpu")]
 ROOT = Path(__file__).parents[2]
@@ -29,6 +29,7 @@ MODULES = (
     PyGPU.backend,
     characterize,
     compiler,
+    cumath,
     driver,
     elementwise,
     reduction,

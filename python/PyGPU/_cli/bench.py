@@ -16,11 +16,12 @@ import time
 import timeit
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import Any, NamedTuple
 
 import numpy
 
 import PyGPU
+from PyGPU._cli.progress import Progress
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 SIZES = [64 * KIB, MIB, 16 * MIB, 64 * MIB, 256 * MIB]
@@ -55,33 +56,6 @@ class Row(NamedTuple):
     def rate(self) -> float | None:
         """Bytes per nanosecond, which is GB/s."""
         return None if self.nbytes is None else self.nbytes / self.seconds / 1e9
-
-
-class Progress:
-    """A bar on one line, only where somebody watches."""
-
-    WIDTH = 30
-
-    def __init__(self, steps: int, stream: TextIO) -> None:
-        self._steps = steps
-        self._done = 0
-        self._stream = stream if stream.isatty() else None
-
-    def step(self, what: str) -> None:
-        """Say what comes next, after what is done."""
-        if self._stream is not None:
-            filled = self.WIDTH * self._done // max(self._steps, 1)
-            bar = "#" * filled + "." * (self.WIDTH - filled)
-            # To the line's beginning, and what was longer is wiped out.
-            self._stream.write(f"\r\x1b[K[{bar}] {what}")
-            self._stream.flush()
-        self._done += 1
-
-    def end(self) -> None:
-        """Leave the line as it was."""
-        if self._stream is not None:
-            self._stream.write("\r\x1b[K")
-            self._stream.flush()
 
 
 def nbytes(text: str) -> int:

@@ -1,6 +1,7 @@
 """Names of types in C, for kernels that are written out of expressions.
 
-Those of NumPy's own types are the native module's table. Structured types get theirs here, by `get_or_register_dtype`.
+Those of NumPy's own types are the native module's table. The language's short vectors are known; other
+structured types get theirs here, by `get_or_register_dtype`.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
+from PyGPU._native.vector_types import VECTORS
 
 __all__ = ["dtype_to_ctype", "get_or_register_dtype"]
 
-registered: dict[str, np.dtype[Any]] = {}
-_names: dict[np.dtype[Any], str] = {}
+registered: dict[str, np.dtype[Any]] = dict(VECTORS)
+# Of two names for one dtype, such as `long2` and `longlong2`, the first one is written.
+_names: dict[np.dtype[Any], str] = {dtype: name for name, dtype in reversed(VECTORS.items())}
 # What says nothing about a type.
 SILENT = re.compile(r"\b(const|volatile|restrict|__restrict__|__restrict|struct)\b")
 _SIXTEEN_BITS = {

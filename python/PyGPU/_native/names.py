@@ -14,6 +14,7 @@ MODULES = (
     "backend",
     "characterize",
     "compiler",
+    "cumath",
     "device_array",
     "driver",
     "elementwise",
@@ -41,6 +42,9 @@ _ELSEWHERE = {
 }
 """Names of the package that are not the native module's, and where they are."""
 
+_PYCUDAS = dict.fromkeys(("VERSION", "VERSION_STATUS", "VERSION_TEXT"), "PyGPU._pycuda.version")
+"""Names of PyCUDA's package, for programs that ask `pycuda` for its version; not shown, since PyGPU's is another."""
+
 
 def find(name: str) -> Any:
     """Return what a name of `PyGPU` means that is not loaded with it: a module, or one of PybindGPU's names.
@@ -53,7 +57,7 @@ def find(name: str) -> Any:
     if name in MODULES:
         return importlib.import_module(f"PyGPU.{name}")
     # PybindGPU's names are many; whatever is none of the others is looked for among them.
-    home = _ELSEWHERE.get(name, "PyGPU.backend")
+    home = (_ELSEWHERE | _PYCUDAS).get(name, "PyGPU.backend")
     try:
         return getattr(importlib.import_module(home), name)
     except AttributeError:

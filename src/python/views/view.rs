@@ -177,7 +177,7 @@ impl GpuArray {
     /// Parameters
     /// ----------
     /// *axes : int, or one sequence of int, optional
-    ///     Where each new axis comes from; reversed by default.
+    ///     Where each new axis comes from; reversed by default. A sequence may be named, ``axes=``, as in PyCUDA.
     ///
     /// Raises
     /// ------
@@ -190,7 +190,7 @@ impl GpuArray {
     /// >>> PyGPU.empty((2, 3, 4)).transpose(1, 0, 2).shape
     /// (3, 2, 4)
     #[pyo3(
-        signature = (a=ABSENT, b=ABSENT, c=ABSENT, d=ABSENT, /, *more),
+        signature = (a=ABSENT, b=ABSENT, c=ABSENT, d=ABSENT, /, *more, axes=ABSENT),
         text_signature = "($self, /, *axes)"
     )]
     fn transpose<'a, 'py>(
@@ -200,11 +200,13 @@ impl GpuArray {
         c: Argument<'a, 'py>,
         d: Argument<'a, 'py>,
         more: &Bound<'py, PyTuple>,
+        axes: Argument<'a, 'py>,
     ) -> PyResult<Bound<'py, Self>> {
         let layout = slf.get().layout();
-        let mut axes = Dims::new();
-        let given = !(a.is_none() && b.is_absent()) && shape::read_arguments(&mut axes, [a, b, c, d], more)?;
-        new_view(slf, &layout.transpose(given.then_some(&axes))?)
+        let first = if a.is_absent() { axes } else { a };
+        let mut order = Dims::new();
+        let given = !(first.is_none() && b.is_absent()) && shape::read_arguments(&mut order, [first, b, c, d], more)?;
+        new_view(slf, &layout.transpose(given.then_some(&order))?)
     }
 
     /// With two axes swapped; a view.

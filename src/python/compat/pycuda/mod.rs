@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 
+pub(crate) mod array;
 pub(crate) mod context;
 pub(crate) mod function;
 pub(crate) mod function_attributes;

@@ -1,0 +1,183 @@
+"""``python -m PyGPU warm``: the kernels of arithmetic compiled ahead, for images of containers and for clusters.
+
+A kernel of one operation is compiled when it is first met, and kept in the cache on disk. Here they are met on purpose,
+in threads: each function with each pair of types, on arrays that lie in the ways that choose a kernel of their own.
+"""
+
+import argparse
+import itertools
+import os
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy
+
+import PyGPU
+from PyGPU._cli.progress import Progress
+
+DTYPES = ["bool", "int32", "int64", "float32", "float64", "complex64"]
+FUNCTIONS = [
+    *("add", "subtract", "multiply", "divide", "floor_divide", "remainder", "power", "maximum", "minimum"),
+    *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
+    *("logical_and", "logical_or", "logical_not", "negative", "absolute", "square", "conjugate", "isnan", "isfinite"),
+    *("sqrt", "exp", "log", "sin", "cos", "tan", "tanh", "floor", "ceil", "sign"),
+]
+
+Layout = tuple[Callable[[Any], Any], Callable[[Any], Any]]
+# Two operands by what they are in the walk of a kernel. Each is cut out of a square.
+LAYOUTS: dict[str, Layout] = {
+    "side by side": (lambda a: a, lambda b: b),
+    "of one element": (lambda a: a[0, 0], lambda b: b[0, 0]),
+    "one element, repeated": (lambda a: a, lambda b: b[0, 0]),
+    "at an odd place": (lambda a: a.reshape(-1)[1:], lambda b: b.reshape(-1)[:-1]),
+    "a row": (lambda a: a, lambda b: b[0]),
+    "a column": (lambda a: a, lambda b: b[:, :1]),
+    "turned": (lambda a: a.T, lambda b: b),
+    "every second": (lambda a: a[:, ::2], lambda b: b[:, ::2]),
+}
+EDGE = 16
+
+
+class Call(NamedTuple):
+    """A call that meets one kernel."""
+
+    function: str
+    dtypes: tuple[str, ...]
+    make: Callable[[], Any]
+
+
+def square(dtype: str) -> Any:
+    """Make an array of ones, for which every function is defined."""
+    return PyGPU.ones((EDGE, EDGE), dtype)
+
+
+def alone(function: Any, dtype: str, layout: Layout) -> None:
+    """Call a function of one operand."""
+    function(layout[0](square(dtype)))
+
+
+def together(function: Any, one: str, other: str, layout: Layout) -> None:
+    """Call a function of two arrays."""
+    function(layout[0](square(one)), layout[1](square(other)))
+
+
+def with_number(function: Any, dtype: str, is_first: bool) -> None:
+    """Call a function of an array and a number of Python's."""
+    operands = square(dtype), numpy.dtype(dtype).type(1).item()
+    function(*operands[::-1] if is_first else operands)
+
+
+def into_itself(function: Any, dtype: str) -> None:
+    """Call as an operator that assigns does."""
+    array = square(dtype)
+    function(array, square(dtype), out=array)
+
+
+def calls_of(name: str, dtypes: list[str]) -> Iterator[Call]:
+    """Name the calls of one function: types of two kinds lie side by side, those of one kind in every way."""
+    function = getattr(PyGPU, name)
+    for dtype in dtypes:
+        if function.nin == 1:
+            yield from (Call(name, (dtype,), partial(alone, function, dtype, layout)) for layout in LAYOUTS.values())
+            continue
+        yield Call(name, (dtype,), partial(with_number, function, dtype, False))
+        yield Call(name, (dtype,), partial(with_number, function, dtype, True))
+        yield Call(name, (dtype,), partial(into_itself, function, dtype))
+        for layout in LAYOUTS.values():
+            yield Call(name, (dtype, dtype), partial(together, function, dtype, dtype, layout))
+        for other in dtypes:
+            if other != dtype:
+                layout = LAYOUTS["side by side"]
+                yield Call(name, (dtype, other), partial(together, function, dtype, other, layout))
+
+
+def meet(call: Call, device: int) -> str | None:
+    """Make a call, and say what went wrong; that a function has no loop for some types is nothing wrong."""
+    try:
+        with PyGPU.Device(device):
+            call.make()
+    except TypeError:
+        return None
+    except PyGPU.CompileError as error:
+        return f"{call.function} of {', '.join(call.dtypes)}: {error}"
+    return None
+
+
+def kept() -> tuple[int, int]:
+    """Count the kernels of the cache, and their bytes."""
+    folder = PyGPU.config()["kernel_cache"]
+    sizes = [path.stat().st_size for path in Path(folder).glob("*.pgk")] if folder else []
+    return len(sizes), sum(sizes)
+
+
+def architectures() -> dict[str, int]:
+    """Name a device for each architecture: kernels are compiled for that."""
+    found: dict[str, int] = {}
+    for device in range(PyGPU.device_count()):
+        found.setdefault(PyGPU.device_properties(device)["architecture"], device)
+    return found
+
+
+def dtype_name(text: str) -> str:
+    """Read a dtype of which there is arithmetic."""
+    try:
+        name = numpy.dtype(text).name
+    except TypeError:
+        name = ""
+    if name not in {one for loop in PyGPU.add.types for one in loop.split("->")}:
+        raise argparse.ArgumentTypeError(f"{text!r} is no dtype that PyGPU computes with, such as float32")
+    return name
+
+
+def function_name(text: str) -> str:
+    """Read the name of a function that goes element by element."""
+    if not isinstance(vars(PyGPU).get(text), PyGPU.Ufunc):
+        raise argparse.ArgumentTypeError(f"{text!r} is no function of elements, such as add; PyGPU.Ufunc lists none")
+    return text
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``warm``."""
+    parser.description = (
+        "Compile the kernels of arithmetic for this machine's devices ahead, into the cache on disk "
+        "(PYGPU_CACHE_DIR). What is there already is not compiled again."
+    )
+    parser.add_argument(
+        "--functions", type=function_name, nargs="+", metavar="NAME", default=FUNCTIONS, help="such as add sin less"
+    )
+    parser.add_argument(
+        "--dtypes", type=dtype_name, nargs="+", metavar="DTYPE", default=DTYPES, help="such as float32 int64"
+    )
+    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1, help="how many compile at once")
+
+
+def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
+    """Meet all calls, in threads, and say how many kernels that made."""
+    if PyGPU.backend_name() == "cpu":
+        print("nothing to compile: NumPy computes with arrays in host memory")
+        return
+    if PyGPU.config()["kernel_cache"] is None:
+        parser.error("there is no cache of kernels on disk here; `python -m PyGPU` says why")
+    if arguments.threads < 1:
+        parser.error("--threads is at least 1")
+    calls = [call for name in arguments.functions for call in calls_of(name, arguments.dtypes)]
+    before, _ = kept()
+    wrong: list[str] = []
+    for architecture, device in architectures().items():
+        progress = Progress(len(calls), sys.stderr)
+        with ThreadPoolExecutor(arguments.threads) as threads:
+            try:
+                for call, fault in zip(calls, threads.map(meet, calls, itertools.repeat(device)), strict=True):
+                    progress.step(f"{architecture}: {call.function} of {', '.join(call.dtypes)}")
+                    wrong += [fault] if fault else []
+            finally:
+                progress.end()
+                threads.shutdown(cancel_futures=True)
+    count, size = kept()
+    print(f"{count - before} kernels compiled; {count} of {size / 2**20:.1f} MiB in {PyGPU.config()['kernel_cache']}")
+    if wrong:
+        sys.exit("\n".join([f"{len(wrong)} could not be compiled:", *wrong]))

@@ -1,0 +1,229 @@
+"""PyCUDA's ``pycuda.cumath``: mathematics of each element, in results of the dtype of the array, also of integers."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Protocol
+
+import numpy as np
+
+from PyGPU import _core
+from PyGPU._pycuda.gpuarray.results import like_first, on
+
+__all__ = [
+    "acos",
+    "asin",
+    "atan",
+    "ceil",
+    "cos",
+    "cosh",
+    "exp",
+    "fabs",
+    "floor",
+    "fmod",
+    "frexp",
+    "ldexp",
+    "log",
+    "log10",
+    "modf",
+    "sin",
+    "sinh",
+    "sqrt",
+    "tan",
+    "tanh",
+]
+
+
+class Unary(Protocol):
+    """A function of one array, as `sin`."""
+
+    __name__: str
+
+    def __call__(
+        self,
+        array: _core.GPUArray,
+        stream_or_out: Any = None,
+        *,
+        out: _core.GPUArray | None = None,
+        stream: Any = None,
+    ) -> _core.GPUArray: ...
+
+
+def _unary(name: str) -> Unary:
+    function: _core.Ufunc = getattr(_core, name)
+
+    def compute(
+        array: _core.GPUArray,
+        stream_or_out: Any = None,
+        *,
+        out: _core.GPUArray | None = None,
+        stream: Any = None,
+    ) -> _core.GPUArray:
+        if stream_or_out is not None:
+            warnings.warn(f"cumath.{name}: name the argument, out= or stream=", DeprecationWarning, stacklevel=2)
+            if isinstance(stream_or_out, _core.Stream):
+                stream = stream_or_out if stream is None else stream
+            else:
+                out = stream_or_out if out is None else out
+        with on(stream):
+            # Of integers the device computes in float64.
+            return like_first(function, (array,), out, None if array.dtype.kind in "fc" else np.float64)
+
+    compute.__name__ = compute.__qualname__ = name
+    compute.__doc__ = f"""Compute what `PyGPU.{name}` does, in PyCUDA's dtypes.
+
+    Parameters
+    ----------
+    array : GPUArray
+        Of integers each result is its whole part.
+    stream_or_out : Stream or GPUArray, optional
+        PyCUDA's older form of one of the next two.
+    out : GPUArray, optional
+        Where the result goes.
+    stream : Stream, optional
+        The thread's current one by default.
+
+    Returns
+    -------
+    GPUArray
+        Of the dtype of the array.
+
+    Examples
+    --------
+    >>> import PyGPU.gpuarray as gpuarray
+    >>> from PyGPU import cumath
+    >>> cumath.{name}(gpuarray.to_gpu([0.5])).shape
+    (1,)
+    """
+    return compute
+
+
+fabs = _unary("fabs")
+ceil = _unary("ceil")
+floor = _unary("floor")
+exp = _unary("exp")
+log = _unary("log")
+log10 = _unary("log10")
+sqrt = _unary("sqrt")
+sin = _unary("sin")
+cos = _unary("cos")
+tan = _unary("tan")
+asin = _unary("asin")
+acos = _unary("acos")
+atan = _unary("atan")
+sinh = _unary("sinh")
+cosh = _unary("cosh")
+tanh = _unary("tanh")
+
+
+def _of_floats(array: _core.GPUArray) -> _core.GPUArray:
+    return array if array.dtype.kind == "f" else array + 0.0
+
+
+def fmod(arg: _core.GPUArray, mod: _core.GPUArray, stream: Any = None) -> _core.GPUArray:
+    """Return the remainder of a division, with the sign of the dividend.
+
+    Parameters
+    ----------
+    arg, mod : GPUArray
+        Dividend and divisor.
+    stream : Stream, optional
+        The thread's current one by default.
+
+    Returns
+    -------
+    GPUArray
+        Of the dtype of `arg`.
+
+    Examples
+    --------
+    >>> import PyGPU.gpuarray as gpuarray
+    >>> from PyGPU import cumath
+    >>> cumath.fmod(gpuarray.to_gpu([5.5, -5.5]), gpuarray.to_gpu([2.0, 2.0])).tolist()
+    [1.5, -1.5]
+    """
+    with on(stream):
+        return like_first(_core.fmod, (arg, mod), None)
+
+
+def frexp(arg: _core.GPUArray, stream: Any = None) -> tuple[_core.GPUArray, _core.GPUArray]:
+    """Split each number into a significand from 0.5 up to 1 and a power of two.
+
+    Parameters
+    ----------
+    arg : GPUArray
+        Of real numbers; integers are taken as float64.
+    stream : Stream, optional
+        The thread's current one by default.
+
+    Returns
+    -------
+    significand, exponent : GPUArray
+        Both of one dtype of floats, that of `arg` if it is one, so that ``arg == significand * 2**exponent``.
+
+    Examples
+    --------
+    >>> import PyGPU.gpuarray as gpuarray
+    >>> from PyGPU import cumath
+    >>> [part.tolist() for part in cumath.frexp(gpuarray.to_gpu([6.0]))]
+    [[0.75], [3.0]]
+    """
+    with on(stream):
+        arg = _of_floats(arg)
+        parts: tuple[_core.GPUArray, _core.GPUArray] = _core.frexp(
+            arg, out=(_core.empty_like(arg), _core.empty_like(arg)), casting="unsafe"
+        )
+        return parts
+
+
+def ldexp(significand: _core.GPUArray, exponent: _core.GPUArray, stream: Any = None) -> _core.GPUArray:
+    """Return ``significand * 2**exponent``.
+
+    Parameters
+    ----------
+    significand, exponent : GPUArray
+        Of the exponents, which may be floats, the whole parts count.
+    stream : Stream, optional
+        The thread's current one by default.
+
+    Returns
+    -------
+    GPUArray
+        Of the dtype of `significand`.
+
+    Examples
+    --------
+    >>> import PyGPU.gpuarray as gpuarray
+    >>> from PyGPU import cumath
+    >>> cumath.ldexp(gpuarray.to_gpu([0.75]), gpuarray.to_gpu([3.5])).tolist()
+    [6.0]
+    """
+    with on(stream):
+        whole = _core.trunc(exponent, out=_core.empty_like(exponent, np.int64), casting="unsafe")
+        return like_first(_core.ldexp, (significand, whole), None)
+
+
+def modf(arg: _core.GPUArray, stream: Any = None) -> tuple[_core.GPUArray, _core.GPUArray]:
+    """Split each number into its fraction and its whole part, both with its sign.
+
+    Parameters
+    ----------
+    arg : GPUArray
+        Of real numbers; integers are taken as float64.
+    stream : Stream, optional
+        The thread's current one by default.
+
+    Returns
+    -------
+    fraction, whole : GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU.gpuarray as gpuarray
+    >>> from PyGPU import cumath
+    >>> [part.tolist() for part in cumath.modf(gpuarray.to_gpu([-2.5]))]
+    [[-0.5], [-2.0]]
+    """
+    with on(stream):
+        parts: tuple[_core.GPUArray, _core.GPUArray] = _core.modf(_of_floats(arg))
+        return parts

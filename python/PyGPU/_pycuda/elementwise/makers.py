@@ -1,0 +1,427 @@
+"""PyCUDA's ``get_*_kernel``: functions that make the kernel of an operation for given dtypes, once for each device.
+
+What they make are prepared functions over addresses, as `get_elwise_kernel` makes them: programs launch them so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn, TypeVar
+
+import numpy as np
+
+from PyGPU import _core
+from PyGPU._core import Function
+from PyGPU._native.c_arguments import DtypedArgument, ScalarArg, VectorArg
+from PyGPU._native.c_types import dtype_to_ctype as c_name
+from PyGPU._pycuda.elementwise.source import get_elwise_kernel, get_elwise_module, prepared
+from PyGPU._pycuda.tools.context import context_dependent_memoize
+
+__all__ = [
+    "get_arange_kernel",
+    "get_axpbyz_kernel",
+    "get_axpbz_kernel",
+    "get_binary_func_kernel",
+    "get_binary_func_scalar_kernel",
+    "get_binary_minmax_kernel",
+    "get_binary_op_kernel",
+    "get_conj_kernel",
+    "get_copy_kernel",
+    "get_fill_kernel",
+    "get_fmod_kernel",
+    "get_frexp_kernel",
+    "get_if_positive_kernel",
+    "get_imag_kernel",
+    "get_ldexp_kernel",
+    "get_linear_combination_kernel",
+    "get_logical_not_kernel",
+    "get_modf_kernel",
+    "get_pow_array_kernel",
+    "get_pow_kernel",
+    "get_put_kernel",
+    "get_rdivide_elwise_kernel",
+    "get_real_kernel",
+    "get_reverse_kernel",
+    "get_scalar_op_kernel",
+    "get_take_kernel",
+    "get_take_put_kernel",
+    "get_unary_func_kernel",
+    "get_where_kernel",
+]
+
+Maker = TypeVar("Maker", bound=Callable[..., Any])
+
+
+def _once(maker: Maker) -> Maker:
+    return context_dependent_memoize(maker)  # type: ignore[return-value]
+
+
+def _arrays(**dtypes: Any) -> list[DtypedArgument]:
+    """Declare an array for each name; of a dtype in a list a number."""
+    return [ScalarArg(one[0], name) if isinstance(one, list) else VectorArg(one, name) for name, one in dtypes.items()]
+
+
+def _cast(dtype: Any, dtype_z: Any) -> str:
+    """Name the type in which an operand is computed with: beside complex numbers real ones stay real."""
+    dtype, dtype_z = np.dtype(dtype), np.dtype(dtype_z)
+    real = dtype_z.kind == "c" and dtype.kind != "c"
+    return c_name(np.empty(0, dtype_z).real.dtype if real else dtype_z)
+
+
+@_once
+def get_axpbyz_kernel(
+    dtype_x: Any, dtype_y: Any, dtype_z: Any, x_is_scalar: bool = False, y_is_scalar: bool = False
+) -> Function:
+    """Make the kernel of ``z = a * x + b * y``.
+
+    Parameters
+    ----------
+    dtype_x, dtype_y, dtype_z : data-type
+        Of the arrays; `a` has that of `x`, `b` that of `y`, and all is computed in that of `z`.
+    x_is_scalar, y_is_scalar : bool, optional
+        Whether an array has one element, which is taken for all.
+
+    Returns
+    -------
+    driver.Function
+        Of ``a, x, b, y, z, n``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import PyGPU.gpuarray as gpuarray
+    >>> from PyGPU.elementwise import get_axpbyz_kernel
+    >>> x = gpuarray.arange(3, dtype="float32")
+    >>> axpbyz = get_axpbyz_kernel(x.dtype, x.dtype, x.dtype)
+    >>> axpbyz.prepared_async_call(x._grid, x._block, None, 2, x.gpudata, 1, x.gpudata, x.gpudata, x.size)
+    >>> x.tolist()
+    [0.0, 3.0, 6.0]
+    """
+    x_type, y_type = _cast(dtype_x, dtype_z), _cast(dtype_y, dtype_z)
+    x, y = ("x[0]" if x_is_scalar else "x[i]"), ("y[0]" if y_is_scalar else "y[i]")
+    return get_elwise_kernel(
+        _arrays(a=[dtype_x], x=dtype_x, b=[dtype_y], y=dtype_y, z=dtype_z),
+        f"z[i] = ({x_type})a * ({x_type}){x} + ({y_type})b * ({y_type}){y}",
+        "axpbyz",
+    )
+
+
+@_once
+def get_axpbz_kernel(dtype_x: Any, dtype_z: Any) -> Function:
+    """Make the kernel of ``z = a * x + b``, of ``a, x, b, z, n``; types as for `get_axpbyz_kernel`."""
+    return get_elwise_kernel(_arrays(a=[dtype_z], x=dtype_x, b=[dtype_z], z=dtype_z), "z[i] = a * x[i] + b", "axpbz")
+
+
+@_once
+def get_linear_combination_kernel(
+    summand_descriptors: Sequence[tuple[bool, Any, Any]], dtype_z: Any
+) -> tuple[Function, list[Any]]:
+    """Make the kernel of ``z = a0 * x0 + a1 * x1 + ...``, of ``a0, x0, a1, x1, ..., z, n``.
+
+    Parameters
+    ----------
+    summand_descriptors : tuple of (bool, data-type, data-type)
+        For each summand whether its factor is an array, the dtypes of factor and array.
+    dtype_z : data-type
+        Of the result.
+
+    Returns
+    -------
+    driver.Function, list
+        The kernel, and PyCUDA's texture references, of which there are none.
+
+    Raises
+    ------
+    NotSupportedError
+        For factors that are arrays, which PyCUDA reads by texture references.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU.elementwise import get_linear_combination_kernel
+    >>> single = np.dtype(np.float32)
+    >>> get_linear_combination_kernel(((False, single, single),), single)[0].name
+    'linear_combination'
+    """
+    arguments: list[DtypedArgument] = []
+    for place, (is_array, factor, summand) in enumerate(summand_descriptors):
+        if is_array:
+            raise _no_texture("get_linear_combination_kernel")
+        arguments += [ScalarArg(factor, f"a{place}"), VectorArg(summand, f"x{place}")]
+    total = " + ".join(f"a{place} * x{place}[i]" for place in range(len(summand_descriptors)))
+    arguments.append(VectorArg(dtype_z, "z"))
+    return get_elwise_kernel(arguments, f"z[i] = {total}", "linear_combination"), []
+
+
+@_once
+def get_binary_op_kernel(
+    dtype_x: Any,
+    dtype_y: Any,
+    dtype_z: Any,
+    operator: str,
+    x_is_scalar: bool = False,
+    y_is_scalar: bool = False,
+) -> Function:
+    """Make the kernel of ``z = x operator y``, of ``x, y, z, n``; arguments as for `get_axpbyz_kernel`."""
+    x, y = ("x[0]" if x_is_scalar else "x[i]"), ("y[0]" if y_is_scalar else "y[i]")
+    return get_elwise_kernel(
+        _arrays(x=dtype_x, y=dtype_y, z=dtype_z),
+        f"z[i] = ({c_name(dtype_z)})(({_cast(dtype_x, dtype_z)}){x} {operator} ({_cast(dtype_y, dtype_z)}){y})",
+        "binary_op",
+    )
+
+
+@_once
+def get_scalar_op_kernel(dtype_x: Any, dtype_a: Any, dtype_y: Any, operator: str) -> Function:
+    """Make the kernel of ``y = x operator a``, of ``x, a, y, n``, where `a` is a number.
+
+    Types as for `get_axpbyz_kernel`.
+    """
+    return get_elwise_kernel(_arrays(x=dtype_x, a=[dtype_a], y=dtype_y), f"y[i] = x[i] {operator} a", "scalar_op")
+
+
+@_once
+def get_rdivide_elwise_kernel(dtype_x: Any, dtype_z: Any) -> Function:
+    """Make the kernel of ``z = y / x``, of ``x, y, z, n``, where `y` is a number; types as for `get_axpbyz_kernel`."""
+    return get_elwise_kernel(_arrays(x=dtype_x, y=[dtype_z], z=dtype_z), "z[i] = y / x[i]", "divide_r")
+
+
+@_once
+def get_unary_func_kernel(func_name: str, in_dtype: Any, out_dtype: Any = None) -> Function:
+    """Make the kernel of ``z = function(y)``, of ``y, z, n``.
+
+    Parameters
+    ----------
+    func_name : str
+        The function, as the language has it.
+    in_dtype, out_dtype : data-type
+        Of the arrays; that of the result is the other one's by default.
+
+    Returns
+    -------
+    driver.Function
+
+    Examples
+    --------
+    >>> import PyGPU.gpuarray as gpuarray
+    >>> from PyGPU.elementwise import get_unary_func_kernel
+    >>> x = gpuarray.to_gpu([1.0, 4.0])
+    >>> root = get_unary_func_kernel("sqrt", x.dtype)
+    >>> root.prepared_async_call(x._grid, x._block, None, x.gpudata, x.gpudata, x.size)
+    >>> x.tolist()
+    [1.0, 2.0]
+    """
+    out_dtype = in_dtype if out_dtype is None else out_dtype
+    return get_elwise_kernel(_arrays(y=in_dtype, z=out_dtype), f"z[i] = {func_name}(y[i])", f"{func_name}_kernel")
+
+
+@_once
+def get_binary_func_kernel(func: str, dtype_x: Any, dtype_y: Any, dtype_z: Any) -> Function:
+    """Make the kernel of ``z = function(x, y)``, of ``x, y, z, n``; types as for `get_axpbyz_kernel`."""
+    arguments = _arrays(x=dtype_x, y=dtype_y, z=dtype_z)
+    return get_elwise_kernel(arguments, f"z[i] = {func}(x[i], y[i])", f"{func}_kernel")
+
+
+@_once
+def get_binary_func_scalar_kernel(func: str, dtype_x: Any, dtype_y: Any, dtype_z: Any) -> Function:
+    """Make the kernel of ``z = function(x, y)``, of ``x, y, z, n``, where `y` is a number.
+
+    Types as for `get_axpbyz_kernel`.
+    """
+    arguments = _arrays(x=dtype_x, y=[dtype_y], z=dtype_z)
+    return get_elwise_kernel(arguments, f"z[i] = {func}(x[i], y)", f"{func}_kernel")
+
+
+def get_binary_minmax_kernel(func: str, dtype_x: Any, dtype_y: Any, dtype_z: Any, use_scalar: bool) -> Function:
+    """Make the kernel of ``z = min(x, y)`` or ``max``, of ``x, y, z, n``; of NaN and a number it takes the number.
+
+    Types as for `get_axpbyz_kernel`.
+    """
+    kinds = [np.dtype(dtype).kind for dtype in (dtype_x, dtype_y, dtype_z)]
+    name = f"f{func}" if "f" in kinds else func
+    make = get_binary_func_scalar_kernel if use_scalar else get_binary_func_kernel
+    return make(name, dtype_x, dtype_y, dtype_z)
+
+
+@_once
+def get_pow_kernel(dtype: Any) -> Function:
+    """Make the kernel of ``z = y ** value``, of ``value, y, z, n``, where `value` is a number.
+
+    Types as for `get_axpbyz_kernel`.
+    """
+    return get_elwise_kernel(_arrays(value=[dtype], y=dtype, z=dtype), "z[i] = pow(y[i], value)", "pow_method")
+
+
+@_once
+def get_pow_array_kernel(dtype_x: Any, dtype_y: Any, dtype_z: Any, is_base_array: bool, is_exp_array: bool) -> Function:
+    """Make the kernel of ``z = x ** y``, of ``x, y, z, n``; one of `x` and `y` may be a number.
+
+    Types as for `get_axpbyz_kernel`.
+    """
+    if not (is_base_array or is_exp_array):
+        raise ValueError("get_pow_array_kernel: base and exponent are both numbers")
+    x, y = ("x[i]" if is_base_array else "x"), ("y[i]" if is_exp_array else "y")
+    arguments = _arrays(x=dtype_x if is_base_array else [dtype_x], y=dtype_y if is_exp_array else [dtype_y], z=dtype_z)
+    return get_elwise_kernel(arguments, f"z[i] = pow({x}, {y})", "pow_method")
+
+
+@_once
+def get_fmod_kernel() -> Function:
+    """Make the kernel of ``z = fmod(arg, mod)`` in float32, of ``arg, mod, z, n``."""
+    return get_elwise_kernel("float *arg, float *mod, float *z", "z[i] = fmod(arg[i], mod[i])", "fmod_kernel")
+
+
+@_once
+def get_modf_kernel() -> Function:
+    """Make the kernel of the whole part and the rest in float32, of ``x, intpart, fracpart, n``."""
+    operation = "float whole; fracpart[i] = modf(x[i], &whole); intpart[i] = whole"
+    return get_elwise_kernel("float *x, float *intpart, float *fracpart", operation, "modf_kernel")
+
+
+@_once
+def get_frexp_kernel() -> Function:
+    """Make the kernel of ``x = significand * 2**exponent`` in float32, of ``x, significand, exponent, n``."""
+    operation = "int power = 0; significand[i] = frexp(x[i], &power); exponent[i] = power"
+    return get_elwise_kernel("float *x, float *significand, float *exponent", operation, "frexp_kernel")
+
+
+@_once
+def get_ldexp_kernel() -> Function:
+    """Make the kernel of ``z = sig * 2**expt`` in float32, of ``sig, expt, z, n``."""
+    return get_elwise_kernel("float *sig, float *expt, float *z", "z[i] = ldexp(sig[i], (int)expt[i])", "ldexp_kernel")
+
+
+@_once
+def get_fill_kernel(dtype: Any) -> Function:
+    """Make the kernel of ``z = a``, of ``a, z, n``, where `a` is a number; types as for `get_axpbyz_kernel`."""
+    return get_elwise_kernel(_arrays(a=[dtype], z=dtype), "z[i] = a", "fill")
+
+
+@_once
+def get_arange_kernel(dtype: Any) -> Function:
+    """Make the kernel of ``z = start + i * step``, of ``z, start, step, n``; types as for `get_axpbyz_kernel`."""
+    return get_elwise_kernel(_arrays(z=dtype, start=[dtype], step=[dtype]), "z[i] = start + i * step", "arange")
+
+
+@_once
+def get_reverse_kernel(dtype: Any) -> Function:
+    """Make the kernel of ``z = y[::-1]``, of ``y, z, n``; types as for `get_axpbyz_kernel`."""
+    return get_elwise_kernel(_arrays(y=dtype, z=dtype), "z[i] = y[n - 1 - i]", "reverse")
+
+
+@_once
+def get_copy_kernel(dtype_dest: Any, dtype_src: Any) -> Function:
+    """Make the kernel of ``dest = src``, of ``dest, src, n``; types as for `get_axpbyz_kernel`."""
+    return get_elwise_kernel(_arrays(dest=dtype_dest, src=dtype_src), "dest[i] = src[i]", "copy")
+
+
+@_once
+def get_real_kernel(dtype: Any, real_dtype: Any) -> Function:
+    """Make the kernel of ``z = real(y)``, of ``y, z, n``; types as for `get_axpbyz_kernel`."""
+    return get_elwise_kernel(_arrays(y=dtype, z=real_dtype), "z[i] = y[i].real()", "real_kernel")
+
+
+@_once
+def get_imag_kernel(dtype: Any, real_dtype: Any) -> Function:
+    """Make the kernel of ``z = imag(y)``, of ``y, z, n``; types as for `get_axpbyz_kernel`."""
+    return get_elwise_kernel(_arrays(y=dtype, z=real_dtype), "z[i] = y[i].imag()", "imag_kernel")
+
+
+@_once
+def get_conj_kernel(dtype: Any, conj_dtype: Any) -> Function:
+    """Make the kernel of ``z = conj(y)``, of ``y, z, n``; types as for `get_axpbyz_kernel`."""
+    return get_elwise_kernel(_arrays(y=dtype, z=conj_dtype), "z[i] = pycuda::conj(y[i])", "conj_kernel")
+
+
+def _choosing(condition: str, crit_dtype: Any, dtype: Any) -> Function:
+    arguments = _arrays(crit=crit_dtype, then_=dtype, else_=dtype, result=dtype)
+    return get_elwise_kernel(arguments, f"result[i] = {condition} ? then_[i] : else_[i]", "choose")
+
+
+@_once
+def get_if_positive_kernel(crit_dtype: Any, dtype: Any) -> Function:
+    """Make the kernel of ``result = crit > 0 ? then_ : else_``, of ``crit, then_, else_, result, n``.
+
+    Types as for `get_axpbyz_kernel`.
+    """
+    return _choosing("crit[i] > 0", crit_dtype, dtype)
+
+
+@_once
+def get_where_kernel(crit_dtype: Any, dtype: Any) -> Function:
+    """Make the kernel of ``result = crit != 0 ? then_ : else_``, of ``crit, then_, else_, result, n``.
+
+    Types as for `get_axpbyz_kernel`.
+    """
+    return _choosing("crit[i] != 0", crit_dtype, dtype)
+
+
+@_once
+def get_logical_not_kernel(dtype_x: Any, dtype_out: Any) -> Function:
+    """Make the kernel of ``out = x == 0``, of ``x, out, n``; types as for `get_axpbyz_kernel`."""
+    return get_elwise_kernel(_arrays(x=dtype_x, out=dtype_out), "out[i] = x[i] == 0", "logical_not")
+
+
+@_once
+def get_put_kernel(dtype: Any, idx_dtype: Any, vec_count: int = 1) -> Function:
+    """Make the kernel of ``dest[index] = src`` for some arrays at once, of ``index, dest0, ..., src0, ..., n``.
+
+    Parameters
+    ----------
+    dtype, idx_dtype : data-type
+        Of the arrays, and of the index.
+    vec_count : int, optional
+        How many arrays are written, and read.
+
+    Returns
+    -------
+    driver.Function
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU.elementwise import get_put_kernel
+    >>> get_put_kernel(np.float32, np.int32).name
+    'put'
+    """
+    arguments: list[DtypedArgument] = [VectorArg(idx_dtype, "index")]
+    arguments += [VectorArg(dtype, f"{side}{place}") for side in ("dest", "src") for place in range(vec_count)]
+    arguments.append(ScalarArg(np.intp, "n"))
+    body = "; ".join(f"dest{place}[index[i]] = src{place}[i]" for place in range(vec_count))
+    return prepared(get_elwise_module(arguments, body, "put"), "put", arguments)
+
+
+def _no_texture(name: str) -> _core.NotSupportedError:
+    return _core.NotSupportedError(
+        f"{name}: PyCUDA's kernel reads through texture references, which CUDA 12 removed; a[indices] takes elements, "
+        "and an ElementwiseKernel reads table[index[i]]"
+    )
+
+
+def get_take_kernel(dtype: Any, idx_dtype: Any, vec_count: int = 1) -> NoReturn:
+    """Raise: PyCUDA's kernel reads through texture references, which are gone from CUDA 12.
+
+    Parameters
+    ----------
+    dtype, idx_dtype, vec_count : object
+        As in PyCUDA.
+
+    Raises
+    ------
+    NotSupportedError
+        Always; it names what to use.
+
+    Examples
+    --------
+    >>> from PyGPU.elementwise import get_take_kernel
+    >>> get_take_kernel("float32", "int32")
+    Traceback (most recent call last):
+        ...
+    PyGPU.NotSupportedError: get_take_kernel: ...
+    """
+    raise _no_texture("get_take_kernel")
+
+
+def get_take_put_kernel(dtype: Any, idx_dtype: Any, with_offsets: bool, vec_count: int = 1) -> NoReturn:
+    """Raise, as `get_take_kernel` does."""
+    raise _no_texture("get_take_put_kernel")

@@ -1,0 +1,233 @@
+"""Functions of PyCUDA's ``pycuda.gpuarray`` that choose among elements, or ask whether they are true."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from PyGPU import _core
+from PyGPU._native.allocator import using_allocator
+from PyGPU._pycuda.gpuarray.results import like_first, on
+
+__all__ = ["if_positive", "logical_and", "logical_not", "logical_or", "maximum", "minimum", "where"]
+
+
+def _either(condition: _core.GPUArray, then_: Any, else_: Any, out: _core.GPUArray | None) -> _core.GPUArray:
+    chosen: _core.GPUArray = _core.where(condition, then_, else_)
+    if out is None:
+        return chosen
+    out[...] = chosen
+    return out
+
+
+def where(
+    criterion: _core.GPUArray,
+    then_: _core.GPUArray,
+    else_: _core.GPUArray,
+    out: _core.GPUArray | None = None,
+    stream: Any = None,
+) -> _core.GPUArray:
+    """Take elements of one array where a criterion is not 0, of another elsewhere.
+
+    Parameters
+    ----------
+    criterion, then_, else_ : GPUArray
+        What is asked, and what is taken; they are broadcast to one shape.
+    out : GPUArray, optional
+        Where the result goes.
+    stream : Stream, optional
+        The thread's current one by default.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU.gpuarray as gpuarray
+    >>> a, b = gpuarray.to_gpu([1, 0, -1]), gpuarray.to_gpu([2, 3, 4])
+    >>> gpuarray.where(a, b, a).tolist()
+    [2, 0, 4]
+    """
+    with on(stream):
+        return _either(criterion, then_, else_, out)
+
+
+def if_positive(
+    criterion: _core.GPUArray,
+    then_: _core.GPUArray,
+    else_: _core.GPUArray,
+    out: _core.GPUArray | None = None,
+    stream: Any = None,
+) -> _core.GPUArray:
+    """Take elements of one array where a criterion is above 0, of another elsewhere.
+
+    Parameters
+    ----------
+    criterion, then_, else_ : GPUArray
+        What is asked, and what is taken; they are broadcast to one shape.
+    out : GPUArray, optional
+        Where the result goes.
+    stream : Stream, optional
+        The thread's current one by default.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU.gpuarray as gpuarray
+    >>> a, b = gpuarray.to_gpu([1, 0, -1]), gpuarray.to_gpu([2, 3, 4])
+    >>> gpuarray.if_positive(a, b, a).tolist()
+    [2, 0, -1]
+    """
+    with on(stream):
+        return _either(_core.greater(criterion, 0), then_, else_, out)
+
+
+def minimum(a: Any, b: Any, out: _core.GPUArray | None = None, stream: Any = None) -> _core.GPUArray:
+    """Take the lesser one of two elements; the other one if one is NaN.
+
+    Parameters
+    ----------
+    a, b : GPUArray or scalar
+        At least one array.
+    out : GPUArray, optional
+        Where the result goes.
+    stream : Stream, optional
+        The thread's current one by default.
+
+    Returns
+    -------
+    GPUArray
+        Of the dtype of the first array.
+
+    Examples
+    --------
+    >>> import PyGPU.gpuarray as gpuarray
+    >>> gpuarray.minimum(gpuarray.to_gpu([1.0, float("nan"), 3.0]), 2).tolist()
+    [1.0, 2.0, 2.0]
+    """
+    return _least_or_greatest(_core.fmin, a, b, out, stream)
+
+
+def maximum(a: Any, b: Any, out: _core.GPUArray | None = None, stream: Any = None) -> _core.GPUArray:
+    """Take the greater one of two elements; the other one if one is NaN.
+
+    Parameters
+    ----------
+    a, b : GPUArray or scalar
+        At least one array.
+    out : GPUArray, optional
+        Where the result goes.
+    stream : Stream, optional
+        The thread's current one by default.
+
+    Returns
+    -------
+    GPUArray
+        Of the dtype of the first array.
+
+    Examples
+    --------
+    >>> import PyGPU.gpuarray as gpuarray
+    >>> gpuarray.maximum(gpuarray.to_gpu([1.0, float("nan"), 3.0]), 2).tolist()
+    [2.0, 2.0, 3.0]
+    """
+    return _least_or_greatest(_core.fmax, a, b, out, stream)
+
+
+def _least_or_greatest(
+    function: _core.Ufunc, a: Any, b: Any, out: _core.GPUArray | None, stream: Any
+) -> _core.GPUArray:
+    with on(stream):
+        return like_first(function, (a, b), out)
+
+
+def _allocating(allocator: Any) -> AbstractContextManager[Any]:
+    return nullcontext() if allocator is None else using_allocator(allocator)
+
+
+def logical_and(x1: Any, x2: Any, /, out: _core.GPUArray | None = None, *, allocator: Any = None) -> _core.GPUArray:
+    """Tell whether both elements are true.
+
+    Parameters
+    ----------
+    x1, x2 : GPUArray or scalar
+        They are broadcast to one shape.
+    out : GPUArray, optional
+        Where the result goes.
+    allocator : callable, optional
+        Gives the memory of a new result.
+
+    Returns
+    -------
+    GPUArray
+        Of bool.
+
+    Examples
+    --------
+    >>> import PyGPU.gpuarray as gpuarray
+    >>> gpuarray.logical_and(gpuarray.to_gpu([0, 1, 2]), 1.0).tolist()
+    [False, True, True]
+    """
+    with _allocating(allocator):
+        result: _core.GPUArray = _core.logical_and(x1, x2, out=out)
+        return result
+
+
+def logical_or(x1: Any, x2: Any, /, out: _core.GPUArray | None = None, *, allocator: Any = None) -> _core.GPUArray:
+    """Tell whether one element is true.
+
+    Parameters
+    ----------
+    x1, x2 : GPUArray or scalar
+        They are broadcast to one shape.
+    out : GPUArray, optional
+        Where the result goes.
+    allocator : callable, optional
+        Gives the memory of a new result.
+
+    Returns
+    -------
+    GPUArray
+        Of bool.
+
+    Examples
+    --------
+    >>> import PyGPU.gpuarray as gpuarray
+    >>> gpuarray.logical_or(gpuarray.to_gpu([0, 1, 2]), 0.0).tolist()
+    [False, True, True]
+    """
+    with _allocating(allocator):
+        result: _core.GPUArray = _core.logical_or(x1, x2, out=out)
+        return result
+
+
+def logical_not(x: Any, /, out: _core.GPUArray | None = None, *, allocator: Any = None) -> _core.GPUArray:
+    """Tell whether elements are not true.
+
+    Parameters
+    ----------
+    x : GPUArray or scalar
+        What is asked.
+    out : GPUArray, optional
+        Where the result goes.
+    allocator : callable, optional
+        Gives the memory of a new result.
+
+    Returns
+    -------
+    GPUArray
+        Of bool.
+
+    Examples
+    --------
+    >>> import PyGPU.gpuarray as gpuarray
+    >>> gpuarray.logical_not(gpuarray.to_gpu([0, 1, 2])).tolist()
+    [True, False, False]
+    """
+    with _allocating(allocator):
+        result: _core.GPUArray = _core.logical_not(x, out=out)
+        return result

@@ -1,0 +1,92 @@
+"""Functions of PyCUDA's ``pycuda.gpuarray`` that are about shapes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PyGPU import _core
+from PyGPU._pycuda.driver.device import Device
+from PyGPU._pycuda.tools.occupancy import DeviceData
+
+__all__ = ["reshape", "splay", "transpose"]
+
+_THREADS = 128
+# For devices that do not tell how many blocks a multiprocessor holds.
+_BLOCKS = 16
+
+
+def splay(n: int, dev: Device | None = None) -> tuple[tuple[int, int], tuple[int, int, int]]:
+    """Choose the shape of a launch whose threads go over elements in strides of all threads.
+
+    Parameters
+    ----------
+    n : int
+        The number of elements.
+    dev : driver.Device, optional
+        The current one by default.
+
+    Returns
+    -------
+    grid, block : tuple of int
+        At most four times as many blocks of 128 threads as the device holds at once.
+
+    Examples
+    --------
+    >>> from PyGPU.gpuarray import splay
+    >>> splay(1)
+    ((1, 1), (32, 1, 1))
+    """
+    data = DeviceData(dev)
+    threads = _THREADS if n > data.warp_size else data.warp_size
+    properties = _core.device_properties(_core.current_device())
+    most = 4 * getattr(data, "thread_blocks_per_mp", _BLOCKS) * int(properties["multiprocessor_count"])
+    return (max(min(-(-n // threads), most), 1), 1), (threads, 1, 1)
+
+
+def transpose(a: _core.GPUArray, axes: Any = None) -> _core.GPUArray:
+    """Return a view with the axes in another order.
+
+    Parameters
+    ----------
+    a : GPUArray
+        The array.
+    axes : sequence of int, optional
+        Where each new axis comes from; reversed by default.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU.gpuarray as gpuarray
+    >>> gpuarray.transpose(gpuarray.empty((2, 3), "float32")).shape
+    (3, 2)
+    """
+    return a.transpose(axes)
+
+
+def reshape(a: _core.GPUArray, *shape: Any, order: Any = "C") -> _core.GPUArray:
+    """Return the elements of an array in another shape.
+
+    Parameters
+    ----------
+    a : GPUArray
+        The array.
+    *shape : int, or one sequence of int
+        The new lengths; one may be -1.
+    order : {'C', 'F', 'A'}, optional
+        In which order elements are read and placed.
+
+    Returns
+    -------
+    GPUArray
+        A view wherever NumPy makes one, else a copy.
+
+    Examples
+    --------
+    >>> import PyGPU.gpuarray as gpuarray
+    >>> gpuarray.reshape(gpuarray.arange(6, dtype="int32"), 2, -1).tolist()
+    [[0, 1, 2], [3, 4, 5]]
+    """
+    return a.reshape(*shape, order=order)

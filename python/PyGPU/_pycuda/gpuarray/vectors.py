@@ -1,0 +1,57 @@
+"""PyCUDA's ``gpuarray.vec``: dtypes of short vectors, and what makes one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from PyGPU._native.vector_types import VECTORS
+
+__all__ = ["vec"]
+
+
+class _Names(type):
+    """Lets type checkers know that the attributes come from a table."""
+
+    def __getattr__(cls, name: str) -> Any:
+        raise AttributeError(f"gpuarray.vec has no {name!r}; its types are {', '.join(VECTORS)}")
+
+
+class vec(metaclass=_Names):
+    """Dtypes of the short vectors of device code, and functions that make one.
+
+    ``vec.float3`` is a structured dtype with the fields ``x``, ``y``, ``z``; ``vec.make_float3(1, 2, 3)`` is an ndarray
+    without axes, which fills arrays and is an argument of kernels. There are ``char``, ``uchar``, ``short``,
+    ``ushort``, ``int``, ``uint``, ``long``, ``ulong`` and ``float`` with 1 to 4 elements, ``longlong``, ``ulonglong``
+    and ``double`` with 1 or 2. Arrays of them are filled, copied, viewed and given to kernels; there is no arithmetic
+    with them.
+
+    Examples
+    --------
+    >>> import PyGPU.gpuarray as gpuarray
+    >>> a = gpuarray.empty(2, gpuarray.vec.float3)
+    >>> a.fill(gpuarray.vec.make_float3(1, 2, 3)).get()["y"]
+    array([2., 2.], dtype=float32)
+    """
+
+
+def _maker(dtype: np.dtype[Any]) -> Callable[..., np.ndarray[Any, Any]]:
+    fields = dtype.names or ()
+
+    def make(*values: Any, **named: Any) -> np.ndarray[Any, Any]:
+        given = dict(zip(fields, values, strict=False)) | named
+        if len(values) + len(named) != len(fields) or set(given) != set(fields):
+            raise TypeError(f"{make.__name__}() takes {', '.join(fields)}")
+        return np.array(tuple(given[field] for field in fields), dtype)
+
+    return make
+
+
+for _name, _dtype in VECTORS.items():
+    _make = _maker(_dtype)
+    _make.__name__ = _make.__qualname__ = f"make_{_name}"
+    _make.__doc__ = f"Make one {_name} of its elements."
+    setattr(vec, _name, _dtype)
+    setattr(vec, _make.__name__, staticmethod(_make))

@@ -1,0 +1,247 @@
+//! What PyCUDA's arrays have beside NumPy's: methods of elements, and the launch shapes that programs read.
+
+use pyo3::exceptions::PyAttributeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyEllipsis, PyTuple};
+
+use crate::array::Array;
+use crate::dtype::{DType, Kind};
+use crate::error::Error;
+use crate::layout::{Dims, Layout};
+use crate::python::array::class::{GpuArray, new_like, new_view_of};
+use crate::python::create::like;
+use crate::python::host::transfer;
+use crate::python::once::intern;
+use crate::python::runtime::stream as stream_argument;
+use crate::stream::{self, Stream};
+
+/// The thread's current stream, for as long as this lives.
+struct Current(Option<Stream>);
+
+impl Current {
+    /// What an argument `stream=` asks for; `None` leaves the stream that is current.
+    fn of(slf: &Bound<'_, GpuArray>, object: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let Some(object) = object.filter(|object| !object.is_none()) else { return Ok(Self(None)) };
+        let stream = stream_argument::from_argument(slf.py(), Some(object), slf.get().device())?;
+        stream::push_current(stream.clone());
+        Ok(Self(Some(stream)))
+    }
+}
+
+impl Drop for Current {
+    fn drop(&mut self) {
+        if let Some(stream) = &self.0 {
+            stream::pop_current(stream);
+        }
+    }
+}
+
+/// One of the two numbers of a complex one.
+#[derive(Clone, Copy)]
+enum Part {
+    Real,
+    Imaginary,
+}
+
+/// The parts of complex numbers where they lie; `None` for numbers that have none.
+fn part_of(array: &Array, part: Part) -> PyResult<Option<Array>> {
+    let kind = match array.dtype().kind() {
+        Kind::Complex64 => Kind::Float32,
+        Kind::Complex128 => Kind::Float64,
+        _ => return Ok(None),
+    };
+    let dtype = DType::new(kind);
+    let own = array.layout();
+    let (shape, strides): (Dims, Dims) = (own.shape().collect(), own.strides().collect());
+    let itemsize = dtype.itemsize() as i64;
+    let place = match part {
+        Part::Real => 0,
+        Part::Imaginary => itemsize,
+    };
+    let layout = match own.is_empty() {
+        true => own.with_itemsize(itemsize)?,
+        false => Layout::strided(&shape, &strides, own.offset() + place, itemsize)?,
+    };
+    Ok(Some(array.view_as(layout, dtype)?))
+}
+
+/// A function of elements, as a program calls it.
+fn call<'py>(
+    name: &str,
+    operands: &[&Bound<'py, PyAny>],
+    out: Option<&Bound<'py, GpuArray>>,
+    py: Python<'py>,
+) -> PyResult<Bound<'py, GpuArray>> {
+    let function = py.import(intern!(py, "PyGPU._core"))?.getattr(name)?;
+    let keywords = PyDict::new(py);
+    keywords.set_item(intern!(py, "out"), out)?;
+    Ok(function.call(PyTuple::new(py, operands)?, Some(&keywords))?.cast_into()?)
+}
+
+fn is_complex(slf: &Bound<'_, GpuArray>) -> bool {
+    matches!(slf.get().dtype().kind(), Kind::Complex64 | Kind::Complex128)
+}
+
+#[pymethods]
+impl GpuArray {
+    /// The real parts, as a new array without gaps in the same order; of real numbers the array itself. Assigning writes them.
+    #[getter]
+    fn real<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
+        match part_of(slf.get().array(slf.py())?, Part::Real)? {
+            Some(parts) => new_like(slf, Self::from_array(transfer::device_copy_like(slf.py(), &parts)?)),
+            None => Ok(slf.clone()),
+        }
+    }
+
+    #[setter(real)]
+    fn set_real(slf: &Bound<'_, Self>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let target = match part_of(slf.get().array(slf.py())?, Part::Real)? {
+            Some(parts) => new_view_of(slf, parts)?,
+            None => slf.clone(),
+        };
+        target.as_any().set_item(PyEllipsis::get(slf.py()), value)
+    }
+
+    /// The imaginary parts, as a new array without gaps in the same order; of real numbers zeros. Assigning writes them.
+    #[getter]
+    fn imag<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, Self>> {
+        match part_of(slf.get().array(slf.py())?, Part::Imaginary)? {
+            Some(parts) => new_like(slf, Self::from_array(transfer::device_copy_like(slf.py(), &parts)?)),
+            None => like::zeros_like(slf.py(), slf.as_any(), None, None, None, None),
+        }
+    }
+
+    #[setter(imag)]
+    fn set_imag(slf: &Bound<'_, Self>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let Some(parts) = part_of(slf.get().array(slf.py())?, Part::Imaginary)? else {
+            return Err(PyAttributeError::new_err("array does not have imaginary part to set"));
+        };
+        new_view_of(slf, parts)?.as_any().set_item(PyEllipsis::get(slf.py()), value)
+    }
+
+    /// The complex conjugates; of real numbers the array itself.
+    ///
+    /// Parameters
+    /// ----------
+    /// out : GPUArray, optional
+    ///     Where they go.
+    ///
+    /// Returns
+    /// -------
+    /// GPUArray
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.to_gpu([1 + 2j]).conj().tolist()
+    /// [(1-2j)]
+    #[pyo3(signature = (out=None))]
+    fn conj<'py>(slf: &Bound<'py, Self>, out: Option<&Bound<'py, Self>>) -> PyResult<Bound<'py, Self>> {
+        if out.is_none() && !is_complex(slf) {
+            return Ok(slf.clone());
+        }
+        call("conjugate", &[slf.as_any()], out, slf.py())
+    }
+
+    /// As `conj`.
+    #[pyo3(signature = (out=None))]
+    fn conjugate<'py>(slf: &Bound<'py, Self>, out: Option<&Bound<'py, Self>>) -> PyResult<Bound<'py, Self>> {
+        Self::conj(slf, out)
+    }
+
+    /// The elements from the last to the first along every axis, as a new array.
+    ///
+    /// Parameters
+    /// ----------
+    /// stream : Stream, optional
+    ///     The thread's current one by default.
+    ///
+    /// Returns
+    /// -------
+    /// GPUArray
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.arange(3).reverse().tolist()
+    /// [2, 1, 0]
+    #[pyo3(signature = (stream=None))]
+    fn reverse<'py>(slf: &Bound<'py, Self>, stream: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, Self>> {
+        let _current = Current::of(slf, stream)?;
+        let array = slf.get().array(slf.py())?;
+        let turned = array.view(array.layout().flip(None)?)?;
+        new_like(slf, Self::from_array(transfer::device_copy_like(slf.py(), &turned)?))
+    }
+
+    /// ``selffac * self + otherfac * other``, each product and the sum rounded.
+    ///
+    /// Parameters
+    /// ----------
+    /// selffac, otherfac : scalar
+    ///     The factors.
+    /// other : GPUArray
+    ///     The other array; it is broadcast.
+    /// add_timer : None
+    ///     PyCUDA's; what runs here is not timed.
+    /// stream : Stream, optional
+    ///     The thread's current one by default.
+    /// out : GPUArray, optional
+    ///     Where the result goes.
+    ///
+    /// Returns
+    /// -------
+    /// GPUArray
+    ///
+    /// Raises
+    /// ------
+    /// NotSupportedError
+    ///     If an `add_timer` is given.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.arange(3).mul_add(10, PyGPU.arange(3), 1).tolist()
+    /// [0, 11, 22]
+    #[pyo3(signature = (selffac, other, otherfac, add_timer=None, stream=None, out=None))]
+    fn mul_add<'py>(
+        slf: &Bound<'py, Self>,
+        selffac: &Bound<'py, PyAny>,
+        other: &Bound<'py, PyAny>,
+        otherfac: &Bound<'py, PyAny>,
+        add_timer: Option<&Bound<'py, PyAny>>,
+        stream: Option<&Bound<'py, PyAny>>,
+        out: Option<&Bound<'py, Self>>,
+    ) -> PyResult<Bound<'py, Self>> {
+        if add_timer.is_some_and(|timer| !timer.is_none()) {
+            return Err(Error::not_supported(
+                "mul_add does not call an add_timer; record events before and after it, on its stream",
+            )
+            .into());
+        }
+        let py = slf.py();
+        let _current = Current::of(slf, stream)?;
+        let left = call("multiply", &[slf.as_any(), selffac], None, py)?;
+        let right = call("multiply", &[other, otherfac], None, py)?;
+        // A product of the sum's shape and type is its memory, too.
+        let fits =
+            left.get().dtype() == right.get().dtype() && left.get().layout().shape().eq(right.get().layout().shape());
+        call("add", &[left.as_any(), right.as_any()], out.or(fits.then_some(&left)), py)
+    }
+
+    /// Blocks of a launch over all elements, as PyCUDA's programs read them; `_block` has the threads of a block.
+    #[getter]
+    fn _grid<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        splayed(slf)?.get_item(0)
+    }
+
+    #[getter]
+    fn _block<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        splayed(slf)?.get_item(1)
+    }
+}
+
+fn splayed<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, PyTuple>> {
+    let py = slf.py();
+    let splay = py.import(intern!(py, "PyGPU._pycuda.gpuarray.shape"))?.getattr("splay")?;
+    Ok(splay.call1((slf.get().layout().size(),))?.cast_into()?)
+}

@@ -1,0 +1,66 @@
+"""`python -m PyGPU warm`: kernels compiled ahead, once, and what it refuses."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import PyGPU
+from PyGPU.__main__ import main
+
+
+def warm(cache: Path, *arguments: str) -> subprocess.CompletedProcess:
+    """The command in a process of its own, with a cache of its own."""
+    command = [sys.executable, "-m", "PyGPU", "warm", "--threads", "2", *arguments]
+    environment = os.environ | {"PYGPU_CACHE_DIR": str(cache)}
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+
+
+@pytest.mark.starts_processes
+def test_kernels_are_compiled_once_and_kept(tmp_path: Path) -> None:
+    done = warm(tmp_path, "--functions", "add", "--dtypes", "float32")
+    assert (done.returncode, done.stderr) == (0, "")
+    if PyGPU.backend_name() == "cpu":
+        assert "NumPy computes" in done.stdout
+        return
+    count = len(list((tmp_path / "kernels").glob("*.pgk")))
+    assert count >= 8  # of arrays side by side, in place, strided, repeated, and with numbers
+    assert done.stdout.startswith(f"{count} kernels compiled; {count} of")
+    again = warm(tmp_path, "--functions", "add", "--dtypes", "float32")
+    assert again.stdout.startswith(f"0 kernels compiled; {count} of")
+
+
+@pytest.mark.starts_processes
+@pytest.mark.enough_on("cuda")
+def test_a_program_compiles_nothing_that_was_met(tmp_path: Path) -> None:
+    assert warm(tmp_path, "--functions", "less", "--dtypes", "int32", "float32").returncode == 0
+    before = sorted((tmp_path / "kernels").glob("*.pgk"))
+    program = (
+        "import numpy as np, PyGPU; a = PyGPU.ones(1000, 'int32'); b = PyGPU.ones(1000, 'float32')\n"
+        "assert not (a < b).get().any() and not (b < 1).get().any() and not (a[:1] < a[:1]).get().any()"
+    )
+    environment = os.environ | {"PYGPU_CACHE_DIR": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", program], check=True, env=environment)
+    assert sorted((tmp_path / "kernels").glob("*.pgk")) == before
+
+
+@pytest.mark.enough_on("cpu")
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--functions", "sun"], "'sun' is no function of elements"),
+        (["--functions", "zeros"], "'zeros' is no function of elements"),
+        (["--dtypes", "float33"], "'float33' is no dtype that PyGPU computes with"),
+        (["--dtypes", "U3"], "'U3' is no dtype that PyGPU computes with"),
+    ],
+)
+def test_what_there_is_not_is_refused(
+    arguments: list[str], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["PyGPU", "warm", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert said in capsys.readouterr().err
