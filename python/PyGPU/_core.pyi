@@ -693,6 +693,7 @@ class Reduction:
     def __doc__(self) -> str: ...  # type: ignore[override]
     def __call__(self, a: GPUArray, /, *arguments: Any, **keywords: Any) -> GPUArray: ...
 
+@final
 class Ufunc:
     @property
     def __name__(self) -> str: ...
