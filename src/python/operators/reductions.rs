@@ -279,8 +279,8 @@ impl GpuArray {
     ///     The type in which is computed, and of the result.
     /// out : GPUArray, optional
     ///     Where the result goes.
-    /// ddof : float, optional
-    ///     What is taken from the number of elements by which the sum of squares is divided; `correction` is the array API's name.
+    /// ddof, correction : float, optional
+    ///     What is taken from the number of elements by which the sum of squares is divided; the second name is the array API's.
     /// keepdims : bool, optional
     ///     Whether reduced axes stay, with length 1.
     /// where : GPUArray of bool, optional
@@ -320,8 +320,8 @@ impl GpuArray {
     ///     The type in which is computed, and of the result.
     /// out : GPUArray, optional
     ///     Where the result goes.
-    /// ddof : float, optional
-    ///     What is taken from the number of elements by which the sum of squares is divided; `correction` is the array API's name.
+    /// ddof, correction : float, optional
+    ///     What is taken from the number of elements by which the sum of squares is divided; the second name is the array API's.
     /// keepdims : bool, optional
     ///     Whether reduced axes stay, with length 1.
     /// where : GPUArray of bool, optional
