@@ -34,6 +34,7 @@ pytestmark = pytest.mark.enough_on("cpu")
         ("half * const h", VectorArg(np.float16, "h")),
         ("uint16_t k", ScalarArg(np.uint16, "k")),
         ("bool *b", VectorArg(np.bool_, "b")),
+        ("float2 *v", VectorArg(np.dtype([("x", "f4"), ("y", "f4")]), "v")),
     ],
 )
 def test_a_declaration_is_read(text: str, wanted: ScalarArg | VectorArg) -> None:
@@ -42,7 +43,7 @@ def test_a_declaration_is_read(text: str, wanted: ScalarArg | VectorArg) -> None
     assert getattr(found, "constant", False) == getattr(wanted, "constant", False)
 
 
-@pytest.mark.parametrize("text", ["float", "quaternion *q", "float **x", "float4 *x", "", "float *x y", "*x"])
+@pytest.mark.parametrize("text", ["float", "quaternion *q", "float **x", "float5 *x", "", "float *x y", "*x"])
 def test_what_is_no_declaration_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"unknown type|no declaration|pointer to pointers|vector type"):
         parse_c_arg(text)

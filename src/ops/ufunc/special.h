@@ -9,7 +9,7 @@ template <class T> __device__ inline T sine_of_pi_times(T a) {
     return rest < 0 ? -sine : sine;
 }
 template <class T> __device__ inline T sinc(T a) {
-    return a == 0 ? (T)1 : a - a == 0 ? sine_of_pi_times(a) / (a * (T)3.141592653589793) : a == a ? (T)0 / a : a;
+    return a == 0 ? (T)1 : a - a == 0 ? sine_of_pi_times(a) / (a * (T)3.141592653589793) : a - a;
 }
 template <class Z> __device__ inline Z complex_sinc(Z z) {
     typedef decltype(z.real()) T;

@@ -211,8 +211,11 @@ def get_unary_func_kernel(func_name: str, in_dtype: Any, out_dtype: Any = None) 
     >>> x.tolist()
     [1.0, 2.0]
     """
-    out_dtype = in_dtype if out_dtype is None else out_dtype
-    return get_elwise_kernel(_arrays(y=in_dtype, z=out_dtype), f"z[i] = {func_name}(y[i])", f"{func_name}_kernel")
+    out_dtype = np.dtype(in_dtype if out_dtype is None else out_dtype)
+    # Of a whole number a device's compiler does not know which of a function's kinds is meant.
+    is_whole, is_real = np.dtype(in_dtype).kind in "biu", out_dtype.kind in "fc"
+    cast = f"({c_name(out_dtype if is_real else np.float64)}) " if is_whole else ""
+    return get_elwise_kernel(_arrays(y=in_dtype, z=out_dtype), f"z[i] = {func_name}({cast}y[i])", f"{func_name}_kernel")
 
 
 @_once
