@@ -44,6 +44,7 @@ def raises(kind, function, *arguments):
 def run(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
     settings = {name: value for name, value in os.environ.items() if not name.startswith(("PYGPU_", "CUDA_"))}
     settings |= {"PYGPU_BACKEND": "cuda", "LD_LIBRARY_PATH": str(FOLDER), "PYTHONPATH": str(ROOT / "tests" / "helpers")}
+    settings |= {"PYGPU_RECYCLE": "0"}  # the driver sees the end of each block
     command = [sys.executable, "-c", PRELUDE + textwrap.dedent(script)]
     return subprocess.run(command, capture_output=True, text=True, timeout=100, env=settings | environment)
 

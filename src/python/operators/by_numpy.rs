@@ -42,6 +42,8 @@ pub(super) fn run(py: Python<'_>, asked: &Asked<'_>, values: &Values<'_, '_>, ta
         given.push(view(target.array())?.into_any());
     }
     let is_plain = asked.mask.is_none() && asked.dtype.is_none() && asked.casting == Casting::SameKind;
+    // These two take results by name only.
+    let is_plain = is_plain && !matches!(asked.row.name, "maximum" | "minimum");
     if asked.row.host == Host::Ufunc && is_plain {
         ufunc(py, asked.row)?.call1(PyTuple::new(py, given)?)?;
         return Ok(());
