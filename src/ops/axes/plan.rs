@@ -72,7 +72,8 @@ pub fn plan(sides: &[&Layout], reduced: u64, in_order: bool, room: Room) -> Resu
     };
     let block = if along { block_along(count, room) } else { block_across(places, room) };
     let blocks = (places as u64).div_ceil(u64::from(block.places));
-    let most = (count as u64).div_ceil(u64::from(block.lanes * EACH));
+    // A second launch costs more than a few turns.
+    let most = count as u64 / u64::from(4 * block.lanes * EACH);
     let splits = (u64::from(room.blocks) / blocks).clamp(1, most.max(1)) as u32;
     let span = Span::of(&walk, 0..sides.len());
     Ok(Plan { walk, span, sides: sides.len(), places, count, block, splits })
