@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use pygpu::backend::StreamFlags;
 use pygpu::device::Device;
 use pygpu::lifetime;
-use pygpu::memory::Allocation;
+use pygpu::memory::{Allocation, pool};
 use pygpu::stream::Stream;
 
 use crate::recording::{Call, Recording};
@@ -29,8 +29,9 @@ pub fn bench() -> Bench {
     // One for all tests, as a process has one driver of a kind: pools and spare events are kept by kind.
     static DRIVER: OnceLock<&'static Recording> = OnceLock::new();
     let driver = DRIVER.get_or_init(Recording::new);
-    driver.take();
     let device = Device::new(*driver, 0).unwrap();
+    pool::set_release_threshold(device, 0).unwrap(); // the driver sees each block
+    driver.take();
     let _ = lifetime::report_deferred();
     Bench { driver, device, _turn: turn }
 }

@@ -13,7 +13,7 @@ use pygpu::backend::{LaunchShape, LoadOptions, StreamFlags};
 use pygpu::device::Device;
 use pygpu::kernel::launch::launch;
 use pygpu::kernel::{Arguments, Function, Module};
-use pygpu::memory::{Access, Allocation, Use, pending};
+use pygpu::memory::{Access, Allocation, Use, pending, pool};
 use pygpu::stream::Stream;
 use recording::{Call, Recording};
 
@@ -29,8 +29,10 @@ fn bench() -> Bench {
     let turn = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     static DRIVER: OnceLock<&'static Recording> = OnceLock::new();
     let driver = DRIVER.get_or_init(Recording::new);
+    let device = Device::new(*driver, 0).unwrap();
+    pool::set_release_threshold(device, 0).unwrap(); // the driver sees each block
     driver.take();
-    Bench { driver, device: Device::new(*driver, 0).unwrap(), _turn: turn }
+    Bench { driver, device, _turn: turn }
 }
 
 impl Bench {
