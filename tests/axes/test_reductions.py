@@ -186,6 +186,20 @@ def test_types_and_divisors_are_numpys() -> None:
     check(np.mean(array, axis=1), host.mean(axis=1), "float32")
 
 
+def test_functions_of_two_operands_reduce() -> None:
+    host = values((3, 5), "int32")
+    array = PyGPU.to_gpu(host)
+    for name in ("add", "multiply", "minimum", "maximum", "logical_or", "logical_and"):
+        numpys, ours = getattr(np, name), getattr(PyGPU, name)
+        check(ours.reduce(array), numpys.reduce(host), "int32")
+        check(numpys.reduce(array, axis=1, keepdims=True), numpys.reduce(host, axis=1, keepdims=True), "int32")
+        check(ours.reduce(array, None), numpys.reduce(host, None), "int32")
+    with pytest.raises(TypeError, match=r"subtract.reduce\(\)"):
+        PyGPU.subtract.reduce(array)
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        PyGPU.add.reduce(array, order="C")
+
+
 def test_what_numpy_refuses_is_refused_and_nothing_is_written() -> None:
     array, out = PyGPU.to_gpu(values((3, 4), "float32")), PyGPU.zeros(3, "int32")
     for call, error in (

@@ -296,3 +296,47 @@ pub(super) fn deviation<'py>(own: &Bound<'py, GpuArray>, asked: &Asked<'py>) -> 
     }
     Ok(out)
 }
+
+/// The reduction that repeats a function of two operands.
+fn of_function(name: &str) -> Option<&'static Row> {
+    axes::row(match name {
+        "add" => "sum",
+        "multiply" => "prod",
+        "minimum" => "min",
+        "maximum" => "max",
+        "logical_or" => "any",
+        "logical_and" => "all",
+        _ => return None,
+    })
+}
+
+/// What a function's `reduce` gives, along the first axis unless it is told otherwise; `None` for one that has none here.
+///
+/// # Errors
+/// As [`call`]; `TypeError` for keywords that are not understood.
+pub(super) fn by_function<'py>(
+    name: &str,
+    operand: &Bound<'py, PyAny>,
+    keywords: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Option<Bound<'py, GpuArray>>> {
+    let (Some(row), Ok(own)) = (of_function(name), operand.cast::<GpuArray>()) else { return Ok(None) };
+    let mut asked = Asked { axis: Some(0i64.into_pyobject(operand.py())?.into_any()), ..Asked::default() };
+    for (key, value) in keywords.into_iter().flat_map(|given| given.iter()) {
+        let key: String = key.extract()?;
+        match key.as_str() {
+            "axis" => asked.axis = Some(value).filter(|axis| !axis.is_none()),
+            "dtype" => asked.dtype = Some(value),
+            "out" => asked.out = Some(value),
+            "keepdims" => asked.keepdims = value.is_truthy()?,
+            "initial" => asked.initial = Some(value),
+            "where" => asked.mask = Some(value),
+            other => {
+                return Err(PyTypeError::new_err(format!(
+                    "{name}.reduce() got an unexpected keyword argument '{other}'; axis, dtype, out, keepdims, initial and where \
+                     are understood"
+                )));
+            }
+        }
+    }
+    call(row, own, &asked).map(Some)
+}

@@ -14,6 +14,7 @@ use pyo3::types::{PyComplex, PyDict, PyFloat, PyInt, PyList, PyTuple};
 
 use super::compute::{self, Wish};
 use super::functions;
+use super::reduction;
 use crate::ops::ufunc::{self, Row};
 use crate::python::array::class::GpuArray;
 use crate::python::ending;
@@ -266,6 +267,11 @@ impl GpuArray {
             }
         }
         let name: String = ufunc.getattr(intern!(py, "__name__"))?.extract()?;
+        if let ("reduce", 1) = (method, inputs.len())
+            && let Some(reduced) = reduction::by_function(&name, &inputs.get_item(0)?, kwargs)?
+        {
+            return Ok(reduced.into_any().unbind());
+        }
         let row =
             ufunc::row(&name).filter(|row| row.inputs <= inputs.len() && inputs.len() <= row.inputs + row.outputs());
         let row = row.or_else(|| functions::row_of_ufunc(&name).filter(|row| row.inputs == inputs.len()));

@@ -7,6 +7,7 @@ use pyo3::types::{PyDict, PyTuple};
 use smallvec::SmallVec;
 
 use super::compute::{self, Wish};
+use super::reduction;
 use crate::dtype::{DType, Kind};
 use crate::layout::{Dims, Layout};
 use crate::ops::ufunc::{self, Row};
@@ -139,6 +140,48 @@ impl Ufunc {
     #[pyo3(signature = (*operands, **keywords))]
     fn outer(&self, operands: &Bound<'_, PyTuple>, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Py<PyAny>> {
         outer(self.0, operands, keywords)?.ok_or_else(|| not_taken(self.0, operands))
+    }
+
+    /// What is left of an array when the function joins its elements along axes.
+    ///
+    /// Parameters
+    /// ----------
+    /// array : GPUArray
+    ///     What is reduced.
+    /// axis : int, tuple of ints or None, optional
+    ///     The axes; all for None.
+    /// **keywords
+    ///     `dtype`, `out`, `keepdims`, `initial` and `where`, as for `sum`.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.add.reduce(PyGPU.to_gpu([[1, 2], [3, 4]])).tolist()
+    /// [4, 6]
+    #[pyo3(signature = (array, *axis, **keywords), text_signature = "($self, array, axis=0, **keywords)")]
+    fn reduce<'py>(
+        &self,
+        array: &Bound<'py, PyAny>,
+        axis: &Bound<'py, PyTuple>,
+        keywords: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, GpuArray>> {
+        let given = keywords.map_or_else(|| Ok(PyDict::new(array.py())), |given| given.copy())?;
+        match axis.len() {
+            0 => {}
+            1 => given.set_item("axis", axis.get_item(0)?)?,
+            more => {
+                return Err(PyTypeError::new_err(format!(
+                    "reduce() takes an array and an axis, and {more} more were given"
+                )));
+            }
+        }
+        reduction::by_function(self.0.name, array, Some(&given))?.ok_or_else(|| {
+            PyTypeError::new_err(format!(
+                "{}.reduce(): PyGPU reduces arrays of its own by add, multiply, minimum, maximum, \
+                logical_or and logical_and",
+                self.0.name
+            ))
+        })
     }
 
     /// Its name, which is NumPy's.
