@@ -13,18 +13,56 @@ pub const OUT: usize = 1;
 /// Which elements count.
 pub const MASK: usize = 2;
 
-/// Elements that a thread reads before it joins them, so that it waits for memory once.
-pub const EACH: u32 = 8;
+/// Elements, or packs, that a thread reads before it joins them, so that it waits for memory once.
+const EACH: u32 = 8;
+const EACH_OF_PACKS: u32 = 4;
+/// Places that a thread has where a pack is all that there is of each.
+const TURNS: u32 = 4;
+/// Elements of a pack at most, and its bytes.
+const PACK: u32 = 4;
+const PACK_BYTES: u32 = 16;
+/// Threads beside each other where packs are of many places: half a kilobyte of a row at once.
+const COLUMNS: u32 = 32;
+/// Blocks that a processor of a device runs at once, where elements are read one by one, and where by packs.
+pub const BLOCKS: u32 = 8;
+/// See there.
+pub const BLOCKS_OF_PACKS: u32 = 4;
 
 /// The threads of a launch, as far as a kernel is compiled for them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Block {
-    /// Places that a block has.
+    /// Columns that a block has: places, or packs of them.
     pub places: u32,
     /// Threads of each of them.
     pub lanes: u32,
     /// Whether threads beside each other have one place, and not places beside each other.
     pub along: bool,
+    /// Elements that are read at once: of one place, or of as many.
+    pub vector: u32,
+    /// Places of a thread, one after the other.
+    pub turns: u32,
+}
+
+impl Block {
+    /// Elements, or packs, that a thread reads before it joins them.
+    pub fn each(self) -> u32 {
+        if self.vector > 1 { EACH_OF_PACKS } else { EACH }
+    }
+
+    /// Places of a block.
+    pub fn all_places(self) -> u64 {
+        let abreast = if self.along { 1 } else { self.vector };
+        u64::from(self.places) * u64::from(abreast * self.turns)
+    }
+}
+
+/// What lies where: the bytes of an element and where the allocation begins, of the input and of the output.
+#[derive(Clone, Copy, Debug)]
+pub struct Memory {
+    /// Bytes of an element.
+    pub itemsize: [usize; 2],
+    /// Addresses of the allocations.
+    pub address: [usize; 2],
 }
 
 /// How a reduction goes.
@@ -57,7 +95,7 @@ pub struct Room {
 ///
 /// # Errors
 /// As [`Walk::plan`].
-pub fn plan(sides: &[&Layout], reduced: u64, in_order: bool, room: Room) -> Result<Plan> {
+pub fn plan(sides: &[&Layout], reduced: u64, in_order: bool, memory: Memory, room: Room) -> Result<Plan> {
     let lead = if in_order { None } else { Some(INPUT) };
     let walk = Walk::plan(sides, Rules { lead, reduced })?;
     let kept = walk.kept();
@@ -70,39 +108,80 @@ pub fn plan(sides: &[&Layout], reduced: u64, in_order: bool, room: Room) -> Resu
         (Some(kept), Some(reduced)) => reduced <= kept,
         (kept, _) => kept.is_none(),
     };
-    let block = if along { block_along(count, room) } else { block_across(places, room) };
-    let blocks = (places as u64).div_ceil(u64::from(block.places));
+    // A mask is read element by element.
+    let vector = if sides.len() > MASK { 1 } else { vector(&walk, along, memory) };
+    let block = if along { block_along(count, vector, room) } else { block_across(places, count, vector, room) };
+    let blocks = (places as u64).div_ceil(block.all_places());
+    let packs = if along { count as u64 / u64::from(vector) } else { count as u64 };
     // A second launch costs more than a few turns.
-    let most = count as u64 / u64::from(4 * block.lanes * EACH);
-    let splits = (u64::from(room.blocks) / blocks).clamp(1, most.max(1)) as u32;
+    let most = packs / u64::from(4 * block.lanes * block.each());
+    let at_once = if vector > 1 { room.blocks * BLOCKS_OF_PACKS / BLOCKS } else { room.blocks };
+    let splits = (u64::from(at_once) / blocks).clamp(1, most.max(1)) as u32;
     let span = Span::of(&walk, 0..sides.len());
     Ok(Plan { walk, span, sides: sides.len(), places, count, block, splits })
 }
 
+/// Elements that lie side by side and evenly wherever a thread reads: of one place along the reduced axes, else of as many
+/// places, whose results lie so too.
+fn vector(walk: &Walk, along: bool, memory: Memory) -> u32 {
+    let axis = if along { walk.rank() } else { walk.kept() };
+    let Some(axis) = axis.checked_sub(1) else { return 1 };
+    let fits = |side: usize, vector: u32| {
+        let itemsize = memory.itemsize[side] as i64;
+        let bytes = (itemsize * i64::from(vector)).min(i64::from(PACK_BYTES));
+        let start = (memory.address[side] as i64).wrapping_add(walk.offset(side));
+        let mut strides = walk.strides(side).enumerate();
+        start % bytes == 0
+            && strides.all(|(other, stride)| if other == axis { stride == itemsize } else { stride % bytes == 0 })
+    };
+    let is_even = |vector: u32| {
+        let len = walk.lens().nth(axis).unwrap_or(1);
+        len % i64::from(vector) == 0 && fits(INPUT, vector) && (along || fits(OUT, vector))
+    };
+    let mut vector = PACK.min(PACK_BYTES / memory.itemsize[INPUT] as u32).max(1);
+    while vector > 1 && !is_even(vector) {
+        vector /= 2;
+    }
+    vector
+}
+
 /// The threads where the elements of a place lie side by side.
-fn block_along(count: i64, room: Room) -> Block {
+fn block_along(count: i64, vector: u32, room: Room) -> Block {
+    let packs = count as u64 / u64::from(vector);
+    let block = Block { places: room.threads, lanes: 1, along: true, vector, turns: 1 };
     // Few elements are a thread's alone: the cache has what it leaves for its neighbours.
-    let wanted = (count as u64).div_ceil(u64::from(EACH)).min(u64::from(room.threads)) as u32;
-    let lanes = if count <= 2 * i64::from(EACH) { 1 } else { wanted.next_power_of_two() };
-    Block { places: room.threads / lanes, lanes, along: true }
+    if packs <= 2 * u64::from(block.each()) {
+        return Block { turns: if vector > 1 && packs == 1 { TURNS } else { 1 }, ..block };
+    }
+    let wanted = packs.div_ceil(u64::from(block.each())).min(u64::from(room.threads)) as u32;
+    let lanes = wanted.next_power_of_two();
+    Block { places: room.threads / lanes, lanes, ..block }
 }
 
 /// The threads where places lie side by side.
-fn block_across(places: i64, room: Room) -> Block {
-    let places = (places as u64).min(u64::from(room.threads)) as u32;
-    let places = places.next_power_of_two();
-    Block { places, lanes: room.threads / places, along: false }
+fn block_across(places: i64, count: i64, vector: u32, room: Room) -> Block {
+    let block = Block { places: 1, lanes: 1, along: false, vector, turns: 1 };
+    let columns = (places as u64 / u64::from(vector)).min(u64::from(room.threads)) as u32;
+    let columns = columns.next_power_of_two();
+    let lanes = (room.threads / COLUMNS).max(1);
+    let is_high = vector > 1 && count as u64 >= u64::from(lanes * block.each());
+    let columns = if is_high { columns.min(COLUMNS) } else { columns };
+    Block { places: columns, lanes: (room.threads / columns).max(1), ..block }
 }
 
 impl Plan {
     /// The threads of the second launch, to which the parts of a place are elements that lie a row apart.
     pub fn second_block(&self, room: Room) -> Block {
-        block_across(self.places, room)
+        let block = block_across(self.places, i64::from(self.splits), 1, room);
+        // Few parts of many places are joined by as many threads as have something to do.
+        let wanted = (self.splits / block.each()).max(1).next_power_of_two().min(room.threads);
+        let lanes = block.lanes.max(wanted);
+        Block { places: room.threads / lanes, lanes, ..block }
     }
 
     /// What a kernel for it is compiled for, beside the types.
     pub fn key(&self) -> Key {
-        let Block { places, lanes, along } = self.block;
+        let Block { places, lanes, along, vector, turns } = self.block;
         let (kept, rank) = (self.walk.kept() as u8, self.walk.rank() as u8);
         Key::from_slice(&[
             kept,
@@ -112,7 +191,14 @@ impl Plan {
             places.ilog2() as u8,
             lanes.ilog2() as u8,
             along.into(),
+            vector as u8,
+            turns as u8,
         ])
+    }
+
+    /// The type of numbers of elements.
+    pub fn number_type(&self) -> &'static str {
+        if self.span == Span::Short { "unsigned" } else { "unsigned long long" }
     }
 
     /// The type of the walk along the axes that are kept; none where there are none.
@@ -158,29 +244,47 @@ mod tests {
     use crate::layout::Order;
 
     const H200: Room = Room { threads: 256, blocks: 1056 };
+    const EVEN: Memory = Memory { itemsize: [4, 4], address: [0x1000, 0x1000] };
 
     fn planned(shape: &[i64], reduced: &[usize]) -> Plan {
         let input = Layout::contiguous(shape, 4, Order::C).unwrap();
         let kept: Vec<i64> =
             (0..shape.len()).map(|axis| if reduced.contains(&axis) { 1 } else { shape[axis] }).collect();
         let out = Layout::contiguous(&kept, 4, Order::C).unwrap().broadcast_to(shape).unwrap();
-        plan(&[&input, &out], reduced.iter().map(|axis| 1 << axis).sum(), false, H200).unwrap()
+        plan(&[&input, &out], reduced.iter().map(|axis| 1 << axis).sum(), false, EVEN, H200).unwrap()
     }
 
     #[test]
     fn what_lies_side_by_side_is_read_so() {
-        let block = |shape: &[i64], reduced: &[usize]| planned(shape, reduced).block;
-        assert_eq!(block(&[1 << 14, 1 << 14], &[1]), Block { places: 1, lanes: 256, along: true });
-        assert_eq!(block(&[1 << 14, 1 << 14], &[0]), Block { places: 256, lanes: 1, along: false });
-        assert_eq!(block(&[1 << 20, 4], &[1]), Block { places: 256, lanes: 1, along: true });
-        assert_eq!(block(&[1 << 20, 5], &[0]), Block { places: 8, lanes: 32, along: false });
-        assert_eq!(block(&[64, 64, 64], &[0, 1, 2]), Block { places: 1, lanes: 256, along: true });
+        let block = |shape: &[i64], reduced: &[usize]| {
+            let Block { places, lanes, along, vector, turns } = planned(shape, reduced).block;
+            (places, lanes, along, vector, turns)
+        };
+        assert_eq!(block(&[1 << 14, 1 << 14], &[1]), (1, 256, true, 4, 1));
+        assert_eq!(block(&[1 << 14, 1 << 14], &[0]), (32, 8, false, 4, 1));
+        assert_eq!(block(&[4, 1 << 20], &[0]), (256, 1, false, 4, 1));
+        assert_eq!(block(&[1 << 20, 4], &[1]), (256, 1, true, 4, 4));
+        assert_eq!(block(&[1 << 20, 5], &[1]), (256, 1, true, 1, 1));
+        assert_eq!(block(&[1 << 20, 5], &[0]), (8, 32, false, 1, 1));
+        assert_eq!(block(&[64, 64, 64], &[0, 1, 2]), (1, 256, true, 4, 1));
+        assert_eq!(block(&[1 << 14, 1026], &[0]), (32, 8, false, 2, 1));
+    }
+
+    #[test]
+    fn packs_lie_evenly() {
+        let input = Layout::contiguous(&[64, 64], 4, Order::C).unwrap();
+        let out = Layout::contiguous(&[64, 1], 4, Order::C).unwrap().broadcast_to(&[64, 64]).unwrap();
+        let vector = |address| {
+            let memory = Memory { address: [address, 0], ..EVEN };
+            plan(&[&input, &out], 2, false, memory, H200).unwrap().block.vector
+        };
+        assert_eq!([0x100, 0x108, 0x104].map(vector), [4, 2, 1]);
     }
 
     #[test]
     fn few_places_are_shared_by_blocks_and_many_are_not() {
-        assert_eq!(planned(&[1 << 28], &[0]).splits, 1056);
-        assert_eq!(planned(&[1 << 14, 1 << 14], &[0]).splits, 16);
+        assert_eq!(planned(&[1 << 28], &[0]).splits, 528);
+        assert_eq!(planned(&[1 << 14, 1 << 14], &[0]).splits, 4);
         assert_eq!(planned(&[1 << 14, 1 << 14], &[1]).splits, 1);
         assert_eq!(planned(&[16], &[0]).splits, 1);
         assert_eq!(planned(&[4, 1 << 20], &[0]).splits, 1);

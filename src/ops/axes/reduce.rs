@@ -1,6 +1,6 @@
 //! Reductions, put on a stream.
 
-use super::plan::{self, Block, INPUT, MASK, OUT, Plan, Room};
+use super::plan::{self, BLOCKS, Block, INPUT, MASK, Memory, OUT, Plan, Room};
 use super::source::{self, Types};
 use super::table::Row;
 use crate::array::Array;
@@ -21,8 +21,6 @@ const FAMILY: u16 = 16;
 /// Threads of a block on a device, and on the CPU, where they take turns.
 const THREADS: u32 = 256;
 const THREADS_ON_CPU: u32 = 16;
-/// Blocks that a processor of a device runs at once.
-const BLOCKS: u32 = 8;
 
 /// A reduction of an array.
 pub struct Call<'a> {
@@ -73,7 +71,12 @@ pub fn run(call: &Call<'_>, stream: &Stream) -> Result<()> {
     let mask = call.mask.map(|mask| mask.layout().broadcast_to(&shape)).transpose()?;
     let mut sides: Vec<&Layout> = vec![call.input.layout(), &out];
     sides.extend(&mask);
-    let plan = plan::plan(&sides, call.reduced, call.row.is_numbered, room)?;
+    let ends = [call.input, call.out];
+    let memory = Memory {
+        itemsize: ends.map(|array| array.dtype().itemsize()),
+        address: ends.map(|array| array.allocation().address()),
+    };
+    let plan = plan::plan(&sides, call.reduced, call.row.is_numbered, memory, room)?;
     let types = Types { input: call.input.dtype().kind(), computed: call.computed, out: call.out.dtype().kind() };
     let name = source::name_of(call.row);
     let of_first = || source::first(call.row, types, &plan, mask.is_some());
@@ -99,7 +102,7 @@ fn address(array: &Array, plan: &Plan, side: usize) -> u64 {
 }
 
 fn shape(places: i64, block: Block, splits: u32) -> LaunchShape {
-    let blocks = (places as u64).div_ceil(u64::from(block.places));
+    let blocks = (places as u64).div_ceil(block.all_places());
     // More than a grid has are more elements than a device.
     let blocks = u32::try_from(blocks).unwrap_or(u32::MAX);
     LaunchShape { grid: [blocks, splits, 1], block: [block.places * block.lanes, 1, 1], shared: 0, cooperative: false }

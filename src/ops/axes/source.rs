@@ -1,6 +1,6 @@
 //! The source of a reduction's kernels.
 
-use super::plan::{Block, EACH, INPUT, MASK, OUT, Plan};
+use super::plan::{BLOCKS_OF_PACKS, Block, INPUT, MASK, OUT, Plan};
 use super::table::{Neutral, Output, Row};
 use crate::dtype::{DType, Kind};
 use crate::kernel::Source;
@@ -67,7 +67,7 @@ fn finished(row: &Row, computed: Kind) -> Kind {
     }
 }
 
-fn definitions(row: &Row, types: Types) -> String {
+fn definitions(row: &Row, types: Types, plan: &Plan) -> String {
     let Types { input, computed, out } = types;
     let neutral = match row.neutral.0 {
         Neutral::Text(text) => text.to_owned(),
@@ -75,25 +75,33 @@ fn definitions(row: &Row, types: Types) -> String {
         Neutral::Least => bound(computed, false),
     };
     let first = spelled(row.first, computed);
-    let map = spelled(row.map, computed).replace("{x}", "x").replace("{at}", "at");
+    let map = spelled(row.map, computed).replace("{x}", "x");
+    let take = match row.take {
+        "" => format!("const pygpu_state one = {{{map}}}; pygpu_join(a, one);"),
+        take => take.replace("{x}", "x"),
+    };
     let (element, result) = (DType::new(input).c_name(), DType::new(out).c_name());
     format!(
-        "typedef {of} pygpu_type;\ntypedef {real} pygpu_real;\n\
+        "typedef {of} pygpu_type;\ntypedef {real} pygpu_real;\ntypedef {number} pygpu_number;\n\
          typedef {element} pygpu_element;\ntypedef {result} pygpu_result;\n\
          struct pygpu_state {{ {first} first; {others} }};\n\
-         #define PYGPU_NEUTRAL (pygpu_none())\n\
-         static __device__ inline pygpu_state pygpu_none() {{ pygpu_state none = {{({first})({neutral}){more}}}; return none; }}\n\
-         static __device__ inline pygpu_state pygpu_map(const pygpu_element &element, size_t at) {{\n\
-         \x20   const pygpu_type x = {converted};\n    pygpu_state one = {{{map}}};\n    return one;\n}}\n\
+         static __device__ inline pygpu_state pygpu_none(pygpu_number at) {{\n\
+         \x20   pygpu_state none = {{({first})({neutral}){more}}};\n    return none;\n}}\n\
          static __device__ inline void pygpu_join(pygpu_state &a, const pygpu_state &b) {{ {join} }}\n\
-         static __device__ inline pygpu_result pygpu_finish(const pygpu_state &a, double less) {{ return {finish}; }}\n",
+         static __device__ inline pygpu_result pygpu_finish(const pygpu_state &a, double less) {{ return {finish}; }}\n\
+         static __device__ inline pygpu_type pygpu_convert(const pygpu_element &element) {{ return {converted}; }}\n\
+         static __device__ inline void pygpu_take(pygpu_state &a, const pygpu_type &x, pygpu_number at) {{ {take} }}\n\
+         template <int N> static __device__ inline void pygpu_take_batch(pygpu_state &a, const pygpu_type *x, int valid) {{\n\
+         \x20   {batch}\n}}\n",
         of = type_of(computed),
         real = real_of(computed),
+        number = plan.number_type(),
         others = spelled(row.others, computed),
-        more = row.neutral.1,
+        more = spelled(row.neutral.1, computed),
         converted = converted("element", input, computed),
         join = spelled(row.join, computed),
         finish = stored(&spelled(row.finish, computed), finished(row, computed), out),
+        batch = spelled(row.batch, computed),
     )
 }
 
@@ -102,30 +110,57 @@ fn offset(walk: &Option<String>, name: &str, at: &str, side: usize) -> String {
     if walk.is_some() { format!("{name}.offset({at}, {side})") } else { "0".to_owned() }
 }
 
-/// How the threads of a block are shared out.
+/// How the threads of a block are shared out, and what each reads.
 fn threads(block: Block) -> String {
-    let Block { places, lanes, along } = block;
+    let Block { places, lanes, along, vector, turns } = block;
     let (lane, place, apart) = match along {
         true => (format!("(tid) % {lanes}u"), format!("(tid) / {lanes}u"), 1),
         false => (format!("(tid) / {places}u"), format!("(tid) % {places}u"), places),
     };
+    let (each, abreast) = (block.each(), if along { 1 } else { vector });
     format!(
-        "#define PYGPU_PLACES {places}\n#define PYGPU_LANES {lanes}\n#define PYGPU_APART {apart}\n#define PYGPU_EACH {EACH}\n\
+        "#define PYGPU_PLACES {places}\n#define PYGPU_LANES {lanes}\n#define PYGPU_APART {apart}\n#define PYGPU_EACH {each}\n\
+         #define PYGPU_VECTOR {vector}\n#define PYGPU_ABREAST {abreast}\n#define PYGPU_TURNS {turns}\n\
          #define PYGPU_LANE(tid) ({lane})\n#define PYGPU_PLACE(tid) ({place})\n"
     )
 }
 
-fn assembled(row: &Row, types: Types, block: Block, parts: [&str; 4]) -> Source {
+/// What differs between the two kernels.
+struct Parts {
+    parameters: String,
+    /// What stands before the first element of a place is read.
+    base: String,
+    /// A pack by its number.
+    load: String,
+    /// Whether it counts.
+    mask: Option<String>,
+    store: String,
+    /// More definitions.
+    more: String,
+}
+
+fn assembled(row: &Row, types: Types, plan: &Plan, block: Block, parts: &Parts) -> Source {
     let name = name_of(row);
-    let [parameters, base, state, store] = parts;
+    // A launch with packs has as many blocks as run at once then.
+    let at_once = if block.vector > 1 { format!(", {BLOCKS_OF_PACKS}") } else { String::new() };
     let body = TEXT
+        .replace("PYGPU_BOUNDS", &format!("__launch_bounds__(PYGPU_THREADS{at_once})"))
         .replace("PYGPU_NAME", &name)
-        .replace("PYGPU_PARAMETERS", parameters)
-        .replace("PYGPU_BASE", base)
-        .replace("PYGPU_STORE", store);
-    let definitions = definitions(row, types);
+        .replace("PYGPU_PARAMETERS", &parts.parameters)
+        .replace("PYGPU_BASE", &parts.base)
+        .replace("PYGPU_STORE", &parts.store);
+    let definitions = definitions(row, types, plan);
     let head = generate::head(&[&definitions], "");
-    let text = format!("{head}{definitions}{}#define PYGPU_STATE(i) ({state})\n{body}", threads(block));
+    let (mask, counts) = match &parts.mask {
+        Some(mask) => (mask.as_str(), "counts[turn]"),
+        None => ("true", "true"),
+    };
+    let text = format!(
+        "{head}{definitions}{}#define PYGPU_LOAD(i) ({})\n#define PYGPU_MASK(i) ({mask})\n#define PYGPU_COUNTS(turn) {counts}\n{}{body}",
+        threads(block),
+        parts.load,
+        parts.more,
+    );
     elementwise::source(&name, text, &["--fmad=false".to_owned()])
 }
 
@@ -137,6 +172,7 @@ pub fn name_of(row: &Row) -> String {
 /// The kernel that goes through the elements.
 pub fn first(row: &Row, types: Types, plan: &Plan, is_masked: bool) -> Source {
     let (kept, reduced) = (plan.kept_type(), plan.reduced_type());
+    let block = plan.block;
     let mut parameters =
         "const char *first, char *out, const char *mask, pygpu_state *parts, size_t places, size_t count, \
                           double less"
@@ -147,18 +183,38 @@ pub fn first(row: &Row, types: Types, plan: &Plan, is_masked: bool) -> Source {
         }
     }
     let mut base = format!("const char *base = first + {};", offset(&kept, "kept", "at", INPUT));
-    let element = offset(&reduced, "reduced", "(i)", INPUT);
-    let mut state = format!("pygpu_map(*(const pygpu_element *)(base + {element}), (i))");
-    if is_masked {
-        base.push_str(&format!(" const char *counts = mask + {};", offset(&kept, "kept", "at", MASK)));
-        let counts = offset(&reduced, "reduced", "(i)", MASK);
-        state = format!("*(const unsigned char *)(counts + {counts}) ? {state} : PYGPU_NEUTRAL");
-    }
+    let number = if block.along { format!("(i) * {}", block.vector) } else { "(i)".to_owned() };
+    let load = format!("*(const pygpu_packed *)(base + {})", offset(&reduced, "reduced", &number, INPUT));
+    let mask = is_masked.then(|| {
+        base.push_str(&format!(" const char *marks = mask + {};", offset(&kept, "kept", "at", MASK)));
+        format!("*(const unsigned char *)(marks + {}) != 0", offset(&reduced, "reduced", &number, MASK))
+    });
     let result = offset(&kept, "kept", "at", OUT);
-    let store = format!(
-        "if (parts) parts[blockIdx.y * places + at] = a; else *(pygpu_result *)(out + {result}) = pygpu_finish(a, less);"
-    );
-    assembled(row, types, plan.block, [&parameters, &base, &state, &store])
+    let (packed, store) = match (block.vector, block.along) {
+        (1, _) | (_, true) => (
+            "",
+            format!(
+                "if (parts) parts[blockIdx.y * places + at] = sum[0]; \
+                 else *(pygpu_result *)(out + {result}) = pygpu_finish(sum[0], less);"
+            ),
+        ),
+        (vector, false) => (
+            "typedef pygpu::pack<pygpu_result, PYGPU_VECTOR> pygpu_results;\n",
+            format!(
+                "if (parts) {{ for (int v = 0; v < {vector}; v++) parts[blockIdx.y * places + at + v] = sum[v]; }} \
+                 else {{ pygpu_results made; for (int v = 0; v < {vector}; v++) made.item[v] = pygpu_finish(sum[v], less); \
+                 *(pygpu_results *)(out + {result}) = made; }}"
+            ),
+        ),
+    };
+    // An element alone may lie less evenly than a pack.
+    let pack = match block.vector {
+        1 => "struct pygpu_packed { pygpu_element item[1]; };\n",
+        _ => "typedef pygpu::pack<pygpu_element, PYGPU_VECTOR> pygpu_packed;\n",
+    };
+    let is_batched = u8::from(!row.batch.is_empty() && !is_masked);
+    let more = format!("{pack}{packed}#define PYGPU_IS_BATCHED {is_batched}\n");
+    assembled(row, types, plan, block, &Parts { parameters, base, load, mask, store, more })
 }
 
 /// The kernel that joins what the rows of blocks have.
@@ -168,6 +224,12 @@ pub fn second(row: &Row, types: Types, plan: &Plan, block: Block) -> Source {
     if let Some(walk) = &kept {
         parameters.push_str(&format!(", {walk} kept"));
     }
-    let store = format!("*(pygpu_result *)(out + {}) = pygpu_finish(a, less);", offset(&kept, "kept", "at", OUT));
-    assembled(row, types, block, [&parameters, "", "parts[(i) * places + at]", &store])
+    let store = format!("*(pygpu_result *)(out + {}) = pygpu_finish(sum[0], less);", offset(&kept, "kept", "at", OUT));
+    // A part is taken as an element is, by a join.
+    let more = "struct pygpu_packed { pygpu_state item[1]; };\n#define PYGPU_IS_BATCHED 0\n\
+        static __device__ inline const pygpu_state &pygpu_convert(const pygpu_state &part) { return part; }\n\
+        static __device__ inline void pygpu_take(pygpu_state &a, const pygpu_state &part, pygpu_number) { pygpu_join(a, part); }\n"
+        .to_owned();
+    let load = "*(const pygpu_packed *)(parts + ((size_t)(i) * places + at))".to_owned();
+    assembled(row, types, plan, block, &Parts { parameters, base: String::new(), load, mask: None, store, more })
 }

@@ -1,8 +1,9 @@
 //! The table of reductions: one row for each function of NumPy's that makes few elements of many.
 //!
 //! A reduction is told by its state. `{x}` is an element in the type in which is computed, `{T}` that type, `{R}` its real type,
-//! `{at}` the element's number among those that are reduced; `a` and `b` are two states, `{n}` the number of elements less what
-//! the caller takes from it. States may be joined in any order, so a join does not depend on it but for rounding.
+//! `a` and `b` are two states, `at` the element's number among those that are reduced, `less` what the caller takes from their
+//! number. States may be joined in any order, so a join does not depend on it but for rounding; a thread takes its own elements
+//! in theirs. Numbers are `pygpu_number`, which has the bits that the array needs.
 
 use crate::dtype::{DType, Kind};
 
@@ -54,10 +55,14 @@ pub struct Row {
     pub others: &'static str,
     /// The bytes that they take at most, beside twice those of an element.
     pub bytes: usize,
-    /// The state of no elements: its first member, and the others.
+    /// The state of no elements: its first member, and the others. There, `at` is the number of the first one that may come.
     pub neutral: (Neutral, &'static str),
     /// That of one.
     pub map: &'static str,
+    /// Changes state `a` by an element behind all that it has, where that is less work than a join.
+    pub take: &'static str,
+    /// Changes state `a` by `valid` elements, of at most `N` in `x`, where that is less work than one after the other.
+    pub batch: &'static str,
     /// Changes state `a` into that of both `a` and `b`.
     pub join: &'static str,
     /// The result.
@@ -77,6 +82,8 @@ const SIMPLE: Row = Row {
     bytes: 0,
     neutral: (Neutral::Text("0"), ""),
     map: "{x}",
+    take: "",
+    batch: "",
     join: "",
     finish: "a.first",
     of_complex: true,
@@ -91,9 +98,23 @@ const FIRST_LESS: &str = "bool later = b.at < a.at, nan = b.first != b.first;\n\
     if (a.first != a.first ? nan && later : nan || b.first < a.first || (b.first == a.first && later)) a = b;";
 const FIRST_GREATER: &str = "bool later = b.at < a.at, nan = b.first != b.first;\n\
     if (a.first != a.first ? nan && later : nan || b.first > a.first || (b.first == a.first && later)) a = b;";
-const MOMENTS: &str = "if (b.n != 0) {\n\
-    double n = a.n + b.n; {R} part = ({R})(b.n / n); {T} apart = b.first - a.first;\n\
-    a.m += b.m + {square} * ({R})a.n * part; a.first = a.first + apart * part; a.n = n; }";
+// Of the same, but `b` comes later: of two that are equal, what is there stays.
+const TAKE_LESS: &str = "if (!({x} >= a.first) && a.first == a.first) { a.first = {x}; a.at = at; }";
+const TAKE_GREATER: &str = "if (!({x} <= a.first) && a.first == a.first) { a.first = {x}; a.at = at; }";
+// Means are kept as their distance from an element, so that they are exact where all are far from zero.
+const MOMENTS: &str = "if (b.n != 0) { if (a.n == 0) { a = b; } else {\n\
+    const pygpu_number n = a.n + b.n; const {R} part = ({R})b.n / ({R})n;\n\
+    const {T} apart = (b.first - a.first) + (b.mean - a.mean);\n\
+    a.m += b.m + {square} * ({R})a.n * part; a.mean = a.mean + apart * part; a.n = n; } }";
+const MOMENTS_OF_BATCH: &str = "if (a.n == 0) a.first = x[0];\n\
+    {T} sum = {T}(0); {R} m = 0;\n\
+    #pragma unroll\n\
+    for (int j = 0; j < N; j++) if (j < valid) sum = sum + (x[j] - a.first);\n\
+    const {T} mean = sum * (({R})1 / ({R})valid);\n\
+    #pragma unroll\n\
+    for (int j = 0; j < N; j++) if (j < valid) {\n\
+    const {T} apart = (x[j] - a.first) - mean; m += {square}; }\n\
+    const pygpu_state b = {a.first, mean, m, (pygpu_number)valid}; pygpu_join(a, b);";
 
 /// All of them.
 pub static TABLE: &[Row] = &[
@@ -135,7 +156,7 @@ pub static TABLE: &[Row] = &[
     Row {
         name: "mean",
         computed: Computed::Real,
-        others: "double n;",
+        others: "pygpu_number n;",
         bytes: 8,
         neutral: (Neutral::Text("0"), ", 0"),
         map: "{x}, 1",
@@ -147,21 +168,23 @@ pub static TABLE: &[Row] = &[
         name: "var",
         computed: Computed::Real,
         output: Output::Real,
-        others: "{R} m; double n;",
+        others: "{T} mean; {R} m; pygpu_number n;",
         bytes: 24,
-        neutral: (Neutral::Text("0"), ", 0, 0"),
-        map: "{x}, 0, 1",
+        neutral: (Neutral::Text("0"), ", {T}(0), 0, 0"),
+        map: "{x}, {T}(0), 0, 1",
         join: MOMENTS,
+        batch: MOMENTS_OF_BATCH,
         finish: "a.n - less > 0 ? a.m / ({R})(a.n - less) : ({R})0 / ({R})0 * a.m",
         ..SIMPLE
     },
     Row {
         name: "argmin",
         output: Output::Fixed(Kind::Int64),
-        others: "long long at;",
+        others: "pygpu_number at;",
         bytes: 16,
-        neutral: (Neutral::Greatest, ", 0x7fffffffffffffffLL"),
-        map: "{x}, (long long){at}",
+        neutral: (Neutral::Greatest, ", at"),
+        map: "{x}, at",
+        take: TAKE_LESS,
         join: FIRST_LESS,
         finish: "a.at",
         of_complex: false,
@@ -171,10 +194,11 @@ pub static TABLE: &[Row] = &[
     Row {
         name: "argmax",
         output: Output::Fixed(Kind::Int64),
-        others: "long long at;",
+        others: "pygpu_number at;",
         bytes: 16,
-        neutral: (Neutral::Least, ", 0x7fffffffffffffffLL"),
-        map: "{x}, (long long){at}",
+        neutral: (Neutral::Least, ", at"),
+        map: "{x}, at",
+        take: TAKE_GREATER,
         join: FIRST_GREATER,
         finish: "a.at",
         of_complex: false,
