@@ -223,3 +223,24 @@ def test_a_sum_repeats_bit_for_bit() -> None:
     for axis in (0,) if IS_SIMULATED else (None, 0, 1):
         first = array.sum(axis=axis).get().tobytes()
         assert all(array.sum(axis=axis).get().tobytes() == first for _ in range(3))
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_variance_far_from_zero_is_as_near_as_numpys(axis: int) -> None:
+    host = (RNG.standard_normal((96, 128)) + 1e4).astype("float32")
+    exact = host.astype("float64").var(axis=axis)
+    ours, numpys = (
+        np.abs(got / exact - 1).max() for got in (PyGPU.to_gpu(host).var(axis=axis).get(), host.var(axis=axis))
+    )
+    assert ours <= max(numpys, 2e-6)
+
+
+def test_what_lies_unevenly_is_reduced_as_what_lies_evenly() -> None:
+    host = values((4 * 512 + 4,), "float32")
+    array = PyGPU.to_gpu(host)
+    for start in (0, 1) if IS_SIMULATED else range(4):
+        ours, twin = (one[start : start + 2048] for one in (array, host))
+        for shape, axis in (((512, 4), 1), ((4, 512), 0)):
+            for name in ("sum", "argmax"):
+                wanted = getattr(twin.reshape(shape), name)(axis=axis)
+                check(getattr(ours.reshape(shape), name)(axis=axis), wanted, "float32")

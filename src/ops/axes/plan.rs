@@ -13,9 +13,10 @@ pub const OUT: usize = 1;
 /// Which elements count.
 pub const MASK: usize = 2;
 
-/// Elements, or packs, that a thread reads before it joins them, so that it waits for memory once.
+/// Elements, or packs, that a thread reads before it joins them, so that it waits for memory once; of packs of a batch, which
+/// stays in registers, fewer.
 const EACH: u32 = 8;
-const EACH_OF_PACKS: u32 = 4;
+const EACH_OF_BATCH: u32 = 4;
 /// Places that a thread has where a pack is all that there is of each.
 const TURNS: u32 = 4;
 /// Elements of a pack at most, and its bytes.
@@ -39,21 +40,29 @@ pub struct Block {
     pub along: bool,
     /// Elements that are read at once: of one place, or of as many.
     pub vector: u32,
+    /// Elements, or packs, that a thread reads before it joins them.
+    pub each: u32,
     /// Places of a thread, one after the other.
     pub turns: u32,
 }
 
 impl Block {
-    /// Elements, or packs, that a thread reads before it joins them.
-    pub fn each(self) -> u32 {
-        if self.vector > 1 { EACH_OF_PACKS } else { EACH }
-    }
-
     /// Places of a block.
     pub fn all_places(self) -> u64 {
         let abreast = if self.along { 1 } else { self.vector };
         u64::from(self.places) * u64::from(abreast * self.turns)
     }
+}
+
+/// What a reduction asks of its plan.
+#[derive(Clone, Copy, Debug)]
+pub struct Wants {
+    /// The axes that are reduced, the first one as the lowest bit.
+    pub reduced: u64,
+    /// That they are gone along in C order.
+    pub in_order: bool,
+    /// That elements are taken as batches.
+    pub in_batches: bool,
 }
 
 /// What lies where: the bytes of an element and where the allocation begins, of the input and of the output.
@@ -90,14 +99,13 @@ pub struct Room {
     pub blocks: u32,
 }
 
-/// Plans a reduction of an array over the axes whose bits are set, the first one as the lowest, into an array that does not move
-/// along them; where there is a mask it has the array's shape.
+/// Plans a reduction of an array over some of its axes into an array that does not move along them; where there is a mask it has the array's shape.
 ///
 /// # Errors
 /// As [`Walk::plan`].
-pub fn plan(sides: &[&Layout], reduced: u64, in_order: bool, memory: Memory, room: Room) -> Result<Plan> {
-    let lead = if in_order { None } else { Some(INPUT) };
-    let walk = Walk::plan(sides, Rules { lead, reduced })?;
+pub fn plan(sides: &[&Layout], wants: Wants, memory: Memory, room: Room) -> Result<Plan> {
+    let lead = if wants.in_order { None } else { Some(INPUT) };
+    let walk = Walk::plan(sides, Rules { lead, reduced: wants.reduced })?;
     let kept = walk.kept();
     let count: i64 = walk.lens().skip(kept).product();
     let places: i64 = walk.lens().take(kept).product();
@@ -110,11 +118,13 @@ pub fn plan(sides: &[&Layout], reduced: u64, in_order: bool, memory: Memory, roo
     };
     // A mask is read element by element.
     let vector = if sides.len() > MASK { 1 } else { vector(&walk, along, memory) };
-    let block = if along { block_along(count, vector, room) } else { block_across(places, count, vector, room) };
+    let each = if wants.in_batches && vector > 1 { EACH_OF_BATCH } else { EACH };
+    let one = Block { places: room.threads, lanes: 1, along, vector, each, turns: 1 };
+    let block = if along { block_along(count, one, room) } else { block_across(places, count, one, room) };
     let blocks = (places as u64).div_ceil(block.all_places());
     let packs = if along { count as u64 / u64::from(vector) } else { count as u64 };
     // A second launch costs more than a few turns.
-    let most = packs / u64::from(4 * block.lanes * block.each());
+    let most = packs / u64::from(4 * block.lanes * block.each);
     let at_once = if vector > 1 { room.blocks * BLOCKS_OF_PACKS / BLOCKS } else { room.blocks };
     let splits = (u64::from(at_once) / blocks).clamp(1, most.max(1)) as u32;
     let span = Span::of(&walk, 0..sides.len());
@@ -146,25 +156,23 @@ fn vector(walk: &Walk, along: bool, memory: Memory) -> u32 {
 }
 
 /// The threads where the elements of a place lie side by side.
-fn block_along(count: i64, vector: u32, room: Room) -> Block {
-    let packs = count as u64 / u64::from(vector);
-    let block = Block { places: room.threads, lanes: 1, along: true, vector, turns: 1 };
+fn block_along(count: i64, block: Block, room: Room) -> Block {
+    let packs = count as u64 / u64::from(block.vector);
     // Few elements are a thread's alone: the cache has what it leaves for its neighbours.
-    if packs <= 2 * u64::from(block.each()) {
-        return Block { turns: if vector > 1 && packs == 1 { TURNS } else { 1 }, ..block };
+    if packs <= 2 * u64::from(block.each) {
+        return Block { turns: if block.vector > 1 && packs == 1 { TURNS } else { 1 }, ..block };
     }
-    let wanted = packs.div_ceil(u64::from(block.each())).min(u64::from(room.threads)) as u32;
+    let wanted = packs.div_ceil(u64::from(block.each)).min(u64::from(room.threads)) as u32;
     let lanes = wanted.next_power_of_two();
     Block { places: room.threads / lanes, lanes, ..block }
 }
 
 /// The threads where places lie side by side.
-fn block_across(places: i64, count: i64, vector: u32, room: Room) -> Block {
-    let block = Block { places: 1, lanes: 1, along: false, vector, turns: 1 };
-    let columns = (places as u64 / u64::from(vector)).min(u64::from(room.threads)) as u32;
+fn block_across(places: i64, count: i64, block: Block, room: Room) -> Block {
+    let columns = (places as u64 / u64::from(block.vector)).min(u64::from(room.threads)) as u32;
     let columns = columns.next_power_of_two();
     let lanes = (room.threads / COLUMNS).max(1);
-    let is_high = vector > 1 && count as u64 >= u64::from(lanes * block.each());
+    let is_high = block.vector > 1 && count as u64 >= u64::from(lanes * block.each);
     let columns = if is_high { columns.min(COLUMNS) } else { columns };
     Block { places: columns, lanes: (room.threads / columns).max(1), ..block }
 }
@@ -172,16 +180,17 @@ fn block_across(places: i64, count: i64, vector: u32, room: Room) -> Block {
 impl Plan {
     /// The threads of the second launch, to which the parts of a place are elements that lie a row apart.
     pub fn second_block(&self, room: Room) -> Block {
-        let block = block_across(self.places, i64::from(self.splits), 1, room);
+        let one = Block { places: room.threads, lanes: 1, along: false, vector: 1, each: EACH, turns: 1 };
+        let block = block_across(self.places, i64::from(self.splits), one, room);
         // Few parts of many places are joined by as many threads as have something to do.
-        let wanted = (self.splits / block.each()).max(1).next_power_of_two().min(room.threads);
+        let wanted = (self.splits / block.each).max(1).next_power_of_two().min(room.threads);
         let lanes = block.lanes.max(wanted);
         Block { places: room.threads / lanes, lanes, ..block }
     }
 
     /// What a kernel for it is compiled for, beside the types.
     pub fn key(&self) -> Key {
-        let Block { places, lanes, along, vector, turns } = self.block;
+        let Block { places, lanes, along, vector, each: _, turns } = self.block;
         let (kept, rank) = (self.walk.kept() as u8, self.walk.rank() as u8);
         Key::from_slice(&[
             kept,
@@ -244,6 +253,7 @@ mod tests {
     use crate::layout::Order;
 
     const H200: Room = Room { threads: 256, blocks: 1056 };
+    const FLAT: Wants = Wants { reduced: 1, in_order: false, in_batches: false };
     const EVEN: Memory = Memory { itemsize: [4, 4], address: [0x1000, 0x1000] };
 
     fn planned(shape: &[i64], reduced: &[usize]) -> Plan {
@@ -251,13 +261,14 @@ mod tests {
         let kept: Vec<i64> =
             (0..shape.len()).map(|axis| if reduced.contains(&axis) { 1 } else { shape[axis] }).collect();
         let out = Layout::contiguous(&kept, 4, Order::C).unwrap().broadcast_to(shape).unwrap();
-        plan(&[&input, &out], reduced.iter().map(|axis| 1 << axis).sum(), false, EVEN, H200).unwrap()
+        let wants = Wants { reduced: reduced.iter().map(|axis| 1 << axis).sum(), ..FLAT };
+        plan(&[&input, &out], wants, EVEN, H200).unwrap()
     }
 
     #[test]
     fn what_lies_side_by_side_is_read_so() {
         let block = |shape: &[i64], reduced: &[usize]| {
-            let Block { places, lanes, along, vector, turns } = planned(shape, reduced).block;
+            let Block { places, lanes, along, vector, each: _, turns } = planned(shape, reduced).block;
             (places, lanes, along, vector, turns)
         };
         assert_eq!(block(&[1 << 14, 1 << 14], &[1]), (1, 256, true, 4, 1));
@@ -276,7 +287,7 @@ mod tests {
         let out = Layout::contiguous(&[64, 1], 4, Order::C).unwrap().broadcast_to(&[64, 64]).unwrap();
         let vector = |address| {
             let memory = Memory { address: [address, 0], ..EVEN };
-            plan(&[&input, &out], 2, false, memory, H200).unwrap().block.vector
+            plan(&[&input, &out], Wants { reduced: 2, ..FLAT }, memory, H200).unwrap().block.vector
         };
         assert_eq!([0x100, 0x108, 0x104].map(vector), [4, 2, 1]);
     }

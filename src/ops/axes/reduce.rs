@@ -1,6 +1,6 @@
 //! Reductions, put on a stream.
 
-use super::plan::{self, BLOCKS, Block, INPUT, MASK, Memory, OUT, Plan, Room};
+use super::plan::{self, BLOCKS, Block, INPUT, MASK, Memory, OUT, Plan, Room, Wants};
 use super::source::{self, Types};
 use super::table::Row;
 use crate::array::Array;
@@ -76,7 +76,8 @@ pub fn run(call: &Call<'_>, stream: &Stream) -> Result<()> {
         itemsize: ends.map(|array| array.dtype().itemsize()),
         address: ends.map(|array| array.allocation().address()),
     };
-    let plan = plan::plan(&sides, call.reduced, call.row.is_numbered, memory, room)?;
+    let (in_order, in_batches) = (call.row.is_numbered, !call.row.batch.is_empty());
+    let plan = plan::plan(&sides, Wants { reduced: call.reduced, in_order, in_batches }, memory, room)?;
     let types = Types { input: call.input.dtype().kind(), computed: call.computed, out: call.out.dtype().kind() };
     let name = source::name_of(call.row);
     let of_first = || source::first(call.row, types, &plan, mask.is_some());

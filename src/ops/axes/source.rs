@@ -112,12 +112,12 @@ fn offset(walk: &Option<String>, name: &str, at: &str, side: usize) -> String {
 
 /// How the threads of a block are shared out, and what each reads.
 fn threads(block: Block) -> String {
-    let Block { places, lanes, along, vector, turns } = block;
+    let Block { places, lanes, along, vector, each, turns } = block;
     let (lane, place, apart) = match along {
         true => (format!("(tid) % {lanes}u"), format!("(tid) / {lanes}u"), 1),
         false => (format!("(tid) / {places}u"), format!("(tid) % {places}u"), places),
     };
-    let (each, abreast) = (block.each(), if along { 1 } else { vector });
+    let abreast = if along { 1 } else { vector };
     format!(
         "#define PYGPU_PLACES {places}\n#define PYGPU_LANES {lanes}\n#define PYGPU_APART {apart}\n#define PYGPU_EACH {each}\n\
          #define PYGPU_VECTOR {vector}\n#define PYGPU_ABREAST {abreast}\n#define PYGPU_TURNS {turns}\n\
