@@ -3,6 +3,7 @@
 //! Arrays that are used at `i` are broadcast to one shape and walked together. Arrays that are only used elsewhere
 //! (`table[x[i]]`) keep their own shape, and their index counts their own elements in C order.
 
+mod plain;
 mod way;
 
 use smallvec::SmallVec;
@@ -74,6 +75,14 @@ impl Plan {
     /// # Errors
     /// `ValueError` for shapes that do not broadcast, and for an array that the kernel needs in another layout.
     pub fn of(name: &str, arguments: &[Argument], analysis: &Analysis, arrays: &[&Array]) -> Result<Self> {
+        if let Some((pack, way)) = plain::pack(arguments, analysis, arrays) {
+            let mut plan = Self::over(Walk::flat(arrays[0].layout().size()));
+            for array in arrays {
+                plan.operands.push(Operand { address: array.address(), form: Form::Flat, side: 0 });
+            }
+            (plan.pack, plan.way) = (pack, way);
+            return Ok(plan);
+        }
         let mut used = Used::new();
         for (array, usage) in arrays.iter().zip(analysis.usages.iter().flatten()) {
             used.push((array, usage)); // inlined, which `collect` is not

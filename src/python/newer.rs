@@ -16,6 +16,14 @@ pub(crate) type VectorcallMethod = unsafe extern "C" fn(
     kwnames: *mut ffi::PyObject,
 ) -> *mut ffi::PyObject;
 
+/// In the limited API from 3.12 on, in every CPython from 3.9 on: without it each call makes a tuple of its arguments.
+pub(crate) type Vectorcall = unsafe extern "C" fn(
+    callable: *mut ffi::PyObject,
+    args: *const *mut ffi::PyObject,
+    nargsf: usize,
+    kwnames: *mut ffi::PyObject,
+) -> *mut ffi::PyObject;
+
 /// In no limited API: nothing in it says whether this thread holds the GIL.
 type GilStateCheck = unsafe extern "C" fn() -> c_int;
 
@@ -37,6 +45,14 @@ pub(crate) fn vectorcall_method() -> Option<VectorcallMethod> {
     static FOUND: Once<Option<VectorcallMethod>> = Once::new();
     // SAFETY: CPython's function of that name has this type in every version that has it.
     *FOUND.get_or_init(|| address(c"PyObject_VectorcallMethod").map(|found| unsafe { std::mem::transmute(found) }))
+}
+
+/// `PyObject_Vectorcall`.
+#[inline]
+pub(crate) fn vectorcall() -> Option<Vectorcall> {
+    static FOUND: Once<Option<Vectorcall>> = Once::new();
+    // SAFETY: as in `vectorcall_method`.
+    *FOUND.get_or_init(|| address(c"PyObject_Vectorcall").map(|found| unsafe { std::mem::transmute(found) }))
 }
 
 /// Whether this thread holds the GIL, as `PyGILState_Check` has it; no where that is not there.

@@ -8,6 +8,11 @@ use super::{Form, Operand, Plan, Used};
 use crate::array::Array;
 use crate::dtype::Kind;
 
+/// What is read and written at once.
+pub(super) const BYTES: usize = 16;
+/// Elements of a thread, where they are a block's width apart.
+pub(super) const APART: u8 = 4;
+
 /// How the elements lie that a thread deals with at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Way {
@@ -26,8 +31,6 @@ impl Plan {
     /// across one another, neighbours that make 16 bytes of the largest type where all are flat and aligned or small, else some
     /// that are a block's width apart.
     pub(super) fn choose_pack(&mut self, used: &Used<'_>, may_turn: bool) {
-        const BYTES: usize = 16;
-        const APART: u8 = 4;
         if used.iter().any(|(array, _)| array.dtype().kind() == Kind::Opaque) {
             return; // a type of the user's may lack what a pack asks of it
         }

@@ -98,6 +98,44 @@ pub(crate) fn side(array: &Bound<'_, PyUntypedArray>, itemsize: usize) -> Result
     Ok(HostSide { address: address(array), layout: Layout::strided(&shape, &strides, 0, itemsize as i64)? })
 }
 
+/// An ndarray over memory that outlives it, for NumPy to compute with and for nobody to see: without a `base`, and the strides of
+/// axes of length 1 are any.
+///
+/// # Errors
+/// NumPy's.
+pub(crate) fn over_borrowed<'py>(
+    py: Python<'py>,
+    address: Address,
+    layout: &Layout,
+    descr: Bound<'py, PyAny>,
+    is_writable: bool,
+) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let (mut shape, mut strides) = (Dims::new(), Dims::new());
+    for axis in layout.axes() {
+        shape.push(axis.len);
+        strides.push(axis.stride);
+    }
+    // Told no strides, NumPy does not look at how the elements lie.
+    let strides = if layout.is_c_contiguous() { std::ptr::null_mut() } else { strides.as_mut_ptr() };
+    let address = if address == 0 { std::mem::align_of::<u128>() } else { address };
+    // SAFETY: shape and strides are as long as said and stay inside the memory, which the caller keeps; the reference to the dtype
+    // is taken over.
+    unsafe {
+        let array = PY_ARRAY_API.PyArray_NewFromDescr(
+            py,
+            npyffi::get_type_object(py, NpyTypes::PyArray_Type),
+            descr.into_ptr().cast(),
+            shape.len() as c_int,
+            shape.as_mut_ptr().cast(),
+            strides.cast(),
+            address as *mut c_void,
+            if is_writable { NPY_ARRAY_WRITEABLE } else { 0 },
+            std::ptr::null_mut(),
+        );
+        Ok(Bound::from_owned_ptr_or_err(py, array)?.cast_into_unchecked())
+    }
+}
+
 /// An ndarray over memory that `owner` keeps alive, which becomes its `base`.
 ///
 /// # Errors

@@ -113,7 +113,7 @@ pub(crate) fn warn_of_dropped_parts(py: Python<'_>, from: DType, to: DType) -> P
 
 /// `numpy.copyto` of views of the same memory.
 fn by_numpy(py: Python<'_>, target: &Array, values: Values<'_>, mask: Option<&Array>) -> PyResult<()> {
-    let view = |array: &Array| cpu_view::view_with_owner(py, array, py.None().into_bound(py));
+    let view = |array: &Array| cpu_view::borrowed(py, array);
     let source = match values {
         Values::Of(array) => view(array)?,
         Values::Item(bytes) => item(py, target.dtype(), bytes)?,

@@ -1,5 +1,6 @@
 //! A call on arrays in host memory: NumPy computes, through views of the same memory.
 
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use smallvec::SmallVec;
@@ -12,6 +13,7 @@ use crate::ops::ufunc::{Casting, Host, Row, TABLE};
 use crate::python::convert::dtype;
 use crate::python::convert::ndarray;
 use crate::python::host::cpu_view;
+use crate::python::newer;
 use crate::python::once::{PyOnce, intern};
 
 /// What is computed.
@@ -28,7 +30,7 @@ pub(super) struct Asked<'a> {
 /// # Errors
 /// NumPy's.
 pub(super) fn run(py: Python<'_>, asked: &Asked<'_>, values: &Values<'_, '_>, targets: &Targets<'_>) -> PyResult<()> {
-    let view = |array: &Array| cpu_view::view_with_owner(py, array, py.None().into_bound(py));
+    let view = |array: &Array| cpu_view::borrowed(py, array);
     // Results may stand behind the operands: so nothing is looked up by its name.
     let mut given: SmallVec<[Bound<'_, PyAny>; 6]> = SmallVec::new();
     for value in values {
@@ -45,8 +47,7 @@ pub(super) fn run(py: Python<'_>, asked: &Asked<'_>, values: &Values<'_, '_>, ta
     // These two take results by name only.
     let is_plain = is_plain && !matches!(asked.row.name, "maximum" | "minimum");
     if asked.row.host == Host::Ufunc && is_plain {
-        ufunc(py, asked.row)?.call1(PyTuple::new(py, given)?)?;
-        return Ok(());
+        return call(&ufunc(py, asked.row)?, &given);
     }
     let outs: SmallVec<[Bound<'_, PyAny>; 2]> = given.drain(values.len()..).collect();
     let keywords = PyDict::new(py);
@@ -68,6 +69,27 @@ pub(super) fn run(py: Python<'_>, asked: &Asked<'_>, values: &Values<'_, '_>, ta
     };
     function.call(PyTuple::new(py, given)?, Some(&keywords))?;
     Ok(())
+}
+
+/// A call with arguments by place only.
+fn call(function: &Bound<'_, PyAny>, given: &[Bound<'_, PyAny>]) -> PyResult<()> {
+    const ARGUMENTS_OFFSET: usize = 1 << (usize::BITS - 1);
+    let Some(vectorcall) = newer::vectorcall() else {
+        function.call1(PyTuple::new(function.py(), given)?)?;
+        return Ok(());
+    };
+    // One free place in front, which the callee may use.
+    let mut arguments: SmallVec<[*mut ffi::PyObject; 8]> = SmallVec::new();
+    arguments.push(std::ptr::null_mut());
+    for one in given {
+        arguments.push(one.as_ptr());
+    }
+    // SAFETY: so many arguments as are said, all borrowed for the call; what comes back is owned, or null with an exception set.
+    unsafe {
+        let first = arguments.as_ptr().add(1);
+        let result = vectorcall(function.as_ptr(), first, given.len() | ARGUMENTS_OFFSET, std::ptr::null_mut());
+        Bound::from_owned_ptr_or_err(function.py(), result).map(drop)
+    }
 }
 
 /// NumPy's ufunc of the name of a row.

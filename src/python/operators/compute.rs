@@ -10,13 +10,14 @@ use super::by_numpy::{self, Asked};
 pub(crate) use super::keywords::Wish;
 use super::on_device::{self, Loop, Wanted};
 use super::operand::{self, Value, Values};
-use super::result::{self, Target, Targets};
+use super::result::{self, Lying, Target, Targets};
 use crate::array::Array;
 use crate::device::Device;
 use crate::dtype::{DType, Kind};
-use crate::layout::Layout;
 use crate::memory::capture;
 use crate::ops::ufunc::{self, Host, Operand, Row};
+use crate::python::array::class::GpuArray;
+use crate::python::gil::WithoutGil;
 use crate::python::host::new;
 use crate::stream::{self, Stream};
 
@@ -52,28 +53,29 @@ pub(crate) fn call<'py>(
                 result::check_out(row, place, out, *result, &shape, wish)?;
                 Ok(out.get().array(py)?)
             }
-            None => {
-                let dtype = DType::new(*result);
-                Err((dtype, result::layout_of(&values, wish, &shape, dtype)?))
-            }
+            None => Err(DType::new(*result)),
         });
     }
     let mask = wish.mask.as_ref().map(|mask| mask.get().array(py)).transpose()?;
-    let of = Loop { row, kind, device, mask };
+    let of = Loop { row, kind, device, mask, lying: Lying { shape: &shape, order: wish.order } };
     let mut targets = Targets::new();
-    compute(py, &of, &mut values, wanted, wish, &mut targets)?;
-    let mut objects: SmallVec<[Bound<'py, PyAny>; 2]> = SmallVec::new();
-    for (target, out) in targets.into_iter().zip(&wish.out) {
-        objects.push(match (target, out) {
+    compute(py, &of, &mut values, &wanted, wish, &mut targets)?;
+    let object = |target, out: &Option<Bound<'py, GpuArray>>| -> PyResult<Bound<'py, PyAny>> {
+        Ok(match (target, out) {
             (Target::New(array), _) => result::wrap(py, operands, array)?.into_any(),
             (Target::Given(_), Some(out)) => out.clone().into_any(),
             (Target::Given(_), None) => py.None().into_bound(py),
-        });
+        })
+    };
+    // Arrays are large: one is not moved through a list.
+    if targets.len() == 1 {
+        return targets.pop().map(|target| object(target, &wish.out[0])).transpose();
     }
-    match objects.len() {
-        1 => Ok(objects.pop()),
-        _ => Ok(Some(PyTuple::new(py, objects)?.into_any())),
+    let mut objects: SmallVec<[Bound<'py, PyAny>; 2]> = SmallVec::new();
+    for (target, out) in targets.into_iter().zip(&wish.out) {
+        objects.push(object(target, out)?);
     }
+    Ok(Some(PyTuple::new(py, objects)?.into_any()))
 }
 
 /// The kind of the loop of a call.
@@ -123,7 +125,7 @@ fn compute<'a>(
     py: Python<'_>,
     of: &Loop<'_>,
     values: &mut Values<'a, '_>,
-    wanted: SmallVec<[Wanted<'a>; 2]>,
+    wanted: &[Wanted<'a>],
     wish: &Wish<'_>,
     targets: &mut Targets<'a>,
 ) -> PyResult<()> {
@@ -134,11 +136,15 @@ fn compute<'a>(
     if of.row.host == Host::Kernel && has_compiler(of.device) {
         return on_device::run(py, of, values, wanted, targets);
     }
-    for one in wanted {
-        targets.push(match one {
-            Ok(array) => Target::Given(array),
-            Err((dtype, layout)) => Target::New(new_on_host(py, of.device, dtype, layout)?),
-        });
+    {
+        let mut arrays: SmallVec<[&Array; 4]> = SmallVec::new();
+        arrays.extend(values.iter().filter_map(Value::array));
+        for one in wanted {
+            targets.push(match one {
+                Ok(array) => Target::Given(array),
+                Err(dtype) => Target::New(new_on_host(py, of, &arrays, *dtype)?),
+            });
+        }
     }
     let asked = Asked { row: of.row, dtype: wish.dtype, casting: wish.casting, mask: of.mask };
     by_numpy::run(py, &asked, values, targets)
@@ -149,9 +155,11 @@ fn has_compiler(device: Device) -> bool {
     device.backend().programs().is_ok_and(|programs| programs.compiler(&[]).is_ok())
 }
 
-fn new_on_host(py: Python<'_>, device: Device, dtype: DType, layout: Layout) -> PyResult<Array> {
-    if new::is_process_memory(device) {
-        return Ok(Array::on_new_memory(layout, dtype, Stream::default_of(device))?);
+#[inline]
+fn new_on_host(py: Python<'_>, of: &Loop<'_>, operands: &[&Array], dtype: DType) -> PyResult<Array> {
+    let make = |stream| of.lying.new_array(operands, of.mask, dtype, stream);
+    match new::is_process_memory(of.device) {
+        true => Ok(make(Stream::default_of(of.device))?),
+        false => Ok(py.without_gil(|| make(stream::current(of.device)))?),
     }
-    new::new_dense(py, layout, dtype, device)
 }

@@ -6,13 +6,13 @@ use pyo3::prelude::*;
 use smallvec::SmallVec;
 
 use super::operand::{self, Value, Values};
-use super::result::{Target, Targets};
+use super::result::{Lying, Target, Targets};
 use crate::array::Array;
 use crate::device::Device;
 use crate::dtype::{DType, Kind};
 use crate::error::Result;
 use crate::kernel::Arguments;
-use crate::layout::{self, Layout};
+use crate::layout;
 use crate::memory::pending;
 use crate::ops::ufunc::{self, Given, Row};
 use crate::python::gil::WithoutGil;
@@ -56,10 +56,12 @@ pub(super) struct Loop<'a> {
     pub(super) device: Device,
     /// Where it is written.
     pub(super) mask: Option<&'a Array>,
+    /// How its new results lie.
+    pub(super) lying: Lying<'a>,
 }
 
-/// A result before it is computed: an array that was given, or the type and layout of a new one.
-pub(super) type Wanted<'a> = std::result::Result<&'a Array, (DType, Layout)>;
+/// A result before it is computed: an array that was given, or the type of a new one.
+pub(super) type Wanted<'a> = std::result::Result<&'a Array, DType>;
 
 /// Puts the kernel of a loop on the current stream, and its results behind `targets`, where they stay: to move arrays costs more than
 /// to write them.
@@ -70,7 +72,7 @@ pub(super) fn run<'a>(
     py: Python<'_>,
     of: &Loop<'_>,
     values: &mut Values<'a, '_>,
-    wanted: SmallVec<[Wanted<'a>; 2]>,
+    wanted: &[Wanted<'a>],
     targets: &mut Targets<'a>,
 ) -> PyResult<()> {
     let mut mask_copy = None;
@@ -106,10 +108,10 @@ pub(super) fn run<'a>(
             }
         }
     }
-    arrays.extend(mask_copy.as_deref().or(of.mask));
+    let mask = mask_copy.as_deref().or(of.mask);
     let mut results: SmallVec<[Kind; 2]> = SmallVec::new();
-    for one in &wanted {
-        results.push(one.as_ref().map_or_else(|(dtype, _)| dtype.kind(), |array| array.dtype().kind()));
+    for one in wanted {
+        results.push(one.map_or_else(|dtype| dtype.kind(), |array| array.dtype().kind()));
     }
     let kernel = ufunc::kernel_of(of.row, of.kind, &kinds, &results, of.mask.is_some())?;
     let done: Result<()> = py.without_gil(|| {
@@ -117,15 +119,16 @@ pub(super) fn run<'a>(
         for one in wanted {
             targets.push(match one {
                 Ok(array) => Target::Given(array),
-                Err((dtype, layout)) => Target::New(Array::on_new_memory(layout, dtype, stream.clone())?),
+                Err(dtype) => Target::New(of.lying.new_array(&arrays, mask, *dtype, stream.clone())?),
             });
         }
-        let mut all: SmallVec<[&Array; 8]> = SmallVec::new();
-        all.extend(arrays.iter().copied());
-        all.extend(targets.iter().map(Target::array));
-        let plan = kernel.plan(&all, false)?;
+        arrays.extend(mask);
+        for target in targets.iter() {
+            arrays.push(target.array());
+        }
+        let plan = kernel.plan(&arrays, false)?;
         // SAFETY: the kernel was made for operands of these kinds, and the plan is of them.
-        unsafe { kernel.run(&plan, &all, arguments, None, &stream) }
+        unsafe { kernel.run(&plan, &arrays, arguments, None, &stream) }
     });
     done?;
     drop(arrays);

@@ -9,9 +9,11 @@ use super::operand::{Value, Values};
 use crate::array::Array;
 use crate::device::Device;
 use crate::dtype::{DType, Kind};
+use crate::error::Result;
 use crate::layout::{Dims, Layout, Order, broadcast_shapes};
 use crate::ops::ufunc::Row;
 use crate::python::array::class::{GpuArray, new_exact, new_like};
+use crate::stream::Stream;
 
 /// Where a result goes.
 pub(super) enum Target<'a> {
@@ -78,21 +80,41 @@ pub(super) fn common_shape(values: &Values<'_, '_>, wish: &Wish<'_>) -> PyResult
     Ok(broadcast_shapes(&views)?)
 }
 
-/// The layout of a new result: dense, and in NumPy's order of all operands.
-#[inline]
-pub(super) fn layout_of(values: &Values<'_, '_>, wish: &Wish<'_>, shape: &[i64], dtype: DType) -> PyResult<Layout> {
-    let itemsize = dtype.itemsize() as i64;
-    let is_f = |layout: &Layout| layout.is_f_contiguous() && !layout.is_c_contiguous();
-    let order = match wish.order {
-        Lie::K => {
-            let walked: SmallVec<[&Layout; 4]> = layouts(values, wish).collect();
-            return Ok(Layout::in_k_order(shape, &walked, itemsize)?);
-        }
-        Lie::F => Order::F,
-        Lie::A if values.iter().filter_map(Value::array).all(|array| is_f(array.layout())) => Order::F,
-        _ => Order::C,
-    };
-    Ok(Layout::contiguous(shape, itemsize, order)?)
+/// How new results lie.
+#[derive(Clone, Copy)]
+pub(super) struct Lying<'a> {
+    pub(super) shape: &'a [i64],
+    pub(super) order: Lie,
+}
+
+impl Lying<'_> {
+    /// A new array for a result, dense, and in NumPy's order of the operands; `mask` has its say where they have.
+    #[inline]
+    pub(super) fn new_array(
+        self,
+        operands: &[&Array],
+        mask: Option<&Array>,
+        dtype: DType,
+        stream: Stream,
+    ) -> Result<Array> {
+        Array::on_new_memory(self.layout(operands, mask, dtype.itemsize() as i64)?, dtype, stream)
+    }
+
+    #[inline]
+    fn layout(self, operands: &[&Array], mask: Option<&Array>, itemsize: i64) -> Result<Layout> {
+        let walked = || operands.iter().copied().chain(mask).map(Array::layout);
+        let is_f = |layout: &Layout| layout.is_f_contiguous() && !layout.is_c_contiguous();
+        let order = match self.order {
+            Lie::K if !walked().all(Layout::is_c_contiguous) => {
+                let walked: SmallVec<[&Layout; 4]> = walked().collect();
+                return Layout::in_k_order(self.shape, &walked, itemsize);
+            }
+            Lie::F => Order::F,
+            Lie::A if operands.iter().all(|array| is_f(array.layout())) => Order::F,
+            _ => Order::C,
+        };
+        Layout::contiguous(self.shape, itemsize, order)
+    }
 }
 
 /// Refuses an array that cannot take a result.
