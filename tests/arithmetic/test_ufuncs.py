@@ -375,7 +375,7 @@ BAD = {
     "too few operands": (lambda a: PyGPU.add(a), TypeError, "2 operands"),
     "no array": (lambda a: PyGPU.add(a, object()), TypeError, "no number"),
     "a function that is not computed": (lambda a: np.isnat(a), TypeError, "isnat"),
-    "a reduction": (lambda a: np.add.reduce(a), TypeError, "add.reduce"),
+    "a reduction": (lambda a: np.subtract.reduce(a), TypeError, "subtract.reduce"),
 }
 
 

@@ -244,3 +244,13 @@ def test_what_lies_unevenly_is_reduced_as_what_lies_evenly() -> None:
             for name in ("sum", "argmax"):
                 wanted = getattr(twin.reshape(shape), name)(axis=axis)
                 check(getattr(ours.reshape(shape), name)(axis=axis), wanted, "float32")
+
+
+def test_what_a_traceback_shows_of_an_array_stays_there() -> None:
+    with pytest.raises(TypeError) as caught:
+        PyGPU.to_gpu(np.ones(1000)).sum(initial="x")
+    traceback = caught.tb
+    while traceback is not None:
+        for value in traceback.tb_frame.f_locals.values():
+            assert not isinstance(value, np.ndarray) or (value == 1).all() or value.ndim == 0
+        traceback = traceback.tb_next

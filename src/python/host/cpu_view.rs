@@ -2,6 +2,7 @@
 
 use numpy::PyUntypedArray;
 use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
 
 use crate::array::Array;
 use crate::error::Error;
@@ -19,7 +20,7 @@ pub(crate) fn view<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, PyU
 }
 
 /// As `view`, for an array that has no Python object of its own.
-pub(crate) fn view_with_owner<'py>(
+fn view_with_owner<'py>(
     py: Python<'py>,
     array: &Array,
     owner: Bound<'py, PyAny>,
@@ -29,7 +30,14 @@ pub(crate) fn view_with_owner<'py>(
     over_memory(py, array.address(), array.layout(), descr, !array.readonly(), owner)
 }
 
-/// As `view`, for one call of NumPy that the caller keeps the array for: it keeps nothing alive, and costs half of what `view` does.
+/// As `view`, for an array that has no Python object of its own and that a function in Python may keep, if only in a traceback.
+pub(crate) fn kept<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let keeper = PyCapsule::new_with_value(py, array.clone(), c"PyGPU.Array")?;
+    view_with_owner(py, array, keeper.into_any())
+}
+
+/// As `view`, for one call of a function in C that the caller keeps the array for: it keeps nothing alive, and costs half of what
+/// `view` does.
 pub(crate) fn borrowed<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyUntypedArray>> {
     check_device(array)?;
     let descr = dtype::to_python(py, array.dtype())?;

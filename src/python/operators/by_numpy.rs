@@ -30,7 +30,10 @@ pub(super) struct Asked<'a> {
 /// # Errors
 /// NumPy's.
 pub(super) fn run(py: Python<'_>, asked: &Asked<'_>, values: &Values<'_, '_>, targets: &Targets<'_>) -> PyResult<()> {
-    let view = |array: &Array| cpu_view::borrowed(py, array);
+    let view = |array: &Array| match asked.row.host {
+        Host::Ufunc => cpu_view::borrowed(py, array),
+        Host::Steps | Host::Kernel => cpu_view::kept(py, array),
+    };
     // Results may stand behind the operands: so nothing is looked up by its name.
     let mut given: SmallVec<[Bound<'_, PyAny>; 6]> = SmallVec::new();
     for value in values {

@@ -223,7 +223,8 @@ pub(super) fn call<'py>(
         py.without_gil(|| axes::run(&call, &stream))?;
     }
     if let (Some(initial), Some(joining)) = (initial, joining(row)) {
-        compute::call(py, joining, &[out.as_any(), initial], &Wish::into_array(&out))?;
+        compute::call(py, joining, &[out.as_any(), initial], &Wish::into_array(&out))?
+            .ok_or_else(|| PyTypeError::new_err(format!("{}: initial= is {initial}, which is no number", row.name)))?;
     }
     Ok(out)
 }
@@ -260,7 +261,7 @@ fn by_numpy(
     mask: Option<&Bound<'_, GpuArray>>,
     out: &Bound<'_, GpuArray>,
 ) -> PyResult<()> {
-    let input = cpu_view::view_with_owner(py, array, py.None().into_bound(py))?;
+    let input = cpu_view::kept(py, array)?;
     let result = cpu_view::view(out)?;
     let keywords = PyDict::new(py);
     keywords.set_item("axis", &asked.axis)?;
