@@ -130,6 +130,8 @@ def members(owner: type) -> Iterator[tuple[str, Any]]:
 def entry(name: str) -> Iterator[str]:
     """The lines of one name."""
     value = getattr(PyGPU, name)
+    if isinstance(value, PyGPU.Reduction):
+        value = getattr(PyGPU.GPUArray, value.__name__)  # which says what both are
     if isinstance(value, ModuleType):
         yield f"- `PyGPU.{name}`: {summary(value)}"
     elif isinstance(value, type) and issubclass(value, BaseException):
