@@ -410,3 +410,23 @@ def test_every_name_of_the_array_api_is_the_function_of_numpys_name() -> None:
         assert getattr(PyGPU, alias) is getattr(PyGPU, name)
     assert PyGPU.add.types[:2] == ["bool,bool->bool", "int8,int8->int8"]
     assert (PyGPU.add.nin, PyGPU.add.nout, PyGPU.add.nargs, repr(PyGPU.add)) == (2, 1, 3, "<PyGPU.Ufunc add>")
+
+
+def test_a_bool_whose_byte_is_neither_0_nor_1_is_true() -> None:
+    host = np.array([[0, 1, 2], [200, 0, 61]], "uint8").view("bool")
+    array = PyGPU.to_gpu(host.view("uint8")).view("bool")
+    other = np.array([[False, True, True], [False, False, True]])
+    ours = PyGPU.to_gpu(other)
+    for call in (
+        lambda package, a, b: package.add(a, 0),
+        lambda package, a, b: package.add(a, b),
+        lambda package, a, b: package.logical_xor(a, b),
+        lambda package, a, b: package.equal(a, b),
+        lambda package, a, b: package.maximum(a, 0.5),
+        lambda package, a, b: package.where(a, 3, 4),
+        lambda package, a, b: a.sum(axis=0),
+        lambda package, a, b: a.all(axis=1),
+        lambda package, a, b: a.astype("int16"),
+    ):
+        # NumPy reads the bytes as they are in sums and comparisons of bools; what they mean is the judge.
+        np.testing.assert_array_equal(call(PyGPU, array, ours).get(), call(np, host != 0, other))

@@ -6,7 +6,7 @@ use crate::dtype::{DType, Kind};
 use crate::kernel::Source;
 use crate::ops::elementwise;
 use crate::ops::generate;
-use crate::ops::ufunc::kernel::{converted, is_complex, stored, type_of};
+use crate::ops::ufunc::kernel::{converted, is_complex, stored, stored_as, type_of};
 
 /// The types of a reduction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -80,7 +80,7 @@ fn definitions(row: &Row, types: Types, plan: &Plan) -> String {
         "" => format!("const pygpu_state one = {{{map}}}; pygpu_join(a, one);"),
         take => take.replace("{x}", "x"),
     };
-    let (element, result) = (DType::new(input).c_name(), DType::new(out).c_name());
+    let (element, result) = (stored_as(input), DType::new(out).c_name());
     format!(
         "typedef {of} pygpu_type;\ntypedef {real} pygpu_real;\ntypedef {number} pygpu_number;\n\
          typedef {element} pygpu_element;\ntypedef {result} pygpu_result;\n\

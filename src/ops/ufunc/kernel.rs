@@ -84,6 +84,8 @@ pub fn is_complex(kind: Kind) -> bool {
 pub fn converted(text: &str, from: Kind, to: Kind) -> String {
     let text = match from {
         Kind::Float16 | Kind::BFloat16 => format!("(float){text}"),
+        // A view of other whole numbers may have put any byte there, and what is not 0 is true.
+        Kind::Bool => format!("({text} != 0)"),
         _ => text.to_owned(),
     };
     if to == Kind::Bool {
@@ -125,9 +127,14 @@ pub fn stored(text: &str, from: Kind, to: Kind) -> String {
     }
 }
 
+/// The type of an array's elements in memory. Of a bool a compiler may believe that its byte is 0 or 1.
+pub fn stored_as(kind: Kind) -> &'static str {
+    if kind == Kind::Bool { "unsigned char" } else { DType::new(kind).c_name() }
+}
+
 fn array(name: &str, kind: Kind, constant: bool) -> Argument {
-    let dtype = DType::new(kind);
-    Argument { name: name.to_owned(), c_type: dtype.c_name().to_owned(), dtype, role: Role::Vector { constant } }
+    let (dtype, c_type) = (DType::new(kind), stored_as(kind).to_owned());
+    Argument { name: name.to_owned(), c_type, dtype, role: Role::Vector { constant } }
 }
 
 fn write(row: &Row, kind: Kind, inputs: &[Given], outputs: &[Kind], masked: bool) -> Result<Elementwise> {
