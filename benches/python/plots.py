@@ -1,7 +1,14 @@
-"""Two pictures of a comparison: bandwidth over size for each way across, and what small calls cost."""
+"""Two pictures of a comparison: bandwidth over size for each way across, and what small calls cost.
+
+    python benches/python/plots.py arithmetic.json arithmetic.svg
+
+draws the gigabytes a second of a table of rows, as `arithmetic.py` and `reductions.py` write it.
+"""
 
 from __future__ import annotations
 
+import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -120,3 +127,28 @@ def write(results: dict[str, Any], folder: Path) -> None:
             bandwidth(results, folder / "bandwidth.svg")
         if results["calls"]:
             latency(results, folder / "latency.svg")
+
+
+def speeds(rows: dict[str, dict[str, float]], path: Path) -> None:
+    """Gigabytes a second, a group of bars for each row."""
+    names = {"PyGPU": "PyGPU", "torch": "torch", "cupy": "CuPy"}
+    shown = {name.removesuffix(" (GB/s)"): row for name, row in rows.items() if name.endswith("(GB/s)")}
+    figure = Figure(figsize=(9, 0.8 + 0.5 * len(shown)), layout="constrained")
+    axes = figure.subplots()
+    for place, row in enumerate(reversed(shown.values())):
+        for turn, (name, title) in enumerate(reversed(names.items())):
+            if (value := row.get(name)) is not None:
+                at = place * (len(names) + 1) + turn
+                axes.barh(at, value, color=COLOURS[title], label=title if place == len(shown) - 1 else None)
+                axes.text(value, at, f" {value:.0f}", va="center", fontsize=6)
+    axes.set_yticks([place * (len(names) + 1) + 1 for place in range(len(shown))], list(reversed(shown)))
+    axes.set_xlabel("GB/s of what must move")
+    axes.margins(x=0.1, y=0.01)
+    axes.grid(axis="x", alpha=0.3)
+    figure.legend(loc="outside lower center", ncols=3)
+    figure.savefig(path, metadata={"Date": None})
+
+
+if __name__ == "__main__":
+    with matplotlib.rc_context(STYLE):
+        speeds(json.loads(Path(sys.argv[1]).read_text())["rows"], Path(sys.argv[2]))

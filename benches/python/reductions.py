@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import argparse
 import statistics
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import machine
-from arithmetic import Library, found
+from arithmetic import Library, found, host_seconds
 
 
 def along(library: Library, x: Any, name: str, axis: Any) -> Callable[[], Any]:
@@ -60,15 +59,7 @@ def small(library: Library) -> float:
     import numpy as np
 
     s = library.array(np.ones(16, np.float32))
-    for _ in range(200):
-        s.sum()
-    library.synchronize()
-    start = time.perf_counter()
-    for _ in range(2000):
-        s.sum()
-    seconds = (time.perf_counter() - start) / 2000
-    library.synchronize()
-    return seconds
+    return host_seconds(library, lambda: s.sum())
 
 
 def main() -> None:
