@@ -140,7 +140,7 @@ def small(library: Library) -> dict[str, float]:
 
 
 def host_seconds(library: Library, call: Callable[[], Any]) -> float:
-    """Host seconds of one call: the least of batches that are shorter than a stream's queue, which is emptied between."""
+    """Host seconds of one call: the least of batches shorter than a stream's queue, which is emptied between."""
     batches = []
     for _ in range(20):
         start = time.perf_counter()
