@@ -74,11 +74,11 @@ test: .venv/.extension-dev .venv/.group-test .simulated-drivers build/amd/.ready
 	wait $$second || status=$$?; cat build/second-lane.log; exit $$status
 
 .first-lane:
+	cargo test --locked $(ORDER_MODEL)
 	PYGPU_STRICT=1 $(BIN)/python -m pytest tests docs README.md --ignore=tests/gpu $(PYTEST_ARGS)
 	@$(MAKE) --no-print-directory .tests-on-hip
 
 .second-lane:
-	cargo test --locked $(ORDER_MODEL)
 	@$(MAKE) --no-print-directory .tests-on-cuda
 	@$(MAKE) --no-print-directory instructions
 
