@@ -37,6 +37,14 @@ pub enum Kind {
     Opaque,
 }
 
+impl Kind {
+    /// Whether elements have a real and an imaginary part.
+    #[inline]
+    pub fn is_complex(self) -> bool {
+        matches!(self, Self::Complex64 | Self::Complex128)
+    }
+}
+
 /// Where the NumPy dtype of a row comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Origin {

@@ -114,18 +114,20 @@ pub fn between(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
 
 /// Whether two arrays of one device may share a byte.
 pub fn may_overlap(target: &Array, source: &Array) -> bool {
-    if target.allocation().is_lent() || source.allocation().is_lent() {
-        // Two lent blocks may be parts of one: compare addresses instead of offsets.
-        return match (target.layout().extent(), source.layout().extent()) {
-            (Some((target_low, target_high)), Some((source_low, source_high))) => {
-                let base = source.allocation().address().wrapping_sub(target.allocation().address()) as i64;
-                target_low < source_high.wrapping_add(base) && source_low.wrapping_add(base) < target_high
-            }
-            _ => false,
-        };
+    if std::sync::Arc::ptr_eq(target.allocation(), source.allocation()) {
+        return layout::overlap(target.layout(), source.layout());
     }
-    std::sync::Arc::ptr_eq(target.allocation(), source.allocation())
-        && layout::overlap(target.layout(), source.layout())
+    if !target.allocation().is_lent() && !source.allocation().is_lent() {
+        return false;
+    }
+    // Two lent blocks may be parts of one: compare addresses instead of offsets.
+    match (target.layout().extent(), source.layout().extent()) {
+        (Some((target_low, target_high)), Some((source_low, source_high))) => {
+            let base = source.allocation().address().wrapping_sub(target.allocation().address()) as i64;
+            target_low < source_high.wrapping_add(base) && source_low.wrapping_add(base) < target_high
+        }
+        _ => false,
+    }
 }
 
 /// Whether each element of one is that of the other.

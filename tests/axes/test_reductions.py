@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from typing import Any
 
 import numpy as np
@@ -257,3 +258,20 @@ def test_what_a_traceback_shows_of_an_array_stays_there() -> None:
         for value in traceback.tb_frame.f_locals.values():
             assert not isinstance(value, np.ndarray) or (value == 1).all() or value.ndim == 0
         traceback = traceback.tb_next
+
+
+def test_a_result_may_lie_within_the_array() -> None:
+    host = values((600, 600), "int64")
+    array = PyGPU.to_gpu(host)
+    assert array.sum(axis=1, out=array[599]) is not None
+    np.testing.assert_array_equal(array.get()[599], host.sum(axis=1))
+    np.testing.assert_array_equal(array.get()[:599], host[:599])
+
+
+def test_a_divisor_that_is_not_above_0_gives_what_numpy_gives() -> None:
+    host = np.array([[1.0, 3.0], [2.0, 2.0]])
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        wanted = host.var(axis=1, ddof=2)
+        ours = PyGPU.to_gpu(host).var(axis=1, ddof=2).get()
+    np.testing.assert_array_equal(ours, wanted)

@@ -6,7 +6,7 @@ use crate::dtype::{DType, Kind};
 use crate::kernel::Source;
 use crate::ops::elementwise;
 use crate::ops::generate;
-use crate::ops::ufunc::kernel::{converted, is_complex, stored, stored_as, type_of};
+use crate::ops::ufunc::kernel::{converted, stored, stored_as, type_of};
 
 /// The types of a reduction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,7 +52,7 @@ fn bound(kind: Kind, is_greatest: bool) -> String {
 
 /// What the device code calls its types, and how it squares the distance of two means.
 fn spelled(text: &str, kind: Kind) -> String {
-    let square = match is_complex(kind) {
+    let square = match kind.is_complex() {
         true => "(apart.real() * apart.real() + apart.imag() * apart.imag())",
         false => "(apart * apart)",
     };

@@ -34,9 +34,9 @@ pub enum Output {
 pub enum Neutral {
     /// A value that changes no other.
     Text(&'static str),
-    /// The greatest value of the type, or the least. There is no result of no elements.
+    /// The greatest value of the type. There is no result of no elements.
     Greatest,
-    /// See there.
+    /// The least value, likewise.
     Least,
 }
 
@@ -49,9 +49,9 @@ pub struct Row {
     pub computed: Computed,
     /// Of which type the results are.
     pub output: Output,
-    /// The members of the state behind the first one, which is of the type `first`.
+    /// The type of the state's first member.
     pub first: &'static str,
-    /// As C declares them.
+    /// The other members, as C declares them.
     pub others: &'static str,
     /// The bytes that they take at most, beside twice those of an element.
     pub bytes: usize,
@@ -174,7 +174,7 @@ pub static TABLE: &[Row] = &[
         map: "{x}, {T}(0), 0, 1",
         join: MOMENTS,
         batch: MOMENTS_OF_BATCH,
-        finish: "a.n - less > 0 ? a.m / ({R})(a.n - less) : ({R})0 / ({R})0 * a.m",
+        finish: "a.m / ({R})(a.n - less > 0 ? a.n - less : 0)",
         ..SIMPLE
     },
     Row {

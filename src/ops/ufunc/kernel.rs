@@ -75,11 +75,6 @@ fn unsigned_of(kind: Kind) -> &'static str {
     if DType::new(kind).itemsize() > 4 { "unsigned long long" } else { "unsigned" }
 }
 
-/// Whether elements have two parts.
-pub fn is_complex(kind: Kind) -> bool {
-    matches!(kind, Kind::Complex64 | Kind::Complex128)
-}
-
 /// An element as the loop's type.
 pub fn converted(text: &str, from: Kind, to: Kind) -> String {
     let text = match from {
@@ -91,8 +86,8 @@ pub fn converted(text: &str, from: Kind, to: Kind) -> String {
     if to == Kind::Bool {
         return format!("({text} != 0)");
     }
-    match (is_complex(from), is_complex(to)) {
-        _ if from == to && is_complex(from) => format!("{}({text})", type_of(to)),
+    match (from.is_complex(), to.is_complex()) {
+        _ if from == to && from.is_complex() => format!("{}({text})", type_of(to)),
         (false, true) => {
             let part = if to == Kind::Complex64 { "float" } else { "double" };
             format!("{}(({part})({text}))", type_of(to))
@@ -106,7 +101,7 @@ pub fn converted(text: &str, from: Kind, to: Kind) -> String {
 /// A result as an element of the output; of a complex one that is to be real the imaginary part is dropped.
 pub fn stored(text: &str, from: Kind, to: Kind) -> String {
     match to {
-        _ if is_complex(from) && !is_complex(to) && to != Kind::Bool => {
+        _ if from.is_complex() && !to.is_complex() && to != Kind::Bool => {
             let part = if from == Kind::Complex64 { Kind::Float32 } else { Kind::Float64 };
             stored(&format!("({text}).real()"), part, to)
         }
@@ -114,13 +109,13 @@ pub fn stored(text: &str, from: Kind, to: Kind) -> String {
         Kind::Bool => format!("({text}) != 0"),
         Kind::Float16 if from == Kind::Float64 => format!("pygpu::float16({text})"), // rounded once
         Kind::Float16 | Kind::BFloat16 => format!("{}((float)({text}))", DType::new(to).c_name()),
-        _ if is_complex(to) && !is_complex(from) => {
+        _ if to.is_complex() && !from.is_complex() => {
             let part = if to == Kind::Complex64 { "float" } else { "double" };
             format!("{}(({part})({text}))", DType::new(to).c_name())
         }
-        _ if is_complex(to) => format!("{}({text})", DType::new(to).c_name()),
+        _ if to.is_complex() => format!("{}({text})", DType::new(to).c_name()),
         // Whole numbers wrap around in the loop's type first, not in the wider one in which C computes.
-        _ if from != to && !is_complex(from) => {
+        _ if from != to && !from.is_complex() => {
             format!("({})({})({text})", DType::new(to).c_name(), DType::new(from).c_name())
         }
         _ => format!("({})({text})", DType::new(to).c_name()),

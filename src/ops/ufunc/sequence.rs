@@ -1,6 +1,6 @@
 //! Evenly spaced values, as NumPy computes them: each from its index, rounded where NumPy rounds.
 
-use super::kernel::{is_complex, stored, type_of};
+use super::kernel::{stored, type_of};
 use super::known;
 use crate::array::Array;
 use crate::dtype::{DType, Kind};
@@ -96,7 +96,7 @@ fn known(sequence: Sequence, kind: Kind, output: Kind) -> Result<&'static Elemen
 fn arange_text(kind: Kind) -> String {
     let class = type_of(kind);
     let far = match kind {
-        _ if is_complex(kind) => "CLASS(a.real() + i * (b.real() - a.real()), a.imag() + i * (b.imag() - a.imag()))",
+        _ if kind.is_complex() => "CLASS(a.real() + i * (b.real() - a.real()), a.imag() + i * (b.imag() - a.imag()))",
         _ if is_float(kind) => "a + (CLASS)i * (b - a)",
         _ => "(CLASS)((size_t)a + i * (size_t)(CLASS)((size_t)b - (size_t)a))",
     };
@@ -110,12 +110,12 @@ fn linspace_text(kind: Kind, output: Kind) -> String {
         Kind::Float16 | Kind::BFloat16 => format!("(float){}({text})", DType::new(kind).c_name()),
         _ => format!("({text})"),
     };
-    let number = if is_complex(kind) { "pygpu_real" } else { class };
+    let number = if kind.is_complex() { "pygpu_real" } else { class };
     let index = rounded(&format!("({number})i"));
     let (far, part) = (rounded("pygpu_i * s"), rounded(&format!("pygpu_i / ({number})parts")));
     let (part, sum) = (rounded(&format!("{part} * s")), rounded("pygpu_far + a"));
     let real = if kind == Kind::Complex64 { "float" } else { "double" };
-    let is_whole = !is_float(output) && !is_complex(output) && output != Kind::Bool;
+    let is_whole = !is_float(output) && !output.is_complex() && output != Kind::Bool;
     let value = if is_whole { "floor(pygpu_sum)" } else { "pygpu_sum" };
     format!(
         "typedef {real} pygpu_real;\nconst {number} pygpu_i = {index};\nconst {class} pygpu_far = parts ? {part} : {far};\n\

@@ -269,12 +269,9 @@ pub(crate) fn linspace<'py>(
     if retstep { Ok(PyTuple::new(py, [values, step])?.into_any()) } else { Ok(values) }
 }
 
-fn is_complex(dtype: DType) -> bool {
-    matches!(dtype.kind(), Kind::Complex64 | Kind::Complex128)
-}
-
 fn is_whole(dtype: DType) -> bool {
-    !is_complex(dtype) && !matches!(dtype.kind(), Kind::Float16 | Kind::BFloat16 | Kind::Float32 | Kind::Float64)
+    !dtype.kind().is_complex()
+        && !matches!(dtype.kind(), Kind::Float16 | Kind::BFloat16 | Kind::Float32 | Kind::Float64)
 }
 
 /// What `linspace` is asked for.
@@ -318,7 +315,7 @@ impl<'py> Line<'_, 'py> {
         let computed_as = dtype::from_numpy(plain.by_numpy(0)?.0.dtype().as_any())?;
         let wanted = self.wanted.unwrap_or(computed_as);
         // Complex numbers have no whole ones below them, as NumPy says.
-        if !ufunc::is_castable(computed_as, wanted) || (is_complex(computed_as) && is_whole(wanted)) {
+        if !ufunc::is_castable(computed_as, wanted) || (computed_as.kind().is_complex() && is_whole(wanted)) {
             return Ok(None);
         }
         let parts = if self.endpoint { self.num - 1 } else { self.num };

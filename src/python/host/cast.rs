@@ -103,8 +103,7 @@ pub(crate) fn cast_like(py: Python<'_>, source: &Array, dtype: DType) -> PyResul
 /// # Errors
 /// The warning, where it is an error.
 pub(crate) fn warn_of_dropped_parts(py: Python<'_>, from: DType, to: DType) -> PyResult<()> {
-    let is_complex = |dtype: DType| matches!(dtype.kind(), Kind::Complex64 | Kind::Complex128);
-    if !is_complex(from) || is_complex(to) || matches!(to.kind(), Kind::Bool | Kind::Opaque) {
+    if !from.kind().is_complex() || to.kind().is_complex() || matches!(to.kind(), Kind::Bool | Kind::Opaque) {
         return Ok(());
     }
     let class = ndarray::numpy(py)?.getattr(intern!(py, "exceptions"))?.getattr(intern!(py, "ComplexWarning"))?;

@@ -1,18 +1,16 @@
 //! A call's kernel on the current stream.
 
-use std::sync::Arc;
-
 use pyo3::prelude::*;
 use smallvec::SmallVec;
 
 use super::operand::{self, Value, Values};
 use super::result::{Lying, Target, Targets};
 use crate::array::Array;
+use crate::copy;
 use crate::device::Device;
 use crate::dtype::{DType, Kind};
 use crate::error::Result;
 use crate::kernel::Arguments;
-use crate::layout;
 use crate::memory::pending;
 use crate::ops::ufunc::{self, Given, Row};
 use crate::python::gil::WithoutGil;
@@ -21,32 +19,11 @@ use crate::stream;
 
 /// An operand that shares bytes with a result other than element by element, as a copy of its own.
 fn apart_from(py: Python<'_>, array: &Array, targets: &[Option<&Array>]) -> PyResult<Option<Box<Array>>> {
-    let meets = |out: &&Array| shares_bytes(array, out) && !is_same_place(array, out);
+    let meets = |out: &&Array| copy::may_overlap(out, array) && !copy::is_same_place(array, out);
     match targets.iter().flatten().any(meets) {
         true => Ok(Some(Box::new(transfer::device_copy_like(py, array)?))),
         false => Ok(None),
     }
-}
-
-/// Whether two arrays may share a byte; those of two blocks do where both are the memory of somebody else.
-fn shares_bytes(one: &Array, other: &Array) -> bool {
-    if Arc::ptr_eq(one.allocation(), other.allocation()) {
-        return layout::overlap(one.layout(), other.layout());
-    }
-    let reach = |array: &Array| {
-        let first = array.allocation().address() as i128;
-        array.layout().extent().map(|(low, high)| (first + i128::from(low), first + i128::from(high)))
-    };
-    matches!((reach(one), reach(other)), (Some(one), Some(other)) if one.0 < other.1 && other.0 < one.1)
-}
-
-/// Whether each element of one is that of the other.
-fn is_same_place(one: &Array, other: &Array) -> bool {
-    let (first, second) = (one.layout(), other.layout());
-    one.address() == other.address()
-        && first.itemsize() == second.itemsize()
-        && first.shape().eq(second.shape())
-        && first.strides().eq(second.strides())
 }
 
 /// What is computed: a loop of a function, and where its results go.

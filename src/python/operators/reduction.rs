@@ -7,6 +7,7 @@ use pyo3::types::{PyBool, PyDict, PyTuple};
 
 use super::compute::{self, Wish};
 use crate::array::Array;
+use crate::copy;
 use crate::dtype::{DType, Kind};
 use crate::layout::{Dims, Layout, Order, normalize_axis};
 use crate::memory::capture;
@@ -15,7 +16,7 @@ use crate::ops::ufunc::{self, Casting};
 use crate::python::array::class::{GpuArray, new_like};
 use crate::python::convert::{dtype, ndarray, shape};
 use crate::python::gil::WithoutGil;
-use crate::python::host::{cpu_view, new};
+use crate::python::host::{cpu_view, new, transfer};
 use crate::python::once::intern;
 use crate::stream;
 
@@ -65,12 +66,11 @@ fn computed(row: &Row, kind: Kind, asked: &Asked<'_>) -> PyResult<Kind> {
         Some(dtype) if !dtype.is_none() => dtype::from_python(dtype)?.kind(),
         _ => row.computed(kind),
     };
-    let is_complex = |kind| matches!(kind, Kind::Complex64 | Kind::Complex128);
-    if !is_number(kind) || !is_number(found) || (!row.of_complex && is_complex(found)) {
+    if !is_number(kind) || !is_number(found) || (!row.of_complex && found.is_complex()) {
         let name = DType::new(if is_number(kind) { found } else { kind }).name();
         return Err(PyTypeError::new_err(format!("{}: there is no reduction of {name}", row.name)));
     }
-    if is_complex(kind) && !is_complex(found) && row.name != "any" && row.name != "all" {
+    if kind.is_complex() && !found.is_complex() && row.name != "any" && row.name != "all" {
         return Err(PyTypeError::new_err(format!(
             "{}: Cannot cast array data from dtype('{}') to dtype('{}') according to the rule 'same_kind'",
             row.name,
@@ -219,7 +219,14 @@ pub(super) fn call<'py>(
     } else {
         let view = if asked.keepdims { target.clone() } else { kept(target, reduced, array.layout().ndim())? };
         let mask = mask.as_ref().map(|mask| mask.get().array(py)).transpose()?;
-        let call = Call { row, computed, input: array, mask, out: &view, reduced, less: asked.less };
+        // A block may write its results before another one has read there.
+        let apart = |read: &Array| match copy::may_overlap(target, read) {
+            true => transfer::device_copy_like(py, read).map(Some),
+            false => Ok(None),
+        };
+        let copied = (apart(array)?, mask.map(apart).transpose()?.flatten());
+        let (input, mask) = (copied.0.as_ref().unwrap_or(array), copied.1.as_ref().or(mask));
+        let call = Call { row, computed, input, mask, out: &view, reduced, less: asked.less };
         py.without_gil(|| axes::run(&call, &stream))?;
     }
     if let (Some(initial), Some(joining)) = (initial, joining(row)) {

@@ -78,10 +78,6 @@ fn call<'py>(
     Ok(function.call(PyTuple::new(py, operands)?, Some(&keywords))?.cast_into()?)
 }
 
-fn is_complex(slf: &Bound<'_, GpuArray>) -> bool {
-    matches!(slf.get().dtype().kind(), Kind::Complex64 | Kind::Complex128)
-}
-
 #[pymethods]
 impl GpuArray {
     /// The real parts, as a new array without gaps in the same order; of real numbers the array itself. Assigning writes them.
@@ -137,7 +133,7 @@ impl GpuArray {
     /// [(1-2j)]
     #[pyo3(signature = (out=None))]
     fn conj<'py>(slf: &Bound<'py, Self>, out: Option<&Bound<'py, Self>>) -> PyResult<Bound<'py, Self>> {
-        if out.is_none() && !is_complex(slf) {
+        if out.is_none() && !slf.get().dtype().kind().is_complex() {
             return Ok(slf.clone());
         }
         call("conjugate", &[slf.as_any()], out, slf.py())
