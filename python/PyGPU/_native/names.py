@@ -7,6 +7,8 @@ import importlib
 from types import ModuleType
 from typing import Any
 
+from PyGPU import _functions
+
 MODULES = (
     "allocators",
     "autoinit",
@@ -47,7 +49,7 @@ _PYCUDAS = dict.fromkeys(("VERSION", "VERSION_STATUS", "VERSION_TEXT"), "PyGPU._
 
 
 def find(name: str) -> Any:
-    """Return what a name of `PyGPU` means that is not loaded with it: a module, or one of PybindGPU's names.
+    """Return what a name of `PyGPU` means that is not loaded with it: a module, a function, one of PybindGPU's names.
 
     Raises
     ------
@@ -58,6 +60,8 @@ def find(name: str) -> Any:
         return importlib.import_module(f"PyGPU.{name}")
     # PybindGPU's names are many; whatever is none of the others is looked for among them.
     home = (_ELSEWHERE | _PYCUDAS).get(name, "PyGPU.backend")
+    if (function := _functions.find(name)) is not None:
+        return function
     try:
         return getattr(importlib.import_module(home), name)
     except AttributeError:
@@ -73,12 +77,12 @@ def _native() -> set[str]:
 def everything() -> list[str]:
     """List every public name of `PyGPU`, PybindGPU's included, but for those of Python itself; loads the modules."""
     backend = importlib.import_module("PyGPU.backend")
-    return sorted({*_native(), *_ELSEWHERE, *_STARRED, *backend.__all__} - set(dir(builtins)))
+    return sorted({*_native(), *_ELSEWHERE, *_STARRED, *_functions.names(), *backend.__all__} - set(dir(builtins)))
 
 
 def shown() -> list[str]:
     """List what a person would type: not PybindGPU's names, of which there are more than of all others."""
-    return sorted({*_native(), *_ELSEWHERE, *MODULES, "__version__"} - _SWITCHES)
+    return sorted({*_native(), *_ELSEWHERE, *_functions.names(), *MODULES, "__version__"} - _SWITCHES)
 
 
 def listed(namespace: dict[str, Any]) -> list[str]:

@@ -305,6 +305,14 @@ impl GpuArray {
             let own = py.import(intern!(py, "PyGPU._core"))?.getattr(name.as_str())?;
             return Ok(own.call(args, Some(kwargs))?.unbind());
         }
+        // Other modules of NumPy's have names that mean something else.
+        let is_numpys = func.getattr(intern!(py, "__module__"))?.eq(intern!(py, "numpy"))?;
+        if is_numpys && !kwargs.contains("like")? {
+            let own = py.import(intern!(py, "PyGPU._functions"))?.call_method1(intern!(py, "find"), (name.as_str(),))?;
+            if !own.is_none() {
+                return ending::run_python(py, || Ok(own.call(args, Some(kwargs))?.unbind()));
+            }
+        }
         if !OF_VIEWS.contains(&name.as_str()) {
             return Err(refusal(format_args!("numpy.{name}")));
         }
