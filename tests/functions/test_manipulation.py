@@ -18,7 +18,7 @@ def test_a_turned_array_is_numpys(k: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("axes", "said"), [((0,), "must be 2"), ((0, 0), "different"), ((0, -2), "different"), ((0, 2), "out of range")]
+    ("axes", "said"), [((0,), "must be 2"), ((0, 0), "different"), ((0, -2), "different"), ((0, 3), "out of range")]
 )
 def test_a_plane_has_two_axes(axes: tuple[int, ...], said: str) -> None:
     a = np.zeros((2, 3))
