@@ -34,6 +34,7 @@ GROUPS: dict[str, list[str]] = {
         "Reduction", "sum", "prod", "min", "max", "amin", "amax", "any", "all", "mean", "var", "std", "argmin",
         "argmax", "count_nonzero",
     ],
+    "Order": ["sort", "argsort"],
     "Other shapes and orders": ["rot90"],
     "Views": ["broadcast_to", "expand_dims", "flip", "moveaxis"],
     "Pinned host memory": ["empty_pinned", "zeros_pinned", "empty_like_pinned"],

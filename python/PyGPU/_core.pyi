@@ -79,6 +79,7 @@ __all__ = [
     "arctanh",
     "argmax",
     "argmin",
+    "argsort",
     "around",
     "array_at",
     "asarray",
@@ -245,6 +246,7 @@ __all__ = [
     "sin",
     "sinc",
     "sinh",
+    "sort",
     "spacing",
     "sqrt",
     "square",
@@ -421,6 +423,24 @@ class GPUArray:
         correction: float | None = None,
     ) -> GPUArray: ...
     def argmin(self, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> GPUArray: ...
+    def sort(
+        self,
+        axis: int = -1,
+        kind: str | None = None,
+        order: None = None,
+        *,
+        stable: bool | None = None,
+        descending: bool = False,
+    ) -> None: ...
+    def argsort(
+        self,
+        axis: int | None = -1,
+        kind: str | None = None,
+        order: None = None,
+        *,
+        stable: bool | None = None,
+        descending: bool = False,
+    ) -> Self: ...
     def argmax(self, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> GPUArray: ...
     def transpose(self, *axes: ShapeLike | None) -> Self: ...
     def swapaxes(self, axis1: SupportsIndex, axis2: SupportsIndex) -> Self: ...
@@ -679,6 +699,24 @@ def round(a: Any, /, decimals: int = 0, out: GPUArray | None = None) -> GPUArray
 around = round
 
 def angle(z: Any, deg: bool = False) -> GPUArray: ...
+def sort(
+    a: GPUArray,
+    axis: int | None = -1,
+    kind: str | None = None,
+    order: None = None,
+    *,
+    stable: bool | None = None,
+    descending: bool = False,
+) -> GPUArray: ...
+def argsort(
+    a: GPUArray,
+    axis: int | None = -1,
+    kind: str | None = None,
+    order: None = None,
+    *,
+    stable: bool | None = None,
+    descending: bool = False,
+) -> GPUArray: ...
 def nan_to_num(
     x: GPUArray, copy: bool = True, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
 ) -> GPUArray: ...

@@ -12,6 +12,7 @@ pub mod argument;
 pub mod axes;
 pub mod elementwise;
 mod generate;
+pub mod order;
 pub mod plan;
 pub mod reduce;
 pub mod scan;

@@ -6,6 +6,7 @@ pub(crate) mod functions;
 pub(crate) mod keywords;
 mod on_device;
 mod operand;
+mod order;
 pub(crate) mod protocols;
 mod reduction;
 mod reductions;
@@ -19,5 +20,6 @@ use pyo3::prelude::*;
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     ufunc::register(module)?;
     functions::register(module)?;
+    order::register(module)?;
     reductions::register(module)
 }

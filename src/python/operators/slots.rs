@@ -308,7 +308,8 @@ impl GpuArray {
         // Other modules of NumPy's have names that mean something else.
         let is_numpys = func.getattr(intern!(py, "__module__"))?.eq(intern!(py, "numpy"))?;
         if is_numpys && !kwargs.contains("like")? {
-            let own = py.import(intern!(py, "PyGPU._functions"))?.call_method1(intern!(py, "find"), (name.as_str(),))?;
+            let own =
+                py.import(intern!(py, "PyGPU._functions"))?.call_method1(intern!(py, "find"), (name.as_str(),))?;
             if !own.is_none() {
                 return ending::run_python(py, || Ok(own.call(args, Some(kwargs))?.unbind()));
             }

@@ -1,0 +1,29 @@
+"""Orders of arrays in host memory, by NumPy, and as those of a device: stable, and with NaN last whichever way is sorted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def argsort(view: np.ndarray[Any, Any], axis: int, descending: bool) -> np.ndarray[Any, Any]:
+    """Return the places of the elements in their order."""
+    if not descending:
+        return np.argsort(view, axis=axis, kind="stable")
+    count = view.shape[axis]
+    # Turned round before and after, so that equal elements stay in their order; then NaN is first.
+    order = count - 1 - np.flip(np.argsort(np.flip(view, axis), axis=axis, kind="stable"), axis)
+    if view.dtype.kind in "biu":
+        return order
+    nans = np.count_nonzero(np.isnan(view), axis=axis, keepdims=True)
+    places = np.arange(count).reshape([-1 if other == axis else 1 for other in range(view.ndim)])
+    return np.take_along_axis(order, (places + nans) % max(count, 1), axis)
+
+
+def sort(view: np.ndarray[Any, Any], axis: int, descending: bool) -> None:
+    """Put the elements in order, where they are."""
+    if descending:
+        view[...] = np.take_along_axis(view, argsort(view, axis, descending), axis)
+    else:
+        view.sort(axis=axis, kind="stable")

@@ -1,0 +1,19 @@
+//! Order: sorting along an axis, and what is found by it.
+//!
+//! - [`keys`] makes elements whole numbers that lie in their order;
+//! - [`rows`] sorts rows that one block has room for, [`sweep`] longer ones;
+//! - [`sort`] chooses.
+
+mod keys;
+mod rows;
+mod sort;
+mod sweep;
+
+pub use keys::has_order;
+pub use sort::{Sorted, Wanted, sort, sort_in_place};
+
+use crate::codegen::store::Family;
+
+/// The kernels of this folder.
+static COMPILED: Family = Family::of_library(FAMILY);
+const FAMILY: u16 = 32;

@@ -1,0 +1,67 @@
+//! Rows that one block has room for.
+
+use super::COMPILED;
+use super::sort::Rows;
+use crate::backend::LaunchShape;
+use crate::codegen::store::Key;
+use crate::error::Result;
+use crate::kernel::{Arguments, Source, launch};
+use crate::memory::{Access, Use};
+use crate::ops::{elementwise, generate};
+use crate::stream::Stream;
+
+const TEXT: &str = include_str!("rows.cu");
+const NAME: &str = "pygpu_sort_rows";
+
+/// Keys of a block: few where rows are short, so that many blocks run at once. Keys of 16 bytes and their places take 40 KiB.
+const FEW: i64 = 512;
+const MANY: i64 = 2048;
+
+/// Whether rows of so many elements are sorted here.
+pub fn has_room(count: i64) -> bool {
+    count <= MANY
+}
+
+/// Puts the sort of some rows on a stream.
+///
+/// # Errors
+/// The compiler's; the driver's.
+pub fn run(rows: &Rows<'_>, stream: &Stream) -> Result<()> {
+    let log = (rows.count as u64).next_power_of_two().ilog2();
+    let capacity = if rows.count <= FEW { FEW } else { MANY };
+    let threads = (capacity / 2) as u32;
+    let with_places = rows.places.is_some();
+    let mut key = Key::from_slice(&[b'r', with_places.into(), capacity.ilog2() as u8]);
+    key.extend(rows.keys.identity());
+    let source = || source(rows, capacity, threads);
+    let function = COMPILED.function(stream.device(), &key, NAME, source)?;
+    let blocks = (rows.rows as u64).div_ceil(capacity as u64 >> log);
+    let shape = LaunchShape {
+        // More than a grid has are more elements than a device.
+        grid: [u32::try_from(blocks).unwrap_or(u32::MAX), 1, 1],
+        block: [threads, 1, 1],
+        shared: 0,
+        cooperative: false,
+    };
+    let outputs = [rows.values, rows.places];
+    let mut values = Arguments::new();
+    values.push_word(rows.input.address() as u64);
+    outputs.iter().for_each(|output| values.push_word(output.map_or(0, |output| output.address() as u64)));
+    values.push_word(rows.rows as u64);
+    values.push_word(rows.count as u64);
+    values.push_word(log.into());
+    let mut uses: Vec<Use<'_>> = vec![(rows.input.allocation(), Access::Read)];
+    uses.extend(outputs.into_iter().flatten().map(|output| (output.allocation(), Access::Write)));
+    // SAFETY: compiled for these keys; the arrays have as many elements as is said.
+    unsafe { launch::launch(&function, &shape, stream, &mut values, &uses) }
+}
+
+fn source(rows: &Rows<'_>, capacity: i64, threads: u32) -> Source {
+    let keys = rows.keys.text();
+    let head = generate::head(&[&keys], "");
+    let with_places = u8::from(rows.places.is_some());
+    let text = format!(
+        "{head}{keys}#define PYGPU_CAPACITY {capacity}\n#define PYGPU_THREADS {threads}\n#define PYGPU_PLACES {with_places}\n{TEXT}"
+    );
+    elementwise::source(NAME, text, &[])
+}

@@ -1,0 +1,113 @@
+//! Sorting along the last axis.
+
+use super::keys::Keys;
+use super::{rows, sweep};
+use crate::array::Array;
+use crate::copy;
+use crate::dtype::{DType, Kind};
+use crate::error::Result;
+use crate::layout::{Layout, Order};
+use crate::stream::Stream;
+
+/// What is asked of a sort.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Wanted {
+    /// The elements in order.
+    pub values: bool,
+    /// Where each of them was along its row.
+    pub places: bool,
+    /// Whether the greatest comes first; NaN is last all the same.
+    pub descending: bool,
+}
+
+/// What came of it, in C order.
+pub struct Sorted {
+    /// The elements in order, if they were asked for.
+    pub values: Option<Array>,
+    /// Their places as 64-bit integers, if they were.
+    pub places: Option<Array>,
+}
+
+/// Rows of one length that lie one after the other, and where they go.
+pub(super) struct Rows<'a> {
+    pub(super) keys: Keys,
+    pub(super) input: &'a Array,
+    pub(super) values: Option<&'a Array>,
+    pub(super) places: Option<&'a Array>,
+    pub(super) rows: i64,
+    pub(super) count: i64,
+}
+
+/// Whether elements lie in C order, each at an address that is a multiple of what a load of it needs.
+fn is_dense(array: &Array) -> bool {
+    array.layout().is_c_contiguous() && array.address().is_multiple_of(array.dtype().itemsize().min(8))
+}
+
+/// An array's elements in such a way, if they are not.
+pub(super) fn dense(input: &Array, stream: &Stream) -> Result<Option<Array>> {
+    if is_dense(input) {
+        return Ok(None);
+    }
+    let shape: Vec<i64> = input.layout().shape().collect();
+    let copied = Array::empty(&shape, input.dtype(), Order::C, stream.clone())?;
+    copy::between(&copied, input, stream)?;
+    Ok(Some(copied))
+}
+
+/// Sorts the rows of an array. With places the sort is stable: -0 and 0 are equal then, and else -0 comes first. Of complex numbers
+/// that would have the imaginary parts in a wrong order; so they are sorted by places always.
+///
+/// # Errors
+/// `OutOfMemory`; the compiler's; the driver's.
+pub fn sort(input: &Array, wanted: Wanted, stream: &Stream) -> Result<Sorted> {
+    let shape: Vec<i64> = input.layout().shape().collect();
+    let new = |is_wanted: bool, dtype: DType| {
+        is_wanted.then(|| Array::empty(&shape, dtype, Order::C, stream.clone())).transpose()
+    };
+    let values = new(wanted.values, input.dtype())?;
+    let needs_places = wanted.places || input.dtype().kind().is_complex();
+    let sorted = Sorted { values, places: new(needs_places, DType::new(Kind::Int64))? };
+    run(input, &sorted, wanted.descending, stream)?;
+    Ok(Sorted { places: sorted.places.filter(|_| wanted.places), ..sorted })
+}
+
+/// Sorts the rows of an array in their own memory; `false` where that cannot be, and then nothing was changed.
+///
+/// # Errors
+/// As [`sort`].
+pub fn sort_in_place(array: &Array, descending: bool, stream: &Stream) -> Result<bool> {
+    // Keys of one byte go straight into the result.
+    let reads_before = array.dtype().itemsize() > 1 || rows::has_room(count(array));
+    let is_possible = reads_before && is_dense(array) && !array.dtype().kind().is_complex();
+    if is_possible {
+        run(array, &Sorted { values: Some(array.clone()), places: None }, descending, stream)?;
+    }
+    Ok(is_possible)
+}
+
+/// Elements of a row.
+fn count(array: &Array) -> i64 {
+    array.layout().shape().last().unwrap_or(1)
+}
+
+fn run(input: &Array, sorted: &Sorted, descending: bool, stream: &Stream) -> Result<()> {
+    if input.layout().is_empty() {
+        return Ok(());
+    }
+    let own = dense(input, stream)?;
+    let (values, places) = (sorted.values.as_ref(), sorted.places.as_ref());
+    let keys = Keys { kind: input.dtype().kind(), descending, as_equal: places.is_some() };
+    let count = count(input);
+    let rows = input.layout().size() / count;
+    let rows = Rows { keys, input: own.as_ref().unwrap_or(input), values, places, rows, count };
+    match rows::has_room(count) {
+        true => rows::run(&rows, stream),
+        false => sweep::run(&rows, stream),
+    }
+}
+
+/// Bytes of device memory without a type.
+pub(super) fn scratch(bytes: i64, stream: &Stream) -> Result<Array> {
+    let layout = Layout::contiguous(&[bytes], 1, Order::C)?;
+    Array::on_new_memory(layout, DType::new(Kind::UInt8), stream.clone())
+}

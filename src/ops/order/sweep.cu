@@ -1,0 +1,233 @@
+// Sorts long rows by their keys' bytes, the lowest first: one sweep over the keys for each (Adinets and Merrill, "Onesweep", 2022).
+// A block has a tile of PYGPU_TILE keys. It counts its digits, and says how many it has of each before it puts its keys in order; what
+// stands before it is the sum of what the tiles before it say. These are whole numbers: the result does not depend on who came first.
+#define PYGPU_THREADS 256
+#define PYGPU_WARPS (PYGPU_THREADS / PYGPU_WARP)
+#define PYGPU_TILE (PYGPU_THREADS * PYGPU_EACH)
+
+#if PYGPU_WARP == 64
+typedef unsigned long long pygpu_lanes;
+#define PYGPU_COUNT_LANES(lanes) ((unsigned)__popcll(lanes))
+#else
+typedef unsigned pygpu_lanes;
+#define PYGPU_COUNT_LANES(lanes) ((unsigned)__popc(lanes))
+#endif
+
+// HIP's take no mask.
+#ifdef __HIPCC_RTC__
+#define PYGPU_BALLOT(bit) ((pygpu_lanes)__ballot(bit))
+#define PYGPU_SHUFFLE_UP(value, by) __shfl_up(value, by)
+#define PYGPU_SYNC_WARP() (__builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront"), __builtin_amdgcn_wave_barrier())
+#define PYGPU_PEEK(word) __hip_atomic_load(word, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT)
+#define PYGPU_SAY(word, value) __hip_atomic_store(word, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT)
+#else
+#define PYGPU_BALLOT(bit) ((pygpu_lanes)__ballot_sync(0xffffffffu, bit))
+#define PYGPU_SHUFFLE_UP(value, by) __shfl_up_sync(0xffffffffu, value, by)
+#define PYGPU_SYNC_WARP() __syncwarp()
+#define PYGPU_PEEK(word) (*(volatile const pygpu_number *)(word))
+#define PYGPU_SAY(word, value) (*(volatile pygpu_number *)(word) = (value))
+#endif
+
+// What a tile says of a digit: a number, and in the two bits above it what it counts.
+#define PYGPU_SHIFT (8 * sizeof(pygpu_number) - 2)
+#define PYGPU_OF_TILE ((pygpu_number)1 << PYGPU_SHIFT)
+#define PYGPU_UP_TO_TILE ((pygpu_number)2 << PYGPU_SHIFT)
+#define PYGPU_NUMBER_OF(word) ((word) & (((pygpu_number)1 << PYGPU_SHIFT) - 1))
+
+#if PYGPU_IS_COUNT
+// How many keys of a row have each digit, for all passes.
+extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_sort_count(const pygpu_element *from, pygpu_number *counts,
+                                                                             pygpu_number count) {
+    __shared__ unsigned own[PYGPU_PASSES * 256];
+    const unsigned tid = threadIdx.x;
+    for (unsigned i = tid; i < PYGPU_PASSES * 256; i += PYGPU_THREADS) own[i] = 0;
+    __syncthreads();
+    const pygpu_element *row = from + (size_t)blockIdx.y * count;
+    const pygpu_number step = (pygpu_number)gridDim.x * PYGPU_THREADS * PYGPU_EACH;
+    for (pygpu_number at = (pygpu_number)blockIdx.x * PYGPU_THREADS * PYGPU_EACH + tid; at < count; at += step) {
+        pygpu_element next[PYGPU_EACH];
+#pragma unroll
+        for (int turn = 0; turn < PYGPU_EACH; turn++)
+            if (at + turn * PYGPU_THREADS < count) next[turn] = row[at + turn * PYGPU_THREADS];
+#pragma unroll
+        for (int turn = 0; turn < PYGPU_EACH; turn++) {
+            if (at + turn * PYGPU_THREADS < count) {
+                const pygpu_key key = pygpu_encode(next[turn]);
+#pragma unroll
+                for (int pass = 0; pass < PYGPU_PASSES; pass++) atomicAdd(&own[pass * 256 + pygpu_digit(key, pass)], 1u);
+            }
+        }
+    }
+    __syncthreads();
+    pygpu_number *all = counts + (size_t)blockIdx.y * PYGPU_PASSES * 256;
+    for (unsigned i = tid; i < PYGPU_PASSES * 256; i += PYGPU_THREADS)
+        if (own[i]) atomicAdd(&all[i], (pygpu_number)own[i]);
+}
+#else
+// What stands before a thread's number among those of the block.
+static __device__ inline pygpu_number pygpu_sum_before(pygpu_number own, pygpu_number *shared) {
+    const unsigned tid = threadIdx.x, lane = tid % PYGPU_WARP, warp = tid / PYGPU_WARP;
+    pygpu_number sum = own;
+#pragma unroll
+    for (int by = 1; by < PYGPU_WARP; by *= 2) {
+        const pygpu_number lower = PYGPU_SHUFFLE_UP(sum, by);
+        if (lane >= by) sum += lower;
+    }
+    if (lane == PYGPU_WARP - 1) shared[warp] = sum;
+    __syncthreads();
+#pragma unroll
+    for (int other = 0; other < PYGPU_WARPS; other++)
+        if (other < warp) sum += shared[other];
+    __syncthreads();
+    return sum - own;
+}
+
+// Lanes of the warp whose digit is the same.
+static __device__ inline pygpu_lanes pygpu_peers(unsigned digit) {
+    pygpu_lanes peers = ~(pygpu_lanes)0;
+#pragma unroll
+    for (int place = 0; place < 8; place++) {
+        const unsigned bit = digit >> place & 1;
+        peers &= PYGPU_BALLOT(bit) ^ ((pygpu_lanes)bit - 1);
+    }
+    return peers;
+}
+
+// How many keys with a thread's digit stand before the tile.
+static __device__ inline pygpu_number pygpu_look_back(const pygpu_number *said, unsigned tile) {
+    pygpu_number before = 0;
+    for (long long other = (long long)tile - 1; other >= 0;) {
+        const pygpu_number word = PYGPU_PEEK(&said[other * 256 + threadIdx.x]);
+        if (word == 0) continue;
+        before += PYGPU_NUMBER_OF(word);
+        if (word >= PYGPU_UP_TO_TILE) break;
+        other--;
+    }
+    return before;
+}
+
+extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_BLOCKS)
+    pygpu_sort_sweep(const pygpu_element *elements, const pygpu_key *from, void *to, const pygpu_place *places_from, void *places_to,
+                     pygpu_number count, unsigned tiles, int pass, const pygpu_number *counts, pygpu_number *said, pygpu_number *said_next,
+                     unsigned *ticket) {
+    __shared__ unsigned digits[PYGPU_WARPS * 256];
+    // Keys, and then places.
+    __shared__ unsigned long long shared[PYGPU_TILE_WORDS];
+    pygpu_key *const keys = (pygpu_key *)shared;
+    __shared__ pygpu_number base[256], sums[PYGPU_WARPS];
+    __shared__ unsigned drawn;
+    const unsigned tid = threadIdx.x, lane = tid % PYGPU_WARP, warp = tid / PYGPU_WARP;
+    const bool is_first = pass == 0, is_last = pass == PYGPU_PASSES - 1;
+    // Tiles are begun in their order, so that those that are waited for go on.
+    if (tid == 0) drawn = atomicAdd(ticket, 1u);
+    unsigned *own = digits + warp * 256;
+    for (unsigned i = lane; i < 256; i += PYGPU_WARP) own[i] = 0;
+    __syncthreads();
+    const unsigned row = drawn / tiles, tile = drawn % tiles;
+    const pygpu_number start = (pygpu_number)tile * PYGPU_TILE;
+    const unsigned valid = count - start < PYGPU_TILE ? (unsigned)(count - start) : PYGPU_TILE;
+    const size_t offset = (size_t)row * count;
+    elements += offset;
+    // A warp has keys that follow each other, its lanes every so-manieth.
+    const unsigned at = warp * (PYGPU_WARP * PYGPU_EACH) + lane;
+    pygpu_key key[PYGPU_EACH];
+    if (is_first) {
+#pragma unroll
+        for (int turn = 0; turn < PYGPU_EACH; turn++)
+            key[turn] = at + turn * PYGPU_WARP < valid ? pygpu_encode(elements[start + at + turn * PYGPU_WARP]) : pygpu_greatest();
+    } else {
+        from += offset + start;
+#pragma unroll
+        for (int turn = 0; turn < PYGPU_EACH; turn++)
+            key[turn] = at + turn * PYGPU_WARP < valid ? from[at + turn * PYGPU_WARP] : pygpu_greatest();
+    }
+#pragma unroll
+    for (int turn = 0; turn < PYGPU_EACH; turn++) atomicAdd(&own[pygpu_digit(key[turn], pass)], 1u);
+    __syncthreads();
+
+    // From here on a thread has a digit, too.
+    unsigned sum = 0;
+#pragma unroll
+    for (int other = 0; other < PYGPU_WARPS; other++) {
+        const unsigned of_warp = digits[other * 256 + tid];
+        digits[other * 256 + tid] = sum;
+        sum += of_warp;
+    }
+    pygpu_number *word = &said[((size_t)row * tiles + tile) * 256 + tid];
+    if (tile) PYGPU_SAY(word, sum | PYGPU_OF_TILE);
+    said_next[((size_t)row * tiles + tile) * 256 + tid] = 0;
+    const unsigned begin = (unsigned)pygpu_sum_before(sum, sums);
+#pragma unroll
+    for (int other = 0; other < PYGPU_WARPS; other++) digits[other * 256 + tid] += begin;
+    pygpu_number before = 0;
+    if (tile == 0) before = pygpu_sum_before(counts[((size_t)row * PYGPU_PASSES + pass) * 256 + tid], sums);
+    __syncthreads();
+
+    // Each key's place in the tile: behind those of its digit in the warps before, and in the lanes and turns before.
+#if PYGPU_PLACES
+    unsigned rank[PYGPU_EACH];
+#endif
+    const pygpu_lanes below = ((pygpu_lanes)1 << lane) - 1;
+#pragma unroll
+    for (int turn = 0; turn < PYGPU_EACH; turn++) {
+        const unsigned digit = pygpu_digit(key[turn], pass);
+        const pygpu_lanes peers = pygpu_peers(digit);
+        const unsigned in_front = PYGPU_COUNT_LANES(peers & below), so_far = own[digit];
+        PYGPU_SYNC_WARP();
+        if (in_front == 0) own[digit] = so_far + PYGPU_COUNT_LANES(peers);
+        PYGPU_SYNC_WARP();
+        keys[so_far + in_front] = key[turn];
+#if PYGPU_PLACES
+        rank[turn] = so_far + in_front;
+#endif
+    }
+    if (tile) before = pygpu_look_back(&said[(size_t)row * tiles * 256], tile);
+    PYGPU_SAY(word, (before + sum) | PYGPU_UP_TO_TILE);
+    base[tid] = before - begin;
+    __syncthreads();
+#if PYGPU_PLACES
+    size_t target[PYGPU_EACH];
+#endif
+#pragma unroll
+    for (int turn = 0; turn < PYGPU_EACH; turn++) {
+        const unsigned i = turn * PYGPU_THREADS + tid;
+        if (i < valid) {
+            const pygpu_key next = keys[i];
+            const size_t place = offset + (pygpu_number)(base[pygpu_digit(next, pass)] + i);
+            if (!is_last) ((pygpu_key *)to)[place] = next;
+#if PYGPU_PLACES
+            target[turn] = place;
+#else
+            else ((pygpu_element *)to)[place] = pygpu_decode(next);
+#endif
+        }
+    }
+#if PYGPU_PLACES
+    pygpu_place *const places = (pygpu_place *)shared;
+    __syncthreads();
+    if (is_first) {
+#pragma unroll
+        for (int turn = 0; turn < PYGPU_EACH; turn++) places[rank[turn]] = (pygpu_place)(start + at + turn * PYGPU_WARP);
+    } else {
+        places_from += offset + start;
+#pragma unroll
+        for (int turn = 0; turn < PYGPU_EACH; turn++)
+            if (at + turn * PYGPU_WARP < valid) places[rank[turn]] = places_from[at + turn * PYGPU_WARP];
+    }
+    __syncthreads();
+#pragma unroll
+    for (int turn = 0; turn < PYGPU_EACH; turn++) {
+        const unsigned i = turn * PYGPU_THREADS + tid;
+        if (i < valid) {
+            if (!is_last) {
+                ((pygpu_place *)places_to)[target[turn]] = places[i];
+            } else {
+                ((long long *)places_to)[target[turn]] = (long long)places[i];
+                // -0 has the key of 0.
+                if (to) ((pygpu_element *)to)[target[turn]] = elements[places[i]];
+            }
+        }
+    }
+#endif
+}
+#endif

@@ -1,0 +1,245 @@
+//! Rows that are longer than what a block has room for: sweeps over the keys, one for each of their bytes.
+
+use super::COMPILED;
+use super::sort::{Rows, scratch};
+use crate::array::Array;
+use crate::backend::LaunchShape;
+use crate::codegen::store::Key;
+use crate::copy;
+use crate::device::{Device, PerDevice, per_device};
+use crate::error::Result;
+use crate::global::Once;
+use crate::kernel::{Arguments, Function, Source, launch};
+use crate::memory::{Access, Use};
+use crate::ops::elementwise::at_once;
+use crate::ops::{elementwise, generate};
+use crate::stream::Stream;
+
+const TEXT: &str = include_str!("sweep.cu");
+const COUNT: &str = "pygpu_sort_count";
+const SWEEP: &str = "pygpu_sort_sweep";
+
+/// Threads of a block: as many as a digit has values.
+const THREADS: i64 = 256;
+
+/// Rows from here on need numbers of 64 bits: two bits of a number say what it counts.
+const LONG: i64 = 1 << 30;
+
+/// Bytes of the keys that a block has in shared memory, and blocks that are to run at once on a processor: measured on an H200.
+/// Places take registers.
+const TILE_BYTES: [usize; 2] = [24 << 10, 20 << 10];
+const BLOCKS: [u32; 2] = [4, 3];
+
+/// Most keys of a thread.
+const MOST_EACH: usize = 24;
+
+/// Bytes that a thread of the counting kernel reads at once.
+const COUNTED_AT_ONCE: usize = 32;
+
+/// Blocks of the counting kernel for each processor.
+const COUNTING: i64 = 4;
+
+/// What is known before the launches.
+struct Plan {
+    with_places: bool,
+    is_long: bool,
+    /// Keys of a thread.
+    each: usize,
+    /// Tiles of a row.
+    tiles: i64,
+    passes: i64,
+}
+
+impl Plan {
+    fn of(rows: &Rows<'_>) -> Self {
+        let with_places = rows.places.is_some();
+        let is_long = rows.count >= LONG;
+        let bytes = rows.keys.bytes().max(place_bytes(with_places, is_long));
+        let each = (TILE_BYTES[usize::from(with_places)] / (THREADS as usize * bytes)).clamp(1, MOST_EACH);
+        let tiles = (rows.count as u64).div_ceil(THREADS as u64 * each as u64) as i64;
+        Self { with_places, is_long, each, tiles, passes: rows.keys.passes().into() }
+    }
+
+    /// Bytes of a number of keys, and of a key's place.
+    const fn number_bytes(&self) -> i64 {
+        if self.is_long { 8 } else { 4 }
+    }
+
+    const fn number_type(&self) -> &'static str {
+        if self.is_long { "unsigned long long" } else { "unsigned" }
+    }
+}
+
+/// Bytes of the place of a key between the passes.
+const fn place_bytes(with_places: bool, is_long: bool) -> usize {
+    match (with_places, is_long) {
+        (false, _) => 0,
+        (true, false) => 4,
+        (true, true) => 8,
+    }
+}
+
+/// What the sweeps know of each other.
+struct State {
+    /// Numbers: of the digits of each row and pass; of what the tiles say in a pass; and tickets.
+    memory: Array,
+    /// What they say in the passes between. It is made ready by the pass before.
+    other: Array,
+    said: i64,
+    tickets: i64,
+}
+
+impl State {
+    fn new(rows: &Rows<'_>, plan: &Plan, stream: &Stream) -> Result<Self> {
+        let bytes = plan.number_bytes();
+        let said = rows.rows * plan.passes * THREADS * bytes;
+        let table = rows.rows * plan.tiles * THREADS * bytes;
+        let memory = scratch(said + table + 4 * plan.passes, stream)?;
+        copy::fill(&memory, &[0], stream)?;
+        Ok(Self { memory, other: scratch(table, stream)?, said, tickets: said + table })
+    }
+
+    fn address(&self, offset: i64) -> u64 {
+        (self.memory.address() as u64).wrapping_add_signed(offset)
+    }
+}
+
+/// Puts the sort of some rows on a stream.
+///
+/// # Errors
+/// `OutOfMemory`; the compiler's; the driver's.
+pub fn run(rows: &Rows<'_>, stream: &Stream) -> Result<()> {
+    let device = stream.device();
+    let plan = Plan::of(rows);
+    let count = compiled(rows, &plan, device, true)?;
+    let sweep = compiled(rows, &plan, device, false)?;
+    let state = State::new(rows, &plan, stream)?;
+    // SAFETY: compiled for these keys; the state has room for them.
+    unsafe { launch_count(rows, &count, &state, stream)? };
+    // Keys go to and fro, so that the last pass ends in the result. With places it reads the elements again, which therefore stay.
+    let size = rows.rows * rows.count;
+    let pairs = |bytes: i64, result: Option<&Array>| -> Result<[Array; 2]> {
+        let new = |is_needed: bool| scratch(if is_needed { size * bytes } else { 0 }, stream);
+        Ok([result.map_or_else(|| new(plan.passes > 2), |result| Ok(result.clone()))?, new(plan.passes > 1)?])
+    };
+    let keys = pairs(rows.keys.bytes() as i64, rows.values.filter(|_| !plan.with_places))?;
+    let places = match plan.with_places {
+        // Places are narrower between the passes than in the result.
+        true => Some(pairs(plan.number_bytes(), None)?),
+        false => None,
+    };
+    let (mut from, mut places_from) = (None, None);
+    for pass in 0..plan.passes {
+        let (is_last, side) = (pass == plan.passes - 1, ((plan.passes - 1 - pass) % 2) as usize);
+        let to = if is_last { rows.values } else { Some(&keys[side]) };
+        let places_to = if is_last { rows.places } else { places.as_ref().map(|places| &places[side]) };
+        let step = Step { from, places_from, to, places_to, pass };
+        // SAFETY: as above; the arrays have a key and a place for each element.
+        unsafe { launch_sweep(rows, &plan, &sweep, &state, &step, stream)? };
+        (from, places_from) = (to, places_to);
+    }
+    Ok(())
+}
+
+/// What a pass reads and writes.
+struct Step<'a> {
+    from: Option<&'a Array>,
+    places_from: Option<&'a Array>,
+    to: Option<&'a Array>,
+    places_to: Option<&'a Array>,
+    pass: i64,
+}
+
+fn shape(grid: [u32; 2]) -> LaunchShape {
+    LaunchShape { grid: [grid[0], grid[1], 1], block: [THREADS as u32, 1, 1], shared: 0, cooperative: false }
+}
+
+/// # Safety
+/// The function was compiled for the plan, which is of the rows; so is the state.
+unsafe fn launch_count(rows: &Rows<'_>, function: &Function, state: &State, stream: &Stream) -> Result<()> {
+    let mut values = Arguments::new();
+    values.push_word(rows.input.address() as u64);
+    values.push_word(state.address(0));
+    values.push_word(rows.count as u64);
+    let most = (i64::from(at_once(stream.device())) * COUNTING / rows.rows).max(1);
+    let blocks = (rows.count / (THREADS * counted_each(rows) as i64)).clamp(1, most);
+    let uses = [(rows.input.allocation(), Access::Read), (state.memory.allocation(), Access::Write)];
+    let grid = [blocks as u32, u32::try_from(rows.rows).unwrap_or(u32::MAX)];
+    // SAFETY: promised to this function.
+    unsafe { launch::launch(function, &shape(grid), stream, &mut values, &uses) }
+}
+
+/// # Safety
+/// As [`launch_count`]; the arrays of the step have room for a key and a place of each element.
+unsafe fn launch_sweep(
+    rows: &Rows<'_>,
+    plan: &Plan,
+    function: &Function,
+    state: &State,
+    step: &Step<'_>,
+    stream: &Stream,
+) -> Result<()> {
+    let address = |array: Option<&Array>| array.map_or(0, |array| array.address() as u64);
+    let other = state.other.address() as u64;
+    let (said, next) = match step.pass % 2 {
+        0 => (state.address(state.said), other),
+        _ => (other, state.address(state.said)),
+    };
+    let mut values = Arguments::new();
+    for array in [Some(rows.input), step.from, step.to, step.places_from, step.places_to] {
+        values.push_word(address(array));
+    }
+    values.push_word(rows.count as u64);
+    values.push_word(plan.tiles as u64);
+    values.push_word(step.pass as u64);
+    values.push_word(state.address(0));
+    values.push_word(said);
+    values.push_word(next);
+    values.push_word(state.address(state.tickets + 4 * step.pass));
+    let read = [Some(rows.input), step.from, step.places_from];
+    let mut uses: Vec<Use<'_>> = read.into_iter().flatten().map(|array| (array.allocation(), Access::Read)).collect();
+    uses.extend([step.to, step.places_to].into_iter().flatten().map(|array| (array.allocation(), Access::Write)));
+    uses.extend([&state.memory, &state.other].map(|array| (array.allocation(), Access::Write)));
+    let blocks = u32::try_from(rows.rows * plan.tiles).unwrap_or(u32::MAX);
+    // SAFETY: promised to this function.
+    unsafe { launch::launch(function, &shape([blocks, 1]), stream, &mut values, &uses) }
+}
+
+/// Keys that a thread of the counting kernel reads at once.
+fn counted_each(rows: &Rows<'_>) -> usize {
+    (COUNTED_AT_ONCE / rows.keys.bytes()).clamp(1, 16)
+}
+
+fn compiled(rows: &Rows<'_>, plan: &Plan, device: Device, is_count: bool) -> Result<Function> {
+    let with_places = plan.with_places && !is_count;
+    let mut key = Key::from_slice(&[b's', is_count.into(), with_places.into(), plan.is_long.into()]);
+    key.extend(rows.keys.identity());
+    let name = if is_count { COUNT } else { SWEEP };
+    COMPILED.function(device, &key, name, || source(rows, plan, device, is_count))
+}
+
+fn source(rows: &Rows<'_>, plan: &Plan, device: Device, is_count: bool) -> Source {
+    let keys = rows.keys.text();
+    let head = generate::head(&[&keys], "");
+    let each = if is_count { counted_each(rows) } else { plan.each };
+    let bytes = rows.keys.bytes().max(place_bytes(plan.with_places, plan.is_long));
+    let words = (each * THREADS as usize * bytes).div_ceil(8);
+    let text = format!(
+        "{head}{keys}typedef {number} pygpu_number;\ntypedef {number} pygpu_place;\n#define PYGPU_IS_COUNT {}\n\
+         #define PYGPU_PLACES {}\n#define PYGPU_EACH {each}\n#define PYGPU_PASSES {}\n#define PYGPU_WARP {}\n\
+         #define PYGPU_BLOCKS {}\n#define PYGPU_TILE_WORDS {words}\n{TEXT}",
+        u8::from(is_count),
+        u8::from(plan.with_places),
+        plan.passes,
+        warp(device),
+        BLOCKS[usize::from(plan.with_places)],
+        number = plan.number_type(),
+    );
+    elementwise::source(if is_count { COUNT } else { SWEEP }, text, &[])
+}
+
+/// Threads of a warp, asked once for each device.
+fn warp(device: Device) -> i32 {
+    static KNOWN: PerDevice<Once<i32>> = per_device!(Once::new());
+    *KNOWN.of(device).get_or_init(|| device.properties().map_or(32, |known| known.warp_size))
+}
