@@ -8,75 +8,10 @@ between two events over 20 calls; those of small ones are the host's, with the r
 
 from __future__ import annotations
 
-import argparse
-import importlib
-import statistics
-import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-import machine
-
-CALLS = 20
-# Calls with few elements that are timed together.
-BATCH = 300
-
-
-class Library:
-    """One library: how it makes arrays and how it waits."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.module = importlib.import_module(name)
-
-    def array(self, host: Any) -> Any:
-        """A device array with the values of an ndarray."""
-        if self.name == "torch":
-            return self.module.from_numpy(host).cuda()
-        return self.module.to_gpu(host) if self.name == "PyGPU" else self.module.asarray(host)
-
-    def cast(self, array: Any, dtype: Any) -> Any:
-        """The values as another type."""
-        return array.to(getattr(self.module, dtype.__name__)) if self.name == "torch" else array.astype(dtype)
-
-    def where(self, mask: Any, x: Any, y: Any, nbytes: int) -> dict[str, tuple[Callable[[], Any], int]]:
-        """The call of `where` with its bytes, if the library has it."""
-        choose = getattr(self.module, "where", None)
-        return {} if choose is None else {"where(m, x, y)": (lambda: choose(mask, x, y), nbytes)}
-
-    def synchronize(self) -> None:
-        """Wait for the device."""
-        if self.name == "torch":
-            self.module.cuda.synchronize()
-        elif self.name == "cupy":
-            self.module.cuda.Device().synchronize()
-        else:
-            self.module.synchronize()
-
-    def seconds(self, call: Callable[[], Any]) -> float:
-        """Device seconds of one call, by events around many."""
-        call()
-        if self.name == "PyGPU":
-            stream = self.module.current_stream()
-            start = stream.record()
-            for _ in range(CALLS):
-                call()
-            end = stream.record()
-            end.synchronize()
-            return float(end.time_since(start)) / 1e3 / CALLS
-        cuda = self.module.cuda
-        if self.name == "torch":
-            start, end = cuda.Event(enable_timing=True), cuda.Event(enable_timing=True)
-        else:
-            start, end = cuda.Event(), cuda.Event()
-        start.record()
-        for _ in range(CALLS):
-            call()
-        end.record()
-        end.synchronize()
-        elapsed = start.elapsed_time(end) if self.name == "torch" else cuda.get_elapsed_time(start, end)
-        return float(elapsed) / 1e3 / CALLS
+from turns import Library, host_seconds, measure
 
 
 def beside(x: Any, y: Any) -> Callable[[], Any]:
@@ -139,54 +74,5 @@ def small(library: Library) -> dict[str, float]:
     return {name: host_seconds(library, call) for name, call in calls.items()}
 
 
-def host_seconds(library: Library, call: Callable[[], Any]) -> float:
-    """Host seconds of one call: the least of batches shorter than a stream's queue, which is emptied between."""
-    batches = []
-    for _ in range(20):
-        start = time.perf_counter()
-        for _ in range(BATCH):
-            call()
-        batches.append((time.perf_counter() - start) / BATCH)
-        library.synchronize()
-    return min(batches)
-
-
-def found() -> list[Library]:
-    """The libraries that are here."""
-    libraries = []
-    for name in ("PyGPU", "torch", "cupy"):
-        try:
-            libraries.append(Library(name))
-        except ImportError:
-            continue
-    return libraries
-
-
-def main() -> None:
-    """Measure all in turns and print a table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bytes", type=int, default=1 << 30)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--json", type=Path)
-    arguments = parser.parse_args()
-    libraries = found()
-    rows: dict[str, dict[str, list[float]]] = {}
-    calls = {library.name: large(library, arguments.bytes // 4) for library in libraries}
-    for _ in range(arguments.rounds):
-        for library in libraries:
-            for name, (call, nbytes) in calls[library.name].items():
-                rows.setdefault(f"{name} (GB/s)", {}).setdefault(library.name, []).append(
-                    nbytes / library.seconds(call) / 1e9
-                )
-            for name, seconds in small(library).items():
-                rows.setdefault(f"{name} (us)", {}).setdefault(library.name, []).append(seconds * 1e6)
-    table = {name: {one: statistics.median(all_) for one, all_ in row.items()} for name, row in rows.items()}
-    print(f"{'':28}" + "".join(f"{library.name:>10}" for library in libraries))
-    for name, row in table.items():
-        print(f"{name:28}" + "".join(f"{row.get(library.name, float('nan')):10.1f}" for library in libraries))
-    if arguments.json:
-        machine.write(arguments.json, {"benchmark": "arithmetic", "bytes": arguments.bytes, "rows": table})
-
-
 if __name__ == "__main__":
-    main()
+    measure(__doc__, "arithmetic", large, small)

@@ -1,4 +1,4 @@
-"""Orders of arrays in host memory, by NumPy, and as those of a device: stable, and with NaN last whichever way is sorted."""
+"""Orders of arrays in host memory, by NumPy, and as those of a device: stable, with NaN last whichever way is sorted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ def argsort(view: np.ndarray[Any, Any], axis: int, descending: bool) -> np.ndarr
         return order
     nans = np.count_nonzero(np.isnan(view), axis=axis, keepdims=True)
     places = np.arange(count).reshape([-1 if other == axis else 1 for other in range(view.ndim)])
-    return np.take_along_axis(order, (places + nans) % max(count, 1), axis)
+    turned: np.ndarray[Any, Any] = np.take_along_axis(order, (places + nans) % max(count, 1), axis)
+    return turned
 
 
 def sort(view: np.ndarray[Any, Any], axis: int, descending: bool) -> None:

@@ -21,8 +21,8 @@ typedef unsigned pygpu_lanes;
 #define PYGPU_PEEK(word) __hip_atomic_load(word, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT)
 #define PYGPU_SAY(word, value) __hip_atomic_store(word, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT)
 #else
-#define PYGPU_BALLOT(bit) ((pygpu_lanes)__ballot_sync(0xffffffffu, bit))
-#define PYGPU_SHUFFLE_UP(value, by) __shfl_up_sync(0xffffffffu, value, by)
+#define PYGPU_BALLOT(bit) ((pygpu_lanes)__ballot_sync(~(pygpu_lanes)0, bit))
+#define PYGPU_SHUFFLE_UP(value, by) __shfl_up_sync(~(pygpu_lanes)0, value, by)
 #define PYGPU_SYNC_WARP() __syncwarp()
 #define PYGPU_PEEK(word) (*(volatile const pygpu_number *)(word))
 #define PYGPU_SAY(word, value) (*(volatile pygpu_number *)(word) = (value))

@@ -5,11 +5,12 @@
 #![allow(non_snake_case)]
 
 simulated_core::export_rtc! {
-    hiprtcCreateProgram, hiprtcDestroyProgram, hiprtcAddNameExpression, hiprtcGetLoweredName, hiprtcCompileProgram by takes,
+    hiprtcCreateProgram, hiprtcDestroyProgram, hiprtcAddNameExpression, hiprtcGetLoweredName, hiprtcCompileProgram by LIBRARY,
     hiprtcGetErrorString, hiprtcGetProgramLogSize hiprtcGetProgramLog, hiprtcGetCodeSize hiprtcGetCode
 }
 
 const SUCCESS: u32 = 0;
+const LIBRARY: simulated_core::rtc::Library = simulated_core::rtc::Library { takes, warp: 64 };
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hiprtcVersion(major: *mut c_int, minor: *mut c_int) -> u32 {

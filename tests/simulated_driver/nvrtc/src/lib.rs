@@ -5,12 +5,13 @@
 #![allow(non_snake_case)]
 
 simulated_core::export_rtc! {
-    nvrtcCreateProgram, nvrtcDestroyProgram, nvrtcAddNameExpression, nvrtcGetLoweredName, nvrtcCompileProgram by takes,
+    nvrtcCreateProgram, nvrtcDestroyProgram, nvrtcAddNameExpression, nvrtcGetLoweredName, nvrtcCompileProgram by LIBRARY,
     nvrtcGetErrorString, nvrtcGetProgramLogSize nvrtcGetProgramLog, nvrtcGetCUBINSize nvrtcGetCUBIN,
     nvrtcGetPTXSize nvrtcGetPTX
 }
 
 const SUCCESS: u32 = 0;
+const LIBRARY: simulated_core::rtc::Library = simulated_core::rtc::Library { takes, warp: 32 };
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nvrtcVersion(major: *mut c_int, minor: *mut c_int) -> u32 {

@@ -2,12 +2,13 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use super::find::CxxCompiler;
 use super::headers;
 use super::included::Included;
 use super::rewrite::{Request, rewrite};
+use super::scheduler;
 
 /// What is to be compiled.
 pub struct Build<'a> {
@@ -60,6 +61,9 @@ const OF_THE_PROCESSOR: [&str; 1] = ["-fcf-protection=none"];
 #[cfg(not(any(target_arch = "x86_64", target_arch = "x86")))]
 const OF_THE_PROCESSOR: [&str; 0] = [];
 
+/// The scheduler's object file.
+const SCHEDULER: &str = "runtime.o";
+
 /// Where the compiler writes what it read.
 const LIST: &str = "unit.d";
 
@@ -92,21 +96,28 @@ pub fn build(compiler: &CxxCompiler, request: &Build<'_>) -> Result<Made, Failur
     }
     let options: Vec<String> = request.options.iter().filter(|option| definition(option).is_none()).cloned().collect();
     let run = Run { compiler, place, options: &options };
-    // The scheduler does not depend on the source: it is compiled meanwhile.
-    let scheduler = run.command(&["-c", "include/pygpu_cpu/runtime.cpp", "-o", "runtime.o"]).spawn();
+    let known = scheduler::find(compiler, &options);
+    // The scheduler does not depend on the source: it is compiled meanwhile, the first time.
+    let scheduler = match known {
+        Some(object) => fs::write(place.join(SCHEDULER), object).map(|()| None),
+        None => run.command(&["-c", "include/pygpu_cpu/runtime.cpp", "-o", SCHEDULER]).spawn().map(Some),
+    };
     // Nor do the folders in which it looks for headers.
     let folders = run.command(&["-E", "-v", "-x", "c++", "/dev/null"]).spawn();
     let image = run.compile(request);
-    let end = |child: std::io::Result<std::process::Child>| {
-        child.and_then(std::process::Child::wait_with_output).map_err(machine("the compiler cannot be run"))
-    };
-    let (scheduler, folders) = (end(scheduler)?, end(folders)?);
+    let end = |child: Child| child.wait_with_output().map_err(machine("the compiler cannot be run"));
+    let scheduler = scheduler.map_err(machine("the scheduler cannot be compiled"))?.map(end).transpose()?;
+    let folders = folders.map_err(machine("the compiler cannot be run")).and_then(end)?;
     let mut log = image?;
-    if !scheduler.status.success() {
-        let reason = format!("PyGPU's own scheduler does not compile:\n{}", text(&scheduler));
-        return Err(if log.is_empty() { Failure::Source(reason) } else { Failure::Source(log + &reason) });
+    if let Some(scheduler) = scheduler {
+        if !scheduler.status.success() {
+            let reason = format!("PyGPU's own scheduler does not compile:\n{}", text(&scheduler));
+            return Err(if log.is_empty() { Failure::Source(reason) } else { Failure::Source(log + &reason) });
+        }
+        let object = fs::read(place.join(SCHEDULER)).map_err(machine("the scheduler cannot be read"))?;
+        scheduler::keep(compiler, &options, object);
     }
-    let output = run.run(&["-shared", "unit.o", "runtime.o", "-o", "kernel.so"])?;
+    let output = run.run(&["-shared", "unit.o", SCHEDULER, "-o", "kernel.so"])?;
     log.push_str(&text(&output));
     if !output.status.success() {
         return Err(Failure::Source(log));

@@ -12,6 +12,7 @@ mod included;
 mod library;
 mod rewrite;
 mod scan;
+mod scheduler;
 mod tokens;
 mod whole;
 

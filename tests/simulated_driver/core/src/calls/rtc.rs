@@ -121,9 +121,17 @@ fn spelled(option: &str) -> Option<String> {
     }
 }
 
-fn compile(program: &mut Program, options: &[String], takes: fn(&str) -> bool) -> u32 {
-    let (mut own, mut force_include) = (Vec::new(), Vec::new());
-    if let Some(unknown) = options.iter().find(|option| !takes(option)) {
+/// How a library differs from others.
+pub struct Library {
+    /// Whether its compiler takes an option.
+    pub takes: fn(&str) -> bool,
+    /// Threads of a warp, or of a wavefront.
+    pub warp: u32,
+}
+
+fn compile(program: &mut Program, options: &[String], library: &Library) -> u32 {
+    let (mut own, mut force_include) = (vec![format!("-DPYGPU_CPU_WARP_SIZE={}", library.warp)], Vec::new());
+    if let Some(unknown) = options.iter().find(|option| !(library.takes)(option)) {
         program.log = CString::new(format!("unrecognized option {unknown}")).unwrap_or_default();
         return INVALID_OPTION;
     }
@@ -163,13 +171,13 @@ pub unsafe fn compile_program(
     program: *mut Program,
     count: c_int,
     options: *const *const c_char,
-    takes: fn(&str) -> bool,
+    library: &Library,
 ) -> u32 {
     let count = usize::try_from(count).unwrap_or(0);
     // SAFETY: the manual asks for as many C strings as it says, and for a program that is alive.
     unsafe {
         let options: Vec<String> = (0..count).filter_map(|position| text(*options.add(position))).collect();
-        with(program, |program| compile(program, &options, takes))
+        with(program, |program| compile(program, &options, library))
     }
 }
 
@@ -208,12 +216,12 @@ pub fn log(program: &Program) -> &[u8] {
     program.log.as_bytes_with_nul()
 }
 
-/// Exports the functions under a library's names; after the log's, pairs for the image. `$takes` says whether the compiler
-/// takes an option.
+/// Exports the functions under a library's names; after the log's, pairs for the image. `$library` says how it differs from
+/// others.
 #[macro_export]
 macro_rules! export_rtc {
     (
-        $create:ident, $destroy:ident, $add:ident, $lowered:ident, $compile:ident by $takes:path, $string:ident,
+        $create:ident, $destroy:ident, $add:ident, $lowered:ident, $compile:ident by $library:path, $string:ident,
         $log_size:ident $log:ident, $($image_size:ident $image:ident),*
     ) => {
         use std::ffi::{c_char, c_int};
@@ -237,7 +245,7 @@ macro_rules! export_rtc {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $compile(program: *mut Program, count: c_int, options: *const *const c_char) -> u32 {
             // SAFETY: the manual asks for the same.
-            unsafe { rtc::compile_program(program, count, options, $takes) }
+            unsafe { rtc::compile_program(program, count, options, &$library) }
         }
         $crate::export_rtc! { @pair $log_size $log rtc::log }
         $($crate::export_rtc! { @pair $image_size $image rtc::image })*

@@ -1,0 +1,60 @@
+"""Sorting beside torch and CuPy: thousand million keys a second, in turns.
+
+    python benches/python/order.py [--bytes N] [--rounds 5] [--json FILE]
+
+Keys are counted once, whatever is moved; `unique` has a quarter of them. Times of large arrays are between two events
+over 20 calls; that of a small one is the host's, with the results dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from turns import Library, host_seconds, measure
+
+
+def of_module(library: Library, name: str) -> Callable[..., Any]:
+    """A function of a library; torch's sort gives places, too."""
+    function: Callable[..., Any] = getattr(library.module, name)
+    return function
+
+
+def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
+    """Calls with the number of their keys."""
+    import numpy as np
+
+    random = np.random.default_rng(0)
+    floats = library.array(random.standard_normal(count, dtype=np.float32))
+    whole = random.integers(-(2**31), 2**31, count, dtype=np.int32)
+    ints, quarter = library.array(whole), library.array(whole[: count // 4].copy())
+    few, long = library.array(whole % 100), library.array(whole.view(np.int64))
+    rows = floats.reshape(-1, 256)
+    sort, argsort = of_module(library, "sort"), of_module(library, "argsort")
+    calls: dict[str, tuple[Callable[[], Any], int]] = {
+        "sort, float32": (lambda: sort(floats), count),
+        "sort, int32": (lambda: sort(ints), count),
+        "sort, int32 below 100": (lambda: sort(few), count),
+        "sort, int64": (lambda: sort(long), count // 2),
+        "sort, rows of 256": (lambda: sort(rows), count),
+        "argsort, float32": (lambda: argsort(floats), count),
+        "argsort, int64": (lambda: argsort(long), count // 2),
+        "sort, 2^20 int32": (lambda: sort(ints[: 1 << 20]), 1 << 20),
+    }
+    if hasattr(library.module, "unique"):
+        unique = of_module(library, "unique")
+        calls["unique, int32"] = (lambda: unique(quarter), count // 4)
+    return calls
+
+
+def small(library: Library) -> dict[str, float]:
+    """Host seconds of sorting sixteen elements, dropped."""
+    import numpy as np
+
+    s = library.array(np.ones(16, np.float32))
+    sort = of_module(library, "sort")
+    return {"sort of 16": host_seconds(library, lambda: sort(s))}
+
+
+if __name__ == "__main__":
+    measure(__doc__, "order", large, small, "Gkey/s")

@@ -1,0 +1,132 @@
+"""Libraries side by side: calls that are timed in turns, by events on the device or by the host's clock."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import machine
+
+CALLS = 20
+# Calls with few elements that are timed together.
+BATCH = 300
+
+
+class Library:
+    """One library: how it makes arrays and how it waits."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.module = importlib.import_module(name)
+
+    def array(self, host: Any) -> Any:
+        """A device array with the values of an ndarray."""
+        if self.name == "torch":
+            return self.module.from_numpy(host).cuda()
+        return self.module.to_gpu(host) if self.name == "PyGPU" else self.module.asarray(host)
+
+    def cast(self, array: Any, dtype: Any) -> Any:
+        """The values as another type."""
+        return array.to(getattr(self.module, dtype.__name__)) if self.name == "torch" else array.astype(dtype)
+
+    def where(self, mask: Any, x: Any, y: Any, nbytes: int) -> dict[str, tuple[Callable[[], Any], int]]:
+        """The call of `where` with its bytes, if the library has it."""
+        choose = getattr(self.module, "where", None)
+        return {} if choose is None else {"where(m, x, y)": (lambda: choose(mask, x, y), nbytes)}
+
+    def synchronize(self) -> None:
+        """Wait for the device."""
+        if self.name == "torch":
+            self.module.cuda.synchronize()
+        elif self.name == "cupy":
+            self.module.cuda.Device().synchronize()
+        else:
+            self.module.synchronize()
+
+    def seconds(self, call: Callable[[], Any]) -> float:
+        """Device seconds of one call, by events around many."""
+        call()
+        if self.name == "PyGPU":
+            stream = self.module.current_stream()
+            start = stream.record()
+            for _ in range(CALLS):
+                call()
+            end = stream.record()
+            end.synchronize()
+            return float(end.time_since(start)) / 1e3 / CALLS
+        cuda = self.module.cuda
+        if self.name == "torch":
+            start, end = cuda.Event(enable_timing=True), cuda.Event(enable_timing=True)
+        else:
+            start, end = cuda.Event(), cuda.Event()
+        start.record()
+        for _ in range(CALLS):
+            call()
+        end.record()
+        end.synchronize()
+        elapsed = start.elapsed_time(end) if self.name == "torch" else cuda.get_elapsed_time(start, end)
+        return float(elapsed) / 1e3 / CALLS
+
+
+def host_seconds(library: Library, call: Callable[[], Any]) -> float:
+    """Host seconds of one call: the least of batches shorter than a stream's queue, which is emptied between."""
+    batches = []
+    for _ in range(20):
+        start = time.perf_counter()
+        for _ in range(BATCH):
+            call()
+        batches.append((time.perf_counter() - start) / BATCH)
+        library.synchronize()
+    return min(batches)
+
+
+def found() -> list[Library]:
+    """The libraries that are here."""
+    libraries = []
+    for name in ("PyGPU", "torch", "cupy"):
+        try:
+            libraries.append(Library(name))
+        except ImportError:
+            continue
+    return libraries
+
+
+def measure(
+    description: str | None,
+    name: str,
+    large: Callable[[Library, int], dict[str, tuple[Callable[[], Any], int]]],
+    small: Callable[[Library], dict[str, float]],
+    unit: str = "GB/s",
+) -> None:
+    """Time all in turns, print a table, and write it if asked.
+
+    `large` gives calls on so many elements of four bytes, with what each moves, in units of which a thousand million a
+    second are `unit`; `small` gives host seconds of calls with few elements.
+    """
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bytes", type=int, default=1 << 30)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--json", type=Path)
+    arguments = parser.parse_args()
+    libraries = found()
+    rows: dict[str, dict[str, list[float]]] = {}
+    calls = {library.name: large(library, arguments.bytes // 4) for library in libraries}
+    for _ in range(arguments.rounds):
+        for library in libraries:
+            for call_name, (call, moved) in calls[library.name].items():
+                speed = moved / library.seconds(call) / 1e9
+                rows.setdefault(f"{call_name} ({unit})", {}).setdefault(library.name, []).append(speed)
+            for call_name, seconds in small(library).items():
+                rows.setdefault(f"{call_name} (us)", {}).setdefault(library.name, []).append(seconds * 1e6)
+    table = {row: {one: statistics.median(all_) for one, all_ in measured.items()} for row, measured in rows.items()}
+    width = max(map(len, table)) + 2
+    print(" " * width + "".join(f"{library.name:>10}" for library in libraries))
+    for row, medians in table.items():
+        print(f"{row:{width}}" + "".join(f"{medians.get(library.name, float('nan')):10.4g}" for library in libraries))
+    if arguments.json:
+        machine.write(arguments.json, {"benchmark": name, "bytes": arguments.bytes, "rows": table})
