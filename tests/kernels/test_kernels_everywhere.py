@@ -6,6 +6,12 @@ import pytest
 import PyGPU
 
 SOURCE = r"""
+#if defined(__HIP__)
+#define SHUFFLE_DOWN(value, lanes) __shfl_down(value, lanes)
+#else
+#define SHUFFLE_DOWN(value, lanes) __shfl_down_sync(0xffffffffu, value, lanes)
+#endif
+
 __constant__ float factors[4];
 
 extern "C" __global__ void reverse(float *o, const float *a, int n) {
@@ -24,8 +30,8 @@ extern "C" __global__ void increment(int *o, int n) {
 extern "C" __global__ void total(const float *a, float *o, int n) {
     float v = 0;
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) v += a[i];
-    for (int d = 16; d; d /= 2) v += __shfl_down_sync(0xffffffffu, v, d);
-    if (threadIdx.x % 32 == 0) atomicAdd(o, v);
+    for (int d = warpSize / 2; d; d /= 2) v += SHUFFLE_DOWN(v, d);
+    if (threadIdx.x % warpSize == 0) atomicAdd(o, v);
 }
 """
 

@@ -1,4 +1,4 @@
-"""Orders of arrays in host memory, by NumPy, and as those of a device: stable, with NaN last whichever way is sorted."""
+"""Orders of arrays in host memory, by NumPy: stable as those of a device, with NaN last whichever way is sorted."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ def argsort(view: np.ndarray[Any, Any], axis: int, descending: bool) -> np.ndarr
     # Turned round before and after, so that equal elements stay in their order; then NaN is first.
     order = count - 1 - np.flip(np.argsort(np.flip(view, axis), axis=axis, kind="stable"), axis)
     if view.dtype.kind in "biu":
-        return order
+        turned: np.ndarray[Any, Any] = order
+        return turned
     nans = np.count_nonzero(np.isnan(view), axis=axis, keepdims=True)
     places = np.arange(count).reshape([-1 if other == axis else 1 for other in range(view.ndim)])
-    turned: np.ndarray[Any, Any] = np.take_along_axis(order, (places + nans) % max(count, 1), axis)
+    turned = np.take_along_axis(order, (places + nans) % max(count, 1), axis)
     return turned
 
 

@@ -186,45 +186,46 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_BLOCKS)
     base[tid] = before - begin;
     __syncthreads();
 #if PYGPU_PLACES
-    size_t target[PYGPU_EACH];
+    // Read now, so that they come while the keys are written.
+    pygpu_place own_place[PYGPU_EACH];
+    pygpu_number target[PYGPU_EACH];
+    if (!is_first) places_from += offset + start;
+#pragma unroll
+    for (int turn = 0; turn < PYGPU_EACH; turn++) {
+        const unsigned i = at + turn * PYGPU_WARP;
+        own_place[turn] = is_first ? (pygpu_place)(start + i) : i < valid ? places_from[i] : 0;
+    }
 #endif
 #pragma unroll
     for (int turn = 0; turn < PYGPU_EACH; turn++) {
         const unsigned i = turn * PYGPU_THREADS + tid;
         if (i < valid) {
             const pygpu_key next = keys[i];
-            const size_t place = offset + (pygpu_number)(base[pygpu_digit(next, pass)] + i);
-            if (!is_last) ((pygpu_key *)to)[place] = next;
+            const pygpu_number place = base[pygpu_digit(next, pass)] + i;
+            if (!is_last) ((pygpu_key *)to)[offset + place] = next;
 #if PYGPU_PLACES
             target[turn] = place;
 #else
-            else ((pygpu_element *)to)[place] = pygpu_decode(next);
+            else ((pygpu_element *)to)[offset + place] = pygpu_decode(next);
 #endif
         }
     }
 #if PYGPU_PLACES
     pygpu_place *const places = (pygpu_place *)shared;
     __syncthreads();
-    if (is_first) {
 #pragma unroll
-        for (int turn = 0; turn < PYGPU_EACH; turn++) places[rank[turn]] = (pygpu_place)(start + at + turn * PYGPU_WARP);
-    } else {
-        places_from += offset + start;
-#pragma unroll
-        for (int turn = 0; turn < PYGPU_EACH; turn++)
-            if (at + turn * PYGPU_WARP < valid) places[rank[turn]] = places_from[at + turn * PYGPU_WARP];
-    }
+    for (int turn = 0; turn < PYGPU_EACH; turn++) places[rank[turn]] = own_place[turn];
     __syncthreads();
 #pragma unroll
     for (int turn = 0; turn < PYGPU_EACH; turn++) {
         const unsigned i = turn * PYGPU_THREADS + tid;
         if (i < valid) {
             if (!is_last) {
-                ((pygpu_place *)places_to)[target[turn]] = places[i];
+                ((pygpu_place *)places_to)[offset + target[turn]] = places[i];
             } else {
-                ((long long *)places_to)[target[turn]] = (long long)places[i];
+                ((long long *)places_to)[offset + target[turn]] = (long long)places[i];
                 // -0 has the key of 0.
-                if (to) ((pygpu_element *)to)[target[turn]] = elements[places[i]];
+                if (to) ((pygpu_element *)to)[offset + target[turn]] = elements[places[i]];
             }
         }
     }

@@ -25,13 +25,9 @@ const THREADS: i64 = 256;
 /// Rows from here on need numbers of 64 bits: two bits of a number say what it counts.
 const LONG: i64 = 1 << 30;
 
-/// Bytes of the keys that a block has in shared memory, and blocks that are to run at once on a processor: measured on an H200.
-/// Places take registers.
-const TILE_BYTES: [usize; 2] = [24 << 10, 20 << 10];
+/// Blocks that are to run at once on a processor, without places and with them, which take registers: measured on an H200, as
+/// [`each`].
 const BLOCKS: [u32; 2] = [4, 3];
-
-/// Most keys of a thread.
-const MOST_EACH: usize = 24;
 
 /// Bytes that a thread of the counting kernel reads at once.
 const COUNTED_AT_ONCE: usize = 32;
@@ -55,7 +51,7 @@ impl Plan {
         let with_places = rows.places.is_some();
         let is_long = rows.count >= LONG;
         let bytes = rows.keys.bytes().max(place_bytes(with_places, is_long));
-        let each = (TILE_BYTES[usize::from(with_places)] / (THREADS as usize * bytes)).clamp(1, MOST_EACH);
+        let each = each(bytes, with_places);
         let tiles = (rows.count as u64).div_ceil(THREADS as u64 * each as u64) as i64;
         Self { with_places, is_long, each, tiles, passes: rows.keys.passes().into() }
     }
@@ -76,6 +72,16 @@ const fn place_bytes(with_places: bool, is_long: bool) -> usize {
         (false, _) => 0,
         (true, false) => 4,
         (true, true) => 8,
+    }
+}
+
+/// Keys of a thread, by the bytes of a key or a place.
+const fn each(bytes: usize, with_places: bool) -> usize {
+    match (bytes, with_places) {
+        (..=4, false) => 24,
+        (..=4, true) => 22,
+        (8, _) => 14,
+        _ => 7,
     }
 }
 

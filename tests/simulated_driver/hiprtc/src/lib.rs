@@ -10,7 +10,8 @@ simulated_core::export_rtc! {
 }
 
 const SUCCESS: u32 = 0;
-const LIBRARY: simulated_core::rtc::Library = simulated_core::rtc::Library { takes, warp: 64 };
+const LIBRARY: simulated_core::rtc::Library =
+    simulated_core::rtc::Library { takes, always: &["-D__HIP__=1", "-DPYGPU_CPU_WARP_SIZE=64"] };
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hiprtcVersion(major: *mut c_int, minor: *mut c_int) -> u32 {

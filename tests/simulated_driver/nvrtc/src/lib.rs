@@ -11,7 +11,7 @@ simulated_core::export_rtc! {
 }
 
 const SUCCESS: u32 = 0;
-const LIBRARY: simulated_core::rtc::Library = simulated_core::rtc::Library { takes, warp: 32 };
+const LIBRARY: simulated_core::rtc::Library = simulated_core::rtc::Library { takes, always: &[] };
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nvrtcVersion(major: *mut c_int, minor: *mut c_int) -> u32 {

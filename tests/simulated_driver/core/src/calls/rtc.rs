@@ -125,12 +125,13 @@ fn spelled(option: &str) -> Option<String> {
 pub struct Library {
     /// Whether its compiler takes an option.
     pub takes: fn(&str) -> bool,
-    /// Threads of a warp, or of a wavefront.
-    pub warp: u32,
+    /// Options that stand before all others: what the compiler says of itself, and the width of a warp.
+    pub always: &'static [&'static str],
 }
 
 fn compile(program: &mut Program, options: &[String], library: &Library) -> u32 {
-    let (mut own, mut force_include) = (vec![format!("-DPYGPU_CPU_WARP_SIZE={}", library.warp)], Vec::new());
+    let mut own: Vec<String> = library.always.iter().map(|&option| option.to_owned()).collect();
+    let mut force_include = Vec::new();
     if let Some(unknown) = options.iter().find(|option| !(library.takes)(option)) {
         program.log = CString::new(format!("unrecognized option {unknown}")).unwrap_or_default();
         return INVALID_OPTION;
