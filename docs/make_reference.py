@@ -35,7 +35,24 @@ GROUPS: dict[str, list[str]] = {
         "argmax", "count_nonzero",
     ],
     "Order": ["sort", "argsort"],
-    "Other shapes and orders": ["rot90"],
+    "Other shapes": [
+        "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "broadcast_shapes", "matrix_transpose",
+        "ndim", "permute_dims", "ravel", "reshape", "rollaxis", "shape", "size", "squeeze", "swapaxes", "transpose",
+    ],
+    "Joining and splitting": [
+        "append", "block", "column_stack", "concat", "concatenate", "dstack", "hstack", "stack", "vstack",
+        "array_split", "dsplit", "hsplit", "split", "unstack", "vsplit",
+    ],
+    "Moving and repeating elements": [
+        "diff", "ediff1d", "copy", "fliplr", "flipud", "resize", "roll", "rot90", "tile", "pad",
+    ],
+    "Matrices and grids": [
+        "indices", "meshgrid", "diag", "diagflat", "diagonal", "eye", "identity", "trace", "tri", "tril", "triu",
+    ],
+    "Comparing arrays": [
+        "allclose", "array_equal", "array_equiv", "can_cast", "isclose", "iscomplex", "iscomplexobj", "isreal",
+        "isrealobj", "result_type",
+    ],
     "Views": ["broadcast_to", "expand_dims", "flip", "moveaxis"],
     "Pinned host memory": ["empty_pinned", "zeros_pinned", "empty_like_pinned"],
     "Devices": [

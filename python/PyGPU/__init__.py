@@ -239,7 +239,15 @@ if TYPE_CHECKING:
         tools as tools,
         typing as typing,
     )
+    from PyGPU._functions.comparing import *  # noqa: F403
+    from PyGPU._functions.differences import *  # noqa: F403
+    from PyGPU._functions.grids import *  # noqa: F403
+    from PyGPU._functions.joining import *  # noqa: F403
     from PyGPU._functions.manipulation import *  # noqa: F403
+    from PyGPU._functions.matrices import *  # noqa: F403
+    from PyGPU._functions.padding import *  # noqa: F403
+    from PyGPU._functions.shapes import *  # noqa: F403
+    from PyGPU._functions.splitting import *  # noqa: F403
     from PyGPU._native.allocator import set_allocator as set_allocator, using_allocator as using_allocator
     from PyGPU._pybindgpu.labels import SUPPORTED_DTYPES as SUPPORTED_DTYPES
     from PyGPU.allocators import Allocator as Allocator

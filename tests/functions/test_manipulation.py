@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
 
 import PyGPU
+from support import assert_same, assert_same_refusal, outcome
 
 
 @pytest.mark.parametrize("k", range(-1, 5))
@@ -25,3 +27,58 @@ def test_a_plane_has_two_axes(axes: tuple[int, ...], said: str) -> None:
     for rot90, given in ((np.rot90, a), (PyGPU.rot90, PyGPU.to_gpu(a))):
         with pytest.raises(ValueError, match=said):
             rot90(given, 1, axes)  # type: ignore[operator]
+
+
+HOST = np.arange(24, dtype="float32").reshape(2, 3, 4)
+
+
+@pytest.mark.parametrize("name", ["flipud", "fliplr"])
+def test_an_axis_is_turned_round_in_a_view(name: str) -> None:
+    a = PyGPU.to_gpu(HOST)
+    for module in (PyGPU, np):
+        turned = getattr(module, name)(a)
+        assert_same(turned, getattr(np, name)(HOST))
+        assert turned.base is a
+    assert_same_refusal(
+        outcome(lambda: getattr(PyGPU, name)(a[0, 0, 0])), outcome(lambda: getattr(np, name)(HOST[0, 0, 0]))
+    )
+
+
+@pytest.mark.parametrize("shift", [0, 1, -2, 7, 50, (1, 2), (1, 2, -1), -(10**6)])
+@pytest.mark.parametrize("axis", [None, 0, -1, (0, 2), (1, 1), (0, 1, 2), 3])
+def test_elements_are_rolled(shift: Any, axis: Any) -> None:
+    for host, a in (
+        (HOST, PyGPU.to_gpu(HOST)),
+        (HOST.T, PyGPU.to_gpu(HOST).T),
+        (HOST[:, :0], PyGPU.to_gpu(HOST)[:, :0]),
+    ):
+        ours, numpys = outcome(lambda: np.roll(a, shift, axis)), outcome(lambda: np.roll(host, shift, axis))  # noqa: B023
+        if numpys[0] == "error":
+            assert_same_refusal(ours, numpys)
+        else:
+            assert_same(ours[1], numpys[1])
+
+
+@pytest.mark.parametrize("reps", [0, 1, 3, (2,), (2, 1, 3), (1, 2, 1, 2), (2, 0, 1), ()])
+def test_an_array_is_repeated_beside_itself(reps: Any) -> None:
+    for host in (HOST, HOST[0].T, HOST[0, 0, 0], HOST[:0], HOST[:, ::2]):
+        assert_same(np.tile(PyGPU.to_gpu(host), reps), np.tile(host, reps))
+
+
+@pytest.mark.parametrize("shape", [3, (5, 6), (2, 3, 4), 0, (0, 2), -1, ()])
+def test_an_array_is_repeated_until_it_has_a_shape(shape: Any) -> None:
+    for host in (HOST, HOST.T, HOST[:0]):
+        ours, numpys = outcome(lambda: np.resize(PyGPU.to_gpu(host), shape)), outcome(lambda: np.resize(host, shape))  # noqa: B023
+        if numpys[0] == "error":
+            assert_same_refusal(ours, numpys)
+        else:
+            assert_same(ours[1], numpys[1])
+
+
+def test_a_copy_is_another_array() -> None:
+    a = PyGPU.to_gpu(HOST).T
+    for order in "KCFA":
+        copied = PyGPU.copy(a, order)
+        assert copied.base is None
+        assert_same(copied, HOST.T)
+        assert copied.strides == np.copy(HOST.T, order).strides

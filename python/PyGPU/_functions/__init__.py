@@ -9,7 +9,43 @@ import importlib
 from typing import Any
 
 NAMES = {
-    "manipulation": ("rot90",),
+    "comparing": (
+        "allclose",
+        "array_equal",
+        "array_equiv",
+        "can_cast",
+        "isclose",
+        "iscomplex",
+        "iscomplexobj",
+        "isreal",
+        "isrealobj",
+        "result_type",
+    ),
+    "differences": ("diff", "ediff1d"),
+    "grids": ("indices", "meshgrid"),
+    "joining": ("append", "block", "column_stack", "concat", "concatenate", "dstack", "hstack", "stack", "vstack"),
+    "manipulation": ("copy", "fliplr", "flipud", "resize", "roll", "rot90", "tile"),
+    "matrices": ("diag", "diagflat", "diagonal", "eye", "identity", "trace", "tri", "tril", "triu"),
+    "padding": ("pad",),
+    "shapes": (
+        "atleast_1d",
+        "atleast_2d",
+        "atleast_3d",
+        "broadcast_arrays",
+        "broadcast_shapes",
+        "matrix_transpose",
+        "ndim",
+        "permute_dims",
+        "ravel",
+        "reshape",
+        "rollaxis",
+        "shape",
+        "size",
+        "squeeze",
+        "swapaxes",
+        "transpose",
+    ),
+    "splitting": ("array_split", "dsplit", "hsplit", "split", "unstack", "vsplit"),
 }
 """The names of each module; ``tests/functions/test_names.py`` holds it to what they define."""
 

@@ -1,10 +1,20 @@
-"""Arrays in other shapes and orders."""
+"""Arrays with their elements at other places."""
 
 from __future__ import annotations
 
-from PyGPU import _core
+import builtins
+import itertools
+import math
+import operator
+from typing import Any
 
-__all__ = ["rot90"]
+import numpy as np
+
+from PyGPU import _core
+from PyGPU._functions.arrays import array, axis_of
+from PyGPU.typing import OrderACFK, ShapeLike
+
+__all__ = ["copy", "fliplr", "flipud", "resize", "roll", "rot90", "tile"]
 
 
 def rot90(m: _core.GPUArray, k: int = 1, axes: tuple[int, int] = (0, 1)) -> _core.GPUArray:
@@ -53,3 +63,194 @@ def rot90(m: _core.GPUArray, k: int = 1, axes: tuple[int, int] = (0, 1)) -> _cor
     if turns == 1:
         return _core.flip(m, second).transpose(order)
     return _core.flip(m.transpose(order), second)
+
+
+def flipud(m: _core.GPUArray) -> _core.GPUArray:
+    """Turn the first axis round.
+
+    Parameters
+    ----------
+    m : GPUArray
+        With one axis or more.
+
+    Returns
+    -------
+    GPUArray
+        A view.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.flipud(PyGPU.to_gpu([[1, 2], [3, 4]])).tolist()
+    [[3, 4], [1, 2]]
+    """
+    if m.ndim < 1:
+        raise ValueError("Input must be >= 1-d.")
+    return m[::-1]
+
+
+def fliplr(m: _core.GPUArray) -> _core.GPUArray:
+    """Turn the second axis round.
+
+    Parameters
+    ----------
+    m : GPUArray
+        With two axes or more.
+
+    Returns
+    -------
+    GPUArray
+        A view.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.fliplr(PyGPU.to_gpu([[1, 2], [3, 4]])).tolist()
+    [[2, 1], [4, 3]]
+    """
+    if m.ndim < 2:
+        raise ValueError("Input must be >= 2-d.")
+    return m[:, ::-1]
+
+
+def copy(a: Any, order: OrderACFK = "K", subok: bool = False) -> _core.GPUArray:
+    """Return a new array with the same elements.
+
+    Parameters
+    ----------
+    a : GPUArray or number
+        What is copied.
+    order : {'K', 'C', 'F', 'A'}, optional
+        How the copy lies.
+    subok : bool, optional
+        Without effect: a copy is of its array's class.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> a = PyGPU.arange(3)
+    >>> b = PyGPU.copy(a)
+    >>> b[0] = 7
+    >>> a.tolist()
+    [0, 1, 2]
+    """
+    return array(a, "copy").copy(order)
+
+
+def _halves(length: int, shift: int) -> list[tuple[slice, slice]]:
+    """Return where parts of an axis come from, and where they go."""
+    shift = shift % length if length else 0
+    if not shift:
+        return [(slice(None), slice(None))]
+    return [(slice(None, length - shift), slice(shift, None)), (slice(length - shift, None), slice(None, shift))]
+
+
+def roll(a: _core.GPUArray, shift: Any, axis: Any = None) -> _core.GPUArray:
+    """Move elements along axes; what leaves at one end comes back at the other.
+
+    Parameters
+    ----------
+    a : GPUArray
+        The array.
+    shift : int or sequence of int
+        By how many places, along each of the axes.
+    axis : int or sequence of int, optional
+        Which axes; by default all elements are moved along one, in C order.
+
+    Returns
+    -------
+    GPUArray
+        A new one.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.roll(PyGPU.arange(5), 2).tolist()
+    [3, 4, 0, 1, 2]
+    """
+    if axis is None:
+        return roll(a.ravel(), shift, 0).reshape(a.shape)
+    pairs = np.broadcast(shift, [axis_of(one, a.ndim) for one in (axis if np.iterable(axis) else (axis,))])
+    if pairs.ndim > 1:
+        raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
+    shifts = [0] * a.ndim
+    for step, place in pairs:
+        shifts[place] += int(step)
+    made = _core.empty_like(a)
+    for parts in itertools.product(*(_halves(length, step) for length, step in zip(a.shape, shifts, strict=True))):
+        made[tuple(target for _, target in parts)] = a[tuple(source for source, _ in parts)]
+    return made
+
+
+def tile(A: Any, reps: Any) -> _core.GPUArray:
+    """Repeat an array along axes, beside itself.
+
+    Parameters
+    ----------
+    A : GPUArray
+        The array.
+    reps : int or sequence of int
+        How often along each axis; the last numbers are of the last axes.
+
+    Returns
+    -------
+    GPUArray
+        A new one.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.tile(PyGPU.arange(2), (2, 2)).tolist()
+    [[0, 1, 0, 1], [0, 1, 0, 1]]
+    """
+    source = array(A, "tile")
+    times = tuple(int(one) for one in reps) if np.iterable(reps) else (int(reps),)
+    ndim = max(source.ndim, len(times))
+    times = (1,) * (ndim - len(times)) + times
+    lengths = (1,) * (ndim - source.ndim) + source.shape
+    made = _core.empty_like(source, None, "C", shape=tuple(map(operator.mul, times, lengths)))
+    if made.size:
+        # Each axis as two: which of the copies, and which of the elements.
+        places = [1 if number % 2 == 0 else lengths[number // 2] for number in range(2 * ndim)]
+        both = [axis for pair in zip(times, lengths, strict=True) for axis in pair]
+        made.reshape(both)[...] = source.reshape(places)
+    return made
+
+
+def resize(a: Any, new_shape: ShapeLike) -> _core.GPUArray:
+    """Return an array of another shape and as many elements as it takes, which are repeated.
+
+    Parameters
+    ----------
+    a : GPUArray
+        The array.
+    new_shape : int or sequence of int
+        The new lengths.
+
+    Returns
+    -------
+    GPUArray
+        A new one.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.resize(PyGPU.arange(3), (2, 2)).tolist()
+    [[0, 1], [2, 0]]
+    """
+    source = array(a, "resize").ravel()
+    shape = tuple(new_shape) if np.iterable(new_shape) else (new_shape,)
+    if builtins.any(length < 0 for length in shape):
+        raise ValueError("all elements of `new_shape` must be non-negative")
+    size = math.prod(shape)
+    if not source.size or not size:
+        return _core.zeros_like(source, shape=shape)
+    made = _core.empty_like(source, shape=(size,))
+    whole = size - size % source.size
+    made[:whole].reshape(-1, source.size)[...] = source
+    made[whole:] = source[: size - whole]
+    return made.reshape(shape)

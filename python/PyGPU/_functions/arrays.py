@@ -1,0 +1,80 @@
+"""What functions are given: arrays of a device, of any library, and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.exceptions import AxisError
+
+from PyGPU import _core
+
+__all__: list[str] = []
+
+
+def array(given: Any, function: str) -> _core.GPUArray:
+    """Return an array of a device, or a number as one; values in host memory with axes are refused."""
+    if isinstance(given, _core.GPUArray):
+        return given
+    if isinstance(given, (np.ndarray, list, tuple)) and np.ndim(given):
+        raise TypeError(
+            f"{function}: the {type(given).__name__} of shape {np.shape(given)} is in host memory; copy it to "
+            "the device of the other arrays first, with PyGPU.to_gpu(x)"
+        )
+    return _core.asarray(given)
+
+
+def arrays(given: Any, function: str) -> list[_core.GPUArray]:
+    """Return arrays of one device."""
+    if isinstance(given, _core.GPUArray):
+        found = list(given)
+    else:
+        # A number goes where the arrays are.
+        found = [one if isinstance(one, (int, float, complex, np.generic)) else array(one, function) for one in given]
+        devices = [one.device for one in found if isinstance(one, _core.GPUArray)]
+        device = devices[0] if devices else None
+        found = [one if isinstance(one, _core.GPUArray) else _core.asarray(one, device=device) for one in found]
+    for one in found:
+        if one.device != found[0].device:
+            raise ValueError(
+                f"{function}: the arrays are on {found[0].device} and {one.device}; copy them to one device first, "
+                f"with PyGPU.asarray(a, device='{found[0].device}')"
+            )
+    return found
+
+
+def _bytes_of(one: _core.GPUArray) -> tuple[int, int]:
+    steps = [(length - 1) * stride for length, stride in zip(one.shape, one.strides, strict=True)]
+    first = one.ptr + sum(step for step in steps if step < 0)
+    return first, one.ptr + sum(step for step in steps if step > 0) + one.itemsize
+
+
+def may_overlap(one: _core.GPUArray, other: _core.GPUArray) -> bool:
+    """Tell whether two arrays may have a byte in common."""
+    if not one.size or not other.size:
+        return False
+    (first, end), (others_first, others_end) = _bytes_of(one), _bytes_of(other)
+    return first < others_end and others_first < end
+
+
+def axis_of(axis: Any, ndim: int) -> int:
+    """Return an axis counted from the first; NumPy's error for none."""
+    number = axis.__index__()
+    if not -ndim <= number < ndim:
+        raise AxisError(number, ndim)
+    return int(number % ndim)
+
+
+def axes_of(axes: Any, ndim: int) -> tuple[int, ...]:
+    """Return one axis or several, each counted from the first."""
+    given = axes if isinstance(axes, Sequence) else (axes,)
+    found = tuple(axis_of(axis, ndim) for axis in given)
+    if len(set(found)) != len(found):
+        raise ValueError("repeated axis")
+    return found
+
+
+def along(axis: int, part: slice | int) -> tuple[slice | int, ...]:
+    """Return the index of a part along one axis, and all of those before it."""
+    return (slice(None),) * axis + (part,)

@@ -1,0 +1,271 @@
+"""Whether arrays are alike, and of what kind their elements are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from PyGPU import _core
+from PyGPU._functions.arrays import array, arrays
+from PyGPU.typing import Casting
+
+__all__ = [
+    "allclose",
+    "array_equal",
+    "array_equiv",
+    "can_cast",
+    "isclose",
+    "iscomplex",
+    "iscomplexobj",
+    "isreal",
+    "isrealobj",
+    "result_type",
+]
+
+
+def isclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> _core.GPUArray:
+    """Tell which elements are nearly equal: ``abs(a - b) <= atol + rtol * abs(b)``.
+
+    Parameters
+    ----------
+    a, b : GPUArray or number
+        They are broadcast.
+    rtol, atol : GPUArray or float, optional
+        How far they may be apart, as a part of `b` and absolutely.
+    equal_nan : bool, optional
+        Whether NaN is like NaN.
+
+    Returns
+    -------
+    GPUArray
+        Of bool.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.isclose(PyGPU.to_gpu([1.0, 2.0]), PyGPU.to_gpu([1.0 + 1e-9, 2.1])).tolist()
+    [True, False]
+    """
+    x, y = arrays((a, b), "isclose")
+    if y.dtype.kind not in "fcV":
+        y = y.astype(np.result_type(y.dtype, 1.0))
+    with np.errstate(invalid="ignore"):
+        is_near = (_core.abs(x - y) <= atol + rtol * _core.abs(y)) & _core.isfinite(y)
+    result: _core.GPUArray = is_near | (x == y)
+    if equal_nan:
+        result |= _core.isnan(x) & _core.isnan(y)
+    return result
+
+
+def allclose(a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> bool:
+    """Tell whether all elements are nearly equal; waits for the answer.
+
+    Parameters
+    ----------
+    a, b, rtol, atol, equal_nan : optional
+        As in `isclose`.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.allclose(PyGPU.to_gpu([1.0, 2.0]), PyGPU.to_gpu([1.0 + 1e-9, 2.0]))
+    True
+    """
+    return bool(isclose(a, b, rtol, atol, equal_nan).all())
+
+
+def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
+    """Tell whether two arrays have the same shape and elements; waits for the answer.
+
+    Parameters
+    ----------
+    a1, a2 : GPUArray
+        The arrays.
+    equal_nan : bool, optional
+        Whether NaN equals NaN.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.array_equal(PyGPU.arange(3), PyGPU.to_gpu([0, 1, 2]))
+    True
+    """
+    first, second = arrays((a1, a2), "array_equal")
+    if first.shape != second.shape:
+        return False
+    same = first == second
+    if equal_nan and {first.dtype.kind, second.dtype.kind} & set("fcV"):
+        same |= _core.isnan(first) & _core.isnan(second)
+    return bool(same.all())
+
+
+def array_equiv(a1: Any, a2: Any) -> bool:
+    """Tell whether two arrays, broadcast to one shape, have the same elements; waits for the answer.
+
+    Parameters
+    ----------
+    a1, a2 : GPUArray or number
+        The arrays.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.array_equiv(PyGPU.arange(3), PyGPU.to_gpu([[0, 1, 2], [0, 1, 2]]))
+    True
+    """
+    first, second = arrays((a1, a2), "array_equiv")
+    try:
+        np.broadcast_shapes(first.shape, second.shape)
+    except ValueError:
+        return False
+    return bool((first == second).all())
+
+
+def iscomplexobj(x: Any) -> bool:
+    """Tell whether an array is of complex numbers.
+
+    Parameters
+    ----------
+    x : GPUArray or number
+        What is asked.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.iscomplexobj(PyGPU.zeros(2, "complex64"))
+    True
+    """
+    return x.dtype.kind == "c" if isinstance(x, _core.GPUArray) else np.iscomplexobj(x)
+
+
+def isrealobj(x: Any) -> bool:
+    """Tell whether an array is not of complex numbers.
+
+    Parameters
+    ----------
+    x : GPUArray or number
+        What is asked.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.isrealobj(PyGPU.zeros(2, "complex64"))
+    False
+    """
+    return not iscomplexobj(x)
+
+
+def iscomplex(x: Any) -> _core.GPUArray:
+    """Tell which elements have an imaginary part that is not 0.
+
+    Parameters
+    ----------
+    x : GPUArray or number
+        What is asked.
+
+    Returns
+    -------
+    GPUArray
+        Of bool.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.iscomplex(PyGPU.to_gpu([1, 1j])).tolist()
+    [False, True]
+    """
+    given = array(x, "iscomplex")
+    result: _core.GPUArray = given.imag != 0 if iscomplexobj(given) else _core.zeros_like(given, bool)
+    return result
+
+
+def isreal(x: Any) -> _core.GPUArray:
+    """Tell which elements have no imaginary part, or one that is 0.
+
+    Parameters
+    ----------
+    x : GPUArray or number
+        What is asked.
+
+    Returns
+    -------
+    GPUArray
+        Of bool.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.isreal(PyGPU.to_gpu([1, 1j])).tolist()
+    [True, False]
+    """
+    given = array(x, "isreal")
+    result: _core.GPUArray = given.imag == 0 if iscomplexobj(given) else _core.ones_like(given, bool)
+    return result
+
+
+def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
+    """Tell the dtype that a function of several arrays computes in.
+
+    Parameters
+    ----------
+    *arrays_and_dtypes : GPUArray, dtype-like or number
+        What is promoted.
+
+    Returns
+    -------
+    numpy.dtype
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.result_type(PyGPU.zeros(2, "float32"), "int32", 3)
+    dtype('float64')
+    """
+    return np.result_type(*(one.dtype if isinstance(one, _core.GPUArray) else one for one in arrays_and_dtypes))
+
+
+def can_cast(from_: Any, to: DTypeLike, casting: Casting = "safe") -> bool:
+    """Tell whether values of one dtype may become another's.
+
+    Parameters
+    ----------
+    from_ : GPUArray or dtype-like
+        What is asked.
+    to : dtype-like
+        What they would be.
+    casting : {'no', 'equiv', 'safe', 'same_kind', 'unsafe'}, optional
+        By which rule.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.can_cast(PyGPU.zeros(2, "float32"), "int32")
+    False
+    """
+    return np.can_cast(from_.dtype if isinstance(from_, _core.GPUArray) else from_, to, casting)

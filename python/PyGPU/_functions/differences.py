@@ -1,0 +1,102 @@
+"""Differences between neighbours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from PyGPU import _core
+from PyGPU._functions.arrays import along, array, axis_of
+from PyGPU._functions.joining import concatenate
+
+__all__ = ["diff", "ediff1d"]
+
+
+def diff(a: _core.GPUArray, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> _core.GPUArray:
+    """Subtract from each element the one before it.
+
+    Parameters
+    ----------
+    a : GPUArray
+        With one axis or more.
+    n : int, optional
+        How often.
+    axis : int, optional
+        Along which.
+    prepend, append : GPUArray or number, optional
+        What is put before and behind the elements first.
+
+    Returns
+    -------
+    GPUArray
+
+    Raises
+    ------
+    ValueError
+        For a negative `n`, and for an array without axes.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.diff(PyGPU.to_gpu([1, 4, 9, 16])).tolist()
+    [3, 5, 7]
+    """
+    if n == 0:
+        return a
+    if n < 0:
+        raise ValueError(f"order must be non-negative but got {n!r}")
+    made = array(a, "diff")
+    if made.ndim == 0:
+        raise ValueError("diff requires input that is at least one dimensional")
+    place = axis_of(axis, made.ndim)
+    parts = [_beside(one, made, place) for one in (prepend, made, append) if one is not None and one is not np._NoValue]
+    if len(parts) > 1:
+        made = concatenate(parts, place)
+    compute = _core.not_equal if made.dtype == np.bool_ else _core.subtract
+    for _ in range(n):
+        made = compute(made[along(place, slice(1, None))], made[along(place, slice(None, -1))])
+    return made
+
+
+def _beside(given: Any, other: _core.GPUArray, axis: int) -> _core.GPUArray:
+    """Return what is put before or behind an array; a number stands for one element of each row."""
+    one = array(given, "diff")
+    return one if one.ndim else _core.broadcast_to(one, (*other.shape[:axis], 1, *other.shape[axis + 1 :]))
+
+
+def ediff1d(ary: _core.GPUArray, to_end: Any = None, to_begin: Any = None) -> _core.GPUArray:
+    """Subtract from each element the one before it, along one axis.
+
+    Parameters
+    ----------
+    ary : GPUArray
+        The elements, in C order.
+    to_end, to_begin : GPUArray or number, optional
+        What is put behind the differences, and before them.
+
+    Returns
+    -------
+    GPUArray
+
+    Raises
+    ------
+    TypeError
+        If these cannot become of the array's type.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.ediff1d(PyGPU.to_gpu([1, 4, 9]), to_begin=0).tolist()
+    [0, 3, 5]
+    """
+    flat = array(ary, "ediff1d").ravel()
+    parts = [flat[1:] - flat[:-1]] if flat.size else [flat[:0]]
+    for name, given, place in (("to_begin", to_begin, 0), ("to_end", to_end, 2)):
+        if given is None:
+            continue
+        one = array(given, "ediff1d").ravel()
+        if not np.can_cast(one.dtype, flat.dtype, "same_kind"):
+            raise TypeError(f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule.")
+        parts.insert(place, one)
+    return concatenate(parts, dtype=flat.dtype) if len(parts) > 1 else parts[0]

@@ -1,0 +1,348 @@
+"""Arrays put together."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from PyGPU import _core
+from PyGPU._functions import shapes
+from PyGPU._functions.arrays import along, array, arrays as _given, axis_of, may_overlap
+from PyGPU.typing import Casting
+
+__all__ = [
+    "append",
+    "block",
+    "column_stack",
+    "concat",
+    "concatenate",
+    "dstack",
+    "hstack",
+    "stack",
+    "vstack",
+]
+
+
+def _check_shapes(parts: Sequence[_core.GPUArray], axis: int) -> None:
+    first = parts[0]
+    for place, part in enumerate(parts):
+        if part.ndim != first.ndim:
+            raise ValueError(
+                "all the input arrays must have same number of dimensions, but the array at index 0 has "
+                f"{first.ndim} dimension(s) and the array at index {place} has {part.ndim} dimension(s)"
+            )
+        for dimension, (own, other) in enumerate(zip(first.shape, part.shape, strict=True)):
+            if own != other and dimension != axis:
+                raise ValueError(
+                    "all the input array dimensions except for the concatenation axis must match exactly, but along "
+                    f"dimension {dimension}, the array at index 0 has size {own} and the array at index {place} has "
+                    f"size {other}"
+                )
+
+
+def _is_c(part: _core.GPUArray) -> bool:
+    return part.flags.c_contiguous and not part.flags.f_contiguous
+
+
+def joined(
+    parts: Sequence[_core.GPUArray],
+    axis: int,
+    out: _core.GPUArray | None,
+    dtype: DTypeLike | None,
+    casting: Casting,
+) -> _core.GPUArray:
+    """Put arrays of one device behind each other: a copy, or a cast, for each into its place of the result."""
+    _check_shapes(parts, axis)
+    shape = (*parts[0].shape[:axis], sum(part.shape[axis] for part in parts), *parts[0].shape[axis + 1 :])
+    if out is None:
+        kind = np.result_type(*{part.dtype for part in parts}) if dtype is None else np.dtype(dtype)
+        order = "C" if any(_is_c(part) for part in parts) else "K"
+        out = _core.empty_like(parts[0], kind, order, shape=shape)  # type: ignore[arg-type]
+    elif out.ndim != len(shape):
+        raise ValueError("Output array has wrong dimensionality")
+    elif out.shape != shape:
+        raise ValueError("Output array is the wrong shape")
+    else:
+        # What is written may be what is still to be read.
+        parts = [part.copy() if may_overlap(out, part) else part for part in parts]
+    begin = 0
+    for part in parts:
+        end = begin + part.shape[axis]
+        _core.copyto(out[along(axis, slice(begin, end))], part, casting)
+        begin = end
+    return out
+
+
+def concatenate(
+    arrays: Any,
+    /,
+    axis: int | None = 0,
+    out: _core.GPUArray | None = None,
+    *,
+    dtype: DTypeLike | None = None,
+    casting: Casting = "same_kind",
+) -> _core.GPUArray:
+    """Put arrays behind each other along an axis.
+
+    Parameters
+    ----------
+    arrays : sequence of GPUArray
+        Of one shape but for that axis; arrays of a device of other libraries, too.
+    axis : int or None, optional
+        Along which; None: all elements behind each other, in C order.
+    out : GPUArray, optional
+        Where the result goes.
+    dtype : dtype-like, optional
+        Of the result; what NumPy promotes those of the arrays to by default.
+    casting : {'no', 'equiv', 'safe', 'same_kind', 'unsafe'}, optional
+        What may become what.
+
+    Returns
+    -------
+    GPUArray
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, or the arrays are on several devices.
+    TypeError
+        For values in host memory, and casts that are not allowed.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.concatenate([PyGPU.arange(3), PyGPU.ones(2)]).tolist()
+    [0.0, 1.0, 2.0, 1.0, 1.0]
+    """
+    parts = _given(arrays, "concatenate")
+    if not parts:
+        raise ValueError("need at least one array to concatenate")
+    if out is not None and dtype is not None:
+        raise TypeError("concatenate() only takes `out` or `dtype` as an argument, but both were provided.")
+    if axis is None:
+        return joined([part.ravel() for part in parts], 0, out, dtype, casting)
+    if not builtins.all(part.ndim for part in parts):
+        raise ValueError("zero-dimensional arrays cannot be concatenated")
+    return joined(parts, axis_of(axis, parts[0].ndim), out, dtype, casting)
+
+
+concat = concatenate
+
+
+def stack(
+    arrays: Any,
+    axis: int = 0,
+    out: _core.GPUArray | None = None,
+    *,
+    dtype: DTypeLike | None = None,
+    casting: Casting = "same_kind",
+) -> _core.GPUArray:
+    """Put arrays of one shape beside each other along a new axis.
+
+    Parameters
+    ----------
+    arrays : sequence of GPUArray
+        Of one shape.
+    axis : int, optional
+        The place of the new axis.
+    out : GPUArray, optional
+        Where the result goes.
+    dtype, casting : optional
+        As in `concatenate`.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.stack([PyGPU.arange(2), PyGPU.ones(2, "int64")], axis=1).tolist()
+    [[0, 1], [1, 1]]
+    """
+    parts = _given(arrays, "stack")
+    if not parts:
+        raise ValueError("need at least one array to stack")
+    if len({part.shape for part in parts}) != 1:
+        raise ValueError("all input arrays must have the same shape")
+    place = axis_of(axis, parts[0].ndim + 1)
+    index = (*along(place, None), ...)
+    return concatenate([part[index] for part in parts], place, out, dtype=dtype, casting=casting)
+
+
+def vstack(tup: Any, *, dtype: DTypeLike | None = None, casting: Casting = "same_kind") -> _core.GPUArray:
+    """Put arrays below each other: along the first axis, rows for those of one axis.
+
+    Parameters
+    ----------
+    tup : sequence of GPUArray
+        Of one shape but for the first axis.
+    dtype, casting : optional
+        As in `concatenate`.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.vstack([PyGPU.arange(2), PyGPU.ones(2, "int64")]).tolist()
+    [[0, 1], [1, 1]]
+    """
+    parts = [shapes.atleast_2d(part) for part in _given(tup, "vstack")]
+    return concatenate(parts, 0, dtype=dtype, casting=casting)
+
+
+def hstack(tup: Any, *, dtype: DTypeLike | None = None, casting: Casting = "same_kind") -> _core.GPUArray:
+    """Put arrays beside each other: along the second axis, or the first of arrays that have one.
+
+    Parameters
+    ----------
+    tup : sequence of GPUArray
+        Of one shape but for that axis.
+    dtype, casting : optional
+        As in `concatenate`.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.hstack([PyGPU.arange(2), PyGPU.ones(2, "int64")]).tolist()
+    [0, 1, 1, 1]
+    """
+    parts = [shapes.atleast_1d(part) for part in _given(tup, "hstack")]
+    axis = 0 if parts and parts[0].ndim == 1 else 1
+    return concatenate(parts, axis, dtype=dtype, casting=casting)
+
+
+def dstack(tup: Any) -> _core.GPUArray:
+    """Put arrays behind each other along the third axis.
+
+    Parameters
+    ----------
+    tup : sequence of GPUArray
+        Of one shape but for that axis; those of fewer axes get as many as it takes.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.dstack([PyGPU.arange(2), PyGPU.ones(2, "int64")]).tolist()
+    [[[0, 1], [1, 1]]]
+    """
+    return concatenate([shapes.atleast_3d(part) for part in _given(tup, "dstack")], 2)
+
+
+def column_stack(tup: Any) -> _core.GPUArray:
+    """Put columns, and matrices, beside each other.
+
+    Parameters
+    ----------
+    tup : sequence of GPUArray
+        Those of one axis are columns.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.column_stack([PyGPU.arange(2), PyGPU.ones(2, "int64")]).tolist()
+    [[0, 1], [1, 1]]
+    """
+    parts = _given(tup, "column_stack")
+    return concatenate([part if part.ndim > 1 else part.reshape(-1, 1) for part in parts], 1)
+
+
+def append(arr: Any, values: Any, axis: int | None = None) -> _core.GPUArray:
+    """Put values behind those of an array.
+
+    Parameters
+    ----------
+    arr, values : GPUArray or number
+        What is put together.
+    axis : int, optional
+        Along which; by default all elements, in C order.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.append(PyGPU.arange(2), PyGPU.to_gpu([[5, 6]])).tolist()
+    [0, 1, 5, 6]
+    """
+    return concatenate((arr, values), axis)
+
+
+def block(arrays: Any) -> _core.GPUArray:
+    """Put an array together from nested lists of blocks.
+
+    Parameters
+    ----------
+    arrays : GPUArray, or nested lists of them
+        The innermost lists are joined along the last axis, those around them along the one before it, and so on.
+
+    Returns
+    -------
+    GPUArray
+
+    Raises
+    ------
+    ValueError
+        If lists are empty, or not all blocks are as deep.
+    TypeError
+        For tuples.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> a = PyGPU.ones((1, 2), "int64")
+    >>> PyGPU.block([[a, 0 * a], [2 * a, a]]).tolist()
+    [[1, 1, 0, 0], [2, 2, 1, 1]]
+    """
+    depth, most = _depth(arrays, "arrays")
+    ndim = max(depth, most)
+    result = _joined_blocks(arrays, depth, ndim)
+    return result.copy() if depth == 0 else result
+
+
+def _depth(blocks: Any, where: str) -> tuple[int, int]:
+    """Return how deep lists are nested, and the most axes of a block."""
+    if isinstance(blocks, tuple):
+        raise TypeError(
+            f"{where} is a tuple. Only lists can be used to arrange blocks, and np.block does not allow it."
+        )
+    if not isinstance(blocks, list):
+        return 0, array(blocks, "block").ndim
+    if not blocks:
+        raise ValueError(f"List at {where} cannot be empty")
+    found = [_depth(one, f"{where}[{place}]") for place, one in enumerate(blocks)]
+    for place, (depth, _) in enumerate(found):
+        if depth != found[0][0]:
+            raise ValueError(
+                f"List depths are mismatched. First element was at depth {found[0][0] + 1}, but there is an element at "
+                f"depth {depth + 1} ({where}[{place}])"
+            )
+    return found[0][0] + 1, max(axes for _, axes in found)
+
+
+def _joined_blocks(blocks: Any, depth: int, ndim: int) -> _core.GPUArray:
+    if depth == 0:
+        one = array(blocks, "block")
+        return one.reshape((1,) * (ndim - one.ndim) + one.shape)
+    return concatenate([_joined_blocks(one, depth - 1, ndim) for one in blocks], -depth)

@@ -1,0 +1,306 @@
+"""Matrices: made, and parts of them."""
+
+from __future__ import annotations
+
+from typing import Any, SupportsIndex
+
+from numpy.typing import DTypeLike
+
+from PyGPU import _core
+from PyGPU._functions.arrays import array
+from PyGPU.typing import DeviceLike, Order
+
+__all__ = ["diag", "diagflat", "diagonal", "eye", "identity", "trace", "tri", "tril", "triu"]
+
+
+def diagonal(
+    a: _core.GPUArray, offset: SupportsIndex = 0, axis1: SupportsIndex = 0, axis2: SupportsIndex = 1
+) -> _core.GPUArray:
+    """Return a diagonal of two axes, as the last axis of a view.
+
+    Parameters
+    ----------
+    a : GPUArray
+        With two axes or more.
+    offset : int, optional
+        Which diagonal; above the main one if positive.
+    axis1, axis2 : int, optional
+        The axes of the planes.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.diagonal(PyGPU.arange(9).reshape(3, 3), 1).tolist()
+    [1, 5]
+    """
+    return a.diagonal(offset, axis1, axis2)
+
+
+def trace(
+    a: _core.GPUArray,
+    offset: SupportsIndex = 0,
+    axis1: SupportsIndex = 0,
+    axis2: SupportsIndex = 1,
+    dtype: DTypeLike | None = None,
+    out: _core.GPUArray | None = None,
+) -> _core.GPUArray:
+    """Sum up a diagonal.
+
+    Parameters
+    ----------
+    a : GPUArray
+        With two axes or more.
+    offset : int, optional
+        Which diagonal; above the main one if positive.
+    axis1, axis2 : int, optional
+        The axes of the planes.
+    dtype : dtype-like, optional
+        In which is summed; as for `sum` by default.
+    out : GPUArray, optional
+        Where the result goes.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.trace(PyGPU.arange(9).reshape(3, 3)).item()
+    12
+    """
+    return a.diagonal(offset, axis1, axis2).sum(-1, dtype, out)
+
+
+def diag(v: Any, k: int = 0) -> _core.GPUArray:
+    """Return a matrix with given numbers in a diagonal, or the diagonal of a matrix.
+
+    Parameters
+    ----------
+    v : GPUArray
+        The numbers, or the matrix.
+    k : int, optional
+        Which diagonal; above the main one if positive.
+
+    Returns
+    -------
+    GPUArray
+        A new matrix, or a view of one.
+
+    Raises
+    ------
+    ValueError
+        For arrays with no axis, or with more than two.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.diag(PyGPU.to_gpu([1, 2])).tolist()
+    [[1, 0], [0, 2]]
+    >>> PyGPU.diag(PyGPU.to_gpu([[1, 2], [3, 4]])).tolist()
+    [1, 4]
+    """
+    given = array(v, "diag")
+    if given.ndim == 2:
+        return given.diagonal(k)
+    if given.ndim != 1:
+        raise ValueError("Input must be 1- or 2-d.")
+    side = given.size + abs(k)
+    made = _core.zeros_like(given, None, "C", shape=(side, side))
+    made.diagonal(k)[...] = given
+    return made
+
+
+def diagflat(v: Any, k: int = 0) -> _core.GPUArray:
+    """Return a matrix with all elements of an array in a diagonal.
+
+    Parameters
+    ----------
+    v : GPUArray
+        The numbers, in C order.
+    k : int, optional
+        Which diagonal; above the main one if positive.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.diagflat(PyGPU.to_gpu([[1, 2]]), 1).tolist()
+    [[0, 1, 0], [0, 0, 2], [0, 0, 0]]
+    """
+    return diag(array(v, "diagflat").ravel(), k)
+
+
+def eye(
+    N: int,
+    M: int | None = None,
+    k: int = 0,
+    dtype: DTypeLike = float,
+    order: Order = "C",
+    *,
+    device: DeviceLike = None,
+) -> _core.GPUArray:
+    """Return a matrix with ones in a diagonal and zeros elsewhere.
+
+    Parameters
+    ----------
+    N, M : int
+        How many rows and columns; as many columns as rows by default.
+    k : int, optional
+        Which diagonal; above the main one if positive.
+    dtype : dtype-like, optional
+        Of the elements.
+    order : {'C', 'F'}, optional
+        How they lie.
+    device : int, str or Device, optional
+        Where; the current device by default.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.eye(2, 3, 1).tolist()
+    [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+    columns = N if M is None else M
+    made = _core.zeros((N, columns), dtype, order, device=device)
+    if -N < k < columns:
+        made.diagonal(k).fill(1)
+    return made
+
+
+def identity(n: int, dtype: DTypeLike | None = None, *, device: DeviceLike = None) -> _core.GPUArray:
+    """Return a square matrix with ones in its diagonal and zeros elsewhere.
+
+    Parameters
+    ----------
+    n : int
+        How many rows.
+    dtype : dtype-like, optional
+        Of the elements; float64 by default.
+    device : int, str or Device, optional
+        Where; the current device by default.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.identity(2, "int32").tolist()
+    [[1, 0], [0, 1]]
+    """
+    return eye(n, dtype=float if dtype is None else dtype, device=device)
+
+
+def _below(rows: int, columns: int, k: int, device: DeviceLike) -> tuple[_core.GPUArray, _core.GPUArray]:
+    """Return numbers of rows and of columns: the first are not less than the second from a diagonal on downwards."""
+    # Whatever is asked for, what differs lies within the matrix.
+    k = max(-rows, min(k, columns))
+    dtype = "int32" if max(rows, columns) < 1 << 30 else "int64"
+    numbers = _core.arange(-k, columns - k, dtype=dtype, device=device)
+    return _core.arange(rows, dtype=dtype, device=device)[:, None], numbers
+
+
+def tri(
+    N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = float, *, device: DeviceLike = None
+) -> _core.GPUArray:
+    """Return a matrix with ones at and below a diagonal and zeros above.
+
+    Parameters
+    ----------
+    N, M : int
+        How many rows and columns; as many columns as rows by default.
+    k : int, optional
+        Which diagonal; above the main one if positive.
+    dtype : dtype-like, optional
+        Of the elements.
+    device : int, str or Device, optional
+        Where; the current device by default.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.tri(2, 3).tolist()
+    [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0]]
+    """
+    columns = N if M is None else M
+    made = _core.empty((N, columns), dtype, device=device)
+    rows, numbers = _below(N, columns, k, made.device)
+    result: _core.GPUArray = _core.greater_equal(rows, numbers, out=made, casting="unsafe")
+    return result
+
+
+def tril(m: _core.GPUArray, k: int = 0) -> _core.GPUArray:
+    """Return matrices with zeros above a diagonal.
+
+    Parameters
+    ----------
+    m : GPUArray
+        The matrices, in its last two axes; a row stands for a square matrix of such rows.
+    k : int, optional
+        Which diagonal; above the main one if positive.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.tril(PyGPU.ones((2, 2), "int64")).tolist()
+    [[1, 0], [1, 1]]
+    """
+    return _kept(m, k, "tril")
+
+
+def triu(m: _core.GPUArray, k: int = 0) -> _core.GPUArray:
+    """Return matrices with zeros below a diagonal.
+
+    Parameters
+    ----------
+    m : GPUArray
+        The matrices, in its last two axes; a row stands for a square matrix of such rows.
+    k : int, optional
+        Which diagonal; above the main one if positive.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.triu(PyGPU.ones((2, 2), "int64")).tolist()
+    [[1, 1], [0, 1]]
+    """
+    return _kept(m, k, "triu")
+
+
+def _kept(m: _core.GPUArray, k: int, function: str) -> _core.GPUArray:
+    given = array(m, function)
+    if given.ndim == 0:
+        raise TypeError(f"{function}: an array without axes is no matrix")
+    row = given.shape[-1]
+    rows, columns = _below(given.shape[-2] if given.ndim > 1 else row, row, k, given.device)
+    zero = given.dtype.type(0)
+    if function == "tril":
+        kept: _core.GPUArray = _core.where(_core.greater_equal(rows, columns), given, zero)
+    else:
+        kept = _core.where(_core.less_equal(rows, columns), given, zero)
+    return kept

@@ -1,0 +1,418 @@
+"""Arrays with other axes; most of these are views."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any, SupportsIndex
+
+import numpy as np
+
+from PyGPU import _core
+from PyGPU._functions.arrays import array, arrays, axis_of
+from PyGPU.typing import OrderACFK, ShapeLike
+
+__all__ = [
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "broadcast_arrays",
+    "broadcast_shapes",
+    "matrix_transpose",
+    "ndim",
+    "permute_dims",
+    "ravel",
+    "reshape",
+    "rollaxis",
+    "shape",
+    "size",
+    "squeeze",
+    "swapaxes",
+    "transpose",
+]
+
+
+def reshape(
+    a: _core.GPUArray, /, shape: ShapeLike, order: OrderACFK = "C", *, copy: bool | None = None
+) -> _core.GPUArray:
+    """Return the elements of an array in another shape.
+
+    Parameters
+    ----------
+    a : GPUArray
+        The array.
+    shape : int or sequence of int
+        The new lengths; one may be -1.
+    order : {'C', 'F', 'A'}, optional
+        In which order elements are read and placed.
+    copy : bool, optional
+        True: never a view; False: nothing else; by default a view wherever NumPy makes one.
+
+    Returns
+    -------
+    GPUArray
+
+    Raises
+    ------
+    ValueError
+        If the numbers of elements differ, or a view was wanted and cannot be.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.reshape(PyGPU.arange(6), (2, -1)).tolist()
+    [[0, 1, 2], [3, 4, 5]]
+    """
+    made = a.reshape(shape, order=order)
+    if copy is False and a.size and made.base is None:
+        raise ValueError("Unable to avoid creating a copy while reshaping.")
+    return made.copy() if copy and made.base is not None else made
+
+
+def ravel(a: _core.GPUArray, order: OrderACFK = "C") -> _core.GPUArray:
+    """Return the elements of an array along one axis.
+
+    Parameters
+    ----------
+    a : GPUArray
+        The array.
+    order : {'C', 'F', 'A'}, optional
+        In which order elements are read.
+
+    Returns
+    -------
+    GPUArray
+        A view if they lie so, else a copy.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.ravel(PyGPU.arange(4).reshape(2, 2), "F").tolist()
+    [0, 2, 1, 3]
+    """
+    return a.ravel(order)
+
+
+def squeeze(a: _core.GPUArray, axis: ShapeLike | None = None) -> _core.GPUArray:
+    """Leave axes of length 1 away.
+
+    Parameters
+    ----------
+    a : GPUArray
+        The array.
+    axis : int or sequence of int, optional
+        Which; all of them by default.
+
+    Returns
+    -------
+    GPUArray
+        A view.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.squeeze(PyGPU.zeros((1, 3, 1))).shape
+    (3,)
+    """
+    return a.squeeze(axis)
+
+
+def transpose(a: _core.GPUArray, axes: Any = None) -> _core.GPUArray:
+    """Return a view with the axes in another order.
+
+    Parameters
+    ----------
+    a : GPUArray
+        The array.
+    axes : sequence of int, optional
+        Where each new axis comes from; reversed by default.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.transpose(PyGPU.zeros((2, 3, 4)), (1, 0, 2)).shape
+    (3, 2, 4)
+    """
+    return a.transpose(axes)
+
+
+permute_dims = transpose
+
+
+def matrix_transpose(x: _core.GPUArray, /) -> _core.GPUArray:
+    """Return a view with the last two axes swapped.
+
+    Parameters
+    ----------
+    x : GPUArray
+        With two axes or more.
+
+    Returns
+    -------
+    GPUArray
+
+    Raises
+    ------
+    ValueError
+        For fewer axes.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.matrix_transpose(PyGPU.zeros((2, 3, 4))).shape
+    (2, 4, 3)
+    """
+    if x.ndim < 2:
+        raise ValueError(f"Input array must be at least 2-dimensional, but it is {x.ndim}")
+    return x.mT
+
+
+def swapaxes(a: _core.GPUArray, axis1: SupportsIndex, axis2: SupportsIndex) -> _core.GPUArray:
+    """Return a view with two axes swapped.
+
+    Parameters
+    ----------
+    a : GPUArray
+        The array.
+    axis1, axis2 : int
+        The axes.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.swapaxes(PyGPU.zeros((2, 3, 4)), 0, -1).shape
+    (4, 3, 2)
+    """
+    return a.swapaxes(axis1, axis2)
+
+
+def rollaxis(a: _core.GPUArray, axis: int, start: int = 0) -> _core.GPUArray:
+    """Return a view with an axis moved before another one.
+
+    Parameters
+    ----------
+    a : GPUArray
+        The array.
+    axis : int
+        Which is moved.
+    start : int, optional
+        Before which, as they are numbered now.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.rollaxis(PyGPU.zeros((2, 3, 4)), 2, 1).shape
+    (2, 4, 3)
+    """
+    place = axis_of(axis, a.ndim)
+    before = axis_of(start, a.ndim + 1) if start >= 0 else axis_of(start, a.ndim)
+    return _core.moveaxis(a, place, before - (place < before))
+
+
+def atleast_1d(*arys: Any) -> Any:
+    """Return arrays with one axis or more.
+
+    Parameters
+    ----------
+    *arys : GPUArray or number
+        Those without axes get one.
+
+    Returns
+    -------
+    GPUArray, or tuple of GPUArray
+        Views; a tuple for several arrays.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.atleast_1d(PyGPU.zeros(())).shape
+    (1,)
+    """
+    found = [array(one, "atleast_1d") for one in arys]
+    return _one_or_all([one if one.ndim else one.reshape(1) for one in found])
+
+
+def atleast_2d(*arys: Any) -> Any:
+    """Return arrays with two axes or more.
+
+    Parameters
+    ----------
+    *arys : GPUArray or number
+        Those of one axis are rows.
+
+    Returns
+    -------
+    GPUArray, or tuple of GPUArray
+        Views; a tuple for several arrays.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.atleast_2d(PyGPU.arange(3)).shape
+    (1, 3)
+    """
+    found = [array(one, "atleast_2d") for one in arys]
+    return _one_or_all([one if one.ndim > 1 else one.reshape(1, 1) if not one.ndim else one[None] for one in found])
+
+
+def atleast_3d(*arys: Any) -> Any:
+    """Return arrays with three axes or more.
+
+    Parameters
+    ----------
+    *arys : GPUArray or number
+        Those of one axis have it in the middle, those of two axes in front.
+
+    Returns
+    -------
+    GPUArray, or tuple of GPUArray
+        Views; a tuple for several arrays.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.atleast_3d(PyGPU.arange(3)).shape
+    (1, 3, 1)
+    """
+    indices: tuple[Any, ...] = ((None, None, None), (None, slice(None), None), (slice(None), slice(None), None))
+    found = [array(one, "atleast_3d") for one in arys]
+    return _one_or_all([one if one.ndim > 2 else one[indices[one.ndim]] for one in found])
+
+
+def _one_or_all(found: list[_core.GPUArray]) -> Any:
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def broadcast_shapes(*args: Any) -> tuple[int, ...]:
+    """Tell the shape to which shapes are broadcast.
+
+    Parameters
+    ----------
+    *args : int or tuple of int
+        The shapes.
+
+    Returns
+    -------
+    tuple of int
+
+    Raises
+    ------
+    ValueError
+        If they do not fit.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.broadcast_shapes((3, 1), 4)
+    (3, 4)
+    """
+    return np.broadcast_shapes(*args)
+
+
+def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[_core.GPUArray, ...]:
+    """Return views of arrays, broadcast to one shape.
+
+    Parameters
+    ----------
+    *args : GPUArray or number
+        What is broadcast.
+    subok : bool, optional
+        Without effect: a view is of its array's class.
+
+    Returns
+    -------
+    tuple of GPUArray
+
+    Raises
+    ------
+    ValueError
+        If their shapes do not fit.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> [a.shape for a in PyGPU.broadcast_arrays(PyGPU.zeros((3, 1)), PyGPU.zeros(4))]
+    [(3, 4), (3, 4)]
+    """
+    found = arrays(args, "broadcast_arrays")
+    together = np.broadcast_shapes(*(one.shape for one in found))
+    if builtins.all(one.shape == together for one in found):
+        return tuple(found)
+    return tuple(_core.broadcast_to(one, together) for one in found)
+
+
+def ndim(a: Any) -> int:
+    """Tell how many axes an array has.
+
+    Parameters
+    ----------
+    a : GPUArray or number
+        What is asked.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.ndim(PyGPU.zeros((2, 3)))
+    2
+    """
+    return a.ndim if isinstance(a, _core.GPUArray) else np.ndim(a)
+
+
+def shape(a: Any) -> tuple[int, ...]:
+    """Tell the lengths of an array's axes.
+
+    Parameters
+    ----------
+    a : GPUArray or number
+        What is asked.
+
+    Returns
+    -------
+    tuple of int
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.shape(PyGPU.zeros((2, 3)))
+    (2, 3)
+    """
+    return a.shape if isinstance(a, _core.GPUArray) else np.shape(a)
+
+
+def size(a: Any, axis: int | tuple[int, ...] | None = None) -> int:
+    """Tell how many elements an array has, or its length along axes.
+
+    Parameters
+    ----------
+    a : GPUArray or number
+        What is asked.
+    axis : int or tuple of int, optional
+        Along which; all by default.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.size(PyGPU.zeros((2, 3))), PyGPU.size(PyGPU.zeros((2, 3)), 1)
+    (6, 3)
+    """
+    # Of an object that has a shape and nothing else.
+    return np.size(a if not isinstance(a, _core.GPUArray) else np.broadcast_to(False, a.shape), axis)

@@ -1,0 +1,194 @@
+"""Arrays taken apart: all of these are views."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PyGPU import _core
+from PyGPU._functions.arrays import along, axis_of
+
+__all__ = ["array_split", "dsplit", "hsplit", "split", "unstack", "vsplit"]
+
+
+def array_split(ary: _core.GPUArray, indices_or_sections: Any, axis: int = 0) -> list[_core.GPUArray]:
+    """Take an array apart along an axis, into parts that may differ by one in length.
+
+    Parameters
+    ----------
+    ary : GPUArray
+        What is taken apart.
+    indices_or_sections : int or sequence of int
+        How many parts, or where they end.
+    axis : int, optional
+        Along which.
+
+    Returns
+    -------
+    list of GPUArray
+        Views.
+
+    Raises
+    ------
+    ValueError
+        For fewer parts than one.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> [part.tolist() for part in PyGPU.array_split(PyGPU.arange(5), 2)]
+    [[0, 1, 2], [3, 4]]
+    """
+    length = ary.shape[axis]
+    try:
+        ends = [*indices_or_sections, length]
+    except TypeError:
+        sections = int(indices_or_sections)
+        if sections <= 0:
+            raise ValueError("number sections must be larger than 0.") from None
+        short, longer = divmod(length, sections)
+        ends = [place * short + min(place, longer) for place in range(1, sections + 1)]
+    begins = [0, *ends[:-1]]
+    place = axis_of(axis, ary.ndim)
+    return [ary[along(place, slice(begin, end))] for begin, end in zip(begins, ends, strict=True)]
+
+
+def split(ary: _core.GPUArray, indices_or_sections: Any, axis: int = 0) -> list[_core.GPUArray]:
+    """Take an array apart along an axis, into parts of one length.
+
+    Parameters
+    ----------
+    ary : GPUArray
+        What is taken apart.
+    indices_or_sections : int or sequence of int
+        How many parts, or where they end.
+    axis : int, optional
+        Along which.
+
+    Returns
+    -------
+    list of GPUArray
+        Views.
+
+    Raises
+    ------
+    ValueError
+        If so many parts would not be of one length.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> [part.tolist() for part in PyGPU.split(PyGPU.arange(4), 2)]
+    [[0, 1], [2, 3]]
+    >>> [part.tolist() for part in PyGPU.split(PyGPU.arange(4), [1, 3])]
+    [[0], [1, 2], [3]]
+    """
+    try:
+        len(indices_or_sections)
+    except TypeError:
+        if ary.shape[axis] % indices_or_sections:
+            raise ValueError("array split does not result in an equal division") from None
+    return array_split(ary, indices_or_sections, axis)
+
+
+def vsplit(ary: _core.GPUArray, indices_or_sections: Any) -> list[_core.GPUArray]:
+    """Take an array apart along its first axis.
+
+    Parameters
+    ----------
+    ary : GPUArray
+        With two axes or more.
+    indices_or_sections : int or sequence of int
+        As in `split`.
+
+    Returns
+    -------
+    list of GPUArray
+        Views.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> [part.tolist() for part in PyGPU.vsplit(PyGPU.arange(4).reshape(2, 2), 2)]
+    [[[0, 1]], [[2, 3]]]
+    """
+    if ary.ndim < 2:
+        raise ValueError("vsplit only works on arrays of 2 or more dimensions")
+    return split(ary, indices_or_sections, 0)
+
+
+def hsplit(ary: _core.GPUArray, indices_or_sections: Any) -> list[_core.GPUArray]:
+    """Take an array apart along its second axis, or the only one.
+
+    Parameters
+    ----------
+    ary : GPUArray
+        With one axis or more.
+    indices_or_sections : int or sequence of int
+        As in `split`.
+
+    Returns
+    -------
+    list of GPUArray
+        Views.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> [part.tolist() for part in PyGPU.hsplit(PyGPU.arange(4).reshape(2, 2), 2)]
+    [[[0], [2]], [[1], [3]]]
+    """
+    if ary.ndim == 0:
+        raise ValueError("hsplit only works on arrays of 1 or more dimensions")
+    return split(ary, indices_or_sections, min(ary.ndim - 1, 1))
+
+
+def dsplit(ary: _core.GPUArray, indices_or_sections: Any) -> list[_core.GPUArray]:
+    """Take an array apart along its third axis.
+
+    Parameters
+    ----------
+    ary : GPUArray
+        With three axes or more.
+    indices_or_sections : int or sequence of int
+        As in `split`.
+
+    Returns
+    -------
+    list of GPUArray
+        Views.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> [part.tolist() for part in PyGPU.dsplit(PyGPU.arange(4).reshape(1, 2, 2), 2)]
+    [[[[0], [2]]], [[[1], [3]]]]
+    """
+    if ary.ndim < 3:
+        raise ValueError("dsplit only works on arrays of 3 or more dimensions")
+    return split(ary, indices_or_sections, 2)
+
+
+def unstack(x: _core.GPUArray, /, *, axis: int = 0) -> tuple[_core.GPUArray, ...]:
+    """Take an array apart into those at each place of an axis.
+
+    Parameters
+    ----------
+    x : GPUArray
+        With one axis or more.
+    axis : int, optional
+        Along which.
+
+    Returns
+    -------
+    tuple of GPUArray
+        Views without that axis.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> [part.tolist() for part in PyGPU.unstack(PyGPU.arange(4).reshape(2, 2), axis=1)]
+    [[0, 2], [1, 3]]
+    """
+    if x.ndim == 0:
+        raise ValueError("Input array must be at least 1-d.")
+    return tuple(_core.moveaxis(x, axis, 0))

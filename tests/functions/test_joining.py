@@ -1,0 +1,205 @@
+"""Arrays put together and taken apart, as NumPy's."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+import PyGPU
+from support import assert_same, assert_same_refusal, outcome
+
+JOINING = ["concatenate", "stack", "vstack", "hstack", "dstack", "column_stack"]
+SPLITTING = ["split", "array_split", "hsplit", "vsplit", "dsplit"]
+
+
+def views(shape: tuple[int, ...], dtype: str = "float32") -> list[np.ndarray]:
+    """Arrays of a shape that lie in different ways."""
+    count = int(np.prod(shape))
+    dense = (np.arange(count) % 50).astype(dtype).reshape(shape)
+    sliced = np.zeros((*(2 * length for length in shape[:-1]), 3 * shape[-1] + 1), dtype)
+    part = sliced[(*(slice(None, None, 2) for _ in shape[:-1]), slice(1, None, 3))]
+    part[...] = dense + 1
+    once = np.full((1,) * len(shape), 7, dtype)
+    return [dense, np.asfortranarray(dense), part, dense[::-1], np.broadcast_to(once, shape)]
+
+
+def given(host: np.ndarray) -> PyGPU.GPUArray:
+    """A device array that lies as an ndarray."""
+    if host.base is None or not host.size or not all(host.strides):
+        return (
+            PyGPU.broadcast_to(PyGPU.to_gpu(host[:1, :1, :1]), host.shape) if 0 in host.strides else PyGPU.to_gpu(host)
+        )
+    base = host.base if isinstance(host.base, np.ndarray) else host
+    if base.size == host.size:
+        return PyGPU.to_gpu(host[::-1])[::-1] if host.strides[0] < 0 else PyGPU.to_gpu(host)
+    made = PyGPU.to_gpu(base)
+    return made[(*(slice(None, None, 2) for _ in host.shape[:-1]), slice(1, None, 3))]
+
+
+@pytest.mark.parametrize("name", JOINING)
+def test_arrays_of_any_layout_are_joined(name: str) -> None:
+    for first, second in itertools.combinations(views((2, 3, 4)), 2):
+        expected = getattr(np, name)([first, second, first])
+        assert_same(getattr(PyGPU, name)([given(first), given(second), given(first)]), expected)
+        assert_same(getattr(np, name)([given(first), given(second)]), getattr(np, name)([first, second]))
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, -1, -3, None])
+def test_an_axis_may_be_any(axis: int | None) -> None:
+    shapes = [(2, 3, 4)] * 3
+    if axis is not None:
+        shapes = [
+            tuple(length if place != axis % 3 else extra for place, length in enumerate((2, 3, 4)))
+            for extra in (1, 0, 5)
+        ]
+    hosts = [np.arange(int(np.prod(shape)), dtype="float32").reshape(shape) for shape in shapes]
+    arrays = [PyGPU.to_gpu(host) for host in hosts]
+    assert_same(PyGPU.concatenate(arrays, axis), np.concatenate(hosts, axis))
+    out = PyGPU.zeros(np.concatenate(hosts, axis).shape, "float32")
+    assert PyGPU.concatenate(arrays, axis, out) is out
+    assert_same(out, np.concatenate(hosts, axis))
+
+
+def test_a_stack_has_its_new_axis_anywhere() -> None:
+    host = np.arange(6, dtype="float32").reshape(2, 3)
+    for axis in range(-3, 3):
+        assert_same(PyGPU.stack([PyGPU.to_gpu(host)] * 2, axis), np.stack([host] * 2, axis))
+    scalars = [PyGPU.to_gpu(np.float32(3)), PyGPU.to_gpu(np.float32(4))]
+    assert_same(PyGPU.stack(scalars), np.stack([np.float32(3), np.float32(4)]))
+    assert_same(PyGPU.hstack(scalars), np.hstack([np.float32(3), np.float32(4)]))
+
+
+@pytest.mark.enough_on("cpu", "cuda")
+def test_types_are_promoted_as_numpy_promotes_them() -> None:
+    kinds = ["bool", "int8", "uint16", "int64", "float16", "float32", "complex64"]
+    for first, second in itertools.combinations(kinds, 2):
+        hosts = [np.ones(3, first), np.full(2, 1, second)]
+        arrays = [PyGPU.to_gpu(host) for host in hosts]
+        assert_same(PyGPU.concatenate(arrays), np.concatenate(hosts))
+        for dtype, casting in (("float32", "same_kind"), ("float64", "safe"), ("int16", "unsafe")):
+            ours = outcome(lambda: PyGPU.concatenate(arrays, dtype=dtype, casting=casting))  # noqa: B023
+            numpys = outcome(lambda: np.concatenate(hosts, dtype=dtype, casting=casting))  # type: ignore[call-overload]  # noqa: B023
+            if numpys[0] == "value":
+                assert_same(ours[1], numpys[1])
+            else:
+                assert_same_refusal(ours, numpys)
+
+
+def test_a_result_lies_as_the_arrays_do() -> None:
+    host = np.zeros((2, 3, 4), "float32")
+    for hosts in ([host] * 2, [host.T] * 2, [host.T, host.T.copy("C")], [host.swapaxes(0, 1)] * 2):
+        arrays = [PyGPU.to_gpu(one) if one.flags.forc else PyGPU.to_gpu(host).swapaxes(0, 1) for one in hosts]
+        assert PyGPU.concatenate(arrays).strides == np.concatenate(hosts).strides
+
+
+@pytest.mark.parametrize(
+    ("arguments", "keywords"),
+    [
+        (([],), {}),
+        (([np.zeros(()), np.zeros(())],), {}),
+        (([np.zeros(2), np.zeros((2, 2))],), {}),
+        (([np.zeros((2, 3)), np.zeros((3, 3))], 1), {}),
+        (([np.zeros((2, 3)), np.zeros((2, 3))], 2), {}),
+        (([np.zeros(2), np.zeros(2)],), {"out": np.zeros(3)}),
+        (([np.zeros(2), np.zeros(2)],), {"out": np.zeros((4, 1))}),
+        (([np.zeros(2), np.zeros(2)],), {"out": np.zeros(4), "dtype": "float32"}),
+        (([np.zeros(2), np.zeros(2)],), {"out": np.zeros(4, "int32")}),
+    ],
+)
+def test_what_numpy_refuses_is_refused(arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
+    def on_device(value: Any) -> Any:
+        if isinstance(value, list):
+            return [on_device(one) for one in value]
+        return PyGPU.to_gpu(value) if isinstance(value, np.ndarray) else value
+
+    own = {name: on_device(value) for name, value in keywords.items()}
+    ours = outcome(lambda: PyGPU.concatenate(*map(on_device, arguments), **own))
+    numpys = outcome(lambda: np.concatenate(*arguments, **keywords))
+    assert_same_refusal(ours, numpys)
+    assert str(ours[1]) == str(numpys[1])
+
+
+@pytest.mark.parametrize("name", JOINING)
+def test_values_of_the_host_are_not_joined_with_those_of_a_device(name: str) -> None:
+    device = PyGPU.zeros((2, 3, 4))
+    for host in (np.zeros((2, 3, 4)), np.zeros((2, 3, 4)).tolist()):
+        for module in (PyGPU, np):
+            with pytest.raises(TypeError, match="to_gpu"):
+                getattr(module, name)([device, host])
+
+
+def test_a_result_may_be_where_an_operand_is() -> None:
+    a = PyGPU.arange(6)
+    assert PyGPU.concatenate([a[3:], a[:3]], out=a).tolist() == [3, 4, 5, 0, 1, 2]
+
+
+def test_values_are_appended() -> None:
+    host = np.arange(6, dtype="int64").reshape(2, 3)
+    a = PyGPU.to_gpu(host)
+    assert_same(PyGPU.append(a, a), np.append(host, host))
+    assert_same(PyGPU.append(a, 7), np.append(host, 7))
+    assert_same(PyGPU.append(a, a[:, :1], 1), np.append(host, host[:, :1], 1))
+
+
+def test_blocks_make_a_matrix() -> None:
+    a, b = np.ones((2, 2), "float32"), np.zeros((2, 1), "float32")
+    c, d = PyGPU.to_gpu(a), PyGPU.to_gpu(b)
+    assert_same(PyGPU.block([[c, d], [d, c]]), np.block([[a, b], [b, a]]))
+    assert_same(PyGPU.block([c[0], d[0]]), np.block([a[0], b[0]]))
+    assert_same(np.block([[[c]], [[c]]]), np.block([[[a]], [[a]]]))
+    alone = PyGPU.block(c)
+    assert_same(alone, a)
+    assert alone.base is None
+    for wrong, own in (([[a], a], [[c], c]), ([[], [a]], [[], [c]]), ((a, a), (c, c)), ([(a, a)], [(c, c)])):
+        assert_same_refusal(outcome(lambda: PyGPU.block(own)), outcome(lambda: np.block(wrong)))  # type: ignore[arg-type]  # noqa: B023
+
+
+@pytest.mark.parametrize("name", SPLITTING)
+@pytest.mark.parametrize("sections", [1, 2, 3, 7, 0, -1, [1, 2], [2, 1], [], [9], np.array([1])])
+def test_parts_are_numpys(name: str, sections: Any) -> None:
+    host = np.arange(48, dtype="float32").reshape(2, 4, 6)
+    a = PyGPU.to_gpu(host)
+    for axis in (0, 2, -2) if name in ("split", "array_split") else (None,):
+        rest = () if axis is None else (axis,)
+        ours = outcome(lambda: getattr(PyGPU, name)(a, sections, *rest))  # noqa: B023
+        numpys = outcome(lambda: getattr(np, name)(host, sections, *rest))  # noqa: B023
+        if numpys[0] == "error":
+            assert_same_refusal(ours, numpys)
+            continue
+        assert len(ours[1]) == len(numpys[1])
+        for part, expected in zip(ours[1], numpys[1], strict=True):
+            assert_same(part, expected)
+            assert part.base is a
+
+
+def test_an_array_is_unstacked_into_views() -> None:
+    host = np.arange(24, dtype="float32").reshape(2, 3, 4)
+    a = PyGPU.to_gpu(host)
+    for axis in range(-3, 3):
+        for part, expected in zip(PyGPU.unstack(a, axis=axis), np.unstack(host, axis=axis), strict=True):
+            assert_same(part, expected)
+            assert part.base is a
+    assert_same_refusal(outcome(lambda: PyGPU.unstack(a[0, 0, 0])), outcome(lambda: np.unstack(host[0, 0, 0])))
+
+
+@pytest.mark.enough_on("cpu", "cuda")
+def test_random_joins_are_numpys() -> None:
+    seed = int(np.random.default_rng().integers(2**32))
+    print("seed", seed)
+    random = np.random.default_rng(seed)
+    for _ in range(60):
+        ndim = int(random.integers(1, 5))
+        axis = int(random.integers(-ndim, ndim))
+        lengths = random.integers(0, 5, ndim)
+        hosts, arrays = [], []
+        order = random.permutation(ndim)
+        for _ in range(int(random.integers(1, 5))):
+            lengths[axis] = random.integers(0, 5)
+            host = random.random(tuple(lengths[order])).astype("float32")
+            back = np.argsort(order)
+            hosts.append(host.transpose(back))
+            arrays.append(PyGPU.to_gpu(host).transpose(back))
+        assert_same(PyGPU.concatenate(arrays, axis), np.concatenate(hosts, axis))

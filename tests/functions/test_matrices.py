@@ -1,0 +1,124 @@
+"""Matrices, diagonals, differences, grids and comparisons, as NumPy's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import PyGPU
+from support import assert_same, assert_same_refusal, outcome
+
+KS = [-5, -1, 0, 1, 2, 9]
+pytestmark = pytest.mark.enough_on("cpu", "cuda")
+
+
+def compare(name: str, host: Any, *arguments: Any, **keywords: Any) -> None:
+    def on_device(value: Any) -> Any:
+        return PyGPU.to_gpu(value) if isinstance(value, (np.ndarray, np.generic)) else value
+
+    numpys = outcome(lambda: getattr(np, name)(host, *arguments, **keywords))
+    own = [on_device(one) for one in (host, *arguments)]
+    given = {keyword: on_device(value) for keyword, value in keywords.items()}
+    for module in (PyGPU, np):
+        if module is np and not any(isinstance(one, PyGPU.GPUArray) for one in own):
+            continue
+        ours = outcome(lambda: getattr(module, name)(*own, **given))  # noqa: B023
+        if numpys[0] == "error":
+            assert_same_refusal(ours, numpys)
+        elif isinstance(numpys[1], (list, tuple)):
+            for one, expected in zip(ours[1], numpys[1], strict=True):
+                assert_same(one, expected)
+        elif isinstance(numpys[1], (np.ndarray, np.generic)) and not isinstance(ours[1], bool):
+            assert_same(ours[1], numpys[1])
+        else:
+            assert ours == ("value", numpys[1])
+
+
+@pytest.mark.parametrize("k", KS)
+def test_matrices_are_numpys(k: int) -> None:
+    for shape in ((3, 4), (4, 3), (3, None), (0, 3)):
+        for name in ("eye", "tri"):
+            compare(name, *shape, k)
+            compare(name, *shape, k, "int32")
+    for name in ("tril", "triu"):
+        compare(name, np.arange(1, 25, dtype="float32").reshape(2, 3, 4), k)
+        compare(name, np.arange(1, 13, dtype="int16").reshape(3, 4).T, k)
+        compare(name, np.ones(3, bool), k)
+        compare(name, np.ones((0, 3), "float32"), k)
+    compare("diag", np.arange(1, 4, dtype="float32"), k)
+    compare("diagflat", np.arange(1, 5, dtype="float32").reshape(2, 2).T, k)
+    for name in ("diag", "diagonal", "trace"):
+        compare(name, np.arange(12, dtype="int32").reshape(3, 4), k)
+    compare("identity", 3)
+    compare("eye", 3, 2, 0, "float32", "F")
+    compare("trace", np.arange(24, dtype="int8").reshape(2, 3, 4), k, 2, 0, "float32")
+
+
+def test_what_is_no_matrix_is_refused() -> None:
+    compare("diag", np.zeros((2, 2, 2), "float32"))
+    compare("diag", np.float32(3))
+    compare("trace", np.zeros(2, "float32"))
+    compare("tril", np.float32(3))
+    compare("diagonal", np.zeros((2, 2), "float32"), 0, 1, 1)
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1, 2])
+def test_differences_are_numpys(axis: int) -> None:
+    host = (np.arange(12, dtype="float32") ** 2).reshape(3, 4)
+    for n in range(-1, 5):
+        compare("diff", host, n, axis)
+    compare("diff", host, 1, axis, prepend=np.float32(3))
+    compare("diff", host, 1, axis, append=host)
+    compare("diff", host > 5, 1, axis)
+    compare("diff", host[0, 0])
+
+
+def test_differences_of_all_elements_are_numpys() -> None:
+    host = (np.arange(6, dtype="int64") ** 2).reshape(2, 3)
+    compare("ediff1d", host)
+    compare("ediff1d", host, 7, np.array([1, 2]))
+    compare("ediff1d", host, 7.5)
+    compare("ediff1d", host[:0])
+
+
+@pytest.mark.parametrize("indexing", ["xy", "ij", "ab"])
+def test_grids_are_numpys(indexing: str) -> None:
+    hosts = [np.arange(length, dtype="float32") for length in (2, 3, 4)]
+    for count in range(1, 4):
+        for sparse in (False, True):
+            for copy in (False, True):
+                compare("meshgrid", *hosts[:count], indexing=indexing, sparse=sparse, copy=copy)
+    if indexing == "xy":
+        a = PyGPU.arange(3)
+        assert all(one.base is a for one in PyGPU.meshgrid(a, a, copy=False))
+
+
+def test_indices_are_numpys() -> None:
+    compare("indices", (2, 3))
+    compare("indices", (2, 3, 0), "float32")
+    compare("indices", (2, 3), "int32", True)
+    assert_same(PyGPU.indices(()), np.indices(()))
+
+
+def test_arrays_are_compared_as_by_numpy() -> None:
+    one = np.array([1, 2, np.nan, np.inf, 1e9], "float32")
+    near = np.array([1 + 1e-6, 2.1, np.nan, np.inf, 1e9], "float32")
+    for name in ("isclose", "allclose", "array_equal"):
+        for pair in ((one, near), (one, one), (one[:2], one[:2]), (one, one[:1]), (one, one[:2])):
+            for equal_nan in (False, True):
+                compare(name, *pair, equal_nan=equal_nan)
+    compare("array_equiv", one[:2], np.stack([one[:2]] * 2))
+    compare("array_equiv", one[:2], one[:3])
+    compare("isclose", np.arange(3), np.arange(3), 0.1, 0.5)
+    compare("array_equal", np.zeros(0, "float32"), np.zeros(0, "float32"))
+
+
+def test_kinds_of_elements_are_numpys() -> None:
+    numbers = np.array([1, 1j, 0], "complex64")
+    for name in ("iscomplex", "isreal", "iscomplexobj", "isrealobj"):
+        compare(name, numbers)
+        compare(name, numbers.real.copy())
+    compare("result_type", np.zeros(2, "float32"), np.zeros(2, "int32"), "int8", 3)
+    compare("can_cast", np.zeros(2, "float32"), "int32", "unsafe")
