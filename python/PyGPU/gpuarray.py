@@ -47,7 +47,25 @@ from PyGPU._pycuda.gpuarray.choice import (
     minimum as minimum,
     where as where,
 )
-from PyGPU._pycuda.gpuarray.shape import reshape as reshape, splay as splay, transpose as transpose
+from PyGPU._pycuda.gpuarray.reductions import (
+    all as all,
+    any as any,
+    dot as dot,
+    max as max,
+    min as min,
+    subset_dot as subset_dot,
+    subset_max as subset_max,
+    subset_min as subset_min,
+    subset_sum as subset_sum,
+    sum as sum,
+)
+from PyGPU._pycuda.gpuarray.shape import (
+    concatenate as concatenate,
+    reshape as reshape,
+    splay as splay,
+    stack as stack,
+    transpose as transpose,
+)
 from PyGPU._pycuda.gpuarray.vectors import vec as vec
 
 if not TYPE_CHECKING:

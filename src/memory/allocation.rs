@@ -182,6 +182,14 @@ impl Allocation {
         }
     }
 
+    /// What keeps the memory that an allocator of the user's choice gave.
+    pub fn plugged(&self) -> Option<&(dyn Any + Send + Sync)> {
+        match &self.origin {
+            Origin::Plugged(Some(owner)) => Some(&**owner),
+            _ => None,
+        }
+    }
+
     /// Whether a use on that stream has nothing to wait for, since no other stream has ever used the block.
     #[inline]
     pub(super) fn is_at_home(&self, stream: Identity) -> bool {

@@ -55,6 +55,16 @@ pub fn is_in_use() -> bool {
     IN_USE.load(Ordering::Relaxed)
 }
 
+/// Says that an allocator is called for arrays that nobody chose it for: for the results of operations on those it was chosen for.
+pub fn use_for_results() {
+    IN_USE.store(true, Ordering::Relaxed);
+}
+
+/// Whether this thread has a choice of its own.
+pub fn is_chosen_for_thread() -> bool {
+    THREAD.with_borrow(Option::is_some)
+}
+
 /// Who gives memory to this thread's new arrays; `None` for the pool.
 #[inline]
 pub(super) fn current() -> Option<Arc<dyn Allocator>> {

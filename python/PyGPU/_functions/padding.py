@@ -42,7 +42,7 @@ def _pairs(values: Any, ndim: int, *, whole: bool = False) -> list[tuple[Any, An
         if (given < 0).any():
             raise ValueError("index can't contain negative values")
     pairs = np.broadcast_to(given, (ndim, 2))
-    # In NumPy one value for all, or one for each side, is of the type that it is, and those of several axes are Python's.
+    # In NumPy one value for all, or one for each side, is of its type, and those of several axes are Python's.
     is_strong = given.size == 1 or (given.size == 2 and given.shape != (2, 1))
     return [(first, second) for first, second in (pairs if is_strong else pairs.tolist())]
 

@@ -68,6 +68,11 @@ def _nan_to_num(x: Any, nan: float, above: float, below: float) -> Any:
     return np.nan_to_num(x, nan=nan, posinf=above, neginf=below)
 
 
+def _weighted_sum(x: Any, a: Any, y: Any, b: Any) -> Any:
+    kind = np.result_type(x, a, y, b)
+    return np.add(np.multiply(x, a, dtype=kind), np.multiply(y, b, dtype=kind))
+
+
 real = _of(np.real)
 imag = _of(np.imag)
 sinc = _of(np.sinc)
@@ -76,6 +81,7 @@ round_behind = _of(_round_behind)
 round_before = _of(_round_before)
 angle = _of(np.angle)
 angle_in_degrees = _of(functools.partial(np.angle, deg=True))
+weighted_sum = _of(_weighted_sum)
 nan_to_num = _of(_nan_to_num)
 erf = _one_by_one(math.erf)
 erfc = _one_by_one(math.erfc)

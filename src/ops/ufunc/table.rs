@@ -451,3 +451,8 @@ pub static NAN_TO_NUM: Row = row!("nan_to_num" 4 "Finite numbers in place of NaN
     same(REAL, "pygpu_op::finite<{T}>({a}, {b}, {c}, {d})"),
     same(COMPLEX, "{T}(pygpu_op::finite({a}.real(), {b}.real(), {c}.real(), {d}.real()), pygpu_op::finite({a}.imag(), {b}.real(), {c}.real(), {d}.real()))"))
 .by(Host::Steps);
+/// Of two operands, each with a factor behind it.
+pub static WEIGHTED_SUM: Row = row!("weighted_sum" 4 "The sum of two products." "";
+    same(BOOL, "({a} && {b}) || ({c} && {d})"), same(INTEGERS, "({U}){a} * ({U}){b} + ({U}){c} * ({U}){d}"), same(REAL, "{a} * {b} + {c} * {d}"),
+    same(COMPLEX, "{a} * {b} + {c} * {d}"))
+.by(Host::Steps);

@@ -196,26 +196,27 @@ impl GpuArray {
         &self.lent
     }
 
-    /// The Python object that lent the memory, as far as the reference to it is this object's alone: then the collector may
-    /// count it as this object's.
+    /// The Python object that lent the memory, and the allocator that is kept for results, as far as the references to them are this
+    /// object's alone: then the collector may count them as this object's.
     ///
     /// The collector asks more than once and takes what it has counted once and not again for garbage. So the answer must
     /// not change while it runs: nobody who could clone the block, or use it on another stream, runs meanwhile. Who only lets
     /// go of the block may, since an object that is counted late or not at all merely lives longer.
-    fn lender(&self) -> Option<&Py<PyAny>> {
+    fn lenders(&self) -> [Option<&Py<PyAny>>; 2] {
         let allocation = self.array.allocation();
         if gil::is_anyone_away() {
-            return None;
+            return [None, None];
         }
         if let Some((keeper, is_ours_alone)) = self.array.keeper() {
             let owner: Option<&Owner> = keeper.downcast_ref().filter(|_| is_ours_alone);
-            return owner.map(|owner| owner.object.object());
+            return owner.map_or([None, None], Owner::objects);
         }
-        if Arc::strong_count(allocation) != 1 {
-            return None;
+        let lender = if Arc::strong_count(allocation) == 1 { allocation.lender() } else { None };
+        let Some(lender) = lender else { return [None, None] };
+        match lender.downcast_ref::<Owner>() {
+            Some(owner) => owner.objects(),
+            None => [cai::keeper_of(lender).unwrap_or(lender).downcast_ref().map(Kept::object), None],
         }
-        let lender = allocation.lender()?;
-        cai::keeper_of(lender).unwrap_or(lender).downcast_ref().map(Kept::object)
     }
 
     /// The host side, if there ever was one. Held for moments: no Python runs while it is locked.
@@ -281,7 +282,7 @@ impl GpuArray {
         if let Some(base) = &self.base {
             visit.call(base)?;
         }
-        if let Some(lender) = self.lender() {
+        for lender in self.lenders().into_iter().flatten() {
             visit.call(lender)?;
         }
         // The collector holds the GIL, and nobody runs Python under this lock: it is free, or the object is in use.

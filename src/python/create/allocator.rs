@@ -7,9 +7,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pyo3::exceptions::{PyRecursionError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
+use crate::array::Array;
 use crate::error::{Error, Result};
 use crate::memory::plugged::{self, Allocator, Block, Choice};
 use crate::memory::{Access, ordered};
+use crate::python::array::owner::Owner;
 use crate::python::callback::{self, Kept, Raised};
 use crate::python::exchange::place::Place;
 use crate::python::gil::WithoutGil;
@@ -23,6 +25,8 @@ pub(crate) struct PyAllocator {
     takes_stream: bool,
     /// What it gave last, if PyGPU knows the block: for who made this allocator for one array.
     known: Option<Mutex<Option<Py<PyAny>>>>,
+    /// Whether it gives memory to the results of operations on its arrays, too: PyCUDA's rule for an argument `allocator=`.
+    is_inherited: bool,
 }
 
 impl PyAllocator {
@@ -35,12 +39,18 @@ impl PyAllocator {
                 object.get_type()
             )));
         }
-        Ok(Self { object: Kept::new(object.clone().unbind()), takes_stream, known: None })
+        Ok(Self { object: Kept::new(object.clone().unbind()), takes_stream, known: None, is_inherited: false })
     }
 
     /// As [`Self::new`], for one array only, which asks for [`Self::take_known`] afterwards.
     pub(crate) fn for_one_array(object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Ok(Self { known: Some(Mutex::new(None)), ..Self::new(object)? })
+        plugged::use_for_results();
+        Ok(Self { known: Some(Mutex::new(None)), ..Self::inherited(object)? })
+    }
+
+    /// As [`Self::new`], for an array and the results of operations on it.
+    fn inherited(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(Self { is_inherited: true, ..Self::new(object)? })
     }
 
     /// The memory that it gave last, if PyGPU knows the block.
@@ -86,7 +96,9 @@ impl PyAllocator {
             }
             (None, _) => {}
         }
-        Ok(Block { address, stream, owner: Box::new(Kept::new(memory.unbind())) })
+        let allocator = self.is_inherited.then(|| Kept::new(object.clone().unbind()));
+        let owner = Owner { object: Kept::new(memory.unbind()), is_arrays: true, allocator };
+        Ok(Block { address, stream, owner: Box::new(owner) })
     }
 }
 
@@ -122,11 +134,60 @@ impl Drop for Deeper {
 impl Allocator for PyAllocator {
     fn allocate(&self, bytes: usize, stream: &Stream) -> Result<Block> {
         let given = callback::with_interpreter(|py| {
+            // What an allocator makes is no result: one that is inherited would be asked for that, too.
+            let _chosen = self.is_inherited.then(|| Chosen::instead(None));
             let called = Deeper::enter(self.object.object().bind(py)).and_then(|_deeper| self.call(py, bytes, stream));
             called.map_err(|raised| Error::Callback(Arc::new(Raised::new(py, raised))))
         });
         given.unwrap_or_else(|| Err(Error::value("the allocator cannot be called: the interpreter is ending")))
     }
+}
+
+/// What this thread chose, until this is dropped.
+pub(crate) struct Chosen(Option<Choice>);
+
+impl Chosen {
+    fn instead(choice: Option<Choice>) -> Self {
+        Self(plugged::choose_for_thread(choice))
+    }
+}
+
+impl Drop for Chosen {
+    fn drop(&mut self) {
+        drop(plugged::choose_for_thread(self.0.take()));
+    }
+}
+
+/// The allocator that an array was made with, by `allocator=` or as the result of an operation on such an array.
+pub(crate) fn of(array: &Array) -> Option<&Py<PyAny>> {
+    let owner: &Owner = match array.keeper() {
+        Some((keeper, _)) => keeper.downcast_ref()?,
+        None => array.allocation().plugged()?.downcast_ref()?,
+    };
+    owner.allocator.as_ref().map(Kept::object)
+}
+
+/// Lets new arrays of this thread come from the allocator of the first operand that was made with one, unless the thread has
+/// chosen another.
+///
+/// # Errors
+/// None, of what was an allocator before.
+#[inline]
+pub(crate) fn inherit<'a>(py: Python<'_>, mut operands: impl Iterator<Item = &'a Array>) -> PyResult<Option<Chosen>> {
+    if !plugged::is_in_use() || plugged::is_chosen_for_thread() {
+        return Ok(None);
+    }
+    let Some(object) = operands.find_map(of) else { return Ok(None) };
+    chosen(Some(object.bind(py)))
+}
+
+/// Lets new arrays of this thread come from what an argument `allocator=` says.
+///
+/// # Errors
+/// `TypeError` for what is no allocator.
+pub(crate) fn chosen(argument: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Chosen>> {
+    let Some(object) = argument.filter(|object| !object.is_none()) else { return Ok(None) };
+    Ok(Some(Chosen::instead(Some(Choice::Plugged(Arc::new(PyAllocator::inherited(object)?))))))
 }
 
 fn to_choice(object: &Bound<'_, PyAny>) -> PyResult<Choice> {
@@ -173,8 +234,13 @@ struct ThreadsAllocator(Option<Choice>);
 #[pymethods]
 impl ThreadsAllocator {
     #[new]
-    fn new(allocator: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Ok(Self(plugged::choose_for_thread(Some(to_choice(allocator)?))))
+    #[pyo3(signature = (allocator, is_inherited=false))]
+    fn new(allocator: &Bound<'_, PyAny>, is_inherited: bool) -> PyResult<Self> {
+        let choice = match is_inherited {
+            true => Choice::Plugged(Arc::new(PyAllocator::inherited(allocator)?)),
+            false => to_choice(allocator)?,
+        };
+        Ok(Self(plugged::choose_for_thread(Some(choice))))
     }
 
     /// Puts back what held before.

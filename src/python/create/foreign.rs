@@ -51,7 +51,7 @@ fn over_place<'py>(
     base: Option<Bound<'py, PyAny>>,
 ) -> PyResult<GpuArray> {
     let owner = (keeper_of(memory), &base).into_pyobject(py)?.into_any().unbind();
-    let kept = Owner { object: Kept::new(owner), is_arrays: false };
+    let kept = Owner { object: Kept::new(owner), is_arrays: false, allocator: None };
     let array = Place::of(memory)?.array(py, layout, dtype, Stream::default_of, Some(kept))?;
     Ok(match base {
         Some(base) => GpuArray::with_base(array, base.unbind()),
@@ -72,7 +72,8 @@ pub(crate) fn from_callable(
     device: Device,
 ) -> PyResult<Array> {
     let py = allocator.py();
-    let allocator = PyAllocator::for_one_array(allocator)?;
+    let object = allocator;
+    let allocator = PyAllocator::for_one_array(object)?;
     if layout.nbytes() == 0 {
         return new::new_dense(py, layout, dtype, device);
     }
@@ -81,7 +82,8 @@ pub(crate) fn from_callable(
     if let Some(memory) = allocator.take_known() {
         // The block itself, with all that is known of its use, in the place of one around it.
         let place = Place::of(memory.bind(py))?;
-        let kept = Owner { object: Kept::new(memory), is_arrays: true };
+        let allocator = Some(Kept::new(object.clone().unbind()));
+        let kept = Owner { object: Kept::new(memory), is_arrays: true, allocator };
         let array = place.array(py, &layout, dtype, Stream::default_of, Some(kept));
         py.without_gil(|| drop(allocation));
         return array;

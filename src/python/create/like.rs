@@ -3,6 +3,7 @@
 use numpy::PyUntypedArrayMethods;
 use pyo3::prelude::*;
 
+use super::allocator;
 use crate::copy;
 use crate::device::Device;
 use crate::dtype::DType;
@@ -91,6 +92,8 @@ pub(super) fn like_layout(
 }
 
 fn new_from_like<'py>(py: Python<'py>, like: Like<'py>) -> PyResult<Bound<'py, GpuArray>> {
+    let source = like.class_of.as_ref().map(|other| other.get().array(py)).transpose()?;
+    let _inherited = allocator::inherit(py, source.into_iter())?;
     let array = new_dense(py, like.layout, like.dtype, like.device)?;
     match &like.class_of {
         Some(other) => new_like(other, GpuArray::from_array(array)),

@@ -116,7 +116,7 @@ fn limit<'a, 'py>(
 /// [1, 1, 2, 3, 3]
 #[pyfunction]
 #[pyo3(signature = (a, /, min = None, max = None, out = None, **keywords))]
-fn clip<'py>(
+pub(super) fn clip<'py>(
     a: &Bound<'py, PyAny>,
     min: Option<&Bound<'py, PyAny>>,
     max: Option<&Bound<'py, PyAny>>,
@@ -157,7 +157,11 @@ fn clip<'py>(
 /// [1200, 1200]
 #[pyfunction]
 #[pyo3(signature = (a, /, decimals = 0, out = None))]
-fn round<'py>(a: &Bound<'py, PyAny>, decimals: i64, out: Option<&Bound<'py, GpuArray>>) -> PyResult<Bound<'py, PyAny>> {
+pub(super) fn round<'py>(
+    a: &Bound<'py, PyAny>,
+    decimals: i64,
+    out: Option<&Bound<'py, GpuArray>>,
+) -> PyResult<Bound<'py, PyAny>> {
     let wish = out_of(out);
     if is_whole(a) && decimals >= 0 {
         return match kind_of(a) {
@@ -238,6 +242,17 @@ fn nan_to_num<'py>(
     let (nan, above, below) = (number(nan)?, number(posinf.unwrap_or(most))?, number(neginf.unwrap_or(-most))?);
     let wish = if copy { Wish::default() } else { Wish::into_array(x) };
     computed(&table::NAN_TO_NUM, &[x.as_any(), &nan, &above, &below], &wish)
+}
+
+/// ``x * a + y * b`` in one launch, for ``x, a, y, b``.
+///
+/// # Errors
+/// As those of a `Ufunc`.
+pub(crate) fn weighted_sum<'py>(
+    [x, a, y, b]: [&Bound<'py, PyAny>; 4],
+    out: Option<&Bound<'py, GpuArray>>,
+) -> PyResult<Bound<'py, GpuArray>> {
+    Ok(computed(&table::WEIGHTED_SUM, &[x, a, y, b], &out_of(out))?.cast_into()?)
 }
 
 /// Puts the functions into the module.

@@ -4,6 +4,7 @@ mod by_numpy;
 pub(crate) mod compute;
 pub(crate) mod functions;
 pub(crate) mod keywords;
+mod methods;
 mod on_device;
 mod operand;
 mod order;

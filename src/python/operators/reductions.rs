@@ -6,6 +6,8 @@ use pyo3::types::{PyDict, PyTuple};
 use super::reduction::{self, Asked};
 use crate::ops::axes::{self, Row};
 use crate::python::array::class::GpuArray;
+use crate::python::create::allocator;
+use crate::python::runtime::current::Current;
 use pyo3::exceptions::PyTypeError;
 
 type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
@@ -182,13 +184,17 @@ impl GpuArray {
     ///     Whether reduced axes stay, with length 1.
     /// where : GPUArray of bool, optional
     ///     Which elements count.
+    /// stream : Stream, optional
+    ///     PyCUDA's; the thread's current one by default.
+    /// allocator : callable, optional
+    ///     PyCUDA's: gives the memory of the result.
     ///
     /// Examples
     /// --------
     /// >>> import PyGPU
     /// >>> PyGPU.to_gpu([[0, 2], [0, 0]]).any(axis=1).tolist()
     /// [True, False]
-    #[pyo3(signature = (axis=None, out=None, keepdims=false, *, r#where=None))]
+    #[pyo3(signature = (axis=None, out=None, keepdims=false, *, r#where=None, stream=None, allocator=None))]
     #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
     fn any<'py>(
         slf: &Bound<'py, Self>,
@@ -196,7 +202,11 @@ impl GpuArray {
         out: Given<'_, 'py>,
         keepdims: bool,
         r#where: Given<'_, 'py>,
+        stream: Given<'_, 'py>,
+        allocator: Given<'_, 'py>,
     ) -> Result<'py> {
+        let _current = Current::of(slf.py(), slf.get().device(), stream)?;
+        let _chosen = allocator::chosen(allocator)?;
         reduction::call(row("any")?, slf, &asked([axis, None, out, None, r#where], keepdims))
     }
 
@@ -214,13 +224,17 @@ impl GpuArray {
     ///     Whether reduced axes stay, with length 1.
     /// where : GPUArray of bool, optional
     ///     Which elements count.
+    /// stream : Stream, optional
+    ///     PyCUDA's; the thread's current one by default.
+    /// allocator : callable, optional
+    ///     PyCUDA's: gives the memory of the result.
     ///
     /// Examples
     /// --------
     /// >>> import PyGPU
     /// >>> PyGPU.to_gpu([[1, 2], [0, 4]]).all(axis=1).tolist()
     /// [True, False]
-    #[pyo3(signature = (axis=None, out=None, keepdims=false, *, r#where=None))]
+    #[pyo3(signature = (axis=None, out=None, keepdims=false, *, r#where=None, stream=None, allocator=None))]
     #[allow(clippy::too_many_arguments, reason = "NumPy's signature")]
     fn all<'py>(
         slf: &Bound<'py, Self>,
@@ -228,7 +242,11 @@ impl GpuArray {
         out: Given<'_, 'py>,
         keepdims: bool,
         r#where: Given<'_, 'py>,
+        stream: Given<'_, 'py>,
+        allocator: Given<'_, 'py>,
     ) -> Result<'py> {
+        let _current = Current::of(slf.py(), slf.get().device(), stream)?;
+        let _chosen = allocator::chosen(allocator)?;
         reduction::call(row("all")?, slf, &asked([axis, None, out, None, r#where], keepdims))
     }
 

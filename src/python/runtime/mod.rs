@@ -4,6 +4,7 @@ use pyo3::prelude::*;
 
 pub(crate) mod compiler;
 pub(crate) mod config;
+pub(crate) mod current;
 pub(crate) mod device;
 pub(crate) mod device_memory;
 pub(crate) mod devices;

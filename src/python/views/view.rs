@@ -148,6 +148,23 @@ impl GpuArray {
         if contiguous { reshaped(slf, &[-1], order) } else { copy_reshaped(slf, &[-1], order) }
     }
 
+    /// The elements in one axis, as a copy.
+    ///
+    /// Parameters
+    /// ----------
+    /// order : {'C', 'F', 'A'}, optional
+    ///     In which order elements are read.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.arange(4).reshape(2, 2).flatten("F").tolist()
+    /// [0, 2, 1, 3]
+    #[pyo3(signature = (order=None))]
+    fn flatten<'py>(slf: &Bound<'py, Self>, order: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, Self>> {
+        copy_reshaped(slf, &[-1], reading_order(slf.get().layout(), order)?)
+    }
+
     /// Without the axes of length 1, or without those given; a view.
     ///
     /// Parameters

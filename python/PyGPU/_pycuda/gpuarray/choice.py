@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from PyGPU import _core
-from PyGPU._native.allocator import using_allocator
-from PyGPU._pycuda.gpuarray.results import like_first, on
+from PyGPU._pycuda.gpuarray.results import allocating, like_first, on
 
 __all__ = ["if_positive", "logical_and", "logical_not", "logical_or", "maximum", "minimum", "where"]
 
@@ -145,10 +143,6 @@ def _least_or_greatest(
         return like_first(function, (a, b), out)
 
 
-def _allocating(allocator: Any) -> AbstractContextManager[Any]:
-    return nullcontext() if allocator is None else using_allocator(allocator)
-
-
 def logical_and(x1: Any, x2: Any, /, out: _core.GPUArray | None = None, *, allocator: Any = None) -> _core.GPUArray:
     """Tell whether both elements are true.
 
@@ -172,7 +166,7 @@ def logical_and(x1: Any, x2: Any, /, out: _core.GPUArray | None = None, *, alloc
     >>> gpuarray.logical_and(gpuarray.to_gpu([0, 1, 2]), 1.0).tolist()
     [False, True, True]
     """
-    with _allocating(allocator):
+    with allocating(allocator):
         result: _core.GPUArray = _core.logical_and(x1, x2, out=out)
         return result
 
@@ -200,7 +194,7 @@ def logical_or(x1: Any, x2: Any, /, out: _core.GPUArray | None = None, *, alloca
     >>> gpuarray.logical_or(gpuarray.to_gpu([0, 1, 2]), 0.0).tolist()
     [False, True, True]
     """
-    with _allocating(allocator):
+    with allocating(allocator):
         result: _core.GPUArray = _core.logical_or(x1, x2, out=out)
         return result
 
@@ -228,6 +222,6 @@ def logical_not(x: Any, /, out: _core.GPUArray | None = None, *, allocator: Any 
     >>> gpuarray.logical_not(gpuarray.to_gpu([0, 1, 2])).tolist()
     [True, False, False]
     """
-    with _allocating(allocator):
+    with allocating(allocator):
         result: _core.GPUArray = _core.logical_not(x, out=out)
         return result

@@ -20,6 +20,22 @@ def on(stream: Any) -> AbstractContextManager[Any]:
     return nullcontext() if stream is None else stream
 
 
+class allocating:
+    """Let results come from an argument ``allocator=``, and those of operations on them; None leaves that as it is."""
+
+    def __init__(self, allocator: Any) -> None:
+        self._allocator = allocator
+        self._chosen: Any = None
+
+    def __enter__(self) -> None:
+        if self._allocator is not None:
+            self._chosen = _core._ThreadsAllocator(self._allocator, True)
+
+    def __exit__(self, *exception: object) -> None:
+        if self._chosen is not None:
+            self._chosen.put_back()
+
+
 def like_first(
     function: _core.Ufunc, operands: tuple[Any, ...], out: _core.GPUArray | None, dtype: Any = None
 ) -> _core.GPUArray:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from PyGPU import _core
+from PyGPU._functions import joining
 from PyGPU._pycuda.driver.device import Device
+from PyGPU._pycuda.gpuarray.results import allocating
 from PyGPU._pycuda.tools.occupancy import DeviceData
 
-__all__ = ["reshape", "splay", "transpose"]
+__all__ = ["concatenate", "reshape", "splay", "stack", "transpose"]
 
 _THREADS = 128
 # For devices that do not tell how many blocks a multiprocessor holds.
@@ -90,3 +92,55 @@ def reshape(a: _core.GPUArray, *shape: Any, order: Any = "C") -> _core.GPUArray:
     [[0, 1, 2], [3, 4, 5]]
     """
     return a.reshape(*shape, order=order)
+
+
+def concatenate(arrays: Any, axis: int = 0, allocator: Any = None) -> _core.GPUArray:
+    """Put arrays behind each other along an axis.
+
+    Parameters
+    ----------
+    arrays : sequence of GPUArray
+        Of one shape but for that axis.
+    axis : int, optional
+        Along which.
+    allocator : callable, optional
+        Gives the memory of the result; that of the first array that has one by default.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU.gpuarray as gpuarray
+    >>> gpuarray.concatenate([gpuarray.to_gpu([1, 2]), gpuarray.to_gpu([3])]).tolist()
+    [1, 2, 3]
+    """
+    with allocating(allocator):
+        return joining.concatenate(arrays, axis)
+
+
+def stack(arrays: Any, axis: int = 0, allocator: Any = None) -> _core.GPUArray:
+    """Put arrays of one shape beside each other along a new axis.
+
+    Parameters
+    ----------
+    arrays : sequence of GPUArray
+        Of one shape.
+    axis : int, optional
+        The place of the new axis.
+    allocator : callable, optional
+        Gives the memory of the result; that of the first array that has one by default.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU.gpuarray as gpuarray
+    >>> gpuarray.stack([gpuarray.to_gpu([1, 2]), gpuarray.to_gpu([3, 4])]).tolist()
+    [[1, 2], [3, 4]]
+    """
+    with allocating(allocator):
+        return joining.stack(arrays, axis)

@@ -12,29 +12,8 @@ use crate::python::array::class::{GpuArray, new_like, new_view_of};
 use crate::python::create::like;
 use crate::python::host::transfer;
 use crate::python::once::intern;
-use crate::python::runtime::stream as stream_argument;
-use crate::stream::{self, Stream};
-
-/// The thread's current stream, for as long as this lives.
-struct Current(Option<Stream>);
-
-impl Current {
-    /// What an argument `stream=` asks for; `None` leaves the stream that is current.
-    fn of(slf: &Bound<'_, GpuArray>, object: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        let Some(object) = object.filter(|object| !object.is_none()) else { return Ok(Self(None)) };
-        let stream = stream_argument::from_argument(slf.py(), Some(object), slf.get().device())?;
-        stream::push_current(stream.clone());
-        Ok(Self(Some(stream)))
-    }
-}
-
-impl Drop for Current {
-    fn drop(&mut self) {
-        if let Some(stream) = &self.0 {
-            stream::pop_current(stream);
-        }
-    }
-}
+use crate::python::operators::functions;
+use crate::python::runtime::current::Current;
 
 /// One of the two numbers of a complex one.
 #[derive(Clone, Copy)]
@@ -163,13 +142,13 @@ impl GpuArray {
     /// [2, 1, 0]
     #[pyo3(signature = (stream=None))]
     fn reverse<'py>(slf: &Bound<'py, Self>, stream: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, Self>> {
-        let _current = Current::of(slf, stream)?;
+        let _current = Current::of(slf.py(), slf.get().device(), stream)?;
         let array = slf.get().array(slf.py())?;
         let turned = array.view(array.layout().flip(None)?)?;
         new_like(slf, Self::from_array(transfer::device_copy_like(slf.py(), &turned)?))
     }
 
-    /// ``selffac * self + otherfac * other``, each product and the sum rounded.
+    /// ``selffac * self + otherfac * other`` in one launch, each product and the sum rounded in the type of all four.
     ///
     /// Parameters
     /// ----------
@@ -214,14 +193,8 @@ impl GpuArray {
             )
             .into());
         }
-        let py = slf.py();
-        let _current = Current::of(slf, stream)?;
-        let left = call("multiply", &[slf.as_any(), selffac], None, py)?;
-        let right = call("multiply", &[other, otherfac], None, py)?;
-        // A product of the sum's shape and type is its memory, too.
-        let fits =
-            left.get().dtype() == right.get().dtype() && left.get().layout().shape().eq(right.get().layout().shape());
-        call("add", &[left.as_any(), right.as_any()], out.or(fits.then_some(&left)), py)
+        let _current = Current::of(slf.py(), slf.get().device(), stream)?;
+        functions::weighted_sum([slf.as_any(), selffac, other, otherfac], out)
     }
 
     /// Blocks of a launch over all elements, as PyCUDA's programs read them; `_block` has the threads of a block.

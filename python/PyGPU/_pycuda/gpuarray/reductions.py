@@ -1,0 +1,352 @@
+"""Reductions of PyCUDA's ``pycuda.gpuarray``: all elements become one, of the array's dtype unless told otherwise.
+
+`sum`, `any` and `all` are those of `PyGPU`, over any layout; the others are `ReductionKernel`s with PyCUDA's texts.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from PyGPU import _core
+from PyGPU._native.c_types import dtype_to_ctype
+from PyGPU._pycuda.gpuarray.results import allocating, on
+
+__all__ = ["all", "any", "dot", "max", "min", "subset_dot", "subset_max", "subset_min", "subset_sum", "sum"]
+
+
+def sum(a: _core.GPUArray, dtype: DTypeLike | None = None, stream: Any = None, allocator: Any = None) -> _core.GPUArray:
+    """Sum up all elements.
+
+    Parameters
+    ----------
+    a : GPUArray
+        The array.
+    dtype : dtype-like, optional
+        In which is summed, and of the result; the array's by default, for whole numbers, too.
+    stream : Stream, optional
+        The thread's current one by default.
+    allocator : callable, optional
+        Gives the memory of the result.
+
+    Returns
+    -------
+    GPUArray
+        Without axes.
+
+    Examples
+    --------
+    >>> import PyGPU.gpuarray as gpuarray
+    >>> gpuarray.sum(gpuarray.to_gpu([1.5, 2.5])).get()
+    array(4.)
+    """
+    with on(stream), allocating(allocator):
+        return a.sum(dtype=a.dtype if dtype is None else dtype)
+
+
+def any(a: _core.GPUArray, stream: Any = None, allocator: Any = None) -> _core.GPUArray:
+    """Tell whether an element is not 0.
+
+    Parameters
+    ----------
+    a : GPUArray
+        The array.
+    stream : Stream, optional
+        The thread's current one by default.
+    allocator : callable, optional
+        Gives the memory of the result.
+
+    Returns
+    -------
+    GPUArray
+        Of bool, without axes.
+
+    Examples
+    --------
+    >>> import PyGPU.gpuarray as gpuarray
+    >>> gpuarray.any(gpuarray.to_gpu([0, 2])).get()
+    array(True)
+    """
+    return a.any(stream=stream, allocator=allocator)
+
+
+def all(a: _core.GPUArray, stream: Any = None, allocator: Any = None) -> _core.GPUArray:
+    """Tell whether all elements are not 0.
+
+    Parameters
+    ----------
+    a : GPUArray
+        The array.
+    stream : Stream, optional
+        The thread's current one by default.
+    allocator : callable, optional
+        Gives the memory of the result.
+
+    Returns
+    -------
+    GPUArray
+        Of bool, without axes.
+
+    Examples
+    --------
+    >>> import PyGPU.gpuarray as gpuarray
+    >>> gpuarray.all(gpuarray.to_gpu([0, 2])).get()
+    array(False)
+    """
+    return a.all(stream=stream, allocator=allocator)
+
+
+def dot(
+    a: _core.GPUArray, b: _core.GPUArray, dtype: DTypeLike | None = None, stream: Any = None, allocator: Any = None
+) -> _core.GPUArray:
+    """Sum up the products of the elements of two arrays.
+
+    Parameters
+    ----------
+    a, b : GPUArray
+        They are broadcast.
+    dtype : dtype-like, optional
+        In which is summed, and of the result; the common one of the arrays by default.
+    stream : Stream, optional
+        The thread's current one by default.
+    allocator : callable, optional
+        Gives the memory of the result.
+
+    Returns
+    -------
+    GPUArray
+        Without axes.
+
+    Examples
+    --------
+    >>> import PyGPU.gpuarray as gpuarray
+    >>> gpuarray.dot(gpuarray.to_gpu([1.0, 2.0]), gpuarray.to_gpu([3.0, 4.0])).get()
+    array(11.)
+    """
+    result = np.result_type(a.dtype, b.dtype) if dtype is None else np.dtype(dtype)
+    kernel = _sum_of(result, _product(a.dtype, b.dtype, "i"), (("a", a.dtype), ("b", b.dtype)))
+    return kernel(a, b, stream=stream, allocator=allocator)
+
+
+def subset_sum(
+    subset: _core.GPUArray, a: _core.GPUArray, dtype: DTypeLike | None = None, stream: Any = None, allocator: Any = None
+) -> _core.GPUArray:
+    """Sum up the elements at given places.
+
+    Parameters
+    ----------
+    subset : GPUArray
+        The places, whole numbers; nobody looks whether there are such.
+    a : GPUArray
+        The array.
+    dtype : dtype-like, optional
+        In which is summed, and of the result; the array's by default.
+    stream : Stream, optional
+        The thread's current one by default.
+    allocator : callable, optional
+        Gives the memory of the result.
+
+    Returns
+    -------
+    GPUArray
+        Without axes.
+
+    Examples
+    --------
+    >>> import PyGPU.gpuarray as gpuarray
+    >>> gpuarray.subset_sum(gpuarray.to_gpu([0, 2]), gpuarray.to_gpu([1.0, 2.0, 4.0])).get()
+    array(5.)
+    """
+    result = a.dtype if dtype is None else np.dtype(dtype)
+    kernel = _sum_of(result, "in[lookup_tbl[i]]", (("lookup_tbl", subset.dtype), ("in", a.dtype)))
+    return kernel(subset, a.ravel(), stream=stream, allocator=allocator)
+
+
+def subset_dot(
+    subset: _core.GPUArray,
+    a: _core.GPUArray,
+    b: _core.GPUArray,
+    dtype: DTypeLike | None = None,
+    stream: Any = None,
+    allocator: Any = None,
+) -> _core.GPUArray:
+    """Sum up the products of the elements of two arrays at given places.
+
+    Parameters
+    ----------
+    subset : GPUArray
+        The places, whole numbers; nobody looks whether there are such.
+    a, b : GPUArray
+        The arrays.
+    dtype : dtype-like, optional
+        In which is summed, and of the result; that of the first array by default.
+    stream : Stream, optional
+        The thread's current one by default.
+    allocator : callable, optional
+        Gives the memory of the result.
+
+    Returns
+    -------
+    GPUArray
+        Without axes.
+
+    Examples
+    --------
+    >>> import PyGPU.gpuarray as gpuarray
+    >>> a = gpuarray.to_gpu([1.0, 2.0, 4.0])
+    >>> gpuarray.subset_dot(gpuarray.to_gpu([0, 2]), a, a).get()
+    array(17.)
+    """
+    result = a.dtype if dtype is None else np.dtype(dtype)
+    of = (("lookup_tbl", subset.dtype), ("a", a.dtype), ("b", b.dtype))
+    kernel = _sum_of(result, _product(a.dtype, b.dtype, "lookup_tbl[i]"), of)
+    return kernel(subset, a.ravel(), b.ravel(), stream=stream, allocator=allocator)
+
+
+def min(a: _core.GPUArray, stream: Any = None) -> _core.GPUArray:
+    """Find the least element; NaN is left out.
+
+    Parameters
+    ----------
+    a : GPUArray
+        Of real numbers.
+    stream : Stream, optional
+        The thread's current one by default.
+
+    Returns
+    -------
+    GPUArray
+        Without axes.
+
+    Raises
+    ------
+    TypeError
+        For dtypes other than float32, float64 and those of whole numbers.
+
+    Examples
+    --------
+    >>> import PyGPU.gpuarray as gpuarray
+    >>> gpuarray.min(gpuarray.to_gpu([2.0, float("nan"), 1.0])).get()
+    array(1.)
+    """
+    return _extreme("min", a.dtype, None)(a, stream=stream)
+
+
+def max(a: _core.GPUArray, stream: Any = None) -> _core.GPUArray:
+    """Find the greatest element; NaN is left out.
+
+    Parameters
+    ----------
+    a : GPUArray
+        Of real numbers.
+    stream : Stream, optional
+        The thread's current one by default.
+
+    Returns
+    -------
+    GPUArray
+        Without axes.
+
+    Raises
+    ------
+    TypeError
+        For dtypes other than float32, float64 and those of whole numbers.
+
+    Examples
+    --------
+    >>> import PyGPU.gpuarray as gpuarray
+    >>> gpuarray.max(gpuarray.to_gpu([2.0, float("nan"), 1.0])).get()
+    array(2.)
+    """
+    return _extreme("max", a.dtype, None)(a, stream=stream)
+
+
+def subset_min(subset: _core.GPUArray, a: _core.GPUArray, stream: Any = None) -> _core.GPUArray:
+    """Find the least of the elements at given places; NaN is left out.
+
+    Parameters
+    ----------
+    subset : GPUArray
+        The places, whole numbers; nobody looks whether there are such.
+    a : GPUArray
+        Of real numbers.
+    stream : Stream, optional
+        The thread's current one by default.
+
+    Returns
+    -------
+    GPUArray
+        Without axes.
+
+    Examples
+    --------
+    >>> import PyGPU.gpuarray as gpuarray
+    >>> gpuarray.subset_min(gpuarray.to_gpu([0, 2]), gpuarray.to_gpu([2.0, 1.0, 4.0])).get()
+    array(2.)
+    """
+    return _extreme("min", a.dtype, subset.dtype)(subset, a.ravel(), stream=stream)
+
+
+def subset_max(subset: _core.GPUArray, a: _core.GPUArray, stream: Any = None) -> _core.GPUArray:
+    """Find the greatest of the elements at given places; NaN is left out.
+
+    Parameters
+    ----------
+    subset : GPUArray
+        The places, whole numbers; nobody looks whether there are such.
+    a : GPUArray
+        Of real numbers.
+    stream : Stream, optional
+        The thread's current one by default.
+
+    Returns
+    -------
+    GPUArray
+        Without axes.
+
+    Examples
+    --------
+    >>> import PyGPU.gpuarray as gpuarray
+    >>> gpuarray.subset_max(gpuarray.to_gpu([0, 1]), gpuarray.to_gpu([2.0, 1.0, 4.0])).get()
+    array(2.)
+    """
+    return _extreme("max", a.dtype, subset.dtype)(subset, a.ravel(), stream=stream)
+
+
+def _declared(arrays: tuple[tuple[str, Any], ...]) -> str:
+    return ", ".join(f"const {dtype_to_ctype(dtype)} *{name}" for name, dtype in arrays)
+
+
+def _product(a: np.dtype[Any], b: np.dtype[Any], place: str) -> str:
+    """Write the product of two elements, in the common type where C knows of no product of these two."""
+    if a.kind != "c" and b.kind != "c":
+        return f"a[{place}] * b[{place}]"
+    common = dtype_to_ctype(np.result_type(a, b))
+    return f"({common})a[{place}] * ({common})b[{place}]"
+
+
+@functools.cache
+def _sum_of(result: np.dtype[Any], element: str, arrays: tuple[tuple[str, Any], ...]) -> _core.ReductionKernel:
+    return _core.ReductionKernel(result, "0", "a + b", element, _declared(arrays), name="pygpu_sum")
+
+
+@functools.cache
+def _extreme(which: str, dtype: np.dtype[Any], places: np.dtype[Any] | None) -> _core.ReductionKernel:
+    sign = -1 if which == "max" else 1
+    if dtype in (np.float32, np.float64):
+        neutral: Any = sign * np.inf
+        joined = f"f{which}{'f' if dtype == np.float32 else ''}(a, b)"
+    elif dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        least = f"(({dtype_to_ctype(dtype)}){limits.min + 1} - 1)" if dtype.kind == "i" else "0"
+        neutral = least if which == "max" else f"(({dtype_to_ctype(dtype)}){limits.max}{'u' * (dtype.kind == 'u')})"
+        joined = f"a {'<' if which == 'min' else '>'} b ? a : b"
+    else:
+        raise TypeError(f"gpuarray.{which}: float32, float64 and whole numbers have one, and {dtype} has none")
+    element, arrays = "in[i]", (("in", dtype),)
+    if places is not None:
+        element, arrays = "in[lookup_tbl[i]]", (("lookup_tbl", places), *arrays)  # type: ignore[assignment]
+    return _core.ReductionKernel(dtype, neutral, joined, element, _declared(arrays), name=f"pygpu_{which}")

@@ -1,0 +1,107 @@
+//! Functions that NumPy's arrays have as methods, too.
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use super::functions;
+use crate::python::array::class::GpuArray;
+use crate::python::create::allocator;
+use crate::python::once::intern;
+
+#[pymethods]
+impl GpuArray {
+    /// The elements, none less than one limit nor greater than another one.
+    ///
+    /// Parameters
+    /// ----------
+    /// min, max : GPUArray or number, optional
+    ///     The limits; without one there is none on that side.
+    /// out : GPUArray, optional
+    ///     Where the result goes.
+    /// **keywords
+    ///     As for a `Ufunc`.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.arange(5).clip(1, 3).tolist()
+    /// [1, 1, 2, 3, 3]
+    #[pyo3(signature = (min = None, max = None, out = None, **keywords))]
+    fn clip<'py>(
+        slf: &Bound<'py, Self>,
+        min: Option<&Bound<'py, PyAny>>,
+        max: Option<&Bound<'py, PyAny>>,
+        out: Option<&Bound<'py, PyAny>>,
+        keywords: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Py<PyAny>> {
+        functions::clip(slf.as_any(), min, max, out, keywords)
+    }
+
+    /// The nearest numbers with so many decimal digits behind the point; of two the even one.
+    ///
+    /// Parameters
+    /// ----------
+    /// decimals : int, optional
+    ///     Digits behind the point; negative ones are zeros before it.
+    /// out : GPUArray, optional
+    ///     Where the result goes.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.to_gpu([0.5, 1.5, 2.25]).round(1).tolist()
+    /// [0.5, 1.5, 2.2]
+    #[pyo3(signature = (decimals = 0, out = None))]
+    fn round<'py>(
+        slf: &Bound<'py, Self>,
+        decimals: i64,
+        out: Option<&Bound<'py, Self>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        functions::round(slf.as_any(), decimals, out)
+    }
+
+    /// The sum of a diagonal.
+    ///
+    /// Parameters
+    /// ----------
+    /// offset : int, optional
+    ///     Which diagonal; above the main one if positive.
+    /// axis1, axis2 : int, optional
+    ///     The axes of the planes.
+    /// dtype : dtype-like, optional
+    ///     In which is summed; as for `sum` by default.
+    /// out : GPUArray, optional
+    ///     Where the result goes.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.arange(9).reshape(3, 3).trace().item()
+    /// 12
+    #[pyo3(signature = (offset = 0, axis1 = 0, axis2 = 1, dtype = None, out = None))]
+    fn trace<'py>(
+        slf: &Bound<'py, Self>,
+        offset: i64,
+        axis1: i64,
+        axis2: i64,
+        dtype: Option<&Bound<'py, PyAny>>,
+        out: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let diagonal = slf.call_method1(intern!(py, "diagonal"), (offset, axis1, axis2))?;
+        diagonal.call_method1(intern!(py, "sum"), (-1, dtype, out))
+    }
+
+    /// The allocator that gave the memory, if one was given by `allocator=`, and that gives it to results; else None.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.zeros(3).allocator is None
+    /// True
+    #[getter(allocator)]
+    fn chosen_allocator<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let py = slf.py();
+        Ok(allocator::of(slf.get().array(py)?).map(|object| object.bind(py).clone()))
+    }
+}

@@ -1,0 +1,31 @@
+//! The stream that an argument `stream=` asks for, as the thread's current one during a call.
+
+use pyo3::prelude::*;
+
+use super::stream as stream_argument;
+use crate::device::Device;
+use crate::stream::{self, Stream};
+
+/// The thread's current stream, for as long as this lives.
+pub(crate) struct Current(Option<Stream>);
+
+impl Current {
+    /// What an argument `stream=` asks for; `None` leaves the stream that is current.
+    ///
+    /// # Errors
+    /// `TypeError` for what is no stream; `ValueError` for one of another device.
+    pub(crate) fn of(py: Python<'_>, device: Device, argument: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let Some(object) = argument.filter(|object| !object.is_none()) else { return Ok(Self(None)) };
+        let stream = stream_argument::from_argument(py, Some(object), device)?;
+        stream::push_current(stream.clone());
+        Ok(Self(Some(stream)))
+    }
+}
+
+impl Drop for Current {
+    fn drop(&mut self) {
+        if let Some(stream) = &self.0 {
+            stream::pop_current(stream);
+        }
+    }
+}
