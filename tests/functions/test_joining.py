@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-from support import assert_same, assert_same_refusal, outcome
+from support import assert_same, assert_same_refusal, of_few, outcome
 
 JOINING = ["concatenate", "stack", "vstack", "hstack", "dstack", "column_stack"]
 SPLITTING = ["split", "array_split", "hsplit", "vsplit", "dsplit"]
@@ -74,7 +74,9 @@ def test_a_stack_has_its_new_axis_anywhere() -> None:
 
 @pytest.mark.enough_on("cpu", "cuda")
 def test_types_are_promoted_as_numpy_promotes_them() -> None:
-    kinds = ["bool", "int8", "uint16", "int64", "float16", "float32", "complex64"]
+    kinds = of_few(
+        ["bool", "int8", "uint16", "int64", "float16", "float32", "complex64"], ["bool", "uint16", "float32"]
+    )
     for first, second in itertools.combinations(kinds, 2):
         hosts = [np.ones(3, first), np.full(2, 1, second)]
         arrays = [PyGPU.to_gpu(host) for host in hosts]

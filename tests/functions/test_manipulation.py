@@ -65,6 +65,18 @@ def test_an_array_is_repeated_beside_itself(reps: Any) -> None:
         assert_same(np.tile(PyGPU.to_gpu(host), reps), np.tile(host, reps))
 
 
+@pytest.mark.parametrize(
+    ("shape", "reps"),
+    [((40000,), 4), ((40003,), 3), ((6, 5000), (2, 2)), ((3, 2, 4100), (2, 3, 1)), ((300, 12), (3, 2, 1))],
+)
+def test_long_lines_are_repeated(shape: tuple[int, ...], reps: Any) -> None:
+    host = np.arange(np.prod(shape), dtype="float32").reshape(shape)
+    assert_same(PyGPU.tile(PyGPU.to_gpu(host), reps), np.tile(host, reps))
+    target = PyGPU.zeros((3, *shape), "float32")
+    target[:, ..., 1:] = PyGPU.to_gpu(host)[..., 1:]
+    assert_same(target[:, ..., 1:], np.broadcast_to(host, (3, *shape))[..., 1:])
+
+
 @pytest.mark.parametrize("shape", [3, (5, 6), (2, 3, 4), 0, (0, 2), -1, ()])
 def test_an_array_is_repeated_until_it_has_a_shape(shape: Any) -> None:
     for host in (HOST, HOST.T, HOST[:0]):

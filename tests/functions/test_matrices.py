@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import PyGPU
-from support import assert_same, assert_same_refusal, outcome
+from support import assert_same, assert_same_refusal, of_few, outcome
 
-KS = [-5, -1, 0, 1, 2, 9]
+KS = of_few([-5, -1, 0, 1, 2, 9], [-1, 9])
 pytestmark = pytest.mark.enough_on("cpu", "cuda")
 
 
@@ -122,3 +122,20 @@ def test_kinds_of_elements_are_numpys() -> None:
         compare(name, numbers.real.copy())
     compare("result_type", np.zeros(2, "float32"), np.zeros(2, "int32"), "int8", 3)
     compare("can_cast", np.zeros(2, "float32"), "int32", "unsafe")
+
+
+def test_arrays_have_the_methods_of_numpys() -> None:
+    host = (np.arange(12, dtype="float64") / 8).reshape(3, 4)
+    for view, a in ((host, PyGPU.to_gpu(host)), (host.T, PyGPU.to_gpu(host).T)):
+        assert_same(a.trace(1), view.trace(1))
+        assert_same(a.round(1), view.round(1))
+        assert_same(a.clip(0.3, 0.7), view.clip(0.3, 0.7))
+        assert_same(a.clip(max=0.7), view.clip(max=0.7))
+        for order in "CFA":
+            assert_same(a.flatten(order), view.flatten(order))
+            assert a.flatten(order).base is None
+    out = PyGPU.zeros((3, 4))
+    assert PyGPU.to_gpu(host).round(1, out=out) is out
+    assert PyGPU.to_gpu(host).clip(0.3, out=out) is out
+    assert PyGPU.zeros(()).flatten().shape == (1,)
+    assert PyGPU.zeros((0, 3)).flatten().shape == (0,)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-from support import assert_same, assert_same_refusal, outcome
+from support import assert_same, assert_same_refusal, of_few, outcome
 
 MODES = ["constant", "edge", "linear_ramp", "maximum", "mean", "minimum", "reflect", "symmetric", "wrap"]
 WIDTHS: list[Any] = [0, 2, (1, 3), ((2, 0), (0, 5)), ((7, 9), (8, 11)), {1: (2, 3)}, {-1: 1}]
@@ -36,10 +36,10 @@ def compare(host: np.ndarray, *arguments: Any, **keywords: Any) -> None:
 
 @pytest.mark.enough_on("cpu", "cuda")
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("dtype", ["float32", "int32"])
+@pytest.mark.parametrize("dtype", of_few(["float32", "int32"], ["float32"]))
 def test_every_mode_pads_as_numpy_does(mode: str, dtype: str) -> None:
     host = (np.arange(12) ** 2 % 17).astype(dtype).reshape(3, 4)
-    for width in WIDTHS:
+    for width in of_few(WIDTHS, [((7, 9), (8, 11))]):
         compare(host, width, mode)
     for keywords in KEYWORDS.get(mode, []):
         compare(host, ((2, 1), (5, 9)), mode, **keywords)

@@ -22,6 +22,9 @@ const SMALL_PLANE: i64 = 1024;
 /// Neighbours that are further apart than this share no sector of memory: nothing is gained by reading them together.
 const SECTOR: u64 = 32;
 
+/// Bytes of a line from which on lines that are read again are written one after the other: whole lines of the caches.
+const SHORT_LINE: i64 = 128;
+
 /// Threads of a block: a tile has no longer side.
 const MOST_SIDE: i64 = 256;
 
@@ -38,7 +41,11 @@ pub(super) struct Units {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Class {
     /// Long innermost lines: places are computed once for each block.
-    Lines,
+    Lines {
+        /// The same is read for several lines: blocks take the same part of all lines, one after the other, so that it is read from
+        /// memory once.
+        again: bool,
+    },
     /// Anything: places are computed for each unit; `wide` with 64-bit numbers.
     Flat {
         /// There are 2^31 units or more.
@@ -100,15 +107,28 @@ impl Units {
         {
             return (self, class);
         }
-        let class = self.straight(wish);
-        (self, class)
+        let is_read_again = self.bring_repeats_inward();
+        match self.straight(wish) {
+            Class::Lines { .. } => (self, Class::Lines { again: is_read_again }),
+            class => (self, class),
+        }
+    }
+
+    /// Puts axes along which the same is read again behind the others, but for the lines; says whether there are any.
+    fn bring_repeats_inward(&mut self) -> bool {
+        let Some((line, outer)) = self.axes.split_last_mut() else { return false };
+        if line.len * self.unit < SHORT_LINE || line.strides[1] == 0 {
+            return false;
+        }
+        outer.sort_by_key(|axis| axis.strides[1] == 0);
+        outer.last().is_some_and(|axis| axis.strides[1] == 0)
     }
 
     /// The kernel where nothing is read, or what is read is in the order of what is written.
     pub(super) fn straight(&self, wish: Wish) -> Class {
         let inner = self.axes.last().map_or(1, |axis| axis.len);
         if wish != Wish::Flat && inner >= LONG_LINE {
-            Class::Lines
+            Class::Lines { again: false }
         } else {
             Class::Flat { wide: self.count() >= DIVISIBLE }
         }
@@ -220,8 +240,20 @@ mod tests {
     #[test]
     fn long_lines_are_lines_and_short_ones_flat() {
         let every_second = |columns| dense(&[100, columns], 4).index(&[slice(0, 100), step(2)]).unwrap();
-        assert_eq!(chosen(&every_second(4096), 1 << 20, 1 << 21).1, Class::Lines);
+        assert_eq!(chosen(&every_second(4096), 1 << 20, 1 << 21).1, Class::Lines { again: false });
         assert_eq!(chosen(&every_second(513), 1 << 20, 1 << 21).1, Class::Flat { wide: false });
+    }
+
+    #[test]
+    fn what_is_repeated_is_read_again_right_away() {
+        let repeated = dense(&[1, 300, 1, 4096], 4).broadcast_to(&[3, 300, 2, 4096]).unwrap();
+        let (units, class) = chosen(&repeated, 1 << 20, 1 << 21);
+        assert_eq!(class, Class::Lines { again: true });
+        assert_eq!(units.axes.iter().map(|axis| axis.len).collect::<Vec<_>>(), [300, 3, 2, 1024]);
+        let short = dense(&[1, 300, 1, 8], 4).broadcast_to(&[3, 300, 2, 8]).unwrap();
+        let (units, class) = chosen(&short, 1 << 20, 1 << 21);
+        assert_eq!(class, Class::Flat { wide: false });
+        assert_eq!(units.axes.iter().map(|axis| axis.len).collect::<Vec<_>>(), [3, 300, 2, 2]);
     }
 
     #[test]
@@ -237,7 +269,7 @@ mod tests {
         assert_eq!(parameters(&units, class, Tuning::BEST).shares, 1 << 22);
         let backwards = dense(&[1 << 34], 1).flip(None).unwrap();
         let (units, class) = chosen(&backwards, 1 << 40, 1 << 41);
-        assert_eq!(class, Class::Lines);
+        assert_eq!(class, Class::Lines { again: false });
         assert_eq!(parameters(&units, class, Tuning::BEST).shares, 1 << 23);
     }
 

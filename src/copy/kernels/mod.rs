@@ -77,7 +77,10 @@ pub(super) fn suit(blocks: &Blocks) -> bool {
         _ if asked().driver => false,
         Blocks::One { .. } => false,
         Blocks::Uniform(rows) => {
-            rows.width < WIDE_ROWS && rows.width.saturating_mul(rows.height).saturating_mul(rows.depth) > LITTLE
+            // The driver would read again from memory what is repeated.
+            let is_read_again = (rows.height > 1 && rows.src_pitch == 0) || (rows.depth > 1 && rows.src_slice == 0);
+            (rows.width < WIDE_ROWS || is_read_again)
+                && rows.width.saturating_mul(rows.height).saturating_mul(rows.depth) > LITTLE
         }
         Blocks::Many(many) => many.count() > FEW,
     }
@@ -116,7 +119,7 @@ fn variant(class: Class, units: &Units) -> Variant {
     let (unit, rank) = (units.unit, parameters::rank_for(parameters::outer_axes(units, class).len()));
     let common = [("UNIT", unit), ("DIMS", rank as i64)];
     match class {
-        Class::Lines => Variant::new(Move::Lines, common),
+        Class::Lines { again } => Variant::new(Move::Lines, common.into_iter().chain([("AGAIN", i64::from(again))])),
         Class::Flat { wide } => Variant::new(Move::Flat, [("WIDE", i64::from(wide))].into_iter().chain(common)),
         Class::Squares { vector } => {
             let own = [

@@ -55,7 +55,7 @@ pub(super) fn rank_for(axes: usize) -> usize {
 pub(super) fn outer_axes(units: &Units, class: Class) -> &[SharedAxis<2>] {
     let inner = match class {
         Class::Flat { .. } => 0,
-        Class::Lines => 1,
+        Class::Lines { .. } => 1,
         Class::Squares { .. } | Class::Tiles { .. } => 2,
     };
     &units.axes[..units.axes.len() - inner]
@@ -69,10 +69,10 @@ pub(super) fn parameters(units: &Units, class: Class, Tuning { group, turns, .. 
     let planes: i64 = outer.iter().map(|axis| axis.len).product();
     let inner = &units.axes[outer.len()..];
     let shares = match (class, inner) {
-        (Class::Lines, [line]) => {
+        (Class::Lines { again }, [line]) => {
             let parts = div_ceil(line.len, line_share(units.unit));
             push(&mut record, [line.len, line.strides[0], line.strides[1], planes * parts]);
-            record.push_divisor(parts);
+            record.push_divisor(if again { planes } else { parts });
             planes * parts
         }
         (Class::Squares { vector }, [x, y]) => {

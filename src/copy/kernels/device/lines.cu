@@ -1,4 +1,5 @@
-// Long lines: a block moves THREADS * EACH units of one line, and finds the line once.
+// Long lines: a block moves THREADS * EACH units of one line, and finds the line once. With AGAIN the same part of all lines comes
+// before the next part: lines that repeat what is read find it in the caches.
 #define EACH (UNIT < 16 ? 8 : 4)
 
 struct Move {
@@ -7,15 +8,15 @@ struct Move {
     move_i64 length;           // units of a line
     move_i64 to_step, from_step;
     move_u64 blocks;
-    pygpu::divisor parts;      // blocks of a line
+    pygpu::divisor within;     // blocks of a line; with AGAIN lines
     Axes axes;                 // of lines
     VALUE
 };
 
 extern "C" __global__ void __launch_bounds__(THREADS) move_lines(Move move) {
     for (move_u32 block = blockIdx.x; block < move.blocks; block += gridDim.x) {
-        move_u32 line = move.parts.quotient(block);
-        move_u32 part = block - line * move.parts.length;
+        const move_u32 outer = move.within.quotient(block), inner = block - outer * move.within.length;
+        const move_u32 line = AGAIN ? inner : outer, part = AGAIN ? outer : inner;
         move_i64 first = (move_i64)part * (THREADS * EACH) + threadIdx.x;
         char *to = move.to + first * move.to_step;
         const char *from = move.from + first * move.from_step;

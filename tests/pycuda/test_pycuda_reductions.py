@@ -1,0 +1,167 @@
+"""PyCUDA's functions that make one element of many, and whose memory results have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import PyGPU
+from PyGPU import gpuarray
+from support_kernels import needs_kernels
+
+# A simulated GPU compiles each kernel as a program of the host: one of them does it.
+pytestmark = [pytest.mark.enough_on("cpu", "cuda"), needs_kernels]
+
+HOST = np.array([[3.0, -1.5, 2.0], [7.0, 0.0, 4.0]])
+PLACES = np.array([0, 2, 3])
+
+
+def gpu(values: Any, dtype: Any = None) -> PyGPU.GPUArray:
+    return PyGPU.to_gpu(np.asarray(values, dtype))
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float32", "float64"])
+def test_all_elements_become_one_of_the_arrays_dtype(dtype: str) -> None:
+    host = HOST.astype(dtype)
+    for host_view, a in ((host, gpu(host)), (host.T[::-1, ::2], gpu(host).T[::-1, ::2])):
+        for name in ("sum", "min", "max"):
+            result = getattr(gpuarray, name)(a)
+            assert (result.shape, result.dtype) == ((), dtype)
+            assert result.get() == getattr(np, name)(host_view)
+        assert gpuarray.dot(a, a).get() == (host_view * host_view).sum()
+        assert (gpuarray.any(a).get(), gpuarray.all(a).get()) == (host_view.any(), host_view.all())
+
+
+def test_a_dtype_may_be_asked_for() -> None:
+    a = gpu([100, 100], "int8")
+    assert gpuarray.sum(a).get() == np.int8(-56)
+    assert gpuarray.sum(a, np.int64).get() == 200
+    assert gpuarray.dot(a, a, np.int64).get() == 20000
+    assert gpuarray.subset_sum(gpu([0, 1]), a, np.float64).dtype == np.float64
+
+
+def test_products_of_unlike_numbers_are_summed_in_their_common_type() -> None:
+    x, y = gpu([1.5, 2.0]), gpu([1j, 2.0], "complex64")
+    result = gpuarray.dot(x, y)
+    assert result.dtype == np.complex128
+    assert result.get() == 4 + 1.5j
+
+
+def test_least_and_greatest_leave_nan_out() -> None:
+    a = gpu([2.0, np.nan, -1.0], "float32")
+    assert (gpuarray.min(a).get(), gpuarray.max(a).get()) == (-1, 2)
+    for dtype in ("int64", "uint8", "int8"):
+        limits = np.iinfo(dtype)
+        whole = gpu([limits.min, limits.max], dtype)
+        assert (gpuarray.min(whole[1:]).get(), gpuarray.max(whole[:1]).get()) == (limits.max, limits.min)
+    with pytest.raises(TypeError, match="complex64"):
+        gpuarray.min(gpu([1j], "complex64"))
+
+
+def test_elements_at_given_places_become_one() -> None:
+    for host, a in ((HOST, gpu(HOST)), (HOST.T, gpu(HOST).T)):
+        taken = host.ravel()[PLACES]
+        assert gpuarray.subset_sum(gpu(PLACES), a).get() == taken.sum()
+        assert gpuarray.subset_min(gpu(PLACES, "int32"), a).get() == taken.min()
+        assert gpuarray.subset_max(gpu(PLACES), a).get() == taken.max()
+        assert gpuarray.subset_dot(gpu(PLACES), a, a).get() == (taken * taken).sum()
+
+
+def test_it_runs_on_the_stream_that_is_told() -> None:
+    stream, a, places = PyGPU.Stream(), gpu([1.0, 2.0]), gpu([1])
+    for name in ("sum", "min", "max", "any", "all"):
+        assert getattr(gpuarray, name)(a, stream=stream).shape == ()
+    assert a.any(stream=stream).get()
+    assert a.all(stream=stream).get()
+    assert gpuarray.dot(a, a, stream=stream).get() == 5
+    assert gpuarray.subset_sum(places, a, stream=stream).get() == 2
+
+
+def test_arrays_are_joined_as_by_numpy() -> None:
+    a = gpu(HOST)
+    np.testing.assert_array_equal(gpuarray.concatenate([a, a], 1).get(), np.concatenate([HOST, HOST], 1))
+    np.testing.assert_array_equal(gpuarray.stack((a, a), axis=-1).get(), np.stack((HOST, HOST), axis=-1))
+    with pytest.raises(ValueError, match="need at least one"):
+        gpuarray.stack([])
+
+
+class Counting:
+    """An allocator that counts how often it was asked."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __call__(self, nbytes: int) -> PyGPU.GPUArray:
+        self.count += 1
+        with PyGPU.using_allocator(None):
+            return PyGPU.empty(nbytes, np.uint8)
+
+
+OPERATIONS: dict[str, Callable[[PyGPU.GPUArray], PyGPU.GPUArray]] = {
+    "a + 1": lambda a: a + 1,
+    "1 - a": lambda a: 1 - a,
+    "sin": lambda a: PyGPU.sin(a),
+    "sum": lambda a: a.sum(),
+    "gpuarray.sum": lambda a: gpuarray.sum(a),
+    "dot": lambda a: gpuarray.dot(a, a),
+    "copy": lambda a: a.copy(),
+    "astype": lambda a: a.astype("float32"),
+    "flatten": lambda a: a.flatten(),
+    "reverse": lambda a: a.reverse(),
+    "empty_like": lambda a: PyGPU.empty_like(a),
+    "zeros_like": lambda a: PyGPU.zeros_like(a),
+    "a[[0, 1]]": lambda a: a[[0, 1]],
+    "mul_add": lambda a: a.mul_add(2, a, 3),
+    "concatenate": lambda a: gpuarray.concatenate([a, a]),
+    "roll": lambda a: PyGPU.roll(a, 1),
+}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+@pytest.mark.parametrize("is_pool", [False, True])
+def test_a_result_has_memory_of_its_operands_allocator(name: str, is_pool: bool) -> None:
+    counting = Counting()
+    allocator = PyGPU.tools.DeviceMemoryPool().allocate if is_pool else counting
+    a = PyGPU.to_gpu(np.arange(6.0).reshape(2, 3), allocator=allocator)
+    assert a.allocator is allocator
+    assert a[1:].T.allocator is allocator
+    asked = counting.count
+    result = OPERATIONS[name](a[:, ::2])
+    assert result.allocator is allocator
+    assert (result + 1).allocator is allocator
+    assert is_pool or counting.count >= asked + 2
+    other = OPERATIONS[name](PyGPU.to_gpu(a.get())[:, ::2])
+    assert other.allocator is None
+    if name not in ("empty_like",):
+        np.testing.assert_array_equal(result.get(), other.get())
+
+
+def test_what_is_chosen_for_a_call_or_a_block_goes_before_the_operands_allocator() -> None:
+    first, second, third = Counting(), Counting(), Counting()
+    a = PyGPU.to_gpu(np.arange(3.0), allocator=first)
+    for function in (gpuarray.sum, gpuarray.any, gpuarray.all):
+        assert function(a, allocator=second).allocator is second
+    assert gpuarray.dot(a, a, allocator=second).allocator is second
+    assert gpuarray.concatenate([a, a], allocator=second).allocator is second
+    asked = first.count
+    with PyGPU.using_allocator(third):
+        made = a + 1
+    assert (third.count, first.count, made.allocator) == (1, asked, None)
+    assert (PyGPU.to_gpu(np.arange(3.0), allocator=second) + a).allocator is second
+
+
+def test_an_allocator_that_fails_says_so_for_results_too() -> None:
+    def allocate(nbytes: int) -> PyGPU.GPUArray:
+        if len(given) == 1:
+            raise MemoryError("no more")
+        given.append(nbytes)
+        return PyGPU.empty(nbytes, np.uint8)
+
+    given: list[int] = []
+    a = PyGPU.to_gpu(np.arange(3.0), allocator=allocate)
+    with pytest.raises(MemoryError, match="no more"):
+        a + 1
+    assert PyGPU.zeros(3).allocator is None
