@@ -27,14 +27,12 @@ def array(given: Any, function: str) -> _core.GPUArray:
 
 def arrays(given: Any, function: str) -> list[_core.GPUArray]:
     """Return arrays of one device."""
-    if isinstance(given, _core.GPUArray):
-        found = list(given)
-    else:
-        # A number goes where the arrays are.
-        found = [one if isinstance(one, (int, float, complex, np.generic)) else array(one, function) for one in given]
-        devices = [one.device for one in found if isinstance(one, _core.GPUArray)]
-        device = devices[0] if devices else None
-        found = [one if isinstance(one, _core.GPUArray) else _core.asarray(one, device=device) for one in found]
+    # A number goes where the arrays are.
+    here = [None if isinstance(one, (int, float, complex, np.generic)) else array(one, function) for one in given]
+    device = next((one.device for one in here if one is not None), None)
+    found = [
+        _core.asarray(number, device=device) if one is None else one for one, number in zip(here, given, strict=True)
+    ]
     for one in found:
         if one.device != found[0].device:
             raise ValueError(
@@ -75,6 +73,6 @@ def axes_of(axes: Any, ndim: int) -> tuple[int, ...]:
     return found
 
 
-def along(axis: int, part: slice | int) -> tuple[slice | int, ...]:
+def along(axis: int, part: slice | int | None) -> tuple[slice | int | None, ...]:
     """Return the index of a part along one axis, and all of those before it."""
     return (slice(None),) * axis + (part,)

@@ -6,6 +6,7 @@ import builtins
 import itertools
 import math
 import operator
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -243,7 +244,7 @@ def resize(a: Any, new_shape: ShapeLike) -> _core.GPUArray:
     [[0, 1], [2, 0]]
     """
     source = array(a, "resize").ravel()
-    shape = tuple(new_shape) if np.iterable(new_shape) else (new_shape,)
+    shape = tuple(int(length) for length in new_shape) if isinstance(new_shape, Iterable) else (int(new_shape),)
     if builtins.any(length < 0 for length in shape):
         raise ValueError("all elements of `new_shape` must be non-negative")
     size = math.prod(shape)

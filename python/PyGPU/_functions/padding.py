@@ -128,8 +128,9 @@ def _found(part: _core.GPUArray, axis: int, name: str) -> _core.GPUArray:
             raise NotImplementedError("pad: PyGPU computes no medians yet; take the values to the host by .get()")
         result: _core.GPUArray = median(part, axis=axis, keepdims=True)
         return result
-    method = {"maximum": part.max, "minimum": part.min, "mean": part.mean}[name]
-    return method(axis=axis, keepdims=True)
+    if name == "mean":
+        return part.mean(axis=axis, keepdims=True)
+    return (part.max if name == "maximum" else part.min)(axis=axis, keepdims=True)
 
 
 def _mirrored(one: _Axis, period: int, is_edge_twice: bool, is_odd: bool) -> None:
@@ -177,7 +178,7 @@ def _wrap(one: _Axis) -> None:
 
 def _filler(mode: str, given: dict[str, Any], ndim: int) -> Callable[[_Axis], None]:
     """Return what fills one axis."""
-    value = next(iter(given.values()), None)
+    value: Any = next(iter(given.values()), None)
     if mode in ("reflect", "symmetric"):
         return lambda one: _reflect(one, value, mode == "symmetric")
     if mode in ("edge", "wrap"):

@@ -2,5 +2,6 @@
 
 pub(crate) mod attributes;
 pub(crate) mod class;
+pub(crate) mod heritage;
 pub(crate) mod host_side;
 pub(crate) mod owner;

@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pyo3::exceptions::{PyRecursionError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::array::Array;
 use crate::error::{Error, Result};
 use crate::memory::plugged::{self, Allocator, Block, Choice};
 use crate::memory::{Access, ordered};
-use crate::python::array::owner::Owner;
+use crate::python::array::heritage::Chosen;
+use crate::python::array::owner::{Heritage, Owner};
 use crate::python::callback::{self, Kept, Raised};
 use crate::python::exchange::place::Place;
 use crate::python::gil::WithoutGil;
@@ -96,7 +96,7 @@ impl PyAllocator {
             }
             (None, _) => {}
         }
-        let allocator = self.is_inherited.then(|| Kept::new(object.clone().unbind()));
+        let allocator = self.is_inherited.then(|| kept_for_results(object));
         let owner = Owner { object: Kept::new(memory.unbind()), is_arrays: true, allocator };
         Ok(Block { address, stream, owner: Box::new(owner) })
     }
@@ -143,42 +143,14 @@ impl Allocator for PyAllocator {
     }
 }
 
-/// What this thread chose, until this is dropped.
-pub(crate) struct Chosen(Option<Choice>);
-
-impl Chosen {
-    fn instead(choice: Option<Choice>) -> Self {
-        Self(plugged::choose_for_thread(choice))
-    }
+/// An allocator for results, of an object that an array was made with.
+fn for_results(object: &Bound<'_, PyAny>) -> PyResult<Arc<dyn Allocator>> {
+    Ok(Arc::new(PyAllocator::inherited(object)?))
 }
 
-impl Drop for Chosen {
-    fn drop(&mut self) {
-        drop(plugged::choose_for_thread(self.0.take()));
-    }
-}
-
-/// The allocator that an array was made with, by `allocator=` or as the result of an operation on such an array.
-pub(crate) fn of(array: &Array) -> Option<&Py<PyAny>> {
-    let owner: &Owner = match array.keeper() {
-        Some((keeper, _)) => keeper.downcast_ref()?,
-        None => array.allocation().plugged()?.downcast_ref()?,
-    };
-    owner.allocator.as_ref().map(Kept::object)
-}
-
-/// Lets new arrays of this thread come from the allocator of the first operand that was made with one, unless the thread has
-/// chosen another.
-///
-/// # Errors
-/// None, of what was an allocator before.
-#[inline]
-pub(crate) fn inherit<'a>(py: Python<'_>, mut operands: impl Iterator<Item = &'a Array>) -> PyResult<Option<Chosen>> {
-    if !plugged::is_in_use() || plugged::is_chosen_for_thread() {
-        return Ok(None);
-    }
-    let Some(object) = operands.find_map(of) else { return Ok(None) };
-    chosen(Some(object.bind(py)))
+/// What is kept beside memory of an allocator, so that results have theirs of it, too.
+pub(super) fn kept_for_results(object: &Bound<'_, PyAny>) -> Heritage {
+    Heritage::new(object.clone().unbind(), for_results)
 }
 
 /// Lets new arrays of this thread come from what an argument `allocator=` says.
@@ -187,7 +159,7 @@ pub(crate) fn inherit<'a>(py: Python<'_>, mut operands: impl Iterator<Item = &'a
 /// `TypeError` for what is no allocator.
 pub(crate) fn chosen(argument: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Chosen>> {
     let Some(object) = argument.filter(|object| !object.is_none()) else { return Ok(None) };
-    Ok(Some(Chosen::instead(Some(Choice::Plugged(Arc::new(PyAllocator::inherited(object)?))))))
+    Ok(Some(Chosen::instead(Some(Choice::Plugged(for_results(object)?)))))
 }
 
 fn to_choice(object: &Bound<'_, PyAny>) -> PyResult<Choice> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 
-use super::allocator::PyAllocator;
+use super::allocator::{self, PyAllocator};
 use crate::array::Array;
 use crate::device::Device;
 use crate::dtype::DType;
@@ -82,7 +82,7 @@ pub(crate) fn from_callable(
     if let Some(memory) = allocator.take_known() {
         // The block itself, with all that is known of its use, in the place of one around it.
         let place = Place::of(memory.bind(py))?;
-        let allocator = Some(Kept::new(object.clone().unbind()));
+        let allocator = Some(allocator::kept_for_results(object));
         let kept = Owner { object: Kept::new(memory), is_arrays: true, allocator };
         let array = place.array(py, &layout, dtype, Stream::default_of, Some(kept));
         py.without_gil(|| drop(allocation));

@@ -3,12 +3,12 @@
 use numpy::PyUntypedArrayMethods;
 use pyo3::prelude::*;
 
-use super::allocator;
 use crate::copy;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::layout::{Dims, Layout, Order};
 use crate::python::array::class::{GpuArray, new_exact, new_like};
+use crate::python::array::heritage;
 use crate::python::convert::dtype;
 use crate::python::convert::ndarray;
 use crate::python::convert::shape::{self, OrderArgument};
@@ -93,7 +93,7 @@ pub(super) fn like_layout(
 
 fn new_from_like<'py>(py: Python<'py>, like: Like<'py>) -> PyResult<Bound<'py, GpuArray>> {
     let source = like.class_of.as_ref().map(|other| other.get().array(py)).transpose()?;
-    let _inherited = allocator::inherit(py, source.into_iter())?;
+    let _inherited = heritage::inherit(py, source.into_iter())?;
     let array = new_dense(py, like.layout, like.dtype, like.device)?;
     match &like.class_of {
         Some(other) => new_like(other, GpuArray::from_array(array)),

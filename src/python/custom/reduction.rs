@@ -14,8 +14,9 @@ use crate::layout::{Layout, Order};
 use crate::ops::text::Written;
 use crate::ops::{Reduce, Reduction, reduce};
 use crate::python::array::class::{GpuArray, new_exact};
+use crate::python::array::heritage;
 use crate::python::convert::dtype as dtypes;
-use crate::python::create::{allocator, foreign};
+use crate::python::create::foreign;
 use crate::python::exit;
 use crate::python::gil::WithoutGil;
 use crate::python::once::intern;
@@ -170,7 +171,7 @@ impl PyReduction {
         let plan = kernel.plan(&arrays)?;
         let _inherited = match keywords.allocator {
             Some(_) => None,
-            None => allocator::inherit(py, arrays.iter().copied())?,
+            None => heritage::inherit(py, arrays.iter().copied())?,
         };
         let Some(device) = arrays.first().map(|array| array.device()) else { return Ok(py.None().into_bound(py)) };
         let stream = &stream_argument::from_argument(py, keywords.stream.as_ref(), device)?;

@@ -12,8 +12,8 @@ use crate::error::Error;
 use crate::layout::Layout;
 use crate::memory::capture;
 use crate::ops::ufunc::{self, Source};
+use crate::python::array::heritage;
 use crate::python::convert::{dtype, ndarray};
-use crate::python::create::allocator;
 use crate::python::gil::WithoutGil;
 use crate::python::once::{PyOnce, intern};
 use crate::stream::{self, Stream};
@@ -72,7 +72,7 @@ pub(crate) fn cast_into(
 /// # Errors
 /// As [`cast_into`]; `OutOfMemoryError`.
 pub(crate) fn cast(py: Python<'_>, source: &Array, dtype: DType, layout: Layout, stream: &Stream) -> PyResult<Array> {
-    let _inherited = allocator::inherit(py, std::iter::once(source))?;
+    let _inherited = heritage::inherit(py, std::iter::once(source))?;
     let is_kernels = source.dtype() != dtype && ufunc::is_castable(source.dtype(), dtype);
     if is_kernels && !is_numpys(source, stream)? {
         warn_of_dropped_parts(py, source.dtype(), dtype)?;

@@ -10,11 +10,11 @@ use crate::error::Result;
 use crate::layout::Order;
 use crate::memory::pending;
 use crate::python::array::class::{GpuArray, new_like};
+use crate::python::array::heritage;
 use crate::python::callback::Kept;
 use crate::python::convert::dtype;
 use crate::python::convert::ndarray;
 use crate::python::convert::shape::OrderArgument;
-use crate::python::create::allocator;
 use crate::python::gil::WithoutGil;
 use crate::python::host::result;
 use crate::python::runtime::stream as stream_argument;
@@ -63,7 +63,7 @@ pub(crate) fn to_ndarray<'py>(py: Python<'py>, source: &Array) -> PyResult<Bound
 /// # Errors
 /// `OutOfMemoryError`; the driver's.
 pub(crate) fn device_copy(py: Python<'_>, source: &Array, order: Order) -> PyResult<Array> {
-    let _inherited = allocator::inherit(py, std::iter::once(source))?;
+    let _inherited = heritage::inherit(py, std::iter::once(source))?;
     Ok(py.without_gil(|| copy::duplicate(source, order, &stream::current(source.device())))?)
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn device_copy(py: Python<'_>, source: &Array, order: Order) -> PyRes
 /// # Errors
 /// `OutOfMemoryError`; the driver's.
 pub(crate) fn device_copy_like(py: Python<'_>, source: &Array) -> PyResult<Array> {
-    let _inherited = allocator::inherit(py, std::iter::once(source))?;
+    let _inherited = heritage::inherit(py, std::iter::once(source))?;
     let copied: Result<Array> = py.without_gil(|| {
         let stream = stream::current(source.device());
         let target = Array::on_new_memory(source.layout().dense_like(), source.dtype(), stream.clone())?;

@@ -17,7 +17,7 @@ use crate::dtype::{DType, Kind};
 use crate::memory::capture;
 use crate::ops::ufunc::{self, Host, Operand, Row};
 use crate::python::array::class::GpuArray;
-use crate::python::create::allocator;
+use crate::python::array::heritage;
 use crate::python::gil::WithoutGil;
 use crate::python::host::new;
 use crate::stream::{self, Stream};
@@ -39,7 +39,7 @@ pub(crate) fn call<'py>(
             None => return Ok(None),
         }
     }
-    let _inherited = allocator::inherit(py, values.iter().filter_map(Value::array))?;
+    let _inherited = heritage::inherit(py, values.iter().filter_map(Value::array))?;
     operand::settle(row, &mut values)?;
     let device = result::common_device(row, &values, wish)?;
     let kind = loop_of(row, &values, wish)?;

@@ -5,7 +5,7 @@ use pyo3::types::PyDict;
 
 use super::functions;
 use crate::python::array::class::GpuArray;
-use crate::python::create::allocator;
+use crate::python::array::heritage;
 use crate::python::once::intern;
 
 #[pymethods]
@@ -102,6 +102,6 @@ impl GpuArray {
     #[getter(allocator)]
     fn chosen_allocator<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let py = slf.py();
-        Ok(allocator::of(slf.get().array(py)?).map(|object| object.bind(py).clone()))
+        Ok(heritage::allocator_of(slf.get().array(py)?).map(|object| object.bind(py).clone()))
     }
 }

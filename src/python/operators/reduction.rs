@@ -14,8 +14,8 @@ use crate::memory::capture;
 use crate::ops::axes::{self, Call, Row};
 use crate::ops::ufunc::{self, Casting};
 use crate::python::array::class::{GpuArray, new_like};
+use crate::python::array::heritage;
 use crate::python::convert::{dtype, ndarray, shape};
-use crate::python::create::allocator;
 use crate::python::gil::WithoutGil;
 use crate::python::host::{cpu_view, new, transfer};
 use crate::python::once::intern;
@@ -178,7 +178,7 @@ pub(super) fn call<'py>(
 ) -> PyResult<Bound<'py, GpuArray>> {
     let py = own.py();
     let array = own.get().array(py)?;
-    let _inherited = allocator::inherit(py, std::iter::once(array))?;
+    let _inherited = heritage::inherit(py, std::iter::once(array))?;
     let reduced = axes_of(asked, array.layout().ndim())?;
     let kind = array.dtype().kind();
     let computed = computed(row, kind, asked)?;

@@ -18,10 +18,10 @@ use crate::error::Error;
 use crate::layout::{Dims, Order};
 use crate::memory::capture;
 use crate::python::array::class::{GpuArray, new_like};
+use crate::python::array::heritage;
 use crate::python::convert::dtype;
 use crate::python::convert::ndarray;
 use crate::python::convert::strict;
-use crate::python::create::allocator;
 use crate::python::gil::WithoutGil;
 use crate::python::host::cpu_view;
 use crate::python::host::new;
@@ -103,7 +103,7 @@ fn scatter_on_device(array: &Array, key: &Bound<'_, PyAny>, value: &Bound<'_, Py
 /// NumPy's `IndexError`; the driver's.
 pub(crate) fn gather<'py>(array: &Bound<'py, GpuArray>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, GpuArray>> {
     let py = array.py();
-    let _inherited = allocator::inherit(py, std::iter::once(array.get().array(py)?))?;
+    let _inherited = heritage::inherit(py, std::iter::once(array.get().array(py)?))?;
     if let Some(selected) = gather_on_device(array.get().array(array.py())?, key)? {
         return new_like(array, GpuArray::from_array(selected));
     }

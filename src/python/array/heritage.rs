@@ -1,0 +1,57 @@
+//! Whose memory results have: that of the allocator which an operand was made with, PyCUDA's rule for `allocator=`.
+
+use pyo3::prelude::*;
+
+use super::owner::{Heritage, Owner};
+use crate::array::Array;
+use crate::memory::plugged::{self, Choice};
+
+/// What this thread chose, until this is dropped.
+pub(crate) struct Chosen(Option<Choice>);
+
+impl Chosen {
+    pub(crate) fn instead(choice: Option<Choice>) -> Self {
+        Self(plugged::choose_for_thread(choice))
+    }
+}
+
+impl Drop for Chosen {
+    fn drop(&mut self) {
+        drop(plugged::choose_for_thread(self.0.take()));
+    }
+}
+
+fn of(array: &Array) -> Option<&Heritage> {
+    let owner: &Owner = match array.keeper() {
+        Some((keeper, _)) => keeper.downcast_ref()?,
+        None => array.allocation().plugged()?.downcast_ref()?,
+    };
+    owner.allocator.as_ref()
+}
+
+/// The allocator that an array was made with, by `allocator=` or as the result of an operation on such an array.
+pub(crate) fn allocator_of(array: &Array) -> Option<&Py<PyAny>> {
+    of(array).map(Heritage::object)
+}
+
+/// Lets new arrays of this thread come from the allocator of the first operand that was made with one, unless the thread has
+/// chosen another.
+///
+/// # Errors
+/// `TypeError` for what is an allocator no more.
+#[inline]
+pub(crate) fn inherit<'a>(py: Python<'_>, operands: impl Iterator<Item = &'a Array>) -> PyResult<Option<Chosen>> {
+    match plugged::is_in_use() {
+        true => inherit_from(py, operands),
+        false => Ok(None),
+    }
+}
+
+#[cold]
+fn inherit_from<'a>(py: Python<'_>, mut operands: impl Iterator<Item = &'a Array>) -> PyResult<Option<Chosen>> {
+    if plugged::is_chosen_for_thread() {
+        return Ok(None);
+    }
+    let Some(found) = operands.find_map(of) else { return Ok(None) };
+    Ok(Some(Chosen::instead(Some(Choice::Plugged(found.allocator(py)?)))))
+}
