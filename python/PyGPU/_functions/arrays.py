@@ -27,12 +27,9 @@ def array(given: Any, function: str) -> _core.GPUArray:
 
 def arrays(given: Any, function: str) -> list[_core.GPUArray]:
     """Return arrays of one device."""
-    # A number goes where the arrays are.
-    here = [None if isinstance(one, (int, float, complex, np.generic)) else array(one, function) for one in given]
-    device = next((one.device for one in here if one is not None), None)
-    found = [
-        _core.asarray(number, device=device) if one is None else one for one, number in zip(here, given, strict=True)
-    ]
+    found = list(given)
+    if not all(isinstance(one, _core.GPUArray) for one in found):
+        found = _made(found, function)
     for one in found:
         if one.device != found[0].device:
             raise ValueError(
@@ -40,6 +37,15 @@ def arrays(given: Any, function: str) -> list[_core.GPUArray]:
                 f"with PyGPU.asarray(a, device='{found[0].device}')"
             )
     return found
+
+
+def _made(given: list[Any], function: str) -> list[_core.GPUArray]:
+    """Return arrays of what is not only arrays: a number goes where these are."""
+    here = [None if isinstance(one, (int, float, complex, np.generic)) else array(one, function) for one in given]
+    device = next((one.device for one in here if one is not None), None)
+    return [
+        _core.asarray(number, device=device) if one is None else one for one, number in zip(here, given, strict=True)
+    ]
 
 
 def _bytes_of(one: _core.GPUArray) -> tuple[int, int]:

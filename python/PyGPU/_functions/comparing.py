@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from PyGPU import _core
 from PyGPU._functions.arrays import array, arrays
-from PyGPU.typing import Casting
+
+if TYPE_CHECKING:
+    from PyGPU.typing import Casting
 
 __all__ = [
     "allclose",

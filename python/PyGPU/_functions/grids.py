@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from PyGPU import _core
 from PyGPU._functions.arrays import arrays
-from PyGPU.typing import DeviceLike
+
+if TYPE_CHECKING:
+    from PyGPU.typing import DeviceLike
 
 __all__ = ["indices", "meshgrid"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -12,7 +12,9 @@ from numpy.typing import DTypeLike
 from PyGPU import _core
 from PyGPU._functions import shapes
 from PyGPU._functions.arrays import along, array, arrays as _given, axis_of, may_overlap
-from PyGPU.typing import Casting
+
+if TYPE_CHECKING:
+    from PyGPU.typing import Casting
 
 __all__ = [
     "append",
@@ -59,7 +61,8 @@ def joined(
     _check_shapes(parts, axis)
     shape = (*parts[0].shape[:axis], sum(part.shape[axis] for part in parts), *parts[0].shape[axis + 1 :])
     if out is None:
-        kind = np.result_type(*{part.dtype for part in parts}) if dtype is None else np.dtype(dtype)
+        kinds = {part.dtype for part in parts}
+        kind = dtype if dtype is not None else np.result_type(*kinds) if len(kinds) > 1 else None
         order = "C" if any(_is_c(part) for part in parts) else "K"
         out = _core.empty_like(parts[0], kind, order, shape=shape)  # type: ignore[arg-type]
     elif out.ndim != len(shape):

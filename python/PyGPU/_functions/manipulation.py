@@ -7,13 +7,15 @@ import itertools
 import math
 import operator
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from PyGPU import _core
 from PyGPU._functions.arrays import array, axis_of
-from PyGPU.typing import OrderACFK, ShapeLike
+
+if TYPE_CHECKING:
+    from PyGPU.typing import OrderACFK, ShapeLike
 
 __all__ = ["copy", "fliplr", "flipud", "resize", "roll", "rot90", "tile"]
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from numpy.typing import DTypeLike
 
 from PyGPU import _core
 from PyGPU._functions.arrays import array
-from PyGPU.typing import DeviceLike, Order
+
+if TYPE_CHECKING:
+    from PyGPU.typing import DeviceLike, Order
 
 __all__ = ["diag", "diagflat", "diagonal", "eye", "identity", "trace", "tri", "tril", "triu"]
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 
 from PyGPU import _core
 from PyGPU._functions.arrays import array, arrays, axis_of
-from PyGPU.typing import OrderACFK, ShapeLike
+
+if TYPE_CHECKING:
+    from PyGPU.typing import OrderACFK, ShapeLike
 
 __all__ = [
     "atleast_1d",
