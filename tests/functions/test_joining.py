@@ -133,6 +133,42 @@ def test_values_of_the_host_are_not_joined_with_those_of_a_device(name: str) -> 
                 getattr(module, name)([device, host])
 
 
+class Foreign:
+    """An array of another library."""
+
+    def __init__(self, array: PyGPU.GPUArray) -> None:
+        self.__array = array
+
+    def __dlpack_device__(self) -> Any:
+        return self.__array.__dlpack_device__()
+
+    def __dlpack__(self, **keywords: Any) -> Any:
+        return self.__array.__dlpack__(**keywords)
+
+
+def test_arrays_of_other_libraries_are_joined() -> None:
+    a = PyGPU.arange(3)
+    for name in JOINING:
+        assert_same(getattr(PyGPU, name)([Foreign(a), a]), getattr(np, name)([a.get(), a.get()]))
+
+
+def test_arrays_of_several_devices_are_refused() -> None:
+    if PyGPU.backend_name() == "cpu":
+        pytest.skip("there is one device")
+    with pytest.raises(ValueError, match="copy them to one device first"):
+        PyGPU.concatenate([PyGPU.zeros(2), PyGPU.zeros(2, device="cpu")])
+
+
+def test_a_graph_joins_when_it_is_launched() -> None:
+    a, b, out = PyGPU.zeros(2), PyGPU.ones(3), PyGPU.zeros(5)
+    graph = PyGPU.Graph()
+    with graph:
+        PyGPU.concatenate([a, b], out=out)
+    a.fill(7)
+    graph.launch()
+    assert out.tolist() == [7, 7, 1, 1, 1]
+
+
 def test_a_result_may_be_where_an_operand_is() -> None:
     a = PyGPU.arange(6)
     assert PyGPU.concatenate([a[3:], a[:3]], out=a).tolist() == [3, 4, 5, 0, 1, 2]

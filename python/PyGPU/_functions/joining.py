@@ -75,7 +75,11 @@ def joined(
     begin = 0
     for part in parts:
         end = begin + part.shape[axis]
-        _core.copyto(out[along(axis, slice(begin, end))], part, casting)
+        place = along(axis, slice(begin, end))
+        if part.dtype == out.dtype:
+            out[place] = part
+        else:
+            _core.copyto(out[place], part, casting)
         begin = end
     return out
 
