@@ -6,10 +6,12 @@
 
 mod keys;
 mod rows;
+mod runs;
 mod sort;
 mod sweep;
 
 pub use keys::has_order;
+pub use runs::{Runs, runs};
 pub use sort::{Sorted, Wanted, sort, sort_in_place};
 
 use crate::codegen::store::Family;

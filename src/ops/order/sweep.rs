@@ -16,6 +16,8 @@ use crate::ops::{elementwise, generate};
 use crate::stream::Stream;
 
 const TEXT: &str = include_str!("sweep.cu");
+/// What the kernels here know of warps and of tiles that wait for each other.
+pub(super) const OF_WARPS: &str = include_str!("warp.cu");
 const COUNT: &str = "pygpu_sort_count";
 const SWEEP: &str = "pygpu_sort_sweep";
 
@@ -23,7 +25,7 @@ const SWEEP: &str = "pygpu_sort_sweep";
 const THREADS: i64 = 256;
 
 /// Rows from here on need numbers of 64 bits: two bits of a number say what it counts.
-const LONG: i64 = 1 << 30;
+pub(super) const LONG: i64 = 1 << 30;
 
 /// Blocks that are to run at once on a processor, without places and with them, which take registers: measured on an H200, as
 /// [`each`].
@@ -233,7 +235,7 @@ fn source(rows: &Rows<'_>, plan: &Plan, device: Device, is_count: bool) -> Sourc
     let text = format!(
         "{head}{keys}typedef {number} pygpu_number;\ntypedef {number} pygpu_place;\n#define PYGPU_IS_COUNT {}\n\
          #define PYGPU_PLACES {}\n#define PYGPU_EACH {each}\n#define PYGPU_PASSES {}\n#define PYGPU_WARP {}\n\
-         #define PYGPU_BLOCKS {}\n#define PYGPU_TILE_WORDS {words}\n{TEXT}",
+         #define PYGPU_BLOCKS {}\n#define PYGPU_TILE_WORDS {words}\n{OF_WARPS}{TEXT}",
         u8::from(is_count),
         u8::from(plan.with_places),
         plan.passes,
@@ -245,7 +247,7 @@ fn source(rows: &Rows<'_>, plan: &Plan, device: Device, is_count: bool) -> Sourc
 }
 
 /// Threads of a warp, asked once for each device.
-fn warp(device: Device) -> i32 {
+pub(super) fn warp(device: Device) -> i32 {
     static KNOWN: PerDevice<Once<i32>> = per_device!(Once::new());
     *KNOWN.of(device).get_or_init(|| device.properties().map_or(32, |known| known.warp_size))
 }
