@@ -3,9 +3,9 @@
     python benches/python/scans.py [--bytes N] [--rounds 5] [--json FILE]
     python benches/python/scans.py repeat
 
-Of N bytes half are scanned, 2^27 elements by default, and half are written. Times of large arrays are between two events over
-20 calls; that of a small one is the host's, with the results dropped. `repeat` compares the bits of PyGPU's scans over a
-hundred calls.
+Of N bytes half are scanned, 2^27 elements by default, and half are written. Times of large arrays are between two
+events over 20 calls; that of a small one is the host's, with the results dropped. `repeat` compares the bits of PyGPU's
+scans over a hundred calls.
 """
 
 from __future__ import annotations

@@ -23,10 +23,21 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) PYGPU_NAME(PYGPU_PAR
     pygpu_state carry;
     bool has_before = false;
 #if PYGPU_IS_SHARED && !PYGPU_IS_SUM
-    if (is_place && blockIdx.y > 0) {
+    if (blockIdx.y > 0) {
+        // The parts above are many: each thread of a column joins some of them, and all join what these have.
+        const unsigned some = (blockIdx.y + PYGPU_DOWN - 1) / PYGPU_DOWN, first = down * some;
+        const unsigned past = first + some < blockIdx.y ? first + some : blockIdx.y;
+        if (is_place && first < past) {
+            pygpu_state sum = parts[first * places + place];
+#pragma unroll 4
+            for (unsigned above = first + 1; above < past; above++) pygpu_join(sum, parts[above * places + place]);
+            sums[tid] = sum;
+        }
+        __syncthreads();
+        carry = sums[column];
+        for (unsigned above = 1; above * some < blockIdx.y; above++) pygpu_join(carry, sums[above * PYGPU_COLUMNS + column]);
         has_before = true;
-        carry = parts[place];
-        for (unsigned above = 1; above < blockIdx.y; above++) pygpu_join(carry, parts[above * places + place]);
+        __syncthreads();
     }
 #endif
     pygpu_element next[PYGPU_EACH];
@@ -54,7 +65,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) PYGPU_NAME(PYGPU_PAR
         turn = PYGPU_THREADS - turn;
         now[tid] = x[PYGPU_EACH - 1];
         __syncthreads();
-#pragma unroll
+#pragma unroll 8
         for (unsigned above = 0; above < PYGPU_DOWN; above++) {
             if (above == down && above > 0) before = carry, joins = true;
             const pygpu_state sum = now[above * PYGPU_COLUMNS + column];
