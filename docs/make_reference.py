@@ -32,9 +32,11 @@ GROUPS: dict[str, list[str]] = {
     "Functions of each element": ["Ufunc", "where", "clip", "round", "around", "angle", "nan_to_num"],
     "Reductions": [
         "Reduction", "sum", "prod", "min", "max", "amin", "amax", "any", "all", "mean", "var", "std", "argmin",
-        "argmax", "count_nonzero",
+        "argmax", "count_nonzero", "ptp", "average", "norm", "nansum", "nanprod", "nanmin", "nanmax", "nanmean",
+        "nanvar", "nanstd", "nanargmin", "nanargmax",
     ],
     "Order": ["sort", "argsort"],
+    "Scans": ["cumsum", "cumprod", "cumulative_sum", "cumulative_prod", "nancumsum", "nancumprod"],
     "Other shapes and orders": ["rot90"],
     "Views": ["broadcast_to", "expand_dims", "flip", "moveaxis"],
     "Pinned host memory": ["empty_pinned", "zeros_pinned", "empty_like_pinned"],

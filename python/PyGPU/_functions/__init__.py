@@ -10,6 +10,7 @@ from typing import Any
 
 NAMES = {
     "manipulation": ("rot90",),
+    "statistics": ("average", "cumulative_prod", "cumulative_sum", "norm"),
 }
 """The names of each module; ``tests/functions/test_names.py`` holds it to what they define."""
 

@@ -13,8 +13,34 @@ use crate::python::host::transfer;
 use crate::python::kernel::call::values;
 
 /// Functions of NumPy that compute with ours when they meet an array of a device (NEP 18).
-pub(super) const OF_NUMPY: [&str; 12] =
-    ["angle", "argsort", "around", "clip", "i0", "imag", "nan_to_num", "real", "round", "sinc", "sort", "where"];
+pub(super) const OF_NUMPY: [&str; 26] = [
+    "angle",
+    "argsort",
+    "around",
+    "clip",
+    "cumprod",
+    "cumsum",
+    "i0",
+    "imag",
+    "nan_to_num",
+    "nanargmax",
+    "nanargmin",
+    "nancumprod",
+    "nancumsum",
+    "nanmax",
+    "nanmean",
+    "nanmin",
+    "nanprod",
+    "nanstd",
+    "nansum",
+    "nanvar",
+    "ptp",
+    "real",
+    "round",
+    "sinc",
+    "sort",
+    "where",
+];
 
 /// The row of a ufunc of NumPy's that is in no table of names there either.
 pub(super) fn row_of_ufunc(name: &str) -> Option<&'static Row> {

@@ -4,6 +4,7 @@ mod by_numpy;
 pub(crate) mod compute;
 pub(crate) mod functions;
 pub(crate) mod keywords;
+mod nan;
 mod on_device;
 mod operand;
 mod order;
@@ -11,6 +12,7 @@ pub(crate) mod protocols;
 mod reduction;
 mod reductions;
 mod result;
+mod scan;
 pub(crate) mod slots;
 pub(crate) mod ufunc;
 
@@ -21,5 +23,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     ufunc::register(module)?;
     functions::register(module)?;
     order::register(module)?;
-    reductions::register(module)
+    reductions::register(module)?;
+    scan::register(module)?;
+    nan::register(module)
 }

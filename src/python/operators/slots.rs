@@ -15,6 +15,7 @@ use pyo3::types::{PyComplex, PyDict, PyFloat, PyInt, PyList, PyTuple};
 use super::compute::{self, Wish};
 use super::functions;
 use super::reduction;
+use super::scan;
 use crate::ops::ufunc::{self, Row};
 use crate::python::array::class::GpuArray;
 use crate::python::ending;
@@ -271,6 +272,11 @@ impl GpuArray {
             && let Some(reduced) = reduction::by_function(&name, &inputs.get_item(0)?, kwargs)?
         {
             return Ok(reduced.into_any().unbind());
+        }
+        if let ("accumulate", 1) = (method, inputs.len())
+            && let Some(scanned) = scan::by_function(&name, &inputs.get_item(0)?, kwargs)?
+        {
+            return Ok(scanned.into_any().unbind());
         }
         let row =
             ufunc::row(&name).filter(|row| row.inputs <= inputs.len() && inputs.len() <= row.inputs + row.outputs());
