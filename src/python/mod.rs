@@ -54,6 +54,8 @@ mod _core {
     #[pymodule_export]
     use super::views::copyto::copyto;
     #[pymodule_export]
+    use super::views::take::{_by_numpy, _nonzero, _put, _take};
+    #[pymodule_export]
     use super::views::view::{broadcast_to, expand_dims, flip, moveaxis};
 
     #[pymodule_init]
