@@ -53,7 +53,7 @@ def _indices(a: _core.GPUArray, given: Any) -> _core.GPUArray:
 
 
 def _check_indices(dtype: np.dtype[Any]) -> None:
-    if not np.can_cast(dtype, np.intp, "safe"):
+    if dtype.kind not in "biu":
         raise TypeError(f"Cannot cast array data from {dtype!r} to dtype('int64') according to the rule 'safe'")
 
 
@@ -64,6 +64,13 @@ def _on(a: _core.GPUArray, given: Any, dtype: Any = None) -> _core.GPUArray:
         return _core.asarray(host if dtype is None else host.astype(dtype), device=a.device)
     moved = given if given.device == a.device else _core.asarray(given, device=a.device)
     return moved if dtype is None or moved.dtype == dtype else moved.astype(dtype)
+
+
+def _check_values(a: _core.GPUArray, values: Any) -> None:
+    """Refuse what loses something when it is converted; numbers and lists of them are converted each."""
+    dtype = getattr(values, "dtype", a.dtype)
+    if not np.can_cast(dtype, a.dtype, "safe"):
+        raise TypeError(f"Cannot cast array data from {dtype!r} to {a.dtype!r} according to the rule 'safe'")
 
 
 def _axis(axis: int, ndim: int) -> int:
@@ -304,6 +311,7 @@ def place(arr: _core.GPUArray, mask: Any, vals: Any) -> None:
     chosen = _on(arr, mask, np.dtype(bool))
     if chosen.size != arr.size:
         raise ValueError("place: mask and data must be the same size")
+    _check_values(arr, vals)
     values = _flat(_on(arr, vals, arr.dtype))
     places = flatnonzero(chosen)
     if places.size == 0:
@@ -342,6 +350,7 @@ def putmask(a: _core.GPUArray, mask: Any, values: Any) -> None:
     chosen = _on(a, mask, np.dtype(bool))
     if chosen.size != a.size:
         raise ValueError("putmask: mask and data must be the same size")
+    _check_values(a, values)
     given = _flat(_on(a, values, a.dtype))
     if given.size == 0 or a.size == 0:
         return
@@ -428,16 +437,16 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     >>> PyGPU.select([a < 1, a > 3], [a - 10, a + 10], 7).tolist()
     [-10, 7, 7, 7, 14]
     """
+    if len(condlist) != len(choicelist):
+        raise ValueError("list of cases must be same length as list of conditions")
+    if len(condlist) == 0:
+        raise ValueError("select with an empty condition list is not possible")
     like = next((one for one in (*condlist, *choicelist, default) if isinstance(one, _core.GPUArray)), None)
     if like is None:
         raise TypeError("select: none of the conditions and choices is an array of PyGPU")
     done = _core._by_numpy("select", like, (list(condlist), list(choicelist), default))
     if done is not NotImplemented:
         return done
-    if len(condlist) != len(choicelist):
-        raise ValueError("list of cases must be same length as list of conditions")
-    if len(condlist) == 0:
-        raise ValueError("select with an empty condition list is not possible")
     for number, condition in enumerate(condlist):
         if getattr(condition, "dtype", None) != np.dtype(bool):
             raise TypeError(f"invalid entry {number} in condlist: should be boolean ndarray")

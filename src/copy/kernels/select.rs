@@ -208,6 +208,10 @@ pub fn check_capture(stream: &Stream) -> Result<()> {
     capture::refuse("an index that is an array, whose places the host checks,", stream)
 }
 
+fn refusal() -> Error {
+    Error::index("an index is out of bounds for the axis that it indexes")
+}
+
 /// Distances in bytes, one for each combination of indices.
 struct Table {
     bytes: Array,
@@ -222,6 +226,10 @@ impl Table {
         if is_checked {
             check_capture(stream)?;
         }
+        // There is no index 0 that could be read instead.
+        if selection.count() > 0 && selection.indexed.iter().any(|indexed| indexed.len == 0) {
+            return Err(refusal());
+        }
         let word = if is_checked && selection.count() > 0 { Some(Word::new(device)?) } else { None };
         let strides = selection.indexed.iter().map(|indexed| indexed.stride);
         let Some(bytes) = places(device, selection, strides, word.as_ref(), stream)? else { return Ok(None) };
@@ -234,7 +242,7 @@ impl Table {
         let Some((word, mark)) = self.refused.take() else { return Ok(()) };
         match word.read_at(&mark)? {
             0 => Ok(()),
-            _ => Err(Error::index("an index is out of bounds for the axis that it indexes")),
+            _ => Err(refusal()),
         }
     }
 
