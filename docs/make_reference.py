@@ -37,8 +37,8 @@ GROUPS: dict[str, list[str]] = {
     "Order": ["sort", "argsort"],
     "Other shapes and orders": ["rot90"],
     "Selection": [
-        "take", "put", "nonzero", "argwhere", "flatnonzero", "compress", "extract", "place", "putmask", "choose", "select",
-        "repeat", "take_along_axis", "put_along_axis",
+        "take", "put", "nonzero", "argwhere", "flatnonzero", "compress", "extract", "place", "putmask", "choose",
+        "select", "repeat", "take_along_axis", "put_along_axis",
     ],
     "Views": ["broadcast_to", "expand_dims", "flip", "moveaxis"],
     "Pinned host memory": ["empty_pinned", "zeros_pinned", "empty_like_pinned"],

@@ -2,8 +2,8 @@
 
     python benches/python/selection.py [--bytes N] [--rounds 5] [--json FILE]
 
-Gigabytes are the mask and the operands, read once, and the results, written once; of rows both. Times of large arrays are between two
-events over 20 calls; that of a small one is the host's, with the results dropped.
+Gigabytes are the mask and the operands, read once, and the results, written once; of rows both. Times of large arrays
+are between two events over 20 calls; that of a small one is the host's, with the results dropped.
 """
 
 from __future__ import annotations

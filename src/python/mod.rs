@@ -54,8 +54,6 @@ mod _core {
     #[pymodule_export]
     use super::views::copyto::copyto;
     #[pymodule_export]
-    use super::views::take::{_by_numpy, _nonzero, _put, _take};
-    #[pymodule_export]
     use super::views::view::{broadcast_to, expand_dims, flip, moveaxis};
 
     #[pymodule_init]
@@ -71,6 +69,7 @@ mod _core {
         create::register(module)?;
         kernel::register(module)?;
         custom::register(module)?;
+        views::take::register(module)?;
         operators::register(module)?;
         compat::register(module)?;
         exit::register(module)?;

@@ -54,7 +54,9 @@ def test_a_mask_may_begin_anywhere(offset: int) -> None:
         assert_same(PyGPU.to_gpu(host)[PyGPU.to_gpu(mask)[offset:]], host[mask[offset:]])
 
 
-@pytest.mark.parametrize("dtype", of_few(["int8", "float16", "int32", "complex64", "complex128"], ["int8", "complex128"]))
+@pytest.mark.parametrize(
+    "dtype", of_few(["int8", "float16", "int32", "complex64", "complex128"], ["int8", "complex128"])
+)
 def test_elements_of_any_size_are_selected(dtype: str) -> None:
     rng = generator()
     host = rng.integers(0, 100, (30, 40)).astype(dtype)

@@ -10,22 +10,8 @@ from typing import Any
 
 NAMES = {
     "manipulation": ("rot90",),
-    "selection": (
-        "argwhere",
-        "choose",
-        "compress",
-        "extract",
-        "flatnonzero",
-        "nonzero",
-        "place",
-        "put",
-        "put_along_axis",
-        "putmask",
-        "repeat",
-        "select",
-        "take",
-        "take_along_axis",
-    ),
+    "masks": ("argwhere", "compress", "extract", "flatnonzero", "nonzero", "place", "putmask"),
+    "selection": ("choose", "put", "put_along_axis", "repeat", "select", "take", "take_along_axis"),
 }
 """The names of each module; ``tests/functions/test_names.py`` holds it to what they define."""
 

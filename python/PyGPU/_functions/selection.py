@@ -1,7 +1,7 @@
-"""Elements that are chosen by masks and by indices, and places that are written so.
+"""Elements that are chosen by indices and by conditions, and places that are written so.
 
-Arrays in host memory are NumPy's affair, through views. On a device nothing goes over the host but one number, where it is
-needed: how many elements are true, or whether an index is out of range.
+Arrays in host memory are NumPy's affair, through views. On a device nothing goes over the host but one number, where
+it is needed: how many elements are true, or whether an index is out of range.
 """
 
 from __future__ import annotations
@@ -12,71 +12,11 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
+from PyGPU._functions.operands import axis_of, check_indices, common, cycled, flat, indices_of, on_device_of
 
-__all__ = [
-    "argwhere",
-    "choose",
-    "compress",
-    "extract",
-    "flatnonzero",
-    "nonzero",
-    "place",
-    "put",
-    "put_along_axis",
-    "putmask",
-    "repeat",
-    "select",
-    "take",
-    "take_along_axis",
-]
+__all__ = ["choose", "put", "put_along_axis", "repeat", "select", "take", "take_along_axis"]
 
 _MODES = ("raise", "wrap", "clip")
-
-
-def _flat(a: _core.GPUArray) -> _core.GPUArray:
-    """The elements in C order: a view, if they lie so."""
-    return a.reshape(-1) if a.flags.c_contiguous else a.copy("C").reshape(-1)
-
-
-def _indices(a: _core.GPUArray, given: Any) -> _core.GPUArray:
-    """Whole numbers on the device of an array; what NumPy does not take for indices is refused in its words."""
-    if not isinstance(given, _core.GPUArray):
-        host = np.asarray(given)
-        if host.size == 0 and not isinstance(given, np.ndarray):
-            host = host.astype(np.int64)
-        _check_indices(host.dtype)
-        return _core.asarray(host.astype(np.int64), device=a.device)
-    _check_indices(given.dtype)
-    if given.device != a.device:
-        raise ValueError(f"the indices are on {given.device} and the array on {a.device}")
-    return given.astype(np.int64) if given.dtype.kind == "b" else given
-
-
-def _check_indices(dtype: np.dtype[Any]) -> None:
-    if dtype.kind not in "biu":
-        raise TypeError(f"Cannot cast array data from {dtype!r} to dtype('int64') according to the rule 'safe'")
-
-
-def _on(a: _core.GPUArray, given: Any, dtype: Any = None) -> _core.GPUArray:
-    """Values on the device of an array, converted as NumPy does without asking."""
-    if not isinstance(given, _core.GPUArray):
-        host = np.asarray(given)
-        return _core.asarray(host if dtype is None else host.astype(dtype), device=a.device)
-    moved = given if given.device == a.device else _core.asarray(given, device=a.device)
-    return moved if dtype is None or moved.dtype == dtype else moved.astype(dtype)
-
-
-def _check_values(a: _core.GPUArray, values: Any) -> None:
-    """Refuse what loses something when it is converted; numbers and lists of them are converted each."""
-    dtype = getattr(values, "dtype", a.dtype)
-    if not np.can_cast(dtype, a.dtype, "safe"):
-        raise TypeError(f"Cannot cast array data from {dtype!r} to {a.dtype!r} according to the rule 'safe'")
-
-
-def _axis(axis: int, ndim: int) -> int:
-    if not -ndim <= axis < ndim:
-        raise np.exceptions.AxisError(axis, ndim)
-    return axis % ndim
 
 
 def take(
@@ -111,9 +51,9 @@ def take(
     done = _core._by_numpy("take", a, (a, indices, axis, out, mode))
     if done is not NotImplemented:
         return done
-    places = _indices(a, indices)
+    places = indices_of(a, indices)
     if axis is None:
-        return _core._take(_flat(a), places, 0, out, mode)
+        return _core._take(flat(a), places, 0, out, mode)
     return _core._take(a.reshape(1) if a.ndim == 0 else a, places, axis, out, mode)
 
 
@@ -148,223 +88,19 @@ def put(a: _core.GPUArray, ind: Any, v: Any, mode: str = "raise") -> None:
         return
     if not a.flags.writeable:
         raise ValueError("put: output array is read-only")
-    places, values = _flat(_indices(a, ind)), _flat(_on(a, v, a.dtype))
+    places, values = flat(indices_of(a, ind)), flat(on_device_of(a, v, a.dtype))
     if places.size == 0 or values.size == 0:
         return
     if values.size > places.size:
         values = values[: places.size]
     elif 1 < values.size < places.size:
-        values = _cycled(values, places.size)
+        values = cycled(values, places.size)
     if a.flags.c_contiguous:
         _core._put(a.reshape(-1), places, values, mode)
         return
     copied = a.copy("C")
     _core._put(copied.reshape(-1), places, values, mode)
     a[...] = copied
-
-
-def _cycled(values: _core.GPUArray, count: int) -> _core.GPUArray:
-    """So many values, over and over."""
-    return _core._take(values, _core.arange(count, device=values.device), 0, None, "wrap")
-
-
-def nonzero(a: _core.GPUArray) -> tuple[_core.GPUArray, ...]:
-    """Find the elements that are not 0.
-
-    The host waits for their number.
-
-    Parameters
-    ----------
-    a : GPUArray
-
-    Returns
-    -------
-    tuple of GPUArray
-        The indices along each axis, in C order of the elements.
-
-    Examples
-    --------
-    >>> import PyGPU
-    >>> [one.tolist() for one in PyGPU.nonzero(PyGPU.to_gpu([[0, 3], [4, 0]]))]
-    [[0, 1], [1, 0]]
-    """
-    done = _core._by_numpy("nonzero", a, (a,))
-    if done is not NotImplemented:
-        return done
-    if a.ndim == 0:
-        raise ValueError("Calling nonzero on 0d arrays is not allowed. Use reshape(1) first.")
-    found = _core._nonzero(a)
-    return tuple(found[axis] for axis in range(a.ndim))
-
-
-def argwhere(a: _core.GPUArray) -> _core.GPUArray:
-    """Find the elements that are not 0, the indices of each as a row.
-
-    Parameters
-    ----------
-    a : GPUArray
-
-    Examples
-    --------
-    >>> import PyGPU
-    >>> PyGPU.argwhere(PyGPU.to_gpu([[0, 3], [4, 0]])).tolist()
-    [[0, 1], [1, 0]]
-    """
-    if a.ndim == 0:
-        return argwhere(a.reshape(1))[:, :0]
-    done = _core._by_numpy("argwhere", a, (a,))
-    return _core._nonzero(a).T if done is NotImplemented else done
-
-
-def flatnonzero(a: _core.GPUArray) -> _core.GPUArray:
-    """Find the elements that are not 0, by their places in C order.
-
-    Parameters
-    ----------
-    a : GPUArray
-
-    Examples
-    --------
-    >>> import PyGPU
-    >>> PyGPU.flatnonzero(PyGPU.to_gpu([[0, 3], [4, 0]])).tolist()
-    [1, 2]
-    """
-    return nonzero(_flat(a))[0]
-
-
-def compress(
-    condition: Any, a: _core.GPUArray, axis: int | None = None, out: _core.GPUArray | None = None
-) -> _core.GPUArray:
-    """Take the parts along an axis for which a condition is true.
-
-    Parameters
-    ----------
-    condition : array_like of bool
-        With one axis, at most as long as that of the array.
-    a : GPUArray
-    axis : int, optional
-        Along which axis; without one the elements in C order.
-    out : GPUArray, optional
-        Where the result goes.
-
-    Examples
-    --------
-    >>> import PyGPU
-    >>> PyGPU.compress([False, True], PyGPU.to_gpu([[1, 2], [3, 4]]), axis=0).tolist()
-    [[3, 4]]
-    """
-    done = _core._by_numpy("compress", a, (condition, a, axis, out))
-    if done is not NotImplemented:
-        return done
-    chosen = _on(a, condition, np.dtype(bool))
-    if chosen.ndim != 1:
-        raise ValueError("condition must be a 1-d array")
-    return take(a, nonzero(chosen)[0], axis, out)
-
-
-def extract(condition: Any, arr: _core.GPUArray) -> _core.GPUArray:
-    """Take the elements for which a condition is true, in C order.
-
-    Parameters
-    ----------
-    condition : array_like of bool
-        As many elements as the array has.
-    arr : GPUArray
-
-    Examples
-    --------
-    >>> import PyGPU
-    >>> PyGPU.extract(PyGPU.arange(6) > 3, PyGPU.arange(6)).tolist()
-    [4, 5]
-    """
-    done = _core._by_numpy("extract", arr, (condition, arr))
-    if done is not NotImplemented:
-        return done
-    chosen, flat = _flat(_on(arr, condition, np.dtype(bool))), _flat(arr)
-    return flat[chosen] if chosen.size == flat.size else take(flat, nonzero(chosen)[0])
-
-
-def place(arr: _core.GPUArray, mask: Any, vals: Any) -> None:
-    """Write values where a mask is true, the first ones as many as there are places.
-
-    Parameters
-    ----------
-    arr : GPUArray
-    mask : array_like of bool
-        As many elements as the array has.
-    vals : array_like
-        What goes there, over and over if they are fewer.
-
-    Examples
-    --------
-    >>> import PyGPU
-    >>> a = PyGPU.arange(5)
-    >>> PyGPU.place(a, a > 1, [10, 20])
-    >>> a.tolist()
-    [0, 1, 10, 20, 10]
-    """
-    done = _core._by_numpy("place", arr, (arr, mask, vals))
-    if done is not NotImplemented:
-        return
-    if not arr.flags.writeable:
-        raise ValueError("place: the array is read-only")
-    chosen = _on(arr, mask, np.dtype(bool))
-    if chosen.size != arr.size:
-        raise ValueError("place: mask and data must be the same size")
-    _check_values(arr, vals)
-    values = _flat(_on(arr, vals, arr.dtype))
-    places = flatnonzero(chosen)
-    if places.size == 0:
-        return
-    if values.size == 0:
-        raise ValueError("Cannot insert from an empty array!")
-    put(arr, places, values, "wrap")
-
-
-def putmask(a: _core.GPUArray, mask: Any, values: Any) -> None:
-    """Write values where a mask is true, each element that at its own place.
-
-    Nobody waits.
-
-    Parameters
-    ----------
-    a : GPUArray
-    mask : array_like of bool
-        As many elements as the array has.
-    values : array_like
-        For all elements of the array, over and over if they are fewer.
-
-    Examples
-    --------
-    >>> import PyGPU
-    >>> a = PyGPU.arange(5)
-    >>> PyGPU.putmask(a, a > 1, [10, 20])
-    >>> a.tolist()
-    [0, 1, 10, 20, 10]
-    """
-    done = _core._by_numpy("putmask", a, (a, mask, values))
-    if done is not NotImplemented:
-        return
-    if not a.flags.writeable:
-        raise ValueError("putmask: output array is read-only")
-    chosen = _on(a, mask, np.dtype(bool))
-    if chosen.size != a.size:
-        raise ValueError("putmask: mask and data must be the same size")
-    _check_values(a, values)
-    given = _flat(_on(a, values, a.dtype))
-    if given.size == 0 or a.size == 0:
-        return
-    if 1 < given.size < a.size:
-        given = _cycled(given, a.size)
-    source = given[0] if given.size == 1 else given[: a.size].reshape(a.shape)
-    _core.copyto(a, source, where=_flat(chosen).reshape(a.shape))
-
-
-def _common(several: Sequence[Any]) -> tuple[Any, np.dtype[Any]]:
-    """The shape to which several are broadcast, and the type of their elements."""
-    shapes = [one.shape if isinstance(one, _core.GPUArray) else np.shape(one) for one in several]
-    types = [one.dtype if isinstance(one, (_core.GPUArray, np.ndarray)) else np.asarray(one).dtype for one in several]
-    return np.broadcast_shapes(*shapes), np.result_type(*types)
 
 
 def choose(a: _core.GPUArray, choices: Any, out: _core.GPUArray | None = None, mode: str = "raise") -> _core.GPUArray:
@@ -395,10 +131,10 @@ def choose(a: _core.GPUArray, choices: Any, out: _core.GPUArray | None = None, m
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
     if not several:
         raise ValueError("invalid entry in choice array")
-    _check_indices(a.dtype)
+    check_indices(a.dtype)
     count = len(several)
-    _, dtype = _common(several)
-    shape, _ = _common([a, *several])
+    _, dtype = common(several)
+    shape, _ = common([a, *several])
     numbers = a.astype(np.int64)
     if mode == "raise":
         if numbers.size and bool(((numbers < 0) | (numbers >= count)).any().item()):
@@ -451,7 +187,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
         if getattr(condition, "dtype", None) != np.dtype(bool):
             raise TypeError(f"invalid entry {number} in condlist: should be boolean ndarray")
     weak = [one.dtype if isinstance(one, _core.GPUArray) else one for one in (*choicelist, default)]
-    shape, _ = _common([*condlist, *choicelist, default])
+    shape, _ = common([*condlist, *choicelist, default])
     made = _core.empty(shape, np.result_type(*weak), device=like.device)
     _core.copyto(made, default, casting="unsafe")
     for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
@@ -479,8 +215,8 @@ def repeat(a: _core.GPUArray, repeats: Any, axis: int | None = None) -> _core.GP
     done = _core._by_numpy("repeat", a, (a, repeats, axis))
     if done is not NotImplemented:
         return done
-    source = _flat(a) if axis is None else a
-    place = 0 if axis is None else _axis(axis, source.ndim)
+    source = flat(a) if axis is None else a
+    place = 0 if axis is None else axis_of(axis, source.ndim)
     length = source.shape[place]
     if not isinstance(repeats, _core.GPUArray):
         counts = np.asarray(repeats)
@@ -489,11 +225,11 @@ def repeat(a: _core.GPUArray, repeats: Any, axis: int | None = None) -> _core.GP
         numbers: Any = np.repeat(np.arange(length), counts)
     else:
         numbers = _numbers(source, repeats, length)
-    return _core._take(source, _indices(source, numbers), place, None, "wrap" if length else "raise")
+    return _core._take(source, indices_of(source, numbers), place, None, "wrap" if length else "raise")
 
 
 def _repeated(a: _core.GPUArray, count: int, axis: int) -> _core.GPUArray:
-    """Each index of an axis so often: one copy."""
+    """Repeat each index of an axis: one copy."""
     shape = (*a.shape[: axis + 1], count, *a.shape[axis + 1 :])
     made = _core.empty(shape, a.dtype, device=a.device)
     made[...] = _core.expand_dims(a, axis + 1)
@@ -501,11 +237,11 @@ def _repeated(a: _core.GPUArray, count: int, axis: int) -> _core.GPUArray:
 
 
 def _numbers(a: _core.GPUArray, repeats: _core.GPUArray, length: int) -> _core.GPUArray:
-    """The index of an axis for each index of the result: each number at the first of its places, and the greatest before."""
+    """Find the index of the axis for each place: it stands at the first of its places, and the greatest before goes on."""
     from PyGPU.scan import InclusiveScanKernel
 
-    _check_indices(repeats.dtype)
-    counts = _flat(repeats.astype(np.int64))
+    check_indices(repeats.dtype)
+    counts = flat(repeats.astype(np.int64))
     if counts.size == 1:
         counts = _core.broadcast_to(counts, (length,)).copy()
     if counts.size != length:
@@ -518,7 +254,7 @@ def _numbers(a: _core.GPUArray, repeats: _core.GPUArray, length: int) -> _core.G
     ends = counts.copy()
     InclusiveScanKernel(np.int64, "a + b")(ends)
     numbers = _core.zeros(total, np.int64, device=a.device)
-    some = nonzero(counts)[0]
+    some = _core._nonzero(counts)[0]
     if some.size:
         _core._put(numbers, (ends - counts)[some], some, "raise")
         InclusiveScanKernel(np.int64, "a > b ? a : b")(numbers)
@@ -526,12 +262,12 @@ def _numbers(a: _core.GPUArray, repeats: _core.GPUArray, length: int) -> _core.G
 
 
 def _along(arr: _core.GPUArray, indices: _core.GPUArray, axis: int) -> tuple[_core.GPUArray, ...]:
-    """A key in which the other axes are counted."""
+    """Make a key in which the other axes are counted."""
     if indices.dtype.kind not in "iu":
         raise IndexError("`indices` must be an integer array")
     if arr.ndim != indices.ndim:
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
-    place = _axis(axis, arr.ndim)
+    place = axis_of(axis, arr.ndim)
     key = []
     for number, length in enumerate(arr.shape):
         if number == place:
@@ -561,11 +297,11 @@ def take_along_axis(arr: _core.GPUArray, indices: Any, axis: int | None = -1) ->
     >>> PyGPU.take_along_axis(a, a.argmax(axis=1, keepdims=True), axis=1).tolist()
     [[9], [7]]
     """
-    places = _on(arr, indices)
+    places = on_device_of(arr, indices)
     if axis is None:
         if places.ndim != 1:
             raise ValueError("when axis=None, `indices` must have a single dimension.")
-        return take_along_axis(_flat(arr), places, 0)
+        return take_along_axis(flat(arr), places, 0)
     return arr[_along(arr, places, axis)]
 
 
@@ -590,7 +326,7 @@ def put_along_axis(arr: _core.GPUArray, indices: Any, values: Any, axis: int | N
     >>> a.tolist()
     [[1, 0, 3], [0, 5, 6]]
     """
-    places = _on(arr, indices)
+    places = on_device_of(arr, indices)
     if axis is not None:
         arr[_along(arr, places, axis)] = values
         return

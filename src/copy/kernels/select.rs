@@ -358,10 +358,7 @@ fn places(
         addresses.into_iter().chain(numbers).for_each(|word| record.push_word(word));
         parameters::push_axes(&mut record, Span::Wide, &axes);
         let parameters = Parameters { record, shares: parameters::div_ceil(count, i64::from(THREADS)) };
-        let uses = [
-            (index.allocation(), Access::Read),
-            (table.allocation(), Access::Write),
-        ];
+        let uses = [(index.allocation(), Access::Read), (table.allocation(), Access::Write)];
         // SAFETY: the structure is the kernel's; the axes are the index array's, whose elements are aligned; without a
         // word no index is out of range.
         unsafe { run(&function, &parameters, stream, &uses)? };

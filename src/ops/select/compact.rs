@@ -116,9 +116,9 @@ impl Move<'_> {
         arguments.push_word(starts.map_or(0, |starts| starts.address() as u64));
         arguments.push_word(tiles as u64);
         arguments.push_word(told);
-        let first = self.array.map_or(0, |(array, offset)| {
-            array.allocation().address().wrapping_add_signed(offset as isize) as u64
-        });
+        let first = self
+            .array
+            .map_or(0, |(array, offset)| array.allocation().address().wrapping_add_signed(offset as isize) as u64);
         arguments.push_word(first);
         arguments.push_word(self.values.address() as u64);
         arguments.push_word(self.step as u64);
@@ -132,7 +132,9 @@ impl Move<'_> {
         uses.extend(starts.map(|starts| (starts.allocation(), Access::Read)));
         uses.extend(self.array.map(|(one, _)| (one.allocation(), array)));
         // SAFETY: the kernel was made for elements of that size, numbered by that walk; who calls has made room for the results.
-        unsafe { launch::launch(&function, &shape(if starts.is_some() { tiles } else { 1 }), stream, &mut arguments, &uses) }
+        unsafe {
+            launch::launch(&function, &shape(if starts.is_some() { tiles } else { 1 }), stream, &mut arguments, &uses)
+        }
     }
 }
 

@@ -74,7 +74,9 @@ fn by_kernels<T>(made: Result<Option<T>, Error>) -> PyResult<Option<T>> {
 /// The mask, if it is all of the key and has the array's shape.
 fn whole_mask<'a>(array: &Array, items: &'a [Item<'_>]) -> Option<&'a Array> {
     match items {
-        [Item::Mask(mask)] if mask.layout().ndim() > 0 && mask.layout().shape().eq(array.layout().shape()) => Some(mask),
+        [Item::Mask(mask)] if mask.layout().ndim() > 0 && mask.layout().shape().eq(array.layout().shape()) => {
+            Some(mask)
+        }
         _ => None,
     }
 }

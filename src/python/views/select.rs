@@ -1,4 +1,4 @@
-//! The methods that select: the functions of `PyGPU._functions.selection`, which are made of what `take` has.
+//! The methods that select: the functions of `PyGPU._functions`, which are made of what `take` has.
 
 use pyo3::prelude::*;
 
@@ -6,12 +6,12 @@ use crate::python::array::class::GpuArray;
 use crate::python::ending;
 use crate::python::once::intern;
 
-/// A function of `PyGPU._functions.selection`.
+/// A function of one of the modules of `PyGPU._functions`.
 fn call<'py, A>(py: Python<'py>, name: &str, given: A) -> PyResult<Bound<'py, PyAny>>
 where
     A: pyo3::call::PyCallArgs<'py>,
 {
-    let function = py.import(intern!(py, "PyGPU._functions.selection"))?.getattr(name)?;
+    let function = py.import(intern!(py, "PyGPU._functions"))?.call_method1(intern!(py, "find"), (name,))?;
     ending::run_python(py, || function.call1(given))
 }
 

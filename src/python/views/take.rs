@@ -53,13 +53,7 @@ fn along(array: &Array, indices: &Array, axis: i64, mode: &str) -> PyResult<Sele
 }
 
 /// The outcome of a call of the kernels, with NumPy's words for an index that is out of range.
-fn checked<T>(
-    py: Python<'_>,
-    done: Result<T, Error>,
-    array: &Array,
-    indices: &Array,
-    axis: i64,
-) -> PyResult<T> {
+fn checked<T>(py: Python<'_>, done: Result<T, Error>, array: &Array, indices: &Array, axis: i64) -> PyResult<T> {
     let Err(Error::Index(refused)) = done else { return Ok(done?) };
     let shape: Vec<i64> = array.layout().shape().collect();
     let numpy = ndarray::numpy(py)?;
@@ -76,7 +70,7 @@ fn no_kernel(what: &str) -> PyErr {
 /// The elements at some indices of an axis.
 #[pyfunction]
 #[pyo3(signature = (array, indices, axis, out, mode))]
-pub(crate) fn _take<'py>(
+fn _take<'py>(
     array: &Bound<'py, GpuArray>,
     indices: &Bound<'py, GpuArray>,
     axis: i64,
@@ -115,7 +109,7 @@ pub(crate) fn _take<'py>(
 
 /// Values of the array's type to some indices of its one axis.
 #[pyfunction]
-pub(crate) fn _put(
+fn _put(
     array: &Bound<'_, GpuArray>,
     indices: &Bound<'_, GpuArray>,
     values: &Bound<'_, GpuArray>,
@@ -139,7 +133,7 @@ pub(crate) fn _put(
 
 /// The indices of the elements that are not 0, a row for each axis.
 #[pyfunction]
-pub(crate) fn _nonzero<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, GpuArray>> {
+fn _nonzero<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, GpuArray>> {
     let py = array.py();
     let own = array.get().array(py)?;
     let kind = DType::new(Kind::Bool);
@@ -159,7 +153,7 @@ pub(crate) fn _nonzero<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py,
 
 /// A function of NumPy's on arrays in host memory, through views of the same memory; `NotImplemented` for other arrays, and in a capture.
 #[pyfunction]
-pub(crate) fn _by_numpy<'py>(
+fn _by_numpy<'py>(
     name: &str,
     array: &Bound<'py, GpuArray>,
     given: &Bound<'py, PyTuple>,
@@ -171,7 +165,8 @@ pub(crate) fn _by_numpy<'py>(
     }
     let mut views = Vec::new();
     let given = given.iter().map(|one| viewed(&one, &mut views)).collect::<PyResult<Vec<_>>>()?;
-    let function = ndarray::numpy(py)?.getattr(name)?;
+    // `add.at` is one of a function of NumPy's.
+    let function = name.split('.').try_fold(ndarray::numpy(py)?.clone().into_any(), |of, part| of.getattr(part))?;
     let made = strict::as_on_a_gpu(|| function.call1(PyTuple::new(py, given)?))?;
     wrapped(array, made, &views)
 }
@@ -189,9 +184,13 @@ fn viewed<'py>(object: &Bound<'py, PyAny>, views: &mut Views<'py>) -> PyResult<B
         views.push((view.clone(), object.clone()));
         return Ok(view);
     }
-    if let Ok(list) = object.cast::<PyList>() {
-        let items = list.iter().map(|one| viewed(&one, views)).collect::<PyResult<Vec<_>>>()?;
-        return Ok(PyList::new(object.py(), items)?.into_any());
+    let items =
+        |views: &mut Views<'py>| object.try_iter()?.map(|one| viewed(&one?, views)).collect::<PyResult<Vec<_>>>();
+    if object.is_exact_instance_of::<PyList>() {
+        return Ok(PyList::new(object.py(), items(views)?)?.into_any());
+    }
+    if object.is_exact_instance_of::<PyTuple>() {
+        return Ok(PyTuple::new(object.py(), items(views)?)?.into_any());
     }
     Ok(object.clone())
 }
@@ -217,4 +216,12 @@ fn wrapped<'py>(
     let kind = dtype::from_numpy(array.dtype().as_any())?;
     let uploaded = new::upload_new(py, &array, kind, like.get().device())?;
     Ok(new_like(like, GpuArray::from_array(uploaded))?.into_any())
+}
+
+/// Puts the functions into the module, of whose public names they are none.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.setattr("_take", wrap_pyfunction!(_take, module)?)?;
+    module.setattr("_put", wrap_pyfunction!(_put, module)?)?;
+    module.setattr("_nonzero", wrap_pyfunction!(_nonzero, module)?)?;
+    module.setattr("_by_numpy", wrap_pyfunction!(_by_numpy, module)?)
 }

@@ -1,6 +1,7 @@
 """Functions of PyCUDA's ``pycuda.gpuarray`` that take from and put to the places that indices name.
 
-PyCUDA looks at no index, and what is out of range reads and writes any memory. Here the nearest place is meant, and nobody waits.
+PyCUDA looks at no index, and what is out of range reads and writes any memory. Here the nearest place is meant, and
+nobody waits.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 
 from PyGPU import _core
 from PyGPU._functions import selection
+from PyGPU._functions.operands import flat
 from PyGPU._native.allocator import using_allocator
 from PyGPU._pycuda.gpuarray.results import on
 
@@ -27,7 +29,7 @@ def _made_by(array: _core.GPUArray) -> AbstractContextManager[Any]:
 
 
 def _outputs(arrays: Arrays, shape: Any, out: Arrays | None) -> list[_core.GPUArray]:
-    """What was given for the results, or a new array for each."""
+    """Give what was given for the results, or a new array for each."""
     dtype = arrays[0].dtype
     if any(one.dtype != dtype for one in arrays):
         raise ValueError("the arrays must have the same dtype")
@@ -155,7 +157,7 @@ def multi_put(
     with on(stream):
         results = _outputs(arrays, dest_shape, out)
         for array, result in _pairs(arrays, results):
-            selection.put(result, dest_indices, selection._flat(array)[: dest_indices.size], "clip")
+            selection.put(result, dest_indices, flat(array)[: dest_indices.size], "clip")
     return results
 
 
