@@ -45,6 +45,15 @@ def test_a_mask_of_any_size_and_density_selects_and_finds_what_numpy_does(size: 
         assert_same(target, wanted)
 
 
+@pytest.mark.skipif(IS_SIMULATED, reason="takes long there")
+def test_more_tiles_than_one_block_adds_up_at_once_are_counted() -> None:
+    mask = np.zeros((1 << 27) + 5, bool)
+    mask[:: 1 << 19] = mask[-1] = True
+    on_device = PyGPU.to_gpu(mask)
+    assert_same(on_device.nonzero()[0], mask.nonzero()[0])
+    assert_same(on_device[on_device], mask[mask])
+
+
 @pytest.mark.parametrize("offset", [1, 3, 8, 15])
 def test_a_mask_may_begin_anywhere(offset: int) -> None:
     rng = generator()

@@ -33,7 +33,7 @@ def nonzero(a: _core.GPUArray) -> tuple[_core.GPUArray, ...]:
     >>> [one.tolist() for one in PyGPU.nonzero(PyGPU.to_gpu([[0, 3], [4, 0]]))]
     [[0, 1], [1, 0]]
     """
-    done = _core._by_numpy("nonzero", a, (a,))
+    done: tuple[_core.GPUArray, ...] = _core._by_numpy("nonzero", a, (a,))
     if done is not NotImplemented:
         return done
     if a.ndim == 0:
@@ -57,7 +57,7 @@ def argwhere(a: _core.GPUArray) -> _core.GPUArray:
     """
     if a.ndim == 0:
         return argwhere(a.reshape(1))[:, :0]
-    done = _core._by_numpy("argwhere", a, (a,))
+    done: _core.GPUArray = _core._by_numpy("argwhere", a, (a,))
     return _core._nonzero(a).T if done is NotImplemented else done
 
 
@@ -98,7 +98,7 @@ def compress(
     >>> PyGPU.compress([False, True], PyGPU.to_gpu([[1, 2], [3, 4]]), axis=0).tolist()
     [[3, 4]]
     """
-    done = _core._by_numpy("compress", a, (condition, a, axis, out))
+    done: _core.GPUArray = _core._by_numpy("compress", a, (condition, a, axis, out))
     if done is not NotImplemented:
         return done
     chosen = on_device_of(a, condition, np.dtype(bool))
@@ -122,7 +122,7 @@ def extract(condition: Any, arr: _core.GPUArray) -> _core.GPUArray:
     >>> PyGPU.extract(PyGPU.arange(6) > 3, PyGPU.arange(6)).tolist()
     [4, 5]
     """
-    done = _core._by_numpy("extract", arr, (condition, arr))
+    done: _core.GPUArray = _core._by_numpy("extract", arr, (condition, arr))
     if done is not NotImplemented:
         return done
     chosen, elements = flat(on_device_of(arr, condition, np.dtype(bool))), flat(arr)

@@ -48,7 +48,7 @@ def take(
     >>> PyGPU.take(PyGPU.to_gpu([[1, 2, 3], [4, 5, 6]]), [2, 0], axis=1).tolist()
     [[3, 1], [6, 4]]
     """
-    done = _core._by_numpy("take", a, (a, indices, axis, out, mode))
+    done: _core.GPUArray = _core._by_numpy("take", a, (a, indices, axis, out, mode))
     if done is not NotImplemented:
         return done
     places = indices_of(a, indices)
@@ -124,7 +124,7 @@ def choose(a: _core.GPUArray, choices: Any, out: _core.GPUArray | None = None, m
     [0, -1, 2]
     """
     several = list(choices)
-    done = _core._by_numpy("choose", a, (a, several, out, mode))
+    done: _core.GPUArray = _core._by_numpy("choose", a, (a, several, out, mode))
     if done is not NotImplemented:
         return done
     if mode not in _MODES:
@@ -180,7 +180,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     like = next((one for one in (*condlist, *choicelist, default) if isinstance(one, _core.GPUArray)), None)
     if like is None:
         raise TypeError("select: none of the conditions and choices is an array of PyGPU")
-    done = _core._by_numpy("select", like, (list(condlist), list(choicelist), default))
+    done: _core.GPUArray = _core._by_numpy("select", like, (list(condlist), list(choicelist), default))
     if done is not NotImplemented:
         return done
     for number, condition in enumerate(condlist):
@@ -212,7 +212,7 @@ def repeat(a: _core.GPUArray, repeats: Any, axis: int | None = None) -> _core.GP
     >>> PyGPU.repeat(PyGPU.arange(3), [1, 0, 2]).tolist()
     [0, 2, 2]
     """
-    done = _core._by_numpy("repeat", a, (a, repeats, axis))
+    done: _core.GPUArray = _core._by_numpy("repeat", a, (a, repeats, axis))
     if done is not NotImplemented:
         return done
     source = flat(a) if axis is None else a
@@ -237,7 +237,7 @@ def _repeated(a: _core.GPUArray, count: int, axis: int) -> _core.GPUArray:
 
 
 def _numbers(a: _core.GPUArray, repeats: _core.GPUArray, length: int) -> _core.GPUArray:
-    """Find the index of the axis for each place: it stands at the first of its places, and the greatest before goes on."""
+    """Find the index for each place: it stands at the first of its places, and the greatest before goes on."""
     from PyGPU.scan import InclusiveScanKernel
 
     check_indices(repeats.dtype)

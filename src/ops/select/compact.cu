@@ -1,8 +1,12 @@
 // The true elements of a mask, whose bytes lie side by side from `mask` on. `head` elements before the first make it begin at a
 // multiple of 16 bytes; a tile has 16 bytes for each thread.
+#if PYGPU_STEP == 2
+#define PYGPU_THREADS 1024
+#else
 #define PYGPU_THREADS 256
+#endif
 #define PYGPU_EACH 8
-#define PYGPU_TILE (PYGPU_THREADS * 16)
+#define PYGPU_TILE 4096
 #define PYGPU_TILES 4
 
 typedef long long pygpu_long;
@@ -56,7 +60,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_count_true(
 
 // What the threads before this one have, and what all have together. A few threads add up rows of numbers, each adds up the rows
 // before its own: two waits, and no width of a warp.
-#define PYGPU_ROW 16
+#define PYGPU_ROW (PYGPU_THREADS > 256 ? 32 : 16)
 #define PYGPU_ROWS (PYGPU_THREADS / PYGPU_ROW)
 template <class T> static __device__ inline T pygpu_before(T own, T *numbers, T *rows, T &all) {
     const unsigned tid = threadIdx.x;

@@ -13,8 +13,9 @@ use crate::memory::word::Word;
 use crate::memory::{Access, Use, capture};
 use crate::stream::{Mark, Stream};
 
-/// Threads of a block, elements of a tile, and tiles that a block counts, as in `compact.cu`.
+/// Threads of a block and of the one that adds up, elements of a tile, and tiles that a block counts, as in `compact.cu`.
 const THREADS: u32 = 256;
+const THREADS_OF_STARTS: u32 = 1024;
 const TILE: i64 = 4096;
 const COUNTED: i64 = 4;
 /// Elements up to which one block does all of it: the launches that are saved take longer.
@@ -61,10 +62,10 @@ struct Starts {
     told: Word,
 }
 
-fn shape(blocks: i64) -> LaunchShape {
+fn shape(blocks: i64, threads: u32) -> LaunchShape {
     // A grid has room for the tiles of more elements than a device has.
     let blocks = u32::try_from(blocks).unwrap_or(i32::MAX as u32);
-    LaunchShape { grid: [blocks, 1, 1], block: [THREADS, 1, 1], shared: 0, cooperative: false }
+    LaunchShape { grid: [blocks, 1, 1], block: [threads, 1, 1], shared: 0, cooperative: false }
 }
 
 impl Starts {
@@ -82,13 +83,13 @@ impl Starts {
         arguments.push_word(tiles as u64);
         let blocks = (tiles + COUNTED - 1) / COUNTED;
         // SAFETY: the kernel's parameters; the numbers have room for those of all tiles.
-        unsafe { launch::launch(&count, &shape(blocks), stream, &mut arguments, &[mask.used(), written])? };
+        unsafe { launch::launch(&count, &shape(blocks, THREADS), stream, &mut arguments, &[mask.used(), written])? };
         let mut arguments = Arguments::new();
         [counts, numbers.address() as u64, tiles as u64, told.address()]
             .into_iter()
             .for_each(|word| arguments.push_word(word));
         // SAFETY: as above; the word is read behind the kernel.
-        unsafe { launch::launch(&start, &shape(1), stream, &mut arguments, &[written])? };
+        unsafe { launch::launch(&start, &shape(1, THREADS_OF_STARTS), stream, &mut arguments, &[written])? };
         Ok(Self { numbers, told })
     }
 }
@@ -131,10 +132,9 @@ impl Move<'_> {
         let mut uses: Vec<Use<'_>> = vec![mask.used(), (self.values.allocation(), values)];
         uses.extend(starts.map(|starts| (starts.allocation(), Access::Read)));
         uses.extend(self.array.map(|(one, _)| (one.allocation(), array)));
+        let shape = shape(if starts.is_some() { tiles } else { 1 }, THREADS);
         // SAFETY: the kernel was made for elements of that size, numbered by that walk; who calls has made room for the results.
-        unsafe {
-            launch::launch(&function, &shape(if starts.is_some() { tiles } else { 1 }), stream, &mut arguments, &uses)
-        }
+        unsafe { launch::launch(&function, &shape, stream, &mut arguments, &uses) }
     }
 }
 
