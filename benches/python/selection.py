@@ -8,14 +8,10 @@ are between two events over 20 calls; that of a small one is the host's, with th
 
 from __future__ import annotations
 
-import argparse
-import statistics
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-import machine
-from arithmetic import Library, found, host_seconds
+from turns import Library, host_seconds, measure
 
 ROW = 256
 
@@ -70,37 +66,13 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
     }
 
 
-def small(library: Library) -> float:
+def small(library: Library) -> dict[str, float]:
     """Host seconds of `s[s > 3]` of sixteen elements, dropped."""
     import numpy as np
 
     s = library.array(np.arange(16, dtype=np.float32))
-    return host_seconds(library, lambda: s[s > 3])
-
-
-def main() -> None:
-    """Measure all in turns and print a table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--bytes", type=int, default=1 << 30)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--json", type=Path)
-    arguments = parser.parse_args()
-    libraries = found()
-    rows: dict[str, dict[str, list[float]]] = {}
-    calls = {library.name: large(library, arguments.bytes // 4) for library in libraries}
-    for _ in range(arguments.rounds):
-        for library in libraries:
-            for name, (call, nbytes) in calls[library.name].items():
-                speed = nbytes / library.seconds(call) / 1e9
-                rows.setdefault(f"{name} (GB/s)", {}).setdefault(library.name, []).append(speed)
-            rows.setdefault("s[s > 3] of 16 (us)", {}).setdefault(library.name, []).append(small(library) * 1e6)
-    table = {name: {one: statistics.median(all_) for one, all_ in row.items()} for name, row in rows.items()}
-    print(f"{'':32}" + "".join(f"{library.name:>10}" for library in libraries))
-    for name, row in table.items():
-        print(f"{name:32}" + "".join(f"{row.get(library.name, float('nan')):10.1f}" for library in libraries))
-    if arguments.json:
-        machine.write(arguments.json, {"benchmark": "selection", "bytes": arguments.bytes, "rows": table})
+    return {"s[s > 3] of 16": host_seconds(library, lambda: s[s > 3])}
 
 
 if __name__ == "__main__":
-    main()
+    measure(__doc__, "selection", large, small)
