@@ -38,6 +38,10 @@ GROUPS: dict[str, list[str]] = {
     "Order": ["sort", "argsort"],
     "Scans": ["cumsum", "cumprod", "cumulative_sum", "cumulative_prod", "nancumsum", "nancumprod"],
     "Other shapes and orders": ["rot90"],
+    "Selection": [
+        "take", "put", "nonzero", "argwhere", "flatnonzero", "compress", "extract", "place", "putmask", "choose",
+        "select", "repeat", "take_along_axis", "put_along_axis",
+    ],
     "Views": ["broadcast_to", "expand_dims", "flip", "moveaxis"],
     "Pinned host memory": ["empty_pinned", "zeros_pinned", "empty_like_pinned"],
     "Devices": [

@@ -47,6 +47,12 @@ from PyGPU._pycuda.gpuarray.choice import (
     minimum as minimum,
     where as where,
 )
+from PyGPU._pycuda.gpuarray.places import (
+    multi_put as multi_put,
+    multi_take as multi_take,
+    multi_take_put as multi_take_put,
+    take as take,
+)
 from PyGPU._pycuda.gpuarray.shape import reshape as reshape, splay as splay, transpose as transpose
 from PyGPU._pycuda.gpuarray.vectors import vec as vec
 

@@ -1,9 +1,10 @@
 //! Runs of equal elements in sorted ones.
 
+use super::COMPILED;
 use super::keys::Keys;
-use super::sort::{dense, scratch};
-use super::sweep::{LONG, OF_WARPS, warp};
-use super::{COMPILED, has_order};
+use super::keys::has_order;
+use super::task::{dense, scratch};
+use super::warp::{LONG, OF_WARPS, warp};
 use crate::array::Array;
 use crate::backend::LaunchShape;
 use crate::codegen::store::Key;

@@ -1,14 +1,14 @@
 //! Rows that are longer than what a block has room for: sweeps over the keys, one for each of their bytes.
 
 use super::COMPILED;
-use super::sort::{Rows, scratch};
+use super::task::{Rows, scratch};
+use super::warp::{LONG, OF_WARPS, warp};
 use crate::array::Array;
 use crate::backend::LaunchShape;
 use crate::codegen::store::Key;
 use crate::copy;
-use crate::device::{Device, PerDevice, per_device};
+use crate::device::Device;
 use crate::error::Result;
-use crate::global::Once;
 use crate::kernel::{Arguments, Function, Source, launch};
 use crate::memory::{Access, Use};
 use crate::ops::elementwise::at_once;
@@ -16,16 +16,11 @@ use crate::ops::{elementwise, generate};
 use crate::stream::Stream;
 
 const TEXT: &str = include_str!("sweep.cu");
-/// What the kernels here know of warps and of tiles that wait for each other.
-pub(super) const OF_WARPS: &str = include_str!("warp.cu");
 const COUNT: &str = "pygpu_sort_count";
 const SWEEP: &str = "pygpu_sort_sweep";
 
 /// Threads of a block: as many as a digit has values.
 const THREADS: i64 = 256;
-
-/// Rows from here on need numbers of 64 bits: two bits of a number say what it counts.
-pub(super) const LONG: i64 = 1 << 30;
 
 /// Blocks that are to run at once on a processor, without places and with them, which take registers: measured on an H200, as
 /// [`each`].
@@ -244,10 +239,4 @@ fn source(rows: &Rows<'_>, plan: &Plan, device: Device, is_count: bool) -> Sourc
         number = plan.number_type(),
     );
     elementwise::source(if is_count { COUNT } else { SWEEP }, text, &[])
-}
-
-/// Threads of a warp, asked once for each device.
-pub(super) fn warp(device: Device) -> i32 {
-    static KNOWN: PerDevice<Once<i32>> = per_device!(Once::new());
-    *KNOWN.of(device).get_or_init(|| device.properties().map_or(32, |known| known.warp_size))
 }

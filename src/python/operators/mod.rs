@@ -1,5 +1,6 @@
 //! Operators and protocols of Python and NumPy.
 
+mod at;
 mod by_numpy;
 pub(crate) mod compute;
 pub(crate) mod functions;
@@ -21,6 +22,7 @@ use pyo3::prelude::*;
 /// Puts classes and functions into the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     ufunc::register(module)?;
+    at::register(module)?;
     functions::register(module)?;
     order::register(module)?;
     reductions::register(module)?;

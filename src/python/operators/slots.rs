@@ -262,12 +262,16 @@ impl GpuArray {
         kwargs: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Py<PyAny>> {
         let py = ufunc.py();
+        let name: String = ufunc.getattr(intern!(py, "__name__"))?.extract()?;
+        if let ("at", Some(row)) = (method, ufunc::row(&name)) {
+            super::at::call(row, inputs)?;
+            return Ok(py.None());
+        }
         for input in inputs {
             if !is_operand(&input)? {
                 return Ok(py.NotImplemented());
             }
         }
-        let name: String = ufunc.getattr(intern!(py, "__name__"))?.extract()?;
         if let ("reduce", 1) = (method, inputs.len())
             && let Some(reduced) = reduction::by_function(&name, &inputs.get_item(0)?, kwargs)?
         {

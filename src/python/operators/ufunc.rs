@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use smallvec::SmallVec;
 
+use super::at;
 use super::compute::{self, Wish};
 use super::{reduction, scan};
 use crate::dtype::{DType, Kind};
@@ -160,6 +161,31 @@ impl Ufunc {
     #[pyo3(signature = (*operands, **keywords))]
     fn outer(&self, operands: &Bound<'_, PyTuple>, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Py<PyAny>> {
         outer(self.0, operands, keywords)?.ok_or_else(|| not_taken(self.0, operands))
+    }
+
+    /// The function applied to places of an array that may be named several times, once for each time, in their order.
+    ///
+    /// Parameters
+    /// ----------
+    /// *operands : GPUArray, key, and array_like
+    ///     The array, which is changed; the places, as in ``a[key]``; and second operands for a function of two, broadcast to
+    ///     the shape of ``a[key]``.
+    ///
+    /// Raises
+    /// ------
+    /// IndexError
+    ///     For an index that is out of range; then nothing was written.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> a = PyGPU.zeros(3, "int64")
+    /// >>> PyGPU.add.at(a, [0, 2, 2], 1)
+    /// >>> a.tolist()
+    /// [1, 0, 2]
+    #[pyo3(signature = (*operands))]
+    fn at(&self, operands: &Bound<'_, PyTuple>) -> PyResult<()> {
+        at::call(self.0, operands)
     }
 
     /// What is left of an array when the function joins its elements along axes.
