@@ -254,9 +254,9 @@ if TYPE_CHECKING:
         typing as typing,
     )
     from PyGPU._functions.manipulation import *  # noqa: F403
-    from PyGPU._functions.statistics import *  # noqa: F403
     from PyGPU._functions.masks import *  # noqa: F403
     from PyGPU._functions.selection import *  # noqa: F403
+    from PyGPU._functions.statistics import *  # noqa: F403
     from PyGPU._native.allocator import set_allocator as set_allocator, using_allocator as using_allocator
     from PyGPU._pybindgpu.labels import SUPPORTED_DTYPES as SUPPORTED_DTYPES
     from PyGPU.allocators import Allocator as Allocator
