@@ -32,7 +32,8 @@ GROUPS: dict[str, list[str]] = {
     "Functions of each element": ["Ufunc", "where", "clip", "round", "around", "angle", "nan_to_num"],
     "Reductions": [
         "Reduction", "sum", "prod", "min", "max", "amin", "amax", "any", "all", "mean", "var", "std", "argmin",
-        "argmax", "count_nonzero",
+        "argmax", "count_nonzero", "ptp", "average", "norm", "nansum", "nanprod", "nanmin", "nanmax", "nanmean",
+        "nanvar", "nanstd", "nanargmin", "nanargmax",
     ],
     "Order": ["sort", "argsort"],
     "Other shapes": [
@@ -52,6 +53,11 @@ GROUPS: dict[str, list[str]] = {
     "Comparing arrays": [
         "allclose", "array_equal", "array_equiv", "can_cast", "isclose", "iscomplex", "iscomplexobj", "isreal",
         "isrealobj", "result_type",
+    ],
+    "Scans": ["cumsum", "cumprod", "cumulative_sum", "cumulative_prod", "nancumsum", "nancumprod"],
+    "Selection": [
+        "take", "put", "nonzero", "argwhere", "flatnonzero", "compress", "extract", "place", "putmask", "choose",
+        "select", "repeat", "take_along_axis", "put_along_axis",
     ],
     "Views": ["broadcast_to", "expand_dims", "flip", "moveaxis"],
     "Pinned host memory": ["empty_pinned", "zeros_pinned", "empty_like_pinned"],

@@ -88,6 +88,8 @@ from PyGPU._core import (
     cos as cos,
     cosh as cosh,
     count_nonzero as count_nonzero,
+    cumprod as cumprod,
+    cumsum as cumsum,
     current_device as current_device,
     current_stream as current_stream,
     default_stream as default_stream,
@@ -167,6 +169,17 @@ from PyGPU._core import (
     moveaxis as moveaxis,
     multiply as multiply,
     nan_to_num as nan_to_num,
+    nanargmax as nanargmax,
+    nanargmin as nanargmin,
+    nancumprod as nancumprod,
+    nancumsum as nancumsum,
+    nanmax as nanmax,
+    nanmean as nanmean,
+    nanmin as nanmin,
+    nanprod as nanprod,
+    nanstd as nanstd,
+    nansum as nansum,
+    nanvar as nanvar,
     negative as negative,
     nextafter as nextafter,
     not_equal as not_equal,
@@ -177,6 +190,7 @@ from PyGPU._core import (
     pow as pow,
     power as power,
     prod as prod,
+    ptp as ptp,
     rad2deg as rad2deg,
     radians as radians,
     real as real,
@@ -244,10 +258,13 @@ if TYPE_CHECKING:
     from PyGPU._functions.grids import *  # noqa: F403
     from PyGPU._functions.joining import *  # noqa: F403
     from PyGPU._functions.manipulation import *  # noqa: F403
+    from PyGPU._functions.masks import *  # noqa: F403
     from PyGPU._functions.matrices import *  # noqa: F403
     from PyGPU._functions.padding import *  # noqa: F403
+    from PyGPU._functions.selection import *  # noqa: F403
     from PyGPU._functions.shapes import *  # noqa: F403
     from PyGPU._functions.splitting import *  # noqa: F403
+    from PyGPU._functions.statistics import *  # noqa: F403
     from PyGPU._native.allocator import set_allocator as set_allocator, using_allocator as using_allocator
     from PyGPU._pybindgpu.labels import SUPPORTED_DTYPES as SUPPORTED_DTYPES
     from PyGPU.allocators import Allocator as Allocator

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from os import PathLike
 from types import TracebackType
-from typing import Any, ClassVar, Literal, NoReturn, Self, SupportsIndex, final
+from typing import Any, ClassVar, Literal, NoReturn, Self, SupportsIndex, final, overload
 
 import numpy
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -52,6 +52,7 @@ __all__ = [
     "_c_name",
     "_choose_allocator",
     "_dtype_of_c_name",
+    "_norm",
     "_restore",
     "_set_strict",
     "abs",
@@ -117,6 +118,8 @@ __all__ = [
     "cos",
     "cosh",
     "count_nonzero",
+    "cumprod",
+    "cumsum",
     "current_device",
     "current_stream",
     "default_stream",
@@ -206,6 +209,17 @@ __all__ = [
     "moveaxis",
     "multiply",
     "nan_to_num",
+    "nanargmax",
+    "nanargmin",
+    "nancumprod",
+    "nancumsum",
+    "nanmax",
+    "nanmean",
+    "nanmin",
+    "nanprod",
+    "nanstd",
+    "nansum",
+    "nanvar",
     "ndarray_at",
     "negative",
     "nextafter",
@@ -218,6 +232,7 @@ __all__ = [
     "pow",
     "power",
     "prod",
+    "ptp",
     "rad2deg",
     "radians",
     "raise_freed",
@@ -387,6 +402,14 @@ class GPUArray:
         initial: Any = None,
         where: Any = None,
     ) -> GPUArray: ...
+    def take(
+        self, indices: Any, axis: int | None = None, out: GPUArray | None = None, mode: str = "raise"
+    ) -> GPUArray: ...
+    def put(self, indices: Any, values: Any, mode: str = "raise") -> None: ...
+    def nonzero(self) -> tuple[GPUArray, ...]: ...
+    def repeat(self, repeats: Any, axis: int | None = None) -> GPUArray: ...
+    def choose(self, choices: Any, out: GPUArray | None = None, mode: str = "raise") -> GPUArray: ...
+    def compress(self, condition: Any, axis: int | None = None, out: GPUArray | None = None) -> GPUArray: ...
     def prod(
         self,
         axis: Any = None,
@@ -473,6 +496,8 @@ class GPUArray:
         descending: bool = False,
     ) -> Self: ...
     def argmax(self, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> GPUArray: ...
+    def cumsum(self, axis: Any = None, dtype: DTypeLike | None = None, out: Any = None) -> GPUArray: ...
+    def cumprod(self, axis: Any = None, dtype: DTypeLike | None = None, out: Any = None) -> GPUArray: ...
     def transpose(self, *axes: ShapeLike | None) -> Self: ...
     def swapaxes(self, axis1: SupportsIndex, axis2: SupportsIndex) -> Self: ...
     def diagonal(self, offset: SupportsIndex = 0, axis1: SupportsIndex = 0, axis2: SupportsIndex = 1) -> Self: ...
@@ -723,7 +748,15 @@ def broadcast_to(a: GPUArray, shape: ShapeLike) -> GPUArray: ...
 def expand_dims(a: GPUArray, axis: ShapeLike) -> GPUArray: ...
 def moveaxis(a: GPUArray, source: ShapeLike, destination: ShapeLike) -> GPUArray: ...
 def flip(a: GPUArray, axis: ShapeLike | None = None) -> GPUArray: ...
+@overload
 def where(condition: Any, x: Any, y: Any, /) -> GPUArray: ...
+@overload
+def where(condition: Any, /) -> tuple[GPUArray, ...]: ...
+def _take(array: GPUArray, indices: GPUArray, axis: int, out: GPUArray | None, mode: str) -> GPUArray: ...
+def _put(array: GPUArray, indices: GPUArray, values: GPUArray, mode: str) -> None: ...
+def _nonzero(array: GPUArray) -> GPUArray: ...
+def _apply_at(name: str, array: GPUArray, places: GPUArray, order: GPUArray, values: GPUArray | None) -> None: ...
+def _by_numpy(name: str, array: GPUArray, given: tuple[Any, ...]) -> Any: ...
 def clip(a: Any, /, min: Any = None, max: Any = None, out: GPUArray | None = None, **keywords: Any) -> GPUArray: ...
 def round(a: Any, /, decimals: int = 0, out: GPUArray | None = None) -> GPUArray: ...
 
@@ -778,7 +811,10 @@ class Ufunc:
     def types(self) -> list[str]: ...
     def __call__(self, *operands: Any, **keywords: Any) -> Any: ...
     def outer(self, *operands: Any, **keywords: Any) -> Any: ...
+    def at(self, *operands: Any) -> None: ...
     def reduce(self, array: Any, axis: Any = 0, **keywords: Any) -> GPUArray: ...
+    def accumulate(self, array: Any, axis: Any = 0, dtype: DTypeLike | None = None, out: Any = None) -> GPUArray: ...
+    def reduceat(self, *operands: Any, **keywords: Any) -> Any: ...
 
 all: Reduction
 amax: Reduction
@@ -795,6 +831,73 @@ sum: Reduction
 var: Reduction
 
 def count_nonzero(a: GPUArray, axis: Any = None, *, keepdims: bool = False) -> GPUArray: ...
+def _norm(a: GPUArray, order: int, axis: Any, keepdims: bool) -> GPUArray: ...
+def cumprod(a: GPUArray, axis: Any = None, dtype: DTypeLike | None = None, out: GPUArray | None = None) -> GPUArray: ...
+def cumsum(a: GPUArray, axis: Any = None, dtype: DTypeLike | None = None, out: GPUArray | None = None) -> GPUArray: ...
+def nanargmax(a: GPUArray, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> GPUArray: ...
+def nanargmin(a: GPUArray, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> GPUArray: ...
+def nancumprod(
+    a: GPUArray, axis: Any = None, dtype: DTypeLike | None = None, out: GPUArray | None = None
+) -> GPUArray: ...
+def nancumsum(
+    a: GPUArray, axis: Any = None, dtype: DTypeLike | None = None, out: GPUArray | None = None
+) -> GPUArray: ...
+def nanmax(
+    a: GPUArray, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = None
+) -> GPUArray: ...
+def nanmean(
+    a: GPUArray,
+    axis: Any = None,
+    dtype: DTypeLike | None = None,
+    out: Any = None,
+    keepdims: bool = False,
+    *,
+    where: Any = None,
+) -> GPUArray: ...
+def nanmin(
+    a: GPUArray, axis: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = None
+) -> GPUArray: ...
+def nanprod(
+    a: GPUArray,
+    axis: Any = None,
+    dtype: DTypeLike | None = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
+) -> GPUArray: ...
+def nanstd(
+    a: GPUArray,
+    axis: Any = None,
+    dtype: DTypeLike | None = None,
+    out: Any = None,
+    ddof: float = 0.0,
+    keepdims: bool = False,
+    *,
+    where: Any = None,
+    correction: float | None = None,
+) -> GPUArray: ...
+def nansum(
+    a: GPUArray,
+    axis: Any = None,
+    dtype: DTypeLike | None = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
+) -> GPUArray: ...
+def nanvar(
+    a: GPUArray,
+    axis: Any = None,
+    dtype: DTypeLike | None = None,
+    out: Any = None,
+    ddof: float = 0.0,
+    keepdims: bool = False,
+    *,
+    where: Any = None,
+    correction: float | None = None,
+) -> GPUArray: ...
+def ptp(a: GPUArray, axis: Any = None, out: Any = None, keepdims: bool = False) -> GPUArray: ...
 
 abs: Ufunc
 absolute: Ufunc

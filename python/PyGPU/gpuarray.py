@@ -47,6 +47,12 @@ from PyGPU._pycuda.gpuarray.choice import (
     minimum as minimum,
     where as where,
 )
+from PyGPU._pycuda.gpuarray.places import (
+    multi_put as multi_put,
+    multi_take as multi_take,
+    multi_take_put as multi_take_put,
+    take as take,
+)
 from PyGPU._pycuda.gpuarray.reductions import (
     all as all,
     any as any,

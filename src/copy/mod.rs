@@ -28,7 +28,7 @@ use crate::stream::Stream;
 
 pub use bus::{is_pinned, to_device, to_device_and_wait, to_host, to_host_and_wait};
 pub use fill::fill;
-pub use kernels::{Indexed, Selection, check_capture, gather, scatter};
+pub use kernels::{Bounds, Indexed, Selection, check_capture, gather, gather_into, scatter};
 
 /// Host memory with a layout on it; offsets count from `address`.
 #[derive(Clone)]

@@ -8,7 +8,8 @@
 //! - [`plugged`] is where they come from when the user has chosen another allocator;
 //! - [`recycled`] keeps host memory of results that nobody holds any more;
 //! - [`capture`] knows the captures that are under way, and what must wait for their end;
-//! - [`pending`] keeps things alive until a stream has passed them.
+//! - [`pending`] keeps things alive until a stream has passed them;
+//! - [`word`] is how a kernel tells the host a number.
 
 pub mod addresses;
 mod allocation;
@@ -21,6 +22,7 @@ pub mod pool;
 mod queue;
 pub mod recycled;
 mod transaction;
+pub mod word;
 
 pub use allocation::Allocation;
 pub use order::Access;

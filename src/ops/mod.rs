@@ -5,6 +5,7 @@
 //! - [`tiles`] says when arrays that lie across the others go through shared memory;
 //! - [`generate`] writes the source for a plan;
 //! - [`elementwise`], [`reduce`] and [`scan`] put them on streams.
+//! - [`select`] is selection by masks.
 //!
 //! Written once for all backends: whatever compiles device code runs it. Nothing knows Python.
 
@@ -16,6 +17,7 @@ pub mod order;
 pub mod plan;
 pub mod reduce;
 pub mod scan;
+pub mod select;
 pub mod text;
 mod tiles;
 pub mod ufunc;

@@ -69,6 +69,7 @@ mod _core {
         create::register(module)?;
         kernel::register(module)?;
         custom::register(module)?;
+        views::take::register(module)?;
         operators::register(module)?;
         compat::register(module)?;
         exit::register(module)?;

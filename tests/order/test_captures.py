@@ -83,7 +83,7 @@ DOORS: dict[str, Callable[[Bench], Any]] = {
     "gather of a list": lambda b: b.array[[1, 5, 3]],
     "scatter": lambda b: b.array.__setitem__(b.index, b.other[:3]),
     "mask": lambda b: b.array[b.mask],
-    "assignment by a mask": lambda b: b.array.__setitem__(b.mask, 1.0),
+    "assignment of values by a mask": lambda b: b.array.__setitem__(b.mask, b.other[:334]),
     "cudaMemcpyAsync up": lambda b: raw("host_to_device", b, up=True),
     "cudaMemcpyAsync down": lambda b: raw("device_to_host", b, up=False),
     "cudaMemcpyAsync up by default": lambda b: raw("default", b, up=True),

@@ -46,6 +46,9 @@ NAMES = {
         "transpose",
     ),
     "splitting": ("array_split", "dsplit", "hsplit", "split", "unstack", "vsplit"),
+    "statistics": ("average", "cumulative_prod", "cumulative_sum", "norm"),
+    "masks": ("argwhere", "compress", "extract", "flatnonzero", "nonzero", "place", "putmask"),
+    "selection": ("choose", "put", "put_along_axis", "repeat", "select", "take", "take_along_axis"),
 }
 """The names of each module; ``tests/functions/test_names.py`` holds it to what they define."""
 

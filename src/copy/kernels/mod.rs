@@ -15,7 +15,7 @@ use parameters::{Parameters, Tuning};
 use store::{Move, Variant};
 
 pub(super) use fill::{LONGEST, fill};
-pub use select::{Indexed, Selection, check_capture, gather, scatter};
+pub use select::{Bounds, Indexed, Selection, check_capture, gather, gather_into, scatter};
 
 use crate::array::Array;
 use crate::backend::LaunchShape;

@@ -1,8 +1,9 @@
 //! `a[indices]` and `a[indices] = b` on a device: a copy along one of whose axes the places come from a table.
 //!
-//! Index arrays become a table of distances in bytes, one for each combination of indices, and are checked on the way: the
-//! host reads one number before anything is moved. Where a place is assigned several times the last value stays, as in NumPy:
-//! of all who write it the highest number is found first.
+//! Index arrays become a table of distances in bytes, one for each combination of indices, and are checked on the way: a kernel tells the
+//! host by a word of pinned memory. The host waits for that kernel alone. New memory is written meanwhile, since what is out of range is
+//! read at index 0; an array that others see is not written before. Where a place is assigned several times the last value stays, as
+//! in NumPy: of all who write it the highest number is found first.
 
 use super::class::{DIVISIBLE, Units};
 use super::parameters::{self, Parameters, THREADS};
@@ -10,14 +11,28 @@ use super::store::{self, Move, Variant};
 use super::{run, shape};
 use crate::array::Array;
 use crate::codegen::access::{Record, Span};
-use crate::copy::{HostSide, duplicate, fill, to_host_and_wait};
+use crate::copy::{between, duplicate, fill, may_overlap};
 use crate::device::Device;
 use crate::dtype::{DType, Kind};
 use crate::error::{Error, Result};
 use crate::kernel::{Arguments, launch};
 use crate::layout::{Dims, Layout, Order, Pieces, SharedAxis, Walk};
+use crate::memory::word::Word;
 use crate::memory::{Access, capture};
-use crate::stream::Stream;
+use crate::stream::{Mark, Stream};
+
+/// What an index means that is out of range.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Bounds {
+    /// It is refused.
+    Checked,
+    /// It goes around.
+    Wrapped,
+    /// The nearest one; below 0 it is 0.
+    Clipped,
+    /// There is none.
+    Known,
+}
 
 /// An axis that is indexed by an array of integers.
 pub struct Indexed {
@@ -27,6 +42,8 @@ pub struct Indexed {
     pub len: i64,
     /// Bytes from one element of the axis to the next.
     pub stride: i64,
+    /// What indices may be.
+    pub bounds: Bounds,
 }
 
 /// What a key with index arrays selects.
@@ -53,6 +70,11 @@ impl Selection {
         self.shape.iter().product()
     }
 
+    /// Whether no place is met twice: all index arrays are those of one mask.
+    fn is_distinct(&self) -> bool {
+        self.indexed.iter().all(|indexed| indexed.bounds == Bounds::Known) && self.shape.len() == 1
+    }
+
     /// A layout of the result's shape without the axes of the index arrays, and the stride of these, if they have one.
     fn split(&self, result: &Layout) -> Result<(Layout, Option<i64>)> {
         let indexed = self.position..self.position + self.shape.len();
@@ -75,14 +97,27 @@ impl Selection {
 pub fn gather(source: &Array, selection: &Selection, stream: &Stream) -> Result<Option<Array>> {
     let Some(table) = Table::of(source.device(), selection, stream)? else { return Ok(None) };
     let result = Array::empty(&selection.result_shape(), source.dtype(), Order::C, stream.clone())?;
-    if result.layout().is_empty() {
-        return Ok(Some(result));
+    if !table.gather(source, selection, &result, stream)? {
+        return Ok(None);
     }
-    let (kept, stride) = selection.split(result.layout())?;
-    let along = SharedAxis { len: selection.count(), strides: [stride.unwrap_or(0), 0] };
-    let pieces = Pieces::of(&kept, &selection.view)?;
-    let sides = Sides { target: &result, source, written: false };
-    Ok(sides.select(&pieces, along, selection, &table.bytes, stream)?.then_some(result))
+    table.check()?;
+    Ok(Some(result))
+}
+
+/// The selected elements into an array of their shape and type, which is not written if an index is refused; `false` where there is no
+/// kernel for it.
+///
+/// # Errors
+/// As [`gather`].
+pub fn gather_into(source: &Array, selection: &Selection, out: &Array, stream: &Stream) -> Result<bool> {
+    if may_overlap(out, source) || selection.indexed.iter().any(|indexed| may_overlap(out, &indexed.index)) {
+        let Some(gathered) = gather(source, selection, stream)? else { return Ok(false) };
+        between(out, &gathered, stream)?;
+        return Ok(true);
+    }
+    let Some(mut table) = Table::of(source.device(), selection, stream)? else { return Ok(false) };
+    table.check_now()?;
+    table.gather(source, selection, out, stream)
 }
 
 /// Assigns `values`, of the shape of what is selected; `false` where there is no kernel for it, and then nothing was changed.
@@ -90,8 +125,9 @@ pub fn gather(source: &Array, selection: &Selection, stream: &Stream) -> Result<
 /// # Errors
 /// `IndexError`; `OutOfMemory`; the driver's.
 pub fn scatter(target: &Array, selection: &Selection, values: &Array, stream: &Stream) -> Result<bool> {
-    let Some(table) = Table::of(target.device(), selection, stream)? else { return Ok(false) };
+    let Some(mut table) = Table::of(target.device(), selection, stream)? else { return Ok(false) };
     if values.layout().is_empty() {
+        table.check()?;
         return Ok(true);
     }
     let (kept, stride) = match selection.split(values.layout())? {
@@ -99,9 +135,11 @@ pub fn scatter(target: &Array, selection: &Selection, values: &Array, stream: &S
         _ => return scatter(target, selection, &duplicate(values, Order::C, stream)?, stream),
     };
     let is_one_value = stride == 0; // whoever comes last writes the same
-    if !is_one_value && selection.count() > 1 && !table.keep_last(selection, stream)? {
+    let is_repeated = !is_one_value && selection.count() > 1 && !selection.is_distinct();
+    if is_repeated && !table.keep_last(selection, stream)? {
         return Ok(false);
     }
+    table.check_now()?;
     let along = SharedAxis { len: selection.count(), strides: [0, stride] };
     let pieces = Pieces::of(&selection.view, &kept)?;
     Sides { target, source: values, written: true }.select(&pieces, along, selection, &table.bytes, stream)
@@ -170,23 +208,61 @@ pub fn check_capture(stream: &Stream) -> Result<()> {
     capture::refuse("an index that is an array, whose places the host checks,", stream)
 }
 
+fn refusal() -> Error {
+    Error::index("an index is out of bounds for the axis that it indexes")
+}
+
 /// Distances in bytes, one for each combination of indices.
 struct Table {
     bytes: Array,
+    /// Not 0 behind the mark if an index is out of range.
+    refused: Option<(Word, Mark)>,
 }
 
 impl Table {
-    /// Of checked indices; `None` where there is no kernel for it.
+    /// Of indices, which are being checked; `None` where there is no kernel for it.
     fn of(device: Device, selection: &Selection, stream: &Stream) -> Result<Option<Self>> {
-        check_capture(stream)?;
-        let refused = Array::empty(&[], DType::new(Kind::UInt32), Order::C, stream.clone())?;
-        fill(&refused, &[0; 4], stream)?;
-        let strides = selection.indexed.iter().map(|indexed| indexed.stride);
-        let Some(bytes) = places(device, selection, strides, &refused, stream)? else { return Ok(None) };
-        if selection.count() > 0 && read(&refused, stream)? != 0 {
-            return Err(Error::index("an index is out of bounds for the axis that it indexes"));
+        let is_checked = selection.indexed.iter().any(|indexed| indexed.bounds == Bounds::Checked);
+        if is_checked {
+            check_capture(stream)?;
         }
-        Ok(Some(Self { bytes }))
+        // There is no index 0 that could be read instead.
+        if selection.count() > 0 && selection.indexed.iter().any(|indexed| indexed.len == 0) {
+            return Err(refusal());
+        }
+        let word = if is_checked && selection.count() > 0 { Some(Word::new(device)?) } else { None };
+        let strides = selection.indexed.iter().map(|indexed| indexed.stride);
+        let Some(bytes) = places(device, selection, strides, word.as_ref(), stream)? else { return Ok(None) };
+        let refused = word.map(|word| Ok::<_, Error>((word, Mark::record(stream)?))).transpose()?;
+        Ok(Some(Self { bytes, refused }))
+    }
+
+    /// Waits for the check.
+    fn check_now(&mut self) -> Result<()> {
+        let Some((word, mark)) = self.refused.take() else { return Ok(()) };
+        match word.read_at(&mark)? {
+            0 => Ok(()),
+            _ => Err(refusal()),
+        }
+    }
+
+    fn check(mut self) -> Result<()> {
+        self.check_now()
+    }
+
+    /// The selected elements into an array of their shape that nobody else knows, or whose indices were checked.
+    fn gather(&self, source: &Array, selection: &Selection, result: &Array, stream: &Stream) -> Result<bool> {
+        if result.layout().is_empty() {
+            return Ok(true);
+        }
+        let (kept, Some(stride)) = selection.split(result.layout())? else {
+            let made = Array::empty(&selection.result_shape(), source.dtype(), Order::C, stream.clone())?;
+            let is_done = self.gather(source, selection, &made, stream)?;
+            return if is_done { between(result, &made, stream).map(|()| true) } else { Ok(false) };
+        };
+        let along = SharedAxis { len: selection.count(), strides: [stride, 0] };
+        let pieces = Pieces::of(&kept, &selection.view)?;
+        Sides { target: result, source, written: false }.select(&pieces, along, selection, &self.bytes, stream)
     }
 
     /// Marks who writes a place that somebody behind them writes too.
@@ -203,15 +279,15 @@ impl Table {
         }
         let count = selection.count();
         let (claim, settle) =
-            (places_variant(1, true, 8, false, Move::Claim), places_variant(1, true, 8, false, Move::Settle));
+            (places_variant(1, true, 8, (false, 0), Move::Claim), places_variant(1, true, 8, (false, 0), Move::Settle));
         let (Some(claim), Some(settle)) = (store::function(device, claim), store::function(device, settle)) else {
             return Ok(false);
         };
         if count > i64::from(i32::MAX) {
             return Ok(false); // could not be numbered
         }
-        let refused = Array::empty(&[], DType::new(Kind::UInt32), Order::C, stream.clone())?;
-        let Some(numbers) = places(device, selection, strides.into_iter(), &refused, stream)? else { return Ok(false) };
+        let word = self.refused.as_ref().map(|(word, _)| word);
+        let Some(numbers) = places(device, selection, strides.into_iter(), word, stream)? else { return Ok(false) };
         let owners = Array::empty(&[targets], DType::new(Kind::Int32), Order::C, stream.clone())?;
         fill(&owners, &[0xff; 4], stream)?;
         let blocks =
@@ -238,13 +314,14 @@ impl Table {
     }
 }
 
-fn places_variant(rank: usize, signed: bool, size: usize, begun: bool, kernel: Move) -> Variant {
+fn places_variant(rank: usize, signed: bool, size: usize, (begun, bounds): (bool, i64), kernel: Move) -> Variant {
     let defined = [
         ("UNIT", 4),
         ("DIMS", rank as i64),
         ("INDEX_SIGNED", i64::from(signed)),
         ("INDEX_SIZE", size as i64),
         ("BEGUN", i64::from(begun)),
+        ("BOUNDS", bounds),
     ];
     Variant::new(kernel, defined)
 }
@@ -254,7 +331,7 @@ fn places(
     device: Device,
     selection: &Selection,
     strides: impl Iterator<Item = i64>,
-    refused: &Array,
+    refused: Option<&Word>,
     stream: &Stream,
 ) -> Result<Option<Array>> {
     let count = selection.count();
@@ -266,20 +343,24 @@ fn places(
         let index = aligned(&indexed.index, stream)?;
         let (signed, size) = (is_signed(index.dtype()), index.dtype().itemsize());
         let axes = Walk::c_order(index.layout()).axes::<1>();
-        let variant = places_variant(parameters::rank_for(axes.len()), signed, size, number > 0, Move::Places);
+        let bounds = match indexed.bounds {
+            Bounds::Wrapped => 1,
+            Bounds::Clipped => 2,
+            Bounds::Checked | Bounds::Known => 0,
+        };
+        let begun = (number > 0, bounds);
+        let variant = places_variant(parameters::rank_for(axes.len()), signed, size, begun, Move::Places);
         let Some(function) = store::function(device, variant) else { return Ok(None) };
         let mut record = Record::new();
-        let addresses = [table.address(), index.address(), refused.address()].map(|address| address as u64);
+        let told = refused.map_or(0, Word::address);
+        let addresses = [table.address() as u64, index.address() as u64, told];
         let numbers = [count, indexed.len, stride].map(|number| number as u64);
         addresses.into_iter().chain(numbers).for_each(|word| record.push_word(word));
         parameters::push_axes(&mut record, Span::Wide, &axes);
         let parameters = Parameters { record, shares: parameters::div_ceil(count, i64::from(THREADS)) };
-        let uses = [
-            (index.allocation(), Access::Read),
-            (table.allocation(), Access::Write),
-            (refused.allocation(), Access::Write),
-        ];
-        // SAFETY: the structure is the kernel's; the axes are the index array's, whose elements are aligned.
+        let uses = [(index.allocation(), Access::Read), (table.allocation(), Access::Write)];
+        // SAFETY: the structure is the kernel's; the axes are the index array's, whose elements are aligned; without a
+        // word no index is out of range.
         unsafe { run(&function, &parameters, stream, &uses)? };
     }
     Ok(Some(table))
@@ -294,13 +375,4 @@ fn aligned(index: &Array, stream: &Stream) -> Result<Array> {
     let size = index.dtype().itemsize();
     let bits = index.layout().strides().fold(index.address() as i64, |bits, stride| bits | stride);
     if (bits as usize).is_multiple_of(size) { Ok(index.clone()) } else { duplicate(index, Order::C, stream) }
-}
-
-/// The number that a kernel has written.
-fn read(number: &Array, stream: &Stream) -> Result<u32> {
-    let mut bytes = [0u8; 4];
-    let side = HostSide { address: bytes.as_mut_ptr() as usize, layout: Layout::scalar(4) };
-    // SAFETY: four bytes of ours, and the copy is waited for.
-    unsafe { to_host_and_wait(&side, number, stream)? };
-    Ok(u32::from_ne_bytes(bytes))
 }

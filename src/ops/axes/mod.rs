@@ -1,7 +1,8 @@
-//! Reductions over any axes of arrays of any layout: one table of them, and one kernel that goes along the axes.
+//! Reductions over any axes of arrays of any layout, and scans along one: one table of them, and kernels that go along the axes.
 
 pub mod plan;
 pub mod reduce;
+pub mod scan;
 mod source;
 pub mod table;
 

@@ -40,7 +40,8 @@ pub struct Call<'a> {
     pub less: f64,
 }
 
-fn room(device: Device) -> Room {
+/// What a device runs at once.
+pub(super) fn room(device: Device) -> Room {
     match device.is_cpu() {
         true => Room { threads: THREADS_ON_CPU, blocks: at_once(device) },
         false => Room { threads: THREADS, blocks: at_once(device) * BLOCKS },

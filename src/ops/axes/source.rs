@@ -51,12 +51,17 @@ fn bound(kind: Kind, is_greatest: bool) -> String {
 }
 
 /// What the device code calls its types, and how it squares the distance of two means.
-fn spelled(text: &str, kind: Kind) -> String {
-    let square = match kind.is_complex() {
-        true => "(apart.real() * apart.real() + apart.imag() * apart.imag())",
-        false => "(apart * apart)",
+pub(super) fn spelled(text: &str, kind: Kind) -> String {
+    let [square, squared, size] = match kind.is_complex() {
+        true => [
+            "(apart.real() * apart.real() + apart.imag() * apart.imag())",
+            "x.real() * x.real() + x.imag() * x.imag()",
+            "abs(x)",
+        ],
+        false => ["(apart * apart)", "x * x", "fabs(x)"],
     };
-    text.replace("{T}", "pygpu_type").replace("{R}", "pygpu_real").replace("{square}", square)
+    let text = text.replace("{square}", square).replace("{squared}", squared).replace("{size}", size);
+    text.replace("{T}", "pygpu_type").replace("{R}", "pygpu_real")
 }
 
 /// The type of what the text of the result gives.
@@ -67,7 +72,8 @@ fn finished(row: &Row, computed: Kind) -> Kind {
     }
 }
 
-fn definitions(row: &Row, types: Types, plan: &Plan) -> String {
+/// The types of a row's elements, states and results, and what is done with them; numbers of elements are of the type `number`.
+pub(super) fn definitions(row: &Row, types: Types, number: &str) -> String {
     let Types { input, computed, out } = types;
     let neutral = match row.neutral.0 {
         Neutral::Text(text) => text.to_owned(),
@@ -95,9 +101,8 @@ fn definitions(row: &Row, types: Types, plan: &Plan) -> String {
          \x20   {batch}\n}}\n",
         of = type_of(computed),
         real = real_of(computed),
-        number = plan.number_type(),
         others = spelled(row.others, computed),
-        more = spelled(row.neutral.1, computed),
+        more = spelled(row.neutral.1, computed).replace("{least}", &bound(computed, false)),
         converted = converted("element", input, computed),
         join = spelled(row.join, computed),
         finish = stored(&spelled(row.finish, computed), finished(row, computed), out),
@@ -106,7 +111,7 @@ fn definitions(row: &Row, types: Types, plan: &Plan) -> String {
 }
 
 /// The bytes from an array's first element to one, along the axes of a walk that there may not be.
-fn offset(walk: &Option<String>, name: &str, at: &str, side: usize) -> String {
+pub(super) fn offset(walk: &Option<String>, name: &str, at: &str, side: usize) -> String {
     if walk.is_some() { format!("{name}.offset({at}, {side})") } else { "0".to_owned() }
 }
 
@@ -149,7 +154,7 @@ fn assembled(row: &Row, types: Types, plan: &Plan, block: Block, parts: &Parts) 
         .replace("PYGPU_PARAMETERS", &parts.parameters)
         .replace("PYGPU_BASE", &parts.base)
         .replace("PYGPU_STORE", &parts.store);
-    let definitions = definitions(row, types, plan);
+    let definitions = definitions(row, types, plan.number_type());
     let head = generate::head(&[&definitions], "");
     let (mask, counts) = match &parts.mask {
         Some(mask) => (mask.as_str(), "counts[turn]"),

@@ -69,6 +69,8 @@ pub struct Row {
     pub finish: &'static str,
     /// Whether complex numbers have it.
     pub of_complex: bool,
+    /// Whether numbers that are not whole have it.
+    pub of_floats: bool,
     /// Whether the number of an element matters, so that the axes are gone along in C order.
     pub is_numbered: bool,
 }
@@ -87,8 +89,12 @@ const SIMPLE: Row = Row {
     join: "",
     finish: "a.first",
     of_complex: true,
+    of_floats: true,
     is_numbered: false,
 };
+
+const OF_BITS: Row = Row { of_complex: false, of_floats: false, ..SIMPLE };
+const OF_TRUTHS: Row = Row { output: Output::Fixed(Kind::Bool), first: "bool", map: "({x}) != {T}(0)", ..SIMPLE };
 
 // A NaN is passed on, and of a value and itself the first is as good.
 const LESS: &str = "if (!(a.first < b.first || a.first != a.first)) a.first = b.first;";
@@ -116,6 +122,32 @@ const MOMENTS_OF_BATCH: &str = "if (a.n == 0) a.first = x[0];\n\
     const {T} apart = (x[j] - a.first) - mean; m += {square}; }\n\
     const pygpu_state b = {a.first, mean, m, (pygpu_number)valid}; pygpu_join(a, b);";
 
+const EXTREMES: &str = "if (!(a.first < b.first || a.first != a.first)) a.first = b.first;\n\
+    if (!(a.most > b.most || a.most != a.most)) a.most = b.most;";
+// What is no number is left out; `seen` says that there was one that is.
+const NAN_LESS: &str = "if (b.seen) { if (!a.seen || b.first < a.first) a.first = b.first; a.seen = true; }";
+const NAN_GREATER: &str = "if (b.seen) { if (!a.seen || b.first > a.first) a.first = b.first; a.seen = true; }";
+const NAN_FIRST_LESS: &str =
+    "if (b.seen && (!a.seen || b.first < a.first || (b.first == a.first && b.at < a.at))) a = b;";
+const NAN_FIRST_GREATER: &str =
+    "if (b.seen && (!a.seen || b.first > a.first || (b.first == a.first && b.at < a.at))) a = b;";
+const NAN_TAKE_LESS: &str =
+    "if ({x} == {x} && (!a.seen || {x} < a.first)) { a.first = {x}; a.at = at; a.seen = true; }";
+const NAN_TAKE_GREATER: &str =
+    "if ({x} == {x} && (!a.seen || {x} > a.first)) { a.first = {x}; a.at = at; a.seen = true; }";
+const NAN_MOMENTS_OF_BATCH: &str = "int n = 0; {T} sum = {T}(0); {R} m = 0;\n\
+    #pragma unroll\n\
+    for (int j = 0; j < N; j++) if (j < valid && x[j] == x[j]) {\n\
+    if (a.n == 0 && n == 0) a.first = x[j];\n\
+    sum = sum + (x[j] - a.first); n++; }\n\
+    if (n > 0) { const {T} mean = sum * (({R})1 / ({R})n);\n\
+    #pragma unroll\n\
+    for (int j = 0; j < N; j++) if (j < valid && x[j] == x[j]) {\n\
+    const {T} apart = (x[j] - a.first) - mean; m += {square}; }\n\
+    const pygpu_state b = {a.first, mean, m, (pygpu_number)n}; pygpu_join(a, b); }";
+const IF_NUMBER: &str = "({x}) == ({x}) ? ({x}) : {T}(0)";
+const SEEN: &str = "a.seen ? a.first : a.first - a.first";
+
 /// All of them.
 pub static TABLE: &[Row] = &[
     Row { name: "sum", computed: Computed::Wide, join: "a.first = a.first + b.first;", ..SIMPLE },
@@ -128,21 +160,39 @@ pub static TABLE: &[Row] = &[
     },
     Row { name: "min", neutral: (Neutral::Greatest, ""), join: LESS, of_complex: false, ..SIMPLE },
     Row { name: "max", neutral: (Neutral::Least, ""), join: GREATER, of_complex: false, ..SIMPLE },
+    Row { name: "any", join: "a.first = a.first || b.first;", ..OF_TRUTHS },
+    Row { name: "all", neutral: (Neutral::Text("1"), ""), join: "a.first = a.first && b.first;", ..OF_TRUTHS },
+    Row { name: "logical_xor", join: "a.first = a.first != b.first;", ..OF_TRUTHS },
+    Row { name: "bitwise_and", neutral: (Neutral::Text("~0"), ""), join: "a.first = a.first & b.first;", ..OF_BITS },
+    Row { name: "bitwise_or", join: "a.first = a.first | b.first;", ..OF_BITS },
+    Row { name: "bitwise_xor", join: "a.first = a.first ^ b.first;", ..OF_BITS },
     Row {
-        name: "any",
-        output: Output::Fixed(Kind::Bool),
-        first: "bool",
-        map: "({x}) != {T}(0)",
-        join: "a.first = a.first || b.first;",
+        name: "ptp",
+        others: "{T} most;",
+        neutral: (Neutral::Greatest, ", ({T})({least})"),
+        map: "{x}, {x}",
+        join: EXTREMES,
+        finish: "a.most - a.first",
+        of_complex: false,
         ..SIMPLE
     },
     Row {
-        name: "all",
-        output: Output::Fixed(Kind::Bool),
-        first: "bool",
-        neutral: (Neutral::Text("1"), ""),
-        map: "({x}) != {T}(0)",
-        join: "a.first = a.first && b.first;",
+        name: "norm_1",
+        computed: Computed::Real,
+        output: Output::Real,
+        first: "{R}",
+        map: "{size}",
+        join: "a.first += b.first;",
+        ..SIMPLE
+    },
+    Row {
+        name: "norm_2",
+        computed: Computed::Real,
+        output: Output::Real,
+        first: "{R}",
+        map: "{squared}",
+        join: "a.first += b.first;",
+        finish: "sqrt(a.first)",
         ..SIMPLE
     },
     Row {
@@ -205,6 +255,89 @@ pub static TABLE: &[Row] = &[
         is_numbered: true,
         ..SIMPLE
     },
+    Row { name: "nansum", computed: Computed::Wide, map: IF_NUMBER, join: "a.first = a.first + b.first;", ..SIMPLE },
+    Row {
+        name: "nanprod",
+        computed: Computed::Wide,
+        neutral: (Neutral::Text("1"), ""),
+        map: "({x}) == ({x}) ? ({x}) : {T}(1)",
+        join: "a.first = a.first * b.first;",
+        ..SIMPLE
+    },
+    Row {
+        name: "nanmin",
+        others: "bool seen;",
+        bytes: 8,
+        neutral: (Neutral::Greatest, ", false"),
+        map: "{x}, {x} == {x}",
+        join: NAN_LESS,
+        finish: SEEN,
+        of_complex: false,
+        ..SIMPLE
+    },
+    Row {
+        name: "nanmax",
+        others: "bool seen;",
+        bytes: 8,
+        neutral: (Neutral::Least, ", false"),
+        map: "{x}, {x} == {x}",
+        join: NAN_GREATER,
+        finish: SEEN,
+        of_complex: false,
+        ..SIMPLE
+    },
+    Row {
+        name: "nanmean",
+        computed: Computed::Real,
+        others: "pygpu_number n;",
+        bytes: 8,
+        neutral: (Neutral::Text("0"), ", 0"),
+        map: "({x}) == ({x}) ? ({x}) : {T}(0), ({x}) == ({x}) ? 1u : 0u",
+        join: "a.first = a.first + b.first; a.n += b.n;",
+        finish: "a.first / ({R})a.n",
+        ..SIMPLE
+    },
+    Row {
+        name: "nanvar",
+        computed: Computed::Real,
+        output: Output::Real,
+        others: "{T} mean; {R} m; pygpu_number n;",
+        bytes: 24,
+        neutral: (Neutral::Text("0"), ", {T}(0), 0, 0"),
+        map: "({x}) == ({x}) ? ({x}) : {T}(0), {T}(0), 0, ({x}) == ({x}) ? 1u : 0u",
+        join: MOMENTS,
+        batch: NAN_MOMENTS_OF_BATCH,
+        finish: "a.n - less > 0 ? a.m / ({R})(a.n - less) : (a.m - a.m) / ({R})0",
+        ..SIMPLE
+    },
+    Row {
+        name: "nanargmin",
+        output: Output::Fixed(Kind::Int64),
+        others: "pygpu_number at; bool seen;",
+        bytes: 16,
+        neutral: (Neutral::Greatest, ", at, false"),
+        map: "{x}, at, {x} == {x}",
+        take: NAN_TAKE_LESS,
+        join: NAN_FIRST_LESS,
+        finish: "a.seen ? (long long)a.at : -1LL",
+        of_complex: false,
+        is_numbered: true,
+        ..SIMPLE
+    },
+    Row {
+        name: "nanargmax",
+        output: Output::Fixed(Kind::Int64),
+        others: "pygpu_number at; bool seen;",
+        bytes: 16,
+        neutral: (Neutral::Least, ", at, false"),
+        map: "{x}, at, {x} == {x}",
+        take: NAN_TAKE_GREATER,
+        join: NAN_FIRST_GREATER,
+        finish: "a.seen ? (long long)a.at : -1LL",
+        of_complex: false,
+        is_numbered: true,
+        ..SIMPLE
+    },
 ];
 
 /// The row of a name.
@@ -232,6 +365,11 @@ impl Row {
             (Output::Real, Kind::Complex128) => Kind::Float64,
             _ => computed,
         }
+    }
+
+    /// Whether it asks of an element only if that is 0.
+    pub fn is_of_truths(&self) -> bool {
+        self.output == Output::Fixed(Kind::Bool)
     }
 
     /// Whether there is a result of no elements.

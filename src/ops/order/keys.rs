@@ -64,13 +64,15 @@ impl Keys {
     }
 
     /// Types and functions of the device code: `pygpu_element`, `pygpu_key`, `pygpu_encode`, `pygpu_decode`, `pygpu_less`,
-    /// `pygpu_digit` and `pygpu_greatest`.
+    /// `pygpu_differ`, `pygpu_has_nan`, `pygpu_digit` and `pygpu_greatest`.
     pub fn text(&self) -> String {
         let bytes = self.bytes();
         let mut text = match bytes {
             16 => "struct pygpu_key { unsigned long long low, high; };\n\
                    static __device__ inline bool pygpu_less(const pygpu_key &a, const pygpu_key &b) {\n\
                    \x20   return a.high < b.high || (a.high == b.high && a.low < b.low);\n}\n\
+                   static __device__ inline bool pygpu_differ(const pygpu_key &a, const pygpu_key &b) {\n\
+                   \x20   return a.high != b.high || a.low != b.low;\n}\n\
                    static __device__ inline unsigned pygpu_digit(const pygpu_key &key, int pass) {\n\
                    \x20   return (unsigned)((pass < 8 ? key.low : key.high) >> (8 * (pass & 7))) & 255;\n}\n\
                    static __device__ inline pygpu_key pygpu_greatest() { pygpu_key key = {~0ULL, ~0ULL}; return key; }\n"
@@ -78,6 +80,7 @@ impl Keys {
             _ => format!(
                 "typedef {} pygpu_key;\n\
                  static __device__ inline bool pygpu_less(pygpu_key a, pygpu_key b) {{ return a < b; }}\n\
+                 static __device__ inline bool pygpu_differ(pygpu_key a, pygpu_key b) {{ return a != b; }}\n\
                  static __device__ inline unsigned pygpu_digit(pygpu_key key, int pass) {{\n\
                  \x20   return (unsigned)(key >> (8 * pass)) & 255;\n}}\n\
                  static __device__ inline pygpu_key pygpu_greatest() {{ return (pygpu_key)~0ULL; }}\n",
@@ -103,6 +106,7 @@ impl Keys {
         let back = if self.kind == Kind::Bool { " & 1" } else { "" };
         format!(
             "typedef pygpu_key pygpu_element;\n\
+             static __device__ inline bool pygpu_has_nan(pygpu_element) {{ return false; }}\n\
              static __device__ inline pygpu_key pygpu_encode(pygpu_element element) {{\n\
              \x20   return (pygpu_key)({turned}({bits} ^ {sign}ULL));\n}}\n\
              static __device__ inline pygpu_element pygpu_decode(pygpu_key key) {{\n\
@@ -131,7 +135,9 @@ impl Keys {
         // The greatest key of a number, the infinity's or, descending, the negative infinity's; the NaNs' stand behind it.
         let last = infinity | sign;
         let complex = format!(
-            "static __device__ inline pygpu_key pygpu_encode(pygpu_element element) {{\n\
+            "static __device__ inline bool pygpu_has_nan(pygpu_element element) {{\n\
+             \x20   return pygpu_is_nan(PYGPU_REAL(element)) || pygpu_is_nan(PYGPU_IMAG(element));\n}}\n\
+             static __device__ inline pygpu_key pygpu_encode(pygpu_element element) {{\n\
              \x20   const pygpu_part real = PYGPU_REAL(element), imag = PYGPU_IMAG(element);\n\
              \x20   const int nan = 2 * pygpu_is_nan(real) + pygpu_is_nan(imag);\n\
              \x20   if (nan == 0) return pygpu_pair(pygpu_encode_part(real), pygpu_encode_part(imag));\n\
@@ -165,6 +171,7 @@ impl Keys {
             ),
             _ => format!(
                 "{numbers}typedef pygpu_part pygpu_element;\n\
+                 static __device__ inline bool pygpu_has_nan(pygpu_element element) {{ return pygpu_is_nan(element); }}\n\
                  static __device__ inline pygpu_key pygpu_encode(pygpu_element element) {{\n\
                  \x20   return pygpu_is_nan(element) ? pygpu_greatest() : pygpu_encode_part(element);\n}}\n\
                  static __device__ inline pygpu_element pygpu_decode(pygpu_key key) {{\n\

@@ -1,7 +1,7 @@
 //! Rows that one block has room for.
 
 use super::COMPILED;
-use super::sort::Rows;
+use super::task::Rows;
 use crate::backend::LaunchShape;
 use crate::codegen::store::Key;
 use crate::error::Result;

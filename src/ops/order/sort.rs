@@ -1,12 +1,12 @@
 //! Sorting along the last axis.
 
 use super::keys::Keys;
+use super::task::{Rows, dense, is_dense};
 use super::{rows, sweep};
 use crate::array::Array;
-use crate::copy;
 use crate::dtype::{DType, Kind};
 use crate::error::Result;
-use crate::layout::{Layout, Order};
+use crate::layout::Order;
 use crate::stream::Stream;
 
 /// What is asked of a sort.
@@ -26,32 +26,6 @@ pub struct Sorted {
     pub values: Option<Array>,
     /// Their places as 64-bit integers, if they were.
     pub places: Option<Array>,
-}
-
-/// Rows of one length that lie one after the other, and where they go.
-pub(super) struct Rows<'a> {
-    pub(super) keys: Keys,
-    pub(super) input: &'a Array,
-    pub(super) values: Option<&'a Array>,
-    pub(super) places: Option<&'a Array>,
-    pub(super) rows: i64,
-    pub(super) count: i64,
-}
-
-/// Whether elements lie in C order, each at an address that is a multiple of what a load of it needs.
-fn is_dense(array: &Array) -> bool {
-    array.layout().is_c_contiguous() && array.address().is_multiple_of(array.dtype().itemsize().min(8))
-}
-
-/// An array's elements in such a way, if they are not.
-pub(super) fn dense(input: &Array, stream: &Stream) -> Result<Option<Array>> {
-    if is_dense(input) {
-        return Ok(None);
-    }
-    let shape: Vec<i64> = input.layout().shape().collect();
-    let copied = Array::empty(&shape, input.dtype(), Order::C, stream.clone())?;
-    copy::between(&copied, input, stream)?;
-    Ok(Some(copied))
 }
 
 /// Sorts the rows of an array. With places the sort is stable: -0 and 0 are equal then, and else -0 comes first. Of complex numbers
@@ -104,10 +78,4 @@ fn run(input: &Array, sorted: &Sorted, descending: bool, stream: &Stream) -> Res
         true => rows::run(&rows, stream),
         false => sweep::run(&rows, stream),
     }
-}
-
-/// Bytes of device memory without a type.
-pub(super) fn scratch(bytes: i64, stream: &Stream) -> Result<Array> {
-    let layout = Layout::contiguous(&[bytes], 1, Order::C)?;
-    Array::on_new_memory(layout, DType::new(Kind::UInt8), stream.clone())
 }

@@ -5,35 +5,6 @@
 #define PYGPU_WARPS (PYGPU_THREADS / PYGPU_WARP)
 #define PYGPU_TILE (PYGPU_THREADS * PYGPU_EACH)
 
-#if PYGPU_WARP == 64
-typedef unsigned long long pygpu_lanes;
-#define PYGPU_COUNT_LANES(lanes) ((unsigned)__popcll(lanes))
-#else
-typedef unsigned pygpu_lanes;
-#define PYGPU_COUNT_LANES(lanes) ((unsigned)__popc(lanes))
-#endif
-
-// HIP's take no mask.
-#ifdef __HIPCC_RTC__
-#define PYGPU_BALLOT(bit) ((pygpu_lanes)__ballot(bit))
-#define PYGPU_SHUFFLE_UP(value, by) __shfl_up(value, by)
-#define PYGPU_SYNC_WARP() (__builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront"), __builtin_amdgcn_wave_barrier())
-#define PYGPU_PEEK(word) __hip_atomic_load(word, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT)
-#define PYGPU_SAY(word, value) __hip_atomic_store(word, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT)
-#else
-#define PYGPU_BALLOT(bit) ((pygpu_lanes)__ballot_sync(~(pygpu_lanes)0, bit))
-#define PYGPU_SHUFFLE_UP(value, by) __shfl_up_sync(~(pygpu_lanes)0, value, by)
-#define PYGPU_SYNC_WARP() __syncwarp()
-#define PYGPU_PEEK(word) (*(volatile const pygpu_number *)(word))
-#define PYGPU_SAY(word, value) (*(volatile pygpu_number *)(word) = (value))
-#endif
-
-// What a tile says of a digit: a number, and in the two bits above it what it counts.
-#define PYGPU_SHIFT (8 * sizeof(pygpu_number) - 2)
-#define PYGPU_OF_TILE ((pygpu_number)1 << PYGPU_SHIFT)
-#define PYGPU_UP_TO_TILE ((pygpu_number)2 << PYGPU_SHIFT)
-#define PYGPU_NUMBER_OF(word) ((word) & (((pygpu_number)1 << PYGPU_SHIFT) - 1))
-
 #if PYGPU_IS_COUNT
 // How many keys of a row have each digit, for all passes.
 extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_sort_count(const pygpu_element *from, pygpu_number *counts,

@@ -1,14 +1,14 @@
 //! Rows that are longer than what a block has room for: sweeps over the keys, one for each of their bytes.
 
 use super::COMPILED;
-use super::sort::{Rows, scratch};
+use super::task::{Rows, scratch};
+use super::warp::{LONG, OF_WARPS, warp};
 use crate::array::Array;
 use crate::backend::LaunchShape;
 use crate::codegen::store::Key;
 use crate::copy;
-use crate::device::{Device, PerDevice, per_device};
+use crate::device::Device;
 use crate::error::Result;
-use crate::global::Once;
 use crate::kernel::{Arguments, Function, Source, launch};
 use crate::memory::{Access, Use};
 use crate::ops::elementwise::at_once;
@@ -21,9 +21,6 @@ const SWEEP: &str = "pygpu_sort_sweep";
 
 /// Threads of a block: as many as a digit has values.
 const THREADS: i64 = 256;
-
-/// Rows from here on need numbers of 64 bits: two bits of a number say what it counts.
-const LONG: i64 = 1 << 30;
 
 /// Blocks that are to run at once on a processor, without places and with them, which take registers: measured on an H200, as
 /// [`each`].
@@ -233,7 +230,7 @@ fn source(rows: &Rows<'_>, plan: &Plan, device: Device, is_count: bool) -> Sourc
     let text = format!(
         "{head}{keys}typedef {number} pygpu_number;\ntypedef {number} pygpu_place;\n#define PYGPU_IS_COUNT {}\n\
          #define PYGPU_PLACES {}\n#define PYGPU_EACH {each}\n#define PYGPU_PASSES {}\n#define PYGPU_WARP {}\n\
-         #define PYGPU_BLOCKS {}\n#define PYGPU_TILE_WORDS {words}\n{TEXT}",
+         #define PYGPU_BLOCKS {}\n#define PYGPU_TILE_WORDS {words}\n{OF_WARPS}{TEXT}",
         u8::from(is_count),
         u8::from(plan.with_places),
         plan.passes,
@@ -242,10 +239,4 @@ fn source(rows: &Rows<'_>, plan: &Plan, device: Device, is_count: bool) -> Sourc
         number = plan.number_type(),
     );
     elementwise::source(if is_count { COUNT } else { SWEEP }, text, &[])
-}
-
-/// Threads of a warp, asked once for each device.
-fn warp(device: Device) -> i32 {
-    static KNOWN: PerDevice<Once<i32>> = per_device!(Once::new());
-    *KNOWN.of(device).get_or_init(|| device.properties().map_or(32, |known| known.warp_size))
 }

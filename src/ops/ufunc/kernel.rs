@@ -71,7 +71,7 @@ pub fn type_of(kind: Kind) -> &'static str {
 }
 
 /// The type in which whole numbers wrap around: wide enough that C does not promote it to one that may overflow.
-fn unsigned_of(kind: Kind) -> &'static str {
+pub fn unsigned_of(kind: Kind) -> &'static str {
     if DType::new(kind).itemsize() > 4 { "unsigned long long" } else { "unsigned" }
 }
 

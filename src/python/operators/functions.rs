@@ -1,6 +1,6 @@
 //! Functions of each element that have parameters beside the arrays: `where`, `clip`, `round`, `angle`, `nan_to_num`.
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt, PyTuple};
 
@@ -11,20 +11,35 @@ use crate::ops::ufunc::{Row, known_row, table};
 use crate::python::array::class::{GpuArray, new_like};
 use crate::python::host::transfer;
 use crate::python::kernel::call::values;
+use crate::python::once::intern;
 
 /// Functions of NumPy that compute with ours when they meet an array of a device (NEP 18).
-pub(super) const OF_NUMPY: [&str; 16] = [
+pub(super) const OF_NUMPY: [&str; 30] = [
     "angle",
     "argsort",
     "around",
     "broadcast_to",
     "clip",
+    "cumprod",
+    "cumsum",
     "expand_dims",
     "flip",
     "i0",
     "imag",
     "moveaxis",
     "nan_to_num",
+    "nanargmax",
+    "nanargmin",
+    "nancumprod",
+    "nancumsum",
+    "nanmax",
+    "nanmean",
+    "nanmin",
+    "nanprod",
+    "nanstd",
+    "nansum",
+    "nanvar",
+    "ptp",
     "real",
     "round",
     "sinc",
@@ -64,8 +79,9 @@ fn out_of<'py>(out: Option<&Bound<'py, GpuArray>>) -> Wish<'py> {
 /// ----------
 /// condition : GPUArray or bool
 ///     What is not 0 is true.
-/// x, y : GPUArray or number
-///     They are broadcast with the condition, and have one type in the result.
+/// x, y : GPUArray or number, optional
+///     They are broadcast with the condition, and have one type in the result. Without both the indices of what is true are given, as
+///     by `nonzero`.
 ///
 /// Examples
 /// --------
@@ -74,12 +90,18 @@ fn out_of<'py>(out: Option<&Bound<'py, GpuArray>>) -> Wish<'py> {
 /// >>> PyGPU.where(a > 2, a, -1).tolist()
 /// [-1, -1, -1, 3, 4]
 #[pyfunction]
-#[pyo3(name = "where", signature = (condition, x, y, /))]
+#[pyo3(name = "where", signature = (condition, x=None, y=None, /))]
 fn choose<'py>(
     condition: &Bound<'py, PyAny>,
-    x: &Bound<'py, PyAny>,
-    y: &Bound<'py, PyAny>,
+    x: Option<&Bound<'py, PyAny>>,
+    y: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    let (Some(x), Some(y)) = (x, y) else {
+        return match x.or(y) {
+            None => condition.call_method0(intern!(condition.py(), "nonzero")),
+            Some(_) => Err(PyValueError::new_err("either both or neither of x and y should be given")),
+        };
+    };
     computed(&table::WHERE, &[condition, x, y], &Wish::default())
 }
 

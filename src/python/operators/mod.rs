@@ -1,10 +1,12 @@
 //! Operators and protocols of Python and NumPy.
 
+mod at;
 mod by_numpy;
 pub(crate) mod compute;
 pub(crate) mod functions;
 pub(crate) mod keywords;
 mod methods;
+mod nan;
 mod on_device;
 mod operand;
 mod order;
@@ -12,6 +14,7 @@ pub(crate) mod protocols;
 mod reduction;
 mod reductions;
 mod result;
+mod scan;
 pub(crate) mod slots;
 pub(crate) mod ufunc;
 
@@ -20,7 +23,10 @@ use pyo3::prelude::*;
 /// Puts classes and functions into the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     ufunc::register(module)?;
+    at::register(module)?;
     functions::register(module)?;
     order::register(module)?;
-    reductions::register(module)
+    reductions::register(module)?;
+    scan::register(module)?;
+    nan::register(module)
 }

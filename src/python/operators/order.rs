@@ -149,7 +149,7 @@ fn order_of<'py>(a: &Bound<'py, GpuArray>, axis: Option<i64>, descending: bool) 
 ///
 /// Raises
 /// ------
-/// numpy.exceptions.AxisError
+/// IndexError
 ///     If there is no such axis.
 /// TypeError
 ///     For elements that have no order.
@@ -199,7 +199,7 @@ fn sort<'py>(
 ///
 /// Raises
 /// ------
-/// numpy.exceptions.AxisError
+/// IndexError
 ///     If there is no such axis.
 /// TypeError
 ///     For elements that have no order.
@@ -245,7 +245,7 @@ impl GpuArray {
     ///
     /// Raises
     /// ------
-    /// numpy.exceptions.AxisError
+    /// IndexError
     ///     If there is no such axis.
     /// ValueError
     ///     If the array is read-only.

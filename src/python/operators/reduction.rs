@@ -18,6 +18,7 @@ use crate::python::array::heritage;
 use crate::python::convert::{dtype, ndarray, shape};
 use crate::python::gil::WithoutGil;
 use crate::python::host::{cpu_view, new, transfer};
+use crate::python::kernel::call::values;
 use crate::python::once::intern;
 use crate::stream;
 
@@ -67,11 +68,8 @@ fn computed(row: &Row, kind: Kind, asked: &Asked<'_>) -> PyResult<Kind> {
         Some(dtype) if !dtype.is_none() => dtype::from_python(dtype)?.kind(),
         _ => row.computed(kind),
     };
-    if !is_number(kind) || !is_number(found) || (!row.of_complex && found.is_complex()) {
-        let name = DType::new(if is_number(kind) { found } else { kind }).name();
-        return Err(PyTypeError::new_err(format!("{}: there is no reduction of {name}", row.name)));
-    }
-    if kind.is_complex() && !found.is_complex() && row.name != "any" && row.name != "all" {
+    check_kinds(row, kind, found)?;
+    if kind.is_complex() && !found.is_complex() && !row.is_of_truths() {
         return Err(PyTypeError::new_err(format!(
             "{}: Cannot cast array data from dtype('{}') to dtype('{}') according to the rule 'same_kind'",
             row.name,
@@ -80,6 +78,20 @@ fn computed(row: &Row, kind: Kind, asked: &Asked<'_>) -> PyResult<Kind> {
         )));
     }
     Ok(found)
+}
+
+/// Refuses elements and types in which to compute that a row does not have.
+///
+/// # Errors
+/// `TypeError`.
+pub(super) fn check_kinds(row: &Row, kind: Kind, found: Kind) -> PyResult<()> {
+    let is_whole = |kind: Kind| kind == Kind::Bool || values::is_integer(kind);
+    let has = |one: Kind| is_number(one) && (row.of_complex || !one.is_complex()) && (row.of_floats || is_whole(one));
+    if has(found) && is_number(kind) && (row.of_floats || is_whole(kind)) {
+        return Ok(());
+    }
+    let name = DType::new(if is_number(kind) { found } else { kind }).name();
+    Err(PyTypeError::new_err(format!("{}: there is no reduction of {name}", row.name)))
 }
 
 /// The shapes of the results with the reduced axes, of one element each, and without.
@@ -159,11 +171,11 @@ fn mask_of<'py>(row: &Row, array: &Array, asked: &Asked<'py>) -> PyResult<Option
 /// The function by which an initial value joins.
 fn joining(row: &Row) -> Option<&'static ufunc::Row> {
     ufunc::row(match row.name {
-        "sum" => "add",
-        "prod" => "multiply",
-        "min" => "minimum",
-        "max" => "maximum",
-        _ => return None,
+        "sum" | "nansum" => "add",
+        "prod" | "nanprod" => "multiply",
+        "nanmin" => "fmin",
+        "nanmax" => "fmax",
+        name => function_of(name),
     })
 }
 
@@ -252,12 +264,15 @@ fn fill_neutral(
     initial: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<()> {
     let value = match (row.name, initial) {
-        ("min" | "max", Some(initial)) => initial.clone(),
-        ("prod" | "all", _) => 1i64.into_pyobject(py)?.into_any(),
-        ("mean" | "var", _) => f64::NAN.into_pyobject(py)?.into_any(),
+        ("min" | "max" | "nanmin" | "nanmax", Some(initial)) => initial.clone(),
+        ("prod" | "nanprod" | "all", _) => 1i64.into_pyobject(py)?.into_any(),
+        ("mean" | "var" | "nanmean" | "nanvar", _) => f64::NAN.into_pyobject(py)?.into_any(),
         _ => 0i64.into_pyobject(py)?.into_any(),
     };
     out.call_method1(intern!(py, "fill"), (value,))?;
+    if let ("bitwise_and", Some(invert)) = (row.name, ufunc::row("invert")) {
+        compute::call(py, invert, &[out.as_any()], &Wish::into_array(out))?;
+    }
     Ok(())
 }
 
@@ -275,31 +290,45 @@ fn by_numpy(
     let keywords = PyDict::new(py);
     keywords.set_item("axis", &asked.axis)?;
     keywords.set_item("keepdims", asked.keepdims)?;
-    let function = ndarray::numpy(py)?.getattr(row.name)?;
+    let initial = asked.initial.as_ref().filter(|initial| !initial.is_none());
+    let numpy = ndarray::numpy(py)?;
+    let is_method = of_function(row.name).is_some() || (row.is_of_truths() && initial.is_some());
+    let function = match is_method {
+        true => numpy.getattr(function_of(row.name))?.getattr("reduce")?,
+        false => numpy.getattr(row.name)?,
+    };
     if row.name == "count_nonzero" {
         let counted = function.call((input,), Some(&keywords))?;
         return result.as_any().set_item(py.Ellipsis(), counted);
     }
     keywords.set_item("out", result)?;
-    if let Some(dtype) = asked.dtype.as_ref().filter(|_| matches!(row.name, "sum" | "prod" | "mean" | "var")) {
+    if let Some(dtype) = asked.dtype.as_ref().filter(|_| takes_dtype(row)) {
         keywords.set_item("dtype", dtype)?;
     }
-    if let Some(initial) = asked.initial.as_ref().filter(|initial| !initial.is_none()) {
+    if let Some(initial) = initial {
         keywords.set_item("initial", initial)?;
     }
     if let Some(mask) = mask {
         keywords.set_item("where", cpu_view::view(mask)?)?;
     }
-    if row.name == "var" {
+    if matches!(row.name, "var" | "nanvar") {
         keywords.set_item("ddof", asked.less)?;
     }
     function.call((input,), Some(&keywords))?;
     Ok(())
 }
 
-/// The standard deviation: the root of what `var` gives.
-pub(super) fn deviation<'py>(own: &Bound<'py, GpuArray>, asked: &Asked<'py>) -> PyResult<Bound<'py, GpuArray>> {
-    let var = axes::row("var").ok_or_else(|| PyTypeError::new_err("there is no var"))?;
+/// Whether NumPy's function has the keyword `dtype`.
+fn takes_dtype(row: &Row) -> bool {
+    matches!(row.name.trim_start_matches("nan"), "sum" | "prod" | "mean" | "var") || row.name.starts_with("bitwise")
+}
+
+/// The standard deviation: the root of what a row of variances gives.
+pub(super) fn deviation<'py>(
+    var: &'static Row,
+    own: &Bound<'py, GpuArray>,
+    asked: &Asked<'py>,
+) -> PyResult<Bound<'py, GpuArray>> {
     let out = call(var, own, asked)?;
     if let Some(root) = ufunc::row("sqrt") {
         compute::call(own.py(), root, &[out.as_any()], &Wish::into_array(&out))?;
@@ -307,17 +336,34 @@ pub(super) fn deviation<'py>(own: &Bound<'py, GpuArray>, asked: &Asked<'py>) -> 
     Ok(out)
 }
 
+/// Functions of two operands, and the reductions that repeat them where these have other names.
+const FUNCTIONS: [(&str, &str); 10] = [
+    ("add", "sum"),
+    ("multiply", "prod"),
+    ("minimum", "min"),
+    ("maximum", "max"),
+    ("logical_or", "any"),
+    ("logical_and", "all"),
+    ("logical_xor", "logical_xor"),
+    ("bitwise_and", "bitwise_and"),
+    ("bitwise_or", "bitwise_or"),
+    ("bitwise_xor", "bitwise_xor"),
+];
+
 /// The reduction that repeats a function of two operands.
-fn of_function(name: &str) -> Option<&'static Row> {
-    axes::row(match name {
-        "add" => "sum",
-        "multiply" => "prod",
-        "minimum" => "min",
-        "maximum" => "max",
-        "logical_or" => "any",
-        "logical_and" => "all",
-        _ => return None,
-    })
+pub(super) fn of_function(name: &str) -> Option<&'static Row> {
+    FUNCTIONS.iter().find(|(function, _)| *function == name).and_then(|(_, row)| axes::row(row))
+}
+
+/// The function of two operands that a reduction repeats; the name itself where it repeats none.
+pub(super) fn function_of(name: &'static str) -> &'static str {
+    FUNCTIONS.iter().find(|(_, row)| *row == name).map_or(name, |(function, _)| function)
+}
+
+/// What a function's method says of the functions that have it.
+pub(super) fn refused(name: &str, method: &str) -> PyErr {
+    let all: Vec<&str> = FUNCTIONS.iter().map(|(function, _)| *function).collect();
+    PyTypeError::new_err(format!("{name}.{method}(): PyGPU does so with arrays of its own by {}", all.join(", ")))
 }
 
 /// What a function's `reduce` gives, along the first axis unless it is told otherwise; `None` for one that has none here.

@@ -13,11 +13,11 @@ use pyo3::exceptions::PyTypeError;
 type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 type Result<'py> = PyResult<Bound<'py, GpuArray>>;
 
-fn row(name: &str) -> PyResult<&'static Row> {
+pub(super) fn row(name: &str) -> PyResult<&'static Row> {
     axes::row(name).ok_or_else(|| PyTypeError::new_err(format!("there is no reduction {name}")))
 }
 
-fn asked<'py>([axis, dtype, out, initial, mask]: [Given<'_, 'py>; 5], keepdims: bool) -> Asked<'py> {
+pub(super) fn asked<'py>([axis, dtype, out, initial, mask]: [Given<'_, 'py>; 5], keepdims: bool) -> Asked<'py> {
     let [axis, dtype, out, initial, mask] = [axis, dtype, out, initial, mask].map(|one| one.cloned());
     Asked { axis, dtype, out, keepdims, initial, mask, less: 0.0 }
 }
@@ -364,7 +364,7 @@ impl GpuArray {
     ) -> Result<'py> {
         let mut asked = asked([axis, dtype, out, None, r#where], keepdims);
         asked.less = correction.unwrap_or(ddof);
-        reduction::deviation(slf, &asked)
+        reduction::deviation(row("var")?, slf, &asked)
     }
 
     /// Where the least element is; the first of equal ones, and NaN before all others.

@@ -15,6 +15,7 @@ use pyo3::types::{PyComplex, PyDict, PyFloat, PyInt, PyList, PyTuple};
 use super::compute::{self, Wish};
 use super::functions;
 use super::reduction;
+use super::scan;
 use crate::ops::ufunc::{self, Row};
 use crate::python::array::class::GpuArray;
 use crate::python::ending;
@@ -242,16 +243,25 @@ impl GpuArray {
         kwargs: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Py<PyAny>> {
         let py = ufunc.py();
+        let name: String = ufunc.getattr(intern!(py, "__name__"))?.extract()?;
+        if let ("at", Some(row)) = (method, ufunc::row(&name)) {
+            super::at::call(row, inputs)?;
+            return Ok(py.None());
+        }
         for input in inputs {
             if !is_operand(&input)? {
                 return Ok(py.NotImplemented());
             }
         }
-        let name: String = ufunc.getattr(intern!(py, "__name__"))?.extract()?;
         if let ("reduce", 1) = (method, inputs.len())
             && let Some(reduced) = reduction::by_function(&name, &inputs.get_item(0)?, kwargs)?
         {
             return Ok(reduced.into_any().unbind());
+        }
+        if let ("accumulate", 1) = (method, inputs.len())
+            && let Some(scanned) = scan::by_function(&name, &inputs.get_item(0)?, kwargs)?
+        {
+            return Ok(scanned.into_any().unbind());
         }
         let row =
             ufunc::row(&name).filter(|row| row.inputs <= inputs.len() && inputs.len() <= row.inputs + row.outputs());

@@ -6,8 +6,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use smallvec::SmallVec;
 
+use super::at;
 use super::compute::{self, Wish};
-use super::reduction;
+use super::{reduction, scan};
 use crate::dtype::{DType, Kind};
 use crate::layout::{Dims, Layout};
 use crate::ops::ufunc::{self, Row};
@@ -65,6 +66,26 @@ fn as_array(object: Bound<'_, PyAny>) -> PyResult<Bound<'_, PyAny>> {
         Some(array) => Ok(new_exact(object.py(), GpuArray::from_array(array))?.into_any()),
         None => Ok(object),
     }
+}
+
+/// Keywords, and arguments without one under their names.
+fn with_places<'py>(
+    names: &[&str],
+    places: &Bound<'py, PyTuple>,
+    keywords: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let given = keywords.map_or_else(|| Ok(PyDict::new(places.py())), |given| given.copy())?;
+    if places.len() > names.len() {
+        return Err(PyTypeError::new_err(format!(
+            "an array and {} are taken by their places, and {} more were given",
+            names.join(", "),
+            places.len()
+        )));
+    }
+    for (name, value) in names.iter().zip(places) {
+        given.set_item(name, value)?;
+    }
+    Ok(given)
 }
 
 #[cold]
@@ -142,6 +163,31 @@ impl Ufunc {
         outer(self.0, operands, keywords)?.ok_or_else(|| not_taken(self.0, operands))
     }
 
+    /// The function applied to places of an array that may be named several times, once for each time, in their order.
+    ///
+    /// Parameters
+    /// ----------
+    /// *operands : GPUArray, key, and array_like
+    ///     The array, which is changed; the places, as in ``a[key]``; and second operands for a function of two, broadcast to
+    ///     the shape of ``a[key]``.
+    ///
+    /// Raises
+    /// ------
+    /// IndexError
+    ///     For an index that is out of range; then nothing was written.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> a = PyGPU.zeros(3, "int64")
+    /// >>> PyGPU.add.at(a, [0, 2, 2], 1)
+    /// >>> a.tolist()
+    /// [1, 0, 2]
+    #[pyo3(signature = (*operands))]
+    fn at(&self, operands: &Bound<'_, PyTuple>) -> PyResult<()> {
+        at::call(self.0, operands)
+    }
+
     /// What is left of an array when the function joins its elements along axes.
     ///
     /// Parameters
@@ -165,23 +211,54 @@ impl Ufunc {
         axis: &Bound<'py, PyTuple>,
         keywords: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, GpuArray>> {
-        let given = keywords.map_or_else(|| Ok(PyDict::new(array.py())), |given| given.copy())?;
-        match axis.len() {
-            0 => {}
-            1 => given.set_item("axis", axis.get_item(0)?)?,
-            more => {
-                return Err(PyTypeError::new_err(format!(
-                    "reduce() takes an array and an axis, and {more} more were given"
-                )));
-            }
-        }
-        reduction::by_function(self.0.name, array, Some(&given))?.ok_or_else(|| {
-            PyTypeError::new_err(format!(
-                "{}.reduce(): PyGPU reduces arrays of its own by add, multiply, minimum, maximum, \
-                logical_or and logical_and",
-                self.0.name
-            ))
-        })
+        let given = with_places(&["axis"], axis, keywords)?;
+        reduction::by_function(self.0.name, array, Some(&given))?
+            .ok_or_else(|| reduction::refused(self.0.name, "reduce"))
+    }
+
+    /// What the function makes of the elements up to each of them along an axis.
+    ///
+    /// Parameters
+    /// ----------
+    /// array : GPUArray
+    ///     What is scanned.
+    /// axis : int, optional
+    ///     The axis; the first one by default.
+    /// dtype : dtype-like, optional
+    ///     The type in which is computed, and of the result.
+    /// out : GPUArray, optional
+    ///     Where the result goes.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.maximum.accumulate(PyGPU.to_gpu([1, 3, 2, 5])).tolist()
+    /// [1, 3, 3, 5]
+    #[pyo3(signature = (array, *places, **keywords), text_signature = "($self, array, axis=0, dtype=None, out=None)")]
+    fn accumulate<'py>(
+        &self,
+        array: &Bound<'py, PyAny>,
+        places: &Bound<'py, PyTuple>,
+        keywords: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, GpuArray>> {
+        let given = with_places(&["axis", "dtype", "out"], places, keywords)?;
+        scan::by_function(self.0.name, array, Some(&given))?
+            .ok_or_else(|| reduction::refused(self.0.name, "accumulate"))
+    }
+
+    /// NumPy's method that reduces parts of an array, which PyGPU has not.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     Always. It names what there is.
+    #[pyo3(signature = (*operands, **keywords))]
+    fn reduceat(&self, operands: &Bound<'_, PyTuple>, keywords: Option<&Bound<'_, PyDict>>) -> PyResult<Py<PyAny>> {
+        let (name, _) = (self.0.name, (operands, keywords));
+        Err(PyTypeError::new_err(format!(
+            "{name}.reduceat(): PyGPU does not reduce parts of an array; a.reshape(parts, -1) and {name}.reduce(a, axis=1) do where they \
+            are of one length, differences of {name}.accumulate(a) where it has an inverse, NumPy with a.get() always"
+        )))
     }
 
     /// Its name, which is NumPy's.

@@ -1,7 +1,8 @@
 //! `a[mask]`, `a[indices]`: copies of the selected elements, and their assignment.
 //!
-//! On CPU arrays NumPy does it on a zero-copy view. On a device kernels do it, by a plan that `selection` makes of the key. Keys
-//! that are unusual or wrong, and devices without a compiler, take the detour over the host: the array comes down, NumPy selects or
+//! On CPU arrays NumPy does it on a zero-copy view. On a device kernels do it: a mask of the array's shape by `ops::select`, a value that is
+//! repeated by a kernel that leaves out what the mask leaves out, all else by a plan that `selection` makes of the key. Keys
+//! that are wrong, and devices without a compiler, take the detour over the host: the array comes down, NumPy selects or
 //! refuses, the result goes up. It is right, and slow.
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
@@ -11,18 +12,23 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use super::assign;
+use super::item;
+use super::key::{self, Item};
 use super::selection;
 use crate::array::Array;
 use crate::copy;
 use crate::error::Error;
 use crate::layout::{Dims, Order};
 use crate::memory::capture;
+use crate::ops::select;
+use crate::ops::ufunc::is_castable;
 use crate::python::array::class::{GpuArray, new_like};
 use crate::python::array::heritage;
 use crate::python::convert::dtype;
 use crate::python::convert::ndarray;
 use crate::python::convert::strict;
 use crate::python::gil::WithoutGil;
+use crate::python::host::cast::{Values, cast_into};
 use crate::python::host::cpu_view;
 use crate::python::host::new;
 use crate::python::host::transfer;
@@ -58,15 +64,128 @@ fn values<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, PyUntypedArr
     transfer::to_ndarray(array.py(), array.get().array(array.py())?)
 }
 
+/// What kernels made; `None` where they leave it to NumPy.
+fn by_kernels<T>(made: Result<Option<T>, Error>) -> PyResult<Option<T>> {
+    match made {
+        Err(Error::Index(_) | Error::Unavailable(_)) => Ok(None), // in NumPy's own words, or without a compiler
+        other => Ok(other?),
+    }
+}
+
+/// The mask, if it is all of the key and has the array's shape.
+fn whole_mask<'a>(array: &Array, items: &'a [Item<'_>]) -> Option<&'a Array> {
+    match items {
+        [Item::Mask(mask)] if mask.layout().ndim() > 0 && mask.layout().shape().eq(array.layout().shape()) => {
+            Some(mask)
+        }
+        _ => None,
+    }
+}
+
 /// The selected elements, by kernels; `None` where NumPy is to do it, or to refuse it.
 fn gather_on_device(array: &Array, key: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
+    let py = key.py();
     if is_numpys(array)? {
         return Ok(None);
     }
-    let Some(selection) = selection::plan(array, key)? else { return Ok(None) };
-    match key.py().without_gil(|| copy::gather(array, &selection, &stream::current(array.device()))) {
-        Err(Error::Index(_)) => Ok(None), // in NumPy's own words
-        other => Ok(other?),
+    let Some(items) = key::read(array, key)? else { return Ok(None) };
+    if let Some(mask) = whole_mask(array, &items) {
+        let taken = py.without_gil(|| select::take(array, mask, &stream::current(array.device())));
+        if let Some(taken) = by_kernels(taken)? {
+            return Ok(Some(taken));
+        }
+    }
+    let Some(selection) = selection::plan(py, array, items)? else { return Ok(None) };
+    by_kernels(py.without_gil(|| copy::gather(array, &selection, &stream::current(array.device()))))
+}
+
+/// Whether a value is one number.
+fn is_number(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = value.py();
+    if let Ok(array) = value.cast::<PyUntypedArray>() {
+        return Ok(array.ndim() == 0);
+    }
+    // SAFETY: a type check of a live object.
+    Ok(unsafe { ffi::PyNumber_Check(value.as_ptr()) } != 0 && !value.hasattr(intern!(py, "__len__"))?)
+}
+
+/// Whether a value was written where a mask is true, which nobody counted: one that is the same for all true elements.
+fn fill_masked(array: &Array, items: &[Item<'_>], value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = value.py();
+    if !is_castable(array.dtype(), array.dtype()) {
+        return Ok(false);
+    }
+    let stream = stream::current(array.device());
+    if is_number(value)? {
+        let Some((view, mask)) = selection::masked(py, array, items)? else { return Ok(false) };
+        let item = item::item_bytes(py, array, value)?;
+        cast_into(py, &view, Values::Item(&item), Some(&mask), &stream)?;
+        return Ok(true);
+    }
+    let Ok(own) = value.cast::<GpuArray>() else { return Ok(false) };
+    let source = own.get().array(py)?;
+    // The axes behind the mask's are those of the view only if nothing stands before it.
+    let behind = match items {
+        [Item::Mask(mask)] => array.layout().ndim() - mask.layout().ndim(),
+        _ => 0,
+    };
+    let is_known = source.device() == array.device() && is_castable(source.dtype(), array.dtype());
+    if !is_known || source.layout().ndim() > behind {
+        return Ok(false);
+    }
+    let Some((view, mask)) = selection::masked(py, array, items)? else { return Ok(false) };
+    assign::assign_array(py, &view, source, Some(&mask), &stream)?;
+    Ok(true)
+}
+
+/// The values of the array's type on its device, for an array of them: as they are if they need not be moved.
+fn values_for(array: &Array, shape: &[i64], value: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
+    let py = value.py();
+    if let Ok(own) = value.cast::<GpuArray>() {
+        let given = own.get().array(py)?;
+        let is_apart = given.device() == array.device() && !copy::may_overlap(array, given);
+        if is_apart
+            && given.dtype() == array.dtype()
+            && given.layout().ndim() <= shape.len()
+            && let Ok(repeated) = given.layout().broadcast_to(shape)
+        {
+            return Ok(Some(given.view(repeated)?));
+        }
+    }
+    let own: Dims = if is_number(value)? { Dims::new() } else { shape.iter().copied().collect() };
+    // A copy of its own: converted, repeated, and out of the way of what is written.
+    let values = py.without_gil(|| Array::empty(&own, array.dtype(), Order::C, stream::current(array.device())))?;
+    match assign::assign(py, &values, value) {
+        Err(refused) if refused.is_instance_of::<PyValueError>(py) || refused.is_instance_of::<PyTypeError>(py) => {
+            return Ok(None); // in NumPy's own words
+        }
+        other => other?,
+    }
+    Ok(Some(values.view(values.layout().broadcast_to(shape)?)?))
+}
+
+/// Whether values, one for each true element of a mask of the array's shape, were put there.
+fn put_masked(array: &Array, mask: &Array, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = value.py();
+    let count = match value.cast::<GpuArray>() {
+        Ok(own) if own.get().layout().ndim() == 1 => own.get().layout().size(),
+        Ok(_) => return Ok(false),
+        Err(_) => match value.cast::<PyUntypedArray>() {
+            Ok(values) if values.ndim() == 1 => values.len() as i64,
+            _ => return Ok(false),
+        },
+    };
+    if count == 1 || copy::may_overlap(array, mask) {
+        return Ok(false); // repeated, or written before it is read
+    }
+    let Some(values) = values_for(array, &[count], value)? else { return Ok(false) };
+    let put = py.without_gil(|| select::put(array, mask, &values, &stream::current(array.device())));
+    match by_kernels(put)? {
+        Some(places) if places != count => Err(PyValueError::new_err(format!(
+            "NumPy boolean array indexing assignment cannot assign {count} input values to the {places} output values where the mask is \
+             true"
+        ))),
+        done => Ok(done.is_some()),
     }
 }
 
@@ -76,25 +195,20 @@ fn scatter_on_device(array: &Array, key: &Bound<'_, PyAny>, value: &Bound<'_, Py
     if is_numpys(array)? {
         return Ok(false);
     }
-    let Some(selection) = selection::plan(array, key)? else { return Ok(false) };
-    let shape = selection.result_shape();
+    let Some(items) = key::read(array, key)? else { return Ok(false) };
+    if fill_masked(array, &items, value)? {
+        return Ok(true);
+    }
     py.without_gil(|| copy::check_capture(&stream::current(array.device())))?;
-    // SAFETY: a type check of a live object.
-    let is_number = unsafe { ffi::PyNumber_Check(value.as_ptr()) } != 0 && !value.hasattr(intern!(py, "__len__"))?;
-    let own: Dims = if is_number { Dims::new() } else { shape.clone() };
-    // A copy of its own: converted, repeated, and out of the way of what is written.
-    let values = py.without_gil(|| Array::empty(&own, array.dtype(), Order::C, stream::current(array.device())))?;
-    match assign::assign(py, &values, value) {
-        Err(refused) if refused.is_instance_of::<PyValueError>(py) || refused.is_instance_of::<PyTypeError>(py) => {
-            return Ok(false); // in NumPy's own words
-        }
-        other => other?,
+    if let Some(mask) = whole_mask(array, &items)
+        && put_masked(array, mask, value)?
+    {
+        return Ok(true);
     }
-    let values = values.view(values.layout().broadcast_to(&shape)?)?;
-    match py.without_gil(|| copy::scatter(array, &selection, &values, &stream::current(array.device()))) {
-        Err(Error::Index(_)) => Ok(false),
-        other => Ok(other?),
-    }
+    let Some(selection) = selection::plan(py, array, items)? else { return Ok(false) };
+    let Some(values) = values_for(array, &selection.result_shape(), value)? else { return Ok(false) };
+    let scattered = py.without_gil(|| copy::scatter(array, &selection, &values, &stream::current(array.device())));
+    by_kernels(scattered.map(|is_done| is_done.then_some(()))).map(|done| done.is_some())
 }
 
 /// The selected elements as a new array on the same device.

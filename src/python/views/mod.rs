@@ -8,5 +8,8 @@ pub(crate) mod fill;
 pub(crate) mod gather;
 pub(crate) mod index;
 pub(crate) mod item;
+mod key;
+mod select;
 pub(crate) mod selection;
+pub(crate) mod take;
 pub(crate) mod view;

@@ -1,181 +1,109 @@
-//! A key with integer or boolean arrays as the core wants it: the axes that stay, and the index arrays of the others.
+//! A key with integer or boolean arrays as the core wants it: the axes that stay, and the index arrays of the others; or a view and
+//! a mask of its shape.
 //!
 //! What is unusual or wrong is left to NumPy: there is no plan then, and the caller asks NumPy itself. So the rules here
 //! need not repeat NumPy's refusals, only its answers.
 
-use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use numpy::PyUntypedArrayMethods;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyEllipsis, PySlice, PyTuple};
 
 use super::basic;
+use super::key::{self, Item};
 use crate::array::Array;
-use crate::copy::{Indexed, Selection};
+use crate::copy::{Bounds, Indexed, Selection};
 use crate::dtype::{DType, Kind};
 use crate::layout::{Dims, Indexer, Layout, broadcast_shapes};
-use crate::python::array::class::GpuArray;
-use crate::python::convert::dtype;
-use crate::python::convert::ndarray;
 use crate::python::host::new;
-use crate::python::host::transfer;
-use crate::python::once::intern;
 
-/// One item of a key.
-enum Item<'py> {
-    /// Integers for one axis, on the device.
-    Indices(Array),
-    /// One integer in an array without axes: an integer beside arrays, an array where it is the only one, as in NumPy. Its value, if
-    /// it is on the host.
-    Single(Array, Option<Bound<'py, PyAny>>),
-    Integer(Bound<'py, PyAny>),
-    Slice(Bound<'py, PyAny>),
-    NewAxis,
-    Ellipsis,
-}
-
-impl Item<'_> {
-    const fn consumes(&self) -> bool {
-        matches!(self, Self::Indices(_) | Self::Single(..) | Self::Integer(_) | Self::Slice(_))
-    }
-
-    /// Whether NumPy takes it for one of the indices whose axes stand together.
-    const fn is_advanced(&self) -> bool {
-        matches!(self, Self::Indices(_) | Self::Single(..) | Self::Integer(_))
-    }
-}
-
-/// The plan for a key; `None` where NumPy is to be asked.
+/// The plan for the items of a key; `None` where NumPy is to be asked.
 ///
 /// # Errors
 /// The driver's.
-pub(crate) fn plan(array: &Array, key: &Bound<'_, PyAny>) -> PyResult<Option<Selection>> {
-    let mut items = Vec::new();
-    match key.cast::<PyTuple>() {
-        Ok(tuple) => {
-            for item in tuple.iter() {
-                if !push(&mut items, array, &item)? {
+pub(super) fn plan<'py>(py: Python<'py>, array: &Array, items: Vec<Item<'py>>) -> PyResult<Option<Selection>> {
+    match key::settled(py, array, items)? {
+        Some(items) => selection(array.layout(), &items),
+        None => Ok(None),
+    }
+}
+
+/// The view and the mask of a key in which a mask is the only array: nobody need know how many elements are true. `None` for
+/// other keys.
+///
+/// # Errors
+/// The driver's.
+pub(super) fn masked(py: Python<'_>, array: &Array, items: &[Item<'_>]) -> PyResult<Option<(Array, Array)>> {
+    let is_mask = |item: &&Item<'_>| matches!(item, Item::Mask(_) | Item::HostMask(_));
+    let others = |item: &Item<'_>| matches!(item, Item::Indices(..) | Item::Single(..) | Item::Truth(_));
+    let mut masks = items.iter().filter(is_mask).filter(|mask| mask.consumed() > 0);
+    let (Some(mask), None, false) = (masks.next(), masks.next(), items.iter().any(others)) else { return Ok(None) };
+    let layout = array.layout();
+    let consumed = items.iter().map(Item::consumed).sum();
+    let has_ellipsis = items.iter().any(|item| matches!(item, Item::Ellipsis));
+    let mut view = Layout::scalar(layout.itemsize());
+    let mut indexer = Indexer::new(layout, &mut view, consumed, has_ellipsis);
+    // Axes of the array, of the view, and where the mask's are in it.
+    let (mut axis, mut kept, mut place) = (0, 0, 0);
+    for item in items {
+        let done = match item {
+            Item::Mask(_) | Item::HostMask(_) if item.consumed() > 0 => {
+                let shape: Dims = match mask {
+                    Item::Mask(mask) => mask.layout().shape().collect(),
+                    Item::HostMask(mask) => mask.shape().iter().map(|&len| len as i64).collect(),
+                    _ => return Ok(None),
+                };
+                if !key::fits(layout, axis, shape.iter().copied()) {
                     return Ok(None);
                 }
+                place = kept;
+                indexer.ellipsis_of(item.consumed());
+                kept += item.consumed();
+                Ok(())
             }
-        }
-        Err(_) => {
-            if !push(&mut items, array, key)? {
-                return Ok(None);
+            Item::Integer(integer) => {
+                let Ok(integer) = basic::integer(integer) else { return Ok(None) };
+                indexer.integer(integer)
             }
+            Item::Slice(slice) => {
+                let Ok((start, step, count)) = basic::unpack(slice, layout.axes()[axis].len) else { return Ok(None) };
+                kept += 1;
+                indexer.slice_clipped(start, step, count)
+            }
+            Item::NewAxis => {
+                kept += 1;
+                indexer.new_axis()
+            }
+            Item::Ellipsis => {
+                let count = layout.ndim() - consumed;
+                (axis, kept) = (axis + count, kept + count);
+                indexer.ellipsis()
+            }
+            _ => return Ok(None),
+        };
+        axis += item.consumed();
+        if done.is_err() {
+            return Ok(None);
         }
     }
-    let has_arrays = items.iter().any(|item| matches!(item, Item::Indices(_)));
-    let settled = |item| {
-        Ok(match item {
-            Item::Single(_, Some(integer)) if has_arrays => Item::Integer(integer),
-            // Its bounds are looked at now, whatever the others select.
-            Item::Single(indices, None) if has_arrays => Item::Integer(value_of(key.py(), &indices)?),
-            Item::Single(indices, _) => Item::Indices(indices),
-            other => other,
-        })
+    if indexer.finish().is_err() {
+        return Ok(None);
+    }
+    let mask = match mask {
+        Item::Mask(mask) => mask.clone(),
+        Item::HostMask(mask) => new::upload_new(py, mask, DType::new(Kind::Bool), array.device())?,
+        _ => return Ok(None),
     };
-    let items: PyResult<Vec<Item<'_>>> = items.into_iter().map(settled).collect();
-    selection(array.layout(), &items?)
-}
-
-/// The value of an array without axes.
-fn value_of<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyAny>> {
-    transfer::to_ndarray(py, array)?.call_method0(intern!(py, "item"))
-}
-
-/// Adds what an item of a key stands for; `false` if that is not for the kernels.
-fn push<'py>(items: &mut Vec<Item<'py>>, array: &Array, item: &Bound<'py, PyAny>) -> PyResult<bool> {
-    let py = item.py();
-    if let Ok(indices) = item.cast::<GpuArray>() {
-        let indices = indices.get().array(indices.py())?;
-        if indices.device() != array.device() {
-            return Ok(false);
-        }
-        if indices.dtype().kind() == Kind::Bool {
-            let mask = transfer::to_ndarray(py, indices)?;
-            return push_mask(items, array, &mask);
-        }
-        items.push(match indices.layout().ndim() {
-            0 => Item::Single(indices.clone(), None),
-            _ => Item::Indices(indices.clone()),
-        });
-        return Ok(is_integer(indices.dtype()));
-    }
-    if item.is_none() {
-        items.push(Item::NewAxis);
-    } else if item.is(PyEllipsis::get(py)) {
-        items.push(Item::Ellipsis);
-    } else if item.cast::<PySlice>().is_ok() {
-        items.push(Item::Slice(item.clone()));
-    } else if item.cast::<PyBool>().is_ok() || basic::is_numpy_bool(item)? {
-        return Ok(false);
-    } else if item.hasattr(intern!(py, "__len__"))? {
-        return push_host(items, array, item);
-    } else {
-        items.push(Item::Integer(item.clone()));
-    }
-    Ok(true)
-}
-
-/// An ndarray, a list, a tuple within a tuple.
-fn push_host<'py>(items: &mut Vec<Item<'py>>, array: &Array, item: &Bound<'py, PyAny>) -> PyResult<bool> {
-    let py = item.py();
-    let Ok(mut indices) = ndarray::as_ndarray(item, None) else { return Ok(false) };
-    let is_empty_list = indices.len() == 0 && item.cast::<PyUntypedArray>().is_err();
-    if is_empty_list {
-        let integers = indices.call_method1(intern!(py, "astype"), (intern!(py, "int64"),))?;
-        indices = integers.cast_into::<PyUntypedArray>()?;
-    }
-    let Ok(kind) = dtype::from_numpy(indices.dtype().as_any()) else { return Ok(false) };
-    if kind.kind() == Kind::Bool {
-        return push_mask(items, array, &indices);
-    }
-    if !is_integer(kind) {
-        return Ok(false);
-    }
-    let uploaded = new::upload_new(py, &indices, kind, array.device())?;
-    items.push(match indices.ndim() {
-        0 => Item::Single(uploaded, Some(indices.call_method0(intern!(py, "item"))?)),
-        _ => Item::Indices(uploaded),
-    });
-    Ok(true)
-}
-
-/// A mask is as many index arrays as it has axes, if it fits.
-fn push_mask(items: &mut Vec<Item<'_>>, array: &Array, mask: &Bound<'_, PyUntypedArray>) -> PyResult<bool> {
-    let py = mask.py();
-    if mask.ndim() == 0 {
-        return Ok(false);
-    }
-    let before = items.iter().any(|item| matches!(item, Item::Ellipsis));
-    let axis = items.iter().filter(|item| item.consumes()).count();
-    let rank = array.layout().ndim();
-    // Behind an ellipsis its axes are only known at the end: NumPy's affair.
-    if before || axis + mask.ndim() > rank {
-        return Ok(false);
-    }
-    let lengths = array.layout().shape().skip(axis);
-    if !lengths.zip(mask.shape()).all(|(length, &masked)| length == masked as i64) {
-        return Ok(false);
-    }
-    let indices = mask.call_method0(intern!(py, "nonzero"))?.cast_into::<PyTuple>()?;
-    for indices in indices.iter() {
-        let indices = indices.cast_into::<PyUntypedArray>()?;
-        let kind = dtype::from_numpy(indices.dtype().as_any())?;
-        items.push(Item::Indices(new::upload_new(py, &indices, kind, array.device())?));
-    }
-    Ok(true)
-}
-
-fn is_integer(dtype: DType) -> bool {
-    matches!(
-        dtype.kind(),
-        Kind::Int8 | Kind::Int16 | Kind::Int32 | Kind::Int64 | Kind::UInt8 | Kind::UInt16 | Kind::UInt32 | Kind::UInt64
-    )
+    // Axes of length 1 behind the mask's, up to the view's last one.
+    let behind = view.ndim() - place - mask.layout().ndim();
+    let axes: Dims = (1..=behind as i64).map(|back| -back).collect();
+    let Ok(spread) = mask.layout().expand_dims(&axes) else { return Ok(None) };
+    let shape: Dims = view.shape().collect();
+    let Ok(spread) = spread.broadcast_to(&shape) else { return Ok(None) };
+    Ok(Some((array.view(view)?, mask.view(spread)?)))
 }
 
 /// Walks the items along the axes; `None` for keys that NumPy refuses.
 fn selection(layout: &Layout, items: &[Item<'_>]) -> PyResult<Option<Selection>> {
-    let consumed = items.iter().filter(|item| item.consumes()).count();
+    let consumed = items.iter().map(Item::consumed).sum();
     let ellipses = items.iter().filter(|item| matches!(item, Item::Ellipsis)).count();
     if consumed > layout.ndim() || ellipses > 1 {
         return Ok(None);
@@ -189,10 +117,11 @@ fn selection(layout: &Layout, items: &[Item<'_>]) -> PyResult<Option<Selection>>
     let (mut axis, mut kept, mut indexed, mut dropped) = (0, 0, Vec::new(), Vec::new());
     for item in items {
         let done = match item {
-            Item::Indices(indices) => {
+            Item::Indices(indices, bounds) => {
                 let along = layout.axes()[axis];
                 let Ok(repeated) = indices.layout().broadcast_to(&shape) else { return Ok(None) };
-                indexed.push(Indexed { index: indices.view(repeated)?, len: along.len, stride: along.stride });
+                let index = indices.view(repeated)?;
+                indexed.push(Indexed { index, len: along.len, stride: along.stride, bounds: *bounds });
                 dropped.push(kept);
                 (axis, kept) = (axis + 1, kept + 1);
                 indexer.slice_clipped(0, 1, along.len)
@@ -207,7 +136,15 @@ fn selection(layout: &Layout, items: &[Item<'_>]) -> PyResult<Option<Selection>>
                 (axis, kept) = (axis + 1, kept + 1);
                 indexer.slice_clipped(start, step, count)
             }
-            Item::Single(..) => return Ok(None), // settled before
+            Item::Truth(indices) => {
+                let Ok(repeated) = indices.layout().broadcast_to(&shape) else { return Ok(None) };
+                let (index, bounds) = (indices.view(repeated)?, Bounds::Known);
+                indexed.push(Indexed { index, len: 1, stride: 0, bounds });
+                dropped.push(kept);
+                kept += 1;
+                indexer.new_axis()
+            }
+            Item::Single(..) | Item::Mask(_) | Item::HostMask(_) => return Ok(None), // settled before
             Item::NewAxis => {
                 kept += 1;
                 indexer.new_axis()
@@ -235,7 +172,7 @@ fn selection(layout: &Layout, items: &[Item<'_>]) -> PyResult<Option<Selection>>
 
 fn indices<'a>(item: &'a Item<'_>) -> Option<&'a Array> {
     match item {
-        Item::Indices(indices) => Some(indices),
+        Item::Indices(indices, _) | Item::Truth(indices) => Some(indices),
         _ => None,
     }
 }
@@ -250,7 +187,7 @@ fn position(items: &[Item<'_>], dropped: &[usize]) -> usize {
 }
 
 /// A view without some of its axes, which start at their first element.
-fn without(view: &Layout, dropped: &[usize]) -> Option<Layout> {
+pub(super) fn without(view: &Layout, dropped: &[usize]) -> Option<Layout> {
     let axes = || view.axes().iter().enumerate().filter(|(place, _)| !dropped.contains(place));
     let shape: Dims = axes().map(|(_, axis)| axis.len).collect();
     let strides: Dims = axes().map(|(_, axis)| axis.stride).collect();

@@ -19,7 +19,7 @@ typedef INDEX_SIGN long long Index;
 struct Move {
     move_i64 *table;
     const char *from;  // the index array
-    move_u32 *refused;
+    move_u64 *refused; // the host reads it
     move_u64 count;
     move_i64 length, stride;  // of the axis that is indexed
     pygpu::wide_walk<DIMS, 1> axes; // of the index array
@@ -35,6 +35,12 @@ extern "C" __global__ void __launch_bounds__(THREADS) move_places(Move move) {
         for (int d = DIMS - 1; d >= 0; d--) from += move.axes.index(rest, d) * move.axes.step[0][d];
         const Index index = *(const Index *)from;
         move_i64 place = (move_i64)index;
+#if BOUNDS == 1
+        place %= move.length;
+        if (place < 0) place += move.length;
+#elif BOUNDS == 2
+        place = place < 0 ? 0 : place < move.length ? place : move.length - 1;
+#else
 #if INDEX_SIGNED
         if (place < 0) place += move.length;
 #endif
@@ -42,6 +48,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) move_places(Move move) {
             *move.refused = 1;
             place = 0;
         }
+#endif
         place *= move.stride;
 #if BEGUN
         place += move.table[number];

@@ -47,7 +47,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) move_select(Move move) {
             is_kept[k] = number < units;
             if (is_kept[k]) {
                 is_kept[k] = select(move, number, to[k], from);
-                held[k] = *(const Unit *)from;
+                if (is_kept[k]) held[k] = *(const Unit *)from;
             }
         }
 #pragma unroll

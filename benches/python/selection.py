@@ -1,0 +1,78 @@
+"""Selection beside torch and CuPy: gigabytes a second that are read and written, in turns.
+
+    python benches/python/selection.py [--bytes N] [--rounds 5] [--json FILE]
+
+Gigabytes are the mask and the operands, read once, and the results, written once; of rows both. Times of large arrays
+are between two events over 20 calls; that of a small one is the host's, with the results dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from turns import Library, host_seconds, measure
+
+ROW = 256
+
+
+def put(target: Any, key: Any, values: Any) -> Callable[[], None]:
+    """An assignment as a call."""
+
+    def call() -> None:
+        target[key] = values
+
+    return call
+
+
+def find(library: Library, mask: Any) -> Callable[[], Any]:
+    """`nonzero` that gives indices along each axis."""
+    return (lambda: mask.nonzero(as_tuple=True)) if library.name == "torch" else mask.nonzero
+
+
+def take_rows(library: Library, table: Any, index: Any) -> Callable[[], Any]:
+    """Rows by their indices."""
+    if library.name == "torch":
+        return lambda: table.index_select(0, index)
+    return lambda: table.take(index, 0)
+
+
+def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
+    """Calls with the bytes that each must move."""
+    import numpy as np
+
+    random = np.random.default_rng(0)
+    rows = count // ROW
+    count = rows * ROW
+    host = random.random(count, dtype=np.float32)
+    chosen = host < 0.5
+    half = int(chosen.sum())
+    x, mask = library.array(host), library.array(chosen)
+    values = library.array(host[:half].copy())
+    table, index = x.reshape(rows, ROW), library.array(random.integers(0, rows, rows))
+    order = library.array(random.permutation(rows))
+    target, source = library.array(host), library.array(host.reshape(rows, ROW) + 1)
+    plane = target.reshape(rows, ROW)
+    return {
+        "x[mask]": (lambda: x[mask], 5 * count + 4 * half),
+        "x[mask] = values": (put(target, mask, values), count + 8 * half),
+        "x[mask] = 0": (put(target, mask, 0.0), count + 4 * half),
+        "nonzero": (find(library, mask), count + 8 * half),
+        "take rows": (take_rows(library, table, index), 8 * count),
+        "x[indices]": (lambda: table[index], 8 * count),
+        "put rows": (put(plane, index, source), 8 * count),
+        "put rows, each once": (put(plane, order, source), 8 * count),
+        "take elements": (lambda: x[index], 16 * rows),
+    }
+
+
+def small(library: Library) -> dict[str, float]:
+    """Host seconds of `s[s > 3]` of sixteen elements, dropped."""
+    import numpy as np
+
+    s = library.array(np.arange(16, dtype=np.float32))
+    return {"s[s > 3] of 16": host_seconds(library, lambda: s[s > 3])}
+
+
+if __name__ == "__main__":
+    measure(__doc__, "selection", large, small)

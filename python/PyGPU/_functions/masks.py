@@ -1,0 +1,205 @@
+"""What is true, and elements that are chosen so: the host reads how many they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from PyGPU import _core
+from PyGPU._functions.operands import check_values, cycled, flat, on_device_of
+from PyGPU._functions.selection import put, take
+
+__all__ = ["argwhere", "compress", "extract", "flatnonzero", "nonzero", "place", "putmask"]
+
+
+def nonzero(a: _core.GPUArray) -> tuple[_core.GPUArray, ...]:
+    """Find the elements that are not 0.
+
+    The host waits for their number.
+
+    Parameters
+    ----------
+    a : GPUArray
+
+    Returns
+    -------
+    tuple of GPUArray
+        The indices along each axis, in C order of the elements.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> [one.tolist() for one in PyGPU.nonzero(PyGPU.to_gpu([[0, 3], [4, 0]]))]
+    [[0, 1], [1, 0]]
+    """
+    done: tuple[_core.GPUArray, ...] = _core._by_numpy("nonzero", a, (a,))
+    if done is not NotImplemented:
+        return done
+    if a.ndim == 0:
+        raise ValueError("Calling nonzero on 0d arrays is not allowed. Use reshape(1) first.")
+    found = _core._nonzero(a)
+    return tuple(found[axis] for axis in range(a.ndim))
+
+
+def argwhere(a: _core.GPUArray) -> _core.GPUArray:
+    """Find the elements that are not 0, the indices of each as a row.
+
+    Parameters
+    ----------
+    a : GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.argwhere(PyGPU.to_gpu([[0, 3], [4, 0]])).tolist()
+    [[0, 1], [1, 0]]
+    """
+    if a.ndim == 0:
+        return argwhere(a.reshape(1))[:, :0]
+    done: _core.GPUArray = _core._by_numpy("argwhere", a, (a,))
+    return _core._nonzero(a).T if done is NotImplemented else done
+
+
+def flatnonzero(a: _core.GPUArray) -> _core.GPUArray:
+    """Find the elements that are not 0, by their places in C order.
+
+    Parameters
+    ----------
+    a : GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.flatnonzero(PyGPU.to_gpu([[0, 3], [4, 0]])).tolist()
+    [1, 2]
+    """
+    return nonzero(flat(a))[0]
+
+
+def compress(
+    condition: Any, a: _core.GPUArray, axis: int | None = None, out: _core.GPUArray | None = None
+) -> _core.GPUArray:
+    """Take the parts along an axis for which a condition is true.
+
+    Parameters
+    ----------
+    condition : array_like of bool
+        With one axis, at most as long as that of the array.
+    a : GPUArray
+    axis : int, optional
+        Along which axis; without one the elements in C order.
+    out : GPUArray, optional
+        Where the result goes.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.compress([False, True], PyGPU.to_gpu([[1, 2], [3, 4]]), axis=0).tolist()
+    [[3, 4]]
+    """
+    done: _core.GPUArray = _core._by_numpy("compress", a, (condition, a, axis, out))
+    if done is not NotImplemented:
+        return done
+    chosen = on_device_of(a, condition, np.dtype(bool))
+    if chosen.ndim != 1:
+        raise ValueError("condition must be a 1-d array")
+    return take(a, nonzero(chosen)[0], axis, out)
+
+
+def extract(condition: Any, arr: _core.GPUArray) -> _core.GPUArray:
+    """Take the elements for which a condition is true, in C order.
+
+    Parameters
+    ----------
+    condition : array_like of bool
+        As many elements as the array has.
+    arr : GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.extract(PyGPU.arange(6) > 3, PyGPU.arange(6)).tolist()
+    [4, 5]
+    """
+    done: _core.GPUArray = _core._by_numpy("extract", arr, (condition, arr))
+    if done is not NotImplemented:
+        return done
+    chosen, elements = flat(on_device_of(arr, condition, np.dtype(bool))), flat(arr)
+    return elements[chosen] if chosen.size == elements.size else take(elements, nonzero(chosen)[0])
+
+
+def place(arr: _core.GPUArray, mask: Any, vals: Any) -> None:
+    """Write values where a mask is true, the first ones as many as there are places.
+
+    Parameters
+    ----------
+    arr : GPUArray
+    mask : array_like of bool
+        As many elements as the array has.
+    vals : array_like
+        What goes there, over and over if they are fewer.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> a = PyGPU.arange(5)
+    >>> PyGPU.place(a, a > 1, [10, 20])
+    >>> a.tolist()
+    [0, 1, 10, 20, 10]
+    """
+    done = _core._by_numpy("place", arr, (arr, mask, vals))
+    if done is not NotImplemented:
+        return
+    if not arr.flags.writeable:
+        raise ValueError("place: the array is read-only")
+    chosen = on_device_of(arr, mask, np.dtype(bool))
+    if chosen.size != arr.size:
+        raise ValueError("place: mask and data must be the same size")
+    check_values(arr, vals)
+    values = flat(on_device_of(arr, vals, arr.dtype))
+    places = flatnonzero(chosen)
+    if places.size == 0:
+        return
+    if values.size == 0:
+        raise ValueError("Cannot insert from an empty array!")
+    put(arr, places, values, "wrap")
+
+
+def putmask(a: _core.GPUArray, mask: Any, values: Any) -> None:
+    """Write values where a mask is true, each element that at its own place.
+
+    Nobody waits.
+
+    Parameters
+    ----------
+    a : GPUArray
+    mask : array_like of bool
+        As many elements as the array has.
+    values : array_like
+        For all elements of the array, over and over if they are fewer.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> a = PyGPU.arange(5)
+    >>> PyGPU.putmask(a, a > 1, [10, 20])
+    >>> a.tolist()
+    [0, 1, 10, 20, 10]
+    """
+    done = _core._by_numpy("putmask", a, (a, mask, values))
+    if done is not NotImplemented:
+        return
+    if not a.flags.writeable:
+        raise ValueError("putmask: output array is read-only")
+    chosen = on_device_of(a, mask, np.dtype(bool))
+    if chosen.size != a.size:
+        raise ValueError("putmask: mask and data must be the same size")
+    check_values(a, values)
+    given = flat(on_device_of(a, values, a.dtype))
+    if given.size == 0 or a.size == 0:
+        return
+    if 1 < given.size < a.size:
+        given = cycled(given, a.size)
+    source = given[0] if given.size == 1 else given[: a.size].reshape(a.shape)
+    _core.copyto(a, source, where=flat(chosen).reshape(a.shape))

@@ -1,0 +1,340 @@
+"""Elements that are chosen by indices and by conditions, and places that are written so.
+
+Arrays in host memory are NumPy's affair, through views. On a device nothing goes over the host but one number, where
+it is needed: how many elements are true, or whether an index is out of range.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from PyGPU import _core
+from PyGPU._functions.operands import axis_of, check_indices, common, cycled, flat, indices_of, on_device_of
+
+__all__ = ["choose", "put", "put_along_axis", "repeat", "select", "take", "take_along_axis"]
+
+_MODES = ("raise", "wrap", "clip")
+
+
+def take(
+    a: _core.GPUArray, indices: Any, axis: int | None = None, out: _core.GPUArray | None = None, mode: str = "raise"
+) -> _core.GPUArray:
+    """Take the elements at some indices along an axis.
+
+    Parameters
+    ----------
+    a : GPUArray
+    indices : array_like of ints
+        Which ones; negative ones count from the end.
+    axis : int, optional
+        The axis; without one the elements in C order.
+    out : GPUArray, optional
+        Where the result goes.
+    mode : {'raise', 'wrap', 'clip'}, optional
+        What an index means that is out of range: an error, for which the host waits once, the one that is reached going
+        around, or the nearest one, negative ones being 0.
+
+    Raises
+    ------
+    IndexError
+        For an index that is out of range; then nothing was written.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.take(PyGPU.to_gpu([[1, 2, 3], [4, 5, 6]]), [2, 0], axis=1).tolist()
+    [[3, 1], [6, 4]]
+    """
+    done: _core.GPUArray = _core._by_numpy("take", a, (a, indices, axis, out, mode))
+    if done is not NotImplemented:
+        return done
+    places = indices_of(a, indices)
+    if axis is None:
+        return _core._take(flat(a), places, 0, out, mode)
+    return _core._take(a.reshape(1) if a.ndim == 0 else a, places, axis, out, mode)
+
+
+def put(a: _core.GPUArray, ind: Any, v: Any, mode: str = "raise") -> None:
+    """Write values to some places of an array, counted in C order.
+
+    Parameters
+    ----------
+    a : GPUArray
+    ind : array_like of ints
+        The places. Of those that are named several times the last value stays.
+    v : array_like
+        What goes there, over and over if they are fewer.
+    mode : {'raise', 'wrap', 'clip'}, optional
+        What an index means that is out of range, as for `take`.
+
+    Raises
+    ------
+    IndexError
+        For an index that is out of range; then nothing was written.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> a = PyGPU.arange(5)
+    >>> PyGPU.put(a, [0, -1], [10, 20])
+    >>> a.tolist()
+    [10, 1, 2, 3, 20]
+    """
+    done = _core._by_numpy("put", a, (a, ind, v, mode))
+    if done is not NotImplemented:
+        return
+    if not a.flags.writeable:
+        raise ValueError("put: output array is read-only")
+    places, values = flat(indices_of(a, ind)), flat(on_device_of(a, v, a.dtype))
+    if places.size == 0 or values.size == 0:
+        return
+    if values.size > places.size:
+        values = values[: places.size]
+    elif 1 < values.size < places.size:
+        values = cycled(values, places.size)
+    if a.flags.c_contiguous:
+        _core._put(a.reshape(-1), places, values, mode)
+        return
+    copied = a.copy("C")
+    _core._put(copied.reshape(-1), places, values, mode)
+    a[...] = copied
+
+
+def choose(a: _core.GPUArray, choices: Any, out: _core.GPUArray | None = None, mode: str = "raise") -> _core.GPUArray:
+    """Take for each element that at the same place of the array of that number.
+
+    Parameters
+    ----------
+    a : GPUArray of ints
+        The numbers.
+    choices : sequence of array_like
+        The arrays, broadcast with the numbers.
+    out : GPUArray, optional
+        Where the result goes.
+    mode : {'raise', 'wrap', 'clip'}, optional
+        What a number means that no array has, as for `take`.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.choose(PyGPU.to_gpu([0, 1, 0]), [PyGPU.arange(3), -1]).tolist()
+    [0, -1, 2]
+    """
+    several = list(choices)
+    done: _core.GPUArray = _core._by_numpy("choose", a, (a, several, out, mode))
+    if done is not NotImplemented:
+        return done
+    if mode not in _MODES:
+        raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
+    if not several:
+        raise ValueError("invalid entry in choice array")
+    check_indices(a.dtype)
+    count = len(several)
+    _, dtype = common(several)
+    shape, _ = common([a, *several])
+    numbers = a.astype(np.int64)
+    if mode == "raise":
+        if numbers.size and bool(((numbers < 0) | (numbers >= count)).any().item()):
+            raise ValueError("invalid entry in choice array")
+    elif mode == "wrap":
+        numbers = _core.remainder(numbers, count)
+    else:
+        numbers = _core.clip(numbers, 0, count - 1)
+    made = _core.empty(shape, dtype, device=a.device)
+    for number, choice in enumerate(several):
+        _core.copyto(made, choice, casting="unsafe", where=numbers == number)
+    if out is None:
+        return made
+    if out.shape != tuple(shape):
+        raise ValueError(f"choose: out has shape {out.shape} and the result {tuple(shape)}")
+    _core.copyto(out, made, casting="unsafe")
+    return out
+
+
+def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> _core.GPUArray:
+    """Take for each element that of the first array whose condition is true there.
+
+    Parameters
+    ----------
+    condlist : list of arrays of bool
+        The conditions.
+    choicelist : list of array_like
+        An array for each; all are broadcast.
+    default : scalar or GPUArray, optional
+        What stands where no condition is true.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> a = PyGPU.arange(5)
+    >>> PyGPU.select([a < 1, a > 3], [a - 10, a + 10], 7).tolist()
+    [-10, 7, 7, 7, 14]
+    """
+    if len(condlist) != len(choicelist):
+        raise ValueError("list of cases must be same length as list of conditions")
+    if len(condlist) == 0:
+        raise ValueError("select with an empty condition list is not possible")
+    like = next((one for one in (*condlist, *choicelist, default) if isinstance(one, _core.GPUArray)), None)
+    if like is None:
+        raise TypeError("select: none of the conditions and choices is an array of PyGPU")
+    done: _core.GPUArray = _core._by_numpy("select", like, (list(condlist), list(choicelist), default))
+    if done is not NotImplemented:
+        return done
+    for number, condition in enumerate(condlist):
+        if getattr(condition, "dtype", None) != np.dtype(bool):
+            raise TypeError(f"invalid entry {number} in condlist: should be boolean ndarray")
+    weak = [one.dtype if isinstance(one, _core.GPUArray) else one for one in (*choicelist, default)]
+    shape, _ = common([*condlist, *choicelist, default])
+    made = _core.empty(shape, np.result_type(*weak), device=like.device)
+    _core.copyto(made, default, casting="unsafe")
+    for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
+        _core.copyto(made, choice, casting="unsafe", where=condition)
+    return made
+
+
+def repeat(a: _core.GPUArray, repeats: Any, axis: int | None = None) -> _core.GPUArray:
+    """Repeat each element.
+
+    Parameters
+    ----------
+    a : GPUArray
+    repeats : int or array_like of ints
+        How often; for all, or for each index of the axis. For an array of a device the host waits for the sum.
+    axis : int, optional
+        Along which axis; without one the elements in C order.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.repeat(PyGPU.arange(3), [1, 0, 2]).tolist()
+    [0, 2, 2]
+    """
+    done: _core.GPUArray = _core._by_numpy("repeat", a, (a, repeats, axis))
+    if done is not NotImplemented:
+        return done
+    source = flat(a) if axis is None else a
+    place = 0 if axis is None else axis_of(axis, source.ndim)
+    length = source.shape[place]
+    if not isinstance(repeats, _core.GPUArray):
+        counts = np.asarray(repeats)
+        if counts.size == 1:
+            return _repeated(source, int(np.repeat(0, counts).size), place)
+        numbers: Any = np.repeat(np.arange(length), counts)
+    else:
+        numbers = _numbers(source, repeats, length)
+    return _core._take(source, indices_of(source, numbers), place, None, "wrap" if length else "raise")
+
+
+def _repeated(a: _core.GPUArray, count: int, axis: int) -> _core.GPUArray:
+    """Repeat each index of an axis: one copy."""
+    shape = (*a.shape[: axis + 1], count, *a.shape[axis + 1 :])
+    made = _core.empty(shape, a.dtype, device=a.device)
+    made[...] = _core.expand_dims(a, axis + 1)
+    return made.reshape((*a.shape[:axis], a.shape[axis] * count, *a.shape[axis + 1 :]))
+
+
+def _numbers(a: _core.GPUArray, repeats: _core.GPUArray, length: int) -> _core.GPUArray:
+    """Find the index for each place: it stands at the first of its places, and the greatest before goes on."""
+    from PyGPU.scan import InclusiveScanKernel
+
+    check_indices(repeats.dtype)
+    counts = flat(repeats.astype(np.int64))
+    if counts.size == 1:
+        counts = _core.broadcast_to(counts, (length,)).copy()
+    if counts.size != length:
+        raise ValueError(f"operands could not be broadcast together with shape ({length},) ({counts.size},)")
+    if length == 0:
+        return counts
+    least, total = counts.min(), counts.sum().item()
+    if least.item() < 0:
+        raise ValueError("repeats may not contain negative values.")
+    ends = counts.copy()
+    InclusiveScanKernel(np.int64, "a + b")(ends)
+    numbers = _core.zeros(total, np.int64, device=a.device)
+    some = _core._nonzero(counts)[0]
+    if some.size:
+        _core._put(numbers, (ends - counts)[some], some, "raise")
+        InclusiveScanKernel(np.int64, "a > b ? a : b")(numbers)
+    return numbers
+
+
+def _along(arr: _core.GPUArray, indices: _core.GPUArray, axis: int) -> tuple[_core.GPUArray, ...]:
+    """Make a key in which the other axes are counted."""
+    if indices.dtype.kind not in "iu":
+        raise IndexError("`indices` must be an integer array")
+    if arr.ndim != indices.ndim:
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
+    place = axis_of(axis, arr.ndim)
+    key = []
+    for number, length in enumerate(arr.shape):
+        if number == place:
+            key.append(indices)
+        else:
+            shape = [1] * arr.ndim
+            shape[number] = length
+            key.append(_core.arange(length, device=arr.device).reshape(shape))
+    return tuple(key)
+
+
+def take_along_axis(arr: _core.GPUArray, indices: Any, axis: int | None = -1) -> _core.GPUArray:
+    """Take elements along an axis by an array of indices of the same rank, such as `argmax` with `keepdims` gives.
+
+    Parameters
+    ----------
+    arr : GPUArray
+    indices : GPUArray of ints
+        Along the axis of any length, along the others broadcast with the array.
+    axis : int, optional
+        The axis; None: the elements in C order.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> a = PyGPU.to_gpu([[1, 9, 3], [7, 5, 6]])
+    >>> PyGPU.take_along_axis(a, a.argmax(axis=1, keepdims=True), axis=1).tolist()
+    [[9], [7]]
+    """
+    places = on_device_of(arr, indices)
+    if axis is None:
+        if places.ndim != 1:
+            raise ValueError("when axis=None, `indices` must have a single dimension.")
+        return take_along_axis(flat(arr), places, 0)
+    return arr[_along(arr, places, axis)]
+
+
+def put_along_axis(arr: _core.GPUArray, indices: Any, values: Any, axis: int | None) -> None:
+    """Write values along an axis to the places that `take_along_axis` takes from.
+
+    Parameters
+    ----------
+    arr : GPUArray
+    indices : GPUArray of ints
+        Along the axis of any length, along the others broadcast with the array.
+    values : array_like
+        Broadcast to the shape of the indices.
+    axis : int
+        The axis; None: the elements in C order.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> a = PyGPU.to_gpu([[1, 9, 3], [7, 5, 6]])
+    >>> PyGPU.put_along_axis(a, a.argmax(axis=1, keepdims=True), 0, axis=1)
+    >>> a.tolist()
+    [[1, 0, 3], [0, 5, 6]]
+    """
+    places = on_device_of(arr, indices)
+    if axis is not None:
+        arr[_along(arr, places, axis)] = values
+        return
+    if places.ndim != 1:
+        raise ValueError("when axis=None, `indices` must have a single dimension.")
+    if arr.flags.c_contiguous:
+        put_along_axis(arr.reshape(-1), places, values, 0)
+        return
+    copied = arr.copy("C")
+    put_along_axis(copied.reshape(-1), places, values, 0)
+    arr[...] = copied

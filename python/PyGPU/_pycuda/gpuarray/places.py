@@ -1,0 +1,216 @@
+"""Functions of PyCUDA's ``pycuda.gpuarray`` that take from and put to the places that indices name.
+
+PyCUDA looks at no index, and what is out of range reads and writes any memory. Here the nearest place is meant, and
+nobody waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import numpy as np
+
+from PyGPU import _core
+from PyGPU._functions import selection
+from PyGPU._functions.operands import flat
+from PyGPU._native.allocator import using_allocator
+from PyGPU._pycuda.gpuarray.results import on
+
+__all__ = ["multi_put", "multi_take", "multi_take_put", "take"]
+
+Arrays = Sequence[_core.GPUArray]
+
+
+def _made_by(array: _core.GPUArray) -> AbstractContextManager[Any]:
+    allocator = getattr(array, "allocator", None)
+    return nullcontext() if allocator is None else using_allocator(allocator)
+
+
+def _outputs(arrays: Arrays, shape: Any, out: Arrays | None) -> list[_core.GPUArray]:
+    """Give what was given for the results, or a new array for each."""
+    dtype = arrays[0].dtype
+    if any(one.dtype != dtype for one in arrays):
+        raise ValueError("the arrays must have the same dtype")
+    if out is None:
+        if shape is None:
+            raise TypeError("dest_shape is needed where out is not given")
+        with _made_by(arrays[0]):
+            return [_core.empty(shape, dtype) for _ in arrays]
+    if any(one.dtype != dtype for one in out):
+        raise TypeError("arrays and out must have the same dtype")
+    if len(out) != len(arrays):
+        raise ValueError("out and arrays must have the same length")
+    return list(out)
+
+
+def _pairs(arrays: Arrays, out: Arrays) -> Iterator[tuple[_core.GPUArray, _core.GPUArray]]:
+    return zip(arrays, out, strict=True)
+
+
+def take(
+    a: _core.GPUArray, indices: _core.GPUArray, out: _core.GPUArray | None = None, stream: Any = None
+) -> _core.GPUArray:
+    """Take the elements at some places of an array, counted in C order.
+
+    Parameters
+    ----------
+    a : GPUArray
+    indices : GPUArray of ints
+        The places, with one axis.
+    out : GPUArray, optional
+        Where the result goes.
+    stream : Stream, optional
+        The thread's current one by default.
+
+    Returns
+    -------
+    GPUArray
+        Of the dtype of `a`.
+
+    Examples
+    --------
+    >>> import PyGPU.gpuarray as gpuarray
+    >>> gpuarray.take(gpuarray.to_gpu([5.0, 6.0, 7.0]), gpuarray.to_gpu([2, 0])).tolist()
+    [7.0, 5.0]
+    """
+    assert len(indices.shape) == 1
+    with on(stream), _made_by(a):
+        return selection.take(a, indices, None, out, "clip")
+
+
+def multi_take(
+    arrays: Arrays, indices: _core.GPUArray, out: Arrays | None = None, stream: Any = None
+) -> list[_core.GPUArray]:
+    """Take the elements at the same places of several arrays.
+
+    Parameters
+    ----------
+    arrays : list of GPUArray
+        Of one dtype.
+    indices : GPUArray of ints
+        The places, with one axis.
+    out : list of GPUArray, optional
+        Where the results go.
+    stream : Stream, optional
+        The thread's current one by default.
+
+    Returns
+    -------
+    list of GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU.gpuarray as gpuarray
+    >>> a, b = gpuarray.to_gpu([5.0, 6.0, 7.0]), gpuarray.to_gpu([1.0, 2.0, 3.0])
+    >>> [one.tolist() for one in gpuarray.multi_take([a, b], gpuarray.to_gpu([2, 0]))]
+    [[7.0, 5.0], [3.0, 1.0]]
+    """
+    if not len(arrays):
+        return []
+    assert len(indices.shape) == 1
+    with on(stream):
+        results = _outputs(arrays, indices.shape, out)
+        for array, result in _pairs(arrays, results):
+            selection.take(array, indices, None, result, "clip")
+    return results
+
+
+def multi_put(
+    arrays: Arrays,
+    dest_indices: _core.GPUArray,
+    dest_shape: Any = None,
+    out: Arrays | None = None,
+    stream: Any = None,
+) -> list[_core.GPUArray]:
+    """Write the elements of several arrays to the same places of others.
+
+    Parameters
+    ----------
+    arrays : list of GPUArray
+        Of one dtype.
+    dest_indices : GPUArray of ints
+        Where each element goes, with one axis.
+    dest_shape : tuple of ints, optional
+        The shape of new results, whose other elements are not set.
+    out : list of GPUArray, optional
+        Where the results go.
+    stream : Stream, optional
+        The thread's current one by default.
+
+    Returns
+    -------
+    list of GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU.gpuarray as gpuarray
+    >>> out = gpuarray.multi_put([gpuarray.to_gpu([5.0, 6.0])], gpuarray.to_gpu([2, 0]), out=[gpuarray.zeros(3)])
+    >>> out[0].tolist()
+    [6.0, 0.0, 5.0]
+    """
+    if not len(arrays):
+        return []
+    if len(dest_indices.shape) != 1:
+        raise ValueError("dest_indices must be 1D")
+    with on(stream):
+        results = _outputs(arrays, dest_shape, out)
+        for array, result in _pairs(arrays, results):
+            selection.put(result, dest_indices, flat(array)[: dest_indices.size], "clip")
+    return results
+
+
+def multi_take_put(
+    arrays: Arrays,
+    dest_indices: _core.GPUArray,
+    src_indices: _core.GPUArray,
+    dest_shape: Any = None,
+    out: Arrays | None = None,
+    stream: Any = None,
+    src_offsets: Sequence[int] | None = None,
+) -> list[_core.GPUArray]:
+    """Write elements at some places of several arrays to other places of others.
+
+    Parameters
+    ----------
+    arrays : list of GPUArray
+        Of one dtype.
+    dest_indices, src_indices : GPUArray of ints
+        Where each element goes and where it is, of one dtype and length.
+    dest_shape : tuple of ints, optional
+        The shape of new results, whose other elements are not set.
+    out : list of GPUArray, optional
+        Where the results go.
+    stream : Stream, optional
+        The thread's current one by default.
+    src_offsets : list of ints, optional
+        For each array, what is added to the places in it.
+
+    Returns
+    -------
+    list of GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU.gpuarray as gpuarray
+    >>> places, here = gpuarray.to_gpu([1, 0]), gpuarray.to_gpu([2, 1])
+    >>> gpuarray.multi_take_put([gpuarray.to_gpu([5.0, 6.0, 7.0])], places, here, dest_shape=(2,))[0].tolist()
+    [6.0, 7.0]
+    """
+    if not len(arrays):
+        return []
+    if src_indices.dtype != dest_indices.dtype:
+        raise TypeError("src_indices and dest_indices must have the same dtype")
+    if len(src_indices.shape) != 1:
+        raise ValueError("src_indices must be 1D")
+    if src_indices.shape != dest_indices.shape:
+        raise ValueError("src_indices and dest_indices must have the same shape")
+    if src_offsets is not None and len(src_offsets) != len(arrays):
+        raise ValueError("src_indices and src_offsets must have the same length")
+    with on(stream):
+        results = _outputs(arrays, dest_shape, out)
+        for number, (array, result) in enumerate(_pairs(arrays, results)):
+            places = src_indices.astype(np.int64) + int(src_offsets[number]) if src_offsets is not None else src_indices
+            selection.put(result, dest_indices, selection.take(array, places, None, None, "clip"), "clip")
+    return results

@@ -1,0 +1,264 @@
+// Rows of elements that lie near each other: a block has PYGPU_ROWS of them, PYGPU_LANES threads for each, and a thread PYGPU_EACH
+// elements one behind the other. They are read side by side and change places through shared memory, so that a thread joins its own
+// in registers and the threads join only what each has. A block goes along its rows with what it has so far; where PYGPU_IS_CHAINED, a
+// block has one tile of one row, and gets what comes before it from the others.
+#define PYGPU_THREADS (PYGPU_ROWS * PYGPU_LANES)
+#define PYGPU_IN_ROW (PYGPU_LANES * PYGPU_EACH)
+#if PYGPU_ROWS > 1
+#define PYGPU_ROW_OF(at) ((at) / PYGPU_IN_ROW)
+#else
+#define PYGPU_ROW_OF(at) 0
+#endif
+
+// The elements of a tile by threads. Behind those of a thread are 16 bytes, so that threads do not meet in one bank.
+template <class T> struct pygpu_shelf {
+    enum {
+        OWN = PYGPU_EACH * sizeof(T),
+        PITCH = OWN < 32 ? OWN : OWN + 16,
+        BYTES = PYGPU_THREADS * PITCH,
+        CHUNK = OWN < 16 ? PYGPU_EACH : 16 / sizeof(T)
+    };
+    typedef pygpu::pack<T, CHUNK> chunk;
+
+    static __device__ char *place(char *shelf, unsigned at) {
+        return shelf + at / PYGPU_EACH * PITCH + at % PYGPU_EACH * sizeof(T);
+    }
+};
+typedef pygpu_shelf<pygpu_element> pygpu_elements;
+typedef pygpu_shelf<pygpu_result> pygpu_results;
+
+// Joins what the threads of a row have up to each of them. Where it begins nobody may be reading `sums` any more.
+static __device__ inline const pygpu_state *pygpu_scan_lanes(pygpu_state *sums, const pygpu_state &own, unsigned tid) {
+    const unsigned lane = tid % PYGPU_LANES;
+    unsigned now = 0;
+    sums[tid] = own;
+    __syncthreads();
+#pragma unroll
+    for (unsigned reach = 1; reach < PYGPU_LANES; reach *= 2) {
+        pygpu_state sum = sums[now + tid];
+        if (lane >= reach) {
+            pygpu_state before = sums[now + tid - reach];
+            pygpu_join(before, sum);
+            sum = before;
+        }
+        now = PYGPU_THREADS - now;
+        sums[now + tid] = sum;
+        __syncthreads();
+    }
+    return sums + now;
+}
+
+#if PYGPU_IS_CHAINED
+// What blocks tell each other: words of a state, each in the lower half of 64 bits that are read and written at once, and in the
+// upper half that it is there. So no word is taken for another one, and nothing has to be in order.
+#define PYGPU_WORDS ((sizeof(pygpu_state) + 3) / 4)
+typedef unsigned long long pygpu_word;
+
+static __device__ inline pygpu_word pygpu_look(pygpu_word *place) {
+#if defined(__PYGPU_CPU__)
+    return atomicAdd(place, 0ull); // lets others go on
+#elif defined(__HIPCC_RTC__) || defined(__HIP__)
+    return __hip_atomic_load(place, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+#else
+    return *(volatile pygpu_word *)place;
+#endif
+}
+
+static __device__ inline void pygpu_tell(pygpu_word *place, pygpu_word word) {
+#if defined(__PYGPU_CPU__)
+    atomicExch(place, word);
+#elif defined(__HIPCC_RTC__) || defined(__HIP__)
+    __hip_atomic_store(place, word, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+#else
+    *(volatile pygpu_word *)place = word;
+#endif
+}
+
+struct pygpu_message {
+    unsigned word[PYGPU_WORDS];
+};
+
+#define PYGPU_COPY(to, from)                                                                                   \
+    _Pragma("unroll") for (int unit = 0; unit < (int)(sizeof(pygpu_state) / sizeof(pygpu_unit)); unit++)       \
+        ((pygpu_unit *)&to)[unit] = ((const pygpu_unit *)&from)[unit];
+
+static __device__ inline void pygpu_publish(pygpu_word *board, size_t number, const pygpu_state &state) {
+    pygpu_message message = {};
+    PYGPU_COPY(message, state)
+#pragma unroll
+    for (int at = 0; at < (int)PYGPU_WORDS; at++) pygpu_tell(board + number * PYGPU_WORDS + at, 1ull << 32 | message.word[at]);
+}
+
+// Waits until a state is there.
+static __device__ inline void pygpu_await(pygpu_state &state, pygpu_word *board, size_t number) {
+    pygpu_message message;
+#pragma unroll
+    for (int at = 0; at < (int)PYGPU_WORDS; at++) {
+        pygpu_word word;
+        do word = pygpu_look(board + number * PYGPU_WORDS + at);
+        while (!(word >> 32));
+        message.word[at] = (unsigned)word;
+    }
+    PYGPU_COPY(state, message)
+}
+
+// What comes before a tile, joined, in the same order whoever comes first: PYGPU_THREADS tiles are a group. A block joins what the
+// tiles of its group have that come before its own, and all up to the end of the group before; the last block of a group
+// tells that of its own. A tile waits for those only that began before it, so somebody can always go on.
+static __device__ inline void pygpu_before(pygpu_state &before, pygpu_state *sums, pygpu_state *shared, pygpu_word *tiles,
+                                           pygpu_word *groups, size_t number, size_t group, unsigned place, bool is_first_group,
+                                           bool is_last, const pygpu_state &total, unsigned tid) {
+    const bool ends_group = place == PYGPU_THREADS - 1;
+    if (!is_last && !ends_group && tid == 0) pygpu_publish(tiles, number, total);
+    pygpu_state part;
+    if (tid < place) pygpu_await(part, tiles, number - place + tid);
+    const pygpu_state *parts = pygpu_scan_lanes(sums, part, tid);
+    if (tid == 0) {
+        pygpu_state own = total, up_to = total;
+        if (place) {
+            own = parts[place - 1];
+            up_to = own;
+            pygpu_join(own, total);
+        }
+        if (!is_first_group) {
+            pygpu_state all;
+            pygpu_await(all, groups, group - 1);
+            if (ends_group && !is_last) {
+                pygpu_state end = all;
+                pygpu_join(end, own);
+                pygpu_publish(groups, group, end);
+            }
+            if (place) pygpu_join(all, up_to);
+            up_to = all;
+        } else if (ends_group && !is_last) {
+            pygpu_publish(groups, group, own);
+        }
+        *shared = up_to;
+    }
+    __syncthreads();
+    before = *shared;
+}
+#endif
+
+extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) PYGPU_NAME(PYGPU_PARAMETERS) {
+    enum { SHELF = (int)pygpu_elements::BYTES > (int)pygpu_results::BYTES ? (int)pygpu_elements::BYTES : (int)pygpu_results::BYTES };
+    __shared__ pygpu::bytes pygpu_raw_shelf[(SHELF + 15) / 16];
+    __shared__ pygpu::bytes pygpu_raw_sums[(2 * PYGPU_THREADS * sizeof(pygpu_state) + 15) / 16];
+    char *shelf = (char *)pygpu_raw_shelf;
+    pygpu_state *sums = (pygpu_state *)pygpu_raw_sums;
+    const unsigned tid = threadIdx.x, lane = tid % PYGPU_LANES;
+#if PYGPU_IS_CHAINED
+    __shared__ unsigned pygpu_ticket;
+    __shared__ pygpu::bytes pygpu_raw_before[(sizeof(pygpu_state) + 15) / 16];
+    if (tid == 0) pygpu_ticket = atomicAdd((unsigned *)board, 1u);
+    __syncthreads();
+    const size_t number = pygpu_ticket, first_row = number / tiles, tile = number % tiles;
+    const size_t start = tile * PYGPU_IN_ROW;
+    {
+#else
+    const size_t first_row = (size_t)blockIdx.x * PYGPU_ROWS;
+    pygpu_state carry;
+    for (size_t start = 0; start < len; start += PYGPU_IN_ROW) {
+#endif
+        // Without a question where all is there, so that all reads are under way at once.
+        const bool is_whole = start + PYGPU_IN_ROW <= len && PYGPU_IS_ROW(first_row + PYGPU_ROWS - 1);
+        pygpu_in next[PYGPU_EACH / PYGPU_IN_VECTOR];
+        if (is_whole) {
+#pragma unroll
+            for (int turn = 0; turn < PYGPU_EACH / PYGPU_IN_VECTOR; turn++) {
+                const unsigned at = (turn * PYGPU_THREADS + tid) * PYGPU_IN_VECTOR;
+                const size_t row = first_row + PYGPU_ROW_OF(at), column = start + at % PYGPU_IN_ROW;
+                next[turn] = *(const pygpu_in *)(PYGPU_FROM(row) + (long long)column * in_step);
+            }
+        } else {
+#pragma unroll
+            for (int turn = 0; turn < PYGPU_EACH / PYGPU_IN_VECTOR; turn++) {
+                const unsigned at = (turn * PYGPU_THREADS + tid) * PYGPU_IN_VECTOR;
+                const size_t row = first_row + PYGPU_ROW_OF(at), column = start + at % PYGPU_IN_ROW;
+                if (!PYGPU_IS_ROW(row) || column >= len) continue;
+                const char *from = PYGPU_FROM(row) + (long long)column * in_step;
+                if (column + PYGPU_IN_VECTOR <= len) {
+                    next[turn] = *(const pygpu_in *)from;
+                } else {
+#pragma unroll
+                    for (int v = 0; v < PYGPU_IN_VECTOR - 1; v++)
+                        if (column + v < len) next[turn].item[v] = *(const pygpu_element *)(from + v * in_step);
+                }
+            }
+        }
+#pragma unroll
+        for (int turn = 0; turn < PYGPU_EACH / PYGPU_IN_VECTOR; turn++)
+            *(pygpu_in *)pygpu_elements::place(shelf, (turn * PYGPU_THREADS + tid) * PYGPU_IN_VECTOR) = next[turn];
+        __syncthreads();
+        pygpu_state x[PYGPU_EACH];
+#pragma unroll
+        for (int at = 0; at < PYGPU_EACH; at += pygpu_elements::CHUNK) {
+            const pygpu_elements::chunk chunk =
+                *(const pygpu_elements::chunk *)pygpu_elements::place(shelf, tid * PYGPU_EACH + at);
+#pragma unroll
+            for (int v = 0; v < pygpu_elements::CHUNK; v++) x[at + v] = pygpu_only(pygpu_convert(chunk.item[v]));
+        }
+        // What is behind the end of a row changes nothing before it.
+#pragma unroll
+        for (int at = 1; at < PYGPU_EACH; at++) {
+            pygpu_state sum = x[at - 1];
+            pygpu_join(sum, x[at]);
+            x[at] = sum;
+        }
+        const pygpu_state *up_to = pygpu_scan_lanes(sums, x[PYGPU_EACH - 1], tid);
+        pygpu_state before, own;
+        if (lane > 0) own = up_to[tid - 1];
+        const pygpu_state total = up_to[tid - lane + PYGPU_LANES - 1];
+        const bool has_before = start > 0;
+#if PYGPU_IS_CHAINED
+        __syncthreads();
+        if (tiles > 1) {
+            const size_t groups_of_row = (tiles + PYGPU_THREADS - 1) / PYGPU_THREADS;
+            pygpu_word *of_tiles = board + 1, *of_groups = of_tiles + rows * tiles * PYGPU_WORDS;
+            pygpu_before(before, sums, (pygpu_state *)pygpu_raw_before, of_tiles, of_groups, number,
+                         first_row * groups_of_row + tile / PYGPU_THREADS, (unsigned)(tile % PYGPU_THREADS), tile < PYGPU_THREADS,
+                         tile + 1 == tiles, total, tid);
+        }
+#else
+        if (has_before) before = carry;
+        if (has_before) pygpu_join(carry, total); else carry = total;
+#endif
+        if (has_before) {
+            if (lane > 0) pygpu_join(before, own);
+        } else {
+            before = own;
+        }
+        const bool joins = has_before || lane > 0;
+#pragma unroll
+        for (int at = 0; at < PYGPU_EACH; at += pygpu_results::CHUNK) {
+            pygpu_results::chunk chunk;
+#pragma unroll
+            for (int v = 0; v < pygpu_results::CHUNK; v++) {
+                pygpu_state sum = x[at + v];
+                if (joins) {
+                    sum = before;
+                    pygpu_join(sum, x[at + v]);
+                }
+                chunk.item[v] = pygpu_finish(sum, 0);
+            }
+            *(pygpu_results::chunk *)pygpu_results::place(shelf, tid * PYGPU_EACH + at) = chunk;
+        }
+        __syncthreads();
+#pragma unroll
+        for (int turn = 0; turn < PYGPU_EACH / PYGPU_OUT_VECTOR; turn++) {
+            const unsigned at = (turn * PYGPU_THREADS + tid) * PYGPU_OUT_VECTOR;
+            const size_t row = first_row + PYGPU_ROW_OF(at), column = start + at % PYGPU_IN_ROW;
+            const pygpu_out made = *(const pygpu_out *)pygpu_results::place(shelf, at);
+            if (!is_whole && (!PYGPU_IS_ROW(row) || column >= len)) continue;
+            char *to = PYGPU_TO(row) + (long long)column * out_step;
+            if (is_whole || column + PYGPU_OUT_VECTOR <= len) {
+                *(pygpu_out *)to = made;
+            } else {
+#pragma unroll
+                for (int v = 0; v < PYGPU_OUT_VECTOR - 1; v++)
+                    if (column + v < len) *(pygpu_result *)(to + v * out_step) = made.item[v];
+            }
+        }
+        __syncthreads();
+    }
+}

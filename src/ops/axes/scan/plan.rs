@@ -1,0 +1,263 @@
+//! How a scan goes: along memory, several rows to a block or a row to many blocks, or down columns that lie beside each other.
+
+use crate::codegen::access::{Record, Span};
+use crate::codegen::store::Key;
+use crate::error::Result;
+use crate::kernel::Arguments;
+use crate::layout::{Dims, Layout, Rules, Walk};
+use crate::ops::axes::plan::{Memory, Room};
+
+/// The places of the arrays in a walk.
+pub const INPUT: usize = 0;
+/// Where the results go.
+pub const OUT: usize = 1;
+
+/// Bytes of elements that a thread has, and how many elements these are at least and at most.
+const BYTES_OF_THREAD: u32 = 64;
+const LEAST_EACH: u32 = 4;
+const MOST_EACH: u32 = 16;
+/// Bytes that are read or written at once.
+const PACK_BYTES: u32 = 16;
+/// Elements in a column that a thread has.
+const EACH_DOWN: u32 = 8;
+/// Bytes of neighbouring columns, and columns, of a block at least.
+const COLUMN_BYTES: u32 = 128;
+const COLUMNS: u32 = 32;
+/// Tiles of a row from which on it is shared by blocks.
+const TILES_OF_CHAIN: u64 = 4;
+
+/// The threads of a launch, as far as a kernel is compiled for them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Way {
+    /// Elements that follow each other lie near each other.
+    Along {
+        /// Rows of a block.
+        rows: u32,
+        /// Threads of each of them.
+        lanes: u32,
+        /// Elements of a thread, one behind the other.
+        each: u32,
+        /// Elements that are read at once, and written.
+        vectors: [u32; 2],
+        /// Whether a row has many blocks, which wait for what comes before theirs.
+        is_chained: bool,
+    },
+    /// Rows lie beside each other.
+    Across {
+        /// Columns of a block.
+        columns: u32,
+        /// Threads of each of them.
+        down: u32,
+        /// Elements of a thread, one below the other.
+        each: u32,
+    },
+}
+
+/// How a scan goes.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    kept: Walk,
+    span: Span,
+    steps: [i64; 2],
+    /// Elements along the axis.
+    pub len: i64,
+    /// Places along the other axes.
+    pub places: i64,
+    /// The threads.
+    pub way: Way,
+    /// Blocks that share a column, one below the other: more than one need a launch before.
+    pub splits: u32,
+}
+
+/// The array without an axis.
+fn without(layout: &Layout, axis: usize) -> Result<Layout> {
+    let others = |all: &mut dyn Iterator<Item = i64>| -> Dims {
+        all.enumerate().filter(|(place, _)| *place != axis).map(|(_, one)| one).collect()
+    };
+    let (shape, strides) = (others(&mut layout.shape()), others(&mut layout.strides()));
+    Layout::strided(&shape, &strides, layout.offset(), layout.itemsize())
+}
+
+/// Plans a scan of the first array along an axis into the second one, which has its shape; neither is empty. A state has so many bytes.
+///
+/// # Errors
+/// As [`Walk::plan`].
+pub fn plan(sides: [&Layout; 2], axis: usize, memory: Memory, state_bytes: usize, room: Room) -> Result<Plan> {
+    let along = |side: &Layout| side.axes().get(axis).map_or((1, 0), |found| (found.len, found.stride));
+    let steps = sides.map(|side| along(side).1);
+    let (input, out) = (without(sides[INPUT], axis)?, without(sides[OUT], axis)?);
+    let kept = Walk::plan(&[&input, &out], Rules { lead: Some(OUT), reduced: 0 })?;
+    let (len, places) = (along(sides[INPUT]).0, kept.size());
+    let span = Span::of(&kept, 0..2);
+    let nearest = kept.strides(INPUT).next_back().map(i64::unsigned_abs);
+    let largest = memory.itemsize.into_iter().max().unwrap_or(1).max(state_bytes) as u32;
+    let plan = Plan { kept, span, steps, len, places, way: Way::Across { columns: 1, down: 1, each: 1 }, splits: 1 };
+    Ok(match nearest {
+        Some(nearest) if nearest < steps[INPUT].unsigned_abs() => plan.across(largest, room),
+        _ => plan.along(memory, largest, room),
+    })
+}
+
+impl Plan {
+    fn along(self, memory: Memory, largest: u32, room: Room) -> Self {
+        let len = self.len as u64;
+        let whole = (BYTES_OF_THREAD / largest).clamp(LEAST_EACH, MOST_EACH);
+        let mut each = whole.min(self.len.clamp(1, i64::from(MOST_EACH)).unsigned_abs().next_power_of_two() as u32);
+        // Few elements are shared by as many blocks as run at once.
+        let threads = u64::from(room.threads) * u64::from(room.blocks) / 2;
+        if len * (self.places as u64) < threads * u64::from(each) {
+            each = each.min(LEAST_EACH);
+        }
+        let lanes = len.div_ceil(u64::from(each)).min(u64::from(room.threads)) as u32;
+        let lanes = lanes.next_power_of_two();
+        let rows = room.threads / lanes;
+        let tiles = len.div_ceil(u64::from(lanes * each));
+        let is_chained = rows == 1 && tiles >= TILES_OF_CHAIN && self.places as u64 * 4 < u64::from(room.blocks);
+        let vectors = [INPUT, OUT].map(|side| self.vector(side, each, memory));
+        Self { way: Way::Along { rows, lanes, each, vectors, is_chained }, ..self }
+    }
+
+    /// Elements that lie side by side and evenly wherever a thread begins.
+    fn vector(&self, side: usize, each: u32, memory: Memory) -> u32 {
+        let itemsize = memory.itemsize[side] as i64;
+        let start = (memory.address[side] as i64).wrapping_add(self.kept.offset(side));
+        let mut vector = (PACK_BYTES / itemsize as u32).clamp(1, each);
+        let is_even = |vector: u32| {
+            let bytes = itemsize * i64::from(vector);
+            start % bytes == 0 && self.kept.strides(side).all(|stride| stride % bytes == 0)
+        };
+        while vector > 1 && (self.steps[side] != itemsize || !is_even(vector)) {
+            vector /= 2;
+        }
+        vector
+    }
+
+    fn across(self, largest: u32, room: Room) -> Self {
+        let beside = (COLUMN_BYTES / largest).max(COLUMNS);
+        let columns = beside.min(room.threads).min((self.places as u64).next_power_of_two().min(1 << 16) as u32);
+        let down = (room.threads / columns).max(1);
+        let each = if largest > 8 { EACH_DOWN / 2 } else { EACH_DOWN };
+        let strips = (self.places as u64).div_ceil(u64::from(columns));
+        let most = self.len as u64 / u64::from(4 * down * each);
+        // Elements of shared columns are read twice.
+        let splits = match strips * 4 < u64::from(room.blocks) {
+            true => (u64::from(room.blocks) / strips).clamp(1, most.max(1)) as u32,
+            false => 1,
+        };
+        let plan = Self { way: Way::Across { columns, down, each }, ..self };
+        let splits = (plan.len as u64).div_ceil(plan.part(splits)) as u32;
+        Self { splits, ..plan }
+    }
+
+    /// Elements of a column that a block has, where so many share it.
+    pub fn part(&self, splits: u32) -> u64 {
+        (self.len as u64).div_ceil(u64::from(splits)).next_multiple_of(self.tile())
+    }
+
+    /// Elements of a row or column that a block has at once.
+    pub fn tile(&self) -> u64 {
+        u64::from(match self.way {
+            Way::Along { lanes, each, .. } => lanes * each,
+            Way::Across { down, each, .. } => down * each,
+        })
+    }
+
+    /// Threads of a block.
+    pub fn threads(&self) -> u32 {
+        match self.way {
+            Way::Along { rows, lanes, .. } => rows * lanes,
+            Way::Across { columns, down, .. } => columns * down,
+        }
+    }
+
+    /// Whether numbers of places have 32 bits.
+    pub fn is_short(&self) -> bool {
+        self.span == Span::Short
+    }
+
+    /// What a kernel for it is compiled for, beside the types.
+    pub fn key(&self) -> Key {
+        let shape = [self.kept.rank() as u8, self.span as u8];
+        let way = match self.way {
+            Way::Along { rows, lanes, each, vectors, is_chained } => [
+                1 + u8::from(is_chained),
+                rows.ilog2() as u8,
+                lanes.ilog2() as u8,
+                each as u8,
+                vectors[0] as u8,
+                vectors[1] as u8,
+            ],
+            Way::Across { columns, down, each } => {
+                [3, columns.ilog2() as u8, down.ilog2() as u8, each as u8, u8::from(self.splits > 1), 0]
+            }
+        };
+        shape.into_iter().chain(way).collect()
+    }
+
+    /// The type of the walk along the other axes; none where there are none.
+    pub fn kept_type(&self) -> Option<String> {
+        let rank = self.kept.rank();
+        (rank > 0).then(|| self.span.type_of(rank, 2))
+    }
+
+    /// Where the first element of an array is, from the start of its allocation.
+    pub fn offset(&self, side: usize) -> i64 {
+        self.kept.offset(side)
+    }
+
+    /// Bytes from an element of an array to the next one along the axis.
+    pub fn step(&self, side: usize) -> i64 {
+        self.steps[side]
+    }
+
+    /// Adds the walk to the arguments of a launch, as its type says.
+    pub fn push(&self, arguments: &mut Arguments) {
+        if self.kept.rank() > 0 {
+            let mut record = Record::new();
+            let steps = [INPUT, OUT].into_iter().map(|side| self.kept.strides(side));
+            record.push_walk(self.span, self.kept.lens(), steps);
+            record.pass(arguments);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, missing_docs)]
+    use super::*;
+    use crate::layout::Order;
+
+    const H200: Room = Room { threads: 256, blocks: 1056 };
+    const EVEN: Memory = Memory { itemsize: [4, 4], address: [0x1000, 0x1000] };
+
+    fn planned(shape: &[i64], axis: usize) -> Plan {
+        let side = Layout::contiguous(shape, 4, Order::C).unwrap();
+        plan([&side, &side], axis, EVEN, 4, H200).unwrap()
+    }
+
+    fn along(rows: u32, lanes: u32, each: u32, vector: u32, is_chained: bool) -> Way {
+        Way::Along { rows, lanes, each, vectors: [vector; 2], is_chained }
+    }
+
+    #[test]
+    fn what_lies_side_by_side_is_read_so() {
+        let way = |shape: &[i64], axis| planned(shape, axis).way;
+        assert_eq!(way(&[1 << 27], 0), along(1, 256, 16, 4, true));
+        assert_eq!(way(&[1 << 20], 0), along(1, 256, 4, 4, true));
+        assert_eq!(way(&[1 << 14, 1 << 14], 1), along(1, 256, 16, 4, false));
+        assert_eq!(way(&[1 << 26, 4], 1), along(256, 1, 4, 4, false));
+        assert_eq!(way(&[1 << 20, 50], 1), along(64, 4, 16, 2, false));
+        assert_eq!(way(&[1 << 14, 1 << 14], 0), Way::Across { columns: 32, down: 8, each: 8 });
+        assert_eq!(way(&[1 << 14, 6], 0), Way::Across { columns: 8, down: 32, each: 8 });
+    }
+
+    #[test]
+    fn few_columns_are_shared_by_blocks_and_many_are_not() {
+        let splits = |shape: &[i64]| planned(shape, 0).splits;
+        assert_eq!(splits(&[1 << 14, 1 << 14]), 1);
+        assert_eq!(splits(&[256, 64]), 1);
+        let plan = planned(&[1 << 20, 64], 0);
+        assert!(plan.splits > 100 && plan.part(plan.splits) * u64::from(plan.splits) >= 1 << 20);
+        assert!(plan.part(plan.splits) * u64::from(plan.splits - 1) < 1 << 20);
+    }
+}

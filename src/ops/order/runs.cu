@@ -1,0 +1,85 @@
+// Of elements in order the first of each run of equal ones: its value, where it stands, and for all elements the number of their
+// run. What stands before a tile is known from what the tiles before it say, as in a sweep.
+#define PYGPU_THREADS 256
+#define PYGPU_EACH 16
+#define PYGPU_WARPS (PYGPU_THREADS / PYGPU_WARP)
+#define PYGPU_TILE (PYGPU_THREADS * PYGPU_EACH)
+
+// How many runs begin before the tile; a warp looks at as many tiles as it has lanes.
+static __device__ inline pygpu_number pygpu_look_back(const pygpu_number *said, unsigned tile) {
+    const int lane = threadIdx.x;
+    pygpu_number before = 0;
+    for (long long other = (long long)tile - 1 - lane;; other -= PYGPU_WARP) {
+        pygpu_number word = PYGPU_UP_TO_TILE;
+        while (other >= 0 && (word = PYGPU_PEEK(&said[other])) == 0) PYGPU_YIELD();
+        const pygpu_lanes whole = PYGPU_BALLOT(word >= PYGPU_UP_TO_TILE);
+        // The nearest tile that knows what stands before it is the last one that counts.
+        const bool counts = whole == 0 || lane <= PYGPU_FIRST_LANE(whole);
+        pygpu_number sum = counts ? PYGPU_NUMBER_OF(word) : 0;
+#pragma unroll
+        for (int by = PYGPU_WARP / 2; by; by /= 2) sum += PYGPU_SHUFFLE_XOR(sum, by);
+        before += sum;
+        if (whole) return before;
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(PYGPU_THREADS)
+    pygpu_sort_runs(const pygpu_element *sorted, const long long *places, pygpu_element *values, long long *starts,
+                    long long *inverse, long long *total, pygpu_number count, pygpu_number *said, unsigned *ticket) {
+    __shared__ unsigned sums[PYGPU_WARPS], drawn;
+    __shared__ pygpu_number before_tile;
+    const unsigned tid = threadIdx.x, lane = tid % PYGPU_WARP, warp = tid / PYGPU_WARP;
+    if (tid == 0) drawn = atomicAdd(ticket, 1u);
+    __syncthreads();
+    const unsigned tile = drawn;
+    const pygpu_number start = (pygpu_number)tile * PYGPU_TILE;
+    const unsigned valid = count - start < PYGPU_TILE ? (unsigned)(count - start) : PYGPU_TILE;
+    const unsigned at = warp * (PYGPU_WARP * PYGPU_EACH) + lane;
+    sorted += start;
+    pygpu_element own[PYGPU_EACH];
+    pygpu_lanes begins[PYGPU_EACH];
+#pragma unroll
+    for (int turn = 0; turn < PYGPU_EACH; turn++)
+        if (at + turn * PYGPU_WARP < valid) own[turn] = sorted[at + turn * PYGPU_WARP];
+    unsigned of_warp = 0;
+#pragma unroll
+    for (int turn = 0; turn < PYGPU_EACH; turn++) {
+        const unsigned i = at + turn * PYGPU_WARP;
+        bool is_first = i < valid;
+        if (is_first && start + i > 0 && !(PYGPU_NAN_APART && pygpu_has_nan(own[turn])))
+            is_first = pygpu_differ(pygpu_encode(*(sorted + i - 1)), pygpu_encode(own[turn]));
+        begins[turn] = PYGPU_BALLOT(is_first);
+        of_warp += PYGPU_COUNT_LANES(begins[turn]);
+    }
+    if (lane == 0) sums[warp] = of_warp;
+    __syncthreads();
+    unsigned sum = 0, in_front = 0;
+#pragma unroll
+    for (int other = 0; other < PYGPU_WARPS; other++) {
+        if (other < warp) in_front += sums[other];
+        sum += sums[other];
+    }
+    if (warp == 0) {
+        if (lane == 0 && tile) PYGPU_SAY(&said[tile], sum | PYGPU_OF_TILE);
+        const pygpu_number before = tile ? pygpu_look_back(said, tile) : 0;
+        if (lane == 0) {
+            PYGPU_SAY(&said[tile], (before + sum) | PYGPU_UP_TO_TILE);
+            before_tile = before;
+            if (start + valid == count) *total = (long long)(before + sum);
+        }
+    }
+    __syncthreads();
+    size_t rank = before_tile + in_front;
+#pragma unroll
+    for (int turn = 0; turn < PYGPU_EACH; turn++) {
+        const unsigned i = at + turn * PYGPU_WARP;
+        const size_t run = rank + PYGPU_COUNT_LANES(begins[turn] & (((pygpu_lanes)1 << lane) - 1));
+        const bool is_first = begins[turn] >> lane & 1;
+        if (is_first) {
+            if (values) values[run] = own[turn];
+            if (starts) starts[run] = (long long)(start + i);
+        }
+        if (inverse && i < valid) inverse[places[start + i]] = (long long)(is_first ? run : run - 1);
+        rank += PYGPU_COUNT_LANES(begins[turn]);
+    }
+}

@@ -1,0 +1,99 @@
+//! Runs of equal elements in sorted ones.
+
+use super::COMPILED;
+use super::keys::Keys;
+use super::keys::has_order;
+use super::task::{dense, scratch};
+use super::warp::{LONG, OF_WARPS, warp};
+use crate::array::Array;
+use crate::backend::LaunchShape;
+use crate::codegen::store::Key;
+use crate::copy;
+use crate::device::Device;
+use crate::dtype::{DType, Kind};
+use crate::error::{Error, Result};
+use crate::kernel::{Arguments, Source, launch};
+use crate::layout::Order;
+use crate::memory::{Access, Use};
+use crate::ops::{elementwise, generate};
+use crate::stream::Stream;
+
+const TEXT: &str = include_str!("runs.cu");
+const NAME: &str = "pygpu_sort_runs";
+
+const THREADS: u32 = 256;
+/// Elements of a block.
+const TILE: u64 = 4096;
+
+/// The runs of equal elements. Arrays have room for as many as there are elements; how many there are, `total` has.
+pub struct Runs {
+    /// The first element of each.
+    pub values: Array,
+    /// Where it stands.
+    pub starts: Array,
+    /// The number of each element's run, at the element's place before it was sorted.
+    pub inverse: Option<Array>,
+    /// How many runs there are: one 64-bit integer.
+    pub total: Array,
+}
+
+/// Finds the runs in some sorted elements, which came from `places`, if these are told. NaNs are one run, or `nan_apart`, one each.
+///
+/// # Errors
+/// `OutOfMemory`; the compiler's; the driver's.
+pub fn runs(sorted: &Array, places: Option<&Array>, nan_apart: bool, stream: &Stream) -> Result<Runs> {
+    if !has_order(sorted.dtype().kind()) {
+        return Err(Error::type_error(format!("there is no order of {}", sorted.dtype().name())));
+    }
+    let own = dense(sorted, stream)?;
+    let sorted = own.as_ref().unwrap_or(sorted);
+    let count = sorted.layout().size();
+    let new = |length: i64, dtype: DType| Array::empty(&[length], dtype, Order::C, stream.clone());
+    let whole = DType::new(Kind::Int64);
+    let found = Runs {
+        values: new(count, sorted.dtype())?,
+        starts: new(count, whole)?,
+        inverse: places.map(|_| new(count, whole)).transpose()?,
+        total: new(1, whole)?,
+    };
+    if count == 0 {
+        copy::fill(&found.total, &[0; 8], stream)?;
+        return Ok(found);
+    }
+    let tiles = (count as u64).div_ceil(TILE);
+    let (is_long, device) = (count >= LONG, stream.device());
+    let said = tiles as i64 * if is_long { 8 } else { 4 };
+    let state = scratch(said + 4, stream)?;
+    copy::fill(&state, &[0], stream)?;
+    let keys = Keys { kind: sorted.dtype().kind(), descending: false, as_equal: true };
+    let mut key = Key::from_slice(&[b'u', is_long.into(), nan_apart.into()]);
+    key.extend(keys.identity());
+    let function = COMPILED.function(device, &key, NAME, || source(&keys, is_long, nan_apart, device))?;
+    let outputs = [Some(&found.values), Some(&found.starts), found.inverse.as_ref(), Some(&found.total)];
+    let mut values = Arguments::new();
+    for array in [Some(sorted), places].into_iter().chain(outputs) {
+        values.push_word(array.map_or(0, |array| array.address() as u64));
+    }
+    values.push_word(count as u64);
+    values.push_word(state.address() as u64);
+    values.push_word((state.address() as u64).wrapping_add_signed(said));
+    let read = [Some(sorted), places].into_iter().flatten().map(|array| (array.allocation(), Access::Read));
+    let written = outputs.into_iter().flatten().chain([&state]).map(|array| (array.allocation(), Access::Write));
+    let uses: Vec<Use<'_>> = read.chain(written).collect();
+    let shape = LaunchShape { grid: [tiles as u32, 1, 1], block: [THREADS, 1, 1], shared: 0, cooperative: false };
+    // SAFETY: compiled for these keys; the arrays have as many elements as the sorted one, and the state a word for each tile.
+    unsafe { launch::launch(&function, &shape, stream, &mut values, &uses)? };
+    Ok(found)
+}
+
+fn source(keys: &Keys, is_long: bool, nan_apart: bool, device: Device) -> Source {
+    let text = keys.text();
+    let head = generate::head(&[&text], "");
+    let number = if is_long { "unsigned long long" } else { "unsigned" };
+    let text = format!(
+        "{head}{text}typedef {number} pygpu_number;\n#define PYGPU_WARP {}\n#define PYGPU_NAN_APART {}\n{OF_WARPS}{TEXT}",
+        warp(device),
+        u8::from(nan_apart),
+    );
+    elementwise::source(NAME, text, &[])
+}

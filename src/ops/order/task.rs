@@ -1,0 +1,41 @@
+//! What is sorted: rows of elements that lie densely.
+
+use super::keys::Keys;
+use crate::array::Array;
+use crate::copy;
+use crate::dtype::{DType, Kind};
+use crate::error::Result;
+use crate::layout::{Layout, Order};
+use crate::stream::Stream;
+
+/// Rows of one length that lie one after the other, and where they go.
+pub(super) struct Rows<'a> {
+    pub(super) keys: Keys,
+    pub(super) input: &'a Array,
+    pub(super) values: Option<&'a Array>,
+    pub(super) places: Option<&'a Array>,
+    pub(super) rows: i64,
+    pub(super) count: i64,
+}
+
+/// Whether elements lie in C order, each at an address that is a multiple of what a load of it needs.
+pub(super) fn is_dense(array: &Array) -> bool {
+    array.layout().is_c_contiguous() && array.address().is_multiple_of(array.dtype().itemsize().min(8))
+}
+
+/// An array's elements in such a way, if they are not.
+pub(super) fn dense(input: &Array, stream: &Stream) -> Result<Option<Array>> {
+    if is_dense(input) {
+        return Ok(None);
+    }
+    let shape: Vec<i64> = input.layout().shape().collect();
+    let copied = Array::empty(&shape, input.dtype(), Order::C, stream.clone())?;
+    copy::between(&copied, input, stream)?;
+    Ok(Some(copied))
+}
+
+/// Bytes of device memory without a type.
+pub(super) fn scratch(bytes: i64, stream: &Stream) -> Result<Array> {
+    let layout = Layout::contiguous(&[bytes], 1, Order::C)?;
+    Array::on_new_memory(layout, DType::new(Kind::UInt8), stream.clone())
+}

@@ -1,0 +1,66 @@
+//! The sources of the kernels.
+
+use crate::codegen::access::{HEADER, Span};
+use crate::codegen::store::{Family, Key};
+use crate::device::Device;
+use crate::error::Result;
+use crate::kernel::{Function, Source};
+use crate::ops::elementwise;
+
+const TEXT: &str = include_str!("compact.cu");
+
+static COMPILED: Family = Family::of_library(24);
+
+/// What is done with the places where a mask is true.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Task {
+    /// Elements are taken from there.
+    Take,
+    /// Values are put there.
+    Put,
+    /// Their indices are written down.
+    Find,
+}
+
+/// A kernel that moves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Moving {
+    pub(super) task: Task,
+    /// Bytes of an element.
+    pub(super) unit: i64,
+    /// How elements are numbered.
+    pub(super) span: Span,
+    pub(super) rank: usize,
+}
+
+fn source(name: &str, step: u8, definitions: &str) -> Source {
+    let text = format!("{HEADER}\n#define PYGPU_STEP {step}\n{definitions}{TEXT}");
+    elementwise::source(name, text, &[])
+}
+
+/// Counts the true elements of each tile.
+pub(super) fn count(device: Device) -> Result<Function> {
+    const NAME: &str = "pygpu_count_true";
+    COMPILED.function(device, &[1], NAME, || source(NAME, 1, ""))
+}
+
+/// Adds up what the tiles have.
+pub(super) fn starts(device: Device) -> Result<Function> {
+    const NAME: &str = "pygpu_start_tiles";
+    COMPILED.function(device, &[2], NAME, || source(NAME, 2, ""))
+}
+
+/// Moves.
+pub(super) fn moving(device: Device, of: Moving) -> Result<Function> {
+    const NAME: &str = "pygpu_move_true";
+    let Moving { task, unit, span, rank } = of;
+    let key = Key::from_slice(&[3, task as u8, unit as u8, span as u8, rank as u8]);
+    COMPILED.function(device, &key, NAME, || {
+        let walk = span.type_of(rank, 1);
+        let definitions = format!(
+            "#define PYGPU_TASK {}\n#define PYGPU_UNIT {unit}\n#define PYGPU_DIMS {rank}\ntypedef {walk} pygpu_walk;\n",
+            task as u8
+        );
+        source(NAME, 3, &definitions)
+    })
+}

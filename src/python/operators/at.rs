@@ -1,0 +1,69 @@
+//! `Ufunc.at`: a function at places that may be named several times.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::copy;
+use crate::ops::select::{self, Call};
+use crate::ops::ufunc::{self, Operand, Row};
+use crate::python::array::class::GpuArray;
+use crate::python::ending;
+use crate::python::gil::WithoutGil;
+use crate::python::host::transfer;
+use crate::python::once::intern;
+use crate::stream;
+
+/// A call with an array, a key, and a second operand if the function has two.
+///
+/// # Errors
+/// `TypeError`, `ValueError` and `IndexError` as NumPy's; the driver's.
+pub(super) fn call(row: &'static Row, given: &Bound<'_, PyTuple>) -> PyResult<()> {
+    let py = given.py();
+    if row.inputs > 2 || row.outputs() > 1 {
+        return Err(PyValueError::new_err("Only unary and binary ufuncs supported at this time"));
+    }
+    if given.len() != 1 + row.inputs {
+        let wanted = if given.len() <= row.inputs { "second operand needed for ufunc" } else { "too many operands" };
+        return Err(PyValueError::new_err(format!("{}.at(): {wanted}", row.name)));
+    }
+    let mut all = vec![row.name.into_pyobject(py)?.into_any()];
+    all.extend(given.iter());
+    let function = py.import(intern!(py, "PyGPU._functions.accumulation"))?.getattr(intern!(py, "at"))?;
+    ending::run_python(py, || function.call1(PyTuple::new(py, all)?).map(drop))
+}
+
+/// Applies a function at sorted places of an array with one axis, which the caller has made.
+#[pyfunction]
+fn _apply_at(
+    name: &str,
+    array: &Bound<'_, GpuArray>,
+    places: &Bound<'_, GpuArray>,
+    order: &Bound<'_, GpuArray>,
+    values: Option<&Bound<'_, GpuArray>>,
+) -> PyResult<()> {
+    let py = array.py();
+    let row = ufunc::row(name).ok_or_else(|| PyTypeError::new_err(format!("{name} is no function of the table")))?;
+    let own = array.get().array(py)?;
+    let (places, order) = (places.get().array(py)?, order.get().array(py)?);
+    let values = values.map(|values| values.get().array(py)).transpose()?;
+    let operands: Vec<Operand> =
+        [Some(own), values].into_iter().flatten().map(|one| Operand::Strong(one.dtype().kind())).collect();
+    let kind = ufunc::resolve(row, &operands);
+    let Some(kind) = kind else {
+        return Err(PyTypeError::new_err(format!("ufunc '{name}' not supported for the input types of {name}.at")));
+    };
+    let apart = match values {
+        Some(values) if copy::may_overlap(own, values) => Some(transfer::device_copy_like(py, values)?),
+        _ => None,
+    };
+    let values = apart.as_ref().or(values);
+    let stream = stream::current(own.device());
+    let call = Call { row, kind, array: own, places, order, values };
+    Ok(py.without_gil(|| select::at(&call, &stream))?)
+}
+
+/// Puts the function into the module, of whose public names it is none.
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.setattr("_apply_at", wrap_pyfunction!(_apply_at, module)?)
+}

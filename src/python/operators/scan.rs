@@ -1,0 +1,395 @@
+//! Scans along an axis: operands and keywords read, the result made, the kernel put on the current stream. Arrays in host memory are
+//! scanned by NumPy, through views of the same memory.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use super::reduction;
+use super::reductions::row;
+use crate::array::Array;
+use crate::copy;
+use crate::dtype::{DType, Kind};
+use crate::layout::{Layout, Order, normalize_axis};
+use crate::memory::capture;
+use crate::ops::axes::{Row, scan};
+use crate::python::array::class::{GpuArray, new_like};
+use crate::python::convert::{dtype, ndarray, shape};
+use crate::python::gil::WithoutGil;
+use crate::python::host::{cpu_view, new, transfer};
+use crate::stream;
+
+type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
+type Result<'py> = PyResult<Bound<'py, GpuArray>>;
+
+/// What goes with the array of a scan.
+#[derive(Default)]
+pub(super) struct Asked<'py> {
+    /// Without one the elements are scanned in C order.
+    pub(super) axis: Option<i64>,
+    pub(super) dtype: Option<Bound<'py, PyAny>>,
+    pub(super) out: Option<Bound<'py, PyAny>>,
+}
+
+impl<'py> Asked<'py> {
+    fn new([axis, dtype, out]: [Given<'_, 'py>; 3]) -> PyResult<Self> {
+        let axis = axis.filter(|axis| !axis.is_none()).map(|axis| shape::integer(axis, "axis")).transpose()?;
+        Ok(Self { axis, dtype: dtype.cloned(), out: out.cloned() })
+    }
+}
+
+/// The array that takes the results, if one was given, as its user sees it.
+fn given_out<'py>(row: &Row, array: &Array, asked: &Asked<'py>) -> PyResult<Option<Bound<'py, GpuArray>>> {
+    let Some(object) = asked.out.as_ref().filter(|out| !out.is_none()) else { return Ok(None) };
+    let only = match object.cast::<PyTuple>() {
+        Ok(outs) if outs.len() == 1 => outs.get_item(0)?,
+        _ => object.clone(),
+    };
+    let Ok(out) = only.cast_into::<GpuArray>() else {
+        return Err(PyTypeError::new_err(format!("{}: out= is an array of PyGPU", row.name)));
+    };
+    let own = out.get();
+    own.check_writable(row.name)?;
+    if own.device() != array.device() {
+        return Err(PyValueError::new_err(format!(
+            "{}: out is on {} and the array on {}",
+            row.name,
+            own.device(),
+            array.device()
+        )));
+    }
+    Ok(Some(out))
+}
+
+fn check_shape(row: &Row, out: &Layout, wanted: &Layout) -> PyResult<()> {
+    if out.shape().eq(wanted.shape()) {
+        return Ok(());
+    }
+    let all = |layout: &Layout| layout.shape().collect::<Vec<_>>();
+    Err(PyValueError::new_err(format!("{}: out has shape {:?} and the scan {:?}", row.name, all(out), all(wanted))))
+}
+
+/// The type in which is computed: that which was asked for, or else the results'.
+fn computed(row: &Row, kind: Kind, asked: &Asked<'_>, out: Option<Kind>) -> PyResult<Kind> {
+    let found = match &asked.dtype {
+        Some(dtype) if !dtype.is_none() => dtype::from_python(dtype)?.kind(),
+        _ => out.filter(|_| !row.is_of_truths()).unwrap_or_else(|| row.computed(kind)),
+    };
+    reduction::check_kinds(row, kind, found)?;
+    Ok(found)
+}
+
+/// A scan of an array.
+///
+/// # Errors
+/// `TypeError`, `ValueError` and `IndexError` as NumPy's; the driver's.
+pub(super) fn call<'py>(row: &'static Row, own: &Bound<'py, GpuArray>, asked: &Asked<'py>) -> Result<'py> {
+    let py = own.py();
+    let whole = own.get().array(py)?;
+    let flat = match asked.axis {
+        None => Some(raveled(py, whole)?),
+        Some(_) if whole.layout().ndim() == 0 => Some(raveled(py, whole)?),
+        Some(_) => None,
+    };
+    let array = flat.as_ref().unwrap_or(whole);
+    let axis = normalize_axis(asked.axis.unwrap_or(0), array.layout().ndim())?;
+    let given = given_out(row, array, asked)?;
+    let kind = array.dtype().kind();
+    let computed = computed(row, kind, asked, given.as_ref().map(|out| out.get().dtype().kind()))?;
+    let out = match given {
+        Some(out) => {
+            check_shape(row, out.get().layout(), array.layout())?;
+            out
+        }
+        None => {
+            let dtype = DType::new(row.output(computed));
+            let shape: Vec<i64> = array.layout().shape().collect();
+            let layout = Layout::in_k_order(&shape, &[array.layout()], dtype.itemsize() as i64)?;
+            new_like(own, GpuArray::from_array(new::new_dense(py, layout, dtype, array.device())?))?
+        }
+    };
+    let target = out.get().array(py)?;
+    if target.layout().is_empty() {
+        return Ok(out);
+    }
+    let stream = stream::current(array.device());
+    if array.device().is_cpu() && !capture::is_capturing(&stream)? {
+        by_numpy(py, row, array, axis, computed, &out)?;
+        return Ok(out);
+    }
+    // A block may write its results before another one has read there.
+    let apart = match copy::may_overlap(target, array) && !copy::is_same_place(target, array) {
+        true => Some(transfer::device_copy_like(py, array)?),
+        false => None,
+    };
+    let call = scan::Call { row, computed, input: apart.as_ref().unwrap_or(array), out: target, axis };
+    py.without_gil(|| scan::run(&call, &stream))?;
+    Ok(out)
+}
+
+/// The elements in C order along one axis.
+fn raveled(py: Python<'_>, array: &Array) -> PyResult<Array> {
+    if let Some(layout) = array.layout().ravel(Order::C)? {
+        return Ok(array.view(layout)?);
+    }
+    let copied = transfer::device_copy(py, array, Order::C)?;
+    let flat = copied.layout().ravel(Order::C)?;
+    Ok(flat.map(|layout| copied.view(layout)).transpose()?.unwrap_or(copied))
+}
+
+/// NumPy's own function on views of the same memory.
+fn by_numpy(
+    py: Python<'_>,
+    row: &Row,
+    array: &Array,
+    axis: usize,
+    computed: Kind,
+    out: &Bound<'_, GpuArray>,
+) -> PyResult<()> {
+    let keywords = PyDict::new(py);
+    keywords.set_item("axis", axis)?;
+    keywords.set_item("out", cpu_view::view(out)?)?;
+    if !row.is_of_truths() {
+        keywords.set_item("dtype", dtype::to_python(py, DType::new(computed))?)?;
+    }
+    let numpy = ndarray::numpy(py)?;
+    let function = match row.name {
+        "nansum" => numpy.getattr("nancumsum")?,
+        "nanprod" => numpy.getattr("nancumprod")?,
+        name => numpy.getattr(reduction::function_of(name))?.getattr("accumulate")?,
+    };
+    function.call((cpu_view::kept(py, array)?,), Some(&keywords))?;
+    Ok(())
+}
+
+/// What a function's `accumulate` gives, along the first axis unless it is told otherwise; `None` for one that has none here.
+///
+/// # Errors
+/// As [`call`]; `TypeError` for an array without axes.
+pub(super) fn by_function<'py>(
+    name: &str,
+    operand: &Bound<'py, PyAny>,
+    keywords: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Option<Bound<'py, GpuArray>>> {
+    let (Some(row), Ok(own)) = (reduction::of_function(name), operand.cast::<GpuArray>()) else { return Ok(None) };
+    let (mut axis, mut dtype, mut out) = (None, None, None);
+    for (key, value) in keywords.into_iter().flat_map(|given| given.iter()) {
+        let key: String = key.extract()?;
+        match key.as_str() {
+            "axis" => axis = Some(value),
+            "dtype" => dtype = Some(value),
+            "out" => out = Some(value),
+            other => {
+                return Err(PyTypeError::new_err(format!(
+                    "{name}.accumulate() got an unexpected keyword argument '{other}'; axis, dtype and out are understood"
+                )));
+            }
+        }
+    }
+    let ndim = own.get().layout().ndim();
+    if ndim == 0 {
+        return Err(PyTypeError::new_err("cannot accumulate on a scalar"));
+    }
+    let mut asked = Asked::new([None, dtype.as_ref(), out.as_ref()])?;
+    asked.axis = Some(axis_of(axis, ndim)?);
+    call(row, own, &asked).map(Some)
+}
+
+/// One axis, of a tuple of one, too, and `None` of an array that has no other.
+fn axis_of(axis: Option<Bound<'_, PyAny>>, ndim: usize) -> PyResult<i64> {
+    let several = || PyValueError::new_err("accumulate does not allow multiple axes");
+    match axis {
+        None => Ok(0),
+        Some(none) if none.is_none() => {
+            if ndim == 1 {
+                Ok(0)
+            } else {
+                Err(several())
+            }
+        }
+        Some(axis) => match axis.cast::<PyTuple>() {
+            Ok(tuple) if tuple.len() == 1 => shape::integer(&tuple.get_item(0)?, "axis"),
+            Ok(_) => Err(several()),
+            Err(_) => shape::integer(&axis, "axis"),
+        },
+    }
+}
+
+#[pymethods]
+impl GpuArray {
+    /// The sums of the elements up to each of them; whole numbers in 64 bits.
+    ///
+    /// The result stays on the device. It is the same each time, bit for bit.
+    ///
+    /// Parameters
+    /// ----------
+    /// axis : int, optional
+    ///     Along which; without one along all elements in C order.
+    /// dtype : dtype-like, optional
+    ///     The type in which is computed, and of the result.
+    /// out : GPUArray, optional
+    ///     Where the result goes; the array itself, too.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.to_gpu([[1, 2], [3, 4]]).cumsum(axis=0).tolist()
+    /// [[1, 2], [4, 6]]
+    #[pyo3(signature = (axis=None, dtype=None, out=None))]
+    fn cumsum<'py>(
+        slf: &Bound<'py, Self>,
+        axis: Given<'_, 'py>,
+        dtype: Given<'_, 'py>,
+        out: Given<'_, 'py>,
+    ) -> Result<'py> {
+        call(row("sum")?, slf, &Asked::new([axis, dtype, out])?)
+    }
+
+    /// The products of the elements up to each of them; whole numbers in 64 bits.
+    ///
+    /// The result stays on the device. It is the same each time, bit for bit.
+    ///
+    /// Parameters
+    /// ----------
+    /// axis : int, optional
+    ///     Along which; without one along all elements in C order.
+    /// dtype : dtype-like, optional
+    ///     The type in which is computed, and of the result.
+    /// out : GPUArray, optional
+    ///     Where the result goes; the array itself, too.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.to_gpu([1, 2, 3]).cumprod().tolist()
+    /// [1, 2, 6]
+    #[pyo3(signature = (axis=None, dtype=None, out=None))]
+    fn cumprod<'py>(
+        slf: &Bound<'py, Self>,
+        axis: Given<'_, 'py>,
+        dtype: Given<'_, 'py>,
+        out: Given<'_, 'py>,
+    ) -> Result<'py> {
+        call(row("prod")?, slf, &Asked::new([axis, dtype, out])?)
+    }
+}
+
+/// The sums of the elements up to each of them, as of `a.cumsum()`.
+///
+/// Parameters
+/// ----------
+/// a : GPUArray
+/// axis : int, optional
+///     Along which; without one along all elements in C order.
+/// dtype : dtype-like, optional
+///     The type in which is computed, and of the result.
+/// out : GPUArray, optional
+///     Where the result goes.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.cumsum(PyGPU.to_gpu([1, 2, 3])).tolist()
+/// [1, 3, 6]
+#[pyfunction]
+#[pyo3(signature = (a, axis=None, dtype=None, out=None))]
+fn cumsum<'py>(
+    a: &Bound<'py, GpuArray>,
+    axis: Given<'_, 'py>,
+    dtype: Given<'_, 'py>,
+    out: Given<'_, 'py>,
+) -> Result<'py> {
+    call(row("sum")?, a, &Asked::new([axis, dtype, out])?)
+}
+
+/// The products of the elements up to each of them, as of `a.cumprod()`.
+///
+/// Parameters
+/// ----------
+/// a : GPUArray
+/// axis : int, optional
+///     Along which; without one along all elements in C order.
+/// dtype : dtype-like, optional
+///     The type in which is computed, and of the result.
+/// out : GPUArray, optional
+///     Where the result goes.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.cumprod(PyGPU.to_gpu([[1, 2], [3, 4]]), axis=1).tolist()
+/// [[1, 2], [3, 12]]
+#[pyfunction]
+#[pyo3(signature = (a, axis=None, dtype=None, out=None))]
+fn cumprod<'py>(
+    a: &Bound<'py, GpuArray>,
+    axis: Given<'_, 'py>,
+    dtype: Given<'_, 'py>,
+    out: Given<'_, 'py>,
+) -> Result<'py> {
+    call(row("prod")?, a, &Asked::new([axis, dtype, out])?)
+}
+
+/// The sums of the elements up to each of them, with NaN as 0.
+///
+/// Parameters
+/// ----------
+/// a : GPUArray
+/// axis : int, optional
+///     Along which; without one along all elements in C order.
+/// dtype : dtype-like, optional
+///     The type in which is computed, and of the result.
+/// out : GPUArray, optional
+///     Where the result goes.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.nancumsum(PyGPU.to_gpu([1.0, float("nan"), 3.0])).tolist()
+/// [1.0, 1.0, 4.0]
+#[pyfunction]
+#[pyo3(signature = (a, axis=None, dtype=None, out=None))]
+fn nancumsum<'py>(
+    a: &Bound<'py, GpuArray>,
+    axis: Given<'_, 'py>,
+    dtype: Given<'_, 'py>,
+    out: Given<'_, 'py>,
+) -> Result<'py> {
+    call(row("nansum")?, a, &Asked::new([axis, dtype, out])?)
+}
+
+/// The products of the elements up to each of them, with NaN as 1.
+///
+/// Parameters
+/// ----------
+/// a : GPUArray
+/// axis : int, optional
+///     Along which; without one along all elements in C order.
+/// dtype : dtype-like, optional
+///     The type in which is computed, and of the result.
+/// out : GPUArray, optional
+///     Where the result goes.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.nancumprod(PyGPU.to_gpu([2.0, float("nan"), 3.0])).tolist()
+/// [2.0, 2.0, 6.0]
+#[pyfunction]
+#[pyo3(signature = (a, axis=None, dtype=None, out=None))]
+fn nancumprod<'py>(
+    a: &Bound<'py, GpuArray>,
+    axis: Given<'_, 'py>,
+    dtype: Given<'_, 'py>,
+    out: Given<'_, 'py>,
+) -> Result<'py> {
+    call(row("nanprod")?, a, &Asked::new([axis, dtype, out])?)
+}
+
+/// Puts the functions into the module.
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(cumsum, module)?)?;
+    module.add_function(wrap_pyfunction!(cumprod, module)?)?;
+    module.add_function(wrap_pyfunction!(nancumsum, module)?)?;
+    module.add_function(wrap_pyfunction!(nancumprod, module)?)
+}

@@ -1,0 +1,221 @@
+//! What the items of a key stand for, where some of them are arrays.
+
+use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyEllipsis, PySlice, PyTuple};
+
+use super::basic;
+use crate::array::Array;
+use crate::copy::Bounds;
+use crate::dtype::{DType, Kind};
+use crate::layout::{Dims, Layout, Order};
+use crate::ops::select;
+use crate::python::array::class::GpuArray;
+use crate::python::convert::dtype;
+use crate::python::convert::ndarray;
+use crate::python::gil::WithoutGil;
+use crate::python::host::new;
+use crate::python::host::transfer;
+use crate::python::once::intern;
+use crate::stream;
+
+/// One item of a key.
+pub(super) enum Item<'py> {
+    /// Integers for one axis, on the device, and what they may be.
+    Indices(Array, Bounds),
+    /// One integer in an array without axes: an integer beside arrays, an array where it is the only one, as in NumPy. Its value, if
+    /// it is on the host.
+    Single(Array, Option<Bound<'py, PyAny>>),
+    /// A mask of some axes on the device, or of none: one truth value.
+    Mask(Array),
+    /// A mask on the host.
+    HostMask(Bound<'py, PyUntypedArray>),
+    /// A truth value, as the indices of an axis of length 1 that it adds.
+    Truth(Array),
+    Integer(Bound<'py, PyAny>),
+    Slice(Bound<'py, PyAny>),
+    NewAxis,
+    Ellipsis,
+}
+
+impl Item<'_> {
+    /// How many axes it takes.
+    pub(super) fn consumed(&self) -> usize {
+        match self {
+            Self::Indices(..) | Self::Single(..) | Self::Integer(_) | Self::Slice(_) => 1,
+            Self::Mask(mask) => mask.layout().ndim(),
+            Self::HostMask(mask) => mask.ndim(),
+            Self::Truth(_) | Self::NewAxis | Self::Ellipsis => 0,
+        }
+    }
+
+    /// Whether NumPy takes it for one of the indices whose axes stand together.
+    pub(super) const fn is_advanced(&self) -> bool {
+        !matches!(self, Self::Slice(_) | Self::NewAxis | Self::Ellipsis)
+    }
+
+    /// Whether it makes the key one of arrays, beside which an array of one integer is an integer.
+    const fn is_array(&self) -> bool {
+        matches!(self, Self::Indices(..) | Self::Mask(_) | Self::HostMask(_) | Self::Truth(_))
+    }
+}
+
+/// The items; `None` where NumPy is to be asked.
+///
+/// # Errors
+/// The driver's.
+pub(super) fn read<'py>(array: &Array, key: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Item<'py>>>> {
+    let mut items = Vec::new();
+    let given: Vec<Bound<'py, PyAny>> = match key.cast::<PyTuple>() {
+        Ok(tuple) => tuple.iter().collect(),
+        Err(_) => vec![key.clone()],
+    };
+    for item in given {
+        match read_item(array, &item)? {
+            Some(item) => items.push(item),
+            None => return Ok(None),
+        }
+    }
+    let ellipses = items.iter().filter(|item| matches!(item, Item::Ellipsis)).count();
+    let consumed: usize = items.iter().map(Item::consumed).sum();
+    Ok((ellipses <= 1 && consumed <= array.layout().ndim()).then_some(items))
+}
+
+fn read_item<'py>(array: &Array, item: &Bound<'py, PyAny>) -> PyResult<Option<Item<'py>>> {
+    let py = item.py();
+    if let Ok(indices) = item.cast::<GpuArray>() {
+        let indices = indices.get().array(py)?;
+        if indices.device() != array.device() {
+            return Ok(None);
+        }
+        return Ok(match (indices.dtype().kind(), indices.layout().ndim()) {
+            (Kind::Bool, _) => Some(Item::Mask(indices.clone())),
+            _ if !is_integer(indices.dtype()) => None,
+            (_, 0) => Some(Item::Single(indices.clone(), None)),
+            _ => Some(Item::Indices(indices.clone(), Bounds::Checked)),
+        });
+    }
+    Ok(Some(if item.is_none() {
+        Item::NewAxis
+    } else if item.is(PyEllipsis::get(py)) {
+        Item::Ellipsis
+    } else if item.cast::<PySlice>().is_ok() {
+        Item::Slice(item.clone())
+    } else if item.cast::<PyBool>().is_ok() || basic::is_numpy_bool(item)? {
+        Item::Truth(truth(py, array, item.is_truthy()?)?)
+    } else if item.hasattr(intern!(py, "__len__"))? {
+        return read_host(array, item);
+    } else {
+        Item::Integer(item.clone())
+    }))
+}
+
+/// An ndarray, a list, a tuple within a tuple.
+fn read_host<'py>(array: &Array, item: &Bound<'py, PyAny>) -> PyResult<Option<Item<'py>>> {
+    let py = item.py();
+    let Ok(mut indices) = ndarray::as_ndarray(item, None) else { return Ok(None) };
+    let is_empty_list = indices.len() == 0 && item.cast::<PyUntypedArray>().is_err();
+    if is_empty_list {
+        let integers = indices.call_method1(intern!(py, "astype"), (intern!(py, "int64"),))?;
+        indices = integers.cast_into::<PyUntypedArray>()?;
+    }
+    let Ok(kind) = dtype::from_numpy(indices.dtype().as_any()) else { return Ok(None) };
+    if kind.kind() == Kind::Bool {
+        return Ok(Some(match indices.ndim() {
+            0 => Item::Truth(truth(py, array, indices.is_truthy()?)?),
+            _ => Item::HostMask(indices),
+        }));
+    }
+    if !is_integer(kind) {
+        return Ok(None);
+    }
+    let uploaded = new::upload_new(py, &indices, kind, array.device())?;
+    Ok(Some(match indices.ndim() {
+        0 => Item::Single(uploaded, Some(indices.call_method0(intern!(py, "item"))?)),
+        _ => Item::Indices(uploaded, Bounds::Checked),
+    }))
+}
+
+/// The indices of a truth value: one 0 or none.
+fn truth(py: Python<'_>, array: &Array, is_true: bool) -> PyResult<Array> {
+    let made = new::new_array(py, &[i64::from(is_true)], DType::new(Kind::Int64), Order::C, array.device())?;
+    py.without_gil(|| crate::copy::fill(&made, &[0; 8], &stream::current(array.device())))?;
+    Ok(made)
+}
+
+/// The items with index arrays in the place of masks, and integers in that of arrays of one; `None` where a mask does not fit.
+///
+/// # Errors
+/// The driver's.
+pub(super) fn settled<'py>(py: Python<'py>, array: &Array, items: Vec<Item<'py>>) -> PyResult<Option<Vec<Item<'py>>>> {
+    let has_arrays = items.iter().any(Item::is_array);
+    let mut left: usize = items.iter().map(Item::consumed).sum();
+    let mut axis = 0;
+    let mut settled = Vec::new();
+    for item in items {
+        let consumed = item.consumed();
+        match item {
+            Item::Single(_, Some(integer)) if has_arrays => settled.push(Item::Integer(integer)),
+            // Its bounds are looked at now, whatever the others select.
+            Item::Single(indices, None) if has_arrays => settled.push(Item::Integer(value_of(py, &indices)?)),
+            Item::Single(indices, _) => settled.push(Item::Indices(indices, Bounds::Checked)),
+            Item::Mask(mask) if consumed == 0 => {
+                let value = value_of(py, &mask)?.is_truthy()?;
+                settled.push(Item::Truth(truth(py, array, value)?));
+            }
+            Item::Mask(mask) => {
+                if !fits(array.layout(), axis, mask.layout().shape()) {
+                    return Ok(None);
+                }
+                let found = py.without_gil(|| select::nonzero(&mask, &stream::current(mask.device())))?;
+                for row in 0..consumed {
+                    settled.push(Item::Indices(row_of(&found, row)?, Bounds::Known));
+                }
+            }
+            Item::HostMask(mask) => {
+                let shape: Dims = mask.shape().iter().map(|&len| len as i64).collect();
+                if !fits(array.layout(), axis, shape.into_iter()) {
+                    return Ok(None);
+                }
+                for indices in mask.call_method0(intern!(py, "nonzero"))?.cast_into::<PyTuple>()?.iter() {
+                    let indices = indices.cast_into::<PyUntypedArray>()?;
+                    let kind = dtype::from_numpy(indices.dtype().as_any())?;
+                    settled.push(Item::Indices(new::upload_new(py, &indices, kind, array.device())?, Bounds::Known));
+                }
+            }
+            Item::Ellipsis => {
+                axis += array.layout().ndim().saturating_sub(axis + left);
+                settled.push(Item::Ellipsis);
+            }
+            other => settled.push(other),
+        }
+        axis += consumed;
+        left -= consumed;
+    }
+    Ok(Some(settled))
+}
+
+/// Whether a mask has the lengths of the axes that it takes.
+pub(super) fn fits(layout: &Layout, axis: usize, shape: impl Iterator<Item = i64>) -> bool {
+    layout.shape().skip(axis).zip(shape).all(|(length, masked)| length == masked)
+}
+
+/// One row of a matrix of indices.
+pub(super) fn row_of(found: &Array, row: usize) -> PyResult<Array> {
+    let layout = found.layout();
+    let (count, step) = (layout.axes()[1].len, layout.axes()[0].stride);
+    let offset = layout.offset() + row as i64 * if count > 0 { step } else { 0 };
+    Ok(found.view(Layout::strided(&[count], &[8], offset, 8)?)?)
+}
+
+/// The value of an array without axes.
+fn value_of<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyAny>> {
+    transfer::to_ndarray(py, array)?.call_method0(intern!(py, "item"))
+}
+
+pub(super) fn is_integer(dtype: DType) -> bool {
+    matches!(
+        dtype.kind(),
+        Kind::Int8 | Kind::Int16 | Kind::Int32 | Kind::Int64 | Kind::UInt8 | Kind::UInt16 | Kind::UInt32 | Kind::UInt64
+    )
+}

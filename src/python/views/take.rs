@@ -1,0 +1,227 @@
+//! What the functions of `PyGPU._functions.selection` are made of: elements along an axis by their indices, values to such places, the
+//! indices of what is not 0, and NumPy's own functions on arrays in host memory.
+
+use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
+
+use super::key::is_integer;
+use super::selection::without;
+use crate::array::Array;
+use crate::copy::{self, Bounds, Indexed, Selection};
+use crate::dtype::{DType, Kind};
+use crate::error::Error;
+use crate::layout::{Dims, normalize_axis};
+use crate::ops::select;
+use crate::ops::ufunc::is_castable;
+use crate::python::array::class::{GpuArray, new_like};
+use crate::python::convert::{dtype, ndarray, strict};
+use crate::python::gil::WithoutGil;
+use crate::python::host::cast::{self, Values, cast_into, is_numpys};
+use crate::python::host::{cpu_view, new, transfer};
+use crate::python::once::intern;
+use crate::stream;
+
+fn bounds_of(mode: &str) -> PyResult<Bounds> {
+    match mode {
+        "raise" => Ok(Bounds::Checked),
+        "wrap" => Ok(Bounds::Wrapped),
+        "clip" => Ok(Bounds::Clipped),
+        other => {
+            Err(PyValueError::new_err(format!("clipmode must be one of 'clip', 'raise', or 'wrap' (got '{other}')")))
+        }
+    }
+}
+
+/// What takes or puts along an axis.
+fn along(array: &Array, indices: &Array, axis: i64, mode: &str) -> PyResult<Selection> {
+    let layout = array.layout();
+    let place = normalize_axis(axis, layout.ndim())?;
+    let along = layout.axes()[place];
+    if !is_integer(indices.dtype()) || indices.device() != array.device() {
+        return Err(PyTypeError::new_err("the indices are an array of whole numbers on the array's device"));
+    }
+    if along.len == 0 && !indices.layout().is_empty() {
+        return Err(PyIndexError::new_err("cannot do a non-empty take from an empty axes."));
+    }
+    let view = without(layout, &[place]).ok_or_else(|| PyValueError::new_err("the array has too many axes"))?;
+    let bounds = bounds_of(mode)?;
+    let shape: Dims = indices.layout().shape().collect();
+    let indexed = vec![Indexed { index: indices.clone(), len: along.len, stride: along.stride, bounds }];
+    Ok(Selection { view, indexed, shape, position: place })
+}
+
+/// The outcome of a call of the kernels, with NumPy's words for an index that is out of range.
+fn checked<T>(py: Python<'_>, done: Result<T, Error>, array: &Array, indices: &Array, axis: i64) -> PyResult<T> {
+    let Err(Error::Index(refused)) = done else { return Ok(done?) };
+    let shape: Vec<i64> = array.layout().shape().collect();
+    let numpy = ndarray::numpy(py)?;
+    let stand_in = numpy.getattr(intern!(py, "broadcast_to"))?.call1((0, PyTuple::new(py, shape)?))?;
+    stand_in.call_method1(intern!(py, "take"), (transfer::to_ndarray(py, indices)?, axis))?;
+    Err(PyIndexError::new_err(refused))
+}
+
+#[cold]
+fn no_kernel(what: &str) -> PyErr {
+    Error::Unavailable(format!("{what}: there is no compiler of kernels")).into()
+}
+
+/// The elements at some indices of an axis.
+#[pyfunction]
+#[pyo3(signature = (array, indices, axis, out, mode))]
+fn _take<'py>(
+    array: &Bound<'py, GpuArray>,
+    indices: &Bound<'py, GpuArray>,
+    axis: i64,
+    out: Option<&Bound<'py, GpuArray>>,
+    mode: &str,
+) -> PyResult<Bound<'py, GpuArray>> {
+    let py = array.py();
+    let (own, index) = (array.get().array(py)?, indices.get().array(py)?);
+    let selection = along(own, index, axis, mode)?;
+    let stream = stream::current(own.device());
+    if let Some(out) = out {
+        let target = out.get().array(py)?;
+        target.check_writable("take")?;
+        if !target.layout().shape().eq(selection.result_shape()) {
+            return Err(PyValueError::new_err("output array does not match result of ndarray.take"));
+        }
+        cast::check_casting(py, target.dtype(), own.dtype(), "safe")?;
+        if target.dtype() == own.dtype() && target.device() == own.device() {
+            let done = py.without_gil(|| copy::gather_into(own, &selection, target, &stream));
+            return match checked(py, done, own, index, axis)? {
+                true => Ok(out.clone()),
+                false => Err(no_kernel("take")),
+            };
+        }
+    }
+    let done = py.without_gil(|| copy::gather(own, &selection, &stream));
+    let taken = checked(py, done, own, index, axis)?.ok_or_else(|| no_kernel("take"))?;
+    match out {
+        Some(out) => {
+            cast_into(py, out.get().array(py)?, Values::Of(&taken), None, &stream)?;
+            Ok(out.clone())
+        }
+        None => new_like(array, GpuArray::from_array(taken)),
+    }
+}
+
+/// Values of the array's type to some indices of its one axis.
+#[pyfunction]
+fn _put(
+    array: &Bound<'_, GpuArray>,
+    indices: &Bound<'_, GpuArray>,
+    values: &Bound<'_, GpuArray>,
+    mode: &str,
+) -> PyResult<()> {
+    let py = array.py();
+    let (own, index, values) = (array.get().array(py)?, indices.get().array(py)?, values.get().array(py)?);
+    own.check_writable("put")?;
+    let selection = along(own, index, 0, mode)?;
+    let values = values.view(values.layout().broadcast_to(&selection.result_shape())?)?;
+    let apart = match copy::may_overlap(own, &values) {
+        true => transfer::device_copy_like(py, &values)?,
+        false => values,
+    };
+    let done = py.without_gil(|| copy::scatter(own, &selection, &apart, &stream::current(own.device())));
+    match checked(py, done, own, index, 0)? {
+        true => Ok(()),
+        false => Err(no_kernel("put")),
+    }
+}
+
+/// The indices of the elements that are not 0, a row for each axis.
+#[pyfunction]
+fn _nonzero<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, GpuArray>> {
+    let py = array.py();
+    let own = array.get().array(py)?;
+    let kind = DType::new(Kind::Bool);
+    let stream = stream::current(own.device());
+    let mask = match own.dtype().kind() {
+        Kind::Bool => own.clone(),
+        Kind::Int8 | Kind::UInt8 => own.view_as(own.layout().clone(), kind)?,
+        _ if is_castable(own.dtype(), kind) => cast::cast(py, own, kind, own.layout().with_itemsize(1)?, &stream)?,
+        _ => {
+            let name = own.dtype().name();
+            return Err(PyTypeError::new_err(format!("nonzero: which elements of {name} are 0 is not known here")));
+        }
+    };
+    let found = py.without_gil(|| select::nonzero(&mask, &stream))?;
+    new_like(array, GpuArray::from_array(found))
+}
+
+/// A function of NumPy's on arrays in host memory, through views of the same memory; `NotImplemented` for other arrays, and in a capture.
+#[pyfunction]
+fn _by_numpy<'py>(
+    name: &str,
+    array: &Bound<'py, GpuArray>,
+    given: &Bound<'py, PyTuple>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = array.py();
+    let own = array.get().array(py)?;
+    if !is_numpys(own, &stream::current(own.device()))? {
+        return Ok(py.NotImplemented().into_bound(py));
+    }
+    let mut views = Vec::new();
+    let given = given.iter().map(|one| viewed(&one, &mut views)).collect::<PyResult<Vec<_>>>()?;
+    // `add.at` is one of a function of NumPy's.
+    let function = name.split('.').try_fold(ndarray::numpy(py)?.clone().into_any(), |of, part| of.getattr(part))?;
+    let made = strict::as_on_a_gpu(|| function.call1(PyTuple::new(py, given)?))?;
+    wrapped(array, made, &views)
+}
+
+type Views<'py> = Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>;
+
+/// An object with views in the place of arrays of ours, also in lists of them.
+fn viewed<'py>(object: &Bound<'py, PyAny>, views: &mut Views<'py>) -> PyResult<Bound<'py, PyAny>> {
+    if let Ok(own) = object.cast::<GpuArray>() {
+        let view = match own.get().device().is_cpu() {
+            true => cpu_view::view(own)?,
+            false => transfer::to_ndarray(own.py(), own.get().array(own.py())?)?,
+        };
+        let view = view.into_any();
+        views.push((view.clone(), object.clone()));
+        return Ok(view);
+    }
+    let items =
+        |views: &mut Views<'py>| object.try_iter()?.map(|one| viewed(&one?, views)).collect::<PyResult<Vec<_>>>();
+    if object.is_exact_instance_of::<PyList>() {
+        return Ok(PyList::new(object.py(), items(views)?)?.into_any());
+    }
+    if object.is_exact_instance_of::<PyTuple>() {
+        return Ok(PyTuple::new(object.py(), items(views)?)?.into_any());
+    }
+    Ok(object.clone())
+}
+
+/// A result of NumPy's as an array like one of ours; one that was given as itself.
+fn wrapped<'py>(
+    like: &Bound<'py, GpuArray>,
+    made: Bound<'py, PyAny>,
+    views: &Views<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = like.py();
+    if let Some((_, own)) = views.iter().find(|(view, _)| view.is(&made)) {
+        return Ok(own.clone());
+    }
+    if made.is_none() {
+        return Ok(made);
+    }
+    if let Ok(several) = made.cast::<PyTuple>() {
+        let items = several.iter().map(|one| wrapped(like, one, views)).collect::<PyResult<Vec<_>>>()?;
+        return Ok(PyTuple::new(py, items)?.into_any());
+    }
+    let array = ndarray::numpy(py)?.getattr(intern!(py, "asarray"))?.call1((made,))?.cast_into::<PyUntypedArray>()?;
+    let kind = dtype::from_numpy(array.dtype().as_any())?;
+    let uploaded = new::upload_new(py, &array, kind, like.get().device())?;
+    Ok(new_like(like, GpuArray::from_array(uploaded))?.into_any())
+}
+
+/// Puts the functions into the module, of whose public names they are none.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.setattr("_take", wrap_pyfunction!(_take, module)?)?;
+    module.setattr("_put", wrap_pyfunction!(_put, module)?)?;
+    module.setattr("_nonzero", wrap_pyfunction!(_nonzero, module)?)?;
+    module.setattr("_by_numpy", wrap_pyfunction!(_by_numpy, module)?)
+}

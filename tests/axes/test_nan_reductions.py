@@ -1,0 +1,135 @@
+"""Reductions that leave out what is no number, those of bits, and the distance of extremes give what NumPy gives."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import PyGPU
+import simulated
+
+# A simulated GPU compiles each kernel as a program of the host: one of them does it.
+pytestmark = pytest.mark.enough_on("cpu", "cuda")
+
+PyGPU.device_count()
+IS_SIMULATED = simulated.driver() is not None
+RNG = np.random.default_rng(17)
+NAMES = ["nansum", "nanprod", "nanmin", "nanmax", "nanmean", "nanvar", "nanstd"]
+
+
+def with_nan(shape: tuple[int, ...], dtype: str) -> np.ndarray:
+    host = RNG.uniform(0.5, 1.5, shape).astype(dtype)
+    if dtype[0] in "fc":
+        host[RNG.integers(0, 3, shape) == 0] = np.nan
+    return host
+
+
+def check(ours: Any, wanted: Any, dtype: str) -> None:
+    got, wanted = ours.get(), np.asarray(wanted)
+    assert (got.shape, got.dtype) == (wanted.shape, wanted.dtype)
+    exact = 40 * float(np.finfo("float16" if dtype == "float16" else "float32").eps)
+    np.testing.assert_allclose(got, wanted, rtol=exact, atol=exact)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_no_number_is_left_out(name: str) -> None:
+    kinds = ["float32", "int16"] if IS_SIMULATED else ["float16", "float32", "float64", "complex64", "int16", "bool"]
+    for dtype in kinds:
+        if dtype[0] == "c" and name in ("nanmin", "nanmax"):
+            continue
+        host = with_nan((6, 70), dtype)
+        host[2] = np.nan if dtype[0] in "fc" else 1
+        array = PyGPU.to_gpu(host)
+        for axis in (1,) if IS_SIMULATED else (None, 0, 1, (0, 1)):
+            for keepdims in (False, True):
+                with warnings.catch_warnings(), np.errstate(all="ignore"):
+                    warnings.simplefilter("ignore")
+                    wanted = getattr(np, name)(host, axis=axis, keepdims=keepdims)
+                    check(getattr(PyGPU, name)(array, axis=axis, keepdims=keepdims), wanted, dtype)
+                    check(getattr(np, name)(array, axis=axis, keepdims=keepdims), wanted, dtype)
+
+
+@pytest.mark.parametrize("name", ["nanargmin", "nanargmax"])
+def test_the_place_of_an_extreme_is_that_of_a_number(name: str) -> None:
+    host = RNG.integers(0, 4, (6, 50)).astype("float32")
+    host[RNG.integers(0, 3, host.shape) == 0] = np.nan
+    host[1, 1:] = np.nan
+    host[1, 0] = np.inf
+    for twin in (host, host.T.copy()):
+        twin[0, 0] = 9
+        for axis in (1,) if IS_SIMULATED else (None, 0, 1):
+            for keepdims in (False, True):
+                got = getattr(PyGPU, name)(PyGPU.to_gpu(twin), axis=axis, keepdims=keepdims).get()
+                np.testing.assert_array_equal(got, getattr(np, name)(twin, axis=axis, keepdims=keepdims))
+    host[3] = np.nan
+    with pytest.raises(ValueError, match="All-NaN slice encountered"):
+        getattr(PyGPU, name)(PyGPU.to_gpu(host), axis=1)
+
+
+def test_keywords_are_those_of_the_others() -> None:
+    host, mask = with_nan((4, 9), "float64"), RNG.integers(0, 2, (4, 9)).astype(bool)
+    host[:, 0], mask[:, 0] = 1, True
+    array, ours = PyGPU.to_gpu(host), PyGPU.to_gpu(mask)
+    check(PyGPU.nansum(array, 1, initial=2, where=ours), np.nansum(host, 1, initial=2, where=mask), "float64")
+    check(PyGPU.nanmax(array, 1, initial=1, where=ours), np.nanmax(host, 1, initial=1, where=mask), "float64")
+    check(PyGPU.nanmean(array, 1, where=ours), np.nanmean(host, 1, where=mask), "float64")
+    out = PyGPU.zeros(4)
+    assert PyGPU.nanvar(array, 1, None, out, 1) is out
+    check(out, np.nanvar(host, 1, ddof=1), "float64")
+
+
+def test_a_variance_far_from_zero_loses_nothing() -> None:
+    host = (RNG.standard_normal((32, 128)) + 1e4).astype("float32")
+    host[:, ::5] = np.nan
+    exact = np.nanvar(host.astype("float64"), axis=1)
+    np.testing.assert_allclose(
+        PyGPU.nanvar(PyGPU.to_gpu(host), axis=1).get(), exact, rtol=1e-3 if IS_SIMULATED else 1e-2
+    )
+
+
+@pytest.mark.parametrize("dtype", ["uint8"] if IS_SIMULATED else ["bool", "int8", "uint8", "int64", "uint64"])
+def test_bits_are_joined_as_by_numpy(dtype: str) -> None:
+    host = RNG.integers(0, 100, (5, 40)).astype(dtype)
+    array = PyGPU.to_gpu(host)
+    for name in ("bitwise_and", "bitwise_or", "bitwise_xor", "logical_xor"):
+        numpys, ours = getattr(np, name), getattr(PyGPU, name)
+        for axis in (1,) if IS_SIMULATED else (0, 1, None):
+            np.testing.assert_array_equal(ours.reduce(array, axis).get(), numpys.reduce(host, axis))
+            wanted = numpys.reduce(host, axis=axis, keepdims=True)
+            np.testing.assert_array_equal(numpys.reduce(array, axis=axis, keepdims=True).get(), wanted)
+        wanted = numpys.reduce(host[:0], axis=0)
+        got = ours.reduce(array[:0], axis=0).get()
+        assert got.dtype == wanted.dtype
+        np.testing.assert_array_equal(got, wanted)
+    with pytest.raises(TypeError):
+        PyGPU.bitwise_or.reduce(PyGPU.zeros(3))
+
+
+def test_truths_have_an_initial_value() -> None:
+    host = np.zeros((2, 5), "int32")
+    array = PyGPU.to_gpu(host)
+    for name in ("logical_or", "logical_xor") if IS_SIMULATED else ("logical_or", "logical_and", "logical_xor"):
+        wanted = getattr(np, name).reduce(host, axis=1, initial=True)
+        np.testing.assert_array_equal(getattr(PyGPU, name).reduce(array, axis=1, initial=True).get(), wanted)
+
+
+@pytest.mark.parametrize(
+    "dtype", ["int8", "float32"] if IS_SIMULATED else ["int8", "uint8", "int64", "float16", "float32"]
+)
+def test_the_distance_of_the_extremes_is_numpys(dtype: str) -> None:
+    host = RNG.integers(0, 100, (5, 40)).astype(dtype)
+    if dtype == "float32":
+        host[1, 1] = np.nan
+    array = PyGPU.to_gpu(host)
+    for axis in (1,) if IS_SIMULATED else (None, 0, 1):
+        wanted = np.ptp(host, axis=axis, keepdims=True)
+        for got in (PyGPU.ptp(array, axis=axis, keepdims=True).get(), np.ptp(array, axis=axis, keepdims=True).get()):
+            assert got.dtype == wanted.dtype
+            np.testing.assert_array_equal(got, wanted)
+    with pytest.raises(ValueError, match="no identity"):
+        PyGPU.ptp(array[:0])
+    with pytest.raises(TypeError, match="subtract"):
+        PyGPU.ptp(array > 1)

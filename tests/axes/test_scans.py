@@ -1,0 +1,262 @@
+"""Scans along an axis of arrays of any layout give what NumPy gives, the same bits each time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import PyGPU
+import simulated
+
+# A simulated GPU compiles each kernel as a program of the host: one of them does it.
+pytestmark = pytest.mark.enough_on("cpu", "cuda")
+
+PyGPU.device_count()
+IS_SIMULATED = simulated.driver() is not None
+KINDS = [
+    "bool",
+    "int8",
+    "uint16",
+    "int32",
+    "int64",
+    "uint64",
+    "float16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+]
+UFUNCS = [
+    "add",
+    "multiply",
+    "minimum",
+    "maximum",
+    "logical_or",
+    "logical_and",
+    "logical_xor",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+]
+
+
+def values(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> np.ndarray:
+    """Small numbers, so that sums of whole ones are exact and products are not all infinite."""
+    if dtype == "bool":
+        return rng.integers(0, 2, shape).astype(bool)
+    whole = rng.integers(0 if dtype[0] == "u" else -4, 5, shape)
+    if dtype[0] in "iu":
+        return whole.astype(dtype)
+    result = rng.uniform(0.75, 1.25, shape).astype("float64")
+    return (result + 1j * whole / 16).astype(dtype) if dtype[0] == "c" else result.astype(dtype)
+
+
+def check(ours: Any, wanted: np.ndarray, said: str = "") -> None:
+    got = ours.get()
+    assert (got.shape, got.dtype) == (wanted.shape, wanted.dtype), said
+    if wanted.dtype.kind in "biu":
+        np.testing.assert_array_equal(got, wanted, err_msg=said)
+    else:
+        # NumPy rounds after each element, and of float16 in that type.
+        exact = 100 * float(np.finfo(wanted.dtype).eps)
+        np.testing.assert_allclose(got, wanted, rtol=exact, atol=exact, err_msg=said)
+
+
+def kinds_of(name: str) -> list[str]:
+    kinds = [kind for kind in KINDS if kind[0] != "c" or name not in ("minimum", "maximum")]
+    if name.startswith("bitwise"):
+        kinds = [kind for kind in kinds if kind[0] in "biu"]
+    place = UFUNCS.index(name)
+    return [kinds[(3 * place + step) % len(kinds)] for step in (0, 4)] if IS_SIMULATED else kinds
+
+
+@pytest.mark.parametrize("name", UFUNCS)
+def test_every_kind_accumulates_as_by_numpy(name: str) -> None:
+    rng = np.random.default_rng(3)
+    for dtype in kinds_of(name):
+        host = values(rng, (4, 30), dtype)
+        array = PyGPU.to_gpu(host)
+        for axis in (1,) if IS_SIMULATED else (0, 1, -1):
+            wanted = getattr(np, name).accumulate(host, axis=axis)
+            check(getattr(PyGPU, name).accumulate(array, axis=axis), wanted, f"{name} {dtype} {axis}")
+            check(getattr(np, name).accumulate(array, axis=axis), wanted, f"np.{name} {dtype} {axis}")
+
+
+@pytest.mark.parametrize("name", ["cumsum", "cumprod", "nancumsum", "nancumprod"])
+def test_sums_and_products_are_numpys(name: str) -> None:
+    rng = np.random.default_rng(4)
+    host = values(rng, (5, 6), "float64")
+    if name.startswith("nan"):
+        host[rng.integers(0, 2, host.shape) == 1] = np.nan
+    array = PyGPU.to_gpu(host)
+    for axis in (None, 1) if IS_SIMULATED else (None, 0, 1, -1):
+        wanted = getattr(np, name)(host, axis=axis)
+        check(getattr(PyGPU, name)(array, axis=axis), wanted)
+        check(getattr(np, name)(array, axis=axis), wanted)
+        if not name.startswith("nan"):
+            check(getattr(array, name)(axis), wanted)
+
+
+@pytest.mark.parametrize("seed", range(3 if IS_SIMULATED else 60))
+def test_any_axis_of_any_layout_is_scanned(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    shape = tuple(int(length) for length in rng.integers(1, 9, rng.integers(1, 5)))
+    host = values(rng, tuple(2 * length for length in shape), "int32")
+    steps = tuple(slice(None, None, int(step)) for step in rng.choice([1, 2, -1, -2], len(shape)))
+    order = [int(axis) for axis in rng.permutation(len(shape))]
+    array, twin = PyGPU.to_gpu(host)[steps].transpose(order), host[steps].transpose(order)
+    for axis in range(len(shape)):
+        said = f"seed {seed}: {twin.shape} {twin.strides} along {axis}"
+        wanted = twin.cumsum(axis=axis)
+        got = array.cumsum(axis=axis)
+        check(got, wanted, said)
+        assert got.strides == wanted.strides, said
+    check(array.cumsum(), twin.cumsum(), f"seed {seed}: {twin.shape} {twin.strides}")
+
+
+@pytest.mark.parametrize(
+    ("shape", "axis"),
+    [
+        ((3,), 0),
+        ((1023,), 0),
+        ((70_001,), 0),
+        ((300_001,), 0),
+        ((2, 270_000), 1),
+        ((300, 2100), 1),
+        ((700, 5), 1),
+        ((40, 700, 3), 1),
+        ((70_000, 3), 0),
+        ((9000, 70), 0),
+    ],
+    ids=str,
+)
+def test_many_elements_are_shared_by_threads_and_blocks(shape: tuple[int, ...], axis: int) -> None:
+    host = values(np.random.default_rng(5), shape, "int32")
+    check(PyGPU.to_gpu(host).cumsum(axis=axis), host.cumsum(axis=axis))
+
+
+def test_what_begins_unevenly_is_scanned_as_what_begins_evenly() -> None:
+    host = values(np.random.default_rng(9), (5003,), "float32")
+    array = PyGPU.to_gpu(host)
+    wanted = array[:5000].copy().cumsum().get()
+    assert array[:5000].cumsum().get().tobytes() == wanted.tobytes()
+    for start in (1,) if IS_SIMULATED else (1, 2, 3):
+        moved = array[start : start + 5000]
+        assert moved.cumsum().get().tobytes() == moved.copy().cumsum().get().tobytes()
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0), ()], ids=str)
+def test_no_elements_and_no_axes_are_scanned_as_by_numpy(shape: tuple[int, ...]) -> None:
+    host = np.ones(shape, "float32")
+    array = PyGPU.to_gpu(host)
+    for axis in (None, *range(max(1, len(shape)))):
+        check(array.cumsum(axis=axis), host.cumsum(axis=axis))
+    check(PyGPU.cumulative_sum(array, axis=0), np.cumulative_sum(host, axis=0))
+
+
+def test_results_go_into_an_array_of_any_layout_and_type() -> None:
+    rng = np.random.default_rng(10)
+    host = values(rng, (6, 8), "int32")
+    array = PyGPU.to_gpu(host)
+    out = PyGPU.zeros((12, 8), "int64")
+    assert array.cumsum(axis=0, out=out[::2]) is not None
+    np.testing.assert_array_equal(out.get()[::2], host.cumsum(axis=0))
+    assert not out.get()[1::2].any()
+    small = PyGPU.zeros((6, 8), "int8")
+    assert array.cumsum(1, None, small) is small
+    np.testing.assert_array_equal(small.get(), host.cumsum(axis=1, out=np.zeros((6, 8), "int8")))
+    np.testing.assert_array_equal(
+        array.cumsum(axis=1, dtype="float32", out=small).get(), host.cumsum(axis=1).astype("int8")
+    )
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_scan_may_write_where_it_reads(axis: int) -> None:
+    host = values(np.random.default_rng(11), (40, 70), "int64")
+    array = PyGPU.to_gpu(host)
+    array.cumsum(axis=axis, out=array)
+    np.testing.assert_array_equal(array.get(), host.cumsum(axis=axis))
+    array = PyGPU.to_gpu(host)
+    array[1:].cumsum(axis=axis, out=array[:-1])
+    np.testing.assert_array_equal(array.get()[:-1], host[1:].cumsum(axis=axis))
+    np.testing.assert_array_equal(array.get()[-1], host[-1])
+    array = PyGPU.to_gpu(host)
+    array.cumsum(axis=axis, out=array[::-1])
+    np.testing.assert_array_equal(array.get()[::-1], host.cumsum(axis=axis))
+
+
+def test_types_are_numpys() -> None:
+    host = values(np.random.default_rng(12), (3, 8), "float32")
+    array = PyGPU.to_gpu(host)
+    check(array.cumsum(dtype="float64", axis=1), host.cumsum(dtype="float64", axis=1))
+    check(array.cumsum(dtype="int32", axis=1), host.cumsum(dtype="int32", axis=1))
+    bools = host > 1
+    check(PyGPU.to_gpu(bools).cumsum(axis=1), bools.cumsum(axis=1))
+    # A NaN and what is behind it; a zero that has a sign, which no sum with 0 has.
+    for values_ in ([1, np.nan, 2], [-0.0, -0.0], [np.inf, -np.inf, 1]):
+        row = np.array(values_, "float32")
+        with np.errstate(invalid="ignore"):
+            wanted = row.cumsum(), np.maximum.accumulate(row)
+            ours = PyGPU.to_gpu(row)
+            got = ours.cumsum().get(), PyGPU.maximum.accumulate(ours).get()
+        for one, numpys in zip(got, wanted, strict=True):
+            np.testing.assert_array_equal(one, numpys)
+            np.testing.assert_array_equal(np.signbit(one[one == 0]), np.signbit(numpys[numpys == 0]))
+
+
+def test_the_array_api_has_an_initial_value() -> None:
+    host = values(np.random.default_rng(13), (3, 5), "int8")
+    array = PyGPU.to_gpu(host)
+    for name in ("cumulative_sum", "cumulative_prod"):
+        ours, numpys = getattr(PyGPU, name), getattr(np, name)
+        for axis in (-1,) if IS_SIMULATED else (0, 1, -1):
+            for initial in (False, True):
+                wanted = numpys(host, axis=axis, include_initial=initial)
+                check(ours(array, axis=axis, include_initial=initial), wanted)
+                check(numpys(array, axis=axis, include_initial=initial), wanted)
+        with pytest.raises(ValueError, match="axis"):
+            ours(array)
+    out = PyGPU.zeros((3, 6), "int64")
+    assert PyGPU.cumulative_sum(array, axis=1, include_initial=True, out=out) is out
+    np.testing.assert_array_equal(out.get(), np.cumulative_sum(host, axis=1, include_initial=True))
+    check(PyGPU.cumulative_sum(PyGPU.to_gpu(np.float32(2))), np.cumulative_sum(np.float32(2)))
+
+
+def test_what_numpy_refuses_is_refused() -> None:
+    array = PyGPU.zeros((2, 3))
+    for call, error in (
+        (lambda: array.cumsum(axis=2), (IndexError, ValueError)),
+        (lambda: array.cumsum(axis=1.5), TypeError),
+        (lambda: array.cumsum(axis=(0,)), TypeError),
+        (lambda: array.cumsum(out=PyGPU.zeros((2, 3))), ValueError),
+        (lambda: array.cumsum(axis=0, out=PyGPU.zeros((2, 2))), ValueError),
+        (lambda: array.cumsum(axis=0, out=np.zeros((2, 3))), TypeError),
+        (lambda: PyGPU.add.accumulate(PyGPU.zeros(())), TypeError),
+        (lambda: PyGPU.add.accumulate(array, axis=None), ValueError),
+        (lambda: PyGPU.add.accumulate(array, order="C"), TypeError),
+        (lambda: PyGPU.bitwise_or.accumulate(array), TypeError),
+        (lambda: PyGPU.cumulative_sum(array, axis=2, include_initial=True), (IndexError, ValueError)),
+    ):
+        with pytest.raises(error):
+            call()
+    with pytest.raises(TypeError, match=r"subtract.accumulate\(\)"):
+        PyGPU.subtract.accumulate(array)
+    with pytest.raises(TypeError, match=r"add.reduceat\(\)"):
+        PyGPU.add.reduceat(array, [0, 1])
+    with pytest.raises(TypeError, match=r"numpy.add.reduceat"):
+        np.add.reduceat(array, [0, 1])
+
+
+def test_a_graph_repeats_a_scan() -> None:
+    array, out = PyGPU.zeros(5000, "int64"), PyGPU.zeros(5000, "int64")
+    stream = PyGPU.Stream()
+    stream.begin_capture()
+    with stream:
+        array.cumsum(out=out)
+    graph = stream.end_capture()
+    for number in (1, 2):
+        array.fill(number)
+        graph.launch(stream)
+        np.testing.assert_array_equal(out.get(), number * np.arange(1, 5001))

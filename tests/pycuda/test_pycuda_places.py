@@ -1,0 +1,59 @@
+"""PyCUDA's functions that take from places and put to places."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from PyGPU import gpuarray
+
+# A simulated GPU compiles each kernel as a program of the host: one of them does it.
+pytestmark = pytest.mark.enough_on("cpu", "cuda")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+def test_elements_are_taken_in_the_dtype_of_the_array(dtype):
+    a = np.arange(20).astype(dtype)
+    indices = np.array([3, 19, 0, 3], np.uint32)
+    ours, places = gpuarray.to_gpu(a), gpuarray.to_gpu(indices)
+    np.testing.assert_array_equal(gpuarray.take(ours, places).get(), a[indices])
+    out = gpuarray.zeros(4, dtype)
+    assert gpuarray.take(ours, places, out) is out
+    np.testing.assert_array_equal(out.get(), a[indices])
+    results = gpuarray.multi_take([ours, ours[::-1]], places)
+    for result, wanted in zip(results, (a, a[::-1]), strict=True):
+        assert result.dtype == dtype
+        np.testing.assert_array_equal(result.get(), wanted[indices])
+
+
+def test_elements_are_put_to_places():
+    arrays = [np.arange(4.0), np.arange(4.0) + 10]
+    to, at = np.array([5, 0, 2, 1]), np.array([3, 3, 0, 1])
+    outs = [gpuarray.zeros(6) for _ in arrays]
+    results = gpuarray.multi_put(list(map(gpuarray.to_gpu, arrays)), gpuarray.to_gpu(to), out=outs)
+    for result, array in zip(results, arrays, strict=True):
+        wanted = np.zeros(6)
+        wanted[to] = array
+        np.testing.assert_array_equal(result.get(), wanted)
+    assert gpuarray.multi_put(list(map(gpuarray.to_gpu, arrays)), gpuarray.to_gpu(to), (2, 3))[0].shape == (2, 3)
+    sources = list(map(gpuarray.to_gpu, arrays))
+    results = gpuarray.multi_take_put(sources, gpuarray.to_gpu(to), gpuarray.to_gpu(at), (6,))
+    for result, array in zip(results, arrays, strict=True):
+        np.testing.assert_array_equal(result.get()[to], array[at])
+    moved = gpuarray.multi_take_put(sources, gpuarray.to_gpu(to), gpuarray.to_gpu(at // 2), (6,), src_offsets=[1, 2])
+    np.testing.assert_array_equal(moved[1].get()[to], arrays[1][at // 2 + 2])
+
+
+def test_what_does_not_go_together_is_refused_as_by_pycuda():
+    a, places = gpuarray.to_gpu(np.arange(4.0)), gpuarray.to_gpu(np.arange(2))
+    assert gpuarray.multi_take([], places) == gpuarray.multi_put([], places) == []
+    with pytest.raises(AssertionError):
+        gpuarray.take(a, places.reshape(1, 2))
+    with pytest.raises(ValueError, match="same length"):
+        gpuarray.multi_take([a], places, out=[])
+    with pytest.raises(TypeError, match="same dtype"):
+        gpuarray.multi_put([a], places, out=[gpuarray.zeros(4, "float32")])
+    with pytest.raises(TypeError, match="same dtype"):
+        gpuarray.multi_take_put([a], places, places.astype("int8"), (4,))
+    with pytest.raises(ValueError, match="same shape"):
+        gpuarray.multi_take_put([a], places, places[:1], (4,))

@@ -1,0 +1,91 @@
+"""`Ufunc.at` applies a function once for each time that a place is named, in the order in which places are named."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import PyGPU
+from support import assert_same, assert_same_refusal, of_few, outcome, told
+
+# A simulated GPU compiles each kernel as a program of the host: one of them does it.
+pytestmark = pytest.mark.enough_on("cpu", "cuda")
+
+SEED = random.randrange(1 << 32)
+
+
+def moved(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(map(moved, value))
+    return PyGPU.to_gpu(value) if isinstance(value, np.ndarray) else value
+
+
+def check(name: str, host: np.ndarray, *given: Any) -> None:
+    target, wanted = PyGPU.to_gpu(host), host.copy("K")
+    numpys = outcome(lambda: getattr(np, name).at(wanted, *given))
+    for function in (getattr(PyGPU, name), getattr(np, name)):
+        target[...] = host
+        ours = outcome(lambda function=function: function.at(target, *map(moved, given)))
+        if numpys[0] == "error":
+            assert_same_refusal(ours, numpys)
+            assert_same(target, host)
+        else:
+            assert ours == ("value", None), repr(ours[1])
+            assert_same(target, wanted)
+
+
+@pytest.mark.parametrize("name", of_few(["add", "subtract", "multiply", "maximum", "bitwise_or"], ["add", "maximum"]))
+def test_a_place_that_is_named_often_is_changed_often(name: str) -> None:
+    print("seed", SEED)
+    rng = np.random.default_rng(SEED)
+    host = rng.integers(1, 5, 20)
+    index = rng.integers(-20, 20, 500)
+    check(name, host, index, rng.integers(1, 3, 500))
+    check(name, host, index, np.array(2))
+    # NumPy itself reads beyond values that it would have to repeat.
+    values = rng.integers(1, 3, 10)
+    target, wanted = PyGPU.to_gpu(host), host.copy()
+    getattr(PyGPU, name).at(target, PyGPU.to_gpu(index.reshape(50, 10)), PyGPU.to_gpu(values))
+    getattr(np, name).at(wanted, index, np.tile(values, 50))
+    assert_same(target, wanted)
+
+
+def test_numbers_are_added_in_the_order_of_the_indices_bit_for_bit() -> None:
+    print("seed", SEED)
+    rng = np.random.default_rng(SEED)
+    index, values = rng.integers(0, 7, 1000), rng.standard_normal(1000).astype("float32")
+    check("add", np.zeros(7, "float32"), index, values)
+    check("subtract", np.zeros(7), np.zeros(1000, int), values.astype("float64"))
+
+
+def test_a_key_is_any_key() -> None:
+    host = np.arange(12.0).reshape(3, 4)
+    values = np.arange(4.0)
+    for key in told(
+        [
+            np.array([0, 0, 2]),
+            (slice(None), np.array([1, 1])),
+            (np.array([0, 0]), np.array([1, 1])),
+            (Ellipsis, np.array([3, 3])),
+            host > 4,
+            slice(None, None, 2),
+            1,
+        ]
+    ):
+        check("add", host, key, 1.0)
+        check("add", np.asfortranarray(host), key, 1.0)
+    check("add", host, np.array([0, 0, 2]), values)
+    check("negative", host, np.array([0, 0, 2]))
+
+
+def test_what_does_not_fit_is_refused_and_changes_nothing() -> None:
+    host = np.arange(4)
+    check("add", host, np.array([0, 4]), 1)
+    check("add", host, np.array([0, 1]), np.array([1.5, 2.5]))
+    check("add", host, np.array([0, 1]), np.arange(3))
+    check("add", host, np.array([0, 1]))
+    check("divmod", host, np.array([0, 1]), 1)
+    check("add", host, np.array([], int), np.array([], int))

@@ -1,0 +1,144 @@
+"""``sort`` and ``argsort`` along any axis of any layout give what NumPy gives, stably."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import PyGPU
+import simulated
+from PyGPU._native import host_order
+
+PyGPU.device_count()
+# There each kernel is compiled as a program of the host: a few of each kind are enough.
+IS_SIMULATED = simulated.driver() is not None
+WHOLE = ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
+KINDS = [*WHOLE, "float16", "float32", "float64", "complex64", "complex128"]
+FEW = ["bool", "int8", "float16", "float32", "uint64", "complex64", "complex128"]
+RNG = np.random.default_rng(5)
+
+
+def values(shape: int | tuple[int, ...], dtype: str) -> np.ndarray:
+    """Numbers of which many are equal; of floating-point ones some are NaN, infinite, or 0 with either sign."""
+    kind = np.dtype(dtype)
+    if kind.kind == "b":
+        return RNG.integers(0, 2, shape).astype(bool)
+    if kind.kind in "iu":
+        limits = np.iinfo(kind)
+        few = RNG.integers(0, 5, shape).astype(kind)
+        any_ = RNG.integers(limits.min, limits.max, shape, dtype=kind, endpoint=True)
+        return np.where(RNG.random(shape) < 0.3, few, any_)
+    special = np.array([np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0, 1.5, -1.5, 1e-7])
+
+    def part() -> np.ndarray:
+        return np.where(RNG.random(shape) < 0.4, RNG.choice(special, shape), RNG.standard_normal(shape))
+
+    if kind.kind == "f":
+        return part().astype(kind)
+    result = np.empty(shape, kind)
+    result.real, result.imag = part(), part()
+    return result
+
+
+def check(host: np.ndarray, array: PyGPU.GPUArray, axis: Any = -1) -> None:
+    ordered, order = PyGPU.sort(array, axis), PyGPU.argsort(array, axis)
+    assert (ordered.dtype, order.dtype) == (host.dtype, np.int64)
+    np.testing.assert_array_equal(ordered.get(), np.sort(host, axis))
+    np.testing.assert_array_equal(order.get(), np.argsort(host, axis, kind="stable"))
+
+
+@pytest.mark.parametrize("dtype", FEW if IS_SIMULATED else KINDS)
+@pytest.mark.parametrize("length", [0, 1, 2, 17, 512, 513, 2048, 2049, 20001])
+def test_any_length_is_sorted(length: int, dtype: str) -> None:
+    host = values(length, dtype)
+    check(host, PyGPU.to_gpu(host))
+
+
+@pytest.mark.parametrize("length", [9, 700, 15000])
+@pytest.mark.parametrize("dtype", ["int16", "float32"])
+def test_any_axis_of_any_layout_is_sorted(length: int, dtype: str) -> None:
+    host = values((3, length, 2), dtype)
+    array = PyGPU.to_gpu(host)
+    for axis in (0, 1, -1, None):
+        check(host, array, axis)
+    for turn in ((..., slice(None, None, -1)), (slice(None, None, 2),)):
+        check(host[turn], array[turn], 1)
+    check(host.T, array.T, 1)
+    check(np.asfortranarray(host), PyGPU.to_gpu(np.asfortranarray(host)), 1)
+    check(np.broadcast_to(host[:1], host.shape), PyGPU.broadcast_to(array[:1], host.shape), 1)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float32"])
+@pytest.mark.parametrize("length", [50, 3000])
+def test_the_greatest_first_and_nan_last(length: int, dtype: str) -> None:
+    host = values(length, dtype)
+    order = PyGPU.argsort(PyGPU.to_gpu(host), descending=True).get()
+    np.testing.assert_array_equal(order, host_order.argsort(host, 0, True))
+    assert sorted(order) == list(range(length))
+    np.testing.assert_array_equal(PyGPU.sort(PyGPU.to_gpu(host), descending=True).get(), host[order])
+
+
+def test_the_greatest_first_is_the_order_turned_but_for_those_that_are_equal() -> None:
+    host = np.array([2.0, np.nan, 1.0, 2.0, np.nan, -np.inf])
+    assert PyGPU.argsort(PyGPU.to_gpu(host), descending=True).tolist() == [0, 3, 2, 5, 1, 4]
+    assert PyGPU.argsort(PyGPU.to_gpu(host)).tolist() == [5, 2, 0, 3, 1, 4]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "float32", "complex64"])
+@pytest.mark.parametrize("length", [100, 5000])
+def test_an_array_is_sorted_in_its_own_memory(length: int, dtype: str) -> None:
+    host = values((2, length), dtype)
+    array = PyGPU.to_gpu(host)
+    address = array.ptr
+    assert array.sort() is None
+    assert array.ptr == address
+    np.testing.assert_array_equal(array.get(), np.sort(host))
+    whole = PyGPU.to_gpu(host)
+    part, wanted = whole[::-1, 5:-3:2], host.copy()
+    part.sort(axis=0)
+    wanted[::-1, 5:-3:2].sort(axis=0)
+    np.testing.assert_array_equal(whole.get(), wanted)
+
+
+def test_sorted_zeros_keep_their_signs() -> None:
+    host = np.array([0.0, -0.0, 1.0, -0.0], np.float32)
+    signs = np.signbit(PyGPU.sort(PyGPU.to_gpu(host)).get())
+    assert signs.sum() == 2
+    pairs = np.array([1, complex(-0.0, 1), complex(0.0, -1)], np.complex64)
+    got = PyGPU.sort(PyGPU.to_gpu(pairs)).get()
+    np.testing.assert_array_equal(got, np.sort(pairs))
+    assert np.signbit(got.real).sum() == 1
+
+
+def test_numpys_functions_sort_on_the_device() -> None:
+    array = PyGPU.to_gpu(np.array([3, 1, 2]))
+    for function in (np.sort, np.argsort):
+        ordered = function(array)
+        assert isinstance(ordered, PyGPU.GPUArray)
+        np.testing.assert_array_equal(ordered.get(), function(array.get()))
+
+
+def test_an_array_without_axes_is_no_row() -> None:
+    a = PyGPU.to_gpu(np.float32(1))
+    for call in (PyGPU.sort, PyGPU.argsort, operator.methodcaller("sort")):
+        with pytest.raises(IndexError):
+            call(a)
+    assert PyGPU.sort(a, axis=None).tolist() == [1]
+
+
+def test_what_cannot_be_sorted_is_refused_and_left() -> None:
+    a = PyGPU.to_gpu(np.array([3, 1, 2]))
+    with pytest.raises(IndexError):
+        PyGPU.sort(a, axis=1)
+    with pytest.raises(ValueError, match="kind must be one of"):
+        PyGPU.sort(a, kind="bubble")
+    with pytest.raises(ValueError, match="no fields"):
+        a.sort(order="x")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="read-only"):
+        PyGPU.broadcast_to(a, (2, 3)).sort()
+    with pytest.raises(TypeError, match="no order"):
+        PyGPU.sort(PyGPU.zeros(3, "V4"))
+    assert a.tolist() == [3, 1, 2]
