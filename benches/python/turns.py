@@ -13,6 +13,8 @@ from typing import Any
 import machine
 
 CALLS = 20
+# Seconds of a call that is not repeated.
+LONG = 0.1
 # Calls with few elements that are timed together.
 BATCH = 300
 
@@ -49,28 +51,33 @@ class Library:
             self.module.synchronize()
 
     def seconds(self, call: Callable[[], Any]) -> float:
-        """Device seconds of one call, by events around many."""
+        """Device seconds of one call, by events around many; around few of one that takes long."""
         call()
+        self.synchronize()
+        begun = time.perf_counter()
+        call()
+        self.synchronize()
+        calls = CALLS if time.perf_counter() - begun < LONG else 1
         if self.name == "PyGPU":
             stream = self.module.current_stream()
             start = stream.record()
-            for _ in range(CALLS):
+            for _ in range(calls):
                 call()
             end = stream.record()
             end.synchronize()
-            return float(end.time_since(start)) / 1e3 / CALLS
+            return float(end.time_since(start)) / 1e3 / calls
         cuda = self.module.cuda
         if self.name == "torch":
             start, end = cuda.Event(enable_timing=True), cuda.Event(enable_timing=True)
         else:
             start, end = cuda.Event(), cuda.Event()
         start.record()
-        for _ in range(CALLS):
+        for _ in range(calls):
             call()
         end.record()
         end.synchronize()
         elapsed = start.elapsed_time(end) if self.name == "torch" else cuda.get_elapsed_time(start, end)
-        return float(elapsed) / 1e3 / CALLS
+        return float(elapsed) / 1e3 / calls
 
 
 def host_seconds(library: Library, call: Callable[[], Any]) -> float:
