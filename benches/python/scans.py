@@ -30,7 +30,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
     random = np.random.default_rng(0)
     side = int(count**0.5)
     square = library.array(random.random(side * side, dtype=np.float32).reshape(side, side))
-    count = side * side // 2 // 1024 * 1024
+    count = max(side * side // 2 // 65536, 1) * 65536
     flat = square.reshape(-1)[:count]
     wide = library.cast(flat[: count // 2], np.float64)
     whole = library.cast(flat * 8, np.int32)

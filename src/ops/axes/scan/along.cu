@@ -102,38 +102,75 @@ static __device__ inline void pygpu_await(pygpu_state &state, pygpu_word *board,
     PYGPU_COPY(state, message)
 }
 
-// What comes before a tile, joined, in the same order whoever comes first: PYGPU_THREADS tiles are a group. A block joins what the
-// tiles of its group have that come before its own, and all up to the end of the group before; the last block of a group
-// tells that of its own. A tile waits for those only that began before it, so somebody can always go on.
+// Joins the first states of each half of `sums`, as a tree whose form depends on how many there are.
+static __device__ inline void pygpu_join_halves(pygpu_state *sums, unsigned count, unsigned count_of_other, unsigned tid) {
+    __syncthreads();
+#pragma unroll
+    for (unsigned reach = PYGPU_THREADS / 2; reach; reach /= 2) {
+        const bool is_other = tid >= reach;
+        const unsigned at = is_other ? tid - reach : tid, all = is_other ? count_of_other : count;
+        if (at < reach && at + reach < (all < 2 * reach ? all : 2 * reach)) {
+            pygpu_state *own = sums + (is_other ? PYGPU_THREADS : 0);
+            pygpu_join(own[at], own[at + reach]);
+        }
+        __syncthreads();
+    }
+}
+
+// What comes before a tile, joined, in the same order whoever comes first: PYGPU_THREADS tiles are a group, as many groups a league.
+// A block joins what comes before the league, what the groups of the league have but for the last one before its own, and what the
+// tiles of that and of its own have. So only leagues wait for each other in a row; what a group has is told by its last
+// block, and nobody wants it before the next group but one. A tile waits for those only that began before it, so somebody
+// can always go on.
 static __device__ inline void pygpu_before(pygpu_state &before, pygpu_state *sums, pygpu_state *shared, pygpu_word *tiles,
-                                           pygpu_word *groups, size_t number, size_t group, unsigned place, bool is_first_group,
-                                           bool is_last, const pygpu_state &total, unsigned tid) {
-    const bool ends_group = place == PYGPU_THREADS - 1;
-    if (!is_last && !ends_group && tid == 0) pygpu_publish(tiles, number, total);
-    pygpu_state part;
-    if (tid < place) pygpu_await(part, tiles, number - place + tid);
-    const pygpu_state *parts = pygpu_scan_lanes(sums, part, tid);
-    if (tid == 0) {
-        pygpu_state own = total, up_to = total;
-        if (place) {
-            own = parts[place - 1];
-            up_to = own;
-            pygpu_join(own, total);
-        }
-        if (!is_first_group) {
-            pygpu_state all;
-            pygpu_await(all, groups, group - 1);
-            if (ends_group && !is_last) {
-                pygpu_state end = all;
-                pygpu_join(end, own);
-                pygpu_publish(groups, group, end);
+                                           pygpu_word *groups, pygpu_word *leagues, size_t number, size_t group, size_t league,
+                                           size_t tile, bool is_last, const pygpu_state &total, unsigned tid) {
+    const unsigned place = tile % PYGPU_THREADS, groups_before = tile / PYGPU_THREADS % PYGPU_THREADS;
+    const bool ends_group = place == PYGPU_THREADS - 1, ends_league = ends_group && groups_before == PYGPU_THREADS - 1;
+    const bool has_league = tile / PYGPU_THREADS / PYGPU_THREADS > 0;
+    if (!is_last && tid == 0) pygpu_publish(tiles, number, total);
+    pygpu_state own;
+    if (tid < place) pygpu_await(own, tiles, number - place + tid);
+    if (ends_group && !is_last) {
+        if (tid < place) sums[tid] = own;
+        pygpu_join_halves(sums, place, 0, tid);
+        if (tid == 0) {
+            pygpu_state all = total;
+            if (place) {
+                all = sums[0];
+                pygpu_join(all, total);
             }
-            if (place) pygpu_join(all, up_to);
-            up_to = all;
-        } else if (ends_group && !is_last) {
-            pygpu_publish(groups, group, own);
+            pygpu_publish(groups, group, all);
         }
-        *shared = up_to;
+        __syncthreads();
+    }
+    if (groups_before) {
+        pygpu_state part;
+        pygpu_await(part, tiles, number - place - PYGPU_THREADS + tid);
+        if (tid < place) pygpu_join(part, own);
+        own = part;
+        if (tid < groups_before - 1) pygpu_await(sums[PYGPU_THREADS + tid], groups, group - groups_before + tid);
+    }
+    const unsigned parts = groups_before ? PYGPU_THREADS : place;
+    if (tid < parts) sums[tid] = own;
+    pygpu_join_halves(sums, parts, groups_before > 1 ? groups_before - 1 : 0, tid);
+    if (tid == 0) {
+        pygpu_state all;
+        bool is_any = has_league;
+        if (has_league) pygpu_await(all, leagues, league - 1);
+        if (groups_before > 1) {
+            if (is_any) pygpu_join(all, sums[PYGPU_THREADS]); else all = sums[PYGPU_THREADS];
+            is_any = true;
+        }
+        if (parts) {
+            if (is_any) pygpu_join(all, sums[0]); else all = sums[0];
+            is_any = true;
+        }
+        *shared = all;
+        if (ends_league && !is_last) {
+            if (is_any) pygpu_join(all, total); else all = total;
+            pygpu_publish(leagues, league, all);
+        }
     }
     __syncthreads();
     before = *shared;
@@ -213,10 +250,11 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) PYGPU_NAME(PYGPU_PAR
 #if PYGPU_IS_CHAINED
         __syncthreads();
         if (tiles > 1) {
-            const size_t groups_of_row = (tiles + PYGPU_THREADS - 1) / PYGPU_THREADS;
+            const size_t in_league = PYGPU_THREADS * PYGPU_THREADS;
+            const size_t groups_of_row = (tiles + PYGPU_THREADS - 1) / PYGPU_THREADS, leagues_of_row = (tiles + in_league - 1) / in_league;
             pygpu_word *of_tiles = board + 1, *of_groups = of_tiles + rows * tiles * PYGPU_WORDS;
-            pygpu_before(before, sums, (pygpu_state *)pygpu_raw_before, of_tiles, of_groups, number,
-                         first_row * groups_of_row + tile / PYGPU_THREADS, (unsigned)(tile % PYGPU_THREADS), tile < PYGPU_THREADS,
+            pygpu_before(before, sums, (pygpu_state *)pygpu_raw_before, of_tiles, of_groups, of_groups + rows * groups_of_row * PYGPU_WORDS,
+                         number, first_row * groups_of_row + tile / PYGPU_THREADS, first_row * leagues_of_row + tile / in_league, tile,
                          tile + 1 == tiles, total, tid);
         }
 #else

@@ -72,10 +72,11 @@ pub fn run(call: &Call<'_>, stream: &Stream) -> Result<()> {
         Way::Along { is_chained: true, lanes, .. } => {
             let tiles = (plan.len as u64).div_ceil(plan.tile());
             let words = bytes.div_ceil(size_of::<u32>()) as u64;
-            let states = places * (tiles + tiles.div_ceil(u64::from(lanes)));
+            let (in_group, in_league) = (u64::from(lanes), u64::from(lanes * lanes));
+            let states = places * (tiles + tiles.div_ceil(in_group) + tiles.div_ceil(in_league));
             let board = new(size_of::<u64>() as u64 * (1 + states * words))?;
             copy::fill(&board, &[0], stream)?;
-            // SAFETY: compiled for this plan of these arrays; the board has room for the states of all tiles and groups.
+            // SAFETY: compiled for this plan of these arrays; the board has room for the states of all tiles, groups and leagues.
             unsafe { launch(call, &plan, &function, Some((&board, Access::Write)), tiles, [places * tiles, 1], stream) }
         }
         Way::Along { rows, .. } => {

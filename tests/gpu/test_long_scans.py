@@ -1,0 +1,16 @@
+"""Scans of more elements than one league of blocks has."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import PyGPU
+
+
+def test_leagues_of_groups_wait_for_each_other() -> None:
+    # A league is 2^16 tiles of 4096 elements.
+    host = np.random.default_rng(3).integers(-3, 4, (1 << 28) + (1 << 20) + 77, dtype=np.int8)
+    sums = PyGPU.cumsum(PyGPU.to_gpu(host), dtype=np.int32)
+    wanted = np.cumsum(host, dtype=np.int32)
+    for start in range(0, len(host), 1 << 26):
+        np.testing.assert_array_equal(sums[start : start + (1 << 26)].get(), wanted[start : start + (1 << 26)])
