@@ -27,6 +27,37 @@ template <class T> struct pygpu_shelf {
 typedef pygpu_shelf<pygpu_element> pygpu_elements;
 typedef pygpu_shelf<pygpu_result> pygpu_results;
 
+// Some of a thread's elements.
+static __device__ inline pygpu_elements::chunk pygpu_chunk(char *shelf, unsigned tid, unsigned at) {
+    return *(const pygpu_elements::chunk *)pygpu_elements::place(shelf, tid * PYGPU_EACH + at);
+}
+
+// What there is up to an element: what there is before it, if anything, and itself.
+static __device__ inline void pygpu_take_next(pygpu_state &up_to, const pygpu_state *before, const pygpu_element &element) {
+    const pygpu_state own = pygpu_only(pygpu_convert(element));
+    if (before) {
+        up_to = *before;
+        pygpu_join(up_to, own);
+    } else {
+        up_to = own;
+    }
+}
+
+#if PYGPU_IS_AS_LARGE
+// All elements of a thread, joined.
+static __device__ inline void pygpu_join_chunks(pygpu_state &all, char *shelf, unsigned tid) {
+#pragma unroll
+    for (int at = 0; at < PYGPU_EACH; at += pygpu_elements::CHUNK) {
+        const pygpu_elements::chunk chunk = pygpu_chunk(shelf, tid, at);
+#pragma unroll
+        for (int v = 0; v < pygpu_elements::CHUNK; v++) {
+            const pygpu_state before = all;
+            pygpu_take_next(all, at + v ? &before : 0, chunk.item[v]);
+        }
+    }
+}
+#endif
+
 // Joins what the threads of a row have up to each of them. Where it begins nobody may be reading `sums` any more.
 static __device__ inline const pygpu_state *pygpu_scan_lanes(pygpu_state *sums, const pygpu_state &own, unsigned tid) {
     const unsigned lane = tid % PYGPU_LANES;
@@ -177,7 +208,7 @@ static __device__ inline void pygpu_before(pygpu_state &before, pygpu_state *sum
 }
 #endif
 
-extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) PYGPU_NAME(PYGPU_PARAMETERS) {
+extern "C" __global__ void PYGPU_BOUNDS PYGPU_NAME(PYGPU_PARAMETERS) {
     enum { SHELF = (int)pygpu_elements::BYTES > (int)pygpu_results::BYTES ? (int)pygpu_elements::BYTES : (int)pygpu_results::BYTES };
     __shared__ pygpu::bytes pygpu_raw_shelf[(SHELF + 15) / 16];
     __shared__ pygpu::bytes pygpu_raw_sums[(2 * PYGPU_THREADS * sizeof(pygpu_state) + 15) / 16];
@@ -227,22 +258,22 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) PYGPU_NAME(PYGPU_PAR
         for (int turn = 0; turn < PYGPU_EACH / PYGPU_IN_VECTOR; turn++)
             *(pygpu_in *)pygpu_elements::place(shelf, (turn * PYGPU_THREADS + tid) * PYGPU_IN_VECTOR) = next[turn];
         __syncthreads();
+        // What is behind the end of a row changes nothing before it. Results as large as the elements take their places in shared
+        // memory, so that no registers hold them meanwhile, and more blocks are under way.
+#if PYGPU_IS_AS_LARGE
+        pygpu_state of_thread;
+        pygpu_join_chunks(of_thread, shelf, tid);
+#else
         pygpu_state x[PYGPU_EACH];
 #pragma unroll
         for (int at = 0; at < PYGPU_EACH; at += pygpu_elements::CHUNK) {
-            const pygpu_elements::chunk chunk =
-                *(const pygpu_elements::chunk *)pygpu_elements::place(shelf, tid * PYGPU_EACH + at);
+            const pygpu_elements::chunk chunk = pygpu_chunk(shelf, tid, at);
 #pragma unroll
-            for (int v = 0; v < pygpu_elements::CHUNK; v++) x[at + v] = pygpu_only(pygpu_convert(chunk.item[v]));
+            for (int v = 0; v < pygpu_elements::CHUNK; v++) pygpu_take_next(x[at + v], at + v ? &x[at + v - 1] : 0, chunk.item[v]);
         }
-        // What is behind the end of a row changes nothing before it.
-#pragma unroll
-        for (int at = 1; at < PYGPU_EACH; at++) {
-            pygpu_state sum = x[at - 1];
-            pygpu_join(sum, x[at]);
-            x[at] = sum;
-        }
-        const pygpu_state *up_to = pygpu_scan_lanes(sums, x[PYGPU_EACH - 1], tid);
+        const pygpu_state &of_thread = x[PYGPU_EACH - 1];
+#endif
+        const pygpu_state *up_to = pygpu_scan_lanes(sums, of_thread, tid);
         pygpu_state before, own;
         if (lane > 0) own = up_to[tid - 1];
         const pygpu_state total = up_to[tid - lane + PYGPU_LANES - 1];
@@ -267,15 +298,27 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) PYGPU_NAME(PYGPU_PAR
             before = own;
         }
         const bool joins = has_before || lane > 0;
+#if PYGPU_IS_AS_LARGE
+        pygpu_state up_to_here;
+#endif
 #pragma unroll
         for (int at = 0; at < PYGPU_EACH; at += pygpu_results::CHUNK) {
+#if PYGPU_IS_AS_LARGE
+            const pygpu_elements::chunk read = pygpu_chunk(shelf, tid, at);
+#endif
             pygpu_results::chunk chunk;
 #pragma unroll
             for (int v = 0; v < pygpu_results::CHUNK; v++) {
-                pygpu_state sum = x[at + v];
+#if PYGPU_IS_AS_LARGE
+                const pygpu_state before_it = up_to_here;
+                pygpu_take_next(up_to_here, at + v ? &before_it : 0, read.item[v]);
+#else
+                const pygpu_state &up_to_here = x[at + v];
+#endif
+                pygpu_state sum = up_to_here;
                 if (joins) {
                     sum = before;
-                    pygpu_join(sum, x[at + v]);
+                    pygpu_join(sum, up_to_here);
                 }
                 chunk.item[v] = pygpu_finish(sum, 0);
             }

@@ -16,6 +16,9 @@ pub const OUT: usize = 1;
 const BYTES_OF_THREAD: u32 = 64;
 const LEAST_EACH: u32 = 4;
 const MOST_EACH: u32 = 16;
+/// The same where blocks wait for each other: the more they have, the less they wait.
+const CHAINED_BYTES_OF_THREAD: u32 = 128;
+const CHAINED_MOST_EACH: u32 = 32;
 /// Bytes that are read or written at once.
 const PACK_BYTES: u32 = 16;
 /// Elements in a column that a thread has.
@@ -101,8 +104,11 @@ pub fn plan(sides: [&Layout; 2], axis: usize, memory: Memory, state_bytes: usize
 impl Plan {
     fn along(self, memory: Memory, largest: u32, room: Room) -> Self {
         let len = self.len as u64;
-        let whole = (BYTES_OF_THREAD / largest).clamp(LEAST_EACH, MOST_EACH);
-        let mut each = whole.min(self.len.clamp(1, i64::from(MOST_EACH)).unsigned_abs().next_power_of_two() as u32);
+        let has_few_rows = self.places as u64 * 4 < u64::from(room.blocks);
+        let (bytes, most) =
+            if has_few_rows { (CHAINED_BYTES_OF_THREAD, CHAINED_MOST_EACH) } else { (BYTES_OF_THREAD, MOST_EACH) };
+        let whole = (bytes / largest).clamp(LEAST_EACH, most);
+        let mut each = whole.min(len.clamp(1, u64::from(most)).next_power_of_two() as u32);
         // Few elements are shared by as many blocks as run at once.
         let threads = u64::from(room.threads) * u64::from(room.blocks) / 2;
         if len * (self.places as u64) < threads * u64::from(each) {
@@ -112,7 +118,7 @@ impl Plan {
         let lanes = lanes.next_power_of_two();
         let rows = room.threads / lanes;
         let tiles = len.div_ceil(u64::from(lanes * each));
-        let is_chained = rows == 1 && tiles >= TILES_OF_CHAIN && self.places as u64 * 4 < u64::from(room.blocks);
+        let is_chained = rows == 1 && tiles >= TILES_OF_CHAIN && has_few_rows;
         let vectors = [INPUT, OUT].map(|side| self.vector(side, each, memory));
         Self { way: Way::Along { rows, lanes, each, vectors, is_chained }, ..self }
     }

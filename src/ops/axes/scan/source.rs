@@ -41,10 +41,12 @@ pub fn source(row: &Row, types: Types, plan: &Plan, is_sum: bool) -> Source {
         Way::Along { rows, lanes, each, vectors, is_chained } => (
             format!(
                 "#define PYGPU_ROWS {rows}\n#define PYGPU_LANES {lanes}\n#define PYGPU_EACH {each}\n\
-                 #define PYGPU_IN_VECTOR {}\n#define PYGPU_OUT_VECTOR {}\n#define PYGPU_IS_CHAINED {}\n{}{}",
+                 #define PYGPU_IN_VECTOR {}\n#define PYGPU_OUT_VECTOR {}\n#define PYGPU_IS_CHAINED {}\n\
+                 #define PYGPU_IS_AS_LARGE {}\n{}{}",
                 vectors[INPUT],
                 vectors[OUT],
                 u8::from(is_chained),
+                u8::from(DType::new(types.input).itemsize() == DType::new(types.out).itemsize()),
                 pack("pygpu_in", "pygpu_element", vectors[INPUT]),
                 pack("pygpu_out", "pygpu_result", vectors[OUT]),
             ),
@@ -61,6 +63,11 @@ pub fn source(row: &Row, types: Types, plan: &Plan, is_sum: bool) -> Source {
             ACROSS,
             "size_t places, size_t len, pygpu_state *parts, size_t part",
         ),
+    };
+    let bounds = match plan.way {
+        // As many as there is shared memory for.
+        Way::Along { is_chained: true, .. } => "__launch_bounds__(PYGPU_THREADS, 5)",
+        _ => "__launch_bounds__(PYGPU_THREADS)",
     };
     let kept = plan.kept_type();
     let mut parameters = format!("const char *in, char *out, long long in_step, long long out_step, {memory}");
@@ -83,7 +90,7 @@ pub fn source(row: &Row, types: Types, plan: &Plan, is_sum: bool) -> Source {
         head = generate::head(&[&definitions], ""),
         from = place(INPUT),
         to = place(OUT),
-        body = text.replace("PYGPU_NAME", &name).replace("PYGPU_PARAMETERS", &parameters),
+        body = text.replace("PYGPU_BOUNDS", bounds).replace("PYGPU_NAME", &name).replace("PYGPU_PARAMETERS", &parameters),
     );
     elementwise::source(&name, text, &["--fmad=false".to_owned()])
 }
