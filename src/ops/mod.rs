@@ -13,6 +13,7 @@ pub mod argument;
 pub mod axes;
 pub mod elementwise;
 mod generate;
+pub mod join;
 pub mod order;
 pub mod plan;
 pub mod reduce;

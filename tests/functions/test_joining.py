@@ -241,3 +241,16 @@ def test_random_joins_are_numpys() -> None:
             hosts.append(host.transpose(back))
             arrays.append(PyGPU.to_gpu(host).transpose(back))
         assert_same(PyGPU.concatenate(arrays, axis), np.concatenate(hosts, axis))
+
+
+@pytest.mark.parametrize(("dtype", "axis"), [("int8", 0), ("float32", 0), ("complex128", 1), ("int16", 1)])
+def test_many_small_arrays_are_joined(dtype: str, axis: int) -> None:
+    hosts = [np.arange(3 * count).reshape((count, 3) if axis == 0 else (3, count)).astype(dtype) for count in range(70)]
+    joined = PyGPU.concatenate([PyGPU.to_gpu(host) for host in hosts], axis=axis)
+    np.testing.assert_array_equal(joined.get(), np.concatenate(hosts, axis=axis))
+
+
+def test_arrays_at_odd_addresses_are_joined() -> None:
+    bytes_ = PyGPU.to_gpu(np.arange(200, dtype="uint8"))
+    parts = [bytes_[start : start + 7] for start in (0, 1, 9, 50)]
+    np.testing.assert_array_equal(PyGPU.concatenate(parts).get(), np.concatenate([part.get() for part in parts]))

@@ -58,6 +58,8 @@ def joined(
     casting: Casting,
 ) -> _core.GPUArray:
     """Put arrays of one device behind each other: a copy, or a cast, for each into its place of the result."""
+    if out is None and dtype is None and (plain := _core._joined(parts, axis)) is not None:
+        return plain
     _check_shapes(parts, axis)
     shape = (*parts[0].shape[:axis], sum(part.shape[axis] for part in parts), *parts[0].shape[axis + 1 :])
     if out is None:
@@ -125,6 +127,9 @@ def concatenate(
     >>> PyGPU.concatenate([PyGPU.arange(3), PyGPU.ones(2)]).tolist()
     [0.0, 1.0, 2.0, 1.0, 1.0]
     """
+    arrays = arrays if isinstance(arrays, (list, tuple)) else list(arrays)
+    if axis == 0 and out is None and dtype is None and (plain := _core._joined(arrays, 0)) is not None:
+        return plain
     parts = _given(arrays, "concatenate")
     if not parts:
         raise ValueError("need at least one array to concatenate")

@@ -9,6 +9,7 @@ pub(crate) mod astype;
 pub(crate) mod creation;
 pub(crate) mod foreign;
 pub(crate) mod from_dlpack;
+mod join;
 pub(crate) mod like;
 pub(crate) mod sequence;
 pub(crate) mod upload;
@@ -16,5 +17,6 @@ pub(crate) mod upload;
 /// Puts classes and functions into the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     address::register(module)?;
-    allocator::register(module)
+    allocator::register(module)?;
+    module.add_function(wrap_pyfunction!(join::_joined, module)?)
 }

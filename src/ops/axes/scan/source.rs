@@ -90,7 +90,8 @@ pub fn source(row: &Row, types: Types, plan: &Plan, is_sum: bool) -> Source {
         head = generate::head(&[&definitions], ""),
         from = place(INPUT),
         to = place(OUT),
-        body = text.replace("PYGPU_BOUNDS", bounds).replace("PYGPU_NAME", &name).replace("PYGPU_PARAMETERS", &parameters),
+        body =
+            text.replace("PYGPU_BOUNDS", bounds).replace("PYGPU_NAME", &name).replace("PYGPU_PARAMETERS", &parameters),
     );
     elementwise::source(&name, text, &["--fmad=false".to_owned()])
 }

@@ -1,0 +1,146 @@
+//! Dense arrays put behind each other along an axis: small ones by one launch for many, large ones by a copy each.
+
+use crate::array::Array;
+use crate::backend::LaunchShape;
+use crate::codegen::store::Family;
+use crate::copy;
+use crate::device::Device;
+use crate::dtype::{DType, Kind};
+use crate::error::Result;
+use crate::kernel::{Arguments, Function, Source, launch};
+use crate::layout::{Dims, Layout, Order};
+use crate::memory::{Access, Use};
+use crate::ops::elementwise;
+use crate::stream::Stream;
+
+static COMPILED: Family = Family::of_library(FAMILY);
+const FAMILY: u16 = 33;
+
+const TEXT: &str = include_str!("join.cu");
+const NAME: &str = "pygpu_join_parts";
+const THREADS: u32 = 256;
+/// Arrays of a launch: so many fit into the 4096 bytes of parameters that every device takes.
+const PARTS: usize = 64;
+/// Bytes of an array up to which a copy of its own takes longer than its part of a launch.
+const SMALL: i64 = 64 << 10;
+/// The largest unit that is moved at once.
+const UNIT: u64 = 16;
+
+/// The shape of dense arrays of one dtype and device behind each other; `None` where it is not as simple as that.
+pub fn shape(parts: &[&Array], axis: usize) -> Option<Dims> {
+    let (first, others) = parts.split_first()?;
+    let mut shape: Dims = first.layout().shape().collect();
+    if axis >= shape.len() || !first.layout().is_c_contiguous() {
+        return None;
+    }
+    for other in others {
+        let is_plain = other.device() == first.device()
+            && other.dtype() == first.dtype()
+            && other.layout().ndim() == first.layout().ndim()
+            && other.layout().is_c_contiguous();
+        let fits = |(place, (own, others)): (usize, (i64, i64))| place == axis || own == others;
+        if !is_plain || !first.layout().shape().zip(other.layout().shape()).enumerate().all(fits) {
+            return None;
+        }
+        shape[axis] = shape[axis].checked_add(other.layout().shape().nth(axis)?)?;
+    }
+    Some(shape)
+}
+
+/// Puts arrays of which [`shape`] knows the shape behind each other, in the order of `stream`.
+///
+/// # Errors
+/// `OutOfMemory`; the driver's.
+pub fn join(parts: &[&Array], axis: usize, shape: &[i64], stream: &Stream) -> Result<Array> {
+    let dtype = parts.first().map_or(DType::new(Kind::UInt8), |part| part.dtype());
+    let result = Array::empty(shape, dtype, Order::C, stream.clone())?;
+    let device = stream.device();
+    let are_small = parts.iter().all(|part| part.layout().nbytes() <= SMALL);
+    if are_small
+        && parts.len() > 1
+        && !device.is_cpu()
+        && !result.layout().is_empty()
+        && launch_all(parts, axis, &result, stream)?
+    {
+        return Ok(result);
+    }
+    let mut begin = 0;
+    for part in parts {
+        let length = part.layout().shape().nth(axis).unwrap_or(0);
+        let lengths: Dims = part.layout().shape().collect();
+        let strides: Dims = result.layout().strides().collect();
+        let offset = result.layout().offset() + begin * strides[axis];
+        let place = Layout::strided(&lengths, &strides, offset, result.layout().itemsize())?;
+        copy::between(&result.view(place)?, part, stream)?;
+        begin += length;
+    }
+    Ok(result)
+}
+
+/// Bytes of an array behind the axes before `axis`.
+fn row(array: &Array, axis: usize) -> u64 {
+    array.layout().shape().skip(axis).product::<i64>() as u64 * array.layout().itemsize() as u64
+}
+
+/// Whether kernels have put the arrays into their places.
+fn launch_all(parts: &[&Array], axis: usize, result: &Array, stream: &Stream) -> Result<bool> {
+    let rows: u64 = result.layout().shape().take(axis).product::<i64>() as u64;
+    // The largest power of two of which all of them are multiples.
+    let places = parts.iter().flat_map(|part| [part.address() as u64, row(part, axis)]);
+    let all = places.fold(result.address() as u64 | UNIT, |all, place| all | place);
+    let unit = 1 << all.trailing_zeros();
+    let Some(function) = function(stream.device(), unit) else { return Ok(false) };
+    let mut begin = 0;
+    for parts in parts.chunks(PARTS) {
+        begin = launch_some(&function, parts, axis, (result, rows, unit, begin), stream)?;
+    }
+    Ok(true)
+}
+
+fn function(device: Device, unit: u64) -> Option<Function> {
+    let of_unit = match unit {
+        1 => "typedef unsigned char pygpu_unit;",
+        2 => "typedef unsigned short pygpu_unit;",
+        4 => "typedef unsigned pygpu_unit;",
+        8 => "typedef unsigned long long pygpu_unit;",
+        _ => "struct alignas(16) pygpu_unit { unsigned long long a, b; };",
+    };
+    let source = || -> Source {
+        let text = format!("{of_unit}\n#define PYGPU_THREADS {THREADS}\n#define PYGPU_PARTS {PARTS}\n{TEXT}");
+        elementwise::source(NAME, text, &[])
+    };
+    COMPILED.function_if_any(device, &[unit as u8], NAME, source)
+}
+
+/// Launches the kernel for some of the arrays, which begin so many units behind the beginning of a row; gives where they end.
+fn launch_some(
+    function: &Function,
+    parts: &[&Array],
+    axis: usize,
+    (result, rows, unit, mut begin): (&Array, u64, u64, u64),
+    stream: &Stream,
+) -> Result<u64> {
+    let mut record = vec![0; PARTS * 24];
+    let mut most = 0;
+    for (place, part) in record.chunks_exact_mut(24).zip(parts) {
+        let units = row(part, axis) / unit;
+        for (word, value) in place.chunks_exact_mut(8).zip([part.address() as u64, units, begin]) {
+            word.copy_from_slice(&value.to_le_bytes());
+        }
+        begin += units;
+        most = most.max(rows * units);
+    }
+    let mut values = Arguments::new();
+    values.push(&record);
+    values.push_word(result.address() as u64);
+    values.push_word(rows);
+    values.push_word(row(result, axis) / unit);
+    let mut uses: Vec<Use<'_>> = parts.iter().map(|part| (part.allocation(), Access::Read)).collect();
+    uses.push((result.allocation(), Access::Write));
+    let blocks = most.div_ceil(u64::from(THREADS)).max(1) as u32;
+    let shape =
+        LaunchShape { grid: [blocks, parts.len() as u32, 1], block: [THREADS, 1, 1], shared: 0, cooperative: false };
+    // SAFETY: the kernel's parameters; each array has so many units in each of its rows, for which the result has room.
+    unsafe { launch::launch(function, &shape, stream, &mut values, &uses)? };
+    Ok(begin)
+}

@@ -1,0 +1,31 @@
+//! Arrays behind each other: the way of those that lie densely and are of one dtype; `PyGPU._functions.joining` does the others.
+
+use pyo3::prelude::*;
+use smallvec::SmallVec;
+
+use crate::array::Array;
+use crate::ops::join;
+use crate::python::array::class::{GpuArray, new_like};
+use crate::python::array::heritage;
+use crate::python::gil::WithoutGil;
+use crate::stream;
+
+/// The arrays behind each other along an axis, as a new one; None where that is not simple.
+#[pyfunction]
+pub(crate) fn _joined<'py>(
+    py: Python<'py>,
+    parts: Vec<Bound<'py, PyAny>>,
+    axis: usize,
+) -> PyResult<Option<Bound<'py, GpuArray>>> {
+    let mut own: SmallVec<[&Bound<'py, GpuArray>; 8]> = SmallVec::new();
+    for part in &parts {
+        let Ok(part) = part.cast::<GpuArray>() else { return Ok(None) };
+        own.push(part);
+    }
+    let arrays = own.iter().map(|part| part.get().array(py)).collect::<PyResult<SmallVec<[&Array; 8]>>>()?;
+    let (Some(first), Some(shape)) = (own.first(), join::shape(&arrays, axis)) else { return Ok(None) };
+    let _inherited = heritage::inherit(py, arrays.iter().copied())?;
+    let device = first.get().device();
+    let joined = py.without_gil(|| join::join(&arrays, axis, &shape, &stream::current(device)))?;
+    Ok(Some(new_like(first, GpuArray::from_array(joined))?))
+}
