@@ -36,6 +36,7 @@ def cached() -> int:
 
 def test_results_that_nobody_holds_are_bounded_and_given_back() -> None:
     """A13: 20 arrays of 8 MB, each `get()` dropped at once, held 168 MB, also after `trim_memory()`."""
+    gc.collect()  # what other tests left
     PyGPU.trim_memory()
     arrays = [PyGPU.zeros(1 << 20) for _ in range(20)]
     for a in arrays:

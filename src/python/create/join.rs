@@ -10,7 +10,19 @@ use crate::python::array::heritage;
 use crate::python::gil::WithoutGil;
 use crate::stream;
 
-/// The arrays behind each other along an axis, as a new one; None where that is not simple.
+/// The arrays behind each other along an axis, as a new one.
+///
+/// Parameters
+/// ----------
+/// parts : list of GPUArray
+///     What is in it may be something else.
+/// axis : int
+///     Not counted from the end.
+///
+/// Returns
+/// -------
+/// GPUArray or None
+///     None where that is not simple.
 #[pyfunction]
 pub(crate) fn _joined<'py>(
     py: Python<'py>,
