@@ -34,6 +34,17 @@ pub enum Bounds {
     Known,
 }
 
+impl Bounds {
+    /// What the kernels call it.
+    const fn number(self) -> i64 {
+        match self {
+            Self::Wrapped => 1,
+            Self::Clipped => 2,
+            Self::Checked | Self::Known => 0,
+        }
+    }
+}
+
 /// An axis that is indexed by an array of integers.
 pub struct Indexed {
     /// The indices, on the array's device, repeated to the common shape.
@@ -95,12 +106,46 @@ impl Selection {
 /// # Errors
 /// `IndexError`; `OutOfMemory`; the driver's.
 pub fn gather(source: &Array, selection: &Selection, stream: &Stream) -> Result<Option<Array>> {
+    if let [indexed] = &selection.indexed[..]
+        && let Some(result) = gather_directly(source, selection, indexed, stream)?
+    {
+        return Ok(Some(result));
+    }
     let Some(table) = Table::of(source.device(), selection, stream)? else { return Ok(None) };
     let result = Array::empty(&selection.result_shape(), source.dtype(), Order::C, stream.clone())?;
     if !table.gather(source, selection, &result, stream)? {
         return Ok(None);
     }
     table.check()?;
+    Ok(Some(result))
+}
+
+/// As [`gather`], by indices of one axis that lie densely, without a table of places; `None` for others.
+fn gather_directly(source: &Array, selection: &Selection, indexed: &Indexed, stream: &Stream) -> Result<Option<Array>> {
+    let result = Array::empty(&selection.result_shape(), source.dtype(), Order::C, stream.clone())?;
+    let index = &indexed.index;
+    let is_aligned = index.address().is_multiple_of(index.dtype().itemsize());
+    let (kept, stride) = selection.split(result.layout())?;
+    let (Some(stride), true) = (stride, is_aligned && index.layout().is_c_contiguous()) else { return Ok(None) };
+    if result.layout().is_empty() || indexed.len == 0 {
+        return Ok(None);
+    }
+    let is_checked = indexed.bounds == Bounds::Checked;
+    if is_checked {
+        check_capture(stream)?;
+    }
+    let word = if is_checked { Some(Word::new(source.device())?) } else { None };
+    let along = SharedAxis { len: selection.count(), strides: [stride, 0] };
+    let places = Places::Of(indexed, word.as_ref());
+    let sides = Sides { target: &result, source, written: false };
+    if !sides.select(&Pieces::of(&kept, &selection.view)?, along, selection, &places, stream)? {
+        return Ok(None);
+    }
+    if let Some(word) = word
+        && word.read_at(&Mark::record(stream)?)? != 0
+    {
+        return Err(refusal());
+    }
     Ok(Some(result))
 }
 
@@ -142,7 +187,30 @@ pub fn scatter(target: &Array, selection: &Selection, values: &Array, stream: &S
     table.check_now()?;
     let along = SharedAxis { len: selection.count(), strides: [0, stride] };
     let pieces = Pieces::of(&selection.view, &kept)?;
-    Sides { target, source: values, written: true }.select(&pieces, along, selection, &table.bytes, stream)
+    Sides { target, source: values, written: true }.select(
+        &pieces,
+        along,
+        selection,
+        &Places::Table(&table.bytes),
+        stream,
+    )
+}
+
+/// Where the places of a move come from.
+enum Places<'a> {
+    /// Distances in bytes, one for each combination of indices.
+    Table(&'a Array),
+    /// The indices of one axis, which lie densely; one that is out of range is told to the word.
+    Of(&'a Indexed, Option<&'a Word>),
+}
+
+impl Places<'_> {
+    const fn array(&self) -> &Array {
+        match self {
+            Self::Table(table) => table,
+            Self::Of(indexed, _) => &indexed.index,
+        }
+    }
 }
 
 /// The two arrays of a move, and whether the table is of the one that is written.
@@ -159,7 +227,7 @@ impl Sides<'_> {
         pieces: &Pieces,
         along: SharedAxis<2>,
         selection: &Selection,
-        table: &Array,
+        places: &Places<'_>,
         stream: &Stream,
     ) -> Result<bool> {
         let (to, from) = (self.target.allocation().address(), self.source.allocation().address());
@@ -182,19 +250,30 @@ impl Sides<'_> {
             ("TABLE", (rank - units.axes.len() + place) as i64),
             ("WRITTEN", i64::from(self.written)),
         ];
-        let variant = Variant::new(Move::Select, defined);
+        let variant = match places {
+            Places::Table(_) => Variant::new(Move::Select, defined),
+            Places::Of(indexed, _) => Variant::new(Move::SelectDirectly, defined)
+                .with("INDEX_SIZE", indexed.index.dtype().itemsize() as i64)
+                .with("INDEX_SIGNED", i64::from(is_signed(indexed.index.dtype())))
+                .with("BOUNDS", indexed.bounds.number())
+                .with("DIRECT", 1),
+        };
         let Some(function) = store::function(self.target.device(), variant) else { return Ok(false) };
         let mut record = Record::new();
-        let words = [units.to, units.from, table.address(), count as usize];
+        let words = [units.to, units.from, places.array().address(), count as usize];
         words.into_iter().for_each(|word| record.push_word(word as u64));
+        if let Places::Of(indexed, word) = places {
+            let told = word.map_or(0, Word::address);
+            [told, indexed.len as u64, indexed.stride as u64].into_iter().for_each(|word| record.push_word(word));
+        }
         parameters::push_axes(&mut record, span, &units.axes);
         let parameters = Parameters { record, shares: parameters::div_ceil(count, i64::from(THREADS) * 4) };
         let uses = [
             (self.source.allocation(), Access::Read),
-            (table.allocation(), Access::Read),
+            (places.array().allocation(), Access::Read),
             (self.target.allocation(), Access::Write),
         ];
-        // SAFETY: the structure is the kernel's; every place of the table was checked against the axes' lengths.
+        // SAFETY: the structure is the kernel's; every place is one of the axes', by the table or by the kernel.
         unsafe { run(&function, &parameters, stream, &uses)? };
         Ok(true)
     }
@@ -262,7 +341,13 @@ impl Table {
         };
         let along = SharedAxis { len: selection.count(), strides: [stride, 0] };
         let pieces = Pieces::of(&kept, &selection.view)?;
-        Sides { target: result, source, written: false }.select(&pieces, along, selection, &self.bytes, stream)
+        Sides { target: result, source, written: false }.select(
+            &pieces,
+            along,
+            selection,
+            &Places::Table(&self.bytes),
+            stream,
+        )
     }
 
     /// Marks who writes a place that somebody behind them writes too.
@@ -343,12 +428,7 @@ fn places(
         let index = aligned(&indexed.index, stream)?;
         let (signed, size) = (is_signed(index.dtype()), index.dtype().itemsize());
         let axes = Walk::c_order(index.layout()).axes::<1>();
-        let bounds = match indexed.bounds {
-            Bounds::Wrapped => 1,
-            Bounds::Clipped => 2,
-            Bounds::Checked | Bounds::Known => 0,
-        };
-        let begun = (number > 0, bounds);
+        let begun = (number > 0, indexed.bounds.number());
         let variant = places_variant(parameters::rank_for(axes.len()), signed, size, begun, Move::Places);
         let Some(function) = store::function(device, variant) else { return Ok(None) };
         let mut record = Record::new();

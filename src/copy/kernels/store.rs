@@ -15,6 +15,7 @@ pub(super) enum Move {
     Squares,
     Tiles,
     Select,
+    SelectDirectly,
     Places,
     Claim,
     Settle,
@@ -27,7 +28,7 @@ impl Move {
             Self::Flat => "move_flat",
             Self::Squares => "move_squares",
             Self::Tiles => "move_tiles",
-            Self::Select => "move_select",
+            Self::Select | Self::SelectDirectly => "move_select",
             Self::Places => "move_places",
             Self::Claim => "move_claim",
             Self::Settle => "move_settle",
@@ -41,7 +42,10 @@ impl Move {
             Self::Squares => include_str!("device/squares.cu"),
             Self::Tiles => include_str!("device/tiles.cu"),
             Self::Select => include_str!("device/select.cu"),
-            Self::Places | Self::Claim | Self::Settle => include_str!("device/places.cu"),
+            Self::SelectDirectly => concat!(include_str!("device/index.cu"), include_str!("device/select.cu")),
+            Self::Places | Self::Claim | Self::Settle => {
+                concat!(include_str!("device/index.cu"), include_str!("device/places.cu"))
+            }
         }
     }
 }

@@ -1,21 +1,6 @@
 // From index arrays to places: what each index means in bytes, who writes a place last, and which indices are out of range.
 
 #define SKIPPED ((move_i64)1 << 63)
-#if INDEX_SIGNED
-#define INDEX_SIGN signed
-#else
-#define INDEX_SIGN unsigned
-#endif
-#if INDEX_SIZE == 1
-typedef INDEX_SIGN char Index;
-#elif INDEX_SIZE == 2
-typedef INDEX_SIGN short Index;
-#elif INDEX_SIZE == 4
-typedef INDEX_SIGN int Index;
-#else
-typedef INDEX_SIGN long long Index;
-#endif
-
 struct Move {
     move_i64 *table;
     const char *from;  // the index array
@@ -34,21 +19,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) move_places(Move move) {
 #pragma unroll
         for (int d = DIMS - 1; d >= 0; d--) from += move.axes.index(rest, d) * move.axes.step[0][d];
         const Index index = *(const Index *)from;
-        move_i64 place = (move_i64)index;
-#if BOUNDS == 1
-        place %= move.length;
-        if (place < 0) place += move.length;
-#elif BOUNDS == 2
-        place = place < 0 ? 0 : place < move.length ? place : move.length - 1;
-#else
-#if INDEX_SIGNED
-        if (place < 0) place += move.length;
-#endif
-        if (place < 0 || place >= move.length) {
-            *move.refused = 1;
-            place = 0;
-        }
-#endif
+        move_i64 place = move_place(index, move.length, move.refused);
         place *= move.stride;
 #if BEGUN
         place += move.table[number];

@@ -1,5 +1,6 @@
 // As flat.cu, where along one axis the places come from a table of distances in bytes: where it is read (`a[indices]`), or
-// where it is written (`a[indices] = b`), and then SKIPPED means that another value goes there.
+// where it is written (`a[indices] = b`), and then SKIPPED means that another value goes there. DIRECT: the table is the index
+// array itself, of an axis of its own.
 #define EACH 4
 #define SKIPPED ((move_i64)1 << 63)
 
@@ -8,8 +9,15 @@ typedef Axes::number Number;
 struct Move {
     char *to;
     const char *from;
+#if DIRECT
+    const Index *table;
+    move_u64 units;
+    move_u64 *refused;       // the host reads it
+    move_i64 length, stride; // of the axis that is indexed
+#else
     const move_i64 *table;
     move_u64 units;
+#endif
     Axes axes; // the one of the table has no step on the table's side
 };
 
@@ -25,6 +33,8 @@ __device__ inline bool select(const Move &move, Number number, char *&to, const 
             const move_i64 place = move.table[index];
             is_kept = place != SKIPPED;
             to += is_kept ? place : 0;
+#elif DIRECT
+            from += move_place(move.table[index], move.length, move.refused) * move.stride;
 #else
             from += move.table[index];
 #endif
