@@ -142,3 +142,24 @@ def test_several_keys_order_from_the_last_one_on() -> None:
         PyGPU.lexsort(())
     with pytest.raises(ValueError, match="same shape"):
         PyGPU.lexsort((arrays[0], arrays[1][0]))
+
+
+def test_a_graph_takes_in_what_needs_no_number() -> None:
+    host = np.array([5.0, 1.0, 4.0, 2.0], "float32")
+    array, v = PyGPU.to_gpu(host), PyGPU.to_gpu(np.array([0.5, 3.0], "float32"))
+    stream = PyGPU.Stream()
+    with stream:
+        PyGPU.searchsorted(PyGPU.sort(array), v)
+        stream.synchronize()
+        stream.begin_capture()
+        places = PyGPU.searchsorted(PyGPU.sort(array), v)
+        median = PyGPU.median(array)
+        with pytest.raises(PyGPU.NotSupportedError):
+            PyGPU.unique(array)
+        graph = stream.end_capture()
+        for turn in (1.0, 2.0):
+            array.set(host * turn)
+            graph.launch(stream)
+            stream.synchronize()
+            assert_same(places, np.searchsorted(np.sort(host * turn), v.get()))
+            assert median.item() == np.median(host * turn)

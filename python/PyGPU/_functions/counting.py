@@ -26,8 +26,6 @@ def _sums(places: _core.GPUArray, weights: _core.GPUArray, bins: int) -> _core.G
 
 def _bins_of(x: _core.GPUArray, least: int) -> int:
     """Tell how many bins there are, for which the host waits."""
-    if x.size == 0:
-        return least
     bits = 8 * x.dtype.itemsize
     # Without a sign the negative numbers are the greatest ones: one reduction for both.
     greatest = int(x.view(f"uint{bits}").max().item())
@@ -86,6 +84,8 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> _core.GPUArr
     least = operator.index(minlength)
     if least < 0:
         raise ValueError("'minlength' must not be negative")
+    if values.size == 0:
+        return _core.zeros(least, np.int64, device=own.device)
     values = flat(values.astype(np.uint8) if values.dtype.kind == "b" else values)
     if weights is None:
         return _core._counted(values, _bins_of(values, least))

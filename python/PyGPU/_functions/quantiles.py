@@ -109,12 +109,14 @@ def _with_nan(result: _core.GPUArray, rows: _core.GPUArray) -> _core.GPUArray:
     return _core.where(_core.isnan(last), last, result)
 
 
-def _lerp(below: Any, above: Any, share: Any) -> Any:
-    """Go from one element towards another one, from the nearer one."""
+def _lerp(below: Any, above: Any, share: Any, dtype: Any = None) -> Any:
+    """Go from one element towards another one, from the nearer one; shares of an array as numbers of a type."""
     difference = above - below
     if isinstance(share, float):
         return above - difference * (1 - share) if share >= 0.5 else below + difference * share
-    return _core.where(share >= 0.5, above - difference * (1 - share), below + difference * share)
+    rest = 1 - share
+    ways = (share, rest) if dtype is None else (share.astype(dtype), rest.astype(dtype))
+    return _core.where(share >= 0.5, above - difference * ways[1], below + difference * ways[0])
 
 
 def _taken(rows: _core.GPUArray, places: Any) -> _core.GPUArray:
@@ -160,8 +162,7 @@ def _of_rows_without_nan(rows: _core.GPUArray, q: Any, method: str, is_weak: boo
     if share is None:
         return taken(index)
     floor = _core.floor(index)
-    part = share.astype(rows.dtype) if is_weak else share.astype(index.dtype)
-    return _lerp(taken(floor), taken(floor + 1), part)
+    return _lerp(taken(floor), taken(floor + 1), share, rows.dtype if is_weak else None)
 
 
 def _quantiles(

@@ -167,13 +167,17 @@ fn _by_numpy<'py>(
     }
     let mut views = Vec::new();
     let given = given.iter().map(|one| viewed(&one, &mut views)).collect::<PyResult<Vec<_>>>()?;
-    let named = PyDict::new(py);
-    for (key, value) in keywords.into_iter().flatten() {
-        named.set_item(key, viewed(&value, &mut views)?)?;
-    }
+    let named = keywords.map(|keywords| {
+        let named = PyDict::new(py);
+        for (key, value) in keywords {
+            named.set_item(key, viewed(&value, &mut views)?)?;
+        }
+        PyResult::Ok(named)
+    });
+    let named = named.transpose()?;
     // `add.at` is one of a function of NumPy's.
     let function = name.split('.').try_fold(ndarray::numpy(py)?.clone().into_any(), |of, part| of.getattr(part))?;
-    let made = strict::as_on_a_gpu(|| function.call(PyTuple::new(py, given)?, Some(&named)))?;
+    let made = strict::as_on_a_gpu(|| function.call(PyTuple::new(py, given)?, named.as_ref()))?;
     wrapped(array, made, &views)
 }
 
