@@ -10,11 +10,9 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
 from support import assert_same_refusal, of_few, outcome
 
 PyGPU.device_count()
-IS_SIMULATED = simulated.driver() is not None
 SEED = random.randrange(1 << 32)
 METHODS = [
     "inverted_cdf",

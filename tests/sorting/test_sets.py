@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 
 import PyGPU
-import simulated
 from support import assert_same, of_few
 
 PyGPU.device_count()
-IS_SIMULATED = simulated.driver() is not None
 SEED = random.randrange(1 << 32)
 DTYPES = of_few(
     [
@@ -83,6 +81,11 @@ def test_many_different_values_lie_in_their_own_memory(dtype: str) -> None:
     host = rng.integers(0, 1 << 30, (7, 3001)).astype(dtype)
     check(PyGPU.unique(PyGPU.to_gpu(host)), np.unique(host))
     check(PyGPU.unique(PyGPU.to_gpu(host), return_inverse=True), np.unique(host, return_inverse=True))
+
+
+def test_more_tiles_than_a_warp_looks_at_are_counted() -> None:
+    host = generator().integers(0, 250, 300_001).astype("uint8")
+    check(PyGPU.unique(PyGPU.to_gpu(host), True, True, True), np.unique(host, True, True, True))
 
 
 def test_any_layout_has_its_values_in_c_order() -> None:

@@ -13,6 +13,7 @@ use crate::stream;
 
 type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
 type Own<'py> = Bound<'py, GpuArray>;
+type Found<'py> = (Own<'py>, Option<Own<'py>>, Option<Own<'py>>, Option<Own<'py>>);
 
 fn checked(name: &str, array: &Array) -> PyResult<()> {
     match order::has_order(array.dtype().kind()) {
@@ -25,13 +26,7 @@ fn checked(name: &str, array: &Array) -> PyResult<()> {
 /// were; the number of each element's value.
 #[pyfunction]
 #[pyo3(signature = (array, starts, places, inverse, nan_apart))]
-fn _unique<'py>(
-    array: &Own<'py>,
-    starts: bool,
-    places: bool,
-    inverse: bool,
-    nan_apart: bool,
-) -> PyResult<(Own<'py>, Option<Own<'py>>, Option<Own<'py>>, Option<Own<'py>>)> {
+fn _unique<'py>(array: &Own<'py>, starts: bool, places: bool, inverse: bool, nan_apart: bool) -> PyResult<Found<'py>> {
     let py = array.py();
     let own = array.get().array(py)?;
     checked("unique", own)?;
