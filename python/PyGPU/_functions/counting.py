@@ -164,7 +164,7 @@ def histogram_bin_edges(
 
 
 def histogram(
-    a: _core.GPUArray,
+    a: Any,
     bins: Any = 10,
     range: tuple[float, float] | None = None,
     density: bool | None = None,

@@ -162,7 +162,8 @@ def _of_rows_without_nan(rows: _core.GPUArray, q: Any, method: str, is_weak: boo
     if share is None:
         return taken(index)
     floor = _core.floor(index)
-    return _lerp(taken(floor), taken(floor + 1), share, rows.dtype if is_weak else None)
+    result: _core.GPUArray = _lerp(taken(floor), taken(floor + 1), share, rows.dtype if is_weak else None)
+    return result
 
 
 def _quantiles(

@@ -269,7 +269,7 @@ def lexsort(keys: Any, axis: int = -1) -> _core.GPUArray:
     >>> PyGPU.lexsort((second, first)).tolist()
     [2, 1, 0]
     """
-    several: Sequence[_core.GPUArray] = keys if isinstance(keys, (list, tuple)) else list(keys)
+    several: Sequence[Any] = keys if isinstance(keys, (list, tuple)) else list(keys)
     if len(several) == 0:
         raise TypeError("need sequence of keys with len > 0 in lexsort")
     own = next((key for key in several if isinstance(key, _core.GPUArray)), None)

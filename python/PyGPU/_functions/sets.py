@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from PyGPU import _core
+from PyGPU._functions.joining import concatenate
 from PyGPU._functions.masks import flatnonzero
 from PyGPU._functions.operands import axis_of, flat, on_device_of
 from PyGPU._functions.searching import lexsort
@@ -228,10 +229,7 @@ def _both(name: str, x: Any, y: Any) -> tuple[_core.GPUArray, _core.GPUArray]:
 
 def _joined(x: _core.GPUArray, y: _core.GPUArray) -> _core.GPUArray:
     """Give the elements of one array and then those of another one."""
-    both = _core.empty(x.size + y.size, np.result_type(x.dtype, y.dtype), device=x.device)
-    both[: x.size] = x.reshape(-1) if x.flags.c_contiguous else flat(x)
-    both[x.size :] = flat(y)
-    return both
+    return concatenate([flat(x), flat(y)])
 
 
 def _found(x: _core.GPUArray, ordered: _core.GPUArray) -> tuple[_core.GPUArray, _core.GPUArray]:

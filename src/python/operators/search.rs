@@ -141,7 +141,10 @@ impl GpuArray {
     /// >>> a.partition(0)
     /// >>> a[0].item()
     /// 1
-    #[pyo3(signature = (kth, axis=-1, kind="introselect", order=None))]
+    #[pyo3(
+        signature = (kth, axis=-1, kind="introselect", order=None),
+        text_signature = "($self, kth, axis=-1, kind='introselect', order=None)"
+    )]
     fn partition<'py>(
         slf: &Bound<'py, Self>,
         kth: &Bound<'py, PyAny>,
@@ -170,7 +173,10 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.to_gpu([3, 1, 2]).argpartition(0)[0].item()
     /// 1
-    #[pyo3(signature = (kth, axis=Some(-1), kind="introselect", order=None), text_signature = "($self, kth, axis=-1, kind='introselect', order=None)")]
+    #[pyo3(
+        signature = (kth, axis=Some(-1), kind="introselect", order=None),
+        text_signature = "($self, kth, axis=-1, kind='introselect', order=None)"
+    )]
     fn argpartition<'py>(
         slf: &Bound<'py, Self>,
         kth: &Bound<'py, PyAny>,
