@@ -35,7 +35,15 @@ GROUPS: dict[str, list[str]] = {
         "argmax", "count_nonzero", "ptp", "average", "norm", "nansum", "nanprod", "nanmin", "nanmax", "nanmean",
         "nanvar", "nanstd", "nanargmin", "nanargmax",
     ],
-    "Order": ["sort", "argsort"],
+    "Order": [
+        "sort", "argsort", "lexsort", "partition", "argpartition", "topk", "searchsorted", "digitize", "bincount",
+        "histogram", "histogram_bin_edges", "median", "percentile", "quantile", "nanmedian", "nanpercentile",
+        "nanquantile",
+    ],
+    "Sets": [
+        "unique", "unique_all", "unique_counts", "unique_inverse", "unique_values", "isin", "union1d", "intersect1d",
+        "setdiff1d", "setxor1d",
+    ],
     "Other shapes": [
         "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "broadcast_shapes", "matrix_transpose",
         "ndim", "permute_dims", "ravel", "reshape", "rollaxis", "shape", "size", "squeeze", "swapaxes", "transpose",

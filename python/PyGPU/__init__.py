@@ -254,6 +254,7 @@ if TYPE_CHECKING:
         typing as typing,
     )
     from PyGPU._functions.comparing import *  # noqa: F403
+    from PyGPU._functions.counting import *  # noqa: F403
     from PyGPU._functions.differences import *  # noqa: F403
     from PyGPU._functions.grids import *  # noqa: F403
     from PyGPU._functions.joining import *  # noqa: F403
@@ -261,7 +262,10 @@ if TYPE_CHECKING:
     from PyGPU._functions.masks import *  # noqa: F403
     from PyGPU._functions.matrices import *  # noqa: F403
     from PyGPU._functions.padding import *  # noqa: F403
+    from PyGPU._functions.quantiles import *  # noqa: F403
+    from PyGPU._functions.searching import *  # noqa: F403
     from PyGPU._functions.selection import *  # noqa: F403
+    from PyGPU._functions.sets import *  # noqa: F403
     from PyGPU._functions.shapes import *  # noqa: F403
     from PyGPU._functions.splitting import *  # noqa: F403
     from PyGPU._functions.statistics import *  # noqa: F403

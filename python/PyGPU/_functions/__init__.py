@@ -48,6 +48,21 @@ NAMES = {
     "splitting": ("array_split", "dsplit", "hsplit", "split", "unstack", "vsplit"),
     "statistics": ("average", "cumulative_prod", "cumulative_sum", "norm"),
     "masks": ("argwhere", "compress", "extract", "flatnonzero", "nonzero", "place", "putmask"),
+    "counting": ("bincount", "histogram", "histogram_bin_edges"),
+    "quantiles": ("median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"),
+    "searching": ("argpartition", "digitize", "lexsort", "partition", "searchsorted", "topk"),
+    "sets": (
+        "intersect1d",
+        "isin",
+        "setdiff1d",
+        "setxor1d",
+        "union1d",
+        "unique",
+        "unique_all",
+        "unique_counts",
+        "unique_inverse",
+        "unique_values",
+    ),
     "selection": ("choose", "put", "put_along_axis", "repeat", "select", "take", "take_along_axis"),
 }
 """The names of each module; ``tests/functions/test_names.py`` holds it to what they define."""

@@ -1,5 +1,5 @@
 // Of elements in order the first of each run of equal ones: its value, where it stands, and for all elements the number of their
-// run. What stands before a tile is known from what the tiles before it say, as in a sweep.
+// run; what is not asked for has no address. What stands before a tile is known from what the tiles before it say, as in a sweep.
 #define PYGPU_THREADS 256
 #define PYGPU_EACH 16
 #define PYGPU_WARPS (PYGPU_THREADS / PYGPU_WARP)
@@ -36,18 +36,27 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS)
     const unsigned valid = count - start < PYGPU_TILE ? (unsigned)(count - start) : PYGPU_TILE;
     const unsigned at = warp * (PYGPU_WARP * PYGPU_EACH) + lane;
     sorted += start;
-    pygpu_element own[PYGPU_EACH];
+    // Both are read before the first ballot, which no load passes.
+    pygpu_element own[PYGPU_EACH], other[PYGPU_EACH];
     pygpu_lanes begins[PYGPU_EACH];
 #pragma unroll
     for (int turn = 0; turn < PYGPU_EACH; turn++)
         if (at + turn * PYGPU_WARP < valid) own[turn] = sorted[at + turn * PYGPU_WARP];
+#pragma unroll
+    for (int turn = 0; turn < PYGPU_EACH; turn++) {
+        const unsigned i = at + turn * PYGPU_WARP;
+        if (i < valid && start + i > 0) other[turn] = *(sorted + i - 1);
+    }
     unsigned of_warp = 0;
 #pragma unroll
     for (int turn = 0; turn < PYGPU_EACH; turn++) {
         const unsigned i = at + turn * PYGPU_WARP;
         bool is_first = i < valid;
-        if (is_first && start + i > 0 && !(PYGPU_NAN_APART && pygpu_has_nan(own[turn])))
-            is_first = pygpu_differ(pygpu_encode(*(sorted + i - 1)), pygpu_encode(own[turn]));
+        if (is_first && start + i > 0) {
+            // NaNs stand together at the end; those of complex numbers differ in their other parts.
+            is_first = pygpu_has_nan(own[turn]) ? PYGPU_NAN_APART || !pygpu_has_nan(other[turn])
+                                                : pygpu_differ(pygpu_encode(other[turn]), pygpu_encode(own[turn]));
+        }
         begins[turn] = PYGPU_BALLOT(is_first);
         of_warp += PYGPU_COUNT_LANES(begins[turn]);
     }
@@ -65,7 +74,11 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS)
         if (lane == 0) {
             PYGPU_SAY(&said[tile], (before + sum) | PYGPU_UP_TO_TILE);
             before_tile = before;
-            if (start + valid == count) *total = (long long)(before + sum);
+            if (start + valid == count) {
+                if (starts) starts[before + sum] = (long long)count;
+                *total = (long long)(before + sum);
+                __threadfence_system();
+            }
         }
     }
     __syncthreads();

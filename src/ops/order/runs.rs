@@ -2,8 +2,7 @@
 
 use super::COMPILED;
 use super::keys::Keys;
-use super::keys::has_order;
-use super::task::{dense, scratch};
+use super::task::scratch;
 use super::warp::{LONG, OF_WARPS, warp};
 use crate::array::Array;
 use crate::backend::LaunchShape;
@@ -11,9 +10,10 @@ use crate::codegen::store::Key;
 use crate::copy;
 use crate::device::Device;
 use crate::dtype::{DType, Kind};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::kernel::{Arguments, Source, launch};
 use crate::layout::Order;
+use crate::memory::word::Word;
 use crate::memory::{Access, Use};
 use crate::ops::{elementwise, generate};
 use crate::stream::Stream;
@@ -26,40 +26,42 @@ const THREADS: u32 = 256;
 const TILE: u64 = 4096;
 
 /// The runs of equal elements. Arrays have room for as many as there are elements; how many there are, `total` has.
-pub struct Runs {
+pub(super) struct Runs {
     /// The first element of each.
-    pub values: Array,
-    /// Where it stands.
-    pub starts: Array,
+    pub(super) values: Array,
+    /// Where it stands, and behind them all how many elements there are.
+    pub(super) starts: Option<Array>,
     /// The number of each element's run, at the element's place before it was sorted.
-    pub inverse: Option<Array>,
-    /// How many runs there are: one 64-bit integer.
-    pub total: Array,
+    pub(super) inverse: Option<Array>,
+    /// How many runs there are, when the stream has passed the kernel.
+    pub(super) total: Word,
 }
 
-/// Finds the runs in some sorted elements, which came from `places`, if these are told. NaNs are one run, or `nan_apart`, one each.
+/// What is asked beside the values.
+#[derive(Clone, Copy)]
+pub(super) struct Beside<'a> {
+    pub(super) starts: bool,
+    /// Where the elements were before they were sorted, if their runs' numbers are to go there.
+    pub(super) places: Option<&'a Array>,
+    /// Whether NaNs are one run each, and not all of them one.
+    pub(super) nan_apart: bool,
+}
+
+/// Finds the runs in some sorted elements, of which there is one or more, and which lie side by side.
 ///
 /// # Errors
 /// `OutOfMemory`; the compiler's; the driver's.
-pub fn runs(sorted: &Array, places: Option<&Array>, nan_apart: bool, stream: &Stream) -> Result<Runs> {
-    if !has_order(sorted.dtype().kind()) {
-        return Err(Error::type_error(format!("there is no order of {}", sorted.dtype().name())));
-    }
-    let own = dense(sorted, stream)?;
-    let sorted = own.as_ref().unwrap_or(sorted);
+pub(super) fn runs(sorted: &Array, beside: Beside<'_>, stream: &Stream) -> Result<Runs> {
+    let Beside { starts, places, nan_apart } = beside;
     let count = sorted.layout().size();
     let new = |length: i64, dtype: DType| Array::empty(&[length], dtype, Order::C, stream.clone());
     let whole = DType::new(Kind::Int64);
     let found = Runs {
         values: new(count, sorted.dtype())?,
-        starts: new(count, whole)?,
+        starts: starts.then(|| new(count + 1, whole)).transpose()?,
         inverse: places.map(|_| new(count, whole)).transpose()?,
-        total: new(1, whole)?,
+        total: Word::new(stream.device())?,
     };
-    if count == 0 {
-        copy::fill(&found.total, &[0; 8], stream)?;
-        return Ok(found);
-    }
     let tiles = (count as u64).div_ceil(TILE);
     let (is_long, device) = (count >= LONG, stream.device());
     let said = tiles as i64 * if is_long { 8 } else { 4 };
@@ -69,11 +71,12 @@ pub fn runs(sorted: &Array, places: Option<&Array>, nan_apart: bool, stream: &St
     let mut key = Key::from_slice(&[b'u', is_long.into(), nan_apart.into()]);
     key.extend(keys.identity());
     let function = COMPILED.function(device, &key, NAME, || source(&keys, is_long, nan_apart, device))?;
-    let outputs = [Some(&found.values), Some(&found.starts), found.inverse.as_ref(), Some(&found.total)];
+    let outputs = [Some(&found.values), found.starts.as_ref(), found.inverse.as_ref()];
     let mut values = Arguments::new();
     for array in [Some(sorted), places].into_iter().chain(outputs) {
         values.push_word(array.map_or(0, |array| array.address() as u64));
     }
+    values.push_word(found.total.address());
     values.push_word(count as u64);
     values.push_word(state.address() as u64);
     values.push_word((state.address() as u64).wrapping_add_signed(said));
@@ -81,7 +84,8 @@ pub fn runs(sorted: &Array, places: Option<&Array>, nan_apart: bool, stream: &St
     let written = outputs.into_iter().flatten().chain([&state]).map(|array| (array.allocation(), Access::Write));
     let uses: Vec<Use<'_>> = read.chain(written).collect();
     let shape = LaunchShape { grid: [tiles as u32, 1, 1], block: [THREADS, 1, 1], shared: 0, cooperative: false };
-    // SAFETY: compiled for these keys; the arrays have as many elements as the sorted one, and the state a word for each tile.
+    // SAFETY: compiled for these keys; the arrays have as many elements as the sorted one, and the state a word for each tile. The total is
+    // read behind the kernel.
     unsafe { launch::launch(&function, &shape, stream, &mut values, &uses)? };
     Ok(found)
 }

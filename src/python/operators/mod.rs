@@ -15,6 +15,7 @@ mod reduction;
 mod reductions;
 mod result;
 mod scan;
+mod search;
 pub(crate) mod slots;
 pub(crate) mod ufunc;
 
@@ -26,6 +27,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     at::register(module)?;
     functions::register(module)?;
     order::register(module)?;
+    search::register(module)?;
     reductions::register(module)?;
     scan::register(module)?;
     nan::register(module)

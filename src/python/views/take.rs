@@ -4,7 +4,7 @@
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyTuple};
+use pyo3::types::{PyDict, PyList, PyTuple};
 
 use super::key::is_integer;
 use super::selection::without;
@@ -153,10 +153,12 @@ fn _nonzero<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, GpuArray>>
 
 /// A function of NumPy's on arrays in host memory, through views of the same memory; `NotImplemented` for other arrays, and in a capture.
 #[pyfunction]
+#[pyo3(signature = (name, array, given, keywords=None))]
 fn _by_numpy<'py>(
     name: &str,
     array: &Bound<'py, GpuArray>,
     given: &Bound<'py, PyTuple>,
+    keywords: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = array.py();
     let own = array.get().array(py)?;
@@ -165,9 +167,17 @@ fn _by_numpy<'py>(
     }
     let mut views = Vec::new();
     let given = given.iter().map(|one| viewed(&one, &mut views)).collect::<PyResult<Vec<_>>>()?;
+    let named = keywords.map(|keywords| {
+        let named = PyDict::new(py);
+        for (key, value) in keywords {
+            named.set_item(key, viewed(&value, &mut views)?)?;
+        }
+        PyResult::Ok(named)
+    });
+    let named = named.transpose()?;
     // `add.at` is one of a function of NumPy's.
     let function = name.split('.').try_fold(ndarray::numpy(py)?.clone().into_any(), |of, part| of.getattr(part))?;
-    let made = strict::as_on_a_gpu(|| function.call1(PyTuple::new(py, given)?))?;
+    let made = strict::as_on_a_gpu(|| function.call(PyTuple::new(py, given)?, named.as_ref()))?;
     wrapped(array, made, &views)
 }
 

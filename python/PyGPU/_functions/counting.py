@@ -1,0 +1,230 @@
+"""How many values belong to each bin, and the sums of their weights; sums repeat bit for bit."""
+
+from __future__ import annotations
+
+import operator
+import warnings
+from typing import Any
+
+import numpy as np
+
+from PyGPU import _core
+from PyGPU._functions.operands import flat, on_device_of
+
+__all__ = ["bincount", "histogram", "histogram_bin_edges"]
+
+
+def _sums(places: _core.GPUArray, weights: _core.GPUArray, bins: int) -> _core.GPUArray:
+    """Add up the weights at each place; places are whole numbers below that of the bins."""
+    starts = _core.zeros(bins + 1, np.int64, device=places.device)
+    starts[1:] = _core._counted(places, bins).cumsum()
+    # Numbers of fewer bytes are sorted in fewer passes.
+    order = _core.argsort(places.astype(np.min_scalar_type(max(bins - 1, 0))))
+    parts = _core._sums_of_runs(flat(weights.astype(np.float64)), order, starts)
+    return parts.reshape(bins) if parts.shape[1] == 1 else parts.sum(axis=1)
+
+
+def _bins_of(x: _core.GPUArray, least: int) -> int:
+    """Tell how many bins there are, for which the host waits."""
+    bits = 8 * x.dtype.itemsize
+    # Without a sign the negative numbers are the greatest ones: one reduction for both.
+    greatest = int(x.view(f"uint{bits}").max().item())
+    if (x.dtype.kind == "i" or bits == 64) and greatest >> (bits - 1):
+        raise ValueError("'list' argument must have no negative elements")
+    return max(greatest + 1, least)
+
+
+def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> _core.GPUArray:
+    """Count how often each whole number occurs.
+
+    The host waits for the greatest one.
+
+    Parameters
+    ----------
+    x : GPUArray
+        Whole numbers from 0 on, along one axis.
+    weights : array_like, optional
+        One for each element: their sums are returned instead.
+    minlength : int, optional
+        How many numbers are counted at least.
+
+    Returns
+    -------
+    GPUArray
+        64-bit integers, or with weights 64-bit floating-point numbers, whose bits repeat.
+
+    Raises
+    ------
+    ValueError
+        For negative numbers.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.bincount(PyGPU.to_gpu([0, 2, 2])).tolist()
+    [1, 0, 2]
+    >>> PyGPU.bincount(PyGPU.to_gpu([0, 2, 2]), [0.5, 1.0, 2.0]).tolist()
+    [0.5, 0.0, 3.0]
+    """
+    own = x if isinstance(x, _core.GPUArray) else weights
+    if not isinstance(own, _core.GPUArray):
+        raise TypeError("bincount(): neither operand is an array of PyGPU; copy one, with PyGPU.to_gpu(x)")
+    done: _core.GPUArray = _core._by_numpy("bincount", own, (x, weights, minlength))
+    if done is not NotImplemented:
+        return done
+    values = on_device_of(own, x)
+    if values.ndim != 1:
+        raise ValueError(
+            "object too deep for desired array" if values.ndim else "object of too small depth for desired array"
+        )
+    if values.dtype.kind not in "biu":
+        _check_safe(values.dtype, np.dtype(np.int64))
+    if minlength is None:
+        raise TypeError("'NoneType' object cannot be interpreted as an integer")
+    least = operator.index(minlength)
+    if least < 0:
+        raise ValueError("'minlength' must not be negative")
+    if values.size == 0:
+        return _core.zeros(least, np.int64, device=own.device)
+    values = flat(values.astype(np.uint8) if values.dtype.kind == "b" else values)
+    if weights is None:
+        return _core._counted(values, _bins_of(values, least))
+    given = on_device_of(own, weights)
+    _check_safe(given.dtype, np.dtype(np.float64))
+    if given.shape != values.shape:
+        raise ValueError("The weights and list don't have the same length.")
+    return _sums(values, given, _bins_of(values, least))
+
+
+def _check_safe(dtype: np.dtype[Any], wanted: np.dtype[Any]) -> None:
+    if not np.can_cast(dtype, wanted, "safe"):
+        raise TypeError(f"Cannot cast array data from {dtype!r} to {wanted!r} according to the rule 'safe'")
+
+
+def _values_and_weights(a: Any, weights: Any) -> tuple[_core.GPUArray, _core.GPUArray | None]:
+    own = a if isinstance(a, _core.GPUArray) else weights
+    if not isinstance(own, _core.GPUArray):
+        raise TypeError("histogram(): the values are no array of PyGPU; copy them to a device, with PyGPU.to_gpu(x)")
+    values = on_device_of(own, a)
+    if values.dtype.kind == "b":
+        warnings.warn(
+            f"Converting input from {values.dtype} to {np.uint8} for compatibility.", RuntimeWarning, stacklevel=3
+        )
+        values = values.astype(np.uint8)
+    if weights is None:
+        return flat(values), None
+    given = on_device_of(own, weights)
+    if given.shape != values.shape:
+        raise ValueError("weights should have the same shape as a.")
+    return flat(values), flat(given)
+
+
+def _edges(a: _core.GPUArray, bins: Any, limits: Any) -> Any:
+    """Find the edges of the bins as NumPy does, which has to know the values' type, the least and the greatest one."""
+    if isinstance(bins, str):
+        raise NotImplementedError(
+            f"histogram: bins={bins!r} is not computed by PyGPU; give their number or their edges"
+        )
+    if isinstance(bins, _core.GPUArray) and bins.ndim == 1:
+        if bins.size > 1 and bool((bins[:-1] > bins[1:]).any()):
+            raise ValueError("`bins` must increase monotonically, when an array")
+        return bins
+    known = np.empty(0, a.dtype)
+    if np.ndim(bins) == 0 and limits is None and a.size:
+        known = np.array([a.min().item(), a.max().item()], a.dtype)
+    return np.histogram_bin_edges(known, bins.get() if isinstance(bins, _core.GPUArray) else bins, limits)
+
+
+def histogram_bin_edges(
+    a: _core.GPUArray, bins: Any = 10, range: tuple[float, float] | None = None, weights: Any = None
+) -> _core.GPUArray:
+    """Find the edges of the bins of `histogram`.
+
+    Parameters
+    ----------
+    a : GPUArray
+    bins : int or array_like, optional
+        How many bins, or their edges.
+    range : tuple of two numbers, optional
+        From where to where they go; without it the host waits for the least and the greatest element.
+    weights : array_like, optional
+        Taken as NumPy takes it.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.histogram_bin_edges(PyGPU.to_gpu([0.0, 4.0]), 2).tolist()
+    [0.0, 2.0, 4.0]
+    """
+    done: _core.GPUArray = _core._by_numpy("histogram_bin_edges", a, (a, bins, range, weights))
+    if done is not NotImplemented:
+        return done
+    values = _values_and_weights(a, weights)[0]
+    return on_device_of(values, _edges(values, bins, range))
+
+
+def histogram(
+    a: Any,
+    bins: Any = 10,
+    range: tuple[float, float] | None = None,
+    density: bool | None = None,
+    weights: Any = None,
+) -> tuple[_core.GPUArray, _core.GPUArray]:
+    """Count the values in each bin.
+
+    A bin has its left edge, the last one both. With a range, or with edges in host memory, nobody waits.
+
+    Parameters
+    ----------
+    a : GPUArray
+    bins : int or array_like, optional
+        How many bins, or their edges.
+    range : tuple of two numbers, optional
+        From where to where they go; without it the host waits for the least and the greatest element.
+    density : bool, optional
+        Whether the counts are divided so that they are a density over the range.
+    weights : array_like, optional
+        One for each element: their sums are returned instead, whose bits repeat.
+
+    Returns
+    -------
+    tuple of two GPUArrays
+        The counts, 64-bit integers or of the weights' type, and the edges.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> counts, edges = PyGPU.histogram(PyGPU.to_gpu([0.0, 1.0, 3.0, 4.0, 4.0]), 2)
+    >>> counts.tolist(), edges.tolist()
+    ([2, 3], [0.0, 2.0, 4.0])
+    """
+    own = a if isinstance(a, _core.GPUArray) else weights
+    if isinstance(own, _core.GPUArray):
+        done: Any = _core._by_numpy("histogram", own, (a, bins, range, density, weights))
+        if done is not NotImplemented:
+            return done[0], done[1]
+    values, given = _values_and_weights(a, weights)
+    edges = on_device_of(values, _edges(values, bins, range))
+    dtype = np.result_type(values.dtype, edges.dtype)
+    bounds, found = edges.astype(dtype), values.astype(dtype)
+    if given is None:
+        counts = _core._counted(found, 0, bounds)
+    elif given.dtype.kind == "c":
+        counts = _core.empty(max(edges.size - 1, 0), given.dtype, device=values.device)
+        counts.real, counts.imag = _weighed(found, bounds, given.real), _weighed(found, bounds, given.imag)
+    else:
+        counts = _weighed(found, bounds, given).astype(given.dtype)
+    if density:
+        widths = (edges[1:] - edges[:-1]).astype(np.float64)
+        return counts / widths / counts.sum(), edges
+    return counts, edges
+
+
+def _weighed(values: _core.GPUArray, edges: _core.GPUArray, weights: _core.GPUArray) -> _core.GPUArray:
+    bins = edges.size - 1
+    if bins < 1:
+        return _core.zeros(0, np.float64, device=values.device)
+    # Counted from 1; 0 is before the first edge, and one more than the bins behind the last one.
+    places = _core._searchsorted(edges, values, True)
+    places = _core.where(_core.equal(values, edges[-1:]), bins, places)
+    return _sums(places, weights, bins + 2)[1:-1]

@@ -1,0 +1,423 @@
+"""Medians and other quantiles along any axes, by one sort."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from PyGPU import _core
+from PyGPU._functions.operands import axis_of
+from PyGPU._functions.selection import take_along_axis
+
+__all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
+
+_CONTINUOUS = {
+    "interpolated_inverted_cdf": (0.0, 1.0),
+    "hazen": (0.5, 0.5),
+    "weibull": (0.0, 0.0),
+    "median_unbiased": (1 / 3.0, 1 / 3.0),
+    "normal_unbiased": (3 / 8.0, 3 / 8.0),
+}
+"""The alpha and beta of Hyndman and Fan's methods."""
+
+_METHODS = (
+    "averaged_inverted_cdf",
+    "closest_observation",
+    "higher",
+    "inverted_cdf",
+    "linear",
+    "lower",
+    "midpoint",
+    "nearest",
+    *_CONTINUOUS,
+)
+
+
+def _virtual(method: str, n: Any, q: Any) -> tuple[Any, Any]:
+    """Give where a quantile is among so many sorted elements, and the share of the one behind it, if two are met.
+
+    Numbers are of the host or of a device, and the steps those of NumPy.
+    """
+    if method in _CONTINUOUS:
+        alpha, beta = _CONTINUOUS[method]
+        index = n * q + (alpha + q * (1 - alpha - beta)) - 1
+        return index, index - np.floor(index)
+    linear = (n - 1) * q
+    if method == "linear":
+        return linear, linear - np.floor(linear)
+    if method == "midpoint":
+        index = 0.5 * (np.floor(linear) + np.ceil(linear))
+        return index, np.where(index % 1 == 0, 0.0, 0.5)
+    if method == "averaged_inverted_cdf":
+        index = n * q - 1
+        return index, np.where(index == np.floor(index), 0.5, 1.0)
+    if method in ("lower", "higher", "nearest"):
+        return {"lower": np.floor, "higher": np.ceil, "nearest": np.rint}[method](linear), None
+    if method == "inverted_cdf":
+        return np.ceil(n * q - 1), None
+    # The nearest one, of two the one with the even number, counted from 1.
+    index = n * q - 1 - 0.5
+    floor = np.floor(index)
+    return np.where((index == floor) & (floor % 2 == 1), floor, floor + 1), None
+
+
+def _rows(a: _core.GPUArray, axis: Any) -> tuple[_core.GPUArray, tuple[int, ...]]:
+    """Sort the elements of each quantile, with one axis for them behind the others; tell which axes they had."""
+    if axis is None:
+        axes = tuple(range(a.ndim))
+    else:
+        axes = tuple(axis_of(one, a.ndim) for one in (axis if isinstance(axis, (tuple, list)) else (axis,)))
+        if len(set(axes)) != len(axes):
+            raise ValueError("repeated axis")
+    kept = [one for one in range(a.ndim) if one not in axes]
+    moved = a.transpose([*kept, *axes]) if a.ndim else a
+    length = math.prod(a.shape[one] for one in axes)
+    shape = [*(a.shape[one] for one in kept), length]
+    rows = moved if moved.flags.c_contiguous else moved.copy("C")
+    return _core.sort(rows.reshape(shape)), axes
+
+
+def _given(
+    a: _core.GPUArray,
+    result: _core.GPUArray,
+    in_front: tuple[int, ...],
+    axes: tuple[int, ...],
+    out: Any,
+    keepdims: bool,
+) -> _core.GPUArray:
+    """Give a result in its shape, and where it was asked for."""
+    if keepdims:
+        kept = (1 if one in axes else length for one, length in enumerate(a.shape))
+        dense = result if result.flags.c_contiguous else result.copy("C")
+        result = dense.reshape([*in_front, *kept])
+    if out is None:
+        return result
+    if out.shape != result.shape:
+        raise ValueError(f"output parameter has shape {out.shape}, and the result {result.shape}")
+    _core.copyto(out, result)
+    target: _core.GPUArray = out
+    return target
+
+
+def _with_nan(result: _core.GPUArray, rows: _core.GPUArray) -> _core.GPUArray:
+    """Give NaN where there is one among the elements: then it is the last one."""
+    if rows.dtype.kind not in "fc":
+        return result
+    last = rows[..., -1]
+    return _core.where(_core.isnan(last), last, result)
+
+
+def _lerp(below: Any, above: Any, share: Any, dtype: Any = None) -> Any:
+    """Go from one element towards another one, from the nearer one; shares of an array as numbers of a type."""
+    difference = above - below
+    if isinstance(share, float):
+        return above - difference * (1 - share) if share >= 0.5 else below + difference * share
+    rest = 1 - share
+    ways = (share, rest) if dtype is None else (share.astype(dtype), rest.astype(dtype))
+    return _core.where(share >= 0.5, above - difference * ways[1], below + difference * ways[0])
+
+
+def _taken(rows: _core.GPUArray, places: Any) -> _core.GPUArray:
+    """Take the elements of some places of each row, with the axes of the places in front."""
+    if places.ndim == 0:
+        return rows[..., int(places)]
+    taken = _core._take(rows, _core.asarray(places, device=rows.device), rows.ndim - 1, None, "raise")
+    front = tuple(range(places.ndim))
+    return _core.moveaxis(taken, tuple(one + rows.ndim - 1 for one in front), front)
+
+
+def _of_rows(rows: _core.GPUArray, q: Any, method: str, is_weak: bool) -> _core.GPUArray:
+    count = rows.shape[-1]
+    if count == 0:
+        raise IndexError("index -1 is out of bounds for axis 0 with size 0")
+    index, share = _virtual(method, count, q)
+    last = count - 1
+    if share is None:
+        return _with_nan(_taken(rows, np.clip(index, 0, last).astype(np.int64)), rows)
+    floor = np.floor(index)
+    below = _taken(rows, np.asarray(np.clip(floor, 0, last)).astype(np.int64))
+    above = _taken(rows, np.asarray(np.clip(floor + 1, 0, last)).astype(np.int64))
+    if is_weak:
+        part: Any = float(share)
+    else:
+        part = np.asarray(share, np.asarray(index).dtype).reshape(np.shape(share) + (1,) * (rows.ndim - 1))
+        part = _core.asarray(part, device=rows.device)
+    return _with_nan(_lerp(below, above, part), rows)
+
+
+def _of_rows_without_nan(rows: _core.GPUArray, q: Any, method: str, is_weak: bool) -> _core.GPUArray:
+    """Do the same with the elements that are no NaN, of which each row has its own number."""
+    counts = _core.count_nonzero(_core.equal(rows, rows), axis=-1)
+    wide = np.asarray(q).reshape(np.shape(q) + (1,) * (rows.ndim - 1))
+    index, share = _virtual(method, counts, _core.asarray(wide, device=rows.device))
+    last = _core.maximum(counts - 1, 0)
+
+    def taken(places: Any) -> _core.GPUArray:
+        places = _core.minimum(_core.maximum(places, 0).astype(np.int64), last)
+        shape = (*places.shape[: np.ndim(q)], *rows.shape)
+        return take_along_axis(_core.broadcast_to(rows, shape), _core.expand_dims(places, -1), -1)[..., 0]
+
+    if share is None:
+        return taken(index)
+    floor = _core.floor(index)
+    result: _core.GPUArray = _lerp(taken(floor), taken(floor + 1), share, rows.dtype if is_weak else None)
+    return result
+
+
+def _quantiles(
+    name: str,
+    a: _core.GPUArray,
+    given: Any,
+    axis: Any,
+    out: Any,
+    overwrite_input: bool,
+    method: str,
+    keepdims: bool,
+    weights: Any,
+) -> _core.GPUArray:
+    is_percent, leaves_nan = "percentile" in name, name.startswith("nan")
+    keywords = {"axis": axis, "out": out, "overwrite_input": overwrite_input, "method": method, "keepdims": keepdims}
+    if weights is not None:
+        keywords["weights"] = weights
+    done: _core.GPUArray = _core._by_numpy(name, a, (a, given), keywords)
+    if done is not NotImplemented:
+        return done
+    if a.dtype.kind == "c":
+        raise TypeError("a must be an array of real numbers")
+    if weights is not None:
+        raise NotImplementedError(f"{name}: weights= is not computed by PyGPU on a device; for host memory NumPy does")
+    is_weak = type(given) in (int, float)
+    q = given.get() if isinstance(given, _core.GPUArray) else np.asarray(given)
+    q = np.asarray(np.true_divide(q, 100) if is_percent else q)
+    if q.ndim > 2:
+        raise ValueError("q must be a scalar or 1d")
+    if q.size and not (q.min() >= 0 and q.max() <= 1):
+        raise ValueError(
+            "Percentiles must be in the range [0, 100]" if is_percent else "Quantiles must be in the range [0, 1]"
+        )
+    if method not in _METHODS:
+        raise ValueError(f"{method!r} is not a valid method. Use one of: {sorted(_METHODS)}")
+    rows, axes = _rows(a, axis)
+    if leaves_nan and a.dtype.kind == "f":
+        if a.size == 0:
+            return _given(a, rows[..., :0].mean(axis=-1), (), axes, out, keepdims)
+        result = _of_rows_without_nan(rows, q, method, is_weak)
+    else:
+        result = _of_rows(rows, q, method, is_weak)
+    return _given(a, result, q.shape, axes, out, keepdims)
+
+
+def quantile(
+    a: _core.GPUArray,
+    q: Any,
+    axis: int | tuple[int, ...] | None = None,
+    out: _core.GPUArray | None = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: Any = None,
+) -> _core.GPUArray:
+    """Return quantiles of the elements.
+
+    Parameters
+    ----------
+    a : GPUArray
+    q : array_like of numbers from 0 to 1
+        Which ones; their axes stand before those of the array.
+    axis : int or tuple of ints, optional
+        The axes that are reduced; all by default.
+    out : GPUArray, optional
+        Where the result goes.
+    overwrite_input : bool, optional
+        Taken as NumPy takes it; the array stays.
+    method : str, optional
+        How a quantile is found that is between two elements, as for `numpy.quantile`: 'linear' by default.
+    keepdims : bool, optional
+        Whether reduced axes stay, with length 1.
+    weights : array_like, optional
+        For arrays in host memory only.
+
+    Returns
+    -------
+    GPUArray
+        NaN where there is one among the elements.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.quantile(PyGPU.to_gpu([1.0, 2.0, 4.0]), [0.5, 0.75]).tolist()
+    [2.0, 3.0]
+    """
+    return _quantiles("quantile", a, q, axis, out, overwrite_input, method, keepdims, weights)
+
+
+def percentile(
+    a: _core.GPUArray,
+    q: Any,
+    axis: int | tuple[int, ...] | None = None,
+    out: _core.GPUArray | None = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: Any = None,
+) -> _core.GPUArray:
+    """Return percentiles of the elements: quantiles that are named by numbers from 0 to 100.
+
+    Parameters
+    ----------
+    a : GPUArray
+    q : array_like of numbers from 0 to 100
+        Which ones; their axes stand before those of the array.
+    axis, out, overwrite_input, method, keepdims, weights
+        As for `quantile`.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.percentile(PyGPU.to_gpu([1.0, 2.0, 4.0]), 75).item()
+    3.0
+    """
+    return _quantiles("percentile", a, q, axis, out, overwrite_input, method, keepdims, weights)
+
+
+def nanquantile(
+    a: _core.GPUArray,
+    q: Any,
+    axis: int | tuple[int, ...] | None = None,
+    out: _core.GPUArray | None = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: Any = None,
+) -> _core.GPUArray:
+    """Return quantiles of the elements that are no NaN.
+
+    Parameters
+    ----------
+    a : GPUArray
+    q : array_like of numbers from 0 to 1
+        Which ones; their axes stand before those of the array.
+    axis, out, overwrite_input, method, keepdims, weights
+        As for `quantile`.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.nanquantile(PyGPU.to_gpu([1.0, float("nan"), 4.0]), 0.5).item()
+    2.5
+    """
+    return _quantiles("nanquantile", a, q, axis, out, overwrite_input, method, keepdims, weights)
+
+
+def nanpercentile(
+    a: _core.GPUArray,
+    q: Any,
+    axis: int | tuple[int, ...] | None = None,
+    out: _core.GPUArray | None = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: Any = None,
+) -> _core.GPUArray:
+    """Return percentiles of the elements that are no NaN: quantiles that are named by numbers from 0 to 100.
+
+    Parameters
+    ----------
+    a : GPUArray
+    q : array_like of numbers from 0 to 100
+        Which ones; their axes stand before those of the array.
+    axis, out, overwrite_input, method, keepdims, weights
+        As for `quantile`.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.nanpercentile(PyGPU.to_gpu([1.0, float("nan"), 4.0]), 50).item()
+    2.5
+    """
+    return _quantiles("nanpercentile", a, q, axis, out, overwrite_input, method, keepdims, weights)
+
+
+def median(
+    a: _core.GPUArray,
+    axis: int | tuple[int, ...] | None = None,
+    out: _core.GPUArray | None = None,
+    overwrite_input: bool = False,
+    keepdims: bool = False,
+) -> _core.GPUArray:
+    """Return the median of the elements.
+
+    Parameters
+    ----------
+    a : GPUArray
+    axis : int or tuple of ints, optional
+        The axes that are reduced; all by default.
+    out : GPUArray, optional
+        Where the result goes.
+    overwrite_input : bool, optional
+        Taken as NumPy takes it; the array stays.
+    keepdims : bool, optional
+        Whether reduced axes stay, with length 1.
+
+    Returns
+    -------
+    GPUArray
+        The mean of the two in the middle, if there is none; NaN where there is one among the elements.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.median(PyGPU.to_gpu([[3, 1, 2], [7, 5, 9]]), axis=1).tolist()
+    [2.0, 7.0]
+    """
+    done: _core.GPUArray = _core._by_numpy("median", a, (a, axis, out, overwrite_input, keepdims))
+    if done is not NotImplemented:
+        return done
+    rows, axes = _rows(a, axis)
+    count = rows.shape[-1]
+    result = rows[..., max((count - 1) // 2, 0) : count // 2 + 1].mean(axis=-1)
+    if count > 0:
+        result = _with_nan(result, rows)
+    return _given(a, result, (), axes, out, keepdims)
+
+
+def nanmedian(
+    a: _core.GPUArray,
+    axis: int | tuple[int, ...] | None = None,
+    out: _core.GPUArray | None = None,
+    overwrite_input: bool = False,
+    keepdims: bool = False,
+) -> _core.GPUArray:
+    """Return the median of the elements that are no NaN.
+
+    Parameters
+    ----------
+    a : GPUArray
+    axis, out, overwrite_input, keepdims
+        As for `median`.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.nanmedian(PyGPU.to_gpu([1.0, float("nan"), 4.0])).item()
+    2.5
+    """
+    if a.dtype.kind not in "fc" or a.size == 0:
+        return median(a, axis, out, overwrite_input, keepdims)
+    keywords = {"axis": axis, "out": out, "overwrite_input": overwrite_input, "keepdims": keepdims}
+    done: _core.GPUArray = _core._by_numpy("nanmedian", a, (a,), keywords)
+    if done is not NotImplemented:
+        return done
+    rows, axes = _rows(a, axis)
+    counts = _core.expand_dims(_core.count_nonzero(_core.equal(rows, rows), axis=-1), -1)
+    middle = _core.empty((*counts.shape[:-1], 2), np.int64, device=a.device)
+    middle[..., :1] = _core.maximum(counts - 1, 0) // 2
+    middle[..., 1:] = _core.minimum(counts // 2, _core.maximum(counts - 1, 0))
+    result = take_along_axis(rows, middle, -1).mean(axis=-1)
+    return _given(a, result, (), axes, out, keepdims)

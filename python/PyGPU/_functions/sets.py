@@ -1,0 +1,398 @@
+"""Arrays as sets: their values, each once, in order; the host reads how many they are."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from PyGPU import _core
+from PyGPU._functions.joining import concatenate
+from PyGPU._functions.masks import flatnonzero
+from PyGPU._functions.operands import axis_of, flat, on_device_of
+from PyGPU._functions.searching import lexsort
+
+__all__ = [
+    "intersect1d",
+    "isin",
+    "setdiff1d",
+    "setxor1d",
+    "union1d",
+    "unique",
+    "unique_all",
+    "unique_counts",
+    "unique_inverse",
+    "unique_values",
+]
+
+
+class UniqueAllResult(NamedTuple):
+    """What `unique_all` gives."""
+
+    values: _core.GPUArray
+    indices: _core.GPUArray
+    inverse_indices: _core.GPUArray
+    counts: _core.GPUArray
+
+
+class UniqueCountsResult(NamedTuple):
+    """What `unique_counts` gives."""
+
+    values: _core.GPUArray
+    counts: _core.GPUArray
+
+
+class UniqueInverseResult(NamedTuple):
+    """What `unique_inverse` gives."""
+
+    values: _core.GPUArray
+    inverse_indices: _core.GPUArray
+
+
+def unique(
+    ar: _core.GPUArray,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+    *,
+    equal_nan: bool = True,
+    sorted: bool = True,
+) -> Any:
+    """Give the values of an array, each once, in order.
+
+    The host waits for their number.
+
+    Parameters
+    ----------
+    ar : GPUArray
+    return_index : bool, optional
+        Whether it is also told where each value stands first.
+    return_inverse : bool, optional
+        Whether also the number of each element's value, in the array's shape.
+    return_counts : bool, optional
+        Whether also how often each value occurs.
+    axis : int, optional
+        Along which axis parts are compared as a whole; without one the elements are.
+    equal_nan : bool, optional
+        Whether all NaNs are one value.
+    sorted : bool, optional
+        Taken as NumPy takes it; values are in order always.
+
+    Returns
+    -------
+    GPUArray, or a tuple of several
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> values, counts = PyGPU.unique(PyGPU.to_gpu([3, 1, 3]), return_counts=True)
+    >>> values.tolist(), counts.tolist()
+    ([1, 3], [1, 2])
+    """
+    asked = (return_index, return_inverse, return_counts)
+    done = _core._by_numpy("unique", ar, (ar, *asked, axis), {"equal_nan": equal_nan})
+    if done is not NotImplemented:
+        return done
+    if axis is not None and axis_of(axis, ar.ndim) >= 0 and ar.ndim != 1:
+        return _unique_parts(ar, axis, *asked)
+    values, starts, places, inverse = _core._unique(
+        flat(ar), return_index or return_counts, return_index, return_inverse, not equal_nan
+    )
+    result = [values]
+    if places is not None and starts is not None:
+        result.append(_core._take(places, starts[:-1], 0, None, "wrap"))
+    if inverse is not None:
+        result.append(inverse.reshape(ar.shape))
+    if return_counts and starts is not None:
+        result.append(starts[1:] - starts[:-1])
+    return result[0] if len(result) == 1 else tuple(result)
+
+
+def _unique_parts(ar: _core.GPUArray, axis: int, return_index: bool, return_inverse: bool, return_counts: bool) -> Any:
+    """Do what `unique` does with the parts along an axis: they are sorted as rows."""
+    moved = _core.moveaxis(ar, axis, 0)
+    shape, count, width = moved.shape, moved.shape[0], math.prod(moved.shape[1:])
+    if width == 0:
+        raise NotImplementedError(f"unique: the parts along axis {axis} of an array of shape {ar.shape} are empty")
+    rows = flat(moved).reshape(count, width)
+    order = lexsort(rows.T[::-1])
+    ordered = _core._take(rows, order, 0, None, "wrap")
+    is_first = _core.ones(count, bool, device=ar.device)
+    is_first[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    starts = flatnonzero(is_first)
+    values = _core._take(ordered, starts, 0, None, "wrap").reshape(starts.size, *shape[1:])
+    result = [_core.moveaxis(values, 0, axis)]
+    if return_index:
+        result.append(_core._take(order, starts, 0, None, "wrap"))
+    if return_inverse:
+        inverse = _core.empty_like(order)
+        _core._put(inverse, order, is_first.cumsum() - 1, "wrap")
+        result.append(inverse)
+    if return_counts:
+        ends = _core.full_like(starts, count)
+        ends[:-1] = starts[1:]
+        result.append(ends - starts)
+    return result[0] if len(result) == 1 else tuple(result)
+
+
+def unique_all(x: _core.GPUArray) -> UniqueAllResult:
+    """Give the values of an array, each once, and all that `unique` tells of them.
+
+    No NaN is equal to another one.
+
+    Parameters
+    ----------
+    x : GPUArray
+
+    Returns
+    -------
+    UniqueAllResult
+        With `values`, `indices`, `inverse_indices` and `counts`.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.unique_all(PyGPU.to_gpu([3, 1, 3])).indices.tolist()
+    [1, 0]
+    """
+    return UniqueAllResult(*unique(x, True, True, True, equal_nan=False))
+
+
+def unique_counts(x: _core.GPUArray) -> UniqueCountsResult:
+    """Give the values of an array, each once, and how often each occurs; no NaN is equal to another one.
+
+    Parameters
+    ----------
+    x : GPUArray
+
+    Returns
+    -------
+    UniqueCountsResult
+        With `values` and `counts`.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.unique_counts(PyGPU.to_gpu([3, 1, 3])).counts.tolist()
+    [1, 2]
+    """
+    return UniqueCountsResult(*unique(x, return_counts=True, equal_nan=False))
+
+
+def unique_inverse(x: _core.GPUArray) -> UniqueInverseResult:
+    """Give the values of an array, each once, and the number of each element's; no NaN is equal to another one.
+
+    Parameters
+    ----------
+    x : GPUArray
+
+    Returns
+    -------
+    UniqueInverseResult
+        With `values` and `inverse_indices`.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.unique_inverse(PyGPU.to_gpu([3, 1, 3])).inverse_indices.tolist()
+    [1, 0, 1]
+    """
+    return UniqueInverseResult(*unique(x, return_inverse=True, equal_nan=False))
+
+
+def unique_values(x: _core.GPUArray) -> _core.GPUArray:
+    """Give the values of an array, each once, in order; no NaN is equal to another one.
+
+    Parameters
+    ----------
+    x : GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.unique_values(PyGPU.to_gpu([3, 1, 3])).tolist()
+    [1, 3]
+    """
+    values: _core.GPUArray = unique(x, equal_nan=False)
+    return values
+
+
+def _both(name: str, x: Any, y: Any) -> tuple[_core.GPUArray, _core.GPUArray]:
+    """Bring two operands to the device of the one that is an array."""
+    own = x if isinstance(x, _core.GPUArray) else y
+    if not isinstance(own, _core.GPUArray):
+        raise TypeError(f"{name}(): neither operand is an array of PyGPU; copy one to a device, with PyGPU.to_gpu(x)")
+    return on_device_of(own, x), on_device_of(own, y)
+
+
+def _joined(x: _core.GPUArray, y: _core.GPUArray) -> _core.GPUArray:
+    """Give the elements of one array and then those of another one."""
+    return concatenate([flat(x), flat(y)])
+
+
+def _found(x: _core.GPUArray, ordered: _core.GPUArray) -> tuple[_core.GPUArray, _core.GPUArray]:
+    """Tell which elements are among sorted ones of their type, of which there are some, and where."""
+    places = _core._searchsorted(ordered, x, False)
+    return _core.equal(_core._take(ordered, places, 0, None, "clip"), x), places
+
+
+def isin(
+    element: Any,
+    test_elements: Any,
+    assume_unique: bool = False,
+    invert: bool = False,
+    *,
+    kind: str | None = None,
+) -> _core.GPUArray:
+    """Tell which elements are among others.
+
+    Nobody waits.
+
+    Parameters
+    ----------
+    element : GPUArray
+    test_elements : array_like
+        The others; they are sorted.
+    assume_unique : bool, optional
+        Taken as NumPy takes it; nothing depends on it.
+    invert : bool, optional
+        Whether it is told which elements are not among them.
+    kind : {None, 'sort', 'table'}, optional
+        Taken as NumPy takes it.
+
+    Returns
+    -------
+    GPUArray
+        Of bools, in the shape of the elements.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.isin(PyGPU.to_gpu([1, 2, 3]), [3, 1]).tolist()
+    [True, False, True]
+    """
+    x, others = _both("isin", element, test_elements)
+    done: _core.GPUArray = _core._by_numpy("isin", x, (x, others, assume_unique, invert), {"kind": kind})
+    if done is not NotImplemented:
+        return done.reshape(x.shape)
+    if kind not in (None, "sort", "table"):
+        raise ValueError(f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
+    if kind == "table" and not (x.dtype.kind in "biu" and others.dtype.kind in "biu"):
+        raise ValueError(
+            "The 'table' method is only supported for boolean or integer arrays. Please select 'sort' or None for kind."
+        )
+    if others.size == 0:
+        return _core.full(x.shape, invert, bool, device=x.device)
+    dtype = np.result_type(x.dtype, others.dtype)
+    is_in = _found(x.astype(dtype), _core.sort(flat(others).astype(dtype)))[0]
+    return ~is_in if invert else is_in
+
+
+def union1d(ar1: Any, ar2: Any) -> _core.GPUArray:
+    """Give the values that one of two arrays has, each once, in order.
+
+    Parameters
+    ----------
+    ar1, ar2 : GPUArray
+        One of them may be another array_like.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.union1d(PyGPU.to_gpu([3, 1]), [2, 3]).tolist()
+    [1, 2, 3]
+    """
+    x, y = _both("union1d", ar1, ar2)
+    done: _core.GPUArray = _core._by_numpy("union1d", x, (x, y))
+    if done is not NotImplemented:
+        return done
+    values: _core.GPUArray = unique(_joined(x, y))
+    return values
+
+
+def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
+    """Give the values that both arrays have, each once, in order.
+
+    Parameters
+    ----------
+    ar1, ar2 : GPUArray
+        One of them may be another array_like.
+    assume_unique : bool, optional
+        Taken as NumPy takes it; nothing depends on it.
+    return_indices : bool, optional
+        Whether it is also told where each value stands first in the one and in the other array.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.intersect1d(PyGPU.to_gpu([3, 1, 3]), [2, 3]).tolist()
+    [3]
+    """
+    x, y = _both("intersect1d", ar1, ar2)
+    done = _core._by_numpy("intersect1d", x, (x, y, assume_unique, return_indices))
+    if done is not NotImplemented:
+        return done
+    dtype = np.result_type(x.dtype, y.dtype)
+    values, indices = unique(x.astype(dtype), return_index=True)
+    others, of_others = unique(y.astype(dtype), return_index=True)
+    if others.size == 0:
+        values = values[:0]
+        return (values, indices[:0], of_others) if return_indices else values
+    is_in, places = _found(values, others)
+    if not return_indices:
+        return values[is_in]
+    return values[is_in], indices[is_in], _core._take(of_others, places[is_in], 0, None, "wrap")
+
+
+def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> _core.GPUArray:
+    """Give the values of one array that another one does not have, each once, in order.
+
+    Parameters
+    ----------
+    ar1, ar2 : GPUArray
+        One of them may be another array_like.
+    assume_unique : bool, optional
+        Whether the first array has each value once; then its order stays.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.setdiff1d(PyGPU.to_gpu([3, 1, 3]), [2, 3]).tolist()
+    [1]
+    """
+    x, y = _both("setdiff1d", ar1, ar2)
+    done: _core.GPUArray = _core._by_numpy("setdiff1d", x, (x, y, assume_unique))
+    if done is not NotImplemented:
+        return done
+    values: _core.GPUArray = flat(x) if assume_unique else unique(x)
+    return values[isin(values, y, invert=True)]
+
+
+def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> _core.GPUArray:
+    """Give the values that one of two arrays has and the other one has not, each once, in order.
+
+    Parameters
+    ----------
+    ar1, ar2 : GPUArray
+        One of them may be another array_like.
+    assume_unique : bool, optional
+        Whether both have each value once.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.setxor1d(PyGPU.to_gpu([3, 1]), [2, 3]).tolist()
+    [1, 2]
+    """
+    x, y = _both("setxor1d", ar1, ar2)
+    done: _core.GPUArray = _core._by_numpy("setxor1d", x, (x, y, assume_unique))
+    if done is not NotImplemented:
+        return done
+    both = _joined(x, y) if assume_unique else _joined(unique(x), unique(y))
+    both.sort()
+    differs = _core.ones(both.size + 1, bool, device=both.device)
+    if both.size > 1:
+        differs[1:-1] = both[1:] != both[:-1]
+    return both[differs[1:] & differs[:-1]]

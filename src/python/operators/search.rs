@@ -1,0 +1,197 @@
+//! What the functions of `PyGPU._functions` that search and count are made of, and the methods that are these functions.
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+
+use crate::array::Array;
+use crate::ops::order::{self, Asked, Counted, Unique};
+use crate::python::array::class::{GpuArray, new_like};
+use crate::python::ending;
+use crate::python::gil::WithoutGil;
+use crate::python::once::intern;
+use crate::stream;
+
+type Given<'a, 'py> = Option<&'a Bound<'py, PyAny>>;
+type Own<'py> = Bound<'py, GpuArray>;
+type Found<'py> = (Own<'py>, Option<Own<'py>>, Option<Own<'py>>, Option<Own<'py>>);
+
+fn checked(name: &str, array: &Array) -> PyResult<()> {
+    match order::has_order(array.dtype().kind()) {
+        true => Ok(()),
+        false => Err(PyTypeError::new_err(format!("{name}: there is no order of {}", array.dtype().name()))),
+    }
+}
+
+/// The values of an array with one axis, each once, in order; where each begins among the sorted elements, and how many these are; where these
+/// were; the number of each element's value.
+#[pyfunction]
+#[pyo3(signature = (array, starts, places, inverse, nan_apart))]
+fn _unique<'py>(array: &Own<'py>, starts: bool, places: bool, inverse: bool, nan_apart: bool) -> PyResult<Found<'py>> {
+    let py = array.py();
+    let own = array.get().array(py)?;
+    checked("unique", own)?;
+    let asked = Asked { starts, places, inverse, nan_apart };
+    let Unique { values, starts, places, inverse } =
+        py.without_gil(|| order::unique(own, asked, &stream::current(own.device())))?;
+    let wrap = |made: Array| new_like(array, GpuArray::from_array(made));
+    let each = |made: Option<Array>| made.map(wrap).transpose();
+    Ok((wrap(values)?, each(starts)?, each(places)?, each(inverse)?))
+}
+
+/// Where values belong among sorted elements of their type, which lie along one axis.
+#[pyfunction]
+fn _searchsorted<'py>(sorted: &Own<'py>, values: &Own<'py>, right: bool) -> PyResult<Own<'py>> {
+    let py = sorted.py();
+    let (own, values) = (sorted.get().array(py)?, values.get().array(py)?);
+    checked("searchsorted", own)?;
+    if own.dtype() != values.dtype() || own.device() != values.device() {
+        return Err(PyTypeError::new_err("the values have the type and the device of the sorted elements"));
+    }
+    let made = py.without_gil(|| order::search(own, values, right, &stream::current(own.device())))?;
+    new_like(sorted, GpuArray::from_array(made))
+}
+
+/// How many values are between two edges each, or equal to each whole number below one.
+#[pyfunction]
+#[pyo3(signature = (values, bins, edges=None))]
+fn _counted<'py>(values: &Own<'py>, bins: i64, edges: Option<&Own<'py>>) -> PyResult<Own<'py>> {
+    let py = values.py();
+    let own = values.get().array(py)?;
+    let edges = edges.map(|edges| edges.get().array(py)).transpose()?;
+    let what = match edges {
+        Some(edges) if edges.dtype() != own.dtype() || edges.device() != own.device() => {
+            return Err(PyTypeError::new_err("the values have the type and the device of the edges"));
+        }
+        Some(edges) => Counted::Between(edges),
+        None => Counted::Below(bins),
+    };
+    let made = py.without_gil(|| order::count(what, own, &stream::current(own.device())))?;
+    new_like(values, GpuArray::from_array(made))
+}
+
+/// The sums of runs of weights, which are named by their places; all in C order, as the caller has made them.
+#[pyfunction]
+fn _sums_of_runs<'py>(weights: &Own<'py>, places: &Own<'py>, starts: &Own<'py>) -> PyResult<Own<'py>> {
+    let py = weights.py();
+    let own = weights.get().array(py)?;
+    let (places, starts) = (places.get().array(py)?, starts.get().array(py)?);
+    let made = py.without_gil(|| order::sum_runs(own, places, starts, &stream::current(own.device())))?;
+    new_like(weights, GpuArray::from_array(made))
+}
+
+/// A function of `PyGPU._functions.searching`.
+fn call<'py, A>(py: Python<'py>, name: &str, given: A) -> PyResult<Bound<'py, PyAny>>
+where
+    A: pyo3::call::PyCallArgs<'py>,
+{
+    let function = py.import(intern!(py, "PyGPU._functions.searching"))?.getattr(name)?;
+    ending::run_python(py, || function.call1(given))
+}
+
+#[pymethods]
+impl GpuArray {
+    /// Where values belong among the elements, which are sorted and have one axis.
+    ///
+    /// Parameters
+    /// ----------
+    /// v : array_like
+    ///     Of any shape.
+    /// side : {'left', 'right'}, optional
+    ///     Before those that are equal, or behind them.
+    /// sorter : array_like of ints, optional
+    ///     The order of the elements, as `argsort` gives it, if they are not sorted.
+    ///
+    /// Returns
+    /// -------
+    /// GPUArray
+    ///     64-bit integers in the shape of the values.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.to_gpu([1, 3, 5]).searchsorted([3, 4]).tolist()
+    /// [1, 2]
+    #[pyo3(signature = (v, side="left", sorter=None))]
+    fn searchsorted<'py>(
+        slf: &Bound<'py, Self>,
+        v: &Bound<'py, PyAny>,
+        side: &str,
+        sorter: Given<'_, 'py>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        call(slf.py(), "searchsorted", (slf, v, side, sorter))
+    }
+
+    /// Puts the elements at some places of the order where they belong, and on both sides of them what belongs there.
+    ///
+    /// Parameters
+    /// ----------
+    /// kth : int or sequence of ints
+    ///     The places.
+    /// axis : int, optional
+    ///     The last one by default.
+    /// kind : {'introselect'}, optional
+    ///     Taken as NumPy takes it; all elements are sorted here.
+    /// order : None, optional
+    ///     There are no arrays with fields.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> a = PyGPU.to_gpu([3, 1, 2])
+    /// >>> a.partition(0)
+    /// >>> a[0].item()
+    /// 1
+    #[pyo3(
+        signature = (kth, axis=-1, kind="introselect", order=None),
+        text_signature = "($self, kth, axis=-1, kind='introselect', order=None)"
+    )]
+    fn partition<'py>(
+        slf: &Bound<'py, Self>,
+        kth: &Bound<'py, PyAny>,
+        axis: i64,
+        kind: &str,
+        order: Given<'_, 'py>,
+    ) -> PyResult<()> {
+        call(slf.py(), "_partition_in_place", (slf, kth, axis, kind, order)).map(drop)
+    }
+
+    /// The places of the elements in an order in which some are where they belong.
+    ///
+    /// Parameters
+    /// ----------
+    /// kth : int or sequence of ints
+    ///     The places in that order.
+    /// axis : int or None, optional
+    ///     The last one by default; None takes all elements.
+    /// kind : {'introselect'}, optional
+    ///     Taken as NumPy takes it; all elements are sorted here.
+    /// order : None, optional
+    ///     There are no arrays with fields.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.to_gpu([3, 1, 2]).argpartition(0)[0].item()
+    /// 1
+    #[pyo3(
+        signature = (kth, axis=Some(-1), kind="introselect", order=None),
+        text_signature = "($self, kth, axis=-1, kind='introselect', order=None)"
+    )]
+    fn argpartition<'py>(
+        slf: &Bound<'py, Self>,
+        kth: &Bound<'py, PyAny>,
+        axis: Option<i64>,
+        kind: &str,
+        order: Given<'_, 'py>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        call(slf.py(), "argpartition", (slf, kth, axis, kind, order))
+    }
+}
+
+/// Puts the functions into the module, of whose public names they are none.
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.setattr("_unique", wrap_pyfunction!(_unique, module)?)?;
+    module.setattr("_searchsorted", wrap_pyfunction!(_searchsorted, module)?)?;
+    module.setattr("_counted", wrap_pyfunction!(_counted, module)?)?;
+    module.setattr("_sums_of_runs", wrap_pyfunction!(_sums_of_runs, module)?)
+}

@@ -1,0 +1,105 @@
+"""Counts of values in bins and sums of their weights are NumPy's, and their bits repeat."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+import PyGPU
+from support import assert_same, assert_same_refusal, of_few, outcome
+
+PyGPU.device_count()
+SEED = random.randrange(1 << 32)
+
+
+def generator() -> np.random.Generator:
+    print("seed", SEED)
+    return np.random.default_rng(SEED)
+
+
+@pytest.mark.parametrize("dtype", of_few(["bool", "uint8", "int16", "uint32", "int64"], ["uint8", "int64"]))
+def test_whole_numbers_are_counted(dtype: str) -> None:
+    rng = generator()
+    for size, most in ((0, 1), (1, 1), (5000, 2), (5000, 100), (3000, 20_000)):
+        host = rng.integers(0, min(most, 2 if dtype == "bool" else np.iinfo(dtype).max), size).astype(dtype)
+        x = PyGPU.to_gpu(host)
+        assert_same(PyGPU.bincount(x), np.bincount(host))
+        assert_same(PyGPU.bincount(x[::-2], minlength=130), np.bincount(host[::-2], minlength=130))
+        weights = rng.integers(-100, 100, size).astype("float32") / 4
+        assert_same(PyGPU.bincount(x, PyGPU.to_gpu(weights)), np.bincount(host, weights))
+
+
+def test_long_and_short_bins_are_added_up_and_the_bits_repeat() -> None:
+    rng = generator()
+    host = np.where(rng.random(40_000) < 0.9, 3, rng.integers(0, 700, 40_000))
+    weights = rng.standard_normal(host.size)
+    x, w = PyGPU.to_gpu(host), PyGPU.to_gpu(weights)
+    first = PyGPU.bincount(x, w).get()
+    np.testing.assert_allclose(first, np.bincount(host, weights), rtol=1e-10, atol=1e-10)
+    for _ in range(3):
+        np.testing.assert_array_equal(PyGPU.bincount(x, w).get(), first)
+    few = np.bincount(host % 2, weights)
+    np.testing.assert_allclose(np.bincount(x % 2, w).get(), few, rtol=1e-10, atol=1e-10)
+
+
+def test_what_numpy_refuses_to_count_is_refused() -> None:
+    host = np.array([1, 2, 3])
+    a = PyGPU.to_gpu(host)
+    for call in (
+        lambda x: np.bincount(-x),
+        lambda x: np.bincount(x.reshape(1, 3)),
+        lambda x: np.bincount(x, minlength=-1),
+        lambda x: np.bincount(x.astype("float32")),
+        lambda x: np.bincount(x, x[:2]),
+        lambda x: np.bincount(x, x.astype("complex64")),
+        lambda x: np.histogram(x, [3, 1]),
+        lambda x: np.histogram(x, 0),
+        lambda x: np.histogram(x, 2, (3, 1)),
+        lambda x: np.histogram(x, 2, weights=x[:2]),
+        lambda x: np.histogram(x / (x - 1.0), 2),
+        lambda x: np.histogram(x, [[1, 2]]),
+    ):
+        with np.errstate(all="ignore"):
+            assert_same_refusal(outcome(lambda call=call: call(a)), outcome(lambda call=call: call(host)))
+
+
+KINDS = of_few(["uint8", "int32", "int64", "float16", "float32", "float64"], ["int32", "float32"])
+BINS = [(10, None), (7, (5, 45)), ([0, 1, 1, 30, 59], None), (np.linspace(3, 40, 20), None), (3, (2.5, 2.5))]
+
+
+@pytest.mark.parametrize("dtype", KINDS)
+def test_histograms_have_numpys_edges_and_counts(dtype: str) -> None:
+    rng = generator()
+    for size in (0, 1, 3000):
+        host = rng.integers(0, 60, size).astype(dtype)
+        a = PyGPU.to_gpu(host.reshape(-1, 1))
+        for bins, limits in BINS:
+            got, wanted = PyGPU.histogram(a, bins, limits), np.histogram(host, bins, limits)
+            for one, other in zip(got, wanted, strict=True):
+                assert_same(one, other)
+            assert_same(PyGPU.histogram_bin_edges(a, bins, limits), wanted[1])
+
+
+def test_histograms_have_weights_and_densities() -> None:
+    rng = generator()
+    host = rng.random(2000).astype("float32") * 10
+    weights = rng.integers(0, 9, 2000)
+    a = PyGPU.to_gpu(host)
+    for dtype in ("int64", "float32", "complex64"):
+        given = weights.astype(dtype)
+        for bins in (6, [0.0, 2.0, 9.0]):
+            got = np.histogram(a, bins, weights=PyGPU.to_gpu(given))
+            assert_same(got[0], np.histogram(host, bins, weights=given)[0])
+    got, wanted = PyGPU.histogram(a, 8, density=True), np.histogram(host, 8, density=True)
+    np.testing.assert_allclose(got[0].get(), wanted[0])
+    assert_same(PyGPU.histogram(a, PyGPU.to_gpu(wanted[1]))[0], np.histogram(host, wanted[1])[0])
+
+
+def test_nan_is_in_no_bin_and_an_estimator_is_refused() -> None:
+    host = np.array([np.nan, 1.0, 2.0, -0.0, 0.0], "float32")
+    assert_same(PyGPU.histogram(PyGPU.to_gpu(host), [0.0, 1.0, 2.0])[0], np.histogram(host, [0.0, 1.0, 2.0])[0])
+    if PyGPU.backend_name() != "cpu":
+        with pytest.raises(NotImplementedError, match="auto"):
+            PyGPU.histogram(PyGPU.to_gpu(host), "auto")

@@ -1,0 +1,151 @@
+"""Medians and quantiles along any axes are NumPy's, with NaN and without, by every method."""
+
+from __future__ import annotations
+
+import random
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import PyGPU
+from support import assert_same_refusal, of_few, outcome
+
+PyGPU.device_count()
+SEED = random.randrange(1 << 32)
+METHODS = [
+    "inverted_cdf",
+    "averaged_inverted_cdf",
+    "closest_observation",
+    "interpolated_inverted_cdf",
+    "hazen",
+    "weibull",
+    "linear",
+    "median_unbiased",
+    "normal_unbiased",
+    "lower",
+    "higher",
+    "midpoint",
+    "nearest",
+]
+AXES: list[tuple[Any, bool]] = [(None, False), (0, True), (-1, False), ((0, 2), True), ((2, 1), False)]
+
+
+def values(shape: Any, dtype: str, nan: float = 0.0) -> np.ndarray:
+    print("seed", SEED)
+    rng = np.random.default_rng(SEED)
+    if np.dtype(dtype).kind in "iu":
+        return rng.integers(0, 100, shape).astype(dtype)
+    result = rng.integers(-500, 500, shape).astype(dtype) / 8
+    return np.where(rng.random(shape) < nan, np.array(np.nan, dtype), result).astype(dtype)
+
+
+def check(got: Any, wanted: Any) -> None:
+    wanted = np.asarray(wanted)
+    assert isinstance(got, PyGPU.GPUArray)
+    assert (got.shape, got.dtype) == (wanted.shape, wanted.dtype)
+    eps = np.finfo(wanted.dtype).eps if wanted.dtype.kind == "f" else 0
+    np.testing.assert_allclose(got.get(), wanted, rtol=2 * eps, atol=0)
+
+
+@pytest.mark.parametrize("dtype", of_few(["uint8", "int32", "float16", "float32", "float64"], ["int32", "float32"]))
+def test_medians_along_any_axes(dtype: str) -> None:
+    for shape in ((4, 5, 6), (3, 7, 5)):
+        host = values(shape, dtype)
+        array = PyGPU.to_gpu(host)
+        for axis, keepdims in AXES:
+            check(PyGPU.median(array, axis, keepdims=keepdims), np.median(host, axis, keepdims=keepdims))
+    check(np.median(PyGPU.to_gpu(host).T[::2], 1), np.median(host.T[::2], 1))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_finds_what_numpy_finds(method: str) -> None:
+    host = values((7, 4, 6), "float64")
+    array = PyGPU.to_gpu(host)
+    for q in (0.3, 0, 1, [0.0, 0.25, 0.9, 1.0], [[0.5, 0.1]]):
+        check(PyGPU.quantile(array, q, (0, 2), method=method), np.quantile(host, q, (0, 2), method=method))
+    check(PyGPU.percentile(array, 30, 0, method=method), np.percentile(host, 30, 0, method=method))
+
+
+@pytest.mark.parametrize("dtype", of_few(["int16", "int64", "float16", "float32"], ["int64", "float32"]))
+def test_quantiles_have_numpys_types(dtype: str) -> None:
+    host = values((6, 9), dtype)
+    array = PyGPU.to_gpu(host)
+    for q in (0.3, np.float32(0.3), np.float64(0.7), np.array([0.2, 0.6], "float32"), [0.1, 0.8]):
+        for method in ("linear", "lower", "midpoint"):
+            check(PyGPU.quantile(array, q, 1, method=method), np.quantile(host, q, 1, method=method))
+    got = np.percentile(array, PyGPU.to_gpu([10.0, 60.0]), 0, keepdims=True)
+    check(got, np.percentile(host, [10.0, 60.0], 0, keepdims=True))
+
+
+def test_nan_is_the_result_where_there_is_one() -> None:
+    host = values((8, 9), "float32", 0.08)
+    array = PyGPU.to_gpu(host)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for axis in (None, 0, 1):
+            check(PyGPU.median(array, axis), np.median(host, axis))
+            check(PyGPU.quantile(array, 0.3, axis), np.quantile(host, 0.3, axis))
+            check(
+                PyGPU.quantile(array, [0.3, 0.4], axis, method="higher"),
+                np.quantile(host, [0.3, 0.4], axis, method="higher"),
+            )
+
+
+@pytest.mark.parametrize("dtype", of_few(["float16", "float32", "float64", "int32"], ["float32"]))
+def test_nan_is_left_out(dtype: str) -> None:
+    host = values((6, 5, 7), dtype, 0.4)
+    if host.dtype.kind == "f":
+        host[2, 3] = np.nan
+    array = PyGPU.to_gpu(host)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for axis, keepdims in AXES:
+            check(PyGPU.nanmedian(array, axis, keepdims=keepdims), np.nanmedian(host, axis, keepdims=keepdims))
+            for q in (0.3, [0.1, 0.5]):
+                check(
+                    PyGPU.nanquantile(array, q, axis, keepdims=keepdims),
+                    np.nanquantile(host, q, axis, keepdims=keepdims),
+                )
+        for method in of_few(METHODS, ["inverted_cdf", "midpoint"]):
+            check(PyGPU.nanpercentile(array, 60, 2, method=method), np.nanpercentile(host, 60, 2, method=method))
+
+
+def test_results_go_where_they_are_asked_for() -> None:
+    host = values((5, 8), "float64")
+    array, out = PyGPU.to_gpu(host), PyGPU.zeros(8, "float64")
+    assert PyGPU.median(array, 0, out) is out
+    check(out, np.median(host, 0))
+    assert PyGPU.quantile(array, 0.25, 0, out=out) is out
+    check(out, np.quantile(host, 0.25, 0))
+    kept = PyGPU.zeros((5, 1), "float64")
+    assert PyGPU.nanmedian(array, 1, kept, keepdims=True) is kept
+    check(kept, np.nanmedian(host, 1, keepdims=True))
+
+
+def test_nothing_has_the_median_nan_and_one_element_itself() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check(PyGPU.median(PyGPU.zeros(0)), np.median(np.zeros(0)))
+        check(PyGPU.nanmedian(PyGPU.zeros((0, 3)), 0), np.nanmedian(np.zeros((0, 3)), 0))
+    check(PyGPU.median(PyGPU.to_gpu(np.float32(2.5))), np.median(np.float32(2.5)))
+    check(PyGPU.quantile(PyGPU.to_gpu(np.float32(2.5)), 0.5), np.quantile(np.float32(2.5), 0.5))
+
+
+def test_what_is_no_quantile_is_refused() -> None:
+    host = np.arange(6.0)
+    a = PyGPU.to_gpu(host)
+    for call in (
+        lambda x: np.quantile(x, 1.5),
+        lambda x: np.percentile(x, [-1, 5]),
+        lambda x: np.quantile(x.astype("complex64"), 0.5),
+        lambda x: np.quantile(x, 0.5, 1),
+        lambda x: np.median(x.reshape(2, 3), (0, 0)),
+        lambda x: np.quantile(x, 0.5, method="guess"),
+        lambda x: np.quantile(x[:0], 0.5),
+    ):
+        assert_same_refusal(outcome(lambda call=call: call(a)), outcome(lambda call=call: call(host)))
+    if PyGPU.backend_name() != "cpu":
+        with pytest.raises(NotImplementedError, match="weights"):
+            PyGPU.quantile(a, 0.5, method="inverted_cdf", weights=host)
