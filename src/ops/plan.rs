@@ -83,6 +83,11 @@ impl Plan {
             (plan.pack, plan.way) = (pack, way);
             return Ok(plan);
         }
+        Self::of_any(name, arguments, analysis, arrays)
+    }
+
+    /// The long way, which takes all calls.
+    fn of_any(name: &str, arguments: &[Argument], analysis: &Analysis, arrays: &[&Array]) -> Result<Self> {
         let mut used = Used::new();
         for (array, usage) in arrays.iter().zip(analysis.usages.iter().flatten()) {
             used.push((array, usage)); // inlined, which `collect` is not

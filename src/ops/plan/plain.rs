@@ -49,3 +49,6 @@ pub(super) fn pack(arguments: &[Argument], analysis: &Analysis, arrays: &[&Array
         false => (pack, if largest < BYTES { Way::Neighbours } else { Way::Spread }),
     })
 }
+
+#[cfg(test)]
+mod tests;
