@@ -1,5 +1,6 @@
 //! The source of generated kernels: what stands before a kernel, its parameters, and what each argument's name means in it.
 
+mod packs;
 mod tiles;
 
 use std::fmt::Write;
@@ -127,7 +128,7 @@ pub fn elementwise(
         (Way::Tiles(tiles), ..) => tiles::body(tiles, plan, arguments, usages, texts),
         (_, 1, true) => ranged_loop(texts),
         (_, 1, false) => plain_loop(texts),
-        (_, pack, _) => packed_loop(usize::from(pack), plan, arguments, usages, texts),
+        (_, pack, _) => packs::body(usize::from(pack), plan, arguments, usages, texts),
     };
     // In a packed loop the names mean something else inside.
     let is_plain = plan.pack == 1 && plan.way == Way::Neighbours;
@@ -169,45 +170,6 @@ fn told(what: &str, text: &str) -> String {
     }
 }
 
-/// Several elements at once: they are read before and written behind the text, which sees them one by one.
-fn packed_loop(pack: usize, plan: &Plan, arguments: &[Argument], usages: &[Option<Usage>], texts: &Texts) -> String {
-    let all = held(plan, arguments, usages);
-    let mut parts = Packed::default();
-    for one in &all {
-        let (name, element) = (&one.argument.name, element_type(one.argument, one.usage));
-        let is_walked = one.usage.at_index && one.operand.form != Form::Repeated;
-        if !is_walked {
-            parts.names.push_str(&(binding(plan, one.argument, one.operand, &element, name) + "\n"));
-            continue;
-        }
-        let item = format!("&pygpu_pack_{}.item[pygpu_turn]", one.first);
-        parts.names.push_str(&format!("    pygpu::element<{element}> {name} = {{{item}}};\n"));
-        if one.first == name {
-            parts.add(plan, pack, one.argument, one.operand, one.is_read, one.is_written);
-        }
-    }
-    let Packed { arrays, load, names, store } = parts;
-    let whole = bindings(plan, arguments, usages);
-    let operation = told("operation", &texts.operation);
-    let (start, width) = match plan.way {
-        Way::Spread => (format!("(size_t)cta_start * {pack} + tid"), "blockDim.x"),
-        Way::Behind(_) => (format!("((size_t)cta_start + tid) * {pack} - pygpu_head"), "1"),
-        _ => (format!("((size_t)cta_start + tid) * {pack}"), "1"),
-    };
-    let is_whole = match plan.way {
-        // Nor is the first or the last but one, so that what is read beyond a pack lies in the array.
-        Way::Behind(_) => format!("pygpu_at > 0 && pygpu_at + {} <= (long long)n", 2 * pack),
-        _ => format!("pygpu_at + {} * {width} < n", pack - 1),
-    };
-    format!(
-        "{arrays}    for (long long pygpu_at = {start}; pygpu_at < (long long)n; pygpu_at += (size_t)total_threads * {pack}) {{\n    \
-         if ({is_whole}) {{\n{load}#pragma unroll\n    for (int pygpu_turn = 0; pygpu_turn < {pack}; \
-         pygpu_turn++) {{\n    size_t i = pygpu_at + pygpu_turn * {width};\n{names}{operation}    }}\n{store}    }} else \
-         {{\n{whole}    for (int pygpu_turn = 0; pygpu_turn < {pack}; pygpu_turn++) {{\n    size_t i = pygpu_at + pygpu_turn * \
-         {width};\n    if (i >= n) continue;\n{operation}    }}\n    }}\n    }}\n"
-    )
-}
-
 /// An array of a kernel that holds several elements of it at once.
 struct Held<'a> {
     argument: &'a Argument,
@@ -236,54 +198,4 @@ fn held<'a>(plan: &'a Plan, arguments: &'a [Argument], usages: &'a [Option<Usage
         is_written: sharers(position).any(|other| all[other].0.1.written > Written::No),
     };
     all.iter().enumerate().map(hold).collect()
-}
-
-/// The parts of a packed loop.
-#[derive(Default)]
-struct Packed {
-    /// Before the loop: the arrays, where elements are not neighbours.
-    arrays: String,
-    load: String,
-    names: String,
-    store: String,
-}
-
-impl Packed {
-    fn add(
-        &mut self,
-        plan: &Plan,
-        pack: usize,
-        argument: &Argument,
-        operand: &Operand,
-        is_read: bool,
-        is_written: bool,
-    ) {
-        let (name, c_type) = (&argument.name, &argument.c_type);
-        let kind = format!("pygpu::pack<{c_type}, {pack}>");
-        let each = |text: String| {
-            format!("#pragma unroll\n    for (int pygpu_turn = 0; pygpu_turn < {pack}; pygpu_turn++) {text}\n")
-        };
-        let place = format!("pygpu_all_{name}[pygpu_at + pygpu_turn * blockDim.x]");
-        let neighbours = format!("*({kind} *)(pygpu_array_{name} + pygpu_at)");
-        let item = format!("pygpu_pack_{name}.item[pygpu_turn]");
-        self.load.push_str(&format!("    {kind} pygpu_pack_{name};\n"));
-        if plan.way == Way::Spread {
-            self.arrays.push_str(&(binding(plan, argument, operand, c_type, &format!("pygpu_all_{name}")) + "\n"));
-        }
-        if is_read {
-            self.load.push_str(&match plan.way == Way::Spread {
-                true => each(format!("{item} = {place};")),
-                false if operand.form == Form::Shifted => {
-                    format!("    pygpu_pack_{name} = pygpu::shifted<{kind}>(pygpu_array_{name} + pygpu_at);\n")
-                }
-                false => format!("    pygpu_pack_{name} = {neighbours};\n"),
-            });
-        }
-        if is_written {
-            self.store.push_str(&match plan.way == Way::Spread {
-                true => each(format!("{place} = {item};")),
-                false => format!("    {neighbours} = pygpu_pack_{name};\n"),
-            });
-        }
-    }
 }

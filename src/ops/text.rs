@@ -66,6 +66,9 @@ pub struct Texts {
     pub after_loop: String,
     /// Before the kernel.
     pub preamble: String,
+    /// About how many milliseconds a compiler spends each time that the operation occurs, where that is known: one that is heavy is
+    /// written less often.
+    pub weight: u8,
 }
 
 /// Names that speak of a thread's place.

@@ -116,6 +116,18 @@ template <class Pack, class T> __device__ Pack shifted(const T *from) {
     return made;
 }
 
+// The elements of a pack moved so many places to the front, and the first ones to the back.
+template <int BY, class T, int V> __device__ void rotate(pack<T, V> &held) {
+    const pack<T, V> before = held;
+#pragma unroll
+    for (int at = 0; at < V; at++) held.item[at] = before.item[(at + BY) % V];
+}
+
+// The element of `n` that is nearest to a place.
+__device__ inline long long nearest(long long at, size_t n) {
+    return at < 0 ? 0 : at < (long long)n ? at : (long long)n - 1;
+}
+
 // One of a pack's elements in the place of the array.
 template <class T> struct element {
     T *item;

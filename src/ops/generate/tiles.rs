@@ -4,7 +4,7 @@
 
 use super::super::plan::Form;
 use super::super::tiles::Tiles;
-use super::{Argument, Plan, Texts, Usage, binding, element_type, held, told};
+use super::{Argument, Plan, Texts, Usage, binding, element_type, held, packs, told};
 
 /// What the compiler is told of a block: without it, it leaves registers to four times as many threads.
 pub(super) const BOUNDS: &str = "__launch_bounds__(256) ";
@@ -21,7 +21,13 @@ pub(super) fn body(
     texts: &Texts,
 ) -> String {
     let each = tiles.each();
+    // One of the elements that are held is at the first place of its pack where the text is written once for all.
+    let (place, unrolled) = match packs::at_once(each.into(), texts.weight) {
+        Some(_) => ("0", "unroll 1"),
+        None => ("pygpu_turn", "unroll"),
+    };
     let (mut load, mut turn, mut names, mut store) = (String::new(), String::new(), String::new(), String::new());
+    let mut rotate = String::new();
     for one in held(plan, arguments, usages) {
         let (name, c_type, first) = (&one.argument.name, &one.argument.c_type, one.first);
         let (element, slot) = (element_type(one.argument, one.usage), plan.slot(one.operand));
@@ -45,11 +51,14 @@ pub(super) fn body(
             ));
             continue;
         }
-        names.push_str(&format!("    pygpu::element<{element}> {name} = {{&pygpu_pack_{first}.item[pygpu_turn]}};\n"));
+        names.push_str(&format!("    pygpu::element<{element}> {name} = {{&pygpu_pack_{first}.item[{place}]}};\n"));
         if first != name {
             continue;
         }
         load.push_str(&pack);
+        if place == "0" {
+            rotate.push_str(&format!("    pygpu::rotate<1>(pygpu_pack_{name});\n"));
+        }
         if one.is_read {
             load.push_str(&format!("    pygpu_tile.read<{slot}>({array}, pygpu_pack_{name});\n"));
         }
@@ -60,8 +69,8 @@ pub(super) fn body(
     let walk = plan.walk_type().unwrap_or_default();
     format!(
         "    const pygpu::tile<{walk}> pygpu_tile(pygpu_walk, blockIdx.x);\n{load}{turn}    __syncthreads();\n\
-         #pragma unroll\n    for (int pygpu_turn = 0; pygpu_turn < {each}; pygpu_turn++) {{\n    \
-         if (!pygpu_tile.has(pygpu_turn)) continue;\n    const size_t i = 0;\n{names}{operation}    }}\n{store}",
+         #pragma {unrolled}\n    for (int pygpu_turn = 0; pygpu_turn < {each}; pygpu_turn++) {{\n    \
+         if (pygpu_tile.has(pygpu_turn)) {{\n    const size_t i = 0;\n{names}{operation}    }}\n{rotate}    }}\n{store}",
         operation = told("operation", &texts.operation)
     )
 }

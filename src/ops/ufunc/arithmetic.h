@@ -72,6 +72,18 @@ template <class T> __device__ inline T logaddexp2(T a, T b) {
     return apart <= 0 ? b + (T)1.4426950408889634 * log1p(exp2(apart)) : apart;
 }
 
+// Most of the code of a sine of floats is for angles so large that the rest of a division by a turn takes many words. It is written
+// once, behind a call, and left out of the other place, where the compiler knows the answer to the comparison that its sine makes.
+__device__ __noinline__ float sine_of_large(float a) { return sin(a); }
+__device__ __noinline__ float cosine_of_large(float a) { return cos(a); }
+__device__ __noinline__ float tangent_of_large(float a) { return tan(a); }
+__device__ inline float sine(float a) { return fabs(a) >= 105615.0f ? sine_of_large(a) : sin(a); }
+__device__ inline float cosine(float a) { return fabs(a) >= 105615.0f ? cosine_of_large(a) : cos(a); }
+__device__ inline float tangent(float a) { return fabs(a) >= 105615.0f ? tangent_of_large(a) : tan(a); }
+__device__ inline double sine(double a) { return sin(a); }
+__device__ inline double cosine(double a) { return cos(a); }
+__device__ inline double tangent(double a) { return tan(a); }
+
 template <class T> __device__ inline T clip(T a, T least, T most) {
     T high = a >= least || a != a ? a : least;
     return high <= most || high != high ? high : most;

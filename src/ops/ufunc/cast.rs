@@ -13,7 +13,7 @@ use crate::stream::Stream;
 static IDENTITY: Row = Row {
     name: "cast",
     inputs: 1,
-    groups: &[Group { kinds: &ORDER, output: Output::Same, text: "{a}", second: None }],
+    groups: &[Group { kinds: &ORDER, output: Output::Same, text: "{a}", second: None, weight: 0 }],
     preamble: "",
     fixed: None,
     nature: Nature::Plain,

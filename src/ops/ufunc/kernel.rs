@@ -167,7 +167,8 @@ fn write(row: &Row, kind: Kind, inputs: &[Given], outputs: &[Kind], masked: bool
             format!("{name}[i] = {value};\n")
         });
     }
-    let texts = Texts { operation: lines, preamble: row.preamble.to_owned(), ..Texts::default() };
+    let (preamble, weight) = (row.preamble.to_owned(), group.weight);
+    let texts = Texts { operation: lines, preamble, weight, ..Texts::default() };
     // A product and a sum are rounded each, so that results do not depend on what is computed together.
     let options = vec!["--fmad=false".to_owned()];
     Elementwise::new(format!("pygpu_{}", row.name), arguments, texts, options)

@@ -56,6 +56,8 @@ pub struct Group {
     pub text: &'static str,
     /// The same for a second result.
     pub second: Option<(Output, &'static str)>,
+    /// About how many milliseconds NVRTC spends on one element's text, if that is more than 2: it is written less often then.
+    pub weight: u8,
 }
 
 /// What a function asks of numbers that are not of the arrays' type.
@@ -205,11 +207,17 @@ const fn to(kind: Kind, kinds: &'static [Kind], text: &'static str) -> Group {
 }
 
 const fn with(kinds: &'static [Kind], output: Output, text: &'static str) -> Group {
-    Group { kinds, output, text, second: None }
+    Group { kinds, output, text, second: None, weight: 0 }
 }
 
 const fn two(kinds: &'static [Kind], first: &'static str, second: Output, text: &'static str) -> Group {
-    Group { kinds, output: Output::Same, text: first, second: Some((second, text)) }
+    Group { kinds, output: Output::Same, text: first, second: Some((second, text)), weight: 0 }
+}
+
+impl Group {
+    const fn weighs(self, weight: u8) -> Self {
+        Self { weight, ..self }
+    }
 }
 
 impl Row {
@@ -248,11 +256,11 @@ macro_rules! comparison {
 
 /// Functions of real numbers that C has under a name.
 macro_rules! real {
-    ($name:literal $summary:literal $text:literal) => {
-        row!($name 1 $summary ""; same(REAL, $text))
+    ($name:literal $summary:literal $text:literal $weight:literal) => {
+        row!($name 1 $summary ""; same(REAL, $text).weighs($weight))
     };
-    ($name:literal $summary:literal $text:literal complex $complex:literal) => {
-        row!($name 1 $summary ARITHMETIC; same(REAL, $text), same(COMPLEX, $complex))
+    ($name:literal $summary:literal $text:literal $weight:literal complex $complex:literal $heavy:literal) => {
+        row!($name 1 $summary ARITHMETIC; same(REAL, $text).weighs($weight), same(COMPLEX, $complex).weighs($heavy))
     };
 }
 
@@ -265,25 +273,25 @@ pub static TABLE: &[Row] = &[
     row!("multiply" 2 "The product." "";
         same(BOOL, "{a} && {b}"), same(INTEGERS, "({U}){a} * ({U}){b}"), same(REAL, "{a} * {b}"), same(COMPLEX, "{a} * {b}")),
     row!("divide" 2 "The true quotient." "";
-        with(INTEGERS, Output::As(Float64), ""), same(REAL, "{a} / {b}"), same(COMPLEX, "{a} / {b}")),
+        with(INTEGERS, Output::As(Float64), ""), same(REAL, "{a} / {b}"), same(COMPLEX, "{a} / {b}").weighs(10)),
     row!("floor_divide" 2 "The largest whole number not above the quotient; 0 for a divisor 0 of integers." ARITHMETIC;
         same(UNSIGNED, "{b} ? {a} / {b} : 0"), same(SIGNED, "pygpu_op::floor_divide<{T}>({a}, {b})"),
-        same(REAL, "pygpu_op::floor_quotient<{T}>({a}, {b})")),
+        same(REAL, "pygpu_op::floor_quotient<{T}>({a}, {b})").weighs(13)),
     row!("remainder" 2 "The remainder of `floor_divide`, with the divisor's sign; 0 for a divisor 0 of integers." ARITHMETIC;
         same(UNSIGNED, "{b} ? {a} % {b} : 0"), same(SIGNED, "pygpu_op::floor_remainder<{T}>({a}, {b})"),
-        same(REAL, "pygpu_op::floor_modulo<{T}>({a}, {b})")),
+        same(REAL, "pygpu_op::floor_modulo<{T}>({a}, {b})").weighs(13)),
     row!("fmod" 2 "The remainder with the dividend's sign; 0 for a divisor 0 of integers." ARITHMETIC;
         same(UNSIGNED, "{b} ? {a} % {b} : 0"), same(SIGNED, "{b} == 0 || {b} == -1 ? 0 : {a} % {b}"),
-        same(REAL, "fmod({a}, {b})")),
+        same(REAL, "fmod({a}, {b})").weighs(13)),
     row!("power" 2 "The first operand to the power of the second." ARITHMETIC;
-        same(INTEGERS, "pygpu_op::power<{T}>({a}, {b})"), same(REAL, "pow({a}, {b})"),
-        same(COMPLEX, "pygpu_op::complex_power({a}, {b})")).nature(Nature::Power),
+        same(INTEGERS, "pygpu_op::power<{T}>({a}, {b})"), same(REAL, "pow({a}, {b})").weighs(8),
+        same(COMPLEX, "pygpu_op::complex_power({a}, {b})").weighs(30)).nature(Nature::Power),
     row!("float_power" 2 "The first operand to the power of the second, in `float64` or `complex128`." ARITHMETIC;
-        same(&[Float64], "pow({a}, {b})"), same(&[Complex128], "pygpu_op::complex_power({a}, {b})")),
+        same(&[Float64], "pow({a}, {b})").weighs(8), same(&[Complex128], "pygpu_op::complex_power({a}, {b})").weighs(30)),
     row!("divmod" 2 "`floor_divide` and `remainder` at once." ARITHMETIC;
         two(UNSIGNED, "{b} ? {a} / {b} : 0", Output::Same, "{b} ? {a} % {b} : 0"),
         two(SIGNED, "pygpu_op::floor_divide<{T}>({a}, {b})", Output::Same, "pygpu_op::floor_remainder<{T}>({a}, {b})"),
-        two(REAL, "pygpu_op::floor_quotient<{T}>({a}, {b})", Output::Same, "pygpu_op::floor_modulo<{T}>({a}, {b})")),
+        two(REAL, "pygpu_op::floor_quotient<{T}>({a}, {b})", Output::Same, "pygpu_op::floor_modulo<{T}>({a}, {b})").weighs(16)),
     row!("maximum" 2 "The greater one; NaN if one is." ARITHMETIC;
         same(BOOL, "{a} || {b}"), same(INTEGERS, "{a} >= {b} ? {a} : {b}"),
         same(REAL, "{a} >= {b} || {a} != {a} ? {a} : {b}"), same(COMPLEX, "pygpu_op::maximum({a}, {b})")),
@@ -316,11 +324,11 @@ pub static TABLE: &[Row] = &[
         same(INTEGERS, "pygpu_op::left_shift<{T}>({a}, {b})")),
     row!("right_shift" 2 "The bits moved to the right; the sign beyond the width." ARITHMETIC;
         same(INTEGERS, "pygpu_op::right_shift<{T}>({a}, {b})")),
-    row!("arctan2" 2 "The angle of a point by its second and first coordinate." ""; same(REAL, "atan2({a}, {b})")),
-    row!("hypot" 2 "The length of the hypotenuse." ""; same(REAL, "hypot({a}, {b})")),
+    row!("arctan2" 2 "The angle of a point by its second and first coordinate." ""; same(REAL, "atan2({a}, {b})").weighs(7)),
+    row!("hypot" 2 "The length of the hypotenuse." ""; same(REAL, "hypot({a}, {b})").weighs(3)),
     row!("copysign" 2 "The first operand with the second one's sign." ""; same(REAL, "copysign({a}, {b})")),
-    row!("logaddexp" 2 "log(exp(x) + exp(y))." ARITHMETIC; same(REAL, "pygpu_op::logaddexp<{T}>({a}, {b})")),
-    row!("logaddexp2" 2 "log2(2**x + 2**y)." ARITHMETIC; same(REAL, "pygpu_op::logaddexp2<{T}>({a}, {b})")),
+    row!("logaddexp" 2 "log(exp(x) + exp(y))." ARITHMETIC; same(REAL, "pygpu_op::logaddexp<{T}>({a}, {b})").weighs(13)),
+    row!("logaddexp2" 2 "log2(2**x + 2**y)." ARITHMETIC; same(REAL, "pygpu_op::logaddexp2<{T}>({a}, {b})").weighs(13)),
     row!("heaviside" 2 "0 for negative numbers, 1 for positive ones, the second operand for 0." "";
         same(REAL, "{a} != {a} ? {a} : {a} == 0 ? {b} : {a} < 0 ? ({T})0 : ({T})1")),
     row!("gcd" 2 "The greatest common divisor." ARITHMETIC; NO_BOOL, same(INTEGERS, "pygpu_op::gcd<{T}>({a}, {b})")),
@@ -328,12 +336,12 @@ pub static TABLE: &[Row] = &[
     row!("bitwise_count" 1 "The number of bits that are 1, of the size without the sign." PARTS;
         to(UInt8, UNSIGNED, "pygpu_op::count_bits({a})"), to(UInt8, SIGNED, "pygpu_op::count_bits({a} < 0 ? 0 - ({U}){a} : ({U}){a})")),
     row!("nextafter" 2 "The next number that the type has, towards the second operand." PARTS;
-        same(&[Float16], "pygpu_op::next_of_16_bits<10, -14>({a}, {b})"),
-        same(&[BFloat16], "pygpu_op::next_of_16_bits<7, -126>({a}, {b})"), same(WIDE, "nextafter({a}, {b})")),
+        same(&[Float16], "pygpu_op::next_of_16_bits<10, -14>({a}, {b})").weighs(5),
+        same(&[BFloat16], "pygpu_op::next_of_16_bits<7, -126>({a}, {b})").weighs(5), same(WIDE, "nextafter({a}, {b})").weighs(3)),
     row!("spacing" 1 "How far the next number of the type is." PARTS;
-        same(&[Float16], "{a} - {a} == 0 ? pygpu_op::next_of_16_bits<10, -14>({a}, 1e30f) - {a} : {a} - {a}"),
-        same(&[BFloat16], "pygpu_op::next_of_16_bits<7, -126>({a}, {a} * 2 + copysign(1.0f, {a})) - {a}"),
-        same(WIDE, "pygpu_op::spacing<{T}>({a})")),
+        same(&[Float16], "{a} - {a} == 0 ? pygpu_op::next_of_16_bits<10, -14>({a}, 1e30f) - {a} : {a} - {a}").weighs(6),
+        same(&[BFloat16], "pygpu_op::next_of_16_bits<7, -126>({a}, {a} * 2 + copysign(1.0f, {a})) - {a}").weighs(6),
+        same(WIDE, "pygpu_op::spacing<{T}>({a})").weighs(3)),
     row!("ldexp" 2 "The first operand times 2 to the power of the second, a whole number." PARTS;
         same(REAL, "pygpu_op::scaled<{T}>({a}, {b})")).fixed(1, Int64),
     row!("frexp" 1 "A number in [0.5, 1) and the power of 2 with which it gives the operand." PARTS;
@@ -365,10 +373,10 @@ pub static TABLE: &[Row] = &[
         to(Bool, COMPLEX, "{a}.real() == {a}.real() && {a}.real() - {a}.real() != 0 || {a}.imag() == {a}.imag() && {a}.imag() - {a}.imag() != 0")),
     row!("sign" 1 "-1, 0 or 1; NaN for NaN, and z / |z| for complex numbers." ARITHMETIC;
         NO_BOOL, same(UNSIGNED, "{a} ? 1 : 0"), same(SIGNED, "{a} > 0 ? 1 : {a} < 0 ? -1 : 0"),
-        same(REAL, "{a} > 0 ? ({T})1 : {a} < 0 ? ({T})-1 : {a} == 0 ? ({T})0 : {a}"),
-        same(COMPLEX, "pygpu_op::sign({a})")),
+        same(REAL, "{a} > 0 ? ({T})1 : {a} < 0 ? ({T})-1 : {a} == 0 ? ({T})0 : {a}").weighs(3),
+        same(COMPLEX, "pygpu_op::sign({a})").weighs(8)),
     row!("reciprocal" 1 "1 divided by it; 0 for the integer 0." "";
-        same(INTEGERS, "{a} ? ({T})1 / {a} : 0"), same(REAL, "({T})1 / {a}"), same(COMPLEX, "{T}(1) / {a}")),
+        same(INTEGERS, "{a} ? ({T})1 / {a} : 0"), same(REAL, "({T})1 / {a}").weighs(4), same(COMPLEX, "{T}(1) / {a}").weighs(8)),
     row!("floor" 1 "The largest whole number not above it." "";
         same(BOOL, "{a}"), same(INTEGERS, "{a}"), same(REAL, "floor({a})")),
     row!("ceil" 1 "The smallest whole number not below it." "";
@@ -377,45 +385,45 @@ pub static TABLE: &[Row] = &[
     row!("rint" 1 "The nearest whole number, the even one of two." "";
         same(REAL, "rint({a})"), same(COMPLEX, "{T}(rint({a}.real()), rint({a}.imag()))")),
     row!("signbit" 1 "Whether the sign is negative, also that of a zero." ""; to(Bool, REAL, "copysign(({T})1, {a}) < 0")),
-    real!("sqrt" "The square root." "sqrt({a})" complex "sqrt({a})"),
-    real!("cbrt" "The cube root." "cbrt({a})"),
-    real!("exp" "e to the power of it." "exp({a})" complex "exp({a})"),
-    real!("exp2" "2 to the power of it." "exp2({a})" complex "pygpu_op::complex_exp2({a})"),
-    real!("expm1" "exp(x) - 1, exact near 0." "expm1({a})" complex "pygpu_op::complex_expm1({a})"),
-    real!("log" "The natural logarithm." "log({a})" complex "log({a})"),
-    real!("log2" "The logarithm to the base 2." "log2({a})" complex "pygpu_op::complex_log2({a})"),
-    real!("log10" "The logarithm to the base 10." "log10({a})" complex "log10({a})"),
-    real!("log1p" "log(1 + x), exact near 0." "log1p({a})" complex "pygpu_op::complex_log1p({a})"),
-    real!("sin" "The sine." "sin({a})" complex "sin({a})"),
-    real!("cos" "The cosine." "cos({a})" complex "cos({a})"),
-    real!("tan" "The tangent." "tan({a})" complex "tan({a})"),
-    real!("arcsin" "The angle of a sine." "asin({a})" complex "pygpu_op::complex_arcsin({a})"),
-    real!("arccos" "The angle of a cosine." "acos({a})" complex "pygpu_op::complex_arccos({a})"),
-    real!("arctan" "The angle of a tangent." "atan({a})" complex "pygpu_op::complex_arctan({a})"),
-    real!("sinh" "The hyperbolic sine." "sinh({a})" complex "sinh({a})"),
-    real!("cosh" "The hyperbolic cosine." "cosh({a})" complex "cosh({a})"),
-    real!("tanh" "The hyperbolic tangent." "tanh({a})" complex "tanh({a})"),
-    real!("arcsinh" "The inverse of `sinh`." "asinh({a})" complex "pygpu_op::complex_arcsinh({a})"),
-    real!("arccosh" "The inverse of `cosh`." "acosh({a})" complex "pygpu_op::complex_arccosh({a})"),
-    real!("arctanh" "The inverse of `tanh`." "atanh({a})" complex "pygpu_op::complex_arctanh({a})"),
-    real!("fabs" "The size without the sign, of real numbers." "fabs({a})"),
-    real!("rad2deg" "An angle in degrees." "{a} * ({T})57.29577951308232"),
-    real!("deg2rad" "An angle in radians." "{a} * ({T})0.017453292519943295"),
-    real!("degrees" "An angle in degrees." "{a} * ({T})57.29577951308232"),
-    real!("radians" "An angle in radians." "{a} * ({T})0.017453292519943295"),
+    real!("sqrt" "The square root." "sqrt({a})" 0 complex "sqrt({a})" 8),
+    real!("cbrt" "The cube root." "cbrt({a})" 2),
+    real!("exp" "e to the power of it." "exp({a})" 0 complex "exp({a})" 12),
+    real!("exp2" "2 to the power of it." "exp2({a})" 0 complex "pygpu_op::complex_exp2({a})" 12),
+    real!("expm1" "exp(x) - 1, exact near 0." "expm1({a})" 2 complex "pygpu_op::complex_expm1({a})" 17),
+    real!("log" "The natural logarithm." "log({a})" 2 complex "log({a})" 8),
+    real!("log2" "The logarithm to the base 2." "log2({a})" 2 complex "pygpu_op::complex_log2({a})" 8),
+    real!("log10" "The logarithm to the base 10." "log10({a})" 2 complex "log10({a})" 8),
+    real!("log1p" "log(1 + x), exact near 0." "log1p({a})" 3 complex "pygpu_op::complex_log1p({a})" 8),
+    real!("sin" "The sine." "pygpu_op::sine({a})" 5 complex "sin({a})" 14),
+    real!("cos" "The cosine." "pygpu_op::cosine({a})" 5 complex "cos({a})" 14),
+    real!("tan" "The tangent." "pygpu_op::tangent({a})" 5 complex "tan({a})" 9),
+    real!("arcsin" "The angle of a sine." "asin({a})" 2 complex "pygpu_op::complex_arcsin({a})" 16),
+    real!("arccos" "The angle of a cosine." "acos({a})" 2 complex "pygpu_op::complex_arccos({a})" 16),
+    real!("arctan" "The angle of a tangent." "atan({a})" 5 complex "pygpu_op::complex_arctan({a})" 14),
+    real!("sinh" "The hyperbolic sine." "sinh({a})" 3 complex "sinh({a})" 14),
+    real!("cosh" "The hyperbolic cosine." "cosh({a})" 2 complex "cosh({a})" 14),
+    real!("tanh" "The hyperbolic tangent." "tanh({a})" 2 complex "tanh({a})" 9),
+    real!("arcsinh" "The inverse of `sinh`." "asinh({a})" 13 complex "pygpu_op::complex_arcsinh({a})" 20),
+    real!("arccosh" "The inverse of `cosh`." "acosh({a})" 6 complex "pygpu_op::complex_arccosh({a})" 16),
+    real!("arctanh" "The inverse of `tanh`." "atanh({a})" 4 complex "pygpu_op::complex_arctanh({a})" 8),
+    real!("fabs" "The size without the sign, of real numbers." "fabs({a})" 0),
+    real!("rad2deg" "An angle in degrees." "{a} * ({T})57.29577951308232" 0),
+    real!("deg2rad" "An angle in radians." "{a} * ({T})0.017453292519943295" 0),
+    real!("degrees" "An angle in degrees." "{a} * ({T})57.29577951308232" 0),
+    real!("radians" "An angle in radians." "{a} * ({T})0.017453292519943295" 0),
     row!("real" 1 "The real part." "";
         same(BOOL, "{a}"), same(INTEGERS, "{a}"), same(REAL, "{a}"), with(COMPLEX, Output::Real, "{a}.real()")).by(Host::Steps),
     row!("imag" 1 "The imaginary part; 0 for real numbers." "";
         same(BOOL, "false"), same(INTEGERS, "0"), same(REAL, "0"), with(COMPLEX, Output::Real, "{a}.imag()")).by(Host::Steps),
     row!("sinc" 1 "sin(pi x) / (pi x), 1 for 0." SPECIAL;
-        with(BOOL, Output::As(Float64), ""), with(INTEGERS, Output::As(Float64), ""), same(REAL, "pygpu_op::sinc<{T}>({a})"),
-        same(COMPLEX, "pygpu_op::complex_sinc({a})")).by(Host::Steps),
+        with(BOOL, Output::As(Float64), ""), with(INTEGERS, Output::As(Float64), ""), same(REAL, "pygpu_op::sinc<{T}>({a})").weighs(26),
+        same(COMPLEX, "pygpu_op::complex_sinc({a})").weighs(24)).by(Host::Steps),
     row!("i0" 1 "The modified Bessel function of the first kind and order 0." SPECIAL;
-        with(BOOL, Output::As(Float64), ""), with(INTEGERS, Output::As(Float64), ""), same(REAL, "pygpu_op::i0<{T}>({a})")).by(Host::Steps),
-    real!("erf" "The error function." "erf({a})").by(Host::Kernel),
-    real!("erfc" "1 - erf(x), exact where that is small." "erfc({a})").by(Host::Kernel),
-    real!("gamma" "The gamma function, (x - 1)! for whole numbers." "tgamma({a})").by(Host::Kernel),
-    real!("lgamma" "The logarithm of the size of the gamma function." "lgamma({a})").by(Host::Kernel),
+        with(BOOL, Output::As(Float64), ""), with(INTEGERS, Output::As(Float64), ""), same(REAL, "pygpu_op::i0<{T}>({a})").weighs(10)).by(Host::Steps),
+    real!("erf" "The error function." "erf({a})" 2).by(Host::Kernel),
+    real!("erfc" "1 - erf(x), exact where that is small." "erfc({a})" 3).by(Host::Kernel),
+    real!("gamma" "The gamma function, (x - 1)! for whole numbers." "tgamma({a})" 13).by(Host::Kernel),
+    real!("lgamma" "The logarithm of the size of the gamma function." "lgamma({a})" 13).by(Host::Kernel),
 ];
 
 /// Functions with parameters beside the arrays, which `PyGPU` has as functions of their own.

@@ -93,7 +93,7 @@ impl PyElementwise {
     ) -> PyResult<Self> {
         let options = arguments::options(arguments.py(), options, preamble)?;
         let [preamble, loop_prep, after_loop] = [preamble, loop_prep, after_loop].map(str::to_owned);
-        let texts = Texts { operation, loop_prep, after_loop, preamble };
+        let texts = Texts { operation, loop_prep, after_loop, preamble, weight: 0 };
         let arguments = arguments::arguments(arguments)?;
         if !arguments.iter().any(crate::ops::Argument::is_vector) {
             return Err(PyValueError::new_err(format!(

@@ -20,6 +20,11 @@
 
 #define PYGPU_CPU_FUNCTION template <class PygpuUnused = void> inline
 
+// GNU's <cmath> of C++17 brings Bessel functions and the like, with half of the library behind them: more than half of what is
+// compiled for a small kernel, and nothing that a device has.
+#include <cstddef>
+#undef _GLIBCXX_USE_STD_SPEC_FUNCS
+
 // Before anything reads <math.h>: there are names in these headers that the language of the device uses otherwise.
 #include <math.h>
 #include <stddef.h>

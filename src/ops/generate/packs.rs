@@ -1,0 +1,168 @@
+//! The body of a kernel that deals with several elements at once: they are read before and written behind the text, which sees them
+//! one by one.
+//!
+//! The compiler writes down the text for each of them, and again for those that are left at the end. That is quickest where the text
+//! is short. One that is heavy is written less often: the pack moves past it in rounds, and what is left at the end is a pack too.
+
+use super::super::plan::{Form, Operand, Plan, Way};
+use super::{Argument, Texts, Usage, binding, bindings, element_type, held, told};
+
+/// Milliseconds of a compiler for which a text is written for each element of a pack and for the rest; those that its copies
+/// together may take.
+const LIGHT: usize = 16;
+const MOST: usize = 24;
+
+/// How many elements of a pack the text is written for; `None` if for all and for the rest.
+pub(super) fn at_once(pack: usize, weight: u8) -> Option<usize> {
+    let weight = usize::from(weight);
+    if weight * pack <= LIGHT {
+        return None;
+    }
+    let most = (MOST / weight).clamp(1, pack);
+    Some(1 << most.ilog2())
+}
+
+/// From the first declaration to the last result.
+pub(super) fn body(
+    pack: usize,
+    plan: &Plan,
+    arguments: &[Argument],
+    usages: &[Option<Usage>],
+    texts: &Texts,
+) -> String {
+    let parts = Parts::of(pack, plan, arguments, usages);
+    let (start, width) = match plan.way {
+        Way::Spread => (format!("(size_t)cta_start * {pack} + tid"), "blockDim.x"),
+        Way::Behind(_) => (format!("((size_t)cta_start + tid) * {pack} - pygpu_head"), "1"),
+        _ => (format!("((size_t)cta_start + tid) * {pack}"), "1"),
+    };
+    let is_whole = match plan.way {
+        // Nor is the first or the last but one, so that what is read beyond a pack lies in the array.
+        Way::Behind(_) => format!("pygpu_at > 0 && pygpu_at + {} <= (long long)n", 2 * pack),
+        _ => format!("pygpu_at + {} * {width} < n", pack - 1),
+    };
+    let operation = told("operation", &texts.operation);
+    let turns = match at_once(pack, texts.weight) {
+        Some(at_once) => parts.in_rounds(pack, at_once, width, &is_whole, &operation),
+        None => {
+            let whole = bindings(plan, arguments, usages);
+            let Parts { declared, load, names, store, .. } = &parts;
+            format!(
+                "    if ({is_whole}) {{\n{declared}{load}#pragma unroll\n    for (int pygpu_turn = 0; pygpu_turn < {pack}; \
+                 pygpu_turn++) {{\n    size_t i = pygpu_at + pygpu_turn * {width};\n{names}{operation}    }}\n{store}    }} else \
+                 {{\n{whole}    for (int pygpu_turn = 0; pygpu_turn < {pack}; pygpu_turn++) {{\n    size_t i = pygpu_at + pygpu_turn * \
+                 {width};\n    if (i >= n) continue;\n{operation}    }}\n    }}\n"
+            )
+        }
+    };
+    format!(
+        "{}    for (long long pygpu_at = {start}; pygpu_at < (long long)n; pygpu_at += (size_t)total_threads * {pack}) {{\n{turns}    }}\n",
+        parts.arrays
+    )
+}
+
+/// The parts of the loop.
+#[derive(Default)]
+struct Parts {
+    /// Before the loop: the arrays, where elements are not neighbours.
+    arrays: String,
+    declared: String,
+    load: String,
+    /// The same where not all elements are there: the last ones in place of those behind them.
+    load_rest: String,
+    names: String,
+    rotate: String,
+    store: String,
+    store_rest: String,
+}
+
+impl Parts {
+    fn of(pack: usize, plan: &Plan, arguments: &[Argument], usages: &[Option<Usage>]) -> Self {
+        let mut parts = Self::default();
+        for one in &held(plan, arguments, usages) {
+            let (name, element) = (&one.argument.name, element_type(one.argument, one.usage));
+            let is_walked = one.usage.at_index && one.operand.form != Form::Repeated;
+            if !is_walked {
+                parts.names.push_str(&(binding(plan, one.argument, one.operand, &element, name) + "\n"));
+                continue;
+            }
+            let item = format!("&pygpu_pack_{}.item[pygpu_turn]", one.first);
+            parts.names.push_str(&format!("    pygpu::element<{element}> {name} = {{{item}}};\n"));
+            if one.first == name {
+                parts.add(plan, pack, one.argument, one.operand, one.is_read, one.is_written);
+            }
+        }
+        parts
+    }
+
+    fn add(
+        &mut self,
+        plan: &Plan,
+        pack: usize,
+        argument: &Argument,
+        operand: &Operand,
+        is_read: bool,
+        is_written: bool,
+    ) {
+        let (name, c_type) = (&argument.name, &argument.c_type);
+        let kind = format!("pygpu::pack<{c_type}, {pack}>");
+        let each = |text: String| {
+            format!("#pragma unroll\n    for (int pygpu_turn = 0; pygpu_turn < {pack}; pygpu_turn++) {text}\n")
+        };
+        let is_spread = plan.way == Way::Spread;
+        let (array, at) = match is_spread {
+            true => (format!("pygpu_all_{name}"), "pygpu_at + pygpu_turn * blockDim.x"),
+            false => (format!("pygpu_array_{name}"), "pygpu_at + pygpu_turn"),
+        };
+        let neighbours = format!("*({kind} *)(pygpu_array_{name} + pygpu_at)");
+        let item = format!("pygpu_pack_{name}.item[pygpu_turn]");
+        self.declared.push_str(&format!("    {kind} pygpu_pack_{name};\n"));
+        self.rotate.push_str(&format!("    pygpu::rotate<pygpu_at_once>(pygpu_pack_{name});\n"));
+        if is_spread {
+            self.arrays.push_str(&(binding(plan, argument, operand, c_type, &array) + "\n"));
+        }
+        if is_read {
+            self.load.push_str(&match is_spread {
+                true => each(format!("{item} = {array}[{at}];")),
+                false if operand.form == Form::Shifted => {
+                    format!("    pygpu_pack_{name} = pygpu::shifted<{kind}>(pygpu_array_{name} + pygpu_at);\n")
+                }
+                false => format!("    pygpu_pack_{name} = {neighbours};\n"),
+            });
+            self.load_rest.push_str(&each(format!("{item} = {array}[pygpu::nearest({at}, n)];")));
+        }
+        if is_written {
+            self.store.push_str(&match is_spread {
+                true => each(format!("{array}[{at}] = {item};")),
+                false => format!("    {neighbours} = pygpu_pack_{name};\n"),
+            });
+            self.store_rest.push_str(&each(format!("if ((size_t)({at}) < n) {array}[{at}] = {item};")));
+        }
+    }
+
+    fn in_rounds(&self, pack: usize, at_once: usize, width: &str, is_whole: &str, operation: &str) -> String {
+        let Self { declared, load, load_rest, names, store, store_rest, .. } = self;
+        let rotate = if at_once < pack { self.rotate.as_str() } else { "" };
+        format!(
+            "    const bool pygpu_is_whole = {is_whole};\n    enum {{ pygpu_at_once = {at_once} }};\n{declared}    if (pygpu_is_whole) \
+             {{\n{load}    }} else {{\n{load_rest}    }}\n#pragma unroll 1\n    for (int pygpu_round = 0; pygpu_round < {pack}; \
+             pygpu_round += pygpu_at_once) {{\n#pragma unroll\n    for (int pygpu_turn = 0; pygpu_turn < pygpu_at_once; pygpu_turn++) \
+             {{\n    size_t i = pygpu_at + (pygpu_round + pygpu_turn) * {width};\n{names}{operation}    }}\n{rotate}    }}\n    \
+             if (pygpu_is_whole) {{\n{store}    }} else {{\n{store_rest}    }}\n"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::at_once;
+
+    #[test]
+    fn a_heavy_text_is_written_for_few_elements_of_a_pack() {
+        let of = |pack| [0, 4, 8, 12, 26].map(|weight| at_once(pack, weight));
+        assert_eq!(of(2), [None, None, None, Some(2), Some(1)]);
+        assert_eq!(of(4), [None, None, Some(2), Some(2), Some(1)]);
+        assert_eq!(of(8), [None, Some(4), Some(2), Some(2), Some(1)]);
+        assert_eq!(of(16), [None, Some(4), Some(2), Some(2), Some(1)]);
+    }
+}
