@@ -183,6 +183,11 @@ def roll(a: _core.GPUArray, shift: Any, axis: Any = None) -> _core.GPUArray:
     shifts = [0] * a.ndim
     for step, place in pairs:
         shifts[place] += int(step)
+    if a.flags.c_contiguous and not builtins.any(shifts[1:]) and a.ndim and a.shape[0]:
+        begin = -shifts[0] % a.shape[0]
+        joined = _core._joined([a[begin:], a[:begin]], 0)
+        if joined is not None:
+            return joined
     made = _core.empty_like(a)
     for parts in itertools.product(*(_halves(length, step) for length, step in zip(a.shape, shifts, strict=True))):
         made[tuple(target for _, target in parts)] = a[tuple(source for source, _ in parts)]

@@ -1,7 +1,6 @@
 // Of elements in order the first of each run of equal ones: its value, where it stands, and for all elements the number of their
 // run; what is not asked for has no address. What stands before a tile is known from what the tiles before it say, as in a sweep.
 #define PYGPU_THREADS 256
-#define PYGPU_EACH 16
 #define PYGPU_WARPS (PYGPU_THREADS / PYGPU_WARP)
 #define PYGPU_TILE (PYGPU_THREADS * PYGPU_EACH)
 
@@ -23,7 +22,7 @@ static __device__ inline pygpu_number pygpu_look_back(const pygpu_number *said, 
     }
 }
 
-extern "C" __global__ void __launch_bounds__(PYGPU_THREADS)
+extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, 4)
     pygpu_sort_runs(const pygpu_element *sorted, const long long *places, pygpu_element *values, long long *starts,
                     long long *inverse, long long *total, pygpu_number count, pygpu_number *said, unsigned *ticket) {
     __shared__ unsigned sums[PYGPU_WARPS], drawn;
@@ -36,30 +35,27 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS)
     const unsigned valid = count - start < PYGPU_TILE ? (unsigned)(count - start) : PYGPU_TILE;
     const unsigned at = warp * (PYGPU_WARP * PYGPU_EACH) + lane;
     sorted += start;
-    // Both are read before the first ballot, which no load passes.
-    pygpu_element own[PYGPU_EACH], other[PYGPU_EACH];
-    pygpu_lanes begins[PYGPU_EACH];
+    pygpu_element own[PYGPU_EACH];
 #pragma unroll
     for (int turn = 0; turn < PYGPU_EACH; turn++)
         if (at + turn * PYGPU_WARP < valid) own[turn] = sorted[at + turn * PYGPU_WARP];
-#pragma unroll
-    for (int turn = 0; turn < PYGPU_EACH; turn++) {
-        const unsigned i = at + turn * PYGPU_WARP;
-        if (i < valid && start + i > 0) other[turn] = *(sorted + i - 1);
-    }
-    unsigned of_warp = 0;
+    // A bit for each turn. The element before was read by a neighbour, and is near; no load passes a ballot, so these come later.
+    unsigned begins = 0;
 #pragma unroll
     for (int turn = 0; turn < PYGPU_EACH; turn++) {
         const unsigned i = at + turn * PYGPU_WARP;
         bool is_first = i < valid;
         if (is_first && start + i > 0) {
+            const pygpu_element other = *(sorted + i - 1);
             // NaNs stand together at the end; those of complex numbers differ in their other parts.
-            is_first = pygpu_has_nan(own[turn]) ? PYGPU_NAN_APART || !pygpu_has_nan(other[turn])
-                                                : pygpu_differ(pygpu_encode(other[turn]), pygpu_encode(own[turn]));
+            is_first = pygpu_has_nan(own[turn]) ? PYGPU_NAN_APART || !pygpu_has_nan(other)
+                                                : pygpu_differ(pygpu_encode(other), pygpu_encode(own[turn]));
         }
-        begins[turn] = PYGPU_BALLOT(is_first);
-        of_warp += PYGPU_COUNT_LANES(begins[turn]);
+        begins |= (unsigned)is_first << turn;
     }
+    unsigned of_warp = 0;
+#pragma unroll
+    for (int turn = 0; turn < PYGPU_EACH; turn++) of_warp += PYGPU_COUNT_LANES(PYGPU_BALLOT(begins >> turn & 1));
     if (lane == 0) sums[warp] = of_warp;
     __syncthreads();
     unsigned sum = 0, in_front = 0;
@@ -86,13 +82,14 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS)
 #pragma unroll
     for (int turn = 0; turn < PYGPU_EACH; turn++) {
         const unsigned i = at + turn * PYGPU_WARP;
-        const size_t run = rank + PYGPU_COUNT_LANES(begins[turn] & (((pygpu_lanes)1 << lane) - 1));
-        const bool is_first = begins[turn] >> lane & 1;
+        const pygpu_lanes of_turn = PYGPU_BALLOT(begins >> turn & 1);
+        const size_t run = rank + PYGPU_COUNT_LANES(of_turn & (((pygpu_lanes)1 << lane) - 1));
+        const bool is_first = begins >> turn & 1;
         if (is_first) {
             if (values) values[run] = own[turn];
             if (starts) starts[run] = (long long)(start + i);
         }
         if (inverse && i < valid) inverse[places[start + i]] = (long long)(is_first ? run : run - 1);
-        rank += PYGPU_COUNT_LANES(begins[turn]);
+        rank += PYGPU_COUNT_LANES(of_turn);
     }
 }

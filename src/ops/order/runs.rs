@@ -22,8 +22,15 @@ const TEXT: &str = include_str!("runs.cu");
 const NAME: &str = "pygpu_sort_runs";
 
 const THREADS: u32 = 256;
-/// Elements of a block.
-const TILE: u64 = 4096;
+/// Bytes of the elements of a thread, and how many they are at most: a bit for each. Blocks wait for each other, so the more they
+/// have under way the better.
+const BYTES_OF_THREAD: u64 = 128;
+const MOST_EACH: u64 = 32;
+
+/// Elements of a thread.
+fn each(dtype: DType) -> u64 {
+    (BYTES_OF_THREAD / dtype.itemsize() as u64).min(MOST_EACH)
+}
 
 /// The runs of equal elements. Arrays have room for as many as there are elements; how many there are, `total` has.
 pub(super) struct Runs {
@@ -62,7 +69,7 @@ pub(super) fn runs(sorted: &Array, beside: Beside<'_>, stream: &Stream) -> Resul
         inverse: places.map(|_| new(count, whole)).transpose()?,
         total: Word::new(stream.device())?,
     };
-    let tiles = (count as u64).div_ceil(TILE);
+    let tiles = (count as u64).div_ceil(u64::from(THREADS) * each(sorted.dtype()));
     let (is_long, device) = (count >= LONG, stream.device());
     let said = tiles as i64 * if is_long { 8 } else { 4 };
     let state = scratch(said + 4, stream)?;
@@ -95,8 +102,9 @@ fn source(keys: &Keys, is_long: bool, nan_apart: bool, device: Device) -> Source
     let head = generate::head(&[&text], "");
     let number = if is_long { "unsigned long long" } else { "unsigned" };
     let text = format!(
-        "{head}{text}typedef {number} pygpu_number;\n#define PYGPU_WARP {}\n#define PYGPU_NAN_APART {}\n{OF_WARPS}{TEXT}",
+        "{head}{text}typedef {number} pygpu_number;\n#define PYGPU_WARP {}\n#define PYGPU_EACH {}\n#define PYGPU_NAN_APART {}\n{OF_WARPS}{TEXT}",
         warp(device),
+        each(DType::new(keys.kind)),
         u8::from(nan_apart),
     );
     elementwise::source(NAME, text, &[])

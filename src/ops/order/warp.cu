@@ -25,8 +25,12 @@ typedef unsigned pygpu_lanes;
 #define PYGPU_PEEK(word) (*(volatile const pygpu_number *)(word))
 #define PYGPU_SAY(word, value) (*(volatile pygpu_number *)(word) = (value))
 #endif
-// A lane that spins lets the others go on.
+// On the CPU whoever spins must let the others go on.
+#ifdef __PYGPU_CPU__
 #define PYGPU_YIELD() __threadfence()
+#else
+#define PYGPU_YIELD() ((void)0)
+#endif
 
 // What a tile says: a number, and in the two bits above it what it counts.
 #define PYGPU_SHIFT (8 * sizeof(pygpu_number) - 2)

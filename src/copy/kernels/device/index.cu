@@ -1,4 +1,5 @@
-// Indices, and what they mean along an axis: the place, or one that there is, and a note for the host.
+// Indices, and what they mean along an axis: the place, or one that there is and a note that it was refused. Nothing is written here,
+// so that many indices are read at once.
 #if INDEX_SIGNED
 #define INDEX_SIGN signed
 #else
@@ -14,7 +15,7 @@ typedef INDEX_SIGN int Index;
 typedef INDEX_SIGN long long Index;
 #endif
 
-__device__ inline move_i64 move_place(Index index, move_i64 length, move_u64 *refused) {
+__device__ inline move_i64 move_place(Index index, move_i64 length, bool &is_refused) {
     move_i64 place = (move_i64)index;
 #if BOUNDS == 1
     place %= length;
@@ -26,7 +27,7 @@ __device__ inline move_i64 move_place(Index index, move_i64 length, move_u64 *re
     if (place < 0) place += length;
 #endif
     if (place < 0 || place >= length) {
-        *refused = 1;
+        is_refused = true;
         place = 0;
     }
 #endif

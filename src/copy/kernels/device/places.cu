@@ -19,7 +19,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) move_places(Move move) {
 #pragma unroll
         for (int d = DIMS - 1; d >= 0; d--) from += move.axes.index(rest, d) * move.axes.step[0][d];
         const Index index = *(const Index *)from;
-        move_i64 place = move_place(index, move.length, move.refused);
+        bool is_refused = false;
+        move_i64 place = move_place(index, move.length, is_refused);
+        if (is_refused) *move.refused = 1; // the host reads it
         place *= move.stride;
 #if BEGUN
         place += move.table[number];

@@ -21,7 +21,7 @@ struct Move {
     Axes axes; // the one of the table has no step on the table's side
 };
 
-__device__ inline bool select(const Move &move, Number number, char *&to, const char *&from) {
+__device__ inline bool select(const Move &move, Number number, char *&to, const char *&from, bool &is_refused) {
     bool is_kept = true;
 #pragma unroll
     for (int d = DIMS - 1; d >= 0; d--) {
@@ -34,7 +34,7 @@ __device__ inline bool select(const Move &move, Number number, char *&to, const 
             is_kept = place != SKIPPED;
             to += is_kept ? place : 0;
 #elif DIRECT
-            from += move_place(move.table[index], move.length, move.refused) * move.stride;
+            from += move_place(move.table[index], move.length, is_refused) * move.stride;
 #else
             from += move.table[index];
 #endif
@@ -44,6 +44,7 @@ __device__ inline bool select(const Move &move, Number number, char *&to, const 
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS) move_select(Move move) {
+    bool is_refused = false;
     const Number units = (Number)move.units, stride = (Number)gridDim.x * (THREADS * EACH);
     for (Number start = (Number)blockIdx.x * (THREADS * EACH); start < units; start += stride) {
         Unit held[EACH];
@@ -56,7 +57,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) move_select(Move move) {
             to[k] = move.to;
             is_kept[k] = number < units;
             if (is_kept[k]) {
-                is_kept[k] = select(move, number, to[k], from);
+                is_kept[k] = select(move, number, to[k], from, is_refused);
                 if (is_kept[k]) held[k] = *(const Unit *)from;
             }
         }
@@ -64,4 +65,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) move_select(Move move) {
         for (int k = 0; k < EACH; k++)
             if (is_kept[k]) *(Unit *)to[k] = held[k];
     }
+#if DIRECT
+    if (is_refused) *move.refused = 1; // the host reads it
+#endif
 }
