@@ -248,7 +248,7 @@ mod tests {
     #[test]
     fn what_lies_side_by_side_is_read_so() {
         let way = |shape: &[i64], axis| planned(shape, axis).way;
-        assert_eq!(way(&[1 << 27], 0), along(1, 256, 16, 4, true));
+        assert_eq!(way(&[1 << 27], 0), along(1, 256, 32, 4, true));
         assert_eq!(way(&[1 << 20], 0), along(1, 256, 4, 4, true));
         assert_eq!(way(&[1 << 14, 1 << 14], 1), along(1, 256, 16, 4, false));
         assert_eq!(way(&[1 << 26, 4], 1), along(256, 1, 4, 4, false));
