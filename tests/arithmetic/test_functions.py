@@ -121,3 +121,13 @@ def test_finite_numbers_stand_for_nan_and_the_infinities(kind: str) -> None:
     assert_alike(np.nan_to_num(array, nan=1, posinf=2, neginf=3), np.nan_to_num(host, nan=1, posinf=2, neginf=3))
     assert PyGPU.nan_to_num(array, copy=False) is array
     assert_alike(array, np.nan_to_num(host))
+
+
+@pytest.mark.parametrize("kind", ["int8", "int16", "int32", "int64", "uint64"])
+def test_the_least_number_has_divisors_as_others_have(kind: str) -> None:
+    limits = np.iinfo(kind)
+    first = np.array([limits.min, limits.min, limits.max, limits.min, 12, 0], kind)
+    second = np.array([6, limits.min, limits.min, 0, limits.min, limits.min], kind)
+    for name in ("gcd", "lcm"):
+        ours = getattr(PyGPU, name)(PyGPU.to_gpu(first), PyGPU.to_gpu(second))
+        np.testing.assert_array_equal(ours.get(), getattr(np, name)(first, second), err_msg=name)

@@ -46,18 +46,24 @@ template <class T> __device__ inline T right_shift(T a, T b) {
     return (unsigned long long)b < 8 * sizeof(T) ? (T)(a >> b) : (T)(a < 0 ? -1 : 0);
 }
 
-template <class T> __device__ inline T size_of(T a) { return a < 0 ? (T)(0 - (unsigned long long)a) : a; }
-template <class T> __device__ inline T gcd(T a, T b) {
-    a = size_of(a), b = size_of(b);
+// Numbers without a sign: the least one of a type has no positive twin in it.
+template <int BYTES> struct unsigned_of { typedef unsigned type; };
+template <> struct unsigned_of<8> { typedef unsigned long long type; };
+template <class T> __device__ inline typename unsigned_of<sizeof(T)>::type size_of(T a) {
+    typedef typename unsigned_of<sizeof(T)>::type U;
+    return a < 0 ? 0 - (U)a : (U)a;
+}
+template <class U> __device__ inline U common_divisor(U a, U b) {
     while (b != 0) {
-        T rest = a % b;
+        U rest = a % b;
         a = b, b = rest;
     }
     return a;
 }
+template <class T> __device__ inline T gcd(T a, T b) { return (T)common_divisor(size_of(a), size_of(b)); }
 template <class T> __device__ inline T lcm(T a, T b) {
-    T common = gcd(a, b);
-    return common == 0 ? 0 : (T)((unsigned long long)(size_of(a) / common) * (unsigned long long)size_of(b));
+    const typename unsigned_of<sizeof(T)>::type common = common_divisor(size_of(a), size_of(b));
+    return common == 0 ? 0 : (T)(size_of(a) / common * size_of(b));
 }
 
 template <class T> __device__ inline T logaddexp(T a, T b) {
