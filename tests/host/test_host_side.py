@@ -52,6 +52,23 @@ def test_results_that_nobody_holds_are_bounded_and_given_back() -> None:
     assert all(a.host_array is None for a in arrays)
 
 
+def test_what_a_graph_had_is_given_back_at_once() -> None:
+    gc.collect()
+    try:
+        graph = PyGPU.Graph()
+    except PyGPU.NotSupportedError as error:
+        pytest.skip(str(error))
+    a, out = PyGPU.ones(3), PyGPU.zeros(3)
+    with graph:
+        out[...] = a + 1
+    graph.launch()
+    assert out.tolist() == [2, 2, 2]
+    del graph, a, out
+    gc.collect()
+    PyGPU.trim_memory()
+    assert cached() == 0
+
+
 def test_small_results_that_nobody_holds_are_bounded_too() -> None:
     """A13."""
     PyGPU.trim_memory()

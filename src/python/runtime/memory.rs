@@ -140,9 +140,10 @@ fn trim_memory(py: Python<'_>, keep: Option<&Bound<'_, PyAny>>, device: Option<&
     let device = device::from_argument(py, device)?;
     spare::trim(0);
     let trim = || {
-        given_out::trim();
         pending::sweep(device);
         pool::trim(device, keep)?;
+        // Behind those that give it something.
+        given_out::trim();
         pinned::trim(device)?;
         ring::trim(device, 0)?;
         recycled::trim(0);
