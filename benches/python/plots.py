@@ -2,7 +2,7 @@
 
     python benches/python/plots.py arithmetic.json arithmetic.svg
 
-draws the gigabytes a second of a table of rows, as `arithmetic.py` and `reductions.py` write it.
+draws the gigabytes, or keys, a second of a table of rows, as `turns.py` writes it.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ PANELS = [
     ("get into every second column", "into strided", "into pinned"),
     ("get into pinned memory", "into pinned", "into pinned"),
 ]
+# The unit of a table of rows, and what it means.
+SPEED = ("GB/s", "GB/s of what must move")
 BARS = [
     "a[1:3]", "a[..., 1:4:2]", "a.T", "a.shape", "a.dtype", "ptr", "__dlpack__()", "__cuda_array_interface__",
     "from_dlpack(torch's)", "torch.from_dlpack(array)", "empty((3, 3), f32)", "event.record(stream)",
@@ -130,9 +132,10 @@ def write(results: dict[str, Any], folder: Path) -> None:
 
 
 def speeds(rows: dict[str, dict[str, float]], path: Path) -> None:
-    """Gigabytes a second, a group of bars for each row."""
+    """Gigabytes, or thousand million keys, a second, a group of bars for each row."""
     names = {"PyGPU": "PyGPU", "torch": "torch", "cupy": "CuPy"}
-    shown = {name.removesuffix(" (GB/s)"): row for name, row in rows.items() if name.endswith("(GB/s)")}
+    unit, of_what = ("Gkey/s", "thousand million keys a second") if any("Gkey/s" in name for name in rows) else SPEED
+    shown = {name.removesuffix(f" ({unit})"): row for name, row in rows.items() if name.endswith(f"({unit})")}
     figure = Figure(figsize=(9, 0.8 + 0.5 * len(shown)), layout="constrained")
     axes = figure.subplots()
     for place, row in enumerate(reversed(shown.values())):
@@ -140,9 +143,9 @@ def speeds(rows: dict[str, dict[str, float]], path: Path) -> None:
             if (value := row.get(name)) is not None:
                 at = place * (len(names) + 1) + turn
                 axes.barh(at, value, color=COLOURS[title], label=title if place == len(shown) - 1 else None)
-                axes.text(value, at, f" {value:.0f}", va="center", fontsize=6)
+                axes.text(value, at, f" {value:.3g}" if value < 100 else f" {value:.0f}", va="center", fontsize=6)
     axes.set_yticks([place * (len(names) + 1) + 1 for place in range(len(shown))], list(reversed(shown)))
-    axes.set_xlabel("GB/s of what must move")
+    axes.set_xlabel(of_what)
     axes.margins(x=0.1, y=0.01)
     axes.grid(axis="x", alpha=0.3)
     figure.legend(loc="outside lower center", ncols=3)
