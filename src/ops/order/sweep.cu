@@ -6,16 +6,16 @@
 #define PYGPU_TILE (PYGPU_THREADS * PYGPU_EACH)
 
 #if PYGPU_IS_COUNT
-// How many keys of a row have each digit, for all passes.
+// How many keys of a row have each digit, for all passes. A grid has room for more rows along x.
 extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_sort_count(const pygpu_element *from, pygpu_number *counts,
                                                                              pygpu_number count) {
     __shared__ unsigned own[PYGPU_PASSES * 256];
     const unsigned tid = threadIdx.x;
     for (unsigned i = tid; i < PYGPU_PASSES * 256; i += PYGPU_THREADS) own[i] = 0;
     __syncthreads();
-    const pygpu_element *row = from + (size_t)blockIdx.y * count;
-    const pygpu_number step = (pygpu_number)gridDim.x * PYGPU_THREADS * PYGPU_EACH;
-    for (pygpu_number at = (pygpu_number)blockIdx.x * PYGPU_THREADS * PYGPU_EACH + tid; at < count; at += step) {
+    const pygpu_element *row = from + (size_t)blockIdx.x * count;
+    const pygpu_number step = (pygpu_number)gridDim.y * PYGPU_THREADS * PYGPU_EACH;
+    for (pygpu_number at = (pygpu_number)blockIdx.y * PYGPU_THREADS * PYGPU_EACH + tid; at < count; at += step) {
         pygpu_element next[PYGPU_EACH];
 #pragma unroll
         for (int turn = 0; turn < PYGPU_EACH; turn++)
@@ -30,7 +30,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_sort_count(con
         }
     }
     __syncthreads();
-    pygpu_number *all = counts + (size_t)blockIdx.y * PYGPU_PASSES * 256;
+    pygpu_number *all = counts + (size_t)blockIdx.x * PYGPU_PASSES * 256;
     for (unsigned i = tid; i < PYGPU_PASSES * 256; i += PYGPU_THREADS)
         if (own[i]) atomicAdd(&all[i], (pygpu_number)own[i]);
 }

@@ -167,7 +167,7 @@ unsafe fn launch_count(rows: &Rows<'_>, function: &Function, state: &State, stre
     let most = (i64::from(at_once(stream.device())) * COUNTING / rows.rows).max(1);
     let blocks = (rows.count / (THREADS * counted_each(rows) as i64)).clamp(1, most);
     let uses = [(rows.input.allocation(), Access::Read), (state.memory.allocation(), Access::Write)];
-    let grid = [blocks as u32, u32::try_from(rows.rows).unwrap_or(u32::MAX)];
+    let grid = [u32::try_from(rows.rows).unwrap_or(u32::MAX), blocks as u32];
     // SAFETY: promised to this function.
     unsafe { launch::launch(function, &shape(grid), stream, &mut values, &uses) }
 }
