@@ -101,15 +101,13 @@ fn shapes(layout: &Layout, reduced: u64) -> (Dims, Dims) {
     (whole, lens().filter(|(axis, _)| reduced >> axis & 1 == 0).map(|(_, len)| len).collect())
 }
 
-/// The array that takes the results, if one was given, as its user sees it.
-fn given_out<'py>(
+/// The array that takes the results, if one was given, as its user sees it: one that may be written, on the operand's device.
+pub(super) fn given_out<'py>(
     row: &Row,
     array: &Array,
-    asked: &Asked<'py>,
-    wanted: &Dims,
-    result: Kind,
+    out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Option<Bound<'py, GpuArray>>> {
-    let Some(object) = asked.out.as_ref().filter(|out| !out.is_none()) else { return Ok(None) };
+    let Some(object) = out.filter(|out| !out.is_none()) else { return Ok(None) };
     let only = match object.cast::<PyTuple>() {
         Ok(outs) if outs.len() == 1 => outs.get_item(0)?,
         _ => object.clone(),
@@ -127,6 +125,19 @@ fn given_out<'py>(
             array.device()
         )));
     }
+    Ok(Some(out))
+}
+
+/// The same, which has the results' shape and may take them.
+fn fitting_out<'py>(
+    row: &Row,
+    array: &Array,
+    asked: &Asked<'py>,
+    wanted: &Dims,
+    result: Kind,
+) -> PyResult<Option<Bound<'py, GpuArray>>> {
+    let Some(out) = given_out(row, array, asked.out.as_ref())? else { return Ok(None) };
+    let own = out.get();
     if !Casting::SameKind.allows(result, own.dtype().kind()) {
         return Err(PyTypeError::new_err(format!(
             "{}: Cannot cast array data from dtype('{}') to dtype('{}') according to the rule 'same_kind'",
@@ -212,7 +223,7 @@ pub(super) fn call<'py>(
             row.name
         )));
     }
-    let out = match given_out(row, array, asked, wanted, result)? {
+    let out = match fitting_out(row, array, asked, wanted, result)? {
         Some(out) => out,
         None => {
             let made = new::new_array(py, wanted, DType::new(result), Order::C, array.device())?;

@@ -38,29 +38,6 @@ impl<'py> Asked<'py> {
     }
 }
 
-/// The array that takes the results, if one was given, as its user sees it.
-fn given_out<'py>(row: &Row, array: &Array, asked: &Asked<'py>) -> PyResult<Option<Bound<'py, GpuArray>>> {
-    let Some(object) = asked.out.as_ref().filter(|out| !out.is_none()) else { return Ok(None) };
-    let only = match object.cast::<PyTuple>() {
-        Ok(outs) if outs.len() == 1 => outs.get_item(0)?,
-        _ => object.clone(),
-    };
-    let Ok(out) = only.cast_into::<GpuArray>() else {
-        return Err(PyTypeError::new_err(format!("{}: out= is an array of PyGPU", row.name)));
-    };
-    let own = out.get();
-    own.check_writable(row.name)?;
-    if own.device() != array.device() {
-        return Err(PyValueError::new_err(format!(
-            "{}: out is on {} and the array on {}",
-            row.name,
-            own.device(),
-            array.device()
-        )));
-    }
-    Ok(Some(out))
-}
-
 fn check_shape(row: &Row, out: &Layout, wanted: &Layout) -> PyResult<()> {
     if out.shape().eq(wanted.shape()) {
         return Ok(());
@@ -93,7 +70,7 @@ pub(super) fn call<'py>(row: &'static Row, own: &Bound<'py, GpuArray>, asked: &A
     };
     let array = flat.as_ref().unwrap_or(whole);
     let axis = normalize_axis(asked.axis.unwrap_or(0), array.layout().ndim())?;
-    let given = given_out(row, array, asked)?;
+    let given = reduction::given_out(row, array, asked.out.as_ref())?;
     let kind = array.dtype().kind();
     let computed = computed(row, kind, asked, given.as_ref().map(|out| out.get().dtype().kind()))?;
     let out = match given {
