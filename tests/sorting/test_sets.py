@@ -157,3 +157,14 @@ def test_what_has_no_order_is_refused() -> None:
     if PyGPU.backend_name() != "cpu":
         with pytest.raises(TypeError, match="no order"):
             PyGPU.unique(PyGPU.zeros(3, "V4"))
+
+
+@pytest.mark.parametrize("shape", [(3, 0), (0, 3), (0, 0), (2, 0, 2)])
+def test_parts_without_elements_are_all_equal(shape: tuple[int, ...]) -> None:
+    host = np.zeros(shape)
+    for axis in range(len(shape)):
+        wanted = np.unique(host, True, True, True, axis=axis)
+        ours = PyGPU.unique(PyGPU.to_gpu(host), True, True, True, axis=axis)
+        for one, judges in zip(ours, wanted, strict=True):
+            assert one.shape == judges.shape
+            np.testing.assert_array_equal(one.get(), judges)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -48,26 +49,12 @@ def _made(given: list[Any], function: str) -> list[_core.GPUArray]:
     ]
 
 
-def _bytes_of(one: _core.GPUArray) -> tuple[int, int]:
-    steps = [(length - 1) * stride for length, stride in zip(one.shape, one.strides, strict=True)]
-    first = one.ptr + sum(step for step in steps if step < 0)
-    return first, one.ptr + sum(step for step in steps if step > 0) + one.itemsize
-
-
-def may_overlap(one: _core.GPUArray, other: _core.GPUArray) -> bool:
-    """Tell whether two arrays may have a byte in common."""
-    if not one.size or not other.size:
-        return False
-    (first, end), (others_first, others_end) = _bytes_of(one), _bytes_of(other)
-    return first < others_end and others_first < end
-
-
 def axis_of(axis: Any, ndim: int) -> int:
     """Return an axis counted from the first; NumPy's error for none."""
-    number = axis.__index__()
+    number = operator.index(axis)
     if not -ndim <= number < ndim:
         raise AxisError(number, ndim)
-    return int(number % ndim)
+    return number % ndim
 
 
 def axes_of(axes: Any, ndim: int) -> tuple[int, ...]:

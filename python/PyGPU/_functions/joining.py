@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike
 
 from PyGPU import _core
 from PyGPU._functions import shapes
-from PyGPU._functions.arrays import along, array, arrays as _given, axis_of, may_overlap
+from PyGPU._functions.arrays import along, array, arrays as _given, axis_of
 
 if TYPE_CHECKING:
     from PyGPU.typing import Casting
@@ -73,7 +73,7 @@ def joined(
         raise ValueError("Output array is the wrong shape")
     else:
         # What is written may be what is still to be read.
-        parts = [part.copy() if may_overlap(out, part) else part for part in parts]
+        parts = [part.copy() if _core._may_overlap(out, part) else part for part in parts]
     begin = 0
     for part in parts:
         end = begin + part.shape[axis]

@@ -51,13 +51,6 @@ def check_values(a: _core.GPUArray, values: Any) -> None:
         raise TypeError(f"Cannot cast array data from {dtype!r} to {a.dtype!r} according to the rule 'safe'")
 
 
-def axis_of(axis: int, ndim: int) -> int:
-    """Count an axis from the first one."""
-    if not -ndim <= axis < ndim:
-        raise np.exceptions.AxisError(axis, ndim)
-    return axis % ndim
-
-
 def cycled(values: _core.GPUArray, count: int) -> _core.GPUArray:
     """Repeat values until they are so many."""
     return _core._take(values, _core.arange(count, device=values.device), 0, None, "wrap")

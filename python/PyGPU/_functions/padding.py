@@ -13,6 +13,7 @@ import numpy as np
 
 from PyGPU import _core
 from PyGPU._functions.arrays import along, array as _array, axis_of
+from PyGPU._functions.quantiles import median
 
 __all__ = ["pad"]
 
@@ -121,13 +122,7 @@ def _statistic(one: _Axis, lengths: tuple[Any, Any], name: str) -> None:
 
 def _found(part: _core.GPUArray, axis: int, name: str) -> _core.GPUArray:
     if name == "median":
-        import PyGPU
-
-        median = getattr(PyGPU, "median", None)
-        if median is None:
-            raise NotImplementedError("pad: PyGPU computes no medians yet; take the values to the host by .get()")
-        result: _core.GPUArray = median(part, axis=axis, keepdims=True)
-        return result
+        return median(part, axis=axis, keepdims=True)
     if name == "mean":
         return part.mean(axis=axis, keepdims=True)
     return (part.max if name == "maximum" else part.min)(axis=axis, keepdims=True)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.operands import axis_of
+from PyGPU._functions.arrays import axis_of
 from PyGPU._functions.selection import take_along_axis
 
 __all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.operands import axis_of, on_device_of
+from PyGPU._functions.arrays import axis_of
+from PyGPU._functions.operands import on_device_of
 from PyGPU._functions.selection import take_along_axis
 
 __all__ = ["argpartition", "digitize", "lexsort", "partition", "searchsorted", "topk"]

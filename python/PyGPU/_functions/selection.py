@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._functions.operands import axis_of, check_indices, common, cycled, flat, indices_of, on_device_of
+from PyGPU._functions.arrays import axis_of
+from PyGPU._functions.operands import check_indices, common, cycled, flat, indices_of, on_device_of
 
 __all__ = ["choose", "put", "put_along_axis", "repeat", "select", "take", "take_along_axis"]
 

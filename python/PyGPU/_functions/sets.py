@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from PyGPU import _core
+from PyGPU._functions.arrays import axis_of
 from PyGPU._functions.joining import concatenate
 from PyGPU._functions.masks import flatnonzero
-from PyGPU._functions.operands import axis_of, flat, on_device_of
+from PyGPU._functions.operands import flat, on_device_of
 from PyGPU._functions.searching import lexsort
 
 __all__ = [
@@ -114,10 +115,9 @@ def _unique_parts(ar: _core.GPUArray, axis: int, return_index: bool, return_inve
     """Do what `unique` does with the parts along an axis: they are sorted as rows."""
     moved = _core.moveaxis(ar, axis, 0)
     shape, count, width = moved.shape, moved.shape[0], math.prod(moved.shape[1:])
-    if width == 0:
-        raise NotImplementedError(f"unique: the parts along axis {axis} of an array of shape {ar.shape} are empty")
     rows = flat(moved).reshape(count, width)
-    order = lexsort(rows.T[::-1])
+    # Parts without elements are all equal.
+    order = lexsort(rows.T[::-1]) if width else _core.arange(count, device=ar.device)
     ordered = _core._take(rows, order, 0, None, "wrap")
     is_first = _core.ones(count, bool, device=ar.device)
     is_first[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)

@@ -4,6 +4,7 @@ use pyo3::prelude::*;
 use smallvec::SmallVec;
 
 use crate::array::Array;
+use crate::copy;
 use crate::ops::join;
 use crate::python::array::class::{GpuArray, new_like};
 use crate::python::array::heritage;
@@ -40,4 +41,15 @@ pub(crate) fn _joined<'py>(
     let device = first.get().device();
     let joined = py.without_gil(|| join::join(&arrays, axis, &shape, &stream::current(device)))?;
     Ok(Some(new_like(first, GpuArray::from_array(joined))?))
+}
+
+/// Whether two arrays of one device may have a byte in common. Nobody is told an address.
+///
+/// Parameters
+/// ----------
+/// one, other : GPUArray
+///     The arrays.
+#[pyfunction]
+pub(crate) fn _may_overlap(one: &Bound<'_, GpuArray>, other: &Bound<'_, GpuArray>) -> PyResult<bool> {
+    Ok(copy::may_overlap(one.get().array(one.py())?, other.get().array(other.py())?))
 }

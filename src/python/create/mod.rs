@@ -18,5 +18,6 @@ pub(crate) mod upload;
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     address::register(module)?;
     allocator::register(module)?;
-    module.add_function(wrap_pyfunction!(join::_joined, module)?)
+    module.add_function(wrap_pyfunction!(join::_joined, module)?)?;
+    module.add_function(wrap_pyfunction!(join::_may_overlap, module)?)
 }
