@@ -9,8 +9,8 @@ typedef unsigned pygpu_lanes;
 #define PYGPU_FIRST_LANE(lanes) (__ffs((int)(lanes)) - 1)
 #endif
 
-// HIP's take no mask.
-#ifdef __HIPCC_RTC__
+// HIP's take no mask, whichever of its compilers reads this.
+#if defined(__HIP__) && !defined(__PYGPU_CPU__)
 #define PYGPU_BALLOT(bit) ((pygpu_lanes)__ballot(bit))
 #define PYGPU_SHUFFLE_UP(value, by) __shfl_up(value, by)
 #define PYGPU_SHUFFLE_XOR(value, by) __shfl_xor(value, by)
