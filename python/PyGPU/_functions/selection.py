@@ -238,9 +238,7 @@ def _repeated(a: _core.GPUArray, count: int, axis: int) -> _core.GPUArray:
 
 
 def _numbers(a: _core.GPUArray, repeats: _core.GPUArray, length: int) -> _core.GPUArray:
-    """Find the index for each place: it stands at the first of its places, and the greatest before goes on."""
-    from PyGPU.scan import InclusiveScanKernel
-
+    """Find the index for each place: the first one whose places end behind it."""
     check_indices(repeats.dtype)
     counts = flat(repeats.astype(np.int64))
     if counts.size == 1:
@@ -252,14 +250,7 @@ def _numbers(a: _core.GPUArray, repeats: _core.GPUArray, length: int) -> _core.G
     least, total = counts.min(), counts.sum().item()
     if least.item() < 0:
         raise ValueError("repeats may not contain negative values.")
-    ends = counts.copy()
-    InclusiveScanKernel(np.int64, "a + b")(ends)
-    numbers = _core.zeros(total, np.int64, device=a.device)
-    some = _core._nonzero(counts)[0]
-    if some.size:
-        _core._put(numbers, (ends - counts)[some], some, "raise")
-        InclusiveScanKernel(np.int64, "a > b ? a : b")(numbers)
-    return numbers
+    return _core._searchsorted(counts.cumsum(), _core.arange(total, device=a.device), True)
 
 
 def _along(arr: _core.GPUArray, indices: _core.GPUArray, axis: int) -> tuple[_core.GPUArray, ...]:
