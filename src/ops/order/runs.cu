@@ -3,6 +3,12 @@
 #define PYGPU_THREADS 256
 #define PYGPU_WARPS (PYGPU_THREADS / PYGPU_WARP)
 #define PYGPU_TILE (PYGPU_THREADS * PYGPU_EACH)
+#define PYGPU_ROUNDS (PYGPU_EACH / PYGPU_PACK)
+
+// What a thread reads at once.
+struct alignas(sizeof(pygpu_element) * PYGPU_PACK) pygpu_pack {
+    pygpu_element item[PYGPU_PACK];
+};
 
 // How many runs begin before the tile; a warp looks at as many tiles as it has lanes.
 static __device__ inline pygpu_number pygpu_look_back(const pygpu_number *said, unsigned tile) {
@@ -22,40 +28,72 @@ static __device__ inline pygpu_number pygpu_look_back(const pygpu_number *said, 
     }
 }
 
+// How many runs begin in a round of a warp before a lane's pack; and how many in all of it, which is added.
+static __device__ inline unsigned pygpu_before_pack(unsigned begins, int round, unsigned lane, unsigned &all) {
+    const pygpu_lanes below = ((pygpu_lanes)1 << lane) - 1;
+    unsigned before = 0;
+#pragma unroll
+    for (int item = 0; item < PYGPU_PACK; item++) {
+        const pygpu_lanes lanes = PYGPU_BALLOT(begins >> (round * PYGPU_PACK + item) & 1);
+        before += PYGPU_COUNT_LANES(lanes & below);
+        all += PYGPU_COUNT_LANES(lanes);
+    }
+    return before;
+}
+
+static __device__ inline bool pygpu_is_first(pygpu_element before, pygpu_element own) {
+    // NaNs stand together at the end; those of complex numbers differ in their other parts.
+    return pygpu_has_nan(own) ? PYGPU_NAN_APART || !pygpu_has_nan(before) : pygpu_differ(pygpu_encode(before), pygpu_encode(own));
+}
+
 extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, 4)
     pygpu_sort_runs(const pygpu_element *sorted, const long long *places, pygpu_element *values, long long *starts,
                     long long *inverse, long long *total, pygpu_number count, pygpu_number *said, unsigned *ticket) {
     __shared__ unsigned sums[PYGPU_WARPS], drawn;
     __shared__ pygpu_number before_tile;
+    // The values of the tile side by side, so that neighbours write neighbours.
+    __shared__ pygpu_element firsts[PYGPU_TILE];
     const unsigned tid = threadIdx.x, lane = tid % PYGPU_WARP, warp = tid / PYGPU_WARP;
     if (tid == 0) drawn = atomicAdd(ticket, 1u);
     __syncthreads();
     const unsigned tile = drawn;
     const pygpu_number start = (pygpu_number)tile * PYGPU_TILE;
     const unsigned valid = count - start < PYGPU_TILE ? (unsigned)(count - start) : PYGPU_TILE;
-    const unsigned at = warp * (PYGPU_WARP * PYGPU_EACH) + lane;
+    // A warp has elements that follow each other, its lanes every so-manieth pack.
+    const unsigned at = warp * (PYGPU_WARP * PYGPU_EACH) + lane * PYGPU_PACK;
     sorted += start;
     pygpu_element own[PYGPU_EACH];
+    if (valid == PYGPU_TILE && (size_t)sorted % sizeof(pygpu_pack) == 0) {
 #pragma unroll
-    for (int turn = 0; turn < PYGPU_EACH; turn++)
-        if (at + turn * PYGPU_WARP < valid) own[turn] = sorted[at + turn * PYGPU_WARP];
-    // A bit for each turn. The element before was read by a neighbour, and is near; no load passes a ballot, so these come later.
-    unsigned begins = 0;
+        for (int round = 0; round < PYGPU_ROUNDS; round++) {
+            const pygpu_pack pack = *(const pygpu_pack *)(sorted + at + round * (PYGPU_WARP * PYGPU_PACK));
 #pragma unroll
-    for (int turn = 0; turn < PYGPU_EACH; turn++) {
-        const unsigned i = at + turn * PYGPU_WARP;
-        bool is_first = i < valid;
-        if (is_first && start + i > 0) {
-            const pygpu_element other = *(sorted + i - 1);
-            // NaNs stand together at the end; those of complex numbers differ in their other parts.
-            is_first = pygpu_has_nan(own[turn]) ? PYGPU_NAN_APART || !pygpu_has_nan(other)
-                                                : pygpu_differ(pygpu_encode(other), pygpu_encode(own[turn]));
+            for (int item = 0; item < PYGPU_PACK; item++) own[round * PYGPU_PACK + item] = pack.item[item];
         }
-        begins |= (unsigned)is_first << turn;
-    }
-    unsigned of_warp = 0;
+    } else {
 #pragma unroll
-    for (int turn = 0; turn < PYGPU_EACH; turn++) of_warp += PYGPU_COUNT_LANES(PYGPU_BALLOT(begins >> turn & 1));
+        for (int turn = 0; turn < PYGPU_EACH; turn++) {
+            const unsigned i = at + turn / PYGPU_PACK * (PYGPU_WARP * PYGPU_PACK) + turn % PYGPU_PACK;
+            if (i < valid) own[turn] = sorted[i];
+        }
+    }
+    // A bit for each element. The one before a pack was read by a neighbour, and is near.
+    unsigned begins = 0, of_warp = 0;
+#pragma unroll
+    for (int round = 0; round < PYGPU_ROUNDS; round++) {
+        const unsigned i = at + round * (PYGPU_WARP * PYGPU_PACK);
+        const int first = round * PYGPU_PACK;
+        if (i < valid) {
+            const bool is_first = start + i == 0 || pygpu_is_first(*(sorted + i - 1), own[first]);
+            begins |= (unsigned)is_first << first;
+        }
+#pragma unroll
+        for (int item = 1; item < PYGPU_PACK; item++)
+            if (i + item < valid) begins |= (unsigned)pygpu_is_first(own[first + item - 1], own[first + item]) << (first + item);
+    }
+    of_warp = __popc(begins);
+#pragma unroll
+    for (int by = PYGPU_WARP / 2; by; by /= 2) of_warp += PYGPU_SHUFFLE_XOR(of_warp, by);
     if (lane == 0) sums[warp] = of_warp;
     __syncthreads();
     unsigned sum = 0, in_front = 0;
@@ -64,8 +102,17 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, 4)
         if (other < warp) in_front += sums[other];
         sum += sums[other];
     }
+    if (tid == 0 && tile) PYGPU_SAY(&said[tile], sum | PYGPU_OF_TILE);
+    unsigned rank = in_front;
+#pragma unroll
+    for (int round = 0; round < PYGPU_ROUNDS; round++) {
+        unsigned all = 0, place = rank + pygpu_before_pack(begins, round, lane, all);
+#pragma unroll
+        for (int item = 0; item < PYGPU_PACK; item++)
+            if (begins >> (round * PYGPU_PACK + item) & 1) firsts[place++] = own[round * PYGPU_PACK + item];
+        rank += all;
+    }
     if (warp == 0) {
-        if (lane == 0 && tile) PYGPU_SAY(&said[tile], sum | PYGPU_OF_TILE);
         const pygpu_number before = tile ? pygpu_look_back(said, tile) : 0;
         if (lane == 0) {
             PYGPU_SAY(&said[tile], (before + sum) | PYGPU_UP_TO_TILE);
@@ -78,18 +125,21 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, 4)
         }
     }
     __syncthreads();
-    size_t rank = before_tile + in_front;
+    for (unsigned i = tid; i < sum; i += PYGPU_THREADS) values[before_tile + i] = firsts[i];
+    if (!starts && !inverse) return;
+    rank = in_front;
 #pragma unroll
-    for (int turn = 0; turn < PYGPU_EACH; turn++) {
-        const unsigned i = at + turn * PYGPU_WARP;
-        const pygpu_lanes of_turn = PYGPU_BALLOT(begins >> turn & 1);
-        const size_t run = rank + PYGPU_COUNT_LANES(of_turn & (((pygpu_lanes)1 << lane) - 1));
-        const bool is_first = begins >> turn & 1;
-        if (is_first) {
-            if (values) values[run] = own[turn];
-            if (starts) starts[run] = (long long)(start + i);
+    for (int round = 0; round < PYGPU_ROUNDS; round++) {
+        unsigned all = 0;
+        size_t run = (size_t)before_tile + rank + pygpu_before_pack(begins, round, lane, all);
+#pragma unroll
+        for (int item = 0; item < PYGPU_PACK; item++) {
+            const unsigned i = at + round * (PYGPU_WARP * PYGPU_PACK) + item;
+            const bool is_first = begins >> (round * PYGPU_PACK + item) & 1;
+            if (starts && is_first) starts[run] = (long long)(start + i);
+            run += is_first;
+            if (inverse && i < valid) inverse[places[start + i]] = (long long)run - 1;
         }
-        if (inverse && i < valid) inverse[places[start + i]] = (long long)(is_first ? run : run - 1);
-        rank += PYGPU_COUNT_LANES(of_turn);
+        rank += all;
     }
 }

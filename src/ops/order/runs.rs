@@ -27,6 +27,9 @@ const THREADS: u32 = 256;
 const BYTES_OF_THREAD: u64 = 128;
 const MOST_EACH: u64 = 32;
 
+/// Bytes that a thread reads at once.
+const BYTES_OF_PACK: u64 = 16;
+
 /// Elements of a thread.
 fn each(dtype: DType) -> u64 {
     (BYTES_OF_THREAD / dtype.itemsize() as u64).min(MOST_EACH)
@@ -101,10 +104,13 @@ fn source(keys: &Keys, is_long: bool, nan_apart: bool, device: Device) -> Source
     let text = keys.text();
     let head = generate::head(&[&text], "");
     let number = if is_long { "unsigned long long" } else { "unsigned" };
+    let dtype = DType::new(keys.kind);
     let text = format!(
-        "{head}{text}typedef {number} pygpu_number;\n#define PYGPU_WARP {}\n#define PYGPU_EACH {}\n#define PYGPU_NAN_APART {}\n{OF_WARPS}{TEXT}",
+        "{head}{text}typedef {number} pygpu_number;\n#define PYGPU_WARP {}\n#define PYGPU_EACH {}\n#define PYGPU_PACK {}\n\
+         #define PYGPU_NAN_APART {}\n{OF_WARPS}{TEXT}",
         warp(device),
-        each(DType::new(keys.kind)),
+        each(dtype),
+        (BYTES_OF_PACK / dtype.itemsize() as u64).max(1),
         u8::from(nan_apart),
     );
     elementwise::source(NAME, text, &[])

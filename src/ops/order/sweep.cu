@@ -53,26 +53,32 @@ static __device__ inline pygpu_number pygpu_sum_before(pygpu_number own, pygpu_n
     return sum - own;
 }
 
-// Lanes of the warp whose digit is the same.
-static __device__ inline pygpu_lanes pygpu_peers(unsigned digit) {
-    pygpu_lanes peers = ~(pygpu_lanes)0;
-#pragma unroll
-    for (int place = 0; place < 8; place++) {
-        const unsigned bit = digit >> place & 1;
-        peers &= PYGPU_BALLOT(bit) ^ ((pygpu_lanes)bit - 1);
-    }
-    return peers;
+// Lanes of the warp whose digit is the same. Those with the first lane's know it at once; the others write themselves down in a word
+// of their digit, which is zero before, and wait for each other there: for long only if they are many, and the many are mostly the
+// first lane's.
+static __device__ inline pygpu_lanes pygpu_peers(unsigned digit, pygpu_lanes *written, unsigned lane) {
+    const bool is_first = digit == PYGPU_SHUFFLE(digit, 0);
+    const pygpu_lanes with_first = PYGPU_BALLOT(is_first);
+    if (!is_first) atomicOr(&written[digit], (pygpu_lanes)1 << lane);
+    PYGPU_SYNC_WARP();
+    return is_first ? with_first : *(volatile pygpu_lanes *)&written[digit];
 }
 
-// How many keys with a thread's digit stand before the tile.
+// How many keys with a thread's digit stand before the tile. It looks at some tiles at once, as one look takes long.
 static __device__ inline pygpu_number pygpu_look_back(const pygpu_number *said, unsigned tile) {
+    enum { at_once = 4 };
     pygpu_number before = 0;
     for (long long other = (long long)tile - 1; other >= 0;) {
-        const pygpu_number word = PYGPU_PEEK(&said[other * 256 + threadIdx.x]);
-        if (word == 0) continue;
-        before += PYGPU_NUMBER_OF(word);
-        if (word >= PYGPU_UP_TO_TILE) break;
-        other--;
+        pygpu_number words[at_once];
+#pragma unroll
+        for (int i = 0; i < at_once; i++) words[i] = other >= i ? PYGPU_PEEK(&said[(other - i) * 256 + threadIdx.x]) : 0;
+#pragma unroll
+        for (int i = 0; i < at_once; i++) {
+            if (words[i] == 0) break;
+            before += PYGPU_NUMBER_OF(words[i]);
+            if (words[i] >= PYGPU_UP_TO_TILE) return before;
+            other--;
+        }
     }
     return before;
 }
@@ -82,6 +88,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_BLOCKS)
                      pygpu_number count, unsigned tiles, int pass, const pygpu_number *counts, pygpu_number *said, pygpu_number *said_next,
                      unsigned *ticket) {
     __shared__ unsigned digits[PYGPU_WARPS * 256];
+    __shared__ pygpu_lanes written[PYGPU_WARPS * 256];
     // Keys, and then places.
     __shared__ unsigned long long shared[PYGPU_TILE_WORDS];
     pygpu_key *const keys = (pygpu_key *)shared;
@@ -92,7 +99,11 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_BLOCKS)
     // Tiles are begun in their order, so that those that are waited for go on.
     if (tid == 0) drawn = atomicAdd(ticket, 1u);
     unsigned *own = digits + warp * 256;
-    for (unsigned i = lane; i < 256; i += PYGPU_WARP) own[i] = 0;
+    pygpu_lanes *own_written = written + warp * 256;
+    for (unsigned i = lane; i < 256; i += PYGPU_WARP) {
+        own[i] = 0;
+        own_written[i] = 0;
+    }
     __syncthreads();
     const unsigned row = drawn / tiles, tile = drawn % tiles;
     const pygpu_number start = (pygpu_number)tile * PYGPU_TILE;
@@ -142,10 +153,13 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_BLOCKS)
 #pragma unroll
     for (int turn = 0; turn < PYGPU_EACH; turn++) {
         const unsigned digit = pygpu_digit(key[turn], pass);
-        const pygpu_lanes peers = pygpu_peers(digit);
+        const pygpu_lanes peers = pygpu_peers(digit, own_written, lane);
         const unsigned in_front = PYGPU_COUNT_LANES(peers & below), so_far = own[digit];
         PYGPU_SYNC_WARP();
-        if (in_front == 0) own[digit] = so_far + PYGPU_COUNT_LANES(peers);
+        if (in_front == 0) {
+            own[digit] = so_far + PYGPU_COUNT_LANES(peers);
+            own_written[digit] = 0;
+        }
         PYGPU_SYNC_WARP();
         keys[so_far + in_front] = key[turn];
 #if PYGPU_PLACES

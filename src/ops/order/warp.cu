@@ -12,6 +12,7 @@ typedef unsigned pygpu_lanes;
 // HIP's take no mask, whichever of its compilers reads this.
 #if defined(__HIP__) && !defined(__PYGPU_CPU__)
 #define PYGPU_BALLOT(bit) ((pygpu_lanes)__ballot(bit))
+#define PYGPU_SHUFFLE(value, lane) __shfl(value, lane)
 #define PYGPU_SHUFFLE_UP(value, by) __shfl_up(value, by)
 #define PYGPU_SHUFFLE_XOR(value, by) __shfl_xor(value, by)
 #define PYGPU_SYNC_WARP() (__builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront"), __builtin_amdgcn_wave_barrier())
@@ -19,6 +20,7 @@ typedef unsigned pygpu_lanes;
 #define PYGPU_SAY(word, value) __hip_atomic_store(word, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT)
 #else
 #define PYGPU_BALLOT(bit) ((pygpu_lanes)__ballot_sync(~(pygpu_lanes)0, bit))
+#define PYGPU_SHUFFLE(value, lane) __shfl_sync(~(pygpu_lanes)0, value, lane)
 #define PYGPU_SHUFFLE_UP(value, by) __shfl_up_sync(~(pygpu_lanes)0, value, by)
 #define PYGPU_SHUFFLE_XOR(value, by) __shfl_xor_sync(~(pygpu_lanes)0, value, by)
 #define PYGPU_SYNC_WARP() __syncwarp()
