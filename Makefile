@@ -35,8 +35,8 @@ NVRTC_FILES = $$($(GPU_PYTHONPATH) $(PYTHON) -c 'from PyGPU._native import libra
 HIP_ENVIRONMENT = $(GPU_PYTHONPATH) PYGPU_BACKEND=hip HIPRTC_ON_NVRTC="$(NVRTC_FILES)" \
     LD_LIBRARY_PATH=$(CURDIR)/$(dir $(HIP_ON_CUDA))$${LD_LIBRARY_PATH:+:$$LD_LIBRARY_PATH}
 NVCC ?= $(firstword $(wildcard $(CUDA_HOME)/bin/nvcc /usr/local/cuda/bin/nvcc) nvcc)
-# A simulated GPU in place of each vendor's library.
-SIMULATED_GPU = LD_LIBRARY_PATH=$(CURDIR)/build/simulated$${LD_LIBRARY_PATH:+:$$LD_LIBRARY_PATH}
+# A simulated GPU in place of each vendor's library; what is the same for both is compiled once.
+SIMULATED_GPU = PYGPU_SIM_IMAGES=$(CURDIR)/build/simulated/images LD_LIBRARY_PATH=$(CURDIR)/build/simulated$${LD_LIBRARY_PATH:+:$$LD_LIBRARY_PATH}
 ALL_STAGED := PYGPU_STAGING_THRESHOLD=1 PYGPU_STAGING_CHUNK=4096
 # Chunks enough to use each slot of the ring many times, and not so many that the delays of the streams are all there is.
 SLOWLY_STAGED := PYGPU_STAGING_THRESHOLD=1 PYGPU_STAGING_CHUNK=65536 PYGPU_SIM_DELAY_US=0-20
@@ -205,6 +205,7 @@ $(HIPRTC_ON_NVRTC): tests/gpu/hip_on_cuda/hiprtc_on_nvrtc.c
 # Copied, not linked: a driver that a process has open must not change under it. Cargo knows whether there is anything to do.
 .simulated-drivers:
 	cargo build --quiet --locked $(SIMULATED)
+	rm -rf build/simulated/images
 	cp --remove-destination build/simulated/target/debug/libsimulated_cuda.so build/simulated/libcuda.so.1
 	cp --remove-destination build/simulated/target/debug/libsimulated_hip.so build/simulated/libamdhip64.so.7
 	cp --remove-destination build/simulated/target/debug/libsimulated_nvrtc.so build/simulated/libnvrtc.so.12

@@ -14,9 +14,6 @@ import PyGPU
 from gpu import support
 from support import assert_same, assert_same_refusal, outcome
 
-# A simulated GPU compiles each kernel as a program of the host: one of them does it.
-pytestmark = pytest.mark.enough_on("cpu", "cuda")
-
 REAL = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"]
 KINDS = ["bool", *REAL, "bfloat16", "complex64", "complex128"]
 IS_GPU = PyGPU.backend_name() != "cpu"

@@ -12,9 +12,6 @@ import pytest
 import PyGPU
 from gpu import support
 
-# A simulated GPU compiles each kernel as a program of the host: one of them does it.
-pytestmark = pytest.mark.enough_on("cpu", "cuda")
-
 IS_SIMULATED = PyGPU.backend_name() != "cpu" and support.is_simulated()
 # On a simulated GPU each takes half a second, and one of each class says what all say.
 KINDS = ["int8", "uint64", "float16", "float32", "float64", "complex64", "complex128"]

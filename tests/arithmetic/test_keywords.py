@@ -12,9 +12,6 @@ import pytest
 import PyGPU
 from PyGPU import _core
 
-# A simulated GPU compiles each kernel as a program of the host: one of them does it.
-pytestmark = pytest.mark.enough_on("cpu", "cuda")
-
 KINDS = ["bool", "int8", "uint8", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64", "complex64"]
 UFUNCS = {
     name: one

@@ -12,9 +12,6 @@ import PyGPU
 from PyGPU.elementwise import ElementwiseKernel
 from support_kernels import needs_kernels
 
-# A simulated GPU compiles each kernel as a program of the host: one of them does it.
-pytestmark = pytest.mark.enough_on("cpu", "cuda")
-
 COUNT = 20_011  # fewer than 2^14 are read one by one
 
 

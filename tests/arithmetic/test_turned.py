@@ -13,9 +13,6 @@ import PyGPU
 from PyGPU.elementwise import ElementwiseKernel, VectorArg
 from support_kernels import needs_kernels, random_seed, random_view
 
-# A simulated GPU compiles each kernel as a program of the host: one of them does it.
-pytestmark = pytest.mark.enough_on("cpu", "cuda")
-
 KINDS = ["bool", "int8", "uint16", "float16", "bfloat16", "float32", "int64", "complex64", "complex128"]
 # Sides from 16 on of planes of 2^14 elements and more are tiled: whole tiles, ragged ones, short and long ones.
 PLANES = [(128, 128), (127, 131), (16, 1100), (1033, 17), (192, 320)]

@@ -11,9 +11,6 @@ import pytest
 import PyGPU
 from support import assert_same, assert_same_refusal, of_few, told
 
-# A simulated GPU compiles each kernel as a program of the host: one of them does it.
-pytestmark = pytest.mark.enough_on("cpu", "cuda")
-
 KINDS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"]
 KINDS += ["complex64", "complex128"]
 RANGES: list[tuple[Any, ...]] = [

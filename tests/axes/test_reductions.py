@@ -12,9 +12,6 @@ import pytest
 import PyGPU
 import simulated
 
-# A simulated GPU compiles each kernel as a program of the host: one of them does it.
-pytestmark = pytest.mark.enough_on("cpu", "cuda")
-
 BACKEND = PyGPU.backend_name()
 PyGPU.device_count()
 # There each kernel is compiled as a program of the host: a few of each kind are enough.

@@ -10,9 +10,6 @@ import pytest
 import PyGPU
 import simulated
 
-# A simulated GPU compiles each kernel as a program of the host: one of them does it.
-pytestmark = pytest.mark.enough_on("cpu", "cuda")
-
 PyGPU.device_count()
 IS_SIMULATED = simulated.driver() is not None
 KINDS = [

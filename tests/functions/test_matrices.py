@@ -11,7 +11,6 @@ import PyGPU
 from support import assert_same, assert_same_refusal, of_few, outcome
 
 KS = of_few([-5, -1, 0, 1, 2, 9], [-1, 9])
-pytestmark = pytest.mark.enough_on("cpu", "cuda")
 
 
 def compare(name: str, host: Any, *arguments: Any, **keywords: Any) -> None:

@@ -13,9 +13,6 @@ import PyGPU.driver as drv
 from PyGPU import cumath, gpuarray
 from support_kernels import needs_kernels, random_seed, random_view
 
-# A simulated GPU compiles each kernel as a program of the host: one of them does it.
-pytestmark = pytest.mark.enough_on("cpu", "cuda")
-
 UNARY = [name for name in cumath.__all__ if name not in ("fmod", "frexp", "ldexp", "modf")]
 NUMPYS = {"asin": np.arcsin, "acos": np.arccos, "atan": np.arctan}
 

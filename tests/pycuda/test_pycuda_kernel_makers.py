@@ -11,8 +11,7 @@ import PyGPU
 from PyGPU import elementwise, tools
 from support_kernels import needs_kernels
 
-# A simulated GPU compiles each kernel as a program of the host: one of them does it.
-pytestmark = [needs_kernels, pytest.mark.enough_on("cpu", "cuda")]
+pytestmark = needs_kernels
 
 SINGLE, DOUBLE, WHOLE = np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.int32)
 COMPLEX = np.dtype(np.complex64)

@@ -7,9 +7,6 @@ import pytest
 
 from PyGPU import gpuarray
 
-# A simulated GPU compiles each kernel as a program of the host: one of them does it.
-pytestmark = pytest.mark.enough_on("cpu", "cuda")
-
 
 @pytest.mark.parametrize("dtype", ["float32", "complex64"])
 def test_elements_are_taken_in_the_dtype_of_the_array(dtype):

@@ -12,8 +12,7 @@ import PyGPU
 from PyGPU import gpuarray
 from support_kernels import needs_kernels
 
-# A simulated GPU compiles each kernel as a program of the host: one of them does it.
-pytestmark = [pytest.mark.enough_on("cpu", "cuda"), needs_kernels]
+pytestmark = needs_kernels
 
 HOST = np.array([[3.0, -1.5, 2.0], [7.0, 0.0, 4.0]])
 PLACES = np.array([0, 2, 3])

@@ -11,9 +11,6 @@ import pytest
 import PyGPU
 from support import assert_same, assert_same_refusal, of_few, outcome, told
 
-# A simulated GPU compiles each kernel as a program of the host: one of them does it.
-pytestmark = pytest.mark.enough_on("cpu", "cuda")
-
 SEED = random.randrange(1 << 32)
 
 

@@ -64,9 +64,10 @@ static __device__ inline pygpu_lanes pygpu_peers(unsigned digit, pygpu_lanes *wr
     return is_first ? with_first : *(volatile pygpu_lanes *)&written[digit];
 }
 
-// How many keys with a thread's digit stand before the tile. It looks at some tiles at once, as one look takes long.
+// How many keys with a thread's digit stand before the tile. It looks at some tiles at once, as one look takes long; where there are
+// places, the registers for that cost more than it gains.
 static __device__ inline pygpu_number pygpu_look_back(const pygpu_number *said, unsigned tile) {
-    enum { at_once = 4 };
+    enum { at_once = PYGPU_PLACES ? 1 : 4 };
     pygpu_number before = 0;
     for (long long other = (long long)tile - 1; other >= 0;) {
         pygpu_number words[at_once];

@@ -75,6 +75,7 @@ const fn place_bytes(with_places: bool, is_long: bool) -> usize {
 /// Keys of a thread, by the bytes of a key or a place.
 const fn each(bytes: usize, with_places: bool) -> usize {
     match (bytes, with_places) {
+        (1, false) => 16,
         (..=4, false) => 28,
         (..=4, true) => 22,
         (8, _) => 14,

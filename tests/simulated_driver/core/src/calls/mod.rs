@@ -9,6 +9,7 @@ pub mod fill;
 pub mod graph;
 pub mod guest;
 pub mod host;
+mod images;
 pub mod kernel;
 pub mod memory;
 pub mod module;

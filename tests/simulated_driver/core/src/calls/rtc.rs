@@ -5,6 +5,7 @@ use std::ffi::{CStr, CString, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
+use super::images;
 use crate::kernel::engine::{Build, Failure, build, find};
 use crate::kernel::host;
 
@@ -130,7 +131,9 @@ pub struct Library {
 }
 
 fn compile(program: &mut Program, options: &[String], library: &Library) -> u32 {
-    let mut own: Vec<String> = library.always.iter().map(|&option| option.to_owned()).collect();
+    let is_common = images::is_common(&program.source);
+    let always = if is_common { &[] } else { library.always };
+    let mut own: Vec<String> = always.iter().map(|&option| option.to_owned()).collect();
     let mut force_include = Vec::new();
     if let Some(unknown) = options.iter().find(|option| !(library.takes)(option)) {
         program.log = CString::new(format!("unrecognized option {unknown}")).unwrap_or_default();
@@ -143,7 +146,7 @@ fn compile(program: &mut Program, options: &[String], library: &Library) -> u32 
         } else if let Some(file) = option.strip_prefix("--pre-include=") {
             force_include.push(file.to_owned());
         } else {
-            own.extend(spelled(option));
+            own.extend(spelled(option).filter(|spelled| !is_common || !images::AS_EVER.contains(&spelled.as_str())));
         }
     }
     let expressions: Vec<String> = program.expressions.iter().map(|text| text.to_string_lossy().into_owned()).collect();
@@ -154,10 +157,14 @@ fn compile(program: &mut Program, options: &[String], library: &Library) -> u32 
         force_include: &force_include,
         expressions: &expressions,
     };
-    let (code, log) = match find(host()).map_err(Failure::Machine).and_then(|compiler| build(&compiler, &task)) {
-        Ok(made) => {
-            program.image = made.image;
-            (SUCCESS, made.log)
+    let compiled = find(host()).map_err(Failure::Machine).and_then(|compiler| match is_common {
+        true => images::kept(&compiler, &task),
+        false => build(&compiler, &task).map(|made| (made.image, made.log)),
+    });
+    let (code, log) = match compiled {
+        Ok((image, log)) => {
+            program.image = image;
+            (SUCCESS, log)
         }
         Err(Failure::Source(log)) => (COMPILATION, log),
         Err(Failure::Machine(log)) => (INTERNAL, log),
