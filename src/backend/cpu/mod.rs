@@ -25,7 +25,7 @@ mod streams;
 #[cfg(test)]
 mod tests;
 
-pub(super) use self::programs::{dependencies, is_whole};
+pub(super) use self::programs::{dependencies, interrupts, is_whole};
 
 use self::host::{CPU, Cpu};
 use super::opening::Opening;

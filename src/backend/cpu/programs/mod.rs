@@ -5,6 +5,7 @@
 
 mod compiler;
 mod engine;
+pub(in crate::backend) mod interrupts;
 #[cfg(test)]
 mod tests;
 
@@ -12,7 +13,7 @@ use std::ffi::{CStr, c_void};
 use std::path::PathBuf;
 
 use self::compiler::HostCompiler;
-use self::engine::{Host, Kernel, Library, Shape};
+use self::engine::{Host, Kernel, Library, Order, Shape};
 pub(in crate::backend) use self::engine::{dependencies, is_whole};
 use super::codes::{self, NOT_FOUND, refuse};
 use super::host::{Cpu, check_device};
@@ -42,7 +43,7 @@ fn host() -> &'static Host {
             named: [Variable::OWN_CXX, Variable::CXX].into_iter().filter_map(named).collect(),
             path: settings.get(Variable::PATH).unwrap_or_default().to_owned(),
             temporary: settings.temporary(),
-            reversed: settings.get(Variable::CPU_ORDER).is_some_and(|order| order == "reversed"),
+            order: Order::named(&settings.text(Variable::CPU_ORDER).unwrap_or_default()),
             breaks: settings.get(Variable::CPU_BREAK).is_some(),
         }
     })
@@ -74,6 +75,9 @@ fn name_of(name: &CStr) -> Result<&str> {
     name.to_str().map_err(|_| Error::value(format!("the name {name:?} is not UTF-8")))
 }
 
+/// The engine's code of a launch that whoever asked for it wants no more.
+const INTERRUPTED: i32 = 9;
+
 /// The code of CUDA's runtime for a failed launch.
 fn code_of(failure: i32) -> u32 {
     match failure {
@@ -81,6 +85,9 @@ fn code_of(failure: i32) -> u32 {
         2 => codes::LAUNCH_FAILURE,
         3 => codes::LAUNCH_TIMEOUT,
         4 => codes::INVALID_CONFIGURATION,
+        6 => codes::ILLEGAL_ADDRESS,
+        7 => codes::HARDWARE_STACK,
+        8 => codes::LAUNCH_FAILURE,
         _ => codes::OUT_OF_RESOURCES,
     }
 }
@@ -90,7 +97,10 @@ fn code_of(failure: i32) -> u32 {
 unsafe fn run(kernel: &Kernel, shape: &Shape, arguments: *const *const c_void) -> Result<()> {
     // SAFETY: the caller's promise is the same.
     let ran = unsafe { kernel.launch(shape, arguments) };
-    ran.map_err(|(failure, text)| refuse("launch", code_of(failure), text))
+    ran.map_err(|(failure, text)| match interrupts::raised().filter(|_| failure == INTERRUPTED) {
+        Some(raised) => raised,
+        None => refuse("launch", code_of(failure), text),
+    })
 }
 
 /// As aligned as any parameter is.
