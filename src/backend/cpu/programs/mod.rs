@@ -17,6 +17,7 @@ use self::engine::{Host, Kernel, Library, Order, Shape};
 pub(in crate::backend) use self::engine::{dependencies, is_whole};
 use super::codes::{self, NOT_FOUND, refuse};
 use super::host::{Cpu, check_device};
+use super::machine::attributes::{self, BLOCK, GRID, SHARED_BYTES, SHARED_BYTES_OPTIN};
 use super::machine::{self, THREADS_PER_BLOCK};
 use crate::backend::{
     Address, Compiler, Contexts, FunctionAttributes, FunctionHandle, FunctionSetting, LaunchLimits, LaunchShape,
@@ -25,10 +26,6 @@ use crate::backend::{
 use crate::error::{Error, Result};
 use crate::global::{Global, Once};
 use crate::settings::{self, Variable};
-
-/// As on NVIDIA's devices, so that what fits here fits there.
-const SHARED_BYTES: u32 = 48 << 10;
-const SHARED_BYTES_OPTIN: u32 = 96 << 10;
 
 static COMPILER: Once<HostCompiler> = Once::new();
 
@@ -238,8 +235,8 @@ impl Programs for Cpu {
         check_device("launch_limits", device)?;
         Ok(LaunchLimits {
             threads_per_block: THREADS_PER_BLOCK.cast_unsigned(),
-            block: [THREADS_PER_BLOCK.cast_unsigned(), THREADS_PER_BLOCK.cast_unsigned(), 64],
-            grid: [i32::MAX as u32, 65535, 65535],
+            block: BLOCK,
+            grid: GRID,
             shared_per_block: SHARED_BYTES,
             shared_per_block_optin: SHARED_BYTES_OPTIN,
             cooperative: true,
@@ -248,8 +245,10 @@ impl Programs for Cpu {
 
     fn device_attribute(&self, device: i32, number: i32) -> Result<i32> {
         check_device("device_attribute", device)?;
-        let detail = format!("attribute {number}; the host has none of a driver's attributes");
-        Err(refuse("device_attribute", codes::INVALID_VALUE, detail))
+        attributes::attribute(number).ok_or_else(|| {
+            let detail = format!("attribute {number}; CUDA has none of that number, or none that a host could answer");
+            refuse("device_attribute", codes::INVALID_VALUE, detail)
+        })
     }
 
     fn compiler(&self, _: &[PathBuf]) -> Result<&dyn Compiler> {

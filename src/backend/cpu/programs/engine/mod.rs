@@ -16,6 +16,7 @@ mod plain;
 mod rewrite;
 mod scan;
 mod scheduler;
+mod shared;
 mod stack;
 mod tokens;
 mod whole;
