@@ -9,6 +9,7 @@ pub const ILLEGAL_STATE: u32 = 401;
 /// A name that an image does not have.
 pub const NOT_FOUND: u32 = 500;
 pub const NOT_READY: u32 = 600;
+/// Memory that is not there.
 pub const ILLEGAL_ADDRESS: u32 = 700;
 pub const OUT_OF_RESOURCES: u32 = 701;
 pub const LAUNCH_TIMEOUT: u32 = 702;

@@ -21,6 +21,7 @@ mod machine;
 mod memory;
 mod pinned;
 mod programs;
+pub mod red_zone;
 mod streams;
 #[cfg(test)]
 mod tests;

@@ -41,6 +41,12 @@ fn host() -> &'static Host {
             path: settings.get(Variable::PATH).unwrap_or_default().to_owned(),
             temporary: settings.temporary(),
             order: Order::named(&settings.text(Variable::CPU_ORDER).unwrap_or_default()),
+            options: settings
+                .text(Variable::CPU_OPTIONS)
+                .unwrap_or_default()
+                .split_whitespace()
+                .map(str::to_owned)
+                .collect(),
             breaks: settings.get(Variable::CPU_BREAK).is_some(),
         }
     })

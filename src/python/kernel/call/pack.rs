@@ -100,12 +100,28 @@ pub(crate) fn call(
             let mut all: SmallVec<[Use<'_>; 8]> = uses.iter().copied().collect();
             all.extend(blocks.iter().map(|(block, access)| (block, *access)));
             // SAFETY: as below.
-            return Ok(py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, &all) })?);
+            py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, &all) })?;
+            return check_ends(function, &all, args);
         }
         // SAFETY: as many arguments as parameters, each as large, as far as that is known of the kernel.
-        return Ok(py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, uses) })?);
+        py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, uses) })?;
+        return check_ends(function, uses, args);
     }
-    call.finish(py, shape)
+    call.finish(py, shape, args)
+}
+
+/// On the host, where a launch returns when the kernel has run: whether it wrote behind an array.
+#[inline]
+fn check_ends(function: &Function, uses: &[Use<'_>], args: &Bound<'_, PyTuple>) -> PyResult<()> {
+    if function.device().is_cpu() {
+        for (block, access) in uses {
+            let beyond = if *access == Access::Write { block.overrun() } else { 0 };
+            if beyond != 0 {
+                return Err(refusal::overrun(function, args, block, beyond));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// How a parameter is accessed through an array that is passed for it.
@@ -409,8 +425,8 @@ impl<'a, 'py> Call<'a, 'py> {
 
     /// A launch with arguments that must be kept alive or copied back.
     #[cold]
-    fn finish(&mut self, py: Python<'_>, shape: &LaunchShape) -> PyResult<()> {
-        let launched = self.launch(py, shape);
+    fn finish(&mut self, py: Python<'_>, shape: &LaunchShape, args: &Bound<'_, PyTuple>) -> PyResult<()> {
+        let launched = self.launch(py, shape, args);
         let (stream, has_host) = (self.stream, !self.host.is_empty());
         if launched.is_err() || has_host || stream.device().is_cpu() {
             // The host's values are there when the call returns.
@@ -421,7 +437,7 @@ impl<'a, 'py> Call<'a, 'py> {
         Ok(py.without_gil(|| pending::keep_until_passed(stream, Box::new(kept)))?)
     }
 
-    fn launch(&mut self, py: Python<'_>, shape: &LaunchShape) -> PyResult<()> {
+    fn launch(&mut self, py: Python<'_>, shape: &LaunchShape, args: &Bound<'_, PyTuple>) -> PyResult<()> {
         let (function, stream) = (self.function, self.stream);
         let arguments = &mut self.arguments;
         let mut uses: SmallVec<[Use<'_>; 8]> = self.uses.iter().copied().collect();
@@ -430,6 +446,7 @@ impl<'a, 'py> Call<'a, 'py> {
         uses.extend(self.host.iter().map(|(temporary, access)| (temporary.array().allocation(), *access)));
         // SAFETY: as in `call`.
         py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, &uses) })?;
+        check_ends(function, &uses, args)?;
         self.host.iter().try_for_each(|(temporary, _)| temporary.leave(py, stream))
     }
 

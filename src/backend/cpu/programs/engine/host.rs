@@ -40,6 +40,8 @@ pub struct Host {
     pub temporary: PathBuf,
     /// The order in which blocks and threads start.
     pub order: Order,
+    /// Options of every kernel's compilation, beside its own.
+    pub options: Vec<String>,
     /// A failed kernel stops in a debugger.
     pub breaks: bool,
 }

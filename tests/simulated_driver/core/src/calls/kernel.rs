@@ -35,6 +35,7 @@ pub fn host() -> &'static Host {
             path: std::env::var_os("PATH").unwrap_or_default(),
             temporary: std::env::temp_dir(),
             order: Order::named(filled("PYGPU_CPU_ORDER").unwrap_or_default().trim()),
+            options: Vec::new(),
             breaks: filled("PYGPU_CPU_BREAK").is_some(),
         }
     })
