@@ -1,8 +1,8 @@
 """``python -m PyGPU check program.py``: a program on the CPU, with everything that finds a mistake in its kernels.
 
-The program runs several times, each in a process of its own: twice as it is, then with blocks and threads that start in other
-orders, then with the sanitizer of addresses in every kernel. What it prints must not depend on the order; what differs between
-the two equal runs (times, addresses) is not looked at.
+The program runs several times, each in a process of its own: twice as it is, then with blocks and threads that start in
+other orders, then with the sanitizer of addresses in every kernel. What it prints must not depend on the order; what
+differs between the two equal runs (times, addresses) is not looked at.
 """
 
 import argparse
@@ -22,6 +22,8 @@ from PyGPU._cli.progress import Progress
 SANITIZER = "detect_leaks=0:halt_on_error=0:alloc_dealloc_mismatch=0:detect_stack_use_after_return=0:log_path="
 # A frame of a report that lies in a kernel: the function and the line.
 FRAME = re.compile(r"^\s*#\d+ 0x[0-9a-f]+ in (?P<function>.+?) (?P<path>\S+?):(?P<line>\d+)(?::\d+)?$", re.MULTILINE)
+# Bytes that PyGPU puts behind each array of host memory, which the sanitizer is told of.
+RED_ZONE = 32
 
 
 class Run(NamedTuple):
@@ -130,22 +132,37 @@ def difference(first: list[str], second: list[str], other: list[str]) -> str | N
 def reports(folder: Path) -> Iterator[str]:
     """Read what the sanitizer wrote about kernels: what, and the line in the source."""
     for file in sorted(folder.glob("report.*")):
-        for text in file.read_text(errors="replace").split("=================================================================")[1:]:
+        for text in file.read_text(errors="replace").split(
+            "================================================================="
+        )[1:]:
             what = re.search(r"ERROR: AddressSanitizer: (\S+)", text)
-            frame = next((one for one in FRAME.finditer(text) if "pygpu-" in one["path"] or one["path"].endswith(".cu")), None)
+            frame = next(
+                (one for one in FRAME.finditer(text) if "pygpu-" in one["path"] or one["path"].endswith(".cu")), None
+            )
             if what is None or frame is None or "/include/pygpu_cpu" in frame["path"]:
                 continue
             access = re.search(r"^(READ|WRITE) of size \d+", text, re.MULTILINE)
-            block = re.search(r"is located (.+?) (?:of|in) (\d+-byte region|variable '[^']+'|global variable '[^']+')", text)
             place = with_line(f"{Path(frame['path']).name}:{frame['line']}", folder, frame["path"])
-            where = f", {block[1]} of a {block[2]}" if block else ""
-            yield f"{what[1]}: {access[0] if access else 'access'}{where}, in {frame['function']} at {place}"
+            yield f"{what[1]}: {access[0] if access else 'access'}{block_of(text)}, in {frame['function']} at {place}"
+
+
+def block_of(report: str) -> str:
+    """Say where a report's address lies, as far as it knows."""
+    array = re.search(r"is located (\d+) bytes inside of (\d+)-byte region", report)
+    if array and 0 <= (beyond := int(array[1]) - (int(array[2]) - RED_ZONE)) < RED_ZONE:
+        return f", {beyond} bytes behind the end of an array of {int(array[2]) - RED_ZONE} bytes"
+    block = re.search(
+        r"is located (\d+ bytes (?:after|before|inside of) [^\n\[(]+?)(?: \[| \(|$)", report, re.MULTILINE
+    )
+    variable = re.search(r"is located \d+ bytes .*?(global variable '[^']+'|variable '[^']+')", report)
+    return f" at {variable[1]}" if variable else f", {block[1]}" if block else ""
 
 
 def search(command: list[str], ways: list[Run], folder: Path, limit: float | None, progress: Progress) -> list[Finding]:
     """Run the program in each way, and collect what is wrong, once for all ways in which it shows."""
     found: dict[str, list[str]] = {}
     ended: dict[str, Ended] = {}
+    unordered: list[tuple[str, str]] = []
     for run in ways:
         progress.step(run.name)
         ended[run.name] = done = execute(command, run, limit)
@@ -157,11 +174,22 @@ def search(command: list[str], ways: list[Run], folder: Path, limit: float | Non
         elif not is_sanitized and len(ended) > 2:
             differs = difference(ended["as it is"].output, ended["as it is, again"].output, done.output)
             if differs is not None and not failed:
-                text = "the result depends on the order in which blocks and threads run (a missing barrier, or a race): "
-                told.append(text + differs)
+                unordered.append((run.name, differs))
         for one in told:
             found.setdefault(one, []).append(run.name)
-    return [Finding(what, names) for what, names in found.items()]
+    if unordered:
+        text = "the result depends on the order in which blocks and threads run (a missing barrier, or a race): "
+        found[text + unordered[0][1]] = [name for name, _ in unordered]
+    return merged(found)
+
+
+def merged(found: dict[str, list[str]]) -> list[Finding]:
+    """Tell once what differs only in the thread that was first, or in an address."""
+    kept: dict[str, Finding] = {}
+    for what, names in found.items():
+        key = re.sub(r"\(\d+,\d+,\d+\)|0x[0-9a-f]+", "", what)
+        kept.setdefault(key, Finding(what, [])).runs.extend(names)
+    return list(kept.values())
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""``python -m PyGPU`` prints what PyGPU found on this machine; its commands time it, compile kernels ahead, and check programs."""
+"""``python -m PyGPU`` prints what PyGPU found here; its commands time it, compile kernels ahead, and check programs."""
 
 import argparse
 
@@ -17,7 +17,7 @@ def main() -> None:
     timing.add_options(bench)
     warm = commands.add_parser("warm", help="compile the kernels of arithmetic ahead, into the cache on disk")
     compiling.add_options(warm)
-    check = commands.add_parser("check", help="run a program on the CPU with everything that finds a mistake in its kernels")
+    check = commands.add_parser("check", help="run a program on the CPU and look for mistakes in its kernels")
     checking.add_options(check)
     arguments = parser.parse_args()
     if arguments.command == "bench":

@@ -92,8 +92,10 @@ void Guarded::report_fault(Launch &launch) {
         else if (self().shared_begin() <= address && address < self().shared_end())
             snprintf(what, sizeof what, "it reads or writes beyond the dynamic shared memory, of which the launch gave %llu bytes",
                      launch.shape->shared_bytes);
-        else if (!address)
-            snprintf(what, sizeof what, "it reads or writes through a null pointer, or an address that no memory can have");
+        else if (fault.code != SEGV_MAPERR && fault.code != SEGV_ACCERR && !address)
+            snprintf(what, sizeof what, "it reads or writes at an address that no memory can have");
+        else if (address < reinterpret_cast<const char *>(4096))
+            snprintf(what, sizeof what, "it reads or writes through a null pointer, at address 0x%llx", (unsigned long long)address);
         else
             snprintf(what, sizeof what, "it reads or writes at address %p, where there is no memory that it may touch", fault.address);
     } else if (fault.signal == SIGFPE) {

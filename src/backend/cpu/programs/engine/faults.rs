@@ -5,7 +5,8 @@
 //! a handler that finds one asks the library (`pygpu_cpu/faults.h`), which leaves the kernel or lets the signal be. What is no
 //! kernel's goes to whoever had the signal before: Python's `faulthandler`, a sanitizer, or the system, which ends the process.
 //!
-//! Handlers are set when an image is loaded, and again when a later one is and somebody else has taken their place.
+//! Handlers are set when an image is loaded, and again when a later one is and somebody else has taken their place; Ctrl-C's,
+//! which programs set themselves, also when the main thread launches.
 
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::{c_int, c_ulonglong, c_void};
@@ -52,9 +53,42 @@ thread_local! {
 
 unsafe extern "C" fn enter(guarded: *mut Guarded) {
     stack::have_one();
+    if is_main_thread() {
+        keep_ctrl_c();
+    }
     // SAFETY: the caller's own, alive until `leave`.
     unsafe { (*guarded).outer = CURRENT.replace(guarded) };
     INSIDE.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Only there Python hears of Ctrl-C.
+#[inline]
+fn is_main_thread() -> bool {
+    thread_local! {
+        static IS_MAIN: Cell<Option<bool>> = const { Cell::new(None) };
+    }
+    IS_MAIN.get().unwrap_or_else(|| {
+        #[cfg(target_os = "linux")]
+        // SAFETY: both only ask for a number.
+        let is_main = unsafe { libc::gettid() == libc::getpid() };
+        #[cfg(not(target_os = "linux"))]
+        // SAFETY: only asks.
+        let is_main = unsafe { libc::pthread_main_np() == 1 };
+        IS_MAIN.set(Some(is_main));
+        is_main
+    })
+}
+
+/// Who sets a handler of Ctrl-C (`signal.signal` does) takes the place of ours, so it is looked at whenever a kernel begins: the
+/// one call of the system that a launch costs.
+fn keep_ctrl_c() {
+    static SETTING: AtomicBool = AtomicBool::new(false);
+    if let Some(place) = SIGNALS.iter().position(|&number| number == libc::SIGINT)
+        && !SETTING.swap(true, Ordering::Acquire)
+    {
+        set(libc::SIGINT, &BEFORE[place]);
+        SETTING.store(false, Ordering::Release);
+    }
 }
 
 unsafe extern "C" fn leave(guarded: *mut Guarded) {
@@ -108,31 +142,39 @@ fn before(number: c_int) -> Option<&'static Before> {
 pub fn install() {
     plain::learn();
     for (number, before) in SIGNALS.into_iter().zip(&BEFORE) {
-        // SAFETY: plain data, of which zeroes are a value.
-        let mut old: libc::sigaction = unsafe { std::mem::zeroed() };
-        // SAFETY: only reads what is set.
-        if unsafe { libc::sigaction(number, ptr::null(), &mut old) } != 0 || old.sa_sigaction == address_of_handler() {
-            continue;
+        if number == libc::SIGINT {
+            keep_ctrl_c();
+        } else {
+            set(number, before);
         }
-        // SAFETY: see `Before`; a handler that reads `last` meanwhile is one of a process that is about to end.
-        unsafe {
-            (*before.last.get()).write(old);
-            if !before.is_set.load(Ordering::Relaxed) {
-                (*before.first.get()).write(old);
-            }
-        }
-        before.is_set.store(true, Ordering::Release);
-        // SAFETY: as above.
-        let mut new: libc::sigaction = unsafe { std::mem::zeroed() };
-        new.sa_sigaction = address_of_handler();
-        // Never blocked: a kernel is left without a return from the handler. Ctrl-C comes on the kernel's own stack, since the kernel
-        // may go on afterwards; a fault does not, since that stack may be full.
-        let stack = if number == libc::SIGINT { 0 } else { libc::SA_ONSTACK };
-        let restart = if number == libc::SIGINT { old.sa_flags & libc::SA_RESTART } else { libc::SA_RESTART };
-        new.sa_flags = libc::SA_SIGINFO | libc::SA_NODEFER | stack | restart;
-        // SAFETY: the handler lives as long as the process, for which this library is never unloaded.
-        unsafe { libc::sigaction(number, &new, ptr::null_mut()) };
     }
+}
+
+fn set(number: c_int, before: &Before) {
+    // SAFETY: plain data, of which zeroes are a value.
+    let mut old: libc::sigaction = unsafe { std::mem::zeroed() };
+    // SAFETY: only reads what is set.
+    if unsafe { libc::sigaction(number, ptr::null(), &mut old) } != 0 || old.sa_sigaction == address_of_handler() {
+        return;
+    }
+    // SAFETY: see `Before`; a handler that reads `last` meanwhile is one of a process that is about to end.
+    unsafe {
+        (*before.last.get()).write(old);
+        if !before.is_set.load(Ordering::Relaxed) {
+            (*before.first.get()).write(old);
+        }
+    }
+    before.is_set.store(true, Ordering::Release);
+    // SAFETY: as above.
+    let mut new: libc::sigaction = unsafe { std::mem::zeroed() };
+    new.sa_sigaction = address_of_handler();
+    // Never blocked: a kernel is left without a return from the handler. Ctrl-C comes on the kernel's own stack, since the kernel
+    // may go on afterwards; a fault does not, since that stack may be full.
+    let stack = if number == libc::SIGINT { 0 } else { libc::SA_ONSTACK };
+    let restart = if number == libc::SIGINT { old.sa_flags & libc::SA_RESTART } else { libc::SA_RESTART };
+    new.sa_flags = libc::SA_SIGINFO | libc::SA_NODEFER | stack | restart;
+    // SAFETY: the handler lives as long as the process, for which this library is never unloaded.
+    unsafe { libc::sigaction(number, &new, ptr::null_mut()) };
 }
 
 fn address_of_handler() -> usize {
