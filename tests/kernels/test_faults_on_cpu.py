@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import PyGPU
+from PyGPU.elementwise import ElementwiseKernel
 
 pytestmark = [
     pytest.mark.enough_on("cpu"),
@@ -234,6 +235,13 @@ def test_views_and_blocks_allocated_by_hand_have_the_zone_of_their_block(module:
     block = PyGPU.driver.mem_alloc(16)
     with pytest.raises(PyGPU.CudaError, match="beyond the end of the 16 bytes"):
         module.get_function("first")[1, 32](block, np.int32(5), unused)
+
+
+def test_an_expression_that_writes_behind_an_array_is_told_with_its_name() -> None:
+    scale = ElementwiseKernel("const int *x, int *z", "z[i + 1] = 2 * x[i]", "scale")
+    x, z = PyGPU.zeros(10, np.int32), PyGPU.zeros(10, np.int32)
+    with pytest.raises(PyGPU.CudaError, match="kernel scale wrote beyond the end of the 40 bytes of the array z"):
+        scale(x, z)
 
 
 @pytest.mark.reads_in_place

@@ -6,6 +6,7 @@ differs between the two equal runs (times, addresses) is not looked at.
 """
 
 import argparse
+import os
 import re
 import shlex
 import shutil
@@ -65,7 +66,7 @@ def runs(arguments: argparse.Namespace, folder: Path, library: str | None) -> li
 
 def sanitizer() -> str | None:
     """Ask the compiler for the sanitizer's library."""
-    named = environ.get("PYGPU_CXX") or environ.get("CXX") or "c++"
+    named = os.environ.get("PYGPU_CXX") or os.environ.get("CXX") or "c++"
     compiler = shutil.which(shlex.split(named)[0])
     if compiler is None:
         return None

@@ -20,7 +20,7 @@ use crate::array::Array;
 use crate::backend::LaunchShape;
 use crate::dtype::{DType, Kind};
 use crate::kernel::launch;
-use crate::kernel::{Arguments, Function, Parameter, ParameterKind, fits};
+use crate::kernel::{Arguments, Function, Parameter, ParameterKind, check_ends, fits};
 use crate::memory::{Access, Allocation, Use, pending};
 use crate::python::array::class::GpuArray;
 use crate::python::callback::Kept;
@@ -101,27 +101,13 @@ pub(crate) fn call(
             all.extend(blocks.iter().map(|(block, access)| (block, *access)));
             // SAFETY: as below.
             py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, &all) })?;
-            return check_ends(function, &all, args);
+            return Ok(check_ends(function, &all, |block| refusal::whose(args, block))?);
         }
         // SAFETY: as many arguments as parameters, each as large, as far as that is known of the kernel.
         py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, uses) })?;
-        return check_ends(function, uses, args);
+        return Ok(check_ends(function, uses, |block| refusal::whose(args, block))?);
     }
     call.finish(py, shape, args)
-}
-
-/// On the host, where a launch returns when the kernel has run: whether it wrote behind an array.
-#[inline]
-fn check_ends(function: &Function, uses: &[Use<'_>], args: &Bound<'_, PyTuple>) -> PyResult<()> {
-    if function.device().is_cpu() {
-        for (block, access) in uses {
-            let beyond = if *access == Access::Write { block.overrun() } else { 0 };
-            if beyond != 0 {
-                return Err(refusal::overrun(function, args, block, beyond));
-            }
-        }
-    }
-    Ok(())
 }
 
 /// How a parameter is accessed through an array that is passed for it.
@@ -446,7 +432,7 @@ impl<'a, 'py> Call<'a, 'py> {
         uses.extend(self.host.iter().map(|(temporary, access)| (temporary.array().allocation(), *access)));
         // SAFETY: as in `call`.
         py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, &uses) })?;
-        check_ends(function, &uses, args)?;
+        check_ends(function, &uses, |block| refusal::whose(args, block))?;
         self.host.iter().try_for_each(|(temporary, _)| temporary.leave(py, stream))
     }
 

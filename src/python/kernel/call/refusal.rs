@@ -7,9 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::array::Array;
-use crate::backend::ILLEGAL_ADDRESS;
 use crate::dtype::{DType, Kind};
-use crate::error::{DriverError, Error};
 use crate::kernel::{Function, Parameter, ParameterKind};
 use crate::memory::Allocation;
 use crate::python::array::class::GpuArray;
@@ -72,37 +70,17 @@ pub(crate) fn scalar(place: &str, parameter: Option<&Parameter>, given: DType, v
     ))
 }
 
-/// What a kernel did to memory behind an array.
+/// What a block is of that a kernel wrote beyond.
 #[cold]
-pub(crate) fn overrun(function: &Function, args: &Bound<'_, PyTuple>, block: &Arc<Allocation>, beyond: usize) -> PyErr {
+pub(crate) fn whose(args: &Bound<'_, PyTuple>, block: &Arc<Allocation>) -> String {
     let of_argument = |(position, value): (usize, Bound<'_, PyAny>)| {
         let array = value.cast::<GpuArray>().ok()?.get().array(args.py()).ok()?.clone();
-        let is_it = Arc::ptr_eq(array.allocation(), block);
-        is_it.then(|| {
+        Arc::ptr_eq(array.allocation(), block).then(|| {
             let shape: Vec<String> = array.layout().shape().map(|length| length.to_string()).collect();
             let comma = if shape.len() == 1 { "," } else { "" };
-            format!(
-                "of argument {}, an array of shape ({}{comma}) and {}",
-                position + 1,
-                shape.join(", "),
-                array.dtype().name()
-            )
+            let (shape, dtype) = (shape.join(", "), array.dtype().name());
+            format!("of argument {}, an array of shape ({shape}{comma}) and {dtype}", position + 1)
         })
     };
-    let whose = args.iter().enumerate().find_map(of_argument).unwrap_or_default();
-    let (device, bytes) = (function.device(), block.bytes());
-    let code = ILLEGAL_ADDRESS;
-    Error::Driver(Box::new(DriverError {
-        operation: "launch",
-        code,
-        name: device.backend().error_name(code),
-        text: device.backend().error_text(code),
-        device: device.to_string(),
-        detail: format!(
-            "kernel {} wrote beyond the end of the {bytes} bytes {whose}: at least {beyond} bytes behind it; python -m PyGPU check \
-             shows the line",
-            function.name()
-        ),
-    }))
-    .into()
+    args.iter().enumerate().find_map(of_argument).unwrap_or_else(|| "of a block that it was given".to_owned())
 }
