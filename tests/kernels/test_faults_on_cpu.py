@@ -57,6 +57,8 @@ __global__ void endless_elsewhere(volatile int *o) {
     if (blockIdx.x == 900) while (!o[1]) o[0]++;
 }
 __global__ void breaks_the_heap(int *o) { free(o + 1 + o[0]); }
+__global__ void prints(int *o) { printf("%s\n", (const char *)(size_t)(8 + o[0])); }
+__global__ void calls(int *o) { ((void (*)())(size_t)(o[0] + 0x12345000))(); }
 __global__ void first(int *o, int n, const int *unused) { if (threadIdx.x < n) o[threadIdx.x] = 1; }
 }
 """
@@ -75,6 +77,7 @@ FAULTS = [
         ILLEGAL_ADDRESS,
         "kernel copies, block (0,0,0), thread (0,0,0): it reads or writes through a null pointer",
     ),
+    ("calls", ILLEGAL_ADDRESS, "at address 0x12345000, where there is no memory"),
     ("beyond_dynamic", ILLEGAL_ADDRESS, "beyond the dynamic shared memory, of which the launch gave 64 bytes"),
 ]
 if os.uname().machine == "x86_64":  # others have no such fault
@@ -190,11 +193,14 @@ print("ended by itself")
 
 @pytest.mark.starts_processes
 @pytest.mark.skipif(sys.platform != "linux", reason="the C library's words")
-def test_what_a_process_cannot_survive_is_told_with_the_kernels_name(source: Path) -> None:
-    process = child(source, 'module.get_function("breaks_the_heap")[1, 1](out)')
+@pytest.mark.parametrize(("name", "number"), [("breaks_the_heap", signal.SIGABRT), ("prints", signal.SIGSEGV)])
+def test_what_a_process_cannot_survive_is_told_with_the_kernels_name(
+    source: Path, name: str, number: signal.Signals
+) -> None:
+    process = child(source, f'module.get_function("{name}")[1, 1](out)')
     _, errors = process.communicate(timeout=100)
-    assert process.returncode == -signal.SIGABRT
-    assert "PyGPU: SIGABRT in kernel breaks_the_heap, block (0,0,0), thread (0,0,0)" in errors
+    assert process.returncode == -number
+    assert f"PyGPU: {number.name} in kernel {name}, block (0,0,0), thread (0,0,0)" in errors
 
 
 @pytest.mark.starts_processes

@@ -44,11 +44,13 @@ struct pygpu_cpu_guarded {
     struct pygpu_cpu_guarded *outer;
 };
 
+enum { PYGPU_CPU_COPIES = 1, PYGPU_CPU_COMPUTES = 2 };
+
 // What the process does for its kernels: signals belong to it, and a library comes and goes.
 struct pygpu_cpu_host {
     void (*enter)(struct pygpu_cpu_guarded *);
     void (*leave)(struct pygpu_cpu_guarded *);
-    int (*is_plain)(unsigned long long instruction);  // whether it is of a function of the system that never holds a lock
+    int (*is_plain)(unsigned long long instruction);  // which of the functions of the system that take no lock it is of; else 0
     int (*interrupted)(void);                         // whether the launch is to end, since somebody pressed Ctrl-C
     int nudge;                                        // the signal that makes a thread look at its launch
 };

@@ -8,7 +8,7 @@
 //
 // What the text held stays held. A lock of the program's own, in memory of the device, is as lost as on a GPU. A lock of the C
 // library would stop the whole process later. So the text is left only from its own instructions, which hold none, and from those
-// functions of the system that take none (copying, mathematics). In all others (`malloc` in a broken heap, `printf` of a wrong
+// functions of the system that take none (mathematics, and copying, where the text itself called it). In all others (`malloc` in a broken heap, `printf` of a wrong
 // pointer) the kernel's name is written to stderr, and the signal goes on to whoever had it before.
 // The order in which blocks or threads start.
 class Order {
@@ -64,7 +64,7 @@ public:
 private:
     static void on_signal(pygpu_cpu_guarded *, int number, const void *information, const void *context);
     void signalled(int number, const siginfo_t *information, const void *context);
-    bool may_leave(unsigned long long instruction) const;
+    bool may_leave(unsigned long long instruction, const void *context) const;
     inline Processor &self();
     const Processor &self() const { return const_cast<Guarded *>(this)->self(); }
     void tell_the_end(int number) const;

@@ -15,6 +15,18 @@ unsigned long long instruction_of(const void *context) {
 #endif
 }
 
+// The instruction behind the call of a function that has put nothing on the stack.
+unsigned long long caller_of(const void *context) {
+    const ucontext_t *at = static_cast<const ucontext_t *>(context);
+#if defined(__linux__) && defined(__x86_64__)
+    return *reinterpret_cast<const unsigned long long *>(at->uc_mcontext.gregs[REG_RSP]);
+#elif defined(__linux__) && defined(__aarch64__)
+    return at->uc_mcontext.regs[30];
+#else
+    return at ? 0 : 0;
+#endif
+}
+
 // Where in this library an instruction lies; 0 if in another.
 unsigned long long own_place(unsigned long long instruction) {
 #ifdef __linux__
@@ -27,8 +39,12 @@ unsigned long long own_place(unsigned long long instruction) {
 
 Processor &Guarded::self() { return static_cast<Processor &>(*this); }
 
-bool Guarded::may_leave(unsigned long long instruction) const {
-    return in_text && !busy && (!instruction || own_place(instruction) || self().host()->is_plain(instruction));
+bool Guarded::may_leave(unsigned long long instruction, const void *context) const {
+    if (!in_text || busy) return false;
+    if (!instruction || own_place(instruction)) return true;
+    // What copies may do so for printf or realloc, which hold locks: only what the text itself called is left.
+    int kind = self().host()->is_plain(instruction);
+    return kind == PYGPU_CPU_COMPUTES || (kind == PYGPU_CPU_COPIES && own_place(caller_of(context)));
 }
 
 void Guarded::on_signal(pygpu_cpu_guarded *guarded, int number, const void *information, const void *context) {
@@ -39,18 +55,21 @@ void Guarded::signalled(int number, const siginfo_t *information, const void *co
     unsigned long long instruction = instruction_of(context);
     if (number == self().host()->nudge) {
         // Somebody else's failure. If this is no place to leave, another nudge comes.
-        if (self().failed() && may_leave(instruction)) self().leave_text();
+        if (self().failed() && may_leave(instruction, context)) self().leave_text();
         return;
     }
     if (number == SIGINT) {
         asked = true;
-        if (!may_leave(instruction)) return;
+        if (!may_leave(instruction, context)) return;
         held = true;
         self().leave_text();
         return;
     }
     // What another process sent, or raise(), is no fault of the text.
-    if (information->si_code <= 0 || !may_leave(instruction)) return tell_the_end(number);
+    if (information->si_code <= 0) return tell_the_end(number);
+    // A call of what is no function is in none that could hold a lock.
+    bool is_call = in_text && !busy && (number == SIGSEGV || number == SIGBUS) && (unsigned long long)information->si_addr == instruction;
+    if (!is_call && !may_leave(instruction, context)) return tell_the_end(number);
     fault.code = information->si_code;
     fault.address = information->si_addr;
     fault.instruction = instruction;

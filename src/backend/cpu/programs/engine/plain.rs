@@ -1,25 +1,36 @@
-//! Functions of the system that never hold a lock: a kernel that fails inside of one may be left there.
+//! Functions of the system that take no lock: a kernel that fails inside of one may be left there.
 //!
 //! Those that copy and look at bytes, into which compilers turn loops; and mathematics. They are known by where they lie: the
 //! copying ones beside each other in the C library, which chooses among them by the processor, far from its heap and its files; and
 //! mathematics in a library of its own.
 
 use std::ffi::{CStr, c_int, c_ulonglong};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering};
 
 /// How far around a function its siblings lie that it jumps to.
 const AROUND: u64 = 4096;
 const MOST: usize = 16;
 
-/// Begin and end of each range.
-static RANGES: [(AtomicU64, AtomicU64); MOST] = [const { (AtomicU64::new(0), AtomicU64::new(0)) }; MOST];
+/// As `abi.h` has them.
+const COPIES: c_int = 1;
+const COMPUTES: c_int = 2;
+
+struct Range {
+    begin: AtomicU64,
+    end: AtomicU64,
+    kind: AtomicI32,
+}
+
+static RANGES: [Range; MOST] =
+    [const { Range { begin: AtomicU64::new(0), end: AtomicU64::new(0), kind: AtomicI32::new(0) } }; MOST];
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
-fn add(begin: u64, end: u64) {
+fn add(kind: c_int, begin: u64, end: u64) {
     let place = COUNT.load(Ordering::Relaxed);
     if let Some(range) = RANGES.get(place) {
-        range.0.store(begin, Ordering::Relaxed);
-        range.1.store(end, Ordering::Relaxed);
+        range.begin.store(begin, Ordering::Relaxed);
+        range.end.store(end, Ordering::Relaxed);
+        range.kind.store(kind, Ordering::Relaxed);
         COUNT.store(place + 1, Ordering::Release);
     }
 }
@@ -32,7 +43,7 @@ pub fn learn() {
     for name in [c"memcpy", c"memmove", c"memset", c"memcmp", c"strlen", c"strcmp", c"strcpy"] {
         let address = function(name);
         if address != 0 {
-            add(address.saturating_sub(AROUND), address + AROUND);
+            add(COPIES, address.saturating_sub(AROUND), address + AROUND);
         }
     }
     #[cfg(target_os = "linux")]
@@ -63,18 +74,17 @@ unsafe extern "C" fn mathematics(library: *mut libc::dl_phdr_info, _: libc::size
         for header in headers.iter().filter(|header| header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_X != 0)
         {
             let begin = library.dlpi_addr.wrapping_add(header.p_vaddr);
-            add(begin, begin + header.p_memsz);
+            add(COMPUTES, begin, begin + header.p_memsz);
         }
     }
     0
 }
 
-/// Whether an instruction is of one of them. Called in handlers.
+/// Of which kind the function is that an instruction is of; 0 for all others. Called in handlers.
 pub extern "C" fn is_plain(instruction: c_ulonglong) -> c_int {
     let known = &RANGES[..COUNT.load(Ordering::Acquire).min(MOST)];
-    c_int::from(
-        known.iter().any(|(begin, end)| {
-            begin.load(Ordering::Relaxed) <= instruction && instruction < end.load(Ordering::Relaxed)
-        }),
-    )
+    let holds = |range: &&Range| {
+        range.begin.load(Ordering::Relaxed) <= instruction && instruction < range.end.load(Ordering::Relaxed)
+    };
+    known.iter().find(holds).map_or(0, |range| range.kind.load(Ordering::Relaxed))
 }
