@@ -24,6 +24,7 @@ impl Variable {
     pub const CACHE_DIR: Self = Self("PYGPU_CACHE_DIR");
     pub const CACHE_SIZE: Self = Self("PYGPU_CACHE_SIZE");
     pub const CPU_BREAK: Self = Self("PYGPU_CPU_BREAK");
+    pub const CPU_OPTIONS: Self = Self("PYGPU_CPU_OPTIONS");
     pub const CPU_ORDER: Self = Self("PYGPU_CPU_ORDER");
     pub const CUDA_ARRAY_INTERFACE_SYNC: Self = Self("PYGPU_CUDA_ARRAY_INTERFACE_SYNC");
     pub const OWN_CXX: Self = Self("PYGPU_CXX");
@@ -50,7 +51,8 @@ impl Variable {
     pub const XDG_CACHE_HOME: Self = Self("XDG_CACHE_HOME");
 
     /// What changes the meaning of a source to a compiler that is a program: part of what an image is kept under.
-    const OF_COMPILERS: [Self; 12] = [
+    const OF_COMPILERS: [Self; 13] = [
+        Self::CPU_OPTIONS,
         Self("CPATH"),
         Self("C_INCLUDE_PATH"),
         Self("CPLUS_INCLUDE_PATH"),

@@ -9,10 +9,13 @@ pub const ILLEGAL_STATE: u32 = 401;
 /// A name that an image does not have.
 pub const NOT_FOUND: u32 = 500;
 pub const NOT_READY: u32 = 600;
+/// Memory that is not there.
+pub const ILLEGAL_ADDRESS: u32 = 700;
 pub const OUT_OF_RESOURCES: u32 = 701;
 pub const LAUNCH_TIMEOUT: u32 = 702;
 pub const PEER_ACCESS_ALREADY_ENABLED: u32 = 704;
 pub const ASSERT: u32 = 710;
+pub const HARDWARE_STACK: u32 = 714;
 pub const LAUNCH_FAILURE: u32 = 719;
 pub const NOT_SUPPORTED: u32 = 801;
 pub const CAPTURE_UNSUPPORTED: u32 = 900;

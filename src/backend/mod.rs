@@ -23,10 +23,12 @@ mod streams;
 mod vendor;
 mod witness;
 
-pub use codes::NOT_FOUND;
+pub use codes::{ILLEGAL_ADDRESS, NOT_FOUND};
 pub use contexts::Contexts;
 pub use copies::{Copies, Direction, Extent, HostUse, Pattern, Pitched};
 pub use cpu::given_out;
+pub use cpu::interrupts::ask_with as ask_about_interrupts;
+pub use cpu::red_zone::overrun as overrun_of_block;
 pub use devices::{BackendKind, DeviceProperties, Devices, MemoryInfo};
 pub use driver_memory::{Attachment, DriverMemory, HANDLE_BYTES};
 pub use events::{EventFlags, EventHandle, Events};

@@ -12,6 +12,7 @@
 mod cache;
 mod compile;
 mod declaration;
+mod ends;
 mod external;
 mod function;
 pub mod launch;
@@ -27,6 +28,7 @@ mod types;
 pub use cache::{Cache, cache_folder, refusal as cache_refusal, untold_refusal as untold_cache_refusal};
 pub use compile::{Built, Source, build};
 pub use declaration::Declarations;
+pub use ends::check_ends;
 pub use function::Function;
 pub use launch::Arguments;
 pub use lexer::words;

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use crate::backend::{Address, HostFlags};
+use crate::backend::{Address, HostFlags, overrun_of_block};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::lifetime;
@@ -161,6 +161,17 @@ impl Allocation {
     #[inline]
     pub fn is_alive(&self) -> bool {
         self.epoch == self.device().epoch()
+    }
+
+    /// How many bytes behind the block somebody has written, at least; told once. 0 also where nobody can know: only what the
+    /// host allocated itself has a zone behind it.
+    #[inline]
+    pub fn overrun(&self) -> usize {
+        if self.address == 0 || !matches!(self.origin, Origin::Own(Source::Plain)) || !self.device().is_cpu() {
+            return 0;
+        }
+        // SAFETY: alive, and from the host's heap with these bytes.
+        unsafe { overrun_of_block(self.address, self.bytes) }
     }
 
     /// Whether another library owns the memory.

@@ -1,8 +1,10 @@
 //! `ElementwiseKernel`: one expression for each element of arrays of any layout.
 
+use std::sync::Arc;
+
 use smallvec::SmallVec;
 
-use super::argument::{self, Argument};
+use super::argument::{self, Argument, Role};
 use super::generate;
 use super::plan::Plan;
 use super::text::{Analysis, Texts, Written};
@@ -14,8 +16,8 @@ use crate::device::{Device, PerDevice, per_device};
 use crate::error::Result;
 use crate::global::Once;
 use crate::kernel::launch;
-use crate::kernel::{Arguments, Function, Source};
-use crate::memory::{Access, Use};
+use crate::kernel::{Arguments, Function, Source, check_ends};
+use crate::memory::{Access, Allocation, Use};
 use crate::stream::Stream;
 
 /// Some of the indices: `start`, `start + step`, and so on, `count` of them.
@@ -152,8 +154,18 @@ impl Elementwise {
             },
             None => self.shape(function.device(), count + plan.head(), plan.pack),
         };
+        let uses = uses(&self.analysis, arrays);
         // SAFETY: as promised to this function; `push` gives what `generate` declares.
-        unsafe { launch::launch(function, &shape, stream, &mut values, &uses(&self.analysis, arrays)) }
+        unsafe { launch::launch(function, &shape, stream, &mut values, &uses)? };
+        check_ends(function, &uses, |block| self.whose(arrays, block))
+    }
+
+    /// The argument that a block is of.
+    #[cold]
+    fn whose(&self, arrays: &[&Array], block: &Arc<Allocation>) -> String {
+        let vectors = self.arguments.iter().filter(|argument| matches!(argument.role, Role::Vector { .. }));
+        let mut named = arrays.iter().zip(vectors).filter(|(array, _)| Arc::ptr_eq(array.allocation(), block));
+        named.next().map_or_else(String::new, |(_, argument)| format!("of the array {}", argument.name))
     }
 
     /// Each thread one turn, unless threads are counted or live on: then as many as run at once.

@@ -1,12 +1,15 @@
 //! Reads the environment for the crate, under the GIL, from `os.environ`: who changes it there holds the GIL too, and what
 //! it says is what Python code of the program sees.
 
+use std::error::Error;
 use std::ffi::OsString;
+use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::python::callback;
+use crate::backend::ask_about_interrupts;
+use crate::python::callback::{self, Raised};
 use crate::{lifetime, settings};
 
 fn environment() -> Option<Vec<(OsString, OsString)>> {
@@ -22,7 +25,14 @@ fn copy(py: Python<'_>) -> PyResult<Vec<(OsString, OsString)>> {
     copy.cast_into::<PyDict>()?.iter().map(|(name, value)| Ok((name.extract()?, value.extract()?))).collect()
 }
 
-/// Says who reads.
+/// What Ctrl-C raises on this thread: nothing but on the main one, or where the program's own handler raises nothing.
+fn interrupted() -> Option<Arc<dyn Error + Send + Sync>> {
+    callback::with_interpreter(|py| py.check_signals().err().map(|error| Arc::new(Raised::new(py, error)) as Arc<_>))
+        .flatten()
+}
+
+/// Says who reads, and who knows of Ctrl-C.
 pub(crate) fn register() {
     settings::read_with(environment);
+    ask_about_interrupts(interrupted);
 }

@@ -1,9 +1,9 @@
-"""``python -m PyGPU`` prints what PyGPU found on this machine; its commands time it, and compile kernels ahead."""
+"""``python -m PyGPU`` prints what PyGPU found here; its commands time it, compile kernels ahead, and check programs."""
 
 import argparse
 
 from PyGPU import show_config
-from PyGPU._cli import bench as timing, warm as compiling
+from PyGPU._cli import bench as timing, check as checking, warm as compiling
 
 
 def main() -> None:
@@ -17,10 +17,14 @@ def main() -> None:
     timing.add_options(bench)
     warm = commands.add_parser("warm", help="compile the kernels of arithmetic ahead, into the cache on disk")
     compiling.add_options(warm)
+    check = commands.add_parser("check", help="run a program on the CPU and look for mistakes in its kernels")
+    checking.add_options(check)
     arguments = parser.parse_args()
     if arguments.command == "bench":
         timing.run(bench, arguments)
     elif arguments.command == "warm":
         compiling.run(warm, arguments)
+    elif arguments.command == "check":
+        checking.run(check, arguments)
     else:
         show_config()

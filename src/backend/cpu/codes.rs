@@ -2,8 +2,9 @@
 
 pub use crate::backend::codes::{
     ASSERT, CAPTURE_IMPLICIT, CAPTURE_INVALIDATED, CAPTURE_ISOLATION, CAPTURE_MERGE, CAPTURE_UNMATCHED,
-    CAPTURE_UNSUPPORTED, CAPTURED_EVENT, ILLEGAL_STATE, INVALID_DEVICE, INVALID_HANDLE, INVALID_VALUE, LAUNCH_FAILURE,
-    LAUNCH_TIMEOUT, NOT_FOUND, NOT_SUPPORTED, OUT_OF_MEMORY, OUT_OF_RESOURCES,
+    CAPTURE_UNSUPPORTED, CAPTURED_EVENT, HARDWARE_STACK, ILLEGAL_ADDRESS, ILLEGAL_STATE, INVALID_DEVICE,
+    INVALID_HANDLE, INVALID_VALUE, LAUNCH_FAILURE, LAUNCH_TIMEOUT, NOT_FOUND, NOT_SUPPORTED, OUT_OF_MEMORY,
+    OUT_OF_RESOURCES,
 };
 use crate::backend::codes::{NOT_READY, SUCCESS};
 use crate::error::{DriverError, Error};
@@ -13,7 +14,7 @@ pub const INVALID_CONFIGURATION: u32 = 9;
 
 const UNKNOWN: &str = "unrecognized error code";
 
-const TABLE: [(u32, &str, &str); 21] = [
+const TABLE: [(u32, &str, &str); 23] = [
     (SUCCESS, "cudaSuccess", "no error"),
     (INVALID_VALUE, "cudaErrorInvalidValue", "invalid argument"),
     (OUT_OF_MEMORY, "cudaErrorMemoryAllocation", "out of memory"),
@@ -23,9 +24,11 @@ const TABLE: [(u32, &str, &str); 21] = [
     (ILLEGAL_STATE, "cudaErrorIllegalState", "the operation cannot be performed in the present state"),
     (NOT_FOUND, "cudaErrorSymbolNotFound", "named symbol not found"),
     (NOT_READY, "cudaErrorNotReady", "device not ready"),
+    (ILLEGAL_ADDRESS, "cudaErrorIllegalAddress", "an illegal memory access was encountered"),
     (OUT_OF_RESOURCES, "cudaErrorLaunchOutOfResources", "too many resources requested for launch"),
     (LAUNCH_TIMEOUT, "cudaErrorLaunchTimeout", "the launch timed out and was terminated"),
     (ASSERT, "cudaErrorAssert", "device-side assert triggered"),
+    (HARDWARE_STACK, "cudaErrorHardwareStackError", "hardware stack error"),
     (LAUNCH_FAILURE, "cudaErrorLaunchFailure", "unspecified launch failure"),
     (NOT_SUPPORTED, "cudaErrorNotSupported", "operation not supported"),
     (CAPTURE_UNSUPPORTED, "cudaErrorStreamCaptureUnsupported", "operation not permitted when stream is capturing"),

@@ -4,23 +4,28 @@
 
 use std::alloc::{Layout, LayoutError, alloc, dealloc};
 
+use super::red_zone;
 use crate::backend::Address;
 
 /// A cache line, and what the widest vector registers want; smaller blocks have what every allocator gives anyway, since
 /// to align a few bytes takes glibc longer than all else about a small array.
 const fn layout(bytes: usize) -> Result<Layout, LayoutError> {
-    Layout::from_size_align(bytes, if bytes < 1024 { 16 } else { 64 })
+    // What does not fit into a number fits into no memory either.
+    Layout::from_size_align(bytes.saturating_add(red_zone::BYTES), if bytes < 1024 { 16 } else { 64 })
 }
 
 /// Memory of `bytes` bytes; `None` if there is none, also for sizes that no address space holds. `bytes` is not 0.
 pub fn allocate(bytes: usize) -> Option<Address> {
-    let layout = layout(bytes).ok().filter(|layout| layout.size() != 0)?;
-    // SAFETY: the size is not 0.
+    let layout = layout(bytes).ok()?;
+    // SAFETY: the size is not 0, with what lies behind the block.
     let address = unsafe { alloc(layout) };
     if address.is_null() {
         return None;
     }
     let address = address.expose_provenance();
+    // Before huge pages are wanted: this touch of the last page is to cost a small one.
+    // SAFETY: within what was just had.
+    unsafe { red_zone::write(address, bytes) };
     want_huge_pages(address, bytes);
     Some(address)
 }

@@ -21,11 +21,12 @@ mod machine;
 mod memory;
 mod pinned;
 mod programs;
+pub mod red_zone;
 mod streams;
 #[cfg(test)]
 mod tests;
 
-pub(super) use self::programs::{dependencies, is_whole};
+pub(super) use self::programs::{dependencies, interrupts, is_whole};
 
 use self::host::{CPU, Cpu};
 use super::opening::Opening;

@@ -180,7 +180,7 @@ class Device:
         return int(self._device.properties["total_memory"])
 
     def compute_capability(self) -> tuple[int, int]:
-        """Tell its compute capability, or AMD's major and minor; (0, 0) without a GPU.
+        """Tell its compute capability, or AMD's major and minor; (7, 0) on the CPU: the language of its kernels.
 
         Returns
         -------

@@ -95,6 +95,7 @@ impl Compiler for HostCompiler {
         if request.options.contains(&CompileOption::Debug) {
             options.push("-O0".to_owned());
         }
+        options.extend(self.compiler.host.options.iter().cloned());
         Ok(options)
     }
 

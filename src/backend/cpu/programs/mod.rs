@@ -5,6 +5,7 @@
 
 mod compiler;
 mod engine;
+pub(in crate::backend) mod interrupts;
 #[cfg(test)]
 mod tests;
 
@@ -12,10 +13,11 @@ use std::ffi::{CStr, c_void};
 use std::path::PathBuf;
 
 use self::compiler::HostCompiler;
-use self::engine::{Host, Kernel, Library, Shape};
+use self::engine::{Host, Kernel, Library, Order, Shape};
 pub(in crate::backend) use self::engine::{dependencies, is_whole};
 use super::codes::{self, NOT_FOUND, refuse};
 use super::host::{Cpu, check_device};
+use super::machine::attributes::{self, BLOCK, GRID, SHARED_BYTES, SHARED_BYTES_OPTIN};
 use super::machine::{self, THREADS_PER_BLOCK};
 use crate::backend::{
     Address, Compiler, Contexts, FunctionAttributes, FunctionHandle, FunctionSetting, LaunchLimits, LaunchShape,
@@ -24,10 +26,6 @@ use crate::backend::{
 use crate::error::{Error, Result};
 use crate::global::{Global, Once};
 use crate::settings::{self, Variable};
-
-/// As on NVIDIA's devices, so that what fits here fits there.
-const SHARED_BYTES: u32 = 48 << 10;
-const SHARED_BYTES_OPTIN: u32 = 96 << 10;
 
 static COMPILER: Once<HostCompiler> = Once::new();
 
@@ -42,7 +40,13 @@ fn host() -> &'static Host {
             named: [Variable::OWN_CXX, Variable::CXX].into_iter().filter_map(named).collect(),
             path: settings.get(Variable::PATH).unwrap_or_default().to_owned(),
             temporary: settings.temporary(),
-            reversed: settings.get(Variable::CPU_ORDER).is_some_and(|order| order == "reversed"),
+            order: Order::named(&settings.text(Variable::CPU_ORDER).unwrap_or_default()),
+            options: settings
+                .text(Variable::CPU_OPTIONS)
+                .unwrap_or_default()
+                .split_whitespace()
+                .map(str::to_owned)
+                .collect(),
             breaks: settings.get(Variable::CPU_BREAK).is_some(),
         }
     })
@@ -74,6 +78,9 @@ fn name_of(name: &CStr) -> Result<&str> {
     name.to_str().map_err(|_| Error::value(format!("the name {name:?} is not UTF-8")))
 }
 
+/// The engine's code of a launch that whoever asked for it wants no more.
+const INTERRUPTED: i32 = 9;
+
 /// The code of CUDA's runtime for a failed launch.
 fn code_of(failure: i32) -> u32 {
     match failure {
@@ -81,6 +88,9 @@ fn code_of(failure: i32) -> u32 {
         2 => codes::LAUNCH_FAILURE,
         3 => codes::LAUNCH_TIMEOUT,
         4 => codes::INVALID_CONFIGURATION,
+        6 => codes::ILLEGAL_ADDRESS,
+        7 => codes::HARDWARE_STACK,
+        8 => codes::LAUNCH_FAILURE,
         _ => codes::OUT_OF_RESOURCES,
     }
 }
@@ -90,7 +100,10 @@ fn code_of(failure: i32) -> u32 {
 unsafe fn run(kernel: &Kernel, shape: &Shape, arguments: *const *const c_void) -> Result<()> {
     // SAFETY: the caller's promise is the same.
     let ran = unsafe { kernel.launch(shape, arguments) };
-    ran.map_err(|(failure, text)| refuse("launch", code_of(failure), text))
+    ran.map_err(|(failure, text)| match interrupts::raised().filter(|_| failure == INTERRUPTED) {
+        Some(raised) => raised,
+        None => refuse("launch", code_of(failure), text),
+    })
 }
 
 /// As aligned as any parameter is.
@@ -228,8 +241,8 @@ impl Programs for Cpu {
         check_device("launch_limits", device)?;
         Ok(LaunchLimits {
             threads_per_block: THREADS_PER_BLOCK.cast_unsigned(),
-            block: [THREADS_PER_BLOCK.cast_unsigned(), THREADS_PER_BLOCK.cast_unsigned(), 64],
-            grid: [i32::MAX as u32, 65535, 65535],
+            block: BLOCK,
+            grid: GRID,
             shared_per_block: SHARED_BYTES,
             shared_per_block_optin: SHARED_BYTES_OPTIN,
             cooperative: true,
@@ -238,8 +251,10 @@ impl Programs for Cpu {
 
     fn device_attribute(&self, device: i32, number: i32) -> Result<i32> {
         check_device("device_attribute", device)?;
-        let detail = format!("attribute {number}; the host has none of a driver's attributes");
-        Err(refuse("device_attribute", codes::INVALID_VALUE, detail))
+        attributes::attribute(number).ok_or_else(|| {
+            let detail = format!("attribute {number}; CUDA has none of that number, or none that a host could answer");
+            refuse("device_attribute", codes::INVALID_VALUE, detail)
+        })
     }
 
     fn compiler(&self, _: &[PathBuf]) -> Result<&dyn Compiler> {

@@ -115,10 +115,10 @@ fn compile_source<'py>(
     Ok((PyBytes::new(py, &compiled.image), compiled.log.clone()))
 }
 
-/// An attribute of a device by CUDA's number, asked of CUDA's driver; elsewhere what is known under the number.
+/// An attribute of a device by CUDA's number, asked of CUDA's driver and of the host; of AMD's devices what is known under the number.
 fn attribute(device: Device, number: i32) -> Result<i32> {
     let programs = device.backend().programs()?;
-    if device.kind() == BackendKind::Cuda {
+    if device.kind() != BackendKind::Hip {
         return programs.device_attribute(device.index(), number);
     }
     let limits = programs.launch_limits(device.index())?;

@@ -20,7 +20,7 @@ use crate::array::Array;
 use crate::backend::LaunchShape;
 use crate::dtype::{DType, Kind};
 use crate::kernel::launch;
-use crate::kernel::{Arguments, Function, Parameter, ParameterKind, fits};
+use crate::kernel::{Arguments, Function, Parameter, ParameterKind, check_ends, fits};
 use crate::memory::{Access, Allocation, Use, pending};
 use crate::python::array::class::GpuArray;
 use crate::python::callback::Kept;
@@ -100,12 +100,14 @@ pub(crate) fn call(
             let mut all: SmallVec<[Use<'_>; 8]> = uses.iter().copied().collect();
             all.extend(blocks.iter().map(|(block, access)| (block, *access)));
             // SAFETY: as below.
-            return Ok(py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, &all) })?);
+            py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, &all) })?;
+            return Ok(check_ends(function, &all, |block| refusal::whose(args, block))?);
         }
         // SAFETY: as many arguments as parameters, each as large, as far as that is known of the kernel.
-        return Ok(py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, uses) })?);
+        py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, uses) })?;
+        return Ok(check_ends(function, uses, |block| refusal::whose(args, block))?);
     }
-    call.finish(py, shape)
+    call.finish(py, shape, args)
 }
 
 /// How a parameter is accessed through an array that is passed for it.
@@ -409,8 +411,8 @@ impl<'a, 'py> Call<'a, 'py> {
 
     /// A launch with arguments that must be kept alive or copied back.
     #[cold]
-    fn finish(&mut self, py: Python<'_>, shape: &LaunchShape) -> PyResult<()> {
-        let launched = self.launch(py, shape);
+    fn finish(&mut self, py: Python<'_>, shape: &LaunchShape, args: &Bound<'_, PyTuple>) -> PyResult<()> {
+        let launched = self.launch(py, shape, args);
         let (stream, has_host) = (self.stream, !self.host.is_empty());
         if launched.is_err() || has_host || stream.device().is_cpu() {
             // The host's values are there when the call returns.
@@ -421,7 +423,7 @@ impl<'a, 'py> Call<'a, 'py> {
         Ok(py.without_gil(|| pending::keep_until_passed(stream, Box::new(kept)))?)
     }
 
-    fn launch(&mut self, py: Python<'_>, shape: &LaunchShape) -> PyResult<()> {
+    fn launch(&mut self, py: Python<'_>, shape: &LaunchShape, args: &Bound<'_, PyTuple>) -> PyResult<()> {
         let (function, stream) = (self.function, self.stream);
         let arguments = &mut self.arguments;
         let mut uses: SmallVec<[Use<'_>; 8]> = self.uses.iter().copied().collect();
@@ -430,6 +432,7 @@ impl<'a, 'py> Call<'a, 'py> {
         uses.extend(self.host.iter().map(|(temporary, access)| (temporary.array().allocation(), *access)));
         // SAFETY: as in `call`.
         py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, &uses) })?;
+        check_ends(function, &uses, |block| refusal::whose(args, block))?;
         self.host.iter().try_for_each(|(temporary, _)| temporary.leave(py, stream))
     }
 

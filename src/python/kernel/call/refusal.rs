@@ -1,11 +1,16 @@
 //! What is said of an argument that a kernel cannot take: the kernel, the place, the parameter, and what to do.
 
+use std::sync::Arc;
+
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 use crate::array::Array;
 use crate::dtype::{DType, Kind};
 use crate::kernel::{Function, Parameter, ParameterKind};
+use crate::memory::Allocation;
+use crate::python::array::class::GpuArray;
 
 #[cold]
 pub(crate) fn wrong_count(function: &Function, parameters: &[Parameter], given: usize) -> PyErr {
@@ -63,4 +68,19 @@ pub(crate) fn scalar(place: &str, parameter: Option<&Parameter>, given: DType, v
         given.name(),
         given.itemsize()
     ))
+}
+
+/// What a block is of that a kernel wrote beyond.
+#[cold]
+pub(crate) fn whose(args: &Bound<'_, PyTuple>, block: &Arc<Allocation>) -> String {
+    let of_argument = |(position, value): (usize, Bound<'_, PyAny>)| {
+        let array = value.cast::<GpuArray>().ok()?.get().array(args.py()).ok()?.clone();
+        Arc::ptr_eq(array.allocation(), block).then(|| {
+            let shape: Vec<String> = array.layout().shape().map(|length| length.to_string()).collect();
+            let comma = if shape.len() == 1 { "," } else { "" };
+            let (shape, dtype) = (shape.join(", "), array.dtype().name());
+            format!("of argument {}, an array of shape ({shape}{comma}) and {dtype}", position + 1)
+        })
+    };
+    args.iter().enumerate().find_map(of_argument).unwrap_or_else(|| "of a block that it was given".to_owned())
 }

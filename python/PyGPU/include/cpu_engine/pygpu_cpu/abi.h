@@ -11,7 +11,7 @@
 #ifndef PYGPU_CPU_ABI_H
 #define PYGPU_CPU_ABI_H
 
-#define PYGPU_CPU_ABI 1
+#define PYGPU_CPU_ABI 2
 
 #define PYGPU_CPU_EXPORT __attribute__((visibility("default")))
 
@@ -24,12 +24,35 @@ enum {
     PYGPU_CPU_DEADLOCK = 3,      // threads that wait for what cannot come
     PYGPU_CPU_BAD_LAUNCH = 4,    // a grid, block or amount of shared memory that cannot be
     PYGPU_CPU_NO_RESOURCES = 5,  // no memory for stacks, or no threads for a cooperative launch
+    PYGPU_CPU_ADDRESS = 6,       // memory that is not there
+    PYGPU_CPU_STACK = 7,         // a thread of a block called itself too deeply
+    PYGPU_CPU_FAULT = 8,         // what else a processor refuses, or an exception that nobody caught
+    PYGPU_CPU_INTERRUPTED = 9,   // whoever launched wants no more of it
 };
 
 enum {
     PYGPU_CPU_COOPERATIVE = 1,  // every block gets a thread of the system of its own: they may wait for one another
     PYGPU_CPU_REVERSED = 2,     // blocks and threads start last first: a missing barrier shows itself
     PYGPU_CPU_STOP = 4,         // what goes wrong stops in a debugger
+    PYGPU_CPU_SHUFFLED = 8,     // blocks and threads start in an order that `seed` chooses
+};
+
+// A thread of the system at work on a launch, as the process's handlers of signals know it.
+struct pygpu_cpu_guarded {
+    // Called in the handler. It returns only where the signal is none of the kernel's, or was only to be looked at.
+    void (*signalled)(struct pygpu_cpu_guarded *, int number, const void *information, const void *context);
+    struct pygpu_cpu_guarded *outer;
+};
+
+enum { PYGPU_CPU_COPIES = 1, PYGPU_CPU_COMPUTES = 2 };
+
+// What the process does for its kernels: signals belong to it, and a library comes and goes.
+struct pygpu_cpu_host {
+    void (*enter)(struct pygpu_cpu_guarded *);
+    void (*leave)(struct pygpu_cpu_guarded *);
+    int (*is_plain)(unsigned long long instruction);  // which of the functions of the system that take no lock it is of; else 0
+    int (*interrupted)(void);                         // whether the launch is to end, since somebody pressed Ctrl-C
+    int nudge;                                        // the signal that makes a thread look at its launch
 };
 
 struct pygpu_cpu_launch {
@@ -41,6 +64,9 @@ struct pygpu_cpu_launch {
     unsigned flags;
     char *message;  // where to put the text of a failure, and how long it may be with its zero
     unsigned long long message_bytes;
+    unsigned long long seed;
+    unsigned long long *place;          // where to put which instruction of the library failed; else it stays as it is
+    const struct pygpu_cpu_host *host;  // null: signals are nobody's, and a fault ends the process
 };
 
 struct pygpu_cpu_parameter {

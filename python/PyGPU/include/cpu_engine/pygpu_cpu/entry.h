@@ -5,6 +5,9 @@
 
 namespace pygpu_cpu {
 
+// Of a block, as the devices of that width of warps have it.
+constexpr size_t static_shared_bytes = PYGPU_CPU_WARP_SIZE == 64 ? 65536 : 49152;
+
 template <unsigned... I> struct indices {};
 template <unsigned N, unsigned... I> struct count_to : count_to<N - 1, N - 1, I...> {};
 template <unsigned... I> struct count_to<0, I...> { using type = indices<I...>; };

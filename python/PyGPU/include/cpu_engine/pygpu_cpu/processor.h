@@ -1,15 +1,15 @@
 // One thread of the system at work on the blocks of a launch. Part of runtime.cpp only, in its unnamed namespace.
 
-class Processor;
 extern __thread Processor *here;
 unsigned long long nanoseconds();
 
-class Processor {
+class Processor : public Guarded {
 public:
     explicit Processor(Launch &launch) : launch(launch), stacks(launch.shape->stack_bytes) {
         const unsigned *block = launch.shape->block;
         count = block[0] * block[1] * block[2];
         warp_count = (count + WARP - 1) / WARP;
+        thread_order = Order(*launch.shape, count);
         threads = static_cast<Thread *>(calloc(count, sizeof(Thread)));
         ready = static_cast<unsigned *>(calloc(count, sizeof(unsigned)));
         map_shared(launch.shape->shared_bytes);
@@ -40,10 +40,11 @@ public:
         while (!launch.failed()) {
             unsigned long long number = __atomic_fetch_add(&launch.next_block, 1, __ATOMIC_RELAXED);
             if (number >= launch.blocks) break;
-            if (reversed()) number = launch.blocks - 1 - number;
+            number = launch.block_order.place(number);
             unsigned long long row = number / shape.grid[0];
             pygpu_cpu_block_index = {unsigned(number % shape.grid[0]), unsigned(row % shape.grid[1]), unsigned(row / shape.grid[1])};
             run_block();
+            ask();
             if (!launch.asked_for_helpers && nanoseconds() - begun > 100000) launch.call_helpers();
         }
         here = outer;
@@ -128,13 +129,13 @@ public:
         for (;;) {
             while (started < count && (!ready_count || unstarted_first) && !launch.failed()) {
                 unstarted_first = false;
-                current = reversed() ? count - 1 - started : started;
+                current = unsigned(thread_order.place(started));
                 started++;
                 Thread &thread = threads[current];
                 thread.state = State::going;
                 thread.fiber = running;
                 pygpu_cpu_thread_index = thread.index;
-                launch.task->run(launch.task->arguments);
+                run_thread(launch.task);
                 ended();
             }
             stacks.give(running);
@@ -146,9 +147,22 @@ public:
     void *dynamic_shared() const { return shared; }
     const char *kernel() const { return launch.task->kernel; }
     uint3 index() const { return threads[current].index; }
+    const char *fiber_bottom() const { return running ? running->bottom : nullptr; }
+    const char *shared_begin() const { return shared_map; }
+    const char *shared_end() const { return shared_map + shared_map_bytes; }
+    const pygpu_cpu_host *host() const { return launch.shape->host; }
+    bool failed() const { return launch.failed(); }
+    // From a handler: away from the kernel's text, for good or, if it is only to be asked, for a while.
+    void leave_text() { leave(); }
+
+    // Asks whoever launched whether this is to end, if Ctrl-C was pressed.
+    void ask() {
+        if (!asked) return;
+        asked = false;
+        if (host()->interrupted()) launch.fail(PYGPU_CPU_INTERRUPTED, "interrupted");
+    }
 
 private:
-    bool reversed() const { return launch.shape->flags & PYGPU_CPU_REVERSED; }
 
     void run_block() {
         const unsigned *size = launch.shape->block;
@@ -187,7 +201,20 @@ private:
     }
 
     void enter(Fiber *fiber) {
+        switch_to(fiber);
+        // A handler was here in between; what it found is told now that this is an ordinary place.
+        while (asked || fault.signal) {
+            if (fault.signal) return report_fault(launch);
+            bool is_held = held;
+            held = false;
+            ask();
+            if (!is_held || launch.failed()) return;
+            switch_to(fiber);
+        }
+    }
+    void switch_to(Fiber *fiber) {
         running = fiber;
+        in_text = true;
 #ifdef PYGPU_CPU_ASAN
         __sanitizer_start_switch_fiber(&main_shadow, fiber->bottom, size_t(fiber->top - fiber->bottom));
 #endif
@@ -195,6 +222,7 @@ private:
 #ifdef PYGPU_CPU_ASAN
         __sanitizer_finish_switch_fiber(main_shadow, nullptr, nullptr);
 #endif
+        in_text = false;
     }
     // Back to run_block; returns when this fiber is entered again.
     void leave() {
@@ -339,6 +367,7 @@ private:
 
     Launch &launch;
     Stacks stacks;
+    Order thread_order;
     Thread *threads;
     unsigned *ready;  // a ring of the threads that can go on
     unsigned ready_first = 0, ready_count = 0;

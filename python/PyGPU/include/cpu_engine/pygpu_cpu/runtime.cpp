@@ -5,12 +5,19 @@
 // stack: a kernel in which nobody waits is a plain loop. When a thread waits, its stack stays as it is, and the others go
 // on with another one. When nobody can go on, operations of a warp without a mask are completed with the lanes that have
 // arrived; if there is none either, it is a deadlock, and the launch ends with a description of who waits where.
+#include <exception>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/ucontext.h>
 #include <time.h>
+
+#ifdef __linux__
+// Where this library begins and ends: the linker says.
+extern "C" __attribute__((visibility("hidden"))) char __ehdr_start[], _end[];
+#endif
 
 #define PYGPU_CPU_FUNCTION template <class PygpuUnused = void> inline
 #include "abi.h"
@@ -56,6 +63,10 @@ struct Barrier {
     int result;
 };
 
+class Processor;
+struct Launch;
+#include "faults.h"
+
 // What all threads of the system that work on one launch share.
 struct Launch {
     const pygpu_cpu_task *task;
@@ -63,22 +74,18 @@ struct Launch {
     unsigned long long blocks, next_block = 0;
     unsigned threads;
     int code = PYGPU_CPU_DONE;
+    Order block_order;
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    pthread_t helpers[512];
-    unsigned helper_count = 0;
-    bool asked_for_helpers = false;
+    pthread_cond_t ended = PTHREAD_COND_INITIALIZER;
+    pthread_t caller = pthread_self(), helpers[512];
+    unsigned helper_count = 0, helpers_at_work = 0;
+    bool asked_for_helpers = false, caller_at_work = true;
 
     bool failed() const { return __atomic_load_n(&code, __ATOMIC_ACQUIRE) != PYGPU_CPU_DONE; }
-    // Only the first failure counts.
-    void fail(int why, const char *text) {
-        pthread_mutex_lock(&lock);
-        if (!failed()) {
-            if (shape->message && shape->message_bytes) snprintf(shape->message, shape->message_bytes, "%s", text);
-            __atomic_store_n(&code, why, __ATOMIC_RELEASE);
-        }
-        pthread_mutex_unlock(&lock);
-    }
+    // Only the first failure counts. `place` is the instruction that failed, if it is known.
+    void fail(int why, const char *text, unsigned long long place = 0);
     void call_helpers();
+    void wait_for_helpers(Processor &caller);
 };
 
 void (*starters[256])(void *);
@@ -88,22 +95,8 @@ unsigned starter_count;
 
 __thread Processor *here;
 
-void *help(void *launch) {
-    Processor(*static_cast<Launch *>(launch)).work();
-    return nullptr;
-}
-
-// Called when a launch turns out to take longer than threads take to start, or when a block waits for another one.
-void Launch::call_helpers() {
-    pthread_mutex_lock(&lock);
-    if (!asked_for_helpers) {
-        asked_for_helpers = true;
-        unsigned long long wanted = threads < blocks ? threads : blocks;
-        while (helper_count + 1 < wanted && helper_count < 512 && !pthread_create(&helpers[helper_count], nullptr, help, this))
-            helper_count++;
-    }
-    pthread_mutex_unlock(&lock);
-}
+#include "faults_calls.h"
+#include "helpers.h"
 
 unsigned long long nanoseconds() {
     timespec now;

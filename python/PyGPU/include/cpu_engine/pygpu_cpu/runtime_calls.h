@@ -13,6 +13,7 @@ int pygpu_cpu_run(const pygpu_cpu_task *task, const pygpu_cpu_launch *shape) {
     launch->task = task;
     launch->shape = shape;
     launch->blocks = (unsigned long long)shape->grid[0] * shape->grid[1] * shape->grid[2];
+    launch->block_order = Order(*shape, launch->blocks);
     launch->threads = shape->threads ? shape->threads : 1;
 #ifdef PYGPU_CPU_ASAN
     launch->threads = 1;
@@ -23,8 +24,12 @@ int pygpu_cpu_run(const pygpu_cpu_task *task, const pygpu_cpu_launch *shape) {
         if (launch->helper_count + 1 < launch->blocks)
             launch->fail(PYGPU_CPU_NO_RESOURCES, "a cooperative launch of more blocks than can run at once");
     }
-    Processor(*launch).work();
-    for (unsigned i = 0; i < launch->helper_count; i++) pthread_join(launch->helpers[i], nullptr);
+    {
+        Processor caller(*launch);
+        Inside inside(shape->host, caller);
+        caller.work();
+        launch->wait_for_helpers(caller);
+    }
     int code = launch->code;
     delete launch;
 #ifdef PYGPU_CPU_ASAN
@@ -52,6 +57,19 @@ void pygpu_cpu_assert(const char *condition, const char *file, int line, const c
     uint3 b = pygpu_cpu_block_index, t = here->index();
     here->fail(PYGPU_CPU_ASSERT, "kernel %s, block (%u,%u,%u), thread (%u,%u,%u): assertion `%s` failed in %s at %s:%d", here->kernel(), b.x,
                b.y, b.z, t.x, t.y, t.z, condition, function, file, line);
+}
+
+// In the place of the C library's, for this library: the same end as a trap, with nothing locked.
+[[noreturn]] __attribute__((visibility("hidden"))) void pygpu_cpu_abort() __asm__(PYGPU_CPU_SYMBOL(abort));
+void pygpu_cpu_abort() {
+    if (here && here->in_text) {
+        uint3 b = pygpu_cpu_block_index, t = here->index();
+        here->fail(PYGPU_CPU_TRAP, "kernel %s, block (%u,%u,%u), thread (%u,%u,%u): abort() was called", here->kernel(), b.x, b.y, b.z,
+                   t.x, t.y, t.z);
+    }
+    signal(SIGABRT, SIG_DFL);
+    raise(SIGABRT);
+    _exit(134);
 }
 
 void pygpu_cpu_trap(const char *file, int line) {

@@ -11,13 +11,16 @@ macro_rules! header {
     };
 }
 
-const HEADERS: [(&str, &str); 23] = [
+const HEADERS: [(&str, &str); 26] = [
     header!("pygpu_cpu.h"),
     header!("pygpu_cpu/abi.h"),
     header!("pygpu_cpu/atomics.h"),
     header!("pygpu_cpu/conversions.h"),
     header!("pygpu_cpu/entry.h"),
+    header!("pygpu_cpu/faults.h"),
+    header!("pygpu_cpu/faults_calls.h"),
     header!("pygpu_cpu/fibers.h"),
+    header!("pygpu_cpu/helpers.h"),
     header!("pygpu_cpu/integers.h"),
     header!("pygpu_cpu/mathematics.h"),
     header!("pygpu_cpu/processor.h"),

@@ -4,6 +4,29 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::Command;
 
+/// The order in which blocks, and the threads of a block, start.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub enum Order {
+    /// First to last.
+    #[default]
+    Plain,
+    /// Last to first.
+    Reversed,
+    /// As a number chooses.
+    Shuffled(u64),
+}
+
+impl Order {
+    /// `reversed`, `shuffled` or `shuffled:7`; else the plain one.
+    pub fn named(text: &str) -> Self {
+        match text.split_once(':').unwrap_or((text, "1")) {
+            ("reversed", _) => Self::Reversed,
+            ("shuffled", seed) => Self::Shuffled(seed.parse().unwrap_or(1)),
+            _ => Self::Plain,
+        }
+    }
+}
+
 /// The machine, as whoever uses the engine knows it.
 #[derive(Clone, Default, Debug)]
 pub struct Host {
@@ -15,8 +38,10 @@ pub struct Host {
     pub path: OsString,
     /// Where temporary files go.
     pub temporary: PathBuf,
-    /// Blocks and threads start last first.
-    pub reversed: bool,
+    /// The order in which blocks and threads start.
+    pub order: Order,
+    /// Options of every kernel's compilation, beside its own.
+    pub options: Vec<String>,
     /// A failed kernel stops in a debugger.
     pub breaks: bool,
 }

@@ -4,15 +4,20 @@
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_ulonglong, c_void};
 use std::io::Write;
+use std::ptr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::host::Host;
+use super::faults::{self, RawHost};
+use super::host::{Host, Order};
+use super::lines::Lines;
 use super::whole::is_whole;
 
-const ABI: c_uint = 1;
+const ABI: c_uint = 2;
 const COOPERATIVE: c_uint = 1;
 const REVERSED: c_uint = 2;
 const BREAK: c_uint = 4;
+const SHUFFLED: c_uint = 8;
 const MESSAGE_BYTES: usize = 2048;
 
 #[repr(C)]
@@ -25,6 +30,9 @@ struct RawLaunch {
     flags: c_uint,
     message: *mut c_char,
     message_bytes: c_ulonglong,
+    seed: c_ulonglong,
+    place: *mut c_ulonglong,
+    host: *const RawHost,
 }
 
 #[repr(C)]
@@ -79,7 +87,9 @@ pub struct Kernel {
     pub max_threads: u32,
     launch: unsafe extern "C" fn(*const RawLaunch, *const *const c_void) -> c_int,
     /// Of every launch.
-    flags: c_uint,
+    order: Order,
+    breaks: bool,
+    lines: Option<Arc<Lines>>,
 }
 
 /// The shape of a launch.
@@ -110,10 +120,12 @@ impl Library {
         file.write_all(image).map_err(|error| format!("the kernel cannot be written: {error}"))?;
         // SAFETY: opening runs the initialisers of what the user asked to run.
         let handle = unsafe { libloading::Library::new(file.path()) }.map_err(|error| describe(&error))?;
+        let mut lines = None;
         if [&b"__asan_init"[..], b".debug_info"].iter().any(|text| contains(image, text)) {
-            // A debugger and the sanitizer look for the lines in the file.
-            let _kept = file.keep();
+            // A debugger, the sanitizer and we look for the lines in the file.
+            lines = file.keep().ok().map(|(_, path)| Arc::new(Lines::of(path, host)));
         }
+        faults::install();
         // SAFETY: the symbol, where it exists, is a `RawModule`.
         let module = unsafe { handle.get::<*const RawModule>(b"pygpu_cpu_module\0") };
         let module = module.map_err(|_| "the image is a shared library, but PyGPU did not make it".to_owned())?;
@@ -123,7 +135,7 @@ impl Library {
             return Err(format!("the image was made by another version of PyGPU ({} instead of {ABI})", module.abi));
         }
         // SAFETY: the version says that the tables are as declared here.
-        let (kernels, globals) = unsafe { (kernels(module, flags_of(host)), globals(module)) };
+        let (kernels, globals) = unsafe { (kernels(module, host, lines.as_ref()), globals(module)) };
         Ok(Self { _handle: handle, kernels, globals })
     }
 
@@ -153,30 +165,44 @@ impl Kernel {
     /// it does with them.
     pub unsafe fn launch(&self, shape: &Shape, arguments: *const *const c_void) -> Result<(), (i32, String)> {
         let mut message = [0u8; MESSAGE_BYTES];
-        let flags = if shape.cooperative { COOPERATIVE | self.flags } else { self.flags };
+        let mut place = 0;
         let launch = RawLaunch {
             grid: shape.grid,
             block: shape.block,
             shared_bytes: shape.shared,
             stack_bytes: 0,
             threads: processors(),
-            flags,
+            flags: self.flags() | if shape.cooperative { COOPERATIVE } else { 0 },
             message: message.as_mut_ptr().cast(),
             message_bytes: MESSAGE_BYTES as c_ulonglong,
+            seed: if let Order::Shuffled(seed) = self.order { seed } else { 0 },
+            place: ptr::from_mut(&mut place),
+            host: ptr::from_ref(&faults::HOST),
         };
         // SAFETY: the caller's promise; everything in `launch` outlives the call.
         match unsafe { (self.launch)(&launch, arguments) } {
             0 => Ok(()),
             code => {
                 let text = CStr::from_bytes_until_nul(&message).unwrap_or_default();
-                Err((code, text.to_string_lossy().into_owned()))
+                let mut text = text.to_string_lossy().into_owned();
+                if place != 0
+                    && let Some(line) = self.lines.as_ref().and_then(|lines| lines.find(place))
+                {
+                    text.push_str(&format!(", at {line}"));
+                }
+                Err((code, text))
             }
         }
     }
-}
 
-fn flags_of(host: &Host) -> c_uint {
-    (if host.reversed { REVERSED } else { 0 }) | (if host.breaks { BREAK } else { 0 })
+    fn flags(&self) -> c_uint {
+        let order = match self.order {
+            Order::Plain => 0,
+            Order::Reversed => REVERSED,
+            Order::Shuffled(_) => SHUFFLED,
+        };
+        order | if self.breaks { BREAK } else { 0 }
+    }
 }
 
 /// As many threads of the system as may run at once. To ask costs more than a small launch: it reads files.
@@ -251,7 +277,7 @@ fn unmangled(name: &str) -> Option<String> {
 
 /// # Safety
 /// The module is that of an open library of this version.
-unsafe fn kernels(module: &RawModule, flags: c_uint) -> Vec<Kernel> {
+unsafe fn kernels(module: &RawModule, host: &Host, lines: Option<&Arc<Lines>>) -> Vec<Kernel> {
     // SAFETY: the table has one row more than it counts, so it is never empty.
     let rows = unsafe { std::slice::from_raw_parts(module.kernels, module.kernel_count as usize) };
     let read = |row: &RawKernel| {
@@ -260,7 +286,15 @@ unsafe fn kernels(module: &RawModule, flags: c_uint) -> Vec<Kernel> {
         let parameters = parameters.iter().map(|each| (each.bytes as usize, each.alignment as usize)).collect();
         // SAFETY: names are string literals.
         let name = unsafe { text(row.name) };
-        Some(Kernel { name, parameters, max_threads: row.max_threads, launch: row.launch?, flags })
+        Some(Kernel {
+            name,
+            parameters,
+            max_threads: row.max_threads,
+            launch: row.launch?,
+            order: host.order,
+            breaks: host.breaks,
+            lines: lines.cloned(),
+        })
     };
     rows.iter().filter_map(read).collect()
 }

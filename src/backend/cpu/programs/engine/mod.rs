@@ -5,14 +5,19 @@
 //! where debugging information needs its source, nor read the environment: [`Host`] has it.
 
 mod build;
+pub mod faults;
 mod find;
 mod headers;
 mod host;
 mod included;
 mod library;
+mod lines;
+mod plain;
 mod rewrite;
 mod scan;
 mod scheduler;
+mod shared;
+mod stack;
 mod tokens;
 mod whole;
 
@@ -20,7 +25,7 @@ pub use build::{Build, Failure, build};
 pub use find::{CxxCompiler, find};
 #[allow(unused_imports, reason = "the simulated drivers keep nothing")]
 pub use headers::texts as headers;
-pub use host::Host;
+pub use host::{Host, Order};
 #[allow(unused_imports, reason = "the simulated drivers keep nothing")]
 pub use included::{Included, dependencies};
 pub use library::{Kernel, Library, Shape};

@@ -7,6 +7,7 @@
 use std::fmt::Write;
 
 use super::scan::{Declared, Scopes, behind_brackets, declared, has_brackets};
+use super::shared::{SharedSizes, names_declared};
 use super::tokens::{Kind, Token, tokens};
 
 /// What is to be known of a source beside its text.
@@ -35,6 +36,7 @@ struct Rewriter<'a> {
     /// Where the current statement began.
     statement: usize,
     pointers: usize,
+    shared: SharedSizes,
 }
 
 /// The text to compile.
@@ -49,6 +51,7 @@ pub fn rewrite(request: &Request<'_>) -> String {
         scopes: Scopes::default(),
         statement: 0,
         pointers: 0,
+        shared: SharedSizes::default(),
     };
     let mut position = 0;
     while position < rewriter.tokens.len() {
@@ -71,6 +74,7 @@ impl<'a> Rewriter<'a> {
             if matches!(text, "{" | "}" | ";") {
                 let statement: Vec<&str> = (self.statement..position).map(|at| self.text(at)).collect();
                 self.scopes.pass(text, &statement);
+                self.check_shared(text, position);
                 self.statement = position + 1;
             }
             return position + 1;
@@ -95,6 +99,7 @@ impl<'a> Rewriter<'a> {
                 let own = if self.request.shared_by_process { "" } else { " thread_local" };
                 let before = if self.text(position.wrapping_sub(1)) == "static" { "" } else { "static" };
                 self.replace(position, position + 1, &format!("{before}{own}"));
+                self.shared.declared(names_declared(self.request.source, &self.tokens, position + 1));
             }
             _ => {}
         }
@@ -109,6 +114,16 @@ impl<'a> Rewriter<'a> {
         let lines = self.request.source[start..end].matches('\n').count();
         self.output.extend(std::iter::repeat_n('\n', lines));
         self.copied = end;
+    }
+
+    /// Behind a declaration of shared memory: whether what is visible there fits into a block's.
+    fn check_shared(&mut self, mark: &str, position: usize) {
+        if let Some(check) = self.shared.pass(mark) {
+            let end = self.tokens[position].end;
+            self.output.push_str(&self.request.source[self.copied..end]);
+            self.output.push_str(&check);
+            self.copied = end;
+        }
     }
 
     fn in_template(&self, position: usize) -> bool {
@@ -278,7 +293,7 @@ impl<'a> Rewriter<'a> {
             "\n# 1 \"<the table of kernels>\"\n{functions}\
              static const struct pygpu_cpu_kernel pygpu_cpu_kernels[] = {{\n{rows}{{nullptr, nullptr, nullptr, 0, 0}}}};\n\
              static const struct pygpu_cpu_global pygpu_cpu_globals[] = {{\n{variables}{{nullptr, nullptr, 0, 0}}}};\n\
-             extern \"C\" __attribute__((visibility(\"default\"))) const struct pygpu_cpu_module pygpu_cpu_module = {{1, {count}, \
+             extern \"C\" __attribute__((visibility(\"default\"))) const struct pygpu_cpu_module pygpu_cpu_module = {{2, {count}, \
              {}, pygpu_cpu_kernels, pygpu_cpu_globals}};\n",
             self.globals.len()
         );

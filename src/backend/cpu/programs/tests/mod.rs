@@ -6,6 +6,7 @@
 
 mod failures;
 mod features;
+mod limits;
 mod rewriting;
 
 use std::ffi::{CString, c_void};

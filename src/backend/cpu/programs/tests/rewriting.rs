@@ -7,7 +7,10 @@ fn words_of_the_device_become_cxx() {
     let text = rewritten(
         "__device__ int f(); __global__ void __launch_bounds__(N * (2), 1) k(int *o) { __shared__ int s[2]; }",
     );
-    assert!(text.starts_with(" int f();  void  k(int *o) { static thread_local int s[2]; }"), "{text}");
+    assert!(
+        text.starts_with(" int f();  void  k(int *o) { static thread_local int s[2]; static_assert(sizeof(s) <= "),
+        "{text}"
+    );
     assert!(text.contains("{\"k\", pygpu_cpu_kernel_0"), "{text}");
     assert!(text.contains("unsigned(N * ( 2 ))"), "{text}");
     assert!(!text.contains("\"f\""), "{text}");

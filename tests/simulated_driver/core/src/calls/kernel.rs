@@ -12,8 +12,8 @@ use std::io::Write;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::code::{
-    ASSERT, INVALID_HANDLE, INVALID_IMAGE, INVALID_VALUE, LAUNCH_FAILED, LAUNCH_OUT_OF_RESOURCES, LAUNCH_TIMEOUT,
-    NOT_FOUND, OPERATING_SYSTEM, Outcome,
+    ASSERT, HARDWARE_STACK_ERROR, ILLEGAL_ADDRESS, INVALID_HANDLE, INVALID_IMAGE, INVALID_VALUE, LAUNCH_FAILED,
+    LAUNCH_OUT_OF_RESOURCES, LAUNCH_TIMEOUT, NOT_FOUND, OPERATING_SYSTEM, Outcome,
 };
 use crate::driver::Driver;
 use crate::graph::Node;
@@ -21,7 +21,7 @@ use crate::history::History;
 use crate::memory::Allocation;
 use crate::worker::Then;
 
-use self::engine::{Host, Kernel, Library, Shape};
+use self::engine::{Host, Kernel, Library, Order, Shape};
 
 /// The machine as the engine is told of it, read once: a driver reads the environment when it is opened.
 pub fn host() -> &'static Host {
@@ -34,7 +34,8 @@ pub fn host() -> &'static Host {
             named: ["PYGPU_CXX", "CXX"].into_iter().filter_map(named).collect(),
             path: std::env::var_os("PATH").unwrap_or_default(),
             temporary: std::env::temp_dir(),
-            reversed: filled("PYGPU_CPU_ORDER").is_some_and(|order| order == "reversed"),
+            order: Order::named(filled("PYGPU_CPU_ORDER").unwrap_or_default().trim()),
+            options: Vec::new(),
             breaks: filled("PYGPU_CPU_BREAK").is_some(),
         }
     })
@@ -202,6 +203,8 @@ fn run(function: &Function, shape: &Shape, arguments: &[Vec<u8>]) -> Outcome<()>
             1 => ASSERT,
             3 => LAUNCH_TIMEOUT,
             4 | 5 => LAUNCH_OUT_OF_RESOURCES,
+            6 => ILLEGAL_ADDRESS,
+            7 => HARDWARE_STACK_ERROR,
             _ => LAUNCH_FAILED,
         }
     })

@@ -2,17 +2,51 @@
 //!
 //! Asks the system each time and owns nothing. Whatever the system does not say is left empty or zero.
 
+pub mod attributes;
+mod container;
+
 use std::thread;
+
+use self::attributes::COMPUTE_CAPABILITY;
 
 use crate::backend::{DeviceProperties, MemoryInfo};
 
 /// As on NVIDIA's devices, so that what fits here fits there.
 pub const THREADS_PER_BLOCK: i32 = 1024;
-const WARP_SIZE: i32 = 32;
+pub const WARP_SIZE: i32 = 32;
+
+/// Processors that this process may use.
+pub fn processors() -> i32 {
+    thread::available_parallelism().map_or(1, |count| i32::try_from(count.get()).unwrap_or(i32::MAX))
+}
+
+/// The clock in kHz; a common one where the system does not say.
+pub fn clock_rate() -> i32 {
+    const COMMON: i32 = 1_000_000;
+    let text = std::fs::read_to_string("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq");
+    let known = text.ok().and_then(|text| text.trim().parse().ok());
+    known
+        .or_else(|| {
+            let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
+            let line = text.lines().find(|line| line.starts_with("cpu MHz"))?;
+            let megahertz: f64 = line.split_once(':')?.1.trim().parse().ok()?;
+            Some((megahertz * 1000.0) as i32)
+        })
+        .filter(|&rate| rate > 0)
+        .unwrap_or(COMMON)
+}
+
+/// Bytes of the second level's cache; a common size where the system does not say.
+pub fn cache_bytes() -> i32 {
+    const COMMON: i32 = 1 << 20;
+    let text = std::fs::read_to_string("/sys/devices/system/cpu/cpu0/cache/index2/size").unwrap_or_default();
+    let kibibytes = text.trim().strip_suffix('K').and_then(|text| text.parse::<i32>().ok());
+    kibibytes.and_then(|count| count.checked_mul(1024)).filter(|&bytes| bytes > 0).unwrap_or(COMMON)
+}
 
 /// The host as a device.
 pub fn properties() -> DeviceProperties {
-    let processors = thread::available_parallelism().map_or(1, |count| i32::try_from(count.get()).unwrap_or(i32::MAX));
+    let processors = processors();
     DeviceProperties {
         name: processor_name().unwrap_or_else(|| "cpu".to_owned()),
         architecture: std::env::consts::ARCH.to_owned(),
@@ -20,6 +54,9 @@ pub fn properties() -> DeviceProperties {
         multiprocessor_count: processors,
         warp_size: WARP_SIZE,
         max_threads_per_block: THREADS_PER_BLOCK,
+        compute_capability: COMPUTE_CAPABILITY,
+        l2_cache_size: cache_bytes(),
+        clock_rate: clock_rate(),
         integrated: true,
         ..DeviceProperties::default()
     }
@@ -38,7 +75,7 @@ pub fn memory() -> Option<MemoryInfo> {
         let text = std::fs::read_to_string("/proc/meminfo").ok()?;
         Some(MemoryInfo { free: field(&text, "MemAvailable:")?, total: field(&text, "MemTotal:")? })
     };
-    from_file().or_else(from_system)
+    from_file().or_else(from_system).map(container::within)
 }
 
 /// A line such as `MemTotal:       65536 kB`, in bytes.
@@ -82,6 +119,6 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn both_sources_agree_on_the_total() {
-        assert_eq!(memory().unwrap().total, from_system().unwrap().total);
+        assert_eq!(memory().unwrap().total, container::within(from_system().unwrap()).total);
     }
 }

@@ -1,0 +1,231 @@
+"""``python -m PyGPU check program.py``: a program on the CPU, with everything that finds a mistake in its kernels.
+
+The program runs several times, each in a process of its own: twice as it is, then with blocks and threads that start in
+other orders, then with the sanitizer of addresses in every kernel. What it prints must not depend on the order; what
+differs between the two equal runs (times, addresses) is not looked at.
+"""
+
+import argparse
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from os import environ
+from pathlib import Path
+from typing import NamedTuple
+
+from PyGPU._cli.progress import Progress
+
+SANITIZER = "detect_leaks=0:halt_on_error=0:alloc_dealloc_mismatch=0:detect_stack_use_after_return=0:log_path="
+# A frame of a report that lies in a kernel: the function and the line.
+FRAME = re.compile(r"^\s*#\d+ 0x[0-9a-f]+ in (?P<function>.+?) (?P<path>\S+?):(?P<line>\d+)(?::\d+)?$", re.MULTILINE)
+# Bytes that PyGPU puts behind each array of host memory, which the sanitizer is told of.
+RED_ZONE = 32
+
+
+class Run(NamedTuple):
+    """One way to run the program."""
+
+    name: str
+    settings: dict[str, str]
+
+
+class Ended(NamedTuple):
+    """How it ended."""
+
+    status: int
+    output: list[str]
+    errors: list[str]
+
+
+class Finding(NamedTuple):
+    """What is wrong, and where that shows."""
+
+    what: str
+    runs: list[str]
+
+
+def runs(arguments: argparse.Namespace, folder: Path, library: str | None) -> list[Run]:
+    """List the ways: the first two are equal."""
+    plain = {"PYGPU_BACKEND": "cpu", "TMPDIR": str(folder), "PYGPU_CACHE_DIR": str(folder / "cache")}
+    # Lines are known without being paid for; only what fails asks for them.
+    plain["PYGPU_CPU_OPTIONS"] = "-g1"
+    orders = ["reversed", *(f"shuffled:{seed}" for seed in range(1, arguments.shuffles + 1))]
+    found = [Run("as it is", plain), Run("as it is, again", plain)]
+    found += [Run(order, {**plain, "PYGPU_CPU_ORDER": order}) for order in orders]
+    if library is not None:
+        options = {"PYGPU_CPU_OPTIONS": "-fsanitize=address -fsanitize-recover=address -g"}
+        preloaded = {"LD_PRELOAD": library, "ASAN_OPTIONS": SANITIZER + str(folder / "report")}
+        found.append(Run("sanitizer", {**plain, **options, **preloaded}))
+    return found
+
+
+def sanitizer() -> str | None:
+    """Ask the compiler for the sanitizer's library."""
+    named = os.environ.get("PYGPU_CXX") or os.environ.get("CXX") or "c++"
+    compiler = shutil.which(shlex.split(named)[0])
+    if compiler is None:
+        return None
+    for name in ("libasan.so", "libclang_rt.asan.so"):
+        asked = subprocess.run([compiler, f"-print-file-name={name}"], capture_output=True, text=True, check=False)
+        if Path(asked.stdout.strip()).is_absolute():
+            return asked.stdout.strip()
+    return None
+
+
+def execute(command: list[str], run: Run, limit: float | None) -> Ended:
+    """Run the program once; one that takes too long counts as ended by a signal."""
+    try:
+        done = subprocess.run(
+            command,
+            env={**environ, **run.settings},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            timeout=limit,
+        )
+    except subprocess.TimeoutExpired:
+        return Ended(-1, [], [f"it did not end within {limit} seconds"])
+    return Ended(done.returncode, done.stdout.splitlines(), done.stderr.splitlines())
+
+
+def with_line(place: str, folder: Path, path: str | None = None) -> str:
+    """Write a place with the text of its line, where the source was kept."""
+    name, _, number = place.rpartition(":")
+    candidates = [Path(path)] if path else []
+    candidates += sorted(folder.glob(f"pygpu-*/{Path(name).name}"))
+    for file in candidates:
+        if file.is_file() and number.isdigit():
+            lines = file.read_text(errors="replace").splitlines()
+            if 0 < int(number) <= len(lines):
+                return f"{place}\n      {lines[int(number) - 1].strip()}"
+    return place
+
+
+def failure(ended: Ended, folder: Path) -> str | None:
+    """Say how a run failed: its last words, with the line of the kernel if they name one."""
+    if ended.status == 0:
+        return None
+    words = next((line for line in reversed(ended.errors) if line.strip()), "")
+    how = f"ended by signal {-ended.status}" if ended.status < 0 else f"exit status {ended.status}"
+    place = re.search(r"at (\S+:\d+)\]?$", words)
+    if place:
+        words = words[: place.start(1)] + with_line(place[1], folder)
+    return f"{words}\n      ({how})" if words else how
+
+
+def difference(first: list[str], second: list[str], other: list[str]) -> str | None:
+    """Find the first line that another order prints otherwise, though two equal runs agree on it."""
+    if len(first) == len(second) != len(other):
+        return f"it prints {len(other)} lines, not {len(first)}"
+    for number, (one, again, now) in enumerate(zip(first, second, other, strict=False), 1):
+        if one == again != now:
+            return f"line {number} of the output is\n      {now}\n    and as it is\n      {one}"
+    return None
+
+
+def reports(folder: Path) -> Iterator[str]:
+    """Read what the sanitizer wrote about kernels: what, and the line in the source."""
+    for file in sorted(folder.glob("report.*")):
+        for text in file.read_text(errors="replace").split(
+            "================================================================="
+        )[1:]:
+            what = re.search(r"ERROR: AddressSanitizer: (\S+)", text)
+            frame = next(
+                (one for one in FRAME.finditer(text) if "pygpu-" in one["path"] or one["path"].endswith(".cu")), None
+            )
+            if what is None or frame is None or "/include/pygpu_cpu" in frame["path"]:
+                continue
+            access = re.search(r"^(READ|WRITE) of size \d+", text, re.MULTILINE)
+            place = with_line(f"{Path(frame['path']).name}:{frame['line']}", folder, frame["path"])
+            yield f"{what[1]}: {access[0] if access else 'access'}{block_of(text)}, in {frame['function']} at {place}"
+
+
+def block_of(report: str) -> str:
+    """Say where a report's address lies, as far as it knows."""
+    array = re.search(r"is located (\d+) bytes inside of (\d+)-byte region", report)
+    if array and 0 <= (beyond := int(array[1]) - (int(array[2]) - RED_ZONE)) < RED_ZONE:
+        return f", {beyond} bytes behind the end of an array of {int(array[2]) - RED_ZONE} bytes"
+    block = re.search(
+        r"is located (\d+ bytes (?:after|before|inside of) [^\n\[(]+?)(?: \[| \(|$)", report, re.MULTILINE
+    )
+    variable = re.search(r"is located \d+ bytes .*?(global variable '[^']+'|variable '[^']+')", report)
+    return f" at {variable[1]}" if variable else f", {block[1]}" if block else ""
+
+
+def search(command: list[str], ways: list[Run], folder: Path, limit: float | None, progress: Progress) -> list[Finding]:
+    """Run the program in each way, and collect what is wrong, once for all ways in which it shows."""
+    found: dict[str, list[str]] = {}
+    ended: dict[str, Ended] = {}
+    unordered: list[tuple[str, str]] = []
+    for run in ways:
+        progress.step(run.name)
+        ended[run.name] = done = execute(command, run, limit)
+        is_sanitized = run.name == "sanitizer"
+        told = list(reports(folder)) if is_sanitized else []
+        failed = failure(done, folder)
+        if failed is not None and not told:
+            told.append(failed)
+        elif not is_sanitized and len(ended) > 2:
+            differs = difference(ended["as it is"].output, ended["as it is, again"].output, done.output)
+            if differs is not None and not failed:
+                unordered.append((run.name, differs))
+        for one in told:
+            found.setdefault(one, []).append(run.name)
+    if unordered:
+        text = "the result depends on the order in which blocks and threads run (a missing barrier, or a race): "
+        found[text + unordered[0][1]] = [name for name, _ in unordered]
+    return merged(found)
+
+
+def merged(found: dict[str, list[str]]) -> list[Finding]:
+    """Tell once what differs only in the thread that was first, or in an address."""
+    kept: dict[str, Finding] = {}
+    for what, names in found.items():
+        key = re.sub(r"\(\d+,\d+,\d+\)|0x[0-9a-f]+", "", what)
+        kept.setdefault(key, Finding(what, [])).runs.extend(names)
+    return list(kept.values())
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``check``."""
+    parser.description = (
+        "Run a program on the CPU several times, with other orders of blocks and threads and with the sanitizer of "
+        "addresses in its kernels, and print what is wrong with the lines of the kernels. The exit status is 1 if "
+        "anything is."
+    )
+    parser.add_argument("--shuffles", type=int, default=2, metavar="N", help="how many shuffled orders (2)")
+    parser.add_argument("--no-sanitizer", action="store_true", help="only the orders")
+    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="of each run; none by default")
+    parser.add_argument("program", help="the file of the program")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="what the program is given")
+
+
+def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
+    """Check, print, and end with 1 if something is wrong."""
+    if not Path(arguments.program).is_file():
+        parser.error(f"there is no file {arguments.program!r}")
+    library = None if arguments.no_sanitizer else sanitizer()
+    if library is None and not arguments.no_sanitizer:
+        print("without the sanitizer: the C++ compiler has no library of it (libasan)", file=sys.stderr)
+    command = [sys.executable, arguments.program, *arguments.arguments]
+    with tempfile.TemporaryDirectory(prefix="pygpu-check-") as name:
+        folder = Path(name)
+        ways = runs(arguments, folder, library)
+        progress = Progress(len(ways), sys.stderr)
+        try:
+            found = search(command, ways, folder, arguments.timeout, progress)
+        finally:
+            progress.end()
+    names = ", ".join(run.name for run in ways)
+    for number, finding in enumerate(found, 1):
+        print(f"{number}. {finding.what}\n    [{', '.join(finding.runs)}]")
+    if found:
+        sys.exit(1)
+    print(f"nothing found: {names}")

@@ -1,0 +1,86 @@
+"""`python -m PyGPU check program.py`: what is wrong in a kernel is told with its line, and nothing where nothing is."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from PyGPU._cli import check as checking
+
+pytestmark = [pytest.mark.enough_on("cpu"), pytest.mark.starts_processes]
+
+PROGRAM = r"""
+import sys, time
+import numpy as np
+import PyGPU
+module = PyGPU.Module('''
+extern "C" __global__ void right(int *o) {
+    __shared__ int s;
+    if (threadIdx.x == 0) s = 5;
+    __syncthreads();
+    o[threadIdx.x] = s;
+}
+extern "C" __global__ void without_a_barrier(int *o) {
+    __shared__ int s;
+    if (threadIdx.x == 0) s = 5;
+    o[threadIdx.x] = s;
+}
+extern "C" __global__ void beyond(int *o) {
+    int i = threadIdx.x;
+    o[i] = 1;
+}
+extern "C" __global__ void null(int *o) {
+    o[threadIdx.x] = 1;
+}
+''')
+out = PyGPU.zeros(32, np.int32)
+print(time.time_ns())
+for name in sys.argv[1:]:
+    module.get_function(name)[1, 33 if name == "beyond" else 32](0 if name == "null" else out)
+    print(name, out.get().sum())
+"""
+
+
+def check(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    program = folder / "program.py"
+    program.write_text(PROGRAM)
+    command = [sys.executable, "-m", "PyGPU", "check", "--shuffles", "1", *arguments[:-1], str(program), arguments[-1]]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=110)
+
+
+def test_nothing_is_found_where_nothing_is_wrong(tmp_path: Path) -> None:
+    done = check(tmp_path, "right")
+    assert (done.returncode, done.stdout[:13]) == (0, "nothing found"), done.stdout + done.stderr
+
+
+def test_a_result_that_depends_on_the_order_is_found(tmp_path: Path) -> None:
+    done = check(tmp_path, "--no-sanitizer", "without_a_barrier")
+    assert done.returncode == 1
+    assert "1. the result depends on the order in which blocks and threads run" in done.stdout
+    assert "and as it is\n      without_a_barrier 160" in done.stdout
+    assert "[reversed, shuffled:1]" in done.stdout
+
+
+def test_a_line_that_writes_behind_an_array_is_shown(tmp_path: Path) -> None:
+    if checking.sanitizer() is None:
+        pytest.skip("the compiler has no sanitizer of addresses")
+    done = check(tmp_path, "beyond")
+    assert done.returncode == 1
+    assert "wrote beyond the end of the 128 bytes of argument 1" in done.stdout
+    assert "0 bytes behind the end of an array of 128 bytes, in beyond at kernel.cu:15\n      o[i] = 1;" in done.stdout
+
+
+def test_a_fault_is_told_once_with_its_line(tmp_path: Path) -> None:
+    done = check(tmp_path, "--no-sanitizer", "null")
+    assert done.returncode == 1
+    assert "kernel null, block (0,0,0), thread (" in done.stdout
+    assert "at kernel.cu:18\n      o[threadIdx.x] = 1;\n      (exit status 1)" in done.stdout
+    assert "\n2. " not in done.stdout
+
+
+def test_a_program_that_is_not_there_is_a_wrong_call() -> None:
+    command = [sys.executable, "-m", "PyGPU", "check", "no_such_program.py"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=110)
+    assert done.returncode == 2
+    assert "there is no file 'no_such_program.py'" in done.stderr
