@@ -25,7 +25,7 @@ pub fn allocate(bytes: usize) -> Option<Address> {
     let address = address.expose_provenance();
     // Before huge pages are wanted: this touch of the last page is to cost a small one.
     // SAFETY: within what was just had.
-    unsafe { red_zone::write(address, bytes) };
+    unsafe { red_zone::write(pointer(address + bytes)) };
     want_huge_pages(address, bytes);
     Some(address)
 }
@@ -65,6 +65,16 @@ pub unsafe fn free(address: Address, bytes: usize) {
     let Ok(layout) = layout(bytes) else { return };
     // SAFETY: the caller promises that the block was allocated with this very layout.
     unsafe { dealloc(pointer(address), layout) };
+}
+
+/// How many bytes behind a block are known to have been written, at least; 0 for none. It is told once.
+///
+/// # Safety
+/// The block is alive, came from `allocate`, and has so many bytes.
+#[inline]
+pub unsafe fn overrun(address: Address, bytes: usize) -> usize {
+    // SAFETY: promised by the caller.
+    unsafe { red_zone::overrun(pointer(address + bytes)) }
 }
 
 /// The pointer of an address that some allocation, ours or a stranger's, gave out as a number.

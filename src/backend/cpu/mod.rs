@@ -15,13 +15,13 @@ mod event_table;
 mod events;
 pub mod given_out;
 mod graphs;
-mod heap;
+pub mod heap;
 mod host;
 mod machine;
 mod memory;
 mod pinned;
 mod programs;
-pub mod red_zone;
+mod red_zone;
 mod streams;
 #[cfg(test)]
 mod tests;

@@ -5,9 +5,6 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::heap;
-use crate::backend::Address;
-
 /// Bytes behind a block. What goes beyond an end nearly always begins right there.
 pub(super) const BYTES: usize = 32;
 /// No number that programs write: neither small, nor a pattern of one byte, nor a value of floats that anything computes.
@@ -19,13 +16,12 @@ const NOBODY: usize = 1;
 
 type OfRegion = unsafe extern "C" fn(*const u8, usize);
 
-/// Writes the pattern behind a block.
+/// Writes the pattern behind a block, whose end this is.
 ///
 /// # Safety
 /// `BYTES` bytes are there, and nobody else's.
 #[inline]
-pub(super) unsafe fn write(address: Address, bytes: usize) {
-    let end = heap::pointer(address + bytes);
+pub(super) unsafe fn write(end: *mut u8) {
     // SAFETY: promised by the caller.
     unsafe { end.cast::<[u64; BYTES / 8]>().write_unaligned([PATTERN; BYTES / 8]) };
     if SANITIZER.load(Ordering::Relaxed) != NOBODY {
@@ -51,25 +47,24 @@ fn tell(end: *const u8) {
 /// once.
 ///
 /// # Safety
-/// The block is alive, came from `heap::allocate`, and has so many bytes.
+/// It is the end of a block that is alive, and behind which [`write`] wrote.
 #[inline]
-pub unsafe fn overrun(address: Address, bytes: usize) -> usize {
-    let end = heap::pointer(address + bytes).cast::<[u64; BYTES / 8]>();
+pub(super) unsafe fn overrun(end: *mut u8) -> usize {
     // SAFETY: promised by the caller. Another thread's kernel may write there at the same time: that is what is looked for.
-    let words = unsafe { end.read_unaligned() };
+    let words = unsafe { end.cast::<[u64; BYTES / 8]>().read_unaligned() };
     if words == [PATTERN; BYTES / 8] {
         return 0;
     }
     // SAFETY: as above.
-    unsafe { changed(address, bytes, words) }
+    unsafe { changed(end, words) }
 }
 
 /// # Safety
 /// As for [`overrun`].
 #[cold]
-unsafe fn changed(address: Address, bytes: usize, words: [u64; BYTES / 8]) -> usize {
+unsafe fn changed(end: *mut u8, words: [u64; BYTES / 8]) -> usize {
     // SAFETY: promised by the caller.
-    unsafe { write(address, bytes) };
+    unsafe { write(end) };
     let is_changed = |byte: &usize| words[byte / 8].to_ne_bytes()[byte % 8] != PATTERN.to_ne_bytes()[byte % 8];
     (0..BYTES).rev().find(is_changed).map_or(0, |last| last + 1)
 }
@@ -77,6 +72,7 @@ unsafe fn changed(address: Address, bytes: usize, words: [u64; BYTES / 8]) -> us
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::undocumented_unsafe_blocks, missing_docs)]
+    use super::super::heap;
     use super::super::memory::{block, give_back};
     use super::*;
 
@@ -86,11 +82,11 @@ mod tests {
             let address = block(bytes).unwrap();
             unsafe {
                 heap::pointer(address).write_bytes(3, bytes);
-                assert_eq!(overrun(address, bytes), 0);
+                assert_eq!(heap::overrun(address, bytes), 0);
                 for beyond in [0, 3, 8, BYTES - 1] {
                     heap::pointer(address + bytes + beyond).write(3);
-                    assert_eq!(overrun(address, bytes), beyond + 1, "{bytes}");
-                    assert_eq!(overrun(address, bytes), 0);
+                    assert_eq!(heap::overrun(address, bytes), beyond + 1, "{bytes}");
+                    assert_eq!(heap::overrun(address, bytes), 0);
                 }
                 give_back(address, bytes);
             }
