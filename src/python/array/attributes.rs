@@ -80,12 +80,6 @@ impl GpuArray {
         self.given_out_address()
     }
 
-    /// The address of element zero, in PyCUDA's spelling; None for an empty array.
-    #[getter]
-    fn gpudata(&self) -> Option<usize> {
-        Some(self.given_out_address()).filter(|&address| address != 0)
-    }
-
     /// The array that owns the memory of a view, or what was given as `base=`; None for an array with memory of its own.
     #[getter(base)]
     fn base_object<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {

@@ -9,6 +9,7 @@ use pyo3::types::PyTuple;
 use crate::array::Array;
 use crate::dtype::{DType, Kind};
 use crate::kernel::{Function, Parameter, ParameterKind};
+use crate::layout::tuple_text;
 use crate::memory::Allocation;
 use crate::python::array::class::GpuArray;
 
@@ -40,17 +41,21 @@ pub(crate) fn array(place: &str, function: &Function, parameter: Option<&Paramet
             "{place}: the array is {name}; give one of the parameter's type, a.view(dtype) to read the bytes as \
                  another, or a.ptr to pass the address unchecked"
         )),
-        Some(ParameterKind::Pointer { constant: false, .. }) if array.readonly() => PyValueError::new_err(format!(
-            "{place}: the array is read-only, and the kernel may write there; declare the parameter const, or pass a \
-             copy()"
-        )),
+        Some(ParameterKind::Pointer { constant: false, .. }) if array.readonly() => readonly(place),
         _ => PyValueError::new_err(format!(
-            "{place}: the array is not contiguous (shape {:?}, strides {:?}), and a kernel sees only the address; pass a \
+            "{place}: the array is not contiguous (shape {}, strides {}), and a kernel sees only the address; pass a \
              copy(), or strided=True in the call if the kernel knows the strides",
-            array.layout().shape().collect::<Vec<_>>(),
-            array.layout().strides().collect::<Vec<_>>()
+            tuple_text(array.layout().shape()),
+            tuple_text(array.layout().strides())
         )),
     }
+}
+
+#[cold]
+pub(crate) fn readonly(place: &str) -> PyErr {
+    PyValueError::new_err(format!(
+        "{place}: the array is read-only, and the kernel may write there; declare the parameter const, or pass a copy()"
+    ))
 }
 
 #[cold]
