@@ -108,3 +108,29 @@ def test_init_after_the_first_changes_nothing():
 def test_a_pickle_of_such_an_array_is_an_array():
     array = Buffer(None, 3, "f8").fill(2)
     assert pickle.loads(pickle.dumps(PyGPU.asarray(array))).tolist() == [2, 2, 2]
+
+
+def test_an_array_can_be_put_elsewhere():
+    array, other = Buffer(None, (2, 2), "f4"), PyGPU.arange(8, dtype="f4")
+    array.fill(1)
+    view = array[0]
+    array.gpudata = int(other.gpudata) + 8
+    assert array.get().tolist() == [[2, 3], [4, 5]]
+    array.fill(9)
+    assert other.get().tolist() == [0, 1, 9, 9, 9, 9, 6, 7]
+    assert view.get().tolist() == [1, 1]
+    array.gpudata = other.gpudata
+    assert array.gpudata is other.gpudata
+    with pytest.raises(ValueError, match="memory there has 8"):
+        array.gpudata = other[6:]
+    assert array.get().tolist() == [[0, 1], [9, 9]]
+
+
+def test_a_subclass_may_count_other_bytes():
+    array = Buffer(None, (2, 2), "f4")
+    array.nbytes = 64
+    assert array.nbytes == 64
+    array.nbytes = None
+    assert array.nbytes is None
+    with pytest.raises(AttributeError, match="not writable"):
+        PyGPU.zeros(3).nbytes = 5

@@ -21,7 +21,7 @@ use pyo3::types::PyType;
 
 use super::host_side::HostSide;
 use super::owner::Owner;
-use super::rare::{Given, Rare};
+use super::rare::Rare;
 use crate::array::Array;
 use crate::backend::Address;
 use crate::chain;
@@ -143,14 +143,14 @@ impl GpuArray {
         self.made().rare.get_or_init(Box::default)
     }
 
-    /// Of an object whose subclass has an `__init__` of its own: where that puts what it makes.
+    /// The object's own, whatever stands in its place: where `__init__` puts what it makes.
     pub(crate) fn to_be_made(&self) -> &Rare<Self> {
         self.rare.get_or_init(Box::default)
     }
 
-    /// What `__new__` of such an object was given, if `__init__` was not here yet.
-    pub(crate) fn awaited(&self) -> Option<Given> {
-        self.rare.get()?.awaited()
+    /// The same, if it is there.
+    pub(crate) fn own_rare(&self) -> Option<&Rare<Self>> {
+        self.rare.get()
     }
 
     /// The array below Python. Its values may have to be made first, where an operation was put off; what is known without that

@@ -1,7 +1,8 @@
 //! What few arrays have: a host side, memory as an object, a value that a subclass made late.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use pyo3::ffi;
 use pyo3::gc::{PyTraverseError, PyVisit};
@@ -37,13 +38,24 @@ pub(crate) struct Rare<A> {
     gpudata: OnceLock<Py<PyAny>>,
     /// What `__new__` was given, until `__init__` says what the array is to be.
     awaits: Mutex<Option<Given>>,
-    /// What `__init__` made.
-    made: OnceLock<A>,
+    /// What `__init__` or an assignment to `gpudata` made last: one of `all`.
+    made: AtomicPtr<A>,
+    /// All that was made. Whoever has a reference to one keeps it, so that none goes before this.
+    all: Mutex<Vec<Arc<A>>>,
+    /// What a subclass says in the place of the number of bytes.
+    nbytes: Mutex<Option<Option<i64>>>,
 }
 
 impl<A> Default for Rare<A> {
     fn default() -> Self {
-        Self { host: Mutex::default(), gpudata: OnceLock::new(), awaits: Mutex::default(), made: OnceLock::new() }
+        Self {
+            host: Mutex::default(),
+            gpudata: OnceLock::new(),
+            awaits: Mutex::default(),
+            made: AtomicPtr::default(),
+            all: Mutex::default(),
+            nbytes: Mutex::default(),
+        }
     }
 }
 
@@ -67,7 +79,8 @@ impl<A> Rare<A> {
     }
 
     pub(super) fn made(&self) -> Option<&A> {
-        self.made.get()
+        // SAFETY: null, or what an `Arc` of `all` has, which lives as long as this and is never written.
+        unsafe { self.made.load(Ordering::Acquire).as_ref() }
     }
 
     /// Says that `__init__` may bring other arguments than these.
@@ -80,10 +93,21 @@ impl<A> Rare<A> {
         self.awaits.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Keeps what `__init__` made.
+    /// Puts another array in the place of what there was.
     pub(crate) fn make(&self, value: A) {
-        // The first is kept, which is the only one: `awaited` answers once.
-        drop(self.made.set(value));
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = Arc::new(value);
+        self.made.store(Arc::as_ptr(&made).cast_mut(), Ordering::Release);
+        all.push(made);
+    }
+
+    /// The number of bytes that a subclass has set.
+    pub(crate) fn nbytes(&self) -> Option<Option<i64>> {
+        *self.nbytes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn set_nbytes(&self, nbytes: Option<i64>) {
+        *self.nbytes.lock().unwrap_or_else(PoisonError::into_inner) = Some(nbytes);
     }
 
     pub(super) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {

@@ -14,7 +14,7 @@ use crate::device::Device;
 use crate::dtype::{DType, Kind};
 use crate::layout::Order;
 use crate::python::array::class::{GpuArray, new_of_class};
-use crate::python::array::rare::Given;
+use crate::python::array::rare::{Given, Rare};
 use crate::stream::Stream;
 
 /// The arguments in their order; `copy` has a name only.
@@ -122,7 +122,7 @@ impl GpuArray {
     /// than it was given itself.
     #[pyo3(signature = (*args, **kwargs))]
     fn __init__(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
-        let Some(given) = self.awaited() else { return Ok(()) };
+        let Some(given) = self.own_rare().and_then(Rare::awaited) else { return Ok(()) };
         let is_same = given == Given::of(args, kwargs)?;
         if is_same && self.layout().size() > 0 {
             return Ok(());
@@ -131,6 +131,16 @@ impl GpuArray {
             return Ok(());
         }
         self.to_be_made().make(made_of(args, kwargs)?);
+        Ok(())
+    }
+
+    /// Lets the array show other memory, with the shape, strides and dtype that it has. Views that were made before stay where they
+    /// are, and memory that it had stays as long as it does.
+    #[setter]
+    fn set_gpudata(&self, gpudata: &Bound<'_, PyAny>) -> PyResult<()> {
+        let layout = self.layout().with_offset(0)?;
+        let value = foreign::over_place(gpudata.py(), gpudata, &layout, self.dtype(), None)?;
+        self.to_be_made().make(value);
         Ok(())
     }
 }

@@ -44,7 +44,7 @@ pub(crate) fn from_address<'py>(
 }
 
 /// An array whose element zero is where an object says; the object is kept as long as the memory is shared with it.
-fn over_place<'py>(
+pub(super) fn over_place<'py>(
     py: Python<'py>,
     memory: &Bound<'py, PyAny>,
     layout: &Layout,
