@@ -112,6 +112,18 @@ impl Held {
         stream: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = input.py();
+        if let Some(given) = output.and_then(|given| given.cast::<GpuArray>().ok()) {
+            let (from, to) = (input.get().layout(), given.get().layout());
+            if to.ndim() != 1 || from.size() != to.size() {
+                return Err(PyValueError::new_err(format!(
+                    "{}(): the input has {} elements, and output_ary {} in {} axes",
+                    self.name(),
+                    from.size(),
+                    to.size(),
+                    to.ndim()
+                )));
+            }
+        }
         let _current = Current::of(py, input.get().device(), stream)?;
         let dtype = dtypes::to_python(py, self.0.scanning().dtype)?;
         let scanned = input.call_method1(intern!(py, "astype"), (dtype,))?;
