@@ -84,7 +84,7 @@ GROUPS: dict[str, list[str]] = {
     "Exceptions": [
         "CudaError", "OutOfMemoryError", "CompileError", "NotSupportedError", "BackendUnavailableError", "ForkError",
     ],
-    "Modules": ["gpuarray", "backend", "elementwise", "reduction", "scan"],
+    "Modules": ["gpuarray", "backend", "elementwise", "reduction", "scan", "as_pycuda"],
     "PybindGPU's classes and constants": [
         "Allocator", "dtype", "SUPPORTED_DTYPES", "cuda_enabled", "major_version", "minor_version", "release_version",
     ],

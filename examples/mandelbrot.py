@@ -47,7 +47,10 @@ def mandelbrot(width: int, height: int, centre: complex = -0.65, size: float = 2
 
 def main(path: Path, width: int = 1200, height: int = 900) -> None:
     """Draw, and write the PNG."""
-    from PIL import Image
+    try:
+        from PIL import Image
+    except ImportError:
+        raise SystemExit("the PNG is written by Pillow, which is not installed: pip install pillow") from None
 
     Image.fromarray(mandelbrot(width, height)).save(path)
     print(f"{path}: {width} x {height} pixels from {gpuarray.Device().name}")

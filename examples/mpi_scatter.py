@@ -8,7 +8,11 @@ Needs mpi4py. Processes take the devices in turn, so there may be more of them t
 from __future__ import annotations
 
 import numpy as np
-from mpi4py import MPI
+
+try:
+    from mpi4py import MPI
+except ImportError:
+    raise SystemExit("processes talk by mpi4py, which is not installed: pip install mpi4py") from None
 
 import PyGPU.driver as cuda
 from PyGPU import gpuarray

@@ -83,10 +83,10 @@ impl Array {
         Self { keeper: Some(Arc::new(Keeper(Some(keeper)))), ..self }
     }
 
-    /// Who is kept beside the block, and whether by this array alone.
-    pub fn keeper(&self) -> Option<(&(dyn Any + Send + Sync), bool)> {
+    /// Who is kept beside the block, and by how many arrays.
+    pub fn keeper(&self) -> Option<(&(dyn Any + Send + Sync), usize)> {
         let keeper = self.keeper.as_ref()?;
-        Some((&**keeper.0.as_ref()?, Arc::strong_count(keeper) == 1))
+        Some((&**keeper.0.as_ref()?, Arc::strong_count(keeper)))
     }
 
     /// An array over memory of others, of which a block is made that ends where the array does.

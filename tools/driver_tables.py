@@ -284,7 +284,7 @@ def rendered(name: str, known: dict[str, dict[str, int]]) -> str:
     one = ENUMERATIONS[name]
     numbers = {**one.own, **{key.removeprefix(one.prefix): value for key, value in known.get(one.c_name, {}).items()}}
     members = "".join(f"    {member} = {numbers[member]}\n" for member in one.names.split())
-    return f'class {name}(IntEnum):\n    """{one.said}"""\n\n    __module__ = "PyGPU.driver"\n\n{members}'
+    return f'class {name}(NamedNumber):\n    """{one.said}"""\n\n    __module__ = "PyGPU.driver"\n\n{members}'
 
 
 def enums_module() -> str:
@@ -295,7 +295,8 @@ def enums_module() -> str:
     classes = "\n\n".join(rendered(name, known) for name in names)
     return (
         f'"""PyCUDA\'s enumerations, with the driver\'s numbers. Written by tools/driver_tables.py."""\n\n'
-        f"from __future__ import annotations\n\nfrom enum import IntEnum\n\n__all__ = [\n{listed}]\n\n\n{classes}"
+        "from __future__ import annotations\n\n"
+        f"from PyGPU._native.enumeration import NamedNumber\n\n__all__ = [\n{listed}]\n\n\n{classes}"
     )
 
 
@@ -304,7 +305,7 @@ def attributes_module() -> str:
     known, _ = driver()
     return (
         '"""CUDA\'s device attributes, under PyCUDA\'s names. Written by tools/driver_tables.py."""\n\n'
-        "from __future__ import annotations\n\nfrom enum import IntEnum\n\n"
+        "from __future__ import annotations\n\nfrom PyGPU._native.enumeration import NamedNumber\n\n"
         f'__all__ = ["device_attribute"]\n\n\n{rendered("device_attribute", known)}'
     )
 

@@ -271,6 +271,7 @@ if TYPE_CHECKING:
     from PyGPU._functions.statistics import *  # noqa: F403
     from PyGPU._native.allocator import set_allocator as set_allocator, using_allocator as using_allocator
     from PyGPU._pybindgpu.labels import SUPPORTED_DTYPES as SUPPORTED_DTYPES
+    from PyGPU._pycuda.alias import as_pycuda as as_pycuda
     from PyGPU.allocators import Allocator as Allocator
     from PyGPU.backend import *  # noqa: F403
 else:

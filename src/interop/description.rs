@@ -8,6 +8,7 @@ use crate::array::Array;
 use crate::backend::Address;
 use crate::dtype::{DType, Kind};
 use crate::error::{Error, Result};
+use crate::layout::tuple_text;
 use crate::layout::{Dims, Layout, Order};
 use crate::memory::Lent;
 use crate::stream::Stream;
@@ -107,16 +108,16 @@ impl Description {
     fn check_extent(&self, low: i64, high: i64) -> Result<()> {
         if self.address == 0 {
             return Err(Error::value(format!(
-                "the data pointer is null, and the shape {:?} has elements",
-                self.shape.as_slice()
+                "the data pointer is null, and the shape {} has elements",
+                tuple_text(&self.shape)
             )));
         }
         let reach = |offset: i64| i64::try_from(self.address).ok().and_then(|address| address.checked_add(offset));
         match (reach(low), reach(high)) {
             (Some(first), Some(end)) if first >= 0 && end <= END_OF_ADDRESSES => Ok(()),
             _ => Err(Error::value(format!(
-                "elements of shape {:?} at {:#x} would lie outside of the address space",
-                self.shape.as_slice(),
+                "elements of shape {} at {:#x} would lie outside of the address space",
+                tuple_text(&self.shape),
                 self.address
             ))),
         }

@@ -6,7 +6,7 @@
 //! |--------|--------------------|----------------|-------------|
 //! | absent | legacy default     | legacy default | nothing     |
 //! | -1     | nothing            | nothing        | nothing     |
-//! | 0      | error: ambiguous   | default        | error       |
+//! | 0      | legacy default     | default        | nothing     |
 //! | 1      | legacy default     | error          | error       |
 //! | 2      | per-thread default | error          | error       |
 //! | > 2    | a handle           | a handle       | error       |
@@ -28,16 +28,16 @@ const PER_THREAD: StreamHandle = StreamHandle(2);
 /// `ValueError` for a number that the device's row of the table does not have.
 pub fn of_dlpack_consumer(kind: BackendKind, value: Option<i64>) -> Result<Option<StreamHandle>> {
     match (kind, value) {
-        (BackendKind::Cpu, None) | (_, Some(-1)) => Ok(None),
+        // The handle of `default_stream()`, whatever there is.
+        (BackendKind::Cpu, None | Some(0)) | (_, Some(-1)) => Ok(None),
         (BackendKind::Cpu, Some(value)) => {
             Err(Error::value(format!("__dlpack__: stream={value} for host memory, which has no streams: give None")))
         }
-        (_, None) | (BackendKind::Cuda, Some(1)) | (BackendKind::Hip, Some(0)) => Ok(Some(StreamHandle::DEFAULT)),
+        // The standard has no 0 for CUDA, since it may mean either default stream; who means the per-thread one is behind the
+        // legacy one too, for which that waits.
+        (_, None) | (BackendKind::Cuda, Some(0 | 1)) | (BackendKind::Hip, Some(0)) => Ok(Some(StreamHandle::DEFAULT)),
         (BackendKind::Cuda, Some(2)) => Ok(Some(PER_THREAD)),
         (_, Some(value @ 3..)) => Ok(Some(StreamHandle(value as usize))),
-        (BackendKind::Cuda, Some(0)) => Err(Error::value(
-            "__dlpack__: stream=0 is ambiguous on CUDA: give 1 for the legacy default stream or 2 for the per-thread one",
-        )),
         (BackendKind::Hip, Some(value @ (1 | 2))) => Err(Error::value(format!(
             "__dlpack__: stream={value} means nothing on ROCm: give 0 for the default stream, or a handle"
         ))),
@@ -108,7 +108,7 @@ mod tests {
         let table = [
             (None, stream(0), stream(0), nobody),
             (Some(-1), nobody, nobody, nobody),
-            (Some(0), None, stream(0), None),
+            (Some(0), stream(0), stream(0), nobody),
             (Some(1), stream(0), None, None),
             (Some(2), stream(2), None, None),
             (Some(3), stream(3), stream(3), None),

@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 use super::function::Function;
 use crate::backend::LaunchShape;
 use crate::error::{Error, Result};
+use crate::layout::tuple_text;
 use crate::memory::{Use, capture, ordered};
 use crate::stream::Stream;
 
@@ -145,7 +146,8 @@ fn refused(function: &Function, shape: &LaunchShape, threads: u32) -> Error {
         for (axis, (asked_here, most)) in ["x", "y", "z"].iter().zip(asked.iter().zip(most)) {
             if *asked_here == 0 || *asked_here > most {
                 return Error::value(format!(
-                    "{name}: the {what} {asked:?} has {asked_here} along {axis}; {device} takes 1 to {most}"
+                    "{name}: the {what} {} has {asked_here} along {axis}; {device} takes 1 to {most}",
+                    tuple_text(asked)
                 ));
             }
         }
@@ -159,7 +161,7 @@ fn refused(function: &Function, shape: &LaunchShape, threads: u32) -> Error {
     } else {
         "what the device allows"
     };
-    Error::value(format!("{name}: the block {:?} has {threads} threads; {most} is {why}", shape.block))
+    Error::value(format!("{name}: the block {} has {threads} threads; {most} is {why}", tuple_text(shape.block)))
 }
 
 #[cold]

@@ -22,6 +22,12 @@ pub(super) fn shape_text(shape: impl IntoIterator<Item = i64>) -> String {
     text
 }
 
+/// `(2, 3)`, `(2,)`, `()`, as Python writes a tuple: a shape or strides in any other message.
+pub fn tuple_text<T: ToString>(items: impl IntoIterator<Item = T>) -> String {
+    let items: Vec<String> = items.into_iter().map(|item| item.to_string()).collect();
+    if items.len() == 1 { format!("({},)", items[0]) } else { format!("({})", items.join(", ")) }
+}
+
 #[cold]
 pub(super) fn too_big() -> Error {
     Error::value("array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size.")

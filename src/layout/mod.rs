@@ -19,6 +19,7 @@ mod blocks;
 mod broadcast;
 mod dense;
 mod errors;
+pub use errors::tuple_text;
 mod index;
 mod iter;
 mod k_order;

@@ -15,6 +15,7 @@ use crate::codegen::access::{Record, Span};
 use crate::codegen::store::Key;
 use crate::error::{Error, Result};
 use crate::kernel::Arguments;
+use crate::layout::tuple_text;
 use crate::layout::{self, Dims, Layout, Rules, Walk, broadcast_shapes};
 
 pub use way::Way;
@@ -348,8 +349,10 @@ fn repeated(name: &str, argument: Option<&Argument>, usage: &Usage, own: &[i64],
     let hint = if usage.written == Written::Maybe { "; if it is only read, declare it const" } else { "" };
     let argument = argument.map(ToString::to_string).unwrap_or_default();
     Error::value(format!(
-        "{name}: {argument} is written, and an output is not broadcast: its shape is {own:?}, and that of the arrays together \
-         {shape:?}{hint}"
+        "{name}: {argument} is written, and an output is not broadcast: its shape is {}, and that of the arrays together \
+         {}{hint}",
+        tuple_text(own),
+        tuple_text(shape)
     ))
 }
 
@@ -358,18 +361,18 @@ fn not_a_pointer(name: &str, argument: Option<&Argument>, layout: &Layout) -> Er
     let (own, declared) = argument.map(|one| (one.name.clone(), one.to_string())).unwrap_or_default();
     Error::value(format!(
         "{name}: the kernel's text uses {own} as a pointer ({declared}), which needs a contiguous array of the common shape; the \
-         array has the shape {:?} and the strides {:?}: pass a copy()",
-        layout.shape().collect::<Vec<_>>(),
-        layout.strides().collect::<Vec<_>>()
+         array has the shape {} and the strides {}: pass a copy()",
+        tuple_text(layout.shape()),
+        tuple_text(layout.strides())
     ))
 }
 
 #[cold]
 fn unaligned(name: &str, argument: &Argument, alignment: usize, address: usize, layout: &Layout) -> Error {
     Error::value(format!(
-        "{name}: {argument}: the array's elements are not aligned to {alignment} bytes (address {address:#x}, strides {:?}), and \
+        "{name}: {argument}: the array's elements are not aligned to {alignment} bytes (address {address:#x}, strides {}), and \
          a device cannot read them; pass a copy()",
-        layout.strides().collect::<Vec<_>>()
+        tuple_text(layout.strides())
     ))
 }
 

@@ -48,7 +48,7 @@ EMPTY = "ValueError: the graph is empty: capture its work in `with graph:`, and 
 UNHASHABLE = "TypeError: unhashable type: 'PyGPU.GPUArray'"
 FLOATS = "GPUArray float32 (3,)"
 NDARRAY = (
-    "TypeError: an ndarray of shape [3] is in host memory, and the other operand on a device; copy it there first, "
+    "TypeError: an ndarray of shape (3,) is in host memory, and the other operand on a device; copy it there first, "
     "with PyGPU.to_gpu(x)"
 )
 LIST = (

@@ -250,13 +250,17 @@ class TestCopyAndDevice:
 
 
 class TestStreams:
-    @pytest.mark.parametrize("stream", [0, 1, 2, 3, -2, 2**62])
+    @pytest.mark.parametrize("stream", [1, 2, 3, -2, 2**62])
     def test_host_memory_has_no_streams(self, stream: int) -> None:
         with pytest.raises(ValueError, match="stream"):
             PyGPU.zeros(3, device="cpu").__dlpack__(stream=stream)
 
-    @pytest.mark.parametrize("stream", [None, -1])
-    def test_host_memory_takes_the_two_that_mean_nothing(self, stream: int | None) -> None:
+    def test_the_default_streams_handle_names_it(self) -> None:
+        a = PyGPU.arange(3)
+        assert a.__dlpack__(stream=PyGPU.default_stream().handle)
+
+    @pytest.mark.parametrize("stream", [None, -1, 0])
+    def test_host_memory_takes_those_that_mean_nothing(self, stream: int | None) -> None:
         assert PyGPU.zeros(3, device="cpu").__dlpack__(stream=stream)
 
     @pytest.mark.parametrize("stream", ["1", 1.0, True, object(), (0, 1)])
@@ -270,12 +274,12 @@ class TestStreams:
             PyGPU.zeros(3).__dlpack__(stream=stream)
 
     @cuda_only
-    @pytest.mark.parametrize("stream", [None, -1, 1, 2])
+    @pytest.mark.parametrize("stream", [None, -1, 0, 1, 2])
     def test_cudas_names_of_streams_are_known(self, stream: int | None) -> None:
         assert PyGPU.zeros(3).__dlpack__(stream=stream)
 
     @cuda_only
-    @pytest.mark.parametrize("stream", [0, -2])
+    @pytest.mark.parametrize("stream", [-2, -3])
     def test_what_cuda_has_no_stream_for_is_refused(self, stream: int) -> None:
         with pytest.raises(ValueError, match=f"stream={stream}"):
             PyGPU.zeros(3).__dlpack__(stream=stream)

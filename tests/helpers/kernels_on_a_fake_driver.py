@@ -288,7 +288,7 @@ def test_arrays_that_do_not_fit_are_refused(x: PyGPU.GPUArray) -> None:
     kernel = kernel_of("float *x, const double *y, int n", "8 8 4")
     for arguments, text in [
         ((x, x, 1), r"argument 2 \(const double\* y\): the array is float32"),
-        ((x[:, ::2], None, 1), r"not contiguous \(shape \[4, 3\], strides \[24, 8\]\).*strided=True"),
+        ((x[:, ::2], None, 1), r"not contiguous \(shape \(4, 3\), strides \(24, 8\)\).*strided=True"),
         ((x[::-1], None, 1), "not contiguous"),
         ((x, None, x), "the parameter is no pointer"),
         ((PyGPU.zeros(3, "float32", device=1), None, 1), "the array is on cuda:1, and the kernel on cuda:0"),

@@ -217,7 +217,7 @@ def test_shapes_that_do_not_broadcast_are_refused() -> None:
     x, z = PyGPU.zeros((3, 4), np.float32), PyGPU.zeros((3, 4), np.float32)
     with pytest.raises(ValueError, match=r"axpy: operands could not be broadcast together with shapes \(3,4\) \(3,\)"):
         AXPY(1, x, PyGPU.zeros(3, np.float32), z)
-    with pytest.raises(ValueError, match=r"float \*z is written, and an output is not broadcast: its shape is \[4\]"):
+    with pytest.raises(ValueError, match=r"float \*z is written, and an output is not broadcast: its shape is \(4,\)"):
         AXPY(1, x, x, PyGPU.zeros(4, np.float32))
 
 

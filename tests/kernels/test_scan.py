@@ -104,12 +104,31 @@ def test_work_is_in_the_order_of_the_array_on_any_stream() -> None:
     np.testing.assert_array_equal(x.get(), expected)
 
 
+def test_an_array_of_another_dtype_is_converted_and_keeps_its_dtype() -> None:
+    host = np.array([1.5, 2.25, -3, 4])
+    for dtype in ("f4", "u1", "i8"):
+        values = host.astype(dtype) if dtype != "u1" else np.array([1, 2, 3, 4], dtype)
+        expected = np.cumsum(values.astype(np.int32), dtype=np.int32)
+        x = PyGPU.to_gpu(values)
+        assert UP_TO(x, "new").get().tolist() == expected.tolist()
+        assert UP_TO(x, "new").dtype == np.int32
+        out = PyGPU.zeros(4, np.int32)
+        assert UP_TO(x, out) is out
+        assert out.get().tolist() == expected.tolist()
+        assert x.get().tolist() == values.tolist()
+        assert UP_TO(x[::-1], PyGPU.zeros(4, "f8")).get().tolist() == np.cumsum(values[::-1].astype(np.int32)).tolist()
+        assert UP_TO(x) is x
+        assert x.get().tolist() == expected.astype(dtype).tolist()
+
+
 def test_wrong_calls_are_refused() -> None:
     x = PyGPU.zeros(10, np.int32)
     with pytest.raises(ValueError, match="input has 2 axes, and a scan goes along one"):
         UP_TO(x.reshape(2, 5))
-    with pytest.raises(TypeError, match="input is float32, and the scan is of int32"):
-        UP_TO(PyGPU.zeros(10, np.float32))
+    with pytest.raises(ValueError, match="the input has 10 elements, and output_ary 9"):
+        UP_TO(PyGPU.zeros(10, np.float32), x[1:])
+    with pytest.raises(ValueError, match="2 axes"):
+        UP_TO(x, PyGPU.zeros((3, 10), np.float32))
     with pytest.raises(ValueError, match="the input has 10 elements, and output_ary 9"):
         UP_TO(x, x[1:])
     with pytest.raises(ValueError, match="shares memory"):

@@ -2,7 +2,7 @@
 
 import argparse
 
-from PyGPU import show_config
+from PyGPU import __version__, show_config
 from PyGPU._cli import bench as timing, check as checking, warm as compiling
 
 
@@ -12,6 +12,7 @@ def main() -> None:
         prog="python -m PyGPU",
         description="Without a command: print the backends, and why those that cannot be used cannot.",
     )
+    parser.add_argument("--version", action="version", version=f"PyGPU {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="command")
     bench = commands.add_parser("bench", help="time transfers and small calls on this machine")
     timing.add_options(bench)

@@ -38,6 +38,7 @@ _STARRED = {"backend", "elementwise", "gpuarray", "reduction", "scan"}
 
 _ELSEWHERE = {
     "Allocator": "PyGPU._pybindgpu.allocators",
+    "as_pycuda": "PyGPU._pycuda.alias",
     "SUPPORTED_DTYPES": "PyGPU._pybindgpu.labels",
     "set_allocator": "PyGPU._native.allocator",
     "using_allocator": "PyGPU._native.allocator",

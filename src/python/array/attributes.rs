@@ -1,11 +1,12 @@
 //! What an array is: shape, strides, dtype, pointer, flags. None of it reaches a driver.
 
-use pyo3::exceptions::{PyKeyError, PyTypeError};
+use pyo3::exceptions::{PyAttributeError, PyKeyError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use super::class::GpuArray;
+use super::rare::Rare;
 use crate::layout::Layout;
 use crate::python::convert::dtype;
 use crate::python::convert::shape::integers;
@@ -64,8 +65,18 @@ impl GpuArray {
 
     /// Bytes of all elements; gaps between them do not count.
     #[getter]
-    fn nbytes(&self) -> i64 {
-        self.layout().nbytes()
+    fn nbytes(&self) -> Option<i64> {
+        self.own_rare().and_then(Rare::nbytes).unwrap_or_else(|| Some(self.layout().nbytes()))
+    }
+
+    /// A subclass may count other bytes too, as PyCUDA's may.
+    #[setter]
+    fn set_nbytes(slf: &Bound<'_, Self>, nbytes: Option<i64>) -> PyResult<()> {
+        if slf.is_exact_instance_of::<Self>() {
+            return Err(PyAttributeError::new_err("attribute 'nbytes' of GPUArray objects is not writable"));
+        }
+        slf.get().to_be_made().set_nbytes(nbytes);
+        Ok(())
     }
 
     /// Bytes of one element.
@@ -78,12 +89,6 @@ impl GpuArray {
     #[getter]
     fn ptr(&self) -> usize {
         self.given_out_address()
-    }
-
-    /// The address of element zero, in PyCUDA's spelling; None for an empty array.
-    #[getter]
-    fn gpudata(&self) -> Option<usize> {
-        Some(self.given_out_address()).filter(|&address| address != 0)
     }
 
     /// The array that owns the memory of a view, or what was given as `base=`; None for an array with memory of its own.

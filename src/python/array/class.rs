@@ -5,10 +5,11 @@
 //! the bytes and writes the value, which is what pyo3 does after it has allocated; `tests/memory/test_lifetime.py` holds that such
 //! an object is collected, weakly referenced and given attributes like any other.
 
+use std::any::Any;
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{MutexGuard, PoisonError};
 
 use once_cell::race::OnceBox;
 use pyo3::exceptions::PyRuntimeError;
@@ -20,6 +21,7 @@ use pyo3::types::PyType;
 
 use super::host_side::HostSide;
 use super::owner::Owner;
+use super::rare::Rare;
 use crate::array::Array;
 use crate::backend::Address;
 use crate::chain;
@@ -30,10 +32,10 @@ use crate::interop::dlpack::LentDimensions;
 use crate::layout::Layout;
 use crate::lifetime;
 use crate::memory::Allocation;
-use crate::memory::addresses::{self, Nature};
 use crate::python::callback::{self, Kept};
 use crate::python::gil::{self, WithoutGil};
 use crate::python::once::intern;
+use crate::python::runtime::device_memory::give_out;
 
 /// A strided array in the memory of a device.
 ///
@@ -85,8 +87,8 @@ pub(crate) struct GpuArray {
     array: ManuallyDrop<Array>,
     /// The array whose memory a view shows.
     base: Option<Py<PyAny>>,
-    /// The ndarray that `to_device` uploads and `to_host` refreshes. Few arrays and hardly a view have one, so that this is one word.
-    host: OnceBox<Mutex<HostSide>>,
+    /// What few arrays and hardly a view have, so that this is one word.
+    rare: OnceBox<Rare<Self>>,
     /// Shape and strides that DLPack's exchange table lent without ownership.
     lent: LentDimensions,
     /// Whether the address was asked for, so that the block is in `memory::addresses`.
@@ -98,7 +100,7 @@ impl GpuArray {
         Self {
             array: ManuallyDrop::new(array),
             base: None,
-            host: OnceBox::new(),
+            rare: OnceBox::new(),
             lent: LentDimensions::new(),
             is_given_out: AtomicBool::new(false),
         }
@@ -119,21 +121,36 @@ impl GpuArray {
     /// The address of element zero, for somebody who may come back with it as a number; 0 for an empty array.
     #[inline]
     pub(crate) fn given_out_address(&self) -> Address {
-        if !self.is_given_out.load(Ordering::Relaxed) {
-            self.give_out();
+        let made = self.made();
+        if !made.is_given_out.load(Ordering::Relaxed) {
+            give_out(&made.array);
+            made.is_given_out.store(true, Ordering::Relaxed);
         }
-        self.array.address()
+        made.array.address()
     }
 
-    #[cold]
-    fn give_out(&self) {
-        let block = self.array.allocation();
-        let nature = match block.is_lent() {
-            true => Nature::Lent { readonly: self.array.readonly() },
-            false => Nature::Own,
-        };
-        addresses::enter(block, nature);
-        self.is_given_out.store(true, Ordering::Relaxed);
+    /// The value itself: that which `__init__` made, where `__new__` could not know what a subclass is to be.
+    #[inline]
+    fn made(&self) -> &Self {
+        match self.rare.get() {
+            None => self,
+            Some(rare) => rare.made().unwrap_or(self),
+        }
+    }
+
+    /// What few arrays have, made if it is not there.
+    pub(crate) fn rare(&self) -> &Rare<Self> {
+        self.made().rare.get_or_init(Box::default)
+    }
+
+    /// The object's own, whatever stands in its place: where `__init__` puts what it makes.
+    pub(crate) fn to_be_made(&self) -> &Rare<Self> {
+        self.rare.get_or_init(Box::default)
+    }
+
+    /// The same, if it is there.
+    pub(crate) fn own_rare(&self) -> Option<&Rare<Self>> {
+        self.rare.get()
     }
 
     /// The array below Python. Its values may have to be made first, where an operation was put off; what is known without that
@@ -143,40 +160,40 @@ impl GpuArray {
     /// The driver's, of what was put off.
     #[inline]
     pub(crate) fn array(&self, _: Python<'_>) -> PyResult<&Array> {
-        Ok(&self.array)
+        Ok(&self.made().array)
     }
 
     /// Shape, strides and offset.
     #[inline]
     pub(crate) fn layout(&self) -> &Layout {
-        self.array.layout()
+        self.made().array.layout()
     }
 
     /// The type of the elements.
     #[inline]
     pub(crate) fn dtype(&self) -> DType {
-        self.array.dtype()
+        self.made().array.dtype()
     }
 
     /// Where it is.
     #[inline]
     pub(crate) fn device(&self) -> Device {
-        self.array.device()
+        self.made().array.device()
     }
 
     /// Whether writing is refused.
     #[inline]
     pub(crate) fn readonly(&self) -> bool {
-        self.array.readonly()
+        self.made().array.readonly()
     }
 
     /// Whether the memory is there for this array: not a view's, and not somebody else's.
     pub(crate) fn owns_data(&self) -> bool {
-        let is_shared = self
-            .array
-            .keeper()
-            .is_some_and(|(keeper, _)| keeper.downcast_ref().is_none_or(|kept: &Owner| !kept.is_arrays));
-        self.base.is_none() && !self.array.allocation().is_lent() && !is_shared
+        let made = self.made();
+        let is_others = |(keeper, _): (&(dyn Any + Send + Sync), _)| {
+            keeper.downcast_ref().is_none_or(|kept: &Owner| !kept.is_arrays)
+        };
+        made.base.is_none() && !made.array.allocation().is_lent() && !made.array.keeper().is_some_and(is_others)
     }
 
     /// Refuses what would write a read-only array.
@@ -184,11 +201,11 @@ impl GpuArray {
     /// # Errors
     /// `ValueError` that names what was tried.
     pub(crate) fn check_writable(&self, what: &str) -> PyResult<()> {
-        Ok(self.array.check_writable(what)?)
+        Ok(self.made().array.check_writable(what)?)
     }
 
     pub(crate) fn base(&self) -> Option<&Py<PyAny>> {
-        self.base.as_ref()
+        self.made().base.as_ref()
     }
 
     /// Where the exchange table keeps what it lends.
@@ -207,11 +224,13 @@ impl GpuArray {
         if gil::is_anyone_away() {
             return [None, None];
         }
-        if let Some((keeper, is_ours_alone)) = self.array.keeper() {
-            let owner: Option<&Owner> = keeper.downcast_ref().filter(|_| is_ours_alone);
+        // A `gpudata` that nobody else holds is this object's as well.
+        let own = 1 + usize::from(self.rare.get().is_some_and(Rare::has_gpudata_alone));
+        if let Some((keeper, holders)) = self.array.keeper() {
+            let owner: Option<&Owner> = keeper.downcast_ref().filter(|_| holders == own);
             return owner.map_or([None, None], Owner::objects);
         }
-        let lender = if Arc::strong_count(allocation) == 1 { allocation.lender() } else { None };
+        let lender = if Arc::strong_count(allocation) == own { allocation.lender() } else { None };
         let Some(lender) = lender else { return [None, None] };
         match lender.downcast_ref::<Owner>() {
             Some(owner) => owner.objects(),
@@ -221,12 +240,13 @@ impl GpuArray {
 
     /// The host side, if there ever was one. Held for moments: no Python runs while it is locked.
     pub(crate) fn host(&self) -> Option<MutexGuard<'_, HostSide>> {
-        self.host.get().map(|host| host.lock().unwrap_or_else(PoisonError::into_inner))
+        let rare = self.made().rare.get()?;
+        Some(rare.host.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The host side, to be set.
     pub(crate) fn host_to_set(&self) -> MutexGuard<'_, HostSide> {
-        self.host.get_or_init(Box::default).lock().unwrap_or_else(PoisonError::into_inner)
+        self.rare().host.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -245,9 +265,6 @@ impl Drop for GpuArray {
                     _ => ffi::Py_DECREF(base.into_ptr()),
                 }
             }
-        }
-        if let Some(HostSide::Own(host)) = self.host().map(|mut host| std::mem::take(&mut *host)) {
-            chain::end(host, drop, callback::let_go);
         }
     }
 }
@@ -274,6 +291,18 @@ impl GpuArray {
 #[pymethods]
 impl GpuArray {
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.traverse(&visit)
+    }
+
+    // Not the lender, nor `base`: the array may still be used while its memory is there. A cycle has other members.
+    fn __clear__(&self) {
+        let host = self.host().map(|mut host| std::mem::take(&mut *host));
+        drop(host);
+    }
+}
+
+impl GpuArray {
+    pub(super) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         // What `tp_alloc` gives is tracked before its value is written (`new_of_class`, and pyo3's own way): all zero.
         // SAFETY: the address of a field, read as it may be.
         if !unsafe { Array::is_written((&raw const self.array).cast()) } {
@@ -285,20 +314,9 @@ impl GpuArray {
         for lender in self.lenders().into_iter().flatten() {
             visit.call(lender)?;
         }
-        // The collector holds the GIL, and nobody runs Python under this lock: it is free, or the object is in use.
-        if let Some(host) = self.host.get()
-            && let Ok(host) = host.try_lock()
-            && let Some(host) = host.referent()
-        {
-            visit.call(host)?;
-        }
-        Ok(())
-    }
-
-    // Not the lender, nor `base`: the array may still be used while its memory is there. A cycle has other members.
-    fn __clear__(&self) {
-        let host = self.host().map(|mut host| std::mem::take(&mut *host));
-        drop(host);
+        let Some(rare) = self.rare.get() else { return Ok(()) };
+        rare.traverse(visit)?;
+        rare.made().map_or(Ok(()), |made| made.traverse(visit))
     }
 }
 
@@ -351,7 +369,7 @@ pub(crate) fn new_on<'py>(
         let (object, value) = allocate_exact(py)?;
         Array::write_new((&raw mut (*value).array).cast(), allocation, dtype);
         (&raw mut (*value).base).write(None);
-        (&raw mut (*value).host).write(OnceBox::new());
+        (&raw mut (*value).rare).write(OnceBox::new());
         (&raw mut (*value).lent).write(LentDimensions::new());
         (&raw mut (*value).is_given_out).write(AtomicBool::new(false));
         let object: Bound<'py, GpuArray> = Bound::from_owned_ptr(py, object).cast_into_unchecked();
@@ -384,7 +402,7 @@ unsafe fn allocate_exact(py: Python<'_>) -> PyResult<(*mut ffi::PyObject, *mut G
 /// The array that a view of `of` names as its base: the owner, also for a view of a view, as in NumPy.
 #[inline]
 pub(crate) fn owner_of(of: &Bound<'_, GpuArray>) -> Py<PyAny> {
-    match &of.get().base {
+    match of.get().base() {
         Some(owner) if owner.bind(of.py()).cast::<GpuArray>().is_ok() => owner.clone_ref(of.py()),
         _ => of.clone().into_any().unbind(),
     }
@@ -424,7 +442,7 @@ pub(crate) fn new_view_with<'py>(
         let (object, value) = allocate_exact(py)?;
         of.get().array(of.py())?.write_view((&raw mut (*value).array).cast::<Array>());
         (&raw mut (*value).base).write(Some(owner_of(of)));
-        (&raw mut (*value).host).write(OnceBox::new());
+        (&raw mut (*value).rare).write(OnceBox::new());
         (&raw mut (*value).lent).write(LentDimensions::new());
         (&raw mut (*value).is_given_out).write(AtomicBool::new(false));
         let object: Bound<'py, GpuArray> = Bound::from_owned_ptr(py, object).cast_into_unchecked();

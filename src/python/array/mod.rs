@@ -1,7 +1,8 @@
-//! The class `GPUArray`: its object, its attributes, what it remembers of the host.
+//! The class `GPUArray`: its object, its attributes, what few arrays have.
 
 pub(crate) mod attributes;
 pub(crate) mod class;
 pub(crate) mod heritage;
 pub(crate) mod host_side;
 pub(crate) mod owner;
+pub(crate) mod rare;

@@ -1,11 +1,10 @@
-//! New arrays of a shape: `GPUArray(...)`, `empty`, `zeros`, `ones`, `full`.
+//! New arrays of a shape: `empty`, `zeros`, `ones`, `full`.
 
 use std::sync::Arc;
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyTuple, PyType};
+use pyo3::types::PyString;
 
 use super::foreign;
 use crate::array::Array;
@@ -14,7 +13,7 @@ use crate::device::Device;
 use crate::dtype::DType;
 use crate::layout::{Dims, Layout, Order};
 use crate::memory::Allocation;
-use crate::python::array::class::{GpuArray, new_exact, new_of_class, new_on};
+use crate::python::array::class::{GpuArray, new_exact, new_on};
 use crate::python::convert::dtype;
 use crate::python::convert::ndarray;
 use crate::python::convert::shape::{self, OrderArgument};
@@ -27,63 +26,10 @@ use crate::python::runtime::device as device_argument;
 use crate::python::views::{assign, item};
 use crate::stream::{self, Stream};
 
-#[pymethods]
-impl GpuArray {
-    #[new]
-    #[pyo3(signature = (shape=None, dtype=None, allocator=None, base=None, gpudata=None, strides=None, order=None, *,
-                        copy=None))]
-    #[allow(clippy::too_many_arguments)]
-    #[classmethod]
-    fn __new__<'py>(
-        class: &Bound<'py, PyType>,
-        shape: Option<&Bound<'py, PyAny>>,
-        dtype: Option<&Bound<'py, PyAny>>,
-        allocator: Option<&Bound<'py, PyAny>>,
-        base: Option<&Bound<'py, PyAny>>,
-        gpudata: Option<&Bound<'py, PyAny>>,
-        strides: Option<&Bound<'py, PyAny>>,
-        order: Option<&Bound<'py, PyAny>>,
-        copy: Option<bool>,
-    ) -> PyResult<Bound<'py, Self>> {
-        let py = class.py();
-        let given = |argument: Option<&Bound<'py, PyAny>>| argument.filter(|argument| !argument.is_none()).cloned();
-        let (dtype, base) = (given(dtype), given(base));
-        let (order, allocator) = order_and_allocator(order, allocator);
-        let (order, allocator) = (given(order), given(allocator));
-        let value = match (given(shape), given(gpudata)) {
-            (None, None) => match allocator {
-                Some(allocator) => foreign::from_allocator(py, &allocator, dtype.is_some(), order.as_ref())?,
-                None => return Err(PyTypeError::new_err("GPUArray() takes a shape, an ndarray or an allocator")),
-            },
-            (None, Some(_)) => return Err(PyTypeError::new_err("GPUArray(gpudata=...) needs a shape")),
-            (Some(shape), Some(gpudata)) => {
-                let layout = given(strides);
-                foreign::from_address(py, &shape, dtype.as_ref(), &gpudata, layout.as_ref(), order.as_ref(), base)?
-            }
-            (Some(shape), None) => {
-                if given(strides).is_some() {
-                    return Err(PyTypeError::new_err("GPUArray(strides=...) needs gpudata: new memory has no gaps"));
-                }
-                match shape.cast::<PyUntypedArray>() {
-                    Ok(data) if dtype.is_none() => over_ndarray(py, data, copy.unwrap_or(false))?,
-                    _ => sized(py, &shape, dtype.as_ref(), allocator.as_ref(), order.as_ref())?,
-                }
-            }
-        };
-        new_of_class(class, value)
-    }
-
-    /// Accepts whatever `__new__` was given, so that a subclass may call `super().__init__` with it.
-    #[pyo3(signature = (*args, **kwargs))]
-    fn __init__(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) {
-        let _ = (args, kwargs);
-    }
-}
-
 /// Which of two arguments is the order and which the allocator: NumPy's users write the order in the third place, PyCUDA's the
 /// allocator.
 #[inline]
-fn order_and_allocator<'a, 'py>(
+pub(super) fn order_and_allocator<'a, 'py>(
     order: Option<&'a Bound<'py, PyAny>>,
     allocator: Option<&'a Bound<'py, PyAny>>,
 ) -> (Option<&'a Bound<'py, PyAny>>, Option<&'a Bound<'py, PyAny>>) {
@@ -97,7 +43,7 @@ fn order_and_allocator<'a, 'py>(
 }
 
 /// A new array of a shape, from PyGPU's memory or a callable's.
-fn sized<'py>(
+pub(super) fn sized<'py>(
     py: Python<'py>,
     shape: &Bound<'py, PyAny>,
     dtype: Option<&Bound<'py, PyAny>>,
@@ -130,7 +76,7 @@ fn new_array_by(
 
 /// PybindGPU's form: the ndarray becomes the host side. Its values are uploaded at once: without them the array would show whatever
 /// its memory held before, until `to_device`.
-fn over_ndarray(py: Python<'_>, data: &Bound<'_, PyUntypedArray>, copy: bool) -> PyResult<GpuArray> {
+pub(super) fn over_ndarray(py: Python<'_>, data: &Bound<'_, PyUntypedArray>, copy: bool) -> PyResult<GpuArray> {
     let dtype = dtype::from_numpy(data.dtype().as_any())?;
     let layout = ndarray::side(data, dtype.itemsize())?.layout.dense_like();
     let array = new_dense(py, layout, dtype, Device::current()?)?;

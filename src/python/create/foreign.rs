@@ -16,6 +16,7 @@ use crate::python::array::owner::Owner;
 use crate::python::callback::Kept;
 use crate::python::convert::dtype;
 use crate::python::convert::shape::{self, OrderArgument};
+use crate::python::exchange::gpudata::stands_for_memory;
 use crate::python::exchange::place::Place;
 use crate::python::gil::WithoutGil;
 use crate::python::host::new;
@@ -43,7 +44,7 @@ pub(crate) fn from_address<'py>(
 }
 
 /// An array whose element zero is where an object says; the object is kept as long as the memory is shared with it.
-fn over_place<'py>(
+pub(super) fn over_place<'py>(
     py: Python<'py>,
     memory: &Bound<'py, PyAny>,
     layout: &Layout,
@@ -53,10 +54,14 @@ fn over_place<'py>(
     let owner = (keeper_of(memory), &base).into_pyobject(py)?.into_any().unbind();
     let kept = Owner { object: Kept::new(owner), is_arrays: false, allocator: None };
     let array = Place::of(memory)?.array(py, layout, dtype, Stream::default_of, Some(kept))?;
-    Ok(match base {
+    let value = match base {
         Some(base) => GpuArray::with_base(array, base.unbind()),
         None => GpuArray::from_array(array),
-    })
+    };
+    if stands_for_memory(memory)? {
+        value.rare().keep_gpudata(memory.clone().unbind());
+    }
+    Ok(value)
 }
 
 /// Who is to be kept as long as memory is used: of an array the one that owns it, not each view of a view.

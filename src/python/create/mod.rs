@@ -6,6 +6,7 @@ pub(crate) mod address;
 pub(crate) mod allocator;
 pub(crate) mod asarray;
 pub(crate) mod astype;
+mod constructor;
 pub(crate) mod creation;
 pub(crate) mod foreign;
 pub(crate) mod from_dlpack;

@@ -54,6 +54,21 @@ pub(crate) fn arguments(declared: &Bound<'_, PyAny>) -> PyResult<Vec<Argument>> 
     Ok(list)
 }
 
+/// PyCUDA's `keep`; where CuPy's order was written a text stands in its place.
+pub(crate) struct Keep(pub(crate) bool);
+
+impl Keep {
+    pub(crate) fn read(given: Option<&Bound<'_, PyAny>>, class: &str, order: &str) -> PyResult<Self> {
+        let Some(given) = given else { return Ok(Self(false)) };
+        if given.is_instance_of::<PyString>() {
+            return Err(PyTypeError::new_err(format!(
+                "{class}: keep is a bool, and a text was given: the arguments look like CuPy's, and the order here is PyCUDA's: {order}"
+            )));
+        }
+        Ok(Self(given.is_truthy()?))
+    }
+}
+
 /// Options, with the folder of the headers where the text asks for one of them.
 pub(crate) fn options(py: Python<'_>, given: Option<&Bound<'_, PyAny>>, preamble: &str) -> PyResult<Vec<String>> {
     let mut options = source::options(given)?;

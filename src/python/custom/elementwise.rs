@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use smallvec::SmallVec;
 
-use super::arguments::{self, Given};
+use super::arguments::{self, Given, Keep};
 use crate::array::Array;
 use crate::ops::text::{Texts, Written};
 use crate::ops::{Elementwise, Range};
@@ -76,21 +76,28 @@ impl Drop for PyElementwise {
     }
 }
 
+/// How arguments are written.
+const ORDER: &str = "ElementwiseKernel(arguments, operation, name), where one text declares inputs and outputs as C does, \
+                     'float *x, float *z', and the operation says what is done for element i, 'z[i] = x[i] * x[i]'";
+
 #[pymethods]
 impl PyElementwise {
     #[new]
-    #[pyo3(signature = (arguments, operation, name="kernel", keep=false, options=None, preamble="", loop_prep="", after_loop=""))]
+    #[pyo3(signature = (arguments, operation, name="kernel", keep=None, options=None, preamble="", loop_prep="", after_loop=""),
+           text_signature = "(arguments, operation, name='kernel', keep=False, options=None, preamble='', loop_prep='', \
+                             after_loop='')")]
     #[expect(clippy::too_many_arguments, reason = "PyCUDA's signature")]
     fn py_new(
         arguments: &Bound<'_, PyAny>,
         operation: String,
         name: &str,
-        keep: bool,
+        keep: Option<&Bound<'_, PyAny>>,
         options: Option<&Bound<'_, PyAny>>,
         preamble: &str,
         loop_prep: &str,
         after_loop: &str,
     ) -> PyResult<Self> {
+        let Keep(keep) = Keep::read(keep, "ElementwiseKernel", ORDER)?;
         let options = arguments::options(arguments.py(), options, preamble)?;
         let [preamble, loop_prep, after_loop] = [preamble, loop_prep, after_loop].map(str::to_owned);
         let texts = Texts { operation, loop_prep, after_loop, preamble, weight: 0 };

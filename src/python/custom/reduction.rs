@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyString, PyTuple};
 use smallvec::SmallVec;
 
-use super::arguments::{self, Given};
+use super::arguments::{self, Given, Keep};
 use crate::array::Array;
 use crate::dtype::DType;
 use crate::layout::{Layout, Order};
@@ -113,11 +113,17 @@ pub(crate) fn c_type(dtype: &Bound<'_, PyAny>) -> PyResult<String> {
     py.import(intern!(py, "PyGPU._native.c_types"))?.getattr("dtype_to_ctype")?.call1((dtype,))?.extract()
 }
 
+/// How arguments are written.
+const ORDER: &str = "ReductionKernel(dtype_out, neutral, reduce_expr, map_expr, arguments, name), such as \
+                     ReductionKernel('float32', '0', 'a + b', 'x[i] * x[i]', 'float *x')";
+
 #[pymethods]
 impl PyReduction {
     #[new]
-    #[pyo3(signature = (dtype_out, neutral, reduce_expr, map_expr=None, arguments=None, name="reduce_kernel", keep=false,
-                        options=None, preamble=""))]
+    #[pyo3(signature = (dtype_out, neutral, reduce_expr, map_expr=None, arguments=None, name="reduce_kernel", keep=None,
+                        options=None, preamble=""),
+           text_signature = "(dtype_out, neutral, reduce_expr, map_expr=None, arguments=None, name='reduce_kernel', keep=False, \
+                             options=None, preamble='')")]
     #[expect(clippy::too_many_arguments, reason = "PyCUDA's signature")]
     fn py_new(
         dtype_out: &Bound<'_, PyAny>,
@@ -126,10 +132,11 @@ impl PyReduction {
         map_expr: Option<String>,
         arguments: Option<&Bound<'_, PyAny>>,
         name: &str,
-        keep: bool,
+        keep: Option<&Bound<'_, PyAny>>,
         options: Option<&Bound<'_, PyAny>>,
         preamble: &str,
     ) -> PyResult<Self> {
+        let Keep(keep) = Keep::read(keep, "ReductionKernel", ORDER)?;
         let dtype = dtypes::from_python(dtype_out)?;
         let c_type = c_type(dtype_out)?;
         let arguments = match arguments.filter(|given| !given.is_none()) {

@@ -4,17 +4,20 @@ use std::mem::ManuallyDrop;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{IntoPyDict, PyString};
 
 use super::arguments;
 use super::reduction::{c_type, expression, new_array};
+use crate::array::Array;
 use crate::layout::Dims;
 use crate::ops::{Scan, Scanning};
 use crate::python::array::class::{GpuArray, new_exact};
 use crate::python::convert::dtype as dtypes;
 use crate::python::exit;
 use crate::python::gil::WithoutGil;
+use crate::python::once::intern;
 use crate::python::runtime::compiler::warn_of_cache;
+use crate::python::runtime::current::Current;
 use crate::python::runtime::stream as stream_argument;
 
 /// What both classes hold.
@@ -72,6 +75,12 @@ impl Held {
         };
         let from = input.get().array(input.py())?;
         let (device, allocator) = (from.device(), allocator.filter(|given| !given.is_none()));
+        let has_other = |array: &Array| array.dtype() != dtype && array.dtype().row().is_some();
+        let output_has_other = output.and_then(|given| given.cast::<GpuArray>().ok());
+        let output_has_other = output_has_other.map(|given| given.get().array(py)).transpose()?.is_some_and(has_other);
+        if dtype.row().is_some() && (has_other(from) || output_has_other) {
+            return self.call_converted(input, output, allocator, stream);
+        }
         let stream = &stream_argument::from_argument(py, stream, device)?;
         self.0.check_input(from)?;
         let output = match output.filter(|given| !given.is_none()) {
@@ -91,6 +100,42 @@ impl Held {
         py.without_gil(|| self.0.run(from, to, parts, stream))?;
         warn_of_cache(py)?;
         Ok(output.into_any())
+    }
+
+    /// Scans a converted copy, where an array has another dtype than the scan, and converts back what goes into such a one.
+    #[cold]
+    fn call_converted<'py>(
+        &self,
+        input: &Bound<'py, GpuArray>,
+        output: Option<&Bound<'py, PyAny>>,
+        allocator: Option<&Bound<'py, PyAny>>,
+        stream: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = input.py();
+        if let Some(given) = output.and_then(|given| given.cast::<GpuArray>().ok()) {
+            let (from, to) = (input.get().layout(), given.get().layout());
+            if to.ndim() != 1 || from.size() != to.size() {
+                return Err(PyValueError::new_err(format!(
+                    "{}(): the input has {} elements, and output_ary {} in {} axes",
+                    self.name(),
+                    from.size(),
+                    to.size(),
+                    to.ndim()
+                )));
+            }
+        }
+        let _current = Current::of(py, input.get().device(), stream)?;
+        let dtype = dtypes::to_python(py, self.0.scanning().dtype)?;
+        let scanned = input.call_method1(intern!(py, "astype"), (dtype,))?;
+        let scanned = self.call(&scanned, None, allocator, stream)?;
+        let target = match output.filter(|given| !given.is_none()) {
+            None => input.as_any(),
+            Some(given) if given.is_instance_of::<PyString>() => return Ok(scanned),
+            Some(given) => given,
+        };
+        let how = [("casting", "unsafe")].into_py_dict(py)?;
+        py.import(intern!(py, "PyGPU._core"))?.call_method(intern!(py, "copyto"), (target, scanned), Some(&how))?;
+        Ok(target.clone())
     }
 }
 

@@ -3,6 +3,7 @@
 pub(crate) mod cai;
 pub(crate) mod capsule;
 pub(crate) mod dlpack;
+pub(crate) mod gpudata;
 pub(crate) mod import;
 pub(crate) mod place;
 pub(crate) mod producer;

@@ -24,7 +24,7 @@ use crate::python::array::class::GpuArray;
 use crate::python::array::owner::Owner;
 use crate::python::gil::WithoutGil;
 use crate::python::once::intern;
-use crate::python::runtime::device_memory::DeviceAllocation;
+use crate::python::runtime::device_memory::{Behind, DeviceAllocation};
 use crate::python::runtime::raw;
 use crate::stream::Stream;
 
@@ -49,8 +49,8 @@ impl Place {
             return Ok(Self::of_array(array.get().array(array.py())?));
         }
         if let Ok(memory) = object.cast::<DeviceAllocation>() {
-            let block = memory.get().block()?;
-            return Ok(Self::within(block.address(), block, false));
+            let Behind { block, address, readonly } = memory.get().behind()?;
+            return Ok(Self::within(address, block, readonly));
         }
         if object.is_instance_of::<PyInt>() {
             return Self::at(number_of(object)?);

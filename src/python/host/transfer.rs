@@ -8,6 +8,7 @@ use crate::array::Array;
 use crate::copy::{self, HostSide, ring};
 use crate::error::Result;
 use crate::layout::Order;
+use crate::layout::tuple_text;
 use crate::memory::pending;
 use crate::python::array::class::{GpuArray, new_like};
 use crate::python::array::heritage;
@@ -135,8 +136,9 @@ fn given_target<'py>(source: &Array, ary: &Bound<'py, PyAny>) -> PyResult<Bound<
     let shape: Vec<i64> = array.shape().iter().map(|&len| len as i64).collect();
     if shape.iter().product::<i64>() != source.layout().size() {
         return Err(PyValueError::new_err(format!(
-            "get: `ary` has shape {shape:?}, the array {:?}",
-            source.layout().shape().collect::<Vec<_>>()
+            "get: `ary` has shape {}, the array {}",
+            tuple_text(shape),
+            tuple_text(source.layout().shape())
         )));
     }
     if ndarray::side(array, source.dtype().itemsize())?.layout.has_internal_overlap() {
@@ -155,8 +157,9 @@ fn side_as(array: &Bound<'_, PyUntypedArray>, like: &Array, operation: &str) -> 
     match side.layout.reshape(&shape, Order::C)? {
         Some(layout) => Ok(HostSide { layout, ..side }),
         None => Err(PyValueError::new_err(format!(
-            "{operation}: the ndarray has shape {:?} and cannot be seen as {shape:?} without a copy",
-            array.shape()
+            "{operation}: the ndarray has shape {} and cannot be seen as {} without a copy",
+            tuple_text(array.shape()),
+            tuple_text(shape)
         ))),
     }
 }
@@ -174,9 +177,9 @@ fn source_of_set<'py>(target: &Array, ary: &Bound<'py, PyAny>) -> PyResult<Bound
     }
     if array.len() as i64 != target.layout().size() {
         return Err(PyValueError::new_err(format!(
-            "set: the ndarray has shape {:?}, the array {:?}",
-            array.shape(),
-            target.layout().shape().collect::<Vec<_>>()
+            "set: the ndarray has shape {}, the array {}",
+            tuple_text(array.shape()),
+            tuple_text(target.layout().shape())
         )));
     }
     Ok(array)
@@ -353,6 +356,11 @@ impl GpuArray {
         stream: Option<&Bound<'py, PyAny>>,
         ary: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyUntypedArray>> {
+        if stream.is_some_and(|stream| stream.cast::<PyUntypedArray>().is_ok()) {
+            return Err(PyTypeError::new_err(
+                "get_async: the first argument is the stream, as in PyCUDA: write a.get_async(ary=ary)",
+            ));
+        }
         let stream = stream_or_current(slf, stream)?;
         get_on(slf, ary.filter(|ary| !ary.is_none()), &stream, false)
     }

@@ -2,6 +2,7 @@
 
 use std::mem::ManuallyDrop;
 
+use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
@@ -109,6 +110,14 @@ impl PyKernelModule {
     fn get_function(&self, py: Python<'_>, name: &str) -> PyResult<Kernel> {
         let module = &*self.module;
         Ok(Kernel::new(py.without_gil(|| module.function(name))?))
+    }
+
+    fn __getitem__(&self, py: Python<'_>, name: &str) -> PyResult<Kernel> {
+        let found = self.get_function(py, name);
+        found.map_err(|error| match error.is_instance_of::<PyValueError>(py) {
+            true => PyKeyError::new_err(error.value(py).to_string()),
+            false => error,
+        })
     }
 
     /// Where a global variable of the module is.

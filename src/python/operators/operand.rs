@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 use crate::array::Array;
 use crate::dtype::{DType, Kind};
 use crate::kernel::Arguments;
+use crate::layout::tuple_text;
 use crate::ops::ufunc::{Casting, Nature, Operand, Row};
 use crate::python::array::class::GpuArray;
 use crate::python::convert::dtype;
@@ -60,9 +61,9 @@ impl<'a, 'py> Value<'a, 'py> {
         if let Ok(host) = object.cast::<PyUntypedArray>() {
             if host.ndim() > 0 {
                 return Err(PyTypeError::new_err(format!(
-                    "an ndarray of shape {:?} is in host memory, and the other operand on a device; copy it there first, with \
+                    "an ndarray of shape {} is in host memory, and the other operand on a device; copy it there first, with \
                      PyGPU.to_gpu(x)",
-                    host.shape()
+                    tuple_text(host.shape())
                 )));
             }
             let kind = dtype::from_numpy(host.dtype().as_any())?.kind();

@@ -5,6 +5,7 @@ use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
+use crate::layout::tuple_text;
 use crate::layout::{Dims, Indexer, Layout};
 use crate::lifetime;
 use crate::python::array::attributes;
@@ -21,8 +22,8 @@ fn single_element<'py>(slf: &Bound<'py, GpuArray>, purpose: &str) -> PyResult<Bo
     let array = slf.get().array(slf.py())?;
     if array.layout().size() != 1 {
         return Err(PyTypeError::new_err(format!(
-            "only arrays of one element can be {purpose}; this one has shape {:?}",
-            array.layout().shape().collect::<Vec<_>>()
+            "only arrays of one element can be {purpose}; this one has shape {}",
+            tuple_text(array.layout().shape())
         )));
     }
     transfer::to_ndarray(slf.py(), array)
@@ -78,6 +79,20 @@ impl GpuArray {
             return Err(PyTypeError::new_err("only integer scalar arrays can be converted to a scalar index"));
         }
         single(slf, "converted to an index")
+    }
+
+    #[pyo3(signature = (ndigits=None))]
+    fn __round__<'py>(slf: &Bound<'py, Self>, ndigits: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        if slf.get().layout().ndim() == 0 {
+            let scalar =
+                single_element(slf, "rounded")?.call_method1(intern!(py, "__getitem__"), (PyTuple::empty(py),))?;
+            return scalar.call_method1(intern!(py, "__round__"), (ndigits,));
+        }
+        match ndigits.filter(|given| !given.is_none()) {
+            Some(ndigits) => slf.call_method1(intern!(py, "round"), (ndigits,)),
+            None => slf.call_method0(intern!(py, "round")),
+        }
     }
 
     /// The value of an array of one element, or of the element at an index, as a Python scalar.

@@ -9,6 +9,7 @@ use super::compute::{self, Wish};
 use crate::array::Array;
 use crate::copy;
 use crate::dtype::{DType, Kind};
+use crate::layout::tuple_text;
 use crate::layout::{Dims, Layout, Order, normalize_axis};
 use crate::memory::capture;
 use crate::ops::axes::{self, Call, Row};
@@ -148,10 +149,10 @@ fn fitting_out<'py>(
     }
     if !own.layout().shape().eq(wanted.iter().copied()) {
         return Err(PyValueError::new_err(format!(
-            "{}: out has shape {:?} and the result {:?}",
+            "{}: out has shape {} and the result {}",
             row.name,
-            own.layout().shape().collect::<Vec<_>>(),
-            wanted.as_slice()
+            tuple_text(own.layout().shape()),
+            tuple_text(wanted)
         )));
     }
     Ok(Some(out))

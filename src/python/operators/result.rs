@@ -10,6 +10,7 @@ use crate::array::Array;
 use crate::device::Device;
 use crate::dtype::{DType, Kind};
 use crate::error::Result;
+use crate::layout::tuple_text;
 use crate::layout::{Dims, Layout, Order, broadcast_shapes};
 use crate::ops::ufunc::Row;
 use crate::python::array::class::{GpuArray, new_exact, new_like};
@@ -150,17 +151,9 @@ pub(super) fn check_out(
     }
     Err(PyValueError::new_err(format!(
         "non-broadcastable output operand with shape {} doesn't match the broadcast shape {}",
-        in_python(&own),
-        in_python(&together)
+        tuple_text(&own),
+        tuple_text(&together)
     )))
-}
-
-/// A shape as Python writes it.
-fn in_python(shape: &[i64]) -> String {
-    match shape {
-        [one] => format!("({one},)"),
-        _ => format!("({})", shape.iter().map(i64::to_string).collect::<Vec<_>>().join(", ")),
-    }
 }
 
 /// A result as an object: of the class of the first operand that is an array of ours.

@@ -10,6 +10,7 @@ use super::reductions::row;
 use crate::array::Array;
 use crate::copy;
 use crate::dtype::{DType, Kind};
+use crate::layout::tuple_text;
 use crate::layout::{Layout, Order, normalize_axis};
 use crate::memory::capture;
 use crate::ops::axes::{Row, scan};
@@ -42,8 +43,8 @@ fn check_shape(row: &Row, out: &Layout, wanted: &Layout) -> PyResult<()> {
     if out.shape().eq(wanted.shape()) {
         return Ok(());
     }
-    let all = |layout: &Layout| layout.shape().collect::<Vec<_>>();
-    Err(PyValueError::new_err(format!("{}: out has shape {:?} and the scan {:?}", row.name, all(out), all(wanted))))
+    let all = |layout: &Layout| tuple_text(layout.shape());
+    Err(PyValueError::new_err(format!("{}: out has shape {} and the scan {}", row.name, all(out), all(wanted))))
 }
 
 /// The type in which is computed: that which was asked for, or else the results'.

@@ -1,13 +1,18 @@
 //! Blocks of device memory that are freed by hand and passed on by their address.
 
 use std::mem::ManuallyDrop;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use pyo3::Borrowed;
 use pyo3::exceptions::PyValueError;
+use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::types::PyInt;
 
 use super::device;
 use super::raw;
+use crate::array::Array;
 use crate::backend::Address;
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -18,11 +23,13 @@ use crate::python::convert::buffer::view_of_address;
 use crate::python::convert::number;
 use crate::python::exit;
 use crate::python::gil::WithoutGil;
+use crate::python::once::intern;
 
-/// A block of device memory with an address, as :func:`PyGPU.driver.mem_alloc` gives it.
+/// A block of device memory with an address, as :func:`PyGPU.driver.mem_alloc` gives it, or the memory of an array, as
+/// `GPUArray.gpudata` does.
 ///
 /// It is an address wherever one is taken: `int()` and `operator.index` give the number. It is freed by `free()`, or with
-/// its last owner; arrays that were made over it count as owners.
+/// its last owner; arrays that were made over it count as owners, and so does the array whose memory it is.
 ///
 /// Examples
 /// --------
@@ -33,28 +40,122 @@ use crate::python::gil::WithoutGil;
 /// >>> memory.free()
 #[pyclass(frozen, weakref, name = "DeviceAllocation", module = "PyGPU.driver")]
 pub(crate) struct DeviceAllocation {
-    block: ManuallyDrop<Mutex<Option<Arc<Allocation>>>>,
+    memory: ManuallyDrop<Mutex<Option<Memory>>>,
+    address: Address,
+    /// Whether the block is among those whose addresses somebody has.
+    is_given_out: AtomicBool,
+}
+
+/// Whose the memory is.
+enum Memory {
+    /// The object's own.
+    Block(Arc<Allocation>),
+    /// An array's, and of whoever its memory is.
+    Array(Array),
+}
+
+impl Memory {
+    fn block(&self) -> &Arc<Allocation> {
+        match self {
+            Self::Block(block) => block,
+            Self::Array(array) => array.allocation(),
+        }
+    }
+
+    fn readonly(&self) -> bool {
+        matches!(self, Self::Array(array) if array.readonly())
+    }
+
+    /// Drops it, where no driver is held up by the GIL.
+    fn end(self) {
+        let is_quiet = self.block().device().is_cpu() || Arc::strong_count(self.block()) > 1;
+        if is_quiet { drop(self) } else { exit::drop_detached(self) }
+    }
+}
+
+/// What is behind a `DeviceAllocation`.
+pub(crate) struct Behind {
+    pub(crate) block: Arc<Allocation>,
+    /// In the block.
+    pub(crate) address: Address,
+    pub(crate) readonly: bool,
 }
 
 impl DeviceAllocation {
     pub(crate) fn new(block: Allocation) -> Self {
         let block = Arc::new(block);
         addresses::enter(&block, Nature::Own);
-        Self { block: ManuallyDrop::new(Mutex::new(Some(block))) }
+        Self::wrap(block.address(), true, Memory::Block(block))
     }
 
-    fn slot(&self) -> MutexGuard<'_, Option<Arc<Allocation>>> {
-        self.block.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The memory of an array from its element zero on. Nobody else knows its address until it is asked for.
+    pub(crate) fn over(array: Array) -> Self {
+        Self::wrap(array.address(), false, Memory::Array(array))
     }
 
-    /// The block.
+    fn wrap(address: Address, is_given_out: bool, memory: Memory) -> Self {
+        let memory = ManuallyDrop::new(Mutex::new(Some(memory)));
+        Self { memory, address, is_given_out: AtomicBool::new(is_given_out) }
+    }
+
+    fn slot(&self) -> MutexGuard<'_, Option<Memory>> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is behind it.
     ///
     /// # Errors
     /// The driver's `INVALID_VALUE` after `free()`.
-    pub(crate) fn block(&self) -> Result<Arc<Allocation>> {
-        let block = self.slot().clone();
-        block.ok_or_else(freed)
+    pub(crate) fn behind(&self) -> Result<Behind> {
+        let slot = self.slot();
+        let memory = slot.as_ref().ok_or_else(freed)?;
+        Ok(Behind { block: Arc::clone(memory.block()), address: self.address, readonly: memory.readonly() })
     }
+
+    /// The block of memory that was allocated by hand.
+    ///
+    /// # Errors
+    /// As of [`Self::behind`].
+    pub(crate) fn block(&self) -> Result<Arc<Allocation>> {
+        Ok(self.behind()?.block)
+    }
+
+    /// Whether an object is one that holds an array's memory.
+    ///
+    /// # Safety
+    /// A live object, and the GIL.
+    pub(crate) unsafe fn shows_array(object: *mut ffi::PyObject) -> bool {
+        // SAFETY: promised by the caller.
+        let object = unsafe { Borrowed::from_ptr(Python::assume_attached(), object) };
+        let Ok(memory) = object.cast::<Self>() else { return false };
+        matches!(*memory.get().slot(), Some(Memory::Array(_)))
+    }
+
+    /// The address, for somebody who may come back with it as a number.
+    ///
+    /// # Errors
+    /// As of [`Self::behind`].
+    fn given_out_address(&self) -> Result<Address> {
+        let slot = self.slot();
+        let memory = slot.as_ref().ok_or_else(freed)?;
+        if let Memory::Array(array) = memory
+            && !self.is_given_out.load(Ordering::Relaxed)
+        {
+            give_out(array);
+            self.is_given_out.store(true, Ordering::Relaxed);
+        }
+        Ok(self.address)
+    }
+}
+
+/// Enters the block of an array among those whose addresses somebody outside has.
+#[cold]
+pub(crate) fn give_out(array: &Array) {
+    let nature = match array.allocation().is_lent() {
+        true => Nature::Lent { readonly: array.readonly() },
+        false => Nature::Own,
+    };
+    addresses::enter(array.allocation(), nature);
 }
 
 fn freed() -> Error {
@@ -64,17 +165,20 @@ fn freed() -> Error {
 impl Drop for DeviceAllocation {
     fn drop(&mut self) {
         // SAFETY: taken out once, here.
-        let block = unsafe { ManuallyDrop::take(&mut self.block) };
-        if let Some(block) = block.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            addresses::forget(&block);
-            if block.device().is_cpu() { drop(block) } else { exit::drop_detached(block) }
+        let memory = unsafe { ManuallyDrop::take(&mut self.memory) };
+        if let Some(memory) = memory.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            if let Memory::Block(block) = &memory {
+                addresses::forget(block);
+            }
+            memory.end();
         }
     }
 }
 
 #[pymethods]
 impl DeviceAllocation {
-    /// Gives the memory back, behind what PyGPU knows to use it. Arrays over it keep it until they go.
+    /// Gives the memory back, behind what PyGPU knows to use it. Arrays over it keep it until they go, and so does the array whose
+    /// `gpudata` it is.
     ///
     /// Raises
     /// ------
@@ -82,15 +186,23 @@ impl DeviceAllocation {
     ///     With code 1, when it was freed before.
     fn free(&self, py: Python<'_>) -> PyResult<()> {
         let taken = self.slot().take();
-        let block = taken.ok_or_else(freed)?;
-        addresses::forget(&block);
-        Ok(py.without_gil(|| lifetime::caught(|| drop(block)))?)
+        let memory = taken.ok_or_else(freed)?;
+        if let Memory::Block(block) = &memory {
+            addresses::forget(block);
+        }
+        Ok(py.without_gil(|| lifetime::caught(|| drop(memory)))?)
     }
 
     /// The address of the first byte.
     #[getter]
     fn ptr(&self) -> PyResult<Address> {
-        Ok(self.block()?.address())
+        Ok(self.given_out_address()?)
+    }
+
+    /// The address for a function of `ctypes`.
+    #[getter]
+    fn _as_parameter_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        py.import(intern!(py, "ctypes"))?.call_method1(intern!(py, "c_void_p"), (self.given_out_address()?,))
     }
 
     /// Whether arrays over it would keep it if it was freed now.
@@ -100,10 +212,11 @@ impl DeviceAllocation {
         Ok(Arc::strong_count(&self.block()?) > 2)
     }
 
-    /// Bytes of the block.
+    /// Bytes from the address to the end of the block.
     #[getter]
     fn nbytes(&self) -> PyResult<usize> {
-        Ok(self.block()?.bytes())
+        let Behind { block, address, .. } = self.behind()?;
+        Ok(block.bytes() - (address - block.address()))
     }
 
     fn __int__(&self) -> PyResult<Address> {
@@ -112,6 +225,24 @@ impl DeviceAllocation {
 
     fn __index__(&self) -> PyResult<Address> {
         self.ptr()
+    }
+
+    fn __hash__(&self) -> usize {
+        self.address
+    }
+
+    /// Memory at the same address, or the address itself; what was freed is only itself.
+    fn __eq__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> bool {
+        let own = slf.get();
+        if slf.is(other) || own.slot().is_none() {
+            return slf.is(other);
+        }
+        match other.cast::<Self>() {
+            Ok(other) => other.get().slot().is_some() && other.get().address == own.address,
+            Err(_) => {
+                other.is_instance_of::<PyInt>() && other.extract().is_ok_and(|other: Address| other == own.address)
+            }
+        }
     }
 
     /// A memoryview that has the address of a part of the memory, for libraries that take device addresses in buffers (MPI).
@@ -141,21 +272,20 @@ impl DeviceAllocation {
         size: &Bound<'py, PyAny>,
         offset: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let block = slf.get().block()?;
+        let bytes = slf.get().nbytes()?;
         let (size, offset) = (number::size(size, "size")?, offset.map_or(Ok(0), |o| number::size(o, "offset"))?);
-        if offset.checked_add(size).is_none_or(|end| end > block.bytes()) {
+        if offset.checked_add(size).is_none_or(|end| end > bytes) {
             return Err(PyValueError::new_err(format!(
-                "{size} bytes from byte {offset} on are not within a block of {} bytes",
-                block.bytes()
+                "{size} bytes from byte {offset} on are not within a block of {bytes} bytes"
             )));
         }
-        view_of_address(slf.py(), block.address() + offset, size)
+        view_of_address(slf.py(), slf.get().given_out_address()? + offset, size)
     }
 
     fn __repr__(&self) -> String {
-        match &*self.slot() {
-            Some(block) => format!("<DeviceAllocation of {} bytes at {:#x}>", block.bytes(), block.address()),
-            None => "<DeviceAllocation, freed>".to_owned(),
+        match self.nbytes() {
+            Ok(bytes) => format!("<DeviceAllocation of {bytes} bytes at {:#x}>", self.address),
+            Err(_) => "<DeviceAllocation, freed>".to_owned(),
         }
     }
 }

@@ -16,6 +16,7 @@ use crate::lifetime;
 use crate::python::convert::buffer;
 use crate::python::exit;
 use crate::python::gil::WithoutGil;
+use crate::python::once::intern;
 use crate::stream::Event;
 
 /// A point of a stream that the host and other streams can wait for.
@@ -308,6 +309,12 @@ impl PyEvent {
     /// True
     fn time_till(&self, py: Python<'_>, end: &Bound<'_, Self>) -> PyResult<f64> {
         self.elapsed_time(py, end)
+    }
+
+    // A coroutine of asyncio waits while others run.
+    fn __await__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        py.import(intern!(py, "PyGPU._native.waiting"))?.call_method1(intern!(py, "wait"), (slf,))
     }
 
     fn __repr__(&self) -> String {

@@ -361,6 +361,12 @@ impl PyStream {
         hasher.finish()
     }
 
+    // A coroutine of asyncio waits while others run.
+    fn __await__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        py.import(intern!(py, "PyGPU._native.waiting"))?.call_method1(intern!(py, "wait"), (slf,))
+    }
+
     fn __repr__(&self) -> String {
         match self.stream.handle() {
             StreamHandle::DEFAULT => format!("<PyGPU.Stream default on {}>", self.stream.device()),

@@ -102,6 +102,13 @@ def check_architecture(arch: str | None) -> None:
         )
 
 
+def text_of(source: object) -> str:
+    """Give a source as a text: templates and generated code are objects that become one."""
+    if isinstance(source, bytes | bytearray | None):
+        raise TypeError(f"source is a text, not {type(source).__name__}")
+    return str(source)
+
+
 def _keep(source: str, image: bytes) -> None:
     folder = Path(tempfile.mkdtemp(prefix="pygpu-"))
     (folder / "kernel.cu").write_text(source)
@@ -110,7 +117,7 @@ def _keep(source: str, image: bytes) -> None:
 
 
 def compile(
-    source: str,
+    source: object,
     nvcc: str = "nvcc",
     options: Sequence[str] | None = None,
     keep: bool = False,
@@ -145,6 +152,7 @@ def compile(
     >>> from PyGPU.compiler import compile
     >>> image = compile('__global__ void one(int *x) { *x = 1; }')
     """
+    source = text_of(source)
     if target not in ("cubin", "ptx", "fatbin"):
         raise ValueError(f"target is 'cubin', 'ptx' or 'fatbin', not {target!r}")
     if target == "ptx" and _core.backend_name() == "cuda":
@@ -198,7 +206,7 @@ class SourceModule(CudaModule):
 
     Parameters
     ----------
-    source : str
+    source : str, or an object whose ``str`` it is
         CUDA C++.
     nvcc : str, optional
         The path of a compiler that is used instead of the driver's library.
@@ -234,7 +242,7 @@ class SourceModule(CudaModule):
 
     def __init__(
         self,
-        source: str,
+        source: object,
         nvcc: str = "nvcc",
         options: Sequence[str] | None = None,
         keep: bool = False,
@@ -244,6 +252,7 @@ class SourceModule(CudaModule):
         cache_dir: str | bool | None = None,
         include_dirs: Sequence[str] | None = None,
     ) -> None:
+        source = text_of(source)
         check_architecture(arch)
         all_options = _options(options, arch, code, include_dirs)
         cache = cache_of(cache_dir)

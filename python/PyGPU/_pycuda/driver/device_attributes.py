@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
+from PyGPU._native.enumeration import NamedNumber
 
 __all__ = ["device_attribute"]
 
 
-class device_attribute(IntEnum):
+class device_attribute(NamedNumber):
     """What `Device.get_attribute` asks a driver."""
 
     __module__ = "PyGPU.driver"

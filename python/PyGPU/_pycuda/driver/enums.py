@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
+from PyGPU._native.enumeration import NamedNumber
 
 __all__ = [
     "address_mode",
@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 
-class address_mode(IntEnum):
+class address_mode(NamedNumber):
     """What a texture answers beyond its border."""
 
     __module__ = "PyGPU.driver"
@@ -36,7 +36,7 @@ class address_mode(IntEnum):
     BORDER = 3
 
 
-class array_cubemap_face(IntEnum):
+class array_cubemap_face(NamedNumber):
     """The sides of a cube of textures."""
 
     __module__ = "PyGPU.driver"
@@ -49,7 +49,7 @@ class array_cubemap_face(IntEnum):
     NEGATIVE_Z = 5
 
 
-class array_format(IntEnum):
+class array_format(NamedNumber):
     """What the elements of an array of the driver are."""
 
     __module__ = "PyGPU.driver"
@@ -64,7 +64,7 @@ class array_format(IntEnum):
     FLOAT = 32
 
 
-class compute_mode(IntEnum):
+class compute_mode(NamedNumber):
     """Who may have contexts on a device."""
 
     __module__ = "PyGPU.driver"
@@ -75,7 +75,7 @@ class compute_mode(IntEnum):
     EXCLUSIVE_PROCESS = 3
 
 
-class ctx_flags(IntEnum):
+class ctx_flags(NamedNumber):
     """How the host waits in a context, and what it keeps."""
 
     __module__ = "PyGPU.driver"
@@ -91,7 +91,7 @@ class ctx_flags(IntEnum):
     FLAGS_MASK = 31
 
 
-class event_flags(IntEnum):
+class event_flags(NamedNumber):
     """What an event is for."""
 
     __module__ = "PyGPU.driver"
@@ -102,7 +102,7 @@ class event_flags(IntEnum):
     INTERPROCESS = 4
 
 
-class filter_mode(IntEnum):
+class filter_mode(NamedNumber):
     """What a texture answers between its elements."""
 
     __module__ = "PyGPU.driver"
@@ -111,7 +111,7 @@ class filter_mode(IntEnum):
     LINEAR = 1
 
 
-class func_cache(IntEnum):
+class func_cache(NamedNumber):
     """What a multiprocessor's fast memory is rather used for."""
 
     __module__ = "PyGPU.driver"
@@ -122,7 +122,7 @@ class func_cache(IntEnum):
     PREFER_EQUAL = 3
 
 
-class function_attribute(IntEnum):
+class function_attribute(NamedNumber):
     """What can be asked, and in part set, of a kernel."""
 
     __module__ = "PyGPU.driver"
@@ -140,7 +140,7 @@ class function_attribute(IntEnum):
     MAX = 16
 
 
-class graphics_register_flags(IntEnum):
+class graphics_register_flags(NamedNumber):
     """What a graphics resource is used for."""
 
     __module__ = "PyGPU.driver"
@@ -152,7 +152,7 @@ class graphics_register_flags(IntEnum):
     TEXTURE_GATHER = 8
 
 
-class jit_fallback(IntEnum):
+class jit_fallback(NamedNumber):
     """What the driver does where it finds no image for the device."""
 
     __module__ = "PyGPU.driver"
@@ -161,7 +161,7 @@ class jit_fallback(IntEnum):
     PREFER_BINARY = 1
 
 
-class jit_input_type(IntEnum):
+class jit_input_type(NamedNumber):
     """What is given to the linker."""
 
     __module__ = "PyGPU.driver"
@@ -173,7 +173,7 @@ class jit_input_type(IntEnum):
     LIBRARY = 4
 
 
-class jit_option(IntEnum):
+class jit_option(NamedNumber):
     """What the driver's compiler and linker are told."""
 
     __module__ = "PyGPU.driver"
@@ -194,7 +194,7 @@ class jit_option(IntEnum):
     GENERATE_LINE_INFO = 13
 
 
-class jit_target(IntEnum):
+class jit_target(NamedNumber):
     """The architectures for which the driver compiles."""
 
     __module__ = "PyGPU.driver"
@@ -224,7 +224,7 @@ class jit_target(IntEnum):
     COMPUTE_90A = 65626
 
 
-class limit(IntEnum):
+class limit(NamedNumber):
     """The limits of a context."""
 
     __module__ = "PyGPU.driver"
@@ -236,7 +236,7 @@ class limit(IntEnum):
     DEV_RUNTIME_PENDING_LAUNCH_COUNT = 4
 
 
-class profiler_output_mode(IntEnum):
+class profiler_output_mode(NamedNumber):
     """How the profiler wrote, before CUDA 12."""
 
     __module__ = "PyGPU.driver"
@@ -245,7 +245,7 @@ class profiler_output_mode(IntEnum):
     CSV = 1
 
 
-class shared_config(IntEnum):
+class shared_config(NamedNumber):
     """How wide the banks of shared memory are."""
 
     __module__ = "PyGPU.driver"

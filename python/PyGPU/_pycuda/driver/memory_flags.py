@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import IntEnum, IntFlag
+from PyGPU._native.enumeration import NamedFlag, NamedNumber
 
 __all__ = [
     "host_alloc_flags",
@@ -14,7 +14,7 @@ __all__ = [
 ]
 
 
-class host_alloc_flags(IntFlag):
+class host_alloc_flags(NamedFlag):
     """How page-locked memory is made.
 
     Examples
@@ -32,7 +32,7 @@ class host_alloc_flags(IntFlag):
     """Fast for the device to read, very slow for the host."""
 
 
-class mem_host_register_flags(IntFlag):
+class mem_host_register_flags(NamedFlag):
     """How host memory is page-locked that exists already.
 
     Examples
@@ -48,7 +48,7 @@ class mem_host_register_flags(IntFlag):
     """Mapped into the device's address space."""
 
 
-class mem_attach_flags(IntEnum):
+class mem_attach_flags(NamedNumber):
     """Who may use managed memory.
 
     Examples
@@ -66,7 +66,7 @@ class mem_attach_flags(IntEnum):
     """One stream, and the host while that does nothing."""
 
 
-class ipc_mem_flags(IntEnum):
+class ipc_mem_flags(NamedNumber):
     """How memory of another process is opened.
 
     Examples
@@ -80,7 +80,7 @@ class ipc_mem_flags(IntEnum):
     """Access to the memory of another device is enabled once it is needed."""
 
 
-class memory_type(IntEnum):
+class memory_type(NamedNumber):
     """What kind of memory a side of a copy is.
 
     Examples
@@ -100,7 +100,7 @@ class memory_type(IntEnum):
     """The driver finds out."""
 
 
-class pointer_attribute(IntEnum):
+class pointer_attribute(NamedNumber):
     """What a driver tells of an address.
 
     Examples

@@ -4,6 +4,7 @@ use pyo3::prelude::*;
 
 pub(crate) mod on_host;
 pub(crate) mod pack;
+pub(crate) mod pointers;
 pub(crate) mod refusal;
 pub(crate) mod values;
 

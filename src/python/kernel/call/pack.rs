@@ -14,6 +14,7 @@ use pyo3::types::{PyComplex, PyFloat, PyInt, PyTuple};
 use smallvec::SmallVec;
 
 use super::on_host::{HostArgument, Temporary};
+use super::pointers::{self, Handler, managed_pointer, pointer_of};
 use super::refusal;
 use super::values;
 use crate::array::Array;
@@ -25,10 +26,8 @@ use crate::memory::{Access, Allocation, Use, pending};
 use crate::python::array::class::GpuArray;
 use crate::python::callback::Kept;
 use crate::python::exchange::import;
-use crate::python::exchange::place::Place;
 use crate::python::gil::WithoutGil;
-use crate::python::once::intern;
-use crate::python::runtime::device_memory::DeviceAllocation;
+use crate::python::runtime::device_memory::{Behind, DeviceAllocation};
 use crate::stream::Stream;
 
 /// How far arguments are held against what is known of the parameters.
@@ -57,6 +56,7 @@ pub(crate) struct Call<'a, 'py> {
     /// What keeps memory alive of which only the address is known.
     owners: Vec<Kept>,
     host: Vec<(Temporary<'py>, Access)>,
+    handlers: Vec<Handler<'py>>,
 }
 
 /// Launches a kernel with Python's arguments.
@@ -85,6 +85,7 @@ pub(crate) fn call(
         foreign: Vec::new(),
         owners: Vec::new(),
         host: Vec::new(),
+        handlers: Vec::new(),
     };
     let mut values = args.iter_borrowed().enumerate();
     let added = values.try_for_each(|(position, value)| {
@@ -94,7 +95,7 @@ pub(crate) fn call(
         call.abandon(py);
         return Err(error);
     }
-    if call.foreign.is_empty() && call.owners.is_empty() && call.host.is_empty() {
+    if call.foreign.is_empty() && call.owners.is_empty() && call.host.is_empty() && call.handlers.is_empty() {
         let Call { arguments, uses, blocks, .. } = &mut call;
         if !blocks.is_empty() {
             let mut all: SmallVec<[Use<'_>; 8]> = uses.iter().copied().collect();
@@ -132,8 +133,8 @@ impl<'a, 'py> Call<'a, 'py> {
         }
         if class == DeviceAllocation::type_object_raw(py) {
             // SAFETY: an exact DeviceAllocation, as was just seen.
-            let block = unsafe { value.cast_unchecked::<DeviceAllocation>() }.get().block()?;
-            return self.add_block(position, parameter, block);
+            let memory = unsafe { value.cast_unchecked::<DeviceAllocation>() }.get().behind()?;
+            return self.add_memory(position, parameter, memory);
         }
         if let Some((kind, bytes)) = values::numpy_scalar(value) {
             return self.add_scalar(position, parameter, kind, bytes, value);
@@ -166,8 +167,9 @@ impl<'a, 'py> Call<'a, 'py> {
         Ok(())
     }
 
-    /// Memory that was allocated by hand, of which only the bytes are known.
-    fn add_block(&mut self, position: usize, parameter: Option<&Parameter>, block: Arc<Allocation>) -> PyResult<()> {
+    /// Memory that was allocated by hand, or that of an array, of which only the bytes are known.
+    fn add_memory(&mut self, position: usize, parameter: Option<&Parameter>, memory: Behind) -> PyResult<()> {
+        let Behind { block, address, readonly } = memory;
         let is_address = match parameter.map(|parameter| parameter.kind) {
             None | Some(ParameterKind::Pointer { .. } | ParameterKind::Unknown | ParameterKind::Bytes(8)) => true,
             // PyCUDA's programs say `numpy.intp` for a pointer.
@@ -186,7 +188,11 @@ impl<'a, 'py> Call<'a, 'py> {
                 self.function.device()
             )));
         }
-        values::push_address(&mut self.arguments, block.address());
+        if readonly && matches!(parameter, Some(Parameter { kind: ParameterKind::Pointer { constant: false, .. }, .. }))
+        {
+            return Err(refusal::readonly(&self.place(position, parameter)));
+        }
+        values::push_address(&mut self.arguments, address);
         self.blocks.push((block, access_of(parameter)));
         Ok(())
     }
@@ -220,7 +226,12 @@ impl<'a, 'py> Call<'a, 'py> {
     ) -> PyResult<()> {
         let is_good = match parameter.map(|parameter| parameter.kind) {
             None | Some(ParameterKind::Unknown) => true,
-            Some(ParameterKind::Scalar(wanted)) => wanted == kind || fits(wanted, DType::new(kind)),
+            Some(ParameterKind::Scalar(wanted)) => {
+                if wanted != kind && values::widen(&mut self.arguments, wanted, kind, bytes) {
+                    return Ok(());
+                }
+                wanted == kind || fits(wanted, DType::new(kind))
+            }
             Some(ParameterKind::Bytes(size)) => size == bytes.len(),
             // An address that was computed with NumPy.
             Some(ParameterKind::Pointer { .. }) => matches!(kind, Kind::Int64 | Kind::UInt64),
@@ -273,6 +284,12 @@ impl<'a, 'py> Call<'a, 'py> {
             return self.add_bytes(position, parameter, None, &bytes, value);
         }
         if may_be_address {
+            if let Some((handler, place)) = Handler::of(value)? {
+                values::push_address(&mut self.arguments, place.address());
+                self.foreign.extend(place.whole().map(|array| (array, access_of(parameter))));
+                self.handlers.push(handler);
+                return Ok(());
+            }
             if let Some(array) = import::device_array(value)? {
                 self.check_array(position, parameter, &array)?;
                 values::push_address(&mut self.arguments, array.address());
@@ -425,6 +442,11 @@ impl<'a, 'py> Call<'a, 'py> {
 
     fn launch(&mut self, py: Python<'_>, shape: &LaunchShape, args: &Bound<'_, PyTuple>) -> PyResult<()> {
         let (function, stream) = (self.function, self.stream);
+        let told = match self.handlers.is_empty() {
+            true => py.None().into_bound(py),
+            false => pointers::stream_or_none(py, stream)?,
+        };
+        self.handlers.iter().try_for_each(|handler| handler.enter(&told))?;
         let arguments = &mut self.arguments;
         let mut uses: SmallVec<[Use<'_>; 8]> = self.uses.iter().copied().collect();
         uses.extend(self.blocks.iter().map(|(block, access)| (block, *access)));
@@ -433,7 +455,8 @@ impl<'a, 'py> Call<'a, 'py> {
         // SAFETY: as in `call`.
         py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, &uses) })?;
         check_ends(function, &uses, |block| refusal::whose(args, block))?;
-        self.host.iter().try_for_each(|(temporary, _)| temporary.leave(py, stream))
+        self.host.iter().try_for_each(|(temporary, _)| temporary.leave(py, stream))?;
+        self.handlers.iter().try_for_each(|handler| handler.leave(&told))
     }
 
     /// Waits for the stream if something of the host is under way, and lets go of what was kept.
@@ -473,23 +496,4 @@ impl<'a, 'py> Call<'a, 'py> {
         let text = format!("{}: {}", self.place(position, parameter), error.value(py));
         PyErr::from_type(error.get_type(py), text)
     }
-}
-
-/// The address that an object of another library stands for: `gpudata` or `ptr`.
-fn pointer_of(value: &Bound<'_, PyAny>) -> PyResult<Option<Place>> {
-    let py = value.py();
-    if let Some(memory) = value.getattr_opt(intern!(py, "gpudata"))? {
-        return if memory.is_none() { Place::at(0).map(Some) } else { Place::of(&memory).map(Some) };
-    }
-    let has_pointer = value.getattr_opt(intern!(py, "ptr"))?.is_some_and(|pointer| !pointer.is_callable());
-    let is_number = values::is_index(value) || value.hasattr(intern!(py, "__int__"))?;
-    if has_pointer || is_number { Place::of(value).map(Some) } else { Ok(None) }
-}
-
-/// Where a device sees an ndarray over managed memory.
-fn managed_pointer(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<usize>> {
-    let py = array.py();
-    let ask =
-        py.import(intern!(py, "PyGPU._pycuda.driver.host_allocations"))?.getattr(intern!(py, "managed_pointer"))?;
-    ask.call1((array,))?.extract()
 }

@@ -9,8 +9,10 @@ use pyo3::types::PyTuple;
 use crate::array::Array;
 use crate::dtype::{DType, Kind};
 use crate::kernel::{Function, Parameter, ParameterKind};
+use crate::layout::tuple_text;
 use crate::memory::Allocation;
 use crate::python::array::class::GpuArray;
+use crate::python::runtime::device_memory::DeviceAllocation;
 
 #[cold]
 pub(crate) fn wrong_count(function: &Function, parameters: &[Parameter], given: usize) -> PyErr {
@@ -40,17 +42,21 @@ pub(crate) fn array(place: &str, function: &Function, parameter: Option<&Paramet
             "{place}: the array is {name}; give one of the parameter's type, a.view(dtype) to read the bytes as \
                  another, or a.ptr to pass the address unchecked"
         )),
-        Some(ParameterKind::Pointer { constant: false, .. }) if array.readonly() => PyValueError::new_err(format!(
-            "{place}: the array is read-only, and the kernel may write there; declare the parameter const, or pass a \
-             copy()"
-        )),
+        Some(ParameterKind::Pointer { constant: false, .. }) if array.readonly() => readonly(place),
         _ => PyValueError::new_err(format!(
-            "{place}: the array is not contiguous (shape {:?}, strides {:?}), and a kernel sees only the address; pass a \
+            "{place}: the array is not contiguous (shape {}, strides {}), and a kernel sees only the address; pass a \
              copy(), or strided=True in the call if the kernel knows the strides",
-            array.layout().shape().collect::<Vec<_>>(),
-            array.layout().strides().collect::<Vec<_>>()
+            tuple_text(array.layout().shape()),
+            tuple_text(array.layout().strides())
         )),
     }
+}
+
+#[cold]
+pub(crate) fn readonly(place: &str) -> PyErr {
+    PyValueError::new_err(format!(
+        "{place}: the array is read-only, and the kernel may write there; declare the parameter const, or pass a copy()"
+    ))
 }
 
 #[cold]
@@ -74,12 +80,14 @@ pub(crate) fn scalar(place: &str, parameter: Option<&Parameter>, given: DType, v
 #[cold]
 pub(crate) fn whose(args: &Bound<'_, PyTuple>, block: &Arc<Allocation>) -> String {
     let of_argument = |(position, value): (usize, Bound<'_, PyAny>)| {
+        if let Ok(memory) = value.cast::<DeviceAllocation>() {
+            let is_its = memory.get().block().is_ok_and(|own| Arc::ptr_eq(&own, block));
+            return is_its.then(|| format!("of argument {}, memory of {} bytes", position + 1, block.bytes()));
+        }
         let array = value.cast::<GpuArray>().ok()?.get().array(args.py()).ok()?.clone();
         Arc::ptr_eq(array.allocation(), block).then(|| {
-            let shape: Vec<String> = array.layout().shape().map(|length| length.to_string()).collect();
-            let comma = if shape.len() == 1 { "," } else { "" };
-            let (shape, dtype) = (shape.join(", "), array.dtype().name());
-            format!("of argument {}, an array of shape ({shape}{comma}) and {dtype}", position + 1)
+            let (shape, dtype) = (tuple_text(array.layout().shape()), array.dtype().name());
+            format!("of argument {}, an array of shape {shape} and {dtype}", position + 1)
         })
     };
     args.iter().enumerate().find_map(of_argument).unwrap_or_else(|| "of a block that it was given".to_owned())

@@ -200,6 +200,25 @@ pub(crate) fn is_in_range(kind: Kind, value: &Bound<'_, PyAny>) -> bool {
     !overflow && (least..=most).contains(&number)
 }
 
+/// Adds a whole number of NumPy's for a parameter of a wider kind that holds it.
+#[cold]
+pub(crate) fn widen(arguments: &mut Arguments, wanted: Kind, kind: Kind, bytes: &[u8]) -> bool {
+    let is_whole = |kind| is_integer(kind) && kind != Kind::Bool;
+    let is_wider = DType::new(wanted).itemsize() > bytes.len();
+    if !(is_wider && is_whole(wanted) && is_whole(kind)) {
+        return false;
+    }
+    let is_signed = |kind| matches!(kind, Kind::Int8 | Kind::Int16 | Kind::Int32 | Kind::Int64);
+    let is_negative = is_signed(kind) && bytes.last().is_some_and(|last| last & 0x80 != 0);
+    if is_negative && !is_signed(wanted) {
+        return false;
+    }
+    let mut word = [if is_negative { 0xff } else { 0 }; 8];
+    word[..bytes.len()].copy_from_slice(bytes);
+    arguments.push(&word[..DType::new(wanted).itemsize()]);
+    true
+}
+
 #[inline]
 fn push_signed(arguments: &mut Arguments, kind: Kind, value: &Bound<'_, PyAny>) -> PyResult<bool> {
     let (number, overflow) = signed(value);

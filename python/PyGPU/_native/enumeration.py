@@ -1,0 +1,70 @@
+"""Numbers of a driver with names, which print as PyCUDA's do."""
+
+from __future__ import annotations
+
+from enum import IntEnum, IntFlag
+from typing import Any, ClassVar
+
+__all__ = ["NamedFlag", "NamedNumber"]
+
+
+class _Named:
+    """What both kinds have: PyCUDA's tables, and the name as the text."""
+
+    names: ClassVar[dict[str, Any]]
+    """Every name with its member."""
+    values: ClassVar[dict[int, Any]]
+    """Every number with its member."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        members: dict[str, Any] = dict(getattr(cls, "__members__", {}))
+        if members:
+            cls.names = members
+            cls.values = {int(member): member for member in members.values()}
+
+
+def _told(member: Any) -> str:
+    return f"PyGPU.driver.{type(member).__name__}.{member}"
+
+
+class NamedNumber(_Named, IntEnum):
+    """A number of which ``str`` is the name.
+
+    Examples
+    --------
+    >>> from PyGPU.driver import device_attribute
+    >>> str(device_attribute.WARP_SIZE), int(device_attribute.WARP_SIZE)
+    ('WARP_SIZE', 10)
+    >>> device_attribute.WARP_SIZE
+    PyGPU.driver.device_attribute.WARP_SIZE
+    """
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return _told(self)
+
+    def __format__(self, format_spec: str) -> str:
+        return format(int(self), format_spec) if format_spec else str(self)
+
+
+class NamedFlag(_Named, IntFlag):
+    """The same of numbers that may be joined by ``|``; what has no name of its own prints as the names that are in it.
+
+    Examples
+    --------
+    >>> from PyGPU.driver import host_alloc_flags
+    >>> str(host_alloc_flags.PORTABLE), int(host_alloc_flags.PORTABLE | host_alloc_flags.DEVICEMAP)
+    ('PORTABLE', 3)
+    """
+
+    def __str__(self) -> str:
+        return self.name if self.name is not None else str(int(self))
+
+    def __repr__(self) -> str:
+        return _told(self)
+
+    def __format__(self, format_spec: str) -> str:
+        return format(int(self), format_spec) if format_spec else str(self)

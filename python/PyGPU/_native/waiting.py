@@ -1,0 +1,31 @@
+"""Waiting for a device in a coroutine, while others run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Generator
+from typing import Any
+
+from PyGPU import _core
+
+
+async def _wait(what: _core.Event | _core.Stream) -> None:
+    if not what.query():
+        await asyncio.to_thread(what.synchronize)
+    else:
+        what.synchronize()  # which also raises what failed
+
+
+def wait(what: _core.Event | _core.Stream) -> Generator[Any, None, None]:
+    """Give what ``await`` asks of an event or a stream.
+
+    Parameters
+    ----------
+    what : Event or Stream
+        A thread waits for it, if it is not reached already.
+
+    Returns
+    -------
+    generator
+    """
+    return _wait(what).__await__()

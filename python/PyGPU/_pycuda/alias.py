@@ -1,0 +1,100 @@
+"""PyGPU in the place of PyCUDA, for programs and libraries that import `pycuda`."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+
+__all__ = ["as_pycuda"]
+
+_NAME = "pycuda"
+
+
+class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds ``pycuda.x`` as the module ``PyGPU.x`` itself, so that there is one of each."""
+
+    def __init__(self) -> None:
+        self._specs: dict[str, importlib.machinery.ModuleSpec | None] = {}
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if not fullname.startswith(f"{_NAME}."):
+            return None
+        if importlib.util.find_spec(_own(fullname)) is None:
+            return None
+        return importlib.machinery.ModuleSpec(fullname, self, origin=_own(fullname))
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
+        module = importlib.import_module(_own(spec.name))
+        self._specs[spec.name] = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        # It has run already; the importer has put its own description into it.
+        spec = module.__spec__
+        if spec is not None:
+            module.__spec__ = self._specs.pop(spec.name, spec)
+
+
+def _own(name: str) -> str:
+    return f"PyGPU{name.removeprefix(_NAME)}"
+
+
+def _is_ours(module: ModuleType) -> bool:
+    # By its file: a second copy of a module of ours has PyCUDA's name.
+    return Path(getattr(module, "__file__", None) or "").is_relative_to(Path(__file__).parents[1])
+
+
+def as_pycuda(*, replace: bool = False) -> ModuleType:
+    """Let ``import pycuda`` find PyGPU, in this process from now on.
+
+    Parameters
+    ----------
+    replace : bool, optional
+        Do so although PyCUDA itself was imported before. What has names of it keeps them.
+
+    Returns
+    -------
+    module
+        PyGPU.
+
+    Raises
+    ------
+    RuntimeError
+        If PyCUDA itself was imported before, and `replace` is not given.
+
+    Notes
+    -----
+    It is called before anything imports `pycuda`: at the beginning of a program, in a test suite's ``conftest.py``.
+    Modules are loaded when they are imported; ``pycuda.driver`` and ``PyGPU.driver`` are one module. To call it again
+    does no harm.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> pycuda = PyGPU.as_pycuda()
+    >>> import pycuda.driver as cuda
+    >>> cuda is PyGPU.driver
+    True
+    """
+    own = importlib.import_module("PyGPU")
+    others = {name: module for name, module in sys.modules.items() if name.partition(".")[0] == _NAME}
+    foreign = sorted(name for name, module in others.items() if not _is_ours(module))
+    if foreign and not replace:
+        raise RuntimeError(
+            f"{', '.join(foreign[:3])} was imported before, and is not PyGPU: call PyGPU.as_pycuda() before anything "
+            "imports pycuda, or as_pycuda(replace=True) to put PyGPU in its place"
+        )
+    for name in others:
+        del sys.modules[name]
+    sys.modules[_NAME] = own
+    if not any(isinstance(finder, _Alias) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Alias())
+    return own

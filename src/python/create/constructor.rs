@@ -1,0 +1,146 @@
+//! `GPUArray(...)`, and of subclasses whose `__init__` takes other arguments.
+
+use numpy::PyUntypedArray;
+use pyo3::exceptions::{PyException, PyTypeError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::type_object::PyTypeInfo;
+use pyo3::types::{PyDict, PyString, PyTuple, PyType};
+
+use super::creation::{order_and_allocator, over_ndarray, sized};
+use super::foreign;
+use crate::array::Array;
+use crate::device::Device;
+use crate::dtype::{DType, Kind};
+use crate::layout::Order;
+use crate::python::array::class::{GpuArray, new_of_class};
+use crate::python::array::rare::{Given, Rare};
+use crate::stream::Stream;
+
+/// The arguments in their order; `copy` has a name only.
+const NAMES: [&str; 8] = ["shape", "dtype", "allocator", "base", "gpudata", "strides", "order", "copy"];
+const POSITIONAL: usize = 7;
+
+/// What was given, without what is None.
+struct Arguments<'py>([Option<Bound<'py, PyAny>>; 8]);
+
+impl<'py> Arguments<'py> {
+    /// As Python reads arguments.
+    fn read(args: &Bound<'py, PyTuple>, kwargs: Option<&Bound<'py, PyDict>>) -> PyResult<Self> {
+        let mut all: [Option<Bound<'py, PyAny>>; 8] = Default::default();
+        if args.len() > POSITIONAL {
+            let text = format!("GPUArray() takes at most {POSITIONAL} positional arguments ({} given)", args.len());
+            return Err(PyTypeError::new_err(text));
+        }
+        for (slot, argument) in all.iter_mut().zip(args.iter()) {
+            *slot = Some(argument);
+        }
+        for (name, argument) in kwargs.iter().flat_map(|kwargs| kwargs.iter()) {
+            let name = name.cast::<PyString>()?.to_str()?;
+            let Some(place) = NAMES.iter().position(|known| *known == name) else {
+                let text = format!("GPUArray() got an unexpected keyword argument '{name}'");
+                return Err(PyTypeError::new_err(text));
+            };
+            if all[place].is_some() {
+                return Err(PyTypeError::new_err(format!("GPUArray() got multiple values for argument '{name}'")));
+            }
+            all[place] = Some(argument);
+        }
+        Ok(Self(all.map(|argument| argument.filter(|argument| !argument.is_none()))))
+    }
+
+    fn value(self, py: Python<'py>) -> PyResult<GpuArray> {
+        let Self([shape, dtype, allocator, base, gpudata, strides, order, copy]) = self;
+        let (order, allocator) = order_and_allocator(order.as_ref(), allocator.as_ref());
+        let copy = copy.map_or(Ok(false), |copy| copy.extract())?;
+        match (shape, gpudata) {
+            (None, None) => match allocator {
+                Some(allocator) => foreign::from_allocator(py, allocator, dtype.is_some(), order),
+                None => Err(PyTypeError::new_err("GPUArray() takes a shape, an ndarray or an allocator")),
+            },
+            (None, Some(_)) => Err(PyTypeError::new_err("GPUArray(gpudata=...) needs a shape")),
+            (Some(shape), Some(gpudata)) => {
+                foreign::from_address(py, &shape, dtype.as_ref(), &gpudata, strides.as_ref(), order, base)
+            }
+            (Some(_), None) if strides.is_some() => {
+                Err(PyTypeError::new_err("GPUArray(strides=...) needs gpudata: new memory has no gaps"))
+            }
+            (Some(shape), None) => match shape.cast::<PyUntypedArray>() {
+                Ok(data) if dtype.is_none() => over_ndarray(py, data, copy),
+                _ => sized(py, &shape, dtype.as_ref(), allocator, order),
+            },
+        }
+    }
+}
+
+fn made_of(args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<GpuArray> {
+    Arguments::read(args, kwargs)?.value(args.py())
+}
+
+/// Whether a class has an `__init__` that is not this one.
+fn has_own_init(class: &Bound<'_, PyType>) -> bool {
+    let slot = |class| {
+        // SAFETY: live types; those of the interpreter's own making too have slots since Python 3.10.
+        unsafe { ffi::PyType_GetSlot(class, ffi::Py_tp_init) }
+    };
+    let ours = GpuArray::type_object_raw(class.py());
+    class.as_type_ptr() != ours && slot(class.as_type_ptr()) != slot(ours)
+}
+
+/// A value with no element, of an array which its `__init__` is to make.
+fn nothing() -> PyResult<GpuArray> {
+    let stream = Stream::default_of(Device::current()?);
+    Ok(GpuArray::from_array(Array::empty(&[0], DType::new(Kind::Float64), Order::C, stream)?))
+}
+
+#[pymethods]
+impl GpuArray {
+    #[new]
+    #[pyo3(signature = (*args, **kwargs), text_signature = "(shape=None, dtype=None, allocator=None, base=None, gpudata=None, \
+                        strides=None, order=None, *, copy=None)")]
+    #[classmethod]
+    fn __new__<'py>(
+        class: &Bound<'py, PyType>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, Self>> {
+        let py = class.py();
+        if !has_own_init(class) {
+            return new_of_class(class, made_of(args, kwargs)?);
+        }
+        // They may be a subclass' own, which then calls this class' `__init__` with others. One that does not gets the array that
+        // they say.
+        let value = match made_of(args, kwargs) {
+            Err(error) if error.is_instance_of::<PyException>(py) => nothing()?,
+            made => made?,
+        };
+        value.to_be_made().await_init(Given::of(args, kwargs)?);
+        new_of_class(class, value)
+    }
+
+    /// Makes the array of a subclass that has an ``__init__`` of its own and calls this one, if it does so with other arguments
+    /// than it was given itself.
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __init__(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+        let Some(given) = self.own_rare().and_then(Rare::awaited) else { return Ok(()) };
+        let is_same = given == Given::of(args, kwargs)?;
+        if is_same && self.layout().size() > 0 {
+            return Ok(());
+        }
+        if args.is_empty() && kwargs.is_none_or(|kwargs| kwargs.is_empty()) && self.layout().size() > 0 {
+            return Ok(());
+        }
+        self.to_be_made().make(made_of(args, kwargs)?);
+        Ok(())
+    }
+
+    /// Lets the array show other memory, with the shape, strides and dtype that it has. Views that were made before stay where they
+    /// are, and memory that it had stays as long as it does.
+    #[setter]
+    fn set_gpudata(&self, gpudata: &Bound<'_, PyAny>) -> PyResult<()> {
+        let layout = self.layout().with_offset(0)?;
+        let value = foreign::over_place(gpudata.py(), gpudata, &layout, self.dtype(), None)?;
+        self.to_be_made().make(value);
+        Ok(())
+    }
+}

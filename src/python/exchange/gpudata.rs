@@ -1,0 +1,57 @@
+//! The memory of an array as an object, as PyCUDA's programs take it, and as an argument of `ctypes`.
+
+use pyo3::prelude::*;
+use pyo3::types::PyInt;
+
+use super::place::Place;
+use crate::python::array::class::GpuArray;
+use crate::python::array::owner::Owner;
+use crate::python::once::intern;
+use crate::python::runtime::device_memory::DeviceAllocation;
+
+#[pymethods]
+impl GpuArray {
+    /// The memory from element zero on, as an object of which `int` is the address; None for an empty array. It keeps the memory.
+    #[getter]
+    fn gpudata<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let (py, own) = (slf.py(), slf.get());
+        if own.layout().size() == 0 {
+            return Ok(None);
+        }
+        let rare = own.rare();
+        let memory = match rare.gpudata() {
+            Some(memory) => memory,
+            None => rare.keep_gpudata(memory_of(py, own)?),
+        };
+        Ok(Some(memory.bind(py).clone()))
+    }
+
+    /// The address for a function of `ctypes`.
+    #[getter]
+    fn _as_parameter_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        py.import(intern!(py, "ctypes"))?.call_method1(intern!(py, "c_void_p"), (self.given_out_address(),))
+    }
+}
+
+/// What an allocator made for an array, or else an object that shows the array's memory.
+#[cold]
+fn memory_of(py: Python<'_>, own: &GpuArray) -> PyResult<Py<PyAny>> {
+    let array = own.array(py)?;
+    if own.base().is_none()
+        && let Some((keeper, _)) = array.keeper()
+        && let Some(owner) = keeper.downcast_ref::<Owner>().filter(|owner| owner.is_arrays)
+    {
+        let memory = owner.object.object().bind(py);
+        if stands_for_memory(memory)? && Place::of(memory)?.address() == array.address() {
+            return Ok(memory.clone().unbind());
+        }
+    }
+    Ok(Py::new(py, DeviceAllocation::over(array.clone()))?.into_any())
+}
+
+/// Whether an object can be an array's `gpudata`: it has an address as a whole number, and is neither a number nor an array.
+pub(crate) fn stands_for_memory(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let py = object.py();
+    let is_plain = object.is_instance_of::<PyInt>() || object.hasattr(intern!(py, "dtype"))?;
+    Ok(!is_plain && object.hasattr(intern!(py, "__index__"))?)
+}

@@ -1,0 +1,59 @@
+//! The addresses that objects of others stand for, and PyCUDA's handlers of arguments.
+
+use numpy::PyUntypedArray;
+use pyo3::prelude::*;
+
+use super::values;
+use crate::backend::StreamHandle;
+use crate::python::exchange::place::Place;
+use crate::python::once::intern;
+use crate::python::runtime::stream::PyStream;
+use crate::stream::Stream;
+
+/// An object that makes memory for a launch, and does something before and after it: PyCUDA's `ArgumentHandler`.
+pub(super) struct Handler<'py>(Bound<'py, PyAny>);
+
+impl<'py> Handler<'py> {
+    /// The handler that an object is, and where its memory is.
+    pub(super) fn of(value: &Bound<'py, PyAny>) -> PyResult<Option<(Self, Place)>> {
+        let Some(ask) = value.getattr_opt(intern!(value.py(), "get_device_alloc"))? else { return Ok(None) };
+        Ok(Some((Self(value.clone()), Place::of(&ask.call0()?)?)))
+    }
+
+    /// Before the launch; `stream` is what the launch was given.
+    pub(super) fn enter(&self, stream: &Bound<'py, PyAny>) -> PyResult<()> {
+        self.0.call_method1(intern!(self.0.py(), "pre_call"), (stream,)).map(drop)
+    }
+
+    /// Behind the launch.
+    pub(super) fn leave(&self, stream: &Bound<'py, PyAny>) -> PyResult<()> {
+        self.0.call_method1(intern!(self.0.py(), "post_call"), (stream,)).map(drop)
+    }
+}
+
+/// What a handler is told of a stream: nothing of the default one, as in PyCUDA.
+pub(super) fn stream_or_none<'py>(py: Python<'py>, stream: &Stream) -> PyResult<Bound<'py, PyAny>> {
+    match stream.handle() == StreamHandle::DEFAULT {
+        true => Ok(py.None().into_bound(py)),
+        false => Ok(Bound::new(py, PyStream::from(stream.clone()))?.into_any()),
+    }
+}
+
+/// The address that an object of another library stands for: `gpudata` or `ptr`.
+pub(super) fn pointer_of(value: &Bound<'_, PyAny>) -> PyResult<Option<Place>> {
+    let py = value.py();
+    if let Some(memory) = value.getattr_opt(intern!(py, "gpudata"))? {
+        return if memory.is_none() { Place::at(0).map(Some) } else { Place::of(&memory).map(Some) };
+    }
+    let has_pointer = value.getattr_opt(intern!(py, "ptr"))?.is_some_and(|pointer| !pointer.is_callable());
+    let is_number = values::is_index(value) || value.hasattr(intern!(py, "__int__"))?;
+    if has_pointer || is_number { Place::of(value).map(Some) } else { Ok(None) }
+}
+
+/// Where a device sees an ndarray over managed memory.
+pub(super) fn managed_pointer(array: &Bound<'_, PyUntypedArray>) -> PyResult<Option<usize>> {
+    let py = array.py();
+    let ask =
+        py.import(intern!(py, "PyGPU._pycuda.driver.host_allocations"))?.getattr(intern!(py, "managed_pointer"))?;
+    ask.call1((array,))?.extract()
+}

@@ -1,0 +1,225 @@
+"""`gpudata` is the memory as an object, as PyCUDA's programs take it."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+import PyGPU
+import PyGPU.driver as drv
+from PyGPU.tools import DeviceMemoryPool
+
+VALUES = np.arange(8, dtype=np.float32)
+
+
+@pytest.fixture
+def x() -> PyGPU.GPUArray:
+    return PyGPU.to_gpu(VALUES)
+
+
+@pytest.fixture(scope="module")
+def twice() -> drv.Function:
+    from PyGPU.compiler import SourceModule
+
+    source = "__global__ void twice(float *x, const float *y) { x[threadIdx.x] = 2 * y[threadIdx.x]; }"
+    return SourceModule(source).get_function("twice")
+
+
+def test_it_is_one_object_and_no_number(x):
+    memory = x.gpudata
+    assert x.gpudata is memory is x.gpudata
+    assert isinstance(memory, drv.DeviceAllocation)
+    assert not isinstance(memory, int)
+    assert int(memory) == memory.__index__() == memory.ptr == x.ptr
+    assert memory == x.ptr
+    assert hash(memory) == hash(x.ptr)
+    assert memory != x.ptr + 1
+    assert memory != "text"
+
+
+def test_an_empty_array_has_none():
+    assert PyGPU.zeros(0).gpudata is None
+
+
+def test_memory_of_a_view_begins_at_its_element_zero(x):
+    for view in (x[2:], x[::-1], x.reshape(2, 4)[1]):
+        assert int(view.gpudata) == view.ptr
+        assert view.gpudata is not x.gpudata
+    assert x[2:].gpudata.nbytes == 24
+    assert x[:].gpudata == x.gpudata
+
+
+def test_a_kernel_takes_it_where_it_takes_memory(x, twice):
+    out = PyGPU.zeros_like(x)
+    twice(out.gpudata, x.gpudata, block=(8, 1, 1))
+    assert (out.get() == 2 * VALUES).all()
+    twice.prepare("PP").prepared_call((1, 1), (4, 1, 1), out[4:].gpudata, x[::2].gpudata)
+    assert out.get().tolist() == [0, 2, 4, 6, 0, 2, 4, 6]
+    kernel = PyGPU.Kernel("__global__ void twice(float *x) { x[threadIdx.x] *= 2; }")
+    kernel[1, 8](x.gpudata)
+    assert (x.get() == 2 * VALUES).all()
+
+
+def test_copies_take_it(x):
+    out = np.zeros_like(VALUES)
+    drv.memcpy_dtoh(out, x.gpudata)
+    assert (out == VALUES).all()
+    drv.memcpy_htod(x.gpudata, 3 * VALUES)
+    other = drv.mem_alloc(x.nbytes)
+    drv.memcpy_dtod(other, x.gpudata, x.nbytes)
+    assert (drv.from_device_like(other, VALUES) == 3 * VALUES).all()
+    drv.memset_d32(x[4:].gpudata, 0, 4)
+    assert x.get().tolist() == [0, 3, 6, 9, 0, 0, 0, 0]
+
+
+def test_its_address_goes_into_a_struct(x, twice):
+    address = np.array([int(x.gpudata)], np.uintp).tobytes()
+    assert int.from_bytes(address, "little") == x.ptr
+
+
+def test_an_array_over_it_shares_memory_and_object(x):
+    over = PyGPU.GPUArray((4,), np.float32, gpudata=x.gpudata)
+    over.fill(7)
+    assert x.get().tolist() == [7, 7, 7, 7, 4, 5, 6, 7]
+    assert over.gpudata is x.gpudata
+    with pytest.raises(ValueError, match="memory there has 8"):
+        PyGPU.GPUArray((4,), np.float32, gpudata=x[6:].gpudata)
+
+
+def test_what_was_given_comes_back():
+    memory = drv.mem_alloc(32)
+    pooled = DeviceMemoryPool().allocate(32)
+    for given in (memory, pooled):
+        assert PyGPU.GPUArray((8,), np.float32, gpudata=given).gpudata is given
+
+
+def test_what_an_allocator_made_is_the_arrays():
+    pool, made = DeviceMemoryPool(), []
+
+    def allocate(nbytes: int) -> object:
+        made.append(pool.allocate(nbytes))
+        return made[-1]
+
+    x = PyGPU.to_gpu(VALUES, allocator=allocate)
+    assert x.gpudata is made[0]
+    assert int(x[1:].gpudata) == x.ptr + 4
+    assert PyGPU.zeros(8, np.float32, allocator=drv.mem_alloc).gpudata.nbytes == 32
+
+
+def test_it_keeps_the_memory(x):
+    memory = x.gpudata
+    del x
+    assert (drv.from_device_like(memory, VALUES) == VALUES).all()
+
+
+def test_it_is_freed_once_and_the_array_keeps_what_it_has(x):
+    memory = x.gpudata
+    memory.free()
+    assert x.gpudata is memory
+    for use in (memory.free, memory.__int__, lambda: drv.memcpy_dtoh(np.zeros(8, "f4"), memory)):
+        with pytest.raises(drv.LogicError, match="freed already"):
+            use()
+    assert memory != x.ptr
+    assert memory == memory
+    assert (x.get() == VALUES).all()
+
+
+def test_memory_that_was_given_is_freed_by_the_array():
+    memory = drv.mem_alloc(32)
+    x = PyGPU.GPUArray((8,), np.float32, gpudata=memory)
+    x.gpudata.free()
+    with pytest.raises(drv.LogicError, match="freed already"):
+        int(memory)
+
+
+def test_a_read_only_array_has_memory_that_is_not_written(twice):
+    x = PyGPU.from_dlpack(_read_only())
+    out = PyGPU.zeros(8, np.float32)
+    twice(out.gpudata, x.gpudata, block=(8, 1, 1))
+    assert (out.get() == 2 * VALUES).all()
+    with pytest.raises(ValueError, match="read-only"):
+        twice(x.gpudata, out.gpudata, block=(8, 1, 1))
+    with pytest.raises(ValueError, match="read-only"):
+        PyGPU.GPUArray((8,), np.float32, gpudata=x.gpudata).fill(1)
+
+
+def _read_only() -> object:
+    """An array on the device that lends its memory for reading."""
+    x = PyGPU.to_gpu(VALUES)
+    flagged = {**x.__cuda_array_interface__} if hasattr(x, "__cuda_array_interface__") else None
+    if flagged is None:
+        host = VALUES.copy()
+        host.flags.writeable = False
+        return host
+    flagged["data"] = (x.ptr, True)
+
+    class Lender:
+        __cuda_array_interface__ = flagged
+        owner = x
+
+    return PyGPU.asarray(Lender())
+
+
+def test_who_asks_for_no_number_gives_no_address_away(x):
+    """The block of an array of which only the object is known need not be looked for by its address."""
+    address = x.ptr
+    y = PyGPU.to_gpu(VALUES)
+    memory = y.gpudata
+    assert repr(memory).startswith("<DeviceAllocation of 32 bytes at 0x")
+    assert int(memory) == y.ptr != address
+    assert PyGPU.GPUArray((8,), np.float32, gpudata=int(memory)).get().tolist() == VALUES.tolist()
+
+
+def test_ctypes_takes_an_array_and_its_memory(x):
+    for one in (x, x.gpudata, drv.mem_alloc(8)):
+        parameter = one._as_parameter_
+        assert isinstance(parameter, ctypes.c_void_p)
+        assert parameter.value == one.ptr
+        assert ctypes.c_void_p.from_param(one).value == one.ptr
+
+
+def test_ctypes_passes_an_array_to_a_function_of_c():
+    x = PyGPU.arange(4.0)
+    take = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_void_p)(lambda address: address)
+    assert take(x) == x.ptr
+
+
+class Lender:
+    """Lends memory of an array."""
+
+    def __init__(self) -> None:
+        self.inner = PyGPU.arange(4.0)
+        self.ptr = self.inner.ptr
+
+
+def test_an_array_whose_memory_was_asked_for_is_collected_with_its_lender():
+    lender = Lender()
+    lender.array = PyGPU.GPUArray((4,), "f8", gpudata=lender)
+    assert int(lender.array.gpudata) == lender.ptr
+    gone = weakref.ref(lender)
+    del lender
+    gc.collect()
+    assert gone() is None
+
+
+def test_memory_that_somebody_holds_keeps_the_lender():
+    lender = Lender()
+    lender.array = PyGPU.GPUArray((4,), "f8", gpudata=lender)
+    memory = lender.array.gpudata
+    gone = weakref.ref(lender)
+    del lender
+    gc.collect()
+    assert gone() is not None
+    assert drv.from_device(memory, 4, "f8").tolist() == [0, 1, 2, 3]
+
+
+def test_long_chains_of_memory_end():
+    x = PyGPU.zeros(3)
+    for _ in range(30_000):
+        x = PyGPU.GPUArray((3,), "f8", gpudata=x[:].gpudata, base=x)
+    del x
+    gc.collect()
