@@ -257,7 +257,8 @@ DOORS = re.compile(r"^\s*(?://[^\n]*\n\s*)*(?:unsafe \{\s*)?(?:caught|answer)\("
 
 @pytest.mark.enough_on("cpu")
 def test_every_function_that_c_calls_goes_through_the_door() -> None:
-    # A10: a panic ends there. The exchange table's allocator reports errors in its own way, around the door.
+    # A10: a panic ends there. The exchange table's allocator reports errors in its own way, around the door; the handler of
+    # signals is left for another stack, and has no frame that could be skipped.
     found = {}
     for path in (ROOT / "src").rglob("*.rs"):
         text = path.read_text().split("#[cfg(test)]\nmod tests")[0]
@@ -265,6 +266,7 @@ def test_every_function_that_c_calls_goes_through_the_door() -> None:
             found[f"{path.relative_to(ROOT)}: {match[0].splitlines()[0]}"] = match["body"]
     assert len(found) > 12, "too few were found: this test would hold nothing"
     outside = [name for name, body in found.items() if not DOORS.match(body) and "caught(" not in body]
+    outside = [name for name in outside if 'faults.rs: extern "C" fn handler(' not in name]
     assert outside == []
 
 

@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::plain;
 use super::stack;
+use crate::callback::caught;
 
 /// A thread at work on a launch (`pygpu_cpu_guarded`).
 #[repr(C)]
@@ -52,13 +53,15 @@ thread_local! {
 }
 
 unsafe extern "C" fn enter(guarded: *mut Guarded) {
-    stack::have_one();
-    if is_main_thread() {
-        keep_ctrl_c();
-    }
-    // SAFETY: the caller's own, alive until `leave`.
-    unsafe { (*guarded).outer = CURRENT.replace(guarded) };
-    INSIDE.fetch_add(1, Ordering::Relaxed);
+    caught((), || {
+        stack::have_one();
+        if is_main_thread() {
+            keep_ctrl_c();
+        }
+        // SAFETY: the caller's own, alive until `leave`.
+        unsafe { (*guarded).outer = CURRENT.replace(guarded) };
+        INSIDE.fetch_add(1, Ordering::Relaxed);
+    });
 }
 
 /// Only there Python hears of Ctrl-C.
@@ -92,9 +95,11 @@ fn keep_ctrl_c() {
 }
 
 unsafe extern "C" fn leave(guarded: *mut Guarded) {
-    INSIDE.fetch_sub(1, Ordering::Relaxed);
-    // SAFETY: as in `enter`.
-    CURRENT.set(unsafe { (*guarded).outer });
+    caught((), || {
+        INSIDE.fetch_sub(1, Ordering::Relaxed);
+        // SAFETY: as in `enter`.
+        CURRENT.set(unsafe { (*guarded).outer });
+    });
 }
 
 /// Whether Ctrl-C is to end what a thread of the program waits for; asked on that thread.
@@ -109,11 +114,11 @@ pub fn ask_with(question: Question) {
 }
 
 extern "C" fn interrupted() -> c_int {
-    match QUESTION.load(Ordering::Acquire) {
+    caught(0, || match QUESTION.load(Ordering::Acquire) {
         0 => 0,
         // SAFETY: only `ask_with` stores there.
         question => c_int::from(unsafe { std::mem::transmute::<usize, Question>(question) }()),
-    }
+    })
 }
 
 /// Who had a signal before: the first time, and the last time that somebody had it in between.
@@ -181,7 +186,8 @@ fn address_of_handler() -> usize {
     handler as extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) as usize
 }
 
-/// Of every signal above. Allocates nothing and takes no lock.
+/// Of every signal above. Allocates nothing and takes no lock; what it calls may leave it for another stack, so no frame of it has
+/// anything to catch or to drop.
 extern "C" fn handler(number: c_int, information: *mut libc::siginfo_t, context: *mut c_void) {
     let errno = Errno::kept();
     if number == libc::SIGINT {

@@ -7,6 +7,8 @@
 use std::ffi::{CStr, c_int, c_ulonglong};
 use std::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering};
 
+use crate::callback::caught;
+
 /// How far around a function its siblings lie that it jumps to.
 const AROUND: u64 = 4096;
 const MOST: usize = 16;
@@ -60,13 +62,24 @@ fn function(name: &CStr) -> u64 {
 
 #[cfg(target_os = "linux")]
 unsafe extern "C" fn mathematics(library: *mut libc::dl_phdr_info, _: libc::size_t, _: *mut libc::c_void) -> c_int {
-    // SAFETY: the loader's, alive during the call; names end with a zero.
-    let (library, name) = unsafe { (&*library, (*library).dlpi_name) };
-    if name.is_null() {
-        return 0;
+    caught((), || {
+        // SAFETY: the loader's, alive during the call.
+        unsafe { add_mathematics(&*library) };
+    });
+    0
+}
+
+/// Notes where the code of a library lies, if it is the one of mathematical functions.
+///
+/// # Safety
+/// The loader's, of a library that is loaded.
+#[cfg(target_os = "linux")]
+unsafe fn add_mathematics(library: &libc::dl_phdr_info) {
+    if library.dlpi_name.is_null() {
+        return;
     }
-    // SAFETY: as above.
-    let name = unsafe { CStr::from_ptr(name) }.to_bytes();
+    // SAFETY: names end with a zero.
+    let name = unsafe { CStr::from_ptr(library.dlpi_name) }.to_bytes();
     let file = name.rsplit(|&letter| letter == b'/').next().unwrap_or_default();
     if file.starts_with(b"libm.so") || file.starts_with(b"libm-") {
         // SAFETY: as many headers as it says.
@@ -77,14 +90,15 @@ unsafe extern "C" fn mathematics(library: *mut libc::dl_phdr_info, _: libc::size
             add(COMPUTES, begin, begin + header.p_memsz);
         }
     }
-    0
 }
 
 /// Of which kind the function is that an instruction is of; 0 for all others. Called in handlers.
 pub extern "C" fn is_plain(instruction: c_ulonglong) -> c_int {
-    let known = &RANGES[..COUNT.load(Ordering::Acquire).min(MOST)];
-    let holds = |range: &&Range| {
-        range.begin.load(Ordering::Relaxed) <= instruction && instruction < range.end.load(Ordering::Relaxed)
-    };
-    known.iter().find(holds).map_or(0, |range| range.kind.load(Ordering::Relaxed))
+    caught(0, || {
+        let known = &RANGES[..COUNT.load(Ordering::Acquire).min(MOST)];
+        let holds = |range: &&Range| {
+            range.begin.load(Ordering::Relaxed) <= instruction && instruction < range.end.load(Ordering::Relaxed)
+        };
+        known.iter().find(holds).map_or(0, |range| range.kind.load(Ordering::Relaxed))
+    })
 }
