@@ -29,6 +29,7 @@ mod programs;
 pub(super) mod rtc;
 pub(super) mod streams;
 mod symbols;
+pub(super) mod textures;
 
 pub(super) use context::{Current, VendorContexts};
 pub(super) use copies::{VendorCopies, size, until_refused};
@@ -46,11 +47,12 @@ pub(super) use streams::VendorStreams;
 pub(super) use symbols::{Names, Raw, Types};
 #[cfg(test)]
 pub(super) use symbols::{Symbols, shared_symbols};
+pub(super) use textures::VendorTextures;
 
-use super::{Backend, Contexts, DriverMemory, Graphs, Programs};
+use super::{Backend, Contexts, DriverMemory, Graphs, Programs, Textures};
 use crate::error::Result;
 
-impl<V: VendorCopies + VendorEvents + VendorGraphs + VendorPrograms> Backend for Driver<V>
+impl<V: VendorCopies + VendorEvents + VendorGraphs + VendorPrograms + VendorTextures> Backend for Driver<V>
 where
     Self: Contexts,
 {
@@ -63,6 +65,10 @@ where
     }
 
     fn driver_memory(&self) -> Result<&dyn DriverMemory> {
+        Ok(self)
+    }
+
+    fn textures(&self) -> Result<&dyn Textures> {
         Ok(self)
     }
 }

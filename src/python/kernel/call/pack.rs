@@ -50,7 +50,7 @@ pub(crate) struct Call<'a, 'py> {
     /// Blocks of PyGPU's own arrays, which the tuple of arguments keeps alive.
     uses: SmallVec<[Use<'a>; 8]>,
     /// Blocks that were allocated by hand, which another thread may free meanwhile.
-    blocks: SmallVec<[(Arc<Allocation>, Access); 8]>,
+    blocks: Blocks,
     /// Arrays of other libraries.
     foreign: Vec<(Array, Access)>,
     /// What keeps memory alive of which only the address is known.
@@ -68,6 +68,22 @@ pub(crate) fn call(
     args: &Bound<'_, PyTuple>,
     rules: Rules,
 ) -> PyResult<()> {
+    call_beside(function, shape, stream, args, rules, SmallVec::new())
+}
+
+/// Blocks that a launch uses, and how.
+pub(crate) type Blocks = SmallVec<[(Arc<Allocation>, Access); 8]>;
+
+/// As [`call`], of a kernel that uses blocks beside its arguments.
+#[inline]
+pub(crate) fn call_beside(
+    function: &Function,
+    shape: &LaunchShape,
+    stream: &Stream,
+    args: &Bound<'_, PyTuple>,
+    rules: Rules,
+    blocks: Blocks,
+) -> PyResult<()> {
     let py = args.py();
     let parameters = function.parameters();
     if let Some(parameters) = parameters
@@ -81,7 +97,7 @@ pub(crate) fn call(
         rules,
         arguments: Arguments::new(),
         uses: SmallVec::new(),
-        blocks: SmallVec::new(),
+        blocks,
         foreign: Vec::new(),
         owners: Vec::new(),
         host: Vec::new(),
@@ -197,6 +213,12 @@ impl<'a, 'py> Call<'a, 'py> {
         Ok(())
     }
 
+    /// A number, and what a kernel that has it uses.
+    pub(super) fn push_object(&mut self, number: u64, uses: [(Arc<Allocation>, Access); 2]) {
+        self.arguments.push_word(number);
+        self.blocks.extend(uses);
+    }
+
     #[inline]
     fn check_array(&self, position: usize, parameter: Option<&Parameter>, array: &Array) -> PyResult<()> {
         let layout = array.layout();
@@ -264,6 +286,9 @@ impl<'a, 'py> Call<'a, 'py> {
         }
         if let Ok(host) = value.cast::<HostArgument>() {
             return self.add_host(position, parameter, host);
+        }
+        if self.add_texture(position, parameter, value)? {
+            return Ok(());
         }
         if let Ok(array) = value.cast::<GpuArray>() {
             // SAFETY: the tuple of arguments keeps the object alive during the call, and its array never moves.
@@ -484,7 +509,7 @@ impl<'a, 'py> Call<'a, 'py> {
 
     /// The kernel, the place and the parameter, for the beginning of an error.
     #[cold]
-    fn place(&self, position: usize, parameter: Option<&Parameter>) -> String {
+    pub(super) fn place(&self, position: usize, parameter: Option<&Parameter>) -> String {
         let told = parameter.map(ToString::to_string).filter(|text| !text.is_empty());
         let told = told.map_or_else(String::new, |text| format!(" ({text})"));
         format!("{}(): argument {}{told}", self.function.name(), position + 1)
