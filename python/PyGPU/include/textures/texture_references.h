@@ -8,6 +8,7 @@
 
 #if !defined(__PYGPU_CPU__) && (defined(__HIPCC__) || defined(__HIPCC_RTC__) || defined(__HIP__))
 #define PYGPU_OBJECT(reference) (hipTextureObject_t)(reference).object[0]
+#define PYGPU_SURFACE_OBJECT(reference) (hipSurfaceObject_t)(reference).object[0]
 #define PYGPU_BOUNDARY int
 #define PYGPU_BEYOND hipBoundaryModeTrap
 #define cudaReadModeElementType 0
@@ -17,6 +18,7 @@
 #define cudaBoundaryModeTrap hipBoundaryModeTrap
 #else
 #define PYGPU_OBJECT(reference) (reference).object[0]
+#define PYGPU_SURFACE_OBJECT(reference) (reference).object[0]
 #ifdef __PYGPU_CPU__
 #define PYGPU_BOUNDARY int
 #else
@@ -106,20 +108,20 @@ PYGPU_FETCH(tex2DLayeredLod, cudaTextureType2DLayered, PYGPU_LIST(float x, float
     static __device__ __forceinline__ void name##read(                                                           \
         T *element, const ::pygpu::surface_reference<Of, dimensions> &reference, parameters,                     \
         PYGPU_BOUNDARY mode = PYGPU_BEYOND) {                                                                    \
-        ::name##read(element, PYGPU_OBJECT(reference), arguments, mode);                                         \
+        ::name##read(element, PYGPU_SURFACE_OBJECT(reference), arguments, mode);                                         \
     }                                                                                                            \
     template <class T, class Of>                                                                                 \
     static __device__ __forceinline__ T name##read(const ::pygpu::surface_reference<Of, dimensions> &reference,  \
                                                    parameters, PYGPU_BOUNDARY mode = PYGPU_BEYOND) {             \
         T element;                                                                                               \
-        ::name##read(&element, PYGPU_OBJECT(reference), arguments, mode);                                        \
+        ::name##read(&element, PYGPU_SURFACE_OBJECT(reference), arguments, mode);                                        \
         return element;                                                                                          \
     }                                                                                                            \
     template <class T, class Of>                                                                                 \
     static __device__ __forceinline__ void name##write(                                                          \
         T element, const ::pygpu::surface_reference<Of, dimensions> &reference, parameters,                      \
         PYGPU_BOUNDARY mode = PYGPU_BEYOND) {                                                                    \
-        ::name##write(element, PYGPU_OBJECT(reference), arguments, mode);                                        \
+        ::name##write(element, PYGPU_SURFACE_OBJECT(reference), arguments, mode);                                        \
     }
 PYGPU_SURFACE(surf1D, 1, int x, x)
 PYGPU_SURFACE(surf2D, 2, PYGPU_LIST(int x, int y), PYGPU_LIST(x, y))
