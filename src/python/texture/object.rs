@@ -87,10 +87,8 @@ fn in_memory(array: &Array, channels: u32) -> PyResult<Resource> {
             "a GPUArray of shape {shape:?} and strides {strides:?} cannot be a texture: {what}; copy it into a TextureArray"
         ))
     };
-    if channels > 1 {
-        if shape.pop() != Some(channels.into()) || strides.pop() != Some(item) {
-            return Err(refused(&format!("its last axis is not {channels} channels that follow each other")));
-        }
+    if channels > 1 && (shape.pop() != Some(channels.into()) || strides.pop() != Some(item)) {
+        return Err(refused(&format!("its last axis is not {channels} channels that follow each other")));
     }
     let step = texel.bytes() as i64;
     if shape.contains(&0) {

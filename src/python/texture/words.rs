@@ -63,13 +63,11 @@ pub(super) fn address_modes(words: &Bound<'_, PyAny>) -> PyResult<[AddressMode; 
         return Ok([address_mode(words)?; 3]);
     }
     let mut modes = [AddressMode::Clamp; 3];
-    let mut count = 0;
-    for word in words.try_iter()? {
-        let Some(mode) = modes.get_mut(count) else {
+    for (axis, word) in words.try_iter()?.enumerate() {
+        let Some(mode) = modes.get_mut(axis) else {
             return Err(PyValueError::new_err("address_mode has at most three words, for x, y and z"));
         };
         *mode = address_mode(&word?)?;
-        count += 1;
     }
     Ok(modes)
 }

@@ -256,7 +256,13 @@ class TextureReference:
         return self._array
 
     def get_address_mode(self, dim: int) -> address_mode:
-        """Tell what lies beyond the edges along x, y or z."""
+        """Tell what lies beyond the edges.
+
+        Parameters
+        ----------
+        dim : int
+            0, 1, 2: x, y, z.
+        """
         return self._modes[_axis(dim)]
 
     def get_filter_mode(self) -> filter_mode:

@@ -167,11 +167,11 @@ impl PyFunction {
         args: &Bound<'_, PyTuple>,
     ) -> PyResult<()> {
         let launched = match &self.references {
-            None => pack::call(kernel.function(), shape, stream, args, Rules::Lenient),
-            Some(references) => references
+            Some(references) if references.get().are_used() => references
                 .get()
                 .prepare(py, stream)
                 .and_then(|blocks| pack::call_beside(kernel.function(), shape, stream, args, Rules::Lenient, blocks)),
+            _ => pack::call(kernel.function(), shape, stream, args, Rules::Lenient),
         };
         launched.map_err(|error| errors::as_logic(py, error))
     }

@@ -52,6 +52,8 @@ struct Binding {
 pub(crate) struct References {
     module: ManuallyDrop<Module>,
     bound: Mutex<Vec<Arc<Binding>>>,
+    /// Whether anything was ever bound.
+    is_used: AtomicBool,
     /// Whether a graph may write a variable at any time.
     is_captured: AtomicBool,
     /// What is to be called before the next launch.
@@ -83,6 +85,12 @@ fn variable(module: &Module, name: &str) -> Result<Array> {
 }
 
 impl References {
+    /// Whether a launch has anything to do with them.
+    #[inline]
+    pub(crate) fn are_used(&self) -> bool {
+        self.is_used.load(Ordering::Acquire)
+    }
+
     /// Writes what is not written, and says what a launch on the stream uses.
     pub(crate) fn prepare(&self, py: Python<'_>, stream: &Stream) -> PyResult<Blocks> {
         let changed = std::mem::take(&mut *lock(&self.changed));
@@ -119,23 +127,46 @@ impl References {
     #[new]
     fn py_new(module: &Bound<'_, PyKernelModule>) -> Self {
         let module = ManuallyDrop::new(module.get().module().clone());
-        Self { module, bound: Mutex::default(), is_captured: AtomicBool::new(false), changed: Mutex::default() }
+        Self {
+            module,
+            bound: Mutex::default(),
+            is_used: AtomicBool::new(false),
+            is_captured: AtomicBool::new(false),
+            changed: Mutex::default(),
+        }
     }
 
     /// The bytes of a variable: 8 for a texture of floats and for a surface, 16 for one of integers, 24 for one of integers
     /// that are read as floats.
+    ///
+    /// Parameters
+    /// ----------
+    /// name : str
+    ///     Of the texture or surface.
+    ///
+    /// Returns
+    /// -------
+    /// int
     fn size(&self, py: Python<'_>, name: &str) -> PyResult<usize> {
         let module = &*self.module;
         Ok(py.without_gil(|| module.global(name))?.1)
     }
 
     /// Binds a texture or a surface to a variable: the next launch writes its number.
+    ///
+    /// Parameters
+    /// ----------
+    /// name : str
+    ///     Of the variable.
+    /// value : Texture or Surface
+    ///     It is kept, and what it reads.
     fn bind(&self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = value.py();
         let Some((object, _)) = object::of_python(value) else {
             return Err(pyo3::exceptions::PyTypeError::new_err("a Texture or a Surface is bound to a reference"));
         };
         let object = object.clone();
+        self.is_used.store(true, Ordering::Release);
         let found = lock(&self.bound).iter().find(|one| one.name == name).map(|one| one.variable.clone());
         let variable = match found {
             Some(variable) => variable,
@@ -158,7 +189,13 @@ impl References {
     }
 
     /// Says what is to be called before the next launch, once.
+    ///
+    /// Parameters
+    /// ----------
+    /// function : callable
+    ///     Called without arguments.
     fn call_before_launch(&self, function: Py<PyAny>) {
+        self.is_used.store(true, Ordering::Release);
         lock(&self.changed).push(function);
     }
 }
