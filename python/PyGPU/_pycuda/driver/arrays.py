@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy
 
@@ -78,6 +78,9 @@ class ArrayDescriptor3D(ArrayDescriptor):
 
     depth = 0
     flags = 0
+
+
+Descriptor = TypeVar("Descriptor", bound=ArrayDescriptor)
 
 
 def dtype_to_array_format(dtype: Any) -> int:
@@ -213,7 +216,7 @@ class Array:
         descriptor.flags = array3d_flags.ARRAY3D_LAYERED * array.layered | array3d_flags.SURFACE_LDST * array.surface
         return descriptor
 
-    def _describe(self, descriptor: Any) -> Any:
+    def _describe(self, descriptor: Descriptor) -> Descriptor:
         array = self.array
         axes = array.shape[1:] if array.layered else array.shape
         descriptor.width = axes[-1]
