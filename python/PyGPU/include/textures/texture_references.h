@@ -6,7 +6,7 @@
 #ifndef PYGPU_TEXTURE_REFERENCES
 #define PYGPU_TEXTURE_REFERENCES
 
-#if !defined(__PYGPU_CPU__) && (defined(__HIPCC__) || defined(__HIPCC_RTC__) || defined(__HIP__))
+#if !defined(__PYGPU_CPU__) && !defined(__CUDACC_RTC__) && (defined(__HIPCC__) || defined(__HIPCC_RTC__) || defined(__HIP__))
 #define PYGPU_OBJECT(reference) (hipTextureObject_t)(reference).object[0]
 #define PYGPU_SURFACE_OBJECT(reference) (hipSurfaceObject_t)(reference).object[0]
 #define PYGPU_BOUNDARY int
