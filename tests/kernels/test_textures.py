@@ -231,6 +231,13 @@ def test_beyond_its_edges_a_surface_is_clamped_or_nothing(module: PyGPU.Module) 
     np.testing.assert_array_equal(array.get(), [1, 2, 3, 4, 5])
 
 
+@pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="ends a context elsewhere")
+def test_a_surface_that_is_left_ends_the_launch_with_the_line(module: PyGPU.Module) -> None:
+    array = PyGPU.TextureArray((2, 2), "int16", surface=True)
+    with pytest.raises(PyGPU.CudaError, match=r"thread \(2,0,0\): .* at kernel\.cu:\d+"):
+        module.get_function("add")[2, 3](PyGPU.Surface(array), np.int16(1), 2, -1)
+
+
 @pytest.mark.parametrize("channels", [1, 2, 4])
 def test_any_layout_is_copied_in_and_comes_back(channels: int) -> None:
     values = np.arange(6 * 4 * channels, dtype="uint16").reshape(6, 4, channels)

@@ -183,7 +183,8 @@ inline long long layer_of(const image &of, int layer) { return layer < 0 ? 0 : l
 inline long long axis(const image &of, int number) { return number == 0 ? (long long)of.width : number == 1 ? of.height : of.depth; }
 
 // An element of a surface; null where nothing is read or written. x is in bytes.
-inline unsigned char *surface_at(unsigned long long object, long long x, long long y, long long z, unsigned size, int mode) {
+inline unsigned char *surface_at(unsigned long long object, long long x, long long y, long long z, unsigned size, int mode,
+                                 const char *file, int line) {
     const image &of = image_of(object);
     long long most = (long long)(of.width * of.channels * bytes_of_channel(of.format)) - size;
     bool inside = x >= 0 && x <= most && y >= 0 && y < (long long)of.height && z >= 0 && z < (long long)of.depth;
@@ -191,7 +192,7 @@ inline unsigned char *surface_at(unsigned long long object, long long x, long lo
         auto within = [](long long value, long long last) { return value < 0 ? 0 : value > last ? last : value; };
         x = within(x, most), y = within(y, (long long)of.height - 1), z = within(z, (long long)of.depth - 1);
     } else if (!inside) {
-        if (mode == cudaBoundaryModeTrap) __trap();
+        if (mode == cudaBoundaryModeTrap) pygpu_cpu_trap(file, line);
         return nullptr;
     }
     return reinterpret_cast<unsigned char *>(of.data) + z * (long long)of.plane_pitch + y * (long long)of.row_pitch + x;
@@ -235,20 +236,21 @@ PYGPU_CPU_FETCH(tex2DLayeredLod, PYGPU_CPU_ARGUMENTS(float x, float y, int layer
 #define PYGPU_CPU_SURFACE(dimensions, parameters, arguments, x, y, z)                                                \
     template <class T>                                                                                               \
     inline void surf##dimensions##read(T *element, cudaSurfaceObject_t surface, parameters,                          \
-                                       int mode = cudaBoundaryModeTrap) {                                            \
-        const unsigned char *from = ::pygpu_cpu::surface_at(surface, x, y, z, sizeof(T), mode);                      \
+                                       int mode = cudaBoundaryModeTrap, PYGPU_CPU_PLACE) {                           \
+        const unsigned char *from = ::pygpu_cpu::surface_at(surface, x, y, z, sizeof(T), mode, file, line);          \
         *element = from ? ::pygpu_cpu::loaded<T>(from) : T{};                                                        \
     }                                                                                                                \
     template <class T>                                                                                               \
-    inline T surf##dimensions##read(cudaSurfaceObject_t surface, parameters, int mode = cudaBoundaryModeTrap) {      \
+    inline T surf##dimensions##read(cudaSurfaceObject_t surface, parameters, int mode = cudaBoundaryModeTrap,        \
+                                    PYGPU_CPU_PLACE) {                                                               \
         T element;                                                                                                   \
-        surf##dimensions##read(&element, surface, arguments, mode);                                                  \
+        surf##dimensions##read(&element, surface, arguments, mode, file, line);                                      \
         return element;                                                                                              \
     }                                                                                                                \
     template <class T>                                                                                               \
     inline void surf##dimensions##write(T element, cudaSurfaceObject_t surface, parameters,                          \
-                                        int mode = cudaBoundaryModeTrap) {                                           \
-        if (unsigned char *to = ::pygpu_cpu::surface_at(surface, x, y, z, sizeof(T), mode))                          \
+                                        int mode = cudaBoundaryModeTrap, PYGPU_CPU_PLACE) {                          \
+        if (unsigned char *to = ::pygpu_cpu::surface_at(surface, x, y, z, sizeof(T), mode, file, line))              \
             __builtin_memcpy(to, &element, sizeof(T));                                                               \
     }
 PYGPU_CPU_SURFACE(1D, int x, x, x, 0, 0)
