@@ -346,32 +346,6 @@ impl<'a, 'py> Call<'a, 'py> {
         Err(PyTypeError::new_err(format!("{place}: {given} ({shown}) cannot be passed; give {wanted}")))
     }
 
-    fn add_python_number(
-        &mut self,
-        position: usize,
-        parameter: Option<&Parameter>,
-        value: &Bound<'py, PyAny>,
-    ) -> PyResult<()> {
-        let place = || self.place(position, parameter);
-        match parameter.map(|parameter| parameter.kind) {
-            Some(ParameterKind::Pointer { .. }) => {
-                Err(PyTypeError::new_err(format!("{}: {value} is no pointer: give an array or an address", place())))
-            }
-            Some(ParameterKind::Scalar(kind)) if values::is_integer(kind) => Err(PyTypeError::new_err(format!(
-                "{}: {value} is no integer; write int({value}), or numpy.{}({value})",
-                place(),
-                DType::new(kind).name()
-            ))),
-            Some(ParameterKind::Scalar(kind)) => Err(PyTypeError::new_err(format!(
-                "{}: {value} is no {}; write numpy.{}(...)",
-                place(),
-                DType::new(kind).name(),
-                DType::new(kind).name()
-            ))),
-            _ => Err(PyTypeError::new_err(format!("{}: {}", place(), values::advice(value)))),
-        }
-    }
-
     /// An ndarray is host memory: only a struct, or a value without axes, is passed by its bytes.
     fn add_ndarray(
         &mut self,
