@@ -15,6 +15,8 @@ True
 # ruff: noqa: F403
 from typing import TYPE_CHECKING
 
+from PyGPU._pycuda.driver.array_copies import *
+from PyGPU._pycuda.driver.arrays import *
 from PyGPU._pycuda.driver.boxes import *
 from PyGPU._pycuda.driver.context import *
 from PyGPU._pycuda.driver.copies import *

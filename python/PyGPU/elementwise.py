@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from PyGPU._core import ElementwiseKernel as ElementwiseKernel
 from PyGPU._native.c_arguments import ScalarArg as ScalarArg, VectorArg as VectorArg
+from PyGPU._pycuda.elementwise.fetching import *
 from PyGPU._pycuda.elementwise.makers import *
 from PyGPU._pycuda.elementwise.source import *
 

@@ -20,6 +20,7 @@ mod opening;
 mod programs;
 mod registry;
 mod streams;
+mod textures;
 mod vendor;
 mod witness;
 
@@ -41,6 +42,10 @@ pub use programs::{
 };
 pub use registry::{BackendReport, Report, available, by_name, default_backend, report};
 pub use streams::{StreamFlags, StreamHandle, Streams};
+pub use textures::{
+    AddressMode, ArrayBox, ArrayCopy, ArrayHandle, ArrayShape, LAYERED, Resource, SURFACE, Sampling, Texel,
+    TexelFormat, Textures,
+};
 pub use vendor::exit::close as close_drivers;
 pub use vendor::fork::is_forked;
 pub use vendor::loader::{Attempt, Library};
@@ -77,5 +82,13 @@ pub trait Backend: Devices + Memory + Copies + Streams + Events {
     /// `NotSupported` where the backend has none.
     fn driver_memory(&self) -> Result<&dyn DriverMemory> {
         Err(crate::error::Error::not_supported(format!("{} has plain and pooled memory only", self.kind().name())))
+    }
+
+    /// Arrays, textures and surfaces.
+    ///
+    /// # Errors
+    /// `NotSupported` where the backend has none.
+    fn textures(&self) -> Result<&dyn Textures> {
+        Err(textures::unsupported(self.kind().name()))
     }
 }

@@ -83,14 +83,30 @@ pub fn build(device: Device, source: &Source, hints: &[PathBuf]) -> Result<Built
     Ok(Built { compiled, options, kept: None })
 }
 
+/// What gives file-scope textures and surfaces back to a source that has some.
+const REFERENCES: &str = include_str!("../../python/PyGPU/include/textures/texture_references.h");
+
+/// Whether a source has textures or surfaces at file scope.
+fn has_references(text: &str) -> bool {
+    ["texture", "surface"].iter().any(|word| {
+        text.match_indices(word).any(|(at, _)| {
+            let is_word =
+                !text[..at].ends_with(|before: char| before.is_alphanumeric() || before == '_' || before == ':');
+            is_word && text[at + word.len()..].trim_start().starts_with('<')
+        })
+    })
+}
+
 /// The text that is compiled, in which the user's lines keep their numbers.
 fn wrapped(source: &Source) -> Cow<'_, str> {
-    if !source.extern_c {
+    let references = if has_references(&source.text) { REFERENCES } else { "" };
+    if !source.extern_c && references.is_empty() {
         return Cow::Borrowed(&source.text);
     }
     let name = if source.name.is_empty() { "kernel.cu" } else { &source.name };
     let name = name.replace('\\', "\\\\").replace('"', "\\\"");
-    Cow::Owned(format!("extern \"C\" {{\n#line 1 \"{name}\"\n{}\n}}\n", source.text))
+    let (begin, end) = if source.extern_c { ("extern \"C\" {\n", "}\n") } else { ("", "") };
+    Cow::Owned(format!("{references}{begin}#line 1 \"{name}\"\n{}\n{end}", source.text))
 }
 
 /// Everything on which the image depends.
@@ -147,6 +163,19 @@ mod tests {
         assert_eq!(wrapped(&source), "int a;");
         source.extern_c = true;
         assert_eq!(wrapped(&source), "extern \"C\" {\n#line 1 \"a\\\"b.cu\"\nint a;\n}\n");
+    }
+
+    #[test]
+    fn only_sources_with_textures_or_surfaces_at_file_scope_pay_for_them() {
+        for text in ["texture<float, 2> t;", "static surface <void, 2> s;", "extern \"C\" {texture\n<int> t;}"] {
+            assert!(has_references(text), "{text}");
+        }
+        for text in ["int texture;", "tex2D<float>(t, x, y)", "my_texture<int> t;", "ns::texture<int> t;", "a < b"] {
+            assert!(!has_references(text), "{text}");
+        }
+        let text = "texture<float> t;".to_owned();
+        let source = Source { text, name: "a.cu".into(), ..Source::default() };
+        assert!(wrapped(&source).ends_with("#endif\n#line 1 \"a.cu\"\ntexture<float> t;\n"));
     }
 
     #[test]

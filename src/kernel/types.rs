@@ -102,6 +102,10 @@ const WORDS: &[(&str, Kind)] = &[
     ("cuDoubleComplex", Kind::Complex128),
     ("hipFloatComplex", Kind::Complex64),
     ("hipDoubleComplex", Kind::Complex128),
+    ("cudaTextureObject_t", Kind::UInt64),
+    ("cudaSurfaceObject_t", Kind::UInt64),
+    ("hipTextureObject_t", Kind::UInt64),
+    ("hipSurfaceObject_t", Kind::UInt64),
 ];
 
 /// The vector types of CUDA and HIP, without their number.

@@ -9,6 +9,7 @@
 //! - [`recycled`] keeps host memory of results that nobody holds any more;
 //! - [`capture`] knows the captures that are under way, and what must wait for their end;
 //! - [`pending`] keeps things alive until a stream has passed them;
+//! - [`texture`] has arrays of the driver, textures and surfaces, which are used as blocks are;
 //! - [`word`] is how a kernel tells the host a number.
 
 pub mod addresses;
@@ -21,6 +22,7 @@ pub mod plugged;
 pub mod pool;
 mod queue;
 pub mod recycled;
+pub mod texture;
 mod transaction;
 pub mod word;
 

@@ -186,7 +186,7 @@ fn on_host(device: Device, bytes: usize) -> Option<Address> {
 
 /// Asks once more when what only waits for a stream, and what the pool keeps, was let go of.
 #[inline]
-fn or_after_trim<T>(device: Device, ask: impl Fn() -> Result<T>) -> Result<T> {
+pub(super) fn or_after_trim<T>(device: Device, ask: impl Fn() -> Result<T>) -> Result<T> {
     match ask() {
         // A wait for the device would make a capture invalid.
         Err(Error::OutOfMemory(_)) if !capture::is_any() => {

@@ -24,6 +24,7 @@ mod host;
 mod kernel;
 mod operators;
 mod runtime;
+mod texture;
 mod views;
 
 /// The native core of PyGPU.
@@ -67,6 +68,7 @@ mod _core {
         runtime::register(module)?;
         host::register(module)?;
         create::register(module)?;
+        texture::register(module)?;
         kernel::register(module)?;
         custom::register(module)?;
         views::take::register(module)?;

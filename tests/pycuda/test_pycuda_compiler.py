@@ -125,7 +125,7 @@ def test_what_is_not_there_is_a_logic_error():
     with pytest.raises(drv.LogicError, match="no kernel 'g'"):
         module.get_function("g")
     for ask in (module.get_texref, module.get_surfref):
-        with pytest.raises(PyGPU.NotSupportedError, match="texture object"):
+        with pytest.raises(drv.LogicError, match="no variable 'image'"):
             ask("image")
 
 

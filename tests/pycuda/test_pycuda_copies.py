@@ -330,17 +330,3 @@ def test_empty_boxes_are_nothing():
     copy.set_src_host(b"")
     copy.set_dst_device(mem_alloc(4))
     copy()
-
-
-def test_cuda_arrays_are_refused_with_advice():
-    for refused in (
-        lambda: copies.memcpy_dtoa(None, 0, 0, 0),
-        lambda: copies.memcpy_atod(0, None, 0, 0),
-        lambda: copies.memcpy_atoa(None, 0, None, 0, 0),
-        lambda: copies.py_memcpy_htoa(None, 0, b""),
-        lambda: copies.py_memcpy_atoh(b"", None, 0),
-        lambda: Memcpy2D().set_src_array(None),
-        lambda: Memcpy3D().set_dst_array(None),
-    ):
-        with pytest.raises(PyGPU.NotSupportedError, match="linear memory"):
-            refused()

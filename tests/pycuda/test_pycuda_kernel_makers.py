@@ -119,13 +119,29 @@ def test_a_kernel_of_ones_own_goes_over_elements_or_over_a_range():
     assert module.get_function("kernel") is not None
 
 
-def test_what_needs_texture_references_says_so():
-    for make in (
-        lambda: elementwise.get_take_kernel(SINGLE, WHOLE),
-        lambda: elementwise.get_take_put_kernel(SINGLE, WHOLE, False),
-        lambda: elementwise.get_linear_combination_kernel(((True, SINGLE, SINGLE),), SINGLE),
-    ):
-        with pytest.raises(PyGPU.NotSupportedError, match="texture references"):
-            make()
+def test_kernels_that_take_elements_read_them_through_textures():
+    index = PyGPU.to_gpu(np.array([3, 0, 2], "int32"))
+    sources = [PyGPU.arange(4, dtype="float64"), PyGPU.arange(10, 14, dtype="float64")]
+    out = [PyGPU.zeros(4, "float64") for _ in sources]
+    put, textures = elementwise.get_take_put_kernel("float64", np.dtype("int32"), True, 2)
+    for source, texture in zip(sources, textures, strict=True):
+        source.bind_to_texref_ext(texture, allow_double_hack=True)
+    arguments = (index.gpudata, index.gpudata, out[0].gpudata, out[1].gpudata, 0, -2, 3)
+    put.prepared_call((1, 1), (32, 1, 1), *arguments)
+    assert out[0].tolist() == [0, 0, 2, 3]
+    assert out[1].tolist() == [0, 0, 10, 11]
+
+
+def test_a_factor_of_a_sum_may_lie_on_the_device():
+    combine, textures = elementwise.get_linear_combination_kernel(
+        ((True, SINGLE, SINGLE), (False, SINGLE, SINGLE)), SINGLE
+    )
+    PyGPU.full(1, 3, SINGLE).bind_to_texref_ext(textures[0])
+    x, out = PyGPU.arange(4, dtype=SINGLE), PyGPU.empty(4, SINGLE)
+    combine.prepared_call((1, 1), (32, 1, 1), x.gpudata, 10, x.gpudata, out.gpudata, 4)
+    assert out.tolist() == [0, 13, 26, 39]
+
+
+def test_powers_of_two_numbers_have_no_kernel():
     with pytest.raises(ValueError, match="both numbers"):
         elementwise.get_pow_array_kernel(SINGLE, SINGLE, SINGLE, False, False)

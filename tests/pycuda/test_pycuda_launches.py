@@ -151,8 +151,8 @@ def test_a_kernel_is_timed(module, x):
         scale(x, np.float32(2), np.int32(8), block=(8, 1, 1), time_kernel=True, stream=drv.Stream())
 
 
-def test_texture_references_are_refused_with_what_to_use(module, x):
-    with pytest.raises(PyGPU.NotSupportedError, match="texture object"):
+def test_what_is_no_texture_reference_is_refused(module, x):
+    with pytest.raises(TypeError, match="texrefs are texture references, and str is none"):
         module.get_function("scale")(x, np.float32(2), np.int32(8), block=(8, 1, 1), texrefs=["image"])
 
 

@@ -6,7 +6,7 @@
 The layer `python` is a house of its own, whose rooms import one way too:
 
     newer, once <- ending <- callback <- errors, gil, settings <- exit <- convert <- runtime <- array <- host
-    <- exchange <- views <- create <- kernel <- custom, operators <- compat
+    <- exchange <- views <- create <- texture <- kernel <- custom, operators <- compat
 
 `backend::cuda` and `backend::hip` never know each other, nor does what they share (`backend::vendor`) know either, and
 files never import in a circle (`test_circles.py`).
@@ -29,7 +29,7 @@ LINE = (
 )
 PYTHON_LINE = (
     "newer, once <- ending <- callback <- errors, gil, settings <- exit <- convert <- runtime <- array <- host"
-    " <- exchange <- views <- create <- kernel <- custom, operators <- compat"
+    " <- exchange <- views <- create <- texture <- kernel <- custom, operators <- compat"
 )
 
 

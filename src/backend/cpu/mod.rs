@@ -25,12 +25,13 @@ mod red_zone;
 mod streams;
 #[cfg(test)]
 mod tests;
+mod textures;
 
 pub(super) use self::programs::{dependencies, interrupts, is_whole};
 
 use self::host::{CPU, Cpu};
 use super::opening::Opening;
-use super::{Backend, DriverMemory, Graphs, Programs};
+use super::{Backend, DriverMemory, Graphs, Programs, Textures};
 use crate::error::Result;
 
 /// Opens the CPU backend, which cannot fail.
@@ -48,6 +49,10 @@ impl Backend for Cpu {
     }
 
     fn driver_memory(&self) -> Result<&dyn DriverMemory> {
+        Ok(self)
+    }
+
+    fn textures(&self) -> Result<&dyn Textures> {
         Ok(self)
     }
 }

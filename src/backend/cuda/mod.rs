@@ -24,5 +24,6 @@ mod open;
 mod programs;
 mod streams;
 mod sys;
+mod textures;
 
 pub(super) use driver::Cuda;

@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::backend::vendor::library_file::told;
+use crate::backend::vendor::loader::file::told;
 use crate::backend::{Attempt, Library};
 use crate::error::{Error, Result};
 use crate::settings::{Settings, Variable};

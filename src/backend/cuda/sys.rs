@@ -9,12 +9,13 @@ use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ushort, c_void};
 use crate::backend::vendor::loader::symbol_table;
 
 pub use cudarc::driver::sys::{
-    CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunc_cache,
+    CUDA_ARRAY3D_DESCRIPTOR, CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC,
+    CUDA_TEXTURE_DESC, CUarray, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunc_cache,
     CUfunction, CUfunction_attribute, CUgraph, CUgraphExec, CUgraphNode, CUipcEventHandle, CUipcMemHandle,
     CUjit_option, CUjitInputType, CUlimit, CUlinkState, CUmemAccess_flags, CUmemAccessDesc, CUmemAllocationHandleType,
     CUmemAllocationType, CUmemLocation, CUmemLocationType, CUmemPool_attribute, CUmemPoolProps, CUmemoryPool,
     CUmemorytype, CUmodule, CUoccupancyB2DSize, CUpointer_attribute, CUresult, CUstream, CUstreamCaptureMode,
-    CUstreamCaptureStatus, CUuuid,
+    CUstreamCaptureStatus, CUsurfObject, CUtexObject, CUuuid,
 };
 
 /// A `CUresult` as a number, where a function takes one.
@@ -156,6 +157,17 @@ macro_rules! cuda_api {
                 fn cuLinkDestroy(state: CUlinkState);
                 fn cuMemcpyHtoD_v2(target: CUdeviceptr, source: *const c_void, bytes: usize);
                 fn cuMemcpyDtoH_v2(target: *mut c_void, source: CUdeviceptr, bytes: usize);
+                fn cuArray3DCreate_v2(array: *mut CUarray, descriptor: *const CUDA_ARRAY3D_DESCRIPTOR);
+                fn cuArrayDestroy(array: CUarray);
+                fn cuTexObjectCreate(
+                    texture: *mut CUtexObject,
+                    resource: *const CUDA_RESOURCE_DESC,
+                    sampling: *const CUDA_TEXTURE_DESC,
+                    view: *const CUDA_RESOURCE_VIEW_DESC
+                );
+                fn cuTexObjectDestroy(texture: CUtexObject);
+                fn cuSurfObjectCreate(surface: *mut CUsurfObject, resource: *const CUDA_RESOURCE_DESC);
+                fn cuSurfObjectDestroy(surface: CUsurfObject);
                 fn cuDeviceGetUuid_v2(uuid: *mut CUuuid, device: CUdevice);
                 fn cuCtxRecordEvent(context: CUcontext, event: CUevent);
                 fn cuStreamGetDevice(stream: CUstream, device: *mut CUdevice);
@@ -280,6 +292,18 @@ mod tests {
             }
         }
     }
+
+    /// The structures of textures, which are the same for both vendors.
+    const _: () = {
+        use crate::backend::vendor::textures::{ArrayDescriptor, ResourceDescriptor, TextureDescriptor};
+        assert!(size_of::<ArrayDescriptor>() == size_of::<sys::CUDA_ARRAY3D_DESCRIPTOR>());
+        assert!(offset_of!(ArrayDescriptor, flags) == offset_of!(sys::CUDA_ARRAY3D_DESCRIPTOR, Flags));
+        assert!(size_of::<ResourceDescriptor>() == size_of::<sys::CUDA_RESOURCE_DESC>());
+        assert!(offset_of!(ResourceDescriptor, words) == offset_of!(sys::CUDA_RESOURCE_DESC, res));
+        assert!(offset_of!(ResourceDescriptor, flags) == offset_of!(sys::CUDA_RESOURCE_DESC, flags));
+        assert!(size_of::<TextureDescriptor>() == size_of::<sys::CUDA_TEXTURE_DESC>());
+        assert!(offset_of!(TextureDescriptor, border) == offset_of!(sys::CUDA_TEXTURE_DESC, borderColor));
+    };
 
     /// The numbers that are the same for both vendors are the header's.
     const _: () = {

@@ -136,6 +136,22 @@ same_layout! {
     hipMemcpy3DParms { srcArray, srcPos, srcPtr, dstArray, dstPos, dstPtr, extent, kind }
 }
 
+/// The structures of textures, which are the same for both vendors.
+const _: () = {
+    use newest::{HIP_ARRAY3D_DESCRIPTOR, HIP_RESOURCE_DESC, HIP_TEXTURE_DESC, hipResourceDesc};
+    use vendor::textures::{ArrayDescriptor, ResourceDescriptor, TextureDescriptor};
+    assert!(size_of::<ArrayDescriptor>() == size_of::<HIP_ARRAY3D_DESCRIPTOR>());
+    assert!(offset_of!(ArrayDescriptor, flags) == offset_of!(HIP_ARRAY3D_DESCRIPTOR, Flags));
+    assert!(size_of::<ResourceDescriptor>() == size_of::<HIP_RESOURCE_DESC>());
+    assert!(offset_of!(ResourceDescriptor, words) == offset_of!(HIP_RESOURCE_DESC, res));
+    assert!(offset_of!(ResourceDescriptor, flags) == offset_of!(HIP_RESOURCE_DESC, flags));
+    assert!(size_of::<TextureDescriptor>() == size_of::<HIP_TEXTURE_DESC>());
+    assert!(offset_of!(TextureDescriptor, border) == offset_of!(HIP_TEXTURE_DESC, borderColor));
+    // What a surface is made of is read from a structure that is longer than this one.
+    assert!(size_of::<ResourceDescriptor>() >= size_of::<hipResourceDesc>());
+    assert!(offset_of!(ResourceDescriptor, words) == offset_of!(hipResourceDesc, res));
+};
+
 /// Two fields have changed their names on the way, and not their places.
 const _: () = assert!(
     offset_of!(sys::hipPointerAttribute_t, type_) == offset_of!(oldest::hipPointerAttribute_t, memoryType)

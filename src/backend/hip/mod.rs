@@ -26,5 +26,6 @@ mod open;
 mod programs;
 mod streams;
 mod sys;
+mod textures;
 
 pub(super) use driver::Hip;

@@ -9,6 +9,7 @@
 use std::ffi::{c_char, c_int, c_uchar, c_uint, c_void};
 
 use crate::backend::vendor::loader::symbol_table;
+use crate::backend::vendor::textures::{ArrayDescriptor, ResourceDescriptor, TextureDescriptor};
 
 pub type hipError_t = u32;
 pub type hipDevice_t = c_int;
@@ -17,6 +18,8 @@ pub type hipStream_t = *mut c_void;
 pub type hipEvent_t = *mut c_void;
 pub type hipMemPool_t = *mut c_void;
 pub type hipArray_t = *mut c_void;
+pub type hipTextureObject_t = *mut c_void;
+pub type hipSurfaceObject_t = *mut c_void;
 pub type hipModule_t = *mut c_void;
 pub type hipFunction_t = *mut c_void;
 pub type hipGraph_t = *mut c_void;
@@ -122,6 +125,17 @@ macro_rules! hip_api {
             }
             new {
                 fn hipGetDevicePropertiesR0600(properties: *mut hipDeviceProp_tR0600, device: c_int);
+                fn hipArray3DCreate(array: *mut hipArray_t, descriptor: *const HIP_ARRAY3D_DESCRIPTOR);
+                fn hipArrayDestroy(array: hipArray_t);
+                fn hipTexObjectCreate(
+                    texture: *mut hipTextureObject_t,
+                    resource: *const HIP_RESOURCE_DESC,
+                    sampling: *const HIP_TEXTURE_DESC,
+                    view: *const HIP_RESOURCE_VIEW_DESC
+                );
+                fn hipTexObjectDestroy(texture: hipTextureObject_t);
+                fn hipCreateSurfaceObject(surface: *mut hipSurfaceObject_t, resource: *const hipResourceDesc);
+                fn hipDestroySurfaceObject(surface: hipSurfaceObject_t);
                 fn hipStreamGetDevice(stream: hipStream_t, device: *mut hipDevice_t);
                 fn hipGraphUpload(executable: hipGraphExec_t, stream: hipStream_t);
                 fn hipModuleLaunchCooperativeKernel(
@@ -151,6 +165,14 @@ macro_rules! table {
     };
 }
 hip_api!(table);
+
+pub type HIP_ARRAY3D_DESCRIPTOR = ArrayDescriptor;
+pub type HIP_RESOURCE_DESC = ResourceDescriptor;
+pub type HIP_TEXTURE_DESC = TextureDescriptor;
+/// Never given.
+pub type HIP_RESOURCE_VIEW_DESC = c_void;
+/// Its kind, and for an array its handle.
+pub type hipResourceDesc = c_void;
 
 #[repr(C)]
 #[derive(Clone, Copy)]

@@ -5,8 +5,9 @@
 //! - `errors` words a driver's refusals, `context` makes a device current for the length of one call;
 //! - each noun of the backend has a file: its trait for a [`Driver`], and, where the vendors differ in more than names, a trait of
 //!   what a vendor has to say for itself (`VendorEvents`), which the file of the same name of `cuda` and `hip` answers;
-//! - `pitched` plans copies of boxes, `rtc` compiles with NVRTC or hiprtc; `loader` and `library_file` open and tell apart
-//!   libraries; `fork` and `exit` keep calls from a driver that is not there any more.
+//! - `textures` has the structures of arrays, textures and surfaces, which are the same for both;
+//! - `pitched` plans copies of boxes, `rtc` compiles with NVRTC or hiprtc; `loader` opens libraries and tells them apart; `fork` and
+//!   `exit` keep calls from a driver that is not there any more.
 //!
 //! Generic and not behind a `dyn`: each vendor has its own copy of the machine code, as if it were written twice.
 
@@ -20,7 +21,6 @@ pub(super) mod events;
 pub(super) mod exit;
 pub(super) mod fork;
 mod graphs;
-pub(super) mod library_file;
 pub(super) mod loader;
 pub(super) mod memory;
 mod open;
@@ -29,6 +29,7 @@ mod programs;
 pub(super) mod rtc;
 pub(super) mod streams;
 mod symbols;
+pub(super) mod textures;
 
 pub(super) use context::{Current, VendorContexts};
 pub(super) use copies::{VendorCopies, size, until_refused};
@@ -46,11 +47,12 @@ pub(super) use streams::VendorStreams;
 pub(super) use symbols::{Names, Raw, Types};
 #[cfg(test)]
 pub(super) use symbols::{Symbols, shared_symbols};
+pub(super) use textures::VendorTextures;
 
-use super::{Backend, Contexts, DriverMemory, Graphs, Programs};
+use super::{Backend, Contexts, DriverMemory, Graphs, Programs, Textures};
 use crate::error::Result;
 
-impl<V: VendorCopies + VendorEvents + VendorGraphs + VendorPrograms> Backend for Driver<V>
+impl<V: VendorCopies + VendorEvents + VendorGraphs + VendorPrograms + VendorTextures> Backend for Driver<V>
 where
     Self: Contexts,
 {
@@ -63,6 +65,10 @@ where
     }
 
     fn driver_memory(&self) -> Result<&dyn DriverMemory> {
+        Ok(self)
+    }
+
+    fn textures(&self) -> Result<&dyn Textures> {
         Ok(self)
     }
 }

@@ -64,6 +64,10 @@ impl PyKernelModule {
     pub(crate) fn wrap(module: Module, names: Vec<String>) -> Self {
         Self { module: ManuallyDrop::new(module), names }
     }
+
+    pub(crate) fn module(&self) -> &Module {
+        &self.module
+    }
 }
 
 #[pymethods]

@@ -158,6 +158,18 @@ FORWARD(hipMemcpy3DAsync, (const void *copy, void *stream), cudaMemcpy3DAsync(co
 FORWARD(hipMemcpyPeerAsync,
     (void *to, int to_device, const void *from, int from_device, size_t bytes, void *stream),
     cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, stream))
+
+/* Arrays, textures and surfaces: the structures are the same, and an array of the driver is one of the runtime. */
+DRIVER(hipArray3DCreate, (void **array, const void *descriptor), cuArray3DCreate((CUarray *)array, descriptor))
+DRIVER(hipArrayDestroy, (void *array), cuArrayDestroy(array))
+DRIVER(hipTexObjectCreate, (void **texture, const void *resource, const void *sampling, const void *view),
+    cuTexObjectCreate((CUtexObject *)texture, resource, sampling, view))
+DRIVER(hipTexObjectDestroy, (void *texture), cuTexObjectDestroy((CUtexObject)texture))
+/* Of an array both runtimes' structure is the kind, 0, and the handle. */
+FORWARD(hipCreateSurfaceObject, (void **surface, const void *resource),
+    cudaCreateSurfaceObject((cudaSurfaceObject_t *)surface, resource))
+FORWARD(hipDestroySurfaceObject, (void *surface), cudaDestroySurfaceObject((cudaSurfaceObject_t)surface))
+
 DRIVER(hipMemsetD8Async, (void *to, unsigned char value, size_t count, void *stream), cuMemsetD8Async((CUdeviceptr)to, value, count, stream))
 DRIVER(hipMemsetD16Async, (void *to, unsigned short value, size_t count, void *stream), cuMemsetD16Async((CUdeviceptr)to, value, count, stream))
 DRIVER(hipMemsetD32Async, (void *to, int value, size_t count, void *stream), cuMemsetD32Async((CUdeviceptr)to, (unsigned)value, count, stream))

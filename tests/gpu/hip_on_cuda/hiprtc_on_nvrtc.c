@@ -93,6 +93,13 @@ static const struct { const char *clang, *nvrtc; } WORDS[] = {
     { "-Rpass-analysis=kernel-resource-usage", "--ptxas-options=-v" },
 };
 
+/* HIP's names of textures and surfaces. */
+static const char *const NAMES[] = {
+    "-DhipTextureObject_t=cudaTextureObject_t", "-DhipSurfaceObject_t=cudaSurfaceObject_t",
+    "-DhipBoundaryModeZero=cudaBoundaryModeZero", "-DhipBoundaryModeClamp=cudaBoundaryModeClamp",
+    "-DhipBoundaryModeTrap=cudaBoundaryModeTrap",
+};
+
 /* An option in NVRTC's words, to be freed; NULL for what it has no word for and does anyway. */
 static char *spelled(const char *option) {
     char text[4096];
@@ -113,9 +120,10 @@ static char *included(const char *file) {
 EXPORT int hiprtcCompileProgram(void *program, int count, const char *const *options) {
     int (*compile)(void *, int, const char *const *) = (int (*)(void *, int, const char *const *))function("nvrtcCompileProgram");
     if (!compile) return INTERNAL_ERROR;
-    char **words = calloc((size_t)count + 1, sizeof *words);
+    char **words = calloc((size_t)count + sizeof NAMES / sizeof *NAMES + 1, sizeof *words);
     if (!words) return OUT_OF_MEMORY;
     int used = 0;
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) words[used++] = strdup(NAMES[i]);
     for (int i = 0; i < count; i++) {
         char *word = !strcmp(options[i], "-include") && i + 1 < count ? included(options[++i]) : spelled(options[i]);
         if (word) words[used++] = word;

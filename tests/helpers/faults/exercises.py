@@ -306,12 +306,22 @@ def _has_kernels() -> bool:
     return True
 
 
+def textures() -> None:
+    """Fill an array of the driver, make a texture and a surface of it, and take it back."""
+    array = PyGPU.TextureArray(HOST.shape, surface=True)
+    array.set(HOST)
+    objects = [PyGPU.Texture(array), PyGPU.Surface(array)]
+    assert all(one.handle for one in objects)
+    equal(array.get(), HOST)
+
+
 EXERCISES: dict[str, Callable[[], None]] = {
     function.__name__: function
     for function in (
         *([kernels] if _has_kernels() else []),
         *([graphs] if _has_graphs() else []),
         make_and_fetch,
+        textures,
         rows,
         one_matrix_of_rows,
         scattered,

@@ -7,13 +7,14 @@ import tempfile
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn, TypeVar
+from typing import TypeVar
 
 from PyGPU import _core
 from PyGPU._native import library_files
 from PyGPU._pycuda.compiler.environment import cache_of, default_flags
 from PyGPU._pycuda.driver.debugging import debugging_options
 from PyGPU._pycuda.driver.module import Function, Module
+from PyGPU._pycuda.driver.textures import SurfaceReference, TextureReference
 
 __all__ = [
     "DEFAULT_NVCC_FLAGS",
@@ -192,13 +193,13 @@ class CudaModule:
         """Tell where a variable is, as `driver.Module.get_global` does."""
         return self.module.get_global(name)
 
-    def get_texref(self, name: str) -> NoReturn:
-        """Raise, as `driver.Module.get_texref` does: texture references are gone."""
-        self.module.get_texref(name)
+    def get_texref(self, name: str) -> TextureReference:
+        """Give a texture reference, as `driver.Module.get_texref` does."""
+        return self.module.get_texref(name)
 
-    def get_surfref(self, name: str) -> NoReturn:
-        """Raise, as `driver.Module.get_texref` does: surface references are gone."""
-        self.module.get_surfref(name)
+    def get_surfref(self, name: str) -> SurfaceReference:
+        """Give a surface reference, as `driver.Module.get_surfref` does."""
+        return self.module.get_surfref(name)
 
 
 class SourceModule(CudaModule):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from PyGPU import _core
 from PyGPU._native.host_buffer import bytes_of
-from PyGPU._pycuda.driver.copies import on_stream, refuse_array
+from PyGPU._pycuda.driver.arrays import native
+from PyGPU._pycuda.driver.copies import on_stream
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,12 +44,25 @@ class _Side:
         return numpy.ndarray(shape, numpy.uint8, self.host, offset, strides)
 
 
+class _ArraySide:
+    """One side of a copy: an array of the driver."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: Any) -> None:
+        self.array = native(array)
+
+    def copy(self, memory: _core.GPUArray, at: tuple[int, int, int], stream: StreamLike, *, written: bool) -> None:
+        """Copy bytes of the device, of three axes, into the array or out of it."""
+        self.array._copy_box(memory, at, written, on_stream(memory, stream))
+
+
 class _Box:
     """What the three have in common; a copy of two dimensions is one plane of three."""
 
     def __init__(self) -> None:
-        self._source: _Side | None = None
-        self._target: _Side | None = None
+        self._source: _Side | _ArraySide | None = None
+        self._target: _Side | _ArraySide | None = None
         self.src_x_in_bytes = self.src_y = self.src_z = self.src_pitch = self.src_height = 0
         self.dst_x_in_bytes = self.dst_y = self.dst_z = self.dst_pitch = self.dst_height = 0
         self.width_in_bytes = self.height = 0
@@ -102,24 +116,30 @@ class _Box:
         else:
             self.set_dst_device(buffer)  # type: ignore[arg-type]
 
-    def set_src_array(self, array: Any) -> NoReturn:
-        """Copy from a CUDA array, of which there are none here.
+    def set_src_array(self, array: Any) -> None:
+        """Copy from an array of the driver, which has no pitch.
 
         Parameters
         ----------
-        array : object
-            As in PyCUDA.
-
-        Raises
-        ------
-        NotSupportedError
-            Always.
+        array : Array or PyGPU.TextureArray
+            It is kept.
         """
-        refuse_array()
+        self._source = _ArraySide(array)
 
-    def set_dst_array(self, array: Any) -> NoReturn:
-        """Raise, as `set_src_array` does."""
-        refuse_array()
+    def set_dst_array(self, array: Any) -> None:
+        """Copy to an array of the driver, as `set_src_array`."""
+        self._target = _ArraySide(array)
+
+    def _number(self, field: str) -> int:
+        value = operator.index(getattr(self, field))
+        if not 0 <= value < 1 << 63:
+            raise ValueError(f"{field} is {value}: it must be in 0 .. 2**63 - 1")
+        return value
+
+    def _at(self, name: str) -> tuple[int, int, int]:
+        """Return where the box begins."""
+        x, y, z = (self._number(f"{name}_{field}") for field in ("x_in_bytes", "y", "z"))
+        return x, y, z
 
     def _place(
         self, name: str, side: _Side | None, extent: tuple[int, int, int], stream: StreamLike
@@ -128,13 +148,8 @@ class _Box:
         if side is None:
             raise ValueError(f"set_{name}_host() or set_{name}_device() was not called")
 
-        def number(field: str) -> int:
-            value = operator.index(getattr(self, f"{name}_{field}"))
-            if not 0 <= value < 1 << 63:
-                raise ValueError(f"{name}_{field} is {value}: it must be in 0 .. 2**63 - 1")
-            return value
-
-        x, y, z, pitch, rows = (number(field) for field in ("x_in_bytes", "y", "z", "pitch", "height"))
+        x, y, z = self._at(name)
+        pitch, rows = self._number(f"{name}_pitch"), self._number(f"{name}_height")
         if (height > 1 or depth > 1 or y or z) and pitch < x + width:
             raise ValueError(f"{name}_pitch is {pitch}, and a row takes {x} + {width} bytes")
         if (depth > 1 or z) and rows < y + height:
@@ -150,23 +165,61 @@ class _Box:
         for field, length in zip(fields, extent, strict=True):
             if length < 0:
                 raise ValueError(f"{field} is {length}, and cannot be negative")
+        if isinstance(self._target, _ArraySide) or isinstance(self._source, _ArraySide):
+            self._copy_array(extent, wait, stream)  # type: ignore[arg-type]
+            return
         target = self._place("dst", self._target, extent, stream)  # type: ignore[arg-type]
         source = self._place("src", self._source, extent, stream)  # type: ignore[arg-type]
-        if isinstance(target, _core.GPUArray) and isinstance(source, _core.GPUArray):
-            _core.copy_array(target, source, stream)
-            if wait:
-                target.synchronize()
-        elif isinstance(target, _core.GPUArray):
-            target.set(source, async_=not wait, stream=on_stream(target, stream))
-        elif isinstance(source, _core.GPUArray):
-            if wait:
-                source.get(target, stream=on_stream(source, stream))
-            else:
-                source.get_async(on_stream(source, stream), target)
+        _move(target, source, wait, stream)
+
+    def _copy_array(self, extent: tuple[int, int, int], wait: bool, stream: StreamLike) -> None:
+        """Copy to or from an array, by way of memory in which the rows follow each other."""
+        # Both sides are looked at before anything is copied.
+        if isinstance(self._source, _ArraySide):
+            memory = _new(self._source, extent)
+            target = None if isinstance(self._target, _ArraySide) else self._place("dst", self._target, extent, stream)
+            self._source.copy(memory, self._at("src"), stream, written=False)
         else:
-            if isinstance(stream, _core.Stream):
-                stream.synchronize()
-            target[...] = source
+            assert isinstance(self._target, _ArraySide)
+            source, target = self._place("src", self._source, extent, stream), None
+            memory = _new(self._target, extent)
+            _move(memory, source, False, stream)
+        if isinstance(self._target, _ArraySide):
+            self._target.copy(memory, self._at("dst"), stream, written=True)
+            if wait:
+                on_stream(memory, stream).synchronize()  # type: ignore[union-attr]
+        elif target is not None:
+            _move(target, memory, wait, stream)
+
+
+def _new(side: _ArraySide, extent: tuple[int, int, int]) -> _core.GPUArray:
+    """Return new bytes on the device of an array."""
+    with side.array.device:
+        return _core.empty(extent, "u1")
+
+
+def _move(
+    target: NDArray[numpy.uint8] | _core.GPUArray,
+    source: NDArray[numpy.uint8] | _core.GPUArray,
+    wait: bool,
+    stream: StreamLike,
+) -> None:
+    """Copy between memory of the host and of devices."""
+    if isinstance(target, _core.GPUArray) and isinstance(source, _core.GPUArray):
+        _core.copy_array(target, source, stream)
+        if wait:
+            target.synchronize()
+    elif isinstance(target, _core.GPUArray):
+        target.set(source, async_=not wait, stream=on_stream(target, stream))
+    elif isinstance(source, _core.GPUArray):
+        if wait:
+            source.get(target, stream=on_stream(source, stream))
+        else:
+            source.get_async(on_stream(source, stream), target)
+    else:
+        if isinstance(stream, _core.Stream):
+            stream.synchronize()
+        target[...] = source
 
 
 def _is_buffer(memory: object) -> bool:
@@ -243,7 +296,7 @@ class Memcpy3D(_Box):
     src_pitch, src_height : int
         Bytes from one row to the next, and rows from one plane to the next.
     src_lod : int
-        For CUDA arrays only.
+        For arrays with several levels only, of which there are none.
     dst_x_in_bytes, dst_y, dst_z, dst_pitch, dst_height, dst_lod : int
         The same for the destination.
     width_in_bytes, height, depth : int

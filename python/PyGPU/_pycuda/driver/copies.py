@@ -7,7 +7,7 @@ knows waits for whoever uses it; of other addresses nothing is known but the str
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from PyGPU import _core
 from PyGPU._native.host_buffer import bytes_of
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from PyGPU.typing import AddressLike, HostBuffer, StreamLike
 
 __all__ = [
-    "memcpy_atoa",
-    "memcpy_atod",
-    "memcpy_dtoa",
     "memcpy_dtod",
     "memcpy_dtod_async",
     "memcpy_dtoh",
@@ -27,8 +24,6 @@ __all__ = [
     "memcpy_htod_async",
     "memcpy_peer",
     "memcpy_peer_async",
-    "py_memcpy_atoh",
-    "py_memcpy_htoa",
 ]
 
 
@@ -197,54 +192,3 @@ def memcpy_peer_async(
 ) -> None:
     """Copy between devices in the order of a stream, else as `memcpy_dtod` does."""
     memcpy_dtod_async(dest, src, size, stream)
-
-
-def refuse_array() -> NoReturn:
-    """Say what there is in the place of a CUDA array.
-
-    Raises
-    ------
-    NotSupportedError
-        Always.
-    """
-    raise _core.NotSupportedError(
-        "CUDA arrays are not supported: they serve textures only; use linear memory (mem_alloc_pitch, GPUArray)"
-    )
-
-
-def memcpy_dtoa(ary: Any, index: SupportsIndex, src: AddressLike, len: SupportsIndex) -> NoReturn:
-    """Copy into a CUDA array, of which there are none here: this and its siblings raise.
-
-    Parameters
-    ----------
-    ary, index, src, len
-        As in PyCUDA.
-
-    Raises
-    ------
-    NotSupportedError
-        Always.
-    """
-    refuse_array()
-
-
-def memcpy_atod(dest: AddressLike, ary: Any, index: SupportsIndex, len: SupportsIndex) -> NoReturn:
-    """Copy out of a CUDA array: raises, as `memcpy_dtoa` does."""
-    refuse_array()
-
-
-def memcpy_atoa(
-    dest: Any, dest_index: SupportsIndex, src: Any, src_index: SupportsIndex, len: SupportsIndex
-) -> NoReturn:
-    """Copy between CUDA arrays: raises, as `memcpy_dtoa` does."""
-    refuse_array()
-
-
-def py_memcpy_htoa(ary: Any, index: SupportsIndex, src: HostBuffer) -> NoReturn:
-    """Copy into a CUDA array: raises, as `memcpy_dtoa` does."""
-    refuse_array()
-
-
-def py_memcpy_atoh(dest: HostBuffer, ary: Any, index: SupportsIndex) -> NoReturn:
-    """Copy out of a CUDA array: raises, as `memcpy_dtoa` does."""
-    refuse_array()

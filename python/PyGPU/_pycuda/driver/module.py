@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, NoReturn, Self
+from typing import Any, Self
 
 from PyGPU import _core
 from PyGPU._core import Function
 from PyGPU._pycuda.driver.enums import jit_option
-from PyGPU._pycuda.driver.textures import no_surfaces, no_textures
+from PyGPU._pycuda.driver.textures import SurfaceReference, TextureReference
 
 __all__ = ["Function", "Linker", "Module", "module_from_buffer", "module_from_file"]
 
@@ -42,6 +42,7 @@ class Module:
 
     def __init__(self, module: _core.Module) -> None:
         self._module = module
+        self._references = _core.References(module)
 
     @property
     def module(self) -> _core.Module:
@@ -74,7 +75,7 @@ class Module:
         >>> func = module.get_function('scale')
         """
         try:
-            return Function(self._module.get_function(name))
+            return Function(self._module.get_function(name), self._references)
         except ValueError as error:
             raise _not_found(error) from error
 
@@ -109,35 +110,40 @@ class Module:
         except ValueError as error:
             raise _not_found(error) from error
 
-    def get_texref(self, name: str) -> NoReturn:
-        """Raise: texture references are gone.
+    def get_texref(self, name: str) -> TextureReference:
+        """Give a texture reference.
 
         Parameters
         ----------
         name : str
-            Of a texture reference.
+            Of a texture at file scope.
+
+        Returns
+        -------
+        TextureReference
 
         Raises
         ------
-        NotSupportedError
-            Always; it names what to use.
+        LogicError
+            If it is not there.
 
         Examples
         --------
-        >>> import PyGPU.driver as drv
-        >>> from PyGPU.compiler import compile
-        >>> image = compile('__constant__ float factor; __global__ void scale(float *x) { *x *= factor; }')
-        >>> module = drv.module_from_buffer(image)
-        >>> module.get_texref('image')
-        Traceback (most recent call last):
-            ...
-        PyGPU.NotSupportedError: get_texref: texture references were removed in CUDA 12. ...
+        >>> from PyGPU.compiler import SourceModule
+        >>> module = SourceModule('texture<float> line; __global__ void one(float *x) { *x = tex1Dfetch(line, 0); }')
+        >>> line = module.get_texref('line')
         """
-        raise no_textures("get_texref")
+        try:
+            return TextureReference._of(self._references, name)
+        except ValueError as error:
+            raise _not_found(error) from error
 
-    def get_surfref(self, name: str) -> NoReturn:
-        """Raise, as `get_texref` does: surface references are gone."""
-        raise no_surfaces("get_surfref")
+    def get_surfref(self, name: str) -> SurfaceReference:
+        """Give a surface reference, as `get_texref` does a texture's."""
+        try:
+            return SurfaceReference._of(self._references, name)
+        except ValueError as error:
+            raise _not_found(error) from error
 
     def __repr__(self) -> str:
         return f"<PyGPU.driver.Module {self._module!r}>"

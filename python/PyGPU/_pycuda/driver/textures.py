@@ -1,35 +1,32 @@
-"""Where PyCUDA has texture and surface references and arrays of the driver: what says why they are gone.
+"""PyCUDA's texture and surface references, over the objects that CUDA 12 has in their place.
 
-CUDA 12 removed references from the language and the driver; what replaced them are texture and surface objects.
+A file-scope ``texture<float, 2> image;`` is a variable with the number of a texture object. A reference knows what it
+was told, and makes the object before the next launch.
 """
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from PyGPU import _core
-from PyGPU._pycuda.driver.enums import array_format
+from PyGPU._pycuda.driver.array_copies import matrix_to_array
+from PyGPU._pycuda.driver.arrays import Array, ArrayDescriptor, dtype_of_format, dtype_to_array_format, native
+from PyGPU._pycuda.driver.enums import address_mode, array_format, filter_mode
+
+if TYPE_CHECKING:
+    from PyGPU.typing import AddressLike
 
 __all__ = [
     "TRSA_OVERRIDE_FORMAT",
     "TRSF_NORMALIZED_COORDINATES",
     "TRSF_READ_AS_INTEGER",
     "TR_DEFAULT",
-    "Array",
-    "ArrayDescriptor",
-    "ArrayDescriptor3D",
     "SurfaceReference",
     "TextureReference",
-    "array3d_flags",
     "bind_array_to_texref",
-    "dtype_to_array_format",
-    "gpuarray_to_array",
-    "make_multichannel_2d_array",
-    "matrix_to_array",
     "matrix_to_texref",
-    "np_to_array",
 ]
 
 TRSA_OVERRIDE_FORMAT = 1
@@ -37,188 +34,386 @@ TRSF_READ_AS_INTEGER = 1
 TRSF_NORMALIZED_COORDINATES = 2
 TR_DEFAULT = -1
 
-
-class array3d_flags:
-    """Flags of three-dimensional arrays.
-
-    Examples
-    --------
-    >>> from PyGPU.driver import array3d_flags
-    >>> array3d_flags.SURFACE_LDST
-    2
-    """
-
-    ARRAY3D_2DARRAY = 1
-    ARRAY3D_LAYERED = 1
-    SURFACE_LDST = 2
-    CUBEMAP = 4
-    TEXTURE_GATHER = 8
-
-
-setattr(array3d_flags, "2DARRAY", 1)  # PyCUDA's name, which no source can spell
-
-
-def no_textures(name: str) -> _core.NotSupportedError:
-    """Make the error for texture references and what feeds them."""
-    return _core.NotSupportedError(
-        f"{name}: texture references were removed in CUDA 12. Read through a `const T *__restrict__` argument, whose "
-        "loads take the same cache; for interpolation or border modes make a texture object (cudaTextureObject_t) by "
-        "another library and pass it as a 64-bit integer"
-    )
-
-
-def no_surfaces(name: str) -> _core.NotSupportedError:
-    """Make the error for surface references."""
-    return _core.NotSupportedError(
-        f"{name}: surface references were removed in CUDA 12. Write through a pointer argument, or make a surface "
-        "object (cudaSurfaceObject_t; its sibling for reading is a texture object) by another library and pass it as a "
-        "64-bit integer"
-    )
+# What the size of a variable tells of its texture (texture_references.h).
+_READS_INTEGERS, _READS_THEM_AS_FLOATS = 16, 24
+# CUDA's number of the attribute, and what the drivers of others ask for at most.
+_TEXTURE_ALIGNMENT, _USUAL_ALIGNMENT = 14, 256
 
 
 class TextureReference:
-    """Raises when made: texture references are gone.
+    """What a file-scope texture of a module reads, and how.
+
+    `Module.get_texref` makes those of modules; one that is made by hand belongs to no kernel.
+
+    Notes
+    -----
+    What is set counts from the next launch on. A kernel that declares ``texture<int, ...>`` gets integers, whatever the
+    flags say, and one that declares ``cudaReadModeNormalizedFloat`` gets floats.
 
     Examples
     --------
+    >>> import numpy
     >>> import PyGPU.driver as drv
-    >>> drv.TextureReference()
-    Traceback (most recent call last):
-        ...
-    PyGPU.NotSupportedError: TextureReference: texture references were removed in CUDA 12. ...
+    >>> from PyGPU.compiler import SourceModule
+    >>> module = SourceModule('''texture<float, 2> image;
+    ... __global__ void row(float *out) { out[threadIdx.x] = tex2D(image, threadIdx.x, 1); }''')
+    >>> image = module.get_texref('image')
+    >>> drv.matrix_to_texref(numpy.arange(6, dtype='float32').reshape(2, 3), image, order='C')
+    >>> out = numpy.empty(3, 'float32')
+    >>> module.get_function('row')(drv.Out(out), block=(3, 1, 1), texrefs=[image])
+    >>> out
+    array([3., 4., 5.], dtype=float32)
     """
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise no_textures("TextureReference")
+    def __init__(self) -> None:
+        self._owner: tuple[_core.References, str] | None = None
+        self._size = 8
+        self._array: Array | None = None
+        self._memory: tuple[Any, int] | None = None
+        self._rows: tuple[ArrayDescriptor, int] | None = None
+        self._address = 0
+        self._format, self._channels = int(array_format.FLOAT), 1
+        self._modes = [address_mode.WRAP] * 3
+        self._filter = filter_mode.POINT
+        self._flags = 0
+        self._is_waiting = False
+
+    @classmethod
+    def _of(cls, references: _core.References, name: str) -> TextureReference:
+        reference = cls()
+        reference._owner, reference._size = (references, name), references.size(name)
+        return reference
+
+    def _changed(self) -> None:
+        is_bound = self._array is not None or self._memory is not None
+        if self._owner is not None and is_bound and not self._is_waiting:
+            self._is_waiting = True
+            self._owner[0].call_before_launch(self._bind)
+
+    def _bind(self) -> None:
+        self._is_waiting = False
+        if self._owner is not None:
+            references, name = self._owner
+            references.bind(name, self._texture())
+
+    def _texture(self) -> _core.Texture:
+        source, channels = self._source()
+        dtype = source.dtype
+        is_narrow = dtype.kind in "iu" and dtype.itemsize < 4
+        as_integer = self._size == _READS_INTEGERS or (
+            self._size != _READS_THEM_AS_FLOATS and bool(self._flags & TRSF_READ_AS_INTEGER)
+        )
+        return _core.Texture(
+            source,
+            address_mode=[mode.name.lower() for mode in self._modes],
+            filter_mode="linear" if self._filter == filter_mode.LINEAR else "point",
+            read_mode="element" if as_integer or not is_narrow else "normalized_float",
+            normalized_coords=bool(self._flags & TRSF_NORMALIZED_COORDINATES),
+            channels=channels,
+        )
+
+    def _source(self) -> tuple[Any, int]:
+        if self._array is not None:
+            return native(self._array), 1
+        assert self._memory is not None
+        place, count = self._memory
+        dtype, channels = dtype_of_format(self._format), self._channels
+        inner = (channels,) if channels > 1 else ()
+        item = dtype.itemsize * channels
+        if self._rows is None:
+            return _core.array_at(place, (count // item, *inner), dtype), channels
+        descriptor, pitch = self._rows
+        shape = (int(descriptor.height), int(descriptor.width), *inner)
+        strides = (pitch, item, *((dtype.itemsize,) if inner else ()))
+        return _core.array_at(place, shape, dtype, strides), channels
+
+    def set_array(self, array: Array) -> None:
+        """Read an array, whose format counts from then on.
+
+        Parameters
+        ----------
+        array : Array or PyGPU.TextureArray
+            It is kept.
+        """
+        own = native(array)
+        self._format, self._channels = int(dtype_to_array_format(own.dtype)), own.channels
+        self._array, self._memory, self._rows = array, None, None
+        self._changed()
+
+    def set_address(self, devptr: AddressLike, bytes: int, allow_offset: bool = False) -> int:
+        """Read memory whose elements follow each other, by ``tex1Dfetch``.
+
+        Parameters
+        ----------
+        devptr : int or object with an address
+            The first element.
+        bytes : int
+            How many bytes there are.
+        allow_offset : bool, optional
+            Whether the texture may begin before the address, where the device wants that.
+
+        Returns
+        -------
+        int
+            The bytes by which it does.
+
+        Raises
+        ------
+        ValueError
+            If it would have to, and may not.
+        """
+        place, offset = _aligned(devptr, int(bytes))
+        if offset and not allow_offset:
+            raise ValueError(
+                f"the memory begins {offset} bytes behind where a texture can begin, and allow_offset was false"
+            )
+        self._array, self._rows = None, None
+        self._memory, self._address = (place, int(bytes) + offset), _core.array_at(place, 1, "u1").ptr
+        self._changed()
+        return offset
+
+    def set_address_2d(self, devptr: AddressLike, descr: ArrayDescriptor, pitch: int) -> None:
+        """Read rows of memory, by ``tex2D``.
+
+        Parameters
+        ----------
+        devptr : int or object with an address
+            The first element.
+        descr : ArrayDescriptor
+            The elements, and how many there are.
+        pitch : int
+            Bytes from row to row.
+        """
+        self._format, self._channels = int(descr.format), int(descr.num_channels)
+        dtype_of_format(self._format)
+        self._array, self._rows = None, (descr, int(pitch))
+        self._memory, self._address = (devptr, 0), _core.array_at(devptr, 1, "u1").ptr
+        self._changed()
+
+    def set_format(self, format: int, num_components: int) -> None:
+        """Say what the elements of memory are.
+
+        Parameters
+        ----------
+        format : array_format
+            Of a channel.
+        num_components : int
+            Channels of an element.
+        """
+        dtype_of_format(format)
+        self._format, self._channels = int(format), int(num_components)
+        self._changed()
+
+    def set_address_mode(self, dim: int, am: int) -> None:
+        """Say what lies beyond the edges.
+
+        Parameters
+        ----------
+        dim : int
+            0, 1, 2: x, y, z.
+        am : address_mode
+            `WRAP` and `MIRROR` are `CLAMP` unless coordinates are normalised.
+        """
+        self._modes[_axis(dim)] = address_mode(am)
+        self._changed()
+
+    def set_filter_mode(self, fm: int) -> None:
+        """Say whether there is interpolation.
+
+        Parameters
+        ----------
+        fm : filter_mode
+            `POINT` or `LINEAR`.
+        """
+        self._filter = filter_mode(fm)
+        self._changed()
+
+    def set_flags(self, flags: int) -> None:
+        """Say how elements and coordinates are read.
+
+        Parameters
+        ----------
+        flags : int
+            `TRSF_READ_AS_INTEGER`, `TRSF_NORMALIZED_COORDINATES`, or both.
+        """
+        self._flags = int(flags)
+        self._changed()
+
+    def get_address(self) -> int:
+        """Tell where the memory is that is read; 0 for an array."""
+        return self._address if self._memory is not None else 0
+
+    def get_array(self) -> Array:
+        """Tell which array is read.
+
+        Raises
+        ------
+        ValueError
+            If none is.
+        """
+        if self._array is None:
+            raise ValueError("no array was bound to the texture reference")
+        return self._array
+
+    def get_address_mode(self, dim: int) -> address_mode:
+        """Tell what lies beyond the edges.
+
+        Parameters
+        ----------
+        dim : int
+            0, 1, 2: x, y, z.
+        """
+        return self._modes[_axis(dim)]
+
+    def get_filter_mode(self) -> filter_mode:
+        """Tell whether there is interpolation."""
+        return self._filter
+
+    def get_format(self) -> tuple[array_format, int]:
+        """Tell the format of a channel, and how many channels there are."""
+        return array_format(self._format), self._channels
+
+    def get_flags(self) -> int:
+        """Tell how elements and coordinates are read."""
+        return self._flags
+
+
+def _axis(dim: int) -> int:
+    if dim not in (0, 1, 2):
+        raise ValueError(f"a texture has the dimensions 0, 1 and 2, not {dim}")
+    return int(dim)
+
+
+def _aligned(devptr: AddressLike, count: int) -> tuple[Any, int]:
+    """Return a place at or before an address at which a texture can begin, and the bytes between the two."""
+    backend = _core.backend_name()
+    if backend == "cpu":
+        return devptr, 0
+    alignment = _core.device_attribute(_TEXTURE_ALIGNMENT) if backend == "cuda" else _USUAL_ALIGNMENT
+    address = _core.array_at(devptr, max(count, 1), "u1").ptr
+    return (devptr if address % alignment == 0 else address - address % alignment), address % alignment
 
 
 class SurfaceReference:
-    """Raises when made, as `TextureReference` does: surface references are gone."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise no_surfaces("SurfaceReference")
-
-
-class Array:
-    """Raises when made, as `TextureReference` does: arrays of the driver serve textures only."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise no_textures("Array")
-
-
-class ArrayDescriptor:
-    """What an array of the driver is to be: `width`, `height`, `format`, `num_channels`.
+    """What a file-scope surface of a module reads and writes; `Module.get_surfref` makes it.
 
     Examples
     --------
+    >>> import numpy
     >>> import PyGPU.driver as drv
-    >>> descriptor = drv.ArrayDescriptor()
-    >>> descriptor.width = 3
+    >>> from PyGPU.compiler import SourceModule
+    >>> module = SourceModule('''surface<void, 3> cube;
+    ... __global__ void fill() { surf3Dwrite(float(threadIdx.x), cube, threadIdx.x * 4, 0, 0); }''')
+    >>> array = drv.np_to_array(numpy.zeros((1, 1, 3), 'float32'), 'C', allowSurfaceBind=True)
+    >>> module.get_surfref('cube').set_array(array)
+    >>> module.get_function('fill')(block=(3, 1, 1))
+    >>> array.array.get().ravel()
+    array([0., 1., 2.], dtype=float32)
     """
 
-    width = 0
-    height = 0
-    format = 0
-    num_channels = 1
+    def __init__(self) -> None:
+        raise TypeError("surface references are made by Module.get_surfref")
+
+    @classmethod
+    def _of(cls, references: _core.References, name: str) -> SurfaceReference:
+        references.size(name)
+        reference = object.__new__(cls)
+        reference._owner, reference._array = (references, name), None
+        return reference
+
+    _owner: tuple[_core.References, str]
+    _array: Array | None
+
+    def set_array(self, array: Array, flags: int = 0) -> None:
+        """Read and write an array.
+
+        Parameters
+        ----------
+        array : Array or PyGPU.TextureArray
+            Made for surfaces; it is kept.
+        flags : int, optional
+            0.
+        """
+        references, name = self._owner
+        references.bind(name, _core.Surface(native(array)))
+        self._array = array
+
+    def get_array(self) -> Array:
+        """Tell which array is read and written.
+
+        Raises
+        ------
+        ValueError
+            If none is.
+        """
+        if self._array is None:
+            raise ValueError("no array was bound to the surface reference")
+        return self._array
 
 
-class ArrayDescriptor3D(ArrayDescriptor):
-    """As `ArrayDescriptor`, with `depth` and `flags`.
-
-    Examples
-    --------
-    >>> import PyGPU.driver as drv
-    >>> drv.ArrayDescriptor3D().depth
-    0
-    """
-
-    depth = 0
-    flags = 0
-
-
-def dtype_to_array_format(dtype: Any) -> int:
-    """Give the format of an array's elements.
+def bind_array_to_texref(ary: Array, texref: TextureReference) -> None:
+    """Let a texture reference read an array of two axes, clamped at the edges and without interpolation.
 
     Parameters
     ----------
-    dtype : dtype
-        An integer of 8, 16 or 32 bits, float16 or float32.
-
-    Returns
-    -------
-    array_format
-
-    Raises
-    ------
-    TypeError
-        For others.
-
-    Examples
-    --------
-    >>> import PyGPU.driver as drv
-    >>> drv.dtype_to_array_format('float32').name
-    'FLOAT'
+    ary : Array
+        The array.
+    texref : TextureReference
+        The reference.
     """
-    names = {
-        "uint8": "UNSIGNED_INT8",
-        "uint16": "UNSIGNED_INT16",
-        "uint32": "UNSIGNED_INT32",
-        "int8": "SIGNED_INT8",
-        "int16": "SIGNED_INT16",
-        "int32": "SIGNED_INT32",
-        "float16": "HALF",
-        "float32": "FLOAT",
+    texref.set_array(ary)
+    texref.set_address_mode(0, address_mode.CLAMP)
+    texref.set_address_mode(1, address_mode.CLAMP)
+    texref.set_filter_mode(filter_mode.POINT)
+
+
+def matrix_to_texref(matrix: Any, texref: TextureReference, order: str) -> None:
+    """Let a texture reference read a matrix: `matrix_to_array` and `bind_array_to_texref`.
+
+    Parameters
+    ----------
+    matrix : array_like
+        Of two axes.
+    texref : TextureReference
+        The reference.
+    order : str
+        ``'C'`` or ``'F'``.
+    """
+    bind_array_to_texref(matrix_to_array(matrix, order), texref)
+
+
+def bind_gpuarray(array: _core.GPUArray, texref: TextureReference, allow_offset: bool) -> float:
+    """Do what `GPUArray.bind_to_texref` does."""
+    return texref.set_address(array, array.nbytes, allow_offset=allow_offset) / array.dtype.itemsize
+
+
+def bind_gpuarray_with_format(
+    array: _core.GPUArray,
+    texref: TextureReference,
+    channels: int,
+    allow_double_hack: bool,
+    allow_complex_hack: bool,
+    allow_offset: bool,
+) -> float:
+    """Do what `GPUArray.bind_to_texref_ext` does."""
+    if not array.flags.forc:
+        raise RuntimeError("only contiguous arrays may be used as arguments to this operation")
+    name = array.dtype.name
+    hacks = {
+        "float64": (allow_double_hack, array_format.SIGNED_INT32, 2),
+        "complex64": (allow_complex_hack, array_format.UNSIGNED_INT32, 2),
+        "complex128": (allow_complex_hack, array_format.SIGNED_INT32, 4),
     }
-    name = numpy.dtype(dtype).name
-    if name not in names:
-        raise TypeError(f"arrays of the driver have no format for {name}")
-    return array_format[names[name]]
-
-
-def np_to_array(nparray: Any, order: str, allowSurfaceBind: bool = False) -> NoReturn:
-    """Raise: arrays of the driver are for textures, of which CUDA 12 has no references. Its siblings do the same.
-
-    Parameters
-    ----------
-    nparray, order, allowSurfaceBind : object
-        As in PyCUDA.
-
-    Raises
-    ------
-    NotSupportedError
-        Always; it names what to use.
-
-    Examples
-    --------
-    >>> import PyGPU.driver as drv
-    >>> drv.np_to_array(None, None)
-    Traceback (most recent call last):
-        ...
-    PyGPU.NotSupportedError: np_to_array: texture references were removed in CUDA 12. ...
-    """
-    raise no_textures("np_to_array")
-
-
-def gpuarray_to_array(gpuarray: Any, order: str, allowSurfaceBind: bool = False) -> NoReturn:
-    """Copy a GPUArray into an array of the driver: raises, as `np_to_array` does."""
-    raise no_textures("gpuarray_to_array")
-
-
-def matrix_to_texref(matrix: Any, texref: Any, order: str) -> NoReturn:
-    """Bind a matrix to a texture reference: raises, as `np_to_array` does."""
-    raise no_textures("matrix_to_texref")
-
-
-def matrix_to_array(matrix: Any, order: str, allow_double_hack: bool = False) -> NoReturn:
-    """Copy a matrix into an array of the driver: raises, as `np_to_array` does."""
-    raise no_textures("matrix_to_array")
-
-
-def make_multichannel_2d_array(matrix: Any, order: str) -> NoReturn:
-    """Copy channels into an array of the driver: raises, as `np_to_array` does."""
-    raise no_textures("make_multichannel_2d_array")
-
-
-def bind_array_to_texref(ary: Any, texref: Any) -> NoReturn:
-    """Bind an array to a texture reference: raises, as `np_to_array` does."""
-    raise no_textures("bind_array_to_texref")
+    is_allowed, form, count = hacks.get(name, (False, array_format.FLOAT, 1))
+    as_integer = is_allowed
+    if is_allowed:
+        if channels != 1:
+            raise ValueError(f"a texture of {name} elements can have one channel only")
+    else:
+        form, count = array_format(dtype_to_array_format(array.dtype)), channels
+        as_integer = numpy.issubdtype(array.dtype, numpy.integer)
+    offset = texref.set_address(array, array.nbytes, allow_offset=allow_offset)
+    texref.set_format(form, count)
+    if as_integer:
+        texref.set_flags(texref.get_flags() | TRSF_READ_AS_INTEGER)
+    return offset / array.dtype.itemsize

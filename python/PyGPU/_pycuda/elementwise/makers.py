@@ -5,12 +5,11 @@ What they make are prepared functions over addresses, as `get_elwise_kernel` mak
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NoReturn, TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 
-from PyGPU import _core
 from PyGPU._core import Function
 from PyGPU._native.c_arguments import DtypedArgument, ScalarArg, VectorArg
 from PyGPU._native.c_types import dtype_to_ctype as c_name
@@ -33,7 +32,6 @@ __all__ = [
     "get_if_positive_kernel",
     "get_imag_kernel",
     "get_ldexp_kernel",
-    "get_linear_combination_kernel",
     "get_logical_not_kernel",
     "get_modf_kernel",
     "get_pow_array_kernel",
@@ -43,8 +41,6 @@ __all__ = [
     "get_real_kernel",
     "get_reverse_kernel",
     "get_scalar_op_kernel",
-    "get_take_kernel",
-    "get_take_put_kernel",
     "get_unary_func_kernel",
     "get_where_kernel",
 ]
@@ -110,47 +106,6 @@ def get_axpbyz_kernel(
 def get_axpbz_kernel(dtype_x: Any, dtype_z: Any) -> Function:
     """Make the kernel of ``z = a * x + b``, of ``a, x, b, z, n``; types as for `get_axpbyz_kernel`."""
     return get_elwise_kernel(_arrays(a=[dtype_z], x=dtype_x, b=[dtype_z], z=dtype_z), "z[i] = a * x[i] + b", "axpbz")
-
-
-@_once
-def get_linear_combination_kernel(
-    summand_descriptors: Sequence[tuple[bool, Any, Any]], dtype_z: Any
-) -> tuple[Function, list[Any]]:
-    """Make the kernel of ``z = a0 * x0 + a1 * x1 + ...``, of ``a0, x0, a1, x1, ..., z, n``.
-
-    Parameters
-    ----------
-    summand_descriptors : tuple of (bool, data-type, data-type)
-        For each summand whether its factor is an array, the dtypes of factor and array.
-    dtype_z : data-type
-        Of the result.
-
-    Returns
-    -------
-    driver.Function, list
-        The kernel, and PyCUDA's texture references, of which there are none.
-
-    Raises
-    ------
-    NotSupportedError
-        For factors that are arrays, which PyCUDA reads by texture references.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from PyGPU.elementwise import get_linear_combination_kernel
-    >>> single = np.dtype(np.float32)
-    >>> get_linear_combination_kernel(((False, single, single),), single)[0].name
-    'linear_combination'
-    """
-    arguments: list[DtypedArgument] = []
-    for place, (is_array, factor, summand) in enumerate(summand_descriptors):
-        if is_array:
-            raise _no_texture("get_linear_combination_kernel")
-        arguments += [ScalarArg(factor, f"a{place}"), VectorArg(summand, f"x{place}")]
-    total = " + ".join(f"a{place} * x{place}[i]" for place in range(len(summand_descriptors)))
-    arguments.append(VectorArg(dtype_z, "z"))
-    return get_elwise_kernel(arguments, f"z[i] = {total}", "linear_combination"), []
 
 
 @_once
@@ -392,39 +347,3 @@ def get_put_kernel(dtype: Any, idx_dtype: Any, vec_count: int = 1) -> Function:
     arguments.append(ScalarArg(np.intp, "n"))
     body = "; ".join(f"dest{place}[index[i]] = src{place}[i]" for place in range(vec_count))
     return prepared(get_elwise_module(arguments, body, "put"), "put", arguments)
-
-
-def _no_texture(name: str) -> _core.NotSupportedError:
-    return _core.NotSupportedError(
-        f"{name}: PyCUDA's kernel reads through texture references, which CUDA 12 removed; a[indices] takes elements, "
-        "and an ElementwiseKernel reads table[index[i]]"
-    )
-
-
-def get_take_kernel(dtype: Any, idx_dtype: Any, vec_count: int = 1) -> NoReturn:
-    """Raise: PyCUDA's kernel reads through texture references, which are gone from CUDA 12.
-
-    Parameters
-    ----------
-    dtype, idx_dtype, vec_count : object
-        As in PyCUDA.
-
-    Raises
-    ------
-    NotSupportedError
-        Always; it names what to use.
-
-    Examples
-    --------
-    >>> from PyGPU.elementwise import get_take_kernel
-    >>> get_take_kernel("float32", "int32")
-    Traceback (most recent call last):
-        ...
-    PyGPU.NotSupportedError: get_take_kernel: ...
-    """
-    raise _no_texture("get_take_kernel")
-
-
-def get_take_put_kernel(dtype: Any, idx_dtype: Any, with_offsets: bool, vec_count: int = 1) -> NoReturn:
-    """Raise, as `get_take_kernel` does."""
-    raise _no_texture("get_take_put_kernel")

@@ -5,6 +5,8 @@
 #ifndef PYCUDA_COMPLEX_HPP_SEEN
 #define PYCUDA_COMPLEX_HPP_SEEN
 
+// SourceModule puts a source into extern "C".
+extern "C++" {
 namespace pycuda {
 
 template <class T> struct alignas(2 * sizeof(T)) complex {
@@ -144,6 +146,8 @@ template <class T> __device__ inline complex<T> tanh(const complex<T> &z) {
 template <class T> __device__ inline complex<T> tan(const complex<T> &z) {
     complex<T> turned = tanh(complex<T>(-z.imag(), z.real()));
     return complex<T>(turned.imag(), -turned.real());
+}
+
 }
 
 }

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 
 use self::compiler::HostCompiler;
 use self::engine::{Host, Kernel, Library, Order, Shape};
-pub(in crate::backend) use self::engine::{dependencies, is_whole};
+pub(in crate::backend) use self::engine::{Image, dependencies, is_whole};
 use super::codes::{self, NOT_FOUND, refuse};
 use super::host::{Cpu, check_device};
 use super::machine::attributes::{self, BLOCK, GRID, SHARED_BYTES, SHARED_BYTES_OPTIN};

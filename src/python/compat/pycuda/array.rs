@@ -197,6 +197,78 @@ impl GpuArray {
         functions::weighted_sum([slf.as_any(), selffac, other, otherfac], out)
     }
 
+    /// Lets a texture reference read the elements by ``tex1Dfetch``.
+    ///
+    /// Parameters
+    /// ----------
+    /// texref : driver.TextureReference
+    ///     Its format is not changed.
+    /// allow_offset : bool, optional
+    ///     Whether the texture may begin before the array, where the device wants that.
+    ///
+    /// Returns
+    /// -------
+    /// float
+    ///     The elements by which it does.
+    #[pyo3(signature = (texref, allow_offset=false))]
+    fn bind_to_texref<'py>(
+        slf: &Bound<'py, Self>,
+        texref: &Bound<'py, PyAny>,
+        allow_offset: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        textures(slf.py())?.call_method1("bind_gpuarray", (slf, texref, allow_offset))
+    }
+
+    /// As `bind_to_texref`, and sets the reference's format to that of the elements.
+    ///
+    /// Parameters
+    /// ----------
+    /// texref : driver.TextureReference
+    ///     The reference.
+    /// channels : int, optional
+    ///     How many elements of the array are one of the texture.
+    /// allow_double_hack, allow_complex_hack : bool, optional
+    ///     Whether float64, and complex64 and complex128, may be read as several integers, for ``fp_tex1Dfetch``.
+    /// allow_offset : bool, optional
+    ///     Whether the texture may begin before the array, where the device wants that.
+    ///
+    /// Returns
+    /// -------
+    /// float
+    ///     The elements by which it does.
+    ///
+    /// Raises
+    /// ------
+    /// RuntimeError
+    ///     If the elements do not follow each other.
+    /// TypeError
+    ///     For elements that textures do not have.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> from PyGPU.compiler import SourceModule
+    /// >>> module = SourceModule('''texture<int> line;
+    /// ... __global__ void reversed(int *out) { out[threadIdx.x] = tex1Dfetch(line, 2 - threadIdx.x); }''')
+    /// >>> PyGPU.arange(3, dtype='int32').bind_to_texref_ext(module.get_texref('line'))
+    /// 0.0
+    /// >>> out = PyGPU.empty(3, 'int32')
+    /// >>> module.get_function('reversed')(out, block=(3, 1, 1))
+    /// >>> out.tolist()
+    /// [2, 1, 0]
+    #[pyo3(signature = (texref, channels=1, allow_double_hack=false, allow_complex_hack=false, allow_offset=false))]
+    fn bind_to_texref_ext<'py>(
+        slf: &Bound<'py, Self>,
+        texref: &Bound<'py, PyAny>,
+        channels: u32,
+        allow_double_hack: bool,
+        allow_complex_hack: bool,
+        allow_offset: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let hacks = (slf, texref, channels, allow_double_hack, allow_complex_hack, allow_offset);
+        textures(slf.py())?.call_method1("bind_gpuarray_with_format", hacks)
+    }
+
     /// Blocks of a launch over all elements, as PyCUDA's programs read them; `_block` has the threads of a block.
     #[getter]
     fn _grid<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
@@ -213,4 +285,8 @@ fn splayed<'py>(slf: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, PyTuple>> {
     let py = slf.py();
     let splay = py.import(intern!(py, "PyGPU._pycuda.gpuarray.shape"))?.getattr("splay")?;
     Ok(splay.call1((slf.get().layout().size(),))?.cast_into()?)
+}
+
+fn textures(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
+    py.import(intern!(py, "PyGPU._pycuda.driver.textures"))
 }

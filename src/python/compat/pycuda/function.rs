@@ -5,10 +5,11 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use pyo3::exceptions::{PyAssertionError, PyValueError};
+use pyo3::exceptions::{PyAssertionError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
+use super::references::References;
 use crate::backend::{EventFlags, LaunchShape};
 use crate::error::Error;
 use crate::kernel::{Element, Parameter, ParameterKind, signature};
@@ -20,6 +21,7 @@ use crate::python::gil::WithoutGil;
 use crate::python::kernel::call::pack::{self, Rules};
 use crate::python::kernel::class::{Kernel, parameters};
 use crate::python::kernel::launcher::{extent, number_of};
+use crate::python::once::intern;
 use crate::python::runtime::stream as stream_argument;
 use crate::stream::{self, Event, Stream};
 
@@ -29,6 +31,8 @@ use crate::stream::{self, Event, Stream};
 /// ----------
 /// kernel : Kernel
 ///     The kernel that it stands for.
+/// references : _core.References, optional
+///     The textures and surfaces of its module, which each launch uses.
 ///
 /// Notes
 /// -----
@@ -48,6 +52,8 @@ pub(crate) struct PyFunction {
     pub(crate) kernel: Py<Kernel>,
     /// The same kernel with the parameters that `prepare` was told.
     prepared: Mutex<Option<Py<Kernel>>>,
+    /// The textures and surfaces of its module.
+    references: Option<Py<References>>,
 }
 
 /// Begins and ends around a launch.
@@ -137,26 +143,37 @@ fn one_parameter(entry: &Bound<'_, PyAny>) -> PyResult<Vec<Parameter>> {
     }
 }
 
-fn no_texrefs(texrefs: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-    match texrefs {
-        Some(texrefs) if !texrefs.is_none() && texrefs.len()? > 0 => Err(Error::not_supported(
-            "texture references were removed in CUDA 12: pass a texture object, or read through a const __restrict__ pointer",
-        )
-        .into()),
-        _ => Ok(()),
+/// The references that a launch uses are those of its module; others that are named cannot be meant.
+fn check_texrefs(texrefs: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    let Some(texrefs) = texrefs.filter(|texrefs| !texrefs.is_none()) else { return Ok(()) };
+    for one in texrefs.try_iter()? {
+        let one = one?;
+        if one.getattr_opt(intern!(one.py(), "set_array"))?.is_none() {
+            let class = one.get_type().fully_qualified_name()?;
+            return Err(PyTypeError::new_err(format!("texrefs are texture references, and {class} is none")));
+        }
     }
+    Ok(())
 }
 
 impl PyFunction {
     #[inline]
     fn launch(
+        &self,
         py: Python<'_>,
         kernel: &Kernel,
         shape: &LaunchShape,
         stream: &Stream,
         args: &Bound<'_, PyTuple>,
     ) -> PyResult<()> {
-        pack::call(kernel.function(), shape, stream, args, Rules::Lenient).map_err(|error| errors::as_logic(py, error))
+        let launched = match &self.references {
+            Some(references) if references.get().are_used() => references
+                .get()
+                .prepare(py, stream)
+                .and_then(|blocks| pack::call_beside(kernel.function(), shape, stream, args, Rules::Lenient, blocks)),
+            _ => pack::call(kernel.function(), shape, stream, args, Rules::Lenient),
+        };
+        launched.map_err(|error| errors::as_logic(py, error))
     }
 
     #[inline]
@@ -187,8 +204,9 @@ impl PyFunction {
 #[pymethods]
 impl PyFunction {
     #[new]
-    fn py_new(kernel: Py<Kernel>) -> Self {
-        Self { kernel, prepared: Mutex::new(None) }
+    #[pyo3(signature = (kernel, references=None))]
+    fn py_new(kernel: Py<Kernel>, references: Option<Py<References>>) -> Self {
+        Self { kernel, prepared: Mutex::new(None), references }
     }
 
     #[expect(clippy::too_many_arguments, reason = "PyCUDA's keywords; a dictionary of them would cost time")]
@@ -209,17 +227,17 @@ impl PyFunction {
             return Err(PyValueError::new_err(format!("a launch has no keyword {}", others.keys())));
         }
         let Some(block) = block else { return Err(block_is_needed()) };
-        no_texrefs(texrefs)?;
+        check_texrefs(texrefs)?;
         let shape = shape(grid, block, shared)?;
         let on = self.stream(py, stream)?;
         let kernel = self.kernel.get();
         if !time_kernel.map_or(Ok(false), |asked| asked.is_truthy())? {
-            return Self::launch(py, kernel, &shape, &on, args).map(|()| None);
+            return self.launch(py, kernel, &shape, &on, args).map(|()| None);
         }
         if stream.is_some() {
             return Err(PyAssertionError::new_err("time_kernel=True waits for the kernel, and takes no stream"));
         }
-        let timer = Timer::around(py, &on, || Self::launch(py, kernel, &shape, &on, args))?;
+        let timer = Timer::around(py, &on, || self.launch(py, kernel, &shape, &on, args))?;
         timer.seconds(py).map(Some)
     }
 
@@ -230,8 +248,8 @@ impl PyFunction {
     /// arg_types : str or sequence
     ///     Letters as in `struct`, with ``F`` and ``D`` for complex numbers: ``'PPif'``. Or one entry for each parameter: letters,
     ///     dtypes, and anything else for a pointer.
-    /// texrefs : sequence, optional
-    ///     Empty: texture references are gone.
+    /// texrefs : sequence of TextureReference, optional
+    ///     Those of the module are used whether they are named here or not.
     ///
     /// Returns
     /// -------
@@ -254,7 +272,7 @@ impl PyFunction {
         arg_types: &Bound<'py, PyAny>,
         texrefs: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, Self>> {
-        no_texrefs(texrefs)?;
+        check_texrefs(texrefs)?;
         let list = if arg_types.cast::<PyString>().is_ok() {
             parameters(arg_types)?
         } else {
@@ -341,7 +359,7 @@ impl PyFunction {
         let py = args.py();
         let shape = shape(Some(grid), block, shared_size)?;
         let stream = self.stream(py, stream)?;
-        Self::launch(py, self.prepared(py)?.get(), &shape, &stream, args)
+        self.launch(py, self.prepared(py)?.get(), &shape, &stream, args)
     }
 
     /// As `prepared_call`, and takes the time.
@@ -381,28 +399,24 @@ impl PyFunction {
         let shape = shape(Some(grid), block, shared_size)?;
         let stream = self.stream(py, None)?;
         let kernel = self.prepared(py)?;
-        let timer = Timer::around(py, &stream, || Self::launch(py, kernel.get(), &shape, &stream, args))?;
+        let timer = Timer::around(py, &stream, || self.launch(py, kernel.get(), &shape, &stream, args))?;
         Ok(LaunchTimer { timer: std::mem::ManuallyDrop::new(timer) })
     }
 
-    /// Raises: texture references are gone.
+    /// Does nothing: a launch uses the texture references of its module anyway.
     ///
     /// Parameters
     /// ----------
-    /// tr : object
+    /// tr : TextureReference
     ///     A texture reference.
     ///
     /// Examples
     /// --------
     /// >>> from PyGPU.compiler import SourceModule
-    /// >>> module = SourceModule('__global__ void one(int *x) { *x = 1; }')
-    /// >>> func = module.get_function('one')
-    /// >>> func.param_set_texref(None)
-    /// Traceback (most recent call last):
-    ///     ...
-    /// PyGPU.NotSupportedError: ...
+    /// >>> module = SourceModule('texture<float> t; __global__ void one(float *x) { *x = tex1Dfetch(t, 0); }')
+    /// >>> module.get_function('one').param_set_texref(module.get_texref('t'))
     fn param_set_texref(&self, tr: &Bound<'_, PyAny>) -> PyResult<()> {
-        no_texrefs(Some(PyTuple::new(tr.py(), [tr])?.as_any()))
+        check_texrefs(Some(PyTuple::new(tr.py(), [tr])?.as_any()))
     }
 
     /// The kernel in PyGPU's own spelling.

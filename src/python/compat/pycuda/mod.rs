@@ -6,11 +6,13 @@ pub(crate) mod array;
 pub(crate) mod context;
 pub(crate) mod function;
 pub(crate) mod function_attributes;
+pub(crate) mod references;
 pub(crate) mod source;
 
 /// Puts classes and functions into the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     context::register(module)?;
+    references::register(module)?;
     function::register(module)?;
     source::register(module)
 }

@@ -2,10 +2,12 @@
 
 use pyo3::prelude::*;
 
+mod number;
 pub(crate) mod on_host;
 pub(crate) mod pack;
 pub(crate) mod pointers;
 pub(crate) mod refusal;
+mod texture;
 pub(crate) mod values;
 
 /// Puts classes and functions into the module.

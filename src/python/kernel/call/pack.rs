@@ -50,7 +50,7 @@ pub(crate) struct Call<'a, 'py> {
     /// Blocks of PyGPU's own arrays, which the tuple of arguments keeps alive.
     uses: SmallVec<[Use<'a>; 8]>,
     /// Blocks that were allocated by hand, which another thread may free meanwhile.
-    blocks: SmallVec<[(Arc<Allocation>, Access); 8]>,
+    blocks: Blocks,
     /// Arrays of other libraries.
     foreign: Vec<(Array, Access)>,
     /// What keeps memory alive of which only the address is known.
@@ -68,6 +68,22 @@ pub(crate) fn call(
     args: &Bound<'_, PyTuple>,
     rules: Rules,
 ) -> PyResult<()> {
+    call_beside(function, shape, stream, args, rules, SmallVec::new())
+}
+
+/// Blocks that a launch uses, and how.
+pub(crate) type Blocks = SmallVec<[(Arc<Allocation>, Access); 8]>;
+
+/// As [`call`], of a kernel that uses blocks beside its arguments.
+#[inline]
+pub(crate) fn call_beside(
+    function: &Function,
+    shape: &LaunchShape,
+    stream: &Stream,
+    args: &Bound<'_, PyTuple>,
+    rules: Rules,
+    blocks: Blocks,
+) -> PyResult<()> {
     let py = args.py();
     let parameters = function.parameters();
     if let Some(parameters) = parameters
@@ -81,7 +97,7 @@ pub(crate) fn call(
         rules,
         arguments: Arguments::new(),
         uses: SmallVec::new(),
-        blocks: SmallVec::new(),
+        blocks,
         foreign: Vec::new(),
         owners: Vec::new(),
         host: Vec::new(),
@@ -197,6 +213,12 @@ impl<'a, 'py> Call<'a, 'py> {
         Ok(())
     }
 
+    /// A number, and what a kernel that has it uses.
+    pub(super) fn push_object(&mut self, number: u64, uses: [(Arc<Allocation>, Access); 2]) {
+        self.arguments.push_word(number);
+        self.blocks.extend(uses);
+    }
+
     #[inline]
     fn check_array(&self, position: usize, parameter: Option<&Parameter>, array: &Array) -> PyResult<()> {
         let layout = array.layout();
@@ -265,6 +287,9 @@ impl<'a, 'py> Call<'a, 'py> {
         if let Ok(host) = value.cast::<HostArgument>() {
             return self.add_host(position, parameter, host);
         }
+        if self.add_texture(position, parameter, value)? {
+            return Ok(());
+        }
         if let Ok(array) = value.cast::<GpuArray>() {
             // SAFETY: the tuple of arguments keeps the object alive during the call, and its array never moves.
             let array = unsafe { &*std::ptr::from_ref(array.get().array(array.py())?) };
@@ -319,32 +344,6 @@ impl<'a, 'py> Call<'a, 'py> {
             .map_or_else(|_| String::new(), |text| text.to_string());
         let shown: String = name.chars().take(60).collect();
         Err(PyTypeError::new_err(format!("{place}: {given} ({shown}) cannot be passed; give {wanted}")))
-    }
-
-    fn add_python_number(
-        &mut self,
-        position: usize,
-        parameter: Option<&Parameter>,
-        value: &Bound<'py, PyAny>,
-    ) -> PyResult<()> {
-        let place = || self.place(position, parameter);
-        match parameter.map(|parameter| parameter.kind) {
-            Some(ParameterKind::Pointer { .. }) => {
-                Err(PyTypeError::new_err(format!("{}: {value} is no pointer: give an array or an address", place())))
-            }
-            Some(ParameterKind::Scalar(kind)) if values::is_integer(kind) => Err(PyTypeError::new_err(format!(
-                "{}: {value} is no integer; write int({value}), or numpy.{}({value})",
-                place(),
-                DType::new(kind).name()
-            ))),
-            Some(ParameterKind::Scalar(kind)) => Err(PyTypeError::new_err(format!(
-                "{}: {value} is no {}; write numpy.{}(...)",
-                place(),
-                DType::new(kind).name(),
-                DType::new(kind).name()
-            ))),
-            _ => Err(PyTypeError::new_err(format!("{}: {}", place(), values::advice(value)))),
-        }
     }
 
     /// An ndarray is host memory: only a struct, or a value without axes, is passed by its bytes.
@@ -484,7 +483,7 @@ impl<'a, 'py> Call<'a, 'py> {
 
     /// The kernel, the place and the parameter, for the beginning of an error.
     #[cold]
-    fn place(&self, position: usize, parameter: Option<&Parameter>) -> String {
+    pub(super) fn place(&self, position: usize, parameter: Option<&Parameter>) -> String {
         let told = parameter.map(ToString::to_string).filter(|text| !text.is_empty());
         let told = told.map_or_else(String::new, |text| format!(" ({text})"));
         format!("{}(): argument {}{told}", self.function.name(), position + 1)

@@ -9,6 +9,9 @@ use simulated_core::stream::LEGACY;
 use crate::attributes::MAX_PITCH;
 use crate::entry::{Call, In, export};
 
+/// The kind of memory that is an array.
+const ARRAY: u32 = 3;
+
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Side2D {
@@ -56,7 +59,7 @@ pub struct CUDA_MEMCPY3D {
     depth: usize,
 }
 
-/// Which of the two addresses counts. Arrays are not simulated.
+/// Which of the two addresses counts.
 fn memory(kind: u32, host: u64, device: u64) -> Outcome<(Memory, u64)> {
     match kind {
         1 => Ok((Memory::Host, host)),
@@ -72,7 +75,11 @@ fn sum(terms: [(usize, usize); 3], start: u64) -> Outcome<u64> {
 }
 
 impl Side3D {
-    fn side(&self, extent: Extent) -> Outcome<Side> {
+    fn side(&self, on: &Call, extent: Extent) -> Outcome<Side> {
+        if self.kind == ARRAY {
+            let at = [self.x, self.y, self.z].map(|place| place as u64);
+            return on.driver.array_side(self.array, at, [extent.width, extent.height, extent.depth]);
+        }
         let (memory, start) = memory(self.kind, self.host, self.device)?;
         let (pitch, height) = (self.pitch as u64, self.height as u64);
         let end = (self.x as u64).checked_add(extent.width).ok_or(INVALID_VALUE)?;
@@ -101,7 +108,7 @@ fn cuboid(on: &Call, (source, target): (Side3D, Side3D), extent: [usize; 3], str
     if extent.is_empty() {
         return Ok(());
     }
-    let copy = Copy { target: target.side(extent)?, source: source.side(extent)?, extent, waits };
+    let copy = Copy { target: target.side(on, extent)?, source: source.side(on, extent)?, extent, waits };
     // SAFETY: the caller of the C function promises the host memory.
     unsafe { on.driver.copy(on.name, device, copy, stream) }
 }

@@ -71,15 +71,22 @@ fn cuboid(on: &Call, copy: hipMemcpy3DParms, stream: u64, waits: bool) -> Outcom
     let device = on.device()?;
     let (to, from) = memories(copy.kind)?;
     let [width, height, depth] = copy.extent.map(|length| length as u64);
-    let extent = Extent { width, height, depth };
-    if copy.source_array != 0 || copy.target_array != 0 {
-        return Err(INVALID_VALUE);
-    }
+    // Where an array takes part, widths are counted in its elements.
+    let array = if copy.target_array != 0 { copy.target_array } else { copy.source_array };
+    let item = if array == 0 { 1 } else { on.driver.array_item(array)? };
+    let extent = Extent { width: width.checked_mul(item).ok_or(INVALID_VALUE)?, height, depth };
     if extent.is_empty() {
         return Ok(());
     }
-    let target = copy.target.side(to, copy.target_position, extent)?;
-    let source = copy.source.side(from, copy.source_position, extent)?;
+    let side = |array: u64, plain: hipPitchedPtr, memory, at: hipPos| {
+        if array == 0 {
+            return plain.side(memory, at, extent);
+        }
+        let place = [at.x as u64 * item, at.y as u64, at.z as u64];
+        on.driver.array_side(array, place, [extent.width, extent.height, extent.depth])
+    };
+    let target = side(copy.target_array, copy.target, to, copy.target_position)?;
+    let source = side(copy.source_array, copy.source, from, copy.source_position)?;
     // SAFETY: the caller of the C function promises the host memory.
     unsafe { on.driver.copy(on.name, device, Copy { target, source, extent, waits }, stream) }
 }

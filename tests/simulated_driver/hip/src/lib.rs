@@ -20,6 +20,7 @@ pub mod memory;
 pub mod module;
 pub mod pool;
 pub mod stream;
+pub mod texture;
 
 /// All exported calls.
 pub static NAMES: std::sync::LazyLock<Vec<&'static str>> = std::sync::LazyLock::new(|| {
@@ -36,6 +37,7 @@ pub static NAMES: std::sync::LazyLock<Vec<&'static str>> = std::sync::LazyLock::
         event::NAMES,
         graph::NAMES,
         module::NAMES,
+        texture::NAMES,
         guest::NAMES,
     ];
     modules.concat()

@@ -144,12 +144,30 @@ fn definition(option: &str) -> Option<String> {
     Some(format!("#define {name} {value}\n"))
 }
 
+/// Whether a source may use textures or surfaces; the header of them is long.
+fn speaks_of_textures(request: &Build<'_>) -> bool {
+    const WORDS: [&str; 10] = [
+        "tex1D",
+        "tex2D",
+        "tex3D",
+        "surf1D",
+        "surf2D",
+        "surf3D",
+        "TextureObject",
+        "SurfaceObject",
+        "ReadMode",
+        "BoundaryMode",
+    ];
+    !request.force_include.is_empty() || WORDS.iter().any(|word| request.source.contains(word))
+}
+
 /// The source behind the header, with the user's line numbers.
 fn unit(request: &Build<'_>) -> String {
     let definitions: String = request.options.iter().filter_map(|option| definition(option)).collect();
     let name = request.name.replace('\\', "\\\\").replace('"', "\\\"");
     let includes: String = request.force_include.iter().map(|file| format!("#include \"{file}\"\n")).collect();
-    format!("#include <pygpu_cpu.h>\n{definitions}{includes}#line 1 \"{name}\"\n{}\n", request.source)
+    let textures = if speaks_of_textures(request) { "#include <pygpu_cpu/textures.h>\n" } else { "" };
+    format!("#include <pygpu_cpu.h>\n{textures}{definitions}{includes}#line 1 \"{name}\"\n{}\n", request.source)
 }
 
 fn text(output: &Output) -> String {

@@ -11,7 +11,7 @@ macro_rules! header {
     };
 }
 
-const HEADERS: [(&str, &str); 26] = [
+const HEADERS: [(&str, &str); 27] = [
     header!("pygpu_cpu.h"),
     header!("pygpu_cpu/abi.h"),
     header!("pygpu_cpu/atomics.h"),
@@ -26,6 +26,7 @@ const HEADERS: [(&str, &str); 26] = [
     header!("pygpu_cpu/processor.h"),
     header!("pygpu_cpu/runtime.cpp"),
     header!("pygpu_cpu/runtime_calls.h"),
+    header!("pygpu_cpu/textures.h"),
     header!("pygpu_cpu/threads.h"),
     header!("pygpu_cpu/types.h"),
     header!("pygpu_cpu/warps.h"),

@@ -9,6 +9,7 @@ pub mod faults;
 mod find;
 mod headers;
 mod host;
+mod image;
 mod included;
 mod library;
 mod lines;
@@ -26,6 +27,7 @@ pub use find::{CxxCompiler, find};
 #[allow(unused_imports, reason = "the simulated drivers keep nothing")]
 pub use headers::texts as headers;
 pub use host::{Host, Order};
+pub use image::Image;
 #[allow(unused_imports, reason = "the simulated drivers keep nothing")]
 pub use included::{Included, dependencies};
 pub use library::{Kernel, Library, Shape};

@@ -18,3 +18,4 @@ pub mod pool;
 pub mod rtc;
 pub mod shared;
 pub mod stream;
+pub mod texture;

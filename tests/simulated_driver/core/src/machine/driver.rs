@@ -6,6 +6,7 @@ use crate::config::Config;
 use crate::fault::Faults;
 use crate::kernel::Modules;
 use crate::state::{Locked, Shared};
+use crate::texture::Textures;
 
 /// A simulated driver.
 pub struct Driver {
@@ -14,6 +15,7 @@ pub struct Driver {
     /// The planted faults.
     pub faults: Faults,
     pub(crate) modules: Modules,
+    pub(crate) textures: Textures,
     pub(crate) shared: Arc<Shared>,
 }
 
@@ -28,7 +30,7 @@ impl Driver {
         let faults = Faults::default();
         config.faults.iter().for_each(|fault| faults.arm(fault.clone()));
         let shared = Shared::new(&config)?;
-        Ok(Self { config, faults, modules: Modules::default(), shared })
+        Ok(Self { config, faults, modules: Modules::default(), textures: Textures::default(), shared })
     }
 
     /// The driver of the process, made from the environment on first use; `None` where there is no memory for it, and in a

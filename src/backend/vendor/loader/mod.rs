@@ -3,6 +3,8 @@
 //! Owns the open library, for the rest of the process: a driver starts threads and installs exit handlers, so closing
 //! its library would take the code from under them. Must never panic on a missing library or symbol.
 
+pub mod file;
+
 use std::ffi::c_void;
 use std::mem::ManuallyDrop;
 

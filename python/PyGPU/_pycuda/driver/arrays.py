@@ -1,0 +1,241 @@
+"""PyCUDA's arrays of the driver, whose elements lie as textures like it, and what fills them."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import numpy
+
+from PyGPU import _core
+from PyGPU._pycuda.driver.enums import array_format
+
+__all__ = [
+    "Array",
+    "ArrayDescriptor",
+    "ArrayDescriptor3D",
+    "array3d_flags",
+    "dtype_to_array_format",
+]
+
+_DTYPES = {
+    array_format.UNSIGNED_INT8: "uint8",
+    array_format.UNSIGNED_INT16: "uint16",
+    array_format.UNSIGNED_INT32: "uint32",
+    array_format.SIGNED_INT8: "int8",
+    array_format.SIGNED_INT16: "int16",
+    array_format.SIGNED_INT32: "int32",
+    array_format.HALF: "float16",
+    array_format.FLOAT: "float32",
+}
+_FORMATS = {name: number for number, name in _DTYPES.items()}
+
+
+class array3d_flags:
+    """Flags of three-dimensional arrays.
+
+    Examples
+    --------
+    >>> from PyGPU.driver import array3d_flags
+    >>> array3d_flags.SURFACE_LDST
+    2
+    """
+
+    ARRAY3D_2DARRAY = 1
+    ARRAY3D_LAYERED = 1
+    SURFACE_LDST = 2
+    CUBEMAP = 4
+    TEXTURE_GATHER = 8
+
+
+setattr(array3d_flags, "2DARRAY", 1)  # PyCUDA's name, which no source can spell
+
+
+class ArrayDescriptor:
+    """What an array of the driver is to be: `width`, `height`, `format`, `num_channels`.
+
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
+    >>> descriptor = drv.ArrayDescriptor()
+    >>> descriptor.width = 3
+    """
+
+    width = 0
+    height = 0
+    format = 0
+    num_channels = 1
+
+
+class ArrayDescriptor3D(ArrayDescriptor):
+    """As `ArrayDescriptor`, with `depth` and `flags`.
+
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
+    >>> drv.ArrayDescriptor3D().depth
+    0
+    """
+
+    depth = 0
+    flags = 0
+
+
+Descriptor = TypeVar("Descriptor", bound=ArrayDescriptor)
+
+
+def dtype_to_array_format(dtype: Any) -> int:
+    """Give the format of an array's elements.
+
+    Parameters
+    ----------
+    dtype : dtype
+        An integer of 8, 16 or 32 bits, float16 or float32.
+
+    Returns
+    -------
+    array_format
+
+    Raises
+    ------
+    TypeError
+        For others.
+
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
+    >>> drv.dtype_to_array_format('float32').name
+    'FLOAT'
+    """
+    name = numpy.dtype(dtype).name
+    if name not in _FORMATS:
+        raise TypeError(f"arrays of the driver have no format for {name}")
+    return _FORMATS[name]
+
+
+def dtype_of_format(number: int) -> numpy.dtype[Any]:
+    """Give the dtype of a format.
+
+    Raises
+    ------
+    ValueError
+        For a number that is none.
+    """
+    try:
+        return numpy.dtype(_DTYPES[array_format(number)])
+    except ValueError:
+        raise ValueError(f"{number} is no array_format; dtype_to_array_format gives one") from None
+
+
+def _shape(descriptor: ArrayDescriptor) -> tuple[tuple[int, ...], int]:
+    """Return the shape and the flags that a descriptor says."""
+    width, height = int(descriptor.width), int(descriptor.height)
+    depth, flags = int(getattr(descriptor, "depth", 0)), int(getattr(descriptor, "flags", 0))
+    other = flags & ~(array3d_flags.ARRAY3D_LAYERED | array3d_flags.SURFACE_LDST)
+    if other:
+        raise _core.NotSupportedError(
+            f"arrays with the flags {other:#x} are not supported: ARRAY3D_LAYERED and SURFACE_LDST are"
+        )
+    if flags & array3d_flags.ARRAY3D_LAYERED:
+        return ((depth, height, width) if height else (depth, width)), flags
+    if depth:
+        return (depth, height, width), flags
+    return ((height, width) if height else (width,)), flags
+
+
+class Array:
+    """An array of the driver, for textures and surfaces.
+
+    Parameters
+    ----------
+    descriptor : ArrayDescriptor or ArrayDescriptor3D
+        What it is to be.
+
+    Raises
+    ------
+    ValueError
+        For lengths or a format that arrays do not have.
+
+    Notes
+    -----
+    PyGPU's own class is `PyGPU.TextureArray`; `array` is one.
+
+    Examples
+    --------
+    >>> import PyGPU.driver as drv
+    >>> descriptor = drv.ArrayDescriptor()
+    >>> descriptor.width, descriptor.height, descriptor.format = 3, 2, drv.array_format.FLOAT
+    >>> drv.Array(descriptor).array.shape
+    (2, 3)
+    """
+
+    def __init__(self, descriptor: ArrayDescriptor) -> None:
+        shape, flags = _shape(descriptor)
+        self._array: _core.TextureArray | None = _core.TextureArray(
+            shape,
+            dtype_of_format(descriptor.format),
+            int(descriptor.num_channels),
+            layered=bool(flags & array3d_flags.ARRAY3D_LAYERED),
+            surface=bool(flags & array3d_flags.SURFACE_LDST),
+        )
+
+    @property
+    def array(self) -> _core.TextureArray:
+        """The array in PyGPU's own spelling."""
+        if self._array is None:
+            raise ValueError("the array was freed")
+        return self._array
+
+    @property
+    def handle(self) -> int:
+        """The driver's handle."""
+        return self.array.handle
+
+    def free(self) -> None:
+        """Let go of the memory, which textures that are bound to it keep."""
+        self._array = None
+
+    def get_descriptor(self) -> ArrayDescriptor:
+        """Tell what the array is.
+
+        Returns
+        -------
+        ArrayDescriptor
+        """
+        return self._describe(ArrayDescriptor())
+
+    def get_descriptor_3d(self) -> ArrayDescriptor3D:
+        """Tell what the array is, with its depth and its flags.
+
+        Returns
+        -------
+        ArrayDescriptor3D
+        """
+        array, descriptor = self.array, self._describe(ArrayDescriptor3D())
+        if array.layered or len(array.shape) == 3:
+            descriptor.depth = array.shape[0]
+        descriptor.flags = array3d_flags.ARRAY3D_LAYERED * array.layered | array3d_flags.SURFACE_LDST * array.surface
+        return descriptor
+
+    def _describe(self, descriptor: Descriptor) -> Descriptor:
+        array = self.array
+        axes = array.shape[1:] if array.layered else array.shape
+        descriptor.width = axes[-1]
+        descriptor.height = axes[-2] if len(axes) > 1 else 0
+        descriptor.format = dtype_to_array_format(array.dtype)
+        descriptor.num_channels = array.channels
+        return descriptor
+
+
+def native(array: Any) -> _core.TextureArray:
+    """Return the array of PyGPU that stands behind one of the driver.
+
+    Raises
+    ------
+    TypeError
+        For anything else.
+    """
+    if isinstance(array, _core.TextureArray):
+        return array
+    if isinstance(array, Array):
+        return array.array
+    raise TypeError(f"expected a driver.Array or a PyGPU.TextureArray, not {type(array).__name__}")

@@ -1,0 +1,161 @@
+//! Arrays, textures and surfaces of the host: an array is plain memory, and what a kernel is given is the address of its
+//! description.
+
+use super::codes::{self, refuse};
+use super::heap;
+use super::host::{Cpu, check_device};
+use super::programs::Image;
+use crate::backend::{
+    Address, ArrayBox, ArrayCopy, ArrayHandle, ArrayShape, Resource, Sampling, StreamHandle, Textures,
+};
+use crate::error::Result;
+
+/// An array: its memory.
+struct HostArray {
+    address: Address,
+    bytes: usize,
+}
+
+/// As the driver of a GPU: 32-bit coordinates.
+const MOST: usize = 1 << 30;
+
+/// # Safety
+/// The handle came from `create_array` and was not destroyed.
+unsafe fn memory_of(array: ArrayHandle) -> Address {
+    // SAFETY: the handle is the address of a leaked box.
+    unsafe { (*(std::ptr::with_exposed_provenance::<HostArray>(array.0))).address }
+}
+
+/// # Safety
+/// As for `memory_of`.
+unsafe fn image_of(array: ArrayHandle, shape: &ArrayShape) -> Image {
+    // SAFETY: the caller's promise is the same.
+    let data = unsafe { memory_of(array) } as u64;
+    let extent = (shape.width as u64, shape.height as u64, shape.depth as u64);
+    Image::of_array(data, extent, (shape.texel.format as u32, shape.texel.channels))
+}
+
+fn given_out(image: Image) -> u64 {
+    Box::into_raw(Box::new(image)).expose_provenance() as u64
+}
+
+/// # Safety
+/// The number came from `given_out`, once.
+unsafe fn taken_back(number: u64) {
+    // SAFETY: promised by the caller.
+    drop(unsafe { Box::from_raw(std::ptr::with_exposed_provenance_mut::<Image>(number as usize)) });
+}
+
+/// Copies rows between an array and memory in which they follow each other.
+///
+/// # Safety
+/// As for [`Textures::copy_array`].
+unsafe fn copy(array: Address, shape: &ArrayShape, part: &ArrayBox, memory: Address, way: ArrayCopy) {
+    let row_pitch = shape.width * shape.texel.bytes();
+    let plane_pitch = row_pitch * shape.height.max(1);
+    let ([x, y, z], [width, height, depth]) = (part.at, part.extent);
+    for plane in 0..depth {
+        for row in 0..height {
+            let inside = heap::pointer(array + (z + plane) * plane_pitch + (y + row) * row_pitch + x);
+            let outside = heap::pointer(memory + (plane * height + row) * width);
+            // SAFETY: the part lies in the array and the memory is as large, as the caller promises.
+            unsafe {
+                match way {
+                    ArrayCopy::Write => std::ptr::copy(outside, inside, width),
+                    ArrayCopy::Read => std::ptr::copy(inside, outside, width),
+                }
+            }
+        }
+    }
+}
+
+impl Textures for Cpu {
+    fn create_array(&self, device: i32, shape: &ArrayShape) -> Result<ArrayHandle> {
+        check_device("create_array", device)?;
+        let axes = [shape.width, shape.height, shape.depth];
+        let bytes = shape.bytes().filter(|bytes| *bytes > 0 && axes.iter().all(|axis| *axis <= MOST));
+        let Some(bytes) = bytes else {
+            return Err(refuse("create_array", codes::INVALID_VALUE, format!("{shape:?}")));
+        };
+        let address = heap::allocate(bytes)
+            .ok_or_else(|| refuse("create_array", codes::OUT_OF_MEMORY, format!("{bytes} bytes")))?;
+        Ok(ArrayHandle(Box::into_raw(Box::new(HostArray { address, bytes })).expose_provenance()))
+    }
+
+    unsafe fn destroy_array(&self, device: i32, array: ArrayHandle) -> Result<()> {
+        check_device("destroy_array", device)?;
+        // SAFETY: the caller promises that the handle came from `create_array` and is not used again.
+        unsafe {
+            let array = Box::from_raw(std::ptr::with_exposed_provenance_mut::<HostArray>(array.0));
+            heap::free(array.address, array.bytes);
+        }
+        Ok(())
+    }
+
+    unsafe fn copy_array(
+        &self,
+        device: i32,
+        (array, shape): (ArrayHandle, &ArrayShape),
+        part: &ArrayBox,
+        memory: Address,
+        way: ArrayCopy,
+        stream: StreamHandle,
+    ) -> Result<()> {
+        check_device("copy_array", device)?;
+        // SAFETY: the caller promises that the array is alive.
+        let (array, shape, part) = (unsafe { memory_of(array) }, *shape, *part);
+        self.run("copy_array", stream, move || {
+            // SAFETY: promised by the caller; who captures keeps the array and the memory.
+            unsafe { copy(array, &shape, &part, memory, way) };
+            Ok(())
+        })
+    }
+
+    unsafe fn create_texture(&self, device: i32, resource: &Resource, sampling: &Sampling) -> Result<u64> {
+        check_device("create_texture", device)?;
+        let image = match *resource {
+            // SAFETY: the caller promises that the array is alive.
+            Resource::Array(array, shape) => unsafe { image_of(array, &shape) },
+            Resource::Linear(address, texel, bytes) => {
+                let extent = ((bytes / texel.bytes()) as u64, 0, 0);
+                Image::of_array(address as u64, extent, (texel.format as u32, texel.channels))
+            }
+            Resource::Pitched { address, texel, width, height, pitch } => Image {
+                row_pitch: pitch as u64,
+                ..Image::of_array(
+                    address as u64,
+                    (width as u64, height as u64, 0),
+                    (texel.format as u32, texel.channels),
+                )
+            },
+        };
+        Ok(given_out(Image {
+            address: sampling.address.map(|mode| mode as u32),
+            linear: sampling.linear.into(),
+            normalized: sampling.normalized.into(),
+            as_integer: sampling.as_integer.into(),
+            border: sampling.border,
+            ..image
+        }))
+    }
+
+    unsafe fn destroy_texture(&self, device: i32, texture: u64) -> Result<()> {
+        check_device("destroy_texture", device)?;
+        // SAFETY: the caller promises that the number came from `create_texture` and is not used again.
+        unsafe { taken_back(texture) };
+        Ok(())
+    }
+
+    unsafe fn create_surface(&self, device: i32, (array, shape): (ArrayHandle, &ArrayShape)) -> Result<u64> {
+        check_device("create_surface", device)?;
+        // SAFETY: the caller promises that the array is alive.
+        Ok(given_out(unsafe { image_of(array, shape) }))
+    }
+
+    unsafe fn destroy_surface(&self, device: i32, surface: u64) -> Result<()> {
+        check_device("destroy_surface", device)?;
+        // SAFETY: the caller promises that the number came from `create_surface` and is not used again.
+        unsafe { taken_back(surface) };
+        Ok(())
+    }
+}

@@ -1,0 +1,38 @@
+//! Numbers of Python as arguments of a kernel, where they are not what the parameter takes.
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+
+use super::pack::Call;
+use super::values;
+use crate::dtype::DType;
+use crate::kernel::{Parameter, ParameterKind};
+
+impl Call<'_, '_> {
+    /// Says what is wrong with a number.
+    pub(super) fn add_python_number(
+        &mut self,
+        position: usize,
+        parameter: Option<&Parameter>,
+        value: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let place = || self.place(position, parameter);
+        match parameter.map(|parameter| parameter.kind) {
+            Some(ParameterKind::Pointer { .. }) => {
+                Err(PyTypeError::new_err(format!("{}: {value} is no pointer: give an array or an address", place())))
+            }
+            Some(ParameterKind::Scalar(kind)) if values::is_integer(kind) => Err(PyTypeError::new_err(format!(
+                "{}: {value} is no integer; write int({value}), or numpy.{}({value})",
+                place(),
+                DType::new(kind).name()
+            ))),
+            Some(ParameterKind::Scalar(kind)) => Err(PyTypeError::new_err(format!(
+                "{}: {value} is no {}; write numpy.{}(...)",
+                place(),
+                DType::new(kind).name(),
+                DType::new(kind).name()
+            ))),
+            _ => Err(PyTypeError::new_err(format!("{}: {}", place(), values::advice(value)))),
+        }
+    }
+}

@@ -1,0 +1,414 @@
+//! The class `TextureArray`: an array of the driver, whose elements lie as textures like it.
+
+use std::mem::ManuallyDrop;
+
+use numpy::PyUntypedArray;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use super::words;
+use crate::array::Array;
+use crate::backend::{ArrayBox, ArrayCopy, ArrayShape, LAYERED, SURFACE};
+use crate::copy;
+use crate::error::Error;
+use crate::layout::{Dims, Order};
+use crate::memory::texture::DriverArray;
+use crate::python::array::class::{GpuArray, new_exact};
+use crate::python::convert::dtype as dtypes;
+use crate::python::convert::shape as shapes;
+use crate::python::exit;
+use crate::python::gil::WithoutGil;
+use crate::python::once::intern;
+use crate::python::runtime::device::{self, PyDevice};
+use crate::python::runtime::stream as streams;
+use crate::stream::{self, Stream};
+
+/// Elements on a device in the order that textures read quickest, which only the driver knows: a CUDA array.
+///
+/// Parameters
+/// ----------
+/// shape : int or tuple of int
+///     ``(width,)``, ``(height, width)`` or ``(depth, height, width)``; with `layered`, the first axis are the layers.
+/// dtype : data-type, optional
+///     Of a channel: an integer of 8, 16 or 32 bits, float16 or float32.
+/// channels : int, optional
+///     1, 2 or 4. With more than one, arrays that are copied in and out have them as their last axis.
+/// layered : bool, optional
+///     Layers of one or two axes, which are not interpolated between, in place of one more axis.
+/// surface : bool, optional
+///     Whether kernels may write it, through a `Surface`.
+/// device : Device, int or str, optional
+///     The current one by default.
+///
+/// Raises
+/// ------
+/// ValueError
+///     For a shape or a dtype that textures do not have.
+/// OutOfMemoryError
+///     If the device has not so much memory.
+///
+/// Notes
+/// -----
+/// A texture or a surface keeps the array; a launch that was given one keeps both. Copies and launches on different streams
+/// wait for one another as those that use a GPUArray do.
+///
+/// Examples
+/// --------
+/// >>> import numpy, PyGPU
+/// >>> image = PyGPU.TextureArray((2, 3))
+/// >>> image.set(numpy.arange(6, dtype='float32').reshape(2, 3))
+/// >>> image.get()
+/// array([[0., 1., 2.],
+///        [3., 4., 5.]], dtype=float32)
+#[pyclass(frozen, weakref, name = "TextureArray", module = "PyGPU")]
+pub(crate) struct TextureArray {
+    array: ManuallyDrop<DriverArray>,
+}
+
+impl Drop for TextureArray {
+    fn drop(&mut self) {
+        // SAFETY: taken out once, here.
+        exit::drop_detached(unsafe { ManuallyDrop::take(&mut self.array) });
+    }
+}
+
+impl TextureArray {
+    pub(crate) fn array(&self) -> &DriverArray {
+        &self.array
+    }
+
+    /// The lengths of the axes, without the channels.
+    fn axes(&self) -> Dims {
+        let shape = self.array.shape();
+        let mut axes = Dims::new();
+        for (length, is_there) in
+            [(shape.depth, shape.depth > 0), (shape.height, shape.height > 0), (shape.width, true)]
+        {
+            if is_there {
+                axes.push(length as i64);
+            }
+        }
+        axes
+    }
+
+    /// The shape of arrays that are copied in and out.
+    fn outer(&self) -> Dims {
+        let mut axes = self.axes();
+        if self.array.shape().texel.channels > 1 {
+            axes.push(self.array.shape().texel.channels.into());
+        }
+        axes
+    }
+
+    fn whole(&self) -> ArrayBox {
+        let shape = self.array.shape();
+        let extent = [shape.width * shape.texel.bytes(), shape.height.max(1), shape.depth.max(1)];
+        ArrayBox { at: [0; 3], extent }
+    }
+
+    fn check_same(&self, given: &Array) -> PyResult<()> {
+        let (outer, dtype) = (self.outer(), words::dtype_of(self.array.shape().texel.format));
+        if !given.layout().shape().eq(outer.iter().copied()) {
+            let shape: Vec<i64> = given.layout().shape().collect();
+            return Err(PyValueError::new_err(format!(
+                "an array of shape {shape:?} cannot be copied into a TextureArray, which takes {:?}",
+                outer.as_slice()
+            )));
+        }
+        if given.dtype() != dtype {
+            return Err(PyValueError::new_err(format!(
+                "an array of {} cannot be copied into a TextureArray of {}; convert it by astype()",
+                given.dtype().name(),
+                dtype.name()
+            )));
+        }
+        check_device(given, &self.array)
+    }
+
+    /// The elements in an array of the device's plain memory.
+    fn read(&self, stream: &Stream) -> Result<Array, Error> {
+        let dtype = words::dtype_of(self.array.shape().texel.format);
+        let plain = Array::empty(&self.outer(), dtype, Order::C, stream.clone())?;
+        let place = (plain.allocation(), plain.address());
+        // SAFETY: an array of as many elements, which follow each other.
+        unsafe { self.array.copy(&self.whole(), place, ArrayCopy::Read, stream)? };
+        Ok(plain)
+    }
+}
+
+fn check_device(plain: &Array, array: &DriverArray) -> PyResult<()> {
+    if plain.device() == array.device() {
+        return Ok(());
+    }
+    Err(PyValueError::new_err(format!(
+        "the memory is on {}, and the TextureArray on {}",
+        plain.device(),
+        array.device()
+    )))
+}
+
+/// The array, or a copy of it in which the elements follow each other.
+fn dense(array: &Array, stream: &Stream) -> Result<Array, Error> {
+    if array.layout().is_c_contiguous() { Ok(array.clone()) } else { copy::duplicate(array, Order::C, stream) }
+}
+
+#[pymethods]
+impl TextureArray {
+    #[new]
+    #[pyo3(signature = (shape, dtype=None, channels=1, *, layered=false, surface=false, device=None),
+           text_signature = "(shape, dtype='float32', channels=1, *, layered=False, surface=False, device=None)")]
+    fn py_new(
+        shape: &Bound<'_, PyAny>,
+        dtype: Option<&Bound<'_, PyAny>>,
+        channels: u32,
+        layered: bool,
+        surface: bool,
+        device: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let py = shape.py();
+        let dtype = match dtype {
+            Some(dtype) => dtypes::from_python(dtype)?,
+            None => crate::dtype::DType::new(crate::dtype::Kind::Float32),
+        };
+        let texel = words::texel(dtype, channels)?;
+        let axes = shapes::from_python(shape)?;
+        let lengths: Vec<usize> = axes.iter().filter_map(|length| usize::try_from(*length).ok()).collect();
+        let (width, height, depth) = match (layered, lengths.as_slice()) {
+            _ if lengths.len() != axes.len() || lengths.contains(&0) => (0, 0, 0),
+            (false, [width]) => (*width, 0, 0),
+            (false, [height, width]) => (*width, *height, 0),
+            (true, [layers, width]) => (*width, 0, *layers),
+            (_, [depth, height, width]) => (*width, *height, *depth),
+            _ => (0, 0, 0),
+        };
+        if width == 0 {
+            let wanted = if layered {
+                "(layers, width) or (layers, height, width)"
+            } else {
+                "(width,), (height, width) or (depth, height, width)"
+            };
+            return Err(PyValueError::new_err(format!(
+                "the shape of a TextureArray is {wanted}, of lengths from 1 on; not {:?}",
+                axes.as_slice()
+            )));
+        }
+        let flags = if layered { LAYERED } else { 0 } | if surface { SURFACE } else { 0 };
+        let device = device::from_argument(py, device)?;
+        let stream = stream::current(device);
+        let shape = ArrayShape { width, height, depth, texel, flags };
+        let array = py.without_gil(|| DriverArray::new(shape, &stream))?;
+        Ok(Self { array: ManuallyDrop::new(array) })
+    }
+
+    /// Copies elements in.
+    ///
+    /// Parameters
+    /// ----------
+    /// source : array_like or GPUArray
+    ///     Of the array's shape, with the channels as last axis if there are several; of its dtype; of any strides.
+    /// stream : Stream, object with `__cuda_stream__` or int, optional
+    ///     The current stream by default.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     For another shape, dtype or device.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> line = PyGPU.TextureArray(3, 'uint8')
+    /// >>> line.set(PyGPU.arange(3, dtype='uint8')[::-1])
+    /// >>> line.get()
+    /// array([2, 1, 0], dtype=uint8)
+    #[pyo3(signature = (source, stream=None))]
+    fn set(&self, source: &Bound<'_, PyAny>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let py = source.py();
+        let on = streams::from_argument(py, stream, self.array.device())?;
+        let plain = match source.cast::<GpuArray>() {
+            Ok(array) => array.get().array(py)?.clone(),
+            Err(_) => self.uploaded(source, stream)?,
+        };
+        self.check_same(&plain)?;
+        py.without_gil(|| {
+            let plain = dense(&plain, &on)?;
+            let place = (plain.allocation(), plain.address());
+            // SAFETY: an array of as many elements, which follow each other.
+            unsafe { self.array.copy(&self.whole(), place, ArrayCopy::Write, &on) }
+        })?;
+        Ok(())
+    }
+
+    /// Copies the elements to the host, and waits for them.
+    ///
+    /// Parameters
+    /// ----------
+    /// stream : Stream, object with `__cuda_stream__` or int, optional
+    ///     The current stream by default.
+    ///
+    /// Returns
+    /// -------
+    /// ndarray
+    ///
+    /// Examples
+    /// --------
+    /// >>> import numpy, PyGPU
+    /// >>> line = PyGPU.TextureArray(2, channels=2)
+    /// >>> line.set(numpy.ones((2, 2), 'float32'))
+    /// >>> line.get().sum()
+    /// np.float32(4.0)
+    #[pyo3(signature = (stream=None))]
+    fn get<'py>(&self, py: Python<'py>, stream: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+        let plain = self.to_gpu(py, stream)?;
+        let keywords = PyDict::new(py);
+        keywords.set_item("stream", stream)?;
+        plain.call_method(intern!(py, "get"), (), Some(&keywords))
+    }
+
+    /// Copies the elements into a new GPUArray.
+    ///
+    /// Parameters
+    /// ----------
+    /// stream : Stream, object with `__cuda_stream__` or int, optional
+    ///     The current stream by default.
+    ///
+    /// Returns
+    /// -------
+    /// GPUArray
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.TextureArray((4, 5), 'int16').to_gpu().shape
+    /// (4, 5)
+    #[pyo3(signature = (stream=None))]
+    fn to_gpu<'py>(&self, py: Python<'py>, stream: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, GpuArray>> {
+        let on = streams::from_argument(py, stream, self.array.device())?;
+        let plain = py.without_gil(|| self.read(&on))?;
+        new_exact(py, GpuArray::from_array(plain))
+    }
+
+    /// Copies between a part of the array and bytes of the device: what `driver.Memcpy3D` is made of.
+    ///
+    /// Parameters
+    /// ----------
+    /// memory : GPUArray
+    ///     Bytes of three axes, planes, rows and bytes, which follow each other.
+    /// at : tuple of int
+    ///     Bytes of a row, rows and planes before the part.
+    /// written : bool
+    ///     Whether the array is written, and not read.
+    /// stream : Stream, object with `__cuda_stream__` or int, optional
+    ///     The current stream by default.
+    #[pyo3(signature = (memory, at, written, stream=None))]
+    fn _copy_box(
+        &self,
+        memory: &Bound<'_, GpuArray>,
+        at: [usize; 3],
+        written: bool,
+        stream: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let py = memory.py();
+        let plain = memory.get().array(py)?;
+        check_device(plain, &self.array)?;
+        let axes: Vec<usize> = plain.layout().shape().filter_map(|length| usize::try_from(length).ok()).collect();
+        let [depth, height, width] = axes.as_slice() else {
+            return Err(PyValueError::new_err("the memory has three axes: planes, rows, bytes"));
+        };
+        if plain.layout().itemsize() != 1 || !plain.layout().is_c_contiguous() {
+            return Err(PyValueError::new_err("the memory is bytes that follow each other"));
+        }
+        let part = ArrayBox { at, extent: [*width, *height, *depth] };
+        let way = if written {
+            ArrayCopy::Write
+        } else {
+            memory.get().check_writable("_copy_box")?;
+            ArrayCopy::Read
+        };
+        let on = streams::from_argument(py, stream, self.array.device())?;
+        py.without_gil(|| {
+            // SAFETY: as many bytes as the part has.
+            unsafe { self.array.copy(&part, (plain.allocation(), plain.address()), way, &on) }
+        })?;
+        Ok(())
+    }
+
+    /// The lengths of the axes, without the channels.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, self.axes())
+    }
+
+    /// The dtype of a channel.
+    #[getter]
+    fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        dtypes::to_python(py, words::dtype_of(self.array.shape().texel.format))
+    }
+
+    /// Channels of an element.
+    #[getter]
+    fn channels(&self) -> u32 {
+        self.array.shape().texel.channels
+    }
+
+    /// Whether the first axis are layers.
+    #[getter]
+    fn layered(&self) -> bool {
+        self.array.shape().is_layered()
+    }
+
+    /// Whether kernels may write it.
+    #[getter]
+    fn surface(&self) -> bool {
+        self.array.shape().flags & SURFACE != 0
+    }
+
+    /// Bytes of the elements; the driver may take more.
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.array.shape().bytes().unwrap_or(0)
+    }
+
+    /// The driver's handle: `CUarray`, `hipArray_t`.
+    #[getter]
+    fn handle(&self) -> usize {
+        self.array.handle().0
+    }
+
+    /// Its device.
+    #[getter]
+    fn device(&self) -> PyDevice {
+        self.array.device().into()
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let dtype = words::dtype_of(self.array.shape().texel.format);
+        let channels = self.channels();
+        let channels = if channels > 1 { format!(", channels={channels}") } else { String::new() };
+        let layered = if self.layered() { ", layered=True" } else { "" };
+        let surface = if self.surface() { ", surface=True" } else { "" };
+        let shape = self.shape(py)?.repr()?;
+        Ok(format!("TextureArray({shape}, '{}'{channels}{layered}{surface}) on {}", dtype.name(), self.array.device()))
+    }
+}
+
+impl TextureArray {
+    /// What the host gives, on the device.
+    fn uploaded(&self, source: &Bound<'_, PyAny>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<Array> {
+        let py = source.py();
+        let host = py.import(intern!(py, "numpy"))?.call_method1(intern!(py, "asarray"), (source,))?;
+        let host = host.cast_into::<PyUntypedArray>()?;
+        let dtype = host.getattr(intern!(py, "dtype"))?;
+        let shape = shapes::from_python(&host.getattr(intern!(py, "shape"))?)?;
+        let on = streams::from_argument(py, stream, self.array.device())?;
+        let (dtype, axes) = (dtypes::from_python(&dtype)?, shape);
+        let plain = py.without_gil(|| Array::empty(&axes, dtype, Order::C, on))?;
+        self.check_same(&plain)?;
+        let plain = new_exact(py, GpuArray::from_array(plain))?;
+        let keywords = PyDict::new(py);
+        keywords.set_item("stream", stream)?;
+        plain.call_method(intern!(py, "set"), (host,), Some(&keywords))?;
+        Ok(plain.get().array(py)?.clone())
+    }
+}

@@ -1,0 +1,293 @@
+//! The classes `Texture` and `Surface`: what a kernel takes as `cudaTextureObject_t` and `cudaSurfaceObject_t`.
+
+use std::mem::ManuallyDrop;
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+
+use super::array::TextureArray;
+use super::words;
+use crate::array::Array;
+use crate::backend::{BackendKind, Resource, Sampling, Texel};
+use crate::memory::texture::{KernelObject, Texels};
+use crate::python::array::class::GpuArray;
+use crate::python::exit;
+use crate::python::gil::WithoutGil;
+use crate::python::runtime::device::PyDevice;
+use crate::stream;
+
+/// How a kernel reads an array with the hardware for textures: a texture object.
+///
+/// Parameters
+/// ----------
+/// source : TextureArray or GPUArray
+///     A GPUArray of one axis is linear memory, for `tex1Dfetch`; one of two axes, whose rows may be any distance apart, is
+///     for `tex2D`.
+/// address_mode : str or sequence of str, optional
+///     What lies beyond the edges: ``'clamp'`` the last element, ``'border'`` the colour of the border, ``'wrap'`` the other
+///     side, ``'mirror'`` the same again backwards. One for all axes, or one for each of x, y, z. Without normalised
+///     coordinates ``'wrap'`` and ``'mirror'`` are ``'clamp'``, as in CUDA.
+/// filter_mode : str, optional
+///     ``'point'`` or ``'linear'``: whether there is interpolation, which is for floats.
+/// read_mode : str, optional
+///     ``'element'``, or ``'normalized_float'``: integers of 8 and 16 bits become floats of 0 (or -1) to 1.
+/// normalized_coords : bool, optional
+///     Whether coordinates go from 0 to 1, and not to the number of elements.
+/// border_color : float or sequence of float, optional
+///     For ``'border'``.
+/// channels : int, optional
+///     Of a GPUArray, whose last axis they are if there are more than one.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For what is no array.
+/// ValueError
+///     For an array or words that textures do not have.
+///
+/// Notes
+/// -----
+/// It keeps what it reads, and a launch keeps it. A GPUArray of two axes must begin and have its rows at addresses that the
+/// device's `TEXTURE_ALIGNMENT` and `TEXTURE_PITCH_ALIGNMENT` divide, as `driver.mem_alloc_pitch` gives them.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> source = '''__global__ void sample(cudaTextureObject_t t, float *out) {
+/// ...     out[threadIdx.x] = tex1D<float>(t, threadIdx.x + 1.0f);
+/// ... }'''
+/// >>> line = PyGPU.TextureArray(3)
+/// >>> line.set(PyGPU.arange(3, dtype='float32'))
+/// >>> out = PyGPU.empty(2, 'float32')
+/// >>> PyGPU.Kernel(source)[1, 2](PyGPU.Texture(line, filter_mode='linear'), out)
+/// >>> out.tolist()
+/// [0.5, 1.5]
+#[pyclass(frozen, weakref, name = "Texture", module = "PyGPU")]
+pub(crate) struct Texture {
+    object: ManuallyDrop<KernelObject>,
+    source: Py<PyAny>,
+}
+
+impl Drop for Texture {
+    fn drop(&mut self) {
+        // SAFETY: taken out once, here.
+        exit::drop_detached(unsafe { ManuallyDrop::take(&mut self.object) });
+    }
+}
+
+/// A GPUArray as what a texture reads.
+fn in_memory(array: &Array, channels: u32) -> PyResult<Resource> {
+    let texel = words::texel(array.dtype(), channels)?;
+    let layout = array.layout();
+    let (mut shape, mut strides): (Vec<i64>, Vec<i64>) = (layout.shape().collect(), layout.strides().collect());
+    let item = layout.itemsize();
+    let refused = |what: &str| {
+        let (shape, strides): (Vec<i64>, Vec<i64>) = (layout.shape().collect(), layout.strides().collect());
+        PyValueError::new_err(format!(
+            "a GPUArray of shape {shape:?} and strides {strides:?} cannot be a texture: {what}; copy it into a TextureArray"
+        ))
+    };
+    if channels > 1 && (shape.pop() != Some(channels.into()) || strides.pop() != Some(item)) {
+        return Err(refused(&format!("its last axis is not {channels} channels that follow each other")));
+    }
+    let step = texel.bytes() as i64;
+    if shape.contains(&0) {
+        return Err(refused("it has no elements"));
+    }
+    let address = array.address();
+    match (shape.as_slice(), strides.as_slice()) {
+        ([count], [stride]) if *stride == step || *count == 1 => {
+            Ok(Resource::Linear(address, texel, *count as usize * texel.bytes()))
+        }
+        ([height, width], [pitch, stride])
+            if (*stride == step || *width == 1) && (*pitch >= *width * step || *height == 1) =>
+        {
+            let pitch = if *height == 1 { *width * step } else { *pitch };
+            let (width, height, pitch) = (*width as usize, *height as usize, pitch as usize);
+            Ok(Resource::Pitched { address, texel, width, height, pitch })
+        }
+        ([_] | [_, _], _) => Err(refused("the elements of a row do not follow each other, or the rows overlap")),
+        _ => Err(refused("it has not one axis (linear memory) or two (rows)")),
+    }
+}
+
+fn check_reading(texel: Texel, sampling: &Sampling) -> PyResult<()> {
+    let is_wide = texel.format.bytes() == 4;
+    if texel.format.is_integer() && is_wide && !sampling.as_integer {
+        return Err(PyValueError::new_err("read_mode='normalized_float' is for integers of 8 and 16 bits, not of 32"));
+    }
+    if sampling.linear && texel.format.is_integer() && sampling.as_integer {
+        return Err(PyValueError::new_err(
+            "filter_mode='linear' computes with floats: give read_mode='normalized_float', or an array of floats",
+        ));
+    }
+    Ok(())
+}
+
+/// What a driver says to memory that is not aligned is that some value is invalid.
+fn explained(error: PyErr, resource: Option<&Resource>, kind: BackendKind, py: Python<'_>) -> PyErr {
+    match resource {
+        Some(Resource::Linear(..) | Resource::Pitched { .. }) if kind != BackendKind::Cpu => {
+            let text = format!(
+                "{}; the memory of a texture begins at an address that the device's TEXTURE_ALIGNMENT divides, and its rows \
+                 are a multiple of TEXTURE_PITCH_ALIGNMENT apart: take driver.mem_alloc_pitch, or a TextureArray",
+                error.value(py)
+            );
+            PyErr::from_type(py.get_type::<PyValueError>(), text)
+        }
+        _ => error,
+    }
+}
+
+#[pymethods]
+impl Texture {
+    #[new]
+    #[pyo3(signature = (source, *, address_mode=None, filter_mode="point", read_mode="element", normalized_coords=false,
+                        border_color=None, channels=1),
+           text_signature = "(source, *, address_mode='clamp', filter_mode='point', read_mode='element', \
+                             normalized_coords=False, border_color=0.0, channels=1)")]
+    #[expect(clippy::too_many_arguments, reason = "Python's keywords")]
+    fn py_new(
+        py: Python<'_>,
+        source: &Bound<'_, PyAny>,
+        address_mode: Option<&Bound<'_, PyAny>>,
+        filter_mode: &str,
+        read_mode: &str,
+        normalized_coords: bool,
+        border_color: Option<&Bound<'_, PyAny>>,
+        channels: u32,
+    ) -> PyResult<Self> {
+        let sampling = Sampling {
+            address: address_mode.map_or(Ok(Sampling::default().address), words::address_modes)?,
+            linear: words::is_second(filter_mode, "filter_mode", ["point", "linear"])?,
+            as_integer: !words::is_second(read_mode, "read_mode", ["element", "normalized_float"])?,
+            normalized: normalized_coords,
+            border: border_color.map_or(Ok([0.0; 4]), words::border)?,
+        };
+        let object = if let Ok(array) = source.cast::<TextureArray>() {
+            let array = array.get().array();
+            check_reading(array.shape().texel, &sampling)?;
+            let stream = stream::current(array.device());
+            // SAFETY: an array of the driver.
+            py.without_gil(|| unsafe { KernelObject::texture(&Texels::Array(array), &sampling, &stream) })?
+        } else if let Ok(array) = source.cast::<GpuArray>() {
+            let array = array.get().array(py)?;
+            let resource = in_memory(array, channels)?;
+            check_reading(words::texel(array.dtype(), channels)?, &sampling)?;
+            let stream = stream::current(array.device());
+            let texels = Texels::Memory(array.allocation(), resource);
+            // SAFETY: the elements of an array, which lie in its block.
+            let made = py.without_gil(|| unsafe { KernelObject::texture(&texels, &sampling, &stream) });
+            made.map_err(|error| explained(error.into(), Some(&resource), array.device().kind(), py))?
+        } else {
+            let class = source.get_type().fully_qualified_name()?;
+            return Err(PyTypeError::new_err(format!("a texture reads a TextureArray or a GPUArray, not {class}")));
+        };
+        Ok(Self { object: ManuallyDrop::new(object), source: source.clone().unbind() })
+    }
+
+    /// The number that kernels take: `cudaTextureObject_t`, `hipTextureObject_t`.
+    #[getter]
+    fn handle(&self) -> u64 {
+        self.object.number()
+    }
+
+    /// What it reads.
+    #[getter]
+    fn source(&self, py: Python<'_>) -> Py<PyAny> {
+        self.source.clone_ref(py)
+    }
+
+    /// Its device.
+    #[getter]
+    fn device(&self) -> PyDevice {
+        self.object.device().into()
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let source = self.source.bind(py);
+        Ok(format!("<PyGPU.Texture of {} on {}>", source.get_type().name()?, self.object.device()))
+    }
+}
+
+/// How a kernel writes and reads a TextureArray by its elements: a surface object.
+///
+/// Parameters
+/// ----------
+/// array : TextureArray
+///     Made with ``surface=True``.
+///
+/// Raises
+/// ------
+/// ValueError
+///     For an array that was made without.
+///
+/// Notes
+/// -----
+/// The first coordinate of `surf2Dread` and its kin counts bytes. A launch that is given a surface counts as one that writes
+/// the array.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> source = '''__global__ void fill(cudaSurfaceObject_t s) {
+/// ...     surf1Dwrite(float(threadIdx.x), s, 4 * int(threadIdx.x));
+/// ... }'''
+/// >>> line = PyGPU.TextureArray(3, surface=True)
+/// >>> PyGPU.Kernel(source)[1, 3](PyGPU.Surface(line))
+/// >>> line.get()
+/// array([0., 1., 2.], dtype=float32)
+#[pyclass(frozen, weakref, name = "Surface", module = "PyGPU")]
+pub(crate) struct Surface {
+    object: ManuallyDrop<KernelObject>,
+    array: Py<TextureArray>,
+}
+
+impl Drop for Surface {
+    fn drop(&mut self) {
+        // SAFETY: taken out once, here.
+        exit::drop_detached(unsafe { ManuallyDrop::take(&mut self.object) });
+    }
+}
+
+#[pymethods]
+impl Surface {
+    #[new]
+    fn py_new(array: &Bound<'_, TextureArray>) -> PyResult<Self> {
+        let py = array.py();
+        let own = array.get().array();
+        let stream = stream::current(own.device());
+        let object = py.without_gil(|| KernelObject::surface(own, &stream))?;
+        Ok(Self { object: ManuallyDrop::new(object), array: array.clone().unbind() })
+    }
+
+    /// The number that kernels take: `cudaSurfaceObject_t`, `hipSurfaceObject_t`.
+    #[getter]
+    fn handle(&self) -> u64 {
+        self.object.number()
+    }
+
+    /// What it reads and writes.
+    #[getter]
+    fn source(&self, py: Python<'_>) -> Py<TextureArray> {
+        self.array.clone_ref(py)
+    }
+
+    /// Its device.
+    #[getter]
+    fn device(&self) -> PyDevice {
+        self.object.device().into()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<PyGPU.Surface on {}>", self.object.device())
+    }
+}
+
+/// The object of a Texture or a Surface, and whether it is a surface; `None` for anything else.
+pub(crate) fn of_python<'a>(value: &'a Bound<'_, PyAny>) -> Option<(&'a KernelObject, bool)> {
+    if let Ok(texture) = value.cast::<Texture>() {
+        return Some((&texture.get().object, false));
+    }
+    value.cast::<Surface>().ok().map(|surface| (&*surface.get().object, true))
+}
