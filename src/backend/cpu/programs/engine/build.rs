@@ -9,6 +9,7 @@ use super::headers;
 use super::included::Included;
 use super::rewrite::{Request, rewrite};
 use super::scheduler;
+use super::split::{Split, split};
 
 /// What is to be compiled.
 pub struct Build<'a> {
@@ -100,7 +101,7 @@ pub fn build(compiler: &CxxCompiler, request: &Build<'_>) -> Result<Made, Failur
     // The scheduler does not depend on the source: it is compiled meanwhile, the first time.
     let scheduler = match known {
         Some(object) => fs::write(place.join(SCHEDULER), object).map(|()| None),
-        None => run.command(&["-c", "include/pygpu_cpu/runtime.cpp", "-o", SCHEDULER]).spawn().map(Some),
+        None => run.command(&["-O2", "-c", "include/pygpu_cpu/runtime.cpp", "-o", SCHEDULER]).spawn().map(Some),
     };
     // Nor do the folders in which it looks for headers.
     let folders = run.command(&["-E", "-v", "-x", "c++", "/dev/null"]).spawn();
@@ -185,15 +186,42 @@ impl Run<'_> {
             return Err(Failure::Source(log));
         }
         let source = String::from_utf8_lossy(&preprocessed.stdout);
+        if let Some(split) = self.split(&source)
+            && let Ok(told) = self.compile_text(request, &split.source, &split.kernels)?
+        {
+            return Ok(log + &told);
+        }
+        match self.compile_text(request, &source, &[])? {
+            Ok(told) => Ok(log + &told),
+            Err(told) => {
+                log.push_str(&told);
+                Err(Failure::Source(log))
+            }
+        }
+    }
+
+    /// The source with loops over the threads of a block. Who looks for a fault wants each thread to be by itself.
+    fn split(&self, source: &str) -> Option<Split> {
+        let looks = |option: &String| option.starts_with("-fsanitize") || option == "-O0";
+        if self.options.iter().any(looks) || wants_source(self.options) { None } else { split(source) }
+    }
+
+    /// Makes `unit.o` of a preprocessed text, and gives what the compiler said of it.
+    fn compile_text(
+        &self,
+        request: &Build<'_>,
+        source: &str,
+        whole: &[String],
+    ) -> Result<Result<String, String>, Failure> {
         let rewritten = rewrite(&Request {
-            source: &source,
+            source,
             expressions: request.expressions,
             shared_by_process: wants_address_sanitizer(self.options),
+            whole,
         });
         fs::write(self.place.join("unit.ii"), rewritten)
             .map_err(|error| Failure::Machine(format!("the source cannot be written: {error}")))?;
         let compiled = self.run(&["-c", "unit.ii", "-o", "unit.o"])?;
-        log.push_str(&text(&compiled));
-        if compiled.status.success() { Ok(log) } else { Err(Failure::Source(log)) }
+        Ok(if compiled.status.success() { Ok(text(&compiled)) } else { Err(text(&compiled)) })
     }
 }

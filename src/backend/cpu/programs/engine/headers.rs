@@ -11,7 +11,7 @@ macro_rules! header {
     };
 }
 
-const HEADERS: [(&str, &str); 26] = [
+const HEADERS: [(&str, &str); 28] = [
     header!("pygpu_cpu.h"),
     header!("pygpu_cpu/abi.h"),
     header!("pygpu_cpu/atomics.h"),
@@ -24,6 +24,8 @@ const HEADERS: [(&str, &str); 26] = [
     header!("pygpu_cpu/integers.h"),
     header!("pygpu_cpu/mathematics.h"),
     header!("pygpu_cpu/processor.h"),
+    header!("pygpu_cpu/regions.h"),
+    header!("pygpu_cpu/rooms.h"),
     header!("pygpu_cpu/runtime.cpp"),
     header!("pygpu_cpu/runtime_calls.h"),
     header!("pygpu_cpu/threads.h"),
