@@ -33,6 +33,9 @@ pub struct Definition {
     body: (usize, usize),
 }
 
+/// A name with the parameters and the body behind it.
+type Parts<'a> = (&'a str, (usize, usize), (usize, usize));
+
 /// A text in place of some bytes.
 #[derive(Debug)]
 pub struct Edit {
@@ -89,7 +92,7 @@ fn definitions(text: &Text<'_>) -> Vec<Definition> {
 }
 
 /// Name, parameters and body of the function that is declared from `position` on.
-fn parts<'a>(text: &Text<'a>, mut position: usize) -> Option<(&'a str, (usize, usize), (usize, usize))> {
+fn parts<'a>(text: &Text<'a>, mut position: usize) -> Option<Parts<'a>> {
     while position < text.tokens.len() {
         let word = text.at(position);
         if has_brackets(word) {

@@ -309,13 +309,19 @@ impl<'t, 'a> Regions<'t, 'a> {
         }
         let mut open = region.before;
         let at_open = self.edits.len();
-        let bindings = self.bindings(range);
+        let mut declarations = Vec::new();
         for &statement in &region.statements {
             match read(self.text, statement) {
                 Read::Doubt if self.has_barriers => return None,
-                Read::Declared(declaration) if self.has_barriers => self.keep(&declaration, range, &mut open)?,
+                Read::Declared(declaration) if self.has_barriers => declarations.push(declaration),
                 _ => {}
             }
+        }
+        let hidden: Vec<usize> =
+            declarations.iter().flat_map(|declaration| declaration.declarators.iter().map(|each| each.at)).collect();
+        let bindings = self.bindings(range, &hidden);
+        for declaration in &declarations {
+            self.keep(declaration, range, &mut open)?;
         }
         open.push_str(OPEN);
         open.push_str(&bindings);
@@ -325,11 +331,12 @@ impl<'t, 'a> Regions<'t, 'a> {
         Some(())
     }
 
-    /// The names of a region that are declared before it.
-    fn bindings(&self, range: Range) -> String {
+    /// The names of a region that are declared before it; those that are `hidden` declare a name anew.
+    fn bindings(&self, range: Range, hidden: &[usize]) -> String {
         let (mut text, mut seen) = (String::new(), Vec::new());
         for &(name, bound) in self.visible.iter().rev() {
-            if seen.contains(&name) || !self.text.names(range, name) {
+            let first = (range.0..range.1).find(|&at| self.text.at(at) == name && self.text.is_name(at));
+            if seen.contains(&name) || first.is_none_or(|first| hidden.contains(&first)) {
                 continue;
             }
             seen.push(name);
