@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::cache::{self, Cache, Key};
 use super::external::External;
+use super::hoist::hoisted;
 use super::options::{self, Options};
 use crate::backend::{BackendKind, CompileRequest, Compiled, Compiler, may_include};
 use crate::device::Device;
@@ -90,7 +91,7 @@ fn wrapped(source: &Source) -> Cow<'_, str> {
     }
     let name = if source.name.is_empty() { "kernel.cu" } else { &source.name };
     let name = name.replace('\\', "\\\\").replace('"', "\\\"");
-    Cow::Owned(format!("extern \"C\" {{\n#line 1 \"{name}\"\n{}\n}}\n", source.text))
+    Cow::Owned(format!("{}extern \"C\" {{\n#line 1 \"{name}\"\n{}\n}}\n", hoisted(&source.text), source.text))
 }
 
 /// Everything on which the image depends.

@@ -15,6 +15,7 @@ mod declaration;
 mod ends;
 mod external;
 mod function;
+mod hoist;
 pub mod launch;
 mod lexer;
 mod limits;

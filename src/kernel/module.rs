@@ -75,6 +75,7 @@ impl Module {
             line_info: list.contains(&CompileOption::LineInfo),
         };
         let mut inner = Self::load(device, built.compiled, &options)?;
+        inner.log = [built.options.notes.join("\n").as_str(), &inner.log].join("\n").trim().to_owned();
         (inner.source, inner.options) = (source.text, built.options.list);
         inner.instances = source.instances;
         Ok(Self(Arc::new(inner)))

@@ -5,6 +5,8 @@
 #ifndef PYCUDA_COMPLEX_HPP_SEEN
 #define PYCUDA_COMPLEX_HPP_SEEN
 
+// SourceModule wraps what it is given in extern "C", which templates do not bear.
+extern "C++" {
 namespace pycuda {
 
 template <class T> struct alignas(2 * sizeof(T)) complex {
@@ -146,6 +148,7 @@ template <class T> __device__ inline complex<T> tan(const complex<T> &z) {
     return complex<T>(turned.imag(), -turned.real());
 }
 
+}
 }
 
 #endif

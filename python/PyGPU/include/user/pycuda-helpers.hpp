@@ -5,11 +5,13 @@
 
 #include <pycuda-complex.hpp>
 
+extern "C++" {
 namespace pycuda {
 template <class T> struct no_texture_references {
     static_assert(sizeof(T) == 0, "texture references are gone since CUDA 12: read the array in global memory");
     typedef T type;
 };
+}
 }
 #define fp_tex1Dfetch(texture, at) (typename pycuda::no_texture_references<int>::type(0))
 #define fp_tex1D(texture, x) (typename pycuda::no_texture_references<int>::type(0))

@@ -62,6 +62,10 @@ const OF_THE_PROCESSOR: [&str; 1] = ["-fcf-protection=none"];
 #[cfg(not(any(target_arch = "x86_64", target_arch = "x86")))]
 const OF_THE_PROCESSOR: [&str; 0] = [];
 
+/// Words of the device that say nothing to a C++ compiler.
+const NOTHING: [&str; 7] =
+    ["__global__", "__device__", "__host__", "__shared__", "__managed__", "__grid_constant__", "__noinline__"];
+
 /// The scheduler's object file.
 const SCHEDULER: &str = "runtime.o";
 
@@ -93,7 +97,7 @@ pub fn build(compiler: &CxxCompiler, request: &Build<'_>) -> Result<Made, Failur
     fs::write(place.join("unit.cpp"), unit(request)).map_err(machine("the source cannot be written"))?;
     if !request.name.contains('/') && !matches!(request.name, "" | "unit.cpp" | "include") {
         // For the lines that the compiler shows below its messages, and for a debugger.
-        fs::write(place.join(request.name), request.source).map_err(machine("the source cannot be written"))?;
+        fs::write(place.join(request.name), as_written(request)).map_err(machine("the source cannot be written"))?;
     }
     let options: Vec<String> = request.options.iter().filter(|option| definition(option).is_none()).cloned().collect();
     let run = Run { compiler, place, options: &options };
@@ -153,6 +157,12 @@ fn unit(request: &Build<'_>) -> String {
     format!("#include <pygpu_cpu.h>\n{definitions}{includes}#line 1 \"{name}\"\n{}\n", request.source)
 }
 
+/// The source without what was put before its first line.
+fn as_written<'a>(request: &Build<'a>) -> &'a str {
+    let marker = format!("#line 1 \"{}\"\n", request.name);
+    request.source.split_once(&marker).map_or(request.source, |(_, rest)| rest)
+}
+
 fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
@@ -194,10 +204,20 @@ impl Run<'_> {
         match self.compile_text(request, &source, &[])? {
             Ok(told) => Ok(log + &told),
             Err(told) => {
-                log.push_str(&told);
+                log.push_str(&self.told_of_the_source(&told)?);
                 Err(Failure::Source(log))
             }
         }
+    }
+
+    /// What is wrong with a source, at its own columns: of the text before it was preprocessed and rewritten, in which the words
+    /// of the device mean nothing. `told` where only the rewritten text is wrong.
+    fn told_of_the_source(&self, told: &str) -> Result<String, Failure> {
+        let mut arguments: Vec<String> =
+            NOTHING.iter().map(|word| format!("-D{word}=")).chain(["-D__constant__=static".to_owned()]).collect();
+        arguments.extend(["-D__launch_bounds__(...)=", "-fsyntax-only", "unit.cpp"].map(str::to_owned));
+        let output = self.run(&arguments.iter().map(String::as_str).collect::<Vec<_>>())?;
+        Ok(if output.status.success() { told.to_owned() } else { text(&output) })
     }
 
     /// The source with loops over the threads of a block. Who looks for a fault wants each thread to be by itself.
