@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::cache;
 use super::compile::{Built, Source, build};
 use super::declaration::Declarations;
+use super::lexer::words;
 use super::symbols;
 use super::types::Parameter;
 use crate::backend::{
@@ -154,17 +155,21 @@ impl Module {
         if let Some(lowered) = instance.and_then(|position| self.0.image.lowered.get(position)) {
             return self.named(lowered);
         }
-        let is_small = self.image().len() <= QUICKLY_SEARCHED;
+        match self.found(name, self.image().len() <= QUICKLY_SEARCHED) {
+            Err(error) if error.code() == Some(NOT_FOUND) => Err(self.unknown(name)),
+            found => found,
+        }
+    }
+
+    fn found(&self, name: &str, is_small: bool) -> Result<FunctionHandle> {
         if let Some(mangled) = is_small.then(|| symbols::find_mangled(self.image(), name)).flatten() {
             return self.named(&mangled);
         }
         match self.named(name) {
-            Err(error) if error.code() == Some(NOT_FOUND) => {}
-            found => return found,
-        }
-        match if is_small { None } else { symbols::find_mangled(self.image(), name) } {
-            Some(mangled) => self.named(&mangled),
-            None => Err(self.unknown(name)),
+            Err(error) if error.code() == Some(NOT_FOUND) && !is_small => {
+                symbols::find_mangled(self.image(), name).map_or(Err(error), |mangled| self.named(&mangled))
+            }
+            found => found,
         }
     }
 
@@ -176,6 +181,11 @@ impl Module {
 
     #[cold]
     fn unknown(&self, name: &str) -> Error {
+        if words(&self.0.source).list.windows(2).any(|two| two == [name, "("]) {
+            return Error::value(format!(
+                "'{name}' is a function of the source, but no kernel: only what is declared __global__ can be launched"
+            ));
+        }
         let known = Declarations::read(&self.0.source, &self.0.options).described();
         let known = match known.as_slice() {
             [] => String::new(),

@@ -160,7 +160,7 @@ fn unit(request: &Build<'_>) -> String {
 /// The source without what was put before its first line.
 fn as_written<'a>(request: &Build<'a>) -> &'a str {
     let marker = format!("#line 1 \"{}\"\n", request.name);
-    request.source.split_once(&marker).map_or(request.source, |(_, rest)| rest)
+    request.source.rsplit_once(&marker).map_or(request.source, |(_, rest)| rest)
 }
 
 fn text(output: &Output) -> String {
