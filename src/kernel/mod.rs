@@ -21,6 +21,7 @@ mod lexer;
 mod limits;
 mod module;
 pub mod options;
+mod relocatable;
 mod search;
 pub mod signature;
 mod symbols;

@@ -1,5 +1,6 @@
 //! A loaded image: its kernels and globals, until the last of their users is gone and the device has passed them.
 
+use std::borrow::Cow;
 use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,6 +9,7 @@ use super::cache;
 use super::compile::{Built, Source, build};
 use super::declaration::Declarations;
 use super::lexer::words;
+use super::relocatable::linked;
 use super::symbols;
 use super::types::Parameter;
 use crate::backend::{
@@ -68,14 +70,18 @@ impl Module {
     ///
     /// # Errors
     /// The driver's.
-    fn of_source(device: Device, source: Source, built: Built) -> Result<Self> {
+    fn of_source(device: Device, source: Source, built: Built, hints: &[PathBuf]) -> Result<Self> {
         let list = &built.options.list;
         let options = LoadOptions {
             max_registers: None,
             debug: list.contains(&CompileOption::Debug),
             line_info: list.contains(&CompileOption::LineInfo),
         };
-        let mut inner = Self::load(device, built.compiled, &options)?;
+        let compiled = match linked(device, &source, &built.compiled, (list, &options), hints)? {
+            Cow::Borrowed(_) => Arc::clone(&built.compiled),
+            Cow::Owned(linked) => Arc::new(linked),
+        };
+        let mut inner = Self::load(device, compiled, &options)?;
         inner.log = [built.options.notes.join("\n").as_str(), &inner.log].join("\n").trim().to_owned();
         (inner.source, inner.options) = (source.text, built.options.list);
         inner.instances = source.instances;
@@ -226,10 +232,10 @@ impl Module {
 pub fn load(device: Device, source: &Source, hints: &[PathBuf]) -> Result<Module> {
     let built = build(device, source, hints)?;
     let kept = built.kept.clone();
-    match (Module::of_source(device, source.clone(), built), kept) {
+    match (Module::of_source(device, source.clone(), built, hints), kept) {
         (Err(error), Some(key)) if may_be_the_images(&error) => {
             cache::forget(&source.cache, &key);
-            Module::of_source(device, source.clone(), build(device, source, hints)?)
+            Module::of_source(device, source.clone(), build(device, source, hints)?, hints)
         }
         (loaded, _) => loaded,
     }
