@@ -63,6 +63,12 @@ pub fn names(text: &[u8]) -> Option<BTreeSet<Name>> {
     Some(found)
 }
 
+/// The names between angle brackets that a source may include; none where one cannot tell.
+pub fn included_names(source: &str) -> Vec<String> {
+    let names = names(source.as_bytes()).unwrap_or_default();
+    names.into_iter().filter(|name| !name.quoted).map(|name| name.text).collect()
+}
+
 fn contains_word(text: &[u8]) -> bool {
     [&b"include"[..], b"import", b"embed"].iter().any(|word| text.windows(word.len()).any(|window| window == *word))
 }

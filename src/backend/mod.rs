@@ -34,7 +34,7 @@ pub use devices::{BackendKind, DeviceProperties, Devices, MemoryInfo};
 pub use driver_memory::{Attachment, DriverMemory, HANDLE_BYTES};
 pub use events::{EventFlags, EventHandle, Events};
 pub use graphs::{CaptureMode, ExecutableHandle, GraphHandle, Graphs, HostWork};
-pub use includes::included_by_list;
+pub use includes::{included_by_list, included_names};
 pub use memory::{Address, HostFlags, Memory, PointerKind, PoolHandle, PoolStatistics};
 pub use programs::{
     CompileOption, CompileRequest, Compiled, Compiler, FunctionAttributes, FunctionHandle, FunctionSetting,

@@ -280,6 +280,41 @@ pub enum CompileOption {
     Own(String),
 }
 
+/// nvcc's words on how device code is made, by how they begin.
+const OF_NVCC: [&str; 22] = [
+    "-ftz",
+    "-prec-div",
+    "-prec-sqrt",
+    "-restrict",
+    "-expt-relaxed-constexpr",
+    "-expt-extended-lambda",
+    "-extended-lambda",
+    "-default-stream",
+    "-ptxas-options",
+    "-extra-device-vectorization",
+    "-dlink-time-opt",
+    "-dlto",
+    "-resource-usage",
+    "-res-usage",
+    "-source-in-ptx",
+    "-src-in-ptx",
+    "-device-int128",
+    "-Xcudafe",
+    "-diag-",
+    "-display-error-number",
+    "-threads",
+    "-default-device",
+];
+
+impl CompileOption {
+    /// Whether it says how nvcc is to make device code, which changes nothing that a program may rely on elsewhere.
+    pub fn is_of_nvcc(&self) -> bool {
+        let Self::Own(text) = self else { return false };
+        let text = text.strip_prefix('-').filter(|text| text.starts_with('-')).unwrap_or(text);
+        OF_NVCC.iter().any(|word| text.starts_with(word))
+    }
+}
+
 /// What is to be compiled.
 #[derive(Clone, Copy, Debug)]
 pub struct CompileRequest<'a> {

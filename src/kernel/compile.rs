@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::cache::{self, Cache, Key};
 use super::external::External;
+use super::hoist::hoisted;
 use super::options::{self, Options};
 use crate::backend::{BackendKind, CompileRequest, Compiled, Compiler, may_include};
 use crate::device::Device;
@@ -105,8 +106,11 @@ fn wrapped(source: &Source) -> Cow<'_, str> {
     }
     let name = if source.name.is_empty() { "kernel.cu" } else { &source.name };
     let name = name.replace('\\', "\\\\").replace('"', "\\\"");
-    let (begin, end) = if source.extern_c { ("extern \"C\" {\n", "}\n") } else { ("", "") };
-    Cow::Owned(format!("{references}{begin}#line 1 \"{name}\"\n{}\n{end}", source.text))
+    let (hoisted, begin, end) = match source.extern_c {
+        true => (hoisted(&source.text), "extern \"C\" {\n", "}\n"),
+        false => (String::new(), "", ""),
+    };
+    Cow::Owned(format!("{references}{hoisted}{begin}#line 1 \"{name}\"\n{}\n{end}", source.text))
 }
 
 /// Everything on which the image depends.

@@ -1,5 +1,6 @@
 //! A loaded image: its kernels and globals, until the last of their users is gone and the device has passed them.
 
+use std::borrow::Cow;
 use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,6 +8,8 @@ use std::sync::Arc;
 use super::cache;
 use super::compile::{Built, Source, build};
 use super::declaration::Declarations;
+use super::lexer::words;
+use super::relocatable::linked;
 use super::symbols;
 use super::types::Parameter;
 use crate::backend::{
@@ -67,14 +70,19 @@ impl Module {
     ///
     /// # Errors
     /// The driver's.
-    fn of_source(device: Device, source: Source, built: Built) -> Result<Self> {
+    fn of_source(device: Device, source: Source, built: Built, hints: &[PathBuf]) -> Result<Self> {
         let list = &built.options.list;
         let options = LoadOptions {
             max_registers: None,
             debug: list.contains(&CompileOption::Debug),
             line_info: list.contains(&CompileOption::LineInfo),
         };
-        let mut inner = Self::load(device, built.compiled, &options)?;
+        let compiled = match linked(device, &source, &built.compiled, (list, &options), hints)? {
+            Cow::Borrowed(_) => Arc::clone(&built.compiled),
+            Cow::Owned(linked) => Arc::new(linked),
+        };
+        let mut inner = Self::load(device, compiled, &options)?;
+        inner.log = [built.options.notes.join("\n").as_str(), &inner.log].join("\n").trim().to_owned();
         (inner.source, inner.options) = (source.text, built.options.list);
         inner.instances = source.instances;
         Ok(Self(Arc::new(inner)))
@@ -153,17 +161,21 @@ impl Module {
         if let Some(lowered) = instance.and_then(|position| self.0.image.lowered.get(position)) {
             return self.named(lowered);
         }
-        let is_small = self.image().len() <= QUICKLY_SEARCHED;
+        match self.found(name, self.image().len() <= QUICKLY_SEARCHED) {
+            Err(error) if error.code() == Some(NOT_FOUND) => Err(self.unknown(name)),
+            found => found,
+        }
+    }
+
+    fn found(&self, name: &str, is_small: bool) -> Result<FunctionHandle> {
         if let Some(mangled) = is_small.then(|| symbols::find_mangled(self.image(), name)).flatten() {
             return self.named(&mangled);
         }
         match self.named(name) {
-            Err(error) if error.code() == Some(NOT_FOUND) => {}
-            found => return found,
-        }
-        match if is_small { None } else { symbols::find_mangled(self.image(), name) } {
-            Some(mangled) => self.named(&mangled),
-            None => Err(self.unknown(name)),
+            Err(error) if error.code() == Some(NOT_FOUND) && !is_small => {
+                symbols::find_mangled(self.image(), name).map_or(Err(error), |mangled| self.named(&mangled))
+            }
+            found => found,
         }
     }
 
@@ -175,6 +187,11 @@ impl Module {
 
     #[cold]
     fn unknown(&self, name: &str) -> Error {
+        if words(&self.0.source).list.windows(2).any(|two| two == [name, "("]) {
+            return Error::value(format!(
+                "'{name}' is a function of the source, but no kernel: only what is declared __global__ can be launched"
+            ));
+        }
         let known = Declarations::read(&self.0.source, &self.0.options).described();
         let known = match known.as_slice() {
             [] => String::new(),
@@ -215,10 +232,10 @@ impl Module {
 pub fn load(device: Device, source: &Source, hints: &[PathBuf]) -> Result<Module> {
     let built = build(device, source, hints)?;
     let kept = built.kept.clone();
-    match (Module::of_source(device, source.clone(), built), kept) {
+    match (Module::of_source(device, source.clone(), built, hints), kept) {
         (Err(error), Some(key)) if may_be_the_images(&error) => {
             cache::forget(&source.cache, &key);
-            Module::of_source(device, source.clone(), build(device, source, hints)?)
+            Module::of_source(device, source.clone(), build(device, source, hints)?, hints)
         }
         (loaded, _) => loaded,
     }

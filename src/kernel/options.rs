@@ -14,14 +14,26 @@ pub struct Options {
     pub list: Vec<CompileOption>,
     /// The architecture that was asked for, if not the device's.
     pub architecture: Option<String>,
+    /// What was passed over, a sentence for each.
+    pub notes: Vec<String>,
 }
 
-/// Options of nvcc that have no meaning where no host code is compiled and the result is one image, and why.
+/// Options of nvcc for host code and for the linker, of which a kernel's source has nothing: they are passed over with a note.
+/// Whether a value follows, and why.
+const PASSED_OVER: &[(&[&str], bool, &str)] = &[
+    (
+        &["-Xcompiler", "--compiler-options"],
+        true,
+        "it is for the host's compiler, and a kernel's source has no host code",
+    ),
+    (&["-ccbin", "--compiler-bindir"], true, "it names the host's compiler, and a kernel's source has no host code"),
+    (&["-Xlinker", "--linker-options", "-Xnvlink", "--nvlink-options"], true, "nothing is linked"),
+    (&["-l", "--library", "-L", "--library-path", "-cudart", "--cudart"], true, "nothing is linked"),
+    (&["-shared", "--shared"], false, "nothing is linked"),
+];
+
+/// Options of nvcc that have no meaning where the result is one image, and why.
 const REFUSED: &[(&[&str], &str)] = &[
-    (&["-Xcompiler", "--compiler-options"], "it is for the host's compiler, and a kernel's source has no host code"),
-    (&["-ccbin", "--compiler-bindir"], "it names the host's compiler, and a kernel's source has no host code"),
-    (&["-Xlinker", "--linker-options", "-Xnvlink", "--nvlink-options"], "nothing is linked"),
-    (&["-l", "--library", "-L", "--library-path", "-cudart", "--cudart", "-shared", "--shared"], "nothing is linked"),
     (&["-o", "--output-file", "-odir", "--output-directory"], "the image stays in memory and in the cache"),
     (
         &[
@@ -45,6 +57,9 @@ const REFUSED: &[(&[&str], &str)] = &[
 
 /// Flags without a value that mean nothing here and do no harm.
 const IGNORED: &[&str] = &["-m64", "--m64", "-v", "--verbose", "-noeh", "--no-exceptions"];
+
+/// What is passed on with its value, which may follow as a text of its own.
+const SEPARATE: &[&str] = &["-default-stream", "--default-stream", "-Xcudafe", "-diag-suppress", "--diag-suppress"];
 
 /// The long and short names of what takes a value, in the order of [`Valued`].
 const VALUED: &[(Valued, &[&str])] = &[
@@ -95,6 +110,13 @@ pub fn parse(texts: &[String], refuse: bool) -> Result<Options> {
     while let Some(text) = texts.next() {
         if refuse {
             check_refused(text)?;
+            if let Some((takes_next, note)) = passed_over(text) {
+                options.notes.push(note);
+                if takes_next {
+                    texts.next();
+                }
+                continue;
+            }
         }
         if let Some((kind, name, value)) = valued(text) {
             let value = match value {
@@ -106,6 +128,9 @@ pub fn parse(texts: &[String], refuse: bool) -> Result<Options> {
             options.take(kind, name, &value)?;
         } else if let Some(flag) = flag(text) {
             options.list.push(flag);
+        } else if SEPARATE.contains(&text) {
+            let value = texts.next().map(|value| format!("{text}={value}"));
+            options.list.push(CompileOption::Own(value.unwrap_or_else(|| text.to_owned())));
         } else if !IGNORED.contains(&text) {
             options.list.push(CompileOption::Own(text.to_owned()));
         }
@@ -113,12 +138,22 @@ pub fn parse(texts: &[String], refuse: bool) -> Result<Options> {
     Ok(options)
 }
 
+/// Whether the next text belongs to an option that is passed over, and what is said of it.
+fn passed_over(text: &str) -> Option<(bool, String)> {
+    let name = text.split_once('=').map_or(text, |(name, _)| name);
+    let (_, has_value, reason) = PASSED_OVER.iter().find(|(names, _, _)| {
+        // `-lineinfo` begins with -l too.
+        let is_joined = |one: &&str| matches!(*one, "-l" | "-L") && text.starts_with(*one) && flag(text).is_none();
+        names.contains(&name) || names.iter().any(is_joined)
+    })?;
+    let is_bare = PASSED_OVER.iter().any(|(names, _, _)| names.contains(&text));
+    Some((*has_value && is_bare, format!("the option {text} was passed over: {reason}")))
+}
+
 fn check_refused(text: &str) -> Result<()> {
     let name = text.split_once('=').map_or(text, |(name, _)| name);
     for (names, reason) in REFUSED {
-        let is_joined = |refused: &&&str| matches!(**refused, "-l" | "-L") && text.starts_with(**refused);
-        // `-lineinfo` begins with -l too.
-        if names.contains(&name) || (flag(text).is_none() && names.iter().any(|name| is_joined(&name))) {
+        if names.contains(&name) {
             return Err(Error::value(format!(
                 "the option {text} is not taken: {reason}; leave it out, or compile with compiler=\"nvcc\""
             )));
@@ -296,16 +331,21 @@ mod tests {
     }
 
     #[test]
-    fn what_is_for_host_code_or_the_linker_is_refused_by_name() {
-        for (text, part) in [
-            ("-Xcompiler", "the host's compiler"),
-            ("--compiler-options=-fPIC", "the host's compiler"),
-            ("-ccbin=g++", "no host code"),
-            ("-lcublas", "nothing is linked"),
-            ("-L/usr/lib", "nothing is linked"),
-            ("--ptx", "chooses the form"),
-            ("-m32", "64-bit"),
+    fn what_is_for_host_code_or_the_linker_is_passed_over_with_a_note_and_other_forms_are_refused() {
+        for (texts, part) in [
+            (&["-Xcompiler=-Wall"][..], "the host's compiler"),
+            (&["-Xcompiler", "-fPIC"], "the host's compiler"),
+            (&["--compiler-options=-fPIC"], "the host's compiler"),
+            (&["-ccbin", "g++"], "no host code"),
+            (&["-lcurand"], "nothing is linked"),
+            (&["-L", "/usr/lib"], "nothing is linked"),
+            (&["-shared"], "nothing is linked"),
         ] {
+            let options = parsed(&[texts, &["-lineinfo"]].concat());
+            assert_eq!(options.list, [LineInfo], "{texts:?}");
+            assert!(options.notes.len() == 1 && options.notes[0].contains(part), "{options:?}");
+        }
+        for (text, part) in [("--ptx", "chooses the form"), ("-m32", "64-bit")] {
             let refusal = refusal(&[text]);
             assert!(refusal.contains(text) && refusal.contains(part), "{refusal}");
         }

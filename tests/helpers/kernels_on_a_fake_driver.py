@@ -360,8 +360,11 @@ def test_options_reach_the_compiler_or_are_refused() -> None:
     for part in ("--gpu-architecture=sm_90", "-DN=3", "-I/a b", "--std=c++17", "--use_fast_math"):
         assert part in kernel.log
     assert "-O3" not in kernel.log
+    passed_over = PyGPU.Kernel(source, "k", "-Xcompiler=-fPIC -lcurand", cache=False).log
+    assert "-Xcompiler=-fPIC was passed over: it is for the host's compiler" in passed_over
+    assert "-lcurand was passed over" in passed_over
     for options, text in [
-        (["-Xcompiler=-fPIC"], "host's compiler"),
+        (["--ptx"], "chooses the form"),
         (["--nonsense"], "unrecognized"),
         (["-D"], "last"),
     ]:

@@ -16,6 +16,8 @@ from shutil import which
 
 # Of the wheels of CUDA 13 (nvidia-cuda-nvrtc) and of CUDA 12 (nvidia-cuda-nvrtc-cu12).
 _WHEELS = ("nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib", "nvidia/cu13/bin/x86_64", "nvidia/cuda_nvrtc/bin")
+# Of the wheels nvidia-cuda-runtime and nvidia-cuda-runtime-cu12.
+_RUNTIME_WHEELS = ("nvidia/cu13/lib", "nvidia/cuda_runtime/lib")
 _CONDA = ("lib", "Library/bin", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib")
 _TOOLKIT = Path("/usr/local/cuda")
 
@@ -74,7 +76,10 @@ def device_library(name: str) -> Path | None:
         return Path(found)
     folders = ("lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib")
     own = _in_toolkits(*(f"{folder}/lib{name}.a" for folder in folders))
-    return None if own is None else Path(own)
+    if own is not None:
+        return Path(own)
+    wheels = (Path(root, folder, f"lib{name}.a") for root in sys.path if root for folder in _RUNTIME_WHEELS)
+    return next((path for path in wheels if path.is_file()), None)
 
 
 def _pathfinder(function: str, name: str) -> object:

@@ -120,13 +120,16 @@ fn spelled(option: &CompileOption) -> Result<Option<String>> {
         CompileOption::MaxRegisters(most) => format!("--maxrregcount={most}"),
         CompileOption::NoWarnings => "--disable-warnings".to_owned(),
         CompileOption::Verbose => "--ptxas-options=-v".to_owned(),
-        CompileOption::Relocatable(true) => {
-            return Err(Error::not_supported(
-                "relocatable device code (-rdc=true, -dc) is not complete without the device linker, which NVRTC has \
-                 not; compile with compiler=\"nvcc\", or leave the option out",
-            ));
-        }
-        CompileOption::Own(text) => text.clone(),
+        // Who asks for it links what comes of it (`linking`).
+        CompileOption::Relocatable(true) => "--relocatable-device-code=true".to_owned(),
+        CompileOption::Own(text) => match text.trim_start_matches('-') {
+            // There is no host whose functions could be meant.
+            "expt-relaxed-constexpr" => "--device-as-default-execution-space".to_owned(),
+            // Which stream a launch takes is the caller's choice, and lambdas of a device need no permission.
+            "expt-extended-lambda" | "extended-lambda" => return Ok(None),
+            word if word.starts_with("default-stream") => return Ok(None),
+            _ => text.clone(),
+        },
     }))
 }
 
@@ -225,10 +228,13 @@ mod tests {
     }
 
     #[test]
-    fn options_of_the_host_are_left_out_and_what_needs_a_linker_is_refused() {
+    fn options_of_the_host_are_left_out_and_nvccs_are_said_in_its_own_words() {
         assert_eq!(spelled(&CompileOption::Optimize(3)).unwrap(), None);
         assert_eq!(spelled(&CompileOption::Define("N".into(), Some("3".into()))).unwrap().unwrap(), "-DN=3");
-        let text = spelled(&CompileOption::Relocatable(true)).unwrap_err().to_string();
-        assert!(text.contains("-rdc=true") && text.contains("nvcc"), "{text}");
+        let said = |text: &str| spelled(&CompileOption::Own(text.into())).unwrap();
+        assert_eq!(said("--expt-relaxed-constexpr").unwrap(), "--device-as-default-execution-space");
+        assert_eq!((said("-expt-extended-lambda"), said("--default-stream=per-thread")), (None, None));
+        assert_eq!(said("--ftz=true").unwrap(), "--ftz=true");
+        assert_eq!(spelled(&CompileOption::Relocatable(true)).unwrap().unwrap(), "--relocatable-device-code=true");
     }
 }

@@ -121,18 +121,27 @@ pub fn header_folders(library: &str, settings: &Settings) -> Vec<PathBuf> {
         // lib beside include (wheels of CUDA 13, conda), nvidia/cuda_nvrtc/lib beside nvidia/cuda_runtime/include (those
         // of CUDA 12), targets/x86_64-linux/lib beside include (the toolkit).
         roots.extend(folder.parent().map(|root| root.join("include")));
-        roots.extend(folder.parent().and_then(Path::parent).map(|root| root.join("cuda_runtime/include")));
-        roots.extend(folder.parent().and_then(Path::parent).map(|root| root.join("cuda_cccl/include")));
+        for wheel in ["cuda_runtime", "cuda_cccl", "curand"] {
+            roots.extend(folder.parent().and_then(Path::parent).map(|root| root.join(wheel).join("include")));
+        }
     }
     roots.extend(settings.folders(&HOMES).map(|root| root.join("include")));
     if cfg!(unix) {
         roots.push(PathBuf::from("/usr/local/cuda/include"));
     }
-    let Some(first) = roots.iter().find(|root| root.join("cuda_runtime.h").exists()).cloned() else {
+    if !roots.iter().any(|root| root.join("cuda_runtime.h").exists()) {
         return Vec::new();
-    };
-    let mut folders = vec![first];
-    folders.extend(roots.iter().map(|root| root.join("cccl")).find(|folder| folder.exists()));
+    }
+    roots.extend(roots.clone().iter().map(|root| root.join("cccl")));
+    let mut folders: Vec<PathBuf> = Vec::new();
+    // The toolkit has them in one or two folders, wheels each in a folder of its own.
+    for header in ["cuda_runtime.h", "thrust/complex.h", "cub/cub.cuh", "curand_kernel.h"] {
+        if let Some(folder) = roots.iter().find(|root| root.join(header).exists())
+            && !folders.contains(folder)
+        {
+            folders.push(folder.clone());
+        }
+    }
     folders
 }
 

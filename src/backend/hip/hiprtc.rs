@@ -120,6 +120,7 @@ fn spelled(option: &CompileOption) -> Result<Vec<String>> {
         CompileOption::Verbose => one("-Rpass-analysis=kernel-resource-usage".to_owned()),
         CompileOption::Relocatable(true) => refused("-rdc=true or -dc (relocatable device code)"),
         CompileOption::Own(text) if text.starts_with("--ptxas-options") => refused(text),
+        option if option.is_of_nvcc() => Ok(Vec::new()),
         CompileOption::Own(text) => one(text.clone()),
     }
 }

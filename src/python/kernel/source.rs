@@ -1,6 +1,6 @@
 //! What Python gives as a kernel's source: a text, an image, a file; and the options beside it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pyo3::exceptions::{PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
@@ -26,7 +26,11 @@ pub(crate) enum Given {
 /// Reads the first argument of `Kernel` and `Module`.
 pub(crate) fn given(source: &Bound<'_, PyAny>) -> PyResult<Given> {
     if let Ok(text) = source.cast::<PyString>() {
-        return Ok(Given::Text(text.to_str()?.to_owned(), "kernel.cu".to_owned()));
+        let text = text.to_str()?;
+        if is_path(text) {
+            return read(source.py(), &PathBuf::from(text));
+        }
+        return Ok(Given::Text(text.to_owned(), "kernel.cu".to_owned()));
     }
     if let Ok(bytes) = source.cast::<PyBytes>() {
         return Ok(Given::Image(bytes.as_bytes().to_vec()));
@@ -41,9 +45,19 @@ pub(crate) fn given(source: &Bound<'_, PyAny>) -> PyResult<Given> {
              {class}"
         )));
     }
-    let path: PathBuf = source.extract()?;
+    read(source.py(), &source.extract::<PathBuf>()?)
+}
+
+/// What no source is, since it declares nothing, and what names a file by its end.
+fn is_path(text: &str) -> bool {
+    let end = text.rsplit_once('.').map_or("", |(_, end)| end);
+    !text.contains(['\n', '{', '(', ';', '#', '"'])
+        && (TEXTS.contains(&end) || ["cubin", "ptx", "fatbin", "hsaco", "so"].contains(&end))
+}
+
+fn read(py: Python<'_>, path: &Path) -> PyResult<Given> {
     let suffix = path.extension().map(|suffix| suffix.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
-    let bytes = source.py().without_gil(|| std::fs::read(&path));
+    let bytes = py.without_gil(|| std::fs::read(path));
     let bytes = bytes
         .map_err(|error| PyErr::from(std::io::Error::new(error.kind(), format!("{}: {error}", path.display()))))?;
     if !TEXTS.contains(&suffix.as_str()) {

@@ -129,7 +129,8 @@ class DynamicModule(CudaModule):
         path = own if own is not None and own.exists() else library_files.device_library(libname)
         if path is None:
             raise FileNotFoundError(
-                f"lib{libname}.a was not found: it is part of the CUDA toolkit; set CUDA_HOME, or give cuda_libdir="
+                f"lib{libname}.a was not found: it is part of the CUDA toolkit and of the wheel nvidia-cuda-runtime; "
+                "install one, set CUDA_HOME, or give cuda_libdir="
             )
         return self.add_file(str(path), jit_input_type.LIBRARY)
 

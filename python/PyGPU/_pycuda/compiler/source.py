@@ -47,7 +47,7 @@ def _options(
     """All options, in nvcc's words."""
     found = flags_of_all() if options is None else list(options)
     found += debugging_options()
-    if _core.backend_name() != "cuda":
+    if _core.backend_name() == "hip":
         found = _without_resource_usage(found)
     found += [f"-arch={arch}"] if arch else []
     found += [f"-code={code}"] if code else []

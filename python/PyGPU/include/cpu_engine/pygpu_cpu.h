@@ -45,6 +45,7 @@
 #include "pygpu_cpu/integers.h"
 #include "pygpu_cpu/conversions.h"
 #include "pygpu_cpu/mathematics.h"
+#include "pygpu_cpu/regions.h"
 #include "pygpu_cpu/entry.h"
 
 #endif

@@ -5,7 +5,7 @@
 #ifndef PYCUDA_COMPLEX_HPP_SEEN
 #define PYCUDA_COMPLEX_HPP_SEEN
 
-// SourceModule puts a source into extern "C".
+// SourceModule wraps what it is given in extern "C", which templates do not bear.
 extern "C++" {
 namespace pycuda {
 
@@ -149,7 +149,6 @@ template <class T> __device__ inline complex<T> tan(const complex<T> &z) {
 }
 
 }
-
 }
 
 #endif

@@ -48,6 +48,7 @@ fn spelled(option: &CompileOption) -> Option<String> {
         CompileOption::Debug => "-g".to_owned(),
         CompileOption::LineInfo => "-g1".to_owned(),
         CompileOption::NoWarnings => "-w".to_owned(),
+        option if option.is_of_nvcc() => return None,
         CompileOption::Own(text) => text.clone(),
         // Exact where fast was allowed; registers and linking are none of a host's business.
         CompileOption::ForceInclude(_)
@@ -67,6 +68,7 @@ fn read(request: &CompileRequest<'_>, included: &Included, begun: SystemTime) ->
     let mut options = request.options.iter();
     while let Some(option) = options.next() {
         match option {
+            option if option.is_of_nvcc() => {}
             CompileOption::Own(text) if LISTED.contains(&text.as_str()) => drop(options.next()),
             CompileOption::Own(text) if LISTED.iter().any(|listed| text.starts_with(listed)) => {}
             CompileOption::Own(text) => unknown.push(text.as_str()),
@@ -75,6 +77,18 @@ fn read(request: &CompileRequest<'_>, included: &Included, begun: SystemTime) ->
     }
     let files = included.files.as_deref().filter(|_| includes::name_no_file(unknown))?;
     includes::witnesses_of(request.source, files, &included.folders, &engine::headers(), begun)
+}
+
+const NO_PTX: &str = "\n(the cpu backend has no PTX: put inline assembly of a GPU behind #ifndef __PYGPU_CPU__)";
+
+/// What is asked of nvcc's assembler, and nobody knows here.
+fn with_note(mut log: String, options: &[CompileOption]) -> String {
+    if options.contains(&CompileOption::Verbose) {
+        log.push_str(
+            "--ptxas-options=-v: how many registers a kernel takes is not known on the cpu backend, which has none\n",
+        );
+    }
+    log
 }
 
 impl Compiler for HostCompiler {
@@ -117,15 +131,24 @@ impl Compiler for HostCompiler {
         match build(&self.compiler, &task) {
             Ok(made) => {
                 let read = read(request, &made.included, begun);
-                Ok(Compiled { image: made.image, log: made.log, lowered: request.expressions.to_vec(), read })
+                let log = with_note(made.log, request.options);
+                Ok(Compiled { image: made.image, log, lowered: request.expressions.to_vec(), read })
             }
-            Err(Failure::Source(log)) => Err(Error::Compile(Box::new(CompileError {
-                compiler: format!("{} ({})", self.path, self.compiler.version),
-                options,
-                name: request.name.to_owned(),
-                source: request.source.to_owned(),
-                log,
-            }))),
+            Err(Failure::Source(mut log)) => {
+                if log.contains("Assembler messages")
+                    || log.contains("in an \u{2018}asm\u{2019}")
+                    || log.contains("in 'asm'")
+                {
+                    log.push_str(NO_PTX);
+                }
+                Err(Error::Compile(Box::new(CompileError {
+                    compiler: format!("{} ({})", self.path, self.compiler.version),
+                    options,
+                    name: request.name.to_owned(),
+                    source: request.source.to_owned(),
+                    log,
+                })))
+            }
             Err(Failure::Machine(text)) => Err(Error::value(text)),
         }
     }

@@ -100,8 +100,14 @@ struct pygpu_cpu_module {
 
 struct pygpu_cpu_task {
     const char *kernel;
-    void (*run)(const void *arguments);  // one thread, from its first line to its last
+    void (*run)(const void *arguments);  // one thread, from its first line to its last, or a whole block
     const void *arguments;
+    unsigned is_whole;  // `run` runs all threads of a block (regions.h)
+};
+
+// Threads that have their turn one behind the other: the first one's index, its number within the block, and how many.
+struct pygpu_cpu_row {
+    unsigned x, y, z, thread, length;
 };
 
 // One lane's part in an operation of a warp; it lives on the lane's stack while the lane waits.
@@ -127,6 +133,10 @@ int pygpu_cpu_barrier(int kind, int predicate, const char *name, const char *fil
 void pygpu_cpu_warp(struct pygpu_cpu_warp_call *);
 unsigned pygpu_cpu_lane_id(void);
 void pygpu_cpu_yield(void);
+const struct pygpu_cpu_row *pygpu_cpu_rows(unsigned *rows, unsigned *threads);
+// Memory until it is given back, which is done in the reverse order.
+void *pygpu_cpu_room(unsigned long long bytes);
+void pygpu_cpu_room_back(void *);
 void *pygpu_cpu_dynamic_shared(void);
 // Functions that set a file's own pointer to dynamic shared memory, called whenever a thread of the system begins to work.
 void pygpu_cpu_at_start(void (*set)(void *memory));

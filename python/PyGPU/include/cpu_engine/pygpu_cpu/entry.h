@@ -41,9 +41,9 @@ template <class... A> struct parameters {
     }
 };
 
-template <auto kernel> struct entry;
+template <auto kernel, bool is_whole> struct entry;
 
-template <class... A, void (*kernel)(A...)> struct entry<kernel> {
+template <class... A, void (*kernel)(A...), bool is_whole> struct entry<kernel, is_whole> {
     using all = parameters<A...>;
 
     template <unsigned... I> static void call(const unsigned char *values, indices<I...>) {
@@ -55,7 +55,7 @@ template <class... A, void (*kernel)(A...)> struct entry<kernel> {
     static int launch(const char *name, const pygpu_cpu_launch *shape, void *const *arguments) {
         alignas(all::alignment()) unsigned char values[all::offset(all::count) + 1];
         for (unsigned i = 0; i < all::count; i++) __builtin_memcpy(values + all::offset(i), arguments[i], all::table[i].bytes);
-        pygpu_cpu_task task = {name, run, values};
+        pygpu_cpu_task task = {name, run, values, is_whole};
         return pygpu_cpu_run(&task, shape);
     }
 };

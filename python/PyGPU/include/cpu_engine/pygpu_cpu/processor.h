@@ -12,11 +12,16 @@ public:
         thread_order = Order(*launch.shape, count);
         threads = static_cast<Thread *>(calloc(count, sizeof(Thread)));
         ready = static_cast<unsigned *>(calloc(count, sizeof(unsigned)));
+        rows = static_cast<pygpu_cpu_row *>(malloc(count * sizeof(pygpu_cpu_row)));
+        if (threads)
+            for (unsigned t = 0; t < count; t++) threads[t].index = index_of(t);
+        if (rows) set_rows();
         map_shared(launch.shape->shared_bytes);
     }
     ~Processor() {
         free(threads);
         free(ready);
+        free(rows);
         if (shared_map) {
 #ifdef PYGPU_CPU_ASAN
             __asan_unpoison_memory_region(shared_map, shared_map_bytes);
@@ -28,7 +33,7 @@ public:
 
     // Takes blocks until there are none left.
     void work() {
-        if (!threads || !ready || (launch.shape->shared_bytes && !shared_map))
+        if (!threads || !ready || !rows || (launch.shape->shared_bytes && !shared_map))
             return launch.fail(PYGPU_CPU_NO_RESOURCES, "no memory for the threads of a block");
         Processor *outer = here;
         here = this;
@@ -66,12 +71,13 @@ public:
     }
 
     int barrier(int kind, int predicate, const char *name, const char *file, int line) {
+        if (launch.task->is_whole) refuse(name, file, line);
         if (!meeting.arrived) {
             meeting.kind = kind, meeting.name = name, meeting.file = file, meeting.line = line;
-        } else if (meeting.kind != kind || meeting.line != line || strcmp(meeting.file, file)) {
+        } else if (meeting.kind != kind || meeting.line != line || differ(meeting.file, file)) {
             unsigned other = 0;
             while (threads[other].state != State::at_barrier) other++;
-            uint3 a = threads[other].index, b = threads[current].index, c = pygpu_cpu_block_index;
+            uint3 a = index_of(other), b = index_of(current), c = pygpu_cpu_block_index;
             fail(PYGPU_CPU_DEADLOCK,
                  "kernel %s, block (%u,%u,%u): threads wait for one another at different barriers: thread (%u,%u,%u) in %s at %s:%d, "
                  "thread (%u,%u,%u) in %s at %s:%d",
@@ -92,10 +98,11 @@ public:
     }
 
     void warp(Call *call) {
+        if (launch.task->is_whole) refuse(call->name, call->file, call->line);
         unsigned w = current / WARP;
         Lanes me = Lanes(1) << current % WARP;
         if (!call->converged && !(call->mask & me)) {
-            uint3 a = threads[current].index, b = pygpu_cpu_block_index;
+            uint3 a = index_of(current), b = pygpu_cpu_block_index;
             fail(PYGPU_CPU_TRAP, "kernel %s, block (%u,%u,%u), thread (%u,%u,%u): lane %u calls %s at %s:%d with the mask %#llx, which does not name it",
                  launch.task->kernel, b.x, b.y, b.z, a.x, a.y, a.z, current % WARP, call->name, call->file, call->line, call->mask);
         }
@@ -113,6 +120,12 @@ public:
     // Lets the others go on, those that have not begun first: it may be them that this one waits for.
     void yield() {
         if (launch.failed()) leave();
+        if (launch.task->is_whole) {
+            // Only another block can be waited for.
+            launch.call_helpers();
+            sched_yield();
+            return;
+        }
         if (!ready_count && started == count && !complete_whoever_arrived()) {
             launch.call_helpers();
             sched_yield();
@@ -126,15 +139,16 @@ public:
     // The life of a fiber: one thread after another, until there are others that should go on.
     [[noreturn]] void live() {
         arrive();
+        if (launch.task->is_whole) live_whole();
         for (;;) {
             while (started < count && (!ready_count || unstarted_first) && !launch.failed()) {
                 unstarted_first = false;
-                current = unsigned(thread_order.place(started));
-                started++;
+                const pygpu_cpu_row &row = rows[started++];
+                current = row.thread;
                 Thread &thread = threads[current];
                 thread.state = State::going;
                 thread.fiber = running;
-                pygpu_cpu_thread_index = thread.index;
+                pygpu_cpu_thread_index = {row.x, row.y, row.z};
                 run_thread(launch.task);
                 ended();
             }
@@ -143,17 +157,27 @@ public:
         }
     }
 
-    unsigned lane() const { return current % WARP; }
+    unsigned lane() const { return (launch.task->is_whole ? number(pygpu_cpu_thread_index) : current) % WARP; }
+    const pygpu_cpu_row *all_rows(unsigned *how_many, unsigned *all_threads) const {
+        *how_many = row_count, *all_threads = count;
+        return rows;
+    }
+    void *room(size_t bytes) {
+        void *memory = rooms.take(bytes);
+        if (!memory) fail(PYGPU_CPU_NO_RESOURCES, "kernel %s: no memory for the variables of a block", kernel());
+        return memory;
+    }
+    void room_back(void *memory) { rooms.give(memory); }
     void *dynamic_shared() const { return shared; }
     const char *kernel() const { return launch.task->kernel; }
-    uint3 index() const { return threads[current].index; }
+    uint3 index() const { return pygpu_cpu_thread_index; }
     const char *fiber_bottom() const { return running ? running->bottom : nullptr; }
     const char *shared_begin() const { return shared_map; }
     const char *shared_end() const { return shared_map + shared_map_bytes; }
     const pygpu_cpu_host *host() const { return launch.shape->host; }
     bool failed() const { return launch.failed(); }
     // From a handler: away from the kernel's text, for good or, if it is only to be asked, for a while.
-    void leave_text() { leave(); }
+    void leave_text() { leave_to_scheduler(); }
 
     // Asks whoever launched whether this is to end, if Ctrl-C was pressed.
     void ask() {
@@ -163,9 +187,14 @@ public:
     }
 
 private:
+    // Whoever made loops out of the kernel has not seen it.
+    [[noreturn]] void refuse(const char *name, const char *file, int line) {
+        fail(PYGPU_CPU_TRAP, "kernel %s: %s at %s:%d waits for threads that run one behind the other: an error of PyGPU, which please report",
+             kernel(), name, file, line);
+    }
 
     void run_block() {
-        const unsigned *size = launch.shape->block;
+        if (launch.task->is_whole) return run_whole_block();
         started = ready_first = ready_count = 0;
         living = count;
         unstarted_first = false;
@@ -174,20 +203,11 @@ private:
             unsigned lanes = count - w * WARP < WARP ? count - w * WARP : WARP;
             warps[w] = {lanes == 64 ? ~Lanes(0) : (Lanes(1) << lanes) - 1, 0};
         }
-        unsigned t = 0;
-        for (unsigned z = 0; z < size[2]; z++)
-            for (unsigned y = 0; y < size[1]; y++)
-                for (unsigned x = 0; x < size[0]; x++) threads[t++] = {nullptr, nullptr, {x, y, z}, State::unstarted};
-        // Of no use to anybody, as on a GPU: not the zeros that fresh memory holds.
-        if (shared) memset(shared, 0xcd, size_t(launch.shape->shared_bytes));
+        for (unsigned t = 0; t < count; t++) threads[t].state = State::unstarted;
+        fill_shared();
         while (!launch.failed() && living) {
             if (ready_count && !(unstarted_first && started < count)) {
-                current = ready[ready_first];
-                ready_first = (ready_first + 1) % count;
-                ready_count--;
-                unstarted_first = false;
-                threads[current].state = State::going;
-                pygpu_cpu_thread_index = threads[current].index;
+                take_next();
                 enter(threads[current].fiber);
             } else if (started < count) {
                 Fiber *fiber = stacks.take();
@@ -198,6 +218,50 @@ private:
             }
         }
         if (launch.failed()) stacks.reset();
+    }
+
+    // On a stack of its own, which a failure leaves as it is.
+    void run_whole_block() {
+        fill_shared();
+        Fiber *fiber = stacks.take();
+        if (!fiber) return launch.fail(PYGPU_CPU_NO_RESOURCES, "no memory for the stack of a block");
+        enter(fiber);
+        if (launch.failed()) {
+            stacks.reset();
+            rooms.reset();
+        }
+    }
+    [[noreturn]] void live_whole() {
+        for (;;) {
+            run_thread(launch.task);
+            stacks.give(running);
+            leave();
+        }
+    }
+
+    // Of no use to anybody, as on a GPU: not the zeros that fresh memory holds.
+    void fill_shared() {
+        if (shared) memset(shared, 0xcd, size_t(launch.shape->shared_bytes));
+    }
+
+    unsigned number(uint3 index) const {
+        const unsigned *size = launch.shape->block;
+        return (index.z * size[1] + index.y) * size[0] + index.x;
+    }
+    uint3 index_of(unsigned thread) const {
+        const unsigned *size = launch.shape->block;
+        return {thread % size[0], thread / size[0] % size[1], thread / (size[0] * size[1])};
+    }
+    // In the order in which threads have their turn.
+    void set_rows() {
+        bool one_by_one = !launch.task->is_whole || launch.shape->flags & (PYGPU_CPU_REVERSED | PYGPU_CPU_SHUFFLED);
+        unsigned length = one_by_one ? 1 : launch.shape->block[0];
+        row_count = count / length;
+        for (unsigned row = 0; row < row_count; row++) {
+            unsigned thread = one_by_one ? unsigned(thread_order.place(row)) : row * length;
+            uint3 index = index_of(thread);
+            rows[row] = {index.x, index.y, index.z, thread, length};
+        }
     }
 
     void enter(Fiber *fiber) {
@@ -224,13 +288,30 @@ private:
 #endif
         in_text = false;
     }
-    // Back to run_block; returns when this fiber is entered again.
+    // To the next thread that can go on, or back to run_block; returns when this fiber is entered again.
     void leave() {
+#ifndef PYGPU_CPU_ASAN
+        if (ready_count && !(unstarted_first && started < count) && !asked && !launch.failed()) {
+            Fiber *fiber = running;
+            // No handler may leave in between: it is on one stack, and another one is said to run.
+            busy = true;
+            take_next();
+            running = threads[current].fiber;
+            if (running != fiber) pygpu_cpu_switch(&fiber->at, running->at);
+            busy = false;
+            return;
+        }
+#endif
+        leave_to_scheduler();
+    }
+    void leave_to_scheduler() {
         Fiber *fiber = running;
 #ifdef PYGPU_CPU_ASAN
         __sanitizer_start_switch_fiber(&fiber->shadow, main_bottom, main_bytes);
 #endif
         pygpu_cpu_switch(&fiber->at, main_at);
+        // Whoever has come straight here was busy.
+        busy = false;
         arrive();
     }
     void arrive() {
@@ -239,16 +320,27 @@ private:
 #endif
     }
 
+    // Cheaper than a division.
+    unsigned in_ring(unsigned place) const { return place < count ? place : place - count; }
+    void take_next() {
+        current = ready[ready_first];
+        ready_first = in_ring(ready_first + 1);
+        ready_count--;
+        unstarted_first = false;
+        Thread &thread = threads[current];
+        thread.state = State::going;
+        pygpu_cpu_thread_index = thread.index;
+    }
     void put_on_the_list(unsigned thread) {
         threads[thread].state = State::going;
-        ready[(ready_first + ready_count++) % count] = thread;
+        ready[in_ring(ready_first + ready_count++)] = thread;
     }
     // It was put there last or among the last.
     void take_off_the_list(unsigned thread) {
         unsigned kept = 0;
         for (unsigned i = 0; i < ready_count; i++) {
-            unsigned other = ready[(ready_first + i) % count];
-            if (other != thread) ready[(ready_first + kept++) % count] = other;
+            unsigned other = ready[in_ring(ready_first + i)];
+            if (other != thread) ready[in_ring(ready_first + kept++)] = other;
         }
         ready_count = kept;
     }
@@ -273,6 +365,7 @@ private:
                 if (Lanes group = complete_group(w, *threads[w * WARP + lane].call)) finish(w, group);
     }
 
+    static bool differ(const char *a, const char *b) { return a != b && strcmp(a, b); }
     // The lanes that are in the same operation.
     Lanes same_operation(unsigned w, const Call &call) const {
         Lanes group = 0;
@@ -280,7 +373,7 @@ private:
             if (!(warps[w].waiting >> lane & 1)) continue;
             const Call &other = *threads[w * WARP + lane].call;
             bool same = other.complete == call.complete && other.converged == call.converged &&
-                        (call.converged ? other.line == call.line && !strcmp(other.file, call.file) : other.mask == call.mask);
+                        (call.converged ? other.line == call.line && !differ(other.file, call.file) : other.mask == call.mask);
             if (same) group |= Lanes(1) << lane;
         }
         return group;
@@ -292,7 +385,7 @@ private:
         return (same_operation(w, call) & needed) == needed ? needed : 0;
     }
     void finish(unsigned w, Lanes group) {
-        pygpu_cpu_lane lanes[64] = {};
+        pygpu_cpu_lane lanes[WARP];
         Call *call = nullptr;
         for (unsigned lane = 0; lane < WARP; lane++)
             if (group >> lane & 1) call = threads[w * WARP + lane].call, lanes[lane] = call->lane;
@@ -327,7 +420,7 @@ private:
                 others++;
             }
             if (!first) continue;
-            uint3 a = threads[t].index;
+            uint3 a = index_of(t);
             length += snprintf(text + length, sizeof text - size_t(length), " %u thread%s, from (%u,%u,%u) on, in ", others,
                                others == 1 ? "" : "s", a.x, a.y, a.z);
             const Call *call = threads[t].call;
@@ -369,6 +462,9 @@ private:
     Stacks stacks;
     Order thread_order;
     Thread *threads;
+    pygpu_cpu_row *rows;
+    unsigned row_count = 0;
+    Rooms rooms;
     unsigned *ready;  // a ring of the threads that can go on
     unsigned ready_first = 0, ready_count = 0;
     unsigned count, warp_count, started = 0, living = 0, current = 0;

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <sys/ucontext.h>
 #include <time.h>
+#include <new>
 
 #ifdef __linux__
 // Where this library begins and ends: the linker says.
@@ -91,6 +92,7 @@ struct Launch {
 void (*starters[256])(void *);
 unsigned starter_count;
 
+#include "rooms.h"
 #include "processor.h"
 
 __thread Processor *here;

@@ -46,6 +46,9 @@ int pygpu_cpu_barrier(int kind, int predicate, const char *name, const char *fil
 void pygpu_cpu_warp(pygpu_cpu_warp_call *call) { here->warp(call); }
 unsigned pygpu_cpu_lane_id(void) { return here->lane(); }
 void pygpu_cpu_yield(void) { here->yield(); }
+const pygpu_cpu_row *pygpu_cpu_rows(unsigned *rows, unsigned *threads) { return here->all_rows(rows, threads); }
+void *pygpu_cpu_room(unsigned long long bytes) { return here->room(size_t(bytes)); }
+void pygpu_cpu_room_back(void *memory) { here->room_back(memory); }
 void *pygpu_cpu_dynamic_shared(void) { return here->dynamic_shared(); }
 unsigned long long pygpu_cpu_clock(void) { return nanoseconds(); }
 

@@ -9,6 +9,7 @@ use super::headers;
 use super::included::Included;
 use super::rewrite::{Request, rewrite};
 use super::scheduler;
+use super::split::{Split, split};
 
 /// What is to be compiled.
 pub struct Build<'a> {
@@ -61,6 +62,10 @@ const OF_THE_PROCESSOR: [&str; 1] = ["-fcf-protection=none"];
 #[cfg(not(any(target_arch = "x86_64", target_arch = "x86")))]
 const OF_THE_PROCESSOR: [&str; 0] = [];
 
+/// Words of the device that say nothing to a C++ compiler.
+const NOTHING: [&str; 7] =
+    ["__global__", "__device__", "__host__", "__shared__", "__managed__", "__grid_constant__", "__noinline__"];
+
 /// The scheduler's object file.
 const SCHEDULER: &str = "runtime.o";
 
@@ -92,7 +97,7 @@ pub fn build(compiler: &CxxCompiler, request: &Build<'_>) -> Result<Made, Failur
     fs::write(place.join("unit.cpp"), unit(request)).map_err(machine("the source cannot be written"))?;
     if !request.name.contains('/') && !matches!(request.name, "" | "unit.cpp" | "include") {
         // For the lines that the compiler shows below its messages, and for a debugger.
-        fs::write(place.join(request.name), request.source).map_err(machine("the source cannot be written"))?;
+        fs::write(place.join(request.name), as_written(request)).map_err(machine("the source cannot be written"))?;
     }
     let options: Vec<String> = request.options.iter().filter(|option| definition(option).is_none()).cloned().collect();
     let run = Run { compiler, place, options: &options };
@@ -100,7 +105,7 @@ pub fn build(compiler: &CxxCompiler, request: &Build<'_>) -> Result<Made, Failur
     // The scheduler does not depend on the source: it is compiled meanwhile, the first time.
     let scheduler = match known {
         Some(object) => fs::write(place.join(SCHEDULER), object).map(|()| None),
-        None => run.command(&["-c", "include/pygpu_cpu/runtime.cpp", "-o", SCHEDULER]).spawn().map(Some),
+        None => run.command(&["-O2", "-c", "include/pygpu_cpu/runtime.cpp", "-o", SCHEDULER]).spawn().map(Some),
     };
     // Nor do the folders in which it looks for headers.
     let folders = run.command(&["-E", "-v", "-x", "c++", "/dev/null"]).spawn();
@@ -170,6 +175,12 @@ fn unit(request: &Build<'_>) -> String {
     format!("#include <pygpu_cpu.h>\n{textures}{definitions}{includes}#line 1 \"{name}\"\n{}\n", request.source)
 }
 
+/// The source without what was put before its first line.
+fn as_written<'a>(request: &Build<'a>) -> &'a str {
+    let marker = format!("#line 1 \"{}\"\n", request.name);
+    request.source.rsplit_once(&marker).map_or(request.source, |(_, rest)| rest)
+}
+
 fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
@@ -203,15 +214,52 @@ impl Run<'_> {
             return Err(Failure::Source(log));
         }
         let source = String::from_utf8_lossy(&preprocessed.stdout);
+        if let Some(split) = self.split(&source)
+            && let Ok(told) = self.compile_text(request, &split.source, &split.kernels)?
+        {
+            return Ok(log + &told);
+        }
+        match self.compile_text(request, &source, &[])? {
+            Ok(told) => Ok(log + &told),
+            Err(told) => {
+                log.push_str(&self.told_of_the_source(&told)?);
+                Err(Failure::Source(log))
+            }
+        }
+    }
+
+    /// What is wrong with a source, at its own columns: of the text before it was preprocessed and rewritten, in which the words
+    /// of the device mean nothing. `told` where only the rewritten text is wrong.
+    fn told_of_the_source(&self, told: &str) -> Result<String, Failure> {
+        let mut arguments: Vec<String> =
+            NOTHING.iter().map(|word| format!("-D{word}=")).chain(["-D__constant__=static".to_owned()]).collect();
+        arguments.extend(["-D__launch_bounds__(...)=", "-fsyntax-only", "unit.cpp"].map(str::to_owned));
+        let output = self.run(&arguments.iter().map(String::as_str).collect::<Vec<_>>())?;
+        Ok(if output.status.success() { told.to_owned() } else { text(&output) })
+    }
+
+    /// The source with loops over the threads of a block. Who looks for a fault wants each thread to be by itself.
+    fn split(&self, source: &str) -> Option<Split> {
+        let looks = |option: &String| option.starts_with("-fsanitize") || option == "-O0";
+        if self.options.iter().any(looks) || wants_source(self.options) { None } else { split(source) }
+    }
+
+    /// Makes `unit.o` of a preprocessed text, and gives what the compiler said of it.
+    fn compile_text(
+        &self,
+        request: &Build<'_>,
+        source: &str,
+        whole: &[String],
+    ) -> Result<Result<String, String>, Failure> {
         let rewritten = rewrite(&Request {
-            source: &source,
+            source,
             expressions: request.expressions,
             shared_by_process: wants_address_sanitizer(self.options),
+            whole,
         });
         fs::write(self.place.join("unit.ii"), rewritten)
             .map_err(|error| Failure::Machine(format!("the source cannot be written: {error}")))?;
         let compiled = self.run(&["-c", "unit.ii", "-o", "unit.o"])?;
-        log.push_str(&text(&compiled));
-        if compiled.status.success() { Ok(log) } else { Err(Failure::Source(log)) }
+        Ok(if compiled.status.success() { Ok(text(&compiled)) } else { Err(text(&compiled)) })
     }
 }

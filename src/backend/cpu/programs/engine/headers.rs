@@ -11,7 +11,13 @@ macro_rules! header {
     };
 }
 
-const HEADERS: [(&str, &str); 27] = [
+macro_rules! portable {
+    ($name:literal, $file:literal) => {
+        (concat!("pygpu_cpu/forward/", $name), include_str!(concat!("../../../../../python/PyGPU/include/", $file)))
+    };
+}
+
+const HEADERS: [(&str, &str); 35] = [
     header!("pygpu_cpu.h"),
     header!("pygpu_cpu/abi.h"),
     header!("pygpu_cpu/atomics.h"),
@@ -24,6 +30,8 @@ const HEADERS: [(&str, &str); 27] = [
     header!("pygpu_cpu/integers.h"),
     header!("pygpu_cpu/mathematics.h"),
     header!("pygpu_cpu/processor.h"),
+    header!("pygpu_cpu/regions.h"),
+    header!("pygpu_cpu/rooms.h"),
     header!("pygpu_cpu/runtime.cpp"),
     header!("pygpu_cpu/runtime_calls.h"),
     header!("pygpu_cpu/textures.h"),
@@ -31,7 +39,11 @@ const HEADERS: [(&str, &str); 27] = [
     header!("pygpu_cpu/types.h"),
     header!("pygpu_cpu/warps.h"),
     header!("pygpu_cpu/forward/assert.h"),
+    header!("pygpu_cpu/forward/cooperative_groups.h"),
+    header!("pygpu_cpu/forward/cooperative_groups/reduce.h"),
     header!("pygpu_cpu/forward/cuda.h"),
+    header!("pygpu_cpu/forward/cuda/atomic"),
+    header!("pygpu_cpu/forward/cuda_bf16.h"),
     header!("pygpu_cpu/forward/cuda_fp16.h"),
     header!("pygpu_cpu/forward/cuda_runtime.h"),
     header!("pygpu_cpu/forward/cuda_runtime_api.h"),
@@ -39,12 +51,84 @@ const HEADERS: [(&str, &str); 27] = [
     header!("pygpu_cpu/forward/vector_types.h"),
     header!("pygpu_cpu/forward/hip/hip_fp16.h"),
     header!("pygpu_cpu/forward/hip/hip_runtime.h"),
+    portable!("cuComplex.h", "nvrtc_stubs/cuComplex.h"),
+    portable!("thrust/complex.h", "nvrtc_stubs/thrust/complex.h"),
 ];
+
+/// PyCUDA's, which thrust's is made of; beside the folders that a caller names it does no harm.
+const COMPLEX: (&str, &str) = portable!("pycuda-complex.hpp", "user/pycuda-complex.hpp");
+
+/// Headers of the C++ library that exist below `cuda/std` too.
+const STANDARD: [&str; 22] = [
+    "algorithm",
+    "array",
+    "bit",
+    "bitset",
+    "cassert",
+    "cfloat",
+    "climits",
+    "cmath",
+    "complex",
+    "cstddef",
+    "cstdint",
+    "cstdlib",
+    "cstring",
+    "functional",
+    "initializer_list",
+    "limits",
+    "numeric",
+    "optional",
+    "tuple",
+    "type_traits",
+    "utility",
+    "version",
+];
+
+/// Headers of which the CPU has nothing, and what to do.
+const ABSENT: [(&str, &str); 12] = [
+    ("mma.h", TENSOR),
+    ("cuda_pipeline.h", PIPELINE),
+    ("cuda/pipeline", PIPELINE),
+    ("cuda/barrier", PIPELINE),
+    ("curand_kernel.h", RANDOM),
+    ("curand.h", RANDOM),
+    ("cub/cub.cuh", CUB),
+    ("cub/block/block_load.cuh", CUB),
+    ("cub/block/block_reduce.cuh", CUB),
+    ("cub/block/block_scan.cuh", CUB),
+    ("cub/warp/warp_reduce.cuh", CUB),
+    ("cub/warp/warp_scan.cuh", CUB),
+];
+const TENSOR: &str = "the cpu backend has no tensor cores: put what needs mma.h behind #ifndef __PYGPU_CPU__";
+const PIPELINE: &str = "the cpu backend copies into shared memory by plain assignments only: put cuda::pipeline and cuda::barrier \
+                        behind #ifndef __PYGPU_CPU__";
+const RANDOM: &str =
+    "cuRAND's device functions are not on the cpu backend yet: put what needs them behind #ifndef __PYGPU_CPU__";
+const CUB: &str = "CUB is compiled by NVIDIA's compilers only: on the cpu backend use shared memory and shuffles, or put CUB behind \
+                   #ifndef __PYGPU_CPU__";
+
+const ATOMIC: &str = "#include <cuda/atomic>\nextern \"C++\" { namespace cuda { namespace std { using namespace ::std; \
+                      template <class T> using atomic = ::cuda::atomic<T>; } } }\n";
+
+/// Whatever C++ has, under CUDA's name for it.
+fn standard(name: &str) -> String {
+    format!(
+        "extern \"C++\" {{\n#include <{name}>\nnamespace cuda {{ namespace std {{ using namespace ::std; }} }}\n}}\n"
+    )
+}
 
 /// Writes them below a folder.
 pub fn write(folder: &Path) -> io::Result<()> {
-    fs::create_dir_all(folder.join("pygpu_cpu/forward/hip"))?;
-    HEADERS.iter().try_for_each(|(name, text)| fs::write(folder.join(name), text))
+    for inner in ["hip", "cuda/std", "cooperative_groups", "thrust", "cub/block", "cub/warp"] {
+        fs::create_dir_all(folder.join("pygpu_cpu/forward").join(inner))?;
+    }
+    HEADERS.iter().chain([&COMPLEX]).try_for_each(|(name, text)| fs::write(folder.join(name), text))?;
+    let forward = folder.join("pygpu_cpu/forward");
+    for name in STANDARD {
+        fs::write(forward.join("cuda/std").join(name), standard(name))?;
+    }
+    fs::write(forward.join("cuda/std/atomic"), ATOMIC)?;
+    ABSENT.iter().try_for_each(|(name, why)| fs::write(forward.join(name), format!("#error \"{why}\"\n")))
 }
 
 /// Their texts, of the files that stand before a source.
@@ -56,6 +140,6 @@ pub fn texts() -> Vec<&'static [u8]> {
 /// Changes when one of them does.
 pub fn fingerprint() -> u64 {
     let mut hasher = DefaultHasher::new();
-    HEADERS.hash(&mut hasher);
+    (HEADERS, COMPLEX, STANDARD, ABSENT, ATOMIC).hash(&mut hasher);
     hasher.finish()
 }

@@ -18,6 +18,7 @@ mod rewrite;
 mod scan;
 mod scheduler;
 mod shared;
+mod split;
 mod stack;
 mod tokens;
 mod whole;
@@ -37,5 +38,11 @@ pub use whole::is_whole;
 /// What is compiled of a preprocessed source.
 #[cfg(test)]
 pub fn rewritten(source: &str) -> String {
-    rewrite::rewrite(&rewrite::Request { source, expressions: &[], shared_by_process: false })
+    rewrite::rewrite(&rewrite::Request { source, expressions: &[], shared_by_process: false, whole: &[] })
+}
+
+/// A preprocessed source with loops in its kernels, and the names of those kernels.
+#[cfg(test)]
+pub fn split_up(source: &str) -> Option<(String, Vec<String>)> {
+    split::split(source).map(|split| (split.source, split.kernels))
 }

@@ -18,6 +18,8 @@ pub struct Request<'a> {
     pub expressions: &'a [String],
     /// Whether shared memory is that of the process, which a sanitizer can watch, and not of its threads.
     pub shared_by_process: bool,
+    /// Names of kernels that run a whole block, and not one thread.
+    pub whole: &'a [String],
 }
 
 struct Found {
@@ -270,7 +272,11 @@ impl<'a> Rewriter<'a> {
             if all[..number].iter().any(|(other, _)| other == name) {
                 continue;
             }
-            let entry = format!("::pygpu_cpu::entry<::pygpu_cpu::address_of({})>", name.trim_start_matches('&'));
+            let plain = name.trim_start_matches(['&', ' ', ':']);
+            let base = plain.split('<').next().unwrap_or(plain).trim_end();
+            let is_whole = self.request.whole.iter().any(|whole| whole == base);
+            let entry =
+                format!("::pygpu_cpu::entry<::pygpu_cpu::address_of({}), {is_whole}>", name.trim_start_matches('&'));
             let label = name.replace('\\', "\\\\").replace('"', "\\\"");
             let _ = writeln!(
                 functions,

@@ -7,6 +7,7 @@
 mod failures;
 mod features;
 mod limits;
+mod loops;
 mod rewriting;
 
 use std::ffi::{CString, c_void};

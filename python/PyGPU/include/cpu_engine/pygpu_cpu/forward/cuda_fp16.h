@@ -2,6 +2,8 @@
 #ifndef PYGPU_CPU_FP16_H
 #define PYGPU_CPU_FP16_H
 
+extern "C++" {
+
 namespace pygpu_cpu {
 
 inline float float_of_half(unsigned short h) {
@@ -79,6 +81,8 @@ inline __half atomicAdd(__half *address, __half value) {
     return __ushort_as_half(pygpu_cpu::atomic_update(
         reinterpret_cast<unsigned short *>(address),
         [&](unsigned short before) { return (__ushort_as_half(before) + value).bits; }));
+}
+
 }
 
 #endif

@@ -1,8 +1,8 @@
-//! Device code that was compiled in parts, by the driver's own linker.
+//! The driver's own linker.
 
-use super::driver::Cuda;
-use super::modules::Jit;
-use super::sys::{CUjitInputType as Kind, CUlinkState};
+use super::super::driver::Cuda;
+use super::super::modules::Jit;
+use super::super::sys::{CUjitInputType as Kind, CUlinkState};
 use crate::backend::codes::SUCCESS;
 use crate::backend::vendor::Driver;
 use crate::backend::{Compiled, LinkInput, LinkKind, LoadOptions};

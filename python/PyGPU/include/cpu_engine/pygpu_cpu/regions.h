@@ -1,0 +1,45 @@
+// A kernel that runs a whole block: loops over its threads between two barriers. The engine writes such kernels (split/).
+#ifndef PYGPU_CPU_REGIONS_H
+#define PYGPU_CPU_REGIONS_H
+
+namespace pygpu_cpu {
+
+// The threads of the block, row by row in the order in which they have their turn.
+struct threads {
+    unsigned rows = 0, count = 0;
+    const pygpu_cpu_row *first = pygpu_cpu_rows(&rows, &count);
+    uint3 *index = &pygpu_cpu_thread_index;
+
+    template <class Body> __attribute__((always_inline)) void each(Body body) const {
+        const pygpu_cpu_row *const end = first + rows;
+        for (const pygpu_cpu_row *at = first; at < end; at++) {
+            const pygpu_cpu_row row = *at;
+            *index = {row.x, row.y, row.z};
+            // For functions that are called, and for messages: also of faults, so it is written before anything else is done.
+            volatile unsigned *const x = &index->x;
+            for (unsigned turn = 0; turn < row.length; turn++) {
+                *x = row.x + turn;
+                body(uint3{row.x + turn, row.y, row.z}, row.thread + turn);
+            }
+        }
+    }
+};
+
+// A variable of each thread that outlives a barrier.
+template <class T> struct room {
+    void *memory;
+    explicit room(const threads &all) : memory(pygpu_cpu_room(sizeof(T) * all.count)) {}
+    ~room() { pygpu_cpu_room_back(memory); }
+    room(const room &) = delete;
+    T &operator[](unsigned thread) const { return static_cast<T *>(memory)[thread]; }
+};
+
+template <class T> T &keep(T &place, T &value) {
+    static_assert(__is_trivially_copyable(T), "kept byte by byte");
+    __builtin_memcpy((void *)&place, (const void *)&value, sizeof(T));
+    return place;
+}
+
+}
+
+#endif

@@ -1,0 +1,111 @@
+//! What cannot be run as a loop: threads that wait for one another other than by `__syncthreads()`.
+
+use super::Definition;
+use super::statements::Text;
+
+/// Words of operations in which threads wait, or that end what a loop could go round.
+const WAITING: [&str; 13] = [
+    "__shfl",
+    "__ballot",
+    "__any",
+    "__all",
+    "__activemask",
+    "__match_",
+    "__reduce_",
+    "__syncwarp",
+    "__nanosleep",
+    "unchanged",
+    "goto",
+    "setjmp",
+    "__syncthreads_",
+];
+
+/// The engine's own names that stand in preprocessed sources and do not wait.
+const HARMLESS: [&str; 5] = [
+    "pygpu_cpu_thread_index",
+    "pygpu_cpu_block_index",
+    "pygpu_cpu_block_size",
+    "pygpu_cpu_grid_size",
+    "pygpu_cpu_assert",
+];
+
+fn waits(word: &str) -> bool {
+    WAITING.iter().any(|waiting| word.starts_with(waiting))
+        || matches!(word, "asm" | "__asm" | "__asm__")
+        || (word.starts_with("pygpu_cpu_") && !HARMLESS.contains(&word))
+}
+
+/// Whether nothing waits for what an atomic function gives: it stands as a statement of its own.
+fn stands_alone(text: &Text<'_>, position: usize) -> bool {
+    match text.at(position.wrapping_sub(1)) {
+        ";" | "{" | "}" | "else" => true,
+        ")" => {
+            let open = (0..position).rev().find(|&at| text.at(at) == "(" && text.behind(at) == position);
+            open.is_some_and(|open| open > 0 && matches!(text.at(open - 1), "if" | "for"))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a thread could go round here until another one does something.
+fn may_spin(text: &Text<'_>, position: usize) -> bool {
+    let word = text.at(position);
+    word.starts_with("__threadfence")
+        || (word.starts_with("atomic") && text.at(position + 1) == "(" && !stands_alone(text, position))
+}
+
+/// Whether a kernel's own text has such an operation.
+pub fn waits_inside(text: &Text<'_>, body: (usize, usize), has_loops: bool) -> bool {
+    (body.0..body.1).any(|at| text.is_word(at) && (waits(text.at(at)) || (has_loops && may_spin(text, at))))
+}
+
+/// Whether one stands anywhere else in what the user wrote or included: a kernel may call it.
+pub fn waits_outside(text: &Text<'_>, definitions: &[Definition]) -> bool {
+    let own = own_headers(text.source);
+    outside(text, definitions).any(|at| {
+        let word = text.at(at);
+        text.is_word(at)
+            && (waits(word) || word.starts_with("__syncthreads") || may_spin(text, at))
+            && !is_own(text, &own, at)
+    })
+}
+
+/// Names of constants of the file, which are the same for all threads.
+pub fn constants<'a>(text: &Text<'a>, definitions: &[Definition]) -> Vec<&'a str> {
+    let declared = outside(text, definitions).filter(|&at| text.at(at) == "constexpr");
+    let names = declared.filter_map(|at| {
+        let equals = (at..text.tokens.len().min(at + 8)).find(|&at| matches!(text.at(at), "=" | "(" | ";" | "{"))?;
+        (text.at(equals) == "=").then(|| text.at(equals - 1))
+    });
+    names.collect()
+}
+
+fn outside(text: &Text<'_>, definitions: &[Definition]) -> impl Iterator<Item = usize> {
+    let bodies: Vec<(usize, usize)> = definitions.iter().map(|definition| definition.body).collect();
+    (0..text.tokens.len()).filter(move |at| !bodies.iter().any(|&(first, end)| (first..end).contains(at)))
+}
+
+fn is_own(text: &Text<'_>, own: &[(usize, usize)], at: usize) -> bool {
+    own.iter().any(|&(first, end)| (first..end).contains(&text.tokens[at].start))
+}
+
+/// The bytes that come from the headers which stand before every source.
+fn own_headers(source: &str) -> Vec<(usize, usize)> {
+    let (mut found, mut begun, mut at) = (Vec::new(), None, 0);
+    for line in source.split_inclusive('\n') {
+        if let Some((_, file)) = line.strip_prefix("# ").and_then(|rest| rest.split_once('"')) {
+            let is_own = file.starts_with("include/pygpu_cpu") && !file.contains("/forward/");
+            match (is_own, begun) {
+                (true, None) => begun = Some(at),
+                (false, Some(first)) => {
+                    found.push((first, at));
+                    begun = None;
+                }
+                _ => {}
+            }
+        }
+        at += line.len();
+    }
+    found.extend(begun.map(|first| (first, source.len())));
+    found
+}

@@ -1,0 +1,181 @@
+//! Kernels as loops over the threads of a block: which are made into loops, and that they mean the same.
+
+use std::sync::OnceLock;
+
+use super::super::engine::split_up;
+use super::*;
+
+const INSTANCES: [&str; 2] = ["doubled<int, 3>", "doubled<double, 2>"];
+
+fn loops() -> &'static Loaded {
+    static LOOPS: OnceLock<Loaded> = OnceLock::new();
+    LOOPS.get_or_init(|| Loaded::with(include_str!("loops.cu"), &[], &INSTANCES))
+}
+
+/// The kernels that become loops, of a text in which the header's macros stand for themselves.
+fn taken(source: &str) -> Vec<String> {
+    let macros = [
+        ("threadIdx", "pygpu_cpu_thread_index"),
+        ("blockIdx", "pygpu_cpu_block_index"),
+        ("blockDim", "pygpu_cpu_block_size"),
+    ];
+    let source = macros.iter().fold(source.to_owned(), |text, (name, value)| text.replace(name, value));
+    split_up(&source).map(|(_, kernels)| kernels).unwrap_or_default()
+}
+
+#[test]
+fn kernels_become_loops_where_their_barriers_allow_it() {
+    let expected = ["addresses", "tree", "product", "kept", "own_parameter", "asked", "histogram", "doubled"];
+    assert_eq!(taken(include_str!("loops.cu")), expected);
+}
+
+#[test]
+fn what_is_in_doubt_keeps_a_stack_for_each_thread() {
+    let bodies = [
+        "if (n > 1) { __syncthreads(); }",
+        "while (n > 1) { __syncthreads(); }",
+        "for (int i = 0; i < n; i++) __syncthreads();",
+        "for (int i = threadIdx.x; i < n; i++) { __syncthreads(); }",
+        "int t = threadIdx.x; for (int i = 0; i < t; i++) { __syncthreads(); }",
+        "int i; for (i = 0; i < n; i++) { __syncthreads(); }",
+        "for (int i = 0; i < n--; i++) { __syncthreads(); }",
+        "for (int i = 0; i < p[0]; i++) { __syncthreads(); }",
+        "__shared__ int s; s = 1; for (int i = 0; i < s; i++) { __syncthreads(); }",
+        "for (int i = 0; i < n; i++) { if (p[i]) break; __syncthreads(); }",
+        "if (threadIdx.x > n) return; __syncthreads();",
+        "for (int k = 0; k < n; k++) { int n = threadIdx.x; p[n] = 0; for (int j = 0; j < n; j++) { __syncthreads(); } }",
+        "auto x = p[0]; __syncthreads(); p[1] = x;",
+        "int &x = p[0]; __syncthreads(); x = 1;",
+        "struct S { int a; } s; __syncthreads(); s.a = 1;",
+        "typedef int T; __syncthreads(); T x = 1;",
+        "p[0] = __shfl_down_sync(~0u, n, 1);",
+        "__syncwarp(); p[0] = 1;",
+        "p[0] = __syncthreads_count(n);",
+        "while (atomicCAS(p, 0, 1)) { }",
+        "while (!p[0]) __threadfence();",
+        "again: if (p[0]) goto again;",
+        "asm(\"nop\");",
+    ];
+    for body in bodies {
+        let source = format!("__global__ void k(int *p, int n) {{ {body} }}");
+        assert!(taken(&source).is_empty(), "{body}\n{:?}", split_up(&source));
+    }
+}
+
+#[test]
+fn a_kernel_whose_name_means_more_or_that_may_call_who_waits_is_left_alone() {
+    let sources = [
+        "__device__ void f() { __syncthreads(); } __global__ void k(int *p) { p[0] = 1; }",
+        "__device__ void lock(int *p) { while (atomicExch(p, 1)) { } } __global__ void k(int *p) { p[0] = 1; }",
+        "__global__ void k(int *p) { p[0] = 1; } __global__ void k(float *p) { p[0] = 1; }",
+        "template <class T> __global__ void k(T *p) { p[0] = 1; } template <> __global__ void k<int>(int *p) { p[0] = 2; }",
+    ];
+    for source in sources {
+        assert!(taken(source).is_empty(), "{source}");
+    }
+}
+
+#[test]
+fn lines_stay_where_they_are() {
+    let source = "__global__ void k(int *p) {\nint a =\n 1,\n b = 2;\n__syncthreads\n();\np[a] = b;\n}\nint last;";
+    let (text, _) = split_up(source).unwrap();
+    assert_eq!(text.matches('\n').count(), source.matches('\n').count());
+    assert!(text.ends_with("\nint last;"), "{text}");
+}
+
+#[test]
+fn threads_between_two_barriers_run_on_one_stack() {
+    let mut out = vec![0u64; 8];
+    loops().run("addresses", 1, 8, &mut out);
+    assert!(out.iter().all(|&address| address == out[0] && address != 0), "{out:x?}");
+}
+
+#[test]
+fn a_tree_of_sums_has_every_value_once() {
+    let x: Vec<f32> = (0..1000).map(|value| value as f32).collect();
+    let mut out = vec![0f32; 4];
+    let shape = shape(4, 256);
+    let arguments = &mut [argument(&mut x.as_ptr()), argument(&mut out.as_mut_ptr()), argument(&mut 1000i32)];
+    loops().try_run("tree", shape, arguments).unwrap();
+    assert_eq!(out.iter().sum::<f32>(), 499_500.0);
+}
+
+#[test]
+fn tiles_of_a_product_wait_for_one_another() {
+    let n = 19usize;
+    let a: Vec<f32> = (0..n * n).map(|value| (value % 7) as f32).collect();
+    let b: Vec<f32> = (0..n * n).map(|value| (value % 5) as f32).collect();
+    let mut c = vec![0f32; n * n];
+    let arguments = &mut [
+        argument(&mut a.as_ptr()),
+        argument(&mut b.as_ptr()),
+        argument(&mut c.as_mut_ptr()),
+        argument(&mut (n as i32)),
+    ];
+    loops().try_run("product", shape([3, 3, 1], [8, 8, 1]), arguments).unwrap();
+    for row in 0..n {
+        for column in 0..n {
+            let expected: f32 = (0..n).map(|k| a[row * n + k] * b[k * n + column]).sum();
+            assert_eq!(c[row * n + column], expected, "{row}, {column}");
+        }
+    }
+}
+
+#[test]
+fn variables_live_on_across_barriers() {
+    const THREADS: usize = 6;
+    const ROUNDS: usize = 5;
+    let mut out = vec![0i32; THREADS];
+    let arguments = &mut [argument(&mut out.as_mut_ptr()), argument(&mut (ROUNDS as i32))];
+    let shape = LaunchShape { shared: 4 * THREADS as u32, ..shape(1, THREADS as u32) };
+    loops().try_run("kept", shape, arguments).unwrap();
+    // The same with the threads in step.
+    let mut numbers = [[1i32, 2, 3]; THREADS];
+    let mut bare: Vec<i32> = (0..THREADS).map(|me| if me % 2 == 1 { 10 } else { 20 }).collect();
+    for outer in 0..ROUNDS {
+        let mut exchange: Vec<i32> = (0..THREADS).map(|me| numbers[me][outer % 3] + me as i32).collect();
+        for inner in 0..=outer {
+            let values: Vec<i32> = (0..THREADS).map(|me| exchange[(me + inner) % THREADS]).collect();
+            exchange = values.iter().map(|value| value + 1).collect();
+            (0..THREADS).for_each(|me| bare[me] += values[me]);
+        }
+        (0..THREADS).for_each(|me| numbers[me][outer % 3] += exchange[me]);
+    }
+    let last = |me: usize| numbers[me][0] + numbers[me][1] * 3 + numbers[me][2] * 7 + bare[me] + me as i32 + 16;
+    assert_eq!(out, (0..THREADS).map(last).collect::<Vec<_>>());
+}
+
+#[test]
+fn each_thread_has_its_own_parameters_and_is_known_to_what_it_calls() {
+    #[repr(C)]
+    struct Pair(i32, f64);
+    let mut out = vec![-1i32; 8];
+    let arguments = &mut [argument(&mut out.as_mut_ptr()), argument(&mut 9i32), argument(&mut Pair(1, 0.0))];
+    loops().try_run("own_parameter", shape(1, 8), arguments).unwrap();
+    assert_eq!(out, [-1, 9, -1, 7, -1, 5, -1, 3]);
+    loops().run("asked", 1, [4, 2, 1], &mut out);
+    assert_eq!(out, [0, 1, 2, 3, 100, 101, 102, 103]);
+}
+
+#[test]
+fn atomics_of_shared_memory_and_instances_of_templates_are_right() {
+    let x: Vec<i32> = (0..1000).map(|value| value * value).collect();
+    let mut out = vec![0i32; 16];
+    let arguments = &mut [argument(&mut x.as_ptr()), argument(&mut out.as_mut_ptr()), argument(&mut 1000i32)];
+    loops().try_run("histogram", shape(1, 64), arguments).unwrap();
+    let count = |bin: i32| x.iter().filter(|&&value| value & 15 == bin).count() as i32;
+    assert_eq!(out, (0..16).map(count).collect::<Vec<_>>());
+    let mut whole = vec![1i32, 2, 3, 4];
+    loops().run("doubled<int, 3>", 1, 4, &mut whole);
+    assert_eq!(whole, [20; 4]);
+    let mut real = vec![1f64, 2.0, 3.0, 4.0];
+    loops().run("doubled<double, 2>", 1, 4, &mut real);
+    assert_eq!(real, [10.0; 4]);
+}
+
+#[test]
+fn threads_that_leave_a_loop_one_by_one_are_not_waited_for() {
+    let mut out = vec![0i32; 5];
+    loops().run("uneven", 1, 5, &mut out);
+    assert_eq!(out, [0, 1, 2, 3, 4]);
+}

@@ -1,0 +1,41 @@
+//! Device code that was compiled in parts: nvJitLink joins them, of the toolkit or the wheel that NVRTC came from; where that
+//! is not there or refuses, the driver's own linker does.
+//!
+//! The driver's linker takes PTX of its own version and older; nvJitLink's that of the NVRTC beside it.
+
+mod by_driver;
+mod jit_link;
+
+use super::driver::Cuda;
+use super::sys::CUdevice_attribute::{
+    CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR as MAJOR, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR as MINOR,
+};
+use crate::backend::vendor::Driver;
+use crate::backend::{Compiled, Compiler, LinkInput, LoadOptions};
+use crate::error::{Error, Result};
+use crate::settings;
+
+/// Links the parts into an image.
+pub fn link(driver: &Driver<Cuda>, device: i32, inputs: &[LinkInput<'_>], wanted: &LoadOptions) -> Result<Compiled> {
+    let beside = driver.own.nvrtc.get().map(|nvrtc| nvrtc.path());
+    let Some(linker) = jit_link::open(driver.version, beside, settings::get()) else {
+        return by_driver::link(driver, device, inputs, wanted);
+    };
+    let architecture = format!("sm_{}{}", driver.attribute(device, MAJOR)?, driver.attribute(device, MINOR)?);
+    match linker.link(&architecture, inputs, wanted) {
+        Ok(linked) => Ok(linked),
+        Err(first) => by_driver::link(driver, device, inputs, wanted).map_err(|second| joined(&first, second)),
+    }
+}
+
+/// What both linkers say.
+fn joined(first: &str, second: Error) -> Error {
+    match second {
+        Error::Driver(mut error) => {
+            error.detail = format!("{}; nvJitLink said: {first}", error.detail);
+            Error::Driver(error)
+        }
+        Error::NotSupported(_) => Error::value(format!("the parts cannot be linked: {first}")),
+        other => other,
+    }
+}

@@ -1,0 +1,55 @@
+//! Headers in C++ that a source includes, before the `extern "C"` that is put around it: their templates do not bear it.
+
+use std::fmt::Write;
+
+use crate::backend::included_names;
+
+/// Folders of headers that are C++ throughout.
+const FOLDERS: [&str; 5] = ["cooperative_groups/", "cub/", "cuda/", "thrust/", "nv/"];
+
+/// Headers of the vendors that are, and that may be read before anything else.
+const VENDORS: [&str; 9] = [
+    "cooperative_groups.h",
+    "cuComplex.h",
+    "cuda_bf16.h",
+    "cuda_fp16.h",
+    "cuda_fp8.h",
+    "curand_kernel.h",
+    "mma.h",
+    "hip/hip_bf16.h",
+    "hip/hip_fp16.h",
+];
+
+fn is_cxx(name: &str) -> bool {
+    // Without a suffix it is the C++ library's.
+    FOLDERS.iter().any(|folder| name.starts_with(folder)) || VENDORS.contains(&name) || !name.contains(['.', '/'])
+}
+
+/// The lines that include them; a header that is not there is left to the source to ask for.
+pub fn hoisted(source: &str) -> String {
+    let mut lines = String::new();
+    for name in included_names(source) {
+        if is_cxx(&name) {
+            // Writing to a string cannot fail.
+            let _ = write!(lines, "#if __has_include(<{name}>)\n#include <{name}>\n#endif\n");
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+    use super::*;
+
+    #[test]
+    fn what_is_written_in_cxx_is_read_before_the_wrapper() {
+        let source = "#include <cuda_fp16.h>\n#include \"own.cuh\"\n#include <math.h>\n#include <thrust/complex.h>\n#include <limits>\n";
+        let lines = hoisted(source);
+        for name in ["cuda_fp16.h", "thrust/complex.h", "limits"] {
+            assert!(lines.contains(&format!("#include <{name}>\n")), "{lines}");
+        }
+        assert!(!lines.contains("own.cuh") && !lines.contains("math.h"), "{lines}");
+        assert_eq!(hoisted("int a;"), "");
+    }
+}

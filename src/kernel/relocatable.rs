@@ -1,0 +1,84 @@
+//! Relocatable device code of one source (`-rdc=true`): linked before it is loaded, with the device's runtime where its
+//! kernels launch kernels.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+use super::compile::Source;
+use crate::backend::{BackendKind, CompileOption, Compiled, LinkInput, LinkKind, LoadOptions};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::settings::{self, Settings, Variable};
+
+const RUNTIME: &str = "libcudadevrt.a";
+
+/// What is loaded of what was compiled: the same, unless it is one part of a linkage.
+///
+/// # Errors
+/// The linker's; `Unavailable` where the runtime of launches from kernels is not found.
+pub fn linked<'a>(
+    device: Device,
+    source: &Source,
+    compiled: &'a Compiled,
+    (list, options): (&[CompileOption], &LoadOptions),
+    hints: &[PathBuf],
+) -> Result<Cow<'a, Compiled>> {
+    let asked = list.iter().rev().find_map(|option| match option {
+        CompileOption::Relocatable(asked) => Some(*asked),
+        _ => None,
+    });
+    if device.kind() != BackendKind::Cuda || asked != Some(true) {
+        return Ok(Cow::Borrowed(compiled));
+    }
+    let launches = source.text.contains("<<<");
+    let runtime = if launches { Some(runtime(hints, settings::get())?) } else { None };
+    let kind = if compiled.image.starts_with(b"\x7fELF") { LinkKind::Cubin } else { LinkKind::Ptx };
+    let mut inputs = vec![LinkInput { kind, data: &compiled.image, name: c"kernel" }];
+    inputs.extend(runtime.iter().map(|data| LinkInput { kind: LinkKind::Library, data, name: c"cudadevrt" }));
+    let linked = device.backend().programs()?.link(device.index(), &inputs, options)?;
+    let log = [compiled.log.as_str(), linked.log.as_str()].join("\n").trim().to_owned();
+    Ok(Cow::Owned(Compiled { image: linked.image, log, lowered: compiled.lowered.clone(), read: None }))
+}
+
+/// Where the runtime may be: in the toolkit, or in the wheels beside the compiler's library.
+fn places(hints: &[PathBuf], settings: &Settings) -> Vec<PathBuf> {
+    let mut folders: Vec<PathBuf> = Vec::new();
+    for folder in hints.iter().filter_map(|hint| hint.parent()) {
+        folders.push(folder.to_path_buf());
+        folders.extend(folder.parent().and_then(Path::parent).map(|root| root.join("cuda_runtime/lib")));
+    }
+    let homes = settings.folders(&[Variable::CUDA_HOME, Variable::CUDA_PATH]).map(|root| root.to_path_buf());
+    for root in homes.chain([PathBuf::from("/usr/local/cuda")]) {
+        folders
+            .extend(["lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib"].map(|one| root.join(one)));
+    }
+    folders.into_iter().map(|folder| folder.join(RUNTIME)).collect()
+}
+
+fn runtime(hints: &[PathBuf], settings: &Settings) -> Result<Vec<u8>> {
+    let places = places(hints, settings);
+    places.iter().find_map(|place| std::fs::read(place).ok()).ok_or_else(|| {
+        let searched: String = places.iter().map(|place| format!("\n  {}", place.display())).collect();
+        Error::Unavailable(format!(
+            "a kernel that launches kernels needs {RUNTIME}, which is part of the CUDA toolkit and of the wheel \
+             nvidia-cuda-runtime: install one, or set CUDA_HOME; searched:{searched}"
+        ))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+    use super::*;
+
+    #[test]
+    fn the_runtime_is_looked_for_beside_the_compiler_and_named_where_it_is_absent() {
+        let root = tempfile::tempdir().unwrap();
+        let hint = root.path().join("nvidia/cuda_nvrtc/lib/libnvrtc.so.12");
+        let folder = root.path().join("nvidia/cuda_runtime/lib");
+        assert!(places(std::slice::from_ref(&hint), &Settings::default()).contains(&folder.join(RUNTIME)));
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join(RUNTIME), "archive").unwrap();
+        assert_eq!(runtime(&[hint], &Settings::default()).unwrap(), b"archive");
+    }
+}

@@ -1,0 +1,88 @@
+"""Relocatable device code on a real device: parts that are linked, and kernels that launch kernels.
+
+The two cases in which PyCUDA's own suite links, in few words, and what a plain source may ask for.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import PyGPU
+import PyGPU.driver as drv
+from gpu import kernel_library, support
+from PyGPU._native import library_files
+from PyGPU.compiler import DynamicModule, DynamicSourceModule, SourceModule
+
+support.require_gpu()
+if kernel_library.simulated() is not None:
+    pytest.skip("the simulated driver links nothing", allow_module_level=True)
+if support.on_hip():
+    pytest.skip("relocatable device code is CUDA's", allow_module_level=True)
+
+needs_the_runtime = pytest.mark.skipif(
+    library_files.device_library("cudadevrt") is None, reason="libcudadevrt.a is not installed"
+)
+LAUNCHING = """
+__global__ void inner(int *x, int n) { if (threadIdx.x < n) x[threadIdx.x] *= 2; }
+__global__ void outer(int *x, int n) { inner<<<1, 32>>>(x, n); }
+"""
+PARTS = [
+    "extern __device__ int twice(int); __global__ void f(int *x) { x[threadIdx.x] = twice(x[threadIdx.x]); }",
+    "__device__ int twice(int x) { return 2 * x; }",
+]
+
+
+def doubled(module: SourceModule | DynamicModule, name: str, *arguments: object, block: int) -> list[int]:
+    """What a kernel makes of 0, 1, ..., 7."""
+    x = PyGPU.to_gpu(np.arange(8, dtype=np.int32))
+    module.get_function(name)(x.gpudata, *arguments, block=(block, 1, 1), grid=(1, 1))
+    drv.Context.synchronize()
+    return x.get().tolist()
+
+
+@needs_the_runtime
+def test_a_kernel_launches_a_kernel() -> None:
+    module = DynamicSourceModule(LAUNCHING)
+    assert doubled(module, "outer", np.int32(8), block=1) == list(range(0, 16, 2))
+
+
+@needs_the_runtime
+def test_an_outer_and_an_inner_kernel_of_two_sources_are_linked() -> None:
+    module = DynamicModule()
+    outer = """#include <cstdio>
+    __global__ void outer(int *x) { extern __global__ void inner(int *); inner<<<1, 8>>>(x); }"""
+    inner = """#include <cstdio>
+    __global__ void inner(int *x) { x[threadIdx.x] *= 2; if (x[0]) printf("not reached\\n"); }"""
+    for source in (outer, inner):
+        module.add_source(source, nvcc_options=["-rdc=true", "-lcudadevrt"])
+    module.add_stdlib("cudadevrt").link()
+    assert doubled(module, "outer", block=1) == list(range(0, 16, 2))
+
+
+def test_a_function_of_another_source_is_found_when_both_are_linked() -> None:
+    module = DynamicModule()
+    for source in PARTS:
+        module.add_source(source)
+    assert doubled(module.link(), "f", block=8) == list(range(0, 16, 2))
+
+
+def test_what_is_nowhere_is_named() -> None:
+    module = DynamicModule().add_source(PARTS[0])
+    with pytest.raises(drv.Error, match="twice"):
+        module.link()
+
+
+def test_a_single_source_may_be_relocatable() -> None:
+    module = SourceModule("\n".join(PARTS[::-1]), options=["-rdc=true"])
+    assert doubled(module, "f", block=8) == list(range(0, 16, 2))
+
+
+@needs_the_runtime
+def test_a_single_source_with_launches_finds_the_runtime_by_itself() -> None:
+    module = SourceModule(LAUNCHING, options=["-rdc=true", "-lcudadevrt"])
+    assert doubled(module, "outer", np.int32(8), block=1) == list(range(0, 16, 2))
+    x = PyGPU.to_gpu(np.arange(8, dtype=np.int32))
+    PyGPU.Module(LAUNCHING, options=["-rdc=true"]).get_function("outer")[1, 1](x, 8)
+    PyGPU.synchronize()
+    assert x.get().tolist() == list(range(0, 16, 2))
