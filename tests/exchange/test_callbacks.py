@@ -257,8 +257,8 @@ DOORS = re.compile(r"^\s*(?://[^\n]*\n\s*)*(?:unsafe \{\s*)?(?:caught|answer)\("
 
 @pytest.mark.enough_on("cpu")
 def test_every_function_that_c_calls_goes_through_the_door() -> None:
-    # A10: a panic ends there. The exchange table's allocator reports errors in its own way, around the door; the handler of
-    # signals is left for another stack, and has no frame that could be skipped.
+    # A10: a panic ends there. The exchange table's allocator reports errors in its own way, around the door; the
+    # handler of signals is left for another stack, and has no frame that could be skipped.
     found = {}
     for path in (ROOT / "src").rglob("*.rs"):
         text = path.read_text().split("#[cfg(test)]\nmod tests")[0]

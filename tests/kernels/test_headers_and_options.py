@@ -175,7 +175,7 @@ def test_a_compile_error_has_the_line_and_the_column_of_the_source() -> None:
 
 def test_a_function_that_is_no_kernel_is_told_apart_from_one_that_is_not_there() -> None:
     module = SourceModule("__device__ int twice(int x) { return 2 * x; }\n" + ONE)
-    for call in (module.get_function, PyGPU.Module(ONE + "\nint twice(int);", extern_c=True).get_function):
+    for call in (module.get_function, PyGPU.Module(ONE + "\n__device__ int twice(int);", extern_c=True).get_function):
         with pytest.raises(Exception, match=r"'twice' is a function.*__global__"):
             call("twice")
     with pytest.raises(Exception, match="there is no kernel 'other'"):

@@ -36,7 +36,8 @@ def made(path: Path) -> Path:
     return path
 
 
-def test_nothing_is_found_where_nothing_is() -> None:
+def test_nothing_is_found_where_nothing_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [folder for folder in sys.path if not Path(folder, "nvidia").is_dir()])
     assert (library_files.nvcc(), library_files.device_library("cudadevrt")) == (None, None)
     assert library_files.by_pathfinder() == []
 

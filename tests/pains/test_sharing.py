@@ -21,7 +21,9 @@ gpu_only = pytest.mark.skipif(BACKEND == "cpu", reason="device memory only")
 cpu_only = pytest.mark.skipif(BACKEND != "cpu", reason="host memory only")
 DEVICE_TYPE = {"cpu": forge.CPU, "cuda": forge.CUDA, "hip": forge.ROCM}[BACKEND]
 # The protocols' numbers of streams that are no objects, and those that are forbidden.
-STREAM_NUMBERS = {"cpu": ([None, -1], [1]), "cuda": ([None, -1, 1, 2], [0]), "hip": ([None, -1, 0], [1, 2])}[BACKEND]
+STREAM_NUMBERS = {"cpu": ([None, -1, 0], [1]), "cuda": ([None, -1, 0, 1, 2], [-2]), "hip": ([None, -1, 0], [1, 2])}[
+    BACKEND
+]
 
 
 class Readonly:

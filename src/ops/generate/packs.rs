@@ -112,7 +112,8 @@ impl Parts {
         let is_spread = plan.way == Way::Spread;
         let (array, at) = match is_spread {
             true => (format!("pygpu_all_{name}"), "pygpu_at + pygpu_turn * blockDim.x"),
-            false => (format!("pygpu_array_{name}"), "pygpu_at + pygpu_turn"),
+            // What is only read may be written by another name.
+            false => (format!("(({c_type} *)pygpu_array_{name})"), "pygpu_at + pygpu_turn"),
         };
         let neighbours = format!("*({kind} *)(pygpu_array_{name} + pygpu_at)");
         let item = format!("pygpu_pack_{name}.item[pygpu_turn]");
