@@ -4,7 +4,8 @@ use super::context::VendorContexts;
 use super::driver::Driver;
 use crate::backend::codes::{INVALID_VALUE, SUCCESS};
 use crate::backend::{
-    Address, ArrayBox, ArrayCopy, ArrayHandle, ArrayShape, Resource, Sampling, StreamHandle, Texel, Textures,
+    Address, AddressMode, ArrayBox, ArrayCopy, ArrayHandle, ArrayShape, Resource, Sampling, StreamHandle, Texel,
+    Textures,
 };
 use crate::error::{Error, Result};
 
@@ -123,7 +124,12 @@ fn described(resource: &Resource) -> ResourceDescriptor {
     ResourceDescriptor { kind, words, flags: 0 }
 }
 
-fn sampled(sampling: &Sampling) -> TextureDescriptor {
+fn sampled(resource: &Resource, sampling: &Sampling) -> TextureDescriptor {
+    let mut address = sampling.address;
+    if let Resource::Array(_, ArrayShape { height: 0, .. }) = resource {
+        // Hardware has one row, at whose edge it reads: half of each element would be the border.
+        address[1..].fill(AddressMode::Clamp);
+    }
     let mut flags = 0;
     if sampling.as_integer {
         flags |= READ_AS_INTEGER;
@@ -132,7 +138,7 @@ fn sampled(sampling: &Sampling) -> TextureDescriptor {
         flags |= NORMALIZED;
     }
     TextureDescriptor {
-        address: sampling.address.map(|mode| mode as u32),
+        address: address.map(|mode| mode as u32),
         filter: u32::from(sampling.linear),
         flags,
         anisotropy: 0,
@@ -219,7 +225,7 @@ impl<V: VendorTextures> Textures for Driver<V> {
 
     unsafe fn create_texture(&self, device: i32, resource: &Resource, sampling: &Sampling) -> Result<u64> {
         let mut texture = 0;
-        let (from, how) = (described(resource), sampled(sampling));
+        let (from, how) = (described(resource), sampled(resource, sampling));
         // SAFETY: see above; the target is writable.
         let create = |api: &V::Api| unsafe { V::create_texture(api, &mut texture, &from, &how) };
         self.texture_call(device, V::CREATE_TEXTURE, create, || format!("{resource:?}, {sampling:?}"))?;
