@@ -98,6 +98,10 @@ fn has_references(text: &str) -> bool {
     })
 }
 
+/// What C's headers of the host, which nvcc reads before a source, call unsigned numbers: no run-time compiler has these names. To say
+/// them again is allowed.
+const OF_THE_HOST: &str = "typedef unsigned short ushort; typedef unsigned int uint; typedef unsigned long ulong;\n";
+
 /// The text that is compiled, in which the user's lines keep their numbers.
 fn wrapped(source: &Source) -> Cow<'_, str> {
     let references = if has_references(&source.text) { REFERENCES } else { "" };
@@ -107,7 +111,7 @@ fn wrapped(source: &Source) -> Cow<'_, str> {
     let name = if source.name.is_empty() { "kernel.cu" } else { &source.name };
     let name = name.replace('\\', "\\\\").replace('"', "\\\"");
     let (hoisted, begin, end) = match source.extern_c {
-        true => (hoisted(&source.text), "extern \"C\" {\n", "}\n"),
+        true => (hoisted(&source.text) + OF_THE_HOST, "extern \"C\" {\n", "}\n"),
         false => (String::new(), "", ""),
     };
     Cow::Owned(format!("{references}{hoisted}{begin}#line 1 \"{name}\"\n{}\n{end}", source.text))

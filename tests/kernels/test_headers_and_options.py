@@ -182,6 +182,15 @@ def test_a_function_that_is_no_kernel_is_told_apart_from_one_that_is_not_there()
         module.get_function("other")
 
 
+def test_the_hosts_names_of_unsigned_numbers_are_known_as_by_nvcc() -> None:
+    own = "typedef unsigned int uint;"
+    for before in ("", own):
+        text = before + "__global__ void one(uint *out, ushort a, ulong b) { const uint c = a; out[0] = c + (uint)b; }"
+        out = PyGPU.zeros(1, np.uint32)
+        SourceModule(text).get_function("one")(out, np.uint16(40), np.uint64(2), block=(1, 1, 1))
+        assert out.get()[0] == 42
+
+
 def test_a_text_that_names_a_file_is_read(tmp_path: Path) -> None:
     (tmp_path / "one.cu").write_text(f'extern "C" {ONE}')
     out = PyGPU.zeros(1, np.int32)
