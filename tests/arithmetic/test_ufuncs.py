@@ -82,12 +82,20 @@ def kinds_of(ufunc: Any) -> list[str]:
     ]
 
 
+def of_each_class(kinds: list[str], turn: int) -> list[str]:
+    """One kind of each class: bool, integers, floats, complex numbers."""
+    classes = ["b", "iu", "f", "c"]
+    found = [[kind for kind in kinds if np.dtype(kind).kind in one] for one in classes]
+    return [one[turn % len(one)] for one in found if one]
+
+
 def cases() -> list[tuple[str, str, int]]:
-    """Functions with kinds, on a simulated GPU one of each function, and with a group of layouts: all in turn."""
-    if IS_SIMULATED:
-        chosen = [(name, kinds_of(one)[place % len(kinds_of(one))]) for place, (name, one) in enumerate(UFUNCS.items())]
-    else:
-        chosen = [(name, kind) for name, one in UFUNCS.items() for kind in kinds_of(one)]
+    """Functions with kinds, on a simulated GPU one of each class, and with a group of layouts: all in turn."""
+    chosen = [
+        (name, kind)
+        for turn, (name, one) in enumerate(UFUNCS.items())
+        for kind in (of_each_class(kinds_of(one), turn) if IS_SIMULATED else kinds_of(one))
+    ]
     turns = {inputs: itertools.cycle(range(len(groups))) for inputs, groups in layouts.GROUPS.items()}
     return [(name, kind, next(turns[UFUNCS[name].nin])) for name, kind in chosen]
 
