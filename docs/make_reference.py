@@ -83,6 +83,7 @@ GROUPS: dict[str, list[str]] = {
     "What was found": ["show_config", "config", "backend_name", "driver_version"],
     "Exceptions": [
         "CudaError", "OutOfMemoryError", "CompileError", "NotSupportedError", "BackendUnavailableError", "ForkError",
+        "HostFunctionError",
     ],
     "Modules": ["gpuarray", "backend", "elementwise", "reduction", "scan", "as_pycuda"],
     "PybindGPU's classes and constants": [
@@ -93,16 +94,19 @@ GROUPS: dict[str, list[str]] = {
 # Names that are many of one kind stand in their groups by how they begin.
 PREFIXES = {
     "cudaDevice": "`cuda*`: devices", "cudaGetDevice": "`cuda*`: devices", "cudaSetDevice": "`cuda*`: devices",
-    "cudaDriver": "`cuda*`: devices",
+    "cudaDriver": "`cuda*`: devices", "cudaCpuDeviceId": "`cuda*`: devices", "cudaInvalidDeviceId": "`cuda*`: devices",
     "cudaMem": "`cuda*`: memory", "cudaMalloc": "`cuda*`: memory", "cudaFree": "`cuda*`: memory",
-    "cudaHost": "`cuda*`: memory",
+    "cudaHost": "`cuda*`: memory", "cudaIpc": "`cuda*`: memory", "cudaPointer": "`cuda*`: memory",
+    "cudaIpcEvent": "`cuda*`: streams and events", "cudaIpcGetEvent": "`cuda*`: streams and events",
+    "cudaIpcOpenEvent": "`cuda*`: streams and events", "cudaLaunchHostFunc": "`cuda*`: streams and events",
+    "cudaFunc": "`cuda*`: kernels",
     "cudaStream": "`cuda*`: streams and events", "cudaEvent": "`cuda*`: streams and events",
     "cudaError": "`cuda*`: statuses", "cudaGet": "`cuda*`: statuses", "cudaPeek": "`cuda*`: statuses",
     "nvml": "`nvml*`",
 }  # fmt: skip
 
 # PybindGPU's families: one class for each of ten dtypes.
-FAMILIES = ("DeviceArray", "HostAllocator", "DeviceAllocator", "PagelockedAllocator", "ptr_wrapper")
+FAMILIES = ("DeviceArray", "HostAllocator", "DeviceAllocator", "PagelockedAllocator", "ptr_wrapper", "pointer_wrapper")
 FAMILY_GROUP = "PybindGPU's classes per dtype"
 
 # Classes whose members are listed below them.

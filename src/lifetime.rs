@@ -4,6 +4,7 @@
 //! is kept here and reported by the next call that waits for the host's sake, whose own work is done by then. A call that has
 //! nothing to do with what failed, such as another thread's launch, never fails for it.
 
+use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -14,6 +15,8 @@ use crate::global::Global;
 static EXITING: AtomicBool = AtomicBool::new(false);
 static HAS_DEFERRED: AtomicBool = AtomicBool::new(false);
 static DEFERRED: Global<Option<Error>> = Global::new(None);
+/// What ended where no driver may be called; it ends with the next report.
+static PUT_OFF: Global<Vec<Box<dyn Any + Send>>> = Global::new(Vec::new());
 /// Calls of others' code that are under way.
 static ASKING: AtomicUsize = AtomicUsize::new(0);
 thread_local! {
@@ -57,11 +60,25 @@ pub fn defer(result: Result<()>) {
         return;
     }
     let Some(error) = uncaught(error) else { return };
-    let surplus = {
-        let mut deferred = DEFERRED.lock();
-        if deferred.is_some() { Some(error) } else { deferred.replace(error) }
-    };
-    drop(surplus); // not under the lock: it may be somebody else's object
+    drop(keep(error)); // not under the lock: it may be somebody else's object
+}
+
+/// Keeps an error for the next report, and gives it back if there is one already.
+pub fn keep(error: Error) -> Option<Error> {
+    let mut deferred = DEFERRED.lock();
+    if deferred.is_some() {
+        return Some(error);
+    }
+    *deferred = Some(error);
+    drop(deferred);
+    HAS_DEFERRED.store(true, Ordering::Release);
+    None
+}
+
+/// Keeps what ends in a function that a stream calls, whose end would call the driver which waits for that function.
+#[cold]
+pub fn put_off(thing: Box<dyn Any + Send>) {
+    PUT_OFF.lock().push(thing);
     HAS_DEFERRED.store(true, Ordering::Release);
 }
 
@@ -93,6 +110,8 @@ pub fn report_deferred() -> Result<()> {
 #[cold]
 fn take_deferred() -> Result<()> {
     HAS_DEFERRED.store(false, Ordering::Release);
+    let put_off = std::mem::take(&mut *PUT_OFF.lock());
+    drop(put_off); // without the lock: here the driver is called
     let deferred = DEFERRED.lock().take();
     match deferred {
         Some(error) => Err(error),

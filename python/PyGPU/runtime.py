@@ -8,10 +8,15 @@ CPU included. Nothing here opens a library before a function is called.
 # ruff: noqa: F403
 from typing import TYPE_CHECKING
 
+from PyGPU._pybindgpu.runtime.attributes import *
 from PyGPU._pybindgpu.runtime.device import *
 from PyGPU._pybindgpu.runtime.event import *
 from PyGPU._pybindgpu.runtime.host import *
+from PyGPU._pybindgpu.runtime.ipc import *
+from PyGPU._pybindgpu.runtime.managed import *
 from PyGPU._pybindgpu.runtime.memory import *
+from PyGPU._pybindgpu.runtime.ordered import *
+from PyGPU._pybindgpu.runtime.rows import *
 from PyGPU._pybindgpu.runtime.stream import *
 from PyGPU._pybindgpu.runtime.version import *
 from PyGPU._pybindgpu.status import *

@@ -29,6 +29,33 @@ impl Attachment {
     }
 }
 
+/// Where managed memory is to be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Residence {
+    /// In the host's memory.
+    Host,
+    /// In that of a device.
+    Device(i32),
+}
+
+/// What a driver is told of how managed memory will be used; the numbers are CUDA's and HIP's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u32)]
+pub enum Advice {
+    /// It is read much more often than written: who reads it may have a copy.
+    SetReadMostly = 1,
+    /// Takes that back.
+    UnsetReadMostly = 2,
+    /// It had best stay at a place.
+    SetPreferredLocation = 3,
+    /// Takes that back.
+    UnsetPreferredLocation = 4,
+    /// Somebody uses it all the time, and is to reach it without faults.
+    SetAccessedBy = 5,
+    /// Takes that back.
+    UnsetAccessedBy = 6,
+}
+
 /// What a driver can do with memory of these kinds.
 ///
 /// # Safety of the callers
@@ -50,6 +77,20 @@ pub trait DriverMemory: Send + Sync {
         attachment: Attachment,
         stream: StreamHandle,
     ) -> Result<()>;
+    /// Brings managed memory to where it will be used, in the order of the stream.
+    ///
+    /// # Safety
+    /// The stream is alive, and the range stays until the stream has passed.
+    unsafe fn prefetch_managed(
+        &self,
+        device: i32,
+        address: Address,
+        bytes: usize,
+        to: Residence,
+        stream: StreamHandle,
+    ) -> Result<()>;
+    /// Says how managed memory will be used; the driver refuses other memory.
+    fn advise_managed(&self, device: i32, address: Address, bytes: usize, advice: Advice, by: Residence) -> Result<()>;
     /// The first byte and the bytes of the block in which an address of the device lies.
     fn address_range(&self, device: i32, address: Address) -> Result<(Address, usize)>;
     /// The address at which the device sees pinned host memory.

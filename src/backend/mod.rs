@@ -31,7 +31,7 @@ pub use cpu::given_out;
 pub use cpu::heap::overrun as overrun_of_block;
 pub use cpu::interrupts::ask_with as ask_about_interrupts;
 pub use devices::{BackendKind, DeviceProperties, Devices, MemoryInfo};
-pub use driver_memory::{Attachment, DriverMemory, HANDLE_BYTES};
+pub use driver_memory::{Advice, Attachment, DriverMemory, HANDLE_BYTES, Residence};
 pub use events::{EventFlags, EventHandle, Events};
 pub use graphs::{CaptureMode, ExecutableHandle, GraphHandle, Graphs, HostWork};
 pub use includes::{included_by_list, included_names};
@@ -41,13 +41,13 @@ pub use programs::{
     LaunchLimits, LaunchShape, LinkInput, LinkKind, LoadOptions, Loaded, ModuleHandle, ParameterPlace, Programs,
 };
 pub use registry::{BackendReport, Report, available, by_name, default_backend, report};
-pub use streams::{StreamFlags, StreamHandle, Streams};
+pub use streams::{HostFunction, StreamFlags, StreamHandle, Streams};
 pub use textures::{
     AddressMode, ArrayBox, ArrayCopy, ArrayHandle, ArrayShape, LAYERED, Resource, SURFACE, Sampling, Texel,
     TexelFormat, Textures,
 };
 pub use vendor::exit::close as close_drivers;
-pub use vendor::fork::is_forked;
+pub use vendor::fork::{as_host_call, is_forked, is_host_call};
 pub use vendor::loader::{Attempt, Library};
 pub use vendor::rtc::may_include;
 pub use witness::{State as WitnessState, Witness};

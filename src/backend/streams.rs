@@ -1,7 +1,12 @@
 //! Streams.
 
+use std::ffi::c_void;
+
 use super::EventHandle;
 use crate::error::Result;
+
+/// A function of the host that a stream calls with a number of the caller's.
+pub type HostFunction = extern "C" fn(*mut c_void);
 
 /// A driver's stream. `DEFAULT` is the legacy default stream of the device.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -53,4 +58,19 @@ pub trait Streams: Send + Sync {
     /// # Safety
     /// The stream is alive.
     unsafe fn stream_device(&self, stream: StreamHandle) -> Result<Option<i32>>;
+    /// Calls a function of the host in the order of the stream, on a thread of the driver's; or at each launch of the graph that
+    /// the stream captures. On the CPU it is called now, on this thread.
+    ///
+    /// # Safety
+    /// The stream is alive, and the function may be called with `data` at any time from now on.
+    ///
+    /// # Errors
+    /// The driver's; the function is not called then.
+    unsafe fn call_host(
+        &self,
+        device: i32,
+        stream: StreamHandle,
+        function: HostFunction,
+        data: *mut c_void,
+    ) -> Result<()>;
 }

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use crate::backend::{Address, HostFlags, overrun_of_block};
+use crate::backend::{self, Address, HostFlags, overrun_of_block};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::lifetime;
@@ -467,6 +467,10 @@ impl Drop for Allocation {
         }
         let dead = self.epoch != self.device().epoch();
         if (self.bytes == 0 || dead) && !self.has_owner() {
+            return;
+        }
+        if backend::is_host_call() && !self.device().is_cpu() {
+            lifetime::put_off(Box::new(self.take()));
             return;
         }
         if capture::is_any() && !self.device().is_cpu() {

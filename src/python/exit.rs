@@ -3,11 +3,16 @@
 use pyo3::prelude::*;
 use pyo3::types::PyCFunction;
 
+use crate::backend;
 use crate::lifetime;
 use crate::python::gil::{self, WithoutGil};
 
 /// Drops what calls a driver in its drop, with the GIL released: the driver may wait for a thread that waits for the GIL.
-pub(crate) fn drop_detached<T: Send>(value: T) {
+pub(crate) fn drop_detached<T: Send + 'static>(value: T) {
+    if backend::is_host_call() {
+        lifetime::put_off(Box::new(value));
+        return;
+    }
     if lifetime::exiting() {
         drop(value); // calls no driver any more
         return;

@@ -79,7 +79,7 @@ def package(prefix: str = "GPU-") -> types.SimpleNamespace:
 
 def test_a_machine_without_nvml_gives_not_supported_and_zeros(absent: None, cuda: None) -> None:
     assert nvml.nvmlInit() == 3
-    assert repr(nvml.nvmlShutdown()) == "<NvmlReturn: 'code=3'>"
+    assert repr(nvml.nvmlShutdown()) == "<nvmlReturn: code=3>"
     device = nvml.nvmlDevice(0)
     assert device.last_status() == 3
     assert device.utilization_rates() == (0, 0)

@@ -214,7 +214,7 @@ def test_program_memcpy() -> None:
     array = PyGPU.DeviceArray_float64(numpy.arange(5.0))
     for call in (array.allocate, array.to_device, array.to_host):
         call()
-        assert repr(array.last_status()) == "<CudaError: 'code=0'>"
+        assert repr(array.last_status()) == "<cudaError: code=0>"
 
     allocator = PyGPU.PagelockedAllocator_float64()
     assert allocator.allocate(10) == 0
@@ -302,7 +302,7 @@ def test_program_ctypes(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_program_device_properties() -> None:
-    assert repr(PyGPU.nvmlInit()).startswith("<NvmlReturn")
+    assert repr(PyGPU.nvmlInit()).startswith("<nvmlReturn")
     count, status = PyGPU.cudaGetDeviceCount()
     assert status == 0
     for index in range(count):
@@ -314,4 +314,4 @@ def test_program_device_properties() -> None:
         gpu, memory = device.utilization_rates()
         free, total, used = device.memory_info()
         assert all(number >= 0 for number in (gpu, memory, free, total, used))
-    assert repr(PyGPU.nvmlShutdown()).startswith("<NvmlReturn")
+    assert repr(PyGPU.nvmlShutdown()).startswith("<nvmlReturn")

@@ -343,6 +343,11 @@ impl Copies for Recording {
 }
 
 impl Streams for Recording {
+    unsafe fn call_host(&self, _: i32, _: StreamHandle, function: HostFunction, data: *mut c_void) -> Result<()> {
+        function(data);
+        Ok(())
+    }
+
     fn create_stream(&self, _device: i32, _flags: StreamFlags) -> Result<StreamHandle> {
         Ok(StreamHandle(self.handle()))
     }

@@ -27,9 +27,14 @@ class Handle(Generic[Own]):
             raise Refusal(INVALID_RESOURCE_HANDLE)
         return self._own
 
+    def _end(self) -> None:
+        """Let go of the object: from here on there is none."""
+        self._living()
+        self._own = None
+
     @property
     def handle(self) -> int:
-        """The driver's handle as an integer; 0 if making the object failed."""
+        """The driver's handle as an integer; 0 if making the object failed, or once it was destroyed."""
         return 0 if self._own is None else self._own.handle
 
     def get(self) -> int:

@@ -1,4 +1,7 @@
-"""PybindGPU's classes per dtype, made when they are first asked for: ``DeviceArray_float32`` and its 49 siblings."""
+"""PybindGPU's classes per dtype, made when they are first asked for: ``DeviceArray_float32`` and its 49 siblings.
+
+The pointers have two names each, since PybindGPU's text has another one than its code.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +21,15 @@ _FAMILIES: dict[str, type[Any]] = {
     "PagelockedAllocator": TypedPagelockedAllocator,
 }
 
-__all__ = [f"{family}_{label}" for family in (*_FAMILIES, "ptr_wrapper") for label in SUPPORTED_DTYPES]
+_POINTERS = ("ptr_wrapper", "pointer_wrapper")
+
+__all__ = [f"{family}_{label}" for family in (*_FAMILIES, *_POINTERS) for label in SUPPORTED_DTYPES]
 
 
 def class_of(family: str, label: str) -> type[Any]:
     """Return the class of a family that is for a dtype; it is made once."""
     dtype = numpy.dtype(label)
-    if family == "ptr_wrapper":
+    if family in _POINTERS:
         return pointer_class(dtype)
     name, base = f"{family}_{label}", _FAMILIES[family]
     names = {"__slots__": (), "__module__": "PyGPU.backend", "__doc__": base.__doc__, "_dtype": dtype}

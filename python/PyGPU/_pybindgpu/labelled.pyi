@@ -56,3 +56,14 @@ class ptr_wrapper_float32(PointerWrapper): ...
 class ptr_wrapper_float64(PointerWrapper): ...
 class ptr_wrapper_complex64(PointerWrapper): ...
 class ptr_wrapper_complex128(PointerWrapper): ...
+
+pointer_wrapper_int16 = ptr_wrapper_int16
+pointer_wrapper_int32 = ptr_wrapper_int32
+pointer_wrapper_int64 = ptr_wrapper_int64
+pointer_wrapper_uint16 = ptr_wrapper_uint16
+pointer_wrapper_uint32 = ptr_wrapper_uint32
+pointer_wrapper_uint64 = ptr_wrapper_uint64
+pointer_wrapper_float32 = ptr_wrapper_float32
+pointer_wrapper_float64 = ptr_wrapper_float64
+pointer_wrapper_complex64 = ptr_wrapper_complex64
+pointer_wrapper_complex128 = ptr_wrapper_complex128

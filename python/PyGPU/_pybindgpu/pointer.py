@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 class PointerWrapper:
     """A typed pointer; `ptr_wrapper_<L>` are its ten public classes, one for each dtype label.
 
+    They are called `pointer_wrapper_<L>`, too.
     A new wrapper is a null pointer. `create` gives it host memory of its own; wrappers that arrays and allocators
     return point into theirs and keep it alive. ctypes takes a wrapper where it expects a ``void *``.
 
@@ -90,6 +91,31 @@ class PointerWrapper:
     def is_safe(self) -> bool:
         """Return whether the host may follow the pointer: it is neither null nor to device memory."""
         return self._block is not None and self._block.address != 0 and not self._block.on_device
+
+    def get(self) -> int:
+        """Return the address of memory that the host may follow.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        ValueError
+            If the pointer is not safe: null, or to device memory, whose address ``int()`` gives.
+
+        Examples
+        --------
+        >>> import PyGPU
+        >>> pointer = PyGPU.pointer_wrapper_int32()
+        >>> pointer.create(3)
+        >>> pointer.get() == int(pointer)
+        True
+        """
+        if not self.is_safe():
+            what = "is null" if int(self) == 0 else "points to device memory"
+            raise ValueError(f"{self!r} {what}, which the host cannot follow: int() gives the address as it is")
+        return int(self)
 
     def __int__(self) -> int:
         return 0 if self._block is None else self._block.address

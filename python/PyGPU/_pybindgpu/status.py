@@ -30,6 +30,7 @@ _T = TypeVar("_T")
 INVALID_VALUE = 1
 MEMORY_ALLOCATION = 2
 INITIALIZATION_ERROR = 3
+INVALID_PITCH_VALUE = 12
 INVALID_MEMCPY_DIRECTION = 21
 NO_DEVICE = 100
 INVALID_DEVICE = 101
@@ -71,7 +72,7 @@ class Status:
         return hash(self._code)
 
     def __repr__(self) -> str:
-        return f"<{self._kind}: 'code={self._code}'>"
+        return f"<{self._kind}: code={self._code}>"
 
 
 class cudaError_t(Status):
@@ -97,11 +98,11 @@ class cudaError_t(Status):
     >>> import PyGPU
     >>> err = PyGPU.cudaError_t(1)
     >>> err, err == 1, bool(err), PyGPU.cudaGetErrorName(err)
-    (<CudaError: 'code=1'>, True, True, 'cudaErrorInvalidValue')
+    (<cudaError: code=1>, True, True, 'cudaErrorInvalidValue')
     """
 
     __slots__ = ()
-    _kind = "CudaError"
+    _kind = "cudaError"
 
 
 class nvmlReturn_t(Status):
@@ -125,11 +126,11 @@ class nvmlReturn_t(Status):
     --------
     >>> import PyGPU
     >>> PyGPU.nvmlReturn_t(3)
-    <NvmlReturn: 'code=3'>
+    <nvmlReturn: code=3>
     """
 
     __slots__ = ()
-    _kind = "NvmlReturn"
+    _kind = "nvmlReturn"
 
 
 SUCCESS = cudaError_t(0)
@@ -285,7 +286,7 @@ def cudaGetLastError() -> cudaError_t:
     >>> PyGPU.cudaGetLastError() == err
     True
     >>> PyGPU.cudaGetLastError()
-    <CudaError: 'code=0'>
+    <cudaError: code=0>
     """
     status = _thread.last
     _thread.last = SUCCESS

@@ -3,7 +3,10 @@
 use super::codes::{INVALID_VALUE, refuse};
 use super::host::{Cpu, check_device};
 use super::memory::allocate;
-use crate::backend::{Address, Attachment, DriverMemory, EventHandle, HANDLE_BYTES, StreamHandle};
+use super::pinned;
+use crate::backend::{
+    Address, Advice, Attachment, DriverMemory, EventHandle, HANDLE_BYTES, PointerKind, Residence, StreamHandle,
+};
 use crate::error::{Error, Result};
 
 /// Rows begin at cache lines.
@@ -13,6 +16,19 @@ fn no_sharing() -> Error {
     Error::not_supported(
         "memory and events of the CPU cannot be opened by other processes: use multiprocessing's, or a GPU",
     )
+}
+
+/// All the memory is in one place, and what a device would refuse is refused.
+fn check_managed(operation: &'static str, address: Address, bytes: usize, place: Residence) -> Result<()> {
+    let known = pinned::kind_of(address).filter(|(kind, there)| *kind == PointerKind::Managed && bytes <= *there);
+    if known.is_none() || bytes == 0 {
+        let detail = format!("{bytes} bytes at {address:#x} are not within managed memory");
+        return Err(refuse(operation, INVALID_VALUE, detail));
+    }
+    match place {
+        Residence::Host => Ok(()),
+        Residence::Device(device) => check_device(operation, device),
+    }
 }
 
 impl DriverMemory for Cpu {
@@ -26,11 +42,30 @@ impl DriverMemory for Cpu {
     }
 
     fn allocate_managed(&self, device: i32, bytes: usize, _: Attachment) -> Result<Address> {
-        allocate("allocate_managed", device, bytes)
+        let address = allocate("allocate_managed", device, bytes)?;
+        pinned::enter_managed(address, bytes);
+        Ok(address)
     }
 
     unsafe fn attach_managed(&self, device: i32, _: Address, _: Attachment, _: StreamHandle) -> Result<()> {
         check_device("attach_managed", device)
+    }
+
+    unsafe fn prefetch_managed(
+        &self,
+        device: i32,
+        address: Address,
+        bytes: usize,
+        to: Residence,
+        _: StreamHandle,
+    ) -> Result<()> {
+        check_device("prefetch_managed", device)?;
+        check_managed("prefetch_managed", address, bytes, to)
+    }
+
+    fn advise_managed(&self, device: i32, address: Address, bytes: usize, _: Advice, by: Residence) -> Result<()> {
+        check_device("advise_managed", device)?;
+        check_managed("advise_managed", address, bytes, by)
     }
 
     fn address_range(&self, device: i32, address: Address) -> Result<(Address, usize)> {

@@ -85,6 +85,7 @@ impl Memory for Cpu {
     }
 
     unsafe fn free(&self, _: i32, address: Address, bytes: usize) -> Result<()> {
+        pinned::remove_managed(address);
         // SAFETY: the caller's promise is the same.
         unsafe { give_back(address, bytes) };
         Ok(())
@@ -120,6 +121,6 @@ impl Memory for Cpu {
     }
 
     fn pointer_kind(&self, address: Address) -> Result<PointerKind> {
-        Ok(if pinned::holds(address) { PointerKind::Host } else { PointerKind::Unregistered })
+        Ok(pinned::kind_of(address).map_or(PointerKind::Unregistered, |(kind, _)| kind))
     }
 }

@@ -1,28 +1,55 @@
-//! What a program has asked to be pinned. On the host nothing needs to be; a capture takes in copies of pinned memory only, since
-//! a launch reads it again, and so it is known.
+//! What a program has asked to be pinned, and what it has as managed memory. On the host nothing needs to be done for either; a
+//! capture takes in copies of such memory only, since a launch reads it again, and advice is given of managed memory only, and so
+//! it is known.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::backend::Address;
+use crate::backend::{Address, PointerKind};
 use crate::global::{Global, Guard};
 
-/// The pinned ranges: bytes by first byte.
-static RANGES: Global<BTreeMap<Address, usize>> = Global::new(BTreeMap::new());
+/// The ranges: bytes and kind by first byte.
+static RANGES: Global<BTreeMap<Address, (usize, PointerKind)>> = Global::new(BTreeMap::new());
+/// How many of them are managed: as long as there are none, what is freed is not looked for.
+static MANAGED: AtomicUsize = AtomicUsize::new(0);
 
-fn ranges() -> Guard<BTreeMap<Address, usize>> {
+fn ranges() -> Guard<BTreeMap<Address, (usize, PointerKind)>> {
     RANGES.lock()
 }
 
 pub fn enter(address: Address, bytes: usize) {
-    ranges().insert(address, bytes);
+    ranges().insert(address, (bytes, PointerKind::Host));
+}
+
+pub fn enter_managed(address: Address, bytes: usize) {
+    ranges().insert(address, (bytes, PointerKind::Managed));
+    MANAGED.fetch_add(1, Ordering::Relaxed);
 }
 
 pub fn remove(address: Address) {
     ranges().remove(&address);
 }
 
-pub fn holds(address: Address) -> bool {
+/// Forgets managed memory that is freed.
+#[inline]
+pub fn remove_managed(address: Address) {
+    if MANAGED.load(Ordering::Relaxed) > 0 {
+        remove_if_managed(address);
+    }
+}
+
+#[cold]
+fn remove_if_managed(address: Address) {
+    let mut ranges = ranges();
+    if ranges.get(&address).is_some_and(|(_, kind)| *kind == PointerKind::Managed) {
+        ranges.remove(&address);
+        MANAGED.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// What is known of an address, and the bytes from there on.
+pub fn kind_of(address: Address) -> Option<(PointerKind, usize)> {
     let ranges = ranges();
-    let before = ranges.range(..=address).next_back();
-    before.is_some_and(|(first, bytes)| address - first < *bytes)
+    let (first, (bytes, kind)) = ranges.range(..=address).next_back()?;
+    (address - first < *bytes).then(|| (*kind, bytes - (address - first)))
 }

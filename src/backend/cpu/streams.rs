@@ -1,11 +1,12 @@
 //! Streams, which only have identities, and take part in captures.
 
+use std::ffi::c_void;
 use std::sync::atomic::Ordering;
 
 use super::captures::stream_handle;
 use super::event_table::Mark;
 use super::host::{Cpu, check_device};
-use crate::backend::{EventHandle, StreamFlags, StreamHandle, Streams};
+use crate::backend::{EventHandle, HostFunction, StreamFlags, StreamHandle, Streams};
 use crate::error::Result;
 
 impl Streams for Cpu {
@@ -38,5 +39,14 @@ impl Streams for Cpu {
 
     unsafe fn stream_device(&self, _: StreamHandle) -> Result<Option<i32>> {
         Ok(Some(0))
+    }
+
+    unsafe fn call_host(&self, _: i32, stream: StreamHandle, function: HostFunction, data: *mut c_void) -> Result<()> {
+        // A number, since the graph that keeps it may be launched by any thread.
+        let data = data.expose_provenance();
+        self.run("call_host", stream, move || {
+            function(std::ptr::with_exposed_provenance_mut(data));
+            Ok(())
+        })
     }
 }

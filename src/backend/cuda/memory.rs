@@ -4,11 +4,11 @@ use std::ffi::{c_int, c_uint, c_void};
 
 use super::driver::Cuda;
 use super::sys::{
-    CUmemAccess_flags, CUmemAccessDesc, CUmemAllocationHandleType, CUmemAllocationType, CUmemLocation,
+    CUmem_advise, CUmemAccess_flags, CUmemAccessDesc, CUmemAllocationHandleType, CUmemAllocationType, CUmemLocation,
     CUmemLocationType, CUmemPool_attribute as PoolAttribute, CUmemPoolProps, CUpointer_attribute as PointerAttribute,
 };
 use crate::backend::vendor::{Driver, PoolAttributes, Raw, VendorMemory};
-use crate::backend::{Address, PointerKind};
+use crate::backend::{Address, Advice, PointerKind, StreamHandle};
 use crate::error::Result;
 
 fn location(handle: c_int) -> CUmemLocation {
@@ -42,6 +42,33 @@ impl VendorMemory for Cuda {
 
     fn pool_access(handle: c_int) -> CUmemAccessDesc {
         CUmemAccessDesc { location: location(handle), flags: CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE }
+    }
+
+    const PREFETCH: &'static str = "cuMemPrefetchAsync";
+    const ADVISE: &'static str = "cuMemAdvise";
+
+    unsafe fn prefetch(
+        driver: &Driver<Self>,
+        address: Address,
+        bytes: usize,
+        place: c_int,
+        stream: StreamHandle,
+    ) -> u32 {
+        // SAFETY: promised by the caller.
+        unsafe { (driver.api.cuMemPrefetchAsync)(Raw::of(address), bytes, place, Raw::of(stream.0)) }
+    }
+
+    fn advise(driver: &Driver<Self>, address: Address, bytes: usize, advice: Advice, place: c_int) -> u32 {
+        let advice = match advice {
+            Advice::SetReadMostly => CUmem_advise::CU_MEM_ADVISE_SET_READ_MOSTLY,
+            Advice::UnsetReadMostly => CUmem_advise::CU_MEM_ADVISE_UNSET_READ_MOSTLY,
+            Advice::SetPreferredLocation => CUmem_advise::CU_MEM_ADVISE_SET_PREFERRED_LOCATION,
+            Advice::UnsetPreferredLocation => CUmem_advise::CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION,
+            Advice::SetAccessedBy => CUmem_advise::CU_MEM_ADVISE_SET_ACCESSED_BY,
+            Advice::UnsetAccessedBy => CUmem_advise::CU_MEM_ADVISE_UNSET_ACCESSED_BY,
+        };
+        // SAFETY: nothing is read or written; the driver refuses what is not managed.
+        unsafe { (driver.api.cuMemAdvise)(Raw::of(address), bytes, advice, place) }
     }
 
     /// The plural call answers for all three attributes at once and, unlike the singular one, does not fail for an address that it

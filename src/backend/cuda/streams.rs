@@ -1,12 +1,26 @@
 //! Streams.
 
+use std::ffi::c_void;
+
 use super::driver::Cuda;
 use super::sys::CUcontext;
-use crate::backend::StreamHandle;
 use crate::backend::vendor::{Driver, Raw, VendorStreams};
+use crate::backend::{HostFunction, StreamHandle};
 use crate::error::Result;
 
 impl VendorStreams for Cuda {
+    const HOST_CALL: &'static str = "cuLaunchHostFunc";
+
+    unsafe fn host_call(
+        driver: &Driver<Self>,
+        stream: StreamHandle,
+        function: HostFunction,
+        data: *mut c_void,
+    ) -> Option<u32> {
+        // SAFETY: promised by the caller.
+        Some(unsafe { (driver.api.cuLaunchHostFunc)(Raw::of(stream.0), Some(function), data) })
+    }
+
     unsafe fn device_of(driver: &Driver<Self>, stream: StreamHandle) -> Result<Option<i32>> {
         let described = || format!("stream {:#x}", stream.0);
         if let Some(get_device) = driver.api.cuStreamGetDevice {

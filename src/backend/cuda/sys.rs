@@ -11,11 +11,11 @@ use crate::backend::vendor::loader::symbol_table;
 pub use cudarc::driver::sys::{
     CUDA_ARRAY3D_DESCRIPTOR, CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC,
     CUDA_TEXTURE_DESC, CUarray, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunc_cache,
-    CUfunction, CUfunction_attribute, CUgraph, CUgraphExec, CUgraphNode, CUipcEventHandle, CUipcMemHandle,
-    CUjit_option, CUjitInputType, CUlimit, CUlinkState, CUmemAccess_flags, CUmemAccessDesc, CUmemAllocationHandleType,
-    CUmemAllocationType, CUmemLocation, CUmemLocationType, CUmemPool_attribute, CUmemPoolProps, CUmemoryPool,
-    CUmemorytype, CUmodule, CUoccupancyB2DSize, CUpointer_attribute, CUresult, CUstream, CUstreamCaptureMode,
-    CUstreamCaptureStatus, CUsurfObject, CUtexObject, CUuuid,
+    CUfunction, CUfunction_attribute, CUgraph, CUgraphExec, CUgraphNode, CUhostFn, CUipcEventHandle, CUipcMemHandle,
+    CUjit_option, CUjitInputType, CUlimit, CUlinkState, CUmem_advise, CUmemAccess_flags, CUmemAccessDesc,
+    CUmemAllocationHandleType, CUmemAllocationType, CUmemLocation, CUmemLocationType, CUmemPool_attribute,
+    CUmemPoolProps, CUmemoryPool, CUmemorytype, CUmodule, CUoccupancyB2DSize, CUpointer_attribute, CUresult, CUstream,
+    CUstreamCaptureMode, CUstreamCaptureStatus, CUsurfObject, CUtexObject, CUuuid,
 };
 
 /// A `CUresult` as a number, where a function takes one.
@@ -98,6 +98,11 @@ macro_rules! cuda_api {
                     height: usize,
                     stream: CUstream
                 );
+
+                fn cuMemPrefetchAsync(address: CUdeviceptr, bytes: usize, place: CUdevice, stream: CUstream);
+                fn cuMemAdvise(address: CUdeviceptr, bytes: usize, advice: CUmem_advise, place: CUdevice);
+
+                fn cuLaunchHostFunc(stream: CUstream, function: CUhostFn, data: *mut c_void);
 
                 fn cuGraphUpload(executable: CUgraphExec, stream: CUstream);
 

@@ -12,7 +12,7 @@ use super::sys::{
 };
 use crate::backend::codes::INVALID_VALUE;
 use crate::backend::vendor::{Driver, PoolAttributes, Raw, VendorMemory};
-use crate::backend::{Address, PointerKind};
+use crate::backend::{Address, Advice, PointerKind, StreamHandle};
 use crate::error::Result;
 
 fn location(device: c_int) -> hipMemLocation {
@@ -47,6 +47,27 @@ impl VendorMemory for Hip {
 
     fn pool_access(handle: c_int) -> hipMemAccessDesc {
         hipMemAccessDesc { location: location(handle), flags: hipMemAccessFlagsProtReadWrite }
+    }
+
+    const PREFETCH: &'static str = "hipMemPrefetchAsync";
+    const ADVISE: &'static str = "hipMemAdvise";
+
+    unsafe fn prefetch(
+        driver: &Driver<Self>,
+        address: Address,
+        bytes: usize,
+        place: c_int,
+        stream: StreamHandle,
+    ) -> u32 {
+        let first: *mut std::ffi::c_void = Raw::of(address);
+        // SAFETY: promised by the caller.
+        unsafe { (driver.api.hipMemPrefetchAsync)(first, bytes, place, Raw::of(stream.0)) }
+    }
+
+    fn advise(driver: &Driver<Self>, address: Address, bytes: usize, advice: Advice, place: c_int) -> u32 {
+        let first: *mut std::ffi::c_void = Raw::of(address);
+        // SAFETY: nothing is read or written; the runtime refuses what is not managed.
+        unsafe { (driver.api.hipMemAdvise)(first, bytes, advice as u32, place) }
     }
 
     /// The runtime refuses an address that it does not know before HIP 6, and says so by the kind from then on.

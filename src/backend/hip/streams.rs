@@ -1,11 +1,26 @@
 //! Streams.
 
+use std::ffi::c_void;
+
 use super::driver::Hip;
-use crate::backend::StreamHandle;
 use crate::backend::vendor::{Driver, Raw, VendorStreams};
+use crate::backend::{HostFunction, StreamHandle};
 use crate::error::Result;
 
 impl VendorStreams for Hip {
+    const HOST_CALL: &'static str = "hipLaunchHostFunc";
+
+    unsafe fn host_call(
+        driver: &Driver<Self>,
+        stream: StreamHandle,
+        function: HostFunction,
+        data: *mut c_void,
+    ) -> Option<u32> {
+        let call = driver.api.hipLaunchHostFunc?;
+        // SAFETY: promised by the caller.
+        Some(unsafe { call(Raw::of(stream.0), Some(function), data) })
+    }
+
     /// `None` also where the runtime is too old to say.
     unsafe fn device_of(driver: &Driver<Self>, stream: StreamHandle) -> Result<Option<i32>> {
         let Some(get_device) = driver.api.hipStreamGetDevice else { return Ok(None) };

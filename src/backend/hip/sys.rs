@@ -37,6 +37,8 @@ pub type hipMemAllocationType = c_uint;
 pub type hipMemAllocationHandleType = c_uint;
 pub type hipMemLocationType = c_uint;
 pub type hipMemAccessFlags = c_uint;
+pub type hipMemoryAdvise = c_uint;
+pub type hipHostFn_t = Option<unsafe extern "C" fn(data: *mut c_void)>;
 
 /// What the system's loader is asked for: the runtime carries its major version in its name, and packages for users lack
 /// the name without. The last is where ROCm installs itself without telling the loader.
@@ -105,6 +107,9 @@ macro_rules! hip_api {
                     stream: hipStream_t
                 );
 
+                fn hipMemPrefetchAsync(address: *const c_void, bytes: usize, place: c_int, stream: hipStream_t);
+                fn hipMemAdvise(address: *const c_void, bytes: usize, advice: hipMemoryAdvise, place: c_int);
+
                 fn hipModuleLoadDataEx(
                     module: *mut hipModule_t,
                     image: *const c_void,
@@ -137,6 +142,7 @@ macro_rules! hip_api {
                 fn hipCreateSurfaceObject(surface: *mut hipSurfaceObject_t, resource: *const hipResourceDesc);
                 fn hipDestroySurfaceObject(surface: hipSurfaceObject_t);
                 fn hipStreamGetDevice(stream: hipStream_t, device: *mut hipDevice_t);
+                fn hipLaunchHostFunc(stream: hipStream_t, function: hipHostFn_t, data: *mut c_void);
                 fn hipGraphUpload(executable: hipGraphExec_t, stream: hipStream_t);
                 fn hipModuleLaunchCooperativeKernel(
                     f: hipFunction_t,

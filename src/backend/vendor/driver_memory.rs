@@ -1,12 +1,12 @@
 //! Pitched and managed memory, memory and events for other processes, and what the driver knows of an address.
 
-use std::ffi::c_uint;
+use std::ffi::{c_int, c_uint};
 
-use super::context::VendorContexts;
 use super::driver::Driver;
+use super::memory::{HOST, VendorMemory};
 use super::symbols::Raw;
 use crate::backend::codes::SUCCESS;
-use crate::backend::{Address, Attachment, DriverMemory, EventHandle, HANDLE_BYTES, StreamHandle};
+use crate::backend::{Address, Advice, Attachment, DriverMemory, EventHandle, HANDLE_BYTES, Residence, StreamHandle};
 use crate::error::Result;
 
 /// Reaches the memory of another device once that is needed; the driver takes no other flag, and not none.
@@ -31,8 +31,18 @@ fn lasts_as_long_as(what: &str) -> String {
     format!("a handle is good in other processes than the one that made it, as long as that has the {what}")
 }
 
+impl<V: VendorMemory> Driver<V> {
+    /// The driver's handle for a place.
+    fn place(&self, residence: Residence, operation: &'static str) -> Result<c_int> {
+        match residence {
+            Residence::Host => Ok(HOST),
+            Residence::Device(device) => Ok(self.slot(device, operation)?.handle),
+        }
+    }
+}
+
 // The caller's promise is, each time, the driver's condition.
-impl<V: VendorContexts> DriverMemory for Driver<V> {
+impl<V: VendorMemory> DriverMemory for Driver<V> {
     fn allocate_pitched(&self, device: i32, width: usize, height: usize, access_size: u32) -> Result<(Address, usize)> {
         let operation = V::NAMES.memory_allocate_pitched;
         let current = self.enter(device, operation)?;
@@ -74,6 +84,34 @@ impl<V: VendorContexts> DriverMemory for Driver<V> {
                 attach(Raw::of(stream.0), Raw::of(address), ALL, attachment.number())
             },
             || format!("address {address:#x}, {attachment:?}"),
+        )
+    }
+
+    unsafe fn prefetch_managed(
+        &self,
+        device: i32,
+        address: Address,
+        bytes: usize,
+        to: Residence,
+        stream: StreamHandle,
+    ) -> Result<()> {
+        let place = self.place(to, V::PREFETCH)?;
+        self.call(
+            device,
+            V::PREFETCH,
+            // SAFETY: see above.
+            |_| unsafe { V::prefetch(self, address, bytes, place, stream) },
+            || format!("{bytes} bytes of managed memory at {address:#x}, to {to:?}"),
+        )
+    }
+
+    fn advise_managed(&self, device: i32, address: Address, bytes: usize, advice: Advice, by: Residence) -> Result<()> {
+        let place = self.place(by, V::ADVISE)?;
+        self.call(
+            device,
+            V::ADVISE,
+            |_| V::advise(self, address, bytes, advice, place),
+            || format!("{bytes} bytes of managed memory at {address:#x}, {advice:?} of {by:?}"),
         )
     }
 

@@ -1,16 +1,28 @@
-//! Knows whether this process was forked after a GPU driver was opened.
+//! Who must not call a driver: a process that was forked after it was opened, and a function that a stream calls.
 //!
 //! A driver does not survive `fork()`: its threads are gone and its file descriptors are shared with the parent. Calls in
 //! the child would crash or hang, so every GPU backend asks here first. The CPU backend goes on working.
+//!
+//! While a function of the host runs in the order of a stream, the driver waits for it: a call on its thread is refused by the
+//! driver, or waits for itself for ever.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::backend::BackendKind;
 use crate::callback::caught;
 use crate::error::{Error, Result};
 use crate::global::Once;
 
-static FORKED: AtomicBool = AtomicBool::new(false);
+/// Whether there is a reason to look further, in one word, since every call of a driver asks: the lowest bit says that this is
+/// a forked child, the others count the functions of the host that run in the order of a stream.
+static REASONS: AtomicUsize = AtomicUsize::new(0);
+const FORKED: usize = 1;
+const HOST_CALL: usize = 2;
+thread_local! {
+    static IS_HOST_CALL: Cell<bool> = const { Cell::new(false) };
+}
+
 static WATCH: Once<()> = Once::new();
 
 /// Starts watching; called before a GPU driver is initialised.
@@ -28,24 +40,57 @@ pub fn watch() {
 
 #[cfg(unix)]
 extern "C" fn in_child() {
-    caught((), || FORKED.store(true, Ordering::Relaxed));
+    caught((), || {
+        REASONS.fetch_or(FORKED, Ordering::Relaxed);
+    });
 }
 
 /// Whether this is a child that was forked after a GPU driver was opened.
 #[inline]
 pub fn is_forked() -> bool {
     // Relaxed: a child begins with one thread, the one that ran the handler.
-    FORKED.load(Ordering::Relaxed)
+    REASONS.load(Ordering::Relaxed) & FORKED != 0
 }
 
-/// Refuses a GPU call in a forked child.
+/// Whether this thread is one of a driver's, which waits for what it runs.
+#[inline]
+pub fn is_host_call() -> bool {
+    REASONS.load(Ordering::Relaxed) >= HOST_CALL && IS_HOST_CALL.get()
+}
+
+/// Runs a function of the host that a driver's stream has called.
+pub fn as_host_call<T>(work: impl FnOnce() -> T) -> T {
+    struct Under(bool);
+    impl Drop for Under {
+        fn drop(&mut self) {
+            IS_HOST_CALL.set(self.0);
+            REASONS.fetch_sub(HOST_CALL, Ordering::Relaxed);
+        }
+    }
+    REASONS.fetch_add(HOST_CALL, Ordering::Relaxed);
+    let _under = Under(IS_HOST_CALL.replace(true));
+    work()
+}
+
+/// Refuses a GPU call in a forked child, and in a function that a stream calls.
 ///
 /// # Errors
-/// `Error::Forked` there.
+/// `Error::Forked` and `NotSupported` there.
 #[inline]
 pub fn refuse(backend: BackendKind, operation: &'static str) -> Result<()> {
+    if REASONS.load(Ordering::Relaxed) == 0 { Ok(()) } else { refuse_for_a_reason(backend, operation) }
+}
+
+#[cold]
+fn refuse_for_a_reason(backend: BackendKind, operation: &'static str) -> Result<()> {
     if is_forked() {
         return Err(Error::Forked { operation, backend: backend.name() });
+    }
+    if is_host_call() {
+        return Err(Error::not_supported(format!(
+            "{operation}: a function that a stream calls (launch_host_function) cannot use the GPU, since the driver waits for \
+             it; let it tell another thread, which does"
+        )));
     }
     Ok(())
 }

@@ -7,13 +7,16 @@ use super::devices::VendorDevices;
 use super::driver::Driver;
 use super::symbols::Raw;
 use crate::backend::codes::SUCCESS;
-use crate::backend::{Address, HostFlags, Memory, PointerKind, PoolHandle, PoolStatistics, StreamHandle};
+use crate::backend::{Address, Advice, HostFlags, Memory, PointerKind, PoolHandle, PoolStatistics, StreamHandle};
 use crate::error::{Error, Result};
 
 /// Flags of pinned and of registered memory.
 pub const PORTABLE: c_uint = 1;
 pub const MAPPED: c_uint = 2;
 pub const WRITE_COMBINED: c_uint = 4;
+
+/// The host among the devices, where managed memory may be.
+pub const HOST: c_int = -1;
 
 /// A vendor's numbers for what is asked of a pool.
 pub struct PoolAttributes<T> {
@@ -33,6 +36,22 @@ pub trait VendorMemory: VendorDevices {
     fn pool_properties(handle: c_int) -> Self::PoolProperties;
     /// Leave for a device to read and write a pool's blocks.
     fn pool_access(handle: c_int) -> Self::PoolAccess;
+    /// The names of the functions that bring managed memory somewhere, and that say how it will be used.
+    const PREFETCH: &'static str;
+    const ADVISE: &'static str;
+    /// Brings managed memory to a device, by the driver's handle for it or [`HOST`]; the result is the driver's code.
+    ///
+    /// # Safety
+    /// See [`DriverMemory::prefetch_managed`](crate::backend::DriverMemory::prefetch_managed).
+    unsafe fn prefetch(
+        driver: &Driver<Self>,
+        address: Address,
+        bytes: usize,
+        place: c_int,
+        stream: StreamHandle,
+    ) -> u32;
+    /// Says how managed memory will be used; the result is the driver's code.
+    fn advise(driver: &Driver<Self>, address: Address, bytes: usize, advice: Advice, place: c_int) -> u32;
     /// As [`Memory::pointer_kind`].
     fn kind_of(driver: &Driver<Self>, address: Address) -> Result<PointerKind>;
 }

@@ -1,13 +1,13 @@
 //! Streams.
 
-use std::ffi::c_uint;
+use std::ffi::{c_uint, c_void};
 
 use super::context::{Current, VendorContexts};
 use super::driver::Driver;
 use super::symbols::Raw;
-use crate::backend::codes::NOT_READY;
-use crate::backend::{EventHandle, StreamFlags, StreamHandle, Streams};
-use crate::error::Result;
+use crate::backend::codes::{NOT_READY, SUCCESS};
+use crate::backend::{EventHandle, HostFunction, StreamFlags, StreamHandle, Streams};
+use crate::error::{Error, Result};
 
 pub const NON_BLOCKING: c_uint = 1;
 
@@ -21,6 +21,19 @@ pub trait VendorStreams: VendorContexts {
     /// # Safety
     /// It is alive.
     unsafe fn device_of(driver: &Driver<Self>, stream: StreamHandle) -> Result<Option<i32>>;
+    /// The name of the function that calls one of the host.
+    const HOST_CALL: &'static str;
+    /// Calls a function of the host in the order of a stream; a number is the driver's code, and `None` stands for a driver without
+    /// such a call.
+    ///
+    /// # Safety
+    /// See [`Streams::call_host`].
+    unsafe fn host_call(
+        driver: &Driver<Self>,
+        stream: StreamHandle,
+        function: HostFunction,
+        data: *mut c_void,
+    ) -> Option<u32>;
 }
 
 pub fn described(stream: StreamHandle) -> String {
@@ -92,5 +105,26 @@ impl<V: VendorStreams> Streams for Driver<V> {
         }
         // SAFETY: the caller's promise is the same.
         unsafe { V::device_of(self, stream) }
+    }
+
+    unsafe fn call_host(
+        &self,
+        device: i32,
+        stream: StreamHandle,
+        function: HostFunction,
+        data: *mut c_void,
+    ) -> Result<()> {
+        let mut is_there = true;
+        let call = |_: &Current<'_, V>| {
+            // SAFETY: see above.
+            let code = unsafe { V::host_call(self, stream, function, data) };
+            is_there = code.is_some();
+            code.unwrap_or(SUCCESS)
+        };
+        self.call(device, V::HOST_CALL, call, || described(stream))?;
+        if is_there {
+            return Ok(());
+        }
+        Err(Error::not_supported(format!("the {} has no {}: it is too old", V::LIBRARY, V::HOST_CALL)))
     }
 }

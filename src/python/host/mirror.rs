@@ -79,6 +79,22 @@ impl GpuArray {
         }
     }
 
+    /// Uploads the host side, as `to_device` does.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import numpy as np
+    /// >>> import PyGPU
+    /// >>> x = np.zeros(3)
+    /// >>> a = PyGPU.GPUArray(x)
+    /// >>> x[1] = 2
+    /// >>> a.to_gpu()
+    /// >>> a.tolist()
+    /// [0.0, 2.0, 0.0]
+    fn to_gpu(slf: &Bound<'_, Self>) -> PyResult<()> {
+        Self::to_device(slf)
+    }
+
     /// Refreshes the host side in place: the ndarray that the array was made over, or that `get` returned last. Without
     /// one, makes one.
     ///

@@ -10,10 +10,13 @@ pub(crate) mod device_memory;
 pub(crate) mod devices;
 pub(crate) mod event;
 pub(crate) mod graph;
+pub(crate) mod host_function;
 pub(crate) mod memory;
 pub(crate) mod properties;
 pub(crate) mod raw;
 pub(crate) mod raw_copy;
+pub(crate) mod raw_kinds;
+pub(crate) mod raw_rows;
 pub(crate) mod spare;
 pub(crate) mod stream;
 
@@ -28,5 +31,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     memory::register(module)?;
     raw::register(module)?;
     raw_copy::register(module)?;
+    raw_kinds::register(module)?;
+    raw_rows::register(module)?;
     stream::register(module)
 }

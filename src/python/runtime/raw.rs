@@ -19,10 +19,12 @@ use crate::python::convert::number;
 use crate::python::gil::WithoutGil;
 use crate::stream::Stream;
 
-type Table<T> = Global<BTreeMap<Address, T>>;
+pub(super) type Table<T> = Global<BTreeMap<Address, T>>;
 
-static ON_DEVICE: Table<Arc<Allocation>> = Global::new(BTreeMap::new());
+pub(super) static ON_DEVICE: Table<Arc<Allocation>> = Global::new(BTreeMap::new());
 static PINNED: Table<Arc<Allocation>> = Global::new(BTreeMap::new());
+/// What was given out in the order of a stream.
+pub(super) static IN_ORDER: Table<Arc<Allocation>> = Global::new(BTreeMap::new());
 static REGISTERED: Table<Device> = Global::new(BTreeMap::new());
 
 const INVALID_VALUE: u32 = 1;
@@ -30,13 +32,13 @@ const ALREADY_REGISTERED: u32 = 712;
 const NOT_REGISTERED: u32 = 713;
 
 /// Held for moments: whatever calls a driver is taken out first.
-fn lock<T: Send>(table: &'static Table<T>) -> Guard<BTreeMap<Address, T>> {
+pub(super) fn lock<T: Send>(table: &'static Table<T>) -> Guard<BTreeMap<Address, T>> {
     table.lock()
 }
 
 /// Forgets what was given out on a device whose memory was destroyed by a reset.
 pub(crate) fn forget(device: Device) {
-    for table in [&ON_DEVICE, &PINNED] {
+    for table in [&ON_DEVICE, &PINNED, &IN_ORDER] {
         // Dropped under the lock: a block of an epoch that is over calls no driver.
         lock(table).retain(|_, block| block.device() != device);
     }
@@ -57,7 +59,7 @@ pub(crate) fn invalid_value(operation: &'static str, detail: String) -> Error {
     refusal(operation, INVALID_VALUE, detail)
 }
 
-fn give_out(table: &'static Table<Arc<Allocation>>, block: Allocation, nature: Nature) -> Address {
+pub(super) fn give_out(table: &'static Table<Arc<Allocation>>, block: Allocation, nature: Nature) -> Address {
     let address = block.address();
     if address != 0 {
         let block = Arc::new(block);
@@ -133,7 +135,7 @@ fn raw_allocate(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) ->
     Ok(py.without_gil(|| allocate(device, bytes))?)
 }
 
-/// Frees what `raw_allocate` gave, behind everything that the device has to do now.
+/// Frees what `raw_allocate` and its siblings gave, behind everything that the device has to do now.
 ///
 /// Parameters
 /// ----------
@@ -152,7 +154,14 @@ fn raw_allocate(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) ->
 #[pyfunction]
 fn raw_free(address: &Bound<'_, PyAny>) -> PyResult<()> {
     let freed = number::size(address, "address")?;
-    Ok(address.py().without_gil(|| take_back(&ON_DEVICE, "cudaFree", freed))?)
+    Ok(address.py().without_gil(|| {
+        let in_order = lock(&IN_ORDER).remove(&freed);
+        let Some(block) = in_order else { return take_back(&ON_DEVICE, "cudaFree", freed) };
+        // Nobody says which streams have used it.
+        block.expose();
+        addresses::forget(&block);
+        lifetime::caught(|| drop(block))
+    })?)
 }
 
 /// Allocates pinned host memory, uninitialised, for the current device. On the CPU it is ordinary memory.

@@ -20,7 +20,7 @@ use crate::stream::Stream;
 
 /// What a caller says of the two sides.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     HostToHost,
     HostToDevice,
     DeviceToHost,
@@ -37,7 +37,7 @@ const KINDS: [(&str, Kind); 5] = [
     ("default", Kind::Default),
 ];
 
-fn kind_of(object: &Bound<'_, PyString>) -> PyResult<Kind> {
+pub(super) fn kind_of(object: &Bound<'_, PyString>) -> PyResult<Kind> {
     let name = object.to_str()?;
     KINDS.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind).ok_or_else(|| {
         let known = KINDS.map(|(known, _)| format!("'{known}'")).join(", ");
@@ -47,20 +47,20 @@ fn kind_of(object: &Bound<'_, PyString>) -> PyResult<Kind> {
 
 /// Where one side of a copy is.
 #[derive(Clone, Copy)]
-enum Side {
+pub(super) enum Side {
     Host,
     Device(Device),
 }
 
 /// One side of a copy or a fill, held against what is known of it.
-struct End {
-    side: Side,
+pub(super) struct End {
+    pub(super) side: Side,
     /// Whose uses are waited for, and know of this one.
     block: Option<Arc<Allocation>>,
 }
 
 impl End {
-    fn uses(&self, access: Access) -> impl Iterator<Item = Use<'_>> {
+    pub(super) fn uses(&self, access: Access) -> impl Iterator<Item = Use<'_>> {
         self.block.iter().map(move |block| (block, access))
     }
 
@@ -68,7 +68,7 @@ impl End {
     ///
     /// # Errors
     /// The driver's `INVALID_VALUE` for memory that was freed, that ends before the range does, or that is read-only and written.
-    fn of(near: Device, address: Address, bytes: usize, access: Access) -> Result<Self> {
+    pub(super) fn of(near: Device, address: Address, bytes: usize, access: Access) -> Result<Self> {
         let operation = if access == Access::Write { "copy to an address" } else { "copy from an address" };
         let refused = |why: String| Err(raw::invalid_value(operation, format!("{bytes} bytes at {address:#x}: {why}")));
         let known = match addresses::look_up(address) {
@@ -96,7 +96,7 @@ impl End {
 }
 
 /// Refuses an address that the host cannot follow, where it is said to be the host's.
-fn refuse_on_host(side: Side, address: Address) -> Result<()> {
+pub(super) fn refuse_on_host(side: Side, address: Address) -> Result<()> {
     match side {
         Side::Device(device) if matches!(device.backend().pointer_kind(address)?, PointerKind::Device(_)) => {
             let detail = format!("{address:#x} is memory of {device}, and the kind says that the host copies");
@@ -121,7 +121,7 @@ fn asked(near: Device, address: Address) -> Result<Side> {
 }
 
 /// Where work on memory of `owner` runs: on the given stream's device, which may be another one of the same driver.
-fn device_for(owner: Device, given: Option<&Stream>) -> Result<Device> {
+pub(super) fn device_for(owner: Device, given: Option<&Stream>) -> Result<Device> {
     let Some(stream) = given else { return Ok(owner) };
     stream::check_kind(stream.device(), owner)?;
     Ok(stream.device())
@@ -196,7 +196,7 @@ fn copy(range: &Range, kind: Kind, given: Option<&Stream>) -> Result<()> {
 }
 
 /// Pinned memory may be captured: who gives an address keeps what is there, also for a graph.
-fn host_use(address: Address, stream: &Stream) -> Result<HostUse> {
+pub(super) fn host_use(address: Address, stream: &Stream) -> Result<HostUse> {
     capture::host_use("a copy of ordinary host memory", stream, || {
         Ok(stream.device().backend().pointer_kind(address)? != PointerKind::Unregistered)
     })
@@ -248,7 +248,7 @@ fn copy_to_peer(range: &Range, target: Device, source: Device, given: Option<&St
     })
 }
 
-fn on_stream(
+pub(super) fn on_stream(
     device: Device,
     given: Option<&Stream>,
     uses: &[Use<'_>],
@@ -281,14 +281,14 @@ fn fill(target: Address, value: u8, bytes: usize, given: Option<&Stream>) -> Res
 }
 
 /// The address and the bytes behind it, none of which is beyond the end of all addresses.
-fn range_end(address: Address, bytes: usize, what: &str) -> PyResult<()> {
+pub(super) fn range_end(address: Address, bytes: usize, what: &str) -> PyResult<()> {
     if bytes > 0 && (address == 0 || address.checked_add(bytes).is_none()) {
         return Err(PyValueError::new_err(format!("{what} {address:#x} cannot hold {bytes} bytes")));
     }
     Ok(())
 }
 
-fn stream_argument(py: Python<'_>, object: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Stream>> {
+pub(super) fn stream_argument(py: Python<'_>, object: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Stream>> {
     let Some(object) = object.filter(|object| !object.is_none()) else { return Ok(None) };
     let near = py.without_gil(Device::current)?;
     stream::from_anywhere(py, object, near).map(Some)

@@ -118,6 +118,24 @@ FORWARD(hipMallocManaged, (void **address, size_t bytes, unsigned flags), cudaMa
 DRIVER(hipStreamAttachMemAsync,
     (void *stream, void *address, size_t bytes, unsigned flags),
     cuStreamAttachMemAsync(stream, (CUdeviceptr)address, bytes, flags))
+/* From CUDA 13 on the names stand for the calls with a structure for the place. */
+#if CUDA_VERSION >= 13000
+static CUmemLocation place_of(int device) {
+    CUmemLocation place;
+    memset(&place, 0, sizeof place);
+    place.type = device < 0 ? CU_MEM_LOCATION_TYPE_HOST : CU_MEM_LOCATION_TYPE_DEVICE;
+    place.id = device < 0 ? 0 : device;
+    return place;
+}
+#define PREFETCH(address, bytes, device, stream) cuMemPrefetchAsync(address, bytes, place_of(device), 0, stream)
+#define ADVISE(address, bytes, advice, device) cuMemAdvise(address, bytes, (CUmem_advise)(advice), place_of(device))
+#else
+#define PREFETCH(address, bytes, device, stream) cuMemPrefetchAsync(address, bytes, device, stream)
+#define ADVISE(address, bytes, advice, device) cuMemAdvise(address, bytes, (CUmem_advise)(advice), device)
+#endif
+DRIVER(hipMemPrefetchAsync, (void *address, size_t bytes, int device, void *stream),
+    PREFETCH((CUdeviceptr)address, bytes, device, stream))
+DRIVER(hipMemAdvise, (void *address, size_t bytes, unsigned advice, int device), ADVISE((CUdeviceptr)address, bytes, advice, device))
 DRIVER(hipMemGetAddressRange, (void **first, size_t *bytes, void *address), cuMemGetAddressRange((CUdeviceptr *)first, bytes, (CUdeviceptr)address))
 _Static_assert(sizeof(cudaIpcMemHandle_t) == 64, "both structures are 64 bytes");
 FORWARD(hipIpcGetMemHandle, (cudaIpcMemHandle_t *handle, void *address), cudaIpcGetMemHandle(handle, address))
@@ -178,9 +196,9 @@ FORWARD(hipMemset2DAsync,
     cudaMemset2DAsync(to, pitch, value, width, height, stream))
 
 FORWARD(hipStreamCreateWithPriority, (void **stream, unsigned flags, int priority), cudaStreamCreateWithPriority((cudaStream_t *)stream, flags, priority))
+FORWARD(hipLaunchHostFunc, (void *stream, void (*function)(void *), void *data), cudaLaunchHostFunc(stream, function, data))
 /* Not called by PyGPU: what the tests do in somebody else's place. */
 FORWARD(hipStreamCreateWithFlags, (void **stream, unsigned flags), cudaStreamCreateWithFlags((cudaStream_t *)stream, flags))
-FORWARD(hipLaunchHostFunc, (void *stream, void (*function)(void *), void *data), cudaLaunchHostFunc(stream, function, data))
 FORWARD(hipStreamDestroy, (void *stream), cudaStreamDestroy(stream))
 FORWARD(hipStreamSynchronize, (void *stream), cudaStreamSynchronize(stream))
 FORWARD(hipStreamQuery, (void *stream), cudaStreamQuery(stream))

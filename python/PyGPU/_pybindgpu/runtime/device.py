@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 
-def _known(device: SupportsIndex) -> int:
+def known_device(device: SupportsIndex) -> int:
     """Return the ordinal of a device that exists; an ordinal that does not is a device error, not a bad argument."""
     ordinal = operator.index(device)
     if not 0 <= ordinal < _counted():
@@ -51,7 +51,7 @@ def cudaGetDeviceCount() -> tuple[int, cudaError_t]:
     >>> import PyGPU
     >>> count, err = PyGPU.cudaGetDeviceCount()
     >>> count > 0, err
-    (True, <CudaError: 'code=0'>)
+    (True, <cudaError: code=0>)
     """
     return value_of(0, _counted)
 
@@ -69,7 +69,7 @@ def cudaGetDevice() -> tuple[int, cudaError_t]:
     --------
     >>> import PyGPU
     >>> PyGPU.cudaGetDevice()
-    (0, <CudaError: 'code=0'>)
+    (0, <cudaError: code=0>)
     """
     return value_of(0, _core.current_device)
 
@@ -96,11 +96,11 @@ def cudaSetDevice(device: SupportsIndex) -> cudaError_t:
     --------
     >>> import PyGPU
     >>> PyGPU.cudaSetDevice(0), PyGPU.cudaSetDevice(-1)
-    (<CudaError: 'code=0'>, <CudaError: 'code=101'>)
+    (<cudaError: code=0>, <cudaError: code=101>)
     """
 
     def set_device() -> None:
-        _core.set_device(_known(device))
+        _core.set_device(known_device(device))
 
     return status_of(set_device)
 
@@ -117,7 +117,7 @@ def cudaDeviceSynchronize() -> cudaError_t:
     --------
     >>> import PyGPU
     >>> PyGPU.cudaDeviceSynchronize()
-    <CudaError: 'code=0'>
+    <cudaError: code=0>
     """
     return status_of(_core.synchronize)
 
@@ -151,7 +151,7 @@ def cudaDriverGetVersion() -> tuple[int, cudaError_t]:
     >>> import PyGPU
     >>> version, err = PyGPU.cudaDriverGetVersion()
     >>> version >= 0, err
-    (True, <CudaError: 'code=0'>)
+    (True, <cudaError: code=0>)
     """
     return value_of(0, _core.driver_version)
 
@@ -180,11 +180,11 @@ def cudaDeviceCanAccessPeer(device: SupportsIndex, peerDevice: SupportsIndex) ->
     --------
     >>> import PyGPU
     >>> PyGPU.cudaDeviceCanAccessPeer(0, 0)
-    (False, <CudaError: 'code=0'>)
+    (False, <cudaError: code=0>)
     """
 
     def can_access() -> bool:
-        ordinal, peer = _known(device), _known(peerDevice)
+        ordinal, peer = known_device(device), known_device(peerDevice)
         return ordinal != peer and _core.can_access_peer(ordinal, peer)
 
     return value_of(False, can_access)
@@ -214,13 +214,13 @@ def cudaDeviceEnablePeerAccess(peerDevice: SupportsIndex, flags: SupportsIndex =
     --------
     >>> import PyGPU
     >>> PyGPU.cudaDeviceEnablePeerAccess(PyGPU.cudaGetDevice()[0])
-    <CudaError: 'code=101'>
+    <cudaError: code=101>
     """
 
     def enable() -> None:
         if operator.index(flags) != 0:
             raise Refusal(INVALID_VALUE)
-        ordinal, peer = _core.current_device(), _known(peerDevice)
+        ordinal, peer = _core.current_device(), known_device(peerDevice)
         if ordinal == peer:
             raise Refusal(INVALID_DEVICE)
         _core.enable_peer_access(ordinal, peer)
@@ -246,14 +246,14 @@ class cudaDeviceProp:
     >>> import PyGPU
     >>> properties = PyGPU.cudaDeviceProp(0)
     >>> properties.last_status(), len(properties.uuid()), properties.pciBusID() >= 0
-    (<CudaError: 'code=0'>, 32, True)
+    (<cudaError: code=0>, 32, True)
     """
 
     __slots__ = ("__weakref__", "_properties", "_status")
 
     def __init__(self, device: SupportsIndex) -> None:
         def read() -> dict[str, Any]:
-            return _core.device_properties(_known(device))
+            return _core.device_properties(known_device(device))
 
         nothing: dict[str, Any] = {}
         self._properties, self._status = value_of(nothing, read)

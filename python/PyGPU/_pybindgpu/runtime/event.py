@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import SupportsIndex, TypeAlias
 
 from PyGPU import _core
 from PyGPU._pybindgpu.handle import Handle
 from PyGPU._pybindgpu.runtime.stream import StreamLike, as_stream
 from PyGPU._pybindgpu.status import (
+    INVALID_RESOURCE_HANDLE,
     INVALID_VALUE,
     NOT_READY,
     Refusal,
@@ -19,7 +21,10 @@ from PyGPU._pybindgpu.status import (
 
 __all__ = [
     "cudaEventBlockingSync",
+    "cudaEventCreate",
+    "cudaEventCreateWithFlags",
     "cudaEventDefault",
+    "cudaEventDestroy",
     "cudaEventDisableTiming",
     "cudaEventElapsedTime",
     "cudaEventInterprocess",
@@ -72,7 +77,7 @@ class cudaEvent_t(Handle[_core.Event]):
     >>> err = PyGPU.cudaEventSynchronize(end)
     >>> milliseconds, err = PyGPU.cudaEventElapsedTime(start, end)
     >>> milliseconds >= 0, err
-    (True, <CudaError: 'code=0'>)
+    (True, <cudaError: code=0>)
     """
 
     __slots__ = ()
@@ -91,6 +96,13 @@ class cudaEvent_t(Handle[_core.Event]):
             )
 
         super().__init__(make)
+
+    @classmethod
+    def _made_by(cls, make: Callable[[], _core.Event]) -> cudaEvent_t:
+        """Return one over an event that is made in another way."""
+        made = cls.__new__(cls)
+        Handle.__init__(made, make)
+        return made
 
     @property
     def event(self) -> _core.Event | None:
@@ -138,7 +150,7 @@ def cudaEventRecord(event: EventLike, stream: StreamLike = None) -> cudaError_t:
     --------
     >>> import PyGPU
     >>> PyGPU.cudaEventRecord(PyGPU.cudaEvent_t(), PyGPU.cudaStream_t())
-    <CudaError: 'code=0'>
+    <cudaError: code=0>
     """
     return status_of(lambda: as_event(event).record(as_stream(stream)))
 
@@ -165,7 +177,7 @@ def cudaEventSynchronize(event: EventLike) -> cudaError_t:
     --------
     >>> import PyGPU
     >>> PyGPU.cudaEventSynchronize(PyGPU.cudaEvent_t())
-    <CudaError: 'code=0'>
+    <cudaError: code=0>
     """
     return status_of(lambda: as_event(event).synchronize())
 
@@ -192,7 +204,7 @@ def cudaEventQuery(event: EventLike) -> cudaError_t:
     --------
     >>> import PyGPU
     >>> PyGPU.cudaEventQuery(PyGPU.cudaEvent_t())
-    <CudaError: 'code=0'>
+    <cudaError: code=0>
     """
 
     def query() -> None:
@@ -229,7 +241,7 @@ def cudaEventElapsedTime(start: EventLike, end: EventLike) -> tuple[float, cudaE
     >>> err = PyGPU.cudaEventRecord(event)
     >>> err = PyGPU.cudaEventSynchronize(event)
     >>> PyGPU.cudaEventElapsedTime(event, event)
-    (0.0, <CudaError: 'code=0'>)
+    (0.0, <cudaError: code=0>)
     """
     return value_of(0.0, lambda: as_event(start).elapsed_time(as_event(end)))
 
@@ -261,7 +273,7 @@ def cudaStreamWaitEvent(stream: StreamLike, event: EventLike, flags: SupportsInd
     >>> import PyGPU
     >>> event = PyGPU.cudaEvent_t(PyGPU.cudaEventDisableTiming)
     >>> PyGPU.cudaStreamWaitEvent(PyGPU.cudaStream_t(), event)
-    <CudaError: 'code=0'>
+    <cudaError: code=0>
     """
 
     def wait() -> None:
@@ -270,3 +282,71 @@ def cudaStreamWaitEvent(stream: StreamLike, event: EventLike, flags: SupportsInd
         as_stream(stream).wait_event(as_event(event))
 
     return status_of(wait)
+
+
+def cudaEventCreate() -> tuple[cudaEvent_t, cudaError_t]:
+    """Make an event that records the time, as `cudaEvent_t` does.
+
+    Returns
+    -------
+    event : cudaEvent_t
+        Its handle is 0 after an error.
+    status : cudaError_t
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> event, err = PyGPU.cudaEventCreate()
+    >>> err, PyGPU.cudaEventDestroy(event)
+    (<cudaError: code=0>, <cudaError: code=0>)
+    """
+    return cudaEventCreateWithFlags(cudaEventDefault)
+
+
+def cudaEventCreateWithFlags(flags: SupportsIndex) -> tuple[cudaEvent_t, cudaError_t]:
+    """Make an event with the flags of `cudaEvent_t`, else as `cudaEventCreate` does.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> event, err = PyGPU.cudaEventCreateWithFlags(PyGPU.cudaEventDisableTiming)
+    >>> err
+    <cudaError: code=0>
+    """
+    event = cudaEvent_t(flags)
+    return event, event.last_status()
+
+
+def cudaEventDestroy(event: EventLike) -> cudaError_t:
+    """End an event; streams that wait for it still do.
+
+    Parameters
+    ----------
+    event : cudaEvent_t
+        Its handle is 0 afterwards.
+
+    Returns
+    -------
+    cudaError_t
+        400 (``cudaErrorInvalidResourceHandle``) if it was destroyed before, and for a `PyGPU.Event`, which ends itself.
+
+    Raises
+    ------
+    TypeError
+        If `event` is no event.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> event = PyGPU.cudaEvent_t()
+    >>> PyGPU.cudaEventDestroy(event), PyGPU.cudaEventQuery(event)
+    (<cudaError: code=0>, <cudaError: code=400>)
+    """
+
+    def destroy() -> None:
+        if not isinstance(event, cudaEvent_t):
+            as_event(event)
+            raise Refusal(INVALID_RESOURCE_HANDLE)
+        event._end()
+
+    return status_of(destroy)

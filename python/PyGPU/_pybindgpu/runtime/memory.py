@@ -39,7 +39,7 @@ cudaMemcpyDeviceToDevice = 3
 cudaMemcpyDefault = 4
 """The driver finds out from the addresses."""
 
-_KINDS: tuple[CopyKind, ...] = (
+KINDS: tuple[CopyKind, ...] = (
     "host_to_host",
     "host_to_device",
     "device_to_host",
@@ -75,16 +75,17 @@ def cudaMalloc(size: SupportsIndex) -> tuple[int, cudaError_t]:
     >>> import PyGPU
     >>> address, err = PyGPU.cudaMalloc(1024)
     >>> address != 0, err
-    (True, <CudaError: 'code=0'>)
+    (True, <cudaError: code=0>)
     >>> PyGPU.cudaFree(address)
-    <CudaError: 'code=0'>
+    <cudaError: code=0>
     """
     nbytes = byte_count(size)
-    return value_of(0, _core.raw_allocate, nbytes) if nbytes else value_of(0, int)
+    # Not of the pool: another process, MPI and a network card reach only what the driver gave by itself.
+    return value_of(0, _core.raw_allocate_plain, nbytes) if nbytes else value_of(0, int)
 
 
 def cudaFree(devPtr: Address) -> cudaError_t:
-    """Free memory that `cudaMalloc` gave.
+    """Free memory that `cudaMalloc`, `cudaMallocManaged` or `cudaMallocAsync` gave.
 
     Parameters
     ----------
@@ -107,7 +108,7 @@ def cudaFree(devPtr: Address) -> cudaError_t:
     --------
     >>> import PyGPU
     >>> PyGPU.cudaFree(0)
-    <CudaError: 'code=0'>
+    <cudaError: code=0>
     """
     address = plain_address(devPtr)
 
@@ -132,20 +133,20 @@ def cudaMemGetInfo() -> tuple[tuple[int, int], cudaError_t]:
     >>> import PyGPU
     >>> (free, total), err = PyGPU.cudaMemGetInfo()
     >>> 0 < free <= total, err
-    (True, <CudaError: 'code=0'>)
+    (True, <cudaError: code=0>)
     """
     return value_of((0, 0), _core.memory_info)
 
 
 def _copy(dst: Address, src: Address, count: int, kind: int, stream: _core.Stream | None) -> None:
-    if not 0 <= kind < len(_KINDS):
+    if not 0 <= kind < len(KINDS):
         raise Refusal(INVALID_MEMCPY_DIRECTION)
     to, source = address_of(dst, count, written=True), address_of(src, count)
     if count == 0:
         return
     if not to or not source:
         raise Refusal(INVALID_VALUE)
-    _core.raw_copy(to, source, count, _KINDS[kind], stream)
+    _core.raw_copy(to, source, count, KINDS[kind], stream)
 
 
 def cudaMemcpy(
@@ -184,9 +185,9 @@ def cudaMemcpy(
     >>> source, result = numpy.arange(4.0), numpy.empty(4)
     >>> address, err = PyGPU.cudaMalloc(source.nbytes)
     >>> PyGPU.cudaMemcpy(address, source, source.nbytes, PyGPU.cudaMemcpyHostToDevice)
-    <CudaError: 'code=0'>
+    <cudaError: code=0>
     >>> PyGPU.cudaMemcpy(result, address, source.nbytes, PyGPU.cudaMemcpyDeviceToHost)
-    <CudaError: 'code=0'>
+    <cudaError: code=0>
     >>> result
     array([0., 1., 2., 3.])
     >>> err = PyGPU.cudaFree(address)
@@ -213,9 +214,9 @@ def cudaMemcpyAsync(
     >>> stream = PyGPU.cudaStream_t()
     >>> address, err = PyGPU.cudaMalloc(source.nbytes)
     >>> PyGPU.cudaMemcpyAsync(address, source, source.nbytes, PyGPU.cudaMemcpyHostToDevice, stream)
-    <CudaError: 'code=0'>
+    <cudaError: code=0>
     >>> PyGPU.cudaStreamSynchronize(stream)
-    <CudaError: 'code=0'>
+    <cudaError: code=0>
     >>> err = PyGPU.cudaFree(address)
     """
     nbytes, direction = byte_count(count), operator.index(kind)
@@ -266,7 +267,7 @@ def cudaMemset(devPtr: Address, value: SupportsIndex, count: SupportsIndex) -> c
     >>> import PyGPU
     >>> address, err = PyGPU.cudaMalloc(16)
     >>> PyGPU.cudaMemset(address, 0, 16)
-    <CudaError: 'code=0'>
+    <cudaError: code=0>
     >>> err = PyGPU.cudaFree(address)
     """
     return status_of(_fill, devPtr, operator.index(value), byte_count(count), None)
@@ -284,9 +285,9 @@ def cudaMemsetAsync(
     >>> import PyGPU
     >>> address, err = PyGPU.cudaMalloc(16)
     >>> PyGPU.cudaMemsetAsync(address, 0xFF, 16, PyGPU.cudaStream_t())
-    <CudaError: 'code=0'>
+    <cudaError: code=0>
     >>> PyGPU.cudaDeviceSynchronize(), PyGPU.cudaFree(address)
-    (<CudaError: 'code=0'>, <CudaError: 'code=0'>)
+    (<cudaError: code=0>, <cudaError: code=0>)
     """
     number, nbytes = operator.index(value), byte_count(count)
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, SupportsIndex, TypeAlias
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
 import numpy
 
 from PyGPU import _core
 from PyGPU._pybindgpu.handle import Handle
 from PyGPU._pybindgpu.status import (
+    INVALID_RESOURCE_HANDLE,
     INVALID_VALUE,
     NOT_READY,
     Refusal,
@@ -21,7 +23,13 @@ if TYPE_CHECKING:
     from PyGPU.typing import SupportsCudaStream
 
 __all__ = [
+    "HostFunctionError",
+    "cudaLaunchHostFunc",
+    "cudaStreamCreate",
+    "cudaStreamCreateWithFlags",
+    "cudaStreamCreateWithPriority",
     "cudaStreamDefault",
+    "cudaStreamDestroy",
     "cudaStreamNonBlocking",
     "cudaStreamQuery",
     "cudaStreamSynchronize",
@@ -63,9 +71,9 @@ class cudaStream_t(Handle[_core.Stream]):
     >>> import PyGPU
     >>> stream = PyGPU.cudaStream_t(PyGPU.cudaStreamNonBlocking)
     >>> stream.last_status()
-    <CudaError: 'code=0'>
+    <cudaError: code=0>
     >>> PyGPU.cudaStreamSynchronize(stream)
-    <CudaError: 'code=0'>
+    <cudaError: code=0>
     """
 
     __slots__ = ()
@@ -88,7 +96,7 @@ class cudaStream_t(Handle[_core.Stream]):
     def __cuda_stream__(self) -> tuple[int, int]:
         # A null handle would mean the default stream to everybody who asks.
         if self._own is None:
-            raise RuntimeError(f"this cudaStream_t could not be made: {self._status!r}")
+            raise RuntimeError(f"this cudaStream_t was destroyed, or could not be made: {self._status!r}")
         return 0, self._own.handle
 
 
@@ -143,7 +151,7 @@ def cudaStreamSynchronize(stream: StreamLike = None) -> cudaError_t:
     --------
     >>> import PyGPU
     >>> PyGPU.cudaStreamSynchronize(0)
-    <CudaError: 'code=0'>
+    <cudaError: code=0>
     """
     return status_of(lambda: as_stream(stream).synchronize())
 
@@ -171,7 +179,7 @@ def cudaStreamQuery(stream: StreamLike = None) -> cudaError_t:
     >>> import PyGPU
     >>> stream = PyGPU.cudaStream_t()
     >>> PyGPU.cudaStreamQuery(stream)
-    <CudaError: 'code=0'>
+    <cudaError: code=0>
     """
 
     def query() -> None:
@@ -179,3 +187,156 @@ def cudaStreamQuery(stream: StreamLike = None) -> cudaError_t:
             raise Refusal(NOT_READY)
 
     return status_of(query)
+
+
+def cudaStreamCreate() -> tuple[cudaStream_t, cudaError_t]:
+    """Make a stream, as `cudaStream_t` does.
+
+    Returns
+    -------
+    stream : cudaStream_t
+        Its handle is 0 after an error.
+    status : cudaError_t
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> stream, err = PyGPU.cudaStreamCreate()
+    >>> err, PyGPU.cudaStreamDestroy(stream)
+    (<cudaError: code=0>, <cudaError: code=0>)
+    """
+    return cudaStreamCreateWithPriority(cudaStreamDefault, 0)
+
+
+def cudaStreamCreateWithFlags(flags: SupportsIndex) -> tuple[cudaStream_t, cudaError_t]:
+    """Make a stream with ``cudaStreamDefault`` (0) or ``cudaStreamNonBlocking`` (1), else as `cudaStreamCreate` does.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> stream, err = PyGPU.cudaStreamCreateWithFlags(PyGPU.cudaStreamNonBlocking)
+    >>> err
+    <cudaError: code=0>
+    """
+    return cudaStreamCreateWithPriority(flags, 0)
+
+
+def cudaStreamCreateWithPriority(flags: SupportsIndex, priority: SupportsIndex) -> tuple[cudaStream_t, cudaError_t]:
+    """Make a stream with a priority, of which lower numbers run first, else as `cudaStreamCreateWithFlags` does.
+
+    What the device does not have is clamped by its driver.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> stream, err = PyGPU.cudaStreamCreateWithPriority(PyGPU.cudaStreamDefault, -1)
+    >>> err
+    <cudaError: code=0>
+    """
+    stream = cudaStream_t(flags, priority)
+    return stream, stream.last_status()
+
+
+def cudaStreamDestroy(stream: StreamLike) -> cudaError_t:
+    """End a stream; work that it was given before still runs.
+
+    Parameters
+    ----------
+    stream : cudaStream_t
+        Its handle is 0 afterwards. The driver's stream ends once nothing of PyGPU uses it any more.
+
+    Returns
+    -------
+    cudaError_t
+        400 (``cudaErrorInvalidResourceHandle``) if it was destroyed before, and for every other stream: a default
+        stream lasts, and whoever made another one ends it.
+
+    Raises
+    ------
+    TypeError
+        If `stream` is no stream.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> stream = PyGPU.cudaStream_t()
+    >>> PyGPU.cudaStreamDestroy(stream), PyGPU.cudaStreamDestroy(stream)
+    (<cudaError: code=0>, <cudaError: code=400>)
+    """
+
+    def destroy() -> None:
+        if not isinstance(stream, cudaStream_t):
+            as_stream(stream)
+            raise Refusal(INVALID_RESOURCE_HANDLE)
+        stream._end()
+
+    return status_of(destroy)
+
+
+class HostFunctionError(Exception):
+    """A function that was given to `cudaLaunchHostFunc` raised an error, which is the cause of this one.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> err = PyGPU.cudaLaunchHostFunc(None, int, "no number")
+    >>> try:
+    ...     PyGPU.cudaDeviceSynchronize()
+    ... except PyGPU.HostFunctionError as error:
+    ...     print(type(error.__cause__).__name__)
+    ValueError
+    """
+
+
+def cudaLaunchHostFunc(stream: StreamLike, fn: Callable[[Any], object], userData: Any = None) -> cudaError_t:
+    """Call a function of Python in the order of a stream.
+
+    Parameters
+    ----------
+    stream : cudaStream_t, PyGPU.Stream, object with ``__cuda_stream__``, int or None
+        The stream; None and 0 are the default stream.
+    fn : callable
+        What it returns is ignored. It must not use the GPU, nor wait for work of it.
+    userData : object
+        What it is called with.
+
+    Returns
+    -------
+    cudaError_t
+        801 (``cudaErrorNotSupported``) while another library captures the stream.
+
+    Raises
+    ------
+    TypeError
+        If `stream` is no stream, or `fn` no function.
+
+    Notes
+    -----
+    A device error is a status, but what `fn` raises is none: the next call that waits raises `HostFunctionError`.
+
+    See Also
+    --------
+    PyGPU.Stream.launch_host_function : PyGPU's own.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> done = []
+    >>> PyGPU.cudaLaunchHostFunc(None, done.append, 1)
+    <cudaError: code=0>
+    >>> PyGPU.cudaDeviceSynchronize(), done
+    (<cudaError: code=0>, [1])
+    """
+    if not callable(fn):
+        raise TypeError(f"fn is no function, but {type(fn).__name__}")
+
+    def call() -> None:
+        # An error of the function's own may be of a class that would else become a status.
+        try:
+            fn(userData)
+        except Exception as error:
+            raise HostFunctionError(
+                f"a function of cudaLaunchHostFunc raised {type(error).__name__}: {error}"
+            ) from error
+
+    return status_of(lambda: as_stream(stream).launch_host_function(call))

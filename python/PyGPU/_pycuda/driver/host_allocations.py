@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import weakref
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias
 
 import numpy
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
     from PyGPU.typing import ShapeLike, StreamLike
+
+    PlaceLike: TypeAlias = SupportsIndex | _core.Device | str | None
 
 __all__ = [
     "AlignedHostAllocation",
@@ -219,6 +221,17 @@ class RegisteredHostMemory:
         return _core.device_address(self._address)
 
 
+def _place(device: PlaceLike) -> int:
+    """Return the number of a device; -1 for the host."""
+    if device is None:
+        return _core.current_device()
+    if isinstance(device, str):
+        if device == "host":
+            return -1
+        raise ValueError(f"device is a number, a Device or 'host', not {device!r}")
+    return device.index if isinstance(device, _core.Device) else operator.index(device)
+
+
 class ManagedAllocation:
     """Memory that host and device both reach: the ``base`` of arrays from `managed_empty`.
 
@@ -277,6 +290,55 @@ class ManagedAllocation:
             If the driver refuses.
         """
         _core.attach_managed(self._memory, mem_flags, stream)
+
+    def prefetch(self, device: PlaceLike = None, stream: StreamLike = None) -> None:
+        """Bring the memory to where it will be used, in the order of a stream.
+
+        Parameters
+        ----------
+        device : int, Device or 'host', optional
+            Who will use it; -1 is the host too. The current device by default.
+        stream : Stream or None
+            None is the legacy default stream.
+
+        Raises
+        ------
+        CudaError
+            With code 101, if there is no such device or it does not move pages.
+
+        Examples
+        --------
+        >>> from PyGPU.driver import managed_zeros
+        >>> a = managed_zeros(4, "f4")
+        >>> a.base.prefetch("host")
+        """
+        _core.prefetch_managed(self._memory, self._memory.nbytes, _place(device), stream)
+
+    def advise(self, advice: str, device: PlaceLike = None) -> None:
+        """Say how the memory will be used.
+
+        Parameters
+        ----------
+        advice : str
+            ``'read_mostly'``, ``'preferred_location'`` or ``'accessed_by'``; ``'not_read_mostly'``,
+            ``'no_preferred_location'`` and ``'not_accessed_by'`` take it back.
+        device : int, Device or 'host', optional
+            Of whom that is said, as for `prefetch`.
+
+        Raises
+        ------
+        ValueError
+            For other advice.
+        CudaError
+            With code 101, if there is no such device or it does not move pages.
+
+        Examples
+        --------
+        >>> from PyGPU.driver import managed_zeros
+        >>> a = managed_zeros(4, "f4")
+        >>> a.base.advise("read_mostly")
+        """
+        _core.advise_managed(self._memory, self._memory.nbytes, advice, _place(device))
 
     @property
     def ptr(self) -> int:

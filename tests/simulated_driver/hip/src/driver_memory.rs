@@ -50,6 +50,21 @@ export! {
         if known.host == Some(HostKind::Managed) && is_whole && fits { Ok(()) } else { Err(INVALID_VALUE) }
     }
 
+    fn hipMemPrefetchAsync(on, address: u64, bytes: usize, place: i32, stream: u64) {
+        let device = on.device()?;
+        on.driver.check_managed(address, bytes as u64, place)?;
+        on.driver.launch_host(on.name, device, stream, || ())
+    }
+
+    fn hipMemAdvise(on, address: u64, bytes: usize, advice: u32, place: i32) {
+        on.device()?;
+        if !(1..=6).contains(&advice) {
+            return Err(INVALID_VALUE);
+        }
+        // Neither reads most nor prefers anything any more: nobody need be named.
+        on.driver.check_managed(address, bytes as u64, if matches!(advice, 1 | 2 | 4) { -1 } else { place })
+    }
+
     fn hipIpcGetMemHandle(on, handle: Out<Handle>, address: u64) {
         on.device()?;
         handle.check()?;

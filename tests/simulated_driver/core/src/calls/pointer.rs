@@ -1,6 +1,6 @@
 //! What an address is, and whether an operation may touch it.
 
-use crate::code::{INVALID_VALUE, Outcome};
+use crate::code::{INVALID_DEVICE, INVALID_VALUE, Outcome};
 use crate::driver::Driver;
 use crate::finding::Kind;
 use crate::host::HostKind;
@@ -33,6 +33,21 @@ impl Driver {
         }
         let (start, block) = state.host_at(address)?;
         Some(Known { host: Some(block.kind), device: block.device, start, bytes: block.bytes })
+    }
+
+    /// Whether a range lies in managed memory, and its place, -1 for the host, exists.
+    ///
+    /// # Errors
+    /// `INVALID_VALUE`; `INVALID_DEVICE`.
+    pub fn check_managed(&self, address: u64, bytes: u64, place: i32) -> Outcome<()> {
+        let known = self.known(address).filter(|known| known.host == Some(HostKind::Managed)).ok_or(INVALID_VALUE)?;
+        if bytes == 0 || bytes > known.bytes - (address - known.start) {
+            return Err(INVALID_VALUE);
+        }
+        if place < -1 || usize::try_from(place).is_ok_and(|place| place >= self.device_count()) {
+            return Err(INVALID_DEVICE);
+        }
+        Ok(())
     }
 
     fn is_of_a_device(&self, region: &Region) -> bool {

@@ -10,6 +10,7 @@ use std::thread;
 use crate::clock::Clock;
 use crate::code::{INVALID_VALUE, NOT_READY, Outcome};
 use crate::driver::Driver;
+use crate::graph::Node;
 use crate::handles::Reused;
 use crate::state::{Locked, Point, State};
 use crate::worker::{Operation, Then, Work};
@@ -271,11 +272,14 @@ impl Driver {
         call: &'static str,
         device: usize,
         handle: u64,
-        function: impl FnOnce() + Send + 'static,
+        function: impl Fn() + Send + Sync + 'static,
     ) -> Outcome<()> {
         let mut state = self.lock();
         let handle = state.resolve(call, device, handle)?;
-        state.refuse_capturing(handle)?;
+        if let Some(capture) = state.capture_of(handle)? {
+            state.keep_node(capture, Node { task: Arc::new(function), touches: Vec::new(), pageable: None, call });
+            return Ok(());
+        }
         state.append(handle, Some(Box::new(function)), Then::Nothing).map(drop)
     }
 

@@ -1,0 +1,372 @@
+"""`cuda*` calls that ask for attributes: of a device, of an address, of a kernel."""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING, SupportsIndex
+
+from PyGPU import _core
+from PyGPU._pybindgpu.address import Address, address_of
+from PyGPU._pybindgpu.runtime.device import known_device
+from PyGPU._pybindgpu.status import INVALID_VALUE, Refusal, cudaError_t, value_of
+
+if TYPE_CHECKING:
+    from PyGPU._core import Function, Kernel
+
+__all__ = [
+    "cudaDeviceAttr",
+    "cudaDeviceGetAttribute",
+    "cudaFuncAttributes",
+    "cudaFuncGetAttributes",
+    "cudaInvalidDeviceId",
+    "cudaMemoryTypeDevice",
+    "cudaMemoryTypeHost",
+    "cudaMemoryTypeManaged",
+    "cudaMemoryTypeUnregistered",
+    "cudaPointerAttributes",
+    "cudaPointerGetAttributes",
+]
+
+cudaInvalidDeviceId = -2
+"""The device of memory that the driver does not know."""
+
+cudaMemoryTypeUnregistered = 0
+"""Ordinary memory of the host, or none at all."""
+cudaMemoryTypeHost = 1
+"""Page-locked memory of the host."""
+cudaMemoryTypeDevice = 2
+"""Memory of a device."""
+cudaMemoryTypeManaged = 3
+"""Memory that host and device both reach."""
+
+_TYPES = {"host": cudaMemoryTypeHost, "device": cudaMemoryTypeDevice, "managed": cudaMemoryTypeManaged}
+
+
+class cudaDeviceAttr(IntEnum):
+    """What `cudaDeviceGetAttribute` asks for; the numbers are those of CUDA's driver, too.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.cudaDeviceAttr.cudaDevAttrWarpSize == 10
+    True
+    """
+
+    cudaDevAttrMaxThreadsPerBlock = 1
+    cudaDevAttrMaxBlockDimX = 2
+    cudaDevAttrMaxBlockDimY = 3
+    cudaDevAttrMaxBlockDimZ = 4
+    cudaDevAttrMaxGridDimX = 5
+    cudaDevAttrMaxGridDimY = 6
+    cudaDevAttrMaxGridDimZ = 7
+    cudaDevAttrMaxSharedMemoryPerBlock = 8
+    cudaDevAttrTotalConstantMemory = 9
+    cudaDevAttrWarpSize = 10
+    cudaDevAttrMaxPitch = 11
+    cudaDevAttrMaxRegistersPerBlock = 12
+    cudaDevAttrClockRate = 13
+    cudaDevAttrTextureAlignment = 14
+    cudaDevAttrGpuOverlap = 15
+    cudaDevAttrMultiProcessorCount = 16
+    cudaDevAttrKernelExecTimeout = 17
+    cudaDevAttrIntegrated = 18
+    cudaDevAttrCanMapHostMemory = 19
+    cudaDevAttrComputeMode = 20
+    cudaDevAttrMaxTexture1DWidth = 21
+    cudaDevAttrMaxTexture2DWidth = 22
+    cudaDevAttrMaxTexture2DHeight = 23
+    cudaDevAttrMaxTexture3DWidth = 24
+    cudaDevAttrMaxTexture3DHeight = 25
+    cudaDevAttrMaxTexture3DDepth = 26
+    cudaDevAttrMaxTexture2DLayeredWidth = 27
+    cudaDevAttrMaxTexture2DLayeredHeight = 28
+    cudaDevAttrMaxTexture2DLayeredLayers = 29
+    cudaDevAttrSurfaceAlignment = 30
+    cudaDevAttrConcurrentKernels = 31
+    cudaDevAttrEccEnabled = 32
+    cudaDevAttrPciBusId = 33
+    cudaDevAttrPciDeviceId = 34
+    cudaDevAttrTccDriver = 35
+    cudaDevAttrMemoryClockRate = 36
+    cudaDevAttrGlobalMemoryBusWidth = 37
+    cudaDevAttrL2CacheSize = 38
+    cudaDevAttrMaxThreadsPerMultiProcessor = 39
+    cudaDevAttrAsyncEngineCount = 40
+    cudaDevAttrUnifiedAddressing = 41
+    cudaDevAttrMaxTexture1DLayeredWidth = 42
+    cudaDevAttrMaxTexture1DLayeredLayers = 43
+    cudaDevAttrMaxTexture2DGatherWidth = 45
+    cudaDevAttrMaxTexture2DGatherHeight = 46
+    cudaDevAttrMaxTexture3DWidthAlt = 47
+    cudaDevAttrMaxTexture3DHeightAlt = 48
+    cudaDevAttrMaxTexture3DDepthAlt = 49
+    cudaDevAttrPciDomainId = 50
+    cudaDevAttrTexturePitchAlignment = 51
+    cudaDevAttrMaxTextureCubemapWidth = 52
+    cudaDevAttrMaxTextureCubemapLayeredWidth = 53
+    cudaDevAttrMaxTextureCubemapLayeredLayers = 54
+    cudaDevAttrMaxSurface1DWidth = 55
+    cudaDevAttrMaxSurface2DWidth = 56
+    cudaDevAttrMaxSurface2DHeight = 57
+    cudaDevAttrMaxSurface3DWidth = 58
+    cudaDevAttrMaxSurface3DHeight = 59
+    cudaDevAttrMaxSurface3DDepth = 60
+    cudaDevAttrMaxSurface1DLayeredWidth = 61
+    cudaDevAttrMaxSurface1DLayeredLayers = 62
+    cudaDevAttrMaxSurface2DLayeredWidth = 63
+    cudaDevAttrMaxSurface2DLayeredHeight = 64
+    cudaDevAttrMaxSurface2DLayeredLayers = 65
+    cudaDevAttrMaxSurfaceCubemapWidth = 66
+    cudaDevAttrMaxSurfaceCubemapLayeredWidth = 67
+    cudaDevAttrMaxSurfaceCubemapLayeredLayers = 68
+    cudaDevAttrMaxTexture1DLinearWidth = 69
+    cudaDevAttrMaxTexture2DLinearWidth = 70
+    cudaDevAttrMaxTexture2DLinearHeight = 71
+    cudaDevAttrMaxTexture2DLinearPitch = 72
+    cudaDevAttrMaxTexture2DMipmappedWidth = 73
+    cudaDevAttrMaxTexture2DMipmappedHeight = 74
+    cudaDevAttrComputeCapabilityMajor = 75
+    cudaDevAttrComputeCapabilityMinor = 76
+    cudaDevAttrMaxTexture1DMipmappedWidth = 77
+    cudaDevAttrStreamPrioritiesSupported = 78
+    cudaDevAttrGlobalL1CacheSupported = 79
+    cudaDevAttrLocalL1CacheSupported = 80
+    cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81
+    cudaDevAttrMaxRegistersPerMultiprocessor = 82
+    cudaDevAttrManagedMemory = 83
+    cudaDevAttrIsMultiGpuBoard = 84
+    cudaDevAttrMultiGpuBoardGroupID = 85
+    cudaDevAttrHostNativeAtomicSupported = 86
+    cudaDevAttrSingleToDoublePrecisionPerfRatio = 87
+    cudaDevAttrPageableMemoryAccess = 88
+    cudaDevAttrConcurrentManagedAccess = 89
+    cudaDevAttrComputePreemptionSupported = 90
+    cudaDevAttrCanUseHostPointerForRegisteredMem = 91
+    cudaDevAttrCooperativeLaunch = 95
+    cudaDevAttrCooperativeMultiDeviceLaunch = 96
+    cudaDevAttrMaxSharedMemoryPerBlockOptin = 97
+    cudaDevAttrCanFlushRemoteWrites = 98
+    cudaDevAttrHostRegisterSupported = 99
+    cudaDevAttrPageableMemoryAccessUsesHostPageTables = 100
+    cudaDevAttrDirectManagedMemAccessFromHost = 101
+    cudaDevAttrMaxBlocksPerMultiprocessor = 106
+    cudaDevAttrMaxPersistingL2CacheSize = 108
+    cudaDevAttrMaxAccessPolicyWindowSize = 109
+    cudaDevAttrReservedSharedMemoryPerBlock = 111
+    cudaDevAttrSparseCudaArraySupported = 112
+    cudaDevAttrHostRegisterReadOnlySupported = 113
+    cudaDevAttrTimelineSemaphoreInteropSupported = 114
+    cudaDevAttrMemoryPoolsSupported = 115
+    cudaDevAttrGPUDirectRDMASupported = 116
+    cudaDevAttrGPUDirectRDMAFlushWritesOptions = 117
+    cudaDevAttrGPUDirectRDMAWritesOrdering = 118
+    cudaDevAttrMemoryPoolSupportedHandleTypes = 119
+    cudaDevAttrClusterLaunch = 120
+    cudaDevAttrDeferredMappingCudaArraySupported = 121
+    cudaDevAttrIpcEventSupport = 125
+
+
+def cudaDeviceGetAttribute(attr: SupportsIndex, device: SupportsIndex) -> tuple[int, cudaError_t]:
+    """Ask for an attribute of a device.
+
+    Parameters
+    ----------
+    attr : int
+        Of `cudaDeviceAttr`, or a number that is newer.
+    device : int
+        Ordinal of the device.
+
+    Returns
+    -------
+    value : int
+        0 after an error.
+    status : cudaError_t
+        1 (``cudaErrorInvalidValue``) for what the driver does not know, 101 for a device that does not exist, 801
+        (``cudaErrorNotSupported``) for what only CUDA has.
+
+    Raises
+    ------
+    TypeError
+        If an argument is not an integer.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> warp, err = PyGPU.cudaDeviceGetAttribute(PyGPU.cudaDeviceAttr.cudaDevAttrWarpSize, 0)
+    >>> warp > 0, err
+    (True, <cudaError: code=0>)
+    """
+    number, ordinal = operator.index(attr), operator.index(device)
+
+    def ask() -> int:
+        known_device(ordinal)
+        if not 0 < number < 1 << 31:
+            raise Refusal(INVALID_VALUE)
+        return _core.device_attribute(number, ordinal)
+
+    return value_of(0, ask)
+
+
+@dataclass(frozen=True, slots=True)
+class cudaPointerAttributes:
+    """What `cudaPointerGetAttributes` tells of an address.
+
+    Attributes
+    ----------
+    type : int
+        ``cudaMemoryTypeUnregistered`` (0), ``cudaMemoryTypeHost`` (1), ``cudaMemoryTypeDevice`` (2) or
+        ``cudaMemoryTypeManaged`` (3).
+    device : int
+        The device whose memory it is, or for which it was page-locked; ``cudaInvalidDeviceId`` (-2) for other memory.
+    devicePointer : int
+        Where the device reaches it; 0 where it cannot.
+    hostPointer : int
+        Where the host reaches it; 0 where it cannot.
+
+    Examples
+    --------
+    >>> import numpy, PyGPU
+    >>> attributes, err = PyGPU.cudaPointerGetAttributes(numpy.zeros(3))
+    >>> attributes.type, attributes.device
+    (0, -2)
+    """
+
+    type: int
+    device: int
+    devicePointer: int
+    hostPointer: int
+
+
+def cudaPointerGetAttributes(ptr: Address) -> tuple[cudaPointerAttributes, cudaError_t]:
+    """Say what an address is.
+
+    Parameters
+    ----------
+    ptr : int, ctypes.c_void_p, pointer wrapper or ndarray
+        Any address.
+
+    Returns
+    -------
+    attributes : cudaPointerAttributes
+        An address that nobody knows is ``cudaMemoryTypeUnregistered``, as ordinary memory of the host is.
+    status : cudaError_t
+        Success, also for an address that nobody knows.
+
+    Raises
+    ------
+    TypeError
+        If `ptr` is not an address.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> address, err = PyGPU.cudaMalloc(64)
+    >>> attributes, err = PyGPU.cudaPointerGetAttributes(address)
+    >>> attributes.type == PyGPU.cudaMemoryTypeDevice, attributes.device, attributes.hostPointer
+    (True, 0, 0)
+    >>> err = PyGPU.cudaFree(address)
+    """
+    address = address_of(ptr, 0)
+
+    def ask() -> cudaPointerAttributes:
+        known = _core.pointer_attributes(address)
+        if known is None:
+            return cudaPointerAttributes(cudaMemoryTypeUnregistered, cudaInvalidDeviceId, 0, address)
+        kind, device, of_device, of_host = known
+        return cudaPointerAttributes(_TYPES[kind], device, of_device, of_host)
+
+    return value_of(cudaPointerAttributes(cudaMemoryTypeUnregistered, cudaInvalidDeviceId, 0, 0), ask)
+
+
+@dataclass(frozen=True, slots=True)
+class cudaFuncAttributes:
+    """What `cudaFuncGetAttributes` tells of a kernel.
+
+    Attributes
+    ----------
+    sharedSizeBytes : int
+        Bytes of static shared memory of a block.
+    constSizeBytes : int
+        Bytes of constant memory.
+    localSizeBytes : int
+        Bytes of local memory of a thread.
+    maxThreadsPerBlock : int
+        Most threads of a block that it can be launched with.
+    numRegs : int
+        Registers of a thread.
+    ptxVersion : int
+        The version of PTX that it was compiled for, as 90 for 9.0.
+    binaryVersion : int
+        The architecture that it was compiled for, as 90 for ``sm_90``.
+    maxDynamicSharedSizeBytes : int
+        Most bytes of dynamic shared memory that it can be launched with.
+    preferredShmemCarveout : int
+        Percentage of the first-level cache that is wanted as shared memory; -1 is the driver's choice.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> kernel = PyGPU.Kernel("__global__ void two(int *x) { __shared__ int y[4]; y[0] = 2; *x = y[0]; }")
+    >>> attributes, err = PyGPU.cudaFuncGetAttributes(kernel)
+    >>> attributes.sharedSizeBytes
+    16
+    """
+
+    sharedSizeBytes: int
+    constSizeBytes: int
+    localSizeBytes: int
+    maxThreadsPerBlock: int
+    numRegs: int
+    ptxVersion: int
+    binaryVersion: int
+    maxDynamicSharedSizeBytes: int
+    preferredShmemCarveout: int
+
+
+def cudaFuncGetAttributes(func: Kernel | Function) -> tuple[cudaFuncAttributes, cudaError_t]:
+    """Say what is known of a kernel.
+
+    Parameters
+    ----------
+    func : PyGPU.Kernel or PyGPU.driver.Function
+        A kernel. PybindGPU has none; here it is one that PyGPU compiled or loaded.
+
+    Returns
+    -------
+    attributes : cudaFuncAttributes
+        Zeros after an error.
+    status : cudaError_t
+
+    Raises
+    ------
+    TypeError
+        If `func` is no kernel.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> kernel = PyGPU.Kernel("__global__ void one(int *x) { *x = 1; }")
+    >>> attributes, err = PyGPU.cudaFuncGetAttributes(kernel)
+    >>> attributes.maxThreadsPerBlock > 0, err
+    (True, <cudaError: code=0>)
+    """
+    if not isinstance(func, _core.Kernel | _core.Function):
+        raise TypeError(f"func is a PyGPU.Kernel or a PyGPU.driver.Function, not {type(func).__name__}")
+
+    def ask() -> cudaFuncAttributes:
+        known = _core.Function(func) if isinstance(func, _core.Kernel) else func
+        return cudaFuncAttributes(
+            known.shared_size_bytes,
+            known.const_size_bytes,
+            known.local_size_bytes,
+            known.max_threads_per_block,
+            known.num_regs,
+            known.ptx_version,
+            known.binary_version,
+            known.max_dynamic_shared_size_bytes,
+            known.preferred_shared_memory_carveout,
+        )
+
+    return value_of(cudaFuncAttributes(*(0,) * 9), ask)

@@ -1,0 +1,256 @@
+"""`cuda*` calls by which processes share device memory and events."""
+
+from __future__ import annotations
+
+import operator
+from typing import SupportsIndex
+
+from PyGPU import _core
+from PyGPU._pybindgpu.address import Address, plain_address
+from PyGPU._pybindgpu.runtime.event import EventLike, as_event, cudaEvent_t
+from PyGPU._pybindgpu.status import INVALID_VALUE, Refusal, cudaError_t, status_of, value_of
+
+__all__ = [
+    "cudaIpcCloseMemHandle",
+    "cudaIpcEventHandle_t",
+    "cudaIpcGetEventHandle",
+    "cudaIpcGetMemHandle",
+    "cudaIpcMemHandle_t",
+    "cudaIpcMemLazyEnablePeerAccess",
+    "cudaIpcOpenEventHandle",
+    "cudaIpcOpenMemHandle",
+]
+
+cudaIpcMemLazyEnablePeerAccess = 1
+"""Access to the memory of another device is enabled once it is needed; the only flag there is."""
+
+_LENGTH = 64
+# What was opened, by its address. The driver gives one address to a handle that is opened twice.
+_opened: dict[int, list[_core.DeviceAllocation]] = {}
+
+
+class _Handle(bytes):
+    __slots__ = ()
+
+    def __new__(cls, handle: bytes | bytearray = bytes(_LENGTH)) -> _Handle:
+        if len(handle) != _LENGTH:
+            raise ValueError(f"a {cls.__name__} has {_LENGTH} bytes, not {len(handle)}")
+        return super().__new__(cls, handle)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self[:8].hex()}...>"
+
+
+class cudaIpcMemHandle_t(_Handle):
+    """The name of a block of device memory for another process: 64 bytes, which may be pickled and sent.
+
+    Parameters
+    ----------
+    handle : bytes-like
+        64 bytes of such a handle; zeros by default.
+
+    Raises
+    ------
+    ValueError
+        For another number of bytes.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> len(PyGPU.cudaIpcMemHandle_t(bytes(64)))
+    64
+    """
+
+    __slots__ = ()
+
+
+class cudaIpcEventHandle_t(_Handle):
+    """The name of an event for another process, else as `cudaIpcMemHandle_t`.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> len(PyGPU.cudaIpcEventHandle_t(bytes(64)))
+    64
+    """
+
+    __slots__ = ()
+
+
+def cudaIpcGetMemHandle(devPtr: Address) -> tuple[cudaIpcMemHandle_t, cudaError_t]:
+    """Name a block of device memory for other processes.
+
+    Parameters
+    ----------
+    devPtr : int or ctypes.c_void_p
+        Memory from `cudaMalloc`. That of arrays and of `cudaMallocAsync` comes from a pool, which a driver does not
+        share by handles.
+
+    Returns
+    -------
+    handle : cudaIpcMemHandle_t
+        This process must keep the memory meanwhile. Zeros after an error.
+    status : cudaError_t
+        1 (``cudaErrorInvalidValue``) for other memory, 801 (``cudaErrorNotSupported``) on the CPU.
+
+    Raises
+    ------
+    TypeError
+        If `devPtr` is not an address.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> address, err = PyGPU.cudaMalloc(1024)
+    >>> handle, err = PyGPU.cudaIpcGetMemHandle(address)
+    >>> len(handle), PyGPU.cudaFree(address)
+    (64, <cudaError: code=0>)
+    """
+    address = plain_address(devPtr)
+    return value_of(cudaIpcMemHandle_t(), lambda: cudaIpcMemHandle_t(_core.share_memory(address)))
+
+
+def cudaIpcOpenMemHandle(
+    handle: cudaIpcMemHandle_t | bytes | bytearray, flags: SupportsIndex = cudaIpcMemLazyEnablePeerAccess
+) -> tuple[int, cudaError_t]:
+    """Open memory of another process.
+
+    Parameters
+    ----------
+    handle : cudaIpcMemHandle_t or 64 bytes
+        What `cudaIpcGetMemHandle` gave there.
+    flags : int
+        ``cudaIpcMemLazyEnablePeerAccess`` (1).
+
+    Returns
+    -------
+    address : int
+        To be given to `cudaIpcCloseMemHandle`; 0 after an error.
+    status : cudaError_t
+        1 (``cudaErrorInvalidValue``) for other flags, what the driver says to a handle that it did not make or that is
+        of this process, 801 (``cudaErrorNotSupported``) on the CPU.
+
+    Raises
+    ------
+    ValueError
+        If the handle has not 64 bytes.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> address, err = PyGPU.cudaIpcOpenMemHandle(bytes(64))
+    >>> address, bool(err)
+    (0, True)
+    """
+    given, bits = cudaIpcMemHandle_t(handle), operator.index(flags)
+
+    def open_handle() -> int:
+        if bits != cudaIpcMemLazyEnablePeerAccess:
+            raise Refusal(INVALID_VALUE)
+        memory = _core.open_shared_memory(given)
+        _opened.setdefault(memory.ptr, []).append(memory)
+        return memory.ptr
+
+    return value_of(0, open_handle)
+
+
+def cudaIpcCloseMemHandle(devPtr: Address) -> cudaError_t:
+    """Close memory that `cudaIpcOpenMemHandle` opened, after waiting for the device.
+
+    Parameters
+    ----------
+    devPtr : int or ctypes.c_void_p
+        The address.
+
+    Returns
+    -------
+    cudaError_t
+        1 (``cudaErrorInvalidValue``) for any other address.
+
+    Raises
+    ------
+    TypeError
+        If `devPtr` is not an address.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.cudaIpcCloseMemHandle(4096)
+    <cudaError: code=1>
+    """
+    address = plain_address(devPtr)
+
+    def close() -> None:
+        memories = _opened.get(address)
+        if not memories:
+            raise Refusal(INVALID_VALUE)
+        memory = memories.pop()
+        if not memories:
+            _opened.pop(address, None)
+        memory.free()
+
+    return status_of(close)
+
+
+def cudaIpcGetEventHandle(event: EventLike) -> tuple[cudaIpcEventHandle_t, cudaError_t]:
+    """Name an event for other processes.
+
+    Parameters
+    ----------
+    event : cudaEvent_t or PyGPU.Event
+        One that was made with ``cudaEventInterprocess | cudaEventDisableTiming``.
+
+    Returns
+    -------
+    handle : cudaIpcEventHandle_t
+        Zeros after an error.
+    status : cudaError_t
+        What the driver says to another event, 801 (``cudaErrorNotSupported``) on the CPU.
+
+    Raises
+    ------
+    TypeError
+        If `event` is no event.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> event = PyGPU.cudaEvent_t(PyGPU.cudaEventInterprocess | PyGPU.cudaEventDisableTiming)
+    >>> handle, err = PyGPU.cudaIpcGetEventHandle(event)
+    >>> len(handle)
+    64
+    """
+    return value_of(cudaIpcEventHandle_t(), lambda: cudaIpcEventHandle_t(as_event(event).ipc_handle()))
+
+
+def cudaIpcOpenEventHandle(handle: cudaIpcEventHandle_t | bytes | bytearray) -> tuple[cudaEvent_t, cudaError_t]:
+    """Open an event of another process.
+
+    Parameters
+    ----------
+    handle : cudaIpcEventHandle_t or 64 bytes
+        What `cudaIpcGetEventHandle` gave there.
+
+    Returns
+    -------
+    event : cudaEvent_t
+        Its handle is 0 after an error.
+    status : cudaError_t
+        What the driver says to a handle that it did not make or that is of this process, 801
+        (``cudaErrorNotSupported``) on the CPU.
+
+    Raises
+    ------
+    ValueError
+        If the handle has not 64 bytes.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> event, err = PyGPU.cudaIpcOpenEventHandle(bytes(64))
+    >>> event.handle, bool(err)
+    (0, True)
+    """
+    given = cudaIpcEventHandle_t(handle)
+    event = cudaEvent_t._made_by(lambda: _core.Event.from_ipc_handle(given))
+    return event, event.last_status()

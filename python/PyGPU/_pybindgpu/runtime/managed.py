@@ -1,0 +1,194 @@
+"""`cuda*` calls about managed memory, which host and device both reach."""
+
+from __future__ import annotations
+
+import operator
+from typing import SupportsIndex
+
+from PyGPU import _core
+from PyGPU._pybindgpu.address import Address, address_of, byte_count
+from PyGPU._pybindgpu.runtime.stream import StreamLike, as_stream
+from PyGPU._pybindgpu.status import INVALID_DEVICE, INVALID_VALUE, Refusal, cudaError_t, status_of, value_of
+
+__all__ = [
+    "cudaCpuDeviceId",
+    "cudaMallocManaged",
+    "cudaMemAdvise",
+    "cudaMemAdviseSetAccessedBy",
+    "cudaMemAdviseSetPreferredLocation",
+    "cudaMemAdviseSetReadMostly",
+    "cudaMemAdviseUnsetAccessedBy",
+    "cudaMemAdviseUnsetPreferredLocation",
+    "cudaMemAdviseUnsetReadMostly",
+    "cudaMemAttachGlobal",
+    "cudaMemAttachHost",
+    "cudaMemPrefetchAsync",
+]
+
+cudaCpuDeviceId = -1
+"""The host among the devices, where managed memory may be."""
+
+cudaMemAttachGlobal = 1
+"""Managed memory that every stream may use."""
+cudaMemAttachHost = 2
+"""Managed memory that only the host may use at first."""
+
+cudaMemAdviseSetReadMostly = 1
+"""The memory is mostly read: who reads it may have a copy."""
+cudaMemAdviseUnsetReadMostly = 2
+"""Takes ``cudaMemAdviseSetReadMostly`` back."""
+cudaMemAdviseSetPreferredLocation = 3
+"""The memory had best stay on the device."""
+cudaMemAdviseUnsetPreferredLocation = 4
+"""Takes ``cudaMemAdviseSetPreferredLocation`` back."""
+cudaMemAdviseSetAccessedBy = 5
+"""The device uses the memory all the time."""
+cudaMemAdviseUnsetAccessedBy = 6
+"""Takes ``cudaMemAdviseSetAccessedBy`` back."""
+
+_ADVICE = {
+    cudaMemAdviseSetReadMostly: "read_mostly",
+    cudaMemAdviseUnsetReadMostly: "not_read_mostly",
+    cudaMemAdviseSetPreferredLocation: "preferred_location",
+    cudaMemAdviseUnsetPreferredLocation: "no_preferred_location",
+    cudaMemAdviseSetAccessedBy: "accessed_by",
+    cudaMemAdviseUnsetAccessedBy: "not_accessed_by",
+}
+
+
+def cudaMallocManaged(size: SupportsIndex, flags: SupportsIndex = cudaMemAttachGlobal) -> tuple[int, cudaError_t]:
+    """Allocate memory that host and device both reach by one address.
+
+    Parameters
+    ----------
+    size : int
+        Bytes, uninitialised. None at all need no memory and give address 0.
+    flags : int
+        ``cudaMemAttachGlobal`` (1) or ``cudaMemAttachHost`` (2).
+
+    Returns
+    -------
+    address : int
+        To be given to `cudaFree`; 0 after an error.
+    status : cudaError_t
+        1 (``cudaErrorInvalidValue``) for other flags, 2 (``cudaErrorMemoryAllocation``) if it cannot be had.
+
+    Raises
+    ------
+    TypeError
+        If an argument is not an integer.
+    ValueError
+        If `size` is negative or does not fit into 63 bits.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> address, err = PyGPU.cudaMallocManaged(1024)
+    >>> err, PyGPU.cudaFree(address)
+    (<cudaError: code=0>, <cudaError: code=0>)
+    """
+    nbytes, bits = byte_count(size), operator.index(flags)
+
+    def allocate() -> int:
+        if bits not in (cudaMemAttachGlobal, cudaMemAttachHost):
+            raise Refusal(INVALID_VALUE)
+        return _core.raw_allocate_managed(nbytes, of_host=bits == cudaMemAttachHost)
+
+    return value_of(0, allocate)
+
+
+def _place(device: int) -> int:
+    if not cudaCpuDeviceId <= device < _core.device_count():
+        raise Refusal(INVALID_DEVICE)
+    return device
+
+
+def cudaMemPrefetchAsync(
+    devPtr: Address, count: SupportsIndex, dstDevice: SupportsIndex, stream: StreamLike = None
+) -> cudaError_t:
+    """Bring managed memory to where it will be used, in the order of a stream.
+
+    Parameters
+    ----------
+    devPtr : int or ctypes.c_void_p
+        Where the range begins.
+    count : int
+        Its bytes.
+    dstDevice : int
+        The device, or ``cudaCpuDeviceId`` (-1) for the host.
+    stream : cudaStream_t, PyGPU.Stream, object with ``__cuda_stream__``, int or None
+        The stream; None and 0 are the default stream.
+
+    Returns
+    -------
+    cudaError_t
+        1 (``cudaErrorInvalidValue``) for a range that is not managed memory, 101 for a device that does not exist, or
+        that does not move pages (``cudaDevAttrConcurrentManagedAccess`` is 0). The CPU has nothing to do.
+
+    Raises
+    ------
+    TypeError
+        If an argument is of a wrong kind.
+    ValueError
+        If the address or `count` is negative or too large.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> address, err = PyGPU.cudaMallocManaged(1024)
+    >>> err = PyGPU.cudaMemPrefetchAsync(address, 1024, 0)
+    >>> PyGPU.cudaMemPrefetchAsync(address, 1024, 99)
+    <cudaError: code=101>
+    >>> err = PyGPU.cudaFree(address)
+    """
+    nbytes, device = byte_count(count), operator.index(dstDevice)
+    address = address_of(devPtr, nbytes)
+    return status_of(lambda: _core.prefetch_managed(address, nbytes, _place(device), as_stream(stream)))
+
+
+def cudaMemAdvise(devPtr: Address, count: SupportsIndex, advice: SupportsIndex, device: SupportsIndex) -> cudaError_t:
+    """Say how managed memory will be used.
+
+    Parameters
+    ----------
+    devPtr : int or ctypes.c_void_p
+        Where the range begins.
+    count : int
+        Its bytes.
+    advice : int
+        ``cudaMemAdviseSetReadMostly`` (1), ``cudaMemAdviseSetPreferredLocation`` (3), ``cudaMemAdviseSetAccessedBy``
+        (5), or the number after it, which takes it back.
+    device : int
+        Of which device that is said, or ``cudaCpuDeviceId`` (-1) for the host.
+
+    Returns
+    -------
+    cudaError_t
+        1 (``cudaErrorInvalidValue``) for other advice and for a range that is not managed memory, 101 for a device that
+        does not exist, or that does not move pages.
+
+    Raises
+    ------
+    TypeError
+        If an argument is of a wrong kind.
+    ValueError
+        If the address or `count` is negative or too large.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> address, err = PyGPU.cudaMallocManaged(1024)
+    >>> err = PyGPU.cudaMemAdvise(address, 1024, PyGPU.cudaMemAdviseSetReadMostly, 0)
+    >>> PyGPU.cudaMemAdvise(address, 1024, 7, 0)
+    <cudaError: code=1>
+    >>> err = PyGPU.cudaFree(address)
+    """
+    nbytes, told, place = byte_count(count), operator.index(advice), operator.index(device)
+    address = address_of(devPtr, nbytes)
+
+    def advise() -> None:
+        if told not in _ADVICE:
+            raise Refusal(INVALID_VALUE)
+        _core.advise_managed(address, nbytes, _ADVICE[told], _place(place))
+
+    return status_of(advise)

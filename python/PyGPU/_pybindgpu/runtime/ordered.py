@@ -1,0 +1,81 @@
+"""`cuda*` calls that allocate and free in the order of a stream."""
+
+from __future__ import annotations
+
+from typing import SupportsIndex
+
+from PyGPU import _core
+from PyGPU._pybindgpu.address import Address, byte_count, plain_address
+from PyGPU._pybindgpu.runtime.stream import StreamLike, as_stream
+from PyGPU._pybindgpu.status import cudaError_t, status_of, value_of
+
+__all__ = ["cudaFreeAsync", "cudaMallocAsync"]
+
+
+def cudaMallocAsync(size: SupportsIndex, stream: StreamLike = None) -> tuple[int, cudaError_t]:
+    """Allocate memory in the order of a stream, from the pool where PyGPU's arrays have theirs.
+
+    Parameters
+    ----------
+    size : int
+        Bytes, uninitialised. None at all need no memory and give address 0.
+    stream : cudaStream_t, PyGPU.Stream, object with ``__cuda_stream__``, int or None
+        What it is given from now on may use the memory; None and 0 are the default stream.
+
+    Returns
+    -------
+    address : int
+        Device address, to be given to `cudaFreeAsync` or `cudaFree`; 0 after an error.
+    status : cudaError_t
+        2 (``cudaErrorMemoryAllocation``) if the device has not that much memory, 801 (``cudaErrorNotSupported``) while
+        the stream is captured.
+
+    Raises
+    ------
+    TypeError
+        If `size` is not an integer, or `stream` no stream.
+    ValueError
+        If `size` is negative or does not fit into 63 bits.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> stream = PyGPU.cudaStream_t()
+    >>> address, err = PyGPU.cudaMallocAsync(1024, stream)
+    >>> err, PyGPU.cudaFreeAsync(address, stream)
+    (<cudaError: code=0>, <cudaError: code=0>)
+    """
+    nbytes = byte_count(size)
+    return value_of(0, lambda: _core.raw_allocate_async(nbytes, as_stream(stream)))
+
+
+def cudaFreeAsync(devPtr: Address, stream: StreamLike = None) -> cudaError_t:
+    """Free memory that `cudaMallocAsync` gave, in the order of a stream.
+
+    Parameters
+    ----------
+    devPtr : int or ctypes.c_void_p
+        The address; 0 is nothing to be freed, and a success.
+    stream : cudaStream_t, PyGPU.Stream, object with ``__cuda_stream__``, int or None
+        Behind what it has now nothing may use the memory; None and 0 are the default stream.
+
+    Returns
+    -------
+    cudaError_t
+        1 (``cudaErrorInvalidValue``) for any other address.
+
+    Raises
+    ------
+    TypeError
+        If `devPtr` is not an address, or `stream` no stream.
+    ValueError
+        If `devPtr` is negative or has more than 64 bits.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.cudaFreeAsync(0)
+    <cudaError: code=0>
+    """
+    address = plain_address(devPtr)
+    return status_of(lambda: _core.raw_free_async(address, as_stream(stream)))

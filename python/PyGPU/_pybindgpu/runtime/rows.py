@@ -1,0 +1,209 @@
+"""`cuda*` calls that copy rows, and from device to device."""
+
+from __future__ import annotations
+
+import operator
+from typing import SupportsIndex
+
+from PyGPU import _core
+from PyGPU._pybindgpu.address import Address, address_of, byte_count
+from PyGPU._pybindgpu.runtime.device import known_device
+from PyGPU._pybindgpu.runtime.memory import KINDS, cudaMemcpyDefault
+from PyGPU._pybindgpu.runtime.stream import StreamLike, as_stream
+from PyGPU._pybindgpu.status import (
+    INVALID_MEMCPY_DIRECTION,
+    INVALID_PITCH_VALUE,
+    INVALID_VALUE,
+    Refusal,
+    cudaError_t,
+    status_of,
+)
+
+__all__ = ["cudaMemcpy2D", "cudaMemcpy2DAsync", "cudaMemcpyPeer", "cudaMemcpyPeerAsync"]
+
+
+def _copy_rows(
+    to: tuple[Address, int],
+    source: tuple[Address, int],
+    extent: tuple[int, int],
+    kind: int,
+    stream: _core.Stream | None,
+) -> None:
+    if not 0 <= kind < len(KINDS):
+        raise Refusal(INVALID_MEMCPY_DIRECTION)
+    (dst, dpitch), (src, spitch), (width, height) = to, source, extent
+    if width == 0 or height == 0:
+        return
+    if width > dpitch or width > spitch:
+        raise Refusal(INVALID_PITCH_VALUE)
+    target = address_of(dst, dpitch * (height - 1) + width, written=True)
+    first = address_of(src, spitch * (height - 1) + width)
+    if not target or not first:
+        raise Refusal(INVALID_VALUE)
+    _core.raw_copy_rows(target, dpitch, first, spitch, width, height, KINDS[kind], stream)
+
+
+def cudaMemcpy2D(
+    dst: Address,
+    dpitch: SupportsIndex,
+    src: Address,
+    spitch: SupportsIndex,
+    width: SupportsIndex,
+    height: SupportsIndex,
+    kind: SupportsIndex = cudaMemcpyDefault,
+) -> cudaError_t:
+    """Copy rows of bytes and wait until they have arrived. Other Python threads run meanwhile.
+
+    Parameters
+    ----------
+    dst, src : int, ctypes.c_void_p, pointer wrapper or contiguous ndarray
+        Where the first row goes and where it comes from, as for `cudaMemcpy`.
+    dpitch, spitch : int
+        Bytes from one row to the next on each side, at least `width`.
+    width : int
+        Bytes of a row.
+    height : int
+        Number of rows.
+    kind : int
+        As for `cudaMemcpy`.
+
+    Returns
+    -------
+    cudaError_t
+        12 (``cudaErrorInvalidPitchValue``) for a pitch that is shorter than a row, 801 (``cudaErrorNotSupported``) for
+        rows of two devices; else as `cudaMemcpy`.
+
+    Raises
+    ------
+    TypeError
+        If an argument is of a wrong kind.
+    ValueError
+        If a number is negative or too large, or an ndarray is too short, not contiguous, or the destination and
+        read-only.
+
+    Examples
+    --------
+    >>> import numpy, PyGPU
+    >>> source, result = numpy.arange(6, dtype="u1").reshape(2, 3), numpy.zeros((2, 2), "u1")
+    >>> PyGPU.cudaMemcpy2D(result, 2, source, 3, 2, 2)
+    <cudaError: code=0>
+    >>> result
+    array([[0, 1],
+           [3, 4]], dtype=uint8)
+    """
+    to, source = (dst, byte_count(dpitch)), (src, byte_count(spitch))
+    extent = byte_count(width), byte_count(height)
+    return status_of(_copy_rows, to, source, extent, operator.index(kind), None)
+
+
+def cudaMemcpy2DAsync(
+    dst: Address,
+    dpitch: SupportsIndex,
+    src: Address,
+    spitch: SupportsIndex,
+    width: SupportsIndex,
+    height: SupportsIndex,
+    kind: SupportsIndex = cudaMemcpyDefault,
+    stream: StreamLike = None,
+) -> cudaError_t:
+    """Copy rows of bytes in the order of a stream, without waiting for them, else as `cudaMemcpy2D` does.
+
+    Both sides must stay alive and the source unchanged until the stream has done the copy; nothing here keeps them.
+
+    Examples
+    --------
+    >>> import numpy, PyGPU
+    >>> source, result = numpy.arange(4, dtype="u1"), numpy.zeros(2, "u1")
+    >>> PyGPU.cudaMemcpy2DAsync(result, 1, source, 2, 1, 2, stream=PyGPU.cudaStream_t())
+    <cudaError: code=0>
+    >>> PyGPU.cudaDeviceSynchronize(), result
+    (<cudaError: code=0>, array([0, 2], dtype=uint8))
+    """
+    to, source = (dst, byte_count(dpitch)), (src, byte_count(spitch))
+    extent, direction = (byte_count(width), byte_count(height)), operator.index(kind)
+    return status_of(lambda: _copy_rows(to, source, extent, direction, as_stream(stream)))
+
+
+def _copy_to_peer(
+    dst: Address, of_dst: int, src: Address, of_src: int, count: int, stream: _core.Stream | None
+) -> None:
+    devices = known_device(of_dst), known_device(of_src)
+    to, source = address_of(dst, count, written=True), address_of(src, count)
+    if count == 0:
+        return
+    for address, device in zip((to, source), devices, strict=True):
+        known = _core.pointer_attributes(address)
+        if known is None or known[0] == "host" or (known[0] == "device" and known[1] != device):
+            raise Refusal(INVALID_VALUE)
+    _core.raw_copy(to, source, count, "default", stream)
+
+
+def cudaMemcpyPeer(
+    dst: Address, dstDevice: SupportsIndex, src: Address, srcDevice: SupportsIndex, count: SupportsIndex
+) -> cudaError_t:
+    """Copy bytes from the memory of a device to that of another, and wait until they have arrived.
+
+    It goes directly where the devices reach each other, and through the host otherwise.
+
+    Parameters
+    ----------
+    dst, src : int, ctypes.c_void_p or pointer wrapper
+        Device addresses.
+    dstDevice, srcDevice : int
+        Whose memory they are; one device may be both.
+    count : int
+        Number of bytes.
+
+    Returns
+    -------
+    cudaError_t
+        101 (``cudaErrorInvalidDevice``) for a device that does not exist, 1 (``cudaErrorInvalidValue``) for an address
+        that is not memory of its device.
+
+    Raises
+    ------
+    TypeError
+        If an argument is of a wrong kind.
+    ValueError
+        If an address or `count` is negative or too large.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> first, err = PyGPU.cudaMalloc(16)
+    >>> second, err = PyGPU.cudaMalloc(16)
+    >>> PyGPU.cudaMemcpyPeer(second, 0, first, 0, 16)
+    <cudaError: code=0>
+    >>> PyGPU.cudaFree(first), PyGPU.cudaFree(second)
+    (<cudaError: code=0>, <cudaError: code=0>)
+    """
+    return status_of(
+        _copy_to_peer, dst, operator.index(dstDevice), src, operator.index(srcDevice), byte_count(count), None
+    )
+
+
+def cudaMemcpyPeerAsync(
+    dst: Address,
+    dstDevice: SupportsIndex,
+    src: Address,
+    srcDevice: SupportsIndex,
+    count: SupportsIndex,
+    stream: StreamLike = None,
+) -> cudaError_t:
+    """Copy from device to device in the order of a stream of the source's, else as `cudaMemcpyPeer` does.
+
+    The memory must stay allocated until the stream has done the copy.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> first, err = PyGPU.cudaMalloc(16)
+    >>> second, err = PyGPU.cudaMalloc(16)
+    >>> PyGPU.cudaMemcpyPeerAsync(second, 0, first, 0, 16, PyGPU.cudaStream_t())
+    <cudaError: code=0>
+    >>> err = PyGPU.cudaDeviceSynchronize()
+    >>> PyGPU.cudaFree(first), PyGPU.cudaFree(second)
+    (<cudaError: code=0>, <cudaError: code=0>)
+    """
+    of_dst, of_src, nbytes = operator.index(dstDevice), operator.index(srcDevice), byte_count(count)
+    return status_of(lambda: _copy_to_peer(dst, of_dst, src, of_src, nbytes, as_stream(stream)))

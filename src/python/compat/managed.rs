@@ -1,0 +1,122 @@
+//! Where managed memory is, and how it will be used.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::backend::{Address, Advice, Residence};
+use crate::device::Device;
+use crate::python::convert::number;
+use crate::python::exchange::place::Place;
+use crate::python::gil::WithoutGil;
+use crate::python::runtime::stream::stream_or_default;
+
+const ADVICE: [(&str, Advice); 6] = [
+    ("read_mostly", Advice::SetReadMostly),
+    ("not_read_mostly", Advice::UnsetReadMostly),
+    ("preferred_location", Advice::SetPreferredLocation),
+    ("no_preferred_location", Advice::UnsetPreferredLocation),
+    ("accessed_by", Advice::SetAccessedBy),
+    ("not_accessed_by", Advice::UnsetAccessedBy),
+];
+
+/// A place by its number: a device, or -1 for the host.
+fn residence(object: &Bound<'_, PyAny>) -> PyResult<Residence> {
+    match number::int32(object, "device")? {
+        -1 => Ok(Residence::Host),
+        device if device >= 0 => Ok(Residence::Device(device)),
+        other => Err(PyValueError::new_err(format!("device is {other}: it is a device's number, or -1 for the host"))),
+    }
+}
+
+/// Brings a range of managed memory to where it will be used, in the order of a stream.
+///
+/// Parameters
+/// ----------
+/// address : int or object with an address
+///     Where the range begins.
+/// nbytes : int
+///     Its bytes.
+/// device : int
+///     The device that will use it; -1 is the host.
+/// stream : Stream, object with `__cuda_stream__`, int or None
+///     None is the legacy default stream.
+///
+/// Raises
+/// ------
+/// CudaError
+///     With code 1 for other memory; 101 for a device that is not there.
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> memory = _core.allocate_managed(1024, 1)
+/// >>> _core.prefetch_managed(memory, 1024, 0, None)  # doctest: +SKIP
+#[pyfunction]
+#[pyo3(signature = (address, nbytes, device, stream))]
+fn prefetch_managed(
+    address: &Bound<'_, PyAny>,
+    nbytes: &Bound<'_, PyAny>,
+    device: &Bound<'_, PyAny>,
+    stream: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    let py = address.py();
+    let (first, bytes, to): (Address, _, _) =
+        (Place::of(address)?.address(), number::size(nbytes, "nbytes")?, residence(device)?);
+    let near = py.without_gil(Device::current)?;
+    let stream = stream_or_default(py, stream, near)?;
+    Ok(py.without_gil(|| {
+        let memory = near.backend().driver_memory()?;
+        // SAFETY: a living stream; the driver refuses what is not managed.
+        unsafe { memory.prefetch_managed(near.index(), first, bytes, to, stream.handle()) }
+    })?)
+}
+
+/// Says how a range of managed memory will be used.
+///
+/// Parameters
+/// ----------
+/// address : int or object with an address
+///     Where the range begins.
+/// nbytes : int
+///     Its bytes.
+/// advice : str
+///     'read_mostly', 'preferred_location', 'accessed_by', or one of them with 'not_' or 'no_' before it, which takes it back.
+/// device : int
+///     Of which device that is said; -1 is the host.
+///
+/// Raises
+/// ------
+/// ValueError
+///     For other advice.
+/// CudaError
+///     With code 1 for other memory; 101 for a device that is not there, or that cannot do it.
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> memory = _core.allocate_managed(1024, 1)
+/// >>> _core.advise_managed(memory, 1024, 'read_mostly', 0)  # doctest: +SKIP
+#[pyfunction]
+fn advise_managed(
+    address: &Bound<'_, PyAny>,
+    nbytes: &Bound<'_, PyAny>,
+    advice: &str,
+    device: &Bound<'_, PyAny>,
+) -> PyResult<()> {
+    let py = address.py();
+    let (first, bytes, by) = (Place::of(address)?.address(), number::size(nbytes, "nbytes")?, residence(device)?);
+    let Some((_, told)) = ADVICE.iter().find(|(name, _)| *name == advice) else {
+        let known = ADVICE.map(|(name, _)| format!("'{name}'")).join(", ");
+        return Err(PyValueError::new_err(format!("advice is one of {known}, not '{advice}'")));
+    };
+    Ok(py.without_gil(|| {
+        let near = Device::current()?;
+        near.backend().driver_memory()?.advise_managed(near.index(), first, bytes, *told, by)
+    })?)
+}
+
+/// Puts the functions into the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(prefetch_managed, module)?)?;
+    module.add_function(wrap_pyfunction!(advise_managed, module)?)
+}

@@ -1,0 +1,245 @@
+//! Memory by its address alone, of other kinds than `raw` gives: the driver's plain memory, managed memory, and memory in the order
+//! of a stream; and what an address is.
+
+use pyo3::prelude::*;
+
+use super::raw::{self, IN_ORDER, ON_DEVICE, give_out, lock};
+use super::stream;
+use crate::backend::{Address, Attachment, PointerKind};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::lifetime;
+use crate::memory::addresses::{self, Found, Nature};
+use crate::memory::{Access, Allocation, capture};
+use crate::python::convert::number;
+use crate::python::gil::WithoutGil;
+use crate::stream::Stream;
+
+/// Allocates plain memory of the current device, which other processes and network cards can reach.
+///
+/// Parameters
+/// ----------
+/// nbytes : int
+///     Bytes. None at all need no memory.
+///
+/// Returns
+/// -------
+/// int
+///     The address, for `raw_free`; 0 for no bytes.
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> _core.raw_free(_core.raw_allocate_plain(1024))
+#[pyfunction]
+fn raw_allocate_plain(nbytes: &Bound<'_, PyAny>) -> PyResult<Address> {
+    let bytes = number::size(nbytes, "nbytes")?;
+    Ok(nbytes.py().without_gil(|| {
+        if bytes == 0 {
+            return Ok(0);
+        }
+        let device = Device::current()?;
+        let block = Allocation::by_driver(device, || Ok((device.backend().allocate(device.index(), bytes)?, bytes)))?;
+        Ok::<_, Error>(give_out(&ON_DEVICE, block, Nature::Own))
+    })?)
+}
+
+/// Allocates memory that host and device both reach.
+///
+/// Parameters
+/// ----------
+/// nbytes : int
+///     Bytes. None at all need no memory.
+/// of_host : bool, optional
+///     Only the host may use it, until it is attached to a stream.
+///
+/// Returns
+/// -------
+/// int
+///     The address, for `raw_free`; 0 for no bytes.
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> _core.raw_free(_core.raw_allocate_managed(1024))
+#[pyfunction]
+#[pyo3(signature = (nbytes, of_host=false))]
+fn raw_allocate_managed(nbytes: &Bound<'_, PyAny>, of_host: bool) -> PyResult<Address> {
+    let bytes = number::size(nbytes, "nbytes")?;
+    let attachment = if of_host { Attachment::Host } else { Attachment::Global };
+    Ok(nbytes.py().without_gil(|| {
+        if bytes == 0 {
+            return Ok(0);
+        }
+        let device = Device::current()?;
+        let memory = device.backend().driver_memory()?;
+        let block =
+            Allocation::by_driver(device, || Ok((memory.allocate_managed(device.index(), bytes, attachment)?, bytes)))?;
+        Ok::<_, Error>(give_out(&ON_DEVICE, block, Nature::Own))
+    })?)
+}
+
+fn stream_of(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<Stream> {
+    let near = py.without_gil(Device::current)?;
+    stream::from_anywhere(py, object, near)
+}
+
+/// Allocates memory in the order of a stream, from the pool where arrays have theirs.
+///
+/// Parameters
+/// ----------
+/// nbytes : int
+///     Bytes. None at all need no memory.
+/// stream : Stream, object with `__cuda_stream__`, or int
+///     What is put on it from now on may use the memory; other streams must wait for it.
+///
+/// Returns
+/// -------
+/// int
+///     The address, for `raw_free_async` or `raw_free`; 0 for no bytes.
+///
+/// Raises
+/// ------
+/// NotSupportedError
+///     While the stream is captured into a graph.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> from PyGPU import _core
+/// >>> stream = PyGPU.Stream()
+/// >>> _core.raw_free_async(_core.raw_allocate_async(1024, stream), stream)
+#[pyfunction]
+fn raw_allocate_async(nbytes: &Bound<'_, PyAny>, stream: &Bound<'_, PyAny>) -> PyResult<Address> {
+    let bytes = number::size(nbytes, "nbytes")?;
+    let py = nbytes.py();
+    let stream = stream_of(py, stream)?;
+    Ok(py.without_gil(|| {
+        capture::refuse("memory that is given out by its address", &stream)?;
+        if bytes == 0 {
+            return Ok(0);
+        }
+        let block = std::sync::Arc::new(Allocation::new(bytes, stream.clone())?);
+        // Memory on a stream that may be gone before it is freed is made on another one.
+        block.hand_over(Access::Write, &stream)?;
+        let address = block.address();
+        addresses::enter(&block, Nature::Own);
+        let dead = lock(&IN_ORDER).insert(address, block);
+        drop(dead);
+        Ok::<_, Error>(address)
+    })?)
+}
+
+fn free_in_order(address: Address, stream: &Stream) -> Result<()> {
+    if address == 0 {
+        return Ok(());
+    }
+    let Some(block) = lock(&IN_ORDER).remove(&address) else {
+        let detail = format!("address {address:#x} was not allocated in the order of a stream, or was freed already");
+        return Err(raw::invalid_value("cudaFreeAsync", detail));
+    };
+    // The caller has put all uses before this point of the stream.
+    let noted = block.record_stream(stream);
+    if noted.is_err() {
+        block.expose();
+    }
+    addresses::forget(&block);
+    lifetime::caught(|| drop(block)).and(noted)
+}
+
+/// Frees what `raw_allocate_async` gave, in the order of a stream.
+///
+/// Parameters
+/// ----------
+/// address : int
+///     The address; 0 is nothing to be freed.
+/// stream : Stream, object with `__cuda_stream__`, or int
+///     Behind what it has now, the memory may be somebody else's.
+///
+/// Raises
+/// ------
+/// CudaError
+///     With code 1, for any other address.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> from PyGPU import _core
+/// >>> _core.raw_free_async(0, PyGPU.Stream())
+#[pyfunction]
+fn raw_free_async(address: &Bound<'_, PyAny>, stream: &Bound<'_, PyAny>) -> PyResult<()> {
+    let freed = number::size(address, "address")?;
+    let py = address.py();
+    let stream = stream_of(py, stream)?;
+    Ok(py.without_gil(|| free_in_order(freed, &stream))?)
+}
+
+const HOST: &str = "host";
+const DEVICE: &str = "device";
+const MANAGED: &str = "managed";
+
+/// What PyGPU knows of an address, or the driver.
+fn kind_of(address: Address) -> Result<Option<(&'static str, i32)>> {
+    let near = Device::current()?;
+    let asked = near.backend().pointer_kind(address)?;
+    let known = match addresses::look_up(address) {
+        Found::Freed => return Ok(None),
+        Found::Blocks(blocks) => blocks.into_iter().next(),
+        Found::Unknown => None,
+    };
+    let index = known.as_ref().map_or(near.index(), |(block, _)| block.device().index());
+    Ok(match (asked, known) {
+        (PointerKind::Managed, _) => Some((MANAGED, index)),
+        (PointerKind::Host, _) | (_, Some((_, Nature::Pinned))) => Some((HOST, index)),
+        (PointerKind::Device(device), _) => Some((DEVICE, device)),
+        (PointerKind::Unregistered, Some(_)) => Some((DEVICE, index)),
+        (PointerKind::Unregistered, None) => None,
+    })
+}
+
+/// What an address is.
+///
+/// Parameters
+/// ----------
+/// address : int
+///     Any.
+///
+/// Returns
+/// -------
+/// tuple of (str, int, int, int) or None
+///     'host' for pinned memory, 'device' or 'managed'; the number of the device; the address at which the device reaches the
+///     memory, and at which the host does, each 0 where it cannot. None where nothing is known of it.
+///
+/// Examples
+/// --------
+/// >>> from PyGPU import _core
+/// >>> address = _core.raw_allocate_managed(64)
+/// >>> _core.pointer_attributes(address) == ('managed', 0, address, address)
+/// True
+/// >>> _core.raw_free(address)
+#[pyfunction]
+fn pointer_attributes(address: &Bound<'_, PyAny>) -> PyResult<Option<(&'static str, i32, Address, Address)>> {
+    let asked = number::size(address, "address")?;
+    Ok(address.py().without_gil(|| {
+        let Some((kind, device)) = kind_of(asked)? else { return Ok(None) };
+        let (of_device, of_host) = match kind {
+            DEVICE => (asked, 0),
+            HOST => {
+                let near = Device::current()?;
+                let seen = near.backend().driver_memory().and_then(|m| m.device_address(near.index(), asked));
+                (seen.unwrap_or(0), asked)
+            }
+            _ => (asked, asked),
+        };
+        Ok::<_, Error>(Some((kind, device, of_device, of_host)))
+    })?)
+}
+
+/// Puts the functions into the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(raw_allocate_plain, module)?)?;
+    module.add_function(wrap_pyfunction!(raw_allocate_managed, module)?)?;
+    module.add_function(wrap_pyfunction!(raw_allocate_async, module)?)?;
+    module.add_function(wrap_pyfunction!(raw_free_async, module)?)?;
+    module.add_function(wrap_pyfunction!(pointer_attributes, module)?)
+}
