@@ -213,7 +213,7 @@ def cudaDeviceGetAttribute(attr: SupportsIndex, device: SupportsIndex) -> tuple[
 class cudaPointerAttributes:
     """What `cudaPointerGetAttributes` tells of an address.
 
-    Attributes
+    Parameters
     ----------
     type : int
         ``cudaMemoryTypeUnregistered`` (0), ``cudaMemoryTypeHost`` (1), ``cudaMemoryTypeDevice`` (2) or
@@ -284,7 +284,7 @@ def cudaPointerGetAttributes(ptr: Address) -> tuple[cudaPointerAttributes, cudaE
 class cudaFuncAttributes:
     """What `cudaFuncGetAttributes` tells of a kernel.
 
-    Attributes
+    Parameters
     ----------
     sharedSizeBytes : int
         Bytes of static shared memory of a block.
@@ -308,10 +308,10 @@ class cudaFuncAttributes:
     Examples
     --------
     >>> import PyGPU
-    >>> kernel = PyGPU.Kernel("__global__ void two(int *x) { __shared__ int y[4]; y[0] = 2; *x = y[0]; }")
+    >>> kernel = PyGPU.Kernel("__global__ void one(int *x) { *x = 1; }")
     >>> attributes, err = PyGPU.cudaFuncGetAttributes(kernel)
-    >>> attributes.sharedSizeBytes
-    16
+    >>> attributes.sharedSizeBytes, attributes.numRegs >= 0
+    (0, True)
     """
 
     sharedSizeBytes: int

@@ -1,0 +1,370 @@
+"""Functions of the host that a stream calls: when, on what, what becomes of their errors, and of what they hold."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import PyGPU
+import simulated
+
+ON_CPU = PyGPU.backend_name() == "cpu"
+gpu_only = pytest.mark.skipif(ON_CPU, reason="on the CPU the function runs at once, and may use arrays")
+
+
+class Callback:
+    """A function that can be watched."""
+
+    def __init__(self, work: Callable[[], object] = lambda: None) -> None:
+        self.work = work
+        self.calls = 0
+
+    def __call__(self, *_arguments: object) -> None:
+        self.calls += 1
+        self.work()
+
+
+def run(program: str) -> str:
+    """Run a program in a process of its own; what it prints."""
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
+    assert result.returncode == 0, result.stderr
+    assert result.stderr == ""
+    return result.stdout
+
+
+def test_a_function_is_called_with_what_it_was_given() -> None:
+    stream, seen = PyGPU.Stream(), []
+    stream.launch_host_function(lambda *arguments: seen.append(arguments), 1, "two")
+    assert stream.launch_host_function(seen.append, 3) is None
+    stream.synchronize()
+    assert seen == [(1, "two"), 3]
+
+
+def test_a_function_comes_after_what_was_put_before_it_and_before_what_comes_after(late: None) -> None:
+    stream = PyGPU.Stream(non_blocking=True)
+    array = PyGPU.zeros(1000, "i4", device=0)
+    PyGPU.synchronize()
+    host = [PyGPU.zeros_pinned(1000, "i4") for _ in range(8)]
+    seen = []
+    with stream:
+        for step in range(8):
+            array.fill(step)
+            array.get_async(stream, host[step])
+            stream.launch_host_function(lambda step=step: seen.append((step, host[step].min(), host[step].max())))
+    stream.synchronize()
+    assert seen == [(step, step, step) for step in range(8)]
+
+
+def test_what_comes_after_waits_for_the_function(late: None) -> None:
+    stream = PyGPU.Stream(non_blocking=True)
+    source = PyGPU.zeros_pinned(64, "i4")
+    array = PyGPU.zeros(64, "i4")
+    PyGPU.synchronize()
+
+    def write() -> None:
+        time.sleep(0.02)
+        source[:] = 7
+
+    stream.launch_host_function(write)
+    array.set_async(source, stream)
+    stream.synchronize()
+    assert (array.get() == 7).all()
+
+
+def test_another_stream_waits_by_an_event(late: None) -> None:
+    first, second = PyGPU.Stream(non_blocking=True), PyGPU.Stream(non_blocking=True)
+    seen = []
+    for step in range(10):
+        first.launch_host_function(seen.append, ("first", step))
+        second.wait_event(first.record())
+        second.launch_host_function(seen.append, ("second", step))
+        first.wait_event(second.record())
+    first.synchronize()
+    assert seen == [(name, step) for step in range(10) for name in ("first", "second")]
+
+
+def test_the_default_stream_calls_functions_too() -> None:
+    seen = []
+    PyGPU.default_stream().launch_host_function(seen.append, 1)
+    PyGPU.synchronize()
+    assert seen == [1]
+
+
+def test_many_functions_do_not_wait_for_who_gives_them() -> None:
+    # More than a driver queues: who puts them there waits for the driver, and must not have the GIL meanwhile.
+    stream, seen = PyGPU.Stream(), []
+    for step in range(3000):
+        stream.launch_host_function(seen.append, step)
+    stream.synchronize()
+    assert seen == list(range(3000))
+
+
+def test_python_threads_go_on_while_a_function_waits_for_them() -> None:
+    stream, asked, answered = PyGPU.Stream(), threading.Event(), threading.Event()
+
+    def answer() -> None:
+        asked.wait()
+        answered.set()
+
+    thread = threading.Thread(target=answer)
+    thread.start()
+
+    def ask() -> None:
+        asked.set()
+        assert answered.wait(60)
+
+    stream.launch_host_function(ask)
+    stream.synchronize()
+    thread.join()
+    assert answered.is_set()
+
+
+def test_streams_of_several_threads_call_functions() -> None:
+    def work(seen: list[int]) -> None:
+        stream = PyGPU.Stream(non_blocking=True)
+        for step in range(100):
+            stream.launch_host_function(seen.append, step)
+        stream.synchronize()
+
+    results: list[list[int]] = [[] for _ in range(4)]
+    threads = [threading.Thread(target=work, args=(seen,)) for seen in results]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [list(range(100))] * 4
+
+
+# Errors
+
+
+def test_what_a_function_raises_is_raised_by_who_waits() -> None:
+    stream = PyGPU.Stream()
+    stream.launch_host_function(lambda: {}["missing"])
+    with pytest.raises(KeyError, match="missing") as raised:
+        stream.synchronize()
+    assert raised.traceback[-1].name == "<lambda>"
+    stream.synchronize()
+
+
+def test_what_comes_after_an_error_still_runs() -> None:
+    stream, array = PyGPU.Stream(), PyGPU.zeros(4)
+    PyGPU.synchronize()
+    with stream:
+        stream.launch_host_function(Callback(lambda: 1 / 0))
+        array.fill(3)
+    with pytest.raises(ZeroDivisionError):
+        stream.synchronize()
+    assert array.tolist() == [3, 3, 3, 3]
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_second_error_goes_to_the_hook(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda argument: told.append((argument.exc_type, argument.object)))
+    stream = PyGPU.Stream()
+    second = Callback(lambda: [].pop())
+    stream.launch_host_function(Callback(lambda: 1 / 0))
+    stream.launch_host_function(second)
+    with pytest.raises(ZeroDivisionError):
+        stream.synchronize()
+    assert told == [(IndexError, second)]
+
+
+def test_what_is_no_function_is_refused() -> None:
+    stream = PyGPU.Stream()
+    with pytest.raises(TypeError, match="takes a function, not <class 'int'>"):
+        stream.launch_host_function(3)  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        stream.launch_host_function()  # type: ignore[call-arg]
+
+
+@gpu_only
+def test_a_function_may_not_use_the_gpu() -> None:
+    array, told = PyGPU.zeros(4), []
+
+    def use() -> None:
+        for work in (array.get, PyGPU.synchronize, PyGPU.Stream, lambda: PyGPU.zeros(1 << 20)):
+            with pytest.raises(PyGPU.NotSupportedError, match="let it tell another thread") as refused:
+                work()
+            told.append(str(refused.value))
+
+    stream = PyGPU.Stream()
+    stream.launch_host_function(use)
+    stream.synchronize()
+    assert len(told) == 4
+
+
+@pytest.mark.skipif(simulated.driver() is None, reason="needs a driver that refuses on demand")
+@pytest.mark.provokes_errors
+def test_a_refused_call_lets_go_of_the_function() -> None:
+    driver = simulated.driver()
+    assert driver is not None
+    function = Callback()
+    alive = weakref.ref(function)
+    stream = PyGPU.Stream()
+    driver.fault("hipLaunchHostFunc" if driver.is_hip else "cuLaunchHostFunc", 999)
+    with pytest.raises(PyGPU.CudaError, match="LaunchHostFunc"):
+        stream.launch_host_function(function)
+    assert function.calls == 0
+    del function
+    gc.collect()
+    assert alive() is None
+
+
+# What functions hold
+
+
+def test_a_function_and_its_arguments_are_let_go_once() -> None:
+    function, argument = Callback(), Callback()
+    counts = sys.getrefcount(function), sys.getrefcount(argument)
+    stream = PyGPU.Stream()
+    for _ in range(50):
+        stream.launch_host_function(function, argument)
+    stream.synchronize()
+    PyGPU.synchronize()
+    for _ in range(100):  # the main thread's next steps let go of what a driver's thread put down
+        if (sys.getrefcount(function), sys.getrefcount(argument)) == counts:
+            break
+        time.sleep(0.01)
+    assert (sys.getrefcount(function), sys.getrefcount(argument)) == counts
+    assert function.calls == 50
+
+
+def test_arrays_may_end_in_a_function() -> None:
+    # Their memory would be given back to the driver, which waits for the function.
+    held = [[PyGPU.zeros(1000), PyGPU.Event().record(), PyGPU.Stream(), PyGPU.driver.mem_alloc(64)] for _ in range(5)]
+    PyGPU.synchronize()
+    before = PyGPU.memory_statistics()["bytes"]
+    stream = PyGPU.Stream()
+    stream.launch_host_function(held.clear)
+    stream.launch_host_function(lambda array: None, PyGPU.zeros(1000))
+    stream.launch_host_function(gc.collect)
+    stream.synchronize()
+    assert held == []
+    PyGPU.synchronize()
+    assert PyGPU.memory_statistics()["bytes"] < before
+
+
+# Graphs
+
+
+def test_a_graph_calls_a_function_at_each_launch() -> None:
+    seen, array = [], PyGPU.zeros(4)
+    host = PyGPU.zeros_pinned(4)
+    graph = PyGPU.Graph()
+    with graph:
+        stream = PyGPU.current_stream()
+        array += 1
+        array.get_async(stream, host)
+        stream.launch_host_function(lambda: seen.append(host.sum()))
+    assert seen == []
+    for _ in range(3):
+        graph.launch()
+        PyGPU.synchronize()
+    assert seen == [4, 8, 12]
+
+
+def test_a_graph_holds_its_functions_as_long_as_it_lives() -> None:
+    function = Callback()
+    alive = weakref.ref(function)
+    graph = PyGPU.Graph()
+    with graph:
+        PyGPU.current_stream().launch_host_function(function)
+    del function
+    gc.collect()
+    assert alive() is not None
+    graph.launch()
+    graph.launch()
+    PyGPU.synchronize()
+    found = alive()
+    assert found is not None
+    assert found.calls == 2
+    del found, graph
+    for _ in range(100):
+        PyGPU.synchronize()
+        if alive() is None:
+            break
+        time.sleep(0.01)
+    assert alive() is None
+
+
+def test_an_error_in_a_graph_is_raised_by_who_waits() -> None:
+    graph = PyGPU.Graph()
+    with graph:
+        PyGPU.current_stream().launch_host_function(lambda: 1 / 0)
+    for _ in range(2):
+        graph.launch()
+        with pytest.raises(ZeroDivisionError):
+            PyGPU.synchronize()
+
+
+# The end of the process
+
+
+@pytest.mark.starts_processes
+def test_a_process_ends_while_functions_are_under_way() -> None:
+    program = """
+import time, PyGPU
+stream = PyGPU.Stream()
+for _ in range(100):
+    stream.launch_host_function(time.sleep, 0.005)
+print("ended")
+"""
+    assert run(program) == "ended\n"
+
+
+@pytest.mark.starts_processes
+def test_an_error_that_nobody_waited_for_is_told_at_the_end() -> None:
+    program = """
+import sys, time, PyGPU
+stream = PyGPU.Stream()
+stream.launch_host_function(lambda: 1 / 0)
+while not stream.query():
+    time.sleep(0.001)
+sys.unraisablehook = lambda told: print(told.exc_type.__name__)
+"""
+    assert run(program) == "ZeroDivisionError\n"
+
+
+# In PybindGPU's style
+
+
+def test_the_runtimes_call_gives_a_status() -> None:
+    stream, seen = PyGPU.cudaStream_t(), []
+    assert PyGPU.cudaLaunchHostFunc(stream, seen.append, 1) == 0
+    assert PyGPU.cudaLaunchHostFunc(None, seen.append) == 0
+    assert PyGPU.cudaDeviceSynchronize() == 0
+    assert sorted(seen, key=repr) == [1, None]
+    assert PyGPU.cudaStreamDestroy(stream) == 0
+    assert PyGPU.cudaLaunchHostFunc(stream, seen.append) == 400
+    with pytest.raises(TypeError, match="no function"):
+        PyGPU.cudaLaunchHostFunc(None, 3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("error", [ValueError, RuntimeError, MemoryError])
+def test_an_error_of_the_users_is_no_status(error: type[Exception]) -> None:
+    def fail(text: str) -> None:
+        raise error(text)
+
+    assert PyGPU.cudaLaunchHostFunc(None, fail, "of a test") == 0
+    with pytest.raises(PyGPU.HostFunctionError, match="of a test") as raised:
+        PyGPU.cudaDeviceSynchronize()
+    assert type(raised.value.__cause__) is error
+    assert PyGPU.cudaDeviceSynchronize() == 0
+
+
+def test_numpy_works_in_a_function() -> None:
+    stream, host = PyGPU.Stream(), PyGPU.zeros_pinned(1000, "f4")
+    stream.launch_host_function(lambda: np.add(host, 1, out=host))
+    stream.launch_host_function(lambda: np.sort(np.random.default_rng(0).random(10_000)))
+    stream.synchronize()
+    assert (host == 1).all()

@@ -1,0 +1,527 @@
+"""The programs that PyGPU was made for, one after the other, and what only their prose promises.
+
+In the order of the texts: PybindGPU's page in its two versions, an introduction to PyCUDA with textures and MPI, a
+first look at PyCUDA, and a kernel by NVIDIA's own `cuda.bindings`. The numbers are made up anew and NumPy is the judge.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+
+import numpy
+import pytest
+
+import PyGPU
+import PyGPU as gpuarray_of_page
+import PyGPU.driver as cuda
+import simulated
+from PyGPU import gpuarray
+from PyGPU.compiler import SourceModule
+
+LABELS = ("int16", "int32", "int64", "uint16", "uint32", "uint64", "float32", "float64")
+SUCCESS = "<cudaError: code=0>"
+
+# PybindGPU: control the device context
+
+
+def test_a_call_without_a_value_returns_its_status() -> None:
+    status = PyGPU.cudaSetDevice(0)
+    assert repr(status) == SUCCESS
+    assert status.as_int() == 0
+
+
+def test_a_call_with_a_value_returns_it_and_the_status() -> None:
+    assert repr(PyGPU.cudaGetDevice()) == f"(0, {SUCCESS})"
+    idx, err = PyGPU.cudaGetDevice()
+    assert (idx, repr(err)) == (0, SUCCESS)
+
+
+def test_a_device_that_is_not_there_has_a_code_to_look_up() -> None:
+    status = PyGPU.cudaSetDevice(PyGPU.cudaGetDeviceCount()[0] + 2)
+    assert repr(status) == "<cudaError: code=101>"
+    assert PyGPU.cudaGetErrorName(status) == "cudaErrorInvalidDevice"
+    assert PyGPU.cudaGetDevice()[0] == 0
+
+
+def test_events_and_streams_are_made_by_their_constructors() -> None:
+    stream, event = PyGPU.cudaStream_t(), PyGPU.cudaEvent_t()
+    assert int(stream) != 0
+    assert int(event) != 0
+    assert repr(PyGPU.cudaEventRecord(event, stream)) == SUCCESS
+    assert repr(PyGPU.cudaEventSynchronize(event)) == SUCCESS
+
+
+def test_it_works_in_the_primary_context_which_others_share() -> None:
+    address, _ = PyGPU.cudaMalloc(64)
+    array = PyGPU.zeros(16, "f4")
+    assert PyGPU.cudaMemcpy(array.ptr, address, 64, PyGPU.cudaMemcpyDeviceToDevice) == 0
+    assert PyGPU.cudaFree(address) == 0
+
+
+# PybindGPU: move data
+
+
+@pytest.fixture(scope="module")
+def fn() -> Callable[[Any], None]:
+    """Device code that is there already, and takes a pointer."""
+    kernel = PyGPU.Kernel("__global__ void increase(long long *values) { values[threadIdx.x] += 1; }")
+    return lambda pointer: kernel[1, 6](pointer)
+
+
+def test_low_level_data_makes_a_round_trip(fn: Callable[[Any], None]) -> None:
+    A = numpy.array([1, 2, 3, 4, 5, 6])
+
+    da = PyGPU.DeviceArray_int64(A)  # Point host_data() to the data pointer in A
+    assert int(da.host_data()) == A.ctypes.data
+    assert not da.allocated(), "device_data() is unallocated at first"
+    assert int(da.device_data()) == 0
+    da.allocate()  # Allocate memory on the device
+    assert repr(da.last_status()) == SUCCESS
+    assert int(da.device_data()) != 0
+    da.to_device()  # Copy data to device
+    fn(da.device_data())  # Apply function to data on device
+    da.to_host()  # Copy data back into the data pointer in A
+    assert repr(da.last_status()) == SUCCESS
+    assert A.tolist() == [2, 3, 4, 5, 6, 7]
+
+
+@pytest.mark.parametrize("label", LABELS)
+def test_every_label_has_its_classes(label: str) -> None:
+    host = numpy.array([1, 2, 3], label)
+    da = getattr(PyGPU, f"DeviceArray_{label}")(host)
+    da.to_device()
+    host[:] = 0
+    da.to_host()
+    assert host.tolist() == [1, 2, 3]
+    assert getattr(PyGPU, f"pointer_wrapper_{label}") is getattr(PyGPU, f"ptr_wrapper_{label}")
+
+
+def test_the_label_must_match_the_buffer() -> None:
+    with pytest.raises(TypeError, match="int64"):
+        PyGPU.DeviceArray_float64(numpy.array([1, 2, 3]))
+
+
+def test_high_level_data_goes_to_the_device_and_back() -> None:
+    gpuarray = gpuarray_of_page
+    complex_dtype = numpy.complex64
+    # Send a numpy array to the device
+    k = numpy.array([1, 2, 3, 4, 5, 6])
+    k_gpu = gpuarray.to_gpu(k)
+    # Allocate memory (e.g. a 3x3x3 array) on device
+    fk_gpu = gpuarray.GPUArray((3, 3, 3), dtype=complex_dtype)
+    # Send device memory to host
+    fk = fk_gpu.get()
+
+    assert k_gpu.get().tolist() == k.tolist()
+    assert (fk.shape, fk.dtype) == ((3, 3, 3), complex_dtype)
+    assert k_gpu[1:4].get().tolist() == [2, 3, 4]
+    assert k_gpu[2].get() == 3
+    assert k_gpu[::-2].get().tolist() == k[::-2].tolist()
+
+
+def test_to_gpu_is_a_method_too_and_sends_the_host_side() -> None:
+    x = numpy.zeros((2, 3))
+    a = PyGPU.GPUArray(x)
+    x[1] = [1, 2, 3]
+    assert a.to_gpu() is None
+    assert a.get().tolist() == [[0, 0, 0], [1, 2, 3]]
+    held = a.get()
+    held[0, 0] = 9
+    a.to_gpu()
+    assert a.get()[0, 0] == 9
+    with pytest.raises(ValueError, match="no host side"):
+        PyGPU.zeros(3).to_gpu()
+
+
+def test_the_pointer_of_an_array_is_an_integer_for_ctypes(fn: Callable[[Any], None]) -> None:
+    array = PyGPU.to_gpu(numpy.arange(6))
+    assert type(array.ptr) is int
+    assert ctypes.c_void_p(array.ptr).value == array.ptr
+    assert int(array.device_data) == array.ptr
+
+
+# PybindGPU: abstract pointers
+
+
+def test_a_safe_pointer_is_accessed_by_get() -> None:
+    host = numpy.arange(4, dtype="f4")
+    da = PyGPU.DeviceArray_float32(host)
+    pointer = da.host_data()
+    assert isinstance(pointer, PyGPU.pointer_wrapper_float32)
+    assert pointer.is_safe()
+    assert pointer.get() == int(pointer) == host.ctypes.data
+    assert numpy.ctypeslib.as_array((ctypes.c_float * 4).from_address(pointer.get())).tolist() == [0, 1, 2, 3]
+    own = PyGPU.pointer_wrapper_float32()
+    own.create(8)
+    assert own.get() == int(own) != 0
+
+
+def test_a_raw_pointer_is_passed_as_an_integer_only() -> None:
+    da = PyGPU.DeviceArray_float32(numpy.zeros(4, "f4"))
+    da.allocate()
+    pointer = da.device_data()
+    assert not pointer.is_safe()
+    assert int(pointer) != 0
+    with pytest.raises(ValueError, match="device memory"):
+        pointer.get()
+    with pytest.raises(ValueError, match="null"):
+        PyGPU.ptr_wrapper_int16().get()
+
+
+def test_a_pointer_keeps_what_it_points_to() -> None:
+    pointer = PyGPU.DeviceArray_int64(numpy.array([7, 8])).host_data()
+    assert numpy.ctypeslib.as_array((ctypes.c_int64 * 2).from_address(pointer.get())).tolist() == [7, 8]
+
+
+# PyCUDA: an introduction
+
+DOUBLE = """
+__global__ void double_array_new(float *b, float *a, int *info)
+{
+  int datalen = info[0];
+
+  for(int idx = threadIdx.x; idx < datalen; idx += blockDim.x)
+  {
+    b[idx] = a[idx]*2;
+  }
+}
+"""
+
+
+@pytest.fixture
+def context() -> Iterator[None]:
+    cuda.init()  # init pycuda driver
+    device = cuda.Device(0)  # device we are working on
+    context = device.make_context()  # make a working context
+    context.push()  # let context make the lead
+    yield
+    context.pop()  # deactivate again
+    context.detach()  # delete it
+
+
+def test_autoinit_makes_the_first_device_ready() -> None:
+    autoinit = importlib.import_module("PyGPU.autoinit")
+    assert autoinit.device == cuda.Device(0)
+    assert PyGPU.cudaGetDevice()[0] == 0
+
+
+def test_memory_is_allocated_filled_used_and_freed_by_hand(context: None) -> None:
+    mod = SourceModule(DOUBLE)
+    func = mod.get_function("double_array_new")
+    N = 128
+
+    a = numpy.array(range(N)).astype(numpy.float32)
+    info = numpy.array([N]).astype(numpy.int32)
+    b = numpy.zeros_like(a)
+
+    a_gpu = cuda.mem_alloc(a.nbytes)
+    cuda.memcpy_htod(a_gpu, a)
+    b_gpu = cuda.mem_alloc(b.nbytes)
+    cuda.memcpy_htod(b_gpu, b)
+    info_gpu = cuda.mem_alloc(info.nbytes)
+    cuda.memcpy_htod(info_gpu, info)
+
+    func(b_gpu, a_gpu, info_gpu, block=(32, 1, 1), grid=(4, 1))
+    a_doubled = numpy.empty_like(a)
+    cuda.memcpy_dtoh(a_doubled, b_gpu)
+    assert numpy.array_equal(a_doubled, 2 * a)
+
+    func(b_gpu, b_gpu, info_gpu, block=(32, 1, 1))  # without a grid, one block
+    cuda.memcpy_dtoh(a_doubled, b_gpu)
+    assert numpy.array_equal(a_doubled, 4 * a)
+
+    a_gpu.free()
+    b_gpu.free()
+    info_gpu.free()
+
+
+def test_arrays_print_compute_and_are_sliced_as_numpys(context: None) -> None:
+    x = numpy.random.default_rng(0).standard_normal(5).astype(numpy.float32)
+    x_gpu = gpuarray.to_gpu(x)
+    assert str(x_gpu) == str(x)
+    assert repr(x_gpu).startswith("GPU" + repr(x).partition("]")[0].replace("array", "Array"))
+    assert numpy.array_equal((2 * x_gpu).get(), 2 * x)
+    assert numpy.array_equal((x_gpu + x_gpu).get(), x + x)
+    assert (2 * x_gpu).dtype == numpy.float32
+    assert len(x_gpu) == 5
+    assert numpy.array_equal(x_gpu[0:3].get(), x[0:3])
+    assert float(x_gpu[1]) == x[1]  # which PyCUDA could not do then
+
+
+def test_a_kernel_takes_the_memory_of_arrays(context: None) -> None:
+    func = SourceModule(DOUBLE).get_function("double_array_new")
+    x = numpy.random.default_rng(1).standard_normal(5).astype(numpy.float32)
+    x_gpu = gpuarray.to_gpu(x)
+    y_gpu = gpuarray.zeros(5, numpy.float32)
+    info_gpu = gpuarray.to_gpu(numpy.array([5]).astype(numpy.int32))
+    assert int(x_gpu.gpudata) == x_gpu.ptr
+    func(y_gpu.gpudata, x_gpu.gpudata, info_gpu.gpudata, block=(32, 1, 1), grid=(4, 1))
+    assert numpy.array_equal(y_gpu.get(), 2 * x)
+    assert numpy.array_equal(y_gpu.get(), (2 * x_gpu).get())
+    func(y_gpu, x_gpu, info_gpu, block=(32, 1, 1))  # the arrays themselves do as well
+    assert numpy.array_equal(y_gpu.get(), 2 * x)
+
+
+def test_an_array_is_bound_to_a_texture(context: None) -> None:
+    try:
+        texture_mode = SourceModule("""
+        texture<float, 2> MyTexture;
+        __global__ void read(float *out) { out[threadIdx.x] = tex2D(MyTexture, threadIdx.x, 1); }
+        """)
+        MyTexture = texture_mode.get_texref("MyTexture")
+        values = numpy.arange(8, dtype=numpy.float32).reshape(2, 4)
+        cuda.matrix_to_texref(values, MyTexture, order="C")
+        out = gpuarray.zeros(4, numpy.float32)
+        texture_mode.get_function("read")(out, block=(4, 1, 1), texrefs=[MyTexture])
+    except (PyGPU.NotSupportedError, PyGPU.CompileError) as refused:
+        pytest.skip(f"textures are not there yet: {str(refused)[:200]}")
+    assert out.get().tolist() == values[1].tolist()
+
+
+class World:
+    """Processes of MPI as threads: what the program uses of a communicator."""
+
+    def __init__(self, size: int) -> None:
+        self.barrier = threading.Barrier(size)
+        self.sent: Any = None
+        self.parts: list[Any] = [None] * size
+
+    def comm(self, rank: int) -> Comm:
+        return Comm(self, rank)
+
+
+class Comm:
+    def __init__(self, world: World, rank: int) -> None:
+        self.world, self.rank = world, rank
+
+    def scatter(self, sendbuf: Any, root: int) -> Any:
+        if self.rank == root:
+            self.world.sent = sendbuf
+        self.world.barrier.wait(60)
+        return self.world.sent[self.rank]
+
+    def gather(self, sendbuf: Any, root: int) -> list[Any] | None:
+        self.world.parts[self.rank] = sendbuf
+        self.world.barrier.wait(60)
+        return list(self.world.parts) if self.rank == root else None
+
+
+def scattered(comm: Comm, nr_gpus: int, N: int, K: int, results: dict[str, Any]) -> None:
+    """The program with mpi4py, for one process. There may be fewer devices than processes."""
+    root, rank = 0, comm.rank
+    sendbuf: Any = []
+    if rank == 0:
+        x = numpy.random.default_rng(2).random(N).astype(numpy.float32) * 10**16
+        results["x"] = x
+        sendbuf = x.reshape(nr_gpus, N // nr_gpus)
+    if rank > nr_gpus - 1:
+        raise ValueError("To few gpus!")
+
+    current_dev = cuda.Device(rank % cuda.Device.count())  # device we are working on
+    ctx = current_dev.make_context()  # make a working context
+    ctx.push()  # let context make the lead
+
+    # recieve data and port it to gpu:
+    x_gpu_part = gpuarray.to_gpu(comm.scatter(sendbuf, root))
+    # do something...
+    for _ in range(K):
+        x_gpu_part = 0.9 * x_gpu_part
+    # get data back:
+    x_part = (x_gpu_part).get()
+
+    ctx.pop()  # deactivate again
+    ctx.detach()  # delete it
+
+    recvbuf = comm.gather(x_part, root)  # recieve data
+    if rank == 0:
+        results["made of it"] = numpy.array(recvbuf).reshape(N)
+
+
+def test_processes_of_mpi_share_the_work_of_the_devices() -> None:
+    nr_gpus, N, K = 4, 2**10 * 4, 20
+    world, results, failed = World(nr_gpus), {}, []
+
+    def run(rank: int) -> None:
+        try:
+            scattered(world.comm(rank), nr_gpus, N, K, results)
+        except BaseException as error:
+            failed.append(error)
+            world.barrier.abort()
+
+    threads = [threading.Thread(target=run, args=(rank,)) for rank in range(nr_gpus)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == []
+    expected = results["x"]
+    for _ in range(K):
+        expected = numpy.float32(0.9) * expected
+    assert results["made of it"].dtype == numpy.float32
+    numpy.testing.assert_allclose(results["made of it"], expected, rtol=1e-6)
+
+
+# PyCUDA: a first look
+
+MULTIPLY = """
+__global__ void vec_elm_mul(float *dest, float *a, float *b)
+{
+    const int i = threadIdx.x;
+    dest[i] = a[i] * b[i];
+}
+"""
+
+
+def test_arrays_are_copied_around_a_launch() -> None:
+    drv = cuda
+    with warnings.catch_warnings():
+        # What the compiler says of registers is a warning, where there is such a compiler.
+        warnings.simplefilter("ignore", UserWarning)
+        mod = SourceModule(MULTIPLY, options=["--ptxas-options=-v"])
+    vec_elm_mul = mod.get_function("vec_elm_mul")
+
+    random = numpy.random.default_rng(3)
+    a = random.standard_normal(400).astype(numpy.float32)
+    b = random.standard_normal(400).astype(numpy.float32)
+    dest = numpy.zeros_like(a)
+    vec_elm_mul(drv.Out(dest), drv.In(a), drv.In(b), block=(400, 1, 1), grid=(1, 1))
+    assert numpy.array_equal(dest, a * b)
+
+
+def test_a_source_that_is_the_same_is_not_compiled_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = SourceModule(MULTIPLY).get_function("vec_elm_mul")
+    dest = gpuarray.zeros(4, numpy.float32)
+    ones = gpuarray.to_gpu(numpy.ones(4, numpy.float32))
+    first(dest, ones, ones, block=(4, 1, 1))
+    # A compiler that is not there cannot be asked again.
+    monkeypatch.setenv("PATH", "")
+    again = SourceModule(MULTIPLY).get_function("vec_elm_mul")
+    again(dest, dest, dest, block=(4, 1, 1))
+    assert dest.get().tolist() == [1, 1, 1, 1]
+
+
+def test_what_the_driver_says_of_a_kernel_is_at_hand() -> None:
+    function = SourceModule(MULTIPLY).get_function("vec_elm_mul")
+    assert function.num_regs >= 0
+    assert function.local_size_bytes == function.shared_size_bytes == 0
+
+
+# NVIDIA's own bindings
+
+SAXPY = """\
+extern "C" __global__
+void saxpy(float a, float *x, float *y, float *out, size_t n)
+{
+ size_t tid = blockIdx.x * blockDim.x + threadIdx.x;
+ if (tid < n) {
+   out[tid] = a * x[tid] + y[tid];
+ }
+}
+"""
+NUM_THREADS = 512  # Threads per block
+
+
+def blocks() -> int:
+    """Blocks per grid: as many as the program has on a GPU, which does them in no time."""
+    return 32768 if PyGPU.backend_name() != "cpu" and simulated.driver() is None else 16
+
+
+def test_saxpy_by_a_kernel_of_pygpu() -> None:
+    n = NUM_THREADS * blocks()
+    random = numpy.random.default_rng(4)
+    hX, hY = random.random(n, numpy.float32), random.random(n, numpy.float32)
+    saxpy = PyGPU.Kernel(SAXPY, options=["--fmad=false"])
+    with PyGPU.Stream() as stream:
+        dX, dY, dOut = PyGPU.to_gpu(hX), PyGPU.to_gpu(hY), PyGPU.empty(n, numpy.float32)
+        saxpy[blocks(), NUM_THREADS](2.0, dX, dY, dOut, n)
+        hOut = dOut.get()
+    stream.synchronize()
+    numpy.testing.assert_allclose(hOut, numpy.float32(2) * hX + hY, rtol=1e-6)
+
+
+def test_saxpy_by_addresses_and_scalars_of_numpy() -> None:
+    n = numpy.array(NUM_THREADS * blocks(), dtype=numpy.uint32)
+    random = numpy.random.default_rng(5)
+    hX, hY = random.random(int(n), numpy.float32), random.random(int(n), numpy.float32)
+    hOut = numpy.zeros(int(n), numpy.float32)
+    stream, _ = PyGPU.cudaStreamCreate()
+    addresses = []
+    for host in (hX, hY, hOut):
+        address, err = PyGPU.cudaMalloc(host.nbytes)
+        assert err == 0
+        addresses.append(address)
+        assert PyGPU.cudaMemcpyAsync(address, host, host.nbytes, PyGPU.cudaMemcpyHostToDevice, stream) == 0
+    dX, dY, dOut = addresses
+    saxpy = PyGPU.Kernel(SAXPY, options=["--fmad=false"])
+    saxpy[blocks(), NUM_THREADS, stream](numpy.float32(2.0), dX, dY, dOut, int(n))
+    assert PyGPU.cudaMemcpyAsync(hOut, dOut, hOut.nbytes, PyGPU.cudaMemcpyDeviceToHost, stream) == 0
+    assert PyGPU.cudaStreamSynchronize(stream) == 0
+    numpy.testing.assert_allclose(hOut, numpy.float32(2) * hX + hY, rtol=1e-6)
+    assert PyGPU.cudaStreamDestroy(stream) == 0
+    for address in addresses:
+        assert PyGPU.cudaFree(address) == 0
+
+
+def bindings() -> tuple[ModuleType, ModuleType]:
+    """NVIDIA's package under its present name, or the one of the program."""
+    for name in ("cuda.bindings.driver cuda.bindings.nvrtc", "cuda.cuda cuda.nvrtc"):
+        driver, compiler = name.split()
+        try:
+            return importlib.import_module(driver), importlib.import_module(compiler)
+        except ImportError:
+            continue
+    pytest.skip("cuda-bindings is not installed")
+
+
+@pytest.mark.skipif(
+    PyGPU.backend_name() != "cuda" or simulated.driver() is not None, reason="NVIDIA's package needs NVIDIA's driver"
+)
+def test_saxpy_by_nvidias_bindings_beside_pygpu() -> None:
+    driver, nvrtc = bindings()
+
+    def checked(answer: tuple[Any, ...]) -> Any:
+        assert int(answer[0]) == 0, answer[0]
+        return answer[1] if len(answer) == 2 else answer[1:]
+
+    program = checked(nvrtc.nvrtcCreateProgram(str.encode(SAXPY), b"saxpy.cu", 0, [], []))
+    checked(nvrtc.nvrtcCompileProgram(program, 2, [b"--fmad=false", b"--gpu-architecture=compute_75"]))
+    ptx = b" " * checked(nvrtc.nvrtcGetPTXSize(program))
+    checked(nvrtc.nvrtcGetPTX(program, ptx))
+
+    checked(driver.cuInit(0))
+    device = checked(driver.cuDeviceGet(0))
+    # The program makes a context of its own; the primary one is that of everybody else in this process.
+    checked(driver.cuCtxSetCurrent(checked(driver.cuDevicePrimaryCtxRetain(device))))
+    image = numpy.char.array(ptx)
+    module = checked(driver.cuModuleLoadData(image.ctypes.data))
+    kernel = checked(driver.cuModuleGetFunction(module, b"saxpy"))
+
+    a = numpy.array([2.0], dtype=numpy.float32)
+    n = numpy.array(NUM_THREADS * blocks(), dtype=numpy.uint64)  # a size_t; the program's uint32 is too short for it
+    size = int(n)
+    hX, hY = numpy.random.rand(size).astype(numpy.float32), numpy.random.rand(size).astype(numpy.float32)
+    # PyGPU's arrays in place of cuMemAlloc, and a stream of NVIDIA's package.
+    stream = checked(driver.cuStreamCreate(0))
+    given = PyGPU.Stream.from_handle(int(stream))
+    with given:
+        arrays = [PyGPU.to_gpu(hX), PyGPU.to_gpu(hY), PyGPU.empty(size, numpy.float32)]
+    dX, dY, dOut = (numpy.array([array.ptr], dtype=numpy.uint64) for array in arrays)
+    args = numpy.array([arg.ctypes.data for arg in (a, dX, dY, dOut, n)], dtype=numpy.uint64)
+    checked(driver.cuLaunchKernel(kernel, blocks(), 1, 1, NUM_THREADS, 1, 1, 0, stream, args.ctypes.data, 0))
+    checked(driver.cuStreamSynchronize(stream))
+    assert numpy.array_equal(arrays[2].get(), a * hX + hY)
+    # And PyGPU's own launch of the same source gives the same bits.
+    again = PyGPU.empty(size, numpy.float32)
+    PyGPU.Kernel(SAXPY, options=["--fmad=false"])[blocks(), NUM_THREADS](2.0, arrays[0], arrays[1], again, size)
+    assert numpy.array_equal(again.get(), arrays[2].get())
+    del arrays, given
+    PyGPU.synchronize()
+    checked(driver.cuStreamDestroy(stream))
+    checked(driver.cuModuleUnload(module))
+    checked(driver.cuDevicePrimaryCtxRelease(device))
