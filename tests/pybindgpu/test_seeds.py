@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import importlib
-import threading
 import warnings
 from collections.abc import Callable, Iterator
 from types import ModuleType
@@ -21,6 +20,7 @@ import PyGPU
 import PyGPU as gpuarray_of_page
 import PyGPU.driver as cuda
 import simulated
+from mpi_of_threads import Comm, World
 from PyGPU import gpuarray
 from PyGPU.compiler import SourceModule
 
@@ -268,48 +268,32 @@ def test_a_kernel_takes_the_memory_of_arrays(context: None) -> None:
     assert numpy.array_equal(y_gpu.get(), 2 * x)
 
 
+TEXTURES = """
+texture<float, 2> MyTexture;
+texture<float, 1> Line;
+
+__global__ void read(float *plane, float *line)
+{
+  plane[threadIdx.x] = tex2D(MyTexture, threadIdx.x, 1);
+  line[threadIdx.x] = tex1Dfetch(Line, threadIdx.x);
+}
+"""
+
+
 def test_an_array_is_bound_to_a_texture(context: None) -> None:
-    try:
-        texture_mode = SourceModule("""
-        texture<float, 2> MyTexture;
-        __global__ void read(float *out) { out[threadIdx.x] = tex2D(MyTexture, threadIdx.x, 1); }
-        """)
-        MyTexture = texture_mode.get_texref("MyTexture")
-        values = numpy.arange(8, dtype=numpy.float32).reshape(2, 4)
-        cuda.matrix_to_texref(values, MyTexture, order="C")
-        out = gpuarray.zeros(4, numpy.float32)
-        texture_mode.get_function("read")(out, block=(4, 1, 1), texrefs=[MyTexture])
-    except (PyGPU.NotSupportedError, PyGPU.CompileError) as refused:
-        pytest.skip(f"textures are not there yet: {str(refused)[:200]}")
-    assert out.get().tolist() == values[1].tolist()
+    texture_mode = SourceModule(TEXTURES)
+    MyTexture = texture_mode.get_texref("MyTexture")
+    values = numpy.arange(8, dtype=numpy.float32).reshape(2, 4)
+    cuda.matrix_to_texref(values, MyTexture, order="C")
+    Line = texture_mode.get_texref("Line")
+    x = numpy.random.default_rng(6).standard_normal(4).astype(numpy.float32)
+    x_gpu = gpuarray.to_gpu(x)
+    x_gpu.bind_to_texref_ext(Line)
 
-
-class World:
-    """Processes of MPI as threads: what the program uses of a communicator."""
-
-    def __init__(self, size: int) -> None:
-        self.barrier = threading.Barrier(size)
-        self.sent: Any = None
-        self.parts: list[Any] = [None] * size
-
-    def comm(self, rank: int) -> Comm:
-        return Comm(self, rank)
-
-
-class Comm:
-    def __init__(self, world: World, rank: int) -> None:
-        self.world, self.rank = world, rank
-
-    def scatter(self, sendbuf: Any, root: int) -> Any:
-        if self.rank == root:
-            self.world.sent = sendbuf
-        self.world.barrier.wait(60)
-        return self.world.sent[self.rank]
-
-    def gather(self, sendbuf: Any, root: int) -> list[Any] | None:
-        self.world.parts[self.rank] = sendbuf
-        self.world.barrier.wait(60)
-        return list(self.world.parts) if self.rank == root else None
+    plane, line = gpuarray.zeros(4, numpy.float32), gpuarray.zeros(4, numpy.float32)
+    texture_mode.get_function("read")(plane, line, block=(4, 1, 1), texrefs=[MyTexture, Line])
+    assert plane.get().tolist() == values[1].tolist()
+    assert numpy.array_equal(line.get(), x)
 
 
 def scattered(comm: Comm, nr_gpus: int, N: int, K: int, results: dict[str, Any]) -> None:
@@ -345,21 +329,8 @@ def scattered(comm: Comm, nr_gpus: int, N: int, K: int, results: dict[str, Any])
 
 def test_processes_of_mpi_share_the_work_of_the_devices() -> None:
     nr_gpus, N, K = 4, 2**10 * 4, 20
-    world, results, failed = World(nr_gpus), {}, []
-
-    def run(rank: int) -> None:
-        try:
-            scattered(world.comm(rank), nr_gpus, N, K, results)
-        except BaseException as error:
-            failed.append(error)
-            world.barrier.abort()
-
-    threads = [threading.Thread(target=run, args=(rank,)) for rank in range(nr_gpus)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failed == []
+    results: dict[str, Any] = {}
+    World(nr_gpus).run(lambda comm: scattered(comm, nr_gpus, N, K, results))
     expected = results["x"]
     for _ in range(K):
         expected = numpy.float32(0.9) * expected

@@ -209,7 +209,7 @@ def cudaDeviceGetAttribute(attr: SupportsIndex, device: SupportsIndex) -> tuple[
     return value_of(0, ask)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class cudaPointerAttributes:
     """What `cudaPointerGetAttributes` tells of an address.
 
@@ -280,7 +280,7 @@ def cudaPointerGetAttributes(ptr: Address) -> tuple[cudaPointerAttributes, cudaE
     return value_of(cudaPointerAttributes(cudaMemoryTypeUnregistered, cudaInvalidDeviceId, 0, 0), ask)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class cudaFuncAttributes:
     """What `cudaFuncGetAttributes` tells of a kernel.
 
