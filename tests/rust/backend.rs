@@ -103,7 +103,7 @@ mod child {
     use pygpu::error::{Error, Result};
 
     use crate::copies::{boxes, fills};
-    use crate::driver_memory::{events, kinds};
+    use crate::driver_memory::{events, host_calls, kinds};
     use crate::fakes::is_alone;
 
     const S: StreamHandle = StreamHandle::DEFAULT;
@@ -147,6 +147,7 @@ mod child {
         addresses(cuda);
         kinds(cuda);
         events(cuda);
+        host_calls(cuda, false);
         boxes(cuda);
         fills(cuda);
         streams_and_events(cuda);

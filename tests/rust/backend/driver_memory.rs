@@ -1,6 +1,8 @@
 //! Pitched, managed and shared memory, and shared events: what a GPU backend asks its driver for.
 
-use pygpu::backend::{Attachment, Backend, EventFlags, StreamHandle};
+use std::ffi::c_void;
+
+use pygpu::backend::{Advice, Attachment, Backend, EventFlags, Residence, StreamHandle};
 
 pub fn kinds(gpu: &dyn Backend) {
     let memory = gpu.driver_memory().unwrap();
@@ -14,6 +16,13 @@ pub fn kinds(gpu: &dyn Backend) {
     for attachment in [Attachment::Global, Attachment::Host, Attachment::Single] {
         unsafe { memory.attach_managed(0, managed, attachment, StreamHandle::DEFAULT).unwrap() };
     }
+    for place in [Residence::Host, Residence::Device(0), Residence::Device(1)] {
+        unsafe { memory.prefetch_managed(0, managed, 100, place, StreamHandle::DEFAULT).unwrap() };
+        memory.advise_managed(0, managed, 100, Advice::UnsetAccessedBy, place).unwrap();
+    }
+    assert_eq!(memory.advise_managed(0, 64, 100, Advice::SetReadMostly, Residence::Host).unwrap_err().code(), Some(1));
+    let nowhere = unsafe { memory.prefetch_managed(0, managed, 100, Residence::Device(9), StreamHandle::DEFAULT) };
+    assert_eq!(nowhere.unwrap_err().code(), Some(101));
     assert_eq!(memory.allocate_managed(0, 1 << 41, Attachment::Global).unwrap_err().code(), Some(2));
     assert_eq!(memory.address_range(0, managed).unwrap(), (managed & !63, 4096));
     assert!(memory.address_range(0, 64).is_err());
@@ -28,6 +37,26 @@ pub fn kinds(gpu: &dyn Backend) {
     assert_eq!(memory.device_address(0, 4096).unwrap(), 4096);
     assert_eq!(memory.device_address(0, 0).unwrap_err().code(), Some(1));
     assert_eq!(gpu.current_device().unwrap(), 0);
+}
+
+extern "C" fn note(data: *mut c_void) {
+    unsafe { *data.cast::<u32>() += 1 };
+}
+
+/// A function of the host is called with what it was given; `is_old`: by a driver that has no such call.
+pub fn host_calls(gpu: &dyn Backend, is_old: bool) {
+    let mut calls = 0_u32;
+    let data = (&raw mut calls).cast();
+    let called = unsafe { gpu.call_host(0, StreamHandle(0x1000), note, data) };
+    let refused = unsafe { gpu.call_host(0, StreamHandle::DEFAULT, note, data) };
+    if is_old {
+        assert!(called.unwrap_err().to_string().contains("too old"));
+        assert_eq!(calls, 0);
+    } else {
+        called.unwrap();
+        assert_eq!(refused.unwrap_err().code(), Some(400));
+        assert_eq!(calls, 1);
+    }
 }
 
 pub fn events(gpu: &dyn Backend) {

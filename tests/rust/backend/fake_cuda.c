@@ -103,6 +103,9 @@ Code cuMemAllocPitch_v2(Ptr *p, size_t *pitch, size_t w, size_t h, unsigned s) {
 }
 Code cuMemAllocManaged(Ptr *p, size_t n, unsigned f) { CONTEXT; if (n >> 40) return 2; *p = mark(malloc(n)); return f & ~7u ? 1 : 0; }
 Code cuStreamAttachMemAsync(void *s, Ptr p, size_t n, unsigned f) { CONTEXT; (void)s; return n || f & ~7u || !(p & MARK) ? 1 : 0; }
+Code cuMemPrefetchAsync(Ptr p, size_t n, int place, void *s) { CONTEXT; (void)s; return !n || !(p & MARK) ? 1 : place < -1 || place > 1 ? 101 : 0; }
+Code cuMemAdvise(Ptr p, size_t n, unsigned advice, int place) { CONTEXT; (void)place; return !n || !(p & MARK) || !advice || advice > 6 ? 1 : 0; }
+Code cuLaunchHostFunc(void *s, void (*f)(void *), void *data) { CONTEXT; if (!s) return 400; f(data); return 0; }
 Code cuMemGetAddressRange_v2(Ptr *b, size_t *n, Ptr p) { CONTEXT; *b = p & ~63ull; *n = 4096; return p & MARK ? 0 : 500; }
 Code cuIpcGetMemHandle(struct Handle *h, Ptr p) { CONTEXT; memset(h, 0, sizeof *h); memcpy(h, &p, sizeof p); return p & MARK ? 0 : 1; }
 Code cuIpcOpenMemHandle_v2(Ptr *p, struct Handle h, unsigned f) { CONTEXT; memcpy(p, &h, sizeof *p); return f == 1 && *p & MARK ? 0 : 1; }

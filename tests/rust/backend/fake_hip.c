@@ -98,6 +98,11 @@ Code hipMemAllocPitch(void **p, Size *pitch, Size w, Size h, unsigned s) {
 }
 Code hipMallocManaged(void **p, Size n, unsigned f) { if (n >> 40) return say(2); *p = mark(malloc(n)); return say(f & ~7u ? 1 : 0); }
 Code hipStreamAttachMemAsync(void *s, void *p, Size n, unsigned f) { (void)s; return say(n || f & ~7u || !on_device(p) ? 1 : 0); }
+Code hipMemPrefetchAsync(const void *p, Size n, int place, void *s) { (void)s; return say(!n || !on_device((void *)p) ? 1 : place < -1 || place > 1 ? 101 : 0); }
+Code hipMemAdvise(const void *p, Size n, unsigned advice, int place) { (void)place; return say(!n || !on_device((void *)p) || !advice || advice > 6 ? 1 : 0); }
+#ifndef OLD
+Code hipLaunchHostFunc(void *s, void (*f)(void *), void *data) { if (!s) return say(400); f(data); return say(0); }
+#endif
 Code hipMemGetAddressRange(void **b, Size *n, void *p) { *b = (void *)((Size)p & ~(Size)63); *n = 4096; return say(on_device(p) ? 0 : 1); }
 Code hipIpcGetMemHandle(struct Handle *h, void *p) { memset(h, 0, sizeof *h); memcpy(h, &p, sizeof p); return say(on_device(p) ? 0 : 1); }
 Code hipIpcOpenMemHandle(void **p, struct Handle h, unsigned f) { memcpy(p, &h, sizeof *p); return say(f == 1 && on_device(*p) ? 0 : 1); }

@@ -76,7 +76,7 @@ mod child {
     use pygpu::error::{Error, Result};
 
     use crate::copies::{boxes, fills};
-    use crate::driver_memory::{events, kinds};
+    use crate::driver_memory::{events, host_calls, kinds};
     use crate::fakes::{Fake, is_alone};
 
     const S: StreamHandle = StreamHandle::DEFAULT;
@@ -114,6 +114,7 @@ mod child {
         addresses(hip);
         kinds(hip);
         events(hip);
+        host_calls(hip, inside.is_old());
         boxes(hip);
         fills(hip);
         columns(hip, &inside);
