@@ -88,8 +88,8 @@ def members(owner: type) -> Iterator[tuple[str, Any]]:
 
 
 def described() -> Iterator[str]:
-    """The lines, members of a class where its name is met first."""
-    met: set[int] = set()
+    """The lines, members of a class where each of its names is met first."""
+    met: set[tuple[int, str]] = set()
     for path in MODULES:
         module = importlib.import_module(path)
         for name in names_of(module):
@@ -98,8 +98,12 @@ def described() -> Iterator[str]:
             of_another_dtype = (
                 "_" in name and name.rpartition("_")[2] in importlib.import_module("PyGPU").SUPPORTED_DTYPES
             )
-            if isinstance(value, type) and id(value) not in met and not (of_another_dtype and "float32" not in name):
-                met.add(id(value))
+            if (
+                isinstance(value, type)
+                and (id(value), name) not in met
+                and not (of_another_dtype and "float32" not in name)
+            ):
+                met.add((id(value), name))
                 for member, found in members(value):
                     found = found.__func__ if isinstance(found, staticmethod | classmethod) else found
                     yield f"{path}.{name} {member} {kind(found)}"
