@@ -5,6 +5,7 @@
 //! back from a driver stays where it is, for ever; and `atexit` lets those that are asking already have the GIL first.
 //! The same happens to a thread that we let run Python code, which asks for the GIL every few milliseconds: `run_python`.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, ThreadId};
 
 use pyo3::prelude::*;
@@ -14,6 +15,8 @@ use crate::lifetime::{self, Asking};
 
 /// The thread that ends the process.
 static ENDING: Once<ThreadId> = Once::new();
+/// Functions of a user's own that are under way on threads of others, and may take as long as they like.
+static USERS: AtomicUsize = AtomicUsize::new(0);
 
 /// From here on this thread is the one that ends the process.
 pub(crate) fn begin() {
@@ -28,6 +31,24 @@ pub(crate) fn run_python<T>(py: Python<'_>, call: impl FnOnce() -> T) -> T {
         py.detach(stay);
     }
     call()
+}
+
+/// As [`run_python`], for a function of a user's own on a thread of others, which the end of the process waits for longer.
+pub(crate) fn run_users<T>(py: Python<'_>, call: impl FnOnce() -> T) -> T {
+    struct Counted;
+    impl Drop for Counted {
+        fn drop(&mut self) {
+            USERS.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+    USERS.fetch_add(1, Ordering::SeqCst);
+    let _counted = Counted;
+    run_python(py, call)
+}
+
+/// Whether any such function is under way.
+pub(crate) fn is_any_users() -> bool {
+    USERS.load(Ordering::SeqCst) > 0
 }
 
 /// Leave to ask for the GIL in a function that others call, for as long as the answer lives. None once the process ends, except for

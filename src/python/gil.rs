@@ -78,10 +78,16 @@ pub(crate) fn is_anyone_away() -> bool {
 /// Leaves memory to the process, and lets no other thread take the GIL behind a driver call from here on.
 pub(crate) fn end(py: Python<'_>) {
     const PATIENCE: Duration = Duration::from_secs(1);
+    /// With what a user has written: it would be ended in the middle, and the process with it.
+    const LONG_PATIENCE: Duration = Duration::from_secs(10);
     ending::begin();
     lifetime::leave_to_process();
     let start = Instant::now();
-    while RETURNING.load(Ordering::SeqCst) + Asking::count() > 0 && start.elapsed() < PATIENCE {
+    let is_waited_for = || {
+        let patience = if ending::is_any_users() { LONG_PATIENCE } else { PATIENCE };
+        RETURNING.load(Ordering::SeqCst) + Asking::count() > 0 && start.elapsed() < patience
+    };
+    while is_waited_for() {
         py.detach(|| thread::sleep(Duration::from_micros(200)));
     }
 }

@@ -98,6 +98,13 @@ def test_the_default_stream_calls_functions_too() -> None:
     assert seen == [1]
 
 
+def test_a_stream_of_another_library_calls_functions_too() -> None:
+    owner, seen = PyGPU.Stream(), []
+    PyGPU.Stream.from_handle(owner.handle, owner=owner).launch_host_function(seen.append, 1)
+    owner.synchronize()
+    assert seen == [1]
+
+
 def test_many_functions_do_not_wait_for_who_gives_them() -> None:
     # More than a driver queues: who puts them there waits for the driver, and must not have the GIL meanwhile.
     stream, seen = PyGPU.Stream(), []
@@ -320,6 +327,25 @@ for _ in range(100):
 print("ended")
 """
     assert run(program) == "ended\n"
+
+
+@pytest.mark.starts_processes
+def test_the_end_of_the_process_waits_for_a_function_that_runs() -> None:
+    # Longer than for what libraries call: the interpreter ends threads in the middle, which would end the process, too.
+    program = """
+import time, threading, PyGPU
+begun = threading.Event()
+def work():
+    begun.set()
+    end = time.monotonic() + 1.5
+    while time.monotonic() < end:
+        pass
+stream = PyGPU.Stream()
+stream.launch_host_function(work)
+stream.launch_host_function(print, "never" if PyGPU.backend_name() != "cpu" else "")
+begun.wait()
+"""
+    assert run(program).strip() == ""
 
 
 @pytest.mark.starts_processes

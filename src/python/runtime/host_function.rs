@@ -36,7 +36,7 @@ impl HostCall {
     fn ask(&self) {
         with_interpreter(|py| {
             let function = self.function.object().bind(py);
-            let outcome = ending::run_python(py, || match self.arguments.object().bind(py).cast::<PyTuple>() {
+            let outcome = ending::run_users(py, || match self.arguments.object().bind(py).cast::<PyTuple>() {
                 Ok(arguments) => function.call1(arguments).map(drop),
                 Err(error) => Err(error.into()),
             });
@@ -129,7 +129,7 @@ impl PyStream {
     /// On a GPU it runs on a thread of the driver's, and the stream waits for it; on the CPU it runs at once. What it raises, the
     /// next call that waits raises (`synchronize()`, `get()`); a second error before that goes to :func:`sys.unraisablehook`. It
     /// must not use the GPU, which raises NotSupportedError, nor wait for work of it: let it tell another thread. When
-    /// the process ends, what has not run yet does not run.
+    /// the process ends, what has not begun does not run.
     ///
     /// Examples
     /// --------

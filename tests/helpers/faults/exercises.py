@@ -106,6 +106,27 @@ def streams() -> None:
     equal(array.get(), 0 * HOST)
 
 
+def host_functions() -> None:
+    """Call a function of the host in the order of a stream."""
+    stream, seen = PyGPU.Stream(), []
+    stream.launch_host_function(seen.append, 1)
+    stream.synchronize()
+    assert seen == [1]
+
+
+def in_order() -> None:
+    """Allocate and free by address in the order of a stream, and copy rows there."""
+    stream, out = PyGPU.Stream(), PyGPU.zeros_pinned(64, "u1")
+    address = _core.raw_allocate_async(64, stream)
+    try:
+        _core.raw_fill(address, 5, 64, stream)
+        _core.raw_copy_rows(out.ctypes.data, 8, address, 8, 8, 8, "default", stream)
+    finally:
+        _core.raw_free_async(address, stream)
+    stream.synchronize()
+    equal(out, numpy.full(64, 5))
+
+
 def somebody_elses_stream() -> None:
     """Take a stream by its number."""
     owner = PyGPU.Stream()
@@ -183,8 +204,10 @@ def plain_memory() -> None:
 
 
 def managed_memory() -> None:
-    """Have memory that host and device share, and say who may use it."""
+    """Have memory that host and device share, and say who may use it, and where."""
     array = _driver_host_memory.managed_zeros(HOST.shape, HOST.dtype)
+    array.base.advise("read_mostly")
+    array.base.prefetch()
     array.base.attach(4, PyGPU.Stream())
     array.base.attach(1)
     PyGPU.GPUArray(HOST.shape, HOST.dtype, gpudata=array.base).set(HOST)
@@ -327,6 +350,8 @@ EXERCISES: dict[str, Callable[[], None]] = {
         scattered,
         fills,
         streams,
+        host_functions,
+        in_order,
         somebody_elses_stream,
         events,
         asynchronous,
