@@ -92,6 +92,13 @@ DOORS: dict[str, Callable[[Bench], Any]] = {
     "cudaMemcpyAsync on the host": lambda b: PyGPU._core.raw_copy(
         b.host.ctypes.data, b.pinned.ctypes.data, 8, "host_to_host", b.stream
     ),
+    "cudaMemcpy2DAsync up": lambda b: PyGPU._core.raw_copy_rows(
+        b.array.ptr, 80, b.host.ctypes.data, 80, 64, 100, "host_to_device", b.stream
+    ),
+    "cudaMemcpy2DAsync down": lambda b: PyGPU._core.raw_copy_rows(
+        b.host.ctypes.data, 80, b.array.ptr, 80, 64, 100, "default", b.stream
+    ),
+    "cudaMemPrefetchAsync": lambda b: PyGPU._core.prefetch_managed(b.array.ptr, 8, 0, b.stream),
     "memcpy_htod_async": lambda b: driver.memcpy_htod_async(b.array.ptr, b.host, b.stream),
     "memcpy_dtoh_async": lambda b: driver.memcpy_dtoh_async(b.host, b.array.ptr, b.stream),
     "DeviceArray.to_device": pybind(lambda b: b.pybind.to_device(PyGPU.cudaStream_t(b.stream.handle))),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import subprocess
 import sys
@@ -302,6 +303,26 @@ def test_a_graph_holds_its_functions_as_long_as_it_lives() -> None:
             break
         time.sleep(0.01)
     assert alive() is None
+
+
+@gpu_only
+def test_a_capture_of_another_library_is_refused() -> None:
+    # Begun behind PyGPU's back, by the driver's own call.
+    driver = ctypes.CDLL("libamdhip64.so.7" if PyGPU.backend_name() == "hip" else "libcuda.so.1")
+    begin, end = (
+        (driver.hipStreamBeginCapture, driver.hipStreamEndCapture)
+        if PyGPU.backend_name() == "hip"
+        else (driver.cuStreamBeginCapture_v2, driver.cuStreamEndCapture)
+    )
+    function, graph = Callback(), ctypes.c_void_p()
+    stream = PyGPU.Stream(non_blocking=True)
+    assert begin(ctypes.c_void_p(stream.handle), 2) == 0
+    with pytest.raises(PyGPU.NotSupportedError, match="another library began"):
+        stream.launch_host_function(function)
+    assert PyGPU.cudaLaunchHostFunc(stream, function) == 801
+    assert end(ctypes.c_void_p(stream.handle), ctypes.byref(graph)) == 0, "the capture is still valid"
+    stream.synchronize()
+    assert function.calls == 0
 
 
 def test_an_error_in_a_graph_is_raised_by_who_waits() -> None:

@@ -260,6 +260,7 @@ def test_a_kernel_takes_the_memory_of_arrays(context: None) -> None:
     x_gpu = gpuarray.to_gpu(x)
     y_gpu = gpuarray.zeros(5, numpy.float32)
     info_gpu = gpuarray.to_gpu(numpy.array([5]).astype(numpy.int32))
+    assert isinstance(x_gpu.gpudata, cuda.DeviceAllocation)
     assert int(x_gpu.gpudata) == x_gpu.ptr
     func(y_gpu.gpudata, x_gpu.gpudata, info_gpu.gpudata, block=(32, 1, 1), grid=(4, 1))
     assert numpy.array_equal(y_gpu.get(), 2 * x)
@@ -351,10 +352,11 @@ __global__ void vec_elm_mul(float *dest, float *a, float *b)
 
 def test_arrays_are_copied_around_a_launch() -> None:
     drv = cuda
-    with warnings.catch_warnings():
-        # What the compiler says of registers is a warning, where there is such a compiler.
-        warnings.simplefilter("ignore", UserWarning)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
         mod = SourceModule(MULTIPLY, options=["--ptxas-options=-v"])
+    # What the compiler says of registers, where it says anything.
+    assert all(str(one.message).startswith("The CUDA compiler succeeded, but said the following:\n") for one in told)
     vec_elm_mul = mod.get_function("vec_elm_mul")
 
     random = numpy.random.default_rng(3)

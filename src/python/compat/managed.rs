@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 
 use crate::backend::{Address, Advice, Residence};
 use crate::device::Device;
+use crate::memory::capture;
 use crate::python::convert::number;
 use crate::python::exchange::place::Place;
 use crate::python::gil::WithoutGil;
@@ -45,6 +46,8 @@ fn residence(object: &Bound<'_, PyAny>) -> PyResult<Residence> {
 /// ------
 /// CudaError
 ///     With code 1 for other memory; 101 for a device that is not there.
+/// NotSupportedError
+///     While the stream is captured into a graph.
 ///
 /// Examples
 /// --------
@@ -65,6 +68,7 @@ fn prefetch_managed(
     let near = py.without_gil(Device::current)?;
     let stream = stream_or_default(py, stream, near)?;
     Ok(py.without_gil(|| {
+        capture::refuse("a prefetch of managed memory", &stream)?;
         let memory = near.backend().driver_memory()?;
         // SAFETY: a living stream; the driver refuses what is not managed.
         unsafe { memory.prefetch_managed(near.index(), first, bytes, to, stream.handle()) }
