@@ -110,6 +110,16 @@ macro_rules! hip_api {
                 fn hipMemPrefetchAsync(address: *const c_void, bytes: usize, place: c_int, stream: hipStream_t);
                 fn hipMemAdvise(address: *const c_void, bytes: usize, advice: hipMemoryAdvise, place: c_int);
 
+                fn hipArray3DCreate(array: *mut hipArray_t, descriptor: *const HIP_ARRAY3D_DESCRIPTOR);
+                fn hipArrayDestroy(array: hipArray_t);
+                fn hipTexObjectCreate(
+                    texture: *mut hipTextureObject_t,
+                    resource: *const HIP_RESOURCE_DESC,
+                    sampling: *const HIP_TEXTURE_DESC,
+                    view: *const HIP_RESOURCE_VIEW_DESC
+                );
+                fn hipTexObjectDestroy(texture: hipTextureObject_t);
+
                 fn hipModuleLoadDataEx(
                     module: *mut hipModule_t,
                     image: *const c_void,
@@ -130,15 +140,6 @@ macro_rules! hip_api {
             }
             new {
                 fn hipGetDevicePropertiesR0600(properties: *mut hipDeviceProp_tR0600, device: c_int);
-                fn hipArray3DCreate(array: *mut hipArray_t, descriptor: *const HIP_ARRAY3D_DESCRIPTOR);
-                fn hipArrayDestroy(array: hipArray_t);
-                fn hipTexObjectCreate(
-                    texture: *mut hipTextureObject_t,
-                    resource: *const HIP_RESOURCE_DESC,
-                    sampling: *const HIP_TEXTURE_DESC,
-                    view: *const HIP_RESOURCE_VIEW_DESC
-                );
-                fn hipTexObjectDestroy(texture: hipTextureObject_t);
                 fn hipCreateSurfaceObject(surface: *mut hipSurfaceObject_t, resource: *const hipResourceDesc);
                 fn hipDestroySurfaceObject(surface: hipSurfaceObject_t);
                 fn hipStreamGetDevice(stream: hipStream_t, device: *mut hipDevice_t);

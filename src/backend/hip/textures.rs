@@ -21,14 +21,14 @@ impl VendorTextures for Hip {
     unsafe fn create_array(api: &Api, array: &mut usize, descriptor: &ArrayDescriptor) -> Option<u32> {
         let mut handle: hipArray_t = Raw::NONE;
         // SAFETY: see above.
-        let code = unsafe { (api.hipArray3DCreate?)(&mut handle, descriptor) };
+        let code = unsafe { (api.hipArray3DCreate)(&mut handle, descriptor) };
         *array = handle.number();
         Some(code)
     }
 
     unsafe fn destroy_array(api: &Api, array: usize) -> Option<u32> {
         // SAFETY: see above.
-        Some(unsafe { (api.hipArrayDestroy?)(Raw::of(array)) })
+        Some(unsafe { (api.hipArrayDestroy)(Raw::of(array)) })
     }
 
     /// Where an array takes part, widths and positions are in its elements.
@@ -82,14 +82,14 @@ impl VendorTextures for Hip {
     ) -> Option<u32> {
         let mut handle: hipTextureObject_t = Raw::NONE;
         // SAFETY: see above.
-        let code = unsafe { (api.hipTexObjectCreate?)(&mut handle, resource, sampling, std::ptr::null()) };
+        let code = unsafe { (api.hipTexObjectCreate)(&mut handle, resource, sampling, std::ptr::null()) };
         *texture = handle.number() as u64;
         Some(code)
     }
 
     unsafe fn destroy_texture(api: &Api, texture: u64) -> Option<u32> {
         // SAFETY: see above.
-        Some(unsafe { (api.hipTexObjectDestroy?)(Raw::of(texture as usize)) })
+        Some(unsafe { (api.hipTexObjectDestroy)(Raw::of(texture as usize)) })
     }
 
     /// The structure of this call is another one, which for an array begins in the same way.
