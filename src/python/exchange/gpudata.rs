@@ -1,4 +1,4 @@
-//! The memory of an array as an object, as PyCUDA's programs take it, and as an argument of `ctypes`.
+//! The memory of an array as an object, as PyCUDA's programs take it.
 
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
@@ -24,12 +24,6 @@ impl GpuArray {
             None => rare.keep_gpudata(memory_of(py, own)?),
         };
         Ok(Some(memory.bind(py).clone()))
-    }
-
-    /// The address for a function of `ctypes`.
-    #[getter]
-    fn _as_parameter_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        py.import(intern!(py, "ctypes"))?.call_method1(intern!(py, "c_void_p"), (self.given_out_address(),))
     }
 }
 
