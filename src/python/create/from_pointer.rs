@@ -1,11 +1,13 @@
 //! `from_pointer`: memory that C code has made, as an array, and how it goes back.
 
 use std::ffi::c_void;
+use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use pyo3::exceptions::PyValueError;
+use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::PyInt;
+use pyo3::types::{PyInt, PyType};
 
 use crate::backend::Address;
 use crate::layout::{Layout, Order};
@@ -47,22 +49,41 @@ impl Drop for Deleter {
 }
 
 /// The class of all functions of ctypes.
-fn function_class(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
-    static CLASS: PyOnce<Py<PyAny>> = PyOnce::new();
-    let find = || Ok::<_, PyErr>(py.import(intern!(py, "_ctypes"))?.getattr(intern!(py, "CFuncPtr"))?.unbind());
+fn function_class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
+    static CLASS: PyOnce<Py<PyType>> = PyOnce::new();
+    let find = || {
+        let class = py.import(intern!(py, "_ctypes"))?.getattr(intern!(py, "CFuncPtr"))?;
+        Ok::<_, PyErr>(class.cast_into::<PyType>()?.unbind())
+    };
     Ok(CLASS.get_or_try_init(py, find)?.bind(py))
+}
+
+/// The pointer of a function of ctypes, which is what such an object has in its buffer.
+fn pointer_in(function: &Bound<'_, PyAny>) -> PyResult<usize> {
+    let mut view = MaybeUninit::uninit();
+    // SAFETY: a live object and a place for the answer, which is read once it is there, no further than it says, and then released.
+    unsafe {
+        if ffi::PyObject_GetBuffer(function.as_ptr(), view.as_mut_ptr(), ffi::PyBUF_SIMPLE) != 0 {
+            return Err(PyErr::fetch(function.py()));
+        }
+        let view = view.assume_init_mut();
+        let pointer = match view.len as usize >= size_of::<usize>() {
+            true => view.buf.cast::<usize>().read_unaligned(),
+            false => 0,
+        };
+        ffi::PyBuffer_Release(view);
+        Ok(pointer)
+    }
 }
 
 /// The deleter that an owner is, if it is a function of ctypes.
 fn deleter_of<'py>(owner: &Bound<'py, PyAny>, address: Address) -> PyResult<Option<Bound<'py, Deleter>>> {
     let py = owner.py();
-    if !owner.is_instance(function_class(py)?)? {
+    // SAFETY: a live object and a class. `isinstance` would ask the class' class, which takes as long as all else.
+    if unsafe { ffi::PyObject_TypeCheck(owner.as_ptr(), function_class(py)?.as_type_ptr()) } == 0 {
         return Ok(None);
     }
-    // A function of ctypes has its pointer in its buffer.
-    let bytes: [u8; size_of::<usize>()] =
-        py.import(intern!(py, "builtins"))?.call_method1(intern!(py, "bytes"), (owner,))?.extract()?;
-    let function = usize::from_ne_bytes(bytes);
+    let function = pointer_in(owner)?;
     if function == 0 {
         return Err(PyValueError::new_err("from_pointer: owner is a null function pointer"));
     }
@@ -158,10 +179,12 @@ fn from_pointer<'py>(
     // A stream that is none is refused below, when there is a device to ask.
     let ready = |device| stream_or_default(py, stream, device).unwrap_or_else(|_| Stream::default_of(device));
     let array = place.array(py, &layout, dtype, ready, kept)?;
-    let ready = stream_or_default(py, stream, array.device())?;
-    if stream.is_some() && !array.allocation().is_in_order_of(&ready) {
-        // Memory of PyGPU's, which has a stream of its own.
-        py.without_gil(|| array.allocation().record_stream(&ready))?;
+    if let Some(stream) = stream.filter(|stream| !stream.is_none()) {
+        let ready = stream_or_default(py, Some(stream), array.device())?;
+        if !array.allocation().is_in_order_of(&ready) {
+            // Memory of PyGPU's, which has a stream of its own.
+            py.without_gil(|| array.allocation().record_stream(&ready))?;
+        }
     }
     if let Some(wanted) = wanted.filter(|wanted| *wanted != array.device()) {
         return Err(PyValueError::new_err(format!(
