@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 import PyGPU
 
 FOLDER = Path(__file__).parents[2] / "examples" / "bindings"
+HAS_HEADERS = (Path(sysconfig.get_path("include")) / "Python.h").is_file()
 
 pytestmark = [pytest.mark.starts_processes, pytest.mark.enough_on("cpu")]
 
@@ -35,7 +37,7 @@ def run(out: Path, *command: object) -> str:
 @pytest.fixture(scope="module")
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder with the stranger's library, in which the modules are built too, once."""
-    compiler = {"cuda": "nvcc", "cpu": "c++"}.get(PyGPU.backend_name())
+    compiler = {"cuda": os.environ.get("NVCC", "nvcc"), "cpu": "cc"}.get(PyGPU.backend_name())
     if compiler is None or shutil.which(compiler) is None:
         pytest.skip(f"no {compiler} for the library on {PyGPU.backend_name()}")
     folder = tmp_path_factory.mktemp("bindings")
@@ -47,13 +49,15 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_compiled_module_takes_arrays_where_they_are(kind: str, out: Path) -> None:
     if find_spec(kind if kind != "cython" else "Cython") is None:
         pytest.skip(f"needs {kind}")
+    if shutil.which("c++") is None or not HAS_HEADERS:
+        pytest.skip("needs a C++ compiler and the headers of Python")
     run(out, "sh", f"{kind}/make.sh", out)
     assert "as it should be" in run(out, sys.executable, f"{kind}/use.py")
 
 
 def test_cffi_takes_arrays_where_they_are(out: Path) -> None:
-    if find_spec("cffi") is None:
-        pytest.skip("needs cffi")
+    if find_spec("cffi") is None or not HAS_HEADERS:
+        pytest.skip("needs cffi and the headers of Python")
     run(out, sys.executable, "cffi/make.py", out)
     assert "as it should be" in run(out, sys.executable, "cffi/use.py")
 
@@ -71,8 +75,9 @@ def test_a_library_in_another_language_takes_arrays_where_they_are(kind: str, co
 
 
 def test_f2py_takes_addresses(out: Path) -> None:
-    if shutil.which("gfortran") is None or shutil.which("meson") is None:
-        pytest.skip("needs gfortran and meson")
+    # f2py builds by itself up to Python 3.11.
+    if shutil.which("gfortran") is None or (sys.version_info >= (3, 12) and shutil.which("meson") is None):
+        pytest.skip("needs gfortran and, from Python 3.12 on, meson")
     run(out, "sh", "f2py/make.sh", out)
     assert "as it should be" in run(out, sys.executable, "f2py/use.py")
 

@@ -1,4 +1,4 @@
-# sh f2py/make.sh OUT: the module into OUT, where libheat.so is. f2py needs meson and ninja.
+# sh f2py/make.sh OUT: the module into OUT, where libheat.so is. From Python 3.12 on f2py needs meson and ninja.
 set -e
 HERE=$(cd "$(dirname "$0")" && pwd)
 cd "$1"

@@ -2,7 +2,7 @@
 set -e
 cd "$(dirname "$0")"
 if [ "$HEAT" = cuda ]; then
-    nvcc -O2 -shared -Xcompiler -fPIC -o "$1/libheat.so" heat.cu
+    ${NVCC:-nvcc} -arch=native -O2 -shared -Xcompiler -fPIC -o "$1/libheat.so" heat.cu
 else
     cc -O1 -shared -fPIC -o "$1/libheat.so" heat.c
 fi

@@ -31,7 +31,11 @@ struct address {
 namespace detail {
 
 inline std::uintptr_t number(pybind11::handle object) {
-    return pybind11::reinterpret_steal<pybind11::int_>(PyNumber_Long(object.ptr())).cast<std::uintptr_t>();
+    auto whole = pybind11::reinterpret_steal<pybind11::object>(PyNumber_Long(object.ptr()));
+    if (!whole) throw pybind11::error_already_set();
+    const auto value = PyLong_AsUnsignedLongLong(whole.ptr());
+    if (PyErr_Occurred()) throw pybind11::error_already_set();
+    return static_cast<std::uintptr_t>(value);
 }
 
 /// The number that an object stands for; false if it is none.
