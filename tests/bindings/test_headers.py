@@ -93,6 +93,23 @@ def test_each_header_compiles_alone_and_without_a_warning(
     subprocess.run([*command, *STRICT, *python, f"-I{INCLUDE}", str(tmp_path / "a.c")], check=True)
 
 
+def test_c_may_include_the_types_before_python(tmp_path: Path) -> None:
+    if shutil.which("cc") is None or not HAS_HEADERS:
+        pytest.skip("needs a C compiler and the headers of Python")
+    include = "#include <pygpu/array_view.h>\n"
+    use = 'int f(PyObject *o, pygpu_array_view *v) { return pygpu_view(o, "o", PYGPU_INT8, 1, PYGPU_WRITE, v); }\n'
+    (tmp_path / "a.c").write_text(f"{include}#include <Python.h>\n{include}{use}")
+    python = ["-isystem", sysconfig.get_path("include")]
+    subprocess.run(["cc", *STRICT, *python, f"-I{INCLUDE}", str(tmp_path / "a.c")], check=True)
+    # A template cannot be completed later: C++ says what to do.
+    if shutil.which("c++") is not None:
+        command = ["c++", "-x", "c++", "-std=c++17", "-fsyntax-only", *python, f"-I{INCLUDE}", str(tmp_path / "a.c")]
+        assert (
+            "include Python.h, pybind11 or nanobind before"
+            in subprocess.run(command, capture_output=True, text=True).stderr
+        )
+
+
 VIEW = r"""
 #include <Python.h>
 #include <pygpu/array_view.h>

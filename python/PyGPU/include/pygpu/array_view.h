@@ -104,12 +104,13 @@ static inline int pygpu_is_c_contiguous(const pygpu_array_view *view) {
 
 static inline int pygpu_is_f_contiguous(const pygpu_array_view *view) { return pygpu_is_contiguous_from(view, 0, 1); }
 
+#endif
+
+/* Not within the guard: who included this before Python.h may do so again behind it. */
 #ifdef Py_PYTHON_H
 #include "detail/from_python.h"
 #endif
 
 #ifdef __cplusplus
 #include "detail/array_view.hpp"
-#endif
-
 #endif

@@ -2,6 +2,10 @@
 #ifndef PYGPU_DETAIL_ARRAY_VIEW_HPP
 #define PYGPU_DETAIL_ARRAY_VIEW_HPP
 
+#ifdef Py_PYTHON_H
+#define PYGPU_VIEWS_ARE_FROM_PYTHON
+#endif
+
 #if __cplusplus >= 201703L || (defined(_MSVC_LANG) && _MSVC_LANG >= 201703L)
 
 #include <complex>
@@ -117,4 +121,8 @@ private:
 }  // namespace pygpu
 
 #endif
+#endif
+
+#if defined(Py_PYTHON_H) && !defined(PYGPU_VIEWS_ARE_FROM_PYTHON)
+#error "include Python.h, pybind11 or nanobind before the first <pygpu/array_view.h> of a file: its template has no from() else"
 #endif
