@@ -41,6 +41,9 @@ def test_memory_streams_and_events_are_passed_by_address_and_handle() -> None:
         IDENTITY(memory)
     pinned = PyGPU.empty_pinned(4)
     assert IDENTITY(pinned.base) == pinned.ctypes.data
+    pointer = PyGPU.ptr_wrapper_int64()
+    pointer.create(2)
+    assert IDENTITY(pointer) == int(pointer) == address_of(pointer._as_parameter_)
     stream, event = PyGPU.Stream(), PyGPU.Event()
     assert (IDENTITY(stream) or 0) == stream.handle
     assert (IDENTITY(event) or 0) == event.handle
