@@ -27,7 +27,7 @@ comes from there (`python docs/make_reference.py`).
 GROUPS: dict[str, list[str]] = {
     "Making arrays": [
         "GPUArray", "empty", "zeros", "ones", "full", "empty_like", "zeros_like", "ones_like", "full_like", "arange",
-        "linspace", "astype", "copyto", "to_gpu", "to_gpu_async", "asarray", "from_dlpack",
+        "linspace", "astype", "copyto", "to_gpu", "to_gpu_async", "asarray", "from_dlpack", "from_pointer",
     ],
     "Functions of each element": ["Ufunc", "where", "clip", "round", "around", "angle", "nan_to_num"],
     "Reductions": [
@@ -85,6 +85,7 @@ GROUPS: dict[str, list[str]] = {
         "CudaError", "OutOfMemoryError", "CompileError", "NotSupportedError", "BackendUnavailableError", "ForkError",
         "HostFunctionError",
     ],
+    "Bindings": ["as_argtype", "get_include"],
     "Modules": ["gpuarray", "backend", "elementwise", "reduction", "scan", "as_pycuda"],
     "PybindGPU's classes and constants": [
         "Allocator", "dtype", "SUPPORTED_DTYPES", "cuda_enabled", "major_version", "minor_version", "release_version",

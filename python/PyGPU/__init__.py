@@ -125,6 +125,7 @@ from PyGPU._core import (
     fmod as fmod,
     frexp as frexp,
     from_dlpack as from_dlpack,
+    from_pointer as from_pointer,
     full as full,
     full_like as full_like,
     gamma as gamma,
@@ -273,6 +274,8 @@ if TYPE_CHECKING:
     from PyGPU._functions.splitting import *  # noqa: F403
     from PyGPU._functions.statistics import *  # noqa: F403
     from PyGPU._native.allocator import set_allocator as set_allocator, using_allocator as using_allocator
+    from PyGPU._native.argtypes import as_argtype as as_argtype
+    from PyGPU._native.paths import get_include as get_include
     from PyGPU._pybindgpu.labels import SUPPORTED_DTYPES as SUPPORTED_DTYPES
     from PyGPU._pycuda.alias import as_pycuda as as_pycuda
     from PyGPU.allocators import Allocator as Allocator

@@ -163,6 +163,7 @@ __all__ = [
     "fmod",
     "frexp",
     "from_dlpack",
+    "from_pointer",
     "full",
     "full_like",
     "gamma",
@@ -381,6 +382,7 @@ class GPUArray:
     def gpudata(self) -> Any: ...
     @property
     def _as_parameter_(self) -> Any: ...
+    def data_ptr(self) -> int: ...
     @property
     def base(self) -> Any: ...
     @property
@@ -615,6 +617,7 @@ class GPUArray:
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]: ...
     __dlpack_c_exchange_api__: Any
+    __pygpu_c_api__: Any
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]: ...
     __array_priority__: float
     __hash__: ClassVar[None]  # type: ignore[assignment]
@@ -1098,6 +1101,8 @@ class Stream:
     @staticmethod
     def from_handle(handle: int, device: DeviceLike = None, owner: Any = None) -> Stream: ...
     @property
+    def _as_parameter_(self) -> Any: ...
+    @property
     def handle(self) -> int: ...
     @property
     def device(self) -> Device: ...
@@ -1146,6 +1151,8 @@ class Event:
         device: DeviceLike = None,
     ) -> Self: ...
     @property
+    def _as_parameter_(self) -> Any: ...
+    @property
     def handle(self) -> int: ...
     @property
     def device(self) -> Device: ...
@@ -1162,6 +1169,8 @@ class Event:
 
 @final
 class PinnedMemory:
+    @property
+    def _as_parameter_(self) -> Any: ...
     @property
     def ptr(self) -> int: ...
     @property
@@ -1538,6 +1547,17 @@ def from_dlpack(
     device: DeviceLike = None,
     copy: bool | None = None,
     stream: StreamLike = None,
+) -> GPUArray: ...
+def from_pointer(
+    address: AddressLike,
+    shape: ShapeLike,
+    dtype: DTypeLike | None = None,
+    strides: ShapeLike | None = None,
+    *,
+    owner: Any = None,
+    stream: StreamLike = None,
+    device: DeviceLike = None,
+    readonly: bool = False,
 ) -> GPUArray: ...
 
 @final

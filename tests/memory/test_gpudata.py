@@ -177,9 +177,9 @@ def test_who_asks_for_no_number_gives_no_address_away(x):
 def test_ctypes_takes_an_array_and_its_memory(x):
     for one in (x, x.gpudata, drv.mem_alloc(8)):
         parameter = one._as_parameter_
-        assert isinstance(parameter, ctypes.c_void_p)
-        assert parameter.value == one.ptr
-        assert ctypes.c_void_p.from_param(one).value == one.ptr
+        assert not isinstance(parameter, int)  # which ctypes would cut
+        assert ctypes.cast(parameter, ctypes.c_void_p).value == one.ptr
+        assert ctypes.cast(ctypes.c_void_p.from_param(one), ctypes.c_void_p).value == one.ptr
 
 
 def test_ctypes_passes_an_array_to_a_function_of_c():

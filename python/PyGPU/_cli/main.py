@@ -4,6 +4,13 @@ import argparse
 
 from PyGPU import __version__, show_config
 from PyGPU._cli import bench as timing, check as checking, warm as compiling
+from PyGPU._native import paths
+
+_PLACES = {
+    "--includes": (lambda: f"-I{paths.get_include()}", "print the compiler's option for the headers"),
+    "--cmakedir": (paths.cmake_folder, "print the folder of PyGPUConfig.cmake"),
+    "--pkgconfigdir": (paths.pkgconfig_folder, "print the folder of pygpu.pc"),
+}
 
 
 def main() -> None:
@@ -13,6 +20,9 @@ def main() -> None:
         description="Without a command: print the backends, and why those that cannot be used cannot.",
     )
     parser.add_argument("--version", action="version", version=f"PyGPU {__version__}")
+    places = parser.add_mutually_exclusive_group()
+    for option, (place, text) in _PLACES.items():
+        places.add_argument(option, action="store_const", const=place, dest="place", help=text)
     commands = parser.add_subparsers(dest="command", metavar="command")
     bench = commands.add_parser("bench", help="time transfers and small calls on this machine")
     timing.add_options(bench)
@@ -21,7 +31,9 @@ def main() -> None:
     check = commands.add_parser("check", help="run a program on the CPU and look for mistakes in its kernels")
     checking.add_options(check)
     arguments = parser.parse_args()
-    if arguments.command == "bench":
+    if arguments.place is not None:
+        print(arguments.place())
+    elif arguments.command == "bench":
         timing.run(bench, arguments)
     elif arguments.command == "warm":
         compiling.run(warm, arguments)

@@ -39,6 +39,8 @@ _STARRED = {"backend", "elementwise", "gpuarray", "reduction", "scan"}
 _ELSEWHERE = {
     "Allocator": "PyGPU._pybindgpu.allocators",
     "as_pycuda": "PyGPU._pycuda.alias",
+    "as_argtype": "PyGPU._native.argtypes",
+    "get_include": "PyGPU._native.paths",
     "SUPPORTED_DTYPES": "PyGPU._pybindgpu.labels",
     "set_allocator": "PyGPU._native.allocator",
     "using_allocator": "PyGPU._native.allocator",

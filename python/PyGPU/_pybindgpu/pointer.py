@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import operator
 from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
@@ -52,9 +53,9 @@ class PointerWrapper:
         return wrapper
 
     @property
-    def _as_parameter_(self) -> int:
-        # ctypes reads this name: the wrapper itself can then be passed for a c_void_p.
-        return int(self)
+    def _as_parameter_(self) -> ctypes.c_void_p:
+        # ctypes reads this name, so that the wrapper itself can be passed. An int would be cut without `argtypes`.
+        return ctypes.c_void_p(int(self))
 
     def create(self, N: SupportsIndex) -> None:
         """Allocate host memory for `N` elements, uninitialised, and point to it.

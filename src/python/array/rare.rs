@@ -12,6 +12,7 @@ use pyo3::types::{PyDict, PyTuple};
 use super::host_side::HostSide;
 use crate::chain;
 use crate::python::callback;
+use crate::python::convert::pointer::Parameter;
 use crate::python::runtime::device_memory::DeviceAllocation;
 
 /// Which objects a call was given, as long as they live.
@@ -44,6 +45,8 @@ pub(crate) struct Rare<A> {
     all: Mutex<Vec<Arc<A>>>,
     /// What a subclass says in the place of the number of bytes.
     nbytes: Mutex<Option<Option<i64>>>,
+    /// The address for ctypes.
+    pub(crate) parameter: Parameter,
 }
 
 impl<A> Default for Rare<A> {
@@ -55,6 +58,7 @@ impl<A> Default for Rare<A> {
             made: AtomicPtr::default(),
             all: Mutex::default(),
             nbytes: Mutex::default(),
+            parameter: Parameter::default(),
         }
     }
 }

@@ -7,6 +7,7 @@ pub(crate) mod c_types;
 pub(crate) mod dtype;
 pub(crate) mod ndarray;
 pub(crate) mod number;
+pub(crate) mod pointer;
 pub(crate) mod shape;
 pub(crate) mod strict;
 

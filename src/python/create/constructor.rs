@@ -134,8 +134,8 @@ impl GpuArray {
         Ok(())
     }
 
-    /// Lets the array show other memory, with the shape, strides and dtype that it has. Views that were made before stay where they
-    /// are, and memory that it had stays as long as it does.
+    // Views that were made before stay where they are, and memory that it had stays as long as it does. No docstring: which of the
+    // getter's and the setter's counts depends on the order in which they are linked.
     #[setter]
     fn set_gpudata(&self, gpudata: &Bound<'_, PyAny>) -> PyResult<()> {
         let layout = self.layout().with_offset(0)?;

@@ -10,6 +10,7 @@ mod constructor;
 pub(crate) mod creation;
 pub(crate) mod foreign;
 pub(crate) mod from_dlpack;
+mod from_pointer;
 mod join;
 pub(crate) mod like;
 pub(crate) mod sequence;
@@ -19,6 +20,7 @@ pub(crate) mod upload;
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     address::register(module)?;
     allocator::register(module)?;
+    from_pointer::register(module)?;
     module.add_function(wrap_pyfunction!(join::_joined, module)?)?;
     module.add_function(wrap_pyfunction!(join::_may_overlap, module)?)
 }

@@ -1,4 +1,4 @@
-//! The memory of an array as an object, as PyCUDA's programs take it, and as an argument of `ctypes`.
+//! The memory of an array as an object, as PyCUDA's programs take it.
 
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
@@ -11,7 +11,8 @@ use crate::python::runtime::device_memory::DeviceAllocation;
 
 #[pymethods]
 impl GpuArray {
-    /// The memory from element zero on, as an object of which `int` is the address; None for an empty array. It keeps the memory.
+    /// The memory from element zero on, as an object of which `int` is the address; None for an empty array. It keeps the memory. Assigned,
+    /// it lets the array show other memory, with the shape, strides and dtype that it has; views that were made before stay where they are.
     #[getter]
     fn gpudata<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let (py, own) = (slf.py(), slf.get());
@@ -24,12 +25,6 @@ impl GpuArray {
             None => rare.keep_gpudata(memory_of(py, own)?),
         };
         Ok(Some(memory.bind(py).clone()))
-    }
-
-    /// The address for a function of `ctypes`.
-    #[getter]
-    fn _as_parameter_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        py.import(intern!(py, "ctypes"))?.call_method1(intern!(py, "c_void_p"), (self.given_out_address(),))
     }
 }
 

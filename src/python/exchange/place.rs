@@ -231,7 +231,8 @@ impl Place {
         };
         // SAFETY: the memory is what the user says it is, and kept by the owner; as in C, nobody else can know.
         let lent = || unsafe { Array::lent(self.address, layout.clone(), dtype, self.readonly, stream, owner) };
-        Ok(py.without_gil(lent)?)
+        // Only a driver may make others wait.
+        Ok(if device.is_cpu() { lent()? } else { py.without_gil(lent)? })
     }
 }
 

@@ -16,6 +16,7 @@ use crate::memory::Allocation;
 use crate::memory::addresses::{self, Nature};
 use crate::python::convert::dtype;
 use crate::python::convert::ndarray;
+use crate::python::convert::pointer::Parameter;
 use crate::python::convert::shape::{self, OrderArgument};
 use crate::python::exit;
 use crate::python::gil::WithoutGil;
@@ -33,6 +34,14 @@ use crate::python::runtime::device;
 #[pyclass(frozen, weakref, name = "PinnedMemory", module = "PyGPU")]
 pub(crate) struct PinnedMemory {
     allocation: ManuallyDrop<Arc<Allocation>>,
+    /// The address for ctypes.
+    pub(crate) parameter: Parameter,
+}
+
+impl PinnedMemory {
+    pub(crate) fn address(&self) -> usize {
+        self.allocation.address()
+    }
 }
 
 impl Drop for PinnedMemory {
@@ -48,7 +57,7 @@ impl PinnedMemory {
     /// The address of the first byte; 0 if there is none.
     #[getter]
     fn ptr(&self) -> usize {
-        self.allocation.address()
+        self.address()
     }
 
     /// Bytes of the block.
@@ -91,7 +100,8 @@ fn new_ndarray<'py>(
     })?;
     let address = allocation.address();
     addresses::enter(&allocation, Nature::Pinned);
-    let owner = Bound::new(py, PinnedMemory { allocation: ManuallyDrop::new(allocation) })?;
+    let owner =
+        Bound::new(py, PinnedMemory { allocation: ManuallyDrop::new(allocation), parameter: Parameter::default() })?;
     ndarray::over_memory(py, address, layout, descr, true, owner.into_any())
 }
 

@@ -21,9 +21,9 @@ use crate::memory::Allocation;
 use crate::memory::addresses::{self, Nature};
 use crate::python::convert::buffer::view_of_address;
 use crate::python::convert::number;
+use crate::python::convert::pointer::Parameter;
 use crate::python::exit;
 use crate::python::gil::WithoutGil;
-use crate::python::once::intern;
 
 /// A block of device memory with an address, as :func:`PyGPU.driver.mem_alloc` gives it, or the memory of an array, as
 /// `GPUArray.gpudata` does.
@@ -44,6 +44,8 @@ pub(crate) struct DeviceAllocation {
     address: Address,
     /// Whether the block is among those whose addresses somebody has.
     is_given_out: AtomicBool,
+    /// The address for ctypes.
+    pub(crate) parameter: Parameter,
 }
 
 /// Whose the memory is.
@@ -95,7 +97,7 @@ impl DeviceAllocation {
 
     fn wrap(address: Address, is_given_out: bool, memory: Memory) -> Self {
         let memory = ManuallyDrop::new(Mutex::new(Some(memory)));
-        Self { memory, address, is_given_out: AtomicBool::new(is_given_out) }
+        Self { memory, address, is_given_out: AtomicBool::new(is_given_out), parameter: Parameter::default() }
     }
 
     fn slot(&self) -> MutexGuard<'_, Option<Memory>> {
@@ -135,7 +137,7 @@ impl DeviceAllocation {
     ///
     /// # Errors
     /// As of [`Self::behind`].
-    fn given_out_address(&self) -> Result<Address> {
+    pub(crate) fn given_out_address(&self) -> Result<Address> {
         let slot = self.slot();
         let memory = slot.as_ref().ok_or_else(freed)?;
         if let Memory::Array(array) = memory
@@ -197,12 +199,6 @@ impl DeviceAllocation {
     #[getter]
     fn ptr(&self) -> PyResult<Address> {
         Ok(self.given_out_address()?)
-    }
-
-    /// The address for a function of `ctypes`.
-    #[getter]
-    fn _as_parameter_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        py.import(intern!(py, "ctypes"))?.call_method1(intern!(py, "c_void_p"), (self.given_out_address()?,))
     }
 
     /// Whether arrays over it would keep it if it was freed now.

@@ -61,6 +61,10 @@ impl From<Event> for PyEvent {
 }
 
 impl PyEvent {
+    pub(crate) fn raw_handle(&self) -> usize {
+        self.event.handle().0
+    }
+
     /// The event below Python.
     pub(crate) fn event(&self) -> &Event {
         &self.event
@@ -172,7 +176,7 @@ impl PyEvent {
     /// The driver's handle.
     #[getter]
     fn handle(&self) -> usize {
-        self.event.handle().0
+        self.raw_handle()
     }
 
     /// Its device.

@@ -1,0 +1,5 @@
+# sh f2py/make.sh OUT: the module into OUT, where libheat.so is. From Python 3.12 on f2py needs meson and ninja.
+set -e
+HERE=$(cd "$(dirname "$0")" && pwd)
+cd "$1"
+LDFLAGS="-L$PWD -Wl,-rpath,$PWD" ${PYTHON:-python3} -m numpy.f2py -c "$HERE/heat_f2py.f90" -m heat_f2py -lheat

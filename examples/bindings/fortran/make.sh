@@ -1,0 +1,4 @@
+# sh fortran/make.sh OUT: libheat_fortran.so into OUT, where libheat.so is.
+set -e
+cd "$(dirname "$0")"
+${FC:-gfortran} -O1 -shared -fPIC -J"$1" heat_fortran.f90 -o "$1/libheat_fortran.so" -L"$1" -lheat -Wl,-rpath,'$ORIGIN'

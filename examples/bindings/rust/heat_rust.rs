@@ -1,0 +1,50 @@
+//! Rust behind ctypes: `extern "C"` functions that take what `as_argtype` has checked. A GPU's memory is handed on to the library
+//! here, or to cudarc as `docs/bindings/rust.md` shows.
+
+use std::ffi::{c_int, c_void};
+
+#[link(name = "heat")]
+unsafe extern "C" {
+    fn heat_step(
+        from: *const f32,
+        from_strides: *const i64,
+        to: *mut f32,
+        to_strides: *const i64,
+        shape: *const i64,
+        stream: *mut c_void,
+    ) -> c_int;
+}
+
+/// Steps between two C-contiguous arrays; what is computed is in `a` again.
+///
+/// # Safety
+/// Both have `rows * columns` elements, on the device that the library is for.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn relax(a: *mut f32, b: *mut f32, rows: i64, columns: i64, pairs: i64, stream: *mut c_void) -> c_int {
+    let (strides, shape) = ([columns, 1], [rows, columns]);
+    for _ in 0..pairs {
+        for (from, to) in [(a, b), (b, a)] {
+            // SAFETY: promised by the caller.
+            let error = unsafe { heat_step(from, strides.as_ptr(), to, strides.as_ptr(), shape.as_ptr(), stream) };
+            if error != 0 {
+                return error;
+            }
+        }
+    }
+    0
+}
+
+/// Memory of Rust's, and how it goes back.
+#[unsafe(no_mangle)]
+pub extern "C" fn ramp(count: i64) -> *mut f32 {
+    let values: Box<[f32]> = (0..count).map(|i| i as f32).collect();
+    Box::leak(values).as_mut_ptr()
+}
+
+/// # Safety
+/// Of `ramp(4)`, once.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn free_ramp_of_4(values: *mut f32) {
+    // SAFETY: promised by the caller.
+    drop(unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(values, 4)) });
+}

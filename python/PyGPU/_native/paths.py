@@ -1,0 +1,41 @@
+"""Where the headers are, and the files by which CMake, pkg-config and Meson find them."""
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def get_include() -> str:
+    """Return the folder for the compiler's ``-I``, in which ``pygpu/array_view.h`` and the other headers are.
+
+    Returns
+    -------
+    str
+
+    See Also
+    --------
+    as_argtype : checked arguments for functions of `ctypes`, which need no headers.
+
+    Notes
+    -----
+    ``python -m PyGPU --includes`` prints it for a shell, ``--cmakedir`` the folder for CMake's ``PyGPU_DIR``,
+    ``--pkgconfigdir`` that for ``PKG_CONFIG_PATH``, which Meson reads too.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import PyGPU
+    >>> (Path(PyGPU.get_include()) / 'pygpu' / 'array_view.h').is_file()
+    True
+    """
+    return str(_PACKAGE / "include")
+
+
+def cmake_folder() -> str:
+    """Return the folder of ``PyGPUConfig.cmake``."""
+    return str(_PACKAGE / "share" / "cmake" / "PyGPU")
+
+
+def pkgconfig_folder() -> str:
+    """Return the folder of ``pygpu.pc``."""
+    return str(_PACKAGE / "share" / "pkgconfig")

@@ -1,0 +1,2 @@
+/* PybindGPU's name for this header. */
+#include "pygpu/ptr_wrapper.h"

@@ -1,0 +1,116 @@
+/* An array of Python in C and C++: pointer, shape, strides, dtype, device, stream. Nothing is copied and nothing linked.
+ *
+ *     #include <Python.h>
+ *     #include <pygpu/array_view.h>
+ *
+ *     pygpu_array_view x;                                             // C
+ *     if (pygpu_view(object, "x", PYGPU_FLOAT32, 2, PYGPU_WRITE, &x) < 0) return NULL;
+ *
+ *     auto x = pygpu::array_view<float, 2>::from(object, "x");        // C++: const float for what is only read
+ *
+ * `object` is a GPUArray or any other array whose type has DLPack's C exchange table, as PyTorch's. What does not fit is refused
+ * with a Python exception that names the parameter and what was given. A view is a borrowed reference: it is good as long as the
+ * caller has the object. What was put on other streams is waited for by `pygpu_current_stream` of the view's device: work on the
+ * array belongs there, and PyGPU knows of it then.
+ *
+ * Without Python.h there are only the types. C99, C++11 (the template: C++17), CUDA and HIP.
+ */
+#ifndef PYGPU_ARRAY_VIEW_H
+#define PYGPU_ARRAY_VIEW_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* DLPack's type code and the bits of an element. */
+#define PYGPU_DTYPE(code, bits) ((code) * 256 + (bits))
+
+enum {
+    PYGPU_ANY_DTYPE = -1,
+    PYGPU_INT8 = PYGPU_DTYPE(0, 8),
+    PYGPU_INT16 = PYGPU_DTYPE(0, 16),
+    PYGPU_INT32 = PYGPU_DTYPE(0, 32),
+    PYGPU_INT64 = PYGPU_DTYPE(0, 64),
+    PYGPU_UINT8 = PYGPU_DTYPE(1, 8),
+    PYGPU_UINT16 = PYGPU_DTYPE(1, 16),
+    PYGPU_UINT32 = PYGPU_DTYPE(1, 32),
+    PYGPU_UINT64 = PYGPU_DTYPE(1, 64),
+    PYGPU_FLOAT16 = PYGPU_DTYPE(2, 16),
+    PYGPU_FLOAT32 = PYGPU_DTYPE(2, 32),
+    PYGPU_FLOAT64 = PYGPU_DTYPE(2, 64),
+    PYGPU_BFLOAT16 = PYGPU_DTYPE(4, 16),
+    PYGPU_COMPLEX64 = PYGPU_DTYPE(5, 64),
+    PYGPU_COMPLEX128 = PYGPU_DTYPE(5, 128),
+    PYGPU_BOOL = PYGPU_DTYPE(6, 8)
+};
+
+/* What is asked of an array. */
+enum {
+    PYGPU_READ = 0,
+    PYGPU_WRITE = 1,        /* not read-only */
+    PYGPU_C_CONTIGUOUS = 2, /* row by row without gaps */
+    PYGPU_F_CONTIGUOUS = 4, /* column by column without gaps */
+    PYGPU_ON_HOST = 8,      /* the host may follow the pointer */
+    PYGPU_ON_GPU = 16,      /* a GPU may */
+    PYGPU_ANY_NDIM = -1
+};
+
+/* DLPack's devices. */
+enum { PYGPU_CPU = 1, PYGPU_CUDA = 2, PYGPU_CUDA_HOST = 3, PYGPU_ROCM = 10, PYGPU_ROCM_HOST = 11, PYGPU_CUDA_MANAGED = 13 };
+
+typedef struct pygpu_array_view {
+    void *data;             /* element zero; may be null if there is no element */
+    const int64_t *shape;   /* the lengths of the axes */
+    const int64_t *strides; /* from one element to the next along each axis, in elements, of any sign */
+    int32_t ndim;
+    int32_t dtype;       /* PYGPU_FLOAT32, ... */
+    int32_t device_type; /* PYGPU_CPU, PYGPU_CUDA, ... */
+    int32_t device_id;
+    const void *table; /* for pygpu_current_stream */
+} pygpu_array_view;
+
+static inline int64_t pygpu_size(const pygpu_array_view *view) {
+    int64_t size = 1;
+    for (int axis = 0; axis < view->ndim; axis++) size *= view->shape[axis];
+    return size;
+}
+
+static inline int64_t pygpu_itemsize(const pygpu_array_view *view) { return (view->dtype % 256 + 7) / 8; }
+
+static inline int pygpu_is_on_host(const pygpu_array_view *view) {
+    int32_t type = view->device_type;
+    return type == PYGPU_CPU || type == PYGPU_CUDA_HOST || type == PYGPU_ROCM_HOST || type == PYGPU_CUDA_MANAGED;
+}
+
+static inline int pygpu_is_on_gpu(const pygpu_array_view *view) {
+    int32_t type = view->device_type;
+    return type != PYGPU_CPU;
+}
+
+/* Whether elements follow each other without gaps, from the last axis to the first or the other way. */
+static inline int pygpu_is_contiguous_from(const pygpu_array_view *view, int axis, int step) {
+    int64_t expected = 1;
+    if (pygpu_size(view) == 0) return 1;
+    for (int left = view->ndim; left > 0; left--, axis += step) {
+        if (view->shape[axis] == 1) continue;
+        if (view->strides[axis] != expected) return 0;
+        expected *= view->shape[axis];
+    }
+    return 1;
+}
+
+static inline int pygpu_is_c_contiguous(const pygpu_array_view *view) {
+    return pygpu_is_contiguous_from(view, view->ndim - 1, -1);
+}
+
+static inline int pygpu_is_f_contiguous(const pygpu_array_view *view) { return pygpu_is_contiguous_from(view, 0, 1); }
+
+#endif
+
+/* Not within the guard: who included this before Python.h may do so again behind it. */
+#ifdef Py_PYTHON_H
+#include "detail/from_python.h"
+#endif
+
+#ifdef __cplusplus
+#include "detail/array_view.hpp"
+#endif

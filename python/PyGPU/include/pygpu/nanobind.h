@@ -1,0 +1,34 @@
+// Arguments of functions that nanobind binds: `pygpu::array_view<T, N>`, beside nanobind's own `nb::ndarray`, which PyGPU's arrays
+// are too. It costs less than that, and says what does not fit.
+#ifndef PYGPU_NANOBIND_H
+#define PYGPU_NANOBIND_H
+
+#include <nanobind/nanobind.h>
+
+#ifndef PYGPU_PYTHON_ERROR
+#define PYGPU_PYTHON_ERROR ::nanobind::python_error()
+#endif
+
+#include "array_view.h"
+#include "ptr_wrapper.h"
+
+NAMESPACE_BEGIN(NB_NAMESPACE)
+NAMESPACE_BEGIN(detail)
+
+template <class T, int N, int Flags>
+struct type_caster<pygpu::array_view<T, N, Flags>> {
+    using View = pygpu::array_view<T, N, Flags>;
+    NB_TYPE_CASTER(View, const_name("PyGPU.GPUArray"))
+
+    // Without an exception: nanobind tries the next overload. In a function's body `View::from(object.ptr(), "x")` says why.
+    bool from_python(handle source, uint8_t, cleanup_list *) noexcept {
+        if (value.take(source.ptr(), "an argument of the function")) return true;
+        PyErr_Clear();
+        return false;
+    }
+};
+
+NAMESPACE_END(detail)
+NAMESPACE_END(NB_NAMESPACE)
+
+#endif

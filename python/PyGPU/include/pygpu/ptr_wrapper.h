@@ -1,0 +1,53 @@
+/* A pointer as an object, as PybindGPU's bindings pass it: it owns nothing unless `create` made it.
+ *
+ * The interface is that of PybindGPU's ptr_wrapper; written anew. C++11 and later; no Python is needed here. With pybind11
+ * include <pygpu/pybind11.h>: a function that takes a `ptr_wrapper<float>` then takes the objects `ptr_wrapper_float32`,
+ * arrays and addresses.
+ */
+#ifndef PYGPU_PTR_WRAPPER_H
+#define PYGPU_PTR_WRAPPER_H
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+
+template <class T>
+class ptr_wrapper {
+public:
+    ptr_wrapper() = default;
+    ptr_wrapper(T *pointer, bool is_safe = false) : pointer_(pointer), is_safe_(is_safe) {}
+
+    /* The raw pointer; on a GPU only kernels and the driver follow it. */
+    T *get() const { return pointer_; }
+    operator T *() const { return pointer_; }
+    T &operator*() const { return *pointer_; }
+    T *operator->() const { return pointer_; }
+    T &operator[](std::size_t index) const { return pointer_[index]; }
+
+    std::uintptr_t address() const { return reinterpret_cast<std::uintptr_t>(pointer_); }
+
+    /* Whether the host may follow the pointer. */
+    bool is_safe() const { return is_safe_; }
+
+    /* Host memory for `count` elements. What was created before stays the caller's to destroy. */
+    void create(std::size_t count) {
+        pointer_ = new T[count];
+        is_safe_ = is_created_ = true;
+    }
+
+    /* Frees what `create` made, and becomes null; memory of others is left to them. Copies must not be used any more. */
+    void destroy() {
+        if (!is_created_) return;
+        delete[] pointer_;
+        *this = ptr_wrapper();
+    }
+
+    void print_address() const { std::printf("Address of ptr is 0x%zx\n", static_cast<std::size_t>(address())); }
+
+private:
+    T *pointer_ = nullptr;
+    bool is_safe_ = false;
+    bool is_created_ = false;
+};
+
+#endif

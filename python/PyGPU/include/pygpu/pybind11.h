@@ -1,0 +1,125 @@
+// Arguments of functions that pybind11 binds: `pygpu::array_view<T, N>`, `pygpu::address`, `ptr_wrapper<T>`.
+//
+//     m.def("scale", [](pygpu::array_view<float, 1> x, float factor) { ... }, py::arg("x"), py::arg("factor"));
+//
+// Overloads by dtype and rank work: each is tried without conversions first, and only then the first one says what does not fit.
+// pybind11 does not tell a parameter's name here; `pygpu::array_view<float, 1>::from(object.ptr(), "x")` in the body names it.
+#ifndef PYGPU_PYBIND11_H
+#define PYGPU_PYBIND11_H
+
+#include <pybind11/pybind11.h>
+
+#ifndef PYGPU_PYTHON_ERROR
+#define PYGPU_PYTHON_ERROR ::pybind11::error_already_set()
+#endif
+
+#include "array_view.h"
+#include "ptr_wrapper.h"
+
+namespace pygpu {
+
+/// Where something is: an array, a pointer object, a stream or event (its handle), or a number. Converts to `uintptr_t`.
+struct address {
+    std::uintptr_t value = 0;
+    operator std::uintptr_t() const { return value; }
+    template <class T>
+    T *as() const {
+        return reinterpret_cast<T *>(value);
+    }
+};
+
+namespace detail {
+
+inline std::uintptr_t number(pybind11::handle object) {
+    auto whole = pybind11::reinterpret_steal<pybind11::object>(PyNumber_Long(object.ptr()));
+    if (!whole) throw pybind11::error_already_set();
+    const auto value = PyLong_AsUnsignedLongLong(whole.ptr());
+    if (PyErr_Occurred()) throw pybind11::error_already_set();
+    return static_cast<std::uintptr_t>(value);
+}
+
+/// The number that an object stands for; false if it is none.
+inline bool find_address(pybind11::handle object, std::uintptr_t &value) {
+    if (PyBool_Check(object.ptr()) || PyFloat_Check(object.ptr())) return false;
+    for (const char *name : {"ptr", "handle"}) {
+        if (!PyLong_Check(object.ptr()) && pybind11::hasattr(object, name)) {
+            value = number(object.attr(name));
+            return true;
+        }
+    }
+    if (!PyLong_Check(object.ptr()) && (!pybind11::hasattr(object, "__int__") || pybind11::hasattr(object, "__float__")))
+        return false;
+    value = number(object);
+    return true;
+}
+
+}  // namespace detail
+}  // namespace pygpu
+
+namespace pybind11 {
+namespace detail {
+
+template <class T, int N, int Flags>
+struct type_caster<pygpu::array_view<T, N, Flags>> {
+    using View = pygpu::array_view<T, N, Flags>;
+    PYBIND11_TYPE_CASTER(View, const_name("PyGPU.GPUArray"));
+
+    bool load(handle source, bool convert) {
+        if (value.take(source.ptr(), "an argument of the function")) return true;
+        if (convert) throw error_already_set();
+        PyErr_Clear();
+        return false;
+    }
+};
+
+template <>
+struct type_caster<pygpu::address> {
+    PYBIND11_TYPE_CASTER(pygpu::address, const_name("int"));
+
+    bool load(handle source, bool) { return pygpu::detail::find_address(source, value.value); }
+    static handle cast(pygpu::address source, return_value_policy, handle) {
+        return PyLong_FromUnsignedLongLong(source.value);
+    }
+};
+
+template <class T>
+struct type_caster<ptr_wrapper<T>> {
+    PYBIND11_TYPE_CASTER(ptr_wrapper<T>, const_name("PyGPU.ptr_wrapper"));
+
+    bool load(handle source, bool convert) {
+        constexpr int dtype = pygpu::dtype_of<std::remove_const_t<T>>::value;
+        if (hasattr(source, "is_safe") && hasattr(source, "__int__")) {
+            value = {reinterpret_cast<T *>(pygpu::detail::number(source)), source.attr("is_safe")().template cast<bool>()};
+            return is_of_dtype(source, dtype);
+        }
+        if (PyLong_CheckExact(source.ptr())) {
+            value = {reinterpret_cast<T *>(pygpu::detail::number(source)), false};
+            return true;
+        }
+        pygpu_array_view view;
+        if (pygpu_view(source.ptr(), "a pointer", dtype, PYGPU_ANY_NDIM, std::is_const_v<T> ? PYGPU_READ : PYGPU_WRITE, &view) < 0) {
+            if (convert) throw error_already_set();
+            PyErr_Clear();
+            return false;
+        }
+        value = {static_cast<T *>(view.data), pygpu_is_on_host(&view) != 0};
+        return true;
+    }
+
+    static handle cast(const ptr_wrapper<T> &source, return_value_policy, handle) {
+        return PyLong_FromUnsignedLongLong(source.address());
+    }
+
+private:
+    /// The class of a pointer has the name of its elements: `ptr_wrapper_float32`.
+    static bool is_of_dtype(handle source, int dtype) {
+        char text[64];
+        std::string name = Py_TYPE(source.ptr())->tp_name, wanted = pygpu_dtype_name(dtype, text, sizeof text);
+        return name.size() > wanted.size() && name.compare(name.size() - wanted.size() - 1, std::string::npos, "_" + wanted) == 0;
+    }
+};
+
+}  // namespace detail
+}  // namespace pybind11
+
+#endif

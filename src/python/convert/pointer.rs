@@ -1,0 +1,73 @@
+//! Pointers of ctypes, as `_as_parameter_` gives them.
+//!
+//! Not an int, which ctypes cuts to 32 bits where a function has no `argtypes`.
+
+use std::sync::OnceLock;
+
+use pyo3::prelude::*;
+
+use crate::backend::Address;
+use crate::dtype::Kind;
+use crate::python::once::{PyOnce, intern};
+
+/// A pointer of ctypes that is made when somebody first asks for it.
+#[derive(Default)]
+pub(crate) struct Parameter(OnceLock<(Address, Py<PyAny>)>);
+
+impl Parameter {
+    #[inline]
+    pub(crate) fn get<'py>(
+        &self,
+        py: Python<'py>,
+        address: Address,
+        make: impl FnOnce(Address) -> PyResult<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match self.0.get() {
+            Some((known, pointer)) if *known == address => Ok(pointer.bind(py).clone()),
+            _ => {
+                let pointer = make(address)?;
+                // Who came first stays; both are the same.
+                drop(self.0.set((address, pointer.clone().unbind())));
+                Ok(pointer)
+            }
+        }
+    }
+}
+
+/// `ctypes.c_void_p`.
+fn void_class(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static VOID: PyOnce<Py<PyAny>> = PyOnce::new();
+    let find = || Ok::<_, PyErr>(py.import(intern!(py, "ctypes"))?.getattr(intern!(py, "c_void_p"))?.unbind());
+    Ok(VOID.get_or_try_init(py, find)?.bind(py))
+}
+
+/// A `c_void_p`.
+pub(crate) fn void_pointer(py: Python<'_>, address: Address) -> PyResult<Bound<'_, PyAny>> {
+    void_class(py)?.call1((address,))
+}
+
+/// What C calls the elements, as far as ctypes has a name for it.
+fn name_in_ctypes(kind: Kind) -> Option<&'static str> {
+    Some(match kind {
+        Kind::Bool => "c_bool",
+        Kind::Int8 => "c_int8",
+        Kind::Int16 => "c_int16",
+        Kind::Int32 => "c_int32",
+        Kind::Int64 => "c_int64",
+        Kind::UInt8 => "c_uint8",
+        Kind::UInt16 => "c_uint16",
+        Kind::UInt32 => "c_uint32",
+        Kind::UInt64 => "c_uint64",
+        Kind::Float32 => "c_float",
+        Kind::Float64 => "c_double",
+        _ => return None,
+    })
+}
+
+/// A pointer to elements of a kind; a `c_void_p` for those that ctypes does not have.
+pub(crate) fn typed_pointer(py: Python<'_>, kind: Kind, address: Address) -> PyResult<Bound<'_, PyAny>> {
+    let Some(name) = name_in_ctypes(kind) else { return void_pointer(py, address) };
+    let ctypes = py.import(intern!(py, "ctypes"))?;
+    let class = ctypes.call_method1(intern!(py, "POINTER"), (ctypes.getattr(name)?,))?;
+    class.call_method1(intern!(py, "from_buffer_copy"), (address.to_ne_bytes().as_slice(),))
+}

@@ -1,0 +1,209 @@
+//! `from_pointer`: memory that C code has made, as an array, and how it goes back.
+
+use std::ffi::c_void;
+use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use pyo3::exceptions::PyValueError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyInt, PyType};
+
+use crate::backend::Address;
+use crate::layout::{Layout, Order};
+use crate::lifetime;
+use crate::python::array::class::{GpuArray, new_exact};
+use crate::python::array::owner::Owner;
+use crate::python::callback::Kept;
+use crate::python::convert::dtype;
+use crate::python::convert::shape;
+use crate::python::exchange::place::Place;
+use crate::python::gil::WithoutGil;
+use crate::python::once::{PyOnce, intern};
+use crate::python::runtime::device;
+use crate::python::runtime::stream::stream_or_default;
+use crate::stream::Stream;
+
+/// Calls a function of C with an address, once, when the last array over the memory has gone.
+#[pyclass(frozen, name = "_Deleter", module = "PyGPU")]
+struct Deleter {
+    function: unsafe extern "C" fn(*mut c_void),
+    address: Address,
+    /// From when there is an array: until then the memory is the caller's.
+    is_armed: AtomicBool,
+    /// The function's object, and with it the library or the callback behind it.
+    _object: Py<PyAny>,
+}
+
+impl Drop for Deleter {
+    fn drop(&mut self) {
+        if !self.is_armed.load(Ordering::Acquire) || lifetime::exiting() {
+            return;
+        }
+        let (function, address) = (self.function, self.address);
+        // It may wait for a device, whose callbacks may wait for the GIL.
+        // SAFETY: the caller of `from_pointer` gave the function for this address.
+        let call = || unsafe { function(address as *mut c_void) };
+        Python::try_attach(|py| py.without_gil(call));
+    }
+}
+
+/// The class of all functions of ctypes.
+fn function_class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
+    static CLASS: PyOnce<Py<PyType>> = PyOnce::new();
+    let find = || {
+        let class = py.import(intern!(py, "_ctypes"))?.getattr(intern!(py, "CFuncPtr"))?;
+        Ok::<_, PyErr>(class.cast_into::<PyType>()?.unbind())
+    };
+    Ok(CLASS.get_or_try_init(py, find)?.bind(py))
+}
+
+/// The pointer of a function of ctypes, which is what such an object has in its buffer.
+fn pointer_in(function: &Bound<'_, PyAny>) -> PyResult<usize> {
+    let mut view = MaybeUninit::uninit();
+    // SAFETY: a live object and a place for the answer, which is read once it is there, no further than it says, and then released.
+    unsafe {
+        if ffi::PyObject_GetBuffer(function.as_ptr(), view.as_mut_ptr(), ffi::PyBUF_SIMPLE) != 0 {
+            return Err(PyErr::fetch(function.py()));
+        }
+        let view = view.assume_init_mut();
+        let pointer = match view.len as usize >= size_of::<usize>() {
+            true => view.buf.cast::<usize>().read_unaligned(),
+            false => 0,
+        };
+        ffi::PyBuffer_Release(view);
+        Ok(pointer)
+    }
+}
+
+/// The deleter that an owner is, if it is a function of ctypes.
+fn deleter_of<'py>(owner: &Bound<'py, PyAny>, address: Address) -> PyResult<Option<Bound<'py, Deleter>>> {
+    let py = owner.py();
+    // SAFETY: a live object and a class. `isinstance` would ask the class' class, which takes as long as all else.
+    if unsafe { ffi::PyObject_TypeCheck(owner.as_ptr(), function_class(py)?.as_type_ptr()) } == 0 {
+        return Ok(None);
+    }
+    let function = pointer_in(owner)?;
+    if function == 0 {
+        return Err(PyValueError::new_err("from_pointer: owner is a null function pointer"));
+    }
+    // SAFETY: a pointer that is not null, which the caller says to be a deleter: `void (*)(void *)`.
+    let function = unsafe { std::mem::transmute::<usize, unsafe extern "C" fn(*mut c_void)>(function) };
+    let object = owner.clone().unbind();
+    Bound::new(py, Deleter { function, address, is_armed: AtomicBool::new(false), _object: object }).map(Some)
+}
+
+/// An array over memory that others have made, such as C code, and that goes back to them.
+///
+/// Parameters
+/// ----------
+/// address : int, ctypes pointer or object with an address
+///     Where element zero is: device memory on a GPU, any memory on the CPU.
+/// shape : int or sequence of int
+///     The lengths of the axes.
+/// dtype : data-type, optional
+///     Of the elements; float64 by default.
+/// strides : sequence of int, optional
+///     Bytes from one element to the next along each axis, of any sign; C order by default.
+/// owner : object, optional
+///     Kept as long as anything uses the memory. A function of `ctypes` is a deleter instead, ``void (*)(void *)``: it is called
+///     with the address, once, on whatever thread the last use ends, without the GIL. A capsule is kept like any object, and
+///     has a deleter of its own.
+/// stream : Stream, object with ``__cuda_stream__`` or int, optional
+///     The memory is usable in the order of this stream, and in its order given back; the legacy default stream by default.
+/// device : Device, str or int, optional
+///     Where the memory must be: for a check, since the driver knows.
+/// readonly : bool, optional
+///     Refuse to write it.
+///
+/// Returns
+/// -------
+/// GPUArray
+///
+/// Raises
+/// ------
+/// ValueError
+///     For address 0, for memory on another device, and for memory of PyGPU's that is too short. The memory is the caller's then,
+///     and no deleter is called.
+/// CudaError
+///     For memory of PyGPU's that was freed.
+///
+/// Notes
+/// -----
+/// If the array was used on other streams than `stream`, they are waited for before the owner is let go. A process that ends does
+/// not call deleters.
+///
+/// Examples
+/// --------
+/// >>> import ctypes
+/// >>> import PyGPU
+/// >>> memory = PyGPU.arange(6.0)
+/// >>> a = PyGPU.from_pointer(memory.ptr, (2, 3), 'float64', owner=memory)
+/// >>> a[1].tolist()
+/// [3.0, 4.0, 5.0]
+#[pyfunction]
+#[pyo3(signature = (address, shape, dtype=None, strides=None, *, owner=None, stream=None, device=None, readonly=false))]
+#[allow(clippy::too_many_arguments)]
+fn from_pointer<'py>(
+    address: &Bound<'py, PyAny>,
+    shape: &Bound<'py, PyAny>,
+    dtype: Option<&Bound<'py, PyAny>>,
+    strides: Option<&Bound<'py, PyAny>>,
+    owner: Option<&Bound<'py, PyAny>>,
+    stream: Option<&Bound<'py, PyAny>>,
+    device: Option<&Bound<'py, PyAny>>,
+    readonly: bool,
+) -> PyResult<Bound<'py, GpuArray>> {
+    let py = address.py();
+    let dtype = dtype::or_float64(dtype)?;
+    let itemsize = dtype.itemsize() as i64;
+    let lengths = shape::from_python(shape)?;
+    let layout = match strides {
+        Some(strides) => Layout::strided(&lengths, &shape::from_python(strides)?, 0, itemsize)?,
+        None => Layout::contiguous(&lengths, itemsize, Order::C)?,
+    };
+    let wanted = device.map(|device| device::from_argument(py, Some(device))).transpose()?;
+    let place = Place::of(address)?;
+    let deleter = owner.map(|owner| deleter_of(owner, place.address())).transpose()?.flatten();
+    let keeper = match (&deleter, owner) {
+        (Some(deleter), _) => Some(deleter.as_any().clone()),
+        // A number keeps nothing; any other object with an address may.
+        (None, None) => Some(address).filter(|address| !address.is_instance_of::<PyInt>()).cloned(),
+        (None, Some(owner)) => Some(owner.clone()),
+    };
+    let kept = keeper.as_ref().map(|keeper| Owner {
+        object: Kept::new(keeper.clone().unbind()),
+        is_arrays: false,
+        allocator: None,
+    });
+    // A stream that is none is refused below, when there is a device to ask.
+    let ready = |device| stream_or_default(py, stream, device).unwrap_or_else(|_| Stream::default_of(device));
+    let array = place.array(py, &layout, dtype, ready, kept)?;
+    if let Some(stream) = stream.filter(|stream| !stream.is_none()) {
+        let ready = stream_or_default(py, Some(stream), array.device())?;
+        if !array.allocation().is_in_order_of(&ready) {
+            // Memory of PyGPU's, which has a stream of its own.
+            py.without_gil(|| array.allocation().record_stream(&ready))?;
+        }
+    }
+    if let Some(wanted) = wanted.filter(|wanted| *wanted != array.device()) {
+        return Err(PyValueError::new_err(format!(
+            "from_pointer: the memory at {:#x} is on {}, not on device={wanted}",
+            array.address(),
+            array.device()
+        )));
+    }
+    let array = if readonly { array.as_readonly() } else { array };
+    if let Some(deleter) = &deleter {
+        deleter.get().is_armed.store(true, Ordering::Release);
+    }
+    match owner.filter(|_| deleter.is_none()) {
+        Some(owner) => new_exact(py, GpuArray::with_base(array, owner.clone().unbind())),
+        None => new_exact(py, GpuArray::from_array(array)),
+    }
+}
+
+/// Puts the function into the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(from_pointer, module)?)
+}

@@ -1,0 +1,112 @@
+"""Arrays, memory, streams and events as arguments of functions of ctypes: whole addresses, and reasons."""
+
+import ctypes
+
+import numpy as np
+import pytest
+
+import PyGPU
+from PyGPU import driver
+
+MEMSET = ctypes.CDLL(None).memset
+IDENTITY = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(lambda address: address)
+
+
+def address_of(parameter: object) -> int:
+    return ctypes.cast(parameter, ctypes.c_void_p).value or 0
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int32", "int64", "float32", "float64", "complex64"])
+def test_an_array_is_passed_by_its_whole_address(dtype: str) -> None:
+    a = PyGPU.zeros((4, 3), dtype)
+    for view in (a, a[1:, ::-1], a[:0]):
+        assert address_of(view._as_parameter_) == view.ptr
+        assert (IDENTITY(view) or 0) == view.ptr
+        assert view.data_ptr() == view.ptr
+
+
+def test_a_pointer_of_the_arrays_own_type_takes_it_and_others_refuse() -> None:
+    a = PyGPU.zeros(3, "float32")
+    take = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.POINTER(ctypes.c_float))(lambda p: address_of(p))
+    assert take(a) == a.ptr
+    with pytest.raises(ctypes.ArgumentError, match="LP_c_float"):
+        take(PyGPU.zeros(3, "int32"))
+
+
+def test_memory_streams_and_events_are_passed_by_address_and_handle() -> None:
+    memory = driver.mem_alloc(64)
+    assert IDENTITY(memory) == memory.ptr
+    memory.free()
+    with pytest.raises((ctypes.ArgumentError, PyGPU.CudaError), match="freed"):
+        IDENTITY(memory)
+    pinned = PyGPU.empty_pinned(4)
+    assert IDENTITY(pinned.base) == pinned.ctypes.data
+    pointer = PyGPU.ptr_wrapper_int64()
+    pointer.create(2)
+    assert IDENTITY(pointer) == int(pointer) == address_of(pointer._as_parameter_)
+    stream, event = PyGPU.Stream(), PyGPU.Event()
+    assert (IDENTITY(stream) or 0) == stream.handle
+    assert (IDENTITY(event) or 0) == event.handle
+
+
+def test_the_address_follows_an_array_that_is_put_elsewhere() -> None:
+    class Own(PyGPU.GPUArray):
+        def __init__(self, shape: int) -> None:
+            super().__init__((shape,), "float32")
+
+    own = Own(4)
+    assert IDENTITY(own) == own.ptr == address_of(own._as_parameter_)
+
+
+@pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="the C library follows host pointers only")
+def test_a_function_of_c_writes_the_array() -> None:
+    a = PyGPU.ones(8, "uint8")
+    MEMSET.argtypes = [PyGPU.as_argtype("uint8", ndim=1, flags="C,W"), ctypes.c_int, ctypes.c_size_t]
+    try:
+        MEMSET(a[2:6], 7, 4)
+    finally:
+        MEMSET.argtypes = None
+    assert a.tolist() == [1, 1, 7, 7, 7, 7, 1, 1]
+
+
+def refused(argtype: object, value: object) -> str:
+    called = []
+    function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(called.append)
+    pointer = ctypes.cast(function, ctypes.c_void_p)
+    checked = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(pointer.value)
+    checked.argtypes = [argtype]
+    with pytest.raises(ctypes.ArgumentError) as error:
+        checked(value)
+    assert not called
+    return str(error.value)
+
+
+def test_what_does_not_fit_is_an_argument_error_with_what_was_given() -> None:
+    a = PyGPU.zeros((2, 3), "float32")
+    locked = PyGPU.from_pointer(a.ptr, (2, 3), "float32", owner=a, readonly=True)
+    for argtype, value, words in (
+        (PyGPU.as_argtype("float64"), a, ("dtype float64", "float32", "(2, 3)", str(a.device))),
+        (PyGPU.as_argtype(ndim=1), a, ("1 dimension is needed", "(2, 3)")),
+        (PyGPU.as_argtype(shape=(2, None)), a.T, ("shape (2, None)", "(3, 2)")),
+        (PyGPU.as_argtype(flags="C_CONTIGUOUS"), a[:, ::2], ("C-contiguous", "(12, 8)")),
+        (PyGPU.as_argtype(flags=["F_CONTIGUOUS"]), a, ("F-contiguous",)),
+        (PyGPU.as_argtype(flags="WRITEABLE"), locked, ("writeable", "read-only")),
+        (PyGPU.as_argtype("float32"), np.zeros(3, "float32"), ("GPUArray of float32", "ndarray")),
+        (PyGPU.as_argtype(), None, ("GPUArray", "NoneType")),
+        (PyGPU.as_argtype(), a.ptr, ("GPUArray", "int")),
+    ):
+        text = refused(argtype, value)
+        assert "argument 1" in text
+        assert not [word for word in words if word not in text], text
+    if PyGPU.backend_name() != "cpu":
+        assert "device" in refused(PyGPU.as_argtype(device="cpu"), a)
+
+
+def test_the_same_request_is_the_same_type() -> None:
+    assert PyGPU.as_argtype("f4", 2, "C,W") is PyGPU.as_argtype(np.float32, ndim=2, flags=["C_CONTIGUOUS", "writeable"])
+    assert PyGPU.as_argtype("f4") is not PyGPU.as_argtype("f8")
+
+
+def test_an_unknown_flag_is_refused() -> None:
+    with pytest.raises(ValueError, match="'ALINGED' is no flag"):
+        PyGPU.as_argtype(flags="ALINGED")

@@ -1,0 +1,166 @@
+"""Arrays over memory that C code made: values, refusals, and its end exactly once, on any thread."""
+
+import ctypes
+import gc
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+import PyGPU
+
+DELETER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+class Ended:
+    """A deleter of C's kind, and the addresses with which it was called."""
+
+    def __init__(self) -> None:
+        self.addresses: list[int] = []
+        self.function = DELETER(self.addresses.append)
+
+
+@pytest.fixture
+def memory() -> PyGPU.GPUArray:
+    return PyGPU.arange(24.0)
+
+
+def test_it_is_the_memory_itself_with_any_strides(memory: PyGPU.GPUArray) -> None:
+    a = PyGPU.from_pointer(memory.ptr, (2, 3), "float64", owner=memory)
+    assert (a.ptr, a.shape, a.base is memory) == (memory.ptr, (2, 3), True)
+    a += 1
+    assert memory[:6].tolist() == [1, 2, 3, 4, 5, 6]
+    reverse = PyGPU.from_pointer(memory[23].ptr, (3, 2), strides=(-64, -8), owner=memory)
+    np.testing.assert_array_equal(reverse.get(), memory.get()[::-1].reshape(3, 8)[:, :2])
+    assert PyGPU.from_pointer(memory.ptr, (), "int64").ndim == 0
+    assert PyGPU.from_pointer(0, (0, 3)).size == 0
+
+
+def test_an_owner_lives_as_long_as_anything_uses_the_memory() -> None:
+    class Owner:
+        def __init__(self) -> None:
+            self.memory = PyGPU.arange(4.0)
+            self.ends = ends
+
+        def __del__(self) -> None:
+            self.ends.append(1)
+
+    ends: list[int] = []
+    owner: Any = Owner()
+    a = PyGPU.from_pointer(owner.memory.ptr, 4, "float64", owner=owner)
+    del owner
+    view = a[1:]
+    del a
+    gc.collect()
+    assert not ends
+    assert view.tolist() == [1, 2, 3]
+    del view
+    gc.collect()
+    assert ends == [1]
+
+
+def test_a_function_of_c_is_called_once_with_the_address(memory: PyGPU.GPUArray) -> None:
+    ended = Ended()
+    a = PyGPU.from_pointer(memory.ptr, 4, "float64", owner=ended.function)
+    view, shared = a[::2], PyGPU.from_dlpack(a)
+    del a
+    gc.collect()
+    assert not ended.addresses
+    del view, shared
+    gc.collect()
+    assert ended.addresses == [memory.ptr]
+
+
+def test_a_deleter_runs_on_the_thread_where_the_last_use_ends(memory: PyGPU.GPUArray) -> None:
+    ended = Ended()
+    held = [PyGPU.from_pointer(memory.ptr, 4, owner=ended.function) for _ in range(50)]
+
+    def let_go() -> None:
+        while True:
+            try:
+                held.pop()
+            except IndexError:
+                return
+
+    threads = [threading.Thread(target=let_go) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    gc.collect()
+    assert ended.addresses == [memory.ptr] * 50
+
+
+def test_a_capsule_gives_back_what_it_holds(memory: PyGPU.GPUArray) -> None:
+    ends = []
+    destructor = DELETER(ends.append)
+    api = ctypes.pythonapi
+    api.PyCapsule_New.restype = ctypes.py_object
+    api.PyCapsule_New.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    capsule = api.PyCapsule_New(memory.ptr, None, ctypes.cast(destructor, ctypes.c_void_p))
+    a = PyGPU.from_pointer(memory.ptr, 4, owner=capsule)
+    del capsule
+    gc.collect()
+    assert not ends
+    del a
+    gc.collect()
+    assert len(ends) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"address": 0}, "address 0"),
+        ({"shape": (-1,)}, "negative"),
+        ({"shape": 10**9}, "bytes are needed"),
+        ({"strides": (8, 8)}, "strides"),
+        ({"dtype": "O"}, "no place in device memory"),
+        ({"device": "cpu"}, "not on device=cpu"),
+        ({"stream": "now"}, "stream"),
+        ({"address": 1.5}, "no address"),
+    ],
+)
+def test_memory_that_is_refused_stays_the_callers(memory: PyGPU.GPUArray, change: dict[str, Any], words: str) -> None:
+    if change == {"device": "cpu"} and PyGPU.backend_name() == "cpu":
+        pytest.skip("all memory is on the device 'cpu'")
+    ended = Ended()
+    arguments: dict[str, Any] = {"address": memory.ptr, "shape": 4, "owner": ended.function, **change}
+    with pytest.raises((ValueError, TypeError), match=words):
+        PyGPU.from_pointer(arguments.pop("address"), arguments.pop("shape"), **arguments)
+    gc.collect()
+    assert not ended.addresses
+
+
+def test_memory_that_was_freed_is_refused() -> None:
+    from PyGPU import driver
+
+    block = driver.mem_alloc(64)
+    address = block.ptr
+    block.free()
+    with pytest.raises(PyGPU.CudaError, match="freed"):
+        PyGPU.from_pointer(address, 4)
+
+
+def test_a_null_function_is_no_deleter(memory: PyGPU.GPUArray) -> None:
+    with pytest.raises(ValueError, match="null function pointer"):
+        PyGPU.from_pointer(memory.ptr, 4, owner=DELETER())
+
+
+def test_readonly_memory_is_not_written(memory: PyGPU.GPUArray) -> None:
+    a = PyGPU.from_pointer(memory.ptr, 4, owner=memory, readonly=True)
+    with pytest.raises(ValueError, match="read-only"):
+        a.fill(1.0)
+    assert a.tolist() == [0, 1, 2, 3]
+
+
+def test_it_is_usable_in_the_order_of_the_stream_it_was_given_for(memory: PyGPU.GPUArray) -> None:
+    stream = PyGPU.Stream(non_blocking=True)
+    ended = Ended()
+    with stream:
+        made = PyGPU.full(1000, 3.0)
+    a = PyGPU.from_pointer(made.ptr, 1000, "float64", owner=ended.function, stream=stream, device=made.device)
+    assert (a + 1).get()[999] == 4.0
+    del a
+    gc.collect()
+    assert ended.addresses == [made.ptr]
