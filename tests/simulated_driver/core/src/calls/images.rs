@@ -1,7 +1,7 @@
 //! Images that were compiled before, by either of the two simulated compilers.
 //!
-//! What includes no file and asks for nothing of a vendor's or of a warp's is the same for both, and most of a suite's time on a
-//! simulated GPU is that of its C++ compiler.
+//! What the library's own kernels say is the same for both, if it is nothing of a vendor's or of a warp's, and most of a suite's time on
+//! a simulated GPU is that of its C++ compiler.
 
 use std::ffi::OsString;
 use std::fs;
@@ -22,11 +22,11 @@ fn folder() -> Option<&'static PathBuf> {
 /// Options that say what holds without them.
 pub const AS_EVER: [&str; 2] = ["-std=c++17", "-ffp-contract=off"];
 
-/// Whether a source is the same on every GPU, so that what a compiler says of itself need not be told to it.
-pub fn is_common(source: &str) -> bool {
-    const TELLING: [&str; 8] =
-        ["warp", "WARP", "HIP", "__CUDA", "#include", "__shfl", "__ballot", "cooperative_groups"];
-    folder().is_some() && !TELLING.iter().any(|word| source.contains(word))
+/// Whether a source is the same on every GPU, so that what a compiler says of itself need not be told to it: one of the library's own,
+/// which include nothing, if it does not ask where it is.
+pub fn is_common(name: &str, source: &str) -> bool {
+    const TELLING: [&str; 5] = ["warp", "WARP", "HIP", "__shfl", "__ballot"];
+    folder().is_some() && name.starts_with("pygpu_") && !TELLING.iter().any(|word| source.contains(word))
 }
 
 /// Compiles a source that is the same on every GPU, if that was not done before. A compiler's remarks are not kept, so those are

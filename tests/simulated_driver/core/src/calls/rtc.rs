@@ -131,7 +131,7 @@ pub struct Library {
 }
 
 fn compile(program: &mut Program, options: &[String], library: &Library) -> u32 {
-    let is_common = images::is_common(&program.source);
+    let is_common = images::is_common(&program.name, &program.source);
     let always = if is_common { &[] } else { library.always };
     let mut own: Vec<String> = always.iter().map(|&option| option.to_owned()).collect();
     let mut force_include = Vec::new();
