@@ -26,12 +26,9 @@ from PyGPU._core import (
     ForkError as ForkError,
     GPUArray as GPUArray,
     Graph as Graph,
-    In as In,
-    InOut as InOut,
     Kernel as Kernel,
     Module as Module,
     NotSupportedError as NotSupportedError,
-    Out as Out,
     OutOfMemoryError as OutOfMemoryError,
     Reduction as Reduction,
     Stream as Stream,
@@ -236,6 +233,7 @@ from PyGPU._core import (
     zeros_like as zeros_like,
     zeros_pinned as zeros_pinned,
 )
+from PyGPU._native.host_arguments import In as In, InOut as InOut, Out as Out
 
 if TYPE_CHECKING:
     from PyGPU import (

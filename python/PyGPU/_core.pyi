@@ -29,8 +29,6 @@ __all__ = [
     "GPUArray",
     "Graph",
     "HostArgument",
-    "In",
-    "InOut",
     "InclusiveScanKernel",
     "InvalidValueError",
     "Kernel",
@@ -40,7 +38,6 @@ __all__ = [
     "LogicError",
     "Module",
     "NotSupportedError",
-    "Out",
     "OutOfMemoryError",
     "PinnedMemory",
     "Reduction",
@@ -1414,14 +1411,11 @@ def link(
     line_info: bool = False,
 ) -> tuple[bytes, str]: ...
 
-@final
 class HostArgument:
-    @property
-    def array(self) -> NDArray[Any]: ...
+    array: Any
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
+    def __init__(self, array: Any) -> None: ...
 
-def In(array: ArrayLike) -> HostArgument: ...
-def Out(array: NDArray[Any]) -> HostArgument: ...
-def InOut(array: NDArray[Any]) -> HostArgument: ...
 def backend_name() -> Literal["cpu", "cuda", "hip"]: ...
 def config() -> dict[str, Any]: ...
 def show_config() -> None: ...

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{MutexGuard, PoisonError};
 
 use once_cell::race::OnceBox;
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::ffi;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
@@ -157,10 +157,29 @@ impl GpuArray {
     /// stands below.
     ///
     /// # Errors
-    /// The driver's, of what was put off.
+    /// The driver's, of what was put off; `ValueError` where `gpudata` was not assigned yet.
     #[inline]
     pub(crate) fn array(&self, _: Python<'_>) -> PyResult<&Array> {
-        Ok(&self.made().array)
+        match self.rare.get() {
+            None => Ok(&self.array),
+            Some(_) => self.made().with_memory(),
+        }
+    }
+
+    /// Refuses what has a shape and a dtype alone.
+    fn with_memory(&self) -> PyResult<&Array> {
+        if self.lacks_memory() {
+            return Err(PyValueError::new_err(format!(
+                "the array of {} bytes has no memory: it was made with address 0, and is there when `gpudata` is assigned",
+                self.array.layout().nbytes()
+            )));
+        }
+        Ok(&self.array)
+    }
+
+    /// Whether it waits for its `gpudata` to be assigned.
+    pub(crate) fn lacks_memory(&self) -> bool {
+        self.made().rare.get().is_some_and(Rare::lacks_memory)
     }
 
     /// Shape, strides and offset.

@@ -1,7 +1,7 @@
 //! What few arrays have: a host side, memory as an object, a value that a subclass made late.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use pyo3::ffi;
@@ -47,6 +47,10 @@ pub(crate) struct Rare<A> {
     nbytes: Mutex<Option<Option<i64>>>,
     /// The address for ctypes.
     pub(crate) parameter: Parameter,
+    /// Whether the array stands at address 0, until its `gpudata` is assigned.
+    lacks_memory: AtomicBool,
+    /// The allocator that was assigned.
+    allocator: Mutex<Option<Py<PyAny>>>,
 }
 
 impl<A> Default for Rare<A> {
@@ -59,6 +63,8 @@ impl<A> Default for Rare<A> {
             all: Mutex::default(),
             nbytes: Mutex::default(),
             parameter: Parameter::default(),
+            lacks_memory: AtomicBool::default(),
+            allocator: Mutex::default(),
         }
     }
 }
@@ -105,6 +111,26 @@ impl<A> Rare<A> {
         all.push(made);
     }
 
+    /// Says that there is no memory yet.
+    pub(crate) fn lack_memory(&self) {
+        self.lacks_memory.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn lacks_memory(&self) -> bool {
+        self.lacks_memory.load(Ordering::Relaxed)
+    }
+
+    /// The allocator that was assigned, for memory that is assigned later.
+    pub(crate) fn allocator(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        let allocator = self.allocator.lock().unwrap_or_else(PoisonError::into_inner);
+        allocator.as_ref().map(|object| object.clone_ref(py))
+    }
+
+    pub(crate) fn set_allocator(&self, object: Option<Py<PyAny>>) {
+        let before = std::mem::replace(&mut *self.allocator.lock().unwrap_or_else(PoisonError::into_inner), object);
+        drop(before);
+    }
+
     /// The number of bytes that a subclass has set.
     pub(crate) fn nbytes(&self) -> Option<Option<i64>> {
         *self.nbytes.lock().unwrap_or_else(PoisonError::into_inner)
@@ -123,6 +149,11 @@ impl<A> Rare<A> {
             && let Some(host) = host.referent()
         {
             visit.call(host)?;
+        }
+        if let Ok(allocator) = self.allocator.try_lock()
+            && let Some(allocator) = &*allocator
+        {
+            visit.call(allocator)?;
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::{PyRecursionError, PyTypeError, PyValueError};
@@ -27,6 +28,8 @@ pub(crate) struct PyAllocator {
     known: Option<Mutex<Option<Py<PyAny>>>>,
     /// Whether it gives memory to the results of operations on its arrays, too: PyCUDA's rule for an argument `allocator=`.
     is_inherited: bool,
+    /// Whether it gave address 0 last.
+    gave_nothing: AtomicBool,
 }
 
 impl PyAllocator {
@@ -39,7 +42,13 @@ impl PyAllocator {
                 object.get_type()
             )));
         }
-        Ok(Self { object: Kept::new(object.clone().unbind()), takes_stream, known: None, is_inherited: false })
+        Ok(Self {
+            object: Kept::new(object.clone().unbind()),
+            takes_stream,
+            known: None,
+            is_inherited: false,
+            gave_nothing: AtomicBool::new(false),
+        })
     }
 
     /// As [`Self::new`], for one array only, which asks for [`Self::take_known`] afterwards.
@@ -58,6 +67,11 @@ impl PyAllocator {
         self.known.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
+    /// Whether it gave address 0: an array of that may have its memory assigned later.
+    pub(crate) fn gave_nothing(&self) -> bool {
+        self.gave_nothing.load(Ordering::Relaxed)
+    }
+
     fn call(&self, py: Python<'_>, bytes: usize, stream: &Stream) -> PyResult<Block> {
         let object = self.object.object().bind(py);
         let (memory, stream) = match self.takes_stream {
@@ -70,6 +84,7 @@ impl PyAllocator {
         };
         // Nobody would give the memory back at a plain number's address, if there is any: `int` is a callable that takes a
         // number of bytes, too. Numbers of every kind have `__float__`; arrays, ours too, have a `ptr` beside it.
+        self.gave_nothing.store(memory.extract::<u64>().is_ok_and(|address| address == 0), Ordering::Relaxed);
         if memory.hasattr(intern!(py, "__float__"))? && !memory.hasattr(intern!(py, "ptr"))? {
             return Err(PyTypeError::new_err(format!(
                 "{object} gave the number {memory} for {bytes} bytes; an allocator gives an object with `__int__` or an \
@@ -79,6 +94,7 @@ impl PyAllocator {
         let place = Place::of(&memory)?;
         let address = place.address();
         if address == 0 {
+            self.gave_nothing.store(true, Ordering::Relaxed);
             return Err(PyValueError::new_err(format!("{object} gave address 0 for {bytes} bytes")));
         }
         let refused = |why: String| PyValueError::new_err(format!("{object} gave {memory} for {bytes} bytes: {why}"));

@@ -139,8 +139,23 @@ impl GpuArray {
     #[setter]
     fn set_gpudata(&self, gpudata: &Bound<'_, PyAny>) -> PyResult<()> {
         let layout = self.layout().with_offset(0)?;
-        let value = foreign::over_place(gpudata.py(), gpudata, &layout, self.dtype(), None)?;
-        self.to_be_made().make(value);
+        let allocator = self.to_be_made().allocator(gpudata.py());
+        let allocator = allocator.as_ref().map(|object| object.bind(gpudata.py()));
+        self.to_be_made().make(foreign::assigned(gpudata, layout, self.dtype(), allocator)?);
+        Ok(())
+    }
+
+    /// Lets results of operations on the array have memory of another allocator; None is the one of `PyGPU.set_allocator`, or the
+    /// pool.
+    #[setter]
+    fn set_allocator(slf: &Bound<'_, Self>, allocator: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        let own = slf.get();
+        let heritage = allocator.map(foreign::heritage_of).transpose()?;
+        own.to_be_made().set_allocator(allocator.map(|object| object.clone().unbind()));
+        if own.lacks_memory() {
+            return Ok(());
+        }
+        own.to_be_made().make(foreign::with_heritage(slf.py(), own, heritage)?);
         Ok(())
     }
 }

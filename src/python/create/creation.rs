@@ -53,7 +53,14 @@ pub(super) fn sized<'py>(
     let order = OrderArgument::c_or_f(order)?;
     let dtype = dtype::or_float64(dtype)?;
     let shape = shape::from_python(shape)?;
-    Ok(GpuArray::from_array(new_array_by(py, allocator, &shape, dtype, order, Device::current()?)?))
+    let device = Device::current()?;
+    match allocator {
+        Some(allocator) => {
+            let layout = Layout::contiguous(&shape, dtype.itemsize() as i64, order)?;
+            foreign::from_callable_or_nothing(allocator, layout, dtype, device)
+        }
+        None => Ok(GpuArray::from_array(new_array(py, &shape, dtype, order, device)?)),
+    }
 }
 
 /// A new array in memory of an allocator, or else as [`new_array`].

@@ -12,7 +12,7 @@ use crate::dtype::DType;
 use crate::layout::Layout;
 use crate::memory::Allocation;
 use crate::python::array::class::{GpuArray, owner_of};
-use crate::python::array::owner::Owner;
+use crate::python::array::owner::{Heritage, Owner};
 use crate::python::callback::Kept;
 use crate::python::convert::dtype;
 use crate::python::convert::shape::{self, OrderArgument};
@@ -21,6 +21,7 @@ use crate::python::exchange::place::Place;
 use crate::python::gil::WithoutGil;
 use crate::python::host::new;
 use crate::python::host::transfer;
+use crate::python::runtime::device_memory::DeviceAllocation;
 use crate::stream::{self, Stream};
 
 /// PyCUDA's form: a shape, a dtype, existing memory, perhaps strides.
@@ -40,7 +41,64 @@ pub(crate) fn from_address<'py>(
         Some(strides) => Layout::strided(&shape, &shape::from_python(strides)?, 0, itemsize)?,
         None => Layout::contiguous(&shape, itemsize, OrderArgument::c_or_f(order)?)?,
     };
-    over_place(py, gpudata, &layout, dtype, base)
+    match is_nowhere(gpudata, &layout)? {
+        true => nowhere(layout, dtype),
+        false => over_place(py, gpudata, &layout, dtype, base, None),
+    }
+}
+
+/// The memory that is assigned to an array, which keeps the allocator that was assigned.
+pub(super) fn assigned<'py>(
+    memory: &Bound<'py, PyAny>,
+    layout: Layout,
+    dtype: DType,
+    allocator: Option<&Bound<'py, PyAny>>,
+) -> PyResult<GpuArray> {
+    match is_nowhere(memory, &layout)? {
+        true => nowhere(layout, dtype),
+        false => over_place(memory.py(), memory, &layout, dtype, None, allocator),
+    }
+}
+
+/// An allocator that results are to have memory of, as an array keeps it.
+///
+/// # Errors
+/// `TypeError` for what is no allocator.
+pub(super) fn heritage_of(allocator: &Bound<'_, PyAny>) -> PyResult<Heritage> {
+    drop(PyAllocator::for_one_array(allocator)?);
+    Ok(allocator::kept_for_results(allocator))
+}
+
+/// The same array, which leaves another allocator to results.
+pub(super) fn with_heritage(py: Python<'_>, own: &GpuArray, heritage: Option<Heritage>) -> PyResult<GpuArray> {
+    let array = own.array(py)?;
+    // With whoever was kept before.
+    let memory = Py::new(py, DeviceAllocation::over(array.clone()))?.into_any();
+    let kept = Owner { object: Kept::new(memory), is_arrays: own.owns_data(), allocator: heritage };
+    let array = array.clone().kept_by(Box::new(kept));
+    let value = match own.base() {
+        Some(base) => GpuArray::with_base(array, base.clone_ref(py)),
+        None => GpuArray::from_array(array),
+    };
+    if let Some(memory) = own.rare().gpudata() {
+        value.rare().keep_gpudata(memory.clone_ref(py));
+    }
+    Ok(value)
+}
+
+/// Whether elements are to be at address 0, as in PyCUDA's arrays whose `gpudata` is assigned later.
+fn is_nowhere(memory: &Bound<'_, PyAny>, layout: &Layout) -> PyResult<bool> {
+    Ok(layout.nbytes() > 0 && !memory.is_instance_of::<GpuArray>() && Place::of(memory)?.address() == 0)
+}
+
+/// An array without memory, until its `gpudata` is assigned.
+fn nowhere(layout: Layout, dtype: DType) -> PyResult<GpuArray> {
+    let stream = Stream::default_of(Device::current()?);
+    // SAFETY: nobody uses memory there: `GpuArray::array` refuses to give this array.
+    let array = unsafe { Array::lent(0, layout, dtype, false, stream, None)? };
+    let value = GpuArray::from_array(array);
+    value.rare().lack_memory();
+    Ok(value)
 }
 
 /// An array whose element zero is where an object says; the object is kept as long as the memory is shared with it.
@@ -50,9 +108,11 @@ pub(super) fn over_place<'py>(
     layout: &Layout,
     dtype: DType,
     base: Option<Bound<'py, PyAny>>,
+    allocator: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<GpuArray> {
     let owner = (keeper_of(memory), &base).into_pyobject(py)?.into_any().unbind();
-    let kept = Owner { object: Kept::new(owner), is_arrays: false, allocator: None };
+    let allocator = allocator.map(heritage_of).transpose()?;
+    let kept = Owner { object: Kept::new(owner), is_arrays: false, allocator };
     let array = Place::of(memory)?.array(py, layout, dtype, Stream::default_of, Some(kept))?;
     let value = match base {
         Some(base) => GpuArray::with_base(array, base.unbind()),
@@ -76,14 +136,36 @@ pub(crate) fn from_callable(
     dtype: DType,
     device: Device,
 ) -> PyResult<Array> {
-    let py = allocator.py();
-    let object = allocator;
+    made_by(&PyAllocator::for_one_array(allocator)?, allocator, layout, dtype, device)
+}
+
+/// The same, with no memory yet if the allocator gives address 0, which PyCUDA takes as well.
+pub(super) fn from_callable_or_nothing(
+    object: &Bound<'_, PyAny>,
+    layout: Layout,
+    dtype: DType,
+    device: Device,
+) -> PyResult<GpuArray> {
     let allocator = PyAllocator::for_one_array(object)?;
+    match made_by(&allocator, object, layout.clone(), dtype, device) {
+        Err(_) if allocator.gave_nothing() => nowhere(layout, dtype),
+        made => Ok(GpuArray::from_array(made?)),
+    }
+}
+
+fn made_by(
+    allocator: &PyAllocator,
+    object: &Bound<'_, PyAny>,
+    layout: Layout,
+    dtype: DType,
+    device: Device,
+) -> PyResult<Array> {
+    let py = object.py();
     if layout.nbytes() == 0 {
         return new::new_dense(py, layout, dtype, device);
     }
     let bytes = layout.nbytes() as usize;
-    let allocation = py.without_gil(|| Allocation::from_allocator(&allocator, bytes, &stream::current(device)))?;
+    let allocation = py.without_gil(|| Allocation::from_allocator(allocator, bytes, &stream::current(device)))?;
     if let Some(memory) = allocator.take_known() {
         // The block itself, with all that is known of its use, in the place of one around it.
         let place = Place::of(memory.bind(py))?;
@@ -125,8 +207,8 @@ pub(crate) fn from_allocator<'py>(
     };
     let shared = optional("data")?.and_then(|data| data.cast_into::<GpuArray>().ok());
     let value = match (shared, optional("device_ptr")?) {
-        (Some(shared), _) => over_place(py, shared.as_any(), &layout, dtype, None)?,
-        (None, Some(address)) => over_place(py, &address, &layout, dtype, Some(allocator.clone()))?,
+        (Some(shared), _) => over_place(py, shared.as_any(), &layout, dtype, None, None)?,
+        (None, Some(address)) => over_place(py, &address, &layout, dtype, Some(allocator.clone()), None)?,
         (None, None) => {
             let order = OrderArgument::c_or_f(order)?;
             let array = new::new_array(py, &shape, dtype, order, Device::current()?)?;

@@ -19,6 +19,9 @@ impl GpuArray {
         if own.layout().size() == 0 {
             return Ok(None);
         }
+        if own.lacks_memory() {
+            return Ok(Some(PyInt::new(py, 0).into_any()));
+        }
         let rare = own.rare();
         let memory = match rare.gpudata() {
             Some(memory) => memory,

@@ -102,6 +102,10 @@ impl GpuArray {
     #[getter(allocator)]
     fn chosen_allocator<'py>(slf: &Bound<'py, Self>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let py = slf.py();
+        if slf.get().lacks_memory() {
+            let assigned = slf.get().own_rare().and_then(|rare| rare.allocator(py));
+            return Ok(assigned.map(|object| object.into_bound(py)));
+        }
         Ok(heritage::allocator_of(slf.get().array(py)?).map(|object| object.bind(py).clone()))
     }
 }

@@ -1,8 +1,9 @@
 //! `In`, `Out` and `InOut`: host arrays that are copied to the device and back around a launch.
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple, PyType};
 
 use crate::array::Array;
 use crate::copy;
@@ -11,14 +12,28 @@ use crate::memory::capture;
 use crate::python::convert::dtype as dtypes;
 use crate::python::convert::ndarray;
 use crate::python::gil::WithoutGil;
+use crate::python::once::{PyOnce, intern};
 use crate::stream::Stream;
 
-/// A host array as a kernel's argument; made by `In`, `Out` and `InOut`.
-#[pyclass(frozen, name = "HostArgument", module = "PyGPU")]
+/// A host array as a kernel's argument: the native side of `In`, `Out` and `InOut`, and of the classes that derive from them.
+///
+/// Parameters
+/// ----------
+/// array : array_like
+///     Of any strides; a writable ndarray where the kernel's values are copied back.
+///
+/// Examples
+/// --------
+/// >>> import numpy as np
+/// >>> import PyGPU
+/// >>> PyGPU.In(np.array([1, 2]))
+/// PyGPU.In(array([1, 2]))
+/// >>> PyGPU.Out(np.zeros(2)).array
+/// array([0., 0.])
+#[pyclass(subclass, weakref, name = "HostArgument", module = "PyGPU")]
 pub(crate) struct HostArgument {
-    array: Py<PyAny>,
-    is_read: bool,
-    is_written: bool,
+    /// There from `__init__` on.
+    array: Option<Py<PyAny>>,
 }
 
 /// The device's side of a host array during a launch.
@@ -28,92 +43,75 @@ pub(crate) struct Temporary<'py> {
     is_written: bool,
 }
 
+/// What is done with the values around a launch.
+#[derive(Clone, Copy)]
+pub(crate) struct Role {
+    is_read: bool,
+    is_written: bool,
+}
+
+/// The classes `In`, `Out` and `InOut`.
+fn classes(py: Python<'_>) -> PyResult<&[Py<PyType>; 3]> {
+    static CLASSES: PyOnce<[Py<PyType>; 3]> = PyOnce::new();
+    CLASSES.get_or_try_init(py, || {
+        let module = py.import(intern!(py, "PyGPU._native.host_arguments"))?;
+        let class = |name| Ok::<_, PyErr>(module.getattr(name)?.cast_into::<PyType>()?.unbind());
+        Ok([class("In")?, class("Out")?, class("InOut")?])
+    })
+}
+
+/// What the launch does by itself for an object; nothing for one of a class that derives from `In`, `Out` or `InOut`, which says
+/// so by its methods.
+pub(crate) fn role(host: &Bound<'_, HostArgument>) -> PyResult<Option<Role>> {
+    let class = host.get_type_ptr();
+    let place = classes(host.py())?.iter().position(|known| known.as_ptr().cast() == class);
+    Ok(place.map(|place| Role { is_read: place != 1, is_written: place != 0 }))
+}
+
 #[pymethods]
 impl HostArgument {
+    // The arguments are those of a subclass' `__init__`.
+    #[new]
+    #[pyo3(signature = (*args, **kwargs), text_signature = "(array)")]
+    fn new(args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> Self {
+        let _ = (args, kwargs);
+        Self { array: None }
+    }
+
+    fn __init__(slf: &Bound<'_, Self>, array: &Bound<'_, PyAny>) -> PyResult<()> {
+        Self::set_array(slf, array)
+    }
+
     /// The host array.
     #[getter]
-    fn array<'py>(&self, py: Python<'py>) -> Bound<'py, PyAny> {
-        self.array.bind(py).clone()
+    fn array<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        host_of(slf)
     }
 
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let name = match (self.is_read, self.is_written) {
-            (true, false) => "In",
-            (false, _) => "Out",
-            (true, true) => "InOut",
+    #[setter]
+    fn set_array(slf: &Bound<'_, Self>, array: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = slf.py();
+        let is_out = slf.is_instance(classes(py)?[1].bind(py))?;
+        let array = match is_out {
+            true => writable(array, &slf.get_type().name()?.to_string())?,
+            false => ndarray::as_ndarray(array, None)?.into_any().unbind(),
         };
-        Ok(format!("PyGPU.{name}({})", self.array.bind(py).repr()?))
+        slf.try_borrow_mut()?.array = Some(array);
+        Ok(())
+    }
+
+    fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
+        let room = if role(slf)?.is_some() { "PyGPU." } else { "" };
+        Ok(format!("{room}{}({})", slf.get_type().name()?, host_of(slf)?.repr()?))
     }
 }
 
-/// A host array that is copied to the device before a kernel and not back.
-///
-/// Parameters
-/// ----------
-/// array : array_like
-///     Of any strides.
-///
-/// Returns
-/// -------
-/// HostArgument
-///     To be passed to a kernel.
-///
-/// Examples
-/// --------
-/// >>> import numpy as np
-/// >>> import PyGPU
-/// >>> PyGPU.In(np.array([1, 2]))
-/// PyGPU.In(array([1, 2]))
-#[pyfunction(name = "In")]
-fn in_(array: &Bound<'_, PyAny>) -> PyResult<HostArgument> {
-    let array = ndarray::as_ndarray(array, None)?.into_any().unbind();
-    Ok(HostArgument { array, is_read: true, is_written: false })
-}
-
-/// A host array that a kernel fills: its memory on the device is not initialised, and is copied back when the kernel is done.
-///
-/// Parameters
-/// ----------
-/// array : numpy.ndarray
-///     Of any strides; writable.
-///
-/// Returns
-/// -------
-/// HostArgument
-///     To be passed to a kernel.
-///
-/// Examples
-/// --------
-/// >>> import numpy as np
-/// >>> import PyGPU
-/// >>> PyGPU.Out(np.zeros(2))
-/// PyGPU.Out(array([0., 0.]))
-#[pyfunction(name = "Out")]
-fn out(array: &Bound<'_, PyAny>) -> PyResult<HostArgument> {
-    Ok(HostArgument { array: writable(array, "Out")?, is_read: false, is_written: true })
-}
-
-/// A host array that is copied to the device before a kernel and back after it.
-///
-/// Parameters
-/// ----------
-/// array : numpy.ndarray
-///     Of any strides; writable.
-///
-/// Returns
-/// -------
-/// HostArgument
-///     To be passed to a kernel.
-///
-/// Examples
-/// --------
-/// >>> import numpy as np
-/// >>> import PyGPU
-/// >>> PyGPU.InOut(np.ones(2))
-/// PyGPU.InOut(array([1., 1.]))
-#[pyfunction(name = "InOut")]
-fn in_out(array: &Bound<'_, PyAny>) -> PyResult<HostArgument> {
-    Ok(HostArgument { array: writable(array, "InOut")?, is_read: true, is_written: true })
+fn host_of<'py>(host: &Bound<'py, HostArgument>) -> PyResult<Bound<'py, PyAny>> {
+    let py = host.py();
+    host.try_borrow()?.array.as_ref().map(|array| array.bind(py).clone()).ok_or_else(|| {
+        let class = host.get_type();
+        PyRuntimeError::new_err(format!("{class} has no array: its __init__ is to call super().__init__(array)"))
+    })
 }
 
 fn writable(array: &Bound<'_, PyAny>, name: &str) -> PyResult<Py<PyAny>> {
@@ -129,10 +127,11 @@ fn writable(array: &Bound<'_, PyAny>, name: &str) -> PyResult<Py<PyAny>> {
     Ok(array.clone().unbind())
 }
 
-impl HostArgument {
+impl Role {
     /// Memory on the stream's device, with the host's values where the kernel reads them.
-    pub(crate) fn enter<'py>(&self, py: Python<'py>, stream: &Stream) -> PyResult<Temporary<'py>> {
-        let host = self.array.bind(py).clone().cast_into::<PyUntypedArray>()?;
+    pub(crate) fn enter<'py>(self, host: &Bound<'py, HostArgument>, stream: &Stream) -> PyResult<Temporary<'py>> {
+        let py = host.py();
+        let host = host_of(host)?.cast_into::<PyUntypedArray>()?;
         let dtype = dtypes::from_numpy(host.dtype().as_any())?;
         let side = ndarray::side(&host, dtype.itemsize())?;
         let is_read = self.is_read;
@@ -168,10 +167,7 @@ impl Temporary<'_> {
     }
 }
 
-/// Puts the class and the functions into the module.
+/// Puts the class into the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<HostArgument>()?;
-    module.add_function(wrap_pyfunction!(in_, module)?)?;
-    module.add_function(wrap_pyfunction!(out, module)?)?;
-    module.add_function(wrap_pyfunction!(in_out, module)?)
+    module.add_class::<HostArgument>()
 }

@@ -13,7 +13,7 @@ use pyo3::type_object::PyTypeInfo;
 use pyo3::types::{PyComplex, PyFloat, PyInt, PyTuple};
 use smallvec::SmallVec;
 
-use super::on_host::{HostArgument, Temporary};
+use super::on_host::{self, HostArgument, Role, Temporary};
 use super::pointers::{self, Handler, managed_pointer, pointer_of};
 use super::refusal;
 use super::values;
@@ -284,8 +284,10 @@ impl<'a, 'py> Call<'a, 'py> {
             values::push_address(&mut self.arguments, 0);
             return Ok(());
         }
-        if let Ok(host) = value.cast::<HostArgument>() {
-            return self.add_host(position, parameter, host);
+        if let Ok(host) = value.cast::<HostArgument>()
+            && let Some(role) = on_host::role(host)?
+        {
+            return self.add_host(position, parameter, host, role);
         }
         if self.add_texture(position, parameter, value)? {
             return Ok(());
@@ -417,8 +419,9 @@ impl<'a, 'py> Call<'a, 'py> {
         position: usize,
         parameter: Option<&Parameter>,
         host: &Bound<'py, HostArgument>,
+        role: Role,
     ) -> PyResult<()> {
-        let temporary = host.get().enter(host.py(), self.stream)?;
+        let temporary = role.enter(host, self.stream)?;
         self.check_array(position, parameter, temporary.array())?;
         values::push_address(&mut self.arguments, temporary.array().address());
         self.host.push((temporary, access_of(parameter)));

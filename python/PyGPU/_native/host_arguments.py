@@ -1,0 +1,157 @@
+"""Arguments of kernels that have something done around a launch: PyCUDA's ``ArgumentHandler``, `In`, `Out` and `InOut`.
+
+A launch does by itself what objects of exactly `In`, `Out` and `InOut` are for; those of classes that derive from them are asked
+for their memory and called before and behind it, as every other handler.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PyGPU import _core
+
+__all__ = ["ArgumentHandler", "In", "InOut", "Out"]
+
+
+class ArgumentHandler:
+    """Base of classes whose objects are arguments of kernels that have something done before a launch and after it.
+
+    `In`, `Out` and `InOut` are such ones too. A subclass overrides what it wants to be different.
+
+    Parameters
+    ----------
+    array : numpy.ndarray
+        What the memory is made for.
+
+    Examples
+    --------
+    >>> import numpy
+    >>> import PyGPU.driver as drv
+    >>> from PyGPU.compiler import SourceModule
+    >>> class Received(drv.ArgumentHandler):
+    ...     def post_call(self, stream):
+    ...         drv.memcpy_dtoh(self.array, self.get_device_alloc())
+    >>> one = SourceModule('__global__ void one(int *x) { *x = 1; }').get_function('one')
+    >>> x = numpy.zeros(1, numpy.int32)
+    >>> one(Received(x), block=(1, 1, 1))
+    >>> x
+    array([1], dtype=int32)
+    """
+
+    #: The host array.
+    array: Any
+    #: The memory, from when it was first asked for.
+    dev_alloc: Any = None
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    def get_device_alloc(self) -> Any:
+        """Give the memory that the kernel gets, made when it is first asked for.
+
+        Returns
+        -------
+        DeviceAllocation
+        """
+        if self.dev_alloc is None:
+            self.dev_alloc = _core.allocate_device(self.array.nbytes)
+        return self.dev_alloc
+
+    def pre_call(self, stream: _core.Stream | None) -> None:
+        """Do nothing; called before the launch.
+
+        Parameters
+        ----------
+        stream : Stream or None
+            Where the kernel runs; None for the default stream.
+        """
+
+    def post_call(self, stream: _core.Stream | None) -> None:
+        """Do nothing; called behind the launch.
+
+        Parameters
+        ----------
+        stream : Stream or None
+            Where the kernel runs; None for the default stream.
+        """
+
+
+class In(_core.HostArgument, ArgumentHandler):
+    """A host array that is copied to the device before a kernel and not back.
+
+    Parameters
+    ----------
+    array : array_like
+        Of any strides.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import PyGPU
+    >>> PyGPU.In(np.array([1, 2]))
+    PyGPU.In(array([1, 2]))
+    """
+
+    __module__ = "PyGPU"
+
+    def pre_call(self, stream: _core.Stream | None) -> None:
+        """Copy the values to the device.
+
+        Parameters
+        ----------
+        stream : Stream or None
+            Where the kernel runs; None for the default stream.
+        """
+        from PyGPU._pycuda.driver.copies import memcpy_htod
+
+        memcpy_htod(self.get_device_alloc(), self.array)
+
+
+class Out(_core.HostArgument, ArgumentHandler):
+    """A host array that a kernel fills: its memory on the device is not initialised, and is copied back when the kernel is done.
+
+    Parameters
+    ----------
+    array : numpy.ndarray
+        Of any strides; writable.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import PyGPU
+    >>> PyGPU.Out(np.zeros(2))
+    PyGPU.Out(array([0., 0.]))
+    """
+
+    __module__ = "PyGPU"
+
+    def post_call(self, stream: _core.Stream | None) -> None:
+        """Copy the values back.
+
+        Parameters
+        ----------
+        stream : Stream or None
+            Where the kernel runs; None for the default stream.
+        """
+        from PyGPU._pycuda.driver.copies import memcpy_dtoh
+
+        memcpy_dtoh(self.array, self.get_device_alloc())
+
+
+class InOut(In, Out):
+    """A host array that is copied to the device before a kernel and back after it.
+
+    Parameters
+    ----------
+    array : numpy.ndarray
+        Of any strides; writable.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import PyGPU
+    >>> PyGPU.InOut(np.ones(2))
+    PyGPU.InOut(array([1., 1.]))
+    """
+
+    __module__ = "PyGPU"

@@ -1,0 +1,177 @@
+"""What libraries do with PyCUDA's classes: derive from them, and make arrays whose memory comes later."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+import PyGPU
+import PyGPU.driver as drv
+from PyGPU import gpuarray
+from PyGPU.compiler import SourceModule
+
+TWICE = "__global__ void twice(float *x) { x[threadIdx.x] *= 2; }"
+
+
+def array_without_memory(how):
+    """An array of three rows of four numbers that has no memory yet."""
+    if how == "allocator":
+        return gpuarray.GPUArray((3, 4), np.float32, allocator=lambda nbytes: 0)
+    return gpuarray.GPUArray((3, 4), np.float32, gpudata=0)
+
+
+@pytest.mark.parametrize("how", ["allocator", "gpudata"])
+def test_an_array_at_address_0_is_there_when_its_memory_is_assigned(how):
+    x = array_without_memory(how)
+    assert (x.shape, x.dtype, x.strides, x.nbytes, x.size) == ((3, 4), np.float32, (16, 4), 48, 12)
+    assert int(x.gpudata) == 0
+    memory = gpuarray.to_gpu(np.arange(12, dtype=np.float32))
+    x.gpudata = int(memory.gpudata)
+    assert int(x.gpudata) == int(memory.gpudata)
+    x += 1
+    np.testing.assert_array_equal(x.get(), np.arange(1, 13, dtype=np.float32).reshape(3, 4))
+    np.testing.assert_array_equal(memory.get(), np.arange(1, 13, dtype=np.float32))
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda x: x.get(),
+        lambda x: x + 1,
+        lambda x: x[0],
+        lambda x: x.reshape(12),
+        lambda x: x.fill(1),
+        lambda x: x.sum(),
+        lambda x: x.__cuda_array_interface__,
+        lambda x: x.__dlpack__(),
+        lambda x: PyGPU.from_dlpack(x),
+        lambda x: drv.memcpy_dtoh(np.empty(12, np.float32), x.gpudata),
+        lambda x: SourceModule(TWICE).get_function("twice")(x, block=(12, 1, 1)),
+        np.asarray,
+    ],
+)
+def test_an_array_without_memory_is_refused_wherever_its_values_are_wanted(use):
+    x = array_without_memory("allocator")
+    with pytest.raises((ValueError, TypeError), match="no memory|address 0|CPU memory|np.asarray|implicit"):
+        use(x)
+    assert repr(x.shape) == "(3, 4)"
+
+
+@pytest.mark.parametrize("before", ["memory", "no memory"])
+def test_an_allocator_that_is_assigned_gives_memory_to_results(before):
+    asked = []
+
+    def allocator(nbytes):
+        asked.append(nbytes)
+        return drv.mem_alloc(nbytes)
+
+    memory = gpuarray.to_gpu(np.arange(12, dtype=np.float32))
+    x = array_without_memory("gpudata") if before == "no memory" else memory.reshape(3, 4)
+    x.allocator = allocator
+    assert x.allocator is allocator
+    if before == "no memory":
+        x.gpudata = memory.gpudata
+    assert x.allocator is allocator
+    y = x + x
+    assert asked
+    assert all(nbytes == 48 for nbytes in asked)
+    assert y.allocator is allocator
+    np.testing.assert_array_equal(y.get(), 2 * np.arange(12, dtype=np.float32).reshape(3, 4))
+    count = len(asked)
+    x.allocator = None
+    assert x.allocator is None
+    np.testing.assert_array_equal((x * 2).get(), y.get())
+    assert len(asked) == count
+    with pytest.raises(TypeError, match=r"allocate\(nbytes, stream\)"):
+        x.allocator = 3
+
+
+def test_an_array_that_was_given_an_allocator_keeps_its_memory_and_ends():
+    x = gpuarray.to_gpu(np.arange(4.0))
+    address = x.ptr
+    x.allocator = drv.mem_alloc
+    assert x.ptr == address
+    view = x[1:]
+    seen = weakref.ref(x)
+    del x
+    np.testing.assert_array_equal(view.get(), [1, 2, 3])
+    del view
+    gc.collect()
+    assert seen() is None
+
+
+def test_in_out_and_inout_are_classes_that_derive_from_the_handler():
+    x = np.zeros(3, np.float32)
+    assert isinstance(drv.InOut(x), drv.In)
+    assert isinstance(drv.InOut(x), drv.Out)
+    for given in (drv.In(x), drv.Out(x), drv.InOut(x)):
+        assert isinstance(given, drv.ArgumentHandler)
+        assert given.array is x
+    assert repr(drv.InOut(x)) == f"PyGPU.InOut({x!r})"
+    with pytest.raises(TypeError, match="Out takes an ndarray"):
+        drv.Out([1.0])
+    with pytest.raises(ValueError, match="read-only"):
+        drv.InOut(np.broadcast_to(np.float32(1), 3))
+    given = drv.InOut(np.ones(2, np.float32))
+    given.array = x
+    assert given.array is x
+
+
+class Told(drv.InOut):
+    """Tells what is done, and takes a name first."""
+
+    def __init__(self, name, array):
+        super().__init__(array)
+        self.told = [name]
+
+    def pre_call(self, stream):
+        super().pre_call(stream)
+        self.told.append("before")
+
+    def post_call(self, stream):
+        super().post_call(stream)
+        self.told.append("behind")
+
+
+@pytest.mark.parametrize("in_order_of", [None, "stream"])
+def test_a_class_that_derives_from_inout_is_called_before_and_behind_a_launch(in_order_of):
+    stream = drv.Stream() if in_order_of else None
+    twice = SourceModule(TWICE).get_function("twice")
+    x = np.arange(4, dtype=np.float32)
+    told = Told("mine", x)
+    twice(told, block=(4, 1, 1), stream=stream)
+    np.testing.assert_array_equal(x, [0, 2, 4, 6])
+    assert told.told == ["mine", "before", "behind"]
+    twice(told, block=(4, 1, 1), stream=stream)
+    np.testing.assert_array_equal(x, [0, 4, 8, 12])
+    assert int(told.get_device_alloc()) == int(told.dev_alloc)
+
+
+def test_classes_that_derive_from_in_and_out_copy_one_way():
+    class Given(drv.In):
+        pass
+
+    class Taken(drv.Out):
+        pass
+
+    twice = SourceModule(TWICE).get_function("twice")
+    x = np.ones(4, np.float32)
+    twice(Given(x), block=(4, 1, 1))
+    assert x.tolist() == [1, 1, 1, 1]
+    memory = drv.to_device(x)
+    taken = Taken(np.zeros(4, np.float32))
+    taken.dev_alloc = memory
+    twice(taken, block=(4, 1, 1))
+    assert taken.array.tolist() == [2, 2, 2, 2]
+
+
+def test_a_handler_whose_init_does_not_call_the_base_says_so():
+    class Empty(drv.In):
+        def __init__(self):
+            pass
+
+    with pytest.raises(RuntimeError, match="super"):
+        SourceModule(TWICE).get_function("twice")(Empty(), block=(4, 1, 1))
