@@ -55,7 +55,7 @@ def test_an_array_at_address_0_is_there_when_its_memory_is_assigned(how):
 )
 def test_an_array_without_memory_is_refused_wherever_its_values_are_wanted(use):
     x = array_without_memory("allocator")
-    with pytest.raises((ValueError, TypeError), match="no memory|address 0|CPU memory|np.asarray|implicit"):
+    with pytest.raises((ValueError, TypeError), match=r"no memory|address 0"):
         use(x)
     assert repr(x.shape) == "(3, 4)"
 
@@ -175,3 +175,33 @@ def test_a_handler_whose_init_does_not_call_the_base_says_so():
 
     with pytest.raises(RuntimeError, match="super"):
         SourceModule(TWICE).get_function("twice")(Empty(), block=(4, 1, 1))
+
+
+@pytest.mark.parametrize("name", ["set", "set_async"])
+def test_an_array_is_set_from_another_one_on_the_device(name):
+    x, y = np.arange(6.0), gpuarray.zeros((2, 3), np.float64)
+    getattr(y, name)(gpuarray.to_gpu(x)[::-1], stream=drv.Stream())
+    drv.Context.synchronize()
+    np.testing.assert_array_equal(y.get(), x[::-1].reshape(2, 3))
+    with pytest.raises(ValueError, match="6 elements of float64 cannot take 6 elements of int32"):
+        getattr(y, name)(gpuarray.zeros(6, np.int32))
+    with pytest.raises(ValueError, match="cannot take 5"):
+        getattr(y, name)(gpuarray.zeros(5, np.float64))
+
+
+def test_dynamic_shared_memory_may_have_a_type_of_a_namespace():
+    module = SourceModule(
+        """
+        #include <pycuda-complex.hpp>
+        __global__ void turned(const pycuda::complex<float> *x, pycuda::complex<float> *out) {
+            extern __shared__ pycuda::complex<float> kept[];
+            kept[threadIdx.x] = x[threadIdx.x];
+            __syncthreads();
+            out[threadIdx.x] = kept[blockDim.x - 1 - threadIdx.x] * pycuda::complex<float>(0, 1);
+        }
+        """
+    )
+    x = (np.arange(5) + 1j).astype(np.complex64)
+    out = gpuarray.zeros(5, np.complex64)
+    module.get_function("turned")(gpuarray.to_gpu(x), out, block=(5, 1, 1), shared=40)
+    np.testing.assert_array_equal(out.get(), x[::-1] * np.complex64(1j))

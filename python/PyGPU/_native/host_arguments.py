@@ -1,7 +1,7 @@
 """Arguments of kernels that have something done around a launch: PyCUDA's ``ArgumentHandler``, `In`, `Out` and `InOut`.
 
-A launch does by itself what objects of exactly `In`, `Out` and `InOut` are for; those of classes that derive from them are asked
-for their memory and called before and behind it, as every other handler.
+A launch does by itself what objects of exactly `In`, `Out` and `InOut` are for; those of classes that derive from them
+are asked for their memory and called before and behind it, as every other handler.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class In(_core.HostArgument, ArgumentHandler):
 
 
 class Out(_core.HostArgument, ArgumentHandler):
-    """A host array that a kernel fills: its memory on the device is not initialised, and is copied back when the kernel is done.
+    """A host array that a kernel fills, copied back when it is done; the memory on the device is not initialised.
 
     Parameters
     ----------

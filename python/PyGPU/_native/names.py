@@ -38,6 +38,9 @@ _STARRED = {"backend", "elementwise", "gpuarray", "reduction", "scan"}
 
 _ELSEWHERE = {
     "Allocator": "PyGPU._pybindgpu.allocators",
+    "In": "PyGPU._native.host_arguments",
+    "InOut": "PyGPU._native.host_arguments",
+    "Out": "PyGPU._native.host_arguments",
     "as_pycuda": "PyGPU._pycuda.alias",
     "as_argtype": "PyGPU._native.argtypes",
     "get_include": "PyGPU._native.paths",

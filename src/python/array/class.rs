@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{MutexGuard, PoisonError};
 
 use once_cell::race::OnceBox;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::ffi;
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
@@ -131,7 +131,7 @@ impl GpuArray {
 
     /// The value itself: that which `__init__` made, where `__new__` could not know what a subclass is to be.
     #[inline]
-    fn made(&self) -> &Self {
+    pub(super) fn made(&self) -> &Self {
         match self.rare.get() {
             None => self,
             Some(rare) => rare.made().unwrap_or(self),
@@ -162,24 +162,8 @@ impl GpuArray {
     pub(crate) fn array(&self, _: Python<'_>) -> PyResult<&Array> {
         match self.rare.get() {
             None => Ok(&self.array),
-            Some(_) => self.made().with_memory(),
+            Some(_) => self.refuse_nowhere().map(|()| &*self.made().array),
         }
-    }
-
-    /// Refuses what has a shape and a dtype alone.
-    fn with_memory(&self) -> PyResult<&Array> {
-        if self.lacks_memory() {
-            return Err(PyValueError::new_err(format!(
-                "the array of {} bytes has no memory: it was made with address 0, and is there when `gpudata` is assigned",
-                self.array.layout().nbytes()
-            )));
-        }
-        Ok(&self.array)
-    }
-
-    /// Whether it waits for its `gpudata` to be assigned.
-    pub(crate) fn lacks_memory(&self) -> bool {
-        self.made().rare.get().is_some_and(Rare::lacks_memory)
     }
 
     /// Shape, strides and offset.

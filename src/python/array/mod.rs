@@ -4,5 +4,6 @@ pub(crate) mod attributes;
 pub(crate) mod class;
 pub(crate) mod heritage;
 pub(crate) mod host_side;
+mod nowhere;
 pub(crate) mod owner;
 pub(crate) mod rare;

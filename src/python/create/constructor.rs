@@ -145,8 +145,7 @@ impl GpuArray {
         Ok(())
     }
 
-    /// Lets results of operations on the array have memory of another allocator; None is the one of `PyGPU.set_allocator`, or the
-    /// pool.
+    // Results of operations on the array have memory of it then; None is the one of `PyGPU.set_allocator`, or the pool.
     #[setter]
     fn set_allocator(slf: &Bound<'_, Self>, allocator: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let own = slf.get();

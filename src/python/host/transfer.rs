@@ -18,6 +18,7 @@ use crate::python::convert::ndarray;
 use crate::python::convert::shape::OrderArgument;
 use crate::python::gil::WithoutGil;
 use crate::python::host::result;
+use crate::python::once::intern;
 use crate::python::runtime::stream as stream_argument;
 use crate::stream::{self, Stream};
 
@@ -202,6 +203,30 @@ pub(crate) fn set_on(
         unsafe { upload_on(target, &side, stream, &mut keeper, wait) }
     })?;
     Ok(())
+}
+
+/// `set` with the values of another array of a device: nothing goes over the host.
+fn set_from_device(
+    target: &Bound<'_, GpuArray>,
+    source: &Bound<'_, GpuArray>,
+    stream: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    let py = target.py();
+    let (to, from) = (target.get().array(py)?, source.get().array(py)?);
+    to.check_writable("set")?;
+    if to.dtype() != from.dtype() || to.layout().size() != from.layout().size() {
+        return Err(PyValueError::new_err(format!(
+            "set: an array of {} elements of {} cannot take {} elements of {}",
+            to.layout().size(),
+            to.dtype().name(),
+            from.layout().size(),
+            from.dtype().name()
+        )));
+    }
+    let stream = stream_or_current(target, stream)?;
+    let shaped = source.call_method1(intern!(py, "reshape"), (target.getattr(intern!(py, "shape"))?,))?;
+    let from = shaped.cast::<GpuArray>()?.get().array(py)?;
+    Ok(py.without_gil(|| copy::between(to, from, &stream))?)
 }
 
 /// Puts an upload on a stream, and waits for it or lets the stream keep the ndarray as long as it needs it.
@@ -396,6 +421,9 @@ impl GpuArray {
         async_: bool,
         stream: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
+        if let Ok(source) = ary.cast::<GpuArray>() {
+            return set_from_device(slf, source, stream);
+        }
         let stream = stream_or_current(slf, stream)?;
         set_on(slf.py(), slf.get().array(slf.py())?, ary, &stream, !async_)
     }
@@ -410,6 +438,9 @@ impl GpuArray {
     ///     The order in which to copy; the thread's current stream by default.
     #[pyo3(signature = (ary, stream=None))]
     fn set_async(slf: &Bound<'_, Self>, ary: &Bound<'_, PyAny>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        if let Ok(source) = ary.cast::<GpuArray>() {
+            return set_from_device(slf, source, stream);
+        }
         let stream = stream_or_current(slf, stream)?;
         set_on(slf.py(), slf.get().array(slf.py())?, ary, &stream, false)
     }

@@ -93,6 +93,7 @@ impl GpuArray {
     }
 
     /// The allocator that gave the memory, if one was given by `allocator=`, and that gives it to results; else None.
+    /// Assigning chooses another one for results.
     ///
     /// Examples
     /// --------

@@ -62,10 +62,16 @@ fn classes(py: Python<'_>) -> PyResult<&[Py<PyType>; 3]> {
 
 /// What the launch does by itself for an object; nothing for one of a class that derives from `In`, `Out` or `InOut`, which says
 /// so by its methods.
-pub(crate) fn role(host: &Bound<'_, HostArgument>) -> PyResult<Option<Role>> {
+fn role(host: &Bound<'_, HostArgument>) -> PyResult<Option<Role>> {
     let class = host.get_type_ptr();
     let place = classes(host.py())?.iter().position(|known| known.as_ptr().cast() == class);
     Ok(place.map(|place| Role { is_read: place != 1, is_written: place != 0 }))
+}
+
+/// An object whose values the launch itself copies, and which way.
+pub(crate) fn own<'a, 'py>(value: &'a Bound<'py, PyAny>) -> PyResult<Option<(&'a Bound<'py, HostArgument>, Role)>> {
+    let Ok(host) = value.cast::<HostArgument>() else { return Ok(None) };
+    Ok(role(host)?.map(|role| (host, role)))
 }
 
 #[pymethods]

@@ -284,9 +284,7 @@ impl<'a, 'py> Call<'a, 'py> {
             values::push_address(&mut self.arguments, 0);
             return Ok(());
         }
-        if let Ok(host) = value.cast::<HostArgument>()
-            && let Some(role) = on_host::role(host)?
-        {
+        if let Some((host, role)) = on_host::own(value)? {
             return self.add_host(position, parameter, host, role);
         }
         if self.add_texture(position, parameter, value)? {

@@ -222,7 +222,7 @@ impl<'a> Rewriter<'a> {
                 "extern" | "__shared__" => {}
                 "[" => {
                     let name = words.pop().unwrap_or_default();
-                    let kind = kind.get_or_insert_with(|| words.join(" ")).clone();
+                    let kind = kind.get_or_insert_with(|| words.join(" ").replace(": :", "::")).clone();
                     at = behind_brackets(self.request.source, &self.tokens, at);
                     let first = at;
                     while at < end && self.text(at) == "[" {
