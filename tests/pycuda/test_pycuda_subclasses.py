@@ -11,7 +11,7 @@ import pytest
 import PyGPU
 import PyGPU.driver as drv
 from PyGPU import gpuarray
-from PyGPU.compiler import SourceModule
+from PyGPU.compiler import DynamicSourceModule, SourceModule
 
 TWICE = "__global__ void twice(float *x) { x[threadIdx.x] *= 2; }"
 
@@ -205,3 +205,10 @@ def test_dynamic_shared_memory_may_have_a_type_of_a_namespace():
     out = gpuarray.zeros(5, np.complex64)
     module.get_function("turned")(gpuarray.to_gpu(x), out, block=(5, 1, 1), shared=40)
     np.testing.assert_array_equal(out.get(), x[::-1] * np.complex64(1j))
+
+
+@pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="the others link with cudadevrt")
+def test_a_dynamic_module_of_one_source_is_a_module_on_the_cpu():
+    x = gpuarray.to_gpu(np.arange(4, dtype=np.float32))
+    DynamicSourceModule(TWICE).get_function("twice")(x, block=(4, 1, 1))
+    assert x.get().tolist() == [0, 2, 4, 6]

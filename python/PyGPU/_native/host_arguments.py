@@ -39,7 +39,7 @@ class ArgumentHandler:
     """
 
     #: The host array.
-    array: Any
+    array: Any = None
     #: The memory, from when it was first asked for.
     dev_alloc: Any = None
 

@@ -7,6 +7,7 @@ import sys
 import numpy
 
 from PyGPU import _core
+from PyGPU._native.host_arguments import Out
 from PyGPU._pycuda.tools.context import context_dependent_memoize
 
 __all__ = ["has_double_support", "has_stack", "platform_bits", "sizeof"]
@@ -88,5 +89,5 @@ def sizeof(type_name: str, preamble: str = "") -> int:
         f'{preamble}\nextern "C" __global__ void write_size(unsigned long long *out) {{ *out = sizeof({type_name}); }}'
     )
     out = numpy.zeros((), numpy.uint64)
-    SourceModule(source, no_extern_c=True).get_function("write_size")(_core.Out(out), block=(1, 1, 1))
+    SourceModule(source, no_extern_c=True).get_function("write_size")(Out(out), block=(1, 1, 1))
     return int(out)

@@ -8,7 +8,7 @@ from typing import Self
 
 from PyGPU import _core
 from PyGPU._native import library_files
-from PyGPU._pycuda.compiler.source import CudaModule, check_architecture, compile, flags_of_all
+from PyGPU._pycuda.compiler.source import CudaModule, SourceModule, check_architecture, compile, flags_of_all
 from PyGPU._pycuda.driver.enums import jit_input_type
 from PyGPU._pycuda.driver.module import Handler, Linker, Options
 
@@ -186,6 +186,11 @@ class DynamicSourceModule(DynamicModule):
         include_dirs: Sequence[str] | None = None,
         cuda_libdir: str | None = None,
     ) -> None:
+        if _core.backend_name() == "cpu":
+            # One part needs no linking, and a kernel that launches kernels is refused by the compiler.
+            whole = SourceModule(source, nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs)
+            self.module = whole.module
+            return
         super().__init__(
             nvcc=nvcc,
             keep=keep,
