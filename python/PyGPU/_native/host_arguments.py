@@ -38,13 +38,20 @@ class ArgumentHandler:
     array([1], dtype=int32)
     """
 
-    #: The host array.
-    array: Any = None
     #: The memory, from when it was first asked for.
     dev_alloc: Any = None
 
     def __init__(self, array: Any) -> None:
-        self.array = array
+        self._array = array
+
+    @property
+    def array(self) -> Any:
+        """The host array."""
+        return self._array
+
+    @array.setter
+    def array(self, array: Any) -> None:
+        self._array = array
 
     def get_device_alloc(self) -> Any:
         """Give the memory that the kernel gets, made when it is first asked for.

@@ -6,7 +6,6 @@ import sys
 
 import numpy
 
-from PyGPU import _core
 from PyGPU._native.host_arguments import Out
 from PyGPU._pycuda.tools.context import context_dependent_memoize
 
