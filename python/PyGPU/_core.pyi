@@ -1411,6 +1411,7 @@ def link(
     line_info: bool = False,
 ) -> tuple[bytes, str]: ...
 
+@disjoint_base
 class HostArgument:
     array: Any
     def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
