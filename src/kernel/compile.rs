@@ -170,7 +170,8 @@ mod tests {
         let mut source = Source { text: "int a;".into(), name: "a\"b.cu".into(), ..Source::default() };
         assert_eq!(wrapped(&source), "int a;");
         source.extern_c = true;
-        assert_eq!(wrapped(&source), "extern \"C\" {\n#line 1 \"a\\\"b.cu\"\nint a;\n}\n");
+        let user = "extern \"C\" {\n#line 1 \"a\\\"b.cu\"\nint a;\n}\n";
+        assert_eq!(wrapped(&source), format!("{OF_THE_HOST}{user}"));
     }
 
     #[test]
