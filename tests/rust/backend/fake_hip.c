@@ -98,6 +98,14 @@ Code hipMemAllocPitch(void **p, Size *pitch, Size w, Size h, unsigned s) {
 }
 Code hipMallocManaged(void **p, Size n, unsigned f) { if (n >> 40) return say(2); *p = mark(malloc(n)); return say(f & ~7u ? 1 : 0); }
 Code hipStreamAttachMemAsync(void *s, void *p, Size n, unsigned f) { (void)s; return say(n || f & ~7u || !on_device(p) ? 1 : 0); }
+/* It has no textures. */
+Code hipArray3DCreate(void **array, const void *descriptor) { (void)array, (void)descriptor; return say(801); }
+Code hipArrayDestroy(void *array) { (void)array; return say(801); }
+Code hipTexObjectCreate(void **texture, const void *resource, const void *how, const void *view) {
+    (void)texture, (void)resource, (void)how, (void)view;
+    return say(801);
+}
+Code hipTexObjectDestroy(void *texture) { (void)texture; return say(801); }
 Code hipMemPrefetchAsync(const void *p, Size n, int place, void *s) { (void)s; return say(!n || !on_device((void *)p) ? 1 : place < -1 || place > 1 ? 101 : 0); }
 Code hipMemAdvise(const void *p, Size n, unsigned advice, int place) { (void)place; return say(!n || !on_device((void *)p) || !advice || advice > 6 ? 1 : 0); }
 #ifndef OLD
