@@ -78,7 +78,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, 4)
         }
     }
     // A bit for each element. The one before a pack was read by a neighbour, and is near.
-    unsigned begins = 0, of_warp = 0;
+    unsigned begins = 0;
 #pragma unroll
     for (int round = 0; round < PYGPU_ROUNDS; round++) {
         const unsigned i = at + round * (PYGPU_WARP * PYGPU_PACK);
@@ -91,7 +91,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, 4)
         for (int item = 1; item < PYGPU_PACK; item++)
             if (i + item < valid) begins |= (unsigned)pygpu_is_first(own[first + item - 1], own[first + item]) << (first + item);
     }
-    of_warp = __popc(begins);
+    unsigned of_warp = __popc(begins);
 #pragma unroll
     for (int by = PYGPU_WARP / 2; by; by /= 2) of_warp += PYGPU_SHUFFLE_XOR(of_warp, by);
     if (lane == 0) sums[warp] = of_warp;

@@ -46,6 +46,20 @@ def _line(count: SupportsIndex) -> Memcpy2D:
     return copy
 
 
+def _out_of(array: Any, index: SupportsIndex, count: SupportsIndex) -> Memcpy2D:
+    copy = _line(count)
+    copy.set_src_array(array)
+    copy.src_x_in_bytes = operator.index(index)
+    return copy
+
+
+def _into(array: Any, index: SupportsIndex, count: SupportsIndex) -> Memcpy2D:
+    copy = _line(count)
+    copy.set_dst_array(array)
+    copy.dst_x_in_bytes = operator.index(index)
+    return copy
+
+
 def memcpy_dtoa(ary: Any, index: SupportsIndex, src: AddressLike, len: SupportsIndex) -> None:
     """Copy device memory into an array of one axis. Its siblings copy out of one, between two, and for the host.
 
@@ -73,46 +87,37 @@ def memcpy_dtoa(ary: Any, index: SupportsIndex, src: AddressLike, len: SupportsI
     >>> result
     bytearray(b'bc')
     """
-    copy = _line(len)
+    copy = _into(ary, index, len)
     copy.set_src_device(src)
-    copy.set_dst_array(ary)
-    copy.dst_x_in_bytes = operator.index(index)
     copy()
 
 
 def memcpy_atod(dest: AddressLike, ary: Any, index: SupportsIndex, len: SupportsIndex) -> None:
     """Copy out of an array of one axis into device memory, else as `memcpy_dtoa`."""
-    copy = _line(len)
-    copy.set_src_array(ary)
+    copy = _out_of(ary, index, len)
     copy.set_dst_device(dest)
-    copy.src_x_in_bytes = operator.index(index)
     copy()
 
 
 def memcpy_atoa(dest: Any, dest_index: SupportsIndex, src: Any, src_index: SupportsIndex, len: SupportsIndex) -> None:
     """Copy between arrays of one axis, else as `memcpy_dtoa`."""
-    copy = _line(len)
-    copy.set_src_array(src)
+    copy = _out_of(src, src_index, len)
     copy.set_dst_array(dest)
-    copy.src_x_in_bytes, copy.dst_x_in_bytes = operator.index(src_index), operator.index(dest_index)
+    copy.dst_x_in_bytes = operator.index(dest_index)
     copy()
 
 
 def py_memcpy_htoa(ary: Any, index: SupportsIndex, src: HostBuffer) -> None:
     """Copy host memory into an array of one axis, else as `memcpy_dtoa`."""
-    copy = _line(bytes_of(src).size)
+    copy = _into(ary, index, bytes_of(src).size)
     copy.set_src_host(src)
-    copy.set_dst_array(ary)
-    copy.dst_x_in_bytes = operator.index(index)
     copy()
 
 
 def py_memcpy_atoh(dest: HostBuffer, ary: Any, index: SupportsIndex) -> None:
     """Copy out of an array of one axis into host memory, else as `memcpy_dtoa`."""
-    copy = _line(bytes_of(dest).size)
-    copy.set_src_array(ary)
+    copy = _out_of(ary, index, bytes_of(dest).size)
     copy.set_dst_host(dest)
-    copy.src_x_in_bytes = operator.index(index)
     copy()
 
 

@@ -222,3 +222,55 @@ impl Driver {
         Ok(())
     }
 }
+
+/// Exports the functions of arrays, textures and surfaces under a vendor's names.
+#[macro_export]
+macro_rules! export_textures {
+    (
+        $export:ident: $create_array:ident $destroy_array:ident $create_texture:ident $destroy_texture:ident
+        $create_surface:ident $destroy_surface:ident
+    ) => {
+        use $crate::argument::{In, Out};
+        use $crate::texture::{ArrayDescriptor, ResourceDescriptor, TextureDescriptor};
+
+        $export! {
+            fn $create_array(on, array: Out<u64>, descriptor: In<ArrayDescriptor>) {
+                array.check()?;
+                array.put(on.driver.create_array(on.device()?, descriptor)?)
+            }
+
+            fn $destroy_array(on, array: u64) {
+                on.device()?;
+                on.driver.destroy_array(on.name, array)
+            }
+
+            fn $create_texture(
+                on,
+                texture: Out<u64>,
+                resource: In<ResourceDescriptor>,
+                sampling: In<TextureDescriptor>,
+                _view: usize,
+            ) {
+                on.device()?;
+                texture.check()?;
+                texture.put(on.driver.create_texture(resource, sampling)?)
+            }
+
+            fn $destroy_texture(on, texture: u64) {
+                on.device()?;
+                on.driver.destroy_object(texture, false)
+            }
+
+            fn $create_surface(on, surface: Out<u64>, resource: In<[u64; 2]>) {
+                on.device()?;
+                surface.check()?;
+                surface.put(on.driver.create_surface(resource)?)
+            }
+
+            fn $destroy_surface(on, surface: u64) {
+                on.device()?;
+                on.driver.destroy_object(surface, true)
+            }
+        }
+    };
+}
