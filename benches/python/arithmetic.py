@@ -1,17 +1,20 @@
-"""Arithmetic beside torch and CuPy: microseconds of a small sum, gigabytes a second of large ones, in turns.
+"""Arithmetic beside torch, CuPy, JAX and kernels written by hand, in turns.
 
     python benches/python/arithmetic.py [--bytes N] [--rounds 5] [--json FILE]
 
-Gigabytes are what must move: operands that are read once and results that are written once. Times of large arrays are
-between two events over 20 calls; those of small ones are the host's, with the results dropped.
+Microseconds of a small sum, gigabytes a second of large ones. Gigabytes are what must move: operands that are read once
+and results that are written once. Times of large arrays are between two events over 20 calls; those of small ones are
+the host's, with the results dropped. By hand, a small call is the driver's launch alone.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from turns import Library, host_seconds, measure
+from turns import Column, Library, found, host_seconds, measure
 
 
 def beside(x: Any, y: Any) -> Callable[[], Any]:
@@ -74,5 +77,19 @@ def small(library: Library) -> dict[str, float]:
     return {name: host_seconds(library, call) for name, call in calls.items()}
 
 
+def more(count: int) -> list[Column]:
+    """JAX where it is, and kernels by hand where they can be compiled."""
+    import PyGPU
+
+    columns = [Column("jax", jax, large(jax, count), partial(small, jax)) for jax in found(("jax",))]
+    if PyGPU.backend_name() == "cuda":
+        import by_hand
+
+        columns.append(by_hand.column(count))
+    return columns
+
+
 if __name__ == "__main__":
-    measure(__doc__, "arithmetic", large, small)
+    # JAX takes most of the memory at once otherwise.
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    measure(__doc__, "arithmetic", large, small, more=more)

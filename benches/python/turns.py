@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import functools
 import importlib
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +83,41 @@ class Library:
         return float(elapsed) / 1e3 / calls
 
 
+class Jax(Library):
+    """JAX, one operation after another; it has no events, so that its times are the host's around many calls."""
+
+    def __init__(self) -> None:
+        super().__init__("jax")
+        jax = self.module
+        if jax.default_backend() != "gpu":
+            raise ImportError(f"this JAX has no GPU, only {jax.default_backend()!r}")
+        self.module = jax.numpy
+        self.device = jax.devices()[0]
+
+    def synchronize(self) -> None:
+        """Wait for the device by waiting for what is computed last."""
+        (self.module.zeros(()) + 1).block_until_ready()
+
+    def seconds(self, call: Callable[[], Any]) -> float:
+        """Seconds of one call among many, the last waited for."""
+        call().block_until_ready()
+        start = time.perf_counter()
+        for _ in range(CALLS - 1):
+            call()
+        call().block_until_ready()
+        return (time.perf_counter() - start) / CALLS
+
+
+@dataclass
+class Column:
+    """One column of a table: a library, its calls on large arrays with the bytes each moves, and its small calls."""
+
+    label: str
+    library: Library
+    calls: dict[str, tuple[Callable[[], Any], int]]
+    small: Callable[[], dict[str, float]]
+
+
 def host_seconds(library: Library, call: Callable[[], Any]) -> float:
     """Host seconds of one call: the least of batches shorter than a stream's queue, which is emptied between."""
     batches = []
@@ -92,14 +130,12 @@ def host_seconds(library: Library, call: Callable[[], Any]) -> float:
     return min(batches)
 
 
-def found() -> list[Library]:
+def found(names: Sequence[str] = ("PyGPU", "torch", "cupy")) -> list[Library]:
     """The libraries that are here."""
     libraries = []
-    for name in ("PyGPU", "torch", "cupy"):
-        try:
-            libraries.append(Library(name))
-        except ImportError:
-            continue
+    for name in names:
+        with contextlib.suppress(ImportError):
+            libraries.append(Jax() if name == "jax" else Library(name))
     return libraries
 
 
@@ -109,31 +145,35 @@ def measure(
     large: Callable[[Library, int], dict[str, tuple[Callable[[], Any], int]]],
     small: Callable[[Library], dict[str, float]],
     unit: str = "GB/s",
+    more: Callable[[int], Sequence[Column]] = lambda count: (),
 ) -> None:
     """Time all in turns, print a table, and write it if asked.
 
     `large` gives calls on so many elements of four bytes, with what each moves, in units of which a thousand million a
-    second are `unit`; `small` gives host seconds of calls with few elements.
+    second are `unit`; `small` gives host seconds of calls with few elements; `more` columns stand behind the libraries.
     """
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bytes", type=int, default=1 << 30)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
-    libraries = found()
+    count = arguments.bytes // 4
+    columns = [
+        Column(library.name, library, large(library, count), functools.partial(small, library)) for library in found()
+    ]
+    columns += more(count)
     rows: dict[str, dict[str, list[float]]] = {}
-    calls = {library.name: large(library, arguments.bytes // 4) for library in libraries}
     for _ in range(arguments.rounds):
-        for library in libraries:
-            for call_name, (call, moved) in calls[library.name].items():
-                speed = moved / library.seconds(call) / 1e9
-                rows.setdefault(f"{call_name} ({unit})", {}).setdefault(library.name, []).append(speed)
-            for call_name, seconds in small(library).items():
-                rows.setdefault(f"{call_name} (us)", {}).setdefault(library.name, []).append(seconds * 1e6)
+        for column in columns:
+            for call_name, (call, moved) in column.calls.items():
+                speed = moved / column.library.seconds(call) / 1e9
+                rows.setdefault(f"{call_name} ({unit})", {}).setdefault(column.label, []).append(speed)
+            for call_name, seconds in column.small().items():
+                rows.setdefault(f"{call_name} (us)", {}).setdefault(column.label, []).append(seconds * 1e6)
     table = {row: {one: statistics.median(all_) for one, all_ in measured.items()} for row, measured in rows.items()}
     width = max(map(len, table)) + 2
-    print(" " * width + "".join(f"{library.name:>10}" for library in libraries))
+    print(" " * width + "".join(f"{column.label:>10}" for column in columns))
     for row, medians in table.items():
-        print(f"{row:{width}}" + "".join(f"{medians.get(library.name, float('nan')):10.4g}" for library in libraries))
+        print(f"{row:{width}}" + "".join(f"{medians.get(column.label, float('nan')):10.4g}" for column in columns))
     if arguments.json:
         machine.write(arguments.json, {"benchmark": name, "bytes": arguments.bytes, "rows": table})

@@ -119,6 +119,45 @@ def test_groups_bfloat16_and_the_library_of_cuda_are_on_the_cpu() -> None:
     np.testing.assert_array_equal(real.get(), rounded)
 
 
+SMALL_FLOATS = r"""
+#include <cuda_fp16.h>
+#include <cuda_bf16.h>
+extern "C++" {
+__device__ float4 operator+(float4 a, float4 b) { return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w); }
+}
+template <class Number> __device__ void numbers(Number x, float *out)
+{
+    Number y = x + Number(2.25f);
+    y -= x * Number(0.5f);
+    out[0] = y;
+    out[1] = __hfma(x, x, y);
+    out[2] = hsqrt(x);
+    out[3] = __hlt(x, y) + 2 * __hisnan(x / Number(0.0f)) + 4 * __hisinf(x / Number(0.0f));
+    out[4] = __hmax(x, y);
+}
+extern "C" __global__ void small_floats(const float4 *x, float *out)
+{
+    out[0] = (x[0] + x[1]).w;
+    numbers(__float2half(1.5f), out + 1);
+    numbers(__float2bfloat16(1.5f), out + 6);
+    __half2 both = __floats2half2_rn(1, 2);
+    both = __hfma2(both, both, __half2half2(__float2half(1.5f)));
+    out[11] = __low2float(both);
+    out[12] = __half2float(__high2half(both));
+}
+"""
+
+
+@on_the_host
+def test_both_numbers_of_sixteen_bits_stand_beside_operators_of_the_users_own() -> None:
+    function = PyGPU.Module(SMALL_FLOATS).get_function("small_floats")
+    x, out = PyGPU.to_gpu(np.arange(8, dtype=np.float32)), PyGPU.zeros(13, np.float32)
+    function[1, 1](x, out)
+    root = np.float32(1.5) ** np.float32(0.5)
+    numbers = [3, 5.25, np.float16(root), 5, 3, 3, 5.25, 1.2265625, 5, 3]
+    np.testing.assert_array_equal(out.get(), np.array([10, *numbers, 2.5, 5.5], np.float32))
+
+
 @on_the_host
 @pytest.mark.parametrize(
     ("header", "part"), [("mma.h", "tensor cores"), ("cub/cub.cuh", "CUB"), ("curand_kernel.h", "cuRAND")]

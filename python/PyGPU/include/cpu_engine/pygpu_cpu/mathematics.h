@@ -135,7 +135,10 @@ PYGPU_CPU_FUNCTION float fdividef(float x, float y) { return x / y; }
 namespace pygpu_cpu {
 template <class T> constexpr bool number = one_of<T, char, signed char, unsigned char, short, unsigned short, int, unsigned, long,
                                                   unsigned long, long long, unsigned long long, bool, float, double>;
-template <class A, class B> using common = typename when<number<A> && number<B>, decltype(A() + B())>::type;
+// Of other types not even the sum is named: a `+` of the user's own may take what is made of numbers, and ask again.
+template <class A, class B, bool> struct sum_of {};
+template <class A, class B> struct sum_of<A, B, true> { using type = decltype(A() + B()); };
+template <class A, class B> using common = typename sum_of<A, B, number<A> && number<B>>::type;
 }
 template <class A, class B> constexpr pygpu_cpu::common<A, B> min(A a, B b) {
     pygpu_cpu::common<A, B> x = a, y = b;

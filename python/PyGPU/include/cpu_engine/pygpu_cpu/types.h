@@ -44,8 +44,6 @@ template <class T> using given = typename same<T>::type;
 template <class A, class B> constexpr bool is = false;
 template <class A> constexpr bool is<A, A> = true;
 template <class T, class... Of> constexpr bool one_of = (is<T, Of> || ...);
-template <bool, class T> struct when {};
-template <class T> struct when<true, T> { using type = T; };
 }
 
 #endif

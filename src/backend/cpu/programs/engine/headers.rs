@@ -17,7 +17,7 @@ macro_rules! portable {
     };
 }
 
-const HEADERS: [(&str, &str); 35] = [
+const HEADERS: [(&str, &str); 36] = [
     header!("pygpu_cpu.h"),
     header!("pygpu_cpu/abi.h"),
     header!("pygpu_cpu/atomics.h"),
@@ -34,6 +34,7 @@ const HEADERS: [(&str, &str); 35] = [
     header!("pygpu_cpu/rooms.h"),
     header!("pygpu_cpu/runtime.cpp"),
     header!("pygpu_cpu/runtime_calls.h"),
+    header!("pygpu_cpu/small_floats.h"),
     header!("pygpu_cpu/textures.h"),
     header!("pygpu_cpu/threads.h"),
     header!("pygpu_cpu/types.h"),
