@@ -91,7 +91,7 @@ fn binding(plan: &Plan, argument: &Argument, operand: &Operand, element: &str, n
     match plan.own_form(operand) {
         Form::Flat | Form::Shifted | Form::Same(_) => format!("    {element} *{name} = {array};"),
         Form::Repeated => format!("    pygpu::repeated<{element}> {name} = {{{array}}};"),
-        Form::Strided | Form::Turned => {
+        Form::Strided | Form::Line | Form::Level | Form::Turned => {
             let (walk, slot) = (plan.walk_type().unwrap_or_default(), plan.slot(operand));
             format!("    pygpu::strided<{element}, {walk}, {slot}> {name} = {{{array}, pygpu_walk}};")
         }

@@ -29,6 +29,10 @@ pub enum Form {
     Repeated,
     /// Strided along the common axes.
     Strided,
+    /// Strided, with elements side by side along the last axis, in whole packs.
+    Line,
+    /// Strided, with one element along the last axis.
+    Level,
     /// Strided along so many axes of its own.
     Apart(u8),
     /// At the same place as an earlier argument, whose form it has.
@@ -194,7 +198,7 @@ impl Plan {
     }
 
     fn strided(&self) -> impl Iterator<Item = usize> + Clone + '_ {
-        let is_strided = |form| matches!(form, Form::Strided | Form::Turned);
+        let is_strided = |form| matches!(form, Form::Strided | Form::Line | Form::Level | Form::Turned);
         self.operands.iter().filter(move |one| is_strided(one.form)).map(|one| usize::from(one.side))
     }
 
@@ -270,6 +274,7 @@ impl Plan {
             Way::Neighbours => [0, 0, 0],
             Way::Spread => [1, 0, 0],
             Way::Behind(_) => [3, 0, 0],
+            Way::Lines => [4, 0, 0],
             Way::Tiles(tiles) => tiles.key(),
         };
         let mut key = Key::from_slice(&[rank, self.pack, self.span as u8, u8::from(ranged)]);
@@ -283,6 +288,8 @@ impl Plan {
                 Form::Same(other) => (4, other),
                 Form::Turned => (5, 0),
                 Form::Shifted => (6, 0),
+                Form::Line => (7, 0),
+                Form::Level => (8, 0),
             };
             key.push(form);
             key.push(detail);

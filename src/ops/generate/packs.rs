@@ -39,20 +39,27 @@ pub(super) fn body(
     let is_whole = match plan.way {
         // Nor is the first or the last but one, so that what is read beyond a pack lies in the array.
         Way::Behind(_) => format!("pygpu_at > 0 && pygpu_at + {} <= (long long)n", 2 * pack),
+        Way::Lines => "true".to_owned(),
         _ => format!("pygpu_at + {} * {width} < n", pack - 1),
     };
     let operation = told("operation", &texts.operation);
     let turns = match at_once(pack, texts.weight) {
         Some(at_once) => parts.in_rounds(pack, at_once, width, &is_whole, &operation),
         None => {
-            let whole = bindings(plan, arguments, usages);
             let Parts { declared, load, names, store, .. } = &parts;
-            format!(
-                "    if ({is_whole}) {{\n{declared}{load}#pragma unroll\n    for (int pygpu_turn = 0; pygpu_turn < {pack}; \
-                 pygpu_turn++) {{\n    size_t i = pygpu_at + pygpu_turn * {width};\n{names}{operation}    }}\n{store}    }} else \
-                 {{\n{whole}    for (int pygpu_turn = 0; pygpu_turn < {pack}; pygpu_turn++) {{\n    size_t i = pygpu_at + pygpu_turn * \
-                 {width};\n    if (i >= n) continue;\n{operation}    }}\n    }}\n"
-            )
+            let each = format!(
+                "#pragma unroll\n    for (int pygpu_turn = 0; pygpu_turn < {pack}; pygpu_turn++) {{\n    size_t i = pygpu_at + \
+                 pygpu_turn * {width};\n{names}{operation}    }}\n"
+            );
+            let rest = match plan.way {
+                Way::Lines => String::new(), // packs are whole
+                _ => format!(
+                    "else {{\n{}    for (int pygpu_turn = 0; pygpu_turn < {pack}; pygpu_turn++) {{\n    size_t i = pygpu_at + \
+                     pygpu_turn * {width};\n    if (i >= n) continue;\n{operation}    }}\n    }}\n",
+                    bindings(plan, arguments, usages)
+                ),
+            };
+            format!("    if ({is_whole}) {{\n{declared}{load}{each}{store}    }} {rest}\n")
         }
     };
     format!(
@@ -110,25 +117,30 @@ impl Parts {
             format!("#pragma unroll\n    for (int pygpu_turn = 0; pygpu_turn < {pack}; pygpu_turn++) {text}\n")
         };
         let is_spread = plan.way == Way::Spread;
-        let (array, at) = match is_spread {
-            true => (format!("pygpu_all_{name}"), "pygpu_at + pygpu_turn * blockDim.x"),
+        let (array, at) = match plan.way {
+            Way::Spread => (format!("pygpu_all_{name}"), "pygpu_at + pygpu_turn * blockDim.x"),
+            Way::Lines => (format!("pygpu_all_{name}"), "pygpu_at + pygpu_turn"),
             // What is only read may be written by another name.
-            false => (format!("(({c_type} *)pygpu_array_{name})"), "pygpu_at + pygpu_turn"),
+            _ => (format!("(({c_type} *)pygpu_array_{name})"), "pygpu_at + pygpu_turn"),
         };
-        let neighbours = format!("*({kind} *)(pygpu_array_{name} + pygpu_at)");
+        let neighbours = match operand.form {
+            Form::Line => format!("*({kind} *)&{array}[pygpu_at]"),
+            _ => format!("*({kind} *)(pygpu_array_{name} + pygpu_at)"),
+        };
         let item = format!("pygpu_pack_{name}.item[pygpu_turn]");
         self.declared.push_str(&format!("    {kind} pygpu_pack_{name};\n"));
         self.rotate.push_str(&format!("    pygpu::rotate<pygpu_at_once>(pygpu_pack_{name});\n"));
-        if is_spread {
+        if matches!(plan.way, Way::Spread | Way::Lines) {
             self.arrays.push_str(&(binding(plan, argument, operand, c_type, &array) + "\n"));
         }
         if is_read {
-            self.load.push_str(&match is_spread {
-                true => each(format!("{item} = {array}[{at}];")),
-                false if operand.form == Form::Shifted => {
+            self.load.push_str(&match operand.form {
+                _ if is_spread => each(format!("{item} = {array}[{at}];")),
+                Form::Level => each(format!("{item} = {array}[pygpu_at];")),
+                Form::Shifted => {
                     format!("    pygpu_pack_{name} = pygpu::shifted<{kind}>(pygpu_array_{name} + pygpu_at);\n")
                 }
-                false => format!("    pygpu_pack_{name} = {neighbours};\n"),
+                _ => format!("    pygpu_pack_{name} = {neighbours};\n"),
             });
             self.load_rest.push_str(&each(format!("{item} = {array}[pygpu::nearest({at}, n)];")));
         }

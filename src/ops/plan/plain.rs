@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::super::argument::Argument;
 use super::super::text::{Analysis, Written};
 use super::Way;
-use super::way::{APART, BYTES};
+use super::way::{APART, BYTES, side_by_side};
 use crate::array::Array;
 use crate::dtype::Kind;
 
@@ -20,7 +20,7 @@ pub(super) fn pack(arguments: &[Argument], analysis: &Analysis, arrays: &[&Array
         return None;
     }
     let size = first.size();
-    let mut largest = 1;
+    let (mut smallest, mut largest) = (BYTES, 1);
     let mut spans: SmallVec<[(usize, usize, bool); 6]> = SmallVec::new();
     let vectors = arguments.iter().zip(&analysis.usages).filter_map(|(argument, usage)| Some((argument, (*usage)?)));
     for ((argument, usage), array) in vectors.zip(arrays) {
@@ -41,9 +41,9 @@ pub(super) fn pack(arguments: &[Argument], analysis: &Analysis, arrays: &[&Array
             return None;
         }
         spans.push((address, end, is_written));
-        largest = largest.max(itemsize);
+        (smallest, largest) = (smallest.min(itemsize), largest.max(itemsize));
     }
-    let pack = if largest < BYTES { (BYTES / largest) as u8 } else { APART };
+    let pack = if largest < BYTES { side_by_side(smallest, largest) as u8 } else { APART };
     Some(match size < i64::from(pack) {
         true => (1, Way::Neighbours),
         false => (pack, if largest < BYTES { Way::Neighbours } else { Way::Spread }),

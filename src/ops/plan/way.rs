@@ -20,10 +20,19 @@ pub enum Way {
     Neighbours,
     /// The same behind so many missing ones, so that what is written is aligned.
     Behind(u8),
+    /// Side by side along the last axis, which has whole ones of them: so are arrays there, or they repeat an element.
+    Lines,
     /// A block's width apart.
     Spread,
     /// In lines of a tile, a block for each.
     Tiles(Tiles),
+}
+
+/// How many neighbours a thread takes: 16 bytes of the largest type, and twice as many where another is smaller, since what is
+/// written of that would be a few bytes.
+#[inline]
+pub(super) fn side_by_side(smallest: usize, largest: usize) -> usize {
+    BYTES / largest * if smallest < largest && largest < BYTES { 2 } else { 1 }
 }
 
 impl Plan {
@@ -36,8 +45,9 @@ impl Plan {
         }
         let Some(same) = self.same(used) else { return };
         let walked = || used.iter().zip(&self.operands).filter(|((_, usage), _)| usage.at_index);
-        let largest = walked().map(|((array, _), _)| array.dtype().itemsize()).max().unwrap_or(BYTES);
-        let pack = BYTES / largest;
+        let sizes = || walked().map(|((array, _), _)| array.dtype().itemsize());
+        let (smallest, largest) = (sizes().min().unwrap_or(BYTES), sizes().max().unwrap_or(BYTES));
+        let pack = side_by_side(smallest, largest);
         let is_even = |address: usize, itemsize: usize| address.is_multiple_of((itemsize * pack).min(BYTES));
         let is_flat = walked().all(|((array, _), one)| match one.form {
             Form::Flat => is_even(one.address, array.dtype().itemsize()),
@@ -55,6 +65,9 @@ impl Plan {
             self.turn(used, largest);
             self.shift(used, largest);
         }
+        if self.way == Way::Spread {
+            self.line(used, BYTES / largest);
+        }
         for (first, second) in same {
             if !matches!(self.operands[second].form, Form::Same(_)) {
                 self.operands[second].form = match self.operands[first].form {
@@ -62,6 +75,38 @@ impl Plan {
                     _ => Form::Same(first as u8),
                 };
             }
+        }
+    }
+
+    /// Takes neighbours along the last axis, where that has whole packs of them in each array: one place is found for all.
+    fn line(&mut self, used: &Used<'_>, pack: usize) {
+        let is_whole = self.walk.lens().last().is_some_and(|len| len > 0 && len % pack as i64 == 0);
+        if pack < 2 || !is_whole {
+            return;
+        }
+        let mut forms: SmallVec<[Form; 6]> = SmallVec::new();
+        for ((array, usage), one) in used.iter().zip(&self.operands) {
+            let itemsize = array.dtype().itemsize();
+            let is_even = |bits: usize| bits.is_multiple_of((itemsize * pack).min(BYTES));
+            forms.push(match one.form {
+                Form::Strided => match self.walk.strides(one.side.into()).last() {
+                    Some(0) => Form::Level,
+                    Some(stride) if stride == itemsize as i64 => {
+                        let outer = self.walk.strides(one.side.into()).take(self.walk.rank() - 1);
+                        if !is_even(outer.fold(one.address, |bits, stride| bits | stride as usize)) {
+                            return;
+                        }
+                        Form::Line
+                    }
+                    _ => return,
+                },
+                Form::Flat if usage.at_index && !is_even(one.address) => return,
+                form => form,
+            });
+        }
+        (self.pack, self.way) = (pack as u8, Way::Lines);
+        for (one, form) in self.operands.iter_mut().zip(forms) {
+            one.form = form;
         }
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use super::super::Plan;
+use super::super::{Form, Plan, Way};
 use crate::array::Array;
 use crate::device::Device;
 use crate::dtype::{DType, Kind};
@@ -130,4 +130,31 @@ fn arrays_that_are_all_plain_go_the_short_way() {
     assert_eq!(pack([f32; 3], [0, 256, 512], &[]), Some(1));
     assert_eq!(pack([f32; 3], [0, 256, 256], &[16]), None, "the result lies where an operand does");
     assert_eq!(pack([f32; 3], [0, 260, 512], &[16]), None, "one is not aligned");
+}
+
+#[test]
+fn rows_columns_and_parts_of_matrices_are_read_in_whole_packs() {
+    let stream = Stream::default_of(Device::cpu().unwrap());
+    let block = Arc::new(Allocation::new(BLOCK, stream).unwrap());
+    let forms = |sides: [(&[i64], i64); 2], columns: i64| {
+        let shape = [6, columns];
+        let made = |strides: &[i64], offset: i64| {
+            let layout = Layout::strided(&shape, strides, offset, 4).unwrap();
+            Array::over(Arc::clone(&block), layout, DType::new(Kind::Float32), false).unwrap()
+        };
+        let [a, b] = sides.map(|(strides, offset)| made(strides, offset));
+        let z = made(&[4 * columns, 4], 2048);
+        let plain = Drawn { kind: Kind::Float32, block: 0, offset: 0, order: Order::C, view: 0 };
+        let arguments = arguments(&[plain.clone(), plain.clone(), plain], true);
+        let texts = Texts { operation: "z[i] = a[i] + b[i]".to_owned(), ..Texts::default() };
+        let plan = Plan::of("f", &arguments, &Analysis::of(&arguments, &texts), &[&a, &b, &z]).unwrap();
+        (plan.way == Way::Lines).then(|| [plan.operands[0].form, plan.operands[1].form, plan.operands[2].form])
+    };
+    let (row, column, part, odd): (&[i64], &[i64], &[i64], &[i64]) = (&[0, 4], &[4, 0], &[64, 4], &[60, 4]);
+    assert_eq!(forms([(&[32, 4], 0), (row, 512)], 8), Some([Form::Flat, Form::Line, Form::Flat]));
+    assert_eq!(forms([(column, 4), (part, 512)], 8), Some([Form::Level, Form::Line, Form::Flat]));
+    assert_eq!(forms([(&[32, 4], 0), (odd, 512)], 8), None, "rows are not aligned");
+    assert_eq!(forms([(&[32, 4], 0), (row, 516)], 8), None, "the row is not aligned");
+    assert_eq!(forms([(&[28, 4], 0), (row, 512)], 7), None, "a row is no whole packs");
+    assert_eq!(forms([(&[32, 4], 0), (&[64, 8], 512)], 8), None, "every second element");
 }
