@@ -332,3 +332,19 @@ def test_what_is_filled_takes_its_value_from_the_device() -> None:
     assert PyGPU.zeros(3, "float32").fill(one).tolist() == [3, 3, 3]
     assert PyGPU.full((2, 2), one[0, 0]).tolist() == [[3, 3], [3, 3]]
     assert PyGPU.full_like(PyGPU.zeros(2, "float16"), one[0, 0]).dtype == np.float16
+
+
+@pytest.mark.parametrize("kind", ["float16", "bfloat16", "float32"])
+def test_what_is_assigned_under_a_mask_keeps_the_bits_of_nans(kind: str) -> None:
+    dtype: Any = ml_dtypes.bfloat16 if kind == "bfloat16" else np.dtype(kind)
+    bits = np.dtype("u2" if np.dtype(dtype).itemsize == 2 else "u4")
+    odd = np.array([0xFFCF, 0x7FD1] if bits.itemsize == 2 else [0xFFC00051, 0x7FC00007], bits).view(dtype)
+    mask = np.array([True, False, True])
+    one, each, copied = (PyGPU.zeros(3, dtype) for _ in range(3))
+    one[mask] = odd[0]
+    each[mask] = odd
+    PyGPU.copyto(copied, PyGPU.to_gpu(odd[:1]), where=PyGPU.to_gpu(mask))
+    host = odd.view(bits)
+    assert one.get().view(bits).tolist() == [host[0], 0, host[0]]
+    assert each.get().view(bits).tolist() == [host[0], 0, host[1]]
+    assert copied.get().view(bits).tolist() == [host[0], 0, host[0]]

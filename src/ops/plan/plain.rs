@@ -41,7 +41,10 @@ pub(super) fn pack(arguments: &[Argument], analysis: &Analysis, arrays: &[&Array
             return None;
         }
         spans.push((address, end, is_written));
-        (smallest, largest) = (smallest.min(itemsize), largest.max(itemsize));
+        largest = largest.max(itemsize);
+        if is_written {
+            smallest = smallest.min(itemsize);
+        }
     }
     let pack = if largest < BYTES { side_by_side(smallest, largest) as u8 } else { APART };
     Some(match size < i64::from(pack) {

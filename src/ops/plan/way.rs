@@ -28,11 +28,11 @@ pub enum Way {
     Tiles(Tiles),
 }
 
-/// How many neighbours a thread takes: 16 bytes of the largest type, and twice as many where another is smaller, since what is
-/// written of that would be a few bytes.
+/// How many neighbours a thread takes: 16 bytes of the largest type, and twice as many where a smaller one is written, as a thread
+/// would write a few bytes.
 #[inline]
-pub(super) fn side_by_side(smallest: usize, largest: usize) -> usize {
-    BYTES / largest * if smallest < largest && largest < BYTES { 2 } else { 1 }
+pub(super) fn side_by_side(smallest_written: usize, largest: usize) -> usize {
+    BYTES / largest * if smallest_written < largest && largest < BYTES { 2 } else { 1 }
 }
 
 impl Plan {
@@ -45,8 +45,9 @@ impl Plan {
         }
         let Some(same) = self.same(used) else { return };
         let walked = || used.iter().zip(&self.operands).filter(|((_, usage), _)| usage.at_index);
-        let sizes = || walked().map(|((array, _), _)| array.dtype().itemsize());
-        let (smallest, largest) = (sizes().min().unwrap_or(BYTES), sizes().max().unwrap_or(BYTES));
+        let largest = walked().map(|((array, _), _)| array.dtype().itemsize()).max().unwrap_or(BYTES);
+        let written = walked().filter(|((_, usage), _)| usage.written > Written::No);
+        let smallest = written.map(|((array, _), _)| array.dtype().itemsize()).min().unwrap_or(largest);
         let pack = side_by_side(smallest, largest);
         let is_even = |address: usize, itemsize: usize| address.is_multiple_of((itemsize * pack).min(BYTES));
         let is_flat = walked().all(|((array, _), one)| match one.form {

@@ -93,11 +93,21 @@ fn is_aligned(array: &Array) -> bool {
     places % layout.itemsize() == 0 || layout.is_empty()
 }
 
+/// What an element is read as that is to stay as it is: a number of 16 bits goes through float otherwise, where each NaN is one.
+fn same_bits(kind: Kind) -> Kind {
+    match kind {
+        Kind::Float16 | Kind::BFloat16 => Kind::UInt16,
+        other => other,
+    }
+}
+
 fn run(target: &Array, source: Source<'_>, mask: Option<&Array>, stream: &Stream) -> Result<()> {
-    let to = target.dtype().kind();
+    let is_same = !matches!(source, Source::Array(array) if array.dtype() != target.dtype());
+    let read_as = |dtype: DType| if is_same { same_bits(dtype.kind()) } else { dtype.kind() };
+    let to = read_as(target.dtype());
     let mut values = Arguments::new();
     let (from, given) = match source {
-        Source::Array(array) => (array.dtype().kind(), Given::Array(array.dtype().kind())),
+        Source::Array(array) => (read_as(array.dtype()), Given::Array(read_as(array.dtype()))),
         Source::Item(bytes) => {
             values.push(bytes);
             (to, Given::Value)
