@@ -1,4 +1,4 @@
-"""Rows and columns beside matrices, and parts of these: read in whole packs along the last axis where that is possible."""
+"""Rows and columns beside matrices, and parts of these: in whole packs along the last axis where that is possible."""
 
 from __future__ import annotations
 
