@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use super::context::Current;
 use super::devices::VendorDevices;
 use super::driver::Driver;
+use super::launches::VendorLaunches;
 use super::symbols::{Raw, Types};
 use crate::backend::{
     Address, Compiled, Compiler, Contexts, FunctionAttributes, FunctionHandle, FunctionSetting, LaunchLimits,
@@ -134,7 +135,7 @@ impl<V: VendorPrograms> Driver<V> {
 }
 
 // The caller's promise is, each time, the driver's condition.
-impl<V: VendorPrograms> Programs for Driver<V>
+impl<V: VendorLaunches> Programs for Driver<V>
 where
     Self: Contexts,
 {
@@ -272,6 +273,7 @@ where
             shared_per_block,
             shared_per_block_optin: V::shared_on_request(self, device, shared_per_block)?,
             cooperative: V::cooperative(self).is_ok() && ask(attributes.cooperative_launch)? != 0,
+            clusters: V::has_clusters(self, device)?,
         })
     }
 
