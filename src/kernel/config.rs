@@ -23,7 +23,7 @@ pub struct LaunchConfig {
 }
 
 /// What a launch is told. A shape is one without attributes, and costs nothing that attributes would.
-pub trait Configuration {
+pub trait Configuration: Sync {
     /// The shape.
     fn shape(&self) -> &LaunchShape;
     /// Refuses attributes that the device or the kernel cannot follow.

@@ -3,7 +3,6 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use super::config::LaunchConfig;
 use super::limits::limits_of;
 use super::module::Module;
 use super::types::{Parameter, ParameterKind};
@@ -251,23 +250,6 @@ impl Function {
         let shape = LaunchShape { grid: [LARGEST_CLUSTER, 1, 1], block, shared, cooperative: false };
         // SAFETY: alive with its module.
         unsafe { self.programs().max_cluster_size(self.device().index(), self.handle(), &shape) }
-    }
-
-    /// Clusters that run at once; without clusters, blocks.
-    ///
-    /// # Errors
-    /// As for a launch; the driver's.
-    pub fn active_clusters(&self, config: &LaunchConfig) -> Result<u32> {
-        self.kernel.module.check_alive()?;
-        super::launch::check(self, config)?;
-        let LaunchConfig { shape, attributes } = config;
-        if !self.limits().clusters {
-            let threads = shape.block.iter().fold(1u32, |product, &length| product.saturating_mul(length));
-            let multiprocessors = self.device().properties()?.multiprocessor_count.max(0).cast_unsigned();
-            return Ok(self.active_blocks(threads, shape.shared)?.saturating_mul(multiprocessors));
-        }
-        // SAFETY: alive with its module.
-        unsafe { self.programs().active_clusters(self.device().index(), self.handle(), shape, attributes) }
     }
 
     /// Most threads of a block that it can be launched with.

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use smallvec::SmallVec;
 
-use super::config::Configuration;
+use super::config::{Configuration, LaunchConfig};
 use super::function::Function;
 use crate::backend::LaunchShape;
 use crate::error::{Error, Result};
@@ -127,7 +127,7 @@ pub unsafe fn launch<C: Configuration>(
 /// # Errors
 /// `ValueError` or `NotSupported` that says what was asked for and what there is.
 #[inline]
-pub(super) fn check<C: Configuration>(function: &Function, config: &C) -> Result<()> {
+fn check<C: Configuration>(function: &Function, config: &C) -> Result<()> {
     let shape = config.shape();
     let limits = function.limits();
     let within =
@@ -139,6 +139,24 @@ pub(super) fn check<C: Configuration>(function: &Function, config: &C) -> Result
     }
     config.check(function)?;
     function.allow_shared(shape.shared)
+}
+
+/// Clusters of a launch that run at once; without clusters, blocks.
+///
+/// # Errors
+/// As for the launch; the driver's.
+pub fn active_clusters(function: &Function, config: &LaunchConfig) -> Result<u32> {
+    function.module().check_alive()?;
+    check(function, config)?;
+    let LaunchConfig { shape, attributes } = config;
+    let device = function.device();
+    if !function.limits().clusters {
+        let threads = shape.block.iter().fold(1u32, |product, &length| product.saturating_mul(length));
+        let multiprocessors = device.properties()?.multiprocessor_count.max(0).cast_unsigned();
+        return Ok(function.active_blocks(threads, shape.shared)?.saturating_mul(multiprocessors));
+    }
+    // SAFETY: alive with its module.
+    unsafe { function.programs().active_clusters(device.index(), function.handle(), shape, attributes) }
 }
 
 #[cold]

@@ -59,7 +59,7 @@ only_with_clusters = pytest.mark.skipif(not HAS_CLUSTERS, reason="clusters are C
 only_without_clusters = pytest.mark.skipif(HAS_CLUSTERS, reason="clusters are there")
 
 pytestmark = pytest.mark.skipif(
-    PyGPU.backend_name() != "cpu" and DRIVER is None, reason="a real device is tests/gpu/test_launch_config.py's"
+    PyGPU.backend_name() != "cpu" and DRIVER is None, reason="a real device is tests/gpu/launches's"
 )
 
 

@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 
 use super::driver::Cuda;
-use super::sys::{CUdevice_attribute, CUfunction, CUfunction_attribute as Attribute, CUlaunchConfig};
+use super::sys::{CUfunction, CUfunction_attribute as Attribute, CUlaunchConfig};
 use crate::backend::FunctionHandle;
 use crate::backend::launches::no_clusters;
 use crate::backend::vendor::{Current, Driver, LaunchEx, Raw, RawConfig, VendorLaunches};
@@ -43,13 +43,6 @@ impl VendorLaunches for Cuda {
 
     fn has_carveout(driver: &Driver<Self>) -> bool {
         driver.version >= CARVEOUT_OF_A_LAUNCH
-    }
-
-    fn has_clusters(driver: &Driver<Self>, device: i32) -> Result<bool> {
-        if driver.api.cuLaunchKernelEx.is_none() {
-            return Ok(false);
-        }
-        Ok(driver.attribute(device, CUdevice_attribute::CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH)? != 0)
     }
 
     unsafe fn required_cluster(

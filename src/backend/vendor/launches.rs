@@ -121,10 +121,6 @@ pub trait VendorLaunches: VendorPrograms {
     fn launch_ex(driver: &Driver<Self>) -> Option<LaunchEx<Self>>;
     /// Whether the division of the cache is an attribute of a launch; else it is one of the kernel.
     fn has_carveout(driver: &Driver<Self>) -> bool;
-    /// Whether the device has clusters of blocks and the driver can launch them.
-    fn has_clusters(_driver: &Driver<Self>, _device: i32) -> Result<bool> {
-        Ok(false)
-    }
     /// # Safety
     /// The function is alive.
     unsafe fn required_cluster(

@@ -4,8 +4,9 @@ use pyo3::prelude::*;
 
 use super::class::Kernel;
 use super::config::PyLaunchConfig;
-use super::launcher::{extent, number_of};
+use super::extent::{extent, number_of};
 use crate::backend::{FunctionAttributes, FunctionSetting};
+use crate::kernel::launch;
 use crate::python::convert::number;
 use crate::python::gil::WithoutGil;
 
@@ -144,7 +145,7 @@ impl Kernel {
     /// True
     fn max_active_clusters(&self, py: Python<'_>, config: &PyLaunchConfig) -> PyResult<u32> {
         let (function, config) = (self.function(), *config.config());
-        Ok(py.without_gil(|| function.active_clusters(&config))?)
+        Ok(py.without_gil(|| launch::active_clusters(function, &config))?)
     }
 
     /// Sets what the first-level cache is rather used for.

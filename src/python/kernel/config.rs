@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
 use super::class::Kernel;
-use super::launcher::{extent, number_of};
+use super::extent::{extent, number_of};
 use crate::backend::{ClusterPolicy, LaunchAttributes, LaunchShape};
 use crate::kernel::LaunchConfig;
 use crate::layout::tuple_text;

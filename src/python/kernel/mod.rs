@@ -6,6 +6,7 @@ pub(crate) mod attributes;
 pub(crate) mod call;
 pub(crate) mod class;
 pub(crate) mod config;
+pub(crate) mod extent;
 pub(crate) mod launcher;
 pub(crate) mod module;
 pub(crate) mod source;

@@ -21,7 +21,7 @@ use crate::python::gil::WithoutGil;
 use crate::python::kernel::call::pack::{self, Rules};
 use crate::python::kernel::class::{Kernel, parameters};
 use crate::python::kernel::config::PyLaunchConfig;
-use crate::python::kernel::launcher::{extent, number_of};
+use crate::python::kernel::extent::{extent, number_of};
 use crate::python::once::intern;
 use crate::python::runtime::stream as stream_argument;
 use crate::stream::{self, Event, Stream};
@@ -159,7 +159,7 @@ fn check_texrefs(texrefs: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
 
 impl PyFunction {
     #[inline]
-    fn launch<C: Configuration + Sync>(
+    fn launch<C: Configuration>(
         &self,
         py: Python<'_>,
         kernel: &Kernel,

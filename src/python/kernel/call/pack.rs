@@ -60,7 +60,7 @@ pub(crate) struct Call<'a, 'py> {
 
 /// Launches a kernel with Python's arguments.
 #[inline]
-pub(crate) fn call<C: Configuration + Sync>(
+pub(crate) fn call<C: Configuration>(
     function: &Function,
     shape: &C,
     stream: &Stream,
@@ -75,7 +75,7 @@ pub(crate) type Blocks = SmallVec<[(Arc<Allocation>, Access); 8]>;
 
 /// As [`call`], of a kernel that uses blocks beside its arguments.
 #[inline]
-pub(crate) fn call_beside<C: Configuration + Sync>(
+pub(crate) fn call_beside<C: Configuration>(
     function: &Function,
     shape: &C,
     stream: &Stream,
@@ -427,12 +427,7 @@ impl<'a, 'py> Call<'a, 'py> {
 
     /// A launch with arguments that must be kept alive or copied back.
     #[cold]
-    fn finish<C: Configuration + Sync>(
-        &mut self,
-        py: Python<'_>,
-        shape: &C,
-        args: &Bound<'_, PyTuple>,
-    ) -> PyResult<()> {
+    fn finish<C: Configuration>(&mut self, py: Python<'_>, shape: &C, args: &Bound<'_, PyTuple>) -> PyResult<()> {
         let launched = self.launch(py, shape, args);
         let (stream, has_host) = (self.stream, !self.host.is_empty());
         if launched.is_err() || has_host || stream.device().is_cpu() {
@@ -444,12 +439,7 @@ impl<'a, 'py> Call<'a, 'py> {
         Ok(py.without_gil(|| pending::keep_until_passed(stream, Box::new(kept)))?)
     }
 
-    fn launch<C: Configuration + Sync>(
-        &mut self,
-        py: Python<'_>,
-        shape: &C,
-        args: &Bound<'_, PyTuple>,
-    ) -> PyResult<()> {
+    fn launch<C: Configuration>(&mut self, py: Python<'_>, shape: &C, args: &Bound<'_, PyTuple>) -> PyResult<()> {
         let (function, stream) = (self.function, self.stream);
         let told = match self.handlers.is_empty() {
             true => py.None().into_bound(py),
