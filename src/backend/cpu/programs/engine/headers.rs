@@ -17,7 +17,7 @@ macro_rules! portable {
     };
 }
 
-const HEADERS: [(&str, &str); 36] = [
+const HEADERS: [(&str, &str); 37] = [
     header!("pygpu_cpu.h"),
     header!("pygpu_cpu/abi.h"),
     header!("pygpu_cpu/atomics.h"),
