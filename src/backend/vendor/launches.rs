@@ -2,6 +2,8 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
+use smallvec::SmallVec;
+
 use super::context::Current;
 use super::driver::Driver;
 use super::programs::VendorPrograms;
@@ -65,14 +67,11 @@ pub type LaunchEx<V> =
     unsafe extern "C" fn(*const RawConfig, <V as Types>::Function, *mut *mut c_void, *mut *mut c_void) -> u32;
 
 /// Attributes as the driver takes them.
-struct List {
-    items: [RawAttribute; KINDS],
-    count: usize,
-}
+struct List(SmallVec<[RawAttribute; KINDS]>);
 
 impl List {
     fn of(shape: &LaunchShape, asked: &LaunchAttributes, carveout: bool) -> Self {
-        let mut list = Self { items: [RawAttribute::new(0, 0); KINDS], count: 0 };
+        let mut list = SmallVec::new();
         if shape.cooperative {
             list.push(RawAttribute::new(attributes::COOPERATIVE, 1));
         }
@@ -91,14 +90,7 @@ impl List {
         if let Some(percent) = asked.carveout.filter(|_| carveout) {
             list.push(RawAttribute::new(attributes::CARVEOUT, percent.cast_unsigned()));
         }
-        list
-    }
-
-    fn push(&mut self, attribute: RawAttribute) {
-        if let Some(place) = self.items.get_mut(self.count) {
-            *place = attribute;
-            self.count += 1;
-        }
+        Self(list)
     }
 
     /// What a call takes; good as long as the list is.
@@ -108,8 +100,8 @@ impl List {
             block: shape.block,
             shared: shape.shared,
             stream: Raw::of(stream.0),
-            attributes: self.items.as_ptr(),
-            count: self.count as c_uint,
+            attributes: self.0.as_ptr(),
+            count: self.0.len() as c_uint,
         }
     }
 }
@@ -166,8 +158,8 @@ where
             unsafe { V::set_function(self, device, function, FunctionSetting::PreferredCarveout(percent)) }?;
         }
         let list = List::of(shape, attributes, carveout);
-        let only_cooperative = shape.cooperative && list.count == 1;
-        if list.count == 0 || (only_cooperative && V::launch_ex(self).is_none()) {
+        let only_cooperative = shape.cooperative && list.0.len() == 1;
+        if list.0.is_empty() || (only_cooperative && V::launch_ex(self).is_none()) {
             // SAFETY: the caller's promise is the same.
             return unsafe { self.launch(device, function, shape, stream, arguments) };
         }
