@@ -307,7 +307,7 @@ def test_arrays_that_do_not_fit_are_refused(x: PyGPU.GPUArray) -> None:
 def test_attributes_need_a_driver_that_has_the_call(x: PyGPU.GPUArray) -> None:
     kernel = kernel_of("float *x", "8")
     kernel[PyGPU.LaunchConfig(1, 1, cluster=1, programmatic_dependent_launch=True)](x)
-    with pytest.raises(PyGPU.NotSupportedError, match="has no cuLaunchKernelEx, .*: update the driver"):
+    with pytest.raises(PyGPU.NotSupportedError, match=r"has no cuLaunchKernelEx, .*: update the driver"):
         kernel[1, 1](x, priority=-1)
     with pytest.raises(PyGPU.NotSupportedError, match="cuda:0 has no clusters"):
         kernel[1, 1](x, cluster=2)
