@@ -63,6 +63,11 @@ def pygpu_launches() -> dict[str, Launch]:
     x, y, z = (PyGPU.zeros(16, np.float32) for _ in range(3))
     n, a = np.int64(5), np.float32(1)
     launcher = kernel[1, 32]
+    # As many blocks of the same shape, which differ in being a cluster only.
+    two, clustered = (
+        kernel[PyGPU.LaunchConfig(2, 32, cluster=size)] for size in (None, min(2, kernel.max_cluster_size(32)))
+    )
+    dependent = kernel[PyGPU.LaunchConfig(1, 32, programmatic_dependent_launch=True, priority=0)]
     p, q, r = x.gpudata, y.gpudata, z.gpudata
     axpy = ElementwiseKernel("float a, float *x, float *y, float *z", "z[i] = a * x[i] + y[i]")
     plane, other, target = (PyGPU.zeros((8, 8), np.float32)[:, ::2] for _ in range(3))
@@ -72,6 +77,9 @@ def pygpu_launches() -> dict[str, Launch]:
         "PyGPU, elementwise, strided": ("axpy(2, plane, other, target)", names),
         "PyGPU, native": ("kernel[1, 32](x, y, z, 5, 1.0)", names),
         "PyGPU, native, shape kept": ("launcher(x, y, z, 5, 1.0)", names),
+        "PyGPU, two blocks": ("two(x, y, z, 5, 1.0)", names),
+        "PyGPU, two blocks, a cluster": ("clustered(x, y, z, 5, 1.0)", names),
+        "PyGPU, dependent, with a priority": ("dependent(x, y, z, 5, 1.0)", names),
         "PyGPU, PyCUDA's spelling": ("function(x, y, z, n, a, block=(32, 1, 1), grid=(1, 1))", names),
         "PyGPU, prepared": ("function.prepared_call((1, 1), (32, 1, 1), p, q, r, 5, 1.0)", names),
     }

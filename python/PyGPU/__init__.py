@@ -27,6 +27,7 @@ from PyGPU._core import (
     GPUArray as GPUArray,
     Graph as Graph,
     Kernel as Kernel,
+    LaunchConfig as LaunchConfig,
     Module as Module,
     NotSupportedError as NotSupportedError,
     OutOfMemoryError as OutOfMemoryError,

@@ -15,6 +15,7 @@ mod events;
 mod graphs;
 mod hip;
 mod includes;
+mod launches;
 mod memory;
 mod opening;
 mod programs;
@@ -24,7 +25,7 @@ mod textures;
 mod vendor;
 mod witness;
 
-pub use codes::{ILLEGAL_ADDRESS, NOT_FOUND};
+pub use codes::{COOPERATIVE_TOO_LARGE, ILLEGAL_ADDRESS, INVALID_CLUSTER, INVALID_VALUE, NOT_FOUND, OUT_OF_RESOURCES};
 pub use contexts::Contexts;
 pub use copies::{Copies, Direction, Extent, HostUse, Pattern, Pitched};
 pub use cpu::given_out;
@@ -35,6 +36,7 @@ pub use driver_memory::{Advice, Attachment, DriverMemory, HANDLE_BYTES, Residenc
 pub use events::{EventFlags, EventHandle, Events};
 pub use graphs::{CaptureMode, ExecutableHandle, GraphHandle, Graphs, HostWork};
 pub use includes::{included_by_list, included_names};
+pub use launches::{ClusterPolicy, LaunchAttributes, Launches};
 pub use memory::{Address, HostFlags, Memory, PointerKind, PoolHandle, PoolStatistics};
 pub use programs::{
     CompileOption, CompileRequest, Compiled, Compiler, FunctionAttributes, FunctionHandle, FunctionSetting,

@@ -9,7 +9,7 @@ use std::ffi::{CStr, c_void};
 use std::path::PathBuf;
 
 use super::witness::Witness;
-use super::{Address, Contexts, StreamHandle};
+use super::{Address, Contexts, Launches, StreamHandle};
 use crate::error::{Error, Result};
 
 /// A loaded image.
@@ -72,6 +72,8 @@ pub enum FunctionSetting {
     PreferredCarveout(i32),
     /// 0 no preference, 1 shared memory, 2 cache, 3 equal.
     CachePreference(i32),
+    /// Whether clusters may have more blocks than every device with clusters takes.
+    NonPortableClusters(bool),
 }
 
 /// Where a parameter of a kernel lies in its argument buffer.
@@ -111,6 +113,8 @@ pub struct LaunchLimits {
     pub shared_per_block_optin: u32,
     /// Whether cooperative launches exist.
     pub cooperative: bool,
+    /// Whether clusters of blocks exist.
+    pub clusters: bool,
 }
 
 /// A part of what is linked.
@@ -143,7 +147,7 @@ pub enum LinkKind {
 ///
 /// # Safety of the callers
 /// As in [`Backend`](super::Backend): who passes a handle promises that it belongs to the device and is alive.
-pub trait Programs: Contexts {
+pub trait Programs: Contexts + Launches {
     /// Loads an image: what the backend's [`Compiler`] makes, and what the driver itself takes (cubin, PTX, fatbin; a code
     /// object of HIP; a shared library on the CPU). The bytes are not needed when the call returns.
     ///

@@ -1,18 +1,23 @@
 //! A kernel of a loaded module: what its parameters are and what is known of it.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::limits::limits_of;
 use super::module::Module;
 use super::types::{Parameter, ParameterKind};
-use crate::backend::{FunctionAttributes, FunctionHandle, FunctionSetting, LaunchLimits, ParameterPlace, Programs};
+use crate::backend::{
+    FunctionAttributes, FunctionHandle, FunctionSetting, LaunchLimits, LaunchShape, ParameterPlace, Programs,
+};
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 
 /// Dynamic shared memory that every kernel may use without asking, if it has no static one.
 const UNASKED: u32 = 48 << 10;
+
+/// More blocks than a cluster has on any device.
+const LARGEST_CLUSTER: u32 = 32;
 
 /// A kernel with what its parameters are known to be. Clones are the same kernel.
 #[derive(Clone)]
@@ -32,6 +37,9 @@ struct Kernel {
     allowed_shared: AtomicU32,
     /// Asked when first needed.
     threads: OnceLock<u32>,
+    /// Asked when first needed.
+    cluster: OnceLock<Option<[u32; 3]>>,
+    large_clusters: AtomicBool,
 }
 
 /// Bytes of a parameter of a kind; `None` where that is not known.
@@ -87,8 +95,9 @@ impl Function {
         let signature = believed(declared, places.as_deref());
         let limits = limits_of(device)?;
         let allowed_shared = AtomicU32::new(0);
-        let threads = OnceLock::new();
-        let kernel = Kernel { module, handle, name, places, limits, allowed_shared, threads };
+        let (threads, cluster) = (OnceLock::new(), OnceLock::new());
+        let large_clusters = AtomicBool::new(false);
+        let kernel = Kernel { module, handle, name, places, limits, allowed_shared, threads, cluster, large_clusters };
         Ok(Self { kernel: Arc::new(kernel), signature })
     }
 
@@ -182,6 +191,9 @@ impl Function {
         if let FunctionSetting::MaxDynamicSharedBytes(bytes) = setting {
             self.kernel.allowed_shared.store(bytes.max(0) as u32, Ordering::Relaxed);
         }
+        if let FunctionSetting::NonPortableClusters(allowed) = setting {
+            self.kernel.large_clusters.store(allowed, Ordering::Relaxed);
+        }
         Ok(())
     }
 
@@ -203,6 +215,41 @@ impl Function {
         self.kernel.module.check_alive()?;
         // SAFETY: alive with its module.
         unsafe { self.programs().suggested_shape(self.device().index(), self.handle(), shared, limit) }
+    }
+
+    /// Whether its clusters may have more blocks than every device with clusters takes.
+    pub fn allows_large_clusters(&self) -> bool {
+        self.kernel.large_clusters.load(Ordering::Relaxed)
+    }
+
+    /// The cluster for which it was compiled (`__cluster_dims__`).
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn required_cluster(&self) -> Result<Option<[u32; 3]>> {
+        if let Some(cluster) = self.kernel.cluster.get() {
+            return Ok(*cluster);
+        }
+        self.kernel.module.check_alive()?;
+        // SAFETY: alive with its module.
+        let cluster = unsafe { self.programs().required_cluster(self.device().index(), self.handle()) }?;
+        Ok(*self.kernel.cluster.get_or_init(|| cluster))
+    }
+
+    /// Most blocks of a cluster that it can be launched in; 1 on a device without clusters.
+    ///
+    /// # Errors
+    /// `ValueError` for more shared memory than the device has; the driver's.
+    pub fn max_cluster_size(&self, block: [u32; 3], shared: u32) -> Result<u32> {
+        self.kernel.module.check_alive()?;
+        if !self.limits().clusters {
+            return Ok(1);
+        }
+        self.allow_shared(shared)?;
+        // The cluster's blocks are those of the grid, so it has as many as any cluster.
+        let shape = LaunchShape { grid: [LARGEST_CLUSTER, 1, 1], block, shared, cooperative: false };
+        // SAFETY: alive with its module.
+        unsafe { self.programs().max_cluster_size(self.device().index(), self.handle(), &shape) }
     }
 
     /// Most threads of a block that it can be launched with.

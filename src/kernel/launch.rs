@@ -4,6 +4,7 @@ use std::ffi::c_void;
 
 use smallvec::SmallVec;
 
+use super::config::{Configuration, LaunchConfig};
 use super::function::Function;
 use crate::backend::LaunchShape;
 use crate::error::{Error, Result};
@@ -98,9 +99,9 @@ impl Arguments {
 /// There are as many arguments as the kernel has parameters, each with as many bytes; the memory to which they point is as
 /// large as the kernel takes it to be.
 #[inline]
-pub unsafe fn launch(
+pub unsafe fn launch<C: Configuration>(
     function: &Function,
-    shape: &LaunchShape,
+    config: &C,
     stream: &Stream,
     arguments: &mut Arguments,
     uses: &[Use<'_>],
@@ -109,12 +110,11 @@ pub unsafe fn launch(
     if stream.device() != function.device() {
         return Err(wrong_stream(function, stream));
     }
-    check(function, shape)?;
+    check(function, config)?;
     let pointers = &mut arguments.pointers();
-    let (index, handle) = (function.device().index(), function.handle());
     ordered(uses, stream, || {
         // SAFETY: the module is alive and its device is the stream's; the rest is the caller's promise.
-        unsafe { function.programs().launch(index, handle, shape, stream.handle(), pointers.as_mut_ptr()) }?;
+        unsafe { config.put(function, stream, pointers.as_mut_ptr()) }?;
         if let Some(capture) = capture::of(stream)? {
             capture.keep(Box::new(function.clone()));
         }
@@ -122,12 +122,13 @@ pub unsafe fn launch(
     })
 }
 
-/// Refuses a shape that the device or the kernel cannot run.
+/// Refuses what the device or the kernel cannot run.
 ///
 /// # Errors
-/// `ValueError` that says what was asked for and what there is.
+/// `ValueError` or `NotSupported` that says what was asked for and what there is.
 #[inline]
-fn check(function: &Function, shape: &LaunchShape) -> Result<()> {
+fn check<C: Configuration>(function: &Function, config: &C) -> Result<()> {
+    let shape = config.shape();
     let limits = function.limits();
     let within =
         |asked: [u32; 3], most: [u32; 3]| asked.iter().zip(most).all(|(asked, most)| *asked > 0 && *asked <= most);
@@ -136,7 +137,26 @@ fn check(function: &Function, shape: &LaunchShape) -> Result<()> {
     if !fits || threads > function.max_threads()? || (shape.cooperative && !limits.cooperative) {
         return Err(refused(function, shape, threads));
     }
+    config.check(function)?;
     function.allow_shared(shape.shared)
+}
+
+/// Clusters of a launch that run at once; without clusters, blocks.
+///
+/// # Errors
+/// As for the launch; the driver's.
+pub fn active_clusters(function: &Function, config: &LaunchConfig) -> Result<u32> {
+    function.module().check_alive()?;
+    check(function, config)?;
+    let LaunchConfig { shape, attributes } = config;
+    let device = function.device();
+    if !function.limits().clusters {
+        let threads = shape.block.iter().fold(1u32, |product, &length| product.saturating_mul(length));
+        let multiprocessors = device.properties()?.multiprocessor_count.max(0).cast_unsigned();
+        return Ok(function.active_blocks(threads, shape.shared)?.saturating_mul(multiprocessors));
+    }
+    // SAFETY: alive with its module.
+    unsafe { function.programs().active_clusters(device.index(), function.handle(), shape, attributes) }
 }
 
 #[cold]

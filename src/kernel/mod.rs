@@ -5,12 +5,13 @@
 //! - [`lexer`], [`declaration`] and [`types`] read from the source which parameters a kernel has; [`signature`] reads it from
 //!   the letters of PyCUDA's `prepare`;
 //! - [`module`] and [`function`] are what is loaded, [`symbols`] finds names in it;
-//! - [`limits`] and [`launch`] put it on a stream, in the order of whatever else uses the arrays.
+//! - [`config`] is what a launch is told, and [`limits`] and [`launch`] put it on a stream, in the order of whatever else uses the arrays.
 //!
 //! Nothing here knows which driver works below, nor Python.
 
 mod cache;
 mod compile;
+mod config;
 mod declaration;
 mod ends;
 mod external;
@@ -29,6 +30,7 @@ mod types;
 
 pub use cache::{Cache, cache_folder, refusal as cache_refusal, untold_refusal as untold_cache_refusal};
 pub use compile::{Built, Source, build};
+pub use config::{Configuration, LaunchConfig};
 pub use declaration::Declarations;
 pub use ends::check_ends;
 pub use function::Function;

@@ -300,8 +300,17 @@ def test_arrays_that_do_not_fit_are_refused(x: PyGPU.GPUArray) -> None:
     kernel[1, 1](x[:, ::2], None, 1, strided=True)
     kernel[1, 1](x[::-1].ptr, None, 1)
     kernel[1, 1](x.view("int32").ptr, None, 1)
-    with pytest.raises(TypeError, match="strided and cooperative, not block"):
+    with pytest.raises(TypeError, match=r"keywords strided, .*, not block"):
         kernel[1, 1](x, None, 1, block=(1, 1, 1))
+
+
+def test_attributes_need_a_driver_that_has_the_call(x: PyGPU.GPUArray) -> None:
+    kernel = kernel_of("float *x", "8")
+    kernel[PyGPU.LaunchConfig(1, 1, cluster=1, programmatic_dependent_launch=True)](x)
+    with pytest.raises(PyGPU.NotSupportedError, match=r"has no cuLaunchKernelEx, .*: update the driver"):
+        kernel[1, 1](x, priority=-1)
+    with pytest.raises(PyGPU.NotSupportedError, match="cuda:0 has no clusters"):
+        kernel[1, 1](x, cluster=2)
 
 
 # Sources, images, modules

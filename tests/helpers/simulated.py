@@ -37,7 +37,7 @@ class Driver:
         library.sim_set_memory_limit.argtypes = [ctypes.c_int, ctypes.c_uint64]
         library.sim_call_count.argtypes = [ctypes.c_char_p]
         library.sim_call_count.restype = ctypes.c_uint64
-        for name in ("sim_reports", "sim_calls", "sim_live"):
+        for name in ("sim_reports", "sim_calls", "sim_live", "sim_launches"):
             getattr(library, name).argtypes = [ctypes.c_char_p, ctypes.c_size_t]
             getattr(library, name).restype = ctypes.c_size_t
 
@@ -86,6 +86,10 @@ class Driver:
     def live(self) -> dict[str, list[Any]]:
         """What was made and not given back: allocations, host, streams, events, pools."""
         return self._json("sim_live")
+
+    def launches(self) -> list[dict[str, Any]]:
+        """The last launches with attributes: the call, and the first three ints of each attribute by its number."""
+        return self._json("sim_launches")
 
     def calls(self) -> list[str]:
         """The names of all calls that the driver has."""

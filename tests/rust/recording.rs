@@ -420,6 +420,20 @@ impl Backend for Recording {
 
 impl Contexts for Recording {}
 
+impl Launches for Recording {
+    unsafe fn launch_with(
+        &self,
+        device: i32,
+        function: FunctionHandle,
+        shape: &LaunchShape,
+        _attributes: &LaunchAttributes,
+        stream: StreamHandle,
+        arguments: *mut *mut c_void,
+    ) -> Result<()> {
+        unsafe { self.launch(device, function, shape, stream, arguments) }
+    }
+}
+
 /// Kernels that do nothing; each name is one.
 impl Programs for Recording {
     fn load(&self, _device: i32, _image: &[u8], _options: &LoadOptions) -> Result<Loaded> {
@@ -469,6 +483,7 @@ impl Programs for Recording {
             shared_per_block: 49152,
             shared_per_block_optin: 49152,
             cooperative: true,
+            clusters: false,
         })
     }
     fn device_attribute(&self, _device: i32, _number: i32) -> Result<i32> {

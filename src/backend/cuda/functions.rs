@@ -25,6 +25,9 @@ pub unsafe fn set(
         FunctionSetting::PreferredCarveout(percent) => {
             (Attribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, percent)
         }
+        FunctionSetting::NonPortableClusters(allowed) => {
+            (Attribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, allowed.into())
+        }
         FunctionSetting::CachePreference(preference) => {
             // SAFETY: the caller's promise is this function's.
             return unsafe { prefer(driver, device, function, preference) };

@@ -15,6 +15,7 @@ mod errors;
 mod events;
 mod functions;
 mod graphs;
+mod launches;
 mod linking;
 mod memory;
 mod modules;

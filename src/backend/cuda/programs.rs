@@ -78,6 +78,13 @@ impl VendorPrograms for Cuda {
         driver.attribute(device, which).map(|bytes| bytes.max(0).cast_unsigned())
     }
 
+    fn has_clusters(driver: &Driver<Self>, device: i32) -> Result<bool> {
+        if driver.api.cuLaunchKernelEx.is_none() {
+            return Ok(false);
+        }
+        Ok(driver.attribute(device, CUdevice_attribute::CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH)? != 0)
+    }
+
     fn numbered_attribute(driver: &Driver<Self>, device: i32, number: i32) -> Result<i32> {
         type ByNumber = unsafe extern "C" fn(*mut i32, i32, CUdevice) -> u32;
         let operation = "cuDeviceGetAttribute";

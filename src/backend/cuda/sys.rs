@@ -12,10 +12,10 @@ pub use cudarc::driver::sys::{
     CUDA_ARRAY3D_DESCRIPTOR, CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC,
     CUDA_TEXTURE_DESC, CUarray, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunc_cache,
     CUfunction, CUfunction_attribute, CUgraph, CUgraphExec, CUgraphNode, CUhostFn, CUipcEventHandle, CUipcMemHandle,
-    CUjit_option, CUjitInputType, CUlimit, CUlinkState, CUmem_advise, CUmemAccess_flags, CUmemAccessDesc,
-    CUmemAllocationHandleType, CUmemAllocationType, CUmemLocation, CUmemLocationType, CUmemPool_attribute,
-    CUmemPoolProps, CUmemoryPool, CUmemorytype, CUmodule, CUoccupancyB2DSize, CUpointer_attribute, CUresult, CUstream,
-    CUstreamCaptureMode, CUstreamCaptureStatus, CUsurfObject, CUtexObject, CUuuid,
+    CUjit_option, CUjitInputType, CUlaunchConfig, CUlimit, CUlinkState, CUmem_advise, CUmemAccess_flags,
+    CUmemAccessDesc, CUmemAllocationHandleType, CUmemAllocationType, CUmemLocation, CUmemLocationType,
+    CUmemPool_attribute, CUmemPoolProps, CUmemoryPool, CUmemorytype, CUmodule, CUoccupancyB2DSize, CUpointer_attribute,
+    CUresult, CUstream, CUstreamCaptureMode, CUstreamCaptureStatus, CUsurfObject, CUtexObject, CUuuid,
 };
 
 /// A `CUresult` as a number, where a function takes one.
@@ -137,6 +137,22 @@ macro_rules! cuda_api {
                 );
             }
             optional {
+                fn cuLaunchKernelEx(
+                    config: *const CUlaunchConfig,
+                    function: CUfunction,
+                    arguments: *mut *mut c_void,
+                    extra: *mut *mut c_void
+                );
+                fn cuOccupancyMaxPotentialClusterSize(
+                    blocks: *mut c_int,
+                    function: CUfunction,
+                    config: *const CUlaunchConfig
+                );
+                fn cuOccupancyMaxActiveClusters(
+                    clusters: *mut c_int,
+                    function: CUfunction,
+                    config: *const CUlaunchConfig
+                );
                 fn cuFuncGetParamInfo(function: CUfunction, index: usize, offset: *mut usize, size: *mut usize);
                 fn cuCtxGetLimit(value: *mut usize, limit: CUlimit);
                 fn cuCtxSetLimit(limit: CUlimit, value: usize);
@@ -310,6 +326,23 @@ mod tests {
         assert!(offset_of!(TextureDescriptor, border) == offset_of!(sys::CUDA_TEXTURE_DESC, borderColor));
     };
 
+    /// The structures of launches, which are the same for both vendors.
+    const _: () = {
+        use crate::backend::vendor::{RawAttribute, RawConfig, launch_attributes as ours};
+        use sys::CUlaunchAttributeID as Attribute;
+        assert!(size_of::<RawAttribute>() == size_of::<sys::CUlaunchAttribute>());
+        assert!(offset_of!(RawAttribute, value) == offset_of!(sys::CUlaunchAttribute, value));
+        assert!(size_of::<RawConfig>() == size_of::<sys::CUlaunchConfig>());
+        assert!(offset_of!(RawConfig, stream) == offset_of!(sys::CUlaunchConfig, hStream));
+        assert!(offset_of!(RawConfig, count) == offset_of!(sys::CUlaunchConfig, numAttrs));
+        assert!(ours::COOPERATIVE == Attribute::CU_LAUNCH_ATTRIBUTE_COOPERATIVE as u32);
+        assert!(ours::CLUSTER == Attribute::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION as u32);
+        assert!(ours::CLUSTER_POLICY == Attribute::CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE as u32);
+        assert!(ours::PROGRAMMATIC == Attribute::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION as u32);
+        assert!(ours::PRIORITY == Attribute::CU_LAUNCH_ATTRIBUTE_PRIORITY as u32);
+        assert!(ours::CARVEOUT == Attribute::CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT as u32);
+    };
+
     /// The numbers that are the same for both vendors are the header's.
     const _: () = {
         use crate::backend::vendor::*;
@@ -332,6 +365,8 @@ mod tests {
             PEER_ACCESS_ALREADY_ENABLED = CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED,
             ASSERT = CUDA_ERROR_ASSERT,
             LAUNCH_FAILURE = CUDA_ERROR_LAUNCH_FAILED,
+            COOPERATIVE_TOO_LARGE = CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
+            INVALID_CLUSTER = CUDA_ERROR_INVALID_CLUSTER_SIZE,
             NOT_SUPPORTED = CUDA_ERROR_NOT_SUPPORTED,
             CAPTURE_UNSUPPORTED = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
             CAPTURE_INVALIDATED = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED,

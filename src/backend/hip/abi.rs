@@ -152,6 +152,19 @@ const _: () = {
     assert!(offset_of!(ResourceDescriptor, words) == offset_of!(hipResourceDesc, res));
 };
 
+/// The structures of launches, which are the same for both vendors.
+const _: () = {
+    use newest::{HIP_LAUNCH_CONFIG, hipLaunchAttribute};
+    use vendor::{RawAttribute, RawConfig, launch_attributes as ours};
+    assert!(size_of::<RawAttribute>() == size_of::<hipLaunchAttribute>());
+    assert!(offset_of!(RawAttribute, value) == offset_of!(hipLaunchAttribute, __bindgen_anon_1));
+    assert!(size_of::<RawConfig>() == size_of::<HIP_LAUNCH_CONFIG>());
+    assert!(offset_of!(RawConfig, stream) == offset_of!(HIP_LAUNCH_CONFIG, hStream));
+    assert!(offset_of!(RawConfig, count) == offset_of!(HIP_LAUNCH_CONFIG, numAttrs));
+    assert!(ours::COOPERATIVE == newest::hipLaunchAttributeID_hipLaunchAttributeCooperative);
+    assert!(ours::PRIORITY == newest::hipLaunchAttributeID_hipLaunchAttributePriority);
+};
+
 /// Two fields have changed their names on the way, and not their places.
 const _: () = assert!(
     offset_of!(sys::hipPointerAttribute_t, type_) == offset_of!(oldest::hipPointerAttribute_t, memoryType)

@@ -6,6 +6,7 @@
 
 use super::driver::Hip;
 use super::sys::HIP_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as MAX_DYNAMIC_SHARED_SIZE;
+use crate::backend::launches::no_clusters;
 use crate::backend::vendor::Driver;
 use crate::backend::{FunctionHandle, FunctionSetting};
 use crate::error::{Error, Result};
@@ -23,6 +24,8 @@ pub unsafe fn set(driver: &Driver<Hip>, device: i32, function: FunctionHandle, s
         }
         FunctionSetting::PreferredCarveout(percent) => ("a preferred carveout in percent", percent, -1..=100),
         FunctionSetting::CachePreference(preference) => ("a cache preference", preference, 0..=3),
+        FunctionSetting::NonPortableClusters(false) => return Ok(()),
+        FunctionSetting::NonPortableClusters(true) => return Err(no_clusters()),
     };
     if range.contains(&value) {
         return Ok(());

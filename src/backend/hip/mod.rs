@@ -20,6 +20,7 @@ mod functions;
 mod graphs;
 mod hiprtc;
 mod hiprtc_search;
+mod launches;
 mod memory;
 mod modules;
 mod open;

@@ -8,6 +8,7 @@
 
 use std::ffi::{c_char, c_int, c_uchar, c_uint, c_void};
 
+use crate::backend::vendor::RawConfig;
 use crate::backend::vendor::loader::symbol_table;
 use crate::backend::vendor::textures::{ArrayDescriptor, ResourceDescriptor, TextureDescriptor};
 
@@ -145,6 +146,12 @@ macro_rules! hip_api {
                 fn hipStreamGetDevice(stream: hipStream_t, device: *mut hipDevice_t);
                 fn hipLaunchHostFunc(stream: hipStream_t, function: hipHostFn_t, data: *mut c_void);
                 fn hipGraphUpload(executable: hipGraphExec_t, stream: hipStream_t);
+                fn hipDrvLaunchKernelEx(
+                    config: *const HIP_LAUNCH_CONFIG,
+                    function: hipFunction_t,
+                    arguments: *mut *mut c_void,
+                    extra: *mut *mut c_void
+                );
                 fn hipModuleLaunchCooperativeKernel(
                     f: hipFunction_t,
                     grid_x: c_uint,
@@ -173,6 +180,7 @@ macro_rules! table {
 }
 hip_api!(table);
 
+pub type HIP_LAUNCH_CONFIG = RawConfig;
 pub type HIP_ARRAY3D_DESCRIPTOR = ArrayDescriptor;
 pub type HIP_RESOURCE_DESC = ResourceDescriptor;
 pub type HIP_TEXTURE_DESC = TextureDescriptor;

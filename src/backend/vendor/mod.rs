@@ -6,6 +6,7 @@
 //! - each noun of the backend has a file: its trait for a [`Driver`], and, where the vendors differ in more than names, a trait of
 //!   what a vendor has to say for itself (`VendorEvents`), which the file of the same name of `cuda` and `hip` answers;
 //! - `textures` has the structures of arrays, textures and surfaces, which are the same for both;
+//! - `launches` has the structures of attributes, which are the same for both, too;
 //! - `pitched` plans copies of boxes, `rtc` compiles with NVRTC or hiprtc; `loader` opens libraries and tells them apart; `fork` and
 //!   `exit` keep calls from a driver that is not there any more.
 //!
@@ -21,6 +22,7 @@ pub(super) mod events;
 pub(super) mod exit;
 pub(super) mod fork;
 mod graphs;
+mod launches;
 pub(super) mod loader;
 pub(super) mod memory;
 mod open;
@@ -39,6 +41,9 @@ pub(super) use errors::{VendorErrors, spoken};
 pub(super) use events::VendorEvents;
 pub(super) use exit::Passage;
 pub(super) use graphs::VendorGraphs;
+pub(super) use launches::{LaunchEx, RawConfig, VendorLaunches};
+#[cfg(test)]
+pub(super) use launches::{RawAttribute, attributes as launch_attributes};
 pub(super) use memory::{PoolAttributes, VendorMemory};
 pub(super) use open::{VendorOpening, open};
 pub(super) use pitched::Sides;
@@ -52,7 +57,7 @@ pub(super) use textures::VendorTextures;
 use super::{Backend, Contexts, DriverMemory, Graphs, Programs, Textures};
 use crate::error::Result;
 
-impl<V: VendorCopies + VendorEvents + VendorGraphs + VendorPrograms + VendorTextures> Backend for Driver<V>
+impl<V: VendorCopies + VendorEvents + VendorGraphs + VendorLaunches + VendorTextures> Backend for Driver<V>
 where
     Self: Contexts,
 {

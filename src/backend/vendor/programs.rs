@@ -9,7 +9,7 @@ use super::driver::Driver;
 use super::symbols::{Raw, Types};
 use crate::backend::{
     Address, Compiled, Compiler, Contexts, FunctionAttributes, FunctionHandle, FunctionSetting, LaunchLimits,
-    LaunchShape, LinkInput, LoadOptions, Loaded, ModuleHandle, ParameterPlace, Programs, StreamHandle,
+    LaunchShape, Launches, LinkInput, LoadOptions, Loaded, ModuleHandle, ParameterPlace, Programs, StreamHandle,
     programs::links_nothing,
 };
 use crate::error::Result;
@@ -86,6 +86,10 @@ pub trait VendorPrograms: VendorDevices {
     fn cooperative(driver: &Driver<Self>) -> Result<Cooperative<Self>>;
     /// Bytes of shared memory that a block may have if it asks, on a device where all may have `plain`.
     fn shared_on_request(driver: &Driver<Self>, device: i32, plain: u32) -> Result<u32>;
+    /// Whether the device has clusters of blocks and the driver can launch them.
+    fn has_clusters(_driver: &Driver<Self>, _device: i32) -> Result<bool> {
+        Ok(false)
+    }
     /// An attribute of a device by its number, which may be newer than our list of names.
     fn numbered_attribute(driver: &Driver<Self>, device: i32, number: i32) -> Result<i32>;
     fn link(driver: &Driver<Self>, device: i32, inputs: &[LinkInput<'_>], options: &LoadOptions) -> Result<Compiled> {
@@ -136,7 +140,7 @@ impl<V: VendorPrograms> Driver<V> {
 // The caller's promise is, each time, the driver's condition.
 impl<V: VendorPrograms> Programs for Driver<V>
 where
-    Self: Contexts,
+    Self: Contexts + Launches,
 {
     fn load(&self, device: i32, image: &[u8], options: &LoadOptions) -> Result<Loaded> {
         V::load(self, device, image, options)
@@ -272,6 +276,7 @@ where
             shared_per_block,
             shared_per_block_optin: V::shared_on_request(self, device, shared_per_block)?,
             cooperative: V::cooperative(self).is_ok() && ask(attributes.cooperative_launch)? != 0,
+            clusters: V::has_clusters(self, device)?,
         })
     }
 

@@ -3,8 +3,10 @@
 use pyo3::prelude::*;
 
 use super::class::Kernel;
-use super::launcher::{extent, number_of};
+use super::config::PyLaunchConfig;
+use super::extent::{extent, number_of};
 use crate::backend::{FunctionAttributes, FunctionSetting};
+use crate::kernel::launch;
 use crate::python::convert::number;
 use crate::python::gil::WithoutGil;
 
@@ -76,6 +78,74 @@ impl Kernel {
     fn set_preferred_shared_memory_carveout(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let percent = number::int32(value, "preferred_shared_memory_carveout")?;
         self.set(value.py(), FunctionSetting::PreferredCarveout(percent))
+    }
+
+    /// Whether its clusters may have more blocks than the 8 that every device with clusters takes. It can be set.
+    #[getter]
+    fn non_portable_cluster_size_allowed(&self) -> PyResult<bool> {
+        Ok(self.function().allows_large_clusters())
+    }
+
+    #[setter]
+    fn set_non_portable_cluster_size_allowed(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.set(value.py(), FunctionSetting::NonPortableClusters(value.is_truthy()?))
+    }
+
+    /// Blocks along x, y, z of the cluster that it was compiled for by ``__cluster_dims__``, or None.
+    #[getter]
+    fn required_cluster(&self, py: Python<'_>) -> PyResult<Option<(u32, u32, u32)>> {
+        let function = self.function();
+        Ok(py.without_gil(|| function.required_cluster())?.map(Into::into))
+    }
+
+    /// Most blocks of a cluster that it can be launched in; 1 on a device without clusters.
+    ///
+    /// Parameters
+    /// ----------
+    /// block : int or tuple of int
+    ///     Threads of a block.
+    /// shared : int, optional
+    ///     Bytes of dynamic shared memory of a block.
+    ///
+    /// Returns
+    /// -------
+    /// int
+    ///     At most 8, unless ``non_portable_cluster_size_allowed`` is set.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> kernel = PyGPU.Kernel('__global__ void one(int *x) { *x = 1; }')
+    /// >>> kernel.max_cluster_size(128) >= 1  # 8 on an H200
+    /// True
+    #[pyo3(signature = (block, shared=None), text_signature = "($self, block, shared=0)")]
+    fn max_cluster_size(&self, block: &Bound<'_, PyAny>, shared: Option<&Bound<'_, PyAny>>) -> PyResult<u32> {
+        let block_shape = extent(block, "block")?;
+        let shared = shared.map_or(Ok(0), |shared| number_of(shared, "shared"))?;
+        let function = self.function();
+        Ok(block.py().without_gil(|| function.max_cluster_size(block_shape, shared))?)
+    }
+
+    /// Clusters of a launch that the device runs at once; blocks, on a device without clusters.
+    ///
+    /// Parameters
+    /// ----------
+    /// config : LaunchConfig
+    ///     The launch.
+    ///
+    /// Returns
+    /// -------
+    /// int
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> kernel = PyGPU.Kernel('__global__ void one(int *x) { *x = 1; }')
+    /// >>> kernel.max_active_clusters(PyGPU.LaunchConfig(8, 128, cluster=1)) > 0
+    /// True
+    fn max_active_clusters(&self, py: Python<'_>, config: &PyLaunchConfig) -> PyResult<u32> {
+        let (function, config) = (self.function(), *config.config());
+        Ok(py.without_gil(|| launch::active_clusters(function, &config))?)
     }
 
     /// Sets what the first-level cache is rather used for.

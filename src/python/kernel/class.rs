@@ -54,7 +54,8 @@ use crate::python::runtime::device;
 /// `prepare` tells the type; ctypes structs and records of structured dtypes; `In`, `Out` and `InOut` of host arrays; and
 /// None, a null pointer. They are checked against the source's declaration before anything is launched. Arrays that another
 /// stream uses are waited for on the device. With ``strided=True`` arrays that are not contiguous are passed too, and with
-/// ``cooperative=True`` all blocks run at once.
+/// ``cooperative=True`` all blocks run at once. ``kernel[LaunchConfig(...)](*arguments)`` launches with attributes: clusters,
+/// programmatic dependence, a priority; the call takes them as keywords too.
 ///
 /// Examples
 /// --------

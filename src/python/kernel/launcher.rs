@@ -1,13 +1,14 @@
-//! The class `Launcher`, what ``kernel[grid, block]`` gives, and the numbers of which a shape is made.
+//! The class `Launcher`, what ``kernel[grid, block]`` gives.
 
-use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
-use pyo3::ffi;
+use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyTuple};
+use pyo3::types::{PyDict, PyTuple};
 
 use super::class::Kernel;
-use crate::backend::LaunchShape;
-use crate::python::convert::number;
+use super::config::{ConfiguredLauncher, PyLaunchConfig, with_keywords};
+use super::extent::{extent, number_of};
+use crate::backend::{LaunchAttributes, LaunchShape};
+use crate::kernel::LaunchConfig;
 use crate::python::kernel::call::pack::{self, Rules};
 use crate::python::runtime::stream as runtime_stream;
 use crate::stream::{self, Stream};
@@ -37,10 +38,12 @@ impl Launcher {
         match kwargs {
             None => pack::call(function, &self.shape, stream, args, Rules::Strict),
             Some(kwargs) => {
-                let (strided, cooperative) = flags(kwargs)?;
-                let shape = LaunchShape { cooperative, ..self.shape };
-                let rules = if strided { Rules::Strided } else { Rules::Strict };
-                pack::call(function, &shape, stream, args, rules)
+                let plain = LaunchConfig { shape: self.shape, attributes: LaunchAttributes::default() };
+                let (config, rules) = with_keywords(plain, kwargs)?;
+                if config.attributes == plain.attributes {
+                    return pack::call(function, &config.shape, stream, args, rules);
+                }
+                pack::call(function, &config, stream, args, rules)
             }
         }
     }
@@ -52,88 +55,26 @@ impl Launcher {
     }
 }
 
-fn flags(kwargs: &Bound<'_, PyDict>) -> PyResult<(bool, bool)> {
-    let (mut strided, mut cooperative) = (false, false);
-    for (name, value) in kwargs {
-        match name.cast::<PyString>()?.to_str()? {
-            "strided" => strided = value.is_truthy()?,
-            "cooperative" => cooperative = value.is_truthy()?,
-            other => {
-                return Err(PyTypeError::new_err(format!(
-                    "a launch takes the keywords strided and cooperative, not {other}: kernel[grid, block, stream, shared](...)"
-                )));
-            }
-        }
-    }
-    Ok((strided, cooperative))
-}
-
 #[cold]
 pub(crate) fn wrong_key(key: &Bound<'_, PyAny>) -> PyErr {
     PyIndexError::new_err(format!(
-        "a launch is kernel[grid, block], with perhaps a stream and bytes of shared memory, not {key}"
+        "a launch is kernel[grid, block], with perhaps a stream and bytes of shared memory, or kernel[LaunchConfig(...)], not \
+         {key}"
     ))
 }
 
-/// A number of blocks or threads along each axis.
-#[inline]
-pub(crate) fn extent(value: &Bound<'_, PyAny>, what: &str) -> PyResult<[u32; 3]> {
-    // SAFETY: a type check of a live object.
-    if unsafe { ffi::PyLong_CheckExact(value.as_ptr()) } != 0 {
-        return Ok([number_of(value, what)?, 1, 1]);
-    }
-    let mut lengths = [1; 3];
-    if let Ok(tuple) = value.cast_exact::<PyTuple>() {
-        if !(1..=3).contains(&tuple.len()) {
-            return Err(wrong_extent(value, what));
-        }
-        for (length, item) in lengths.iter_mut().zip(tuple.iter_borrowed()) {
-            *length = number_of(&item, what)?;
-        }
-        return Ok(lengths);
-    }
-    // An ndarray has `__index__`, which works for a single integer only; as a sequence it is an extent.
-    match value.try_iter() {
-        Ok(items) => extent(PyTuple::new(value.py(), items.collect::<PyResult<Vec<_>>>()?)?.as_any(), what),
-        Err(_) if crate::python::kernel::call::values::is_index(value) => Ok([number_of(value, what)?, 1, 1]),
-        Err(_) => Err(wrong_extent(value, what)),
-    }
-}
-
-#[cold]
-fn wrong_extent(value: &Bound<'_, PyAny>, what: &str) -> PyErr {
-    PyTypeError::new_err(format!("{what} is an int or a tuple of one to three, not {value}"))
-}
-
-/// A number of 32 bits without a sign.
-#[inline]
-pub(crate) fn number_of(value: &Bound<'_, PyAny>, what: &str) -> PyResult<u32> {
-    // SAFETY: a live int; -1, which may mean an error, is looked at again below.
-    let quick = unsafe {
-        match ffi::PyLong_CheckExact(value.as_ptr()) {
-            0 => -1,
-            _ => ffi::PyLong_AsSsize_t(value.as_ptr()),
-        }
-    };
-    match u32::try_from(quick) {
-        Ok(found) => Ok(found),
-        Err(_) => number_slowly(value, what),
-    }
-}
-
-#[cold]
-fn number_slowly(value: &Bound<'_, PyAny>, what: &str) -> PyResult<u32> {
-    // What the quick way may have raised is raised again, with the argument's name.
-    drop(PyErr::take(value.py()));
-    let found = number::unsigned(value, what)?;
-    u32::try_from(found).map_err(|_| PyValueError::new_err(format!("{what} is {found}, more than any device takes")))
+/// What ``kernel[config]`` gives.
+fn configured<'py>(kernel: &Bound<'py, Kernel>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let Ok(config) = key.cast::<PyLaunchConfig>() else { return Err(wrong_key(key)) };
+    Ok(Bound::new(kernel.py(), ConfiguredLauncher::new(kernel, config.get())?)?.into_any())
 }
 
 #[pymethods]
 impl Kernel {
-    /// The shape of a launch: ``kernel[grid, block]``, ``kernel[grid, block, stream]``, ``kernel[grid, block, stream, shared]``.
-    fn __getitem__(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>) -> PyResult<Launcher> {
-        let Ok(parts) = key.cast_exact::<PyTuple>() else { return Err(wrong_key(key)) };
+    /// The shape of a launch: ``kernel[grid, block]``, ``kernel[grid, block, stream]``, ``kernel[grid, block, stream, shared]``,
+    /// or ``kernel[config]``.
+    fn __getitem__<'py>(slf: &Bound<'py, Self>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let Ok(parts) = key.cast_exact::<PyTuple>() else { return configured(slf, key) };
         if !(2..=4).contains(&parts.len()) {
             return Err(wrong_key(key));
         }
@@ -154,7 +95,7 @@ impl Kernel {
             }
         }
         let shape = LaunchShape { grid, block, shared, cooperative: false };
-        Ok(Launcher { kernel: slf.clone().unbind(), shape, stream })
+        Ok(Bound::new(slf.py(), Launcher { kernel: slf.clone().unbind(), shape, stream })?.into_any())
     }
 }
 

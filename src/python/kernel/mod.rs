@@ -1,10 +1,12 @@
-//! Kernels: the classes `Kernel`, `Module` and `Launcher`.
+//! Kernels: the classes `Kernel`, `Module`, `LaunchConfig` and `Launcher`.
 
 use pyo3::prelude::*;
 
 pub(crate) mod attributes;
 pub(crate) mod call;
 pub(crate) mod class;
+pub(crate) mod config;
+pub(crate) mod extent;
 pub(crate) mod launcher;
 pub(crate) mod module;
 pub(crate) mod source;
@@ -13,6 +15,7 @@ pub(crate) mod source;
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     class::register(module)?;
     launcher::register(module)?;
+    config::register(module)?;
     module::register(module)?;
     call::register(module)
 }

@@ -263,7 +263,7 @@ extern "C" __global__ void scale(float *x, int n) {
 
 
 def kernels() -> None:
-    """Compile, load, ask, launch both ways, unload."""
+    """Compile, load, ask, launch in every way, unload."""
     module = PyGPU.Module(SOURCE)
     scale = module.get_function("scale")
     assert module.get_global("factors")[1] == 8
@@ -275,7 +275,10 @@ def kernels() -> None:
     array = PyGPU.to_gpu(HOST)
     scale[2, 32](array, HOST.size)
     scale[2, 32](array, HOST.size, cooperative=True)
-    equal(array.get(), 4 * HOST)
+    config = PyGPU.LaunchConfig(2, 32, cluster=min(2, scale.max_cluster_size(32)), priority=-1)
+    assert scale.max_active_clusters(config) > 0
+    scale[config](array, HOST.size)
+    equal(array.get(), 8 * HOST)
     del module, scale
     PyGPU.synchronize()  # unloads
 

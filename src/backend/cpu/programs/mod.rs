@@ -19,9 +19,10 @@ use super::codes::{self, NOT_FOUND, refuse};
 use super::host::{Cpu, check_device};
 use super::machine::attributes::{self, BLOCK, GRID, SHARED_BYTES, SHARED_BYTES_OPTIN};
 use super::machine::{self, THREADS_PER_BLOCK};
+use crate::backend::launches::no_clusters;
 use crate::backend::{
-    Address, Compiler, Contexts, FunctionAttributes, FunctionHandle, FunctionSetting, LaunchLimits, LaunchShape,
-    LoadOptions, Loaded, ModuleHandle, ParameterPlace, Programs, StreamHandle,
+    Address, Compiler, Contexts, FunctionAttributes, FunctionHandle, FunctionSetting, LaunchAttributes, LaunchLimits,
+    LaunchShape, Launches, LoadOptions, Loaded, ModuleHandle, ParameterPlace, Programs, StreamHandle,
 };
 use crate::error::{Error, Result};
 use crate::global::{Global, Once};
@@ -137,6 +138,22 @@ impl Values {
 /// The host has no contexts.
 impl Contexts for Cpu {}
 
+/// Kernels run one after the other, all alike: no attribute makes a difference.
+impl Launches for Cpu {
+    unsafe fn launch_with(
+        &self,
+        device: i32,
+        function: FunctionHandle,
+        shape: &LaunchShape,
+        _: &LaunchAttributes,
+        stream: StreamHandle,
+        arguments: *mut *mut c_void,
+    ) -> Result<()> {
+        // SAFETY: the caller's promise is the same.
+        unsafe { self.launch(device, function, shape, stream, arguments) }
+    }
+}
+
 impl Programs for Cpu {
     fn load(&self, device: i32, image: &[u8], _: &LoadOptions) -> Result<Loaded> {
         check_device("load", device)?;
@@ -188,6 +205,7 @@ impl Programs for Cpu {
                 let detail = format!("{bytes} bytes of dynamic shared memory; {SHARED_BYTES_OPTIN} is the most");
                 Err(refuse("set_function", codes::INVALID_VALUE, detail))
             }
+            FunctionSetting::NonPortableClusters(true) => Err(no_clusters()),
             _ => Ok(()),
         }
     }
@@ -246,6 +264,7 @@ impl Programs for Cpu {
             shared_per_block: SHARED_BYTES,
             shared_per_block_optin: SHARED_BYTES_OPTIN,
             cooperative: true,
+            clusters: false,
         })
     }
 

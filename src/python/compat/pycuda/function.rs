@@ -12,7 +12,7 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 use super::references::References;
 use crate::backend::{EventFlags, LaunchShape};
 use crate::error::Error;
-use crate::kernel::{Element, Parameter, ParameterKind, signature};
+use crate::kernel::{Configuration, Element, Parameter, ParameterKind, signature};
 use crate::python::array::class::GpuArray;
 use crate::python::convert::dtype as dtypes;
 use crate::python::errors;
@@ -20,7 +20,8 @@ use crate::python::exit;
 use crate::python::gil::WithoutGil;
 use crate::python::kernel::call::pack::{self, Rules};
 use crate::python::kernel::class::{Kernel, parameters};
-use crate::python::kernel::launcher::{extent, number_of};
+use crate::python::kernel::config::PyLaunchConfig;
+use crate::python::kernel::extent::{extent, number_of};
 use crate::python::once::intern;
 use crate::python::runtime::stream as stream_argument;
 use crate::stream::{self, Event, Stream};
@@ -38,7 +39,7 @@ use crate::stream::{self, Event, Stream};
 /// -----
 /// ``func(*args, block=(x, y, z), grid=(1, 1), stream=None, shared=0, texrefs=[], time_kernel=False)`` launches. Arguments are
 /// as for `Kernel`, of any strides; an array is its address, whatever the type of its elements, and an ndarray its bytes. With
-/// ``time_kernel=True`` it waits and returns seconds.
+/// ``time_kernel=True`` it waits and returns seconds. ``func(*args, config=LaunchConfig(...))`` launches with attributes.
 ///
 /// Examples
 /// --------
@@ -158,11 +159,11 @@ fn check_texrefs(texrefs: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
 
 impl PyFunction {
     #[inline]
-    fn launch(
+    fn launch<C: Configuration>(
         &self,
         py: Python<'_>,
         kernel: &Kernel,
-        shape: &LaunchShape,
+        shape: &C,
         stream: &Stream,
         args: &Bound<'_, PyTuple>,
     ) -> PyResult<()> {
@@ -174,6 +175,25 @@ impl PyFunction {
             _ => pack::call(kernel.function(), shape, stream, args, Rules::Lenient),
         };
         launched.map_err(|error| errors::as_logic(py, error))
+    }
+
+    /// A launch with ``config=``, which says all but the arguments.
+    #[cold]
+    fn launch_configured(&self, args: &Bound<'_, PyTuple>, others: &Bound<'_, PyDict>, told: bool) -> PyResult<()> {
+        let py = args.py();
+        let config = others.get_item(intern!(py, "config"))?.filter(|_| others.len() == 1);
+        let Some(config) = config else {
+            return Err(PyValueError::new_err(format!("a launch has no keyword {}", others.keys())));
+        };
+        let config = config.cast::<PyLaunchConfig>()?.get();
+        if told {
+            return Err(PyTypeError::new_err(
+                "config= says grid, block, shared and stream: give them to LaunchConfig, and only there",
+            ));
+        }
+        let kernel = self.kernel.get();
+        let stream = config.stream_for(py, kernel)?.unwrap_or_else(|| stream::current(kernel.function().device()));
+        self.launch(py, kernel, config.config(), &stream, args)
     }
 
     #[inline]
@@ -224,7 +244,8 @@ impl PyFunction {
     ) -> PyResult<Option<f64>> {
         let py = args.py();
         if let Some(others) = others {
-            return Err(PyValueError::new_err(format!("a launch has no keyword {}", others.keys())));
+            let told = [block, grid, stream, shared, time_kernel].iter().any(Option::is_some);
+            return self.launch_configured(args, others, told).map(|()| None);
         }
         let Some(block) = block else { return Err(block_is_needed()) };
         check_texrefs(texrefs)?;

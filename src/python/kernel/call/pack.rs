@@ -18,10 +18,9 @@ use super::pointers::{self, Handler, managed_pointer, pointer_of};
 use super::refusal;
 use super::values;
 use crate::array::Array;
-use crate::backend::LaunchShape;
 use crate::dtype::{DType, Kind};
 use crate::kernel::launch;
-use crate::kernel::{Arguments, Function, Parameter, ParameterKind, check_ends, fits};
+use crate::kernel::{Arguments, Configuration, Function, Parameter, ParameterKind, check_ends, fits};
 use crate::memory::{Access, Allocation, Use, pending};
 use crate::python::array::class::GpuArray;
 use crate::python::callback::Kept;
@@ -61,9 +60,9 @@ pub(crate) struct Call<'a, 'py> {
 
 /// Launches a kernel with Python's arguments.
 #[inline]
-pub(crate) fn call(
+pub(crate) fn call<C: Configuration>(
     function: &Function,
-    shape: &LaunchShape,
+    shape: &C,
     stream: &Stream,
     args: &Bound<'_, PyTuple>,
     rules: Rules,
@@ -76,9 +75,9 @@ pub(crate) type Blocks = SmallVec<[(Arc<Allocation>, Access); 8]>;
 
 /// As [`call`], of a kernel that uses blocks beside its arguments.
 #[inline]
-pub(crate) fn call_beside(
+pub(crate) fn call_beside<C: Configuration>(
     function: &Function,
-    shape: &LaunchShape,
+    shape: &C,
     stream: &Stream,
     args: &Bound<'_, PyTuple>,
     rules: Rules,
@@ -428,7 +427,7 @@ impl<'a, 'py> Call<'a, 'py> {
 
     /// A launch with arguments that must be kept alive or copied back.
     #[cold]
-    fn finish(&mut self, py: Python<'_>, shape: &LaunchShape, args: &Bound<'_, PyTuple>) -> PyResult<()> {
+    fn finish<C: Configuration>(&mut self, py: Python<'_>, shape: &C, args: &Bound<'_, PyTuple>) -> PyResult<()> {
         let launched = self.launch(py, shape, args);
         let (stream, has_host) = (self.stream, !self.host.is_empty());
         if launched.is_err() || has_host || stream.device().is_cpu() {
@@ -440,7 +439,7 @@ impl<'a, 'py> Call<'a, 'py> {
         Ok(py.without_gil(|| pending::keep_until_passed(stream, Box::new(kept)))?)
     }
 
-    fn launch(&mut self, py: Python<'_>, shape: &LaunchShape, args: &Bound<'_, PyTuple>) -> PyResult<()> {
+    fn launch<C: Configuration>(&mut self, py: Python<'_>, shape: &C, args: &Bound<'_, PyTuple>) -> PyResult<()> {
         let (function, stream) = (self.function, self.stream);
         let told = match self.handlers.is_empty() {
             true => py.None().into_bound(py),

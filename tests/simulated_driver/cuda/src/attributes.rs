@@ -52,6 +52,7 @@ pub fn attribute(number: u32, device: usize) -> Option<i32> {
         106 => 32,    // blocks of a multiprocessor
         115 => 1,     // pools
         116..=119 => 0, // direct RDMA, shared pools
+        120 => 1,     // clusters
         0 | 1000.. => return None,
         _ => 0,
     })

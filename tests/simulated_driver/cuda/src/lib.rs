@@ -15,6 +15,7 @@ pub mod event;
 pub mod fill;
 pub mod graph;
 pub mod guest;
+pub mod launch;
 pub mod memory;
 pub mod module;
 pub mod pool;
@@ -37,6 +38,7 @@ pub static NAMES: std::sync::LazyLock<Vec<&'static str>> = std::sync::LazyLock::
         graph::NAMES,
         guest::NAMES,
         module::NAMES,
+        launch::NAMES,
         texture::NAMES,
     ];
     modules.concat()

@@ -5,11 +5,12 @@ use std::ffi::{c_char, c_void};
 use simulated_core::Outcome;
 use simulated_core::code::{INVALID_HANDLE, INVALID_VALUE};
 use simulated_core::kernel::engine::Shape;
-use simulated_core::module::{active_blocks, bytes, launch, max_threads, suggested_shape};
+use simulated_core::module::{active_blocks, bytes, fits_at_once, launch, max_threads, suggested_shape};
 
 use crate::entry::{Call, In, Out, export};
+use crate::launch::{allow_large, allows_large};
 
-const MULTIPROCESSORS: i32 = 132;
+pub const MULTIPROCESSORS: i32 = 132;
 const SHARED_ON_REQUEST: i32 = 227 << 10;
 
 fn load(on: &Call, module: Out<u64>, image: In<u8>) -> Outcome<()> {
@@ -18,11 +19,13 @@ fn load(on: &Call, module: Out<u64>, image: In<u8>) -> Outcome<()> {
     module.put(on.driver.load_module(device, &bytes(image)?)?)
 }
 
-fn shape(grid: [u32; 3], block: [u32; 3], shared: u32, cooperative: bool) -> Outcome<Shape> {
+pub fn shape(grid: [u32; 3], block: [u32; 3], shared: u32, cooperative: bool) -> Outcome<Shape> {
     if shared > SHARED_ON_REQUEST as u32 {
         return Err(INVALID_VALUE);
     }
-    Ok(Shape { grid, block, shared: shared.into(), cooperative })
+    let shape = Shape { grid, block, shared: shared.into(), cooperative };
+    fits_at_once(&shape, MULTIPROCESSORS)?;
+    Ok(shape)
 }
 
 fn attribute(number: u32, max_threads: i32) -> Outcome<i32> {
@@ -64,13 +67,22 @@ export! {
     }
 
     fn cuFuncGetAttribute(on, value: Out<i32>, which: u32, function: u64) {
-        value.put(attribute(which, max_threads(&on.driver.function_of(function)?))?)
+        let known = on.driver.function_of(function)?;
+        match which {
+            10..=13 | 15 => value.put(0), // no cluster is required, no policy preferred
+            14 => value.put(allows_large(function).into()),
+            _ => value.put(attribute(which, max_threads(&known))?),
+        }
     }
 
     fn cuFuncSetAttribute(on, function: u64, which: u32, value: i32) {
         on.driver.function_of(function)?;
         match (which, value) {
             (8, 0..=SHARED_ON_REQUEST) | (9, -1..=100) => Ok(()),
+            (14, 0 | 1) => {
+                allow_large(function, value == 1);
+                Ok(())
+            }
             _ => Err(INVALID_VALUE),
         }
     }

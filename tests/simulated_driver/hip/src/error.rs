@@ -48,6 +48,7 @@ const HIP_NAMES: &[(u32, &str)] = &[
     (712, "hipErrorHostMemoryAlreadyRegistered\0"),
     (713, "hipErrorHostMemoryNotRegistered\0"),
     (719, "hipErrorLaunchFailure\0"),
+    (720, "hipErrorCooperativeLaunchTooLarge\0"),
     (801, "hipErrorNotSupported\0"),
 ];
 

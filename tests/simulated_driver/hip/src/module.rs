@@ -5,12 +5,12 @@ use std::ffi::{c_char, c_void};
 use simulated_core::Outcome;
 use simulated_core::code::{INVALID_HANDLE, INVALID_VALUE};
 use simulated_core::kernel::engine::Shape;
-use simulated_core::module::{active_blocks, bytes, launch, max_threads, suggested_shape};
+use simulated_core::module::{active_blocks, bytes, fits_at_once, launch, max_threads, suggested_shape};
 
 use crate::entry::{Call, In, Out, export};
 
 const INVALID_DEVICE_FUNCTION: u32 = 98;
-const MULTIPROCESSORS: i32 = 304;
+pub const MULTIPROCESSORS: i32 = 304;
 const SHARED_ON_REQUEST: i32 = 64 << 10;
 
 fn load(on: &Call, module: Out<u64>, image: In<u8>) -> Outcome<()> {
@@ -19,11 +19,13 @@ fn load(on: &Call, module: Out<u64>, image: In<u8>) -> Outcome<()> {
     module.put(on.driver.load_module(device, &bytes(image)?)?)
 }
 
-fn shape(grid: [u32; 3], block: [u32; 3], shared: u32, cooperative: bool) -> Outcome<Shape> {
+pub fn shape(grid: [u32; 3], block: [u32; 3], shared: u32, cooperative: bool) -> Outcome<Shape> {
     if shared > SHARED_ON_REQUEST as u32 {
         return Err(INVALID_VALUE);
     }
-    Ok(Shape { grid, block, shared: shared.into(), cooperative })
+    let shape = Shape { grid, block, shared: shared.into(), cooperative };
+    fits_at_once(&shape, MULTIPROCESSORS)?;
+    Ok(shape)
 }
 
 fn attribute(number: u32, max_threads: i32) -> Outcome<i32> {

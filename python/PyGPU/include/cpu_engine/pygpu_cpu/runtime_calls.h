@@ -19,10 +19,15 @@ int pygpu_cpu_run(const pygpu_cpu_task *task, const pygpu_cpu_launch *shape) {
     launch->threads = 1;
 #endif
     if (shape->flags & PYGPU_CPU_COOPERATIVE) {
-        launch->threads = launch->blocks < 512 ? unsigned(launch->blocks) : 512;
+        constexpr const char *too_many = "a cooperative launch of more blocks than can run at once";
+        if (launch->blocks > 512) {
+            // Before the helpers are called, who would begin with some of them.
+            launch->fail(PYGPU_CPU_NO_RESOURCES, too_many);
+            launch->blocks = 0;
+        }
+        launch->threads = unsigned(launch->blocks);
         launch->call_helpers();
-        if (launch->helper_count + 1 < launch->blocks)
-            launch->fail(PYGPU_CPU_NO_RESOURCES, "a cooperative launch of more blocks than can run at once");
+        if (launch->helper_count + 1 < launch->blocks) launch->fail(PYGPU_CPU_NO_RESOURCES, too_many);
     }
     {
         Processor caller(*launch);

@@ -67,6 +67,18 @@ PYGPU_CPU_FUNCTION void __threadfence_block() { __threadfence(); }
 PYGPU_CPU_FUNCTION void __threadfence_system() { __threadfence(); }
 PYGPU_CPU_FUNCTION void __nanosleep(unsigned) { pygpu_cpu_yield(); }
 
+// A launch begins when the one before it has ended.
+PYGPU_CPU_FUNCTION void cudaGridDependencySynchronize() {}
+PYGPU_CPU_FUNCTION void cudaTriggerProgrammaticLaunchCompletion() {}
+
+extern "C++" {
+template <unsigned X = 1, unsigned Y = 1, unsigned Z = 1> struct pygpu_cpu_cluster {
+    static_assert(X * Y * Z == 1, "the cpu backend has no clusters of blocks: put __cluster_dims__ behind #ifndef __PYGPU_CPU__");
+    char room[16];
+};
+}
+#define __cluster_dims__(...) __attribute__((aligned(sizeof(pygpu_cpu_cluster<__VA_ARGS__>))))
+
 PYGPU_CPU_FUNCTION long long clock64() { return static_cast<long long>(pygpu_cpu_clock()); }
 PYGPU_CPU_FUNCTION long long wall_clock64() { return clock64(); }
 PYGPU_CPU_FUNCTION long clock() { return static_cast<long>(pygpu_cpu_clock()); }

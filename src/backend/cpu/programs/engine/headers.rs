@@ -17,7 +17,7 @@ macro_rules! portable {
     };
 }
 
-const HEADERS: [(&str, &str); 36] = [
+const HEADERS: [(&str, &str); 37] = [
     header!("pygpu_cpu.h"),
     header!("pygpu_cpu/abi.h"),
     header!("pygpu_cpu/atomics.h"),
@@ -45,6 +45,7 @@ const HEADERS: [(&str, &str); 36] = [
     header!("pygpu_cpu/forward/cuda.h"),
     header!("pygpu_cpu/forward/cuda/atomic"),
     header!("pygpu_cpu/forward/cuda_bf16.h"),
+    header!("pygpu_cpu/forward/cuda_device_runtime_api.h"),
     header!("pygpu_cpu/forward/cuda_fp16.h"),
     header!("pygpu_cpu/forward/cuda_runtime.h"),
     header!("pygpu_cpu/forward/cuda_runtime_api.h"),

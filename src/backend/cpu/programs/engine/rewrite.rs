@@ -84,7 +84,7 @@ impl<'a> Rewriter<'a> {
         match text {
             "__global__" => self.kernel(position),
             "__device__" | "__constant__" | "__managed__" => self.variable(position, text == "__constant__"),
-            "__host__" | "__grid_constant__" | "__cluster_dims__" => self.replace(position, position + 1, ""),
+            "__host__" | "__grid_constant__" => self.replace(position, position + 1, ""),
             // Inside of an attribute it is the compiler's own.
             "__noinline__" if self.text(position.wrapping_sub(1)) != "(" => {
                 self.replace(position, position + 1, "__attribute__((noinline))");

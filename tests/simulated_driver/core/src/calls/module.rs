@@ -2,9 +2,10 @@
 //! library of the host.
 
 use std::ffi::c_void;
+use std::sync::{Mutex, PoisonError};
 
 use crate::argument::In;
-use crate::code::{INVALID_IMAGE, INVALID_VALUE, Outcome};
+use crate::code::{COOPERATIVE_LAUNCH_TOO_LARGE, INVALID_IMAGE, INVALID_VALUE, Outcome};
 use crate::driver::Driver;
 use crate::kernel::Function;
 use crate::kernel::engine::Shape;
@@ -70,4 +71,70 @@ pub fn suggested_shape(function: &Function, multiprocessors: i32, limit: i32) ->
     let most = max_threads(function);
     let best = if limit > 0 { most.min(limit) } else { most };
     (multiprocessors * (2048 / best), best)
+}
+
+/// The structure of a launch with attributes, which is the same for both vendors.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Config {
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Threads of a block.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory.
+    pub shared: u32,
+    /// The stream.
+    pub stream: u64,
+    attributes: In<Attribute>,
+    count: u32,
+}
+
+/// One attribute: its number and what it says.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Attribute {
+    /// The vendors' number.
+    pub number: u32,
+    padding: u32,
+    /// As many as the attribute has.
+    pub value: [i32; 16],
+}
+
+impl Config {
+    /// The attributes.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn attributes(&self) -> Outcome<Vec<Attribute>> {
+        (0..self.count as usize).map(|position| self.attributes.at(position)).collect()
+    }
+}
+
+/// The last launches with attributes.
+static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// Remembers a launch with attributes.
+pub fn remember(call: &str, attributes: &[Attribute]) {
+    let told = attributes.iter().map(|one| format!(r#""{}": {:?}"#, one.number, &one.value[..3]));
+    let line = format!(r#"{{"call": "{call}", "attributes": {{{}}}}}"#, told.collect::<Vec<_>>().join(", "));
+    let mut lines = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+    lines.push(line);
+    let surplus = lines.len().saturating_sub(64);
+    lines.drain(..surplus);
+}
+
+/// The last launches with attributes, each as a JSON object.
+pub fn launches() -> Vec<String> {
+    TOLD.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+/// Refuses a cooperative launch of more blocks than run at once.
+///
+/// # Errors
+/// A code.
+pub fn fits_at_once(shape: &Shape, multiprocessors: i32) -> Outcome<()> {
+    let product = |lengths: [u32; 3]| lengths.iter().map(|&length| u64::from(length)).product::<u64>();
+    let threads = i32::try_from(product(shape.block)).map_err(|_| INVALID_VALUE)?;
+    let most = u64::from((active_blocks(threads)? * multiprocessors).unsigned_abs());
+    if shape.cooperative && product(shape.grid) > most { Err(COOPERATIVE_LAUNCH_TOO_LARGE) } else { Ok(()) }
 }

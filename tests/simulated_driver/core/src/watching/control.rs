@@ -205,6 +205,13 @@ macro_rules! export_controls {
                 unsafe { give(&live, buffer, length) }
             }
 
+            /// The last launches with attributes, as a JSON list; the length of the text.
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn sim_launches(buffer: *mut c_char, length: usize) -> usize {
+                // SAFETY: the caller gives a buffer of that length.
+                unsafe { give(&list($crate::module::launches()), buffer, length) }
+            }
+
             /// Takes back all faults, delays, limits and failed contexts, as only a new process could.
             #[unsafe(no_mangle)]
             pub extern "C" fn sim_reset_state() {

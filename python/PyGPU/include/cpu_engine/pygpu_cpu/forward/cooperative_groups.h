@@ -47,6 +47,24 @@ public:
 };
 inline grid_group this_grid() { return {}; }
 
+// The cluster of a block: it is alone.
+class cluster_group {
+public:
+    static void sync(PYGPU_CPU_PLACE) { __syncthreads(file, line); }
+    static void barrier_arrive() {}
+    static void barrier_wait(PYGPU_CPU_PLACE) { __syncthreads(file, line); }
+    static unsigned block_rank() { return 0; }
+    static unsigned num_blocks() { return 1; }
+    static dim3 block_index() { return dim3(0, 0, 0); }
+    static dim3 dim_blocks() { return dim3(1, 1, 1); }
+    static unsigned thread_rank() { return thread_block::thread_rank(); }
+    static unsigned num_threads() { return thread_block::num_threads(); }
+    static unsigned size() { return num_threads(); }
+    template <class T> static T *map_shared_rank(T *address, int) { return address; }
+    static unsigned query_shared_rank(const void *) { return 0; }
+};
+inline cluster_group this_cluster() { return {}; }
+
 // Lanes of one warp, as many as a power of two.
 template <unsigned Size, class Parent = thread_block> class thread_block_tile {
     static_assert(Size && Size <= unsigned(warpSize) && !(Size & (Size - 1)), "a tile is a power of two, and no larger than a warp");

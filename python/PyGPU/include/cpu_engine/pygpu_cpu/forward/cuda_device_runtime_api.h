@@ -1,0 +1,1 @@
+// Nothing: all of it stands before every source already (pygpu_cpu.h).

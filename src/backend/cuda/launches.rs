@@ -1,0 +1,84 @@
+//! Launches with attributes, and clusters of blocks.
+
+use std::ffi::c_int;
+
+use super::driver::Cuda;
+use super::sys::{CUfunction, CUfunction_attribute as Attribute, CUlaunchConfig};
+use crate::backend::FunctionHandle;
+use crate::backend::launches::no_clusters;
+use crate::backend::vendor::{Current, Driver, LaunchEx, Raw, RawConfig, VendorLaunches};
+use crate::error::Result;
+
+/// From here on the division of the cache can be said of one launch.
+const CARVEOUT_OF_A_LAUNCH: i32 = 12050;
+
+type Occupancy = unsafe extern "C" fn(*mut c_int, CUfunction, *const CUlaunchConfig) -> u32;
+
+/// # Safety
+/// The function is alive.
+unsafe fn ask(
+    driver: &Driver<Cuda>,
+    device: i32,
+    (operation, question): (&'static str, Option<Occupancy>),
+    function: FunctionHandle,
+    config: &RawConfig,
+) -> Result<c_int> {
+    let question = question.ok_or_else(no_clusters)?;
+    let mut answer = 0;
+    let config = std::ptr::from_ref(config).cast();
+    // SAFETY: the target is writable, the function alive, the structure laid out as the header says.
+    let call = |_: &Current<'_, Cuda>| unsafe { question(&mut answer, Raw::of(function.0), config) };
+    driver.call(device, operation, call, String::new)?;
+    Ok(answer)
+}
+
+impl VendorLaunches for Cuda {
+    const LAUNCH_EX: &'static str = "cuLaunchKernelEx";
+
+    fn launch_ex(driver: &Driver<Self>) -> Option<LaunchEx<Self>> {
+        let function = driver.api.cuLaunchKernelEx?;
+        // SAFETY: only the name of the pointed-to structure differs, and a test holds the two against each other.
+        Some(unsafe { std::mem::transmute::<*const (), LaunchEx<Self>>(function as *const ()) })
+    }
+
+    fn has_carveout(driver: &Driver<Self>) -> bool {
+        driver.version >= CARVEOUT_OF_A_LAUNCH
+    }
+
+    unsafe fn required_cluster(
+        driver: &Driver<Self>,
+        device: i32,
+        function: FunctionHandle,
+    ) -> Result<Option<[u32; 3]>> {
+        // SAFETY: the caller's promise is the same.
+        let ask = |which| unsafe { driver.function_attribute(device, function, which) };
+        let cluster = [
+            ask(Attribute::CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH)?,
+            ask(Attribute::CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT)?,
+            ask(Attribute::CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH)?,
+        ];
+        Ok((cluster[0] > 0).then(|| cluster.map(|length| length.max(1).cast_unsigned())))
+    }
+
+    unsafe fn max_cluster_size(
+        driver: &Driver<Self>,
+        device: i32,
+        function: FunctionHandle,
+        config: &RawConfig,
+    ) -> Result<c_int> {
+        let question = ("cuOccupancyMaxPotentialClusterSize", driver.api.cuOccupancyMaxPotentialClusterSize);
+        // SAFETY: the caller's promise is the same.
+        unsafe { ask(driver, device, question, function, config) }
+    }
+
+    unsafe fn active_clusters(
+        driver: &Driver<Self>,
+        device: i32,
+        function: FunctionHandle,
+        config: &RawConfig,
+    ) -> Result<c_int> {
+        let question = ("cuOccupancyMaxActiveClusters", driver.api.cuOccupancyMaxActiveClusters);
+        // SAFETY: the caller's promise is the same.
+        unsafe { ask(driver, device, question, function, config) }
+    }
+}

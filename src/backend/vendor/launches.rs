@@ -1,0 +1,204 @@
+//! Launches with attributes, by the one structure that both vendors have for them.
+
+use std::ffi::{c_int, c_uint, c_void};
+
+use smallvec::SmallVec;
+
+use super::context::Current;
+use super::driver::Driver;
+use super::programs::VendorPrograms;
+use super::symbols::{Raw, Types};
+use crate::backend::launches::no_clusters;
+use crate::backend::{
+    Contexts, FunctionHandle, FunctionSetting, LaunchAttributes, LaunchShape, Launches, Programs, StreamHandle,
+};
+use crate::error::{Error, Result};
+
+/// The numbers of the attributes; AMD's runtime knows the first and the priority.
+pub mod attributes {
+    pub const COOPERATIVE: u32 = 2;
+    pub const CLUSTER: u32 = 4;
+    pub const CLUSTER_POLICY: u32 = 5;
+    pub const PROGRAMMATIC: u32 = 6;
+    pub const PRIORITY: u32 = 8;
+    pub const CARVEOUT: u32 = 14;
+}
+
+/// How many of them there are.
+const KINDS: usize = 6;
+
+/// One attribute.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct RawAttribute {
+    number: u32,
+    _padding: u32,
+    pub value: [u64; 8],
+}
+
+impl RawAttribute {
+    fn new(number: u32, first: u32) -> Self {
+        Self::of_three(number, [first, 0, 0])
+    }
+
+    fn of_three(number: u32, [x, y, z]: [u32; 3]) -> Self {
+        // As C lays three ints out, on either order of bytes.
+        let pair = |first: u32, second: u32| {
+            let ([a, b, c, d], [e, f, g, h]) = (first.to_ne_bytes(), second.to_ne_bytes());
+            u64::from_ne_bytes([a, b, c, d, e, f, g, h])
+        };
+        Self { number, _padding: 0, value: [pair(x, y), pair(z, 0), 0, 0, 0, 0, 0, 0] }
+    }
+}
+
+/// The shape, the stream and the attributes.
+#[repr(C)]
+pub struct RawConfig {
+    grid: [c_uint; 3],
+    block: [c_uint; 3],
+    shared: c_uint,
+    pub stream: *mut c_void,
+    attributes: *const RawAttribute,
+    pub count: c_uint,
+}
+
+/// The function that launches with attributes.
+pub type LaunchEx<V> =
+    unsafe extern "C" fn(*const RawConfig, <V as Types>::Function, *mut *mut c_void, *mut *mut c_void) -> u32;
+
+/// Attributes as the driver takes them.
+struct List(SmallVec<[RawAttribute; KINDS]>);
+
+impl List {
+    fn of(shape: &LaunchShape, asked: &LaunchAttributes, carveout: bool) -> Self {
+        let mut list = SmallVec::new();
+        if shape.cooperative {
+            list.push(RawAttribute::new(attributes::COOPERATIVE, 1));
+        }
+        if let Some(cluster) = asked.cluster {
+            list.push(RawAttribute::of_three(attributes::CLUSTER, cluster));
+        }
+        if let Some(policy) = asked.cluster_policy {
+            list.push(RawAttribute::new(attributes::CLUSTER_POLICY, policy as u32));
+        }
+        if asked.programmatic {
+            list.push(RawAttribute::new(attributes::PROGRAMMATIC, 1));
+        }
+        if let Some(priority) = asked.priority {
+            list.push(RawAttribute::new(attributes::PRIORITY, priority.cast_unsigned()));
+        }
+        if let Some(percent) = asked.carveout.filter(|_| carveout) {
+            list.push(RawAttribute::new(attributes::CARVEOUT, percent.cast_unsigned()));
+        }
+        Self(list)
+    }
+
+    /// What a call takes; good as long as the list is.
+    fn config(&self, shape: &LaunchShape, stream: StreamHandle) -> RawConfig {
+        RawConfig {
+            grid: shape.grid,
+            block: shape.block,
+            shared: shape.shared,
+            stream: Raw::of(stream.0),
+            attributes: self.0.as_ptr(),
+            count: self.0.len() as c_uint,
+        }
+    }
+}
+
+/// What a vendor says of launches with attributes for itself.
+pub trait VendorLaunches: VendorPrograms {
+    const LAUNCH_EX: &'static str;
+    /// `None` where the library has no such function.
+    fn launch_ex(driver: &Driver<Self>) -> Option<LaunchEx<Self>>;
+    /// Whether the division of the cache is an attribute of a launch; else it is one of the kernel.
+    fn has_carveout(driver: &Driver<Self>) -> bool;
+    /// # Safety
+    /// The function is alive.
+    unsafe fn required_cluster(
+        _driver: &Driver<Self>,
+        _device: i32,
+        _function: FunctionHandle,
+    ) -> Result<Option<[u32; 3]>> {
+        Ok(None)
+    }
+    /// Most blocks of a cluster.
+    ///
+    /// # Safety
+    /// The function is alive.
+    unsafe fn max_cluster_size(_: &Driver<Self>, _: i32, _: FunctionHandle, _: &RawConfig) -> Result<c_int> {
+        Ok(1)
+    }
+    /// Clusters that run at once.
+    ///
+    /// # Safety
+    /// The function is alive.
+    unsafe fn active_clusters(_: &Driver<Self>, _: i32, _: FunctionHandle, _: &RawConfig) -> Result<c_int> {
+        Err(no_clusters())
+    }
+}
+
+// The caller's promise is, each time, the driver's condition.
+impl<V: VendorLaunches> Launches for Driver<V>
+where
+    Self: Contexts,
+{
+    unsafe fn launch_with(
+        &self,
+        device: i32,
+        function: FunctionHandle,
+        shape: &LaunchShape,
+        attributes: &LaunchAttributes,
+        stream: StreamHandle,
+        arguments: *mut *mut c_void,
+    ) -> Result<()> {
+        let carveout = V::has_carveout(self);
+        if let Some(percent) = attributes.carveout.filter(|_| !carveout) {
+            // SAFETY: the caller's promise is the same.
+            unsafe { V::set_function(self, device, function, FunctionSetting::PreferredCarveout(percent)) }?;
+        }
+        let list = List::of(shape, attributes, carveout);
+        let only_cooperative = shape.cooperative && list.0.len() == 1;
+        if list.0.is_empty() || (only_cooperative && V::launch_ex(self).is_none()) {
+            // SAFETY: the caller's promise is the same.
+            return unsafe { self.launch(device, function, shape, stream, arguments) };
+        }
+        let launch = V::launch_ex(self).ok_or_else(|| no_attributes(self.library.as_str(), V::LAUNCH_EX))?;
+        let (config, extra) = (list.config(shape, stream), std::ptr::null_mut());
+        // SAFETY: the structure and its list outlive the call; the rest is promised.
+        let call = |_: &Current<'_, V>| unsafe { launch(&config, Raw::of(function.0), arguments, extra) };
+        self.call(device, V::LAUNCH_EX, call, || format!("{shape:?}, {attributes:?}"))
+    }
+
+    unsafe fn required_cluster(&self, device: i32, function: FunctionHandle) -> Result<Option<[u32; 3]>> {
+        // SAFETY: the caller's promise is the same.
+        unsafe { V::required_cluster(self, device, function) }
+    }
+
+    unsafe fn max_cluster_size(&self, device: i32, function: FunctionHandle, shape: &LaunchShape) -> Result<u32> {
+        let list = List::of(shape, &LaunchAttributes::default(), false);
+        // SAFETY: the caller's promise is the same.
+        let most = unsafe { V::max_cluster_size(self, device, function, &list.config(shape, StreamHandle::DEFAULT)) }?;
+        Ok(most.max(0).cast_unsigned())
+    }
+
+    unsafe fn active_clusters(
+        &self,
+        device: i32,
+        function: FunctionHandle,
+        shape: &LaunchShape,
+        attributes: &LaunchAttributes,
+    ) -> Result<u32> {
+        let list = List::of(shape, attributes, false);
+        // SAFETY: the caller's promise is the same.
+        let count = unsafe { V::active_clusters(self, device, function, &list.config(shape, StreamHandle::DEFAULT)) }?;
+        Ok(count.max(0).cast_unsigned())
+    }
+}
+
+#[cold]
+fn no_attributes(library: &str, name: &str) -> Error {
+    Error::not_supported(format!(
+        "{library} has no {name}, so a launch has no attributes: update the driver, or give the launch a stream of that priority"
+    ))
+}

@@ -1,0 +1,235 @@
+//! What is said of a launch: its shape, and perhaps attributes. Which of them can be had, and what is told where they cannot.
+
+use std::ffi::c_void;
+
+use super::function::Function;
+use crate::backend::{
+    COOPERATIVE_TOO_LARGE, INVALID_CLUSTER, INVALID_VALUE, LaunchAttributes, LaunchShape, OUT_OF_RESOURCES,
+};
+use crate::error::{Error, Result};
+use crate::layout::tuple_text;
+use crate::stream::Stream;
+
+/// Blocks of a cluster that every device with clusters takes.
+const PORTABLE: u32 = 8;
+
+/// A shape with attributes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LaunchConfig {
+    /// The shape.
+    pub shape: LaunchShape,
+    /// The attributes.
+    pub attributes: LaunchAttributes,
+}
+
+/// What a launch is told. A shape is one without attributes, and costs nothing that attributes would.
+pub trait Configuration: Sync {
+    /// The shape.
+    fn shape(&self) -> &LaunchShape;
+    /// Refuses attributes that the device or the kernel cannot follow.
+    ///
+    /// # Errors
+    /// `ValueError` or `NotSupported` that says what was asked for and what there is.
+    fn check(&self, function: &Function) -> Result<()>;
+    /// Puts the kernel on the stream.
+    ///
+    /// # Safety
+    /// As for [`Programs::launch`](crate::backend::Programs::launch), of a function and a stream of one device.
+    unsafe fn put(&self, function: &Function, stream: &Stream, arguments: *mut *mut c_void) -> Result<()>;
+}
+
+impl Configuration for LaunchShape {
+    #[inline]
+    fn shape(&self) -> &LaunchShape {
+        self
+    }
+
+    #[inline]
+    fn check(&self, _: &Function) -> Result<()> {
+        Ok(())
+    }
+
+    #[inline]
+    unsafe fn put(&self, function: &Function, stream: &Stream, arguments: *mut *mut c_void) -> Result<()> {
+        let (programs, index) = (function.programs(), function.device().index());
+        // SAFETY: the caller's promise is the same.
+        let put = unsafe { programs.launch(index, function.handle(), self, stream.handle(), arguments) };
+        put.map_err(|error| explained(function, self, &LaunchAttributes::default(), error))
+    }
+}
+
+impl Configuration for LaunchConfig {
+    fn shape(&self) -> &LaunchShape {
+        &self.shape
+    }
+
+    fn check(&self, function: &Function) -> Result<()> {
+        let asked = &self.attributes;
+        if asked.carveout.is_some_and(|percent| !(-1..=100).contains(&percent)) {
+            let percent = asked.carveout.unwrap_or_default();
+            let name = function.name();
+            return Err(Error::value(format!(
+                "{name}: preferred_shared_memory_carveout is a percentage, 0 to 100, or -1 for the driver's choice, not {percent}"
+            )));
+        }
+        match asked.cluster {
+            Some(cluster) if cluster.contains(&0) => Err(Error::value(format!(
+                "{}: the cluster {} has no blocks; each length is 1 or more",
+                function.name(),
+                tuple_text(cluster)
+            ))),
+            Some(_) if !function.limits().clusters => {
+                if asked.cluster_size() == 1 {
+                    Ok(())
+                } else {
+                    Err(no_clusters(function, asked))
+                }
+            }
+            None if !function.limits().clusters => Ok(()),
+            asked => check_cluster(function, &self.shape, asked),
+        }
+    }
+
+    unsafe fn put(&self, function: &Function, stream: &Stream, arguments: *mut *mut c_void) -> Result<()> {
+        let (programs, index) = (function.programs(), function.device().index());
+        let attributes = self.attributes_on(function);
+        let (shape, handle) = (&self.shape, function.handle());
+        // SAFETY: the caller's promise is the same.
+        let put = unsafe { programs.launch_with(index, handle, shape, &attributes, stream.handle(), arguments) };
+        put.map_err(|error| explained(function, &self.shape, &attributes, error))
+    }
+}
+
+impl LaunchConfig {
+    /// The attributes that make a difference on the kernel's device.
+    pub(super) fn attributes_on(&self, function: &Function) -> LaunchAttributes {
+        match function.limits().clusters {
+            true => self.attributes,
+            false => LaunchAttributes { cluster: None, cluster_policy: None, programmatic: false, ..self.attributes },
+        }
+    }
+}
+
+fn check_cluster(function: &Function, shape: &LaunchShape, asked: Option<[u32; 3]>) -> Result<()> {
+    let required = function.required_cluster()?;
+    let name = function.name();
+    if let (Some(required), Some(asked)) = (required, asked)
+        && required != asked
+    {
+        return Err(Error::value(format!(
+            "{name}: clusters of {} blocks were asked for, and the kernel was compiled for clusters of {} (__cluster_dims__)",
+            tuple_text(asked),
+            tuple_text(required)
+        )));
+    }
+    let Some(cluster) = asked.or(required) else { return Ok(()) };
+    if let Some(error) = uneven(function, shape, cluster) {
+        return Err(error);
+    }
+    let size = cluster.iter().fold(1u32, |product, &length| product.saturating_mul(length));
+    if size > PORTABLE && !function.allows_large_clusters() {
+        return Err(Error::value(format!(
+            "{name}: the cluster {} has {size} blocks, and {PORTABLE} is what every device with clusters takes; set \
+             kernel.non_portable_cluster_size_allowed = True for as many as {} has",
+            tuple_text(cluster),
+            function.device()
+        )));
+    }
+    Ok(())
+}
+
+/// The refusal of a grid that is no multiple of the cluster.
+fn uneven(function: &Function, shape: &LaunchShape, cluster: [u32; 3]) -> Option<Error> {
+    let axis = (0..3).find(|&axis| !shape.grid[axis].is_multiple_of(cluster[axis]))?;
+    Some(Error::value(format!(
+        "{}: the grid {} has {} blocks along {}, which is no multiple of the {} of the cluster {}",
+        function.name(),
+        tuple_text(shape.grid),
+        shape.grid[axis],
+        ["x", "y", "z"][axis],
+        cluster[axis],
+        tuple_text(cluster)
+    )))
+}
+
+#[cold]
+fn no_clusters(function: &Function, asked: &LaunchAttributes) -> Error {
+    let cluster = asked.cluster.unwrap_or([1; 3]);
+    Error::not_supported(format!(
+        "{}: clusters of {} blocks were asked for, and {} has no clusters: CUDA devices of compute capability 9.0 and newer \
+         have them; elsewhere launch without a cluster, or with one of 1 block",
+        function.name(),
+        tuple_text(cluster),
+        function.device()
+    ))
+}
+
+/// What the driver refused, in terms of what the device allows, where that is the reason.
+#[cold]
+fn explained(function: &Function, shape: &LaunchShape, attributes: &LaunchAttributes, error: Error) -> Error {
+    let reason = match error.code() {
+        Some(COOPERATIVE_TOO_LARGE) if shape.cooperative => too_many_blocks(function, shape),
+        Some(OUT_OF_RESOURCES) if shape.cooperative && function.device().is_cpu() => {
+            Some(too_many_threads(function, shape))
+        }
+        Some(INVALID_CLUSTER | INVALID_VALUE) => wrong_cluster(function, shape, attributes),
+        _ => None,
+    };
+    reason.unwrap_or(error)
+}
+
+fn threads_of(shape: &LaunchShape) -> u32 {
+    shape.block.iter().fold(1u32, |product, &length| product.saturating_mul(length))
+}
+
+/// On the CPU each block of a cooperative launch has a thread of the system's.
+fn too_many_threads(function: &Function, shape: &LaunchShape) -> Error {
+    Error::value(format!(
+        "{}: the cooperative grid {} has {} blocks, which must all run at once: cpu runs at most 512",
+        function.name(),
+        tuple_text(shape.grid),
+        blocks_of(shape)
+    ))
+}
+
+fn blocks_of(shape: &LaunchShape) -> u64 {
+    shape.grid.iter().fold(1u64, |product, &length| product.saturating_mul(length.into()))
+}
+
+/// `None` where the driver does not even say how many there may be.
+fn too_many_blocks(function: &Function, shape: &LaunchShape) -> Option<Error> {
+    let of_one = function.active_blocks(threads_of(shape), shape.shared).ok()?;
+    let multiprocessors = function.device().properties().ok()?.multiprocessor_count.max(0).cast_unsigned();
+    let blocks = blocks_of(shape);
+    Some(Error::value(format!(
+        "{}: the cooperative grid {} has {blocks} blocks of {} threads and {} bytes of dynamic shared memory, of which {} run at \
+         once on {}: {of_one} on each of {multiprocessors} multiprocessors; all blocks of a cooperative launch must",
+        function.name(),
+        tuple_text(shape.grid),
+        threads_of(shape),
+        shape.shared,
+        u64::from(of_one) * u64::from(multiprocessors),
+        function.device()
+    )))
+}
+
+/// `None` where it is not the cluster.
+fn wrong_cluster(function: &Function, shape: &LaunchShape, attributes: &LaunchAttributes) -> Option<Error> {
+    let required = function.required_cluster().ok()?;
+    let cluster = attributes.cluster.or(required)?;
+    if let Some(error) = uneven(function, shape, cluster) {
+        return Some(error);
+    }
+    let most = function.max_cluster_size(shape.block, shape.shared).ok()?;
+    let size = cluster.iter().fold(1u32, |product, &length| product.saturating_mul(length));
+    let text = format!(
+        "{}: the cluster {} cannot be launched on {}: {most} blocks of {} threads and {} bytes of dynamic shared memory are the \
+         most there",
+        function.name(),
+        tuple_text(cluster),
+        function.device(),
+        threads_of(shape),
+        shape.shared
+    );
+    (size > most).then(|| Error::value(text))
+}

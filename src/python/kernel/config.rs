@@ -1,0 +1,359 @@
+//! The class `LaunchConfig`, the shape of a launch with attributes, and the launcher that it makes of a kernel.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString, PyTuple};
+
+use super::class::Kernel;
+use super::extent::{extent, number_of};
+use crate::backend::{ClusterPolicy, LaunchAttributes, LaunchShape};
+use crate::kernel::LaunchConfig;
+use crate::layout::tuple_text;
+use crate::python::convert::number;
+use crate::python::kernel::call::pack::{self, Rules};
+use crate::python::runtime::stream as runtime_stream;
+use crate::stream::{self, Stream};
+
+/// The shape of a launch and its attributes, for ``kernel[config](*arguments)``.
+///
+/// Parameters
+/// ----------
+/// grid : int or tuple of int
+///     Blocks along x, y, z.
+/// block : int or tuple of int
+///     Threads of a block along x, y, z.
+/// shared : int, optional
+///     Bytes of dynamic shared memory of a block, as many as the device has: what a kernel may use is raised by the launch.
+/// stream : Stream, optional
+///     The thread's current one at the launch by default.
+/// cluster : int or tuple of int, optional
+///     Blocks of a thread-block cluster along x, y, z: blocks that run at once and reach each other's shared memory. The grid is
+///     a multiple of it. More than 8 blocks need ``kernel.non_portable_cluster_size_allowed = True``. A kernel that was compiled
+///     with ``__cluster_dims__`` has its own.
+/// cluster_scheduling_policy : {'spread', 'load_balancing'}, optional
+///     How the blocks of a cluster are spread over multiprocessors; the driver's choice by default.
+/// cooperative : bool, optional
+///     All blocks run at once, and may wait for one another (``cooperative_groups::this_grid().sync()``).
+/// programmatic_dependent_launch : bool, optional
+///     The kernel may begin before the one in front of it on the stream has ended. It must call
+///     ``cudaGridDependencySynchronize()`` (``griddepcontrol.wait``) before it reads or writes global memory.
+/// priority : int, optional
+///     Lower numbers run first; the stream's by default.
+/// preferred_shared_memory_carveout : int, optional
+///     Percentage of the first-level cache that is wanted as shared memory, -1 for the driver's choice; the kernel's by default.
+///
+/// Raises
+/// ------
+/// TypeError, ValueError
+///     For what is no extent, no number or no policy. What the device or the kernel cannot follow is told by the launch, which
+///     then launches nothing.
+///
+/// Notes
+/// -----
+/// Clusters and programmatic dependence are of CUDA devices of compute capability 9.0 and newer. Elsewhere a cluster of one block
+/// is none, a larger one is refused with `NotSupportedError`, and kernels run one after the other, as programmatic dependence
+/// allows. A priority and a carveout are wishes, passed over where there is nothing to choose.
+///
+/// Examples
+/// --------
+/// >>> import numpy as np
+/// >>> import PyGPU
+/// >>> kernel = PyGPU.Kernel('__global__ void fill(float *x, float a) { x[blockIdx.x * blockDim.x + threadIdx.x] = a; }')
+/// >>> config = PyGPU.LaunchConfig(2, 4, cooperative=True, priority=-1)
+/// >>> x = PyGPU.zeros(8, np.float32)
+/// >>> kernel[config](x, 3)
+/// >>> x.tolist()
+/// [3.0, 3.0, 3.0, 3.0, 3.0, 3.0, 3.0, 3.0]
+/// >>> config.replace(grid=4).grid
+/// (4, 1, 1)
+#[pyclass(frozen, name = "LaunchConfig", module = "PyGPU")]
+pub(crate) struct PyLaunchConfig {
+    config: LaunchConfig,
+    stream: Option<Py<PyAny>>,
+}
+
+/// What a keyword of a launch says, if it is an attribute.
+pub(crate) fn set(config: &mut LaunchConfig, name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let LaunchConfig { shape, attributes } = config;
+    let given = !value.is_none();
+    match name {
+        "cooperative" => shape.cooperative = value.is_truthy()?,
+        "programmatic_dependent_launch" => attributes.programmatic = value.is_truthy()?,
+        "cluster" => attributes.cluster = given.then(|| extent(value, name)).transpose()?,
+        "cluster_scheduling_policy" => attributes.cluster_policy = given.then(|| policy(value)).transpose()?,
+        "priority" => attributes.priority = given.then(|| number::int32(value, name)).transpose()?,
+        "preferred_shared_memory_carveout" => {
+            attributes.carveout = given.then(|| number::int32(value, name)).transpose()?;
+        }
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+fn policy(value: &Bound<'_, PyAny>) -> PyResult<ClusterPolicy> {
+    match value.cast::<PyString>().ok().map(|text| text.to_str()).transpose()? {
+        Some("spread") => Ok(ClusterPolicy::Spread),
+        Some("load_balancing") => Ok(ClusterPolicy::LoadBalancing),
+        _ => Err(PyValueError::new_err(format!(
+            "cluster_scheduling_policy is 'spread', 'load_balancing' or None, not {}",
+            value.repr()?
+        ))),
+    }
+}
+
+impl PyLaunchConfig {
+    /// What is launched.
+    pub(crate) fn config(&self) -> &LaunchConfig {
+        &self.config
+    }
+
+    /// The stream that it names, for a kernel's device.
+    pub(crate) fn stream_for(&self, py: Python<'_>, kernel: &Kernel) -> PyResult<Option<Stream>> {
+        let device = kernel.function().device();
+        let given = self.stream.as_ref().map(|stream| stream.bind(py));
+        given.map(|stream| runtime_stream::from_argument(py, Some(stream), device)).transpose()
+    }
+
+    fn set_any(&mut self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        match name {
+            "grid" => self.config.shape.grid = extent(value, name)?,
+            "block" => self.config.shape.block = extent(value, name)?,
+            "shared" => self.config.shape.shared = number_of(value, name)?,
+            "stream" => self.stream = (!value.is_none()).then(|| value.clone().unbind()),
+            _ if set(&mut self.config, name, value)? => {}
+            _ => return Err(PyTypeError::new_err(format!("LaunchConfig has no {name}: {}", NAMES.join(", ")))),
+        }
+        Ok(())
+    }
+}
+
+const NAMES: [&str; 10] = [
+    "grid",
+    "block",
+    "shared",
+    "stream",
+    "cluster",
+    "cluster_scheduling_policy",
+    "cooperative",
+    "programmatic_dependent_launch",
+    "priority",
+    "preferred_shared_memory_carveout",
+];
+
+type Extent = (u32, u32, u32);
+
+#[pymethods]
+impl PyLaunchConfig {
+    #[new]
+    #[pyo3(signature = (grid, block, shared=None, stream=None, **attributes),
+           text_signature = "(grid, block, shared=0, stream=None, *, cluster=None, cluster_scheduling_policy=None, \
+                             cooperative=False, programmatic_dependent_launch=False, priority=None, \
+                             preferred_shared_memory_carveout=None)")]
+    fn py_new(
+        grid: &Bound<'_, PyAny>,
+        block: &Bound<'_, PyAny>,
+        shared: Option<&Bound<'_, PyAny>>,
+        stream: Option<&Bound<'_, PyAny>>,
+        attributes: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        let shape = LaunchShape {
+            grid: extent(grid, "grid")?,
+            block: extent(block, "block")?,
+            shared: shared.map_or(Ok(0), |shared| number_of(shared, "shared"))?,
+            cooperative: false,
+        };
+        let config = LaunchConfig { shape, attributes: LaunchAttributes::default() };
+        let mut made = Self { config, stream: stream.map(|stream| stream.clone().unbind()) };
+        for (name, value) in attributes.into_iter().flatten() {
+            made.set_any(name.cast::<PyString>()?.to_str()?, &value)?;
+        }
+        Ok(made)
+    }
+
+    /// The same with some of it changed.
+    ///
+    /// Parameters
+    /// ----------
+    /// **changes
+    ///     The keywords of `LaunchConfig`.
+    ///
+    /// Returns
+    /// -------
+    /// LaunchConfig
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.LaunchConfig(8, 128).replace(cluster=2)
+    /// LaunchConfig((8, 1, 1), (128, 1, 1), cluster=(2, 1, 1))
+    #[pyo3(signature = (**changes))]
+    fn replace(&self, py: Python<'_>, changes: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let mut made = Self { config: self.config, stream: self.stream.as_ref().map(|stream| stream.clone_ref(py)) };
+        for (name, value) in changes.into_iter().flatten() {
+            made.set_any(name.cast::<PyString>()?.to_str()?, &value)?;
+        }
+        Ok(made)
+    }
+
+    /// Blocks along x, y, z.
+    #[getter]
+    fn grid(&self) -> PyResult<Extent> {
+        Ok(self.config.shape.grid.into())
+    }
+
+    /// Threads of a block along x, y, z.
+    #[getter]
+    fn block(&self) -> PyResult<Extent> {
+        Ok(self.config.shape.block.into())
+    }
+
+    /// Bytes of dynamic shared memory of a block.
+    #[getter]
+    fn shared(&self) -> PyResult<u32> {
+        Ok(self.config.shape.shared)
+    }
+
+    /// The stream, as it was given; None for the thread's current one.
+    #[getter]
+    fn stream(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        Ok(self.stream.as_ref().map(|stream| stream.clone_ref(py)))
+    }
+
+    /// Blocks of a cluster along x, y, z; None for what the kernel was compiled for.
+    #[getter]
+    fn cluster(&self) -> PyResult<Option<Extent>> {
+        Ok(self.config.attributes.cluster.map(Into::into))
+    }
+
+    /// ``'spread'``, ``'load_balancing'``, or None for the driver's choice.
+    #[getter]
+    fn cluster_scheduling_policy(&self) -> PyResult<Option<&'static str>> {
+        Ok(self.config.attributes.cluster_policy.map(policy_name))
+    }
+
+    /// Whether all blocks run at once.
+    #[getter]
+    fn cooperative(&self) -> PyResult<bool> {
+        Ok(self.config.shape.cooperative)
+    }
+
+    /// Whether the kernel may begin before the one in front of it has ended.
+    #[getter]
+    fn programmatic_dependent_launch(&self) -> PyResult<bool> {
+        Ok(self.config.attributes.programmatic)
+    }
+
+    /// Lower numbers run first; None for the stream's.
+    #[getter]
+    fn priority(&self) -> PyResult<Option<i32>> {
+        Ok(self.config.attributes.priority)
+    }
+
+    /// Percentage of the first-level cache that is wanted as shared memory; None for the kernel's.
+    #[getter]
+    fn preferred_shared_memory_carveout(&self) -> PyResult<Option<i32>> {
+        Ok(self.config.attributes.carveout)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let LaunchConfig { shape, attributes } = &self.config;
+        let mut text = format!("LaunchConfig({}, {}", tuple_text(shape.grid), tuple_text(shape.block));
+        if shape.shared != 0 {
+            text.push_str(&format!(", shared={}", shape.shared));
+        }
+        if let Some(stream) = &self.stream {
+            text.push_str(&format!(", stream={}", stream.bind(py).repr()?));
+        }
+        if let Some(cluster) = &attributes.cluster {
+            text.push_str(&format!(", cluster={}", tuple_text(cluster)));
+        }
+        if let Some(policy) = attributes.cluster_policy {
+            text.push_str(&format!(", cluster_scheduling_policy='{}'", policy_name(policy)));
+        }
+        if shape.cooperative {
+            text.push_str(", cooperative=True");
+        }
+        if attributes.programmatic {
+            text.push_str(", programmatic_dependent_launch=True");
+        }
+        if let Some(priority) = attributes.priority {
+            text.push_str(&format!(", priority={priority}"));
+        }
+        if let Some(percent) = attributes.carveout {
+            text.push_str(&format!(", preferred_shared_memory_carveout={percent}"));
+        }
+        text.push(')');
+        Ok(text)
+    }
+}
+
+fn policy_name(policy: ClusterPolicy) -> &'static str {
+    match policy {
+        ClusterPolicy::Spread => "spread",
+        ClusterPolicy::LoadBalancing => "load_balancing",
+    }
+}
+
+/// A kernel with the shape of its launch and attributes: what ``kernel[config]`` gives.
+#[pyclass(frozen, freelist = 8, name = "ConfiguredLauncher", module = "PyGPU")]
+pub(crate) struct ConfiguredLauncher {
+    kernel: Py<Kernel>,
+    config: LaunchConfig,
+    stream: Option<Stream>,
+}
+
+impl ConfiguredLauncher {
+    pub(crate) fn new(kernel: &Bound<'_, Kernel>, given: &PyLaunchConfig) -> PyResult<Self> {
+        let stream = given.stream_for(kernel.py(), kernel.get())?;
+        Ok(Self { kernel: kernel.clone().unbind(), config: given.config, stream })
+    }
+}
+
+#[pymethods]
+impl ConfiguredLauncher {
+    #[pyo3(signature = (*args, **kwargs))]
+    fn __call__(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
+        let function = self.kernel.get().function();
+        let current;
+        let stream = match &self.stream {
+            Some(stream) => stream,
+            None => {
+                current = stream::current(function.device());
+                &current
+            }
+        };
+        let Some(kwargs) = kwargs else { return pack::call(function, &self.config, stream, args, Rules::Strict) };
+        let (config, rules) = with_keywords(self.config, kwargs)?;
+        pack::call(function, &config, stream, args, rules)
+    }
+
+    fn __repr__(&self) -> PyResult<String> {
+        let ([gx, gy, gz], [bx, by, bz]) = (self.config.shape.grid, self.config.shape.block);
+        let name = self.kernel.get().function().name();
+        Ok(format!("<PyGPU.ConfiguredLauncher {name}[({gx}, {gy}, {gz}), ({bx}, {by}, {bz})]>"))
+    }
+}
+
+/// A launch with what its own keywords say.
+pub(crate) fn with_keywords(mut config: LaunchConfig, kwargs: &Bound<'_, PyDict>) -> PyResult<(LaunchConfig, Rules)> {
+    let mut rules = Rules::Strict;
+    for (name, value) in kwargs {
+        match name.cast::<PyString>()?.to_str()? {
+            "strided" => rules = if value.is_truthy()? { Rules::Strided } else { Rules::Strict },
+            name if set(&mut config, name, &value)? => {}
+            other => {
+                return Err(PyTypeError::new_err(format!(
+                    "a launch takes the keywords strided, {}, not {other}: kernel[grid, block, stream, shared](...)",
+                    NAMES[4..].join(", ")
+                )));
+            }
+        }
+    }
+    Ok((config, rules))
+}
+
+/// Puts the classes into the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyLaunchConfig>()?;
+    module.add_class::<ConfiguredLauncher>()
+}

@@ -1,0 +1,62 @@
+//! The numbers of which the shape of a launch is made.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::python::convert::number;
+
+/// A number of blocks or threads along each axis.
+#[inline]
+pub(crate) fn extent(value: &Bound<'_, PyAny>, what: &str) -> PyResult<[u32; 3]> {
+    // SAFETY: a type check of a live object.
+    if unsafe { ffi::PyLong_CheckExact(value.as_ptr()) } != 0 {
+        return Ok([number_of(value, what)?, 1, 1]);
+    }
+    let mut lengths = [1; 3];
+    if let Ok(tuple) = value.cast_exact::<PyTuple>() {
+        if !(1..=3).contains(&tuple.len()) {
+            return Err(wrong_extent(value, what));
+        }
+        for (length, item) in lengths.iter_mut().zip(tuple.iter_borrowed()) {
+            *length = number_of(&item, what)?;
+        }
+        return Ok(lengths);
+    }
+    // An ndarray has `__index__`, which works for a single integer only; as a sequence it is an extent.
+    match value.try_iter() {
+        Ok(items) => extent(PyTuple::new(value.py(), items.collect::<PyResult<Vec<_>>>()?)?.as_any(), what),
+        Err(_) if crate::python::kernel::call::values::is_index(value) => Ok([number_of(value, what)?, 1, 1]),
+        Err(_) => Err(wrong_extent(value, what)),
+    }
+}
+
+#[cold]
+fn wrong_extent(value: &Bound<'_, PyAny>, what: &str) -> PyErr {
+    PyTypeError::new_err(format!("{what} is an int or a tuple of one to three, not {value}"))
+}
+
+/// A number of 32 bits without a sign.
+#[inline]
+pub(crate) fn number_of(value: &Bound<'_, PyAny>, what: &str) -> PyResult<u32> {
+    // SAFETY: a live int; -1, which may mean an error, is looked at again below.
+    let quick = unsafe {
+        match ffi::PyLong_CheckExact(value.as_ptr()) {
+            0 => -1,
+            _ => ffi::PyLong_AsSsize_t(value.as_ptr()),
+        }
+    };
+    match u32::try_from(quick) {
+        Ok(found) => Ok(found),
+        Err(_) => number_slowly(value, what),
+    }
+}
+
+#[cold]
+fn number_slowly(value: &Bound<'_, PyAny>, what: &str) -> PyResult<u32> {
+    // What the quick way may have raised is raised again, with the argument's name.
+    drop(PyErr::take(value.py()));
+    let found = number::unsigned(value, what)?;
+    u32::try_from(found).map_err(|_| PyValueError::new_err(format!("{what} is {found}, more than any device takes")))
+}

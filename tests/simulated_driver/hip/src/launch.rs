@@ -1,0 +1,31 @@
+//! Launches with attributes, of which AMD's runtime knows two.
+
+use std::ffi::c_void;
+
+use simulated_core::code::{INVALID_HANDLE, INVALID_VALUE};
+use simulated_core::module::{Config, launch, remember};
+
+use crate::entry::{In, export};
+use crate::module::shape;
+
+const COOPERATIVE: u32 = 2;
+const PRIORITY: u32 = 8;
+
+export! {
+    fn hipDrvLaunchKernelEx(on, config: In<Config>, function: u64, arguments: In<*const c_void>, extra: usize) {
+        // Arguments as one buffer: nobody here asks for that.
+        if extra != 0 {
+            return Err(INVALID_HANDLE);
+        }
+        let config = config.get()?;
+        let attributes = config.attributes()?;
+        if attributes.iter().any(|one| !matches!(one.number, COOPERATIVE | PRIORITY)) {
+            return Err(INVALID_VALUE);
+        }
+        let cooperative = attributes.iter().any(|one| one.number == COOPERATIVE && one.value[0] != 0);
+        let shape = shape(config.grid, config.block, config.shared, cooperative)?;
+        launch(on.driver, on.name, on.device()?, function, shape, config.stream, arguments)?;
+        remember(on.name, &attributes);
+        Ok(())
+    }
+}
