@@ -111,6 +111,21 @@ pub struct LaunchLimits {
     pub shared_per_block_optin: u32,
     /// Whether cooperative launches exist.
     pub cooperative: bool,
+    /// Threads that a multiprocessor runs at once.
+    pub threads_per_multiprocessor: u32,
+}
+
+impl LaunchLimits {
+    /// Of what cannot be launched.
+    pub const NOTHING: Self = Self {
+        threads_per_block: 0,
+        block: [0; 3],
+        grid: [0; 3],
+        shared_per_block: 0,
+        shared_per_block_optin: 0,
+        cooperative: false,
+        threads_per_multiprocessor: 0,
+    };
 }
 
 /// A part of what is linked.

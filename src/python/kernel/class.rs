@@ -18,11 +18,13 @@ use crate::python::runtime::device;
 ///
 /// Parameters
 /// ----------
-/// source : str, bytes or path
-///     A text in CUDA C++; an image (cubin, PTX, fatbin); or the path of a file with either, where ``.cu`` is a text.
+/// source : str, bytes, path, or a sequence of texts and paths
+///     A text in CUDA C++; an image (cubin, PTX, fatbin); or the path of a file with either, where ``.cu`` is a text. Several
+///     sources are compiled together, in their order.
 /// name : str, optional
 ///     The kernel, as the source says it: ``'scale'``, ``'space::scale'``, or with the arguments of a template,
-///     ``'scale<float>'``. It may be left out of a text that has one kernel.
+///     ``'scale<float>'``. It may be left out of a text that has one kernel. A template without arguments is compiled when
+///     an instance is asked for: ``kernel['scale<float>']`` or ``kernel.template(np.float32)``.
 /// options : sequence of str or str, optional
 ///     In nvcc's words, for every compiler: ``'-DN=3'``, ``'-I/folder'``, ``'-std=c++17'``, ``'-use_fast_math'``,
 ///     ``'--maxrregcount=32'``. What is for host code or the linker is refused by name.
@@ -34,6 +36,10 @@ use crate::python::runtime::device;
 ///     Keep the image in the user's cache folder, and take it from there.
 /// device : int, str or Device, optional
 ///     The current device by default. The kernel stays on it.
+/// lineinfo : bool, optional
+///     Keep the source's line numbers for profilers and debuggers, as the option ``-lineinfo``.
+/// headers : mapping of str to str, optional
+///     Texts that the source may include, by their names.
 ///
 /// Raises
 /// ------
@@ -111,8 +117,11 @@ fn is_instance(name: &str) -> bool {
 #[pymethods]
 impl Kernel {
     #[new]
-    #[pyo3(signature = (source, name=None, options=None, *, compiler=None, extern_c=false, cache=true, device=None),
-           text_signature = "(source, name=None, options=(), *, compiler=None, extern_c=False, cache=True, device=None)")]
+    #[expect(clippy::too_many_arguments, reason = "one for each keyword")]
+    #[pyo3(signature = (source, name=None, options=None, *, compiler=None, extern_c=false, cache=true, device=None, lineinfo=false,
+                        headers=None),
+           text_signature = "(source, name=None, options=(), *, compiler=None, extern_c=False, cache=True, device=None, \
+                             lineinfo=False, headers=None)")]
     fn py_new(
         source: &Bound<'_, PyAny>,
         name: Option<String>,
@@ -121,11 +130,17 @@ impl Kernel {
         extern_c: bool,
         cache: bool,
         device: Option<&Bound<'_, PyAny>>,
+        lineinfo: bool,
+        headers: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let py = source.py();
         let instances = name.iter().filter(|name| is_instance(name)).cloned().collect();
-        let request = Request { source, instances, options, compiler, extern_c, cache, device };
-        let (module, names) = request.load(py)?;
+        let request = Request { source, instances, options, compiler, extern_c, cache, device, lineinfo, headers };
+        let wanted = request.read(py)?;
+        if let Some(template) = wanted.template(name.as_deref()) {
+            return Ok(Self::new(Function::of_template(wanted.templates()?, template)));
+        }
+        let (module, names) = wanted.load(py)?;
         let name = name.map_or_else(|| only_name(&names), Ok)?;
         Ok(Self::new(py.without_gil(|| module.function(&name))?))
     }

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
 use super::class::Kernel;
+use super::instance;
 use crate::backend::LaunchShape;
 use crate::python::convert::number;
 use crate::python::kernel::call::pack::{self, Rules};
@@ -75,6 +76,14 @@ pub(crate) fn wrong_key(key: &Bound<'_, PyAny>) -> PyErr {
     ))
 }
 
+/// The kernel that a text names.
+#[cold]
+fn other_kernel<'py>(kernel: &Bound<'py, Kernel>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let Ok(name) = key.cast::<PyString>() else { return Err(wrong_key(key)) };
+    let found = instance::function(key.py(), kernel.get().function().module(), name.to_str()?)?;
+    Ok(Bound::new(key.py(), Kernel::new(found))?.into_any())
+}
+
 /// A number of blocks or threads along each axis.
 #[inline]
 pub(crate) fn extent(value: &Bound<'_, PyAny>, what: &str) -> PyResult<[u32; 3]> {
@@ -131,13 +140,18 @@ fn number_slowly(value: &Bound<'_, PyAny>, what: &str) -> PyResult<u32> {
 
 #[pymethods]
 impl Kernel {
-    /// The shape of a launch: ``kernel[grid, block]``, ``kernel[grid, block, stream]``, ``kernel[grid, block, stream, shared]``.
-    fn __getitem__(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>) -> PyResult<Launcher> {
-        let Ok(parts) = key.cast_exact::<PyTuple>() else { return Err(wrong_key(key)) };
+    /// The shape of a launch: ``kernel[grid, block]``, ``kernel[grid, block, stream]``, ``kernel[grid, block, stream, shared]``; or
+    /// by a text another kernel of the same source, such as an instance of a template: ``kernel['scale<float>']``.
+    fn __getitem__<'py>(slf: &Bound<'py, Self>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let Ok(parts) = key.cast_exact::<PyTuple>() else { return other_kernel(slf, key) };
         if !(2..=4).contains(&parts.len()) {
             return Err(wrong_key(key));
         }
-        let device = slf.get().function().device();
+        let function = slf.get().function();
+        if function.is_template() {
+            function.check_launchable()?;
+        }
+        let device = function.device();
         let (grid, block) =
             (extent(&*parts.get_borrowed_item(0)?, "grid")?, extent(&*parts.get_borrowed_item(1)?, "block")?);
         let (mut stream, mut shared) = (None, 0);
@@ -154,7 +168,8 @@ impl Kernel {
             }
         }
         let shape = LaunchShape { grid, block, shared, cooperative: false };
-        Ok(Launcher { kernel: slf.clone().unbind(), shape, stream })
+        let launcher = Launcher { kernel: slf.clone().unbind(), shape, stream };
+        Ok(Bound::new(slf.py(), launcher)?.into_any())
     }
 }
 

@@ -5,6 +5,8 @@ use pyo3::prelude::*;
 pub(crate) mod attributes;
 pub(crate) mod call;
 pub(crate) mod class;
+mod compiled;
+pub(crate) mod instance;
 pub(crate) mod launcher;
 pub(crate) mod module;
 pub(crate) mod source;

@@ -1,0 +1,82 @@
+//! A kernel by its name, which may be an instance of a template that is compiled now, or a function of somebody else's library.
+
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use super::class::Kernel;
+use crate::kernel::{Function, Module, mangled_names};
+use crate::python::gil::WithoutGil;
+use crate::python::once::intern;
+use crate::python::runtime::compiler::with_compiler;
+
+/// What has the words about compiled kernels.
+pub(crate) fn words(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
+    py.import(intern!(py, "PyGPU._native.compiled"))
+}
+
+/// A kernel of a module, or an instance of a template of its source.
+#[inline]
+pub(crate) fn function(py: Python<'_>, module: &Module, name: &str) -> PyResult<Function> {
+    if module.lacks_instance(name)
+        && let Some(source) = module.source()
+    {
+        return with_compiler(py, module.device(), source, |hints| module.instance(name, hints));
+    }
+    if module.source().is_none() && name.contains(['<', '(']) {
+        return demangled(py, module, name);
+    }
+    Ok(py.without_gil(|| module.function(name))?)
+}
+
+/// A kernel of an image by what a C++ compiler made of its name.
+#[cold]
+fn demangled(py: Python<'_>, module: &Module, name: &str) -> PyResult<Function> {
+    let names = py.without_gil(|| mangled_names(module.image()));
+    let found: Option<String> = words(py)?.getattr("find_mangled")?.call1((name, names))?.extract()?;
+    Ok(py.without_gil(|| module.function(found.as_deref().unwrap_or(name)))?)
+}
+
+/// The instance of a template that is named by its arguments.
+pub(crate) fn of_arguments(module: &Module, name: &str, arguments: &Bound<'_, PyTuple>) -> PyResult<Function> {
+    let py = arguments.py();
+    let backend = module.device().kind().name();
+    let name: String = words(py)?.getattr("spelled")?.call1((name, arguments, backend))?.extract()?;
+    function(py, module, &name)
+}
+
+#[pymethods]
+impl Kernel {
+    /// The instance of the kernel's template with other arguments.
+    ///
+    /// Parameters
+    /// ----------
+    /// *arguments
+    ///     Dtypes, integers, truth values, and texts, which stay as they are.
+    ///
+    /// Returns
+    /// -------
+    /// Kernel
+    ///     Compiled when it is first asked for, in a module of its own: ``__device__`` and ``__constant__`` variables are its own
+    ///     too.
+    ///
+    /// Raises
+    /// ------
+    /// CompileError
+    ///     When the template takes no such arguments.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import numpy as np
+    /// >>> import PyGPU
+    /// >>> kernel = PyGPU.Kernel('template <typename T, int N> __global__ void add(T *x) { x[threadIdx.x] += N; }')
+    /// >>> x = PyGPU.zeros(3, 'float32')
+    /// >>> kernel.template(np.float32, 4)[1, 3](x)
+    /// >>> kernel['add<float, 2>'][1, 3](x)
+    /// >>> x.tolist()
+    /// [6.0, 6.0, 6.0]
+    #[pyo3(signature = (*arguments))]
+    fn template(&self, arguments: &Bound<'_, PyTuple>) -> PyResult<Self> {
+        let function = self.function();
+        Ok(Self::new(of_arguments(function.module(), function.name(), arguments)?))
+    }
+}
