@@ -9,7 +9,7 @@ import numpy
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from typing_extensions import Buffer, disjoint_base
 
-from PyGPU._native.compiled import Occupancy
+from PyGPU._native.compiled.occupancy import Occupancy
 from PyGPU._native.forked import ForkedArray
 from PyGPU.typing import AddressLike, Casting, CopyKind, DeviceLike, Key, Order, OrderACFK, ShapeLike, StreamLike
 

@@ -1,6 +1,5 @@
 //! What else a module's source gives: instances of its templates, each compiled when it is first asked for, and its PTX.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 
 use super::compile::{Source, build};
@@ -10,24 +9,6 @@ use super::module::{Module, load};
 use super::options;
 use crate::backend::BackendKind;
 use crate::error::{Error, Result};
-use crate::sync::{Mutex, PoisonError};
-
-/// Kernels by the names of the instances.
-#[derive(Default)]
-pub struct Instances(Mutex<HashMap<String, Function>>);
-
-impl Instances {
-    fn find(&self, name: &str) -> Option<Function> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
-    }
-
-    /// The kernel under a name: the one that another thread was quicker to put there, or this one.
-    fn keep(&self, name: &str, made: Function) -> Function {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // What is not kept ends behind the lock: it may reach the driver.
-        known.entry(name.to_owned()).or_insert_with(|| made.clone()).clone()
-    }
-}
 
 /// What the first bytes of PTX are, as far as they can be known.
 pub fn is_ptx(image: &[u8]) -> bool {
@@ -46,17 +27,17 @@ impl Module {
     /// # Errors
     /// As [`load`]; `ValueError` for a module that came without its source.
     pub fn instance(&self, name: &str, hints: &[PathBuf]) -> Result<Function> {
-        if let Some(known) = self.made().find(name) {
-            return Ok(known);
-        }
         let Some(source) = self.source() else {
             return Err(Error::value(format!(
                 "{name}: an image has the instances that it was compiled with; others need the source"
             )));
         };
         let source = Source { instances: vec![name.to_owned()], ..source.clone() };
-        let made = load(self.device(), &source, hints)?.function(name)?;
-        Ok(self.made().keep(name, made))
+        let made = match self.made().find(name) {
+            Some(made) => made,
+            None => self.made().keep(name, load(self.device(), &source, hints)?),
+        };
+        made.function(name)
     }
 
     /// Whether the image is a fatbin or a library, of which parts are for other tools to read.

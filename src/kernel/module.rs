@@ -1,6 +1,7 @@
 //! A loaded image: its kernels and globals, until the last of their users is gone and the device has passed them.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,7 +10,6 @@ use super::cache;
 use super::compile::{Built, Source, build};
 use super::declaration::Declarations;
 use super::given;
-use super::instances::Instances;
 use super::lexer::words;
 use super::relocatable::linked;
 use super::symbols;
@@ -21,6 +21,7 @@ use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::lifetime;
 use crate::memory::pending;
+use crate::sync::{Mutex, PoisonError};
 
 /// In the place of a handle where nothing is loaded.
 const NOT_LOADED: ModuleHandle = ModuleHandle(0);
@@ -42,6 +43,23 @@ struct Inner {
     options: Vec<CompileOption>,
     made: Instances,
     log: String,
+}
+
+/// Modules by the instances for which they were made.
+#[derive(Default)]
+pub(super) struct Instances(Mutex<HashMap<String, Module>>);
+
+impl Instances {
+    pub(super) fn find(&self, name: &str) -> Option<Module> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+    }
+
+    /// The module under a name: the one that another thread was quicker to put there, or this one.
+    pub(super) fn keep(&self, name: &str, made: Module) -> Module {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // What is not kept ends behind the lock: it may reach the driver.
+        known.entry(name.to_owned()).or_insert_with(|| made.clone()).clone()
+    }
 }
 
 /// Ends a module when it is dropped.

@@ -112,7 +112,7 @@ def test_a_template_alone_is_a_kernel_that_gives_instances() -> None:
     ],
 )
 def test_the_arguments_of_a_template_are_said_as_c_says_them(arguments: tuple[object, ...], text: str) -> None:
-    from PyGPU._native.compiled import spelled
+    from PyGPU._native.compiled.templates import spelled
 
     assert spelled("k<int>", arguments, "cuda") == text
 
@@ -210,7 +210,7 @@ def library(folder: Path, section: str, *images: bytes) -> Path:
         pytest.skip("no C++ compiler builds the library")
     content = b"".join(image + bytes(-len(image) % 8) for image in images)
     (folder / "content").write_bytes(content)
-    text = f'asm(".pushsection {section},\\"a\\"; .incbin \\"{folder / "content"}\\"; .popsection");\nextern "C" int version() {{ return 1; }}\n'
+    text = f'asm(".pushsection {section},\\"a\\"; .incbin \\"{folder / "content"}\\"; .popsection");\n'
     (folder / "library.cpp").write_text(text)
     path = folder / "library.so"
     subprocess.run([compiler, "-shared", "-fPIC", "-o", path, folder / "library.cpp"], check=True)
@@ -219,7 +219,9 @@ def library(folder: Path, section: str, *images: bytes) -> Path:
 
 def test_kernels_of_a_library_that_others_built_are_found_by_symbol(module: PyGPU.Module, tmp_path: Path) -> None:
     section = ".hip_fatbin" if BACKEND == "hip" else ".nv_fatbin"
-    other = PyGPU.Module("template <typename T> __global__ void two(T *x) { x[threadIdx.x] = 2; }", instances=["two<float>"])
+    other = PyGPU.Module(
+        "template <typename T> __global__ void two(T *x) { x[threadIdx.x] = 2; }", instances=["two<float>"]
+    )
     path = library(tmp_path, section, container(other.image), container(module.image))
     if BACKEND == "cpu":
         with pytest.raises(ValueError, match=r"device code for NVIDIA's GPUs \(in its section \.nv_fatbin\)"):
@@ -240,9 +242,17 @@ def test_kernels_of_a_library_that_others_built_are_found_by_symbol(module: PyGP
 
 @pytest.mark.enough_on("cpu")
 def test_a_mangled_name_is_found_by_what_a_debugger_tells() -> None:
-    from PyGPU._native.compiled import find_mangled
+    from PyGPU._native.compiled.mangling import find_mangled
 
-    names = ["_Z5scaleIfLi4EEvPfi", "_Z5scaleIdLi4EEvPdi", "_Z5scalePffi", "_ZN2ns1kEPi", "_Z4nonsense", "_Z5twicef", "_Z5twiced"]
+    names = [
+        "_Z5scaleIfLi4EEvPfi",
+        "_Z5scaleIdLi4EEvPdi",
+        "_Z5scalePffi",
+        "_ZN2ns1kEPi",
+        "_Z4nonsense",
+        "_Z5twicef",
+        "_Z5twiced",
+    ]
     for name, mangled in (
         ("scale<float, 4>", names[0]),
         ("scale<double,4>(double*, int)", names[1]),
@@ -278,6 +288,7 @@ try:
 except PyGPU.BackendUnavailableError as error:
     print(error)
 """
+
     def told() -> str:
         done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True)
         return done.stdout
@@ -288,7 +299,9 @@ except PyGPU.BackendUnavailableError as error:
         assert f"{tool}: not on PATH" in absent
         assert str(tmp_path / "toolkit") in absent
     fake = tmp_path / tool
-    fake.write_text('#!/bin/sh\nfor last; do :; done\necho "told of $last"; /usr/bin/head -c 4 "$last" | /usr/bin/od -c\n')
+    fake.write_text(
+        '#!/bin/sh\nfor last; do :; done\necho "told of $last"; /usr/bin/head -c 4 "$last" | /usr/bin/od -c\n'
+    )
     fake.chmod(0o755)
     text = told()
     assert "told of module" in text

@@ -4,7 +4,6 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::class::Kernel;
-use super::instance::words;
 use super::launcher::{extent, number_of};
 use crate::backend::{FunctionAttributes, FunctionSetting};
 use crate::python::convert::number;
@@ -191,7 +190,7 @@ impl Kernel {
         }
         let function = self.function();
         let found = py.without_gil(|| function.occupancy(threads, shared))?;
-        words(py)?.getattr("Occupancy")?.call1((found.blocks, found.fraction))
+        py.import("PyGPU._native.compiled.occupancy")?.getattr("Occupancy")?.call1((found.blocks, found.fraction))
     }
 
     /// Threads of a block for the best occupancy, without dynamic shared memory; `suggested_shape` says more.

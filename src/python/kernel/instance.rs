@@ -9,11 +9,6 @@ use crate::python::gil::WithoutGil;
 use crate::python::once::intern;
 use crate::python::runtime::compiler::with_compiler;
 
-/// What has the words about compiled kernels.
-pub(crate) fn words(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
-    py.import(intern!(py, "PyGPU._native.compiled"))
-}
-
 /// A kernel of a module, or an instance of a template of its source.
 #[inline]
 pub(crate) fn function(py: Python<'_>, module: &Module, name: &str) -> PyResult<Function> {
@@ -32,7 +27,8 @@ pub(crate) fn function(py: Python<'_>, module: &Module, name: &str) -> PyResult<
 #[cold]
 fn demangled(py: Python<'_>, module: &Module, name: &str) -> PyResult<Function> {
     let names = py.without_gil(|| mangled_names(module.image()));
-    let found: Option<String> = words(py)?.getattr("find_mangled")?.call1((name, names))?.extract()?;
+    let found: Option<String> =
+        py.import("PyGPU._native.compiled.mangling")?.getattr("find_mangled")?.call1((name, names))?.extract()?;
     Ok(py.without_gil(|| module.function(found.as_deref().unwrap_or(name)))?)
 }
 
@@ -40,7 +36,8 @@ fn demangled(py: Python<'_>, module: &Module, name: &str) -> PyResult<Function> 
 pub(crate) fn of_arguments(module: &Module, name: &str, arguments: &Bound<'_, PyTuple>) -> PyResult<Function> {
     let py = arguments.py();
     let backend = module.device().kind().name();
-    let name: String = words(py)?.getattr("spelled")?.call1((name, arguments, backend))?.extract()?;
+    let templates = py.import(intern!(py, "PyGPU._native.compiled.templates"))?;
+    let name: String = templates.getattr("spelled")?.call1((name, arguments, backend))?.extract()?;
     function(py, module, &name)
 }
 

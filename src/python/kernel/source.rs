@@ -57,7 +57,7 @@ fn several(source: &Bound<'_, PyAny>, headers: Option<&Bound<'_, PyAny>>) -> PyR
     let read = if is_list { joined(source)? } else { given(source)? };
     match (read, headers.filter(|headers| !headers.is_none())) {
         (Given::Text(text, name), Some(headers)) => {
-            let helper = source.py().import("PyGPU._native.headers")?;
+            let helper = source.py().import("PyGPU._native.compiled.headers")?;
             let text = helper.getattr("inlined")?.call1((text, &name, headers))?.extract()?;
             Ok(Given::Text(text, name))
         }

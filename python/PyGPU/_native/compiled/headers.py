@@ -1,7 +1,7 @@
 """Headers that a program gives as texts, put into its source where that includes them.
 
-Run-time compilers take headers in three ways and the machine's compiler in none, and what is kept in the cache must not name
-temporary files. A text without them is the same for all.
+Run-time compilers take headers in three ways and the machine's compiler in none, and what is kept in the cache must
+not name temporary files. A text without them is the same for all.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b[^\n]*$", re.MULTILINE)
 
 
 def inlined(text: str, name: str, headers: Mapping[str, str]) -> str:
-    """Put headers in the places of the lines that include them; all lines keep their numbers in messages.
+    r"""Put headers in the places of the lines that include them; all lines keep their numbers in messages.
 
     Parameters
     ----------
@@ -33,8 +33,8 @@ def inlined(text: str, name: str, headers: Mapping[str, str]) -> str:
 
     Examples
     --------
-    >>> from PyGPU._native.headers import inlined
-    >>> print(inlined('#include "two.h"\\nint a = TWO;', "kernel.cu", {"two.h": "#define TWO 2"}))
+    >>> from PyGPU._native.compiled.headers import inlined
+    >>> print(inlined('#include "two.h"\nint a = TWO;', "kernel.cu", {"two.h": "#define TWO 2"}))
     #line 1 "two.h"
     #define TWO 2
     #line 2 "kernel.cu"
