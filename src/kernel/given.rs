@@ -109,8 +109,8 @@ mod tests {
         section.extend([0; 16]);
         section.extend(fatbin(8));
         assert_eq!(fatbins(&section), [0..40, 56..80]);
-        section.truncate(70);
-        assert_eq!(fatbins(&section), [0..40, 56..70]); // the backend says that it is cut short
+        section.truncate(76);
+        assert_eq!(fatbins(&section), [0..40, 56..76]); // the backend says that it is cut short
         assert!(fatbins(b"").is_empty());
     }
 

@@ -12,7 +12,8 @@ use crate::error::{Error, Result};
 
 /// What the first bytes of PTX are, as far as they can be known.
 pub fn is_ptx(image: &[u8]) -> bool {
-    !image.starts_with(b"\x7fELF") && image.windows(8).take(1 << 16).any(|window| window == b".version")
+    let is_other = image.starts_with(b"\x7fELF") || image.starts_with(&given::FATBIN);
+    !is_other && image.windows(8).take(1 << 16).any(|window| window == b".version")
 }
 
 impl Module {

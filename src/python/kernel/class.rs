@@ -6,12 +6,12 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
+use super::instance;
 use super::source::Request;
 use crate::kernel::{Element, Function, Parameter, ParameterKind, signature};
 use crate::python::array::class::GpuArray;
 use crate::python::convert::dtype as dtypes;
 use crate::python::exit;
-use crate::python::gil::WithoutGil;
 use crate::python::runtime::device;
 
 /// A kernel, compiled from a source or taken from an image.
@@ -142,7 +142,7 @@ impl Kernel {
         }
         let (module, names) = wanted.load(py)?;
         let name = name.map_or_else(|| only_name(&names), Ok)?;
-        Ok(Self::new(py.without_gil(|| module.function(&name))?))
+        Ok(Self::new(instance::function(py, &module, &name)?))
     }
 
     #[pyo3(signature = (*_args, **_kwargs))]

@@ -47,7 +47,7 @@ def sass(backend: str, image: bytes) -> str:
         raise _core.NotSupportedError(
             f"SASS is the machine code of NVIDIA's GPUs, and the {backend} backend has another: see module.assembly"
         )
-    is_cubin = image.startswith(b"\x7fELF") and b"\0.nv_fatbin\0" not in image
+    is_cubin = image.startswith(b"\x7fELF") and b".nv_fatbin\0" not in image
     if not is_cubin and not image.startswith((_FATBIN, b"\x7fELF")):
         raise _core.NotSupportedError(
             "the module was loaded as PTX, which the driver translates for itself: compile for the device's own "
@@ -56,7 +56,7 @@ def sass(backend: str, image: bytes) -> str:
     tools = {"cuobjdump": ["-sass"]}
     if is_cubin:  # the only kind that nvdisasm reads
         tools = {"nvdisasm": ["-c"], **tools}
-    return _by_first(tools, image, "so" if b"\0.nv_fatbin\0" in image else "cubin" if is_cubin else "fatbin", _of_cuda)
+    return _by_first(tools, image, "so" if b".nv_fatbin\0" in image else "cubin" if is_cubin else "fatbin", _of_cuda)
 
 
 def ptx_of(image: bytes) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from hashlib import sha256
+from typing import Any
 
 __all__ = ["inlined"]
 
@@ -17,7 +18,7 @@ _LINE = re.compile(r'\s*#\s*line\s+(\d+)\s*(?:"((?:[^"\\]|\\.)*)")?')
 _ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b[^\n]*$", re.MULTILINE)
 
 
-def inlined(text: str, name: str, headers: Mapping[str, str]) -> str:
+def inlined(text: str, name: str, headers: Mapping[Any, Any]) -> str:
     r"""Put headers in the places of the lines that include them; all lines keep their numbers in messages.
 
     Parameters

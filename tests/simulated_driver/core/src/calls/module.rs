@@ -22,7 +22,8 @@ const BUNDLE: &[u8] = b"__CLANG_OFFLOAD_BUNDLE__";
 /// A code.
 pub fn bytes(image: In<u8>) -> Outcome<Vec<u8>> {
     let magic: [u8; 4] = image.cast().get()?;
-    let word = |at: usize| (0..8).rev().try_fold(0u64, |sum, byte| Outcome::Ok(sum << 8 | u64::from(image.at(at + byte)?)));
+    let word =
+        |at: usize| (0..8).rev().try_fold(0u64, |sum, byte| Outcome::Ok(sum << 8 | u64::from(image.at(at + byte)?)));
     match magic {
         FATBIN => {
             // Behind 16 bytes of a header the first part: its header's length at 4, its own at 8.
