@@ -229,6 +229,7 @@ def test_kernels_of_a_library_that_others_built_are_found_by_symbol(module: PyGP
         return
     loaded = PyGPU.Module.from_file(path)
     assert run(loaded["one"]) == [1, 1, 1]
+    assert loaded["reverse(float*)"].max_threads == PyGPU.Kernel(path, "reverse( float * )").max_threads == 128
     address, size = loaded.get_global("factors")
     assert (address > 0, size) == (True, 16)
     with pytest.raises(KeyError, match="there is no kernel 'absent'"):

@@ -181,6 +181,40 @@ impl Kernel {
         Ok(Self::new(self.function().with_parameters(parameters(types)?)?))
     }
 
+    /// The instance of the kernel's template with other arguments.
+    ///
+    /// Parameters
+    /// ----------
+    /// *arguments
+    ///     Dtypes, integers, truth values, and texts, which stay as they are.
+    ///
+    /// Returns
+    /// -------
+    /// Kernel
+    ///     Compiled when it is first asked for, in a module of its own: ``__device__`` and ``__constant__`` variables are its own
+    ///     too.
+    ///
+    /// Raises
+    /// ------
+    /// CompileError
+    ///     When the template takes no such arguments.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import numpy as np
+    /// >>> import PyGPU
+    /// >>> kernel = PyGPU.Kernel('template <typename T, int N> __global__ void add(T *x) { x[threadIdx.x] += N; }')
+    /// >>> x = PyGPU.zeros(3, 'float32')
+    /// >>> kernel.template(np.float32, 4)[1, 3](x)
+    /// >>> kernel['add<float, 2>'][1, 3](x)
+    /// >>> x.tolist()
+    /// [6.0, 6.0, 6.0]
+    #[pyo3(signature = (*arguments))]
+    fn template(&self, arguments: &Bound<'_, PyTuple>) -> PyResult<Self> {
+        let function = self.function();
+        Ok(Self::new(instance::of_arguments(function.module(), function.name(), arguments)?))
+    }
+
     /// Its name in the source.
     #[getter]
     fn name(&self) -> PyResult<String> {

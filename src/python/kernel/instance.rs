@@ -3,7 +3,6 @@
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use super::class::Kernel;
 use crate::kernel::{Function, Module, mangled_names};
 use crate::python::gil::WithoutGil;
 use crate::python::once::intern;
@@ -39,41 +38,4 @@ pub(crate) fn of_arguments(module: &Module, name: &str, arguments: &Bound<'_, Py
     let templates = py.import(intern!(py, "PyGPU._native.compiled.templates"))?;
     let name: String = templates.getattr("spelled")?.call1((name, arguments, backend))?.extract()?;
     function(py, module, &name)
-}
-
-#[pymethods]
-impl Kernel {
-    /// The instance of the kernel's template with other arguments.
-    ///
-    /// Parameters
-    /// ----------
-    /// *arguments
-    ///     Dtypes, integers, truth values, and texts, which stay as they are.
-    ///
-    /// Returns
-    /// -------
-    /// Kernel
-    ///     Compiled when it is first asked for, in a module of its own: ``__device__`` and ``__constant__`` variables are its own
-    ///     too.
-    ///
-    /// Raises
-    /// ------
-    /// CompileError
-    ///     When the template takes no such arguments.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import numpy as np
-    /// >>> import PyGPU
-    /// >>> kernel = PyGPU.Kernel('template <typename T, int N> __global__ void add(T *x) { x[threadIdx.x] += N; }')
-    /// >>> x = PyGPU.zeros(3, 'float32')
-    /// >>> kernel.template(np.float32, 4)[1, 3](x)
-    /// >>> kernel['add<float, 2>'][1, 3](x)
-    /// >>> x.tolist()
-    /// [6.0, 6.0, 6.0]
-    #[pyo3(signature = (*arguments))]
-    fn template(&self, arguments: &Bound<'_, PyTuple>) -> PyResult<Self> {
-        let function = self.function();
-        Ok(Self::new(of_arguments(function.module(), function.name(), arguments)?))
-    }
 }
