@@ -114,7 +114,16 @@ FAMILY_GROUP = "PybindGPU's classes per dtype"
 
 # Classes whose members are listed below them.
 WITH_MEMBERS = (
-    "GPUArray", "Device", "Stream", "Event", "Kernel", "Module", "LaunchConfig", "TextureArray", "Texture", "Surface",
+    "GPUArray",
+    "Device",
+    "Stream",
+    "Event",
+    "Kernel",
+    "Module",
+    "LaunchConfig",
+    "TextureArray",
+    "Texture",
+    "Surface",
 )
 
 

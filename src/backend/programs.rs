@@ -115,6 +115,22 @@ pub struct LaunchLimits {
     pub cooperative: bool,
     /// Whether clusters of blocks exist.
     pub clusters: bool,
+    /// Threads that a multiprocessor runs at once.
+    pub threads_per_multiprocessor: u32,
+}
+
+impl LaunchLimits {
+    /// Of what cannot be launched.
+    pub const NOTHING: Self = Self {
+        threads_per_block: 0,
+        block: [0; 3],
+        grid: [0; 3],
+        shared_per_block: 0,
+        shared_per_block_optin: 0,
+        cooperative: false,
+        clusters: false,
+        threads_per_multiprocessor: 0,
+    };
 }
 
 /// A part of what is linked.

@@ -18,6 +18,17 @@ const UNASKED: u32 = 48 << 10;
 
 /// More blocks than a cluster has on any device.
 const LARGEST_CLUSTER: u32 = 32;
+/// How well blocks of one shape fill a device.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Occupancy {
+    /// Blocks that run on one multiprocessor at once.
+    pub blocks: u32,
+    /// The warps of these of all that the multiprocessor runs at once, from 0 to 1.
+    pub fraction: f64,
+}
+
+/// In the place of a handle where there is only a template.
+const TEMPLATE: FunctionHandle = FunctionHandle(0);
 
 /// A kernel with what its parameters are known to be. Clones are the same kernel.
 #[derive(Clone)]
@@ -101,6 +112,45 @@ impl Function {
         Ok(Self { kernel: Arc::new(kernel), signature })
     }
 
+    /// A template without arguments, of which nothing is compiled: it gives instances, and cannot be launched.
+    pub fn of_template(module: Module, name: String) -> Self {
+        static NOTHING: LaunchLimits = LaunchLimits::NOTHING;
+        let kernel = Kernel {
+            module,
+            handle: TEMPLATE,
+            name,
+            places: None,
+            limits: &NOTHING,
+            allowed_shared: AtomicU32::new(0),
+            threads: OnceLock::new(),
+            cluster: OnceLock::new(),
+            large_clusters: AtomicBool::new(false),
+        };
+        Self { kernel: Arc::new(kernel), signature: None }
+    }
+
+    /// Refuses what cannot be launched, or not any more.
+    ///
+    /// # Errors
+    /// `ValueError`.
+    pub fn check_launchable(&self) -> Result<()> {
+        if self.is_template() { Err(self.is_no_instance()) } else { self.kernel.module.check_alive() }
+    }
+
+    /// Whether it is a template without arguments.
+    #[inline]
+    pub fn is_template(&self) -> bool {
+        self.kernel.handle == TEMPLATE
+    }
+
+    #[cold]
+    pub(super) fn is_no_instance(&self) -> Error {
+        let name = self.name();
+        Error::value(format!(
+            "{name} is a template, of which an instance is launched: kernel['{name}<float>'] or kernel.template(np.float32)"
+        ))
+    }
+
     /// Its name in the source.
     pub fn name(&self) -> &str {
         &self.kernel.name
@@ -175,7 +225,7 @@ impl Function {
     /// # Errors
     /// The driver's.
     pub fn attributes(&self) -> Result<FunctionAttributes> {
-        self.kernel.module.check_alive()?;
+        self.check_launchable()?;
         // SAFETY: alive with its module.
         unsafe { self.programs().function_attributes(self.device().index(), self.handle()) }
     }
@@ -185,7 +235,7 @@ impl Function {
     /// # Errors
     /// The driver's.
     pub fn set(&self, setting: FunctionSetting) -> Result<()> {
-        self.kernel.module.check_alive()?;
+        self.check_launchable()?;
         // SAFETY: alive with its module.
         unsafe { self.programs().set_function(self.device().index(), self.handle(), setting) }?;
         if let FunctionSetting::MaxDynamicSharedBytes(bytes) = setting {
@@ -202,9 +252,21 @@ impl Function {
     /// # Errors
     /// The driver's.
     pub fn active_blocks(&self, threads: u32, shared: u32) -> Result<u32> {
-        self.kernel.module.check_alive()?;
+        self.check_launchable()?;
         // SAFETY: alive with its module.
         unsafe { self.programs().active_blocks(self.device().index(), self.handle(), threads, shared) }
+    }
+
+    /// How well blocks of so many threads fill a multiprocessor.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn occupancy(&self, threads: u32, shared: u32) -> Result<Occupancy> {
+        let blocks = self.active_blocks(threads, shared)?;
+        let warp = self.device().properties()?.warp_size.max(1).cast_unsigned();
+        let most = f64::from(self.limits().threads_per_multiprocessor.max(1));
+        let used = f64::from(blocks) * f64::from(threads.next_multiple_of(warp));
+        Ok(Occupancy { blocks, fraction: used / most })
     }
 
     /// The fewest blocks that fill the device, and the threads of a block for the best occupancy.
@@ -212,7 +274,7 @@ impl Function {
     /// # Errors
     /// The driver's.
     pub fn suggested_shape(&self, shared: u32, limit: u32) -> Result<(u32, u32)> {
-        self.kernel.module.check_alive()?;
+        self.check_launchable()?;
         // SAFETY: alive with its module.
         unsafe { self.programs().suggested_shape(self.device().index(), self.handle(), shared, limit) }
     }

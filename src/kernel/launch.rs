@@ -161,6 +161,9 @@ pub fn active_clusters(function: &Function, config: &LaunchConfig) -> Result<u32
 
 #[cold]
 fn refused(function: &Function, shape: &LaunchShape, threads: u32) -> Error {
+    if function.is_template() {
+        return function.is_no_instance();
+    }
     let (limits, name, device) = (function.limits(), function.name(), function.device());
     for (what, asked, most) in [("grid", shape.grid, limits.grid), ("block", shape.block, limits.block)] {
         for (axis, (asked_here, most)) in ["x", "y", "z"].iter().zip(asked.iter().zip(most)) {

@@ -4,7 +4,8 @@
 //! - [`search`] finds a compiler for the library's own kernels;
 //! - [`lexer`], [`declaration`] and [`types`] read from the source which parameters a kernel has; [`signature`] reads it from
 //!   the letters of PyCUDA's `prepare`;
-//! - [`module`] and [`function`] are what is loaded, [`symbols`] finds names in it;
+//! - [`module`] and [`function`] are what is loaded, [`given`] the parts of a library that somebody else compiled, [`instances`] what
+//!   else the same source gives; [`symbols`] finds names in it;
 //! - [`config`] is what a launch is told, and [`limits`] and [`launch`] put it on a stream, in the order of whatever else uses the arrays.
 //!
 //! Nothing here knows which driver works below, nor Python.
@@ -16,7 +17,9 @@ mod declaration;
 mod ends;
 mod external;
 mod function;
+mod given;
 mod hoist;
+mod instances;
 pub mod launch;
 mod lexer;
 mod limits;
@@ -33,9 +36,10 @@ pub use compile::{Built, Source, build};
 pub use config::{Configuration, LaunchConfig};
 pub use declaration::Declarations;
 pub use ends::check_ends;
-pub use function::Function;
+pub use function::{Function, Occupancy};
 pub use launch::Arguments;
 pub use lexer::words;
 pub use module::{Module, load};
 pub use search::{Search, load_searching, search_with};
+pub use symbols::mangled_names;
 pub use types::{Aliases, Element, Parameter, ParameterKind, element, fits};

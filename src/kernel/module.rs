@@ -1,6 +1,7 @@
 //! A loaded image: its kernels and globals, until the last of their users is gone and the device has passed them.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,17 +9,22 @@ use std::sync::Arc;
 use super::cache;
 use super::compile::{Built, Source, build};
 use super::declaration::Declarations;
+use super::given;
 use super::lexer::words;
 use super::relocatable::linked;
 use super::symbols;
 use super::types::Parameter;
 use crate::backend::{
-    Address, CompileOption, Compiled, FunctionHandle, LoadOptions, ModuleHandle, NOT_FOUND, Programs,
+    Address, CompileOption, Compiled, FunctionHandle, LoadOptions, Loaded, ModuleHandle, NOT_FOUND, Programs,
 };
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::lifetime;
 use crate::memory::pending;
+use crate::sync::{Mutex, PoisonError};
+
+/// In the place of a handle where nothing is loaded.
+const NOT_LOADED: ModuleHandle = ModuleHandle(0);
 
 /// A loaded image. Clones are the same.
 #[derive(Clone)]
@@ -29,12 +35,31 @@ struct Inner {
     epoch: u32,
     programs: &'static dyn Programs,
     handle: ModuleHandle,
+    /// The other parts of a library that has several.
+    others: Vec<ModuleHandle>,
     image: Arc<Compiled>,
     /// The source and the options that say something about its text; empty for an image that came without.
-    source: String,
+    source: Source,
     options: Vec<CompileOption>,
-    instances: Vec<String>,
+    made: Instances,
     log: String,
+}
+
+/// Modules by the instances for which they were made.
+#[derive(Default)]
+pub(super) struct Instances(Mutex<HashMap<String, Module>>);
+
+impl Instances {
+    pub(super) fn find(&self, name: &str) -> Option<Module> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+    }
+
+    /// The module under a name: the one that another thread was quicker to put there, or this one.
+    pub(super) fn keep(&self, name: &str, made: Module) -> Module {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // What is not kept ends behind the lock: it may reach the driver.
+        known.entry(name.to_owned()).or_insert_with(|| made.clone()).clone()
+    }
 }
 
 /// Ends a module when it is dropped.
@@ -61,7 +86,9 @@ impl Drop for Inner {
         }
         let Self { device, epoch, programs, handle, .. } = *self;
         // A kernel of it may be running on any stream, and the driver unloads nothing before the device is idle.
-        lifetime::defer(pending::keep_until_idle(device, Box::new(Unload { device, epoch, programs, handle })));
+        for handle in std::iter::once(handle).chain(self.others.drain(..)).filter(|handle| *handle != NOT_LOADED) {
+            lifetime::defer(pending::keep_until_idle(device, Box::new(Unload { device, epoch, programs, handle })));
+        }
     }
 }
 
@@ -83,36 +110,77 @@ impl Module {
         };
         let mut inner = Self::load(device, compiled, &options)?;
         inner.log = [built.options.notes.join("\n").as_str(), &inner.log].join("\n").trim().to_owned();
-        (inner.source, inner.options) = (source.text, built.options.list);
-        inner.instances = source.instances;
+        (inner.source, inner.options) = (source, built.options.list);
         Ok(Self(Arc::new(inner)))
     }
 
-    /// Loads an image: a cubin, PTX, a fatbin, a code object.
+    /// A source of templates only, of which nothing is compiled before an instance is asked for.
+    ///
+    /// # Errors
+    /// `NotSupported` where there are no kernels.
+    pub fn of_templates(device: Device, source: Source) -> Result<Self> {
+        let programs = device.backend().programs()?;
+        let loaded = Loaded { module: NOT_LOADED, log: String::new() };
+        let mut inner = Self::inner(device, programs, Arc::default(), loaded);
+        inner.source = source;
+        Ok(Self(Arc::new(inner)))
+    }
+
+    /// Loads an image: a cubin, PTX, a fatbin, a code object, a library that a compiler of device code made.
     ///
     /// # Errors
     /// The driver's; `ValueError` for what is no image.
     pub fn of_image(device: Device, image: Vec<u8>, options: &LoadOptions) -> Result<Self> {
-        let compiled = Compiled { image, ..Compiled::default() };
-        Ok(Self(Arc::new(Self::load(device, Arc::new(compiled), options)?)))
+        let compiled = Arc::new(Compiled { image, ..Compiled::default() });
+        let parts = given::parts(&compiled.image, device.kind())?;
+        let [first, rest @ ..] = parts.as_slice() else {
+            return Ok(Self(Arc::new(Self::load(device, compiled, options)?)));
+        };
+        let programs = device.backend().programs()?;
+        let first = programs.load(device.index(), &compiled.image[first.clone()], options)?;
+        // What follows is unloaded with it if a later part is refused.
+        let mut inner = Self::inner(device, programs, Arc::clone(&compiled), first);
+        for part in rest {
+            inner.others.push(programs.load(device.index(), &compiled.image[part.clone()], options)?.module);
+        }
+        Ok(Self(Arc::new(inner)))
     }
 
     fn load(device: Device, compiled: Arc<Compiled>, options: &LoadOptions) -> Result<Inner> {
-        let epoch = device.epoch();
         let programs = device.backend().programs()?;
         let loaded = programs.load(device.index(), &compiled.image, options)?;
-        let log = [compiled.log.as_str(), loaded.log.as_str()].join("\n").trim().to_owned();
-        Ok(Inner {
+        Ok(Self::inner(device, programs, compiled, loaded))
+    }
+
+    fn inner(device: Device, programs: &'static dyn Programs, image: Arc<Compiled>, loaded: Loaded) -> Inner {
+        let log = [image.log.as_str(), loaded.log.as_str()].join("\n").trim().to_owned();
+        Inner {
             device,
-            epoch,
+            epoch: device.epoch(),
             programs,
             handle: loaded.module,
-            image: compiled,
-            source: String::new(),
+            others: Vec::new(),
+            image,
+            source: Source::default(),
             options: Vec::new(),
-            instances: Vec::new(),
+            made: Instances::default(),
             log,
-        })
+        }
+    }
+
+    /// Whether there is more than a source.
+    pub(super) fn is_loaded(&self) -> bool {
+        self.0.handle != NOT_LOADED
+    }
+
+    /// What it was compiled of; `None` for an image that came without.
+    pub fn source(&self) -> Option<&Source> {
+        (!self.0.source.text.is_empty()).then_some(&self.0.source)
+    }
+
+    /// The instances of templates that were asked for later.
+    pub(super) fn made(&self) -> &Instances {
+        &self.0.made
     }
 
     /// Its device.
@@ -149,7 +217,7 @@ impl Module {
 
     /// What the source says of a kernel's parameters.
     pub(super) fn declared(&self, name: &str) -> Option<Vec<Parameter>> {
-        Declarations::read(&self.0.source, &self.0.options).parameters(name)
+        Declarations::read(&self.0.source.text, &self.0.options).parameters(name)
     }
 
     /// The driver's handle of a kernel. The mangled name first where looking costs nothing: a driver that is asked for a name it has not reports an error to
@@ -157,7 +225,7 @@ impl Module {
     pub(super) fn handle_of(&self, name: &str) -> Result<FunctionHandle> {
         /// Larger images are whole libraries.
         const QUICKLY_SEARCHED: usize = 1 << 22;
-        let instance = self.0.instances.iter().position(|instance| instance == name);
+        let instance = self.0.source.instances.iter().position(|instance| instance == name);
         if let Some(lowered) = instance.and_then(|position| self.0.image.lowered.get(position)) {
             return self.named(lowered);
         }
@@ -182,17 +250,28 @@ impl Module {
     fn named(&self, name: &str) -> Result<FunctionHandle> {
         let name = CString::new(name).map_err(|_| Error::value("the kernel's name has a zero byte in it"))?;
         // SAFETY: the module is alive as long as this.
-        unsafe { self.0.programs.function(self.0.device.index(), self.0.handle, &name) }
+        self.in_parts(|part| unsafe { self.0.programs.function(self.0.device.index(), part, &name) })
+    }
+
+    /// What the first of its parts gives that has it.
+    fn in_parts<T>(&self, ask: impl Fn(ModuleHandle) -> Result<T>) -> Result<T> {
+        if !self.is_loaded() {
+            return Err(Error::value("the source has templates only: name an instance, as 'scale<float>'"));
+        }
+        self.0.others.iter().fold(ask(self.0.handle), |found, other| match found {
+            Err(error) if error.code() == Some(NOT_FOUND) => ask(*other),
+            found => found,
+        })
     }
 
     #[cold]
     fn unknown(&self, name: &str) -> Error {
-        if words(&self.0.source).list.windows(2).any(|two| two == [name, "("]) {
+        if words(&self.0.source.text).list.windows(2).any(|two| two == [name, "("]) {
             return Error::value(format!(
                 "'{name}' is a function of the source, but no kernel: only what is declared __global__ can be launched"
             ));
         }
-        let known = Declarations::read(&self.0.source, &self.0.options).described();
+        let known = Declarations::read(&self.0.source.text, &self.0.options).described();
         let known = match known.as_slice() {
             [] => String::new(),
             known => format!("; the source declares {}", known.join(", ")),
@@ -212,7 +291,7 @@ impl Module {
         let ask = |name: &str| {
             let name = CString::new(name).map_err(|_| Error::value("the variable's name has a zero byte in it"))?;
             // SAFETY: the module is alive as long as this.
-            unsafe { self.0.programs.global(self.0.device.index(), self.0.handle, &name) }
+            self.in_parts(|part| unsafe { self.0.programs.global(self.0.device.index(), part, &name) })
         };
         match ask(name) {
             Err(error) if error.code() == Some(NOT_FOUND) => Err(Error::value(format!(

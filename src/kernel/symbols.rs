@@ -23,6 +23,14 @@ pub fn find_mangled(image: &[u8], name: &str) -> Option<String> {
     if rest.iter().all(belongs) { String::from_utf8(first.to_vec()).ok() } else { None }
 }
 
+/// All names of functions that a C++ compiler has made, each once.
+pub fn mangled_names(image: &[u8]) -> Vec<String> {
+    let mut found: Vec<&[u8]> = words(image).filter(|word| word.starts_with(b"_Z")).collect();
+    found.sort_unstable();
+    found.dedup();
+    found.into_iter().filter_map(|word| String::from_utf8(word.to_vec()).ok()).collect()
+}
+
 /// How the mangled name of a function begins, whatever its parameters are.
 fn mangled_start(name: &str) -> String {
     let parts: Vec<String> = name

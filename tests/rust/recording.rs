@@ -484,6 +484,7 @@ impl Programs for Recording {
             shared_per_block_optin: 49152,
             cooperative: true,
             clusters: false,
+            threads_per_multiprocessor: 2048,
         })
     }
     fn device_attribute(&self, _device: i32, _number: i32) -> Result<i32> {

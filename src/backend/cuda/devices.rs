@@ -18,6 +18,7 @@ impl VendorDevices for Cuda {
         capability_minor: Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
         multiprocessor_count: Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
         warp_size: Attribute::CU_DEVICE_ATTRIBUTE_WARP_SIZE,
+        threads_per_multiprocessor: Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR,
         max_threads_per_block: Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
         l2_cache_size: Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE,
         clock_rate: Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE,

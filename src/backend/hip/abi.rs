@@ -281,6 +281,7 @@ newest_values! {
     hipDeviceAttributeL2CacheSize = hipDeviceAttribute_t_hipDeviceAttributeL2CacheSize,
     hipDeviceAttributeComputeCapabilityMajor = hipDeviceAttribute_t_hipDeviceAttributeComputeCapabilityMajor,
     hipDeviceAttributeMaxThreadsPerBlock = hipDeviceAttribute_t_hipDeviceAttributeMaxThreadsPerBlock,
+    hipDeviceAttributeMaxThreadsPerMultiProcessor = hipDeviceAttribute_t_hipDeviceAttributeMaxThreadsPerMultiProcessor,
     hipDeviceAttributeMaxPitch = hipDeviceAttribute_t_hipDeviceAttributeMaxPitch,
     hipDeviceAttributeComputeCapabilityMinor = hipDeviceAttribute_t_hipDeviceAttributeComputeCapabilityMinor,
     hipDeviceAttributeMultiprocessorCount = hipDeviceAttribute_t_hipDeviceAttributeMultiprocessorCount,

@@ -10,10 +10,11 @@ use super::sys::{
     hipDeviceAttributeL2CacheSize, hipDeviceAttributeMaxBlockDimX, hipDeviceAttributeMaxBlockDimY,
     hipDeviceAttributeMaxBlockDimZ, hipDeviceAttributeMaxGridDimX, hipDeviceAttributeMaxGridDimY,
     hipDeviceAttributeMaxGridDimZ, hipDeviceAttributeMaxPitch, hipDeviceAttributeMaxSharedMemoryPerBlock,
-    hipDeviceAttributeMaxThreadsPerBlock, hipDeviceAttributeMemoryPoolsSupported,
-    hipDeviceAttributeMultiprocessorCount, hipDeviceAttributePageableMemoryAccessUsesHostPageTables,
-    hipDeviceAttributePciBusId, hipDeviceAttributePciDeviceId, hipDeviceAttributePciDomainID,
-    hipDeviceAttributeWarpSize, hipDeviceProp_t, hipDeviceProp_tR0600, hipUUID,
+    hipDeviceAttributeMaxThreadsPerBlock, hipDeviceAttributeMaxThreadsPerMultiProcessor,
+    hipDeviceAttributeMemoryPoolsSupported, hipDeviceAttributeMultiprocessorCount,
+    hipDeviceAttributePageableMemoryAccessUsesHostPageTables, hipDeviceAttributePciBusId,
+    hipDeviceAttributePciDeviceId, hipDeviceAttributePciDomainID, hipDeviceAttributeWarpSize, hipDeviceProp_t,
+    hipDeviceProp_tR0600, hipUUID,
 };
 use crate::backend::BackendKind;
 use crate::backend::codes::{PEER_ACCESS_ALREADY_ENABLED, SUCCESS};
@@ -29,6 +30,7 @@ impl VendorDevices for Hip {
         capability_minor: hipDeviceAttributeComputeCapabilityMinor,
         multiprocessor_count: hipDeviceAttributeMultiprocessorCount,
         warp_size: hipDeviceAttributeWarpSize,
+        threads_per_multiprocessor: hipDeviceAttributeMaxThreadsPerMultiProcessor,
         max_threads_per_block: hipDeviceAttributeMaxThreadsPerBlock,
         l2_cache_size: hipDeviceAttributeL2CacheSize,
         clock_rate: hipDeviceAttributeClockRate,

@@ -345,6 +345,7 @@ macro_rules! hip_values {
                 hipDeviceAttributeL2CacheSize = 19,
                 hipDeviceAttributeComputeCapabilityMajor = 23,
                 hipDeviceAttributeMaxThreadsPerBlock = 56,
+                hipDeviceAttributeMaxThreadsPerMultiProcessor = 57,
                 hipDeviceAttributeMaxPitch = 58,
                 hipDeviceAttributeComputeCapabilityMinor = 61,
                 hipDeviceAttributeMultiprocessorCount = 63,

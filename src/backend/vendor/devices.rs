@@ -19,6 +19,7 @@ pub struct DeviceAttributes<T> {
     pub capability_minor: T,
     pub multiprocessor_count: T,
     pub warp_size: T,
+    pub threads_per_multiprocessor: T,
     pub max_threads_per_block: T,
     pub l2_cache_size: T,
     pub clock_rate: T,

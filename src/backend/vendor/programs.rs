@@ -277,6 +277,7 @@ where
             shared_per_block_optin: V::shared_on_request(self, device, shared_per_block)?,
             cooperative: V::cooperative(self).is_ok() && ask(attributes.cooperative_launch)? != 0,
             clusters: V::has_clusters(self, device)?,
+            threads_per_multiprocessor: ask(attributes.threads_per_multiprocessor)?,
         })
     }
 

@@ -1,5 +1,6 @@
 //! What is known of a kernel and what can be set of it, and how many of its blocks fit.
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::class::Kernel;
@@ -12,33 +13,63 @@ use crate::python::gil::WithoutGil;
 
 #[pymethods]
 impl Kernel {
-    /// Registers of a thread.
+    /// PyCUDA's name of `registers`.
     #[getter]
     fn num_regs(&self, py: Python<'_>) -> PyResult<i32> {
         Ok(self.attributes(py)?.registers)
     }
 
-    /// Bytes of static shared memory of a block.
+    /// Registers of a thread; 0 on the CPU.
+    #[getter]
+    fn registers(&self, py: Python<'_>) -> PyResult<i32> {
+        Ok(self.attributes(py)?.registers)
+    }
+
+    /// PyCUDA's name of `shared`.
     #[getter]
     fn shared_size_bytes(&self, py: Python<'_>) -> PyResult<i32> {
         Ok(self.attributes(py)?.static_shared_bytes)
     }
 
-    /// Bytes of local memory of a thread.
+    /// Bytes of static shared memory of a block. On the CPU without that of functions which the kernel calls.
+    #[getter]
+    fn shared(&self, py: Python<'_>) -> PyResult<i32> {
+        Ok(self.attributes(py)?.static_shared_bytes)
+    }
+
+    /// PyCUDA's name of `local`.
     #[getter]
     fn local_size_bytes(&self, py: Python<'_>) -> PyResult<i32> {
         Ok(self.attributes(py)?.local_bytes)
     }
 
-    /// Bytes of constant memory.
+    /// Bytes of local memory of a thread; 0 on the CPU.
+    #[getter]
+    fn local(&self, py: Python<'_>) -> PyResult<i32> {
+        Ok(self.attributes(py)?.local_bytes)
+    }
+
+    /// PyCUDA's name of `constant`.
     #[getter]
     fn const_size_bytes(&self, py: Python<'_>) -> PyResult<i32> {
         Ok(self.attributes(py)?.constant_bytes)
     }
 
-    /// Most threads of a block that it can be launched with.
+    /// Bytes of constant memory.
+    #[getter]
+    fn constant(&self, py: Python<'_>) -> PyResult<i32> {
+        Ok(self.attributes(py)?.constant_bytes)
+    }
+
+    /// PyCUDA's name of `max_threads`.
     #[getter]
     fn max_threads_per_block(&self, py: Python<'_>) -> PyResult<i32> {
+        Ok(self.attributes(py)?.max_threads_per_block)
+    }
+
+    /// Most threads of a block that it can be launched with.
+    #[getter]
+    fn max_threads(&self, py: Python<'_>) -> PyResult<i32> {
         Ok(self.attributes(py)?.max_threads_per_block)
     }
 
@@ -190,6 +221,53 @@ impl Kernel {
         let shared = shared.map_or(Ok(0), |shared| number_of(shared, "shared"))?;
         let function = self.function();
         Ok(block.py().without_gil(|| function.active_blocks(threads, shared))?)
+    }
+
+    /// How well blocks of so many threads fill a multiprocessor.
+    ///
+    /// Parameters
+    /// ----------
+    /// block : int or tuple of int
+    ///     Threads.
+    /// dynamic_shared : int, optional
+    ///     Bytes of dynamic shared memory of a block.
+    ///
+    /// Returns
+    /// -------
+    /// blocks : int
+    ///     Blocks that run on one multiprocessor at once; 0 where not even one fits. On the CPU one runs on a processor.
+    /// fraction : float
+    ///     Their warps of all that a multiprocessor runs at once.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> kernel = PyGPU.Kernel('__global__ void one(int *x) { *x = 1; }')
+    /// >>> occupancy = kernel.occupancy(256)  # Occupancy(blocks=8, fraction=1.0) on an H200
+    /// >>> 0 < occupancy.fraction <= 1
+    /// True
+    #[pyo3(signature = (block, dynamic_shared=None), text_signature = "($self, block, dynamic_shared=0)")]
+    fn occupancy<'py>(
+        &self,
+        block: &Bound<'py, PyAny>,
+        dynamic_shared: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = block.py();
+        let threads = extent(block, "block")?.iter().fold(1u32, |product, length| product.saturating_mul(*length));
+        let shared = dynamic_shared.map_or(Ok(0), |shared| number_of(shared, "dynamic_shared"))?;
+        if threads == 0 {
+            return Err(PyValueError::new_err("a block has at least one thread along each axis, not 0"));
+        }
+        let function = self.function();
+        let found = py.without_gil(|| function.occupancy(threads, shared))?;
+        py.import("PyGPU._native.compiled.occupancy")?.getattr("Occupancy")?.call1((found.blocks, found.fraction))
+    }
+
+    /// Threads of a block for the best occupancy, without dynamic shared memory; `suggested_shape` says more.
+    #[getter]
+    fn suggested_block(&self, py: Python<'_>) -> PyResult<u32> {
+        let function = self.function();
+        Ok(py.without_gil(|| function.suggested_shape(0, 0))?.1)
     }
 
     /// A shape that fills the device with the best occupancy.

@@ -6,23 +6,25 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
+use super::instance;
 use super::source::Request;
 use crate::kernel::{Element, Function, Parameter, ParameterKind, signature};
 use crate::python::array::class::GpuArray;
 use crate::python::convert::dtype as dtypes;
 use crate::python::exit;
-use crate::python::gil::WithoutGil;
 use crate::python::runtime::device;
 
 /// A kernel, compiled from a source or taken from an image.
 ///
 /// Parameters
 /// ----------
-/// source : str, bytes or path
-///     A text in CUDA C++; an image (cubin, PTX, fatbin); or the path of a file with either, where ``.cu`` is a text.
+/// source : str, bytes, path, or a sequence of texts and paths
+///     A text in CUDA C++; an image (cubin, PTX, fatbin); or the path of a file with either, where ``.cu`` is a text. Several
+///     sources are compiled together, in their order.
 /// name : str, optional
 ///     The kernel, as the source says it: ``'scale'``, ``'space::scale'``, or with the arguments of a template,
-///     ``'scale<float>'``. It may be left out of a text that has one kernel.
+///     ``'scale<float>'``. It may be left out of a text that has one kernel. A template without arguments is compiled when
+///     an instance is asked for: ``kernel['scale<float>']`` or ``kernel.template(np.float32)``.
 /// options : sequence of str or str, optional
 ///     In nvcc's words, for every compiler: ``'-DN=3'``, ``'-I/folder'``, ``'-std=c++17'``, ``'-use_fast_math'``,
 ///     ``'--maxrregcount=32'``. What is for host code or the linker is refused by name.
@@ -34,6 +36,10 @@ use crate::python::runtime::device;
 ///     Keep the image in the user's cache folder, and take it from there.
 /// device : int, str or Device, optional
 ///     The current device by default. The kernel stays on it.
+/// lineinfo : bool, optional
+///     Keep the source's line numbers for profilers and debuggers, as the option ``-lineinfo``.
+/// headers : mapping of str to str, optional
+///     Texts that the source may include, by their names.
 ///
 /// Raises
 /// ------
@@ -112,8 +118,11 @@ fn is_instance(name: &str) -> bool {
 #[pymethods]
 impl Kernel {
     #[new]
-    #[pyo3(signature = (source, name=None, options=None, *, compiler=None, extern_c=false, cache=true, device=None),
-           text_signature = "(source, name=None, options=(), *, compiler=None, extern_c=False, cache=True, device=None)")]
+    #[expect(clippy::too_many_arguments, reason = "one for each keyword")]
+    #[pyo3(signature = (source, name=None, options=None, *, compiler=None, extern_c=false, cache=true, device=None, lineinfo=false,
+                        headers=None),
+           text_signature = "(source, name=None, options=(), *, compiler=None, extern_c=False, cache=True, device=None, \
+                             lineinfo=False, headers=None)")]
     fn py_new(
         source: &Bound<'_, PyAny>,
         name: Option<String>,
@@ -122,13 +131,19 @@ impl Kernel {
         extern_c: bool,
         cache: bool,
         device: Option<&Bound<'_, PyAny>>,
+        lineinfo: bool,
+        headers: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let py = source.py();
         let instances = name.iter().filter(|name| is_instance(name)).cloned().collect();
-        let request = Request { source, instances, options, compiler, extern_c, cache, device };
-        let (module, names) = request.load(py)?;
+        let request = Request { source, instances, options, compiler, extern_c, cache, device, lineinfo, headers };
+        let wanted = request.read(py)?;
+        if let Some(template) = wanted.template(name.as_deref()) {
+            return Ok(Self::new(Function::of_template(wanted.templates()?, template)));
+        }
+        let (module, names) = wanted.load(py)?;
         let name = name.map_or_else(|| only_name(&names), Ok)?;
-        Ok(Self::new(py.without_gil(|| module.function(&name))?))
+        Ok(Self::new(instance::function(py, &module, &name)?))
     }
 
     #[pyo3(signature = (*_args, **_kwargs))]
@@ -165,6 +180,40 @@ impl Kernel {
     /// >>> kernel = kernel.prepare('Pfi')
     fn prepare(&self, types: &Bound<'_, PyAny>) -> PyResult<Self> {
         Ok(Self::new(self.function().with_parameters(parameters(types)?)?))
+    }
+
+    /// The instance of the kernel's template with other arguments.
+    ///
+    /// Parameters
+    /// ----------
+    /// *arguments
+    ///     Dtypes, integers, truth values, and texts, which stay as they are.
+    ///
+    /// Returns
+    /// -------
+    /// Kernel
+    ///     Compiled when it is first asked for, in a module of its own: ``__device__`` and ``__constant__`` variables are its own
+    ///     too.
+    ///
+    /// Raises
+    /// ------
+    /// CompileError
+    ///     When the template takes no such arguments.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import numpy as np
+    /// >>> import PyGPU
+    /// >>> kernel = PyGPU.Kernel('template <typename T, int N> __global__ void add(T *x) { x[threadIdx.x] += N; }')
+    /// >>> x = PyGPU.zeros(3, 'float32')
+    /// >>> kernel.template(np.float32, 4)[1, 3](x)
+    /// >>> kernel['add<float, 2>'][1, 3](x)
+    /// >>> x.tolist()
+    /// [6.0, 6.0, 6.0]
+    #[pyo3(signature = (*arguments))]
+    fn template(&self, arguments: &Bound<'_, PyTuple>) -> PyResult<Self> {
+        let function = self.function();
+        Ok(Self::new(instance::of_arguments(function.module(), function.name(), arguments)?))
     }
 
     /// Its name in the source.

@@ -2,11 +2,12 @@
 
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyString, PyTuple};
 
 use super::class::Kernel;
 use super::config::{ConfiguredLauncher, PyLaunchConfig, with_keywords};
 use super::extent::{extent, number_of};
+use super::instance;
 use crate::backend::{LaunchAttributes, LaunchShape};
 use crate::kernel::LaunchConfig;
 use crate::python::kernel::call::pack::{self, Rules};
@@ -63,8 +64,13 @@ pub(crate) fn wrong_key(key: &Bound<'_, PyAny>) -> PyErr {
     ))
 }
 
-/// What ``kernel[config]`` gives.
+/// What ``kernel[config]`` gives, or the kernel that a text names.
+#[cold]
 fn configured<'py>(kernel: &Bound<'py, Kernel>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    if let Ok(name) = key.cast::<PyString>() {
+        let found = instance::function(key.py(), kernel.get().function().module(), name.to_str()?)?;
+        return Ok(Bound::new(key.py(), Kernel::new(found))?.into_any());
+    }
     let Ok(config) = key.cast::<PyLaunchConfig>() else { return Err(wrong_key(key)) };
     Ok(Bound::new(kernel.py(), ConfiguredLauncher::new(kernel, config.get())?)?.into_any())
 }
@@ -72,13 +78,18 @@ fn configured<'py>(kernel: &Bound<'py, Kernel>, key: &Bound<'py, PyAny>) -> PyRe
 #[pymethods]
 impl Kernel {
     /// The shape of a launch: ``kernel[grid, block]``, ``kernel[grid, block, stream]``, ``kernel[grid, block, stream, shared]``,
-    /// or ``kernel[config]``.
+    /// or ``kernel[config]``; or by a text another kernel of the same source, such as an instance of a template:
+    /// ``kernel['scale<float>']``.
     fn __getitem__<'py>(slf: &Bound<'py, Self>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let Ok(parts) = key.cast_exact::<PyTuple>() else { return configured(slf, key) };
         if !(2..=4).contains(&parts.len()) {
             return Err(wrong_key(key));
         }
-        let device = slf.get().function().device();
+        let function = slf.get().function();
+        if function.is_template() {
+            function.check_launchable()?;
+        }
+        let device = function.device();
         let (grid, block) =
             (extent(&*parts.get_borrowed_item(0)?, "grid")?, extent(&*parts.get_borrowed_item(1)?, "block")?);
         let (mut stream, mut shared) = (None, 0);

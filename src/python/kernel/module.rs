@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
 use super::class::Kernel;
+use super::instance;
 use super::source::Request;
 use crate::kernel::Module;
 use crate::python::exit;
@@ -17,13 +18,14 @@ use crate::python::runtime::device;
 ///
 /// Parameters
 /// ----------
-/// source : str, bytes or path
+/// source : str, bytes, path, or a sequence of texts and paths
 ///     As for `Kernel`.
 /// options : sequence of str or str, optional
 ///     As for `Kernel`.
 /// instances : sequence of str, optional
-///     Instances of templates that are wanted: ``['scale<float>', 'scale<double>']``.
-/// compiler, extern_c, cache, device : optional
+///     Instances of templates that are wanted in the module: ``['scale<float>', 'scale<double>']``. Others are compiled when they
+///     are asked for, each in a module of its own.
+/// compiler, extern_c, cache, device, lineinfo, headers : optional
 ///     As for `Kernel`.
 ///
 /// Raises
@@ -73,8 +75,11 @@ impl PyKernelModule {
 #[pymethods]
 impl PyKernelModule {
     #[new]
-    #[pyo3(signature = (source, options=None, *, instances=None, compiler=None, extern_c=false, cache=true, device=None),
-           text_signature = "(source, options=(), *, instances=(), compiler=None, extern_c=False, cache=True, device=None)")]
+    #[expect(clippy::too_many_arguments, reason = "one for each keyword")]
+    #[pyo3(signature = (source, options=None, *, instances=None, compiler=None, extern_c=false, cache=true, device=None,
+                        lineinfo=false, headers=None),
+           text_signature = "(source, options=(), *, instances=(), compiler=None, extern_c=False, cache=True, device=None, \
+                             lineinfo=False, headers=None)")]
     fn py_new(
         source: &Bound<'_, PyAny>,
         options: Option<&Bound<'_, PyAny>>,
@@ -83,10 +88,12 @@ impl PyKernelModule {
         extern_c: bool,
         cache: bool,
         device: Option<&Bound<'_, PyAny>>,
+        lineinfo: bool,
+        headers: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let instances = instances.unwrap_or_default();
-        let (module, names) =
-            Request { source, instances, options, compiler, extern_c, cache, device }.load(source.py())?;
+        let request = Request { source, instances, options, compiler, extern_c, cache, device, lineinfo, headers };
+        let (module, names) = request.read(source.py())?.load(source.py())?;
         Ok(Self::wrap(module, names))
     }
 
@@ -95,7 +102,8 @@ impl PyKernelModule {
     /// Parameters
     /// ----------
     /// name : str
-    ///     As the source says it, or as the image has it.
+    ///     As the source says it, or as the image has it. Of a library that somebody else compiled the mangled name, or as a
+    ///     debugger tells it: ``'scale<float, 4>'``, ``'scale(float*, int)'``.
     ///
     /// Returns
     /// -------
@@ -112,8 +120,7 @@ impl PyKernelModule {
     /// >>> module = PyGPU.Module('__constant__ float factor; __global__ void scale(float *x) { *x *= factor; }')
     /// >>> kernel = module.get_function('scale')
     fn get_function(&self, py: Python<'_>, name: &str) -> PyResult<Kernel> {
-        let module = &*self.module;
-        Ok(Kernel::new(py.without_gil(|| module.function(name))?))
+        Ok(Kernel::new(instance::function(py, &self.module, name)?))
     }
 
     fn __getitem__(&self, py: Python<'_>, name: &str) -> PyResult<Kernel> {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use pyo3::exceptions::{PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyString};
+use pyo3::types::{PyByteArray, PyBytes, PyList, PyString, PyTuple};
 
 use crate::backend::LoadOptions;
 use crate::device::Device;
@@ -30,6 +30,9 @@ pub(crate) fn given(source: &Bound<'_, PyAny>) -> PyResult<Given> {
         if is_path(text) {
             return read(source.py(), &PathBuf::from(text));
         }
+        if is_ptx(text) {
+            return Ok(Given::Image(text.as_bytes().to_vec()));
+        }
         return Ok(Given::Text(text.to_owned(), "kernel.cu".to_owned()));
     }
     if let Ok(bytes) = source.cast::<PyBytes>() {
@@ -48,6 +51,45 @@ pub(crate) fn given(source: &Bound<'_, PyAny>) -> PyResult<Given> {
     read(source.py(), &source.extract::<PathBuf>()?)
 }
 
+/// Reads the first argument where it may be a list of sources, which are one text then, and puts the headers into it.
+fn several(source: &Bound<'_, PyAny>, headers: Option<&Bound<'_, PyAny>>) -> PyResult<Given> {
+    let is_list = source.is_instance_of::<PyList>() || source.is_instance_of::<PyTuple>();
+    let read = if is_list { joined(source)? } else { given(source)? };
+    match (read, headers.filter(|headers| !headers.is_none())) {
+        (Given::Text(text, name), Some(headers)) => {
+            let helper = source.py().import("PyGPU._native.compiled.headers")?;
+            let text = helper.getattr("inlined")?.call1((text, &name, headers))?.extract()?;
+            Ok(Given::Text(text, name))
+        }
+        (Given::Image(_), Some(_)) => {
+            Err(PyValueError::new_err("an image is compiled already: headers= has no effect"))
+        }
+        (read, None) => Ok(read),
+    }
+}
+
+/// Several sources as one text, each with its own name and lines.
+fn joined(sources: &Bound<'_, PyAny>) -> PyResult<Given> {
+    let mut whole = String::new();
+    for (position, source) in sources.try_iter()?.enumerate() {
+        let source = source?;
+        let Given::Text(text, name) = given(&source)? else {
+            return Err(PyTypeError::new_err(format!(
+                "source {} of several is an image: several are compiled together, and images are linked by PyGPU.driver.Linker",
+                position + 1
+            )));
+        };
+        let is_file = source.cast::<PyString>().map_or(true, |text| text.to_str().is_ok_and(is_path));
+        let name = if is_file { name } else { format!("kernel{}.cu", position + 1) };
+        let name = name.replace('\\', "\\\\").replace('"', "\\\"");
+        whole.push_str(&format!("#line 1 \"{name}\"\n{text}\n"));
+    }
+    match whole.is_empty() {
+        true => Err(PyValueError::new_err("the list of sources is empty")),
+        false => Ok(Given::Text(whole, "kernel.cu".to_owned())),
+    }
+}
+
 /// What no source is, since it declares nothing, and what names a file by its end.
 fn is_path(text: &str) -> bool {
     let end = text.rsplit_once('.').map_or("", |(_, end)| end);
@@ -55,7 +97,13 @@ fn is_path(text: &str) -> bool {
         && (TEXTS.contains(&end) || ["cubin", "ptx", "fatbin", "hsaco", "so"].contains(&end))
 }
 
-fn read(py: Python<'_>, path: &Path) -> PyResult<Given> {
+/// What `module.ptx` gives.
+fn is_ptx(text: &str) -> bool {
+    let is_ptx = |word: &str| text.lines().any(|line| line.trim_start().starts_with(word));
+    text.contains(".address_size") && is_ptx(".version") && is_ptx(".target")
+}
+
+pub(crate) fn read(py: Python<'_>, path: &Path) -> PyResult<Given> {
     let suffix = path.extension().map(|suffix| suffix.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
     let bytes = py.without_gil(|| std::fs::read(path));
     let bytes = bytes
@@ -92,15 +140,32 @@ pub(crate) struct Request<'a, 'py> {
     pub(crate) extern_c: bool,
     pub(crate) cache: bool,
     pub(crate) device: Option<&'a Bound<'py, PyAny>>,
+    pub(crate) lineinfo: bool,
+    pub(crate) headers: Option<&'a Bound<'py, PyAny>>,
+}
+
+/// What is to be loaded, on which device, and the names of the kernels that its source declares.
+pub(crate) struct Wanted {
+    device: Device,
+    given: Read,
+    names: Vec<String>,
+}
+
+enum Read {
+    Source(Box<Source>),
+    Image(Vec<u8>, Vec<String>),
 }
 
 impl Request<'_, '_> {
-    /// The loaded module, and the names of the kernels that its source declares.
-    pub(crate) fn load(self, py: Python<'_>) -> PyResult<(Module, Vec<String>)> {
+    /// Reads what was given, and compiles nothing.
+    pub(crate) fn read(self, py: Python<'_>) -> PyResult<Wanted> {
         let device = device_argument::from_argument(py, self.device)?;
-        let options = options(self.options)?;
-        match given(self.source)? {
-            Given::Image(image) => Ok((load_image(py, device, image, &options)?, Vec::new())),
+        let mut options = options(self.options)?;
+        if self.lineinfo {
+            options.push("-lineinfo".to_owned());
+        }
+        match several(self.source, self.headers)? {
+            Given::Image(image) => Ok(Wanted { device, given: Read::Image(image, options), names: Vec::new() }),
             Given::Text(text, name) => {
                 let names = Declarations::read(&text, &[]).described();
                 let source = Source {
@@ -112,13 +177,46 @@ impl Request<'_, '_> {
                     compiler: self.compiler,
                     cache: if self.cache { Cache::Usual } else { Cache::Off },
                 };
-                Ok((load_source(py, device, source)?, names))
+                Ok(Wanted { device, given: Read::Source(Box::new(source)), names })
             }
         }
     }
 }
 
-fn load_image(py: Python<'_>, device: Device, image: Vec<u8>, options: &[String]) -> PyResult<Module> {
+impl Wanted {
+    /// The loaded module, and the names of the kernels that its source declares.
+    pub(crate) fn load(self, py: Python<'_>) -> PyResult<(Module, Vec<String>)> {
+        let module = match self.given {
+            Read::Image(image, options) => load_image(py, self.device, image, &options)?,
+            Read::Source(source) => load_source(py, self.device, *source)?,
+        };
+        Ok((module, self.names))
+    }
+
+    /// The template that is meant, if it is one without arguments: by its name, or as the only kernel of the source.
+    pub(crate) fn template(&self, name: Option<&str>) -> Option<String> {
+        let templates = self.names.iter().filter_map(|known| known.strip_suffix("<...>"));
+        match (name, self.names.as_slice()) {
+            (Some(name), _) => {
+                let last = name.rsplit("::").next().unwrap_or(name).trim();
+                let is_plain = self.names.iter().any(|known| known == last);
+                templates.filter(|known| *known == last && !is_plain).map(|_| name.to_owned()).next()
+            }
+            (None, [one]) => one.strip_suffix("<...>").map(str::to_owned),
+            _ => None,
+        }
+    }
+
+    /// A module of which nothing is compiled before an instance is asked for.
+    pub(crate) fn templates(self) -> PyResult<Module> {
+        match self.given {
+            Read::Source(source) => Ok(Module::of_templates(self.device, *source)?),
+            Read::Image(..) => Err(PyValueError::new_err("an image has no templates")),
+        }
+    }
+}
+
+pub(crate) fn load_image(py: Python<'_>, device: Device, image: Vec<u8>, options: &[String]) -> PyResult<Module> {
     if !options.is_empty() {
         return Err(PyValueError::new_err(format!(
             "an image is compiled already: {} has no effect",

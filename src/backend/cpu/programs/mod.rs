@@ -188,11 +188,14 @@ impl Programs for Cpu {
 
     unsafe fn function_attributes(&self, _: i32, function: FunctionHandle) -> Result<FunctionAttributes> {
         // SAFETY: the caller promises that the function is alive.
-        let bound = unsafe { kernel(function) }.max_threads;
+        let kernel = unsafe { kernel(function) };
+        let bound = kernel.max_threads;
         let most =
             if bound == 0 { THREADS_PER_BLOCK.cast_unsigned() } else { bound.min(THREADS_PER_BLOCK.cast_unsigned()) };
         Ok(FunctionAttributes {
             max_threads_per_block: most.cast_signed(),
+            static_shared_bytes: kernel.shared_bytes.cast_signed(),
+            constant_bytes: kernel.constant_bytes.cast_signed(),
             max_dynamic_shared_bytes: SHARED_BYTES_OPTIN.cast_signed(),
             preferred_carveout: -1,
             ..FunctionAttributes::default()
@@ -221,8 +224,15 @@ impl Programs for Cpu {
         Ok(Some(places.collect()))
     }
 
-    unsafe fn active_blocks(&self, _: i32, _: FunctionHandle, _: u32, _: u32) -> Result<u32> {
-        Ok(1)
+    unsafe fn active_blocks(&self, device: i32, function: FunctionHandle, threads: u32, shared: u32) -> Result<u32> {
+        if threads == 0 {
+            return Err(refuse("active_blocks", codes::INVALID_VALUE, "a block of no threads".to_owned()));
+        }
+        // SAFETY: the caller's promise is the same.
+        let known = unsafe { self.function_attributes(device, function) }?;
+        let bytes = shared.saturating_add(known.static_shared_bytes.cast_unsigned());
+        let fits = threads <= known.max_threads_per_block.cast_unsigned() && bytes <= SHARED_BYTES_OPTIN;
+        Ok(u32::from(fits))
     }
 
     unsafe fn suggested_shape(&self, _: i32, _: FunctionHandle, _: u32, limit: u32) -> Result<(u32, u32)> {
@@ -265,6 +275,8 @@ impl Programs for Cpu {
             shared_per_block_optin: SHARED_BYTES_OPTIN,
             cooperative: true,
             clusters: false,
+            // One block at a time runs on a processor.
+            threads_per_multiprocessor: THREADS_PER_BLOCK.cast_unsigned(),
         })
     }
 

@@ -9,7 +9,7 @@ use simulated_core::code::{INVALID_HANDLE, INVALID_VALUE};
 use simulated_core::module::{Config, active_blocks, launch, remember};
 
 use crate::entry::{In, Out, export};
-use crate::module::{MULTIPROCESSORS, shape};
+use crate::module::{MULTIPROCESSORS, SHARED_ON_REQUEST, shape};
 
 const COOPERATIVE: u32 = 2;
 const CLUSTER: u32 = 4;
@@ -74,9 +74,10 @@ export! {
     }
 
     fn cuOccupancyMaxActiveClusters(on, clusters: Out<i32>, function: u64, config: In<Config>) {
-        on.driver.function_of(function)?;
+        let known = on.driver.function_of(function)?;
         let config = config.get()?;
         let threads = config.block.iter().product::<u32>() as i32;
-        clusters.put(MULTIPROCESSORS * active_blocks(threads)? / cluster(&config, function)? as i32)
+        let blocks = active_blocks(&known, threads, config.shared as usize, SHARED_ON_REQUEST)?;
+        clusters.put(MULTIPROCESSORS * blocks / cluster(&config, function)? as i32)
     }
 }

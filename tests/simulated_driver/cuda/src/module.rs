@@ -4,6 +4,7 @@ use std::ffi::{c_char, c_void};
 
 use simulated_core::Outcome;
 use simulated_core::code::{INVALID_HANDLE, INVALID_VALUE};
+use simulated_core::kernel::Function;
 use simulated_core::kernel::engine::Shape;
 use simulated_core::module::{active_blocks, bytes, fits_at_once, launch, max_threads, suggested_shape};
 
@@ -11,7 +12,7 @@ use crate::entry::{Call, In, Out, export};
 use crate::launch::{allow_large, allows_large};
 
 pub const MULTIPROCESSORS: i32 = 132;
-const SHARED_ON_REQUEST: i32 = 227 << 10;
+pub const SHARED_ON_REQUEST: i32 = 227 << 10;
 
 fn load(on: &Call, module: Out<u64>, image: In<u8>) -> Outcome<()> {
     module.check()?;
@@ -28,14 +29,16 @@ pub fn shape(grid: [u32; 3], block: [u32; 3], shared: u32, cooperative: bool) ->
     Ok(shape)
 }
 
-fn attribute(number: u32, max_threads: i32) -> Outcome<i32> {
+fn attribute(number: u32, function: &Function) -> Outcome<i32> {
     Ok(match number {
-        0 => max_threads,
+        0 => max_threads(function),
+        1 => function.kernel.shared_bytes as i32,
+        2 => function.kernel.constant_bytes as i32,
         4 => 32,     // registers
         5 | 6 => 90, // versions
         8 => SHARED_ON_REQUEST,
         9 => -1, // carveout
-        1..=3 | 7 => 0,
+        3 | 7 => 0,
         _ => return Err(INVALID_VALUE),
     })
 }
@@ -71,7 +74,7 @@ export! {
         match which {
             10..=13 | 15 => value.put(0), // no cluster is required, no policy preferred
             14 => value.put(allows_large(function).into()),
-            _ => value.put(attribute(which, max_threads(&known))?),
+            _ => value.put(attribute(which, &known)?),
         }
     }
 
@@ -106,9 +109,9 @@ export! {
         Err(INVALID_VALUE)
     }
 
-    fn cuOccupancyMaxActiveBlocksPerMultiprocessor(on, blocks: Out<i32>, function: u64, threads: i32, _shared: usize) {
-        on.driver.function_of(function)?;
-        blocks.put(active_blocks(threads)?)
+    fn cuOccupancyMaxActiveBlocksPerMultiprocessor(on, blocks: Out<i32>, function: u64, threads: i32, shared: usize) {
+        let function = on.driver.function_of(function)?;
+        blocks.put(active_blocks(&function, threads, shared, SHARED_ON_REQUEST)?)
     }
 
     fn cuOccupancyMaxPotentialBlockSize(

@@ -6,7 +6,7 @@
 
 simulated_core::export_rtc! {
     hiprtcCreateProgram, hiprtcDestroyProgram, hiprtcAddNameExpression, hiprtcGetLoweredName, hiprtcCompileProgram by LIBRARY,
-    hiprtcGetErrorString, hiprtcGetProgramLogSize hiprtcGetProgramLog, hiprtcGetCodeSize hiprtcGetCode
+    hiprtcGetErrorString, hiprtcGetProgramLogSize hiprtcGetProgramLog, hiprtcGetCodeSize hiprtcGetCode by rtc::image
 }
 
 const SUCCESS: u32 = 0;

@@ -1,13 +1,13 @@
-//! The machine's C++ compiler under the names of NVRTC. What it gives as a cubin and as PTX is a shared library of the host,
-//! which the simulated driver loads.
+//! The machine's C++ compiler under the names of NVRTC. What it gives as a cubin is a shared library of the host, which the
+//! simulated driver loads; what it gives as PTX is a text with the same in digits.
 #![allow(missing_docs, clippy::missing_safety_doc)]
 // The header's names are C's.
 #![allow(non_snake_case)]
 
 simulated_core::export_rtc! {
     nvrtcCreateProgram, nvrtcDestroyProgram, nvrtcAddNameExpression, nvrtcGetLoweredName, nvrtcCompileProgram by LIBRARY,
-    nvrtcGetErrorString, nvrtcGetProgramLogSize nvrtcGetProgramLog, nvrtcGetCUBINSize nvrtcGetCUBIN,
-    nvrtcGetPTXSize nvrtcGetPTX
+    nvrtcGetErrorString, nvrtcGetProgramLogSize nvrtcGetProgramLog, nvrtcGetCUBINSize nvrtcGetCUBIN by rtc::image,
+    nvrtcGetPTXSize nvrtcGetPTX by rtc::ptx
 }
 
 const SUCCESS: u32 = 0;

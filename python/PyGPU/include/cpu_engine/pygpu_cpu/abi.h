@@ -11,7 +11,7 @@
 #ifndef PYGPU_CPU_ABI_H
 #define PYGPU_CPU_ABI_H
 
-#define PYGPU_CPU_ABI 2
+#define PYGPU_CPU_ABI 3
 
 #define PYGPU_CPU_EXPORT __attribute__((visibility("default")))
 
@@ -80,6 +80,7 @@ struct pygpu_cpu_kernel {
     const struct pygpu_cpu_parameter *parameters;
     unsigned parameter_count;
     unsigned max_threads;  // of __launch_bounds__; 0 where there is none
+    const void *function;  // the kernel itself, by which its symbol is found
 };
 
 struct pygpu_cpu_global {

@@ -196,6 +196,10 @@ impl Run<'_> {
         let mut command = self.compiler.host.command(&self.compiler.path);
         command.current_dir(self.place).env("LC_ALL", "C").stdin(Stdio::null()).stdout(Stdio::piped());
         command.stderr(Stdio::piped()).args(["-std=c++17", "-O1"]).args(ALWAYS).args(OF_THE_PROCESSOR);
+        if wants_source(self.options) {
+            // In version 5 of the format the tools take the first function's file for the preprocessed text.
+            command.arg("-gdwarf-4");
+        }
         // The user's come last, so that they win.
         command.args(["-Iinclude", "-Iinclude/pygpu_cpu/forward"]).args(self.options).args(arguments);
         command

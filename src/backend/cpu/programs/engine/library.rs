@@ -11,9 +11,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::faults::{self, RawHost};
 use super::host::{Host, Order};
 use super::lines::Lines;
+use super::static_shared::StaticShared;
 use super::whole::is_whole;
 
-const ABI: c_uint = 2;
+const ABI: c_uint = 3;
 const COOPERATIVE: c_uint = 1;
 const REVERSED: c_uint = 2;
 const BREAK: c_uint = 4;
@@ -49,6 +50,7 @@ struct RawKernel {
     parameters: *const RawParameter,
     parameter_count: c_uint,
     max_threads: c_uint,
+    function: *const c_void,
 }
 
 #[repr(C)]
@@ -85,6 +87,10 @@ pub struct Kernel {
     pub parameters: Vec<(usize, usize)>,
     /// Of its launch bounds; 0 where it has none.
     pub max_threads: u32,
+    /// Bytes of its static shared memory.
+    pub shared_bytes: u32,
+    /// Bytes of its library's constant memory.
+    pub constant_bytes: u32,
     launch: unsafe extern "C" fn(*const RawLaunch, *const *const c_void) -> c_int,
     /// Of every launch.
     order: Order,
@@ -135,7 +141,7 @@ impl Library {
             return Err(format!("the image was made by another version of PyGPU ({} instead of {ABI})", module.abi));
         }
         // SAFETY: the version says that the tables are as declared here.
-        let (kernels, globals) = unsafe { (kernels(module, host, lines.as_ref()), globals(module)) };
+        let (kernels, globals) = unsafe { (kernels(module, image, host, lines.as_ref()), globals(module)) };
         Ok(Self { _handle: handle, kernels, globals })
     }
 
@@ -143,6 +149,12 @@ impl Library {
     pub fn kernel(&self, name: &str) -> Option<&Kernel> {
         let named = |name: &str| self.kernels.iter().find(|kernel| kernel.name == name);
         named(name).or_else(|| named(&unmangled(name)?))
+    }
+
+    /// The names of its kernels.
+    #[allow(dead_code, reason = "the simulated compilers list them")]
+    pub fn names(&self) -> Vec<String> {
+        self.kernels.iter().map(|kernel| kernel.name.clone()).collect()
     }
 
     /// Name, address and bytes of each variable.
@@ -277,9 +289,12 @@ fn unmangled(name: &str) -> Option<String> {
 
 /// # Safety
 /// The module is that of an open library of this version.
-unsafe fn kernels(module: &RawModule, host: &Host, lines: Option<&Arc<Lines>>) -> Vec<Kernel> {
+unsafe fn kernels(module: &RawModule, image: &[u8], host: &Host, lines: Option<&Arc<Lines>>) -> Vec<Kernel> {
     // SAFETY: the table has one row more than it counts, so it is never empty.
     let rows = unsafe { std::slice::from_raw_parts(module.kernels, module.kernel_count as usize) };
+    let shared = StaticShared::of(image);
+    // SAFETY: as above.
+    let constant_bytes = unsafe { constants(module) };
     let read = |row: &RawKernel| {
         // SAFETY: the same holds for the table of parameters.
         let parameters = unsafe { std::slice::from_raw_parts(row.parameters, row.parameter_count as usize) };
@@ -290,6 +305,8 @@ unsafe fn kernels(module: &RawModule, host: &Host, lines: Option<&Arc<Lines>>) -
             name,
             parameters,
             max_threads: row.max_threads,
+            shared_bytes: shared.bytes(row.function as usize, ptr::from_ref(module) as usize),
+            constant_bytes,
             launch: row.launch?,
             order: host.order,
             breaks: host.breaks,
@@ -297,6 +314,17 @@ unsafe fn kernels(module: &RawModule, host: &Host, lines: Option<&Arc<Lines>>) -
         })
     };
     rows.iter().filter_map(read).collect()
+}
+
+/// Bytes of constant memory.
+///
+/// # Safety
+/// As for `kernels`.
+unsafe fn constants(module: &RawModule) -> u32 {
+    // SAFETY: as above.
+    let rows = unsafe { std::slice::from_raw_parts(module.globals, module.global_count as usize) };
+    let bytes: c_ulonglong = rows.iter().filter(|row| row.constant != 0).map(|row| row.bytes).sum();
+    u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 
 /// # Safety

@@ -20,6 +20,7 @@ mod scheduler;
 mod shared;
 mod split;
 mod stack;
+mod static_shared;
 mod tokens;
 mod whole;
 

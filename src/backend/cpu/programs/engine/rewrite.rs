@@ -275,8 +275,8 @@ impl<'a> Rewriter<'a> {
             let plain = name.trim_start_matches(['&', ' ', ':']);
             let base = plain.split('<').next().unwrap_or(plain).trim_end();
             let is_whole = self.request.whole.iter().any(|whole| whole == base);
-            let entry =
-                format!("::pygpu_cpu::entry<::pygpu_cpu::address_of({}), {is_whole}>", name.trim_start_matches('&'));
+            let function = name.trim_start_matches('&');
+            let entry = format!("::pygpu_cpu::entry<::pygpu_cpu::address_of({function}), {is_whole}>");
             let label = name.replace('\\', "\\\\").replace('"', "\\\"");
             let _ = writeln!(
                 functions,
@@ -285,7 +285,8 @@ impl<'a> Rewriter<'a> {
             );
             let _ = writeln!(
                 rows,
-                "{{\"{label}\", pygpu_cpu_kernel_{count}, {entry}::all::table, {entry}::all::count, unsigned({max_threads})}},"
+                "{{\"{label}\", pygpu_cpu_kernel_{count}, {entry}::all::table, {entry}::all::count, unsigned({max_threads}), (const void \
+                 *)::pygpu_cpu::address_of({function})}},"
             );
             count += 1;
         }
@@ -297,9 +298,9 @@ impl<'a> Rewriter<'a> {
         let _ = write!(
             self.output,
             "\n# 1 \"<the table of kernels>\"\n{functions}\
-             static const struct pygpu_cpu_kernel pygpu_cpu_kernels[] = {{\n{rows}{{nullptr, nullptr, nullptr, 0, 0}}}};\n\
+             static const struct pygpu_cpu_kernel pygpu_cpu_kernels[] = {{\n{rows}{{nullptr, nullptr, nullptr, 0, 0, nullptr}}}};\n\
              static const struct pygpu_cpu_global pygpu_cpu_globals[] = {{\n{variables}{{nullptr, nullptr, 0, 0}}}};\n\
-             extern \"C\" __attribute__((visibility(\"default\"))) const struct pygpu_cpu_module pygpu_cpu_module = {{2, {count}, \
+             extern \"C\" __attribute__((visibility(\"default\"))) const struct pygpu_cpu_module pygpu_cpu_module = {{3, {count}, \
              {}, pygpu_cpu_kernels, pygpu_cpu_globals}};\n",
             self.globals.len()
         );

@@ -43,15 +43,15 @@ fn bytes<const N: usize>(image: &[u8], at: usize) -> Option<[u8; N]> {
     image.get(at..at.checked_add(N)?)?.try_into().ok()
 }
 
-fn half(image: &[u8], at: usize) -> Option<u16> {
+pub fn half(image: &[u8], at: usize) -> Option<u16> {
     bytes(image, at).map(u16::from_ne_bytes)
 }
 
-fn word(image: &[u8], at: usize) -> Option<u32> {
+pub fn word(image: &[u8], at: usize) -> Option<u32> {
     bytes(image, at).map(u32::from_ne_bytes)
 }
 
-fn number(image: &[u8], at: usize) -> Option<usize> {
+pub fn number(image: &[u8], at: usize) -> Option<usize> {
     usize::try_from(u64::from_ne_bytes(bytes(image, at)?)).ok()
 }
 

@@ -4,9 +4,11 @@
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
+use std::sync::OnceLock;
 
 use super::images;
-use crate::kernel::engine::{Build, Failure, build, find};
+use super::module::{DIGITS, PTX};
+use crate::kernel::engine::{self, Build, Failure, build, find};
 use crate::kernel::host;
 
 const SUCCESS: u32 = 0;
@@ -23,6 +25,8 @@ pub struct Program {
     name: String,
     expressions: Vec<CString>,
     image: Vec<u8>,
+    /// As PTX, where it was asked for.
+    text: OnceLock<Vec<u8>>,
     log: CString,
 }
 
@@ -55,7 +59,14 @@ pub unsafe fn create(
     let (source, name) = unsafe { (text(source), text(name)) };
     let (Some(source), false, 0) = (source, program.is_null(), count) else { return INVALID_INPUT };
     let name = name.unwrap_or_else(|| "default_program".to_owned());
-    let made = Program { source, name, expressions: Vec::new(), image: Vec::new(), log: CString::default() };
+    let made = Program {
+        source,
+        name,
+        expressions: Vec::new(),
+        image: Vec::new(),
+        text: OnceLock::new(),
+        log: CString::default(),
+    };
     // SAFETY: not null.
     unsafe { *program = Box::into_raw(Box::new(made)) };
     SUCCESS
@@ -214,6 +225,16 @@ pub unsafe fn copy(program: *mut Program, target: *mut u8, of: impl Fn(&Program)
     }
 }
 
+/// What was compiled, as the text that stands for PTX, with its zero.
+pub fn ptx(program: &Program) -> &[u8] {
+    program.text.get_or_init(|| {
+        let names = engine::Library::load(&program.image, host()).map(|library| library.names()).unwrap_or_default();
+        let entries: String = names.iter().map(|name| format!(".visible .entry {name}(){{}}\n")).collect();
+        let digits: String = program.image.iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("{PTX}{entries}{DIGITS}{digits}\n\0").into_bytes()
+    })
+}
+
 /// What was compiled.
 pub fn image(program: &Program) -> &[u8] {
     &program.image
@@ -230,7 +251,7 @@ pub fn log(program: &Program) -> &[u8] {
 macro_rules! export_rtc {
     (
         $create:ident, $destroy:ident, $add:ident, $lowered:ident, $compile:ident by $library:path, $string:ident,
-        $log_size:ident $log:ident, $($image_size:ident $image:ident),*
+        $log_size:ident $log:ident, $($image_size:ident $image:ident by $form:path),*
     ) => {
         use std::ffi::{c_char, c_int};
         use $crate::rtc::{self, Program};
@@ -256,7 +277,7 @@ macro_rules! export_rtc {
             unsafe { rtc::compile_program(program, count, options, &$library) }
         }
         $crate::export_rtc! { @pair $log_size $log rtc::log }
-        $($crate::export_rtc! { @pair $image_size $image rtc::image })*
+        $($crate::export_rtc! { @pair $image_size $image $form })*
     };
     (@functions $($name:ident $function:ident($($argument:ident: $type:ty),*);)*) => {
         $(#[unsafe(no_mangle)]

@@ -1,0 +1,160 @@
+"""The machine code of a compiled module as text, by the tools of who makes the device."""
+
+from __future__ import annotations
+
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from shutil import which
+
+from PyGPU import _core
+from PyGPU._native import library_files
+
+__all__ = ["assembly", "ptx_of", "sass"]
+
+_WHEELS = ("nvidia/cu13/bin", "nvidia/cuda_nvcc/bin", "nvidia/cuda_nvdisasm/bin", "nvidia/cuda_cuobjdump/bin")
+_TRITON = "triton/backends/nvidia/bin"
+_FATBIN = struct.pack("<I", 0xBA55ED50)
+_BUNDLE = b"__CLANG_OFFLOAD_BUNDLE__"
+
+
+def sass(backend: str, image: bytes) -> str:
+    """Return the SASS of an image of CUDA's.
+
+    Parameters
+    ----------
+    backend : str
+        That of the image.
+    image : bytes
+        A cubin, a fatbin, or a library of nvcc's.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    NotSupportedError
+        On other devices, and for PTX, which the driver translates for itself.
+    BackendUnavailableError
+        When neither nvdisasm nor cuobjdump is found; it names what was searched.
+    """
+    if backend != "cuda":
+        raise _core.NotSupportedError(
+            f"SASS is the machine code of NVIDIA's GPUs, and the {backend} backend has another: see module.assembly"
+        )
+    is_cubin = image.startswith(b"\x7fELF") and b".nv_fatbin\0" not in image
+    if not is_cubin and not image.startswith((_FATBIN, b"\x7fELF")):
+        raise _core.NotSupportedError(
+            "the module was loaded as PTX, which the driver translates for itself: compile for the device's own "
+            "architecture (-arch=sm_90), or see module.ptx"
+        )
+    tools = {"cuobjdump": ["-sass"]}
+    if is_cubin:  # the only kind that nvdisasm reads
+        tools = {"nvdisasm": ["-c"], **tools}
+    return _by_first(tools, image, "so" if b".nv_fatbin\0" in image else "cubin" if is_cubin else "fatbin", _of_cuda)
+
+
+def ptx_of(image: bytes) -> str:
+    """Return the PTX that a fatbin or a library holds, by cuobjdump."""
+    return _by_first({"cuobjdump": ["-ptx"]}, image, "fatbin" if image.startswith(_FATBIN) else "so", _of_cuda)
+
+
+def assembly(backend: str, image: bytes) -> str:
+    """Return the machine code of an image as text: SASS, AMD's, or the host's.
+
+    Parameters
+    ----------
+    backend : str
+        That of the image.
+    image : bytes
+        What was loaded.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    BackendUnavailableError
+        When no tool is found; it names what was searched.
+    """
+    if backend == "cuda":
+        return sass(backend, image)
+    if backend == "hip":
+        return _by_first({"llvm-objdump": ["-d"]}, _unbundled(image), "hsaco", _of_hip)
+    plain = ["-d", "-C", "--no-show-raw-insn"]
+    return _by_first({"objdump": plain, "llvm-objdump": plain}, image, "so", lambda name: iter(()))
+
+
+def _of_cuda(name: str) -> Iterator[Path]:
+    found = library_files._found("find_nvidia_binary_utility", name)
+    if found:
+        yield Path(found)
+    for variable in ("CUDA_HOME", "CUDA_PATH"):
+        if os.environ.get(variable):
+            yield Path(os.environ[variable], "bin", name)
+    nvcc = which("nvcc")
+    if nvcc:
+        yield Path(nvcc).resolve().parent / name
+    yield Path("/usr/local/cuda/bin", name)
+    yield from (Path(root, folder, name) for root in sys.path if root for folder in (*_WHEELS, _TRITON))
+    if os.environ.get("CONDA_PREFIX"):
+        yield Path(os.environ["CONDA_PREFIX"], "bin", name)
+
+
+def _of_hip(name: str) -> Iterator[Path]:
+    for variable in ("ROCM_PATH", "HIP_PATH"):
+        if os.environ.get(variable):
+            yield from (Path(os.environ[variable], folder, name) for folder in ("llvm/bin", "bin"))
+    yield Path("/opt/rocm/llvm/bin", name)
+
+
+def _by_first(tools: dict[str, list[str]], image: bytes, suffix: str, places: object) -> str:
+    """Run the first tool that there is on the image, in a file of its own."""
+    searched = []
+    for name, options in tools.items():
+        found = which(name)
+        for place in [Path(found)] if found else places(name):  # type: ignore[operator]
+            if place.is_file():
+                return _run(place, options, image, suffix)
+            searched.append(f"\n  {place}: no such file")
+        if not found:
+            searched.append(f"\n  {name}: not on PATH")
+    raise _core.BackendUnavailableError(
+        f"nothing that disassembles was found: {' or '.join(tools)} is needed ({_where(tools)}); "
+        f"searched:{''.join(searched)}"
+    )
+
+
+def _where(tools: dict[str, list[str]]) -> str:
+    if "cuobjdump" in tools:
+        return "part of the CUDA toolkit; set CUDA_HOME to one"
+    return "part of binutils and of LLVM" if "objdump" in tools else "part of ROCm; set ROCM_PATH"
+
+
+def _run(tool: Path, options: list[str], image: bytes, suffix: str) -> str:
+    with tempfile.TemporaryDirectory(prefix="pygpu-") as folder:
+        file = Path(folder, f"module.{suffix}")
+        file.write_bytes(image)
+        done = subprocess.run([tool, *options, file], capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"{tool} {' '.join(options)} ended with {done.returncode}: {done.stderr.strip()}")
+    return done.stdout.replace(str(file), "module")
+
+
+def _unbundled(image: bytes) -> bytes:
+    """Return the first code object of a bundle of them."""
+    if not image.startswith(_BUNDLE):
+        return image
+    at = len(_BUNDLE) + 8
+    for _ in range(int.from_bytes(image[at - 8 : at], "little")):
+        start, length, name = struct.unpack_from("<QQQ", image, at)
+        if length and b"host" not in image[at + 24 : at + 24 + name]:
+            return image[start : start + length]
+        at += 24 + name
+    return image

@@ -1,0 +1,77 @@
+"""Headers that a program gives as texts, put into its source where that includes them.
+
+Run-time compilers take headers in three ways and the machine's compiler in none, and what is kept in the cache must
+not name temporary files. A text without them is the same for all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any
+
+__all__ = ["inlined"]
+
+_INCLUDE = re.compile(r'\s*#\s*include\s*[<"]([^>"]+)[>"]')
+_LINE = re.compile(r'\s*#\s*line\s+(\d+)\s*(?:"((?:[^"\\]|\\.)*)")?')
+_ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b[^\n]*$", re.MULTILINE)
+
+
+def inlined(text: str, name: str, headers: Mapping[Any, Any]) -> str:
+    r"""Put headers in the places of the lines that include them; all lines keep their numbers in messages.
+
+    Parameters
+    ----------
+    text, name : str
+        The source, and its name in messages.
+    headers : mapping
+        Texts by the names under which the source, or another of the headers, includes them.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from PyGPU._native.compiled.headers import inlined
+    >>> print(inlined('#include "two.h"\nint a = TWO;', "kernel.cu", {"two.h": "#define TWO 2"}))
+    #line 1 "two.h"
+    #define TWO 2
+    #line 2 "kernel.cu"
+    int a = TWO;
+    """
+    for header, body in headers.items():
+        if not isinstance(header, str) or not isinstance(body, str):
+            raise TypeError(f"headers are texts by their names, and {header!r} is {type(body).__name__}")
+    return "\n".join(_expanded(text, _quoted(name), headers, ()))
+
+
+def _quoted(name: str) -> str:
+    return name.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _expanded(text: str, file: str, headers: Mapping[str, str], inside: tuple[str, ...]) -> list[str]:
+    lines, number = [], 1
+    for line in text.split("\n"):
+        number += 1  # that of the next line
+        if (told := _LINE.match(line)) is not None:
+            number, file = int(told[1]), told[2] if told[2] is not None else file
+        elif (include := _INCLUDE.match(line)) is not None and include[1] in headers:
+            header = include[1]
+            # One that includes itself has its guard, and nothing comes of it a second time.
+            body = [] if header in inside else _header(header, headers, inside)
+            lines += [*body, f'#line {number} "{file}"']
+            continue
+        lines.append(line)
+    return lines
+
+
+def _header(name: str, headers: Mapping[str, str], inside: tuple[str, ...]) -> list[str]:
+    body, once = _ONCE.subn("", headers[name])
+    quoted = _quoted(name)
+    lines = [f'#line 1 "{quoted}"', *_expanded(body, quoted, headers, (*inside, name))]
+    if once:
+        guard = f"PYGPU_ONCE_{sha256(name.encode()).hexdigest()[:16]}"
+        lines = [f"#ifndef {guard}", f"#define {guard}", *lines, "#endif"]
+    return lines

@@ -1,0 +1,16 @@
+"""What `Kernel.occupancy` gives."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["Occupancy"]
+
+
+class Occupancy(NamedTuple):
+    """How well blocks of one shape fill a multiprocessor; what `Kernel.occupancy` gives."""
+
+    blocks: int
+    """Blocks that run on one multiprocessor at once; 0 where not even one fits."""
+    fraction: float
+    """Their warps of all that a multiprocessor runs at once, from 0 to 1."""

@@ -1,0 +1,60 @@
+"""Instances of templates, as a source spells them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from PyGPU._native.c_types import dtype_to_ctype
+
+__all__ = ["spelled"]
+
+# Types that a source knows from its vendor's header, and not from PyGPU's.
+_SIXTEEN_BITS = {"float16": "__half", "bfloat16": "__nv_bfloat16"}
+
+
+def spelled(name: str, arguments: Iterable[Any], backend: str) -> str:
+    """Spell an instance of a template as a source does.
+
+    Parameters
+    ----------
+    name : str
+        The template's, with or without ``<...>`` behind it.
+    arguments : iterable
+        Dtypes, integers, truth values, and texts, which stay as they are.
+    backend : str
+        The device's, whose headers name the types of 16 bits.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from PyGPU._native.compiled.templates import spelled
+    >>> spelled("axpy", [np.float32, 4, True, "Tag"], "cuda")
+    'axpy<float, 4, true, Tag>'
+    """
+    words = [_word(argument, backend) for argument in arguments]
+    return f"{name.split('<')[0].strip()}<{', '.join(words)}>"
+
+
+def _word(argument: Any, backend: str) -> str:
+    if isinstance(argument, str):
+        return argument
+    if isinstance(argument, (bool, np.bool_)):
+        return "true" if argument else "false"
+    if isinstance(argument, (int, np.integer)):
+        return str(int(argument))
+    if argument is None or isinstance(argument, (float, complex, np.generic)):
+        raise TypeError(
+            f"a template's arguments are dtypes, integers, truth values and texts, not {argument!r}: "
+            "a text stays as it is"
+        )
+    dtype = np.dtype(argument)
+    if dtype.name == "bfloat16" and backend == "hip":
+        return "__hip_bfloat16"
+    return _SIXTEEN_BITS.get(dtype.name) or dtype_to_ctype(dtype)

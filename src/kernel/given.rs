@@ -1,0 +1,134 @@
+//! What somebody else compiled: a library of the host in which a compiler has put device code, for the driver to take out of it.
+
+use std::ops::Range;
+
+use crate::backend::BackendKind;
+use crate::error::{Error, Result};
+
+/// Where nvcc and hipcc put device code.
+const OF_CUDA: &str = ".nv_fatbin";
+const OF_HIP: &str = ".hip_fatbin";
+/// How a fatbin begins.
+pub const FATBIN: [u8; 4] = 0xBA55_ED50_u32.to_le_bytes();
+const BUNDLE: &[u8] = b"__CLANG_OFFLOAD_BUNDLE__";
+
+/// The parts of a library that the driver loads, each for itself; none for what is no library with device code.
+///
+/// # Errors
+/// `ValueError` for a library whose code is for other devices, or has none where it says so.
+pub fn parts(image: &[u8], kind: BackendKind) -> Result<Vec<Range<usize>>> {
+    let own = match kind {
+        BackendKind::Cuda => OF_CUDA,
+        BackendKind::Hip => OF_HIP,
+        BackendKind::Cpu => "",
+    };
+    if let Some(place) = section(image, own) {
+        let content = &image[place.clone()];
+        let found = if kind == BackendKind::Hip { bundles(content) } else { fatbins(content) };
+        if found.is_empty() {
+            return Err(Error::value(format!("the library's section {own} has no device code in it")));
+        }
+        return Ok(found.into_iter().map(|part| place.start + part.start..place.start + part.end).collect());
+    }
+    match [OF_CUDA, OF_HIP].into_iter().find(|name| section(image, name).is_some()) {
+        Some(other) => Err(Error::value(format!(
+            "the library has device code for {} (in its section {other}), which the {} backend cannot run: compile its source here",
+            if other == OF_CUDA { "NVIDIA's GPUs" } else { "AMD's GPUs" },
+            kind.name()
+        ))),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Fatbins one behind the other: each says how long its header and what is behind it are.
+fn fatbins(section: &[u8]) -> Vec<Range<usize>> {
+    let (mut found, mut at) = (Vec::new(), 0);
+    while let Some(header) = section.get(at..at + 16) {
+        let mut step = 8; // what lies between them is filled up
+        if header.starts_with(&FATBIN) {
+            let rest = number(header, 8, 8).unwrap_or(usize::MAX);
+            let length = number(header, 6, 2).unwrap_or(0).saturating_add(rest);
+            let end = at.saturating_add(length).min(section.len());
+            found.push(at..end);
+            step = (end - at).next_multiple_of(8);
+        }
+        at += step;
+    }
+    found
+}
+
+/// Bundles one behind the other, each as far as the next; a compressed one is all there is.
+fn bundles(section: &[u8]) -> Vec<Range<usize>> {
+    if section.starts_with(b"CCOB") {
+        return std::iter::once(0..section.len()).collect();
+    }
+    let starts: Vec<usize> = (0..section.len()).step_by(8).filter(|&at| section[at..].starts_with(BUNDLE)).collect();
+    let ends = starts.iter().skip(1).copied().chain([section.len()]);
+    starts.iter().copied().zip(ends).map(|(start, end)| start..end).collect()
+}
+
+/// A number of the machine's own order.
+fn number(bytes: &[u8], at: usize, width: usize) -> Option<usize> {
+    let bytes = bytes.get(at..at.checked_add(width)?)?;
+    usize::try_from(bytes.iter().rev().fold(0u64, |sum, &byte| sum << 8 | u64::from(byte))).ok()
+}
+
+/// The place of a section of an ELF file of 64 bits; `None` where there is none, or it is not all there.
+fn section(image: &[u8], name: &str) -> Option<Range<usize>> {
+    if name.is_empty() || !image.starts_with(b"\x7fELF") {
+        return None;
+    }
+    let (first, size, count) = (number(image, 40, 8)?, number(image, 58, 2)?, number(image, 60, 2)?);
+    let row = |index: usize| first.checked_add(index.checked_mul(size)?);
+    let names = number(image, row(number(image, 62, 2)?)? + 24, 8)?;
+    (0..count).find_map(|index| {
+        let row = row(index)?;
+        let text = image.get(names.checked_add(number(image, row, 4)?)?..)?;
+        let (start, length) = (number(image, row + 24, 8)?, number(image, row + 32, 8)?);
+        let end = start.checked_add(length).filter(|&end| end <= image.len())?;
+        (text.strip_prefix(name.as_bytes())?.first() == Some(&0)).then_some(start..end)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs, clippy::single_range_in_vec_init)]
+    use super::*;
+
+    fn fatbin(payload: usize) -> Vec<u8> {
+        let mut bytes = FATBIN.to_vec();
+        bytes.extend([1, 0, 16, 0]);
+        bytes.extend((payload as u64).to_le_bytes());
+        bytes.extend(std::iter::repeat_n(7, payload));
+        bytes
+    }
+
+    #[test]
+    fn fatbins_follow_each_other_with_room_between_them() {
+        let mut section = fatbin(24);
+        section.extend([0; 16]);
+        section.extend(fatbin(8));
+        assert_eq!(fatbins(&section), [0..40, 56..80]);
+        section.truncate(76);
+        assert_eq!(fatbins(&section), [0..40, 56..76]); // the backend says that it is cut short
+        assert!(fatbins(b"").is_empty());
+    }
+
+    #[test]
+    fn bundles_go_as_far_as_the_next() {
+        let mut section = BUNDLE.to_vec();
+        section.resize(64, 0);
+        section.extend(BUNDLE);
+        assert_eq!(bundles(&section), [0..64, 64..88]);
+        assert_eq!(bundles(b"CCOB..."), [0..7]);
+    }
+
+    #[test]
+    fn what_is_no_library_has_no_parts() {
+        let own = std::fs::read(std::env::current_exe().unwrap()).unwrap();
+        for image in [&b""[..], b"\x7fELF", b".version 8.0", &own, &own[..own.len() / 2]] {
+            assert!(parts(image, BackendKind::Cuda).unwrap().is_empty());
+        }
+        assert!(section(&own, ".text").is_some());
+    }
+}

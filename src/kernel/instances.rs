@@ -1,0 +1,80 @@
+//! What else a module's source gives: instances of its templates, each compiled when it is first asked for, and its PTX.
+
+use std::path::PathBuf;
+
+use super::compile::{Source, build};
+use super::function::Function;
+use super::given;
+use super::module::{Module, load};
+use super::options;
+use crate::backend::BackendKind;
+use crate::error::{Error, Result};
+
+/// What the first bytes of PTX are, as far as they can be known.
+pub fn is_ptx(image: &[u8]) -> bool {
+    let is_other = image.starts_with(b"\x7fELF") || image.starts_with(&given::FATBIN);
+    !is_other && image.windows(8).take(1 << 16).any(|window| window == b".version")
+}
+
+impl Module {
+    /// Whether a name asks for what the source may have and the image has not: an instance of a template.
+    pub fn lacks_instance(&self, name: &str) -> bool {
+        (name.contains('<') || !self.is_loaded())
+            && self.source().is_some_and(|source| !source.instances.iter().any(|known| known == name))
+    }
+
+    /// An instance of one of the source's templates, in a module of its own. `hints` as for [`build`].
+    ///
+    /// # Errors
+    /// As [`load`]; `ValueError` for a module that came without its source.
+    pub fn instance(&self, name: &str, hints: &[PathBuf]) -> Result<Function> {
+        let Some(source) = self.source() else {
+            return Err(Error::value(format!(
+                "{name}: an image has the instances that it was compiled with; others need the source"
+            )));
+        };
+        let source = Source { instances: vec![name.to_owned()], ..source.clone() };
+        let made = match self.made().find(name) {
+            Some(made) => made,
+            None => self.made().keep(name, load(self.device(), &source, hints)?),
+        };
+        made.function(name)
+    }
+
+    /// Whether the image is a fatbin or a library, of which parts are for other tools to read.
+    pub fn is_container(&self) -> bool {
+        self.image().starts_with(&given::FATBIN)
+            || given::parts(self.image(), self.device().kind()).is_ok_and(|parts| !parts.is_empty())
+    }
+
+    /// Its PTX: the image itself, or what the source gives for the same architecture.
+    ///
+    /// # Errors
+    /// `NotSupported` on other devices than NVIDIA's; `ValueError` for an image that has none; as [`build`].
+    pub fn ptx(&self, hints: &[PathBuf]) -> Result<Vec<u8>> {
+        if self.device().kind() != BackendKind::Cuda {
+            return Err(Error::not_supported(format!(
+                "PTX is the language of NVIDIA's drivers, and {} knows none: module.assembly has its own",
+                self.device()
+            )));
+        }
+        if is_ptx(self.image()) {
+            return Ok(self.image().to_vec());
+        }
+        let Some(source) = self.source() else {
+            return Err(Error::value(
+                "the module was loaded from machine code, in which there is no PTX that could be read: compile its source, or \
+                 see module.sass",
+            ));
+        };
+        let asked = options::parse(&source.options, source.compiler.is_none())?.architecture;
+        let architecture = match asked {
+            Some(asked) => asked,
+            None => self.device().properties()?.architecture,
+        };
+        let wanted = architecture.replacen("sm_", "compute_", 1);
+        let mut source = source.clone();
+        source.options.push(format!("-code={wanted}"));
+        Ok(build(self.device(), &source, hints)?.compiled.image.clone())
+    }
+}

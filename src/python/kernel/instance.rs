@@ -1,0 +1,41 @@
+//! A kernel by its name, which may be an instance of a template that is compiled now, or a function of somebody else's library.
+
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::kernel::{Function, Module, mangled_names};
+use crate::python::gil::WithoutGil;
+use crate::python::once::intern;
+use crate::python::runtime::compiler::with_compiler;
+
+/// A kernel of a module, or an instance of a template of its source.
+#[inline]
+pub(crate) fn function(py: Python<'_>, module: &Module, name: &str) -> PyResult<Function> {
+    if module.lacks_instance(name)
+        && let Some(source) = module.source()
+    {
+        return with_compiler(py, module.device(), source, |hints| module.instance(name, hints));
+    }
+    if module.source().is_none() && name.contains(['<', '(']) {
+        return demangled(py, module, name);
+    }
+    Ok(py.without_gil(|| module.function(name))?)
+}
+
+/// A kernel of an image by what a C++ compiler made of its name.
+#[cold]
+fn demangled(py: Python<'_>, module: &Module, name: &str) -> PyResult<Function> {
+    let names = py.without_gil(|| mangled_names(module.image()));
+    let found: Option<String> =
+        py.import("PyGPU._native.compiled.mangling")?.getattr("find_mangled")?.call1((name, names))?.extract()?;
+    Ok(py.without_gil(|| module.function(found.as_deref().unwrap_or(name)))?)
+}
+
+/// The instance of a template that is named by its arguments.
+pub(crate) fn of_arguments(module: &Module, name: &str, arguments: &Bound<'_, PyTuple>) -> PyResult<Function> {
+    let py = arguments.py();
+    let backend = module.device().kind().name();
+    let templates = py.import(intern!(py, "PyGPU._native.compiled.templates"))?;
+    let name: String = templates.getattr("spelled")?.call1((name, arguments, backend))?.extract()?;
+    function(py, module, &name)
+}
