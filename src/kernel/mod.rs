@@ -5,6 +5,7 @@
 //! - [`lexer`], [`declaration`] and [`types`] read from the source which parameters a kernel has; [`signature`] reads it from
 //!   the letters of PyCUDA's `prepare`;
 //! - [`module`] and [`function`] are what is loaded, [`symbols`] finds names in it;
+//! - [`tensor_map`] checks what a `CUtensorMap` is to be of;
 //! - [`limits`] and [`launch`] put it on a stream, in the order of whatever else uses the arrays.
 //!
 //! Nothing here knows which driver works below, nor Python.
@@ -25,6 +26,7 @@ mod relocatable;
 mod search;
 pub mod signature;
 mod symbols;
+pub mod tensor_map;
 mod types;
 
 pub use cache::{Cache, cache_folder, refusal as cache_refusal, untold_refusal as untold_cache_refusal};
@@ -32,7 +34,7 @@ pub use compile::{Built, Source, build};
 pub use declaration::Declarations;
 pub use ends::check_ends;
 pub use function::Function;
-pub use launch::Arguments;
+pub use launch::{Arguments, Wide};
 pub use lexer::words;
 pub use module::{Module, load};
 pub use search::{Search, load_searching, search_with};
