@@ -74,7 +74,10 @@ GROUPS: dict[str, list[str]] = {
         "enable_peer_access", "reset_device",
     ],
     "Streams and events": ["Stream", "current_stream", "default_stream", "Event"],
-    "Kernels": ["Kernel", "Module", "In", "Out", "InOut", "Graph", "TextureArray", "Texture", "Surface"],
+    "Kernels": [
+        "Kernel", "Module", "In", "Out", "InOut", "Struct", "pointers", "PointerArray", "TensorMap", "Graph",
+        "TextureArray", "Texture", "Surface",
+    ],
     "Memory": [
         "memory_info", "memory_statistics", "memory_release_threshold", "set_memory_release_threshold", "trim_memory",
         "memory_limit", "set_memory_limit", "pinned_limit", "set_pinned_limit", "host_cache_limit",
@@ -111,7 +114,8 @@ FAMILIES = ("DeviceArray", "HostAllocator", "DeviceAllocator", "PagelockedAlloca
 FAMILY_GROUP = "PybindGPU's classes per dtype"
 
 # Classes whose members are listed below them.
-WITH_MEMBERS = ("GPUArray", "Device", "Stream", "Event", "Kernel", "Module", "TextureArray", "Texture", "Surface")
+WITH_MEMBERS = ("GPUArray", "Device", "Stream", "Event", "Kernel", "Module", "TextureArray", "Texture", "Surface", "Struct",
+                "TensorMap")
 
 
 def summary(documented: Any) -> str:
