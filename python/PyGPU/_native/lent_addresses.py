@@ -40,7 +40,7 @@ class Struct(_core.KernelArgument):
     Notes
     -----
     The struct keeps the arrays, and a launch with it waits for their uses and is waited for, as one that writes them; a read-only
-    array is only read. A kernel sees the address of an array's first element: its strides are fields of their own.
+    array, such as ``PyGPU.broadcast_to(a, a.shape)``, is only read. A kernel sees the address of an array's first element: its strides are fields of their own.
 
     Examples
     --------

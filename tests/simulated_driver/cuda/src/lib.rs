@@ -19,6 +19,7 @@ pub mod memory;
 pub mod module;
 pub mod pool;
 pub mod stream;
+pub mod tensor_map;
 pub mod texture;
 
 /// All exported calls.
@@ -37,6 +38,7 @@ pub static NAMES: std::sync::LazyLock<Vec<&'static str>> = std::sync::LazyLock::
         graph::NAMES,
         guest::NAMES,
         module::NAMES,
+        tensor_map::NAMES,
         texture::NAMES,
     ];
     modules.concat()
