@@ -114,8 +114,10 @@ FAMILIES = ("DeviceArray", "HostAllocator", "DeviceAllocator", "PagelockedAlloca
 FAMILY_GROUP = "PybindGPU's classes per dtype"
 
 # Classes whose members are listed below them.
-WITH_MEMBERS = ("GPUArray", "Device", "Stream", "Event", "Kernel", "Module", "TextureArray", "Texture", "Surface", "Struct",
-                "TensorMap")
+WITH_MEMBERS = (
+    "GPUArray", "Device", "Stream", "Event", "Kernel", "Module", "Struct", "TensorMap", "TextureArray", "Texture",
+    "Surface",
+)  # fmt: skip
 
 
 def summary(documented: Any) -> str:

@@ -23,12 +23,12 @@ class Struct(_core.KernelArgument):
     Parameters
     ----------
     dtype : data-type
-        A structured one, as C lays the struct out: ``numpy.dtype([...], align=True)``. A list of fields is laid out so by itself.
-        A pointer is a field of ``'uint64'`` (or ``'uintp'``), a struct inside a field of such a dtype, an array of C a field
-        with a shape.
+        A structured one, as C lays the struct out: ``numpy.dtype([...], align=True)``. A list of fields is laid out
+        so by itself. A pointer is a field of ``'uint64'`` (or ``'uintp'``), a struct inside a field of such a dtype, an
+        array of C a field with a shape.
     **fields
-        The values, 0 for those that are not named: numbers; arrays, `DeviceAllocation`, `Texture` and `Surface` for fields of 64
-        bits; mappings for structs; sequences for arrays of C; None for a null pointer.
+        The values, 0 for those that are not named: numbers; arrays, `DeviceAllocation`, `Texture` and `Surface` for
+        fields of 64 bits; mappings for structs; sequences for arrays of C; None for a null pointer.
 
     Raises
     ------
@@ -39,8 +39,10 @@ class Struct(_core.KernelArgument):
 
     Notes
     -----
-    The struct keeps the arrays, and a launch with it waits for their uses and is waited for, as one that writes them; a read-only
-    array, such as ``PyGPU.broadcast_to(a, a.shape)``, is only read. A kernel sees the address of an array's first element: its strides are fields of their own.
+    The struct keeps the arrays, and a launch with it waits for their uses and is waited for, as one that writes them; a
+    read-only array, such as ``PyGPU.broadcast_to(a, a.shape)``, is only read. A kernel sees the address of an array's
+    first element: its strides are fields of their own. CUDA aligns some types more than NumPy does (``float4`` and
+    ``double2`` to 16 bytes, ``float2`` to 8): say ``offsets`` for those.
 
     Examples
     --------
@@ -88,7 +90,9 @@ class Struct(_core.KernelArgument):
 def _check_layout(dtype: numpy.dtype[Any]) -> None:
     """Refuse fields that are not where C would put them."""
     if dtype.names is None or dtype.fields is None:
-        raise TypeError(f"a struct has a dtype with fields, not {dtype}; a number is an argument as it is: numpy.{dtype}(x)")
+        raise TypeError(
+            f"a struct has a dtype with fields, not {dtype}; a number is an argument as it is: numpy.{dtype}(x)"
+        )
     for name in dtype.names:
         field, offset = dtype.fields[name][:2]
         base = field.base
@@ -97,13 +101,14 @@ def _check_layout(dtype: numpy.dtype[Any]) -> None:
         alignment = _alignment(base)
         if offset % alignment or base.itemsize % alignment or dtype.itemsize % alignment:
             raise ValueError(
-                f"the field {name!r} of {base} is at byte {offset} of {dtype.itemsize}, and C aligns it to {alignment}: make the "
-                "dtype, and those in it, with align=True; a struct that is packed in C too is given as its numpy.void"
+                f"the field {name!r} of {base} is at byte {offset} of {dtype.itemsize}, and C aligns it to {alignment}: "
+                "make the dtype, and those in it, with align=True; a struct that is packed in C too is given as its "
+                "numpy.void"
             )
 
 
 def _alignment(dtype: numpy.dtype[Any]) -> int:
-    """What C aligns a type to; NumPy aligns a dtype that was not made with align=True to 1."""
+    """Return what C aligns a type to; NumPy aligns a dtype that was not made with align=True to 1."""
     if dtype.fields is None:
         return dtype.alignment
     return max((_alignment(field[0].base) for field in dtype.fields.values()), default=1)
@@ -114,7 +119,9 @@ def _fill(record: Any, values: Mapping[str, Any], path: str, lenders: list[tuple
     names = record.dtype.names
     for name, value in values.items():
         if name not in names:
-            raise TypeError(f"the struct has no field {path + name!r}; it has {', '.join(path + known for known in names)}")
+            raise TypeError(
+                f"the struct has no field {path + name!r}; it has {', '.join(path + known for known in names)}"
+            )
         record[name] = _converted(record.dtype[name], value, path + name, lenders)
 
 
@@ -139,7 +146,9 @@ def _converted(dtype: numpy.dtype[Any], value: Any, path: str, lenders: list[tup
         return 0
     if isinstance(value, _LENDERS) or _is_of_another_library(value):
         if dtype.kind not in "ui" or dtype.itemsize != 8:
-            raise TypeError(f"the field {path!r} is {dtype}, and a pointer is 'uint64': {type(value).__name__} was given")
+            raise TypeError(
+                f"the field {path!r} is {dtype}, and a pointer is 'uint64': {type(value).__name__} was given"
+            )
         return _address(value, lenders)
     return value if dtype.names is not None else _number(dtype, value, path)
 
@@ -208,9 +217,11 @@ def pointers(
     Parameters
     ----------
     arrays : sequence of GPUArray, DeviceAllocation, PointerArray, int or None
-        All on one device, also of other libraries (by DLPack). None is a null pointer; what is behind an int is your affair.
+        All on one device, also of other libraries (by DLPack). None is a null pointer; what is behind an int is your
+        affair.
     readonly : bool, optional
-        Whether kernels only read the arrays; otherwise a launch counts as one that writes all of them that are not read-only.
+        Whether kernels only read the arrays; otherwise a launch counts as one that writes all of them that are not
+        read-only.
     strided : bool, optional
         Take arrays whose elements do not follow each other too: a kernel sees the address of the first only.
     device : Device, str or int, optional
@@ -260,12 +271,14 @@ def _pointer(position: int, value: Any, lenders: list[tuple[Any, bool]], readonl
     if isinstance(value, (int, numpy.integer)):
         return int(value)
     if not isinstance(value, (_core.GPUArray, _core.DeviceAllocation)) and not _is_of_another_library(value):
-        raise TypeError(f"pointers: array {position} is {type(value).__name__}, which has no address on a device; PyGPU.to_gpu(x)")
+        raise TypeError(
+            f"pointers: array {position} is {type(value).__name__}, which has no address on a device; PyGPU.to_gpu(x)"
+        )
     address = _address(value, lenders, readonly)
     array = lenders[-1][0]
     if isinstance(array, _core.GPUArray) and not strided and not array.flags.forc:
         raise ValueError(
-            f"pointers: array {position} is not contiguous (shape {array.shape}, strides {array.strides}), and a kernel sees only "
-            "the address; pass a copy(), or strided=True if the kernel knows the strides"
+            f"pointers: array {position} is not contiguous (shape {array.shape}, strides {array.strides}), and a kernel "
+            "sees only the address; pass a copy(), or strided=True if the kernel knows the strides"
         )
     return address
