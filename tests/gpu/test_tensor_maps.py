@@ -15,8 +15,6 @@ from gpu.support import SECONDS, no_wait
 support.require_cuda()
 if support.is_simulated():
     pytest.skip("no accelerator; tests/kernels/test_tensor_maps.py has the rest", allow_module_level=True)
-        allow_module_level=True,
-    )
 if PyGPU.device_properties(0)["compute_capability"] < (9, 0):
     pytest.skip("the device has no tensor maps", allow_module_level=True)
 
