@@ -75,7 +75,7 @@ GROUPS: dict[str, list[str]] = {
     ],
     "Streams and events": ["Stream", "current_stream", "default_stream", "Event"],
     "Kernels": [
-        "Kernel", "Module", "In", "Out", "InOut", "Struct", "pointers", "PointerArray", "TensorMap", "Graph",
+        "Kernel", "Module", "In", "Out", "InOut", "Struct", "pointers", "TensorMap", "Graph",
         "TextureArray", "Texture", "Surface",
     ],
     "Memory": [

@@ -12,7 +12,7 @@ from PyGPU import _core
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
-__all__ = ["PointerArray", "Struct", "pointers"]
+__all__ = ["Struct", "pointers"]
 
 _LENDERS = (_core.GPUArray, _core.DeviceAllocation, _core.Texture, _core.Surface)
 
@@ -101,8 +101,8 @@ def _check_layout(dtype: numpy.dtype[Any]) -> None:
         alignment = _alignment(base)
         if offset % alignment or base.itemsize % alignment or dtype.itemsize % alignment:
             raise ValueError(
-                f"the field {name!r} of {base} is at byte {offset} of {dtype.itemsize}, and C aligns it to {alignment}: "
-                "make the dtype, and those in it, with align=True; a struct that is packed in C too is given as its "
+                f"the field {name!r} of {base} is at byte {offset} of {dtype.itemsize}, and C aligns it to {alignment}"
+                ": make the dtype, and those in it, with align=True; a struct that is packed in C too is given as its "
                 "numpy.void"
             )
 
@@ -188,20 +188,8 @@ def _address(value: Any, lenders: list[tuple[Any, bool]], readonly: bool = False
 
 
 class PointerArray(_core.GPUArray):
-    """The addresses of arrays in an array on their device, which keeps them; made by `pointers`.
+    """The addresses of arrays, and the arrays, which its views keep too."""
 
-    Notes
-    -----
-    A launch that takes it, or a view of it, waits for the uses of the arrays too and is waited for by them.
-
-    Examples
-    --------
-    >>> import PyGPU
-    >>> PyGPU.pointers([PyGPU.zeros(3), None]).dtype
-    dtype('uint64')
-    """
-
-    __module__ = "PyGPU"
     _lent: _core.KernelArgument | None = None
 
     def __array_finalize__(self, like: Any) -> None:
@@ -211,12 +199,12 @@ class PointerArray(_core.GPUArray):
 
 def pointers(
     arrays: Sequence[Any], *, readonly: bool = False, strided: bool = False, device: Any = None
-) -> PointerArray:
+) -> _core.GPUArray:
     """Return an array of the addresses of arrays, for a parameter such as ``float **`` or a field of a struct.
 
     Parameters
     ----------
-    arrays : sequence of GPUArray, DeviceAllocation, PointerArray, int or None
+    arrays : sequence of GPUArray, DeviceAllocation, int or None
         All on one device, also of other libraries (by DLPack). None is a null pointer; what is behind an int is your
         affair.
     readonly : bool, optional
@@ -229,8 +217,8 @@ def pointers(
 
     Returns
     -------
-    PointerArray
-        Of dtype uint64, as long as `arrays`.
+    GPUArray
+        Of dtype uint64, as long as `arrays`, which it keeps. Its views do too.
 
     Raises
     ------
@@ -278,7 +266,7 @@ def _pointer(position: int, value: Any, lenders: list[tuple[Any, bool]], readonl
     array = lenders[-1][0]
     if isinstance(array, _core.GPUArray) and not strided and not array.flags.forc:
         raise ValueError(
-            f"pointers: array {position} is not contiguous (shape {array.shape}, strides {array.strides}), and a kernel "
-            "sees only the address; pass a copy(), or strided=True if the kernel knows the strides"
+            f"pointers: array {position} is not contiguous (shape {array.shape}, strides {array.strides}), and a "
+            "kernel sees only the address; pass a copy(), or strided=True if the kernel knows the strides"
         )
     return address

@@ -41,7 +41,6 @@ _ELSEWHERE = {
     "In": "PyGPU._native.host_arguments",
     "InOut": "PyGPU._native.host_arguments",
     "Out": "PyGPU._native.host_arguments",
-    "PointerArray": "PyGPU._native.lent_addresses",
     "Struct": "PyGPU._native.lent_addresses",
     "pointers": "PyGPU._native.lent_addresses",
     "as_pycuda": "PyGPU._pycuda.alias",

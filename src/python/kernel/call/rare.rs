@@ -1,23 +1,17 @@
-//! A launch with what hardly one has: arguments that must be kept alive, copied back, told of it, or laid where they are aligned.
+//! What hardly a launch has: arguments that must be kept alive, copied back, told of it, or laid where they are aligned.
 
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
-use smallvec::SmallVec;
 
 use super::on_host::Temporary;
-use super::pack::Call;
-use super::pointers::{self, Handler};
-use super::refusal;
+use super::pointers::Handler;
 use crate::array::Array;
-use crate::backend::LaunchShape;
-use crate::kernel::launch;
-use crate::kernel::{Wide, check_ends};
-use crate::memory::{Access, Use, pending};
+use crate::kernel::Wide;
+use crate::memory::Access;
 use crate::python::callback::Kept;
 use crate::python::gil::WithoutGil;
 use crate::stream::Stream;
 
-/// What such a launch has.
+/// The arguments of one that has.
 #[derive(Default)]
 pub(crate) struct Rare<'py> {
     /// Arrays of other libraries.
@@ -31,7 +25,7 @@ pub(crate) struct Rare<'py> {
 
 impl Rare<'_> {
     /// Waits for the stream if something of the host is under way, and lets go of what was kept.
-    fn wait(self, py: Python<'_>, stream: &Stream) -> PyResult<()> {
+    pub(super) fn wait(self, py: Python<'_>, stream: &Stream) -> PyResult<()> {
         let Self { foreign, host: temporaries, .. } = self;
         let host: Vec<Array> = temporaries.iter().map(|(temporary, _)| temporary.array().clone()).collect();
         drop(temporaries);
@@ -41,70 +35,5 @@ impl Rare<'_> {
             drop((host, foreign));
             waited
         })?)
-    }
-}
-
-impl<'py> Call<'_, 'py> {
-    /// What hardly a call has, made if it is not there.
-    pub(super) fn rare(&mut self) -> &mut Rare<'py> {
-        self.rare.get_or_insert_default()
-    }
-
-    /// Such a launch.
-    #[cold]
-    pub(super) fn finish(
-        &mut self,
-        py: Python<'_>,
-        shape: &LaunchShape,
-        args: &Bound<'_, PyTuple>,
-        rare: Rare<'py>,
-    ) -> PyResult<()> {
-        let launched = self.launch(py, shape, args, &rare);
-        let stream = self.stream;
-        if launched.is_err() || !rare.host.is_empty() || stream.device().is_cpu() {
-            // The host's values are there when the call returns.
-            let waited = rare.wait(py, stream);
-            return launched.and(waited);
-        }
-        let Rare { foreign, owners, .. } = rare;
-        if foreign.is_empty() && owners.is_empty() {
-            return launched;
-        }
-        Ok(py.without_gil(|| pending::keep_until_passed(stream, Box::new((foreign, owners))))?)
-    }
-
-    fn launch(
-        &mut self,
-        py: Python<'_>,
-        shape: &LaunchShape,
-        args: &Bound<'_, PyTuple>,
-        rare: &Rare<'_>,
-    ) -> PyResult<()> {
-        let (function, stream) = (self.function, self.stream);
-        let told = match rare.handlers.is_empty() {
-            true => py.None().into_bound(py),
-            false => pointers::stream_or_none(py, stream)?,
-        };
-        rare.handlers.iter().try_for_each(|handler| handler.enter(&told))?;
-        let arguments = &mut self.arguments;
-        rare.wide.iter().for_each(|wide| arguments.align(*wide));
-        let mut uses: SmallVec<[Use<'_>; 8]> = self.uses.iter().copied().collect();
-        uses.extend(self.blocks.iter().map(|(block, access)| (block, *access)));
-        uses.extend(rare.foreign.iter().map(|(array, access)| (array.allocation(), *access)));
-        uses.extend(rare.host.iter().map(|(temporary, access)| (temporary.array().allocation(), *access)));
-        // SAFETY: as in `call`.
-        py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, &uses) })?;
-        check_ends(function, &uses, |block| refusal::whose(args, block))?;
-        rare.host.iter().try_for_each(|(temporary, _)| temporary.leave(py, stream))?;
-        rare.handlers.iter().try_for_each(|handler| handler.leave(&told))
-    }
-
-    /// After an argument that was refused: a copy of one before it may be under way.
-    #[cold]
-    pub(super) fn abandon(&mut self, py: Python<'_>) {
-        if let Some(rare) = self.rare.take() {
-            // The refusal is what is told; a driver that fails says so at the next call too.
-            let _ = rare.wait(py, self.stream);
-        }
     }
 }
