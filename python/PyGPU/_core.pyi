@@ -1324,7 +1324,7 @@ class KernelArgument:
 
 @final
 class TensorMap(KernelArgument):
-    def __new__(  # type: ignore[override]
+    def __new__(
         cls,
         array: GPUArray,
         box: int | Sequence[int],

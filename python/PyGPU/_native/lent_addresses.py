@@ -65,7 +65,7 @@ class Struct(_core.KernelArgument):
     def __new__(cls, dtype: DTypeLike, /, **fields: Any) -> Struct:
         layout = dtype if isinstance(dtype, numpy.dtype) else numpy.dtype(dtype, align=True)
         _check_layout(layout)
-        record = numpy.zeros((), layout)
+        record: Any = numpy.zeros((), layout)
         lenders: list[tuple[Any, bool]] = []
         _fill(record, fields, "", lenders)
         made = super().__new__(cls, record.tobytes(), lenders)
