@@ -276,10 +276,11 @@ def test_pointers_refuse_what_a_kernel_would_read_wrongly() -> None:
 
 def test_memory_that_was_freed_is_refused_at_the_launch(module: PyGPU.Module) -> None:
     memory = drv.mem_alloc(32)
-    rows = PyGPU.Struct(ROWS, first=memory, n=8)
+    rows = [PyGPU.Struct(ROWS, first=lender, n=8) for lender in (memory, PyGPU.pointers([memory]))]
     memory.free()
-    with pytest.raises(PyGPU.CudaError, match=r"add_rows\(\): argument 1"):
-        module["add_rows"][1, 8](rows)
+    for one in rows:
+        with pytest.raises(PyGPU.CudaError, match=r"add_rows\(\): argument 1"):
+            module["add_rows"][1, 8](one)
 
 
 @gpu_only
