@@ -34,6 +34,7 @@ from PyGPU._core import (
     Reduction as Reduction,
     Stream as Stream,
     Surface as Surface,
+    TensorMap as TensorMap,
     Texture as Texture,
     TextureArray as TextureArray,
     Ufunc as Ufunc,
@@ -274,6 +275,7 @@ if TYPE_CHECKING:
     from PyGPU._functions.statistics import *  # noqa: F403
     from PyGPU._native.allocator import set_allocator as set_allocator, using_allocator as using_allocator
     from PyGPU._native.argtypes import as_argtype as as_argtype
+    from PyGPU._native.lent_addresses import Struct as Struct, pointers as pointers
     from PyGPU._native.paths import get_include as get_include
     from PyGPU._pybindgpu.labels import SUPPORTED_DTYPES as SUPPORTED_DTYPES
     from PyGPU._pycuda.alias import as_pycuda as as_pycuda

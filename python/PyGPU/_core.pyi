@@ -34,6 +34,7 @@ __all__ = [
     "InclusiveScanKernel",
     "InvalidValueError",
     "Kernel",
+    "KernelArgument",
     "LaunchConfig",
     "LaunchError",
     "LaunchTimer",
@@ -48,6 +49,7 @@ __all__ = [
     "References",
     "Stream",
     "Surface",
+    "TensorMap",
     "Texture",
     "TextureArray",
     "Ufunc",
@@ -1396,6 +1398,32 @@ class Surface:
     def handle(self) -> int: ...
     @property
     def source(self) -> TextureArray: ...
+    @property
+    def device(self) -> Device: ...
+
+@disjoint_base
+class KernelArgument:
+    def __new__(cls, data: bytes, lenders: Sequence[tuple[object, bool]]) -> Self: ...
+    def tobytes(self) -> bytes: ...
+
+@final
+class TensorMap(KernelArgument):
+    def __new__(
+        cls,
+        array: GPUArray,
+        box: int | Sequence[int],
+        *,
+        swizzle: str | None = None,
+        interleave: str | None = None,
+        element_strides: int | Sequence[int] | None = None,
+        l2_promotion: str | None = None,
+        oob_fill: str | None = "zero",
+        readonly: bool = False,
+    ) -> Self: ...
+    @property
+    def array(self) -> GPUArray: ...
+    @property
+    def box(self) -> tuple[int, ...]: ...
     @property
     def device(self) -> Device: ...
 

@@ -21,6 +21,7 @@ mod opening;
 mod programs;
 mod registry;
 mod streams;
+mod tensor_maps;
 mod textures;
 mod vendor;
 mod witness;
@@ -44,6 +45,7 @@ pub use programs::{
 };
 pub use registry::{BackendReport, Report, available, by_name, default_backend, report};
 pub use streams::{HostFunction, StreamFlags, StreamHandle, Streams};
+pub use tensor_maps::{MAX_RANK, TensorElement, TensorMapBytes, TensorMapRequest, TensorMaps};
 pub use textures::{
     AddressMode, ArrayBox, ArrayCopy, ArrayHandle, ArrayShape, LAYERED, Resource, SURFACE, Sampling, Texel,
     TexelFormat, Textures,
@@ -92,5 +94,13 @@ pub trait Backend: Devices + Memory + Copies + Streams + Events {
     /// `NotSupported` where the backend has none.
     fn textures(&self) -> Result<&dyn Textures> {
         Err(textures::unsupported(self.kind().name()))
+    }
+
+    /// Tensor maps.
+    ///
+    /// # Errors
+    /// `NotSupported` where the backend has none.
+    fn tensor_maps(&self) -> Result<&dyn TensorMaps> {
+        Err(tensor_maps::unsupported(self.kind().name()))
     }
 }

@@ -22,6 +22,25 @@ const CELL: usize = size_of::<Cell>();
 /// Arguments that most kernels do not have more of: so many need no memory of their own.
 const USUAL: usize = 16;
 
+/// An argument that is to lie at an address which more than a cell's alignment divides.
+#[derive(Clone, Copy, Debug)]
+pub struct Wide {
+    argument: usize,
+    first: usize,
+    cells: usize,
+    alignment: usize,
+}
+
+/// What may be the alignment of a type of so many bytes, which divides them.
+fn alignment_of(bytes: usize) -> usize {
+    /// `CUtensorMap` since CUDA 13.
+    const MOST: usize = 128;
+    match bytes {
+        0 => 1,
+        _ => (1 << bytes.trailing_zeros()).min(MOST),
+    }
+}
+
 /// The values of the arguments, one after the other, and where each begins.
 #[derive(Clone, Default)]
 pub struct Arguments {
@@ -79,6 +98,27 @@ impl Arguments {
             }
             self.cells.push(cell);
         }
+    }
+
+    /// Adds a value by its bytes, of a type that may be more aligned than a cell. What it gives is for [`Self::align`].
+    pub fn push_wide(&mut self, bytes: &[u8]) -> Option<Wide> {
+        let (argument, first) = (self.starts.len(), self.cells.len());
+        self.push(bytes);
+        let (cells, alignment) = (self.cells.len() - first, alignment_of(bytes.len()));
+        if alignment <= CELL {
+            return None;
+        }
+        self.cells.resize(first + cells + alignment / CELL - 1, Cell([0; CELL]));
+        Some(Wide { argument, first, cells, alignment })
+    }
+
+    /// Moves a value to where its alignment wants it: once, when all arguments are there, for they stay where they are then.
+    pub fn align(&mut self, wide: Wide) {
+        let Wide { argument, first, cells, alignment } = wide;
+        let address = self.cells[first..].as_ptr().addr();
+        let ahead = (address.next_multiple_of(alignment) - address) / CELL;
+        self.cells.copy_within(first..first + cells, first + ahead);
+        self.starts[argument] = (first + ahead) as u32;
     }
 
     /// One pointer for each argument, to its value.
@@ -222,6 +262,28 @@ mod tests {
                 }
             }
             assert_eq!(unsafe { *pointers[3 * count].cast::<f32>() }, 7.5);
+        }
+    }
+
+    #[test]
+    fn a_value_of_a_type_that_may_be_aligned_so_lies_at_a_multiple_of_that() {
+        for before in 0..40 {
+            let mut arguments = Arguments::new();
+            for number in 0..before {
+                arguments.push_word(number);
+            }
+            let sizes = [128, 32, 64, 24, 96, 256];
+            let values = sizes.map(|size| (0..size).map(|at| (at * 7 + size) as u8).collect::<Vec<_>>());
+            let wide: Vec<_> = values.iter().filter_map(|value| arguments.push_wide(value)).collect();
+            arguments.push_word(5);
+            wide.into_iter().for_each(|one| arguments.align(one));
+            let pointers = arguments.pointers();
+            for (place, (value, alignment)) in values.iter().zip([128, 32, 64, 8, 32, 128]).enumerate() {
+                let pointer = pointers[before as usize + place];
+                assert_eq!(pointer.addr() % alignment, 0);
+                assert_eq!(unsafe { std::slice::from_raw_parts(pointer.cast::<u8>(), value.len()) }, value);
+            }
+            assert_eq!(unsafe { *pointers[before as usize + sizes.len()].cast::<u64>() }, 5);
         }
     }
 }

@@ -6,6 +6,7 @@
 //!   the letters of PyCUDA's `prepare`;
 //! - [`module`] and [`function`] are what is loaded, [`given`] the parts of a library that somebody else compiled, [`instances`] what
 //!   else the same source gives; [`symbols`] finds names in it;
+//! - [`tensor_map`] checks what a `CUtensorMap` is to be of;
 //! - [`config`] is what a launch is told, and [`limits`] and [`launch`] put it on a stream, in the order of whatever else uses the arrays.
 //!
 //! Nothing here knows which driver works below, nor Python.
@@ -29,6 +30,7 @@ mod relocatable;
 mod search;
 pub mod signature;
 mod symbols;
+pub mod tensor_map;
 mod types;
 
 pub use cache::{Cache, cache_folder, refusal as cache_refusal, untold_refusal as untold_cache_refusal};
@@ -37,7 +39,7 @@ pub use config::{Configuration, LaunchConfig};
 pub use declaration::Declarations;
 pub use ends::check_ends;
 pub use function::{Function, Occupancy};
-pub use launch::Arguments;
+pub use launch::{Arguments, Wide};
 pub use lexer::words;
 pub use module::{Module, load};
 pub use search::{Search, load_searching, search_with};

@@ -41,6 +41,8 @@ _ELSEWHERE = {
     "In": "PyGPU._native.host_arguments",
     "InOut": "PyGPU._native.host_arguments",
     "Out": "PyGPU._native.host_arguments",
+    "Struct": "PyGPU._native.lent_addresses",
+    "pointers": "PyGPU._native.lent_addresses",
     "as_pycuda": "PyGPU._pycuda.alias",
     "as_argtype": "PyGPU._native.argtypes",
     "get_include": "PyGPU._native.paths",

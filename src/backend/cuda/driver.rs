@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicPtr;
 
 use super::nvrtc::Nvrtc;
 use super::sys;
-use crate::backend::BackendKind;
-use crate::backend::vendor::{Names, Types, Vendor};
+use crate::backend::vendor::{Driver, Names, Types, Vendor};
+use crate::backend::{BackendKind, TensorMaps};
 
 /// NVIDIA's driver.
 #[derive(Default)]
@@ -45,4 +45,8 @@ impl Vendor for Cuda {
     const LIBRARY: &'static str = "driver";
     const SYMBOLS: &'static Names = &Names::CUDA;
     const NAMES: &'static Names = &Names { graph_instantiate: "cuGraphInstantiate", ..Names::CUDA.without_versions() };
+
+    fn tensor_maps(driver: &Driver<Self>) -> Option<&dyn TensorMaps> {
+        Some(driver)
+    }
 }

@@ -25,6 +25,7 @@ mod open;
 mod programs;
 mod streams;
 mod sys;
+mod tensor_maps;
 mod textures;
 
 pub(super) use driver::Cuda;

@@ -15,11 +15,17 @@ pub use cudarc::driver::sys::{
     CUjit_option, CUjitInputType, CUlaunchConfig, CUlimit, CUlinkState, CUmem_advise, CUmemAccess_flags,
     CUmemAccessDesc, CUmemAllocationHandleType, CUmemAllocationType, CUmemLocation, CUmemLocationType,
     CUmemPool_attribute, CUmemPoolProps, CUmemoryPool, CUmemorytype, CUmodule, CUoccupancyB2DSize, CUpointer_attribute,
-    CUresult, CUstream, CUstreamCaptureMode, CUstreamCaptureStatus, CUsurfObject, CUtexObject, CUuuid,
+    CUresult, CUstream, CUstreamCaptureMode, CUstreamCaptureStatus, CUsurfObject, CUtensorMap, CUtexObject, CUuuid,
 };
 
 /// A `CUresult` as a number, where a function takes one.
 type Code = u32;
+/// The header's enumerations as numbers, of which a newer driver may take more.
+type CUtensorMapDataType = u32;
+type CUtensorMapInterleave = u32;
+type CUtensorMapSwizzle = u32;
+type CUtensorMapL2promotion = u32;
+type CUtensorMapFloatOOBfill = u32;
 
 /// What the system's loader is asked for. The first is the driver's own name; the second exists only with a toolkit or a
 /// driver package for developers, and may be a toolkit's stub.
@@ -189,6 +195,20 @@ macro_rules! cuda_api {
                 fn cuTexObjectDestroy(texture: CUtexObject);
                 fn cuSurfObjectCreate(surface: *mut CUsurfObject, resource: *const CUDA_RESOURCE_DESC);
                 fn cuSurfObjectDestroy(surface: CUsurfObject);
+                fn cuTensorMapEncodeTiled(
+                    map: *mut CUtensorMap,
+                    element: CUtensorMapDataType,
+                    rank: u32,
+                    address: *mut c_void,
+                    lengths: *const u64,
+                    strides: *const u64,
+                    extent: *const u32,
+                    steps: *const u32,
+                    interleave: CUtensorMapInterleave,
+                    swizzle: CUtensorMapSwizzle,
+                    promotion: CUtensorMapL2promotion,
+                    fill: CUtensorMapFloatOOBfill
+                );
                 fn cuDeviceGetUuid_v2(uuid: *mut CUuuid, device: CUdevice);
                 fn cuCtxRecordEvent(context: CUcontext, event: CUevent);
                 fn cuStreamGetDevice(stream: CUstream, device: *mut CUdevice);
@@ -230,8 +250,11 @@ mod tests {
     /// function in a Rust one; its parameters are nevertheless those of the header, and that is what can go wrong here.
     mod signatures {
         use super::*;
-        // The only difference that is meant: a code goes in as a number.
-        use sys::CUresult as Code;
+        // The only difference that is meant: codes and enumerations go in as numbers.
+        use sys::{
+            CUresult as Code, CUtensorMapDataType, CUtensorMapFloatOOBfill, CUtensorMapInterleave,
+            CUtensorMapL2promotion, CUtensorMapSwizzle,
+        };
 
         macro_rules! check {
             (

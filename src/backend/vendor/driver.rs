@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 
 use super::symbols::{Names, Symbols, Types};
-use crate::backend::BackendKind;
+use crate::backend::{BackendKind, TensorMaps};
 
 /// A vendor, and what it keeps beside what both keep.
 pub trait Vendor: Types {
@@ -18,6 +18,10 @@ pub trait Vendor: Types {
     const SYMBOLS: &'static Names;
     /// Their names in messages.
     const NAMES: &'static Names;
+    /// What encodes tensor maps, where the vendor has them.
+    fn tensor_maps(_: &Driver<Self>) -> Option<&dyn TensorMaps> {
+        None
+    }
 }
 
 /// What is asked of a device once, when the library is opened.

@@ -54,7 +54,7 @@ pub(super) use symbols::{Names, Raw, Types};
 pub(super) use symbols::{Symbols, shared_symbols};
 pub(super) use textures::VendorTextures;
 
-use super::{Backend, Contexts, DriverMemory, Graphs, Programs, Textures};
+use super::{Backend, Contexts, DriverMemory, Graphs, Programs, TensorMaps, Textures, tensor_maps};
 use crate::error::Result;
 
 impl<V: VendorCopies + VendorEvents + VendorGraphs + VendorLaunches + VendorTextures> Backend for Driver<V>
@@ -75,5 +75,9 @@ where
 
     fn textures(&self) -> Result<&dyn Textures> {
         Ok(self)
+    }
+
+    fn tensor_maps(&self) -> Result<&dyn TensorMaps> {
+        V::tensor_maps(self).ok_or_else(|| tensor_maps::unsupported(V::KIND.name()))
     }
 }

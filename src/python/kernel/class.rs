@@ -57,8 +57,8 @@ use crate::python::runtime::device;
 /// does not wait, except for `Out` and `InOut`.
 ///
 /// Arguments are arrays on the kernel's device, also of other libraries; NumPy scalars; Python numbers where the source or
-/// `prepare` tells the type; ctypes structs and records of structured dtypes; `In`, `Out` and `InOut` of host arrays; and
-/// None, a null pointer. They are checked against the source's declaration before anything is launched. Arrays that another
+/// `prepare` tells the type; ctypes structs and records of structured dtypes, and `Struct` of those that point to arrays; arrays
+/// of `pointers`; `Texture`, `Surface` and `TensorMap`; `In`, `Out` and `InOut` of host arrays; and None, a null pointer. They are checked against the source's declaration before anything is launched. Arrays that another
 /// stream uses are waited for on the device. With ``strided=True`` arrays that are not contiguous are passed too, and with
 /// ``cooperative=True`` all blocks run at once. ``kernel[LaunchConfig(...)](*arguments)`` launches with attributes: clusters,
 /// programmatic dependence, a priority; the call takes them as keywords too.

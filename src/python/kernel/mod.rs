@@ -1,7 +1,8 @@
-//! Kernels: the classes `Kernel`, `Module`, `LaunchConfig` and `Launcher`.
+//! Kernels: the classes `Kernel`, `Module`, `LaunchConfig` and `Launcher`, and arguments that have addresses in themselves.
 
 use pyo3::prelude::*;
 
+pub(crate) mod argument;
 pub(crate) mod attributes;
 pub(crate) mod call;
 pub(crate) mod class;
@@ -12,9 +13,12 @@ pub(crate) mod instance;
 pub(crate) mod launcher;
 pub(crate) mod module;
 pub(crate) mod source;
+mod tensor_map;
 
 /// Puts classes and functions into the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    argument::register(module)?;
+    tensor_map::register(module)?;
     class::register(module)?;
     launcher::register(module)?;
     config::register(module)?;

@@ -109,8 +109,8 @@ unsafe fn run(kernel: &Kernel, shape: &Shape, arguments: *const *const c_void) -
 
 /// As aligned as any parameter is.
 #[derive(Clone, Copy)]
-#[repr(C, align(64))]
-struct Cell([u8; 64]);
+#[repr(C, align(128))]
+struct Cell([u8; 128]);
 
 /// The values of a launch that is kept for later.
 struct Values(Vec<Vec<Cell>>);
@@ -120,7 +120,7 @@ impl Values {
     /// There is one pointer for each parameter, to as many bytes as it has.
     unsafe fn of(kernel: &Kernel, arguments: *const *const c_void) -> Self {
         let copied = kernel.parameters.iter().enumerate().map(|(place, &(bytes, _))| {
-            let mut cells = vec![Cell([0; 64]); bytes.div_ceil(size_of::<Cell>()).max(1)];
+            let mut cells = vec![Cell([0; 128]); bytes.div_ceil(size_of::<Cell>()).max(1)];
             // SAFETY: promised by the caller; the cells have as many bytes.
             unsafe {
                 std::ptr::copy_nonoverlapping((*arguments.add(place)).cast(), cells.as_mut_ptr().cast::<u8>(), bytes);

@@ -2,10 +2,13 @@
 
 use pyo3::prelude::*;
 
+mod finish;
 mod number;
 pub(crate) mod on_host;
+mod other;
 pub(crate) mod pack;
 pub(crate) mod pointers;
+mod rare;
 pub(crate) mod refusal;
 mod texture;
 pub(crate) mod values;

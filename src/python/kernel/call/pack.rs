@@ -5,26 +5,22 @@
 
 use std::sync::Arc;
 
-use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::type_object::PyTypeInfo;
-use pyo3::types::{PyComplex, PyFloat, PyInt, PyTuple};
+use pyo3::types::{PyInt, PyTuple};
 use smallvec::SmallVec;
 
-use super::on_host::{self, HostArgument, Role, Temporary};
-use super::pointers::{self, Handler, managed_pointer, pointer_of};
+use super::rare::Rare;
 use super::refusal;
 use super::values;
 use crate::array::Array;
 use crate::dtype::{DType, Kind};
 use crate::kernel::launch;
 use crate::kernel::{Arguments, Configuration, Function, Parameter, ParameterKind, check_ends, fits};
-use crate::memory::{Access, Allocation, Use, pending};
+use crate::memory::{Access, Allocation, Use};
 use crate::python::array::class::GpuArray;
-use crate::python::callback::Kept;
-use crate::python::exchange::import;
 use crate::python::gil::WithoutGil;
 use crate::python::runtime::device_memory::{Behind, DeviceAllocation};
 use crate::stream::Stream;
@@ -43,19 +39,15 @@ pub(crate) enum Rules {
 /// What of a call is the same for every argument.
 pub(crate) struct Call<'a, 'py> {
     pub(crate) function: &'a Function,
-    stream: &'a Stream,
-    rules: Rules,
-    arguments: Arguments,
+    pub(super) stream: &'a Stream,
+    pub(super) rules: Rules,
+    pub(super) arguments: Arguments,
     /// Blocks of PyGPU's own arrays, which the tuple of arguments keeps alive.
-    uses: SmallVec<[Use<'a>; 8]>,
+    pub(super) uses: SmallVec<[Use<'a>; 8]>,
     /// Blocks that were allocated by hand, which another thread may free meanwhile.
-    blocks: Blocks,
-    /// Arrays of other libraries.
-    foreign: Vec<(Array, Access)>,
-    /// What keeps memory alive of which only the address is known.
-    owners: Vec<Kept>,
-    host: Vec<(Temporary<'py>, Access)>,
-    handlers: Vec<Handler<'py>>,
+    pub(super) blocks: Blocks,
+    /// What hardly a call has.
+    pub(super) rare: Option<Box<Rare<'py>>>,
 }
 
 /// Launches a kernel with Python's arguments.
@@ -90,18 +82,8 @@ pub(crate) fn call_beside<C: Configuration>(
     {
         return Err(refusal::wrong_count(function, parameters, args.len()));
     }
-    let mut call = Call {
-        function,
-        stream,
-        rules,
-        arguments: Arguments::new(),
-        uses: SmallVec::new(),
-        blocks,
-        foreign: Vec::new(),
-        owners: Vec::new(),
-        host: Vec::new(),
-        handlers: Vec::new(),
-    };
+    let mut call =
+        Call { function, stream, rules, arguments: Arguments::new(), uses: SmallVec::new(), blocks, rare: None };
     let mut values = args.iter_borrowed().enumerate();
     let added = values.try_for_each(|(position, value)| {
         call.add(position, parameters.map(|parameters| &parameters[position]), &value)
@@ -110,25 +92,25 @@ pub(crate) fn call_beside<C: Configuration>(
         call.abandon(py);
         return Err(error);
     }
-    if call.foreign.is_empty() && call.owners.is_empty() && call.host.is_empty() && call.handlers.is_empty() {
-        let Call { arguments, uses, blocks, .. } = &mut call;
-        if !blocks.is_empty() {
-            let mut all: SmallVec<[Use<'_>; 8]> = uses.iter().copied().collect();
-            all.extend(blocks.iter().map(|(block, access)| (block, *access)));
-            // SAFETY: as below.
-            py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, &all) })?;
-            return Ok(check_ends(function, &all, |block| refusal::whose(args, block))?);
-        }
-        // SAFETY: as many arguments as parameters, each as large, as far as that is known of the kernel.
-        py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, uses) })?;
-        return Ok(check_ends(function, uses, |block| refusal::whose(args, block))?);
+    if let Some(rare) = call.rare.take() {
+        return call.finish(py, shape, args, *rare);
     }
-    call.finish(py, shape, args)
+    let Call { arguments, uses, blocks, .. } = &mut call;
+    if !blocks.is_empty() {
+        let mut all: SmallVec<[Use<'_>; 8]> = uses.iter().copied().collect();
+        all.extend(blocks.iter().map(|(block, access)| (block, *access)));
+        // SAFETY: as below.
+        py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, &all) })?;
+        return Ok(check_ends(function, &all, |block| refusal::whose(args, block))?);
+    }
+    // SAFETY: as many arguments as parameters, each as large, as far as that is known of the kernel.
+    py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, uses) })?;
+    Ok(check_ends(function, uses, |block| refusal::whose(args, block))?)
 }
 
 /// How a parameter is accessed through an array that is passed for it.
 #[inline]
-fn access_of(parameter: Option<&Parameter>) -> Access {
+pub(super) fn access_of(parameter: Option<&Parameter>) -> Access {
     match parameter.map(|parameter| parameter.kind) {
         Some(ParameterKind::Pointer { constant: true, .. }) => Access::Read,
         _ => Access::Write,
@@ -175,7 +157,7 @@ impl<'a, 'py> Call<'a, 'py> {
 
     /// An array of PyGPU's own.
     #[inline]
-    fn add_own(&mut self, position: usize, parameter: Option<&Parameter>, array: &'a Array) -> PyResult<()> {
+    pub(super) fn add_own(&mut self, position: usize, parameter: Option<&Parameter>, array: &'a Array) -> PyResult<()> {
         self.check_array(position, parameter, array)?;
         self.uses.push((array.allocation(), access_of(parameter)));
         values::push_address(&mut self.arguments, array.address());
@@ -219,7 +201,7 @@ impl<'a, 'py> Call<'a, 'py> {
     }
 
     #[inline]
-    fn check_array(&self, position: usize, parameter: Option<&Parameter>, array: &Array) -> PyResult<()> {
+    pub(super) fn check_array(&self, position: usize, parameter: Option<&Parameter>, array: &Array) -> PyResult<()> {
         let layout = array.layout();
         let is_dense = self.rules != Rules::Strict || layout.is_c_contiguous() || layout.is_f_contiguous();
         let fits = match parameter.map(|parameter| parameter.kind) {
@@ -264,223 +246,6 @@ impl<'a, 'py> Call<'a, 'py> {
         Ok(())
     }
 
-    /// Everything that is not met in most calls.
-    #[cold]
-    fn add_other(&mut self, position: usize, parameter: Option<&Parameter>, value: &Bound<'py, PyAny>) -> PyResult<()> {
-        let py = value.py();
-        let kind = parameter.map(|parameter| parameter.kind);
-        let may_be_address = matches!(
-            kind,
-            None | Some(ParameterKind::Pointer { .. } | ParameterKind::Unknown | ParameterKind::Bytes(8))
-        );
-        if value.is_none() {
-            if !may_be_address {
-                let place = self.place(position, parameter);
-                return Err(PyTypeError::new_err(format!(
-                    "{place}: None is a null pointer, and the parameter is none"
-                )));
-            }
-            values::push_address(&mut self.arguments, 0);
-            return Ok(());
-        }
-        if let Some((host, role)) = on_host::own(value)? {
-            return self.add_host(position, parameter, host, role);
-        }
-        if self.add_texture(position, parameter, value)? {
-            return Ok(());
-        }
-        if let Ok(array) = value.cast::<GpuArray>() {
-            // SAFETY: the tuple of arguments keeps the object alive during the call, and its array never moves.
-            let array = unsafe { &*std::ptr::from_ref(array.get().array(array.py())?) };
-            return self.add_own(position, parameter, array);
-        }
-        if value.is_instance_of::<PyInt>() || value.is_instance_of::<PyFloat>() || value.is_instance_of::<PyComplex>() {
-            return self.add_python_number(position, parameter, value);
-        }
-        if let Ok(array) = value.cast::<PyUntypedArray>() {
-            return self.add_ndarray(position, parameter, array);
-        }
-        if values::is_generic(value) {
-            let (dtype, bytes) = values::bytes_of_numpy(value)?;
-            return self.add_bytes(position, parameter, Some(dtype), &bytes, value);
-        }
-        if let Some(bytes) = values::bytes_of_ctypes(value)? {
-            return self.add_bytes(position, parameter, None, &bytes, value);
-        }
-        if may_be_address {
-            if let Some((handler, place)) = Handler::of(value)? {
-                values::push_address(&mut self.arguments, place.address());
-                self.foreign.extend(place.whole().map(|array| (array, access_of(parameter))));
-                self.handlers.push(handler);
-                return Ok(());
-            }
-            if let Some(array) = import::device_array(value)? {
-                self.check_array(position, parameter, &array)?;
-                values::push_address(&mut self.arguments, array.address());
-                self.foreign.push((array, access_of(parameter)));
-                return Ok(());
-            }
-            if let Some(place) = pointer_of(value)? {
-                values::push_address(&mut self.arguments, place.address());
-                self.foreign.extend(place.whole().map(|array| (array, access_of(parameter))));
-                self.owners.push(Kept::new(value.clone().unbind()));
-                return Ok(());
-            }
-        }
-        let place = self.place(position, parameter);
-        let given = value.get_type().fully_qualified_name()?;
-        let wanted = match kind {
-            Some(ParameterKind::Scalar(kind)) => {
-                format!("a number, or a NumPy scalar as numpy.{}", DType::new(kind).name())
-            }
-            _ => "an array on the device, a NumPy scalar, a ctypes object, In(), Out(), InOut(), or None for a null pointer"
-                .to_owned(),
-        };
-        let name = py
-            .import("builtins")?
-            .getattr("repr")?
-            .call1((value,))
-            .map_or_else(|_| String::new(), |text| text.to_string());
-        let shown: String = name.chars().take(60).collect();
-        Err(PyTypeError::new_err(format!("{place}: {given} ({shown}) cannot be passed; give {wanted}")))
-    }
-
-    /// An ndarray is host memory: only a struct, or a value without axes, is passed by its bytes.
-    fn add_ndarray(
-        &mut self,
-        position: usize,
-        parameter: Option<&Parameter>,
-        array: &Bound<'py, PyUntypedArray>,
-    ) -> PyResult<()> {
-        let bytes = array.len() * array.dtype().itemsize();
-        let is_lenient = self.rules == Rules::Lenient;
-        let is_value = matches!(parameter.map(|one| one.kind), Some(ParameterKind::Scalar(_)));
-        if is_lenient
-            && !is_value
-            && let Some(address) = managed_pointer(array)?
-        {
-            values::push_address(&mut self.arguments, address);
-            self.owners.push(Kept::new(array.as_any().clone().unbind()));
-            return Ok(());
-        }
-        let is_struct = match parameter.map(|one| one.kind) {
-            Some(ParameterKind::Bytes(size)) => size == bytes && (size != 8 || is_lenient),
-            None | Some(ParameterKind::Unknown) => is_lenient,
-            Some(_) => false,
-        };
-        if array.ndim() == 0 || is_struct {
-            let (dtype, bytes) = values::bytes_of_numpy(array.as_any())?;
-            return self.add_bytes(position, parameter, Some(dtype), &bytes, array.as_any());
-        }
-        Err(PyTypeError::new_err(format!(
-            "{}: an ndarray is memory of the host, which a kernel does not read: pass PyGPU.In(x), Out(x) or InOut(x) to have \
-             it copied around the launch, or PyGPU.to_gpu(x)",
-            self.place(position, parameter)
-        )))
-    }
-
-    /// A value of which the bytes are known, and perhaps the dtype.
-    fn add_bytes(
-        &mut self,
-        position: usize,
-        parameter: Option<&Parameter>,
-        dtype: Option<DType>,
-        bytes: &[u8],
-        value: &Bound<'py, PyAny>,
-    ) -> PyResult<()> {
-        let wanted = match parameter.map(|parameter| parameter.kind) {
-            None | Some(ParameterKind::Unknown) => bytes.len(),
-            Some(ParameterKind::Bytes(size)) => size,
-            Some(ParameterKind::Pointer { .. }) => size_of::<usize>(),
-            Some(ParameterKind::Scalar(kind)) => {
-                if let Some(dtype) = dtype.filter(|dtype| !fits(kind, *dtype)) {
-                    return Err(refusal::scalar(&self.place(position, parameter), parameter, dtype, value));
-                }
-                DType::new(kind).itemsize()
-            }
-        };
-        if wanted != bytes.len() {
-            return Err(PyTypeError::new_err(format!(
-                "{}: {} has {} bytes, and the parameter {wanted}",
-                self.place(position, parameter),
-                value.get_type().fully_qualified_name()?,
-                bytes.len()
-            )));
-        }
-        self.arguments.push(bytes);
-        Ok(())
-    }
-
-    fn add_host(
-        &mut self,
-        position: usize,
-        parameter: Option<&Parameter>,
-        host: &Bound<'py, HostArgument>,
-        role: Role,
-    ) -> PyResult<()> {
-        let temporary = role.enter(host, self.stream)?;
-        self.check_array(position, parameter, temporary.array())?;
-        values::push_address(&mut self.arguments, temporary.array().address());
-        self.host.push((temporary, access_of(parameter)));
-        Ok(())
-    }
-
-    /// A launch with arguments that must be kept alive or copied back.
-    #[cold]
-    fn finish<C: Configuration>(&mut self, py: Python<'_>, shape: &C, args: &Bound<'_, PyTuple>) -> PyResult<()> {
-        let launched = self.launch(py, shape, args);
-        let (stream, has_host) = (self.stream, !self.host.is_empty());
-        if launched.is_err() || has_host || stream.device().is_cpu() {
-            // The host's values are there when the call returns.
-            let waited = self.wait(py);
-            return launched.and(waited);
-        }
-        let kept = (std::mem::take(&mut self.foreign), std::mem::take(&mut self.owners));
-        Ok(py.without_gil(|| pending::keep_until_passed(stream, Box::new(kept)))?)
-    }
-
-    fn launch<C: Configuration>(&mut self, py: Python<'_>, shape: &C, args: &Bound<'_, PyTuple>) -> PyResult<()> {
-        let (function, stream) = (self.function, self.stream);
-        let told = match self.handlers.is_empty() {
-            true => py.None().into_bound(py),
-            false => pointers::stream_or_none(py, stream)?,
-        };
-        self.handlers.iter().try_for_each(|handler| handler.enter(&told))?;
-        let arguments = &mut self.arguments;
-        let mut uses: SmallVec<[Use<'_>; 8]> = self.uses.iter().copied().collect();
-        uses.extend(self.blocks.iter().map(|(block, access)| (block, *access)));
-        uses.extend(self.foreign.iter().map(|(array, access)| (array.allocation(), *access)));
-        uses.extend(self.host.iter().map(|(temporary, access)| (temporary.array().allocation(), *access)));
-        // SAFETY: as in `call`.
-        py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, &uses) })?;
-        check_ends(function, &uses, |block| refusal::whose(args, block))?;
-        self.host.iter().try_for_each(|(temporary, _)| temporary.leave(py, stream))?;
-        self.handlers.iter().try_for_each(|handler| handler.leave(&told))
-    }
-
-    /// Waits for the stream if something of the host is under way, and lets go of what was kept.
-    fn wait(&mut self, py: Python<'_>) -> PyResult<()> {
-        let stream = self.stream;
-        let host: Vec<Array> = self.host.iter().map(|(temporary, _)| temporary.array().clone()).collect();
-        self.host.clear();
-        let foreign = std::mem::take(&mut self.foreign);
-        // Dropped without the GIL, since that may reach the driver.
-        Ok(py.without_gil(|| {
-            let waited = if host.is_empty() { Ok(()) } else { stream.synchronize() };
-            drop((host, foreign));
-            waited
-        })?)
-    }
-
-    /// After an argument that was refused: a copy of one before it may be under way.
-    #[cold]
-    fn abandon(&mut self, py: Python<'_>) {
-        if !self.host.is_empty() || !self.foreign.is_empty() {
-            // The refusal is what is told; a driver that fails says so at the next call too.
-            let _ = self.wait(py);
-        }
-    }
-
     /// The kernel, the place and the parameter, for the beginning of an error.
     #[cold]
     pub(super) fn place(&self, position: usize, parameter: Option<&Parameter>) -> String {
@@ -491,7 +256,13 @@ impl<'a, 'py> Call<'a, 'py> {
 
     /// An error with the place in front.
     #[cold]
-    fn within(&self, py: Python<'_>, position: usize, parameter: Option<&Parameter>, error: &PyErr) -> PyErr {
+    pub(super) fn within(
+        &self,
+        py: Python<'_>,
+        position: usize,
+        parameter: Option<&Parameter>,
+        error: &PyErr,
+    ) -> PyErr {
         let text = format!("{}: {}", self.place(position, parameter), error.value(py));
         PyErr::from_type(error.get_type(py), text)
     }

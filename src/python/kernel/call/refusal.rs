@@ -12,6 +12,7 @@ use crate::kernel::{Function, Parameter, ParameterKind};
 use crate::layout::tuple_text;
 use crate::memory::Allocation;
 use crate::python::array::class::GpuArray;
+use crate::python::once::intern;
 use crate::python::runtime::device_memory::DeviceAllocation;
 
 #[cold]
@@ -74,6 +75,21 @@ pub(crate) fn scalar(place: &str, parameter: Option<&Parameter>, given: DType, v
         given.name(),
         given.itemsize()
     ))
+}
+
+/// For a value of another size than the parameter.
+#[cold]
+pub(crate) fn bytes(place: &str, value: &Bound<'_, PyAny>, given: usize, wanted: usize) -> PyResult<PyErr> {
+    let class = value.get_type().fully_qualified_name()?;
+    let dtype = value.getattr_opt(intern!(value.py(), "dtype"))?;
+    let is = |name| dtype.as_ref().and_then(|dtype| dtype.getattr(name).ok()?.is_truthy().ok()).unwrap_or(false);
+    let advice = match is("names") && !is("isalignedstruct") {
+        true => {
+            "; C lays the fields of a struct out where they are aligned: make the dtype, and those in it, with align=True"
+        }
+        false => "",
+    };
+    Ok(PyTypeError::new_err(format!("{place}: {class} has {given} bytes, and the parameter {wanted}{advice}")))
 }
 
 /// What a block is of that a kernel wrote beyond.

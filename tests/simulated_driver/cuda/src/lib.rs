@@ -20,6 +20,7 @@ pub mod memory;
 pub mod module;
 pub mod pool;
 pub mod stream;
+pub mod tensor_map;
 pub mod texture;
 
 /// All exported calls.
@@ -39,6 +40,7 @@ pub static NAMES: std::sync::LazyLock<Vec<&'static str>> = std::sync::LazyLock::
         guest::NAMES,
         module::NAMES,
         launch::NAMES,
+        tensor_map::NAMES,
         texture::NAMES,
     ];
     modules.concat()

@@ -54,6 +54,11 @@ impl<T> Out<T> {
         if self.0.is_null() { Err(INVALID_VALUE) } else { Ok(()) }
     }
 
+    /// Whether the place is at a multiple of so many bytes.
+    pub fn is_aligned(&self, alignment: usize) -> bool {
+        self.0.addr().is_multiple_of(alignment)
+    }
+
     /// Writes a result that may not be wanted.
     pub fn put_if_wanted(self, value: T) {
         // Null is a way to say that it is not wanted.

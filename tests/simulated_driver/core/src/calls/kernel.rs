@@ -193,8 +193,23 @@ impl Driver {
     }
 }
 
+/// As aligned as any parameter is.
+#[derive(Clone, Copy)]
+#[repr(C, align(128))]
+struct Cell([u8; 128]);
+
+/// The value of a parameter, aligned.
+fn aligned(bytes: &[u8]) -> Vec<Cell> {
+    let mut cells = vec![Cell([0; 128]); bytes.len().div_ceil(size_of::<Cell>()).max(1)];
+    for (cell, part) in cells.iter_mut().zip(bytes.chunks(size_of::<Cell>())) {
+        cell.0[..part.len()].copy_from_slice(part);
+    }
+    cells
+}
+
 fn run(function: &Function, shape: &Shape, arguments: &[Vec<u8>]) -> Outcome<()> {
-    let pointers: Vec<*const c_void> = arguments.iter().map(|bytes| bytes.as_ptr().cast()).collect();
+    let arguments: Vec<Vec<Cell>> = arguments.iter().map(|bytes| aligned(bytes)).collect();
+    let pointers: Vec<*const c_void> = arguments.iter().map(|cells| cells.as_ptr().cast()).collect();
     // SAFETY: the module is kept by `function`; there are as many arguments as parameters, each as long as it should be.
     let result = unsafe { function.kernel.launch(shape, pointers.as_ptr()) };
     result.map_err(|(code, text)| {

@@ -1,0 +1,272 @@
+"""Arguments of kernels that have addresses in themselves: `Struct`, and arrays of pointers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from PyGPU import _core
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+__all__ = ["Struct", "pointers"]
+
+_LENDERS = (_core.GPUArray, _core.DeviceAllocation, _core.Texture, _core.Surface)
+
+
+class Struct(_core.KernelArgument):
+    """A struct as an argument of a kernel, whose fields may be pointers to arrays.
+
+    Parameters
+    ----------
+    dtype : data-type
+        A structured one, as C lays the struct out: ``numpy.dtype([...], align=True)``. A list of fields is laid out
+        so by itself. A pointer is a field of ``'uint64'`` (or ``'uintp'``), a struct inside a field of such a dtype, an
+        array of C a field with a shape.
+    **fields
+        The values, 0 for those that are not named: numbers; arrays, `DeviceAllocation`, `Texture` and `Surface` for
+        fields of 64 bits; mappings for structs; sequences for arrays of C; None for a null pointer.
+
+    Raises
+    ------
+    TypeError
+        For a dtype without fields, names that are no fields, and an array for what is no pointer.
+    ValueError
+        For fields that are not where C puts them, and numbers that a field does not hold.
+
+    Notes
+    -----
+    The struct keeps the arrays, and a launch with it waits for their uses and is waited for, as one that writes them; a
+    read-only array, such as ``PyGPU.broadcast_to(a, a.shape)``, is only read. A kernel sees the address of an array's
+    first element: its strides are fields of their own. CUDA aligns some types more than NumPy does (``float4`` and
+    ``double2`` to 16 bytes, ``float2`` to 8): say ``offsets`` for those.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> source = '''struct Line { float *y; float slope; int n; };
+    ... __global__ void draw(Line line) {
+    ...     for (int x = 0; x < line.n; x++) line.y[x] = line.slope * x;
+    ... }'''
+    >>> y = PyGPU.zeros(4, 'float32')
+    >>> line = PyGPU.Struct([('y', 'uint64'), ('slope', 'float32'), ('n', 'int32')], y=y, slope=0.5, n=4)
+    >>> PyGPU.Kernel(source)[1, 1](line)
+    >>> y.tolist()
+    [0.0, 0.5, 1.0, 1.5]
+    """
+
+    __module__ = "PyGPU"
+    __slots__ = ("_value",)
+    _value: numpy.void
+
+    def __new__(cls, dtype: DTypeLike, /, **fields: Any) -> Struct:
+        layout = dtype if isinstance(dtype, numpy.dtype) else numpy.dtype(dtype, align=True)
+        _check_layout(layout)
+        record: Any = numpy.zeros((), layout)
+        lenders: list[tuple[Any, bool]] = []
+        _fill(record, fields, "", lenders)
+        made = super().__new__(cls, record.tobytes(), lenders)
+        made._value = record[()]
+        return made
+
+    @property
+    def dtype(self) -> numpy.dtype[Any]:
+        """Its fields."""
+        return self._value.dtype
+
+    @property
+    def value(self) -> numpy.void:
+        """What the kernel gets, with addresses as numbers; a copy."""
+        return self._value.copy()
+
+    def __repr__(self) -> str:
+        names = self.dtype.names or ()
+        return f"PyGPU.Struct({', '.join(f'{name}={self._value[name]}' for name in names)})"
+
+
+def _check_layout(dtype: numpy.dtype[Any]) -> None:
+    """Refuse fields that are not where C would put them."""
+    if dtype.names is None or dtype.fields is None:
+        raise TypeError(
+            f"a struct has a dtype with fields, not {dtype}; a number is an argument as it is: numpy.{dtype}(x)"
+        )
+    for name in dtype.names:
+        field, offset = dtype.fields[name][:2]
+        base = field.base
+        if base.names is not None:
+            _check_layout(base)
+        alignment = _alignment(base)
+        if offset % alignment or base.itemsize % alignment or dtype.itemsize % alignment:
+            raise ValueError(
+                f"the field {name!r} of {base} is at byte {offset} of {dtype.itemsize}, and C aligns it to {alignment}"
+                ": make the dtype, and those in it, with align=True; a struct that is packed in C too is given as its "
+                "numpy.void"
+            )
+
+
+def _alignment(dtype: numpy.dtype[Any]) -> int:
+    """Return what C aligns a type to; NumPy aligns a dtype that was not made with align=True to 1."""
+    if dtype.fields is None:
+        return dtype.alignment
+    return max((_alignment(field[0].base) for field in dtype.fields.values()), default=1)
+
+
+def _fill(record: Any, values: Mapping[str, Any], path: str, lenders: list[tuple[Any, bool]]) -> None:
+    """Write values into the fields of a record, and note who lends addresses."""
+    names = record.dtype.names
+    for name, value in values.items():
+        if name not in names:
+            raise TypeError(
+                f"the struct has no field {path + name!r}; it has {', '.join(path + known for known in names)}"
+            )
+        record[name] = _converted(record.dtype[name], value, path + name, lenders)
+
+
+def _converted(dtype: numpy.dtype[Any], value: Any, path: str, lenders: list[tuple[Any, bool]]) -> Any:
+    """Return what NumPy writes into a field of a dtype."""
+    if dtype.subdtype is not None and isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
+        part = numpy.dtype((dtype.base, dtype.shape[1:])) if dtype.shape[1:] else dtype.base
+        if len(value) != dtype.shape[0]:
+            raise ValueError(f"the field {path!r} has {dtype.shape[0]} elements, and {len(value)} were given")
+        filled = numpy.zeros(dtype.shape, dtype.base)
+        for position, one in enumerate(value):
+            filled[position] = _converted(part, one, f"{path}[{position}]", lenders)
+        return filled
+    if isinstance(value, Mapping) and dtype.names is not None:
+        inner = numpy.zeros((), dtype)
+        _fill(inner, value, f"{path}.", lenders)
+        return inner[()]
+    if isinstance(value, Struct) and value.dtype == dtype:
+        lenders.append((value, True))
+        return value.value
+    if value is None and dtype.kind in "ui":
+        return 0
+    if isinstance(value, _LENDERS) or _is_of_another_library(value):
+        if dtype.kind not in "ui" or dtype.itemsize != 8:
+            raise TypeError(
+                f"the field {path!r} is {dtype}, and a pointer is 'uint64': {type(value).__name__} was given"
+            )
+        return _address(value, lenders)
+    return value if dtype.names is not None else _number(dtype, value, path)
+
+
+def _number(dtype: numpy.dtype[Any], value: Any, path: str) -> Any:
+    """Return numbers as those of a field, which has to hold them."""
+    try:
+        given = numpy.asarray(value)
+        held = numpy.asarray(value, dtype=dtype.base)
+    except (OverflowError, ValueError) as error:
+        raise ValueError(f"the field {path!r} is {dtype}, which does not hold {value!r}: {error}") from None
+    except TypeError as error:
+        raise TypeError(f"the field {path!r} is {dtype}, and {type(value).__name__} was given: {error}") from None
+    is_cut = dtype.base.kind in "biu" and given.dtype.kind in "fc"
+    if is_cut or (dtype.base.kind in "iu" and given.dtype.kind in "iu" and (held != given).any()):
+        raise ValueError(f"the field {path!r} is {dtype}, which does not hold {value!r}")
+    return held
+
+
+def _is_of_another_library(value: Any) -> bool:
+    return hasattr(value, "__cuda_array_interface__") or (
+        hasattr(value, "__dlpack__") and not isinstance(value, (numpy.ndarray, numpy.generic))
+    )
+
+
+def _address(value: Any, lenders: list[tuple[Any, bool]], readonly: bool = False) -> int:
+    """Return the number that a kernel takes for an object, which is noted."""
+    if isinstance(value, (_core.Texture, _core.Surface)):
+        lenders.append((value, True))
+        return value.handle
+    if isinstance(value, _core.DeviceAllocation):
+        lenders.append((value, not readonly))
+        return int(value)
+    array = value if isinstance(value, _core.GPUArray) else _core.from_dlpack(value)
+    lenders.append((array, array.flags.writeable and not readonly))
+    return array.ptr
+
+
+class PointerArray(_core.GPUArray):
+    """The addresses of arrays, and the arrays, which its views keep too."""
+
+    _lent: _core.KernelArgument | None = None
+
+    def __array_finalize__(self, like: Any) -> None:
+        """Keep what the array keeps whose view this is."""
+        self._lent = getattr(like, "_lent", None)
+
+
+def pointers(
+    arrays: Sequence[Any], *, readonly: bool = False, strided: bool = False, device: Any = None
+) -> _core.GPUArray:
+    """Return an array of the addresses of arrays, for a parameter such as ``float **`` or a field of a struct.
+
+    Parameters
+    ----------
+    arrays : sequence of GPUArray, DeviceAllocation, int or None
+        All on one device, also of other libraries (by DLPack). None is a null pointer; what is behind an int is your
+        affair.
+    readonly : bool, optional
+        Whether kernels only read the arrays; otherwise a launch counts as one that writes all of them that are not
+        read-only.
+    strided : bool, optional
+        Take arrays whose elements do not follow each other too: a kernel sees the address of the first only.
+    device : Device, str or int, optional
+        Where; that of the arrays by default.
+
+    Returns
+    -------
+    GPUArray
+        Of dtype uint64, as long as `arrays`, which it keeps. Its views do too.
+
+    Raises
+    ------
+    TypeError
+        For what has no address on a device.
+    ValueError
+        For arrays on several devices, and those whose elements do not follow each other.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> source = '''__global__ void fill(float **rows, const int *lengths) {
+    ...     for (int i = 0; i < lengths[blockIdx.x]; i++) rows[blockIdx.x][i] = blockIdx.x;
+    ... }'''
+    >>> rows = [PyGPU.zeros(2, 'float32'), PyGPU.zeros(3, 'float32')]
+    >>> PyGPU.Kernel(source)[2, 1](PyGPU.pointers(rows), PyGPU.asarray([2, 3], dtype='int32'))
+    >>> [row.tolist() for row in rows]
+    [[0.0, 0.0], [1.0, 1.0, 1.0]]
+    """
+    lenders: list[tuple[Any, bool]] = []
+    addresses = numpy.zeros(len(arrays), numpy.uint64)
+    for position, value in enumerate(arrays):
+        addresses[position] = _pointer(position, value, lenders, readonly, strided)
+    devices = [lender.device for lender, _ in lenders if isinstance(lender, _core.GPUArray)]
+    for position, other in enumerate(devices):
+        if other != devices[0]:
+            raise ValueError(f"pointers: an array is on {devices[0]} and another one on {other} (array {position})")
+    place = device if device is not None else devices[0] if devices else None
+    uploaded = _core.to_gpu(addresses, device=place)
+    made = PointerArray(uploaded.shape, uploaded.dtype, gpudata=uploaded, base=uploaded)
+    made._lent = _core.KernelArgument(b"", lenders)
+    return made
+
+
+def _pointer(position: int, value: Any, lenders: list[tuple[Any, bool]], readonly: bool, strided: bool) -> int:
+    if value is None:
+        return 0
+    if isinstance(value, (int, numpy.integer)):
+        return int(value)
+    if not isinstance(value, (_core.GPUArray, _core.DeviceAllocation)) and not _is_of_another_library(value):
+        raise TypeError(
+            f"pointers: array {position} is {type(value).__name__}, which has no address on a device; PyGPU.to_gpu(x)"
+        )
+    address = _address(value, lenders, readonly)
+    array = lenders[-1][0]
+    if isinstance(array, _core.GPUArray) and not strided and not array.flags.forc:
+        raise ValueError(
+            f"pointers: array {position} is not contiguous (shape {array.shape}, strides {array.strides}), and a "
+            "kernel sees only the address; pass a copy(), or strided=True if the kernel knows the strides"
+        )
+    return address

@@ -1,0 +1,40 @@
+//! Tensor maps, which only NVIDIA's driver has.
+
+use super::driver::Cuda;
+use crate::backend::vendor::{Current, Driver};
+use crate::backend::{TensorMapBytes, TensorMapRequest, TensorMaps};
+use crate::error::{Error, Result};
+
+impl TensorMaps for Driver<Cuda> {
+    fn encode_tensor_map(&self, device: i32, request: &TensorMapRequest) -> Result<TensorMapBytes> {
+        const NAME: &str = "cuTensorMapEncodeTiled";
+        let Some(encode) = self.api.cuTensorMapEncodeTiled else {
+            return Err(Error::not_supported(format!(
+                "{NAME}: the installed driver has no such function; tensor maps need one of CUDA 12.0 or newer"
+            )));
+        };
+        let mut map = TensorMapBytes([0; 128]);
+        let tell = |_: &Current<'_, Cuda>| {
+            // SAFETY: the target is writable, as large and as aligned as the header's; each list has as many entries as there are
+            // axes.
+            unsafe {
+                encode(
+                    std::ptr::from_mut(&mut map).cast(),
+                    request.element as u32,
+                    request.rank as u32,
+                    std::ptr::with_exposed_provenance_mut(request.address),
+                    request.lengths.as_ptr(),
+                    request.strides[1..].as_ptr(),
+                    request.extent.as_ptr(),
+                    request.steps.as_ptr(),
+                    request.interleave,
+                    request.swizzle,
+                    request.l2_promotion,
+                    u32::from(request.fills_nan),
+                )
+            }
+        };
+        self.call(device, NAME, tell, || format!("{request:?}"))?;
+        Ok(map)
+    }
+}

@@ -1,0 +1,118 @@
+//! The class `KernelArgument`: bytes of a parameter that have addresses in them, and what lends the addresses.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::gc::{PyTraverseError, PyVisit};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use smallvec::{Array, SmallVec};
+
+use crate::memory::{Access, Allocation};
+use crate::python::array::class::GpuArray;
+use crate::python::once::intern;
+use crate::python::runtime::device_memory::DeviceAllocation;
+use crate::python::texture::object;
+
+/// Bytes for a parameter of a kernel, and what lends the addresses in them: base of `Struct` and `TensorMap`.
+///
+/// Parameters
+/// ----------
+/// data : bytes
+///     As many as the parameter has.
+/// lenders : sequence of tuple of object and bool
+///     Arrays, `DeviceAllocation`, `Texture`, `Surface` and other objects of this class, and whether a kernel may write there.
+///
+/// Raises
+/// ------
+/// TypeError
+///     For a lender of which a launch could not know the memory.
+#[pyclass(frozen, subclass, weakref, name = "KernelArgument", module = "PyGPU._core")]
+pub(crate) struct KernelArgument {
+    bytes: Vec<u8>,
+    lenders: Vec<(Py<PyAny>, Access)>,
+}
+
+impl KernelArgument {
+    /// Of one array.
+    pub(crate) fn over(bytes: &[u8], array: &Bound<'_, GpuArray>, access: Access) -> Self {
+        Self { bytes: bytes.to_vec(), lenders: vec![(array.as_any().clone().unbind(), access)] }
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+#[pymethods]
+impl KernelArgument {
+    #[new]
+    fn py_new(data: Vec<u8>, lenders: Vec<(Bound<'_, PyAny>, bool)>) -> PyResult<Self> {
+        let access = |writes| if writes { Access::Write } else { Access::Read };
+        if let Some((other, _)) = lenders.iter().find(|(lender, _)| !lends(lender)) {
+            let class = other.get_type().fully_qualified_name()?;
+            return Err(PyTypeError::new_err(format!(
+                "{class} lends no address of which a launch knows the memory: give an array (PyGPU.from_dlpack(x) of another \
+                 library's), or its address as an int, whose memory is then your affair"
+            )));
+        }
+        let lenders = lenders.into_iter().map(|(lender, writes)| (lender.unbind(), access(writes))).collect();
+        Ok(Self { bytes: data, lenders })
+    }
+
+    /// The bytes that the kernel gets, for a ``__constant__`` variable of the same type.
+    ///
+    /// Returns
+    /// -------
+    /// bytes
+    ///     A launch that finds them there does not know of the memory.
+    fn tobytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.bytes)
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.lenders.iter().try_for_each(|(lender, _)| visit.call(lender))
+    }
+}
+
+fn lends(value: &Bound<'_, PyAny>) -> bool {
+    let (is_array, is_memory) = (value.is_instance_of::<GpuArray>(), value.is_instance_of::<DeviceAllocation>());
+    is_array || is_memory || value.is_instance_of::<KernelArgument>() || object::of_python(value).is_some()
+}
+
+/// Adds the blocks whose addresses an argument has in itself: those of a `KernelArgument`, and those of an array of addresses, which
+/// has one as `_lent`.
+///
+/// # Errors
+/// The driver's `INVALID_VALUE` of memory that was freed.
+pub(crate) fn collect<A>(value: &Bound<'_, PyAny>, blocks: &mut SmallVec<A>) -> PyResult<()>
+where
+    A: Array<Item = (Arc<Allocation>, Access)>,
+{
+    let py = value.py();
+    if let Ok(argument) = value.cast::<KernelArgument>() {
+        let lenders = argument.get().lenders.iter();
+        return lenders.map(|(lender, access)| (lender.bind(py), *access)).try_for_each(|(lender, access)| {
+            if let Ok(array) = lender.cast::<GpuArray>() {
+                blocks.push((Arc::clone(array.get().array(py)?.allocation()), access));
+            } else if let Ok(memory) = lender.cast::<DeviceAllocation>() {
+                blocks.push((memory.get().block()?, access));
+            } else if let Some((object, _)) = object::of_python(lender) {
+                blocks.extend(object.uses().map(|(block, access)| (Arc::clone(block), access)));
+            }
+            collect(lender, blocks)
+        });
+    }
+    match value.is_exact_instance_of::<GpuArray>() || !value.is_instance_of::<GpuArray>() {
+        true => Ok(()),
+        false => match value.getattr_opt(intern!(py, "_lent"))? {
+            Some(lent) if lent.is_instance_of::<KernelArgument>() => collect(&lent, blocks),
+            _ => Ok(()),
+        },
+    }
+}
+
+/// Puts the class into the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<KernelArgument>()
+}

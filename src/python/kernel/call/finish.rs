@@ -1,0 +1,78 @@
+//! A launch that has what hardly one has.
+
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use smallvec::SmallVec;
+
+use super::pack::Call;
+use super::rare::Rare;
+use super::{pointers, refusal};
+use crate::kernel::launch;
+use crate::kernel::{Configuration, check_ends};
+use crate::memory::{Use, pending};
+use crate::python::gil::WithoutGil;
+
+impl<'py> Call<'_, 'py> {
+    /// What hardly a call has, made if it is not there.
+    pub(super) fn rare(&mut self) -> &mut Rare<'py> {
+        self.rare.get_or_insert_default()
+    }
+
+    /// Such a launch.
+    #[cold]
+    pub(super) fn finish<C: Configuration>(
+        &mut self,
+        py: Python<'_>,
+        shape: &C,
+        args: &Bound<'_, PyTuple>,
+        rare: Rare<'py>,
+    ) -> PyResult<()> {
+        let launched = self.launch(py, shape, args, &rare);
+        let stream = self.stream;
+        if launched.is_err() || !rare.host.is_empty() || stream.device().is_cpu() {
+            // The host's values are there when the call returns.
+            let waited = rare.wait(py, stream);
+            return launched.and(waited);
+        }
+        let Rare { foreign, owners, .. } = rare;
+        if foreign.is_empty() && owners.is_empty() {
+            return launched;
+        }
+        Ok(py.without_gil(|| pending::keep_until_passed(stream, Box::new((foreign, owners))))?)
+    }
+
+    fn launch<C: Configuration>(
+        &mut self,
+        py: Python<'_>,
+        shape: &C,
+        args: &Bound<'_, PyTuple>,
+        rare: &Rare<'_>,
+    ) -> PyResult<()> {
+        let (function, stream) = (self.function, self.stream);
+        let told = match rare.handlers.is_empty() {
+            true => py.None().into_bound(py),
+            false => pointers::stream_or_none(py, stream)?,
+        };
+        rare.handlers.iter().try_for_each(|handler| handler.enter(&told))?;
+        let arguments = &mut self.arguments;
+        rare.wide.iter().for_each(|wide| arguments.align(*wide));
+        let mut uses: SmallVec<[Use<'_>; 8]> = self.uses.iter().copied().collect();
+        uses.extend(self.blocks.iter().map(|(block, access)| (block, *access)));
+        uses.extend(rare.foreign.iter().map(|(array, access)| (array.allocation(), *access)));
+        uses.extend(rare.host.iter().map(|(temporary, access)| (temporary.array().allocation(), *access)));
+        // SAFETY: as in `call`.
+        py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, &uses) })?;
+        check_ends(function, &uses, |block| refusal::whose(args, block))?;
+        rare.host.iter().try_for_each(|(temporary, _)| temporary.leave(py, stream))?;
+        rare.handlers.iter().try_for_each(|handler| handler.leave(&told))
+    }
+
+    /// After an argument that was refused: a copy of one before it may be under way.
+    #[cold]
+    pub(super) fn abandon(&mut self, py: Python<'_>) {
+        if let Some(rare) = self.rare.take() {
+            // The refusal is what is told; a driver that fails says so at the next call too.
+            let _ = rare.wait(py, self.stream);
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! The class `TensorMap`: what a kernel takes as `CUtensorMap`.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+
+use super::argument::KernelArgument;
+use crate::kernel::tensor_map::{self, Boxes};
+use crate::layout::tuple_text;
+use crate::memory::Access;
+use crate::python::array::class::GpuArray;
+use crate::python::convert::number;
+use crate::python::gil::WithoutGil;
+use crate::python::runtime::device::PyDevice;
+
+/// The driver's words, in the order of its numbers.
+const INTERLEAVE: &[&str] = &["none", "16B", "32B"];
+const SWIZZLE: &[&str] = &["none", "32B", "64B", "128B", "128B_atom_32B", "128B_atom_32B_flip_8B", "128B_atom_64B"];
+const L2_PROMOTION: &[&str] = &["none", "64B", "128B", "256B"];
+const OOB_FILL: &[&str] = &["zero", "nan"];
+
+/// How the tensor memory accelerator copies boxes between an array and shared memory: `CUtensorMap`.
+///
+/// Parameters
+/// ----------
+/// array : GPUArray
+///     Of one to five axes, of integers or floats. Its first element lies at a multiple of 16 bytes, those of the last axis follow
+///     each other, and the other strides are multiples of 16 bytes.
+/// box : int or sequence of int
+///     Elements of a box along each axis of the array, at most 256; along the last a multiple of 16 bytes.
+/// swizzle : str, optional
+///     How a box's rows are turned in shared memory, against bank conflicts: ``'32B'``, ``'64B'``, ``'128B'``, within which a row then
+///     has to fit, and on newer devices ``'128B_atom_32B'``, ``'128B_atom_32B_flip_8B'``, ``'128B_atom_64B'``.
+/// interleave : str, optional
+///     ``'16B'`` or ``'32B'``: channels lie in groups of so many bytes.
+/// element_strides : int or sequence of int, optional
+///     Along each axis, take every such-and-such element of the box, at most 8. The driver passes over that of the last axis.
+/// l2_promotion : str, optional
+///     ``'64B'``, ``'128B'``, ``'256B'``: how much the L2 cache reads at once.
+/// oob_fill : str, optional
+///     What lies outside of the array: ``'zero'``, or for floats ``'nan'``.
+/// readonly : bool, optional
+///     Whether kernels only read the array by it; otherwise a launch counts as one that writes it, unless the array is read-only.
+///
+/// Raises
+/// ------
+/// NotSupportedError
+///     On the CPU and on HIP, and on devices before compute capability 9.0.
+/// ValueError
+///     For an array, a box or words that the accelerator does not take.
+/// TypeError
+///     For elements that it does not have.
+///
+/// Notes
+/// -----
+/// The kernel declares ``const __grid_constant__ CUtensorMap map``. Its coordinates begin with the array's last axis. The map keeps
+/// the array, and a launch with it waits for the array's uses and is waited for, as one with the array itself.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> a = PyGPU.zeros((64, 64), 'float32')
+/// >>> try:
+/// ...     tiles = PyGPU.TensorMap(a, (16, 16), readonly=True)
+/// ... except PyGPU.NotSupportedError:
+/// ...     tiles = None  # no device of compute capability 9.0
+#[pyclass(frozen, weakref, extends = KernelArgument, name = "TensorMap", module = "PyGPU")]
+pub(crate) struct TensorMap {
+    array: Py<GpuArray>,
+    boxes: Boxes,
+}
+
+/// The number of a word; None is the first.
+fn number_of(word: Option<&str>, name: &str, words: &[&str]) -> PyResult<u32> {
+    let Some(word) = word else { return Ok(0) };
+    let found = words.iter().position(|known| known.eq_ignore_ascii_case(word));
+    found.map(|place| place as u32).ok_or_else(|| {
+        let known: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
+        PyValueError::new_err(format!("{name} is {}, not '{word}'", known.join(", ")))
+    })
+}
+
+/// One number, or one for each axis.
+fn lengths(value: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<u32>> {
+    let one = |value: &Bound<'_, PyAny>| {
+        let found = number::unsigned(value, name)?;
+        u32::try_from(found)
+            .map_err(|_| PyValueError::new_err(format!("{name} has {found}, more than any device takes")))
+    };
+    if value.is_instance_of::<pyo3::types::PyInt>() {
+        return Ok(vec![one(value)?]);
+    }
+    match value.try_iter() {
+        Ok(items) => items.map(|item| one(&item?)).collect(),
+        Err(_) => Err(PyTypeError::new_err(format!(
+            "{name} is an int, or one for each axis, not {}",
+            value.get_type().fully_qualified_name()?
+        ))),
+    }
+}
+
+#[pymethods]
+impl TensorMap {
+    #[new]
+    #[pyo3(signature = (array, r#box, *, swizzle=None, interleave=None, element_strides=None, l2_promotion=None, oob_fill=None,
+                        readonly=false),
+           text_signature = "(array, box, *, swizzle=None, interleave=None, element_strides=None, l2_promotion=None, \
+                             oob_fill='zero', readonly=False)")]
+    #[expect(clippy::too_many_arguments, reason = "Python's keywords")]
+    fn py_new(
+        array: &Bound<'_, PyAny>,
+        r#box: &Bound<'_, PyAny>,
+        swizzle: Option<&str>,
+        interleave: Option<&str>,
+        element_strides: Option<&Bound<'_, PyAny>>,
+        l2_promotion: Option<&str>,
+        oob_fill: Option<&str>,
+        readonly: bool,
+    ) -> PyResult<PyClassInitializer<Self>> {
+        let py = array.py();
+        let Ok(array) = array.cast::<GpuArray>() else {
+            return Err(PyTypeError::new_err(format!(
+                "a tensor map is of a GPUArray, not of {}: PyGPU.from_dlpack(x) makes one of another library's",
+                array.get_type().fully_qualified_name()?
+            )));
+        };
+        let extent = lengths(r#box, "box")?;
+        let boxes = Boxes {
+            steps: element_strides
+                .map_or_else(|| Ok(vec![1; extent.len()]), |steps| lengths(steps, "element_strides"))?,
+            extent,
+            interleave: number_of(interleave, "interleave", INTERLEAVE)?,
+            swizzle: number_of(swizzle, "swizzle", SWIZZLE)?,
+            l2_promotion: number_of(l2_promotion, "l2_promotion", L2_PROMOTION)?,
+            fills_nan: number_of(oob_fill, "oob_fill", OOB_FILL)? == 1,
+        };
+        let own = array.get().array(py)?;
+        let bytes = py.without_gil(|| tensor_map::encode(own, &boxes))?;
+        let access = if readonly || own.readonly() { Access::Read } else { Access::Write };
+        let argument = KernelArgument::over(&bytes.0, array, access);
+        Ok(PyClassInitializer::from(argument).add_subclass(Self { array: array.clone().unbind(), boxes }))
+    }
+
+    /// What it copies boxes of.
+    #[getter]
+    fn array(&self, py: Python<'_>) -> Py<GpuArray> {
+        self.array.clone_ref(py)
+    }
+
+    /// Elements of a box along each axis of the array.
+    #[getter]
+    fn r#box<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, pyo3::types::PyTuple>> {
+        pyo3::types::PyTuple::new(py, &self.boxes.extent)
+    }
+
+    /// Its device.
+    #[getter]
+    fn device(&self) -> PyDevice {
+        self.array.get().device().into()
+    }
+
+    fn __repr__(&self) -> String {
+        let array = self.array.get();
+        format!(
+            "<PyGPU.TensorMap of boxes {} of an array of shape {} and {} on {}>",
+            tuple_text(self.boxes.extent.iter()),
+            tuple_text(array.layout().shape()),
+            array.dtype().name(),
+            array.device()
+        )
+    }
+}
+
+/// Puts the class into the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<TensorMap>()
+}

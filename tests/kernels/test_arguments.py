@@ -1,0 +1,371 @@
+"""Arguments that have addresses in themselves: structs, arrays of pointers, function pointers, textures in structs."""
+
+from __future__ import annotations
+
+import gc
+import random
+import weakref
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import PyGPU
+import simulated
+from PyGPU import driver as drv
+
+SOURCE = r"""
+struct Inner { short kind; double weight; };
+struct Particle {
+    unsigned char flag;
+    double mass;
+    float position[2][3];
+    struct Inner inner[2];
+    int id;
+};
+struct alignas(64) Wide { unsigned long long words[16]; };
+struct Rows { float *first; const float *rows[2]; int n; };
+struct Sampled { cudaTextureObject_t image; float *out; };
+typedef float (*function)(float);
+
+__device__ float square(float x) { return x * x; }
+__device__ float twice(float x) { return 2 * x; }
+__device__ function functions[2] = {square, twice};
+
+extern "C" __global__ void describe(Particle p, double *out) {
+    out[0] = p.flag; out[1] = p.mass; out[2] = p.id;
+    for (int i = 0; i < 6; i++) out[3 + i] = p.position[i / 3][i % 3];
+    for (int i = 0; i < 2; i++) { out[9 + 2 * i] = p.inner[i].kind; out[10 + 2 * i] = p.inner[i].weight; }
+}
+extern "C" __global__ void wide(char before, const Wide w, int behind, unsigned long long *out) {
+    out[0] = (unsigned long long)&w % alignof(Wide);
+    for (int i = 0; i < 16; i++) out[i + 1] = w.words[i];
+    out[17] = before + behind;
+}
+extern "C" __global__ void add_rows(Rows r) {
+    int i = threadIdx.x;
+    if (i < r.n) r.first[i] += r.rows[0][i] + (r.rows[1] ? r.rows[1][i] : 100.0f);
+}
+extern "C" __global__ void add_to_all(float **arrays, const int *lengths, float value) {
+    float *one = arrays[blockIdx.x];
+    if (one && threadIdx.x < lengths[blockIdx.x]) one[threadIdx.x] += value;
+}
+extern "C" __global__ void apply(function f, float *x) { x[threadIdx.x] = f(x[threadIdx.x]); }
+extern "C" __global__ void apply_plain(float (*f)(float), float *x) { x[threadIdx.x] = f(x[threadIdx.x]); }
+extern "C" __global__ void sample(Sampled s) { s.out[threadIdx.x] = tex1D<float>(s.image, threadIdx.x + 0.5f); }
+extern "C" __global__ void copy(const float *x, float *out) { out[threadIdx.x] = x[threadIdx.x]; }
+"""
+if PyGPU.backend_name() == "hip":
+    SOURCE = SOURCE.replace("cudaTexture", "hipTexture")
+
+INNER = np.dtype([("kind", "i2"), ("weight", "f8")], align=True)
+PARTICLE = np.dtype(
+    [("flag", "u1"), ("mass", "f8"), ("position", "f4", (2, 3)), ("inner", INNER, 2), ("id", "i4")], align=True
+)
+ROWS = np.dtype([("first", "u8"), ("rows", "u8", 2), ("n", "i4")], align=True)
+gpu_only = pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="the CPU has no streams")
+
+
+@pytest.fixture(scope="module")
+def module() -> PyGPU.Module:
+    try:
+        return PyGPU.Module(SOURCE)
+    except (PyGPU.BackendUnavailableError, PyGPU.NotSupportedError) as error:
+        pytest.skip(f"no kernels: {error}")
+
+
+@pytest.fixture
+def unrest() -> Iterator[None]:
+    """Delay work where the driver can, so that what is not in order goes wrong."""
+    PyGPU.zeros(1)
+    driver = simulated.driver()
+    if driver is not None:
+        driver.delay(0, most=3000)
+    yield
+    if driver is not None:
+        driver.delay(0)
+
+
+def described(particle: object) -> list[float]:
+    value = np.array(particle, PARTICLE)
+    numbers = [value["flag"], value["mass"], value["id"], *value["position"].ravel()]
+    for inner in value["inner"]:
+        numbers += [inner["kind"], inner["weight"]]
+    return [float(number) for number in numbers]
+
+
+VALUE = (7, 2.5, [[1, 2, 3], [4, 5, 6]], [(-3, 0.5), (4, 8.25)], 11)
+
+
+@pytest.mark.parametrize("form", ["scalar", "0-d", "struct", "struct of a struct"])
+def test_a_record_with_records_and_arrays_in_it_is_the_struct_of_c(module: PyGPU.Module, form: str) -> None:
+    record = np.array(VALUE, PARTICLE)
+    inner = [{"kind": -3, "weight": 0.5}, {"kind": 4, "weight": 8.25}]
+    if form == "struct of a struct":
+        inner[1] = PyGPU.Struct(INNER, kind=4, weight=8.25)  # type: ignore[call-overload]
+    particle = {
+        "scalar": record[()],
+        "0-d": record,
+        "struct": PyGPU.Struct(PARTICLE, flag=7, mass=2.5, position=[[1, 2, 3], [4, 5, 6]], inner=VALUE[3], id=11),
+        "struct of a struct": PyGPU.Struct(
+            PARTICLE, flag=7, mass=2.5, position=np.arange(1, 7).reshape(2, 3), inner=inner, id=np.int64(11)
+        ),
+    }[form]
+    out = PyGPU.zeros(13, "float64")
+    module["describe"][1, 1](particle, out)
+    assert out.get().tolist() == described(VALUE)
+
+
+@pytest.mark.skipif(PyGPU.backend_name() == "hip", reason="HIP does not tell the sizes of a kernel's parameters")
+def test_a_packed_record_is_told_what_c_does(module: PyGPU.Module) -> None:
+    packed = np.zeros((), [("flag", "u1"), ("mass", "f8"), ("id", "i4")])
+    out = PyGPU.zeros(13, "float64")
+    with pytest.raises(TypeError, match=r"describe\(\): argument 1 .*13 bytes, and the parameter 80.*align=True"):
+        module["describe"][1, 1](packed, out)
+    with pytest.raises(TypeError, match=r"argument 1 .*16 bytes, and the parameter 80$"):
+        module["describe"][1, 1](PyGPU.Struct(INNER), out)
+
+
+def test_fields_that_are_not_where_c_puts_them_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"'mass' of float64 is at byte 1 of 9, and C aligns it to 8.*align=True"):
+        PyGPU.Struct(np.dtype([("flag", "u1"), ("mass", "f8")]))
+    inner = np.dtype([("kind", "i2"), ("weight", "f8")])
+    with pytest.raises(ValueError, match="'weight' of float64 is at byte 2"):
+        PyGPU.Struct(np.dtype([("inner", inner)], align=True))
+    by_hand = np.dtype({"names": ["a", "b"], "formats": ["u1", "f8"], "offsets": [0, 8], "itemsize": 16})
+    assert PyGPU.Struct(by_hand, b=2).value["b"] == 2
+    with pytest.raises(TypeError, match="dtype with fields, not float32"):
+        PyGPU.Struct("float32")
+
+
+def test_what_a_field_does_not_hold_is_refused_by_its_name() -> None:
+    for fields, error, words in [
+        ({"mss": 1}, TypeError, "no field 'mss'; it has flag, mass"),
+        ({"flag": 300}, ValueError, "'flag' is uint8, which does not hold 300"),
+        ({"flag": np.int32(300)}, ValueError, "'flag' is uint8, which does not hold"),
+        ({"id": 1.5}, ValueError, "'id' is int32, which does not hold 1.5"),
+        ({"id": "x"}, ValueError, "'id' is int32"),
+        ({"inner": [{"kind": 1}]}, ValueError, "'inner' has 2 elements, and 1 were given"),
+        ({"inner": [{"kind": 1}, {"kid": 1}]}, TypeError, r"no field 'inner\[1\].kid'; it has inner\[1\].kind"),
+        ({"mass": PyGPU.zeros(1)}, TypeError, "'mass' is float64, and a pointer is 'uint64'"),
+        ({"id": PyGPU.zeros(1)}, TypeError, "'id' is int32, and a pointer is 'uint64'"),
+    ]:
+        with pytest.raises(error, match=words):
+            PyGPU.Struct(PARTICLE, **fields)
+
+
+def test_what_is_more_aligned_than_numbers_lies_so_wherever_it_stands(module: PyGPU.Module) -> None:
+    words, out = np.arange(100, 116, dtype="u8"), PyGPU.zeros(18, "uint64")
+    struct = PyGPU.Struct([("words", "u8", 16)], words=words)
+    for value in (struct, words.view("V128")[0], words.view([("words", "u8", 16)])[0]):
+        module["wide"][1, 1](np.int8(3), value, 4, out)
+        assert out.get().tolist() == [0, *words.tolist(), 7]
+    assert np.frombuffer(struct.tobytes(), "u8").tolist() == words.tolist()
+
+
+def test_a_struct_keeps_the_arrays_to_which_it_points(module: PyGPU.Module, unrest: None) -> None:
+    first, row = PyGPU.zeros(8, "float32"), PyGPU.ones(8, "float32")
+    rows = PyGPU.Struct(ROWS, first=first, rows=[row, None], n=8)
+    assert rows.value["first"] == first.ptr
+    assert (rows.dtype, str(rows)[:19]) == (ROWS, "PyGPU.Struct(first=")
+    seen = weakref.ref(row)
+    del row
+    gc.collect()
+    assert seen() is not None
+    module["add_rows"][1, 8](rows)
+    assert (first.get() == 101).all()
+    del rows
+    gc.collect()
+    assert seen() is None
+
+
+@gpu_only
+def test_launches_with_structs_and_pointers_are_in_the_order_of_the_arrays(module: PyGPU.Module, unrest: None) -> None:
+    seed = random.randrange(1 << 30)
+    print(f"{seed=}")
+    chance = random.Random(seed)
+    streams = [PyGPU.Stream(non_blocking=True) for _ in range(3)]
+    arrays = [PyGPU.zeros(16, "float32") for _ in range(3)]
+    expected = [np.zeros(16, "float32") for _ in range(3)]
+    lengths = PyGPU.asarray([16, 16, 16], dtype="int32")
+    pointers = PyGPU.pointers(arrays)
+    for _ in range(24):
+        a, b = chance.sample(range(3), 2)
+        with chance.choice(streams):
+            match chance.randrange(4):
+                case 0:
+                    module["add_to_all"][3, 16](pointers, lengths, 1)
+                    expected = [one + 1 for one in expected]
+                case 1:
+                    module["add_to_all"][2, 16](pointers[1:], lengths, 2)
+                    expected[1:] = [one + 2 for one in expected[1:]]
+                case 2:
+                    module["add_rows"][1, 16](PyGPU.Struct(ROWS, first=arrays[a], rows=[arrays[b], None], n=16))
+                    expected[a] = expected[a] + expected[b] + 100
+                case 3:
+                    arrays[a].fill(3)
+                    expected[a] = np.full(16, 3, "float32")
+    for array, values in zip(arrays, expected, strict=True):
+        assert array.get().tolist() == values.tolist()
+
+
+@gpu_only
+def test_reading_by_a_struct_does_not_wait_for_reading(module: PyGPU.Module) -> None:
+    driver = simulated.driver()
+    if driver is None:
+        pytest.skip("counts calls of the simulated driver")
+    name = "hipStreamWaitEvent" if driver.is_hip else "cuStreamWaitEvent"
+    one, other = PyGPU.Stream(non_blocking=True), PyGPU.Stream(non_blocking=True)
+    row = PyGPU.ones(16, "float32")
+    locked = PyGPU.broadcast_to(row, row.shape)
+    assert not locked.flags.writeable
+    outs = [PyGPU.zeros(16, "float32") for _ in range(2)]
+    counts = []
+    for rows in ([locked, locked], [locked, locked], [row, locked]):
+        for stream, out in zip((one, other), outs, strict=True):
+            before = driver.call_count(name)
+            with stream:
+                module["add_rows"][1, 16](PyGPU.Struct(ROWS, first=out, rows=rows, n=16))
+            counts.append(driver.call_count(name) - before)
+    # The first launches wait for the stream on which the arrays were made.
+    assert counts[2:4] == [0, 0]
+    assert counts[5] > 0
+    assert (outs[1].get() == 6).all()
+
+
+def test_pointers_are_an_array_of_addresses(module: PyGPU.Module) -> None:
+    arrays = [PyGPU.zeros(2, "float32"), None, PyGPU.zeros((2, 2), "float32"), drv.mem_alloc(4)]
+    pointers = PyGPU.pointers(arrays)
+    assert (pointers.dtype, pointers.shape) == ("uint64", (4,))
+    assert pointers.get().tolist() == [arrays[0].ptr, 0, arrays[2].ptr, int(arrays[3])]
+    drv.memset_d32(arrays[3], 0, 1)
+    lengths = PyGPU.asarray([2, 1, 4, 1], dtype="int32")
+    module["add_to_all"][4, 4](pointers, lengths, 1.5)
+    module["add_to_all"][1, 4](pointers[::-1].copy(), lengths, 1)
+    assert arrays[0].tolist() == [1.5, 1.5]
+    assert arrays[2].tolist() == [[1.5, 1.5], [1.5, 1.5]]
+    value = np.zeros(1, "f4")
+    drv.memcpy_dtoh(value, arrays[3])
+    assert value == 2.5
+    assert PyGPU.pointers([]).shape == (0,)
+    assert PyGPU.pointers([pointers, arrays[0].ptr]).get().tolist() == [pointers.ptr, arrays[0].ptr]
+
+
+def test_views_of_pointers_keep_the_arrays_too(module: PyGPU.Module) -> None:
+    rows = [PyGPU.zeros(2, "float32") for _ in range(3)]
+    seen = [weakref.ref(row) for row in rows]
+    last, view = rows[2], PyGPU.pointers(rows)[2:]
+    del rows
+    gc.collect()
+    assert all(one() is not None for one in seen)
+    module["add_to_all"][1, 2](view, PyGPU.asarray([2], dtype="int32"), 1)
+    assert last.tolist() == [1, 1]
+    del view
+    gc.collect()
+    assert [one() is None for one in seen] == [True, True, False]
+
+
+def test_pointers_refuse_what_a_kernel_would_read_wrongly() -> None:
+    a = PyGPU.zeros((4, 4), "float32")
+    with pytest.raises(ValueError, match=r"array 1 is not contiguous \(shape \(4, 2\), strides.*strided=True"):
+        PyGPU.pointers([a, a[:, ::2]])
+    assert PyGPU.pointers([a[:, 1::2]], strided=True).get().tolist() == [a.ptr + 4]
+    with pytest.raises(TypeError, match="array 0 is ndarray, which has no address on a device"):
+        PyGPU.pointers([np.zeros(3)])
+
+
+def test_memory_that_was_freed_is_refused_at_the_launch(module: PyGPU.Module) -> None:
+    memory = drv.mem_alloc(32)
+    rows = [PyGPU.Struct(ROWS, first=lender, n=8) for lender in (memory, PyGPU.pointers([memory]))]
+    memory.free()
+    for one in rows:
+        with pytest.raises(PyGPU.CudaError, match=r"add_rows\(\): argument 1"):
+            module["add_rows"][1, 8](one)
+
+
+@gpu_only
+def test_addresses_of_another_device_are_refused(module: PyGPU.Module) -> None:
+    if PyGPU.device_count() < 2:
+        pytest.skip("one device")
+    other = PyGPU.zeros(8, "float32", device=1)
+    with pytest.raises(ValueError, match=r"add_rows\(\): argument 1 .*address of memory on \w+:1.*kernel is on \w+:0"):
+        module["add_rows"][1, 8](PyGPU.Struct(ROWS, first=other, n=8))
+    with pytest.raises(ValueError, match=r"pointers: an array is on \w+:0 and another one on \w+:1"):
+        PyGPU.pointers([PyGPU.zeros(3), other])
+    assert PyGPU.pointers([other]).device == other.device
+
+
+def test_function_pointers_are_values_of_a_table_on_the_device(module: PyGPU.Module) -> None:
+    address, nbytes = module.get_global("functions")
+    table = PyGPU.from_pointer(address, nbytes // 8, "uint64", owner=module)
+    square, twice = table.get()
+    x = PyGPU.arange(4, dtype="float32")
+    module["apply"][1, 4](square, x)
+    assert x.tolist() == [0, 1, 4, 9]
+    module["apply_plain"][1, 4](twice, x)
+    assert x.tolist() == [0, 2, 8, 18]
+
+
+def test_a_texture_in_a_struct_is_kept_and_in_order(module: PyGPU.Module, unrest: None) -> None:
+    line, out = PyGPU.TextureArray(8), PyGPU.zeros(8, "float32")
+    line.set(np.arange(8, dtype="f4"))
+    sampled = PyGPU.Struct([("image", "u8"), ("out", "u8")], image=PyGPU.Texture(line), out=out)
+    seen = weakref.ref(line)
+    del line
+    gc.collect()
+    assert seen() is not None
+    module["sample"][1, 8](sampled)
+    assert out.tolist() == list(range(8))
+    with pytest.raises(TypeError, match="'image' is float32, and a pointer is 'uint64'"):
+        PyGPU.Struct([("image", "f4")], image=PyGPU.Texture(PyGPU.TextureArray(8)))
+
+
+def test_arrays_of_other_libraries_lend_their_addresses(module: PyGPU.Module) -> None:
+    class Foreign:
+        """As another library's array shows itself."""
+
+        def __init__(self, array: PyGPU.GPUArray) -> None:
+            self.array = array
+
+        def __dlpack__(self, **keywords: object) -> object:
+            return self.array.__dlpack__(**keywords)
+
+        def __dlpack_device__(self) -> tuple[int, int]:
+            return self.array.__dlpack_device__()
+
+    own = PyGPU.zeros(4, "float32")
+    module["add_rows"][1, 4](PyGPU.Struct(ROWS, first=Foreign(own), rows=[own, None], n=4))
+    module["add_to_all"][1, 4](PyGPU.pointers([Foreign(own)]), PyGPU.asarray([4], dtype="int32"), 1)
+    assert own.tolist() == [101] * 4
+
+
+def test_pycudas_launches_take_them_too(module: PyGPU.Module) -> None:
+    func = drv.Function(module.get_function("add_rows"))
+    first = PyGPU.zeros(4, "float32")
+    func(PyGPU.Struct(ROWS, first=first, rows=[first, None], n=4), block=(4, 1, 1))
+    assert first.tolist() == [100] * 4
+
+
+def test_a_captured_launch_keeps_what_its_arguments_point_to(module: PyGPU.Module) -> None:
+    first, row, words = PyGPU.zeros(8, "float32"), PyGPU.ones(8, "float32"), PyGPU.zeros(18, "uint64")
+    lengths = PyGPU.asarray([8, 8], dtype="int32")
+    module["add_rows"][1, 8](PyGPU.Struct(ROWS, first=first, rows=[row, row], n=8))
+    wide = PyGPU.Struct([("words", "u8", 16)], words=range(16))
+    pointers = PyGPU.pointers([first, row])
+    with PyGPU.Graph() as graph:
+        module["add_rows"][1, 8](PyGPU.Struct(ROWS, first=first, rows=[row, row], n=8))
+        module["add_to_all"][2, 8](pointers, lengths, 1)
+        module["wide"][1, 1](np.int8(0), wide, 0, words)
+    del row, pointers, wide
+    gc.collect()
+    graph.launch()
+    graph.launch()
+    assert (first.get() == 2 + 2 + 1 + 4 + 1).all()
+    assert words.get().tolist() == [0, *range(16), 0]
+
+
+def test_lenders_are_objects_whose_memory_a_launch_knows() -> None:
+    from PyGPU import _core
+
+    with pytest.raises(TypeError, match="ndarray lends no address"):
+        _core.KernelArgument(b"", [(np.zeros(3), True)])
