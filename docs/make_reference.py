@@ -75,7 +75,8 @@ GROUPS: dict[str, list[str]] = {
     ],
     "Streams and events": ["Stream", "current_stream", "default_stream", "Event"],
     "Kernels": [
-        "Kernel", "Module", "LaunchConfig", "In", "Out", "InOut", "Graph", "TextureArray", "Texture", "Surface",
+        "Kernel", "Module", "LaunchConfig", "In", "Out", "InOut", "Graph", "GraphNode",
+        "TextureArray", "Texture", "Surface",
     ],
     "Memory": [
         "memory_info", "memory_statistics", "memory_release_threshold", "set_memory_release_threshold", "trim_memory",
