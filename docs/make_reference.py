@@ -75,7 +75,7 @@ GROUPS: dict[str, list[str]] = {
     ],
     "Streams and events": ["Stream", "current_stream", "default_stream", "Event"],
     "Kernels": [
-        "Kernel", "Module", "LaunchConfig", "In", "Out", "InOut", "Struct", "pointers", "TensorMap", "Graph",
+        "Kernel", "Module", "LaunchConfig", "In", "Out", "InOut", "Struct", "pointers", "TensorMap", "Graph", "GraphNode",
         "TextureArray", "Texture", "Surface",
     ],
     "Memory": [

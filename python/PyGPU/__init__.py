@@ -26,6 +26,7 @@ from PyGPU._core import (
     ForkError as ForkError,
     GPUArray as GPUArray,
     Graph as Graph,
+    GraphNode as GraphNode,
     Kernel as Kernel,
     LaunchConfig as LaunchConfig,
     Module as Module,

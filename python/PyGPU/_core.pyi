@@ -30,6 +30,7 @@ __all__ = [
     "Function",
     "GPUArray",
     "Graph",
+    "GraphNode",
     "HostArgument",
     "InclusiveScanKernel",
     "InvalidValueError",
@@ -1141,7 +1142,31 @@ class Graph:
     @property
     def num_nodes(self) -> int: ...
     @property
+    def nodes(self) -> list[GraphNode]: ...
+    @overload
+    def update(self, what: Graph, /) -> None: ...
+    @overload
+    def update(
+        self,
+        what: GraphNode,
+        /,
+        *arguments: Any,
+        grid: int | Sequence[int] | None = None,
+        block: int | Sequence[int] | None = None,
+        shared: int | None = None,
+        strided: bool = False,
+    ) -> None: ...
+    @property
     def device(self) -> Device: ...
+
+@final
+class GraphNode:
+    @property
+    def kind(self) -> str: ...
+    @property
+    def name(self) -> str | None: ...
+    @property
+    def index(self) -> int: ...
 
 @disjoint_base
 class Event:

@@ -31,3 +31,4 @@ pub const CAPTURE_UNMATCHED: u32 = 903;
 pub const CAPTURE_ISOLATION: u32 = 905;
 pub const CAPTURE_IMPLICIT: u32 = 906;
 pub const CAPTURED_EVENT: u32 = 907;
+pub const GRAPH_UPDATE_FAILURE: u32 = 910;

@@ -14,6 +14,65 @@ pub struct GraphHandle(pub usize);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ExecutableHandle(pub usize);
 
+/// An operation of a graph.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct NodeHandle(pub usize);
+
+/// What an operation of a graph is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum NodeKind {
+    /// A kernel.
+    Kernel,
+    /// A copy.
+    Copy,
+    /// A fill.
+    Fill,
+    /// A function of the host.
+    Host,
+    /// Something else, by the driver's number.
+    Other(u32),
+}
+
+impl NodeKind {
+    /// The kind of a number, which CUDA and HIP have in common as far as there are names here.
+    pub const fn of(number: u32) -> Self {
+        match number {
+            0 => Self::Kernel,
+            1 => Self::Copy,
+            2 => Self::Fill,
+            3 => Self::Host,
+            other => Self::Other(other),
+        }
+    }
+
+    /// As users see it: the driver's word.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Kernel => "kernel",
+            Self::Copy => "memcpy",
+            Self::Fill => "memset",
+            Self::Host => "host",
+            Self::Other(4) => "graph",
+            Self::Other(5) => "empty",
+            Self::Other(6) => "wait_event",
+            Self::Other(7) => "event_record",
+            Self::Other(10) => "mem_alloc",
+            Self::Other(11) => "mem_free",
+            Self::Other(13) => "conditional",
+            Self::Other(_) => "other",
+        }
+    }
+}
+
+/// What a capture under way holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Captured {
+    /// How many operations.
+    pub nodes: usize,
+    /// The one that comes last on the stream, if it is one.
+    pub last: Option<NodeHandle>,
+}
+
 /// What other calls may be made while a capture is under way, in the driver's numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CaptureMode {
@@ -59,9 +118,14 @@ pub trait Graphs: Send + Sync {
     ///
     /// # Safety
     /// The stream is alive; the work may be done at any time until the graph is destroyed.
-    unsafe fn put_work(&self, _device: i32, _stream: StreamHandle, _work: HostWork) -> Result<()> {
+    unsafe fn put_work(&self, _device: i32, _stream: StreamHandle, _kind: NodeKind, _work: HostWork) -> Result<()> {
         Err(Error::not_supported("a GPU's graph holds work of the device only"))
     }
+    /// What the capture holds in which a stream takes part; nothing, if it is spoiled or over.
+    ///
+    /// # Safety
+    /// The stream is alive.
+    unsafe fn captured(&self, device: i32, stream: StreamHandle) -> Result<Captured>;
 
     /// Makes a graph that can be launched.
     ///
@@ -73,6 +137,42 @@ pub trait Graphs: Send + Sync {
     /// # Safety
     /// The graph is alive.
     unsafe fn node_count(&self, device: i32, graph: GraphHandle) -> Result<usize>;
+    /// The operations of a graph.
+    ///
+    /// # Safety
+    /// The graph is alive.
+    unsafe fn nodes(&self, device: i32, graph: GraphHandle) -> Result<Vec<NodeHandle>>;
+    /// What an operation of a graph is.
+    ///
+    /// # Safety
+    /// The graph is alive, and the operation is one of it.
+    unsafe fn node_kind(&self, device: i32, graph: GraphHandle, node: NodeHandle) -> Result<NodeKind>;
+    /// Gives an operation of an executable graph the parameters that one of another graph has: for later launches, not for those
+    /// that are under way.
+    ///
+    /// # Safety
+    /// All are alive, both operations are of the kind, and `to` is one of the graph of which the executable was made. No
+    /// launch is made meanwhile.
+    ///
+    /// # Errors
+    /// The driver's, for parameters that it cannot exchange; nothing is changed then.
+    unsafe fn set_node(
+        &self,
+        device: i32,
+        executable: ExecutableHandle,
+        kind: NodeKind,
+        to: (GraphHandle, NodeHandle),
+        from: (GraphHandle, NodeHandle),
+    ) -> Result<()>;
+    /// Gives an executable graph, and what it was made of, all parameters of another graph, for later launches.
+    ///
+    /// # Safety
+    /// All are alive, and no launch is made meanwhile.
+    ///
+    /// # Errors
+    /// The driver's with its reason, for graphs that differ by more than parameters.
+    unsafe fn update(&self, device: i32, executable: (ExecutableHandle, GraphHandle), graph: GraphHandle)
+    -> Result<()>;
     /// Ends a graph; what was instantiated of it lives on.
     ///
     /// # Safety
@@ -94,6 +194,20 @@ pub trait Graphs: Send + Sync {
     /// # Safety
     /// It is alive, not used again, and no launch of it is under way.
     unsafe fn destroy_executable(&self, device: i32, executable: ExecutableHandle) -> Result<()>;
+}
+
+/// Why a graph cannot be updated as a whole, by the number that CUDA and HIP have for it.
+pub(super) const fn update_reason(number: u32) -> &'static str {
+    match number {
+        2 => "the topology changed: the graphs have other operations or other dependencies",
+        3 => "the kind of an operation changed",
+        4 => "the kernel of an operation changed",
+        5 => "the parameters of an operation changed in a way that is not supported",
+        6 => "something about an operation is not supported",
+        7 => "the kernel of an operation changed in a way that is not supported",
+        8 => "the attributes of an operation changed in a way that is not supported",
+        _ => "the driver gives no reason",
+    }
 }
 
 /// What a backend answers that has no graphs.

@@ -35,7 +35,7 @@ pub use cpu::interrupts::ask_with as ask_about_interrupts;
 pub use devices::{BackendKind, DeviceProperties, Devices, MemoryInfo};
 pub use driver_memory::{Advice, Attachment, DriverMemory, HANDLE_BYTES, Residence};
 pub use events::{EventFlags, EventHandle, Events};
-pub use graphs::{CaptureMode, ExecutableHandle, GraphHandle, Graphs, HostWork};
+pub use graphs::{CaptureMode, Captured, ExecutableHandle, GraphHandle, Graphs, HostWork, NodeHandle, NodeKind};
 pub use includes::{included_by_list, included_names};
 pub use launches::{ClusterPolicy, LaunchAttributes, Launches};
 pub use memory::{Address, HostFlags, Memory, PointerKind, PoolHandle, PoolStatistics};

@@ -6,7 +6,7 @@
 use super::on_cpu::on_cpu;
 use super::{HostSide, MANY, at, between, check_shapes, copy_blocks, host, ring, side_of, side_of_host, with_access};
 use crate::array::Array;
-use crate::backend::{Direction, HostUse, PointerKind};
+use crate::backend::{Direction, HostUse, NodeKind, PointerKind};
 use crate::device::Device;
 use crate::error::Result;
 use crate::layout::{Blocks, Layout};
@@ -97,10 +97,17 @@ unsafe fn upload(target: &Array, source: &HostSide, stream: &Stream, wait: bool)
     let host = host_use("an upload that waits, or of ordinary host memory,", source, stream, wait)?;
     if device.is_cpu() {
         let owned = || (target.clone(), source.clone());
-        return on_cpu(stream, &[(target, Access::Write)], (target, source), owned, |target, source| {
-            // SAFETY: the target is an array's own memory, the source promised by the caller; they may be the same memory.
-            unsafe { host::copy_overlapping(side_of(target), side_of_host(source)) }
-        });
+        return on_cpu(
+            stream,
+            NodeKind::Copy,
+            &[(target, Access::Write)],
+            (target, source),
+            owned,
+            |target, source| {
+                // SAFETY: the target is an array's own memory, the source promised by the caller; they may be the same memory.
+                unsafe { host::copy_overlapping(side_of(target), side_of_host(source)) }
+            },
+        );
     }
     let direction = Direction::HostToDevice(host);
     let most = if wait { usize::MAX } else { STAGED_AT_ONCE };
@@ -132,7 +139,7 @@ unsafe fn download(target: &HostSide, source: &Array, stream: &Stream, wait: boo
     let host = host_use("a download that waits, or into ordinary host memory,", target, stream, wait)?;
     if device.is_cpu() {
         let owned = || (target.clone(), source.clone());
-        return on_cpu(stream, &[(source, Access::Read)], (target, source), owned, |target, source| {
+        return on_cpu(stream, NodeKind::Copy, &[(source, Access::Read)], (target, source), owned, |target, source| {
             // SAFETY: the source is an array's own memory, the target promised by the caller; they may be the same memory.
             unsafe { host::copy_overlapping(side_of_host(target), side_of(source)) }
         });

@@ -7,7 +7,7 @@ use super::on_cpu::on_cpu;
 use super::words::Words;
 use super::{Side, at, host, kernels, side_of, with_access};
 use crate::array::Array;
-use crate::backend::{Address, Pattern};
+use crate::backend::{Address, NodeKind, Pattern};
 use crate::error::{Error, Result};
 use crate::layout::{Blocks, Dims, Layout, Pieces, Uniform};
 use crate::memory::Access;
@@ -36,7 +36,7 @@ pub fn fill(target: &Array, item: &[u8], stream: &Stream) -> Result<()> {
     }
     if target.device().is_cpu() {
         let owned = || (target.clone(), item.to_vec());
-        return on_cpu(stream, &[(target, Access::Write)], (target, item), owned, fill_on_cpu);
+        return on_cpu(stream, NodeKind::Fill, &[(target, Access::Write)], (target, item), owned, fill_on_cpu);
     }
     if let Some(rows) = rows(target)?
         && let Some(pattern) = pattern_for(target, &rows, item)

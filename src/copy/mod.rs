@@ -19,7 +19,7 @@ mod staged;
 mod words;
 
 use crate::array::Array;
-use crate::backend::{Address, Direction, Extent, Pitched};
+use crate::backend::{Address, Direction, Extent, NodeKind, Pitched};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::layout::{self, Blocks, Layout, Order, Uniform};
@@ -92,7 +92,7 @@ pub fn between(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
     if device.is_cpu() {
         let uses = [(source, Access::Read), (target, Access::Write)];
         let owned = || (target.clone(), source.clone());
-        return on_cpu::on_cpu(stream, &uses, (target, source), owned, |target, source| {
+        return on_cpu::on_cpu(stream, NodeKind::Copy, &uses, (target, source), owned, |target, source| {
             // SAFETY: both are arrays' own memory and do not overlap.
             unsafe { host::copy(side_of(target), side_of(source)) }
         });

@@ -4,6 +4,7 @@ use std::borrow::Borrow;
 
 use super::with_access;
 use crate::array::Array;
+use crate::backend::{HostWork, NodeKind};
 use crate::error::Result;
 use crate::memory::{Access, capture};
 use crate::stream::Stream;
@@ -12,6 +13,7 @@ use crate::stream::Stream;
 #[inline]
 pub(super) fn on_cpu<A, B, OwnA, OwnB>(
     stream: &Stream,
+    kind: NodeKind,
     uses: &[(&Array, Access)],
     borrowed: (&A, &B),
     owned: impl FnOnce() -> (OwnA, OwnB),
@@ -27,15 +29,15 @@ where
         return work(borrowed.0, borrowed.1);
     }
     let (first, second) = owned();
-    put(stream, uses, Box::new(move || work(first.borrow(), second.borrow())))
+    put(stream, kind, uses, Box::new(move || work(first.borrow(), second.borrow())))
 }
 
 #[cold]
-fn put(stream: &Stream, uses: &[(&Array, Access)], work: crate::backend::HostWork) -> Result<()> {
+fn put(stream: &Stream, kind: NodeKind, uses: &[(&Array, Access)], work: HostWork) -> Result<()> {
     let device = stream.device();
     match uses {
         // SAFETY: the stream is borrowed, and so alive; the work holds its arrays, and who captures keeps other memory.
-        [] => unsafe { device.backend().graphs()?.put_work(device.index(), stream.handle(), work) },
-        [(array, access), others @ ..] => with_access(array, *access, stream, || put(stream, others, work)),
+        [] => unsafe { device.backend().graphs()?.put_work(device.index(), stream.handle(), kind, work) },
+        [(array, access), others @ ..] => with_access(array, *access, stream, || put(stream, kind, others, work)),
     }
 }

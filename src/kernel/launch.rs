@@ -1,6 +1,7 @@
 //! One launch: the arguments as the driver wants them, in the order of whatever else uses the arrays.
 
 use std::ffi::c_void;
+use std::sync::Arc;
 
 use smallvec::SmallVec;
 
@@ -130,6 +131,16 @@ impl Arguments {
     }
 }
 
+/// A launch that was captured.
+pub struct Launched {
+    /// The kernel.
+    pub function: Function,
+    /// How many of it.
+    pub shape: LaunchShape,
+    /// What it was given.
+    pub arguments: Arguments,
+}
+
 /// Puts a kernel on a stream, behind whatever its arrays wait for; later users of the arrays wait for it.
 ///
 /// # Errors
@@ -156,7 +167,11 @@ pub unsafe fn launch<C: Configuration>(
         // SAFETY: the module is alive and its device is the stream's; the rest is the caller's promise.
         unsafe { config.put(function, stream, pointers.as_mut_ptr()) }?;
         if let Some(capture) = capture::of(stream)? {
-            capture.keep(Box::new(function.clone()));
+            capture.made_of(Arc::new(Launched {
+                function: function.clone(),
+                shape: *config.shape(),
+                arguments: arguments.clone(),
+            }));
         }
         Ok(())
     })

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use smallvec::SmallVec;
 
-use crate::backend::{CaptureMode, HostUse, StreamFlags, StreamHandle};
+use crate::backend::{CaptureMode, HostUse, NodeHandle, StreamFlags, StreamHandle};
 use crate::device::{Device, PerDevice, per_device};
 use crate::error::{Error, Result};
 use crate::global::Global;
@@ -23,6 +23,23 @@ use crate::stream::Stream;
 
 /// What is only held.
 pub type Thing = Box<dyn Any + Send>;
+
+/// What is only held, by several graphs perhaps.
+pub type Part = Arc<dyn Any + Send + Sync>;
+
+/// A block and what is done to it.
+pub type Used = (Arc<Allocation>, Access);
+
+/// What is known of one operation of a graph.
+#[derive(Clone)]
+pub struct Made {
+    /// The operation.
+    pub node: NodeHandle,
+    /// The blocks that it uses, all of them.
+    pub uses: Vec<Used>,
+    /// What it was made of.
+    pub part: Option<Part>,
+}
 
 /// A capture of ours.
 pub struct Capture {
@@ -48,6 +65,14 @@ pub struct Contents {
     pub blocks: Vec<Noted>,
     /// What else must be there when the graph runs.
     pub things: Vec<Thing>,
+    /// The operations of which is known what they use.
+    pub made: Vec<Made>,
+    /// What is used by operations of which is not known which they are.
+    pub shared: Vec<Used>,
+    /// How many operations there were when the last work began.
+    seen: usize,
+    /// What the next operation is made of.
+    part: Option<Part>,
 }
 
 /// How many captures of ours are under way.
@@ -238,6 +263,42 @@ impl Capture {
         }
         drop(contents); // the driver is not called under the lock
         before.iter().try_for_each(|other| stream.wait_for(other))
+    }
+
+    /// Says that work of the stream begins, which is to become an operation.
+    pub(super) fn begin_work(&self, stream: &Stream) -> Result<()> {
+        let device = self.device;
+        // SAFETY: the stream is borrowed, and so alive.
+        let now = unsafe { device.backend().graphs()?.captured(device.index(), stream.handle()) }?;
+        lock(&self.contents).seen = now.nodes;
+        Ok(())
+    }
+
+    /// Says that work of the stream was put on it: what it uses belongs to the operation that came of it, where it is one.
+    pub(super) fn end_work(&self, uses: &[(&Arc<Allocation>, Access)], stream: &Stream) -> Result<()> {
+        let device = self.device;
+        // SAFETY: the stream is borrowed, and so alive.
+        let now = unsafe { device.backend().graphs()?.captured(device.index(), stream.handle()) }?;
+        let uses = uses.iter().map(|(block, access)| (Arc::clone(block), *access));
+        let mut contents = lock(&self.contents);
+        let (before, part) = (std::mem::replace(&mut contents.seen, now.nodes), contents.part.take());
+        let known = now.last.and_then(|last| contents.made.iter().rposition(|made| made.node == last));
+        match (now.nodes.checked_sub(before), now.last, known) {
+            (Some(1), Some(node), None) => contents.made.push(Made { node, uses: uses.collect(), part }),
+            // Work within other work.
+            (Some(0), _, Some(place)) if place + 1 == contents.made.len() => contents.made[place].uses.extend(uses),
+            _ => {
+                contents.shared.extend(uses);
+                contents.things.extend(part.map(|part| Box::new(part) as Thing));
+            }
+        }
+        Ok(())
+    }
+
+    /// Says what the operation was made of that was put on a stream just now.
+    pub fn made_of(&self, part: Part) {
+        let before = lock(&self.contents).part.replace(part);
+        drop(before); // without the lock
     }
 
     /// Keeps a thing as long as the graph.

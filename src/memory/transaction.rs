@@ -50,6 +50,9 @@ impl<'a> Transaction<'a> {
 
     fn begin_each(&mut self) -> Result<()> {
         self.begun = Begun::Each(SmallVec::new());
+        if let Some(capture) = capture::of(self.stream)? {
+            capture.begin_work(self.stream)?;
+        }
         for (block, access) in self.uses {
             let ticket = block.begin(*access, self.stream)?;
             if let Begun::Each(tickets) = &mut self.begun {
@@ -71,6 +74,11 @@ impl<'a> Transaction<'a> {
 
     fn end_each(&self, tickets: impl Iterator<Item = Ticket>) -> Result<()> {
         let mut result = Ok(());
+        if let Some(capture) = capture::of(self.stream)?
+            && self.is_put
+        {
+            result = capture.end_work(self.uses, self.stream);
+        }
         for (ticket, (block, access)) in tickets.zip(self.uses) {
             if self.is_put {
                 result = result.and(block.end(ticket, *access, self.stream));

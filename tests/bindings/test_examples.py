@@ -20,7 +20,12 @@ pytestmark = [pytest.mark.starts_processes, pytest.mark.enough_on("cpu")]
 
 def environment(out: Path) -> dict[str, str]:
     """Paths in which ``python3`` is this Python; the GPU's library where there is one."""
-    here = {"PYTHON": sys.executable, "PYTHONPATH": os.pathsep.join([str(out), os.environ.get("PYTHONPATH", "")])}
+    programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    here = {
+        "PATH": programs,
+        "PYTHON": sys.executable,
+        "PYTHONPATH": os.pathsep.join([str(out), os.environ.get("PYTHONPATH", "")]),
+    }
     if PyGPU.backend_name() == "cuda":
         here["HEAT"] = "cuda"
     return {**os.environ, **here}
@@ -55,6 +60,44 @@ def test_a_compiled_module_takes_arrays_where_they_are(kind: str, out: Path) -> 
     assert "as it should be" in run(out, sys.executable, f"{kind}/use.py")
 
 
+def needs_c() -> None:
+    if shutil.which("cc") is None or not HAS_HEADERS:
+        pytest.skip("needs a C compiler and the headers of Python")
+
+
+def tool(name: str) -> str:
+    """Return a program of this Python's environment, or of the system."""
+    beside = Path(sys.executable).with_name(name)
+    found = str(beside) if beside.is_file() else shutil.which(name)
+    if found is None:
+        pytest.skip(f"needs {name}")
+    return found
+
+
+def test_a_module_in_c_takes_arrays_where_they_are(out: Path) -> None:
+    needs_c()
+    run(out, "sh", "c/make.sh", out)
+    assert "as it should be" in run(out, sys.executable, "c/use.py")
+
+
+def test_cmake_builds_a_module_in_c(out: Path) -> None:
+    needs_c()
+    cmake, build = tool("cmake"), out / "cmake"
+    folder = run(out, sys.executable, "-m", "PyGPU", "--cmakedir").strip()
+    settings = [f"-DHEAT={out}", f"-DPyGPU_DIR={folder}", f"-DPython_EXECUTABLE={sys.executable}"]
+    run(out, cmake, "-S", "c", "-B", build, *settings)
+    run(out, cmake, "--build", build)
+    assert "as it should be" in run(build, sys.executable, "c/use.py")
+
+
+def test_meson_builds_a_module_in_c(out: Path) -> None:
+    needs_c()
+    meson, ninja, build = tool("meson"), tool("ninja"), out / "meson"
+    run(out, meson, "setup", build, "c")
+    run(out, ninja, "-C", build)
+    assert "as it should be" in run(build, sys.executable, "c/use.py")
+
+
 def test_cffi_takes_arrays_where_they_are(out: Path) -> None:
     if find_spec("cffi") is None or not HAS_HEADERS:
         pytest.skip("needs cffi and the headers of Python")
@@ -72,6 +115,20 @@ def test_a_library_in_another_language_takes_arrays_where_they_are(kind: str, co
         pytest.skip(f"needs {compiler}")
     run(out, "sh", f"{kind}/make.sh", out)
     assert "as it should be" in run(out, sys.executable, f"{kind}/use.py", out)
+
+
+def test_cudarc_takes_arrays_where_they_are(out: Path) -> None:
+    if shutil.which("cargo") is None:
+        pytest.skip("needs cargo")
+    manifest = FOLDER / "cudarc" / "Cargo.toml"
+    command = ["cargo", "check", "--offline", "--locked", "--manifest-path", manifest, "--target-dir", out / "cudarc"]
+    checked = subprocess.run(command, capture_output=True, text=True)
+    if "--offline" in checked.stderr:
+        pytest.skip("needs cudarc in cargo's folder: cargo fetch")
+    assert checked.returncode == 0, checked.stderr
+    if PyGPU.backend_name() == "cuda":
+        run(out, "env", "CARGO_NET_OFFLINE=true", "sh", "cudarc/make.sh", out)
+        assert "as it should be" in run(out, sys.executable, "cudarc/use.py", out)
 
 
 def test_f2py_takes_addresses(out: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs" / "bindings").glob("*.md"))
-BLOCK = re.compile(r"^```(cpp|c|cython|sh|py|fortran|rust|julia)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(cpp|c|cmake|meson|cython|sh|py|fortran|rust|julia)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 pytestmark = pytest.mark.enough_on("cpu")
 

@@ -192,6 +192,20 @@ def test_host_and_device_reach_managed_memory(managed: int) -> None:
     assert on_host[:20].tolist() == [5] * 16 + [3] * 4
 
 
+def test_what_a_device_does_with_managed_memory_is_answered_on_every_backend() -> None:
+    names = runtime.cudaDeviceAttr
+    for attribute in (
+        names.cudaDevAttrManagedMemory,
+        names.cudaDevAttrConcurrentManagedAccess,
+        names.cudaDevAttrPageableMemoryAccess,
+        names.cudaDevAttrDirectManagedMemAccessFromHost,
+        names.cudaDevAttrUnifiedAddressing,
+    ):
+        value, status = runtime.cudaDeviceGetAttribute(attribute, 0)
+        assert (status, value in (0, 1)) == (0, True)
+    assert runtime.cudaDeviceGetAttribute(names.cudaDevAttrManagedMemory, 0)[0] == 1
+
+
 @pytest.mark.provokes_findings
 def test_managed_memory_is_brought_to_where_it_is_used(managed: int, stream: runtime.cudaStream_t) -> None:
     expected = 0 if ON_CPU or moves_pages() or simulated.driver() is not None else 101

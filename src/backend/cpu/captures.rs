@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::codes::{self, INVALID_HANDLE, refuse};
-use crate::backend::{GraphHandle, HostWork, StreamHandle};
+use crate::backend::{Captured, GraphHandle, HostWork, NodeHandle, NodeKind, StreamHandle};
 use crate::error::Result;
 use crate::global::{Global, Guard};
 
@@ -30,13 +30,24 @@ pub struct Table {
     streams: BTreeMap<usize, u64>,
     captures: BTreeMap<u64, Capture>,
     /// Graphs and what is launched of them: the same work under two handles.
-    graphs: BTreeMap<usize, Arc<Vec<HostWork>>>,
+    graphs: BTreeMap<usize, Work>,
 }
+
+/// One operation of a graph.
+pub struct Operation {
+    pub kind: NodeKind,
+    pub work: HostWork,
+}
+
+/// The operations of a graph, in their order. The handle of one is its place, from 1 on.
+pub type Work = Arc<Vec<Arc<Operation>>>;
 
 struct Capture {
     origin: usize,
     is_valid: bool,
-    work: Vec<HostWork>,
+    work: Vec<Arc<Operation>>,
+    /// The last operation of each stream.
+    last: BTreeMap<usize, usize>,
 }
 
 impl Captures {
@@ -63,11 +74,22 @@ impl Captures {
     }
 
     /// Keeps work for the graph of the stream's capture.
-    pub fn keep(&self, operation: &'static str, stream: StreamHandle, work: HostWork) -> Result<()> {
+    pub fn keep(&self, operation: &'static str, stream: StreamHandle, kind: NodeKind, work: HostWork) -> Result<()> {
         let mut table = self.lock();
         let capture = table.capture_of(operation, stream)?;
-        capture.work.push(work);
+        capture.work.push(Arc::new(Operation { kind, work }));
+        capture.last.insert(stream.0, capture.work.len());
         Ok(())
+    }
+
+    /// What the capture of a stream holds by now.
+    pub fn captured(&self, stream: StreamHandle) -> Captured {
+        let table = self.lock();
+        let capture = table.streams.get(&stream.0).and_then(|number| table.captures.get(number));
+        capture.filter(|capture| capture.is_valid).map_or(Captured { nodes: 0, last: None }, |capture| Captured {
+            nodes: capture.work.len(),
+            last: capture.last.get(&stream.0).copied().map(NodeHandle),
+        })
     }
 
     /// Refuses what no capture can hold, if the stream takes part in one.
@@ -146,7 +168,10 @@ impl Captures {
         }
         let capture = table.new_number();
         table.streams.insert(stream.0, capture as u64);
-        table.captures.insert(capture as u64, Capture { origin: stream.0, is_valid: true, work: Vec::new() });
+        table.captures.insert(
+            capture as u64,
+            Capture { origin: stream.0, is_valid: true, work: Vec::new(), last: BTreeMap::new() },
+        );
         self.count(&table);
         Ok(())
     }
@@ -171,9 +196,17 @@ impl Captures {
         Ok(GraphHandle(table.enter(Arc::new(ended.work))))
     }
 
-    pub fn graph(&self, operation: &'static str, handle: usize) -> Result<Arc<Vec<HostWork>>> {
+    pub fn graph(&self, operation: &'static str, handle: usize) -> Result<Work> {
         let found = self.lock().graphs.get(&handle).cloned();
         found.ok_or_else(|| refuse(operation, INVALID_HANDLE, format!("graph {handle}")))
+    }
+
+    /// Exchanges what is launched. A launch under way goes on with what there was.
+    pub fn exchange(&self, operation: &'static str, handle: usize, work: Work) -> Result<()> {
+        let mut table = self.lock();
+        let before = table.graphs.get_mut(&handle).map(|known| std::mem::replace(known, work));
+        drop(table); // before the work, which may hold the last use of an array
+        before.map(drop).ok_or_else(|| refuse(operation, INVALID_HANDLE, format!("graph {handle}")))
     }
 
     pub fn destroy(&self, operation: &'static str, handle: usize) -> Result<()> {
@@ -201,7 +234,7 @@ impl Table {
         self.last
     }
 
-    pub fn enter(&mut self, work: Arc<Vec<HostWork>>) -> usize {
+    pub fn enter(&mut self, work: Work) -> usize {
         let handle = self.new_number();
         self.graphs.insert(handle, work);
         handle

@@ -2,9 +2,9 @@
 
 pub use crate::backend::codes::{
     ASSERT, CAPTURE_IMPLICIT, CAPTURE_INVALIDATED, CAPTURE_ISOLATION, CAPTURE_MERGE, CAPTURE_UNMATCHED,
-    CAPTURE_UNSUPPORTED, CAPTURED_EVENT, HARDWARE_STACK, ILLEGAL_ADDRESS, ILLEGAL_STATE, INVALID_DEVICE,
-    INVALID_HANDLE, INVALID_VALUE, LAUNCH_FAILURE, LAUNCH_TIMEOUT, NOT_FOUND, NOT_SUPPORTED, OUT_OF_MEMORY,
-    OUT_OF_RESOURCES,
+    CAPTURE_UNSUPPORTED, CAPTURED_EVENT, GRAPH_UPDATE_FAILURE, HARDWARE_STACK, ILLEGAL_ADDRESS, ILLEGAL_STATE,
+    INVALID_DEVICE, INVALID_HANDLE, INVALID_VALUE, LAUNCH_FAILURE, LAUNCH_TIMEOUT, NOT_FOUND, NOT_SUPPORTED,
+    OUT_OF_MEMORY, OUT_OF_RESOURCES,
 };
 use crate::backend::codes::{NOT_READY, SUCCESS};
 use crate::error::{DriverError, Error};
@@ -14,7 +14,7 @@ pub const INVALID_CONFIGURATION: u32 = 9;
 
 const UNKNOWN: &str = "unrecognized error code";
 
-const TABLE: [(u32, &str, &str); 23] = [
+const TABLE: [(u32, &str, &str); 24] = [
     (SUCCESS, "cudaSuccess", "no error"),
     (INVALID_VALUE, "cudaErrorInvalidValue", "invalid argument"),
     (OUT_OF_MEMORY, "cudaErrorMemoryAllocation", "out of memory"),
@@ -49,6 +49,11 @@ const TABLE: [(u32, &str, &str); 23] = [
         CAPTURED_EVENT,
         "cudaErrorCapturedEvent",
         "operation not permitted on an event last recorded in a capturing stream",
+    ),
+    (
+        GRAPH_UPDATE_FAILURE,
+        "cudaErrorGraphExecUpdateFailure",
+        "the graph update was not performed because it included changes which violated constraints",
     ),
 ];
 

@@ -1,7 +1,14 @@
 //! Graphs: a capture that ended is the work of one, under two handles.
 
+use std::sync::Arc;
+
+use super::captures::Work;
+use super::codes::{self, refuse};
 use super::host::{Cpu, check_device};
-use crate::backend::{CaptureMode, ExecutableHandle, GraphHandle, Graphs, HostWork, StreamHandle};
+use crate::backend::graphs::update_reason;
+use crate::backend::{
+    CaptureMode, Captured, ExecutableHandle, GraphHandle, Graphs, HostWork, NodeHandle, NodeKind, StreamHandle,
+};
 use crate::error::Result;
 
 impl Graphs for Cpu {
@@ -18,8 +25,12 @@ impl Graphs for Cpu {
         Ok(self.captures.of(stream))
     }
 
-    unsafe fn put_work(&self, _: i32, stream: StreamHandle, work: HostWork) -> Result<()> {
-        self.run("put_work", stream, work)
+    unsafe fn put_work(&self, _: i32, stream: StreamHandle, kind: NodeKind, work: HostWork) -> Result<()> {
+        self.run_as(kind, stream, work)
+    }
+
+    unsafe fn captured(&self, _: i32, stream: StreamHandle) -> Result<Captured> {
+        Ok(self.captures.captured(stream))
     }
 
     // No call of the host's makes a capture invalid that another mode would allow.
@@ -33,6 +44,59 @@ impl Graphs for Cpu {
         Ok(self.captures.graph("node_count", graph.0)?.len())
     }
 
+    unsafe fn nodes(&self, _: i32, graph: GraphHandle) -> Result<Vec<NodeHandle>> {
+        let nodes = self.captures.graph("nodes", graph.0)?.len();
+        Ok((1..=nodes).map(NodeHandle).collect())
+    }
+
+    unsafe fn node_kind(&self, _: i32, graph: GraphHandle, node: NodeHandle) -> Result<NodeKind> {
+        let operation = "node_kind";
+        let work = self.captures.graph(operation, graph.0)?;
+        Ok(work[place_of(operation, &work, node)?].kind)
+    }
+
+    unsafe fn set_node(
+        &self,
+        _: i32,
+        executable: ExecutableHandle,
+        _: NodeKind,
+        (template, to): (GraphHandle, NodeHandle),
+        (source, from): (GraphHandle, NodeHandle),
+    ) -> Result<()> {
+        let operation = "set_node";
+        let (known, source) =
+            (self.captures.graph(operation, executable.0)?, self.captures.graph(operation, source.0)?);
+        let (to, from) = (place_of(operation, &known, to)?, place_of(operation, &source, from)?);
+        let mut work = known.to_vec();
+        work[to] = Arc::clone(&source[from]);
+        self.exchange(operation, executable, template, Arc::new(work))
+    }
+
+    unsafe fn update(
+        &self,
+        _: i32,
+        (executable, template): (ExecutableHandle, GraphHandle),
+        graph: GraphHandle,
+    ) -> Result<()> {
+        const TOPOLOGY: u32 = 2;
+        const KIND: u32 = 3;
+        let operation = "update";
+        let (known, work) = (self.captures.graph(operation, executable.0)?, self.captures.graph(operation, graph.0)?);
+        let refused = |reason, detail| {
+            let text = format!("{}: {detail}", update_reason(reason));
+            Err(refuse(operation, codes::GRAPH_UPDATE_FAILURE, text))
+        };
+        if known.len() != work.len() {
+            return refused(TOPOLOGY, format!("{} operations, and now {}", known.len(), work.len()));
+        }
+        let differs = known.iter().zip(work.iter()).position(|(known, new)| known.kind != new.kind);
+        if let Some(place) = differs {
+            let (was, is) = (known[place].kind.name(), work[place].kind.name());
+            return refused(KIND, format!("operation {place} was a {was}, and is a {is} now"));
+        }
+        self.exchange(operation, executable, template, work)
+    }
+
     unsafe fn destroy_graph(&self, _: i32, graph: GraphHandle) -> Result<()> {
         self.captures.destroy("destroy_graph", graph.0)
     }
@@ -44,10 +108,34 @@ impl Graphs for Cpu {
     unsafe fn launch_graph(&self, _: i32, executable: ExecutableHandle, _: StreamHandle) -> Result<()> {
         // Without the lock, which the work may need.
         let work = self.captures.graph("launch_graph", executable.0)?;
-        work.iter().try_for_each(|work| work())
+        work.iter().try_for_each(|operation| (operation.work)())
     }
 
     unsafe fn destroy_executable(&self, _: i32, executable: ExecutableHandle) -> Result<()> {
         self.captures.destroy("destroy_executable", executable.0)
     }
+}
+
+impl Cpu {
+    /// Exchanges what is launched, also in the graph that it was made of: work holds the arrays that it uses.
+    fn exchange(
+        &self,
+        operation: &'static str,
+        executable: ExecutableHandle,
+        template: GraphHandle,
+        work: Work,
+    ) -> Result<()> {
+        self.captures.exchange(operation, template.0, Arc::clone(&work))?;
+        self.captures.exchange(operation, executable.0, work)
+    }
+}
+
+/// Where an operation stands in its graph.
+fn place_of(operation: &'static str, work: &Work, node: NodeHandle) -> Result<usize> {
+    let place = node.0.checked_sub(1).filter(|place| *place < work.len());
+    place.ok_or_else(|| no_node(operation, node))
+}
+
+fn no_node(operation: &'static str, node: NodeHandle) -> crate::error::Error {
+    refuse(operation, codes::INVALID_HANDLE, format!("node {}", node.0))
 }

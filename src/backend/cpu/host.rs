@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicUsize;
 use super::captures::{self, Captures};
 use super::codes::{INVALID_DEVICE, refuse};
 use super::event_table::EventTable;
-use crate::backend::StreamHandle;
+use crate::backend::{HostWork, NodeKind, StreamHandle};
 use crate::error::Result;
 
 /// The host.
@@ -35,8 +35,27 @@ impl Cpu {
     ) -> Result<()> {
         match self.captures.next(operation, stream)? {
             None => work(),
-            Some(_) => self.captures.keep(operation, stream, Box::new(work)),
+            Some(_) => self.captures.keep(operation, stream, kind_of(operation), Box::new(work)),
         }
+    }
+
+    /// As `run`, of work that is told what it is.
+    pub fn run_as(&self, kind: NodeKind, stream: StreamHandle, work: HostWork) -> Result<()> {
+        let operation = "put_work";
+        match self.captures.next(operation, stream)? {
+            None => work(),
+            Some(_) => self.captures.keep(operation, stream, kind, work),
+        }
+    }
+}
+
+/// What an operation is in a graph.
+fn kind_of(operation: &str) -> NodeKind {
+    match operation {
+        "launch" => NodeKind::Kernel,
+        "fill" => NodeKind::Fill,
+        "call_host" => NodeKind::Host,
+        _ => NodeKind::Copy,
     }
 }
 

@@ -1,9 +1,14 @@
 //! Graphs.
 
+use std::cell::Cell;
+
 use super::driver::Cuda;
-use super::sys::CUstreamCaptureMode as Mode;
-use crate::backend::vendor::{Driver, Raw, VendorGraphs};
-use crate::backend::{CaptureMode, ExecutableHandle, StreamHandle};
+use super::sys::{CUgraphExecUpdateResultInfo, CUstreamCaptureMode as Mode};
+use crate::backend::codes::SUCCESS;
+use crate::backend::graphs::update_reason;
+use crate::backend::vendor::graphs::{Parameters, lacks, no_parameters};
+use crate::backend::vendor::{Current, Driver, Raw, VendorGraphs};
+use crate::backend::{CaptureMode, ExecutableHandle, GraphHandle, NodeHandle, NodeKind, StreamHandle};
 use crate::error::Result;
 
 impl VendorGraphs for Cuda {
@@ -29,4 +34,78 @@ impl VendorGraphs for Cuda {
             || format!("stream {:#x}", stream.0),
         )
     }
+    unsafe fn kind_of_node(driver: &Driver<Self>, device: i32, node: NodeHandle) -> Result<u32> {
+        let name = "cuGraphNodeGetType";
+        let ask = driver.api.cuGraphNodeGetType.ok_or_else(|| lacks(name))?;
+        // As a number: a newer driver has more kinds.
+        let mut kind = 0u32;
+        // SAFETY: the node is alive; the target is as wide as the driver's.
+        driver.call(device, name, |_| unsafe { ask(Raw::of(node.0), (&raw mut kind).cast()) }, String::new)?;
+        Ok(kind)
+    }
+
+    unsafe fn set_node(
+        driver: &Driver<Self>,
+        device: i32,
+        executable: ExecutableHandle,
+        kind: NodeKind,
+        to: NodeHandle,
+        from: NodeHandle,
+    ) -> Result<()> {
+        let (executable, to, from) = (Raw::of(executable.0), Raw::of(to.0), Raw::of(from.0));
+        let mut parameters = Parameters::new();
+        let detail = || format!("a node of the kind {}", kind.name());
+        // SAFETY of all below: the handles are the caller's promise; `parameters` has room for each kind, and what the driver
+        // puts there is valid as long as `from`.
+        macro_rules! hand_on {
+            ($get:ident, $set:ident $(, $context:ident)?) => {{
+                let get = driver.api.$get.ok_or_else(|| lacks(stringify!($get)))?;
+                let set = driver.api.$set.ok_or_else(|| lacks(stringify!($set)))?;
+                // SAFETY: see above.
+                driver.call(device, stringify!($get), |_| unsafe { get(from, parameters.place()) }, detail)?;
+                let set = |on: &Current<'_, Self>| {
+                    let _ = on;
+                    // SAFETY: see above.
+                    unsafe { set(executable, to, parameters.place() $(, $context(on))?) }
+                };
+                driver.call(device, stringify!($set), set, detail)
+            }};
+        }
+        match kind {
+            NodeKind::Kernel => hand_on!(cuGraphKernelNodeGetParams_v2, cuGraphExecKernelNodeSetParams_v2),
+            NodeKind::Copy => hand_on!(cuGraphMemcpyNodeGetParams, cuGraphExecMemcpyNodeSetParams, context),
+            NodeKind::Fill => hand_on!(cuGraphMemsetNodeGetParams, cuGraphExecMemsetNodeSetParams, context),
+            NodeKind::Host | NodeKind::Other(_) => Err(no_parameters(kind)),
+        }
+    }
+
+    unsafe fn update(
+        driver: &Driver<Self>,
+        device: i32,
+        executable: ExecutableHandle,
+        graph: GraphHandle,
+    ) -> Result<()> {
+        let name = "cuGraphExecUpdate_v2";
+        let update = driver.api.cuGraphExecUpdate_v2.ok_or_else(|| lacks(name))?;
+        let reason = Cell::new(0);
+        let call = |_: &Current<'_, Self>| {
+            let mut info = Parameters::new();
+            let place: *mut CUgraphExecUpdateResultInfo = info.place();
+            // SAFETY: both are alive as the caller promises; the target has room.
+            let code = unsafe { update(Raw::of(executable.0), Raw::of(graph.0), place) };
+            // SAFETY: the first field of what the driver wrote, read as a number: a newer driver has more reasons.
+            reason.set(unsafe { place.cast::<u32>().read() });
+            code
+        };
+        driver.call(device, name, call, || update_reason(reason.get()).to_owned())
+    }
+}
+
+/// The current context.
+fn context(on: &Current<'_, Cuda>) -> super::sys::CUcontext {
+    let mut context = std::ptr::null_mut();
+    // SAFETY: the target is writable.
+    let code = unsafe { (on.api.cuCtxGetCurrent)(&mut context) };
+    debug_assert_eq!(code, SUCCESS, "a context was made current for the call");
+    context
 }

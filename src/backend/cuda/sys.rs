@@ -9,9 +9,10 @@ use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ushort, c_void};
 use crate::backend::vendor::loader::symbol_table;
 
 pub use cudarc::driver::sys::{
-    CUDA_ARRAY3D_DESCRIPTOR, CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC,
-    CUDA_TEXTURE_DESC, CUarray, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunc_cache,
-    CUfunction, CUfunction_attribute, CUgraph, CUgraphExec, CUgraphNode, CUhostFn, CUipcEventHandle, CUipcMemHandle,
+    CUDA_ARRAY3D_DESCRIPTOR, CUDA_KERNEL_NODE_PARAMS, CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS,
+    CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC, CUDA_TEXTURE_DESC, CUarray, CUcontext, CUdevice, CUdevice_attribute,
+    CUdeviceptr, CUevent, CUfunc_cache, CUfunction, CUfunction_attribute, CUgraph, CUgraphExec,
+    CUgraphExecUpdateResultInfo, CUgraphNode, CUgraphNodeType, CUhostFn, CUipcEventHandle, CUipcMemHandle,
     CUjit_option, CUjitInputType, CUlaunchConfig, CUlimit, CUlinkState, CUmem_advise, CUmemAccess_flags,
     CUmemAccessDesc, CUmemAllocationHandleType, CUmemAllocationType, CUmemLocation, CUmemLocationType,
     CUmemPool_attribute, CUmemPoolProps, CUmemoryPool, CUmemorytype, CUmodule, CUoccupancyB2DSize, CUpointer_attribute,
@@ -208,6 +209,32 @@ macro_rules! cuda_api {
                     swizzle: CUtensorMapSwizzle,
                     promotion: CUtensorMapL2promotion,
                     fill: CUtensorMapFloatOOBfill
+                );
+                fn cuGraphNodeGetType(node: CUgraphNode, kind: *mut CUgraphNodeType);
+                fn cuGraphKernelNodeGetParams_v2(node: CUgraphNode, parameters: *mut CUDA_KERNEL_NODE_PARAMS);
+                fn cuGraphExecKernelNodeSetParams_v2(
+                    executable: CUgraphExec,
+                    node: CUgraphNode,
+                    parameters: *const CUDA_KERNEL_NODE_PARAMS
+                );
+                fn cuGraphMemcpyNodeGetParams(node: CUgraphNode, parameters: *mut CUDA_MEMCPY3D);
+                fn cuGraphExecMemcpyNodeSetParams(
+                    executable: CUgraphExec,
+                    node: CUgraphNode,
+                    parameters: *const CUDA_MEMCPY3D,
+                    context: CUcontext
+                );
+                fn cuGraphMemsetNodeGetParams(node: CUgraphNode, parameters: *mut CUDA_MEMSET_NODE_PARAMS);
+                fn cuGraphExecMemsetNodeSetParams(
+                    executable: CUgraphExec,
+                    node: CUgraphNode,
+                    parameters: *const CUDA_MEMSET_NODE_PARAMS,
+                    context: CUcontext
+                );
+                fn cuGraphExecUpdate_v2(
+                    executable: CUgraphExec,
+                    graph: CUgraph,
+                    result: *mut CUgraphExecUpdateResultInfo
                 );
                 fn cuDeviceGetUuid_v2(uuid: *mut CUuuid, device: CUdevice);
                 fn cuCtxRecordEvent(context: CUcontext, event: CUevent);

@@ -10,6 +10,7 @@
 
 #[cfg(test)]
 mod abi;
+mod attributes;
 mod context;
 mod copies;
 mod devices;

@@ -11,7 +11,7 @@ use super::sys::{
     HIP_FUNC_ATTRIBUTE_NUM_REGS, HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, HIP_FUNC_ATTRIBUTE_PTX_VERSION,
     HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, hipDeviceAttributeSharedMemPerBlockOptin, hipFunction_attribute as Attribute,
 };
-use super::{functions, hiprtc_search, modules};
+use super::{attributes, functions, hiprtc_search, modules};
 use crate::backend::vendor::{Cooperative, Driver, FunctionNumbers, Raw, VendorPrograms};
 use crate::backend::{
     Compiler, Devices, FunctionHandle, FunctionSetting, LoadOptions, Loaded, ModuleHandle, ParameterPlace,
@@ -89,9 +89,12 @@ impl VendorPrograms for Hip {
     }
 
     fn numbered_attribute(driver: &Driver<Self>, device: i32, number: i32) -> Result<i32> {
-        let number = u32::try_from(number)
-            .map_err(|_| Error::value(format!("an attribute of a device has a number from 0 on, not {number}")))?;
-        driver.attribute(device, number)
+        match attributes::of_cuda(number) {
+            Some(own) => driver.attribute(device, own),
+            None => Err(Error::not_supported(format!(
+                "attribute {number} is not known of hip:{device}: HIP has no such number"
+            ))),
+        }
     }
 
     fn compiler_identity(driver: &Driver<Self>, hints: &[PathBuf]) -> String {

@@ -39,6 +39,11 @@ pub type hipMemAllocationHandleType = c_uint;
 pub type hipMemLocationType = c_uint;
 pub type hipMemAccessFlags = c_uint;
 pub type hipMemoryAdvise = c_uint;
+pub type hipGraphNodeType = c_uint;
+pub type hipGraphExecUpdateResult = c_uint;
+/// Only handed on, as is the next.
+pub type hipKernelNodeParams = [u64; 8];
+pub type hipMemsetParams = [u64; 6];
 pub type hipHostFn_t = Option<unsafe extern "C" fn(data: *mut c_void)>;
 
 /// What the system's loader is asked for: the runtime carries its major version in its name, and packages for users lack
@@ -151,6 +156,31 @@ macro_rules! hip_api {
                     function: hipFunction_t,
                     arguments: *mut *mut c_void,
                     extra: *mut *mut c_void
+                );
+                fn hipGraphNodeGetType(node: hipGraphNode_t, kind: *mut hipGraphNodeType);
+                fn hipGraphKernelNodeGetParams(node: hipGraphNode_t, parameters: *mut hipKernelNodeParams);
+                fn hipGraphExecKernelNodeSetParams(
+                    executable: hipGraphExec_t,
+                    node: hipGraphNode_t,
+                    parameters: *const hipKernelNodeParams
+                );
+                fn hipGraphMemcpyNodeGetParams(node: hipGraphNode_t, parameters: *mut hipMemcpy3DParms);
+                fn hipGraphExecMemcpyNodeSetParams(
+                    executable: hipGraphExec_t,
+                    node: hipGraphNode_t,
+                    parameters: *mut hipMemcpy3DParms
+                );
+                fn hipGraphMemsetNodeGetParams(node: hipGraphNode_t, parameters: *mut hipMemsetParams);
+                fn hipGraphExecMemsetNodeSetParams(
+                    executable: hipGraphExec_t,
+                    node: hipGraphNode_t,
+                    parameters: *const hipMemsetParams
+                );
+                fn hipGraphExecUpdate(
+                    executable: hipGraphExec_t,
+                    graph: hipGraph_t,
+                    node: *mut hipGraphNode_t,
+                    result: *mut hipGraphExecUpdateResult
                 );
                 fn hipModuleLaunchCooperativeKernel(
                     f: hipFunction_t,
@@ -364,6 +394,24 @@ macro_rules! hip_values {
                 hipDeviceAttributeMaxGridDimZ = 31,
                 hipDeviceAttributeMaxSharedMemoryPerBlock = 74,
                 hipDeviceAttributeSharedMemPerBlockOptin = 75,
+                hipDeviceAttributeMaxRegistersPerBlock = 71,
+                hipDeviceAttributeTextureAlignment = 81,
+                hipDeviceAttributeKernelExecTimeout = 18,
+                hipDeviceAttributeCanMapHostMemory = 3,
+                hipDeviceAttributeConcurrentKernels = 8,
+                hipDeviceAttributeEccEnabled = 0,
+                hipDeviceAttributeMemoryClockRate = 60,
+                hipDeviceAttributeMemoryBusWidth = 59,
+                hipDeviceAttributeUnifiedAddressing = 85,
+                hipDeviceAttributeStreamPrioritiesSupported = 78,
+                hipDeviceAttributeMaxRegistersPerMultiprocessor = 72,
+                hipDeviceAttributeManagedMemory = 24,
+                hipDeviceAttributeHostNativeAtomicSupported = 15,
+                hipDeviceAttributePageableMemoryAccess = 65,
+                hipDeviceAttributeConcurrentManagedAccess = 9,
+                hipDeviceAttributeComputePreemptionSupported = 7,
+                hipDeviceAttributeCanUseHostPointerForRegisteredMem = 4,
+                hipDeviceAttributeDirectManagedMemAccessFromHost = 13,
             }
             hipFunction_attribute {
                 HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 0,

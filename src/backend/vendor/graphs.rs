@@ -4,8 +4,10 @@ use super::context::{Current, VendorContexts};
 use super::driver::Driver;
 use super::streams::described;
 use super::symbols::Raw;
-use crate::backend::{CaptureMode, ExecutableHandle, GraphHandle, Graphs, StreamHandle};
-use crate::error::Result;
+use crate::backend::{
+    CaptureMode, Captured, ExecutableHandle, GraphHandle, Graphs, NodeHandle, NodeKind, StreamHandle,
+};
+use crate::error::{Error, Result};
 
 /// What a vendor says of graphs for itself.
 pub trait VendorGraphs: VendorContexts {
@@ -21,6 +23,67 @@ pub trait VendorGraphs: VendorContexts {
         executable: ExecutableHandle,
         stream: StreamHandle,
     ) -> Result<()>;
+    /// The driver's number of what an operation is.
+    ///
+    /// # Safety
+    /// It is alive.
+    unsafe fn kind_of_node(driver: &Driver<Self>, device: i32, node: NodeHandle) -> Result<u32>;
+    /// As [`Graphs::set_node`], where handles of operations need no graph.
+    ///
+    /// # Safety
+    /// See there.
+    unsafe fn set_node(
+        driver: &Driver<Self>,
+        device: i32,
+        executable: ExecutableHandle,
+        kind: NodeKind,
+        to: NodeHandle,
+        from: NodeHandle,
+    ) -> Result<()>;
+    /// As [`Graphs::update`].
+    ///
+    /// # Safety
+    /// See there.
+    unsafe fn update(
+        driver: &Driver<Self>,
+        device: i32,
+        executable: ExecutableHandle,
+        graph: GraphHandle,
+    ) -> Result<()>;
+}
+
+/// What a driver answers that lacks a function of graphs.
+#[cold]
+pub fn lacks(function: &str) -> Error {
+    Error::not_supported(format!(
+        "the driver has no {function}, by which graphs are updated: update it, or capture the graph again"
+    ))
+}
+
+/// What a driver answers to an operation whose parameters it cannot exchange.
+#[cold]
+pub fn no_parameters(kind: NodeKind) -> Error {
+    Error::not_supported(format!(
+        "the parameters of a node of the kind {} cannot be exchanged; capture the graph again, and update(graph) with all of it",
+        kind.name()
+    ))
+}
+
+/// Room for the parameters of an operation, whatever its kind: they are only handed on.
+#[repr(C, align(16))]
+pub struct Parameters([u64; 64]);
+
+impl Parameters {
+    /// Nothing yet.
+    pub const fn new() -> Self {
+        Self([0; 64])
+    }
+
+    /// Where they are.
+    pub const fn place<T>(&mut self) -> *mut T {
+        const { assert!(size_of::<T>() <= size_of::<Self>() && align_of::<T>() <= align_of::<Self>()) };
+        std::ptr::from_mut(self).cast()
+    }
 }
 
 /// Whether the driver's state of a stream is that of a capture, be it invalid.
@@ -66,6 +129,25 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
         Ok(is_capture(status).then_some(id))
     }
 
+    unsafe fn captured(&self, device: i32, stream: StreamHandle) -> Result<Captured> {
+        let (mut status, mut id, mut graph, mut count) = (0u32, 0u64, Raw::NONE, 0usize);
+        let mut dependencies: *const V::GraphNode = std::ptr::null();
+        // SAFETY: see above; the targets are writable and as wide as the driver's.
+        let ask = |on: &Current<'_, V>| unsafe {
+            let status = (&raw mut status).cast();
+            (on.symbols.capture_info)(Raw::of(stream.0), status, &mut id, &mut graph, &raw mut dependencies, &mut count)
+        };
+        self.call(device, V::NAMES.capture_info, ask, || described(stream))?;
+        if status != 1 {
+            return Ok(Captured { nodes: 0, last: None });
+        }
+        // SAFETY: the driver's list is valid until the next call about the capture.
+        let last = (count == 1 && !dependencies.is_null()).then(|| NodeHandle(unsafe { *dependencies }.number()));
+        // SAFETY: the graph is that of a capture that goes on.
+        let nodes = unsafe { self.node_count(device, GraphHandle(graph.number())) }?;
+        Ok(Captured { nodes, last })
+    }
+
     unsafe fn instantiate(&self, device: i32, graph: GraphHandle) -> Result<ExecutableHandle> {
         let mut executable = Raw::NONE;
         self.call(
@@ -88,6 +170,47 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
             String::new,
         )?;
         Ok(count)
+    }
+
+    unsafe fn nodes(&self, device: i32, graph: GraphHandle) -> Result<Vec<NodeHandle>> {
+        // SAFETY: the caller's promise is the same.
+        let mut count = unsafe { self.node_count(device, graph) }?;
+        let mut nodes = vec![V::GraphNode::NONE; count];
+        self.call(
+            device,
+            V::NAMES.graph_nodes,
+            // SAFETY: see above; there is room for as many as `count` says.
+            |on| unsafe { (on.symbols.graph_nodes)(Raw::of(graph.0), nodes.as_mut_ptr(), &mut count) },
+            String::new,
+        )?;
+        Ok(nodes.into_iter().take(count).map(|node| NodeHandle(node.number())).collect())
+    }
+
+    unsafe fn node_kind(&self, device: i32, _: GraphHandle, node: NodeHandle) -> Result<NodeKind> {
+        // SAFETY: the caller's promise is the same.
+        unsafe { V::kind_of_node(self, device, node) }.map(NodeKind::of)
+    }
+
+    unsafe fn set_node(
+        &self,
+        device: i32,
+        executable: ExecutableHandle,
+        kind: NodeKind,
+        (_, to): (GraphHandle, NodeHandle),
+        (_, from): (GraphHandle, NodeHandle),
+    ) -> Result<()> {
+        // SAFETY: the caller's promise is the same.
+        unsafe { V::set_node(self, device, executable, kind, to, from) }
+    }
+
+    unsafe fn update(
+        &self,
+        device: i32,
+        (executable, _): (ExecutableHandle, GraphHandle),
+        graph: GraphHandle,
+    ) -> Result<()> {
+        // SAFETY: the caller's promise is the same.
+        unsafe { V::update(self, device, executable, graph) }
     }
 
     unsafe fn destroy_graph(&self, device: i32, graph: GraphHandle) -> Result<()> {

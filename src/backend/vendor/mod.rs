@@ -21,7 +21,7 @@ mod errors;
 pub(super) mod events;
 pub(super) mod exit;
 pub(super) mod fork;
-mod graphs;
+pub mod graphs;
 mod launches;
 pub(super) mod loader;
 pub(super) mod memory;

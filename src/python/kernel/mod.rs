@@ -1,4 +1,4 @@
-//! Kernels: the classes `Kernel`, `Module`, `LaunchConfig` and `Launcher`, and arguments that have addresses in themselves.
+//! Kernels: the classes `Kernel`, `Module`, `LaunchConfig`, `Launcher` and `GraphNode`, and arguments that have addresses in themselves.
 
 use pyo3::prelude::*;
 
@@ -9,6 +9,7 @@ pub(crate) mod class;
 mod compiled;
 pub(crate) mod config;
 pub(crate) mod extent;
+pub(crate) mod graph_node;
 pub(crate) mod instance;
 pub(crate) mod launcher;
 pub(crate) mod module;
@@ -20,6 +21,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     argument::register(module)?;
     tensor_map::register(module)?;
     class::register(module)?;
+    graph_node::register(module)?;
     launcher::register(module)?;
     config::register(module)?;
     module::register(module)?;

@@ -89,7 +89,8 @@ fn end(py: Python<'_>, stream: &Stream) -> PyResult<PyGraph> {
 }
 
 impl PyGraph {
-    fn graph(&self) -> PyResult<&Graph> {
+    /// What was captured.
+    pub(crate) fn graph(&self) -> PyResult<&Graph> {
         self.graph.get().ok_or_else(|| {
             PyValueError::new_err(
                 "the graph is empty: capture its work in `with graph:`, and launch it after the block",
@@ -220,7 +221,7 @@ impl PyGraph {
     /// How many operations the graph has.
     #[getter]
     fn num_nodes(&self) -> PyResult<usize> {
-        Ok(self.graph()?.nodes())
+        Ok(self.graph()?.count())
     }
 
     /// The device on which it runs.
@@ -231,7 +232,7 @@ impl PyGraph {
 
     fn __repr__(&self) -> String {
         match self.graph.get() {
-            Some(graph) => format!("<PyGPU.Graph of {} operations on {}>", graph.nodes(), graph.device()),
+            Some(graph) => format!("<PyGPU.Graph of {} operations on {}>", graph.count(), graph.device()),
             None => "<PyGPU.Graph, empty>".to_owned(),
         }
     }

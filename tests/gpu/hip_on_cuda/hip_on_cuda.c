@@ -59,12 +59,22 @@ FORWARD(hipDeviceEnablePeerAccess, (int peer, unsigned flags), cudaDeviceEnableP
 
 /* HIP's number of an attribute and CUDA's. */
 static const struct { int hip; CUdevice_attribute cuda; } ATTRIBUTES[] = {
+    { 0, CU_DEVICE_ATTRIBUTE_ECC_ENABLED },
     { 2, CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT },
+    { 3, CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY },
+    { 4, CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM },
     { 5, CU_DEVICE_ATTRIBUTE_CLOCK_RATE },
+    { 7, CU_DEVICE_ATTRIBUTE_COMPUTE_PREEMPTION_SUPPORTED },
+    { 8, CU_DEVICE_ATTRIBUTE_CONCURRENT_KERNELS },
+    { 9, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS },
     { 10, CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH },
+    { 13, CU_DEVICE_ATTRIBUTE_DIRECT_MANAGED_MEM_ACCESS_FROM_HOST },
+    { 15, CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED },
     { 16, CU_DEVICE_ATTRIBUTE_INTEGRATED },
+    { 18, CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT },
     { 19, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE },
     { 23, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR },
+    { 24, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY },
     { 26, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X },
     { 27, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y },
     { 28, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z },
@@ -72,15 +82,24 @@ static const struct { int hip; CUdevice_attribute cuda; } ATTRIBUTES[] = {
     { 30, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y },
     { 31, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z },
     { 56, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK },
+    { 57, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR },
     { 58, CU_DEVICE_ATTRIBUTE_MAX_PITCH },
+    { 59, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH },
+    { 60, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE },
     { 61, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR },
     { 63, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT },
+    { 65, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS },
     { 66, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES },
     { 67, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID },
     { 68, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID },
     { 69, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID },
+    { 71, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK },
+    { 72, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR },
     { 74, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK },
     { 75, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN },
+    { 78, CU_DEVICE_ATTRIBUTE_STREAM_PRIORITIES_SUPPORTED },
+    { 81, CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT },
+    { 85, CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING },
     { 87, CU_DEVICE_ATTRIBUTE_WARP_SIZE },
     { 88, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED },
 };
@@ -237,6 +256,32 @@ DRIVER(hipGraphGetNodes, (void *graph, void **nodes, size_t *count), cuGraphGetN
 DRIVER(hipGraphDestroy, (void *graph), cuGraphDestroy(graph))
 DRIVER(hipGraphUpload, (void *executable, void *stream), cuGraphUpload(executable, stream))
 DRIVER(hipGraphLaunch, (void *executable, void *stream), cuGraphLaunch(executable, stream))
+/* Kinds of nodes and reasons have the same numbers in both. The parameters of nodes are only handed on by who asks for them,
+   so they stay CUDA's; the room for them is that of the largest. */
+DRIVER(hipGraphNodeGetType, (void *node, unsigned *kind), cuGraphNodeGetType(node, (CUgraphNodeType *)kind))
+DRIVER(hipGraphKernelNodeGetParams, (void *node, void *parameters), cuGraphKernelNodeGetParams(node, parameters))
+DRIVER(hipGraphExecKernelNodeSetParams, (void *executable, void *node, const void *parameters),
+    cuGraphExecKernelNodeSetParams(executable, node, parameters))
+static CUcontext context_now(void) {
+    CUcontext context = NULL;
+    (void)cuCtxGetCurrent(&context);
+    return context;
+}
+DRIVER(hipGraphMemcpyNodeGetParams, (void *node, void *parameters), cuGraphMemcpyNodeGetParams(node, parameters))
+DRIVER(hipGraphExecMemcpyNodeSetParams, (void *executable, void *node, void *parameters),
+    cuGraphExecMemcpyNodeSetParams(executable, node, parameters, context_now()))
+DRIVER(hipGraphMemsetNodeGetParams, (void *node, void *parameters), cuGraphMemsetNodeGetParams(node, parameters))
+DRIVER(hipGraphExecMemsetNodeSetParams, (void *executable, void *node, const void *parameters),
+    cuGraphExecMemsetNodeSetParams(executable, node, parameters, context_now()))
+static CUresult exec_update(void *executable, void *graph, void **node, unsigned *result) {
+    CUgraphExecUpdateResultInfo information;
+    memset(&information, 0, sizeof information);
+    CUresult code = cuGraphExecUpdate(executable, graph, &information);
+    *node = information.errorNode;
+    *result = (unsigned)information.result;
+    return code;
+}
+DRIVER(hipGraphExecUpdate, (void *executable, void *graph, void **node, unsigned *result), exec_update(executable, graph, node, result))
 DRIVER(hipGraphExecDestroy, (void *executable), cuGraphExecDestroy(executable))
 
 /* Kernels. The attributes of functions have the same numbers in both. */

@@ -8,7 +8,7 @@ use pyo3::types::PyBytes;
 
 use crate::backend::BackendKind;
 use crate::device::Device;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::kernel::{self, Cache, Declarations, Source};
 use crate::python::gil::WithoutGil;
 use crate::python::kernel::module::PyKernelModule;
@@ -145,11 +145,7 @@ fn attribute(device: Device, number: i32) -> Result<i32> {
         75 => known.compute_capability.0,
         76 => known.compute_capability.1,
         115 => i32::from(known.memory_pools),
-        _ => {
-            return Err(Error::not_supported(format!(
-                "attribute {number} is not known of {device}: its driver has no such number"
-            )));
-        }
+        _ => return programs.device_attribute(device.index(), number),
     })
 }
 

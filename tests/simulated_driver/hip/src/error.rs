@@ -50,6 +50,7 @@ const HIP_NAMES: &[(u32, &str)] = &[
     (719, "hipErrorLaunchFailure\0"),
     (720, "hipErrorCooperativeLaunchTooLarge\0"),
     (801, "hipErrorNotSupported\0"),
+    (910, "hipErrorGraphExecUpdateFailure\0"),
 ];
 
 fn named(code: u32) -> &'static str {

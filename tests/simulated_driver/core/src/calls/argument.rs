@@ -22,6 +22,15 @@ impl<T> Out<T> {
         Out(self.0.cast())
     }
 
+    /// The place of a later result in a list.
+    ///
+    /// # Safety
+    /// The list is longer than that.
+    pub unsafe fn at(self, index: usize) -> Self {
+        // SAFETY: the caller's promise is the same.
+        Self(unsafe { self.0.add(index) })
+    }
+
     /// Writes a result.
     ///
     /// # Errors

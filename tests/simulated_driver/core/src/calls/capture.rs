@@ -43,6 +43,7 @@ macro_rules! export_graphs {
     (
         $export:ident, $device:path: $begin:ident $end:ident $is_capturing:ident $info:ident $exchange:ident
         $instantiate:ident $launch:ident $upload:ident $nodes:ident $destroy_executable:ident $destroy:ident
+        $node_kind:ident $($get:ident $set:ident $kind:literal)* { $($own:tt)* }
     ) => {
         use $crate::argument::Out;
 
@@ -65,12 +66,17 @@ macro_rules! export_graphs {
                 stream: u64,
                 answer: Out<u32>,
                 id: Out<u64>,
-                _graph: Out<u64>,
-                _dependencies: Out<u64>,
-                _count: Out<usize>,
+                graph: Out<u64>,
+                dependencies: Out<*const u64>,
+                count: Out<usize>,
             ) {
                 let (code, capture) = on.driver.capture_status(on.name, $device(on)?, stream)?;
                 id.put_if_wanted(capture);
+                if let Some(captured) = on.driver.captured(on.name, $device(on)?, stream)? {
+                    graph.put_if_wanted(captured.graph);
+                    dependencies.put_if_wanted(captured.dependencies);
+                    count.put_if_wanted(captured.count);
+                }
                 answer.put(code)
             }
 
@@ -91,10 +97,35 @@ macro_rules! export_graphs {
                 on.driver.check_executable(executable)
             }
 
-            // The nodes themselves have no names here.
-            fn $nodes(on, graph: u64, _nodes: Out<u64>, count: Out<usize>) {
-                count.put(on.driver.graph_nodes(on.name, graph)?)
+            fn $nodes(on, graph: u64, nodes: Out<u64>, count: Out<usize>) {
+                let found = on.driver.graph_nodes(on.name, graph)?;
+                if nodes.check().is_ok() {
+                    // SAFETY: with a list the caller says how long it is.
+                    let room = unsafe { count.read()? };
+                    // SAFETY: so long is the list.
+                    found.iter().take(room).enumerate().try_for_each(|(at, node)| unsafe { nodes.at(at) }.put(*node))?;
+                }
+                count.put(found.len())
             }
+
+            fn $node_kind(on, node: u64, kind: Out<u32>) {
+                kind.put(on.driver.node_kind(node)?)
+            }
+
+            // The structures of parameters are not those of the vendors: they say of which node they are. Who only hands them on
+            // does not see it. A context, the last parameter of some of CUDA's functions, is not looked at.
+            $(fn $get(on, node: u64, parameters: Out<u64>) {
+                on.driver.node_kind(node)?;
+                parameters.put(node)
+            }
+
+            fn $set(on, executable: u64, node: u64, parameters: Out<u64>) {
+                // SAFETY: the caller promises parameters.
+                let from = unsafe { parameters.read()? };
+                on.driver.exchange_node(on.name, executable, node, from, $kind)
+            })*
+
+            $($own)*
 
             fn $destroy_executable(on, executable: u64) {
                 on.driver.destroy_graph(on.name, executable, true)

@@ -46,12 +46,44 @@ pub enum Mode {
     Relaxed,
 }
 
+impl Node {
+    /// What it is, by the drivers' number.
+    fn kind(&self) -> u32 {
+        let is = |word| self.call.contains(word);
+        if is("Memcpy") {
+            1
+        } else if is("Memset") {
+            2
+        } else if is("Host") {
+            3
+        } else {
+            0
+        }
+    }
+}
+
+/// The nodes of a graph, each with its handle. One that can be launched keeps the handles when a node is exchanged.
+type Nodes = Arc<Vec<(u64, Arc<Node>)>>;
+
 struct Capture {
     origin: u64,
     mode: Mode,
     thread: std::thread::ThreadId,
     is_valid: bool,
-    nodes: Vec<Node>,
+    nodes: Vec<(u64, Arc<Node>)>,
+    /// The last node of each stream, where the driver points to.
+    last: HashMap<u64, Box<u64>>,
+}
+
+/// What a capture under way holds.
+#[derive(Clone, Copy)]
+pub struct Captured {
+    /// The graph.
+    pub graph: u64,
+    /// Where the handles lie of the nodes that the stream's next one comes after.
+    pub dependencies: *const u64,
+    /// How many they are.
+    pub count: usize,
 }
 
 /// Captures under way, and what came of those that ended.
@@ -60,8 +92,8 @@ pub(crate) struct Graphs {
     /// Which capture a stream is part of.
     streams: HashMap<u64, u64>,
     captures: HashMap<u64, Capture>,
-    graphs: HashMap<u64, Arc<Vec<Node>>>,
-    executables: HashMap<u64, (usize, Arc<Vec<Node>>)>,
+    graphs: HashMap<u64, Nodes>,
+    executables: HashMap<u64, (usize, Nodes)>,
 }
 
 impl State {
@@ -96,10 +128,17 @@ impl State {
     }
 
     /// Keeps an operation for the graph.
-    pub(crate) fn keep_node(&mut self, capture: u64, node: Node) {
+    pub(crate) fn keep_node(&mut self, capture: u64, stream: u64, node: Node) {
+        let handle = self.new_handle();
         if let Some(capture) = self.graphs.captures.get_mut(&capture) {
-            capture.nodes.push(node);
+            capture.nodes.push((handle, Arc::new(node)));
+            capture.last.insert(stream, Box::new(handle));
         }
+    }
+
+    fn node(&self, handle: u64) -> Outcome<Arc<Node>> {
+        let all = self.graphs.graphs.values().flat_map(|nodes| nodes.iter());
+        all.into_iter().find(|(own, _)| *own == handle).map(|(_, node)| Arc::clone(node)).ok_or(INVALID_VALUE)
     }
 
     /// Refuses what no capture can hold, and spoils the capture, as the driver does.
@@ -168,7 +207,7 @@ impl Driver {
         }
         let capture = state.new_handle();
         let thread = std::thread::current().id();
-        let began = Capture { origin: stream, mode, thread, is_valid: true, nodes: Vec::new() };
+        let began = Capture { origin: stream, mode, thread, is_valid: true, nodes: Vec::new(), last: HashMap::new() };
         state.graphs.captures.insert(capture, began);
         state.graphs.streams.insert(stream, capture);
         Ok(())
@@ -212,16 +251,87 @@ impl Driver {
         Ok((if is_valid { 1 } else { 2 }, capture))
     }
 
-    /// How many nodes a graph has.
+    /// What the capture of a stream holds by now; the place is valid until the next call for the stream.
     ///
     /// # Errors
     /// A code.
-    pub fn graph_nodes(&self, call: &'static str, graph: u64) -> Outcome<usize> {
+    pub fn captured(&self, call: &'static str, device: usize, stream: u64) -> Outcome<Option<Captured>> {
         let mut state = self.lock();
+        let stream = state.resolve(call, device, stream)?;
+        let Some(graph) = state.graphs.streams.get(&stream).copied() else { return Ok(None) };
+        let Some(capture) = state.graphs.captures.get(&graph) else { return Ok(None) };
+        let last = capture.last.get(&stream);
+        let dependencies = last.map_or(std::ptr::null(), |last| &raw const **last);
+        Ok(Some(Captured { graph, dependencies, count: usize::from(last.is_some()) }))
+    }
+
+    /// The nodes of a graph, also of one that is being captured.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn graph_nodes(&self, call: &'static str, graph: u64) -> Outcome<Vec<u64>> {
+        let mut state = self.lock();
+        let handles = |nodes: &[(u64, Arc<Node>)]| nodes.iter().map(|(handle, _)| *handle).collect();
+        if let Some(capture) = state.graphs.captures.get(&graph) {
+            return Ok(handles(&capture.nodes));
+        }
         match state.graphs.graphs.get(&graph) {
-            Some(nodes) => Ok(nodes.len()),
+            Some(nodes) => Ok(handles(nodes)),
             None => state.bad_handle(call, "graph", graph),
         }
+    }
+
+    /// What a node is, by the drivers' number.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn node_kind(&self, node: u64) -> Outcome<u32> {
+        Ok(self.lock().node(node)?.kind())
+    }
+
+    /// Exchanges a node of a graph that can be launched; a launch under way goes on.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn exchange_node(&self, call: &'static str, executable: u64, node: u64, from: u64, kind: u32) -> Outcome<()> {
+        let mut state = self.lock();
+        let from = state.node(from)?;
+        let Some((_, nodes)) = state.graphs.executables.get_mut(&executable) else {
+            return state.bad_handle(call, "graph that can be launched", executable);
+        };
+        let mut changed = nodes.to_vec();
+        let place = changed.iter().position(|(handle, _)| *handle == node).ok_or(INVALID_VALUE)?;
+        if changed[place].1.kind() != kind || from.kind() != kind {
+            return Err(INVALID_VALUE);
+        }
+        changed[place].1 = from;
+        *nodes = Arc::new(changed);
+        Ok(())
+    }
+
+    /// Exchanges all nodes of a graph that can be launched; the reason why it cannot, by the drivers' number, or 0.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn update_graph(&self, call: &'static str, executable: u64, graph: u64) -> Outcome<u32> {
+        const TOPOLOGY: u32 = 2;
+        const KIND: u32 = 3;
+        let mut state = self.lock();
+        let Some(given) = state.graphs.graphs.get(&graph).cloned() else {
+            return state.bad_handle(call, "graph", graph);
+        };
+        let Some((_, nodes)) = state.graphs.executables.get_mut(&executable) else {
+            return state.bad_handle(call, "graph that can be launched", executable);
+        };
+        if nodes.len() != given.len() {
+            return Ok(TOPOLOGY);
+        }
+        if nodes.iter().zip(given.iter()).any(|(own, given)| own.1.kind() != given.1.kind()) {
+            return Ok(KIND);
+        }
+        let changed = nodes.iter().zip(given.iter()).map(|(own, given)| (own.0, Arc::clone(&given.1)));
+        *nodes = Arc::new(changed.collect());
+        Ok(0)
     }
 
     /// A graph that can be launched.
@@ -266,7 +376,7 @@ impl Driver {
         state.refuse_capturing(stream)?;
         let waits_for = state.order(stream);
         let number = state.streams.get(&stream).map_or(0, |stream| stream.submitted + 1);
-        for node in nodes.iter() {
+        for (_, node) in nodes.iter() {
             if let Some(region) = &node.pageable
                 && !is_mapped(region.start, region.end())
             {
@@ -279,7 +389,7 @@ impl Driver {
                 state.touch(block, Touch { region, write, stream, number, call: node.call });
             }
         }
-        let work = move || nodes.iter().for_each(|node| (node.task)());
+        let work = move || nodes.iter().for_each(|(_, node)| (node.task)());
         state.push(stream, waits_for, Some(Box::new(work)), Then::Nothing).map(drop)
     }
 

@@ -1,0 +1,14 @@
+"""The library in C, by hand. ``sh c/make.sh build && PYTHONPATH=build python c/use.py``."""
+
+import sys
+from pathlib import Path
+
+import heat_c as heat
+
+import PyGPU as gpuarray
+
+sys.path.append(str(Path(__file__).parents[1]))
+from check import check, expect
+
+check(heat)
+expect(TypeError, lambda: heat.step(gpuarray.zeros((2, 2)), None), "source: float32 is needed")

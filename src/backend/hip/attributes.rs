@@ -1,0 +1,41 @@
+//! Attributes of devices that have another number in HIP than in CUDA, beside those that have names above the backend.
+
+use super::sys::{
+    hipDeviceAttribute_t, hipDeviceAttributeCanMapHostMemory, hipDeviceAttributeCanUseHostPointerForRegisteredMem,
+    hipDeviceAttributeComputePreemptionSupported, hipDeviceAttributeConcurrentKernels,
+    hipDeviceAttributeConcurrentManagedAccess, hipDeviceAttributeDirectManagedMemAccessFromHost,
+    hipDeviceAttributeEccEnabled, hipDeviceAttributeHostNativeAtomicSupported, hipDeviceAttributeKernelExecTimeout,
+    hipDeviceAttributeManagedMemory, hipDeviceAttributeMaxPitch, hipDeviceAttributeMaxRegistersPerBlock,
+    hipDeviceAttributeMaxRegistersPerMultiprocessor, hipDeviceAttributeMaxThreadsPerMultiProcessor,
+    hipDeviceAttributeMemoryBusWidth, hipDeviceAttributeMemoryClockRate, hipDeviceAttributePageableMemoryAccess,
+    hipDeviceAttributePageableMemoryAccessUsesHostPageTables, hipDeviceAttributeStreamPrioritiesSupported,
+    hipDeviceAttributeTextureAlignment, hipDeviceAttributeUnifiedAddressing,
+};
+
+/// HIP's number of what CUDA has a number for.
+pub const fn of_cuda(number: i32) -> Option<hipDeviceAttribute_t> {
+    Some(match number {
+        11 => hipDeviceAttributeMaxPitch,
+        12 => hipDeviceAttributeMaxRegistersPerBlock,
+        14 => hipDeviceAttributeTextureAlignment,
+        17 => hipDeviceAttributeKernelExecTimeout,
+        19 => hipDeviceAttributeCanMapHostMemory,
+        31 => hipDeviceAttributeConcurrentKernels,
+        32 => hipDeviceAttributeEccEnabled,
+        36 => hipDeviceAttributeMemoryClockRate,
+        37 => hipDeviceAttributeMemoryBusWidth,
+        39 => hipDeviceAttributeMaxThreadsPerMultiProcessor,
+        41 => hipDeviceAttributeUnifiedAddressing,
+        78 => hipDeviceAttributeStreamPrioritiesSupported,
+        82 => hipDeviceAttributeMaxRegistersPerMultiprocessor,
+        83 => hipDeviceAttributeManagedMemory,
+        86 => hipDeviceAttributeHostNativeAtomicSupported,
+        88 => hipDeviceAttributePageableMemoryAccess,
+        89 => hipDeviceAttributeConcurrentManagedAccess,
+        90 => hipDeviceAttributeComputePreemptionSupported,
+        91 => hipDeviceAttributeCanUseHostPointerForRegisteredMem,
+        101 => hipDeviceAttributeDirectManagedMemAccessFromHost,
+        100 => hipDeviceAttributePageableMemoryAccessUsesHostPageTables,
+        _ => return None,
+    })
+}

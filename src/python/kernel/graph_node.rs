@@ -1,0 +1,267 @@
+//! The class `GraphNode`, and graphs whose parameters are exchanged: `Graph.nodes` and `Graph.update`.
+
+use std::sync::Arc;
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use super::call::pack::{self, Rules};
+use super::extent::{extent, number_of};
+use crate::backend::{LaunchShape, NodeKind};
+use crate::error::Error;
+use crate::graph::{self, Node};
+use crate::kernel::launch::{self, Launched};
+use crate::memory::Use;
+use crate::python::array::class::GpuArray;
+use crate::python::gil::WithoutGil;
+use crate::python::once::intern;
+use crate::python::runtime::graph::PyGraph;
+use crate::stream::{self, Stream};
+
+/// One operation of a graph: what `Graph.nodes` gives.
+#[pyclass(frozen, name = "GraphNode", module = "PyGPU")]
+pub(crate) struct PyGraphNode {
+    graph: Py<PyGraph>,
+    place: usize,
+    kind: NodeKind,
+    name: Option<String>,
+}
+
+#[pymethods]
+impl PyGraphNode {
+    /// What it is: 'kernel', 'memcpy', 'memset', 'host', or another word of the driver's.
+    #[getter]
+    fn kind(&self) -> &'static str {
+        self.kind.name()
+    }
+
+    /// The name of its kernel; None for what is no kernel, and for one that another library has put into the capture.
+    #[getter]
+    fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// Its place in `Graph.nodes`.
+    #[getter]
+    fn index(&self) -> usize {
+        self.place
+    }
+
+    fn __repr__(&self) -> String {
+        let name = self.name.as_ref().map_or_else(String::new, |name| format!(" {name}"));
+        format!("<PyGPU.GraphNode {}: {}{name}>", self.place, self.kind.name())
+    }
+}
+
+/// The launch of which a node was made.
+fn launched(node: &Node) -> Option<Arc<Launched>> {
+    node.part.clone()?.downcast::<Launched>().ok()
+}
+
+#[pymethods]
+impl PyGraph {
+    /// The operations, in the order in which they were captured.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> a = PyGPU.zeros(5, 'uint8')
+    /// >>> with PyGPU.Graph() as graph:
+    /// ...     _ = a.fill(3)
+    /// >>> graph.nodes
+    /// [<PyGPU.GraphNode 0: memset>]
+    #[getter]
+    fn nodes(slf: &Bound<'_, Self>) -> PyResult<Vec<PyGraphNode>> {
+        let graph = slf.get().graph()?;
+        let nodes = graph.nodes().into_iter().enumerate().map(|(place, node)| {
+            let name = launched(&node).map(|launched| launched.function.name().to_owned());
+            Ok(PyGraphNode { graph: slf.clone().unbind(), place, kind: graph.kind(&node)?, name })
+        });
+        nodes.collect()
+    }
+
+    /// Exchanges parameters of the graph for its later launches, without a new capture of it, or with one.
+    ///
+    /// Parameters
+    /// ----------
+    /// what : GraphNode or Graph
+    ///     A node of this graph, which is given new parameters; or another graph with the same operations, all of whose
+    ///     parameters this one takes over.
+    /// *arguments : object
+    ///     For a kernel its arguments, as a launch takes them; none, to keep those it has. For a memcpy the target and the
+    ///     source: arrays, or pinned memory. For a memset the array and the value. For any of them instead: a function without
+    ///     parameters whose one operation is to be the node's, such as ``lambda: kernel[grid, block](x)``.
+    /// grid, block : int or tuple of int, optional
+    ///     The shape of the kernel's launch; what it has by default.
+    /// shared : int, optional
+    ///     Bytes of dynamic shared memory; as many as it has by default.
+    /// strided : bool, optional
+    ///     Whether a kernel takes arrays of any strides.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     For a node of another graph, and for parameters that make another kind of operation, or several.
+    /// CudaError
+    ///     With the driver's reason, when a graph differs by more than parameters. Nothing has changed then.
+    /// NotSupportedError
+    ///     For kinds of nodes that have no parameters to exchange, and drivers that cannot.
+    ///
+    /// Notes
+    /// -----
+    /// Launches under way have the parameters they were made with. The graph keeps what it is given, and lets go of what was
+    /// replaced once no launch uses it. Later launches wait for earlier work on the new arrays, and later work for them.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> a, b = PyGPU.zeros(5, 'uint8'), PyGPU.zeros(5, 'uint8')
+    /// >>> with PyGPU.Graph() as graph:
+    /// ...     _ = a.fill(3)
+    /// >>> graph.update(graph.nodes[0], b, 7)
+    /// >>> graph.launch()
+    /// >>> int(a[0]), int(b[0])
+    /// (0, 7)
+    #[pyo3(signature = (what, /, *arguments, grid=None, block=None, shared=None, strided=false))]
+    fn update(
+        slf: &Bound<'_, Self>,
+        what: &Bound<'_, PyAny>,
+        arguments: &Bound<'_, PyTuple>,
+        grid: Option<&Bound<'_, PyAny>>,
+        block: Option<&Bound<'_, PyAny>>,
+        shared: Option<&Bound<'_, PyAny>>,
+        strided: bool,
+    ) -> PyResult<()> {
+        let (py, own) = (slf.py(), slf.get().graph()?);
+        let has_shape = grid.is_some() || block.is_some() || shared.is_some();
+        if let Ok(other) = what.cast::<Self>() {
+            if has_shape || !arguments.is_empty() {
+                return Err(PyTypeError::new_err(
+                    "update(graph) takes no more than the graph: its operations have all else",
+                ));
+            }
+            let other = other.get().graph()?;
+            return Ok(py.without_gil(|| own.update(other))?);
+        }
+        let node = what.cast::<PyGraphNode>().map_err(|_| {
+            let given = what.get_type();
+            PyTypeError::new_err(format!("update takes a node of graph.nodes, or another graph, not {given}"))
+        })?;
+        let node = node.get();
+        if !node.graph.is(slf) {
+            return Err(PyValueError::new_err("the node is of another graph; take one of graph.nodes"));
+        }
+        let known = own.nodes().into_iter().nth(node.place);
+        let launch = known.as_ref().and_then(launched);
+        let function =
+            if arguments.len() == 1 { Some(arguments.get_item(0)?).filter(|one| one.is_callable()) } else { None };
+        if has_shape && (function.is_some() || node.kind != NodeKind::Kernel) {
+            return Err(PyTypeError::new_err("grid, block and shared are of a kernel's node that is given arguments"));
+        }
+        replace(py, own, node.place, |stream| match (function, node.kind, launch, known) {
+            (Some(function), ..) => within(stream, || function.call0().map(drop)),
+            (None, NodeKind::Kernel, Some(launch), Some(known)) => {
+                let mut shape = launch.shape;
+                reshape(&mut shape, grid, block, shared)?;
+                if arguments.is_empty() {
+                    return again(py, &known, &launch, &shape, stream);
+                }
+                let rules = if strided { Rules::Strided } else { Rules::Strict };
+                pack::call(&launch.function, &shape, stream, arguments, rules)
+            }
+            (None, NodeKind::Copy, ..) => within(stream, || copy(arguments)),
+            (None, NodeKind::Fill, ..) => within(stream, || fill(arguments)),
+            (None, NodeKind::Kernel, ..) => Err(Error::not_supported(
+                "the kernel of the node was not launched by PyGPU; give a function that launches what it is to be",
+            )
+            .into()),
+            (None, kind, ..) => Err(Error::not_supported(format!(
+                "a node of the kind {} has no parameters to exchange; capture the graph again, and update(graph)",
+                kind.name()
+            ))
+            .into()),
+        })
+    }
+}
+
+/// Captures what is put on a stream, as the new parameters of a node.
+fn replace(
+    py: Python<'_>,
+    graph: &graph::Graph,
+    place: usize,
+    put: impl FnOnce(&Stream) -> PyResult<()>,
+) -> PyResult<()> {
+    let stream = py.without_gil(|| graph.begin_part())?;
+    match put(&stream) {
+        Ok(()) => Ok(py.without_gil(|| graph.end_part(stream, place))?),
+        Err(error) => {
+            py.without_gil(|| graph::abandon(&stream));
+            Err(error)
+        }
+    }
+}
+
+/// Calls with a stream as the thread's current one.
+fn within(stream: &Stream, call: impl FnOnce() -> PyResult<()>) -> PyResult<()> {
+    stream::push_current(stream.clone());
+    let outcome = call();
+    stream::pop_current(stream);
+    outcome
+}
+
+fn reshape(
+    shape: &mut LaunchShape,
+    grid: Option<&Bound<'_, PyAny>>,
+    block: Option<&Bound<'_, PyAny>>,
+    shared: Option<&Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    if let Some(grid) = grid {
+        shape.grid = extent(grid, "grid")?;
+    }
+    if let Some(block) = block {
+        shape.block = extent(block, "block")?;
+    }
+    if let Some(shared) = shared {
+        shape.shared = number_of(shared, "shared")?;
+    }
+    Ok(())
+}
+
+/// The launch of a node once more, with another shape.
+fn again(py: Python<'_>, node: &Node, launched: &Launched, shape: &LaunchShape, stream: &Stream) -> PyResult<()> {
+    let uses: Vec<Use<'_>> = node.uses.iter().map(|(block, access)| (block, *access)).collect();
+    let mut arguments = launched.arguments.clone();
+    // SAFETY: the arguments are those that the kernel was launched with, and their memory is held by the graph.
+    Ok(py.without_gil(|| unsafe { launch::launch(&launched.function, shape, stream, &mut arguments, &uses) })?)
+}
+
+/// A copy from the second argument to the first.
+fn copy(arguments: &Bound<'_, PyTuple>) -> PyResult<()> {
+    let py = arguments.py();
+    let Ok((target, source)) = arguments.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>() else {
+        return Err(PyTypeError::new_err("a memcpy takes its target and its source: update(node, target, source)"));
+    };
+    if !target.is_instance_of::<GpuArray>() {
+        let keywords = PyDict::new(py);
+        keywords.set_item(intern!(py, "ary"), target)?;
+        return source.call_method(intern!(py, "get_async"), (), Some(&keywords)).map(drop);
+    }
+    if source.is_instance_of::<GpuArray>() {
+        return target.set_item(py.Ellipsis(), source);
+    }
+    target.call_method1(intern!(py, "set_async"), (source,)).map(drop)
+}
+
+/// A fill of the first argument with the second.
+fn fill(arguments: &Bound<'_, PyTuple>) -> PyResult<()> {
+    let Ok((target, value)) = arguments.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>() else {
+        return Err(PyTypeError::new_err("a memset takes an array and a value: update(node, array, value)"));
+    };
+    target.call_method1(intern!(target.py(), "fill"), (value,)).map(drop)
+}
+
+/// Puts the class into the module.
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyGraphNode>()
+}
