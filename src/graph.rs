@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::global::{Global, Guard};
 use crate::lifetime;
 use crate::memory::capture::{self, Capture, Contents, Noted, Thing};
-use crate::memory::{Use, ordered, pending};
+use crate::memory::{Access, Use, ordered, overrun, pending};
 use crate::stream::Stream;
 
 /// A capture that goes on; one that is dropped is ended, and what was captured is forgotten.
@@ -199,7 +199,26 @@ impl Graph {
             // SAFETY: both are alive, and `parts` holds all memory until the stream has passed.
             unsafe { graphs.launch_graph(self.device().index(), self.parts.executable, stream.handle()) }?;
             self.hold_on(stream)
-        })
+        })?;
+        self.check_ends()
+    }
+
+    /// Looks behind each block that was written, as after the launch of one kernel.
+    fn check_ends(&self) -> Result<()> {
+        if self.device().is_cpu() {
+            for noted in &self.parts.blocks {
+                let beyond = if noted.access == Access::Write { noted.block.overrun() } else { 0 };
+                if beyond != 0 {
+                    return Err(overrun(
+                        &noted.block,
+                        beyond,
+                        "a kernel of the graph",
+                        "of an array that it was captured with",
+                    ));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Keeps the parts until the stream has passed: from now on, if it may be gone when the graph ends.

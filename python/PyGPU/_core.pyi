@@ -1096,7 +1096,8 @@ class DeviceAllocation:
 
 @disjoint_base
 class Stream:
-    def __new__(cls, non_blocking: bool = False, priority: int = 0, device: DeviceLike = None) -> Self: ...
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
+    def __init__(self, non_blocking: bool = False, priority: int = 0, device: DeviceLike = None) -> None: ...
     @staticmethod
     def from_handle(handle: int, device: DeviceLike = None, owner: Any = None) -> Stream: ...
     @property
@@ -1142,13 +1143,14 @@ class Graph:
 
 @disjoint_base
 class Event:
-    def __new__(
-        cls,
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
+    def __init__(
+        self,
         timing: bool = True,
         blocking_sync: bool = False,
         interprocess: bool = False,
         device: DeviceLike = None,
-    ) -> Self: ...
+    ) -> None: ...
     @property
     def _as_parameter_(self) -> Any: ...
     @property
@@ -1619,8 +1621,9 @@ def _dtype_of_c_name(name: str) -> numpy.dtype[Any] | None: ...
 
 @disjoint_base
 class ElementwiseKernel:
-    def __new__(
-        cls,
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
+    def __init__(
+        self,
         arguments: str | Sequence[Any],
         operation: str,
         name: str = "kernel",
@@ -1629,7 +1632,7 @@ class ElementwiseKernel:
         preamble: str = "",
         loop_prep: str = "",
         after_loop: str = "",
-    ) -> Self: ...
+    ) -> None: ...
     def __call__(self, *args: Any, **kwargs: Any) -> None: ...
     @property
     def name(self) -> str: ...
@@ -1638,8 +1641,9 @@ class ElementwiseKernel:
 
 @disjoint_base
 class ReductionKernel:
-    def __new__(
-        cls,
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
+    def __init__(
+        self,
         dtype_out: DTypeLike,
         neutral: str | complex,
         reduce_expr: str,
@@ -1649,7 +1653,7 @@ class ReductionKernel:
         keep: bool = False,
         options: str | Sequence[str] | None = None,
         preamble: str = "",
-    ) -> Self: ...
+    ) -> None: ...
     def __call__(self, *args: Any, **kwargs: Any) -> GPUArray: ...
     @property
     def name(self) -> str: ...
@@ -1658,8 +1662,9 @@ class ReductionKernel:
 
 @disjoint_base
 class InclusiveScanKernel:
-    def __new__(
-        cls,
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
+    def __init__(
+        self,
         dtype: DTypeLike,
         scan_expr: str,
         neutral: str | complex | None = None,
@@ -1667,7 +1672,7 @@ class InclusiveScanKernel:
         options: str | Sequence[str] | None = None,
         preamble: str = "",
         devices: Any = None,
-    ) -> Self: ...
+    ) -> None: ...
     def __call__(
         self,
         input_ary: GPUArray,
@@ -1678,8 +1683,9 @@ class InclusiveScanKernel:
 
 @disjoint_base
 class ExclusiveScanKernel:
-    def __new__(
-        cls,
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
+    def __init__(
+        self,
         dtype: DTypeLike,
         scan_expr: str,
         neutral: str | complex | None = None,
@@ -1687,7 +1693,7 @@ class ExclusiveScanKernel:
         options: str | Sequence[str] | None = None,
         preamble: str = "",
         devices: Any = None,
-    ) -> Self: ...
+    ) -> None: ...
     def __call__(
         self,
         input_ary: GPUArray,

@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 
+mod finish;
 mod number;
 pub(crate) mod on_host;
 pub(crate) mod pack;

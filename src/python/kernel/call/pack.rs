@@ -14,14 +14,15 @@ use pyo3::types::{PyComplex, PyFloat, PyInt, PyTuple};
 use smallvec::SmallVec;
 
 use super::on_host::{self, HostArgument, Role, Temporary};
-use super::pointers::{self, Handler, managed_pointer, pointer_of};
+use super::pointers::{Handler, managed_pointer, pointer_of};
 use super::refusal;
 use super::values;
 use crate::array::Array;
+use crate::backend::Address;
 use crate::dtype::{DType, Kind};
 use crate::kernel::launch;
 use crate::kernel::{Arguments, Configuration, Function, Parameter, ParameterKind, check_ends, fits};
-use crate::memory::{Access, Allocation, Use, pending};
+use crate::memory::{Access, Allocation, Use, addresses};
 use crate::python::array::class::GpuArray;
 use crate::python::callback::Kept;
 use crate::python::exchange::import;
@@ -43,19 +44,19 @@ pub(crate) enum Rules {
 /// What of a call is the same for every argument.
 pub(crate) struct Call<'a, 'py> {
     pub(crate) function: &'a Function,
-    stream: &'a Stream,
+    pub(super) stream: &'a Stream,
     rules: Rules,
-    arguments: Arguments,
+    pub(super) arguments: Arguments,
     /// Blocks of PyGPU's own arrays, which the tuple of arguments keeps alive.
-    uses: SmallVec<[Use<'a>; 8]>,
+    pub(super) uses: SmallVec<[Use<'a>; 8]>,
     /// Blocks that were allocated by hand, which another thread may free meanwhile.
-    blocks: Blocks,
+    pub(super) blocks: Blocks,
     /// Arrays of other libraries.
-    foreign: Vec<(Array, Access)>,
+    pub(super) foreign: Vec<(Array, Access)>,
     /// What keeps memory alive of which only the address is known.
-    owners: Vec<Kept>,
-    host: Vec<(Temporary<'py>, Access)>,
-    handlers: Vec<Handler<'py>>,
+    pub(super) owners: Vec<Kept>,
+    pub(super) host: Vec<(Temporary<'py>, Access)>,
+    pub(super) handlers: Vec<Handler<'py>>,
 }
 
 /// Launches a kernel with Python's arguments.
@@ -167,6 +168,7 @@ impl<'a, 'py> Call<'a, 'py> {
             Some(ParameterKind::Pointer { .. }) if class == PyInt::type_object_raw(py) => {
                 let address = values::address(value).map_err(|error| self.within(py, position, parameter, &error))?;
                 values::push_address(&mut self.arguments, address);
+                self.look_behind(parameter, address);
                 Ok(())
             }
             _ => self.add_other(position, parameter, value),
@@ -261,7 +263,22 @@ impl<'a, 'py> Call<'a, 'py> {
             return Err(refusal::scalar(&self.place(position, parameter), parameter, DType::new(kind), value));
         }
         self.arguments.push(bytes);
+        if matches!(parameter, Some(Parameter { kind: ParameterKind::Pointer { .. }, .. }))
+            && let Ok(address) = bytes.try_into().map(Address::from_ne_bytes)
+        {
+            self.look_behind(parameter, address);
+        }
         Ok(())
+    }
+
+    /// On the host the block of an address that came as a number is looked behind as well, if it is known.
+    #[inline]
+    fn look_behind(&mut self, parameter: Option<&Parameter>, address: Address) {
+        if self.function.device().is_cpu()
+            && let Some(block) = addresses::find(address)
+        {
+            self.blocks.push((block, access_of(parameter)));
+        }
     }
 
     /// Everything that is not met in most calls.
@@ -423,62 +440,6 @@ impl<'a, 'py> Call<'a, 'py> {
         values::push_address(&mut self.arguments, temporary.array().address());
         self.host.push((temporary, access_of(parameter)));
         Ok(())
-    }
-
-    /// A launch with arguments that must be kept alive or copied back.
-    #[cold]
-    fn finish<C: Configuration>(&mut self, py: Python<'_>, shape: &C, args: &Bound<'_, PyTuple>) -> PyResult<()> {
-        let launched = self.launch(py, shape, args);
-        let (stream, has_host) = (self.stream, !self.host.is_empty());
-        if launched.is_err() || has_host || stream.device().is_cpu() {
-            // The host's values are there when the call returns.
-            let waited = self.wait(py);
-            return launched.and(waited);
-        }
-        let kept = (std::mem::take(&mut self.foreign), std::mem::take(&mut self.owners));
-        Ok(py.without_gil(|| pending::keep_until_passed(stream, Box::new(kept)))?)
-    }
-
-    fn launch<C: Configuration>(&mut self, py: Python<'_>, shape: &C, args: &Bound<'_, PyTuple>) -> PyResult<()> {
-        let (function, stream) = (self.function, self.stream);
-        let told = match self.handlers.is_empty() {
-            true => py.None().into_bound(py),
-            false => pointers::stream_or_none(py, stream)?,
-        };
-        self.handlers.iter().try_for_each(|handler| handler.enter(&told))?;
-        let arguments = &mut self.arguments;
-        let mut uses: SmallVec<[Use<'_>; 8]> = self.uses.iter().copied().collect();
-        uses.extend(self.blocks.iter().map(|(block, access)| (block, *access)));
-        uses.extend(self.foreign.iter().map(|(array, access)| (array.allocation(), *access)));
-        uses.extend(self.host.iter().map(|(temporary, access)| (temporary.array().allocation(), *access)));
-        // SAFETY: as in `call`.
-        py.without_gil(|| unsafe { launch::launch(function, shape, stream, arguments, &uses) })?;
-        check_ends(function, &uses, |block| refusal::whose(args, block))?;
-        self.host.iter().try_for_each(|(temporary, _)| temporary.leave(py, stream))?;
-        self.handlers.iter().try_for_each(|handler| handler.leave(&told))
-    }
-
-    /// Waits for the stream if something of the host is under way, and lets go of what was kept.
-    fn wait(&mut self, py: Python<'_>) -> PyResult<()> {
-        let stream = self.stream;
-        let host: Vec<Array> = self.host.iter().map(|(temporary, _)| temporary.array().clone()).collect();
-        self.host.clear();
-        let foreign = std::mem::take(&mut self.foreign);
-        // Dropped without the GIL, since that may reach the driver.
-        Ok(py.without_gil(|| {
-            let waited = if host.is_empty() { Ok(()) } else { stream.synchronize() };
-            drop((host, foreign));
-            waited
-        })?)
-    }
-
-    /// After an argument that was refused: a copy of one before it may be under way.
-    #[cold]
-    fn abandon(&mut self, py: Python<'_>) {
-        if !self.host.is_empty() || !self.foreign.is_empty() {
-            // The refusal is what is told; a driver that fails says so at the next call too.
-            let _ = self.wait(py);
-        }
     }
 
     /// The kernel, the place and the parameter, for the beginning of an error.
