@@ -1100,7 +1100,8 @@ class DeviceAllocation:
 
 @disjoint_base
 class Stream:
-    def __new__(cls, non_blocking: bool = False, priority: int = 0, device: DeviceLike = None) -> Self: ...
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
+    def __init__(self, non_blocking: bool = False, priority: int = 0, device: DeviceLike = None) -> None: ...
     @staticmethod
     def from_handle(handle: int, device: DeviceLike = None, owner: Any = None) -> Stream: ...
     @property
@@ -1170,13 +1171,14 @@ class GraphNode:
 
 @disjoint_base
 class Event:
-    def __new__(
-        cls,
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
+    def __init__(
+        self,
         timing: bool = True,
         blocking_sync: bool = False,
         interprocess: bool = False,
         device: DeviceLike = None,
-    ) -> Self: ...
+    ) -> None: ...
     @property
     def _as_parameter_(self) -> Any: ...
     @property
@@ -1704,8 +1706,9 @@ def _dtype_of_c_name(name: str) -> numpy.dtype[Any] | None: ...
 
 @disjoint_base
 class ElementwiseKernel:
-    def __new__(
-        cls,
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
+    def __init__(
+        self,
         arguments: str | Sequence[Any],
         operation: str,
         name: str = "kernel",
@@ -1714,7 +1717,7 @@ class ElementwiseKernel:
         preamble: str = "",
         loop_prep: str = "",
         after_loop: str = "",
-    ) -> Self: ...
+    ) -> None: ...
     def __call__(self, *args: Any, **kwargs: Any) -> None: ...
     @property
     def name(self) -> str: ...
@@ -1723,8 +1726,9 @@ class ElementwiseKernel:
 
 @disjoint_base
 class ReductionKernel:
-    def __new__(
-        cls,
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
+    def __init__(
+        self,
         dtype_out: DTypeLike,
         neutral: str | complex,
         reduce_expr: str,
@@ -1734,7 +1738,7 @@ class ReductionKernel:
         keep: bool = False,
         options: str | Sequence[str] | None = None,
         preamble: str = "",
-    ) -> Self: ...
+    ) -> None: ...
     def __call__(self, *args: Any, **kwargs: Any) -> GPUArray: ...
     @property
     def name(self) -> str: ...
@@ -1743,8 +1747,9 @@ class ReductionKernel:
 
 @disjoint_base
 class InclusiveScanKernel:
-    def __new__(
-        cls,
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
+    def __init__(
+        self,
         dtype: DTypeLike,
         scan_expr: str,
         neutral: str | complex | None = None,
@@ -1752,7 +1757,7 @@ class InclusiveScanKernel:
         options: str | Sequence[str] | None = None,
         preamble: str = "",
         devices: Any = None,
-    ) -> Self: ...
+    ) -> None: ...
     def __call__(
         self,
         input_ary: GPUArray,
@@ -1763,8 +1768,9 @@ class InclusiveScanKernel:
 
 @disjoint_base
 class ExclusiveScanKernel:
-    def __new__(
-        cls,
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
+    def __init__(
+        self,
         dtype: DTypeLike,
         scan_expr: str,
         neutral: str | complex | None = None,
@@ -1772,7 +1778,7 @@ class ExclusiveScanKernel:
         options: str | Sequence[str] | None = None,
         preamble: str = "",
         devices: Any = None,
-    ) -> Self: ...
+    ) -> None: ...
     def __call__(
         self,
         input_ary: GPUArray,

@@ -22,7 +22,7 @@ use crate::backend::ExecutableHandle;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::lifetime;
-use crate::memory::{Use, capture, ordered, pending};
+use crate::memory::{Access, Use, capture, ordered, overrun, pending};
 use crate::stream::Stream;
 
 /// What can be launched.
@@ -123,7 +123,26 @@ impl Graph {
             // SAFETY: both are alive, and `parts` holds all memory until the stream has passed.
             unsafe { graphs.launch_graph(self.device().index(), self.parts.executable, stream.handle()) }?;
             self.hold_on(stream, &held)
-        })
+        })?;
+        self.check_ends(&held)
+    }
+
+    /// Looks behind each block that was written, as after the launch of one kernel.
+    fn check_ends(&self, held: &Held) -> Result<()> {
+        if self.device().is_cpu() {
+            for (block, access) in &held.uses {
+                let beyond = if *access == Access::Write { block.overrun() } else { 0 };
+                if beyond != 0 {
+                    return Err(overrun(
+                        block,
+                        beyond,
+                        "a kernel of the graph",
+                        "of an array that it was captured with",
+                    ));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Keeps the parts until the stream has passed: from now on, if it may be gone when the graph ends.

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use super::function::Function;
-use crate::backend::ILLEGAL_ADDRESS;
-use crate::error::{DriverError, Error, Result};
-use crate::memory::{Access, Allocation, Use};
+use crate::error::Result;
+use crate::memory::{Access, Allocation, Use, overrun};
 
 /// Looks behind each block that a launch may have written. `whose` says what a block is of, for the message.
 ///
@@ -17,25 +16,9 @@ pub fn check_ends(function: &Function, uses: &[Use<'_>], whose: impl Fn(&Arc<All
         for (block, access) in uses {
             let beyond = if *access == Access::Write { block.overrun() } else { 0 };
             if beyond != 0 {
-                return Err(overrun(function, block.bytes(), beyond, &whose(block)));
+                return Err(overrun(block, beyond, &format!("kernel {}", function.name()), &whose(block)));
             }
         }
     }
     Ok(())
-}
-
-#[cold]
-fn overrun(function: &Function, bytes: usize, beyond: usize, whose: &str) -> Error {
-    let (device, code, name) = (function.device(), ILLEGAL_ADDRESS, function.name());
-    Error::Driver(Box::new(DriverError {
-        operation: "launch",
-        code,
-        name: device.backend().error_name(code),
-        text: device.backend().error_text(code),
-        device: device.to_string(),
-        detail: format!(
-            "kernel {name} wrote beyond the end of the {bytes} bytes {whose}: at least {beyond} bytes behind it; \
-             python -m PyGPU check shows the line"
-        ),
-    }))
 }

@@ -15,6 +15,7 @@
 pub mod addresses;
 mod allocation;
 pub mod capture;
+mod ends;
 mod order;
 pub mod pending;
 pub mod pinned;
@@ -27,6 +28,7 @@ mod transaction;
 pub mod word;
 
 pub use allocation::Allocation;
+pub use ends::overrun;
 pub use order::Access;
 pub use plugged::Lent;
 pub use transaction::{Use, ordered};

@@ -157,15 +157,7 @@ impl Elementwise {
         let uses = uses(&self.analysis, arrays);
         // SAFETY: as promised to this function; `push` gives what `generate` declares.
         unsafe { launch::launch(function, &shape, stream, &mut values, &uses)? };
-        check_ends(function, &uses, |block| self.whose(arrays, block))
-    }
-
-    /// The argument that a block is of.
-    #[cold]
-    fn whose(&self, arrays: &[&Array], block: &Arc<Allocation>) -> String {
-        let vectors = self.arguments.iter().filter(|argument| matches!(argument.role, Role::Vector { .. }));
-        let mut named = arrays.iter().zip(vectors).filter(|(array, _)| Arc::ptr_eq(array.allocation(), block));
-        named.next().map_or_else(String::new, |(_, argument)| format!("of the array {}", argument.name))
+        check_ends(function, &uses, |block| whose(&self.arguments, arrays, block))
     }
 
     /// Each thread one turn, unless threads are counted or live on: then as many as run at once.
@@ -179,6 +171,14 @@ impl Elementwise {
         let blocks = turns.div_ceil(u64::from(threads)).clamp(1, most);
         LaunchShape { grid: [blocks as u32, 1, 1], block: [threads, 1, 1], shared: 0, cooperative: false }
     }
+}
+
+/// The argument that a block is of.
+#[cold]
+pub(super) fn whose(arguments: &[Argument], arrays: &[&Array], block: &Arc<Allocation>) -> String {
+    let vectors = arguments.iter().filter(|argument| matches!(argument.role, Role::Vector { .. }));
+    let mut named = arrays.iter().zip(vectors).filter(|(array, _)| Arc::ptr_eq(array.allocation(), block));
+    named.next().map_or_else(|| "of the result".to_owned(), |(_, argument)| format!("of the array {}", argument.name))
 }
 
 /// What a launch does to the arrays' memory.

@@ -5,7 +5,7 @@
 //! is not the order of the elements, so the operation must be commutative, as it must be for PyCUDA.
 
 use super::argument::{self, Argument, Role};
-use super::elementwise::{at_once, source, uses};
+use super::elementwise::{at_once, source, uses, whose};
 use super::generate;
 use super::plan::Plan;
 use super::text::{Analysis, Texts};
@@ -16,7 +16,7 @@ use crate::device::Device;
 use crate::dtype::{DType, Kind};
 use crate::error::{Error, Result};
 use crate::kernel::launch;
-use crate::kernel::{Arguments, Function, Source};
+use crate::kernel::{Arguments, Function, Source, check_ends};
 use crate::layout::Order;
 use crate::memory::Access;
 use crate::stream::Stream;
@@ -310,7 +310,8 @@ impl Reduce {
         let mut uses = uses(&self.analysis, arrays);
         uses.push((out.allocation(), Access::Write));
         // SAFETY: as promised to this function; `push` gives what `generate` declares.
-        unsafe { launch::launch(function, &self.shape(function, *blocks), stream, &mut values, &uses) }
+        unsafe { launch::launch(function, &self.shape(function, *blocks), stream, &mut values, &uses)? };
+        check_ends(function, &uses, |block| whose(&self.arguments, arrays, block))
     }
 
     /// Puts the second launch on a stream, which joins `parts`.

@@ -16,7 +16,7 @@ use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::{Error, Result};
 use crate::kernel::launch;
-use crate::kernel::{self, Arguments, Function, Module, Source};
+use crate::kernel::{self, Arguments, Function, Module, Source, check_ends};
 use crate::layout::{Order, overlap};
 use crate::memory::{Access, Use};
 use crate::stream::Stream;
@@ -273,7 +273,8 @@ impl Scan {
                 cooperative: false,
             };
             // SAFETY: as promised to this function; the kernels take words only.
-            unsafe { launch::launch(function, &shape, stream, &mut arguments, uses) }
+            unsafe { launch::launch(function, &shape, stream, &mut arguments, uses)? };
+            check_ends(function, uses, |_| "of an array of the scan".to_owned())
         };
         let (from, to, between) = (input.address() as u64, output.address() as u64, parts.address() as u64);
         let (read, join) = ((input.allocation(), Access::Read), (parts.allocation(), Access::Write));

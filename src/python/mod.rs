@@ -10,6 +10,7 @@ mod ending;
 mod errors;
 mod exit;
 mod gil;
+mod late;
 mod newer;
 mod once;
 mod settings;

@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 
 import PyGPU
+from PyGPU.compiler import SourceModule
 from PyGPU.elementwise import ElementwiseKernel
+from PyGPU.reduction import ReductionKernel
 
 pytestmark = [
     pytest.mark.enough_on("cpu"),
@@ -251,6 +253,40 @@ def test_an_expression_that_writes_behind_an_array_is_told_with_its_name() -> No
     x, z = PyGPU.zeros(10, np.int32), PyGPU.zeros(10, np.int32)
     with pytest.raises(PyGPU.CudaError, match="kernel scale wrote beyond the end of the 40 bytes of the array z"):
         scale(x, z)
+
+
+def test_a_reduction_that_writes_behind_an_array_is_told_with_its_name() -> None:
+    total = ReductionKernel(np.int32, "0", "a + b", "(z[i + 1] = x[i])", "const int *x, int *z", "total")
+    x, z = PyGPU.zeros(10, np.int32), PyGPU.zeros(10, np.int32)
+    with pytest.raises(PyGPU.CudaError, match="kernel total wrote beyond the end of the 40 bytes of the array z"):
+        total(x, z)
+
+
+def test_a_graph_looks_behind_the_arrays_that_it_was_captured_with(module: PyGPU.Module) -> None:
+    kernel, unused = module.get_function("first"), PyGPU.zeros(3, np.int32)
+    array, count = PyGPU.zeros(15, np.int32), 16
+    with PyGPU.Graph() as graph:
+        kernel[1, 32](array, np.int32(count), unused)
+    for _ in range(2):
+        with pytest.raises(PyGPU.CudaError, match="of the graph wrote beyond the end of the 60 bytes") as raised:
+            graph.launch()
+        assert raised.value.code == ILLEGAL_ADDRESS
+    np.testing.assert_array_equal(array.get(), np.ones(15, np.int32))
+
+
+@pytest.mark.parametrize("spelled", ["int", "numpy", "prepared"])
+def test_an_address_that_comes_as_a_number_has_the_zone_of_its_block(spelled: str) -> None:
+    function = SourceModule("__global__ void put(int *out) { out[threadIdx.x] = 1; }").get_function("put")
+    array = PyGPU.zeros(8, np.int32)
+    address = {"int": array.ptr, "numpy": np.intp(array.ptr), "prepared": int(array.gpudata)}[spelled]
+    if spelled == "prepared":
+        function.prepare("P")
+        launch = lambda threads: function.prepared_call((1, 1), (threads, 1, 1), address)  # noqa: E731
+    else:
+        launch = lambda threads: function(address, block=(threads, 1, 1))  # noqa: E731
+    launch(8)
+    with pytest.raises(PyGPU.CudaError, match="kernel put wrote beyond the end of the 32 bytes"):
+        launch(9)
 
 
 @pytest.mark.reads_in_place

@@ -174,6 +174,13 @@ def test_inline_assembly_of_a_gpu_is_named() -> None:
         SourceModule(source)
 
 
+@pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="CUDA launches kernels from kernels")
+def test_a_kernel_that_launches_kernels_is_told_where_it_can() -> None:
+    source = "__global__ void k(int *o) { if (*o) k<<<1, 1>>>(o); }"
+    with pytest.raises(PyGPU.CompileError, match="a kernel cannot launch kernels: dynamic parallelism is for CUDA"):
+        SourceModule(source)
+
+
 ONE = "__global__ void one(int *o) { *o = 1; }"
 OF_DEVICES = [
     "--ftz=true", "-prec-div=false", "-prec-sqrt=false", "-fmad=false", "--use_fast_math", "--restrict",

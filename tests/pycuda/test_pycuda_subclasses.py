@@ -12,6 +12,9 @@ import PyGPU
 import PyGPU.driver as drv
 from PyGPU import gpuarray
 from PyGPU.compiler import DynamicSourceModule, SourceModule
+from PyGPU.elementwise import ElementwiseKernel
+from PyGPU.reduction import ReductionKernel
+from PyGPU.scan import ExclusiveScanKernel, InclusiveScanKernel
 
 TWICE = "__global__ void twice(float *x) { x[threadIdx.x] *= 2; }"
 
@@ -212,3 +215,82 @@ def test_a_dynamic_module_of_one_source_is_a_module_on_the_cpu():
     x = gpuarray.to_gpu(np.arange(4, dtype=np.float32))
     DynamicSourceModule(TWICE).get_function("twice")(x, block=(4, 1, 1))
     assert x.get().tolist() == [0, 2, 4, 6]
+
+
+KERNELS = {
+    "elementwise": (ElementwiseKernel, ("float *x", "x[i] += 1", "add_one")),
+    "reduction": (ReductionKernel, (np.float32, "0", "a + b", "x[i]", "const float *x")),
+    "inclusive": (InclusiveScanKernel, (np.float32, "a + b")),
+    "exclusive": (ExclusiveScanKernel, (np.float32, "a + b", 0)),
+}
+THINGS = {
+    **KERNELS,
+    "stream": (drv.Stream, (1,)),
+    "event": (drv.Event, ()),
+    "PyGPU's stream": (PyGPU.Stream, (True,)),
+    "PyGPU's event": (PyGPU.Event, (True,)),
+}
+
+
+def derived(base, given):
+    """A class whose `__init__` has other arguments than its base, as a class of Python may."""
+
+    class Derived(base):
+        def __init__(self, owner, *, calls_super=True):
+            self.owner = owner
+            if calls_super:
+                super().__init__(*given)
+
+    return Derived
+
+
+@pytest.mark.parametrize("thing", list(THINGS))
+def test_a_class_that_derives_from_ours_may_have_an_init_of_other_arguments(thing):
+    made = derived(*THINGS[thing])(["me"], calls_super=True)
+    assert made.owner == ["me"]
+    assert isinstance(made, THINGS[thing][0])
+    assert "not made yet" not in repr(made)
+
+
+@pytest.mark.parametrize("thing", list(THINGS))
+def test_an_init_that_does_not_call_the_base_is_told_when_the_object_is_used(thing):
+    base, given = THINGS[thing]
+    made = derived(base, given)("me", calls_super=False)
+    assert "not made yet" in repr(made)
+    with pytest.raises(RuntimeError, match=r"never made: its __init__ is to call super\(\).__init__"):
+        made(gpuarray.zeros(3, np.float32)) if thing in KERNELS else made.synchronize()
+    del made
+    gc.collect()
+
+
+@pytest.mark.parametrize("thing", list(THINGS))
+def test_what_is_made_stays_as_it_is(thing):
+    base, given = THINGS[thing]
+    made = base(*given)
+    with pytest.raises(RuntimeError, match="is made already"):
+        made.__init__(*given)
+    with pytest.raises(TypeError, match="argument"):
+        base(*given, no_such_argument=1)
+
+
+def test_derived_kernels_compute():
+    x = gpuarray.to_gpu(np.arange(4, dtype=np.float32))
+    made = {name: derived(*of)("me") for name, of in KERNELS.items()}
+    made["elementwise"](x)
+    assert x.get().tolist() == [1, 2, 3, 4]
+    assert made["reduction"](x).get() == 10
+    assert made["inclusive"](x, "new").get().tolist() == [1, 3, 6, 10]
+    assert made["exclusive"](x, "new").get().tolist() == [0, 1, 3, 6]
+
+
+def test_derived_streams_and_events_are_streams_and_events():
+    stream, event = derived(drv.Stream, (1,))("me"), derived(drv.Event, ())("me")
+    with stream:
+        x = gpuarray.zeros(3, np.float32) + 1
+        assert PyGPU.current_stream() == stream
+    event.record(stream)
+    stream.wait_for_event(event)
+    event.synchronize()
+    assert stream.is_done()
+    assert hash(stream) == hash(PyGPU.Stream.from_handle(stream.handle))
+    assert x.get().tolist() == [1, 1, 1]

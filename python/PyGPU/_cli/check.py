@@ -1,8 +1,9 @@
 """``python -m PyGPU check program.py``: a program on the CPU, with everything that finds a mistake in its kernels.
 
 The program runs several times, each in a process of its own: twice as it is, then with blocks and threads that start in
-other orders, then with the sanitizer of addresses in every kernel. What it prints must not depend on the order; what
-differs between the two equal runs (times, addresses) is not looked at.
+other orders, then with the sanitizer of addresses in every kernel. What it prints must not depend on the order, nor
+what its arrays hold when its functions return; what differs between the two equal runs (times, addresses) is not
+looked at.
 """
 
 import argparse
@@ -18,6 +19,7 @@ from os import environ
 from pathlib import Path
 from typing import NamedTuple
 
+from PyGPU._cli import held, observed
 from PyGPU._cli.progress import Progress
 
 SANITIZER = "detect_leaks=0:halt_on_error=0:alloc_dealloc_mismatch=0:detect_stack_use_after_return=0:log_path="
@@ -40,6 +42,7 @@ class Ended(NamedTuple):
     status: int
     output: list[str]
     errors: list[str]
+    held: "held.Held"
 
 
 class Finding(NamedTuple):
@@ -77,11 +80,13 @@ def sanitizer() -> str | None:
     return None
 
 
-def execute(command: list[str], run: Run, limit: float | None) -> Ended:
+def execute(program: list[str], run: Run, folder: Path, limit: float | None) -> Ended:
     """Run the program once; one that takes too long counts as ended by a signal."""
+    written = folder / "held"
+    written.unlink(missing_ok=True)
     try:
         done = subprocess.run(
-            command,
+            [sys.executable, observed.__file__, str(written), *program],
             env={**environ, **run.settings},
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -91,8 +96,8 @@ def execute(command: list[str], run: Run, limit: float | None) -> Ended:
             timeout=limit,
         )
     except subprocess.TimeoutExpired:
-        return Ended(-1, [], [f"it did not end within {limit} seconds"])
-    return Ended(done.returncode, done.stdout.splitlines(), done.stderr.splitlines())
+        return Ended(-1, [], [f"it did not end within {limit} seconds"], {})
+    return Ended(done.returncode, done.stdout.splitlines(), done.stderr.splitlines(), held.read(written))
 
 
 def with_line(place: str, folder: Path, path: str | None = None) -> str:
@@ -159,22 +164,24 @@ def block_of(report: str) -> str:
     return f" at {variable[1]}" if variable else f", {block[1]}" if block else ""
 
 
-def search(command: list[str], ways: list[Run], folder: Path, limit: float | None, progress: Progress) -> list[Finding]:
+def search(program: list[str], ways: list[Run], folder: Path, limit: float | None, progress: Progress) -> list[Finding]:
     """Run the program in each way, and collect what is wrong, once for all ways in which it shows."""
     found: dict[str, list[str]] = {}
     ended: dict[str, Ended] = {}
     unordered: list[tuple[str, str]] = []
     for run in ways:
         progress.step(run.name)
-        ended[run.name] = done = execute(command, run, limit)
+        ended[run.name] = done = execute(program, run, folder, limit)
         is_sanitized = run.name == "sanitizer"
         told = list(reports(folder)) if is_sanitized else []
         failed = failure(done, folder)
         if failed is not None and not told:
             told.append(failed)
         elif not is_sanitized and len(ended) > 2:
-            differs = difference(ended["as it is"].output, ended["as it is, again"].output, done.output)
-            if differs is not None and not failed:
+            first, second = ended["as it is"], ended["as it is, again"]
+            differs = difference(first.output, second.output, done.output)
+            differs = differs or held.difference(first.held, second.held, done.held)
+            if differs is not None:
                 unordered.append((run.name, differs))
         for one in told:
             found.setdefault(one, []).append(run.name)
@@ -214,13 +221,13 @@ def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
     library = None if arguments.no_sanitizer else sanitizer()
     if library is None and not arguments.no_sanitizer:
         print("without the sanitizer: the C++ compiler has no library of it (libasan)", file=sys.stderr)
-    command = [sys.executable, arguments.program, *arguments.arguments]
+    program = [arguments.program, *arguments.arguments]
     with tempfile.TemporaryDirectory(prefix="pygpu-check-") as name:
         folder = Path(name)
         ways = runs(arguments, folder, library)
         progress = Progress(len(ways), sys.stderr)
         try:
-            found = search(command, ways, folder, arguments.timeout, progress)
+            found = search(program, ways, folder, arguments.timeout, progress)
         finally:
             progress.end()
     names = ", ".join(run.name for run in ways)

@@ -1,7 +1,5 @@
 //! The class `ElementwiseKernel`.
 
-use std::mem::ManuallyDrop;
-
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
@@ -13,6 +11,7 @@ use crate::ops::text::{Texts, Written};
 use crate::ops::{Elementwise, Range};
 use crate::python::convert::number;
 use crate::python::exit;
+use crate::python::late::Late;
 use crate::python::runtime::stream as stream_argument;
 
 /// A kernel that does one thing for each element of arrays of any layout.
@@ -61,18 +60,27 @@ use crate::python::runtime::stream as stream_argument;
 /// >>> z.get()
 /// array([0., 3., 6.], dtype=float32)
 #[pyclass(frozen, subclass, weakref, dict, name = "ElementwiseKernel", module = "PyGPU.elementwise")]
-pub(crate) struct PyElementwise {
-    kernel: ManuallyDrop<Elementwise>,
+pub(crate) struct PyElementwise(Late<Made>);
+
+/// What `__init__` makes of the texts.
+struct Made {
+    kernel: Elementwise,
     keep: bool,
 }
 
 impl Drop for PyElementwise {
     fn drop(&mut self) {
-        // SAFETY: taken out once, here.
-        let kernel = unsafe { ManuallyDrop::take(&mut self.kernel) };
-        if kernel.variants().is_on_device() {
+        if let Some(Made { kernel, .. }) = self.0.take()
+            && kernel.variants().is_on_device()
+        {
             exit::drop_detached(kernel);
         }
+    }
+}
+
+impl PyElementwise {
+    fn made(&self) -> PyResult<&Made> {
+        self.0.get("ElementwiseKernel")
     }
 }
 
@@ -82,12 +90,19 @@ const ORDER: &str = "ElementwiseKernel(arguments, operation, name), where one te
 
 #[pymethods]
 impl PyElementwise {
+    // The arguments may be those of a subclass' `__init__`.
     #[new]
-    #[pyo3(signature = (arguments, operation, name="kernel", keep=None, options=None, preamble="", loop_prep="", after_loop=""),
+    #[pyo3(signature = (*_args, **_kwargs),
            text_signature = "(arguments, operation, name='kernel', keep=False, options=None, preamble='', loop_prep='', \
                              after_loop='')")]
+    fn py_new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
+        Self(Late::default())
+    }
+
+    #[pyo3(signature = (arguments, operation, name="kernel", keep=None, options=None, preamble="", loop_prep="", after_loop=""))]
     #[expect(clippy::too_many_arguments, reason = "PyCUDA's signature")]
-    fn py_new(
+    fn __init__(
+        &self,
         arguments: &Bound<'_, PyAny>,
         operation: String,
         name: &str,
@@ -96,7 +111,7 @@ impl PyElementwise {
         preamble: &str,
         loop_prep: &str,
         after_loop: &str,
-    ) -> PyResult<Self> {
+    ) -> PyResult<()> {
         let Keep(keep) = Keep::read(keep, "ElementwiseKernel", ORDER)?;
         let options = arguments::options(arguments.py(), options, preamble)?;
         let [preamble, loop_prep, after_loop] = [preamble, loop_prep, after_loop].map(str::to_owned);
@@ -107,14 +122,14 @@ impl PyElementwise {
                 "{name}: an elementwise kernel needs an array among its arguments"
             )));
         }
-        let kernel = Elementwise::new(name.to_owned(), arguments, texts, options)?;
-        Ok(Self { kernel: ManuallyDrop::new(kernel), keep })
+        let make = || Ok(Made { kernel: Elementwise::new(name.to_owned(), arguments, texts, options)?, keep });
+        self.0.make("ElementwiseKernel", make)
     }
 
     #[pyo3(signature = (*args, **kwargs))]
     fn __call__(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         let py = args.py();
-        let kernel = &*self.kernel;
+        let Made { kernel, keep } = self.made()?;
         let keywords =
             kwargs.map_or_else(|| Ok(Keywords::default()), |kwargs| Keywords::read(kernel.name(), kwargs))?;
         let usages = &kernel.analysis().usages;
@@ -128,7 +143,7 @@ impl PyElementwise {
         let range = keywords.indices(kernel.name(), plan.size())?;
         let Some(first) = arrays.first() else { return Ok(()) };
         let stream = stream_argument::from_argument(py, keywords.stream.as_ref(), first.device())?;
-        if self.keep && !kernel.is_compiled(first.device(), &plan, is_ranged) {
+        if *keep && !kernel.is_compiled(first.device(), &plan, is_ranged) {
             arguments::keep_source(py, kernel.name(), &kernel.source(&plan, is_ranged).text)?;
         }
         // SAFETY: planned for these arrays, which `Given` has held against the declaration, as it has the values.
@@ -140,17 +155,20 @@ impl PyElementwise {
     /// Its name.
     #[getter]
     fn name(&self) -> PyResult<String> {
-        Ok(self.kernel.name().to_owned())
+        Ok(self.made()?.kernel.name().to_owned())
     }
 
     /// Its declared arguments as texts.
     #[getter]
     fn arguments(&self) -> PyResult<Vec<String>> {
-        Ok(self.kernel.arguments().iter().map(ToString::to_string).collect())
+        Ok(self.made()?.kernel.arguments().iter().map(ToString::to_string).collect())
     }
 
     fn __repr__(&self) -> PyResult<String> {
-        Ok(format!("<PyGPU.ElementwiseKernel {}({})>", self.kernel.name(), self.arguments()?.join(", ")))
+        if self.0.found().is_none() {
+            return Ok("<PyGPU.ElementwiseKernel, not made yet>".to_owned());
+        }
+        Ok(format!("<PyGPU.ElementwiseKernel {}({})>", self.made()?.kernel.name(), self.arguments()?.join(", ")))
     }
 }
 

@@ -1,7 +1,5 @@
 //! The class `ReductionKernel`.
 
-use std::mem::ManuallyDrop;
-
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyString, PyTuple};
@@ -19,6 +17,7 @@ use crate::python::convert::dtype as dtypes;
 use crate::python::create::foreign;
 use crate::python::exit;
 use crate::python::gil::WithoutGil;
+use crate::python::late::Late;
 use crate::python::once::intern;
 use crate::python::runtime::compiler::warn_of_cache;
 use crate::python::runtime::stream as stream_argument;
@@ -68,18 +67,27 @@ use crate::stream::Stream;
 /// >>> dot(x, x).get()
 /// array(14., dtype=float32)
 #[pyclass(frozen, subclass, weakref, dict, name = "ReductionKernel", module = "PyGPU.reduction")]
-pub(crate) struct PyReduction {
-    kernel: ManuallyDrop<Reduce>,
+pub(crate) struct PyReduction(Late<Made>);
+
+/// What `__init__` makes of the texts.
+struct Made {
+    kernel: Reduce,
     keep: bool,
 }
 
 impl Drop for PyReduction {
     fn drop(&mut self) {
-        // SAFETY: taken out once, here.
-        let kernel = unsafe { ManuallyDrop::take(&mut self.kernel) };
-        if kernel.variants().is_on_device() {
+        if let Some(Made { kernel, .. }) = self.0.take()
+            && kernel.variants().is_on_device()
+        {
             exit::drop_detached(kernel);
         }
+    }
+}
+
+impl PyReduction {
+    fn made(&self) -> PyResult<&Made> {
+        self.0.get("ReductionKernel")
     }
 }
 
@@ -119,13 +127,20 @@ const ORDER: &str = "ReductionKernel(dtype_out, neutral, reduce_expr, map_expr, 
 
 #[pymethods]
 impl PyReduction {
+    // The arguments may be those of a subclass' `__init__`.
     #[new]
-    #[pyo3(signature = (dtype_out, neutral, reduce_expr, map_expr=None, arguments=None, name="reduce_kernel", keep=None,
-                        options=None, preamble=""),
+    #[pyo3(signature = (*_args, **_kwargs),
            text_signature = "(dtype_out, neutral, reduce_expr, map_expr=None, arguments=None, name='reduce_kernel', keep=False, \
                              options=None, preamble='')")]
+    fn py_new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
+        Self(Late::default())
+    }
+
+    #[pyo3(signature = (dtype_out, neutral, reduce_expr, map_expr=None, arguments=None, name="reduce_kernel", keep=None,
+                        options=None, preamble=""))]
     #[expect(clippy::too_many_arguments, reason = "PyCUDA's signature")]
-    fn py_new(
+    fn __init__(
+        &self,
         dtype_out: &Bound<'_, PyAny>,
         neutral: &Bound<'_, PyAny>,
         reduce_expr: String,
@@ -135,7 +150,7 @@ impl PyReduction {
         keep: Option<&Bound<'_, PyAny>>,
         options: Option<&Bound<'_, PyAny>>,
         preamble: &str,
-    ) -> PyResult<Self> {
+    ) -> PyResult<()> {
         let Keep(keep) = Keep::read(keep, "ReductionKernel", ORDER)?;
         let dtype = dtypes::from_python(dtype_out)?;
         let c_type = c_type(dtype_out)?;
@@ -156,7 +171,7 @@ impl PyReduction {
             preamble: preamble.to_owned(),
             options: arguments::options(dtype_out.py(), options, preamble)?,
         };
-        Ok(Self { kernel: ManuallyDrop::new(Reduce::new(of, arguments)?), keep })
+        self.0.make("ReductionKernel", || Ok(Made { kernel: Reduce::new(of, arguments)?, keep }))
     }
 
     #[pyo3(signature = (*args, **kwargs))]
@@ -166,7 +181,7 @@ impl PyReduction {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = args.py();
-        let kernel = &*self.kernel;
+        let Made { kernel, keep } = self.made()?;
         let (name, dtype) = (&kernel.reduction().name, kernel.reduction().dtype);
         let keywords = kwargs.map_or_else(|| Ok(Keywords::default()), |kwargs| Keywords::read(name, kwargs))?;
         let usages = &kernel.analysis().usages;
@@ -182,7 +197,7 @@ impl PyReduction {
         };
         let Some(device) = arrays.first().map(|array| array.device()) else { return Ok(py.None().into_bound(py)) };
         let stream = &stream_argument::from_argument(py, keywords.stream.as_ref(), device)?;
-        if self.keep && !kernel.is_compiled(device, &plan) {
+        if *keep && !kernel.is_compiled(device, &plan) {
             arguments::keep_source(py, name, &kernel.source(&plan, device).text)?;
         }
         let ready = py.without_gil(|| kernel.ready(plan, device))?;
@@ -209,17 +224,20 @@ impl PyReduction {
     /// Its name.
     #[getter]
     fn name(&self) -> PyResult<String> {
-        Ok(self.kernel.reduction().name.clone())
+        Ok(self.made()?.kernel.reduction().name.clone())
     }
 
     /// Its declared arguments as texts.
     #[getter]
     fn arguments(&self) -> PyResult<Vec<String>> {
-        Ok(self.kernel.arguments().iter().map(ToString::to_string).collect())
+        Ok(self.made()?.kernel.arguments().iter().map(ToString::to_string).collect())
     }
 
     fn __repr__(&self) -> PyResult<String> {
-        let name = &self.kernel.reduction().name;
+        let Some(Made { kernel, .. }) = self.0.found() else {
+            return Ok("<PyGPU.ReductionKernel, not made yet>".to_owned());
+        };
+        let name = &kernel.reduction().name;
         Ok(format!("<PyGPU.ReductionKernel {name}({})>", self.arguments()?.join(", ")))
     }
 }

@@ -1,10 +1,8 @@
 //! The classes `InclusiveScanKernel` and `ExclusiveScanKernel`.
 
-use std::mem::ManuallyDrop;
-
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{IntoPyDict, PyString};
+use pyo3::types::{IntoPyDict, PyDict, PyString, PyTuple};
 
 use super::arguments;
 use super::reduction::{c_type, expression, new_array};
@@ -15,23 +13,28 @@ use crate::python::array::class::{GpuArray, new_exact};
 use crate::python::convert::dtype as dtypes;
 use crate::python::exit;
 use crate::python::gil::WithoutGil;
+use crate::python::late::Late;
 use crate::python::once::intern;
 use crate::python::runtime::compiler::warn_of_cache;
 use crate::python::runtime::current::Current;
 use crate::python::runtime::stream as stream_argument;
 
 /// What both classes hold.
-struct Held(ManuallyDrop<Scan>);
+#[derive(Default)]
+struct Held(Late<Scan>);
 
 impl Drop for Held {
     fn drop(&mut self) {
-        // SAFETY: taken out once, here.
-        let scan = unsafe { ManuallyDrop::take(&mut self.0) };
-        if scan.variants().is_on_device() {
+        if let Some(scan) = self.0.take()
+            && scan.variants().is_on_device()
+        {
             exit::drop_detached(scan);
         }
     }
 }
+
+/// What messages call an object of either class.
+const NOUN: &str = "scan kernel";
 
 /// What the classes are made with.
 struct Making<'a, 'py> {
@@ -44,7 +47,7 @@ struct Making<'a, 'py> {
 }
 
 impl Held {
-    fn new(making: Making<'_, '_>) -> PyResult<Self> {
+    fn make(&self, making: Making<'_, '_>) -> PyResult<()> {
         let of = Scanning {
             name: making.name_prefix.to_owned(),
             dtype: dtypes::from_python(making.dtype)?,
@@ -54,11 +57,14 @@ impl Held {
             preamble: making.preamble.to_owned(),
             options: arguments::options(making.dtype.py(), making.options, making.preamble)?,
         };
-        Ok(Self(ManuallyDrop::new(Scan::new(of)?)))
+        self.0.make(NOUN, || Ok(Scan::new(of)?))
     }
 
-    fn name(&self) -> &str {
-        &self.0.scanning().name
+    fn repr(&self, class: &str) -> String {
+        match self.0.found() {
+            Some(scan) => format!("<PyGPU.{class} {}>", scan.scanning().name),
+            None => format!("<PyGPU.{class}, not made yet>"),
+        }
     }
 
     fn call<'py>(
@@ -69,7 +75,8 @@ impl Held {
         stream: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = input.py();
-        let (name, dtype) = (self.name(), self.0.scanning().dtype);
+        let scan = self.0.get(NOUN)?;
+        let (name, dtype) = (&scan.scanning().name, scan.scanning().dtype);
         let Ok(input) = input.cast::<GpuArray>() else {
             return Err(PyTypeError::new_err(format!("{name}(): a GPUArray is wanted, not {}", input.get_type())));
         };
@@ -79,10 +86,10 @@ impl Held {
         let output_has_other = output.and_then(|given| given.cast::<GpuArray>().ok());
         let output_has_other = output_has_other.map(|given| given.get().array(py)).transpose()?.is_some_and(has_other);
         if dtype.row().is_some() && (has_other(from) || output_has_other) {
-            return self.call_converted(input, output, allocator, stream);
+            return self.call_converted(scan, input, output, allocator, stream);
         }
         let stream = &stream_argument::from_argument(py, stream, device)?;
-        self.0.check_input(from)?;
+        scan.check_input(from)?;
         let output = match output.filter(|given| !given.is_none()) {
             None => input.clone(),
             Some(given) if given.cast::<PyString>().is_ok_and(|text| text == "new") => {
@@ -94,10 +101,10 @@ impl Held {
             })?,
         };
         let to = output.get().array(py)?;
-        let blocks = self.0.blocks(device, from.layout().size());
+        let blocks = scan.blocks(device, from.layout().size());
         let parts = new_exact(py, new_array(py, allocator.filter(|_| blocks > 0), &[blocks as i64], dtype, stream)?)?;
         let parts = parts.get().array(py)?;
-        py.without_gil(|| self.0.run(from, to, parts, stream))?;
+        py.without_gil(|| scan.run(from, to, parts, stream))?;
         warn_of_cache(py)?;
         Ok(output.into_any())
     }
@@ -106,6 +113,7 @@ impl Held {
     #[cold]
     fn call_converted<'py>(
         &self,
+        scan: &Scan,
         input: &Bound<'py, GpuArray>,
         output: Option<&Bound<'py, PyAny>>,
         allocator: Option<&Bound<'py, PyAny>>,
@@ -117,7 +125,7 @@ impl Held {
             if to.ndim() != 1 || from.size() != to.size() {
                 return Err(PyValueError::new_err(format!(
                     "{}(): the input has {} elements, and output_ary {} in {} axes",
-                    self.name(),
+                    scan.scanning().name,
                     from.size(),
                     to.size(),
                     to.ndim()
@@ -125,7 +133,7 @@ impl Held {
             }
         }
         let _current = Current::of(py, input.get().device(), stream)?;
-        let dtype = dtypes::to_python(py, self.0.scanning().dtype)?;
+        let dtype = dtypes::to_python(py, scan.scanning().dtype)?;
         let scanned = input.call_method1(intern!(py, "astype"), (dtype,))?;
         let scanned = self.call(&scanned, None, allocator, stream)?;
         let target = match output.filter(|given| !given.is_none()) {
@@ -177,9 +185,18 @@ pub(crate) struct PyInclusiveScan(Held);
 
 #[pymethods]
 impl PyInclusiveScan {
+    // The arguments may be those of a subclass' `__init__`.
     #[new]
+    #[pyo3(signature = (*_args, **_kwargs),
+           text_signature = "(dtype, scan_expr, neutral=None, name_prefix='scan', options=None, preamble='', devices=None)")]
+    fn py_new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
+        Self(Held::default())
+    }
+
     #[pyo3(signature = (dtype, scan_expr, neutral=None, name_prefix="scan", options=None, preamble="", devices=None))]
-    fn py_new(
+    #[expect(clippy::too_many_arguments, reason = "PyCUDA's signature")]
+    fn __init__(
+        &self,
         dtype: &Bound<'_, PyAny>,
         scan_expr: String,
         neutral: Option<&Bound<'_, PyAny>>,
@@ -187,9 +204,9 @@ impl PyInclusiveScan {
         options: Option<&Bound<'_, PyAny>>,
         preamble: &str,
         devices: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Self> {
+    ) -> PyResult<()> {
         let _ = (neutral, devices);
-        Ok(Self(Held::new(Making { dtype, scan_expr, neutral: None, name_prefix, options, preamble })?))
+        self.0.make(Making { dtype, scan_expr, neutral: None, name_prefix, options, preamble })
     }
 
     #[pyo3(signature = (input_ary, output_ary=None, allocator=None, stream=None))]
@@ -203,8 +220,8 @@ impl PyInclusiveScan {
         self.0.call(input_ary, output_ary, allocator, stream)
     }
 
-    fn __repr__(&self) -> PyResult<String> {
-        Ok(format!("<PyGPU.InclusiveScanKernel {}>", self.0.name()))
+    fn __repr__(&self) -> String {
+        self.0.repr("InclusiveScanKernel")
     }
 }
 
@@ -250,9 +267,18 @@ pub(crate) struct PyExclusiveScan(Held);
 
 #[pymethods]
 impl PyExclusiveScan {
+    // The arguments may be those of a subclass' `__init__`.
     #[new]
+    #[pyo3(signature = (*_args, **_kwargs),
+           text_signature = "(dtype, scan_expr, neutral=None, name_prefix='scan', options=None, preamble='', devices=None)")]
+    fn py_new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
+        Self(Held::default())
+    }
+
     #[pyo3(signature = (dtype, scan_expr, neutral=None, name_prefix="scan", options=None, preamble="", devices=None))]
-    fn py_new(
+    #[expect(clippy::too_many_arguments, reason = "PyCUDA's signature")]
+    fn __init__(
+        &self,
         dtype: &Bound<'_, PyAny>,
         scan_expr: String,
         neutral: Option<&Bound<'_, PyAny>>,
@@ -260,13 +286,13 @@ impl PyExclusiveScan {
         options: Option<&Bound<'_, PyAny>>,
         preamble: &str,
         devices: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Self> {
+    ) -> PyResult<()> {
         let _ = devices;
         let neutral = neutral.filter(|given| !given.is_none());
         if neutral.is_none() {
             return Err(PyValueError::new_err("neutral element is required for exclusive scan"));
         }
-        Ok(Self(Held::new(Making { dtype, scan_expr, neutral, name_prefix, options, preamble })?))
+        self.0.make(Making { dtype, scan_expr, neutral, name_prefix, options, preamble })
     }
 
     #[pyo3(signature = (input_ary, output_ary=None, allocator=None, stream=None))]
@@ -280,8 +306,8 @@ impl PyExclusiveScan {
         self.0.call(input_ary, output_ary, allocator, stream)
     }
 
-    fn __repr__(&self) -> PyResult<String> {
-        Ok(format!("<PyGPU.ExclusiveScanKernel {}>", self.0.name()))
+    fn __repr__(&self) -> String {
+        self.0.repr("ExclusiveScanKernel")
     }
 }
 

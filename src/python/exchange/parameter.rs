@@ -61,7 +61,7 @@ impl PyStream {
     /// The driver's handle for a function of `ctypes`.
     #[getter]
     fn _as_parameter_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        void_pointer(py, self.stream.handle().0)
+        void_pointer(py, self.stream()?.handle().0)
     }
 }
 
@@ -70,6 +70,6 @@ impl PyEvent {
     /// The driver's handle for a function of `ctypes`.
     #[getter]
     fn _as_parameter_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        void_pointer(py, self.raw_handle())
+        void_pointer(py, self.raw_handle()?)
     }
 }

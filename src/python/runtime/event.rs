@@ -1,10 +1,8 @@
 //! The class `Event`.
 
-use std::mem::ManuallyDrop;
-
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyByteArray;
+use pyo3::types::{PyByteArray, PyDict, PyTuple};
 
 use super::device;
 use super::stream;
@@ -16,6 +14,7 @@ use crate::lifetime;
 use crate::python::convert::buffer;
 use crate::python::exit;
 use crate::python::gil::WithoutGil;
+use crate::python::late::Late;
 use crate::python::once::intern;
 use crate::stream::Event;
 
@@ -50,31 +49,31 @@ use crate::stream::Event;
 /// >>> start.elapsed_time(end) >= 0.0
 /// True
 #[pyclass(frozen, subclass, weakref, name = "Event", module = "PyGPU")]
-pub(crate) struct PyEvent {
-    event: ManuallyDrop<Event>,
-}
+pub(crate) struct PyEvent(Late<Event>);
 
 impl From<Event> for PyEvent {
     fn from(event: Event) -> Self {
-        Self { event: ManuallyDrop::new(event) }
+        Self(event.into())
     }
 }
 
 impl PyEvent {
-    pub(crate) fn raw_handle(&self) -> usize {
-        self.event.handle().0
+    pub(crate) fn raw_handle(&self) -> PyResult<usize> {
+        Ok(self.event()?.handle().0)
     }
 
     /// The event below Python.
-    pub(crate) fn event(&self) -> &Event {
-        &self.event
+    #[inline]
+    pub(crate) fn event(&self) -> PyResult<&Event> {
+        self.0.get("Event")
     }
 }
 
 impl Drop for PyEvent {
     fn drop(&mut self) {
-        // SAFETY: taken out once, here.
-        exit::drop_detached(unsafe { ManuallyDrop::take(&mut self.event) });
+        if let Some(event) = self.0.take() {
+            exit::drop_detached(event);
+        }
     }
 }
 
@@ -92,15 +91,23 @@ fn elapsed(start: &Event, end: &Event) -> Result<f64> {
 
 #[pymethods]
 impl PyEvent {
+    // The arguments may be those of a subclass' `__init__`.
     #[new]
+    #[pyo3(signature = (*_args, **_kwargs),
+           text_signature = "(timing=True, blocking_sync=False, interprocess=False, device=None)")]
+    fn new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
+        Self(Late::default())
+    }
+
     #[pyo3(signature = (timing=true, blocking_sync=false, interprocess=false, device=None))]
-    fn new(
+    fn __init__(
+        &self,
         py: Python<'_>,
         timing: bool,
         blocking_sync: bool,
         interprocess: bool,
         device: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Self> {
+    ) -> PyResult<()> {
         if interprocess && timing {
             return Err(PyValueError::new_err(
                 "an event that other processes share records no time: pass timing=False",
@@ -108,7 +115,7 @@ impl PyEvent {
         }
         let device = device::from_argument(py, device)?;
         let flags = EventFlags { timing, blocking_sync, interprocess };
-        Ok(py.without_gil(|| Event::create(device, flags))?.into())
+        self.0.make("Event", || Ok(py.without_gil(|| Event::create(device, flags))?))
     }
 
     /// Names the event for other processes.
@@ -133,7 +140,8 @@ impl PyEvent {
     /// ... except (PyGPU.CudaError, PyGPU.NotSupportedError):
     /// ...     pass  # on the CPU
     fn ipc_handle<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyByteArray>> {
-        let handle = py.without_gil(|| self.event.share())?;
+        let event = self.event()?;
+        let handle = py.without_gil(|| event.share())?;
         Ok(PyByteArray::new(py, &handle))
     }
 
@@ -175,14 +183,14 @@ impl PyEvent {
 
     /// The driver's handle.
     #[getter]
-    fn handle(&self) -> usize {
+    fn handle(&self) -> PyResult<usize> {
         self.raw_handle()
     }
 
     /// Its device.
     #[getter]
-    fn device(&self) -> device::PyDevice {
-        self.event.device().into()
+    fn device(&self) -> PyResult<device::PyDevice> {
+        Ok(self.event()?.device().into())
     }
 
     /// Marks the point that a stream has reached, instead of what it marked before.
@@ -205,7 +213,7 @@ impl PyEvent {
     /// True
     #[pyo3(signature = (stream=None))]
     fn record<'py>(slf: Bound<'py, Self>, stream: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, Self>> {
-        let event = slf.get().event();
+        let event = slf.get().event()?;
         let stream = stream::from_argument(slf.py(), stream, event.device())?;
         slf.py().without_gil(|| event.record(&stream))?;
         Ok(slf)
@@ -223,7 +231,8 @@ impl PyEvent {
     /// >>> import PyGPU
     /// >>> PyGPU.Event().record().synchronize()
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
-        Ok(py.without_gil(|| self.event.synchronize().and_then(|()| lifetime::report_deferred()))?)
+        let event = self.event()?;
+        Ok(py.without_gil(|| event.synchronize().and_then(|()| lifetime::report_deferred()))?)
     }
 
     /// Whether the marked point was reached; true if nothing is marked.
@@ -238,7 +247,8 @@ impl PyEvent {
     /// >>> PyGPU.Event().query()
     /// True
     fn query(&self, py: Python<'_>) -> PyResult<bool> {
-        Ok(py.without_gil(|| self.event.query())?)
+        let event = self.event()?;
+        Ok(py.without_gil(|| event.query())?)
     }
 
     /// Milliseconds from this event to a later one.
@@ -266,8 +276,8 @@ impl PyEvent {
     /// >>> start.elapsed_time(end) >= 0.0
     /// True
     fn elapsed_time(&self, py: Python<'_>, end: &Bound<'_, Self>) -> PyResult<f64> {
-        let end = end.get().event();
-        Ok(py.without_gil(|| elapsed(&self.event, end))?)
+        let (start, end) = (self.event()?, end.get().event()?);
+        Ok(py.without_gil(|| elapsed(start, end))?)
     }
 
     /// Milliseconds from an earlier event to this one: ``start.elapsed_time(self)`` in PyCUDA's spelling.
@@ -289,8 +299,8 @@ impl PyEvent {
     /// >>> end.time_since(start) >= 0.0
     /// True
     fn time_since(&self, py: Python<'_>, start: &Bound<'_, Self>) -> PyResult<f64> {
-        let start = start.get().event();
-        Ok(py.without_gil(|| elapsed(start, &self.event))?)
+        let (start, end) = (start.get().event()?, self.event()?);
+        Ok(py.without_gil(|| elapsed(start, end))?)
     }
 
     /// Milliseconds from this event to a later one: ``self.elapsed_time(end)`` in PyCUDA's spelling.
@@ -322,7 +332,10 @@ impl PyEvent {
     }
 
     fn __repr__(&self) -> String {
-        format!("<PyGPU.Event {:#x} on {}>", self.event.handle().0, self.event.device())
+        match self.0.found() {
+            Some(event) => format!("<PyGPU.Event {:#x} on {}>", event.handle().0, event.device()),
+            None => "<PyGPU.Event, not made yet>".to_owned(),
+        }
     }
 }
 
@@ -346,10 +359,10 @@ impl PyStream {
     /// >>> first, second = PyGPU.Stream(), PyGPU.Stream()
     /// >>> second.wait_event(first.record())
     fn wait_event(&self, py: Python<'_>, event: &Bound<'_, PyEvent>) -> PyResult<()> {
-        let event = event.get().event();
+        let (stream, event) = (self.stream()?, event.get().event()?);
         Ok(py.without_gil(|| {
-            check_kind(self.stream.device(), event.device())?;
-            self.stream.wait_event(event)
+            check_kind(stream.device(), event.device())?;
+            stream.wait_event(event)
         })?)
     }
 
@@ -371,16 +384,17 @@ impl PyStream {
     /// >>> event.synchronize()
     #[pyo3(signature = (event=None))]
     fn record<'py>(&self, py: Python<'py>, event: Option<Bound<'py, PyEvent>>) -> PyResult<Bound<'py, PyEvent>> {
+        let stream = self.stream()?;
         let event = match event {
             Some(event) => event,
             None => {
                 let flags = EventFlags { timing: true, blocking_sync: false, interprocess: false };
-                Bound::new(py, PyEvent::from(py.without_gil(|| Event::create(self.stream.device(), flags))?))?
+                Bound::new(py, PyEvent::from(py.without_gil(|| Event::create(stream.device(), flags))?))?
             }
         };
         py.without_gil({
-            let event = event.get().event();
-            || event.record(&self.stream)
+            let event = event.get().event()?;
+            || event.record(stream)
         })?;
         Ok(event)
     }

@@ -266,7 +266,8 @@ impl PyStream {
     #[pyo3(signature = (mode="relaxed"))]
     fn begin_capture(&self, py: Python<'_>, mode: &str) -> PyResult<()> {
         let mode = mode_of(mode)?;
-        Ok(py.without_gil(|| graph::begin(&self.stream, mode))?)
+        let stream = self.stream()?;
+        Ok(py.without_gil(|| graph::begin(stream, mode))?)
     }
 
     /// Ends the capture that began on the stream.
@@ -286,13 +287,14 @@ impl PyStream {
     /// --------
     /// As for `begin_capture`.
     fn end_capture(&self, py: Python<'_>) -> PyResult<PyGraph> {
-        end(py, &self.stream)
+        end(py, self.stream()?)
     }
 
     /// Whether the stream takes part in a capture, also one that another library began.
     #[getter]
     fn is_capturing(&self, py: Python<'_>) -> PyResult<bool> {
-        Ok(py.without_gil(|| capture::number_of(&self.stream))?.is_some())
+        let stream = self.stream()?;
+        Ok(py.without_gil(|| capture::number_of(stream))?.is_some())
     }
 }
 

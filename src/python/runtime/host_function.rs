@@ -146,11 +146,12 @@ impl PyStream {
             let given = function.get_type();
             return Err(PyTypeError::new_err(format!("launch_host_function takes a function, not {given}")));
         }
+        let stream = self.stream()?;
         let call = Box::new(HostCall {
             function: Kept::new(function.clone().unbind()),
             arguments: Kept::new(arguments.clone().into_any().unbind()),
-            is_of_driver: !self.stream.device().is_cpu(),
+            is_of_driver: !stream.device().is_cpu(),
         });
-        Ok(function.py().without_gil(|| launch(&self.stream, call))?)
+        Ok(function.py().without_gil(|| launch(stream, call))?)
     }
 }

@@ -2,12 +2,11 @@
 
 use std::any::Any;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::mem::ManuallyDrop;
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyTuple};
+use pyo3::types::{PyBool, PyDict, PyTuple};
 
 use super::device;
 use super::device::PyDevice;
@@ -20,6 +19,7 @@ use crate::python::callback::Kept;
 use crate::python::convert::number;
 use crate::python::exit;
 use crate::python::gil::WithoutGil;
+use crate::python::late::Late;
 use crate::python::once::intern;
 use crate::stream::{self, Stream};
 
@@ -54,20 +54,25 @@ use crate::stream::{self, Stream};
 /// >>> stream.query()
 /// True
 #[pyclass(frozen, subclass, weakref, name = "Stream", module = "PyGPU")]
-pub(crate) struct PyStream {
-    pub(crate) stream: ManuallyDrop<Stream>,
-}
+pub(crate) struct PyStream(Late<Stream>);
 
 impl From<Stream> for PyStream {
     fn from(stream: Stream) -> Self {
-        Self { stream: ManuallyDrop::new(stream) }
+        Self(stream.into())
+    }
+}
+
+impl PyStream {
+    /// The stream below Python.
+    #[inline]
+    pub(crate) fn stream(&self) -> PyResult<&Stream> {
+        self.0.get("Stream")
     }
 }
 
 impl Drop for PyStream {
     fn drop(&mut self) {
-        // SAFETY: taken out once, here.
-        let stream = unsafe { ManuallyDrop::take(&mut self.stream) };
+        let Some(stream) = self.0.take() else { return };
         let is_default = stream.handle() == StreamHandle::DEFAULT;
         // A foreign one lets go of a Python object and calls no driver.
         if is_default || stream.is_foreign() || stream.device().is_cpu() {
@@ -96,7 +101,7 @@ pub(crate) fn from_argument(py: Python<'_>, object: Option<&Bound<'_, PyAny>>, d
 /// As `from_argument`, for what may be a stream of another device than `near`, and is not `None`.
 pub(crate) fn from_anywhere(py: Python<'_>, object: &Bound<'_, PyAny>, near: Device) -> PyResult<Stream> {
     match object.cast::<PyStream>() {
-        Ok(stream) => Ok((*stream.get().stream).clone()),
+        Ok(stream) => stream.get().stream().cloned(),
         Err(_) => foreign(py, object, near),
     }
 }
@@ -181,17 +186,25 @@ pub(crate) fn check_kind(one: Device, other: Device) -> Result<()> {
 
 #[pymethods]
 impl PyStream {
+    // The arguments may be those of a subclass' `__init__`.
     #[new]
-    #[pyo3(signature = (non_blocking=false, priority=None, device=None), text_signature = "(non_blocking=False, priority=0, device=None)")]
-    fn new(
+    #[pyo3(signature = (*_args, **_kwargs), text_signature = "(non_blocking=False, priority=0, device=None)")]
+    fn new(_args: &Bound<'_, PyTuple>, _kwargs: Option<&Bound<'_, PyDict>>) -> Self {
+        Self(Late::default())
+    }
+
+    #[pyo3(signature = (non_blocking=false, priority=None, device=None))]
+    fn __init__(
+        &self,
         py: Python<'_>,
         non_blocking: bool,
         priority: Option<&Bound<'_, PyAny>>,
         device: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Self> {
+    ) -> PyResult<()> {
         let priority = priority.map_or(Ok(0), |priority| number::int32(priority, "priority"))?;
         let device = device::from_argument(py, device)?;
-        Ok(py.without_gil(|| Stream::create(device, StreamFlags { non_blocking, priority }))?.into())
+        let create = || Stream::create(device, StreamFlags { non_blocking, priority });
+        self.0.make("Stream", || Ok(py.without_gil(create)?))
     }
 
     /// A stream that another library owns.
@@ -244,20 +257,20 @@ impl PyStream {
 
     /// The driver's handle; 0 for the legacy default stream.
     #[getter]
-    fn handle(&self) -> usize {
-        self.stream.handle().0
+    fn handle(&self) -> PyResult<usize> {
+        Ok(self.stream()?.handle().0)
     }
 
     /// Its device.
     #[getter]
-    fn device(&self) -> device::PyDevice {
-        self.stream.device().into()
+    fn device(&self) -> PyResult<device::PyDevice> {
+        Ok(self.stream()?.device().into())
     }
 
     /// Whether it is the legacy default stream of its device.
     #[getter]
-    fn is_default(&self) -> bool {
-        self.stream.handle() == StreamHandle::DEFAULT
+    fn is_default(&self) -> PyResult<bool> {
+        Ok(self.stream()?.handle() == StreamHandle::DEFAULT)
     }
 
     /// Waits until the stream has nothing left to do.
@@ -272,11 +285,12 @@ impl PyStream {
     /// >>> import PyGPU
     /// >>> PyGPU.Stream().synchronize()
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
+        let stream = self.stream()?;
         Ok(py.without_gil(|| {
-            if capture::is_any() && capture::is_capturing(&self.stream)? {
+            if capture::is_any() && capture::is_capturing(stream)? {
                 return Err(capture::refusal("waiting for the stream"));
             }
-            self.stream.synchronize()?;
+            stream.synchronize()?;
             lifetime::report_deferred()
         })?)
     }
@@ -293,7 +307,8 @@ impl PyStream {
     /// >>> PyGPU.Stream().query()
     /// True
     fn query(&self, py: Python<'_>) -> PyResult<bool> {
-        Ok(py.without_gil(|| self.stream.query())?)
+        let stream = self.stream()?;
+        Ok(py.without_gil(|| stream.query())?)
     }
 
     /// Lets work that is put on the stream from now on wait for all that is on another now. The host does not wait.
@@ -310,10 +325,11 @@ impl PyStream {
     /// >>> second.wait_stream(first)
     fn wait_stream(&self, other: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = other.py();
-        let first = from_anywhere(py, other, self.stream.device())?;
+        let stream = self.stream()?;
+        let first = from_anywhere(py, other, stream.device())?;
         Ok(py.without_gil(|| {
-            check_kind(self.stream.device(), first.device())?;
-            self.stream.wait_for(&first)
+            check_kind(stream.device(), first.device())?;
+            stream.wait_for(&first)
         })?)
     }
 
@@ -331,34 +347,36 @@ impl PyStream {
     /// >>> stream = PyGPU.Stream()
     /// >>> stream.__cuda_stream__() == (0, stream.handle)
     /// True
-    fn __cuda_stream__(&self) -> (u32, usize) {
-        let handle = self.stream.handle();
-        let is_legacy = handle == StreamHandle::DEFAULT && self.stream.device().kind() == BackendKind::Cuda;
-        (0, if is_legacy { 1 } else { handle.0 })
+    fn __cuda_stream__(&self) -> PyResult<(u32, usize)> {
+        let stream = self.stream()?;
+        let handle = stream.handle();
+        let is_legacy = handle == StreamHandle::DEFAULT && stream.device().kind() == BackendKind::Cuda;
+        Ok((0, if is_legacy { 1 } else { handle.0 }))
     }
 
-    fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
-        stream::push_current((*slf.get().stream).clone());
-        slf
+    fn __enter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+        stream::push_current(slf.get().stream()?.clone());
+        Ok(slf)
     }
 
     #[pyo3(signature = (*_exception))]
     fn __exit__(&self, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
-        if stream::pop_current(&self.stream) {
+        if stream::pop_current(self.stream()?) {
             return Ok(());
         }
         Err(PyRuntimeError::new_err(format!("{} is left in a thread in which it was not entered", self.__repr__())))
     }
 
-    fn __eq__(&self, other: &Self) -> bool {
-        self.stream.has_handle_of(&other.stream)
+    fn __eq__(&self, other: &Self) -> PyResult<bool> {
+        Ok(self.stream()?.has_handle_of(other.stream()?))
     }
 
-    fn __hash__(&self) -> u64 {
-        let device = self.stream.device();
+    fn __hash__(&self) -> PyResult<u64> {
+        let stream = self.stream()?;
+        let device = stream.device();
         let mut hasher = DefaultHasher::new();
-        (device.kind(), device.index(), self.stream.handle()).hash(&mut hasher);
-        hasher.finish()
+        (device.kind(), device.index(), stream.handle()).hash(&mut hasher);
+        Ok(hasher.finish())
     }
 
     // A coroutine of asyncio waits while others run.
@@ -368,9 +386,10 @@ impl PyStream {
     }
 
     fn __repr__(&self) -> String {
-        match self.stream.handle() {
-            StreamHandle::DEFAULT => format!("<PyGPU.Stream default on {}>", self.stream.device()),
-            handle => format!("<PyGPU.Stream {:#x} on {}>", handle.0, self.stream.device()),
+        let Some(stream) = self.0.found() else { return "<PyGPU.Stream, not made yet>".to_owned() };
+        match stream.handle() {
+            StreamHandle::DEFAULT => format!("<PyGPU.Stream default on {}>", stream.device()),
+            handle => format!("<PyGPU.Stream {:#x} on {}>", handle.0, stream.device()),
         }
     }
 }

@@ -27,10 +27,10 @@ class Stream(_core.Stream):
     True
     """
 
-    def __new__(cls, flags: int = 0) -> Self:
+    def __init__(self, flags: int = 0) -> None:
         if flags not in (0, 1):
             raise _core.InvalidValueError(f"flags of a stream are 0 or 1, not {flags}")
-        return super().__new__(cls, non_blocking=bool(flags))
+        super().__init__(non_blocking=bool(flags))
 
     def is_done(self) -> bool:
         """Tell whether everything on it has run.
@@ -79,11 +79,10 @@ class Event(_core.Event):
     True
     """
 
-    def __new__(cls, flags: int = 0) -> Self:
+    def __init__(self, flags: int = 0) -> None:
         if not 0 <= flags <= 7:
             raise _core.InvalidValueError(f"flags of an event are those of event_flags, not {flags}")
-        return super().__new__(
-            cls,
+        super().__init__(
             timing=not flags & event_flags.DISABLE_TIMING,
             blocking_sync=bool(flags & event_flags.BLOCKING_SYNC),
             interprocess=bool(flags & event_flags.INTERPROCESS),

@@ -80,6 +80,7 @@ fn read(request: &CompileRequest<'_>, included: &Included, begun: SystemTime) ->
 }
 
 const NO_PTX: &str = "\n(the cpu backend has no PTX: put inline assembly of a GPU behind #ifndef __PYGPU_CPU__)";
+const NO_LAUNCHES: &str = "\n(on the cpu backend a kernel cannot launch kernels: dynamic parallelism is for CUDA)";
 
 /// What is asked of nvcc's assembler, and nobody knows here.
 fn with_note(mut log: String, options: &[CompileOption]) -> String {
@@ -140,6 +141,9 @@ impl Compiler for HostCompiler {
                     || log.contains("in 'asm'")
                 {
                     log.push_str(NO_PTX);
+                }
+                if request.source.contains("<<<") && log.contains("<<<") {
+                    log.push_str(NO_LAUNCHES);
                 }
                 Err(Error::Compile(Box::new(CompileError {
                     compiler: format!("{} ({})", self.path, self.compiler.version),

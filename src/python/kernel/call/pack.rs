@@ -16,10 +16,11 @@ use super::rare::Rare;
 use super::refusal;
 use super::values;
 use crate::array::Array;
+use crate::backend::Address;
 use crate::dtype::{DType, Kind};
 use crate::kernel::launch;
 use crate::kernel::{Arguments, Configuration, Function, Parameter, ParameterKind, check_ends, fits};
-use crate::memory::{Access, Allocation, Use};
+use crate::memory::{Access, Allocation, Use, addresses};
 use crate::python::array::class::GpuArray;
 use crate::python::gil::WithoutGil;
 use crate::python::runtime::device_memory::{Behind, DeviceAllocation};
@@ -149,6 +150,7 @@ impl<'a, 'py> Call<'a, 'py> {
             Some(ParameterKind::Pointer { .. }) if class == PyInt::type_object_raw(py) => {
                 let address = values::address(value).map_err(|error| self.within(py, position, parameter, &error))?;
                 values::push_address(&mut self.arguments, address);
+                self.look_behind(parameter, address);
                 Ok(())
             }
             _ => self.add_other(position, parameter, value),
@@ -243,7 +245,22 @@ impl<'a, 'py> Call<'a, 'py> {
             return Err(refusal::scalar(&self.place(position, parameter), parameter, DType::new(kind), value));
         }
         self.arguments.push(bytes);
+        if matches!(parameter, Some(Parameter { kind: ParameterKind::Pointer { .. }, .. }))
+            && let Ok(address) = bytes.try_into().map(Address::from_ne_bytes)
+        {
+            self.look_behind(parameter, address);
+        }
         Ok(())
+    }
+
+    /// On the host the block of an address that came as a number is looked behind as well, if it is known.
+    #[inline]
+    fn look_behind(&mut self, parameter: Option<&Parameter>, address: Address) {
+        if self.function.device().is_cpu()
+            && let Some(block) = addresses::find(address)
+        {
+            self.blocks.push((block, access_of(parameter)));
+        }
     }
 
     /// The kernel, the place and the parameter, for the beginning of an error.

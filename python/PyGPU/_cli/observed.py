@@ -1,0 +1,82 @@
+"""``python observed.py FILE program.py its arguments``: runs a program, and writes down what its arrays hold.
+
+For `check`, in a process of its own, where it is run as a file: nothing of PyGPU is imported before the program does.
+Whenever a function of the program's file returns, and when the file ends, its variables that are arrays are read.
+"""
+
+import hashlib
+import pickle
+import runpy
+import sys
+import threading
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
+
+# Arrays of more bytes are known by a sum of theirs alone.
+WHOLE = 1 << 24
+# Calls of one function that are looked at.
+CALLS = 1000
+
+
+def host_copy(value: Any) -> Any:
+    """Copy the values of an array, on the device or on the host, or give None for what is none."""
+    numpy, core = sys.modules.get("numpy"), sys.modules.get("PyGPU._core")
+    if core is not None and isinstance(value, core.GPUArray):
+        # Into memory of its own: the array may keep what it gives otherwise.
+        return value.get(numpy.empty(value.shape, value.dtype)) if numpy is not None else None
+    return value if numpy is not None and isinstance(value, numpy.ndarray) and not value.dtype.hasobject else None
+
+
+class Observer:
+    """What is asked at the end of each function."""
+
+    def __init__(self, program: str) -> None:
+        self.program = program
+        self.calls: dict[CodeType, int] = {}
+        self.held: dict[tuple[str, str], tuple[Any, tuple[int, ...], bytes]] = {}
+
+    def __call__(self, frame: FrameType, event: str, _: Any) -> None:
+        """Take part in ``sys.setprofile``."""
+        code = frame.f_code
+        if event != "return" or code.co_filename != self.program:
+            return
+        if code.co_name.startswith("<") and code.co_name != "<module>":
+            return
+        self.calls[code] = self.calls.get(code, 0) + 1
+        if self.calls[code] <= CALLS:
+            for name, value in list(frame.f_locals.items()):
+                self.note(code.co_qualname, name, value)
+
+    def note(self, function: str, name: str, value: Any) -> None:
+        """Write down what a variable holds, in the place of what it held before."""
+        try:
+            array = host_copy(value)
+            if array is None:
+                return
+            whole = array.tobytes()
+        except Exception:  # an array without memory, or one that a graph is captured with: the program may have it
+            return
+        values = whole if len(whole) <= WHOLE else hashlib.blake2b(whole).digest()
+        self.held[function, name] = (array.dtype, array.shape, values)
+
+
+def main() -> None:
+    """Run the program as Python would."""
+    written, program = sys.argv[1:3]
+    sys.argv = sys.argv[2:]
+    sys.path[0] = str(Path(program).resolve().parent)
+    observer = Observer(program)
+    threading.setprofile(observer)
+    sys.setprofile(observer)
+    try:
+        runpy.run_path(program, run_name="__main__")
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+        with Path(written).open("wb") as file:
+            pickle.dump(observer.held, file)
+
+
+if __name__ == "__main__":
+    main()

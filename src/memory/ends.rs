@@ -1,0 +1,22 @@
+//! Bytes behind a block of host memory that somebody has written, as an error.
+
+use super::allocation::Allocation;
+use crate::backend::ILLEGAL_ADDRESS;
+use crate::error::{DriverError, Error};
+
+/// That `who` wrote behind a block, as a driver tells of an illegal address. `whose` says what the block is of.
+#[cold]
+pub fn overrun(block: &Allocation, beyond: usize, who: &str, whose: &str) -> Error {
+    let (device, code, bytes) = (block.device(), ILLEGAL_ADDRESS, block.bytes());
+    Error::Driver(Box::new(DriverError {
+        operation: "launch",
+        code,
+        name: device.backend().error_name(code),
+        text: device.backend().error_text(code),
+        device: device.to_string(),
+        detail: format!(
+            "{who} wrote beyond the end of the {bytes} bytes {whose}: at least {beyond} bytes behind it; \
+             python -m PyGPU check shows the line"
+        ),
+    }))
+}
