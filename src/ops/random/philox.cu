@@ -9,33 +9,54 @@ struct pygpu_place {
 };
 
 static __device__ __forceinline__ pygpu_u64 pygpu_product(pygpu_u64 a, pygpu_u64 b, pygpu_u64 &high) {
-#ifdef __PYGPU_CPU__
     high = __umul64hi(a, b);
     return a * b;
-#else
-    // Four products of 32 bits, each with one sum; high and low half apart take seven.
-    const unsigned a0 = (unsigned)a, a1 = (unsigned)(a >> 32), b0 = (unsigned)b, b1 = (unsigned)(b >> 32);
-    const pygpu_u64 low = (pygpu_u64)a0 * b0;
-    const pygpu_u64 left = (pygpu_u64)a1 * b0 + (low >> 32);
-    const pygpu_u64 right = (pygpu_u64)a0 * b1 + (unsigned)left;
-    high = (pygpu_u64)a1 * b1 + (left >> 32) + (right >> 32);
-    return right << 32 | (unsigned)low;
-#endif
 }
 
-static __device__ __forceinline__ void pygpu_philox(pygpu_u64 *c, pygpu_u64 k0, pygpu_u64 k1) {
+#define PYGPU_FACTOR0 0xD2E7470EE14C6C93ull
+#define PYGPU_FACTOR1 0xCA5A826395121157ull
+#define PYGPU_KEY0 0x9E3779B97F4A7C15ull
+#define PYGPU_KEY1 0xBB67AE8584CAA73Bull
+
+static __device__ __forceinline__ void pygpu_rounds(pygpu_u64 *c, pygpu_u64 k0, pygpu_u64 k1, int first) {
 #pragma unroll
-    for (int round = 0; round < 10; round++) {
+    for (int round = first; round < 10; round++) {
         pygpu_u64 high0, high1;
-        const pygpu_u64 low0 = pygpu_product(0xD2E7470EE14C6C93ull, c[0], high0);
-        const pygpu_u64 low1 = pygpu_product(0xCA5A826395121157ull, c[2], high1);
-        c[0] = high1 ^ c[1] ^ k0;
+        const pygpu_u64 low0 = pygpu_product(PYGPU_FACTOR0, c[0], high0);
+        const pygpu_u64 low1 = pygpu_product(PYGPU_FACTOR1, c[2], high1);
+        c[0] = high1 ^ c[1] ^ (k0 + round * PYGPU_KEY0);
         c[1] = low1;
-        c[2] = high0 ^ c[3] ^ k1;
+        c[2] = high0 ^ c[3] ^ (k1 + round * PYGPU_KEY1);
         c[3] = low0;
-        k0 += 0x9E3779B97F4A7C15ull;
-        k1 += 0xBB67AE8584CAA73Bull;
     }
+}
+
+static __device__ __forceinline__ void pygpu_philox(pygpu_u64 *c, pygpu_u64 k0, pygpu_u64 k1) { pygpu_rounds(c, k0, k1, 0); }
+
+// What the first two rounds make of all of a counter but its lowest word, which is the same for nearly all blocks of a launch.
+struct pygpu_upper {
+    pygpu_u64 high, low, low1, mixed;
+};
+
+static __device__ __forceinline__ pygpu_upper pygpu_begin(const pygpu_u64 *c, pygpu_u64 k0, pygpu_u64 k1) {
+    pygpu_upper upper;
+    pygpu_u64 high1;
+    upper.low1 = pygpu_product(PYGPU_FACTOR1, c[2], high1);
+    upper.low = pygpu_product(PYGPU_FACTOR0, high1 ^ c[1] ^ k0, upper.high);
+    upper.mixed = c[3] ^ k1;
+    return upper;
+}
+
+// The numbers of a counter with this lowest word.
+static __device__ __forceinline__ void pygpu_finish(pygpu_u64 *c, const pygpu_upper &upper, pygpu_u64 lowest, pygpu_u64 k0,
+                                                    pygpu_u64 k1) {
+    pygpu_u64 high0, high1;
+    const pygpu_u64 low0 = pygpu_product(PYGPU_FACTOR0, lowest, high0);
+    c[1] = pygpu_product(PYGPU_FACTOR1, high0 ^ upper.mixed, high1);
+    c[0] = high1 ^ upper.low1 ^ (k0 + PYGPU_KEY0);
+    c[2] = upper.high ^ low0 ^ (k1 + PYGPU_KEY1);
+    c[3] = upper.low;
+    pygpu_rounds(c, k0, k1, 2);
 }
 
 // The counter, so many blocks on.
@@ -180,8 +201,12 @@ static __device__ __forceinline__ pygpu_out pygpu_element(pygpu_unit_type x, con
 static __device__ __forceinline__ void pygpu_pair(pygpu_unit_type x, pygpu_unit_type y, const pygpu_task &task, pygpu_out *to) {
     pygpu_out sine, cosine;
 #if PYGPU_HALVES
-    const float radius = sqrtf(-2.0f * logf(pygpu_open(x)));
-    sincospif((float)y * 0x1p-31f, &sine, &cosine);
+    // The quick functions err by 2^-21 at most, so where the logarithm is near 0 it is a series in what u is short of 1.
+    const float u = pygpu_open(~x), v = pygpu_open(x);
+    const float near_1 = v * (2.0f + v * (1.0f + v * 0x1.555556p-1f));
+    const float square = v < 0x1p-6f ? near_1 : -1.38629436f * __log2f(u);
+    const float radius = square * rsqrtf(square);
+    __sincosf((float)(int)y * 1.46291808e-9f, &sine, &cosine);
 #else
     const double radius = sqrt(-2.0 * log(pygpu_open(x)));
     sincospi((double)(y >> 11) * (1.0 / 4503599627370496.0), &sine, &cosine);
@@ -235,16 +260,13 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS)
     const bool is_straight = first == 0 && least == 0 && PYGPU_EACH * sizeof(pygpu_out) == 32 && (size_t)out % 16 == 0;
     const pygpu_u64 blocks = (count + first + PYGPU_EACH - 1) / PYGPU_EACH;
     const pygpu_u64 step = (pygpu_u64)gridDim.x * PYGPU_THREADS;
+    pygpu_upper upper = pygpu_begin(place.counter, task.k0, task.k1);
     for (pygpu_u64 start = (pygpu_u64)blockIdx.x * PYGPU_THREADS; start < blocks; start += step) {
         const pygpu_u64 own = start + threadIdx.x;
-        pygpu_u64 c[4];
-        pygpu_later(c, place.counter, own);
-#if PYGPU_KIND == PYGPU_BOUNDED || PYGPU_KIND == PYGPU_POISSON
-        const pygpu_u64 counter[4] = {c[0], c[1], c[2], c[3]};
-#else
-        const pygpu_u64 *counter = c;
-#endif
-        pygpu_philox(c, task.k0, task.k1);
+        pygpu_u64 c[4], counter[4];
+        pygpu_later(counter, place.counter, own);
+        if (counter[0] < own) upper = pygpu_begin(counter, task.k0, task.k1);
+        pygpu_finish(c, upper, counter[0], task.k0, task.k1);
         pygpu_block_of_elements made;
 #pragma unroll
         for (int i = 0; i < 4; i++) {
@@ -288,6 +310,7 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS)
 #pragma unroll
         for (int i = 0; i < PYGPU_EACH; i++) turned[threadIdx.x * PYGPU_EACH + i] = made.element[i];
         __syncthreads();
+#pragma unroll 1
         for (int i = threadIdx.x; i < PYGPU_THREADS * PYGPU_EACH; i += PYGPU_THREADS) {
             const long long at = (long long)start * PYGPU_EACH + i - first;
             if (at >= least && at < (long long)count) out[at] = turned[i];
