@@ -88,7 +88,9 @@ def _with(rng: Generator, several: int, chances: np.ndarray[Any, Any] | None, si
     return places
 
 
-def _without(rng: Generator, several: int, chances: np.ndarray[Any, Any] | None, count: int, size: Any) -> _core.GPUArray:
+def _without(
+    rng: Generator, several: int, chances: np.ndarray[Any, Any] | None, count: int, size: Any
+) -> _core.GPUArray:
     if chances is None:
         order = _order(rng, several)
     else:

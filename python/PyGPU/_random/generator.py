@@ -37,10 +37,10 @@ class Generator:
 
     Notes
     -----
-    `random`, `uniform` with two numbers, `random_raw`, `bytes`, and `integers` of 32 and 64 bits are NumPy's, bit for bit, for
-    the same Philox: `integers` as long as no draw is refused, which for a range that is a power of two never happens. The
-    others have the same distribution. On a CPU all are NumPy's own. A generator may be used by several threads, and in captures:
-    each launch of the graph draws further numbers.
+    `random`, `uniform` with two numbers, `random_raw`, `bytes`, and `integers` of 32 and 64 bits are NumPy's, bit for
+    bit, for the same Philox: `integers` as long as no draw is refused, which for a range that is a power of two never
+    happens. The others have the same distribution. On a CPU all are NumPy's own. A generator may be used by several
+    threads, and in captures: each launch of the graph draws further numbers.
 
     Examples
     --------
@@ -99,7 +99,9 @@ class Generator:
         2
         """
         if not hasattr(self._seeds, "spawn"):
-            raise TypeError("The underlying SeedSequence does not implement spawning: make the generator by default_rng(seed)")
+            raise TypeError(
+                "The underlying SeedSequence does not implement spawning: make the generator by default_rng(seed)"
+            )
         return [Generator(np.random.Philox(seeds), self.device) for seeds in self._seeds.spawn(n_children)]
 
     def advance(self, delta: int) -> Generator:
@@ -131,13 +133,21 @@ class Generator:
         if not isinstance(out, _core.GPUArray):
             raise TypeError(f"out is no GPUArray but a {type(out).__name__}")
         if out.dtype != dtype:
-            raise TypeError("Supplied output array has the wrong type. Expected {}, got {}".format(np.dtype(dtype), out.dtype))
+            raise TypeError(
+                f"Supplied output array has the wrong type. Expected {np.dtype(dtype)}, got {out.dtype}"
+            )
         if size is not None and out.shape != np.broadcast_shapes(size):
             raise ValueError("size must match out.shape when used together")
         return out
 
     def _standard(
-        self, name: str, distribution: str, size: Any, dtype: Any, out: _core.GPUArray | None, scale: tuple[float, float]
+        self,
+        name: str,
+        distribution: str,
+        size: Any,
+        dtype: Any,
+        out: _core.GPUArray | None,
+        scale: tuple[float, float],
     ) -> _core.GPUArray:
         kind = np.dtype(dtype)
         if kind not in _FLOATS:
@@ -161,7 +171,9 @@ class Generator:
             target = self._into(None, size, np.float64)
             self._source.draw(target, distribution, scale=(float(place), float(width)))
             return target
-        given = [one if isinstance(one, _core.GPUArray) else _core.asarray(one, device=self.device) for one in parameters]
+        given = [
+            one if isinstance(one, _core.GPUArray) else _core.asarray(one, device=self.device) for one in parameters
+        ]
         shape = np.broadcast_shapes(given[0].shape, given[1].shape) if size is None else size
         drawn = self._into(None, shape, np.float64)
         self._source.draw(drawn, distribution)
@@ -390,7 +402,9 @@ class Generator:
         if high is None:
             low, high = 0, low
         if not (_is_number(low) and _is_number(high)):
-            raise TypeError("integers(): bounds that are arrays are taken on a CPU only; draw with random() and multiply")
+            raise TypeError(
+                "integers(): bounds that are arrays are taken on a CPU only; draw with random() and multiply"
+            )
         least, most = operator.index(low), operator.index(high) - (not endpoint)
         limits = (0, 1) if kind.kind == "b" else (np.iinfo(kind).min, np.iinfo(kind).max)
         if least < limits[0]:

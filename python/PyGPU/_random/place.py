@@ -89,7 +89,7 @@ class Place:
         self.number = (start + count) % (4 * _COUNTERS)
 
     def pass_halves(self, count: int) -> None:
-        """Move on by halves of numbers, as NumPy does: the low one first, and one that is left is kept for the next call."""
+        """Move on by halves of numbers, as NumPy does: one that is left is kept for the next call."""
         if count == 0:
             return
         own = count - (self.half is not None)

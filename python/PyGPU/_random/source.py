@@ -14,9 +14,9 @@ from PyGPU._random.place import Place
 class Source:
     """A stream of random numbers on a device, which several threads may draw from.
 
-    In host memory it is a generator of NumPy's. Elsewhere it is a place, which moves on when something is drawn. A launch
-    that is captured draws whenever its graph runs, which nobody on the host counts: from the first one on the place lies in
-    device memory, where the kernels read it and move it on.
+    In host memory it is a generator of NumPy's. Elsewhere it is a place, which moves on when something is drawn. A
+    launch that is captured draws whenever its graph runs, which nobody on the host counts: from the first one on the
+    place lies in device memory, where the kernels read it and move it on.
     """
 
     def __init__(self, device: _core.Device, place: Place) -> None:
@@ -57,6 +57,13 @@ class Source:
                     raise ValueError("a captured graph draws from this generator: the key of its stream stays")
                 self._there.set(np.array(place.numbers(), np.uint64))
             self._place = place
+
+    def skip(self, count: int) -> None:
+        """Move on by numbers of 64 bits."""
+        with self._lock:
+            place = Place.of_state(self.state())
+            place.pass_numbers(count)
+            self.set_state(place.state())
 
     def draw(
         self,

@@ -1,9 +1,14 @@
 //! What `PyGPU.random` is made of: elements from a place of a stream on, and that place moved on in device memory.
 
+use std::path::PathBuf;
+
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 use crate::array::Array;
+use crate::backend;
+use crate::backend::libraries::{self, Places, Rand, Table};
 use crate::ops::random::{self, Distribution, PLACE, Place, Task};
 use crate::python::array::class::GpuArray;
 use crate::python::gil::WithoutGil;
@@ -77,8 +82,38 @@ fn _advance_place(place: &Own<'_>, key: [u64; 2], count: u64, halves: bool, even
     Ok(())
 }
 
+/// The vendor's library of random numbers, looked for in the file that is named, or in those that are hinted at and elsewhere.
+fn library(named: Option<PathBuf>, hints: Vec<PathBuf>) -> crate::error::Result<&'static Rand> {
+    let backend = backend::default_backend()?;
+    libraries::rand(backend.kind(), backend.driver_version(), &Places { named, hints })
+}
+
+/// The version of cuRAND or hipRAND; None where none is found.
+#[pyfunction]
+fn _rand_library_version(py: Python<'_>, named: Option<PathBuf>, hints: Vec<PathBuf>) -> Option<i32> {
+    py.without_gil(|| library(named, hints)).ok().map(Rand::version)
+}
+
+/// The beginning of a table of cuRAND's or hipRAND's.
+#[pyfunction]
+fn _rand_library_table<'py>(
+    py: Python<'py>,
+    which: i32,
+    bytes: usize,
+    named: Option<PathBuf>,
+    hints: Vec<PathBuf>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let Some(table) = Table::numbered(which) else {
+        return Err(PyValueError::new_err(format!("there is no table {which}")));
+    };
+    let found = py.without_gil(|| library(named, hints)?.table(table, bytes))?;
+    Ok(PyBytes::new(py, found))
+}
+
 /// Puts the functions into the module, of whose public names they are none.
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.setattr("_rand_library_version", wrap_pyfunction!(_rand_library_version, module)?)?;
+    module.setattr("_rand_library_table", wrap_pyfunction!(_rand_library_table, module)?)?;
     module.setattr("_draw", wrap_pyfunction!(_draw, module)?)?;
     module.setattr("_advance_place", wrap_pyfunction!(_advance_place, module)?)
 }
