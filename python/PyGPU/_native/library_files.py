@@ -81,8 +81,8 @@ def mathematics(name: str) -> tuple[str | None, list[str]]:
     Returns
     -------
     tuple of a str or None and a list of str
-        The file that a variable such as ``PYGPU_CURAND`` names, which is the only one then; and files of NVIDIA's to try
-        before the system's loader.
+        The file that a variable such as ``PYGPU_CURAND`` names, which is the only one then; and files of NVIDIA's to
+        try before the system's loader.
 
     Examples
     --------

@@ -133,9 +133,7 @@ class Generator:
         if not isinstance(out, _core.GPUArray):
             raise TypeError(f"out is no GPUArray but a {type(out).__name__}")
         if out.dtype != dtype:
-            raise TypeError(
-                f"Supplied output array has the wrong type. Expected {np.dtype(dtype)}, got {out.dtype}"
-            )
+            raise TypeError(f"Supplied output array has the wrong type. Expected {np.dtype(dtype)}, got {out.dtype}")
         if size is not None and out.shape != np.broadcast_shapes(size):
             raise ValueError("size must match out.shape when used together")
         return out

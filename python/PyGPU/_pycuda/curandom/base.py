@@ -85,9 +85,7 @@ class Base:
             self._normal(data, float(mean), float(stddev))
             _core.exp(data, out=data)
 
-    def gen_log_normal(
-        self, shape: Any, dtype: Any, mean: float, stddev: float, stream: Any = None
-    ) -> _core.GPUArray:
+    def gen_log_normal(self, shape: Any, dtype: Any, mean: float, stddev: float, stream: Any = None) -> _core.GPUArray:
         """Make an array as `fill_log_normal` fills one."""
         made = self._made(shape, dtype, stream)
         self.fill_log_normal(made, mean, stddev, stream)

@@ -57,8 +57,8 @@ def rand(shape: Any, dtype: Any = np.float32, stream: Any = None) -> _core.GPUAr
 
     Notes
     -----
-    The seed is drawn from `numpy.random`, so that ``numpy.random.seed`` makes it repeat. The numbers are PyGPU's own, of
-    Philox4x64-10, and not those that PyCUDA draws.
+    The seed is drawn from `numpy.random`, so that ``numpy.random.seed`` makes it repeat. The numbers are PyGPU's own,
+    of Philox4x64-10, and not those that PyCUDA draws.
 
     Examples
     --------

@@ -69,7 +69,7 @@ def _kernel(what: str, dtype: str, bits: int, scrambled: bool) -> _core.Elementw
 
 
 class _Sobol(Base):
-    """Points of a sequence in `block_count * generators_per_block` dimensions; an array takes them one after the other."""
+    """Points of a sequence in `block_count * generators_per_block` dimensions, which an array takes one by one."""
 
     _set: tables.direction_vector_set
 
@@ -124,8 +124,8 @@ class Sobol32RandomNumberGenerator(_Sobol):
 
     Notes
     -----
-    Element i of an array is of dimension ``i % (block_count * generators_per_block)``, as in PyCUDA. The next array begins
-    with a new point of all dimensions.
+    Element i of an array is of dimension ``i % (block_count * generators_per_block)``, as in PyCUDA. The next array
+    begins with a new point of all dimensions.
     """
 
     _set = tables.direction_vector_set.VECTOR_32

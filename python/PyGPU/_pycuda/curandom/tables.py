@@ -19,7 +19,7 @@ __all__ = [
 ]
 
 
-class direction_vector_set(enum.IntEnum):  # noqa: N801
+class direction_vector_set(enum.IntEnum):
     """Which direction vectors, by the vendors' numbers."""
 
     VECTOR_32 = 101
