@@ -803,9 +803,9 @@ def _draw(
     halves: bool,
     key: tuple[int, int],
     place: GPUArray | Sequence[int],
-    bounds: tuple[int, int, int] = (0, 0, 0),
-    scale: tuple[float, float] = (0.0, 1.0),
-    means: GPUArray | None = None,
+    bounds: tuple[int, int, int],
+    scale: tuple[float, float],
+    means: GPUArray | None,
 ) -> None: ...
 def _rand_library_version(named: str | None, hints: Sequence[str]) -> int | None: ...
 def _rand_library_table(which: int, bytes: int, named: str | None, hints: Sequence[str]) -> bytes: ...

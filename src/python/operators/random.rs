@@ -33,7 +33,7 @@ fn check_place(target: &Array, place: &Array) -> PyResult<()> {
 
 /// Writes random elements into an array, in the order of the current stream.
 #[pyfunction]
-#[pyo3(signature = (target, distribution, halves, key, place, bounds=[0; 3], scale=[0.0, 1.0], means=None))]
+#[pyo3(signature = (target, distribution, halves, key, place, bounds, scale, means))]
 #[allow(clippy::too_many_arguments)] // one call of a kernel
 fn _draw(
     target: &Own<'_>,

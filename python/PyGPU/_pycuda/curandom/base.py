@@ -67,7 +67,14 @@ class Base:
         return made
 
     def fill_normal(self, data: _core.GPUArray, stream: Any = None) -> None:
-        """Fill an array of float32 or float64 with normally distributed numbers of mean 0 and deviation 1."""
+        """Fill an array of float32 or float64 with normally distributed numbers of mean 0 and deviation 1.
+
+        Parameters
+        ----------
+        data : GPUArray
+        stream : Stream, optional
+            Which stream the work is put on; the current one by default.
+        """
         self._check_float(data)
         with on_stream(stream):
             self._normal(data, 0.0, 1.0)
@@ -79,7 +86,16 @@ class Base:
         return made
 
     def fill_log_normal(self, data: _core.GPUArray, mean: float, stddev: float, stream: Any = None) -> None:
-        """Fill an array of float32 or float64 with numbers whose logarithm is normally distributed."""
+        """Fill an array of float32 or float64 with numbers whose logarithm is normally distributed.
+
+        Parameters
+        ----------
+        data : GPUArray
+        mean, stddev : float
+            Of the logarithm.
+        stream : Stream, optional
+            Which stream the work is put on; the current one by default.
+        """
         self._check_float(data)
         with on_stream(stream):
             self._normal(data, float(mean), float(stddev))
@@ -115,11 +131,27 @@ class Base:
         return made
 
     def call_skip_ahead(self, i: int, stream: Any = None) -> None:
-        """Pass over so many numbers of each of the `block_count * generators_per_block` parts of the stream."""
+        """Pass over so many numbers of each of the `block_count * generators_per_block` parts of the stream.
+
+        Parameters
+        ----------
+        i : int
+            How many.
+        stream : Stream, optional
+            Taken as PyCUDA takes it: what is passed over needs no work on a device.
+        """
         self._skip(int(i) * self._count)
 
     def call_skip_ahead_array(self, i: _core.GPUArray, stream: Any = None) -> None:
-        """Pass over as many numbers of each part as the greatest element says; the host waits for it."""
+        """Pass over as many numbers of each part as the greatest element says; the host waits for it.
+
+        Parameters
+        ----------
+        i : GPUArray
+            How many, for each part.
+        stream : Stream, optional
+            Which stream the work is put on; the current one by default.
+        """
         with on_stream(stream):
             self.call_skip_ahead(int(i.max().item()))
 

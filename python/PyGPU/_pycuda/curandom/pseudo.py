@@ -33,7 +33,7 @@ class PseudoRandom(Base):
         if seed_getter is None:
             given = np.random.randint(0, (1 << 31) - 1, self._count).astype(np.int32)
         else:
-            made = seed_getter(self._count)
+            made: Any = seed_getter(self._count)
             if not (isinstance(made, _core.GPUArray) and made.dtype == np.int32 and made.size == self._count):
                 raise TypeError(f"seed must be GPUArray of integers of right length: {self._count} of int32")
             given = made.get()
@@ -68,11 +68,27 @@ class PseudoRandom(Base):
         self._source.skip(numbers)
 
     def call_skip_ahead_sequence(self, i: int, stream: Any = None) -> None:
-        """Go on to the i-th sequence from here: they are 2**130 numbers apart."""
+        """Go on to the i-th sequence from here: they are 2**130 numbers apart.
+
+        Parameters
+        ----------
+        i : int
+            How many.
+        stream : Stream, optional
+            Taken as PyCUDA takes it: what is passed over needs no work on a device.
+        """
         self._source.skip(int(i) << 130)
 
     def call_skip_ahead_sequence_array(self, i: _core.GPUArray, stream: Any = None) -> None:
-        """Go on to the sequence that the greatest element says; the host waits for it."""
+        """Go on to the sequence that the greatest element says; the host waits for it.
+
+        Parameters
+        ----------
+        i : GPUArray
+            How many, for each part.
+        stream : Stream, optional
+            Which stream the work is put on; the current one by default.
+        """
         with seeds.on_stream(stream):
             self.call_skip_ahead_sequence(int(i.max().item()))
 
@@ -115,11 +131,27 @@ class MRG32k3aRandomNumberGenerator(PseudoRandom):
     """
 
     def call_skip_ahead_subsequence(self, i: int, stream: Any = None) -> None:
-        """Go on to the i-th subsequence from here: they are 2**76 numbers apart."""
+        """Go on to the i-th subsequence from here: they are 2**76 numbers apart.
+
+        Parameters
+        ----------
+        i : int
+            How many.
+        stream : Stream, optional
+            Taken as PyCUDA takes it: what is passed over needs no work on a device.
+        """
         self._source.skip(int(i) << 76)
 
     def call_skip_ahead_subsequence_array(self, i: _core.GPUArray, stream: Any = None) -> None:
-        """Go on to the subsequence that the greatest element says; the host waits for it."""
+        """Go on to the subsequence that the greatest element says; the host waits for it.
+
+        Parameters
+        ----------
+        i : GPUArray
+            How many, for each part.
+        stream : Stream, optional
+            Which stream the work is put on; the current one by default.
+        """
         with seeds.on_stream(stream):
             self.call_skip_ahead_subsequence(int(i.max().item()))
 
