@@ -64,10 +64,14 @@ def by_pathfinder() -> list[str]:
     return [str(path)] if path else []
 
 
+def _named_curand() -> str | None:
+    return os.environ.get("PYGPU_CURAND")
+
+
 _MATHEMATICS = {
-    "curand": ("libcurand.so.", ("nvidia/cu13/lib", "nvidia/curand/lib")),
+    "curand": (_named_curand, "libcurand.so.", ("nvidia/cu13/lib", "nvidia/curand/lib")),
 }
-"""The vendors' libraries of mathematics: how NVIDIA's files begin, and the folders of its wheels."""
+"""The vendors' libraries of mathematics: who names one, how NVIDIA's files begin, and the folders of its wheels."""
 
 
 def mathematics(name: str) -> tuple[str | None, list[str]]:
@@ -91,10 +95,9 @@ def mathematics(name: str) -> tuple[str | None, list[str]]:
     >>> isinstance(files, list)
     True
     """
-    named = os.environ.get(f"PYGPU_{name.upper()}")
-    if named:
-        return named, []
-    start, wheels = _MATHEMATICS[name]
+    named, start, wheels = _MATHEMATICS[name]
+    if only := named():
+        return only, []
     folders = [Path(root, folder) for root in sys.path if root for folder in wheels]
     folders += [Path(prefix, folder) for prefix in _conda_prefixes() for folder in _CONDA]
     found = [path for folder in folders for path in _in(folder, lambda file: file.startswith(start))]
