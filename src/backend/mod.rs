@@ -16,6 +16,7 @@ mod graphs;
 mod hip;
 mod includes;
 mod launches;
+pub mod libraries;
 mod memory;
 mod opening;
 mod programs;

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import PyGPU
-from PyGPU import _core, characterize, compiler, cumath, driver, elementwise, reduction, scan, tools
+from PyGPU import _core, characterize, compiler, cumath, curandom, driver, elementwise, random, reduction, scan, tools
 
 pytestmark = [pytest.mark.reads_in_place, pytest.mark.enough_on("cpu")]
 ROOT = Path(__file__).parents[2]
@@ -30,8 +30,10 @@ MODULES = (
     characterize,
     compiler,
     cumath,
+    curandom,
     driver,
     elementwise,
+    random,
     reduction,
     scan,
     tools,

@@ -1,4 +1,4 @@
-"""Where files lie: PyGPU's own headers, and NVIDIA's NVRTC, nvcc and libraries for device code.
+"""Where files lie: PyGPU's own headers, and NVIDIA's NVRTC, nvcc, and libraries for device code and of mathematics.
 
 cuda-pathfinder is asked wherever it is installed, for what it knows: wheels, conda environments, toolkits. What is left
 here is what it does not look at, and NVRTC's own search for who has no cuda-pathfinder (docs/design/kernels.md says why
@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from shutil import which
 
@@ -64,6 +64,47 @@ def by_pathfinder() -> list[str]:
     return [str(path)] if path else []
 
 
+def _named_curand() -> str | None:
+    return os.environ.get("PYGPU_CURAND")
+
+
+_MATHEMATICS = {
+    "curand": (_named_curand, "libcurand.so.", ("nvidia/cu13/lib", "nvidia/curand/lib")),
+}
+"""The vendors' libraries of mathematics: who names one, how NVIDIA's files begin, and the folders of its wheels."""
+
+
+def mathematics(name: str) -> tuple[str | None, list[str]]:
+    """Tell where a library of mathematics may be.
+
+    Parameters
+    ----------
+    name : str
+        As NVIDIA calls it: ``'curand'``.
+
+    Returns
+    -------
+    tuple of a str or None and a list of str
+        The file that a variable such as ``PYGPU_CURAND`` names, which is the only one then; and files of NVIDIA's to
+        try before the system's loader.
+
+    Examples
+    --------
+    >>> from PyGPU._native import library_files
+    >>> named, files = library_files.mathematics("curand")
+    >>> isinstance(files, list)
+    True
+    """
+    named, start, wheels = _MATHEMATICS[name]
+    if only := named():
+        return only, []
+    folders = [Path(root, folder) for root in sys.path if root for folder in wheels]
+    folders += [Path(prefix, folder) for prefix in _conda_prefixes() for folder in _CONDA]
+    found = [path for folder in folders for path in _in(folder, lambda file: file.startswith(start))]
+    by_pathfinder = getattr(_pathfinder("load_nvidia_dynamic_lib", name), "abs_path", None) if not found else None
+    return None, list(dict.fromkeys(found + ([str(by_pathfinder)] if by_pathfinder else [])))
+
+
 def nvcc() -> str | None:
     """Find the toolkit's compiler: that on ``PATH``, what cuda-pathfinder finds, or that of a toolkit's folder."""
     return which("nvcc") or _found("find_nvidia_binary_utility", "nvcc") or _in_toolkits("bin/nvcc")
@@ -108,19 +149,22 @@ def _files() -> Iterator[str]:
     for root in sys.path:
         for folder in _WHEELS if root else ():
             yield from _in(Path(root, folder))
-    conda = os.environ.get("CONDA_PREFIX")
-    for prefix in (conda, sys.prefix if Path(sys.prefix, "conda-meta").is_dir() else None):
-        if prefix:
-            for folder in _CONDA:
-                yield from _in(Path(prefix, folder))
+    for prefix in _conda_prefixes():
+        for folder in _CONDA:
+            yield from _in(Path(prefix, folder))
 
 
-def _in(folder: Path) -> list[str]:
+def _conda_prefixes() -> list[str]:
+    own = sys.prefix if Path(sys.prefix, "conda-meta").is_dir() else None
+    return [prefix for prefix in (os.environ.get("CONDA_PREFIX"), own) if prefix]
+
+
+def _in(folder: Path, is_wanted: Callable[[str], bool] | None = None) -> list[str]:
     try:
         names = os.listdir(folder)
     except OSError:
         return []
-    return [str(folder / name) for name in sorted(names, reverse=True) if _is_nvrtc(name)]
+    return [str(folder / name) for name in sorted(names, reverse=True) if (is_wanted or _is_nvrtc)(name)]
 
 
 def _is_nvrtc(name: str) -> bool:

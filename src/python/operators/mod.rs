@@ -11,6 +11,7 @@ mod on_device;
 mod operand;
 mod order;
 pub(crate) mod protocols;
+mod random;
 mod reduction;
 mod reductions;
 mod result;
@@ -28,6 +29,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     functions::register(module)?;
     order::register(module)?;
     search::register(module)?;
+    random::register(module)?;
     reductions::register(module)?;
     scan::register(module)?;
     nan::register(module)

@@ -7,6 +7,7 @@ use pyo3::types::{PyDict, PyList};
 
 use super::compiler;
 use super::properties;
+use crate::backend::libraries::LibraryReport;
 use crate::backend::{self, BackendKind, BackendReport, DeviceProperties, Report};
 use crate::copy::ring;
 use crate::kernel;
@@ -75,6 +76,12 @@ fn config(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         backends.append(backend_dict(py, entry)?)?;
     }
     dict.set_item("backends", backends)?;
+    let libraries = PyDict::new(py);
+    for report in backend::libraries::libraries() {
+        let searched: Vec<_> = report.attempts.iter().map(|attempt| (&attempt.name, &attempt.error)).collect();
+        libraries.set_item(report.name, (&report.path, searched))?;
+    }
+    dict.set_item("libraries", libraries)?;
     let folder = kernel::cache_folder();
     dict.set_item("kernel_cache_refused", folder.as_deref().and_then(kernel::cache_refusal))?;
     dict.set_item("kernel_cache", folder)?;
@@ -138,6 +145,14 @@ fn pinned_line() -> String {
     }
 }
 
+/// A library of mathematics that was looked for; they are opened when they are needed, and not by asking.
+fn library_lines(report: &LibraryReport) -> Vec<String> {
+    let found = report.path.as_deref().unwrap_or("not found");
+    let mut lines = vec![format!("{}: {found}", report.name)];
+    lines.extend(report.attempts.iter().map(|attempt| format!("    searched {}: {}", attempt.name, attempt.error)));
+    lines
+}
+
 fn text_of(py: Python<'_>, report: &Report) -> String {
     let mut lines = vec![format!("PyGPU {VERSION}")];
     lines.push(match &report.default {
@@ -151,6 +166,7 @@ fn text_of(py: Python<'_>, report: &Report) -> String {
     lines.push(pinned_line());
     lines.push("backends, in the order in which they are looked for:".to_owned());
     lines.extend(report.backends.iter().flat_map(|entry| backend_lines(py, entry)));
+    lines.extend(backend::libraries::libraries().iter().flat_map(library_lines));
     lines.push(match kernel::cache_folder() {
         None => "cache of kernels: off".to_owned(),
         Some(folder) => match kernel::cache_refusal(&folder) {

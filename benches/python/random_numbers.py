@@ -1,0 +1,68 @@
+"""Random numbers beside torch and CuPy: gigabytes a second that are written, in turns.
+
+    python benches/python/random_numbers.py [--bytes N] [--rounds 5] [--json FILE]
+
+Of each kind N bytes are drawn into memory that is there, 1 GiB by default; integers of PyGPU and CuPy make an array.
+Times of large arrays are between two events over 20 calls; that of a small one is the host's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from turns import Library, host_seconds, measure
+
+Calls = dict[str, tuple[Callable[[], Any], int]]
+
+
+def of_torch(library: Library, count: int) -> Calls:
+    """Its calls in place."""
+    torch = library.module
+    single = torch.empty(count, dtype=torch.float32, device="cuda")
+    double, whole = single.view(torch.float64), single.view(torch.int32)
+    return {
+        "uniform float32": (single.uniform_, 4 * count),
+        "uniform float64": (double.uniform_, 4 * count),
+        "normal float32": (single.normal_, 4 * count),
+        "normal float64": (double.normal_, 4 * count),
+        "exponential float32": (single.exponential_, 4 * count),
+        "integers below 1000": (lambda: whole.random_(0, 1000), 4 * count),
+    }
+
+
+def large(library: Library, count: int) -> Calls:
+    """Calls with the bytes that each must move."""
+    count = count // 64 * 64
+    if library.name == "torch":
+        return of_torch(library, count)
+    module = library.module
+    rng = module.random.default_rng(1)
+    single = module.empty(count, "float32")
+    double = single.view("float64")
+    calls = {
+        "uniform float32": lambda: rng.random(dtype="float32", out=single),
+        "uniform float64": lambda: rng.random(out=double),
+        "normal float32": lambda: rng.standard_normal(dtype="float32", out=single),
+        "normal float64": lambda: rng.standard_normal(out=double),
+        "exponential float32": lambda: rng.standard_exponential(dtype="float32", out=single),
+        "integers below 1000": lambda: rng.integers(0, 1000, count, dtype="int32"),
+    }
+    if library.name == "PyGPU":
+        odd = single[1:-3]
+        calls["uniform float32, not aligned"] = lambda: rng.random(dtype="float32", out=odd)
+    return {name: (call, 4 * count) for name, call in calls.items()}
+
+
+def small(library: Library) -> dict[str, float]:
+    """Host seconds of a draw of sixteen elements."""
+    if library.name == "torch":
+        single = library.module.empty(16, device="cuda")
+        return {"uniform float32 of 16": host_seconds(library, single.uniform_)}
+    rng = library.module.random.default_rng(1)
+    single = library.module.empty(16, "float32")
+    return {"uniform float32 of 16": host_seconds(library, lambda: rng.random(dtype="float32", out=single))}
+
+
+if __name__ == "__main__":
+    measure(__doc__, "random", large, small)

@@ -1,0 +1,1 @@
+"""PyCUDA's `curandom`: `rand`, generators by the vendors' names, and their tables."""

@@ -1,0 +1,161 @@
+"""What all generators have in common: arrays that they make are those that they fill."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from PyGPU import _core
+from PyGPU._pycuda.curandom.seeds import on_stream
+
+_FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
+# Which kernel of PyCUDA's a thread belongs to tells nothing here; programs ask for the product, and make seeds for it.
+_GENERATORS_PER_BLOCK = 256
+
+
+class Base:
+    """A generator with PyCUDA's methods; who inherits says how an array is filled."""
+
+    has_box_muller = False
+    generator_bits = 32
+
+    def __init__(self) -> None:
+        self._device = _core.Device()
+        self.block_count: int = max(int(self._device.properties.get("multiprocessor_count", 1)), 1)
+        self.generators_per_block = _GENERATORS_PER_BLOCK
+
+    @property
+    def _count(self) -> int:
+        return self.block_count * self.generators_per_block
+
+    def _uniform(self, data: _core.GPUArray) -> None:
+        raise NotImplementedError
+
+    def _normal(self, data: _core.GPUArray, mean: float, stddev: float) -> None:
+        raise NotImplementedError
+
+    def _poisson(self, data: _core.GPUArray, mean: float | None) -> None:
+        raise NotImplementedError
+
+    def _skip(self, numbers: int) -> None:
+        raise NotImplementedError
+
+    def _skip_sequences(self, sequences: int, bits: int) -> None:
+        raise NotImplementedError
+
+    def _made(self, shape: Any, dtype: Any, stream: Any) -> _core.GPUArray:
+        with on_stream(stream):
+            return _core.empty(shape, dtype, device=self._device)
+
+    def fill_uniform(self, data: _core.GPUArray, stream: Any = None) -> None:
+        """Fill an array with numbers above 0, up to 1, or with any whole ones.
+
+        Parameters
+        ----------
+        data : GPUArray
+            Of float32, float64, int32, uint32, and of int64 and uint64 by generators of 64 bits.
+        stream : Stream, optional
+        """
+        with on_stream(stream):
+            self._uniform(data)
+
+    def gen_uniform(self, shape: Any, dtype: Any, stream: Any = None) -> _core.GPUArray:
+        """Make an array as `fill_uniform` fills one."""
+        made = self._made(shape, dtype, stream)
+        self.fill_uniform(made, stream)
+        return made
+
+    def fill_normal(self, data: _core.GPUArray, stream: Any = None) -> None:
+        """Fill an array of float32 or float64 with normally distributed numbers of mean 0 and deviation 1.
+
+        Parameters
+        ----------
+        data : GPUArray
+        stream : Stream, optional
+            Which stream the work is put on; the current one by default.
+        """
+        self._check_float(data)
+        with on_stream(stream):
+            self._normal(data, 0.0, 1.0)
+
+    def gen_normal(self, shape: Any, dtype: Any, stream: Any = None) -> _core.GPUArray:
+        """Make an array as `fill_normal` fills one."""
+        made = self._made(shape, dtype, stream)
+        self.fill_normal(made, stream)
+        return made
+
+    def fill_log_normal(self, data: _core.GPUArray, mean: float, stddev: float, stream: Any = None) -> None:
+        """Fill an array of float32 or float64 with numbers whose logarithm is normally distributed.
+
+        Parameters
+        ----------
+        data : GPUArray
+        mean, stddev : float
+            Of the logarithm.
+        stream : Stream, optional
+            Which stream the work is put on; the current one by default.
+        """
+        self._check_float(data)
+        with on_stream(stream):
+            self._normal(data, float(mean), float(stddev))
+            _core.exp(data, out=data)
+
+    def gen_log_normal(self, shape: Any, dtype: Any, mean: float, stddev: float, stream: Any = None) -> _core.GPUArray:
+        """Make an array as `fill_log_normal` fills one."""
+        made = self._made(shape, dtype, stream)
+        self.fill_log_normal(made, mean, stddev, stream)
+        return made
+
+    def fill_poisson(self, data: _core.GPUArray, lambda_value: float | None = None, stream: Any = None) -> None:
+        """Fill an array with counts.
+
+        Parameters
+        ----------
+        data : GPUArray
+            Of uint32; without a mean also of float32 or float64.
+        lambda_value : float, optional
+            The mean; without it each element is the mean of what takes its place.
+        stream : Stream, optional
+        """
+        taken = (np.uint32,) if lambda_value is not None else (np.uint32, np.float32, np.float64)
+        if data.dtype not in taken:
+            raise NotImplementedError(f"counts of {data.dtype}")
+        with on_stream(stream):
+            self._poisson(data, None if lambda_value is None else float(lambda_value))
+
+    def gen_poisson(self, shape: Any, dtype: Any, lambda_value: float, stream: Any = None) -> _core.GPUArray:
+        """Make an array as `fill_poisson` fills one."""
+        made = self._made(shape, dtype, stream)
+        self.fill_poisson(made, lambda_value, stream)
+        return made
+
+    def call_skip_ahead(self, i: int, stream: Any = None) -> None:
+        """Pass over so many numbers of each of the `block_count * generators_per_block` parts of the stream.
+
+        Parameters
+        ----------
+        i : int
+            How many.
+        stream : Stream, optional
+            Taken as PyCUDA takes it: what is passed over needs no work on a device.
+        """
+        self._skip(int(i) * self._count)
+
+    def call_skip_ahead_array(self, i: _core.GPUArray, stream: Any = None) -> None:
+        """Pass over as many numbers of each part as the greatest element says; the host waits for it.
+
+        Parameters
+        ----------
+        i : GPUArray
+            How many, for each part.
+        stream : Stream, optional
+            Which stream the work is put on; the current one by default.
+        """
+        with on_stream(stream):
+            self.call_skip_ahead(int(i.max().item()))
+
+    @staticmethod
+    def _check_float(data: _core.GPUArray) -> None:
+        if data.dtype not in _FLOATS:
+            raise NotImplementedError(f"normally distributed numbers of {data.dtype}")

@@ -1,0 +1,172 @@
+"""Pseudo-random generators under the vendors' names. Each draws from Philox4x64-10, from a stream of its own."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from PyGPU import _core
+from PyGPU._pycuda.curandom import seeds
+from PyGPU._pycuda.curandom.base import Base
+from PyGPU._random.place import Place
+from PyGPU._random.source import Source
+
+__all__ = [
+    "MRG32k3aRandomNumberGenerator",
+    "Philox4_32_10RandomNumberGenerator",
+    "XORWOWRandomNumberGenerator",
+]
+
+SeedGetter = Callable[[int], _core.GPUArray]
+
+
+class PseudoRandom(Base):
+    """A pseudo-random generator: the stream depends on the seeds and on the name of its class."""
+
+    has_box_muller = True
+
+    def __init__(self, seed_getter: SeedGetter | None = None, offset: int = 0) -> None:
+        super().__init__()
+        if seed_getter is None:
+            given = np.random.randint(0, (1 << 31) - 1, self._count).astype(np.int32)
+        else:
+            made: Any = seed_getter(self._count)
+            if not (isinstance(made, _core.GPUArray) and made.dtype == np.int32 and made.size == self._count):
+                raise TypeError(f"seed must be GPUArray of integers of right length: {self._count} of int32")
+            given = made.get()
+        digest = hashlib.blake2b(given.tobytes(), digest_size=16, person=type(self).__name__.encode()[:16]).digest()
+        key = (int.from_bytes(digest[:8], "little"), int.from_bytes(digest[8:], "little"))
+        place = Place(key)
+        place.pass_numbers(int(offset) * self._count)
+        self._source = Source(self._device, place)
+
+    def _uniform(self, data: _core.GPUArray) -> None:
+        seeds.fill_uniform(self._source, data, bits=self.generator_bits, upside_down=True)
+
+    def _normal(self, data: _core.GPUArray, mean: float, stddev: float) -> None:
+        if (numpys := self._source.numpys()) is not None:
+            data[...] = mean + stddev * numpys.standard_normal(data.shape, data.dtype)
+        else:
+            self._source.draw(data, "normal", halves=data.dtype.itemsize == 4, scale=(mean, stddev))
+
+    def _poisson(self, data: _core.GPUArray, mean: float | None) -> None:
+        if (numpys := self._source.numpys()) is not None:
+            data[...] = numpys.poisson(data.get() if mean is None else mean, data.shape).astype(data.dtype)
+        elif mean is not None:
+            self._source.draw(data, "poisson", scale=(mean, 0.0))
+        elif data.flags.c_contiguous:
+            self._source.draw(data, "poisson", means=data)
+        else:
+            dense = data.copy("C")
+            self._source.draw(dense, "poisson", means=dense)
+            data[...] = dense
+
+    def _skip(self, numbers: int) -> None:
+        self._source.skip(numbers)
+
+    def call_skip_ahead_sequence(self, i: int, stream: Any = None) -> None:
+        """Go on to the i-th sequence from here: they are 2**130 numbers apart.
+
+        Parameters
+        ----------
+        i : int
+            How many.
+        stream : Stream, optional
+            Taken as PyCUDA takes it: what is passed over needs no work on a device.
+        """
+        self._source.skip(int(i) << 130)
+
+    def call_skip_ahead_sequence_array(self, i: _core.GPUArray, stream: Any = None) -> None:
+        """Go on to the sequence that the greatest element says; the host waits for it.
+
+        Parameters
+        ----------
+        i : GPUArray
+            How many, for each part.
+        stream : Stream, optional
+            Which stream the work is put on; the current one by default.
+        """
+        with seeds.on_stream(stream):
+            self.call_skip_ahead_sequence(int(i.max().item()))
+
+
+class XORWOWRandomNumberGenerator(PseudoRandom):
+    """Random numbers with PyCUDA's methods.
+
+    Parameters
+    ----------
+    seed_getter : callable, optional
+        Makes so many int32 seeds, a GPUArray; by default they are drawn from `numpy.random`.
+    offset : int, optional
+        Where each of the parts of the stream begins.
+
+    Notes
+    -----
+    The numbers are those of Philox4x64-10, not of XORWOW: programs that hold themselves to cuRAND's bits see others.
+
+    Examples
+    --------
+    >>> from PyGPU import curandom
+    >>> curandom.XORWOWRandomNumberGenerator().gen_uniform((2, 3), "float32").shape
+    (2, 3)
+    """
+
+
+class MRG32k3aRandomNumberGenerator(PseudoRandom):
+    """Random numbers with PyCUDA's methods.
+
+    Parameters
+    ----------
+    seed_getter, offset : optional
+        As of `XORWOWRandomNumberGenerator`; the numbers are those of Philox4x64-10 here, too.
+
+    Examples
+    --------
+    >>> from PyGPU import curandom
+    >>> curandom.MRG32k3aRandomNumberGenerator().gen_normal(4, "float64").size
+    4
+    """
+
+    def call_skip_ahead_subsequence(self, i: int, stream: Any = None) -> None:
+        """Go on to the i-th subsequence from here: they are 2**76 numbers apart.
+
+        Parameters
+        ----------
+        i : int
+            How many.
+        stream : Stream, optional
+            Taken as PyCUDA takes it: what is passed over needs no work on a device.
+        """
+        self._source.skip(int(i) << 76)
+
+    def call_skip_ahead_subsequence_array(self, i: _core.GPUArray, stream: Any = None) -> None:
+        """Go on to the subsequence that the greatest element says; the host waits for it.
+
+        Parameters
+        ----------
+        i : GPUArray
+            How many, for each part.
+        stream : Stream, optional
+            Which stream the work is put on; the current one by default.
+        """
+        with seeds.on_stream(stream):
+            self.call_skip_ahead_subsequence(int(i.max().item()))
+
+
+class Philox4_32_10RandomNumberGenerator(PseudoRandom):
+    """Random numbers with PyCUDA's methods.
+
+    Parameters
+    ----------
+    seed_getter, offset : optional
+        As of `XORWOWRandomNumberGenerator`; the numbers are those of Philox4x64-10, not of 4x32.
+
+    Examples
+    --------
+    >>> from PyGPU import curandom
+    >>> curandom.Philox4_32_10RandomNumberGenerator().gen_poisson(4, "uint32", 3.0).dtype
+    dtype('uint32')
+    """

@@ -1,0 +1,110 @@
+"""`rand`, and seeds for the generators."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from typing import Any
+
+import numpy as np
+
+from PyGPU import _core
+from PyGPU._random.place import Place
+from PyGPU._random.source import Source
+
+__all__ = ["rand", "seed_getter_uniform", "seed_getter_unique"]
+
+# `rand` and the generators have streams of their own, also for equal seeds.
+_OF_RAND = 0x72616E64
+
+
+def on_stream(stream: Any) -> Any:
+    """Make a stream the current one for a block; None leaves it as it is."""
+    return contextlib.nullcontext() if stream is None else stream
+
+
+def fill_uniform(source: Source, data: _core.GPUArray, *, bits: int, upside_down: bool) -> None:
+    """Fill an array: from 0 on, below 1, or the other way round; whole numbers are any."""
+    kind = data.dtype
+    if kind.kind not in "fiu" or kind.itemsize not in (4, 8) or (kind.kind in "iu" and 8 * kind.itemsize > bits):
+        raise NotImplementedError(f"uniform numbers of {kind}")
+    start, width = (1.0, -1.0) if upside_down else (0.0, 1.0)
+    if (numpys := source.numpys()) is not None:
+        if kind.kind == "f":
+            data[...] = start + kind.type(width) * numpys.random(data.shape, kind)
+        else:
+            limits = np.iinfo(kind)
+            data[...] = numpys.integers(limits.min, limits.max, data.shape, kind, endpoint=True)
+    elif kind.kind == "f":
+        halves = kind.itemsize == 4
+        source.draw(data, "uniform", halves=halves, shared=halves, scale=(start, width))
+    elif kind.itemsize == 8:
+        source.draw(data, "raw")
+    else:
+        source.draw(data, "bounded", halves=True, shared=True, bounds=(1 << 32, 0, 0))
+
+
+def rand(shape: Any, dtype: Any = np.float32, stream: Any = None) -> _core.GPUArray:
+    """Make an array of random numbers: from 0 on, below 1, or any whole ones.
+
+    Parameters
+    ----------
+    shape : int or tuple of ints
+    dtype : data-type, optional
+        float32, float64, int32 or uint32.
+    stream : Stream, optional
+        The current one by default.
+
+    Notes
+    -----
+    The seed is drawn from `numpy.random`, so that ``numpy.random.seed`` makes it repeat. The numbers are PyGPU's own,
+    of Philox4x64-10, and not those that PyCUDA draws.
+
+    Examples
+    --------
+    >>> from PyGPU import curandom
+    >>> a = curandom.rand((10, 100))
+    >>> bool((a.get() >= 0).all() and (a.get() < 1).all())
+    True
+    """
+    if np.dtype(dtype) not in (np.float32, np.float64, np.int32, np.uint32):
+        raise NotImplementedError(f"rand() makes float32, float64, int32 and uint32, not {np.dtype(dtype)}")
+    source = Source(_core.Device(), Place((int(np.random.randint(2**31 - 1)), _OF_RAND)))
+    with on_stream(stream):
+        made = _core.empty(shape, dtype, device=source.device)
+        fill_uniform(source, made, bits=32, upside_down=False)
+    return made
+
+
+def seed_getter_uniform(n: int) -> _core.GPUArray:
+    """Make seeds that are all the same number.
+
+    Parameters
+    ----------
+    n : int
+        How many.
+
+    Examples
+    --------
+    >>> from PyGPU import curandom
+    >>> len(set(curandom.seed_getter_uniform(5).get().tolist()))
+    1
+    """
+    return _core.full(n, random.randint(0, 2**31 - 1), np.int32)
+
+
+def seed_getter_unique(n: int) -> _core.GPUArray:
+    """Make seeds that are any numbers.
+
+    Parameters
+    ----------
+    n : int
+        How many.
+
+    Examples
+    --------
+    >>> from PyGPU import curandom
+    >>> curandom.seed_getter_unique(5).dtype
+    dtype('int32')
+    """
+    return _core.to_gpu(np.random.randint(0, 2**31 - 1, n).astype(np.int32))

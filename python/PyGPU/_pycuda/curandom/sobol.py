@@ -1,0 +1,197 @@
+"""Quasi-random generators: Sobol's points, of the vendor's direction vectors or of given ones."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from PyGPU import _core
+from PyGPU._pycuda.curandom import tables
+from PyGPU._pycuda.curandom.base import Base
+
+__all__ = [
+    "ScrambledSobol32RandomNumberGenerator",
+    "ScrambledSobol64RandomNumberGenerator",
+    "Sobol32RandomNumberGenerator",
+    "Sobol64RandomNumberGenerator",
+]
+
+# Element i is of dimension i % count, and of the point i / count on from the first one. Units are above 0 and below 1.
+_POINT = """\
+{U} bits = {start}, gray = ({U})(first + i / count);
+gray ^= gray >> 1;
+for (int b = 0; gray; b++, gray >>= 1)
+    if (gray & 1) bits ^= vectors[(i % count) * {B} + b];
+const double unit = {unit};
+{result}
+"""
+_UNIT = {32: "bits * 0x1p-32 + 0x1p-33", 64: "fmin((double)(bits >> 11) * 0x1p-53 + 0x1p-54, 1 - 0x1p-53)"}
+# Counts are found by going up from 0; of large means they are nearly normal, as with the vendors.
+_POISSON = """\
+const double lambda = {mean};
+double found = 0;
+if (lambda < 500) {{
+    double p = exp(-lambda), sum = p;
+    while (unit > sum && found < 2000) found += 1, p *= lambda / found, sum += p;
+}} else {{
+    found = fmax(floor(lambda + sqrt(lambda) * normcdfinv(unit) + 0.5), 0.0);
+}}
+data[i] = ({T})found;
+"""
+_RESULTS = {
+    "uniform": "data[i] = ({T})unit;",
+    "bits": "data[i] = ({T})bits;",
+    "normal": "data[i] = ({T})(mean + stddev * normcdfinv(unit));",
+    "poisson": _POISSON.replace("{mean}", "mean"),
+    "poisson_in_place": _POISSON.replace("{mean}", "(double)data[i]"),
+}
+_C_TYPES = {
+    "float32": "float",
+    "float64": "double",
+    "int32": "int",
+    "uint32": "unsigned int",
+    "int64": "long long",
+    "uint64": "unsigned long long",
+}
+
+
+@functools.cache
+def _kernel(what: str, dtype: str, bits: int, scrambled: bool) -> _core.ElementwiseKernel:
+    unsigned = _C_TYPES[f"uint{bits}"]
+    result = _RESULTS[what].format(T=_C_TYPES[dtype])
+    start = "scramble[i % count]" if scrambled else "0"
+    text = _POINT.format(U=unsigned, B=bits, start=start, unit=_UNIT[bits], result=result)
+    tables_given = f"const {unsigned} *vectors, " + (f"const {unsigned} *scramble, " if scrambled else "")
+    numbers = "unsigned long long first, unsigned long long count, double mean, double stddev"
+    return _core.ElementwiseKernel(f"{_C_TYPES[dtype]} *data, {tables_given}{numbers}", text, f"sobol{bits}_{what}")
+
+
+class _Sobol(Base):
+    """Points of a sequence in `block_count * generators_per_block` dimensions, which an array takes one by one."""
+
+    _set: tables.direction_vector_set
+
+    def __init__(self, dir_vector: _core.GPUArray | None, scramble: _core.GPUArray | None, offset: int) -> None:
+        super().__init__()
+        self._unsigned = np.dtype(f"uint{self.generator_bits}")
+        if dir_vector is None:
+            dir_vector = tables.generate_direction_vectors(self._count, self._set)
+        self._check("dir_vector", dir_vector, (self._count, self.generator_bits))
+        if scramble is not None:
+            self._check("scramble_vector", scramble, (self._count,))
+        self._vectors = dir_vector.reshape(-1)
+        self._scramble = scramble
+        self._first = int(offset)
+
+    def _check(self, name: str, given: Any, shape: tuple[int, ...]) -> None:
+        if not (isinstance(given, _core.GPUArray) and given.dtype == self._unsigned and given.shape == shape):
+            raise TypeError(f"{name} must be a GPUArray of {self._unsigned} and of the shape {shape}")
+
+    def _draw(self, data: _core.GPUArray, what: str, mean: float = 0.0, stddev: float = 1.0) -> None:
+        kernel = _kernel(what, data.dtype.name, self.generator_bits, self._scramble is not None)
+        vectors = (self._vectors,) if self._scramble is None else (self._vectors, self._scramble)
+        kernel(data, *vectors, self._first, self._count, mean, stddev)
+        self._first += -(-data.size // self._count)
+
+    def _uniform(self, data: _core.GPUArray) -> None:
+        whole = data.dtype.kind in "iu"
+        if data.dtype.name not in _C_TYPES or (whole and 8 * data.dtype.itemsize > self.generator_bits):
+            raise NotImplementedError(f"uniform numbers of {data.dtype}")
+        self._draw(data, "bits" if whole else "uniform")
+
+    def _normal(self, data: _core.GPUArray, mean: float, stddev: float) -> None:
+        self._draw(data, "normal", mean, stddev)
+
+    def _poisson(self, data: _core.GPUArray, mean: float | None) -> None:
+        self._draw(data, "poisson_in_place" if mean is None else "poisson", mean or 0.0)
+
+    def _skip(self, numbers: int) -> None:
+        self._first += numbers // self._count
+
+
+class Sobol32RandomNumberGenerator(_Sobol):
+    """Sobol's points of 32 bits.
+
+    Parameters
+    ----------
+    dir_vector : GPUArray, optional
+        Direction vectors, uint32, 32 for each of `block_count * generators_per_block` dimensions; by default those of
+        `generate_direction_vectors`, for which the vendor's library is needed.
+    offset : int, optional
+        The first point.
+
+    Notes
+    -----
+    Element i of an array is of dimension ``i % (block_count * generators_per_block)``, as in PyCUDA. The next array
+    begins with a new point of all dimensions.
+    """
+
+    _set = tables.direction_vector_set.VECTOR_32
+
+    def __init__(self, dir_vector: _core.GPUArray | None = None, offset: int = 0) -> None:
+        super().__init__(dir_vector, None, offset)
+
+
+class ScrambledSobol32RandomNumberGenerator(_Sobol):
+    """Sobol's points of 32 bits, of which some are turned over.
+
+    Parameters
+    ----------
+    dir_vector, offset : optional
+        As of `Sobol32RandomNumberGenerator`.
+    scramble_vector : GPUArray, optional
+        For each dimension the bits that are turned over; by default those of `generate_scramble_constants32`.
+    """
+
+    _set = tables.direction_vector_set.SCRAMBLED_VECTOR_32
+
+    def __init__(
+        self,
+        dir_vector: _core.GPUArray | None = None,
+        scramble_vector: _core.GPUArray | None = None,
+        offset: int = 0,
+    ) -> None:
+        count = Base()._count
+        scramble = tables.generate_scramble_constants32(count) if scramble_vector is None else scramble_vector
+        super().__init__(dir_vector, scramble, offset)
+
+
+class Sobol64RandomNumberGenerator(_Sobol):
+    """Sobol's points of 64 bits.
+
+    Parameters
+    ----------
+    dir_vector, offset : optional
+        As of `Sobol32RandomNumberGenerator`, with 64 vectors of uint64 for each dimension.
+    """
+
+    _set = tables.direction_vector_set.VECTOR_64
+    generator_bits = 64
+
+    def __init__(self, dir_vector: _core.GPUArray | None = None, offset: int = 0) -> None:
+        super().__init__(dir_vector, None, offset)
+
+
+class ScrambledSobol64RandomNumberGenerator(_Sobol):
+    """Sobol's points of 64 bits, of which some are turned over.
+
+    Parameters
+    ----------
+    dir_vector, scramble_vector, offset : optional
+        As of `ScrambledSobol32RandomNumberGenerator`, with 64 vectors of uint64 for each dimension.
+    """
+
+    _set = tables.direction_vector_set.SCRAMBLED_VECTOR_64
+    generator_bits = 64
+
+    def __init__(
+        self,
+        dir_vector: _core.GPUArray | None = None,
+        scramble_vector: _core.GPUArray | None = None,
+        offset: int = 0,
+    ) -> None:
+        count = Base()._count
+        scramble = tables.generate_scramble_constants64(count) if scramble_vector is None else scramble_vector
+        super().__init__(dir_vector, scramble, offset)

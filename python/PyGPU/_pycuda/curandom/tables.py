@@ -1,0 +1,96 @@
+"""What is taken from cuRAND or hipRAND: the version, Sobol's direction vectors and constants that scramble them."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+import numpy as np
+
+from PyGPU import _core
+from PyGPU._native import library_files
+
+__all__ = [
+    "direction_vector_set",
+    "generate_direction_vectors",
+    "generate_scramble_constants32",
+    "generate_scramble_constants64",
+    "get_curand_version",
+]
+
+
+class direction_vector_set(enum.IntEnum):
+    """Which direction vectors, by the vendors' numbers."""
+
+    VECTOR_32 = 101
+    SCRAMBLED_VECTOR_32 = 102
+    VECTOR_64 = 103
+    SCRAMBLED_VECTOR_64 = 104
+
+
+# Dimensions in each of the library's tables; for more they are repeated, as PyCUDA repeats them.
+_DIMENSIONS = 20_000
+
+
+def get_curand_version() -> tuple[int, int, int] | None:
+    """Tell the version of the library that was found; None without one.
+
+    Examples
+    --------
+    >>> from PyGPU import curandom
+    >>> version = curandom.get_curand_version()
+    >>> version is None or len(version) == 3
+    True
+    """
+    version = _core._rand_library_version(*library_files.mathematics("curand"))
+    return None if version is None else (version // 1000, version % 1000 // 10, version % 10)
+
+
+def _table(what: int, count: int, columns: int, dtype: Any) -> _core.GPUArray:
+    rows = min(count, _DIMENSIONS)
+    taken = rows * columns * np.dtype(dtype).itemsize
+    table = np.frombuffer(_core._rand_library_table(what, taken, *library_files.mathematics("curand")), dtype)
+    table = table.reshape(rows, columns)[np.arange(count) % _DIMENSIONS]
+    return _core.to_gpu(table if columns > 1 else table.reshape(count))
+
+
+def generate_direction_vectors(count: int, direction: Any = direction_vector_set.VECTOR_32) -> _core.GPUArray:
+    """Take direction vectors from the vendor's library.
+
+    Parameters
+    ----------
+    count : int
+        Of so many dimensions; beyond 20000 they are repeated.
+    direction : direction_vector_set, optional
+        Which ones.
+
+    Raises
+    ------
+    RuntimeError
+        Without the library; what to install is said.
+    """
+    which = direction_vector_set(direction)
+    bits = 32 if which in (direction_vector_set.VECTOR_32, direction_vector_set.SCRAMBLED_VECTOR_32) else 64
+    return _table(int(which), count, bits, f"uint{bits}")
+
+
+def generate_scramble_constants32(count: int) -> _core.GPUArray:
+    """Take 32-bit constants that scramble Sobol's points from the vendor's library.
+
+    Parameters
+    ----------
+    count : int
+        For so many dimensions; beyond 20000 they are repeated.
+    """
+    return _table(32, count, 1, np.uint32)
+
+
+def generate_scramble_constants64(count: int) -> _core.GPUArray:
+    """Take 64-bit constants that scramble Sobol's points from the vendor's library.
+
+    Parameters
+    ----------
+    count : int
+        For so many dimensions; beyond 20000 they are repeated.
+    """
+    return _table(64, count, 1, np.uint64)

@@ -1,0 +1,278 @@
+"""What a generator draws of floating-point numbers and counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from PyGPU import _core
+from PyGPU._random.source import Source
+
+_FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
+
+
+def is_number(given: Any) -> bool:
+    """Tell whether it is one number, and no array."""
+    return not isinstance(given, _core.GPUArray) and np.ndim(given) == 0
+
+
+def _refuse(name: str, dtype: Any) -> TypeError:
+    return TypeError(f"Unsupported dtype {np.dtype(dtype)!r} for {name}: it is float32 or float64")
+
+
+class Distributions:
+    """The methods of a generator that draw from a distribution."""
+
+    _source: Source
+
+    @property
+    def device(self) -> _core.Device:
+        """Where arrays are made."""
+        return self._source.device
+
+    def _wrap(self, values: Any) -> _core.GPUArray:
+        return _core.asarray(np.asarray(values), device=self.device, copy=False)
+
+    def _into(self, out: _core.GPUArray | None, size: Any, dtype: Any) -> _core.GPUArray:
+        if out is None:
+            return _core.empty(() if size is None else size, dtype, device=self.device)
+        if not isinstance(out, _core.GPUArray):
+            raise TypeError(f"out is no GPUArray but a {type(out).__name__}")
+        if out.dtype != dtype:
+            raise TypeError(f"Supplied output array has the wrong type. Expected {np.dtype(dtype)}, got {out.dtype}")
+        if size is not None and out.shape != np.broadcast_shapes(size):
+            raise ValueError("size must match out.shape when used together")
+        return out
+
+    def _standard(
+        self,
+        name: str,
+        distribution: str,
+        size: Any,
+        dtype: Any,
+        out: _core.GPUArray | None,
+        scale: tuple[float, float],
+    ) -> _core.GPUArray:
+        kind = np.dtype(dtype)
+        if kind not in _FLOATS:
+            raise _refuse(name, dtype)
+        if (numpys := self._source.numpys()) is not None:
+            if out is None:
+                return self._wrap(getattr(numpys, name)(size, kind))
+            target = self._into(out, size, kind)
+            target[...] = getattr(numpys, name)(target.shape, kind)
+            return target
+        target = self._into(out, size, kind)
+        halves = kind.itemsize == 4
+        shared = halves and distribution == "uniform"
+        self._source.draw(target, distribution, halves=halves, shared=shared, scale=scale)
+        return target
+
+    def _scaled(self, name: str, distribution: str, size: Any, parameters: tuple[Any, Any]) -> _core.GPUArray:
+        """Draw of a distribution with a place and a width, which may be arrays."""
+        place, width = parameters
+        if is_number(place) and is_number(width):
+            target = self._into(None, size, np.float64)
+            self._source.draw(target, distribution, scale=(float(place), float(width)))
+            return target
+        given = [
+            one if isinstance(one, _core.GPUArray) else _core.asarray(one, device=self.device) for one in parameters
+        ]
+        shape = np.broadcast_shapes(given[0].shape, given[1].shape) if size is None else size
+        drawn = self._into(None, shape, np.float64)
+        self._source.draw(drawn, distribution)
+        drawn *= given[1]
+        drawn += given[0]
+        return drawn
+
+    def random(self, size: Any = None, dtype: Any = np.float64, out: _core.GPUArray | None = None) -> _core.GPUArray:
+        """Draw from 0 on, below 1, all alike: NumPy's bits.
+
+        Parameters
+        ----------
+        size : int or tuple of ints, optional
+            The shape; without it the result has no axes.
+        dtype : data-type, optional
+            float64 or float32.
+        out : GPUArray, optional
+            Where they go.
+
+        Examples
+        --------
+        >>> import PyGPU
+        >>> PyGPU.random.default_rng(1).random((2, 3)).shape
+        (2, 3)
+        """
+        return self._standard("random", "uniform", size, dtype, out, (0.0, 1.0))
+
+    def standard_normal(
+        self, size: Any = None, dtype: Any = np.float64, out: _core.GPUArray | None = None
+    ) -> _core.GPUArray:
+        """Draw normally distributed numbers of mean 0 and deviation 1, by Box and Muller's method.
+
+        Parameters
+        ----------
+        size, dtype, out : optional
+            As in `random`.
+
+        Examples
+        --------
+        >>> import PyGPU
+        >>> PyGPU.random.default_rng(1).standard_normal(4, dtype="float32").dtype
+        dtype('float32')
+        """
+        return self._standard("standard_normal", "normal", size, dtype, out, (0.0, 1.0))
+
+    def standard_exponential(
+        self,
+        size: Any = None,
+        dtype: Any = np.float64,
+        method: str = "zig",
+        out: _core.GPUArray | None = None,
+    ) -> _core.GPUArray:
+        """Draw exponentially distributed numbers of mean 1, by the logarithm.
+
+        Parameters
+        ----------
+        size, dtype, out : optional
+            As in `random`.
+        method : {'zig', 'inv'}, optional
+            Taken as NumPy takes it.
+
+        Examples
+        --------
+        >>> import PyGPU
+        >>> bool((PyGPU.random.default_rng(1).standard_exponential(9) >= 0).all())
+        True
+        """
+        if method not in ("zig", "inv"):
+            raise ValueError(f"method is 'zig' or 'inv', not {method!r}")
+        return self._standard("standard_exponential", "exponential", size, dtype, out, (0.0, 1.0))
+
+    def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> _core.GPUArray:
+        """Draw from `low` on, below `high`, all alike.
+
+        Parameters
+        ----------
+        low, high : number or array_like, optional
+        size : int or tuple of ints, optional
+            The shape; by default that of `low` and `high`.
+
+        Examples
+        --------
+        >>> import PyGPU
+        >>> bool((PyGPU.random.default_rng(1).uniform(-1, 1, 9) < 1).all())
+        True
+        """
+        if (done := self._by_numpy("uniform", (low, high), size)) is not None:
+            return done
+        if is_number(low) and is_number(high) and not np.isfinite(float(high) - float(low)):
+            raise OverflowError("high - low range exceeds valid bounds")
+        width = high - low if is_number(low) == is_number(high) else np.subtract(high, low)
+        return self._scaled("uniform", "uniform", size, (low, width))
+
+    def normal(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> _core.GPUArray:
+        """Draw normally distributed numbers.
+
+        Parameters
+        ----------
+        loc, scale : number or array_like, optional
+            The mean and the deviation.
+        size : int or tuple of ints, optional
+            The shape; by default that of `loc` and `scale`.
+
+        Examples
+        --------
+        >>> import PyGPU
+        >>> PyGPU.random.default_rng(1).normal(10, 2, size=(2, 2)).shape
+        (2, 2)
+        """
+        if (done := self._by_numpy("normal", (loc, scale), size)) is not None:
+            return done
+        if is_number(scale) and scale < 0:
+            raise ValueError("scale < 0")
+        return self._scaled("normal", "normal", size, (loc, scale))
+
+    def lognormal(self, mean: Any = 0.0, sigma: Any = 1.0, size: Any = None) -> _core.GPUArray:
+        """Draw numbers whose logarithm is normally distributed.
+
+        Parameters
+        ----------
+        mean, sigma : number or array_like, optional
+            Of the logarithm.
+        size : int or tuple of ints, optional
+            The shape; by default that of `mean` and `sigma`.
+
+        Examples
+        --------
+        >>> import PyGPU
+        >>> bool((PyGPU.random.default_rng(1).lognormal(0, 1, 9) > 0).all())
+        True
+        """
+        if (done := self._by_numpy("lognormal", (mean, sigma), size)) is not None:
+            return done
+        if is_number(sigma) and sigma < 0:
+            raise ValueError("sigma < 0")
+        drawn = self._scaled("normal", "normal", size, (mean, sigma))
+        _core.exp(drawn, out=drawn)
+        return drawn
+
+    def exponential(self, scale: Any = 1.0, size: Any = None) -> _core.GPUArray:
+        """Draw exponentially distributed numbers.
+
+        Parameters
+        ----------
+        scale : number or array_like, optional
+            The mean.
+        size : int or tuple of ints, optional
+            The shape; by default that of `scale`.
+
+        Examples
+        --------
+        >>> import PyGPU
+        >>> PyGPU.random.default_rng(1).exponential(2.0, 5).size
+        5
+        """
+        if (done := self._by_numpy("exponential", (scale,), size)) is not None:
+            return done
+        if is_number(scale) and scale < 0:
+            raise ValueError("scale < 0")
+        return self._scaled("exponential", "exponential", size, (0.0, scale))
+
+    def poisson(self, lam: Any = 1.0, size: Any = None) -> _core.GPUArray:
+        """Draw how often something happens that happens `lam` times in the mean: 64-bit integers.
+
+        Parameters
+        ----------
+        lam : number or array_like, optional
+            The mean.
+        size : int or tuple of ints, optional
+            The shape; by default that of `lam`.
+
+        Examples
+        --------
+        >>> import PyGPU
+        >>> PyGPU.random.default_rng(1).poisson(3.5, 5).dtype
+        dtype('int64')
+        """
+        if (done := self._by_numpy("poisson", (lam,), size)) is not None:
+            return done
+        if is_number(lam):
+            if not lam >= 0:
+                raise ValueError("lam < 0 or lam is NaN")
+            counts = self._into(None, size, np.int64)
+            self._source.draw(counts, "poisson", scale=(float(lam), 0.0))
+            return counts
+        given = lam if isinstance(lam, _core.GPUArray) else _core.asarray(lam, device=self.device)
+        means = _core.empty(given.shape if size is None else size, np.float64, device=self.device)
+        means[...] = given
+        self._source.draw(means, "poisson", means=means)
+        return means.astype(np.int64)
+
+    def _by_numpy(self, name: str, parameters: tuple[Any, ...], size: Any) -> _core.GPUArray | None:
+        numpys = self._source.numpys()
+        if numpys is None:
+            return None
+        given = [one.get() if isinstance(one, _core.GPUArray) else one for one in parameters]
+        return self._wrap(getattr(numpys, name)(*given, size))

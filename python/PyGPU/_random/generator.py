@@ -1,0 +1,301 @@
+"""`Generator`: NumPy's class over arrays of a device."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from PyGPU import _core
+from PyGPU._random import choosing
+from PyGPU._random.distributions import Distributions, is_number
+from PyGPU._random.place import Place
+from PyGPU._random.source import Source
+
+__all__ = ["Generator", "default_rng"]
+
+
+class Generator(Distributions):
+    """Random numbers of many distributions, drawn on a device.
+
+    Parameters
+    ----------
+    bit_generator : numpy.random.Philox
+        Where the stream begins; it is read once, and does not move on.
+    device : Device, str or int, optional
+        Where arrays are made; by default the one that is current when the generator is made.
+
+    Notes
+    -----
+    `random`, `uniform` with two numbers, `random_raw`, `bytes`, and `integers` of 32 and 64 bits are NumPy's, bit for
+    bit, for the same Philox: `integers` as long as no draw is refused, which for a range that is a power of two never
+    happens. The others have the same distribution. On a CPU all are NumPy's own. A generator may be used by several
+    threads, and in captures: each launch of the graph draws further numbers.
+
+    Examples
+    --------
+    >>> import numpy as np, PyGPU
+    >>> rng = PyGPU.random.Generator(np.random.Philox(key=7))
+    >>> bool((rng.random(3).get() == np.random.Generator(np.random.Philox(key=7)).random(3)).all())
+    True
+    """
+
+    def __init__(self, bit_generator: Any, device: Any = None) -> None:
+        if isinstance(bit_generator, type) or not hasattr(bit_generator, "state"):
+            raise TypeError(f"Generator() takes a numpy.random.Philox, and default_rng() a seed; not {bit_generator!r}")
+        where = _core.Device(device)
+        self._source = Source(where, Place.of_state(bit_generator.state))
+        self._seeds = getattr(bit_generator, "seed_seq", None)
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """The place in the stream as NumPy describes it: `numpy.random.Philox` takes it, and the other way round."""
+        return self._source.state()
+
+    @state.setter
+    def state(self, state: Any) -> None:
+        self._source.set_state(state)
+
+    @property
+    def bit_generator(self) -> np.random.Philox:
+        """A bit generator of NumPy's at the same place, which goes its own way from here on."""
+        copied: Any = np.random.Philox(0)
+        copied.state = self.state
+        philox: np.random.Philox = copied
+        return philox
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self.state, self._seeds)
+
+    def __repr__(self) -> str:
+        return f"Generator(Philox) on {self.device}"
+
+    def spawn(self, n_children: int) -> list[Generator]:
+        """Make generators whose streams are independent of this one and of each other, as NumPy's are.
+
+        Parameters
+        ----------
+        n_children : int
+            How many.
+
+        Examples
+        --------
+        >>> import PyGPU
+        >>> len(PyGPU.random.default_rng(1).spawn(2))
+        2
+        """
+        if self._seeds is None or not hasattr(self._seeds, "spawn"):
+            raise TypeError(
+                "The underlying SeedSequence does not implement spawning: make the generator by default_rng(seed)"
+            )
+        return [Generator(np.random.Philox(seeds), self.device) for seeds in self._seeds.spawn(n_children)]
+
+    def advance(self, delta: int) -> Generator:
+        """Move on by so many blocks of four numbers, as `numpy.random.Philox.advance` does.
+
+        Parameters
+        ----------
+        delta : int
+            How many.
+
+        Examples
+        --------
+        >>> import PyGPU
+        >>> rng, other = PyGPU.random.default_rng(1), PyGPU.random.default_rng(1)
+        >>> bool(rng.random(5)[4] == other.advance(1).random())
+        True
+        """
+        moved = self.bit_generator
+        moved.advance(delta)
+        self.state = moved.state
+        return self
+
+    def integers(
+        self, low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64, endpoint: bool = False
+    ) -> _core.GPUArray:
+        """Draw whole numbers from `low` on, below `high`, all alike.
+
+        Parameters
+        ----------
+        low, high : int
+            Without `high` they are from 0 on, below `low`. Arrays are taken on a CPU only.
+        size : int or tuple of ints, optional
+            The shape; without it the result has no axes.
+        dtype : data-type, optional
+            Of integers or bools.
+        endpoint : bool, optional
+            Whether `high` itself is drawn too.
+
+        Examples
+        --------
+        >>> import PyGPU
+        >>> bool((PyGPU.random.default_rng(1).integers(6, size=9) < 6).all())
+        True
+        """
+        if (numpys := self._source.numpys()) is not None:
+            draw: Any = numpys.integers
+            bounds = [one.get() if isinstance(one, _core.GPUArray) else one for one in (low, high)]
+            return self._wrap(draw(*bounds, size, dtype, endpoint))
+        kind = np.dtype(dtype)
+        if kind.kind not in "biu":
+            raise TypeError(f"Unsupported dtype {kind!r} for integers")
+        if high is None:
+            low, high = 0, low
+        if not (is_number(low) and is_number(high)):
+            raise TypeError(
+                "integers(): bounds that are arrays are taken on a CPU only; draw with random() and multiply"
+            )
+        least, most = operator.index(low), operator.index(high) - (not endpoint)
+        limits = (0, 1) if kind.kind == "b" else (np.iinfo(kind).min, np.iinfo(kind).max)
+        if least < limits[0]:
+            raise ValueError(f"low is out of bounds for {kind}")
+        if most > limits[1]:
+            raise ValueError(f"high is out of bounds for {kind}")
+        if least > most:
+            raise ValueError("low > high" if endpoint else "low >= high")
+        target = self._into(None, size, kind)
+        self._draw_whole(target, least, most - least)
+        return target
+
+    def _draw_whole(self, target: _core.GPUArray, least: int, width: int) -> None:
+        base = least & (1 << 64) - 1
+        if width == 0:
+            target.fill(least)
+        elif width < 1 << 32:
+            bounds = (width + 1, (1 << 32) % (width + 1), base)
+            self._source.draw(target, "bounded", halves=True, shared=True, bounds=bounds)
+        elif width == (1 << 64) - 1:
+            self._source.draw(target, "raw", bounds=(0, 0, base))
+        else:
+            self._source.draw(target, "bounded", bounds=(width + 1, (1 << 64) % (width + 1), base))
+
+    def random_raw(self, size: Any = None) -> _core.GPUArray:
+        """Draw 64-bit numbers as the stream has them: those of `numpy.random.Philox.random_raw`.
+
+        Parameters
+        ----------
+        size : int or tuple of ints, optional
+            The shape; without it the result has no axes.
+
+        Examples
+        --------
+        >>> import PyGPU
+        >>> PyGPU.random.default_rng(1).random_raw(2).dtype
+        dtype('uint64')
+        """
+        if (numpys := self._source.numpys()) is not None:
+            return self._wrap(np.asarray(numpys.bit_generator.random_raw(size), np.uint64))
+        target = self._into(None, size, np.uint64)
+        self._source.draw(target, "raw")
+        return target
+
+    def bytes(self, length: int) -> bytes:
+        """Draw bytes of the host, for which it waits: NumPy's.
+
+        Parameters
+        ----------
+        length : int
+            How many.
+
+        Examples
+        --------
+        >>> import PyGPU
+        >>> len(PyGPU.random.default_rng(1).bytes(10))
+        10
+        """
+        if (numpys := self._source.numpys()) is not None:
+            return numpys.bytes(length)
+        return bytes(self.integers(1 << 32, size=-(-length // 4), dtype=np.uint32).get().tobytes()[:length])
+
+    def permutation(self, x: Any, axis: int = 0) -> _core.GPUArray:
+        """Put the numbers below `x`, or the elements of an array along an axis, in a random order.
+
+        Parameters
+        ----------
+        x : int or array_like
+        axis : int, optional
+
+        Examples
+        --------
+        >>> import PyGPU
+        >>> sorted(PyGPU.random.default_rng(1).permutation(4).tolist())
+        [0, 1, 2, 3]
+        """
+        return choosing.permutation(self, x, axis)
+
+    def shuffle(self, x: _core.GPUArray, axis: int = 0) -> None:
+        """Put the elements of an array along an axis in a random order, where they lie.
+
+        Parameters
+        ----------
+        x : GPUArray
+        axis : int, optional
+
+        Examples
+        --------
+        >>> import PyGPU
+        >>> a = PyGPU.arange(4)
+        >>> PyGPU.random.default_rng(1).shuffle(a)
+        >>> sorted(a.tolist())
+        [0, 1, 2, 3]
+        """
+        choosing.shuffle(self, x, axis)
+
+    def choice(
+        self, a: Any, size: Any = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True
+    ) -> _core.GPUArray:
+        """Take some of the numbers below `a`, or of the elements of an array along an axis.
+
+        Parameters
+        ----------
+        a : int or array_like
+        size : int or tuple of ints, optional
+            How many; without it one.
+        replace : bool, optional
+            Whether one may be taken again.
+        p : array_like, optional
+            How likely each one is; all alike by default.
+        axis : int, optional
+        shuffle : bool, optional
+            Taken as NumPy takes it; what is taken is in a random order always.
+
+        Examples
+        --------
+        >>> import PyGPU
+        >>> PyGPU.random.default_rng(1).choice(5, 3, replace=False).size
+        3
+        """
+        return choosing.choice(self, a, size, replace, p, axis, shuffle)
+
+
+def _restored(state: Any, seeds: Any) -> Generator:
+    bits = np.random.Philox(0 if seeds is None else seeds)
+    bits.state = state
+    made = Generator(bits)
+    made._seeds = seeds
+    return made
+
+
+def default_rng(seed: Any = None, device: Any = None) -> Generator:
+    """Make a generator.
+
+    Parameters
+    ----------
+    seed : int, sequence of ints, numpy.random.SeedSequence, numpy.random.Philox or Generator, optional
+        Where it begins: a number as `numpy.random.Philox` takes it. By default nobody can tell.
+    device : Device, str or int, optional
+        Where arrays are made; the current one by default.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> a, b = (PyGPU.random.default_rng(5).random(3) for _ in range(2))
+    >>> bool((a == b).all())
+    True
+    """
+    if isinstance(seed, Generator):
+        return seed
+    if isinstance(seed, np.random.Generator):
+        seed = seed.bit_generator
+    return Generator(seed if isinstance(seed, np.random.BitGenerator) else np.random.Philox(seed), device)

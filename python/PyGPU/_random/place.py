@@ -1,0 +1,100 @@
+"""Where a generator is in the stream of Philox4x64-10, and NumPy's description of that."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+_WORD = (1 << 64) - 1
+_COUNTERS = 1 << 256
+_ROUNDS = 10
+
+
+def block(counter: int, key: tuple[int, int]) -> tuple[int, int, int, int]:
+    """Compute the four numbers of a counter."""
+    a, b, c, d = (counter >> shift & _WORD for shift in (0, 64, 128, 192))
+    first, second = key
+    for _ in range(_ROUNDS):
+        left, right = 0xD2E7470EE14C6C93 * a, 0xCA5A826395121157 * c
+        a, b, c, d = right >> 64 ^ b ^ first, right & _WORD, left >> 64 ^ d ^ second, left & _WORD
+        first, second = first + 0x9E3779B97F4A7C15 & _WORD, second + 0xBB67AE8584CAA73B & _WORD
+    return a, b, c, d
+
+
+def _joined(words: Any) -> int:
+    return sum(int(word) << 64 * place for place, word in enumerate(words))
+
+
+def _parts(number: int) -> list[int]:
+    return [number >> shift & _WORD for shift in (0, 64, 128, 192)]
+
+
+class Place:
+    """A place in a stream: the number that comes next, and the half of one that is left of the last, if any.
+
+    Parameters
+    ----------
+    key : tuple of two ints
+        Which stream.
+    number : int, optional
+        Numbers of 64 bits before it, four for each counter; NumPy begins at counter 1.
+    half : int or None, optional
+        32 bits that the next half of a number is made of.
+    """
+
+    __slots__ = ("half", "key", "number")
+
+    def __init__(self, key: tuple[int, int], number: int = 4, half: int | None = None) -> None:
+        self.key = key
+        self.number = number
+        self.half = half
+
+    @classmethod
+    def of_state(cls, state: Any) -> Place:
+        """Read NumPy's description of a bit generator."""
+        if state.get("bit_generator") != "Philox":
+            raise ValueError(f"the state is of {state.get('bit_generator')!r}, and PyGPU's generators are Philox")
+        key = (int(state["state"]["key"][0]), int(state["state"]["key"][1]))
+        counter, within = _joined(state["state"]["counter"]), int(state["buffer_pos"])
+        number = 4 * ((counter + 1) % _COUNTERS) if within >= 4 else 4 * counter + within
+        return cls(key, number, int(state["uinteger"]) if state["has_uint32"] else None)
+
+    def state(self) -> dict[str, Any]:
+        """Describe it as NumPy does."""
+        counter, within = divmod(self.number, 4)
+        if within == 0:
+            counter, within = (counter - 1) % _COUNTERS, 4
+        return {
+            "bit_generator": "Philox",
+            "state": {"counter": np.array(_parts(counter), np.uint64), "key": np.array(self.key, np.uint64)},
+            "buffer": np.array(block(counter, self.key), np.uint64),
+            "buffer_pos": within,
+            "has_uint32": int(self.half is not None),
+            "uinteger": self.half or 0,
+        }
+
+    def numbers(self) -> list[int]:
+        """Write it down as a kernel reads it."""
+        return [*_parts(self.number // 4), self.number % 4, int(self.half is not None), self.half or 0, 0]
+
+    def read(self, numbers: Any) -> None:
+        """Take what a kernel has written down."""
+        self.number = 4 * _joined(numbers[:4]) + int(numbers[4])
+        self.half = int(numbers[6]) if numbers[5] else None
+
+    def pass_numbers(self, count: int, *, from_even: bool = False) -> None:
+        """Move on by numbers of 64 bits."""
+        start = self.number + (self.number & 1 if from_even else 0)
+        self.number = (start + count) % (4 * _COUNTERS)
+
+    def pass_halves(self, count: int) -> None:
+        """Move on by halves of numbers, as NumPy does: one that is left is kept for the next call."""
+        if count == 0:
+            return
+        own = count - (self.half is not None)
+        self.pass_numbers((own + 1) // 2)
+        self.half = None
+        if own % 2:
+            counter, within = divmod(self.number - 1, 4)
+            self.half = block(counter, self.key)[within] >> 32

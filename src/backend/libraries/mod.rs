@@ -1,0 +1,209 @@
+//! The vendors' libraries of mathematics: each is opened when it is first needed, and stays open.
+//!
+//! A library has a line here with what both vendors call it, and a file with the one list of its functions under both vendors'
+//! names. It is looked for in the process, where the caller says (`hints`: wheels, conda environments), in the toolkit's
+//! folder, and by the system's loader. What was searched is kept for `show_config`.
+
+mod rand;
+
+use std::path::{Path, PathBuf};
+
+use super::{Attempt, BackendKind, Library};
+use crate::error::{Error, Result};
+use crate::global::Global;
+use crate::settings::{self, Settings, Variable};
+
+pub use rand::{Rand, Table, rand};
+
+/// A library that each vendor has.
+pub struct Noun {
+    /// NVIDIA's name and AMD's, as people write them.
+    pub names: [&'static str; 2],
+    /// NVIDIA's files by the major version of CUDA, the newest first.
+    cuda: &'static [(i32, &'static str)],
+    /// AMD's files, the newest first.
+    hip: &'static [&'static str],
+    /// AMD's package.
+    package: &'static str,
+}
+
+/// What is known of a library that was looked for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LibraryReport {
+    /// Its name.
+    pub name: &'static str,
+    /// The file that was opened; `None` if none could be.
+    pub path: Option<String>,
+    /// What was searched in vain.
+    pub attempts: Vec<Attempt>,
+}
+
+static LOOKED_FOR: Global<Vec<LibraryReport>> = Global::new(Vec::new());
+
+/// The libraries that were looked for so far, each as of the last time.
+pub fn libraries() -> Vec<LibraryReport> {
+    LOOKED_FOR.lock().clone()
+}
+
+fn note(report: LibraryReport) {
+    let mut known = LOOKED_FOR.lock();
+    known.retain(|other| other.name != report.name);
+    known.push(report);
+}
+
+impl Noun {
+    /// The vendor's name for it.
+    pub const fn name(&self, kind: BackendKind) -> &'static str {
+        match kind {
+            BackendKind::Hip => self.names[1],
+            _ => self.names[0],
+        }
+    }
+
+    /// Files in the order in which they suit the driver: one of a newer CUDA may want what it does not have.
+    fn files(&self, kind: BackendKind, driver: i32) -> Vec<&'static str> {
+        if kind == BackendKind::Hip {
+            return self.hip.to_vec();
+        }
+        let mut files = self.cuda.to_vec();
+        files.sort_by_key(|&(major, _)| (major > driver / 1000, -major));
+        let mut names: Vec<_> = files.into_iter().map(|(_, name)| name).collect();
+        names.dedup();
+        names
+    }
+
+    fn candidates(&self, kind: BackendKind, driver: i32, hints: &[PathBuf], settings: &Settings) -> Vec<PathBuf> {
+        let files = self.files(kind, driver);
+        let place = |path: &PathBuf| -> usize {
+            let file = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            files.iter().position(|name| *name == file).unwrap_or(files.len())
+        };
+        // Hints may be the other vendor's.
+        let mut found: Vec<_> = hints.iter().filter(|path| place(path) < files.len()).cloned().collect();
+        found.sort_by_key(place); // stable: among equals the caller's order holds
+        let (homes, usual): (&[Variable], _) = match kind {
+            BackendKind::Hip => (&[Variable::ROCM_PATH, Variable::HIP_PATH], "/opt/rocm/lib"),
+            _ => (&[Variable::CUDA_HOME, Variable::CUDA_PATH], "/usr/local/cuda/lib64"),
+        };
+        let within = |folder: &Path| -> Vec<PathBuf> {
+            files.iter().map(|name| folder.join(name)).filter(|path| path.exists()).collect()
+        };
+        for root in settings.folders(homes) {
+            for folder in ["lib64", "lib", "targets/x86_64-linux/lib", "bin"] {
+                found.extend(within(&root.join(folder)));
+            }
+        }
+        found.extend(files.iter().map(PathBuf::from));
+        found.extend(within(Path::new(usual)));
+        found
+    }
+
+    /// Opens the first candidate that can be, or the one that is named.
+    ///
+    /// # Errors
+    /// `Unavailable` with what to install and all that was searched.
+    fn open(&self, kind: BackendKind, driver: i32, places: &Places) -> Result<Library> {
+        let mut attempts: Vec<Attempt> = Vec::new();
+        let opened = match &places.named {
+            Some(named) => first(std::slice::from_ref(named), &mut attempts),
+            None => in_process(&self.files(kind, driver))
+                .or_else(|| first(&self.candidates(kind, driver, &places.hints, settings::get()), &mut attempts)),
+        };
+        note(LibraryReport {
+            name: self.name(kind),
+            path: opened.as_ref().map(|library| library.name().to_owned()),
+            attempts: attempts.clone(),
+        });
+        opened.ok_or_else(|| self.not_found(kind, driver, &attempts))
+    }
+
+    fn not_found(&self, kind: BackendKind, driver: i32, attempts: &[Attempt]) -> Error {
+        let advice = match kind {
+            BackendKind::Hip => {
+                format!("it is a part of ROCm: install its package {}, or set ROCM_PATH to where ROCm is", self.package)
+            }
+            _ => {
+                let extra = if driver >= 13000 { "cuda13-math" } else { "cuda12-math" };
+                format!("install it with: pip install \"PyGPU[{extra}]\", or set CUDA_HOME to a CUDA toolkit")
+            }
+        };
+        let mut text = format!("{} was not found; {advice}; searched:", self.name(kind));
+        for attempt in attempts {
+            text.push_str(&format!("\n  {}: {}", attempt.name, attempt.error));
+        }
+        Error::Unavailable(text)
+    }
+}
+
+/// Where a library may be, as who asks for it knows.
+#[derive(Default)]
+pub struct Places {
+    /// The only file that is tried.
+    pub named: Option<PathBuf>,
+    /// Files that are tried first.
+    pub hints: Vec<PathBuf>,
+}
+
+fn first(candidates: &[PathBuf], attempts: &mut Vec<Attempt>) -> Option<Library> {
+    for candidate in candidates {
+        let Some(name) = candidate.to_str() else { continue };
+        match Library::open(&[name]) {
+            Ok(library) => return Some(library),
+            Err(failed) => attempts.extend(failed),
+        }
+    }
+    None
+}
+
+/// A library that somebody else has opened: two of one name in a process would have two states.
+#[cfg(unix)]
+fn in_process(names: &[&'static str]) -> Option<Library> {
+    names.iter().find_map(|name| {
+        let flags = libc::RTLD_NOLOAD | libc::RTLD_NOW;
+        // SAFETY: nothing is loaded by this, so nothing runs.
+        let is_open = unsafe { libloading::os::unix::Library::open(Some(*name), flags) }.is_ok();
+        if is_open { Library::open(&[name]).ok() } else { None }
+    })
+}
+
+#[cfg(not(unix))]
+fn in_process(_names: &[&'static str]) -> Option<Library> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+    use super::*;
+
+    const NOUN: Noun = Noun {
+        names: ["cuNone", "hipNone"],
+        cuda: &[(13, "libcunone.so.13"), (12, "libcunone.so.12")],
+        hip: &["libhipnone.so.1"],
+        package: "hipnone",
+    };
+
+    #[test]
+    fn the_drivers_version_says_which_file_is_tried_first() {
+        assert_eq!(NOUN.files(BackendKind::Cuda, 12080), ["libcunone.so.12", "libcunone.so.13"]);
+        assert_eq!(NOUN.files(BackendKind::Cuda, 13000), ["libcunone.so.13", "libcunone.so.12"]);
+        let hints = ["/b/libcunone.so.13", "/a/libcunone.so.12"].map(PathBuf::from);
+        let found = NOUN.candidates(BackendKind::Cuda, 12080, &hints, &Settings::default());
+        assert_eq!(&found[..2], ["/a/libcunone.so.12", "/b/libcunone.so.13"].map(PathBuf::from));
+        assert!(found.contains(&PathBuf::from("libcunone.so.12")));
+    }
+
+    #[test]
+    fn who_finds_none_is_told_what_to_install_and_what_was_searched() {
+        let places = Places { named: Some("/x/libcunone.so".into()), hints: Vec::new() };
+        let text = NOUN.open(BackendKind::Cuda, 12080, &places).unwrap_err().to_string();
+        for part in ["cuNone was not found", "PyGPU[cuda12-math]", "/x/libcunone.so: "] {
+            assert!(text.contains(part), "{text}");
+        }
+        let reports = libraries();
+        let report = reports.iter().find(|report| report.name == "cuNone").unwrap();
+        assert_eq!((report.path.as_ref(), report.attempts.len()), (None, 1));
+        let text = NOUN.open(BackendKind::Hip, 0, &Places::default()).unwrap_err().to_string();
+        assert!(text.contains("hipNone was not found; it is a part of ROCm: install its package hipnone"), "{text}");
+    }
+}

@@ -1,0 +1,173 @@
+//! cuRAND and hipRAND: their version, and the tables of Sobol's points, which lie in the host's memory.
+
+use std::ffi::{c_int, c_void};
+
+use super::{Noun, Places};
+use crate::backend::{BackendKind, Library};
+use crate::error::{Error, Result};
+use crate::global::Once;
+
+static NOUN: Noun = Noun {
+    names: ["cuRAND", "hipRAND"],
+    // One name since CUDA 10.
+    cuda: &[(13, "libcurand.so.10"), (12, "libcurand.so.10")],
+    hip: &["libhiprand.so.1", "libhiprand.so"],
+    package: "hiprand",
+};
+
+/// A function that puts the address of a table into its first argument.
+type OfSet = unsafe extern "C" fn(*mut *const c_void, c_int) -> u32;
+type Plain = unsafe extern "C" fn(*mut *const c_void) -> u32;
+
+/// Declares the functions, each under both vendors' names.
+macro_rules! functions {
+    ($($name:ident: $type:ty = $cuda:literal, $hip:literal;)*) => {
+        struct Functions {
+            $($name: Option<$type>,)*
+        }
+
+        impl Functions {
+            /// # Safety
+            /// The library is this vendor's.
+            unsafe fn of(library: &Library, kind: BackendKind) -> Self {
+                let is_hip = kind == BackendKind::Hip;
+                Self {
+                    // SAFETY: the signatures are those of both vendors' headers.
+                    $($name: unsafe { library.get(if is_hip { $hip } else { $cuda }) },)*
+                }
+            }
+        }
+    };
+}
+
+functions! {
+    version: unsafe extern "C" fn(*mut c_int) -> u32 = "curandGetVersion", "hiprandGetVersion";
+    vectors32: OfSet = "curandGetDirectionVectors32", "hiprandGetDirectionVectors32";
+    vectors64: OfSet = "curandGetDirectionVectors64", "hiprandGetDirectionVectors64";
+    constants32: Plain = "curandGetScrambleConstants32", "hiprandGetScrambleConstants32";
+    constants64: Plain = "curandGetScrambleConstants64", "hiprandGetScrambleConstants64";
+}
+
+/// A table of the library.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Table {
+    /// Direction vectors of 32 bits, of the set of this number.
+    Vectors32(c_int),
+    /// Direction vectors of 64 bits.
+    Vectors64(c_int),
+    /// Constants that scramble, of 32 bits.
+    Constants32,
+    /// Constants of 64 bits.
+    Constants64,
+}
+
+impl Table {
+    /// By the vendors' number of a set, or by the bits of constants.
+    pub fn numbered(number: c_int) -> Option<Self> {
+        Some(match number {
+            101 | 102 => Self::Vectors32(number),
+            103 | 104 => Self::Vectors64(number),
+            32 => Self::Constants32,
+            64 => Self::Constants64,
+            _ => return None,
+        })
+    }
+
+    /// Bytes for each of its dimensions.
+    const fn bytes(self) -> usize {
+        match self {
+            Self::Vectors32(_) => 32 * 4,
+            Self::Vectors64(_) => 64 * 8,
+            Self::Constants32 => 4,
+            Self::Constants64 => 8,
+        }
+    }
+}
+
+/// Dimensions of each table, by both vendors' manuals.
+const DIMENSIONS: usize = 20_000;
+
+/// The open library.
+pub struct Rand {
+    functions: Functions,
+    path: String,
+    version: c_int,
+}
+
+/// cuRAND or hipRAND, opened at the first call that finds it.
+///
+/// # Errors
+/// `Unavailable` with what to install and what was searched; `NotSupported` on the CPU.
+pub fn rand(kind: BackendKind, driver: i32, places: &Places) -> Result<&'static Rand> {
+    static CUDA: Once<Rand> = Once::new();
+    static HIP: Once<Rand> = Once::new();
+    let known = match kind {
+        BackendKind::Cuda => &CUDA,
+        BackendKind::Hip => &HIP,
+        BackendKind::Cpu => {
+            return Err(Error::NotSupported(
+                "Sobol's tables are taken from cuRAND or hipRAND, which belong to a GPU; the backend is cpu: give direction \
+                 vectors and constants of your own"
+                    .to_owned(),
+            ));
+        }
+    };
+    if let Some(found) = known.get() {
+        return Ok(found);
+    }
+    let opened = Rand::open(NOUN.open(kind, driver, places)?, kind)?;
+    Ok(known.get_or_init(|| opened))
+}
+
+impl Rand {
+    fn open(library: Library, kind: BackendKind) -> Result<Self> {
+        // SAFETY: found under the vendor's name, and asked for its functions only.
+        let functions = unsafe { Functions::of(&library, kind) };
+        let path = library.name().to_owned();
+        let Some(ask) = functions.version else {
+            return Err(Error::Unavailable(format!("{path} is no {}: it cannot tell its version", NOUN.name(kind))));
+        };
+        let mut version = 0;
+        // SAFETY: the target is writable.
+        let code = unsafe { ask(&mut version) };
+        match code {
+            0 => Ok(Self { functions, path, version }),
+            _ => Err(Error::Unavailable(format!("{path} refused to tell its version, with code {code}"))),
+        }
+    }
+
+    /// The library's version by its own count.
+    pub fn version(&self) -> i32 {
+        self.version
+    }
+
+    /// The beginning of a table.
+    ///
+    /// # Errors
+    /// `NotSupported` where the library is too old to have it; `Value` for more than it holds.
+    pub fn table(&self, table: Table, bytes: usize) -> Result<&'static [u8]> {
+        if bytes > DIMENSIONS * table.bytes() {
+            return Err(Error::value(format!("the tables have {DIMENSIONS} dimensions, and more were asked for")));
+        }
+        let mut address: *const c_void = std::ptr::null();
+        let (of_set, plain) = match table {
+            Table::Vectors32(set) => (self.functions.vectors32.map(|ask| (ask, set)), None),
+            Table::Vectors64(set) => (self.functions.vectors64.map(|ask| (ask, set)), None),
+            Table::Constants32 => (None, self.functions.constants32),
+            Table::Constants64 => (None, self.functions.constants64),
+        };
+        let code = match (of_set, plain) {
+            // SAFETY: the target is writable.
+            (Some((ask, set)), _) => Some(unsafe { ask(&mut address, set) }),
+            // SAFETY: as above.
+            (None, Some(ask)) => Some(unsafe { ask(&mut address) }),
+            (None, None) => None,
+        };
+        match code {
+            // SAFETY: the library's own table, constant and as long as the manual says; the library stays open.
+            Some(0) if !address.is_null() => Ok(unsafe { std::slice::from_raw_parts(address.cast(), bytes) }),
+            None => Err(Error::NotSupported(format!("{} is too old: it has no {table:?}", self.path))),
+            Some(code) => Err(Error::Unavailable(format!("{} gave no {table:?}: code {code}", self.path))),
+        }
+    }
+}

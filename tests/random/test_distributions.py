@@ -1,0 +1,149 @@
+"""Numbers are distributed as they should be: moments, and Kolmogorov's distance from the distribution.
+
+A bound is so wide that one seed in ten million misses it.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import PyGPU
+from support import on_cpu
+
+PyGPU.device_count()
+SEED = random.randrange(1 << 32)
+COUNT = 40_001
+
+
+def generator() -> Any:
+    print("seed", SEED)
+    return PyGPU.random.default_rng(SEED)
+
+
+def assert_distributed(drawn: PyGPU.GPUArray, cumulative: Any) -> None:
+    """Hold Kolmogorov's distance: by Massart's bound it is above 2.9 / sqrt(n) once in ten million times."""
+    values = np.sort(drawn.get().astype(np.float64).ravel())
+    expected = cumulative(values)
+    steps = np.arange(values.size + 1) / values.size
+    distance = max((steps[1:] - expected).max(), (expected - steps[:-1]).max())
+    assert distance < 2.9 / math.sqrt(values.size)
+
+
+def assert_moments(drawn: PyGPU.GPUArray, mean: float, variance: float, kurtosis: float = 3.0) -> None:
+    values = drawn.get().astype(np.float64)
+    assert abs(values.mean() - mean) < 5.5 * math.sqrt(variance / values.size)
+    assert abs(values.var() - variance) < 5.5 * variance * math.sqrt((kurtosis - 1) / values.size)
+
+
+def normal(values: np.ndarray) -> np.ndarray:
+    return 0.5 * (1 + np.vectorize(math.erf)(values / math.sqrt(2)))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_normal_numbers_are_normal_and_independent(dtype: str) -> None:
+    rng = generator()
+    drawn = rng.standard_normal(COUNT, dtype)
+    assert drawn.dtype == dtype
+    assert_distributed(drawn, normal)
+    assert_moments(drawn, 0, 1)
+    values = drawn.get().astype(np.float64)
+    for lag in (1, 2, 8):
+        assert abs((values[lag:] * values[:-lag]).mean()) < 5.5 / math.sqrt(COUNT)
+    # The squares of two neighbours are independent too.
+    squares = values[: COUNT // 2 * 2].reshape(-1, 2) ** 2 - 1
+    assert abs((squares[:, 0] * squares[:, 1]).mean()) < 5.5 * 2 / math.sqrt(COUNT / 2)
+    assert abs(values).max() > 3
+
+
+def test_uniform_numbers_are_below_1() -> None:
+    drawn = generator().random(COUNT, "float32").get()
+    assert (drawn >= 0).all()
+    assert (drawn < 1).all()
+
+
+def test_a_place_and_a_width_are_numbers_or_arrays() -> None:
+    rng = generator()
+    assert_moments(rng.normal(10, 2, COUNT), 10, 4)
+    places = PyGPU.to_gpu(np.array([[0.0], [100.0]]))
+    drawn = rng.normal(places, 1.0, (2, COUNT)).get()
+    assert abs(drawn.mean(axis=1) - [0, 100]).max() < 5.5 / math.sqrt(COUNT)
+    assert rng.uniform(places, 200.0).shape == (2, 1)
+    assert rng.normal([1.0, 2.0], [3.0, 4.0]).shape == (2,)
+
+
+def test_exponential_and_logarithmically_normal_numbers_are_that() -> None:
+    rng = generator()
+    drawn = rng.exponential(2.0, COUNT)
+    assert_distributed(drawn, lambda values: -np.expm1(-values / 2))
+    assert_moments(drawn, 2, 4, 9)
+    assert_distributed(rng.lognormal(1.0, 0.5, COUNT), lambda values: normal((np.log(values) - 1) / 0.5))
+
+
+@pytest.mark.parametrize("mean", [0.0, 0.3, 9.9, 10.0, 300.0])
+def test_counts_are_poissons(mean: float) -> None:
+    drawn = generator().poisson(mean, COUNT)
+    assert drawn.dtype == np.int64
+    if mean == 0:
+        assert not drawn.any()
+        return
+    assert_moments(drawn, mean, mean, 3 + 1 / mean)
+    most = int(mean + 8 * math.sqrt(mean) + 8)
+    logs = np.array([count * math.log(mean) - mean - math.lgamma(count + 1) for count in range(most + 1)])
+    wanted = np.exp(logs).cumsum()
+    found = np.bincount(drawn.get(), minlength=most + 1).cumsum() / COUNT
+    assert abs(found[: most + 1] - wanted).max() < 2.9 / math.sqrt(COUNT)
+
+
+def test_means_of_counts_may_be_an_array() -> None:
+    means = np.repeat([1.0, 20.0], COUNT)
+    drawn = generator().poisson(PyGPU.to_gpu(means)).get()
+    for part, mean in ((drawn[:COUNT], 1.0), (drawn[COUNT:], 20.0)):
+        assert abs(part.mean() - mean) < 5.5 * math.sqrt(mean / COUNT)
+
+
+def test_an_order_has_each_element_once() -> None:
+    rng = generator()
+    order = rng.permutation(1000)
+    assert order.dtype == np.int64
+    np.testing.assert_array_equal(np.sort(order.get()), np.arange(1000))
+    assert (order.get() != np.arange(1000)).mean() > 0.9
+    host = np.arange(60).reshape(10, 6)
+    rows = rng.permutation(host)
+    assert sorted(map(tuple, rows.get())) == sorted(map(tuple, host))
+    array = PyGPU.to_gpu(host)
+    assert rng.shuffle(array, axis=1) is None
+    assert sorted(map(tuple, array.get().T)) == sorted(map(tuple, host.T))
+    part = array[::2]
+    rng.shuffle(part)
+    np.testing.assert_array_equal(np.sort(array.get(), axis=None), np.arange(60))
+
+
+def test_choices_have_their_probabilities() -> None:
+    rng = generator()
+    chances = np.array([0.1, 0.0, 0.6, 0.3])
+    drawn = rng.choice(4, COUNT, p=chances).get()
+    shares = np.bincount(drawn, minlength=4) / COUNT
+    assert abs(shares - chances).max() < 5.5 * 0.5 / math.sqrt(COUNT)
+    numpys = np.random.Generator(np.random.Philox(SEED))
+    np.testing.assert_array_equal(
+        PyGPU.random.default_rng(SEED).choice(4, 100, p=chances).get(), numpys.choice(4, 100, p=chances)
+    )
+    without = [tuple(sorted(rng.choice(4, 3, replace=False, p=chances).tolist())) for _ in range(5)]
+    assert without == [(0, 2, 3)] * 5
+    picked = rng.choice(np.array([2.5, 3.5, 4.5]), (2, 5))
+    assert picked.shape == (2, 5)
+    assert set(picked.get().ravel()) <= {2.5, 3.5, 4.5}
+    assert sorted(rng.choice(5, 5, replace=False).tolist()) == [0, 1, 2, 3, 4]
+    assert rng.choice(5).shape == ()
+
+
+@pytest.mark.skipif(on_cpu(), reason="NumPy's own methods take more there")
+@pytest.mark.enough_on("cuda")
+def test_bounds_that_are_arrays_are_refused_with_what_to_do() -> None:
+    with pytest.raises(TypeError, match=r"random\(\)"):
+        generator().integers([1, 2], 5)
