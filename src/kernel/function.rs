@@ -262,7 +262,8 @@ impl Function {
     /// # Errors
     /// The driver's.
     pub fn occupancy(&self, threads: u32, shared: u32) -> Result<Occupancy> {
-        let blocks = self.active_blocks(threads, shared)?;
+        // Drivers count blocks as well that no launch may have.
+        let blocks = if threads > self.max_threads()? { 0 } else { self.active_blocks(threads, shared)? };
         let warp = self.device().properties()?.warp_size.max(1).cast_unsigned();
         let most = f64::from(self.limits().threads_per_multiprocessor.max(1));
         let used = f64::from(blocks) * f64::from(threads.next_multiple_of(warp));

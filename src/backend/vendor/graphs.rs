@@ -175,6 +175,9 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
     unsafe fn nodes(&self, device: i32, graph: GraphHandle) -> Result<Vec<NodeHandle>> {
         // SAFETY: the caller's promise is the same.
         let mut count = unsafe { self.node_count(device, graph) }?;
+        if count == 0 {
+            return Ok(Vec::new()); // drivers refuse to list nothing
+        }
         let mut nodes = vec![V::GraphNode::NONE; count];
         self.call(
             device,

@@ -40,9 +40,15 @@ def find_mangled(name: str, names: Sequence[str]) -> str | None:
     demangle = _demangler()
     wanted = _plain(name)
     found = [mangled for mangled, told in zip(names, demangle(names), strict=True) if wanted in _forms(told)]
+    # nvcc lists a template's kernel by the name of its stub on the host as well, which is local to a file ("L").
+    found = [mangled for mangled in found if not _is_local_twin(mangled, found)]
     if len(found) > 1:
         raise ValueError(f"several functions are called '{name}': {', '.join(found)}; give the mangled name")
     return found[0] if found else None
+
+
+def _is_local_twin(mangled: str, names: Sequence[str]) -> bool:
+    return any(mangled[at] == "L" and mangled[:at] + mangled[at + 1 :] in names for at in range(len(mangled)))
 
 
 def _plain(text: str) -> str:
