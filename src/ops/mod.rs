@@ -5,7 +5,7 @@
 //! - [`tiles`] says when arrays that lie across the others go through shared memory;
 //! - [`generate`] writes the source for a plan;
 //! - [`elementwise`], [`reduce`] and [`scan`] put them on streams.
-//! - [`select`] is selection by masks;
+//! - [`select`] is selection by masks, [`product`] products of matrices;
 //! - [`random`] makes random numbers.
 //!
 //! Written once for all backends: whatever compiles device code runs it. Nothing knows Python.
@@ -17,6 +17,7 @@ mod generate;
 pub mod join;
 pub mod order;
 pub mod plan;
+pub mod product;
 pub mod random;
 pub mod reduce;
 pub mod scan;

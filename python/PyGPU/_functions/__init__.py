@@ -27,6 +27,8 @@ NAMES = {
     "manipulation": ("copy", "fliplr", "flipud", "resize", "roll", "rot90", "tile"),
     "matrices": ("diag", "diagflat", "diagonal", "eye", "identity", "trace", "tri", "tril", "triu"),
     "padding": ("pad",),
+    "products": ("dot", "inner", "kron", "outer", "tensordot", "vdot"),
+    "sums_of_products": ("einsum", "einsum_path"),
     "shapes": (
         "atleast_1d",
         "atleast_2d",

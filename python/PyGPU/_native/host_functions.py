@@ -45,6 +45,23 @@ def _choose(condition: Any, x: Any, y: Any) -> Any:
     return np.where(condition, x, y)
 
 
+def _of_vectors(name: str, product: Callable[..., Any]) -> Callable[..., None]:
+    """NumPy's function of the name, which it has from 2.2 on; before as a product of matrices."""
+
+    def computed(x1: Any, x2: Any, *, out: Results, **keywords: Any) -> None:
+        function = getattr(np, name, None)
+        if function is None:
+            _into(out, product(x1, x2, **keywords), True, keywords.get("casting", "same_kind"))
+        else:
+            function(x1, x2, out=out, **keywords)
+
+    return computed
+
+
+matvec = _of_vectors("matvec", lambda x1, x2, **keywords: np.matmul(x1, x2[..., None], **keywords)[..., 0])
+vecmat = _of_vectors("vecmat", lambda x1, x2, **keywords: np.matmul(x1.conj()[..., None, :], x2, **keywords)[..., 0, :])
+
+
 def where(condition: Any, x: Any, y: Any, *, out: Results, **keywords: Any) -> None:
     """In two steps, of which none makes an array; where an operand may be the result, by NumPy's function."""
     (result,) = out

@@ -82,7 +82,7 @@ pub(crate) fn call<'py>(
 
 /// The kind of the loop of a call.
 #[inline]
-fn loop_of(row: &'static Row, values: &Values<'_, '_>, wish: &Wish<'_>) -> PyResult<Kind> {
+pub(super) fn loop_of(row: &'static Row, values: &Values<'_, '_>, wish: &Wish<'_>) -> PyResult<Kind> {
     let mut kinds: SmallVec<[Operand; 4]> = SmallVec::new();
     for value in values {
         kinds.push(value.operand());

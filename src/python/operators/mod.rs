@@ -10,6 +10,7 @@ mod nan;
 mod on_device;
 mod operand;
 mod order;
+mod product;
 pub(crate) mod protocols;
 mod random;
 mod reduction;
@@ -28,6 +29,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     at::register(module)?;
     functions::register(module)?;
     order::register(module)?;
+    product::register(module)?;
     search::register(module)?;
     random::register(module)?;
     reductions::register(module)?;

@@ -14,8 +14,10 @@ use pyo3::types::{PyComplex, PyDict, PyFloat, PyInt, PyList, PyTuple};
 
 use super::compute::{self, Wish};
 use super::functions;
+use super::product;
 use super::reduction;
 use super::scan;
+use crate::ops::product::table;
 use crate::ops::ufunc::{self, Row};
 use crate::python::array::class::GpuArray;
 use crate::python::ending;
@@ -152,14 +154,6 @@ mod methods {
     }
 }
 
-/// For operators whose functions are not computed yet.
-fn not_yet(other: &Bound<'_, PyAny>, operator: &str) -> PyResult<Py<PyAny>> {
-    if is_operand(other)? {
-        return Err(refusal(format_args!("the operator {operator}")));
-    }
-    Ok(other.py().NotImplemented())
-}
-
 #[pymethods]
 impl GpuArray {
     /// Above NumPy's arrays and scalars: what is on the right of one is asked first.
@@ -202,12 +196,16 @@ impl GpuArray {
         answer(slf.py(), row!("divmod"), &[other, slf.as_any()])
     }
 
-    fn __matmul__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        not_yet(other, "@")
+    fn __matmul__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        product::answer(slf.py(), [slf.as_any(), other])
     }
 
-    fn __rmatmul__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        not_yet(other, "@")
+    fn __rmatmul__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        product::answer(slf.py(), [other, slf.as_any()])
+    }
+
+    fn __imatmul__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<()> {
+        product::assign(slf, other)
     }
 
     // With this and without `__hash__` an array is not hashable, as in NumPy.
@@ -262,6 +260,10 @@ impl GpuArray {
             && let Some(scanned) = scan::by_function(&name, &inputs.get_item(0)?, kwargs)?
         {
             return Ok(scanned.into_any().unbind());
+        }
+        if let ("__call__", Some(named)) = (method, table::named_as(&name)) {
+            let made = product::with_keywords(named, inputs, kwargs)?;
+            return Ok(made.map_or_else(|| py.NotImplemented(), Bound::unbind));
         }
         let row =
             ufunc::row(&name).filter(|row| row.inputs <= inputs.len() && inputs.len() <= row.inputs + row.outputs());

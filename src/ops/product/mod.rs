@@ -1,0 +1,22 @@
+//! Products of matrices and vectors, of every type and layout: own kernels, which need no library.
+//!
+//! - [`operands`] says what lies where, whatever has axes for rows and columns;
+//! - [`plan`] chooses: tiles, an element for each thread, or a vector's way;
+//! - [`table`] has a row for each function;
+//! - [`source`] writes the kernel for it, [`run`] puts it on a stream.
+
+mod operands;
+mod plan;
+mod run;
+mod source;
+pub mod table;
+
+pub use operands::Product;
+pub use run::run;
+pub use table::Named;
+
+use crate::codegen::store::Family;
+
+/// The kernels of this folder.
+static COMPILED: Family = Family::of_library(FAMILY);
+const FAMILY: u16 = 34;

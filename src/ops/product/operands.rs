@@ -1,0 +1,178 @@
+//! What is multiplied: matrices by where they begin and how far their elements are apart, and the batches of them.
+
+use crate::array::Array;
+use crate::dtype::Kind;
+use crate::error::Result;
+use crate::layout::{Dims, Layout, Rules, Walk};
+
+/// A product: the last axes are rows and columns, or the elements of a vector, and those before are of the batch.
+pub struct Product<'a> {
+    /// The operands: the first one has rows, or is one; the second one columns, or is one.
+    pub operands: [&'a Array; 2],
+    /// Which of them is a vector.
+    pub are_vectors: [bool; 2],
+    /// Of which the complex conjugates are taken.
+    pub are_conjugated: [bool; 2],
+    /// The type in which is computed.
+    pub computed: Kind,
+    /// Where it goes: the batch, then rows and columns where the operands are no vectors. It meets no operand.
+    pub out: &'a Array,
+}
+
+/// One operand as the kernels see it: rows, and the inner axis. Of the second one the columns are its rows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Side {
+    pub(super) kind: Kind,
+    pub(super) is_conjugated: bool,
+    pub(super) address: u64,
+    pub(super) itemsize: i64,
+    /// How many rows, and the bytes from one to the next.
+    pub(super) rows: i64,
+    pub(super) row: i64,
+    /// The bytes from one element to the next along the inner axis.
+    pub(super) step: i64,
+}
+
+/// Where the results go.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Out {
+    pub(super) kind: Kind,
+    pub(super) address: u64,
+    pub(super) itemsize: i64,
+    pub(super) row: i64,
+    pub(super) column: i64,
+}
+
+/// A product as the kernels see it.
+#[derive(Debug)]
+pub(super) struct Task {
+    pub(super) a: Side,
+    pub(super) b: Side,
+    pub(super) out: Out,
+    pub(super) computed: Kind,
+    /// Elements along the inner axis.
+    pub(super) depth: i64,
+    pub(super) batches: i64,
+    /// Along the batches, of both operands and the results; there is none for one.
+    pub(super) walk: Option<Walk>,
+    /// Whether the operands have changed places.
+    is_turned: bool,
+}
+
+/// The length and the stride of an axis counted from the end.
+fn axis(layout: &Layout, from_end: usize) -> (i64, i64) {
+    let axes = layout.axes();
+    axes.len().checked_sub(from_end).and_then(|at| axes.get(at)).map_or((1, 0), |axis| (axis.len, axis.stride))
+}
+
+fn batch_axes(array: &Array, cores: usize) -> usize {
+    array.layout().ndim().saturating_sub(cores)
+}
+
+/// An array's batch, of elements at its beginning.
+fn batch(array: &Array, cores: usize) -> Result<Layout> {
+    let layout = array.layout();
+    let axes = layout.ndim().saturating_sub(cores);
+    let shape: Dims = layout.shape().take(axes).collect();
+    let strides: Dims = layout.strides().take(axes).collect();
+    Layout::strided(&shape, &strides, 0, layout.itemsize())
+}
+
+impl Product<'_> {
+    fn side(&self, place: usize) -> (Side, i64) {
+        let (array, is_vector) = (self.operands[place], self.are_vectors[place]);
+        let layout = array.layout();
+        let (rows, inner) = match (is_vector, place) {
+            (true, _) => ((1, 0), axis(layout, 1)),
+            (false, 0) => (axis(layout, 2), axis(layout, 1)),
+            (false, _) => (axis(layout, 1), axis(layout, 2)),
+        };
+        let side = Side {
+            kind: array.dtype().kind(),
+            is_conjugated: self.are_conjugated[place] && self.computed.is_complex(),
+            address: array.address() as u64,
+            itemsize: layout.itemsize(),
+            rows: rows.0,
+            row: rows.1,
+            step: inner.1,
+        };
+        (side, inner.0)
+    }
+
+    /// The product as the kernels see it. Operands change places where the results lie along their rows' axis then.
+    ///
+    /// # Errors
+    /// As [`Walk::plan`].
+    pub(super) fn task(&self) -> Result<Task> {
+        let ((a, depth), (b, _)) = (self.side(0), self.side(1));
+        let out = self.out.layout();
+        let column = if self.are_vectors[1] { 0 } else { axis(out, 1).1 };
+        let row = match self.are_vectors {
+            [true, _] => 0,
+            [false, true] => axis(out, 1).1,
+            [false, false] => axis(out, 2).1,
+        };
+        let to = Out {
+            kind: self.out.dtype().kind(),
+            address: self.out.address() as u64,
+            itemsize: out.itemsize(),
+            row,
+            column,
+        };
+        let (walk, batches) = self.batches()?;
+        let task = Task { a, b, out: to, computed: self.computed, depth, batches, walk, is_turned: false };
+        let is_across = a.rows > 1 && b.rows > 1 && row.unsigned_abs() < column.unsigned_abs();
+        Ok(if is_across || (a.rows == 1 && b.rows > 1) { task.turned() } else { task })
+    }
+
+    fn batches(&self) -> Result<(Option<Walk>, i64)> {
+        let cores = self.are_vectors.map(|is_vector| if is_vector { 1 } else { 2 });
+        let cores_of_out = self.are_vectors.iter().filter(|is_vector| !**is_vector).count();
+        if batch_axes(self.out, cores_of_out) == 0 {
+            return Ok((None, 1));
+        }
+        let sides = [
+            batch(self.operands[0], cores[0])?,
+            batch(self.operands[1], cores[1])?,
+            batch(self.out, cores_of_out)?,
+        ];
+        let views: [&Layout; 3] = [&sides[0], &sides[1], &sides[2]];
+        // In C order, in which parts of the results are kept, too.
+        let walk = Walk::plan(&views, Rules::default())?;
+        let count = walk.size();
+        Ok((Some(walk), count))
+    }
+}
+
+impl Task {
+    fn turned(self) -> Self {
+        let out = Out { row: self.out.column, column: self.out.row, ..self.out };
+        Self { a: self.b, b: self.a, out, is_turned: !self.is_turned, ..self }
+    }
+
+    /// Whether the operands have changed places.
+    pub(super) fn is_turned(&self) -> bool {
+        self.is_turned
+    }
+
+    /// The number of a side in the walk.
+    pub(super) fn side_in_walk(&self, side: usize) -> usize {
+        match (side, self.is_turned) {
+            (0 | 1, true) => 1 - side,
+            _ => side,
+        }
+    }
+
+    /// Where the batch of a side begins.
+    pub(super) fn address(&self, side: usize) -> u64 {
+        let address = [self.a.address, self.b.address, self.out.address][side];
+        let offset = self.walk.as_ref().map_or(0, |walk| walk.offset(self.side_in_walk(side)));
+        address.wrapping_add_signed(offset)
+    }
+
+    /// The bits of all that is added to a side's address from one matrix to the next, and of the address.
+    pub(super) fn bits(&self, side: usize) -> i64 {
+        let strides = self.walk.iter().flat_map(|walk| walk.strides(self.side_in_walk(side)));
+        strides.fold(self.address(side) as i64, |bits, stride| bits | stride)
+    }
+}

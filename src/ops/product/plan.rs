@@ -1,0 +1,240 @@
+//! Which kernel, with what for each block and thread.
+
+use super::operands::{Side, Task};
+use super::source::is_whole;
+use crate::codegen::access::Span;
+use crate::codegen::store::Key;
+use crate::dtype::{DType, Kind};
+use crate::layout::NARROW;
+
+/// Products of elements up to which a thread for each result is quickest, and the inner length that is always short.
+const FEW: i64 = 16 * 16 * 16;
+const SHORT: i64 = 8;
+/// Inner elements, in tiles, that a part of the inner axis has at least, where blocks share it.
+const TURNS: i64 = 8;
+/// Threads of a block that goes along rows, and of one that has an element for each; on the CPU threads take turns.
+pub(super) const THREADS: u32 = 256;
+const THREADS_ON_CPU: u32 = 16;
+/// Packs that a thread of a row reads at once.
+const EACH: i64 = 4;
+/// Bytes that are read at once, and the most elements.
+const PACK_BYTES: i64 = 16;
+const PACK: i64 = 8;
+/// Rows that lie side by side and are read by neighbours.
+const BESIDE: i64 = 32;
+
+/// A block's part of the result, and a thread's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Tile {
+    pub(super) rows: i64,
+    pub(super) columns: i64,
+    pub(super) depth: i64,
+    /// Of a thread.
+    pub(super) own: [i64; 2],
+}
+
+impl Tile {
+    pub(super) fn threads(self) -> i64 {
+        (self.rows / self.own[0]) * (self.columns / self.own[1])
+    }
+}
+
+const fn tile(rows: i64, columns: i64, depth: i64, own: [i64; 2]) -> Tile {
+    Tile { rows, columns, depth, own }
+}
+
+/// Tiles by the bytes of the type in which is computed, the largest first.
+const OF_WORDS: [Tile; 3] =
+    [tile(128, 128, 16, [8, 8]), tile(64, 64, 16, [8, 8]), tile(32, 32, 16, [4, 4])];
+const OF_DOUBLES: [Tile; 2] = [tile(64, 64, 16, [8, 4]), tile(32, 32, 16, [4, 4])];
+const OF_PAIRS: [Tile; 2] = [tile(64, 64, 8, [4, 4]), tile(32, 32, 8, [4, 4])];
+
+fn tiles(bytes: usize) -> &'static [Tile] {
+    match bytes {
+        4 => &OF_WORDS,
+        8 => &OF_DOUBLES,
+        _ => &OF_PAIRS,
+    }
+}
+
+/// How it is computed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Way {
+    /// A thread for each element.
+    Small,
+    /// Rows with one vector: so many of a block, and so many threads for each.
+    Rows { places: u32, lanes: u32 },
+    /// Tiles.
+    Tiles(Tile),
+}
+
+/// How a product is computed.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    pub(super) way: Way,
+    /// Whether operands are read along the inner axis, and how many elements at once.
+    pub(super) along: [bool; 2],
+    pub(super) vector: [i64; 2],
+    /// Whether results are written as packs.
+    pub(super) is_out_packed: bool,
+    /// Blocks that share the inner axis.
+    pub(super) splits: i64,
+    /// What each of them has of it.
+    pub(super) chunk: i64,
+    pub(super) blocks: i64,
+    pub(super) threads: u32,
+    pub(super) span: Span,
+    pub(super) is_wide: bool,
+    rank: u8,
+}
+
+/// The kind of parts that are added up by a second launch.
+pub(super) fn kind_of_parts(computed: Kind) -> Kind {
+    match computed {
+        Kind::Float16 | Kind::BFloat16 => Kind::Float32,
+        Kind::Int64 | Kind::UInt64 => Kind::UInt64,
+        kind if is_whole(kind) => Kind::UInt32,
+        kind => kind,
+    }
+}
+
+/// Whether a side lies along the inner axis.
+fn is_along(side: &Side) -> bool {
+    match (side.step, side.row) {
+        (step, _) if step == side.itemsize => true,
+        (_, row) if row == side.itemsize => false,
+        (step, row) => row == 0 || (step != 0 && step.unsigned_abs() <= row.unsigned_abs()),
+    }
+}
+
+/// Elements of a side that lie side by side and evenly wherever they are read at once.
+fn vector(task: &Task, place: usize, is_along: bool, most: i64) -> i64 {
+    let side = [&task.a, &task.b][place];
+    let (near, far, extent) = match is_along {
+        true => (side.step, side.row, task.depth),
+        false => (side.row, side.step, side.rows),
+    };
+    let bits = task.bits(place) | far;
+    let mut vector = if near == side.itemsize { most.min(PACK).min(PACK_BYTES / side.itemsize).max(1) } else { 1 };
+    while vector > 1 && (extent % vector != 0 || bits % (vector * side.itemsize) != 0) {
+        vector /= 2;
+    }
+    vector
+}
+
+/// Plans a product of some elements for a device that runs so many blocks at once.
+pub(super) fn plan(task: &Task, at_once: i64, is_cpu: bool) -> Plan {
+    let (rows, columns) = (task.a.rows, task.b.rows);
+    let results = rows.saturating_mul(columns);
+    let span = task.walk.as_ref().map_or(Span::Short, |walk| Span::of(walk, 0..3));
+    let is_wide = results.saturating_mul(task.batches) >= NARROW;
+    let rank = task.walk.as_ref().map_or(0, |walk| walk.rank() as u8);
+    let along = [is_along(&task.a), is_along(&task.b)];
+    let threads = if is_cpu { THREADS_ON_CPU } else { THREADS };
+    let draft = Plan {
+        way: Way::Small,
+        along,
+        vector: [1, 1],
+        is_out_packed: false,
+        splits: 1,
+        chunk: task.depth,
+        blocks: (results.saturating_mul(task.batches) as u64).div_ceil(threads.into()) as i64,
+        threads,
+        span,
+        is_wide,
+        rank,
+    };
+    let is_short = task.depth <= SHORT || results.saturating_mul(task.depth) <= FEW;
+    match columns {
+        1 if task.depth > SHORT => rows_with_vector(task, draft, at_once),
+        _ if is_short => draft,
+        _ => of_tiles(task, draft, at_once),
+    }
+}
+
+fn rows_with_vector(task: &Task, draft: Plan, at_once: i64) -> Plan {
+    let is_along = draft.along[0];
+    let mut first = if is_along { vector(task, 0, true, PACK) } else { 1 };
+    let mut second = if is_along { vector(task, 1, true, first) } else { 1 };
+    if second != first {
+        // One by one from where it is, which the cache has.
+        (first, second) = (first, 1);
+    }
+    let packs = task.depth / first;
+    let threads = i64::from(draft.threads);
+    let lanes = match is_along {
+        true => (packs as u64).div_ceil(EACH as u64).min(threads as u64).next_power_of_two() as i64,
+        false => threads / BESIDE.min(threads).min((task.a.rows as u64).next_power_of_two() as i64),
+    };
+    let places = threads / lanes;
+    let blocks = (task.a.rows as u64).div_ceil(places as u64) as i64 * task.batches;
+    let most = packs / (4 * lanes * EACH);
+    let splits = if may_split(task) { (8 * at_once / blocks).clamp(1, most.max(1)) } else { 1 };
+    let way = Way::Rows { places: places as u32, lanes: lanes as u32 };
+    Plan { way, vector: [first, second], splits, blocks, ..draft }
+}
+
+/// Parts are added up as they are: so whole numbers wrap around where the results do.
+fn may_split(task: &Task) -> bool {
+    !is_whole(task.computed) || task.computed == Kind::Bool || task.computed == task.out.kind
+}
+
+fn of_tiles(task: &Task, draft: Plan, at_once: i64) -> Plan {
+    let bytes = DType::new(kind_of_parts(task.computed)).itemsize();
+    let may_split = may_split(task);
+    let blocks_of = |tile: &Tile| {
+        (task.a.rows as u64).div_ceil(tile.rows as u64) as i64
+            * (task.b.rows as u64).div_ceil(tile.columns as u64) as i64
+            * task.batches
+    };
+    let parts_of = |tile: &Tile| if may_split { (task.depth / (TURNS * tile.depth)).max(1) } else { 1 };
+    let all = tiles(bytes);
+    let is_right = |tile: &&Tile| {
+        2 * task.a.rows > tile.rows
+            && 2 * task.b.rows > tile.columns
+            && blocks_of(tile).saturating_mul(parts_of(tile)) >= at_once
+    };
+    let tile = *all.iter().find(is_right).unwrap_or(&all[all.len() - 1]);
+    let blocks = blocks_of(&tile);
+    let splits = (2 * at_once / blocks).clamp(1, parts_of(&tile));
+    let chunk = (task.depth as u64).div_ceil(splits as u64).next_multiple_of(tile.depth as u64) as i64;
+    let splits = (task.depth as u64).div_ceil(chunk as u64) as i64;
+    let most = |rows: i64| rows * tile.depth / tile.threads();
+    let vector = [
+        vector(task, 0, draft.along[0], most(tile.rows)),
+        vector(task, 1, draft.along[1], most(tile.columns)),
+    ];
+    let quad = (16 / bytes as i64).min(4);
+    let out = &task.out;
+    let is_out_packed = quad > 1
+        && out.column == out.itemsize
+        && task.b.rows % quad == 0
+        && (task.bits(2) | out.row) % (quad * out.itemsize).min(PACK_BYTES) == 0;
+    let threads = tile.threads() as u32;
+    Plan { way: Way::Tiles(tile), vector, is_out_packed, splits, chunk, blocks, threads, ..draft }
+}
+
+impl Plan {
+    /// What a kernel for it is compiled for, beside the types.
+    pub(super) fn key(&self) -> Key {
+        let way = match self.way {
+            Way::Small => [0, 0, 0],
+            Way::Rows { places, lanes } => [1, places.ilog2() as u8, lanes.ilog2() as u8],
+            Way::Tiles(tile) => [2, tile.rows as u8, 0],
+        };
+        let bits = [self.along[0], self.along[1], self.is_out_packed, self.is_wide];
+        let bits = bits.into_iter().fold(0, |bits, bit| bits * 2 + u8::from(bit));
+        let [first, second] = self.vector.map(|vector| vector as u8);
+        Key::from_slice(&[way[0], way[1], way[2], bits, first, second, self.rank, self.span as u8, self.threads as u8])
+    }
+
+    /// The type of numbers of results.
+    pub(super) fn number_type(&self) -> &'static str {
+        if self.is_wide { "unsigned long long" } else { "unsigned" }
+    }
+
+    /// The type of the walk along the batches.
+    pub(super) fn walk_type(&self) -> Option<String> {
+        (self.rank > 0).then(|| self.span.type_of(self.rank.into(), 3))
+    }
+}

@@ -1,0 +1,152 @@
+// Products of matrices by the tile: a block has PYGPU_BM rows and PYGPU_BN columns of a result, a thread PYGPU_TM by PYGPU_TN of them, in
+// registers. Of both operands PYGPU_BK elements along the inner axis are in shared memory, while the next ones are on their way to
+// registers. Operands lie anyhow: what lies side by side is read side by side, along the inner axis or across it.
+#define PYGPU_THREADS ((PYGPU_BM / PYGPU_TM) * (PYGPU_BN / PYGPU_TN))
+// Elements that are read from shared memory at once, and by how many rows there are longer, so that they lie evenly.
+#define PYGPU_QUAD (16 / PYGPU_BYTES < 4 ? 16 / PYGPU_BYTES : 4)
+#define PYGPU_PAD (16 / PYGPU_BYTES)
+// Rows of tiles whose blocks follow each other, so that what they read is in the caches.
+#define PYGPU_BAND 8
+
+// What a thread reads of one operand, of ROWS rows: of the second one the columns are its rows.
+template <class Element, class Pack, int ROWS, int V, bool ALONG> struct pygpu_reader {
+    enum { PACKS = ROWS * PYGPU_BK / V / PYGPU_THREADS, ACROSS = ALONG ? PYGPU_BK / V : ROWS / V };
+    Pack held[PACKS];
+    unsigned present;
+
+    static __device__ int row(int number) { return ALONG ? number / ACROSS : number % ACROSS * V; }
+    static __device__ int depth(int number) { return ALONG ? number % ACROSS * V : number / ACROSS; }
+
+    // Where there is nothing, nothing is read.
+    __device__ void read(const char *first, long long rows, long long left, long long row_step, long long step, int tid) {
+        present = 0;
+#pragma unroll
+        for (int turn = 0; turn < PACKS; turn++) {
+            const int number = tid + turn * PYGPU_THREADS, r = row(number), l = depth(number);
+            if (r < rows && l < left) {
+                held[turn] = *(const Pack *)(first + r * row_step + l * step);
+                present |= 1u << turn;
+            }
+        }
+    }
+
+    template <class Convert> __device__ void write(pygpu_type (*to)[ROWS + PYGPU_PAD], Convert convert, int tid) const {
+#pragma unroll
+        for (int turn = 0; turn < PACKS; turn++) {
+            const int number = tid + turn * PYGPU_THREADS, r = row(number), l = depth(number);
+            const bool is_there = present >> turn & 1;
+#pragma unroll
+            for (int v = 0; v < V; v++)
+                to[ALONG ? l + v : l][ALONG ? r : r + v] = is_there ? convert(held[turn].item[v]) : pygpu_type(0);
+        }
+    }
+};
+
+struct pygpu_convert_a {
+    __device__ pygpu_type operator()(const pygpu_a &element) const { return pygpu_of_a(element); }
+};
+struct pygpu_convert_b {
+    __device__ pygpu_type operator()(const pygpu_b &element) const { return pygpu_of_b(element); }
+};
+
+// The elements of a thread among those of a tile: PYGPU_QUAD beside each other, and the next ones as far away as all threads have some.
+template <int OWN, int ALL> static __device__ inline int pygpu_place(int thread, int i) {
+    return i / PYGPU_QUAD * (PYGPU_QUAD * (ALL / OWN)) + thread * PYGPU_QUAD + i % PYGPU_QUAD;
+}
+
+template <int OWN, int ALL> static __device__ inline void pygpu_fetch(pygpu_type *own, const pygpu_type *line, int thread) {
+    typedef pygpu::pack<pygpu_type, PYGPU_QUAD> quad;
+#pragma unroll
+    for (int i = 0; i < OWN; i += PYGPU_QUAD) {
+        const quad read = *(const quad *)(line + pygpu_place<OWN, ALL>(thread, i));
+#pragma unroll
+        for (int v = 0; v < PYGPU_QUAD; v++) own[i + v] = read.item[v];
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_product_of_tiles(PYGPU_PARAMETERS) {
+    typedef pygpu_type line_a[PYGPU_BM + PYGPU_PAD];
+    typedef pygpu_type line_b[PYGPU_BN + PYGPU_PAD];
+    __shared__ pygpu::bytes raw_a[2 * PYGPU_BK * sizeof(line_a) / 16];
+    __shared__ pygpu::bytes raw_b[2 * PYGPU_BK * sizeof(line_b) / 16];
+    line_a *held_a = (line_a *)raw_a;
+    line_b *held_b = (line_b *)raw_b;
+    const int tid = (int)threadIdx.x, tx = tid % (PYGPU_BN / PYGPU_TN), ty = tid / (PYGPU_BN / PYGPU_TN);
+    // Tiles of a band go down first, and then to the right.
+    const long long high = (m + PYGPU_BM - 1) / PYGPU_BM, wide = (n + PYGPU_BN - 1) / PYGPU_BN;
+    const long long batch = blockIdx.x / (high * wide), tile = blockIdx.x - batch * (high * wide);
+    const long long band = tile / (PYGPU_BAND * wide), within = tile - band * (PYGPU_BAND * wide);
+    const long long rows = high - band * PYGPU_BAND < PYGPU_BAND ? high - band * PYGPU_BAND : PYGPU_BAND;
+    const long long i0 = (band * PYGPU_BAND + within % rows) * PYGPU_BM, j0 = within / rows * PYGPU_BN;
+    const long long begin = blockIdx.y * chunk, end = begin + chunk < k ? begin + chunk : k;
+    const char *next_a = a + PYGPU_BATCH(0) + i0 * a_row + begin * a_step;
+    const char *next_b = b + PYGPU_BATCH(1) + j0 * b_row + begin * b_step;
+
+    pygpu_type sum[PYGPU_TM][PYGPU_TN];
+#pragma unroll
+    for (int i = 0; i < PYGPU_TM; i++)
+#pragma unroll
+        for (int j = 0; j < PYGPU_TN; j++) sum[i][j] = pygpu_type(0);
+
+    pygpu_reader<pygpu_a, pygpu_pack_a, PYGPU_BM, PYGPU_VECTOR_A, PYGPU_ALONG_A> of_a;
+    pygpu_reader<pygpu_b, pygpu_pack_b, PYGPU_BN, PYGPU_VECTOR_B, PYGPU_ALONG_B> of_b;
+    of_a.read(next_a, m - i0, end - begin, a_row, a_step, tid);
+    of_b.read(next_b, n - j0, end - begin, b_row, b_step, tid);
+    of_a.write(held_a, pygpu_convert_a(), tid);
+    of_b.write(held_b, pygpu_convert_b(), tid);
+    __syncthreads();
+    int half = 0;
+    for (long long at = begin; at < end; at += PYGPU_BK) {
+        const bool has_more = at + PYGPU_BK < end;
+        if (has_more) {
+            next_a += PYGPU_BK * a_step;
+            next_b += PYGPU_BK * b_step;
+            of_a.read(next_a, m - i0, end - at - PYGPU_BK, a_row, a_step, tid);
+            of_b.read(next_b, n - j0, end - at - PYGPU_BK, b_row, b_step, tid);
+        }
+#pragma unroll
+        for (int l = 0; l < PYGPU_BK; l++) {
+            pygpu_type x[PYGPU_TM], y[PYGPU_TN];
+            pygpu_fetch<PYGPU_TM, PYGPU_BM>(x, held_a[half * PYGPU_BK + l], ty);
+            pygpu_fetch<PYGPU_TN, PYGPU_BN>(y, held_b[half * PYGPU_BK + l], tx);
+#pragma unroll
+            for (int i = 0; i < PYGPU_TM; i++)
+#pragma unroll
+                for (int j = 0; j < PYGPU_TN; j++) pygpu_add_product(sum[i][j], x[i], y[j]);
+        }
+        // The other half was read before the barrier that has just been passed.
+        half ^= 1;
+        if (has_more) {
+            of_a.write(held_a + half * PYGPU_BK, pygpu_convert_a(), tid);
+            of_b.write(held_b + half * PYGPU_BK, pygpu_convert_b(), tid);
+        }
+        __syncthreads();
+    }
+
+    char *to = out + PYGPU_BATCH(2);
+#pragma unroll
+    for (int i = 0; i < PYGPU_TM; i++) {
+        const long long row = i0 + pygpu_place<PYGPU_TM, PYGPU_BM>(ty, i);
+        if (row >= m) continue;
+#pragma unroll
+        for (int j = 0; j < PYGPU_TN; j += PYGPU_QUAD) {
+            const long long column = j0 + pygpu_place<PYGPU_TN, PYGPU_BN>(tx, j);
+#if PYGPU_OUT_PACKED
+            typedef pygpu::pack<pygpu_result, PYGPU_QUAD> results;
+            if (!parts && column < n) {
+                results made;
+#pragma unroll
+                for (int v = 0; v < PYGPU_QUAD; v++) made.item[v] = pygpu_finish(sum[i][j + v]);
+                *(results *)(to + row * out_row + column * out_column) = made;
+                continue;
+            }
+#endif
+#pragma unroll
+            for (int v = 0; v < PYGPU_QUAD; v++) {
+                if (column + v >= n) continue;
+                if (parts) parts[((blockIdx.y * batches + batch) * m + row) * n + column + v] = sum[i][j + v];
+                else *(pygpu_result *)(to + row * out_row + (column + v) * out_column) = pygpu_finish(sum[i][j + v]);
+            }
+        }
+    }
+}

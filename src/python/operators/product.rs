@@ -1,0 +1,417 @@
+//! Products: `@` and NumPy's functions of the same axes. Arrays in host memory are multiplied by NumPy, through views of the same memory.
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use super::by_numpy::{self, Asked};
+use super::compute::{self, Wish};
+use super::keywords::Lie;
+use super::on_device;
+use super::operand::{Value, Values};
+use super::result::{self, Target, Targets};
+use crate::array::Array;
+use crate::copy;
+use crate::device::Device;
+use crate::dtype::{DType, Kind};
+use crate::error::Result;
+use crate::layout::{Dims, Layout, Order, broadcast_shapes, tuple_text};
+use crate::memory::capture;
+use crate::ops::product::{self, Named, Product, table};
+use crate::python::array::class::GpuArray;
+use crate::python::array::heritage;
+use crate::python::ending;
+use crate::python::gil::WithoutGil;
+use crate::python::host::transfer;
+use crate::python::once::intern;
+use crate::stream::{self, Stream};
+
+type Operands<'a, 'py> = [&'a Bound<'py, PyAny>; 2];
+
+/// What is multiplied with what.
+struct Cores {
+    are_vectors: [bool; 2],
+    /// Of the result, and how many axes of it are no batch.
+    shape: Dims,
+    count: usize,
+}
+
+/// The axes of operands that are no batch.
+fn cores_of(named: &Named, layouts: [&Layout; 2]) -> PyResult<Cores> {
+    let are_vectors = named.are_vectors.unwrap_or_else(|| layouts.map(|layout| layout.ndim() == 1));
+    let own = are_vectors.map(|is_vector| if is_vector { 1 } else { 2 });
+    for (place, layout) in layouts.iter().enumerate() {
+        // A vector stands for a matrix where the number of axes says so.
+        let least = if named.are_vectors.is_some() { own[place] } else { 1 };
+        if layout.ndim() < least {
+            return Err(too_few(named, place, layout.ndim(), least));
+        }
+    }
+    let [a, b] = layouts.map(Layout::axes);
+    let [batch_a, batch_b] = [a.len() - own[0], b.len() - own[1]];
+    let (depth, other) = (a[a.len() - 1].len, b[batch_b].len);
+    if depth != other {
+        return Err(PyValueError::new_err(format!(
+            "{}: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature {} (size {other} is different from {depth})",
+            named.row.name, named.signature
+        )));
+    }
+    let mut shape = Dims::new();
+    if batch_a + batch_b > 0 {
+        let lens = |axes: &[crate::layout::Axis]| axes.iter().map(|axis| axis.len).collect::<Dims>();
+        shape = broadcast_shapes(&[&lens(&a[..batch_a]), &lens(&b[..batch_b])])?;
+    }
+    let batch = shape.len();
+    shape.extend((!are_vectors[0]).then(|| a[batch_a].len));
+    shape.extend((!are_vectors[1]).then(|| b[batch_b + 1].len));
+    let count = shape.len() - batch;
+    Ok(Cores { are_vectors, shape, count })
+}
+
+#[cold]
+fn too_few(named: &Named, place: usize, ndim: usize, least: usize) -> PyErr {
+    PyValueError::new_err(format!(
+        "{}: Input operand {place} does not have enough dimensions (has {ndim}, gufunc core with signature {} requires {least})",
+        named.row.name, named.signature
+    ))
+}
+
+/// Refuses an array that cannot take the result; it may have more batches.
+fn check_out(named: &Named, cores: &mut Cores, kind: Kind, out: &Bound<'_, GpuArray>, wish: &Wish<'_>) -> PyResult<()> {
+    let own: Dims = out.get().layout().shape().collect();
+    result::check_out(&named.row, 0, out, kind, &own, wish)?;
+    if own == cores.shape {
+        return Ok(());
+    }
+    let (name, signature) = (named.row.name, named.signature);
+    if own.len() < cores.count {
+        return Err(PyValueError::new_err(format!(
+            "{name}: Output operand 0 does not have enough dimensions (has {}, gufunc core with signature {signature} requires {})",
+            own.len(),
+            cores.count
+        )));
+    }
+    let (batch, core) = own.split_at(own.len() - cores.count);
+    let (wanted, inner) = cores.shape.split_at(cores.shape.len() - cores.count);
+    if let Some(at) = (0..cores.count).find(|at| core[*at] != inner[*at]) {
+        return Err(PyValueError::new_err(format!(
+            "{name}: Output operand 0 has a mismatch in its core dimension {at}, with gufunc signature {signature} (size {} is different \
+             from {})",
+            core[at], inner[at]
+        )));
+    }
+    if broadcast_shapes(&[wanted, batch])?.as_slice() != batch {
+        return Err(PyValueError::new_err(format!(
+            "{name}: an output of shape {} does not take a result of shape {}",
+            tuple_text(&own),
+            tuple_text(&cores.shape)
+        )));
+    }
+    cores.shape = own;
+    Ok(())
+}
+
+/// The product of two operands; `None` if one is nothing to compute with.
+///
+/// # Errors
+/// `TypeError` and `ValueError` as NumPy's; the driver's.
+pub(super) fn call<'py>(
+    py: Python<'py>,
+    named: &'static Named,
+    operands: Operands<'_, 'py>,
+    wish: &Wish<'py>,
+) -> PyResult<Option<Bound<'py, GpuArray>>> {
+    let row = &named.row;
+    let mut values = Values::new();
+    for operand in operands {
+        match Value::read(operand)? {
+            Some(value) => values.push(value),
+            None => return Ok(None),
+        }
+    }
+    let _inherited = heritage::inherit(py, values.iter().filter_map(Value::array))?;
+    let mut cores = {
+        let layout = |place: usize| match values[place].array() {
+            Some(array) => Ok(array.layout()),
+            None => Err(too_few(named, place, 0, named.are_vectors.map_or(1, |vectors| if vectors[place] { 1 } else { 2 }))),
+        };
+        cores_of(named, [layout(0)?, layout(1)?])?
+    };
+    let device = result::common_device(row, &values, wish)?;
+    let kind = compute::loop_of(row, &values, wish)?;
+    for (place, value) in values.iter().enumerate() {
+        value.check(row, place, kind, wish.casting)?;
+    }
+    let out = match &wish.out[0] {
+        Some(out) => {
+            check_out(named, &mut cores, kind, out, wish)?;
+            Some(out.get().array(py)?)
+        }
+        None => None,
+    };
+    let wanted = Wanted { named, cores, kind, device, out, order: order_of(&values, wish.order) };
+    let made = if device.is_cpu() && !capture::is_capturing(&stream::current(device))? {
+        // NumPy computes now; what is captured is computed when its graph is launched, by a kernel.
+        let targets = Targets::from_iter([py.without_gil(|| wanted.target(stream::current(device)))?]);
+        let asked = Asked { row, dtype: wish.dtype, casting: wish.casting, mask: None };
+        by_numpy::run(py, &asked, &values, &targets)?;
+        targets.into_iter().next()
+    } else {
+        Some(launch(py, &wanted, &mut values)?)
+    };
+    match (made, &wish.out[0]) {
+        (Some(Target::New(array)), _) => result::wrap(py, &operands, array).map(Some),
+        (_, out) => Ok(out.clone()),
+    }
+}
+
+/// What a call makes, before it is made.
+struct Wanted<'a> {
+    named: &'static Named,
+    cores: Cores,
+    kind: Kind,
+    device: Device,
+    out: Option<&'a Array>,
+    order: Order,
+}
+
+impl<'a> Wanted<'a> {
+    fn target(&self, stream: Stream) -> Result<Target<'a>> {
+        match self.out {
+            Some(out) => Ok(Target::Given(out)),
+            None => Array::empty(&self.cores.shape, DType::new(self.kind), self.order, stream).map(Target::New),
+        }
+    }
+}
+
+/// How a new result lies: in C order, unless another one was asked for.
+fn order_of(values: &Values<'_, '_>, asked: Lie) -> Order {
+    let is_f = |layout: &Layout| layout.is_f_contiguous() && !layout.is_c_contiguous();
+    match asked {
+        Lie::F => Order::F,
+        Lie::A if values.iter().filter_map(Value::array).all(|array| is_f(array.layout())) => Order::F,
+        _ => Order::C,
+    }
+}
+
+/// Puts the product on the current stream.
+fn launch<'a>(py: Python<'_>, wanted: &Wanted<'a>, values: &mut Values<'_, '_>) -> PyResult<Target<'a>> {
+    if let Some(out) = wanted.out {
+        keep_apart(py, values, out)?;
+    }
+    let made = {
+        let [Some(a), Some(b)] = [0, 1].map(|place| values.get(place).and_then(Value::array)) else {
+            return Err(PyTypeError::new_err(format!("{}: the operands are arrays", wanted.named.row.name)));
+        };
+        py.without_gil(|| -> Result<Target<'a>> {
+            let stream = stream::current(wanted.device);
+            let made = wanted.target(stream.clone())?;
+            let product = Product {
+                operands: [a, b],
+                are_vectors: wanted.cores.are_vectors,
+                are_conjugated: wanted.named.are_conjugated,
+                computed: wanted.kind,
+                out: made.array(),
+            };
+            product::run(&product, &stream).map(|()| made)
+        })?
+    };
+    on_device::keep_foreign(py, wanted.device, values)?;
+    Ok(made)
+}
+
+/// Copies operands that may share a byte with the array that takes the result.
+fn keep_apart(py: Python<'_>, values: &mut Values<'_, '_>, out: &Array) -> PyResult<()> {
+    for value in values {
+        if let Some(array) = value.array()
+            && copy::may_overlap(out, array)
+        {
+            let copied = Box::new(transfer::device_copy_like(py, array)?);
+            *value = Value::Held { array: copied, is_foreign: false };
+        }
+    }
+    Ok(())
+}
+
+/// What `@` answers: `NotImplemented` where the other side is nothing to compute with.
+pub(super) fn answer(py: Python<'_>, operands: Operands<'_, '_>) -> PyResult<Py<PyAny>> {
+    match call(py, &table::MATMUL, operands, &Wish::default())? {
+        Some(made) => Ok(made.into_any().unbind()),
+        None => Ok(py.NotImplemented()),
+    }
+}
+
+/// What `@=` does: the result goes into the array itself.
+pub(super) fn assign(own: &Bound<'_, GpuArray>, other: &Bound<'_, PyAny>) -> PyResult<()> {
+    let is_short = other.cast::<GpuArray>().is_ok_and(|array| array.get().layout().ndim() < 2);
+    if own.get().layout().ndim() < 1 || is_short {
+        return Err(PyValueError::new_err(
+            "inplace matrix multiplication requires the first operand to have at least one and the second at least two dimensions.",
+        ));
+    }
+    match call(own.py(), &table::MATMUL, [own.as_any(), other], &Wish::into_array(own))? {
+        Some(_) => Ok(()),
+        None => Err(PyTypeError::new_err(format!("matmul: {} is nothing to compute with", other.get_type()))),
+    }
+}
+
+/// A call with operands, a result perhaps behind them, and keywords; `None` if somebody else's array is among them.
+///
+/// # Errors
+/// As [`call`].
+pub(super) fn with_keywords<'py>(
+    named: &'static Named,
+    given: &Bound<'py, PyTuple>,
+    keywords: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let py = given.py();
+    let name = named.row.name;
+    let (2 | 3) = given.len() else {
+        return Err(PyTypeError::new_err(format!(
+            "{name}() takes from 2 to 3 positional arguments but {} were given: two operands, and an array for the result",
+            given.len()
+        )));
+    };
+    let mut wish = Wish::default();
+    if let Some(keywords) = keywords {
+        if keywords.contains(intern!(py, "where"))? {
+            return Err(PyTypeError::new_err(format!("{name}() got an unexpected keyword argument 'where'")));
+        }
+        if keywords.contains(intern!(py, "axes"))? || keywords.contains(intern!(py, "axis"))? {
+            let moved = py.import(intern!(py, "PyGPU._functions.products"))?.getattr(intern!(py, "_with_axes"))?;
+            return ending::run_python(py, || moved.call1((name, given, keywords)).map(Some));
+        }
+        match Wish::read(&named.row, keywords)? {
+            Some(read) => wish = read,
+            None => return Ok(None),
+        }
+    }
+    if given.len() == 3 && !wish.read_positional(0, &given.get_item(2)?)? {
+        return Ok(None);
+    }
+    let operands = [given.get_item(0)?, given.get_item(1)?];
+    Ok(call(py, named, [&operands[0], &operands[1]], &wish)?.map(Bound::into_any))
+}
+
+fn function<'py>(
+    named: &'static Named,
+    given: &Bound<'py, PyTuple>,
+    keywords: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    with_keywords(named, given, keywords)?.ok_or_else(|| {
+        PyTypeError::new_err(format!(
+            "{}(): {given} holds what is no array of a device, or out= what is no array of PyGPU",
+            named.row.name
+        ))
+    })
+}
+
+/// The functions as Python calls them, with what is said about them.
+macro_rules! functions {
+    ($($(#[$text:meta])* $name:ident $named:ident $signature:literal)*) => {
+        $(
+            $(#[$text])*
+            #[pyfunction]
+            #[pyo3(signature = (*operands, **keywords), text_signature = $signature)]
+            fn $name<'py>(
+                operands: &Bound<'py, PyTuple>,
+                keywords: Option<&Bound<'py, PyDict>>,
+            ) -> PyResult<Bound<'py, PyAny>> {
+                function(&table::$named, operands, keywords)
+            }
+        )*
+
+        /// Puts the functions into the module.
+        pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+            $(module.add_function(wrap_pyfunction!($name, module)?)?;)*
+            Ok(())
+        }
+    };
+}
+
+functions! {
+    /// Matrices multiplied, in batches of all axes but the last two: ``x1 @ x2``.
+    ///
+    /// Parameters
+    /// ----------
+    /// x1, x2 : GPUArray
+    ///     An array with one axis is a row on the left and a column on the right, and that axis is not in the result. Axes before the last
+    ///     two are broadcast. Operands lie anyhow: transposed ones are not copied.
+    /// out : GPUArray, optional
+    ///     Where the result goes; it may be an operand.
+    /// casting, order, dtype, axes : optional
+    ///     As NumPy's.
+    ///
+    /// Returns
+    /// -------
+    /// GPUArray
+    ///     In NumPy's type. Whole numbers wrap around, bools are joined by and and or, and numbers of 16 bits are added up in float32.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> a = PyGPU.to_gpu([[1, 2], [3, 4]])
+    /// >>> PyGPU.matmul(a, a.T).tolist()
+    /// [[5, 11], [11, 25]]
+    matmul MATMUL "(x1, x2, /, out=None, *, casting='same_kind', order='K', dtype=None, axes=None)"
+
+    /// Matrices with vectors.
+    ///
+    /// Parameters
+    /// ----------
+    /// x1 : GPUArray
+    ///     Matrices along the last two axes.
+    /// x2 : GPUArray
+    ///     Vectors along the last axis.
+    /// out : GPUArray, optional
+    ///     Where the result goes.
+    /// casting, order, dtype, axes : optional
+    ///     As NumPy's.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.matvec(PyGPU.to_gpu([[1, 2], [3, 4]]), PyGPU.to_gpu([1, 10])).tolist()
+    /// [21, 43]
+    matvec MATVEC "(x1, x2, /, out=None, *, casting='same_kind', order='K', dtype=None, axes=None)"
+
+    /// Vectors with matrices; of complex vectors the conjugates.
+    ///
+    /// Parameters
+    /// ----------
+    /// x1 : GPUArray
+    ///     Vectors along the last axis.
+    /// x2 : GPUArray
+    ///     Matrices along the last two axes.
+    /// out : GPUArray, optional
+    ///     Where the result goes.
+    /// casting, order, dtype, axes : optional
+    ///     As NumPy's.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.vecmat(PyGPU.to_gpu([1, 10]), PyGPU.to_gpu([[1, 2], [3, 4]])).tolist()
+    /// [31, 42]
+    vecmat VECMAT "(x1, x2, /, out=None, *, casting='same_kind', order='K', dtype=None, axes=None)"
+
+    /// Vectors with vectors; of the first ones the complex conjugates.
+    ///
+    /// Parameters
+    /// ----------
+    /// x1, x2 : GPUArray
+    ///     Vectors along an axis; the others are broadcast.
+    /// out : GPUArray, optional
+    ///     Where the result goes.
+    /// axis : int, optional
+    ///     The axis of the vectors; the last one by default.
+    /// casting, order, dtype, axes : optional
+    ///     As NumPy's.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.vecdot(PyGPU.to_gpu([1j, 2]), PyGPU.to_gpu([1j, 2])).item()
+    /// (5+0j)
+    vecdot VECDOT "(x1, x2, /, out=None, *, axis=-1, casting='same_kind', order='K', dtype=None, axes=None)"
+}
