@@ -159,6 +159,8 @@ from PyGPU._core import (
     logical_not as logical_not,
     logical_or as logical_or,
     logical_xor as logical_xor,
+    matmul as matmul,
+    matvec as matvec,
     max as max,
     maximum as maximum,
     mean as mean,
@@ -231,6 +233,8 @@ from PyGPU._core import (
     true_divide as true_divide,
     trunc as trunc,
     var as var,
+    vecdot as vecdot,
+    vecmat as vecmat,
     where as where,
     zeros as zeros,
     zeros_like as zeros_like,
@@ -269,6 +273,7 @@ if TYPE_CHECKING:
     from PyGPU._functions.masks import *  # noqa: F403
     from PyGPU._functions.matrices import *  # noqa: F403
     from PyGPU._functions.padding import *  # noqa: F403
+    from PyGPU._functions.products import *  # noqa: F403
     from PyGPU._functions.quantiles import *  # noqa: F403
     from PyGPU._functions.searching import *  # noqa: F403
     from PyGPU._functions.selection import *  # noqa: F403
@@ -276,6 +281,7 @@ if TYPE_CHECKING:
     from PyGPU._functions.shapes import *  # noqa: F403
     from PyGPU._functions.splitting import *  # noqa: F403
     from PyGPU._functions.statistics import *  # noqa: F403
+    from PyGPU._functions.sums_of_products import *  # noqa: F403
     from PyGPU._native.allocator import set_allocator as set_allocator, using_allocator as using_allocator
     from PyGPU._native.argtypes import as_argtype as as_argtype
     from PyGPU._native.lent_addresses import Struct as Struct, pointers as pointers

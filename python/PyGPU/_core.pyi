@@ -206,6 +206,8 @@ __all__ = [
     "logical_not",
     "logical_or",
     "logical_xor",
+    "matmul",
+    "matvec",
     "max",
     "maximum",
     "mean",
@@ -295,6 +297,8 @@ __all__ = [
     "true_divide",
     "trunc",
     "var",
+    "vecdot",
+    "vecmat",
     "where",
     "zeros",
     "zeros_like",
@@ -516,6 +520,7 @@ class GPUArray:
         stable: bool | None = None,
         descending: bool = False,
     ) -> Self: ...
+    def dot(self, b: Any, out: GPUArray | None = None) -> GPUArray: ...
     def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> GPUArray: ...
     def partition(self, kth: Any, axis: int = -1, kind: str = "introselect", order: None = None) -> None: ...
     def argpartition(
@@ -648,6 +653,7 @@ class GPUArray:
     def __rdivmod__(self, value: Any, /) -> Any: ...
     def __matmul__(self, value: Any, /) -> Any: ...
     def __rmatmul__(self, value: Any, /) -> Any: ...
+    def __imatmul__(self, value: Any, /) -> Self: ...
     def __lshift__(self, value: Any, /) -> Any: ...
     def __rlshift__(self, value: Any, /) -> Any: ...
     def __ilshift__(self, value: Any, /) -> Self: ...
@@ -891,6 +897,51 @@ def count_nonzero(a: GPUArray, axis: Any = None, *, keepdims: bool = False) -> G
 def _norm(a: GPUArray, order: int, axis: Any, keepdims: bool) -> GPUArray: ...
 def cumprod(a: GPUArray, axis: Any = None, dtype: DTypeLike | None = None, out: GPUArray | None = None) -> GPUArray: ...
 def cumsum(a: GPUArray, axis: Any = None, dtype: DTypeLike | None = None, out: GPUArray | None = None) -> GPUArray: ...
+def matmul(
+    x1: Any,
+    x2: Any,
+    /,
+    out: Any = None,
+    *,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+    axes: Any = None,
+) -> GPUArray: ...
+def matvec(
+    x1: Any,
+    x2: Any,
+    /,
+    out: Any = None,
+    *,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+    axes: Any = None,
+) -> GPUArray: ...
+def vecmat(
+    x1: Any,
+    x2: Any,
+    /,
+    out: Any = None,
+    *,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+    axes: Any = None,
+) -> GPUArray: ...
+def vecdot(
+    x1: Any,
+    x2: Any,
+    /,
+    out: Any = None,
+    *,
+    axis: int = -1,
+    casting: str = "same_kind",
+    order: str = "K",
+    dtype: Any = None,
+    axes: Any = None,
+) -> GPUArray: ...
 def nanargmax(a: GPUArray, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> GPUArray: ...
 def nanargmin(a: GPUArray, axis: Any = None, out: Any = None, *, keepdims: bool = False) -> GPUArray: ...
 def nancumprod(

@@ -32,8 +32,8 @@ def dot(a: Any, b: Any, out: _core.GPUArray | None = None) -> _core.GPUArray:
     Parameters
     ----------
     a, b : GPUArray or number
-        Of two arrays the last axis of the first is multiplied with the last but one of the second, or its only one. A number multiplies
-        every element. (``PyGPU.gpuarray.dot`` is PyCUDA's: the sum of the products of all elements.)
+        Of two arrays the last axis of the first is multiplied with the last but one of the second, or its only one. A
+        number multiplies every element. (``PyGPU.gpuarray.dot`` is PyCUDA's: the sum of the products of all elements.)
     out : GPUArray, optional
         Where the result goes: of its type and shape, in C order.
 
@@ -203,7 +203,8 @@ def tensordot(a: Any, b: Any, /, axes: int | Sequence[Any] = 2) -> _core.GPUArra
     a, b : GPUArray
         The arrays.
     axes : int, or two sequences of ints, optional
-        The last axes of the first and the first ones of the second, so many; or those of the first and those of the second.
+        The last axes of the first and the first ones of the second, so many; or those of the first and those of the
+        second.
 
     Returns
     -------
@@ -254,7 +255,9 @@ def _with_axes(name: str, operands: tuple[Any, ...], keywords: dict[str, Any]) -
     if axes == [-1]:
         axes = [tuple(range(-min(first, a.ndim), 0)), tuple(range(-min(second, b.ndim), 0))]
     if len(axes) not in (2, 3) or (len(axes) == 2 and cores and axis is None and keywords.get("axes") is not None):
-        raise ValueError(f"{name}: axes is a list with an entry for each operand, and one for the result if it has such axes")
+        raise ValueError(
+            f"{name}: axes is a list with an entry for each operand, and one for the result if it has such axes"
+        )
     a = _moved(a, axes[0], min(first, a.ndim), name)
     b = _moved(b, axes[1], min(second, b.ndim), name)
     made = getattr(_core, name)(a, b, *operands[2:], **_placed(keywords, axes, cores, name))

@@ -44,11 +44,13 @@ def _as_text(given: Sequence[Any]) -> tuple[str, list[Any]]:
 
 
 def _labels(term: str, ndim: int | None, place: str) -> Labels:
-    """Return a label for each axis of an operand; of the result, whose axes are not known yet, an ellipsis stays one."""
+    """Return a label for each axis of an operand; in the result, whose axes are not known yet, an ellipsis is one."""
     before, dots, behind = term.partition("...")
     for letter in before + behind:
         if letter not in _LETTERS:
-            raise ValueError(f"invalid subscript '{letter}' in einstein sum subscripts string, subscripts must be letters")
+            raise ValueError(
+                f"invalid subscript '{letter}' in einstein sum subscripts string, subscripts must be letters"
+            )
     if ndim is None:
         return (*before, *((("...", 0),) if dots else ()), *behind)
     left = ndim - len(before) - len(behind)
@@ -56,8 +58,8 @@ def _labels(term: str, ndim: int | None, place: str) -> Labels:
         raise ValueError(f"einstein sum subscripts string contains too many subscripts for {place}")
     if left and not dots:
         raise ValueError(
-            "operand has more dimensions than subscripts given in einstein sum, but no '...' ellipsis provided to broadcast "
-            "the extra dimensions."
+            "operand has more dimensions than subscripts given in einstein sum, but no '...' ellipsis provided to "
+            "broadcast the extra dimensions."
         )
     return (*before, *(("...", axis) for axis in range(left, 0, -1)), *behind)
 
@@ -74,7 +76,10 @@ def _parsed(text: str, shapes: Sequence[tuple[int, ...]]) -> tuple[list[Labels],
         for place, (term, shape) in enumerate(zip(terms, shapes, strict=True))
     ]
     every = [label for labels in inputs for label in labels]
-    dots = [("...", axis) for axis in range(max((label[1] for label in every if isinstance(label, tuple)), default=0), 0, -1)]
+    dots = [
+        ("...", axis)
+        for axis in range(max((label[1] for label in every if isinstance(label, tuple)), default=0), 0, -1)
+    ]
     if not arrow:
         once = sorted(label for label, count in Counter(every).items() if count == 1 and isinstance(label, str))
         return inputs, (*dots, *once)
@@ -85,11 +90,13 @@ def _parsed(text: str, shapes: Sequence[tuple[int, ...]]) -> tuple[list[Labels],
         if count > 1:
             raise ValueError(f"einstein sum subscripts string includes output subscript '{label}' multiple times")
         if label not in every:
-            raise ValueError(f"einstein sum subscripts string included output subscript '{label}' which never appeared in an input")
+            raise ValueError(
+                f"einstein sum subscripts string included output subscript '{label}' which never appeared in an input"
+            )
     if dots and dots[0] not in output:
         raise ValueError(
-            "output has more dimensions than subscripts given in einstein sum, but no '...' ellipsis provided to broadcast the "
-            "extra dimensions."
+            "output has more dimensions than subscripts given in einstein sum, but no '...' ellipsis provided to "
+            "broadcast the extra dimensions."
         )
     return inputs, tuple(output)
 
@@ -104,8 +111,8 @@ def _lengths(inputs: Iterable[Labels], shapes: Iterable[tuple[int, ...]]) -> dic
                 found[label] = length
             elif length not in (1, known):
                 raise ValueError(
-                    f"einsum: operands could not be broadcast together: label '{label if isinstance(label, str) else '...'}' "
-                    f"has lengths {known} and {length}"
+                    "einsum: operands could not be broadcast together: label "
+                    f"'{label if isinstance(label, str) else '...'}' has lengths {known} and {length}"
                 )
     return found
 
@@ -220,8 +227,8 @@ def einsum(
     Parameters
     ----------
     *operands : str and GPUArray
-        Letters for the axes of each array, ``'ij,jk->ik'``, and the arrays; or each array with a list of numbers for its axes. A letter
-        that is not in the result is added up along; ``...`` stands for the other axes.
+        Letters for the axes of each array, ``'ij,jk->ik'``, and the arrays; or each array with a list of numbers for
+        its axes. A letter that is not in the result is added up along; ``...`` stands for the other axes.
     out : GPUArray, optional
         Where the result goes.
     dtype : dtype-like, optional
@@ -231,8 +238,8 @@ def einsum(
     casting : str, optional
         What may be converted to what.
     optimize : bool, str or list, optional
-        Three arrays and more are multiplied two at a time, in an order that ``numpy.einsum_path`` finds: `greedy` or `optimal`; or in
-        the order of such a path.
+        Three arrays and more are multiplied two at a time, in an order that ``numpy.einsum_path`` finds: `greedy` or
+        `optimal`; or in the order of such a path.
 
     Returns
     -------
@@ -252,14 +259,15 @@ def einsum(
     for place, one in enumerate(own):
         if not np.can_cast(one.dtype, kind, casting):
             raise TypeError(
-                f"Iterator operand {place} dtype could not be cast from {one.dtype!r} to {kind!r} according to the rule '{casting}'"
+                f"Iterator operand {place} dtype could not be cast from {one.dtype!r} to {kind!r} according to the "
+                f"rule '{casting}'"
             )
     made = _computed(text, [one if one.dtype == kind else one.astype(kind) for one in own], optimize)
     if out is not None:
         if not np.can_cast(kind, out.dtype, casting):
             raise TypeError(
-                f"Iterator requested dtype could not be cast from {kind!r} to {out.dtype!r}, the operand {len(own)} dtype, "
-                f"according to the rule '{casting}'"
+                f"Iterator requested dtype could not be cast from {kind!r} to {out.dtype!r}, the operand {len(own)} "
+                f"dtype, according to the rule '{casting}'"
             )
         if out.shape != made.shape:
             raise ValueError(f"einsum: out has shape {out.shape}, and the result {made.shape}")

@@ -131,11 +131,8 @@ impl Product<'_> {
         if batch_axes(self.out, cores_of_out) == 0 {
             return Ok((None, 1));
         }
-        let sides = [
-            batch(self.operands[0], cores[0])?,
-            batch(self.operands[1], cores[1])?,
-            batch(self.out, cores_of_out)?,
-        ];
+        let sides =
+            [batch(self.operands[0], cores[0])?, batch(self.operands[1], cores[1])?, batch(self.out, cores_of_out)?];
         let views: [&Layout; 3] = [&sides[0], &sides[1], &sides[2]];
         // In C order, in which parts of the results are kept, too.
         let walk = Walk::plan(&views, Rules::default())?;

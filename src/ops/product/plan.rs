@@ -44,8 +44,7 @@ const fn tile(rows: i64, columns: i64, depth: i64, own: [i64; 2]) -> Tile {
 }
 
 /// Tiles by the bytes of the type in which is computed, the largest first.
-const OF_WORDS: [Tile; 3] =
-    [tile(128, 128, 16, [8, 8]), tile(64, 64, 16, [8, 8]), tile(32, 32, 16, [4, 4])];
+const OF_WORDS: [Tile; 3] = [tile(128, 128, 16, [8, 8]), tile(64, 64, 16, [8, 8]), tile(32, 32, 16, [4, 4])];
 const OF_DOUBLES: [Tile; 2] = [tile(64, 64, 16, [8, 4]), tile(32, 32, 16, [4, 4])];
 const OF_PAIRS: [Tile; 2] = [tile(64, 64, 8, [4, 4]), tile(32, 32, 8, [4, 4])];
 
@@ -200,10 +199,8 @@ fn of_tiles(task: &Task, draft: Plan, at_once: i64) -> Plan {
     let chunk = (task.depth as u64).div_ceil(splits as u64).next_multiple_of(tile.depth as u64) as i64;
     let splits = (task.depth as u64).div_ceil(chunk as u64) as i64;
     let most = |rows: i64| rows * tile.depth / tile.threads();
-    let vector = [
-        vector(task, 0, draft.along[0], most(tile.rows)),
-        vector(task, 1, draft.along[1], most(tile.columns)),
-    ];
+    let vector =
+        [vector(task, 0, draft.along[0], most(tile.rows)), vector(task, 1, draft.along[1], most(tile.columns))];
     let quad = (16 / bytes as i64).min(4);
     let out = &task.out;
     let is_out_packed = quad > 1

@@ -1,8 +1,8 @@
 //! NumPy's functions that are products: which axes of their operands are no batch.
 
 use crate::dtype::Kind;
-use crate::ops::ufunc::table::{Group, Host, Nature, ORDER, Output};
 use crate::ops::ufunc::Row;
+use crate::ops::ufunc::table::{Group, Host, Nature, ORDER, Output};
 
 static ORDERED: [Kind; 15] = ORDER;
 /// All types of numbers have a loop of their own.

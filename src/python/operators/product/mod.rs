@@ -1,5 +1,7 @@
 //! Products: `@` and NumPy's functions of the same axes. Arrays in host memory are multiplied by NumPy, through views of the same memory.
 
+mod functions;
+
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -25,6 +27,8 @@ use crate::python::gil::WithoutGil;
 use crate::python::host::transfer;
 use crate::python::once::intern;
 use crate::stream::{self, Stream};
+
+pub(super) use functions::register;
 
 type Operands<'a, 'py> = [&'a Bound<'py, PyAny>; 2];
 
@@ -133,7 +137,9 @@ pub(super) fn call<'py>(
     let mut cores = {
         let layout = |place: usize| match values[place].array() {
             Some(array) => Ok(array.layout()),
-            None => Err(too_few(named, place, 0, named.are_vectors.map_or(1, |vectors| if vectors[place] { 1 } else { 2 }))),
+            None => {
+                Err(too_few(named, place, 0, named.are_vectors.map_or(1, |vectors| if vectors[place] { 1 } else { 2 })))
+            }
         };
         cores_of(named, [layout(0)?, layout(1)?])?
     };
@@ -291,127 +297,4 @@ pub(super) fn with_keywords<'py>(
     }
     let operands = [given.get_item(0)?, given.get_item(1)?];
     Ok(call(py, named, [&operands[0], &operands[1]], &wish)?.map(Bound::into_any))
-}
-
-fn function<'py>(
-    named: &'static Named,
-    given: &Bound<'py, PyTuple>,
-    keywords: Option<&Bound<'py, PyDict>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    with_keywords(named, given, keywords)?.ok_or_else(|| {
-        PyTypeError::new_err(format!(
-            "{}(): {given} holds what is no array of a device, or out= what is no array of PyGPU",
-            named.row.name
-        ))
-    })
-}
-
-/// The functions as Python calls them, with what is said about them.
-macro_rules! functions {
-    ($($(#[$text:meta])* $name:ident $named:ident $signature:literal)*) => {
-        $(
-            $(#[$text])*
-            #[pyfunction]
-            #[pyo3(signature = (*operands, **keywords), text_signature = $signature)]
-            fn $name<'py>(
-                operands: &Bound<'py, PyTuple>,
-                keywords: Option<&Bound<'py, PyDict>>,
-            ) -> PyResult<Bound<'py, PyAny>> {
-                function(&table::$named, operands, keywords)
-            }
-        )*
-
-        /// Puts the functions into the module.
-        pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-            $(module.add_function(wrap_pyfunction!($name, module)?)?;)*
-            Ok(())
-        }
-    };
-}
-
-functions! {
-    /// Matrices multiplied, in batches of all axes but the last two: ``x1 @ x2``.
-    ///
-    /// Parameters
-    /// ----------
-    /// x1, x2 : GPUArray
-    ///     An array with one axis is a row on the left and a column on the right, and that axis is not in the result. Axes before the last
-    ///     two are broadcast. Operands lie anyhow: transposed ones are not copied.
-    /// out : GPUArray, optional
-    ///     Where the result goes; it may be an operand.
-    /// casting, order, dtype, axes : optional
-    ///     As NumPy's.
-    ///
-    /// Returns
-    /// -------
-    /// GPUArray
-    ///     In NumPy's type. Whole numbers wrap around, bools are joined by and and or, and numbers of 16 bits are added up in float32.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import PyGPU
-    /// >>> a = PyGPU.to_gpu([[1, 2], [3, 4]])
-    /// >>> PyGPU.matmul(a, a.T).tolist()
-    /// [[5, 11], [11, 25]]
-    matmul MATMUL "(x1, x2, /, out=None, *, casting='same_kind', order='K', dtype=None, axes=None)"
-
-    /// Matrices with vectors.
-    ///
-    /// Parameters
-    /// ----------
-    /// x1 : GPUArray
-    ///     Matrices along the last two axes.
-    /// x2 : GPUArray
-    ///     Vectors along the last axis.
-    /// out : GPUArray, optional
-    ///     Where the result goes.
-    /// casting, order, dtype, axes : optional
-    ///     As NumPy's.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import PyGPU
-    /// >>> PyGPU.matvec(PyGPU.to_gpu([[1, 2], [3, 4]]), PyGPU.to_gpu([1, 10])).tolist()
-    /// [21, 43]
-    matvec MATVEC "(x1, x2, /, out=None, *, casting='same_kind', order='K', dtype=None, axes=None)"
-
-    /// Vectors with matrices; of complex vectors the conjugates.
-    ///
-    /// Parameters
-    /// ----------
-    /// x1 : GPUArray
-    ///     Vectors along the last axis.
-    /// x2 : GPUArray
-    ///     Matrices along the last two axes.
-    /// out : GPUArray, optional
-    ///     Where the result goes.
-    /// casting, order, dtype, axes : optional
-    ///     As NumPy's.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import PyGPU
-    /// >>> PyGPU.vecmat(PyGPU.to_gpu([1, 10]), PyGPU.to_gpu([[1, 2], [3, 4]])).tolist()
-    /// [31, 42]
-    vecmat VECMAT "(x1, x2, /, out=None, *, casting='same_kind', order='K', dtype=None, axes=None)"
-
-    /// Vectors with vectors; of the first ones the complex conjugates.
-    ///
-    /// Parameters
-    /// ----------
-    /// x1, x2 : GPUArray
-    ///     Vectors along an axis; the others are broadcast.
-    /// out : GPUArray, optional
-    ///     Where the result goes.
-    /// axis : int, optional
-    ///     The axis of the vectors; the last one by default.
-    /// casting, order, dtype, axes : optional
-    ///     As NumPy's.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import PyGPU
-    /// >>> PyGPU.vecdot(PyGPU.to_gpu([1j, 2]), PyGPU.to_gpu([1j, 2])).item()
-    /// (5+0j)
-    vecdot VECDOT "(x1, x2, /, out=None, *, axis=-1, casting='same_kind', order='K', dtype=None, axes=None)"
 }

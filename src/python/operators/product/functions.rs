@@ -1,0 +1,162 @@
+//! The functions as Python calls them.
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+
+use super::with_keywords;
+use crate::ops::product::{Named, table};
+use crate::python::array::class::GpuArray;
+use crate::python::ending;
+use crate::python::once::intern;
+
+#[pymethods]
+impl GpuArray {
+    /// The product with another array, as NumPy's ``dot`` has it.
+    ///
+    /// Parameters
+    /// ----------
+    /// b : GPUArray or number
+    ///     Its last axis but one, or its only one, is multiplied with the last one of this array.
+    /// out : GPUArray, optional
+    ///     Where the result goes: of its type and shape, in C order.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.to_gpu([1, 2]).dot(PyGPU.to_gpu([3, 4])).item()
+    /// 11
+    #[pyo3(signature = (b, out=None))]
+    fn dot<'py>(
+        slf: &Bound<'py, Self>,
+        b: &Bound<'py, PyAny>,
+        out: Option<&Bound<'py, Self>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let function = py.import(intern!(py, "PyGPU._functions.products"))?.getattr(intern!(py, "dot"))?;
+        ending::run_python(py, || function.call1((slf, b, out)))
+    }
+}
+
+fn function<'py>(
+    named: &'static Named,
+    given: &Bound<'py, PyTuple>,
+    keywords: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    with_keywords(named, given, keywords)?.ok_or_else(|| {
+        PyTypeError::new_err(format!(
+            "{}(): {given} holds what is no array of a device, or out= what is no array of PyGPU",
+            named.row.name
+        ))
+    })
+}
+
+/// The functions as Python calls them, with what is said about them.
+macro_rules! functions {
+    ($($(#[$text:meta])* $name:ident $named:ident $signature:literal)*) => {
+        $(
+            $(#[$text])*
+            #[pyfunction]
+            #[pyo3(signature = (*operands, **keywords), text_signature = $signature)]
+            fn $name<'py>(
+                operands: &Bound<'py, PyTuple>,
+                keywords: Option<&Bound<'py, PyDict>>,
+            ) -> PyResult<Bound<'py, PyAny>> {
+                function(&table::$named, operands, keywords)
+            }
+        )*
+
+        /// Puts the functions into the module.
+        pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+            $(module.add_function(wrap_pyfunction!($name, module)?)?;)*
+            Ok(())
+        }
+    };
+}
+
+functions! {
+    /// Matrices multiplied, in batches of all axes but the last two: ``x1 @ x2``.
+    ///
+    /// Parameters
+    /// ----------
+    /// x1, x2 : GPUArray
+    ///     An array with one axis is a row on the left and a column on the right, and that axis is not in the result. Axes before the last
+    ///     two are broadcast. Operands lie anyhow: transposed ones are not copied.
+    /// out : GPUArray, optional
+    ///     Where the result goes; it may be an operand.
+    /// casting, order, dtype, axes : optional
+    ///     As NumPy's.
+    ///
+    /// Returns
+    /// -------
+    /// GPUArray
+    ///     In NumPy's type. Whole numbers wrap around, bools are joined by and and or, and numbers of 16 bits are added up in float32.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> a = PyGPU.to_gpu([[1, 2], [3, 4]])
+    /// >>> PyGPU.matmul(a, a.T).tolist()
+    /// [[5, 11], [11, 25]]
+    matmul MATMUL "(x1, x2, /, out=None, *, casting='same_kind', order='K', dtype=None, axes=None)"
+
+    /// Matrices with vectors.
+    ///
+    /// Parameters
+    /// ----------
+    /// x1 : GPUArray
+    ///     Matrices along the last two axes.
+    /// x2 : GPUArray
+    ///     Vectors along the last axis.
+    /// out : GPUArray, optional
+    ///     Where the result goes.
+    /// casting, order, dtype, axes : optional
+    ///     As NumPy's.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.matvec(PyGPU.to_gpu([[1, 2], [3, 4]]), PyGPU.to_gpu([1, 10])).tolist()
+    /// [21, 43]
+    matvec MATVEC "(x1, x2, /, out=None, *, casting='same_kind', order='K', dtype=None, axes=None)"
+
+    /// Vectors with matrices; of complex vectors the conjugates.
+    ///
+    /// Parameters
+    /// ----------
+    /// x1 : GPUArray
+    ///     Vectors along the last axis.
+    /// x2 : GPUArray
+    ///     Matrices along the last two axes.
+    /// out : GPUArray, optional
+    ///     Where the result goes.
+    /// casting, order, dtype, axes : optional
+    ///     As NumPy's.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.vecmat(PyGPU.to_gpu([1, 10]), PyGPU.to_gpu([[1, 2], [3, 4]])).tolist()
+    /// [31, 42]
+    vecmat VECMAT "(x1, x2, /, out=None, *, casting='same_kind', order='K', dtype=None, axes=None)"
+
+    /// Vectors with vectors; of the first ones the complex conjugates.
+    ///
+    /// Parameters
+    /// ----------
+    /// x1, x2 : GPUArray
+    ///     Vectors along an axis; the others are broadcast.
+    /// out : GPUArray, optional
+    ///     Where the result goes.
+    /// axis : int, optional
+    ///     The axis of the vectors; the last one by default.
+    /// casting, order, dtype, axes : optional
+    ///     As NumPy's.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> PyGPU.vecdot(PyGPU.to_gpu([1j, 2]), PyGPU.to_gpu([1j, 2])).item()
+    /// (5+0j)
+    vecdot VECDOT "(x1, x2, /, out=None, *, axis=-1, casting='same_kind', order='K', dtype=None, axes=None)"
+}

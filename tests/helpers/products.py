@@ -1,0 +1,30 @@
+"""Values for products, and how near results are to NumPy's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import PyGPU
+
+TOLERANCE = {"float16": 4e-3, "float32": 1e-5, "complex64": 1e-5, "float64": 1e-13, "complex128": 1e-13}
+
+
+def numbers(dtype: str, *shape: int) -> np.ndarray:
+    random = np.random.default_rng(hash(shape) % 1000)
+    if dtype == "bool":
+        return random.random(shape) < 0.2
+    if np.dtype(dtype).kind in "iu":
+        return random.integers(0, 100, shape).astype(dtype)
+    real = random.random(shape) - 0.3
+    return (real + 1j * random.random(shape) if np.dtype(dtype).kind == "c" else real).astype(dtype)
+
+
+def check(ours: PyGPU.GPUArray, expected: Any) -> None:
+    assert isinstance(ours, PyGPU.GPUArray)
+    assert ours.dtype == expected.dtype
+    assert ours.shape == expected.shape
+    near = TOLERANCE.get(expected.dtype.name, 0)
+    scale = float(np.abs(expected).max()) if expected.size and near else 0
+    np.testing.assert_allclose(ours.get(), expected, rtol=near, atol=near * scale)
