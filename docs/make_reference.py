@@ -62,6 +62,10 @@ GROUPS: dict[str, list[str]] = {
         "allclose", "array_equal", "array_equiv", "can_cast", "isclose", "iscomplex", "iscomplexobj", "isreal",
         "isrealobj", "result_type",
     ],
+    "Products": [
+        "matmul", "matvec", "vecmat", "vecdot", "dot", "inner", "outer", "kron", "tensordot", "vdot", "einsum",
+        "einsum_path",
+    ],
     "Scans": ["cumsum", "cumprod", "cumulative_sum", "cumulative_prod", "nancumsum", "nancumprod"],
     "Selection": [
         "take", "put", "nonzero", "argwhere", "flatnonzero", "compress", "extract", "place", "putmask", "choose",

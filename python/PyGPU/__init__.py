@@ -281,7 +281,6 @@ if TYPE_CHECKING:
     from PyGPU._functions.shapes import *  # noqa: F403
     from PyGPU._functions.splitting import *  # noqa: F403
     from PyGPU._functions.statistics import *  # noqa: F403
-    from PyGPU._functions.sums_of_products import *  # noqa: F403
     from PyGPU._native.allocator import set_allocator as set_allocator, using_allocator as using_allocator
     from PyGPU._native.argtypes import as_argtype as as_argtype
     from PyGPU._native.lent_addresses import Struct as Struct, pointers as pointers

@@ -27,8 +27,7 @@ NAMES = {
     "manipulation": ("copy", "fliplr", "flipud", "resize", "roll", "rot90", "tile"),
     "matrices": ("diag", "diagflat", "diagonal", "eye", "identity", "trace", "tri", "tril", "triu"),
     "padding": ("pad",),
-    "products": ("dot", "inner", "kron", "outer", "tensordot", "vdot"),
-    "sums_of_products": ("einsum", "einsum_path"),
+    "products": ("dot", "einsum", "einsum_path", "inner", "kron", "outer", "tensordot", "vdot"),
     "shapes": (
         "atleast_1d",
         "atleast_2d",

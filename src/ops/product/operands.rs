@@ -59,6 +59,21 @@ pub(super) struct Task {
     is_turned: bool,
 }
 
+/// Whether sums are of unsigned numbers, or of truths.
+pub(super) fn is_whole(kind: Kind) -> bool {
+    !kind.is_complex() && !matches!(kind, Kind::Float16 | Kind::BFloat16 | Kind::Float32 | Kind::Float64)
+}
+
+/// The kind of parts that are added up by a second launch.
+pub(super) fn kind_of_parts(computed: Kind) -> Kind {
+    match computed {
+        Kind::Float16 | Kind::BFloat16 => Kind::Float32,
+        Kind::Int64 | Kind::UInt64 => Kind::UInt64,
+        kind if is_whole(kind) => Kind::UInt32,
+        kind => kind,
+    }
+}
+
 /// The length and the stride of an axis counted from the end.
 fn axis(layout: &Layout, from_end: usize) -> (i64, i64) {
     let axes = layout.axes();
@@ -142,6 +157,12 @@ impl Product<'_> {
 }
 
 impl Task {
+    /// Of floats, without batches.
+    #[cfg(test)]
+    pub(super) fn of(a: Side, b: Side, out: Out, depth: i64) -> Self {
+        Self { a, b, out, computed: Kind::Float32, depth, batches: 1, walk: None, is_turned: false }
+    }
+
     fn turned(self) -> Self {
         let out = Out { row: self.out.column, column: self.out.row, ..self.out };
         Self { a: self.b, b: self.a, out, is_turned: !self.is_turned, ..self }

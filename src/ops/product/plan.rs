@@ -1,7 +1,6 @@
 //! Which kernel, with what for each block and thread.
 
-use super::operands::{Side, Task};
-use super::source::is_whole;
+use super::operands::{Side, Task, is_whole, kind_of_parts};
 use crate::codegen::access::Span;
 use crate::codegen::store::Key;
 use crate::dtype::{DType, Kind};
@@ -44,8 +43,8 @@ const fn tile(rows: i64, columns: i64, depth: i64, own: [i64; 2]) -> Tile {
 }
 
 /// Tiles by the bytes of the type in which is computed, the largest first.
-const OF_WORDS: [Tile; 3] = [tile(128, 128, 16, [8, 8]), tile(64, 64, 16, [8, 8]), tile(32, 32, 16, [4, 4])];
-const OF_DOUBLES: [Tile; 2] = [tile(64, 64, 16, [8, 4]), tile(32, 32, 16, [4, 4])];
+const OF_WORDS: [Tile; 3] = [tile(128, 128, 8, [8, 8]), tile(64, 64, 8, [8, 8]), tile(32, 32, 8, [4, 4])];
+const OF_DOUBLES: [Tile; 2] = [tile(64, 64, 8, [8, 4]), tile(32, 32, 8, [4, 4])];
 const OF_PAIRS: [Tile; 2] = [tile(64, 64, 8, [4, 4]), tile(32, 32, 8, [4, 4])];
 
 fn tiles(bytes: usize) -> &'static [Tile] {
@@ -85,16 +84,6 @@ pub(super) struct Plan {
     pub(super) span: Span,
     pub(super) is_wide: bool,
     rank: u8,
-}
-
-/// The kind of parts that are added up by a second launch.
-pub(super) fn kind_of_parts(computed: Kind) -> Kind {
-    match computed {
-        Kind::Float16 | Kind::BFloat16 => Kind::Float32,
-        Kind::Int64 | Kind::UInt64 => Kind::UInt64,
-        kind if is_whole(kind) => Kind::UInt32,
-        kind => kind,
-    }
 }
 
 /// Whether a side lies along the inner axis.
@@ -233,5 +222,88 @@ impl Plan {
     /// The type of the walk along the batches.
     pub(super) fn walk_type(&self) -> Option<String> {
         (self.rank > 0).then(|| self.span.type_of(self.rank.into(), 3))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, missing_docs)]
+    use super::super::operands::Out;
+    use super::*;
+
+    const PROCESSORS: i64 = 132;
+
+    fn side(rows: i64, row: i64, step: i64) -> Side {
+        Side { kind: Kind::Float32, is_conjugated: false, address: 0x1000, itemsize: 4, rows, row, step }
+    }
+
+    /// A product of matrices in C order.
+    fn task(rows: i64, depth: i64, columns: i64) -> Task {
+        let out = Out {
+            kind: Kind::Float32,
+            address: 0x2000,
+            itemsize: 4,
+            row: 4 * columns,
+            column: if columns > 1 { 4 } else { 0 },
+        };
+        Task::of(side(rows, 4 * depth, 4), side(columns, 4, 4 * columns), out, depth)
+    }
+
+    fn planned(rows: i64, depth: i64, columns: i64) -> Plan {
+        plan(&task(rows, depth, columns), PROCESSORS, false)
+    }
+
+    fn rows_of_tile(plan: &Plan) -> i64 {
+        match plan.way {
+            Way::Tiles(tile) => tile.rows,
+            _ => 0,
+        }
+    }
+
+    #[test]
+    fn the_largest_tile_is_taken_with_which_everybody_has_something_to_do() {
+        let tiles = |m, k, n| {
+            let plan = planned(m, k, n);
+            (rows_of_tile(&plan), plan.splits)
+        };
+        assert_eq!(tiles(8192, 8192, 8192), (128, 1));
+        assert_eq!(tiles(1024, 64, 1024), (64, 1));
+        assert_eq!(tiles(64, 64, 64), (32, 1));
+        assert_eq!(tiles(40, 40, 40), (32, 1));
+        let (rows, splits) = tiles(128, 1 << 20, 128);
+        assert_eq!((rows, splits), (128, 264));
+    }
+
+    #[test]
+    fn small_products_and_those_with_vectors_have_ways_of_their_own() {
+        assert_eq!(planned(3, 3, 3).way, Way::Small);
+        assert_eq!(planned(1 << 20, 8, 8).way, Way::Small);
+        assert_eq!(planned(4096, 4096, 1).way, Way::Rows { places: 1, lanes: 256 });
+        assert_eq!(planned(4096, 64, 1).way, Way::Rows { places: 64, lanes: 4 });
+        let mut across = task(4096, 4096, 1);
+        across.a = side(4096, 4, 4 * 4096);
+        assert_eq!(plan(&across, PROCESSORS, false).way, Way::Rows { places: 32, lanes: 8 });
+    }
+
+    #[test]
+    fn parts_of_the_inner_axis_are_all_of_it() {
+        for depth in [5000, 100_003, 1 << 20, (1 << 20) + 1] {
+            let plan = planned(64, depth, 64);
+            assert!(plan.splits > 1);
+            assert!(plan.chunk * plan.splits >= depth && plan.chunk * (plan.splits - 1) < depth);
+        }
+    }
+
+    #[test]
+    fn packs_are_read_where_everything_lies_evenly() {
+        assert_eq!(planned(512, 512, 512).vector, [4, 4]);
+        assert_eq!(planned(512, 510, 512).vector, [2, 4]);
+        assert_eq!(planned(512, 512, 511).vector, [4, 1]);
+        let mut odd = task(512, 512, 512);
+        odd.a.address += 8;
+        assert_eq!(plan(&odd, PROCESSORS, false).vector, [2, 4]);
+        odd.out.address += 4;
+        assert!(!plan(&odd, PROCESSORS, false).is_out_packed);
+        assert!(planned(512, 512, 512).is_out_packed);
     }
 }

@@ -1,8 +1,8 @@
 //! Products, put on a stream.
 
 use super::COMPILED;
-use super::operands::{Product, Task};
-use super::plan::{self, Plan, kind_of_parts};
+use super::operands::{Product, Task, kind_of_parts};
+use super::plan::{self, Plan};
 use super::source;
 use crate::array::Array;
 use crate::backend::LaunchShape;

@@ -1,7 +1,7 @@
 //! The source of the kernels.
 
-use super::operands::{Side, Task};
-use super::plan::{Plan, Way, kind_of_parts};
+use super::operands::{Side, Task, is_whole, kind_of_parts};
+use super::plan::{Plan, Way};
 use crate::dtype::{DType, Kind};
 use crate::kernel::Source;
 use crate::ops::elementwise;
@@ -19,11 +19,6 @@ pub(super) fn name_of(way: Way) -> &'static str {
         Way::Rows { .. } => "pygpu_product_with_vector",
         Way::Tiles(_) => "pygpu_product_of_tiles",
     }
-}
-
-/// Whether sums are of unsigned numbers, or of truths.
-pub(super) fn is_whole(kind: Kind) -> bool {
-    !kind.is_complex() && !matches!(kind, Kind::Float16 | Kind::BFloat16 | Kind::Float32 | Kind::Float64)
 }
 
 /// An element of an operand in the type in which is computed; whole numbers as unsigned ones, which wrap around.

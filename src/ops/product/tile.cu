@@ -5,35 +5,46 @@
 // Elements that are read from shared memory at once, and by how many rows there are longer, so that they lie evenly.
 #define PYGPU_QUAD (16 / PYGPU_BYTES < 4 ? 16 / PYGPU_BYTES : 4)
 #define PYGPU_PAD (16 / PYGPU_BYTES)
+// Blocks for which a multiprocessor has registers.
+#define PYGPU_AT_ONCE (PYGPU_THREADS == 256 ? 2 : 384 / PYGPU_THREADS)
 // Rows of tiles whose blocks follow each other, so that what they read is in the caches.
 #define PYGPU_BAND 8
 
-// What a thread reads of one operand, of ROWS rows: of the second one the columns are its rows.
-template <class Element, class Pack, int ROWS, int V, bool ALONG> struct pygpu_reader {
-    enum { PACKS = ROWS * PYGPU_BK / V / PYGPU_THREADS, ACROSS = ALONG ? PYGPU_BK / V : ROWS / V };
+// What a thread reads of one operand, of ROWS rows: of the second one the columns are its rows. From one pack to the next it goes APART
+// rows, or so many elements along the inner axis.
+template <class Pack, int ROWS, int V, bool ALONG> struct pygpu_reader {
+    enum { ACROSS = ALONG ? PYGPU_BK / V : ROWS / V, APART = PYGPU_THREADS / ACROSS, PACKS = ROWS * PYGPU_BK / V / PYGPU_THREADS };
     Pack held[PACKS];
-    unsigned present;
+    const char *next;
+    long long apart, forth;
+    int row, depth;
+    unsigned inside, present;
 
-    static __device__ int row(int number) { return ALONG ? number / ACROSS : number % ACROSS * V; }
-    static __device__ int depth(int number) { return ALONG ? number % ACROSS * V : number / ACROSS; }
-
-    // Where there is nothing, nothing is read.
-    __device__ void read(const char *first, long long rows, long long left, long long row_step, long long step, int tid) {
-        present = 0;
+    __device__ pygpu_reader(const char *first, long long rows, long long row_step, long long step, int tid) : inside(0), present(0) {
+        row = ALONG ? tid / ACROSS : tid % ACROSS * V;
+        depth = ALONG ? tid % ACROSS * V : tid / ACROSS;
+        next = first + row * row_step + depth * step;
+        apart = APART * (ALONG ? row_step : step);
+        forth = PYGPU_BK * step;
 #pragma unroll
-        for (int turn = 0; turn < PACKS; turn++) {
-            const int number = tid + turn * PYGPU_THREADS, r = row(number), l = depth(number);
-            if (r < rows && l < left) {
-                held[turn] = *(const Pack *)(first + r * row_step + l * step);
-                present |= 1u << turn;
-            }
-        }
+        for (int turn = 0; turn < PACKS; turn++) inside |= (unsigned)(row + (ALONG ? turn * APART : 0) < rows) << turn;
     }
 
-    template <class Convert> __device__ void write(pygpu_type (*to)[ROWS + PYGPU_PAD], Convert convert, int tid) const {
+    // Of what is left along the inner axis; where there is nothing, nothing is read.
+    __device__ void read(int left) {
+        present = inside;
 #pragma unroll
         for (int turn = 0; turn < PACKS; turn++) {
-            const int number = tid + turn * PYGPU_THREADS, r = row(number), l = depth(number);
+            if (depth + (ALONG ? 0 : turn * APART) >= left) present &= ~(1u << turn);
+            if (present >> turn & 1) held[turn] = *(const Pack *)(next + turn * apart);
+        }
+        next += forth;
+    }
+
+    template <class Convert> __device__ void write(pygpu_type (*to)[ROWS + PYGPU_PAD], Convert convert) const {
+#pragma unroll
+        for (int turn = 0; turn < PACKS; turn++) {
+            const int r = row + (ALONG ? turn * APART : 0), l = depth + (ALONG ? 0 : turn * APART);
             const bool is_there = present >> turn & 1;
 #pragma unroll
             for (int v = 0; v < V; v++)
@@ -64,7 +75,9 @@ template <int OWN, int ALL> static __device__ inline void pygpu_fetch(pygpu_type
     }
 }
 
-extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_product_of_tiles(PYGPU_PARAMETERS) {
+static __device__ inline int pygpu_at_most(long long left) { return left < PYGPU_BK ? (int)left : PYGPU_BK; }
+
+extern "C" __global__ void __launch_bounds__(PYGPU_THREADS, PYGPU_AT_ONCE) pygpu_product_of_tiles(PYGPU_PARAMETERS) {
     typedef pygpu_type line_a[PYGPU_BM + PYGPU_PAD];
     typedef pygpu_type line_b[PYGPU_BN + PYGPU_PAD];
     __shared__ pygpu::bytes raw_a[2 * PYGPU_BK * sizeof(line_a) / 16];
@@ -79,8 +92,10 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_product_of_til
     const long long rows = high - band * PYGPU_BAND < PYGPU_BAND ? high - band * PYGPU_BAND : PYGPU_BAND;
     const long long i0 = (band * PYGPU_BAND + within % rows) * PYGPU_BM, j0 = within / rows * PYGPU_BN;
     const long long begin = blockIdx.y * chunk, end = begin + chunk < k ? begin + chunk : k;
-    const char *next_a = a + PYGPU_BATCH(0) + i0 * a_row + begin * a_step;
-    const char *next_b = b + PYGPU_BATCH(1) + j0 * b_row + begin * b_step;
+    pygpu_reader<pygpu_pack_a, PYGPU_BM, PYGPU_VECTOR_A, PYGPU_ALONG_A>
+        of_a(a + PYGPU_BATCH(0) + i0 * a_row + begin * a_step, m - i0, a_row, a_step, tid);
+    pygpu_reader<pygpu_pack_b, PYGPU_BN, PYGPU_VECTOR_B, PYGPU_ALONG_B>
+        of_b(b + PYGPU_BATCH(1) + j0 * b_row + begin * b_step, n - j0, b_row, b_step, tid);
 
     pygpu_type sum[PYGPU_TM][PYGPU_TN];
 #pragma unroll
@@ -88,21 +103,18 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_product_of_til
 #pragma unroll
         for (int j = 0; j < PYGPU_TN; j++) sum[i][j] = pygpu_type(0);
 
-    pygpu_reader<pygpu_a, pygpu_pack_a, PYGPU_BM, PYGPU_VECTOR_A, PYGPU_ALONG_A> of_a;
-    pygpu_reader<pygpu_b, pygpu_pack_b, PYGPU_BN, PYGPU_VECTOR_B, PYGPU_ALONG_B> of_b;
-    of_a.read(next_a, m - i0, end - begin, a_row, a_step, tid);
-    of_b.read(next_b, n - j0, end - begin, b_row, b_step, tid);
-    of_a.write(held_a, pygpu_convert_a(), tid);
-    of_b.write(held_b, pygpu_convert_b(), tid);
+    long long left = end - begin;
+    of_a.read(pygpu_at_most(left));
+    of_b.read(pygpu_at_most(left));
+    of_a.write(held_a, pygpu_convert_a());
+    of_b.write(held_b, pygpu_convert_b());
     __syncthreads();
     int half = 0;
-    for (long long at = begin; at < end; at += PYGPU_BK) {
-        const bool has_more = at + PYGPU_BK < end;
+    for (; left > 0; left -= PYGPU_BK) {
+        const bool has_more = left > PYGPU_BK;
         if (has_more) {
-            next_a += PYGPU_BK * a_step;
-            next_b += PYGPU_BK * b_step;
-            of_a.read(next_a, m - i0, end - at - PYGPU_BK, a_row, a_step, tid);
-            of_b.read(next_b, n - j0, end - at - PYGPU_BK, b_row, b_step, tid);
+            of_a.read(pygpu_at_most(left - PYGPU_BK));
+            of_b.read(pygpu_at_most(left - PYGPU_BK));
         }
 #pragma unroll
         for (int l = 0; l < PYGPU_BK; l++) {
@@ -117,8 +129,8 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_product_of_til
         // The other half was read before the barrier that has just been passed.
         half ^= 1;
         if (has_more) {
-            of_a.write(held_a + half * PYGPU_BK, pygpu_convert_a(), tid);
-            of_b.write(held_b + half * PYGPU_BK, pygpu_convert_b(), tid);
+            of_a.write(held_a + half * PYGPU_BK, pygpu_convert_a());
+            of_b.write(held_b + half * PYGPU_BK, pygpu_convert_b());
         }
         __syncthreads();
     }

@@ -284,7 +284,7 @@ pub(super) fn with_keywords<'py>(
             return Err(PyTypeError::new_err(format!("{name}() got an unexpected keyword argument 'where'")));
         }
         if keywords.contains(intern!(py, "axes"))? || keywords.contains(intern!(py, "axis"))? {
-            let moved = py.import(intern!(py, "PyGPU._functions.products"))?.getattr(intern!(py, "_with_axes"))?;
+            let moved = py.import(intern!(py, "PyGPU._functions.products.axes"))?.getattr(intern!(py, "_with_axes"))?;
             return ending::run_python(py, || moved.call1((name, given, keywords)).map(Some));
         }
         match Wish::read(&named.row, keywords)? {

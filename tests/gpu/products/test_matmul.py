@@ -1,6 +1,6 @@
 """Products on a device: every type, shapes around the edges of tiles, batches, and operands that lie anyhow.
 
-PYGPU_BACKEND=cuda python -m pytest -q tests/gpu/test_matmul.py
+PYGPU_BACKEND=cuda python -m pytest -q tests/gpu/products
 """
 
 from __future__ import annotations
