@@ -26,6 +26,11 @@ def _not_aligned(a: _core.GPUArray, b: _core.GPUArray, axis: int, other: int) ->
     )
 
 
+def _multiplied(a: _core.GPUArray, b: _core.GPUArray, **keywords: Any) -> _core.GPUArray:
+    made: _core.GPUArray = _core.multiply(a, b, **keywords)
+    return made
+
+
 def dot(a: Any, b: Any, out: _core.GPUArray | None = None) -> _core.GPUArray:
     """Multiply as NumPy's ``dot`` does.
 
@@ -60,7 +65,7 @@ def dot(a: Any, b: Any, out: _core.GPUArray | None = None) -> _core.GPUArray:
                 "output array is not acceptable (must have the right datatype, number of dimensions, and be a C-Array)"
             )
     if not (a.ndim and b.ndim):
-        return _core.multiply(a, b, out=out)
+        return _multiplied(a, b, out=out)
     if b.ndim <= 2:
         return _core.matmul(a, b, out=out)
     made = tensordot(a, b, ([-1], [-2]))
@@ -116,7 +121,7 @@ def inner(a: Any, b: Any, /) -> _core.GPUArray:
     """
     a, b = arrays((a, b), "inner")
     if not (a.ndim and b.ndim):
-        return _core.multiply(a, b)
+        return _multiplied(a, b)
     if a.shape[-1] != b.shape[-1]:
         raise _not_aligned(a, b, -1, -1)
     return tensordot(a, b, ([-1], [-1]))
@@ -144,7 +149,7 @@ def outer(a: Any, b: Any, out: _core.GPUArray | None = None) -> _core.GPUArray:
     [[3, 4], [6, 8]]
     """
     a, b = arrays((a, b), "outer")
-    return _core.multiply(a.reshape(-1, 1), b.reshape(1, -1), out=out)
+    return _multiplied(a.reshape(-1, 1), b.reshape(1, -1), out=out)
 
 
 def kron(a: Any, b: Any) -> _core.GPUArray:
@@ -167,13 +172,13 @@ def kron(a: Any, b: Any) -> _core.GPUArray:
     """
     a, b = arrays((a, b), "kron")
     if not (a.ndim and b.ndim):
-        return _core.multiply(a, b)
+        return _multiplied(a, b)
     ndim = max(a.ndim, b.ndim)
     of_a = (1,) * (ndim - a.ndim) + a.shape
     of_b = (1,) * (ndim - b.ndim) + b.shape
     apart = [length for one in of_a for length in (one, 1)]
     within = [length for one in of_b for length in (1, one)]
-    made = _core.multiply(a.reshape(apart), b.reshape(within), order="C")
+    made = _multiplied(a.reshape(apart), b.reshape(within), order="C")
     return made.reshape([one * other for one, other in zip(of_a, of_b, strict=True)])
 
 
@@ -260,8 +265,8 @@ def _with_axes(name: str, operands: tuple[Any, ...], keywords: dict[str, Any]) -
         )
     a = _moved(a, axes[0], min(first, a.ndim), name)
     b = _moved(b, axes[1], min(second, b.ndim), name)
-    made = getattr(_core, name)(a, b, *operands[2:], **_placed(keywords, axes, cores, name))
-    given = keywords.get("out")
+    made: _core.GPUArray = getattr(_core, name)(a, b, *operands[2:], **_placed(keywords, axes, cores, name))
+    given: _core.GPUArray | tuple[_core.GPUArray] | None = keywords.get("out")
     if isinstance(given, tuple):
         (given,) = given
     if given is not None:

@@ -5,12 +5,17 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from PyGPU import _core
 from PyGPU._functions.arrays import arrays
+
+if TYPE_CHECKING:
+    from PyGPU.typing import OrderACFK
+
+    Casting = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
 
 __all__ = ["einsum", "einsum_path"]
 
@@ -27,7 +32,7 @@ def _letter_of(number: Any) -> str:
         return "..."
     if not 0 <= number < len(_LETTERS):
         raise ValueError(f"subscript is not within the valid range [0, {len(_LETTERS)})")
-    return sorted(_LETTERS)[number]
+    return sorted(_LETTERS)[int(number)]
 
 
 def _as_text(given: Sequence[Any]) -> tuple[str, list[Any]]:
@@ -218,8 +223,8 @@ def einsum(
     *operands: Any,
     out: _core.GPUArray | None = None,
     dtype: Any = None,
-    order: str = "K",
-    casting: str = "safe",
+    order: OrderACFK = "K",
+    casting: Casting = "safe",
     optimize: Any = False,
 ) -> _core.GPUArray:
     """Add up products as letters say it.
@@ -273,9 +278,9 @@ def einsum(
             raise ValueError(f"einsum: out has shape {out.shape}, and the result {made.shape}")
         out[...] = made
         return out
-    if order.upper() == "A":
+    if order == "A":
         order = "F" if all(one.flags.f_contiguous and not one.flags.c_contiguous for one in own) else "C"
-    is_so = {"C": made.flags.c_contiguous, "F": made.flags.f_contiguous}.get(order.upper(), True)
+    is_so = {"C": made.flags.c_contiguous, "F": made.flags.f_contiguous}.get(order or "K", True)
     return made if is_so else made.copy(order)
 
 
