@@ -146,6 +146,13 @@ def test_long_inner_axes_are_shared_by_blocks(depth: int) -> None:
 
 
 @pytest.mark.enough_on("cpu", "cuda")
+def test_vectors_need_not_be_whole_packs() -> None:
+    for length in (4096, 4099, 21):
+        compare(operator.matmul, numbers("float32", length), numbers("float32", length))
+        compare(np.vecdot, numbers("float32", 3, length), numbers("float32", length))
+
+
+@pytest.mark.enough_on("cpu", "cuda")
 @pytest.mark.parametrize("dtype", ["bool", "int8", "float16", "complex64"])
 def test_long_inner_axes_of_other_types(dtype: str) -> None:
     compare(operator.matmul, numbers(dtype, 5, 4100), numbers(dtype, 4100, 6))

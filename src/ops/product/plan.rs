@@ -95,14 +95,15 @@ fn is_along(side: &Side) -> bool {
     }
 }
 
-/// Elements of a side that lie side by side and evenly wherever they are read at once.
-fn vector(task: &Task, place: usize, is_along: bool, most: i64) -> i64 {
+/// Elements of a side that lie side by side and evenly wherever they are read at once: whole packs of a number that is given.
+fn vector(task: &Task, place: usize, is_along: bool, most: i64, extent: i64) -> i64 {
     let side = [&task.a, &task.b][place];
-    let (near, far, extent) = match is_along {
-        true => (side.step, side.row, task.depth),
-        false => (side.row, side.step, side.rows),
+    let (near, far) = match is_along {
+        true => (side.step, side.row),
+        false => (side.row, side.step),
     };
-    let bits = task.bits(place) | far;
+    // Of one row the way to the next is nobody's.
+    let bits = task.bits(place) | if is_along && side.rows == 1 { 0 } else { far };
     let mut vector = if near == side.itemsize { most.min(PACK).min(PACK_BYTES / side.itemsize).max(1) } else { 1 };
     while vector > 1 && (extent % vector != 0 || bits % (vector * side.itemsize) != 0) {
         vector /= 2;
@@ -142,8 +143,8 @@ pub(super) fn plan(task: &Task, at_once: i64, is_cpu: bool) -> Plan {
 
 fn rows_with_vector(task: &Task, draft: Plan, at_once: i64) -> Plan {
     let is_along = draft.along[0];
-    let mut first = if is_along { vector(task, 0, true, PACK) } else { 1 };
-    let mut second = if is_along { vector(task, 1, true, first) } else { 1 };
+    let mut first = if is_along { vector(task, 0, true, PACK, 0) } else { 1 };
+    let mut second = if is_along { vector(task, 1, true, first, 0) } else { 1 };
     if second != first {
         // One by one from where it is, which the cache has.
         (first, second) = (first, 1);
@@ -187,9 +188,12 @@ fn of_tiles(task: &Task, draft: Plan, at_once: i64) -> Plan {
     let splits = (2 * at_once / blocks).clamp(1, parts_of(&tile));
     let chunk = (task.depth as u64).div_ceil(splits as u64).next_multiple_of(tile.depth as u64) as i64;
     let splits = (task.depth as u64).div_ceil(chunk as u64) as i64;
-    let most = |rows: i64| rows * tile.depth / tile.threads();
-    let vector =
-        [vector(task, 0, draft.along[0], most(tile.rows)), vector(task, 1, draft.along[1], most(tile.columns))];
+    let packs = |place: usize, rows: i64, whole: i64| {
+        let is_along = draft.along[place];
+        let most = rows * tile.depth / tile.threads();
+        vector(task, place, is_along, most, if is_along { task.depth } else { whole })
+    };
+    let vector = [packs(0, tile.rows, task.a.rows), packs(1, tile.columns, task.b.rows)];
     let quad = (16 / bytes as i64).min(4);
     let out = &task.out;
     let is_out_packed = quad > 1

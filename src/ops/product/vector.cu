@@ -42,6 +42,13 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_product_with_v
                 }
             }
         }
+#if PYGPU_VECTOR_A > 1
+        // What is left behind the last pack.
+        if (blockIdx.y == 0)
+            for (long long l = end * PYGPU_VECTOR_A + lane; l < k; l += PYGPU_LANES)
+                pygpu_add_product(sum, pygpu_of_a(*(const pygpu_a *)(of_a + l * a_step)),
+                                  pygpu_of_b(*(const pygpu_b *)(of_b + l * b_step)));
+#endif
     }
 #if PYGPU_LANES > 1
     __shared__ pygpu::bytes raw[(PYGPU_THREADS * sizeof(pygpu_type) + 15) / 16];
