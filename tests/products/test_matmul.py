@@ -22,6 +22,8 @@ ALL = [
 ]
 # One of each type in which is added up.
 TYPES = ["bool", "int8", "uint64", "float16", "float32", "complex64", "complex128"] if IS_SIMULATED else ALL
+if IS_SIMULATED and PyGPU.backend_name() == "hip":
+    TYPES = ["int8", "float32"]
 
 
 def compare(function: Callable[..., Any], *hosts: Any, **keywords: Any) -> None:
@@ -158,6 +160,7 @@ def test_long_inner_axes_of_other_types(dtype: str) -> None:
     compare(operator.matmul, numbers(dtype, 5, 4100), numbers(dtype, 4100, 6))
 
 
+@pytest.mark.enough_on("cpu", "cuda")
 def test_the_result_goes_where_it_is_asked_to_go() -> None:
     a, b = numbers("float32", 33, 40), numbers("float32", 40, 34)
     own = PyGPU.to_gpu(a), PyGPU.to_gpu(b)
@@ -200,6 +203,7 @@ def test_vectors_are_what_the_function_says() -> None:
     assert PyGPU.vecdot(own["x"][0], own["x"][0]).shape == ()
 
 
+@pytest.mark.enough_on("cpu", "cuda")
 def test_axes_may_be_named() -> None:
     a, b = numbers("float32", 3, 4, 5), numbers("float32", 4, 5, 6)
     own = PyGPU.to_gpu(a), PyGPU.to_gpu(b)

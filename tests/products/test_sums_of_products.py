@@ -10,6 +10,9 @@ import pytest
 import PyGPU
 from products import check, numbers
 
+# What is added is in Python.
+pytestmark = pytest.mark.enough_on("cpu", "cuda")
+
 
 def both(name: str, *given: Any, **keywords: Any) -> None:
     own = [PyGPU.to_gpu(one) if isinstance(one, np.ndarray) else one for one in given]
@@ -40,7 +43,6 @@ def test_dot_is_numpys(shapes: Any) -> None:
     check(out, np.asarray(np.dot(a, b)))
 
 
-@pytest.mark.enough_on("cpu", "cuda")
 def test_inner_outer_and_kron_are_numpys() -> None:
     a, b = numbers("float32", 2, 3), numbers("float32", 4, 5, 3)
     both("inner", a, b)
@@ -54,7 +56,6 @@ def test_inner_outer_and_kron_are_numpys() -> None:
     assert PyGPU.inner(PyGPU.to_gpu(a), 2).tolist() == (a * 2).tolist()
 
 
-@pytest.mark.enough_on("cpu", "cuda")
 def test_tensordot_is_numpys() -> None:
     a, b = numbers("float32", 3, 4, 5), numbers("float32", 4, 3, 2)
     both("tensordot", a, b, axes=([1, 0], [0, 1]))
@@ -111,7 +112,6 @@ def test_letters_mean_what_they_mean_to_numpy(text: str) -> None:
     both("einsum", text, *hosts)
 
 
-@pytest.mark.enough_on("cpu", "cuda")
 def test_sums_of_products_take_numpys_keywords() -> None:
     a, b = numbers("float32", 3, 4), numbers("float32", 4, 5)
     own = PyGPU.to_gpu(a), PyGPU.to_gpu(b)
@@ -127,7 +127,6 @@ def test_sums_of_products_take_numpys_keywords() -> None:
     assert np.einsum_path("ij,jk", *own)[0] == ["einsum_path", (0, 1)]
 
 
-@pytest.mark.enough_on("cpu", "cuda")
 @pytest.mark.parametrize("dtype", ["bool", "int8", "complex64"])
 def test_sums_of_other_types_are_numpys(dtype: str) -> None:
     both("einsum", "ij,jk->k", numbers(dtype, 3, 4), numbers(dtype, 4, 5))
