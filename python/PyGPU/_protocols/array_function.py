@@ -147,11 +147,12 @@ def _adapted(path: str, func: _Function, own: _Function, args: tuple[Any, ...], 
         return own(*args)
     places: list[Any] = []
     named: dict[str, Any] = {}
-    for number, (name, value) in enumerate(theirs.bind(*args, **kwargs).arguments.items()):
+    order = {name: number for number, name in enumerate(theirs.parameters)}
+    for name, value in theirs.bind(*args, **kwargs).arguments.items():
         wanted = table.OTHER_NAMES.get(name, name)
         if name == "kwargs":
             named |= value
-        elif len(places) == number < aligned:
+        elif len(places) == order[name] < aligned:
             places.append(value)
         elif not parameters.get(wanted, True):
             named[wanted] = value
