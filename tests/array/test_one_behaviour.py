@@ -172,8 +172,8 @@ PROGRAMS = {
     "np.dot(a, b)": function("dot"),
     "np.einsum('i,i', a, b)": function("einsum"),
     "np.zeros_like(a)": FLOATS,
-    "np.copyto(np.zeros(3), a)": "TypeError: numpy.copyto: the ndarray of shape (3,) is in host memory; copy it to the device of the "
-    "other arrays first, with PyGPU.to_gpu(x)",
+    "np.copyto(np.zeros(3), a)": "TypeError: numpy.copyto: the ndarray of shape (3,) is in host memory; "
+    "copy it to the device of the other arrays first, with PyGPU.to_gpu(x)",
     "np.array_equal(a, b)": "False",
     "np.save(io.BytesIO(), a)": "None",
     "np.ravel(a)": FLOATS,

@@ -1,4 +1,4 @@
-"""NumPy's functions on arrays of a device (NEP 18): one of ours is found in the table, and given what NumPy's was given."""
+"""NumPy's functions on arrays of a device (NEP 18): ours is found in the table, and given what NumPy's was given."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def call(
         if not known:
             return NotImplemented
         raise TypeError(
-            f"{_TOP}.{path}: PyGPU does not compute this yet; write an ElementwiseKernel, hand the array to a library that "
-            "computes by DLPack (its from_dlpack), or take the values to the host by .get()"
+            f"{_TOP}.{path}: PyGPU does not compute this yet; write an ElementwiseKernel, hand the array to a library "
+            "that computes by DLPack (its from_dlpack), or take the values to the host by .get()"
         )
     if any(issubclass(kind, np.ndarray) for kind in kinds):
         if path in table.WITH_HOST_ARRAYS:
@@ -125,7 +125,7 @@ def _parameters(function: _Function) -> dict[str, bool] | None:
 
 @functools.cache
 def _aligned(theirs: inspect.Signature, own: _Function) -> int:
-    """Count the parameters that a function of NumPy's and ours have at the same places; the first one may be called anything."""
+    """Count the parameters that NumPy's function and ours have at the same places; the first may have any name."""
     keyword_only = inspect.Parameter.KEYWORD_ONLY
     positions = [name for name, one in inspect.signature(own).parameters.items() if one.kind is not keyword_only]
     count = 0

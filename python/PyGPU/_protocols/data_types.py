@@ -33,7 +33,7 @@ TYPES = (
 )  # fmt: skip
 CONSTANTS = ("e", "inf", "nan", "newaxis", "pi")
 FUNCTIONS = ("finfo", "iinfo", "isdtype")
-__all__ = [*TYPES, *CONSTANTS, *FUNCTIONS]  # noqa: PLE0604
+__all__ = [*TYPES, *CONSTANTS, *FUNCTIONS]
 
 
 class _Limits:
@@ -77,7 +77,7 @@ def finfo(type: Any, /) -> Any:
     Returns
     -------
     object
-        With the attributes of `numpy.finfo`'s; `bits` is a Python int, `eps`, `max`, `min` and `smallest_normal` Python floats.
+        With the attributes of `numpy.finfo`'s; `eps`, `max`, `min` and `smallest_normal` are Python floats.
 
     Examples
     --------
@@ -123,8 +123,8 @@ def isdtype(dtype: Any, kind: Any) -> Any:
     dtype : data-type
         The type that is asked for.
     kind : data-type, str or tuple of these
-        ``'bool'``, ``'signed integer'``, ``'unsigned integer'``, ``'integral'``, ``'real floating'``, ``'complex floating'``,
-        ``'numeric'``, or a type; of several one is enough.
+        ``'bool'``, ``'signed integer'``, ``'unsigned integer'``, ``'integral'``, ``'real floating'``,
+        ``'complex floating'``, ``'numeric'``, or a type; of several one is enough.
 
     Returns
     -------

@@ -24,8 +24,8 @@ OURS_ONLY = {
     ),
     "_protocols.properties": ("common_type", "may_share_memory", "min_scalar_type", "shares_memory"),
 }  # fmt: skip
-"""Functions that are for NumPy's names alone, by the modules that have them. Those of ``like`` are given the array that the call
-names by ``like=`` first."""
+"""Functions that are for NumPy's names alone, by the modules that have them. Those of ``like`` are given the array that
+``like=`` names first."""
 
 ON_HOST = frozenset({
     "array2string", "array_repr", "array_str", "save", "savetxt", "savez", "savez_compressed",
@@ -33,7 +33,7 @@ ON_HOST = frozenset({
 """Functions whose purpose is the host, files and texts: NumPy's own, on what ``get()`` brings there."""
 
 WITH_HOST_ARRAYS = frozenset({"array_equal"})
-"""Functions that take arrays in host memory beside ours, because somebody who looks at the values asks: compared there."""
+"""Functions that take arrays in host memory beside ours, since somebody who looks at the values asks: on the host."""
 
 SUBMODULES = frozenset({"fft", "linalg"})
 """Modules of NumPy's whose functions are those of our modules of the same names, as far as these have them."""
@@ -55,7 +55,7 @@ HOST_PARAMETERS: dict[str, frozenset[str]] = {
     "take": frozenset({"indices"}),
     "take_along_axis": frozenset({"indices"}),
 }
-"""Parameters that say where or how often and not what: an ndarray is as good for them as a list, as in ``a[indices]``."""
+"""Parameters that say where or how often and not what: an ndarray is as good as a list, as in ``a[indices]``."""
 
 OTHER_NAMES = {"a_max": "max", "a_min": "min"}
 """NumPy's names of parameters that have others with us."""
