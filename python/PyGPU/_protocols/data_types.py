@@ -89,7 +89,7 @@ def finfo(type: Any, /) -> Any:
     if dtype.name == "bfloat16":
         import ml_dtypes
 
-        return _FloatLimits(ml_dtypes.finfo(dtype))
+        return _FloatLimits(ml_dtypes.finfo(dtype))  # type: ignore[no-untyped-call]
     return _FloatLimits(np.finfo(dtype))
 
 

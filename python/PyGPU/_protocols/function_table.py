@@ -76,4 +76,4 @@ def module_of(name: str) -> str | None:
 
 def names() -> set[str]:
     """Return the names of NumPy's main module that the table has."""
-    return NATIVE | _functions.names() | ON_HOST | {name for several in OURS_ONLY.values() for name in several}
+    return {*NATIVE, *_functions.names(), *ON_HOST, *(name for several in OURS_ONLY.values() for name in several)}

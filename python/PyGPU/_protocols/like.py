@@ -52,7 +52,7 @@ def asfortranarray(like: _core.GPUArray, a: Any, dtype: Any = None) -> _core.GPU
 def require(like: _core.GPUArray, a: Any, dtype: Any = None, requirements: Any = None) -> _core.GPUArray:
     """Bring values to the device of an array, in the order that is required; aligned and writable it is anyway."""
     wanted = {str(one).upper()[0] for one in requirements or ()}
-    order = "F" if "F" in wanted else "C" if "C" in wanted else None
+    order: Any = "F" if "F" in wanted else "C" if "C" in wanted else None
     return _core.asarray(a, dtype, order, device=like.device)
 
 
