@@ -89,11 +89,21 @@ np.unique_counts(b)                     np.unique_inverse(b)                    
 np.unstack(a, axis=1)                   np.var(a, axis=1)                       np.vsplit(a, 2)
 np.vstack([v, v])                       np.where(m, a, b)                       np.zeros(3, order='F', like=a)
 np.zeros_like(a, 'i4')
+np.corrcoef(a)                          np.convolve(v, i)                       np.correlate(v, i)
+np.cov(a)                               np.cross(a, b)                          np.dot(q, q)
+np.einsum('ij,jk', q, q)                np.einsum_path('ij,jk', q, q)           np.inner(a, b)
+np.kron(a, q)                           np.outer(v, i)                          np.tensordot(q, q, axes=1)
+np.vdot(v, v)
 """
 PROGRAMS = {
     call.partition("(")[0]: f"np.{call.strip()}"
     for call in CALLS.replace("\nnp.", "  np.").split("  np.")
     if call.strip()
+}
+PROGRAMS = {
+    name: program
+    for name, program in PROGRAMS.items()
+    if name not in function_table.PRODUCTS or name in function_table.names()
 }
 
 # What Dask asks of its arrays first. Elsewhere each new kernel is compiled by the simulated driver.

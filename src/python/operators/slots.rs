@@ -20,7 +20,7 @@ use crate::ops::ufunc::{self, Row};
 use crate::python::array::class::GpuArray;
 use crate::python::ending;
 use crate::python::kernel::call::values;
-use crate::python::once::intern;
+use crate::python::once::{PyOnce, intern};
 
 #[cold]
 fn refusal(what: impl std::fmt::Display) -> PyErr {
@@ -273,9 +273,10 @@ impl GpuArray {
         kwargs: &Bound<'py, PyDict>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
+        static CALL: PyOnce<Py<PyAny>> = PyOnce::new();
         ending::run_python(py, || {
-            py.import(intern!(py, "PyGPU._protocols.array_function"))?
-                .call_method1(intern!(py, "call"), (slf, func, types, args, kwargs))
+            let find = || py.import("PyGPU._protocols.array_function")?.getattr("call").map(Bound::unbind);
+            CALL.get_or_try_init(py, find)?.bind(py).call1((slf, func, types, args, kwargs))
         })
     }
 
