@@ -58,15 +58,16 @@ GROUPS: dict[str, list[str]] = {
         "diff", "ediff1d", "copy", "fliplr", "flipud", "resize", "roll", "rot90", "tile", "pad",
     ],
     "Matrices and grids": [
-        "indices", "meshgrid", "ravel_multi_index", "unravel_index", "diag", "diagflat", "diagonal", "eye", "identity", "trace", "tri", "tril", "triu",
+        "indices", "meshgrid", "ravel_multi_index", "unravel_index", "diag", "diagflat", "diagonal", "eye", "identity",
+        "trace", "tri", "tril", "triu",
     ],
     "Types and constants": [
         "float16", "float32", "float64", "complex64", "complex128", "int8", "int16", "int32", "int64", "uint8",
         "uint16", "uint32", "uint64", "e", "pi", "inf", "nan", "newaxis", "finfo", "iinfo", "isdtype",
     ],
     "Comparing arrays": [
-        "allclose", "array_equal", "array_equiv", "can_cast", "isclose", "iscomplex", "iscomplexobj", "isneginf", "isposinf", "isreal",
-        "isrealobj", "result_type",
+        "allclose", "array_equal", "array_equiv", "can_cast", "isclose", "iscomplex", "iscomplexobj", "isneginf",
+        "isposinf", "isreal", "isrealobj", "result_type",
     ],
     "Scans": ["cumsum", "cumprod", "cumulative_sum", "cumulative_prod", "nancumsum", "nancumprod"],
     "Selection": [
