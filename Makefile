@@ -12,6 +12,9 @@ INSTRUCTIONS ?=
 BENCH_ARGS ?=
 # How long each fuzzer looks.
 FUZZ_SECONDS ?= 60
+# The copy of array-api-tests that `make array-api` runs, and how many examples of each test.
+ARRAY_API_TESTS ?=
+ARRAY_API_EXAMPLES ?= 100
 # On each backend.
 SOAK_OPERATIONS ?= 200000
 # Where reports and measurements go.
@@ -52,7 +55,7 @@ SIMULATED := --manifest-path tests/simulated_driver/Cargo.toml --target-dir buil
 # The bookkeeping of order with the locks of a model checker.
 ORDER_MODEL := --manifest-path tests/order_model/Cargo.toml --target-dir build/order_model
 
-.PHONY: help demo test .two-lanes .first-lane .second-lane .tests-on-cuda .tests-on-hip fuzz soak instructions .instructions check wheel gpu-test gpu-test-cuda gpu-test-hip gpu-sanitize \
+.PHONY: help demo test .two-lanes .first-lane .second-lane .tests-on-cuda .tests-on-hip array-api fuzz soak instructions .instructions check wheel gpu-test gpu-test-cuda gpu-test-hip gpu-sanitize \
     gpu-bench gpu-bench-kernels .gpu-package .simulated-drivers bench plots order-mutations clean distclean
 .DELETE_ON_ERROR:
 
@@ -94,6 +97,16 @@ test: .venv/.extension-dev .venv/.group-test .simulated-drivers build/amd/.ready
 	    $(SIMULATED_GPU) PYGPU_BACKEND=$* PYGPU_SIM_SEED=$$seed $(BIN)/python -m pytest $(REORDERED_TESTS) $(PYTEST_ARGS) || exit 1; \
 	done
 	@$(SIMULATED_GPU) PYGPU_BACKEND=$* $(ALL_STAGED) $(BIN)/python -m pytest tests/backend/test_fault_matrix.py $(PYTEST_ARGS)
+
+# The suite of those who make the standard, from a copy that ARRAY_API_TESTS names, with its submodule:
+# git clone --recurse-submodules https://github.com/data-apis/array-api-tests && git checkout 55fcc60179ef
+array-api: .venv/.extension-dev .venv/.group-test .venv/.group-array-api ## Run array-api-tests of the folder ARRAY_API_TESTS against PyGPU
+	@test -f "$(ARRAY_API_TESTS)/array_api_tests/__init__.py" || \
+	    { echo "ARRAY_API_TESTS names a copy of https://github.com/data-apis/array-api-tests with its submodule"; exit 1; }
+	cd $(ARRAY_API_TESTS) && PYGPU_STRICT=1 ARRAY_API_TESTS_MODULE=PyGPU ARRAY_API_TESTS_VERSION=2025.12 \
+	    $(CURDIR)/$(BIN)/python -m pytest array_api_tests -p no:cacheprovider --disable-deadline --derandomize \
+	    --max-examples=$(ARRAY_API_EXAMPLES) --skips-file=$(CURDIR)/tests/array_api/skips.txt \
+	    --xfails-file=$(CURDIR)/tests/array_api/xfails.txt $(PYTEST_ARGS)
 
 # Counts, not times: they mean something on a busy machine too. A release build of its own, so that the development
 # build in .venv stays; INSTRUCTIONS=--update takes the counts as the new baseline.

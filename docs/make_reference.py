@@ -12,6 +12,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 import PyGPU
 
 PAGE = Path(__file__).parent / "reference.md"
@@ -56,11 +58,16 @@ GROUPS: dict[str, list[str]] = {
         "diff", "ediff1d", "copy", "fliplr", "flipud", "resize", "roll", "rot90", "tile", "pad",
     ],
     "Matrices and grids": [
-        "indices", "meshgrid", "diag", "diagflat", "diagonal", "eye", "identity", "trace", "tri", "tril", "triu",
+        "indices", "meshgrid", "ravel_multi_index", "unravel_index", "diag", "diagflat", "diagonal", "eye", "identity",
+        "trace", "tri", "tril", "triu",
+    ],
+    "Types and constants": [
+        "float16", "float32", "float64", "complex64", "complex128", "int8", "int16", "int32", "int64", "uint8",
+        "uint16", "uint32", "uint64", "e", "pi", "inf", "nan", "newaxis", "finfo", "iinfo", "isdtype",
     ],
     "Comparing arrays": [
-        "allclose", "array_equal", "array_equiv", "can_cast", "isclose", "iscomplex", "iscomplexobj", "isreal",
-        "isrealobj", "result_type",
+        "allclose", "array_equal", "array_equiv", "can_cast", "isclose", "iscomplex", "iscomplexobj", "isneginf",
+        "isposinf", "isreal", "isrealobj", "result_type",
     ],
     "Products": [
         "matmul", "matvec", "vecmat", "vecdot", "dot", "inner", "outer", "kron", "tensordot", "vdot", "einsum",
@@ -184,6 +191,8 @@ def entry(name: str) -> Iterator[str]:
         yield f"- `PyGPU.{name}`: {summary(value)}"
     elif isinstance(value, type) and issubclass(value, BaseException):
         yield f"- `{name}`: {summary(value)}"
+    elif isinstance(value, type) and issubclass(value, np.generic):
+        yield f"- `{name}`: NumPy's type of that name."
     elif isinstance(value, PyGPU.Ufunc):
         operands = ", ".join(f"x{place + 1}" for place in range(value.nin))
         meaning = summary(value) if value.__name__ == name else f"`{value.__name__}`"

@@ -285,6 +285,11 @@ if TYPE_CHECKING:
     from PyGPU._native.argtypes import as_argtype as as_argtype
     from PyGPU._native.lent_addresses import Struct as Struct, pointers as pointers
     from PyGPU._native.paths import get_include as get_include
+    from PyGPU._protocols.data_types import *  # noqa: F403
+    from PyGPU._protocols.namespace import (
+        __array_api_version__ as __array_api_version__,
+        __array_namespace_info__ as __array_namespace_info__,
+    )
     from PyGPU._pybindgpu.labels import SUPPORTED_DTYPES as SUPPORTED_DTYPES
     from PyGPU._pycuda.alias import as_pycuda as as_pycuda
     from PyGPU.allocators import Allocator as Allocator
@@ -293,7 +298,7 @@ else:
     # Hidden from type checkers, to which any name would be there.
     def __getattr__(name: str):
         # A submodule or one of PybindGPU's names; kept afterwards, so that this runs once for each.
-        if name.startswith("_") and name != "__all__":
+        if name.startswith("_") and name not in ("__all__", "__array_api_version__", "__array_namespace_info__"):
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from PyGPU._native import names
 

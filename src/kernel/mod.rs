@@ -4,8 +4,8 @@
 //! - [`search`] finds a compiler for the library's own kernels;
 //! - [`lexer`], [`declaration`] and [`types`] read from the source which parameters a kernel has; [`signature`] reads it from
 //!   the letters of PyCUDA's `prepare`;
-//! - [`module`] and [`function`] are what is loaded, [`given`] the parts of a library that somebody else compiled, [`instances`] what
-//!   else the same source gives; [`symbols`] finds names in it;
+//! - [`module`] and [`function`] are what is loaded, parts of a library that somebody else compiled among it; [`symbols`] finds names
+//!   in it;
 //! - [`tensor_map`] checks what a `CUtensorMap` is to be of;
 //! - [`config`] is what a launch is told, and [`limits`] and [`launch`] put it on a stream, in the order of whatever else uses the arrays.
 //!
@@ -18,9 +18,7 @@ mod declaration;
 mod ends;
 mod external;
 mod function;
-mod given;
 mod hoist;
-mod instances;
 pub mod launch;
 mod lexer;
 mod limits;

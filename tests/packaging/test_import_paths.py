@@ -57,7 +57,7 @@ def test_looking_at_all_that_dir_shows_makes_no_context() -> None:
 def test_the_names_of_pybindgpu_are_in_a_star_import() -> None:
     names = PyGPU.__all__
     assert sum(name.startswith("cuda") for name in names) >= 56
-    assert sum(name.rpartition("_")[2] in PyGPU.SUPPORTED_DTYPES for name in names) == 60
+    assert sum(name.rpartition("_")[2] in PyGPU.SUPPORTED_DTYPES for name in names if "_" in name) == 60
     assert [name for name in names if not hasattr(PyGPU, name)] == []
 
 

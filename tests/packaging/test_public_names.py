@@ -35,13 +35,13 @@ def lost(old: dict[tuple[str, str], str], new: dict[tuple[str, str], str]) -> li
 
 
 def still(before: str, now: str) -> bool:
-    """Whether a kind is the same; a function may take more than it did, in the order that it had, or be a class."""
+    """Whether a kind is the same; a function may take more, in its order, name what it took, or be a class."""
     if now == "class" and before.startswith("function("):
         return True
     took, takes = FUNCTION.fullmatch(before), FUNCTION.fullmatch(now)
     if took is None or takes is None:
         return before == now
-    known = [name for name in took[1].split(", ") if name]
+    known = [name for name in took[1].split(", ") if name and not name.startswith("*")]
     return [name for name in takes[1].split(", ") if name in known] == known
 
 

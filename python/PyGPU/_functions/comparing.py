@@ -21,6 +21,8 @@ __all__ = [
     "isclose",
     "iscomplex",
     "iscomplexobj",
+    "isneginf",
+    "isposinf",
     "isreal",
     "isrealobj",
     "result_type",
@@ -224,6 +226,60 @@ def isreal(x: Any) -> _core.GPUArray:
     """
     given = array(x, "isreal")
     result: _core.GPUArray = given.imag == 0 if iscomplexobj(given) else _core.ones_like(given, bool)
+    return result
+
+
+def isposinf(x: Any, out: _core.GPUArray | None = None) -> _core.GPUArray:
+    """Tell which elements are the positive infinity.
+
+    Parameters
+    ----------
+    x : GPUArray of real numbers
+        The elements.
+    out : GPUArray, optional
+        Where the result goes.
+
+    Returns
+    -------
+    GPUArray of bool
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.isposinf(PyGPU.to_gpu([1.0, float("inf"), -float("inf")])).tolist()
+    [False, True, False]
+    """
+    return _is_infinity(x, np.inf, out, "isposinf")
+
+
+def isneginf(x: Any, out: _core.GPUArray | None = None) -> _core.GPUArray:
+    """Tell which elements are the negative infinity.
+
+    Parameters
+    ----------
+    x : GPUArray of real numbers
+        The elements.
+    out : GPUArray, optional
+        Where the result goes.
+
+    Returns
+    -------
+    GPUArray of bool
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.isneginf(PyGPU.to_gpu([1.0, float("inf"), -float("inf")])).tolist()
+    [False, False, True]
+    """
+    return _is_infinity(x, -np.inf, out, "isneginf")
+
+
+def _is_infinity(x: Any, infinity: float, out: _core.GPUArray | None, function: str) -> _core.GPUArray:
+    given = array(x, function)
+    if given.dtype.kind == "c":
+        raise TypeError(f"This operation is not supported for {given.dtype} values because it would be ambiguous.")
+    result: _core.GPUArray = _core.equal(given, infinity, out=out)
     return result
 
 

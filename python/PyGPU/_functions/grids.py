@@ -1,4 +1,4 @@
-"""Coordinates of the points of a grid."""
+"""Coordinates of the points of a grid, and the numbers of these."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from PyGPU._functions.arrays import arrays
 if TYPE_CHECKING:
     from PyGPU.typing import DeviceLike
 
-__all__ = ["indices", "meshgrid"]
+__all__ = ["indices", "meshgrid", "ravel_multi_index", "unravel_index"]
 
 
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[_core.GPUArray, ...]:
@@ -98,3 +98,117 @@ def indices(
         else:
             made[axis] = places
     return tuple(parts) if sparse else made
+
+
+def unravel_index(indices: _core.GPUArray, shape: Any, order: str = "C") -> tuple[_core.GPUArray, ...]:
+    """Return the indices along each axis of elements that are counted through.
+
+    Parameters
+    ----------
+    indices : GPUArray of int
+        The numbers of elements; those that are out of range are not noticed, since that would wait for the device.
+    shape : int or sequence of int
+        That of the array whose elements these are.
+    order : {'C', 'F'}, optional
+        Whether the last axis is counted through first, or the first one.
+
+    Returns
+    -------
+    tuple of GPUArray
+        One for each axis.
+
+    Raises
+    ------
+    TypeError
+        For what are no integers.
+    ValueError
+        For another order.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> [axis.tolist() for axis in PyGPU.unravel_index(PyGPU.to_gpu([5, 0]), (2, 3))]
+    [[1, 0], [2, 0]]
+    """
+    rest = _whole(indices, "unravel_index")
+    found: list[Any] = []
+    lengths = (shape,) if isinstance(shape, int) else tuple(shape)
+    for length in _counted(lengths, order, "unravel_index"):
+        rest, place = divmod(rest, length)
+        found.append(place)
+    return tuple(found if order == "F" else found[::-1])
+
+
+def ravel_multi_index(
+    multi_index: Any, dims: Any, mode: str | tuple[str, ...] = "raise", order: str = "C"
+) -> _core.GPUArray:
+    """Return the numbers of elements that are told by their indices along each axis.
+
+    Parameters
+    ----------
+    multi_index : sequence of GPUArray of int
+        The indices along each axis.
+    dims : sequence of int
+        The shape of the array whose elements these are.
+    mode : {'raise', 'wrap', 'clip'} or tuple of these, optional
+        What is done with an index that is out of range; 'raise' waits for the device.
+    order : {'C', 'F'}, optional
+        Whether the last axis is counted through first, or the first one.
+
+    Returns
+    -------
+    GPUArray of int
+
+    Raises
+    ------
+    ValueError
+        For an index out of range, another mode or order, and another number of axes.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.ravel_multi_index((PyGPU.to_gpu([1, 0]), PyGPU.to_gpu([2, 0])), (2, 3)).tolist()
+    [5, 0]
+    """
+    places, lengths = arrays(multi_index, "ravel_multi_index"), tuple(dims)
+    modes = (mode,) * len(lengths) if isinstance(mode, str) else tuple(mode)
+    if len(places) != len(lengths) or len(modes) != len(lengths):
+        raise ValueError(
+            f"ravel_multi_index: {len(places)} index arrays and {len(modes)} modes for a shape of {len(lengths)} axes"
+        )
+    inside = [_within(place, length, kind) for place, length, kind in zip(places, lengths, modes, strict=True)]
+    total: Any = 0
+    step = 1
+    counted = inside if order == "F" else inside[::-1]
+    for length, place in zip(_counted(lengths, order, "ravel_multi_index"), counted, strict=True):
+        total = place * step + total
+        step *= length
+    return _core.asarray(total)
+
+
+def _whole(indices: Any, function: str) -> Any:
+    given = arrays([indices], function)[0]
+    if given.dtype.kind not in "iu":
+        raise TypeError(f"{function}: indices are integers, not {given.dtype}")
+    return given.astype(np.int64, copy=False)
+
+
+def _counted(lengths: tuple[int, ...], order: str, function: str) -> tuple[int, ...]:
+    """Give the lengths of axes in the order in which they are counted through."""
+    if order not in ("C", "F"):
+        raise ValueError(f"{function}: only 'C' or 'F' order is permitted, not {order!r}")
+    return lengths if order == "F" else lengths[::-1]
+
+
+def _within(place: Any, length: int, mode: str) -> Any:
+    """Bring indices into the range of an axis, as a mode has it."""
+    given = _whole(place, "ravel_multi_index")
+    if mode == "wrap":
+        return given % length
+    if mode == "clip":
+        return _core.clip(given, 0, length - 1)
+    if mode != "raise":
+        raise ValueError(f"ravel_multi_index: mode must be one of 'raise', 'wrap' or 'clip', not {mode!r}")
+    if bool(_core.any((given < 0) | (given >= length))):
+        raise ValueError("invalid entry in coordinates array")
+    return given

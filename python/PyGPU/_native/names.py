@@ -38,6 +38,15 @@ _SWITCHES = {"autoinit", "autoprimaryctx"}
 _STARRED = {"backend", "elementwise", "gpuarray", "reduction", "scan"}
 """Modules that ``from PyGPU import *`` brings."""
 
+_STANDARD = (
+    "bool", "complex64", "complex128", "e", "finfo", "float16", "float32", "float64", "iinfo", "inf", "int8", "int16",
+    "int32", "int64", "isdtype", "nan", "newaxis", "pi", "uint8", "uint16", "uint32", "uint64",
+)  # fmt: skip
+"""Types, constants and questions about types, as the array API names them."""
+
+_OF_THE_ARRAY_API = dict.fromkeys(("__array_api_version__", "__array_namespace_info__"), "PyGPU._protocols.namespace")
+"""Names of the package that the array API asks for and nobody types."""
+
 _ELSEWHERE = {
     "Allocator": "PyGPU._pybindgpu.allocators",
     "In": "PyGPU._native.host_arguments",
@@ -47,6 +56,7 @@ _ELSEWHERE = {
     "pointers": "PyGPU._native.lent_addresses",
     "as_pycuda": "PyGPU._pycuda.alias",
     "as_argtype": "PyGPU._native.argtypes",
+    **dict.fromkeys(_STANDARD, "PyGPU._protocols.data_types"),
     "get_include": "PyGPU._native.paths",
     "SUPPORTED_DTYPES": "PyGPU._pybindgpu.labels",
     "set_allocator": "PyGPU._native.allocator",
@@ -69,7 +79,7 @@ def find(name: str) -> Any:
     if name in MODULES:
         return importlib.import_module(f"PyGPU.{name}")
     # PybindGPU's names are many; whatever is none of the others is looked for among them.
-    home = (_ELSEWHERE | _PYCUDAS).get(name, "PyGPU.backend")
+    home = (_ELSEWHERE | _PYCUDAS | _OF_THE_ARRAY_API).get(name, "PyGPU.backend")
     if (function := _functions.find(name)) is not None:
         return function
     try:

@@ -3,7 +3,7 @@
 //! - `sys` lists the driver's own functions, `driver` names its types, `open` says what is said while it is opened;
 //! - `context` makes a device current for one call, `errors` words its refusals;
 //! - `modules`, `functions` and `linking` are what is only NVIDIA's of programs, `contexts` what can be set of a context;
-//! - `nvrtc` compiles, `nvrtc_search` finds that library;
+//! - `nvrtc` compiles, and finds that library;
 //! - every other file is a noun of the backend.
 
 mod context;
@@ -20,7 +20,6 @@ mod linking;
 mod memory;
 mod modules;
 mod nvrtc;
-mod nvrtc_search;
 mod open;
 mod programs;
 mod streams;

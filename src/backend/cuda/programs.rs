@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::driver::Cuda;
 use super::nvrtc::Nvrtc;
 use super::sys::{CUdevice, CUdevice_attribute, CUfunction_attribute as Attribute};
-use super::{functions, linking, modules, nvrtc_search};
+use super::{functions, linking, modules, nvrtc};
 use crate::backend::vendor::{Cooperative, Driver, FunctionNumbers, Raw, VendorPrograms};
 use crate::backend::{
     Compiled, Compiler, FunctionHandle, FunctionSetting, LinkInput, LoadOptions, Loaded, ParameterPlace,
@@ -104,14 +104,14 @@ impl VendorPrograms for Cuda {
     }
 
     fn compiler_identity(driver: &Driver<Self>, hints: &[PathBuf]) -> String {
-        nvrtc_search::identity(driver.version, hints, settings::get())
+        nvrtc::search::identity(driver.version, hints, settings::get())
     }
 
     fn compiler<'a>(driver: &'a Driver<Self>, hints: &[PathBuf]) -> Result<&'a dyn Compiler> {
         if let Some(open) = driver.own.nvrtc.get() {
             return Ok(open);
         }
-        let opened = Nvrtc::open(nvrtc_search::open(driver.version, hints, settings::get())?)?;
+        let opened = Nvrtc::open(nvrtc::search::open(driver.version, hints, settings::get())?)?;
         // Another thread may have been quicker: the library is then open twice, which is once to the loader.
         Ok(driver.own.nvrtc.get_or_init(|| opened))
     }

@@ -2,7 +2,7 @@
 //!
 //! - `sys` lists the runtime's own functions, `driver` names its types, `open` says what is said while it is opened;
 //! - `context` makes a device current for one call, `errors` words its refusals;
-//! - `modules` and `functions` are what is only AMD's of programs; `hiprtc` compiles, `hiprtc_search` finds that library;
+//! - `modules` and `functions` are what is only AMD's of programs; `hiprtc` compiles, and finds that library;
 //! - `abi` holds `sys` against two sets of bindings made from AMD's headers, in the tests only;
 //! - every other file is a noun of the backend.
 //!
@@ -20,7 +20,6 @@ mod events;
 mod functions;
 mod graphs;
 mod hiprtc;
-mod hiprtc_search;
 mod launches;
 mod memory;
 mod modules;

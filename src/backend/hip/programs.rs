@@ -11,7 +11,7 @@ use super::sys::{
     HIP_FUNC_ATTRIBUTE_NUM_REGS, HIP_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, HIP_FUNC_ATTRIBUTE_PTX_VERSION,
     HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, hipDeviceAttributeSharedMemPerBlockOptin, hipFunction_attribute as Attribute,
 };
-use super::{attributes, functions, hiprtc_search, modules};
+use super::{attributes, functions, hiprtc, modules};
 use crate::backend::vendor::{Cooperative, Driver, FunctionNumbers, Raw, VendorPrograms};
 use crate::backend::{
     Compiler, Devices, FunctionHandle, FunctionSetting, LoadOptions, Loaded, ModuleHandle, ParameterPlace,
@@ -98,7 +98,7 @@ impl VendorPrograms for Hip {
     }
 
     fn compiler_identity(driver: &Driver<Self>, hints: &[PathBuf]) -> String {
-        hiprtc_search::identity(&driver.library, hints, settings::get())
+        hiprtc::search::identity(&driver.library, hints, settings::get())
     }
 
     fn compiler<'a>(driver: &'a Driver<Self>, hints: &[PathBuf]) -> Result<&'a dyn Compiler> {
@@ -107,7 +107,7 @@ impl VendorPrograms for Hip {
         }
         let known = (0..driver.device_count()).map(|device| driver.properties(device));
         let architectures = known.map(|known| Ok(known?.architecture)).collect::<Result<Vec<_>>>()?;
-        let library = hiprtc_search::open(&driver.library, hints, settings::get())?;
+        let library = hiprtc::search::open(&driver.library, hints, settings::get())?;
         let opened = Hiprtc::open(library, architectures)?;
         // Another thread may have been quicker: the library is then open twice, which is once to the loader.
         Ok(driver.own.hiprtc.get_or_init(|| opened))

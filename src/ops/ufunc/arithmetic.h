@@ -126,9 +126,52 @@ template <class Z> __device__ inline Z complex_power(Z a, Z b) {
 // signs of zeros on both sides of a cut.
 template <class Z> __device__ inline Z turned(Z z) { return Z(-z.imag(), z.real()); }
 template <class Z> __device__ inline Z turned_back(Z z) { return Z(z.imag(), -z.real()); }
+// Parts that are infinite or NaN are seen to apart, by the rules of C99 (annex G), of which NumPy's and the array API's are those.
+template <class T> __device__ inline bool is_finite(T a) { return a - a == 0; }
+template <class T> __device__ inline bool is_infinite(T a) { return a == a && a - a != 0; }
+template <class Z> __device__ inline bool is_finite_number(Z z) { return is_finite(z.real()) && is_finite(z.imag()); }
+template <class Z> __device__ inline bool is_far(Z z) { return is_infinite(z.real()) || is_infinite(z.imag()); }
+// Of a number that is not finite: its size, and a NaN.
+template <class T> __device__ inline T size_of(T x, T y) { return is_infinite(x) ? fabs(x) : fabs(y); }
+template <class T> __device__ inline T no_number(T x, T y) { return (x - x) + (y - y); }
+template <class T> __device__ inline T zero_like(T sign) { return sign < 0 ? -(T)0 : (T)0; }
+
+template <class Z> __device__ inline Z complex_exp(Z z) {
+    typedef decltype(z.real()) T;
+    T x = z.real(), y = z.imag();
+    if (is_finite_number(z)) return exp(z);
+    if (y == 0) return Z(exp(x), y);
+    if (is_finite(y)) return Z(exp(x) * cos(y), exp(x) * sin(y));
+    if (!is_infinite(x)) return Z(no_number(x, y), no_number(x, y));
+    return x < 0 ? Z(0, zero_like(y)) : Z(x, no_number(x, y));
+}
+template <class Z> __device__ inline Z complex_sinh(Z z) {
+    typedef decltype(z.real()) T;
+    T x = z.real(), y = z.imag();
+    if (is_finite_number(z)) return sinh(z);
+    if (y == 0) return Z(x, y);
+    if (is_finite(y) && is_infinite(x)) return Z(x * cos(y), fabs(x) * sin(y));
+    return Z(x == 0 || is_infinite(x) ? x : no_number(x, y), no_number(x, y));
+}
+template <class Z> __device__ inline Z complex_cosh(Z z) {
+    typedef decltype(z.real()) T;
+    T x = z.real(), y = z.imag();
+    if (is_finite_number(z)) return cosh(z);
+    if (y == 0) return Z(fabs(x), copysign((T)1, x) * y);
+    if (is_finite(y) && is_infinite(x)) return Z(fabs(x) * cos(y), x * sin(y));
+    return Z(is_infinite(x) ? fabs(x) : no_number(x, y), x == 0 ? x : no_number(x, y));
+}
+template <class Z> __device__ inline Z complex_tanh(Z z) {
+    typedef decltype(z.real()) T;
+    T x = z.real(), y = z.imag();
+    if (is_finite_number(z)) return tanh(z);
+    if (y == 0) return Z(tanh(x), y);
+    if (is_infinite(x)) return Z(copysign((T)1, x), zero_like(is_finite(y) ? sin(2 * y) : y));
+    return Z(x == 0 ? x : no_number(x, y), no_number(x, y));
+}
 template <class Z> __device__ inline Z complex_exp2(Z z) {
     typedef decltype(z.real()) T;
-    return exp(z * (T)0.6931471805599453);
+    return complex_exp(Z(z.real() * (T)0.6931471805599453, z.imag() * (T)0.6931471805599453));
 }
 template <class Z> __device__ inline Z complex_log2(Z z) {
     typedef decltype(z.real()) T;
@@ -136,32 +179,61 @@ template <class Z> __device__ inline Z complex_log2(Z z) {
 }
 template <class Z> __device__ inline Z complex_expm1(Z z) {
     typedef decltype(z.real()) T;
+    if (!is_finite_number(z)) {
+        Z power = complex_exp(z);
+        return Z(power.real() - 1, power.imag());
+    }
     T half = sin(z.imag() * (T)0.5);
     return Z(expm1(z.real()) * cos(z.imag()) - 2 * half * half, exp(z.real()) * sin(z.imag()));
 }
 template <class Z> __device__ inline Z complex_log1p(Z z) {
     typedef decltype(z.real()) T;
     T x = z.real(), y = z.imag();
+    if (is_far(z)) return Z(size_of(x, y), atan2(y, x + 1));
     return Z((T)0.5 * log1p(x * (2 + x) + y * y), atan2(y, x + 1));
+}
+// The angle of a number that is not finite, above the axis.
+template <class Z> __device__ inline auto far_angle(Z z) -> decltype(z.real()) {
+    typedef decltype(z.real()) T;
+    return is_nan(z) && z.real() == 0 ? (T)1.5707963267948966 : atan2(fabs(z.imag()), z.real());
+}
+template <class Z> __device__ inline Z far_arcsinh(Z z) {
+    typedef decltype(z.real()) T;
+    T x = z.real(), y = z.imag(), none = no_number(x, y);
+    T angle = y == 0 ? fabs(y) : atan2(fabs(y), fabs(x));
+    return Z(is_far(z) ? copysign(size_of(x, y), x) : none, copysign(angle, y));
 }
 template <class Z> __device__ inline Z complex_arccos(Z z) {
     typedef decltype(z.real()) T;
+    if (!is_finite_number(z)) {
+        T x = z.real(), y = z.imag();
+        return Z(far_angle(z), is_far(z) ? -copysign(size_of(x, y), y) : no_number(x, y));
+    }
     Z low = sqrt(Z(1 - z.real(), -z.imag())), high = sqrt(Z(1 + z.real(), z.imag()));
     return Z(2 * atan2(low.real(), high.real()), (T)asinh((conj(high) * low).imag()));
 }
 template <class Z> __device__ inline Z complex_arcsin(Z z) {
     typedef decltype(z.real()) T;
+    if (!is_finite_number(z)) return turned_back(far_arcsinh(turned(z)));
     Z low = sqrt(Z(1 - z.real(), -z.imag())), high = sqrt(Z(1 + z.real(), z.imag()));
     return Z(atan2(z.real(), (low * high).real()), (T)asinh((conj(low) * high).imag()));
 }
 template <class Z> __device__ inline Z complex_arccosh(Z z) {
     typedef decltype(z.real()) T;
+    if (!is_finite_number(z)) {
+        T x = z.real(), y = z.imag();
+        return Z(is_far(z) ? size_of(x, y) : no_number(x, y), copysign(far_angle(z), y));
+    }
     Z low = sqrt(Z(z.real() - 1, z.imag())), high = sqrt(Z(z.real() + 1, z.imag()));
     return Z((T)asinh((conj(low) * high).real()), 2 * atan2(low.imag(), high.real()));
 }
 template <class Z> __device__ inline Z complex_arctanh(Z z) {
     typedef decltype(z.real()) T;
     T x = z.real(), y = z.imag();
+    if (!is_finite_number(z)) {
+        T none = no_number(x, y), right = (T)1.5707963267948966;
+        return Z(is_far(z) || x == 0 ? copysign((T)0, x) : none, is_far(z) && y == y ? copysign(right, y) : none);
+    }
     return Z((T)0.25 * log1p(4 * x / ((1 - x) * (1 - x) + y * y)), (T)0.5 * atan2(2 * y, (1 - x) * (1 + x) - y * y));
 }
 template <class Z> __device__ inline Z complex_arcsinh(Z z) { return turned_back(complex_arcsin(turned(z))); }

@@ -98,6 +98,14 @@ pub(crate) fn side(array: &Bound<'_, PyUntypedArray>, itemsize: usize) -> Result
     Ok(HostSide { address: address(array), layout: Layout::strided(&shape, &strides, 0, itemsize as i64)? })
 }
 
+/// The address of an array for NumPy. It would allocate for null, and `copyto` reads a byte at the address of arrays without elements
+/// too, which may have no memory or stand at the end of one.
+#[inline]
+fn readable(address: Address, shape: &Dims) -> Address {
+    static NOTHING: u128 = 0;
+    if address == 0 || shape.contains(&0) { std::ptr::from_ref(&NOTHING).addr() as Address } else { address }
+}
+
 /// An ndarray over memory that outlives it, for NumPy to compute with and for nobody to see: without a `base`, and the strides of
 /// axes of length 1 are any.
 ///
@@ -117,7 +125,7 @@ pub(crate) fn over_borrowed<'py>(
     }
     // Told no strides, NumPy does not look at how the elements lie.
     let strides = if layout.is_c_contiguous() { std::ptr::null_mut() } else { strides.as_mut_ptr() };
-    let address = if address == 0 { std::mem::align_of::<u128>() } else { address };
+    let address = readable(address, &shape);
     // SAFETY: shape and strides are as long as said and stay inside the memory, which the caller keeps; the reference to the dtype
     // is taken over.
     unsafe {
@@ -150,8 +158,7 @@ pub(crate) fn over_memory<'py>(
 ) -> PyResult<Bound<'py, PyUntypedArray>> {
     let mut shape: Dims = layout.shape().collect();
     let mut strides: Dims = layout.strides().collect();
-    // An address that is never read, for an array without elements: NumPy would allocate for null.
-    let address = if address == 0 { std::mem::align_of::<u128>() } else { address };
+    let address = readable(address, &shape);
     // SAFETY: shape and strides are as long as said and stay inside the memory, which the owner keeps alive;
     // `PyArray_NewFromDescr` takes over the reference to the dtype and `PyArray_SetBaseObject` that to the owner.
     unsafe {

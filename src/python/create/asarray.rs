@@ -3,6 +3,7 @@
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
 
 use super::creation;
 use crate::array::Array;
@@ -15,6 +16,7 @@ use crate::python::convert::dtype as dtypes;
 use crate::python::convert::ndarray;
 use crate::python::convert::shape::OrderArgument;
 use crate::python::convert::strict;
+use crate::python::ending;
 use crate::python::exchange::import::{self, Found, Refusals, copy_to, forbidden};
 use crate::python::exchange::table;
 use crate::python::gil::WithoutGil;
@@ -107,7 +109,28 @@ pub(crate) fn asarray<'py>(
             Found::Nothing(refusals) => refusals,
         },
     };
-    from_host(obj, &wish).map_err(|error| refusals.behind(py, error))
+    from_host(obj, &wish).or_else(|error| {
+        let is_row = obj.is_instance_of::<PyList>() || obj.is_instance_of::<PyTuple>();
+        match is_row && copy != Some(false) && error.is_instance_of::<PyTypeError>(py) {
+            true => joined(obj, dtype, order, device)?.ok_or(error),
+            false => Err(error),
+        }
+        .map_err(|error| refusals.behind(py, error))
+    })
+}
+
+/// Rows of arrays of a device, put together there; `None` where there is no such array among what was given.
+#[cold]
+fn joined<'py>(
+    obj: &Bound<'py, PyAny>,
+    dtype: Option<&Bound<'py, PyAny>>,
+    order: Option<&Bound<'py, PyAny>>,
+    device: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Option<Bound<'py, GpuArray>>> {
+    let py = obj.py();
+    let module = py.import(intern!(py, "PyGPU._protocols.nested"))?;
+    let made = ending::run_python(py, || module.call_method1(intern!(py, "joined"), (obj,)))?;
+    if made.is_none() { Ok(None) } else { asarray(&made, dtype, order, device, None).map(Some) }
 }
 
 fn from_foreign<'py>(

@@ -53,7 +53,10 @@ fn is_numpys(device: Device, stream: &Stream) -> PyResult<bool> {
 /// >>> PyGPU.arange(2, 8, 3).tolist()
 /// [2, 5]
 #[pyfunction]
-#[pyo3(signature = (*args, device=None, stream=None, **kwargs))]
+#[pyo3(
+    signature = (*args, device=None, stream=None, **kwargs),
+    text_signature = "(start, stop=None, step=1, dtype=None, *, device=None, stream=None)"
+)]
 pub(crate) fn arange<'py>(
     py: Python<'py>,
     args: &Bound<'py, PyTuple>,

@@ -2,13 +2,15 @@
 //! `get` returned last.
 
 use numpy::PyUntypedArray;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyWeakrefReference;
 
 use crate::python::array::class::GpuArray;
 use crate::python::array::host_side::HostSide;
+use crate::python::ending;
 use crate::python::host::transfer::{get_on, set_on};
+use crate::python::once::intern;
 use crate::python::runtime::spare::Spare;
 use crate::stream;
 
@@ -39,33 +41,8 @@ impl GpuArray {
         Ok(())
     }
 
-    /// The host side, if there is one and somebody holds it.
-    fn host_side<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
-        self.host()?.held(py)
-    }
-}
-
-#[pymethods]
-impl GpuArray {
-    /// Uploads the host side: the ndarray that the array was made over, or that `get` returned last.
-    ///
-    /// Raises
-    /// ------
-    /// ValueError
-    ///     When there is no host side: nothing was returned yet, or nobody holds it any more. Only an array that was made over an
-    ///     ndarray keeps its host side itself.
-    ///
-    /// Examples
-    /// --------
-    /// >>> import numpy as np
-    /// >>> import PyGPU
-    /// >>> x = np.array([1, 2, 3])
-    /// >>> a = PyGPU.GPUArray(x)
-    /// >>> x[0] = 7
-    /// >>> a.to_device()
-    /// >>> a.tolist()
-    /// [7, 2, 3]
-    fn to_device(slf: &Bound<'_, Self>) -> PyResult<()> {
+    /// Uploads the host side.
+    fn upload(slf: &Bound<'_, Self>) -> PyResult<()> {
         let py = slf.py();
         match slf.get().host_side(py) {
             Some(host) => {
@@ -74,8 +51,69 @@ impl GpuArray {
             }
             None => Err(PyValueError::new_err(
                 "to_device: the array has no host side; make it over an ndarray, or call get(), hold what it returns and \
-                 change that, or use set()",
+                 change that, or use set(); to have the array on another device name that: to_device('cuda:1')",
             )),
+        }
+    }
+
+    /// The host side, if there is one and somebody holds it.
+    fn host_side<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyAny>> {
+        self.host()?.held(py)
+    }
+}
+
+#[pymethods]
+impl GpuArray {
+    /// The array on a device; without one, uploads the host side: the ndarray that the array was made over, or that `get`
+    /// returned last.
+    ///
+    /// Parameters
+    /// ----------
+    /// device : Device, str or int, optional
+    ///     Where the array is wanted, as the array API has it. PybindGPU's method has no argument and uploads.
+    /// stream : Stream or int, optional
+    ///     The stream on which the copy is done; the current one by default.
+    ///
+    /// Returns
+    /// -------
+    /// GPUArray or None
+    ///     The array itself if it is there already, else a copy; None for an upload.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     For an upload when there is no host side: nothing was returned yet, or nobody holds it any more. Only an array that was
+    ///     made over an ndarray keeps its host side itself.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import numpy as np
+    /// >>> import PyGPU
+    /// >>> x = np.array([1, 2, 3])
+    /// >>> a = PyGPU.GPUArray(x)
+    /// >>> a.to_device(a.device) is a
+    /// True
+    /// >>> x[0] = 7
+    /// >>> a.to_device()
+    /// >>> a.tolist()
+    /// [7, 2, 3]
+    #[pyo3(signature = (device = None, /, *, stream = None))]
+    fn to_device<'py>(
+        slf: &Bound<'py, Self>,
+        device: Option<&Bound<'py, PyAny>>,
+        stream: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        match (device, stream) {
+            (None, None) => Self::upload(slf).map(|()| py.None().into_bound(py)),
+            (None, Some(_)) => Err(PyTypeError::new_err(
+                "to_device: a stream goes with a device, to_device(device, stream=stream); an upload is done on the current \
+                 stream: with stream: a.to_device()",
+            )),
+            (Some(device), stream) => ending::run_python(py, || {
+                py.import(intern!(py, "PyGPU._protocols.moving"))?
+                    .call_method1(intern!(py, "to_device"), (slf, device, stream))
+            }),
         }
     }
 
@@ -92,7 +130,7 @@ impl GpuArray {
     /// >>> a.tolist()
     /// [0.0, 2.0, 0.0]
     fn to_gpu(slf: &Bound<'_, Self>) -> PyResult<()> {
-        Self::to_device(slf)
+        Self::upload(slf)
     }
 
     /// Refreshes the host side in place: the ndarray that the array was made over, or that `get` returned last. Without

@@ -13,40 +13,6 @@ use crate::python::host::transfer;
 use crate::python::kernel::call::values;
 use crate::python::once::intern;
 
-/// Functions of NumPy that compute with ours when they meet an array of a device (NEP 18).
-pub(super) const OF_NUMPY: [&str; 30] = [
-    "angle",
-    "argsort",
-    "around",
-    "broadcast_to",
-    "clip",
-    "cumprod",
-    "cumsum",
-    "expand_dims",
-    "flip",
-    "i0",
-    "imag",
-    "moveaxis",
-    "nan_to_num",
-    "nanargmax",
-    "nanargmin",
-    "nancumprod",
-    "nancumsum",
-    "nanmax",
-    "nanmean",
-    "nanmin",
-    "nanprod",
-    "nanstd",
-    "nansum",
-    "nanvar",
-    "ptp",
-    "real",
-    "round",
-    "sinc",
-    "sort",
-    "where",
-];
-
 /// The row of a ufunc of NumPy's that is in no table of names there either.
 pub(super) fn row_of_ufunc(name: &str) -> Option<&'static Row> {
     (name == "clip").then_some(&table::CLIP)

@@ -22,25 +22,7 @@ use crate::ops::ufunc::{self, Row};
 use crate::python::array::class::GpuArray;
 use crate::python::ending;
 use crate::python::kernel::call::values;
-use crate::python::once::intern;
-
-/// NumPy's functions that ask an array for attributes, views and methods of the same names only, so that they serve any array.
-const OF_VIEWS: [&str; 14] = [
-    "all",
-    "amax",
-    "amin",
-    "any",
-    "argmax",
-    "argmin",
-    "common_type",
-    "max",
-    "mean",
-    "min",
-    "prod",
-    "std",
-    "sum",
-    "var",
-];
+use crate::python::once::{PyOnce, intern};
 
 #[cold]
 fn refusal(what: impl std::fmt::Display) -> PyErr {
@@ -279,38 +261,53 @@ impl GpuArray {
         Ok(result.unwrap_or_else(|| py.NotImplemented()))
     }
 
-    /// What NumPy's other functions ask (NEP 18): those that need attributes and views only are run, the others refused.
+    /// What NumPy's other functions ask (NEP 18): those that PyGPU has are computed where the arrays are.
     ///
     /// Raises
     /// ------
     /// TypeError
-    ///     For functions that need the values, as `__array_ufunc__` does.
-    fn __array_function__(
-        &self,
-        func: &Bound<'_, PyAny>,
-        types: &Bound<'_, PyAny>,
-        args: &Bound<'_, PyTuple>,
-        kwargs: &Bound<'_, PyDict>,
-    ) -> PyResult<Py<PyAny>> {
-        let (py, _) = (func.py(), types);
-        let name: String = func.getattr(intern!(py, "__name__"))?.extract()?;
-        if functions::OF_NUMPY.contains(&name.as_str()) && !kwargs.contains("like")? {
-            let own = py.import(intern!(py, "PyGPU._core"))?.getattr(name.as_str())?;
-            return Ok(own.call(args, Some(kwargs))?.unbind());
-        }
-        // Other modules of NumPy's have names that mean something else.
-        let is_numpys = func.getattr(intern!(py, "__module__"))?.eq(intern!(py, "numpy"))?;
-        if is_numpys && !kwargs.contains("like")? {
-            let own =
-                py.import(intern!(py, "PyGPU._functions"))?.call_method1(intern!(py, "find"), (name.as_str(),))?;
-            if !own.is_none() {
-                return ending::run_python(py, || Ok(own.call(args, Some(kwargs))?.unbind()));
-            }
-        }
-        if !OF_VIEWS.contains(&name.as_str()) {
-            return Err(refusal(format_args!("numpy.{name}")));
-        }
-        let implementation = func.getattr(intern!(py, "_implementation"))?;
-        ending::run_python(py, || Ok(implementation.call(args, Some(kwargs))?.unbind()))
+    ///     For functions that PyGPU has not, parameters that its function has not, and arrays in host memory.
+    fn __array_function__<'py>(
+        slf: &Bound<'py, Self>,
+        func: &Bound<'py, PyAny>,
+        types: &Bound<'py, PyAny>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: &Bound<'py, PyDict>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        static CALL: PyOnce<Py<PyAny>> = PyOnce::new();
+        ending::run_python(py, || {
+            let find = || py.import("PyGPU._protocols.array_function")?.getattr("call").map(Bound::unbind);
+            CALL.get_or_try_init(py, find)?.bind(py).call1((slf, func, types, args, kwargs))
+        })
+    }
+
+    /// The functions of the array API: the package itself, which has NumPy's names as well.
+    ///
+    /// Parameters
+    /// ----------
+    /// api_version : str, optional
+    ///     A version of the standard: ``'2021.12'`` to ``'2025.12'``, each of which the latest contains.
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     For a version that is not supported.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import PyGPU
+    /// >>> xp = PyGPU.zeros(3).__array_namespace__()
+    /// >>> xp is PyGPU
+    /// True
+    #[pyo3(signature = (*, api_version = None))]
+    fn __array_namespace__<'py>(
+        slf: &Bound<'py, Self>,
+        api_version: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        ending::run_python(py, || {
+            py.import(intern!(py, "PyGPU._protocols.namespace"))?.call_method1(intern!(py, "namespace"), (api_version,))
+        })
     }
 }

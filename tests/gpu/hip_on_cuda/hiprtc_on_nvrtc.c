@@ -1,5 +1,5 @@
 /* hiprtc on an NVIDIA GPU, for the tests only, beside the runtime of hip_on_cuda.c: every function of the list in
- * src/backend/hip/hiprtc.rs, handed on to NVRTC, with the options in NVRTC's words and a cubin as the code object.
+ * src/backend/hip/hiprtc/mod.rs, handed on to NVRTC, with the options in NVRTC's words and a cubin as the code object.
  *
  * NVRTC is opened by the first call. HIPRTC_ON_NVRTC names files to try first, separated by colons: those of a wheel lie
  * where the loader does not look. The results' numbers are the same in both libraries. */

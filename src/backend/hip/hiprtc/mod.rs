@@ -2,6 +2,8 @@
 //!
 //! Must only be given an architecture that its runtime has named: hiprtc 5.2 ends the process for one it does not know.
 
+pub mod search;
+
 use std::ffi::{c_char, c_int};
 use std::path::PathBuf;
 use std::time::SystemTime;

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use super::compile::{Source, build};
-use super::function::Function;
 use super::given;
-use super::module::{Module, load};
-use super::options;
+use super::{Module, load};
 use crate::backend::BackendKind;
 use crate::error::{Error, Result};
+use crate::kernel::compile::{Source, build};
+use crate::kernel::function::Function;
+use crate::kernel::options;
 
 /// What the first bytes of PTX are, as far as they can be known.
 pub fn is_ptx(image: &[u8]) -> bool {

@@ -1,5 +1,8 @@
 //! A loaded image: its kernels and globals, until the last of their users is gone and the device has passed them.
 
+mod given;
+mod instances;
+
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ffi::CString;
@@ -9,7 +12,6 @@ use std::sync::Arc;
 use super::cache;
 use super::compile::{Built, Source, build};
 use super::declaration::Declarations;
-use super::given;
 use super::lexer::words;
 use super::relocatable::linked;
 use super::symbols;

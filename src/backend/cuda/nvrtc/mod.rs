@@ -4,10 +4,11 @@
 //! that it knows and the device has, which the driver compiles. NVRTC looks for headers nowhere: where a source includes
 //! some, the folders of the toolkit that it came with are named to it.
 
+pub mod search;
+
 use std::ffi::{c_char, c_int};
 use std::time::SystemTime;
 
-use super::nvrtc_search as search;
 use crate::backend::vendor::Passage;
 use crate::backend::vendor::loader::symbol_table;
 use crate::backend::vendor::rtc::{self, Calls, Handle as nvrtcProgram, Program, SUCCESS};

@@ -1,0 +1,144 @@
+"""Types of elements as the array API has them: NumPy's own objects, and what can be asked of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy import (
+    bool as bool,
+    complex64 as complex64,
+    complex128 as complex128,
+    e as e,
+    float16 as float16,
+    float32 as float32,
+    float64 as float64,
+    inf as inf,
+    int8 as int8,
+    int16 as int16,
+    int32 as int32,
+    int64 as int64,
+    nan as nan,
+    newaxis as newaxis,
+    pi as pi,
+    uint8 as uint8,
+    uint16 as uint16,
+    uint32 as uint32,
+    uint64 as uint64,
+)
+
+TYPES = (
+    "bool", "complex64", "complex128", "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8",
+    "uint16", "uint32", "uint64",
+)  # fmt: skip
+CONSTANTS = ("e", "inf", "nan", "newaxis", "pi")
+FUNCTIONS = ("finfo", "iinfo", "isdtype")
+__all__ = [*TYPES, *CONSTANTS, *FUNCTIONS]
+
+
+class _Limits:
+    """What NumPy tells of a type, in Python's numbers where the array API asks for these."""
+
+    _NUMBERS: tuple[str, ...] = ()
+
+    def __init__(self, found: Any) -> None:
+        self._found = found
+        self.dtype = np.dtype(found.dtype)
+        for name in self._NUMBERS:
+            value = getattr(found, name)
+            setattr(self, name, value.item() if isinstance(value, np.generic) else float(value))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self._found, name)
+
+    def __repr__(self) -> str:
+        return repr(self._found)
+
+
+class _FloatLimits(_Limits):
+    _NUMBERS = ("eps", "max", "min", "smallest_normal")
+
+
+def _dtype_of(type: Any) -> np.dtype[Any]:
+    found = getattr(type, "dtype", None)
+    return found if isinstance(found, np.dtype) else np.dtype(type)
+
+
+def finfo(type: Any, /) -> Any:
+    """Tell the limits of a type of floating numbers.
+
+    Parameters
+    ----------
+    type : data-type or GPUArray
+        A type of real or complex floating numbers, or an array of one.
+
+    Returns
+    -------
+    object
+        With the attributes of `numpy.finfo`'s; `eps`, `max`, `min` and `smallest_normal` are Python floats.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.finfo(PyGPU.float32).bits
+    32
+    """
+    dtype = _dtype_of(type)
+    if dtype.name == "bfloat16":
+        import ml_dtypes
+
+        return _FloatLimits(ml_dtypes.finfo(dtype))  # type: ignore[no-untyped-call]
+    return _FloatLimits(np.finfo(dtype))
+
+
+def iinfo(type: Any, /) -> Any:
+    """Tell the limits of a type of integers.
+
+    Parameters
+    ----------
+    type : data-type or GPUArray
+        A type of integers, or an array of one.
+
+    Returns
+    -------
+    object
+        `numpy.iinfo`'s, with `bits`, `max`, `min` and `dtype`.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.iinfo(PyGPU.zeros(3, PyGPU.int8)).max
+    127
+    """
+    return np.iinfo(_dtype_of(type))
+
+
+def isdtype(dtype: Any, kind: Any) -> Any:
+    """Whether a type is another one, or of a kind.
+
+    Parameters
+    ----------
+    dtype : data-type
+        The type that is asked for.
+    kind : data-type, str or tuple of these
+        ``'bool'``, ``'signed integer'``, ``'unsigned integer'``, ``'integral'``, ``'real floating'``,
+        ``'complex floating'``, ``'numeric'``, or a type; of several one is enough.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.isdtype(PyGPU.float32, "real floating")
+    True
+    """
+    asked = np.dtype(dtype)
+    several = kind if isinstance(kind, tuple) else (kind,)
+    if asked.name == "bfloat16":  # of no kind for NumPy, which has it from ml_dtypes
+        wanted = ("real floating", "numeric")
+        return any(one in wanted if isinstance(one, str) else np.dtype(one) == asked for one in several)
+    return np.isdtype(asked, tuple(one if isinstance(one, str) else np.dtype(one) for one in several))

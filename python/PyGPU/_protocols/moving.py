@@ -1,0 +1,26 @@
+"""From one device to another, as the array API has it."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+from PyGPU import _core
+
+__all__: list[str] = []
+
+
+def to_device(array: _core.GPUArray, device: Any, stream: Any = None) -> _core.GPUArray:
+    """Return an array on a device: itself if it is there."""
+    target = device if isinstance(device, _core.Device) else _core.Device(device)
+    if target == array.device:
+        return array
+    with contextlib.nullcontext() if stream is None else _current(stream, array.device):
+        return _core.asarray(array, device=target)
+
+
+def _current(stream: Any, device: _core.Device) -> Any:
+    """Return a stream that can be made the current one."""
+    if isinstance(stream, _core.Stream):
+        return stream
+    return _core.Stream.from_handle(stream, device)

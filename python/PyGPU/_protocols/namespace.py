@@ -1,0 +1,142 @@
+"""The package as a namespace of the array API, and what it tells of itself."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from PyGPU import _core
+
+__array_api_version__ = "2025.12"
+"""The version of the array API that the package follows."""
+
+_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", __array_api_version__)
+
+_KINDS: dict[str, tuple[str, ...]] = {
+    "bool": ("bool",),
+    "signed integer": ("int8", "int16", "int32", "int64"),
+    "unsigned integer": ("uint8", "uint16", "uint32", "uint64"),
+    "real floating": ("float32", "float64"),
+    "complex floating": ("complex64", "complex128"),
+}
+_SUMS = {
+    "integral": ("signed integer", "unsigned integer"),
+    "numeric": ("signed integer", "unsigned integer", "real floating", "complex floating"),
+}
+_MOST_AXES = 64
+
+
+def namespace(api_version: str | None = None) -> ModuleType:
+    """Return the package, which is the namespace of every version that the array API has had."""
+    if api_version is not None and api_version not in _VERSIONS:
+        raise ValueError(
+            f"__array_namespace__: version {api_version!r} of the array API is not supported; there are "
+            f"{', '.join(_VERSIONS)}"
+        )
+    return importlib.import_module("PyGPU")
+
+
+class ArrayNamespaceInfo:
+    """What the array API asks of a library: devices, types and what it can do.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.__array_namespace_info__().default_dtypes()["real floating"]
+    dtype('float64')
+    """
+
+    def capabilities(self) -> dict[str, Any]:
+        """Tell what can be done.
+
+        Returns
+        -------
+        dict
+            Arrays are indexed by masks, results have shapes that depend on values, and an array has at most 64 axes.
+        """
+        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": _MOST_AXES}
+
+    def default_device(self) -> Any:
+        """Tell where an array is made if nothing else is said.
+
+        Returns
+        -------
+        Device
+            The calling thread's current one.
+        """
+        return _core.Device()
+
+    def default_dtypes(self, *, device: Any = None) -> dict[str, np.dtype[Any]]:
+        """Tell of which types arrays are if nothing else is said.
+
+        Parameters
+        ----------
+        device : Device, str or int, optional
+            All devices have the same.
+
+        Returns
+        -------
+        dict
+            The types of real and complex numbers, integers and indices.
+        """
+        del device
+        return {
+            "real floating": np.dtype("float64"),
+            "complex floating": np.dtype("complex128"),
+            "integral": np.dtype("int64"),
+            "indexing": np.dtype("int64"),
+        }
+
+    def dtypes(self, *, device: Any = None, kind: str | tuple[str, ...] | None = None) -> dict[str, np.dtype[Any]]:
+        """Tell of which types arrays can be; float16 and bfloat16 are none of the standard's, and can be had as well.
+
+        Parameters
+        ----------
+        device : Device, str or int, optional
+            All devices have the same.
+        kind : str or tuple of str, optional
+            Only the types of some kinds, named as for `isdtype`.
+
+        Returns
+        -------
+        dict
+            The types by their names.
+        """
+        del device
+        asked = tuple(_KINDS) if kind is None else (kind,) if isinstance(kind, str) else kind
+        parts = {part for one in asked for part in _SUMS.get(one, (one,))}
+        if unknown := parts - set(_KINDS):
+            raise ValueError(f"dtypes: no kind {sorted(unknown)[0]!r}; there are {', '.join([*_KINDS, *_SUMS])}")
+        return {name: np.dtype(name) for part, names in _KINDS.items() if part in parts for name in names}
+
+    def devices(self) -> tuple[Any, ...]:
+        """Tell which devices there are.
+
+        Returns
+        -------
+        tuple of Device
+            Those of the backend in use, and the host.
+        """
+        own = tuple(_core.Device(index) for index in range(_core.device_count()))
+        host = _core.Device("cpu")
+        return own if host in own else (*own, host)
+
+
+def __array_namespace_info__() -> ArrayNamespaceInfo:
+    """Tell what the array API asks of a library: devices, types and what it can do.
+
+    Returns
+    -------
+    ArrayNamespaceInfo
+        With the methods `capabilities`, `default_device`, `default_dtypes`, `devices` and `dtypes`.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.__array_namespace_info__().capabilities()["boolean indexing"]
+    True
+    """
+    return ArrayNamespaceInfo()

@@ -1,0 +1,35 @@
+"""Functions of complex numbers with parts that are infinite or NaN: NumPy's, which are C99's and the array API's."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+
+import PyGPU
+
+PARTS = [0.0, -0.0, 1.25, -1.25, np.inf, -np.inf, np.nan]
+EDGES = np.array([complex(x, y) for x, y in itertools.product(PARTS, PARTS) if not np.isfinite(x + y)])
+FUNCTIONS = ["exp", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "arcsin", "arccos", "arctan"]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_at_the_edges_gives_what_numpys_gives(name: str) -> None:
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        wanted = getattr(np, name)(EDGES)
+        got = getattr(PyGPU, name)(PyGPU.to_gpu(EDGES)).get()
+    for place, one, other in zip(EDGES, got, wanted, strict=True):
+        told = f"{name}({place}) is {one}, and NumPy's {other}"
+        assert np.isnan(one.real) == np.isnan(other.real), told
+        assert np.isnan(one.imag) == np.isnan(other.imag), told
+        # Beside a NaN signs are any.
+        numbers = [(one.real, other.real), (one.imag, other.imag)]
+        for ours, numpys in numbers:
+            if np.isnan(one):
+                assert np.isnan(ours) or abs(ours) == pytest.approx(abs(numpys)), told
+            else:
+                assert ours == pytest.approx(numpys), told
+                assert np.signbit(ours) == np.signbit(numpys), told

@@ -1,0 +1,142 @@
+"""The package as a namespace of the array API: what its own suite (`make array-api`) does not say of PyGPU."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import PyGPU
+from support import assert_same
+
+
+def test_an_arrays_namespace_is_the_package() -> None:
+    array = PyGPU.zeros(3)
+    assert array.__array_namespace__() is PyGPU
+    for version in ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12", None):
+        assert array.__array_namespace__(api_version=version) is PyGPU
+    with pytest.raises(ValueError, match=r"'2030.12' of the array API is not supported; there are 2021.12"):
+        array.__array_namespace__(api_version="2030.12")
+    assert PyGPU.__array_api_version__ == "2025.12"
+
+
+def test_types_and_constants_are_numpys() -> None:
+    for name in ("float32", "complex128", "int8", "uint64", "bool", "e", "inf", "newaxis", "pi"):
+        assert getattr(PyGPU, name) is getattr(np, name)
+    assert np.isnan(PyGPU.nan)
+    assert PyGPU.zeros(3, PyGPU.float32).dtype == PyGPU.float32
+
+
+def test_the_package_tells_what_it_can() -> None:
+    info = PyGPU.__array_namespace_info__()
+    assert info.capabilities() == {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
+    assert PyGPU.zeros(()).reshape((1,) * 64).ndim == 64
+    assert info.default_device() in info.devices()
+    assert PyGPU.Device("cpu") in info.devices()
+    defaults = info.default_dtypes(device=PyGPU.zeros(0).device)
+    assert defaults["real floating"] == PyGPU.zeros(1).dtype
+    assert defaults["integral"] == defaults["indexing"] == PyGPU.arange(1).dtype
+    assert set(info.dtypes(kind=("bool", "real floating"))) == {"bool", "float32", "float64"}
+    assert len(info.dtypes(kind="integral")) == 8
+    assert len(info.dtypes()) == 13
+    with pytest.raises(ValueError, match="no kind 'text'; there are bool"):
+        info.dtypes(kind="text")
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.complex128, "f8"])
+def test_limits_of_floating_types_are_numbers_of_python(dtype: Any) -> None:
+    ours, numpys = PyGPU.finfo(dtype), np.finfo(dtype)
+    for name in ("eps", "max", "min", "smallest_normal"):
+        assert type(getattr(ours, name)) is float
+        assert getattr(ours, name) == getattr(numpys, name)
+    assert (ours.bits, ours.dtype, ours.tiny) == (numpys.bits, numpys.dtype, numpys.tiny)
+    assert PyGPU.finfo(PyGPU.zeros(1, dtype)).dtype == ours.dtype
+
+
+def test_limits_of_bfloat16_and_of_integers_are_told() -> None:
+    assert PyGPU.finfo(ml_dtypes.bfloat16).eps == 2**-7
+    assert PyGPU.iinfo(PyGPU.zeros(1, "i2")).max == 2**15 - 1
+    with pytest.raises(ValueError, match="not inexact"):
+        PyGPU.finfo("i4")
+
+
+def test_a_type_is_of_kinds() -> None:
+    assert PyGPU.isdtype(np.dtype("f4"), "real floating")
+    assert PyGPU.isdtype(PyGPU.int8, ("bool", "signed integer"))
+    assert not PyGPU.isdtype(PyGPU.bool, "numeric")
+    assert PyGPU.isdtype(PyGPU.uint8, PyGPU.uint8)
+    assert PyGPU.isdtype(ml_dtypes.bfloat16, "real floating")
+    assert not PyGPU.isdtype(ml_dtypes.bfloat16, ("integral", PyGPU.float32))
+    with pytest.raises(ValueError, match=r"not a known kind|unrecognized"):
+        PyGPU.isdtype(PyGPU.uint8, "text")
+
+
+def test_an_array_is_moved_to_a_device_or_is_there() -> None:
+    array = PyGPU.arange(6).reshape(2, 3)[:, ::2]
+    assert array.to_device(array.device) is array
+    assert array.to_device(array.device, stream=PyGPU.current_stream()) is array
+    there = array.to_device("cpu")
+    assert there.device == PyGPU.Device("cpu")
+    assert there.tolist() == [[0, 2], [3, 5]]
+    back = there.to_device(array.device, stream=PyGPU.current_stream())
+    assert (back.device, back.tolist()) == (array.device, [[0, 2], [3, 5]])
+    with pytest.raises((ValueError, PyGPU.BackendUnavailableError)):
+        array.to_device("nowhere")
+
+
+def test_without_a_device_the_host_side_is_uploaded() -> None:
+    host = np.zeros(3)
+    array = PyGPU.GPUArray(host)
+    host[1] = 5
+    assert array.to_device() is None
+    assert array.tolist() == [0, 5, 0]
+    with pytest.raises(TypeError, match="a stream goes with a device"):
+        array.to_device(stream=PyGPU.current_stream())  # type: ignore[call-overload]
+    with pytest.raises(ValueError, match=r"to_device\('cuda:1'\)"):
+        PyGPU.zeros(3).to_device()
+
+
+def test_rows_of_arrays_are_joined_where_they_are() -> None:
+    host = np.arange(6.0, dtype="f4").reshape(2, 3)
+    array = PyGPU.to_gpu(host)
+    joined = PyGPU.asarray([[array[0, 0], array[1, 2]], [array[1, 1], 7]])
+    assert joined.device == array.device
+    assert joined.tolist() == [[0.0, 5.0], [4.0, 7.0]]
+    assert_same(PyGPU.asarray((array, array), dtype="f8"), np.asarray((host, host), dtype="f8"))
+    with pytest.raises(ValueError, match="same shape"):
+        PyGPU.asarray([array, array[:1]])
+    with pytest.raises(ValueError, match="copy=False"):
+        PyGPU.asarray([array, array], copy=False)
+
+
+def test_arrays_without_elements_have_a_byte_that_numpy_may_read() -> None:
+    # NumPy's copyto reads one at the address of its result, whatever its shape.
+    mask, empty = PyGPU.zeros((2, 1), bool), PyGPU.zeros((1, 0), np.int8)
+    assert PyGPU.where(mask, empty, np.uint8(1)).shape == (2, 0)
+    whole = PyGPU.zeros(3, np.int8)
+    assert PyGPU.where(mask, whole[3:], np.uint8(1)).shape == (2, 0)
+
+
+def test_other_libraries_take_the_package_for_a_namespace() -> None:
+    compat = pytest.importorskip("array_api_compat")
+    extra = pytest.importorskip("array_api_extra")
+    array = PyGPU.arange(6.0).reshape(2, 3)
+    assert compat.is_array_api_obj(array)
+    assert compat.array_namespace(array, array) is PyGPU
+    assert compat.device(array) == array.device
+    assert compat.to_device(array, array.device) is array
+    with pytest.raises(TypeError, match="Multiple namespaces"):
+        compat.array_namespace(array, np.zeros(3))
+    assert extra.at(array)[0, 0].set(5.0).tolist() == [[5.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
+    assert extra.atleast_nd(array, ndim=3).shape == (1, 2, 3)
+    assert extra.pad(array, 1).shape == (4, 5)
+
+
+def test_what_the_package_tells_of_itself_is_new_each_time() -> None:
+    info = PyGPU.__array_namespace_info__()
+    info.dtypes().clear()
+    assert len(info.dtypes()) == 13
+    assert pickle.loads(pickle.dumps(info)).capabilities() == info.capabilities()

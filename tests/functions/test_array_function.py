@@ -1,0 +1,255 @@
+"""NumPy's functions on arrays of a device (NEP 18): the table is walked, and what is not in it is refused."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import PyGPU
+from PyGPU._protocols import function_table
+from support import assert_same, on_cpu
+
+HOST: dict[str, Any] = {
+    "a": np.array([[3.0, 1.0, 2.0], [6.0, 5.0, 4.0]]),
+    "b": np.array([[1.0, 1.0, 2.0], [2.0, 5.0, 8.0]]),
+    "q": np.arange(9.0).reshape(3, 3),
+    "n": np.array([[3.0, np.nan, 2.0], [6.0, 5.0, 4.0]]),
+    "i": np.array([2, 0, 1]),
+    "j": np.array([1, 1, 2, 4]),
+    "v": np.array([1.0, 2.0, 4.0, 8.0]),
+    "m": np.array([[True, False, True], [False, False, True]]),
+    "z": np.array([1 + 2j, 3 + 0j]),
+}
+
+# One call for each name of the table. The arrays are those of HOST, on the device or on the host.
+CALLS = """
+np.all(m, 0)                            np.allclose(a, b)                       np.amax(a, axis=1)
+np.amin(a, axis=1, keepdims=True)       np.angle(z, deg=True)                   np.any(m, axis=1)
+np.append(a, b, axis=0)                 np.arange(2, 8, 3, like=a)              np.argmax(a, axis=1)
+np.argmin(a)                            np.argpartition(v, 1)[1]                np.argsort(a, axis=0)
+np.argwhere(m)                          np.around(a, 1)                         np.array([1, 2], ndmin=2, like=a)
+np.array2string(a)                      np.array_equal(a, b)                    np.array_equiv(a, b)
+np.array_repr(a)                        np.array_split(v, 3)                    np.array_str(a)
+np.asanyarray([1, 2], like=a)           np.asarray([[1], [2]], 'f4', like=a)    np.ascontiguousarray(3, like=a)
+np.asfortranarray([[1, 2]], like=a)     np.astype(a, 'f4')                      np.atleast_1d(a)
+np.atleast_2d(v)                        np.atleast_3d(v)                        np.average(a, axis=1)
+np.bincount(j)                          np.block([[a], [b]])                    np.broadcast_arrays(a, i)
+np.broadcast_to(i, (2, 3))              np.can_cast(a.dtype, 'f4')              np.choose(i, [v[:3], v[1:], v[:3]])
+np.clip(a, 2, a_max=4)                  np.column_stack([v, v])                 np.common_type(a, i)
+np.compress([True, False], a, axis=0)   np.concat([a, b])                       np.concatenate((a, b), axis=1)
+np.copy(a, order='F', subok=True)       np.copyto(a, b)                         np.count_nonzero(m, axis=0)
+np.cumprod(a, axis=1)                   np.cumsum(a, 0)                         np.cumulative_prod(v)
+np.cumulative_sum(v)                    np.diag(q, k=1)                         np.diagflat(i)
+np.diagonal(q, axis1=1, axis2=0)        np.diff(a, axis=0)                      np.digitize(v, v)
+np.dsplit(v.reshape(1, 1, 4), 2)        np.dstack([v, v])                       np.ediff1d(v, to_end=v)
+np.empty((0, 3), 'i4', like=a)          np.empty_like(a[:0], dtype='i2')        np.expand_dims(a, axis=1)
+np.extract(m, a)                        np.eye(2, 3, k=1, like=a)               np.flatnonzero(m)
+np.flip(m=a, axis=1)                    np.fliplr(a)                            np.flipud(a)
+np.frombuffer(b'abcd', 'i2', like=a)    np.fromfile(path, 'i1', like=a)        np.fromfunction(plus, (2, 2), like=a)
+np.fromiter([1, 2], 'i4', like=a)       np.fromstring('1 2', sep=' ', like=a)   np.full((2,), 7, like=a)
+np.full_like(a, 3, subok=False)         np.genfromtxt(file(), like=a)           np.histogram(v, 2)
+np.histogram_bin_edges(v, bins=2)       np.hsplit(v, 2)                         np.hstack([v, i])
+np.i0(v)                                np.identity(2, like=a)                  np.imag(z)
+np.intersect1d(v, j)                    np.isclose(a, b)                        np.iscomplex(z)
+np.iscomplexobj(z)                      np.isin(a, b, invert=True)              np.isreal(z)
+np.isposinf(n)                          np.isneginf(i)                          np.unravel_index(j, (2, 3), order='F')
+np.ravel_multi_index((i, i), (3, 4))
+np.isrealobj(a)                         np.lexsort((i, i))
+np.loadtxt(file(), like=a)              np.matrix_transpose(a)                  np.max(a)
+np.may_share_memory(a, a[1:])           np.mean(a, axis=1)                      np.median(a, axis=0)
+np.meshgrid(v, i, indexing='ij')        np.min(a, axis=0, initial=2)            np.min_scalar_type(i[0])
+np.moveaxis(a, 0, 1)                    np.nan_to_num(n, nan=3)                 np.nanargmax(n)
+np.nanargmin(n, axis=1)                 np.nancumprod(n)                        np.nancumsum(n, axis=0)
+np.nanmax(n, axis=1)                    np.nanmean(n)                           np.nanmedian(n, axis=1)
+np.nanmin(n)                            np.nanpercentile(n, 50)                 np.nanprod(n, axis=0)
+np.nanquantile(n, .5, axis=1)           np.nanstd(n)                            np.nansum(n, axis=0)
+np.nanvar(n, axis=1)                    np.ndim(a)                              np.nonzero(m)
+np.ones((2, 1), 'i8', like=a)           np.ones_like(a, shape=3)                np.pad(v, (1, 2))
+np.partition(v, 2)[2]                   np.percentile(a, 50, axis=1)            np.permute_dims(a)
+np.place(a, m, [7.0])                   np.prod(a, axis=0)                      np.ptp(a, 1)
+np.put(a, [0], 9.0)                     np.put_along_axis(v, i, 3.0, 0)         np.putmask(a, m, b)
+np.quantile(a, .5)                      np.ravel(a, order='F')                  np.real(z)
+np.repeat(a, 2, axis=1)                 np.require([1, 2], 'f4', 'F', like=a)   np.reshape(a, (3, 2))
+np.resize(v, (3, 2))                    np.result_type(a, np.complex64)         np.roll(a, 1, axis=(0, 1))
+np.rollaxis(a, 1)                       np.rot90(a, k=3)                        np.round(a, decimals=1)
+np.save(out(), a)                       np.savetxt(out(), a)                    np.savez(out(), a, x=b)
+np.savez_compressed(out(), x=b)         np.searchsorted(v, a)                   np.select([m], [a], default=b)
+np.setdiff1d(v, j)                      np.setxor1d(v, j)                       np.shape(a)
+np.shares_memory(a[:1], a[1:])          np.sinc(v)                              np.size(a, 1)
+np.sort(a, axis=None)                   np.split(v, [1, 3])                     np.squeeze(a[:1], axis=0)
+np.stack([a, b], axis=-1)               np.std(a, axis=0, ddof=1)               np.sum(a, 0, None, None, True)
+np.swapaxes(a, 0, 1)                    np.take(a, [0, 2], axis=1)              np.take_along_axis(v, i, 0)
+np.tile(v, (2, 2))                      np.trace(q)                             np.transpose(a)
+np.tri(2, k=1, like=a)                  np.tril(q)                              np.triu(q, 1)
+np.union1d(v, j)                        np.unique(b, return_counts=True)        np.unique_all(b)
+np.unique_counts(b)                     np.unique_inverse(b)                    np.unique_values(b)
+np.unstack(a, axis=1)                   np.var(a, axis=1)                       np.vsplit(a, 2)
+np.vstack([v, v])                       np.where(m, a, b)                       np.zeros(3, order='F', like=a)
+np.zeros_like(a, 'i4')
+np.corrcoef(a)                          np.convolve(v, i)                       np.correlate(v, i)
+np.cov(a)                               np.cross(a, b)                          np.dot(q, q)
+np.einsum('ij,jk', q, q)                np.einsum_path('ij,jk', q, q)           np.inner(a, b)
+np.kron(a, q)                           np.outer(v, i)                          np.tensordot(q, q, axes=1)
+np.vdot(v, v)
+"""
+PROGRAMS = {
+    call.partition("(")[0]: f"np.{call.strip()}"
+    for call in CALLS.replace("\nnp.", "  np.").split("  np.")
+    if call.strip()
+}
+PROGRAMS = {
+    name: program
+    for name, program in PROGRAMS.items()
+    if name not in function_table.PRODUCTS or name in function_table.names()
+}
+
+# What Dask asks of its arrays first. Elsewhere each new kernel is compiled by the simulated driver.
+FIRST = [
+    "concatenate", "stack", "transpose", "where", "sum", "min", "max", "argmin", "argmax", "cumsum", "full_like",
+    "zeros_like", "empty_like", "asarray", "array", "save", "array2string", "shares_memory", "may_share_memory",
+]  # fmt: skip
+
+CHANGING = {"copyto", "place", "put", "put_along_axis", "putmask"}
+
+
+def arrays(is_host: bool) -> dict[str, Any]:
+    values = {name: value.copy() for name, value in HOST.items()}
+    made = values if is_host else {name: PyGPU.to_gpu(value) for name, value in values.items()}
+    return made | {
+        "np": np,
+        "plus": lambda x, y: x + y,
+        "out": io.BytesIO,
+        "file": lambda: io.BytesIO(b"1 2\n3 4\n"),
+    }
+
+
+def same(ours: Any, numpys: Any) -> None:
+    if isinstance(numpys, (np.ndarray, np.generic)) and not isinstance(ours, (bool, int, str)):
+        assert isinstance(ours, PyGPU.GPUArray), type(ours)
+        assert_same(ours, np.asarray(numpys))
+    elif isinstance(numpys, (list, tuple)):
+        assert len(ours) == len(numpys)
+        for one, other in zip(ours, numpys, strict=True):
+            same(one, other)
+    else:
+        assert ours == numpys
+
+
+@pytest.mark.parametrize("name", sorted(PROGRAMS) if on_cpu() else FIRST)
+def test_a_function_of_the_table_gives_what_numpys_gives_and_where_the_array_is(name: str, tmp_path: Path) -> None:
+    (tmp_path / "bytes").write_bytes(b"1 2\n3 4\n")
+    program = PROGRAMS[name]
+    ours, numpys = ({**arrays(is_host), "path": str(tmp_path / "bytes")} for is_host in (False, True))
+    # NumPy's own ``like=`` takes an array with a protocol: the host's call is the same without it.
+    host_program = program.replace(", like=a", "")
+    same(eval(program, ours), eval(host_program, numpys))
+    if name in CHANGING:
+        same(ours["a"], numpys["a"])
+        same(ours["v"], numpys["v"])
+
+
+def test_the_table_has_a_call_for_each_of_its_names() -> None:
+    of_numpy = {name for name in function_table.names() if hasattr(np, name)}
+    not_dispatched = {"indices", "broadcast_shapes", "linspace"}  # these are given no arrays
+    assert set(PROGRAMS) == of_numpy - not_dispatched
+
+
+def test_numpys_functions_are_all_ours_or_refused() -> None:
+    array = PyGPU.zeros(3)
+    for name in dir(np):
+        function = getattr(np, name)
+        if not hasattr(function, "_implementation") or name in function_table.names():
+            continue
+        with pytest.raises(TypeError, match=rf"numpy\.{name}: PyGPU does not compute this yet"):
+            array.__array_function__(function, (PyGPU.GPUArray,), (array,), {})
+
+
+class Stranger:
+    """An array of another library."""
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return NotImplemented if func is np.ravel else ("the stranger's", func.__name__)
+
+
+def test_arrays_of_another_library_are_left_to_it() -> None:
+    array, other = PyGPU.zeros(3), Stranger()
+    assert np.concatenate([array, other]) == ("the stranger's", "concatenate")
+    assert np.unwrap(other) == ("the stranger's", "unwrap")
+    assert array.__array_function__(np.ravel, (PyGPU.GPUArray, Stranger), (array,), {}) is NotImplemented
+
+
+MIXED: dict[str, Callable[[Any, Any], Any]] = {
+    "concatenate": lambda a, h: np.concatenate([a, h]),
+    "where": lambda a, h: np.where(a, a, h),
+    "sum": lambda a, h: np.sum(h, out=a),
+    "copyto": lambda a, h: np.copyto(h, a),
+    "searchsorted": lambda a, h: np.searchsorted(a, h),
+    "isin": lambda a, h: np.isin(a, h),
+    "allclose": lambda a, h: np.allclose(a, h),
+    "putmask": lambda a, h: np.putmask(a, h > 0, a),
+}
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_arrays_in_host_memory_are_refused_as_by_operators(name: str) -> None:
+    with pytest.raises(TypeError, match=rf"numpy\.{name}: the ndarray of shape \(3,\) is in host memory.*to_gpu"):
+        MIXED[name](PyGPU.zeros(3), np.ones(3))
+
+
+def test_what_says_where_may_be_in_host_memory_and_numbers_may() -> None:
+    array = PyGPU.to_gpu(np.array([5, 6, 7]))
+    assert np.take(array, np.array([2, 0])).tolist() == [7, 5]
+    assert np.repeat(array, np.array([0, 1, 2])).tolist() == [6, 7, 7]
+    np.copyto(array, np.array([1, 2, 3]))
+    assert array.tolist() == [1, 2, 3]
+    assert np.where(array > 1, array, np.array(0)).tolist() == [0, 2, 3]
+    assert np.array_equal(array, np.array([1, 2, 3]))
+    assert not np.array_equal(np.array([1, 2]), array)
+
+
+def test_parameters_that_ours_has_not_are_passed_over_only_if_they_change_nothing() -> None:
+    array = PyGPU.to_gpu(np.arange(6.0).reshape(2, 3))
+    assert np.linspace(0, 1, 3, axis=0).shape == (3,)
+    assert np.nanvar(array, mean=np._NoValue).tolist() == pytest.approx(np.arange(6.0).var())
+    with pytest.raises(TypeError, match=r"numpy\.nanvar: PyGPU's function has no parameter mean, given 2\.0"):
+        np.nanvar(array, mean=2.0)
+    with pytest.raises(TypeError, match="start and stop are numbers"):
+        np.linspace(array, 1, 3)
+
+
+def test_files_and_texts_are_numpys_own() -> None:
+    array = PyGPU.to_gpu(np.arange(3.0))
+    file = io.BytesIO()
+    np.save(file, array)
+    file.seek(0)
+    np.testing.assert_array_equal(np.load(file), np.arange(3.0))
+    assert np.array2string(array, precision=1) == "[0. 1. 2.]"
+
+
+def test_like_makes_arrays_on_the_device_of_the_other() -> None:
+    array = PyGPU.to_gpu(np.arange(3.0))
+    for made in (
+        np.asarray(array, like=array),
+        np.array(np.ones(3), like=array),
+        np.asarray([array, array], like=array),
+    ):
+        assert isinstance(made, PyGPU.GPUArray)
+        assert made.device == array.device
+    assert np.asarray(array, like=array) is array
+    assert np.array(array, like=array) is not array
+    assert np.array(3, ndmin=2, like=array).shape == (1, 1)
+    assert np.asfortranarray(np.ones((2, 2)), like=array).flags.f_contiguous
+
+
+def test_arrays_share_memory_if_they_have_bytes_in_common() -> None:
+    array = PyGPU.zeros(10)
+    assert np.shares_memory(array[:6], array[5:])
+    assert not np.shares_memory(array[::2], array[1::2])
+    assert np.may_share_memory(array[::2], array[1::2])
+    assert not np.shares_memory(array, PyGPU.zeros(10))
+    assert not np.shares_memory(array[3:3], array)
