@@ -86,8 +86,8 @@ GROUPS: dict[str, list[str]] = {
     ],
     "Streams and events": ["Stream", "current_stream", "default_stream", "Event"],
     "Kernels": [
-        "Kernel", "Module", "LaunchConfig", "In", "Out", "InOut", "Struct", "pointers", "TensorMap", "Graph", "GraphNode",
-        "TextureArray", "Texture", "Surface",
+        "Kernel", "Module", "LaunchConfig", "In", "Out", "InOut", "Struct", "pointers", "TensorMap", "Graph",
+        "GraphNode", "TextureArray", "Texture", "Surface",
     ],
     "Memory": [
         "memory_info", "memory_statistics", "memory_release_threshold", "set_memory_release_threshold", "trim_memory",
@@ -126,8 +126,8 @@ FAMILY_GROUP = "PybindGPU's classes per dtype"
 
 # Classes whose members are listed below them.
 WITH_MEMBERS = (
-    "GPUArray", "Device", "Stream", "Event", "Kernel", "Module", "LaunchConfig", "Struct", "TensorMap", "TextureArray", "Texture",
-    "Surface",
+    "GPUArray", "Device", "Stream", "Event", "Kernel", "Module", "LaunchConfig", "Struct", "TensorMap",
+    "TextureArray", "Texture", "Surface",
 )  # fmt: skip
 
 

