@@ -111,7 +111,7 @@ def test_threads_and_a_forked_child_get_the_error_and_the_process_ends_cleanly(r
 
 
 @pytest.mark.skipif(not HAS_SOURCES, reason="the sources are not here")
-def test_the_runtime_has_all_that_is_required_and_lacks_what_is_called_new(runtime: Path) -> None:
+def test_the_runtime_has_all_that_is_required_and_lacks_only_what_is_called_new(runtime: Path) -> None:
     code = f"""
 import ctypes
 library = ctypes.CDLL('libamdhip64.so.5')
@@ -121,7 +121,9 @@ for name in {[*vendor_calls.all_of("hip"), "hipRuntimeGetVersion"]!r}:
     done = run(runtime, code)
     assert (done.returncode, done.stderr) == (0, "")
     assert len(vendor_calls.required("hip")) > 40
-    assert done.stdout.splitlines() == vendor_calls.own("hip", "new")
+    absent = done.stdout.splitlines()
+    assert "hipGetDevicePropertiesR0600" in absent
+    assert set(absent) <= set(vendor_calls.own("hip", "new"))
 
 
 @pytest.mark.skipif(not HAS_SOURCES, reason="the sources are not here")

@@ -13,6 +13,7 @@ from PyGPU._protocols import function_table as table
 __all__: list[str] = []
 
 _Function = Callable[..., Any]
+_SEVERAL = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 def signature_of(function: _Function) -> inspect.Signature | None:
@@ -21,8 +22,7 @@ def signature_of(function: _Function) -> inspect.Signature | None:
         found = inspect.signature(function)
     except (TypeError, ValueError):
         return None
-    several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    if any(parameter.kind in several for parameter in found.parameters.values()) and function is not np.clip:
+    if any(parameter.kind in _SEVERAL for parameter in found.parameters.values()) and function is not np.clip:
         return None
     return found
 
@@ -34,12 +34,14 @@ class Adapted:
 
     def __init__(self, path: str, func: _Function, own: _Function) -> None:
         self._path, self._own, self._theirs = path, own, signature_of(func)
+        alone, by_name = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.KEYWORD_ONLY
         try:
             parameters = inspect.signature(own).parameters
         except (TypeError, ValueError):
-            self._theirs = None  # of ours nothing can be told: it sees to its arguments itself
             parameters = inspect.Signature().parameters
-        alone, by_name = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.KEYWORD_ONLY
+        # Of objects that are called Python tells nothing, or that they take anything.
+        if all(one.kind in _SEVERAL for one in parameters.values()):
+            self._theirs = None  # ours sees to its arguments itself
         self._named = {name for name, one in parameters.items() if one.kind is not alone}
         self._aligned = self._count_aligned([name for name, one in parameters.items() if one.kind is not by_name])
 

@@ -89,7 +89,8 @@ def finfo(type: Any, /) -> Any:
     if dtype.name == "bfloat16":
         import ml_dtypes
 
-        return _FloatLimits(ml_dtypes.finfo(dtype))  # type: ignore[no-untyped-call]
+        limits: Any = ml_dtypes.finfo  # has types in some versions
+        return _FloatLimits(limits(dtype))
     return _FloatLimits(np.finfo(dtype))
 
 

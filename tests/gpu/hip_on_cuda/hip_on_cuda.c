@@ -331,6 +331,11 @@ DRIVER(hipModuleOccupancyMaxPotentialBlockSize,
 EXPORT int hipModuleLaunchKernel(void *function, SHAPE, void *stream, void **arguments, void **extra) {
     LAUNCH(cuLaunchKernel(function, gx, gy, gz, bx, by, bz, shared, stream, arguments, extra));
 }
+/* The structures and the numbers of the attributes are the same. */
+EXPORT int hipDrvLaunchKernelEx(const CUlaunchConfig *config, void *function, void **arguments, void **extra) {
+    unsigned shared = config->sharedMemBytes;
+    LAUNCH(cuLaunchKernelEx(config, function, arguments, extra));
+}
 EXPORT int hipModuleLaunchCooperativeKernel(void *function, SHAPE, void *stream, void **arguments) {
     LAUNCH(cuLaunchCooperativeKernel(function, gx, gy, gz, bx, by, bz, shared, stream, arguments));
 }

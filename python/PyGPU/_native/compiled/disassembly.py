@@ -95,22 +95,21 @@ def _of_cuda(name: str) -> Iterator[Path]:
     found = library_files._found("find_nvidia_binary_utility", name)
     if found:
         yield Path(found)
-    for variable in ("CUDA_HOME", "CUDA_PATH"):
-        if os.environ.get(variable):
-            yield Path(os.environ[variable], "bin", name)
+    toolkits = [os.environ.get(name) for name in ("CUDA_HOME", "CUDA_PATH")]
+    yield from (Path(toolkit, "bin", name) for toolkit in toolkits if toolkit)
     nvcc = which("nvcc")
     if nvcc:
         yield Path(nvcc).resolve().parent / name
     yield Path("/usr/local/cuda/bin", name)
     yield from (Path(root, folder, name) for root in sys.path if root for folder in (*_WHEELS, _TRITON))
-    if os.environ.get("CONDA_PREFIX"):
-        yield Path(os.environ["CONDA_PREFIX"], "bin", name)
+    conda = os.environ.get("CONDA_PREFIX")
+    if conda:
+        yield Path(conda, "bin", name)
 
 
 def _of_hip(name: str) -> Iterator[Path]:
-    for variable in ("ROCM_PATH", "HIP_PATH"):
-        if os.environ.get(variable):
-            yield from (Path(os.environ[variable], folder, name) for folder in ("llvm/bin", "bin"))
+    toolkits = [os.environ.get(name) for name in ("ROCM_PATH", "HIP_PATH")]
+    yield from (Path(toolkit, folder, name) for toolkit in toolkits if toolkit for folder in ("llvm/bin", "bin"))
     yield Path("/opt/rocm/llvm/bin", name)
 
 
