@@ -1,4 +1,4 @@
-"""Products beside torch and CuPy: TFLOP/s of matrices, GB/s where one operand is a vector, in turns.
+"""Products beside torch and CuPy: TFLOP, of matrices, GB/s where one operand is a vector, in turns.
 
     python benches/python/products.py [--bytes N] [--rounds 5] [--json FILE]
 
@@ -30,7 +30,7 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
     def product(name: str, a: Any, b: Any) -> None:
         batch = a.shape[0] if len(a.shape) == 3 else 1
         flops = 2 * batch * a.shape[-2] * a.shape[-1] * b.shape[-1]
-        calls[f"TFLOP/s {name}"] = (lambda: a @ b, flops // 1000)
+        calls[f"TFLOP, {name}"] = (lambda: a @ b, flops // 1000)
 
     for dtype, side in ((np.float32, 8192), (np.float16, 8192), (np.float64, 4096), (np.complex64, 4096)):
         a, b = square(side, dtype), square(side, dtype)
@@ -48,10 +48,10 @@ def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], in
     for dtype in (np.float32, np.float16):
         matrix, vector = square(rows, dtype), library.array(random.random(rows, dtype=np.float32).astype(dtype))
         moved = rows * rows * np.dtype(dtype).itemsize
-        calls[f"GB/s matrix @ vector {dtype.__name__}"] = (lambda a=matrix, x=vector: a @ x, moved)
-        calls[f"GB/s vector @ matrix {dtype.__name__}"] = (lambda a=matrix, x=vector: x @ a, moved)
+        calls[f"GB, matrix @ vector {dtype.__name__}"] = (lambda a=matrix, x=vector: a @ x, moved)
+        calls[f"GB, vector @ matrix {dtype.__name__}"] = (lambda a=matrix, x=vector: x @ a, moved)
         flat = matrix.reshape(-1)
-        calls[f"GB/s vector @ vector {dtype.__name__}"] = (lambda x=flat: x @ x, moved * 2)
+        calls[f"GB, vector @ vector {dtype.__name__}"] = (lambda x=flat: x @ x, moved)
     return calls
 
 
@@ -69,4 +69,4 @@ def small(library: Library) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    measure(__doc__, "products", large, small, unit="see the name")
+    measure(__doc__, "products", large, small, unit="a second")
