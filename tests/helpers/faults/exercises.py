@@ -315,6 +315,37 @@ def graphs() -> None:
     equal(copied.get(), numpy.zeros_like(HOST))
 
 
+def updated_graphs() -> None:
+    """Exchange what a kernel, a fill and a copy of a graph are given, then all of it."""
+    scale = PyGPU.Module(SOURCE).get_function("scale")
+    array, other = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
+    bytes_, copied = PyGPU.zeros(100, "uint8"), PyGPU.zeros(HOST.shape, HOST.dtype)
+
+    def captured() -> PyGPU.Graph:
+        with PyGPU.Graph() as graph:
+            scale[2, 32](array, HOST.size)
+            bytes_.fill(3)
+            copied[...] = array
+        return graph
+
+    graph = captured()
+    kernel, fill, copy = graph.nodes
+    graph.update(kernel, other, HOST.size)
+    graph.update(fill, bytes_, 5)
+    graph.update(copy, copied, other)
+    graph.launch()
+    equal(copied.get(), 2 * HOST)
+    equal(bytes_.get(), numpy.full(100, 5, "uint8"))
+    graph.update(captured())
+    graph.launch()
+    equal(copied.get(), 2 * HOST)
+
+
+def tensor_maps() -> None:
+    """Describe an array to the tensor memory accelerator."""
+    assert len(PyGPU.TensorMap(PyGPU.zeros((16, 16), "float32"), (8, 8)).tobytes()) == 128
+
+
 def _has_graphs() -> bool:
     try:
         with PyGPU.Graph():
@@ -346,6 +377,8 @@ EXERCISES: dict[str, Callable[[], None]] = {
     for function in (
         *([kernels] if _has_kernels() else []),
         *([graphs] if _has_graphs() else []),
+        *([updated_graphs] if _has_graphs() and _has_kernels() else []),
+        *([tensor_maps] if PyGPU.backend_name() == "cuda" else []),
         make_and_fetch,
         textures,
         rows,
