@@ -291,6 +291,7 @@ def test_derived_streams_and_events_are_streams_and_events():
     event.record(stream)
     stream.wait_for_event(event)
     event.synchronize()
+    stream.synchronize()
     assert stream.is_done()
     assert hash(stream) == hash(PyGPU.Stream.from_handle(stream.handle))
     assert x.get().tolist() == [1, 1, 1]
