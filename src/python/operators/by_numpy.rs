@@ -29,6 +29,7 @@ pub(super) struct Asked<'a> {
 ///
 /// # Errors
 /// NumPy's.
+#[inline(always)] // as in `result`
 pub(super) fn run(py: Python<'_>, asked: &Asked<'_>, values: &Values<'_, '_>, targets: &Targets<'_>) -> PyResult<()> {
     let view = |array: &Array| match asked.row.host {
         Host::Ufunc => cpu_view::borrowed(py, array),

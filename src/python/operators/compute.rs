@@ -81,7 +81,7 @@ pub(crate) fn call<'py>(
 }
 
 /// The kind of the loop of a call.
-#[inline]
+#[inline(always)] // two callers since products are there, each short
 pub(super) fn loop_of(row: &'static Row, values: &Values<'_, '_>, wish: &Wish<'_>) -> PyResult<Kind> {
     let mut kinds: SmallVec<[Operand; 4]> = SmallVec::new();
     for value in values {

@@ -113,7 +113,7 @@ pub(super) fn run<'a>(
 }
 
 /// Keeps the arrays of others for as long as the kernel reads them.
-#[inline]
+#[inline(always)] // two callers since products are there, each short
 pub(super) fn keep_foreign(py: Python<'_>, device: Device, values: &mut Values<'_, '_>) -> PyResult<()> {
     let is_foreign = |value: &Value<'_, '_>| matches!(value, Value::Held { is_foreign: true, .. });
     if !values.iter().any(is_foreign) {

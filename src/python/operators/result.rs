@@ -44,7 +44,7 @@ fn layouts<'v>(values: &'v Values<'_, '_>, wish: &'v Wish<'_>) -> impl Iterator<
 }
 
 /// The device of all arrays of a call.
-#[inline]
+#[inline(always)] // two callers since products are there, each short
 pub(super) fn common_device(row: &Row, values: &Values<'_, '_>, wish: &Wish<'_>) -> PyResult<Device> {
     let mut found: Option<Device> = None;
     let given = values.iter().filter_map(Value::array).map(Array::device);
@@ -157,7 +157,7 @@ pub(super) fn check_out(
 }
 
 /// A result as an object: of the class of the first operand that is an array of ours.
-#[inline]
+#[inline(always)] // two callers since products are there, each short
 pub(super) fn wrap<'py>(
     py: Python<'py>,
     operands: &[&Bound<'py, PyAny>],
