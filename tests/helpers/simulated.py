@@ -143,3 +143,17 @@ def driver() -> Driver | None:
         _loaded.cache_clear()
         return None
     return found[0]
+
+
+@contextlib.contextmanager
+def delayed(most: int) -> Iterator[None]:
+    """Delay work at random, up to so many microseconds, where the driver can: what is not in order goes wrong then."""
+    found = driver()
+    if found is None:
+        yield
+        return
+    found.delay(0, most=most)
+    try:
+        yield
+    finally:
+        found.delay(0)

@@ -19,6 +19,14 @@ def _has_kernels() -> bool:
     return True
 
 
+def module_or_skip(source: str, **options: Any) -> PyGPU.Module:
+    """A module; the test is skipped where the backend has no kernels, or no compiler for them."""
+    try:
+        return PyGPU.Module(source, **options)
+    except (PyGPU.BackendUnavailableError, PyGPU.NotSupportedError) as error:
+        pytest.skip(f"no kernels: {error}")
+
+
 needs_kernels = pytest.mark.skipif(not _has_kernels(), reason="this backend has no kernels, or no compiler for them")
 
 

@@ -13,6 +13,7 @@ import pytest
 import PyGPU
 import simulated
 from PyGPU import driver as drv
+from support_kernels import module_or_skip
 
 SOURCE = r"""
 struct Inner { short kind; double weight; };
@@ -68,22 +69,15 @@ gpu_only = pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="the CPU has
 
 @pytest.fixture(scope="module")
 def module() -> PyGPU.Module:
-    try:
-        return PyGPU.Module(SOURCE)
-    except (PyGPU.BackendUnavailableError, PyGPU.NotSupportedError) as error:
-        pytest.skip(f"no kernels: {error}")
+    return module_or_skip(SOURCE)
 
 
 @pytest.fixture
 def unrest() -> Iterator[None]:
     """Delay work where the driver can, so that what is not in order goes wrong."""
     PyGPU.zeros(1)
-    driver = simulated.driver()
-    if driver is not None:
-        driver.delay(0, most=3000)
-    yield
-    if driver is not None:
-        driver.delay(0)
+    with simulated.delayed(3000):
+        yield
 
 
 def described(particle: object) -> list[float]:

@@ -11,6 +11,7 @@ import pytest
 
 import PyGPU
 import simulated
+from support_kernels import module_or_skip
 
 BACKEND = PyGPU.backend_name()
 ON_A_DEVICE = BACKEND != "cpu" and simulated.driver() is None
@@ -34,10 +35,7 @@ extern "C" __global__ void one(float *x) { x[threadIdx.x] = 1; }
 
 @pytest.fixture(scope="module")
 def module() -> PyGPU.Module:
-    try:
-        return PyGPU.Module(SOURCE, instances=["add<float, 4>"])
-    except (PyGPU.BackendUnavailableError, PyGPU.NotSupportedError) as error:
-        pytest.skip(f"no kernels: {error}")
+    return module_or_skip(SOURCE, instances=["add<float, 4>"])
 
 
 def run(kernel: PyGPU.Kernel, dtype: str = "float32") -> list[float]:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import PyGPU
+from support_kernels import module_or_skip
 
 SOURCE = r"""
 #if defined(__HIP__)
@@ -38,10 +39,7 @@ extern "C" __global__ void total(const float *a, float *o, int n) {
 
 @pytest.fixture(scope="module")
 def module() -> PyGPU.Module:
-    try:
-        return PyGPU.Module(SOURCE)
-    except (PyGPU.BackendUnavailableError, PyGPU.NotSupportedError) as error:
-        pytest.skip(f"no kernels: {error}")
+    return module_or_skip(SOURCE)
 
 
 def test_a_block_meets_at_a_barrier_and_constants_are_set_by_name(module: PyGPU.Module) -> None:

@@ -11,6 +11,7 @@ import PyGPU
 import simulated
 from PyGPU import LaunchConfig
 from PyGPU.driver import Function
+from support_kernels import module_or_skip
 
 SOURCE = r"""
 #include <cooperative_groups.h>
@@ -65,10 +66,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def module() -> PyGPU.Module:
-    try:
-        return PyGPU.Module(SOURCE)
-    except (PyGPU.BackendUnavailableError, PyGPU.NotSupportedError) as error:
-        pytest.skip(f"no kernels: {error}")
+    return module_or_skip(SOURCE)
 
 
 @pytest.fixture

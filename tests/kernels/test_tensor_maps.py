@@ -147,12 +147,8 @@ def test_what_the_accelerator_does_not_take_is_refused(
 @pytest.fixture
 def unrest() -> Iterator[None]:
     """Delay work where the driver can, so that what is not in order goes wrong."""
-    driver = simulated.driver()
-    if driver is not None:
-        driver.delay(0, most=3000)
-    yield
-    if driver is not None:
-        driver.delay(0)
+    with simulated.delayed(3000):
+        yield
 
 
 @cuda_only

@@ -13,6 +13,7 @@ import pytest
 
 import PyGPU
 import simulated
+from support_kernels import module_or_skip
 
 SOURCE = r"""
 extern "C" __global__ void sample(cudaTextureObject_t t, const float *at, float *out, int n, int axes, int layer) {
@@ -59,22 +60,15 @@ WORDS = ("wrap", "clamp", "mirror", "border")
 
 @pytest.fixture(scope="module")
 def module() -> PyGPU.Module:
-    try:
-        return PyGPU.Module(SOURCE)
-    except (PyGPU.BackendUnavailableError, PyGPU.NotSupportedError) as error:
-        pytest.skip(f"no kernels: {error}")
+    return module_or_skip(SOURCE)
 
 
 @pytest.fixture
 def unrest() -> Iterator[None]:
     """Delay work where the driver can, so that what is not in order goes wrong."""
     PyGPU.zeros(1)
-    driver = simulated.driver()
-    if driver is not None:
-        driver.delay(0, most=2000)
-    yield
-    if driver is not None:
-        driver.delay(0)
+    with simulated.delayed(2000):
+        yield
 
 
 def as_floats(values: np.ndarray) -> np.ndarray:

@@ -30,12 +30,8 @@ gpu_only = pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="the CPU has
 def unrest(request: pytest.FixtureRequest) -> Iterator[None]:
     """Delay work at random where the driver can, so that what is not in order goes wrong."""
     PyGPU.zeros(1)
-    driver = simulated.driver()
-    if driver is not None:
-        driver.delay(0, most=request.param)
-    yield
-    if driver is not None:
-        driver.delay(0)
+    with simulated.delayed(request.param):
+        yield
 
 
 class Walk:

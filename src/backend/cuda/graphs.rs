@@ -6,7 +6,7 @@ use super::driver::Cuda;
 use super::sys::{CUgraphExecUpdateResultInfo, CUstreamCaptureMode as Mode};
 use crate::backend::codes::SUCCESS;
 use crate::backend::graphs::update_reason;
-use crate::backend::vendor::graphs::{Parameters, lacks, no_parameters};
+use crate::backend::vendor::graphs::{Parameters, exchange, lacks, no_parameters};
 use crate::backend::vendor::{Current, Driver, Raw, VendorGraphs};
 use crate::backend::{CaptureMode, ExecutableHandle, GraphHandle, NodeHandle, NodeKind, StreamHandle};
 use crate::error::Result;
@@ -34,6 +34,7 @@ impl VendorGraphs for Cuda {
             || format!("stream {:#x}", stream.0),
         )
     }
+
     unsafe fn kind_of_node(driver: &Driver<Self>, device: i32, node: NodeHandle) -> Result<u32> {
         let name = "cuGraphNodeGetType";
         let ask = driver.api.cuGraphNodeGetType.ok_or_else(|| lacks(name))?;
@@ -52,31 +53,12 @@ impl VendorGraphs for Cuda {
         to: NodeHandle,
         from: NodeHandle,
     ) -> Result<()> {
-        let (executable, to, from) = (Raw::of(executable.0), Raw::of(to.0), Raw::of(from.0));
-        let mut parameters = Parameters::new();
-        let detail = || format!("a node of the kind {}", kind.name());
-        // SAFETY of all below: the handles are the caller's promise; `parameters` has room for each kind, and what the driver
-        // puts there is valid as long as `from`.
-        macro_rules! hand_on {
-            ($get:ident, $set:ident $(, $context:ident)?) => {{
-                let get = driver.api.$get.ok_or_else(|| lacks(stringify!($get)))?;
-                let set = driver.api.$set.ok_or_else(|| lacks(stringify!($set)))?;
-                // SAFETY: see above.
-                driver.call(device, stringify!($get), |_| unsafe { get(from, parameters.place()) }, detail)?;
-                let set = |on: &Current<'_, Self>| {
-                    let _ = on;
-                    // SAFETY: see above.
-                    unsafe { set(executable, to, parameters.place() $(, $context(on))?) }
-                };
-                driver.call(device, stringify!($set), set, detail)
-            }};
-        }
-        match kind {
-            NodeKind::Kernel => hand_on!(cuGraphKernelNodeGetParams_v2, cuGraphExecKernelNodeSetParams_v2),
-            NodeKind::Copy => hand_on!(cuGraphMemcpyNodeGetParams, cuGraphExecMemcpyNodeSetParams, context),
-            NodeKind::Fill => hand_on!(cuGraphMemsetNodeGetParams, cuGraphExecMemsetNodeSetParams, context),
-            NodeKind::Host | NodeKind::Other(_) => Err(no_parameters(kind)),
-        }
+        exchange!(
+            driver, device, kind, executable, to, from,
+            Kernel: cuGraphKernelNodeGetParams_v2, cuGraphExecKernelNodeSetParams_v2;
+            Copy: cuGraphMemcpyNodeGetParams, cuGraphExecMemcpyNodeSetParams, context;
+            Fill: cuGraphMemsetNodeGetParams, cuGraphExecMemsetNodeSetParams, context;
+        )
     }
 
     unsafe fn update(

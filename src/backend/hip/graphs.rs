@@ -5,7 +5,7 @@ use std::cell::Cell;
 use super::driver::Hip;
 use super::sys::hipStreamCaptureMode;
 use crate::backend::graphs::update_reason;
-use crate::backend::vendor::graphs::{Parameters, lacks, no_parameters};
+use crate::backend::vendor::graphs::{Parameters, exchange, lacks, no_parameters};
 use crate::backend::vendor::{Current, Driver, Raw, VendorGraphs};
 use crate::backend::{CaptureMode, ExecutableHandle, GraphHandle, NodeHandle, NodeKind, StreamHandle};
 use crate::error::Result;
@@ -31,6 +31,7 @@ impl VendorGraphs for Hip {
             || format!("stream {:#x}", stream.0),
         )
     }
+
     unsafe fn kind_of_node(driver: &Driver<Self>, device: i32, node: NodeHandle) -> Result<u32> {
         let name = "hipGraphNodeGetType";
         let ask = driver.api.hipGraphNodeGetType.ok_or_else(|| lacks(name))?;
@@ -48,28 +49,12 @@ impl VendorGraphs for Hip {
         to: NodeHandle,
         from: NodeHandle,
     ) -> Result<()> {
-        let (executable, to, from) = (Raw::of(executable.0), Raw::of(to.0), Raw::of(from.0));
-        let mut parameters = Parameters::new();
-        let detail = || format!("a node of the kind {}", kind.name());
-        // SAFETY of all below: the handles are the caller's promise; `parameters` has room for each kind, and what the runtime
-        // puts there is valid as long as `from`.
-        macro_rules! hand_on {
-            ($get:ident, $set:ident) => {{
-                let get = driver.api.$get.ok_or_else(|| lacks(stringify!($get)))?;
-                let set = driver.api.$set.ok_or_else(|| lacks(stringify!($set)))?;
-                // SAFETY: see above.
-                driver.call(device, stringify!($get), |_| unsafe { get(from, parameters.place()) }, detail)?;
-                // SAFETY: see above.
-                let set = |_: &Current<'_, Self>| unsafe { set(executable, to, parameters.place()) };
-                driver.call(device, stringify!($set), set, detail)
-            }};
-        }
-        match kind {
-            NodeKind::Kernel => hand_on!(hipGraphKernelNodeGetParams, hipGraphExecKernelNodeSetParams),
-            NodeKind::Copy => hand_on!(hipGraphMemcpyNodeGetParams, hipGraphExecMemcpyNodeSetParams),
-            NodeKind::Fill => hand_on!(hipGraphMemsetNodeGetParams, hipGraphExecMemsetNodeSetParams),
-            NodeKind::Host | NodeKind::Other(_) => Err(no_parameters(kind)),
-        }
+        exchange!(
+            driver, device, kind, executable, to, from,
+            Kernel: hipGraphKernelNodeGetParams, hipGraphExecKernelNodeSetParams;
+            Copy: hipGraphMemcpyNodeGetParams, hipGraphExecMemcpyNodeSetParams;
+            Fill: hipGraphMemsetNodeGetParams, hipGraphExecMemsetNodeSetParams;
+        )
     }
 
     unsafe fn update(

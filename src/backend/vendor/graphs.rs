@@ -86,6 +86,35 @@ impl Parameters {
     }
 }
 
+/// Takes the parameters of the node `$from`, and gives them to `$to` of an executable graph: by a function of each kind that reads and
+/// one that sets. One that sets by a context as well names a function that tells it.
+macro_rules! exchange {
+    (
+        $driver:ident, $device:ident, $kind:ident, $executable:ident, $to:ident, $from:ident,
+        $($node:ident: $get:ident, $set:ident $(, $context:ident)?;)*
+    ) => {{
+        let (executable, to, from) = (Raw::of($executable.0), Raw::of($to.0), Raw::of($from.0));
+        let mut parameters = Parameters::new();
+        let detail = || format!("a node of the kind {}", $kind.name());
+        match $kind {
+            $(NodeKind::$node => {
+                let get = $driver.api.$get.ok_or_else(|| lacks(stringify!($get)))?;
+                let set = $driver.api.$set.ok_or_else(|| lacks(stringify!($set)))?;
+                // SAFETY: the handles are the caller's promise; `parameters` has room for each kind.
+                $driver.call($device, stringify!($get), |_| unsafe { get(from, parameters.place()) }, detail)?;
+                let set = |on: &Current<'_, Self>| {
+                    let _ = on;
+                    // SAFETY: as before; what the driver put there is valid as long as `from`.
+                    unsafe { set(executable, to, parameters.place() $(, $context(on))?) }
+                };
+                $driver.call($device, stringify!($set), set, detail)
+            })*
+            NodeKind::Host | NodeKind::Other(_) => Err(no_parameters($kind)),
+        }
+    }};
+}
+pub(in crate::backend) use exchange;
+
 /// Whether the driver's state of a stream is that of a capture, be it invalid.
 fn is_capture(state: u32) -> bool {
     const ACTIVE: u32 = 1;

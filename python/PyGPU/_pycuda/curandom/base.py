@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 _GENERATORS_PER_BLOCK = 256
 
 
-class Base:
+class Base(abc.ABC):
     """A generator with PyCUDA's methods; who inherits says how an array is filled."""
 
     has_box_muller = False
@@ -29,20 +30,17 @@ class Base:
     def _count(self) -> int:
         return self.block_count * self.generators_per_block
 
-    def _uniform(self, data: _core.GPUArray) -> None:
-        raise NotImplementedError
+    @abc.abstractmethod
+    def _uniform(self, data: _core.GPUArray) -> None: ...
 
-    def _normal(self, data: _core.GPUArray, mean: float, stddev: float) -> None:
-        raise NotImplementedError
+    @abc.abstractmethod
+    def _normal(self, data: _core.GPUArray, mean: float, stddev: float) -> None: ...
 
-    def _poisson(self, data: _core.GPUArray, mean: float | None) -> None:
-        raise NotImplementedError
+    @abc.abstractmethod
+    def _poisson(self, data: _core.GPUArray, mean: float | None) -> None: ...
 
-    def _skip(self, numbers: int) -> None:
-        raise NotImplementedError
-
-    def _skip_sequences(self, sequences: int, bits: int) -> None:
-        raise NotImplementedError
+    @abc.abstractmethod
+    def _skip(self, numbers: int) -> None: ...
 
     def _made(self, shape: Any, dtype: Any, stream: Any) -> _core.GPUArray:
         with on_stream(stream):

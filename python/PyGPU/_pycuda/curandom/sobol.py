@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -73,16 +74,14 @@ class _Sobol(Base):
 
     _set: tables.direction_vector_set
 
-    def __init__(self, dir_vector: _core.GPUArray | None, scramble: _core.GPUArray | None, offset: int) -> None:
+    def __init__(self, dir_vector: _core.GPUArray | None = None, offset: int = 0) -> None:
         super().__init__()
         self._unsigned = np.dtype(f"uint{self.generator_bits}")
         if dir_vector is None:
             dir_vector = tables.generate_direction_vectors(self._count, self._set)
         self._check("dir_vector", dir_vector, (self._count, self.generator_bits))
-        if scramble is not None:
-            self._check("scramble_vector", scramble, (self._count,))
         self._vectors = dir_vector.reshape(-1)
-        self._scramble = scramble
+        self._scramble: _core.GPUArray | None = None
         self._first = int(offset)
 
     def _check(self, name: str, given: Any, shape: tuple[int, ...]) -> None:
@@ -111,6 +110,24 @@ class _Sobol(Base):
         self._first += numbers // self._count
 
 
+class _Scrambled(_Sobol):
+    """Points of which some bits are turned over, others in each dimension."""
+
+    _constants: Callable[[int], _core.GPUArray]
+
+    def __init__(
+        self,
+        dir_vector: _core.GPUArray | None = None,
+        scramble_vector: _core.GPUArray | None = None,
+        offset: int = 0,
+    ) -> None:
+        super().__init__(dir_vector, offset)
+        if scramble_vector is None:
+            scramble_vector = self._constants(self._count)
+        self._check("scramble_vector", scramble_vector, (self._count,))
+        self._scramble = scramble_vector
+
+
 class Sobol32RandomNumberGenerator(_Sobol):
     """Sobol's points of 32 bits.
 
@@ -130,11 +147,8 @@ class Sobol32RandomNumberGenerator(_Sobol):
 
     _set = tables.direction_vector_set.VECTOR_32
 
-    def __init__(self, dir_vector: _core.GPUArray | None = None, offset: int = 0) -> None:
-        super().__init__(dir_vector, None, offset)
 
-
-class ScrambledSobol32RandomNumberGenerator(_Sobol):
+class ScrambledSobol32RandomNumberGenerator(_Scrambled):
     """Sobol's points of 32 bits, of which some are turned over.
 
     Parameters
@@ -146,16 +160,7 @@ class ScrambledSobol32RandomNumberGenerator(_Sobol):
     """
 
     _set = tables.direction_vector_set.SCRAMBLED_VECTOR_32
-
-    def __init__(
-        self,
-        dir_vector: _core.GPUArray | None = None,
-        scramble_vector: _core.GPUArray | None = None,
-        offset: int = 0,
-    ) -> None:
-        count = Base()._count
-        scramble = tables.generate_scramble_constants32(count) if scramble_vector is None else scramble_vector
-        super().__init__(dir_vector, scramble, offset)
+    _constants = staticmethod(tables.generate_scramble_constants32)
 
 
 class Sobol64RandomNumberGenerator(_Sobol):
@@ -170,11 +175,8 @@ class Sobol64RandomNumberGenerator(_Sobol):
     _set = tables.direction_vector_set.VECTOR_64
     generator_bits = 64
 
-    def __init__(self, dir_vector: _core.GPUArray | None = None, offset: int = 0) -> None:
-        super().__init__(dir_vector, None, offset)
 
-
-class ScrambledSobol64RandomNumberGenerator(_Sobol):
+class ScrambledSobol64RandomNumberGenerator(_Scrambled):
     """Sobol's points of 64 bits, of which some are turned over.
 
     Parameters
@@ -185,13 +187,4 @@ class ScrambledSobol64RandomNumberGenerator(_Sobol):
 
     _set = tables.direction_vector_set.SCRAMBLED_VECTOR_64
     generator_bits = 64
-
-    def __init__(
-        self,
-        dir_vector: _core.GPUArray | None = None,
-        scramble_vector: _core.GPUArray | None = None,
-        offset: int = 0,
-    ) -> None:
-        count = Base()._count
-        scramble = tables.generate_scramble_constants64(count) if scramble_vector is None else scramble_vector
-        super().__init__(dir_vector, scramble, offset)
+    _constants = staticmethod(tables.generate_scramble_constants64)
