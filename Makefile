@@ -50,6 +50,8 @@ REORDERED_TESTS := tests/order/test_order.py tests/order/test_graph.py tests/ord
 # A surrounding conda environment would make maturin refuse to choose between the two.
 MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin
 
+# Each vendor's libraries of mathematics, of which the simulated one has a part.
+SIMULATED_MATHEMATICS :=
 SIMULATED := --manifest-path tests/simulated_driver/Cargo.toml --target-dir build/simulated/target
 
 # The bookkeeping of order with the locks of a model checker.
@@ -223,6 +225,9 @@ $(HIPRTC_ON_NVRTC): tests/gpu/hip_on_cuda/hiprtc_on_nvrtc.c
 	cp --remove-destination build/simulated/target/debug/libsimulated_hip.so build/simulated/libamdhip64.so.7
 	cp --remove-destination build/simulated/target/debug/libsimulated_nvrtc.so build/simulated/libnvrtc.so.12
 	cp --remove-destination build/simulated/target/debug/libsimulated_hiprtc.so build/simulated/libhiprtc.so.7
+	for name in $(SIMULATED_MATHEMATICS); do \
+	    cp --remove-destination build/simulated/target/debug/libsimulated_mathematics.so build/simulated/$$name || exit 1; \
+	done
 
 bench: .venv/.extension-release ## Rust and Python benchmarks, each against its peer in one run (BENCH_ARGS=--quick)
 	cargo bench --no-default-features

@@ -9,6 +9,14 @@ pub trait Contexts: Send + Sync {
         let _ = device;
         Ok(0)
     }
+    /// Runs calls of another library of the vendor's, which works on the device that is current; in no capture's way.
+    ///
+    /// # Errors
+    /// `NotSupported` where there are no such libraries; the driver's.
+    fn within(&self, device: i32, operation: &'static str, work: &mut dyn FnMut()) -> Result<()> {
+        let _ = (device, operation, work);
+        Err(Error::not_supported("the vendors' libraries work on GPUs"))
+    }
     /// A limit of the device's context by the driver's number: bytes of stack, of `printf`'s buffer, of the heap.
     fn limit(&self, device: i32, number: i32) -> Result<usize> {
         let _ = (device, number);

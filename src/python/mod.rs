@@ -11,6 +11,7 @@ mod errors;
 mod exit;
 mod gil;
 mod late;
+mod libraries;
 mod newer;
 mod once;
 mod settings;

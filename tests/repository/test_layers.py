@@ -5,8 +5,8 @@
 
 The layer `python` is a house of its own, whose rooms import one way too:
 
-    late, newer, once <- ending <- callback <- errors, gil, settings <- exit <- convert <- runtime <- array <- host
-    <- exchange <- views <- create <- texture <- kernel <- custom, operators <- compat
+    late, libraries, newer, once <- ending <- callback <- errors, gil, settings <- exit <- convert <- runtime <- array
+    <- host <- exchange <- views <- create <- texture <- kernel <- custom, operators <- compat
 
 `backend::cuda` and `backend::hip` never know each other, nor does what they share (`backend::vendor`) know either, and
 files never import in a circle (`test_circles.py`).
@@ -28,8 +28,8 @@ LINE = (
     " <- array, graph <- kernel <- codegen <- copy <- ops <- interop <- python"
 )
 PYTHON_LINE = (
-    "late, newer, once <- ending <- callback <- errors, gil, settings <- exit <- convert <- runtime <- array <- host"
-    " <- exchange <- views <- create <- texture <- kernel <- custom, operators <- compat"
+    "late, libraries, newer, once <- ending <- callback <- errors, gil, settings <- exit <- convert <- runtime <- array"
+    " <- host <- exchange <- views <- create <- texture <- kernel <- custom, operators <- compat"
 )
 
 

@@ -40,6 +40,12 @@ impl Contexts for Driver<Cuda> {
         self.context_of(device, "cuDevicePrimaryCtxRetain").map(|context| context.expose_provenance())
     }
 
+    fn within(&self, device: i32, operation: &'static str, work: &mut dyn FnMut()) -> Result<()> {
+        let _current = self.enter(device, operation)?;
+        self.beside_captures(work);
+        Ok(())
+    }
+
     fn limit(&self, device: i32, number: i32) -> Result<usize> {
         let which = limit_of(number)?;
         let get = self.api.cuCtxGetLimit.ok_or_else(|| absent("cuCtxGetLimit"))?;

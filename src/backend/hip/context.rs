@@ -31,7 +31,13 @@ impl VendorContexts for Hip {
 }
 
 /// HIP has no contexts to set anything of.
-impl Contexts for Driver<Hip> {}
+impl Contexts for Driver<Hip> {
+    fn within(&self, device: i32, operation: &'static str, work: &mut dyn FnMut()) -> Result<()> {
+        let _current = self.enter(device, operation)?;
+        self.beside_captures(work);
+        Ok(())
+    }
+}
 
 impl Driver<Hip> {
     pub fn found(&self) -> Result<i32> {

@@ -5,6 +5,7 @@
 //! folder, and by the system's loader. What was searched is kept for `show_config`.
 
 mod rand;
+mod shelf;
 
 use std::path::{Path, PathBuf};
 
@@ -14,6 +15,30 @@ use crate::global::Global;
 use crate::settings::{self, Settings, Variable};
 
 pub use rand::{Rand, Table, rand};
+pub use shelf::Shelf;
+
+/// Declares a library's `Functions`, each under both vendors' names; `None` is one that the opened library is too old to have.
+macro_rules! functions {
+    ($($name:ident: $type:ty = $cuda:literal, $hip:literal;)*) => {
+        struct Functions {
+            $($name: Option<$type>,)*
+        }
+
+        impl Functions {
+            /// # Safety
+            /// The library is this vendor's.
+            unsafe fn of(library: &Library, kind: BackendKind) -> Self {
+                let is_hip = kind == BackendKind::Hip;
+                Self {
+                    // SAFETY: the signatures are those of both vendors' headers.
+                    $($name: unsafe { library.get(if is_hip { $hip } else { $cuda }) },)*
+                }
+            }
+        }
+    };
+}
+
+use functions;
 
 /// A library that each vendor has.
 pub struct Noun {

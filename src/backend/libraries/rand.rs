@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::{Noun, Places};
+use super::{Noun, Places, functions};
 use crate::backend::{BackendKind, Library};
 use crate::error::{Error, Result};
 use crate::global::Once;
@@ -18,27 +18,6 @@ static NOUN: Noun = Noun {
 /// A function that puts the address of a table into its first argument.
 type OfSet = unsafe extern "C" fn(*mut *const c_void, c_int) -> u32;
 type Plain = unsafe extern "C" fn(*mut *const c_void) -> u32;
-
-/// Declares the functions, each under both vendors' names.
-macro_rules! functions {
-    ($($name:ident: $type:ty = $cuda:literal, $hip:literal;)*) => {
-        struct Functions {
-            $($name: Option<$type>,)*
-        }
-
-        impl Functions {
-            /// # Safety
-            /// The library is this vendor's.
-            unsafe fn of(library: &Library, kind: BackendKind) -> Self {
-                let is_hip = kind == BackendKind::Hip;
-                Self {
-                    // SAFETY: the signatures are those of both vendors' headers.
-                    $($name: unsafe { library.get(if is_hip { $hip } else { $cuda }) },)*
-                }
-            }
-        }
-    };
-}
 
 functions! {
     version: unsafe extern "C" fn(*mut c_int) -> u32 = "curandGetVersion", "hiprandGetVersion";

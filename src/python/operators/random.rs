@@ -1,7 +1,5 @@
 //! What `PyGPU.random` is made of: elements from a place of a stream on, and that place moved on in device memory.
 
-use std::path::PathBuf;
-
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -12,6 +10,7 @@ use crate::backend::libraries::{self, Places, Rand, Table};
 use crate::ops::random::{self, Distribution, PLACE, Place, Task};
 use crate::python::array::class::GpuArray;
 use crate::python::gil::WithoutGil;
+use crate::python::libraries::places;
 use crate::stream;
 
 type Own<'py> = Bound<'py, GpuArray>;
@@ -82,31 +81,27 @@ fn _advance_place(place: &Own<'_>, key: [u64; 2], count: u64, halves: bool, even
     Ok(())
 }
 
-/// The vendor's library of random numbers, looked for in the file that is named, or in those that are hinted at and elsewhere.
-fn library(named: Option<PathBuf>, hints: Vec<PathBuf>) -> crate::error::Result<&'static Rand> {
+/// The vendor's library of random numbers.
+fn library(places: &Places) -> crate::error::Result<&'static Rand> {
     let backend = backend::default_backend()?;
-    libraries::rand(backend.kind(), backend.driver_version(), &Places { named, hints })
+    libraries::rand(backend.kind(), backend.driver_version(), places)
 }
 
 /// The version of cuRAND or hipRAND; None where none is found.
 #[pyfunction]
-fn _rand_library_version(py: Python<'_>, named: Option<PathBuf>, hints: Vec<PathBuf>) -> Option<i32> {
-    py.without_gil(|| library(named, hints)).ok().map(Rand::version)
+fn _rand_library_version(py: Python<'_>) -> PyResult<Option<i32>> {
+    let places = places(py, "curand")?;
+    Ok(py.without_gil(|| library(&places)).ok().map(Rand::version))
 }
 
 /// The beginning of a table of cuRAND's or hipRAND's.
 #[pyfunction]
-fn _rand_library_table<'py>(
-    py: Python<'py>,
-    which: i32,
-    bytes: usize,
-    named: Option<PathBuf>,
-    hints: Vec<PathBuf>,
-) -> PyResult<Bound<'py, PyBytes>> {
+fn _rand_library_table(py: Python<'_>, which: i32, bytes: usize) -> PyResult<Bound<'_, PyBytes>> {
     let Some(table) = Table::numbered(which) else {
         return Err(PyValueError::new_err(format!("there is no table {which}")));
     };
-    let found = py.without_gil(|| library(named, hints)?.table(table, bytes))?;
+    let places = places(py, "curand")?;
+    let found = py.without_gil(|| library(&places)?.table(table, bytes))?;
     Ok(PyBytes::new(py, found))
 }
 

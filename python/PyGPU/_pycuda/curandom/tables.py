@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._native import library_files
 
 __all__ = [
     "direction_vector_set",
@@ -42,14 +41,14 @@ def get_curand_version() -> tuple[int, int, int] | None:
     >>> version is None or len(version) == 3
     True
     """
-    version = _core._rand_library_version(*library_files.mathematics("curand"))
+    version = _core._rand_library_version()
     return None if version is None else (version // 1000, version % 1000 // 10, version % 10)
 
 
 def _table(what: int, count: int, columns: int, dtype: Any) -> _core.GPUArray:
     rows = min(count, _DIMENSIONS)
     taken = rows * columns * np.dtype(dtype).itemsize
-    table = np.frombuffer(_core._rand_library_table(what, taken, *library_files.mathematics("curand")), dtype)
+    table = np.frombuffer(_core._rand_library_table(what, taken), dtype)
     table = table.reshape(rows, columns)[np.arange(count) % _DIMENSIONS]
     return _core.to_gpu(table if columns > 1 else table.reshape(count))
 

@@ -160,6 +160,43 @@ impl Driver {
     }
 }
 
+/// Work of a library that stands beside the driver, and what ends it once it runs no more.
+pub struct Errand {
+    /// What is run, each time.
+    pub work: unsafe extern "C" fn(u64) -> u32,
+    /// What ends the data.
+    pub end: unsafe extern "C" fn(u64),
+    /// For both.
+    pub data: u64,
+}
+
+impl Drop for Errand {
+    fn drop(&mut self) {
+        // SAFETY: `run_errand` asks for this; it is called once.
+        unsafe { (self.end)(self.data) };
+    }
+}
+
+impl Driver {
+    /// Puts work on a stream that reaches device memory as a kernel does.
+    ///
+    /// # Safety
+    /// The functions may be called with the data, from any thread; the work as often as a graph is launched.
+    ///
+    /// # Errors
+    /// A code; the data have ended then.
+    pub unsafe fn run_errand(&self, call: &'static str, device: usize, errand: Errand, stream: u64) -> Outcome<()> {
+        self.launch_work(call, device, stream, move || {
+            let whole = &errand;
+            // SAFETY: promised by the caller.
+            match unsafe { (whole.work)(whole.data) } {
+                0 => Ok(()),
+                code => Err(code),
+            }
+        })
+    }
+}
+
 /// Calls the deleter of a `DLManagedTensor` on a thread that Python has never seen, and waits for that thread.
 ///
 /// # Safety
@@ -198,6 +235,18 @@ macro_rules! export_guests {
             fn guest_read_strided(on, out: u64, address: u64, stride: i64, count: i64, stream: u64) {
                 let source = $crate::guest::Items { address, stride, count };
                 on.driver.read_items(on.name, $device(on)?, ($crate::guest::Items::dense(out, count), source), stream)
+            }
+
+            fn guest_run(
+                on,
+                work: unsafe extern "C" fn(u64) -> u32,
+                end: unsafe extern "C" fn(u64),
+                data: u64,
+                stream: u64
+            ) {
+                let errand = $crate::guest::Errand { work, end, data };
+                // SAFETY: the caller of the C function promises it.
+                unsafe { on.driver.run_errand(on.name, $device(on)?, errand, stream) }
             }
 
             fn guest_fault(on, stream: u64) {

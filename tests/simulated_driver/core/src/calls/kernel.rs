@@ -174,12 +174,26 @@ impl Driver {
         {
             return Err(INVALID_VALUE);
         }
+        self.launch_work(call, device, stream, move || run(&function, &shape, &arguments))
+    }
+
+    /// Puts work on a stream that reaches device memory at the addresses which programs see, as a kernel does.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn launch_work(
+        &self,
+        call: &'static str,
+        device: usize,
+        stream: u64,
+        run: impl Fn() -> Outcome<()> + Send + Sync + 'static,
+    ) -> Outcome<()> {
         let mut state = self.lock();
         let stream = state.resolve(call, device, stream)?;
         let shared = Arc::clone(&self.shared);
         let work = move || {
             let opened = shared.arenas.iter().map(|arena| arena.enter_kernel()).collect::<Result<Vec<_>, _>>();
-            let result = if opened.is_ok() { run(&function, &shape, &arguments) } else { Err(OPERATING_SYSTEM) };
+            let result = if opened.is_ok() { run() } else { Err(OPERATING_SYSTEM) };
             shared.arenas.iter().for_each(|arena| arena.leave_kernel());
             if let Err(code) = result {
                 shared.lock().devices[device].sticky.get_or_insert(code);

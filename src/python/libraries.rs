@@ -1,0 +1,16 @@
+//! Where the vendors' libraries of mathematics may be, asked of Python, which knows wheels and conda environments.
+
+use pyo3::intern;
+use pyo3::prelude::*;
+
+use crate::backend::libraries::Places;
+
+/// The places of a library, by NVIDIA's name for it: `cublas`.
+///
+/// # Errors
+/// Python's.
+pub fn places(py: Python<'_>, name: &str) -> PyResult<Places> {
+    let module = py.import(intern!(py, "PyGPU._native.library_files"))?;
+    let (named, hints) = module.call_method1(intern!(py, "mathematics"), (name,))?.extract()?;
+    Ok(Places { named, hints })
+}
