@@ -72,7 +72,7 @@ impl Eq for Device {}
 impl fmt::Display for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind() {
-            BackendKind::Cpu => f.write_str("cpu"),
+            BackendKind::Cpu if self.0.backend.device_count() == 1 => f.write_str("cpu"),
             kind => write!(f, "{}:{}", kind.name(), self.0.index),
         }
     }
@@ -121,8 +121,7 @@ impl Device {
     #[inline]
     pub fn current() -> Result<Self> {
         let backend = backend::default_backend()?;
-        let index = if backend.kind() == BackendKind::Cpu { 0 } else { backend.current_device()? };
-        Ok(Self::of(backend, index))
+        Ok(Self::of(backend, backend.current_device()?))
     }
 
     /// The device named `cpu`, `cuda`, `cuda:1`, `hip:0`.
@@ -136,23 +135,25 @@ impl Device {
             Some(text) => text.parse().map_err(|_| {
                 Error::value(format!("device '{name}': '{text}' is no device number; write for example 'cuda:0'"))
             })?,
-            None if backend.kind() == BackendKind::Cpu => 0,
             None => backend.current_device()?,
         };
         Self::new(backend, index)
     }
 
-    /// The host as a device.
+    /// The host as a device: the calling thread's current one, where it has several numbers.
     ///
     /// # Errors
     /// None in practice: the CPU backend is always there.
     pub fn cpu() -> Result<Self> {
-        static CPU: Once<Device> = Once::new();
-        if let Some(cpu) = CPU.get() {
-            return Ok(*cpu);
-        }
-        let cpu = Self::of(backend::by_name("cpu")?, 0);
-        Ok(*CPU.get_or_init(|| cpu))
+        static CPU: Once<&'static dyn Backend> = Once::new();
+        let backend = match CPU.get() {
+            Some(backend) => *backend,
+            None => {
+                let backend = backend::by_name("cpu")?;
+                *CPU.get_or_init(|| backend)
+            }
+        };
+        Ok(Self::of(backend, backend.current_device()?))
     }
 
     /// What the device can do.

@@ -24,9 +24,11 @@ impl Variable {
     pub const CACHE_DIR: Self = Self("PYGPU_CACHE_DIR");
     pub const CACHE_SIZE: Self = Self("PYGPU_CACHE_SIZE");
     pub const CPU_BREAK: Self = Self("PYGPU_CPU_BREAK");
+    pub const CPU_DEVICES: Self = Self("PYGPU_CPU_DEVICES");
     pub const CPU_OPTIONS: Self = Self("PYGPU_CPU_OPTIONS");
     pub const CPU_ORDER: Self = Self("PYGPU_CPU_ORDER");
     pub const CUDA_ARRAY_INTERFACE_SYNC: Self = Self("PYGPU_CUDA_ARRAY_INTERFACE_SYNC");
+    pub const DEVICE: Self = Self("PYGPU_DEVICE");
     pub const OWN_CXX: Self = Self("PYGPU_CXX");
     pub const PINNED_LIMIT: Self = Self("PYGPU_PINNED_LIMIT");
     pub const RECYCLE: Self = Self("PYGPU_RECYCLE");

@@ -206,6 +206,7 @@ from PyGPU._core import (
     right_shift as right_shift,
     rint as rint,
     round as round,
+    set_default_device as set_default_device,
     set_device as set_device,
     set_host_cache_limit as set_host_cache_limit,
     set_memory_limit as set_memory_limit,

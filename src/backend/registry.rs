@@ -4,7 +4,7 @@
 //! create a context: asking which backends there are leaves no trace on a device.
 
 use super::opening::Opening;
-use super::{Attempt, Backend, BackendKind, DeviceProperties, Devices, cpu, cuda, hip, vendor};
+use super::{Attempt, Backend, BackendKind, DeviceProperties, Devices, cpu, cuda, first_device, hip, vendor};
 use crate::error::{Error, Result};
 use crate::global::Once;
 use crate::settings::{self, Settings, Variable};
@@ -94,7 +94,14 @@ pub fn default_backend() -> Result<&'static dyn Backend> {
 fn first_default_backend() -> Result<&'static dyn Backend> {
     static DEFAULT: Once<Result<&'static dyn Backend>> = Once::new();
     let settings = settings::get();
-    DEFAULT.get_or_init(|| choose(settings)).clone()
+    DEFAULT
+        .get_or_init(|| {
+            cpu::read_device_count(settings)?;
+            let backend = choose(settings)?;
+            first_device::read(settings, backend)?;
+            Ok(backend)
+        })
+        .clone()
 }
 
 fn choose(settings: &Settings) -> Result<&'static dyn Backend> {

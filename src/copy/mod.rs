@@ -23,7 +23,7 @@ use crate::backend::{Address, Direction, Extent, NodeKind, Pitched};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::layout::{self, Blocks, Layout, Order, Uniform};
-use crate::memory::{Access, ordered};
+use crate::memory::{Access, capture, ordered};
 use crate::stream::Stream;
 
 pub use bus::{is_pinned, to_device, to_device_and_wait, to_host, to_host_and_wait};
@@ -80,7 +80,7 @@ pub fn between(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
     if target.layout().size() == 0 {
         return Ok(());
     }
-    if target.device() != source.device() {
+    if target.device() != source.device() && !(target.device().is_cpu() && source.device().is_cpu()) {
         return across(target, source, stream);
     }
     if may_overlap(target, source) {
@@ -139,7 +139,7 @@ pub fn is_same_place(one: &Array, other: &Array) -> bool {
         && first.strides().eq(second.strides())
 }
 
-/// Between two devices: both sides dense and alike, so that one run of bytes crosses.
+/// Between two devices: one run of bytes, or a kernel that reaches over.
 fn across(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
     let (to, from) = (target.device(), source.device());
     if from.is_cpu() {
@@ -156,6 +156,11 @@ fn across(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
         return Err(Error::not_supported(format!(
             "copy from {from} to {to}: no driver serves both; go through the host"
         )));
+    }
+    if !matches!(Blocks::of(target.layout(), source.layout())?, Blocks::One { .. })
+        && reach_over(target, source, stream)?
+    {
+        return Ok(());
     }
     let sending = on_device(stream, from);
     let dense = source.layout().dense_like();
@@ -178,6 +183,26 @@ fn across(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
         unsafe { backend.copy_peer(to.index(), low_target, from.index(), low_source, bytes, sending.handle()) }
     })?;
     receiving.wait_for(&sending)
+}
+
+/// Copies between two devices by one kernel, which runs where elements do not lie side by side, so that whole packs cross; `false`
+/// where no device reaches the other's memory, or without a compiler: then dense copies are made on both sides.
+fn reach_over(target: &Array, source: &Array, stream: &Stream) -> Result<bool> {
+    let (to, from) = (target.device(), source.device());
+    let dense = source.layout().dense_like();
+    let is_dense = matches!(Blocks::of(&dense, source.layout())?, Blocks::One { .. });
+    let (here, there) = if is_dense { (to, from) } else { (from, to) };
+    // What is allowed in a capture is the driver's to say, and it does not say it of this.
+    if capture::is_any() || !here.backend().can_access_peer(here.index(), there.index())? {
+        return Ok(false);
+    }
+    here.backend().enable_peer_access(here.index(), there.index())?;
+    let working = on_device(stream, here);
+    if !kernels::copy(target, source, &working)? {
+        return Ok(false);
+    }
+    on_device(stream, to).wait_for(&working)?;
+    Ok(true)
 }
 
 fn lowest(array: &Array) -> Address {

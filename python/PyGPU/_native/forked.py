@@ -25,8 +25,8 @@ class ForkedArray:
 
     __slots__ = ("_error", "_of", "_state")
 
-    def __init__(self, class_: type, values: Any, error: Exception) -> None:
-        object.__setattr__(self, "_of", (class_, values))
+    def __init__(self, class_: type, values: Any, device: Any, error: Exception) -> None:
+        object.__setattr__(self, "_of", (class_, values, device))
         object.__setattr__(self, "_error", str(error))
         object.__setattr__(self, "_state", None)
 
@@ -53,7 +53,7 @@ class ForkedArray:
         return ForkedArray.__reduce__(self)
 
     def __repr__(self) -> str:
-        class_, values = object.__getattribute__(self, "_of")
+        class_, values, _ = object.__getattribute__(self, "_of")
         about = f"shape {values.shape} and dtype {values.dtype}"
         return f"<{class_.__name__} of {about}, without a device in a forked process>"
 

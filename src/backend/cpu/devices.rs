@@ -1,8 +1,8 @@
-//! The one device: the host.
+//! The devices: the host, under as many numbers as `PYGPU_CPU_DEVICES` asks for, so that programs for several GPUs run without one.
 
 use super::codes::{self, INVALID_DEVICE, refuse};
 use super::host::{Cpu, check_device};
-use super::machine;
+use super::{machine, numbers};
 use crate::backend::{BackendKind, DeviceProperties, Devices, MemoryInfo};
 use crate::error::{Error, Result};
 
@@ -12,7 +12,7 @@ impl Devices for Cpu {
     }
 
     fn device_count(&self) -> i32 {
-        1
+        numbers::count()
     }
 
     fn driver_version(&self) -> i32 {
@@ -32,16 +32,20 @@ impl Devices for Cpu {
     }
 
     fn current_device(&self) -> Result<i32> {
-        Ok(0)
+        Ok(numbers::current())
     }
 
     fn set_current_device(&self, device: i32) -> Result<()> {
-        check_device("set_current_device", device)
+        check_device("set_current_device", device)?;
+        numbers::set_current(device);
+        Ok(())
     }
 
     fn properties(&self, device: i32) -> Result<DeviceProperties> {
         check_device("properties", device)?;
-        Ok(machine::properties())
+        let mut properties = machine::properties();
+        properties.uuid[15] = device as u8;
+        Ok(properties)
     }
 
     fn memory_info(&self, device: i32) -> Result<MemoryInfo> {
@@ -63,12 +67,15 @@ impl Devices for Cpu {
     fn can_access_peer(&self, device: i32, peer: i32) -> Result<bool> {
         check_device("can_access_peer", device)?;
         check_device("can_access_peer", peer)?;
-        Ok(false)
+        Ok(device != peer)
     }
 
     fn enable_peer_access(&self, device: i32, peer: i32) -> Result<()> {
         check_device("enable_peer_access", device)?;
-        let detail = format!("peer {peer}; the CPU backend has one device, and a device is no peer of itself");
-        Err(refuse("enable_peer_access", INVALID_DEVICE, detail))
+        check_device("enable_peer_access", peer)?;
+        if device != peer {
+            return Ok(());
+        }
+        Err(refuse("enable_peer_access", INVALID_DEVICE, format!("peer {peer}; a device is no peer of itself")))
     }
 }

@@ -5,8 +5,9 @@ use std::sync::atomic::AtomicUsize;
 use super::captures::{self, Captures};
 use super::codes::{INVALID_DEVICE, refuse};
 use super::event_table::EventTable;
+use super::numbers;
 use crate::backend::{HostWork, NodeKind, StreamHandle};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// The host.
 pub struct Cpu {
@@ -59,10 +60,23 @@ fn kind_of(operation: &str) -> NodeKind {
     }
 }
 
-/// Refuses every device but the one that there is.
+/// Refuses a device that there is not.
+#[inline]
 pub fn check_device(operation: &'static str, device: i32) -> Result<()> {
-    if device == 0 {
-        return Ok(());
+    match (0..numbers::count()).contains(&device) {
+        true => Ok(()),
+        false => Err(unknown(operation, device)),
     }
-    Err(refuse(operation, INVALID_DEVICE, format!("device {device} was asked for; the CPU backend has device 0 only")))
+}
+
+#[cold]
+fn unknown(operation: &'static str, device: i32) -> Error {
+    let count = numbers::count();
+    let text = match count {
+        1 => format!(
+            "device {device} was asked for; the CPU backend has device 0 only, or as many as PYGPU_CPU_DEVICES says"
+        ),
+        _ => format!("device {device} was asked for; the CPU backend has {count} devices, numbered from 0"),
+    };
+    refuse(operation, INVALID_DEVICE, text)
 }

@@ -19,6 +19,7 @@ pub mod heap;
 mod host;
 mod machine;
 mod memory;
+mod numbers;
 mod pinned;
 mod programs;
 mod red_zone;
@@ -27,6 +28,7 @@ mod streams;
 mod tests;
 mod textures;
 
+pub(super) use self::numbers::read_count as read_device_count;
 pub(super) use self::programs::{dependencies, interrupts, is_whole};
 
 use self::host::{CPU, Cpu};

@@ -5,14 +5,17 @@ use std::sync::atomic::Ordering;
 
 use super::captures::stream_handle;
 use super::event_table::Mark;
-use super::host::{Cpu, check_device};
+use super::host::{Cpu, FIRST_STREAM, check_device};
+use super::numbers::{self, MOST};
 use crate::backend::{EventHandle, HostFunction, StreamFlags, StreamHandle, Streams};
 use crate::error::Result;
 
 impl Streams for Cpu {
     fn create_stream(&self, device: i32, flags: StreamFlags) -> Result<StreamHandle> {
         check_device("create_stream", device)?;
-        Ok(stream_handle(self.next_stream.fetch_add(1, Ordering::Relaxed), flags.non_blocking))
+        // The handle says the device.
+        let number = self.next_stream.fetch_add(1, Ordering::Relaxed) * MOST as usize + device as usize;
+        Ok(stream_handle(number, flags.non_blocking))
     }
 
     unsafe fn destroy_stream(&self, _: i32, stream: StreamHandle) -> Result<()> {
@@ -37,8 +40,11 @@ impl Streams for Cpu {
         }
     }
 
-    unsafe fn stream_device(&self, _: StreamHandle) -> Result<Option<i32>> {
-        Ok(Some(0))
+    unsafe fn stream_device(&self, stream: StreamHandle) -> Result<Option<i32>> {
+        if stream.0 < FIRST_STREAM {
+            return Ok(Some(numbers::current())); // a default stream
+        }
+        Ok(Some((stream.0 / 2 % MOST as usize) as i32))
     }
 
     unsafe fn call_host(&self, _: i32, stream: StreamHandle, function: HostFunction, data: *mut c_void) -> Result<()> {

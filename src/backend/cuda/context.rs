@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use super::driver::Cuda;
 use super::sys::{CUcontext, CUdevice};
-use crate::backend::BackendKind;
 use crate::backend::codes::SUCCESS;
 use crate::backend::vendor::{Driver, Slot, VendorContexts, fork};
+use crate::backend::{BackendKind, first_device};
 use crate::error::Result;
 
 /// The context was pushed, and is to be popped.
@@ -47,9 +47,9 @@ fn known(slot: &AtomicPtr<c_void>) -> Option<CUcontext> {
 impl Driver<Cuda> {
     #[cold]
     fn switch(&self, device: i32, context: CUcontext, found: CUcontext) -> Result<Option<Pushed>> {
-        // A thread without a context is on device 0 for everybody. Setting it for good, as CUDA's runtime does, changes
-        // nothing that can be seen and saves two calls every time.
-        let stays = found.is_null() && device == 0;
+        // A thread without a context is on device 0 for everybody, or on the one that the program has named. Setting it for
+        // good, as CUDA's runtime does, changes nothing that can be seen and saves two calls every time.
+        let stays = found.is_null() && device == first_device(BackendKind::Cuda);
         let (code, operation) = if stays {
             // SAFETY: a retained primary context.
             (unsafe { (self.api.cuCtxSetCurrent)(context) }, "cuCtxSetCurrent")

@@ -4,9 +4,9 @@ use std::ffi::c_int;
 
 use super::driver::Cuda;
 use super::sys::{CUcontext, CUdevice_attribute as Attribute, CUuuid};
-use crate::backend::BackendKind;
 use crate::backend::codes::{PEER_ACCESS_ALREADY_ENABLED, SUCCESS};
 use crate::backend::vendor::{Current, DeviceAttributes, Driver, Passage, VendorDevices, fork};
+use crate::backend::{BackendKind, first_device};
 use crate::error::Result;
 
 impl VendorDevices for Cuda {
@@ -67,7 +67,7 @@ impl VendorDevices for Cuda {
         if code != SUCCESS {
             return Err(driver.refusal(code, OPERATION, None, String::new()));
         }
-        if found.is_null() { Ok(0) } else { driver.device_of(found) }
+        if found.is_null() { Ok(first_device(BackendKind::Cuda)) } else { driver.device_of(found) }
     }
 
     fn set_current(driver: &Driver<Self>, device: i32) -> Result<()> {
@@ -102,8 +102,8 @@ impl VendorDevices for Cuda {
         // later call too, and says so there.
         let _ = match (was_current, device) {
             (false, _) => Ok(()),
-            // Without a context the thread is on device 0 anyway, and no context need be made.
-            (true, 0) => {
+            // Without a context the thread is on this device anyway, and no context need be made.
+            (true, device) if device == first_device(BackendKind::Cuda) => {
                 let none = std::ptr::null_mut();
                 // SAFETY: no context at all is always allowed.
                 let set = |driver: &Driver<Self>| unsafe { (driver.api.cuCtxSetCurrent)(none) };

@@ -3,11 +3,18 @@
 //! It is the runtime's, and shared with every other library of the process. Owns nothing: the runtime keeps one context for each
 //! device and shares it among all libraries.
 
+use std::cell::Cell;
+
 use super::driver::Hip;
-use crate::backend::Contexts;
 use crate::backend::codes::SUCCESS;
 use crate::backend::vendor::{Driver, Slot, VendorContexts};
+use crate::backend::{BackendKind, Contexts, first_device};
 use crate::error::Result;
+
+thread_local! {
+    /// Whether a device was made current here.
+    static HAS_CHOSEN: Cell<bool> = const { Cell::new(false) };
+}
 
 impl VendorContexts for Hip {
     /// The device to put back.
@@ -40,16 +47,30 @@ impl Contexts for Driver<Hip> {
 }
 
 impl Driver<Hip> {
+    #[inline]
     pub fn found(&self) -> Result<i32> {
         let mut found = 0;
         // SAFETY: the target is writable.
         match unsafe { (self.api.hipGetDevice)(&mut found) } {
+            SUCCESS if found == 0 && first_device(BackendKind::Hip) != 0 => self.begin_thread(),
             SUCCESS => Ok(found),
             code => Err(self.refusal(code, "hipGetDevice", None, String::new())),
         }
     }
 
+    /// The runtime does not tell a thread that chose device 0 from one that chose none: who comes here first has not, unless
+    /// it went to device 0 by another library.
+    #[cold]
+    fn begin_thread(&self) -> Result<i32> {
+        let first = first_device(BackendKind::Hip);
+        match HAS_CHOSEN.with(Cell::get) {
+            true => Ok(0),
+            false => self.switch(first).map(|()| first),
+        }
+    }
+
     pub fn switch(&self, device: i32) -> Result<()> {
+        HAS_CHOSEN.with(|chosen| chosen.set(true));
         // SAFETY: takes any number.
         match unsafe { (self.api.hipSetDevice)(device) } {
             SUCCESS => Ok(()),

@@ -86,7 +86,8 @@ pub(super) fn suit(blocks: &Blocks) -> bool {
     }
 }
 
-/// Copies an array into another of the same device that does not overlap it; `false` where there is no kernel for it.
+/// Copies an array into another that does not overlap it, on the stream's device, which reaches both; `false` where there is no
+/// kernel for it.
 ///
 /// # Errors
 /// The driver's.
@@ -96,7 +97,7 @@ pub(super) fn copy(target: &Array, source: &Array, stream: &Stream) -> Result<bo
     let (units, class) = units.choose(asked().wish);
     let (class, parameters) = numbered(&units, class);
     let variant = variant(class, &units);
-    let Some(function) = store::function(target.device(), variant) else { return Ok(false) };
+    let Some(function) = store::function(stream.device(), variant) else { return Ok(false) };
     let uses = [(source.allocation(), Access::Read), (target.allocation(), Access::Write)];
     // SAFETY: the structure is the kernel's; the axes reach what both layouts reach, which lies inside their blocks.
     unsafe { run(&function, &parameters, stream, &uses)? };

@@ -9,7 +9,7 @@ use crate::layout::Layout;
 use crate::python::array::class::{GpuArray, new_exact, new_like};
 use crate::python::convert::dtype as dtypes;
 use crate::python::convert::shape::OrderArgument;
-use crate::python::exchange::import;
+use crate::python::host::copies;
 use crate::python::host::{cast, transfer};
 
 /// Whether elements follow each other as an order says, so that nothing need be copied for its sake.
@@ -123,5 +123,5 @@ pub(crate) fn astype<'py>(
         return Ok(made);
     }
     let array = made.get().array(py)?;
-    new_like(x, GpuArray::from_array(import::copy_to(py, array, device, array.layout().dense_like())?))
+    new_like(x, GpuArray::from_array(copies::copy_to(py, array, device, array.layout().dense_like())?))
 }

@@ -9,9 +9,10 @@ use crate::array::Array;
 use crate::device::Device;
 use crate::interop::dlpack;
 use crate::python::array::class::{GpuArray, new_exact, new_view_of};
-use crate::python::exchange::import::{self, copy_to, finish, forbidden, ready_stream};
+use crate::python::exchange::import::{self, finish, forbidden, ready_stream};
 use crate::python::exchange::producer::{self, Request};
 use crate::python::exchange::table::{self, Offer};
+use crate::python::host::copies::copy_to;
 use crate::python::host::transfer;
 use crate::stream::Stream;
 

@@ -7,7 +7,6 @@ use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::prelude::*;
 
 use super::capsule::{capsule, pair};
-use super::import;
 use crate::array::Array;
 use crate::copy;
 use crate::device::Device;
@@ -18,6 +17,7 @@ use crate::python::array::class::GpuArray;
 use crate::python::callback::{holds_gil, with_interpreter};
 use crate::python::convert::number;
 use crate::python::gil::WithoutGil;
+use crate::python::host::copies;
 use crate::stream::{self, Stream};
 
 #[pymethods]
@@ -141,7 +141,7 @@ fn on_host(py: Python<'_>, array: &Array, stream: Option<i64>, copy: Option<bool
     }
     let shape: Dims = array.layout().shape().collect();
     let dense = Layout::contiguous(&shape, array.layout().itemsize(), Order::C)?;
-    import::copy_to(py, array, Device::cpu()?, dense)
+    copies::copy_to(py, array, Device::cpu()?, dense)
 }
 
 /// A copy in C order on the same device, usable on the consumer's stream.

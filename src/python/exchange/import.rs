@@ -10,17 +10,15 @@ use super::cai;
 use super::producer::{self, Request};
 use super::table::{self, Offer};
 use crate::array::Array;
-use crate::copy;
 use crate::device::Device;
 use crate::error::Error;
 use crate::interop::dlpack::import::Tensor;
 use crate::interop::{dlpack, streams};
-use crate::layout::Layout;
 use crate::python::array::class::GpuArray;
 use crate::python::gil::WithoutGil;
 use crate::python::once::intern;
 use crate::python::runtime::stream as stream_argument;
-use crate::stream::{self, Stream};
+use crate::stream::Stream;
 
 /// The array of an object whose data is on a device; `None` for host data of any kind.
 ///
@@ -195,19 +193,6 @@ pub(crate) fn ready_stream(py: Python<'_>, device: Device, wanted: Option<&Bound
 pub(crate) fn finish(tensor: Tensor, ready: Stream) -> PyResult<(Array, bool)> {
     let copied = tensor.is_copied();
     Ok((tensor.into_array(ready)?, copied))
-}
-
-/// A copy on another device, or on the same, with the given dense layout.
-///
-/// # Errors
-/// `OutOfMemoryError`; the driver's.
-pub(crate) fn copy_to(py: Python<'_>, source: &Array, target: Device, dense: Layout) -> PyResult<Array> {
-    let copied: Result<Array, Error> = py.without_gil(|| {
-        let made = Array::on_new_memory(dense, source.dtype(), stream::current(target))?;
-        copy::between(&made, source, &stream::current(source.device()))?;
-        Ok(made)
-    });
-    Ok(copied?)
 }
 
 /// The refusal of a copy that is needed and forbidden.

@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 
 pub(crate) mod cast;
+pub(crate) mod copies;
 pub(crate) mod cpu_view;
 pub(crate) mod mirror;
 pub(crate) mod new;

@@ -7,19 +7,18 @@ use pyo3::prelude::*;
 use crate::array::Array;
 use crate::copy::{self, HostSide, ring};
 use crate::error::Result;
-use crate::layout::Order;
-use crate::layout::tuple_text;
+use crate::layout::{Order, tuple_text};
 use crate::memory::pending;
 use crate::python::array::class::{GpuArray, new_like};
-use crate::python::array::heritage;
 use crate::python::callback::Kept;
 use crate::python::convert::dtype;
 use crate::python::convert::ndarray;
 use crate::python::convert::shape::OrderArgument;
 use crate::python::gil::WithoutGil;
+use crate::python::host::copies::{copy_to, dense_in};
 use crate::python::host::result;
 use crate::python::once::intern;
-use crate::python::runtime::stream as stream_argument;
+use crate::python::runtime::{device as device_argument, stream as stream_argument};
 use crate::stream::{self, Stream};
 
 /// Uploads an ndarray of the array's dtype and shape and waits until its memory is not needed any more.
@@ -65,8 +64,7 @@ pub(crate) fn to_ndarray<'py>(py: Python<'py>, source: &Array) -> PyResult<Bound
 /// # Errors
 /// `OutOfMemoryError`; the driver's.
 pub(crate) fn device_copy(py: Python<'_>, source: &Array, order: Order) -> PyResult<Array> {
-    let _inherited = heritage::inherit(py, std::iter::once(source))?;
-    Ok(py.without_gil(|| copy::duplicate(source, order, &stream::current(source.device())))?)
+    copy_to(py, source, source.device(), dense_in(source, order)?)
 }
 
 /// A copy on the same device with the given dense layout.
@@ -74,14 +72,7 @@ pub(crate) fn device_copy(py: Python<'_>, source: &Array, order: Order) -> PyRes
 /// # Errors
 /// `OutOfMemoryError`; the driver's.
 pub(crate) fn device_copy_like(py: Python<'_>, source: &Array) -> PyResult<Array> {
-    let _inherited = heritage::inherit(py, std::iter::once(source))?;
-    let copied: Result<Array> = py.without_gil(|| {
-        let stream = stream::current(source.device());
-        let target = Array::on_new_memory(source.layout().dense_like(), source.dtype(), stream.clone())?;
-        copy::between(&target, source, &stream)?;
-        Ok(target)
-    });
-    Ok(copied?)
+    copy_to(py, source, source.device(), source.layout().dense_like())
 }
 
 /// What `get` fills: the remembered ndarray if nobody else holds it, or a new one; and whether it is the remembered one.
@@ -445,12 +436,14 @@ impl GpuArray {
         set_on(slf.py(), slf.get().array(slf.py())?, ary, &stream, false)
     }
 
-    /// A copy on the same device with memory of its own.
+    /// A copy with memory of its own.
     ///
     /// Parameters
     /// ----------
     /// order : {'C', 'F', 'A', 'K'}, optional
     ///     How elements follow each other; 'K', the default, keeps the order of the axes in memory.
+    /// device : Device, int or str, optional
+    ///     Where it lies; by default where the array does.
     ///
     /// Returns
     /// -------
@@ -461,20 +454,29 @@ impl GpuArray {
     /// >>> import PyGPU
     /// >>> PyGPU.arange(6)[::-2].copy().tolist()
     /// [5, 3, 1]
-    #[pyo3(signature = (order=None))]
-    fn copy<'py>(slf: &Bound<'py, Self>, order: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, Self>> {
+    #[pyo3(signature = (order=None, *, device=None))]
+    fn copy<'py>(
+        slf: &Bound<'py, Self>,
+        order: Option<&Bound<'py, PyAny>>,
+        device: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, Self>> {
         let array = slf.get().array(slf.py())?;
         let order = match order.filter(|order| !order.is_none()) {
             Some(order) => OrderArgument::from_python(order)?,
             None => OrderArgument::K,
         };
         let fortran = array.layout().is_f_contiguous() && !array.layout().is_c_contiguous();
-        let copied = match order {
-            OrderArgument::K => device_copy_like(slf.py(), array)?,
-            OrderArgument::F => device_copy(slf.py(), array, Order::F)?,
-            OrderArgument::A if fortran => device_copy(slf.py(), array, Order::F)?,
-            OrderArgument::C | OrderArgument::A => device_copy(slf.py(), array, Order::C)?,
+        let dense = match order {
+            OrderArgument::K => array.layout().dense_like(),
+            OrderArgument::F => dense_in(array, Order::F)?,
+            OrderArgument::A if fortran => dense_in(array, Order::F)?,
+            OrderArgument::C | OrderArgument::A => dense_in(array, Order::C)?,
         };
+        let target = match device.filter(|device| !device.is_none()) {
+            Some(device) => device_argument::from_argument(slf.py(), Some(device))?,
+            None => array.device(),
+        };
+        let copied = copy_to(slf.py(), array, target, dense)?;
         new_like(slf, GpuArray::from_array(copied))
     }
 }

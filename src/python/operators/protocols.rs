@@ -175,14 +175,17 @@ impl GpuArray {
         Ok(made)
     }
 
-    /// Pickles the values, the class and the attributes; the device is chosen where it is unpickled.
+    /// Pickles the values, the class, the attributes, and which device it was; where there is no such device, it is unpickled on the
+    /// current one.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         let py = slf.py();
         let values = transfer::to_ndarray(py, slf.get().array(slf.py())?)?;
         let restore = py.import(intern!(py, "PyGPU._core"))?.getattr("_restore")?;
         let state = slf.getattr(intern!(py, "__dict__"))?.cast_into::<PyDict>()?;
         let state = if state.is_empty() { py.None().into_bound(py) } else { state.into_any() };
-        (restore, (slf.get_type(), values), state).into_pyobject(py)
+        let device = slf.get().array(py)?.device();
+        let device = (device.kind().name(), device.index());
+        (restore, (slf.get_type(), values, device), state).into_pyobject(py)
     }
 
     fn __setstate__(slf: &Bound<'_, Self>, state: &Bound<'_, PyDict>) -> PyResult<()> {
@@ -275,17 +278,19 @@ fn copy_attributes(from: &Bound<'_, GpuArray>, to: &Bound<'_, GpuArray>) -> PyRe
 /// Unpickles an array: a new one of the class, on the current device, with the values. In a forked child, which has no device, an
 /// object that says so when it is used: an error here would be lost in the worker of a pool, whose parent then waits for ever.
 #[pyfunction]
+#[pyo3(signature = (class, values, device=None))]
 pub(crate) fn _restore<'py>(
     class: &Bound<'py, pyo3::types::PyType>,
     values: &Bound<'py, PyUntypedArray>,
+    device: Option<(String, i32)>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = class.py();
     if !class.is_subclass_of::<GpuArray>()? {
         return Err(PyTypeError::new_err(format!("{class} is no subclass of GPUArray")));
     }
-    match restore(class, values) {
+    match restore(class, values, device.as_ref()) {
         Err(error) if errors::is_fork(py, &error) => {
-            py.import("PyGPU._native.forked")?.getattr("ForkedArray")?.call1((class, values, error))
+            py.import("PyGPU._native.forked")?.getattr("ForkedArray")?.call1((class, values, device, error))
         }
         restored => Ok(restored?.into_any()),
     }
@@ -294,10 +299,15 @@ pub(crate) fn _restore<'py>(
 fn restore<'py>(
     class: &Bound<'py, pyo3::types::PyType>,
     values: &Bound<'py, PyUntypedArray>,
+    device: Option<&(String, i32)>,
 ) -> PyResult<Bound<'py, GpuArray>> {
     use numpy::PyUntypedArrayMethods;
     let dtype = crate::python::convert::dtype::from_numpy(values.dtype().as_any())?;
-    let device = crate::device::Device::current()?;
+    let backend = crate::backend::default_backend()?;
+    // Numbers are what a launcher of processes deals out; one that has dealt out fewer wants what it has used.
+    let there = device.filter(|(kind, index)| kind == backend.kind().name() && *index < backend.device_count());
+    let device =
+        there.map_or_else(crate::device::Device::current, |(_, index)| crate::device::Device::new(backend, *index))?;
     let array = crate::python::host::new::upload_new(class.py(), values, dtype, device)?;
     crate::python::array::class::new_of_class(class, GpuArray::from_array(array))
 }

@@ -57,6 +57,37 @@ fn set_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
     Ok(device.py().without_gil(|| make_current(chosen))?)
 }
 
+/// Makes a device the one of every thread that has made none current, and the calling thread's current one.
+///
+/// Parameters
+/// ----------
+/// device : int, str or Device
+///     A device of the default backend.
+///
+/// Raises
+/// ------
+/// ValueError
+///     For a device that does not exist, or of another backend than the default one.
+///
+/// Notes
+/// -----
+/// A driver keeps the current device for each thread, and device 0 is that of a new one. The environment variable
+/// ``PYGPU_DEVICE`` says the same for the whole process. A thread in which some library has made a device current stays there.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> PyGPU.set_default_device(0)
+#[pyfunction]
+fn set_default_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
+    let chosen = required(device)?;
+    Ok(device.py().without_gil(|| {
+        make_current(chosen)?;
+        backend::set_first_device(chosen.kind(), chosen.index());
+        Ok::<_, crate::error::Error>(())
+    })?)
+}
+
 /// Destroys everything that the process holds on a device: memory, streams, events, kernels.
 ///
 /// Parameters
@@ -228,6 +259,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(device_count, module)?)?;
     module.add_function(wrap_pyfunction!(current_device, module)?)?;
     module.add_function(wrap_pyfunction!(set_device, module)?)?;
+    module.add_function(wrap_pyfunction!(set_default_device, module)?)?;
     module.add_function(wrap_pyfunction!(reset_device, module)?)?;
     module.add_function(wrap_pyfunction!(device_properties, module)?)?;
     module.add_function(wrap_pyfunction!(memory_info, module)?)?;

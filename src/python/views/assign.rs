@@ -16,6 +16,7 @@ use crate::python::convert::strict;
 use crate::python::exchange::import;
 use crate::python::gil::WithoutGil;
 use crate::python::host::cast::{self, Values, cast_into};
+use crate::python::host::copies;
 use crate::python::host::transfer;
 use crate::python::once::intern;
 use crate::stream::{self, Stream};
@@ -54,7 +55,7 @@ pub(super) fn assign_array(
         true => source.clone(),
         false => cast::cast_like(py, source, target.dtype())?,
     };
-    let there = import::copy_to(py, &converted, target.device(), converted.layout().dense_like())?;
+    let there = copies::copy_to(py, &converted, target.device(), converted.layout().dense_like())?;
     let there = there.view(broadcast(there.layout(), target.layout())?)?;
     cast_into(py, target, Values::Of(&there), mask, stream)
 }

@@ -1,0 +1,51 @@
+//! How many devices the host is, and which one is a thread's current one.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use crate::backend::{BackendKind, first_device};
+use crate::error::{Error, Result};
+use crate::settings::{Settings, Variable};
+
+/// Most devices: as many as there may be of any backend.
+pub const MOST: i32 = 64;
+
+static COUNT: AtomicI32 = AtomicI32::new(1);
+
+thread_local! {
+    static CURRENT: Cell<Option<i32>> = const { Cell::new(None) };
+}
+
+/// How many there are.
+#[inline]
+pub fn count() -> i32 {
+    COUNT.load(Ordering::Relaxed)
+}
+
+/// Takes from the settings how many there are.
+///
+/// # Errors
+/// `Value` for what is no such number.
+pub fn read_count(settings: &Settings) -> Result<()> {
+    let Some(text) = settings.text(Variable::CPU_DEVICES) else { return Ok(()) };
+    let count = text.parse().ok().filter(|count| (1..=MOST).contains(count)).ok_or_else(|| {
+        let variable = Variable::CPU_DEVICES.name();
+        Error::value(format!("{variable}={text} is no number of devices from 1 to {MOST}"))
+    })?;
+    COUNT.store(count, Ordering::Relaxed);
+    Ok(())
+}
+
+/// The calling thread's current device.
+#[inline]
+pub fn current() -> i32 {
+    match count() {
+        1 => 0,
+        _ => CURRENT.with(Cell::get).unwrap_or_else(|| first_device(BackendKind::Cpu)),
+    }
+}
+
+/// Sets it, to a device that there is.
+pub fn set_current(device: i32) {
+    CURRENT.with(|current| current.set(Some(device)));
+}

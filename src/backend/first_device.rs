@@ -1,0 +1,42 @@
+//! The device of threads that have made none current: 0 for every driver, unless `PYGPU_DEVICE` or a program says otherwise.
+//!
+//! A driver keeps the current device for each thread, so a program that wants device 1 would have to say so in each of its
+//! threads, those of its libraries' pools included.
+
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use super::{Backend, BackendKind};
+use crate::error::{Error, Result};
+use crate::settings::{Settings, Variable};
+
+static FIRST: [AtomicI32; 3] = [const { AtomicI32::new(0) }; 3];
+
+/// The device of threads that have made none current.
+#[inline]
+pub fn first_device(kind: BackendKind) -> i32 {
+    FIRST[kind as usize].load(Ordering::Relaxed)
+}
+
+/// Sets it, to a device that there is.
+pub fn set_first_device(kind: BackendKind, index: i32) {
+    FIRST[kind as usize].store(index, Ordering::Relaxed);
+}
+
+/// What the settings say of it, for the default backend.
+///
+/// # Errors
+/// `Value` for what names no device of the backend.
+pub(super) fn read(settings: &Settings, backend: &dyn Backend) -> Result<()> {
+    let Some(text) = settings.text(Variable::DEVICE) else { return Ok(()) };
+    let (kind, count) = (backend.kind(), backend.device_count());
+    let number = text.strip_prefix(kind.name()).and_then(|rest| rest.strip_prefix(':')).unwrap_or(&text);
+    let index = number.parse().ok().filter(|index| (0..count).contains(index)).ok_or_else(|| {
+        let (name, variable) = (kind.name(), Variable::DEVICE.name());
+        Error::value(format!(
+            "{variable}={text} names no device: the {name} backend, which is the default here, has {count} device(s), numbered \
+             from 0; write '{name}:0', or 0"
+        ))
+    })?;
+    set_first_device(kind, index);
+    Ok(())
+}

@@ -1,0 +1,36 @@
+//! Copies with memory of their own, on the same device or another.
+
+use pyo3::prelude::*;
+
+use crate::array::Array;
+use crate::copy;
+use crate::device::Device;
+use crate::error::Result;
+use crate::layout::{Dims, Layout, Order};
+use crate::python::array::heritage;
+use crate::python::gil::WithoutGil;
+use crate::stream;
+
+/// A dense layout of an array's shape.
+///
+/// # Errors
+/// `ValueError` for more bytes than there can be.
+pub(crate) fn dense_in(array: &Array, order: Order) -> Result<Layout> {
+    let shape: Dims = array.layout().shape().collect();
+    Layout::contiguous(&shape, array.layout().itemsize(), order)
+}
+
+/// A copy on a device, with a dense layout of the same shape.
+///
+/// # Errors
+/// `OutOfMemoryError`; the driver's.
+pub(crate) fn copy_to(py: Python<'_>, source: &Array, device: Device, dense: Layout) -> PyResult<Array> {
+    // Who allocated the source may know nothing of another device.
+    let _inherited = heritage::inherit(py, (device == source.device()).then_some(source).into_iter())?;
+    let copied: Result<Array> = py.without_gil(|| {
+        let target = Array::on_new_memory(dense, source.dtype(), stream::current(device))?;
+        copy::between(&target, source, &stream::current(source.device()))?;
+        Ok(target)
+    });
+    Ok(copied?)
+}
