@@ -81,8 +81,8 @@ GROUPS: dict[str, list[str]] = {
     "Views": ["broadcast_to", "expand_dims", "flip", "moveaxis"],
     "Pinned host memory": ["empty_pinned", "zeros_pinned", "empty_like_pinned"],
     "Devices": [
-        "Device", "device_count", "current_device", "set_device", "set_default_device", "synchronize", "device_properties",
-        "can_access_peer", "enable_peer_access", "reset_device",
+        "Device", "device_count", "current_device", "set_device", "set_default_device", "synchronize",
+        "device_properties", "can_access_peer", "enable_peer_access", "reset_device",
     ],
     "Streams and events": ["Stream", "current_stream", "default_stream", "Event"],
     "Kernels": [

@@ -1,4 +1,4 @@
-"""Programs for several devices: on the CPU under as many numbers as are asked for, on a GPU's driver on those it has."""
+"""Programs for several devices: the CPU under as many numbers as are asked for, a GPU's driver on those it has."""
 
 import os
 import subprocess
