@@ -49,6 +49,14 @@ def test_what_is_drawn_is_numpys_whatever_was_drawn_before() -> None:
     assert rng.bytes(7) == numpys.bytes(7)
 
 
+@pytest.mark.enough_on("cuda")
+def test_what_threads_make_one_after_the_other_is_numpys() -> None:
+    rng, numpys = both(counter=(1 << 64) - 5_000_000)
+    assert_equal(rng.random(7_000_001, "float32"), numpys.random(7_000_001, "float32"))
+    assert_equal(rng.random(3_500_000), numpys.random(3_500_000))
+    assert_same_place(rng, numpys)
+
+
 @pytest.mark.parametrize("counter", [(1 << 64) - 3, (1 << 128) - 3, (1 << 256) - 3])
 @pytest.mark.enough_on("cuda")
 def test_a_counter_carries_into_its_upper_words(counter: int) -> None:
@@ -64,6 +72,7 @@ def test_whole_numbers_are_numpys_where_none_is_refused() -> None:
     cases += [(-(1 << 61), 1 << 61, "int64"), (0, 1 << 32, "uint32")]
     for low, high, dtype in cases if on_cpu() else cases[:5]:
         assert_equal(rng.integers(low, high, 1001, dtype), numpys.integers(low, high, 1001, dtype))
+    assert_equal(rng.integers(1, 64, 1001, endpoint=True), numpys.integers(1, 64, 1001, endpoint=True))
     assert_same_place(rng, numpys)
 
 
