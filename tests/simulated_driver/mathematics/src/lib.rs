@@ -6,4 +6,6 @@
 // The headers' names are C's.
 #![allow(non_snake_case)]
 
+pub mod blas;
+pub mod faults;
 pub mod queue;
