@@ -219,3 +219,59 @@ fn conjugated(
         false => plain.or(transposed),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, missing_docs)]
+    use super::*;
+    use crate::dtype::Kind;
+
+    fn side(rows: i64, row: i64, step: i64) -> Side {
+        Side { kind: Kind::Float32, is_conjugated: false, address: 0x1000, itemsize: 4, rows, row, step }
+    }
+
+    fn out(row: i64, column: i64) -> Out {
+        Out { kind: Kind::Float32, address: 0x2000, itemsize: 4, row, column }
+    }
+
+    fn forms(a: Side, b: Side, out: Out, depth: i64) -> Option<([Operation; 2], [i64; 3])> {
+        Matrices::of(&Task::of(a, b, out, depth)).unwrap().forms()
+    }
+
+    #[test]
+    fn matrices_in_c_order_and_transposed_ones_are_taken_as_they_are() {
+        let (plain, turned) = (Operation::Plain, Operation::Transposed);
+        // 10 by 20 with 20 by 30, in C order; then each of them transposed; then rows of wider matrices.
+        let [a, b] = [side(10, 80, 4), side(30, 4, 120)];
+        assert_eq!(forms(a, b, out(120, 4), 20), Some(([plain, plain], [30, 20, 30])));
+        assert_eq!(forms(side(10, 4, 40), b, out(120, 4), 20), Some(([plain, turned], [30, 10, 30])));
+        assert_eq!(forms(a, side(30, 80, 4), out(120, 4), 20), Some(([turned, plain], [20, 20, 30])));
+        assert_eq!(forms(side(10, 400, 4), b, out(200, 4), 20), Some(([plain, plain], [30, 100, 50])));
+        // The result in F order: operands change places.
+        let matrices = Matrices::of(&Task::of(a, b, out(4, 40), 20)).unwrap();
+        assert_eq!((matrices.lengths(), matrices.forms()), ([10, 30, 20], Some(([turned, turned], [20, 30, 10]))));
+    }
+
+    #[test]
+    fn what_lies_otherwise_is_told() {
+        let lies = |a: Side, b: Side, out: Out| Matrices::of(&Task::of(a, b, out, 20)).unwrap().lies();
+        let [a, b] = [side(10, 80, 4), side(30, 4, 120)];
+        assert_eq!(lies(a, b, out(120, 4)), [true; 3]);
+        assert_eq!(lies(side(10, 160, 8), b, out(120, 4)), [false, true, true]);
+        assert_eq!(lies(a, side(30, 4, -120), out(120, 4)), [true, false, true]);
+        assert_eq!(lies(a, side(30, 4, 0), out(240, 8)), [true, false, false]);
+        // Rows that overlap.
+        assert_eq!(lies(side(10, 4, 4), b, out(120, 4)), [false, true, true]);
+        let conjugated = Side { is_conjugated: true, ..a };
+        assert_eq!(lies(conjugated, b, out(120, 4)), [false, true, true]);
+        let turned = Side { is_conjugated: true, ..side(10, 4, 40) };
+        assert_eq!(lies(turned, b, out(120, 4)), [true; 3]);
+    }
+
+    #[test]
+    fn rows_of_a_batch_with_one_matrix_are_rows_of_one_product() {
+        assert_eq!(folded(&side(10, 80, 4), 120, (800, 1200)), Some((80, 120)));
+        assert_eq!(folded(&side(1, 0, 4), 0, (80, 120)), Some((80, 120)));
+        assert_eq!(folded(&side(10, 80, 4), 120, (1000, 1200)), None);
+    }
+}
