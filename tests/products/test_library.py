@@ -1,7 +1,7 @@
-"""Products by the vendor's library: the same values for every type and layout, and own kernels wherever it is absent or refuses.
+"""Products by the vendor's library: the same values for every type and layout, own kernels where it is absent or refuses.
 
-Which of them is asked, the environment says once, so programs run in processes of their own: there PYGPU_BLAS=1 sends the smallest
-products to the library. A simulated GPU has a stand-in that checks what it is given as strictly as the manuals say.
+The environment says once which of them is asked, so programs run in processes of their own: there PYGPU_BLAS=1 sends the
+smallest products to the library. A simulated GPU has a stand-in that checks what it is given as strictly as the manuals say.
 """
 
 from __future__ import annotations
@@ -152,7 +152,9 @@ def test_own_kernels_are_taken_where_there_is_no_library(tmp_path: Path) -> None
 def test_a_library_that_is_too_old_is_told_from_one_that_is_none(tmp_path: Path) -> None:
     prefix, version = {"cuda": ("cublas", "_v2"), "hip": ("hipblas", "")}[BACKEND]
     source, library = tmp_path / "old.c", tmp_path / "libold.so"
-    source.write_text("".join(f"int {prefix}{name}{version}(void) {{ return 1; }}\n" for name in ("Create", "Destroy", "SetStream")))
+    source.write_text(
+        "".join(f"int {prefix}{name}{version}(void) {{ return 1; }}\n" for name in ("Create", "Destroy", "SetStream"))
+    )
     subprocess.run(["cc", "-shared", "-fPIC", "-o", str(library), str(source)], check=True)
     assert f"{library} is too old a {NAME}" in run(CHOICES, PYGPU_CUBLAS=str(library)).splitlines()[1]
 

@@ -84,7 +84,8 @@ pub fn way(kind: BackendKind) -> String {
         }
         Some(Ok(blas)) => {
             let refused = REFUSED.lock().clone();
-            let but = refused.map(|why| format!("; own kernels where it refuses, the last time {why}")).unwrap_or_default();
+            let but =
+                refused.map(|why| format!("; own kernels where it refuses, the last time {why}")).unwrap_or_default();
             format!("{} for large ones of floats, {}{but}", blas.name(), blas.path())
         }
     }
@@ -158,7 +159,8 @@ pub(super) fn run(product: &Product<'_>, task: &Task, stream: &Stream) -> Result
     let lies = matrices.lies();
     let is_worth = |side: usize| lies[side] || matrices.others(side) >= WORTH_A_COPY;
     let least = threshold().unwrap_or_default();
-    let is_large = matrices.each() >= least.1 && (matrices.calls() <= CALLS || matrices.per_call() >= LARGE.max(least.0));
+    let is_large =
+        matrices.each() >= least.1 && (matrices.calls() <= CALLS || matrices.per_call() >= LARGE.max(least.0));
     if !is_large || !(0..3).all(is_worth) {
         return Ok(false);
     }
@@ -221,7 +223,15 @@ fn call(product: &Product<'_>, number: Number, stream: &Stream, library: (&'stat
             leading: leading[side],
             apart: matrices.apart(side),
         };
-        Gemm { number, is_tf32: is_tf32(), operations, lengths, operands: [matrix(0), matrix(1)], out: matrix(2), count }
+        Gemm {
+            number,
+            is_tf32: is_tf32(),
+            operations,
+            lengths,
+            operands: [matrix(0), matrix(1)],
+            out: matrix(2),
+            count,
+        }
     };
     let mut outcome = Ok(());
     memory::ordered(&uses, stream, || {

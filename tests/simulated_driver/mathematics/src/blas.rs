@@ -175,7 +175,8 @@ impl Gemm {
             let matrix = self.operands[side];
             let (row, column) = if operations[side] == 0 { (row, column) } else { (column, row) };
             // SAFETY: promised by the caller.
-            let value = unsafe { read(self.kind, matrix.address, batch * matrix.apart + row + column * matrix.leading) };
+            let value =
+                unsafe { read(self.kind, matrix.address, batch * matrix.apart + row + column * matrix.leading) };
             if operations[side] == 2 { [value[0], -value[1]] } else { value }
         };
         for batch in 0..self.count {
