@@ -33,11 +33,14 @@ GPU_PYTHONPATH = PYTHONPATH=$(CURDIR)/build/gpu-package$${PYTHONPATH:+:$$PYTHONP
 GPU_ENVIRONMENT = $(GPU_PYTHONPATH) PYGPU_BACKEND=cuda
 HIP_ON_CUDA := build/hip-on-cuda/libamdhip64.so.7
 HIPRTC_ON_NVRTC := build/hip-on-cuda/libhiprtc.so.7
+# AMD's libraries of mathematics, each of which hands its calls on to NVIDIA's.
+HIPBLAS_ON_CUBLAS := build/hip-on-cuda/libhipblas.so.3
 HIPRAND_ON_CURAND := build/hip-on-cuda/libhiprand.so.1
+HIP_MATHEMATICS := $(HIPBLAS_ON_CUBLAS) $(HIPRAND_ON_CURAND)
 # Those of wheels too, which the loader does not find.
-NVRTC_FILES = $$($(GPU_PYTHONPATH) $(PYTHON) -c 'from PyGPU._native import library_files; print(":".join(library_files.candidates()))')
-CURAND_FILES = $$($(GPU_PYTHONPATH) $(PYTHON) -c 'from PyGPU._native import library_files; print(":".join(library_files.mathematics("curand")[1]))')
-HIP_ENVIRONMENT = $(GPU_PYTHONPATH) PYGPU_BACKEND=hip HIPRTC_ON_NVRTC="$(NVRTC_FILES)" HIPRAND_ON_CURAND="$(CURAND_FILES)" \
+FILES = $$($(GPU_PYTHONPATH) $(PYTHON) -c 'from PyGPU._native import library_files; print(":".join(library_files.$(1)))')
+HIP_ENVIRONMENT = $(GPU_PYTHONPATH) PYGPU_BACKEND=hip HIPRTC_ON_NVRTC="$(call FILES,candidates())" \
+    HIPBLAS_ON_CUBLAS="$(call FILES,mathematics("cublas")[1])" HIPRAND_ON_CURAND="$(call FILES,mathematics("curand")[1])" \
     LD_LIBRARY_PATH=$(CURDIR)/$(dir $(HIP_ON_CUDA))$${LD_LIBRARY_PATH:+:$$LD_LIBRARY_PATH}
 NVCC ?= $(firstword $(wildcard $(CUDA_HOME)/bin/nvcc /usr/local/cuda/bin/nvcc) nvcc)
 # A simulated GPU in place of each vendor's library; what is the same for both is compiled once.
@@ -53,7 +56,7 @@ REORDERED_TESTS := tests/order/test_order.py tests/order/test_graph.py tests/ord
 MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin
 
 # Each vendor's libraries of mathematics, of which the simulated one has a part.
-SIMULATED_MATHEMATICS := libcurand.so.10 libhiprand.so.1
+SIMULATED_MATHEMATICS := libcublas.so.12 libhipblas.so.3 libcurand.so.10 libhiprand.so.1
 SIMULATED := --manifest-path tests/simulated_driver/Cargo.toml --target-dir build/simulated/target
 
 # The bookkeeping of order with the locks of a model checker.
@@ -177,7 +180,7 @@ gpu-test-cuda: .gpu-package ## Run all tests and tests/gpu on CUDA, report in RE
 	$(GPU_ENVIRONMENT) $(PYTHON) -m pytest -W default --junitxml=$(RESULTS)/gpu-tests.xml $(PYTEST_ARGS) || status=$$?; \
 	$(GPU_ENVIRONMENT) $(PYTHON) tests/gpu/summary.py $(RESULTS)/gpu-tests.xml; exit $$status
 
-gpu-test-hip: .gpu-package $(HIP_ON_CUDA) $(HIPRTC_ON_NVRTC) $(HIPRAND_ON_CURAND) ## The same on the HIP backend, whose calls a test library hands on to CUDA
+gpu-test-hip: .gpu-package $(HIP_ON_CUDA) $(HIPRTC_ON_NVRTC) $(HIP_MATHEMATICS) ## The same on the HIP backend, whose calls a test library hands on to CUDA
 	@mkdir -p $(RESULTS)
 	status=0; \
 	$(HIP_ENVIRONMENT) $(PYTHON) -m pytest -W default --junitxml=$(RESULTS)/gpu-tests-hip.xml $(PYTEST_ARGS) || status=$$?; \
@@ -219,7 +222,9 @@ $(HIPRTC_ON_NVRTC): tests/gpu/hip_on_cuda/hiprtc_on_nvrtc.c
 	@mkdir -p $(dir $@)
 	$(NVCC) -O2 -shared -Xcompiler -fPIC,-Wall -o $@ $< -lcuda -ldl -lpthread
 
+$(HIPBLAS_ON_CUBLAS): tests/gpu/hip_on_cuda/hipblas_on_cublas.c
 $(HIPRAND_ON_CURAND): tests/gpu/hip_on_cuda/hiprand_on_curand.c
+$(HIP_MATHEMATICS):
 	@mkdir -p $(dir $@)
 	$(CC) -O2 -Wall -shared -fPIC -o $@ $< -ldl -lpthread
 

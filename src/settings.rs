@@ -20,6 +20,7 @@ pub struct Variable(&'static str);
 #[allow(missing_docs, reason = "docs/environment.md says what each does")]
 impl Variable {
     pub const BACKEND: Self = Self("PYGPU_BACKEND");
+    pub const BLAS: Self = Self("PYGPU_BLAS");
     pub const CACHE: Self = Self("PYGPU_CACHE");
     pub const CACHE_DIR: Self = Self("PYGPU_CACHE_DIR");
     pub const CACHE_SIZE: Self = Self("PYGPU_CACHE_SIZE");
@@ -37,6 +38,7 @@ impl Variable {
     pub const STAGING_THRESHOLD: Self = Self("PYGPU_STAGING_THRESHOLD");
     pub const STRICT: Self = Self("PYGPU_STRICT");
     pub const STRIDED_COPY: Self = Self("PYGPU_STRIDED_COPY");
+    pub const TF32: Self = Self("PYGPU_TF32");
     pub const CUDA_HOME: Self = Self("CUDA_HOME");
     pub const CUDA_PATH: Self = Self("CUDA_PATH");
     pub const CUDA_VISIBLE_DEVICES: Self = Self("CUDA_VISIBLE_DEVICES");

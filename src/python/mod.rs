@@ -64,6 +64,7 @@ mod _core {
         errors::register(module)?;
         exchange::dlpack::register();
         runtime::compiler::register();
+        libraries::register();
         settings::register();
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         convert::register(module)?;

@@ -152,6 +152,10 @@ def test_vectors_need_not_be_whole_packs() -> None:
     for length in (4096, 4099, 21):
         compare(operator.matmul, numbers("float32", length), numbers("float32", length))
         compare(np.vecdot, numbers("float32", 3, length), numbers("float32", length))
+    # Rows that lie side by side are read as packs, too.
+    for rows in (64, 66):
+        compare(operator.matmul, numbers("float32", 500), numbers("float32", 500, rows))
+        compare(operator.matmul, numbers("float32", 2, 1, 21), numbers("float32", 2, 21, rows))
 
 
 @pytest.mark.enough_on("cpu", "cuda")

@@ -68,7 +68,12 @@ def _named_curand() -> str | None:
     return os.environ.get("PYGPU_CURAND")
 
 
+def _named_cublas() -> str | None:
+    return os.environ.get("PYGPU_CUBLAS")
+
+
 _MATHEMATICS = {
+    "cublas": (_named_cublas, "libcublas.so.", ("nvidia/cu13/lib", "nvidia/cublas/lib")),
     "curand": (_named_curand, "libcurand.so.", ("nvidia/cu13/lib", "nvidia/curand/lib")),
 }
 """The vendors' libraries of mathematics: who names one, how NVIDIA's files begin, and the folders of its wheels."""

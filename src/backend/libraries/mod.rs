@@ -4,6 +4,7 @@
 //! names. It is looked for in the process, where the caller says (`hints`: wheels, conda environments), in the toolkit's
 //! folder, and by the system's loader. What was searched is kept for `show_config`.
 
+mod blas;
 mod rand;
 mod shelf;
 
@@ -11,9 +12,10 @@ use std::path::{Path, PathBuf};
 
 use super::{Attempt, BackendKind, Library};
 use crate::error::{Error, Result};
-use crate::global::Global;
+use crate::global::{Global, Once};
 use crate::settings::{self, Settings, Variable};
 
+pub use blas::{Blas, BlasHandle, Desk, Gemm, Matrix, Number, Operation, Outcome, blas, opened_blas};
 pub use rand::{Rand, Table, rand};
 pub use shelf::Shelf;
 
@@ -167,6 +169,20 @@ pub struct Places {
     pub named: Option<PathBuf>,
     /// Files that are tried first.
     pub hints: Vec<PathBuf>,
+}
+
+/// Says where a library may be, by NVIDIA's name for it.
+pub type Search = fn(name: &str) -> Places;
+
+static SEARCH: Once<Search> = Once::new();
+
+/// Says who knows of places; the first one stays. For libraries that are opened by what is not asked from Python.
+pub fn search_with(search: Search) {
+    SEARCH.set(search);
+}
+
+fn places_of(name: &str) -> Places {
+    SEARCH.get().map(|search| search(name)).unwrap_or_default()
 }
 
 fn first(candidates: &[PathBuf], attempts: &mut Vec<Attempt>) -> Option<Library> {

@@ -19,8 +19,11 @@ const EACH: i64 = 4;
 /// Bytes that are read at once, and the most elements.
 const PACK_BYTES: i64 = 16;
 const PACK: i64 = 8;
-/// Rows that lie side by side and are read by neighbours.
+/// Threads that read rows which lie side by side.
 const BESIDE: i64 = 32;
+/// Blocks of each multiprocessor where they share the inner axis of rows: shorter ones, where a thread has several rows.
+const WAVES: i64 = 8;
+const WAVES_ACROSS: i64 = 16;
 
 /// A block's part of the result, and a thread's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -143,22 +146,26 @@ pub(super) fn plan(task: &Task, at_once: i64, is_cpu: bool) -> Plan {
 
 fn rows_with_vector(task: &Task, draft: Plan, at_once: i64) -> Plan {
     let is_along = draft.along[0];
-    let mut first = if is_along { vector(task, 0, true, PACK, 0) } else { 1 };
+    let first = vector(task, 0, is_along, PACK, if is_along { 0 } else { task.a.rows });
     let mut second = if is_along { vector(task, 1, true, first, 0) } else { 1 };
     if second != first {
         // One by one from where it is, which the cache has.
-        (first, second) = (first, 1);
+        second = 1;
     }
-    let packs = task.depth / first;
+    // Of a thread: inner elements that it reads at once, and rows.
+    let (pack, own) = if is_along { (first, 1) } else { (1, first) };
+    let packs = task.depth / pack;
     let threads = i64::from(draft.threads);
+    let beside = (task.a.rows as u64).div_ceil(own as u64) as i64;
     let lanes = match is_along {
         true => (packs as u64).div_ceil(EACH as u64).min(threads as u64).next_power_of_two() as i64,
-        false => threads / BESIDE.min(threads).min((task.a.rows as u64).next_power_of_two() as i64),
+        false => threads / BESIDE.min(threads).min((beside as u64).next_power_of_two() as i64),
     };
     let places = threads / lanes;
-    let blocks = (task.a.rows as u64).div_ceil(places as u64) as i64 * task.batches;
+    let blocks = (beside as u64).div_ceil(places as u64) as i64 * task.batches;
     let most = packs / (4 * lanes * EACH);
-    let splits = if may_split(task) { (8 * at_once / blocks).clamp(1, most.max(1)) } else { 1 };
+    let waves = if own > 1 { WAVES_ACROSS } else { WAVES };
+    let splits = if may_split(task) { (waves * at_once / blocks).clamp(1, most.max(1)) } else { 1 };
     let way = Way::Rows { places: places as u32, lanes: lanes as u32 };
     Plan { way, vector: [first, second], splits, blocks, ..draft }
 }
@@ -286,7 +293,10 @@ mod tests {
         assert_eq!(planned(4096, 64, 1).way, Way::Rows { places: 64, lanes: 4 });
         let mut across = task(4096, 4096, 1);
         across.a = side(4096, 4, 4 * 4096);
-        assert_eq!(plan(&across, PROCESSORS, false).way, Way::Rows { places: 32, lanes: 8 });
+        let plan_across = plan(&across, PROCESSORS, false);
+        assert_eq!((plan_across.way, plan_across.vector), (Way::Rows { places: 32, lanes: 8 }, [4, 1]));
+        across.a = side(4095, 4, 4 * 4096);
+        assert_eq!(plan(&across, PROCESSORS, false).vector, [1, 1]);
     }
 
     #[test]

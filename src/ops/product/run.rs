@@ -1,6 +1,7 @@
 //! Products, put on a stream.
 
 use super::COMPILED;
+use super::library;
 use super::operands::{Product, Task, kind_of_parts};
 use super::plan::{self, Plan};
 use super::source;
@@ -58,6 +59,9 @@ fn run_even(product: &Product<'_>, stream: &Stream) -> Result<()> {
         return copy::fill(product.out, &zero[..product.out.dtype().itemsize()], stream);
     }
     let device = stream.device();
+    if library::is_wanted(&task, device) && library::run(product, &task, stream)? {
+        return Ok(());
+    }
     let plan = plan::plan(&task, at_once(device).into(), device.is_cpu());
     let mut key = plan.key();
     key.extend([task.a.kind as u8, task.b.kind as u8, task.computed as u8, task.out.kind as u8]);

@@ -98,7 +98,7 @@ pub(super) fn source(task: &Task, plan: &Plan) -> Source {
             format!(
                 "{}{}#define PYGPU_PLACES {places}\n#define PYGPU_LANES {lanes}\n",
                 pack("a", first, first),
-                pack("b", second, first)
+                pack("b", second, if plan.along[0] { first } else { 1 })
             ),
             VECTOR,
         ),

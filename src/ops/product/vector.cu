@@ -1,20 +1,25 @@
-// Products of matrices and vectors: rows of `a` with `b`, which has one column. A block has PYGPU_PLACES rows, and for each of them
-// PYGPU_LANES threads, which join what they have as a tree; where there are several rows of blocks, these share the inner axis. What
-// lies side by side along it is read as packs.
+// Products of matrices and vectors: rows of `a` with `b`, which has one column. A block has PYGPU_PLACES threads beside each other, which
+// have PYGPU_ROWS rows each, and for each of them PYGPU_LANES threads, which join what they have as a tree; where there are several rows
+// of blocks, these share the inner axis. What lies side by side is read as packs: PYGPU_PACK elements of the inner axis, or of the rows.
 #define PYGPU_THREADS (PYGPU_PLACES * PYGPU_LANES)
 #define PYGPU_EACH 4
+#define PYGPU_ROWS (PYGPU_ALONG_A ? 1 : PYGPU_VECTOR_A)
+#define PYGPU_PACK (PYGPU_ALONG_A ? PYGPU_VECTOR_A : 1)
 
 extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_product_with_vector(PYGPU_PARAMETERS) {
     const unsigned tid = threadIdx.x;
     const unsigned lane = PYGPU_ALONG_A ? tid % PYGPU_LANES : tid / PYGPU_PLACES;
     const unsigned place = PYGPU_ALONG_A ? tid / PYGPU_LANES : tid % PYGPU_PLACES;
-    const long long high = (m + PYGPU_PLACES - 1) / PYGPU_PLACES;
-    const long long batch = blockIdx.x / high, row = (blockIdx.x - batch * high) * PYGPU_PLACES + place;
-    pygpu_type sum = pygpu_type(0);
+    const long long rows = PYGPU_PLACES * PYGPU_ROWS, high = (m + rows - 1) / rows;
+    const long long batch = blockIdx.x / high, row = (blockIdx.x - batch * high) * rows + place * PYGPU_ROWS;
+    pygpu_type sum[PYGPU_ROWS];
+#pragma unroll
+    for (int r = 0; r < PYGPU_ROWS; r++) sum[r] = pygpu_type(0);
+    // Rows of a thread are whole packs, so there are all of them or none.
     if (row < m) {
         const char *of_a = a + PYGPU_BATCH(0) + row * a_row, *of_b = b + PYGPU_BATCH(1);
-        const long long end = k / PYGPU_VECTOR_A, step = (long long)PYGPU_LANES * gridDim.y;
-        const long long pack_a = PYGPU_VECTOR_A * a_step, pack_b = PYGPU_VECTOR_A * b_step;
+        const long long end = k / PYGPU_PACK, step = (long long)PYGPU_LANES * gridDim.y;
+        const long long pack_a = PYGPU_PACK * a_step, pack_b = PYGPU_PACK * b_step;
         long long at = (long long)PYGPU_LANES * blockIdx.y + lane;
         for (; at < end; at += PYGPU_EACH * step) {
             pygpu_pack_a next[PYGPU_EACH];
@@ -24,11 +29,11 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_product_with_v
                 const long long now = at + turn * step;
                 if (now < end) {
                     next[turn] = *(const pygpu_pack_a *)(of_a + now * pack_a);
-#if PYGPU_VECTOR_B > 1 || PYGPU_VECTOR_A == 1
+#if PYGPU_VECTOR_B > 1 || PYGPU_PACK == 1
                     with[turn] = *(const pygpu_pack_b *)(of_b + now * pack_b);
 #else
 #pragma unroll
-                    for (int v = 0; v < PYGPU_VECTOR_A; v++)
+                    for (int v = 0; v < PYGPU_PACK; v++)
                         with[turn].item[v] = *(const pygpu_b *)(of_b + now * pack_b + v * b_step);
 #endif
                 }
@@ -38,32 +43,41 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS) pygpu_product_with_v
                 if (at + turn * step < end) {
 #pragma unroll
                     for (int v = 0; v < PYGPU_VECTOR_A; v++)
-                        pygpu_add_product(sum, pygpu_of_a(next[turn].item[v]), pygpu_of_b(with[turn].item[v]));
+                        pygpu_add_product(sum[PYGPU_ALONG_A ? 0 : v], pygpu_of_a(next[turn].item[v]),
+                                          pygpu_of_b(with[turn].item[PYGPU_ALONG_A ? v : 0]));
                 }
             }
         }
-#if PYGPU_VECTOR_A > 1
+#if PYGPU_PACK > 1
         // What is left behind the last pack.
         if (blockIdx.y == 0)
-            for (long long l = end * PYGPU_VECTOR_A + lane; l < k; l += PYGPU_LANES)
-                pygpu_add_product(sum, pygpu_of_a(*(const pygpu_a *)(of_a + l * a_step)),
+            for (long long l = end * PYGPU_PACK + lane; l < k; l += PYGPU_LANES)
+                pygpu_add_product(sum[0], pygpu_of_a(*(const pygpu_a *)(of_a + l * a_step)),
                                   pygpu_of_b(*(const pygpu_b *)(of_b + l * b_step)));
 #endif
     }
 #if PYGPU_LANES > 1
-    __shared__ pygpu::bytes raw[(PYGPU_THREADS * sizeof(pygpu_type) + 15) / 16];
+    __shared__ pygpu::bytes raw[(PYGPU_ROWS * PYGPU_THREADS * sizeof(pygpu_type) + 15) / 16];
     pygpu_type *shared = (pygpu_type *)raw;
-    shared[tid] = sum;
+#pragma unroll
+    for (int r = 0; r < PYGPU_ROWS; r++) shared[r * PYGPU_THREADS + tid] = sum[r];
     __syncthreads();
 #pragma unroll
     for (unsigned half = PYGPU_LANES / 2; half; half /= 2) {
-        if (lane < half) pygpu_add(shared[tid], shared[tid + half * (PYGPU_ALONG_A ? 1 : PYGPU_PLACES)]);
+        if (lane < half)
+#pragma unroll
+            for (int r = 0; r < PYGPU_ROWS; r++)
+                pygpu_add(shared[r * PYGPU_THREADS + tid], shared[r * PYGPU_THREADS + tid + half * (PYGPU_ALONG_A ? 1 : PYGPU_PLACES)]);
         __syncthreads();
     }
-    sum = shared[tid];
+#pragma unroll
+    for (int r = 0; r < PYGPU_ROWS; r++) sum[r] = shared[r * PYGPU_THREADS + tid];
 #endif
     if (lane == 0 && row < m) {
-        if (parts) parts[(blockIdx.y * batches + batch) * m + row] = sum;
-        else *(pygpu_result *)(out + PYGPU_BATCH(2) + row * out_row) = pygpu_finish(sum);
+#pragma unroll
+        for (int r = 0; r < PYGPU_ROWS; r++) {
+            if (parts) parts[(blockIdx.y * batches + batch) * m + row + r] = sum[r];
+            else *(pygpu_result *)(out + PYGPU_BATCH(2) + (row + r) * out_row) = pygpu_finish(sum[r]);
+        }
     }
 }

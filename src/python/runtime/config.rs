@@ -11,6 +11,7 @@ use crate::backend::libraries::LibraryReport;
 use crate::backend::{self, BackendKind, BackendReport, DeviceProperties, Report};
 use crate::copy::ring;
 use crate::kernel;
+use crate::ops::product;
 use crate::python::gil::WithoutGil;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -54,7 +55,8 @@ fn compiler(py: Python<'_>, kind: BackendKind) -> String {
 ///     dicts with `name`, `available`, `reason` (why it is not), `library` (the file that was opened), `driver_version`
 ///     (12080 for CUDA 12.8, 60443483 for HIP 6.4.43483), `searched` (pairs of a library that could not be opened and the
 ///     reason), `devices` (dicts as from :func:`device_properties`), and `compiler`: that of kernels with its version and
-///     library, or why there is none.
+///     library, or why there is none; `products`, what makes large products of matrices, or None; and `libraries`, for each of the
+///     vendor's that was looked for the file, or None, and what was searched.
 ///
 /// Examples
 /// --------
@@ -82,6 +84,7 @@ fn config(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         libraries.set_item(report.name, (&report.path, searched))?;
     }
     dict.set_item("libraries", libraries)?;
+    dict.set_item("products", report.default.as_ref().ok().map(|kind| product::way(*kind)))?;
     let folder = kernel::cache_folder();
     dict.set_item("kernel_cache_refused", folder.as_deref().and_then(kernel::cache_refusal))?;
     dict.set_item("kernel_cache", folder)?;
@@ -167,6 +170,7 @@ fn text_of(py: Python<'_>, report: &Report) -> String {
     lines.push("backends, in the order in which they are looked for:".to_owned());
     lines.extend(report.backends.iter().flat_map(|entry| backend_lines(py, entry)));
     lines.extend(backend::libraries::libraries().iter().flat_map(library_lines));
+    lines.extend(report.default.as_ref().ok().map(|kind| format!("products of matrices: {}", product::way(*kind))));
     lines.push(match kernel::cache_folder() {
         None => "cache of kernels: off".to_owned(),
         Some(folder) => match kernel::cache_refusal(&folder) {

@@ -6,5 +6,7 @@
 // The headers' names are C's.
 #![allow(non_snake_case)]
 
+pub mod blas;
+pub mod faults;
 pub mod queue;
 pub mod rand;

@@ -1,0 +1,277 @@
+//! A product as the vendors' libraries see it: `out = op(first) op(second)`, with columns one behind the other.
+//!
+//! The results lie side by side along the axis of the second operand's columns, so to the library these are rows: its first operand is our
+//! second one, and its result our result transposed. Whether an operand is transposed is a word, and costs nothing.
+
+use smallvec::SmallVec;
+
+use super::operands::{Out, Side, Task};
+use crate::backend::libraries::{Operation, Outcome};
+
+/// An axis of the batch: its length, and the strides of both operands and the results.
+type Axis = (i64, [i64; 3]);
+
+/// What is multiplied.
+pub(super) struct Matrices {
+    /// Ours: of the first one the rows are the library's columns.
+    a: Side,
+    b: Side,
+    out: Out,
+    depth: i64,
+    /// Of `a`, `b` and the results.
+    addresses: [u64; 3],
+    /// Outermost first; the last one is told by a stride.
+    axes: SmallVec<[Axis; 4]>,
+    /// Whether all operands have the type in which is computed.
+    are_plain: [bool; 3],
+    /// Whether the operands have changed places.
+    is_turned: bool,
+}
+
+/// The leading dimension of a matrix whose elements along `near` lie side by side; axes by length and stride.
+fn leading(near: (i64, i64), far: (i64, i64), itemsize: i64) -> Option<i64> {
+    if near.0 > 1 && near.1 != itemsize {
+        return None;
+    }
+    if far.0 <= 1 {
+        return Some(near.0.max(1));
+    }
+    let apart = far.1 / itemsize;
+    (far.1 % itemsize == 0 && apart >= near.0.max(1)).then_some(apart)
+}
+
+impl Matrices {
+    /// A task's; `None` where it is one of vectors.
+    pub(super) fn of(task: &Task) -> Option<Self> {
+        let mut axes: SmallVec<[Axis; 4]> = SmallVec::new();
+        if let Some(walk) = &task.walk {
+            let strides = |side: usize| walk.strides(task.side_in_walk(side));
+            let of_sides = strides(0).zip(strides(1)).zip(strides(2));
+            axes.extend(walk.lens().zip(of_sides).map(|(len, ((a, b), out))| (len, [a, b, out])));
+        }
+        // One call makes as many as it can.
+        axes.sort_by_key(|(len, _)| *len);
+        let kinds = [task.a.kind, task.b.kind, task.out.kind];
+        let mut made = Self {
+            a: task.a,
+            b: task.b,
+            out: task.out,
+            depth: task.depth,
+            addresses: [0, 1, 2].map(|side| task.address(side)),
+            axes,
+            are_plain: kinds.map(|kind| kind == task.computed),
+            is_turned: task.is_turned(),
+        };
+        made.fold();
+        if made.a.rows < 2 || made.b.rows < 2 {
+            return None;
+        }
+        if made.out.row.unsigned_abs() < made.out.column.unsigned_abs() {
+            made.turn();
+        }
+        Some(made)
+    }
+
+    fn turn(&mut self) {
+        std::mem::swap(&mut self.a, &mut self.b);
+        self.out = Out { row: self.out.column, column: self.out.row, ..self.out };
+        self.addresses.swap(0, 1);
+        self.are_plain.swap(0, 1);
+        self.axes.iter_mut().for_each(|(_, strides)| strides.swap(0, 1));
+        self.is_turned = !self.is_turned;
+    }
+
+    /// Makes more rows of a batch whose other operand is always the same.
+    fn fold(&mut self) {
+        let Some(&(len, [a, b, out])) = self.axes.last() else { return };
+        if b == 0 {
+            if let Some((row, to)) = folded(&self.a, self.out.row, (a, out)) {
+                self.a.row = row;
+                self.a.rows *= len;
+                self.out.row = to;
+                self.axes.pop();
+            }
+        } else if a == 0
+            && let Some((row, to)) = folded(&self.b, self.out.column, (b, out))
+        {
+            self.b.row = row;
+            self.b.rows *= len;
+            self.out.column = to;
+            self.axes.pop();
+        }
+    }
+
+    /// Whether both operands, as the task's product has them, and the results lie as the library takes them.
+    pub(super) fn lies(&self) -> [bool; 3] {
+        let is_even = |side: usize, itemsize: i64| {
+            // Of the outer axes only addresses are made.
+            self.axes.last().is_none_or(|(_, strides)| strides[side] >= 0 && strides[side] % itemsize == 0)
+        };
+        let first = is_even(1, self.b.itemsize) && self.are_plain[1] && self.first().is_some();
+        let second = is_even(0, self.a.itemsize) && self.are_plain[0] && self.second().is_some();
+        let out = is_even(2, self.out.itemsize) && self.are_plain[2] && self.result().is_some();
+        if self.is_turned { [first, second, out] } else { [second, first, out] }
+    }
+
+    /// Of our second operand: rows that lie side by side are columns of the library's, as they are.
+    fn first(&self) -> Option<(Operation, i64)> {
+        let (rows, inner) = ((self.b.rows, self.b.row), (self.depth, self.b.step));
+        let across = leading(rows, inner, self.b.itemsize).map(|leading| (Operation::Plain, leading));
+        let along = leading(inner, rows, self.b.itemsize).map(|leading| (Operation::Transposed, leading));
+        conjugated(self.b.is_conjugated, across, along)
+    }
+
+    fn second(&self) -> Option<(Operation, i64)> {
+        let (rows, inner) = ((self.a.rows, self.a.row), (self.depth, self.a.step));
+        let across = leading(rows, inner, self.a.itemsize).map(|leading| (Operation::Transposed, leading));
+        let along = leading(inner, rows, self.a.itemsize).map(|leading| (Operation::Plain, leading));
+        conjugated(self.a.is_conjugated, along, across)
+    }
+
+    fn result(&self) -> Option<i64> {
+        leading((self.b.rows, self.out.column), (self.a.rows, self.out.row), self.out.itemsize)
+    }
+
+    /// The operations, and the leading dimensions of both operands and the result, in the library's order.
+    pub(super) fn forms(&self) -> Option<([Operation; 2], [i64; 3])> {
+        let ((first, leading_first), (second, leading_second)) = (self.first()?, self.second()?);
+        Some(([first, second], [leading_first, leading_second, self.result()?]))
+    }
+
+    /// In the library's order.
+    pub(super) fn lengths(&self) -> [i64; 3] {
+        [self.b.rows, self.a.rows, self.depth]
+    }
+
+    /// Our number of a side of the library's.
+    const OURS: [usize; 3] = [1, 0, 2];
+
+    /// Matrices of one call.
+    pub(super) fn count(&self) -> i64 {
+        self.axes.last().map_or(1, |(len, _)| *len)
+    }
+
+    /// Elements from one matrix of a call to the next, of a side of the library's.
+    pub(super) fn apart(&self, side: usize) -> i64 {
+        let itemsize = [self.b.itemsize, self.a.itemsize, self.out.itemsize][side];
+        self.axes.last().map_or(0, |(_, strides)| strides[Self::OURS[side]] / itemsize)
+    }
+
+    /// How many calls there are.
+    pub(super) fn calls(&self) -> i64 {
+        self.outer().iter().map(|(len, _)| len).product()
+    }
+
+    fn outer(&self) -> &[Axis] {
+        self.axes.split_last().map_or(&[], |(_, outer)| outer)
+    }
+
+    /// Multiply-adds of a matrix.
+    pub(super) fn each(&self) -> i64 {
+        self.a.rows.saturating_mul(self.b.rows).saturating_mul(self.depth)
+    }
+
+    /// Multiply-adds of a call.
+    pub(super) fn per_call(&self) -> i64 {
+        self.each().saturating_mul(self.count())
+    }
+
+    /// How often an element of a side of the product's is used: what a copy of it is small beside.
+    pub(super) fn others(&self, side: usize) -> i64 {
+        match (side, self.is_turned) {
+            (2, _) => self.depth,
+            (0, false) | (1, true) => self.b.rows,
+            _ => self.a.rows,
+        }
+    }
+
+    /// Runs `work` with the addresses of each call, in the library's order.
+    pub(super) fn each_call(&self, mut work: impl FnMut([u64; 3]) -> Outcome<()>) -> Outcome<()> {
+        for call in 0..self.calls() {
+            let (mut rest, mut offsets) = (call, [0; 3]);
+            for (len, strides) in self.outer().iter().rev() {
+                let at = rest % len;
+                rest /= len;
+                offsets.iter_mut().zip(strides).for_each(|(offset, stride)| *offset += at * stride);
+            }
+            work(Self::OURS.map(|side| self.addresses[side].wrapping_add_signed(offsets[side])))?;
+        }
+        Ok(())
+    }
+}
+
+/// The strides of rows, and of those of the results, with the batch's among them.
+fn folded(side: &Side, out: i64, apart: (i64, i64)) -> Option<(i64, i64)> {
+    match side.rows {
+        1 => Some(apart),
+        rows => (apart == (rows * side.row, rows * out)).then_some((side.row, out)),
+    }
+}
+
+/// Of two ways to lie the one that the library can conjugate, where it has to.
+fn conjugated(
+    is_conjugated: bool,
+    plain: Option<(Operation, i64)>,
+    transposed: Option<(Operation, i64)>,
+) -> Option<(Operation, i64)> {
+    match is_conjugated {
+        true => transposed.map(|(_, leading)| (Operation::Adjoint, leading)),
+        false => plain.or(transposed),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, missing_docs)]
+    use super::*;
+    use crate::dtype::Kind;
+
+    fn side(rows: i64, row: i64, step: i64) -> Side {
+        Side { kind: Kind::Float32, is_conjugated: false, address: 0x1000, itemsize: 4, rows, row, step }
+    }
+
+    fn out(row: i64, column: i64) -> Out {
+        Out { kind: Kind::Float32, address: 0x2000, itemsize: 4, row, column }
+    }
+
+    fn forms(a: Side, b: Side, out: Out, depth: i64) -> Option<([Operation; 2], [i64; 3])> {
+        Matrices::of(&Task::of(a, b, out, depth)).unwrap().forms()
+    }
+
+    #[test]
+    fn matrices_in_c_order_and_transposed_ones_are_taken_as_they_are() {
+        let (plain, turned) = (Operation::Plain, Operation::Transposed);
+        // 10 by 20 with 20 by 30, in C order; then each of them transposed; then rows of wider matrices.
+        let [a, b] = [side(10, 80, 4), side(30, 4, 120)];
+        assert_eq!(forms(a, b, out(120, 4), 20), Some(([plain, plain], [30, 20, 30])));
+        assert_eq!(forms(side(10, 4, 40), b, out(120, 4), 20), Some(([plain, turned], [30, 10, 30])));
+        assert_eq!(forms(a, side(30, 80, 4), out(120, 4), 20), Some(([turned, plain], [20, 20, 30])));
+        assert_eq!(forms(side(10, 400, 4), b, out(200, 4), 20), Some(([plain, plain], [30, 100, 50])));
+        // The result in F order: operands change places.
+        let matrices = Matrices::of(&Task::of(a, b, out(4, 40), 20)).unwrap();
+        assert_eq!((matrices.lengths(), matrices.forms()), ([10, 30, 20], Some(([turned, turned], [20, 30, 10]))));
+    }
+
+    #[test]
+    fn what_lies_otherwise_is_told() {
+        let lies = |a: Side, b: Side, out: Out| Matrices::of(&Task::of(a, b, out, 20)).unwrap().lies();
+        let [a, b] = [side(10, 80, 4), side(30, 4, 120)];
+        assert_eq!(lies(a, b, out(120, 4)), [true; 3]);
+        assert_eq!(lies(side(10, 160, 8), b, out(120, 4)), [false, true, true]);
+        assert_eq!(lies(a, side(30, 4, -120), out(120, 4)), [true, false, true]);
+        assert_eq!(lies(a, side(30, 4, 0), out(240, 8)), [true, false, false]);
+        // Rows that overlap.
+        assert_eq!(lies(side(10, 4, 4), b, out(120, 4)), [false, true, true]);
+        let conjugated = Side { is_conjugated: true, ..a };
+        assert_eq!(lies(conjugated, b, out(120, 4)), [false, true, true]);
+        let turned = Side { is_conjugated: true, ..side(10, 4, 40) };
+        assert_eq!(lies(turned, b, out(120, 4)), [true; 3]);
+    }
+
+    #[test]
+    fn rows_of_a_batch_with_one_matrix_are_rows_of_one_product() {
+        assert_eq!(folded(&side(10, 80, 4), 120, (800, 1200)), Some((80, 120)));
+        assert_eq!(folded(&side(1, 0, 4), 0, (80, 120)), Some((80, 120)));
+        assert_eq!(folded(&side(10, 80, 4), 120, (1000, 1200)), None);
+    }
+}

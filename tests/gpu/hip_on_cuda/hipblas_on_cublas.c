@@ -1,0 +1,98 @@
+/* hipBLAS on an NVIDIA GPU, for the tests only, beside the runtime of hip_on_cuda.c: every function of the list in
+ * src/backend/libraries/blas.rs, handed on to cuBLAS, with operations, types of sums, algorithms and codes in cuBLAS' numbers.
+ *
+ * cuBLAS is opened by the first call. HIPBLAS_ON_CUBLAS names files to try first, separated by colons: those of a wheel lie
+ * where the loader does not look. */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORT __attribute__((visibility("default")))
+enum { NOT_INITIALIZED = 1 };
+
+static void *library;
+static pthread_once_t opened = PTHREAD_ONCE_INIT;
+
+static void try_file(const char *file) {
+    if (!library && *file) library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+}
+
+static void open_cublas(void) {
+    const char *named = getenv("HIPBLAS_ON_CUBLAS");
+    char *files = named ? strdup(named) : NULL, *rest = NULL;
+    if (files)
+        for (char *file = strtok_r(files, ":", &rest); file; file = strtok_r(NULL, ":", &rest)) try_file(file);
+    free(files);
+    try_file("libcublas.so.13");
+    try_file("libcublas.so.12");
+    if (!library) fprintf(stderr, "hipblas_on_cublas: cuBLAS was not found: %s\n", dlerror());
+}
+
+static void *function(const char *name) {
+    pthread_once(&opened, open_cublas);
+    return library ? dlsym(library, name) : NULL;
+}
+
+static int code_of(int code) {
+    switch (code) {
+    case 3: return 2;   /* ALLOC_FAILED */
+    case 7: return 3;   /* INVALID_VALUE */
+    case 8: return 8;   /* ARCH_MISMATCH */
+    case 11: return 4;  /* MAPPING_ERROR */
+    case 13: return 5;  /* EXECUTION_FAILED */
+    case 14: return 6;  /* INTERNAL_ERROR */
+    case 15: return 7;  /* NOT_SUPPORTED */
+    default: return code;
+    }
+}
+
+/* HIP's name, cuBLAS', the parameters with their types, and without. */
+#define FORWARD(name, cublas, parameters, arguments) \
+    EXPORT int name parameters { \
+        int(*call) parameters = (int(*) parameters)function(cublas); \
+        return call ? code_of(call arguments) : NOT_INITIALIZED; \
+    }
+
+FORWARD(hipblasCreate, "cublasCreate_v2", (void **handle), (handle))
+FORWARD(hipblasDestroy, "cublasDestroy_v2", (void *handle), (handle))
+FORWARD(hipblasGetVersion, "cublasGetVersion_v2", (void *handle, int *version), (handle, version))
+FORWARD(hipblasSetStream, "cublasSetStream_v2", (void *handle, void *stream), (handle, stream))
+FORWARD(hipblasSetWorkspace, "cublasSetWorkspace_v2", (void *handle, void *memory, size_t bytes), (handle, memory, bytes))
+FORWARD(hipblasSetMathMode, "cublasSetMathMode", (void *handle, unsigned mode), (handle, mode))
+FORWARD(hipblasSetAtomicsMode, "cublasSetAtomicsMode", (void *handle, unsigned mode), (handle, mode))
+
+/* HIPBLAS_OP_N is 111, HIPBLAS_GEMM_DEFAULT 160; types of data have the same numbers in both. */
+static unsigned operation(unsigned of_hip) { return of_hip - 111; }
+static int algorithm(int of_hip) { return of_hip == 160 ? -1 : of_hip; }
+
+static unsigned sums(unsigned of_hip) {
+    switch (of_hip) {
+    case 2: return 68; /* 32F */
+    case 6: return 77; /* 32F_FAST_TF32 */
+    case 7: return 70; /* 64F */
+    default: return 0;
+    }
+}
+
+#define GEMM(name, cublas, N) \
+    FORWARD(name, cublas, \
+            (void *handle, unsigned op_a, unsigned op_b, N m, N n, N k, const void *alpha, const void *a, unsigned kind_a, N lda, \
+             const void *b, unsigned kind_b, N ldb, const void *beta, void *c, unsigned kind_c, N ldc, unsigned compute, int how), \
+            (handle, operation(op_a), operation(op_b), m, n, k, alpha, a, kind_a, lda, b, kind_b, ldb, beta, c, kind_c, ldc, \
+             sums(compute), algorithm(how)))
+
+#define BATCHED(name, cublas, N) \
+    FORWARD(name, cublas, \
+            (void *handle, unsigned op_a, unsigned op_b, N m, N n, N k, const void *alpha, const void *a, unsigned kind_a, N lda, \
+             int64_t apart_a, const void *b, unsigned kind_b, N ldb, int64_t apart_b, const void *beta, void *c, unsigned kind_c, \
+             N ldc, int64_t apart_c, N count, unsigned compute, int how), \
+            (handle, operation(op_a), operation(op_b), m, n, k, alpha, a, kind_a, lda, apart_a, b, kind_b, ldb, apart_b, beta, c, \
+             kind_c, ldc, apart_c, count, sums(compute), algorithm(how)))
+
+GEMM(hipblasGemmEx, "cublasGemmEx", int)
+GEMM(hipblasGemmEx_64, "cublasGemmEx_64", int64_t)
+BATCHED(hipblasGemmStridedBatchedEx, "cublasGemmStridedBatchedEx", int)
+BATCHED(hipblasGemmStridedBatchedEx_64, "cublasGemmStridedBatchedEx_64", int64_t)

@@ -1,0 +1,127 @@
+"""Products by cuBLAS on a device: every type it has, sizes around its own tiles, batches, and lengths beyond 31 bits.
+
+PYGPU_BACKEND=cuda python -m pytest -q tests/gpu/products
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import PyGPU
+from gpu import support
+from products import check, numbers
+
+support.require_gpu()
+if support.is_simulated():
+    pytest.skip("a simulated library multiplies one by one", allow_module_level=True)
+
+KINDS = ["float16", "float32", "float64", "complex64", "complex128"]
+
+
+def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """NumPy's product, of halves by way of floats."""
+    if a.dtype == np.float16:
+        return (a.astype("float32") @ b.astype("float32")).astype("float16")
+    return np.asarray(a @ b)
+
+
+@pytest.fixture(autouse=True)
+def library() -> None:
+    large = PyGPU.ones((512, 512), "float32")
+    _ = large @ large
+    if "for large ones of floats" not in PyGPU.config()["products"]:
+        pytest.skip(PyGPU.config()["products"])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_type_and_layout(kind: str) -> None:
+    host = numbers(kind, 700, 650)
+    array = PyGPU.to_gpu(host)
+    ways: list[Callable[[Any], Any]] = [
+        lambda a: a[:600, :600],
+        lambda a: a[:600, :600].T,
+        lambda a: a[5:605, 7:607],
+        lambda a: a[::-1][:600, :600],
+        lambda a: a[:600, ::-1][:, :600],
+    ]
+    for left, right in itertools.product(ways, ways):
+        expected = product(left(host), right(host))
+        check(left(array) @ right(array), expected)
+        out = PyGPU.empty((600, 600), kind).T
+        check(PyGPU.matmul(left(array), right(array), out=out), expected)
+    assert "refuses" not in PyGPU.config()["products"]
+
+
+def test_bfloat16() -> None:
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    a, b = (numbers("float32", *shape).astype(ml_dtypes.bfloat16) for shape in ((600, 700), (700, 500)))
+    ours = (PyGPU.to_gpu(a) @ PyGPU.to_gpu(b)).get()
+    assert ours.dtype == a.dtype
+    exact = a.astype("float32") @ b.astype("float32")
+    np.testing.assert_allclose(ours.astype("float32"), exact, rtol=1e-2, atol=1e-2)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_batches(kind: str) -> None:
+    a, b = numbers(kind, 6, 8, 100, 110), numbers(kind, 6, 8, 110, 90)
+    own = PyGPU.to_gpu(a), PyGPU.to_gpu(b)
+    for of_a, of_b in (
+        (lambda a: a, lambda b: b),
+        (lambda a: a, lambda b: b[0, 0]),
+        (lambda a: a[0, 0], lambda b: b),
+        (lambda a: a[:, :1], lambda b: b[:1]),
+        (lambda a: a[::-1], lambda b: b[:, ::2, :, :].repeat(2, 1)),
+    ):
+        check(of_a(own[0]) @ of_b(own[1]), product(of_a(a), of_b(b)))
+    vectors = numbers(kind, 600, 500)
+    matrix = numbers(kind, 500, 400)
+    check(PyGPU.vecmat(PyGPU.to_gpu(vectors), PyGPU.to_gpu(matrix)), product(vectors.conj(), matrix))
+
+
+def test_floats_are_multiplied_as_they_are() -> None:
+    # 11 bits of a fraction: TF32 has 10.
+    a = PyGPU.empty((1024, 1024), "float32")
+    a.fill(1 + 2.0**-11)
+    b = PyGPU.eye(1024, dtype="float32")
+    assert (a @ b).get().tobytes() == a.get().tobytes()
+
+
+@pytest.mark.parametrize("kind", ["float16", "float32", "float64"])
+def test_the_same_bits_each_time_on_any_stream(kind: str) -> None:
+    a, b = PyGPU.to_gpu(numbers(kind, 300, 20_000)), PyGPU.to_gpu(numbers(kind, 20_000, 300))
+    first = (a @ b).get().tobytes()
+    for _ in range(10):
+        with PyGPU.Stream():
+            assert (a @ b).get().tobytes() == first
+
+
+def test_captures() -> None:
+    host = numbers("float32", 600, 600)
+    a, out = PyGPU.to_gpu(host), PyGPU.empty((600, 600), "float32")
+    stream = PyGPU.Stream()
+    with stream:
+        stream.begin_capture()
+        PyGPU.matmul(a, a.T, out=out)
+        graph = stream.end_capture()
+    for turn in range(3):
+        a.set(host + turn)
+        graph.launch()
+        check(out, (host + turn) @ (host + turn).T)
+
+
+def test_lengths_beyond_31_bits() -> None:
+    """More elements than 32 bits count, and rows that lie further apart than they do."""
+    rows = (1 << 31) // 64 + 5
+    try:
+        tall = PyGPU.ones((rows, 64), "float16")
+        made = tall @ PyGPU.ones((64, 64), "float16")
+    except PyGPU.OutOfMemoryError:
+        pytest.skip("not enough memory")
+    assert made.shape == (rows, 64)
+    assert (float(made[-1, -1].item()), float(made[0, 0].item())) == (64.0, 64.0)
+    assert float(made[-3:].astype("float32").sum().item()) == 3 * 64 * 64

@@ -1,0 +1,250 @@
+"""Products by the vendor's library: the same values for every type and layout, own kernels where there is none.
+
+The environment says once which of them is asked, so programs run in processes of their own: there PYGPU_BLAS=1 sends
+the smallest products to the library. A simulated GPU has a stand-in that checks what it is given as strictly as the
+manuals say.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import PyGPU
+from gpu import support
+
+BACKEND = PyGPU.backend_name()
+HELPERS = str(Path(__file__).parents[1] / "helpers")
+NAME = {"cuda": "cuBLAS", "hip": "hipBLAS"}.get(BACKEND, "")
+
+pytestmark = pytest.mark.starts_processes
+on_gpus = pytest.mark.skipif(BACKEND == "cpu", reason="a library of a GPU's vendor")
+
+HEAD = f"""
+import ctypes, sys
+sys.path.insert(0, {HELPERS!r})
+import numpy as np
+import PyGPU
+from products import check, numbers
+
+IS_HIP = PyGPU.backend_name() == "hip"
+
+def library():
+    stand_in = ctypes.CDLL("libhipblas.so.3" if IS_HIP else "libcublas.so.12")
+    stand_in.sim_mathematics_calls.restype = ctypes.c_uint64
+    stand_in.sim_mathematics_fault.argtypes = [ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint32]
+    return stand_in
+
+def calls():
+    return library().sim_mathematics_calls(b"hipblasGemmEx" if IS_HIP else b"cublasGemmEx")
+
+def both(function, *hosts, **keywords):
+    check(function(*map(PyGPU.to_gpu, hosts), **keywords), function(*hosts))
+"""
+
+
+def run(program: str, **environment: str) -> str:
+    code = HEAD + program
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYGPU_BLAS": "1", **environment},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+LAYOUTS = """
+from operator import matmul
+for dtype in ("float32", "float64", "complex64", "complex128"):
+    both(matmul, numbers(dtype, 33, 40), numbers(dtype, 40, 34))
+half = numbers("float16", 33, 40)
+check(PyGPU.to_gpu(half) @ PyGPU.to_gpu(half.T.copy()), (half.astype("f4") @ half.astype("f4").T).astype("f2"))
+mixed = numbers("float32", 70, 80), numbers("int16", 80, 70)
+both(matmul, *mixed)
+
+host = numbers("float32", 200, 200)
+array = PyGPU.to_gpu(host)
+ways = (
+    lambda a: a[:90, :80], lambda a: a.T[:90, :80], lambda a: a[::-1, ::-1][:90, :80], lambda a: a[::2, ::2][:90, :80],
+    lambda a: a[3:93, 5:85], lambda a: np.broadcast_to(a[:1, :80], (90, 80)) if a is host
+    else PyGPU.broadcast_to(a[:1, :80], (90, 80)),
+)[: 2 if IS_HIP else None]
+for left in ways:
+    for right in ways:
+        check(left(array) @ right(array).T, left(host) @ right(host).T)
+    out = PyGPU.empty((180, 90))[::-2].T
+    assert PyGPU.matmul(left(array), left(array).T, out=PyGPU.empty((90, 90), "float32").T) is not None
+    check(PyGPU.matmul(left(array), left(array).T, out=out).astype("float32"), left(host) @ left(host).T)
+
+a, b = numbers("float32", 5, 20, 30), numbers("float32", 5, 30, 25)
+own = PyGPU.to_gpu(a), PyGPU.to_gpu(b)
+for of_a, of_b in (
+    (lambda a: a, lambda b: b), (lambda a: a, lambda b: b[0]), (lambda a: a[0], lambda b: b),
+    (lambda a: a[:, None], lambda b: b[None]), (lambda a: a[::-1], lambda b: b), (lambda a: a[::2], lambda b: b[1:4]),
+    (lambda a: a[:, :1], lambda b: b[0]),
+):
+    check(of_a(own[0]) @ of_b(own[1]), of_a(a) @ of_b(b))
+made = PyGPU.empty((20, 5, 25), "float32")
+check(PyGPU.matmul(*own, out=made.transpose(1, 0, 2)), a @ b)
+check(PyGPU.matvec(own[0][0], own[1][:, :, 3]), (a[0] @ b[:, :, 3].T).T)
+x, m = numbers("complex64", 6, 30), numbers("complex64", 30, 25)
+check(PyGPU.vecmat(PyGPU.to_gpu(x), PyGPU.to_gpu(m)), x.conj() @ m)
+check(PyGPU.vecmat(PyGPU.to_gpu(x.T.copy()).T, PyGPU.to_gpu(m)), x.conj() @ m)
+square = PyGPU.to_gpu(host)
+check(PyGPU.matmul(square.T, square, out=square), host.T @ host)
+odd = np.zeros(4 * 400 + 1, np.uint8)
+odd[1:] = host.ravel()[:400].view(np.uint8)
+lying = PyGPU.to_gpu(odd)[1:].view("float32").reshape(20, 20)
+check(lying @ lying, host.ravel()[:400].reshape(20, 20) @ host.ravel()[:400].reshape(20, 20))
+check(PyGPU.einsum("ij,kj->ki", PyGPU.to_gpu(a[0]), PyGPU.to_gpu(a[1])), a[1] @ a[0].T)
+first = (own[0] @ own[1]).get().tobytes()
+assert all((own[0] @ own[1]).get().tobytes() == first for _ in range(3))
+print(PyGPU.config()["products"])
+"""
+
+
+@on_gpus
+def test_the_library_gives_the_same_for_every_type_and_layout() -> None:
+    text = run(LAYOUTS + ("print(calls())" if support.is_simulated() else ""))
+    assert text.startswith(f"{NAME} for large ones of floats, "), text
+    assert "refuses" not in text
+    if support.is_simulated():
+        assert int(text.split()[-1]) > 60
+
+
+CHOICES = """
+a = numbers("float32", 20, 20)
+own = PyGPU.to_gpu(a)
+print(PyGPU.config()["products"])
+check(own @ own, a @ a)
+check(own @ own[0], a @ a[0])
+whole = PyGPU.to_gpu(numbers("int32", 20, 20))
+check(whole @ whole, numbers("int32", 20, 20) @ numbers("int32", 20, 20))
+print(PyGPU.config()["products"])
+PyGPU.show_config()
+"""
+
+
+@on_gpus
+def test_small_products_and_those_who_ask_for_it_have_own_kernels() -> None:
+    lines = run(CHOICES, PYGPU_BLAS="own").splitlines()
+    assert lines[:2] == ['own kernels: PYGPU_BLAS is "own"'] * 2
+    lines = run(CHOICES, PYGPU_BLAS="").splitlines()
+    assert lines[:2] == ["own kernels; the vendor's library is opened by the first large product of floats"] * 2
+    assert f"products of matrices: {lines[0]}" in lines
+
+
+@on_gpus
+def test_own_kernels_are_taken_where_there_is_no_library(tmp_path: Path) -> None:
+    lines = run(CHOICES, PYGPU_CUBLAS=str(tmp_path / "none.so")).splitlines()
+    assert lines[1].startswith(f"own kernels: {NAME} was not found; ")
+    assert f"    searched {tmp_path / 'none.so'}: " in "\n".join(lines)
+    assert f"libc.so.6 is no {NAME}" in run(CHOICES, PYGPU_CUBLAS="libc.so.6").splitlines()[1]
+
+
+@on_gpus
+def test_a_library_that_is_too_old_is_told_from_one_that_is_none(tmp_path: Path) -> None:
+    prefix, version = {"cuda": ("cublas", "_v2"), "hip": ("hipblas", "")}[BACKEND]
+    source, library = tmp_path / "old.c", tmp_path / "libold.so"
+    source.write_text(
+        "".join(f"int {prefix}{name}{version}(void) {{ return 1; }}\n" for name in ("Create", "Destroy", "SetStream"))
+    )
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", str(library), str(source)], check=True)
+    assert f"{library} is too old a {NAME}" in run(CHOICES, PYGPU_CUBLAS=str(library)).splitlines()[1]
+
+
+REFUSALS = """
+a = numbers("float32", 20, 20)
+own = PyGPU.to_gpu(a)
+names = ("hipblasCreate", "hipblasSetStream", "hipblasGemmEx") if IS_HIP else (
+    "cublasCreate_v2", "cublasSetStream_v2", "cublasGemmEx")
+for name in names:
+    library().sim_mathematics_fault(name.encode(), 1, 14)
+    check(own @ own, a @ a)
+    print(PyGPU.config()["products"])
+before = calls()
+check(own @ own, a @ a)
+assert calls() == before + 1
+"""
+
+
+@on_gpus
+@pytest.mark.skipif(BACKEND != "cpu" and not support.is_simulated(), reason="faults are planted in a simulated library")
+def test_own_kernels_are_taken_where_the_library_refuses() -> None:
+    lines = run(REFUSALS).splitlines()
+    assert "the last time it made no handle: code 14" in lines[0]
+    assert "the last time a product of Float32 with code 14" in lines[1]
+    assert len(lines) == 3
+
+
+CAPTURES = """
+a = numbers("float32", 20, 20)
+own, out = PyGPU.to_gpu(a), PyGPU.empty((20, 20), "float32")
+stream = PyGPU.Stream()
+for _ in range(2):
+    with stream:
+        stream.begin_capture()
+        PyGPU.matmul(own, own.T, out=out)
+        more = own @ own
+        graph = stream.end_capture()
+    print(PyGPU.config()["products"])
+    own.set(a + 1)
+    graph.launch()
+    check(out, (a + 1) @ (a + 1).T)
+    check(more, (a + 1) @ (a + 1))
+    own.set(a)
+    graph.launch()
+    check(out, a @ a.T)
+    check(own @ own, a @ a)
+"""
+
+
+@on_gpus
+def test_a_capture_takes_a_library_that_is_open_and_opens_none() -> None:
+    lines = run(CAPTURES + ("print(calls())" if support.is_simulated() else "")).splitlines()
+    assert lines[0].startswith("own kernels; ")
+    assert lines[1].startswith(NAME)
+    if support.is_simulated():
+        # Two while the second graph was captured, and one beside each graph.
+        assert lines[2] == "4"
+
+
+STREAMS = """
+import threading
+hosts = [numbers("float32", 40, 40) + number for number in range(4)]
+
+def work(host):
+    with PyGPU.Stream():
+        own = PyGPU.to_gpu(host)
+        for _ in range(5):
+            check(own @ own, host @ host)
+
+threads = [threading.Thread(target=work, args=(host,)) for host in hosts]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+first = PyGPU.to_gpu(hosts[0])
+with PyGPU.Stream():
+    made = first @ first
+with PyGPU.Stream():
+    twice = made @ first
+check(twice, hosts[0] @ hosts[0] @ hosts[0])
+print("done")
+"""
+
+
+@on_gpus
+def test_threads_and_streams_share_no_handle() -> None:
+    assert run(STREAMS) == "done\n"
+
+
+@pytest.mark.skipif(BACKEND != "cpu", reason="about the CPU")
+def test_arrays_in_host_memory_are_multiplied_by_numpy() -> None:
+    text = run('print(PyGPU.config()["products"])\na = PyGPU.ones((20, 20))\nassert (a @ a).tolist()[0][0] == 20')
+    assert text == "NumPy\n"
