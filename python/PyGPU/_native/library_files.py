@@ -68,7 +68,12 @@ def _named_curand() -> str | None:
     return os.environ.get("PYGPU_CURAND")
 
 
+def _named_cusolver() -> str | None:
+    return os.environ.get("PYGPU_CUSOLVER")
+
+
 _MATHEMATICS = {
+    "cusolver": (_named_cusolver, "libcusolver.so.", ("nvidia/cu13/lib", "nvidia/cusolver/lib")),
     "curand": (_named_curand, "libcurand.so.", ("nvidia/cu13/lib", "nvidia/curand/lib")),
 }
 """The vendors' libraries of mathematics: who names one, how NVIDIA's files begin, and the folders of its wheels."""
