@@ -257,6 +257,7 @@ if TYPE_CHECKING:
         driver as driver,
         elementwise as elementwise,
         gpuarray as gpuarray,
+        linalg as linalg,
         nvml as nvml,
         random as random,
         reduction as reduction,

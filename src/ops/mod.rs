@@ -6,7 +6,8 @@
 //! - [`generate`] writes the source for a plan;
 //! - [`elementwise`], [`reduce`] and [`scan`] put them on streams.
 //! - [`select`] is selection by masks, [`product`] products of matrices;
-//! - [`random`] makes random numbers.
+//! - [`random`] makes random numbers;
+//! - [`solver`] gives matrices to the vendors' library of factorisations.
 //!
 //! Written once for all backends: whatever compiles device code runs it. Nothing knows Python.
 
@@ -22,6 +23,7 @@ pub mod random;
 pub mod reduce;
 pub mod scan;
 pub mod select;
+pub mod solver;
 pub mod text;
 mod tiles;
 pub mod ufunc;

@@ -18,7 +18,20 @@ import numpy as np
 import pytest
 
 import PyGPU
-from PyGPU import _core, characterize, compiler, cumath, curandom, driver, elementwise, random, reduction, scan, tools
+from PyGPU import (
+    _core,
+    characterize,
+    compiler,
+    cumath,
+    curandom,
+    driver,
+    elementwise,
+    linalg,
+    random,
+    reduction,
+    scan,
+    tools,
+)
 
 pytestmark = [pytest.mark.reads_in_place, pytest.mark.enough_on("cpu")]
 ROOT = Path(__file__).parents[2]
@@ -34,6 +47,7 @@ MODULES = (
     curandom,
     driver,
     elementwise,
+    linalg,
     random,
     reduction,
     scan,

@@ -226,10 +226,11 @@ def _of_matrices(x: _core.GPUArray, order: Any, axes: tuple[int, int], keepdims:
     if order is None or order in ("f", "fro"):
         return _of_vectors(x, 2, axes, keepdims)
     if order in (2, -2, "nuc"):
-        raise TypeError(
-            f"norm(): the norm {order!r} of a matrix needs its singular values, which PyGPU does not compute; a "
-            "library that takes the array by DLPack does, or numpy.linalg.norm(x.get(), ...)"
-        )
+        from PyGPU._linalg.factors import svdvals
+
+        values = svdvals(_core.moveaxis(x, (row, column), (-2, -1)))
+        made = values.sum(-1) if order == "nuc" else values.max(-1) if order == 2 else values.min(-1)
+        return _core.expand_dims(made, (row, column)) if keepdims else made
     if order not in (1, -1, math.inf, -math.inf):
         raise ValueError("Invalid norm order for matrices.")
     summed, other = (row, column) if order in (1, -1) else (column, row)
@@ -249,9 +250,9 @@ def norm(
     Parameters
     ----------
     x : GPUArray
-    ord : number, inf, -inf or 'fro', optional
-        Which norm: of vectors by default the Euclidean one, of matrices the Frobenius norm. Those that need singular
-        values (2, -2 and 'nuc' of matrices) are not computed.
+    ord : number, inf, -inf, 'fro' or 'nuc', optional
+        Which norm: of vectors by default the Euclidean one, of matrices the Frobenius norm. Those of matrices that are
+        2, -2 and 'nuc' need `linalg.svdvals`.
     axis : int or tuple of two ints, optional
         Of the vectors, or of the matrices. Without it and `ord` the array is one vector.
     keepdims : bool, optional

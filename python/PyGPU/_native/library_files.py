@@ -72,8 +72,13 @@ def _named_cublas() -> str | None:
     return os.environ.get("PYGPU_CUBLAS")
 
 
+def _named_cusolver() -> str | None:
+    return os.environ.get("PYGPU_CUSOLVER")
+
+
 _MATHEMATICS = {
     "cublas": (_named_cublas, "libcublas.so.", ("nvidia/cu13/lib", "nvidia/cublas/lib")),
+    "cusolver": (_named_cusolver, "libcusolver.so.", ("nvidia/cu13/lib", "nvidia/cusolver/lib")),
     "curand": (_named_curand, "libcurand.so.", ("nvidia/cu13/lib", "nvidia/curand/lib")),
 }
 """The vendors' libraries of mathematics: who names one, how NVIDIA's files begin, and the folders of its wheels."""

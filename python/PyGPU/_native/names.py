@@ -22,6 +22,7 @@ MODULES = (
     "driver",
     "elementwise",
     "gpuarray",
+    "linalg",
     "nvml",
     "random",
     "reduction",

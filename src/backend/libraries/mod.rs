@@ -7,6 +7,7 @@
 mod blas;
 mod rand;
 mod shelf;
+mod solver;
 
 use std::path::{Path, PathBuf};
 
@@ -18,6 +19,7 @@ use crate::settings::{self, Settings, Variable};
 pub use blas::{Blas, BlasHandle, Desk, Gemm, Matrix, Number, Operation, Outcome, blas, opened_blas};
 pub use rand::{Rand, Table, rand};
 pub use shelf::Shelf;
+pub use solver::{Element, HANDLES_AT_REST, Role, Solver, Task, What, open_solver, solver};
 
 /// Declares a library's `Functions`, each under both vendors' names; `None` is one that the opened library is too old to have.
 macro_rules! functions {

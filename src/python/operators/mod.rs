@@ -19,6 +19,7 @@ mod result;
 mod scan;
 mod search;
 pub(crate) mod slots;
+mod solver;
 pub(crate) mod ufunc;
 
 use pyo3::prelude::*;
@@ -32,6 +33,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     product::register(module)?;
     search::register(module)?;
     random::register(module)?;
+    solver::register(module)?;
     reductions::register(module)?;
     scan::register(module)?;
     nan::register(module)

@@ -10,3 +10,4 @@ pub mod blas;
 pub mod faults;
 pub mod queue;
 pub mod rand;
+pub mod solver;

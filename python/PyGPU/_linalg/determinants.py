@@ -1,0 +1,93 @@
+"""Determinants: products along the diagonals of triangular factors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PyGPU import _core
+from PyGPU._functions.arrays import array
+from PyGPU._linalg import library
+from PyGPU._linalg.operands import as_they_lie, check_square, common_type, real_type
+from PyGPU._linalg.results import SlogdetResult
+
+__all__ = ["det", "slogdet"]
+
+
+def _factors(a: _core.GPUArray, dtype: Any) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray]:
+    """Return the diagonals, the signs of the exchanges of rows, and which matrices are singular."""
+    factors, _ = as_they_lie(a, dtype)
+    pivots, info = library.lu(factors)
+    places = _core.arange(1, a.shape[-1] + 1, dtype="int32", device=a.device)
+    exchanges = (pivots != places).sum(-1) % 2
+    sign: _core.GPUArray = _core.where(exchanges == 1, real_type(dtype).type(-1), real_type(dtype).type(1))
+    return factors.diagonal(0, -2, -1), sign, info > 0
+
+
+def det(a: Any) -> _core.GPUArray:
+    """Compute determinants.
+
+    Parameters
+    ----------
+    a : GPUArray
+        Square matrices, in the last two axes.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.linalg.det(PyGPU.to_gpu([[2.0, 0.0], [0.0, 4.0]])).round(6).item()
+    8.0
+    """
+    a = array(a, "det")
+    check_square(a)
+    dtype = common_type(a)
+    done: _core.GPUArray = library.by_numpy("det", a)
+    if done is not NotImplemented:
+        return done
+    if not a.size:
+        return _core.ones(a.shape[:-2], dtype, device=a.device)
+    diagonal, sign, is_singular = _factors(a, dtype)
+    product: _core.GPUArray = _core.where(is_singular, dtype.type(0), diagonal.prod(-1) * sign)
+    return product
+
+
+def slogdet(a: Any) -> SlogdetResult:
+    """Compute the signs of determinants, and the logarithms of their absolute values.
+
+    Parameters
+    ----------
+    a : GPUArray
+        Square matrices, in the last two axes.
+
+    Returns
+    -------
+    SlogdetResult
+        `sign`, of complex matrices a number of absolute value 1, and `logabsdet`; 0 and -inf for singular ones.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> sign, logabsdet = PyGPU.linalg.slogdet(PyGPU.to_gpu([[-1.0, 0.0], [0.0, 1.0]]))
+    >>> sign.item(), logabsdet.item()
+    (-1.0, 0.0)
+    """
+    a = array(a, "slogdet")
+    check_square(a)
+    dtype = common_type(a)
+    done = library.by_numpy("slogdet", a)
+    if done is not NotImplemented:
+        return SlogdetResult(*done)
+    real = real_type(dtype)
+    if not a.size:
+        shape = a.shape[:-2]
+        return SlogdetResult(_core.ones(shape, dtype, device=a.device), _core.zeros(shape, real, device=a.device))
+    diagonal, sign, is_singular = _factors(a, dtype)
+    sizes: _core.GPUArray = _core.abs(diagonal)
+    sign = (diagonal / sizes).prod(-1) * sign
+    return SlogdetResult(
+        _core.where(is_singular, dtype.type(0), sign),
+        _core.where(is_singular, real.type(-float("inf")), _core.log(sizes).sum(-1)),
+    )

@@ -1,0 +1,133 @@
+"""Factorisations by cuSOLVER or hipSOLVER, on stacks that may be overwritten; column by column, as `operands` makes them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.linalg import LinAlgError
+
+from PyGPU import _core
+from PyGPU._linalg.operands import real_type
+
+__all__: list[str] = []
+
+SMALL = 32
+"""Rows and columns up to which many matrices are factorised at once by rotations."""
+
+_SMALL_CHOLESKY = 256
+
+
+def _made(like: _core.GPUArray, shape: tuple[int, ...], dtype: Any) -> _core.GPUArray:
+    return _core.empty(shape, dtype, device=like.device)
+
+
+def _stack(a: _core.GPUArray) -> tuple[tuple[int, ...], int, int, int]:
+    """Return the axes of a stack, how many matrices it has, and their rows and columns."""
+    shape = a.shape[:-2]
+    return shape, math.prod(shape), a.shape[-1], a.shape[-2]
+
+
+def check(info: _core.GPUArray, sentence: str) -> None:
+    """Raise where a factorisation says that it failed: the host waits, once for all matrices, but not in a capture."""
+    if not has_worked(info):
+        raise LinAlgError(sentence)
+
+
+def has_worked(info: _core.GPUArray) -> bool:
+    """Whether all factorisations worked; in a capture nobody knows yet."""
+    return _core.current_stream(info.device).is_capturing or not info.get().any()
+
+
+def by_numpy(name: str, *given: Any, **keywords: Any) -> Any:
+    """Let NumPy compute in host memory; NotImplemented elsewhere."""
+    return _core._by_numpy(f"linalg.{name}", given[0], given, keywords or None)
+
+
+def lu(a: _core.GPUArray) -> tuple[_core.GPUArray, _core.GPUArray]:
+    """Factorise in place; return the pivots, counted from 1, and what went wrong."""
+    shape, batch, n, _ = _stack(a)
+    pivots, info = _made(a, (*shape, n), "int32"), _made(a, shape, "int32")
+    _core._factorize("lu", [a, pivots, info], batch, [n, n, 0], False, False)
+    return pivots, info
+
+
+def lu_solve(a: _core.GPUArray, pivots: _core.GPUArray, b: _core.GPUArray, is_turned: bool) -> None:
+    """Solve in place: `b` has the right sides; `is_turned` for the transposes of the factorised matrices."""
+    shape, batch, n, _ = _stack(a)
+    info = _made(a, shape, "int32")
+    _core._factorize("lu_solve", [a, pivots, b, info], batch, [n, n, b.size // (n * batch)], is_turned, False)
+
+
+def cholesky(a: _core.GPUArray, is_lower: bool) -> _core.GPUArray:
+    """Factorise in place; return what went wrong."""
+    shape, batch, n, _ = _stack(a)
+    info = _made(a, shape, "int32")
+    if batch == 1 or n > _SMALL_CHOLESKY:
+        _core._factorize("cholesky", [a, info], batch, [n, n, 0], is_lower, False)
+    else:
+        step = n * n * a.dtype.itemsize
+        addresses = _core.arange(batch, dtype="uint64", device=a.device) * np.uint64(step) + np.uint64(a.ptr)
+        _core._factorize("cholesky_of_many", [a, addresses, info], batch, [n, n, 0], is_lower, False)
+    return info
+
+
+def qr(a: _core.GPUArray) -> _core.GPUArray:
+    """Factorise in place: the triangle, and below it reflectors; return their factors."""
+    shape, batch, m, n = _stack(a)
+    factors, info = _made(a, (*shape, min(m, n)), a.dtype), _made(a, shape, "int32")
+    _core._factorize("qr", [a, factors, info], batch, [m, n, 0], False, False)
+    return factors
+
+
+def qr_vectors(a: _core.GPUArray, factors: _core.GPUArray) -> None:
+    """Make orthonormal columns of reflectors, in place."""
+    shape, batch, m, n = _stack(a)
+    info = _made(a, shape, "int32")
+    _core._factorize("qr_vectors", [a, factors, info], batch, [m, n, factors.shape[-1]], False, False)
+
+
+def eigh(a: _core.GPUArray, is_lower: bool, vectors: bool) -> tuple[_core.GPUArray, _core.GPUArray]:
+    """Return eigenvalues and what went wrong; the matrices become the vectors."""
+    shape, batch, n, _ = _stack(a)
+    w, info = _made(a, (*shape, n), real_type(a.dtype)), _made(a, shape, "int32")
+    name = "eigh_of_many" if batch > 1 and n <= SMALL else "eigh"
+    _core._factorize(name, [a, w, info], batch, [n, n, 0], is_lower, vectors)
+    return w, info
+
+
+def svd(a: _core.GPUArray, vectors: bool, full: bool) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray, Any]:
+    """Return the left vectors, the values, the right vectors, all by columns, and what went wrong."""
+    shape, batch, m, n = _stack(a)
+    few = min(m, n)
+    is_many = batch > 1 and max(m, n) <= SMALL
+    left, right = (m, n) if is_many or (vectors and full) else (few, few)
+    # Room for vectors is given even where none are wanted: not all versions of the libraries leave it alone.
+    u, v = _made(a, (*shape, left, m), a.dtype), _made(a, (*shape, right, n), a.dtype)
+    s, info = _made(a, (*shape, few), real_type(a.dtype)), _made(a, shape, "int32")
+    name = "svd_of_many" if is_many else "svd"
+    _core._factorize(name, [a, s, u, v, info], batch, [m, n, 0], vectors, vectors and full)
+    if is_many and not full:
+        u, v = u[..., :few, :], v[..., :few, :]
+    return u, s, v, info
+
+
+def svd_by_qr(
+    a: _core.GPUArray, vectors: bool, full: bool
+) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray, Any]:
+    """Do the same by another way that always comes to an end; the right vectors are conjugated rows, by columns."""
+    shape, batch, m, n = _stack(a)
+    u = _made(a, (*shape, m if vectors and full else n, m), a.dtype)
+    v = _made(a, (*shape, n, n), a.dtype)
+    s, info = _made(a, (*shape, n), real_type(a.dtype)), _made(a, shape, "int32")
+    _core._factorize("svd_by_qr", [a, s, u, v, info], batch, [m, n, 0], vectors, vectors and full)
+    return u, s, v, info
+
+
+def eig(a: _core.GPUArray, vectors: bool) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray]:
+    """Return eigenvalues, vectors by columns, and what went wrong, of complex matrices."""
+    shape, batch, n, _ = _stack(a)
+    w, v, info = _made(a, (*shape, n), a.dtype), _made(a, (*shape, n, n), a.dtype), _made(a, shape, "int32")
+    _core._factorize("eig", [a, w, v, info], batch, [n, n, 0], vectors, False)
+    return w, v, info

@@ -1,0 +1,83 @@
+"""What the functions of `PyGPU.linalg` are given: stacks of matrices, in the layouts that the libraries want."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.linalg import LinAlgError
+
+from PyGPU import _core
+
+__all__: list[str] = []
+
+
+def common_type(*arrays: _core.GPUArray) -> np.dtype[Any]:
+    """Return the type in which is computed; NumPy's refusal for one in which nobody computes."""
+    types = [one.dtype if one.dtype.kind in "fcV" or one.dtype.kind not in "biu" else np.dtype(float) for one in arrays]
+    for dtype in types:
+        if dtype.name not in ("float32", "float64", "complex64", "complex128"):
+            raise TypeError(f"array type {dtype.name} is unsupported in linalg")
+    return np.result_type(*types)
+
+
+def real_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the type of the parts of a type."""
+    return np.empty(0, dtype).real.dtype
+
+
+def check_stack(a: _core.GPUArray) -> None:
+    """Refuse what is no stack of matrices, in NumPy's words."""
+    if a.ndim < 2:
+        raise LinAlgError(f"{a.ndim}-dimensional array given. Array must be at least two-dimensional")
+
+
+def check_matrices(*arrays: _core.GPUArray) -> None:
+    """Refuse what is no single matrix."""
+    for a in arrays:
+        if a.ndim != 2:
+            raise LinAlgError(f"{a.ndim}-dimensional array given. Array must be two-dimensional")
+
+
+def check_square(a: _core.GPUArray) -> None:
+    """Refuse what is no stack of square matrices."""
+    check_stack(a)
+    if a.shape[-1] != a.shape[-2]:
+        raise LinAlgError("Last 2 dimensions of the array must be square")
+
+
+def turned(a: _core.GPUArray) -> _core.GPUArray:
+    """Return a view of the transposed matrices."""
+    return a.swapaxes(-1, -2)
+
+
+def rows(a: _core.GPUArray, dtype: np.dtype[Any]) -> _core.GPUArray:
+    """Copy matrices row by row: a library that counts by columns sees their transposes."""
+    made = _core.empty(a.shape, dtype, device=a.device)
+    made[...] = a
+    return made
+
+
+def columns(a: _core.GPUArray, dtype: np.dtype[Any]) -> _core.GPUArray:
+    """Copy matrices column by column, each as an array with an axis of columns before that of rows."""
+    return rows(turned(a), dtype)
+
+
+def as_they_lie(a: _core.GPUArray, dtype: np.dtype[Any]) -> tuple[_core.GPUArray, bool]:
+    """Copy matrices without turning them; whether the library sees the transposes."""
+    if turned(a).flags.c_contiguous:
+        return columns(a, dtype), False
+    return rows(a, dtype), True
+
+
+def identity(a: _core.GPUArray, count: int, wide: int, dtype: np.dtype[Any]) -> _core.GPUArray:
+    """Return a stack of matrices with ones in their diagonals, as many as there are of another's."""
+    made = _core.zeros((*a.shape[:-2], count, wide), dtype, device=a.device)
+    if made.size:
+        made.diagonal(0, -2, -1).fill(1)
+    return made
+
+
+def conjugated(a: _core.GPUArray) -> _core.GPUArray:
+    """Return the conjugates, which of real numbers are these."""
+    return _core.conj(a) if a.dtype.kind == "c" else a

@@ -1,0 +1,304 @@
+"""Products of matrices and vectors, and what is asked of matrices, as the array API's extension has them."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.typing import DTypeLike
+
+from PyGPU import _core
+from PyGPU._functions import products as _products
+from PyGPU._functions.arrays import array, arrays, axis_of
+from PyGPU._functions.shapes import matrix_transpose
+from PyGPU._linalg.operands import check_matrices, check_square, identity
+from PyGPU._linalg.systems import inv
+
+__all__ = [
+    "cross", "diagonal", "matmul", "matrix_power", "matrix_transpose", "multi_dot", "outer", "tensordot", "trace",
+    "vecdot",
+]  # fmt: skip
+
+
+def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> _core.GPUArray:
+    """Multiply vectors of three elements, so that the result is orthogonal to both.
+
+    Parameters
+    ----------
+    x1, x2 : GPUArray
+        The vectors.
+    axis : int, optional
+        Along which they lie.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> x, y = PyGPU.to_gpu([1, 0, 0]), PyGPU.to_gpu([0, 1, 0])
+    >>> PyGPU.linalg.cross(x, y).tolist()
+    [0, 0, 1]
+    """
+    x1, x2 = arrays((x1, x2), "cross")
+    lengths = x1.shape[axis_of(axis, x1.ndim)], x2.shape[axis_of(axis, x2.ndim)]
+    if lengths != (3, 3):
+        raise ValueError(
+            "Both input arrays must be (arrays of) 3-dimensional vectors, but they are "
+            f"{lengths[0]} and {lengths[1]} dimensional instead."
+        )
+    a, b = _core.moveaxis(x1, axis, -1), _core.moveaxis(x2, axis, -1)
+    (a0, a1, a2), (b0, b1, b2) = ([one[..., place] for place in range(3)] for one in (a, b))
+    parts = (a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0)
+    made = _core.empty((*parts[0].shape, 3), parts[0].dtype, device=x1.device)
+    for place, part in enumerate(parts):
+        made[..., place] = part
+    return _core.moveaxis(made, -1, axis)
+
+
+def outer(x1: Any, x2: Any, /) -> _core.GPUArray:
+    """Multiply every element of one vector with every element of another.
+
+    Parameters
+    ----------
+    x1, x2 : GPUArray
+        With one axis each.
+
+    Returns
+    -------
+    GPUArray
+        A row for each element of the first.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.linalg.outer(PyGPU.to_gpu([1, 2]), PyGPU.to_gpu([3, 4])).tolist()
+    [[3, 4], [6, 8]]
+    """
+    x1, x2 = arrays((x1, x2), "outer")
+    if x1.ndim != 1 or x2.ndim != 1:
+        raise ValueError(f"Input arrays must be one-dimensional, but they are {x1.ndim=} and {x2.ndim=}.")
+    return _products.outer(x1, x2)
+
+
+def diagonal(x: Any, /, *, offset: int = 0) -> _core.GPUArray:
+    """Return a diagonal of each matrix, as a view.
+
+    Parameters
+    ----------
+    x : GPUArray
+        The matrices, in the last two axes.
+    offset : int, optional
+        Which diagonal; above the main one if positive.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.linalg.diagonal(PyGPU.arange(9).reshape(3, 3), offset=1).tolist()
+    [1, 5]
+    """
+    return array(x, "diagonal").diagonal(offset, -2, -1)
+
+
+def trace(x: Any, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> _core.GPUArray:
+    """Sum up a diagonal of each matrix.
+
+    Parameters
+    ----------
+    x : GPUArray
+        The matrices, in the last two axes.
+    offset : int, optional
+        Which diagonal; above the main one if positive.
+    dtype : dtype-like, optional
+        In which is summed; as for `sum` by default.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.linalg.trace(PyGPU.arange(9).reshape(3, 3)).item()
+    12
+    """
+    return diagonal(x, offset=offset).sum(-1, dtype)
+
+
+def matmul(x1: Any, x2: Any, /) -> _core.GPUArray:
+    """Multiply matrices; `PyGPU.matmul`.
+
+    Parameters
+    ----------
+    x1, x2 : GPUArray
+        Vectors, or matrices in the last two axes.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.linalg.matmul(PyGPU.ones((2, 2)), PyGPU.ones((2, 2))).tolist()
+    [[2.0, 2.0], [2.0, 2.0]]
+    """
+    return _core.matmul(x1, x2)
+
+
+def tensordot(x1: Any, x2: Any, /, *, axes: int | Sequence[Any] = 2) -> _core.GPUArray:
+    """Add up products along several axes of two arrays; `PyGPU.tensordot`.
+
+    Parameters
+    ----------
+    x1, x2 : GPUArray
+        The arrays.
+    axes : int, or two sequences of ints, optional
+        The last axes of the first and the first ones of the second, so many; or those of each.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.linalg.tensordot(PyGPU.ones((2, 3)), PyGPU.ones((3, 2)), axes=1).shape
+    (2, 2)
+    """
+    return _products.tensordot(x1, x2, axes=axes)
+
+
+def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> _core.GPUArray:
+    """Add up the products of vectors, of the first the complex conjugates; `PyGPU.vecdot`.
+
+    Parameters
+    ----------
+    x1, x2 : GPUArray
+        The vectors.
+    axis : int, optional
+        Along which they lie.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.linalg.vecdot(PyGPU.to_gpu([1, 2]), PyGPU.to_gpu([3, 4])).item()
+    11
+    """
+    return _core.vecdot(x1, x2, axis=axis)
+
+
+def matrix_power(a: Any, n: Any) -> _core.GPUArray:
+    """Multiply square matrices with themselves.
+
+    Parameters
+    ----------
+    a : GPUArray
+        The matrices, in the last two axes.
+    n : int
+        How many factors there are; of their inverses if negative, and identities if 0.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.linalg.matrix_power(PyGPU.to_gpu([[1, 1], [0, 1]]), 5).tolist()
+    [[1, 5], [0, 1]]
+    """
+    a = array(a, "matrix_power")
+    check_square(a)
+    try:
+        n = operator.index(n)
+    except TypeError as error:
+        raise TypeError("exponent must be an integer") from error
+    if n == 0:
+        return identity(a, a.shape[-1], a.shape[-1], a.dtype)
+    if n < 0:
+        a, n = inv(a), -n
+    if n == 1:
+        return a if a.dtype.kind != "b" else a.copy()
+    if n == 3:
+        return _core.matmul(_core.matmul(a, a), a)
+    power, result = a, None
+    while n > 0:
+        n, is_factor = divmod(n, 2)
+        if is_factor:
+            result = power if result is None else _core.matmul(result, power)
+        if n:
+            power = _core.matmul(power, power)
+    assert result is not None
+    return result
+
+
+def _best_order(lengths: list[int]) -> dict[tuple[int, int], int]:
+    """Return where each run of matrices is cut in two, so that there are the fewest products of numbers."""
+    count = len(lengths) - 1
+    costs = {(place, place): 0 for place in range(count)}
+    cuts: dict[tuple[int, int], int] = {}
+    for wide in range(1, count):
+        for first in range(count - wide):
+            last = first + wide
+            costs[first, last], cuts[first, last] = min(
+                (costs[first, cut] + costs[cut + 1, last] + lengths[first] * lengths[cut + 1] * lengths[last + 1], cut)
+                for cut in range(first, last)
+            )
+    return cuts
+
+
+def multi_dot(arrays: Sequence[Any], *, out: _core.GPUArray | None = None) -> _core.GPUArray:
+    """Multiply several matrices in the order that takes the fewest products.
+
+    Parameters
+    ----------
+    arrays : sequence of GPUArray
+        Two matrices or more; the first and the last may be vectors.
+    out : GPUArray, optional
+        Where the result goes: of its type and shape, in C order.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> a, b, c = PyGPU.ones((2, 9)), PyGPU.ones((9, 9)), PyGPU.ones(9)
+    >>> PyGPU.linalg.multi_dot([a, b, c]).tolist()
+    [81.0, 81.0]
+    """
+    given = [array(one, "multi_dot") for one in arrays]
+    if len(given) < 2:
+        raise ValueError("Expecting at least two arrays.")
+    if len(given) == 2:
+        return _products.dot(given[0], given[1], out=out)
+    is_row, is_column = given[0].ndim == 1, given[-1].ndim == 1
+    matrices = list(given)
+    if is_row:
+        matrices[0] = given[0][None, :]
+    if is_column:
+        matrices[-1] = given[-1][:, None]
+    check_matrices(*matrices)
+    cuts = _best_order([one.shape[0] for one in matrices] + [matrices[-1].shape[1]])
+
+    def product(first: int, last: int) -> _core.GPUArray:
+        if first == last:
+            return matrices[first]
+        cut = cuts[first, last]
+        return _products.dot(product(first, cut), product(cut + 1, last))
+
+    cut = cuts[0, len(matrices) - 1]
+    left, right = product(0, cut), product(cut + 1, len(matrices) - 1)
+    return _products.dot(left[0] if is_row else left, right[:, 0] if is_column else right, out=out)

@@ -1,0 +1,214 @@
+"""What is made of singular values: least squares, pseudo-inverses, ranks and condition numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.linalg import LinAlgError
+
+from PyGPU import _core
+from PyGPU._functions.arrays import array, arrays
+from PyGPU._functions.statistics import norm
+from PyGPU._linalg import library
+from PyGPU._linalg.factors import svd, svdvals
+from PyGPU._linalg.operands import check_matrices, check_square, check_stack, common_type, conjugated, real_type, turned
+from PyGPU._linalg.systems import inverse
+
+__all__ = ["cond", "lstsq", "matrix_rank", "pinv"]
+
+_NOT_GIVEN: Any = getattr(np, "_NoValue", object())
+
+
+def _tolerance(given: Any, like: _core.GPUArray) -> Any:
+    """Return a bound for each matrix with an axis for its singular values; a number as it is."""
+    if isinstance(given, _core.GPUArray):
+        return given[..., None]
+    return _core.asarray(np.asarray(given)[..., None], device=like.device) if np.ndim(given) else float(given)
+
+
+def _inverted(s: _core.GPUArray, cutoff: Any) -> tuple[_core.GPUArray, _core.GPUArray]:
+    """Return which singular values are large, and the inverses of these; zeros for the others."""
+    large: _core.GPUArray = s > cutoff
+    one = s.dtype.type(1)
+    return large, _core.where(large, one / _core.where(large, s, one), s.dtype.type(0))
+
+
+def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _NOT_GIVEN) -> _core.GPUArray:
+    """Compute the pseudo-inverses of matrices.
+
+    Parameters
+    ----------
+    a : GPUArray
+        The matrices, in the last two axes.
+    rcond, rtol : number or GPUArray, optional
+        Singular values up to so many times the greatest one count as zero. By default `rcond` is 1e-15 for numbers of
+        64 bits; for those of 32 bits, and for an `rtol` of None, the longer side times the type's precision.
+    hermitian : bool, optional
+        Whether the matrices are Hermitian, which is quicker.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.linalg.pinv(PyGPU.to_gpu([[2.0, 0.0], [0.0, 0.0]])).tolist()
+    [[0.5, 0.0], [0.0, 0.0]]
+    """
+    a = array(a, "pinv")
+    check_stack(a)
+    dtype = common_type(a)
+    if rcond is not None and rtol is not _NOT_GIVEN:
+        raise ValueError("`rtol` and `rcond` can't be both set.")
+    if not a.size:
+        return _core.empty((*a.shape[:-2], a.shape[-1], a.shape[-2]), dtype, device=a.device)
+    bound = rtol if rcond is None else rcond
+    if bound is _NOT_GIVEN:
+        bound = 1e-15 if real_type(dtype).itemsize == 8 else None
+    if bound is None:
+        bound = max(a.shape[-2:]) * float(np.finfo(dtype).eps)
+    u, s, vh = svd(a, full_matrices=False, hermitian=hermitian)
+    _, inverted = _inverted(s, _tolerance(bound, a) * s.max(-1, keepdims=True))
+    made: _core.GPUArray = _core.matmul(conjugated(turned(vh)), inverted[..., None] * conjugated(turned(u)))
+    return made
+
+
+def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> _core.GPUArray:
+    """Count the singular values of matrices that are not zero.
+
+    Parameters
+    ----------
+    A : GPUArray
+        The matrices, in the last two axes. The rank of a vector is 0 or 1.
+    tol : number or GPUArray, optional
+        Singular values up to this one count as zero.
+    hermitian : bool, optional
+        Whether the matrices are Hermitian, which is quicker.
+    rtol : number or GPUArray, optional
+        The same, as so many times the greatest one; by default the longer side times the type's precision.
+
+    Returns
+    -------
+    GPUArray
+        Of integers.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.linalg.matrix_rank(PyGPU.ones((3, 3))).item()
+    1
+    """
+    if rtol is not None and tol is not None:
+        raise ValueError("`tol` and `rtol` can't be both set.")
+    A = array(A, "matrix_rank")
+    if A.ndim < 2:
+        some: _core.GPUArray = (A != 0).any()
+        return some.astype(np.int64)
+    s = svd(A, compute_uv=False, hermitian=hermitian)
+    if tol is not None:
+        bound = _tolerance(tol, A)
+    else:
+        ratio = max(A.shape[-2:]) * float(np.finfo(s.dtype).eps) if rtol is None else _tolerance(rtol, A)
+        bound = s.max(-1, keepdims=True, initial=0) * ratio
+    return _core.count_nonzero(s > bound, -1)
+
+
+def cond(x: Any, p: Any = None) -> _core.GPUArray:
+    """Compute condition numbers of matrices.
+
+    Parameters
+    ----------
+    x : GPUArray
+        The matrices, in the last two axes; square ones for all norms but 2 and -2.
+    p : {None, 1, -1, 2, -2, inf, -inf, 'fro', 'nuc'}, optional
+        Which norm of the matrix and of its inverse; by default 2.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.linalg.cond(PyGPU.to_gpu([[4.0, 0.0], [0.0, 1.0]])).item()
+    4.0
+    """
+    x = array(x, "cond")
+    if x.ndim >= 2 and 0 in x.shape[-2:]:
+        raise LinAlgError("cond is not defined on empty arrays")
+    if p is None or p in (2, -2):
+        s = svdvals(x)
+        ratio: _core.GPUArray = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]
+    else:
+        check_square(x)
+        dtype = common_type(x)
+        made: Any = _core._by_numpy("linalg.cond", x, (x, p))
+        if made is not NotImplemented:
+            result: _core.GPUArray = made
+            return result
+        inverted, info = inverse(x, dtype)
+        sizes = norm(x, p, (-2, -1)) * norm(inverted, p, (-2, -1))
+        ratio = _core.where(info > 0, real_type(dtype).type(math.inf), sizes.astype(real_type(dtype)))
+    holes = _core.isnan(x).any((-2, -1))
+    fixed: _core.GPUArray = _core.where(_core.isnan(ratio) & ~holes, ratio.dtype.type(math.inf), ratio)
+    return fixed
+
+
+def lstsq(
+    a: Any, b: Any, rcond: float | None = None
+) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray, _core.GPUArray]:
+    """Find the least `x` with the least ``norm(b - a @ x)``.
+
+    Parameters
+    ----------
+    a : GPUArray
+        A matrix.
+    b : GPUArray
+        A vector, or a matrix whose columns are right sides.
+    rcond : float, optional
+        Singular values up to so many times the greatest one count as zero; by default the longer side times the type's
+        precision, which a negative number stands for too.
+
+    Returns
+    -------
+    x : GPUArray
+    residuals : GPUArray
+        A sum of squares for each right side; none where the rank is less than the number of columns, or where there are
+        no more rows than these. The host waits for the rank.
+    rank : GPUArray
+        How many singular values are not zero.
+    s : GPUArray
+        The singular values.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> a = PyGPU.to_gpu([[1.0, 0.0], [0.0, 2.0], [0.0, 0.0]])
+    >>> x, residuals, rank, s = PyGPU.linalg.lstsq(a, PyGPU.to_gpu([1.0, 2.0, 3.0]))
+    >>> x.round(6).tolist(), residuals.round(6).tolist(), rank.item()
+    ([1.0, 1.0], [9.0], 2)
+    """
+    a, b = arrays((a, b), "lstsq")
+    right = b[:, None] if b.ndim == 1 else b
+    check_matrices(a, right)
+    if a.shape[0] != right.shape[0]:
+        raise LinAlgError("Incompatible dimensions")
+    dtype = common_type(a, b)
+    done: Any = library.by_numpy("lstsq", a, b, rcond)
+    if done is not NotImplemented:
+        return done  # type: ignore[no-any-return]
+    m, n = a.shape
+    if rcond is None or rcond < 0:
+        rcond = float(np.finfo(dtype).eps) * max(m, n)
+    u, s, vh = svd(a.astype(dtype), full_matrices=False)
+    large, inverted = _inverted(s, s.max(-1, keepdims=True, initial=0) * rcond)
+    right = right.astype(dtype)
+    x = _core.matmul(conjugated(turned(vh)), inverted[:, None] * _core.matmul(conjugated(turned(u)), right))
+    rank = _core.count_nonzero(large, -1)
+    residuals = _core.empty((0,), real_type(dtype), device=a.device)
+    if m > n and rank.item() == n:
+        residuals = _core.square(_core.abs(right - _core.matmul(a.astype(dtype), x))).sum(0)
+    return (x[:, 0] if b.ndim == 1 else x), residuals, rank.astype("int32"), s

@@ -1,0 +1,178 @@
+"""Linear equations: solved by triangular factors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.linalg import LinAlgError
+
+from PyGPU import _core
+from PyGPU._functions.arrays import array, arrays
+from PyGPU._linalg import library
+from PyGPU._linalg.operands import as_they_lie, check_square, columns, common_type, identity, turned
+
+__all__ = ["inv", "solve", "tensorinv", "tensorsolve"]
+
+_SINGULAR = "Singular matrix"
+
+
+def solve(a: Any, b: Any) -> _core.GPUArray:
+    """Solve ``a @ x = b``.
+
+    Parameters
+    ----------
+    a : GPUArray
+        Square matrices, in the last two axes.
+    b : GPUArray
+        A vector, if it has one axis, or else matrices whose columns are right sides.
+
+    Returns
+    -------
+    GPUArray
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If a matrix is singular. The host waits to know; in a capture nothing is raised, and what cannot be solved is
+        not finite.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> a = PyGPU.to_gpu([[2.0, 0.0], [0.0, 4.0]])
+    >>> PyGPU.linalg.solve(a, PyGPU.to_gpu([2.0, 2.0])).tolist()
+    [1.0, 0.5]
+    """
+    a, b = arrays((a, b), "solve")
+    check_square(a)
+    dtype = common_type(a, b)
+    done: _core.GPUArray = library.by_numpy("solve", a, b)
+    if done is not NotImplemented:
+        return done
+    right = b[:, None] if b.ndim == 1 else b
+    n = a.shape[-1]
+    if b.ndim == 0 or right.shape[-2] != n:
+        raise ValueError(f"solve: matrices of {n} rows and right sides of shape {b.shape}, which have others")
+    shape = np.broadcast_shapes(a.shape[:-2], right.shape[:-2])
+    # One matrix: all right sides of the stack are columns beside each other.
+    wide = a if a.ndim == 2 else _core.broadcast_to(a, (*shape, n, n))
+    x = columns(_core.broadcast_to(right, (*shape, *right.shape[-2:])), dtype)
+    if x.size:
+        factors, is_turned = as_they_lie(wide, dtype)
+        pivots, info = library.lu(factors)
+        library.lu_solve(factors, pivots, x, is_turned)
+        library.check(info, _SINGULAR)
+    return turned(x)[..., 0] if b.ndim == 1 else turned(x)
+
+
+def inverse(a: _core.GPUArray, dtype: np.dtype[Any]) -> tuple[_core.GPUArray, _core.GPUArray]:
+    """Return the inverses on a GPU, and what went wrong."""
+    factors, is_turned = as_they_lie(a, dtype)
+    pivots, info = library.lu(factors)
+    made = identity(a, a.shape[-1], a.shape[-1], dtype)
+    library.lu_solve(factors, pivots, made, False)
+    # The inverse of the transpose, column by column, is the inverse row by row.
+    return (made if is_turned else turned(made)), info
+
+
+def inv(a: Any) -> _core.GPUArray:
+    """Invert square matrices.
+
+    Parameters
+    ----------
+    a : GPUArray
+        The matrices, in the last two axes.
+
+    Returns
+    -------
+    GPUArray
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If a matrix is singular; as for `solve`.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.linalg.inv(PyGPU.to_gpu([[2.0, 0.0], [0.0, 4.0]])).tolist()
+    [[0.5, 0.0], [0.0, 0.25]]
+    """
+    a = array(a, "inv")
+    check_square(a)
+    dtype = common_type(a)
+    done: _core.GPUArray = library.by_numpy("inv", a)
+    if done is not NotImplemented:
+        return done
+    if not a.size:
+        return _core.empty(a.shape, dtype, device=a.device)
+    made, info = inverse(a, dtype)
+    library.check(info, _SINGULAR)
+    return made
+
+
+def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> _core.GPUArray:
+    """Solve ``tensordot(a, x, x.ndim) = b``.
+
+    Parameters
+    ----------
+    a : GPUArray
+        As many elements for the axes of `b` as for the others, which are those of the result.
+    b : GPUArray
+        The right side.
+    axes : sequence of ints, optional
+        Axes of `a` that are put behind the others first.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> a = PyGPU.eye(4).reshape(2, 2, 4)
+    >>> PyGPU.linalg.tensorsolve(a, PyGPU.ones((2, 2))).tolist()
+    [1.0, 1.0, 1.0, 1.0]
+    """
+    a, b = arrays((a, b), "tensorsolve")
+    if axes is not None:
+        order = list(range(a.ndim))
+        for axis in axes:
+            order.remove(axis)
+            order.insert(a.ndim, axis)
+        a = a.transpose(order)
+    shape = a.shape[b.ndim - a.ndim :] if a.ndim > b.ndim else ()
+    count = math.prod(shape)
+    if a.size != count**2:
+        raise LinAlgError("Input arrays must satisfy the requirement prod(a.shape[b.ndim:]) == prod(a.shape[:b.ndim])")
+    return solve(a.reshape(count, count), b.reshape(-1)).reshape(shape)
+
+
+def tensorinv(a: Any, ind: int = 2) -> _core.GPUArray:
+    """Invert for `tensordot`: ``tensordot(tensorinv(a), a, ind)`` is an identity.
+
+    Parameters
+    ----------
+    a : GPUArray
+        As many elements for its first axes as for the others.
+    ind : int, optional
+        How many axes are the first ones.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.linalg.tensorinv(PyGPU.eye(4).reshape(2, 2, 2, 2)).shape
+    (2, 2, 2, 2)
+    """
+    a = array(a, "tensorinv")
+    if ind <= 0:
+        raise ValueError("Invalid ind argument.")
+    count = math.prod(a.shape[ind:])
+    return inv(a.reshape(count, -1)).reshape(*a.shape[ind:], *a.shape[:ind])

@@ -1,0 +1,406 @@
+//! The library's calls for a task.
+
+use std::ffi::c_int;
+
+use super::{Handle, I, P, Solver, Task, What};
+use crate::backend::{BackendKind, StreamHandle};
+use crate::error::Result;
+
+/// Memory that a task needs while it runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Room {
+    /// Elements that the library asks for.
+    asked: usize,
+    /// Bytes on the device.
+    pub bytes: usize,
+    /// Bytes on the host.
+    pub host: usize,
+}
+
+/// Bytes that the parts of a room are multiples of.
+const ALIGNMENT: usize = 256;
+
+fn pointer(address: usize) -> P {
+    std::ptr::with_exposed_provenance_mut(address)
+}
+
+/// The vendor's numbers of choices.
+struct Choices {
+    is_hip: bool,
+}
+
+impl Choices {
+    fn transposed(&self, transposed: bool) -> u32 {
+        u32::from(transposed) + if self.is_hip { 111 } else { 0 }
+    }
+
+    fn triangle(&self, lower: bool) -> u32 {
+        if self.is_hip { 121 + u32::from(lower) } else { u32::from(!lower) }
+    }
+
+    fn vectors(&self, vectors: bool) -> u32 {
+        u32::from(vectors) + if self.is_hip { 201 } else { 0 }
+    }
+}
+
+/// Calls a function that the library may not have.
+macro_rules! call {
+    ($solver:ident, $function:expr, $name:literal, $($argument:expr),* $(,)?) => {{
+        let function = $function.ok_or_else(|| $solver.absent($name))?;
+        // SAFETY: the arguments are those of the function's signature; addresses belong to the task, whose caller promises for them.
+        let code = unsafe { function($($argument),*) };
+        $solver.checked(code, $name)
+    }};
+}
+
+/// Addresses of a task's arrays for one of its matrices.
+struct At<'a> {
+    task: &'a Task,
+    steps: [usize; Task::PARTS],
+}
+
+impl<'a> At<'a> {
+    fn new(task: &'a Task) -> Self {
+        use super::Role::{Addresses, Elements, Integers, Reals};
+        let mut steps = [0; Task::PARTS];
+        for (step, (role, count, _)) in steps.iter_mut().zip(task.parts()) {
+            *step = count
+                * match role {
+                    Elements => task.element.bytes(),
+                    Reals => task.element.real_bytes(),
+                    Integers => size_of::<c_int>(),
+                    Addresses => size_of::<u64>(),
+                };
+        }
+        Self { task, steps }
+    }
+
+    fn matrix(&self, number: usize) -> [P; Task::PARTS] {
+        std::array::from_fn(|place| pointer(self.task.addresses[place] + number * self.steps[place]))
+    }
+}
+
+impl Solver {
+    fn choices(&self) -> Choices {
+        Choices { is_hip: self.kind == BackendKind::Hip }
+    }
+
+    /// What a task needs while it runs; its device is current.
+    ///
+    /// # Errors
+    /// The library's.
+    pub fn room(&self, handle: &Handle, task: &Task) -> Result<Room> {
+        let typed = self.of(task.element);
+        let choices = self.choices();
+        let [a, b, c, d, ..] = At::new(task).matrix(0);
+        let [m, n, k, batch] = [task.m, task.n, task.k, task.batch].map(|number| number as I);
+        let [left, right] = [m, n];
+        let own = handle.own;
+        let mut asked: I = 0;
+        let mut more = 0;
+        match task.what {
+            What::Lu => call!(self, typed.getrf_size, "getrf_bufferSize", own, m, n, a, m, &mut asked)?,
+            What::LuSolve { .. } | What::CholeskyOfMany { .. } => (),
+            What::Cholesky { lower } => {
+                let triangle = choices.triangle(lower);
+                call!(self, typed.potrf_size, "potrf_bufferSize", own, triangle, n, a, n, &mut asked)?;
+            }
+            What::Qr => call!(self, typed.geqrf_size, "geqrf_bufferSize", own, m, n, a, m, &mut asked)?,
+            What::QrVectors => call!(self, typed.orgqr_size, "orgqr_bufferSize", own, m, n, k, a, m, b, &mut asked)?,
+            What::Eigh { lower, vectors } => {
+                let (mode, triangle) = (choices.vectors(vectors), choices.triangle(lower));
+                call!(self, typed.syevd_size, "syevd_bufferSize", own, mode, triangle, n, a, n, b, &mut asked)?;
+            }
+            What::EighOfMany { lower, vectors } => {
+                let (mode, triangle) = (choices.vectors(vectors), choices.triangle(lower));
+                call!(
+                    self,
+                    typed.syevj_size,
+                    "syevjBatched_bufferSize",
+                    own,
+                    mode,
+                    triangle,
+                    n,
+                    a,
+                    n,
+                    b,
+                    &mut asked,
+                    handle.syevj,
+                    batch,
+                )?;
+            }
+            What::Svd { vectors, full } => {
+                let mode = choices.vectors(vectors);
+                call!(
+                    self,
+                    typed.gesvdj_size,
+                    "gesvdj_bufferSize",
+                    own,
+                    mode,
+                    I::from(!full),
+                    m,
+                    n,
+                    a,
+                    m,
+                    b,
+                    c,
+                    left,
+                    d,
+                    right,
+                    &mut asked,
+                    handle.gesvdj,
+                )?;
+            }
+            What::SvdOfMany { vectors } => {
+                let mode = choices.vectors(vectors);
+                call!(
+                    self,
+                    typed.gesvdj_batched_size,
+                    "gesvdjBatched_bufferSize",
+                    own,
+                    mode,
+                    m,
+                    n,
+                    a,
+                    m,
+                    b,
+                    c,
+                    left,
+                    d,
+                    right,
+                    &mut asked,
+                    handle.gesvdj,
+                    batch,
+                )?;
+            }
+            What::SvdByQr { .. } => {
+                call!(self, typed.gesvd_size, "gesvd_bufferSize", own, m, n, &mut asked)?;
+                more = 5 * task.few() * task.element.real_bytes();
+            }
+            What::Eig { vectors } => return self.room_of_eig(handle, task, vectors),
+        }
+        let asked = usize::try_from(asked).unwrap_or(0);
+        let bytes = (asked * task.element.bytes()).next_multiple_of(ALIGNMENT) + more;
+        Ok(Room { asked, bytes, host: 0 })
+    }
+
+    /// Puts a task on a stream; its device is current.
+    ///
+    /// # Errors
+    /// The library's.
+    ///
+    /// # Safety
+    /// The task's addresses are of arrays as its parts say, and `room` of as much memory as was asked for; in the order of the stream.
+    pub unsafe fn run(
+        &self,
+        handle: &Handle,
+        task: &Task,
+        stream: StreamHandle,
+        room: (Room, usize),
+        host: &mut [u8],
+    ) -> Result<()> {
+        call!(self, self.functions.set_stream, "SetStream", handle.own, pointer(stream.0))?;
+        let at = At::new(task);
+        match task.what {
+            What::CholeskyOfMany { .. } | What::EighOfMany { .. } | What::SvdOfMany { .. } => {
+                self.all_at_once(handle, task, at.matrix(0), room)
+            }
+            _ => (0..task.batch).try_for_each(|number| self.one(handle, task, at.matrix(number), room, host)),
+        }
+    }
+
+    fn one(
+        &self,
+        handle: &Handle,
+        task: &Task,
+        [a, b, c, d, e, _]: [P; Task::PARTS],
+        (room, address): (Room, usize),
+        host: &mut [u8],
+    ) -> Result<()> {
+        let typed = self.of(task.element);
+        let choices = self.choices();
+        let own = handle.own;
+        let [m, n, k, asked] = [task.m, task.n, task.k, room.asked].map(|number| number as I);
+        let work = pointer(address);
+        match task.what {
+            What::Lu => call!(self, typed.getrf, "getrf", own, m, n, a, m, work, b, c),
+            What::LuSolve { transposed } => {
+                let transposed = choices.transposed(transposed);
+                call!(self, typed.getrs, "getrs", own, transposed, n, k, a, n, b, c, n, d)
+            }
+            What::Cholesky { lower } => {
+                call!(self, typed.potrf, "potrf", own, choices.triangle(lower), n, a, n, work, asked, b)
+            }
+            What::Qr => call!(self, typed.geqrf, "geqrf", own, m, n, a, m, b, work, asked, c),
+            What::QrVectors => call!(self, typed.orgqr, "orgqr", own, m, n, k, a, m, b, work, asked, c),
+            What::Eigh { lower, vectors } => {
+                let (mode, triangle) = (choices.vectors(vectors), choices.triangle(lower));
+                call!(self, typed.syevd, "syevd", own, mode, triangle, n, a, n, b, work, asked, c)
+            }
+            What::Svd { vectors, full } => {
+                let mode = choices.vectors(vectors);
+                let params = handle.gesvdj;
+                call!(
+                    self,
+                    typed.gesvdj,
+                    "gesvdj",
+                    own,
+                    mode,
+                    I::from(!full),
+                    m,
+                    n,
+                    a,
+                    m,
+                    b,
+                    c,
+                    m,
+                    d,
+                    n,
+                    work,
+                    asked,
+                    e,
+                    params,
+                )
+            }
+            What::SvdByQr { vectors, full } => {
+                let job = if !vectors {
+                    b'N'
+                } else if full {
+                    b'A'
+                } else {
+                    b'S'
+                } as i8;
+                let more = pointer(address + (room.asked * task.element.bytes()).next_multiple_of(ALIGNMENT));
+                let rows = task.sides()[1] as I;
+                call!(self, typed.gesvd, "gesvd", own, job, job, m, n, a, m, b, c, m, d, rows, work, asked, more, e,)
+            }
+            What::Eig { vectors } => self.eig(handle, task, [a, b, c, d], vectors, (room, work), host),
+            What::CholeskyOfMany { .. } | What::EighOfMany { .. } | What::SvdOfMany { .. } => Ok(()),
+        }
+    }
+
+    fn all_at_once(
+        &self,
+        handle: &Handle,
+        task: &Task,
+        [a, b, c, d, e, _]: [P; Task::PARTS],
+        (room, address): (Room, usize),
+    ) -> Result<()> {
+        let typed = self.of(task.element);
+        let choices = self.choices();
+        let own = handle.own;
+        let [m, n, batch, asked] = [task.m, task.n, task.batch, room.asked].map(|number| number as I);
+        let work = pointer(address);
+        match task.what {
+            What::CholeskyOfMany { lower } => {
+                let triangle = choices.triangle(lower);
+                call!(self, typed.potrf_batched, "potrfBatched", own, triangle, n, b, n, c, batch)
+            }
+            What::EighOfMany { lower, vectors } => {
+                let (mode, triangle) = (choices.vectors(vectors), choices.triangle(lower));
+                let params = handle.syevj;
+                call!(self, typed.syevj, "syevjBatched", own, mode, triangle, n, a, n, b, work, asked, c, params, batch)
+            }
+            What::SvdOfMany { vectors } => {
+                let mode = choices.vectors(vectors);
+                let params = handle.gesvdj;
+                call!(
+                    self,
+                    typed.gesvdj_batched,
+                    "gesvdjBatched",
+                    own,
+                    mode,
+                    m,
+                    n,
+                    a,
+                    m,
+                    b,
+                    c,
+                    m,
+                    d,
+                    n,
+                    work,
+                    asked,
+                    e,
+                    params,
+                    batch,
+                )
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn room_of_eig(&self, handle: &Handle, task: &Task, vectors: bool) -> Result<Room> {
+        let [a, w, v, ..] = At::new(task).matrix(0);
+        let (kind, n) = (task.element.number(), task.n as i64);
+        let [none, right] = [false, vectors].map(|vectors| self.choices().vectors(vectors));
+        let nothing = std::ptr::null_mut();
+        let (mut bytes, mut host) = (0, 0);
+        call!(
+            self,
+            self.functions.geev_size,
+            "Xgeev_bufferSize",
+            handle.own,
+            handle.params,
+            none,
+            right,
+            n,
+            kind,
+            a,
+            n,
+            kind,
+            w,
+            kind,
+            nothing,
+            n,
+            kind,
+            v,
+            n,
+            kind,
+            &mut bytes,
+            &mut host,
+        )?;
+        Ok(Room { asked: 0, bytes, host })
+    }
+
+    fn eig(
+        &self,
+        handle: &Handle,
+        task: &Task,
+        [a, w, v, info]: [P; 4],
+        vectors: bool,
+        (room, work): (Room, P),
+        host: &mut [u8],
+    ) -> Result<()> {
+        let (kind, n) = (task.element.number(), task.n as i64);
+        let [none, right] = [false, vectors].map(|vectors| self.choices().vectors(vectors));
+        let nothing = std::ptr::null_mut();
+        call!(
+            self,
+            self.functions.geev,
+            "Xgeev",
+            handle.own,
+            handle.params,
+            none,
+            right,
+            n,
+            kind,
+            a,
+            n,
+            kind,
+            w,
+            kind,
+            nothing,
+            n,
+            kind,
+            v,
+            n,
+            kind,
+            work,
+            room.bytes,
+            host.as_mut_ptr().cast(),
+            host.len(),
+            info,
+        )
+    }
+}

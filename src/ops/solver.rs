@@ -1,0 +1,125 @@
+//! Factorisations of matrices by the vendors' library: what it works in, and its calls in the order of a stream.
+
+use crate::array::Array;
+use crate::backend::libraries::{Element, HANDLES_AT_REST, Role, Solver, Task, What};
+use crate::dtype::{DType, Kind};
+use crate::error::{Error, Result};
+use crate::layout::Order;
+use crate::memory::{Access, Use, ordered};
+use crate::stream::Stream;
+
+/// What is asked for: matrices that lie one behind the other, column by column.
+pub struct Asked<'a> {
+    /// What becomes of them.
+    pub what: What,
+    /// How many there are.
+    pub batch: usize,
+    /// Rows, columns, and columns of right sides or reflectors.
+    pub sizes: [usize; 3],
+    /// The arrays of such a task, in the order of its parts.
+    pub arrays: &'a [&'a Array],
+}
+
+fn element(kind: Kind) -> Option<Element> {
+    Some(match kind {
+        Kind::Float32 => Element::Float32,
+        Kind::Float64 => Element::Float64,
+        Kind::Complex64 => Element::Complex64,
+        Kind::Complex128 => Element::Complex128,
+        _ => return None,
+    })
+}
+
+fn bytes(role: Role, element: Element) -> usize {
+    match role {
+        Role::Elements => element.bytes(),
+        Role::Reals => element.real_bytes(),
+        Role::Integers => size_of::<i32>(),
+        Role::Addresses => size_of::<u64>(),
+    }
+}
+
+/// A task, whose arrays are as its parts say.
+fn task(asked: &Asked<'_>) -> Result<Task> {
+    let unfit =
+        |why: &str| Error::value(format!("{:?} of {} matrices, {:?}: {why}", asked.what, asked.batch, asked.sizes));
+    let first = asked.arrays.first().ok_or_else(|| unfit("there is no array"))?;
+    let kind = first.dtype().kind();
+    let element =
+        element(kind).ok_or_else(|| Error::type_error(format!("no factorisation of {}", first.dtype().name())))?;
+    let [m, n, k] = asked.sizes;
+    let mut task = Task { what: asked.what, element, batch: asked.batch, m, n, k, addresses: [0; Task::PARTS] };
+    if !task.is_sound() {
+        return Err(unfit("the library takes no such sizes; it counts rows, columns and matrices in 32 bits"));
+    }
+    let parts = task.parts();
+    if parts.len() != asked.arrays.len() {
+        return Err(unfit("there are more or fewer arrays"));
+    }
+    for (place, (array, (role, count, is_read))) in asked.arrays.iter().zip(parts).enumerate() {
+        let size = count.checked_mul(task.batch).and_then(|size| i64::try_from(size).ok());
+        let is_right = array.layout().is_c_contiguous()
+            && Some(array.layout().size()) == size
+            && array.dtype().itemsize() == bytes(role, element)
+            && array.device() == first.device()
+            && (role != Role::Elements || array.dtype().kind() == kind);
+        if !is_right {
+            return Err(unfit(&format!("array {place} is of another size, type or device")));
+        }
+        if !is_read {
+            array.check_writable("a factorisation")?;
+        }
+        task.addresses[place] = array.address();
+    }
+    Ok(task)
+}
+
+/// Puts a factorisation on a stream.
+///
+/// # Errors
+/// `ValueError` and `TypeError` for arrays that do not fit; `OutOfMemory`; the library's; the driver's.
+pub fn run(solver: &Solver, asked: &Asked<'_>, stream: &Stream) -> Result<()> {
+    let task = task(asked)?;
+    let device = stream.device();
+    let backend = device.backend();
+    let contexts = backend.programs()?;
+    let key = (backend.kind(), device.index(), device.epoch());
+    // What the library says comes out of a closure that gives nothing back.
+    let within = |work: &mut dyn FnMut() -> Result<()>| {
+        let mut said = Ok(());
+        contexts.within(device.index(), "linear algebra", &mut || said = work())?;
+        said
+    };
+    let mut handle = HANDLES_AT_REST.take(&key);
+    if handle.is_none() {
+        within(&mut || solver.handle().map(|made| handle = Some(made)))?;
+    }
+    let Some(handle) = handle else { return Err(Error::not_supported("the library made no handle")) };
+    let done = (|| {
+        let mut needed = Default::default();
+        within(&mut || solver.room(&handle, &task).map(|room| needed = room))?;
+        let room = Array::empty(&[needed.bytes.max(1) as i64], DType::new(Kind::UInt8), Order::C, stream.clone())?;
+        let mut host = vec![0; needed.host];
+        let access = |is_read| if is_read { Access::Read } else { Access::Write };
+        let mut uses: Vec<Use<'_>> = vec![(room.allocation(), Access::Write)];
+        uses.extend(
+            asked.arrays.iter().zip(task.parts()).map(|(array, (_, _, is_read))| (array.allocation(), access(is_read))),
+        );
+        ordered(&uses, stream, || {
+            within(&mut || {
+                // SAFETY: `task` has held every array against its part; the room is as large as the library wants it; all are used
+                // in the order of this stream. The addresses of an array of such are those of the first one's matrices, as the
+                // package's own function makes them.
+                unsafe { solver.run(&handle, &task, stream.handle(), (needed, room.address()), &mut host) }
+            })
+        })
+    })();
+    if let Some(last) = HANDLES_AT_REST.put(key, handle) {
+        // Of whichever device: the libraries ask for none to be current here.
+        within(&mut || {
+            solver.end(&last);
+            Ok(())
+        })?;
+    }
+    done
+}

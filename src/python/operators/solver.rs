@@ -1,0 +1,45 @@
+//! What `PyGPU.linalg` is made of: factorisations by the vendors' library.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::backend::libraries::{self, What};
+use crate::ops::solver::{self, Asked};
+use crate::python::array::class::GpuArray;
+use crate::python::gil::WithoutGil;
+use crate::python::libraries::places;
+use crate::stream;
+
+/// Factorises matrices that lie one behind the other, column by column; `docs/design/linalg.md` says which arrays a name wants.
+#[pyfunction]
+fn _factorize(
+    name: &str,
+    arrays: Vec<Bound<'_, GpuArray>>,
+    batch: usize,
+    sizes: [usize; 3],
+    first: bool,
+    second: bool,
+) -> PyResult<()> {
+    let (Some(what), Some(like)) = (What::named(name, first, second), arrays.first()) else {
+        return Err(PyValueError::new_err(format!("there is no factorisation {name:?} of {} arrays", arrays.len())));
+    };
+    let py = like.py();
+    let device = like.get().device();
+    let backend = device.backend();
+    let given = arrays.iter().map(|array| array.get().array(py)).collect::<PyResult<Vec<_>>>()?;
+    let solver = match libraries::open_solver(backend.kind())? {
+        Some(solver) => solver,
+        None => {
+            let places = places(py, "cusolver")?;
+            py.without_gil(|| libraries::solver(backend.kind(), backend.driver_version(), &places))?
+        }
+    };
+    let asked = Asked { what, batch, sizes, arrays: &given };
+    py.without_gil(|| solver::run(solver, &asked, &stream::current(device)))?;
+    Ok(())
+}
+
+/// Puts the function into the module, of whose public names it is none.
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.setattr("_factorize", wrap_pyfunction!(_factorize, module)?)
+}

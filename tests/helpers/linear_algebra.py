@@ -1,0 +1,35 @@
+"""Matrices for the tests of `PyGPU.linalg`, and how close results are to NumPy's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import PyGPU
+
+
+def given(dtype: str, *shape: int) -> np.ndarray:
+    generator = np.random.default_rng(list(map(int, shape)))
+    made = generator.normal(size=shape)
+    if np.dtype(dtype).kind == "c":
+        made = made + 1j * generator.normal(size=shape)
+    return made.astype(dtype)
+
+
+def hermitian(dtype: str, *shape: int) -> np.ndarray:
+    a = given(dtype, *shape)
+    return a @ np.swapaxes(a.conj(), -1, -2) + np.eye(shape[-1], dtype=dtype)
+
+
+def adjoint(a: np.ndarray) -> np.ndarray:
+    return np.swapaxes(a.conj(), -1, -2)
+
+
+def close(ours: Any, numpys: Any) -> None:
+    """Shape, type, and values within what the type's precision leaves."""
+    values = ours.get() if isinstance(ours, PyGPU.GPUArray) else np.asarray(ours)
+    numpys = np.asarray(numpys)
+    assert (values.shape, values.dtype) == (numpys.shape, numpys.dtype)
+    tolerance = 2e-3 if values.dtype.name in ("float32", "complex64") else 1e-9
+    np.testing.assert_allclose(values, numpys, rtol=tolerance, atol=tolerance)
