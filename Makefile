@@ -33,9 +33,11 @@ GPU_PYTHONPATH = PYTHONPATH=$(CURDIR)/build/gpu-package$${PYTHONPATH:+:$$PYTHONP
 GPU_ENVIRONMENT = $(GPU_PYTHONPATH) PYGPU_BACKEND=cuda
 HIP_ON_CUDA := build/hip-on-cuda/libamdhip64.so.7
 HIPRTC_ON_NVRTC := build/hip-on-cuda/libhiprtc.so.7
+HIPRAND_ON_CURAND := build/hip-on-cuda/libhiprand.so.1
 # Those of wheels too, which the loader does not find.
 NVRTC_FILES = $$($(GPU_PYTHONPATH) $(PYTHON) -c 'from PyGPU._native import library_files; print(":".join(library_files.candidates()))')
-HIP_ENVIRONMENT = $(GPU_PYTHONPATH) PYGPU_BACKEND=hip HIPRTC_ON_NVRTC="$(NVRTC_FILES)" \
+CURAND_FILES = $$($(GPU_PYTHONPATH) $(PYTHON) -c 'from PyGPU._native import library_files; print(":".join(library_files.mathematics("curand")[1]))')
+HIP_ENVIRONMENT = $(GPU_PYTHONPATH) PYGPU_BACKEND=hip HIPRTC_ON_NVRTC="$(NVRTC_FILES)" HIPRAND_ON_CURAND="$(CURAND_FILES)" \
     LD_LIBRARY_PATH=$(CURDIR)/$(dir $(HIP_ON_CUDA))$${LD_LIBRARY_PATH:+:$$LD_LIBRARY_PATH}
 NVCC ?= $(firstword $(wildcard $(CUDA_HOME)/bin/nvcc /usr/local/cuda/bin/nvcc) nvcc)
 # A simulated GPU in place of each vendor's library; what is the same for both is compiled once.
@@ -175,7 +177,7 @@ gpu-test-cuda: .gpu-package ## Run all tests and tests/gpu on CUDA, report in RE
 	$(GPU_ENVIRONMENT) $(PYTHON) -m pytest -W default --junitxml=$(RESULTS)/gpu-tests.xml $(PYTEST_ARGS) || status=$$?; \
 	$(GPU_ENVIRONMENT) $(PYTHON) tests/gpu/summary.py $(RESULTS)/gpu-tests.xml; exit $$status
 
-gpu-test-hip: .gpu-package $(HIP_ON_CUDA) $(HIPRTC_ON_NVRTC) ## The same on the HIP backend, whose calls a test library hands on to CUDA
+gpu-test-hip: .gpu-package $(HIP_ON_CUDA) $(HIPRTC_ON_NVRTC) $(HIPRAND_ON_CURAND) ## The same on the HIP backend, whose calls a test library hands on to CUDA
 	@mkdir -p $(RESULTS)
 	status=0; \
 	$(HIP_ENVIRONMENT) $(PYTHON) -m pytest -W default --junitxml=$(RESULTS)/gpu-tests-hip.xml $(PYTEST_ARGS) || status=$$?; \
@@ -216,6 +218,10 @@ $(HIP_ON_CUDA): tests/gpu/hip_on_cuda/hip_on_cuda.c
 $(HIPRTC_ON_NVRTC): tests/gpu/hip_on_cuda/hiprtc_on_nvrtc.c
 	@mkdir -p $(dir $@)
 	$(NVCC) -O2 -shared -Xcompiler -fPIC,-Wall -o $@ $< -lcuda -ldl -lpthread
+
+$(HIPRAND_ON_CURAND): tests/gpu/hip_on_cuda/hiprand_on_curand.c
+	@mkdir -p $(dir $@)
+	$(CC) -O2 -Wall -shared -fPIC -o $@ $< -ldl -lpthread
 
 # Copied, not linked: a driver that a process has open must not change under it. Cargo knows whether there is anything to do.
 .simulated-drivers:

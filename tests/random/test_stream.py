@@ -49,6 +49,14 @@ def test_what_is_drawn_is_numpys_whatever_was_drawn_before() -> None:
     assert rng.bytes(7) == numpys.bytes(7)
 
 
+@pytest.mark.enough_on("cuda")
+def test_what_threads_make_one_after_the_other_is_numpys() -> None:
+    rng, numpys = both(counter=(1 << 64) - 5_000_000)
+    assert_equal(rng.random(7_000_001, "float32"), numpys.random(7_000_001, "float32"))
+    assert_equal(rng.random(3_500_000), numpys.random(3_500_000))
+    assert_same_place(rng, numpys)
+
+
 @pytest.mark.parametrize("counter", [(1 << 64) - 3, (1 << 128) - 3, (1 << 256) - 3])
 @pytest.mark.enough_on("cuda")
 def test_a_counter_carries_into_its_upper_words(counter: int) -> None:

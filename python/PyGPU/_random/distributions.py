@@ -9,16 +9,10 @@ import numpy as np
 from PyGPU import _core
 from PyGPU._random.source import Source
 
-_FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
-
 
 def is_number(given: Any) -> bool:
     """Tell whether it is one number, and no array."""
     return not isinstance(given, _core.GPUArray) and np.ndim(given) == 0
-
-
-def _refuse(name: str, dtype: Any) -> TypeError:
-    return TypeError(f"Unsupported dtype {np.dtype(dtype)!r} for {name}: it is float32 or float64")
 
 
 class Distributions:
@@ -34,9 +28,8 @@ class Distributions:
     def _wrap(self, values: Any) -> _core.GPUArray:
         return _core.asarray(np.asarray(values), device=self.device, copy=False)
 
-    def _into(self, out: _core.GPUArray | None, size: Any, dtype: Any) -> _core.GPUArray:
-        if out is None:
-            return _core.empty(() if size is None else size, dtype, device=self.device)
+    @staticmethod
+    def _into(out: Any, size: Any, dtype: Any) -> _core.GPUArray:
         if not isinstance(out, _core.GPUArray):
             raise TypeError(f"out is no GPUArray but a {type(out).__name__}")
         if out.dtype != dtype:
@@ -52,36 +45,31 @@ class Distributions:
         size: Any,
         dtype: Any,
         out: _core.GPUArray | None,
-        scale: tuple[float, float],
     ) -> _core.GPUArray:
-        kind = np.dtype(dtype)
-        if kind not in _FLOATS:
-            raise _refuse(name, dtype)
-        if (numpys := self._source.numpys()) is not None:
-            if out is None:
-                return self._wrap(getattr(numpys, name)(size, kind))
-            target = self._into(out, size, kind)
-            target[...] = getattr(numpys, name)(target.shape, kind)
-            return target
-        target = self._into(out, size, kind)
-        halves = kind.itemsize == 4
-        shared = halves and distribution == "uniform"
-        self._source.draw(target, distribution, halves=halves, shared=shared, scale=scale)
+        numpys = self._source.numpys()
+        if out is None:
+            return (
+                self._source.made(size, dtype, distribution)
+                if numpys is None
+                else self._wrap(getattr(numpys, name)(size, dtype))
+            )
+        target = self._into(out, size, dtype)
+        if numpys is None:
+            self._source.draw(target, distribution)
+        else:
+            target[...] = getattr(numpys, name)(target.shape, dtype)
         return target
 
     def _scaled(self, name: str, distribution: str, size: Any, parameters: tuple[Any, Any]) -> _core.GPUArray:
         """Draw of a distribution with a place and a width, which may be arrays."""
         place, width = parameters
         if is_number(place) and is_number(width):
-            target = self._into(None, size, np.float64)
-            self._source.draw(target, distribution, scale=(float(place), float(width)))
-            return target
+            return self._source.made(size, np.float64, distribution, scale=(float(place), float(width)))
         given = [
             one if isinstance(one, _core.GPUArray) else _core.asarray(one, device=self.device) for one in parameters
         ]
         shape = np.broadcast_shapes(given[0].shape, given[1].shape) if size is None else size
-        drawn = self._into(None, shape, np.float64)
-        self._source.draw(drawn, distribution)
+        drawn = self._source.made(shape, np.float64, distribution)
         drawn *= given[1]
         drawn += given[0]
         return drawn
@@ -104,7 +92,7 @@ class Distributions:
         >>> PyGPU.random.default_rng(1).random((2, 3)).shape
         (2, 3)
         """
-        return self._standard("random", "uniform", size, dtype, out, (0.0, 1.0))
+        return self._standard("random", "uniform", size, dtype, out)
 
     def standard_normal(
         self, size: Any = None, dtype: Any = np.float64, out: _core.GPUArray | None = None
@@ -122,7 +110,7 @@ class Distributions:
         >>> PyGPU.random.default_rng(1).standard_normal(4, dtype="float32").dtype
         dtype('float32')
         """
-        return self._standard("standard_normal", "normal", size, dtype, out, (0.0, 1.0))
+        return self._standard("standard_normal", "normal", size, dtype, out)
 
     def standard_exponential(
         self,
@@ -148,7 +136,7 @@ class Distributions:
         """
         if method not in ("zig", "inv"):
             raise ValueError(f"method is 'zig' or 'inv', not {method!r}")
-        return self._standard("standard_exponential", "exponential", size, dtype, out, (0.0, 1.0))
+        return self._standard("standard_exponential", "exponential", size, dtype, out)
 
     def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> _core.GPUArray:
         """Draw from `low` on, below `high`, all alike.
@@ -261,9 +249,7 @@ class Distributions:
         if is_number(lam):
             if not lam >= 0:
                 raise ValueError("lam < 0 or lam is NaN")
-            counts = self._into(None, size, np.int64)
-            self._source.draw(counts, "poisson", scale=(float(lam), 0.0))
-            return counts
+            return self._source.made(size, np.int64, "poisson", scale=(float(lam), 0.0))
         given = lam if isinstance(lam, _core.GPUArray) else _core.asarray(lam, device=self.device)
         means = _core.empty(given.shape if size is None else size, np.float64, device=self.device)
         means[...] = given

@@ -154,21 +154,13 @@ class Generator(Distributions):
             raise ValueError(f"high is out of bounds for {kind}")
         if least > most:
             raise ValueError("low > high" if endpoint else "low >= high")
-        target = self._into(None, size, kind)
-        self._draw_whole(target, least, most - least)
-        return target
-
-    def _draw_whole(self, target: _core.GPUArray, least: int, width: int) -> None:
-        base = least & (1 << 64) - 1
-        if width == 0:
-            target.fill(least)
-        elif width < 1 << 32:
-            bounds = (width + 1, (1 << 32) % (width + 1), base)
-            self._source.draw(target, "bounded", halves=True, shared=True, bounds=bounds)
-        elif width == (1 << 64) - 1:
-            self._source.draw(target, "raw", bounds=(0, 0, base))
-        else:
-            self._source.draw(target, "bounded", bounds=(width + 1, (1 << 64) % (width + 1), base))
+        base, several = least & (1 << 64) - 1, most - least + 1
+        if several == 1:
+            return _core.full(() if size is None else size, least, kind, device=self.device)
+        if several == 1 << 64:
+            return self._source.made(size, kind, "raw", (0, 0, base))
+        refused = (1 << (32 if several <= 1 << 32 else 64)) % several
+        return self._source.made(size, kind, "bounded", (several, refused, base))
 
     def random_raw(self, size: Any = None) -> _core.GPUArray:
         """Draw 64-bit numbers as the stream has them: those of `numpy.random.Philox.random_raw`.
@@ -186,9 +178,7 @@ class Generator(Distributions):
         """
         if (numpys := self._source.numpys()) is not None:
             return self._wrap(np.asarray(numpys.bit_generator.random_raw(size), np.uint64))
-        target = self._into(None, size, np.uint64)
-        self._source.draw(target, "raw")
-        return target
+        return self._source.made(size, np.uint64, "raw")
 
     def bytes(self, length: int) -> bytes:
         """Draw bytes of the host, for which it waits: NumPy's.

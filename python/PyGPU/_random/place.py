@@ -6,20 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from PyGPU import _core
+
 _WORD = (1 << 64) - 1
 _COUNTERS = 1 << 256
-_ROUNDS = 10
 
 
-def block(counter: int, key: tuple[int, int]) -> tuple[int, int, int, int]:
+def block(counter: int, key: tuple[int, int]) -> list[int]:
     """Compute the four numbers of a counter."""
-    a, b, c, d = (counter >> shift & _WORD for shift in (0, 64, 128, 192))
-    first, second = key
-    for _ in range(_ROUNDS):
-        left, right = 0xD2E7470EE14C6C93 * a, 0xCA5A826395121157 * c
-        a, b, c, d = right >> 64 ^ b ^ first, right & _WORD, left >> 64 ^ d ^ second, left & _WORD
-        first, second = first + 0x9E3779B97F4A7C15 & _WORD, second + 0xBB67AE8584CAA73B & _WORD
-    return a, b, c, d
+    return _core._philox(_parts(counter), key)
 
 
 def _joined(words: Any) -> int:
@@ -78,23 +73,13 @@ class Place:
         """Write it down as a kernel reads it."""
         return [*_parts(self.number // 4), self.number % 4, int(self.half is not None), self.half or 0, 0]
 
-    def read(self, numbers: Any) -> None:
-        """Take what a kernel has written down."""
-        self.number = 4 * _joined(numbers[:4]) + int(numbers[4])
-        self.half = int(numbers[6]) if numbers[5] else None
+    @classmethod
+    def read(cls, key: Any, numbers: Any) -> Place:
+        """Read what was written down."""
+        return cls(
+            (key[0], key[1]), 4 * _joined(numbers[:4]) + int(numbers[4]), int(numbers[6]) if numbers[5] else None
+        )
 
-    def pass_numbers(self, count: int, *, from_even: bool = False) -> None:
+    def pass_numbers(self, count: int) -> None:
         """Move on by numbers of 64 bits."""
-        start = self.number + (self.number & 1 if from_even else 0)
-        self.number = (start + count) % (4 * _COUNTERS)
-
-    def pass_halves(self, count: int) -> None:
-        """Move on by halves of numbers, as NumPy does: one that is left is kept for the next call."""
-        if count == 0:
-            return
-        own = count - (self.half is not None)
-        self.pass_numbers((own + 1) // 2)
-        self.half = None
-        if own % 2:
-            counter, within = divmod(self.number - 1, 4)
-            self.half = block(counter, self.key)[within] >> 32
+        self.number = (self.number + count) % (4 * _COUNTERS)

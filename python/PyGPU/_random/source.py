@@ -21,20 +21,18 @@ class Source:
 
     def __init__(self, device: _core.Device, place: Place) -> None:
         self.device = device
-        self._place = place
+        self._place = _core._RandomPlace(device, place.key, place.numbers())
         self._there: _core.GPUArray | None = None
         self._numpy: np.random.Generator | None = None
         self._lock = threading.RLock()
-        self._is_cpu = device.kind == "cpu"
-        if self._is_cpu:
+        if device.kind == "cpu":
             self._numpy = np.random.Generator(np.random.Philox(0))
             self._numpy.bit_generator.state = place.state()
 
     def numpys(self) -> np.random.Generator | None:
         """Give NumPy's generator where it draws: in host memory, unless that is captured or ever was."""
         if self._numpy is not None and _core.current_stream(self.device).is_capturing:
-            with self._lock:
-                self._settle()
+            self._settle()
         return self._numpy
 
     def state(self) -> dict[str, Any]:
@@ -42,9 +40,8 @@ class Source:
         with self._lock:
             if self._numpy is not None:
                 return dict(self._numpy.bit_generator.state)
-            if self._there is not None:
-                self._place.read(self._there.get())
-            return self._place.state()
+            key, numbers = self._place.read()
+            return Place.read(key, numbers if self._there is None else self._there.get()).state()
 
     def set_state(self, state: Any) -> None:
         """Go to a place that NumPy describes."""
@@ -53,10 +50,11 @@ class Source:
             if self._numpy is not None:
                 self._numpy.bit_generator.state = state
             elif self._there is not None:
-                if place.key != self._place.key:
+                if list(place.key) != list(self._place.read()[0]):
                     raise ValueError("a captured graph draws from this generator: the key of its stream stays")
                 self._there.set(np.array(place.numbers(), np.uint64))
-            self._place = place
+            else:
+                self._place.write(place.key, place.numbers())
 
     def skip(self, count: int) -> None:
         """Move on by numbers of 64 bits."""
@@ -65,13 +63,27 @@ class Source:
             place.pass_numbers(count)
             self.set_state(place.state())
 
+    def made(
+        self,
+        size: Any,
+        dtype: Any,
+        distribution: str,
+        bounds: tuple[int, int, int] = (0, 0, 0),
+        scale: tuple[float, float] = (0.0, 1.0),
+    ) -> _core.GPUArray:
+        """Make an array and fill it, as `draw` does."""
+        size = () if size is None else size
+        made = self._place.made(size, dtype, distribution, bounds, scale)
+        if made is None:
+            made = _core.empty(size, dtype, device=self.device)
+            self.draw(made, distribution, bounds=bounds, scale=scale)
+        return made
+
     def draw(
         self,
         target: _core.GPUArray,
         distribution: str,
         *,
-        halves: bool = False,
-        shared: bool = False,
         bounds: tuple[int, int, int] = (0, 0, 0),
         scale: tuple[float, float] = (0.0, 1.0),
         means: _core.GPUArray | None = None,
@@ -84,41 +96,25 @@ class Source:
             Of any layout.
         distribution : str
             A name that the native module knows.
-        halves : bool, optional
-            Whether an element takes half a number.
-        shared : bool, optional
-            Whether a half that is left over is kept for the next call.
         bounds, scale, means : optional
             What the kernel is told.
         """
-        if target.device != self.device:
-            raise ValueError(f"the array is on {target.device} and the generator on {self.device}")
-        is_normal = distribution == "normal"
-        count = target.size
-        if halves and not shared:
-            count = (count + 1) // 2
-        elif is_normal:
-            count += count % 2
-        from_even = is_normal and not halves
+        if self._place.draw(target, distribution, bounds, scale, means, None):
+            return
         with self._lock:
-            if self._there is None and _core.current_stream(self.device).is_capturing:
-                self._settle()
-            key, there = self._place.key, self._there
-            where = self._place.numbers() if there is None else there
-            _core._draw(target, distribution, halves, key, where, bounds, scale, means)
-            if there is not None:
-                _core._advance_place(there, key, count, shared, from_even)
-            elif shared:
-                self._place.pass_halves(count)
-            else:
-                self._place.pass_numbers(count, from_even=from_even)
+            self._settle()
+            self._place.draw(target, distribution, bounds, scale, means, self._there)
 
     def _settle(self) -> None:
         """Put the place into device memory, beside the capture that is under way."""
-        if self._numpy is not None:
-            self._place = Place.of_state(self._numpy.bit_generator.state)
-            self._numpy = None
-        if self._there is None:
+        with self._lock:
+            if self._there is not None:
+                return
+            if self._numpy is not None:
+                place = Place.of_state(self._numpy.bit_generator.state)
+                self._place.write(place.key, place.numbers())
+                self._numpy = None
+            numbers = np.array(self._place.leave()[1], np.uint64)
             with _core.Stream(device=self.device) as beside:
-                self._there = _core.asarray(np.array(self._place.numbers(), np.uint64), device=self.device)
+                self._there = _core.asarray(numbers, device=self.device)
                 beside.synchronize()

@@ -4,11 +4,13 @@
 //! Where the stream is, whoever calls knows ([`Place::Here`]), or the memory of the device does ([`Place::There`]), which a captured
 //! launch reads whenever it runs.
 
+mod position;
+
 use crate::array::Array;
 use crate::backend::LaunchShape;
 use crate::codegen::store::Family;
 use crate::copy;
-use crate::dtype::Kind;
+use crate::dtype::{DType, Kind};
 use crate::error::{Error, Result};
 use crate::kernel::{Arguments, Function, Source, launch};
 use crate::layout::{Dims, Order};
@@ -16,6 +18,8 @@ use crate::memory::{Access, Use};
 use crate::ops::elementwise::{self, at_once};
 use crate::ops::ufunc::kernel::stored_as;
 use crate::stream::Stream;
+
+pub use position::{Amount, NUMBERS, Position, block};
 
 const TEXT: &str = include_str!("philox.cu");
 const ADVANCE: &str = "pygpu_random_advance";
@@ -26,10 +30,13 @@ const FAMILY: u16 = 40;
 
 const THREADS: u32 = 256;
 const THREADS_ON_CPU: u32 = 16;
-/// Blocks for each processor, so many that the last ones take little of the time.
-const BLOCKS: u64 = 64;
-/// Numbers of a place in memory.
-pub const PLACE: usize = 8;
+/// Blocks for each processor: some times the four or six that it runs at once, so that the last ones take little of the time, and so few
+/// that each makes many numbers after it has begun.
+const BLOCKS: u64 = 24;
+
+const FLOATS: [Kind; 2] = [Kind::Float32, Kind::Float64];
+const WHOLE: [Kind; 8] =
+    [Kind::Int8, Kind::Int16, Kind::Int32, Kind::Int64, Kind::UInt8, Kind::UInt16, Kind::UInt32, Kind::UInt64];
 
 /// What is made of the numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,33 +80,31 @@ impl Distribution {
         }
     }
 
-    fn makes(self, kind: Kind) -> bool {
-        let is_float = matches!(kind, Kind::Float32 | Kind::Float64);
-        let is_whole = matches!(
-            kind,
-            Kind::Int8
-                | Kind::Int16
-                | Kind::Int32
-                | Kind::Int64
-                | Kind::UInt8
-                | Kind::UInt16
-                | Kind::UInt32
-                | Kind::UInt64
-        );
-        match self {
-            Self::Raw => matches!(kind, Kind::UInt64 | Kind::Int64),
-            Self::Bounded => is_whole || kind == Kind::Bool,
-            Self::Uniform | Self::Normal | Self::Exponential => is_float,
-            Self::Poisson => is_float || is_whole,
+    /// Refuses a type that it is not made of.
+    ///
+    /// # Errors
+    /// `TypeError` with those that it is made of.
+    pub fn check(self, dtype: DType) -> Result<()> {
+        let (is_float, is_whole) = (FLOATS.contains(&dtype.kind()), WHOLE.contains(&dtype.kind()));
+        let (is_made, of) = match self {
+            Self::Raw => (matches!(dtype.kind(), Kind::UInt64 | Kind::Int64), "int64 and uint64"),
+            Self::Bounded => (is_whole || dtype.kind() == Kind::Bool, "integers and bool"),
+            Self::Uniform | Self::Normal | Self::Exponential => (is_float, "float32 and float64"),
+            Self::Poisson => (is_float || is_whole, "integers, float32 and float64"),
+        };
+        if is_made {
+            return Ok(());
         }
+        let name = dtype.name();
+        Err(Error::type_error(format!("Unsupported dtype {name} for {self:?} random numbers, which are {of}")))
     }
 }
 
-/// Where a stream is: the counter, the number within its block, and the half of a number that is left.
+/// Where a stream is.
 #[derive(Clone, Copy)]
 pub enum Place<'a> {
     /// At these numbers.
-    Here([u64; PLACE]),
+    Here(Position),
     /// At those that an array holds when the launch runs.
     There(&'a Array),
 }
@@ -108,8 +113,6 @@ pub enum Place<'a> {
 pub struct Task<'a> {
     /// What is made.
     pub distribution: Distribution,
-    /// Whether an element is made of half a number.
-    pub halves: bool,
     /// The stream.
     pub key: [u64; 2],
     /// Where it is.
@@ -123,14 +126,30 @@ pub struct Task<'a> {
 }
 
 impl Task<'_> {
-    /// Elements that a block of four numbers gives.
-    const fn each(&self) -> u64 {
-        if self.halves { 8 } else { 4 }
+    /// Whether an element of this type is made of half a number.
+    fn halves(&self, kind: Kind) -> bool {
+        match self.distribution {
+            Distribution::Bounded => self.bounds[0] <= 1 << 32,
+            Distribution::Uniform | Distribution::Normal | Distribution::Exponential => kind == Kind::Float32,
+            Distribution::Raw | Distribution::Poisson => false,
+        }
     }
 
     /// Whether halves that are left over are for the next one: NumPy's draws.
-    const fn shares(&self) -> bool {
-        self.halves && matches!(self.distribution, Distribution::Bounded | Distribution::Uniform)
+    fn shares(&self, kind: Kind) -> bool {
+        self.halves(kind) && matches!(self.distribution, Distribution::Bounded | Distribution::Uniform)
+    }
+
+    /// What so many elements of this type take of the stream.
+    pub fn amount(&self, kind: Kind, size: u64) -> Amount {
+        let (halves, is_normal) = (self.halves(kind), self.distribution == Distribution::Normal);
+        let count = match halves {
+            true if self.shares(kind) => size,
+            true => size.div_ceil(2),
+            false if is_normal => size.next_multiple_of(2),
+            false => size,
+        };
+        Amount { count, halves: self.shares(kind), even: is_normal && !halves }
     }
 }
 
@@ -140,10 +159,7 @@ impl Task<'_> {
 /// `TypeError` for a type that is not made; `ValueError` for read-only memory; `OutOfMemory`; the compiler's; the driver's.
 pub fn draw(target: &Array, task: &Task<'_>, stream: &Stream) -> Result<()> {
     target.check_writable("random numbers")?;
-    if !task.distribution.makes(target.dtype().kind()) {
-        let name = target.dtype().name();
-        return Err(Error::type_error(format!("no random numbers of {:?} are made as {name}", task.distribution)));
-    }
+    task.distribution.check(target.dtype())?;
     if target.layout().size() == 0 {
         return Ok(());
     }
@@ -160,14 +176,16 @@ pub fn draw(target: &Array, task: &Task<'_>, stream: &Stream) -> Result<()> {
 fn fill(target: &Array, task: &Task<'_>, stream: &Stream) -> Result<()> {
     let device = stream.device();
     let threads = if device.is_cpu() { THREADS_ON_CPU } else { THREADS };
-    let function = compiled(task, target.dtype().kind(), threads, stream)?;
+    let kind = target.dtype().kind();
+    let function = compiled(task, kind, threads, stream)?;
     let count = target.layout().size() as u64;
+    let each = if task.halves(kind) { 8 } else { 4 };
     let mut uses: Vec<Use<'_>> = vec![(target.allocation(), Access::Write)];
     let (kept, here) = match task.place {
-        Place::Here(numbers) => (0, numbers),
+        Place::Here(position) => (0, position.numbers()),
         Place::There(array) => {
             uses.push((array.allocation(), Access::Read));
-            (array.address() as u64, [0; PLACE])
+            (array.address() as u64, [0; NUMBERS])
         }
     };
     // In place the means are the target itself.
@@ -178,38 +196,40 @@ fn fill(target: &Array, task: &Task<'_>, stream: &Stream) -> Result<()> {
     arguments.push_word(target.address() as u64);
     arguments.push_word(count);
     arguments.push_word(kept);
-    push_structure(&mut arguments, &here);
-    let [key, other] = task.key;
+    push_structure(&mut arguments, here);
+    let mut told = [0; position::KEYS + 6];
+    let [a, b] = task.scale.map(f64::to_bits);
+    let [a32, b32] = task.scale.map(|one| u64::from((one as f32).to_bits()));
     let [range, threshold, base] = task.bounds;
-    push_structure(
-        &mut arguments,
-        &[key, other, range, threshold, base, task.scale[0].to_bits(), task.scale[1].to_bits()],
-    );
+    told[..position::KEYS].copy_from_slice(&position::keys(task.key));
+    told[position::KEYS..].copy_from_slice(&[range, threshold, base, a, b, b32 << 32 | a32]);
+    push_structure(&mut arguments, told);
     arguments.push_word(task.means.map_or(0, |means| means.address() as u64));
-    let blocks = (count + task.each()).div_ceil(task.each() * u64::from(threads));
+    let blocks = (count + each).div_ceil(each * u64::from(threads));
     let blocks = blocks.clamp(1, u64::from(at_once(device)) * BLOCKS) as u32;
     let shape = LaunchShape { grid: [blocks, 1, 1], block: [threads, 1, 1], shared: 0, cooperative: false };
     // SAFETY: the kernel's parameters; it writes as many elements as the target has side by side, and reads a place and the means.
     unsafe { launch::launch(&function, &shape, stream, &mut arguments, &uses) }
 }
 
-fn push_structure(arguments: &mut Arguments, numbers: &[u64]) {
-    let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
-    arguments.push(&bytes);
+fn push_structure<const N: usize>(arguments: &mut Arguments, numbers: [u64; N]) {
+    arguments.push(numbers.map(u64::to_le_bytes).as_flattened());
 }
 
 fn compiled(task: &Task<'_>, kind: Kind, threads: u32, stream: &Stream) -> Result<Function> {
     let name = task.distribution.name();
-    let key = [task.distribution as u8, u8::from(task.halves), kind as u8];
+    let halves = task.halves(kind);
+    let key = [task.distribution as u8, u8::from(halves), kind as u8];
     COMPILED.function(stream.device(), &key, name, || {
-        let Task { distribution, halves, .. } = task;
-        let own = *distribution as u8;
+        let own = task.distribution as u8;
         let definitions = format!(
             "#define PYGPU_RAW 0\n#define PYGPU_BOUNDED 1\n#define PYGPU_UNIFORM 2\n#define PYGPU_NORMAL 3\n\
              #define PYGPU_EXPONENTIAL 4\n#define PYGPU_POISSON 5\n#define PYGPU_KIND {own}\n#define PYGPU_HALVES {}\n\
-             #define PYGPU_SHARES {}\n#define PYGPU_THREADS {threads}\n#define PYGPU_NAME {name}\ntypedef {} pygpu_out;\n",
-            u8::from(*halves),
-            u8::from(task.shares()),
+             #define PYGPU_SHARES {}\n#define PYGPU_THREADS {threads}\n#define PYGPU_NAME {name}\n#define PYGPU_BYTES {}\n\
+             typedef {} pygpu_out;\n",
+            u8::from(halves),
+            u8::from(task.shares(kind)),
+            DType::new(kind).itemsize(),
             stored_as(kind),
         );
         source(name, &definitions)
@@ -221,16 +241,19 @@ fn source(name: &str, definitions: &str) -> Source {
     elementwise::source(name, format!("{definitions}{TEXT}"), &["--fmad=false".to_owned()])
 }
 
-/// Moves a place in memory on by so many numbers or halves; `even`: from an even number on.
+/// Moves a place in memory on behind what a call takes.
 ///
 /// # Errors
 /// The compiler's; the driver's.
-pub fn advance(place: &Array, key: [u64; 2], count: u64, halves: bool, even: bool, stream: &Stream) -> Result<()> {
+pub fn advance(place: &Array, key: [u64; 2], amount: &Amount, stream: &Stream) -> Result<()> {
     let function =
         COMPILED.function(stream.device(), b"+", ADVANCE, || source(ADVANCE, "#define PYGPU_ADVANCE 1\n"))?;
     let mut arguments = Arguments::new();
-    let numbers = [place.address() as u64, key[0], key[1], count, u64::from(halves), u64::from(even)];
-    numbers.into_iter().for_each(|number| arguments.push_word(number));
+    arguments.push_word(place.address() as u64);
+    push_structure(&mut arguments, position::keys(key));
+    for number in [amount.count, amount.halves.into(), amount.even.into()] {
+        arguments.push_word(number);
+    }
     let shape = LaunchShape { grid: [1, 1, 1], block: [1, 1, 1], shared: 0, cooperative: false };
     // SAFETY: the kernel's parameters; it reads and writes the numbers of one place.
     unsafe { launch::launch(&function, &shape, stream, &mut arguments, &[(place.allocation(), Access::Write)]) }

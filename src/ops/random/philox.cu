@@ -15,48 +15,56 @@ static __device__ __forceinline__ pygpu_u64 pygpu_product(pygpu_u64 a, pygpu_u64
 
 #define PYGPU_FACTOR0 0xD2E7470EE14C6C93ull
 #define PYGPU_FACTOR1 0xCA5A826395121157ull
-#define PYGPU_KEY0 0x9E3779B97F4A7C15ull
-#define PYGPU_KEY1 0xBB67AE8584CAA73Bull
 
-static __device__ __forceinline__ void pygpu_rounds(pygpu_u64 *c, pygpu_u64 k0, pygpu_u64 k1, int first) {
+// The keys of all rounds, in halves.
+struct pygpu_keys {
+    unsigned of[10][4];
+};
+
+// Of both halves apart: so the key is an operand from the kernel's parameters, which costs nothing.
+static __device__ __forceinline__ pygpu_u64 pygpu_mixed(pygpu_u64 a, pygpu_u64 b, const unsigned *key) {
+    const unsigned low = (unsigned)a ^ (unsigned)b ^ key[0], high = (unsigned)(a >> 32) ^ (unsigned)(b >> 32) ^ key[1];
+    return (pygpu_u64)high << 32 | low;
+}
+
+// The numbers of a counter, from a round on.
+static __device__ __forceinline__ void pygpu_rounds(pygpu_u64 *c, const pygpu_keys &keys, int first) {
 #pragma unroll
     for (int round = first; round < 10; round++) {
         pygpu_u64 high0, high1;
         const pygpu_u64 low0 = pygpu_product(PYGPU_FACTOR0, c[0], high0);
         const pygpu_u64 low1 = pygpu_product(PYGPU_FACTOR1, c[2], high1);
-        c[0] = high1 ^ c[1] ^ (k0 + round * PYGPU_KEY0);
+        c[0] = pygpu_mixed(high1, c[1], keys.of[round]);
         c[1] = low1;
-        c[2] = high0 ^ c[3] ^ (k1 + round * PYGPU_KEY1);
+        c[2] = pygpu_mixed(high0, c[3], keys.of[round] + 2);
         c[3] = low0;
     }
 }
-
-static __device__ __forceinline__ void pygpu_philox(pygpu_u64 *c, pygpu_u64 k0, pygpu_u64 k1) { pygpu_rounds(c, k0, k1, 0); }
 
 // What the first two rounds make of all of a counter but its lowest word, which is the same for nearly all blocks of a launch.
 struct pygpu_upper {
     pygpu_u64 high, low, low1, mixed;
 };
 
-static __device__ __forceinline__ pygpu_upper pygpu_begin(const pygpu_u64 *c, pygpu_u64 k0, pygpu_u64 k1) {
+static __device__ __forceinline__ pygpu_upper pygpu_begin(const pygpu_u64 *c, const pygpu_keys &keys) {
     pygpu_upper upper;
     pygpu_u64 high1;
-    upper.low1 = pygpu_product(PYGPU_FACTOR1, c[2], high1);
-    upper.low = pygpu_product(PYGPU_FACTOR0, high1 ^ c[1] ^ k0, upper.high);
-    upper.mixed = c[3] ^ k1;
+    upper.low1 = pygpu_mixed(pygpu_product(PYGPU_FACTOR1, c[2], high1), 0, keys.of[1]);
+    upper.low = pygpu_product(PYGPU_FACTOR0, pygpu_mixed(high1, c[1], keys.of[0]), upper.high);
+    upper.high = pygpu_mixed(upper.high, 0, keys.of[1] + 2);
+    upper.mixed = pygpu_mixed(c[3], 0, keys.of[0] + 2);
     return upper;
 }
 
-// The numbers of a counter with this lowest word.
-static __device__ __forceinline__ void pygpu_finish(pygpu_u64 *c, const pygpu_upper &upper, pygpu_u64 lowest, pygpu_u64 k0,
-                                                    pygpu_u64 k1) {
-    pygpu_u64 high0, high1;
-    const pygpu_u64 low0 = pygpu_product(PYGPU_FACTOR0, lowest, high0);
+// The numbers of a counter with this product of its lowest word.
+static __device__ __forceinline__ void pygpu_finish(pygpu_u64 *c, const pygpu_upper &upper, pygpu_u64 low0, pygpu_u64 high0,
+                                                    const pygpu_keys &keys) {
+    pygpu_u64 high1;
     c[1] = pygpu_product(PYGPU_FACTOR1, high0 ^ upper.mixed, high1);
-    c[0] = high1 ^ upper.low1 ^ (k0 + PYGPU_KEY0);
-    c[2] = upper.high ^ low0 ^ (k1 + PYGPU_KEY1);
+    c[0] = high1 ^ upper.low1;
+    c[2] = upper.high ^ low0;
     c[3] = upper.low;
-    pygpu_rounds(c, k0, k1, 2);
+    pygpu_rounds(c, keys, 2);
 }
 
 // The counter, so many blocks on.
@@ -71,7 +79,7 @@ static __device__ __forceinline__ void pygpu_later(pygpu_u64 *c, const pygpu_u64
 
 #if PYGPU_ADVANCE
 // Moves a place on behind a launch that has read it: so many numbers, or of halves so many.
-extern "C" __global__ void pygpu_random_advance(pygpu_place *place, pygpu_u64 k0, pygpu_u64 k1, pygpu_u64 count, pygpu_u64 is_halves,
+extern "C" __global__ void pygpu_random_advance(pygpu_place *place, pygpu_keys keys, pygpu_u64 count, pygpu_u64 is_halves,
                                                 pygpu_u64 is_even) {
     if (threadIdx.x || blockIdx.x || !count) return;
     pygpu_place now = *place;
@@ -84,7 +92,7 @@ extern "C" __global__ void pygpu_random_advance(pygpu_place *place, pygpu_u64 k0
             pygpu_u64 last[4];
             const pygpu_u64 at = now.number + numbers - 1;
             pygpu_later(last, now.counter, at / 4);
-            pygpu_philox(last, k0, k1);
+            pygpu_rounds(last, keys, 0);
             now.half = last[at % 4] >> 32;
         } else {
             now.half = 0;
@@ -101,27 +109,36 @@ extern "C" __global__ void pygpu_random_advance(pygpu_place *place, pygpu_u64 k0
 
 // What a kernel is told of the numbers it makes.
 struct pygpu_task {
-    pygpu_u64 k0, k1, range, threshold, base;
+    pygpu_keys keys;
+    pygpu_u64 range, threshold, base;
     double a, b;
+    float a32, b32;
+};
+
+// Which block of numbers it is.
+struct pygpu_block {
+    const pygpu_place &place;
+    pygpu_u64 number;
 };
 
 // Numbers of an element's own, for those that need any number of them: of a part of the stream that nobody comes to.
-static __device__ inline void pygpu_aside(pygpu_u64 *words, const pygpu_u64 *counter, int lane, pygpu_u64 attempt,
+static __device__ inline void pygpu_aside(pygpu_u64 *words, const pygpu_block &block, int lane, pygpu_u64 attempt,
                                           const pygpu_task &task) {
+    pygpu_u64 counter[4];
+    pygpu_later(counter, block.place.counter, block.number);
     words[0] = counter[0];
     words[1] = counter[1];
     words[2] = attempt * 16 + lane;
     words[3] = 0xA51DEull << 44 ^ counter[2] ^ counter[3] << 8;
-    pygpu_philox(words, task.k0, task.k1);
+    pygpu_rounds(words, task.keys, 0);
 }
 
 static __device__ __forceinline__ double pygpu_unit(pygpu_u64 x) { return (double)(x >> 11) * (1.0 / 9007199254740992.0); }
-static __device__ __forceinline__ float pygpu_unit(unsigned x) { return (float)(x >> 8) * (1.0f / 16777216.0f); }
 // Never 0.
 static __device__ __forceinline__ double pygpu_open(pygpu_u64 x) {
     return ((double)(x >> 11) + 0.5) * (1.0 / 9007199254740992.0);
 }
-static __device__ __forceinline__ float pygpu_open(unsigned x) { return (float)x * 0x1p-32f + 0x1p-33f; }
+static __device__ __forceinline__ float pygpu_open(unsigned x) { return fmaf((float)x, 0x1p-32f, 0x1p-33f); }
 
 #if PYGPU_HALVES
 typedef unsigned pygpu_unit_type;
@@ -130,7 +147,7 @@ typedef pygpu_u64 pygpu_unit_type;
 #endif
 
 #if PYGPU_KIND == PYGPU_POISSON
-static __device__ inline double pygpu_poisson(double mean, pygpu_u64 x, const pygpu_u64 *counter, int lane, const pygpu_task &task) {
+static __device__ inline double pygpu_poisson(double mean, pygpu_u64 x, const pygpu_block &block, int lane, const pygpu_task &task) {
     if (!(mean > 0)) return 0;
     if (mean < 10) {
         const double u = pygpu_unit(x);
@@ -149,7 +166,7 @@ static __device__ inline double pygpu_poisson(double mean, pygpu_u64 x, const py
     const double inverse = 1.1239 + 1.1328 / (b - 3.4), least = 0.9277 - 3.6224 / (b - 2);
     for (pygpu_u64 attempt = 0;; attempt++) {
         pygpu_u64 words[4];
-        pygpu_aside(words, counter, lane, attempt, task);
+        pygpu_aside(words, block, lane, attempt, task);
         const double u = pygpu_unit(words[0]) - 0.5, v = pygpu_unit(words[1]);
         const double us = 0.5 - fabs(u), count = floor((2 * a / us + b) * u + mean + 0.43);
         if (us >= 0.07 && v <= least) return count;
@@ -159,74 +176,102 @@ static __device__ inline double pygpu_poisson(double mean, pygpu_u64 x, const py
 }
 #endif
 
+#if PYGPU_KIND == PYGPU_BOUNDED
+// Lemire's: the high half of a product; what would make some more likely than others is drawn again.
+#if PYGPU_HALVES
+static __device__ __forceinline__ unsigned pygpu_bounded(pygpu_u64 x, pygpu_u64 range, unsigned &low) {
+    const pygpu_u64 product = x * range;
+    low = (unsigned)product;
+    return (unsigned)(product >> 32);
+}
+#else
+static __device__ __forceinline__ pygpu_u64 pygpu_bounded(pygpu_u64 x, pygpu_u64 range, pygpu_u64 &low) {
+    pygpu_u64 high;
+    low = pygpu_product(x, range, high);
+    return high;
+}
+#endif
+
+// One that is not refused, of this number or of the element's own.
+static __device__ __forceinline__ pygpu_out pygpu_accepted(pygpu_unit_type x, const pygpu_block &block, int lane,
+                                                           const pygpu_task &task) {
+    pygpu_unit_type low;
+    pygpu_u64 found = pygpu_bounded(x, task.range, low);
+#pragma unroll 1
+    for (pygpu_u64 attempt = 0; low < (pygpu_unit_type)task.threshold; attempt++) {
+        pygpu_u64 words[4];
+        pygpu_aside(words, block, lane, attempt, task);
+        found = pygpu_bounded(words[0] >> (PYGPU_HALVES ? 32 : 0), task.range, low);
+    }
+    return (pygpu_out)(task.base + found);
+}
+#endif
+
 // One element of one number or half of one.
-static __device__ __forceinline__ pygpu_out pygpu_element(pygpu_unit_type x, const pygpu_u64 *counter, int lane,
+static __device__ __forceinline__ pygpu_out pygpu_element(pygpu_unit_type x, const pygpu_block &block, int lane,
                                                           const pygpu_task &task) {
 #if PYGPU_KIND == PYGPU_RAW
     return (pygpu_out)(task.base + x);
 #elif PYGPU_KIND == PYGPU_UNIFORM
-    return (pygpu_out)task.a + (pygpu_out)task.b * (pygpu_out)pygpu_unit(x);
+#if PYGPU_HALVES
+    // The factor is a power of two, so that it does not matter to which one it is applied.
+    return task.a32 + (float)(x >> 8) * (task.b32 * (1.0f / 16777216.0f));
+#else
+    return task.a + task.b * pygpu_unit(x);
+#endif
 #elif PYGPU_KIND == PYGPU_EXPONENTIAL
 #if PYGPU_HALVES
-    return (pygpu_out)task.b * -logf(pygpu_open(x));
+    return task.b32 * -logf(pygpu_open(x));
 #else
-    return (pygpu_out)task.b * -log(pygpu_open(x));
+    return task.b * -log(pygpu_open(x));
 #endif
 #elif PYGPU_KIND == PYGPU_BOUNDED
-    // Lemire's: the high half of a product; what would make some more likely than others is drawn again.
-#if PYGPU_HALVES
-    pygpu_u64 product = (pygpu_u64)x * task.range;
-    for (pygpu_u64 attempt = 0; (unsigned)product < task.threshold; attempt++) {
-        pygpu_u64 words[4];
-        pygpu_aside(words, counter, lane, attempt, task);
-        product = (words[0] >> 32) * task.range;
-    }
-    return (pygpu_out)(task.base + (product >> 32));
-#else
-    pygpu_u64 high, low = pygpu_product(x, task.range, high);
-    for (pygpu_u64 attempt = 0; low < task.threshold; attempt++) {
-        pygpu_u64 words[4];
-        pygpu_aside(words, counter, lane, attempt, task);
-        low = pygpu_product(words[0], task.range, high);
-    }
-    return (pygpu_out)(task.base + high);
-#endif
+    return pygpu_accepted(x, block, lane, task);
 #else
     return (pygpu_out)0;
 #endif
 }
 
 #if PYGPU_KIND == PYGPU_NORMAL
+// Of numbers that are far from the least one.
+#if defined(__CUDA_ARCH__)
+static __device__ __forceinline__ float pygpu_log2(float x) {
+    asm("lg2.approx.ftz.f32 %0, %0;" : "+f"(x));
+    return x;
+}
+static __device__ __forceinline__ float pygpu_root(float x) {
+    asm("sqrt.approx.ftz.f32 %0, %0;" : "+f"(x));
+    return x;
+}
+#else
+static __device__ __forceinline__ float pygpu_log2(float x) { return __log2f(x); }
+static __device__ __forceinline__ float pygpu_root(float x) { return x * rsqrtf(x); }
+#endif
+
 // Two elements of two numbers (Box and Muller).
 static __device__ __forceinline__ void pygpu_pair(pygpu_unit_type x, pygpu_unit_type y, const pygpu_task &task, pygpu_out *to) {
     pygpu_out sine, cosine;
 #if PYGPU_HALVES
     // The quick functions err by 2^-21 at most, so where the logarithm is near 0 it is a series in what u is short of 1.
     const float u = pygpu_open(~x), v = pygpu_open(x);
-    const float near_1 = v * (2.0f + v * (1.0f + v * 0x1.555556p-1f));
-    const float square = v < 0x1p-6f ? near_1 : -1.38629436f * __log2f(u);
-    const float radius = square * rsqrtf(square);
+    const float near_1 = v * fmaf(v, fmaf(v, 0x1.555556p-1f, 1.0f), 2.0f);
+    const float square = v < 0x1p-6f ? near_1 : -1.38629436f * pygpu_log2(u);
+    const float a = task.a32, radius = task.b32 * pygpu_root(square);
     __sincosf((float)(int)y * 1.46291808e-9f, &sine, &cosine);
 #else
-    const double radius = sqrt(-2.0 * log(pygpu_open(x)));
+    const double a = task.a, radius = task.b * sqrt(-2.0 * log(pygpu_open(x)));
     sincospi((double)(y >> 11) * (1.0 / 4503599627370496.0), &sine, &cosine);
 #endif
-    to[0] = (pygpu_out)task.a + (pygpu_out)task.b * (radius * cosine);
-    to[1] = (pygpu_out)task.a + (pygpu_out)task.b * (radius * sine);
+    to[0] = fma(radius, cosine, a);
+    to[1] = fma(radius, sine, a);
 }
 #endif
 
 #define PYGPU_EACH (PYGPU_HALVES ? 8 : 4)
-// Two stores of a thread are whole sectors if neighbours swap one each.
-#if defined(__PYGPU_CPU__)
-#define PYGPU_SWAPS 0
-#elif defined(__HIP__)
-#define PYGPU_SWAPS 1
-#define PYGPU_SWAP(value) __shfl_xor(value, 1)
-#else
-#define PYGPU_SWAPS 1
-#define PYGPU_SWAP(value) __shfl_xor_sync(~0u, value, 1)
-#endif
+// Sixteen bytes are one store; a block of numbers makes so many of them.
+#define PYGPU_VECTORS (PYGPU_EACH * PYGPU_BYTES / 16)
+// What takes its time anyway has the general way alone.
+#define PYGPU_QUICK (PYGPU_VECTORS > 0 && PYGPU_KIND != PYGPU_POISSON)
 
 struct __align__(16) pygpu_vector {
     unsigned part[4];
@@ -234,12 +279,81 @@ struct __align__(16) pygpu_vector {
 
 union pygpu_block_of_elements {
     pygpu_out element[PYGPU_EACH];
-    pygpu_vector vector[PYGPU_EACH * sizeof(pygpu_out) < 16 ? 1 : PYGPU_EACH * sizeof(pygpu_out) / 16];
+    pygpu_vector vector[PYGPU_VECTORS ? PYGPU_VECTORS : 1];
 };
 
-extern "C" __global__ void __launch_bounds__(PYGPU_THREADS)
+#if defined(__PYGPU_CPU__)
+#define PYGPU_TURNS 0
+#else
+#define PYGPU_TURNS (PYGPU_VECTORS > 1)
+#if defined(__HIP__)
+#define PYGPU_TURNED() __syncthreads()
+#else
+#define PYGPU_TURNED() __syncwarp()
+#endif
+#endif
+
+// Number i of a block, or half i.
+static __device__ __forceinline__ pygpu_unit_type pygpu_unit_of(const pygpu_u64 *c, int i) {
+#if PYGPU_HALVES
+    return (unsigned)(c[i / 2] >> i % 2 * 32);
+#else
+    return c[i];
+#endif
+}
+
+static __device__ __forceinline__ void pygpu_make(pygpu_block_of_elements &made, const pygpu_u64 *c, const pygpu_block &block,
+                                                  const pygpu_task &task) {
+#if PYGPU_KIND == PYGPU_NORMAL
+#pragma unroll
+    for (int i = 0; i < PYGPU_EACH; i += 2) pygpu_pair(pygpu_unit_of(c, i), pygpu_unit_of(c, i + 1), task, made.element + i);
+#elif PYGPU_KIND == PYGPU_BOUNDED
+    bool is_any_refused = false;
+#pragma unroll
+    for (int i = 0; i < PYGPU_EACH; i++) {
+        pygpu_unit_type low;
+        made.element[i] = (pygpu_out)(task.base + pygpu_bounded(pygpu_unit_of(c, i), task.range, low));
+        is_any_refused |= low < (pygpu_unit_type)task.threshold;
+    }
+    if (!is_any_refused) return;
+    // Seldom, so once in the code for all elements.
+#pragma unroll 1
+    for (int i = 0; i < PYGPU_EACH; i++) {
+        pygpu_unit_type x = 0;
+#pragma unroll
+        for (int j = 0; j < PYGPU_EACH; j++) x = j == i ? pygpu_unit_of(c, j) : x;
+        const pygpu_out accepted = pygpu_accepted(x, block, i, task);
+#pragma unroll
+        for (int j = 0; j < PYGPU_EACH; j++) made.element[j] = j == i ? accepted : made.element[j];
+    }
+#else
+#pragma unroll
+    for (int i = 0; i < PYGPU_EACH; i++) made.element[i] = pygpu_element(pygpu_unit_of(c, i), block, i, task);
+#endif
+}
+
+// Adds a step to a product of 128 bits.
+static __device__ __forceinline__ void pygpu_add(pygpu_u64 &low, pygpu_u64 &high, pygpu_u64 more_low, pygpu_u64 more_high) {
+#if defined(__CUDA_ARCH__)
+    asm("add.cc.u64 %0, %0, %2;\n\taddc.u64 %1, %1, %3;" : "+&l"(low), "+l"(high) : "l"(more_low), "l"(more_high));
+#else
+    low += more_low;
+    high += more_high + (low < more_low);
+#endif
+}
+
+// So many blocks of threads at a time are worth more than the registers that each of them would take beyond.
+#if !defined(__CUDA_ARCH__)
+#define PYGPU_BOUNDS __launch_bounds__(PYGPU_THREADS)
+#elif PYGPU_KIND == PYGPU_BOUNDED || PYGPU_KIND == PYGPU_POISSON || (PYGPU_KIND == PYGPU_NORMAL && !PYGPU_HALVES)
+#define PYGPU_BOUNDS __launch_bounds__(PYGPU_THREADS, 4)
+#else
+#define PYGPU_BOUNDS __launch_bounds__(PYGPU_THREADS, 6)
+#endif
+
+extern "C" __global__ void PYGPU_BOUNDS
     PYGPU_NAME(pygpu_out *out, pygpu_u64 count, const pygpu_place *kept, pygpu_place place, pygpu_task task, const pygpu_out *means) {
-    __shared__ pygpu_out turned[PYGPU_THREADS * PYGPU_EACH];
+    __shared__ __align__(16) pygpu_out turned[PYGPU_THREADS * PYGPU_EACH];
     if (kept) place = *kept;
 #if PYGPU_KIND == PYGPU_NORMAL && !PYGPU_HALVES
     place.number += place.number % 2;
@@ -249,63 +363,86 @@ extern "C" __global__ void __launch_bounds__(PYGPU_THREADS)
 #if PYGPU_SHARES
     if (place.has_half) {
         if (blockIdx.x == 0 && threadIdx.x == 0)
-            out[0] = pygpu_element((unsigned)place.half, place.counter, 15, task);
+            out[0] = pygpu_element((unsigned)place.half, pygpu_block{place, 0}, 15, task);
         first -= 1;
     }
     const long long least = (long long)place.has_half;
 #else
     const long long least = 0;
 #endif
-    // Each of two threads that swap writes 16 bytes of one block and 16 of the other.
-    const bool is_straight = first == 0 && least == 0 && PYGPU_EACH * sizeof(pygpu_out) == 32 && (size_t)out % 16 == 0;
     const pygpu_u64 blocks = (count + first + PYGPU_EACH - 1) / PYGPU_EACH;
     const pygpu_u64 step = (pygpu_u64)gridDim.x * PYGPU_THREADS;
-    pygpu_upper upper = pygpu_begin(place.counter, task.k0, task.k1);
-    for (pygpu_u64 start = (pygpu_u64)blockIdx.x * PYGPU_THREADS; start < blocks; start += step) {
-        const pygpu_u64 own = start + threadIdx.x;
-        pygpu_u64 c[4], counter[4];
-        pygpu_later(counter, place.counter, own);
-        if (counter[0] < own) upper = pygpu_begin(counter, task.k0, task.k1);
-        pygpu_finish(c, upper, counter[0], task.k0, task.k1);
-        pygpu_block_of_elements made;
+    pygpu_u64 start = (pygpu_u64)blockIdx.x * PYGPU_THREADS;
+    pygpu_upper upper = pygpu_begin(place.counter, task.keys);
+#if PYGPU_QUICK
+    // Blocks for which the upper words of the counter are the same, where the first begins with the memory.
+    const bool is_straight = first == 0 && least == 0 && (size_t)out % 16 == 0 && place.counter[0] + blocks >= blocks;
+    const pygpu_u64 straight = is_straight ? count / PYGPU_EACH : 0;
+    if (start + PYGPU_THREADS <= straight) {
+        pygpu_u64 high, step_high;
+        // The first product grows by the same amount from one block of a thread to its next.
+        const pygpu_u64 step_low = pygpu_product(PYGPU_FACTOR0, step, step_high);
+        pygpu_u64 low = pygpu_product(PYGPU_FACTOR0, place.counter[0] + start + threadIdx.x, high);
+        pygpu_vector *to = (pygpu_vector *)out + start * PYGPU_VECTORS;
+        // From here on a thread block's begins too late.
+        const pygpu_vector *const end = (pygpu_vector *)out + (straight - PYGPU_THREADS) * PYGPU_VECTORS;
+#if PYGPU_TURNS
+        // Each store of 32 threads is of memory side by side: they turn what they made over within shared memory, whose banks
+        // each quarter of them finds all different.
+        const unsigned lane = threadIdx.x % 32, group = (threadIdx.x - lane) * PYGPU_VECTORS;
+        const unsigned from = lane * PYGPU_VECTORS, turn = from / 8 % PYGPU_VECTORS;
+        pygpu_vector *const own_part = (pygpu_vector *)turned + group;
+        const pygpu_vector *const row = own_part + (lane ^ lane / 8 % PYGPU_VECTORS);
+        pygpu_vector *mine[PYGPU_VECTORS];
+        for (int i = 0; i < PYGPU_VECTORS; i++) mine[i] = own_part + from + (i ^ turn);
+        to += group + lane;
+        const unsigned ahead = group + lane;
+#else
+        to += threadIdx.x * PYGPU_VECTORS;
+        const unsigned ahead = threadIdx.x * PYGPU_VECTORS;
+#endif
+        const pygpu_vector *const last = end + ahead;
+#pragma unroll 1
+        do {
+            pygpu_u64 c[4];
+            pygpu_finish(c, upper, low, high, task.keys);
+            pygpu_add(low, high, step_low, step_high);
+            pygpu_block_of_elements made;
+            pygpu_make(made, c, pygpu_block{place, start + threadIdx.x}, task);
+#if PYGPU_TURNS
 #pragma unroll
+            for (int i = 0; i < PYGPU_VECTORS; i++) *mine[i] = made.vector[i];
+            PYGPU_TURNED();
+#pragma unroll
+            for (int i = 0; i < PYGPU_VECTORS; i++) to[i * 32] = row[i * 32];
+            PYGPU_TURNED();
+#else
+#pragma unroll
+            for (int i = 0; i < PYGPU_VECTORS; i++) to[i] = made.vector[i];
+#endif
+            to += step * PYGPU_VECTORS;
+            start += step;
+        } while (to <= last);
+    }
+#endif
+    for (; start < blocks; start += step) {
+        const pygpu_u64 own = start + threadIdx.x;
+        pygpu_u64 c[4], counter[4], high;
+        pygpu_later(counter, place.counter, own);
+        if (counter[0] < own) upper = pygpu_begin(counter, task.keys);
+        const pygpu_u64 low = pygpu_product(PYGPU_FACTOR0, counter[0], high);
+        pygpu_finish(c, upper, low, high, task.keys);
+        pygpu_block_of_elements made;
+#if PYGPU_KIND == PYGPU_POISSON
         for (int i = 0; i < 4; i++) {
-#if PYGPU_KIND == PYGPU_NORMAL && PYGPU_HALVES
-            pygpu_pair((unsigned)c[i], (unsigned)(c[i] >> 32), task, made.element + 2 * i);
-#elif PYGPU_KIND == PYGPU_NORMAL
-            if (i % 2 == 0) pygpu_pair(c[i], c[i + 1], task, made.element + i);
-#elif PYGPU_KIND == PYGPU_POISSON
             const long long at = (long long)own * 4 + i - first;
             const bool is_own = at >= 0 && (pygpu_u64)at < count;
-            made.element[i] = (pygpu_out)pygpu_poisson(means && is_own ? (double)means[at] : task.a, c[i], counter, i, task);
-#elif PYGPU_HALVES
-            made.element[2 * i] = pygpu_element((unsigned)c[i], counter, 2 * i, task);
-            made.element[2 * i + 1] = pygpu_element((unsigned)(c[i] >> 32), counter, 2 * i + 1, task);
-#else
-            made.element[i] = pygpu_element(c[i], counter, i, task);
-#endif
+            const double mean = means && is_own ? (double)means[at] : task.a;
+            made.element[i] = (pygpu_out)pygpu_poisson(mean, c[i], pygpu_block{place, own}, i, task);
         }
-        if (is_straight && (start + PYGPU_THREADS) * PYGPU_EACH <= count) {
-            pygpu_vector *to = (pygpu_vector *)out + start * 2;
-#if PYGPU_SWAPS
-            const bool is_odd = threadIdx.x % 2;
-            pygpu_vector kept_back, given;
-#pragma unroll
-            for (int i = 0; i < 4; i++) {
-                const unsigned low = made.vector[0].part[i], high = made.vector[1].part[i];
-                kept_back.part[i] = is_odd ? high : low;
-                given.part[i] = PYGPU_SWAP(is_odd ? low : high);
-            }
-            // The even thread has the first halves of both blocks, the odd one the second; they write one block, and then the other.
-            to += threadIdx.x / 2 * 4 + is_odd;
-            to[0] = is_odd ? given : kept_back;
-            to[2] = is_odd ? kept_back : given;
 #else
-            to[threadIdx.x * 2] = made.vector[0];
-            to[threadIdx.x * 2 + 1] = made.vector[1];
+        pygpu_make(made, c, pygpu_block{place, own}, task);
 #endif
-            continue;
-        }
         // Elements that begin anywhere are put in their order by shared memory.
 #pragma unroll
         for (int i = 0; i < PYGPU_EACH; i++) turned[threadIdx.x * PYGPU_EACH + i] = made.element[i];

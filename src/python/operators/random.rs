@@ -1,4 +1,6 @@
-//! What `PyGPU.random` is made of: elements from a place of a stream on, and that place moved on in device memory.
+//! What `PyGPU.random` is made of: a place in a stream, and elements from there on.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -7,78 +9,202 @@ use pyo3::types::PyBytes;
 use crate::array::Array;
 use crate::backend;
 use crate::backend::libraries::{self, Places, Rand, Table};
-use crate::ops::random::{self, Distribution, PLACE, Place, Task};
-use crate::python::array::class::GpuArray;
+use crate::device::Device;
+use crate::layout::{Dims, Order};
+use crate::memory::capture;
+use crate::ops::random::{self, Distribution, NUMBERS, Place, Position, Task};
+use crate::python::array::class::{GpuArray, new_exact};
+use crate::python::convert::{dtype, shape};
 use crate::python::gil::WithoutGil;
 use crate::python::libraries::places;
-use crate::stream;
+use crate::python::runtime::device::PyDevice;
+use crate::stream::{self, Stream};
 
 type Own<'py> = Bound<'py, GpuArray>;
 
-/// Where a stream is: its numbers, or an array of them.
-#[derive(FromPyObject)]
-enum Given<'py> {
-    There(Own<'py>),
-    Here([u64; PLACE]),
+/// Where a generator is in its stream, while the host counts that: from the first capture on it lies in device memory, and the
+/// methods that draw tell so.
+#[pyclass(frozen, name = "_RandomPlace", module = "PyGPU")]
+struct RandomPlace {
+    device: Device,
+    here: Mutex<Here>,
 }
 
-fn check_place(target: &Array, place: &Array) -> PyResult<()> {
-    let is_place = place.device() == target.device() && place.layout().size() == PLACE as i64;
+struct Here {
+    key: [u64; 2],
+    position: Position,
+    is_away: bool,
+}
+
+#[pymethods]
+impl RandomPlace {
+    #[new]
+    fn new(device: &Bound<'_, PyDevice>, key: [u64; 2], numbers: [u64; NUMBERS]) -> Self {
+        let here = Here { key, position: Position::read(numbers), is_away: false };
+        Self { device: device.get().device, here: Mutex::new(here) }
+    }
+
+    /// The key and the numbers of the position.
+    fn read(&self) -> ([u64; 2], [u64; NUMBERS]) {
+        let here = self.locked();
+        (here.key, here.position.numbers())
+    }
+
+    /// Goes elsewhere.
+    fn write(&self, key: [u64; 2], numbers: [u64; NUMBERS]) {
+        let mut here = self.locked();
+        (here.key, here.position) = (key, Position::read(numbers));
+    }
+
+    /// The same as `read`, and the last that the host counted.
+    fn leave(&self) -> ([u64; 2], [u64; NUMBERS]) {
+        self.locked().is_away = true;
+        self.read()
+    }
+
+    /// A new array of random elements, in the order of the current stream; None where the place is in device memory, or has to be.
+    fn made<'py>(
+        &self,
+        py: Python<'py>,
+        size: &Bound<'py, PyAny>,
+        dtype: &Bound<'py, PyAny>,
+        distribution: &str,
+        bounds: [u64; 3],
+        scale: [f64; 2],
+    ) -> PyResult<Option<Own<'py>>> {
+        let dtype = dtype::from_python(dtype)?;
+        let mut shape = Dims::new();
+        shape::read(&mut shape, size)?;
+        let distribution = named(distribution)?;
+        distribution.check(dtype)?;
+        let made = py.without_gil(|| {
+            let stream = stream::current(self.device);
+            if capture::is_capturing(&stream)? {
+                return Ok(None);
+            }
+            let target = Array::empty(&shape, dtype, Order::C, stream.clone())?;
+            self.draw_here(&target, Drawn { distribution, bounds, scale, means: None }, &stream)
+                .map(|is_drawn| is_drawn.then_some(target))
+        });
+        let made: crate::error::Result<Option<Array>> = made;
+        made?.map(|array| new_exact(py, GpuArray::from_array(array))).transpose()
+    }
+
+    /// Writes random elements into an array, in the order of the current stream, and moves the place on: this one, or that in the
+    /// memory which is given. False, and nothing is drawn, if it must be given.
+    #[pyo3(signature = (target, distribution, bounds, scale, means, there))]
+    fn draw(
+        &self,
+        target: &Own<'_>,
+        distribution: &str,
+        bounds: [u64; 3],
+        scale: [f64; 2],
+        means: Option<&Own<'_>>,
+        there: Option<&Own<'_>>,
+    ) -> PyResult<bool> {
+        let py = target.py();
+        let own = target.get().array(py)?;
+        if own.device() != self.device {
+            let text = format!("the array is on {} and the generator on {}", own.device(), self.device);
+            return Err(PyValueError::new_err(text));
+        }
+        let means = means.map(|means| means.get().array(py)).transpose()?;
+        check_means(own, means)?;
+        let there = there.map(|there| there.get().array(py)).transpose()?;
+        check_place(own, there)?;
+        let drawn = Drawn { distribution: named(distribution)?, bounds, scale, means };
+        let is_drawn: crate::error::Result<bool> = py.without_gil(|| {
+            let stream = stream::current(self.device);
+            match there {
+                Some(there) => self.draw_there(own, drawn, there, &stream),
+                None if capture::is_capturing(&stream)? => Ok(false),
+                None => self.draw_here(own, drawn, &stream),
+            }
+        });
+        Ok(is_drawn?)
+    }
+}
+
+/// What is asked for.
+#[derive(Clone, Copy)]
+struct Drawn<'a> {
+    distribution: Distribution,
+    bounds: [u64; 3],
+    scale: [f64; 2],
+    means: Option<&'a Array>,
+}
+
+impl<'a> Drawn<'a> {
+    fn task(self, key: [u64; 2], place: Place<'a>) -> Task<'a> {
+        let Self { distribution, bounds, scale, means } = self;
+        Task { distribution, key, place, bounds, scale, means }
+    }
+}
+
+impl RandomPlace {
+    fn locked(&self) -> MutexGuard<'_, Here> {
+        self.here.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The part of the stream is taken first, so that no other thread is given it, and no lock is held over a launch.
+    fn draw_here(&self, target: &Array, drawn: Drawn<'_>, stream: &Stream) -> crate::error::Result<bool> {
+        let taken = {
+            let mut here = self.locked();
+            if here.is_away {
+                return Ok(false);
+            }
+            let key = here.key;
+            let task = drawn.task(key, Place::Here(here.position));
+            here.position.pass(&task.amount(target.dtype().kind(), target.layout().size() as u64), key);
+            task
+        };
+        random::draw(target, &taken, stream).map(|()| true)
+    }
+
+    fn draw_there(
+        &self,
+        target: &Array,
+        drawn: Drawn<'_>,
+        there: &Array,
+        stream: &Stream,
+    ) -> crate::error::Result<bool> {
+        let key = self.locked().key;
+        let task = drawn.task(key, Place::There(there));
+        random::draw(target, &task, stream)?;
+        let amount = task.amount(target.dtype().kind(), target.layout().size() as u64);
+        random::advance(there, key, &amount, stream).map(|()| true)
+    }
+}
+
+fn named(distribution: &str) -> PyResult<Distribution> {
+    Distribution::named(distribution)
+        .ok_or_else(|| PyValueError::new_err(format!("there is no distribution {distribution:?}")))
+}
+
+fn check_place(target: &Array, place: Option<&Array>) -> PyResult<()> {
+    let Some(place) = place else { return Ok(()) };
+    let is_place = place.device() == target.device() && place.layout().size() == NUMBERS as i64;
     match is_place && place.layout().is_c_contiguous() && place.dtype().itemsize() == size_of::<u64>() {
         true => Ok(()),
         false => Err(PyTypeError::new_err("a place is 8 numbers of 64 bits on the device of the array")),
     }
 }
 
-/// Writes random elements into an array, in the order of the current stream.
-#[pyfunction]
-#[pyo3(signature = (target, distribution, halves, key, place, bounds, scale, means))]
-#[allow(clippy::too_many_arguments)] // one call of a kernel
-fn _draw(
-    target: &Own<'_>,
-    distribution: &str,
-    halves: bool,
-    key: [u64; 2],
-    place: Given<'_>,
-    bounds: [u64; 3],
-    scale: [f64; 2],
-    means: Option<&Own<'_>>,
-) -> PyResult<()> {
-    let py = target.py();
-    let own = target.get().array(py)?;
-    let Some(distribution) = Distribution::named(distribution) else {
-        return Err(PyValueError::new_err(format!("there is no distribution {distribution:?}")));
-    };
-    let means = means.map(|means| means.get().array(py)).transpose()?;
-    if let Some(means) = means
-        && (means.dtype() != own.dtype()
-            || means.device() != own.device()
-            || means.layout().size() != own.layout().size()
-            || !means.layout().is_c_contiguous())
-    {
-        return Err(PyTypeError::new_err("the means have the type, the size and the device of the array, in C order"));
+fn check_means(target: &Array, means: Option<&Array>) -> PyResult<()> {
+    let Some(means) = means else { return Ok(()) };
+    let is_like = means.dtype() == target.dtype()
+        && means.device() == target.device()
+        && means.layout().size() == target.layout().size();
+    match is_like && means.layout().is_c_contiguous() {
+        true => Ok(()),
+        false => Err(PyTypeError::new_err("the means have the type, the size and the device of the array, in C order")),
     }
-    let place = match &place {
-        Given::There(array) => {
-            let array = array.get().array(py)?;
-            check_place(own, array)?;
-            Place::There(array)
-        }
-        Given::Here(numbers) => Place::Here(*numbers),
-    };
-    let task = Task { distribution, halves, key, place, bounds, scale, means };
-    py.without_gil(|| random::draw(own, &task, &stream::current(own.device())))?;
-    Ok(())
 }
 
-/// Moves a place in device memory on, in the order of the current stream.
+/// The four numbers of a counter.
 #[pyfunction]
-fn _advance_place(place: &Own<'_>, key: [u64; 2], count: u64, halves: bool, even: bool) -> PyResult<()> {
-    let py = place.py();
-    let own = place.get().array(py)?;
-    check_place(own, own)?;
-    py.without_gil(|| random::advance(own, key, count, halves, even, &stream::current(own.device())))?;
-    Ok(())
+fn _philox(counter: [u64; 4], key: [u64; 2]) -> [u64; 4] {
+    random::block(counter, key)
 }
 
 /// The vendor's library of random numbers.
@@ -109,6 +235,6 @@ fn _rand_library_table(py: Python<'_>, which: i32, bytes: usize) -> PyResult<Bou
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.setattr("_rand_library_version", wrap_pyfunction!(_rand_library_version, module)?)?;
     module.setattr("_rand_library_table", wrap_pyfunction!(_rand_library_table, module)?)?;
-    module.setattr("_draw", wrap_pyfunction!(_draw, module)?)?;
-    module.setattr("_advance_place", wrap_pyfunction!(_advance_place, module)?)
+    module.setattr("_RandomPlace", module.py().get_type::<RandomPlace>())?;
+    module.setattr("_philox", wrap_pyfunction!(_philox, module)?)
 }

@@ -5,12 +5,9 @@ from __future__ import annotations
 import abc
 from typing import Any
 
-import numpy as np
-
 from PyGPU import _core
-from PyGPU._pycuda.curandom.seeds import on_stream
+from PyGPU._pycuda.curandom.seeds import on_stream, refuse_but
 
-_FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 # Which kernel of PyCUDA's a thread belongs to tells nothing here; programs ask for the product, and make seeds for it.
 _GENERATORS_PER_BLOCK = 256
 
@@ -116,9 +113,8 @@ class Base(abc.ABC):
             The mean; without it each element is the mean of what takes its place.
         stream : Stream, optional
         """
-        taken = (np.uint32,) if lambda_value is not None else (np.uint32, np.float32, np.float64)
-        if data.dtype not in taken:
-            raise NotImplementedError(f"counts of {data.dtype}")
+        taken = ("uint32",) if lambda_value is not None else ("uint32", "float32", "float64")
+        refuse_but(taken, data, "counts" if lambda_value is None else "counts of one mean")
         with on_stream(stream):
             self._poisson(data, None if lambda_value is None else float(lambda_value))
 
@@ -155,5 +151,4 @@ class Base(abc.ABC):
 
     @staticmethod
     def _check_float(data: _core.GPUArray) -> None:
-        if data.dtype not in _FLOATS:
-            raise NotImplementedError(f"normally distributed numbers of {data.dtype}")
+        refuse_but(("float32", "float64"), data, "normally distributed numbers")

@@ -50,7 +50,7 @@ class PseudoRandom(Base):
         if (numpys := self._source.numpys()) is not None:
             data[...] = mean + stddev * numpys.standard_normal(data.shape, data.dtype)
         else:
-            self._source.draw(data, "normal", halves=data.dtype.itemsize == 4, scale=(mean, stddev))
+            self._source.draw(data, "normal", scale=(mean, stddev))
 
     def _poisson(self, data: _core.GPUArray, mean: float | None) -> None:
         if (numpys := self._source.numpys()) is not None:

@@ -23,11 +23,22 @@ def on_stream(stream: Any) -> Any:
     return contextlib.nullcontext() if stream is None else stream
 
 
+def refuse_but(names: tuple[str, ...], data: _core.GPUArray, what: str) -> None:
+    """Refuse an array whose type is none of these, which are told."""
+    if data.dtype.name not in names:
+        raise NotImplementedError(f"{what} are made as {', '.join(names)}, not as {data.dtype}")
+
+
+def uniform_types(bits: int) -> tuple[str, ...]:
+    """List the types that a generator of so many bits makes uniform numbers as."""
+    names = ("float32", "float64", "int32", "uint32")
+    return (*names, "int64", "uint64") if bits == 64 else names
+
+
 def fill_uniform(source: Source, data: _core.GPUArray, *, bits: int, upside_down: bool) -> None:
     """Fill an array: from 0 on, below 1, or the other way round; whole numbers are any."""
     kind = data.dtype
-    if kind.kind not in "fiu" or kind.itemsize not in (4, 8) or (kind.kind in "iu" and 8 * kind.itemsize > bits):
-        raise NotImplementedError(f"uniform numbers of {kind}")
+    refuse_but(uniform_types(bits), data, f"uniform numbers of {bits} bits")
     start, width = (1.0, -1.0) if upside_down else (0.0, 1.0)
     if (numpys := source.numpys()) is not None:
         if kind.kind == "f":
@@ -36,12 +47,11 @@ def fill_uniform(source: Source, data: _core.GPUArray, *, bits: int, upside_down
             limits = np.iinfo(kind)
             data[...] = numpys.integers(limits.min, limits.max, data.shape, kind, endpoint=True)
     elif kind.kind == "f":
-        halves = kind.itemsize == 4
-        source.draw(data, "uniform", halves=halves, shared=halves, scale=(start, width))
+        source.draw(data, "uniform", scale=(start, width))
     elif kind.itemsize == 8:
         source.draw(data, "raw")
     else:
-        source.draw(data, "bounded", halves=True, shared=True, bounds=(1 << 32, 0, 0))
+        source.draw(data, "bounded", bounds=(1 << 32, 0, 0))
 
 
 def rand(shape: Any, dtype: Any = np.float32, stream: Any = None) -> _core.GPUArray:
@@ -67,8 +77,6 @@ def rand(shape: Any, dtype: Any = np.float32, stream: Any = None) -> _core.GPUAr
     >>> bool((a.get() >= 0).all() and (a.get() < 1).all())
     True
     """
-    if np.dtype(dtype) not in (np.float32, np.float64, np.int32, np.uint32):
-        raise NotImplementedError(f"rand() makes float32, float64, int32 and uint32, not {np.dtype(dtype)}")
     source = Source(_core.Device(), Place((int(np.random.randint(2**31 - 1)), _OF_RAND)))
     with on_stream(stream):
         made = _core.empty(shape, dtype, device=source.device)

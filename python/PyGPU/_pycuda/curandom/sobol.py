@@ -11,6 +11,7 @@ import numpy as np
 from PyGPU import _core
 from PyGPU._pycuda.curandom import tables
 from PyGPU._pycuda.curandom.base import Base
+from PyGPU._pycuda.curandom.seeds import refuse_but, uniform_types
 
 __all__ = [
     "ScrambledSobol32RandomNumberGenerator",
@@ -95,10 +96,8 @@ class _Sobol(Base):
         self._first += -(-data.size // self._count)
 
     def _uniform(self, data: _core.GPUArray) -> None:
-        whole = data.dtype.kind in "iu"
-        if data.dtype.name not in _C_TYPES or (whole and 8 * data.dtype.itemsize > self.generator_bits):
-            raise NotImplementedError(f"uniform numbers of {data.dtype}")
-        self._draw(data, "bits" if whole else "uniform")
+        refuse_but(uniform_types(self.generator_bits), data, f"uniform numbers of {self.generator_bits} bits")
+        self._draw(data, "bits" if data.dtype.kind in "iu" else "uniform")
 
     def _normal(self, data: _core.GPUArray, mean: float, stddev: float) -> None:
         self._draw(data, "normal", mean, stddev)
