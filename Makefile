@@ -53,7 +53,7 @@ REORDERED_TESTS := tests/order/test_order.py tests/order/test_graph.py tests/ord
 MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin
 
 # Each vendor's libraries of mathematics, of which the simulated one has a part.
-SIMULATED_MATHEMATICS :=
+SIMULATED_MATHEMATICS := libcurand.so.10 libhiprand.so.1
 SIMULATED := --manifest-path tests/simulated_driver/Cargo.toml --target-dir build/simulated/target
 
 # The bookkeeping of order with the locks of a model checker.

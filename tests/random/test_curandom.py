@@ -115,6 +115,25 @@ def test_sobols_points_are_those_of_the_direction_vectors() -> None:
         curandom.Sobol32RandomNumberGenerator(PyGPU.zeros(3, np.uint32))
 
 
+@pytest.mark.skipif(on_cpu(), reason="a library of a GPU's vendor")
+@pytest.mark.parametrize(
+    "maker", [curandom.Sobol32RandomNumberGenerator, curandom.ScrambledSobol64RandomNumberGenerator]
+)
+def test_points_by_the_librarys_tables_fill_the_cube_evenly(maker: type) -> None:
+    if curandom.get_curand_version() is None:
+        pytest.skip("the vendor's library is not there")
+    generator = maker()
+    points = generator.gen_uniform((64, generator._count), np.float64).get()[:, :10]
+    if not maker.__name__.startswith("Scrambled"):
+        # The first dimension is van der Corput's sequence.
+        assert sorted(points[:4, 0].round(6).tolist()) == [0.0, 0.25, 0.5, 0.75]
+    # Among 64 successive points each 64th of each axis has one, and each quarter of a square of two axes four.
+    for axis in points.T:
+        np.testing.assert_array_equal(np.sort((axis * 64).astype(int)), np.arange(64))
+    quarters = (points[:, 0] * 4).astype(int) * 4 + (points[:, 1] * 4).astype(int)
+    np.testing.assert_array_equal(np.bincount(quarters, minlength=16), np.full(16, 4))
+
+
 STAND_IN = r"""
 static unsigned vectors32[20000][32], constants32[20000];
 static unsigned long long vectors64[20000][64], constants64[20000];

@@ -81,6 +81,10 @@ def test_exponential_and_logarithmically_normal_numbers_are_that() -> None:
     drawn = rng.exponential(2.0, COUNT)
     assert_distributed(drawn, lambda values: -np.expm1(-values / 2))
     assert_moments(drawn, 2, 4, 9)
+    short = rng.standard_exponential(COUNT, "float32")
+    assert short.dtype == np.float32
+    assert_distributed(short, lambda values: -np.expm1(-values))
+    assert_moments(short, 1, 1, 9)
     assert_distributed(rng.lognormal(1.0, 0.5, COUNT), lambda values: normal((np.log(values) - 1) / 0.5))
 
 
@@ -104,6 +108,24 @@ def test_means_of_counts_may_be_an_array() -> None:
     drawn = generator().poisson(PyGPU.to_gpu(means)).get()
     for part, mean in ((drawn[:COUNT], 1.0), (drawn[COUNT:], 20.0)):
         assert abs(part.mean() - mean) < 5.5 * math.sqrt(mean / COUNT)
+
+
+def test_small_whole_numbers_are_all_alike() -> None:
+    drawn = generator().integers(-3, 3, COUNT, "int8", endpoint=True)
+    assert drawn.dtype == np.int8
+    shares = np.bincount(drawn.get() + 3, minlength=7) / COUNT
+    assert shares.size == 7
+    assert abs(shares - 1 / 7).max() < 5.5 * math.sqrt(1 / 7 / COUNT)
+
+
+def test_an_order_tells_nothing_of_where_an_element_was() -> None:
+    order = generator().permutation(COUNT).get()
+    before = np.arange(COUNT)
+    assert abs(np.corrcoef(order, before)[0, 1]) < 5.5 / math.sqrt(COUNT)
+    assert abs(np.corrcoef(order[1:], order[:-1])[0, 1]) < 5.5 / math.sqrt(COUNT)
+    places = PyGPU.random.default_rng(SEED).choice(COUNT, 10_000, replace=False).get()
+    assert np.unique(places).size == 10_000
+    assert abs(places.mean() / COUNT - 0.5) < 5.5 / math.sqrt(12 * 10_000)
 
 
 def test_an_order_has_each_element_once() -> None:

@@ -72,6 +72,7 @@ def test_whole_numbers_are_numpys_where_none_is_refused() -> None:
     cases += [(-(1 << 61), 1 << 61, "int64"), (0, 1 << 32, "uint32")]
     for low, high, dtype in cases if on_cpu() else cases[:5]:
         assert_equal(rng.integers(low, high, 1001, dtype), numpys.integers(low, high, 1001, dtype))
+    assert_equal(rng.integers(1, 64, 1001, endpoint=True), numpys.integers(1, 64, 1001, endpoint=True))
     assert_same_place(rng, numpys)
 
 
