@@ -12,7 +12,7 @@ from PyGPU._random.source import Source
 
 def is_number(given: Any) -> bool:
     """Tell whether it is one number, and no array."""
-    return not isinstance(given, _core.GPUArray) and np.ndim(given) == 0
+    return type(given) in (int, float) or (not isinstance(given, _core.GPUArray) and np.ndim(given) == 0)
 
 
 class Distributions:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from typing import Any
 
@@ -14,6 +15,14 @@ from PyGPU._random.place import Place
 from PyGPU._random.source import Source
 
 __all__ = ["Generator", "default_rng"]
+
+
+@functools.cache
+def _limits(kind: np.dtype[Any]) -> tuple[int, int]:
+    """Tell the least and the greatest whole number of a type."""
+    if kind.kind not in "biu":
+        raise TypeError(f"Unsupported dtype {kind!r} for integers")
+    return (0, 1) if kind.kind == "b" else (np.iinfo(kind).min, np.iinfo(kind).max)
 
 
 class Generator(Distributions):
@@ -138,8 +147,7 @@ class Generator(Distributions):
             bounds = [one.get() if isinstance(one, _core.GPUArray) else one for one in (low, high)]
             return self._wrap(draw(*bounds, size, dtype, endpoint))
         kind = np.dtype(dtype)
-        if kind.kind not in "biu":
-            raise TypeError(f"Unsupported dtype {kind!r} for integers")
+        limits = _limits(kind)
         if high is None:
             low, high = 0, low
         if not (is_number(low) and is_number(high)):
@@ -147,7 +155,6 @@ class Generator(Distributions):
                 "integers(): bounds that are arrays are taken on a CPU only; draw with random() and multiply"
             )
         least, most = operator.index(low), operator.index(high) - (not endpoint)
-        limits = (0, 1) if kind.kind == "b" else (np.iinfo(kind).min, np.iinfo(kind).max)
         if least < limits[0]:
             raise ValueError(f"low is out of bounds for {kind}")
         if most > limits[1]:

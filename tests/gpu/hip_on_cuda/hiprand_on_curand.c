@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define EXPORT __attribute__((visibility("default")))
-enum { TYPE_ERROR = 103, INITIALIZATION_FAILED = 203 };
+enum { INITIALIZATION_FAILED = 203 };
 
 static void *library;
 static pthread_once_t opened = PTHREAD_ONCE_INIT;
