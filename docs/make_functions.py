@@ -31,7 +31,7 @@ LACKING: dict[str, list[str]] = {
     ],
     "types that no device has": ["clongdouble", "complex256", "float128", "longdouble"],
     "as long as the platform's C has it: name the bits": ["long", "ulong"],
-    "matrices, which NumPy advises against; masked arrays, branch cuts and classes of polynomials, which it keeps apart": [
+    "matrices, masked arrays, branch cuts, classes of polynomials: kept apart by NumPy, too": [
         "asmatrix", "bmat", "ma", "matrix", "emath", "polynomial",
     ],
     "for files of the host alone": ["fromregex", "memmap"],

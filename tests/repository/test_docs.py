@@ -18,8 +18,8 @@ import numpy as np
 import pytest
 
 import PyGPU
-from PyGPU._protocols import numpys_own
 from PyGPU import _core, characterize, compiler, cumath, curandom, driver, elementwise, random, reduction, scan, tools
+from PyGPU._protocols import numpys_own
 
 pytestmark = [pytest.mark.reads_in_place, pytest.mark.enough_on("cpu")]
 ROOT = Path(__file__).parents[2]
