@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from typing import Any
 
@@ -153,3 +154,18 @@ def test_a_diagonal_is_written_over_as_by_numpy() -> None:
     for wrong in (PyGPU.zeros(3), PyGPU.zeros((2, 2, 3))):
         with pytest.raises(ValueError, match=r"at least 2-d|equal length"):
             PyGPU.fill_diagonal(wrong, 1)
+
+
+def test_in_asks_whether_an_element_is_equal() -> None:
+    array = PyGPU.to_gpu(np.array([[1, 2], [3, 4]]))
+    assert 3 in array
+    assert np.int8(2) in array
+    assert 7 not in array
+    assert "text" not in array
+    assert 1 not in array[:0]
+
+
+def test_the_parameters_of_a_reduction_are_told() -> None:
+    parameters = inspect.signature(PyGPU.mean).parameters
+    assert next(iter(parameters)) == "a"
+    assert {"axis", "keepdims", "dtype"} <= set(parameters)
