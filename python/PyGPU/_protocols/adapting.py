@@ -40,7 +40,7 @@ class Adapted:
             parameters = inspect.signature(own).parameters
         except (TypeError, ValueError):
             parameters = inspect.Signature().parameters
-        # Of objects that are called Python tells nothing, or that they take anything; reductions see to NumPy's defaults.
+        # Of objects that are called Python tells nothing, or anything; reductions see to NumPy's defaults themselves.
         if isinstance(own, _core.Reduction) or all(one.kind in _SEVERAL for one in parameters.values()):
             self._theirs = None  # ours sees to its arguments itself
         self._named = {name for name, one in parameters.items() if one.kind is not alone}
