@@ -76,6 +76,7 @@ model_selection.train_test_split(x, y, random_state=0)[0]
 SKLEARN_FEW = ("preprocessing.StandardScaler().fit_transform(x)", "metrics.f1_score(y, z)")
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # on the CPU NumPy computes, and warns
 @pytest.mark.parametrize(
     "call", of_few([one.strip() for one in SKLEARN.replace("\n", ";").split(";") if one.strip()], SKLEARN_FEW)
 )
