@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 import PyGPU
+from PyGPU._protocols import numpys_own
 
 PAGE = Path(__file__).parent / "reference.md"
 
@@ -29,8 +30,12 @@ comes from there (`python docs/make_reference.py`).
 GROUPS: dict[str, list[str]] = {
     "Making arrays": [
         "GPUArray", "empty", "zeros", "ones", "full", "empty_like", "zeros_like", "ones_like", "full_like", "arange",
-        "linspace", "astype", "copyto", "to_gpu", "to_gpu_async", "asarray", "from_dlpack", "from_pointer",
+        "linspace", "logspace", "geomspace", "astype", "copyto", "to_gpu", "to_gpu_async", "array", "asarray",
+        "asanyarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "require", "asnumpy", "from_dlpack",
+        "from_pointer", "frombuffer", "fromiter", "fromstring", "fromfunction", "bartlett", "blackman", "hamming",
+        "hanning", "kaiser", "ndarray",
     ],
+    "Files": ["fromfile", "load", "loadtxt", "genfromtxt", "save", "savetxt", "savez", "savez_compressed"],
     "Functions of each element": ["Ufunc", "where", "clip", "round", "around", "angle", "nan_to_num"],
     "Reductions": [
         "Reduction", "sum", "prod", "min", "max", "amin", "amax", "any", "all", "mean", "var", "std", "argmin",
@@ -55,23 +60,31 @@ GROUPS: dict[str, list[str]] = {
         "array_split", "dsplit", "hsplit", "split", "unstack", "vsplit",
     ],
     "Moving and repeating elements": [
-        "diff", "ediff1d", "copy", "fliplr", "flipud", "resize", "roll", "rot90", "tile", "pad",
+        "diff", "ediff1d", "copy", "fliplr", "flipud", "resize", "roll", "rot90", "tile", "pad", "delete", "insert",
+        "trim_zeros", "fill_diagonal", "packbits", "unpackbits", "fix", "real_if_close", "sort_complex",
     ],
+    "Slopes, areas, filters, polynomials": [
+        "gradient", "trapezoid", "interp", "unwrap", "convolve", "correlate", "polyval", "polyadd", "polysub",
+        "polymul", "polyder", "polyint", "vander",
+    ],
+    "Functions called for parts": ["apply_along_axis", "apply_over_axes", "piecewise"],
     "Matrices and grids": [
         "indices", "meshgrid", "ravel_multi_index", "unravel_index", "diag", "diagflat", "diagonal", "eye", "identity",
-        "trace", "tri", "tril", "triu",
+        "trace", "tri", "tril", "triu", "mgrid", "ogrid", "r_", "c_", "ix_", "diag_indices", "diag_indices_from",
+        "tril_indices", "tril_indices_from", "triu_indices", "triu_indices_from", "mask_indices",
     ],
     "Types and constants": [
         "float16", "float32", "float64", "complex64", "complex128", "int8", "int16", "int32", "int64", "uint8",
         "uint16", "uint32", "uint64", "e", "pi", "inf", "nan", "newaxis", "finfo", "iinfo", "isdtype",
+        "common_type", "min_scalar_type",
     ],
     "Comparing arrays": [
         "allclose", "array_equal", "array_equiv", "can_cast", "isclose", "iscomplex", "iscomplexobj", "isneginf",
-        "isposinf", "isreal", "isrealobj", "result_type",
+        "isposinf", "isreal", "isrealobj", "result_type", "isfortran", "may_share_memory", "shares_memory",
     ],
     "Products": [
         "matmul", "matvec", "vecmat", "vecdot", "dot", "inner", "outer", "kron", "tensordot", "vdot", "einsum",
-        "einsum_path",
+        "einsum_path", "cross", "cov", "corrcoef",
     ],
     "Scans": ["cumsum", "cumprod", "cumulative_sum", "cumulative_prod", "nancumsum", "nancumprod"],
     "Selection": [
@@ -100,7 +113,8 @@ GROUPS: dict[str, list[str]] = {
         "HostFunctionError",
     ],
     "Bindings": ["as_argtype", "get_include"],
-    "Modules": ["gpuarray", "backend", "elementwise", "reduction", "scan", "as_pycuda"],
+    "Modules": ["gpuarray", "backend", "elementwise", "reduction", "scan", "as_pycuda", "get_array_module"],
+    "NumPy's own": list(numpys_own.__all__),
     "PybindGPU's classes and constants": [
         "Allocator", "dtype", "SUPPORTED_DTYPES", "cuda_enabled", "major_version", "minor_version", "release_version",
     ],
@@ -197,6 +211,10 @@ def entry(name: str) -> Iterator[str]:
         operands = ", ".join(f"x{place + 1}" for place in range(value.nin))
         meaning = summary(value) if value.__name__ == name else f"`{value.__name__}`"
         yield f"- `{name}({operands})`: {meaning}"
+    elif value is getattr(np, name, None) and name in numpys_own.__all__:
+        yield f"- `{name}`: NumPy's."
+    elif type(value).__module__.startswith("PyGPU._functions"):
+        yield f"- `{name}[...]`: {summary(value)}"
     elif callable(value):
         yield f"- `{call(name, value)}`: {summary(value)}"
     else:

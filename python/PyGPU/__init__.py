@@ -266,15 +266,20 @@ if TYPE_CHECKING:
         tools as tools,
         typing as typing,
     )
+    from PyGPU._functions.calculus import *  # noqa: F403
     from PyGPU._functions.comparing import *  # noqa: F403
     from PyGPU._functions.counting import *  # noqa: F403
     from PyGPU._functions.differences import *  # noqa: F403
+    from PyGPU._functions.editing import *  # noqa: F403
     from PyGPU._functions.grids import *  # noqa: F403
     from PyGPU._functions.joining import *  # noqa: F403
+    from PyGPU._functions.kinds import *  # noqa: F403
+    from PyGPU._functions.making import *  # noqa: F403
     from PyGPU._functions.manipulation import *  # noqa: F403
     from PyGPU._functions.masks import *  # noqa: F403
     from PyGPU._functions.matrices import *  # noqa: F403
     from PyGPU._functions.padding import *  # noqa: F403
+    from PyGPU._functions.places import *  # noqa: F403
     from PyGPU._functions.products import *  # noqa: F403
     from PyGPU._functions.quantiles import *  # noqa: F403
     from PyGPU._functions.searching import *  # noqa: F403
@@ -291,7 +296,10 @@ if TYPE_CHECKING:
     from PyGPU._protocols.namespace import (
         __array_api_version__ as __array_api_version__,
         __array_namespace_info__ as __array_namespace_info__,
+        get_array_module as get_array_module,
+        ndarray as ndarray,
     )
+    from PyGPU._protocols.numpys_own import *  # noqa: F403
     from PyGPU._pybindgpu.labels import SUPPORTED_DTYPES as SUPPORTED_DTYPES
     from PyGPU._pycuda.alias import as_pycuda as as_pycuda
     from PyGPU.allocators import Allocator as Allocator

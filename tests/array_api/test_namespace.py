@@ -120,21 +120,6 @@ def test_arrays_without_elements_have_a_byte_that_numpy_may_read() -> None:
     assert PyGPU.where(mask, whole[3:], np.uint8(1)).shape == (2, 0)
 
 
-def test_other_libraries_take_the_package_for_a_namespace() -> None:
-    compat = pytest.importorskip("array_api_compat")
-    extra = pytest.importorskip("array_api_extra")
-    array = PyGPU.arange(6.0).reshape(2, 3)
-    assert compat.is_array_api_obj(array)
-    assert compat.array_namespace(array, array) is PyGPU
-    assert compat.device(array) == array.device
-    assert compat.to_device(array, array.device) is array
-    with pytest.raises(TypeError, match="Multiple namespaces"):
-        compat.array_namespace(array, np.zeros(3))
-    assert extra.at(array)[0, 0].set(5.0).tolist() == [[5.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
-    assert extra.atleast_nd(array, ndim=3).shape == (1, 2, 3)
-    assert extra.pad(array, 1).shape == (4, 5)
-
-
 def test_what_the_package_tells_of_itself_is_new_each_time() -> None:
     info = PyGPU.__array_namespace_info__()
     info.dtypes().clear()

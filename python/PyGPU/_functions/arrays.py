@@ -66,6 +66,6 @@ def axes_of(axes: Any, ndim: int) -> tuple[int, ...]:
     return found
 
 
-def along(axis: int, part: slice | int | None) -> tuple[slice | int | None, ...]:
+def along(axis: int, part: Any) -> tuple[Any, ...]:
     """Return the index of a part along one axis, and all of those before it."""
     return (slice(None),) * axis + (part,)

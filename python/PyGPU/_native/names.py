@@ -45,6 +45,16 @@ _STANDARD = (
 )  # fmt: skip
 """Types, constants and questions about types, as the array API names them."""
 
+_NUMPYS = (
+    "array2string", "array_repr", "array_str", "base_repr", "binary_repr", "bool_", "byte", "cdouble",
+    "complexfloating", "csingle", "double", "errstate", "euler_gamma", "floating", "format_float_positional",
+    "format_float_scientific", "generic", "get_printoptions", "half", "index_exp", "inexact", "int_", "intc",
+    "integer", "intp", "isscalar", "issubdtype", "iterable", "longlong", "ndindex", "number", "printoptions",
+    "promote_types", "s_", "set_printoptions", "short", "signedinteger", "single", "ubyte", "uint", "uintc",
+    "uintp", "ulonglong", "unsignedinteger", "ushort",
+)  # fmt: skip
+"""NumPy's own objects that concern no elements, for programs that look for them in their namespace of arrays."""
+
 _OF_THE_ARRAY_API = dict.fromkeys(("__array_api_version__", "__array_namespace_info__"), "PyGPU._protocols.namespace")
 """Names of the package that the array API asks for and nobody types."""
 
@@ -58,7 +68,10 @@ _ELSEWHERE = {
     "as_pycuda": "PyGPU._pycuda.alias",
     "as_argtype": "PyGPU._native.argtypes",
     **dict.fromkeys(_STANDARD, "PyGPU._protocols.data_types"),
+    **dict.fromkeys(_NUMPYS, "PyGPU._protocols.numpys_own"),
+    "get_array_module": "PyGPU._protocols.namespace",
     "get_include": "PyGPU._native.paths",
+    "ndarray": "PyGPU._protocols.namespace",
     "SUPPORTED_DTYPES": "PyGPU._pybindgpu.labels",
     "set_allocator": "PyGPU._native.allocator",
     "using_allocator": "PyGPU._native.allocator",

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from PyGPU import _core
 from PyGPU._protocols import function_table as table
 
 __all__: list[str] = []
@@ -39,8 +40,8 @@ class Adapted:
             parameters = inspect.signature(own).parameters
         except (TypeError, ValueError):
             parameters = inspect.Signature().parameters
-        # Of objects that are called Python tells nothing, or that they take anything.
-        if all(one.kind in _SEVERAL for one in parameters.values()):
+        # Of objects that are called Python tells nothing, or anything; reductions see to NumPy's defaults themselves.
+        if isinstance(own, _core.Reduction) or all(one.kind in _SEVERAL for one in parameters.values()):
             self._theirs = None  # ours sees to its arguments itself
         self._named = {name for name, one in parameters.items() if one.kind is not alone}
         self._aligned = self._count_aligned([name for name, one in parameters.items() if one.kind is not by_name])

@@ -12,6 +12,7 @@ import numpy as np
 from PyGPU import _core
 from PyGPU._protocols import function_table as table
 from PyGPU._protocols.adapting import Adapted, signature_of
+from PyGPU._protocols.like import beside
 
 __all__: list[str] = []
 
@@ -51,10 +52,8 @@ def _found(func: _Function) -> tuple[str, Adapted | _Function | None]:
     name: str = func.__name__
     path = name if source == _TOP else f"{source.removeprefix(_TOP + '.')}.{name}"
     module = path.rpartition(".")[0]
-    home = None if module else table.module_of(name)
-    if home is not None:
-        own = getattr(importlib.import_module(f"PyGPU.{home}"), name)
-        return path, own if home in table.GIVEN_LIKE else Adapted(path, func, own)
+    if not module and name in table.LIKE:
+        return path, beside(name)
     if module in table.SUBMODULES:
         own = getattr(getattr(importlib.import_module("PyGPU"), module, None), name, None)
     else:

@@ -5,8 +5,6 @@ A function that is in no part of it is refused; nothing is converted but by the 
 
 from __future__ import annotations
 
-import importlib
-
 from PyGPU import _functions
 
 NATIVE = frozenset({
@@ -18,24 +16,12 @@ NATIVE = frozenset({
 })  # fmt: skip
 """Functions of the native module under the names that NumPy gives them; `_functions.NAMES` has all others."""
 
-PRODUCTS = frozenset({
-    "corrcoef", "convolve", "correlate", "cov", "cross", "dot", "einsum", "einsum_path", "inner", "kron", "outer",
-    "tensordot", "vdot",
+LIKE = frozenset({
+    "arange", "array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "empty", "eye", "frombuffer",
+    "fromfile", "fromfunction", "fromiter", "fromstring", "full", "genfromtxt", "identity", "loadtxt", "ones",
+    "require", "tri", "zeros",
 })  # fmt: skip
-"""Functions that are ours as far as the package has them: a name that comes there is one of NumPy's at once."""
-
-OURS_ONLY = {
-    "_protocols.like": (
-        "arange", "array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "empty", "eye",
-        "frombuffer", "fromfile", "fromfunction", "fromiter", "fromstring", "full", "genfromtxt", "identity",
-        "loadtxt", "ones", "require", "tri", "zeros",
-    ),
-    "_protocols.properties": ("common_type", "may_share_memory", "min_scalar_type", "shares_memory"),
-}  # fmt: skip
-"""Functions that are for NumPy's names alone, by the modules that have them."""
-
-GIVEN_LIKE = frozenset({"_protocols.like"})
-"""Modules whose functions are given the array that ``like=`` names first."""
+"""Functions with ``like=``: NumPy asks the array that it names, and what they make is where that is."""
 
 ON_HOST = frozenset({
     "array2string", "array_repr", "array_str", "save", "savetxt", "savez", "savez_compressed",
@@ -76,17 +62,9 @@ WITHOUT_EFFECT = frozenset({"subok"})
 
 def has(name: str) -> bool:
     """Whether a function of NumPy's main module computes with one of the package's own of the same name."""
-    if name in PRODUCTS:
-        return hasattr(importlib.import_module("PyGPU"), name)
     return name in NATIVE or name in _functions.names()
-
-
-def module_of(name: str) -> str | None:
-    """Return the module that has a function for NumPy's name alone."""
-    return next((module for module, names in OURS_ONLY.items() if name in names), None)
 
 
 def names() -> set[str]:
     """Return the names of NumPy's main module that the table has."""
-    alone = (name for several in OURS_ONLY.values() for name in several)
-    return {*NATIVE, *_functions.names(), *ON_HOST, *alone, *(name for name in PRODUCTS if has(name))}
+    return {*NATIVE, *_functions.names(), *ON_HOST, *LIKE}

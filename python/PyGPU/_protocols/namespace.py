@@ -28,6 +28,9 @@ _SUMS = {
 }
 _MOST_AXES = 64
 
+ndarray = _core.GPUArray
+"""The class of arrays, under the name that other namespaces have for theirs."""
+
 
 def namespace(api_version: str | None = None) -> ModuleType:
     """Return the package, which is the namespace of every version that the array API has had."""
@@ -37,6 +40,27 @@ def namespace(api_version: str | None = None) -> ModuleType:
             f"{', '.join(_VERSIONS)}"
         )
     return importlib.import_module("PyGPU")
+
+
+def get_array_module(*args: Any) -> ModuleType:
+    """Return the package if an array of a device is among objects, and NumPy else, under the name that CuPy has for it.
+
+    Parameters
+    ----------
+    *args : object
+        Such as the operands of a function.
+
+    Returns
+    -------
+    module
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.get_array_module(PyGPU.zeros(3), 2).__name__
+    'PyGPU'
+    """
+    return importlib.import_module("PyGPU") if any(isinstance(one, _core.GPUArray) for one in args) else np
 
 
 class ArrayNamespaceInfo:

@@ -7,6 +7,8 @@ use super::reduction::{self, Asked};
 use crate::ops::axes::{self, Row};
 use crate::python::array::class::GpuArray;
 use crate::python::create::allocator;
+use crate::python::ending;
+use crate::python::once::intern;
 use crate::python::runtime::current::Current;
 use pyo3::exceptions::PyTypeError;
 
@@ -448,6 +450,14 @@ impl Reduction {
     #[getter]
     fn __doc__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         py.get_type::<GpuArray>().getattr(self.0)?.getattr("__doc__")
+    }
+
+    /// The method's parameters behind the array, for whoever asks `inspect.signature`.
+    #[getter]
+    fn __signature__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        ending::run_python(py, || {
+            py.import(intern!(py, "PyGPU._protocols.signatures"))?.call_method1(intern!(py, "of_reduction"), (self.0,))
+        })
     }
 
     fn __repr__(&self) -> String {

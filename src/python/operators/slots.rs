@@ -203,8 +203,13 @@ impl GpuArray {
         answer(slf.py(), row, &[slf.as_any(), other])
     }
 
-    fn __contains__(&self, _item: &Bound<'_, PyAny>) -> PyResult<bool> {
-        Err(refusal("the operator in"))
+    /// Whether an element is equal, as NumPy has it; waits for the answer.
+    fn __contains__(slf: &Bound<'_, Self>, item: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let equal = slf.as_any().rich_compare(item, CompareOp::Eq)?;
+        // To a stranger an array is not equal, which is one answer and no array of them.
+        let is_found =
+            if equal.is_instance_of::<Self>() { equal.call_method0(intern!(slf.py(), "any"))? } else { equal };
+        is_found.is_truthy()
     }
 
     /// What NumPy's ufuncs ask (NEP 13): a function of the table is computed where the arrays are.

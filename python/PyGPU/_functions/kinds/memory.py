@@ -1,4 +1,4 @@
-"""NumPy's functions that look at the types and places of arrays and not at their elements."""
+"""Where arrays lie: whether two have bytes in common, and how one's elements follow each other."""
 
 from __future__ import annotations
 
@@ -9,33 +9,76 @@ from numpy.lib.array_utils import byte_bounds
 
 from PyGPU import _core
 
-__all__: list[str] = []
+__all__ = ["isfortran", "may_share_memory", "shares_memory"]
 
 
-def common_type(*arrays: Any) -> Any:
-    """Return the inexact type of NumPy's that several arrays have in common."""
-    return np.common_type(*(_stand_in(one) for one in arrays))
+def isfortran(a: _core.GPUArray) -> bool:
+    """Tell whether elements lie in F order and not in C order.
 
+    Parameters
+    ----------
+    a : GPUArray
+        The array.
 
-def min_scalar_type(a: Any) -> np.dtype[Any]:
-    """Return the type of an array; of one without axes that of its values, which need not be looked at."""
-    dtype: np.dtype[Any] = a.dtype
-    return dtype if a.ndim else np.min_scalar_type(a.get())
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.isfortran(PyGPU.zeros((2, 3), order="F"))
+    True
+    """
+    return a.flags.f_contiguous and not a.flags.c_contiguous
 
 
 def may_share_memory(a: Any, b: Any, /, max_work: int = 0) -> bool:
-    """Whether two arrays may have bytes in common."""
+    """Tell whether two arrays may have bytes in common, by the first and the last of each.
+
+    Parameters
+    ----------
+    a, b : GPUArray
+        The arrays.
+    max_work : int, optional
+        How long NumPy looks at the strides, too.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> a = PyGPU.arange(4)
+    >>> PyGPU.may_share_memory(a[::2], a[1::2])
+    True
+    """
     return _same_memory(np.may_share_memory, a, b, max_work)
 
 
 def shares_memory(a: Any, b: Any, /, max_work: int = -1) -> bool:
-    """Whether two arrays have bytes in common."""
+    """Tell whether two arrays have bytes in common.
+
+    Parameters
+    ----------
+    a, b : GPUArray
+        The arrays.
+    max_work : int, optional
+        How long NumPy looks at the strides; till it knows by default.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> a = PyGPU.arange(4)
+    >>> PyGPU.shares_memory(a[::2], a[1::2])
+    False
+    """
     return _same_memory(np.shares_memory, a, b, max_work)
-
-
-def _stand_in(array: Any) -> Any:
-    """Return an ndarray without values of the same type."""
-    return np.empty((0,), array.dtype) if isinstance(array, _core.GPUArray) else array
 
 
 class _Place:

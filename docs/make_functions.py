@@ -1,0 +1,100 @@
+"""Writes into docs/standard.md which of NumPy's names there are, and why there are not the others.
+
+Run as ``python docs/make_functions.py`` where PyGPU is installed; ``tests/repository/test_docs.py`` holds the page
+against it. The names are those of the NumPy that is pinned in pyproject.toml.
+"""
+
+import textwrap
+from pathlib import Path
+
+import numpy as np
+
+import PyGPU
+from PyGPU._protocols import function_table, numpys_own
+
+PAGE = Path(__file__).parent / "standard.md"
+BEGIN, END = "<!-- written by docs/make_functions.py -->\n", "<!-- end -->\n"
+
+# A name of NumPy's that PyGPU has not stands here, or the script fails: say why.
+LACKING: dict[str, list[str]] = {
+    "roots and fits of polynomials: by eigenvalues and least squares": [
+        "poly", "poly1d", "polydiv", "polyfit", "roots",
+    ],
+    "histograms along several axes: digitize each and count with bincount": ["histogram2d", "histogramdd"],
+    "Python is called for each element: write an `ElementwiseKernel`": [
+        "frompyfunc", "nditer", "nested_iters", "vectorize", "ndenumerate", "flatiter", "broadcast", "ufunc",
+    ],
+    "text, dates, records, objects: of no device": [
+        "busday_count", "busday_offset", "busdaycalendar", "bytes_", "char", "character", "datetime64",
+        "datetime_as_string", "datetime_data", "flexible", "is_busday", "isnat", "object_", "rec", "recarray", "record",
+        "str_", "strings", "timedelta64", "void",
+    ],
+    "types that no device has": ["clongdouble", "complex256", "float128", "longdouble"],
+    "as long as the platform's C has it: name the bits": ["long", "ulong"],
+    "matrices, masked arrays, branch cuts, classes of polynomials: kept apart by NumPy, too": [
+        "asmatrix", "bmat", "ma", "matrix", "emath", "polynomial",
+    ],
+    "for files of the host alone": ["fromregex", "memmap"],
+    "NumPy about itself, its texts and its settings": [
+        "ScalarType", "False_", "True_", "core", "ctypeslib", "dtypes", "exceptions", "f2py", "getbufsize", "geterr",
+        "geterrcall", "info", "lib", "little_endian", "mintypecode", "sctypeDict", "setbufsize", "seterr",
+        "seterrcall", "show_runtime", "test", "testing", "typecodes", "typename",
+    ],
+    "another name of `vstack`, which NumPy gives up": ["row_stack"],
+}  # fmt: skip
+
+# Names that come with parts of the package that may be absent where the page is written.
+PARTS = {"fft", "linalg"}
+
+
+def of_numpy() -> set[str]:
+    """NumPy's public names."""
+    return {name for name in dir(np) if not name.startswith("_")} - PARTS
+
+
+def listed(names: set[str]) -> str:
+    """Names in lines of the page's width."""
+    return textwrap.fill(", ".join(f"`{name}`" for name in sorted(names)), 128) + "\n"
+
+
+def table() -> str:
+    """All of NumPy's names, by what became of them."""
+    everything = of_numpy()
+    ours = {name for name in everything if hasattr(PyGPU, name)}
+    is_same = {name for name in ours if name in numpys_own.__all__ or name in ("bool", "newaxis", "pi", "e", "inf")}
+    is_same |= {name for name in ours if getattr(PyGPU, name) is getattr(np, name)} | {"nan"}
+    ufuncs = {name for name in ours if isinstance(getattr(np, name), np.ufunc)}
+    asked = {name for name in function_table.names() & ours if hasattr(getattr(np, name), "_implementation")}
+    like = function_table.LIKE & ours
+    alone = ours - is_same - ufuncs - asked - like
+    reasons = {name: reason for reason, names in LACKING.items() for name in names}
+    lacking = everything - ours - function_table.names()
+    unknown = sorted(lacking - set(reasons)) + sorted(set(reasons) & ours)
+    if unknown:
+        raise LookupError(f"docs/make_functions.py: say in LACKING why PyGPU has not, or no longer: {unknown}")
+    parts = [
+        f"Of the {len(everything)} names of NumPy {np.__version__} that are not modules of their own, PyGPU has "
+        f"{len(ours)}.\n",
+        f"\n**Of each element**, as `PyGPU.f(a)`, `np.f(a)`:\n\n{listed(ufuncs)}",
+        f"\n**Of arrays**, as `PyGPU.f(a)` and `np.f(a)`:\n\n{listed(asked - like - ufuncs - is_same)}",
+        f"\n**That make arrays**, as `PyGPU.f(...)` and `np.f(..., like=a)`:\n\n{listed(like)}",
+        f"\n**As `PyGPU.f` alone**, since NumPy does not ask its operands:\n\n{listed(alone)}",
+        f"\n**NumPy's own objects**, found in PyGPU as well:\n\n{listed(is_same)}",
+        "\n**Not there**:\n\n| names | why |\n|---|---|\n",
+    ]
+    for reason, names in LACKING.items():
+        if found := sorted(set(names) & lacking):
+            parts.append(f"| {', '.join(f'`{name}`' for name in found)} | {reason} |\n")
+    return "".join(parts)
+
+
+def page() -> str:
+    """The page with the table of today."""
+    text = PAGE.read_text(encoding="utf-8")
+    before, rest = text.split(BEGIN)
+    _, after = rest.split(END)
+    return f"{before}{BEGIN}\n{table()}\n{END}{after}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

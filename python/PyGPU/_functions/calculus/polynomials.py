@@ -1,0 +1,232 @@
+"""Polynomials by their coefficients, the highest power first, as NumPy's functions have them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from PyGPU import _core
+from PyGPU._functions.arrays import array, arrays
+from PyGPU._functions.calculus.filters import convolve
+from PyGPU._functions.joining import concatenate
+
+__all__ = ["polyadd", "polyder", "polyint", "polymul", "polysub", "polyval", "vander"]
+
+
+def _coefficients(*given: Any) -> list[_core.GPUArray]:
+    """Return rows of coefficients on one device; those of lists are brought to it."""
+    own = next((one for one in given if isinstance(one, _core.GPUArray)), None)
+    device = None if own is None else own.device
+    found = [one if isinstance(one, _core.GPUArray) else _core.asarray(one, device=device) for one in given]
+    return [one if one.ndim else one.reshape(1) for one in found]
+
+
+def polyval(p: Any, x: Any) -> _core.GPUArray:
+    """Return the values of a polynomial.
+
+    Parameters
+    ----------
+    p : array_like
+        The coefficients, the highest power first.
+    x : GPUArray or number
+        The places.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.polyval([3, 0, 1], PyGPU.to_gpu([1, 2])).tolist()
+    [4, 13]
+    """
+    several = p if isinstance(p, _core.GPUArray) else np.asarray(p)
+    places = array(x, "polyval") if np.ndim(x) == 0 or isinstance(x, _core.GPUArray) else _core.asarray(x)
+    value: Any = _core.zeros_like(places)
+    for number in range(len(several)):
+        value = value * places + several[number]
+    return value  # type: ignore[no-any-return]
+
+
+def _padded(first: _core.GPUArray, second: _core.GPUArray) -> list[_core.GPUArray]:
+    """Return coefficients of the same powers, with zeros before the fewer ones."""
+    length = max(first.size, second.size)
+    return [
+        one if one.size == length else concatenate([_core.zeros(length - one.size, one.dtype, device=one.device), one])
+        for one in arrays((first, second), "polynomials")
+    ]
+
+
+def polyadd(a1: Any, a2: Any) -> _core.GPUArray:
+    """Add two polynomials.
+
+    Parameters
+    ----------
+    a1, a2 : array_like
+        The coefficients, the highest power first; those of one at least are an array of PyGPU.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.polyadd(PyGPU.to_gpu([1, 2]), [9, 5, 4]).tolist()
+    [9, 6, 6]
+    """
+    first, second = _padded(*_coefficients(a1, a2))
+    made: _core.GPUArray = first + second
+    return made
+
+
+def polysub(a1: Any, a2: Any) -> _core.GPUArray:
+    """Subtract a polynomial from another.
+
+    Parameters
+    ----------
+    a1, a2 : array_like
+        The coefficients, the highest power first; those of one at least are an array of PyGPU.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.polysub(PyGPU.to_gpu([2, 10, -2]), [3, 10]).tolist()
+    [2, 7, -12]
+    """
+    first, second = _padded(*_coefficients(a1, a2))
+    made: _core.GPUArray = first - second
+    return made
+
+
+def polymul(a1: Any, a2: Any) -> _core.GPUArray:
+    """Multiply two polynomials; unlike NumPy's, zeros before the highest power stay, so that nobody waits.
+
+    Parameters
+    ----------
+    a1, a2 : array_like
+        The coefficients, the highest power first; those of one at least are an array of PyGPU.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.polymul(PyGPU.to_gpu([1, 2]), [1, 3]).tolist()
+    [1, 5, 6]
+    """
+    first, second = _coefficients(a1, a2)
+    return convolve(first, second)
+
+
+def polyder(p: Any, m: int = 1) -> _core.GPUArray:
+    """Return the derivative of a polynomial.
+
+    Parameters
+    ----------
+    p : GPUArray
+        The coefficients, the highest power first.
+    m : int, optional
+        How often.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.polyder(PyGPU.to_gpu([1, 1, 1, 1])).tolist()
+    [3, 2, 1]
+    """
+    if m < 0:
+        raise ValueError("Order of derivative must be positive (see polyint)")
+    (made,) = _coefficients(p)
+    for _ in range(m):
+        powers = _core.arange(max(made.size - 1, 0), 0, -1, device=made.device)
+        made = made[:-1] * powers
+    return made
+
+
+def polyint(p: Any, m: int = 1, k: Any = None) -> _core.GPUArray:
+    """Return an integral of a polynomial.
+
+    Parameters
+    ----------
+    p : GPUArray
+        The coefficients, the highest power first.
+    m : int, optional
+        How often.
+    k : number or sequence of numbers, optional
+        The constant of each; 0 by default.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.polyint(PyGPU.to_gpu([3, 2, 1])).tolist()
+    [1.0, 1.0, 1.0, 0.0]
+    """
+    if m < 0:
+        raise ValueError("Order of integral must be positive (see polyder)")
+    constants = [0] * m if k is None else list(np.atleast_1d(k))
+    constants = constants * m if len(constants) == 1 else constants
+    if len(constants) < m:
+        raise ValueError("k must be a scalar or a rank-1 array of length 1 or >m.")
+    (made,) = _coefficients(p)
+    for constant in constants[:m]:
+        powers = _core.arange(made.size, 0, -1, device=made.device)
+        made = concatenate([made / powers, _core.asarray([constant], device=made.device)])
+    return made
+
+
+def vander(x: Any, N: int | None = None, increasing: bool = False) -> _core.GPUArray:
+    """Return a matrix with the powers of a number in each row.
+
+    Parameters
+    ----------
+    x : GPUArray
+        The numbers, along one axis.
+    N : int, optional
+        How many powers; as many as there are numbers by default.
+    increasing : bool, optional
+        Whether the power 0 comes first; it is last by default.
+
+    Returns
+    -------
+    GPUArray
+
+    Raises
+    ------
+    ValueError
+        For an array with other than one axis.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.vander(PyGPU.to_gpu([1, 2, 3]), 3).tolist()
+    [[1, 1, 1], [4, 2, 1], [9, 3, 1]]
+    """
+    given = array(x, "vander")
+    if given.ndim != 1:
+        raise ValueError("x must be a one-dimensional array or sequence.")
+    columns = given.size if N is None else N
+    made = _core.empty((given.size, columns), np.promote_types(given.dtype, int), device=given.device)
+    powers = made if increasing else made[:, ::-1]
+    if columns > 0:
+        powers[:, 0] = 1
+    if columns > 1:
+        powers[:, 1:] = given[:, None]
+        powers[:, 1:] = powers[:, 1:].cumprod(1)
+    return made

@@ -1,0 +1,280 @@
+"""Functions that are known at some places: slopes, areas, and values between the places."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from PyGPU import _core
+from PyGPU._functions.arrays import along, array, axes_of, axis_of
+from PyGPU._functions.differences import diff
+from PyGPU._functions.joining import concatenate
+from PyGPU._functions.operands import on_device_of
+from PyGPU._functions.searching import searchsorted
+
+__all__ = ["gradient", "interp", "trapezoid", "unwrap"]
+
+
+def _steps(distances: Any, f: _core.GPUArray, axis: int) -> Any:
+    """Return the distance of neighbours along an axis, or one array of distances that is broadcast along it."""
+    if np.ndim(distances) == 0:
+        return distances
+    if np.ndim(distances) != 1:
+        raise ValueError("distances must be either scalars or 1d")
+    if len(distances) != f.shape[axis]:
+        raise ValueError("when 1d, distances must match the length of the corresponding dimension")
+    if not isinstance(distances, _core.GPUArray):
+        between = np.diff(np.asarray(distances) + 0.0)
+        if (between == between[0]).all():
+            return between[0]
+        distances = _core.asarray(distances, device=f.device)
+    places = distances.astype(np.float64) if distances.dtype.kind in "biu" else distances
+    return diff(places).reshape((-1,) + (1,) * (f.ndim - axis - 1))
+
+
+def _slopes(f: _core.GPUArray, h: Any, axis: int, edge_order: int, out: _core.GPUArray) -> None:
+    """Put the slopes along one axis into `out`."""
+
+    def part(a: Any, where: slice) -> Any:
+        return a[along(axis, where)]
+
+    first, last, inner = slice(0, 1), slice(-1, None), slice(1, -1)
+    is_even = np.ndim(h) == 0
+    if is_even:
+        out[along(axis, inner)] = (part(f, slice(2, None)) - part(f, slice(None, -2))) / (2.0 * h)
+    else:
+        before, behind = h[:-1], h[1:]
+        both = before + behind
+        out[along(axis, inner)] = (
+            part(f, slice(None, -2)) * (-behind / (before * both))
+            + part(f, inner) * ((behind - before) / (before * behind))
+            + part(f, slice(2, None)) * (before / (behind * both))
+        )
+    start, end = (h, h) if is_even else (h[:1], h[-1:])
+    if edge_order == 1:
+        out[along(axis, first)] = (part(f, slice(1, 2)) - part(f, first)) / start
+        out[along(axis, last)] = (part(f, last) - part(f, slice(-2, -1))) / end
+        return
+    second, last_but_one = (h, h) if is_even else (h[1:2], h[-2:-1])
+    out[along(axis, first)] = _edge([part(f, slice(n, n + 1)) for n in (0, 1, 2)], start, second)
+    behind_f = [part(f, slice(n - 1, n or None)) for n in (0, -1, -2)]
+    out[along(axis, last)] = -_edge(behind_f, end, last_but_one)
+
+
+def _edge(f: list[Any], near: Any, far: Any) -> Any:
+    """Return the slope at an edge by the parabola through its element and the next two."""
+    both = near + far
+    return f[0] * (-(both + near) / (near * both)) + f[1] * (both / (near * far)) - f[2] * (near / (far * both))
+
+
+def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
+    """Return slopes by the differences of neighbours on both sides.
+
+    Parameters
+    ----------
+    f : GPUArray
+        The values of a function.
+    *varargs : number or array_like
+        The distance of neighbours for all axes, or for each axis that, or the places.
+    axis : int or tuple of ints, optional
+        Along which; all by default.
+    edge_order : {1, 2}, optional
+        Whether a line or a parabola gives the slope at the edges.
+
+    Returns
+    -------
+    GPUArray, or a tuple of one for each axis
+
+    Raises
+    ------
+    ValueError
+        If there are too few elements along an axis.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.gradient(PyGPU.to_gpu([1.0, 2.0, 4.0, 7.0])).tolist()
+    [1.0, 1.5, 2.5, 3.0]
+    """
+    given = array(f, "gradient")
+    axes = tuple(range(given.ndim)) if axis is None else axes_of(axis, given.ndim)
+    if len(varargs) not in (0, 1, len(axes)) or (len(varargs) == 1 != len(axes) and np.ndim(varargs[0])):
+        raise TypeError("invalid number of arguments")
+    steps = (1.0,) * len(axes) if not varargs else varargs * (len(axes) if len(varargs) == 1 else 1)
+    if edge_order > 2:
+        raise ValueError("'edge_order' greater than 2 not supported")
+    values = given if given.dtype.kind in "fc" else given.astype(np.float64)
+    made = []
+    for one, step in zip(axes, steps, strict=True):
+        if values.shape[one] < edge_order + 1:
+            raise ValueError(
+                "Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements are "
+                "required."
+            )
+        out = _core.empty_like(values)
+        _slopes(values, _steps(step, values, one), one, edge_order, out)
+        made.append(out)
+    return made[0] if len(made) == 1 else tuple(made)
+
+
+def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> _core.GPUArray:
+    """Return the area below samples that are joined by lines.
+
+    Parameters
+    ----------
+    y : GPUArray
+        The samples.
+    x : array_like, optional
+        Their places.
+    dx : number, optional
+        The distance of neighbours, without `x`.
+    axis : int, optional
+        Along which.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.trapezoid(PyGPU.to_gpu([1, 2, 3])).item()
+    4.0
+    """
+    values = array(y, "trapezoid")
+    place = axis_of(axis, values.ndim)
+    width = dx
+    if x is not None:
+        places = on_device_of(values, x)
+        if places.ndim == 1:
+            width = diff(places).reshape((-1,) + (1,) * (values.ndim - place - 1))
+        else:
+            width = diff(places, axis=place)
+    both = values[along(place, slice(1, None))] + values[along(place, slice(None, -1))]
+    made: _core.GPUArray = (width * both / 2.0).sum(place)
+    return made
+
+
+def _sorted_period(
+    x: _core.GPUArray, xp: _core.GPUArray, fp: _core.GPUArray, period: float
+) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray]:
+    """Return places within a period, those of the samples in order and with a neighbour beyond each end."""
+    places = xp % period
+    order = _core.argsort(places)
+    places, values = places[order], fp[order]
+    places = concatenate([places[-1:] - period, places, places[:1] + period])
+    return x % period, places, concatenate([values[-1:], values, values[:1]])
+
+
+def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None) -> Any:
+    """Return values between samples, by the lines that join them.
+
+    Parameters
+    ----------
+    x : array_like
+        The places at which values are wanted.
+    xp : array_like
+        The places of the samples, which increase; with a period they need not.
+    fp : array_like
+        The samples, of real or complex numbers. At least one of the three is an array of PyGPU.
+    left, right : number, optional
+        The values before the first place and behind the last one; those of these samples by default.
+    period : float, optional
+        With which the places repeat.
+
+    Returns
+    -------
+    GPUArray
+        Of 64-bit numbers.
+
+    Raises
+    ------
+    ValueError
+        If samples and places are not as many, or none.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.interp(PyGPU.to_gpu([0.5, 1.5, 9.0]), [0, 1, 2], [0.0, 10.0, 30.0]).tolist()
+    [5.0, 20.0, 30.0]
+    """
+    own = next((one for one in (x, xp, fp) if isinstance(one, _core.GPUArray)), None)
+    if own is None:
+        raise TypeError("interp(): no operand is an array of PyGPU; copy one to a device, with PyGPU.to_gpu(x)")
+    if period is not None:
+        if period == 0:
+            raise ValueError("period must be a non-zero value")
+        period, left, right = abs(period), None, None
+    done = _core._by_numpy("interp", own, (x, xp, fp, left, right, period))
+    if done is not NotImplemented:
+        return done
+    wanted, places = (on_device_of(own, one, np.dtype(np.float64)) for one in (x, xp))
+    values = on_device_of(own, fp)
+    values = on_device_of(own, values, np.dtype(np.complex128 if values.dtype.kind == "c" else np.float64))
+    if places.ndim != 1 or values.ndim != 1:
+        raise ValueError("Data points must be 1-D sequences" if period else "object too deep for desired array")
+    if places.size != values.size:
+        raise ValueError("fp and xp are not of the same length.")
+    if places.size == 0:
+        raise ValueError("array of sample points is empty")
+    if period is not None:
+        wanted, places, values = _sorted_period(wanted, places, values, period)
+    return _between(wanted, places, values, values[0] if left is None else left, values[-1] if right is None else right)
+
+
+def _between(x: _core.GPUArray, xp: _core.GPUArray, fp: _core.GPUArray, left: Any, right: Any) -> _core.GPUArray:
+    """Return values on the lines; at a place of a sample that one itself."""
+    last = xp.size - 1
+    at = _core.clip(searchsorted(xp, x, "right") - 1, 0, last)
+    behind = _core.minimum(at + 1, last)
+    start, value = xp[at], fp[at]
+    width = _core.where(at == behind, 1.0, xp[behind] - start)
+    made = _core.where(x == start, value, (fp[behind] - value) / width * (x - start) + value)
+    made = _core.where(x < xp[0], left, _core.where(x > xp[last], right, made))
+    return _core.where(_core.isnan(x), x, made)
+
+
+def unwrap(p: Any, discont: float | None = None, axis: int = -1, *, period: float = 2 * math.pi) -> _core.GPUArray:
+    """Take jumps of whole periods out of a row of angles.
+
+    Parameters
+    ----------
+    p : GPUArray
+        The angles.
+    discont : float, optional
+        Smaller jumps stay; half a period by default, and less means that.
+    axis : int, optional
+        Along which.
+    period : number, optional
+        That of the angles.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.unwrap(PyGPU.to_gpu([0, 1, 5, 0]), period=6).tolist()
+    [0, 1, -1, 0]
+    """
+    given = array(p, "unwrap")
+    place = axis_of(axis, given.ndim)
+    jumps = diff(given, axis=place)
+    dtype = np.result_type(jumps.dtype, period)
+    if dtype.kind in "iu":
+        high: Any = period // 2
+        is_ambiguous = period % 2 == 0
+    else:
+        high, is_ambiguous = period / 2, True
+    within = _core.remainder(jumps + high, period) - high
+    if is_ambiguous:
+        within = _core.where((within == -high) & (jumps > 0), high, within)
+    least = period / 2 if discont is None else discont
+    moved = _core.where(_core.absolute(jumps) < least, 0, within - jumps).cumsum(place)
+    made = given.astype(dtype, copy=True)
+    behind = along(place, slice(1, None))
+    made[behind] = given[behind] + moved
+    return made

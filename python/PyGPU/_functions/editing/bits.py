@@ -1,0 +1,109 @@
+"""Bits, eight to a byte."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from PyGPU import _core
+from PyGPU._functions.arrays import array, axis_of
+from PyGPU._functions.joining import concatenate
+from PyGPU._functions.operands import flat
+
+__all__ = ["packbits", "unpackbits"]
+
+
+def _moved(a: Any, axis: int | None, name: str) -> tuple[_core.GPUArray, int]:
+    """Return the array with the axis at its end, and where that is to go back."""
+    given = array(a, name)
+    if axis is None:
+        return flat(given), -1
+    return _core.moveaxis(given, axis_of(axis, given.ndim), -1), axis
+
+
+def _shifts(bitorder: str, a: _core.GPUArray) -> _core.GPUArray:
+    """Return by how many places each bit of a byte is moved."""
+    if bitorder not in ("big", "little"):
+        raise ValueError("'order' must be either 'little' or 'big'")
+    numbers = np.arange(8, dtype=np.uint8)
+    return _core.asarray(numbers[::-1] if bitorder == "big" else numbers, device=a.device)
+
+
+def packbits(a: Any, /, axis: int | None = None, bitorder: str = "big") -> _core.GPUArray:
+    """Put eight elements, which count as 0 or 1, into a byte.
+
+    Parameters
+    ----------
+    a : GPUArray
+        Of integers or bools.
+    axis : int, optional
+        Along which; without, the elements are taken in C order.
+    bitorder : {'big', 'little'}, optional
+        Whether the first element is the highest bit or the lowest.
+
+    Returns
+    -------
+    GPUArray
+        Bytes; zeros fill the last one.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.packbits(PyGPU.to_gpu([1, 0, 0, 0, 0, 0, 0, 1, 1])).tolist()
+    [129, 128]
+    """
+    moved, back = _moved(a, axis, "packbits")
+    if moved.dtype.kind not in "biu":
+        raise TypeError("Expected an input array of integer or boolean data type")
+    shifts = _shifts(bitorder, moved)
+    bits = _core.not_equal(moved, 0).view(np.uint8)
+    rest = -bits.shape[-1] % 8
+    if rest:
+        bits = concatenate([bits, _core.zeros((*bits.shape[:-1], rest), np.uint8, device=bits.device)], -1)
+    bits = bits.reshape((*bits.shape[:-1], bits.shape[-1] // 8, 8))
+    made = _core.left_shift(bits, shifts).sum(-1, np.uint8)
+    return _core.moveaxis(made, -1, back)
+
+
+def unpackbits(a: Any, /, axis: int | None = None, count: int | None = None, bitorder: str = "big") -> _core.GPUArray:
+    """Make an element of each bit.
+
+    Parameters
+    ----------
+    a : GPUArray
+        Bytes.
+    axis : int, optional
+        Along which; without, the elements are taken in C order.
+    count : int, optional
+        How many elements; a negative number is left out at the end.
+    bitorder : {'big', 'little'}, optional
+        Whether the first element is the highest bit or the lowest.
+
+    Returns
+    -------
+    GPUArray
+        Bytes that are 0 or 1.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.unpackbits(PyGPU.to_gpu(bytearray([129])), count=3).tolist()
+    [1, 0, 0]
+    """
+    moved, back = _moved(a, axis, "unpackbits")
+    if moved.dtype != np.uint8:
+        raise TypeError("Expected an input array of unsigned byte data type")
+    bits = _core.right_shift(moved[..., None], _shifts(bitorder, moved)) & np.uint8(1)
+    total = 8 * moved.shape[-1]
+    bits = bits.reshape((*moved.shape[:-1], total))
+    wanted = total if count is None else operator.index(count)
+    if wanted < 0:
+        if wanted < -total:
+            raise ValueError(f"-{-wanted} elements are left out of {total}")
+        wanted += total
+    if wanted > total:
+        more = _core.zeros((*bits.shape[:-1], wanted - total), np.uint8, device=bits.device)
+        bits = concatenate([bits, more], -1)
+    return _core.moveaxis(bits[..., :wanted], -1, back)

@@ -1,0 +1,88 @@
+"""Numbers without a part of theirs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from PyGPU import _core
+from PyGPU._functions.arrays import array
+
+__all__ = ["fix", "real_if_close", "sort_complex"]
+
+
+def fix(x: Any, out: _core.GPUArray | None = None) -> _core.GPUArray:
+    """Round towards 0.
+
+    Parameters
+    ----------
+    x : GPUArray
+        The numbers.
+    out : GPUArray, optional
+        Where the result goes.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.fix(PyGPU.to_gpu([-1.5, 1.5])).tolist()
+    [-1.0, 1.0]
+    """
+    made: _core.GPUArray = _core.trunc(array(x, "fix"), out=out)
+    return made
+
+
+def real_if_close(a: Any, tol: float = 100) -> _core.GPUArray:
+    """Return the real parts of complex numbers if the imaginary ones are nearly 0, for which the host waits.
+
+    Parameters
+    ----------
+    a : GPUArray
+        The numbers.
+    tol : float, optional
+        How large imaginary parts may be: in units of the last place of 1 if it is greater than 1, else as it is.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.real_if_close(PyGPU.to_gpu([1 + 1e-15j])).tolist()
+    [1.0]
+    """
+    given = array(a, "real_if_close")
+    if given.dtype.kind != "c":
+        return given
+    least = float(np.finfo(given.dtype).eps) * tol if tol > 1 else tol
+    found: _core.GPUArray = given.real if bool(_core.all(_core.absolute(given.imag) < least)) else given
+    return found
+
+
+def sort_complex(a: Any) -> _core.GPUArray:
+    """Return complex numbers in order, the real parts before the imaginary ones.
+
+    Parameters
+    ----------
+    a : GPUArray
+        Numbers of any type.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.sort_complex(PyGPU.to_gpu([2, 1j])).tolist()
+    [1j, (2+0j)]
+    """
+    made = _core.sort(array(a, "sort_complex"))
+    if made.dtype.kind == "c":
+        return made
+    return made.astype(np.complex64 if made.dtype.char in "bhBH" else np.complex128)

@@ -1,0 +1,56 @@
+"""Types that several arrays have in common, and the smallest that is enough."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from PyGPU import _core
+
+__all__ = ["common_type", "min_scalar_type"]
+
+
+def common_type(*arrays: Any) -> Any:
+    """Return the inexact type of NumPy's that several arrays have in common.
+
+    Parameters
+    ----------
+    *arrays : GPUArray
+        The arrays.
+
+    Returns
+    -------
+    type
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.common_type(PyGPU.zeros(2, "float32"), PyGPU.zeros(2, "int8")).__name__
+    'float64'
+    """
+    return np.common_type(*(np.empty(0, one.dtype) if isinstance(one, _core.GPUArray) else one for one in arrays))
+
+
+def min_scalar_type(a: Any, /) -> np.dtype[Any]:
+    """Return the type of an array; of a number the smallest that has it, for which the host waits.
+
+    Parameters
+    ----------
+    a : GPUArray or number
+        An array without axes is a number.
+
+    Returns
+    -------
+    dtype
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.min_scalar_type(10)
+    dtype('uint8')
+    """
+    if isinstance(a, _core.GPUArray):
+        dtype: np.dtype[Any] = a.dtype
+        return dtype if a.ndim else np.min_scalar_type(a.get())
+    return np.min_scalar_type(a)

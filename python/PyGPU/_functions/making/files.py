@@ -1,0 +1,293 @@
+"""Arrays of files and texts, which are the host's: NumPy reads and writes them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from PyGPU import _core
+
+if TYPE_CHECKING:
+    from PyGPU.typing import DeviceLike
+
+__all__ = [
+    "frombuffer", "fromfile", "fromiter", "fromstring", "genfromtxt", "load", "loadtxt", "save", "savetxt", "savez",
+    "savez_compressed",
+]  # fmt: skip
+
+
+def _uploaded(made: Any, device: DeviceLike) -> _core.GPUArray:
+    return _core.asarray(made, device=device, copy=True)
+
+
+def _on_host(array: Any) -> Any:
+    return array.get() if isinstance(array, _core.GPUArray) else array
+
+
+def frombuffer(buffer: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) -> _core.GPUArray:
+    """Make an array of the bytes of a buffer.
+
+    Parameters
+    ----------
+    buffer : object
+        With the buffer protocol.
+    *args, **kwargs
+        As for `numpy.frombuffer`: `dtype`, `count`, `offset`.
+    device : int, str or Device, optional
+        Where; the current device by default.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.frombuffer(b"ab", "uint8").tolist()
+    [97, 98]
+    """
+    return _uploaded(np.frombuffer(buffer, *args, **kwargs), device)
+
+
+def fromfile(file: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) -> _core.GPUArray:
+    """Make an array of the bytes of a file.
+
+    Parameters
+    ----------
+    file : file, str or Path
+        Which.
+    *args, **kwargs
+        As for `numpy.fromfile`: `dtype`, `count`, `sep`, `offset`.
+    device : int, str or Device, optional
+        Where; the current device by default.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import tempfile, PyGPU
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     _ = file.write(b"ab")
+    ...     file.flush()
+    ...     PyGPU.fromfile(file.name, "uint8").tolist()
+    [97, 98]
+    """
+    return _uploaded(np.fromfile(file, *args, **kwargs), device)
+
+
+def fromiter(iter: Any, dtype: Any, count: int = -1, *, device: DeviceLike = None) -> _core.GPUArray:
+    """Make an array of what an iterator gives.
+
+    Parameters
+    ----------
+    iter : iterable
+        Of numbers.
+    dtype : dtype-like
+        Of the elements.
+    count : int, optional
+        How many are taken; all by default.
+    device : int, str or Device, optional
+        Where; the current device by default.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.fromiter((i * i for i in range(3)), "int64").tolist()
+    [0, 1, 4]
+    """
+    return _uploaded(np.fromiter(iter, dtype, count), device)
+
+
+def fromstring(string: str, *args: Any, device: DeviceLike = None, **kwargs: Any) -> _core.GPUArray:
+    """Make an array of the numbers in a text.
+
+    Parameters
+    ----------
+    string : str
+        The text.
+    *args, **kwargs
+        As for `numpy.fromstring`: `dtype`, `count`, `sep`.
+    device : int, str or Device, optional
+        Where; the current device by default.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.fromstring("1 2", sep=" ").tolist()
+    [1.0, 2.0]
+    """
+    return _uploaded(np.fromstring(string, *args, **kwargs), device)
+
+
+def loadtxt(fname: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) -> _core.GPUArray:
+    """Make an array of a file with a row of numbers in each line.
+
+    Parameters
+    ----------
+    fname : file, str, Path or iterable of lines
+        Which.
+    *args, **kwargs
+        As for `numpy.loadtxt`.
+    device : int, str or Device, optional
+        Where; the current device by default.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.loadtxt(["1 2", "3 4"]).tolist()
+    [[1.0, 2.0], [3.0, 4.0]]
+    """
+    return _uploaded(np.loadtxt(fname, *args, **kwargs), device)
+
+
+def genfromtxt(fname: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) -> _core.GPUArray:
+    """Make an array of a file with a row of numbers in each line, of which some may lack.
+
+    Parameters
+    ----------
+    fname : file, str, Path or iterable of lines
+        Which.
+    *args, **kwargs
+        As for `numpy.genfromtxt`.
+    device : int, str or Device, optional
+        Where; the current device by default.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.genfromtxt(["1,", "3,4"], delimiter=",", filling_values=0).tolist()
+    [[1.0, 0.0], [3.0, 4.0]]
+    """
+    return _uploaded(np.genfromtxt(fname, *args, **kwargs), device)
+
+
+def load(file: Any, *args: Any, device: DeviceLike = None, **kwargs: Any) -> Any:
+    """Read what `save`, `savez` or NumPy wrote.
+
+    Parameters
+    ----------
+    file : file, str or Path
+        Which.
+    *args, **kwargs
+        As for `numpy.load`.
+    device : int, str or Device, optional
+        Where the arrays are made; the current device by default.
+
+    Returns
+    -------
+    GPUArray, or dict of GPUArray
+        A file of several arrays gives all of them by their names.
+
+    Examples
+    --------
+    >>> import io, PyGPU
+    >>> file = io.BytesIO()
+    >>> PyGPU.save(file, PyGPU.arange(3))
+    >>> _ = file.seek(0)
+    >>> PyGPU.load(file).tolist()
+    [0, 1, 2]
+    """
+    found = np.load(file, *args, **kwargs)
+    if isinstance(found, np.ndarray):
+        return _uploaded(found, device)
+    with found:
+        return {name: _uploaded(found[name], device) for name in found.files}
+
+
+def save(file: Any, arr: Any, *args: Any, **kwargs: Any) -> None:
+    """Write an array to a file of NumPy's form; the host waits for the values.
+
+    Parameters
+    ----------
+    file : file, str or Path
+        Which.
+    arr : GPUArray
+        The array.
+    *args, **kwargs
+        As for `numpy.save`.
+
+    Examples
+    --------
+    >>> import io, PyGPU
+    >>> PyGPU.save(io.BytesIO(), PyGPU.arange(3))
+    """
+    np.save(file, _on_host(arr), *args, **kwargs)
+
+
+def savetxt(fname: Any, X: Any, *args: Any, **kwargs: Any) -> None:
+    """Write an array to a file with a row in each line; the host waits for the values.
+
+    Parameters
+    ----------
+    fname : file, str or Path
+        Which.
+    X : GPUArray
+        With one or two axes.
+    *args, **kwargs
+        As for `numpy.savetxt`.
+
+    Examples
+    --------
+    >>> import io, PyGPU
+    >>> PyGPU.savetxt(io.StringIO(), PyGPU.arange(3))
+    """
+    np.savetxt(fname, _on_host(X), *args, **kwargs)
+
+
+def savez(file: Any, *args: Any, **kwds: Any) -> None:
+    """Write several arrays to one file; the host waits for the values.
+
+    Parameters
+    ----------
+    file : file, str or Path
+        Which.
+    *args : GPUArray
+        Arrays that are named ``arr_0`` and so on.
+    **kwds : GPUArray
+        Arrays by their names.
+
+    Examples
+    --------
+    >>> import io, PyGPU
+    >>> PyGPU.savez(io.BytesIO(), x=PyGPU.arange(3))
+    """
+    np.savez(file, *map(_on_host, args), **{name: _on_host(one) for name, one in kwds.items()})
+
+
+def savez_compressed(file: Any, *args: Any, **kwds: Any) -> None:
+    """Write several arrays to one compressed file; the host waits for the values.
+
+    Parameters
+    ----------
+    file : file, str or Path
+        Which.
+    *args : GPUArray
+        Arrays that are named ``arr_0`` and so on.
+    **kwds : GPUArray
+        Arrays by their names.
+
+    Examples
+    --------
+    >>> import io, PyGPU
+    >>> PyGPU.savez_compressed(io.BytesIO(), x=PyGPU.arange(3))
+    """
+    np.savez_compressed(file, *map(_on_host, args), **{name: _on_host(one) for name, one in kwds.items()})

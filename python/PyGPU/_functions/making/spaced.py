@@ -1,0 +1,159 @@
+"""Arrays of numbers in steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from PyGPU import _core
+from PyGPU._functions.grids import indices
+from PyGPU._functions.joining import stack
+
+if TYPE_CHECKING:
+    from PyGPU.typing import DeviceLike
+
+__all__ = ["fromfunction", "geomspace", "logspace", "mgrid", "ogrid"]
+
+
+def logspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    base: Any = 10.0,
+    dtype: DTypeLike | None = None,
+    axis: int = 0,
+    *,
+    device: DeviceLike = None,
+) -> _core.GPUArray:
+    """Return numbers whose logarithms are in equal steps; the host computes them.
+
+    Parameters
+    ----------
+    start, stop : array_like
+        The logarithms of the first number, and of the last.
+    num : int, optional
+        How many.
+    endpoint : bool, optional
+        Whether `stop` is the last one; else it comes after that.
+    base : array_like, optional
+        Of the logarithms.
+    dtype : dtype-like, optional
+        Of the numbers.
+    axis : int, optional
+        Along which they follow each other, if there are several first ones.
+    device : int, str or Device, optional
+        Where; the current device by default.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.logspace(0, 2, 3).tolist()
+    [1.0, 10.0, 100.0]
+    """
+    return _core.asarray(np.logspace(start, stop, num, endpoint, base, dtype, axis), device=device)
+
+
+def geomspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    dtype: DTypeLike | None = None,
+    axis: int = 0,
+    *,
+    device: DeviceLike = None,
+) -> _core.GPUArray:
+    """Return numbers of which each is the same multiple of the one before; the host computes them.
+
+    Parameters
+    ----------
+    start, stop : array_like
+        The first number, and the last.
+    num : int, optional
+        How many.
+    endpoint : bool, optional
+        Whether `stop` is the last one; else it comes after that.
+    dtype : dtype-like, optional
+        Of the numbers.
+    axis : int, optional
+        Along which they follow each other, if there are several first ones.
+    device : int, str or Device, optional
+        Where; the current device by default.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.geomspace(1, 8, 4).tolist()
+    [1.0, 2.0, 4.0, 8.0]
+    """
+    return _core.asarray(np.geomspace(start, stop, num, endpoint, dtype, axis), device=device)
+
+
+def fromfunction(
+    function: Callable[..., Any], shape: Any, *, dtype: DTypeLike = float, device: DeviceLike = None, **kwargs: Any
+) -> Any:
+    """Return what a function gives for the indices of all elements.
+
+    Parameters
+    ----------
+    function : callable
+        It is called once, with an array of indices along each axis.
+    shape : sequence of int
+        The lengths of the axes.
+    dtype : dtype-like, optional
+        Of the indices.
+    device : int, str or Device, optional
+        Where; the current device by default.
+    **kwargs
+        For the function.
+
+    Returns
+    -------
+    object
+        What the function returned.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.fromfunction(lambda i, j: i + j, (2, 2), dtype="int64").tolist()
+    [[0, 1], [1, 2]]
+    """
+    return function(*indices(shape, dtype, device=device), **kwargs)
+
+
+class _Grid:
+    """Coordinates of a grid, told by slices between brackets."""
+
+    def __init__(self, is_open: bool, meaning: str) -> None:
+        self._is_open = is_open
+        self.__doc__ = meaning
+
+    def __getitem__(self, key: Any) -> Any:
+        # NumPy makes the numbers along each axis, whose types depend on all of them.
+        made: Any = np.ogrid[key]
+        if isinstance(made, np.ndarray):
+            return _core.asarray(made)
+        axes = [_core.asarray(one) for one in made]
+        if self._is_open:
+            return tuple(axes)
+        together = np.broadcast_shapes(*(one.shape for one in made))
+        return stack([_core.broadcast_to(one, together) for one in axes])
+
+    def __repr__(self) -> str:
+        return f"PyGPU.{'ogrid' if self._is_open else 'mgrid'}"
+
+
+mgrid = _Grid(False, "Coordinates of all points of a grid: ``mgrid[0:2, 0:3]`` has an array of them for each axis.")
+ogrid = _Grid(True, "Coordinates along each axis of a grid, which broadcasting needs alone: ``ogrid[0:2, 0:3]``.")

@@ -1,0 +1,131 @@
+"""Windows: weights that are greatest in the middle, computed by NumPy on the host."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from PyGPU import _core
+
+if TYPE_CHECKING:
+    from PyGPU.typing import DeviceLike
+
+__all__ = ["bartlett", "blackman", "hamming", "hanning", "kaiser"]
+
+
+def bartlett(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
+    """Return Bartlett's window, a triangle.
+
+    Parameters
+    ----------
+    M : int
+        How many points.
+    device : int, str or Device, optional
+        Where; the current device by default.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.bartlett(3).tolist()
+    [0.0, 1.0, 0.0]
+    """
+    return _core.asarray(np.bartlett(M), device=device)
+
+
+def blackman(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
+    """Return Blackman's window, a sum of cosines.
+
+    Parameters
+    ----------
+    M : int
+        How many points.
+    device : int, str or Device, optional
+        Where; the current device by default.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.blackman(3).round(2).tolist()[1]
+    1.0
+    """
+    return _core.asarray(np.blackman(M), device=device)
+
+
+def hamming(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
+    """Return Hamming's window, a cosine that does not reach 0.
+
+    Parameters
+    ----------
+    M : int
+        How many points.
+    device : int, str or Device, optional
+        Where; the current device by default.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.hamming(3).round(2).tolist()
+    [0.08, 1.0, 0.08]
+    """
+    return _core.asarray(np.hamming(M), device=device)
+
+
+def hanning(M: int, *, device: DeviceLike = None) -> _core.GPUArray:
+    """Return von Hann's window, a cosine.
+
+    Parameters
+    ----------
+    M : int
+        How many points.
+    device : int, str or Device, optional
+        Where; the current device by default.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.hanning(3).tolist()
+    [0.0, 1.0, 0.0]
+    """
+    return _core.asarray(np.hanning(M), device=device)
+
+
+def kaiser(M: int, beta: float, *, device: DeviceLike = None) -> _core.GPUArray:
+    """Return Kaiser's window, of a Bessel function.
+
+    Parameters
+    ----------
+    M : int
+        How many points.
+    beta : float
+        How narrow it is.
+    device : int, str or Device, optional
+        Where; the current device by default.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.kaiser(3, 0.0).tolist()
+    [1.0, 1.0, 1.0]
+    """
+    return _core.asarray(np.kaiser(M, beta), device=device)

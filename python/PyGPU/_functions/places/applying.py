@@ -1,0 +1,148 @@
+"""Functions of a program that are called for parts of an array."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from PyGPU import _core
+from PyGPU._functions.arrays import array, axis_of
+from PyGPU._functions.joining import stack
+
+__all__ = ["apply_along_axis", "apply_over_axes", "piecewise"]
+
+
+def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any) -> _core.GPUArray:
+    """Call a function for each row along an axis, one after the other, and join what it returns.
+
+    Parameters
+    ----------
+    func1d : callable
+        It is given an array with one axis, and returns an array or a number.
+    axis : int
+        That of the rows.
+    arr : GPUArray
+        The array.
+    *args, **kwargs
+        For the function.
+
+    Returns
+    -------
+    GPUArray
+        With the axes of the results in the place of that axis.
+
+    Raises
+    ------
+    ValueError
+        If there is no row.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.apply_along_axis(PyGPU.max, 1, PyGPU.to_gpu([[1, 5], [7, 3]])).tolist()
+    [5, 7]
+    """
+    given = array(arr, "apply_along_axis")
+    place = axis_of(axis, given.ndim)
+    moved = _core.moveaxis(given, place, -1)
+    several = moved.shape[:-1]
+    if 0 in several:
+        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
+    made = [_core.asarray(func1d(moved[one], *args, **kwargs), device=given.device) for one in np.ndindex(*several)]
+    joined = stack(made).reshape(several + made[0].shape)
+    count = made[0].ndim
+    return _core.moveaxis(joined, tuple(range(-count, 0)), tuple(range(place, place + count)))
+
+
+def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> _core.GPUArray:
+    """Call a function along several axes, one after the other.
+
+    Parameters
+    ----------
+    func : callable
+        It is given an array and an axis, which it takes away or leaves with length 1.
+    a : GPUArray
+        The array.
+    axes : int or sequence of ints
+        Which axes.
+
+    Returns
+    -------
+    GPUArray
+        With as many axes as the array.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.apply_over_axes(PyGPU.sum, PyGPU.ones((2, 3), "int64"), [0, 1]).tolist()
+    [[6]]
+    """
+    made = array(a, "apply_over_axes")
+    ndim = made.ndim
+    for axis in np.atleast_1d(axes).tolist():
+        place = axis_of(axis, ndim)
+        found = _core.asarray(func(made, place), device=made.device)
+        if found.ndim != ndim:
+            found = _core.expand_dims(found, place)
+            if found.ndim != ndim:
+                raise ValueError("function is not returning an array of the correct shape")
+        made = found
+    return made
+
+
+def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> _core.GPUArray:
+    """Return what one of several functions gives for each element; the host waits for how many each is given.
+
+    Parameters
+    ----------
+    x : GPUArray
+        The elements.
+    condlist : sequence of GPUArray
+        For each function where it is called; the last that is true counts.
+    funclist : sequence of callables or numbers
+        One more than there are conditions is for all other elements, which are 0 without.
+    *args, **kw
+        For the functions.
+
+    Returns
+    -------
+    GPUArray
+        Of the type of the elements.
+
+    Raises
+    ------
+    ValueError
+        If there are not as many functions as conditions, or one more.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> x = PyGPU.to_gpu([-2.0, 3.0])
+    >>> PyGPU.piecewise(x, [x < 0], [lambda x: -x, 7]).tolist()
+    [2.0, 7.0]
+    """
+    given = array(x, "piecewise")
+    is_list = isinstance(condlist, (list, tuple)) or condlist.ndim > given.ndim
+    several = list(condlist) if is_list else [condlist]
+    conditions = [_core.asarray(one, device=given.device).astype(bool) for one in several]
+    if len(funclist) == len(conditions) + 1:
+        rest = conditions[0]
+        for one in conditions[1:]:
+            rest = rest | one
+        conditions.append(_core.logical_not(rest))
+    elif len(funclist) != len(conditions):
+        raise ValueError(
+            f"with {len(conditions)} condition(s), either {len(conditions)} or {len(conditions) + 1} functions are "
+            "expected"
+        )
+    made = _core.zeros_like(given)
+    for condition, function in zip(conditions, funclist, strict=True):
+        if not callable(function):
+            made[condition] = function
+            continue
+        elements = given[condition]
+        if elements.size:
+            made[condition] = function(elements, *args, **kw)
+    return made

@@ -1,0 +1,46 @@
+"""Rows and columns written between brackets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from PyGPU import _core
+from PyGPU._functions.joining import concatenate
+
+__all__ = ["c_", "r_"]
+
+
+class _Joined:
+    """Joins what stands between the brackets: numbers, ranges and arrays."""
+
+    def __init__(self, name: str, meaning: str) -> None:
+        self._name = name
+        self.__doc__ = meaning
+
+    def __getitem__(self, key: Any) -> _core.GPUArray:
+        items = key if isinstance(key, tuple) else (key,)
+        if any(isinstance(one, str) for one in items):
+            raise TypeError(f"PyGPU.{self._name} has no directions in texts; use concatenate, stack or reshape")
+        device = next((one.device for one in items if isinstance(one, _core.GPUArray)), None)
+        # A number alone does not change the type of the others.
+        types = [one if isinstance(one, (int, float, complex)) else self._made(one, device).dtype for one in items]
+        parts = [self._raised(self._made(one, device)) for one in items]
+        return concatenate(parts, 0 if self._name == "r_" else -1, dtype=np.result_type(*types), casting="unsafe")
+
+    @staticmethod
+    def _made(one: Any, device: Any) -> _core.GPUArray:
+        return _core.asarray(np.r_[one] if isinstance(one, slice) else one, device=device)
+
+    def _raised(self, one: _core.GPUArray) -> _core.GPUArray:
+        if self._name == "r_" or one.ndim > 1:
+            return one if one.ndim else one.reshape(1)
+        return one.reshape(-1, 1)
+
+    def __repr__(self) -> str:
+        return f"PyGPU.{self._name}"
+
+
+r_ = _Joined("r_", "Numbers, ranges and arrays joined along the first axis: ``r_[1:4, 0, a]``.")
+c_ = _Joined("c_", "Arrays joined along the last axis, rows as columns: ``c_[a, b]``.")

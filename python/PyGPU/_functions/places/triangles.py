@@ -1,0 +1,243 @@
+"""Indices of diagonals, triangles and grids of rows and columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from PyGPU import _core
+from PyGPU._functions.arrays import arrays
+from PyGPU._functions.masks import nonzero
+from PyGPU._functions.matrices import tri
+
+if TYPE_CHECKING:
+    from PyGPU.typing import DeviceLike
+
+__all__ = [
+    "diag_indices", "diag_indices_from", "ix_", "mask_indices", "tril_indices", "tril_indices_from", "triu_indices",
+    "triu_indices_from",
+]  # fmt: skip
+
+_Indices = tuple[_core.GPUArray, ...]
+
+
+def diag_indices(n: int, ndim: int = 2, *, device: DeviceLike = None) -> _Indices:
+    """Return the indices of the main diagonal of an array.
+
+    Parameters
+    ----------
+    n : int
+        The length of its axes.
+    ndim : int, optional
+        How many axes it has.
+    device : int, str or Device, optional
+        Where; the current device by default.
+
+    Returns
+    -------
+    tuple of GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.zeros((2, 2))[PyGPU.diag_indices(2)].tolist()
+    [0.0, 0.0]
+    """
+    return (_core.arange(n, device=device),) * ndim
+
+
+def diag_indices_from(arr: _core.GPUArray) -> _Indices:
+    """Return the indices of the main diagonal of an array.
+
+    Parameters
+    ----------
+    arr : GPUArray
+        With two axes or more, of one length.
+
+    Returns
+    -------
+    tuple of GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> [one.tolist() for one in PyGPU.diag_indices_from(PyGPU.zeros((2, 2)))]
+    [[0, 1], [0, 1]]
+    """
+    if arr.ndim < 2:
+        raise ValueError("input array must be at least 2-d")
+    if len(set(arr.shape)) > 1:
+        raise ValueError("All dimensions of input must be of equal length")
+    return diag_indices(arr.shape[0], arr.ndim, device=arr.device)
+
+
+def tril_indices(n: int, k: int = 0, m: int | None = None, *, device: DeviceLike = None) -> _Indices:
+    """Return the indices of the elements at and below a diagonal; the host waits for their number.
+
+    Parameters
+    ----------
+    n : int
+        How many rows.
+    k : int, optional
+        Which diagonal; above the main one if positive.
+    m : int, optional
+        How many columns; as many as rows by default.
+    device : int, str or Device, optional
+        Where; the current device by default.
+
+    Returns
+    -------
+    tuple of GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> [one.tolist() for one in PyGPU.tril_indices(2)]
+    [[0, 1, 1], [0, 0, 1]]
+    """
+    return nonzero(tri(n, m, k, bool, device=device))
+
+
+def triu_indices(n: int, k: int = 0, m: int | None = None, *, device: DeviceLike = None) -> _Indices:
+    """Return the indices of the elements at and above a diagonal; the host waits for their number.
+
+    Parameters
+    ----------
+    n : int
+        How many rows.
+    k : int, optional
+        Which diagonal; above the main one if positive.
+    m : int, optional
+        How many columns; as many as rows by default.
+    device : int, str or Device, optional
+        Where; the current device by default.
+
+    Returns
+    -------
+    tuple of GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> [one.tolist() for one in PyGPU.triu_indices(2)]
+    [[0, 0, 1], [0, 1, 1]]
+    """
+    return nonzero(_core.logical_not(tri(n, m, k - 1, bool, device=device)))
+
+
+def _sides(arr: _core.GPUArray) -> tuple[int, int]:
+    if arr.ndim != 2:
+        raise ValueError("input array must be 2-d")
+    return arr.shape[0], arr.shape[1]
+
+
+def tril_indices_from(arr: _core.GPUArray, k: int = 0) -> _Indices:
+    """Return the indices of the elements of a matrix at and below a diagonal; the host waits for their number.
+
+    Parameters
+    ----------
+    arr : GPUArray
+        The matrix.
+    k : int, optional
+        Which diagonal; above the main one if positive.
+
+    Returns
+    -------
+    tuple of GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> [one.tolist() for one in PyGPU.tril_indices_from(PyGPU.zeros((2, 2)), -1)]
+    [[1], [0]]
+    """
+    rows, columns = _sides(arr)
+    return tril_indices(rows, k, columns, device=arr.device)
+
+
+def triu_indices_from(arr: _core.GPUArray, k: int = 0) -> _Indices:
+    """Return the indices of the elements of a matrix at and above a diagonal; the host waits for their number.
+
+    Parameters
+    ----------
+    arr : GPUArray
+        The matrix.
+    k : int, optional
+        Which diagonal; above the main one if positive.
+
+    Returns
+    -------
+    tuple of GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> [one.tolist() for one in PyGPU.triu_indices_from(PyGPU.zeros((2, 2)), 1)]
+    [[0], [1]]
+    """
+    rows, columns = _sides(arr)
+    return triu_indices(rows, k, columns, device=arr.device)
+
+
+def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0, *, device: DeviceLike = None) -> _Indices:
+    """Return the indices of the elements of a square matrix that a function leaves; the host waits for their number.
+
+    Parameters
+    ----------
+    n : int
+        How many rows.
+    mask_func : callable
+        Such as `triu`: it is given a matrix of ones, and `k`.
+    k : object, optional
+        For the function.
+    device : int, str or Device, optional
+        Where; the current device by default.
+
+    Returns
+    -------
+    tuple of GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> [one.tolist() for one in PyGPU.mask_indices(2, PyGPU.triu)]
+    [[0, 0, 1], [0, 1, 1]]
+    """
+    return nonzero(mask_func(_core.ones((n, n), int, device=device), k) != 0)
+
+
+def _of_integers(given: Any) -> _core.GPUArray:
+    """Return an array; a list of none is one of no integers."""
+    made = _core.asarray(given)
+    return made if made.size or isinstance(given, np.ndarray) else made.astype(np.int64)
+
+
+def ix_(*args: Any) -> _Indices:
+    """Return indices of which each is along an axis of its own: ``a[PyGPU.ix_(rows, columns)]`` is a part of a grid.
+
+    Parameters
+    ----------
+    *args : GPUArray
+        Of integers, or of bools, for whose number the host waits; each with one axis.
+
+    Returns
+    -------
+    tuple of GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> rows, columns = PyGPU.to_gpu([0, 1]), PyGPU.to_gpu([2])
+    >>> PyGPU.arange(6).reshape(2, 3)[PyGPU.ix_(rows, columns)].tolist()
+    [[2], [5]]
+    """
+    given = [one if isinstance(one, _core.GPUArray) else _of_integers(one) for one in args]
+    made = []
+    for axis, one in enumerate(arrays(given, "ix_")):
+        if one.ndim != 1:
+            raise ValueError("Cross index must be 1 dimensional")
+        numbers = nonzero(one)[0] if one.dtype.kind == "b" else one
+        made.append(numbers.reshape((1,) * axis + (-1,) + (1,) * (len(args) - axis - 1)))
+    return tuple(made)

@@ -1,0 +1,52 @@
+"""The product of two vectors in space that is at right angles to both."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PyGPU import _core
+from PyGPU._functions.arrays import arrays, axis_of
+from PyGPU._functions.joining import stack
+
+__all__ = ["cross"]
+
+
+def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> _core.GPUArray:
+    """Multiply vectors of three numbers so that the product is at right angles to both.
+
+    Parameters
+    ----------
+    a, b : GPUArray
+        The vectors, along one axis of each; their other axes are broadcast.
+    axisa, axisb, axisc : int, optional
+        That axis of the first, of the second and of the result.
+    axis : int, optional
+        All three.
+
+    Returns
+    -------
+    GPUArray
+
+    Raises
+    ------
+    ValueError
+        For vectors of other than three numbers.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.cross(PyGPU.to_gpu([1, 2, 3]), PyGPU.to_gpu([4, 5, 6])).tolist()
+    [-3, 6, -3]
+    """
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    first, second = arrays((a, b), "cross")
+    first = _core.moveaxis(first, axis_of(axisa, first.ndim), -1)
+    second = _core.moveaxis(second, axis_of(axisb, second.ndim), -1)
+    if first.shape[-1] != 3 or second.shape[-1] != 3:
+        raise ValueError(
+            f"cross: both operands are vectors of 3 numbers, and these have {first.shape[-1]} and {second.shape[-1]}"
+        )
+    x, y, z = (first[..., place] for place in range(3))
+    u, v, w = (second[..., place] for place in range(3))
+    return stack([y * w - z * v, z * u - x * w, x * v - y * u], axisc)

@@ -1,0 +1,17 @@
+"""What functions of the native module can be given, for whoever asks `inspect.signature`."""
+
+from __future__ import annotations
+
+import inspect
+
+from PyGPU import _core
+
+__all__: list[str] = []
+
+
+def of_reduction(name: str) -> inspect.Signature:
+    """Return the parameters of a reduction: the array, and those of the method of its name."""
+    of_method = inspect.signature(getattr(_core.GPUArray, name))
+    array = inspect.Parameter("a", inspect.Parameter.POSITIONAL_ONLY)
+    behind = [one for one in of_method.parameters.values() if one.name != "self"]
+    return inspect.Signature([array, *behind])
