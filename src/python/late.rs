@@ -3,23 +3,23 @@
 //! There `__new__` takes whatever it is given, so that a class that derives from ours may have an `__init__` with arguments of its own,
 //! which calls ours with others. So nothing is made before ours runs.
 
-use std::sync::OnceLock;
-
+use once_cell::sync::OnceCell;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 /// A value that is there once `__init__` has run.
-pub(crate) struct Late<T>(OnceLock<T>);
+// Not the standard library's `OnceLock`, which goes through its lock where there is a value from the beginning.
+pub(crate) struct Late<T>(OnceCell<T>);
 
 impl<T> Default for Late<T> {
     fn default() -> Self {
-        Self(OnceLock::new())
+        Self(OnceCell::new())
     }
 }
 
 impl<T> From<T> for Late<T> {
     fn from(value: T) -> Self {
-        Self(value.into())
+        Self(OnceCell::with_value(value))
     }
 }
 

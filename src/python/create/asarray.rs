@@ -19,7 +19,6 @@ use crate::python::convert::strict;
 use crate::python::ending;
 use crate::python::exchange::import::{self, Found, Refusals, forbidden};
 use crate::python::exchange::table;
-use crate::python::gil::WithoutGil;
 use crate::python::host::copies::copy_to;
 use crate::python::host::transfer;
 use crate::python::host::{cast, new};
@@ -88,6 +87,15 @@ pub(crate) fn asarray<'py>(
     copy: Option<bool>,
 ) -> PyResult<Bound<'py, GpuArray>> {
     let py = obj.py();
+    if let Ok(own) = obj.cast_exact::<GpuArray>()
+        && dtype.is_none()
+        && order.is_none()
+        && device.is_none()
+        && copy != Some(true)
+    {
+        own.get().array(py)?;
+        return Ok(own.clone());
+    }
     let given = |argument: Option<&Bound<'py, PyAny>>| argument.filter(|argument| !argument.is_none()).cloned();
     let wish = Wish {
         dtype: given(dtype).map(|dtype| dtypes::from_python(&dtype)).transpose()?,
@@ -96,24 +104,38 @@ pub(crate) fn asarray<'py>(
         copy,
         is_moved: false,
     };
-    if let Ok(own) = obj.cast::<GpuArray>() {
-        return match wish.fulfil(py, own.get().array(own.py())?, false)? {
-            Some(made) => new_exact(py, GpuArray::from_array(made)),
-            None if obj.is_exact_instance_of::<GpuArray>() => Ok(own.clone()),
-            None => new_exact(py, GpuArray::with_base(own.get().array(own.py())?.clone(), obj.clone().unbind())),
-        };
+    match obj.cast::<GpuArray>() {
+        Ok(own) => as_wished(own, &wish),
+        Err(_) => from_others(obj, &wish),
     }
+}
+
+/// An array of ours: itself where nothing is to be changed.
+#[inline]
+fn as_wished<'py>(own: &Bound<'py, GpuArray>, wish: &Wish) -> PyResult<Bound<'py, GpuArray>> {
+    let py = own.py();
+    match wish.fulfil(py, own.get().array(py)?, false)? {
+        Some(made) => new_exact(py, GpuArray::from_array(made)),
+        None if own.is_exact_instance_of::<GpuArray>() => Ok(own.clone()),
+        None => new_exact(py, GpuArray::with_base(own.get().array(py)?.clone(), own.clone().into_any().unbind())),
+    }
+}
+
+/// An array of what is none of ours. Apart from it, since its many locals would cost who has one.
+#[inline(never)]
+fn from_others<'py>(obj: &Bound<'py, PyAny>, wish: &Wish) -> PyResult<Bound<'py, GpuArray>> {
+    let py = obj.py();
     let refusals = match table::offer_of(obj)? {
         table::Offer::Plain => Refusals::default(),
         offer => match import::find(obj, offer, true)? {
-            Found::Array(array) => return from_foreign(py, obj, array, &wish),
+            Found::Array(array) => return from_foreign(py, obj, array, wish),
             Found::Nothing(refusals) => refusals,
         },
     };
-    from_host(obj, &wish).or_else(|error| {
+    from_host(obj, wish).or_else(|error| {
         let is_row = obj.is_instance_of::<PyList>() || obj.is_instance_of::<PyTuple>();
-        match is_row && copy != Some(false) && error.is_instance_of::<PyTypeError>(py) {
-            true => joined(obj, dtype, order, device)?.ok_or(error),
+        match is_row && wish.copy != Some(false) && error.is_instance_of::<PyTypeError>(py) {
+            true => joined(obj, wish)?.ok_or(error),
             false => Err(error),
         }
         .map_err(|error| refusals.behind(py, error))
@@ -122,16 +144,15 @@ pub(crate) fn asarray<'py>(
 
 /// Rows of arrays of a device, put together there; `None` where there is no such array among what was given.
 #[cold]
-fn joined<'py>(
-    obj: &Bound<'py, PyAny>,
-    dtype: Option<&Bound<'py, PyAny>>,
-    order: Option<&Bound<'py, PyAny>>,
-    device: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Option<Bound<'py, GpuArray>>> {
+fn joined<'py>(obj: &Bound<'py, PyAny>, wish: &Wish) -> PyResult<Option<Bound<'py, GpuArray>>> {
     let py = obj.py();
     let module = py.import(intern!(py, "PyGPU._protocols.nested"))?;
     let made = ending::run_python(py, || module.call_method1(intern!(py, "joined"), (obj,)))?;
-    if made.is_none() { Ok(None) } else { asarray(&made, dtype, order, device, None).map(Some) }
+    if made.is_none() {
+        return Ok(None);
+    }
+    let made = made.cast_into::<GpuArray>()?;
+    as_wished(&made, &Wish { copy: None, ..*wish }).map(Some)
 }
 
 fn from_foreign<'py>(
@@ -141,7 +162,7 @@ fn from_foreign<'py>(
     wish: &Wish,
 ) -> PyResult<Bound<'py, GpuArray>> {
     let is_moved = wish.leaves_host() && array.device().is_cpu();
-    let device = if array.device().is_cpu() { Some(wish.target(py)?) } else { wish.device };
+    let device = if array.device().is_cpu() { Some(wish.target()?) } else { wish.device };
     let wish = Wish { device, is_moved, ..*wish };
     match wish.fulfil(py, &array, false)? {
         Some(made) => new_exact(py, GpuArray::from_array(made)),
@@ -152,7 +173,7 @@ fn from_foreign<'py>(
 /// By NumPy: an ndarray's memory is shared on the CPU, and uploaded elsewhere.
 fn from_host<'py>(obj: &Bound<'py, PyAny>, wish: &Wish) -> PyResult<Bound<'py, GpuArray>> {
     let py = obj.py();
-    let target = wish.target(py)?;
+    let target = wish.target()?;
     let (values, dtype, is_ours) = values_of(obj, wish)?;
     if !target.is_cpu() || wish.leaves_host() {
         if wish.copy == Some(false) {
@@ -233,10 +254,10 @@ fn over(values: &Bound<'_, PyUntypedArray>, dtype: DType) -> PyResult<Array> {
 
 impl Wish {
     /// Where host data goes.
-    fn target(&self, py: Python<'_>) -> PyResult<Device> {
+    fn target(&self) -> PyResult<Device> {
         match self.device {
             Some(device) => Ok(device),
-            None => Ok(py.without_gil(Device::current)?),
+            None => Ok(Device::current()?),
         }
     }
 

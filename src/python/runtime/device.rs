@@ -79,7 +79,8 @@ thread_local! {
 /// # Errors
 /// `TypeError` for anything else, bools included; `ValueError` for a device that does not exist; the driver's.
 pub(crate) fn from_argument(py: Python<'_>, object: Option<&Bound<'_, PyAny>>) -> PyResult<Device> {
-    let Some(object) = object.filter(|object| !object.is_none()) else { return Ok(py.without_gil(Device::current)?) };
+    // To ask for the current device is a word of the thread's, for which nobody waits.
+    let Some(object) = object.filter(|object| !object.is_none()) else { return Ok(Device::current()?) };
     if let Ok(device) = object.cast::<PyDevice>() {
         return Ok(device.get().device);
     }
