@@ -179,6 +179,12 @@ impl Array {
         }
     }
 
+    /// Ends the block where nobody else has it and that needs no call of a driver. Only to be dropped afterwards.
+    #[inline]
+    pub fn end_without_driver(&mut self) -> bool {
+        self.keeper.is_none() && Arc::get_mut(&mut self.allocation).is_some_and(Allocation::end_without_driver)
+    }
+
     /// The layout, for the maker of a view to fill.
     ///
     /// # Safety

@@ -1,5 +1,7 @@
 //! One block of memory: who owns it, who used it last, and its end behind that.
 
+mod kept;
+
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};

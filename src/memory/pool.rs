@@ -6,7 +6,7 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use crate::backend::{self, Address, PoolHandle, PoolStatistics};
+use crate::backend::{self, Address, PoolHandle, PoolStatistics, StreamHandle};
 use crate::device::{Device, PerDevice, per_device};
 use crate::error::{Error, OutOfMemory, Result};
 use crate::global::{Global, Once};
@@ -143,6 +143,45 @@ fn most_kept(stream: &Stream) -> Result<usize> {
         return Ok(0);
     }
     Ok(accounts(stream.device()).threshold.load(Ordering::Relaxed).min(MOST) as usize)
+}
+
+/// As [`allocate`], of what the stream keeps and without a question to a driver; `None` where one has to be asked.
+#[inline]
+pub(super) fn take_kept(bytes: usize, stream: &Stream) -> Option<Address> {
+    if !is_never_captured(stream) || most_kept(stream).unwrap_or(0) == 0 || stream::spare_size(bytes).is_none() {
+        return None;
+    }
+    let accounts = accounts(stream.device());
+    if !fits(accounts, bytes) {
+        return None;
+    }
+    let found = stream.take_spare(bytes);
+    match found {
+        Some(_) => accounts.keep(),
+        None => _ = accounts.bytes.fetch_sub(bytes, Ordering::Relaxed),
+    }
+    found
+}
+
+/// Gives a block to the stream to keep, without a question to a driver; `false` where one has to be asked.
+///
+/// # Safety
+/// As for [`free`], of a block that is recyclable.
+#[inline]
+pub(super) unsafe fn keep(address: Address, bytes: usize, stream: &Stream) -> bool {
+    let most = if is_never_captured(stream) { most_kept(stream).unwrap_or(0) } else { 0 };
+    // SAFETY: promised by the caller.
+    let is_kept = most > 0 && unsafe { stream.keep_spare(address, bytes, most) };
+    if is_kept {
+        account_for_free(stream.device(), bytes);
+    }
+    is_kept
+}
+
+/// Whether it is the legacy default stream, of which alone is known without its driver that it takes part in no capture.
+#[inline]
+fn is_never_captured(stream: &Stream) -> bool {
+    stream.handle() == StreamHandle::DEFAULT
 }
 
 /// Takes back a block from the pool, whose uses are all in the order of `stream`.

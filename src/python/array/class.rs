@@ -158,7 +158,7 @@ impl GpuArray {
     ///
     /// # Errors
     /// The driver's, of what was put off; `ValueError` where `gpudata` was not assigned yet.
-    #[inline]
+    #[inline(always)] // a result is eight words, and nearly all calls ask
     pub(crate) fn array(&self, _: Python<'_>) -> PyResult<&Array> {
         match self.rare.get() {
             None => Ok(&self.array),
@@ -276,7 +276,7 @@ impl GpuArray {
     #[inline]
     fn drop_array(&mut self) {
         let is_quiet = self.array.device().is_cpu() || Arc::strong_count(self.array.allocation()) > 1;
-        if is_quiet || lifetime::exiting() {
+        if is_quiet || lifetime::exiting() || self.array.end_without_driver() {
             // No driver is called, and the array need not be moved out.
             // SAFETY: dropped once, here or below.
             unsafe { ManuallyDrop::drop(&mut self.array) };
@@ -403,7 +403,7 @@ unsafe fn allocate_exact(py: Python<'_>) -> PyResult<(*mut ffi::PyObject, *mut G
 }
 
 /// The array that a view of `of` names as its base: the owner, also for a view of a view, as in NumPy.
-#[inline]
+#[inline(always)]
 pub(crate) fn owner_of(of: &Bound<'_, GpuArray>) -> Py<PyAny> {
     match of.get().base() {
         Some(owner) if owner.bind(of.py()).cast::<GpuArray>().is_ok() => owner.clone_ref(of.py()),

@@ -16,6 +16,7 @@ impl GpuArray {
     ///
     /// # Errors
     /// `ValueError` that says what to do.
+    #[cold]
     pub(super) fn refuse_nowhere(&self) -> PyResult<()> {
         match self.lacks_memory() {
             false => Ok(()),

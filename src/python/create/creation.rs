@@ -12,19 +12,18 @@ use crate::copy;
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::layout::{Dims, Layout, Order};
-use crate::memory::Allocation;
 use crate::python::array::class::{GpuArray, new_exact, new_on};
 use crate::python::convert::dtype;
 use crate::python::convert::ndarray;
 use crate::python::convert::shape::{self, OrderArgument};
 use crate::python::exchange::import;
 use crate::python::gil::WithoutGil;
-use crate::python::host::new::{is_process_memory, new_array, new_dense};
+use crate::python::host::new::{new_array, new_block, new_dense};
 use crate::python::host::transfer;
 use crate::python::once::intern;
 use crate::python::runtime::device as device_argument;
 use crate::python::views::{assign, item};
-use crate::stream::{self, Stream};
+use crate::stream;
 
 /// Which of two arguments is the order and which the allocator: NumPy's users write the order in the third place, PyCUDA's the
 /// allocator.
@@ -154,12 +153,9 @@ pub(crate) fn empty<'py>(
     }
     let itemsize = dtype.itemsize() as i64;
     let bytes = Layout::bytes_of(&lengths, itemsize)? as usize;
-    let allocation = if is_process_memory(device) {
-        Allocation::new(bytes, Stream::default_of(device))?
-    } else {
-        py.without_gil(|| Allocation::new(bytes, stream::current(device)))?
-    };
-    new_on(py, Arc::new(allocation), dtype, |layout| Ok(layout.set_contiguous(&lengths, itemsize, order)?))
+    new_on(py, Arc::new(new_block(py, bytes, device)?), dtype, |layout| {
+        Ok(layout.set_contiguous(&lengths, itemsize, order)?)
+    })
 }
 
 fn filled<'py>(py: Python<'py>, array: Array, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, GpuArray>> {

@@ -9,7 +9,7 @@ use crate::device::Device;
 use crate::dtype::DType;
 use crate::error::Result;
 use crate::layout::{Layout, Order};
-use crate::memory::plugged;
+use crate::memory::{Allocation, plugged};
 use crate::python::convert::ndarray;
 use crate::python::gil::WithoutGil;
 use crate::stream::{self, Stream};
@@ -18,6 +18,19 @@ use crate::stream::{self, Stream};
 #[inline]
 pub(crate) fn is_process_memory(device: Device) -> bool {
     device.is_cpu() && !plugged::is_in_use()
+}
+
+/// A new block in the order of the thread's current stream.
+#[inline]
+pub(crate) fn new_block(py: Python<'_>, bytes: usize, device: Device) -> PyResult<Allocation> {
+    if is_process_memory(device) {
+        return Ok(Allocation::new(bytes, Stream::default_of(device))?);
+    }
+    let stream = stream::current(device);
+    match Allocation::kept(bytes, &stream) {
+        Some(block) => Ok(block),
+        None => Ok(py.without_gil(|| Allocation::new(bytes, stream))?),
+    }
 }
 
 /// A new array in the order of the thread's current stream.
