@@ -182,10 +182,15 @@ impl Hasher for Mixer {
     #[inline]
     fn write(&mut self, bytes: &[u8]) {
         self.write_u64(bytes.len() as u64);
-        for part in bytes.chunks(size_of::<u64>()) {
-            let mut word = [0; size_of::<u64>()];
-            word[..part.len()].copy_from_slice(part);
-            self.write_u64(u64::from_le_bytes(word));
+        let (words, rest) = bytes.as_chunks();
+        for word in words {
+            self.write_u64(u64::from_le_bytes(*word));
+        }
+        // Some bytes twice, so that each load is a whole word.
+        match bytes.last_chunk() {
+            Some(last) if !rest.is_empty() => self.write_u64(u64::from_le_bytes(*last)),
+            Some(_) => {}
+            None => self.write_u64(rest.iter().fold(0, |word, byte| word << 8 | u64::from(*byte))),
         }
     }
 

@@ -32,9 +32,12 @@ const TEMPLATE: FunctionHandle = FunctionHandle(0);
 
 /// A kernel with what its parameters are known to be. Clones are the same kernel.
 #[derive(Clone)]
-pub struct Function {
+pub struct Function(Arc<Known>);
+
+/// A kernel, and what somebody says of its parameters.
+struct Known {
     kernel: Arc<Kernel>,
-    signature: Option<Arc<[Parameter]>>,
+    signature: Option<Box<[Parameter]>>,
 }
 
 struct Kernel {
@@ -64,8 +67,8 @@ fn bytes_of(kind: ParameterKind) -> Option<usize> {
 }
 
 /// What a declaration says, as far as the driver agrees: the parser may have been misled by what only a preprocessor sees.
-fn believed(declared: Option<Vec<Parameter>>, places: Option<&[ParameterPlace]>) -> Option<Arc<[Parameter]>> {
-    let Some(places) = places else { return declared.map(Arc::from) };
+fn believed(declared: Option<Vec<Parameter>>, places: Option<&[ParameterPlace]>) -> Option<Box<[Parameter]>> {
+    let Some(places) = places else { return declared.map(Box::from) };
     let agrees = |parameter: &Parameter, place: &ParameterPlace| {
         bytes_of(parameter.kind).is_none_or(|bytes| bytes == place.size)
     };
@@ -109,7 +112,7 @@ impl Function {
         let (threads, cluster) = (OnceLock::new(), OnceLock::new());
         let large_clusters = AtomicBool::new(false);
         let kernel = Kernel { module, handle, name, places, limits, allowed_shared, threads, cluster, large_clusters };
-        Ok(Self { kernel: Arc::new(kernel), signature })
+        Ok(Self(Arc::new(Known { kernel: Arc::new(kernel), signature })))
     }
 
     /// A template without arguments, of which nothing is compiled: it gives instances, and cannot be launched.
@@ -126,7 +129,7 @@ impl Function {
             cluster: OnceLock::new(),
             large_clusters: AtomicBool::new(false),
         };
-        Self { kernel: Arc::new(kernel), signature: None }
+        Self(Arc::new(Known { kernel: Arc::new(kernel), signature: None }))
     }
 
     /// Refuses what cannot be launched, or not any more.
@@ -134,13 +137,13 @@ impl Function {
     /// # Errors
     /// `ValueError`.
     pub fn check_launchable(&self) -> Result<()> {
-        if self.is_template() { Err(self.is_no_instance()) } else { self.kernel.module.check_alive() }
+        if self.is_template() { Err(self.is_no_instance()) } else { self.0.kernel.module.check_alive() }
     }
 
     /// Whether it is a template without arguments.
     #[inline]
     pub fn is_template(&self) -> bool {
-        self.kernel.handle == TEMPLATE
+        self.0.kernel.handle == TEMPLATE
     }
 
     #[cold]
@@ -153,42 +156,42 @@ impl Function {
 
     /// Its name in the source.
     pub fn name(&self) -> &str {
-        &self.kernel.name
+        &self.0.kernel.name
     }
 
     /// Its module.
     pub fn module(&self) -> &Module {
-        &self.kernel.module
+        &self.0.kernel.module
     }
 
     /// Its device.
     #[inline]
     pub fn device(&self) -> Device {
-        self.kernel.module.device()
+        self.0.kernel.module.device()
     }
 
     /// The driver's handle.
     #[inline]
     pub fn handle(&self) -> FunctionHandle {
-        self.kernel.handle
+        self.0.kernel.handle
     }
 
     /// What loads and launches it.
     #[inline]
     pub(super) fn programs(&self) -> &'static dyn Programs {
-        self.kernel.module.programs()
+        self.0.kernel.module.programs()
     }
 
     /// What its device allows.
     #[inline]
     pub(super) fn limits(&self) -> &'static LaunchLimits {
-        self.kernel.limits
+        self.0.kernel.limits
     }
 
     /// Its parameters, where their number is known.
     #[inline]
     pub fn parameters(&self) -> Option<&[Parameter]> {
-        self.signature.as_deref()
+        self.0.signature.as_deref()
     }
 
     /// The same kernel with parameters that the caller knows.
@@ -196,7 +199,7 @@ impl Function {
     /// # Errors
     /// `TypeError` when the driver knows of others.
     pub fn with_parameters(&self, parameters: Vec<Parameter>) -> Result<Self> {
-        if let Some(places) = &self.kernel.places {
+        if let Some(places) = &self.0.kernel.places {
             if places.len() != parameters.len() {
                 return Err(Error::type_error(format!(
                     "{}: {} types were given, and the kernel has {} parameters",
@@ -217,7 +220,7 @@ impl Function {
                 }
             }
         }
-        Ok(Self { kernel: Arc::clone(&self.kernel), signature: Some(parameters.into()) })
+        Ok(Self(Arc::new(Known { kernel: Arc::clone(&self.0.kernel), signature: Some(parameters.into()) })))
     }
 
     /// What is known of it.
@@ -239,10 +242,10 @@ impl Function {
         // SAFETY: alive with its module.
         unsafe { self.programs().set_function(self.device().index(), self.handle(), setting) }?;
         if let FunctionSetting::MaxDynamicSharedBytes(bytes) = setting {
-            self.kernel.allowed_shared.store(bytes.max(0) as u32, Ordering::Relaxed);
+            self.0.kernel.allowed_shared.store(bytes.max(0) as u32, Ordering::Relaxed);
         }
         if let FunctionSetting::NonPortableClusters(allowed) = setting {
-            self.kernel.large_clusters.store(allowed, Ordering::Relaxed);
+            self.0.kernel.large_clusters.store(allowed, Ordering::Relaxed);
         }
         Ok(())
     }
@@ -282,7 +285,7 @@ impl Function {
 
     /// Whether its clusters may have more blocks than every device with clusters takes.
     pub fn allows_large_clusters(&self) -> bool {
-        self.kernel.large_clusters.load(Ordering::Relaxed)
+        self.0.kernel.large_clusters.load(Ordering::Relaxed)
     }
 
     /// The cluster for which it was compiled (`__cluster_dims__`).
@@ -290,13 +293,13 @@ impl Function {
     /// # Errors
     /// The driver's.
     pub fn required_cluster(&self) -> Result<Option<[u32; 3]>> {
-        if let Some(cluster) = self.kernel.cluster.get() {
+        if let Some(cluster) = self.0.kernel.cluster.get() {
             return Ok(*cluster);
         }
-        self.kernel.module.check_alive()?;
+        self.0.kernel.module.check_alive()?;
         // SAFETY: alive with its module.
         let cluster = unsafe { self.programs().required_cluster(self.device().index(), self.handle()) }?;
-        Ok(*self.kernel.cluster.get_or_init(|| cluster))
+        Ok(*self.0.kernel.cluster.get_or_init(|| cluster))
     }
 
     /// Most blocks of a cluster that it can be launched in; 1 on a device without clusters.
@@ -304,7 +307,7 @@ impl Function {
     /// # Errors
     /// `ValueError` for more shared memory than the device has; the driver's.
     pub fn max_cluster_size(&self, block: [u32; 3], shared: u32) -> Result<u32> {
-        self.kernel.module.check_alive()?;
+        self.0.kernel.module.check_alive()?;
         if !self.limits().clusters {
             return Ok(1);
         }
@@ -321,11 +324,11 @@ impl Function {
     /// The driver's.
     #[inline]
     pub(super) fn max_threads(&self) -> Result<u32> {
-        match self.kernel.threads.get() {
+        match self.0.kernel.threads.get() {
             Some(threads) => Ok(*threads),
             None => {
                 let threads = self.attributes()?.max_threads_per_block.max(0) as u32;
-                Ok(*self.kernel.threads.get_or_init(|| threads))
+                Ok(*self.0.kernel.threads.get_or_init(|| threads))
             }
         }
     }
@@ -336,7 +339,7 @@ impl Function {
     /// `ValueError` for more than the device has; the driver's.
     #[inline]
     pub(super) fn allow_shared(&self, bytes: u32) -> Result<()> {
-        if bytes <= self.kernel.allowed_shared.load(Ordering::Relaxed) { Ok(()) } else { self.raise_shared(bytes) }
+        if bytes <= self.0.kernel.allowed_shared.load(Ordering::Relaxed) { Ok(()) } else { self.raise_shared(bytes) }
     }
 
     #[cold]
@@ -356,7 +359,7 @@ impl Function {
         }
         let allowed = known.max_dynamic_shared_bytes.max(0) as u32;
         if bytes <= allowed.max(UNASKED.min(limits.shared_per_block).saturating_sub(fixed)) {
-            self.kernel.allowed_shared.store(bytes.max(allowed), Ordering::Relaxed);
+            self.0.kernel.allowed_shared.store(bytes.max(allowed), Ordering::Relaxed);
             return Ok(());
         }
         self.set(FunctionSetting::MaxDynamicSharedBytes(bytes as i32))
@@ -379,7 +382,7 @@ mod tests {
         let declared =
             vec![scalar(Kind::Float32), scalar(Kind::Int32), Parameter::unnamed("P", ParameterKind::Unknown)];
         let kinds =
-            |found: Option<Arc<[Parameter]>>| found.map(|list| list.iter().map(|one| one.kind).collect::<Vec<_>>());
+            |found: Option<Box<[Parameter]>>| found.map(|list| list.iter().map(|one| one.kind).collect::<Vec<_>>());
         let found = kinds(believed(Some(declared.clone()), Some(&places(&[4, 8, 24])))).unwrap();
         let wanted = [ParameterKind::Scalar(Kind::Float32), ParameterKind::Bytes(8), ParameterKind::Bytes(24)];
         assert_eq!(found, wanted);

@@ -124,10 +124,12 @@ impl Arguments {
 
     /// One pointer for each argument, to its value.
     #[inline]
-    fn pointers(&mut self) -> SmallVec<[*mut c_void; USUAL]> {
+    fn pointers(&mut self, pointers: &mut SmallVec<[*mut c_void; USUAL]>) {
         let first = self.cells.as_mut_ptr();
-        // SAFETY: each start is a place of `cells`, or its end for a value of no bytes.
-        self.starts.iter().map(|&start| unsafe { first.add(start as usize) }.cast()).collect()
+        for &start in &self.starts {
+            // SAFETY: each start is a place of `cells`, or its end for a value of no bytes.
+            pointers.push(unsafe { first.add(start as usize) }.cast());
+        }
     }
 }
 
@@ -162,7 +164,8 @@ pub unsafe fn launch<C: Configuration>(
         return Err(wrong_stream(function, stream));
     }
     check(function, config)?;
-    let pointers = &mut arguments.pointers();
+    let mut pointers = SmallVec::new();
+    arguments.pointers(&mut pointers);
     ordered(uses, stream, || {
         // SAFETY: the module is alive and its device is the stream's; the rest is the caller's promise.
         unsafe { config.put(function, stream, pointers.as_mut_ptr()) }?;
@@ -268,7 +271,8 @@ mod tests {
             }
             arguments.push(&7.5f32.to_le_bytes());
             assert_eq!((arguments.len(), arguments.is_empty()), (3 * count + 1, false));
-            let pointers = arguments.pointers();
+            let mut pointers = SmallVec::new();
+            arguments.pointers(&mut pointers);
             for number in 0..count {
                 unsafe {
                     assert_eq!(*pointers[3 * number].cast::<u64>(), number as u64);
@@ -292,7 +296,8 @@ mod tests {
             let wide: Vec<_> = values.iter().filter_map(|value| arguments.push_wide(value)).collect();
             arguments.push_word(5);
             wide.into_iter().for_each(|one| arguments.align(one));
-            let pointers = arguments.pointers();
+            let mut pointers = SmallVec::new();
+            arguments.pointers(&mut pointers);
             for (place, (value, alignment)) in values.iter().zip([128, 32, 64, 8, 32, 128]).enumerate() {
                 let pointer = pointers[before as usize + place];
                 assert_eq!(pointer.addr() % alignment, 0);

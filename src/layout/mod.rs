@@ -108,7 +108,9 @@ impl Layout {
     pub fn set_contiguous(&mut self, shape: &[i64], itemsize: i64, order: Order) -> Result<()> {
         check_size(shape, itemsize)?;
         self.axes.clear();
-        self.axes.extend(shape.iter().map(|&len| Axis { len, stride: 0 }));
+        for &len in shape {
+            self.axes.push(Axis { len, stride: 0 }); // inlined, which `extend` is not
+        }
         if !shape.contains(&0) {
             fill_contiguous(&mut self.axes, itemsize, order);
         }

@@ -37,17 +37,21 @@ struct Transaction<'a> {
 
 impl<'a> Transaction<'a> {
     #[inline]
-    fn begin(uses: &'a [Use<'a>], stream: &'a Stream) -> Result<Self> {
-        let identity = stream.identity();
-        let is_at_home = !capture::is_any() && uses.iter().all(|(block, _)| block.is_at_home(identity));
-        let begun = if is_at_home { Begun::AtHome } else { Begun::Nothing };
-        let mut transaction = Self { uses, stream, begun, is_put: false };
-        if !is_at_home {
-            transaction.begin_each()?;
-        }
-        Ok(transaction)
+    fn new(uses: &'a [Use<'a>], stream: &'a Stream) -> Self {
+        Self { uses, stream, begun: Begun::Nothing, is_put: false }
     }
 
+    #[inline]
+    fn begin(&mut self) -> Result<()> {
+        let identity = self.stream.identity();
+        if capture::is_any() || !self.uses.iter().all(|(block, _)| block.is_at_home(identity)) {
+            return self.begin_each();
+        }
+        self.begun = Begun::AtHome;
+        Ok(())
+    }
+
+    #[inline(never)]
     fn begin_each(&mut self) -> Result<()> {
         self.begun = Begun::Each(SmallVec::new());
         if let Some(capture) = capture::of(self.stream)? {
@@ -64,9 +68,18 @@ impl<'a> Transaction<'a> {
 
     #[inline]
     fn end(&mut self) -> Result<()> {
+        let is_untouched = || self.uses.iter().all(|(block, _)| block.is_untouched());
+        if matches!(self.begun, Begun::AtHome) && (!self.is_put || is_untouched()) {
+            self.begun = Begun::Nothing;
+            return Ok(());
+        }
+        self.end_noted()
+    }
+
+    #[inline(never)]
+    fn end_noted(&mut self) -> Result<()> {
         match std::mem::replace(&mut self.begun, Begun::Nothing) {
             Begun::Nothing => Ok(()),
-            Begun::AtHome if !self.is_put || self.uses.iter().all(|(block, _)| block.is_untouched()) => Ok(()),
             Begun::AtHome => self.end_each(std::iter::repeat(Ticket::AT_HOME)),
             Begun::Each(tickets) => self.end_each(tickets.into_iter()),
         }
@@ -106,7 +119,8 @@ impl Drop for Transaction<'_> {
 /// `ValueError` for memory that was destroyed by a reset; the driver's; those of `work`.
 #[inline]
 pub fn ordered<T>(uses: &[Use<'_>], stream: &Stream, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    let mut transaction = Transaction::begin(uses, stream)?;
+    let mut transaction = Transaction::new(uses, stream);
+    transaction.begin()?;
     transaction.is_put = true;
     let value = work()?;
     transaction.end()?;

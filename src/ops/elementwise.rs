@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::argument::{self, Argument, Role};
 use super::generate;
 use super::plan::Plan;
-use super::text::{Analysis, Texts, Written};
+use super::text::{Analysis, Texts};
 use super::tiles;
 use crate::array::Array;
 use crate::backend::LaunchShape;
@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::global::Once;
 use crate::kernel::launch;
 use crate::kernel::{Arguments, Function, Source, check_ends};
-use crate::memory::{Access, Allocation, Use};
+use crate::memory::{Allocation, Use};
 use crate::stream::Stream;
 
 /// Some of the indices: `start`, `start + step`, and so on, `count` of them.
@@ -56,7 +56,7 @@ impl Elementwise {
         argument::check_name(&name)?;
         argument::check(&arguments)?;
         let analysis = Analysis::of(&arguments, &texts);
-        let in_order = Analysis { any_order: false, in_packs: false, ..analysis.clone() };
+        let in_order = Analysis { any_order: false, in_packs: false, is_plain: false, ..analysis.clone() };
         Ok(Self { name, arguments, texts, options, analysis, in_order, variants: Family::new() })
     }
 
@@ -100,7 +100,8 @@ impl Elementwise {
         source(&self.name, text, &self.options)
     }
 
-    /// Puts the kernel on a stream, compiled now if it was not yet. `values` holds the values of the scalar arguments, in order.
+    /// Puts the kernel on a stream, compiled now if it was not yet. `values` holds the values of the scalar arguments, in
+    /// order; those of the others are added.
     ///
     /// # Errors
     /// The compiler's; the driver's.
@@ -112,7 +113,7 @@ impl Elementwise {
         &self,
         plan: &Plan,
         arrays: &[&Array],
-        values: Arguments,
+        values: &mut Arguments,
         range: Option<Range>,
         stream: &Stream,
     ) -> Result<()> {
@@ -130,7 +131,7 @@ impl Elementwise {
         function: &Function,
         plan: &Plan,
         arrays: &[&Array],
-        mut values: Arguments,
+        values: &mut Arguments,
         range: Option<Range>,
         stream: &Stream,
     ) -> Result<()> {
@@ -144,7 +145,7 @@ impl Elementwise {
             values.push_word(range.step as u64);
             values.push_word(range.count as u64);
         }
-        plan.push(&mut values);
+        plan.push(values);
         let shape = match plan.tiles() {
             Some(blocks) => LaunchShape {
                 grid: [blocks as u32, 1, 1],
@@ -156,7 +157,7 @@ impl Elementwise {
         };
         let uses = uses(&self.analysis, arrays);
         // SAFETY: as promised to this function; `push` gives what `generate` declares.
-        unsafe { launch::launch(function, &shape, stream, &mut values, &uses)? };
+        unsafe { launch::launch(function, &shape, stream, values, &uses)? };
         check_ends(function, &uses, |block| whose(&self.arguments, arrays, block))
     }
 
@@ -183,11 +184,9 @@ pub(super) fn whose(arguments: &[Argument], arrays: &[&Array], block: &Arc<Alloc
 
 /// What a launch does to the arrays' memory.
 pub(super) fn uses<'a>(analysis: &Analysis, arrays: &[&'a Array]) -> SmallVec<[Use<'a>; 6]> {
-    let usages = analysis.usages.iter().flatten();
-    let access = |written| if written > Written::No { Access::Write } else { Access::Read };
     let mut uses = SmallVec::new();
-    for (array, usage) in arrays.iter().zip(usages) {
-        uses.push((array.allocation(), access(usage.written))); // inlined, which `collect` is not
+    for (array, vector) in arrays.iter().zip(&analysis.vectors) {
+        uses.push((array.allocation(), vector.access)); // inlined, which `collect` is not
     }
     uses
 }

@@ -80,15 +80,10 @@ impl Plan {
     /// # Errors
     /// `ValueError` for shapes that do not broadcast, and for an array that the kernel needs in another layout.
     pub fn of(name: &str, arguments: &[Argument], analysis: &Analysis, arrays: &[&Array]) -> Result<Self> {
-        if let Some((pack, way)) = plain::pack(arguments, analysis, arrays) {
-            let mut plan = Self::over(Walk::flat(arrays[0].layout().size()));
-            for array in arrays {
-                plan.operands.push(Operand { address: array.address(), form: Form::Flat, side: 0 });
-            }
-            (plan.pack, plan.way) = (pack, way);
-            return Ok(plan);
+        match plain::plan(analysis, arrays) {
+            Some(plan) => Ok(plan),
+            None => Self::of_any(name, arguments, analysis, arrays),
         }
-        Self::of_any(name, arguments, analysis, arrays)
     }
 
     /// The long way, which takes all calls.
@@ -277,22 +272,22 @@ impl Plan {
             Way::Lines => [4, 0, 0],
             Way::Tiles(tiles) => tiles.key(),
         };
-        let mut key = Key::from_slice(&[rank, self.pack, self.span as u8, u8::from(ranged)]);
-        key.extend_from_slice(&way);
-        for operand in &self.operands {
-            let (form, detail) = match operand.form {
-                Form::Flat => (0, 0),
-                Form::Repeated => (1, 0),
-                Form::Strided => (2, 0),
-                Form::Apart(rank) => (3, rank),
-                Form::Same(other) => (4, other),
-                Form::Turned => (5, 0),
-                Form::Shifted => (6, 0),
-                Form::Line => (7, 0),
-                Form::Level => (8, 0),
+        const START: usize = 7;
+        let mut key = Key::from_elem(0, START + 2 * self.operands.len());
+        let (start, forms) = key.split_at_mut(START);
+        start.copy_from_slice(&[rank, self.pack, self.span as u8, ranged.into(), way[0], way[1], way[2]]);
+        for (digits, operand) in forms.as_chunks_mut().0.iter_mut().zip(&self.operands) {
+            *digits = match operand.form {
+                Form::Flat => [0, 0],
+                Form::Repeated => [1, 0],
+                Form::Strided => [2, 0],
+                Form::Apart(rank) => [3, rank],
+                Form::Same(other) => [4, other],
+                Form::Turned => [5, 0],
+                Form::Shifted => [6, 0],
+                Form::Line => [7, 0],
+                Form::Level => [8, 0],
             };
-            key.push(form);
-            key.push(detail);
         }
         key
     }

@@ -4,7 +4,9 @@
 //! way that is not understood gets a plain pointer and the plain loop.
 
 use super::argument::{Argument, Role};
+use crate::dtype::Kind;
 use crate::kernel::words;
+use crate::memory::Access;
 
 /// Whether the text writes an array.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -53,6 +55,19 @@ pub struct Analysis {
     pub in_packs: bool,
     /// Threads live on from one element to the next, or are counted.
     pub counts_threads: bool,
+    /// Of the arrays alone, in order, what each call asks.
+    pub vectors: Vec<Vector>,
+    /// In packs, and of each array element `i` alone, which is of no type of the user's.
+    pub is_plain: bool,
+}
+
+/// What each call asks of an argument that is an array.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Vector {
+    /// As it was declared.
+    pub kind: Kind,
+    /// What is done to it.
+    pub access: Access,
 }
 
 /// The texts of a kernel.
@@ -201,11 +216,22 @@ impl Analysis {
         let counts_threads = has(&THREADS) || around.iter().any(|text| !text.0.is_empty());
         let pointwise = |usage: &Usage| !usage.at_index || usage.is_pointwise();
         let all_pointwise = usages.iter().flatten().all(pointwise) && usages.iter().flatten().any(|one| one.at_index);
-        let is_plain = all_pointwise && !has(&THREADS) && !hidden_index;
+        let is_by_element = all_pointwise && !has(&THREADS) && !hidden_index;
+        let is_index_inside = around.iter().all(|text| !text.0.contains(&"i"));
+        let in_packs = is_by_element && !changes_index && !has(&JUMPS) && is_index_inside;
+        let vector = |(argument, usage): (&Argument, &Option<Usage>)| {
+            let access = if usage.as_ref()?.written > Written::No { Access::Write } else { Access::Read };
+            Some(Vector { kind: argument.dtype.kind(), access })
+        };
+        let vectors: Vec<Vector> = arguments.iter().zip(&usages).filter_map(vector).collect();
         Self {
-            any_order: is_plain && !uses_index && around.iter().all(|text| !text.0.contains(&"i")),
-            in_packs: is_plain && !changes_index && !has(&JUMPS) && around.iter().all(|text| !text.0.contains(&"i")),
+            any_order: is_by_element && !uses_index && is_index_inside,
+            in_packs,
             counts_threads,
+            is_plain: in_packs
+                && usages.iter().flatten().all(|usage| usage.is_pointwise())
+                && vectors.iter().all(|vector| vector.kind != Kind::Opaque),
+            vectors,
             usages,
         }
     }

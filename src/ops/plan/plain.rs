@@ -4,53 +4,53 @@
 
 use smallvec::SmallVec;
 
-use super::super::argument::Argument;
-use super::super::text::{Analysis, Written};
-use super::Way;
+use super::super::text::Analysis;
 use super::way::{APART, BYTES, side_by_side};
+use super::{Form, Operand, Plan, Way};
 use crate::array::Array;
-use crate::dtype::Kind;
+use crate::layout::Walk;
+use crate::memory::Access;
 
-/// How many elements are dealt with at once, and how these lie, where all arrays are plain; `None`: the general way has to say.
-/// It says the same of these.
+/// Plans the walk where all arrays are plain; `None`: the general way has to say. It says the same of these.
 #[inline]
-pub(super) fn pack(arguments: &[Argument], analysis: &Analysis, arrays: &[&Array]) -> Option<(u8, Way)> {
+pub(super) fn plan(analysis: &Analysis, arrays: &[&Array]) -> Option<Plan> {
     let first = arrays.first()?.layout();
-    if !analysis.in_packs || !first.is_c_contiguous() {
+    let size = first.size();
+    if !analysis.is_plain || !first.is_c_contiguous() || size == 0 {
         return None;
     }
-    let size = first.size();
+    let mut plan = Plan::over(Walk::flat(size));
     let (mut smallest, mut largest) = (BYTES, 1);
-    let mut spans: SmallVec<[(usize, usize, bool); 6]> = SmallVec::new();
-    let vectors = arguments.iter().zip(&analysis.usages).filter_map(|(argument, usage)| Some((argument, (*usage)?)));
-    for ((argument, usage), array) in vectors.zip(arrays) {
-        let (layout, kind) = (array.layout(), array.dtype().kind());
-        if !usage.is_pointwise() || kind == Kind::Opaque || kind != argument.dtype.kind() {
+    let mut spans: SmallVec<[(usize, usize, Access); 6]> = SmallVec::new();
+    for (vector, array) in analysis.vectors.iter().zip(arrays) {
+        let layout = array.layout();
+        let is_like_first = layout.itemsize() == first.itemsize() && layout.axes() == first.axes();
+        let is_dense = is_like_first || (layout.shape().eq(first.shape()) && layout.is_c_contiguous());
+        if !is_dense || array.dtype().kind() != vector.kind {
             return None;
         }
-        if !layout.shape().eq(first.shape()) || !layout.is_c_contiguous() {
-            return None;
-        }
-        let (address, itemsize) = (array.address(), array.dtype().itemsize());
+        let address = array.allocation().address().wrapping_add_signed(layout.offset() as isize);
+        let itemsize = layout.itemsize() as usize;
         let end = address + size as usize * itemsize;
-        let is_written = usage.written > Written::No;
-        let meets = |&(other, other_end, is_other_written): &(usize, usize, bool)| {
-            (is_written || is_other_written) && address < other_end && other < end
+        let meets = |&(other, other_end, access): &(usize, usize, Access)| {
+            address < other_end && other < end && vector.access.max(access) == Access::Write
         };
         if !address.is_multiple_of(BYTES) || spans.iter().any(meets) {
             return None;
         }
-        spans.push((address, end, is_written));
+        spans.push((address, end, vector.access));
+        plan.operands.push(Operand { address, form: Form::Flat, side: 0 });
         largest = largest.max(itemsize);
-        if is_written {
+        if vector.access == Access::Write {
             smallest = smallest.min(itemsize);
         }
     }
     let pack = if largest < BYTES { side_by_side(smallest, largest) as u8 } else { APART };
-    Some(match size < i64::from(pack) {
+    (plan.pack, plan.way) = match size < i64::from(pack) {
         true => (1, Way::Neighbours),
         false => (pack, if largest < BYTES { Way::Neighbours } else { Way::Spread }),
-    })
+    };
+    Some(plan)
 }
 
 #[cfg(test)]

@@ -1,12 +1,10 @@
 //! NumPy's functions that are products: which axes of their operands are no batch.
 
-use crate::dtype::Kind;
 use crate::ops::ufunc::Row;
-use crate::ops::ufunc::table::{Group, Host, Nature, ORDER, Output};
+use crate::ops::ufunc::table::{Group, Host, Kinds, Nature, Output};
 
-static ORDERED: [Kind; 15] = ORDER;
 /// All types of numbers have a loop of their own.
-static LOOPS: [Group; 1] = [Group { kinds: &ORDERED, output: Output::Same, text: "", second: None, weight: 0 }];
+static LOOPS: [Group; 1] = [Group { kinds: Kinds::ALL, output: Output::Same, text: "", second: None, weight: 0 }];
 
 /// One function.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! Casts: elements of one type written as elements of another, by the kernel of the function that leaves them as they are.
 
 use super::kernel::{self, Given};
-use super::table::{Group, Host, Nature, ORDER, Output, Row};
+use super::table::{Group, Host, Kinds, Nature, Output, Row};
 use crate::array::Array;
 use crate::copy;
 use crate::dtype::{DType, Kind};
@@ -13,7 +13,7 @@ use crate::stream::Stream;
 static IDENTITY: Row = Row {
     name: "cast",
     inputs: 1,
-    groups: &[Group { kinds: &ORDER, output: Output::Same, text: "{a}", second: None, weight: 0 }],
+    groups: &[Group { kinds: Kinds::ALL, output: Output::Same, text: "{a}", second: None, weight: 0 }],
     preamble: "",
     fixed: None,
     nature: Nature::Plain,
@@ -32,8 +32,7 @@ pub enum Source<'a> {
 
 /// Whether a device converts elements of one type into those of another.
 pub fn is_castable(from: DType, to: DType) -> bool {
-    let is_known = |kind: Kind| ORDER.contains(&kind);
-    is_known(from.kind()) && is_known(to.kind())
+    Kinds::ALL.contains(from.kind()) && Kinds::ALL.contains(to.kind())
 }
 
 /// Writes values into an array, converted to its type as C does, where a mask of bools is true. What overlaps is read before it is
@@ -121,5 +120,5 @@ fn run(target: &Array, source: Source<'_>, mask: Option<&Array>, stream: &Stream
     let arrays: smallvec::SmallVec<[&Array; 3]> = array.into_iter().chain(mask).chain([target]).collect();
     let plan = kernel.plan(&arrays, false)?;
     // SAFETY: the kernel was made for arrays of these kinds, and the plan is of them; the item is as long as an element.
-    unsafe { kernel.run(&plan, &arrays, values, None, stream) }
+    unsafe { kernel.run(&plan, &arrays, &mut values, None, stream) }
 }

@@ -181,6 +181,7 @@ fn deciding(row: &Row, operands: &[Operand]) -> SmallVec<[Kind; 4]> {
 }
 
 /// Whether an operand with a kind of its own may stand for it; of the condition of `where` only the truth is asked.
+#[inline]
 fn fits(row: &Row, operands: &[Operand]) -> bool {
     let Some((place, kind)) = row.fixed else { return true };
     match operands[place] {
@@ -191,6 +192,7 @@ fn fits(row: &Row, operands: &[Operand]) -> bool {
 }
 
 /// The kind in which the loop that was found computes.
+#[inline]
 fn computing(row: &Row, found: Kind) -> Option<Kind> {
     match row.group(found)?.output {
         Output::As(kind) => Some(kind),
@@ -199,21 +201,34 @@ fn computing(row: &Row, found: Kind) -> Option<Kind> {
     }
 }
 
+/// The kind of all operands that decide about the loop, where they are strong and have one.
+#[inline]
+fn common(row: &Row, operands: &[Operand]) -> Option<Kind> {
+    let mut common = None;
+    for (place, operand) in operands.iter().enumerate() {
+        match (*operand, common) {
+            _ if row.fixed.is_some_and(|(fixed, _)| fixed == place) => {}
+            (Operand::Strong(kind), None) => common = Some(kind),
+            (Operand::Strong(kind), Some(first)) if kind == first => {}
+            _ => return None,
+        }
+    }
+    common
+}
+
 /// The kind of the loop of a function that computes with these operands; `None` where there is no such loop.
 #[inline]
 pub fn resolve(row: &Row, operands: &[Operand]) -> Option<Kind> {
-    // What is met most often: one kind, which has a loop.
-    if let [Operand::Strong(first), rest @ ..] = operands
-        && row.fixed.is_none()
-        && rest.iter().all(|other| *other == operands[0])
-        && row.group(*first).is_some()
-    {
-        return computing(row, *first);
-    }
-    let kinds = deciding(row, operands);
     if !fits(row, operands) {
         return None;
     }
+    // What is met most often: one kind, which has a loop.
+    if let Some(kind) = common(row, operands)
+        && row.group(kind).is_some()
+    {
+        return computing(row, kind);
+    }
+    let kinds = deciding(row, operands);
     // No loop that is tried before takes a kind that has one of its own.
     if let [first, rest @ ..] = kinds.as_slice()
         && rest.iter().all(|kind| kind == first)

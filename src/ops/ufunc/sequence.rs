@@ -70,10 +70,10 @@ enum Sequence {
     Linspace,
 }
 
-fn run(kernel: &Elementwise, target: &Array, values: Arguments, stream: &Stream) -> Result<()> {
+fn run(kernel: &Elementwise, target: &Array, mut values: Arguments, stream: &Stream) -> Result<()> {
     let plan = kernel.plan(&[target], false)?;
     // SAFETY: the kernel was made for an array of this kind, and the values are of the declared types.
-    unsafe { kernel.run(&plan, &[target], values, None, stream) }
+    unsafe { kernel.run(&plan, &[target], &mut values, None, stream) }
 }
 
 fn known(sequence: Sequence, kind: Kind, output: Kind) -> Result<&'static Elementwise> {

@@ -45,11 +45,36 @@ pub enum Output {
     Refused,
 }
 
+/// Some kinds, one bit for each: every call asks several times whether one is among them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Kinds(u32);
+
+impl Kinds {
+    /// All for which there are loops.
+    pub const ALL: Self = Self::of(&ORDER);
+
+    /// Those of a list.
+    pub const fn of(list: &[Kind]) -> Self {
+        let (mut bits, mut at) = (0, 0);
+        while at < list.len() {
+            bits |= 1 << list[at] as u32;
+            at += 1;
+        }
+        Self(bits)
+    }
+
+    /// Whether a kind is among them.
+    #[inline]
+    pub const fn contains(self, kind: Kind) -> bool {
+        self.0 >> kind as u32 & 1 == 1
+    }
+}
+
 /// Loops that differ by their kind only.
 #[derive(Debug)]
 pub struct Group {
     /// For which kinds there is one.
-    pub kinds: &'static [Kind],
+    pub kinds: Kinds,
     /// Of which kind the result is.
     pub output: Output,
     /// One element in C.
@@ -107,8 +132,9 @@ pub struct Row {
 
 impl Row {
     /// The group that has a loop for a kind.
+    #[inline]
     pub fn group(&self, kind: Kind) -> Option<&Group> {
-        self.groups.iter().find(|group| group.kinds.contains(&kind))
+        self.groups.iter().find(|group| group.kinds.contains(kind))
     }
 
     /// The kinds for which there are loops, in the order in which they are tried.
@@ -207,11 +233,11 @@ const fn to(kind: Kind, kinds: &'static [Kind], text: &'static str) -> Group {
 }
 
 const fn with(kinds: &'static [Kind], output: Output, text: &'static str) -> Group {
-    Group { kinds, output, text, second: None, weight: 0 }
+    Group { kinds: Kinds::of(kinds), output, text, second: None, weight: 0 }
 }
 
 const fn two(kinds: &'static [Kind], first: &'static str, second: Output, text: &'static str) -> Group {
-    Group { kinds, output: Output::Same, text: first, second: Some((second, text)), weight: 0 }
+    Group { kinds: Kinds::of(kinds), output: Output::Same, text: first, second: Some((second, text)), weight: 0 }
 }
 
 impl Group {

@@ -267,12 +267,12 @@ pub(crate) unsafe fn run(
     kernel: &Elementwise,
     plan: &Plan,
     arrays: &[&Array],
-    values: Arguments,
+    mut values: Arguments,
     range: Option<Range>,
     stream: &Stream,
 ) -> PyResult<()> {
     // SAFETY: the caller's promise.
-    py.without_gil(|| unsafe { kernel.run(plan, arrays, values, range, stream) })?;
+    py.without_gil(|| unsafe { kernel.run(plan, arrays, &mut values, range, stream) })?;
     warn_of_cache(py)
 }
 

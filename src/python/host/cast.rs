@@ -8,7 +8,7 @@ use super::{cpu_view, transfer};
 use crate::array::Array;
 use crate::copy;
 use crate::dtype::{DType, Kind};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::layout::Layout;
 use crate::memory::capture;
 use crate::ops::ufunc::{self, Source};
@@ -73,21 +73,25 @@ pub(crate) fn cast_into(
 /// As [`cast_into`]; `OutOfMemoryError`.
 pub(crate) fn cast(py: Python<'_>, source: &Array, dtype: DType, layout: Layout, stream: &Stream) -> PyResult<Array> {
     let _inherited = heritage::inherit(py, std::iter::once(source))?;
-    let is_kernels = source.dtype() != dtype && ufunc::is_castable(source.dtype(), dtype);
-    if is_kernels && !is_numpys(source, stream)? {
+    let is_castable = source.dtype() != dtype && ufunc::is_castable(source.dtype(), dtype);
+    let is_kernels = is_castable && !is_numpys(source, stream)?;
+    if is_kernels {
         warn_of_dropped_parts(py, source.dtype(), dtype)?;
-        let made = py.without_gil(|| {
-            let made = Array::on_new_memory(layout.clone(), dtype, stream.clone())?;
-            ufunc::cast(&made, Source::Array(source), None, stream)?;
-            Ok(made)
-        });
-        match made {
-            Err(Error::Unavailable(_)) => {} // no compiler of kernels
-            made => return Ok(made?),
-        }
     }
-    let made = py.without_gil(|| Array::on_new_memory(layout, dtype, stream.clone()))?;
-    cast_into(py, &made, Values::Of(source), None, stream)?;
+    let mut is_cast = false;
+    let made = py.without_gil(|| -> Result<Array> {
+        let made = Array::on_new_memory(layout, dtype, stream.clone())?;
+        if is_kernels {
+            is_cast = match ufunc::cast(&made, Source::Array(source), None, stream) {
+                Err(Error::Unavailable(_)) => false, // no compiler of kernels
+                other => other.map(|()| true)?,
+            };
+        }
+        Ok(made)
+    })?;
+    if !is_cast {
+        cast_into(py, &made, Values::Of(source), None, stream)?;
+    }
     Ok(made)
 }
 

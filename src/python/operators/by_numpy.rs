@@ -5,8 +5,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use smallvec::SmallVec;
 
+use super::on_device::Targets;
 use super::operand::{Value, Values};
-use super::result::Targets;
 use crate::array::Array;
 use crate::dtype::{DType, Kind};
 use crate::ops::ufunc::{Casting, Host, Row, TABLE};
@@ -45,7 +45,7 @@ pub(super) fn run(py: Python<'_>, asked: &Asked<'_>, values: &Values<'_, '_>, ta
         });
     }
     for target in targets {
-        given.push(view(target.array())?.into_any());
+        given.push(view(target)?.into_any());
     }
     let is_plain = asked.mask.is_none() && asked.dtype.is_none() && asked.casting == Casting::SameKind;
     // These two take results by name only.

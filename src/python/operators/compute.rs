@@ -8,19 +8,16 @@ use smallvec::SmallVec;
 
 use super::by_numpy::{self, Asked};
 pub(crate) use super::keywords::Wish;
-use super::on_device::{self, Loop, Wanted};
+use super::on_device::{self, Loop, Targets};
 use super::operand::{self, Value, Values};
-use super::result::{self, Lying, Target, Targets};
-use crate::array::Array;
+use super::result::{self, Lying, Results};
 use crate::device::Device;
 use crate::dtype::{DType, Kind};
 use crate::memory::capture;
 use crate::ops::ufunc::{self, Host, Operand, Row};
 use crate::python::array::class::GpuArray;
 use crate::python::array::heritage;
-use crate::python::gil::WithoutGil;
-use crate::python::host::new;
-use crate::stream::{self, Stream};
+use crate::stream;
 
 /// The result of a function, or a tuple of two; `None` if an operand is nothing to compute with.
 ///
@@ -47,35 +44,35 @@ pub(crate) fn call<'py>(
         value.check(row, place, row.takes(place, kind), wish.casting)?;
     }
     let shape = result::common_shape(&values, wish)?;
-    let results = row.results(kind);
-    let mut wanted: SmallVec<[Wanted<'_>; 2]> = SmallVec::new();
-    for (place, (result, out)) in results.iter().zip(&wish.out).enumerate() {
-        wanted.push(match out {
+    let mask = wish.mask.as_ref().map(|mask| mask.get().array(py)).transpose()?;
+    let lying = Lying { shape: &shape, order: wish.order };
+    let mut results = Results::new();
+    for (place, (result, out)) in row.results(kind).iter().zip(&wish.out).enumerate() {
+        results.push(match out {
             Some(out) => {
                 result::check_out(row, place, out, *result, &shape, wish)?;
-                Ok(out.get().array(py)?)
+                out.clone()
             }
-            None => Err(DType::new(*result)),
+            None => lying.new_array(py, &values, wish, DType::new(*result), device)?,
         });
     }
-    let mask = wish.mask.as_ref().map(|mask| mask.get().array(py)).transpose()?;
-    let of = Loop { row, kind, device, mask, lying: Lying { shape: &shape, order: wish.order } };
-    let mut targets = Targets::new();
-    compute(py, &of, &mut values, &wanted, wish, &mut targets)?;
-    let object = |target, out: &Option<Bound<'py, GpuArray>>| -> PyResult<Bound<'py, PyAny>> {
-        Ok(match (target, out) {
-            (Target::New(array), _) => result::wrap(py, operands, array)?.into_any(),
-            (Target::Given(_), Some(out)) => out.clone().into_any(),
-            (Target::Given(_), None) => py.None().into_bound(py),
-        })
+    {
+        let mut targets = Targets::new();
+        for result in &results {
+            targets.push(result.get().array(py)?);
+        }
+        compute(py, &Loop { row, kind, device, mask }, &mut values, &targets, wish)?;
+    }
+    let finished = |made: Bound<'py, GpuArray>, out: &Option<_>| -> PyResult<Bound<'py, PyAny>> {
+        let made = if out.is_none() { result::of_class_of(operands, made)? } else { made };
+        Ok(made.into_any())
     };
-    // Arrays are large: one is not moved through a list.
-    if targets.len() == 1 {
-        return targets.pop().map(|target| object(target, &wish.out[0])).transpose();
+    if results.len() == 1 {
+        return results.pop().map(|made| finished(made, &wish.out[0])).transpose();
     }
     let mut objects: SmallVec<[Bound<'py, PyAny>; 2]> = SmallVec::new();
-    for (target, out) in targets.into_iter().zip(&wish.out) {
-        objects.push(object(target, out)?);
+    for (made, out) in results.into_iter().zip(&wish.out) {
+        objects.push(finished(made, out)?);
     }
     Ok(Some(PyTuple::new(py, objects)?.into_any()))
 }
@@ -123,30 +120,20 @@ fn no_loop(row: &Row, values: &Values<'_, '_>, wish: &Wish<'_>) -> PyErr {
 
 /// Computes the results where the arrays are.
 #[inline]
-fn compute<'a>(
+fn compute(
     py: Python<'_>,
     of: &Loop<'_>,
-    values: &mut Values<'a, '_>,
-    wanted: &[Wanted<'a>],
+    values: &mut Values<'_, '_>,
+    targets: &Targets<'_>,
     wish: &Wish<'_>,
-    targets: &mut Targets<'a>,
 ) -> PyResult<()> {
+    let are_given = wish.out.iter().any(Option::is_some);
     // NumPy computes now; what is captured is computed when its graph is launched, by a kernel.
     if !of.device.is_cpu() || capture::is_capturing(&stream::current(of.device))? {
-        return on_device::run(py, of, values, wanted, targets);
+        return on_device::run(py, of, values, targets, are_given);
     }
     if of.row.host == Host::Kernel && has_compiler(of.device) {
-        return on_device::run(py, of, values, wanted, targets);
-    }
-    {
-        let mut arrays: SmallVec<[&Array; 4]> = SmallVec::new();
-        arrays.extend(values.iter().filter_map(Value::array));
-        for one in wanted {
-            targets.push(match one {
-                Ok(array) => Target::Given(array),
-                Err(dtype) => Target::New(new_on_host(py, of, &arrays, *dtype)?),
-            });
-        }
+        return on_device::run(py, of, values, targets, are_given);
     }
     let asked = Asked { row: of.row, dtype: wish.dtype, casting: wish.casting, mask: of.mask };
     by_numpy::run(py, &asked, values, targets)
@@ -155,13 +142,4 @@ fn compute<'a>(
 /// Whether host memory can be computed on by a compiled kernel.
 fn has_compiler(device: Device) -> bool {
     device.backend().programs().is_ok_and(|programs| programs.compiler(&[]).is_ok())
-}
-
-#[inline]
-fn new_on_host(py: Python<'_>, of: &Loop<'_>, operands: &[&Array], dtype: DType) -> PyResult<Array> {
-    let make = |stream| of.lying.new_array(operands, of.mask, dtype, stream);
-    match new::is_process_memory(of.device) {
-        true => Ok(make(Stream::default_of(of.device))?),
-        false => Ok(py.without_gil(|| make(stream::current(of.device)))?),
-    }
 }

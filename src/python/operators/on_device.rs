@@ -4,11 +4,10 @@ use pyo3::prelude::*;
 use smallvec::SmallVec;
 
 use super::operand::{self, Value, Values};
-use super::result::{Lying, Target, Targets};
 use crate::array::Array;
 use crate::copy;
 use crate::device::Device;
-use crate::dtype::{DType, Kind};
+use crate::dtype::Kind;
 use crate::error::Result;
 use crate::kernel::Arguments;
 use crate::memory::pending;
@@ -17,53 +16,49 @@ use crate::python::gil::WithoutGil;
 use crate::python::host::transfer;
 use crate::stream;
 
+/// The arrays that results go into.
+pub(super) type Targets<'a> = SmallVec<[&'a Array; 2]>;
+
 /// An operand that shares bytes with a result other than element by element, as a copy of its own.
-fn apart_from(py: Python<'_>, array: &Array, targets: &[Option<&Array>]) -> PyResult<Option<Box<Array>>> {
+fn apart_from(py: Python<'_>, array: &Array, targets: &Targets<'_>) -> PyResult<Option<Box<Array>>> {
     let meets = |out: &&Array| copy::may_overlap(out, array) && !copy::is_same_place(array, out);
-    match targets.iter().flatten().any(meets) {
+    match targets.iter().any(meets) {
         true => Ok(Some(Box::new(transfer::device_copy_like(py, array)?))),
         false => Ok(None),
     }
 }
 
-/// What is computed: a loop of a function, and where its results go.
+/// What is computed: a loop of a function.
 pub(super) struct Loop<'a> {
     pub(super) row: &'static Row,
     pub(super) kind: Kind,
     pub(super) device: Device,
-    /// Where it is written.
+    /// Where its results are written.
     pub(super) mask: Option<&'a Array>,
-    /// How its new results lie.
-    pub(super) lying: Lying<'a>,
 }
 
-/// A result before it is computed: an array that was given, or the type of a new one.
-pub(super) type Wanted<'a> = std::result::Result<&'a Array, DType>;
-
-/// Puts the kernel of a loop on the current stream, and its results behind `targets`, where they stay: to move arrays costs more than
-/// to write them.
+/// Puts the kernel of a loop on the current stream; new arrays for its results meet no operand, and those that were given may.
 ///
 /// # Errors
 /// The compiler's; the driver's.
-pub(super) fn run<'a>(
+pub(super) fn run(
     py: Python<'_>,
     of: &Loop<'_>,
-    values: &mut Values<'a, '_>,
-    wanted: &[Wanted<'a>],
-    targets: &mut Targets<'a>,
+    values: &mut Values<'_, '_>,
+    targets: &Targets<'_>,
+    are_given: bool,
 ) -> PyResult<()> {
     let mut mask_copy = None;
-    if wanted.iter().any(|one| one.is_ok()) {
-        let given: SmallVec<[Option<&Array>; 2]> = wanted.iter().map(|one| one.as_ref().ok().copied()).collect();
+    if are_given {
         for value in values.iter_mut() {
             if let Some(array) = value.array()
-                && let Some(array) = apart_from(py, array, &given)?
+                && let Some(array) = apart_from(py, array, targets)?
             {
                 *value = Value::Held { array, is_foreign: false };
             }
         }
         if let Some(mask) = of.mask {
-            mask_copy = apart_from(py, mask, &given)?;
+            mask_copy = apart_from(py, mask, targets)?;
         }
     }
     let mut kinds: SmallVec<[Given; 4]> = SmallVec::new();
@@ -85,27 +80,18 @@ pub(super) fn run<'a>(
             }
         }
     }
-    let mask = mask_copy.as_deref().or(of.mask);
+    arrays.extend(mask_copy.as_deref().or(of.mask));
     let mut results: SmallVec<[Kind; 2]> = SmallVec::new();
-    for one in wanted {
-        results.push(one.map_or_else(|dtype| dtype.kind(), |array| array.dtype().kind()));
+    for target in targets {
+        results.push(target.dtype().kind());
+        arrays.push(target);
     }
     let kernel = ufunc::kernel_of(of.row, of.kind, &kinds, &results, of.mask.is_some())?;
     let done: Result<()> = py.without_gil(|| {
         let stream = stream::current(of.device);
-        for one in wanted {
-            targets.push(match one {
-                Ok(array) => Target::Given(array),
-                Err(dtype) => Target::New(of.lying.new_array(&arrays, mask, *dtype, stream.clone())?),
-            });
-        }
-        arrays.extend(mask);
-        for target in targets.iter() {
-            arrays.push(target.array());
-        }
         let plan = kernel.plan(&arrays, false)?;
         // SAFETY: the kernel was made for operands of these kinds, and the plan is of them.
-        unsafe { kernel.run(&plan, &arrays, arguments, None, &stream) }
+        unsafe { kernel.run(&plan, &arrays, &mut arguments, None, &stream) }
     });
     done?;
     drop(arrays);

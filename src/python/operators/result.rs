@@ -1,5 +1,7 @@
 //! The results of a call: on which device they are, how they lie, and whether an array that was given takes one.
 
+use std::sync::Arc;
+
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use smallvec::SmallVec;
@@ -13,28 +15,12 @@ use crate::error::Result;
 use crate::layout::tuple_text;
 use crate::layout::{Dims, Layout, Order, broadcast_shapes};
 use crate::ops::ufunc::Row;
-use crate::python::array::class::{GpuArray, new_exact, new_like};
-use crate::stream::Stream;
+use crate::python::array::class::{GpuArray, new_like, new_on};
+use crate::python::host::new;
 
-/// Where a result goes.
-pub(super) enum Target<'a> {
-    /// Into an array that was given.
-    Given(&'a Array),
-    /// Into a new one.
-    New(Array),
-}
-
-pub(super) type Targets<'a> = SmallVec<[Target<'a>; 2]>;
-
-impl Target<'_> {
-    #[inline]
-    pub(super) fn array(&self) -> &Array {
-        match self {
-            Self::Given(array) => array,
-            Self::New(array) => array,
-        }
-    }
-}
+/// The arrays that results go into: new ones, and those that were given. A new one is an object from the beginning, since to move an
+/// array costs more than to write one.
+pub(super) type Results<'py> = SmallVec<[Bound<'py, GpuArray>; 2]>;
 
 /// The layouts of the operands and of the mask.
 #[inline]
@@ -72,7 +58,9 @@ pub(super) fn common_shape(values: &Values<'_, '_>, wish: &Wish<'_>) -> PyResult
     let mut all = layouts(values, wish);
     let Some(first) = all.next() else { return Ok(Dims::new()) };
     let mut shape = Dims::new();
-    shape.extend(first.shape());
+    for len in first.shape() {
+        shape.push(len); // inlined, which `extend` is not
+    }
     if all.all(|other| other.shape().eq(first.shape())) {
         return Ok(shape);
     }
@@ -89,32 +77,36 @@ pub(super) struct Lying<'a> {
 }
 
 impl Lying<'_> {
-    /// A new array for a result, dense, and in NumPy's order of the operands; `mask` has its say where they have.
+    /// A new array for a result in the order of the thread's current stream, dense, and in NumPy's order of the operands; the mask has
+    /// its say where they have.
     #[inline]
-    pub(super) fn new_array(
+    pub(super) fn new_array<'py>(
         self,
-        operands: &[&Array],
-        mask: Option<&Array>,
+        py: Python<'py>,
+        values: &Values<'_, '_>,
+        wish: &Wish<'_>,
         dtype: DType,
-        stream: Stream,
-    ) -> Result<Array> {
-        Array::on_new_memory(self.layout(operands, mask, dtype.itemsize() as i64)?, dtype, stream)
+        device: Device,
+    ) -> PyResult<Bound<'py, GpuArray>> {
+        let itemsize = dtype.itemsize() as i64;
+        let block = new::new_block(py, Layout::bytes_of(self.shape, itemsize)? as usize, device)?;
+        new_on(py, Arc::new(block), dtype, |layout| Ok(self.set(layout, values, wish, itemsize)?))
     }
 
     #[inline]
-    fn layout(self, operands: &[&Array], mask: Option<&Array>, itemsize: i64) -> Result<Layout> {
-        let walked = || operands.iter().copied().chain(mask).map(Array::layout);
+    fn set(self, layout: &mut Layout, values: &Values<'_, '_>, wish: &Wish<'_>, itemsize: i64) -> Result<()> {
         let is_f = |layout: &Layout| layout.is_f_contiguous() && !layout.is_c_contiguous();
         let order = match self.order {
-            Lie::K if !walked().all(Layout::is_c_contiguous) => {
-                let walked: SmallVec<[&Layout; 4]> = walked().collect();
-                return Layout::in_k_order(self.shape, &walked, itemsize);
+            Lie::K if !layouts(values, wish).all(Layout::is_c_contiguous) => {
+                let walked: SmallVec<[&Layout; 4]> = layouts(values, wish).collect();
+                layout.assign(&Layout::in_k_order(self.shape, &walked, itemsize)?);
+                return Ok(());
             }
             Lie::F => Order::F,
-            Lie::A if operands.iter().all(|array| is_f(array.layout())) => Order::F,
+            Lie::A if values.iter().filter_map(Value::array).all(|array| is_f(array.layout())) => Order::F,
             _ => Order::C,
         };
-        Layout::contiguous(self.shape, itemsize, order)
+        layout.set_contiguous(self.shape, itemsize, order)
     }
 }
 
@@ -156,16 +148,16 @@ pub(super) fn check_out(
     )))
 }
 
-/// A result as an object: of the class of the first operand that is an array of ours.
-#[inline(always)] // two callers since products are there, each short
-pub(super) fn wrap<'py>(
-    py: Python<'py>,
+/// A new result, as one of the class of the first operand that is an array of ours.
+#[inline]
+pub(super) fn of_class_of<'py>(
     operands: &[&Bound<'py, PyAny>],
-    array: Array,
+    made: Bound<'py, GpuArray>,
 ) -> PyResult<Bound<'py, GpuArray>> {
-    let made = GpuArray::from_array(array);
     match operands.iter().find_map(|operand| operand.cast::<GpuArray>().ok()) {
-        Some(own) => new_like(own, made),
-        None => new_exact(py, made),
+        Some(own) if !own.is_exact_instance_of::<GpuArray>() => {
+            new_like(own, GpuArray::from_array(made.get().array(made.py())?.clone()))
+        }
+        _ => Ok(made),
     }
 }

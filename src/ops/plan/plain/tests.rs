@@ -97,12 +97,10 @@ fn the_short_way_says_what_the_long_one_says() {
         let arrays = arrays.each_ref();
         let arguments = arguments(&all, constant && !text.contains("a[i] ="));
         let analysis = Analysis::of(&arguments, &Texts { operation: text.to_owned(), ..Texts::default() });
-        if let Some((pack, way)) = super::pack(&arguments, &analysis, &arrays) {
+        if let Some(short) = super::plan(&analysis, &arrays) {
             taken.set(taken.get() + 1);
-            let short = Plan::of("f", &arguments, &analysis, &arrays).unwrap();
             let long = Plan::of_any("f", &arguments, &analysis, &arrays).unwrap();
-            prop_assert_eq!((short.pack, short.way), (pack, way));
-            prop_assert_eq!((long.pack, long.way), (pack, way));
+            prop_assert_eq!((short.pack, short.way), (long.pack, long.way));
             prop_assert_eq!(&short.operands, &long.operands);
             prop_assert_eq!((short.size(), short.key(false)), (long.size(), long.key(false)));
         }
@@ -120,7 +118,7 @@ fn arrays_that_are_all_plain_go_the_short_way() {
         let arguments = arguments(&all, true);
         let texts = Texts { operation: "z[i] = a[i] + b[i]".to_owned(), ..Texts::default() };
         let arrays = all.each_ref().map(|one| array(one, shape, &block));
-        super::pack(&arguments, &Analysis::of(&arguments, &texts), &arrays.each_ref()).map(|(pack, _)| pack)
+        super::plan(&Analysis::of(&arguments, &texts), &arrays.each_ref()).map(|plan| plan.pack)
     };
     let (f32, f16, c128) = (Kind::Float32, Kind::Float16, Kind::Complex128);
     assert_eq!(pack([f32; 3], [0, 256, 512], &[2, 8]), Some(4));

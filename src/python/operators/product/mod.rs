@@ -9,15 +9,14 @@ use pyo3::types::{PyDict, PyTuple};
 use super::by_numpy::{self, Asked};
 use super::compute::{self, Wish};
 use super::keywords::Lie;
-use super::on_device;
+use super::on_device::{self, Targets};
 use super::operand::{Value, Values};
-use super::result::{self, Target, Targets};
+use super::result::{self, Lying};
 use crate::array::Array;
 use crate::copy;
 use crate::device::Device;
 use crate::dtype::{DType, Kind};
-use crate::error::Result;
-use crate::layout::{Dims, Layout, Order, broadcast_shapes, tuple_text};
+use crate::layout::{Dims, Layout, broadcast_shapes, tuple_text};
 use crate::memory::capture;
 use crate::ops::product::{self, Named, Product, table};
 use crate::python::array::class::GpuArray;
@@ -26,7 +25,7 @@ use crate::python::ending;
 use crate::python::gil::WithoutGil;
 use crate::python::host::transfer;
 use crate::python::once::intern;
-use crate::stream::{self, Stream};
+use crate::stream;
 
 pub(super) use functions::register;
 
@@ -148,82 +147,63 @@ pub(super) fn call<'py>(
     for (place, value) in values.iter().enumerate() {
         value.check(row, place, kind, wish.casting)?;
     }
-    let out = match &wish.out[0] {
+    let made = match &wish.out[0] {
         Some(out) => {
             check_out(named, &mut cores, kind, out, wish)?;
-            Some(out.get().array(py)?)
+            out.clone()
         }
-        None => None,
+        None => {
+            let lying = Lying { shape: &cores.shape, order: order_of(&values, wish.order) };
+            lying.new_array(py, &values, wish, DType::new(kind), device)?
+        }
     };
-    let wanted = Wanted { named, cores, kind, device, out, order: order_of(&values, wish.order) };
-    let made = if device.is_cpu() && !capture::is_capturing(&stream::current(device))? {
-        // NumPy computes now; what is captured is computed when its graph is launched, by a kernel.
-        let targets = Targets::from_iter([py.without_gil(|| wanted.target(stream::current(device)))?]);
+    let is_given = wish.out[0].is_some();
+    let target = made.get().array(py)?;
+    // NumPy computes now; what is captured is computed when its graph is launched, by a kernel.
+    if device.is_cpu() && !capture::is_capturing(&stream::current(device))? {
         let asked = Asked { row, dtype: wish.dtype, casting: wish.casting, mask: None };
-        by_numpy::run(py, &asked, &values, &targets)?;
-        targets.into_iter().next()
+        by_numpy::run(py, &asked, &values, &Targets::from_iter([target]))?;
     } else {
-        Some(launch(py, &wanted, &mut values)?)
-    };
-    match (made, &wish.out[0]) {
-        (Some(Target::New(array)), _) => result::wrap(py, &operands, array).map(Some),
-        (_, out) => Ok(out.clone()),
+        if is_given {
+            keep_apart(py, &mut values, target)?;
+        }
+        launch(py, &Work { named, cores, kind, device }, &values, target)?;
+        on_device::keep_foreign(py, device, &mut values)?;
     }
+    if is_given { Ok(Some(made)) } else { result::of_class_of(&operands, made).map(Some) }
 }
 
-/// What a call makes, before it is made.
-struct Wanted<'a> {
+/// What is computed.
+struct Work {
     named: &'static Named,
     cores: Cores,
     kind: Kind,
     device: Device,
-    out: Option<&'a Array>,
-    order: Order,
-}
-
-impl<'a> Wanted<'a> {
-    fn target(&self, stream: Stream) -> Result<Target<'a>> {
-        match self.out {
-            Some(out) => Ok(Target::Given(out)),
-            None => Array::empty(&self.cores.shape, DType::new(self.kind), self.order, stream).map(Target::New),
-        }
-    }
 }
 
 /// How a new result lies: in C order, unless another one was asked for.
-fn order_of(values: &Values<'_, '_>, asked: Lie) -> Order {
+fn order_of(values: &Values<'_, '_>, asked: Lie) -> Lie {
     let is_f = |layout: &Layout| layout.is_f_contiguous() && !layout.is_c_contiguous();
     match asked {
-        Lie::F => Order::F,
-        Lie::A if values.iter().filter_map(Value::array).all(|array| is_f(array.layout())) => Order::F,
-        _ => Order::C,
+        Lie::F => Lie::F,
+        Lie::A if values.iter().filter_map(Value::array).all(|array| is_f(array.layout())) => Lie::F,
+        _ => Lie::C,
     }
 }
 
 /// Puts the product on the current stream.
-fn launch<'a>(py: Python<'_>, wanted: &Wanted<'a>, values: &mut Values<'_, '_>) -> PyResult<Target<'a>> {
-    if let Some(out) = wanted.out {
-        keep_apart(py, values, out)?;
-    }
-    let made = {
-        let [Some(a), Some(b)] = [0, 1].map(|place| values.get(place).and_then(Value::array)) else {
-            return Err(PyTypeError::new_err(format!("{}: the operands are arrays", wanted.named.row.name)));
-        };
-        py.without_gil(|| -> Result<Target<'a>> {
-            let stream = stream::current(wanted.device);
-            let made = wanted.target(stream.clone())?;
-            let product = Product {
-                operands: [a, b],
-                are_vectors: wanted.cores.are_vectors,
-                are_conjugated: wanted.named.are_conjugated,
-                computed: wanted.kind,
-                out: made.array(),
-            };
-            product::run(&product, &stream).map(|()| made)
-        })?
+fn launch(py: Python<'_>, work: &Work, values: &Values<'_, '_>, out: &Array) -> PyResult<()> {
+    let [Some(a), Some(b)] = [0, 1].map(|place| values.get(place).and_then(Value::array)) else {
+        return Err(PyTypeError::new_err(format!("{}: the operands are arrays", work.named.row.name)));
     };
-    on_device::keep_foreign(py, wanted.device, values)?;
-    Ok(made)
+    let product = Product {
+        operands: [a, b],
+        are_vectors: work.cores.are_vectors,
+        are_conjugated: work.named.are_conjugated,
+        computed: work.kind,
+        out,
+    };
+    Ok(py.without_gil(|| product::run(&product, &stream::current(work.device)))?)
 }
 
 /// Copies operands that may share a byte with the array that takes the result.
