@@ -84,7 +84,7 @@ fn an_expression_runs_over_arrays_of_any_layout() {
     let arrays: Vec<&Array> = sides.iter().collect();
     let (first, second) = (values(&sides[0]), values(&sides[1]));
     assert!(!kernel.is_compiled(stream.device(), &plan(&arrays), false));
-    unsafe { kernel.run(&plan(&arrays), &arrays, Arguments::new(), None, &stream).unwrap() };
+    unsafe { kernel.run(&plan(&arrays), &arrays, &mut Arguments::new(), None, &stream).unwrap() };
     let expected: Vec<i64> = (0..48).map(|i| first[i] + 10 * second[i % 12]).collect();
     assert_eq!(values(&sides[2]), expected);
     assert!(kernel.is_compiled(stream.device(), &plan(&arrays), false));
