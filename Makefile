@@ -75,9 +75,10 @@ test: .venv/.extension-dev ## Rust tests, then Python tests on the CPU, simulate
 # Two parts at once, as even a small machine has cores, the longest first: most compute on one, or wait for streams and processes.
 # Each runs to its end whatever became of the others; what it says lies in build/parts meanwhile, and what failed is told last.
 at_once = rm -rf build/parts; mkdir -p build/parts; $(MAKE) --no-print-directory --keep-going -j2 --output-sync=target $(1) || { \
-    echo; echo "These failed: $$(cd build/parts && ls *.failed 2> /dev/null | sed 's/\.failed$$//' | tr '\n' ' ')"; \
-    grep -hE '^(FAILED|ERROR|error)' build/parts/*.log; exit 1; }
-part = > build/parts/$@.log 2>&1; status=$$?; cat build/parts/$@.log; [ $$status = 0 ] || touch build/parts/$@.failed; exit $$status
+    grep -hE '^(FAILED|ERROR|error)' build/parts/*.log; \
+    echo "Of these parts some failed, or what they need (*** above): $$(cd build/parts && ls | sed -n 's/\.failed$$//p' | tr '\n' ' ')"; exit 1; }
+log = build/parts/$(@:.%=%)
+part = > $(log).log 2>&1; status=$$?; cat $(log).log; [ $$status = 0 ] || touch $(log).failed; exit $$status
 
 TESTS := .on-cuda .on-hip .on-cpu .instructions-counted .rust .order-model .simulators-own .orders-on-cuda .orders-on-hip
 
