@@ -62,8 +62,10 @@ SIMULATED := --manifest-path tests/simulated_driver/Cargo.toml --target-dir buil
 # The bookkeeping of order with the locks of a model checker.
 ORDER_MODEL := --manifest-path tests/order_model/Cargo.toml --target-dir build/order_model
 
-.PHONY: help demo test .two-lanes .first-lane .second-lane .tests-on-cuda .tests-on-hip array-api fuzz soak instructions .instructions check wheel gpu-test gpu-test-cuda gpu-test-hip gpu-sanitize \
-    gpu-bench gpu-bench-kernels .gpu-package .simulated-drivers bench plots order-mutations clean distclean
+.PHONY: help demo test array-api fuzz soak instructions .instructions check wheel gpu-test gpu-test-cuda gpu-test-hip gpu-sanitize \
+    gpu-bench gpu-bench-kernels .gpu-package .simulated-drivers bench plots order-mutations clean distclean \
+    .on-cpu .on-cuda .on-hip .orders-on-cuda .orders-on-hip .rust .simulators-own .order-model .instructions-counted \
+    .lint-rust .lint-others .lint-python
 .DELETE_ON_ERROR:
 
 help: ## Show this list
@@ -72,38 +74,52 @@ help: ## Show this list
 demo: .venv/.extension-release ## Install into .venv and run the main job on a real file, on whatever device there is
 	$(BIN)/python examples/demo.py
 
-test: .venv/.extension-dev .venv/.group-test .simulated-drivers build/amd/.ready ## Rust tests, then Python tests on the CPU, simulated CUDA and HIP
-	cargo test --no-default-features
-	cargo test --locked $(SIMULATED)
-	@$(MAKE) --no-print-directory .two-lanes
+test: .venv/.extension-dev ## Rust tests, then Python tests on the CPU, simulated CUDA and HIP
+	@$(call at_once,$(TESTS))
 
-# Two at once, as even a small machine has cores: what follows in a lane computes on one, or waits for streams and processes.
-.two-lanes:
-	@$(MAKE) --no-print-directory .second-lane > build/second-lane.log 2>&1 & second=$$!; \
-	status=0; $(MAKE) --no-print-directory .first-lane || status=$$?; \
-	wait $$second || status=$$?; cat build/second-lane.log; exit $$status
+# Two parts at once, as even a small machine has cores, the longest first: most compute on one, or wait for streams and processes.
+# Each runs to its end whatever became of the others; what it says lies in build/parts meanwhile, and what failed is told last.
+at_once = rm -rf build/parts; mkdir -p build/parts; $(MAKE) --no-print-directory --keep-going -j2 --output-sync=target $(1) || { \
+    grep -hE '^(FAILED|ERROR|error)' build/parts/*.log; \
+    echo "Of these parts some failed, or what they need (*** above): $$(cd build/parts && ls | sed -n 's/\.failed$$//p' | tr '\n' ' ')"; exit 1; }
+log = build/parts/$(@:.%=%)
+part = > $(log).log 2>&1; status=$$?; cat $(log).log; [ $$status = 0 ] || touch $(log).failed; exit $$status
 
-.first-lane:
-	cargo test --locked $(ORDER_MODEL)
-	PYGPU_STRICT=1 $(BIN)/python -m pytest tests docs README.md --ignore=tests/gpu $(PYTEST_ARGS)
-	@$(MAKE) --no-print-directory .tests-on-hip
+TESTS := .on-cuda .on-hip .on-cpu .instructions-counted .rust .order-model .simulators-own .orders-on-cuda .orders-on-hip
 
-.second-lane:
-	@$(MAKE) --no-print-directory .tests-on-cuda
-	@$(MAKE) --no-print-directory instructions
+.on-cpu: .venv/.group-test build/amd/.ready
+	@PYGPU_STRICT=1 $(BIN)/python -m pytest tests docs README.md --ignore=tests/gpu $(PYTEST_ARGS) $(part)
 
-# On HIP every block comes from the driver, which then sees each use after a block's end.
-.tests-on-hip: export PYGPU_RECYCLE := 0
+# From the first folder on, and from the last: what one of them has compiled the other finds. On HIP every block comes from the
+# driver, which then sees each use after a block's end.
+.on-cuda: FOLDERS = tests
+.on-hip: FOLDERS = $(shell ls -rd tests/*/)
+.on-hip .orders-on-hip: export PYGPU_RECYCLE := 0
+.on-cuda .on-hip: .on-%: .venv/.group-test .simulated-drivers build/amd/.ready
+	@$(SIMULATED_GPU) PYGPU_BACKEND=$* $(BIN)/python -m pytest $(FOLDERS) $(PYTEST_ARGS) $(part)
 
-# Then every copy of ordinary host memory through the ring of pinned slots: on slow streams, and with every call failing in
-# turn; and the order of streams in several of the orders that a device may choose.
-.tests-on-cuda .tests-on-hip: .tests-on-%:
-	@$(SIMULATED_GPU) PYGPU_BACKEND=$* $(BIN)/python -m pytest tests $(PYTEST_ARGS)
-	@$(SIMULATED_GPU) PYGPU_BACKEND=$* $(SLOWLY_STAGED) $(BIN)/python -m pytest $(DELAYED_TESTS) $(PYTEST_ARGS)
-	@for seed in $(SEEDS); do \
-	    $(SIMULATED_GPU) PYGPU_BACKEND=$* PYGPU_SIM_SEED=$$seed $(BIN)/python -m pytest $(REORDERED_TESTS) $(PYTEST_ARGS) || exit 1; \
-	done
-	@$(SIMULATED_GPU) PYGPU_BACKEND=$* $(ALL_STAGED) $(BIN)/python -m pytest tests/backend/test_fault_matrix.py $(PYTEST_ARGS)
+# Every copy of ordinary host memory through the ring of pinned slots: on slow streams, and with every call failing in turn; and
+# the order of streams in several of the orders that a device may choose.
+.orders-on-cuda .orders-on-hip: .orders-on-%: .venv/.group-test .simulated-drivers
+	@( failed=0; \
+	$(SIMULATED_GPU) PYGPU_BACKEND=$* $(SLOWLY_STAGED) $(BIN)/python -m pytest $(DELAYED_TESTS) $(PYTEST_ARGS) || failed=1; \
+	for seed in $(SEEDS); do \
+	    $(SIMULATED_GPU) PYGPU_BACKEND=$* PYGPU_SIM_SEED=$$seed $(BIN)/python -m pytest $(REORDERED_TESTS) $(PYTEST_ARGS) || failed=1; \
+	done; \
+	$(SIMULATED_GPU) PYGPU_BACKEND=$* $(ALL_STAGED) $(BIN)/python -m pytest tests/backend/test_fault_matrix.py $(PYTEST_ARGS) || failed=1; \
+	exit $$failed ) $(part)
+
+.rust:
+	@cargo test --locked --no-default-features $(part)
+
+.simulators-own: .simulated-drivers
+	@cargo test --locked $(SIMULATED) $(part)
+
+.order-model:
+	@cargo test --locked $(ORDER_MODEL) $(part)
+
+.instructions-counted:
+	@$(MAKE) --no-print-directory instructions $(part)
 
 # The suite of those who make the standard, from a copy that ARRAY_API_TESTS names, with its submodule:
 # git clone --recurse-submodules https://github.com/data-apis/array-api-tests && git checkout 55fcc60179ef
@@ -125,19 +141,34 @@ instructions: ## Count the instructions of small calls and hold them against ben
 	@PYTHONPATH=$(CURDIR)/build/release-package $(BIN)/python benches/python/instructions.py $(INSTRUCTIONS)
 
 check: .venv/.extension-dev .venv/.group-check .tools/.cargo-deny-$(CARGO_DENY_VERSION) ## Formatting, lints, types, stubs, licences
-	cargo fmt --check
-	cargo clippy --locked --all-targets -- -D warnings
-	cargo clippy --locked --all-targets --no-default-features -- -D warnings
-	cargo fmt --check --all --manifest-path tests/simulated_driver/Cargo.toml
-	cargo clippy --locked --all-targets $(SIMULATED) -- -D warnings
-	cargo fmt --check --manifest-path tests/order_model/Cargo.toml
-	cargo clippy --locked --all-targets $(ORDER_MODEL) -- -D warnings
-	$(BIN)/ruff check
-	$(BIN)/ruff format --check
-	$(BIN)/mypy
-	$(BIN)/abi3audit --strict --assume-minimum-abi3 3.11 python/PyGPU/_core.abi3.so
-	$(BIN)/python -m mypy.stubtest --mypy-config-file pyproject.toml --allowlist stubtest-allowlist.txt PyGPU._core
-	cargo deny --log-level warn check licenses bans sources
+	@$(call at_once,$(CHECKS))
+
+CHECKS := .lint-rust .lint-others .lint-python
+
+.lint-rust:
+	@( failed=0; \
+	cargo fmt --check || failed=1; \
+	cargo clippy --locked --all-targets -- -D warnings || failed=1; \
+	cargo clippy --locked --all-targets --no-default-features -- -D warnings || failed=1; \
+	exit $$failed ) $(part)
+
+.lint-others:
+	@( failed=0; \
+	cargo fmt --check --all --manifest-path tests/simulated_driver/Cargo.toml || failed=1; \
+	cargo clippy --locked --all-targets $(SIMULATED) -- -D warnings || failed=1; \
+	cargo fmt --check --manifest-path tests/order_model/Cargo.toml || failed=1; \
+	cargo clippy --locked --all-targets $(ORDER_MODEL) -- -D warnings || failed=1; \
+	cargo deny --log-level warn check licenses bans sources || failed=1; \
+	exit $$failed ) $(part)
+
+.lint-python:
+	@( failed=0; \
+	$(BIN)/ruff check || failed=1; \
+	$(BIN)/ruff format --check || failed=1; \
+	$(BIN)/mypy || failed=1; \
+	$(BIN)/abi3audit --strict --assume-minimum-abi3 3.11 python/PyGPU/_core.abi3.so || failed=1; \
+	$(BIN)/python -m mypy.stubtest --mypy-config-file pyproject.toml --allowlist stubtest-allowlist.txt PyGPU._core || failed=1; \
+	exit $$failed ) $(part)
 
 # What is found goes into build/fuzz; an input that fails is named at the end and kept in fuzz/artifacts or build/fuzz.
 fuzz: .tools/.cargo-fuzz-$(CARGO_FUZZ_VERSION) .venv/.extension-dev .venv/.group-test .venv/.group-fuzz ## Let each fuzzer look for FUZZ_SECONDS (needs Rust's nightly toolchain)
@@ -231,7 +262,7 @@ $(HIP_MATHEMATICS):
 # Copied, not linked: a driver that a process has open must not change under it. Cargo knows whether there is anything to do.
 .simulated-drivers:
 	cargo build --quiet --locked $(SIMULATED)
-	rm -rf build/simulated/images
+	cmp -s build/simulated/target/debug/libsimulated_nvrtc.so build/simulated/libnvrtc.so.12 || rm -rf build/simulated/images
 	cp --remove-destination build/simulated/target/debug/libsimulated_cuda.so build/simulated/libcuda.so.1
 	cp --remove-destination build/simulated/target/debug/libsimulated_hip.so build/simulated/libamdhip64.so.7
 	cp --remove-destination build/simulated/target/debug/libsimulated_nvrtc.so build/simulated/libnvrtc.so.12

@@ -150,6 +150,35 @@ impl Settings {
         self.filled(Variable::TMPDIR).map_or_else(|| PathBuf::from("/tmp"), PathBuf::from)
     }
 
+    /// Whether nothing is to be kept for later processes.
+    pub fn cache_is_off(&self) -> bool {
+        self.filled(Variable::CACHE).is_some_and(|value| value == "0" || value.eq_ignore_ascii_case("off"))
+    }
+
+    /// Where what can be made again is kept for later processes; `None` where that is switched off or there is no such place.
+    pub fn cache_folder(&self) -> Option<PathBuf> {
+        match self.filled(Variable::CACHE_DIR) {
+            _ if self.cache_is_off() => None,
+            Some(folder) => Some(PathBuf::from(folder)),
+            None => self.platform_folder().map(|folder| folder.join("PyGPU")),
+        }
+    }
+
+    /// Where programs of this platform keep such things. A few lines: the crate for it brings a licence that the wheel does not have,
+    /// and reads the environment.
+    fn platform_folder(&self) -> Option<PathBuf> {
+        // The specification says to ignore a path that is not absolute.
+        let named = |variable| self.get(variable).map(PathBuf::from).filter(|folder| folder.is_absolute());
+        if cfg!(windows) {
+            return named(Variable::LOCALAPPDATA);
+        }
+        match named(Variable::XDG_CACHE_HOME) {
+            Some(folder) => Some(folder),
+            None if cfg!(target_os = "macos") => named(Variable::HOME).map(|home| home.join("Library/Caches")),
+            None => named(Variable::HOME).map(|home| home.join(".cache")),
+        }
+    }
+
     /// The file of a program that is named without a folder, as a shell finds it.
     pub fn program(&self, name: &str) -> Option<PathBuf> {
         let folders = self.get(Variable::PATH)?;

@@ -64,32 +64,13 @@ struct Place {
 
 impl Place {
     fn of(cache: &Cache, settings: &Settings) -> Self {
-        let off = settings.filled(Variable::CACHE);
-        let is_off = off.is_some_and(|value| value == "0" || value.eq_ignore_ascii_case("off"));
-        let folder = match (cache, settings.filled(Variable::CACHE_DIR)) {
-            (Cache::Off, _) => None,
-            _ if is_off => None,
-            (Cache::Folder(folder), _) => Some(folder.clone()),
-            (Cache::Usual, Some(folder)) => Some(PathBuf::from(folder)),
-            (Cache::Usual, None) => platform_folder(settings).map(|folder| folder.join("PyGPU")),
+        let folder = match cache {
+            Cache::Off => None,
+            Cache::Folder(folder) => (!settings.cache_is_off()).then(|| folder.clone()),
+            Cache::Usual => settings.cache_folder(),
         };
         let size = settings.text(Variable::CACHE_SIZE).and_then(|text| bytes_of(&text));
         Self { folder: folder.map(|folder| folder.join("kernels")), size: size.unwrap_or(DEFAULT_SIZE) }
-    }
-}
-
-/// Where programs of this platform keep what can be made again. A few lines: the crate for it brings a licence that the wheel
-/// does not have, and reads the environment.
-fn platform_folder(settings: &Settings) -> Option<PathBuf> {
-    // The specification says to ignore a path that is not absolute.
-    let named = |variable| settings.get(variable).map(PathBuf::from).filter(|folder| folder.is_absolute());
-    if cfg!(windows) {
-        return named(Variable::LOCALAPPDATA);
-    }
-    match named(Variable::XDG_CACHE_HOME) {
-        Some(folder) => Some(folder),
-        None if cfg!(target_os = "macos") => named(Variable::HOME).map(|home| home.join("Library/Caches")),
-        None => named(Variable::HOME).map(|home| home.join(".cache")),
     }
 }
 

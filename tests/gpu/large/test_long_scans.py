@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import PyGPU
+
+# What leagues are is the same text on both, and tests/axes/test_chained_scans.py has chains on each.
+pytestmark = pytest.mark.enough_on("cuda")
 
 
 def test_leagues_of_groups_wait_for_each_other() -> None:

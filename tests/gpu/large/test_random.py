@@ -10,6 +10,9 @@ import pytest
 
 import PyGPU
 
+# The draws are the same text on both; tests/random holds fewer of them on each.
+pytestmark = pytest.mark.enough_on("cuda")
+
 SEED = random.randrange(1 << 32)
 COUNT = 1 << 24
 

@@ -41,6 +41,7 @@ fn host() -> &'static Host {
             named: [Variable::OWN_CXX, Variable::CXX].into_iter().filter_map(named).collect(),
             path: settings.get(Variable::PATH).unwrap_or_default().to_owned(),
             temporary: settings.temporary(),
+            kept: settings.cache_folder(),
             order: Order::named(&settings.text(Variable::CPU_ORDER).unwrap_or_default()),
             options: settings
                 .text(Variable::CPU_OPTIONS)

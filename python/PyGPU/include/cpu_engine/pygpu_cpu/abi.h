@@ -11,7 +11,7 @@
 #ifndef PYGPU_CPU_ABI_H
 #define PYGPU_CPU_ABI_H
 
-#define PYGPU_CPU_ABI 3
+#define PYGPU_CPU_ABI 4
 
 #define PYGPU_CPU_EXPORT __attribute__((visibility("default")))
 
@@ -46,6 +46,14 @@ struct pygpu_cpu_guarded {
 
 enum { PYGPU_CPU_COPIES = 1, PYGPU_CPU_COMPUTES = 2 };
 
+// Memory for the stacks of 32 threads of a block. To map it and its guards takes longer than most kernels, so the process keeps it.
+struct pygpu_cpu_stacks {
+    char *memory;
+    unsigned long long bytes;
+    unsigned guarded;    // a bit for each stack below which lies a page that nobody may touch
+    unsigned may_guard;  // whether there may be more of those
+};
+
 // What the process does for its kernels: signals belong to it, and a library comes and goes.
 struct pygpu_cpu_host {
     void (*enter)(struct pygpu_cpu_guarded *);
@@ -53,6 +61,8 @@ struct pygpu_cpu_host {
     int (*is_plain)(unsigned long long instruction);  // which of the functions of the system that take no lock it is of; else 0
     int (*interrupted)(void);                         // whether the launch is to end, since somebody pressed Ctrl-C
     int nudge;                                        // the signal that makes a thread look at its launch
+    struct pygpu_cpu_stacks *(*take_stacks)(unsigned long long bytes);  // null where there is no memory
+    void (*give_stacks)(struct pygpu_cpu_stacks *);
 };
 
 struct pygpu_cpu_launch {

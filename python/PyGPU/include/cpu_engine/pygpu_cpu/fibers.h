@@ -101,24 +101,40 @@ struct Fiber {
     char *bottom, *top;
     Fiber *next_free;
     void *shadow;  // the sanitizer's
-    bool guarded;
+    pygpu_cpu_stacks *stacks;
+    unsigned bit;  // of this one among them
 };
 
-// Blocks of stacks, mapped when they are first wanted. Below each stack lies a page that nobody may touch, as long as the
+// Memory of stacks where no process keeps it.
+int own_stacks;
+pygpu_cpu_stacks *map_stacks(unsigned long long bytes) {
+    void *memory = mmap(nullptr, size_t(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) return nullptr;
+    pygpu_cpu_stacks *stacks = static_cast<pygpu_cpu_stacks *>(malloc(sizeof(pygpu_cpu_stacks)));
+    if (!stacks) return munmap(memory, size_t(bytes)), nullptr;
+    *stacks = {static_cast<char *>(memory), bytes, 0, __atomic_fetch_add(&own_stacks, 1, __ATOMIC_RELAXED) < 256};
+    return stacks;
+}
+void unmap_stacks(pygpu_cpu_stacks *stacks) {
+    munmap(stacks->memory, size_t(stacks->bytes));
+    free(stacks);
+    __atomic_fetch_sub(&own_stacks, 1, __ATOMIC_RELAXED);
+}
+
+// Blocks of stacks, taken when they are first wanted. Below each stack lies a page that nobody may touch, as long as the
 // process does not hold too many of those: each splits a mapping in two, and the system counts mappings.
 class Stacks {
 public:
-    explicit Stacks(size_t bytes) : page_(size_t(sysconf(_SC_PAGESIZE))) {
+    Stacks(size_t bytes, const pygpu_cpu_host *host) : page_(size_t(sysconf(_SC_PAGESIZE))), host_(host) {
         bytes_ = ((bytes ? bytes : 256 << 10) + page_ - 1) / page_ * page_ + page_;
     }
     ~Stacks() {
         while (blocks_) {
             Block *block = blocks_;
             blocks_ = block->next;
-            munmap(block->memory, bytes_ * PER_BLOCK);
+            host_ ? host_->give_stacks(block->stacks) : unmap_stacks(block->stacks);
             free(block);
         }
-        __atomic_fetch_sub(&guards, my_guards_, __ATOMIC_RELAXED);
     }
     // A fiber that starts at pygpu_cpu_fiber_main; null if there is no memory.
     Fiber *take() {
@@ -143,22 +159,23 @@ private:
     enum { PER_BLOCK = 32 };
     struct Block {
         Block *next;
-        char *memory;
+        pygpu_cpu_stacks *stacks;
         Fiber fibers[PER_BLOCK];
     };
 
     bool grow() {
         Block *block = static_cast<Block *>(calloc(1, sizeof(Block)));
         if (!block) return false;
-        void *memory = mmap(nullptr, bytes_ * PER_BLOCK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (memory == MAP_FAILED) return free(block), false;
-        block->memory = static_cast<char *>(memory);
+        block->stacks = (host_ ? host_->take_stacks : map_stacks)(bytes_ * PER_BLOCK);
+        if (!block->stacks) return free(block), false;
         block->next = blocks_;
         blocks_count_++;
         blocks_ = block;
         for (int i = PER_BLOCK - 1; i >= 0; i--) {
             Fiber &fiber = block->fibers[i];
-            fiber.bottom = block->memory + bytes_ * size_t(i) + page_;
+            fiber.stacks = block->stacks;
+            fiber.bit = 1u << i;
+            fiber.bottom = block->stacks->memory + bytes_ * size_t(i) + page_;
             // At another place of its page than the others' ends: what all stacks have at the same place shares few lines of a cache.
             fiber.top = fiber.bottom - page_ + bytes_ - size_t(blocks_count_ * PER_BLOCK + i) * 320 % 4096 / 64 * 64;
             give(&fiber);
@@ -167,11 +184,9 @@ private:
     }
     // Only now is its memory touched.
     void prepare(Fiber &fiber) {
-        if (!fiber.guarded && guards < 8192 && !mprotect(fiber.bottom - page_, page_, PROT_NONE)) {
-            fiber.guarded = true;
-            my_guards_++;
-            __atomic_fetch_add(&guards, 1, __ATOMIC_RELAXED);
-        }
+        pygpu_cpu_stacks &stacks = *fiber.stacks;
+        bool is_guarded = stacks.guarded & fiber.bit;
+        if (!is_guarded && stacks.may_guard && !mprotect(fiber.bottom - page_, page_, PROT_NONE)) stacks.guarded |= fiber.bit;
 #ifdef PYGPU_CPU_ASAN
         __asan_unpoison_memory_region(fiber.bottom, size_t(fiber.top - fiber.bottom));
 #endif
@@ -183,13 +198,12 @@ private:
         fiber.shadow = nullptr;
     }
 
-    static int guards;
     size_t page_, bytes_;
-    int my_guards_ = 0, blocks_count_ = 0;
+    const pygpu_cpu_host *host_;
+    int blocks_count_ = 0;
     Block *blocks_ = nullptr;
     Fiber *free_ = nullptr;
 };
-int Stacks::guards;
 
 }
 

@@ -5,7 +5,7 @@ unsigned long long nanoseconds();
 
 class Processor : public Guarded {
 public:
-    explicit Processor(Launch &launch) : launch(launch), stacks(launch.shape->stack_bytes) {
+    explicit Processor(Launch &launch) : launch(launch), stacks(launch.shape->stack_bytes, launch.shape->host) {
         const unsigned *block = launch.shape->block;
         count = block[0] * block[1] * block[2];
         warp_count = (count + WARP - 1) / WARP;

@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::plain;
 use super::stack;
+use super::stacks::{self, Stacks};
 use crate::callback::caught;
 
 /// A thread at work on a launch (`pygpu_cpu_guarded`).
@@ -33,6 +34,8 @@ pub struct RawHost {
     is_plain: extern "C" fn(c_ulonglong) -> c_int,
     interrupted: extern "C" fn() -> c_int,
     nudge: c_int,
+    take_stacks: extern "C" fn(c_ulonglong) -> *mut Stacks,
+    give_stacks: unsafe extern "C" fn(*mut Stacks),
 }
 
 /// Makes a thread look at its launch. Nobody minds it otherwise: the system ignores it.
@@ -42,7 +45,15 @@ const SIGNALS: [c_int; 7] =
     [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGABRT, libc::SIGINT, NUDGE];
 
 /// The one that there is.
-pub static HOST: RawHost = RawHost { enter, leave, is_plain: plain::is_plain, interrupted, nudge: NUDGE };
+pub static HOST: RawHost = RawHost {
+    enter,
+    leave,
+    is_plain: plain::is_plain,
+    interrupted,
+    nudge: NUDGE,
+    take_stacks: stacks::take,
+    give_stacks: stacks::give,
+};
 
 /// Threads that run kernels.
 static INSIDE: AtomicUsize = AtomicUsize::new(0);

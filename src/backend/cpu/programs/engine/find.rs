@@ -3,7 +3,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use super::headers;
+use super::build::headers;
 use super::host::Host;
 
 const USUAL: [&str; 3] = ["c++", "g++", "clang++"];

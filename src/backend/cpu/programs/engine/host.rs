@@ -38,6 +38,8 @@ pub struct Host {
     pub path: OsString,
     /// Where temporary files go.
     pub temporary: PathBuf,
+    /// A folder for what can be made again, if there is one: it need not exist yet.
+    pub kept: Option<PathBuf>,
     /// The order in which blocks and threads start.
     pub order: Order,
     /// Options of every kernel's compilation, beside its own.

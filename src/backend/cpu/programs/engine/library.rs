@@ -14,7 +14,7 @@ use super::lines::Lines;
 use super::static_shared::StaticShared;
 use super::whole::is_whole;
 
-const ABI: c_uint = 3;
+const ABI: c_uint = 4;
 const COOPERATIVE: c_uint = 1;
 const REVERSED: c_uint = 2;
 const BREAK: c_uint = 4;

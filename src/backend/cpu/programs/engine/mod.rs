@@ -2,36 +2,35 @@
 //!
 //! Names nothing of the rest of the crate, so that the simulated drivers use these files as they are. What the compiled code
 //! does when it runs stands in the headers of `python/PyGPU/include/cpu_engine`. Must never leave a file behind, except
-//! where debugging information needs its source, nor read the environment: [`Host`] has it.
+//! where debugging information needs its source and in the folder that is given to it for that (`prepared`), nor read the environment:
+//! [`Host`] has it.
 
 mod build;
 pub mod faults;
 mod find;
-mod headers;
 mod host;
 mod image;
-mod included;
 mod library;
 mod lines;
 mod plain;
 mod rewrite;
 mod scan;
-mod scheduler;
 mod shared;
 mod split;
 mod stack;
+mod stacks;
 mod static_shared;
 mod tokens;
 mod whole;
 
-pub use build::{Build, Failure, build};
-pub use find::{CxxCompiler, find};
 #[allow(unused_imports, reason = "the simulated drivers keep nothing")]
-pub use headers::texts as headers;
+pub use build::headers::texts as headers;
+pub use build::{Build, Failure, build};
+#[allow(unused_imports, reason = "the simulated drivers keep nothing")]
+pub use build::{Included, dependencies};
+pub use find::{CxxCompiler, find};
 pub use host::{Host, Order};
 pub use image::Image;
-#[allow(unused_imports, reason = "the simulated drivers keep nothing")]
-pub use included::{Included, dependencies};
 pub use library::{Kernel, Library, Shape};
 #[allow(unused_imports, reason = "the simulated drivers load what is whole")]
 pub use whole::is_whole;

@@ -300,7 +300,7 @@ impl<'a> Rewriter<'a> {
             "\n# 1 \"<the table of kernels>\"\n{functions}\
              static const struct pygpu_cpu_kernel pygpu_cpu_kernels[] = {{\n{rows}{{nullptr, nullptr, nullptr, 0, 0, nullptr}}}};\n\
              static const struct pygpu_cpu_global pygpu_cpu_globals[] = {{\n{variables}{{nullptr, nullptr, 0, 0}}}};\n\
-             extern \"C\" __attribute__((visibility(\"default\"))) const struct pygpu_cpu_module pygpu_cpu_module = {{3, {count}, \
+             extern \"C\" __attribute__((visibility(\"default\"))) const struct pygpu_cpu_module pygpu_cpu_module = {{4, {count}, \
              {}, pygpu_cpu_kernels, pygpu_cpu_globals}};\n",
             self.globals.len()
         );

@@ -8,6 +8,7 @@ mod failures;
 mod features;
 mod limits;
 mod loops;
+mod prepared;
 mod rewriting;
 
 use std::ffi::{CString, c_void};

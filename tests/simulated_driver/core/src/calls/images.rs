@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use crate::kernel::engine::{Build, CxxCompiler, Failure, build};
 
 /// Where `PYGPU_SIM_IMAGES` wants them, read once as all that a driver is told.
-fn folder() -> Option<&'static PathBuf> {
+pub fn folder() -> Option<&'static PathBuf> {
     static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
     let read = || std::env::var_os("PYGPU_SIM_IMAGES").filter(|value: &OsString| !value.is_empty()).map(PathBuf::from);
     FOLDER.get_or_init(read).as_ref()

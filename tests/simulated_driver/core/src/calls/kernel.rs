@@ -34,6 +34,7 @@ pub fn host() -> &'static Host {
             named: ["PYGPU_CXX", "CXX"].into_iter().filter_map(named).collect(),
             path: std::env::var_os("PATH").unwrap_or_default(),
             temporary: std::env::temp_dir(),
+            kept: super::images::folder().cloned(),
             order: Order::named(filled("PYGPU_CPU_ORDER").unwrap_or_default().trim()),
             options: Vec::new(),
             breaks: filled("PYGPU_CPU_BREAK").is_some(),

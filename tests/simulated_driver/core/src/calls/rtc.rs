@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use super::images;
 use super::module::{DIGITS, PTX};
-use crate::kernel::engine::{self, Build, Failure, build, find};
+use crate::kernel::engine::{self, Build, CxxCompiler, Failure, build, find};
 use crate::kernel::host;
 
 const SUCCESS: u32 = 0;
@@ -141,6 +141,15 @@ pub struct Library {
     pub always: &'static [&'static str],
 }
 
+/// The machine's compiler, asked once; one that is not there is looked for again.
+fn compiler() -> Result<&'static CxxCompiler, String> {
+    static FOUND: OnceLock<CxxCompiler> = OnceLock::new();
+    match FOUND.get() {
+        Some(found) => Ok(found),
+        None => find(host()).map(|found| FOUND.get_or_init(|| found)),
+    }
+}
+
 fn compile(program: &mut Program, options: &[String], library: &Library) -> u32 {
     let is_common = images::is_common(&program.name, &program.source);
     let always = if is_common { &[] } else { library.always };
@@ -168,9 +177,9 @@ fn compile(program: &mut Program, options: &[String], library: &Library) -> u32 
         force_include: &force_include,
         expressions: &expressions,
     };
-    let compiled = find(host()).map_err(Failure::Machine).and_then(|compiler| match is_common {
-        true => images::kept(&compiler, &task),
-        false => build(&compiler, &task).map(|made| (made.image, made.log)),
+    let compiled = compiler().map_err(Failure::Machine).and_then(|compiler| match is_common {
+        true => images::kept(compiler, &task),
+        false => build(compiler, &task).map(|made| (made.image, made.log)),
     });
     let (code, log) = match compiled {
         Ok((image, log)) => {

@@ -77,7 +77,8 @@ pub fn constants<'a>(text: &Text<'a>, definitions: &[Definition]) -> Vec<&'a str
         let equals = (at..text.tokens.len().min(at + 8)).find(|&at| matches!(text.at(at), "=" | "(" | ";" | "{"))?;
         (text.at(equals) == "=").then(|| text.at(equals - 1))
     });
-    names.collect()
+    // Of the header, whose text is not there where the compiler has it precompiled.
+    names.chain(["warpSize"]).collect()
 }
 
 fn outside(text: &Text<'_>, definitions: &[Definition]) -> impl Iterator<Item = usize> {

@@ -12,12 +12,15 @@ pub struct Included {
 }
 
 impl Included {
-    /// Of a list that `-MD` wrote and of what `-v` said; `place` is the folder of this library's own files.
-    pub fn of(list: Option<&[u8]>, told: &str, place: &Path) -> Self {
-        let is_own = |path: &PathBuf| !path.starts_with(place) && (place.join(path) == *path);
-        let files = list.map(|list| dependencies(list).into_iter().filter(is_own).collect());
-        let folders = folders(told).into_iter().filter(is_own).collect();
-        Self { files, folders }
+    /// Of a list that `-MD` wrote and of what `-v` said of the folders behind those that are `named`; `places` are folders of this
+    /// library's own files.
+    pub fn of(list: Option<&[u8]>, named: &[&Path], told: &str, places: &[&Path]) -> Self {
+        let is_foreign = |path: &PathBuf| path.is_absolute() && !places.iter().any(|place| path.starts_with(place));
+        let files = list.map(|list| dependencies(list).into_iter().filter(is_foreign).collect());
+        let behind: Vec<PathBuf> = folders(told).into_iter().filter(is_foreign).collect();
+        // A folder of the system keeps its place though it is named.
+        let first = named.iter().map(|&folder| folder.to_owned()).filter(|folder| !behind.contains(folder));
+        Self { files, folders: first.chain(behind.clone()).collect() }
     }
 }
 
@@ -74,7 +77,7 @@ mod tests {
         let rule = b"unit.o: unit.cpp /a/b.h \\\n /with\\ blank/c\\#.h /d$$/e.h\n\n/a/b.h:\n";
         let wanted = ["unit.cpp", "/a/b.h", "/with blank/c#.h", "/d$/e.h"].map(PathBuf::from);
         assert_eq!(dependencies(rule), wanted);
-        let included = Included::of(Some(rule), "", Path::new("/tmp/place"));
+        let included = Included::of(Some(rule), &[], "", &[Path::new("/tmp/place")]);
         assert_eq!(included.files.unwrap(), wanted[1..]);
     }
 
@@ -82,6 +85,11 @@ mod tests {
     fn the_folders_are_those_between_the_two_lines() {
         let told = "ignored\n#include \"...\" search starts here:\n /q\n#include <...> search starts here:\n include\n \
                     /usr/include\nEnd of search list.\n /no\n";
-        assert_eq!(Included::of(None, told, Path::new("/place")).folders, ["/q", "/usr/include"].map(PathBuf::from));
+        let folders = |named: &[&str]| {
+            let named: Vec<&Path> = named.iter().map(Path::new).collect();
+            Included::of(None, &named, told, &[Path::new("/place")]).folders
+        };
+        assert_eq!(folders(&[]), ["/q", "/usr/include"].map(PathBuf::from));
+        assert_eq!(folders(&["/usr/include", "/own"]), ["/own", "/q", "/usr/include"].map(PathBuf::from));
     }
 }

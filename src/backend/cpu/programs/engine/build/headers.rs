@@ -7,13 +7,13 @@ use std::path::Path;
 
 macro_rules! header {
     ($name:literal) => {
-        ($name, include_str!(concat!("../../../../../python/PyGPU/include/cpu_engine/", $name)))
+        ($name, include_str!(concat!("../../../../../../python/PyGPU/include/cpu_engine/", $name)))
     };
 }
 
 macro_rules! portable {
     ($name:literal, $file:literal) => {
-        (concat!("pygpu_cpu/forward/", $name), include_str!(concat!("../../../../../python/PyGPU/include/", $file)))
+        (concat!("pygpu_cpu/forward/", $name), include_str!(concat!("../../../../../../python/PyGPU/include/", $file)))
     };
 }
 
@@ -141,7 +141,12 @@ pub fn texts() -> Vec<&'static [u8]> {
 
 /// Changes when one of them does.
 pub fn fingerprint() -> u64 {
+    hash_of(&(HEADERS, COMPLEX, STANDARD, ABSENT, ATOMIC))
+}
+
+/// A number for what would be long as a name.
+pub fn hash_of(what: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
-    (HEADERS, COMPLEX, STANDARD, ABSENT, ATOMIC).hash(&mut hasher);
+    what.hash(&mut hasher);
     hasher.finish()
 }

@@ -1,0 +1,124 @@
+//! What a compiler is asked once by a process: it depends on the compiler and its options, and not on a source.
+
+use std::fs;
+use std::process::{Child, Stdio};
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use super::super::find::CxxCompiler;
+use super::prepared;
+use super::run::{OF_SCHEDULER, Run, SCHEDULER};
+use super::{Failure, machine};
+
+/// What is asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Question {
+    /// The scheduler's object file.
+    Scheduler,
+    /// What it says of the folders in which it looks for headers, those left out that an option names and no other could change.
+    Folders,
+}
+
+/// An answer, and to what.
+struct Known {
+    question: Question,
+    compiler: String,
+    options: Vec<String>,
+    answer: Vec<u8>,
+    next: *const Known,
+}
+
+/// The one that was kept last. None is ever freed: they are few, and no lock is needed then.
+static LATEST: AtomicPtr<Known> = AtomicPtr::new(ptr::null_mut());
+
+fn named(compiler: &CxxCompiler) -> String {
+    format!("{} {}", compiler.path.display(), compiler.version)
+}
+
+fn find(question: Question, compiler: &CxxCompiler, options: &[String]) -> Option<&'static [u8]> {
+    let name = named(compiler);
+    let mut next = LATEST.load(Ordering::Acquire).cast_const();
+    // SAFETY: what is in the list was whole before it was put there, and is never changed or freed.
+    while let Some(known) = unsafe { next.as_ref() } {
+        if known.question == question && known.compiler == name && known.options == options {
+            return Some(&known.answer);
+        }
+        next = known.next;
+    }
+    None
+}
+
+fn keep(question: Question, compiler: &CxxCompiler, options: &[String], answer: Vec<u8>) {
+    let known = Known { question, compiler: named(compiler), options: options.to_vec(), answer, next: ptr::null() };
+    let known = Box::leak(Box::new(known));
+    let mut next = LATEST.load(Ordering::Acquire);
+    loop {
+        known.next = next;
+        match LATEST.compare_exchange_weak(next, known, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => return,
+            Err(other) => next = other,
+        }
+    }
+}
+
+/// Whether the answer stays the same: a folder that an option names may be made later.
+fn is_kept(question: Question, run: &Run<'_>) -> bool {
+    question == Question::Scheduler || prepared::are_plain(run.options)
+}
+
+/// A question that was asked.
+pub struct Asked {
+    question: Question,
+    options: Vec<String>,
+    state: State,
+}
+
+enum State {
+    Known(&'static [u8]),
+    Running(Child),
+}
+
+/// Asks, unless the answer is known.
+pub fn ask(question: Question, run: &Run<'_>) -> Result<Asked, Failure> {
+    let options = match question {
+        Question::Scheduler => run.options.to_vec(),
+        Question::Folders => prepared::without_named_folders(run.options),
+    };
+    let state = match find(question, run.compiler, &options).filter(|_| is_kept(question, run)) {
+        Some(known) => State::Known(known),
+        None => {
+            let run = Run { options: &options, ..*run };
+            let mut command = match question {
+                Question::Scheduler => run.command(&OF_SCHEDULER),
+                Question::Folders => run.command(&["-E", "-v", "-x", "c++", "/dev/null"]),
+            };
+            let child = command.stdout(Stdio::null()).spawn();
+            State::Running(child.map_err(machine("the compiler cannot be run"))?)
+        }
+    };
+    Ok(Asked { question, options, state })
+}
+
+impl Asked {
+    /// Waits for the answer; what the compiler said where it has none.
+    pub fn answer(self, run: &Run<'_>) -> Result<Result<Vec<u8>, String>, Failure> {
+        let child = match self.state {
+            State::Known(known) => return Ok(Ok(known.to_vec())),
+            State::Running(child) => child,
+        };
+        let output = child.wait_with_output().map_err(machine("the compiler cannot be run"))?;
+        if !output.status.success() {
+            return Ok(Err(String::from_utf8_lossy(&output.stderr).into_owned()));
+        }
+        let answer = match self.question {
+            Question::Scheduler => {
+                fs::read(run.place.join(SCHEDULER)).map_err(machine("the scheduler cannot be read"))?
+            }
+            Question::Folders => output.stderr,
+        };
+        if is_kept(self.question, run) {
+            keep(self.question, run.compiler, &self.options, answer.clone());
+        }
+        Ok(Ok(answer))
+    }
+}

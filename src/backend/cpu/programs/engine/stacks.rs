@@ -1,0 +1,104 @@
+//! The memory on which threads of a block wait, kept by each thread of the system from one launch to the next.
+//!
+//! To map it, to guard each stack and to touch it takes longer than most kernels run. What threads have of it ends with them.
+
+use std::cell::RefCell;
+use std::ffi::{c_char, c_uint, c_ulonglong};
+use std::ptr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// As `abi.h` has it.
+#[repr(C)]
+pub struct Stacks {
+    memory: *mut c_char,
+    bytes: c_ulonglong,
+    guarded: c_uint,
+    may_guard: c_uint,
+}
+
+/// How many of them a thread keeps: stacks for 256 threads of a block.
+const MOST_KEPT: usize = 8;
+/// How many are guarded: each guard splits a mapping in two, and the system counts mappings.
+const MOST_GUARDED: usize = 256;
+
+static MAPPED: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    static KEPT: RefCell<Vec<Stacks>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Stacks {
+    fn map(bytes: c_ulonglong) -> Option<Self> {
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANON | libc::MAP_NORESERVE;
+        let length = usize::try_from(bytes).ok()?;
+        // SAFETY: fresh memory.
+        let memory = unsafe { libc::mmap(ptr::null_mut(), length, access, flags, -1, 0) };
+        if memory == libc::MAP_FAILED {
+            return None;
+        }
+        let may_guard = c_uint::from(MAPPED.fetch_add(1, Ordering::Relaxed) < MOST_GUARDED);
+        Some(Self { memory: memory.cast(), bytes, guarded: 0, may_guard })
+    }
+}
+
+impl Drop for Stacks {
+    fn drop(&mut self) {
+        // SAFETY: mapped by `map` with as many bytes, and no fiber is on it any more.
+        unsafe { libc::munmap(self.memory.cast(), self.bytes as usize) };
+        MAPPED.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Stacks for some threads of a block; null where there is no memory.
+pub extern "C" fn take(bytes: c_ulonglong) -> *mut Stacks {
+    // A thread that ends has none any more.
+    let kept = KEPT.try_with(|kept| {
+        let mut kept = kept.try_borrow_mut().ok()?;
+        let place = kept.iter().rposition(|stacks| stacks.bytes == bytes)?;
+        Some(kept.swap_remove(place))
+    });
+    kept.ok().flatten().or_else(|| Stacks::map(bytes)).map_or(ptr::null_mut(), |stacks| Box::into_raw(Box::new(stacks)))
+}
+
+/// Takes them back.
+///
+/// # Safety
+/// They come from `take`, and nobody is on them.
+pub unsafe extern "C" fn give(stacks: *mut Stacks) {
+    // SAFETY: the caller's promise.
+    let mut stacks = Some(*unsafe { Box::from_raw(stacks) });
+    let _ = KEPT.try_with(|kept| {
+        if let Ok(mut kept) = kept.try_borrow_mut()
+            && kept.len() < MOST_KEPT
+        {
+            kept.extend(stacks.take());
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+    use super::*;
+
+    #[test]
+    fn a_thread_gets_back_what_it_gave_and_never_more_than_it_may_keep() {
+        const BYTES: c_ulonglong = 32 * 69_632;
+        let first = take(BYTES);
+        // SAFETY: each comes from `take`.
+        unsafe {
+            let memory = (*first).memory;
+            (*first).guarded = 1;
+            give(first);
+            let other = take(2 * BYTES);
+            let again = take(BYTES);
+            assert_eq!(((*again).memory, (*again).guarded), (memory, 1), "of this size");
+            let many: Vec<_> = (0..2 * MOST_KEPT).map(|_| take(BYTES)).collect();
+            for each in many.into_iter().chain([other, again]) {
+                give(each);
+            }
+            assert_eq!(KEPT.with(|kept| kept.borrow().len()), MOST_KEPT);
+        }
+    }
+}

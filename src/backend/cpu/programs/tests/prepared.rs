@@ -1,0 +1,94 @@
+//! What is made once for a compiler and kept: it is taken where it may be, and whatever became of it kernels compile.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use super::engine::{Build, Failure, Host, build, find};
+
+const SOURCE: &str = "extern \"C\" __global__ void k(int *a) { a[threadIdx.x] = warpSize; }";
+
+/// Compiles with a folder for what is kept; gives what the compiler says of a source that it refuses.
+fn compile(kept: &Path, source: &str, options: &[String]) -> Result<(), String> {
+    let host = Host {
+        environment: std::env::vars_os().collect(),
+        path: std::env::var_os("PATH").unwrap(),
+        temporary: std::env::temp_dir(),
+        kept: Some(kept.to_owned()),
+        ..Host::default()
+    };
+    let task = Build { source, name: "kernel.cu", options, force_include: &[], expressions: &[] };
+    match build(&find(&host).unwrap(), &task) {
+        Ok(_) => Ok(()),
+        Err(Failure::Source(told) | Failure::Machine(told)) => Err(told),
+    }
+}
+
+/// The folder of the one compiler that was used; `None` for one that is not GCC.
+fn folder(kept: &Path) -> Option<PathBuf> {
+    let found: Vec<_> = fs::read_dir(kept.join("headers")).ok()?.map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(found.len(), 1, "{found:?}");
+    Some(found[0].clone())
+}
+
+/// A folder that is filled, with headers that do not compile: whoever still compiles does not read them.
+fn filled() -> Option<(tempfile::TempDir, PathBuf)> {
+    let kept = tempfile::tempdir().unwrap();
+    compile(kept.path(), SOURCE, &[]).unwrap();
+    let own = folder(kept.path())?;
+    fs::write(own.join("include/pygpu_cpu.h"), "#error \"read as a text\"\n").unwrap();
+    Some((kept, own))
+}
+
+fn is_as_it_was(own: &Path) -> bool {
+    fs::read_to_string(own.join("include/pygpu_cpu.h")).is_ok_and(|text| text.starts_with("#error"))
+}
+
+#[test]
+fn headers_are_read_once_and_sources_that_do_not_compile_leave_them() {
+    let Some((kept, own)) = filled() else { return };
+    compile(kept.path(), SOURCE, &[]).unwrap();
+    let with_headers =
+        format!("#include <vector>\n#include <cooperative_groups.h>\n{SOURCE}\n__device__ std::vector<int> v(3);");
+    compile(kept.path(), &with_headers, &["-DN=3".into(), "-I/nowhere".into()]).unwrap();
+    let told = compile(kept.path(), "extern \"C\" __global__ void k() { nothing(); }", &[]).unwrap_err();
+    assert!(told.contains("kernel.cu:1:") && told.contains("nothing"), "{told}");
+    assert!(is_as_it_was(&own), "it was not the headers' fault");
+}
+
+#[test]
+fn what_is_damaged_or_old_or_open_to_others_is_made_again() {
+    let spoil: [fn(&Path); 4] = [
+        |own| fs::File::options().write(true).open(own.join("include/pygpu_cpu.h.gch")).unwrap().set_len(5000).unwrap(),
+        |own| fs::remove_file(own.join("runtime.o")).unwrap(),
+        |own| fs::write(own.join("marks"), "1 1 /usr/include/math.h\n").unwrap(),
+        |own| fs::set_permissions(own, fs::Permissions::from_mode(0o777)).unwrap(),
+    ];
+    for (number, spoil) in spoil.iter().enumerate() {
+        let Some((kept, own)) = filled() else { return };
+        spoil(&own);
+        compile(kept.path(), SOURCE, &[]).unwrap();
+        assert!(!is_as_it_was(&folder(kept.path()).unwrap()), "{number}");
+    }
+}
+
+#[test]
+fn what_looks_whole_and_is_not_is_taken_away() {
+    let Some((kept, own)) = filled() else { return };
+    let file = own.join("include/pygpu_cpu.h.gch");
+    let known = fs::metadata(&file).unwrap();
+    fs::write(&file, vec![0; known.len() as usize]).unwrap();
+    fs::File::options().append(true).open(&file).unwrap().set_modified(known.modified().unwrap()).unwrap();
+    compile(kept.path(), SOURCE, &[]).unwrap();
+    assert!(!own.exists());
+}
+
+#[test]
+fn a_users_folder_with_a_header_of_the_same_name_comes_first() {
+    let Some((kept, own)) = filled() else { return };
+    let user = tempfile::tempdir().unwrap();
+    fs::write(user.path().join("math.h"), "#define SEEN 1\n#include_next <math.h>\n").unwrap();
+    let source = format!("#if !SEEN\n#error \"the folder was passed over\"\n#endif\n{SOURCE}");
+    compile(kept.path(), &source, &[format!("-I{}", user.path().display())]).unwrap();
+    assert!(is_as_it_was(&own));
+}
