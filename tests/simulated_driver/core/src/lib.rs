@@ -6,7 +6,7 @@
 //! - `watching`, what was asked for and what was seen: [`config`], [`fault`], [`finding`], [`history`];
 //! - the `machine`: [`arena`] (memory), [`state`] (everything behind one lock), [`worker`] (what runs later);
 //! - `calls`, what a driver does, each a few methods of [`Driver`]: [`device`], [`stream`], [`event`], [`memory`], [`pool`],
-//!   [`host`], [`pointer`], [`copy`], [`fill`], [`kernel`], [`texture`], [`graph`], [`guest`], and [`capture`], its calls by name;
+//!   [`host`], [`pointer`], [`copy`], [`fill`], [`kernel`], [`texture`], [`graph`], [`condition`], [`guest`], and [`capture`], its calls by name;
 //! - [`control`]: the functions with the prefix `sim_`, and [`exit`]: the report (in `watching` too).
 //!
 //! The order of operations is known in full when they are submitted, as CUDA's streams define it, so races are found
@@ -22,7 +22,7 @@ mod watching;
 
 pub use arithmetic::{clock, code, ranges, region};
 pub use calls::{
-    argument, capture, copy, device, event, fill, graph, guest, host, kernel, memory, module, pointer, pool, rtc,
+    argument, capture, condition, copy, device, event, fill, graph, guest, host, kernel, memory, module, pointer, pool, rtc,
     shared, stream, texture,
 };
 pub(crate) use machine::handles;

@@ -54,7 +54,7 @@ impl Driver {
             state.keep_node(
                 capture,
                 stream,
-                Node { task: Arc::new(task), touches: vec![(region, true)], pageable: None, call },
+                Node::new(Arc::new(task), vec![(region, true)], None, call),
             );
             return Ok(());
         }

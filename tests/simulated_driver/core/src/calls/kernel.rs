@@ -200,7 +200,7 @@ impl Driver {
             }
         };
         if let Some(capture) = state.capture_of(stream)? {
-            state.keep_node(capture, stream, Node { task: Arc::new(work), touches: Vec::new(), pageable: None, call });
+            state.keep_node(capture, stream, Node::new(Arc::new(work), Vec::new(), None, call));
             return Ok(());
         }
         state.append(stream, Some(Box::new(work)), Then::Nothing).map(drop)

@@ -280,7 +280,7 @@ impl Driver {
             state.keep_node(
                 capture,
                 handle,
-                Node { task: Arc::new(function), touches: Vec::new(), pageable: None, call },
+                Node::new(Arc::new(function), Vec::new(), None, call),
             );
             return Ok(());
         }
