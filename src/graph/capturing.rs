@@ -114,7 +114,9 @@ impl Capturing {
     fn end(mut self) -> Result<Fragment> {
         let device = self.stream.device();
         if self.capture.as_ref().is_some_and(conditional::end_within) {
-            return Err(Error::value("the graph ended before the body of a conditional node: leave the body's `with` first"));
+            return Err(Error::value(
+                "the graph ended before the body of a conditional node: leave the body's `with` first",
+            ));
         }
         let (ended, contents) = self.finish(device.backend().graphs()?)?;
         Ok(Fragment { template: Template::new(device, ended?), contents })

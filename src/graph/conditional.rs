@@ -55,9 +55,7 @@ impl Condition {
         let capture = capture_of(stream)?;
         let device = stream.device();
         // SAFETY: the stream is borrowed, and so alive.
-        let raw = unsafe {
-            device.backend().graphs()?.create_condition(device.index(), stream.handle(), default)
-        }?;
+        let raw = unsafe { device.backend().graphs()?.create_condition(device.index(), stream.handle(), default) }?;
         if let Some(keeper) = &raw.keeper {
             // Kernels of the graph have its address.
             capture.keep(Box::new(Arc::clone(keeper)));

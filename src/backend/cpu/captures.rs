@@ -5,8 +5,8 @@
 //! capture is refused here with the same codes, and spoils the capture as there.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Weak};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
 
 use super::codes::{self, INVALID_HANDLE, refuse};
 use super::conditions::{Body, Cell};

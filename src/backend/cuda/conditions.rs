@@ -68,9 +68,8 @@ pub unsafe fn create(
     let mut handle = 0;
     let flags = if default.is_some() { ASSIGN_DEFAULT } else { 0 };
     // SAFETY: the graph is that of a capture that goes on; the target is writable.
-    let make = |on: &Current<'_, Cuda>| unsafe {
-        make(&mut handle, graph, context(on), default.unwrap_or_default(), flags)
-    };
+    let make =
+        |on: &Current<'_, Cuda>| unsafe { make(&mut handle, graph, context(on), default.unwrap_or_default(), flags) };
     driver.call(device, name, make, || format!("default {default:?}"))?;
     Ok(ConditionHandle(handle))
 }

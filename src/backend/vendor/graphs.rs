@@ -236,13 +236,7 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
         unsafe { V::put_conditional(self, device, stream, condition, branching, bodies) }
     }
 
-    unsafe fn begin_body(
-        &self,
-        device: i32,
-        stream: StreamHandle,
-        body: GraphHandle,
-        mode: CaptureMode,
-    ) -> Result<()> {
+    unsafe fn begin_body(&self, device: i32, stream: StreamHandle, body: GraphHandle, mode: CaptureMode) -> Result<()> {
         // SAFETY: the caller's promise is the same.
         unsafe { V::begin_body(self, device, stream, body, mode) }
     }

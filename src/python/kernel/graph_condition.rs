@@ -196,11 +196,7 @@ impl PyGraph {
     /// >>> graph.launch()
     /// >>> a.tolist()
     /// [2.0, 2.0, 2.0]
-    fn if_else(
-        &self,
-        py: Python<'_>,
-        condition: &Bound<'_, PyGraphCondition>,
-    ) -> PyResult<(PyGraphBody, PyGraphBody)> {
+    fn if_else(&self, py: Python<'_>, condition: &Bound<'_, PyGraphCondition>) -> PyResult<(PyGraphBody, PyGraphBody)> {
         self.branch(py, condition, Branching::If).map(|[then, otherwise]| (then, otherwise))
     }
 

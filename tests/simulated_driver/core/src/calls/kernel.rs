@@ -128,6 +128,16 @@ impl Driver {
         })
     }
 
+    /// The kernels of a module.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn functions(&self, module: u64) -> Outcome<Vec<u64>> {
+        let names = self.modules.with(|tables| tables.modules.get(&module).map(|known| known.library.names()));
+        let names = names.ok_or(INVALID_HANDLE)?;
+        names.iter().map(|name| self.function(module, name)).collect()
+    }
+
     /// The address and the bytes of a variable by its name.
     ///
     /// # Errors
