@@ -353,6 +353,11 @@ def conditional_graphs() -> None:
     equal(left_out.get(), numpy.zeros(10))
 
 
+def named_images() -> None:
+    """Ask which kernels an image has."""
+    assert "scale" in " ".join(PyGPU.Module.from_bytes(PyGPU.Module(SOURCE).image).names)
+
+
 def tensor_maps() -> None:
     """Describe an array to the tensor memory accelerator."""
     assert len(PyGPU.TensorMap(PyGPU.zeros((16, 16), "float32"), (8, 8)).tobytes()) == 128
@@ -390,6 +395,7 @@ EXERCISES: dict[str, Callable[[], None]] = {
         *([kernels] if _has_kernels() else []),
         *([graphs] if _has_graphs() else []),
         *([updated_graphs] if _has_graphs() and _has_kernels() else []),
+        *([named_images] if _has_kernels() and PyGPU.backend_name() == "cuda" else []),
         *([conditional_graphs, tensor_maps] if PyGPU.backend_name() == "cuda" else []),
         make_and_fetch,
         textures,

@@ -22,11 +22,11 @@ mod watching;
 
 pub use arithmetic::{clock, code, ranges, region};
 pub use calls::{
-    argument, capture, condition, copy, device, event, fill, graph, guest, host, kernel, memory, module, pointer, pool, rtc,
+    argument, capture, copy, device, event, fill, graph, guest, host, kernel, memory, module, pointer, pool, rtc,
     shared, stream, texture,
 };
 pub(crate) use machine::handles;
-pub use machine::{arena, driver, state, worker};
+pub use machine::{arena, condition, driver, state, worker};
 pub(crate) use watching::reorder;
 pub use watching::{config, control, exit, fault, finding, history};
 

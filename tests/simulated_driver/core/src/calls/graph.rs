@@ -52,12 +52,7 @@ pub enum Mode {
 }
 
 impl Node {
-    pub(crate) fn new(
-        task: Task,
-        touches: Vec<(Region, bool)>,
-        pageable: Option<Region>,
-        call: &'static str,
-    ) -> Self {
+    pub(crate) fn new(task: Task, touches: Vec<(Region, bool)>, pageable: Option<Region>, call: &'static str) -> Self {
         Self { task, touches, pageable, call, conditional: None, conditions: Vec::new() }
     }
 
@@ -257,7 +252,8 @@ impl Driver {
         }
         let capture = state.new_handle();
         let thread = std::thread::current().id();
-        let began = Capture { body, origin: stream, mode, thread, is_valid: true, nodes: Vec::new(), last: HashMap::new() };
+        let began =
+            Capture { body, origin: stream, mode, thread, is_valid: true, nodes: Vec::new(), last: HashMap::new() };
         state.graphs.captures.insert(capture, began);
         state.graphs.streams.insert(stream, capture);
         Ok(())

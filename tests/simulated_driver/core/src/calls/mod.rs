@@ -2,7 +2,6 @@
 
 pub mod argument;
 pub mod capture;
-pub mod condition;
 pub mod copy;
 pub mod device;
 pub mod event;

@@ -43,7 +43,8 @@ impl State {
     /// The nodes of a graph as a launch does them: those in which a condition decides with all that is in their bodies.
     pub(crate) fn whole(&self, nodes: &Nodes) -> Nodes {
         let whole = nodes.iter().map(|(handle, node)| {
-            let node = node.conditional.as_ref().map_or_else(|| Arc::clone(node), |own| Arc::new(self.with_bodies(own)));
+            let node =
+                node.conditional.as_ref().map_or_else(|| Arc::clone(node), |own| Arc::new(self.with_bodies(own)));
             (*handle, node)
         });
         Arc::new(whole.collect())
@@ -58,7 +59,9 @@ impl State {
         let mut conditions = vec![own.condition];
         conditions.extend(inner().flat_map(|node| node.conditions.iter().copied()));
         let (number, kind) = (own.condition.number, own.kind);
-        let run = move |place: usize| bodies.get(place).into_iter().flat_map(|body| body.iter()).for_each(|(_, node)| (node.task)());
+        let run = move |place: usize| {
+            bodies.get(place).into_iter().flat_map(|body| body.iter()).for_each(|(_, node)| (node.task)())
+        };
         let now = move || number.load(Ordering::Relaxed);
         let task = move || match kind {
             IF => run(usize::from(now() == 0)),
