@@ -100,7 +100,7 @@ GROUPS: dict[str, list[str]] = {
     "Streams and events": ["Stream", "current_stream", "default_stream", "Event"],
     "Kernels": [
         "Kernel", "Module", "LaunchConfig", "In", "Out", "InOut", "Struct", "pointers", "TensorMap", "Graph",
-        "GraphNode", "TextureArray", "Texture", "Surface",
+        "GraphNode", "GraphCondition", "GraphBody", "TextureArray", "Texture", "Surface",
     ],
     "Memory": [
         "memory_info", "memory_statistics", "memory_release_threshold", "set_memory_release_threshold", "trim_memory",

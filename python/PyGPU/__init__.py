@@ -26,6 +26,8 @@ from PyGPU._core import (
     ForkError as ForkError,
     GPUArray as GPUArray,
     Graph as Graph,
+    GraphBody as GraphBody,
+    GraphCondition as GraphCondition,
     GraphNode as GraphNode,
     Kernel as Kernel,
     LaunchConfig as LaunchConfig,

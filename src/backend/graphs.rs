@@ -3,6 +3,9 @@
 //! What a capture forbids, and who keeps the memory of a graph alive, is the caller's work (`memory::capture`, `graph`); here
 //! everything is raw, as in [`Backend`](super::Backend).
 
+use std::any::Any;
+use std::sync::Arc;
+
 use super::StreamHandle;
 use crate::error::{Error, Result};
 
@@ -62,6 +65,30 @@ impl NodeKind {
             Self::Other(_) => "other",
         }
     }
+}
+
+/// What decides in a graph, by a number that kernels set: the driver's.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct ConditionHandle(pub u64);
+
+/// A condition, and what it must not outlive.
+#[derive(Clone)]
+pub struct Condition {
+    /// The driver's, which kernels get.
+    pub handle: ConditionHandle,
+    /// Kept by whoever gives the handle to kernels.
+    pub keeper: Option<Arc<dyn Any + Send + Sync>>,
+}
+
+/// What a condition decides, in the driver's numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Branching {
+    /// Whether the first body is done; if not, the second one where there are two.
+    If = 0,
+    /// Whether the body is done, and then again.
+    While = 1,
+    /// Which body is done.
+    Switch = 2,
 }
 
 /// What a capture under way holds.
@@ -126,6 +153,52 @@ pub trait Graphs: Send + Sync {
     /// # Safety
     /// The stream is alive.
     unsafe fn captured(&self, device: i32, stream: StreamHandle) -> Result<Captured>;
+
+    /// Makes a condition for the graph that a stream captures, with its number at the beginning of each launch; without one it has
+    /// what the launch before left.
+    ///
+    /// # Safety
+    /// The stream is alive.
+    ///
+    /// # Errors
+    /// `NotSupported` where drivers have none; the driver's, for a stream that does not capture.
+    unsafe fn create_condition(&self, _device: i32, _stream: StreamHandle, _default: Option<u32>) -> Result<Condition> {
+        Err(no_conditions())
+    }
+    /// Puts an operation on a capturing stream in which a condition decides what is done; its bodies, which are empty and end with
+    /// the graph.
+    ///
+    /// # Safety
+    /// The stream is alive, and the condition is one of the graph that it captures, or of one around it.
+    ///
+    /// # Errors
+    /// As for [`Graphs::create_condition`].
+    unsafe fn put_conditional(
+        &self,
+        _device: i32,
+        _stream: StreamHandle,
+        _condition: ConditionHandle,
+        _branching: Branching,
+        _bodies: usize,
+    ) -> Result<Vec<GraphHandle>> {
+        Err(no_conditions())
+    }
+    /// As [`Graphs::begin_capture`], into a body. To end it gives the body again.
+    ///
+    /// # Safety
+    /// The stream is alive, and so is the graph that the body is part of.
+    ///
+    /// # Errors
+    /// As there.
+    unsafe fn begin_body(
+        &self,
+        _device: i32,
+        _stream: StreamHandle,
+        _body: GraphHandle,
+        _mode: CaptureMode,
+    ) -> Result<()> {
+        Err(no_conditions())
+    }
 
     /// Makes a graph that can be launched.
     ///
@@ -213,4 +286,13 @@ pub(super) const fn update_reason(number: u32) -> &'static str {
 /// What a backend answers that has no graphs.
 pub(super) fn unsupported(backend: &str) -> Error {
     Error::not_supported(format!("graphs are not supported by the {backend} backend"))
+}
+
+/// What a backend answers whose graphs do the same at each launch.
+#[cold]
+pub(super) fn no_conditions() -> Error {
+    Error::not_supported(
+        "HIP's graphs have no conditional nodes: CUDA's have, and those of the cpu backend; capture the part that is to be repeated, \
+         or left out, as a graph of its own, and decide on the host whether to launch it",
+    )
 }

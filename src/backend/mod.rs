@@ -38,7 +38,10 @@ pub use devices::{BackendKind, DeviceProperties, Devices, MemoryInfo};
 pub use driver_memory::{Advice, Attachment, DriverMemory, HANDLE_BYTES, Residence};
 pub use events::{EventFlags, EventHandle, Events};
 pub use first_device::{first_device, set_first_device};
-pub use graphs::{CaptureMode, Captured, ExecutableHandle, GraphHandle, Graphs, HostWork, NodeHandle, NodeKind};
+pub use graphs::{
+    Branching, CaptureMode, Captured, Condition, ConditionHandle, ExecutableHandle, GraphHandle, Graphs, HostWork,
+    NodeHandle, NodeKind,
+};
 pub use includes::{included_by_list, included_names};
 pub use launches::{ClusterPolicy, LaunchAttributes, Launches};
 pub use memory::{Address, HostFlags, Memory, PointerKind, PoolHandle, PoolStatistics};

@@ -192,6 +192,14 @@ pub trait Programs: Contexts + Launches {
     /// The driver's code 500 where there is no such variable.
     unsafe fn global(&self, device: i32, module: ModuleHandle, name: &CStr) -> Result<(Address, usize)>;
 
+    /// The names that the kernels of a module have in its image; `None` where only the image can tell.
+    ///
+    /// # Safety
+    /// The module is alive.
+    unsafe fn names(&self, _device: i32, _module: ModuleHandle) -> Result<Option<Vec<String>>> {
+        Ok(None)
+    }
+
     /// What is known of a kernel.
     ///
     /// # Safety

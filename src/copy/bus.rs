@@ -239,12 +239,21 @@ unsafe fn upload_by_driver(
     blocks: &Blocks,
     stream: &Stream,
 ) -> Result<()> {
-    if is_direct(blocks) {
+    let is_captured = capture::is_capturing(stream)?;
+    if is_direct(blocks) || is_captured && is_even(blocks) {
         let (to, from) = (side_of(target), side_of_host(source));
         return with_access(target, Access::Write, stream, || {
             // SAFETY: the target is an array's own memory, the source promised by the caller.
             unsafe { copy_blocks(target.device(), direction, to, from, blocks, stream) }
         });
+    }
+    if is_captured {
+        let scratch = Array::on_new_memory(source.layout.dense_like(), target.dtype(), stream.clone())?;
+        let blocks = Blocks::of(scratch.layout(), &source.layout)?;
+        check_even(&blocks)?;
+        // SAFETY: promised by the caller; even rows do not come here again.
+        unsafe { upload_by_driver(direction, &scratch, source, &blocks, stream)? };
+        return between(target, &scratch, stream);
     }
     let dense = target.layout().dense_like();
     let packed = host::Packed::new(&dense);
@@ -271,12 +280,21 @@ unsafe fn download_by_driver(
     blocks: &Blocks,
     stream: &Stream,
 ) -> Result<()> {
-    if is_direct(blocks) {
+    let is_captured = capture::is_capturing(stream)?;
+    if is_direct(blocks) || is_captured && is_even(blocks) {
         let (to, from) = (side_of_host(target), side_of(source));
         return with_access(source, Access::Read, stream, || {
             // SAFETY: the source is an array's own memory, the target promised by the caller.
             unsafe { copy_blocks(source.device(), direction, to, from, blocks, stream) }
         });
+    }
+    if is_captured {
+        let scratch = Array::on_new_memory(target.layout.dense_like(), source.dtype(), stream.clone())?;
+        let blocks = Blocks::of(&target.layout, scratch.layout())?;
+        check_even(&blocks)?;
+        between(&scratch, source, stream)?;
+        // SAFETY: as promised by the caller; even rows do not come here again.
+        return unsafe { download_by_driver(direction, target, &scratch, &blocks, stream) };
     }
     let dense = source.layout().dense_like();
     let into_packed = Blocks::of(&dense, source.layout())?;
@@ -292,6 +310,21 @@ unsafe fn download_by_driver(
     unsafe { download_by_driver(direction, &packed_side(&packed, &dense), source, &into_packed, stream)? };
     // SAFETY: as above; the target is promised by the caller.
     unsafe { host::copy(side_of_host(target), packed.side(&dense)) }
+}
+
+/// Whether one copy of a driver does it, however narrow the rows are.
+const fn is_even(blocks: &Blocks) -> bool {
+    matches!(blocks, Blocks::One { .. } | Blocks::Uniform(_))
+}
+
+/// Refuses in a capture what the host would have to pack.
+fn check_even(blocks: &Blocks) -> Result<()> {
+    match is_even(blocks) {
+        true => Ok(()),
+        false => {
+            Err(capture::refusal("a copy of host memory whose elements lie in no even rows, and which the host packs,"))
+        }
+    }
 }
 
 fn packed_side(packed: &host::Packed, dense: &Layout) -> HostSide {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Graph;
+use super::{Graph, conditional};
 use crate::backend::{CaptureMode, GraphHandle, Graphs, NodeHandle, NodeKind, StreamHandle};
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -113,6 +113,11 @@ pub struct Fragment {
 impl Capturing {
     fn end(mut self) -> Result<Fragment> {
         let device = self.stream.device();
+        if self.capture.as_ref().is_some_and(conditional::end_within) {
+            return Err(Error::value(
+                "the graph ended before the body of a conditional node: leave the body's `with` first",
+            ));
+        }
         let (ended, contents) = self.finish(device.backend().graphs()?)?;
         Ok(Fragment { template: Template::new(device, ended?), contents })
     }
@@ -121,6 +126,7 @@ impl Capturing {
         let Some(capture) = self.capture.take() else {
             return Err(Error::value("the capture is over already"));
         };
+        conditional::end_within(&capture);
         let end = || {
             // SAFETY: the stream is ours or kept by its keeper.
             unsafe { graphs.end_capture(self.stream.device().index(), self.stream.handle()) }

@@ -3,10 +3,11 @@
 //! A graph owns everything that it uses: the blocks, the kernels, the host memory of its copies. A launch is one use of each
 //! block, ordered like any other, and costs one call of the driver where the blocks are used on one stream only.
 //!
-//! - `capturing` begins and ends captures;
+//! - `capturing` begins and ends captures, and [`conditional`] those of bodies of which a condition decides;
 //! - `held` is what a graph holds, and `update` exchanges it together with what the driver launches.
 
 mod capturing;
+pub mod conditional;
 mod held;
 mod update;
 

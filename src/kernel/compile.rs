@@ -102,10 +102,14 @@ fn has_references(text: &str) -> bool {
 /// them again is allowed.
 const OF_THE_HOST: &str = "typedef unsigned short ushort; typedef unsigned int uint; typedef unsigned long ulong;\n";
 
+/// What a graph's condition is set by: a function of the driver's, which NVRTC knows from no header.
+const CONDITIONS: &str = "extern \"C\" __device__ void cudaGraphSetConditional(unsigned long long, unsigned int);\n";
+
 /// The text that is compiled, in which the user's lines keep their numbers.
 fn wrapped(source: &Source) -> Cow<'_, str> {
     let references = if has_references(&source.text) { REFERENCES } else { "" };
-    if !source.extern_c && references.is_empty() {
+    let conditions = if source.text.contains("cudaGraphSetConditional") { CONDITIONS } else { "" };
+    if !source.extern_c && references.is_empty() && conditions.is_empty() {
         return Cow::Borrowed(&source.text);
     }
     let name = if source.name.is_empty() { "kernel.cu" } else { &source.name };
@@ -114,7 +118,7 @@ fn wrapped(source: &Source) -> Cow<'_, str> {
         true => (hoisted(&source.text) + OF_THE_HOST, "extern \"C\" {\n", "}\n"),
         false => (String::new(), "", ""),
     };
-    Cow::Owned(format!("{references}{hoisted}{begin}#line 1 \"{name}\"\n{}\n{end}", source.text))
+    Cow::Owned(format!("{references}{conditions}{hoisted}{begin}#line 1 \"{name}\"\n{}\n{end}", source.text))
 }
 
 /// Everything on which the image depends.

@@ -102,6 +102,7 @@ const WORDS: &[(&str, Kind)] = &[
     ("cuDoubleComplex", Kind::Complex128),
     ("hipFloatComplex", Kind::Complex64),
     ("hipDoubleComplex", Kind::Complex128),
+    ("cudaGraphConditionalHandle", Kind::UInt64),
     ("cudaTextureObject_t", Kind::UInt64),
     ("cudaSurfaceObject_t", Kind::UInt64),
     ("hipTextureObject_t", Kind::UInt64),

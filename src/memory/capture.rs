@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use smallvec::SmallVec;
 
-use crate::backend::{CaptureMode, HostUse, NodeHandle, StreamFlags, StreamHandle};
+use crate::backend::{CaptureMode, GraphHandle, HostUse, NodeHandle, StreamFlags, StreamHandle};
 use crate::device::{Device, PerDevice, per_device};
 use crate::error::{Error, Result};
 use crate::global::Global;
@@ -46,6 +46,12 @@ pub struct Capture {
     device: Device,
     number: u64,
     contents: Mutex<Contents>,
+    /// The capture and its stream in whose operation this one is a body.
+    around: Option<(Arc<Capture>, Stream)>,
+    /// How many bodies are being captured into it.
+    bodies: AtomicUsize,
+    /// How many uses were noted, of its own.
+    notes: AtomicUsize,
 }
 
 /// A block that a graph uses.
@@ -222,12 +228,84 @@ impl Capture {
         home(device)?;
         // SAFETY: the stream is borrowed, and so alive.
         unsafe { graphs.begin_capture(device.index(), stream.handle(), mode) }?;
+        Self::of_stream(stream, None)
+    }
+
+    /// Begins the capture of a body, by a stream that is to capture nothing else.
+    ///
+    /// # Errors
+    /// The driver's.
+    ///
+    /// # Safety
+    /// The body is one of an operation of `around`, which is not over.
+    pub unsafe fn begin_body(
+        stream: &Stream,
+        body: GraphHandle,
+        mode: CaptureMode,
+        around: (Arc<Self>, Stream),
+    ) -> Result<Arc<Self>> {
+        let device = stream.device();
+        // SAFETY: the stream is borrowed, and so alive; the rest is promised.
+        unsafe { device.backend().graphs()?.begin_body(device.index(), stream.handle(), body, mode) }?;
+        around.0.bodies.fetch_add(1, Ordering::AcqRel);
+        Self::of_stream(stream, Some(around))
+    }
+
+    fn of_stream(stream: &Stream, around: Option<(Arc<Self>, Stream)>) -> Result<Arc<Self>> {
         let number = number_of(stream)?.unwrap_or_default();
-        let capture = Arc::new(Self { device, number, contents: Mutex::default() });
+        let capture = Arc::new(Self {
+            device: stream.device(),
+            number,
+            contents: Mutex::default(),
+            around,
+            bodies: AtomicUsize::new(0),
+            notes: AtomicUsize::new(0),
+        });
         let mut table = TABLE.lock();
         table.captures.push(Arc::clone(&capture));
         ACTIVE.store(table.captures.len(), Ordering::Release);
         Ok(capture)
+    }
+
+    /// As [`Capture::close`], of a body: what it took hold of belongs to the graph as a whole.
+    pub fn close_body(&self) {
+        let Contents { things, made, shared, .. } = self.close();
+        let Some((around, _)) = &self.around else { return };
+        around.bodies.fetch_sub(1, Ordering::AcqRel);
+        let mut contents = lock(&around.contents);
+        contents.things.extend(things);
+        contents.shared.extend(shared);
+        for made in made {
+            contents.shared.extend(made.uses);
+            contents.things.extend(made.part.map(|part| Box::new(part) as Thing));
+        }
+    }
+
+    /// The capture in whose operation this one is a body.
+    pub fn around(&self) -> Option<&Arc<Self>> {
+        self.around.as_ref().map(|(around, _)| around)
+    }
+
+    /// How many uses there were of its own, for whoever asks later whether there were more.
+    pub fn notes(&self) -> usize {
+        self.notes.load(Ordering::Acquire)
+    }
+
+    /// Lets a stream of the capture come after everything that it holds by now: a body may use all of it.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn gather(&self, stream: &Stream) -> Result<()> {
+        let contents = lock(&self.contents);
+        let uses = contents.blocks.iter().flat_map(|noted| &noted.uses).map(|(other, _)| other);
+        let mut others: SmallVec<[Stream; 2]> = SmallVec::new();
+        for other in uses {
+            if !other.has_handle_of(stream) && !others.iter().any(|known| known.has_handle_of(other)) {
+                others.push(other.clone());
+            }
+        }
+        drop(contents); // the driver is not called under the lock
+        others.iter().try_for_each(|other| stream.wait_for(other))
     }
 
     /// Says that the capture is over: what was to be dropped meanwhile is dropped. What it took hold of is given out.
@@ -243,6 +321,30 @@ impl Capture {
 
     /// Notes that a block is used on a stream of the capture, which other streams of it that have used the block come before.
     pub(super) fn note(&self, block: &Arc<Allocation>, access: Access, stream: &Stream) -> Result<()> {
+        self.check_open()?;
+        self.notes.fetch_add(1, Ordering::AcqRel);
+        self.note_use(block, access, stream)
+    }
+
+    /// Refuses what goes beside a body that is being captured.
+    ///
+    /// # Errors
+    /// `ValueError`.
+    pub fn check_open(&self) -> Result<()> {
+        if self.bodies.load(Ordering::Acquire) == 0 {
+            return Ok(());
+        }
+        Err(Error::value(
+            "a body of a conditional node is being captured, and this goes beside it: put it on the stream of the body, or before \
+             or after the body's `with`",
+        ))
+    }
+
+    fn note_use(&self, block: &Arc<Allocation>, access: Access, stream: &Stream) -> Result<()> {
+        if let Some((around, origin)) = &self.around {
+            // The body's operation uses it.
+            around.note_use(block, access, origin)?;
+        }
         let is_before = |(other, earlier): &(Stream, Access)| {
             !other.has_handle_of(stream) && (access == Access::Write || *earlier == Access::Write)
         };

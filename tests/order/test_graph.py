@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -12,6 +13,15 @@ from PyGPU import _core
 from PyGPU.elementwise import ElementwiseKernel
 from PyGPU.reduction import ReductionKernel
 from support_kernels import needs_kernels
+
+VIEWS = {  # each of six rows of five, in 60 numbers
+    "dense": lambda x: x[:30].reshape(6, 5),
+    "parts_of_rows": lambda x: x.reshape(6, 10)[:, :5],
+    "every_second_row": lambda x: x.reshape(12, 5)[::2],
+    "every_second_column": lambda x: x.reshape(6, 10)[:, ::2],
+    "transposed": lambda x: x[:30].reshape(5, 6).T,
+    "reversed": lambda x: x[:30].reshape(6, 5)[::-1],
+}
 
 
 def test_a_fill_runs_at_each_launch_and_not_while_it_is_captured() -> None:
@@ -158,6 +168,39 @@ def test_pinned_memory_is_read_and_written_again_at_each_launch() -> None:
         graph.launch()
         PyGPU.synchronize()
         np.testing.assert_array_equal(target, value)
+
+
+def _is_captured(call: Callable[[], object]) -> bool:
+    try:
+        call()
+    except PyGPU.NotSupportedError as error:
+        return "cannot be captured" not in str(error)
+    return True
+
+
+@needs_kernels
+@pytest.mark.parametrize("host_side", sorted(VIEWS))
+def test_pinned_memory_of_any_layout_is_captured_or_refused_and_the_capture_goes_on(host_side: str) -> None:
+    read, written = PyGPU.zeros_pinned(60, "float32"), PyGPU.zeros_pinned(60, "float32")
+    read[...] = np.arange(60)
+    source, target = VIEWS[host_side](read), VIEWS[host_side](written)
+    for device_side in sorted(VIEWS):
+        a, b = PyGPU.zeros(60, "float32"), PyGPU.zeros(60, "float32")
+        view, captured = VIEWS[device_side](a), []
+        view.copy(), view.__setitem__(..., view.copy())  # what these need is compiled before the capture
+        with PyGPU.Graph() as graph:
+            for call in (lambda: view.set_async(source), lambda: view.get_async(ary=target)):  # noqa: B023
+                if _is_captured(call):
+                    captured.append(call)
+            b.fill(1)
+        assert len(captured) == 2 or (host_side == "reversed" and not captured)
+        written[...] = 0
+        graph.launch()
+        PyGPU.synchronize()
+        np.testing.assert_array_equal(b.get(), 1)
+        if captured:
+            np.testing.assert_array_equal(view.get(), source)
+            np.testing.assert_array_equal(target, source)
 
 
 def test_bare_addresses_are_captured_too() -> None:

@@ -5,11 +5,12 @@
 //! capture is refused here with the same codes, and spoils the capture as there.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
 
 use super::codes::{self, INVALID_HANDLE, refuse};
-use crate::backend::{Captured, GraphHandle, HostWork, NodeHandle, NodeKind, StreamHandle};
+use super::conditions::{Body, Cell};
+use crate::backend::{Captured, ConditionHandle, GraphHandle, HostWork, NodeHandle, NodeKind, StreamHandle};
 use crate::error::Result;
 use crate::global::{Global, Guard};
 
@@ -31,12 +32,24 @@ pub struct Table {
     captures: BTreeMap<u64, Capture>,
     /// Graphs and what is launched of them: the same work under two handles.
     graphs: BTreeMap<usize, Work>,
+    /// Bodies of operations in which a condition decides; their operations keep them.
+    bodies: BTreeMap<usize, Weak<Body>>,
+    /// Conditions by their handles; whoever made one keeps it, and the operations in which it decides.
+    conditions: BTreeMap<u64, Weak<Cell>>,
 }
 
 /// One operation of a graph.
 pub struct Operation {
     pub kind: NodeKind,
     pub work: HostWork,
+    /// Done when a launch begins.
+    pub first: Option<Box<dyn Fn() + Send + Sync>>,
+}
+
+impl Operation {
+    pub fn new(kind: NodeKind, work: HostWork) -> Self {
+        Self { kind, work, first: None }
+    }
 }
 
 /// The operations of a graph, in their order. The handle of one is its place, from 1 on.
@@ -48,6 +61,8 @@ struct Capture {
     work: Vec<Arc<Operation>>,
     /// The last operation of each stream.
     last: BTreeMap<usize, usize>,
+    /// Where the work goes, if it is not a graph of its own.
+    body: Option<(usize, Arc<Body>)>,
 }
 
 impl Captures {
@@ -73,11 +88,21 @@ impl Captures {
         if self.is_any() { self.lock().next(operation, stream) } else { Ok(None) }
     }
 
+    /// Refuses a stream that does not capture.
+    pub fn next_or_refuse(&self, operation: &'static str, stream: StreamHandle) -> Result<()> {
+        self.lock().capture_of(operation, stream).map(drop)
+    }
+
     /// Keeps work for the graph of the stream's capture.
     pub fn keep(&self, operation: &'static str, stream: StreamHandle, kind: NodeKind, work: HostWork) -> Result<()> {
+        self.keep_all_of(operation, stream, Operation::new(kind, work))
+    }
+
+    /// As [`Captures::keep`], of an operation that has more to it.
+    pub fn keep_all_of(&self, operation: &'static str, stream: StreamHandle, kept: Operation) -> Result<()> {
         let mut table = self.lock();
         let capture = table.capture_of(operation, stream)?;
-        capture.work.push(Arc::new(Operation { kind, work }));
+        capture.work.push(Arc::new(kept));
         capture.last.insert(stream.0, capture.work.len());
         Ok(())
     }
@@ -157,7 +182,7 @@ impl Captures {
         }
     }
 
-    pub fn begin(&self, stream: StreamHandle) -> Result<()> {
+    pub fn begin(&self, stream: StreamHandle, body: Option<GraphHandle>) -> Result<()> {
         let operation = "begin_capture";
         if is_default(stream) {
             return Err(refuse(operation, codes::CAPTURE_UNSUPPORTED, described(stream)));
@@ -166,11 +191,15 @@ impl Captures {
         if table.streams.contains_key(&stream.0) {
             return Err(refuse(operation, codes::ILLEGAL_STATE, described(stream)));
         }
+        let body = match body {
+            Some(handle) => Some((handle.0, table.body(operation, handle)?)),
+            None => None,
+        };
         let capture = table.new_number();
         table.streams.insert(stream.0, capture as u64);
         table.captures.insert(
             capture as u64,
-            Capture { origin: stream.0, is_valid: true, work: Vec::new(), last: BTreeMap::new() },
+            Capture { origin: stream.0, is_valid: true, work: Vec::new(), last: BTreeMap::new(), body },
         );
         self.count(&table);
         Ok(())
@@ -193,7 +222,10 @@ impl Captures {
             drop(table); // before the work, which may hold the last use of an array
             return Err(refuse(operation, codes::CAPTURE_INVALIDATED, described(stream)));
         }
-        Ok(GraphHandle(table.enter(Arc::new(ended.work))))
+        let Some((handle, body)) = ended.body else { return Ok(GraphHandle(table.enter(Arc::new(ended.work)))) };
+        drop(table);
+        body.extend(ended.work);
+        Ok(GraphHandle(handle))
     }
 
     pub fn graph(&self, operation: &'static str, handle: usize) -> Result<Work> {
@@ -226,7 +258,38 @@ impl Captures {
 
 impl Table {
     pub const fn new() -> Self {
-        Self { last: 0, streams: BTreeMap::new(), captures: BTreeMap::new(), graphs: BTreeMap::new() }
+        Self {
+            last: 0,
+            streams: BTreeMap::new(),
+            captures: BTreeMap::new(),
+            graphs: BTreeMap::new(),
+            bodies: BTreeMap::new(),
+            conditions: BTreeMap::new(),
+        }
+    }
+
+    /// Knows a body from now on.
+    pub fn enter_body(&mut self, body: &Arc<Body>) -> GraphHandle {
+        self.bodies.retain(|_, known| known.strong_count() != 0);
+        let handle = self.new_number();
+        self.bodies.insert(handle, Arc::downgrade(body));
+        GraphHandle(handle)
+    }
+
+    fn body(&self, operation: &'static str, handle: GraphHandle) -> Result<Arc<Body>> {
+        let known = self.bodies.get(&handle.0).and_then(Weak::upgrade);
+        known.ok_or_else(|| refuse(operation, INVALID_HANDLE, format!("graph {}", handle.0)))
+    }
+
+    /// Knows a condition from now on.
+    pub fn enter_condition(&mut self, cell: &Arc<Cell>) {
+        self.conditions.retain(|_, known| known.strong_count() != 0);
+        self.conditions.insert(cell.handle().0, Arc::downgrade(cell));
+    }
+
+    pub fn condition(&self, operation: &'static str, handle: ConditionHandle) -> Result<Arc<Cell>> {
+        let known = self.conditions.get(&handle.0).and_then(Weak::upgrade);
+        known.ok_or_else(|| refuse(operation, INVALID_HANDLE, format!("condition {:#x}", handle.0)))
     }
 
     fn new_number(&mut self) -> usize {

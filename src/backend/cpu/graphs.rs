@@ -7,14 +7,15 @@ use super::codes::{self, refuse};
 use super::host::{Cpu, check_device};
 use crate::backend::graphs::update_reason;
 use crate::backend::{
-    CaptureMode, Captured, ExecutableHandle, GraphHandle, Graphs, HostWork, NodeHandle, NodeKind, StreamHandle,
+    Branching, CaptureMode, Captured, Condition, ConditionHandle, ExecutableHandle, GraphHandle, Graphs, HostWork,
+    NodeHandle, NodeKind, StreamHandle,
 };
 use crate::error::Result;
 
 impl Graphs for Cpu {
     unsafe fn begin_capture(&self, device: i32, stream: StreamHandle, _: CaptureMode) -> Result<()> {
         check_device("begin_capture", device)?;
-        self.captures.begin(stream)
+        self.captures.begin(stream, None)
     }
 
     unsafe fn end_capture(&self, _: i32, stream: StreamHandle) -> Result<GraphHandle> {
@@ -31,6 +32,25 @@ impl Graphs for Cpu {
 
     unsafe fn captured(&self, _: i32, stream: StreamHandle) -> Result<Captured> {
         Ok(self.captures.captured(stream))
+    }
+
+    unsafe fn create_condition(&self, _: i32, stream: StreamHandle, default: Option<u32>) -> Result<Condition> {
+        self.new_condition(stream, default)
+    }
+
+    unsafe fn put_conditional(
+        &self,
+        _: i32,
+        stream: StreamHandle,
+        condition: ConditionHandle,
+        branching: Branching,
+        bodies: usize,
+    ) -> Result<Vec<GraphHandle>> {
+        self.keep_conditional(stream, condition, branching, bodies)
+    }
+
+    unsafe fn begin_body(&self, _: i32, stream: StreamHandle, body: GraphHandle, _: CaptureMode) -> Result<()> {
+        self.captures.begin(stream, Some(body))
     }
 
     // No call of the host's makes a capture invalid that another mode would allow.
@@ -108,6 +128,7 @@ impl Graphs for Cpu {
     unsafe fn launch_graph(&self, _: i32, executable: ExecutableHandle, _: StreamHandle) -> Result<()> {
         // Without the lock, which the work may need.
         let work = self.captures.graph("launch_graph", executable.0)?;
+        work.iter().filter_map(|operation| operation.first.as_ref()).for_each(|first| first());
         work.iter().try_for_each(|operation| (operation.work)())
     }
 

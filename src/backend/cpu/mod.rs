@@ -8,6 +8,7 @@
 mod capture_tests;
 mod captures;
 mod codes;
+mod conditions;
 mod copies;
 mod devices;
 mod driver_memory;

@@ -1,11 +1,13 @@
 //! What can be set of a kernel, and what its parameters are.
 
+use std::ffi::CStr;
+
 use super::contexts::cache_of;
 use super::driver::Cuda;
-use super::sys::CUfunction_attribute as Attribute;
+use super::sys::{CUfunction, CUfunction_attribute as Attribute};
 use crate::backend::codes::{INVALID_VALUE, SUCCESS};
 use crate::backend::vendor::{Current, Driver, Raw};
-use crate::backend::{FunctionHandle, FunctionSetting, ParameterPlace};
+use crate::backend::{FunctionHandle, FunctionSetting, ModuleHandle, ParameterPlace};
 use crate::error::Result;
 
 /// Sets something of a kernel.
@@ -43,6 +45,42 @@ unsafe fn prefer(driver: &Driver<Cuda>, device: i32, function: FunctionHandle, p
     // SAFETY: the function is alive.
     let tell = |on: &Current<'_, Cuda>| unsafe { (on.api.cuFuncSetCacheConfig)(Raw::of(function.0), preference) };
     driver.call(device, "cuFuncSetCacheConfig", tell, || format!("{preference:?}"))
+}
+
+/// The names of a module's kernels; `None` from a driver before 12.4.
+///
+/// # Safety
+/// The module is alive.
+pub unsafe fn names(driver: &Driver<Cuda>, device: i32, module: ModuleHandle) -> Result<Option<Vec<String>>> {
+    let api = &driver.api;
+    let (Some(tell_count), Some(list), Some(tell_name)) =
+        (api.cuModuleGetFunctionCount, api.cuModuleEnumerateFunctions, api.cuFuncGetName)
+    else {
+        return Ok(None);
+    };
+    let mut count = 0;
+    // SAFETY: the module is alive, the target writable.
+    let ask = |_: &Current<'_, Cuda>| unsafe { tell_count(&mut count, Raw::of(module.0)) };
+    driver.call(device, "cuModuleGetFunctionCount", ask, String::new)?;
+    if count == 0 {
+        return Ok(Some(Vec::new()));
+    }
+    let mut functions = vec![CUfunction::NONE; count as usize];
+    // SAFETY: as before, and there is room for as many.
+    let ask = |_: &Current<'_, Cuda>| unsafe { list(functions.as_mut_ptr(), count, Raw::of(module.0)) };
+    driver.call(device, "cuModuleEnumerateFunctions", ask, String::new)?;
+    let name_of = |function: CUfunction| {
+        let mut text = std::ptr::null();
+        // SAFETY: the function is one of a module that is alive, the target writable.
+        let ask = |_: &Current<'_, Cuda>| unsafe { tell_name(&mut text, function) };
+        driver.call(device, "cuFuncGetName", ask, String::new)?;
+        if text.is_null() {
+            return Ok(String::new());
+        }
+        // SAFETY: the driver's text, which lives as long as the module.
+        Ok(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
+    };
+    functions.into_iter().map(name_of).collect::<Result<Vec<_>>>().map(Some)
 }
 
 /// The parameters in order; `None` from a driver before 12.4.

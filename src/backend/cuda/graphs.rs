@@ -2,13 +2,16 @@
 
 use std::cell::Cell;
 
+use super::conditions;
 use super::driver::Cuda;
 use super::sys::{CUgraphExecUpdateResultInfo, CUstreamCaptureMode as Mode};
 use crate::backend::codes::SUCCESS;
 use crate::backend::graphs::update_reason;
 use crate::backend::vendor::graphs::{Parameters, exchange, lacks, no_parameters};
 use crate::backend::vendor::{Current, Driver, Raw, VendorGraphs};
-use crate::backend::{CaptureMode, ExecutableHandle, GraphHandle, NodeHandle, NodeKind, StreamHandle};
+use crate::backend::{
+    Branching, CaptureMode, ConditionHandle, ExecutableHandle, GraphHandle, NodeHandle, NodeKind, StreamHandle,
+};
 use crate::error::Result;
 
 impl VendorGraphs for Cuda {
@@ -61,6 +64,39 @@ impl VendorGraphs for Cuda {
         )
     }
 
+    unsafe fn create_condition(
+        driver: &Driver<Self>,
+        device: i32,
+        stream: StreamHandle,
+        default: Option<u32>,
+    ) -> Result<ConditionHandle> {
+        // SAFETY: the caller's promise is the same.
+        unsafe { conditions::create(driver, device, stream, default) }
+    }
+
+    unsafe fn put_conditional(
+        driver: &Driver<Self>,
+        device: i32,
+        stream: StreamHandle,
+        condition: ConditionHandle,
+        branching: Branching,
+        bodies: usize,
+    ) -> Result<Vec<GraphHandle>> {
+        // SAFETY: the caller's promise is the same.
+        unsafe { conditions::put(driver, device, stream, condition, branching, bodies) }
+    }
+
+    unsafe fn begin_body(
+        driver: &Driver<Self>,
+        device: i32,
+        stream: StreamHandle,
+        body: GraphHandle,
+        mode: CaptureMode,
+    ) -> Result<()> {
+        // SAFETY: the caller's promise is the same.
+        unsafe { conditions::begin(driver, device, stream, body, Self::mode_of(mode)) }
+    }
+
     unsafe fn update(
         driver: &Driver<Self>,
         device: i32,
@@ -84,7 +120,7 @@ impl VendorGraphs for Cuda {
 }
 
 /// The current context.
-fn context(on: &Current<'_, Cuda>) -> super::sys::CUcontext {
+pub(super) fn context(on: &Current<'_, Cuda>) -> super::sys::CUcontext {
     let mut context = std::ptr::null_mut();
     // SAFETY: the target is writable.
     let code = unsafe { (on.api.cuCtxGetCurrent)(&mut context) };

@@ -6,6 +6,7 @@
 //! - `nvrtc` compiles, and finds that library;
 //! - every other file is a noun of the backend.
 
+mod conditions;
 mod context;
 mod contexts;
 mod copies;

@@ -9,7 +9,7 @@ use super::sys::{CUdevice, CUdevice_attribute, CUfunction_attribute as Attribute
 use super::{functions, linking, modules, nvrtc};
 use crate::backend::vendor::{Cooperative, Driver, FunctionNumbers, Raw, VendorPrograms};
 use crate::backend::{
-    Compiled, Compiler, FunctionHandle, FunctionSetting, LinkInput, LoadOptions, Loaded, ParameterPlace,
+    Compiled, Compiler, FunctionHandle, FunctionSetting, LinkInput, LoadOptions, Loaded, ModuleHandle, ParameterPlace,
 };
 use crate::error::Result;
 use crate::settings;
@@ -35,6 +35,11 @@ impl VendorPrograms for Cuda {
 
     fn load(driver: &Driver<Self>, device: i32, image: &[u8], options: &LoadOptions) -> Result<Loaded> {
         modules::load(driver, device, image, options)
+    }
+
+    unsafe fn names(driver: &Driver<Self>, device: i32, module: ModuleHandle) -> Result<Option<Vec<String>>> {
+        // SAFETY: the caller's promise is the same.
+        unsafe { functions::names(driver, device, module) }
     }
 
     unsafe fn set_function(

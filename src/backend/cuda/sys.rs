@@ -9,14 +9,15 @@ use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ushort, c_void};
 use crate::backend::vendor::loader::symbol_table;
 
 pub use cudarc::driver::sys::{
-    CUDA_ARRAY3D_DESCRIPTOR, CUDA_KERNEL_NODE_PARAMS, CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS,
-    CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC, CUDA_TEXTURE_DESC, CUarray, CUcontext, CUdevice, CUdevice_attribute,
-    CUdeviceptr, CUevent, CUfunc_cache, CUfunction, CUfunction_attribute, CUgraph, CUgraphExec,
-    CUgraphExecUpdateResultInfo, CUgraphNode, CUgraphNodeType, CUhostFn, CUipcEventHandle, CUipcMemHandle,
-    CUjit_option, CUjitInputType, CUlaunchConfig, CUlimit, CUlinkState, CUmem_advise, CUmemAccess_flags,
-    CUmemAccessDesc, CUmemAllocationHandleType, CUmemAllocationType, CUmemLocation, CUmemLocationType,
-    CUmemPool_attribute, CUmemPoolProps, CUmemoryPool, CUmemorytype, CUmodule, CUoccupancyB2DSize, CUpointer_attribute,
-    CUresult, CUstream, CUstreamCaptureMode, CUstreamCaptureStatus, CUsurfObject, CUtensorMap, CUtexObject, CUuuid,
+    CUDA_ARRAY3D_DESCRIPTOR, CUDA_CONDITIONAL_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUDA_MEMCPY2D, CUDA_MEMCPY3D,
+    CUDA_MEMSET_NODE_PARAMS, CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC, CUDA_TEXTURE_DESC, CUarray, CUcontext,
+    CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunc_cache, CUfunction, CUfunction_attribute, CUgraph,
+    CUgraphConditionalHandle, CUgraphConditionalNodeType, CUgraphEdgeData, CUgraphExec, CUgraphExecUpdateResultInfo,
+    CUgraphNode, CUgraphNodeParams, CUgraphNodeType, CUhostFn, CUipcEventHandle, CUipcMemHandle, CUjit_option,
+    CUjitInputType, CUlaunchConfig, CUlimit, CUlinkState, CUmem_advise, CUmemAccess_flags, CUmemAccessDesc,
+    CUmemAllocationHandleType, CUmemAllocationType, CUmemLocation, CUmemLocationType, CUmemPool_attribute,
+    CUmemPoolProps, CUmemoryPool, CUmemorytype, CUmodule, CUoccupancyB2DSize, CUpointer_attribute, CUresult, CUstream,
+    CUstreamCaptureMode, CUstreamCaptureStatus, CUsurfObject, CUtensorMap, CUtexObject, CUuuid,
 };
 
 /// A `CUresult` as a number, where a function takes one.
@@ -236,6 +237,39 @@ macro_rules! cuda_api {
                     graph: CUgraph,
                     result: *mut CUgraphExecUpdateResultInfo
                 );
+                fn cuGraphConditionalHandleCreate(
+                    handle: *mut CUgraphConditionalHandle,
+                    graph: CUgraph,
+                    context: CUcontext,
+                    default: c_uint,
+                    flags: c_uint
+                );
+                fn cuGraphAddNode_v2(
+                    node: *mut CUgraphNode,
+                    graph: CUgraph,
+                    dependencies: *const CUgraphNode,
+                    edges: *const CUgraphEdgeData,
+                    count: usize,
+                    parameters: *mut CUgraphNodeParams
+                );
+                fn cuStreamUpdateCaptureDependencies_v2(
+                    stream: CUstream,
+                    dependencies: *mut CUgraphNode,
+                    edges: *const CUgraphEdgeData,
+                    count: usize,
+                    flags: c_uint
+                );
+                fn cuStreamBeginCaptureToGraph(
+                    stream: CUstream,
+                    graph: CUgraph,
+                    dependencies: *const CUgraphNode,
+                    edges: *const CUgraphEdgeData,
+                    count: usize,
+                    mode: CUstreamCaptureMode
+                );
+                fn cuModuleGetFunctionCount(count: *mut c_uint, module: CUmodule);
+                fn cuModuleEnumerateFunctions(functions: *mut CUfunction, count: c_uint, module: CUmodule);
+                fn cuFuncGetName(name: *mut *const c_char, function: CUfunction);
                 fn cuDeviceGetUuid_v2(uuid: *mut CUuuid, device: CUdevice);
                 fn cuCtxRecordEvent(context: CUcontext, event: CUevent);
                 fn cuStreamGetDevice(stream: CUstream, device: *mut CUdevice);

@@ -4,8 +4,10 @@ use super::context::{Current, VendorContexts};
 use super::driver::Driver;
 use super::streams::described;
 use super::symbols::Raw;
+use crate::backend::graphs::no_conditions;
 use crate::backend::{
-    CaptureMode, Captured, ExecutableHandle, GraphHandle, Graphs, NodeHandle, NodeKind, StreamHandle,
+    Branching, CaptureMode, Captured, Condition, ConditionHandle, ExecutableHandle, GraphHandle, Graphs, NodeHandle,
+    NodeKind, StreamHandle,
 };
 use crate::error::{Error, Result};
 
@@ -40,6 +42,45 @@ pub trait VendorGraphs: VendorContexts {
         to: NodeHandle,
         from: NodeHandle,
     ) -> Result<()>;
+    /// As [`Graphs::create_condition`].
+    ///
+    /// # Safety
+    /// See there.
+    unsafe fn create_condition(
+        _driver: &Driver<Self>,
+        _device: i32,
+        _stream: StreamHandle,
+        _default: Option<u32>,
+    ) -> Result<ConditionHandle> {
+        Err(no_conditions())
+    }
+    /// As [`Graphs::put_conditional`].
+    ///
+    /// # Safety
+    /// See there.
+    unsafe fn put_conditional(
+        _driver: &Driver<Self>,
+        _device: i32,
+        _stream: StreamHandle,
+        _condition: ConditionHandle,
+        _branching: Branching,
+        _bodies: usize,
+    ) -> Result<Vec<GraphHandle>> {
+        Err(no_conditions())
+    }
+    /// As [`Graphs::begin_body`].
+    ///
+    /// # Safety
+    /// See there.
+    unsafe fn begin_body(
+        _driver: &Driver<Self>,
+        _device: i32,
+        _stream: StreamHandle,
+        _body: GraphHandle,
+        _mode: CaptureMode,
+    ) -> Result<()> {
+        Err(no_conditions())
+    }
     /// As [`Graphs::update`].
     ///
     /// # Safety
@@ -175,6 +216,29 @@ impl<V: VendorGraphs> Graphs for Driver<V> {
         // SAFETY: the graph is that of a capture that goes on.
         let nodes = unsafe { self.node_count(device, GraphHandle(graph.number())) }?;
         Ok(Captured { nodes, last })
+    }
+
+    unsafe fn create_condition(&self, device: i32, stream: StreamHandle, default: Option<u32>) -> Result<Condition> {
+        // SAFETY: the caller's promise is the same.
+        let handle = unsafe { V::create_condition(self, device, stream, default) }?;
+        Ok(Condition { handle, keeper: None })
+    }
+
+    unsafe fn put_conditional(
+        &self,
+        device: i32,
+        stream: StreamHandle,
+        condition: ConditionHandle,
+        branching: Branching,
+        bodies: usize,
+    ) -> Result<Vec<GraphHandle>> {
+        // SAFETY: the caller's promise is the same.
+        unsafe { V::put_conditional(self, device, stream, condition, branching, bodies) }
+    }
+
+    unsafe fn begin_body(&self, device: i32, stream: StreamHandle, body: GraphHandle, mode: CaptureMode) -> Result<()> {
+        // SAFETY: the caller's promise is the same.
+        unsafe { V::begin_body(self, device, stream, body, mode) }
     }
 
     unsafe fn instantiate(&self, device: i32, graph: GraphHandle) -> Result<ExecutableHandle> {

@@ -55,6 +55,13 @@ pub trait VendorPrograms: VendorDevices {
         // SAFETY: the caller's promise is the same.
         unsafe { driver.unload_module(device, module) }
     }
+    /// As [`Programs::names`].
+    ///
+    /// # Safety
+    /// The module is alive.
+    unsafe fn names(_driver: &Driver<Self>, _device: i32, _module: ModuleHandle) -> Result<Option<Vec<String>>> {
+        Ok(None)
+    }
     /// # Safety
     /// The function is alive.
     unsafe fn set_function(
@@ -173,6 +180,11 @@ where
             || format!("the global {name:?}"),
         )?;
         Ok((address.number(), bytes))
+    }
+
+    unsafe fn names(&self, device: i32, module: ModuleHandle) -> Result<Option<Vec<String>>> {
+        // SAFETY: the caller's promise is the same.
+        unsafe { V::names(self, device, module) }
     }
 
     unsafe fn function_attributes(&self, device: i32, function: FunctionHandle) -> Result<FunctionAttributes> {

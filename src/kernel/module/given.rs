@@ -68,7 +68,7 @@ fn bundles(section: &[u8]) -> Vec<Range<usize>> {
 }
 
 /// A number of the machine's own order.
-fn number(bytes: &[u8], at: usize, width: usize) -> Option<usize> {
+pub(super) fn number(bytes: &[u8], at: usize, width: usize) -> Option<usize> {
     let bytes = bytes.get(at..at.checked_add(width)?)?;
     usize::try_from(bytes.iter().rev().fold(0u64, |sum, &byte| sum << 8 | u64::from(byte))).ok()
 }

@@ -2,6 +2,7 @@
 
 mod given;
 mod instances;
+mod names;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -205,6 +206,23 @@ impl Module {
         &self.0.image.image
     }
 
+    /// The kernels of an image, by the names that they have in it; empty where nobody knows.
+    ///
+    /// # Errors
+    /// `ValueError` after a reset of the device; the driver's.
+    pub fn names(&self) -> Result<Vec<String>> {
+        self.check_alive()?;
+        let mut all = Vec::new();
+        for part in std::iter::once(&self.0.handle).chain(&self.0.others).filter(|part| **part != NOT_LOADED) {
+            // SAFETY: the module is alive as long as this.
+            match unsafe { self.0.programs.names(self.0.device.index(), *part) }? {
+                Some(names) => all.extend(names),
+                None => return Ok(names::in_image(self.image())),
+            }
+        }
+        Ok(all)
+    }
+
     /// Refuses a module that a reset of the device has destroyed.
     ///
     /// # Errors
@@ -238,6 +256,9 @@ impl Module {
     }
 
     fn found(&self, name: &str, is_small: bool) -> Result<FunctionHandle> {
+        if name.starts_with("_Z") {
+            return self.named(name); // as the image has it
+        }
         if let Some(mangled) = is_small.then(|| symbols::find_mangled(self.image(), name)).flatten() {
             return self.named(&mangled);
         }

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use crate::copy;
 use crate::layout::{Layout, Order};
 use crate::python::array::class::{GpuArray, new_exact};
+use crate::python::array::owner::Owner;
 use crate::python::convert::buffer::view_of_address;
 use crate::python::convert::dtype;
 use crate::python::convert::ndarray;
@@ -76,7 +77,7 @@ fn array_at<'py>(
         Err(_) => Stream::default_of(device),
         Ok(stream) => stream,
     };
-    let array = Place::of(address)?.behind(behind)?.array(py, &layout, dtype, wanted, None)?;
+    let array = Place::of(address)?.behind(behind)?.array(py, &layout, dtype, wanted, None::<Owner>)?;
     new_exact(py, GpuArray::with_base(array, address.clone().unbind()))
 }
 

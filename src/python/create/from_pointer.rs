@@ -12,12 +12,13 @@ use pyo3::types::{PyInt, PyType};
 use crate::backend::Address;
 use crate::layout::{Layout, Order};
 use crate::lifetime;
+use crate::memory::Lent;
 use crate::python::array::class::{GpuArray, new_exact};
 use crate::python::array::owner::Owner;
-use crate::python::callback::Kept;
+use crate::python::callback::{Kept, holds_gil};
 use crate::python::convert::dtype;
 use crate::python::convert::shape;
-use crate::python::exchange::place::Place;
+use crate::python::exchange::place::{Keeper, Place};
 use crate::python::gil::WithoutGil;
 use crate::python::once::{PyOnce, intern};
 use crate::python::runtime::device;
@@ -25,14 +26,13 @@ use crate::python::runtime::stream::stream_or_default;
 use crate::stream::Stream;
 
 /// Calls a function of C with an address, once, when the last array over the memory has gone.
-#[pyclass(frozen, name = "_Deleter", module = "PyGPU")]
 struct Deleter {
     function: unsafe extern "C" fn(*mut c_void),
     address: Address,
     /// From when there is an array: until then the memory is the caller's.
     is_armed: AtomicBool,
     /// The function's object, and with it the library or the callback behind it.
-    _object: Py<PyAny>,
+    _object: Kept,
 }
 
 impl Drop for Deleter {
@@ -41,10 +41,24 @@ impl Drop for Deleter {
             return;
         }
         let (function, address) = (self.function, self.address);
-        // It may wait for a device, whose callbacks may wait for the GIL.
         // SAFETY: the caller of `from_pointer` gave the function for this address.
         let call = || unsafe { function(address as *mut c_void) };
-        Python::try_attach(|py| py.without_gil(call));
+        match holds_gil() {
+            // It may wait for a device, whose callbacks may wait for the GIL.
+            // SAFETY: the interpreter says that the thread has it.
+            true => unsafe { Python::assume_attached() }.without_gil(call),
+            false => call(),
+        }
+    }
+}
+
+impl Keeper for Box<Deleter> {
+    fn beside(self) -> Lent {
+        self
+    }
+
+    fn alone(self) -> Lent {
+        self
     }
 }
 
@@ -77,7 +91,7 @@ fn pointer_in(function: &Bound<'_, PyAny>) -> PyResult<usize> {
 }
 
 /// The deleter that an owner is, if it is a function of ctypes.
-fn deleter_of<'py>(owner: &Bound<'py, PyAny>, address: Address) -> PyResult<Option<Bound<'py, Deleter>>> {
+fn deleter_of(owner: &Bound<'_, PyAny>, address: Address) -> PyResult<Option<Box<Deleter>>> {
     let py = owner.py();
     // SAFETY: a live object and a class. `isinstance` would ask the class' class, which takes as long as all else.
     if unsafe { ffi::PyObject_TypeCheck(owner.as_ptr(), function_class(py)?.as_type_ptr()) } == 0 {
@@ -89,8 +103,8 @@ fn deleter_of<'py>(owner: &Bound<'py, PyAny>, address: Address) -> PyResult<Opti
     }
     // SAFETY: a pointer that is not null, which the caller says to be a deleter: `void (*)(void *)`.
     let function = unsafe { std::mem::transmute::<usize, unsafe extern "C" fn(*mut c_void)>(function) };
-    let object = owner.clone().unbind();
-    Bound::new(py, Deleter { function, address, is_armed: AtomicBool::new(false), _object: object }).map(Some)
+    let object = Kept::new(owner.clone().unbind());
+    Ok(Some(Box::new(Deleter { function, address, is_armed: AtomicBool::new(false), _object: object })))
 }
 
 /// An array over memory that others have made, such as C code, and that goes back to them.
@@ -165,20 +179,21 @@ fn from_pointer<'py>(
     let wanted = device.map(|device| device::from_argument(py, Some(device))).transpose()?;
     let place = Place::of(address)?;
     let deleter = owner.map(|owner| deleter_of(owner, place.address())).transpose()?.flatten();
-    let keeper = match (&deleter, owner) {
-        (Some(deleter), _) => Some(deleter.as_any().clone()),
-        // A number keeps nothing; any other object with an address may.
-        (None, None) => Some(address).filter(|address| !address.is_instance_of::<PyInt>()).cloned(),
-        (None, Some(owner)) => Some(owner.clone()),
-    };
-    let kept = keeper.as_ref().map(|keeper| Owner {
-        object: Kept::new(keeper.clone().unbind()),
-        is_arrays: false,
-        allocator: None,
-    });
     // A stream that is none is refused below, when there is a device to ask.
     let ready = |device| stream_or_default(py, stream, device).unwrap_or_else(|_| Stream::default_of(device));
-    let array = place.array(py, &layout, dtype, ready, kept)?;
+    let (array, armed) = match deleter {
+        Some(deleter) => {
+            let armed = &raw const deleter.is_armed;
+            (place.array(py, &layout, dtype, ready, Some(deleter))?, Some(armed))
+        }
+        None => {
+            // A number keeps nothing; any other object with an address may.
+            let keeper = owner.or_else(|| Some(address).filter(|address| !address.is_instance_of::<PyInt>()));
+            let kept = |keeper: &Bound<'py, PyAny>| Kept::new(keeper.clone().unbind());
+            let kept = keeper.map(|keeper| Owner { object: kept(keeper), is_arrays: false, allocator: None });
+            (place.array(py, &layout, dtype, ready, kept)?, None)
+        }
+    };
     if let Some(stream) = stream.filter(|stream| !stream.is_none()) {
         let ready = stream_or_default(py, Some(stream), array.device())?;
         if !array.allocation().is_in_order_of(&ready) {
@@ -194,10 +209,11 @@ fn from_pointer<'py>(
         )));
     }
     let array = if readonly { array.as_readonly() } else { array };
-    if let Some(deleter) = &deleter {
-        deleter.get().is_armed.store(true, Ordering::Release);
+    if let Some(armed) = armed {
+        // SAFETY: the array has the deleter, which stays where it is.
+        unsafe { &*armed }.store(true, Ordering::Release);
     }
-    match owner.filter(|_| deleter.is_none()) {
+    match owner.filter(|_| armed.is_none()) {
         Some(owner) => new_exact(py, GpuArray::with_base(array, owner.clone().unbind())),
         None => new_exact(py, GpuArray::from_array(array)),
     }

@@ -28,6 +28,24 @@ use crate::python::runtime::device_memory::{Behind, DeviceAllocation};
 use crate::python::runtime::raw;
 use crate::stream::Stream;
 
+/// Who is kept as long as anybody sees memory at a place.
+pub(crate) trait Keeper {
+    /// Beside a block that has an end of its own.
+    fn beside(self) -> Lent;
+    /// By a block that ends with it.
+    fn alone(self) -> Lent;
+}
+
+impl Keeper for Owner {
+    fn beside(self) -> Lent {
+        Box::new(self)
+    }
+
+    fn alone(self) -> Lent {
+        Box::new(self.object)
+    }
+}
+
 /// A place in memory.
 pub(crate) struct Place {
     address: Address,
@@ -205,7 +223,7 @@ impl Place {
         layout: &Layout,
         dtype: DType,
         stream: impl FnOnce(Device) -> Stream,
-        owner: Option<Owner>,
+        owner: Option<impl Keeper>,
     ) -> PyResult<Array> {
         let (low, high) = layout.extent().unwrap_or((0, 0));
         self.check(low, high)?;
@@ -216,7 +234,7 @@ impl Place {
                 let offset = self.address.wrapping_sub(block.address()) as i64;
                 let array = Array::over(block, layout.with_offset(layout.offset() + offset)?, dtype, self.readonly)?;
                 return Ok(match owner {
-                    Some(owner) => array.kept_by(Box::new(owner)),
+                    Some(owner) => array.kept_by(owner.beside()),
                     None => array,
                 });
             }
@@ -226,8 +244,8 @@ impl Place {
         let stream = stream(device);
         let owner: Option<Lent> = match pinned {
             // New arrays over pinned memory own it only by this.
-            Some(pinned) => Some(Box::new((owner.map(|kept| kept.object), pinned))),
-            None => owner.map(|kept| -> Lent { Box::new(kept.object) }),
+            Some(pinned) => Some(Box::new((owner.map(Keeper::alone), pinned))),
+            None => owner.map(Keeper::alone),
         };
         // SAFETY: the memory is what the user says it is, and kept by the owner; as in C, nobody else can know.
         let lent = || unsafe { Array::lent(self.address, layout.clone(), dtype, self.readonly, stream, owner) };

@@ -34,6 +34,11 @@ pub(crate) struct KernelArgument {
 }
 
 impl KernelArgument {
+    /// A value without addresses.
+    pub(crate) fn plain(bytes: &[u8]) -> Self {
+        Self { bytes: bytes.to_vec(), lenders: Vec::new() }
+    }
+
     /// Of one array.
     pub(crate) fn over(bytes: &[u8], array: &Bound<'_, GpuArray>, access: Access) -> Self {
         Self { bytes: bytes.to_vec(), lenders: vec![(array.as_any().clone().unbind(), access)] }

@@ -25,6 +25,9 @@ pub(crate) fn function(py: Python<'_>, module: &Module, name: &str) -> PyResult<
 /// A kernel of an image by what a C++ compiler made of its name.
 #[cold]
 fn demangled(py: Python<'_>, module: &Module, name: &str) -> PyResult<Function> {
+    if py.without_gil(|| module.names())?.iter().any(|known| known == name) {
+        return Ok(py.without_gil(|| module.function(name))?);
+    }
     let names = py.without_gil(|| mangled_names(module.image()));
     let found: Option<String> =
         py.import("PyGPU._native.compiled.mangling")?.getattr("find_mangled")?.call1((name, names))?.extract()?;

@@ -1,4 +1,4 @@
-//! Kernels: the classes `Kernel`, `Module`, `LaunchConfig`, `Launcher` and `GraphNode`, and arguments that have addresses in themselves.
+//! Kernels: the classes `Kernel`, `Module`, `LaunchConfig`, `Launcher`, `GraphNode`, `GraphCondition` and `GraphBody`, and arguments that have addresses in themselves.
 
 use pyo3::prelude::*;
 
@@ -9,6 +9,7 @@ pub(crate) mod class;
 mod compiled;
 pub(crate) mod config;
 pub(crate) mod extent;
+mod graph_condition;
 pub(crate) mod graph_node;
 pub(crate) mod instance;
 pub(crate) mod launcher;
@@ -22,6 +23,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     tensor_map::register(module)?;
     class::register(module)?;
     graph_node::register(module)?;
+    graph_condition::register(module)?;
     launcher::register(module)?;
     config::register(module)?;
     module::register(module)?;

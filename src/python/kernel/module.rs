@@ -1,5 +1,6 @@
 //! The class `Module`: a loaded image with all its kernels and globals.
 
+use std::borrow::Cow;
 use std::mem::ManuallyDrop;
 
 use pyo3::exceptions::{PyKeyError, PyValueError};
@@ -69,6 +70,14 @@ impl PyKernelModule {
 
     pub(crate) fn module(&self) -> &Module {
         &self.module
+    }
+
+    fn known_names(&self, py: Python<'_>) -> PyResult<Cow<'_, [String]>> {
+        let module = &*self.module;
+        match self.names.is_empty() && module.source().is_none() {
+            true => Ok(Cow::Owned(py.without_gil(|| module.names())?)),
+            false => Ok(Cow::Borrowed(&self.names)),
+        }
     }
 }
 
@@ -158,10 +167,11 @@ impl PyKernelModule {
         Ok(py.without_gil(|| module.global(name))?)
     }
 
-    /// The kernels that the source declares, templates as ``name<...>``; empty for an image.
+    /// The kernels that the source declares, templates as ``name<...>``; of an image those that are in it, by the names that they have
+    /// there. Empty where they cannot be told: of a fatbin or a library on HIP, and with CUDA's drivers before 12.4.
     #[getter]
     fn names<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, &self.names)
+        PyTuple::new(py, self.known_names(py)?.iter())
     }
 
     /// The image: a cubin, PTX, or what the device's driver takes.

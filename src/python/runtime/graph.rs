@@ -98,6 +98,17 @@ impl PyGraph {
         })
     }
 
+    /// The thread's current stream, on which work of the graph is captured just now.
+    pub(crate) fn capturing(&self) -> PyResult<Stream> {
+        let plan = self.plan();
+        match plan.stream.as_ref().filter(|_| plan.is_open) {
+            Some(stream) => Ok(stream::current(stream.device())),
+            None => Err(PyValueError::new_err(
+                "the graph is not being captured: conditions and what they decide are made inside of `with graph:`",
+            )),
+        }
+    }
+
     fn plan(&self) -> std::sync::MutexGuard<'_, Plan> {
         self.capture.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -341,6 +341,23 @@ def updated_graphs() -> None:
     equal(copied.get(), 2 * HOST)
 
 
+def conditional_graphs() -> None:
+    """Leave out a part of a graph, and do another."""
+    done, left_out = PyGPU.zeros(10), PyGPU.zeros(10)
+    with PyGPU.Graph() as graph:
+        for array, value in ((done, 1), (left_out, 0)):
+            with graph.if_then(graph.create_condition(value)):
+                array.fill(3)
+    graph.launch()
+    equal(done.get(), numpy.full(10, 3.0))
+    equal(left_out.get(), numpy.zeros(10))
+
+
+def named_images() -> None:
+    """Ask which kernels an image has."""
+    assert "scale" in " ".join(PyGPU.Module.from_bytes(PyGPU.Module(SOURCE).image).names)
+
+
 def tensor_maps() -> None:
     """Describe an array to the tensor memory accelerator."""
     assert len(PyGPU.TensorMap(PyGPU.zeros((16, 16), "float32"), (8, 8)).tobytes()) == 128
@@ -378,7 +395,8 @@ EXERCISES: dict[str, Callable[[], None]] = {
         *([kernels] if _has_kernels() else []),
         *([graphs] if _has_graphs() else []),
         *([updated_graphs] if _has_graphs() and _has_kernels() else []),
-        *([tensor_maps] if PyGPU.backend_name() == "cuda" else []),
+        *([named_images] if _has_kernels() and PyGPU.backend_name() == "cuda" else []),
+        *([conditional_graphs, tensor_maps] if PyGPU.backend_name() == "cuda" else []),
         make_and_fetch,
         textures,
         rows,

@@ -187,6 +187,11 @@ impl Programs for Cpu {
         found.ok_or_else(|| refuse("global", NOT_FOUND, format!("variable {name:?}")))
     }
 
+    unsafe fn names(&self, _: i32, module: ModuleHandle) -> Result<Option<Vec<String>>> {
+        // SAFETY: the caller promises that the module is alive.
+        Ok(Some(unsafe { library(module) }.names()))
+    }
+
     unsafe fn function_attributes(&self, _: i32, function: FunctionHandle) -> Result<FunctionAttributes> {
         // SAFETY: the caller promises that the function is alive.
         let kernel = unsafe { kernel(function) };

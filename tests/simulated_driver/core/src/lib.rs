@@ -6,7 +6,7 @@
 //! - `watching`, what was asked for and what was seen: [`config`], [`fault`], [`finding`], [`history`];
 //! - the `machine`: [`arena`] (memory), [`state`] (everything behind one lock), [`worker`] (what runs later);
 //! - `calls`, what a driver does, each a few methods of [`Driver`]: [`device`], [`stream`], [`event`], [`memory`], [`pool`],
-//!   [`host`], [`pointer`], [`copy`], [`fill`], [`kernel`], [`texture`], [`graph`], [`guest`], and [`capture`], its calls by name;
+//!   [`host`], [`pointer`], [`copy`], [`fill`], [`kernel`], [`texture`], [`graph`], [`condition`], [`guest`], and [`capture`], its calls by name;
 //! - [`control`]: the functions with the prefix `sim_`, and [`exit`]: the report (in `watching` too).
 //!
 //! The order of operations is known in full when they are submitted, as CUDA's streams define it, so races are found
@@ -26,7 +26,7 @@ pub use calls::{
     shared, stream, texture,
 };
 pub(crate) use machine::handles;
-pub use machine::{arena, driver, state, worker};
+pub use machine::{arena, condition, driver, state, worker};
 pub(crate) use watching::reorder;
 pub use watching::{config, control, exit, fault, finding, history};
 

@@ -1,6 +1,6 @@
 //! Images, kernels and launches.
 
-use std::ffi::{c_char, c_void};
+use std::ffi::{CString, c_char, c_void};
 
 use simulated_core::Outcome;
 use simulated_core::code::{INVALID_HANDLE, INVALID_VALUE};
@@ -59,6 +59,24 @@ export! {
     fn cuModuleGetFunction(on, function: Out<u64>, module: u64, name: In<c_char>) {
         on.device()?;
         function.put(on.driver.function(module, &name.name()?)?)
+    }
+
+    fn cuModuleGetFunctionCount(on, count: Out<u32>, module: u64) {
+        on.device()?;
+        count.put(on.driver.functions(module)?.len() as u32)
+    }
+
+    fn cuModuleEnumerateFunctions(on, functions: Out<u64>, count: u32, module: u64) {
+        on.device()?;
+        let found = on.driver.functions(module)?;
+        // SAFETY: the caller says how long the list is.
+        found.iter().take(count as usize).enumerate().try_for_each(|(at, one)| unsafe { functions.at(at) }.put(*one))
+    }
+
+    fn cuFuncGetName(on, name: Out<*const c_char>, function: u64) {
+        let known = on.driver.function_of(function)?;
+        // Nobody says when the text is read for the last time.
+        name.put(CString::new(known.kernel.name).map_err(|_| INVALID_VALUE)?.into_raw())
     }
 
     fn cuModuleGetGlobal_v2(on, address: Out<u64>, bytes: Out<usize>, module: u64, name: In<c_char>) {

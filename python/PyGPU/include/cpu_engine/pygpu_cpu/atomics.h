@@ -57,4 +57,10 @@ template <class T> T atomicCAS_system(T *address, pygpu_cpu::given<T> compare, p
     return atomicCAS(address, compare, value);
 }
 
+// By what a graph decides what it does: the handle is where the number lies.
+typedef unsigned long long cudaGraphConditionalHandle;
+extern "C" inline void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned number) {
+    __atomic_store_n(reinterpret_cast<unsigned *>(handle), number, __ATOMIC_RELAXED);
+}
+
 #endif

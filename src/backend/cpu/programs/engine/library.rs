@@ -152,7 +152,6 @@ impl Library {
     }
 
     /// The names of its kernels.
-    #[allow(dead_code, reason = "the simulated compilers list them")]
     pub fn names(&self) -> Vec<String> {
         self.kernels.iter().map(|kernel| kernel.name.clone()).collect()
     }

@@ -119,7 +119,7 @@ impl Driver {
                 unsafe { rows(to_side, from_side, copy.extent) };
             };
             let pageable = reads_pageable.then_some(from);
-            state.keep_node(capture, stream, Node { task: Arc::new(task), touches, pageable, call });
+            state.keep_node(capture, stream, Node::new(Arc::new(task), touches, pageable, call));
             return Ok(());
         }
         let mut staged = None;

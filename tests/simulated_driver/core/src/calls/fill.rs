@@ -51,11 +51,7 @@ impl Driver {
         // SAFETY: the region was found in a live block, and is looked for again when the graph is launched.
         let task = move || unsafe { run(Fill { start, ..fill }) };
         if let Some(capture) = state.capture_of(stream)? {
-            state.keep_node(
-                capture,
-                stream,
-                Node { task: Arc::new(task), touches: vec![(region, true)], pageable: None, call },
-            );
+            state.keep_node(capture, stream, Node::new(Arc::new(task), vec![(region, true)], None, call));
             return Ok(());
         }
         let waits_for = state.order(stream);

@@ -12,6 +12,7 @@ use crate::code::{
     CAPTURE_IMPLICIT, CAPTURE_INVALIDATED, CAPTURE_MERGE, CAPTURE_UNMATCHED, CAPTURE_UNSUPPORTED, CAPTURE_WRONG_THREAD,
     ILLEGAL_STATE, INVALID_HANDLE, INVALID_VALUE, Outcome,
 };
+use crate::condition::{Condition, Conditional};
 use crate::driver::Driver;
 use crate::finding::Kind;
 use crate::history::Touch;
@@ -33,6 +34,10 @@ pub(crate) struct Node {
     /// Bytes of ordinary host memory that it reads.
     pub(crate) pageable: Option<Region>,
     pub(crate) call: &'static str,
+    /// What a condition decides in it.
+    pub(crate) conditional: Option<Conditional>,
+    /// What begins anew at each launch.
+    pub(crate) conditions: Vec<Condition>,
 }
 
 /// What the calling thread may not do while streams capture.
@@ -47,6 +52,10 @@ pub enum Mode {
 }
 
 impl Node {
+    pub(crate) fn new(task: Task, touches: Vec<(Region, bool)>, pageable: Option<Region>, call: &'static str) -> Self {
+        Self { task, touches, pageable, call, conditional: None, conditions: Vec::new() }
+    }
+
     /// What it is, by the drivers' number.
     fn kind(&self) -> u32 {
         let is = |word| self.call.contains(word);
@@ -56,6 +65,8 @@ impl Node {
             2
         } else if is("Host") {
             3
+        } else if is("Conditional") {
+            13
         } else {
             0
         }
@@ -63,9 +74,11 @@ impl Node {
 }
 
 /// The nodes of a graph, each with its handle. One that can be launched keeps the handles when a node is exchanged.
-type Nodes = Arc<Vec<(u64, Arc<Node>)>>;
+pub(crate) type Nodes = Arc<Vec<(u64, Arc<Node>)>>;
 
-struct Capture {
+pub(crate) struct Capture {
+    /// The graph that goes on with it, if it does not make one.
+    body: Option<u64>,
     origin: u64,
     mode: Mode,
     thread: std::thread::ThreadId,
@@ -91,9 +104,11 @@ pub struct Captured {
 pub(crate) struct Graphs {
     /// Which capture a stream is part of.
     streams: HashMap<u64, u64>,
-    captures: HashMap<u64, Capture>,
-    graphs: HashMap<u64, Nodes>,
+    pub(crate) captures: HashMap<u64, Capture>,
+    pub(crate) graphs: HashMap<u64, Nodes>,
     executables: HashMap<u64, (usize, Nodes)>,
+    /// By their handles.
+    pub(crate) conditions: HashMap<u64, Condition>,
 }
 
 impl State {
@@ -134,6 +149,25 @@ impl State {
             capture.nodes.push((handle, Arc::new(node)));
             capture.last.insert(stream, Box::new(handle));
         }
+    }
+
+    /// Keeps an operation that no stream comes after yet; its handle.
+    pub(crate) fn keep_aside(&mut self, capture: u64, node: Node) -> u64 {
+        let handle = self.new_handle();
+        if let Some(capture) = self.graphs.captures.get_mut(&capture) {
+            capture.nodes.push((handle, Arc::new(node)));
+        }
+        handle
+    }
+
+    /// Says that a stream comes after a node.
+    pub(crate) fn follow(&mut self, capture: u64, stream: u64, node: u64) -> Outcome<()> {
+        let capture = self.graphs.captures.get_mut(&capture).ok_or(ILLEGAL_STATE)?;
+        if !capture.nodes.iter().any(|(handle, _)| *handle == node) {
+            return Err(INVALID_VALUE);
+        }
+        capture.last.insert(stream, Box::new(node));
+        Ok(())
     }
 
     fn node(&self, handle: u64) -> Outcome<Arc<Node>> {
@@ -197,6 +231,17 @@ impl Driver {
     /// # Errors
     /// A code.
     pub fn begin_capture(&self, call: &'static str, device: usize, stream: u64, mode: Mode) -> Outcome<()> {
+        self.begin_capture_into(call, device, stream, None, mode)
+    }
+
+    pub(crate) fn begin_capture_into(
+        &self,
+        call: &'static str,
+        device: usize,
+        stream: u64,
+        body: Option<u64>,
+        mode: Mode,
+    ) -> Outcome<()> {
         let mut state = self.lock();
         let stream = state.resolve(call, device, stream)?;
         if state.streams.get(&stream).is_none_or(|stream| stream.kind == StreamKind::Legacy) {
@@ -207,7 +252,8 @@ impl Driver {
         }
         let capture = state.new_handle();
         let thread = std::thread::current().id();
-        let began = Capture { origin: stream, mode, thread, is_valid: true, nodes: Vec::new(), last: HashMap::new() };
+        let began =
+            Capture { body, origin: stream, mode, thread, is_valid: true, nodes: Vec::new(), last: HashMap::new() };
         state.graphs.captures.insert(capture, began);
         state.graphs.streams.insert(stream, capture);
         Ok(())
@@ -233,8 +279,9 @@ impl Driver {
         if !ended.is_valid {
             return Err(CAPTURE_INVALIDATED);
         }
-        let graph = state.new_handle();
-        state.graphs.graphs.insert(graph, Arc::new(ended.nodes));
+        let graph = ended.body.unwrap_or_else(|| state.new_handle());
+        let known = state.graphs.graphs.entry(graph).or_default();
+        *known = Arc::new(known.iter().cloned().chain(ended.nodes).collect());
         Ok(graph)
     }
 
@@ -320,6 +367,7 @@ impl Driver {
         let Some(given) = state.graphs.graphs.get(&graph).cloned() else {
             return state.bad_handle(call, "graph", graph);
         };
+        let given = state.whole(&given);
         let Some((_, nodes)) = state.graphs.executables.get_mut(&executable) else {
             return state.bad_handle(call, "graph that can be launched", executable);
         };
@@ -343,7 +391,7 @@ impl Driver {
         let Some(nodes) = state.graphs.graphs.get(&graph).cloned() else {
             return state.bad_handle(call, "graph", graph);
         };
-        let handle = state.new_handle();
+        let (handle, nodes) = (state.new_handle(), state.whole(&nodes));
         state.graphs.executables.insert(handle, (device, nodes));
         Ok(handle)
     }
@@ -389,7 +437,10 @@ impl Driver {
                 state.touch(block, Touch { region, write, stream, number, call: node.call });
             }
         }
-        let work = move || nodes.iter().for_each(|(_, node)| (node.task)());
+        let work = move || {
+            nodes.iter().flat_map(|(_, node)| &node.conditions).for_each(|condition| condition.begin());
+            nodes.iter().for_each(|(_, node)| (node.task)());
+        };
         state.push(stream, waits_for, Some(Box::new(work)), Then::Nothing).map(drop)
     }
 

@@ -129,6 +129,16 @@ impl Driver {
         })
     }
 
+    /// The kernels of a module.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn functions(&self, module: u64) -> Outcome<Vec<u64>> {
+        let names = self.modules.with(|tables| tables.modules.get(&module).map(|known| known.library.names()));
+        let names = names.ok_or(INVALID_HANDLE)?;
+        names.iter().map(|name| self.function(module, name)).collect()
+    }
+
     /// The address and the bytes of a variable by its name.
     ///
     /// # Errors
@@ -201,7 +211,7 @@ impl Driver {
             }
         };
         if let Some(capture) = state.capture_of(stream)? {
-            state.keep_node(capture, stream, Node { task: Arc::new(work), touches: Vec::new(), pageable: None, call });
+            state.keep_node(capture, stream, Node::new(Arc::new(work), Vec::new(), None, call));
             return Ok(());
         }
         state.append(stream, Some(Box::new(work)), Then::Nothing).map(drop)

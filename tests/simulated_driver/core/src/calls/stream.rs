@@ -277,11 +277,7 @@ impl Driver {
         let mut state = self.lock();
         let handle = state.resolve(call, device, handle)?;
         if let Some(capture) = state.capture_of(handle)? {
-            state.keep_node(
-                capture,
-                handle,
-                Node { task: Arc::new(function), touches: Vec::new(), pageable: None, call },
-            );
+            state.keep_node(capture, handle, Node::new(Arc::new(function), Vec::new(), None, call));
             return Ok(());
         }
         state.append(handle, Some(Box::new(function)), Then::Nothing).map(drop)

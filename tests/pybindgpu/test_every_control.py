@@ -1,0 +1,149 @@
+"""Each control of a device is there by its name and works, or a status says why not; so each attribute of launches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import PyGPU
+import simulated
+from PyGPU import runtime
+from support_kernels import needs_kernels
+
+BACKEND = PyGPU.backend_name()
+NOT_SUPPORTED = 801
+INVALID_DEVICE = 101
+
+
+def moves_pages() -> bool:
+    asked = runtime.cudaDeviceAttr.cudaDevAttrConcurrentManagedAccess
+    return BACKEND == "cpu" or simulated.driver() is not None or runtime.cudaDeviceGetAttribute(asked, 0)[0] == 1
+
+
+def made(pair: tuple[object, int], end: Callable[..., int]) -> int:
+    """The first status that is none of success."""
+    thing, status = pair
+    return status or end(thing)
+
+
+def with_managed(call: Callable[[int], int]) -> int:
+    address, status = runtime.cudaMallocManaged(4096)
+    status = status or call(address)
+    runtime.cudaDeviceSynchronize()
+    return runtime.cudaFree(address) or status
+
+
+def in_order() -> int:
+    stream, _ = runtime.cudaStreamCreate()
+    address, status = runtime.cudaMallocAsync(64, stream)
+    return status or runtime.cudaFreeAsync(address, stream) or runtime.cudaStreamSynchronize(stream)
+
+
+def rows(*stream: object) -> int:
+    source, target = PyGPU.arange(48, dtype="u1"), PyGPU.zeros(48, "u1")
+    copy = runtime.cudaMemcpy2DAsync if stream else runtime.cudaMemcpy2D
+    kind = runtime.cudaMemcpyDeviceToDevice
+    status = copy(target.ptr, 12, source.ptr, 12, 7, 4, kind, *stream) or runtime.cudaDeviceSynchronize()
+    assert status or np.array_equal(target.get().reshape(4, 12)[:, :7], np.arange(48).reshape(4, 12)[:, :7])
+    return status
+
+
+def peers(*stream: object) -> int:
+    source, target = PyGPU.arange(16, dtype="u1"), PyGPU.zeros(16, "u1")
+    copy = runtime.cudaMemcpyPeerAsync if stream else runtime.cudaMemcpyPeer
+    status = copy(target.ptr, 0, source.ptr, 0, 16, *stream) or runtime.cudaDeviceSynchronize()
+    assert status or target.tolist() == list(range(16))
+    return status
+
+
+def shared(is_opened: bool) -> int:
+    """A handle; and memory by it, where a handle opens in its own process."""
+    address, _ = runtime.cudaMalloc(16)
+    handle, status = runtime.cudaIpcGetMemHandle(address)
+    if not status and is_opened and simulated.driver() is not None:
+        opened, status = runtime.cudaIpcOpenMemHandle(handle)
+        status = status or runtime.cudaIpcCloseMemHandle(opened)
+    return runtime.cudaFree(address) or status
+
+
+CONTROLS: dict[str, Callable[[], int]] = {
+    "cudaStreamCreate": lambda: made(runtime.cudaStreamCreate(), runtime.cudaStreamSynchronize),
+    "cudaStreamCreateWithFlags": lambda: made(
+        runtime.cudaStreamCreateWithFlags(runtime.cudaStreamNonBlocking), runtime.cudaStreamSynchronize
+    ),
+    "cudaStreamCreateWithPriority": lambda: made(
+        runtime.cudaStreamCreateWithPriority(runtime.cudaStreamDefault, -1), runtime.cudaStreamSynchronize
+    ),
+    "cudaStreamDestroy": lambda: made(runtime.cudaStreamCreate(), runtime.cudaStreamDestroy),
+    "cudaEventCreate": lambda: made(runtime.cudaEventCreate(), runtime.cudaEventRecord),
+    "cudaEventCreateWithFlags": lambda: made(
+        runtime.cudaEventCreateWithFlags(runtime.cudaEventDisableTiming), runtime.cudaEventRecord
+    ),
+    "cudaEventDestroy": lambda: made(runtime.cudaEventCreate(), runtime.cudaEventDestroy),
+    "cudaMallocManaged": lambda: made(runtime.cudaMallocManaged(64), runtime.cudaFree),
+    "cudaMallocAsync": in_order,
+    "cudaFreeAsync": in_order,
+    "cudaMemcpy2D": rows,
+    "cudaMemcpy2DAsync": lambda: rows(PyGPU.Stream()),
+    "cudaMemcpyPeer": peers,
+    "cudaMemcpyPeerAsync": lambda: peers(PyGPU.Stream()),
+    "cudaMemAdvise": lambda: with_managed(
+        lambda address: runtime.cudaMemAdvise(address, 4096, runtime.cudaMemAdviseSetReadMostly, 0)
+    ),
+    "cudaMemPrefetchAsync": lambda: with_managed(lambda address: runtime.cudaMemPrefetchAsync(address, 4096, 0)),
+    "cudaIpcGetMemHandle": lambda: shared(is_opened=False),
+    "cudaIpcOpenMemHandle": lambda: shared(is_opened=True),
+    "cudaIpcCloseMemHandle": lambda: shared(is_opened=True),
+    "cudaDeviceGetAttribute": lambda: runtime.cudaDeviceGetAttribute(runtime.cudaDeviceAttr.cudaDevAttrWarpSize, 0)[1],
+    "cudaPointerGetAttributes": lambda: runtime.cudaPointerGetAttributes(PyGPU.zeros(4).ptr)[1],
+}
+
+
+@pytest.mark.parametrize("name", CONTROLS)
+def test_each_control_does_its_work_or_gives_a_status(name: str) -> None:
+    assert callable(getattr(runtime, name))
+    runtime.cudaGetLastError()
+    stated = {
+        "cudaMemPrefetchAsync": 0 if moves_pages() else INVALID_DEVICE,
+        **dict.fromkeys(
+            ("cudaIpcGetMemHandle", "cudaIpcOpenMemHandle", "cudaIpcCloseMemHandle"), NOT_SUPPORTED * (BACKEND == "cpu")
+        ),
+    }
+    status = CONTROLS[name]()
+    assert status == stated.get(name, 0)
+    assert repr(runtime.cudaError_t(status)).startswith("<cudaError")
+
+
+@needs_kernels
+def test_what_a_kernel_needs_is_told() -> None:
+    kernel = PyGPU.Kernel("__global__ void one(int *x) { x[threadIdx.x] += 1; }")
+    attributes, status = runtime.cudaFuncGetAttributes(kernel)
+    assert status == 0
+    assert attributes.maxThreadsPerBlock > 0
+    assert PyGPU.use_hip is (BACKEND == "hip")
+
+
+ATTRIBUTES = {
+    "cluster": {"cluster": 2},
+    "cluster_scheduling_policy": {"cluster": 2, "cluster_scheduling_policy": "spread"},
+    "programmatic_dependent_launch": {"programmatic_dependent_launch": True},
+    "priority": {"priority": -1},
+    "cooperative": {"cooperative": True},
+    "preferred_shared_memory_carveout": {"preferred_shared_memory_carveout": 50},
+}
+
+
+@needs_kernels
+@pytest.mark.parametrize("name", ATTRIBUTES)
+def test_each_attribute_of_a_launch_is_taken_or_refused_with_a_sentence(name: str) -> None:
+    kernel = PyGPU.Kernel("__global__ void one(int *x) { x[blockIdx.x * blockDim.x + threadIdx.x] += 1; }")
+    x = PyGPU.zeros(64, "int32")
+    config = PyGPU.LaunchConfig(2, 32, **ATTRIBUTES[name])  # type: ignore[arg-type]
+    if name.startswith("cluster") and BACKEND != "cuda":
+        with pytest.raises(PyGPU.NotSupportedError, match="cluster"):
+            kernel[config](x)
+        return
+    kernel[config](x)
+    assert (x.get() == 1).all()

@@ -1,0 +1,141 @@
+//! Conditions in graphs: numbers that kernels set, by which it is decided which bodies are done.
+//!
+//! A handle is the address of the number, which stays: nobody knows when the last kernel is done that has it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::code::{CAPTURE_UNSUPPORTED, ILLEGAL_STATE, INVALID_VALUE, Outcome};
+use crate::driver::Driver;
+use crate::graph::{Mode, Node, Nodes};
+use crate::state::State;
+
+const IF: u32 = 0;
+const WHILE: u32 = 1;
+const SWITCH: u32 = 2;
+/// A loop that does so many turns was made in vain: its kernels do not run, since something has failed before.
+const MOST_TURNS: usize = 100_000;
+
+/// What kernels set, and what it is when a launch begins.
+#[derive(Clone, Copy)]
+pub(crate) struct Condition {
+    number: &'static AtomicU32,
+    default: Option<u32>,
+}
+
+impl Condition {
+    pub(crate) fn begin(self) {
+        if let Some(default) = self.default {
+            self.number.store(default, Ordering::Relaxed);
+        }
+    }
+}
+
+/// What a condition decides.
+pub(crate) struct Conditional {
+    condition: Condition,
+    kind: u32,
+    /// The graphs of the bodies.
+    bodies: &'static [u64],
+}
+
+impl State {
+    /// The nodes of a graph as a launch does them: those in which a condition decides with all that is in their bodies.
+    pub(crate) fn whole(&self, nodes: &Nodes) -> Nodes {
+        let whole = nodes.iter().map(|(handle, node)| {
+            let node =
+                node.conditional.as_ref().map_or_else(|| Arc::clone(node), |own| Arc::new(self.with_bodies(own)));
+            (*handle, node)
+        });
+        Arc::new(whole.collect())
+    }
+
+    fn with_bodies(&self, own: &Conditional) -> Node {
+        let bodies: Vec<Nodes> =
+            own.bodies.iter().filter_map(|body| self.graphs.graphs.get(body)).map(|body| self.whole(body)).collect();
+        let inner = || bodies.iter().flat_map(|body| body.iter()).map(|(_, node)| node);
+        let touches = inner().flat_map(|node| node.touches.iter().copied()).collect();
+        let pageable = inner().find_map(|node| node.pageable);
+        let mut conditions = vec![own.condition];
+        conditions.extend(inner().flat_map(|node| node.conditions.iter().copied()));
+        let (number, kind) = (own.condition.number, own.kind);
+        let run = move |place: usize| {
+            bodies.get(place).into_iter().flat_map(|body| body.iter()).for_each(|(_, node)| (node.task)())
+        };
+        let now = move || number.load(Ordering::Relaxed);
+        let task = move || match kind {
+            IF => run(usize::from(now() == 0)),
+            SWITCH => run(now() as usize),
+            _ => (0..MOST_TURNS).take_while(|_| now() != 0).for_each(|_| run(0)),
+        };
+        Node { task: Arc::new(task), touches, pageable, call: "Conditional", conditional: None, conditions }
+    }
+}
+
+impl Driver {
+    /// A condition for a graph that is being captured.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn create_condition(&self, call: &'static str, graph: u64, default: Option<u32>) -> Outcome<u64> {
+        self.graph_nodes(call, graph)?;
+        let number: &'static AtomicU32 = Box::leak(Box::new(AtomicU32::new(0)));
+        let handle = std::ptr::from_ref(number).expose_provenance() as u64;
+        self.lock().graphs.conditions.insert(handle, Condition { number, default });
+        Ok(handle)
+    }
+
+    /// Adds a node in which a condition decides; it, and its bodies, which stay.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn add_conditional(&self, graph: u64, condition: u64, kind: u32, size: u32) -> Outcome<(u64, &'static [u64])> {
+        let sizes = match kind {
+            IF => 1..=2,
+            WHILE => 1..=1,
+            SWITCH => 1..=u32::MAX,
+            _ => return Err(INVALID_VALUE),
+        };
+        let mut state = self.lock();
+        let condition = state.graphs.conditions.get(&condition).copied().ok_or(INVALID_VALUE)?;
+        if !sizes.contains(&size) || !state.graphs.captures.contains_key(&graph) {
+            return Err(INVALID_VALUE);
+        }
+        let bodies: Vec<u64> = (0..size).map(|_| state.new_handle()).collect();
+        for body in &bodies {
+            state.graphs.graphs.insert(*body, Nodes::default());
+        }
+        let bodies: &'static [u64] = bodies.leak();
+        let node = Node {
+            task: Arc::new(|| {}),
+            touches: Vec::new(),
+            pageable: None,
+            call: "Conditional",
+            conditional: Some(Conditional { condition, kind, bodies }),
+            conditions: Vec::new(),
+        };
+        Ok((state.keep_aside(graph, node), bodies))
+    }
+
+    /// Lets a capturing stream come after one node alone.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn follow(&self, call: &'static str, device: usize, stream: u64, node: u64) -> Outcome<()> {
+        let mut state = self.lock();
+        let stream = state.resolve(call, device, stream)?;
+        let capture = state.capture_of(stream)?.ok_or(ILLEGAL_STATE)?;
+        state.follow(capture, stream, node)
+    }
+
+    /// Lets a stream capture into a body.
+    ///
+    /// # Errors
+    /// A code.
+    pub fn begin_body(&self, call: &'static str, device: usize, stream: u64, body: u64, mode: Mode) -> Outcome<()> {
+        if !self.lock().graphs.graphs.contains_key(&body) {
+            return Err(CAPTURE_UNSUPPORTED);
+        }
+        self.begin_capture_into(call, device, stream, Some(body), mode)
+    }
+}
