@@ -64,7 +64,6 @@ mod _core {
         errors::register(module)?;
         exchange::dlpack::register();
         runtime::compiler::register();
-        libraries::register();
         settings::register();
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         convert::register(module)?;

@@ -151,7 +151,7 @@ pub type Outcome<T> = std::result::Result<T, u32>;
 pub struct BlasHandle(usize);
 
 impl BlasHandle {
-    const fn raw(self) -> *mut c_void {
+    fn raw(self) -> *mut c_void {
         std::ptr::with_exposed_provenance_mut(self.0)
     }
 }
@@ -204,7 +204,7 @@ impl Blas {
             return Err(Error::Unavailable(format!("{path} is no {name}: it cannot make a handle")));
         }
         let has_products = functions.one_v2.is_some() && functions.many_v2.is_some();
-        // hipBLAS has it since ROCm 6.4; what it takes before is its own.
+        // An older hipBLAS has none of the caller's, and takes memory of its own.
         if !has_products || (kind == BackendKind::Cuda && functions.set_workspace.is_none()) {
             return Err(Error::Unavailable(format!(
                 "{path} is too old a {name}: it lacks products of types that are told, or a workspace of the caller's"

@@ -6,12 +6,13 @@ use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use crate::backend::BackendKind;
+use crate::backend::{BackendKind, libraries};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::kernel::{self, Source};
 use crate::python::callback;
 use crate::python::gil::WithoutGil;
+use crate::python::libraries::places;
 use crate::python::once::intern;
 
 /// Runs `work` with the files in which the compiler's library may be, as Python knows them: first those that are quickly found.
@@ -49,7 +50,7 @@ fn hints(py: Python<'_>, kind: BackendKind, ask: &Bound<'_, PyString>) -> PyResu
     py.import(intern!(py, "PyGPU._native.library_files"))?.getattr(ask)?.call0()?.extract()
 }
 
-/// Lets the library's own kernels be compiled by what Python knows of.
+/// Lets the library's own kernels be compiled, and the vendors' libraries be found, by what Python knows of.
 pub(crate) fn register() {
     kernel::search_with(|kind, thorough| {
         let said = callback::with_interpreter(|py| {
@@ -58,6 +59,9 @@ pub(crate) fn register() {
             hints(py, kind, ask).unwrap_or_default()
         });
         said.unwrap_or_default()
+    });
+    libraries::search_with(|name| {
+        callback::with_interpreter(|py| places(py, name).unwrap_or_default()).unwrap_or_default()
     });
 }
 
