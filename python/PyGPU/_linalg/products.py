@@ -218,7 +218,7 @@ def matrix_power(a: Any, n: Any) -> _core.GPUArray:
     >>> PyGPU.linalg.matrix_power(PyGPU.to_gpu([[1, 1], [0, 1]]), 5).tolist()
     [[1, 5], [0, 1]]
     """
-    a = array(a, "matrix_power")
+    a: _core.GPUArray = array(a, "matrix_power")
     check_square(a)
     try:
         n = operator.index(n)
@@ -229,10 +229,9 @@ def matrix_power(a: Any, n: Any) -> _core.GPUArray:
     if n < 0:
         a, n = inv(a), -n
     if n == 1:
-        return a if a.dtype.kind != "b" else a.copy()
-    if n == 3:
-        return _core.matmul(_core.matmul(a, a), a)
-    power, result = a, None
+        return a
+    power: _core.GPUArray = a
+    result: _core.GPUArray | None = None
     while n > 0:
         n, is_factor = divmod(n, 2)
         if is_factor:
