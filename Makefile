@@ -36,11 +36,13 @@ HIPRTC_ON_NVRTC := build/hip-on-cuda/libhiprtc.so.7
 # AMD's libraries of mathematics, each of which hands its calls on to NVIDIA's.
 HIPBLAS_ON_CUBLAS := build/hip-on-cuda/libhipblas.so.3
 HIPRAND_ON_CURAND := build/hip-on-cuda/libhiprand.so.1
-HIP_MATHEMATICS := $(HIPBLAS_ON_CUBLAS) $(HIPRAND_ON_CURAND)
+HIPSOLVER_ON_CUSOLVER := build/hip-on-cuda/libhipsolver.so.1
+HIP_MATHEMATICS := $(HIPBLAS_ON_CUBLAS) $(HIPRAND_ON_CURAND) $(HIPSOLVER_ON_CUSOLVER)
 # Those of wheels too, which the loader does not find.
 FILES = $$($(GPU_PYTHONPATH) $(PYTHON) -c 'from PyGPU._native import library_files; print(":".join(library_files.$(1)))')
 HIP_ENVIRONMENT = $(GPU_PYTHONPATH) PYGPU_BACKEND=hip HIPRTC_ON_NVRTC="$(call FILES,candidates())" \
     HIPBLAS_ON_CUBLAS="$(call FILES,mathematics("cublas")[1])" HIPRAND_ON_CURAND="$(call FILES,mathematics("curand")[1])" \
+    HIPSOLVER_ON_CUSOLVER="$(call FILES,mathematics("cusolver")[1])" \
     LD_LIBRARY_PATH=$(CURDIR)/$(dir $(HIP_ON_CUDA))$${LD_LIBRARY_PATH:+:$$LD_LIBRARY_PATH}
 NVCC ?= $(firstword $(wildcard $(CUDA_HOME)/bin/nvcc /usr/local/cuda/bin/nvcc) nvcc)
 # A simulated GPU in place of each vendor's library; what is the same for both is compiled once.
@@ -255,6 +257,7 @@ $(HIPRTC_ON_NVRTC): tests/gpu/hip_on_cuda/hiprtc_on_nvrtc.c
 
 $(HIPBLAS_ON_CUBLAS): tests/gpu/hip_on_cuda/hipblas_on_cublas.c
 $(HIPRAND_ON_CURAND): tests/gpu/hip_on_cuda/hiprand_on_curand.c
+$(HIPSOLVER_ON_CUSOLVER): tests/gpu/hip_on_cuda/hipsolver_on_cusolver.c
 $(HIP_MATHEMATICS):
 	@mkdir -p $(dir $@)
 	$(CC) -O2 -Wall -shared -fPIC -o $@ $< -ldl -lpthread

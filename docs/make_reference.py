@@ -134,6 +134,9 @@ PREFIXES = {
     "nvml": "`nvml*`",
 }  # fmt: skip
 
+# Modules whose names stand under headings of their own.
+MODULES = (PyGPU.linalg,)
+
 # PybindGPU's families: one class for each of ten dtypes.
 FAMILIES = ("DeviceArray", "HostAllocator", "DeviceAllocator", "PagelockedAllocator", "ptr_wrapper", "pointer_wrapper")
 FAMILY_GROUP = "PybindGPU's classes per dtype"
@@ -196,9 +199,9 @@ def members(owner: type) -> Iterator[tuple[str, Any]]:
             yield name, getattr(owner, name)
 
 
-def entry(name: str) -> Iterator[str]:
+def entry(name: str, owner: ModuleType = PyGPU) -> Iterator[str]:
     """The lines of one name."""
-    value = getattr(PyGPU, name)
+    value = getattr(owner, name)
     if isinstance(value, PyGPU.Reduction):
         value = getattr(PyGPU.GPUArray, value.__name__)  # which says what both are
     if isinstance(value, ModuleType):
@@ -247,6 +250,9 @@ def reference() -> str:
         order = GROUPS.get(title, names)
         for name in sorted(names, key=lambda name: (order.index(name) if name in order else len(order), name)):
             parts += [f"{line}\n" for line in entry(name)]
+    for module in MODULES:
+        parts.append(f"\n## `{module.__name__}`\n\n")
+        parts += [f"{line}\n" for name in module.__all__ for line in entry(name, module)]
     return "".join(parts)
 
 

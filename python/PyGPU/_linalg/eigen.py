@@ -97,7 +97,9 @@ def _general(a: Any, function: str, vectors: bool) -> EigResult:
     dtype = np.result_type(common_type(given), np.complex64)
     done: Any = library.by_numpy(function, given)
     if done is not NotImplemented:
-        return EigResult(*done) if vectors else EigResult(done, done)
+        # NumPy's are real where no imaginary part is left, which the type of a result here does not depend on.
+        values, columned = (one.astype(dtype) for one in (done if vectors else (done, done)))
+        return EigResult(values, columned)
     made = columns(given, dtype)
     if not made.size:
         return EigResult(_core.empty(given.shape[:-1], dtype, device=given.device), turned(made))
@@ -119,18 +121,18 @@ def eig(a: Any) -> EigResult:
     Returns
     -------
     EigResult
-        `eigenvalues`, in no order, and `eigenvectors`, in columns. They are complex; NumPy, which computes in host
-        memory, gives real ones where no eigenvalue has an imaginary part.
+        `eigenvalues`, in no order, and `eigenvectors`, in columns. They are complex; NumPy gives real ones where no
+        eigenvalue has an imaginary part.
 
     Raises
     ------
     NotSupportedError
-        Without cuSOLVER of CUDA 12.6 or newer; hipSOLVER has no such function.
+        On a GPU without cuSOLVER of CUDA 12.6 or newer; hipSOLVER has no such function.
 
     Examples
     --------
     >>> import PyGPU
-    >>> values = PyGPU.linalg.eig(PyGPU.to_gpu([[0.0, 1.0], [-1.0, 0.0]]), ).eigenvalues
+    >>> values = PyGPU.linalg.eig(PyGPU.to_gpu([[0.0, 1.0], [-1.0, 0.0]])).eigenvalues
     >>> sorted(values.get().imag.round(3).tolist())
     [-1.0, 1.0]
     """

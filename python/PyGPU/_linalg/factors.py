@@ -63,7 +63,7 @@ def cholesky(a: Any, /, *, upper: bool = False) -> _core.GPUArray:
         return done
     made = rows(a, dtype)
     if made.size:
-        # By columns the lower triangle is the upper one, of the conjugates: their factor is the one that is wanted, by rows.
+        # By columns the lower triangle is the upper one, of the conjugates: by rows their factor is the one wanted.
         info = library.cholesky(made, is_lower=upper)
         library.check(info, "Matrix is not positive definite")
     return triu(made) if upper else tril(made)

@@ -1,4 +1,4 @@
-"""Factorisations by cuSOLVER or hipSOLVER, on stacks that may be overwritten; column by column, as `operands` makes them."""
+"""Factorisations by cuSOLVER or hipSOLVER, of stacks that may be overwritten: `operands` makes them, by columns."""
 
 from __future__ import annotations
 

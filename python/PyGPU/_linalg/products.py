@@ -49,13 +49,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> _core.GPUArray:
             "Both input arrays must be (arrays of) 3-dimensional vectors, but they are "
             f"{lengths[0]} and {lengths[1]} dimensional instead."
         )
-    a, b = _core.moveaxis(x1, axis, -1), _core.moveaxis(x2, axis, -1)
-    (a0, a1, a2), (b0, b1, b2) = ([one[..., place] for place in range(3)] for one in (a, b))
-    parts = (a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0)
-    made = _core.empty((*parts[0].shape, 3), parts[0].dtype, device=x1.device)
-    for place, part in enumerate(parts):
-        made[..., place] = part
-    return _core.moveaxis(made, -1, axis)
+    return _products.cross(x1, x2, axis=axis)
 
 
 def outer(x1: Any, x2: Any, /) -> _core.GPUArray:
@@ -218,29 +212,24 @@ def matrix_power(a: Any, n: Any) -> _core.GPUArray:
     >>> PyGPU.linalg.matrix_power(PyGPU.to_gpu([[1, 1], [0, 1]]), 5).tolist()
     [[1, 5], [0, 1]]
     """
-    a = array(a, "matrix_power")
-    check_square(a)
+    power = array(a, "matrix_power")
+    check_square(power)
     try:
         n = operator.index(n)
     except TypeError as error:
         raise TypeError("exponent must be an integer") from error
     if n == 0:
-        return identity(a, a.shape[-1], a.shape[-1], a.dtype)
+        return identity(power, power.shape[-1], power.shape[-1], power.dtype)
     if n < 0:
-        a, n = inv(a), -n
-    if n == 1:
-        return a if a.dtype.kind != "b" else a.copy()
-    if n == 3:
-        return _core.matmul(_core.matmul(a, a), a)
-    power, result = a, None
-    while n > 0:
+        power, n = inv(power), -n
+    result: _core.GPUArray | None = None
+    while True:
         n, is_factor = divmod(n, 2)
         if is_factor:
             result = power if result is None else _core.matmul(result, power)
-        if n:
-            power = _core.matmul(power, power)
-    assert result is not None
-    return result
+        if not n:
+            return power if result is None else result
+        power = _core.matmul(power, power)
 
 
 def _best_order(lengths: list[int]) -> dict[tuple[int, int], int]:

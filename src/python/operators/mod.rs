@@ -5,6 +5,7 @@ mod by_numpy;
 pub(crate) mod compute;
 pub(crate) mod functions;
 pub(crate) mod keywords;
+mod mathematics;
 mod methods;
 mod nan;
 mod on_device;
@@ -19,7 +20,6 @@ mod result;
 mod scan;
 mod search;
 pub(crate) mod slots;
-mod solver;
 pub(crate) mod ufunc;
 
 use pyo3::prelude::*;
@@ -33,7 +33,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     product::register(module)?;
     search::register(module)?;
     random::register(module)?;
-    solver::register(module)?;
+    mathematics::register(module)?;
     reductions::register(module)?;
     scan::register(module)?;
     nan::register(module)

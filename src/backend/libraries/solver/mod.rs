@@ -214,10 +214,8 @@ unsafe impl Send for Handle {}
 /// The backend, the device and its epoch.
 pub type Key = (BackendKind, i32, u32);
 
-const HANDLES: usize = 16;
-
-/// Handles that nobody uses.
-pub static HANDLES_AT_REST: Shelf<Key, Handle> = Shelf::new(HANDLES);
+/// Handles that nobody uses now: as many as calls were made at a time. They are left to the process at its end.
+pub static HANDLES_AT_REST: Shelf<Key, Handle> = Shelf::new(usize::MAX);
 
 static CUDA: Once<Solver> = Once::new();
 static HIP: Once<Solver> = Once::new();
@@ -301,8 +299,8 @@ impl Solver {
         }
     }
 
-    /// Ends a handle, whose device is current.
-    pub fn end(&self, handle: &Handle) {
+    /// Ends a handle that was not finished.
+    fn end(&self, handle: &Handle) {
         let Functions { destroy, destroy_gesvdj, destroy_syevj, destroy_params, .. } = &self.functions;
         let all = [
             (handle.gesvdj, destroy_gesvdj),

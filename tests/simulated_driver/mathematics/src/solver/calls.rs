@@ -1,5 +1,7 @@
 //! The functions, for any type of elements.
 
+#![allow(clippy::too_many_arguments)] // the libraries' signatures
+
 use super::complex::C;
 use super::dense::{self, Matrix};
 use super::{INVALID_VALUE, SUCCESS, Type, call, integers, put_integers};

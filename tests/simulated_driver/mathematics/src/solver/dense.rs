@@ -323,11 +323,11 @@ pub fn eig(given: &Matrix) -> (Vec<C>, Matrix, bool) {
     }
     let values: Vec<C> = (0..n).map(|place| t.get(place, place)).collect();
     let mut vectors = Matrix::zeros(n, n);
-    for k in 0..n {
+    for (k, &value) in values.iter().enumerate() {
         *vectors.at(k, k) = C::ONE;
         for row in (0..k).rev() {
             let along: C = (row + 1..=k).map(|j| t.get(row, j) * vectors.get(j, k)).sum();
-            let gap = t.get(row, row) - values[k];
+            let gap = t.get(row, row) - value;
             let gap = if gap.abs() < 1e-300 { C(1e-16, 0.0) } else { gap };
             *vectors.at(row, k) = C::ZERO - along / gap;
         }

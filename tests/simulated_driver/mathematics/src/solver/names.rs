@@ -1,5 +1,7 @@
 //! The functions under both vendors' names, for each type.
 
+#![allow(clippy::too_many_arguments)] // the libraries' signatures
+
 use super::calls::{self, Of, Sides};
 use super::{Type, end, make, set_stream};
 use crate::queue::Vendor;
@@ -139,7 +141,6 @@ const ROOM: usize = 64;
 
 #[unsafe(no_mangle)]
 #[rustfmt::skip]
-#[allow(clippy::too_many_arguments)]
 pub unsafe extern "C" fn cusolverDnXgeev_bufferSize(
     _h: u64, _p: u64, _l: u32, _r: u32, _n: i64, _ta: u32, _a: u64, _lda: i64, _tw: u32, _w: u64, _tl: u32, _vl: u64, _ldl: i64,
     _tr: u32, _vr: u64, _ldr: i64, _tc: u32, device: *mut usize, host: *mut usize,
@@ -154,7 +155,6 @@ pub unsafe extern "C" fn cusolverDnXgeev_bufferSize(
 
 #[unsafe(no_mangle)]
 #[rustfmt::skip]
-#[allow(clippy::too_many_arguments)]
 pub unsafe extern "C" fn cusolverDnXgeev(
     h: u64, p: u64, l: u32, r: u32, n: i64, ta: u32, a: u64, lda: i64, tw: u32, w: u64, _tl: u32, _vl: u64, _ldl: i64,
     tr: u32, v: u64, ldv: i64, tc: u32, room: u64, bytes: usize, host: *mut u8, of_host: usize, info: u64,
