@@ -138,6 +138,9 @@ PREFIXES = {
 FAMILIES = ("DeviceArray", "HostAllocator", "DeviceAllocator", "PagelockedAllocator", "ptr_wrapper", "pointer_wrapper")
 FAMILY_GROUP = "PybindGPU's classes per dtype"
 
+# Modules whose names are listed under headings of their own.
+WITH_NAMES = ("fft",)
+
 # Classes whose members are listed below them.
 WITH_MEMBERS = (
     "GPUArray", "Device", "Stream", "Event", "Kernel", "Module", "LaunchConfig", "Struct", "TensorMap",
@@ -247,6 +250,12 @@ def reference() -> str:
         order = GROUPS.get(title, names)
         for name in sorted(names, key=lambda name: (order.index(name) if name in order else len(order), name)):
             parts += [f"{line}\n" for line in entry(name)]
+    for module in WITH_NAMES:
+        parts.append(f"\n## `PyGPU.{module}`\n\n")
+        owner = getattr(PyGPU, module)
+        parts += [
+            f"- `{call(name, getattr(owner, name))}`: {summary(getattr(owner, name))}\n" for name in owner.__all__
+        ]
     return "".join(parts)
 
 
