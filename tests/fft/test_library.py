@@ -6,7 +6,6 @@ import ctypes
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -24,13 +23,16 @@ VARIABLE = "PYGPU_CUFFT"
 
 
 @pytest.fixture
-def stand_in() -> Iterator[ctypes.CDLL]:
+def stand_in() -> ctypes.CDLL:
     PyGPU.fft.fft(PyGPU.ones(2, "complex64"))
     library = ctypes.CDLL(LIBRARY[PyGPU.backend_name()])
-    library.simulated_fft_plans.restype = ctypes.c_uint64
-    yield library
-    library.simulated_fft_fault(0, 0)
-    library.simulated_fft_fault(1, 0)
+    library.simulated_fft_plans.restype = library.sim_mathematics_calls.restype = ctypes.c_uint64
+    library.sim_mathematics_fault.argtypes = [ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint32]
+    return library
+
+
+def named(function: str) -> bytes:
+    return ({"cuda": "cufft", "hip": "hipfft"}[PyGPU.backend_name()] + function).encode()
 
 
 def check(host: np.ndarray, got: PyGPU.GPUArray) -> None:
@@ -41,15 +43,15 @@ def check(host: np.ndarray, got: PyGPU.GPUArray) -> None:
 def test_a_plan_is_made_once_and_old_ones_end(stand_in: ctypes.CDLL) -> None:
     array = PyGPU.ones((3, 20), "complex64")
     PyGPU.fft.fft(array)
-    ever = stand_in.simulated_fft_plans(1)
+    ever = stand_in.sim_mathematics_calls(named("Create"))
     for _ in range(3):
         check(np.ones((3, 20), "complex64"), PyGPU.fft.fft(array))
         PyGPU.fft.ifft(array)
-    assert stand_in.simulated_fft_plans(1) == ever
+    assert stand_in.sim_mathematics_calls(named("Create")) == ever
     for length in range(2, 80):
         PyGPU.fft.fft(PyGPU.ones(length, "complex64"))
-    assert stand_in.simulated_fft_plans(1) > ever + 64
-    assert stand_in.simulated_fft_plans(0) <= 64
+    assert stand_in.sim_mathematics_calls(named("Create")) > ever + 64
+    assert stand_in.simulated_fft_plans() <= 64
 
 
 def test_a_graph_transforms_what_is_there_when_it_runs() -> None:
@@ -102,12 +104,12 @@ def test_threads_and_streams_transform_at_once() -> None:
 @on_simulated
 def test_refusals_of_the_library_are_told(stand_in: ctypes.CDLL) -> None:
     array = PyGPU.ones((2, 23), "complex64")
-    before = stand_in.simulated_fft_plans(0)
-    stand_in.simulated_fft_fault(0, 8)
+    before = stand_in.simulated_fft_plans()
+    stand_in.sim_mathematics_fault(named("MakePlanMany64"), 1, 8)
     with pytest.raises(PyGPU.CudaError, match=r"MakePlanMany64 failed: INVALID_SIZE.*code 8 of (cu|hip)FFT"):
         PyGPU.fft.fft(array)
-    assert stand_in.simulated_fft_plans(0) == before
-    stand_in.simulated_fft_fault(1, 6)
+    assert stand_in.simulated_fft_plans() == before
+    stand_in.sim_mathematics_fault(named("ExecC2C"), 1, 6)
     with pytest.raises(PyGPU.CudaError, match="ExecC2C failed: EXEC_FAILED"):
         PyGPU.fft.fft(array)
     check(np.ones((2, 23), "complex64"), PyGPU.fft.fft(array))

@@ -114,6 +114,20 @@ impl Shape {
             (Way::ToReal, true) => 0x6c,
         }
     }
+
+    /// Whether both sides are dense, one transform behind the other: libraries are told of these by telling them nothing.
+    fn is_dense(&self) -> bool {
+        let rank = self.rank;
+        let is_so = |side: &Side, is_half: bool| {
+            let mut lens = self.points;
+            if is_half {
+                lens[rank - 1] = lens[rank - 1] / 2 + 1;
+            }
+            let count = lens[..rank].iter().product::<i64>();
+            side.stride == 1 && side.embed[1..rank] == lens[1..rank] && (self.batch == 1 || side.distance == count)
+        };
+        is_so(&self.input, self.way == Way::ToReal) && is_so(&self.output, self.way == Way::FromReal)
+    }
 }
 
 /// The open library.
@@ -240,19 +254,21 @@ impl Fft {
         let mut plan = Plan { handle, area: 0, stream: None, work: 0 };
         let Shape { mut points, mut input, mut output, batch, .. } = *shape;
         let rank = shape.rank as c_int;
+        let is_dense = shape.is_dense();
+        let told = |embed: &mut [i64; RANK]| if is_dense { std::ptr::null_mut() } else { embed.as_mut_ptr() };
         let mut work = || -> Result<()> {
             // SAFETY: the plan was created above.
             self.check("fftSetAutoAllocation", unsafe { automatic(handle, 0) }, shape)?;
-            // SAFETY: as above; arrays of at least `rank` numbers, which are read only; the size is writable.
+            // SAFETY: as above; arrays of at least `rank` numbers, or none where the layout is dense, which are read only; the size is writable.
             let code = unsafe {
                 make(
                     handle,
                     rank,
                     points.as_mut_ptr(),
-                    input.embed.as_mut_ptr(),
+                    told(&mut input.embed),
                     input.stride,
                     input.distance,
-                    output.embed.as_mut_ptr(),
+                    told(&mut output.embed),
                     output.stride,
                     output.distance,
                     shape.number(),

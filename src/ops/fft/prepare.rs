@@ -75,7 +75,7 @@ fn scaled(target: &Array, source: &Array, factor: f64, stream: &Stream) -> Resul
     let arrays = [&source, &target];
     let plan = kernel.plan(&arrays, false)?;
     // SAFETY: the kernel was made for arrays of this kind and one number of it, and the plan is of them.
-    unsafe { kernel.run(&plan, &arrays, values, None, stream) }
+    unsafe { kernel.run(&plan, &arrays, &mut values, None, stream) }
 }
 
 /// Multiplies elements in their place.

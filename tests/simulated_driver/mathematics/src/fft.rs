@@ -5,6 +5,7 @@ use std::f64::consts::TAU;
 use std::ffi::{c_int, c_longlong};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::faults;
 use crate::queue::{Vendor, put};
 
 const INVALID_PLAN: u32 = 1;
@@ -49,8 +50,6 @@ struct Plan {
 struct Table {
     plans: BTreeMap<u64, Plan>,
     made: u64,
-    /// The code with which the next plan is refused, and the next transform.
-    faults: [u32; 2],
 }
 
 static TABLE: Mutex<Option<Table>> = Mutex::new(None);
@@ -64,16 +63,10 @@ fn change(plan: u64, work: impl FnOnce(&mut Plan) -> u32) -> u32 {
     with(|table| table.plans.get_mut(&plan).map_or(INVALID_PLAN, work))
 }
 
-/// Lets the next plan (0) or transform (1) fail with a code.
+/// How many plans there are.
 #[unsafe(no_mangle)]
-pub extern "C" fn simulated_fft_fault(which: usize, code: u32) {
-    with(|table| table.faults[which] = code);
-}
-
-/// How many plans there are, and how many there ever were.
-#[unsafe(no_mangle)]
-pub extern "C" fn simulated_fft_plans(ever: c_int) -> u64 {
-    with(|table| if ever == 0 { table.plans.len() as u64 } else { table.made })
+pub extern "C" fn simulated_fft_plans() -> u64 {
+    with(|table| table.plans.len() as u64)
 }
 
 unsafe fn create(target: *mut u64, is_short: bool) -> u32 {
@@ -88,10 +81,20 @@ unsafe fn create(target: *mut u64, is_short: bool) -> u32 {
 }
 
 impl Side {
-    unsafe fn read(rank: usize, embed: *const c_longlong, stride: i64, distance: i64) -> Option<Self> {
+    /// Without numbers all else says nothing, and the side is dense.
+    unsafe fn read(rank: usize, embed: *const c_longlong, stride: i64, distance: i64) -> Self {
+        if embed.is_null() {
+            return Self::default();
+        }
         // SAFETY: promised by the caller.
-        let embed = (!embed.is_null()).then(|| unsafe { std::slice::from_raw_parts(embed, rank) })?;
-        Some(Self { embed: embed.to_vec(), stride, distance })
+        let embed = unsafe { std::slice::from_raw_parts(embed, rank) };
+        Self { embed: embed.to_vec(), stride, distance }
+    }
+
+    fn settle(&mut self, lens: Vec<i64>) {
+        if self.embed.is_empty() {
+            *self = Self { stride: 1, distance: lens.iter().product(), embed: lens };
+        }
     }
 
     fn fits(&self, lens: &[i64], batch: i64) -> bool {
@@ -139,6 +142,9 @@ impl Plan {
         if self.way() == TO_REAL && self.points.len() > 1 {
             return NOT_IMPLEMENTED;
         }
+        let (read, written) = (self.lens(false), self.lens(true));
+        self.input.settle(read);
+        self.output.settle(written);
         let are_sizes = self.points.iter().all(|points| *points > 0) && self.batch > 0;
         let fits = self.input.fits(&self.lens(false), self.batch) && self.output.fits(&self.lens(true), self.batch);
         if !are_sizes || !fits {
@@ -241,10 +247,9 @@ fn along(values: &[Complex], points: usize, inner: usize, sign: f64) -> Vec<Comp
     made
 }
 
-fn exec(vendor: Vendor, plan: u64, kind: c_int, addresses: [u64; 2], direction: c_int) -> u32 {
-    let fault = with(|table| std::mem::take(&mut table.faults[1]));
-    if fault != 0 {
-        return fault;
+fn exec(name: &str, vendor: Vendor, plan: u64, kind: c_int, addresses: [u64; 2], direction: c_int) -> u32 {
+    if let Some(code) = faults::begin(name) {
+        return code;
     }
     let Some(found) = with(|table| table.plans.get(&plan).cloned()) else { return INVALID_PLAN };
     if !found.is_made {
@@ -280,6 +285,9 @@ macro_rules! library {
 
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $create(target: *mut u64) -> u32 {
+            if let Some(code) = faults::begin(stringify!($create)) {
+                return code;
+            }
             // SAFETY: promised by the caller.
             unsafe { create(target, $is_short) }
         }
@@ -313,9 +321,8 @@ macro_rules! library {
             batch: c_longlong,
             area: *mut usize,
         ) -> u32 {
-            let fault = with(|table| std::mem::take(&mut table.faults[0]));
-            if fault != 0 {
-                return fault;
+            if let Some(code) = faults::begin(stringify!($make)) {
+                return code;
             }
             if !(1..=3).contains(&rank) || points.is_null() || area.is_null() {
                 return INVALID_VALUE;
@@ -329,7 +336,9 @@ macro_rules! library {
                     Side::read(rank, output, output_stride, output_distance),
                 )
             };
-            let (Some(input), Some(output)) = (input, output) else { return NOT_IMPLEMENTED };
+            if input.embed.is_empty() != output.embed.is_empty() {
+                return INVALID_VALUE;
+            }
             change(plan as u64, |plan| {
                 *plan = Plan { points, input, output, kind, batch, ..plan.clone() };
                 let code = plan.make();
@@ -358,14 +367,14 @@ macro_rules! library {
         $(
             #[unsafe(no_mangle)]
             pub extern "C" fn $to(plan: $handle, input: u64, output: u64, direction: c_int) -> u32 {
-                exec($vendor, plan as u64, $to_kind, [input, output], direction)
+                exec(stringify!($to), $vendor, plan as u64, $to_kind, [input, output], direction)
             }
         )*
 
         $(
             #[unsafe(no_mangle)]
             pub extern "C" fn $plain(plan: $handle, input: u64, output: u64) -> u32 {
-                exec($vendor, plan as u64, $plain_kind, [input, output], $sign)
+                exec(stringify!($plain), $vendor, plan as u64, $plain_kind, [input, output], $sign)
             }
         )*
     };
