@@ -215,4 +215,5 @@ def ihfft(
     [1.0, 1.0, 1.0]
     """
     made = _core._fft("rfft", a, n, axis, _of_other_way(norm), out)
-    return _core.conjugate(made, out=made)
+    _core.conjugate(made, out=made)
+    return made

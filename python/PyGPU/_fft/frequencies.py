@@ -21,7 +21,7 @@ def _frequencies(n: Any, d: float, start: int, stop: int, shift: int, dtype: Any
     steps = _core.arange(start, stop, dtype=np.float64, device=device)
     if shift:
         steps = manipulation.roll(steps, shift)
-    made = steps * (1.0 / (n * d))
+    made: _core.GPUArray = steps * (1.0 / (n * d))
     return made if made.dtype == kind else made.astype(kind)
 
 

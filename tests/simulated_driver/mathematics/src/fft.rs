@@ -223,7 +223,7 @@ fn whole(half: &[Complex], points: usize) -> Vec<Complex> {
         .map(|place| if place < half.len() { half[place] } else { (half[points - place].0, -half[points - place].1) })
         .collect();
     values[0].0 += values[0].1;
-    if points % 2 == 0 {
+    if points.is_multiple_of(2) {
         values[points / 2].0 += values[points / 2].1;
     }
     values
