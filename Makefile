@@ -35,14 +35,15 @@ HIP_ON_CUDA := build/hip-on-cuda/libamdhip64.so.7
 HIPRTC_ON_NVRTC := build/hip-on-cuda/libhiprtc.so.7
 # AMD's libraries of mathematics, each of which hands its calls on to NVIDIA's.
 HIPBLAS_ON_CUBLAS := build/hip-on-cuda/libhipblas.so.3
+HIPFFT_ON_CUFFT := build/hip-on-cuda/libhipfft.so.0
 HIPRAND_ON_CURAND := build/hip-on-cuda/libhiprand.so.1
 HIPSOLVER_ON_CUSOLVER := build/hip-on-cuda/libhipsolver.so.1
-HIP_MATHEMATICS := $(HIPBLAS_ON_CUBLAS) $(HIPRAND_ON_CURAND) $(HIPSOLVER_ON_CUSOLVER)
+HIP_MATHEMATICS := $(HIPBLAS_ON_CUBLAS) $(HIPFFT_ON_CUFFT) $(HIPRAND_ON_CURAND) $(HIPSOLVER_ON_CUSOLVER)
 # Those of wheels too, which the loader does not find.
 FILES = $$($(GPU_PYTHONPATH) $(PYTHON) -c 'from PyGPU._native import library_files; print(":".join(library_files.$(1)))')
 HIP_ENVIRONMENT = $(GPU_PYTHONPATH) PYGPU_BACKEND=hip HIPRTC_ON_NVRTC="$(call FILES,candidates())" \
-    HIPBLAS_ON_CUBLAS="$(call FILES,mathematics("cublas")[1])" HIPRAND_ON_CURAND="$(call FILES,mathematics("curand")[1])" \
-    HIPSOLVER_ON_CUSOLVER="$(call FILES,mathematics("cusolver")[1])" \
+    HIPBLAS_ON_CUBLAS="$(call FILES,mathematics("cublas")[1])" HIPFFT_ON_CUFFT="$(call FILES,mathematics("cufft")[1])" \
+    HIPRAND_ON_CURAND="$(call FILES,mathematics("curand")[1])" HIPSOLVER_ON_CUSOLVER="$(call FILES,mathematics("cusolver")[1])" \
     LD_LIBRARY_PATH=$(CURDIR)/$(dir $(HIP_ON_CUDA))$${LD_LIBRARY_PATH:+:$$LD_LIBRARY_PATH}
 NVCC ?= $(firstword $(wildcard $(CUDA_HOME)/bin/nvcc /usr/local/cuda/bin/nvcc) nvcc)
 # A simulated GPU in place of each vendor's library; what is the same for both is compiled once.
@@ -58,7 +59,7 @@ REORDERED_TESTS := tests/order/test_order.py tests/order/test_graph.py tests/ord
 MATURIN := env -u CONDA_PREFIX VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/maturin
 
 # Each vendor's libraries of mathematics, of which the simulated one has a part.
-SIMULATED_MATHEMATICS := libcublas.so.12 libhipblas.so.3 libcurand.so.10 libhiprand.so.1 libcusolver.so.11 libhipsolver.so.1
+SIMULATED_MATHEMATICS := libcublas.so.12 libhipblas.so.3 libcufft.so.11 libhipfft.so.0 libcurand.so.10 libhiprand.so.1 libcusolver.so.11 libhipsolver.so.1
 SIMULATED := --manifest-path tests/simulated_driver/Cargo.toml --target-dir build/simulated/target
 
 # The bookkeeping of order with the locks of a model checker.
@@ -256,6 +257,7 @@ $(HIPRTC_ON_NVRTC): tests/gpu/hip_on_cuda/hiprtc_on_nvrtc.c
 	$(NVCC) -O2 -shared -Xcompiler -fPIC,-Wall -o $@ $< -lcuda -ldl -lpthread
 
 $(HIPBLAS_ON_CUBLAS): tests/gpu/hip_on_cuda/hipblas_on_cublas.c
+$(HIPFFT_ON_CUFFT): tests/gpu/hip_on_cuda/hipfft_on_cufft.c
 $(HIPRAND_ON_CURAND): tests/gpu/hip_on_cuda/hiprand_on_curand.c
 $(HIPSOLVER_ON_CUSOLVER): tests/gpu/hip_on_cuda/hipsolver_on_cusolver.c
 $(HIP_MATHEMATICS):

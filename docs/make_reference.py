@@ -135,7 +135,7 @@ PREFIXES = {
 }  # fmt: skip
 
 # Modules whose names stand under headings of their own.
-MODULES = (PyGPU.linalg,)
+MODULES = (PyGPU.fft, PyGPU.linalg)
 
 # PybindGPU's families: one class for each of ten dtypes.
 FAMILIES = ("DeviceArray", "HostAllocator", "DeviceAllocator", "PagelockedAllocator", "ptr_wrapper", "pointer_wrapper")

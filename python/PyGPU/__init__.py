@@ -258,6 +258,7 @@ if TYPE_CHECKING:
         device_array as device_array,
         driver as driver,
         elementwise as elementwise,
+        fft as fft,
         gpuarray as gpuarray,
         linalg as linalg,
         nvml as nvml,

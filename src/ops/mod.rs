@@ -6,7 +6,7 @@
 //! - [`generate`] writes the source for a plan;
 //! - [`elementwise`], [`reduce`] and [`scan`] put them on streams.
 //! - [`select`] is selection by masks, [`product`] products of matrices;
-//! - [`random`] makes random numbers;
+//! - [`random`] makes random numbers, [`fft`] transforms by the vendors' libraries;
 //! - [`solver`] gives matrices to the vendors' library of factorisations.
 //!
 //! Written once for all backends: whatever compiles device code runs it. Nothing knows Python.
@@ -14,6 +14,7 @@
 pub mod argument;
 pub mod axes;
 pub mod elementwise;
+pub mod fft;
 mod generate;
 pub mod join;
 pub mod order;

@@ -72,12 +72,17 @@ def _named_cublas() -> str | None:
     return os.environ.get("PYGPU_CUBLAS")
 
 
+def _named_cufft() -> str | None:
+    return os.environ.get("PYGPU_CUFFT")
+
+
 def _named_cusolver() -> str | None:
     return os.environ.get("PYGPU_CUSOLVER")
 
 
 _MATHEMATICS = {
     "cublas": (_named_cublas, "libcublas.so.", ("nvidia/cu13/lib", "nvidia/cublas/lib")),
+    "cufft": (_named_cufft, "libcufft.so.", ("nvidia/cu13/lib", "nvidia/cufft/lib")),
     "cusolver": (_named_cusolver, "libcusolver.so.", ("nvidia/cu13/lib", "nvidia/cusolver/lib")),
     "curand": (_named_curand, "libcurand.so.", ("nvidia/cu13/lib", "nvidia/curand/lib")),
 }

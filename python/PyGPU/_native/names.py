@@ -21,6 +21,7 @@ MODULES = (
     "device_array",
     "driver",
     "elementwise",
+    "fft",
     "gpuarray",
     "linalg",
     "nvml",

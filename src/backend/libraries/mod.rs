@@ -5,6 +5,7 @@
 //! folder, and by the system's loader. What was searched is kept for `show_config`.
 
 mod blas;
+pub mod fft;
 mod rand;
 mod shelf;
 mod solver;

@@ -3,6 +3,7 @@
 mod at;
 mod by_numpy;
 pub(crate) mod compute;
+mod fft;
 pub(crate) mod functions;
 pub(crate) mod keywords;
 mod mathematics;
@@ -28,6 +29,7 @@ use pyo3::prelude::*;
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     ufunc::register(module)?;
     at::register(module)?;
+    fft::register(module)?;
     functions::register(module)?;
     order::register(module)?;
     product::register(module)?;

@@ -8,6 +8,7 @@
 
 pub mod blas;
 pub mod faults;
+pub mod fft;
 pub mod queue;
 pub mod rand;
 pub mod solver;

@@ -1,0 +1,1 @@
+"""What `PyGPU.fft` consists of."""

@@ -1,0 +1,331 @@
+"""Transforms along several axes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from PyGPU import _core
+from PyGPU._fft.axis import Norm
+
+__all__ = ["fft2", "fftn", "ifft2", "ifftn", "irfft2", "irfftn", "rfft2", "rfftn"]
+
+_LAST_TWO = (-2, -1)
+
+
+def _warn(s: Any, axes: Any) -> None:
+    """Say what NumPy says to lengths that are not given as they should be."""
+    if axes is None:
+        text = (
+            "`axes` should not be `None` if `s` is not `None` (Deprecated in NumPy 2.0): `s[i]` will be the length "
+            "along `axes[i]`. To keep what is done now, pass the numbers of the last axes"
+        )
+        warnings.warn(text, DeprecationWarning, stacklevel=3)
+    if any(length is None for length in s):
+        text = "`None` in `s` is deprecated in NumPy 2.0; pass -1 for the length that the axis has"
+        warnings.warn(text, DeprecationWarning, stacklevel=3)
+
+
+def fftn(
+    a: Any,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: Norm = None,
+    out: _core.GPUArray | None = None,
+) -> _core.GPUArray:
+    """Transform along several axes.
+
+    Parameters
+    ----------
+    a : GPUArray
+        Real or complex numbers.
+    s : sequence of int, optional
+        How many points along each axis; -1 stands for as many as there are elements.
+    axes : sequence of int, optional
+        Which axes; all by default.
+    norm : {"backward", "ortho", "forward"}, optional
+        As for `fft`, with the number of all points.
+    out : GPUArray, optional
+        Where the result goes.
+
+    Returns
+    -------
+    GPUArray
+        complex64 or complex128.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.fft.fftn(PyGPU.ones((2, 2))).real.tolist()
+    [[4.0, 0.0], [0.0, 0.0]]
+    """
+    if s is not None:
+        _warn(s, axes)
+    return _core._fft("fftn", a, s, axes, norm, out)
+
+
+def fft2(
+    a: Any,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = _LAST_TWO,
+    norm: Norm = None,
+    out: _core.GPUArray | None = None,
+) -> _core.GPUArray:
+    """Transform along two axes.
+
+    Parameters
+    ----------
+    a : GPUArray
+        Real or complex numbers.
+    s : sequence of int, optional
+        How many points along each axis; -1 stands for as many as there are elements.
+    axes : sequence of int, optional
+        Which axes; the last two by default.
+    norm : {"backward", "ortho", "forward"}, optional
+        As for `fft`, with the number of all points.
+    out : GPUArray, optional
+        Where the result goes.
+
+    Returns
+    -------
+    GPUArray
+        complex64 or complex128.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.fft.fft2(PyGPU.ones((2, 2))).real.tolist()
+    [[4.0, 0.0], [0.0, 0.0]]
+    """
+    if s is not None:
+        _warn(s, axes)
+    return _core._fft("fftn", a, s, axes, norm, out)
+
+
+def ifftn(
+    a: Any,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: Norm = None,
+    out: _core.GPUArray | None = None,
+) -> _core.GPUArray:
+    """Transform back along several axes.
+
+    Parameters
+    ----------
+    a : GPUArray
+        Real or complex numbers.
+    s : sequence of int, optional
+        How many points along each axis; -1 stands for as many as there are elements.
+    axes : sequence of int, optional
+        Which axes; all by default.
+    norm : {"backward", "ortho", "forward"}, optional
+        As for `fft`, with the number of all points.
+    out : GPUArray, optional
+        Where the result goes.
+
+    Returns
+    -------
+    GPUArray
+        complex64 or complex128.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.fft.ifftn(PyGPU.ones((2, 2))).real.tolist()
+    [[1.0, 0.0], [0.0, 0.0]]
+    """
+    if s is not None:
+        _warn(s, axes)
+    return _core._fft("ifftn", a, s, axes, norm, out)
+
+
+def ifft2(
+    a: Any,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = _LAST_TWO,
+    norm: Norm = None,
+    out: _core.GPUArray | None = None,
+) -> _core.GPUArray:
+    """Transform back along two axes.
+
+    Parameters
+    ----------
+    a : GPUArray
+        Real or complex numbers.
+    s : sequence of int, optional
+        How many points along each axis; -1 stands for as many as there are elements.
+    axes : sequence of int, optional
+        Which axes; the last two by default.
+    norm : {"backward", "ortho", "forward"}, optional
+        As for `fft`, with the number of all points.
+    out : GPUArray, optional
+        Where the result goes.
+
+    Returns
+    -------
+    GPUArray
+        complex64 or complex128.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.fft.ifft2(PyGPU.ones((2, 2))).real.tolist()
+    [[1.0, 0.0], [0.0, 0.0]]
+    """
+    if s is not None:
+        _warn(s, axes)
+    return _core._fft("ifftn", a, s, axes, norm, out)
+
+
+def rfftn(
+    a: Any,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: Norm = None,
+    out: _core.GPUArray | None = None,
+) -> _core.GPUArray:
+    """Transform real numbers along several axes.
+
+    Parameters
+    ----------
+    a : GPUArray
+        Real numbers.
+    s : sequence of int, optional
+        How many points along each axis; -1 stands for as many as there are elements.
+    axes : sequence of int, optional
+        Which axes; all by default.
+    norm : {"backward", "ortho", "forward"}, optional
+        As for `fft`, with the number of all points.
+    out : GPUArray, optional
+        Where the result goes.
+
+    Returns
+    -------
+    GPUArray
+        Complex numbers; along the last one of the axes there are ``s[-1] // 2 + 1``.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.fft.rfftn(PyGPU.ones((4, 4))).shape
+    (4, 3)
+    """
+    if s is not None:
+        _warn(s, axes)
+    return _core._fft("rfftn", a, s, axes, norm, out)
+
+
+def rfft2(
+    a: Any,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = _LAST_TWO,
+    norm: Norm = None,
+    out: _core.GPUArray | None = None,
+) -> _core.GPUArray:
+    """Transform real numbers along two axes.
+
+    Parameters
+    ----------
+    a : GPUArray
+        Real numbers.
+    s : sequence of int, optional
+        How many points along each axis; -1 stands for as many as there are elements.
+    axes : sequence of int, optional
+        Which axes; the last two by default.
+    norm : {"backward", "ortho", "forward"}, optional
+        As for `fft`, with the number of all points.
+    out : GPUArray, optional
+        Where the result goes.
+
+    Returns
+    -------
+    GPUArray
+        Complex numbers; along the last one of the axes there are ``s[-1] // 2 + 1``.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.fft.rfft2(PyGPU.ones((4, 4))).shape
+    (4, 3)
+    """
+    if s is not None:
+        _warn(s, axes)
+    return _core._fft("rfftn", a, s, axes, norm, out)
+
+
+def irfftn(
+    a: Any,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: Norm = None,
+    out: _core.GPUArray | None = None,
+) -> _core.GPUArray:
+    """Transform half of a spectrum back along several axes into real numbers.
+
+    Parameters
+    ----------
+    a : GPUArray
+        Complex numbers.
+    s : sequence of int, optional
+        How many points along each axis of the result; -1 stands for as many as there are elements.
+    axes : sequence of int, optional
+        Which axes; all by default.
+    norm : {"backward", "ortho", "forward"}, optional
+        As for `fft`, with the number of all points.
+    out : GPUArray, optional
+        Where the result goes.
+
+    Returns
+    -------
+    GPUArray
+        Real numbers.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.fft.irfftn(PyGPU.ones((4, 3))).shape
+    (4, 4)
+    """
+    if s is not None:
+        _warn(s, axes)
+    return _core._fft("irfftn", a, s, axes, norm, out)
+
+
+def irfft2(
+    a: Any,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = _LAST_TWO,
+    norm: Norm = None,
+    out: _core.GPUArray | None = None,
+) -> _core.GPUArray:
+    """Transform half of a spectrum back along two axes into real numbers.
+
+    Parameters
+    ----------
+    a : GPUArray
+        Complex numbers.
+    s : sequence of int, optional
+        How many points along each axis of the result; -1 stands for as many as there are elements.
+    axes : sequence of int, optional
+        Which axes; the last two by default.
+    norm : {"backward", "ortho", "forward"}, optional
+        As for `fft`, with the number of all points.
+    out : GPUArray, optional
+        Where the result goes.
+
+    Returns
+    -------
+    GPUArray
+        Real numbers.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.fft.irfft2(PyGPU.ones((4, 3))).shape
+    (4, 4)
+    """
+    if s is not None:
+        _warn(s, axes)
+    return _core._fft("irfftn", a, s, axes, norm, out)

@@ -1,0 +1,219 @@
+"""Transforms along one axis."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from PyGPU import _core
+from PyGPU._functions import arrays
+
+__all__ = ["fft", "hfft", "ifft", "ihfft", "irfft", "rfft"]
+
+Norm = Literal["backward", "ortho", "forward"] | None
+
+_OTHER_WAY: dict[Any, Norm] = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
+
+
+def _of_other_way(norm: Norm) -> Norm:
+    """Give the norm with which the other direction does the same."""
+    try:
+        return _OTHER_WAY[norm]
+    except (KeyError, TypeError):
+        raise ValueError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".') from None
+
+
+def fft(
+    a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: _core.GPUArray | None = None
+) -> _core.GPUArray:
+    """Transform along an axis: sums of the elements, turned by so many steps of a circle each.
+
+    Parameters
+    ----------
+    a : GPUArray
+        Real or complex numbers. float32 and complex64 are transformed in single precision, float16 too.
+    n : int, optional
+        How many points: fewer than there are elements leave the last ones out, more add zeroes.
+    axis : int, optional
+        Which axis; the last one by default.
+    norm : {"backward", "ortho", "forward"}, optional
+        What is divided: the inverse transform by ``n``, both by its square root, or the forward one by ``n``.
+    out : GPUArray, optional
+        Where the result goes; it may be `a`.
+
+    Returns
+    -------
+    GPUArray
+        complex64 or complex128.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.fft.fft(PyGPU.to_gpu([1.0, 0.0, 0.0, 0.0])).tolist()
+    [(1+0j), (1+0j), (1+0j), (1+0j)]
+    """
+    return _core._fft("fft", a, n, axis, norm, out)
+
+
+def ifft(
+    a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: _core.GPUArray | None = None
+) -> _core.GPUArray:
+    """Transform back along an axis: what `fft` makes becomes what it was.
+
+    Parameters
+    ----------
+    a : GPUArray
+        Real or complex numbers.
+    n : int, optional
+        How many points.
+    axis : int, optional
+        Which axis; the last one by default.
+    norm : {"backward", "ortho", "forward"}, optional
+        As for `fft`.
+    out : GPUArray, optional
+        Where the result goes; it may be `a`.
+
+    Returns
+    -------
+    GPUArray
+        complex64 or complex128.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.fft.ifft(PyGPU.to_gpu([4.0, 0.0, 0.0, 0.0])).tolist()
+    [(1+0j), (1+0j), (1+0j), (1+0j)]
+    """
+    return _core._fft("ifft", a, n, axis, norm, out)
+
+
+def rfft(
+    a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: _core.GPUArray | None = None
+) -> _core.GPUArray:
+    """Transform real numbers along an axis, of whose spectrum the second half is the first one's mirror image.
+
+    Parameters
+    ----------
+    a : GPUArray
+        Real numbers.
+    n : int, optional
+        How many points.
+    axis : int, optional
+        Which axis; the last one by default.
+    norm : {"backward", "ortho", "forward"}, optional
+        As for `fft`.
+    out : GPUArray, optional
+        Where the result goes.
+
+    Returns
+    -------
+    GPUArray
+        ``n // 2 + 1`` complex numbers along the axis.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.fft.rfft(PyGPU.to_gpu([1.0, 0.0, 0.0, 0.0])).tolist()
+    [(1+0j), (1+0j), (1+0j)]
+    """
+    return _core._fft("rfft", a, n, axis, norm, out)
+
+
+def irfft(
+    a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: _core.GPUArray | None = None
+) -> _core.GPUArray:
+    """Transform half of a spectrum back along an axis into the real numbers that it is of.
+
+    Parameters
+    ----------
+    a : GPUArray
+        Complex numbers; what the first one, and of an even ``n`` the last one, has as its imaginary part is left out.
+    n : int, optional
+        How many points the result has; twice as many as there are elements less two by default.
+    axis : int, optional
+        Which axis; the last one by default.
+    norm : {"backward", "ortho", "forward"}, optional
+        As for `fft`.
+    out : GPUArray, optional
+        Where the result goes.
+
+    Returns
+    -------
+    GPUArray
+        Real numbers.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.fft.irfft(PyGPU.to_gpu([4.0, 0.0, 0.0])).tolist()
+    [1.0, 1.0, 1.0, 1.0]
+    """
+    return _core._fft("irfft", a, n, axis, norm, out)
+
+
+def hfft(
+    a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: _core.GPUArray | None = None
+) -> _core.GPUArray:
+    """Transform a signal along an axis whose spectrum is real, given by half of it.
+
+    Parameters
+    ----------
+    a : GPUArray
+        The first half of the signal.
+    n : int, optional
+        How many points the result has; twice as many as there are elements less two by default.
+    axis : int, optional
+        Which axis; the last one by default.
+    norm : {"backward", "ortho", "forward"}, optional
+        As for `fft`.
+    out : GPUArray, optional
+        Where the result goes.
+
+    Returns
+    -------
+    GPUArray
+        Real numbers.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.fft.hfft(PyGPU.to_gpu([1.0, 0.0, 0.0])).tolist()
+    [1.0, 1.0, 1.0, 1.0]
+    """
+    own = arrays.array(a, "hfft")
+    is_complex = own.dtype.kind == "c"
+    given = _core.conjugate(own) if is_complex else own
+    return _core._fft("irfft", given, n, axis, _of_other_way(norm), out, is_complex)
+
+
+def ihfft(
+    a: Any, n: int | None = None, axis: int = -1, norm: Norm = None, out: _core.GPUArray | None = None
+) -> _core.GPUArray:
+    """Transform a real spectrum back along an axis into half of the signal that it is of.
+
+    Parameters
+    ----------
+    a : GPUArray
+        Real numbers.
+    n : int, optional
+        How many points.
+    axis : int, optional
+        Which axis; the last one by default.
+    norm : {"backward", "ortho", "forward"}, optional
+        As for `fft`.
+    out : GPUArray, optional
+        Where the result goes.
+
+    Returns
+    -------
+    GPUArray
+        ``n // 2 + 1`` complex numbers along the axis.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.fft.ihfft(PyGPU.to_gpu([4.0, 0.0, 0.0, 0.0])).real.tolist()
+    [1.0, 1.0, 1.0]
+    """
+    made = _core._fft("rfft", a, n, axis, _of_other_way(norm), out)
+    _core.conjugate(made, out=made)
+    return made

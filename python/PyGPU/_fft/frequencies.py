@@ -1,0 +1,145 @@
+"""Frequencies of transforms, and spectra in their order."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from PyGPU import _core
+from PyGPU._functions import arrays, manipulation
+
+__all__ = ["fftfreq", "fftshift", "ifftshift", "rfftfreq"]
+
+
+def _frequencies(n: Any, d: float, start: int, stop: int, shift: int, dtype: Any, device: Any) -> _core.GPUArray:
+    kind = np.dtype(np.float64 if dtype is None else dtype)
+    if kind.kind != "f":
+        raise ValueError(f"frequencies are real numbers; dtype is {kind}")
+    steps = _core.arange(start, stop, dtype=np.float64, device=device)
+    if shift:
+        steps = manipulation.roll(steps, shift)
+    made: _core.GPUArray = steps * (1.0 / (n * d))
+    return made if made.dtype == kind else made.astype(kind)
+
+
+def _points(n: Any) -> int:
+    if not isinstance(n, (int, np.integer)):
+        raise ValueError("n should be an integer")
+    return operator.index(n)
+
+
+def fftfreq(n: int, d: float = 1.0, device: Any = None, *, dtype: Any = None) -> _core.GPUArray:
+    """Give the frequencies of the elements of a transform, in cycles for each unit of the spacing.
+
+    Parameters
+    ----------
+    n : int
+        How many points.
+    d : float, optional
+        The spacing of the samples.
+    device : Device, str or int, optional
+        Where the array is made.
+    dtype : data-type, optional
+        A type of real floating numbers; float64 by default.
+
+    Returns
+    -------
+    GPUArray
+        From 0 up, and then the negative ones.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.fft.fftfreq(4).tolist()
+    [0.0, 0.25, -0.5, -0.25]
+    """
+    count = _points(n)
+    return _frequencies(count, d, -(count // 2), (count - 1) // 2 + 1, -(count // 2), dtype, device)
+
+
+def rfftfreq(n: int, d: float = 1.0, device: Any = None, *, dtype: Any = None) -> _core.GPUArray:
+    """Give the frequencies of the elements of a transform of real numbers.
+
+    Parameters
+    ----------
+    n : int
+        How many points.
+    d : float, optional
+        The spacing of the samples.
+    device : Device, str or int, optional
+        Where the array is made.
+    dtype : data-type, optional
+        A type of real floating numbers; float64 by default.
+
+    Returns
+    -------
+    GPUArray
+        From 0 up.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.fft.rfftfreq(4).tolist()
+    [0.0, 0.25, 0.5]
+    """
+    count = _points(n)
+    return _frequencies(count, d, 0, count // 2 + 1, 0, dtype, device)
+
+
+def _rolled(x: Any, axes: int | Sequence[int] | None, sign: int, name: str) -> _core.GPUArray:
+    own = arrays.array(x, name)
+    if axes is None:
+        axes = tuple(range(own.ndim))
+    elif isinstance(axes, (int, np.integer)):
+        axes = (int(axes),)
+    chosen = tuple(axes)
+    return manipulation.roll(own, tuple(sign * (own.shape[axis] // 2) for axis in chosen), chosen)
+
+
+def fftshift(x: Any, axes: int | Sequence[int] | None = None) -> _core.GPUArray:
+    """Move the element of frequency 0 to the middle.
+
+    Parameters
+    ----------
+    x : GPUArray
+        A spectrum, or its frequencies.
+    axes : int or sequence of int, optional
+        Along which axes; all by default.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.fft.fftshift(PyGPU.fft.fftfreq(4)).tolist()
+    [-0.5, -0.25, 0.0, 0.25]
+    """
+    return _rolled(x, axes, 1, "fftshift")
+
+
+def ifftshift(x: Any, axes: int | Sequence[int] | None = None) -> _core.GPUArray:
+    """Move the element of frequency 0 from the middle to the beginning.
+
+    Parameters
+    ----------
+    x : GPUArray
+        What `fftshift` gave.
+    axes : int or sequence of int, optional
+        Along which axes; all by default.
+
+    Returns
+    -------
+    GPUArray
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> PyGPU.fft.ifftshift(PyGPU.to_gpu([-1, 0, 1])).tolist()
+    [0, 1, -1]
+    """
+    return _rolled(x, axes, -1, "ifftshift")

@@ -1,0 +1,26 @@
+"""Discrete Fourier transforms, as `numpy.fft` has them: by cuFFT or hipFFT on a GPU, by NumPy in host memory."""
+
+from PyGPU._fft.axes import fft2, fftn, ifft2, ifftn, irfft2, irfftn, rfft2, rfftn
+from PyGPU._fft.axis import fft, hfft, ifft, ihfft, irfft, rfft
+from PyGPU._fft.frequencies import fftfreq, fftshift, ifftshift, rfftfreq
+
+__all__ = [
+    "fft",
+    "fft2",
+    "fftfreq",
+    "fftn",
+    "fftshift",
+    "hfft",
+    "ifft",
+    "ifft2",
+    "ifftn",
+    "ifftshift",
+    "ihfft",
+    "irfft",
+    "irfft2",
+    "irfftn",
+    "rfft",
+    "rfft2",
+    "rfftfreq",
+    "rfftn",
+]

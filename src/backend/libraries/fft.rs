@@ -1,0 +1,384 @@
+//! cuFFT and hipFFT: plans of many transforms at once, with memory of ours to work in.
+
+use std::ffi::{c_int, c_longlong, c_void};
+
+use super::{Noun, Places, functions};
+use crate::backend::{Address, BackendKind, Library, StreamHandle};
+use crate::error::{DriverError, Error, Result};
+use crate::global::Once;
+
+static NOUN: Noun = Noun {
+    names: ["cuFFT", "hipFFT"],
+    cuda: &[(13, "libcufft.so.12"), (12, "libcufft.so.11")],
+    hip: &["libhipfft.so.0", "libhipfft.so.1", "libhipfft.so"],
+    package: "hipfft",
+};
+
+/// A plan. NVIDIA's is a number of 32 bits and AMD's an address; either is at home in a register of 64.
+type Handle = usize;
+type Numbers = *mut c_longlong;
+type Exec = unsafe extern "C" fn(Handle, *mut c_void, *mut c_void) -> u32;
+type ExecTo = unsafe extern "C" fn(Handle, *mut c_void, *mut c_void, c_int) -> u32;
+type MakeMany = unsafe extern "C" fn(
+    Handle,
+    c_int,
+    Numbers,
+    Numbers,
+    c_longlong,
+    c_longlong,
+    Numbers,
+    c_longlong,
+    c_longlong,
+    c_int,
+    c_longlong,
+    *mut usize,
+) -> u32;
+
+functions! {
+    version: unsafe extern "C" fn(*mut c_int) -> u32 = "cufftGetVersion", "hipfftGetVersion";
+    create: unsafe extern "C" fn(*mut Handle) -> u32 = "cufftCreate", "hipfftCreate";
+    destroy: unsafe extern "C" fn(Handle) -> u32 = "cufftDestroy", "hipfftDestroy";
+    set_automatic: unsafe extern "C" fn(Handle, c_int) -> u32 = "cufftSetAutoAllocation", "hipfftSetAutoAllocation";
+    make: MakeMany = "cufftMakePlanMany64", "hipfftMakePlanMany64";
+    set_stream: unsafe extern "C" fn(Handle, usize) -> u32 = "cufftSetStream", "hipfftSetStream";
+    set_area: unsafe extern "C" fn(Handle, *mut c_void) -> u32 = "cufftSetWorkArea", "hipfftSetWorkArea";
+    c2c: ExecTo = "cufftExecC2C", "hipfftExecC2C";
+    z2z: ExecTo = "cufftExecZ2Z", "hipfftExecZ2Z";
+    r2c: Exec = "cufftExecR2C", "hipfftExecR2C";
+    d2z: Exec = "cufftExecD2Z", "hipfftExecD2Z";
+    c2r: Exec = "cufftExecC2R", "hipfftExecC2R";
+    z2d: Exec = "cufftExecZ2D", "hipfftExecZ2D";
+}
+
+/// What is transformed into what.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Way {
+    /// Complex numbers into complex ones.
+    Complex,
+    /// Real numbers into half of their spectrum.
+    FromReal,
+    /// Half of a spectrum into real numbers.
+    ToReal,
+}
+
+/// Where to a transform goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Direction {
+    /// By minus i.
+    Forward = -1,
+    /// By plus i.
+    Inverse = 1,
+}
+
+/// Most axes of one plan.
+pub const RANK: usize = 3;
+
+/// Where the elements of one side lie, counted in elements.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Side {
+    /// How many elements of the next axis lie between two of each; that of the first axis says nothing.
+    pub embed: [i64; RANK],
+    /// Between neighbours along the last axis.
+    pub stride: i64,
+    /// Between transforms.
+    pub distance: i64,
+}
+
+/// All that a plan depends on but for the device.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shape {
+    /// What is transformed.
+    pub way: Way,
+    /// Whether numbers have 64 bits each.
+    pub is_double: bool,
+    /// How many axes.
+    pub rank: usize,
+    /// How many points along each, the innermost last.
+    pub points: [i64; RANK],
+    /// What is read.
+    pub input: Side,
+    /// What is written.
+    pub output: Side,
+    /// How many transforms.
+    pub batch: i64,
+}
+
+impl Shape {
+    const fn number(&self) -> c_int {
+        match (self.way, self.is_double) {
+            (Way::FromReal, false) => 0x2a,
+            (Way::Complex, false) => 0x29,
+            (Way::ToReal, false) => 0x2c,
+            (Way::FromReal, true) => 0x6a,
+            (Way::Complex, true) => 0x69,
+            (Way::ToReal, true) => 0x6c,
+        }
+    }
+
+    /// Whether both sides are dense, one transform behind the other: libraries are told of these by telling them nothing.
+    fn is_dense(&self) -> bool {
+        let rank = self.rank;
+        let is_so = |side: &Side, is_half: bool| {
+            let mut lens = self.points;
+            if is_half {
+                lens[rank - 1] = lens[rank - 1] / 2 + 1;
+            }
+            let count = lens[..rank].iter().product::<i64>();
+            side.stride == 1 && side.embed[1..rank] == lens[1..rank] && (self.batch == 1 || side.distance == count)
+        };
+        is_so(&self.input, self.way == Way::ToReal) && is_so(&self.output, self.way == Way::FromReal)
+    }
+}
+
+/// The open library.
+pub struct Fft {
+    functions: Functions,
+    path: String,
+    version: c_int,
+    kind: BackendKind,
+}
+
+/// A plan of the library's. Whoever drops it without [`Fft::end`] leaves it to the end of the process.
+pub struct Plan {
+    handle: Handle,
+    area: usize,
+    stream: Option<StreamHandle>,
+    work: Address,
+}
+
+impl Plan {
+    /// Bytes that it works in.
+    #[inline]
+    pub const fn area(&self) -> usize {
+        self.area
+    }
+}
+
+/// cuFFT or hipFFT, if it was opened.
+#[inline]
+pub fn opened(kind: BackendKind) -> Option<&'static Fft> {
+    known(kind)?.get()
+}
+
+static CUDA: Once<Fft> = Once::new();
+static HIP: Once<Fft> = Once::new();
+
+#[inline]
+const fn known(kind: BackendKind) -> Option<&'static Once<Fft>> {
+    match kind {
+        BackendKind::Cuda => Some(&CUDA),
+        BackendKind::Hip => Some(&HIP),
+        BackendKind::Cpu => None,
+    }
+}
+
+/// cuFFT or hipFFT, opened at the first call that finds it.
+///
+/// # Errors
+/// `Unavailable` with what to install and what was searched; `NotSupported` on the CPU.
+pub fn open(kind: BackendKind, driver: i32, places: &Places) -> Result<&'static Fft> {
+    let Some(known) = known(kind) else {
+        return Err(Error::not_supported("cuFFT and hipFFT work on GPUs; on the cpu NumPy transforms"));
+    };
+    if let Some(found) = known.get() {
+        return Ok(found);
+    }
+    let opened = Fft::open(NOUN.open(kind, driver, places)?, kind)?;
+    Ok(known.get_or_init(|| opened))
+}
+
+impl Fft {
+    fn open(library: Library, kind: BackendKind) -> Result<Self> {
+        // SAFETY: found under the vendor's name, and asked for its functions only.
+        let functions = unsafe { Functions::of(&library, kind) };
+        let path = library.name().to_owned();
+        let (Some(ask), Some(_), Some(_)) = (functions.version, functions.make, functions.set_area) else {
+            let name = NOUN.name(kind);
+            return Err(Error::Unavailable(format!(
+                "{path} is no {name}, or too old: it lacks {name}'s plans of many transforms (MakePlanMany64) or their SetWorkArea"
+            )));
+        };
+        let mut version = 0;
+        // SAFETY: the target is writable.
+        match unsafe { ask(&mut version) } {
+            0 => Ok(Self { functions, path, version, kind }),
+            code => Err(Error::Unavailable(format!("{path} refused to tell its version, with code {code}"))),
+        }
+    }
+
+    /// The library's version by its own count.
+    pub fn version(&self) -> i32 {
+        self.version
+    }
+
+    fn found<T>(&self, function: Option<T>, name: &str) -> Result<T> {
+        function.ok_or_else(|| Error::Unavailable(format!("{} has no {name}: it is no {}", self.path, self.name())))
+    }
+
+    const fn name(&self) -> &'static str {
+        NOUN.name(self.kind)
+    }
+
+    #[cold]
+    fn refusal(&self, operation: &'static str, code: u32, shape: &Shape) -> Error {
+        // The driver's numbers mean other things; 999 is its unknown error.
+        let (name, text) = meaning(code);
+        Error::Driver(Box::new(DriverError {
+            operation,
+            code: 999,
+            name: name.to_owned(),
+            text: text.to_owned(),
+            device: String::new(),
+            detail: format!("code {code} of {} {}; {shape:?}", self.name(), self.version),
+        }))
+    }
+
+    fn check(&self, operation: &'static str, code: u32, shape: &Shape) -> Result<()> {
+        if code == 0 { Ok(()) } else { Err(self.refusal(operation, code, shape)) }
+    }
+
+    /// Makes a plan for the device that is current.
+    ///
+    /// # Errors
+    /// The library's.
+    pub fn plan(&self, shape: &Shape) -> Result<Plan> {
+        let functions = &self.functions;
+        let (create, automatic, make) = (
+            self.found(functions.create, "Create")?,
+            self.found(functions.set_automatic, "SetAutoAllocation")?,
+            self.found(functions.make, "MakePlanMany64")?,
+        );
+        let mut handle = 0;
+        // SAFETY: the target is writable, wide enough for both vendors', and zero where NVIDIA's is shorter.
+        self.check("fftCreate", unsafe { create(&mut handle) }, shape)?;
+        let mut plan = Plan { handle, area: 0, stream: None, work: 0 };
+        let Shape { mut points, mut input, mut output, batch, .. } = *shape;
+        let rank = shape.rank as c_int;
+        let is_dense = shape.is_dense();
+        let told = |embed: &mut [i64; RANK]| if is_dense { std::ptr::null_mut() } else { embed.as_mut_ptr() };
+        let mut work = || -> Result<()> {
+            // SAFETY: the plan was created above.
+            self.check("fftSetAutoAllocation", unsafe { automatic(handle, 0) }, shape)?;
+            // SAFETY: as above; arrays of at least `rank` numbers, or none where the layout is dense, which are read only; the size is writable.
+            let code = unsafe {
+                make(
+                    handle,
+                    rank,
+                    points.as_mut_ptr(),
+                    told(&mut input.embed),
+                    input.stride,
+                    input.distance,
+                    told(&mut output.embed),
+                    output.stride,
+                    output.distance,
+                    shape.number(),
+                    batch,
+                    &mut plan.area,
+                )
+            };
+            self.check("fftMakePlanMany64", code, shape)
+        };
+        match work() {
+            Ok(()) => Ok(plan),
+            Err(error) => {
+                self.end(plan);
+                Err(error)
+            }
+        }
+    }
+
+    /// Ends a plan of the device that is current.
+    pub fn end(&self, plan: Plan) {
+        if let Some(destroy) = self.functions.destroy {
+            // SAFETY: made by this library and not ended before, since it is taken away here.
+            unsafe { destroy(plan.handle) };
+        }
+    }
+
+    /// Lets a plan work on a stream, in memory that was made for it.
+    ///
+    /// # Errors
+    /// The library's.
+    ///
+    /// # Safety
+    /// The stream is alive and of the plan's device, which is current; `work` is the address of as many bytes as the plan's
+    /// [`Plan::area`], used by nobody else in the order of the stream until what the plan does next has ended.
+    #[inline]
+    pub unsafe fn place(&self, plan: &mut Plan, shape: &Shape, stream: StreamHandle, work: Address) -> Result<()> {
+        if plan.stream != Some(stream) {
+            let set = self.found(self.functions.set_stream, "SetStream")?;
+            // SAFETY: promised by the caller.
+            self.check("fftSetStream", unsafe { set(plan.handle, stream.0) }, shape)?;
+            plan.stream = Some(stream);
+        }
+        if plan.area > 0 && plan.work != work {
+            let set = self.found(self.functions.set_area, "SetWorkArea")?;
+            // SAFETY: promised by the caller.
+            let code = unsafe { set(plan.handle, std::ptr::with_exposed_provenance_mut(work)) };
+            self.check("fftSetWorkArea", code, shape)?;
+            plan.work = work;
+        }
+        Ok(())
+    }
+
+    /// Puts the plan's transforms on its stream.
+    ///
+    /// # Errors
+    /// The library's.
+    ///
+    /// # Safety
+    /// As [`Self::place`], which was called for this; both addresses are of memory that holds what the plan's shape reaches, which may be
+    /// the same for both. What [`Way::ToReal`] reads may be overwritten.
+    #[inline]
+    pub unsafe fn run(
+        &self,
+        plan: &Plan,
+        shape: &Shape,
+        [input, output]: [Address; 2],
+        direction: Direction,
+    ) -> Result<()> {
+        let [input, output] = [input, output].map(std::ptr::with_exposed_provenance_mut::<c_void>);
+        let functions = &self.functions;
+        let to = |function: Option<ExecTo>, operation| -> Result<()> {
+            let run = self.found(function, operation)?;
+            // SAFETY: promised by the caller.
+            self.check(operation, unsafe { run(plan.handle, input, output, direction as c_int) }, shape)
+        };
+        let plain = |function: Option<Exec>, operation| -> Result<()> {
+            let run = self.found(function, operation)?;
+            // SAFETY: promised by the caller.
+            self.check(operation, unsafe { run(plan.handle, input, output) }, shape)
+        };
+        match (shape.way, shape.is_double) {
+            (Way::Complex, false) => to(functions.c2c, "fftExecC2C"),
+            (Way::Complex, true) => to(functions.z2z, "fftExecZ2Z"),
+            (Way::FromReal, false) => plain(functions.r2c, "fftExecR2C"),
+            (Way::FromReal, true) => plain(functions.d2z, "fftExecD2Z"),
+            (Way::ToReal, false) => plain(functions.c2r, "fftExecC2R"),
+            (Way::ToReal, true) => plain(functions.z2d, "fftExecZ2D"),
+        }
+    }
+}
+
+/// The name of a code, which both vendors share, and what the manuals say of it.
+const fn meaning(code: u32) -> (&'static str, &'static str) {
+    match code {
+        1 => ("INVALID_PLAN", "the plan is none"),
+        2 => ("ALLOC_FAILED", "the library could not have memory for its tables; free some, with PyGPU.trim_memory()"),
+        3 => ("INVALID_TYPE", "the type is not transformed"),
+        4 => ("INVALID_VALUE", "a value is not allowed"),
+        5 => ("INTERNAL_ERROR", "the library or the driver failed within"),
+        6 => ("EXEC_FAILED", "the transform could not be started"),
+        7 => ("SETUP_FAILED", "the library could not be initialised"),
+        8 => ("INVALID_SIZE", "a size is not transformed"),
+        9 => ("UNALIGNED_DATA", "an address is not a multiple of an element"),
+        11 => ("INVALID_DEVICE", "the plan is of another device"),
+        13 => ("NO_WORKSPACE", "there is no memory to work in"),
+        14 => ("NOT_IMPLEMENTED", "the library has no such transform"),
+        16 => ("NOT_SUPPORTED", "the library does not support this"),
+        17 => ("MISSING_DEPENDENCY", "a library that this one needs was not found"),
+        18 => ("NVRTC_FAILURE", "NVRTC failed within"),
+        19 => ("NVJITLINK_FAILURE", "nvJitLink failed within, or was not found"),
+        _ => ("UNKNOWN", "a code without a name"),
+    }
+}

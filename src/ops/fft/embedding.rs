@@ -1,0 +1,199 @@
+//! How a library is told of arrays that lie anyhow: transforms beside each other, by strides and a distance.
+
+use smallvec::SmallVec;
+
+use crate::backend::libraries::fft::{RANK, Shape, Side, Way};
+use crate::layout::{Axis, Layout};
+
+/// Calls that are made one by one cost less than two copies as long as they are few, or each has so many elements.
+const FEW: i64 = 4;
+const LARGE: i64 = 1 << 18;
+
+/// Transforms as a library takes them at once, and at which places that is repeated.
+pub(super) struct Embedding {
+    pub(super) shape: Shape,
+    repeats: SmallVec<[Batch; 2]>,
+}
+
+/// An axis along which nothing is transformed; strides in bytes.
+#[derive(Clone, Copy)]
+struct Batch {
+    len: i64,
+    input: i64,
+    output: i64,
+}
+
+/// What an axis is to a plan: points, and its length and stride on either side.
+#[derive(Clone, Copy)]
+struct Transformed {
+    points: i64,
+    input: Axis,
+    output: Axis,
+}
+
+/// Whether every element of a layout lies where a plan can reach it, counted from the first one.
+pub(super) fn is_reachable(layout: &Layout) -> bool {
+    layout.axes().iter().all(|axis| axis.len < 2 || (axis.stride > 0 && axis.stride % layout.itemsize() == 0))
+}
+
+/// Describes one side; `None` where a stride is no multiple of the next one.
+fn side(axes: &[Axis], itemsize: i64, distance: Option<i64>) -> Option<Side> {
+    let last = axes.last()?;
+    let mut side = Side { stride: last.stride / itemsize, ..Side::default() };
+    for (place, axis) in axes.iter().enumerate() {
+        side.embed[place] = match place.checked_sub(1).map(|before| axes[before]) {
+            None => axis.len,
+            Some(outer) if outer.stride % axis.stride == 0 => outer.stride / axis.stride,
+            Some(_) => return None,
+        };
+        if side.embed[place] < axis.len {
+            return None;
+        }
+    }
+    side.distance = match distance {
+        Some(bytes) => bytes / itemsize,
+        None => side.embed[..axes.len()].iter().product::<i64>() * side.stride,
+    };
+    Some(side)
+}
+
+/// The axes that are not transformed, as few as they can be.
+fn batches(input: &Layout, output: &Layout, axes: &[usize]) -> SmallVec<[Batch; 4]> {
+    let both = input.axes().iter().zip(output.axes()).enumerate();
+    let mut all: SmallVec<[Batch; 4]> = both
+        .filter(|(axis, (input, _))| !axes.contains(axis) && input.len > 1)
+        .map(|(_, (input, output))| Batch { len: input.len, input: input.stride, output: output.stride })
+        .collect();
+    all.sort_by_key(|batch| -batch.output);
+    let mut merged: SmallVec<[Batch; 4]> = SmallVec::new();
+    for batch in all {
+        match merged.last_mut() {
+            Some(outer) if outer.input == batch.input * batch.len && outer.output == batch.output * batch.len => {
+                *outer = Batch { len: outer.len * batch.len, ..batch };
+            }
+            _ => merged.push(batch),
+        }
+    }
+    merged
+}
+
+impl Embedding {
+    /// Describes transforms along some axes, of which the last one is halved where one side is real; `None` where a library cannot be told
+    /// so, or where more calls were needed than are worth it. All elements are reachable.
+    pub(super) fn of(way: Way, is_double: bool, input: &Layout, output: &Layout, axes: &[usize]) -> Option<Self> {
+        let mut order: SmallVec<[Transformed; RANK]> = SmallVec::new();
+        for &axis in axes {
+            let (input, output) = (*input.axes().get(axis)?, *output.axes().get(axis)?);
+            order.push(Transformed { points: input.len.max(output.len), input, output });
+        }
+        if let (Some(&last), true) = (axes.last(), way == Way::ToReal) {
+            // Of half a spectrum the other side says how many points there are.
+            order.last_mut()?.points = output.axes()[last].len;
+        }
+        let free = order.len() - usize::from(way != Way::Complex);
+        order[..free].sort_by_key(|one| -one.input.stride);
+        if order.is_empty() || order.len() > RANK {
+            return None;
+        }
+        let mut repeats = batches(input, output, axes);
+        let longest = (0..repeats.len()).max_by_key(|&place| repeats[place].len);
+        let batch = longest.map(|place| repeats.remove(place));
+        let mut points = [1; RANK];
+        order.iter().zip(&mut points).for_each(|(one, target)| *target = one.points);
+        let count = batch.map_or(1, |batch| batch.len);
+        let calls: i64 = repeats.iter().map(|one| one.len).product();
+        if calls > FEW && points.iter().product::<i64>() * count < LARGE {
+            return None;
+        }
+        // Real numbers begin where complex ones may.
+        let (first, second) = (input.itemsize(), output.itemsize());
+        let is_even = |one: &Batch| match way {
+            Way::Complex => true,
+            Way::FromReal => one.input % (2 * first) == 0,
+            Way::ToReal => one.output % (2 * second) == 0,
+        };
+        if !repeats.iter().all(is_even) {
+            return None;
+        }
+        let of_input: SmallVec<[Axis; RANK]> = order.iter().map(|one| one.input).collect();
+        let of_output: SmallVec<[Axis; RANK]> = order.iter().map(|one| one.output).collect();
+        let shape = Shape {
+            way,
+            is_double,
+            rank: order.len(),
+            points,
+            input: side(&of_input, first, batch.map(|batch| batch.input))?,
+            output: side(&of_output, second, batch.map(|batch| batch.output))?,
+            batch: count,
+        };
+        Some(Self { shape, repeats: repeats.into_iter().collect() })
+    }
+
+    /// Where each call begins, in bytes from the first element of either side.
+    pub(super) fn places(&self) -> impl Iterator<Item = [i64; 2]> + '_ {
+        let calls: i64 = self.repeats.iter().map(|one| one.len).product();
+        (0..calls).map(|mut number| {
+            let mut place = [0; 2];
+            for one in self.repeats.iter().rev() {
+                let along = number % one.len;
+                number /= one.len;
+                place[0] += along * one.input;
+                place[1] += along * one.output;
+            }
+            place
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+    use super::*;
+    use crate::layout::Order;
+
+    fn dense(shape: &[i64]) -> Layout {
+        Layout::contiguous(shape, 8, Order::C).unwrap()
+    }
+
+    fn complex(layout: &Layout, axes: &[usize]) -> Option<Embedding> {
+        Embedding::of(Way::Complex, false, layout, layout, axes)
+    }
+
+    #[test]
+    fn axes_at_the_end_are_batches_beside_each_other() {
+        let made = complex(&dense(&[5, 4, 3, 2]), &[2, 3]).unwrap();
+        let side = Side { embed: [3, 2, 0], stride: 1, distance: 6 };
+        assert_eq!((made.shape.points, made.shape.batch, made.shape.input), ([3, 2, 1], 20, side));
+        assert_eq!(made.places().collect::<Vec<_>>(), [[0, 0]]);
+    }
+
+    #[test]
+    fn axes_at_the_beginning_and_outer_ones_need_no_copy() {
+        let first = complex(&dense(&[5, 4]), &[0]).unwrap().shape;
+        assert_eq!((first.points, first.batch), ([5, 1, 1], 4));
+        assert_eq!(first.input, Side { embed: [5, 0, 0], stride: 4, distance: 1 });
+        let around = complex(&dense(&[5, 4, 3]), &[2, 0]).unwrap().shape;
+        assert_eq!((around.points, around.batch), ([5, 3, 1], 4));
+        assert_eq!(around.input, Side { embed: [5, 12, 0], stride: 1, distance: 3 });
+    }
+
+    #[test]
+    fn an_axis_in_the_middle_is_a_few_calls_or_none() {
+        let made = complex(&dense(&[3, 4, 5]), &[1]).unwrap();
+        assert_eq!((made.shape.batch, made.shape.input.distance), (5, 1));
+        assert_eq!(made.places().collect::<Vec<_>>(), [[0, 0], [160, 160], [320, 320]]);
+        assert!(complex(&dense(&[30, 4, 50]), &[1]).is_none());
+    }
+
+    #[test]
+    fn half_a_spectrum_is_told_by_the_points_of_the_real_side() {
+        let (real, half) = (Layout::contiguous(&[6, 8], 4, Order::C).unwrap(), dense(&[6, 5]));
+        let made = Embedding::of(Way::FromReal, false, &real, &half, &[0, 1]).unwrap().shape;
+        assert_eq!((made.points, made.input.embed, made.output.embed), ([6, 8, 1], [6, 8, 0], [6, 5, 0]));
+        let made = Embedding::of(Way::ToReal, false, &half, &real, &[1]).unwrap().shape;
+        assert_eq!((made.points, made.batch, made.input.distance, made.output.distance), ([8, 1, 1], 6, 5, 8));
+        let (real, half) = (Layout::contiguous(&[8, 6], 4, Order::C).unwrap(), dense(&[5, 6]));
+        // The halved axis is the outer one: one axis after the other.
+        assert!(Embedding::of(Way::FromReal, false, &real, &half, &[1, 0]).is_none());
+    }
+}

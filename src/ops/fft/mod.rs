@@ -1,0 +1,307 @@
+//! Fourier transforms by the vendors' libraries, of arrays that lie anyhow and along any axes.
+//!
+//! [`embedding`] says how a library is told of the layouts of two arrays, [`plans`] keeps what it makes of that, and [`prepare`] has what
+//! the libraries do not do: conversion, zeroes behind the end, factors.
+
+mod embedding;
+mod plans;
+mod prepare;
+
+use smallvec::SmallVec;
+
+use crate::array::Array;
+use crate::backend::libraries::fft::{Direction, Fft, RANK, Way};
+use crate::copy;
+use crate::dtype::{DType, Kind};
+use crate::error::{Error, Result};
+use crate::layout::{Dims, Layout, Order};
+use crate::ops::ufunc::cast;
+use crate::stream::Stream;
+use embedding::Embedding;
+use prepare::{cropped, is_even, real_of, scale, turned, write};
+
+/// Which transform.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Transform {
+    /// Of complex numbers.
+    Forward,
+    /// Of complex numbers, backwards.
+    Inverse,
+    /// Of real numbers into half of a spectrum.
+    FromReal,
+    /// Of half of a spectrum into real numbers.
+    ToReal,
+}
+
+impl Transform {
+    const fn direction(self) -> Direction {
+        match self {
+            Self::Forward | Self::FromReal => Direction::Forward,
+            Self::Inverse | Self::ToReal => Direction::Inverse,
+        }
+    }
+
+    /// Whether the transform of the type is made: in which is computed.
+    pub fn computes_in(self, kind: Kind) -> Option<Kind> {
+        use Kind::{
+            BFloat16, Bool, Complex64, Complex128, Float16, Float32, Float64, Int8, Int16, Int32, Int64, UInt8, UInt16,
+            UInt32, UInt64,
+        };
+        match kind {
+            Complex64 | Complex128 if self == Self::FromReal => None,
+            Float16 | BFloat16 | Float32 | Complex64 => Some(Complex64),
+            Bool | Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32 | UInt64 | Float64 | Complex128 => {
+                Some(Complex128)
+            }
+            _ => None,
+        }
+    }
+
+    /// The type of the result along so many axes.
+    pub fn results_in(self, kind: Kind, axes: usize) -> Option<Kind> {
+        let computed = self.computes_in(kind)?;
+        Some(match (self, kind, axes) {
+            (Self::ToReal, Kind::Float16 | Kind::BFloat16, 1) => kind,
+            (Self::ToReal, ..) => real_of(computed),
+            _ => computed,
+        })
+    }
+}
+
+/// What is transformed.
+pub struct Task<'a> {
+    /// By which library.
+    pub library: &'static Fft,
+    /// What is read.
+    pub input: &'a Array,
+    /// Whether nobody needs it any more.
+    pub is_ours: bool,
+    /// Where the result goes: an array of its shape.
+    pub out: Option<&'a Array>,
+    /// How.
+    pub transform: Transform,
+    /// Along which axes, each once, and with how many points; real numbers are on the one side of the last one.
+    pub axes: &'a [(usize, i64)],
+    /// What the result is multiplied with.
+    pub factor: f64,
+}
+
+impl Task<'_> {
+    /// The shape of the result.
+    pub fn shape(&self) -> Dims {
+        self.shape_of(self.transform == Transform::FromReal)
+    }
+
+    fn shape_of(&self, is_half: bool) -> Dims {
+        let mut shape: Dims = self.input.layout().shape().collect();
+        self.axes.iter().for_each(|&(axis, points)| shape[axis] = points);
+        if let (true, Some(&(axis, points))) = (is_half, self.axes.last()) {
+            shape[axis] = points / 2 + 1;
+        }
+        shape
+    }
+
+    fn complex(&self) -> Result<Kind> {
+        let kind = self.input.dtype().kind();
+        let name = self.input.dtype().name();
+        self.transform.computes_in(kind).ok_or_else(|| Error::type_error(format!("{name} is not transformed")))
+    }
+}
+
+/// Puts a transform on a stream, and gives its result.
+///
+/// # Errors
+/// `TypeError` for types that are not transformed; `OutOfMemory`; the library's; the compiler's; the driver's.
+pub fn run(task: &Task<'_>, stream: &Stream) -> Result<Array> {
+    let complex = task.complex()?;
+    let computed = if task.transform == Transform::ToReal { real_of(complex) } else { complex };
+    let shape = task.shape();
+    let wanted = match (task.out, task.transform.results_in(task.input.dtype().kind(), task.axes.len())) {
+        (Some(out), _) => out.dtype(),
+        (None, kind) => DType::new(kind.unwrap_or(computed)),
+    };
+    let takes = |out: &&Array| {
+        let is_complex = matches!(task.transform, Transform::Forward | Transform::Inverse);
+        let is_apart = !copy::may_overlap(out, task.input) || (is_complex && copy::is_same_place(out, task.input));
+        out.dtype().kind() == computed && is_apart && is_even(out) && !out.layout().has_internal_overlap()
+    };
+    let target = match task.out.filter(takes) {
+        Some(out) => out.clone(),
+        None => dense_like(task.input, &shape, computed, stream)?,
+    };
+    if !target.layout().is_empty() {
+        into(task, &target, complex, stream)?;
+    }
+    if let Some(out) = task.out {
+        if !copy::is_same_place(out, &target) {
+            convert(out, &target, stream)?;
+        }
+        return Ok(out.clone());
+    }
+    if wanted == target.dtype() {
+        return Ok(target);
+    }
+    let made = dense_like(task.input, &shape, wanted.kind(), stream)?;
+    convert(&made, &target, stream)?;
+    Ok(made)
+}
+
+fn convert(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
+    if target.dtype() == source.dtype() {
+        return copy::between(target, source, stream);
+    }
+    cast::cast(target, cast::Source::Array(source), None, stream)
+}
+
+/// A new array whose axes lie in the order of another one's.
+fn dense_like(like: &Array, shape: &[i64], kind: Kind, stream: &Stream) -> Result<Array> {
+    let dtype = DType::new(kind);
+    let layout = Layout::in_k_order(shape, &[like.layout()], dtype.itemsize() as i64)?;
+    Array::on_new_memory(layout, dtype, stream.clone())
+}
+
+fn into(task: &Task<'_>, target: &Array, complex: Kind, stream: &Stream) -> Result<()> {
+    let long: SmallVec<[usize; 4]> =
+        task.axes.iter().filter(|(_, points)| *points > 1).map(|(axis, _)| *axis).collect();
+    let factor = match task.transform {
+        Transform::Forward | Transform::Inverse => complex_into(task, target, &long, stream)?,
+        Transform::FromReal => from_real_into(task, target, complex, &long, stream)?,
+        Transform::ToReal => to_real_into(task, target, complex, &long, stream)?,
+    };
+    scale(target, factor, stream)
+}
+
+/// What is read as a library takes it: the input itself, or what `target` makes room for; and the factor that is left.
+fn ready(
+    task: &Task<'_>,
+    shape: &[i64],
+    kind: Kind,
+    target: impl FnOnce() -> Result<Array>,
+    stream: &Stream,
+) -> Result<(Array, f64)> {
+    let source = cropped(task.input, shape)?;
+    let is_whole = source.layout().shape().eq(shape.iter().copied());
+    if is_whole && source.dtype().kind() == kind && is_even(&source) {
+        return Ok((source, task.factor));
+    }
+    let made = target()?;
+    let factor = write(&made, &source, task.factor, stream)?;
+    Ok((made, factor))
+}
+
+fn complex_into(task: &Task<'_>, target: &Array, long: &[usize], stream: &Stream) -> Result<f64> {
+    let (source, factor) = ready(task, &task.shape(), target.dtype().kind(), || Ok(target.clone()), stream)?;
+    let call = Call { library: task.library, direction: task.transform.direction(), stream };
+    call.several(&source, target, long)?;
+    Ok(factor)
+}
+
+fn from_real_into(task: &Task<'_>, target: &Array, complex: Kind, long: &[usize], stream: &Stream) -> Result<f64> {
+    let Some(&(last, points)) = task.axes.last() else { return Ok(task.factor) };
+    let call = Call { library: task.library, direction: Direction::Forward, stream };
+    if points == 1 {
+        let source = cropped(task.input, &task.shape())?;
+        let factor = write(target, &source, task.factor, stream)?;
+        call.several(target, target, long)?;
+        return Ok(factor);
+    }
+    let shape = task.shape_of(false);
+    let kind = real_of(complex);
+    let (source, factor) = ready(task, &shape, kind, || dense_like(task.input, &shape, kind, stream), stream)?;
+    if long.len() <= RANK && call.at_once(Way::FromReal, &source, target, long)? {
+        return Ok(factor);
+    }
+    call.along(Way::FromReal, &source, target, last)?;
+    call.several(target, target, &long[..long.len() - 1])?;
+    Ok(factor)
+}
+
+fn to_real_into(task: &Task<'_>, target: &Array, complex: Kind, long: &[usize], stream: &Stream) -> Result<f64> {
+    let Some(&(last, points)) = task.axes.last() else { return Ok(task.factor) };
+    let call = Call { library: task.library, direction: Direction::Inverse, stream };
+    let shape = task.shape_of(true);
+    // The libraries overwrite what they read.
+    let room = || dense_like(task.input, &shape, complex, stream);
+    let (half, factor) = if task.is_ours {
+        ready(task, &shape, complex, room, stream)?
+    } else {
+        let half = room()?;
+        let factor = write(&half, &cropped(task.input, &shape)?, task.factor, stream)?;
+        (half, factor)
+    };
+    let others = if points > 1 { &long[..long.len() - 1] } else { long };
+    call.several(&half, &half, others)?;
+    if points == 1 {
+        convert(target, &half, stream)?;
+        return Ok(factor);
+    }
+    prepare::clear_imaginary(&half, last, points, stream)?;
+    call.along(Way::ToReal, &half, target, last)?;
+    Ok(factor)
+}
+
+/// Calls of a library on a stream.
+struct Call<'a> {
+    library: &'static Fft,
+    direction: Direction,
+    stream: &'a Stream,
+}
+
+impl Call<'_> {
+    /// Transforms along some axes by one plan, if there is one.
+    fn at_once(&self, way: Way, source: &Array, target: &Array, axes: &[usize]) -> Result<bool> {
+        let is_double = target.dtype().itemsize() == if way == Way::ToReal { 8 } else { 16 };
+        let Some(embedding) = Embedding::of(way, is_double, source.layout(), target.layout(), axes) else {
+            return Ok(false);
+        };
+        plans::run(self.library, &embedding, [source, target], self.direction, self.stream)?;
+        Ok(true)
+    }
+
+    /// Transforms complex numbers along any axes, from one array into another or in their place.
+    fn several(&self, source: &Array, target: &Array, axes: &[usize]) -> Result<()> {
+        let mut left: SmallVec<[usize; 4]> = axes.into();
+        left.sort_by_key(|&axis| -target.layout().axes()[axis].stride);
+        let mut from = source;
+        while !left.is_empty() {
+            let mut count = left.len().min(RANK);
+            while count > 1 && !self.at_once(Way::Complex, from, target, &left[left.len() - count..])? {
+                count -= 1;
+            }
+            if let (1, Some(&axis)) = (count, left.last()) {
+                self.along(Way::Complex, from, target, axis)?;
+            }
+            left.truncate(left.len() - count);
+            from = target;
+        }
+        match copy::is_same_place(from, target) {
+            true => Ok(()),
+            false => copy::between(target, from, self.stream),
+        }
+    }
+
+    /// Transforms along one axis, however both sides lie: where a library cannot be told, the axis is brought to the end.
+    fn along(&self, way: Way, source: &Array, target: &Array, axis: usize) -> Result<()> {
+        if self.at_once(way, source, target, &[axis])? {
+            return Ok(());
+        }
+        let mut order: SmallVec<[usize; 8]> = (0..source.layout().ndim()).filter(|other| *other != axis).collect();
+        order.push(axis);
+        let (from, to) = (turned(source, &order)?, turned(target, &order)?);
+        let read = copy::duplicate(&from, Order::C, self.stream)?;
+        let written = match way {
+            Way::Complex => read.clone(),
+            _ => {
+                let shape: Dims = to.layout().shape().collect();
+                Array::empty(&shape, to.dtype(), Order::C, self.stream.clone())?
+            }
+        };
+        if !self.at_once(way, &read, &written, &[order.len() - 1])? {
+            return Err(Error::value(format!(
+                "transforms along the last axis of {:?} cannot be described",
+                read.layout()
+            )));
+        }
+        copy::between(&to, &written, self.stream)
+    }
+}

@@ -1,0 +1,133 @@
+//! Plans of a library, kept for the next transforms of the same shape.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use smallvec::SmallVec;
+
+use super::embedding::Embedding;
+use crate::array::Array;
+use crate::backend::BackendKind;
+use crate::backend::libraries::Shelf;
+use crate::backend::libraries::fft::{Direction, Fft, Plan, Shape, Way};
+use crate::device::Device;
+use crate::dtype::{DType, Kind};
+use crate::error::Result;
+use crate::layout::Order;
+use crate::lifetime;
+use crate::memory::{Access, Use, capture, ordered};
+use crate::stream::Stream;
+
+/// Plans hold tables in device memory, so they are not many.
+static PLANS: Shelf<Key, Arc<Lasting>> = Shelf::new(64);
+
+#[derive(PartialEq)]
+struct Key {
+    device: (BackendKind, i32),
+    /// What was made before a reset is dead.
+    epoch: u32,
+    shape: Shape,
+}
+
+/// A plan until nobody needs it: whoever uses it next, and graphs, whose launches read its tables.
+struct Lasting {
+    library: &'static Fft,
+    device: Device,
+    epoch: u32,
+    plan: Mutex<Option<Plan>>,
+}
+
+impl Drop for Lasting {
+    fn drop(&mut self) {
+        let plan = self.plan.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(plan) = plan
+            && !lifetime::exiting()
+            && self.device.epoch() == self.epoch
+        {
+            let mut plan = Some(plan);
+            let ended = within(self.device, &mut || plan.take().into_iter().for_each(|plan| self.library.end(plan)));
+            lifetime::defer(ended);
+        }
+    }
+}
+
+fn within(device: Device, work: &mut dyn FnMut()) -> Result<()> {
+    device.backend().programs()?.within(device.index(), "FFT", work)
+}
+
+impl Lasting {
+    #[cold]
+    fn make(library: &'static Fft, device: Device, shape: &Shape) -> Result<Arc<Self>> {
+        let epoch = device.epoch();
+        let mut made = None;
+        within(device, &mut || made = Some(library.plan(shape)))?;
+        let plan = made.transpose()?;
+        Ok(Arc::new(Self { library, device, epoch, plan: Mutex::new(plan) }))
+    }
+
+    /// Keeps it as long as a graph that a stream captures.
+    fn keep_for_graph(this: &Arc<Self>, stream: &Stream) -> Result<()> {
+        if !capture::is_capturing(stream)? {
+            return Ok(());
+        }
+        match capture::of(stream)? {
+            Some(own) => own.keep(Box::new(Arc::clone(this))),
+            // Of a graph of somebody else nobody tells when it ends.
+            None => std::mem::forget(Arc::clone(this)),
+        }
+        Ok(())
+    }
+}
+
+/// Puts transforms on a stream.
+///
+/// # Errors
+/// `OutOfMemory`; the library's; the driver's.
+pub(super) fn run(
+    library: &'static Fft,
+    embedding: &Embedding,
+    [input, output]: [&Array; 2],
+    direction: Direction,
+    stream: &Stream,
+) -> Result<()> {
+    let device = stream.device();
+    let shape = &embedding.shape;
+    let key = Key { device: (device.kind(), device.index()), epoch: device.epoch(), shape: *shape };
+    let lasting = match PLANS.take(&key) {
+        Some(found) => found,
+        None => Lasting::make(library, device, shape)?,
+    };
+    Lasting::keep_for_graph(&lasting, stream)?;
+    if let Some(plan) = lasting.plan.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+        let work = match plan.area() {
+            0 => None,
+            area => Some(Array::empty(&[area as i64], DType::new(Kind::UInt8), Order::C, stream.clone())?),
+        };
+        // Half a spectrum may be overwritten by what is made of it.
+        let of_input = if shape.way == Way::ToReal { Access::Write } else { Access::Read };
+        let is_one = Arc::ptr_eq(input.allocation(), output.allocation());
+        let mut uses: SmallVec<[Use<'_>; 3]> = SmallVec::from_iter([(output.allocation(), Access::Write)]);
+        uses.extend((!is_one).then(|| (input.allocation(), of_input)));
+        uses.extend(work.as_ref().map(|work| (work.allocation(), Access::Write)));
+        let area = work.as_ref().map_or(0, Array::address);
+        ordered(&uses, stream, || {
+            let mut done = Ok(());
+            within(device, &mut || {
+                // SAFETY: the stream is borrowed; the area was made for this call, and ends in the stream's order; the layouts of both
+                // arrays, from which the shape and the places come, lie within their blocks, which are noted as used.
+                done = unsafe {
+                    library.place(plan, shape, stream.handle(), area).and_then(|()| {
+                        embedding.places().try_for_each(|[from, to]| {
+                            let at = |array: &Array, bytes: i64| array.address().wrapping_add_signed(bytes as isize);
+                            library.run(plan, shape, [at(input, from), at(output, to)], direction)
+                        })
+                    })
+                };
+            })?;
+            done
+        })?;
+    }
+    if let Some(oldest) = PLANS.put(key, lasting) {
+        capture::drop_afterwards(Box::new(oldest));
+    }
+    Ok(())
+}

@@ -1,0 +1,121 @@
+//! What is done to arrays before and behind a library: conversion, cropping, zeroes behind the end, a factor.
+
+use super::embedding::is_reachable;
+use crate::array::Array;
+use crate::copy;
+use crate::dtype::{DType, Kind};
+use crate::error::{Error, Result};
+use crate::kernel::Arguments;
+use crate::layout::{Axis, Dims, Layout};
+use crate::ops::ufunc::{self, Given, cast};
+use crate::stream::Stream;
+
+/// The real type of complex numbers; of others themselves.
+pub(super) const fn real_of(kind: Kind) -> Kind {
+    match kind {
+        Kind::Complex64 => Kind::Float32,
+        Kind::Complex128 => Kind::Float64,
+        other => other,
+    }
+}
+
+fn with_axes(array: &Array, axes: &[Axis], offset: i64, dtype: DType) -> Result<Array> {
+    let shape: Dims = axes.iter().map(|axis| axis.len).collect();
+    let strides: Dims = axes.iter().map(|axis| axis.stride).collect();
+    array.view_as(Layout::strided(&shape, &strides, offset, dtype.itemsize() as i64)?, dtype)
+}
+
+/// The first elements along each axis, at most so many.
+pub(super) fn cropped(array: &Array, shape: &[i64]) -> Result<Array> {
+    let layout = array.layout();
+    if layout.shape().zip(shape).all(|(own, most)| own <= *most) {
+        return Ok(array.clone());
+    }
+    let crop = |(axis, most): (&Axis, &i64)| Axis { len: axis.len.min(*most), ..*axis };
+    let axes: Vec<Axis> = layout.axes().iter().zip(shape).map(crop).collect();
+    with_axes(array, &axes, layout.offset(), array.dtype())
+}
+
+/// The axes in another order.
+pub(super) fn turned(array: &Array, order: &[usize]) -> Result<Array> {
+    let axes: Vec<Axis> = order.iter().map(|&axis| array.layout().axes()[axis]).collect();
+    with_axes(array, &axes, array.layout().offset(), array.dtype())
+}
+
+/// Complex numbers as twice as many real ones, along an axis behind all others; real ones as they are.
+fn as_real(array: &Array) -> Result<Array> {
+    if !array.dtype().kind().is_complex() {
+        return Ok(array.clone());
+    }
+    let part = DType::new(real_of(array.dtype().kind()));
+    let mut axes = array.layout().axes().to_vec();
+    axes.push(Axis { len: 2, stride: part.itemsize() as i64 });
+    with_axes(array, &axes, array.layout().offset(), part)
+}
+
+/// Whether a library takes the array as it lies.
+pub(super) fn is_even(array: &Array) -> bool {
+    let itemsize = array.dtype().itemsize();
+    // Real numbers begin where complex ones may.
+    let alignment = if array.dtype().kind().is_complex() { itemsize } else { 2 * itemsize };
+    is_reachable(array.layout()) && array.address().is_multiple_of(alignment)
+}
+
+/// Writes elements of a type into those of another, times a factor.
+fn scaled(target: &Array, source: &Array, factor: f64, stream: &Stream) -> Result<()> {
+    let (target, source) = (as_real(target)?, as_real(source)?);
+    let kind = target.dtype().kind();
+    let row = ufunc::row("multiply").ok_or_else(|| Error::value("there is no function named multiply"))?;
+    let kernel = ufunc::kernel_of(row, kind, &[Given::Array(kind), Given::Value], &[kind], false)?;
+    let mut values = Arguments::new();
+    match kind {
+        Kind::Float32 => values.push(&(factor as f32).to_le_bytes()),
+        _ => values.push(&factor.to_le_bytes()),
+    }
+    let arrays = [&source, &target];
+    let plan = kernel.plan(&arrays, false)?;
+    // SAFETY: the kernel was made for arrays of this kind and one number of it, and the plan is of them.
+    unsafe { kernel.run(&plan, &arrays, &mut values, None, stream) }
+}
+
+/// Multiplies elements in their place.
+pub(super) fn scale(target: &Array, factor: f64, stream: &Stream) -> Result<()> {
+    if factor == 1.0 { Ok(()) } else { scaled(target, target, factor, stream) }
+}
+
+/// Writes what is to be transformed: converted, zeroes behind its end. Gives the factor that is left to be multiplied with.
+pub(super) fn write(target: &Array, source: &Array, factor: f64, stream: &Stream) -> Result<f64> {
+    let shape: Dims = source.layout().shape().collect();
+    let part = cropped(target, &shape)?;
+    if part.layout().size() < target.layout().size() {
+        let zeroes = [0; 16];
+        copy::fill(target, &zeroes[..target.dtype().itemsize()], stream)?;
+    }
+    let itemsize = source.dtype().itemsize();
+    let is_aligned = source.address().is_multiple_of(itemsize)
+        && source.layout().axes().iter().all(|axis| axis.stride % itemsize as i64 == 0);
+    if part.layout().is_empty() {
+        return Ok(1.0);
+    }
+    if source.dtype() != target.dtype() {
+        cast::cast(&part, cast::Source::Array(source), None, stream)?;
+        return Ok(factor);
+    }
+    if factor == 1.0 || !is_aligned {
+        copy::between(&part, source, stream)?;
+        return Ok(factor);
+    }
+    scaled(&part, source, factor, stream)?;
+    Ok(1.0)
+}
+
+/// Writes zeroes into the imaginary parts of what has none in half of a spectrum: its first element along an axis, and the last one of an
+/// even number of points. Libraries differ in what they make of others; NumPy leaves them out.
+pub(super) fn clear_imaginary(half: &Array, axis: usize, points: i64, stream: &Stream) -> Result<()> {
+    let part = DType::new(real_of(half.dtype().kind()));
+    let mut axes = half.layout().axes().to_vec();
+    let stride = axes[axis].stride;
+    axes[axis] = if points % 2 == 0 { Axis { len: 2, stride: stride * (points / 2) } } else { Axis { len: 1, stride } };
+    let parts = with_axes(half, &axes, half.layout().offset() + part.itemsize() as i64, part)?;
+    copy::fill(&parts, &[0; 8][..part.itemsize()], stream)
+}

@@ -1,0 +1,150 @@
+"""The library behind the transforms: its plans and memory, captures, and what is said where it is not there."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import PyGPU
+import simulated
+from support import on_cpu
+
+PyGPU.device_count()
+pytestmark = pytest.mark.skipif(on_cpu(), reason="a library of a GPU's vendor")
+on_simulated = pytest.mark.skipif(simulated.driver() is None, reason="asks the stand-in of a library")
+LIBRARY = {"cuda": "libcufft.so.11", "hip": "libhipfft.so.0"}
+VARIABLE = "PYGPU_CUFFT"
+
+
+@pytest.fixture
+def stand_in() -> ctypes.CDLL:
+    PyGPU.fft.fft(PyGPU.ones(2, "complex64"))
+    library = ctypes.CDLL(LIBRARY[PyGPU.backend_name()])
+    library.simulated_fft_plans.restype = library.sim_mathematics_calls.restype = ctypes.c_uint64
+    library.sim_mathematics_fault.argtypes = [ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint32]
+    return library
+
+
+def named(function: str) -> bytes:
+    return ({"cuda": "cufft", "hip": "hipfft"}[PyGPU.backend_name()] + function).encode()
+
+
+def check(host: np.ndarray, got: PyGPU.GPUArray) -> None:
+    np.testing.assert_allclose(got.get(), np.fft.fft(host), rtol=1e-5, atol=1e-4)
+
+
+@on_simulated
+def test_a_plan_is_made_once_and_old_ones_end(stand_in: ctypes.CDLL) -> None:
+    array = PyGPU.ones((3, 20), "complex64")
+    PyGPU.fft.fft(array)
+    ever = stand_in.sim_mathematics_calls(named("Create"))
+    for _ in range(3):
+        check(np.ones((3, 20), "complex64"), PyGPU.fft.fft(array))
+        PyGPU.fft.ifft(array)
+    assert stand_in.sim_mathematics_calls(named("Create")) == ever
+    for length in range(2, 80):
+        PyGPU.fft.fft(PyGPU.ones(length, "complex64"))
+    assert stand_in.sim_mathematics_calls(named("Create")) > ever + 64
+    assert stand_in.simulated_fft_plans() <= 64
+
+
+def test_a_graph_transforms_what_is_there_when_it_runs() -> None:
+    rng = np.random.default_rng(3)
+    array, out = PyGPU.empty((4, 30), "complex64"), PyGPU.empty((4, 30), "complex64")
+    real = PyGPU.empty((4, 30), "float32")
+    array.fill(1)
+    PyGPU.fft.fft(array, out=out)
+    stream = PyGPU.Stream()
+    with stream:
+        stream.begin_capture()
+        PyGPU.fft.fft(array, out=out)
+        half = PyGPU.fft.rfft(real, norm="ortho")
+        back = PyGPU.fft.irfft(half, 30, norm="ortho")
+        graph = stream.end_capture()
+    for length in range(2, 70):  # the plans of the graph are not the latest any more
+        PyGPU.fft.fft(PyGPU.ones((length, 2), "complex64"))
+    for _ in range(2):
+        host = rng.random((4, 30)).astype("complex64")
+        array.set(host)
+        real.set(host.real.copy())
+        graph.launch(stream)
+        check(host, out)
+        np.testing.assert_allclose(back.get(), host.real, rtol=1e-5, atol=1e-5)
+    del graph
+
+
+def test_threads_and_streams_transform_at_once() -> None:
+    rng = np.random.default_rng(4)
+    hosts = [rng.random((5, 40)).astype("complex64") for _ in range(4)]
+    results: list[PyGPU.GPUArray | None] = [None] * 4
+
+    def work(number: int) -> None:
+        with PyGPU.Stream():
+            array = PyGPU.to_gpu(hosts[number])
+            for _ in range(5):
+                made = PyGPU.fft.fft(array)
+            results[number] = made
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for host, got in zip(hosts, results, strict=True):
+        assert got is not None
+        check(host, got)
+
+
+@on_simulated
+def test_refusals_of_the_library_are_told(stand_in: ctypes.CDLL) -> None:
+    array = PyGPU.ones((2, 23), "complex64")
+    before = stand_in.simulated_fft_plans()
+    stand_in.sim_mathematics_fault(named("MakePlanMany64"), 1, 8)
+    with pytest.raises(PyGPU.CudaError, match=r"MakePlanMany64 failed: INVALID_SIZE.*code 8 of (cu|hip)FFT"):
+        PyGPU.fft.fft(array)
+    assert stand_in.simulated_fft_plans() == before
+    stand_in.sim_mathematics_fault(named("ExecC2C"), 1, 6)
+    with pytest.raises(PyGPU.CudaError, match="ExecC2C failed: EXEC_FAILED"):
+        PyGPU.fft.fft(array)
+    check(np.ones((2, 23), "complex64"), PyGPU.fft.fft(array))
+
+
+PROGRAM = """
+import PyGPU
+print(PyGPU._core._fft_library_version())
+try:
+    print(PyGPU.fft.fft(PyGPU.ones(4, "complex64")).get())
+except RuntimeError as error:
+    print(error)
+PyGPU.show_config()
+"""
+
+
+def output(library: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv(VARIABLE, library)
+    return subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.starts_processes
+def test_without_the_library_it_is_said_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = output(str(tmp_path / "none.so"), monkeypatch)
+    assert text.startswith("None\n")
+    assert {"cuda": "-math]", "hip": "ROCM_PATH"}[PyGPU.backend_name()] in text
+    assert text.count(f"searched {tmp_path / 'none.so'}") == 1
+    # What is there, and is something else.
+    assert "is no" in output("libc.so.6", monkeypatch)
+
+
+@pytest.mark.starts_processes
+def test_a_library_that_is_too_old_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, library = tmp_path / "old.c", tmp_path / "old.so"
+    prefix = {"cuda": "cufft", "hip": "hipfft"}[PyGPU.backend_name()]
+    source.write_text(f"int {prefix}GetVersion(int *version) {{ *version = 5000; return 0; }}")
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", str(library), str(source)], check=True)
+    assert "too old: it lacks" in output(str(library), monkeypatch)
