@@ -258,7 +258,9 @@ def test_the_reference_has_every_public_name_once() -> None:
     listed = re.findall(r"^- `(?:PyGPU\.)?([\w<>]+)", page, re.MULTILINE)
     expected = {f"{made.family(name)}_<dtype>" if made.family(name) else name for name in PyGPU.__all__}
     assert sorted(listed) == sorted(expected)
-    assert {text.partition("`")[0] for text in modules} == {module.__name__.removeprefix("PyGPU.") for module in made.MODULES}
+    assert {text.partition("`")[0] for text in modules} == {
+        module.__name__.removeprefix("PyGPU.") for module in made.MODULES
+    }
 
 
 def test_a_name_without_a_place_in_the_reference_is_found() -> None:

@@ -1,9 +1,8 @@
-//! Conditions in graphs of the host: a number in memory, whose address is the handle that kernels get, and bodies that are done or not.
+//! Conditions in graphs of the host.
 
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
-use super::captures::Operation;
+use super::captures::{Body, Cell, Operation};
 use super::host::Cpu;
 use crate::backend::{Branching, Condition, ConditionHandle, GraphHandle, HostWork, NodeKind, StreamHandle};
 use crate::error::Result;
@@ -11,60 +10,11 @@ use crate::error::Result;
 /// The driver's number of such operations.
 const CONDITIONAL: NodeKind = NodeKind::Other(13);
 
-/// What kernels set.
-pub struct Cell {
-    number: AtomicU32,
-    default: Option<u32>,
-}
-
-impl Cell {
-    /// Its address.
-    pub fn handle(&self) -> ConditionHandle {
-        ConditionHandle((&raw const self.number).expose_provenance() as u64)
-    }
-
-    fn begin(&self) {
-        if let Some(default) = self.default {
-            self.number.store(default, Ordering::Relaxed);
-        }
-    }
-
-    fn number(&self) -> u32 {
-        self.number.load(Ordering::Relaxed)
-    }
-}
-
-/// What is done where a condition says so, in its order.
-#[derive(Default)]
-pub struct Body(Mutex<Vec<Arc<Operation>>>);
-
-impl Body {
-    fn lock(&self) -> MutexGuard<'_, Vec<Arc<Operation>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// More of it.
-    pub fn extend(&self, work: Vec<Arc<Operation>>) {
-        self.lock().extend(work);
-    }
-
-    /// What is done when a launch begins.
-    fn begin(&self) {
-        let work = self.lock().clone();
-        work.iter().filter_map(|operation| operation.first.as_ref()).for_each(|first| first());
-    }
-
-    fn run(&self) -> Result<()> {
-        let work = self.lock().clone(); // without the lock, which the work may need
-        work.iter().try_for_each(|operation| (operation.work)())
-    }
-}
-
 impl Cpu {
     /// As `Graphs::create_condition`.
     pub fn new_condition(&self, stream: StreamHandle, default: Option<u32>) -> Result<Condition> {
         self.captures.next_or_refuse("create_condition", stream)?;
-        let cell = Arc::new(Cell { number: AtomicU32::new(default.unwrap_or_default()), default });
+        let cell = Arc::new(Cell::new(default));
         self.captures.lock().enter_condition(&cell);
         Ok(Condition { handle: cell.handle(), keeper: Some(cell) })
     }

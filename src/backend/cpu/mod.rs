@@ -4,8 +4,6 @@
 //! stream captures, operations are kept for its graph instead ([`captures`]). [`host`] is the backend, and each of its nouns has a
 //! file of its name. Errors are spelled as CUDA's runtime spells them.
 
-#[cfg(test)]
-mod capture_tests;
 mod captures;
 mod codes;
 mod conditions;

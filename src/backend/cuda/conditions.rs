@@ -2,8 +2,8 @@
 
 use std::ptr;
 
+use super::context::current as context;
 use super::driver::Cuda;
-use super::graphs::context;
 use super::sys::{
     CUDA_CONDITIONAL_NODE_PARAMS, CUgraph, CUgraphConditionalNodeType as Type, CUgraphNode, CUgraphNodeParams,
     CUgraphNodeType, CUstreamCaptureMode,

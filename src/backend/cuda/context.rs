@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use super::driver::Cuda;
 use super::sys::{CUcontext, CUdevice};
 use crate::backend::codes::SUCCESS;
-use crate::backend::vendor::{Driver, Slot, VendorContexts, fork};
+use crate::backend::vendor::{Current, Driver, Slot, VendorContexts, fork};
 use crate::backend::{BackendKind, first_device};
 use crate::error::Result;
 
@@ -133,4 +133,13 @@ impl Driver<Cuda> {
         self.call_anywhere("cuCtxPopCurrent", pop, String::new)?;
         device
     }
+}
+
+/// The current context.
+pub fn current(on: &Current<'_, Cuda>) -> CUcontext {
+    let mut context = std::ptr::null_mut();
+    // SAFETY: the target is writable.
+    let code = unsafe { (on.api.cuCtxGetCurrent)(&mut context) };
+    debug_assert_eq!(code, SUCCESS, "a context was made current for the call");
+    context
 }

@@ -3,9 +3,9 @@
 use std::cell::Cell;
 
 use super::conditions;
+use super::context::current as context;
 use super::driver::Cuda;
 use super::sys::{CUgraphExecUpdateResultInfo, CUstreamCaptureMode as Mode};
-use crate::backend::codes::SUCCESS;
 use crate::backend::graphs::update_reason;
 use crate::backend::vendor::graphs::{Parameters, exchange, lacks, no_parameters};
 use crate::backend::vendor::{Current, Driver, Raw, VendorGraphs};
@@ -117,13 +117,4 @@ impl VendorGraphs for Cuda {
         };
         driver.call(device, name, call, || update_reason(reason.get()).to_owned())
     }
-}
-
-/// The current context.
-pub(super) fn context(on: &Current<'_, Cuda>) -> super::sys::CUcontext {
-    let mut context = std::ptr::null_mut();
-    // SAFETY: the target is writable.
-    let code = unsafe { (on.api.cuCtxGetCurrent)(&mut context) };
-    debug_assert_eq!(code, SUCCESS, "a context was made current for the call");
-    context
 }

@@ -2,12 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::undocumented_unsafe_blocks, missing_docs)]
 
-use super::captures::{Captures, Table};
-use super::codes::{
+use super::super::codes::{
     CAPTURE_IMPLICIT, CAPTURE_INVALIDATED, CAPTURE_ISOLATION, CAPTURE_MERGE, CAPTURE_UNMATCHED, CAPTURE_UNSUPPORTED,
     CAPTURED_EVENT, ILLEGAL_STATE,
 };
-use super::host::Cpu;
+use super::super::host::Cpu;
+use super::{Captures, Table};
 use crate::backend::*;
 use crate::error::Result;
 use crate::global::Global;

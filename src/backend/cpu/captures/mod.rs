@@ -4,12 +4,17 @@
 //! what it is given comes after that, so that the list is one of the orders that the waits allow. What a driver refuses during a
 //! capture is refused here with the same codes, and spoils the capture as there.
 
+mod operation;
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
+pub use operation::{Body, Cell, Operation};
+
 use super::codes::{self, INVALID_HANDLE, refuse};
-use super::conditions::{Body, Cell};
 use crate::backend::{Captured, ConditionHandle, GraphHandle, HostWork, NodeHandle, NodeKind, StreamHandle};
 use crate::error::Result;
 use crate::global::{Global, Guard};
@@ -36,20 +41,6 @@ pub struct Table {
     bodies: BTreeMap<usize, Weak<Body>>,
     /// Conditions by their handles; whoever made one keeps it, and the operations in which it decides.
     conditions: BTreeMap<u64, Weak<Cell>>,
-}
-
-/// One operation of a graph.
-pub struct Operation {
-    pub kind: NodeKind,
-    pub work: HostWork,
-    /// Done when a launch begins.
-    pub first: Option<Box<dyn Fn() + Send + Sync>>,
-}
-
-impl Operation {
-    pub fn new(kind: NodeKind, work: HostWork) -> Self {
-        Self { kind, work, first: None }
-    }
 }
 
 /// The operations of a graph, in their order. The handle of one is its place, from 1 on.
