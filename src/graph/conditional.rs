@@ -6,6 +6,7 @@
 
 use std::any::Any;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::backend::{Branching, CaptureMode, Condition as Raw, GraphHandle, StreamFlags, StreamHandle};
 use crate::error::{Error, Result};
@@ -18,6 +19,8 @@ use crate::stream::Stream;
 pub struct Condition {
     raw: Raw,
     capture: Arc<Capture>,
+    /// Whether an operation was put in which it decides: drivers allow one.
+    decides: AtomicBool,
 }
 
 /// What is done where a condition says so; to be captured.
@@ -60,7 +63,7 @@ impl Condition {
             // Kernels of the graph have its address.
             capture.keep(Box::new(Arc::clone(keeper)));
         }
-        Ok(Self { raw, capture })
+        Ok(Self { raw, capture, decides: AtomicBool::new(false) })
     }
 
     /// What kernels get.
@@ -76,11 +79,16 @@ impl Condition {
     /// Puts an operation on a capturing stream in which the condition decides, with so many bodies.
     ///
     /// # Errors
-    /// `ValueError` for a condition of another graph; `NotSupported` where the driver has no such operation; the driver's.
+    /// `ValueError` for a condition of another graph, or that decides elsewhere already; `NotSupported` where the driver has no such operation; the driver's.
     pub fn put(&self, stream: &Stream, branching: Branching, bodies: usize) -> Result<Vec<Body>> {
         let around = capture_of(stream)?;
         if !is_within(&around, &self.capture) {
             return Err(Error::value("the condition is of another graph; make one in this capture"));
+        }
+        if self.decides.load(Ordering::Relaxed) {
+            return Err(Error::value(
+                "the condition decides in another operation already, and drivers allow one; make one more",
+            ));
         }
         around.check_open()?;
         around.gather(stream)?;
@@ -90,6 +98,7 @@ impl Condition {
             let graphs = device.backend().graphs()?;
             graphs.put_conditional(device.index(), stream.handle(), self.raw.handle, branching, bodies)
         }?;
+        self.decides.store(true, Ordering::Relaxed);
         let notes = around.notes();
         let body = |graph| Body { around: Arc::clone(&around), stream: stream.clone(), graph, notes };
         Ok(made.into_iter().map(body).collect())

@@ -60,6 +60,7 @@ def test_a_graph_transforms_what_is_there_when_it_runs() -> None:
     real = PyGPU.empty((4, 30), "float32")
     array.fill(1)
     PyGPU.fft.fft(array, out=out)
+    PyGPU.fft.irfft(PyGPU.fft.rfft(real, norm="ortho"), 30, norm="ortho")
     stream = PyGPU.Stream()
     with stream:
         stream.begin_capture()
@@ -77,6 +78,21 @@ def test_a_graph_transforms_what_is_there_when_it_runs() -> None:
         check(host, out)
         np.testing.assert_allclose(back.get(), host.real, rtol=1e-5, atol=1e-5)
     del graph
+
+
+def test_a_capture_without_a_plan_is_refused_and_goes_on() -> None:
+    array = PyGPU.ones((3, 89), "complex64")
+    made = PyGPU.zeros(3)
+    stream = PyGPU.Stream()
+    with stream:
+        stream.begin_capture()
+        with pytest.raises(PyGPU.NotSupportedError, match="once before the capture"):
+            PyGPU.fft.fft(array)
+        made += 1
+        graph = stream.end_capture()
+    graph.launch(stream)
+    assert made.tolist() == [1, 1, 1]
+    check(array.get(), PyGPU.fft.fft(array))
 
 
 def test_threads_and_streams_transform_at_once() -> None:

@@ -200,7 +200,9 @@ def test_work_beside_an_open_body_is_refused_and_changes_nothing() -> None:
             with pytest.raises(ValueError, match="beside it"):
                 a.fill(1, stream=origin)
             a.fill(2)
-        (late,) = graph.switch(condition, 1)
+        with pytest.raises(ValueError, match="in another operation already"):
+            graph.while_loop(condition)
+        (late,) = graph.switch(graph.create_condition(1), 1)
         a += 1
         with pytest.raises(ValueError, match="right after the node"), late:
             pass

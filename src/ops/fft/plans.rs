@@ -11,7 +11,7 @@ use crate::backend::libraries::Shelf;
 use crate::backend::libraries::fft::{Direction, Fft, Plan, Shape, Way};
 use crate::device::Device;
 use crate::dtype::{DType, Kind};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::layout::Order;
 use crate::lifetime;
 use crate::memory::{Access, Use, capture, ordered};
@@ -54,6 +54,15 @@ fn within(device: Device, work: &mut dyn FnMut()) -> Result<()> {
     device.backend().programs()?.within(device.index(), "FFT", work)
 }
 
+/// A library fills a plan's tables on the legacy stream, which spoils a capture of any stream that blocks.
+#[cold]
+fn no_plan() -> Error {
+    Error::not_supported(
+        "a transform of this shape and layout has no plan yet, and a capture cannot make one: transform arrays of the same shape, \
+         layout and types once before the capture",
+    )
+}
+
 impl Lasting {
     #[cold]
     fn make(library: &'static Fft, device: Device, shape: &Shape) -> Result<Arc<Self>> {
@@ -81,7 +90,7 @@ impl Lasting {
 /// Puts transforms on a stream.
 ///
 /// # Errors
-/// `OutOfMemory`; the library's; the driver's.
+/// `NotSupported` in a capture where no plan was made before; `OutOfMemory`; the library's; the driver's.
 pub(super) fn run(
     library: &'static Fft,
     embedding: &Embedding,
@@ -94,6 +103,7 @@ pub(super) fn run(
     let key = Key { device: (device.kind(), device.index()), epoch: device.epoch(), shape: *shape };
     let lasting = match PLANS.take(&key) {
         Some(found) => found,
+        None if capture::is_capturing(stream)? => return Err(no_plan()),
         None => Lasting::make(library, device, shape)?,
     };
     Lasting::keep_for_graph(&lasting, stream)?;

@@ -19,7 +19,7 @@ use crate::stream::{self, Stream};
 /// Notes
 /// -----
 /// A kernel takes it as ``cudaGraphConditionalHandle``, which is 64 bits wide, and calls ``cudaGraphSetConditional(handle, number)``.
-/// It is one of the graph in which it was made: elsewhere the handle means nothing.
+/// It is one of the graph in which it was made: elsewhere the handle means nothing. It decides in one operation.
 #[pyclass(frozen, weakref, extends = KernelArgument, name = "GraphCondition", module = "PyGPU")]
 pub(crate) struct PyGraphCondition {
     condition: Condition,
