@@ -197,7 +197,7 @@ soak: .venv/.extension-release .venv/.group-test .simulated-drivers ## Hold SOAK
 # when Python ends a thread inside a call (pthread_exit, up to 3.13) the two unwinders of the process meet, and crash.
 wheel: .venv/.group-build ## Build the release wheel into dist/ and hold its size against the limit
 	rm -rf dist
-	$(MATURIN) build --release --locked --out dist
+	$(MATURIN) build --release --locked --compression-level 9 --out dist
 	@wc -c dist/*.whl | awk -v limit=$(WHEEL_MAX_BYTES) \
 	    '{ print $$2 ": " $$1 " of at most " limit " bytes"; if ($$1 > limit) exit 1 }'
 
