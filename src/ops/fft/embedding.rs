@@ -96,17 +96,22 @@ impl Embedding {
             return None;
         }
         let mut repeats = batches(input, output, axes);
+        let (first, second) = (input.itemsize(), output.itemsize());
+        let is_along = order.last().is_some_and(|one| one.input.stride == first && one.output.stride == second);
+        // What lies side by side is read at once: by the transforms, or else by their batch.
+        let is_beside = |place: &usize| repeats[*place].input == first && repeats[*place].output == second;
+        let beside = (0..repeats.len()).find(|place| !is_along && is_beside(place));
         let longest = (0..repeats.len()).max_by_key(|&place| repeats[place].len);
-        let batch = longest.map(|place| repeats.remove(place));
+        let batch = beside.or(longest).map(|place| repeats.remove(place));
         let mut points = [1; RANK];
         order.iter().zip(&mut points).for_each(|(one, target)| *target = one.points);
         let count = batch.map_or(1, |batch| batch.len);
         let calls: i64 = repeats.iter().map(|one| one.len).product();
-        if calls > FEW && points.iter().product::<i64>() * count < LARGE {
+        let is_worth_it = calls <= FEW || points.iter().product::<i64>() * count >= LARGE;
+        if calls > 1 && !(is_worth_it && (is_along || beside.is_some())) {
             return None;
         }
         // Real numbers begin where complex ones may.
-        let (first, second) = (input.itemsize(), output.itemsize());
         let is_even = |one: &Batch| match way {
             Way::Complex => true,
             Way::FromReal => one.input % (2 * first) == 0,
@@ -183,6 +188,8 @@ mod tests {
         assert_eq!((made.shape.batch, made.shape.input.distance), (5, 1));
         assert_eq!(made.places().collect::<Vec<_>>(), [[0, 0], [160, 160], [320, 320]]);
         assert!(complex(&dense(&[30, 4, 50]), &[1]).is_none());
+        // 32 calls, each of which would read one element here and there.
+        assert!(complex(&dense(&[4096, 64, 32]), &[1]).is_none());
     }
 
     #[test]
