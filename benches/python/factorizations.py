@@ -1,0 +1,60 @@
+"""Linear algebra beside torch and CuPy, in turns.
+
+    python benches/python/factorizations.py [--bytes N] [--rounds 5] [--json FILE]
+
+Calls a second, between two events; a call that reports a singular matrix waits for the device in each library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from turns import Library, host_seconds, measure
+
+CALLS_A_SECOND = 10**9
+
+
+def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
+    """Calls on matrices of the side that so many elements allow, and on batches of small ones."""
+    import numpy as np
+
+    random = np.random.default_rng(0)
+    side = min(4096, int(count**0.5))
+
+    def general(*shape: int) -> Any:
+        host = random.random(shape, dtype=np.float32) - np.float32(0.5)
+        return library.array(host + shape[-1] * np.eye(shape[-1], dtype=np.float32))
+
+    def definite(*shape: int) -> Any:
+        host = random.random(shape, dtype=np.float32) - np.float32(0.5)
+        return library.array(host + np.swapaxes(host, -1, -2) + 2 * shape[-1] * np.eye(shape[-1], dtype=np.float32))
+
+    matrix, symmetric, right = general(side, side), definite(side, side), library.array(np.ones((side, 1), np.float32))
+    quarter, many, many_symmetric = general(side // 4, side // 4), general(1000, 16, 16), definite(1000, 16, 16)
+    rights = library.array(np.ones((1000, 16, 1), np.float32))
+    linalg = library.module.linalg
+    calls = {
+        f"solve of {side}": lambda: linalg.solve(matrix, right),
+        f"inv of {side}": lambda: linalg.inv(matrix),
+        f"cholesky of {side}": lambda: linalg.cholesky(symmetric),
+        f"qr of {side}": lambda: linalg.qr(matrix),
+        f"eigh of {side // 4}": lambda: linalg.eigh(symmetric[: side // 4, : side // 4]),
+        f"svd of {side // 4}": lambda: linalg.svd(quarter),
+        "solve of 1000 x 16": lambda: linalg.solve(many, rights),
+        "inv of 1000 x 16": lambda: linalg.inv(many),
+        "cholesky of 1000 x 16": lambda: linalg.cholesky(many_symmetric),
+    }
+    return {name: (call, CALLS_A_SECOND) for name, call in calls.items()}
+
+
+def small(library: Library) -> dict[str, float]:
+    """Host seconds of a small call."""
+    import numpy as np
+
+    matrix, right = library.array(np.eye(3)), library.array(np.ones((3, 1)))
+    return {"solve of 3": host_seconds(library, lambda: library.module.linalg.solve(matrix, right))}
+
+
+if __name__ == "__main__":
+    measure(__doc__, "factorizations", large, small, unit="calls/s")

@@ -1,0 +1,52 @@
+"""Fourier transforms beside torch and CuPy, in turns.
+
+    python benches/python/transforms.py [--bytes N] [--rounds 5] [--json FILE]
+
+Gigabytes a second of what must move: the operand once and the result once, whatever a library reads between. Times are
+between two events over 20 calls; those of small transforms are the host's, with the results dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from turns import Library, host_seconds, measure
+
+
+def large(library: Library, count: int) -> dict[str, tuple[Callable[[], Any], int]]:
+    """Calls with the bytes that each must move, of so many complex numbers as half the elements."""
+    import numpy as np
+
+    random = np.random.default_rng(0)
+    points = 1 << ((count // 2).bit_length() - 1)
+    side = 1 << ((points.bit_length() - 1) // 2)
+    host = (random.random(points, dtype=np.float32) - np.float32(0.5)).astype(np.complex64)
+    line = library.array(host)
+    plane = line[: side * side].reshape(side, side)
+    rows, middle = line.reshape(-1, 256), line.reshape(-1, 64, 32)
+    real = library.array(host.real[: side * side].reshape(side, side).copy())
+    fft = library.module.fft
+    both, of_plane = 2 * host.nbytes, 16 * side * side
+    return {
+        f"fft of {points}": (lambda: fft.fft(line), both),
+        f"ifft of {points}": (lambda: fft.ifft(line), both),
+        f"fft2 of {side}^2": (lambda: fft.fft2(plane), of_plane),
+        "fft of rows of 256": (lambda: fft.fft(rows), both),
+        "fft of columns": (lambda: fft.fft(plane, None, 0), of_plane),
+        "fft of an axis between": (lambda: fft.fft(middle, None, 1), both),
+        f"rfft of {side}^2": (lambda: fft.rfft(real), of_plane // 2),
+        f"rfft2 of {side}^2": (lambda: fft.rfft2(real), of_plane // 2),
+    }
+
+
+def small(library: Library) -> dict[str, float]:
+    """Host seconds of small transforms, whose results are dropped."""
+    import numpy as np
+
+    few = library.array(np.ones(64, np.complex64))
+    return {"fft of 64": host_seconds(library, lambda: library.module.fft.fft(few))}
+
+
+if __name__ == "__main__":
+    measure(__doc__, "transforms", large, small)
