@@ -15,6 +15,7 @@ import pytest
 
 import layouts
 import PyGPU
+import simulated
 from gpu import support
 from PyGPU import _core
 
@@ -155,6 +156,27 @@ def written_over() -> list[tuple[str, str]]:
     return list(found.items())
 
 
+def written(name: str, kind: str) -> None:
+    arrays = [PyGPU.to_gpu(operand[: 4 * 9 + 1]) for operand in operands_of(name, kind)]
+    UFUNCS[name](*arrays, out=arrays[0])
+
+
+def called(name: str, kind: str, group: int) -> None:
+    operands = [host.reshape(layouts.SHAPE) for host in operands_of(name, kind)]
+    lying = layouts.GROUPS[UFUNCS[name].nin][group][0]
+    UFUNCS[name](*[layouts.lie(layout, values)[1] for layout, values in zip(lying, operands, strict=True)])
+
+
+@pytest.fixture(scope="module")
+def compiled_together(request: pytest.FixtureRequest) -> None:
+    """On a simulated GPU, the kernels of the tests that were chosen, a few dozen at a time."""
+    chosen = [item.callspec.params for item in request.session.items if "compiled_together" in item.fixturenames]
+    simulated.compile_together(
+        functools.partial(called, **one) if "group" in one else functools.partial(written, **one) for one in chosen
+    )
+
+
+@pytest.mark.usefixtures("compiled_together")
 @pytest.mark.parametrize(("name", "kind"), written_over())
 def test_a_function_may_write_over_its_operand(name: str, kind: str) -> None:
     ways = [slice(None)] if IS_SIMULATED else [slice(None), slice(None, None, 2), slice(None, None, -1), slice(1, None)]
@@ -167,6 +189,7 @@ def test_a_function_may_write_over_its_operand(name: str, kind: str) -> None:
         assert_alike(arrays[0].get(), operands[0])
 
 
+@pytest.mark.usefixtures("compiled_together")
 @pytest.mark.parametrize(("name", "kind", "group"), cases())
 def test_every_function_has_numpys_values_of_operands_that_lie_anyhow(name: str, kind: str, group: int) -> None:
     operands = [host.reshape(layouts.SHAPE) for host in operands_of(name, kind)]

@@ -11,10 +11,11 @@ import ctypes
 import functools
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 LIBRARIES = ("libcuda.so.1", "libamdhip64.so.7")
+COMPILERS = {"cuda": "libnvrtc.so.12", "hip": "libhiprtc.so.7"}
 
 # The last argument of `Driver.fault`, beside a number of times.
 STICKY = -1
@@ -157,3 +158,26 @@ def delayed(most: int) -> Iterator[None]:
         yield
     finally:
         found.delay(0)
+
+
+def compile_together(calls: Iterable[Callable[[], object]]) -> int:
+    """Compile the kernels that calls will need as few units, where a simulated compiler keeps its images.
+
+    Each call is made once, and ends where its first kernel is not there yet. Returns how many kernels that made.
+    """
+    import PyGPU
+
+    if driver() is None:
+        return 0
+    compiler = ctypes.CDLL(COMPILERS[PyGPU.backend_name()])
+    compiler.sim_collect_sources.restype = ctypes.c_bool
+    compiler.sim_compile_together.restype = ctypes.c_size_t
+    if not compiler.sim_collect_sources():
+        return 0
+    try:
+        for call in calls:
+            with contextlib.suppress(PyGPU.CompileError):
+                call()
+    finally:
+        made = compiler.sim_compile_together()
+    return made

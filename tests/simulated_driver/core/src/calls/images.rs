@@ -10,6 +10,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
+use super::together;
 use crate::kernel::engine::{Build, CxxCompiler, Failure, build};
 
 /// Where `PYGPU_SIM_IMAGES` wants them, read once as all that a driver is told.
@@ -36,6 +37,11 @@ pub fn kept(compiler: &CxxCompiler, task: &Build<'_>) -> Result<(Vec<u8>, String
     if let Some(image) = place.as_ref().and_then(|place| fs::read(place).ok()) {
         return Ok((image, String::new()));
     }
+    if let Some(place) = &place
+        && together::collect(task, own_text(task), place)
+    {
+        return Err(Failure::Source("it is compiled later, with others".to_owned()));
+    }
     let made = build(compiler, task)?;
     if let Some(place) = place.filter(|_| made.log.is_empty()) {
         // Whether it is kept or not, it is there.
@@ -44,10 +50,14 @@ pub fn kept(compiler: &CxxCompiler, task: &Build<'_>) -> Result<(Vec<u8>, String
     Ok((made.image, made.log))
 }
 
-fn named(compiler: &CxxCompiler, task: &Build<'_>) -> String {
-    // For hiprtc the library says so itself.
+/// The source without its name, which for hiprtc the library says in the source itself.
+fn own_text<'a>(task: &Build<'a>) -> &'a str {
     let named = format!("#line 1 \"{}\"\n", task.name);
-    let source = task.source.strip_prefix(&named).unwrap_or(task.source);
+    task.source.strip_prefix(&named).unwrap_or(task.source)
+}
+
+fn named(compiler: &CxxCompiler, task: &Build<'_>) -> String {
+    let source = own_text(task);
     let hash = |salt: u64| {
         let mut hasher = DefaultHasher::new();
         (salt, &compiler.path, &compiler.version).hash(&mut hasher);
@@ -58,7 +68,7 @@ fn named(compiler: &CxxCompiler, task: &Build<'_>) -> String {
 }
 
 /// Whole or not at all: another process may look for it now.
-fn keep(place: &PathBuf, image: &[u8]) -> std::io::Result<()> {
+pub(super) fn keep(place: &PathBuf, image: &[u8]) -> std::io::Result<()> {
     let folder = place.parent().unwrap_or(place);
     fs::create_dir_all(folder)?;
     let mut file = tempfile::NamedTempFile::new_in(folder)?;

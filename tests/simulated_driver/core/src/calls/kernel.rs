@@ -21,6 +21,8 @@ use crate::history::History;
 use crate::memory::Allocation;
 use crate::worker::Then;
 
+use super::together;
+
 use self::engine::{Host, Kernel, Library, Order, Shape};
 
 /// The machine as the engine is told of it, read once: a driver reads the environment when it is opened.
@@ -53,6 +55,24 @@ pub struct Function {
 struct Module {
     library: Library,
     device: usize,
+    /// The number of its only kernel in the library, which is of many.
+    number: Option<u32>,
+}
+
+impl Module {
+    fn kernel(&self, name: &str) -> Option<&Kernel> {
+        match self.number {
+            Some(number) => self.library.kernel(&together::numbered(name, number)),
+            None => self.library.kernel(name),
+        }
+    }
+
+    fn names(&self) -> Vec<String> {
+        let names = self.library.names();
+        let Some(number) = self.number else { return names };
+        let ending = together::numbered("", number);
+        names.iter().filter_map(|name| name.strip_suffix(&ending)).map(str::to_owned).collect()
+    }
 }
 
 #[derive(Default)]
@@ -78,7 +98,8 @@ impl Driver {
     /// # Errors
     /// A code.
     pub fn load_module(&self, device: usize, image: &[u8]) -> Outcome<u64> {
-        let library = Library::load(image, host()).map_err(|text| {
+        let (number, plain) = together::chosen(image).unzip();
+        let library = Library::load(plain.as_deref().unwrap_or(image), host()).map_err(|text| {
             say(&text);
             INVALID_IMAGE
         })?;
@@ -89,7 +110,7 @@ impl Driver {
             state.allocations.insert(address as u64, Allocation { device, bytes, pool: None, history });
         }
         drop(state);
-        self.modules.with(|tables| tables.modules.insert(handle, Arc::new(Module { library, device })));
+        self.modules.with(|tables| tables.modules.insert(handle, Arc::new(Module { library, device, number })));
         Ok(handle)
     }
 
@@ -121,7 +142,7 @@ impl Driver {
         let fresh = self.lock().new_handle();
         self.modules.with(|tables| {
             let owner = tables.modules.get(&module).ok_or(INVALID_HANDLE)?;
-            let kernel = owner.library.kernel(name).ok_or(NOT_FOUND)?.clone();
+            let kernel = owner.kernel(name).ok_or(NOT_FOUND)?.clone();
             let function = Function { module: Arc::clone(owner), kernel };
             let handle = *tables.by_name.entry((module, name.to_owned())).or_insert(fresh);
             tables.functions.entry(handle).or_insert((module, function));
@@ -134,7 +155,7 @@ impl Driver {
     /// # Errors
     /// A code.
     pub fn functions(&self, module: u64) -> Outcome<Vec<u64>> {
-        let names = self.modules.with(|tables| tables.modules.get(&module).map(|known| known.library.names()));
+        let names = self.modules.with(|tables| tables.modules.get(&module).map(|known| known.names()));
         let names = names.ok_or(INVALID_HANDLE)?;
         names.iter().map(|name| self.function(module, name)).collect()
     }

@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 
 use super::images;
 use super::module::{DIGITS, PTX};
+pub use super::together::{collect_sources, compile_together};
 use crate::kernel::engine::{self, Build, CxxCompiler, Failure, build, find};
 use crate::kernel::host;
 
@@ -142,7 +143,7 @@ pub struct Library {
 }
 
 /// The machine's compiler, asked once; one that is not there is looked for again.
-fn compiler() -> Result<&'static CxxCompiler, String> {
+pub(super) fn compiler() -> Result<&'static CxxCompiler, String> {
     static FOUND: OnceLock<CxxCompiler> = OnceLock::new();
     match FOUND.get() {
         Some(found) => Ok(found),
@@ -285,6 +286,16 @@ macro_rules! export_rtc {
             // SAFETY: the manual asks for the same.
             unsafe { rtc::compile_program(program, count, options, &$library) }
         }
+        #[unsafe(no_mangle)]
+        pub extern "C" fn sim_collect_sources() -> bool {
+            rtc::collect_sources()
+        }
+
+        #[unsafe(no_mangle)]
+        pub extern "C" fn sim_compile_together() -> usize {
+            rtc::compile_together()
+        }
+
         $crate::export_rtc! { @pair $log_size $log rtc::log }
         $($crate::export_rtc! { @pair $image_size $image $form })*
     };
