@@ -2,9 +2,9 @@
 
     mpiexec -n 2 python -m mpi4py examples/mpi_device.py [--device-pointers] [--elements N]
 
-Needs mpi4py. With `--device-pointers` MPI gets the arrays themselves, which it must know to read (a CUDA-aware MPI); without, they
-go through two pinned buffers in turn, so that one is copied while MPI works on the other. `-m mpi4py` ends all processes when one
-of them fails; else the others would wait for it.
+Needs mpi4py. With `--device-pointers` MPI gets the arrays themselves, which it must know to read (a CUDA-aware MPI);
+without, they go through two pinned buffers in turn, so that one is copied while MPI works on the other. `-m mpi4py`
+ends all processes when one of them fails; else the others would wait for it.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def choose_device(world: MPI.Comm) -> PyGPU.Device:
     count = PyGPU.device_count()
     if number >= count:
         raise RuntimeError(
-            f"process {world.rank} is number {number} on {MPI.Get_processor_name()}, which shows {count} devices: start "
-            f"{count} processes there, or show it more devices (CUDA_VISIBLE_DEVICES)"
+            f"process {world.rank} is number {number} on {MPI.Get_processor_name()}, which shows {count} devices: "
+            f"start {count} processes there, or show it more devices (CUDA_VISIBLE_DEVICES)"
         )
     PyGPU.set_default_device(number)
     return PyGPU.Device(number)

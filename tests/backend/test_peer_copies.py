@@ -1,4 +1,4 @@
-"""Copies between two devices: any layout on both sides, any memory, and in the order of the stream they were asked on."""
+"""Copies between two devices: any layouts, any memory, and in the order of the stream they were asked on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs for MPI, four processes with a device each, where MPI is installed: real processes, on the CPU under four numbers."""
+"""Programs for MPI: four processes with a device each, of the CPU under four numbers."""
 
 from __future__ import annotations
 

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["new_array", "open_shared", "share"]
 
 
-def new_array(shape: ShapeLike, dtype: DTypeLike = None, order: Any = None, device: DeviceLike = None) -> _core.GPUArray:
+def new_array(
+    shape: ShapeLike, dtype: DTypeLike = None, order: Any = None, device: DeviceLike = None
+) -> _core.GPUArray:
     """Return an array in a block of its own that other processes can open."""
     kind = numpy.dtype(numpy.float64 if dtype is None else dtype)
     lengths = _lengths(shape)
@@ -42,8 +44,8 @@ def share(array: _core.GPUArray) -> SharedHandle:
     memory = holding(array)
     if memory is None:
         raise ValueError(
-            "share: other processes cannot open the memory of this array, which is of PyGPU's pool or another library's. "
-            "Make it by PyGPU.empty(shape, dtype, shared=True), or copy it there: "
+            "share: other processes cannot open the memory of this array, which is of PyGPU's pool or another "
+            "library's. Make it by PyGPU.empty(shape, dtype, shared=True), or copy it there: "
             "b = PyGPU.empty(a.shape, a.dtype, shared=True); b[...] = a; b.share()"
         )
     event = None
@@ -63,13 +65,14 @@ def open_shared(handle: SharedHandle) -> _core.GPUArray:
     Parameters
     ----------
     handle : SharedHandle
-        What :meth:`GPUArray.share` gave there. As often as you like, in as many processes: it is the same memory.
+        What :meth:`GPUArray.share` gave there. Opened as often as you like, in any number of processes, it is the
+        same memory.
 
     Returns
     -------
     GPUArray
-        On the device that has the memory, with the shape, strides and dtype of the other array. The memory is closed when no
-        array is left over it.
+        On the device that has the memory, with the shape, strides and dtype of the other array. The memory is closed
+        when no array is left over it.
 
     Raises
     ------
@@ -80,8 +83,9 @@ def open_shared(handle: SharedHandle) -> _core.GPUArray:
 
     Notes
     -----
-    What this process does with the array comes behind what the other had done when it called ``share``. After that nobody
-    waits for anybody: send a message when you are done (a queue, a barrier, MPI), after ``synchronize``, or another handle.
+    What this process does with the array comes behind what the other had done when it called ``share``. After that
+    nobody waits for anybody: send a message when you are done (a queue, a barrier, MPI), after ``synchronize``, or
+    another handle.
 
     Examples
     --------

@@ -20,7 +20,8 @@ _WHOLE = 2 << 20
 """Drivers cut smaller blocks out of pages of this size, and share whole pages: with other blocks that lie there."""
 
 _blocks: weakref.WeakValueDictionary[str, Memory] = weakref.WeakValueDictionary()
-"""Those that this process has, its own and others', by token: no block is open twice, so its uses are known in one place."""
+"""Those that this process has, its own and others', by token: none is open twice, so all uses are known."""
+
 
 class Memory:
     """A block, as long as an array needs it."""
@@ -100,8 +101,8 @@ def opened(name: BlockName) -> Memory:
         return known
     if name.process == os.getpid():
         raise RuntimeError(
-            f"open_shared: the memory was this process's ({name.process}) and is gone: keep an array over it as long as "
-            "anybody uses the handle"
+            f"open_shared: the memory was this process's ({name.process}) and is gone: keep an array over it as long "
+            "as anybody uses the handle"
         )
     if name.machine != machine():
         raise ValueError("open_shared: the handle is of another machine, or from before this one was started again")
