@@ -49,7 +49,8 @@ class Driver:
 
     def __init__(self) -> None:
         self.is_cuda = PyGPU.backend_name() == "cuda"
-        library = ctypes.CDLL("libcuda.so.1" if self.is_cuda else PyGPU.config()["libraries"]["driver"]["path"])
+        backends = {backend["name"]: backend for backend in PyGPU.config()["backends"]}
+        library = ctypes.CDLL(backends[PyGPU.backend_name()]["library"])
         self.copy = library.cuMemcpyPeerAsync if self.is_cuda else library.hipMemcpyPeerAsync
 
     def work(self, target: Any, source: Any) -> Callable[[], None]:

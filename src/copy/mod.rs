@@ -210,7 +210,10 @@ fn reach_over(target: &Array, source: &Array, stream: &Stream) -> Result<bool> {
     let (here, there, far) = if is_dense { (to, from, source) } else { (from, to, target) };
     // A kernel that touches what its device does not reach ends the whole context, and what others allocated (a virtual range, a pool
     // of theirs, another process's block) may be open to its own device alone. What is allowed in a capture the driver does not say.
-    if capture::is_any() || !far.allocation().is_own() || !here.backend().can_access_peer(here.index(), there.index())? {
+    if capture::is_any()
+        || !far.allocation().is_own()
+        || !here.backend().can_access_peer(here.index(), there.index())?
+    {
         return Ok(false);
     }
     here.backend().enable_peer_access(here.index(), there.index())?;

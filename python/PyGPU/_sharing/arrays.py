@@ -21,7 +21,7 @@ __all__ = ["new_array", "open_shared", "share"]
 
 
 def new_array(
-    shape: ShapeLike, dtype: DTypeLike = None, order: Any = None, device: DeviceLike = None
+    shape: ShapeLike, dtype: DTypeLike | None = None, order: Any = None, device: DeviceLike = None
 ) -> _core.GPUArray:
     """Return an array in a block of its own that other processes can open."""
     kind = numpy.dtype(numpy.float64 if dtype is None else dtype)

@@ -34,6 +34,21 @@ class SharedHandle:
 
     :meth:`GPUArray.share` makes it and `open_shared` opens it. It can be pickled, and holds nothing alive.
 
+    Parameters
+    ----------
+    block : BlockName or None
+        The memory; None for an array of no elements.
+    offset : int
+        Bytes from the begin of the block to element zero.
+    shape, strides : tuple of int
+        The array's.
+    dtype : numpy.dtype
+        Of the elements.
+    readonly : bool
+        Whether it may not be written.
+    event : bytes or None
+        The driver's handle of an event behind what was done with the array; None where that is over.
+
     Examples
     --------
     >>> import PyGPU

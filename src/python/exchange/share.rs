@@ -47,8 +47,16 @@ impl GpuArray {
     }
 }
 
-/// Records an event on the current stream behind everything that uses an array's memory; or else lets that stream wait for the event,
-/// before anything else uses the memory.
+/// Records an event behind everything that uses an array's memory, or lets what uses it next wait for the event.
+///
+/// Parameters
+/// ----------
+/// array : GPUArray
+///     Whose memory it is.
+/// event : Event
+///     Of the array's device.
+/// record : bool
+///     Which of the two; both are done on the current stream.
 #[pyfunction]
 fn _order_by_event(array: &Bound<'_, GpuArray>, event: &Bound<'_, PyEvent>, record: bool) -> PyResult<()> {
     let py = array.py();

@@ -116,7 +116,8 @@ impl Arena {
     /// The system's.
     pub fn adopt(&self, start: u64, bytes: u64, file: c_int, offset: u64) -> Result<()> {
         let doors = self.doors.lock().unwrap_or_else(PoisonError::into_inner);
-        let visible = if doors.host || doors.kernels > 0 { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_NONE };
+        let visible =
+            if doors.host || doors.kernels > 0 { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_NONE };
         for (address, protection) in [(self.private(start), libc::PROT_READ | libc::PROT_WRITE), (start, visible)] {
             let flags = libc::MAP_SHARED | libc::MAP_NORESERVE | libc::MAP_FIXED;
             let place = pointer(address).cast();
