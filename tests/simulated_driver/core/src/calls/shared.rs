@@ -6,6 +6,7 @@
 //! it was waited for when it was named: what its owner records later is not seen.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::ffi::CString;
 use std::fs::{File, OpenOptions, read_link};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -50,8 +51,16 @@ struct Opened {
     count: usize,
     serial: u64,
     process: u64,
-    /// What was taken of the addresses, and the pages that show another file; `None` for a block of our own.
-    taken: Option<[(u64, u64); 2]>,
+    /// `None` for a block of our own.
+    taken: Option<Taken>,
+}
+
+/// Where another process's pages are shown.
+struct Taken {
+    /// Of the addresses: the first, and how many.
+    space: (u64, u64),
+    /// Those that show another file.
+    pages: (u64, u64),
 }
 
 static NAMED: Mutex<BTreeMap<u64, Named>> = Mutex::new(BTreeMap::new());
@@ -130,11 +139,13 @@ impl Driver {
         }
         let arena = &self.shared.arenas[block.device];
         let mut named = locked(&NAMED);
-        if !named.contains_key(&start) {
-            let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
-            named.insert(start, Named { life: new_life(serial)?, serial });
-        }
-        let Some(Named { life, serial }) = named.get(&start) else { return Err(INVALID_VALUE) };
+        let Named { life, serial } = match named.entry(start) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => {
+                let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
+                place.insert(Named { life: new_life(serial)?, serial })
+            }
+        };
         let name = Name {
             process: own_process(),
             device: block.device as u64,
@@ -196,7 +207,7 @@ impl Driver {
     }
 
     /// Puts another process's pages in the place of own ones.
-    fn adopt(&self, name: &Name) -> Outcome<(u64, Option<[(u64, u64); 2]>)> {
+    fn adopt(&self, name: &Name) -> Outcome<(u64, Option<Taken>)> {
         let file = name.file()?;
         let device = name.device as usize;
         let arena = self.shared.arenas.get(device).ok_or(INVALID_VALUE)?;
@@ -212,7 +223,7 @@ impl Driver {
         }
         let block = Allocation { device, bytes: name.bytes, pool: None, history: History::default() };
         state.allocations.insert(first + within, block);
-        Ok((first + within, Some([(taken, pages + PAGE), (first, pages)])))
+        Ok((first + within, Some(Taken { space: (taken, pages + PAGE), pages: (first, pages) })))
     }
 
     /// Ends what `open_shared` began, after what the device has to do.
@@ -228,12 +239,12 @@ impl Driver {
         }
         let taken = opened.remove(&address).and_then(|known| known.taken);
         drop(opened);
-        let Some([(taken, space), (first, pages)]) = taken else { return Ok(()) };
+        let Some(Taken { space, pages }) = taken else { return Ok(()) };
         let device = self.lock().block_at(address).ok_or(INVALID_VALUE)?.1.device;
         let mut state = self.drain(device);
         state.bury("IpcCloseMemHandle", address);
-        self.shared.arenas[device].restore(first, pages).map_err(|_| INVALID_VALUE)?;
-        state.devices[device].ranges.give(taken, space);
+        self.shared.arenas[device].restore(pages.0, pages.1).map_err(|_| INVALID_VALUE)?;
+        state.devices[device].ranges.give(space.0, space.1);
         Ok(())
     }
 }
