@@ -66,7 +66,7 @@ SIMULATED := --manifest-path tests/simulated_driver/Cargo.toml --target-dir buil
 ORDER_MODEL := --manifest-path tests/order_model/Cargo.toml --target-dir build/order_model
 
 .PHONY: help demo test array-api fuzz soak instructions .instructions check wheel gpu-test gpu-test-cuda gpu-test-hip gpu-sanitize \
-    gpu-bench gpu-bench-kernels .gpu-package .simulated-drivers bench plots order-mutations clean distclean \
+    gpu-bench gpu-bench-kernels gpu-bench-peer .gpu-package .simulated-drivers bench plots order-mutations clean distclean \
     .on-cpu .on-cuda .on-hip .orders-on-cuda .orders-on-hip .rust .simulators-own .order-model .instructions-counted \
     .lint-rust .lint-others .lint-python
 .DELETE_ON_ERROR:
@@ -234,6 +234,10 @@ gpu-bench-kernels: .gpu-package ## Time launches, kernels and copies within the 
 	for bench in launches kernels strided; do \
 	    $(GPU_ENVIRONMENT) $(PYTHON) benches/python/$$bench.py --json $(RESULTS)/$$bench.json || exit 1; \
 	done
+
+gpu-bench-peer: .gpu-package ## Time what crosses between two GPUs, into RESULTS
+	@mkdir -p $(RESULTS)
+	$(GPU_ENVIRONMENT) $(PYTHON) benches/python/peer.py --json $(RESULTS)/peer.json
 
 order-mutations: .venv/.created ## Take each wait and each note out of the order of uses: the model checker must see it
 	$(BIN)/python tests/order_model/mutations.py

@@ -33,7 +33,7 @@ GROUPS: dict[str, list[str]] = {
         "linspace", "logspace", "geomspace", "astype", "copyto", "to_gpu", "to_gpu_async", "array", "asarray",
         "asanyarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "require", "asnumpy", "from_dlpack",
         "from_pointer", "frombuffer", "fromiter", "fromstring", "fromfunction", "bartlett", "blackman", "hamming",
-        "hanning", "kaiser", "ndarray",
+        "hanning", "kaiser", "ndarray", "open_shared", "SharedHandle",
     ],
     "Files": ["fromfile", "load", "loadtxt", "genfromtxt", "save", "savetxt", "savez", "savez_compressed"],
     "Functions of each element": ["Ufunc", "where", "clip", "round", "around", "angle", "nan_to_num"],

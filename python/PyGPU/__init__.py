@@ -305,6 +305,8 @@ if TYPE_CHECKING:
     from PyGPU._protocols.numpys_own import *  # noqa: F403
     from PyGPU._pybindgpu.labels import SUPPORTED_DTYPES as SUPPORTED_DTYPES
     from PyGPU._pycuda.alias import as_pycuda as as_pycuda
+    from PyGPU._sharing.arrays import open_shared as open_shared
+    from PyGPU._sharing.handle import SharedHandle as SharedHandle
     from PyGPU.allocators import Allocator as Allocator
     from PyGPU.backend import *  # noqa: F403
 else:

@@ -12,6 +12,7 @@ from typing_extensions import Buffer, disjoint_base
 
 from PyGPU._native.compiled.occupancy import Occupancy
 from PyGPU._native.forked import ForkedArray
+from PyGPU._sharing.handle import SharedHandle
 from PyGPU.typing import AddressLike, Casting, CopyKind, DeviceLike, Key, Order, OrderACFK, ShapeLike, StreamLike
 
 __all__ = [
@@ -65,6 +66,7 @@ __all__ = [
     "_joined",
     "_may_overlap",
     "_norm",
+    "_order_by_event",
     "_restore",
     "_set_strict",
     "abs",
@@ -569,6 +571,7 @@ class GPUArray:
     def fill(self, value: Any, stream: StreamLike = None) -> Self: ...
     def item(self, *args: Any) -> Any: ...
     def tolist(self) -> Any: ...
+    def share(self) -> SharedHandle: ...
     def record_stream(self, stream: StreamLike) -> None: ...
     def synchronize(self) -> None: ...
     def allocate(self) -> None: ...
@@ -711,6 +714,7 @@ def empty(
     allocator: Any = None,
     *,
     device: DeviceLike = None,
+    shared: bool = False,
 ) -> GPUArray: ...
 def zeros(
     shape: ShapeLike,
@@ -719,6 +723,7 @@ def zeros(
     allocator: Any = None,
     *,
     device: DeviceLike = None,
+    shared: bool = False,
 ) -> GPUArray: ...
 def ones(
     shape: ShapeLike,
@@ -735,6 +740,7 @@ def full(
     order: Order = None,
     *,
     device: DeviceLike = None,
+    shared: bool = False,
 ) -> GPUArray: ...
 def empty_like(
     other: GPUArray | ArrayLike,
@@ -1831,6 +1837,7 @@ class _ThreadsAllocator:
 
 def _joined(parts: Sequence[Any], axis: int) -> GPUArray | None: ...
 def _may_overlap(one: GPUArray, other: GPUArray) -> bool: ...
+def _order_by_event(array: GPUArray, event: Event, record: bool) -> None: ...
 def _c_name(dtype: DTypeLike) -> str | None: ...
 def _dtype_of_c_name(name: str) -> numpy.dtype[Any] | None: ...
 

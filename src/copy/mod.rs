@@ -162,7 +162,7 @@ fn across(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
     {
         return Ok(());
     }
-    let sending = on_device(stream, from);
+    let sending = behind(stream, from)?;
     let dense = source.layout().dense_like();
     if !matches!(Blocks::of(&dense, source.layout())?, Blocks::One { .. }) {
         let packed = Array::on_new_memory(dense, source.dtype(), sending.clone())?;
@@ -182,7 +182,23 @@ fn across(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
         // SAFETY: two dense blocks of equal size, kept alive in the order of the stream by their usage.
         unsafe { backend.copy_peer(to.index(), low_target, from.index(), low_source, bytes, sending.handle()) }
     })?;
-    receiving.wait_for(&sending)
+    receiving.wait_for(&sending)?;
+    before(stream, &sending)
+}
+
+/// A stream of a device that goes on behind what the given one has to do: somebody may have put work there that PyGPU does not know of.
+fn behind(stream: &Stream, device: Device) -> Result<Stream> {
+    let own = on_device(stream, device);
+    // In a capture that would take a stream in which did not ask for it.
+    if !capture::is_any() {
+        own.wait_for(stream)?;
+    }
+    Ok(own)
+}
+
+/// Lets the given stream go on behind what was done in its name on another.
+fn before(stream: &Stream, own: &Stream) -> Result<()> {
+    if capture::is_any() { Ok(()) } else { stream.wait_for(own) }
 }
 
 /// Copies between two devices by one kernel, which runs where elements do not lie side by side, so that whole packs cross; `false`
@@ -191,17 +207,22 @@ fn reach_over(target: &Array, source: &Array, stream: &Stream) -> Result<bool> {
     let (to, from) = (target.device(), source.device());
     let dense = source.layout().dense_like();
     let is_dense = matches!(Blocks::of(&dense, source.layout())?, Blocks::One { .. });
-    let (here, there) = if is_dense { (to, from) } else { (from, to) };
-    // What is allowed in a capture is the driver's to say, and it does not say it of this.
-    if capture::is_any() || !here.backend().can_access_peer(here.index(), there.index())? {
+    let (here, there, far) = if is_dense { (to, from, source) } else { (from, to, target) };
+    // A kernel that touches what its device does not reach ends the whole context, and what others allocated (a virtual range, a pool
+    // of theirs, another process's block) may be open to its own device alone. What is allowed in a capture the driver does not say.
+    if capture::is_any()
+        || !far.allocation().is_own()
+        || !here.backend().can_access_peer(here.index(), there.index())?
+    {
         return Ok(false);
     }
     here.backend().enable_peer_access(here.index(), there.index())?;
-    let working = on_device(stream, here);
+    let working = behind(stream, here)?;
     if !kernels::copy(target, source, &working)? {
         return Ok(false);
     }
     on_device(stream, to).wait_for(&working)?;
+    before(stream, &working)?;
     Ok(true)
 }
 

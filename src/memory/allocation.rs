@@ -181,6 +181,11 @@ impl Allocation {
         matches!(self.origin, Origin::Lent(_))
     }
 
+    /// Whether it is PyGPU's own memory of a device, which all devices reach that reach its device.
+    pub fn is_own(&self) -> bool {
+        matches!(self.origin, Origin::Own(_))
+    }
+
     /// Whether somebody is to be told that the memory is not used any more.
     fn has_owner(&self) -> bool {
         matches!(self.origin, Origin::Lent(_) | Origin::Plugged(_))

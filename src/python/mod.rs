@@ -70,6 +70,7 @@ mod _core {
         runtime::register(module)?;
         host::register(module)?;
         create::register(module)?;
+        exchange::share::register(module)?;
         texture::register(module)?;
         kernel::register(module)?;
         custom::register(module)?;

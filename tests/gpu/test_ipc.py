@@ -9,15 +9,12 @@ import numpy
 import pytest
 
 import PyGPU
-import simulated
 from gpu import support
 from PyGPU._pycuda.driver import host_memory as _driver_host_memory
 from PyGPU._pycuda.driver import memory as _driver_memory
 
 support.require_gpu()
 
-# A simulated device lies in its process's own memory, and its handles open there only (test_pycuda_memory.py).
-across_processes = pytest.mark.skipif(simulated.driver() is not None, reason="a simulated device has one process")
 
 CONSUMER = """
 import sys, numpy
@@ -34,7 +31,6 @@ print("ended")
 """
 
 
-@across_processes
 @pytest.mark.starts_processes
 def test_another_process_reads_and_writes_shared_memory():
     values = numpy.arange(1000, dtype=numpy.float32)
@@ -56,7 +52,6 @@ print("ended")
 """
 
 
-@across_processes
 @pytest.mark.starts_processes
 def test_another_process_waits_for_a_shared_event():
     event = PyGPU.Event(timing=False, interprocess=True).record()

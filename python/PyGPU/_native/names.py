@@ -64,6 +64,8 @@ _ELSEWHERE = {
     "In": "PyGPU._native.host_arguments",
     "InOut": "PyGPU._native.host_arguments",
     "Out": "PyGPU._native.host_arguments",
+    "SharedHandle": "PyGPU._sharing.handle",
+    "open_shared": "PyGPU._sharing.arrays",
     "Struct": "PyGPU._native.lent_addresses",
     "pointers": "PyGPU._native.lent_addresses",
     "as_pycuda": "PyGPU._pycuda.alias",

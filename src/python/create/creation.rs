@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
@@ -16,6 +17,7 @@ use crate::python::array::class::{GpuArray, new_exact, new_on};
 use crate::python::convert::dtype;
 use crate::python::convert::ndarray;
 use crate::python::convert::shape::{self, OrderArgument};
+use crate::python::ending;
 use crate::python::exchange::import;
 use crate::python::gil::WithoutGil;
 use crate::python::host::new::{new_array, new_block, new_dense};
@@ -112,6 +114,8 @@ pub(crate) fn target_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -
 ///     Whose memory it is, as for :func:`set_allocator`; in PyCUDA's way it may also stand in the place of `order`.
 /// device : Device, str or int, optional
 ///     Where; the thread's current device by default.
+/// shared : bool, optional
+///     In memory of its own that other processes can open: see :meth:`GPUArray.share`.
 ///
 /// Returns
 /// -------
@@ -132,7 +136,8 @@ pub(crate) fn target_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -
 /// >>> PyGPU.empty((2, 3), 'float32').nbytes
 /// 24
 #[pyfunction]
-#[pyo3(signature = (shape, dtype=None, order=None, allocator=None, *, device=None))]
+#[pyo3(signature = (shape, dtype=None, order=None, allocator=None, *, device=None, shared=false))]
+#[allow(clippy::too_many_arguments)]
 pub(crate) fn empty<'py>(
     py: Python<'py>,
     shape: &Bound<'py, PyAny>,
@@ -140,7 +145,11 @@ pub(crate) fn empty<'py>(
     order: Option<&Bound<'py, PyAny>>,
     allocator: Option<&Bound<'py, PyAny>>,
     device: Option<&Bound<'py, PyAny>>,
+    shared: bool,
 ) -> PyResult<Bound<'py, GpuArray>> {
+    if shared {
+        return new_shared(py, shape, dtype, (order, allocator), device);
+    }
     let dtype = dtype::or_float64(dtype)?;
     let (order, allocator) = order_and_allocator(order, allocator);
     let order = OrderArgument::c_or_f(order)?;
@@ -156,6 +165,26 @@ pub(crate) fn empty<'py>(
     new_on(py, Arc::new(new_block(py, bytes, device)?), dtype, |layout| {
         Ok(layout.set_contiguous(&lengths, itemsize, order)?)
     })
+}
+
+/// A new array in memory of its own that other processes can open.
+#[cold]
+fn new_shared<'py>(
+    py: Python<'py>,
+    shape: &Bound<'py, PyAny>,
+    dtype: Option<&Bound<'py, PyAny>>,
+    (order, allocator): (Option<&Bound<'py, PyAny>>, Option<&Bound<'py, PyAny>>),
+    device: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, GpuArray>> {
+    let (order, allocator) = order_and_allocator(order, allocator);
+    if allocator.is_some_and(|allocator| !allocator.is_none()) {
+        return Err(PyTypeError::new_err("shared=True is memory that PyGPU asks the driver for: give no allocator"));
+    }
+    let made = ending::run_python(py, || {
+        py.import(intern!(py, "PyGPU._sharing.arrays"))?
+            .call_method1(intern!(py, "new_array"), (shape, dtype, order, device))
+    })?;
+    Ok(made.cast_into()?)
 }
 
 fn filled<'py>(py: Python<'py>, array: Array, value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, GpuArray>> {
@@ -178,6 +207,8 @@ fn filled<'py>(py: Python<'py>, array: Array, value: &Bound<'py, PyAny>) -> PyRe
 ///     Whose memory it is, as for :func:`set_allocator`; in PyCUDA's way it may also stand in the place of `order`.
 /// device : Device, str or int, optional
 ///     Where; the thread's current device by default.
+/// shared : bool, optional
+///     In memory of its own that other processes can open: see :meth:`GPUArray.share`.
 ///
 /// Returns
 /// -------
@@ -189,7 +220,8 @@ fn filled<'py>(py: Python<'py>, array: Array, value: &Bound<'py, PyAny>) -> PyRe
 /// >>> PyGPU.zeros(3, 'int32').tolist()
 /// [0, 0, 0]
 #[pyfunction]
-#[pyo3(signature = (shape, dtype=None, order=None, allocator=None, *, device=None))]
+#[pyo3(signature = (shape, dtype=None, order=None, allocator=None, *, device=None, shared=false))]
+#[allow(clippy::too_many_arguments)]
 pub(crate) fn zeros<'py>(
     py: Python<'py>,
     shape: &Bound<'py, PyAny>,
@@ -197,7 +229,15 @@ pub(crate) fn zeros<'py>(
     order: Option<&Bound<'py, PyAny>>,
     allocator: Option<&Bound<'py, PyAny>>,
     device: Option<&Bound<'py, PyAny>>,
+    shared: bool,
 ) -> PyResult<Bound<'py, GpuArray>> {
+    if shared {
+        let made = new_shared(py, shape, dtype, (order, allocator), device)?;
+        let array = made.get().array(py)?;
+        let item = vec![0; array.dtype().itemsize()];
+        py.without_gil(|| copy::fill(array, &item, &stream::current(array.device())))?;
+        return Ok(made);
+    }
     let dtype = dtype::or_float64(dtype)?;
     let (order, allocator) = order_and_allocator(order, allocator);
     let order = OrderArgument::c_or_f(order)?;
@@ -264,6 +304,8 @@ pub(crate) fn ones<'py>(
 ///     How elements follow each other in memory.
 /// device : Device, str or int, optional
 ///     Where; the thread's current device by default.
+/// shared : bool, optional
+///     In memory of its own that other processes can open: see :meth:`GPUArray.share`.
 ///
 /// Returns
 /// -------
@@ -275,7 +317,8 @@ pub(crate) fn ones<'py>(
 /// >>> PyGPU.full(2, 7).tolist()
 /// [7, 7]
 #[pyfunction]
-#[pyo3(signature = (shape, fill_value, dtype=None, order=None, *, device=None))]
+#[pyo3(signature = (shape, fill_value, dtype=None, order=None, *, device=None, shared=false))]
+#[allow(clippy::too_many_arguments)]
 pub(crate) fn full<'py>(
     py: Python<'py>,
     shape: &Bound<'py, PyAny>,
@@ -283,6 +326,7 @@ pub(crate) fn full<'py>(
     dtype: Option<&Bound<'py, PyAny>>,
     order: Option<&Bound<'py, PyAny>>,
     device: Option<&Bound<'py, PyAny>>,
+    shared: bool,
 ) -> PyResult<Bound<'py, GpuArray>> {
     let dtype = match dtype.filter(|dtype| !dtype.is_none()) {
         Some(dtype) => dtype::from_python(dtype)?,
@@ -291,6 +335,12 @@ pub(crate) fn full<'py>(
             None => dtype::from_numpy(ndarray::as_ndarray(fill_value, None)?.dtype().as_any())?,
         },
     };
+    if shared {
+        let dtype = dtype::to_python(py, dtype)?;
+        let made = new_shared(py, shape, Some(&dtype), (order, None), device)?;
+        assign::assign(py, made.get().array(py)?, fill_value)?;
+        return Ok(made);
+    }
     let order = OrderArgument::c_or_f(order)?;
     let shape = shape::from_python(shape)?;
     let array = new_array(py, &shape, dtype, order, target_device(py, device)?)?;

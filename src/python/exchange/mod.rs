@@ -9,4 +9,5 @@ pub(crate) mod import;
 pub(crate) mod parameter;
 pub(crate) mod place;
 pub(crate) mod producer;
+pub(crate) mod share;
 pub(crate) mod table;

@@ -227,6 +227,13 @@ def shared_memory() -> None:
     opened.close()
 
 
+def shared_arrays() -> None:
+    """Share an array, and open it where it is."""
+    array = PyGPU.full(HOST.shape, 2.0, shared=True)
+    opened = PyGPU.open_shared(array[1:].share())
+    equal(opened.get(), numpy.full(HOST.shape, 2.0)[1:])
+
+
 def shared_events() -> None:
     """Share an event; the simulated driver lets the same process open it."""
     event = PyGPU.Event(timing=False, interprocess=True)

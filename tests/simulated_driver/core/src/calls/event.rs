@@ -33,7 +33,7 @@ impl Event {
 }
 
 impl State {
-    fn event(&mut self, call: &'static str, handle: u64) -> Outcome<&mut Event> {
+    pub(crate) fn event(&mut self, call: &'static str, handle: u64) -> Outcome<&mut Event> {
         if !self.events.contains_key(&handle) {
             return self.bad_handle(call, "event", handle);
         }

@@ -7,6 +7,7 @@ use crate::driver::Driver;
 use crate::finding::Kind;
 use crate::history::{History, Touch};
 use crate::region::Region;
+use crate::shared;
 use crate::state::State;
 
 /// A live block.
@@ -66,6 +67,7 @@ impl State {
     /// Ends a block; its addresses are still nobody else's.
     pub(crate) fn bury(&mut self, call: &'static str, start: u64) -> Option<Allocation> {
         let block = self.allocations.remove(&start)?;
+        shared::end(start);
         self.dead.insert(start, Dead { bytes: block.bytes, call });
         Some(block)
     }

@@ -13,7 +13,8 @@ pub const FREED: u8 = 0xDB;
 const POISONED_END: u64 = 32 << 20;
 /// Freed blocks from this size on give their pages back to the machine.
 const LARGE: u64 = 1 << 20;
-const PAGE: u64 = 4096;
+/// Of the machine.
+pub const PAGE: u64 = 4096;
 
 /// The memory of one device.
 pub struct Arena {
@@ -102,6 +103,40 @@ impl Arena {
     pub fn leave_kernel(&self) {
         // What cannot be sealed again stays open, which hides a fault but makes none.
         let _ = self.change(|doors| doors.kernels = doors.kernels.saturating_sub(1));
+    }
+
+    /// The file that has the memory, for who opens it in another process.
+    pub fn file(&self) -> c_int {
+        self.file
+    }
+
+    /// Shows whole pages of another file in the place of those from `start` on, at both addresses.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn adopt(&self, start: u64, bytes: u64, file: c_int, offset: u64) -> Result<()> {
+        let doors = self.doors.lock().unwrap_or_else(PoisonError::into_inner);
+        let visible =
+            if doors.host || doors.kernels > 0 { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_NONE };
+        for (address, protection) in [(self.private(start), libc::PROT_READ | libc::PROT_WRITE), (start, visible)] {
+            let flags = libc::MAP_SHARED | libc::MAP_NORESERVE | libc::MAP_FIXED;
+            let place = pointer(address).cast();
+            let offset = libc::off_t::try_from(offset).map_err(Error::other)?;
+            // SAFETY: pages of our own mappings, which nobody else has: the caller took the addresses.
+            let mapped = unsafe { libc::mmap(place, bytes as usize, protection, flags, file, offset) };
+            if mapped == libc::MAP_FAILED {
+                return Err(Error::last_os_error());
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes that back: the pages are the arena's own again.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn restore(&self, start: u64, bytes: u64) -> Result<()> {
+        self.adopt(start, bytes, self.file, start - self.visible)
     }
 
     fn change(&self, change: impl FnOnce(&mut Doors)) -> Result<()> {

@@ -1,0 +1,1 @@
+"""Arrays that several processes have: named in one, opened in others."""

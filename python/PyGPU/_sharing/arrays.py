@@ -1,0 +1,139 @@
+"""Arrays in memory that other processes can open."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from PyGPU import _core
+from PyGPU._sharing.handle import SharedHandle
+from PyGPU._sharing.memory import Memory, allocate, holding, opened
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from PyGPU.typing import DeviceLike, ShapeLike
+
+__all__ = ["new_array", "open_shared", "share"]
+
+
+def new_array(
+    shape: ShapeLike, dtype: DTypeLike | None = None, order: Any = None, device: DeviceLike = None
+) -> _core.GPUArray:
+    """Return an array in a block of its own that other processes can open."""
+    kind = numpy.dtype(numpy.float64 if dtype is None else dtype)
+    lengths = _lengths(shape)
+    steps = _strides(lengths, kind.itemsize, order)
+    nbytes = kind.itemsize * math.prod(lengths)
+    if nbytes == 0 or min(lengths, default=1) < 0:
+        return _core.empty(lengths, kind, order, device=device)
+    place = device if isinstance(device, _core.Device) else _core.Device(device)
+    with place:
+        return _over(allocate(nbytes, place), 0, lengths, steps, kind, readonly=False)
+
+
+def share(array: _core.GPUArray) -> SharedHandle:
+    """Return the name of an array for other processes."""
+    dtype, shape, strides = numpy.dtype(array.dtype), tuple(array.shape), tuple(array.strides)
+    readonly = not array.flags.writeable
+    if array.size == 0:
+        return SharedHandle(None, 0, shape, strides, dtype, readonly, None)
+    memory = holding(array)
+    if memory is None:
+        raise ValueError(
+            "share: other processes cannot open the memory of this array, which is of PyGPU's pool or another "
+            "library's. Make it by PyGPU.empty(shape, dtype, shared=True), or copy it there: "
+            "b = PyGPU.empty(a.shape, a.dtype, shared=True); b[...] = a; b.share()"
+        )
+    event = None
+    if memory.is_own and memory.device.kind != "cpu":
+        with memory.device:
+            _core._order_by_event(array, memory.event(), True)
+            event = bytes(memory.event().ipc_handle())
+    else:
+        # On the CPU work is done when its call returns; and a driver shares on no event of another process.
+        array.synchronize()
+    return SharedHandle(memory.name, array.ptr - memory.address, shape, strides, dtype, readonly, event)
+
+
+def open_shared(handle: SharedHandle) -> _core.GPUArray:
+    """Open an array that another process has shared, or this one.
+
+    Parameters
+    ----------
+    handle : SharedHandle
+        What :meth:`GPUArray.share` gave there. Opened as often as you like, in any number of processes, it is the
+        same memory.
+
+    Returns
+    -------
+    GPUArray
+        On the device that has the memory, with the shape, strides and dtype of the other array. The memory is closed
+        when no array is left over it.
+
+    Raises
+    ------
+    ValueError
+        If the device is not visible to this process, or the handle is of another machine or backend.
+    RuntimeError
+        If the process that shared it has ended, or has freed the memory.
+
+    Notes
+    -----
+    What this process does with the array comes behind what the other had done when it called ``share``. After that
+    nobody waits for anybody: send a message when you are done (a queue, a barrier, MPI), after ``synchronize``, or
+    another handle.
+
+    Examples
+    --------
+    >>> import PyGPU
+    >>> a = PyGPU.full((2, 3), 5.0, shared=True)
+    >>> PyGPU.open_shared(a[:, 1].share()).tolist()
+    [5.0, 5.0]
+    """
+    if not isinstance(handle, SharedHandle):
+        raise TypeError(f"open_shared takes what GPUArray.share() gave, not {type(handle).__name__}")
+    if handle.block is None:
+        return _core.empty(handle.shape, handle.dtype)
+    memory = opened(handle.block)
+    with memory.device:
+        parts = (handle.offset, handle.shape, handle.strides, handle.dtype)
+        array = _over(memory, *parts, readonly=handle.readonly)
+        if handle.event is not None and not memory.is_own:
+            event = _core.Event.from_ipc_handle(handle.event)
+            _core._order_by_event(array, event, False)
+    return array
+
+
+def _over(
+    memory: Memory,
+    offset: int,
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+    dtype: numpy.dtype[Any],
+    *,
+    readonly: bool,
+) -> _core.GPUArray:
+    address = memory.address + offset
+    return _core.from_pointer(address, shape, dtype, strides, owner=memory, readonly=readonly)
+
+
+def _lengths(shape: ShapeLike) -> tuple[int, ...]:
+    try:
+        return (operator.index(shape),)  # type: ignore[arg-type]
+    except TypeError:
+        return tuple(operator.index(length) for length in shape)  # type: ignore[union-attr]
+
+
+def _strides(shape: tuple[int, ...], itemsize: int, order: Any) -> tuple[int, ...]:
+    """Return the bytes from one element to the next along each axis."""
+    if order not in (None, "C", "F", "c", "f"):
+        raise ValueError(f"order is 'C' or 'F', not {order!r}")
+    steps, step = [], itemsize
+    for length in shape if order in ("F", "f") else reversed(shape):
+        steps.append(step)
+        step *= length
+    return tuple(steps if order in ("F", "f") else reversed(steps))

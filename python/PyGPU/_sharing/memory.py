@@ -1,0 +1,178 @@
+"""Blocks of memory that several processes have: a driver's, or a file without a name where the CPU is the device."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import uuid
+import weakref
+from pathlib import Path
+from typing import Any
+
+import numpy
+
+from PyGPU import _core
+from PyGPU._sharing.handle import BlockName
+
+__all__ = ["Memory", "allocate", "holding", "opened"]
+
+_WHOLE = 2 << 20
+"""Drivers cut smaller blocks out of pages of this size, and share whole pages: with other blocks that lie there."""
+
+_blocks: weakref.WeakValueDictionary[str, Memory] = weakref.WeakValueDictionary()
+"""Those that this process has, its own and others', by token: none is open twice, so all uses are known."""
+
+
+class Memory:
+    """A block, as long as an array needs it."""
+
+    def __init__(self, name: BlockName, device: _core.Device, address: int, keeper: Any, is_own: bool) -> None:
+        self.name, self.device, self.address, self.is_own = name, device, address, is_own
+        self._keeper = keeper
+        self._events: dict[str, _core.Event] = {}
+
+    def event(self) -> _core.Event:
+        """Return the event that orders the first use elsewhere: one for a block, since it must live as long."""
+        if not self._events:
+            # One of two threads is the first, without a lock that a fork might find closed.
+            self._events.setdefault("", _core.Event(timing=False, interprocess=True, device=self.device))
+        return self._events[""]
+
+
+def machine() -> str:
+    """Return what no other machine, and no other run of this one, has."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        return os.uname().nodename
+
+
+def allocate(nbytes: int, device: _core.Device) -> Memory:
+    """Allocate a block of at least one byte.
+
+    Raises
+    ------
+    OutOfMemoryError
+        If there is no room.
+    NotSupportedError
+        On the CPU of a system without files in memory.
+    """
+    token = uuid.uuid4().hex
+    if device.kind == "cpu":
+        if not hasattr(os, "memfd_create"):
+            raise _core.NotSupportedError("shared=True on the CPU needs memfd_create, which this system does not have")
+        file = os.memfd_create(_file_name(token))
+        try:
+            os.ftruncate(file, nbytes)
+            address, keeper = _mapped(file, nbytes)
+        except (OSError, ValueError) as error:
+            os.close(file)
+            raise _core.OutOfMemoryError(f"{nbytes} bytes of shared memory: {error}") from None
+        weakref.finalize(keeper, os.close, file).atexit = False
+        handle: bytes | int = file
+    else:
+        from PyGPU._pycuda.driver.memory import mem_alloc
+
+        with device:
+            keeper = mem_alloc(-(-nbytes // _WHOLE) * _WHOLE)
+            address, handle = keeper.ptr, bytes(_core.share_memory(keeper))
+    name = BlockName(token, os.getpid(), machine(), _kind(device), device.uuid, nbytes, handle)
+    return _entered(Memory(name, device, address, keeper, is_own=True))
+
+
+def holding(array: _core.GPUArray) -> Memory | None:
+    """Return the block that has an array's elements, if it is one that other processes can open."""
+    address = array.ptr
+    blocks = (reference() for reference in _blocks.valuerefs())
+    return next((block for block in blocks if block and 0 <= address - block.address < block.name.nbytes), None)
+
+
+def opened(name: BlockName) -> Memory:
+    """Return the block that has a name: opened now, or there already.
+
+    Raises
+    ------
+    ValueError
+        For a block of another machine or backend, and on a device that is not visible.
+    RuntimeError
+        For a block that is gone.
+    """
+    if (known := _blocks.get(name.token)) is not None:
+        return known
+    if name.process == os.getpid():
+        raise RuntimeError(
+            f"open_shared: the memory was this process's ({name.process}) and is gone: keep an array over it as long "
+            "as anybody uses the handle"
+        )
+    if name.machine != machine():
+        raise ValueError("open_shared: the handle is of another machine, or from before this one was started again")
+    device = _visible(name)
+    try:
+        with device:
+            address, keeper = _opened_file(name) if device.kind == "cpu" else _opened_by_driver(name)
+    except (OSError, ValueError, _core.CudaError) as error:
+        raise RuntimeError(
+            f"open_shared: process {name.process} has ended, or has freed the memory: the process that shares an array "
+            f"keeps it until the others are done ({error})"
+        ) from error
+    return _entered(Memory(name, device, address, keeper, is_own=False))
+
+
+def _entered(memory: Memory) -> Memory:
+    """Enter a block, unless another thread was quicker: then that one's."""
+    return _blocks.setdefault(memory.name.token, memory)
+
+
+def _file_name(token: str) -> str:
+    return f"pygpu-{token}"
+
+
+def _mapped(file: int, nbytes: int) -> tuple[int, Any]:
+    keeper = numpy.frombuffer(mmap.mmap(file, nbytes), numpy.uint8)
+    return keeper.ctypes.data, keeper
+
+
+def _opened_file(name: BlockName) -> tuple[int, Any]:
+    path = f"/proc/{name.process}/fd/{name.memory!r}"
+    if _file_name(name.token) not in os.readlink(path):
+        raise FileNotFoundError("its number is another file's by now")
+    # A mapping keeps the file.
+    file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        return _mapped(file, name.nbytes)
+    finally:
+        os.close(file)
+
+
+def _opened_by_driver(name: BlockName) -> tuple[int, Any]:
+    if not isinstance(name.memory, bytes):
+        raise ValueError("the handle has no driver's handle")
+    keeper = _core.open_shared_memory(name.memory)
+    return keeper.ptr, keeper
+
+
+def _kind(device: _core.Device) -> str:
+    return f"cpu:{device.index}" if device.kind == "cpu" else device.kind
+
+
+def _visible(name: BlockName) -> _core.Device:
+    """Return the device of a block, as this process numbers it."""
+    backend = _core.backend_name()
+    if name.device.partition(":")[0] != backend:
+        raise ValueError(f"open_shared: the handle is of {name.device}, and this process uses {backend}")
+    devices = [_core.Device(index) for index in range(_core.device_count())]
+    if backend == "cpu":
+        # Memory of one machine's processors is the same under each number.
+        return next((device for device in devices if _kind(device) == name.device), devices[0])
+    for device in devices:
+        if device.uuid == name.uuid:
+            return device
+    shown = ", ".join(f"{device.index}: {device.uuid}" for device in devices)
+    limits = [f"{key}={os.environ[key]}" for key in _LIMITS if key in os.environ]
+    raise ValueError(
+        f"open_shared: the array is on device {name.uuid}, which this process does not see; it sees {shown}"
+        + (f" ({', '.join(limits)})" if limits else "")
+    )
+
+
+_LIMITS = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")

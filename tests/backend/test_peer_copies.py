@@ -1,0 +1,119 @@
+"""Copies between two devices: any layouts, any memory, and in the order of the stream they were asked on."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import PyGPU
+from PyGPU import driver
+
+pytestmark = [
+    pytest.mark.enough_on("cuda", "hip"),
+    pytest.mark.skipif(PyGPU.backend_name() == "cpu" or PyGPU.device_count() < 2, reason="needs two GPUs"),
+]
+
+SHAPE = (6, 10, 8)
+Take = Callable[[Any], Any]
+
+
+def random_view(chance: random.Random) -> Take:
+    """A function from an array of `SHAPE` to a view of it."""
+    keys, kept = [], 0
+    for length in SHAPE:
+        if chance.random() < 0.2 and len(keys) - kept < len(SHAPE) - 1:
+            keys.append(chance.randrange(length))
+            continue
+        kept += 1
+        step = chance.choice([1, 1, 2, 3, -1, -2])
+        keys.append(slice(None, None, step) if chance.random() < 0.7 else slice(chance.randrange(length // 2), None))
+    order = chance.sample(range(kept), kept)
+    return lambda a: a[tuple(keys)].transpose(order)
+
+
+def memory_of_pool(shape: tuple[int, ...], device: int) -> Any:
+    return PyGPU.zeros(shape, "f4", device=device)
+
+
+def plain_memory(shape: tuple[int, ...], device: int) -> Any:
+    return PyGPU.zeros(shape, "f4", device=device, shared=True)
+
+
+def plugged_memory(shape: tuple[int, ...], device: int) -> Any:
+    with PyGPU.Device(device):
+        array = PyGPU.empty(shape, "f4", allocator=driver.mem_alloc)
+    return array.fill(0)
+
+
+def lent_memory(shape: tuple[int, ...], device: int) -> Any:
+    return PyGPU.from_dlpack(PyGPU.zeros(shape, "f4", device=device))
+
+
+MEMORIES = [memory_of_pool, plain_memory, plugged_memory, lent_memory]
+
+
+def test_random_layouts_arrive_in_random_layouts_whatever_the_memory() -> None:
+    seed = random.randrange(1 << 32)
+    print(f"seed {seed}")
+    chance = random.Random(seed)
+    host = np.arange(np.prod(SHAPE), dtype="f4").reshape(SHAPE)
+    for _ in range(60):
+        take = random_view(chance)
+        wanted = take(host)
+        there, here = chance.sample([0, 1], 2)
+        base = chance.choice(MEMORIES)(SHAPE, there)
+        base.set(host)
+        # A place of the same shape within a larger array, its axes in another order.
+        order = chance.sample(range(wanted.ndim), wanted.ndim)
+        back = np.argsort(order)
+        around = tuple(wanted.shape[axis] + 2 for axis in order)
+        larger = chance.choice(MEMORIES)(around, here)
+        inner = tuple(slice(1, -1) for _ in order)
+        target = larger[inner].transpose(back)[:: chance.choice([1, -1])]
+        expected = np.zeros(around, "f4")
+        place = expected[inner].transpose(back)
+        (place if target.strides[0] == place.strides[0] else place[::-1])[...] = wanted
+        with PyGPU.Stream(device=chance.choice([0, 1])):
+            target[...] = take(base)
+        np.testing.assert_array_equal(larger.get(), expected, err_msg=f"seed {seed}")
+        np.testing.assert_array_equal(take(base).copy(device=here).get(), wanted, err_msg=f"seed {seed}")
+
+
+@pytest.mark.parametrize("take", [lambda a: a, lambda a: a.T, lambda a: a[:, ::2]], ids=["whole", "turned", "columns"])
+@pytest.mark.parametrize("asked_on", [0, 1])
+def test_a_copy_comes_behind_what_its_stream_was_given_before(take: Take, asked_on: int) -> None:
+    go_on = threading.Event()
+    source = take(PyGPU.to_gpu(np.arange(64, dtype="f4").reshape(8, 8), device=0))
+    target = PyGPU.zeros(source.shape, "f4", device=1)
+    PyGPU.synchronize(0)
+    PyGPU.synchronize(1)
+    streams = [PyGPU.Stream(device=0), PyGPU.Stream(device=1)]
+    streams[asked_on].launch_host_function(go_on.wait, 60)  # work of which PyGPU knows nothing
+    try:
+        with streams[1 - asked_on], streams[asked_on]:
+            target[...] = source
+        is_early = [stream.query() for stream in streams]
+    finally:
+        go_on.set()
+    assert is_early[1] is False
+    assert target.tolist() == source.tolist()
+
+
+def test_a_source_that_is_written_after_the_copy_does_not_change_it() -> None:
+    for take in (lambda a: a, lambda a: a.T, lambda a: a[::2, ::-1]):
+        base = PyGPU.to_gpu(np.arange(64, dtype="f4").reshape(8, 8), device=0)
+        with PyGPU.Stream(device=1):
+            there = take(base).copy(device=1)
+            with PyGPU.Stream(device=0):
+                base.fill(-1)
+        np.testing.assert_array_equal(there.get(), take(np.arange(64, dtype="f4").reshape(8, 8)))
+        del there
+        there = take(base).copy(device=1)
+        del base  # its memory goes to others only behind the copy
+        PyGPU.zeros((8, 8), "f4", device=0)
+        assert (there.get() == -1).all()
