@@ -76,10 +76,13 @@ fn first() {
     let asked = settings::get().text(Variable::PROFILE).filter(|text| text != "0" && text != "off");
     let done = match &asked {
         Some(which) => switch_on(which).map(drop),
-        None => Ok(STATE.store(OFF, Ordering::Relaxed)),
+        None => {
+            switch_off();
+            Ok(())
+        }
     };
     if let Err(error) = done {
-        STATE.store(OFF, Ordering::Relaxed);
+        switch_off();
         journal::tell(Level::Warning, || format!("{} asks for ranges: {error}", Variable::PROFILE.name()));
     }
 }

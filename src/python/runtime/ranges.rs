@@ -5,7 +5,17 @@ use pyo3::prelude::*;
 use crate::backend::libraries::ranges;
 use crate::python::gil::WithoutGil;
 
-/// Switches ranges on, by `nvtx`, `roctx` or a library's path, or off with None. Answers with the library's file.
+/// Switches ranges on or off; `PyGPU.profile.annotate` for Python code.
+///
+/// Parameters
+/// ----------
+/// which : str or None
+///     `nvtx`, `roctx` or a library's path; None switches them off.
+///
+/// Returns
+/// -------
+/// str or None
+///     The library's file.
 #[pyfunction]
 fn _annotate(py: Python<'_>, which: Option<String>) -> PyResult<Option<String>> {
     match which {
@@ -18,12 +28,25 @@ fn _annotate(py: Python<'_>, which: Option<String>) -> PyResult<Option<String>> 
 }
 
 /// Whether ranges are on, as `PYGPU_PROFILE` or a call said.
+///
+/// Returns
+/// -------
+/// bool
 #[pyfunction]
 fn _is_annotated(py: Python<'_>) -> bool {
     py.without_gil(ranges::are_on)
 }
 
 /// Begins a range on this thread, and tells whether it did.
+///
+/// Parameters
+/// ----------
+/// name : str
+///     What a profiler shows.
+///
+/// Returns
+/// -------
+/// bool
 #[pyfunction]
 fn _begin_range(name: &str) -> bool {
     // It ends with `_end_range`.
