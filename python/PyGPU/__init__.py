@@ -14,8 +14,8 @@ Where to begin:
     torch.from_dlpack(a)                the same memory, for another library; PyGPU.from_dlpack(t) the other way
     PyGPU.show_config()                 what was found on this machine
 
-``help(PyGPU.to_gpu)`` shows one name, ``dir(PyGPU)`` lists them. Modules: `gpuarray`, `driver`, `compiler`, `elementwise`,
-`reduction`, `scan`, `cumath`, `curandom`, `tools` as PyCUDA has them; `random`, `linalg`, `profile`.
+``help(PyGPU.to_gpu)`` shows one name, ``dir(PyGPU)`` lists them. Modules: `gpuarray`, `driver`, `compiler`,
+`elementwise`, `reduction`, `scan`, `cumath`, `curandom`, `tools` as PyCUDA has them; `random`, `linalg`, `profile`.
 """
 
 from typing import TYPE_CHECKING

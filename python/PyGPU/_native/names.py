@@ -102,7 +102,9 @@ def find(name: str) -> Any:
     try:
         return getattr(importlib.import_module(home), name)
     except AttributeError:
-        raise AttributeError(f"module 'PyGPU' has no attribute {name!r}") from None
+        # With these Python names the likeliest one in the traceback.
+        package = sys.modules["PyGPU"]
+        raise AttributeError(f"module 'PyGPU' has no attribute {name!r}", name=name, obj=package) from None
 
 
 def is_asked_by(module: str) -> bool:
