@@ -113,7 +113,7 @@ GROUPS: dict[str, list[str]] = {
         "HostFunctionError",
     ],
     "Bindings": ["as_argtype", "get_include"],
-    "Modules": ["gpuarray", "backend", "elementwise", "reduction", "scan", "as_pycuda", "get_array_module"],
+    "Modules": ["gpuarray", "backend", "elementwise", "reduction", "scan", "profile", "as_pycuda", "get_array_module"],
     "NumPy's own": list(numpys_own.__all__),
     "PybindGPU's classes and constants": [
         "Allocator", "dtype", "SUPPORTED_DTYPES", "cuda_enabled", "major_version", "minor_version", "release_version",

@@ -2,11 +2,11 @@
 //!
 //! The layers, each of which may use only those to its left (`tests/repository/test_layers.py` holds it):
 //!
-//! `callback, chain, error, global, dtype, layout, settings, sync <- backend <- lifetime <- device, stream <- memory <- array, graph <- kernel <- codegen <- copy <- ops <- interop <- python`
+//! `callback, chain, error, global, dtype, journal, layout, settings, sync <- backend <- lifetime <- device, stream <- memory <- array, graph <- kernel <- codegen <- copy <- ops <- interop <- python`
 //!
 //! - [`callback`], [`chain`] and [`global`] are what every layer needs beside `fork`, C and deep recursion: a door for calls from C,
 //!   ends of long chains of owners, locks of the process;
-//! - [`settings`] is what the environment says, read once;
+//! - [`settings`] is what the environment says, read once; [`journal`] what slow paths tell Python's `logging`;
 //! - [`layout`] is pure arithmetic of shapes and signed byte strides;
 //! - [`backend`] is the narrow waist: what a device can do, opened at run time;
 //! - [`device`] and [`stream`] name where and in which order work runs;
@@ -31,6 +31,7 @@ pub mod error;
 pub mod global;
 pub mod graph;
 pub mod interop;
+pub mod journal;
 pub mod kernel;
 pub mod layout;
 pub mod lifetime;

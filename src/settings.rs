@@ -32,6 +32,7 @@ impl Variable {
     pub const DEVICE: Self = Self("PYGPU_DEVICE");
     pub const OWN_CXX: Self = Self("PYGPU_CXX");
     pub const PINNED_LIMIT: Self = Self("PYGPU_PINNED_LIMIT");
+    pub const PROFILE: Self = Self("PYGPU_PROFILE");
     pub const RECYCLE: Self = Self("PYGPU_RECYCLE");
     pub const STAGING_CHUNK: Self = Self("PYGPU_STAGING_CHUNK");
     pub const STAGING_THREADS: Self = Self("PYGPU_STAGING_THREADS");

@@ -4,6 +4,18 @@
 Importing opens no driver and creates no context: the backend is chosen when it is first needed (see `show_config`).
 
 The names of PybindGPU (``cuda*``, ``nvml*``, ``DeviceArray_float32`` and their kin) are loaded when first used.
+
+Where to begin:
+
+    a = PyGPU.to_gpu(x)                 an array on the device, of whatever NumPy makes an array of
+    b = PyGPU.sin(a)[::2] + 1           computed there; names, types and errors are NumPy's
+    b.get()                             back, as an ndarray
+    PyGPU.Module(source)["scale"]       a kernel of one's own, in CUDA C++
+    torch.from_dlpack(a)                the same memory, for another library; PyGPU.from_dlpack(t) the other way
+    PyGPU.show_config()                 what was found on this machine
+
+``help(PyGPU.to_gpu)`` shows one name, ``dir(PyGPU)`` lists them. Modules: `gpuarray`, `driver`, `compiler`,
+`elementwise`, `reduction`, `scan`, `cumath`, `curandom`, `tools` as PyCUDA has them; `random`, `linalg`, `profile`.
 """
 
 from typing import TYPE_CHECKING
@@ -262,6 +274,7 @@ if TYPE_CHECKING:
         gpuarray as gpuarray,
         linalg as linalg,
         nvml as nvml,
+        profile as profile,
         random as random,
         reduction as reduction,
         runtime as runtime,
@@ -318,7 +331,9 @@ else:
         from PyGPU._native import names
 
         if name == "__all__":
-            return names.everything()
+            # `help(PyGPU)` is its beginning, not thirty thousand lines of everything.
+            is_help = names.is_asked_by("pydoc")
+            return [] if is_help else names.everything()
         value = globals()[name] = names.find(name)
         return value
 

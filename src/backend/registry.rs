@@ -7,6 +7,7 @@ use super::opening::Opening;
 use super::{Attempt, Backend, BackendKind, DeviceProperties, Devices, cpu, cuda, first_device, hip, vendor};
 use crate::error::{Error, Result};
 use crate::global::Once;
+use crate::journal::{self, Level};
 use crate::settings::{self, Settings, Variable};
 
 const VARIABLE: &str = Variable::BACKEND.name();
@@ -98,6 +99,7 @@ fn first_default_backend() -> Result<&'static dyn Backend> {
         .get_or_init(|| {
             cpu::read_device_count(settings)?;
             let backend = choose(settings)?;
+            journal::tell(Level::Debug, || format!("the backend is {}", backend.kind().name()));
             first_device::read(settings, backend)?;
             Ok(backend)
         })

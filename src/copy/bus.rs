@@ -6,6 +6,7 @@
 use super::on_cpu::on_cpu;
 use super::{HostSide, MANY, at, between, check_shapes, copy_blocks, host, ring, side_of, side_of_host, with_access};
 use crate::array::Array;
+use crate::backend::libraries::ranges::range;
 use crate::backend::{Direction, HostUse, NodeKind, PointerKind};
 use crate::device::Device;
 use crate::error::Result;
@@ -94,6 +95,7 @@ unsafe fn upload(target: &Array, source: &HostSide, stream: &Stream, wait: bool)
         return Ok(());
     }
     let device = target.device();
+    let _range = range(|| format!("PyGPU upload {} bytes", target.layout().nbytes()));
     let host = host_use("an upload that waits, or of ordinary host memory,", source, stream, wait)?;
     if device.is_cpu() {
         let owned = || (target.clone(), source.clone());
@@ -136,6 +138,7 @@ unsafe fn download(target: &HostSide, source: &Array, stream: &Stream, wait: boo
         return Ok(());
     }
     let device = source.device();
+    let _range = range(|| format!("PyGPU download {} bytes", source.layout().nbytes()));
     let host = host_use("a download that waits, or into ordinary host memory,", target, stream, wait)?;
     if device.is_cpu() {
         let owned = || (target.clone(), source.clone());

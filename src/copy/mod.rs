@@ -19,6 +19,7 @@ mod staged;
 mod words;
 
 use crate::array::Array;
+use crate::backend::libraries::ranges::range;
 use crate::backend::{Address, Direction, Extent, NodeKind, Pitched};
 use crate::device::Device;
 use crate::error::{Error, Result};
@@ -83,6 +84,7 @@ pub fn between(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
     if target.device() != source.device() && !(target.device().is_cpu() && source.device().is_cpu()) {
         return across(target, source, stream);
     }
+    let _range = range(|| format!("PyGPU copy {} bytes", target.layout().nbytes()));
     if may_overlap(target, source) {
         let scratch = Array::on_new_memory(source.layout().dense_like(), source.dtype(), stream.clone())?;
         between(&scratch, source, stream)?;

@@ -9,6 +9,7 @@ use super::{HostSide, Side, at, host};
 use crate::array::Array;
 use crate::backend::{Address, Direction, HostUse};
 use crate::error::Result;
+use crate::journal::{self, Level};
 use crate::memory::{Access, capture, ordered};
 use crate::stream::Stream;
 
@@ -62,6 +63,13 @@ impl Span {
 
 /// Copies an array into another of the same device that does not overlap it.
 pub(super) fn between(target: &Array, source: &Array, stream: &Stream) -> Result<()> {
+    journal::tell(Level::Info, || {
+        let bytes = target.layout().size() * target.layout().itemsize();
+        format!(
+            "{}: a strided copy of {bytes} bytes goes over the host, since there is no compiler of kernels",
+            target.device()
+        )
+    });
     let host = capture::host_use("a strided copy for which there is no compiler", stream, || Ok(false))?;
     ordered(&[(source.allocation(), Access::Read), (target.allocation(), Access::Write)], stream, || {
         let from = Span::fetch(source, host, stream)?;

@@ -3,14 +3,17 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::cache::{self, Cache, Key};
 use super::external::External;
 use super::hoist::hoisted;
 use super::options::{self, Options};
+use crate::backend::libraries::ranges::range;
 use crate::backend::{BackendKind, CompileRequest, Compiled, Compiler, may_include};
 use crate::device::Device;
 use crate::error::{Error, Result};
+use crate::journal::{self, Level};
 use crate::settings;
 
 /// What a user wants compiled.
@@ -78,9 +81,10 @@ pub fn build(device: Device, source: &Source, hints: &[PathBuf]) -> Result<Built
     }
     let key = key(&identity, &request);
     if let Some(compiled) = cache::find(&source.cache, &key) {
+        journal::tell(Level::Debug, || format!("{name} for {architecture}: taken from the cache of kernels"));
         return Ok(Built { compiled, options, kept: Some(key) });
     }
-    let compiled = cache::keep(&source.cache, &key, compile(device, open()?, &request)?);
+    let compiled = cache::keep(&source.cache, &key, timed(device, open()?, &request)?);
     Ok(Built { compiled, options, kept: None })
 }
 
@@ -157,6 +161,21 @@ fn compile(device: Device, compiler: &dyn Compiler, request: &CompileRequest<'_>
             Err(Error::Compile(refused))
         }
     }
+}
+
+/// Compiles, and tells how long that took.
+fn timed(device: Device, compiler: &dyn Compiler, request: &CompileRequest<'_>) -> Result<Compiled> {
+    let (name, architecture) = (request.name, request.architecture);
+    journal::tell(Level::Debug, || format!("{name} for {architecture}: not in the cache of kernels"));
+    let _range = range(|| format!("PyGPU compile {name}"));
+    let begin = Instant::now();
+    let compiled = compile(device, compiler, request);
+    let end = if compiled.is_ok() { "compiled" } else { "refused" };
+    journal::tell(Level::Info, || {
+        let (by, version) = (compiler.name(), compiler.version());
+        format!("{name} for {architecture}: {end} by {by} {version} in {:.3} s", begin.elapsed().as_secs_f64())
+    });
+    compiled
 }
 
 fn lacks_header(log: &str) -> bool {

@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 use super::config::{Configuration, LaunchConfig};
 use super::function::Function;
 use crate::backend::LaunchShape;
+use crate::backend::libraries::ranges::range;
 use crate::error::{Error, Result};
 use crate::layout::tuple_text;
 use crate::memory::{Use, capture, ordered};
@@ -164,6 +165,7 @@ pub unsafe fn launch<C: Configuration>(
         return Err(wrong_stream(function, stream));
     }
     check(function, config)?;
+    let _range = range(|| function.name());
     let mut pointers = SmallVec::new();
     arguments.pointers(&mut pointers);
     ordered(uses, stream, || {

@@ -21,9 +21,11 @@ use pyo3::prelude::*;
 use crate::callback::caught;
 use crate::chain;
 use crate::global::Global;
+use crate::journal;
 use crate::lifetime;
 use crate::python::ending;
 use crate::python::newer;
+use crate::python::once::intern;
 
 /// Runs `work` with the GIL, whatever the thread's state is; waits for it if need be. `None`, and nothing is done, where Python
 /// cannot be asked: it is not there any more, or is about to end, or its collector is asking us.
@@ -138,6 +140,12 @@ unsafe impl Send for Reference {}
 #[cold]
 fn put_down(object: NonNull<ffi::PyObject>) {
     LATER.lock().push(Reference(object));
+    ring();
+}
+
+/// Says that there is something for whoever has the GIL next.
+#[cold]
+pub(crate) fn ring() {
     if !IS_ANY.swap(true, Ordering::AcqRel) {
         // Refused where the list of pending calls is full: then somebody of ours comes by.
         // SAFETY: needs no GIL; the function is static.
@@ -152,7 +160,7 @@ extern "C" fn pick_up_pending(_: *mut c_void) -> c_int {
     })
 }
 
-/// Lets go of what was put down. For whoever has the GIL anyway.
+/// Lets go of what was put down, and hands on what the journal has. For whoever has the GIL anyway.
 #[inline]
 pub(crate) fn pick_up(py: Python<'_>) {
     if IS_ANY.load(Ordering::Relaxed) {
@@ -173,7 +181,32 @@ fn pick_up_all(py: Python<'_>) {
             // SAFETY: the reference was put down once, and `py` shows that the GIL is held.
             unsafe { ffi::Py_DECREF(object.as_ptr()) };
         }
+        hand_on(py);
     });
+}
+
+/// Lets the journal say that there is something.
+pub(crate) fn register() {
+    journal::ring_with(ring);
+}
+
+/// Gives Python's `logging` what the journal has. Whatever runs may have raised something, which is no business of a logger's.
+fn hand_on(py: Python<'_>) {
+    let notes = journal::take();
+    if notes.is_empty() {
+        return;
+    }
+    let raised = PyErr::take(py);
+    let pairs: Vec<_> = notes.into_iter().map(|note| (note.level as i32, note.text)).collect();
+    let told = py
+        .import(intern!(py, "PyGPU._native.seen.journal"))
+        .and_then(|module| module.call_method1(intern!(py, "log"), (pairs,)));
+    if let Err(error) = told {
+        error.write_unraisable(py, None);
+    }
+    if let Some(raised) = raised {
+        raised.restore(py);
+    }
 }
 
 /// What a user's own function raised, on its way through layers without Python.

@@ -65,6 +65,7 @@ mod _core {
         exchange::dlpack::register();
         runtime::compiler::register();
         settings::register();
+        callback::register();
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         convert::register(module)?;
         runtime::register(module)?;

@@ -9,6 +9,7 @@ import pytest
 
 import PyGPU
 from PyGPU.__main__ import main
+from PyGPU._cli import bench as figures
 
 WITHOUT_MATPLOTLIB = (
     "import runpy, sys; sys.modules['matplotlib'] = None; runpy.run_module('PyGPU', run_name='__main__')"
@@ -34,11 +35,14 @@ def test_the_command_prints_rates_and_times_and_draws_no_bar_where_nobody_watche
 @pytest.mark.enough_on("cpu")
 def test_the_figures_are_written_with_what_they_were_made_on(tmp_path: Path) -> None:
     path = tmp_path / "figures.json"
-    assert bench("--json", str(path)).returncode == 0
+    assert bench("--save", str(path)).returncode == 0
     content = json.loads(path.read_text())
     assert content["machine"]["PyGPU"] == PyGPU.__version__
     assert {row["nbytes"] for row in content["rows"]} == {65536, None}
     assert all(row["seconds"] > 0 for row in content["rows"])
+    known = figures.read(str(path))
+    assert known["get", 65536] > 0
+    assert known["a.T", None] > 0
 
 
 @pytest.mark.enough_on("cpu")
@@ -51,6 +55,21 @@ def test_a_size_that_is_none_is_refused(
         main()
     assert ended.value.code == 2
     assert "64K, 16M, 1G" in capsys.readouterr().err
+
+
+@pytest.mark.enough_on("cpu")
+@pytest.mark.parametrize("text", [None, "no json", "{}", '{"rows": [1]}'])
+def test_a_file_without_figures_is_refused_before_anything_is_measured(
+    text: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "figures.json"
+    if text is not None:
+        path.write_text(text)
+    monkeypatch.setattr(sys, "argv", ["PyGPU", "bench", "--compare", str(path)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert "holds no figures that --save wrote" in capsys.readouterr().err
 
 
 @pytest.mark.enough_on("cpu")

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy
 
 import PyGPU
-from PyGPU._cli.progress import Progress
+from PyGPU._native.seen import progress as bars
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 SIZES = [64 * KIB, MIB, 16 * MIB, 64 * MIB, 256 * MIB]
@@ -75,6 +75,12 @@ def label(size: int) -> str:
     return f"{size} B"
 
 
+def step(progress: Any, what: str) -> None:
+    """Say what comes next."""
+    progress.set_description_str(what)
+    progress.update()
+
+
 def median_seconds(call: Callable[[], Any], budget: float) -> float:
     """Repeat a call for a while, at least three times after one that does not count, and take the median."""
     times: list[float] = []
@@ -106,23 +112,23 @@ def ways(size: int) -> dict[str, Callable[[], Any]]:
     }
 
 
-def transfers(sizes: list[int], budget: float, progress: Progress) -> Iterator[Row]:
+def transfers(sizes: list[int], budget: float, progress: Any) -> Iterator[Row]:
     """Time the copies of each size."""
     for size in sizes:
-        progress.step(f"{label(size)}: host memory")
+        step(progress, f"{label(size)}: host memory")
         for what, call in ways(size).items():
-            progress.step(f"{label(size)}: {what}")
+            step(progress, f"{label(size)}: {what}")
             yield Row(what, size, median_seconds(call, budget))
 
 
-def calls(budget: float, progress: Progress) -> Iterator[Row]:
+def calls(budget: float, progress: Any) -> Iterator[Row]:
     """Time small calls in batches; the loop's cost, some nanoseconds, is in them."""
     a = PyGPU.to_gpu(numpy.zeros((4, 8, 16), numpy.float32))
     five = numpy.arange(5, dtype=numpy.float32)
     names = {"g": PyGPU, "float32": numpy.float32, "a": a, "five": five, "short": PyGPU.to_gpu(five)}
     names |= {"stream": PyGPU.Stream(), "event": PyGPU.Event()}
     for what, statement in CALLS.items():
-        progress.step(what)
+        step(progress, what)
         timer = timeit.Timer(statement, globals=names)
         turns = max(1, int(budget / BATCHES / max(timer.timeit(100) / 100, 1e-9)))
         times = []
@@ -142,6 +148,31 @@ def table(rows: list[Row]) -> str:
     lines += ["", "nanoseconds"]
     lines += [f"{row.what:<28}{1e9 * row.seconds:>10.0f}" for row in rows if row.nbytes is None]
     return "\n".join(lines)
+
+
+def read(path: str) -> dict[tuple[str, int | None], float]:
+    """Read the seconds of figures that were saved.
+
+    Raises
+    ------
+    ValueError
+        If the file holds none.
+    """
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        return {(row["what"], row["nbytes"]): row["seconds"] for row in content["rows"]}
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError) as error:
+        raise ValueError(f"{path} holds no figures that --save wrote: {type(error).__name__}: {error}") from None
+
+
+def comparison(rows: list[Row], before: dict[tuple[str, int | None], float], path: str) -> str:
+    """Format how many times as long each figure takes as in a file."""
+    lines = [f"{f'time now / time in {path}':<40}"]
+    for row in rows:
+        if earlier := before.get((row.what, row.nbytes)):
+            what = row.what if row.nbytes is None else f"{row.what}, {label(row.nbytes)}"
+            lines.append(f"{what:<40}{row.seconds / earlier:>8.2f}")
+    return "\n".join(lines if len(lines) > 1 else [*lines, "no figure is in both"])
 
 
 def machine() -> dict[str, Any]:
@@ -180,7 +211,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.description = "Time transfers of float32 arrays and small calls on this machine; figures are medians."
     parser.add_argument("--quick", action="store_true", help="up to 16 MiB, and fewer repetitions")
     parser.add_argument("--size", type=nbytes, nargs="+", metavar="SIZE", help="sizes to copy, such as 64K 16M 1G")
-    parser.add_argument("--json", metavar="FILE", help="also write the figures there")
+    parser.add_argument("--save", "--json", dest="save", metavar="FILE", help="also write the figures there, as JSON")
+    parser.add_argument("--compare", metavar="FILE", help="also tell how they differ from those saved there")
     parser.add_argument("--plot", metavar="FILE", help="also draw bandwidth over size, as .png, .svg or .pdf")
 
 
@@ -188,20 +220,26 @@ def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
     """Measure, print, and write what is asked for."""
     if arguments.plot and importlib.util.find_spec("matplotlib") is None:
         parser.error("--plot needs matplotlib, which is not installed: pip install matplotlib")
+    try:
+        before = read(arguments.compare) if arguments.compare else {}
+    except ValueError as error:
+        parser.error(str(error))
     sizes = sorted(set(arguments.size or (QUICK_SIZES if arguments.quick else SIZES)))
     budget = 0.03 if arguments.quick else 0.3
     made = machine()
     versions = ", ".join(f"{name} {made[name]}" for name in ("PyGPU", "python", "numpy"))
     print(f"{made['device']} ({made['backend']}), {versions}\n")
-    progress = Progress(6 * len(sizes) + len(CALLS), sys.stderr)
+    progress = bars.bar(6 * len(sizes) + len(CALLS), file=sys.stderr, leave=False)
     try:
         rows = [*transfers(sizes, budget, progress), *calls(budget, progress)]
     finally:
-        progress.end()
+        progress.close()
     print(table(rows))
-    if arguments.json:
+    if arguments.compare:
+        print("\n" + comparison(rows, before, arguments.compare))
+    if arguments.save:
         figures = [{**row._asdict(), "gigabytes_per_second": row.rate} for row in rows]
         content = {"machine": made, "rows": figures}
-        Path(arguments.json).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        Path(arguments.save).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     if arguments.plot:
         plot(rows, f"{made['device']}, PyGPU {made['PyGPU']}", arguments.plot)

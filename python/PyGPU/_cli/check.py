@@ -17,10 +17,10 @@ import tempfile
 from collections.abc import Iterator
 from os import environ
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from PyGPU._cli import held, observed
-from PyGPU._cli.progress import Progress
+from PyGPU._native.seen import progress as bars
 
 SANITIZER = "detect_leaks=0:halt_on_error=0:alloc_dealloc_mismatch=0:detect_stack_use_after_return=0:log_path="
 # A frame of a report that lies in a kernel: the function and the line.
@@ -164,13 +164,14 @@ def block_of(report: str) -> str:
     return f" at {variable[1]}" if variable else f", {block[1]}" if block else ""
 
 
-def search(program: list[str], ways: list[Run], folder: Path, limit: float | None, progress: Progress) -> list[Finding]:
+def search(program: list[str], ways: list[Run], folder: Path, limit: float | None, progress: Any) -> list[Finding]:
     """Run the program in each way, and collect what is wrong, once for all ways in which it shows."""
     found: dict[str, list[str]] = {}
     ended: dict[str, Ended] = {}
     unordered: list[tuple[str, str]] = []
     for run in ways:
-        progress.step(run.name)
+        progress.set_description_str(run.name)
+        progress.update()
         ended[run.name] = done = execute(program, run, folder, limit)
         is_sanitized = run.name == "sanitizer"
         told = list(reports(folder)) if is_sanitized else []
@@ -225,11 +226,11 @@ def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory(prefix="pygpu-check-") as name:
         folder = Path(name)
         ways = runs(arguments, folder, library)
-        progress = Progress(len(ways), sys.stderr)
+        progress = bars.bar(len(ways), file=sys.stderr, leave=False)
         try:
             found = search(program, ways, folder, arguments.timeout, progress)
         finally:
-            progress.end()
+            progress.close()
     names = ", ".join(run.name for run in ways)
     for number, finding in enumerate(found, 1):
         print(f"{number}. {finding.what}\n    [{', '.join(finding.runs)}]")

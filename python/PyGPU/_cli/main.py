@@ -1,9 +1,12 @@
 """``python -m PyGPU`` prints what PyGPU found here; its commands time it, compile kernels ahead, and check programs."""
 
 import argparse
+import json
+from pathlib import PurePath
+from typing import Any
 
-from PyGPU import __version__, show_config
-from PyGPU._cli import bench as timing, check as checking, warm as compiling
+from PyGPU import __version__, config, show_config
+from PyGPU._cli import bench as timing, check as checking, test as testing, warm as compiling
 from PyGPU._native import paths
 
 _PLACES = {
@@ -13,17 +16,35 @@ _PLACES = {
 }
 
 
+def _plain(value: Any) -> Any:
+    """Return what JSON has for a value of `config` that it does not know."""
+    return value.hex() if isinstance(value, bytes) else str(value) if isinstance(value, PurePath) else list(value)
+
+
+def _show(arguments: argparse.Namespace) -> None:
+    """Print what was found here."""
+    if arguments.json:
+        print(json.dumps(config(), indent=1, default=_plain))
+    else:
+        show_config()
+
+
 def main() -> None:
     """Do what the command line asks for."""
     parser = argparse.ArgumentParser(
         prog="python -m PyGPU",
-        description="Without a command: print the backends, and why those that cannot be used cannot.",
+        description="Without a command, or with `show`: print the backends, and why those that cannot be used cannot.",
     )
     parser.add_argument("--version", action="version", version=f"PyGPU {__version__}")
     places = parser.add_mutually_exclusive_group()
     for option, (place, text) in _PLACES.items():
         places.add_argument(option, action="store_const", const=place, dest="place", help=text)
+    parser.add_argument("--json", action="store_true", help="print it as JSON")
     commands = parser.add_subparsers(dest="command", metavar="command")
+    show = commands.add_parser("show", help="print what was found here, as without a command")
+    show.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="as JSON")
+    test = commands.add_parser("test", help="check in a few seconds that all works on this machine's devices")
+    testing.add_options(test)
     bench = commands.add_parser("bench", help="time transfers and small calls on this machine")
     timing.add_options(bench)
     warm = commands.add_parser("warm", help="compile the kernels of arithmetic ahead, into the cache on disk")
@@ -35,9 +56,11 @@ def main() -> None:
         print(arguments.place())
     elif arguments.command == "bench":
         timing.run(bench, arguments)
+    elif arguments.command == "test":
+        testing.run(test, arguments)
     elif arguments.command == "warm":
         compiling.run(warm, arguments)
     elif arguments.command == "check":
         checking.run(check, arguments)
     else:
-        show_config()
+        _show(arguments)

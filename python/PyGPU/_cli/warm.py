@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy
 
 import PyGPU
-from PyGPU._cli.progress import Progress
+from PyGPU._native.seen import progress as bars
 
 DTYPES = ["bool", "int32", "int64", "float32", "float64", "complex64"]
 FUNCTIONS = [
@@ -168,14 +168,15 @@ def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
     before, _ = kept()
     wrong: list[str] = []
     for architecture, device in architectures().items():
-        progress = Progress(len(calls), sys.stderr)
+        progress = bars.bar(len(calls), file=sys.stderr, leave=False)
         with ThreadPoolExecutor(arguments.threads) as threads:
             try:
                 for call, fault in zip(calls, threads.map(meet, calls, itertools.repeat(device)), strict=True):
-                    progress.step(f"{architecture}: {call.function} of {', '.join(call.dtypes)}")
+                    progress.set_description_str(f"{architecture}: {call.function} of {', '.join(call.dtypes)}")
+                    progress.update()
                     wrong += [fault] if fault else []
             finally:
-                progress.end()
+                progress.close()
                 threads.shutdown(cancel_futures=True)
     count, size = kept()
     print(f"{count - before} kernels compiled; {count} of {size / 2**20:.1f} MiB in {PyGPU.config()['kernel_cache']}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import importlib
+import sys
 from types import ModuleType
 from typing import Any
 
@@ -25,6 +26,7 @@ MODULES = (
     "gpuarray",
     "linalg",
     "nvml",
+    "profile",
     "random",
     "reduction",
     "runtime",
@@ -102,7 +104,15 @@ def find(name: str) -> Any:
     try:
         return getattr(importlib.import_module(home), name)
     except AttributeError:
-        raise AttributeError(f"module 'PyGPU' has no attribute {name!r}") from None
+        # With these Python names the likeliest one in the traceback.
+        package = sys.modules["PyGPU"]
+        raise AttributeError(f"module 'PyGPU' has no attribute {name!r}", name=name, obj=package) from None
+
+
+def is_asked_by(module: str) -> bool:
+    """Tell whether code of a module asked for a name of `PyGPU`: for the package's ``__getattr__``."""
+    # This function, `__getattr__`, who asked.
+    return sys._getframe(2).f_globals.get("__name__") == module
 
 
 def _native() -> set[str]:

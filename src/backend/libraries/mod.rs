@@ -7,6 +7,7 @@
 mod blas;
 pub mod fft;
 mod rand;
+pub mod ranges;
 mod shelf;
 mod solver;
 
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 use super::{Attempt, BackendKind, Library};
 use crate::error::{Error, Result};
 use crate::global::{Global, Once};
+use crate::journal::{self, Level};
 use crate::settings::{self, Settings, Variable};
 
 pub use blas::{Blas, BlasHandle, Desk, Gemm, Matrix, Number, Operation, Outcome, blas, opened_blas};
@@ -76,6 +78,13 @@ pub fn libraries() -> Vec<LibraryReport> {
 }
 
 fn note(report: LibraryReport) {
+    match &report.path {
+        Some(path) => journal::tell(Level::Debug, || format!("opened {path} as {}", report.name)),
+        None => journal::tell(Level::Info, || {
+            let tried: Vec<_> = report.attempts.iter().map(|attempt| attempt.name.as_str()).collect();
+            format!("{} was not found; searched {}", report.name, tried.join(", "))
+        }),
+    }
     let mut known = LOOKED_FOR.lock();
     known.retain(|other| other.name != report.name);
     known.push(report);
@@ -133,6 +142,11 @@ impl Noun {
     /// # Errors
     /// `Unavailable` with what to install and all that was searched.
     fn open(&self, kind: BackendKind, driver: i32, places: &Places) -> Result<Library> {
+        self.find(kind, driver, places).map_err(|attempts| self.not_found(kind, driver, &attempts))
+    }
+
+    /// As [`Self::open`], for who has another advice.
+    fn find(&self, kind: BackendKind, driver: i32, places: &Places) -> std::result::Result<Library, Vec<Attempt>> {
         let mut attempts: Vec<Attempt> = Vec::new();
         let opened = match &places.named {
             Some(named) => first(std::slice::from_ref(named), &mut attempts),
@@ -144,7 +158,7 @@ impl Noun {
             path: opened.as_ref().map(|library| library.name().to_owned()),
             attempts: attempts.clone(),
         });
-        opened.ok_or_else(|| self.not_found(kind, driver, &attempts))
+        opened.ok_or(attempts)
     }
 
     fn not_found(&self, kind: BackendKind, driver: i32, attempts: &[Attempt]) -> Error {

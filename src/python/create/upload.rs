@@ -12,6 +12,7 @@ use crate::python::convert::ndarray;
 use crate::python::gil::WithoutGil;
 use crate::python::host::new::upload_new_on;
 use crate::python::host::transfer;
+use crate::python::once::intern;
 use crate::python::runtime::stream as stream_argument;
 use crate::stream::Stream;
 
@@ -27,6 +28,9 @@ use crate::stream::Stream;
 ///     Where; the thread's current device by default.
 /// stream : Stream, optional
 ///     The order in which to copy; the thread's current stream by default.
+/// progress : bool or callable, default False
+///     True: a bar by tqdm, where that is installed. A function is called with the bytes that are there and those of all. The copy
+///     is made of pieces then.
 ///
 /// Returns
 /// -------
@@ -47,14 +51,22 @@ use crate::stream::Stream;
 /// >>> gpuarray.to_gpu(np.array([1, 2, 3])).get()
 /// array([1, 2, 3])
 #[pyfunction]
-#[pyo3(signature = (ary, allocator=None, *, device=None, stream=None))]
+#[pyo3(signature = (ary, allocator=None, *, device=None, stream=None, progress=None))]
 pub(crate) fn to_gpu<'py>(
     py: Python<'py>,
     ary: &Bound<'py, PyAny>,
     allocator: Option<&Bound<'py, PyAny>>,
     device: Option<&Bound<'py, PyAny>>,
     stream: Option<&Bound<'py, PyAny>>,
+    progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, GpuArray>> {
+    if let Some(progress) = progress
+        && progress.is_truthy()?
+        && !ary.is_instance_of::<GpuArray>()
+    {
+        let upload = py.import(intern!(py, "PyGPU._native.seen.progress"))?.getattr(intern!(py, "upload"))?;
+        return Ok(upload.call1((ary, allocator, device, stream, progress))?.cast_into()?);
+    }
     let device = target_device(py, device.filter(|device| !device.is_none()))?;
     let stream = stream_argument::from_argument(py, stream, device)?;
     to_gpu_on(py, ary, allocator, &stream, true)

@@ -138,6 +138,14 @@ impl GpuArray {
         })
     }
 
+    /// For notebooks: shape, dtype, device, bytes and layout, and the values or their edges where they are cheap to fetch.
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        ending::run_python(py, || {
+            py.import(intern!(py, "PyGPU._native.seen.html"))?.call_method1(intern!(py, "array_html"), (slf,))
+        })
+    }
+
     fn __str__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         ending::run_python(py, || {

@@ -15,7 +15,7 @@ use crate::lifetime;
 use crate::memory::pending;
 use crate::python::convert::number;
 use crate::python::gil::WithoutGil;
-use crate::python::once::PyOnce;
+use crate::python::once::{PyOnce, intern};
 
 /// One device of one backend.
 ///
@@ -336,6 +336,12 @@ impl PyDevice {
 
     fn __repr__(&self) -> String {
         format!("Device('{}')", self.device)
+    }
+
+    /// For notebooks: name, architecture, memory.
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        py.import(intern!(py, "PyGPU._native.seen.html"))?.call_method1(intern!(py, "device_html"), (slf,))
     }
 
     fn __str__(&self) -> String {

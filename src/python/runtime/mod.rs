@@ -13,6 +13,7 @@ pub(crate) mod graph;
 pub(crate) mod host_function;
 pub(crate) mod memory;
 pub(crate) mod properties;
+pub(crate) mod ranges;
 pub(crate) mod raw;
 pub(crate) mod raw_copy;
 pub(crate) mod raw_kinds;
@@ -29,6 +30,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     event::register(module)?;
     graph::register(module)?;
     memory::register(module)?;
+    ranges::register(module)?;
     raw::register(module)?;
     raw_copy::register(module)?;
     raw_kinds::register(module)?;

@@ -12,7 +12,7 @@ use crate::array::Array;
 use crate::backend::{ArrayBox, ArrayCopy, ArrayShape, LAYERED, SURFACE};
 use crate::copy;
 use crate::error::Error;
-use crate::layout::{Dims, Order};
+use crate::layout::{Dims, Order, tuple_text};
 use crate::memory::texture::DriverArray;
 use crate::python::array::class::{GpuArray, new_exact};
 use crate::python::convert::dtype as dtypes;
@@ -110,10 +110,10 @@ impl TextureArray {
     fn check_same(&self, given: &Array) -> PyResult<()> {
         let (outer, dtype) = (self.outer(), words::dtype_of(self.array.shape().texel.format));
         if !given.layout().shape().eq(outer.iter().copied()) {
-            let shape: Vec<i64> = given.layout().shape().collect();
             return Err(PyValueError::new_err(format!(
-                "an array of shape {shape:?} cannot be copied into a TextureArray, which takes {:?}",
-                outer.as_slice()
+                "an array of shape {} cannot be copied into a TextureArray, which takes {}",
+                tuple_text(given.layout().shape()),
+                tuple_text(outer.iter())
             )));
         }
         if given.dtype() != dtype {
@@ -189,8 +189,8 @@ impl TextureArray {
                 "(width,), (height, width) or (depth, height, width)"
             };
             return Err(PyValueError::new_err(format!(
-                "the shape of a TextureArray is {wanted}, of lengths from 1 on; not {:?}",
-                axes.as_slice()
+                "the shape of a TextureArray is {wanted}, of lengths from 1 on; not {}",
+                tuple_text(axes.iter())
             )));
         }
         let flags = if layered { LAYERED } else { 0 } | if surface { SURFACE } else { 0 };

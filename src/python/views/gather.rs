@@ -18,6 +18,7 @@ use super::selection;
 use crate::array::Array;
 use crate::copy;
 use crate::error::Error;
+use crate::journal::{self, Level};
 use crate::layout::{Dims, Order};
 use crate::memory::capture;
 use crate::ops::select;
@@ -61,6 +62,14 @@ fn values<'py>(array: &Bound<'py, GpuArray>) -> PyResult<Bound<'py, PyUntypedArr
     if is_numpys(array.get().array(array.py())?)? {
         return cpu_view::view(array);
     }
+    journal::tell(Level::Info, || {
+        let own = array.get();
+        let bytes = own.array(array.py()).map_or(0, |own| own.layout().nbytes());
+        format!(
+            "{}: an array of {bytes} bytes goes over the host for a selection that has no kernel here",
+            own.device()
+        )
+    });
     transfer::to_ndarray(array.py(), array.get().array(array.py())?)
 }
 

@@ -1,0 +1,345 @@
+"""``python -m PyGPU test``: whether the installed PyGPU works on this machine's devices, in a few seconds.
+
+Each check is a small program whose values NumPy judges. One line each; what fails says how.
+"""
+
+import argparse
+import importlib
+import importlib.util
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy
+
+import PyGPU
+
+LAYOUTS: dict[str, Callable[[Any], Any]] = {
+    "C order": lambda a: a,
+    "F order": lambda a: a.T,
+    "every second": lambda a: a[:, ::2],
+    "backwards": lambda a: a[::-1, ::-1],
+    "an odd place": lambda a: a.reshape(-1)[1:],
+    "broadcast": lambda a: a[:1, :1],
+    "no axes": lambda a: a[3, 4, ...],
+    "empty": lambda a: a[:, :0],
+}
+KERNEL = """
+extern "C" __global__ void scale(float *to, const float *from, float by, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) to[i] = by * from[i];
+}
+"""
+SCALED = 1000
+
+
+class Skipped(Exception):
+    """A check that cannot be made here, and is no defect."""
+
+
+class Wrong(Exception):
+    """Other values than NumPy's."""
+
+
+class Check(NamedTuple):
+    """One line of the report."""
+
+    what: str
+    make: Callable[[PyGPU.Device], str | None]
+
+
+def values() -> numpy.ndarray[Any, Any]:
+    """Make values that differ from each other, and from what uninitialised memory holds."""
+    return numpy.arange(1, 48 * 64 + 1, dtype=numpy.float32).reshape(48, 64)
+
+
+def same(got: Any, wanted: Any, what: str = "values", tolerance: float = 0) -> None:
+    """Hold values against NumPy's."""
+    got, wanted = numpy.asarray(got), numpy.asarray(wanted)
+    if got.shape != wanted.shape:
+        raise Wrong(f"{what}: the shape is {got.shape}, and {wanted.shape} is right")
+    wrong = numpy.argwhere(~numpy.isclose(got, wanted, rtol=tolerance, atol=0))
+    if len(wrong):
+        at = tuple(map(int, wrong[0]))
+        raise Wrong(f"{what}: {len(wrong)} of {got.size} are wrong, at {at} {got[at]} in the place of {wanted[at]}")
+
+
+def copies_up(device: PyGPU.Device) -> str:
+    """Upload every layout."""
+    for name, cut in LAYOUTS.items():
+        host = cut(values())
+        same(PyGPU.to_gpu(host, device=device).get(), host, name)
+    return f"{len(LAYOUTS)} layouts"
+
+
+def copies_down(device: PyGPU.Device) -> str:
+    """Download every layout, and write into it."""
+    host, array = values(), PyGPU.to_gpu(values(), device=device)
+    for name, cut in LAYOUTS.items():
+        same(cut(array)[...].get(), cut(host), name)
+        into, onto = PyGPU.to_gpu(host, device=device), host.copy()
+        cut(into)[...] = cut(host) + 1
+        cut(onto)[...] = cut(host) + 1
+        same(into.get(), onto, name)
+    return f"{len(LAYOUTS)} layouts, and written into"
+
+
+def large_copy(device: PyGPU.Device) -> str:
+    """Copy more than a chunk of ordinary and of pinned memory there and back."""
+    host = numpy.arange(8 << 20, dtype=numpy.int32)
+    array = PyGPU.to_gpu(host, device=device)
+    pinned = PyGPU.empty_like_pinned(host)
+    same(array.get(), host)
+    same(array.get(pinned), host)
+    return "32 MiB, ordinary and pinned memory"
+
+
+def same_device_copy(device: PyGPU.Device) -> str:
+    """Copy within the device, onto itself too."""
+    host, array = values(), PyGPU.to_gpu(values(), device=device)
+    turned = PyGPU.empty((64, 48), numpy.float32, device=device)
+    turned[...] = array.T
+    same(turned.get(), host.T)
+    array[1:] = array[:-1]
+    host[1:] = host[:-1].copy()
+    same(array.get(), host)
+    return "turned, and overlapping"
+
+
+def module_of(device: PyGPU.Device) -> Any:
+    """Compile the kernel, or take it from the cache."""
+    with device:
+        try:
+            return PyGPU.Module(KERNEL)
+        except PyGPU.BackendUnavailableError as error:
+            raise Skipped(f"no compiler of kernels: {str(error).splitlines()[0]}") from None
+
+
+def scaled(device: PyGPU.Device, module: Any) -> None:
+    """Launch the kernel."""
+    host = values().reshape(-1)[:SCALED]
+    source, target = PyGPU.to_gpu(host, device=device), PyGPU.zeros(SCALED, numpy.float32, device=device)
+    module["scale"][-(-SCALED // 128), 128](target, source, numpy.float32(2), numpy.int32(SCALED))
+    same(target.get(), 2 * host)
+
+
+def kernel(device: PyGPU.Device) -> str:
+    """Compile and launch a kernel."""
+    begin = time.perf_counter()
+    module = module_of(device)
+    seconds = time.perf_counter() - begin
+    scaled(device, module)
+    return f"compiled or found, and loaded, in {1000 * seconds:.0f} ms"
+
+
+def cached_kernel(device: PyGPU.Device) -> str:
+    """Find the same kernel again."""
+    begin = time.perf_counter()
+    module = module_of(device)
+    seconds = time.perf_counter() - begin
+    scaled(device, module)
+    return f"found again in {1000 * seconds:.1f} ms"
+
+
+def order(device: PyGPU.Device) -> str:
+    """Use one array on two streams, and free it, without waiting anywhere."""
+    with device:
+        one, other = PyGPU.Stream(), PyGPU.Stream()
+    for turn in range(20):
+        with one:
+            array = PyGPU.full(1 << 18, turn, numpy.int32, device=device)
+        with other:
+            copied = array.copy()
+        with one:
+            array.fill(-1)
+        del array
+        same(copied.get(), numpy.full(1 << 18, turn, numpy.int32))
+    return "20 times write, read on another stream, write, free"
+
+
+def event(device: PyGPU.Device) -> None:
+    """Wait for an event behind a copy."""
+    with device:
+        end = PyGPU.Event()
+        PyGPU.to_gpu(values(), device=device)
+        end.record()
+        end.synchronize()
+        if not end.query():
+            raise Wrong("an event that was waited for is not reached")
+
+
+def needing_a_compiler(work: Callable[[PyGPU.Device], str | None]) -> Callable[[PyGPU.Device], str | None]:
+    """Let a missing compiler be no defect."""
+
+    def checked(device: PyGPU.Device) -> str | None:
+        try:
+            return work(device)
+        except PyGPU.BackendUnavailableError as error:
+            raise Skipped(f"no compiler of kernels: {str(error).splitlines()[0]}") from None
+
+    return checked
+
+
+def arithmetic(device: PyGPU.Device) -> str:
+    """Compute element by element."""
+    host, array = values(), PyGPU.to_gpu(values(), device=device)
+    same((array + array.T.copy().T * 2).get(), host + host * 2)
+    same(PyGPU.sqrt(array).get(), numpy.sqrt(host), tolerance=1e-6)
+    return "a + 2*b, sqrt"
+
+
+def reductions(device: PyGPU.Device) -> str:
+    """Sum whole arrays and along an axis."""
+    host, array = values(), PyGPU.to_gpu(values(), device=device)
+    same(array.sum(axis=1).get(), host.sum(axis=1), tolerance=1e-5)
+    same(array.argmax().get(), host.argmax(), "argmax")
+    return "sum, argmax"
+
+
+def products(device: PyGPU.Device) -> str:
+    """Multiply matrices."""
+    host, array = values() / 3000, PyGPU.to_gpu(values() / 3000, device=device)
+    same((array @ array.T).get(), host @ host.T, tolerance=1e-4)
+    return "a @ a.T"
+
+
+CHECKS = [
+    Check("copies to the device", copies_up),
+    Check("copies from the device", copies_down),
+    Check("large copies", large_copy),
+    Check("copies within the device", needing_a_compiler(same_device_copy)),
+    Check("kernel", kernel),
+    Check("kernel from the cache", cached_kernel),
+    Check("order across streams", needing_a_compiler(order)),
+    Check("events", event),
+    Check("arithmetic", needing_a_compiler(arithmetic)),
+    Check("reductions", needing_a_compiler(reductions)),
+    Check("products", needing_a_compiler(products)),
+]
+
+
+def with_torch(device: PyGPU.Device) -> str:
+    """Hand an array to PyTorch and back."""
+    torch = importlib.import_module("torch")
+    if device.kind != "cpu" and not torch.cuda.is_available():
+        raise Skipped(f"torch {torch.__version__} sees no GPU")
+    array = PyGPU.to_gpu(values(), device=device)
+    tensor = torch.from_dlpack(array)
+    tensor += 1
+    same(PyGPU.from_dlpack(tensor).get(), values() + 1)
+    return f"{torch.__version__}, shared both ways"
+
+
+def with_cupy(device: PyGPU.Device) -> str:
+    """Hand an array to CuPy and back."""
+    cupy = importlib.import_module("cupy")
+    if device.kind == "cpu" or not cupy.cuda.runtime.getDeviceCount():
+        raise Skipped("no GPU for it")
+    array = PyGPU.to_gpu(values(), device=device)
+    other = cupy.from_dlpack(array)
+    other += 1
+    same(PyGPU.from_dlpack(other).get(), values() + 1)
+    return f"{cupy.__version__}, shared both ways"
+
+
+def with_jax(device: PyGPU.Device) -> str:
+    """Hand an array to JAX and back."""
+    jax = importlib.import_module("jax")
+    if device.kind != "cpu" and jax.default_backend() == "cpu":
+        raise Skipped(f"jax {jax.__version__} sees no GPU")
+    array = PyGPU.to_gpu(values(), device=device)
+    other = jax.dlpack.from_dlpack(array) + 1
+    same(PyGPU.from_dlpack(other).get(), values() + 1)
+    return f"{jax.__version__}, both ways"
+
+
+def with_numba(device: PyGPU.Device) -> str:
+    """Show an array to Numba."""
+    cuda = importlib.import_module("numba.cuda")
+    if device.kind != "cuda" or not cuda.is_available():
+        raise Skipped("no GPU for it")
+    array = PyGPU.to_gpu(values(), device=device)
+    same(cuda.as_cuda_array(array).copy_to_host(), values())
+    return "seen in place"
+
+
+def with_mpi(device: PyGPU.Device) -> str:
+    """Send an array to oneself."""
+    mpi = importlib.import_module("mpi4py.MPI")
+    if device.kind != "cpu":
+        raise Skipped("sends from a device need an MPI that was built for it")
+    array, got = PyGPU.to_gpu(values(), device=device), PyGPU.empty((48, 64), numpy.float32, device=device)
+    mpi.COMM_SELF.Sendrecv(array, 0, recvbuf=got, source=0)
+    same(got.get(), values())
+    return "sent and received"
+
+
+NEIGHBOURS = {"torch": with_torch, "cupy": with_cupy, "jax": with_jax, "numba": with_numba, "mpi4py": with_mpi}
+
+
+def verdict(make: Callable[[PyGPU.Device], str | None], device: PyGPU.Device) -> tuple[str, str]:
+    """Make a check: how it ended, and what there is to say."""
+    try:
+        return "ok", make(device) or ""
+    except Skipped as skipped:
+        return "skipped", str(skipped)
+    except Exception as error:  # whatever a defect, a driver or a neighbour raises is the line's verdict
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        return "FAILED", f"{type(error).__name__}: {' '.join(lines[:6])}"
+
+
+def is_installed(name: str) -> bool:
+    """Tell whether a neighbour is there, without importing it."""
+    try:
+        return importlib.util.find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def devices(wanted: list[str] | None) -> list[PyGPU.Device]:
+    """Name the devices: those that are asked for, or all of the backend."""
+    return [PyGPU.Device(name) for name in wanted] if wanted else [*map(PyGPU.Device, range(PyGPU.device_count()))]
+
+
+def lines(chosen: list[PyGPU.Device], has_neighbours: bool, end: float) -> Iterator[tuple[str, str, str]]:
+    """Make the checks, as long as there is time; the first device meets the neighbours."""
+    every = [(f"{device}: {check.what}", check.make, device) for device in chosen for check in CHECKS]
+    if has_neighbours:
+        found = [name for name in NEIGHBOURS if is_installed(name)]
+        every += [(f"{chosen[0]}: {name}", NEIGHBOURS[name], chosen[0]) for name in found]
+    for what, make, device in every:
+        if time.perf_counter() > end:
+            yield what, "skipped", "no time left (--seconds)"
+            continue
+        how, said = verdict(make, device)
+        yield what, how, said
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``test``."""
+    parser.description = "Check that PyGPU works on this machine's devices, a line each; the exit status says whether."
+    parser.add_argument("--device", nargs="+", metavar="DEVICE", help="such as cuda:1 or cpu; all by default")
+    parser.add_argument("--no-neighbours", action="store_true", help="leave torch, CuPy, JAX, Numba, mpi4py out")
+    parser.add_argument("--seconds", type=float, default=20, help="begin no check later than this (20)")
+
+
+def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
+    """Make the checks, and leave with 1 if one failed."""
+    begin = time.perf_counter()
+    try:
+        chosen = devices(arguments.device)
+    except (ValueError, PyGPU.BackendUnavailableError, PyGPU.CudaError) as error:
+        parser.error(str(error))
+    versions = f"PyGPU {PyGPU.__version__}, Python {sys.version.split()[0]}, NumPy {numpy.__version__}"
+    print(f"{versions}, backend {PyGPU.backend_name()}", flush=True)
+    for device in chosen:
+        print(f"{device}: {PyGPU.device_properties(device)['name']}", flush=True)
+    counts = {"ok": 0, "skipped": 0, "FAILED": 0}
+    for what, how, said in lines(chosen, not arguments.no_neighbours, begin + arguments.seconds):
+        counts[how] += 1
+        print(f"{how:<8} {what}{f': {said}' if said else ''}", flush=True)
+    told = ", ".join(f"{count} {how}" for how, count in counts.items() if count)
+    print(f"{told} in {time.perf_counter() - begin:.1f} s")
+    if counts["FAILED"]:
+        sys.exit(1)

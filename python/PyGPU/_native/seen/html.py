@@ -1,0 +1,102 @@
+"""How arrays and devices look in a notebook."""
+
+from __future__ import annotations
+
+import math
+from html import escape
+from typing import TYPE_CHECKING
+
+from PyGPU._native import printing
+
+if TYPE_CHECKING:
+    from PyGPU import Device, GPUArray
+
+_CELL = "text-align:left;padding:1px 10px 1px 0;background:none"
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
+
+
+def _table(title: str, rows: dict[str, str]) -> str:
+    # Colours are the notebook's own, light or dark.
+    cells = "".join(
+        f'<tr style="background:none"><th style="{_CELL};opacity:0.7;font-weight:normal">{escape(name)}</th>'
+        f'<td style="{_CELL}">{escape(text)}</td></tr>'
+        for name, text in rows.items()
+    )
+    return f"<b>{escape(title)}</b><table><tbody>{cells}</tbody></table>"
+
+
+def _size(nbytes: int) -> str:
+    unit = min(len(_UNITS) - 1, int(math.log2(nbytes)) // 10) if nbytes > 0 else 0
+    return f"{nbytes} B" if unit == 0 else f"{nbytes / 1024**unit:.4g} {_UNITS[unit]} ({nbytes:,} B)"
+
+
+def _layout(array: GPUArray) -> str:
+    if array.size == 0:
+        return "empty"
+    order = "C" if array.flags.c_contiguous else "F" if array.flags.f_contiguous else None
+    return f"{order}-contiguous" if order else f"strides {array.strides}"
+
+
+def _values(array: GPUArray) -> str | None:
+    """Return the values or their edges where a few small copies give them; None in a capture, which takes none in."""
+    from PyGPU import CudaError, NotSupportedError, current_stream
+
+    is_capturing = current_stream(array.device).is_capturing
+    # Each edge of each axis is a copy of its own.
+    if is_capturing or (array.ndim > 2 and array.size > 1000):
+        return None
+    try:
+        return printing.array_str(array)
+    except (CudaError, NotSupportedError):  # lost memory, a capture of another thread: the table still stands
+        return None
+
+
+def array_html(array: GPUArray) -> str:
+    """Give shape, dtype, device, bytes and layout, and the values where they are cheap to fetch.
+
+    Parameters
+    ----------
+    array : GPUArray
+        Any.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    device = str(array.device)
+    rows = {
+        "shape": str(array.shape),
+        "dtype": str(array.dtype),
+        "device": device,
+        "bytes": _size(array.size * array.itemsize),
+        "layout": _layout(array),
+    }
+    values = _values(array)
+    text = "" if values is None else f'<pre style="margin:4px 0 0 0">{escape(values)}</pre>'
+    return _table(type(array).__name__, rows) + text
+
+
+def device_html(device: Device) -> str:
+    """Give a device's name, architecture and memory.
+
+    Parameters
+    ----------
+    device : Device
+        Any; no context is made on it.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    from PyGPU import device_properties
+
+    known = device_properties(device)
+    rows = {
+        "name": known["name"],
+        "architecture": known["architecture"],
+        "memory": _size(known["total_memory"]),
+        "multiprocessors": str(known["multiprocessor_count"]),
+    }
+    return _table(f"Device {device}", rows)

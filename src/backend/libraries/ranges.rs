@@ -1,0 +1,150 @@
+//! Named ranges in a profiler's timeline: NVTX for Nsight, roctx for AMD's. Off unless `PYGPU_PROFILE` or a call switches them on.
+//!
+//! Both libraries have the same two functions under their own names. While ranges are off each place costs one load.
+
+use std::ffi::{CStr, CString, c_char, c_int};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use super::{Noun, Places, places_of};
+use crate::backend::{BackendKind, Library};
+use crate::error::{Error, Result};
+use crate::global::Global;
+use crate::journal::{self, Level};
+use crate::settings::{self, Variable};
+
+const NOUN: Noun = Noun {
+    names: ["NVTX", "roctx"],
+    // Of CUDA 13 there is no libnvToolsExt any more; the other has the same functions.
+    cuda: &[(12, "libnvToolsExt.so.1"), (12, "libnvtx3interop.so.1"), (12, "libnvtx3interop.so")],
+    hip: &["libroctx64.so.4", "libroctx64.so", "librocprofiler-sdk-roctx.so.1"],
+    package: "roctracer",
+};
+
+type Push = unsafe extern "C" fn(*const c_char) -> c_int;
+type Pop = unsafe extern "C" fn() -> c_int;
+
+#[derive(Clone, Copy)]
+struct Calls {
+    push: Push,
+    pop: Pop,
+}
+
+/// The settings were not asked yet.
+const UNKNOWN: u8 = 0;
+const OFF: u8 = 1;
+const ON: u8 = 2;
+
+static STATE: AtomicU8 = AtomicU8::new(UNKNOWN);
+static CALLS: Global<Option<Calls>> = Global::new(None);
+
+/// A range that has begun on this thread; it ends with this.
+pub struct Range(Pop);
+
+impl Drop for Range {
+    fn drop(&mut self) {
+        // SAFETY: a function of an open library, which is never closed; it takes back what `begin` put on this thread's stack.
+        unsafe { (self.0)() };
+    }
+}
+
+/// Begins a range, where ranges are on.
+#[inline]
+pub fn range<S: AsRef<str>>(name: impl FnOnce() -> S) -> Option<Range> {
+    if STATE.load(Ordering::Relaxed) == OFF { None } else { begin(name().as_ref()) }
+}
+
+#[cold]
+fn begin(name: &str) -> Option<Range> {
+    if STATE.load(Ordering::Relaxed) == UNKNOWN {
+        first();
+    }
+    let Calls { push, pop } = (STATE.load(Ordering::Relaxed) == ON).then(|| *CALLS.lock()).flatten()?;
+    let name = CString::new(name.replace('\0', " ")).ok()?;
+    push_range(push, &name);
+    Some(Range(pop))
+}
+
+fn push_range(push: Push, name: &CStr) {
+    // SAFETY: a function of an open library, which copies the text.
+    unsafe { push(name.as_ptr()) };
+}
+
+/// Does what `PYGPU_PROFILE` says.
+#[cold]
+fn first() {
+    let asked = settings::get().text(Variable::PROFILE).filter(|text| text != "0" && text != "off");
+    let done = match &asked {
+        Some(which) => switch_on(which).map(drop),
+        None => {
+            switch_off();
+            Ok(())
+        }
+    };
+    if let Err(error) = done {
+        switch_off();
+        journal::tell(Level::Warning, || format!("{} asks for ranges: {error}", Variable::PROFILE.name()));
+    }
+}
+
+/// Switches ranges on: `nvtx`, `roctx`, or the path of a library that has the functions of either. Answers with the file.
+///
+/// # Errors
+/// `Unavailable` with what was searched; `Value` for another word.
+pub fn switch_on(which: &str) -> Result<String> {
+    let (kind, places) = match which {
+        "nvtx" => (BackendKind::Cuda, places_of("nvtx")),
+        "roctx" => (BackendKind::Hip, Places::default()),
+        path if path.contains(['/', '\\']) => {
+            (BackendKind::Cuda, Places { named: Some(PathBuf::from(path)), ..Places::default() })
+        }
+        other => {
+            return Err(Error::value(format!(
+                "'{other}' is no kind of ranges: 'nvtx', 'roctx', or the path of a library"
+            )));
+        }
+    };
+    let library = NOUN.find(kind, 0, &places).map_err(|attempts| {
+        let searched: Vec<_> = attempts.iter().map(|attempt| format!("\n  {}: {}", attempt.name, attempt.error)).collect();
+        let name = NOUN.name(kind);
+        Error::Unavailable(format!(
+            "{name} was not found: it comes with Nsight and CUDA 12 (pip install nvidia-nvtx-cu12), roctx with ROCm; the path of a \
+             library is taken as well; searched:{}",
+            searched.concat()
+        ))
+    })?;
+    let calls = calls_of(&library).ok_or_else(|| {
+        Error::Unavailable(format!("{} has neither nvtxRangePushA nor roctxRangePushA", library.name()))
+    })?;
+    *CALLS.lock() = Some(calls);
+    STATE.store(ON, Ordering::Relaxed);
+    Ok(library.name().to_owned())
+}
+
+/// Ends the range that was begun last on this thread, and forgotten.
+pub fn end() {
+    let calls = *CALLS.lock();
+    if let Some(Calls { pop, .. }) = calls {
+        drop(Range(pop));
+    }
+}
+
+/// Switches ranges off. Those that have begun still end.
+pub fn switch_off() {
+    STATE.store(OFF, Ordering::Relaxed);
+}
+
+/// Whether they are on.
+pub fn are_on() -> bool {
+    if STATE.load(Ordering::Relaxed) == UNKNOWN {
+        first();
+    }
+    STATE.load(Ordering::Relaxed) == ON
+}
+
+fn calls_of(library: &Library) -> Option<Calls> {
+    [("nvtxRangePushA", "nvtxRangePop"), ("roctxRangePushA", "roctxRangePop")].into_iter().find_map(|(push, pop)| {
+        // SAFETY: the signatures of both vendors' headers.
+        unsafe { Some(Calls { push: library.get(push)?, pop: library.get(pop)? }) }
+    })
+}

@@ -1,0 +1,91 @@
+"""What the logger "PyGPU" is told."""
+
+import logging
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import PyGPU
+
+SOURCE = 'extern "C" __global__ void told(int *a) { a[0] = 5; }'
+
+
+@pytest.fixture
+def _compiler() -> None:
+    try:
+        PyGPU.Module('extern "C" __global__ void first() {}')
+    except (PyGPU.BackendUnavailableError, PyGPU.NotSupportedError) as error:
+        pytest.skip(f"no kernels: {error}")
+
+
+@pytest.mark.usefixtures("_compiler")
+def test_a_compilation_is_told_with_what_by_whom_and_how_long(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+    from PyGPU.compiler import SourceModule
+
+    with caplog.at_level(logging.DEBUG, "PyGPU"):
+        SourceModule(SOURCE, no_extern_c=True, cache_dir=str(tmp_path))
+        SourceModule(SOURCE, no_extern_c=True, cache_dir=str(tmp_path))
+    told = [(record.levelname, record.getMessage()) for record in caplog.records if record.name == "PyGPU"]
+    missed = [text for level, text in told if level == "DEBUG" and "not in the cache" in text]
+    made = [text for level, text in told if level == "INFO" and "compiled by" in text]
+    found = [text for level, text in told if level == "DEBUG" and "taken from the cache" in text]
+    assert (len(missed), len(made), len(found)) == (1, 1, 1)
+    assert made[0].endswith(" s")
+    assert caplog.records[0].pathname == __file__
+
+
+@pytest.mark.usefixtures("_compiler")
+def test_nothing_is_told_above_the_level_that_is_wanted(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+    from PyGPU.compiler import SourceModule
+
+    with caplog.at_level(logging.WARNING, "PyGPU"):
+        SourceModule(SOURCE, no_extern_c=True, cache_dir=str(tmp_path))
+    assert caplog.records == []
+
+
+@pytest.mark.usefixtures("_compiler")
+def test_a_handler_that_raises_harms_no_work(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from PyGPU.compiler import SourceModule
+
+    class Hostile(logging.Filter):
+        def filter(self, record: logging.LogRecord) -> bool:
+            raise RuntimeError("of a test")
+
+    raised: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", raised.append)
+    logger, hostile = logging.getLogger("PyGPU"), Hostile()
+    before = logger.level
+    logger.addFilter(hostile)
+    logger.setLevel(logging.DEBUG)
+    try:
+        SourceModule(SOURCE, no_extern_c=True, cache_dir=str(tmp_path))
+    finally:
+        logger.removeFilter(hostile)
+        logger.setLevel(before)
+    assert len(raised) >= 1
+    assert PyGPU.arange(3).tolist() == [0, 1, 2]
+
+
+@pytest.mark.skipif(PyGPU.backend_name() == "cpu", reason="arrays of the host go over no bus")
+def test_a_detour_over_the_host_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    array = PyGPU.to_gpu(np.arange(6))
+    with caplog.at_level(logging.INFO, "PyGPU"), pytest.raises(IndexError):
+        array[np.array([7])]
+    assert any("over the host" in record.getMessage() for record in caplog.records)
+
+
+@pytest.mark.enough_on("cpu")
+@pytest.mark.starts_processes
+def test_a_program_that_does_not_log_does_not_import_logging() -> None:
+    script = (
+        "import sys, PyGPU\nhad = 'logging' in sys.modules\n"
+        "PyGPU.Module('extern \"C\" __global__ void first() {}')\n"
+        "assert ('logging' in sys.modules) == had"
+    )
+    environment = {**os.environ, "PYGPU_BACKEND": "cpu"}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, env=environment)
+    assert (done.returncode, done.stderr) == (0, "")

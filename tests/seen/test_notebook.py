@@ -1,0 +1,47 @@
+"""The notebooks of examples/ run, cell after cell.
+
+By these few lines and not by nbclient, which needs a kernel in a process of its own and some forty packages for that:
+the cells are plain Python without magics, and each last line is shown as a notebook would show it.
+"""
+
+import ast
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import PyGPU
+
+NOTEBOOKS = sorted((Path(__file__).parents[2] / "examples" / "notebooks").glob("*.ipynb"))
+
+
+def cells(path: Path) -> list[dict[str, Any]]:
+    content = json.loads(path.read_text(encoding="utf-8"))
+    return [cell for cell in content["cells"] if cell["cell_type"] == "code"]
+
+
+def shown(source: str, names: dict[str, Any]) -> str | None:
+    """Run a cell, and show its last line if that is an expression."""
+    tree = ast.parse(source)
+    last = ast.Expression(tree.body.pop().value) if isinstance(tree.body[-1], ast.Expr) else None  # type: ignore[attr-defined]
+    exec(compile(tree, "cell", "exec"), names)
+    value = None if last is None else eval(compile(last, "cell", "eval"), names)
+    return value._repr_html_() if hasattr(value, "_repr_html_") else None if value is None else repr(value)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_runs_from_its_first_cell_to_its_last(path: Path) -> None:
+    try:
+        PyGPU.Module('extern "C" __global__ void first() {}')
+    except (PyGPU.BackendUnavailableError, PyGPU.NotSupportedError) as error:
+        pytest.skip(f"no kernels: {error}")
+    names: dict[str, Any] = {}
+    views = [shown("".join(cell["source"]), names) for cell in cells(path)]
+    assert sum(view is not None and "<table>" in view for view in views) >= 2
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_is_committed_without_what_it_printed(path: Path) -> None:
+    assert NOTEBOOKS
+    assert [cell["outputs"] for cell in cells(path) if cell["outputs"] or cell["execution_count"] is not None] == []

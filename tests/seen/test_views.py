@@ -1,0 +1,68 @@
+"""What a notebook and a prompt show."""
+
+import pydoc
+
+import numpy as np
+import pytest
+
+import PyGPU
+
+
+def test_a_notebook_shows_what_an_array_is_and_its_values() -> None:
+    shown = PyGPU.to_gpu(np.arange(6, dtype=np.float32).reshape(2, 3))._repr_html_()
+    for part in (
+        "GPUArray",
+        "(2, 3)",
+        "float32",
+        str(PyGPU.Device()),
+        "24 B",
+        "C-contiguous",
+        "[[0. 1. 2.]\n [3. 4. 5.]]",
+    ):
+        assert part in shown
+
+
+def test_a_layout_that_is_not_contiguous_shows_its_strides() -> None:
+    array = PyGPU.zeros((4, 6), np.int16)
+    assert "strides (-12, 4)" in array[::-1, ::2]._repr_html_()
+    assert "F-contiguous" in array.T._repr_html_()
+    assert "empty" in array[:0]._repr_html_()
+    assert "0.0" in PyGPU.zeros(())._repr_html_()
+
+
+def test_a_large_array_shows_its_edges_and_one_of_many_axes_none() -> None:
+    assert "..." in PyGPU.arange(100_000)._repr_html_()
+    assert "100,000,000 B" not in PyGPU.zeros((5, 5, 100))._repr_html_()
+    assert "<pre" not in PyGPU.zeros((5, 5, 100))._repr_html_()
+
+
+def test_names_of_fields_are_text_in_html() -> None:
+    shown = PyGPU.to_gpu(np.zeros(2, [("<b>", np.int32)]))._repr_html_()
+    assert "&lt;b&gt;" in shown
+    assert "<b>'" not in shown
+
+
+def test_a_view_in_a_capture_records_nothing() -> None:
+    array = PyGPU.zeros(3, np.float32)
+    with PyGPU.Graph() as graph:
+        array.fill(1)
+        assert "<pre" not in array._repr_html_()
+    graph.launch()
+    assert array.tolist() == [1, 1, 1]
+
+
+def test_a_notebook_shows_a_devices_name_and_memory() -> None:
+    device = PyGPU.Device()
+    assert device.name in device._repr_html_()
+    assert "memory" in device._repr_html_()
+
+
+@pytest.mark.enough_on("cpu")
+def test_help_of_the_package_is_read_in_one_sitting_and_the_star_still_brings_everything() -> None:
+    assert len(pydoc.render_doc(PyGPU).splitlines()) < 100
+    assert "to_gpu" in PyGPU.__all__
+
+
+def test_success_does_not_read_like_an_error() -> None:
+    assert repr(PyGPU.cudaError_t(0)) == "<cudaSuccess: code=0>"
+    assert repr(PyGPU.cudaError_t(1)) == "<cudaError: code=1>"
