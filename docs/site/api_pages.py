@@ -58,7 +58,9 @@ def directive(module: str, name: str, value: Any) -> str:
     if value is PyGPU.Reduction:
         return f".. autoclass:: {full}()\n   :members:\n\n"  # its instances have the signatures
     if isinstance(value, type):
-        return f".. autoclass:: {full}\n   :members:\n   :exclude-members: names, values\n\n" + enumerated(value)
+        one_by_one = members_of(value)
+        without = ", ".join(["names", "values", *one_by_one])
+        return f".. autoclass:: {full}\n   :members:\n   :exclude-members: {without}\n\n" + enumerated(one_by_one)
     if callable(value):
         return f".. autofunction:: {full}\n\n"
     if type(value).__module__.startswith("PyGPU."):
@@ -66,11 +68,14 @@ def directive(module: str, name: str, value: Any) -> str:
     return f".. py:data:: {full}\n   :value: {value!r}\n\n" if len(repr(value)) < 60 else f".. py:data:: {full}\n\n"
 
 
-def enumerated(value: type) -> str:
+def members_of(value: type) -> Mapping[str, Any]:
     """The members of an enumeration, Python's or one in the manner of Boost, which have no docstrings."""
     members = getattr(value, "__members__", None) or getattr(value, "names", None)
-    if not isinstance(members, Mapping):
-        return ""
+    return members if isinstance(members, Mapping) else {}
+
+
+def enumerated(members: Mapping[str, Any]) -> str:
+    """An entry for each member of an enumeration, with its number."""
     lines = [f"   .. py:attribute:: {name}\n      :no-contents-entry:\n" for name in members]
     values = [f"      :value: {int(member)}\n" if isinstance(member, int) else "" for member in members.values()]
     return "".join(line + number + "\n" for line, number in zip(lines, values, strict=True))

@@ -71,11 +71,17 @@ def complete(app: Sphinx, page: str, source: list[str]) -> None:
 def contents(docs: Path) -> str:
     """What the site contains: the list beside this file, and guides that it does not name."""
     text = (HERE / "contents.md").read_text(encoding="utf-8")
-    guides = sorted(f"howto/{path.stem}" for path in (docs / "howto").glob("*.md"))
-    return text.replace("OTHER HOWTO", "\n".join(guide for guide in guides if guide not in text.split()))
+    for mark, folder in (("OTHER PAGES", ""), ("OTHER GUIDES", "howto/")):
+        pages = sorted(folder + path.stem for path in (docs / folder).glob("*.md"))
+        text = text.replace(
+            mark, "\n".join(page for page in pages if page not in ("index", *re.split(r"[\s<>]+", text)))
+        )
+    return text
 
 
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
     app.connect("builder-inited", api_pages.write)
     app.connect("source-read", complete)
+    # The contents change without it.
+    app.connect("env-get-outdated", lambda *_: ["index"])
