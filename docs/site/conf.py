@@ -70,7 +70,7 @@ def complete(app: Sphinx, page: str, source: list[str]) -> None:
 
 def contents(docs: Path) -> str:
     """What the site contains: the list beside this file, and guides that it does not name."""
-    text = (HERE / "contents.md").read_text(encoding="utf-8")
+    text = (HERE / "contents.txt").read_text(encoding="utf-8")
     for mark, folder in (("OTHER PAGES", ""), ("OTHER GUIDES", "howto/")):
         pages = sorted(folder + path.stem for path in (docs / folder).glob("*.md"))
         text = text.replace(
