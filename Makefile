@@ -66,7 +66,7 @@ SIMULATED := --manifest-path tests/simulated_driver/Cargo.toml --target-dir buil
 ORDER_MODEL := --manifest-path tests/order_model/Cargo.toml --target-dir build/order_model
 
 .PHONY: help demo test array-api fuzz soak instructions .instructions check wheel gpu-test gpu-test-cuda gpu-test-hip gpu-sanitize \
-    gpu-bench gpu-bench-kernels gpu-bench-peer .gpu-package .simulated-drivers bench plots order-mutations clean distclean \
+    gpu-bench gpu-bench-kernels gpu-bench-peer .gpu-package .simulated-drivers bench plots order-mutations docs .docs-read clean distclean \
     .on-cpu .on-cuda .on-hip .orders-on-cuda .orders-on-hip .rust .simulators-own .order-model .instructions-counted \
     .lint-rust .lint-others .lint-python
 .DELETE_ON_ERROR:
@@ -123,6 +123,16 @@ TESTS := .on-cuda .on-hip .on-cpu .instructions-counted .rust .order-model .simu
 
 .instructions-counted:
 	@$(MAKE) --no-print-directory instructions $(part)
+
+# Nothing of it is fetched: what it needs of others is in the group. Warnings are errors, and so are links that lead nowhere.
+SITE := PYGPU_BACKEND=cpu $(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet --doctree-dir build/doctrees -c docs/site
+docs: .venv/.extension-dev .venv/.group-docs ## Build the documentation's site into build/site
+	$(SITE) docs build/site
+	@echo "open build/site/index.html"
+
+# The same without writing, which is more than half of the time.
+.docs-read: .venv/.extension-dev .venv/.group-docs
+	@$(SITE) --builder dummy docs build/site-read $(part)
 
 # The suite of those who make the standard, from a copy that ARRAY_API_TESTS names, with its submodule:
 # git clone --recurse-submodules https://github.com/data-apis/array-api-tests && git checkout 55fcc60179ef

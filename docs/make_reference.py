@@ -22,8 +22,9 @@ PAGE = Path(__file__).parent / "reference.md"
 HEAD = """\
 # Reference
 
-Every public name in one line. `help(PyGPU.empty)` shows parameters, units, errors and an example; the text of this page
-comes from there (`python docs/make_reference.py`).
+Every public name of `PyGPU` itself in one line. `help(PyGPU.empty)` shows parameters, units, errors and an example; the
+text of this page comes from there (`python docs/make_reference.py`). The site that `make docs` builds has all of that,
+and the other modules: `driver`, `compiler`, `tools`, `cumath` and so on.
 """
 
 # Where a name stands. A name that is in no group fails the script: say where it belongs.

@@ -397,7 +397,7 @@ pub static TABLE: &[Row] = &[
     row!("isinf" 1 "Whether it is infinite." "";
         to(Bool, BOOL, "false"), to(Bool, INTEGERS, "false"), to(Bool, REAL, "{a} == {a} && {a} - {a} != 0"),
         to(Bool, COMPLEX, "{a}.real() == {a}.real() && {a}.real() - {a}.real() != 0 || {a}.imag() == {a}.imag() && {a}.imag() - {a}.imag() != 0")),
-    row!("sign" 1 "-1, 0 or 1; NaN for NaN, and z / |z| for complex numbers." ARITHMETIC;
+    row!("sign" 1 "-1, 0 or 1; NaN for NaN, and `z / abs(z)` for complex numbers." ARITHMETIC;
         NO_BOOL, same(UNSIGNED, "{a} ? 1 : 0"), same(SIGNED, "{a} > 0 ? 1 : {a} < 0 ? -1 : 0"),
         same(REAL, "{a} > 0 ? ({T})1 : {a} < 0 ? ({T})-1 : {a} == 0 ? ({T})0 : {a}").weighs(3),
         same(COMPLEX, "pygpu_op::sign({a})").weighs(8)),

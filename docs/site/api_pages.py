@@ -1,0 +1,181 @@
+"""The pages of the interface: one for each subject of `PyGPU`, one for each other public module.
+
+They only name what there is, in the order of ``docs/make_reference.py``; Sphinx's autodoc writes what docstrings say.
+"""
+
+import importlib
+import pkgutil
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from make_reference import FAMILIES, FAMILY_GROUP, GROUPS, PREFIXES, group_of
+from sphinx.application import Sphinx
+
+import PyGPU
+from PyGPU._protocols import numpys_own
+
+# Every public module beside `PyGPU` itself, by who has such modules. One that is in no group fails the build.
+MODULES = {
+    "Modules of PyGPU": ["random", "linalg", "fft", "sparse", "typing", "debug", "gl"],
+    "Modules of PyCUDA": [
+        "gpuarray", "driver", "compiler", "tools", "elementwise", "reduction", "scan", "cumath", "curandom",
+        "characterize", "autoinit", "autoprimaryctx",
+    ],
+    "Modules of PybindGPU": ["runtime", "device_array", "allocators", "backend", "nvml"],
+}  # fmt: skip
+
+
+def public_modules() -> list[str]:
+    """The names of the public modules below `PyGPU`, as they lie on disk."""
+    return sorted(module.name for module in pkgutil.iter_modules(PyGPU.__path__) if not module.name.startswith("_"))
+
+
+def listed(module: ModuleType) -> list[str]:
+    """The names that a module has for its users."""
+    names = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
+    return sorted(names, key=lambda name: (name.lower(), name))
+
+
+def heading(title: str, under: str = "=") -> str:
+    """A title with its line."""
+    return f"{title}\n{under * len(title)}\n\n"
+
+
+def directive(module: str, name: str, value: Any) -> str:
+    """What lets autodoc describe one name, with the kind that the value has."""
+    full = f"{module}.{name}"
+    if isinstance(value, PyGPU.Ufunc):
+        operands = ", ".join(f"x{place + 1}" for place in range(value.nin))
+        return f".. autofunction:: {full}({operands}, /, out=None, **keywords)\n\n"
+    if isinstance(value, PyGPU.Reduction):
+        return f".. autofunction:: {full}\n\n   Parameters as those of :py:meth:`PyGPU.GPUArray.{value.__name__}`.\n\n"
+    if isinstance(value, type) and issubclass(value, BaseException):
+        return f".. autoexception:: {full}\n\n"
+    if value is PyGPU.Reduction:
+        return f".. autoclass:: {full}()\n   :members:\n\n"  # its instances have the signatures
+    if isinstance(value, type):
+        one_by_one = members_of(value)
+        without = ", ".join(["names", "values", *one_by_one])
+        return f".. autoclass:: {full}\n   :members:\n   :exclude-members: {without}\n\n" + enumerated(one_by_one)
+    if callable(value):
+        return f".. autofunction:: {full}\n\n"
+    if type(value).__module__.startswith("PyGPU."):
+        return f".. autodata:: {full}\n   :no-value:\n\n"
+    return f".. py:data:: {full}\n   :value: {value!r}\n\n" if len(repr(value)) < 60 else f".. py:data:: {full}\n\n"
+
+
+def members_of(value: type) -> Mapping[str, Any]:
+    """The members of an enumeration, Python's or one in the manner of Boost, which have no docstrings."""
+    members = getattr(value, "__members__", None) or getattr(value, "names", None)
+    return members if isinstance(members, Mapping) else {}
+
+
+def enumerated(members: Mapping[str, Any]) -> str:
+    """An entry for each member of an enumeration, with its number."""
+    lines = [f"   .. py:attribute:: {name}\n      :no-contents-entry:\n" for name in members]
+    values = [f"      :value: {int(member)}\n" if isinstance(member, int) else "" for member in members.values()]
+    return "".join(line + number + "\n" for line, number in zip(lines, values, strict=True))
+
+
+def by_subject() -> dict[str, list[str]]:
+    """The names of `PyGPU` by the heading under which they stand."""
+    subjects: dict[str, list[str]] = {title: [] for title in (*GROUPS, *PREFIXES.values(), FAMILY_GROUP)}
+    for name in PyGPU.__all__:
+        subjects[group_of(name)].append(name)
+    return subjects
+
+
+def subject_page(title: str, names: list[str]) -> str:
+    """The page of one subject of `PyGPU`."""
+    order = GROUPS.get(title, names)
+    names = sorted(names, key=lambda name: (order.index(name) if name in order else len(order), name))
+    page = heading(title.replace("`", "")) + ".. py:currentmodule:: PyGPU\n\n"
+    if title == FAMILY_GROUP:
+        page += f"A class for each of {', '.join(PyGPU.SUPPORTED_DTYPES)}; here those for float32.\n\n"
+        names = [f"{kind}_float32" for kind in FAMILIES]
+    elsewhere = [name for name in names if name in numpys_own.__all__ or of_numpy(getattr(PyGPU, name))]
+    if elsewhere:
+        page += f"NumPy's own, under its names: {', '.join(f'``{name}``' for name in elsewhere)}.\n\n"
+    modules = [name for name in names if isinstance(getattr(PyGPU, name), ModuleType)]
+    for name in names:
+        if name in modules:
+            page += f"- :doc:`{name}`\n"
+    page += "\n"
+    for name in names:
+        if name not in elsewhere and name not in modules:
+            page += directive("PyGPU", name, getattr(PyGPU, name))
+    return page
+
+
+def of_numpy(value: Any) -> bool:
+    """Whether a value is a type of NumPy's, which NumPy documents."""
+    return isinstance(value, type) and issubclass(value, np.generic)
+
+
+def module_page(name: str, homes: dict[int, str]) -> str:
+    """The page of a module; what another page describes, by its identity in `homes`, is only linked to."""
+    full = f"PyGPU.{name}"
+    try:
+        module = importlib.import_module(full)
+    except (ImportError, PyGPU.NotSupportedError) as error:
+        return heading(full) + f"Not there: {error}.\n"  # what PyCUDA has and PyGPU refuses, with its sentence
+    values = {each: getattr(module, each) for each in listed(module)}
+    values = {each: value for each, value in values.items() if not isinstance(value, ModuleType)}
+    elsewhere = {each: home for each, value in values.items() if (home := homes.get(id(value))) and describable(value)}
+    own = {each: value for each, value in values.items() if each not in elsewhere}
+    page = heading(full) + f".. automodule:: {full}\n\n"
+    if elsewhere:
+        page += heading("The same as", "-")
+        page += "\n".join(f"- ``{each}``: :py:obj:`{home}`" for each, home in elsewhere.items()) + "\n\n"
+    if elsewhere and own:
+        page += heading("Its own", "-")
+    for each, value in own.items():
+        homes[id(value)] = f"{full}.{each}"
+        page += directive(full, each, value)
+    return page
+
+
+def describable(value: Any) -> bool:
+    """Whether a value is told from others of its kind: numbers and texts are equal by chance."""
+    return callable(value) and not of_numpy(value)
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """The name and the text of each page."""
+    index = heading("Interface") + "Every public name, from its docstring. `PyGPU` is made to be read as NumPy is.\n\n"
+    subjects = {slug(title): (title, names) for title, names in by_subject().items() if names}
+    yield from ((page, subject_page(title, names)) for page, (title, names) in subjects.items())
+    placed = {"PyGPU": list(subjects)}
+    homes = {id(getattr(PyGPU, name)): f"PyGPU.{name}" for name in reversed(PyGPU.__all__)}
+    there = public_modules()
+    for title, names in MODULES.items():
+        placed[title] = [name for name in names if name in there]
+        yield from ((name, module_page(name, homes)) for name in placed[title])
+    homeless = set(there) - {name for names in MODULES.values() for name in names}
+    if homeless:
+        raise LookupError(f"docs/site/api_pages.py: say in MODULES where {sorted(homeless)} belong")
+    for title, names in placed.items():
+        index += f".. toctree::\n   :caption: {title}\n   :maxdepth: 1\n\n"
+        index += "".join(f"   {name}\n" for name in names) + "\n"
+    yield "index", index
+
+
+def slug(title: str) -> str:
+    """A title as the name of a file; the modules of PyGPU have the short names."""
+    return "pygpu-" + re.sub(r"\W+", "-", title.lower()).strip("-")
+
+
+def write(app: Sphinx) -> None:
+    """Write the pages where Sphinx reads, unless they lie there already: a second build reads only what is new."""
+    folder = Path(app.srcdir) / "api"
+    folder.mkdir(exist_ok=True)
+    made = {folder / f"{name}.rst": text for name, text in pages()}
+    for path in set(folder.glob("*.rst")) - set(made):
+        path.unlink()
+    for path, text in made.items():
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")

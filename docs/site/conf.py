@@ -1,0 +1,87 @@
+"""Settings of the documentation's site; `make docs` builds it from the pages above this folder and from docstrings."""
+
+import re
+import sys
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+import PyGPU
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+import api_pages  # noqa: E402
+
+project = "PyGPU"
+author = "The PyGPU developers"
+copyright = author
+version = release = PyGPU.__version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon", "sphinx_copybutton"]
+root_doc = "index"
+exclude_patterns = ["site"]
+# A type that two modules have, such as Stream, is looked for in the page's own first.
+suppress_warnings = ["ref.python", "myst.header"]
+
+# Docstrings write `name`, as NumPy's do: a link where there is such a name, plain code elsewhere.
+default_role = "py:obj"
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+napoleon_use_ivar = True
+autosummary_generate = False
+# Annotations name types of the package's inside; what an argument may be stands in its description.
+autodoc_typehints = "none"
+autodoc_member_order = "alphabetical"
+python_maximum_signature_line_length = 120
+
+myst_heading_anchors = 4
+myst_links_external_new_tab = False
+html_theme = "furo"
+html_title = f"PyGPU {release}"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sourcelink = False
+# Examples are copied without what the interpreter writes.
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+html_theme_options = {
+    "navigation_with_keys": True,
+    "light_css_variables": {"color-brand-primary": "#1f6f4a", "color-brand-content": "#1a6b8f"},
+    "dark_css_variables": {"color-brand-primary": "#6fcf97", "color-brand-content": "#7cc4e8"},
+}
+
+
+# Pages that stand before the others of their folder, and those.
+CHAPTERS = {"bindings/index": "*", "design/index": "*", "results/README": "**"}
+LINK = re.compile(r"\[([^\]\n]+)\]\(([^)#:\s]+)\)")
+
+
+def complete(app: Sphinx, page: str, source: list[str]) -> None:
+    """Adjust a page to the site: folders are not part of it, and the start has the contents of the whole."""
+    folder = (Path(app.srcdir) / page).parent
+    source[0] = LINK.sub(lambda link: link[1] if (folder / link[2]).is_dir() else link[0], source[0])
+    if page == "index":
+        source[0] += contents(Path(app.srcdir))
+    if page in CHAPTERS:
+        source[0] += f"\n```{{toctree}}\n:hidden:\n:glob:\n\n{CHAPTERS[page]}\n```\n"
+
+
+def contents(docs: Path) -> str:
+    """What the site contains: the list beside this file, and guides that it does not name."""
+    text = (HERE / "contents.txt").read_text(encoding="utf-8")
+    for mark, folder in (("OTHER PAGES", ""), ("OTHER GUIDES", "howto/")):
+        pages = sorted(folder + path.stem for path in (docs / folder).glob("*.md"))
+        text = text.replace(
+            mark, "\n".join(page for page in pages if page not in ("index", *re.split(r"[\s<>]+", text)))
+        )
+    return text
+
+
+def setup(app: Sphinx) -> None:
+    """Called by Sphinx."""
+    app.connect("builder-inited", api_pages.write)
+    app.connect("source-read", complete)
+    # The contents change without it.
+    app.connect("env-get-outdated", lambda *_: ["index"])

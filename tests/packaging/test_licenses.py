@@ -1,0 +1,41 @@
+"""The wheel says whose code is in it."""
+
+import importlib.util
+import re
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.enough_on("cpu")
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "licenses_of_crates.txt").read_text(encoding="utf-8")
+
+
+def test_the_wheel_takes_along_the_licenses_of_crates() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert "docs/licenses_of_crates.txt" in project["license-files"]
+
+
+def test_the_licenses_are_those_of_the_crates_that_are_linked() -> None:
+    if shutil.which("cargo") is None:
+        pytest.skip("no cargo")
+    spec = importlib.util.spec_from_file_location("licenses", ROOT / "tools" / "licenses.py")
+    assert spec is not None
+    assert spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    try:
+        written = script.page()
+    except subprocess.CalledProcessError as error:
+        pytest.skip(f"cargo does not have all crates here: {error.stderr.strip()}")
+    assert written == PAGE, "run: python tools/licenses.py"
+
+
+def test_a_crate_without_apache_has_its_text() -> None:
+    crates = re.findall(r"^(\S+ [\d.]+): (.+)$", PAGE.partition("\n----")[0], re.MULTILINE)
+    assert len(crates) > 20
+    for crate, terms in crates:
+        assert ("Apache-2.0" in terms) or f"---- {crate} ----" in PAGE

@@ -1,0 +1,30 @@
+"""Who unpacks the sdist has what `make test` needs: all files of the repository."""
+
+import subprocess
+import sysconfig
+import tarfile
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.enough_on("cpu")
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_sdist_has_every_file_of_the_repository(tmp_path: Path) -> None:
+    maturin = Path(sysconfig.get_path("scripts")) / "maturin"
+    if not maturin.exists():
+        pytest.skip("no maturin beside this Python")
+    try:
+        listing = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True, text=True).stdout
+    except (OSError, subprocess.CalledProcessError) as error:
+        pytest.skip(f"not a git working tree: {error}")
+    tracked = {name for name in listing.split("\0") if name and (ROOT / name).is_file()}
+    built = subprocess.run(
+        [maturin, "sdist", "--out", tmp_path], cwd=ROOT, capture_output=True, text=True, timeout=100, check=False
+    )
+    if built.returncode:
+        pytest.fail(built.stderr)
+    with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as archive:
+        packed = {name.partition("/")[2] for name in archive.getnames()}
+    assert sorted(tracked - packed) == []
