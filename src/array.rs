@@ -49,6 +49,67 @@ impl Drop for Keeper {
     }
 }
 
+/// Where an array is to be: all but its layout and dtype. Why apart: an array is large, and each function that hands one on copies it.
+pub struct Ground {
+    /// The block.
+    pub allocation: Arc<Allocation>,
+    /// What comes to the offset of a layout that counts from element zero.
+    pub shift: i64,
+    /// Whether writing is refused.
+    pub readonly: bool,
+    /// Who is to be kept beside the block.
+    pub keeper: Option<Lent>,
+}
+
+impl Ground {
+    /// Memory of others, of which a block is made that ends with its arrays.
+    ///
+    /// # Errors
+    /// `ValueError` where the elements would lie outside of all addresses.
+    ///
+    /// # Safety
+    /// As for [`Array::lent`], of the bytes of `extent` from `address` on.
+    pub unsafe fn lent(
+        address: Address,
+        extent: Option<(i64, i64)>,
+        readonly: bool,
+        stream: Stream,
+        owner: Option<Lent>,
+    ) -> Result<Self> {
+        let (low, high) = extent.unwrap_or((0, 0));
+        let bytes = usize::try_from(high - low).ok();
+        let first = address.checked_add_signed(low as isize);
+        let end = first.zip(bytes).and_then(|(first, bytes)| first.checked_add(bytes));
+        let (Some(first), Some(bytes), Some(_)) = (first, bytes, end) else {
+            return Err(Error::value(format!(
+                "elements from byte {low} to byte {high} around {address:#x} would lie outside of the address space"
+            )));
+        };
+        // SAFETY: promised by the caller.
+        let allocation = unsafe {
+            match owner {
+                Some(owner) => Allocation::lent(first, bytes, stream, owner),
+                None => Allocation::of_nobody(first, bytes, stream),
+            }
+        };
+        // From here on the offset counts from the first byte.
+        Ok(Self { allocation: Arc::new(allocation), shift: -low, readonly, keeper: None })
+    }
+
+    /// An array there.
+    ///
+    /// # Errors
+    /// `ValueError` when the layout reaches outside the block.
+    pub fn array(self, layout: Layout, dtype: DType) -> Result<Array> {
+        let layout = if self.shift == 0 { layout } else { layout.with_offset(layout.offset() + self.shift)? };
+        let array = Array::over(self.allocation, layout, dtype, self.readonly)?;
+        Ok(match self.keeper {
+            Some(keeper) => array.kept_by(keeper),
+            None => array,
+        })
+    }
+}
+
 impl Array {
     /// A new array with memory of its own, uninitialised, usable in the order of `stream`.
     ///
@@ -105,25 +166,9 @@ impl Array {
         stream: Stream,
         owner: Option<Lent>,
     ) -> Result<Self> {
-        let (low, high) = layout.extent().unwrap_or((0, 0));
-        let bytes = usize::try_from(high - low).ok();
-        let first = address.checked_add_signed(low as isize);
-        let end = first.zip(bytes).and_then(|(first, bytes)| first.checked_add(bytes));
-        let (Some(first), Some(bytes), Some(_)) = (first, bytes, end) else {
-            return Err(Error::value(format!(
-                "elements from byte {low} to byte {high} around {address:#x} would lie outside of the address space"
-            )));
-        };
-        // From here on the offset counts from the first byte.
-        let layout = if low == 0 { layout } else { layout.with_offset(layout.offset() - low)? };
         // SAFETY: promised by the caller.
-        let allocation = unsafe {
-            match owner {
-                Some(owner) => Allocation::lent(first, bytes, stream, owner),
-                None => Allocation::of_nobody(first, bytes, stream),
-            }
-        };
-        Ok(Self { allocation: Arc::new(allocation), layout, dtype, readonly, keeper: None })
+        let ground = unsafe { Ground::lent(address, layout.extent(), readonly, stream, owner)? };
+        ground.array(layout, dtype)
     }
 
     /// Writes into `slot` an array over a block, whose layout is that of one element, for the caller to set; see
@@ -202,6 +247,21 @@ impl Array {
     pub fn view_as(&self, layout: Layout, dtype: DType) -> Result<Self> {
         let view = Self::over(Arc::clone(&self.allocation), layout, dtype, self.readonly)?;
         Ok(Self { keeper: self.keeper.clone(), ..view })
+    }
+
+    /// Puts an array that has the block of `ground` there, with a layout that counts from element zero.
+    ///
+    /// # Errors
+    /// `ValueError` when the layout reaches outside the block.
+    pub fn settle(&mut self, layout: &Layout, shift: i64, readonly: bool, keeper: Option<Lent>) -> Result<()> {
+        self.layout.assign(layout);
+        if shift != 0 {
+            self.layout = self.layout.with_offset(layout.offset() + shift)?;
+        }
+        check_extent(&self.allocation, &self.layout)?;
+        self.readonly = readonly;
+        self.keeper = keeper.map(|keeper| Arc::new(Keeper(Some(keeper))));
+        Ok(())
     }
 
     /// The same array, not to be written through.

@@ -107,27 +107,26 @@ pub fn find(address: Address) -> Option<Arc<Allocation>> {
 /// What is known of an address.
 pub fn look_up(address: Address) -> Found {
     // Let go of without the lock: each may be the last owner by then.
-    let mut living: SmallVec<[_; 2]> = SmallVec::new();
-    let mut ended = None;
+    let mut blocks = Blocks::new();
+    let (mut freed, mut ended) = (false, None);
     for (first, entry) in table().reaching(address) {
         if address - first >= entry.bytes {
             continue;
         }
+        if entry.freed && entry.is_living() {
+            freed = true;
+            continue;
+        }
         match entry.block.upgrade() {
-            Some(block) => living.push((block, entry.nature, entry.freed)),
+            Some(block) => blocks.push((block, entry.nature)),
             None if entry.nature == Nature::Own => ended = Some(entry.device),
             None => {}
         }
     }
-    let mut freed = false;
-    let mut blocks = Blocks::new();
-    for (block, nature, is_freed) in living {
-        freed |= is_freed;
-        if !is_freed && block.is_alive() {
-            blocks.push((block, nature));
-        }
+    blocks.retain(|(block, _)| block.is_alive());
+    if blocks.len() > 1 {
+        blocks.sort_by_key(|(_, nature)| matches!(nature, Nature::Lent { .. }));
     }
-    blocks.sort_by_key(|(_, nature)| matches!(nature, Nature::Lent { .. }));
     match blocks.is_empty() {
         false => Found::Blocks(blocks),
         true if freed
@@ -159,7 +158,8 @@ impl Table {
     /// The entries that begin at an address or so little before it that they may reach it, the nearest and latest first.
     fn reaching(&self, address: Address) -> impl Iterator<Item = (Address, &Entry)> {
         let least = address.saturating_sub(self.longest);
-        let near = self.entries.range(least..=address).rev();
+        // One bound: to look for the other takes as long, and few steps are left over.
+        let near = self.entries.range(..=address).rev().take_while(move |(first, _)| **first >= least);
         near.flat_map(|(&first, same)| same.iter().rev().map(move |entry| (first, entry)))
     }
 

@@ -100,6 +100,19 @@ impl Kept {
     pub(crate) fn object(&self) -> &Py<PyAny> {
         &self.0
     }
+
+    /// Lets go of it on a thread that has the GIL for certain, which then need not be asked for where somebody else has the object too:
+    /// nothing ends by that.
+    pub(crate) fn end(self, _: Python<'_>) {
+        let object = self.0.as_ptr();
+        // SAFETY: a live object, and `py` shows that the GIL is held; our reference is given up once, here.
+        unsafe {
+            if ffi::Py_REFCNT(object) > 1 {
+                std::mem::forget(self);
+                ffi::Py_DECREF(object);
+            }
+        }
+    }
 }
 
 impl Drop for Kept {
@@ -118,12 +131,22 @@ pub(crate) fn let_go(object: Py<PyAny>) {
         return; // left to the process
     }
     if holds_gil() {
-        with_interpreter(|_| {
-            // SAFETY: the reference was ours and is given up once, with the GIL.
-            unsafe { ffi::Py_DECREF(object.as_ptr()) }
-        });
+        let_go_with_gil(object);
     } else {
         put_down(object);
+    }
+}
+
+/// As `with_interpreter`, whose count of pyo3's need not be told where nothing ends.
+fn let_go_with_gil(object: NonNull<ffi::PyObject>) {
+    let Some(_asking) = ending::leave_to_ask() else { return };
+    let _ensured = Ensured::new();
+    // SAFETY: the reference was ours and is given up once, with the GIL.
+    let let_go = || unsafe { ffi::Py_DECREF(object.as_ptr()) };
+    // SAFETY: a live object, asked with the GIL.
+    match unsafe { ffi::Py_REFCNT(object.as_ptr()) } > 1 {
+        true => let_go(),
+        false => Python::try_attach(|_| let_go()).unwrap_or_default(),
     }
 }
 

@@ -143,3 +143,30 @@ def test_a_triton_kernel_takes_arrays_as_they_are(out: Path) -> None:
     if PyGPU.backend_name() != "cuda" or find_spec("triton") is None:
         pytest.skip("needs Triton and a CUDA device")
     assert "as it should be" in run(out, sys.executable, "triton/use.py")
+
+
+def test_a_setup_py_for_cython_is_as_the_page_says(out: Path, tmp_path: Path) -> None:
+    needs_c()
+    if find_spec("Cython") is None or find_spec("setuptools") is None:
+        pytest.skip("needs Cython and setuptools")
+    page = (FOLDER.parents[1] / "docs" / "bindings" / "cython.md").read_text()
+    lines = page.split("```text\n")[1].split("```")[0]
+    here = f"include_dirs=[PyGPU.get_include(), {str(FOLDER / 'library')!r}], library_dirs=[{str(out)!r}]"
+    lines = lines.replace("include_dirs=[PyGPU.get_include()]", here)
+    names = "from Cython.Build import cythonize\nfrom setuptools import Extension, setup\nimport PyGPU\n"
+    (tmp_path / "setup.py").write_text(names + lines)
+    # Short: what matters is that both find the header.
+    (tmp_path / "heat_cython.pyx").write_text(
+        "from pygpu cimport *\n"
+        "def size(x):\n"
+        "    cdef pygpu_array_view view\n"
+        '    pygpu_view(x, "x", PYGPU_FLOAT32, 1, PYGPU_READ, &view)\n'
+        "    return view.shape[0]\n"
+    )
+    code = "import heat_cython, PyGPU; print(heat_cython.size(PyGPU.zeros(5, 'float32')))"
+    build = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
+    for command in (build, [sys.executable, "-c", code]):
+        paths = {**environment(tmp_path), "CFLAGS": "-O0", "LD_LIBRARY_PATH": str(out)}
+        done = subprocess.run(command, cwd=tmp_path, env=paths, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout == "5\n"

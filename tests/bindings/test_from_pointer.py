@@ -2,7 +2,9 @@
 
 import ctypes
 import gc
+import sys
 import threading
+import weakref
 from typing import Any
 
 import numpy as np
@@ -70,6 +72,28 @@ def test_a_function_of_c_is_called_once_with_the_address(memory: PyGPU.GPUArray)
     del view, shared
     gc.collect()
     assert ended.addresses == [memory.ptr]
+
+
+def test_a_deleters_function_object_is_let_go_once(memory: PyGPU.GPUArray) -> None:
+    ended = Ended()
+    held = sys.getrefcount(ended.function)
+    a = PyGPU.from_pointer(memory.ptr, 4, owner=ended.function)
+    while_used = sys.getrefcount(ended.function)
+    del a
+    gc.collect()
+    afterwards = sys.getrefcount(ended.function)
+    assert (while_used, afterwards) == (held + 1, held)
+
+    # Nobody else has it: it ends with the memory, after it was called.
+    a = PyGPU.from_pointer(memory.ptr, 4, owner=ended.function)
+    function = weakref.ref(ended.function)
+    del ended.function
+    gc.collect()
+    assert function() is not None
+    del a
+    gc.collect()
+    assert function() is None
+    assert ended.addresses == [memory.ptr] * 2
 
 
 def test_a_deleter_runs_on_the_thread_where_the_last_use_ends(memory: PyGPU.GPUArray) -> None:

@@ -16,8 +16,10 @@ from check import check
 
 def pointer(x: gpuarray.GPUArray, name: str, ndim: int, write: bool = False) -> Any:
     """Return what C gets; cffi takes any address, so that the checks are ours."""
-    if not isinstance(x, gpuarray.GPUArray) or x.dtype != np.float32:
-        raise TypeError(f"{name}: a GPUArray of float32 is needed, not {getattr(x, 'dtype', type(x).__name__)}")
+    if not isinstance(x, gpuarray.GPUArray):
+        raise TypeError(f"{name}: a GPUArray is needed, not {type(x).__name__}")
+    if x.dtype != np.float32:
+        raise TypeError(f"{name}: float32 is needed, not {x.dtype}")
     if x.ndim != ndim:
         raise ValueError(f"{name}: {ndim} dimensions are needed, not shape {x.shape}")
     if write and not x.flags.writeable:

@@ -1,4 +1,4 @@
-# sh cython/make.sh OUT: the module into OUT, where libheat.so is. A setup.py gives the same folders as include_dirs.
+# sh cython/make.sh OUT: the module into OUT, where libheat.so is. In a setup.py: docs/bindings/cython.md.
 set -e
 cd "$(dirname "$0")"
 PYTHON=${PYTHON:-python3}

@@ -54,6 +54,17 @@ contains
     end do
   end function relax
 
+  ! Memory of the library's own, and its way back: Python makes an array of the one with the other as its owner.
+  type(c_ptr) function create(count) bind(c)
+    integer(c_int64_t), value :: count
+    create = heat_new(count)
+  end function create
+
+  subroutine give_back(values) bind(c)
+    type(c_ptr), value :: values
+    call heat_free(values)
+  end subroutine give_back
+
   ! On the host: the memory as an array of Fortran's.
   real(c_float) function corner(a, rows, columns) bind(c)
     type(c_ptr), value :: a

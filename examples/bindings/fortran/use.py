@@ -26,4 +26,9 @@ if gpuarray.backend_name() == "cpu":
     assert fortran.corner(a, *a.shape) == host[-1, -1]
 rows_first = a.copy("C")
 expect(ctypes.ArgumentError, lambda: fortran.corner(rows_first, 5, 6), "argument 1", "F-contiguous")
+
+fortran.create.argtypes, fortran.create.restype = [number], ctypes.c_void_p
+fortran.give_back.argtypes, fortran.give_back.restype = [ctypes.c_void_p], None
+made = gpuarray.from_pointer(fortran.create(4), 4, "float32", owner=fortran.give_back)
+assert (made + 1).tolist() == [1.0, 1.0, 1.0, 1.0]
 print("as it should be")

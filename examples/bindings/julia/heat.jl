@@ -2,7 +2,9 @@
 using PythonCall
 
 gpuarray = pyimport("PyGPU")
-on_gpu = pyconvert(String, gpuarray.backend_name()) == "cuda"
+backend = pyconvert(String, gpuarray.backend_name())
+backend in ("cpu", "cuda") || error("this is for PyGPU's backends cpu and cuda, not for $backend")
+on_gpu = backend == "cuda"
 if on_gpu
     using CUDA
 end
@@ -12,10 +14,11 @@ shape = pyconvert(Tuple{Int, Int}, a.shape)
 address = pyconvert(UInt, a.ptr)
 
 GC.@preserve a begin                                   # Python's object keeps the memory
+    gpuarray.current_stream().synchronize()            # what PyGPU has put on its stream is there
     x = on_gpu ? unsafe_wrap(CuArray, CuPtr{Float32}(address), shape; own = false) :
                  unsafe_wrap(Array, Ptr{Float32}(address), shape; own = false)
     x .= 2f0
-    on_gpu && CUDA.synchronize()                       # Julia's stream is another one than PyGPU's
+    on_gpu && CUDA.synchronize()                       # and what Julia has put on its task's
 end
 @assert pyconvert(Float64, a.sum().item()) == 24.0
 println("as it should be")

@@ -8,7 +8,7 @@
 //! whose address nobody asked for never come here.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::heap;
 use crate::backend::Address;
@@ -51,6 +51,9 @@ fn bit_of(address: Address) -> (&'static AtomicU64, u64) {
     (&NOTED[(number >> 6) % NOTED.len()], 1 << (number % 64))
 }
 
+/// Whether any block was ever kept back: who asks about an address where none was need not look into the table.
+static IS_ANY: AtomicBool = AtomicBool::new(false);
+
 /// Held for moments; memory is given back to the C library without it.
 fn table() -> Guard<Table> {
     TABLE.lock()
@@ -65,6 +68,9 @@ pub fn note(address: Address) {
 
 /// Whether the range touches a block that has ended.
 pub fn was_freed(address: Address, bytes: usize) -> bool {
+    if !IS_ANY.load(Ordering::Relaxed) {
+        return false;
+    }
     let end = address.saturating_add(bytes.max(1));
     table().ended.range(..end).next_back().is_some_and(|(first, size)| first + size > address)
 }
@@ -90,6 +96,7 @@ unsafe fn keep_noted_back(address: Address, bytes: usize) -> bool {
             return false;
         }
         table.ended.insert(address, bytes);
+        IS_ANY.store(true, Ordering::Relaxed);
         let Table { ended, small, large, .. } = &mut *table;
         let kept = if bytes < LARGE { small } else { large };
         kept.order.push_back(address);

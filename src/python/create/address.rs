@@ -77,7 +77,7 @@ fn array_at<'py>(
         Err(_) => Stream::default_of(device),
         Ok(stream) => stream,
     };
-    let array = Place::of(address)?.behind(behind)?.array(py, &layout, dtype, wanted, None::<Owner>)?;
+    let array = Place::of(address)?.behind(behind)?.array(py, layout, dtype, wanted, None::<Owner>)?;
     new_exact(py, GpuArray::with_base(array, address.clone().unbind()))
 }
 

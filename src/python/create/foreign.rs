@@ -113,7 +113,7 @@ pub(super) fn over_place<'py>(
     let owner = (keeper_of(memory), &base).into_pyobject(py)?.into_any().unbind();
     let allocator = allocator.map(heritage_of).transpose()?;
     let kept = Owner { object: Kept::new(owner), is_arrays: false, allocator };
-    let array = Place::of(memory)?.array(py, layout, dtype, Stream::default_of, Some(kept))?;
+    let array = Place::of(memory)?.array(py, layout.clone(), dtype, Stream::default_of, Some(kept))?;
     let value = match base {
         Some(base) => GpuArray::with_base(array, base.unbind()),
         None => GpuArray::from_array(array),
@@ -171,7 +171,7 @@ fn made_by(
         let place = Place::of(memory.bind(py))?;
         let allocator = Some(allocator::kept_for_results(object));
         let kept = Owner { object: Kept::new(memory), is_arrays: true, allocator };
-        let array = place.array(py, &layout, dtype, Stream::default_of, Some(kept));
+        let array = place.array(py, layout, dtype, Stream::default_of, Some(kept));
         py.without_gil(|| drop(allocation));
         return array;
     }

@@ -13,7 +13,7 @@ use crate::backend::Address;
 use crate::layout::{Layout, Order};
 use crate::lifetime;
 use crate::memory::Lent;
-use crate::python::array::class::{GpuArray, new_exact};
+use crate::python::array::class::{GpuArray, new_at};
 use crate::python::array::owner::Owner;
 use crate::python::callback::{Kept, holds_gil};
 use crate::python::convert::dtype;
@@ -31,8 +31,8 @@ struct Deleter {
     address: Address,
     /// From when there is an array: until then the memory is the caller's.
     is_armed: AtomicBool,
-    /// The function's object, and with it the library or the callback behind it.
-    _object: Kept,
+    /// The function's object, and with it the library or the callback behind it; until it was called.
+    object: Option<Kept>,
 }
 
 impl Drop for Deleter {
@@ -45,20 +45,37 @@ impl Drop for Deleter {
         let call = || unsafe { function(address as *mut c_void) };
         match holds_gil() {
             // It may wait for a device, whose callbacks may wait for the GIL.
-            // SAFETY: the interpreter says that the thread has it.
-            true => unsafe { Python::assume_attached() }.without_gil(call),
+            true => {
+                // SAFETY: the interpreter says that the thread has it.
+                let py = unsafe { Python::assume_attached() };
+                py.without_gil(call);
+                // Taken again just now.
+                self.object.take().into_iter().for_each(|object| object.end(py));
+            }
             false => call(),
         }
     }
 }
 
-impl Keeper for Box<Deleter> {
+/// What an owner is.
+enum Kind {
+    Deleter(Box<Deleter>),
+    Object(Owner),
+}
+
+impl Keeper for Kind {
     fn beside(self) -> Lent {
-        self
+        match self {
+            Self::Deleter(deleter) => deleter,
+            Self::Object(owner) => owner.beside(),
+        }
     }
 
     fn alone(self) -> Lent {
-        self
+        match self {
+            Self::Deleter(deleter) => deleter,
+            Self::Object(owner) => owner.alone(),
+        }
     }
 }
 
@@ -103,8 +120,8 @@ fn deleter_of(owner: &Bound<'_, PyAny>, address: Address) -> PyResult<Option<Box
     }
     // SAFETY: a pointer that is not null, which the caller says to be a deleter: `void (*)(void *)`.
     let function = unsafe { std::mem::transmute::<usize, unsafe extern "C" fn(*mut c_void)>(function) };
-    let object = Kept::new(owner.clone().unbind());
-    Ok(Some(Box::new(Deleter { function, address, is_armed: AtomicBool::new(false), _object: object })))
+    let object = Some(Kept::new(owner.clone().unbind()));
+    Ok(Some(Box::new(Deleter { function, address, is_armed: AtomicBool::new(false), object })))
 }
 
 /// An array over memory that others have made, such as C code, and that goes back to them.
@@ -172,51 +189,49 @@ fn from_pointer<'py>(
     let dtype = dtype::or_float64(dtype)?;
     let itemsize = dtype.itemsize() as i64;
     let lengths = shape::from_python(shape)?;
-    let layout = match strides {
-        Some(strides) => Layout::strided(&lengths, &shape::from_python(strides)?, 0, itemsize)?,
-        None => Layout::contiguous(&lengths, itemsize, Order::C)?,
-    };
+    let mut layout = Layout::scalar(itemsize);
+    match strides {
+        Some(strides) => layout = Layout::strided(&lengths, &shape::from_python(strides)?, 0, itemsize)?,
+        None => layout.set_contiguous(&lengths, itemsize, Order::C)?,
+    }
     let wanted = device.map(|device| device::from_argument(py, Some(device))).transpose()?;
     let place = Place::of(address)?;
     let deleter = owner.map(|owner| deleter_of(owner, place.address())).transpose()?.flatten();
     // A stream that is none is refused below, when there is a device to ask.
     let ready = |device| stream_or_default(py, stream, device).unwrap_or_else(|_| Stream::default_of(device));
-    let (array, armed) = match deleter {
-        Some(deleter) => {
-            let armed = &raw const deleter.is_armed;
-            (place.array(py, &layout, dtype, ready, Some(deleter))?, Some(armed))
-        }
+    let armed = deleter.as_ref().map(|deleter| &raw const deleter.is_armed);
+    let kept = match deleter {
+        Some(deleter) => Some(Kind::Deleter(deleter)),
         None => {
             // A number keeps nothing; any other object with an address may.
             let keeper = owner.or_else(|| Some(address).filter(|address| !address.is_instance_of::<PyInt>()));
             let kept = |keeper: &Bound<'py, PyAny>| Kept::new(keeper.clone().unbind());
-            let kept = keeper.map(|keeper| Owner { object: kept(keeper), is_arrays: false, allocator: None });
-            (place.array(py, &layout, dtype, ready, kept)?, None)
+            keeper.map(|keeper| Kind::Object(Owner { object: kept(keeper), is_arrays: false, allocator: None }))
         }
     };
+    let pointer = place.address();
+    let mut ground = place.ground(py, &layout, ready, kept)?;
+    let on = ground.allocation.device();
     if let Some(stream) = stream.filter(|stream| !stream.is_none()) {
-        let ready = stream_or_default(py, Some(stream), array.device())?;
-        if !array.allocation().is_in_order_of(&ready) {
+        let ready = stream_or_default(py, Some(stream), on)?;
+        if !ground.allocation.is_in_order_of(&ready) {
             // Memory of PyGPU's, which has a stream of its own.
-            py.without_gil(|| array.allocation().record_stream(&ready))?;
+            py.without_gil(|| ground.allocation.record_stream(&ready))?;
         }
     }
-    if let Some(wanted) = wanted.filter(|wanted| *wanted != array.device()) {
+    if let Some(wanted) = wanted.filter(|wanted| *wanted != on) {
         return Err(PyValueError::new_err(format!(
-            "from_pointer: the memory at {:#x} is on {}, not on device={wanted}",
-            array.address(),
-            array.device()
+            "from_pointer: the memory at {pointer:#x} is on {on}, not on device={wanted}"
         )));
     }
-    let array = if readonly { array.as_readonly() } else { array };
+    ground.readonly |= readonly;
+    let made =
+        new_at(py, ground, &layout, dtype, owner.filter(|_| armed.is_none()).map(|owner| owner.clone().unbind()))?;
     if let Some(armed) = armed {
         // SAFETY: the array has the deleter, which stays where it is.
         unsafe { &*armed }.store(true, Ordering::Release);
     }
-    match owner.filter(|_| armed.is_none()) {
-        Some(owner) => new_exact(py, GpuArray::with_base(array, owner.clone().unbind())),
-        None => new_exact(py, GpuArray::from_array(array)),
-    }
+    Ok(made)
 }
 
 /// Puts the function into the module.

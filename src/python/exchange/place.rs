@@ -13,7 +13,7 @@ use pyo3::types::{PyBool, PyInt};
 use smallvec::smallvec;
 
 use super::import;
-use crate::array::Array;
+use crate::array::{Array, Ground};
 use crate::backend::{Address, PointerKind};
 use crate::device::Device;
 use crate::dtype::{DType, Kind};
@@ -63,6 +63,11 @@ impl Place {
     /// `TypeError` for what is no address, values of arrays among it; `ValueError` for one that no 64 bits hold; `CudaError` for
     /// memory that was freed; what the object raises.
     pub(crate) fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        // Before the classes, whose questions cost more than all else about a number.
+        // SAFETY: a type check of a live object.
+        if unsafe { ffi::PyLong_CheckExact(object.as_ptr()) } != 0 {
+            return Self::at(number_of(object)?);
+        }
         if let Ok(array) = object.cast::<GpuArray>() {
             return Ok(Self::of_array(array.get().array(array.py())?));
         }
@@ -220,27 +225,40 @@ impl Place {
     pub(crate) fn array(
         self,
         py: Python<'_>,
-        layout: &Layout,
+        layout: Layout,
         dtype: DType,
         stream: impl FnOnce(Device) -> Stream,
         owner: Option<impl Keeper>,
     ) -> PyResult<Array> {
-        let (low, high) = layout.extent().unwrap_or((0, 0));
+        Ok(self.ground(py, &layout, stream, owner)?.array(layout, dtype)?)
+    }
+
+    /// As [`Self::array`], for who makes the array where it stays.
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) fn ground(
+        self,
+        py: Python<'_>,
+        layout: &Layout,
+        stream: impl FnOnce(Device) -> Stream,
+        owner: Option<impl Keeper>,
+    ) -> PyResult<Ground> {
+        let extent = layout.extent();
+        let (low, high) = extent.unwrap_or((0, 0));
         self.check(low, high)?;
         let holder = self.holder(low, high).cloned();
         let pinned = match holder {
             Some((block, Nature::Pinned)) => Some(block),
             Some((block, _)) => {
-                let offset = self.address.wrapping_sub(block.address()) as i64;
-                let array = Array::over(block, layout.with_offset(layout.offset() + offset)?, dtype, self.readonly)?;
-                return Ok(match owner {
-                    Some(owner) => array.kept_by(owner.beside()),
-                    None => array,
-                });
+                let shift = self.address.wrapping_sub(block.address()) as i64;
+                let keeper = owner.map(Keeper::beside);
+                return Ok(Ground { allocation: block, shift, readonly: self.readonly, keeper });
             }
             None => None,
         };
         let device = device_of(self.address, layout.nbytes())?;
+        let (address, readonly) = (self.address, self.readonly);
         let stream = stream(device);
         let owner: Option<Lent> = match pinned {
             // New arrays over pinned memory own it only by this.
@@ -248,7 +266,7 @@ impl Place {
             None => owner.map(Keeper::alone),
         };
         // SAFETY: the memory is what the user says it is, and kept by the owner; as in C, nobody else can know.
-        let lent = || unsafe { Array::lent(self.address, layout.clone(), dtype, self.readonly, stream, owner) };
+        let lent = || unsafe { Ground::lent(address, extent, readonly, stream, owner) };
         // Only a driver may make others wait.
         Ok(if device.is_cpu() { lent()? } else { py.without_gil(lent)? })
     }
@@ -272,8 +290,11 @@ fn device_of(address: Address, nbytes: i64) -> PyResult<Device> {
         return Err(PyValueError::new_err(format!("address 0 cannot hold {nbytes} bytes")));
     }
     let device = Device::current()?;
+    if device.is_cpu() {
+        return Ok(device); // which has all of the host's memory
+    }
     Ok(match device.backend().pointer_kind(address)? {
-        PointerKind::Device(index) if !device.is_cpu() => Device::new(device.backend(), index)?,
+        PointerKind::Device(index) => Device::new(device.backend(), index)?,
         _ => device,
     })
 }
@@ -293,6 +314,16 @@ fn is_integer(object: &Bound<'_, PyAny>) -> bool {
 }
 
 fn number_of(object: &Bound<'_, PyAny>) -> PyResult<Address> {
+    // SAFETY: a live object, which is an int; -1 may mean an error, which is then set, and put away.
+    unsafe {
+        if ffi::PyLong_CheckExact(object.as_ptr()) != 0 {
+            let number = ffi::PyLong_AsSize_t(object.as_ptr());
+            if number != usize::MAX {
+                return Ok(number);
+            }
+            ffi::PyErr_Clear();
+        }
+    }
     if object.is_instance_of::<PyBool>() {
         return Err(no_address(object));
     }
