@@ -1,9 +1,9 @@
 //! Where the vendors' libraries of mathematics may be, asked of Python, which knows wheels and conda environments.
 
-use pyo3::intern;
 use pyo3::prelude::*;
 
 use crate::backend::libraries::Places;
+use crate::python::once::intern;
 
 /// The places of a library, by NVIDIA's name for it: `cublas`.
 ///
