@@ -18,6 +18,7 @@ MODULES = (
     "compiler",
     "cumath",
     "curandom",
+    "dask",
     "device_array",
     "driver",
     "elementwise",
