@@ -50,7 +50,14 @@ def x() -> Any:
 
 
 @pytest.mark.starts_processes
-@pytest.mark.parametrize("imports", ["import PyGPU, dask.array as da", "import dask.array as da, PyGPU"])
+@pytest.mark.parametrize(
+    "imports",
+    [
+        "import PyGPU, dask.array as da",
+        "import dask.array as da, PyGPU",
+        "import PyGPU.dask; PyGPU.dask.dask_setup(None); import dask.array as da, distributed",
+    ],
+)
 def test_nothing_has_to_be_called_in_whatever_order_the_imports_are(imports: str) -> None:
     program = A_PROGRAM.format(imports=imports)
     done = subprocess.run([sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=False)

@@ -83,12 +83,17 @@ def dask_setup(worker: Any) -> None:
 
 
 def _register_chunks() -> None:
+    # First, since its end may be what registers: not in the middle of our own module's import.
+    import dask.array  # noqa: F401
+
     from PyGPU._dask import chunks
 
     chunks.register()
 
 
 def _register_messages() -> None:
+    import distributed.protocol  # noqa: F401
+
     from PyGPU._dask import messages
 
     messages.register()
