@@ -84,6 +84,7 @@ MORE: dict[str, Operation] = {
     "svd": lambda x: da.linalg.svd(x.rechunk((3, 8)))[1],
     "norm": da.linalg.norm,
     "cov": da.cov,
+    "fft": lambda x: da.fft.fft(x.rechunk((3, 8)), axis=1),
     "flip": lambda x: da.flip(x, 0),
     "roll": lambda x: da.roll(x, 1, 0),
     "reshape": lambda x: x.reshape(48),

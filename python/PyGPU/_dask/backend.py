@@ -38,7 +38,7 @@ def _chunked(make: Any, shape: Any, **kwargs: Any) -> da.Array:
     return da.Array(made.dask, made.name, made.chunks, meta=_core.empty((0,) * made.ndim, made.dtype))
 
 
-class Backend(ArrayBackendEntrypoint):
+class Backend(ArrayBackendEntrypoint):  # type: ignore[misc]
     """What Dask calls where ``array.backend`` is ``"pygpu"``, and for ``x.to_backend("pygpu")``.
 
     Examples

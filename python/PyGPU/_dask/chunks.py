@@ -18,9 +18,11 @@ to_pygpu_dispatch = Dispatch(name="to_pygpu_dispatch")
 """How a chunk of another class comes to the current device."""
 
 
-@to_pygpu_dispatch.register((object, np.ndarray))
 def _to_device(data: Any, **kwargs: Any) -> _core.GPUArray:
     return _core.asarray(data, **kwargs)
+
+
+to_pygpu_dispatch.register((object, np.ndarray), _to_device)
 
 
 def numel(x: _core.GPUArray, **kwargs: Any) -> Any:

@@ -61,7 +61,7 @@ def _bytes(dense: _core.GPUArray) -> _core.GPUArray:
 def to_frames(x: _core.GPUArray) -> tuple[_Header, list[Any]]:
     """Return a header and one frame in host memory, which has come through the ring of pinned memory."""
     header, dense = _dense(x)
-    return header, [memoryview(_bytes(dense).get())]
+    return header, [_bytes(dense).get().data]
 
 
 def from_frames(header: _Header, frames: list[Any]) -> _core.GPUArray:
