@@ -267,6 +267,7 @@ if TYPE_CHECKING:
         compiler as compiler,
         cumath as cumath,
         curandom as curandom,
+        dask as dask,
         device_array as device_array,
         driver as driver,
         elementwise as elementwise,

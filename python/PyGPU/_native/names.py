@@ -19,6 +19,7 @@ MODULES = (
     "compiler",
     "cumath",
     "curandom",
+    "dask",
     "device_array",
     "driver",
     "elementwise",

@@ -196,6 +196,13 @@ impl GpuArray {
         (restore, (slf.get_type(), values, device), state).into_pyobject(py)
     }
 
+    /// Dask names what it makes of an array by this: another name each time, since an array changes and its values are far away.
+    fn __dask_tokenize__<'py>(slf: &Bound<'py, Self>) -> PyResult<(&'static str, Bound<'py, PyAny>)> {
+        let py = slf.py();
+        let unique = py.import(intern!(py, "uuid"))?.call_method0(intern!(py, "uuid4"))?;
+        Ok(("PyGPU", unique.getattr(intern!(py, "hex"))?))
+    }
+
     fn __setstate__(slf: &Bound<'_, Self>, state: &Bound<'_, PyDict>) -> PyResult<()> {
         slf.getattr(intern!(slf.py(), "__dict__"))?.cast_into::<PyDict>()?.update(state.as_mapping())
     }

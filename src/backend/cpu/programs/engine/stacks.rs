@@ -7,6 +7,8 @@ use std::ffi::{c_char, c_uint, c_ulonglong};
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::callback::caught;
+
 /// As `abi.h` has it.
 #[repr(C)]
 pub struct Stacks {
@@ -52,13 +54,16 @@ impl Drop for Stacks {
 
 /// Stacks for some threads of a block; null where there is no memory.
 pub extern "C" fn take(bytes: c_ulonglong) -> *mut Stacks {
-    // A thread that ends has none any more.
-    let kept = KEPT.try_with(|kept| {
-        let mut kept = kept.try_borrow_mut().ok()?;
-        let place = kept.iter().rposition(|stacks| stacks.bytes == bytes)?;
-        Some(kept.swap_remove(place))
-    });
-    kept.ok().flatten().or_else(|| Stacks::map(bytes)).map_or(ptr::null_mut(), |stacks| Box::into_raw(Box::new(stacks)))
+    caught(ptr::null_mut(), || {
+        // A thread that ends has none any more.
+        let kept = KEPT.try_with(|kept| {
+            let mut kept = kept.try_borrow_mut().ok()?;
+            let place = kept.iter().rposition(|stacks| stacks.bytes == bytes)?;
+            Some(kept.swap_remove(place))
+        });
+        let stacks = kept.ok().flatten().or_else(|| Stacks::map(bytes));
+        stacks.map_or(ptr::null_mut(), |stacks| Box::into_raw(Box::new(stacks)))
+    })
 }
 
 /// Takes them back.
@@ -66,15 +71,17 @@ pub extern "C" fn take(bytes: c_ulonglong) -> *mut Stacks {
 /// # Safety
 /// They come from `take`, and nobody is on them.
 pub unsafe extern "C" fn give(stacks: *mut Stacks) {
-    // SAFETY: the caller's promise.
-    let mut stacks = Some(*unsafe { Box::from_raw(stacks) });
-    let _ = KEPT.try_with(|kept| {
-        if let Ok(mut kept) = kept.try_borrow_mut()
-            && kept.len() < MOST_KEPT
-        {
-            kept.extend(stacks.take());
-        }
-    });
+    caught((), || {
+        // SAFETY: the caller's promise.
+        let mut stacks = Some(*unsafe { Box::from_raw(stacks) });
+        let _ = KEPT.try_with(|kept| {
+            if let Ok(mut kept) = kept.try_borrow_mut()
+                && kept.len() < MOST_KEPT
+            {
+                kept.extend(stacks.take());
+            }
+        });
+    })
 }
 
 #[cfg(test)]

@@ -1,0 +1,60 @@
+"""Arrays of a device in the chunks of Dask's arrays: what Dask looks up by their class."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from dask.array import chunk_types
+from dask.array.dispatch import einsum_lookup, numel_lookup, to_numpy_dispatch
+from dask.utils import Dispatch
+
+from PyGPU import _core
+
+__all__: list[str] = []
+
+to_pygpu_dispatch = Dispatch(name="to_pygpu_dispatch")
+"""How a chunk of another class comes to the current device."""
+
+
+def _to_device(data: Any, **kwargs: Any) -> _core.GPUArray:
+    return _core.asarray(data, **kwargs)
+
+
+to_pygpu_dispatch.register((object, np.ndarray), _to_device)
+
+
+def numel(x: _core.GPUArray, **kwargs: Any) -> Any:
+    """Count the elements that a reduction takes together, as an array where `x` is: `mean` divides by it there."""
+    axis, keepdims = kwargs.get("axis"), kwargs.get("keepdims", False)
+    dtype = kwargs.get("dtype", np.float64)
+    if axis is None and not keepdims:
+        return np.dtype(dtype).type(x.size)
+    axes = range(x.ndim) if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
+    taken = {one % x.ndim for one in axes}
+    places = [(1,) if place in taken else (length,) for place, length in enumerate(x.shape)]
+    shape = [length for place, (length,) in enumerate(places) if keepdims or place not in taken]
+    return _core.full(shape, math.prod(x.shape[place] for place in taken), dtype, device=x.device)
+
+
+def einsum(*operands: Any, **kwargs: Any) -> _core.GPUArray:
+    """Multiply and add on the device, without what Dask passes along for NumPy alone."""
+    for name in ("order", "casting"):
+        kwargs.pop(name, None)
+    result: _core.GPUArray = np.einsum(*operands, **kwargs)
+    return result
+
+
+def to_numpy(data: _core.GPUArray, **kwargs: Any) -> np.ndarray[Any, Any]:
+    """Bring the values of a chunk to the host."""
+    return data.get(**kwargs)
+
+
+def register() -> None:
+    """Register all of this."""
+    numel_lookup.register(_core.GPUArray, numel)
+    einsum_lookup.register(_core.GPUArray, einsum)
+    to_numpy_dispatch.register(_core.GPUArray, to_numpy)
+    if _core.GPUArray not in chunk_types._HANDLED_CHUNK_TYPES:
+        chunk_types.register_chunk_type(_core.GPUArray)

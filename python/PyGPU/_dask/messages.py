@@ -1,0 +1,91 @@
+"""Arrays of a device in messages of `distributed`, and in the files to which its workers spill."""
+
+from __future__ import annotations
+
+import pickle
+import uuid
+from typing import Any
+
+import numpy as np
+from distributed.protocol.cuda import cuda_deserialize, cuda_serialize
+from distributed.protocol.serialize import dask_deserialize, dask_serialize
+
+from PyGPU import _core
+
+__all__: list[str] = []
+
+_Header = dict[str, Any]
+
+_PROCESS = uuid.uuid4().hex
+"""Which process wrote a header; its number would be that of another process on another machine."""
+
+
+def _dense(x: _core.GPUArray) -> tuple[_Header, _core.GPUArray]:
+    """Return what a receiver must know and the elements that it gets, side by side, in an order that it can restore."""
+    # Of an axis that repeats one element, one is sent.
+    once = x[tuple(slice(None) if stride else slice(0, 1) for stride in x.strides)] if x.size and x.ndim else x
+    order = "F" if once.flags.f_contiguous and not once.flags.c_contiguous else "C"
+    dense = once if once.flags.c_contiguous or once.flags.f_contiguous else once.copy("C")
+    header = {
+        "shape": list(x.shape),
+        "sent": list(once.shape),
+        "dtype": pickle.dumps(x.dtype),  # its text is not enough for records and for ml_dtypes
+        "order": order,
+        "device": [_PROCESS, x.device.index],
+    }
+    return header, dense
+
+
+def _whole(header: _Header, flat: _core.GPUArray) -> _core.GPUArray:
+    """Return the array of a header over its bytes."""
+    sent = flat.view(pickle.loads(header["dtype"])).reshape(header["sent"], order=header["order"])
+    shape = tuple(header["shape"])
+    return sent if sent.shape == shape else _core.broadcast_to(sent, shape)
+
+
+def _device(header: _Header) -> int | None:
+    """Return the device that the array had, or None for the current one where another process reads.
+
+    What a worker has spilled returns to where it was. What another one has sent comes to the device where this
+    worker's other arrays are, whichever number the sender's had.
+    """
+    process, index = header["device"]
+    is_own = process == _PROCESS and index < _core.device_count()
+    return index if is_own else None
+
+
+def _bytes(dense: _core.GPUArray) -> _core.GPUArray:
+    return dense.reshape(-1, order="A").view(np.uint8)
+
+
+def to_frames(x: _core.GPUArray) -> tuple[_Header, list[Any]]:
+    """Return a header and one frame in host memory, which has come through the ring of pinned memory."""
+    header, dense = _dense(x)
+    return header, [_bytes(dense).get().data]
+
+
+def from_frames(header: _Header, frames: list[Any]) -> _core.GPUArray:
+    """Return the array that a header and its frame in host memory are."""
+    (frame,) = frames if len(frames) == 1 else (b"".join(frames),)
+    return _whole(header, _core.to_gpu(np.frombuffer(frame, np.uint8), device=_device(header)))
+
+
+def to_device_frames(x: _core.GPUArray) -> tuple[_Header, list[_core.GPUArray]]:
+    """Return a header and one frame on the device, from where UCX sends it on no stream of ours: after all uses."""
+    header, dense = _dense(x)
+    flat = _bytes(dense)
+    flat.synchronize()
+    return header, [flat]
+
+
+def from_device_frames(header: _Header, frames: list[Any]) -> _core.GPUArray:
+    """Return the array over a frame that UCX has received on a device."""
+    return _whole(header, _core.asarray(frames[0]))
+
+
+def register() -> None:
+    """Register all of this."""
+    dask_serialize.register(_core.GPUArray, to_frames)
+    dask_deserialize.register(_core.GPUArray, from_frames)
+    cuda_serialize.register(_core.GPUArray, to_device_frames)
+    cuda_deserialize.register(_core.GPUArray, from_device_frames)

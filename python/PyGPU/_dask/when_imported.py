@@ -1,0 +1,59 @@
+"""Something is done when a module has been imported: at once, or by the import that is still to come."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from importlib.abc import MetaPathFinder
+from types import ModuleType
+from typing import Any
+
+__all__: list[str] = []
+
+
+class _Waiting(MetaPathFinder):
+    """Finds nothing itself; a module that is waited for gets a loader that acts behind the module's own code."""
+
+    def __init__(self, name: str, action: Callable[[], None]) -> None:
+        self.name, self.action = name, action
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        """Return what the other finders find, if it is the module; also for those who only ask whether there is one."""
+        if fullname != self.name:
+            return None
+        others = (finder for finder in sys.meta_path if not isinstance(finder, _Waiting))
+        found = (finder.find_spec(fullname, path, target) for finder in others)
+        spec = next((spec for spec in found if spec is not None), None)
+        if spec is not None and spec.loader is not None:
+            self._act_behind(spec.loader)
+        return spec
+
+    def _act_behind(self, loader: Any) -> None:
+        execute = loader.exec_module
+
+        def exec_module(module: ModuleType) -> None:
+            execute(module)
+            if self in sys.meta_path:
+                sys.meta_path.remove(self)
+                _act(self.action, self.name)
+
+        loader.exec_module = exec_module
+
+
+def when_imported(name: str, action: Callable[[], None]) -> None:
+    """Act once the module is there."""
+    if name in sys.modules:
+        _act(action, name)
+    else:
+        sys.meta_path.insert(0, _Waiting(name, action))
+
+
+def _act(action: Callable[[], None], name: str) -> None:
+    try:
+        action()
+    except Exception as error:  # the import is somebody else's, and what it was for may have nothing to do with us
+        warnings.warn(f"PyGPU could not register with {name}: {error!r}", RuntimeWarning, stacklevel=2)

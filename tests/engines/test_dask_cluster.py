@@ -1,0 +1,118 @@
+"""Dask's workers, a process for each device: one cluster for all of these tests, since starting it takes seconds."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import PyGPU
+
+dask = pytest.importorskip("dask")
+distributed = pytest.importorskip("distributed")
+da = pytest.importorskip("dask.array")
+# What distributed itself leaves open when it ends a process is not ours to fail on.
+pytestmark = [
+    pytest.mark.enough_on("cpu", "cuda"),
+    pytest.mark.starts_processes,
+    pytest.mark.filterwarnings("default"),
+]
+
+MEGABYTE = 1_000_000
+SETTINGS = {
+    # Spilling by what Dask counts, and not by what the process has: that is the system's affair.
+    "distributed.worker.memory.target": 0.5,
+    "distributed.worker.memory.spill": False,
+    "distributed.worker.memory.pause": False,
+    "distributed.worker.memory.terminate": False,
+    "distributed.scheduler.allowed-failures": 0,
+    "distributed.comm.timeouts.connect": "30s",
+}
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    from distributed import Client, Nanny, Scheduler, SpecCluster
+
+    workers = {
+        number: {
+            "cls": Nanny,
+            "options": {
+                "nthreads": 1,
+                "memory_limit": 10 * MEGABYTE,
+                "preload": "PyGPU.dask",
+                "env": {"PYGPU_DEVICE": str(number % PyGPU.device_count())},
+            },
+        }
+        for number in range(2)
+    }
+    scheduler = {"cls": Scheduler, "options": {"port": 0, "dashboard": False}}
+    with (
+        dask.config.set(SETTINGS),
+        SpecCluster(scheduler=scheduler, workers=workers, silence_logs=60) as cluster,
+        Client(cluster) as connected,
+    ):
+        connected.wait_for_workers(2, timeout=60)
+        yield connected
+
+
+def doubled(values: np.ndarray) -> PyGPU.GPUArray:
+    return PyGPU.to_gpu(values) * 2
+
+
+def place(array: PyGPU.GPUArray) -> tuple[str, int, int]:
+    return type(array).__name__, array.device.index, os.getpid()
+
+
+def test_each_worker_has_its_device(client: Any) -> None:
+    places = client.run(lambda: (PyGPU.zeros(1).device.index, PyGPU.current_device()))
+    wanted = {(number % PyGPU.device_count(),) * 2 for number in range(2)}
+    assert set(places.values()) == wanted
+
+
+def test_an_array_is_computed_by_two_workers_and_comes_here(client: Any) -> None:
+    host = np.arange(36.0).reshape(6, 6)
+    x = da.from_array(host, chunks=3).to_backend("pygpu")
+    for operation in (lambda x: x.mean(axis=0), lambda x: x[::-1] + 1, lambda x: x @ x.T):
+        got = operation(x).rechunk(2).compute()
+        assert type(got) is PyGPU.GPUArray
+        np.testing.assert_allclose(got.get(), operation(host))
+
+
+def test_futures_hold_arrays_where_they_were_made_until_somebody_else_wants_them(client: Any) -> None:
+    first, second = client.scheduler_info()["workers"]
+    made = client.submit(doubled, np.arange(3.0), workers=[first], pure=False)
+    places = [client.submit(place, made, workers=[worker], pure=False).result() for worker in (first, second)]
+    assert [name for name, *_ in places] == ["GPUArray"] * 2
+    assert len({process for *_, process in places}) == 2
+    assert {device for _, device, _ in places} == {number % PyGPU.device_count() for number in range(2)}
+    assert made.result().get().tolist() == [0, 2, 4]
+
+
+def test_an_array_that_is_sent_comes_to_the_device_of_who_gets_it(client: Any) -> None:
+    for worker in client.scheduler_info()["workers"]:
+        sent = client.scatter(PyGPU.arange(6.0), workers=[worker], hash=False)
+        _, device, _ = client.submit(place, sent, workers=[worker], pure=False).result()
+        assert device == client.run(PyGPU.current_device, workers=[worker])[worker]
+
+
+def test_a_worker_spills_arrays_by_their_size(client: Any) -> None:
+    (first, *_) = client.scheduler_info()["workers"]
+    futures = client.map(lambda n: PyGPU.full(MEGABYTE // 8, n, "f8"), range(8), workers=[first], pure=False)
+    distributed.wait(futures)
+    kept = client.run(lambda dask_worker: (len(dask_worker.data.fast), len(dask_worker.data.slow)), workers=[first])
+    in_memory, on_disk = kept[first]
+    assert on_disk >= 3
+    assert in_memory <= 5
+    assert [float(array[0]) for array in client.gather(futures)] == list(range(8))
+
+
+def test_a_worker_that_is_killed_is_an_error_and_the_cluster_goes_on(client: Any) -> None:
+    with pytest.raises(distributed.KilledWorker, match="died"):
+        client.submit(os._exit, 1, pure=False).result(timeout=60)
+    client.wait_for_workers(2, timeout=60)
+    results = client.gather(client.map(doubled, [np.ones(2)] * 4, pure=False))
+    assert all(array.get().tolist() == [2, 2] for array in results)
