@@ -1,11 +1,12 @@
 //! Factorisations of matrices by the vendors' library: what it works in, and its calls in the order of a stream.
 
 use crate::array::Array;
-use crate::backend::libraries::{Element, HANDLES_AT_REST, Role, Solver, Task, What};
+use crate::backend::libraries::{Desk, Element, HANDLES_AT_REST, Role, Solver, Task, What};
 use crate::dtype::{DType, Kind};
 use crate::error::{Error, Result};
 use crate::layout::Order;
-use crate::memory::{Access, Use, ordered};
+use crate::memory::{Access, Use, capture, ordered};
+use crate::ops::product::{with_blas, workspace_of};
 use crate::stream::Stream;
 
 /// What is asked for: matrices that lie one behind the other, column by column.
@@ -74,12 +75,54 @@ fn task(asked: &Asked<'_>) -> Result<Task> {
     Ok(task)
 }
 
+/// What a task uses, and the memory that it works in.
+fn uses<'a>(asked: &Asked<'a>, task: &Task, room: &'a Array) -> Vec<Use<'a>> {
+    let access = |is_read| if is_read { Access::Read } else { Access::Write };
+    let arrays = asked.arrays.iter().zip(task.parts());
+    let arrays = arrays.map(|(array, (_, _, is_read))| (array.allocation(), access(is_read)));
+    std::iter::once((room.allocation(), Access::Write)).chain(arrays).collect()
+}
+
+fn room(bytes: usize, stream: &Stream) -> Result<Array> {
+    Array::empty(&[bytes.max(1) as i64], DType::new(Kind::UInt8), Order::C, stream.clone())
+}
+
+/// Puts on a stream what the library of products has for many matrices at once; false where there is none.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_by_blas(asked: &Asked<'_>, stream: &Stream) -> Result<bool> {
+    let task = task(asked)?;
+    let device = stream.device();
+    let done = with_blas(stream, |blas, handle| {
+        if !blas.has_lu(task.element) {
+            return Ok(false);
+        }
+        let bytes = workspace_of(device);
+        let room = room(bytes, stream)?;
+        let desk = Desk { stream: stream.handle(), workspace: room.address(), bytes };
+        ordered(&uses(asked, &task, &room), stream, || {
+            let mut said = Ok(());
+            device.backend().programs()?.within(device.index(), "linear algebra", &mut || {
+                // SAFETY: as in `run`.
+                said = unsafe { blas.lu(handle, &desk, &task) };
+            })?;
+            said
+        })?;
+        Ok(true)
+    })?;
+    Ok(done.unwrap_or(false))
+}
+
 /// Puts a factorisation on a stream.
 ///
 /// # Errors
 /// `ValueError` and `TypeError` for arrays that do not fit; `OutOfMemory`; the library's; the driver's.
 pub fn run(solver: &Solver, asked: &Asked<'_>, stream: &Stream) -> Result<()> {
     let task = task(asked)?;
+    if task.what.waits() {
+        capture::refuse("a factorisation by iterations (svd, eigh, eig), for which the library waits,", stream)?;
+    }
     let device = stream.device();
     let backend = device.backend();
     let contexts = backend.programs()?;
@@ -98,14 +141,9 @@ pub fn run(solver: &Solver, asked: &Asked<'_>, stream: &Stream) -> Result<()> {
     let done = (|| {
         let mut needed = Default::default();
         within(&mut || solver.room(&handle, &task).map(|room| needed = room))?;
-        let room = Array::empty(&[needed.bytes.max(1) as i64], DType::new(Kind::UInt8), Order::C, stream.clone())?;
+        let room = room(needed.bytes, stream)?;
         let mut host = vec![0; needed.host];
-        let access = |is_read| if is_read { Access::Read } else { Access::Write };
-        let mut uses: Vec<Use<'_>> = vec![(room.allocation(), Access::Write)];
-        uses.extend(
-            asked.arrays.iter().zip(task.parts()).map(|(array, (_, _, is_read))| (array.allocation(), access(is_read))),
-        );
-        ordered(&uses, stream, || {
+        ordered(&uses(asked, &task, &room), stream, || {
             within(&mut || {
                 // SAFETY: `task` has held every array against its part; the room is as large as the library wants it; all are used
                 // in the order of this stream. The addresses of an array of such are those of the first one's matrices, as the

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -22,33 +23,68 @@ pytestmark = [
 NAME = {"cuda": "cuSOLVER", "hip": "hipSOLVER"}.get(PyGPU.backend_name(), "")
 
 
-def test_a_refusal_is_told_in_the_librarys_words(monkeypatch: pytest.MonkeyPatch) -> None:
+INFO = 2**32 - 1  # the stand-in's word for iterations that do not come to an end
+
+
+def fails(library: str, name: str, code: int) -> None:
+    """Let the next call of a function fail."""
+    files = {"blas": "libhipblas.so.3", "solver": "libhipsolver.so.1"}
+    if PyGPU.backend_name() == "cuda":
+        files = {"blas": "libcublas.so.12", "solver": "libcusolver.so.11"}
+    stand_in = ctypes.CDLL(files[library])
+    stand_in.sim_mathematics_fault.argtypes = [ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint32]
+    stand_in.sim_mathematics_fault(name.encode(), 1, code)
+
+
+def test_a_refusal_is_told_in_the_librarys_words() -> None:
     a = PyGPU.to_gpu(np.eye(3, dtype="float32"))
     linalg.inv(a)
-    monkeypatch.setenv("PYGPU_SIM_SOLVER_FAULT", "getrf:2")
+    fails("solver", "getrf", 2)
     with pytest.raises(PyGPU.CudaError, match=f"getrf failed: {NAME.upper()}_STATUS_ALLOC_FAILED"):
         linalg.inv(a)
-    monkeypatch.delenv("PYGPU_SIM_SOLVER_FAULT")
     close(linalg.inv(a), np.eye(3, dtype="float32"))
+
+
+def test_a_refusal_of_many_is_told_in_the_librarys_words() -> None:
+    a = PyGPU.to_gpu(np.stack([np.eye(3, dtype="float32")] * 2))
+    linalg.inv(a)
+    fails("blas", "getrfBatched", 3)
+    with pytest.raises(PyGPU.CudaError, match=f"getrfBatched failed: {NAME.upper().replace('SOLVER', 'BLAS')}_STATUS_"):
+        linalg.inv(a)
+
+
+def test_iterations_are_not_captured() -> None:
+    a = PyGPU.to_gpu(np.eye(3, dtype="float32"))
+    linalg.svd(a)
+    with PyGPU.Stream() as stream:
+        stream.begin_capture()
+        for name in ("svd", "eigvalsh"):
+            with pytest.raises(PyGPU.NotSupportedError, match="cannot be captured"):
+                getattr(linalg, name)(a)
+        root = linalg.cholesky(a)
+        graph = stream.end_capture()
+        graph.launch(stream)
+        close(root, np.eye(3, dtype="float32"))
 
 
 @pytest.mark.parametrize("shape", [(5, 3), (3, 5)], ids=str)
 @pytest.mark.enough_on("cuda")
 def test_singular_values_that_do_not_converge_are_found_by_another_way(
-    shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+    shape: tuple[int, ...],
 ) -> None:
     a = given("float32", *shape)
-    monkeypatch.setenv("PYGPU_SIM_SOLVER_FAULT", "gesvdj:info")
     for full in (True, False):
+        fails("solver", "gesvdj", INFO)
         u, s, vh = (part.get() for part in linalg.svd(PyGPU.to_gpu(a), full))
         close((u[:, :3] * s) @ vh[:3], a)
         assert (u.shape, vh.shape) == tuple(np.linalg.svd(a, full)[place].shape for place in (0, 2))
+    fails("solver", "gesvdj", INFO)
     close(linalg.svdvals(PyGPU.to_gpu(a)), s)
 
 
 @pytest.mark.enough_on("cuda")
-def test_what_converges_in_no_way_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYGPU_SIM_SOLVER_FAULT", "syevd:info")
+def test_what_converges_in_no_way_is_an_error() -> None:
+    fails("solver", "syevd", INFO)
     with pytest.raises(np.linalg.LinAlgError, match="Eigenvalues did not converge"):
         linalg.eigvalsh(PyGPU.to_gpu(np.eye(3, dtype="float32")))
 

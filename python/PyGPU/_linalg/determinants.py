@@ -16,7 +16,7 @@ __all__ = ["det", "slogdet"]
 def _factors(a: _core.GPUArray, dtype: Any) -> tuple[_core.GPUArray, _core.GPUArray, _core.GPUArray]:
     """Return the diagonals, the signs of the exchanges of rows, and which matrices are singular."""
     factors, _ = as_they_lie(a, dtype)
-    pivots, info = library.lu(factors)
+    _, pivots, info, _ = library.lu(factors)
     places = _core.arange(1, a.shape[-1] + 1, dtype="int32", device=a.device)
     exchanges = (pivots != places).sum(-1) % 2
     sign: _core.GPUArray = _core.where(exchanges == 1, real_type(dtype).type(-1), real_type(dtype).type(1))

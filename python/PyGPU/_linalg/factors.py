@@ -62,11 +62,13 @@ def cholesky(a: Any, /, *, upper: bool = False) -> _core.GPUArray:
     if done is not NotImplemented:
         return done
     made = rows(a, dtype)
-    if made.size:
-        # By columns the lower triangle is the upper one, of the conjugates: by rows their factor is the one wanted.
-        info = library.cholesky(made, is_lower=upper)
+    # By columns the lower triangle is the upper one, of the conjugates: by rows their factor is the one wanted.
+    info = library.cholesky(made, is_lower=upper) if made.size else None
+    root = triu(made) if upper else tril(made)
+    # Behind the last launch, as the host waits here.
+    if info is not None:
         library.check(info, "Matrix is not positive definite")
-    return triu(made) if upper else tril(made)
+    return root
 
 
 @overload

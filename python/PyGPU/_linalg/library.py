@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.linalg import LinAlgError
 
 from PyGPU import _core
@@ -17,6 +16,7 @@ SMALL = 32
 """Rows and columns up to which many matrices are factorised at once by rotations."""
 
 _SMALL_CHOLESKY = 256
+_SMALL_LU = 512
 
 
 def _made(like: _core.GPUArray, shape: tuple[int, ...], dtype: Any) -> _core.GPUArray:
@@ -45,19 +45,47 @@ def by_numpy(name: str, *given: Any, **keywords: Any) -> Any:
     return _core._by_numpy(f"linalg.{name}", given[0], given, keywords or None)
 
 
-def lu(a: _core.GPUArray) -> tuple[_core.GPUArray, _core.GPUArray]:
-    """Factorise in place; return the pivots, counted from 1, and what went wrong."""
+class LU(NamedTuple):
+    """Triangular factors."""
+
+    factors: _core.GPUArray
+    pivots: _core.GPUArray
+    """Counted from 1."""
+    info: _core.GPUArray
+    addresses: _core.GPUArray | None
+    """Where each matrix is, if they are many that were factorised at once."""
+
+
+def _addresses(a: _core.GPUArray) -> _core.GPUArray:
+    """Return where each matrix of a stack is: computed on the device, as captures take in no copies from the host."""
+    _, batch, wide, high = _stack(a)
+    step = wide * high * a.dtype.itemsize
+    return _core.arange(a.ptr, a.ptr + batch * step, step, dtype="uint64", device=a.device)
+
+
+def lu(a: _core.GPUArray) -> LU:
+    """Factorise in place."""
     shape, batch, n, _ = _stack(a)
     pivots, info = _made(a, (*shape, n), "int32"), _made(a, shape, "int32")
+    # One after the other a matrix has the whole device, but waits for launches.
+    if batch > 1 and n <= min(_SMALL_LU, batch * SMALL):
+        addresses = _addresses(a)
+        if _core._factorize("lu_of_many", [a, addresses, pivots, info], batch, [n, n, 0], False, False):
+            return LU(a, pivots, info, addresses)
     _core._factorize("lu", [a, pivots, info], batch, [n, n, 0], False, False)
-    return pivots, info
+    return LU(a, pivots, info, None)
 
 
-def lu_solve(a: _core.GPUArray, pivots: _core.GPUArray, b: _core.GPUArray, is_turned: bool) -> None:
+def lu_solve(lu: LU, b: _core.GPUArray, is_turned: bool) -> None:
     """Solve in place: `b` has the right sides; `is_turned` for the transposes of the factorised matrices."""
+    a, pivots, _, addresses = lu
     shape, batch, n, _ = _stack(a)
-    info = _made(a, shape, "int32")
-    _core._factorize("lu_solve", [a, pivots, b, info], batch, [n, n, b.size // (n * batch)], is_turned, False)
+    sizes = [n, n, b.size // (n * batch)]
+    if addresses is not None:
+        given = [a, addresses, pivots, b, _addresses(b)]
+        if _core._factorize("lu_solve_of_many", given, batch, sizes, is_turned, False):
+            return
+    _core._factorize("lu_solve", [a, pivots, b, _made(a, shape, "int32")], batch, sizes, is_turned, False)
 
 
 def cholesky(a: _core.GPUArray, is_lower: bool) -> _core.GPUArray:
@@ -67,9 +95,7 @@ def cholesky(a: _core.GPUArray, is_lower: bool) -> _core.GPUArray:
     if batch == 1 or n > _SMALL_CHOLESKY:
         _core._factorize("cholesky", [a, info], batch, [n, n, 0], is_lower, False)
     else:
-        step = n * n * a.dtype.itemsize
-        addresses = _core.arange(batch, dtype="uint64", device=a.device) * np.uint64(step) + np.uint64(a.ptr)
-        _core._factorize("cholesky_of_many", [a, addresses, info], batch, [n, n, 0], is_lower, False)
+        _core._factorize("cholesky_of_many", [a, _addresses(a), info], batch, [n, n, 0], is_lower, False)
     return info
 
 

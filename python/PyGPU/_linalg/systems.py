@@ -62,20 +62,20 @@ def solve(a: Any, b: Any) -> _core.GPUArray:
     x = columns(_core.broadcast_to(right, (*shape, *right.shape[-2:])), dtype)
     if x.size:
         factors, is_turned = as_they_lie(wide, dtype)
-        pivots, info = library.lu(factors)
-        library.lu_solve(factors, pivots, x, is_turned)
-        library.check(info, _SINGULAR)
+        lu = library.lu(factors)
+        library.lu_solve(lu, x, is_turned)
+        library.check(lu.info, _SINGULAR)
     return turned(x)[..., 0] if b.ndim == 1 else turned(x)
 
 
 def inverse(a: _core.GPUArray, dtype: np.dtype[Any]) -> tuple[_core.GPUArray, _core.GPUArray]:
     """Return the inverses on a GPU, and what went wrong."""
     factors, is_turned = as_they_lie(a, dtype)
-    pivots, info = library.lu(factors)
+    lu = library.lu(factors)
     made = identity(a, a.shape[-1], a.shape[-1], dtype)
-    library.lu_solve(factors, pivots, made, False)
+    library.lu_solve(lu, made, False)
     # The inverse of the transpose, column by column, is the inverse row by row.
-    return (made if is_turned else turned(made)), info
+    return (made if is_turned else turned(made)), lu.info
 
 
 def inv(a: Any) -> _core.GPUArray:

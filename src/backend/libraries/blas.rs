@@ -1,5 +1,7 @@
 //! cuBLAS and hipBLAS: products of matrices, whose columns lie one behind the other.
 
+mod lu;
+
 use std::ffi::{c_int, c_void};
 
 use super::{Noun, functions, places_of};
@@ -159,6 +161,7 @@ impl BlasHandle {
 /// The open library.
 pub struct Blas {
     functions: Functions,
+    lu: lu::Functions,
     kind: BackendKind,
     path: String,
 }
@@ -210,7 +213,9 @@ impl Blas {
                 "{path} is too old a {name}: it lacks products of types that are told, or a workspace of the caller's"
             )));
         }
-        Ok(Self { functions, kind, path })
+        // SAFETY: as above.
+        let lu = unsafe { lu::Functions::of(library, kind) };
+        Ok(Self { functions, lu, kind, path })
     }
 
     /// The file.
@@ -280,6 +285,17 @@ impl Blas {
     /// # Errors
     /// The library's code; then nothing that matters was put there.
     pub unsafe fn gemm(&self, handle: BlasHandle, desk: &Desk, gemm: &Gemm) -> Outcome<()> {
+        // SAFETY: as promised.
+        unsafe { self.sit_down(handle, desk)? };
+        // SAFETY: as promised.
+        check(unsafe { self.multiply(handle.raw(), gemm) })
+    }
+
+    /// Tells a handle where it works.
+    ///
+    /// # Safety
+    /// As [`Self::gemm`].
+    unsafe fn sit_down(&self, handle: BlasHandle, desk: &Desk) -> Outcome<()> {
         let handle = handle.raw();
         if let Some(set) = self.functions.set_stream {
             // SAFETY: alive, as promised.
@@ -289,8 +305,7 @@ impl Blas {
             // SAFETY: alive, as promised. A new stream takes the workspace away, so it is told each time.
             check(unsafe { set(handle, std::ptr::with_exposed_provenance_mut(desk.workspace), desk.bytes) })?;
         }
-        // SAFETY: as promised.
-        check(unsafe { self.multiply(handle, gemm) })
+        Ok(())
     }
 
     /// The vendor's numbers: of the operations, the type of sums, and the algorithm.

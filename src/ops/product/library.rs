@@ -128,8 +128,22 @@ fn refused(why: String) {
     *REFUSED.lock() = Some(why);
 }
 
+/// Lets work have the library and a handle that is nobody else's; `None` where there is none, or own kernels were asked for.
+///
+/// # Errors
+/// Those of the work; the driver's.
+pub fn with_blas<T>(stream: &Stream, work: impl FnOnce(&Blas, BlasHandle) -> Result<T>) -> Result<Option<T>> {
+    if threshold().is_none() {
+        return Ok(None);
+    }
+    let Some((blas, handle)) = handle(stream)? else { return Ok(None) };
+    let done = work(blas, handle);
+    let _ = HANDLES.put(key_of(stream.device()), handle); // a shelf without an end gives none back
+    done.map(Some)
+}
+
 /// Bytes of the workspace that the vendor advises.
-fn workspace_of(device: Device) -> usize {
+pub fn workspace_of(device: Device) -> usize {
     static KNOWN: PerDevice<Once<usize>> = per_device!(Once::new());
     *KNOWN.of(device).get_or_init(|| {
         let is_large = device.kind() == BackendKind::Hip
@@ -164,10 +178,8 @@ pub(super) fn run(product: &Product<'_>, task: &Task, stream: &Stream) -> Result
     if !is_large || !(0..3).all(is_worth) {
         return Ok(false);
     }
-    let Some((blas, handle)) = handle(stream)? else { return Ok(false) };
-    let done = with_handle(product, &lies, number, stream, (blas, handle));
-    let _ = HANDLES.put(key_of(stream.device()), handle); // a shelf without an end gives none back
-    done
+    let made = with_blas(stream, |blas, handle| with_handle(product, &lies, number, stream, (blas, handle)))?;
+    Ok(made.unwrap_or(false))
 }
 
 fn with_handle(
@@ -175,7 +187,7 @@ fn with_handle(
     lies: &[bool; 3],
     number: Number,
     stream: &Stream,
-    library: (&'static Blas, BlasHandle),
+    library: (&Blas, BlasHandle),
 ) -> Result<bool> {
     if lies.iter().all(|lies| *lies) {
         return call(product, number, stream, library);
@@ -201,7 +213,7 @@ fn with_handle(
 }
 
 /// Calls the library, with operands that lie as it takes them.
-fn call(product: &Product<'_>, number: Number, stream: &Stream, library: (&'static Blas, BlasHandle)) -> Result<bool> {
+fn call(product: &Product<'_>, number: Number, stream: &Stream, library: (&Blas, BlasHandle)) -> Result<bool> {
     let task = product.task()?;
     let Some(matrices) = Matrices::of(&task) else { return Ok(false) };
     let Some((operations, leading)) = matrices.forms() else { return Ok(false) };

@@ -14,7 +14,7 @@ mod run;
 mod source;
 pub mod table;
 
-pub use library::way;
+pub use library::{way, with_blas, workspace_of};
 pub use operands::Product;
 pub use run::run;
 pub use table::Named;

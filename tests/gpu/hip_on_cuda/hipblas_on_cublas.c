@@ -96,3 +96,15 @@ GEMM(hipblasGemmEx, "cublasGemmEx", int)
 GEMM(hipblasGemmEx_64, "cublasGemmEx_64", int64_t)
 BATCHED(hipblasGemmStridedBatchedEx, "cublasGemmStridedBatchedEx", int)
 BATCHED(hipblasGemmStridedBatchedEx_64, "cublasGemmStridedBatchedEx_64", int64_t)
+
+#define LU(T) \
+    FORWARD(hipblas##T##getrfBatched, "cublas" #T "getrfBatched", \
+            (void *handle, int n, void *a, int lda, int *pivots, int *info, int batch), (handle, n, a, lda, pivots, info, batch)) \
+    FORWARD(hipblas##T##getrsBatched, "cublas" #T "getrsBatched", \
+            (void *handle, unsigned op, int n, int k, void *a, int lda, int *pivots, void *b, int ldb, int *info, int batch), \
+            (handle, operation(op), n, k, a, lda, pivots, b, ldb, info, batch))
+
+LU(S)
+LU(D)
+LU(C)
+LU(Z)

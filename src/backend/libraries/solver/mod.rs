@@ -26,6 +26,8 @@ type P = *mut c_void;
 type I = c_int;
 type Make = unsafe extern "C" fn(*mut P) -> u32;
 type End = unsafe extern "C" fn(P) -> u32;
+type WidePotrfSize = unsafe extern "C" fn(P, P, u32, i64, u32, P, i64, u32, *mut usize, *mut usize) -> u32;
+type WidePotrf = unsafe extern "C" fn(P, P, u32, i64, u32, P, i64, u32, P, usize, P, usize, P) -> u32;
 type GeevSize = unsafe extern "C" fn(
     P,
     P,
@@ -82,6 +84,8 @@ functions! {
     destroy_syevj: End = "cusolverDnDestroySyevjInfo", "hipsolverDnDestroySyevjInfo";
     create_params: Make = "cusolverDnCreateParams", "hipsolverDnCreateParams";
     destroy_params: End = "cusolverDnDestroyParams", "hipsolverDnDestroyParams";
+    wide_potrf_size: WidePotrfSize = "cusolverDnXpotrf_bufferSize", "hipsolverDnXpotrf_bufferSize";
+    wide_potrf: WidePotrf = "cusolverDnXpotrf", "hipsolverDnXpotrf";
     geev_size: GeevSize = "cusolverDnXgeev_bufferSize", "hipsolverDnXgeev_bufferSize";
     geev: Geev = "cusolverDnXgeev", "hipsolverDnXgeev";
 }
@@ -151,7 +155,8 @@ pub enum Element {
 }
 
 impl Element {
-    const ALL: [Self; 4] = [Self::Float32, Self::Float64, Self::Complex64, Self::Complex128];
+    /// All of them, as they are declared.
+    pub const ALL: [Self; 4] = [Self::Float32, Self::Float64, Self::Complex64, Self::Complex128];
 
     /// Whether an element has two parts.
     pub const fn is_complex(self) -> bool {
@@ -172,7 +177,8 @@ impl Element {
         if self.is_complex() { self.bytes() / 2 } else { self.bytes() }
     }
 
-    const fn letter(self) -> char {
+    /// What the names of the vendors' functions say of it.
+    pub const fn letter(self) -> char {
         match self {
             Self::Float32 => 'S',
             Self::Float64 => 'D',

@@ -12,6 +12,13 @@ pub enum What {
         /// Whether by that of the transpose.
         transposed: bool,
     },
+    /// The factors of many matrices at once.
+    LuOfMany,
+    /// The solutions for many matrices at once.
+    LuSolveOfMany {
+        /// Whether by those of the transposes.
+        transposed: bool,
+    },
     /// `a` becomes its factor.
     Cholesky {
         /// Which triangle is read and written.
@@ -72,6 +79,8 @@ impl What {
         Some(match name {
             "lu" => Self::Lu,
             "lu_solve" => Self::LuSolve { transposed: first },
+            "lu_of_many" => Self::LuOfMany,
+            "lu_solve_of_many" => Self::LuSolveOfMany { transposed: first },
             "cholesky" => Self::Cholesky { lower: first },
             "cholesky_of_many" => Self::CholeskyOfMany { lower: first },
             "qr" => Self::Qr,
@@ -84,6 +93,17 @@ impl What {
             "eig" => Self::Eig { vectors: first },
             _ => return None,
         })
+    }
+
+    /// Whether the library of products has it, and not that of factorisations.
+    pub const fn is_of_blas(self) -> bool {
+        matches!(self, Self::LuOfMany | Self::LuSolveOfMany { .. })
+    }
+
+    /// Whether the library waits for the device within it, of which a capture would break.
+    pub const fn waits(self) -> bool {
+        use What::{Eig, Eigh, EighOfMany, Svd, SvdByQr, SvdOfMany};
+        matches!(self, Eig { .. } | Eigh { .. } | EighOfMany { .. } | Svd { .. } | SvdByQr { .. } | SvdOfMany { .. })
     }
 }
 
@@ -150,6 +170,14 @@ impl Task {
         match self.what {
             What::Lu => vec![a, (Integers, n, false), info],
             What::LuSolve { .. } => vec![(Elements, n * n, true), (Integers, n, true), (Elements, n * k, false), info],
+            What::LuOfMany => vec![a, (Addresses, 1, true), (Integers, n, false), info],
+            What::LuSolveOfMany { .. } => vec![
+                (Elements, n * n, true),
+                (Addresses, 1, true),
+                (Integers, n, true),
+                (Elements, n * k, false),
+                (Addresses, 1, true),
+            ],
             What::Cholesky { .. } => vec![a, info],
             What::CholeskyOfMany { .. } => vec![a, (Addresses, 1, true), info],
             What::Qr => vec![a, (Elements, self.few(), false), info],
@@ -174,7 +202,7 @@ impl Task {
                 What::Qr | What::Svd { .. } | What::SvdOfMany { .. } => true,
                 What::SvdByQr { .. } => self.m >= self.n,
                 What::QrVectors => self.m >= self.n && self.n >= self.k && self.k > 0,
-                What::LuSolve { .. } => is_square && self.k > 0,
+                What::LuSolve { .. } | What::LuSolveOfMany { .. } => is_square && self.k > 0,
                 What::Eig { .. } => is_square && self.element.is_complex(),
                 _ => is_square,
             }

@@ -11,6 +11,7 @@ use crate::python::libraries::places;
 use crate::stream;
 
 /// Factorises matrices that lie one behind the other, column by column; `docs/design/linalg.md` says which arrays a name wants.
+/// False where the library has no such function and another name has to do.
 #[pyfunction]
 fn _factorize(
     name: &str,
@@ -19,7 +20,7 @@ fn _factorize(
     sizes: [usize; 3],
     first: bool,
     second: bool,
-) -> PyResult<()> {
+) -> PyResult<bool> {
     let (Some(what), Some(like)) = (What::named(name, first, second), arrays.first()) else {
         return Err(PyValueError::new_err(format!("there is no factorisation {name:?} of {} arrays", arrays.len())));
     };
@@ -27,6 +28,11 @@ fn _factorize(
     let device = like.get().device();
     let backend = device.backend();
     let given = arrays.iter().map(|array| array.get().array(py)).collect::<PyResult<Vec<_>>>()?;
+    let asked = Asked { what, batch, sizes, arrays: &given };
+    let stream = stream::current(device);
+    if what.is_of_blas() {
+        return Ok(py.without_gil(|| solver::run_by_blas(&asked, &stream))?);
+    }
     let solver = match libraries::open_solver(backend.kind())? {
         Some(solver) => solver,
         None => {
@@ -34,9 +40,8 @@ fn _factorize(
             py.without_gil(|| libraries::solver(backend.kind(), backend.driver_version(), &places))?
         }
     };
-    let asked = Asked { what, batch, sizes, arrays: &given };
-    py.without_gil(|| solver::run(solver, &asked, &stream::current(device)))?;
-    Ok(())
+    py.without_gil(|| solver::run(solver, &asked, &stream))?;
+    Ok(true)
 }
 
 /// Puts the function into the module, of whose public names it is none.

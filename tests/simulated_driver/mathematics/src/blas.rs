@@ -21,14 +21,23 @@ fn handles() -> MutexGuard<'static, Option<HashMap<usize, Told>>> {
 }
 
 /// The codes that are not the same in both: a wrong value, what is not supported, and work that did not start.
-fn codes(vendor: Vendor) -> [u32; 3] {
+pub(crate) fn codes(vendor: Vendor) -> [u32; 3] {
     match vendor {
         Vendor::Nvidia => [7, 15, 13],
         Vendor::Amd => [3, 7, 5],
     }
 }
 
-const NOT_INITIALIZED: u32 = 1;
+pub(crate) const NOT_INITIALIZED: u32 = 1;
+
+/// The stream of a handle that has a workspace.
+pub(crate) fn stream_of(handle: *mut c_void, vendor: Vendor) -> Result<u64, u32> {
+    match handles().get_or_insert_default().get(&handle.addr()) {
+        None => Err(NOT_INITIALIZED),
+        Some(told) if told.has_workspace => Ok(told.stream),
+        Some(_) => Err(codes(vendor)[0]),
+    }
+}
 
 fn told(handle: *mut c_void, tell: impl FnOnce(&mut Told)) -> u32 {
     match handles().get_or_insert_default().get_mut(&handle.addr()) {

@@ -9,6 +9,7 @@
 pub mod blas;
 pub mod faults;
 pub mod fft;
+pub mod lu;
 pub mod queue;
 pub mod rand;
 pub mod solver;

@@ -2,7 +2,7 @@
 
 mod calls;
 mod complex;
-mod dense;
+pub(crate) mod dense;
 mod names;
 
 use std::collections::BTreeMap;
@@ -19,13 +19,13 @@ const EXECUTION_FAILED: u32 = 6;
 
 /// Elements of a type.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Type {
+pub(crate) struct Type {
     is_double: bool,
     is_complex: bool,
 }
 
 impl Type {
-    const fn named(letter: u8) -> Self {
+    pub(crate) const fn named(letter: u8) -> Self {
         Self { is_double: matches!(letter, b'D' | b'Z'), is_complex: matches!(letter, b'C' | b'Z') }
     }
 
@@ -73,7 +73,7 @@ impl Type {
 
     /// # Safety
     /// There is such a matrix at the address.
-    unsafe fn matrix(self, address: u64, rows: i64, columns: i64, lead: i64) -> Matrix {
+    pub(crate) unsafe fn matrix(self, address: u64, rows: i64, columns: i64, lead: i64) -> Matrix {
         let mut made = Matrix::zeros(rows as usize, columns as usize);
         for column in 0..columns {
             for row in 0..rows {
@@ -89,7 +89,7 @@ impl Type {
     ///
     /// # Safety
     /// There is room for such a matrix at the address.
-    unsafe fn put(self, address: u64, matrix: &Matrix, columns: i64, lead: i64) {
+    pub(crate) unsafe fn put(self, address: u64, matrix: &Matrix, columns: i64, lead: i64) {
         for column in 0..columns {
             for row in 0..matrix.rows as i64 {
                 let place = address + (column * lead + row) as u64 * self.bytes();
@@ -111,7 +111,7 @@ impl Type {
 
 /// # Safety
 /// There is room for so many.
-unsafe fn put_integers(address: u64, values: &[i32]) {
+pub(crate) unsafe fn put_integers(address: u64, values: &[i32]) {
     for (number, value) in values.iter().enumerate() {
         // SAFETY: the caller's.
         unsafe { std::ptr::with_exposed_provenance_mut::<i32>(address as usize + 4 * number).write_unaligned(*value) };
@@ -120,7 +120,7 @@ unsafe fn put_integers(address: u64, values: &[i32]) {
 
 /// # Safety
 /// There are so many.
-unsafe fn integers(address: u64, count: i64) -> Vec<i32> {
+pub(crate) unsafe fn integers(address: u64, count: i64) -> Vec<i32> {
     // SAFETY: the caller's.
     let read =
         |number| unsafe { std::ptr::with_exposed_provenance::<i32>(address as usize + 4 * number).read_unaligned() };
@@ -153,7 +153,7 @@ fn set_stream(handle: u64, stream: u64) -> u32 {
     })
 }
 
-/// What `PYGPU_SIM_SOLVER_FAULT` says of a function: a code that it returns, or that it does not converge.
+/// What a test asked for: a code that a function returns, or that it does not converge, for which the greatest number stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fault {
     None,
@@ -162,11 +162,10 @@ enum Fault {
 }
 
 fn fault(function: &str) -> Fault {
-    let Ok(text) = std::env::var("PYGPU_SIM_SOLVER_FAULT") else { return Fault::None };
-    match text.split_once(':') {
-        Some((name, "info")) if name == function => Fault::Info,
-        Some((name, code)) if name == function => Fault::Code(code.parse().unwrap_or(EXECUTION_FAILED)),
-        _ => Fault::None,
+    match crate::faults::begin(function) {
+        None => Fault::None,
+        Some(u32::MAX) => Fault::Info,
+        Some(code) => Fault::Code(code),
     }
 }
 

@@ -1,0 +1,103 @@
+//! Triangular factors of many matrices at once, and what they solve.
+
+use std::ffi::{c_int, c_void};
+
+use super::{Blas, BlasHandle, Desk, NOUN};
+use crate::backend::libraries::{Element, Task, What};
+use crate::backend::{BackendKind, Library};
+use crate::error::{DriverError, Error, Result};
+
+type P = *mut c_void;
+/// Handle, length, addresses of matrices, leading dimension, pivots, what went wrong, how many.
+type Getrf = unsafe extern "C" fn(P, c_int, P, c_int, P, P, c_int) -> u32;
+/// Handle, operation, length, right sides, factors, pivots, addresses of right sides, wrong arguments (on the host), how many.
+type Getrs = unsafe extern "C" fn(P, u32, c_int, c_int, P, c_int, P, P, c_int, *mut c_int, c_int) -> u32;
+
+/// The functions of each type of elements.
+pub struct Functions {
+    getrf: [Option<Getrf>; 4],
+    getrs: [Option<Getrs>; 4],
+}
+
+impl Functions {
+    /// # Safety
+    /// The library is this vendor's.
+    pub unsafe fn of(library: &Library, kind: BackendKind) -> Self {
+        let prefix = if kind == BackendKind::Hip { "hipblas" } else { "cublas" };
+        let name = |element: Element, name: &str| format!("{prefix}{}{name}", element.letter());
+        Self {
+            // SAFETY: the signature is that of both vendors' headers.
+            getrf: Element::ALL.map(|element| unsafe { library.get(&name(element, "getrfBatched")) }),
+            // SAFETY: as above.
+            getrs: Element::ALL.map(|element| unsafe { library.get(&name(element, "getrsBatched")) }),
+        }
+    }
+}
+
+fn pointer(address: usize) -> P {
+    std::ptr::with_exposed_provenance_mut(address)
+}
+
+impl Blas {
+    /// Whether it can factorise many matrices of such elements at once.
+    pub fn has_lu(&self, element: Element) -> bool {
+        let number = element as usize;
+        self.lu.getrf.get(number).is_some_and(Option::is_some) && self.lu.getrs.get(number).is_some_and(Option::is_some)
+    }
+
+    /// Puts `LuOfMany` or `LuSolveOfMany` on a stream. The handle's device is current.
+    ///
+    /// # Safety
+    /// The task's addresses are of arrays as its parts say, and those in arrays are of the matrices; stream, workspace and handle are
+    /// alive, and nobody else uses the handle now.
+    ///
+    /// # Errors
+    /// The library's.
+    pub unsafe fn lu(&self, handle: BlasHandle, desk: &Desk, task: &Task) -> Result<()> {
+        // SAFETY: as promised.
+        unsafe { self.sit_down(handle, desk) }.map_err(|code| self.refusal(code, "SetStream"))?;
+        let number = task.element as usize;
+        let [n, k, batch] = [task.n, task.k, task.batch].map(|number| number as c_int);
+        let [_, matrices, pivots, fourth, sides, _] = task.addresses.map(pointer);
+        let (code, name) = match task.what {
+            What::LuSolveOfMany { transposed } => {
+                let operation = u32::from(transposed) + if self.is_hip() { 111 } else { 0 };
+                let mut wrong = 0;
+                let getrs = self.lu.getrs.get(number).copied().flatten();
+                // SAFETY: as promised; the target is writable, and written before the call returns.
+                let code = getrs.map(|getrs| unsafe {
+                    getrs(handle.raw(), operation, n, k, matrices, n, pivots, sides, n, &mut wrong, batch)
+                });
+                (code, "getrsBatched")
+            }
+            _ => {
+                let getrf = self.lu.getrf.get(number).copied().flatten();
+                // SAFETY: as promised.
+                let code = getrf.map(|getrf| unsafe { getrf(handle.raw(), n, matrices, n, pivots, fourth, batch) });
+                (code, "getrfBatched")
+            }
+        };
+        match code {
+            Some(0) => Ok(()),
+            code => Err(self.refusal(code.unwrap_or(super::NOT_SUPPORTED), name)),
+        }
+    }
+
+    #[cold]
+    fn refusal(&self, code: u32, operation: &'static str) -> Error {
+        let (prefix, names): (_, &[(u32, &str)]) = if self.is_hip() {
+            ("HIPBLAS", &[(2, "ALLOC_FAILED"), (3, "INVALID_VALUE"), (5, "EXECUTION_FAILED"), (6, "INTERNAL_ERROR")])
+        } else {
+            ("CUBLAS", &[(3, "ALLOC_FAILED"), (7, "INVALID_VALUE"), (13, "EXECUTION_FAILED"), (14, "INTERNAL_ERROR")])
+        };
+        let name = names.iter().find(|(known, _)| *known == code).map_or("REFUSED", |(_, name)| name);
+        Error::Driver(Box::new(DriverError {
+            operation,
+            code,
+            name: format!("{prefix}_STATUS_{name}"),
+            text: format!("{} refused the call", NOUN.name(self.kind)),
+            device: String::new(),
+            detail: self.path.clone(),
+        }))
+    }
+}
