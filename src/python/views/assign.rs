@@ -55,6 +55,9 @@ pub(super) fn assign_array(
         true => source.clone(),
         false => cast::cast_like(py, source, target.dtype())?,
     };
+    if mask.is_none() && converted.layout().shape().eq(target.layout().shape()) {
+        return Ok(py.without_gil(|| copy::between(target, &converted, stream))?);
+    }
     let there = copies::copy_to(py, &converted, target.device(), converted.layout().dense_like())?;
     let there = there.view(broadcast(there.layout(), target.layout())?)?;
     cast_into(py, target, Values::Of(&there), mask, stream)
