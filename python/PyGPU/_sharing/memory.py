@@ -168,11 +168,11 @@ def _visible(name: BlockName) -> _core.Device:
         if device.uuid == name.uuid:
             return device
     shown = ", ".join(f"{device.index}: {device.uuid}" for device in devices)
-    limits = [f"{key}={os.environ[key]}" for key in _LIMITS if key in os.environ]
+    visible = [
+        (name, os.environ.get(name)) for name in ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
+    ]
+    limits = [f"{key}={value}" for key, value in visible if value is not None]
     raise ValueError(
         f"open_shared: the array is on device {name.uuid}, which this process does not see; it sees {shown}"
         + (f" ({', '.join(limits)})" if limits else "")
     )
-
-
-_LIMITS = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
