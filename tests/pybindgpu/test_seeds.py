@@ -25,7 +25,7 @@ from PyGPU import gpuarray
 from PyGPU.compiler import SourceModule
 
 LABELS = ("int16", "int32", "int64", "uint16", "uint32", "uint64", "float32", "float64")
-SUCCESS = "<cudaSuccess: code=0>"
+SUCCESS = "<cudaError: code=0>"
 
 # PybindGPU: control the device context
 

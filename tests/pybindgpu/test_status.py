@@ -37,7 +37,7 @@ def raiser(error: BaseException) -> Callable[[], None]:
 
 
 def test_a_status_prints_as_pybindgpu_prints_it() -> None:
-    assert repr(cudaError_t(0)) == "<cudaSuccess: code=0>"
+    assert repr(cudaError_t(0)) == "<cudaError: code=0>"
     assert repr(nvmlReturn_t(3)) == "<nvmlReturn: code=3>"
 
 

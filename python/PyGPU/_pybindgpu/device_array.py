@@ -76,7 +76,7 @@ class DeviceArray:
     >>> array.set_val(0, 43)
     >>> array.to_host()
     >>> source, array.last_status()
-    (array([43.,  2.,  3.]), <cudaSuccess: code=0>)
+    (array([43.,  2.,  3.]), <cudaError: code=0>)
     """
 
     __slots__ = ("__weakref__", "_device", "_host", "_nbytes", "_order", "_owns_device", "_shape", "_status")

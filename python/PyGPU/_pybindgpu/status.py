@@ -44,7 +44,6 @@ class Status:
 
     __slots__ = ("_code",)
     _kind: ClassVar[str] = "Status"
-    _success: ClassVar[str] = "Success"
 
     def __init__(self, code: SupportsIndex) -> None:
         self._code = operator.index(code)
@@ -73,9 +72,7 @@ class Status:
         return hash(self._code)
 
     def __repr__(self) -> str:
-        # A prompt shows it after each call: what went well is not to read like an error.
-        name = self._kind if self._code else self._success
-        return f"<{name}: code={self._code}>"
+        return f"<{self._kind}: code={self._code}>"
 
 
 class cudaError_t(Status):
@@ -106,7 +103,6 @@ class cudaError_t(Status):
 
     __slots__ = ()
     _kind = "cudaError"
-    _success = "cudaSuccess"
 
 
 class nvmlReturn_t(Status):
@@ -290,7 +286,7 @@ def cudaGetLastError() -> cudaError_t:
     >>> PyGPU.cudaGetLastError() == err
     True
     >>> PyGPU.cudaGetLastError()
-    <cudaSuccess: code=0>
+    <cudaError: code=0>
     """
     status = _thread.last
     _thread.last = SUCCESS

@@ -83,7 +83,7 @@ class TypedDeviceAllocator(TypedAllocator):
     >>> import PyGPU
     >>> allocator = PyGPU.DeviceAllocator_float32()
     >>> allocator.allocate(100)
-    <cudaSuccess: code=0>
+    <cudaError: code=0>
     >>> allocator.ptr().is_safe(), int(allocator.ptr()) != 0
     (False, True)
     """
@@ -128,7 +128,7 @@ class TypedPagelockedAllocator(TypedDeviceAllocator):
     >>> import PyGPU
     >>> allocator = PyGPU.PagelockedAllocator_float64()
     >>> allocator.allocate(10)
-    <cudaSuccess: code=0>
+    <cudaError: code=0>
     >>> array = PyGPU.DeviceArray_float64(allocator.ptr(), [5, 2])
     """
 

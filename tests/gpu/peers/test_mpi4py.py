@@ -17,6 +17,7 @@ import numpy
 import pytest
 
 import PyGPU
+import simulated
 from gpu import support
 from gpu.support import values
 
@@ -74,6 +75,8 @@ SEND_TO_OTHER = """
 
 def mpi_reads_device_memory() -> str | None:
     """Why the MPI library cannot be asked to read device memory; None if it can."""
+    if simulated.driver() is not None:
+        return "no MPI library reads the memory of a simulated GPU"
     if importlib.util.find_spec("cupy") is None:
         return None
     result = support.run_script(SEND_TO_SELF.format(**CUPY))

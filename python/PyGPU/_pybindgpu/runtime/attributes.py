@@ -196,7 +196,7 @@ def cudaDeviceGetAttribute(attr: SupportsIndex, device: SupportsIndex) -> tuple[
     >>> import PyGPU
     >>> warp, err = PyGPU.cudaDeviceGetAttribute(PyGPU.cudaDeviceAttr.cudaDevAttrWarpSize, 0)
     >>> warp > 0, err
-    (True, <cudaSuccess: code=0>)
+    (True, <cudaError: code=0>)
     """
     number, ordinal = operator.index(attr), operator.index(device)
 
@@ -350,7 +350,7 @@ def cudaFuncGetAttributes(func: Kernel | Function) -> tuple[cudaFuncAttributes, 
     >>> kernel = PyGPU.Kernel("__global__ void one(int *x) { *x = 1; }")
     >>> attributes, err = PyGPU.cudaFuncGetAttributes(kernel)
     >>> attributes.maxThreadsPerBlock > 0, err
-    (True, <cudaSuccess: code=0>)
+    (True, <cudaError: code=0>)
     """
     if not isinstance(func, _core.Kernel | _core.Function):
         raise TypeError(f"func is a PyGPU.Kernel or a PyGPU.driver.Function, not {type(func).__name__}")

@@ -51,7 +51,7 @@ def cudaGetDeviceCount() -> tuple[int, cudaError_t]:
     >>> import PyGPU
     >>> count, err = PyGPU.cudaGetDeviceCount()
     >>> count > 0, err
-    (True, <cudaSuccess: code=0>)
+    (True, <cudaError: code=0>)
     """
     return value_of(0, _counted)
 
@@ -69,7 +69,7 @@ def cudaGetDevice() -> tuple[int, cudaError_t]:
     --------
     >>> import PyGPU
     >>> PyGPU.cudaGetDevice()
-    (0, <cudaSuccess: code=0>)
+    (0, <cudaError: code=0>)
     """
     return value_of(0, _core.current_device)
 
@@ -96,7 +96,7 @@ def cudaSetDevice(device: SupportsIndex) -> cudaError_t:
     --------
     >>> import PyGPU
     >>> PyGPU.cudaSetDevice(0), PyGPU.cudaSetDevice(-1)
-    (<cudaSuccess: code=0>, <cudaError: code=101>)
+    (<cudaError: code=0>, <cudaError: code=101>)
     """
 
     def set_device() -> None:
@@ -117,7 +117,7 @@ def cudaDeviceSynchronize() -> cudaError_t:
     --------
     >>> import PyGPU
     >>> PyGPU.cudaDeviceSynchronize()
-    <cudaSuccess: code=0>
+    <cudaError: code=0>
     """
     return status_of(_core.synchronize)
 
@@ -151,7 +151,7 @@ def cudaDriverGetVersion() -> tuple[int, cudaError_t]:
     >>> import PyGPU
     >>> version, err = PyGPU.cudaDriverGetVersion()
     >>> version >= 0, err
-    (True, <cudaSuccess: code=0>)
+    (True, <cudaError: code=0>)
     """
     return value_of(0, _core.driver_version)
 
@@ -180,7 +180,7 @@ def cudaDeviceCanAccessPeer(device: SupportsIndex, peerDevice: SupportsIndex) ->
     --------
     >>> import PyGPU
     >>> PyGPU.cudaDeviceCanAccessPeer(0, 0)
-    (False, <cudaSuccess: code=0>)
+    (False, <cudaError: code=0>)
     """
 
     def can_access() -> bool:
@@ -246,7 +246,7 @@ class cudaDeviceProp:
     >>> import PyGPU
     >>> properties = PyGPU.cudaDeviceProp(0)
     >>> properties.last_status(), len(properties.uuid()), properties.pciBusID() >= 0
-    (<cudaSuccess: code=0>, 32, True)
+    (<cudaError: code=0>, 32, True)
     """
 
     __slots__ = ("__weakref__", "_properties", "_status")

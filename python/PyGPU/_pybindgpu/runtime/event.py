@@ -77,7 +77,7 @@ class cudaEvent_t(Handle[_core.Event]):
     >>> err = PyGPU.cudaEventSynchronize(end)
     >>> milliseconds, err = PyGPU.cudaEventElapsedTime(start, end)
     >>> milliseconds >= 0, err
-    (True, <cudaSuccess: code=0>)
+    (True, <cudaError: code=0>)
     """
 
     __slots__ = ()
@@ -150,7 +150,7 @@ def cudaEventRecord(event: EventLike, stream: StreamLike = None) -> cudaError_t:
     --------
     >>> import PyGPU
     >>> PyGPU.cudaEventRecord(PyGPU.cudaEvent_t(), PyGPU.cudaStream_t())
-    <cudaSuccess: code=0>
+    <cudaError: code=0>
     """
     return status_of(lambda: as_event(event).record(as_stream(stream)))
 
@@ -177,7 +177,7 @@ def cudaEventSynchronize(event: EventLike) -> cudaError_t:
     --------
     >>> import PyGPU
     >>> PyGPU.cudaEventSynchronize(PyGPU.cudaEvent_t())
-    <cudaSuccess: code=0>
+    <cudaError: code=0>
     """
     return status_of(lambda: as_event(event).synchronize())
 
@@ -204,7 +204,7 @@ def cudaEventQuery(event: EventLike) -> cudaError_t:
     --------
     >>> import PyGPU
     >>> PyGPU.cudaEventQuery(PyGPU.cudaEvent_t())
-    <cudaSuccess: code=0>
+    <cudaError: code=0>
     """
 
     def query() -> None:
@@ -241,7 +241,7 @@ def cudaEventElapsedTime(start: EventLike, end: EventLike) -> tuple[float, cudaE
     >>> err = PyGPU.cudaEventRecord(event)
     >>> err = PyGPU.cudaEventSynchronize(event)
     >>> PyGPU.cudaEventElapsedTime(event, event)
-    (0.0, <cudaSuccess: code=0>)
+    (0.0, <cudaError: code=0>)
     """
     return value_of(0.0, lambda: as_event(start).elapsed_time(as_event(end)))
 
@@ -273,7 +273,7 @@ def cudaStreamWaitEvent(stream: StreamLike, event: EventLike, flags: SupportsInd
     >>> import PyGPU
     >>> event = PyGPU.cudaEvent_t(PyGPU.cudaEventDisableTiming)
     >>> PyGPU.cudaStreamWaitEvent(PyGPU.cudaStream_t(), event)
-    <cudaSuccess: code=0>
+    <cudaError: code=0>
     """
 
     def wait() -> None:
@@ -298,7 +298,7 @@ def cudaEventCreate() -> tuple[cudaEvent_t, cudaError_t]:
     >>> import PyGPU
     >>> event, err = PyGPU.cudaEventCreate()
     >>> err, PyGPU.cudaEventDestroy(event)
-    (<cudaSuccess: code=0>, <cudaSuccess: code=0>)
+    (<cudaError: code=0>, <cudaError: code=0>)
     """
     return cudaEventCreateWithFlags(cudaEventDefault)
 
@@ -311,7 +311,7 @@ def cudaEventCreateWithFlags(flags: SupportsIndex) -> tuple[cudaEvent_t, cudaErr
     >>> import PyGPU
     >>> event, err = PyGPU.cudaEventCreateWithFlags(PyGPU.cudaEventDisableTiming)
     >>> err
-    <cudaSuccess: code=0>
+    <cudaError: code=0>
     """
     event = cudaEvent_t(flags)
     return event, event.last_status()
@@ -340,7 +340,7 @@ def cudaEventDestroy(event: EventLike) -> cudaError_t:
     >>> import PyGPU
     >>> event = PyGPU.cudaEvent_t()
     >>> PyGPU.cudaEventDestroy(event), PyGPU.cudaEventQuery(event)
-    (<cudaSuccess: code=0>, <cudaError: code=400>)
+    (<cudaError: code=0>, <cudaError: code=400>)
     """
 
     def destroy() -> None:

@@ -76,9 +76,9 @@ def cudaHostAlloc(size: SupportsIndex, flags: SupportsIndex = cudaHostAllocDefau
     >>> import PyGPU
     >>> address, err = PyGPU.cudaHostAlloc(4096, PyGPU.cudaHostAllocPortable)
     >>> address != 0, err
-    (True, <cudaSuccess: code=0>)
+    (True, <cudaError: code=0>)
     >>> PyGPU.cudaFreeHost(address)
-    <cudaSuccess: code=0>
+    <cudaError: code=0>
     """
     nbytes, bits = byte_count(size), operator.index(flags)
 
@@ -105,7 +105,7 @@ def cudaMallocHost(size: SupportsIndex) -> tuple[int, cudaError_t]:
     >>> import PyGPU
     >>> address, err = PyGPU.cudaMallocHost(4096)
     >>> PyGPU.cudaFreeHost(address)
-    <cudaSuccess: code=0>
+    <cudaError: code=0>
     """
     return cudaHostAlloc(size)
 
@@ -134,7 +134,7 @@ def cudaFreeHost(ptr: Address) -> cudaError_t:
     --------
     >>> import PyGPU
     >>> PyGPU.cudaFreeHost(0)
-    <cudaSuccess: code=0>
+    <cudaError: code=0>
     """
     address = plain_address(ptr)
 
@@ -175,9 +175,9 @@ def cudaHostRegister(ptr: Address, size: SupportsIndex, flags: SupportsIndex = c
     >>> import numpy, PyGPU
     >>> array = numpy.zeros(1 << 16)
     >>> PyGPU.cudaHostRegister(array, array.nbytes)
-    <cudaSuccess: code=0>
+    <cudaError: code=0>
     >>> PyGPU.cudaHostUnregister(array)
-    <cudaSuccess: code=0>
+    <cudaError: code=0>
     """
     nbytes, bits = byte_count(size), operator.index(flags)
     address = address_of(ptr, nbytes)

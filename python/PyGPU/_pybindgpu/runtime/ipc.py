@@ -104,7 +104,7 @@ def cudaIpcGetMemHandle(devPtr: Address) -> tuple[cudaIpcMemHandle_t, cudaError_
     >>> address, err = PyGPU.cudaMalloc(1024)
     >>> handle, err = PyGPU.cudaIpcGetMemHandle(address)
     >>> len(handle), PyGPU.cudaFree(address)
-    (64, <cudaSuccess: code=0>)
+    (64, <cudaError: code=0>)
     """
     address = plain_address(devPtr)
     return value_of(cudaIpcMemHandle_t(), lambda: cudaIpcMemHandle_t(_core.share_memory(address)))

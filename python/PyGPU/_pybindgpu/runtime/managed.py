@@ -85,7 +85,7 @@ def cudaMallocManaged(size: SupportsIndex, flags: SupportsIndex = cudaMemAttachG
     >>> import PyGPU
     >>> address, err = PyGPU.cudaMallocManaged(1024)
     >>> err, PyGPU.cudaFree(address)
-    (<cudaSuccess: code=0>, <cudaSuccess: code=0>)
+    (<cudaError: code=0>, <cudaError: code=0>)
     """
     nbytes, bits = byte_count(size), operator.index(flags)
 

@@ -75,9 +75,9 @@ def cudaMalloc(size: SupportsIndex) -> tuple[int, cudaError_t]:
     >>> import PyGPU
     >>> address, err = PyGPU.cudaMalloc(1024)
     >>> address != 0, err
-    (True, <cudaSuccess: code=0>)
+    (True, <cudaError: code=0>)
     >>> PyGPU.cudaFree(address)
-    <cudaSuccess: code=0>
+    <cudaError: code=0>
     """
     nbytes = byte_count(size)
     # Not of the pool: another process, MPI and a network card reach only what the driver gave by itself.
@@ -108,7 +108,7 @@ def cudaFree(devPtr: Address) -> cudaError_t:
     --------
     >>> import PyGPU
     >>> PyGPU.cudaFree(0)
-    <cudaSuccess: code=0>
+    <cudaError: code=0>
     """
     address = plain_address(devPtr)
 
@@ -133,7 +133,7 @@ def cudaMemGetInfo() -> tuple[tuple[int, int], cudaError_t]:
     >>> import PyGPU
     >>> (free, total), err = PyGPU.cudaMemGetInfo()
     >>> 0 < free <= total, err
-    (True, <cudaSuccess: code=0>)
+    (True, <cudaError: code=0>)
     """
     return value_of((0, 0), _core.memory_info)
 
@@ -185,9 +185,9 @@ def cudaMemcpy(
     >>> source, result = numpy.arange(4.0), numpy.empty(4)
     >>> address, err = PyGPU.cudaMalloc(source.nbytes)
     >>> PyGPU.cudaMemcpy(address, source, source.nbytes, PyGPU.cudaMemcpyHostToDevice)
-    <cudaSuccess: code=0>
+    <cudaError: code=0>
     >>> PyGPU.cudaMemcpy(result, address, source.nbytes, PyGPU.cudaMemcpyDeviceToHost)
-    <cudaSuccess: code=0>
+    <cudaError: code=0>
     >>> result
     array([0., 1., 2., 3.])
     >>> err = PyGPU.cudaFree(address)
@@ -214,9 +214,9 @@ def cudaMemcpyAsync(
     >>> stream = PyGPU.cudaStream_t()
     >>> address, err = PyGPU.cudaMalloc(source.nbytes)
     >>> PyGPU.cudaMemcpyAsync(address, source, source.nbytes, PyGPU.cudaMemcpyHostToDevice, stream)
-    <cudaSuccess: code=0>
+    <cudaError: code=0>
     >>> PyGPU.cudaStreamSynchronize(stream)
-    <cudaSuccess: code=0>
+    <cudaError: code=0>
     >>> err = PyGPU.cudaFree(address)
     """
     nbytes, direction = byte_count(count), operator.index(kind)
@@ -267,7 +267,7 @@ def cudaMemset(devPtr: Address, value: SupportsIndex, count: SupportsIndex) -> c
     >>> import PyGPU
     >>> address, err = PyGPU.cudaMalloc(16)
     >>> PyGPU.cudaMemset(address, 0, 16)
-    <cudaSuccess: code=0>
+    <cudaError: code=0>
     >>> err = PyGPU.cudaFree(address)
     """
     return status_of(_fill, devPtr, operator.index(value), byte_count(count), None)
@@ -285,9 +285,9 @@ def cudaMemsetAsync(
     >>> import PyGPU
     >>> address, err = PyGPU.cudaMalloc(16)
     >>> PyGPU.cudaMemsetAsync(address, 0xFF, 16, PyGPU.cudaStream_t())
-    <cudaSuccess: code=0>
+    <cudaError: code=0>
     >>> PyGPU.cudaDeviceSynchronize(), PyGPU.cudaFree(address)
-    (<cudaSuccess: code=0>, <cudaSuccess: code=0>)
+    (<cudaError: code=0>, <cudaError: code=0>)
     """
     number, nbytes = operator.index(value), byte_count(count)
 

@@ -43,7 +43,7 @@ def cudaMallocAsync(size: SupportsIndex, stream: StreamLike = None) -> tuple[int
     >>> stream = PyGPU.cudaStream_t()
     >>> address, err = PyGPU.cudaMallocAsync(1024, stream)
     >>> err, PyGPU.cudaFreeAsync(address, stream)
-    (<cudaSuccess: code=0>, <cudaSuccess: code=0>)
+    (<cudaError: code=0>, <cudaError: code=0>)
     """
     nbytes = byte_count(size)
     return value_of(0, lambda: _core.raw_allocate_async(nbytes, as_stream(stream)))
@@ -75,7 +75,7 @@ def cudaFreeAsync(devPtr: Address, stream: StreamLike = None) -> cudaError_t:
     --------
     >>> import PyGPU
     >>> PyGPU.cudaFreeAsync(0)
-    <cudaSuccess: code=0>
+    <cudaError: code=0>
     """
     address = plain_address(devPtr)
     return status_of(lambda: _core.raw_free_async(address, as_stream(stream)))

@@ -86,7 +86,7 @@ def cudaMemcpy2D(
     >>> import numpy, PyGPU
     >>> source, result = numpy.arange(6, dtype="u1").reshape(2, 3), numpy.zeros((2, 2), "u1")
     >>> PyGPU.cudaMemcpy2D(result, 2, source, 3, 2, 2)
-    <cudaSuccess: code=0>
+    <cudaError: code=0>
     >>> result
     array([[0, 1],
            [3, 4]], dtype=uint8)
@@ -115,9 +115,9 @@ def cudaMemcpy2DAsync(
     >>> import numpy, PyGPU
     >>> source, result = numpy.arange(4, dtype="u1"), numpy.zeros(2, "u1")
     >>> PyGPU.cudaMemcpy2DAsync(result, 1, source, 2, 1, 2, stream=PyGPU.cudaStream_t())
-    <cudaSuccess: code=0>
+    <cudaError: code=0>
     >>> PyGPU.cudaDeviceSynchronize(), result
-    (<cudaSuccess: code=0>, array([0, 2], dtype=uint8))
+    (<cudaError: code=0>, array([0, 2], dtype=uint8))
     """
     to, source = (dst, byte_count(dpitch)), (src, byte_count(spitch))
     extent, direction = (byte_count(width), byte_count(height)), operator.index(kind)
@@ -173,9 +173,9 @@ def cudaMemcpyPeer(
     >>> first, err = PyGPU.cudaMalloc(16)
     >>> second, err = PyGPU.cudaMalloc(16)
     >>> PyGPU.cudaMemcpyPeer(second, 0, first, 0, 16)
-    <cudaSuccess: code=0>
+    <cudaError: code=0>
     >>> PyGPU.cudaFree(first), PyGPU.cudaFree(second)
-    (<cudaSuccess: code=0>, <cudaSuccess: code=0>)
+    (<cudaError: code=0>, <cudaError: code=0>)
     """
     return status_of(
         _copy_to_peer, dst, operator.index(dstDevice), src, operator.index(srcDevice), byte_count(count), None
@@ -200,10 +200,10 @@ def cudaMemcpyPeerAsync(
     >>> first, err = PyGPU.cudaMalloc(16)
     >>> second, err = PyGPU.cudaMalloc(16)
     >>> PyGPU.cudaMemcpyPeerAsync(second, 0, first, 0, 16, PyGPU.cudaStream_t())
-    <cudaSuccess: code=0>
+    <cudaError: code=0>
     >>> err = PyGPU.cudaDeviceSynchronize()
     >>> PyGPU.cudaFree(first), PyGPU.cudaFree(second)
-    (<cudaSuccess: code=0>, <cudaSuccess: code=0>)
+    (<cudaError: code=0>, <cudaError: code=0>)
     """
     of_dst, of_src, nbytes = operator.index(dstDevice), operator.index(srcDevice), byte_count(count)
     return status_of(lambda: _copy_to_peer(dst, of_dst, src, of_src, nbytes, as_stream(stream)))

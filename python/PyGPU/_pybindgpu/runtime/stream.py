@@ -71,9 +71,9 @@ class cudaStream_t(Handle[_core.Stream]):
     >>> import PyGPU
     >>> stream = PyGPU.cudaStream_t(PyGPU.cudaStreamNonBlocking)
     >>> stream.last_status()
-    <cudaSuccess: code=0>
+    <cudaError: code=0>
     >>> PyGPU.cudaStreamSynchronize(stream)
-    <cudaSuccess: code=0>
+    <cudaError: code=0>
     """
 
     __slots__ = ()
@@ -151,7 +151,7 @@ def cudaStreamSynchronize(stream: StreamLike = None) -> cudaError_t:
     --------
     >>> import PyGPU
     >>> PyGPU.cudaStreamSynchronize(0)
-    <cudaSuccess: code=0>
+    <cudaError: code=0>
     """
     return status_of(lambda: as_stream(stream).synchronize())
 
@@ -179,7 +179,7 @@ def cudaStreamQuery(stream: StreamLike = None) -> cudaError_t:
     >>> import PyGPU
     >>> stream = PyGPU.cudaStream_t()
     >>> PyGPU.cudaStreamQuery(stream)
-    <cudaSuccess: code=0>
+    <cudaError: code=0>
     """
 
     def query() -> None:
@@ -203,7 +203,7 @@ def cudaStreamCreate() -> tuple[cudaStream_t, cudaError_t]:
     >>> import PyGPU
     >>> stream, err = PyGPU.cudaStreamCreate()
     >>> err, PyGPU.cudaStreamDestroy(stream)
-    (<cudaSuccess: code=0>, <cudaSuccess: code=0>)
+    (<cudaError: code=0>, <cudaError: code=0>)
     """
     return cudaStreamCreateWithPriority(cudaStreamDefault, 0)
 
@@ -216,7 +216,7 @@ def cudaStreamCreateWithFlags(flags: SupportsIndex) -> tuple[cudaStream_t, cudaE
     >>> import PyGPU
     >>> stream, err = PyGPU.cudaStreamCreateWithFlags(PyGPU.cudaStreamNonBlocking)
     >>> err
-    <cudaSuccess: code=0>
+    <cudaError: code=0>
     """
     return cudaStreamCreateWithPriority(flags, 0)
 
@@ -231,7 +231,7 @@ def cudaStreamCreateWithPriority(flags: SupportsIndex, priority: SupportsIndex) 
     >>> import PyGPU
     >>> stream, err = PyGPU.cudaStreamCreateWithPriority(PyGPU.cudaStreamDefault, -1)
     >>> err
-    <cudaSuccess: code=0>
+    <cudaError: code=0>
     """
     stream = cudaStream_t(flags, priority)
     return stream, stream.last_status()
@@ -261,7 +261,7 @@ def cudaStreamDestroy(stream: StreamLike) -> cudaError_t:
     >>> import PyGPU
     >>> stream = PyGPU.cudaStream_t()
     >>> PyGPU.cudaStreamDestroy(stream), PyGPU.cudaStreamDestroy(stream)
-    (<cudaSuccess: code=0>, <cudaError: code=400>)
+    (<cudaError: code=0>, <cudaError: code=400>)
     """
 
     def destroy() -> None:
@@ -323,9 +323,9 @@ def cudaLaunchHostFunc(stream: StreamLike, fn: Callable[[Any], object], userData
     >>> import PyGPU
     >>> done = []
     >>> PyGPU.cudaLaunchHostFunc(None, done.append, 1)
-    <cudaSuccess: code=0>
+    <cudaError: code=0>
     >>> PyGPU.cudaDeviceSynchronize(), done
-    (<cudaSuccess: code=0>, [1])
+    (<cudaError: code=0>, [1])
     """
     if not callable(fn):
         raise TypeError(f"fn is no function, but {type(fn).__name__}")

@@ -41,6 +41,9 @@ pub const OF_SCHEDULER: [&str; 5] = ["-O2", "-c", "include/pygpu_cpu/runtime.cpp
 /// Where the compiler writes what it read.
 pub const LIST: &str = "unit.d";
 
+/// With these GCC links code that, when the library is loaded, makes the loading thread take small numbers for 0 from then on: NumPy's too.
+const SETS_THE_THREAD: [&str; 3] = ["-Ofast", "-ffast-math", "-funsafe-math-optimizations"];
+
 fn text(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
@@ -81,14 +84,17 @@ impl Run<'_> {
     pub fn link(&self, scheduler: &Path, short: Option<&Path>) -> Result<Result<String, String>, Failure> {
         let object = scheduler.to_string_lossy();
         let usual = ["-shared", "unit.o", &object, "-o", "kernel.so"];
+        let options: Vec<String> =
+            self.options.iter().filter(|option| !SETS_THE_THREAD.contains(&&***option)).cloned().collect();
+        let this = Run { compiler: self.compiler, place: self.place, options: &options };
         if let Some(short) = short {
             let folder = format!("-L{}", short.display());
-            let output = self.run(&[&usual[..], &[&folder, "-Wl,-z,defs"]].concat())?;
+            let output = this.run(&[&usual[..], &[&folder, "-Wl,-z,defs"]].concat())?;
             if output.status.success() {
                 return Ok(Ok(text(&output)));
             }
         }
-        let output = self.run(&usual)?;
+        let output = this.run(&usual)?;
         Ok(if output.status.success() { Ok(text(&output)) } else { Err(text(&output)) })
     }
 
