@@ -21,7 +21,7 @@ use crate::history::History;
 use crate::memory::Allocation;
 use crate::worker::Then;
 
-use super::together;
+use super::rtc::{images, together};
 
 use self::engine::{Host, Kernel, Library, Order, Shape};
 
@@ -36,7 +36,7 @@ pub fn host() -> &'static Host {
             named: ["PYGPU_CXX", "CXX"].into_iter().filter_map(named).collect(),
             path: std::env::var_os("PATH").unwrap_or_default(),
             temporary: std::env::temp_dir(),
-            kept: super::images::folder().cloned(),
+            kept: images::folder().cloned(),
             order: Order::named(filled("PYGPU_CPU_ORDER").unwrap_or_default().trim()),
             options: Vec::new(),
             breaks: filled("PYGPU_CPU_BREAK").is_some(),

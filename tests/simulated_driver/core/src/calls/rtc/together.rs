@@ -11,8 +11,8 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use super::images::{folder, keep};
-use super::rtc;
 use crate::kernel::engine::{Build, build};
+use crate::rtc;
 
 /// Of one unit; each of its images holds them all.
 const MOST: usize = 32;

@@ -1,16 +1,18 @@
 //! The machine's C++ compiler behind the functions that NVRTC and hiprtc have in common. What it gives as an image is a shared
 //! library of the host, which the simulated drivers load.
 
+pub mod images;
+pub mod together;
+
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::OnceLock;
 
-use super::images;
 use super::module::{DIGITS, PTX};
-pub use super::together::{collect_sources, compile_together};
 use crate::kernel::engine::{self, Build, CxxCompiler, Failure, build, find};
 use crate::kernel::host;
+pub use together::{collect_sources, compile_together};
 
 const SUCCESS: u32 = 0;
 const INVALID_INPUT: u32 = 3;
