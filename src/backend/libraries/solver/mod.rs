@@ -26,8 +26,6 @@ type P = *mut c_void;
 type I = c_int;
 type Make = unsafe extern "C" fn(*mut P) -> u32;
 type End = unsafe extern "C" fn(P) -> u32;
-type WidePotrfSize = unsafe extern "C" fn(P, P, u32, i64, u32, P, i64, u32, *mut usize, *mut usize) -> u32;
-type WidePotrf = unsafe extern "C" fn(P, P, u32, i64, u32, P, i64, u32, P, usize, P, usize, P) -> u32;
 type GeevSize = unsafe extern "C" fn(
     P,
     P,
@@ -84,8 +82,6 @@ functions! {
     destroy_syevj: End = "cusolverDnDestroySyevjInfo", "hipsolverDnDestroySyevjInfo";
     create_params: Make = "cusolverDnCreateParams", "hipsolverDnCreateParams";
     destroy_params: End = "cusolverDnDestroyParams", "hipsolverDnDestroyParams";
-    wide_potrf_size: WidePotrfSize = "cusolverDnXpotrf_bufferSize", "hipsolverDnXpotrf_bufferSize";
-    wide_potrf: WidePotrf = "cusolverDnXpotrf", "hipsolverDnXpotrf";
     geev_size: GeevSize = "cusolverDnXgeev_bufferSize", "hipsolverDnXgeev_bufferSize";
     geev: Geev = "cusolverDnXgeev", "hipsolverDnXgeev";
 }

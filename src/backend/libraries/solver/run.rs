@@ -102,7 +102,6 @@ impl Solver {
             What::Lu => call!(self, typed.getrf_size, "getrf_bufferSize", own, m, n, a, m, &mut asked)?,
             What::LuSolve { .. } | What::CholeskyOfMany { .. } => (),
             What::LuOfMany | What::LuSolveOfMany { .. } => return Err(self.absent("getrfBatched")),
-            What::Cholesky { lower } if self.is_wide(handle, task) => return self.room_of_wide(handle, task, lower),
             What::Cholesky { lower } => {
                 let triangle = choices.triangle(lower);
                 call!(self, typed.potrf_size, "potrf_bufferSize", own, triangle, n, a, n, &mut asked)?;
@@ -230,9 +229,6 @@ impl Solver {
                 let transposed = choices.transposed(transposed);
                 call!(self, typed.getrs, "getrs", own, transposed, n, k, a, n, b, c, n, d)
             }
-            What::Cholesky { lower } if self.is_wide(handle, task) => {
-                self.wide_cholesky(handle, task, [a, b], lower, (room, work), host)
-            }
             What::Cholesky { lower } => {
                 call!(self, typed.potrf, "potrf", own, choices.triangle(lower), n, a, n, work, asked, b)
             }
@@ -334,40 +330,6 @@ impl Solver {
             }
             _ => Ok(()),
         }
-    }
-
-    /// Whether a root is found by the function that counts in 64 bits: for large matrices cuSOLVER has a quicker way there.
-    fn is_wide(&self, handle: &Handle, task: &Task) -> bool {
-        const LARGE: usize = 1024;
-        self.kind == BackendKind::Cuda
-            && task.n >= LARGE
-            && !handle.params.is_null()
-            && self.functions.wide_potrf_size.is_some()
-            && self.functions.wide_potrf.is_some()
-    }
-
-    fn room_of_wide(&self, handle: &Handle, task: &Task, lower: bool) -> Result<Room> {
-        let (kind, n, triangle) = (task.element.number(), task.n as i64, self.choices().triangle(lower));
-        let a = pointer(task.addresses[0]);
-        let (size, own, params) = (self.functions.wide_potrf_size, handle.own, handle.params);
-        let (mut bytes, mut host) = (0, 0);
-        call!(self, size, "Xpotrf_bufferSize", own, params, triangle, n, kind, a, n, kind, &mut bytes, &mut host)?;
-        Ok(Room { asked: 0, bytes, host })
-    }
-
-    fn wide_cholesky(
-        &self,
-        handle: &Handle,
-        task: &Task,
-        [a, info]: [P; 2],
-        lower: bool,
-        (room, work): (Room, P),
-        host: &mut [u8],
-    ) -> Result<()> {
-        let (kind, n, triangle) = (task.element.number(), task.n as i64, self.choices().triangle(lower));
-        let (potrf, own, params) = (self.functions.wide_potrf, handle.own, handle.params);
-        let (bytes, on_host, of_host) = (room.bytes, host.as_mut_ptr().cast(), host.len());
-        call!(self, potrf, "Xpotrf", own, params, triangle, n, kind, a, n, kind, work, bytes, on_host, of_host, info,)
     }
 
     fn room_of_eig(&self, handle: &Handle, task: &Task, vectors: bool) -> Result<Room> {
