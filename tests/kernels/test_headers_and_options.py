@@ -247,7 +247,7 @@ def test_a_text_that_names_a_file_is_read(tmp_path: Path) -> None:
 
 
 def test_a_kernel_of_fast_mathematics_leaves_the_threads_small_numbers_alone() -> None:
-    # GCC links code to such a library that makes the thread which loads it take them for 0 (seen in NumPy, hours later).
+    # GCC links code to such a library that makes the thread which loads it take them for 0, in NumPy too.
     out = PyGPU.zeros(1, "float32")
     for option in ("-use_fast_math", "-ffast-math") if PyGPU.backend_name() == "cpu" else ("-use_fast_math",):
         kernel = PyGPU.Kernel('extern "C" __global__ void third(float *x) { x[0] = 1.0f / 3.0f; }', options=[option])
