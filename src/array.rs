@@ -230,6 +230,12 @@ impl Array {
         self.keeper.is_none() && Arc::get_mut(&mut self.allocation).is_some_and(Allocation::end_without_driver)
     }
 
+    /// Ends the block where its memory was put off, nobody else has it, and `forget` lets its operation go. Only to be dropped
+    /// afterwards.
+    pub fn end_put_off(&self, forget: impl FnOnce(u64) -> bool) -> bool {
+        Arc::strong_count(&self.allocation) == 1 && self.allocation.end_put_off(forget)
+    }
+
     /// The layout, for the maker of a view to fill.
     ///
     /// # Safety

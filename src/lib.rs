@@ -2,10 +2,11 @@
 //!
 //! The layers, each of which may use only those to its left (`tests/repository/test_layers.py` holds it):
 //!
-//! `callback, chain, error, global, dtype, journal, layout, settings, sync <- backend <- lifetime <- device, stream <- memory <- array, graph <- kernel <- codegen <- copy <- ops <- interop <- python`
+//! `callback, chain, deferral, error, global, dtype, journal, layout, settings, sync <- backend <- lifetime <- device, stream <- memory <- array, graph <- kernel <- codegen <- copy <- ops <- interop <- python`
 //!
 //! - [`callback`], [`chain`] and [`global`] are what every layer needs beside `fork`, C and deep recursion: a door for calls from C,
 //!   ends of long chains of owners, locks of the process;
+//! - [`deferral`] is how all of them make sure that no operation waits which was put off;
 //! - [`settings`] is what the environment says, read once; [`journal`] what slow paths tell Python's `logging`;
 //! - [`layout`] is pure arithmetic of shapes and signed byte strides;
 //! - [`backend`] is the narrow waist: what a device can do, opened at run time;
@@ -25,6 +26,7 @@ pub mod callback;
 pub mod chain;
 pub mod codegen;
 pub mod copy;
+pub mod deferral;
 pub mod device;
 pub mod dtype;
 pub mod error;

@@ -30,6 +30,8 @@ impl Variable {
     pub const CPU_ORDER: Self = Self("PYGPU_CPU_ORDER");
     pub const CUDA_ARRAY_INTERFACE_SYNC: Self = Self("PYGPU_CUDA_ARRAY_INTERFACE_SYNC");
     pub const DEVICE: Self = Self("PYGPU_DEVICE");
+    pub const FUSION: Self = Self("PYGPU_FUSION");
+    pub const FUSION_COMPILE: Self = Self("PYGPU_FUSION_COMPILE");
     pub const OWN_CXX: Self = Self("PYGPU_CXX");
     pub const PINNED_LIMIT: Self = Self("PYGPU_PINNED_LIMIT");
     pub const PROFILE: Self = Self("PYGPU_PROFILE");

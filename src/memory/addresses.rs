@@ -72,6 +72,7 @@ pub fn enter(block: &Arc<Allocation>, nature: Nature) {
     if block.bytes() == 0 {
         return;
     }
+    block.publish();
     let mut table = table();
     let same = table.entries.entry(block.address()).or_default();
     if same.iter().any(|entry| entry.is(block)) {

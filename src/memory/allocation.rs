@@ -1,12 +1,16 @@
 //! One block of memory: who owns it, who used it last, and its end behind that.
 
+mod deferred;
 mod kept;
+mod lending;
+mod place;
 
 use std::any::Any;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32};
 
 use crate::backend::{self, Address, HostFlags, overrun_of_block};
+use crate::deferral;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::lifetime;
@@ -17,9 +21,11 @@ use crate::memory::pool::Source;
 use crate::memory::{pinned, pool};
 use crate::stream::{Identity, Mark, Stream};
 
+use self::place::Place;
+
 enum Origin {
     /// From the pool of the device, or where it has none.
-    Own(Source),
+    Own,
     /// Pinned host memory.
     Pinned(HostFlags),
     /// From an allocator of the user's choice, which takes it back in the order of the stream.
@@ -30,7 +36,7 @@ enum Origin {
 
 /// One block of memory. Arrays and lent-out buffers share it through an `Arc`.
 pub struct Allocation {
-    address: Address,
+    place: Place,
     bytes: usize,
     epoch: u32,
     origin: Origin,
@@ -38,6 +44,8 @@ pub struct Allocation {
     order: Order<Stream>,
     /// Somebody else has the address and tells nobody when that ends, or on which stream: the free waits for the whole device.
     exposed: AtomicBool,
+    /// Somebody else can have the address: operations on the block are not put off, since nobody sees what is written meanwhile.
+    published: AtomicBool,
     /// Exports that were not given back yet.
     exports: AtomicU32,
 }
@@ -76,7 +84,7 @@ impl Allocation {
         }
         let epoch = device.epoch();
         let (address, source) = if bytes == 0 { (0, Source::Plain) } else { pool::allocate(bytes, &stream)? };
-        Ok(Self::with(address, bytes, epoch, Origin::Own(source), stream))
+        Ok(Self::with(Place::new(address, source), bytes, epoch, Origin::Own, stream))
     }
 
     /// A block of `bytes`, not 0, of somebody else's allocator, asked for in the order of `stream`.
@@ -93,7 +101,8 @@ impl Allocation {
             allocator.allocate(bytes, stream)?
         };
         account.keep();
-        Ok(Self::with(block.address, bytes, epoch, Origin::Plugged(Some(block.owner)), block.stream))
+        let place = Place::new(block.address, Source::Plain);
+        Ok(Self::with(place, bytes, epoch, Origin::Plugged(Some(block.owner)), block.stream))
     }
 
     /// Memory of a kind that the driver has beside its pools: `ask` gives the address and the bytes, `Backend::free` takes it
@@ -104,7 +113,10 @@ impl Allocation {
     pub fn by_driver(device: Device, ask: impl Fn() -> Result<(Address, usize)>) -> Result<Self> {
         let epoch = device.epoch();
         let (address, bytes) = pool::allocate_by(device, ask)?;
-        Ok(Self::with(address, bytes, epoch, Origin::Own(Source::Plain), Stream::default_of(device)))
+        let place = Place::new(address, Source::Plain);
+        let block = Self::with(place, bytes, epoch, Origin::Own, Stream::default_of(device));
+        block.publish(); // the host or other processes may have it
+        Ok(block)
     }
 
     /// Memory of which only the address is known, in the order of `stream`. Whoever brought the address keeps it there.
@@ -113,7 +125,7 @@ impl Allocation {
     /// So many bytes of the stream's device are at the address as long as anything uses the block.
     pub unsafe fn of_nobody(address: Address, bytes: usize, stream: Stream) -> Self {
         let epoch = stream.device().epoch();
-        Self::with(address, bytes, epoch, Origin::Lent(None), stream)
+        Self::with(Place::new(address, Source::Plain), bytes, epoch, Origin::Lent(None), stream)
     }
 
     /// Pinned host memory that the device's copy engines reach directly.
@@ -123,7 +135,8 @@ impl Allocation {
     pub fn pinned(device: Device, bytes: usize, flags: HostFlags) -> Result<Self> {
         let epoch = device.epoch();
         let address = if bytes == 0 { 0 } else { pinned::allocate(device, bytes, flags)? };
-        Ok(Self::with(address, bytes, epoch, Origin::Pinned(flags), Stream::default_of(device)))
+        let place = Place::new(address, Source::Plain);
+        Ok(Self::with(place, bytes, epoch, Origin::Pinned(flags), Stream::default_of(device)))
     }
 
     /// Memory that another library owns and has made usable in the order of `stream`.
@@ -132,13 +145,13 @@ impl Allocation {
     /// So many bytes of the stream's device are at the address until `owner` is dropped.
     pub unsafe fn lent(address: Address, bytes: usize, stream: Stream, owner: Lent) -> Self {
         let epoch = stream.device().epoch();
-        Self::with(address, bytes, epoch, Origin::Lent(Some(owner)), stream)
+        Self::with(Place::new(address, Source::Plain), bytes, epoch, Origin::Lent(Some(owner)), stream)
     }
 
     #[inline(always)]
-    fn with(address: Address, bytes: usize, epoch: u32, origin: Origin, stream: Stream) -> Self {
-        let (exposed, exports) = (AtomicBool::new(false), AtomicU32::new(0));
-        Self { address, bytes, epoch, origin, order: Order::new(stream), exposed, exports }
+    fn with(place: Place, bytes: usize, epoch: u32, origin: Origin, stream: Stream) -> Self {
+        let (exposed, published, exports) = (AtomicBool::new(false), AtomicBool::new(false), AtomicU32::new(0));
+        Self { place, bytes, epoch, origin, order: Order::new(stream), exposed, published, exports }
     }
 
     /// The device whose memory it is; for pinned memory, the device it was pinned for.
@@ -147,10 +160,10 @@ impl Allocation {
         self.order.home().device()
     }
 
-    /// The first byte; for lent memory, the address of element zero.
+    /// The first byte; for lent memory, the address of element zero; 0 as long as an operation that was put off has given it none.
     #[inline]
     pub fn address(&self) -> Address {
-        self.address
+        self.place.address()
     }
 
     /// Bytes of the block.
@@ -169,11 +182,11 @@ impl Allocation {
     /// host allocated itself has a zone behind it.
     #[inline]
     pub fn overrun(&self) -> usize {
-        if self.address == 0 || !matches!(self.origin, Origin::Own(Source::Plain)) || !self.device().is_cpu() {
+        if self.address() == 0 || !self.is_plain() || !self.device().is_cpu() {
             return 0;
         }
         // SAFETY: alive, and from the host's heap with these bytes.
-        unsafe { overrun_of_block(self.address, self.bytes) }
+        unsafe { overrun_of_block(self.address(), self.bytes) }
     }
 
     /// Whether another library owns the memory.
@@ -183,7 +196,12 @@ impl Allocation {
 
     /// Whether it is PyGPU's own memory of a device, which all devices reach that reach its device.
     pub fn is_own(&self) -> bool {
-        matches!(self.origin, Origin::Own(_))
+        matches!(self.origin, Origin::Own)
+    }
+
+    /// Whether it is, and of no pool.
+    fn is_plain(&self) -> bool {
+        self.is_own() && self.place.source() == Source::Plain
     }
 
     /// Whether somebody is to be told that the memory is not used any more.
@@ -322,40 +340,6 @@ impl Allocation {
         super::ordered(&[(self, access)], stream, || Ok(()))
     }
 
-    /// Says that somebody else has the address from now on, and that nobody will tell when that ends.
-    pub fn expose(&self) {
-        self.exposed.store(true, Ordering::Relaxed);
-    }
-
-    /// Says that another library has the block until [`Self::take_back`].
-    #[inline]
-    pub fn give_out(&self) {
-        self.exports.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Says that another library, which worked on `consumer`, has no hand in the block any more: what it put there comes before
-    /// later uses and the free. A stream that nobody named, or that may be gone, cannot be asked: the free waits for the
-    /// device.
-    ///
-    /// # Errors
-    /// The driver's.
-    pub fn take_back(&self, access: Access, consumer: Option<&Stream>) -> Result<()> {
-        self.exports.fetch_sub(1, Ordering::Relaxed);
-        match consumer {
-            _ if self.device().is_cpu() || !self.is_alive() => Ok(()),
-            Some(stream) if !stream.is_foreign() => self.order.note(access, stream),
-            _ => {
-                self.expose();
-                Ok(())
-            }
-        }
-    }
-
-    /// How many exports were not given back yet.
-    pub fn exports(&self) -> u32 {
-        self.exports.load(Ordering::Relaxed)
-    }
-
     /// Stops the host until every known use has ended.
     ///
     /// # Errors
@@ -393,12 +377,13 @@ impl Allocation {
     /// All that the block is, to be dropped later; what stays behind owns nothing.
     fn take(&mut self) -> Self {
         Self {
-            address: self.address,
+            place: self.place.take(),
             bytes: std::mem::take(&mut self.bytes),
             epoch: self.epoch,
-            origin: std::mem::replace(&mut self.origin, Origin::Own(Source::Plain)),
+            origin: std::mem::replace(&mut self.origin, Origin::Own),
             order: self.order.take(),
             exposed: AtomicBool::new(*self.exposed.get_mut()),
+            published: AtomicBool::new(*self.published.get_mut()),
             exports: AtomicU32::new(*self.exports.get_mut()),
         }
     }
@@ -420,19 +405,19 @@ impl Allocation {
         let device = self.device();
         let (backend, index) = (device.backend(), device.index());
         match &mut self.origin {
-            Origin::Own(Source::Plain) => {
+            Origin::Own if self.place.source() == Source::Plain => {
                 // SAFETY: this is the last owner; the driver waits for the device, the CPU has nothing in flight.
-                unsafe { backend.free(index, self.address, self.bytes)? };
+                unsafe { backend.free(index, self.place.address(), self.bytes)? };
                 pool::account_for_free(device, self.bytes);
                 Ok(())
             }
-            Origin::Own(source) => {
+            Origin::Own => {
                 // What others have had goes back to the driver, which knows of more streams than this one.
                 let is_private = self.order.is_untouched() && !*self.exposed.get_mut();
-                let is_recyclable = is_private && *source == Source::Recyclable;
+                let is_recyclable = is_private && self.place.source() == Source::Recyclable;
                 self.release_in_order(|block| {
                     // SAFETY: this is the last owner; every use known of is before this point of the stream, or has ended.
-                    unsafe { pool::free(block.address, block.bytes, block.order.home(), is_recyclable) }
+                    unsafe { pool::free(block.address(), block.bytes, block.order.home(), is_recyclable) }
                 })
             }
             Origin::Plugged(owner) => {
@@ -449,7 +434,7 @@ impl Allocation {
             Origin::Pinned(flags) => {
                 // Who copies asynchronously keeps the memory until the copy is over (`pending`).
                 // SAFETY: this is the last owner and no copy is in flight.
-                unsafe { pinned::free(device, self.address, self.bytes, *flags, self.epoch) }
+                unsafe { pinned::free(device, self.place.address(), self.bytes, *flags, self.epoch) }
             }
             Origin::Lent(None) => Ok(()), // nobody waits for the end
             Origin::Lent(owner) => {
@@ -471,6 +456,12 @@ impl Drop for Allocation {
                 std::mem::forget(owner.take());
             }
             return;
+        }
+        if let Some(number) = self.place.deferred() {
+            deferral::forget(number);
+        }
+        if self.is_own() && self.address() == 0 {
+            return; // no bytes, or none that were had
         }
         let dead = self.epoch != self.device().epoch();
         if (self.bytes == 0 || dead) && !self.has_owner() {

@@ -322,6 +322,7 @@ impl Capture {
     /// Notes that a block is used on a stream of the capture, which other streams of it that have used the block come before.
     pub(super) fn note(&self, block: &Arc<Allocation>, access: Access, stream: &Stream) -> Result<()> {
         self.check_open()?;
+        block.publish(); // who has the graph's handle reaches it
         self.notes.fetch_add(1, Ordering::AcqRel);
         self.note_use(block, access, stream)
     }

@@ -7,6 +7,7 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use crate::backend::{self, Address, PoolHandle, PoolStatistics, StreamHandle};
+use crate::deferral::{self, Cause};
 use crate::device::{Device, PerDevice, per_device};
 use crate::error::{Error, OutOfMemory, Result};
 use crate::global::{Global, Once};
@@ -92,7 +93,8 @@ fn pool_of(device: Device) -> Result<Option<PoolHandle>> {
 }
 
 /// How the driver has to be given a block back.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
 pub(super) enum Source {
     /// It has no pool, or this is memory of the host.
     Plain,
@@ -229,6 +231,7 @@ pub(super) fn or_after_trim<T>(device: Device, ask: impl Fn() -> Result<T>) -> R
     match ask() {
         // A wait for the device would make a capture invalid.
         Err(Error::OutOfMemory(_)) if !capture::is_any() => {
+            deferral::close(Cause::Memory)?;
             pending::synchronize(device)?;
             trim(device, 0)?;
             ask()

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use crate::deferral::{self, Cause};
 use crate::error::Result;
 use crate::lifetime;
 use crate::memory::order::Ticket;
@@ -119,6 +120,7 @@ impl Drop for Transaction<'_> {
 /// `ValueError` for memory that was destroyed by a reset; the driver's; those of `work`.
 #[inline]
 pub fn ordered<T>(uses: &[Use<'_>], stream: &Stream, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    deferral::close(Cause::Work)?;
     let mut transaction = Transaction::new(uses, stream);
     transaction.begin()?;
     transaction.is_put = true;

@@ -4,6 +4,7 @@
 //! - [`plan`] finds the fewest axes that serve the arrays of a call, and what each of them is in the kernel;
 //! - [`tiles`] says when arrays that lie across the others go through shared memory;
 //! - [`generate`] writes the source for a plan;
+//! - [`expression`] puts operations off, so that several are one kernel;
 //! - [`elementwise`], [`reduce`] and [`scan`] put them on streams.
 //! - [`select`] is selection by masks, [`product`] products of matrices;
 //! - [`random`] makes random numbers, [`fft`] transforms by the vendors' libraries;
@@ -14,6 +15,7 @@
 pub mod argument;
 pub mod axes;
 pub mod elementwise;
+pub mod expression;
 pub mod fft;
 mod generate;
 pub mod join;

@@ -6,6 +6,7 @@
 use pyo3::prelude::*;
 
 mod callback;
+mod deferral;
 mod ending;
 mod errors;
 mod exit;
@@ -66,6 +67,7 @@ mod _core {
         runtime::compiler::register();
         settings::register();
         callback::register();
+        deferral::register();
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         convert::register(module)?;
         runtime::register(module)?;
@@ -76,6 +78,7 @@ mod _core {
         kernel::register(module)?;
         custom::register(module)?;
         views::take::register(module)?;
+        deferral::add_to(module)?;
         operators::register(module)?;
         compat::register(module)?;
         exit::register(module)?;

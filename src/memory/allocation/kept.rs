@@ -3,7 +3,7 @@
 //! Why apart from how all blocks are made and freed: whoever calls a driver leaves Python's lock before, which costs as much as all else
 //! about a small block.
 
-use super::{Allocation, Origin};
+use super::{Allocation, Origin, Place};
 use crate::backend;
 use crate::memory::pool::Source;
 use crate::memory::{capture, plugged, pool};
@@ -18,19 +18,19 @@ impl Allocation {
         }
         let epoch = stream.device().epoch();
         let address = pool::take_kept(bytes, stream)?;
-        Some(Self::with(address, bytes, epoch, Origin::Own(Source::Recyclable), stream.clone()))
+        Some(Self::with(Place::new(address, Source::Recyclable), bytes, epoch, Origin::Own, stream.clone()))
     }
 
     /// Ends the block where that needs no call of a driver: its stream keeps it. Nothing is left of it then.
     #[inline]
     pub fn end_without_driver(&mut self) -> bool {
-        let is_recyclable = matches!(self.origin, Origin::Own(Source::Recyclable)) && self.bytes > 0;
+        let is_recyclable = self.is_own() && self.place.source() == Source::Recyclable && self.bytes > 0;
         let is_private = self.order.is_untouched() && !*self.exposed.get_mut();
         if !is_recyclable || !is_private || !self.is_alive() || capture::is_any() || backend::is_host_call() {
             return false;
         }
         // SAFETY: this is the last owner, and every use is in the order of the home stream.
-        let is_kept = unsafe { pool::keep(self.address, self.bytes, self.order.home()) };
+        let is_kept = unsafe { pool::keep(self.address(), self.bytes, self.order.home()) };
         if is_kept {
             self.bytes = 0;
         }

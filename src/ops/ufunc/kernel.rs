@@ -27,6 +27,9 @@ fn key(row: &'static Row, kind: Kind, inputs: &[Given], outputs: &[Kind], masked
     (std::ptr::from_ref(row).addr(), types * 2 + u64::from(masked))
 }
 
+/// A product and a sum are rounded each, so that results do not depend on what is computed together.
+pub const ROUNDED: &str = "--fmad=false";
+
 const INPUTS: [&str; 4] = ["a", "b", "c", "d"];
 const OUTPUTS: [&str; 2] = ["z", "w"];
 
@@ -169,7 +172,6 @@ fn write(row: &Row, kind: Kind, inputs: &[Given], outputs: &[Kind], masked: bool
     }
     let (preamble, weight) = (row.preamble.to_owned(), group.weight);
     let texts = Texts { operation: lines, preamble, weight, ..Texts::default() };
-    // A product and a sum are rounded each, so that results do not depend on what is computed together.
-    let options = vec!["--fmad=false".to_owned()];
+    let options = vec![ROUNDED.to_owned()];
     Elementwise::new(format!("pygpu_{}", row.name), arguments, texts, options)
 }

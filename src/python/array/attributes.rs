@@ -87,8 +87,8 @@ impl GpuArray {
 
     /// The address of element zero in the device's memory, as an int that `ctypes.c_void_p` takes; 0 for an empty array.
     #[getter]
-    fn ptr(&self) -> usize {
-        self.given_out_address()
+    fn ptr(&self, py: Python<'_>) -> PyResult<usize> {
+        self.given_out_address(py)
     }
 
     /// The array that owns the memory of a view, or what was given as `base=`; None for an array with memory of its own.

@@ -19,12 +19,14 @@ use super::rare::Rare;
 use crate::array::Array;
 use crate::backend::Address;
 use crate::chain;
+use crate::deferral::{self, Cause};
 use crate::device::Device;
 use crate::dtype::DType;
 use crate::interop::cai;
 use crate::interop::dlpack::LentDimensions;
 use crate::layout::Layout;
 use crate::lifetime;
+use crate::ops::expression;
 use crate::python::callback::{self, Kept};
 use crate::python::gil::{self, WithoutGil};
 use crate::python::runtime::device_memory::give_out;
@@ -116,14 +118,20 @@ impl GpuArray {
     }
 
     /// The address of element zero, for somebody who may come back with it as a number; 0 for an empty array.
+    ///
+    /// # Errors
+    /// The driver's, of what was put off.
     #[inline]
-    pub(crate) fn given_out_address(&self) -> Address {
+    pub(crate) fn given_out_address(&self, py: Python<'_>) -> PyResult<Address> {
         let made = self.made();
+        if deferral::is_any() {
+            crate::python::deferral::give_values(py, made.array.allocation())?;
+        }
         if !made.is_given_out.load(Ordering::Relaxed) {
             give_out(&made.array);
             made.is_given_out.store(true, Ordering::Relaxed);
         }
-        made.array.address()
+        Ok(made.array.address())
     }
 
     /// The value itself: that which `__init__` made, where `__new__` could not know what a subclass is to be.
@@ -156,7 +164,25 @@ impl GpuArray {
     /// # Errors
     /// The driver's, of what was put off; `ValueError` where `gpudata` was not assigned yet.
     #[inline(always)] // a result is eight words, and nearly all calls ask
-    pub(crate) fn array(&self, _: Python<'_>) -> PyResult<&Array> {
+    pub(crate) fn array(&self, py: Python<'_>) -> PyResult<&Array> {
+        if deferral::is_any() {
+            crate::python::deferral::give_values(py, self.made().array.allocation())?;
+        }
+        match self.rare.get() {
+            None => Ok(&self.array),
+            Some(_) => self.refuse_nowhere().map(|()| &*self.made().array),
+        }
+    }
+
+    /// The same for who does without its values and its address, which may not be there yet.
+    ///
+    /// # Errors
+    /// That of an operation that was put off and has failed; `ValueError` where `gpudata` was not assigned yet.
+    #[inline]
+    pub(crate) fn unlaunched(&self) -> PyResult<&Array> {
+        if deferral::is_any() {
+            crate::python::deferral::check(self.made().array.allocation())?;
+        }
         match self.rare.get() {
             None => Ok(&self.array),
             Some(_) => self.refuse_nowhere().map(|()| &*self.made().array),
@@ -270,8 +296,25 @@ impl Drop for GpuArray {
 }
 
 impl GpuArray {
+    /// Lets an operation go that nobody waits for any more, where no operand ends with it; and launches what waits where that alone
+    /// will hold too much.
+    #[cold]
+    fn let_go_of_waiting(&self) {
+        if self.array.end_put_off(expression::forget_quietly) {
+            return;
+        }
+        let is_last = Arc::strong_count(self.array.allocation()) == 1;
+        if !is_last && expression::holds_too_much(self.array.allocation()) {
+            let closed = Python::try_attach(|py| py.without_gil(|| expression::close(Cause::Held)));
+            lifetime::defer(closed.unwrap_or(Ok(())));
+        }
+    }
+
     #[inline]
     fn drop_array(&mut self) {
+        if deferral::is_any() && !lifetime::exiting() {
+            self.let_go_of_waiting();
+        }
         let is_quiet = self.array.device().is_cpu() || Arc::strong_count(self.array.allocation()) > 1;
         if is_quiet || lifetime::exiting() || self.array.end_without_driver() {
             // No driver is called, and the array need not be moved out.

@@ -26,14 +26,14 @@ impl GpuArray {
     /// >>> a = PyGPU.zeros(3)
     /// >>> a.data_ptr() == a.ptr
     /// True
-    fn data_ptr(&self) -> Address {
-        self.given_out_address()
+    fn data_ptr(&self, py: Python<'_>) -> PyResult<Address> {
+        self.given_out_address(py)
     }
 
     /// A pointer to element zero for a function of `ctypes`, of the type of the elements where C has that.
     #[getter]
     fn _as_parameter_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let address = self.given_out_address();
+        let address = self.given_out_address(py)?;
         self.rare().parameter.get(py, address, |address| typed_pointer(py, self.dtype().kind(), address))
     }
 }

@@ -8,15 +8,17 @@ use smallvec::SmallVec;
 
 use super::by_numpy::{self, Asked};
 pub(crate) use super::keywords::Wish;
-use super::on_device::{self, Loop, Targets};
+use super::on_device::{self, Loop, Targets, put_off};
 use super::operand::{self, Value, Values};
 use super::result::{self, Lying, Results};
+use crate::deferral::Cause;
 use crate::device::Device;
 use crate::dtype::{DType, Kind};
 use crate::memory::capture;
 use crate::ops::ufunc::{self, Host, Operand, Row};
 use crate::python::array::class::GpuArray;
 use crate::python::array::heritage;
+use crate::python::deferral;
 use crate::stream;
 
 /// The result of a function, or a tuple of two; `None` if an operand is nothing to compute with.
@@ -31,7 +33,7 @@ pub(crate) fn call<'py>(
 ) -> PyResult<Option<Bound<'py, PyAny>>> {
     let mut values = Values::new();
     for operand in operands {
-        match Value::read(operand)? {
+        match Value::read_unlaunched(operand)? {
             Some(value) => values.push(value),
             None => return Ok(None),
         }
@@ -44,6 +46,10 @@ pub(crate) fn call<'py>(
         value.check(row, place, row.takes(place, kind), wish.casting)?;
     }
     let shape = result::common_shape(&values, wish)?;
+    if let Some(made) = put_off::result(py, (row, kind, device), &values, &shape, wish, operands)? {
+        return Ok(Some(made.into_any()));
+    }
+    deferral::close(py, Cause::Operation)?;
     let mask = wish.mask.as_ref().map(|mask| mask.get().array(py)).transpose()?;
     let lying = Lying { shape: &shape, order: wish.order };
     let mut results = Results::new();

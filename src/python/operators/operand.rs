@@ -30,6 +30,18 @@ pub(super) enum Value<'a, 'py> {
 pub(super) type Values<'a, 'py> = SmallVec<[Value<'a, 'py>; 4]>;
 
 impl<'a, 'py> Value<'a, 'py> {
+    /// As [`Self::read`], of an operand whose values may wait themselves.
+    ///
+    /// # Errors
+    /// Likewise.
+    #[inline]
+    pub(super) fn read_unlaunched(object: &'a Bound<'py, PyAny>) -> PyResult<Option<Self>> {
+        match object.cast::<GpuArray>() {
+            Ok(own) => Ok(Some(Self::Own(own.get().unlaunched()?))),
+            Err(_) => Self::read(object),
+        }
+    }
+
     /// What an object is beside an array; `None` for what NumPy would not compute with.
     ///
     /// # Errors

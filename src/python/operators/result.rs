@@ -14,6 +14,7 @@ use crate::dtype::{DType, Kind};
 use crate::error::Result;
 use crate::layout::tuple_text;
 use crate::layout::{Dims, Layout, Order, broadcast_shapes};
+use crate::memory::Allocation;
 use crate::ops::ufunc::Row;
 use crate::python::array::class::{GpuArray, new_like, new_on};
 use crate::python::host::new;
@@ -90,7 +91,20 @@ impl Lying<'_> {
     ) -> PyResult<Bound<'py, GpuArray>> {
         let itemsize = dtype.itemsize() as i64;
         let block = new::new_block(py, Layout::bytes_of(self.shape, itemsize)? as usize, device)?;
-        new_on(py, Arc::new(block), dtype, |layout| Ok(self.set(layout, values, wish, itemsize)?))
+        self.on_block(py, values, wish, dtype, Arc::new(block))
+    }
+
+    /// The same over a block that there is already.
+    #[inline]
+    pub(super) fn on_block<'py>(
+        self,
+        py: Python<'py>,
+        values: &Values<'_, '_>,
+        wish: &Wish<'_>,
+        dtype: DType,
+        block: Arc<Allocation>,
+    ) -> PyResult<Bound<'py, GpuArray>> {
+        new_on(py, block, dtype, |layout| Ok(self.set(layout, values, wish, dtype.itemsize() as i64)?))
     }
 
     #[inline]

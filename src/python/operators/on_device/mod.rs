@@ -1,5 +1,7 @@
 //! A call's kernel on the current stream.
 
+pub(super) mod put_off;
+
 use pyo3::prelude::*;
 use smallvec::SmallVec;
 

@@ -1,0 +1,59 @@
+//! Who else has a block: other libraries until they give it back, and whoever was told the address.
+
+use std::sync::atomic::Ordering;
+
+use super::Allocation;
+use crate::error::Result;
+use crate::memory::order::Access;
+use crate::stream::Stream;
+
+impl Allocation {
+    /// Says that somebody else has the address from now on, and that nobody will tell when that ends.
+    pub fn expose(&self) {
+        self.exposed.store(true, Ordering::Relaxed);
+    }
+
+    /// Says that another library has the block until [`Self::take_back`].
+    #[inline]
+    pub fn give_out(&self) {
+        self.exports.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Says that another library, which worked on `consumer`, has no hand in the block any more: what it put there comes before
+    /// later uses and the free. A stream that nobody named, or that may be gone, cannot be asked: the free waits for the
+    /// device.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn take_back(&self, access: Access, consumer: Option<&Stream>) -> Result<()> {
+        self.exports.fetch_sub(1, Ordering::Relaxed);
+        match consumer {
+            _ if self.device().is_cpu() || !self.is_alive() => Ok(()),
+            Some(stream) if !stream.is_foreign() => self.order.note(access, stream),
+            _ => {
+                self.expose();
+                Ok(())
+            }
+        }
+    }
+
+    /// How many exports were not given back yet.
+    pub fn exports(&self) -> u32 {
+        self.exports.load(Ordering::Relaxed)
+    }
+
+    /// Says that somebody else can have the address from now on.
+    #[inline]
+    pub fn publish(&self) {
+        self.published.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether nobody but PyGPU can reach the block now.
+    #[inline]
+    pub fn is_private(&self) -> bool {
+        self.is_own()
+            && !self.published.load(Ordering::Relaxed)
+            && !self.exposed.load(Ordering::Relaxed)
+            && self.exports() == 0
+    }
+}

@@ -1,0 +1,184 @@
+//! Which operations one kernel computes.
+//!
+//! Operations of one shape and stream go together, unless one needs another of another shape first, which then is a level below.
+//! What a kernel may be bounds it; then the rest of its group is the next kernel, in the order in which it was written.
+
+use std::sync::atomic::Ordering;
+
+use smallvec::SmallVec;
+
+use super::node::Node;
+use super::window::{is_result_of, limit};
+
+/// The operations of a flight; those that were launched are gone.
+pub(super) type Nodes = [Option<Box<Node>>];
+/// Places of operations in a flight.
+pub(super) type Places = SmallVec<[u8; 32]>;
+
+/// One kernel: its operations in order, and which of them get memory.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Group {
+    pub(super) places: Places,
+    pub(super) outputs: Places,
+}
+
+/// Who needs whom in a flight.
+pub(super) struct Needs {
+    first: u64,
+    /// For each operation, how many operands of others it is.
+    uses: SmallVec<[u8; 32]>,
+    /// Whether somebody beside operations holds it.
+    held: SmallVec<[bool; 32]>,
+}
+
+impl Needs {
+    pub(super) fn of(first: u64, nodes: &Nodes) -> Self {
+        let mut uses: SmallVec<[u8; 32]> = SmallVec::from_elem(0, nodes.len());
+        for array in nodes.iter().flatten().flat_map(|node| node.arrays()) {
+            if let Some(place) = waiting(first, nodes.len(), array.allocation().deferred()) {
+                uses[place] = uses[place].saturating_add(1);
+            }
+        }
+        let mut held = SmallVec::new();
+        for (node, uses) in nodes.iter().zip(&uses) {
+            held.push(node.as_ref().is_some_and(|node| node.result.strong_count() > usize::from(*uses)));
+        }
+        Self { first, uses, held }
+    }
+
+    /// The places of the operations whose results an operation needs, with their operands' places.
+    fn needed<'a>(&'a self, node: &'a Node) -> impl Iterator<Item = (usize, usize)> + 'a {
+        node.inputs.iter().enumerate().filter_map(|(operand, input)| {
+            let number = input.array()?.allocation().deferred();
+            waiting(self.first, self.uses.len(), number).map(|place| (operand, place))
+        })
+    }
+}
+
+/// The place of an operation of a flight by its number.
+pub(super) fn waiting(first: u64, count: usize, number: Option<u64>) -> Option<usize> {
+    let place = usize::try_from(number?.checked_sub(first)?).ok()?;
+    (place < count).then_some(place)
+}
+
+/// Whether two operations can be computed side by side.
+fn go_together(one: &Node, other: &Node) -> bool {
+    one.layout.shape().eq(other.layout.shape()) && one.stream == other.stream
+}
+
+/// The kernels of a flight, in the order in which they are to be launched.
+pub(super) fn groups(nodes: &Nodes, needs: &Needs) -> SmallVec<[Group; 4]> {
+    let mut levels: SmallVec<[u8; 32]> = SmallVec::from_elem(0, nodes.len());
+    // The first operation of each kind, with its level; the operations of each.
+    let mut kinds: SmallVec<[(u8, usize, Places); 4]> = SmallVec::new();
+    for (place, node) in nodes.iter().enumerate() {
+        let Some(node) = node else { continue };
+        for (operand, needed) in needs.needed(node) {
+            let Some(other) = &nodes[needed] else { continue };
+            let is_beside = go_together(node, other) && is_result_of(other, &node.inputs[operand]);
+            levels[place] = levels[place].max(levels[needed] + u8::from(!is_beside));
+        }
+        let level = levels[place];
+        let is_kind = |(other, first, _): &&mut (u8, usize, Places)| {
+            *other == level && nodes[*first].as_ref().is_some_and(|first| go_together(first, node))
+        };
+        match kinds.iter_mut().find(is_kind) {
+            Some((_, _, places)) => places.push(place as u8),
+            None => kinds.push((level, place, SmallVec::from_slice(&[place as u8]))),
+        }
+    }
+    kinds.sort_by_key(|(level, ..)| *level); // stable: in the order of their first operations
+    let mut groups = SmallVec::new();
+    for (_, _, places) in kinds {
+        cut(nodes, needs, &places, &mut groups);
+    }
+    groups
+}
+
+/// What a kernel of the operations from one on would be.
+struct Weight<'a> {
+    leaves: SmallVec<[&'a crate::array::Array; 16]>,
+    values: usize,
+    held: usize,
+    /// Uses of results that are not held, which are not among the operations yet.
+    open: SmallVec<[(usize, u8); 32]>,
+}
+
+impl<'a> Weight<'a> {
+    fn add(&mut self, nodes: &'a Nodes, needs: &Needs, place: usize, members: &[u8]) {
+        let Some(node) = &nodes[place] else { return };
+        for input in &node.inputs {
+            let Some(array) = input.array() else {
+                self.values += 1;
+                continue;
+            };
+            let needed = waiting(needs.first, nodes.len(), array.allocation().deferred());
+            match needed.filter(|needed| members.contains(&(*needed as u8))) {
+                Some(needed) => {
+                    if let Some((_, uses)) = self.open.iter_mut().find(|(other, _)| *other == needed) {
+                        *uses -= 1;
+                    }
+                }
+                None if self.leaves.iter().any(|leaf| is_same(leaf, array)) => {}
+                None => self.leaves.push(array),
+            }
+        }
+        if needs.held[place] {
+            self.held += 1;
+        } else {
+            self.open.push((place, needs.uses[place]));
+        }
+    }
+
+    /// Results that get memory if the kernel ends here.
+    fn outputs(&self) -> usize {
+        self.held + self.open.iter().filter(|(_, uses)| *uses > 0).count()
+    }
+}
+
+/// Whether two operands are the same elements.
+pub(super) fn is_same(one: &crate::array::Array, other: &crate::array::Array) -> bool {
+    std::sync::Arc::ptr_eq(one.allocation(), other.allocation())
+        && one.dtype() == other.dtype()
+        && one.layout() == other.layout()
+}
+
+/// Cuts operations that go together into kernels: each as long as may be.
+fn cut(nodes: &Nodes, needs: &Needs, places: &[u8], groups: &mut SmallVec<[Group; 4]>) {
+    /// Bytes of parameters of a kernel, of which drivers before CUDA 12.1 take 4 KiB, and what one takes: a place in a walk of some axes.
+    const PARAMETERS: usize = 3500;
+    const OF_ARRAY: usize = 8 + 8 * 8;
+    let (arrays, outputs) = (limit().arrays.load(Ordering::Relaxed), limit().outputs.load(Ordering::Relaxed));
+    let mut begin = 0;
+    while begin < places.len() {
+        let mut weight = Weight { leaves: SmallVec::new(), values: 0, held: 0, open: SmallVec::new() };
+        let mut end = begin + 1;
+        for (position, &place) in places.iter().enumerate().skip(begin) {
+            weight.add(nodes, needs, place.into(), &places[begin..position]);
+            // What is counted here only grows.
+            let parameters = (weight.leaves.len() + weight.held) * OF_ARRAY + weight.values * 16;
+            if weight.held > outputs || weight.leaves.len() + weight.held > arrays || parameters > PARAMETERS {
+                break;
+            }
+            let made = weight.outputs();
+            if made <= outputs && weight.leaves.len() + made <= arrays {
+                end = position + 1;
+            }
+        }
+        groups.push(group(nodes, needs, &places[begin..end.max(begin + 1)]));
+        begin = end.max(begin + 1);
+    }
+}
+
+fn group(nodes: &Nodes, needs: &Needs, places: &[u8]) -> Group {
+    let mut inside: SmallVec<[u8; 32]> = SmallVec::from_elem(0, nodes.len());
+    for &place in places {
+        let Some(node) = &nodes[usize::from(place)] else { continue };
+        for (_, needed) in needs.needed(node) {
+            inside[needed] = inside[needed].saturating_add(1);
+        }
+    }
+    let is_output = |place: usize| needs.held[place] || needs.uses[place] > inside[place];
+    let outputs = places.iter().copied().filter(|place| is_output(usize::from(*place))).collect();
+    Group { places: SmallVec::from_slice(places), outputs }
+}

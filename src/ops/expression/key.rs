@@ -1,0 +1,141 @@
+//! What tells one kernel of several operations from another, and the kernels that there are.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use smallvec::SmallVec;
+
+use super::group::{Group, Nodes, is_same, waiting};
+use super::node::{Input, Scalar};
+use super::source;
+use super::window::limit;
+use crate::array::Array;
+use crate::error::Result;
+use crate::global::Global;
+use crate::ops::Elementwise;
+
+/// Where an operand of an operation comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum From {
+    /// An earlier operation of the kernel.
+    Operation(u8),
+    /// An array.
+    Leaf(u8),
+    /// A number.
+    Value(u8),
+}
+
+/// A kernel of several operations as it will be: what it reads, in the order of first use.
+pub(super) struct Draft<'a> {
+    pub(super) leaves: SmallVec<[&'a Array; 16]>,
+    pub(super) values: SmallVec<[Scalar; 16]>,
+    /// Those of each operation.
+    pub(super) operands: SmallVec<[SmallVec<[From; 4]>; 32]>,
+    key: SmallVec<[u64; 96]>,
+}
+
+impl<'a> Draft<'a> {
+    pub(super) fn of(first: u64, nodes: &'a Nodes, group: &Group) -> Self {
+        let mut draft = Self {
+            leaves: SmallVec::new(),
+            values: SmallVec::new(),
+            operands: SmallVec::new(),
+            key: SmallVec::new(),
+        };
+        for place in &group.places {
+            let Some(node) = &nodes[usize::from(*place)] else { continue };
+            draft.key.push(std::ptr::from_ref(node.row).addr() as u64);
+            let kinds = (node.kind as u64) << 8 | node.dtype.kind() as u64;
+            draft.key.push(kinds << 1 | u64::from(group.outputs.contains(place)));
+            let mut operands = SmallVec::new();
+            for input in &node.inputs {
+                let from = match input {
+                    Input::Value(value) => {
+                        draft.values.push(*value);
+                        From::Value(draft.values.len() as u8 - 1)
+                    }
+                    Input::Array(array) => {
+                        let needed = waiting(first, nodes.len(), array.allocation().deferred());
+                        let inside = needed.and_then(|needed| group.places.iter().position(|p| usize::from(*p) == needed));
+                        match inside {
+                            Some(operation) => From::Operation(operation as u8),
+                            None => draft.leaf(array),
+                        }
+                    }
+                };
+                draft.key.push(match from {
+                    From::Operation(place) => 1 << 16 | u64::from(place),
+                    From::Leaf(place) => {
+                        let kind = draft.leaves[usize::from(place)].dtype().kind() as u64;
+                        2 << 16 | kind << 8 | u64::from(place)
+                    }
+                    From::Value(_) => 3 << 16,
+                });
+                operands.push(from);
+            }
+            draft.operands.push(operands);
+        }
+        draft
+    }
+
+    fn leaf(&mut self, array: &'a Array) -> From {
+        let known = self.leaves.iter().position(|leaf| is_same(leaf, array));
+        let place = known.unwrap_or_else(|| {
+            self.leaves.push(array);
+            self.leaves.len() - 1
+        });
+        From::Leaf(place as u8)
+    }
+}
+
+/// What is known of a structure.
+enum Known {
+    /// It was met so often.
+    Met(u64),
+    /// Its kernel.
+    Made(Arc<Elementwise>),
+}
+
+type Table = HashMap<Box<[u64]>, Known>;
+
+static TABLE: Global<Option<Table>> = Global::new(None);
+
+/// Structures that are remembered; beyond that all are forgotten.
+const MOST: usize = 1024;
+
+/// The kernel of a draft; `None` as long as its structure was not met often enough to be compiled.
+///
+/// # Errors
+/// `TypeError` for a kind that has no loop, which an operation that was put off has.
+pub(super) fn kernel(draft: &Draft<'_>, nodes: &Nodes, group: &Group) -> Result<Option<Arc<Elementwise>>> {
+    if let Some(known) = look_up(draft) {
+        return Ok(known);
+    }
+    let kernel = Arc::new(source::write(draft, nodes, group)?);
+    let made = Known::Made(Arc::clone(&kernel));
+    TABLE.lock().get_or_insert_default().insert(draft.key.as_slice().into(), made);
+    Ok(Some(kernel))
+}
+
+/// What is known of a draft's structure, which was met once more; `None` if its kernel is to be made now.
+fn look_up(draft: &Draft<'_>) -> Option<Option<Arc<Elementwise>>> {
+    let meetings = limit().meetings.load(Ordering::Relaxed);
+    let mut table = TABLE.lock();
+    let known = table.get_or_insert_default();
+    match known.get_mut(draft.key.as_slice()) {
+        Some(Known::Made(kernel)) => Some(Some(Arc::clone(kernel))),
+        Some(Known::Met(times)) if *times + 1 < meetings => {
+            *times += 1;
+            Some(None)
+        }
+        None if meetings > 1 => {
+            let forgotten = (known.len() >= MOST).then(|| std::mem::take(known));
+            known.insert(draft.key.as_slice().into(), Known::Met(1));
+            drop(table);
+            drop(forgotten); // a driver may unload what is in there
+            Some(None)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,21 @@
+//! Operations that are put off, so that several are computed by one kernel.
+//!
+//! A result of an elementwise operation on memory that nobody else reaches is a [`node::Node`] until anything could show whether it was
+//! computed: then the [`window`] is closed, and all that waits is launched in order, [`group`]ed into as few kernels as may be. What is
+//! still held gets memory, what was dropped stays in registers.
+//!
+//! `docs/design/deferred_arithmetic.md` has the rules and why they are safe.
+
+mod group;
+mod key;
+mod mode;
+mod node;
+mod report;
+mod run;
+mod source;
+mod window;
+
+pub use mode::{Mode, current, enter};
+pub use node::{Input, Node, Scalar};
+pub use report::{Figures, Refused, figures, refused};
+pub use window::{close, forget, forget_quietly, holds_too_much, keep, limit, push, reset_limits};

@@ -1,0 +1,101 @@
+//! One operation that was put off.
+
+use std::sync::Weak;
+
+use smallvec::SmallVec;
+
+use crate::array::Array;
+use crate::dtype::{DType, Kind};
+use crate::error::Result;
+use crate::layout::Layout;
+use crate::memory::Allocation;
+use crate::ops::ufunc::{Given, Row};
+use crate::stream::Stream;
+
+/// A number by its bytes, in the type that the loop takes in its place.
+#[derive(Clone, Copy, Debug)]
+pub struct Scalar {
+    bytes: [u8; 16],
+    len: u8,
+}
+
+impl Scalar {
+    /// Of at most 16 bytes.
+    #[inline]
+    pub fn new(given: &[u8]) -> Self {
+        let mut bytes = [0; 16];
+        let len = given.len().min(bytes.len());
+        bytes[..len].copy_from_slice(&given[..len]);
+        Self { bytes, len: len as u8 }
+    }
+
+    /// The bytes.
+    #[inline]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.len)]
+    }
+}
+
+/// One operand.
+pub enum Input {
+    /// An array, whose memory may be put off too.
+    Array(Array),
+    /// A number.
+    Value(Scalar),
+}
+
+impl Input {
+    pub(super) fn array(&self) -> Option<&Array> {
+        match self {
+            Self::Array(array) => Some(array),
+            Self::Value(_) => None,
+        }
+    }
+
+    pub(super) fn given(&self) -> Given {
+        match self {
+            Self::Array(array) => Given::Array(array.dtype().kind()),
+            Self::Value(_) => Given::Value,
+        }
+    }
+}
+
+/// One operation: a loop of a function, its operands, and where its result is to be.
+pub struct Node {
+    /// The function.
+    pub row: &'static Row,
+    /// The kind of its loop.
+    pub kind: Kind,
+    /// Its operands, in order.
+    pub inputs: SmallVec<[Input; 3]>,
+    /// How the result lies, from its first byte on.
+    pub layout: Layout,
+    /// The type of the result.
+    pub dtype: DType,
+    /// Where it is computed.
+    pub stream: Stream,
+    /// Whoever still wants it.
+    pub result: Weak<Allocation>,
+}
+
+impl Node {
+    /// The operands that are arrays.
+    pub(super) fn arrays(&self) -> impl Iterator<Item = &Array> {
+        self.inputs.iter().filter_map(Input::array)
+    }
+
+    /// The result as an array, if anybody wants it.
+    ///
+    /// # Errors
+    /// None that can happen: the layout is dense.
+    pub(super) fn result(&self) -> Result<Option<Array>> {
+        let block = self.result.upgrade();
+        block.map(|block| Array::over(block, self.layout.clone(), self.dtype, false)).transpose()
+    }
+
+    /// What a message calls it.
+    pub(super) fn name(&self) -> String {
+        let shape = crate::layout::tuple_text(self.layout.shape());
+        format!("{} of {} with the shape {shape}", self.row.name, DType::new(self.kind).name())
+    }
+}

@@ -1,0 +1,136 @@
+//! What became of operations: how many were put off, into how many kernels they went, and why they were not.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::deferral::Cause;
+
+/// Why an operation was not put off.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refused {
+    /// The mode is off.
+    Off,
+    /// An operand's address was given out, or other libraries have it.
+    Exposed,
+    /// An operand is memory of others, pinned, managed, or of a user's allocator.
+    Foreign,
+    /// `out`, `where`, two results, a subclass, a function that is no ufunc of one kernel.
+    Form,
+    /// A capture, a foreign stream, or a user's allocator for results.
+    Place,
+}
+
+impl Refused {
+    /// All of them, in the order of a report.
+    pub const ALL: [Self; 5] = [Self::Off, Self::Exposed, Self::Foreign, Self::Form, Self::Place];
+
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Exposed => "exposed",
+            Self::Foreign => "foreign",
+            Self::Form => "form",
+            Self::Place => "place",
+        }
+    }
+}
+
+struct Counters {
+    nodes: AtomicU64,
+    dropped: AtomicU64,
+    kernels: AtomicU64,
+    fused: AtomicU64,
+    outputs: AtomicU64,
+    first_meetings: AtomicU64,
+    failures: AtomicU64,
+    closed: [AtomicU64; Cause::ALL.len()],
+    refused: [AtomicU64; Refused::ALL.len()],
+}
+
+static COUNTERS: Counters = Counters {
+    nodes: AtomicU64::new(0),
+    dropped: AtomicU64::new(0),
+    kernels: AtomicU64::new(0),
+    fused: AtomicU64::new(0),
+    outputs: AtomicU64::new(0),
+    first_meetings: AtomicU64::new(0),
+    failures: AtomicU64::new(0),
+    closed: [const { AtomicU64::new(0) }; Cause::ALL.len()],
+    refused: [const { AtomicU64::new(0) }; Refused::ALL.len()],
+};
+
+/// Counts since the process began.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Figures {
+    /// Operations that were put off.
+    pub nodes: u64,
+    /// Those of them whose results nobody wanted any more: they were never computed.
+    pub dropped: u64,
+    /// Launches that operations which were put off ended in.
+    pub kernels: u64,
+    /// Those of them that computed more than one operation.
+    pub fused: u64,
+    /// Results that got memory.
+    pub outputs: u64,
+    /// Structures of several operations that were met for the first time, and launched one by one.
+    pub first_meetings: u64,
+    /// Operations that could not be launched.
+    pub failures: u64,
+    /// Closings, by cause.
+    pub closed: [u64; Cause::ALL.len()],
+    /// Operations that were not put off, by cause.
+    pub refused: [u64; Refused::ALL.len()],
+}
+
+/// The counts of now.
+pub fn figures() -> Figures {
+    let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    Figures {
+        nodes: read(&COUNTERS.nodes),
+        dropped: read(&COUNTERS.dropped),
+        kernels: read(&COUNTERS.kernels),
+        fused: read(&COUNTERS.fused),
+        outputs: read(&COUNTERS.outputs),
+        first_meetings: read(&COUNTERS.first_meetings),
+        failures: read(&COUNTERS.failures),
+        closed: std::array::from_fn(|place| read(&COUNTERS.closed[place])),
+        refused: std::array::from_fn(|place| read(&COUNTERS.refused[place])),
+    }
+}
+
+#[inline]
+fn count(counter: &AtomicU64, by: usize) {
+    counter.fetch_add(by as u64, Ordering::Relaxed);
+}
+
+/// Notes that an operation is launched by its line.
+#[inline]
+pub fn refused(why: Refused) {
+    count(&COUNTERS.refused[why as usize], 1);
+}
+
+pub(super) fn put_off() {
+    count(&COUNTERS.nodes, 1);
+}
+
+pub(super) fn dropped() {
+    count(&COUNTERS.dropped, 1);
+}
+
+pub(super) fn closed(cause: Cause) {
+    count(&COUNTERS.closed[cause as usize], 1);
+}
+
+pub(super) fn launched(operations: usize, outputs: usize) {
+    count(&COUNTERS.kernels, 1);
+    count(&COUNTERS.fused, usize::from(operations > 1));
+    count(&COUNTERS.outputs, outputs);
+}
+
+pub(super) fn met_first() {
+    count(&COUNTERS.first_meetings, 1);
+}
+
+pub(super) fn failed(operations: usize) {
+    count(&COUNTERS.failures, operations);
+}

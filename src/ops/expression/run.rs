@@ -1,0 +1,177 @@
+//! Launches what waited.
+
+use smallvec::SmallVec;
+
+use super::group::{Group, Needs, Nodes, groups};
+use super::key::{self, Draft};
+use super::node::{Input, Node};
+use super::{report, window};
+use crate::array::Array;
+use crate::deferral;
+use crate::error::{Error, Result};
+use crate::kernel::Arguments;
+use crate::ops::Elementwise;
+use crate::ops::ufunc::{Given, kernel_of};
+use crate::stream::Stream;
+
+/// Launches all operations of a flight, in order, and lets go of their operands. What fails does not keep the rest from being launched.
+///
+/// # Errors
+/// The first failure, which says for how many operations it stands.
+pub(super) fn all(first: u64, nodes: &mut Nodes) -> Result<()> {
+    let needs = Needs::of(first, nodes);
+    let groups = groups(nodes, &needs);
+    let mut failures = Failures::default();
+    for group in &groups {
+        if let Err(error) = launch(first, nodes, group, &mut failures) {
+            group.places.iter().for_each(|place| failures.note(first, nodes, usize::from(*place), &error));
+        }
+        for place in &group.places {
+            nodes[usize::from(*place)] = None;
+        }
+    }
+    failures.told()
+}
+
+/// What could not be launched.
+#[derive(Default)]
+struct Failures {
+    count: usize,
+    first: Option<(String, Error)>,
+}
+
+impl Failures {
+    fn note(&mut self, first: u64, nodes: &Nodes, place: usize, error: &Error) {
+        let Some(node) = &nodes[place] else { return };
+        self.count += 1;
+        let (_, known) = self.first.get_or_insert_with(|| (node.name(), error.clone()));
+        let error = known.clone();
+        window::fail(first + place as u64, node, &named(error, 1, &node.name()));
+    }
+
+    fn told(self) -> Result<()> {
+        let Some((name, error)) = self.first else { return Ok(()) };
+        report::failed(self.count);
+        Err(named(error, self.count, &name))
+    }
+}
+
+/// An error with the operations for which it stands.
+fn named(error: Error, count: usize, name: &str) -> Error {
+    let whose = match count {
+        1 => format!("the operation that was put off: {name}"),
+        _ => format!("{count} operations that were put off, the first of them {name}"),
+    };
+    match error {
+        Error::Driver(mut error) => {
+            let separator = if error.detail.is_empty() { "" } else { "; " };
+            error.detail.push_str(&format!("{separator}{whose}"));
+            Error::Driver(error)
+        }
+        Error::OutOfMemory(mut error) => {
+            error.text.push_str(&format!(" ({whose})"));
+            Error::OutOfMemory(error)
+        }
+        Error::Value(text) => Error::Value(format!("{text} ({whose})")),
+        Error::Unavailable(text) => Error::Unavailable(format!("{text} ({whose})")),
+        Error::NotSupported(text) => Error::NotSupported(format!("{text} ({whose})")),
+        other => other,
+    }
+}
+
+fn launch(first: u64, nodes: &mut Nodes, group: &Group, failures: &mut Failures) -> Result<()> {
+    if group.outputs.is_empty() {
+        return Ok(());
+    }
+    if let [place] = group.places.as_slice() {
+        return nodes[usize::from(*place)].as_deref().map_or(Ok(()), one);
+    }
+    match together(first, nodes, group) {
+        Some(Err(Error::OutOfMemory(_))) => {} // one by one operands go as soon as they were read
+        Some(other) => return other,
+        None => report::met_first(),
+    }
+    for place in group.places.iter().map(|place| usize::from(*place)) {
+        let outcome = nodes[place].as_deref().map_or(Ok(()), one);
+        if let Err(error) = outcome {
+            failures.note(first, nodes, place, &error);
+        }
+        nodes[place] = None;
+    }
+    Ok(())
+}
+
+/// Whether an operand was to be made by an operation that has failed.
+fn check(arrays: &[&Array]) -> Result<()> {
+    match arrays.iter().find_map(|array| array.allocation().failed()) {
+        Some(number) => Err(deferral::failure(number)),
+        None => Ok(()),
+    }
+}
+
+/// The array that a result goes into, with memory: one that nobody has if it is not wanted any more.
+fn target(node: &Node) -> Result<Array> {
+    let Some(array) = node.result()? else {
+        return Array::on_new_memory(node.layout.clone(), node.dtype, node.stream.clone());
+    };
+    if array.allocation().deferred().is_some() {
+        array.allocation().give_memory()?;
+    }
+    Ok(array)
+}
+
+/// All operations of a kernel; `None` as long as that is not to be compiled.
+fn together(first: u64, nodes: &Nodes, group: &Group) -> Option<Result<()>> {
+    let draft = Draft::of(first, nodes, group);
+    match key::kernel(&draft, nodes, group) {
+        Ok(Some(kernel)) => Some(fused(&draft, nodes, group, &kernel)),
+        Ok(None) => None,
+        Err(error) => Some(Err(error)),
+    }
+}
+
+fn fused(draft: &Draft<'_>, nodes: &Nodes, group: &Group, kernel: &Elementwise) -> Result<()> {
+    check(&draft.leaves)?;
+    let mut targets: SmallVec<[Array; 8]> = SmallVec::new();
+    for node in group.outputs.iter().filter_map(|place| nodes[usize::from(*place)].as_ref()) {
+        targets.push(target(node)?);
+    }
+    let mut values = Arguments::new();
+    draft.values.iter().for_each(|value| values.push(value.bytes()));
+    let mut arrays: SmallVec<[&Array; 16]> = SmallVec::new();
+    draft.leaves.iter().for_each(|leaf| arrays.push(leaf));
+    targets.iter().for_each(|target| arrays.push(target));
+    let Some(node) = group.places.first().and_then(|place| nodes[usize::from(*place)].as_ref()) else { return Ok(()) };
+    run(kernel, &arrays, values, &node.stream)?;
+    report::launched(group.places.len(), targets.len());
+    Ok(())
+}
+
+/// One operation by the kernel that it has without being put off.
+fn one(node: &Node) -> Result<()> {
+    let mut given: SmallVec<[Given; 4]> = SmallVec::new();
+    let mut operands: SmallVec<[&Array; 4]> = SmallVec::new();
+    let mut values = Arguments::new();
+    for input in &node.inputs {
+        given.push(input.given());
+        match input {
+            Input::Array(array) => operands.push(array),
+            Input::Value(value) => values.push(value.bytes()),
+        }
+    }
+    check(&operands)?;
+    let kernel = kernel_of(node.row, node.kind, &given, &[node.dtype.kind()], false)?;
+    let target = target(node)?;
+    let mut arrays: SmallVec<[&Array; 5]> = SmallVec::new();
+    operands.iter().for_each(|operand| arrays.push(operand));
+    arrays.push(&target);
+    run(kernel, &arrays, values, &node.stream)?;
+    report::launched(1, 1);
+    Ok(())
+}
+
+fn run(kernel: &Elementwise, arrays: &[&Array], mut values: Arguments, stream: &Stream) -> Result<()> {
+    let plan = kernel.plan(arrays, false)?;
+    // SAFETY: the kernel was made for arrays of these kinds, the plan is of them, and the values are of the declared types.
+    unsafe { kernel.run(&plan, arrays, &mut values, None, stream) }
+}

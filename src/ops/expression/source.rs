@@ -1,0 +1,95 @@
+//! The kernel of several operations, as a text.
+//!
+//! Each result is rounded to its type as if it had gone through memory, so that the bits are those of one kernel an operation.
+
+use super::group::{Group, Nodes};
+use super::key::{Draft, From};
+use super::node::Node;
+use crate::dtype::{DType, Kind};
+use crate::error::{Error, Result};
+use crate::ops::argument::{Argument, Role};
+use crate::ops::ufunc::kernel::{self, converted, stored, stored_as, type_of, unsigned_of};
+use crate::ops::{Elementwise, Texts};
+
+const PLACES: [&str; 4] = ["a", "b", "c", "d"];
+
+/// The kernel of a draft.
+///
+/// # Errors
+/// `TypeError` for a kind that has no loop.
+pub(super) fn write(draft: &Draft<'_>, nodes: &Nodes, group: &Group) -> Result<Elementwise> {
+    let mut text = Text { lines: String::new(), preambles: Vec::new(), weight: 0, scalars: Vec::new() };
+    let mut arguments = Vec::new();
+    for (place, leaf) in draft.leaves.iter().enumerate() {
+        let kind = leaf.dtype().kind();
+        arguments.push(argument(format!("p{place}"), kind, Role::Vector { constant: true }));
+        text.lines.push_str(&format!("const {} x{place} = p{place}[i];\n", stored_as(kind)));
+    }
+    let mut outputs = Vec::new();
+    let mut name = "pygpu".to_owned();
+    for (operation, place) in group.places.iter().enumerate() {
+        let Some(node) = &nodes[usize::from(*place)] else { continue };
+        text.add(draft, nodes, group, operation, node)?;
+        if name.len() < 60 {
+            name.push_str(&format!("_{}", node.row.name));
+        }
+        if group.outputs.contains(place) {
+            let output = outputs.len();
+            text.lines.push_str(&format!("z{output}[i] = v{operation};\n"));
+            outputs.push(argument(format!("z{output}"), node.dtype.kind(), Role::Vector { constant: false }));
+        }
+    }
+    arguments.append(&mut text.scalars);
+    arguments.append(&mut outputs);
+    let preamble = text.preambles.concat();
+    let texts = Texts { operation: text.lines, preamble, weight: text.weight, ..Texts::default() };
+    Elementwise::new(name, arguments, texts, vec![kernel::ROUNDED.to_owned()])
+}
+
+fn argument(name: String, kind: Kind, role: Role) -> Argument {
+    Argument { name, c_type: stored_as(kind).to_owned(), dtype: DType::new(kind), role }
+}
+
+struct Text {
+    lines: String,
+    /// Those of the functions that occur, each once.
+    preambles: Vec<&'static str>,
+    weight: u8,
+    scalars: Vec<Argument>,
+}
+
+impl Text {
+    /// One operation: its operands in the loop's type, and its result in the type that memory would have.
+    fn add(&mut self, draft: &Draft<'_>, nodes: &Nodes, group: &Group, operation: usize, node: &Node) -> Result<()> {
+        let (row, kind) = (node.row, node.kind);
+        let Some(loops) = row.group(kind) else {
+            return Err(Error::type_error(format!("{} has no loop for {}", row.name, DType::new(kind).name())));
+        };
+        let mut text = loops.text.replace("{T}", type_of(kind)).replace("{U}", unsigned_of(kind));
+        for (place, from) in draft.operands[operation].iter().enumerate() {
+            let own = row.takes(place, kind);
+            let (given, stored) = match from {
+                From::Operation(other) => {
+                    let other_place = usize::from(group.places[usize::from(*other)]);
+                    let made = nodes[other_place].as_ref().map_or(own, |other| other.dtype.kind());
+                    (format!("v{other}"), made)
+                }
+                From::Leaf(leaf) => (format!("x{leaf}"), draft.leaves[usize::from(*leaf)].dtype().kind()),
+                From::Value(value) => {
+                    self.scalars.push(argument(format!("s{value}"), own, Role::Scalar));
+                    (format!("s{value}"), own)
+                }
+            };
+            let name = format!("v{operation}_{}", PLACES[place]);
+            self.lines.push_str(&format!("const {} {name} = {};\n", type_of(own), converted(&given, stored, own)));
+            text = text.replace(&format!("{{{}}}", PLACES[place]), &name);
+        }
+        let result = stored(&text, loops.output.of(kind), node.dtype.kind());
+        self.lines.push_str(&format!("const {} v{operation} = {result};\n", stored_as(node.dtype.kind())));
+        if !self.preambles.contains(&row.preamble) {
+            self.preambles.push(row.preamble);
+        }
+        self.weight = self.weight.saturating_add(loops.weight);
+        Ok(())
+    }
+}

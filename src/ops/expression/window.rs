@@ -1,0 +1,279 @@
+//! What waits, in the order in which it was written down; and the flight of what is being launched.
+
+use std::collections::BTreeMap;
+use std::process;
+use std::sync::{Arc, Condvar};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use smallvec::SmallVec;
+
+use super::node::{Input, Node};
+use super::{report, run};
+use crate::deferral::{self, Cause, Keeper, Launching};
+use crate::error::{Error, Result};
+use crate::global::{Global, Guard};
+use crate::lifetime;
+use crate::memory::Allocation;
+
+struct Window {
+    /// The number of the first node.
+    first: u64,
+    /// `None` where nobody wants the result any more.
+    nodes: Vec<Option<Box<Node>>>,
+    /// Bytes of the results that wait.
+    results: usize,
+    /// Bytes of large operands, each as often as it is one.
+    operands: usize,
+    /// The process in which a thread launches what it took out.
+    flight: Option<u32>,
+}
+
+static WINDOW: Global<Window> =
+    Global::new(Window { first: 1, nodes: Vec::new(), results: 0, operands: 0, flight: None });
+static LANDED: Condvar = Condvar::new();
+/// Of nodes whose results somebody may still ask for.
+static FAILURES: Global<BTreeMap<u64, Error>> = Global::new(BTreeMap::new());
+
+/// Bytes below which an operand is not looked at when what waits is weighed.
+const LARGE: usize = 1 << 20;
+
+/// How much may wait, and how much one kernel may be.
+pub struct Limits {
+    /// Operations that wait.
+    pub nodes: AtomicUsize,
+    /// Bytes of their results.
+    pub results: AtomicUsize,
+    /// Bytes of operands that only they hold, beyond the bytes of results that are held and have no memory yet.
+    pub held: AtomicUsize,
+    /// Arrays of one kernel, results among them.
+    pub arrays: AtomicUsize,
+    /// Results of one kernel.
+    pub outputs: AtomicUsize,
+    /// How often a structure of several operations is met before it is compiled.
+    pub meetings: AtomicU64,
+}
+
+const NODES: usize = 32;
+const RESULTS: usize = 8 << 30;
+const HELD: usize = 256 << 20;
+const ARRAYS: usize = 12;
+const OUTPUTS: usize = 8;
+const MEETINGS: u64 = 2;
+
+static LIMITS: Limits = Limits {
+    nodes: AtomicUsize::new(NODES),
+    results: AtomicUsize::new(RESULTS),
+    held: AtomicUsize::new(HELD),
+    arrays: AtomicUsize::new(ARRAYS),
+    outputs: AtomicUsize::new(OUTPUTS),
+    meetings: AtomicU64::new(MEETINGS),
+};
+
+/// The limits, which tests lower.
+pub fn limit() -> &'static Limits {
+    &LIMITS
+}
+
+/// The limits as they are when the process begins.
+pub fn reset_limits() {
+    LIMITS.nodes.store(NODES, Ordering::Relaxed);
+    LIMITS.results.store(RESULTS, Ordering::Relaxed);
+    LIMITS.held.store(HELD, Ordering::Relaxed);
+    LIMITS.arrays.store(ARRAYS, Ordering::Relaxed);
+    LIMITS.outputs.store(OUTPUTS, Ordering::Relaxed);
+    LIMITS.meetings.store(MEETINGS, Ordering::Relaxed);
+}
+
+impl Window {
+    fn node(&self, number: u64) -> Option<&Node> {
+        let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
+        self.nodes.get(place)?.as_deref()
+    }
+
+    /// Takes a node out; those at the end that are gone leave no place behind, so that a loop that drops its results never ends here.
+    fn take(&mut self, number: u64) -> Option<Box<Node>> {
+        let place = usize::try_from(number.checked_sub(self.first)?).ok()?;
+        let node = self.nodes.get_mut(place)?.take();
+        while let Some(None) = self.nodes.last() {
+            self.nodes.pop();
+        }
+        if self.nodes.is_empty() {
+            (self.results, self.operands) = (0, 0);
+        }
+        node
+    }
+
+    /// Bytes of large operands that only nodes hold, less those of held results.
+    fn held(&self, leaving: Option<&Arc<Allocation>>) -> usize {
+        let arrays = || self.nodes.iter().flatten().flat_map(|node| node.arrays());
+        let mut seen: SmallVec<[usize; 32]> = SmallVec::new();
+        let mut operands = 0usize;
+        for array in arrays() {
+            let block = array.allocation();
+            let place = Arc::as_ptr(block).addr();
+            if block.bytes() < LARGE || block.deferred().is_some() || seen.contains(&place) {
+                continue;
+            }
+            seen.push(place);
+            let is_leaving = leaving.is_some_and(|other| Arc::ptr_eq(other, block));
+            let holders = arrays().filter(|other| Arc::ptr_eq(other.allocation(), block)).count();
+            if Arc::strong_count(block) <= holders + usize::from(is_leaving) {
+                operands = operands.saturating_add(block.bytes());
+            }
+        }
+        let uses = |number: u64| arrays().filter(|array| array.allocation().deferred() == Some(number)).count();
+        let results: usize = (self.first..)
+            .zip(&self.nodes)
+            .filter_map(|(number, node)| node.as_ref().map(|node| (number, node)))
+            .filter(|(number, node)| node.result.strong_count() > uses(*number))
+            .map(|(_, node)| node.layout.nbytes() as usize)
+            .sum();
+        operands.saturating_sub(results)
+    }
+
+    /// Why the window has to be closed before another node comes, or now.
+    fn is_full(&self) -> Option<Cause> {
+        if self.nodes.len() >= LIMITS.nodes.load(Ordering::Relaxed) {
+            return Some(Cause::Nodes);
+        }
+        if self.results > LIMITS.results.load(Ordering::Relaxed) {
+            return Some(Cause::Bytes);
+        }
+        self.holds_too_much(None).then_some(Cause::Held)
+    }
+
+    fn holds_too_much(&self, leaving: Option<&Arc<Allocation>>) -> bool {
+        let most = LIMITS.held.load(Ordering::Relaxed);
+        self.operands > most && self.held(leaving) > most
+    }
+}
+
+/// Says to the layers below who knows what waits. `close` is what they call, which may leave Python's lock before it calls this
+/// module's.
+pub fn keep(close: fn(Cause) -> Result<()>) {
+    static KEEPER: crate::global::Once<Keeper> = crate::global::Once::new();
+    deferral::kept_by(KEEPER.get_or_init(|| Keeper { close, forget, failure }));
+}
+
+/// Puts an operation off whose result goes into `block`. Returns why the window is to be closed now, if it is; the node itself where
+/// another thread is launching one of its operands, which must be waited for first.
+pub fn push(node: Box<Node>, block: &Allocation) -> std::result::Result<Option<Cause>, Box<Node>> {
+    let mut window = WINDOW.lock();
+    let first = window.first;
+    if node.arrays().any(|array| array.allocation().deferred().is_some_and(|number| number < first)) {
+        return Err(node);
+    }
+    block.wait_for(first + window.nodes.len() as u64);
+    window.results = window.results.saturating_add(node.layout.nbytes() as usize);
+    for array in node.arrays() {
+        let bytes = array.allocation().bytes();
+        if bytes >= LARGE {
+            window.operands = window.operands.saturating_add(bytes);
+        }
+    }
+    window.nodes.push(Some(node));
+    deferral::add(1);
+    report::put_off();
+    Ok(window.is_full())
+}
+
+/// Whether operands that only nodes hold will be too large without a holder of this block who is about to let go of it.
+pub fn holds_too_much(block: &Arc<Allocation>) -> bool {
+    block.bytes() >= LARGE && WINDOW.lock().holds_too_much(Some(block))
+}
+
+/// What a thread has taken out of the window, and launches.
+struct Flight {
+    first: u64,
+    nodes: Vec<Option<Box<Node>>>,
+    count: usize,
+    _launching: Launching,
+}
+
+impl Drop for Flight {
+    fn drop(&mut self) {
+        let mut window = WINDOW.lock();
+        window.flight = None;
+        drop(window);
+        deferral::remove(self.count);
+        LANDED.notify_all();
+    }
+}
+
+/// Waits until no other thread launches anything, and takes out all that waits.
+fn take_off(cause: Cause) -> Option<Flight> {
+    let mut window: Guard<Window> = WINDOW.lock();
+    // A forked child does not wait for its parent's threads.
+    while window.flight.is_some_and(|process| process == process::id()) {
+        window = window.wait(&LANDED);
+    }
+    if window.nodes.is_empty() {
+        return None;
+    }
+    window.flight = Some(process::id());
+    let (first, nodes) = (window.first, std::mem::take(&mut window.nodes));
+    window.first += nodes.len() as u64;
+    (window.results, window.operands) = (0, 0);
+    drop(window);
+    report::closed(cause);
+    let count = nodes.iter().flatten().count();
+    Some(Flight { first, nodes, count, _launching: Launching::begin() })
+}
+
+/// Launches all that waits, and waits for who is launching some of it. Not to be called with Python's lock.
+///
+/// # Errors
+/// The first of what failed, which says how many operations did.
+pub fn close(cause: Cause) -> Result<()> {
+    if deferral::is_launching() || lifetime::exiting() {
+        return Ok(());
+    }
+    match take_off(cause) {
+        Some(mut flight) => run::all(flight.first, &mut flight.nodes),
+        None => Ok(()),
+    }
+}
+
+/// Says that nobody wants the result of a number any more.
+pub fn forget(number: u64) {
+    let node = WINDOW.lock().take(number);
+    if let Some(node) = node {
+        deferral::remove(1);
+        report::dropped();
+        drop(node); // not under the lock: operands may end with it
+    } else if FAILURES.lock().remove(&number).is_some() {
+        deferral::remove(1);
+    }
+}
+
+/// As [`forget`], where no operand ends with the operation, which may reach a driver; `false` where one would.
+pub fn forget_quietly(number: u64) -> bool {
+    let mut window = WINDOW.lock();
+    if !window.node(number).is_some_and(|node| node.arrays().all(|array| Arc::strong_count(array.allocation()) > 1)) {
+        return false;
+    }
+    let node = window.take(number);
+    drop(window);
+    deferral::remove(1);
+    report::dropped();
+    drop(node);
+    true
+}
+
+/// Remembers why an operation failed, for whoever asks for its result.
+pub(super) fn fail(number: u64, node: &Node, error: &Error) {
+    let Some(block) = node.result.upgrade() else { return };
+    FAILURES.lock().insert(number, error.clone());
+    deferral::add(1);
+    block.fail(number);
+}
+
+fn failure(number: u64) -> Error {
+    let known = FAILURES.lock().get(&number).cloned();
+    known.unwrap_or_else(|| Error::value("the operation that makes this array failed"))
+}
+
+/// The operands of a node for who is about to push it: whether each is a number, has its memory, or waits as a whole result.
+pub(super) fn is_result_of(node: &Node, input: &Input) -> bool {
+    input.array().is_some_and(|array| array.layout() == &node.layout && array.dtype() == node.dtype)
+}

@@ -1,0 +1,167 @@
+//! Closing the window of operations that were put off, from Python: with Python's lock left, since a launch may compile, and a compiler
+//! is looked for in Python.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::deferral::{self, Cause};
+use crate::error::Result;
+use crate::memory::Allocation;
+use crate::ops::expression::{self, Mode, Refused};
+use crate::python::gil::WithoutGil;
+
+/// Says to the layers below how what waits is launched, whether or not the asking thread has Python's lock.
+pub(crate) fn register() {
+    expression::keep(close_from_anywhere);
+}
+
+fn close_from_anywhere(cause: Cause) -> Result<()> {
+    // Who launches may wait for Python's lock, so nobody may wait for him with it. An interpreter that is ending cannot be attached to:
+    // then nothing is launched any more.
+    Python::try_attach(|py| py.without_gil(|| expression::close(cause))).unwrap_or(Ok(()))
+}
+
+/// Launches what waits.
+///
+/// # Errors
+/// The driver's, of what was put off.
+#[inline(always)]
+pub(crate) fn close(py: Python<'_>, cause: Cause) -> PyResult<()> {
+    if deferral::is_any() { close_now(py, cause) } else { Ok(()) }
+}
+
+#[cold]
+#[inline(never)]
+fn close_now(py: Python<'_>, cause: Cause) -> PyResult<()> {
+    Ok(py.without_gil(|| expression::close(cause))?)
+}
+
+/// Launches what waits, and sees to it that a block has its values.
+///
+/// # Errors
+/// The driver's; that of the operation that was to make them.
+#[cold]
+#[inline(never)]
+pub(crate) fn give_values(py: Python<'_>, block: &Arc<Allocation>) -> PyResult<()> {
+    close_now(py, Cause::Values)?;
+    check(block)
+}
+
+/// Refuses a block whose operation has failed.
+///
+/// # Errors
+/// That of the operation.
+#[inline]
+pub(crate) fn check(block: &Arc<Allocation>) -> PyResult<()> {
+    match block.failed() {
+        Some(number) => Err(deferral::failure(number).into()),
+        None => Ok(()),
+    }
+}
+
+/// Whether the calling thread's operations are put off: sets it, and gives what it was.
+///
+/// What waits is launched first, so that nothing of one mode is computed under another.
+#[pyfunction]
+fn _set_fusion(py: Python<'_>, mode: &str) -> PyResult<&'static str> {
+    let Some(mode) = Mode::named(mode) else {
+        return Err(PyValueError::new_err(format!("fusion is 'auto', 'off' or 'trust', and not '{mode}'")));
+    };
+    close(py, Cause::Asked)?;
+    Ok(expression::enter(mode).name())
+}
+
+/// The calling thread's mode.
+#[pyfunction]
+fn _get_fusion() -> &'static str {
+    expression::current().name()
+}
+
+/// Launches the operations that were put off.
+///
+/// Operations on arrays of a GPU wait for what comes next, so that several are computed by one kernel; whatever could show that they
+/// wait launches them. This does so too, for who measures or wants errors here.
+///
+/// Raises
+/// ------
+/// DriverError
+///     What the driver says of a launch. It names how many operations it stands for, and the first of them.
+/// OutOfMemoryError
+///     Where a result finds no room.
+///
+/// Examples
+/// --------
+/// >>> import PyGPU
+/// >>> x = PyGPU.ones(3)
+/// >>> y = 2 * x + 1
+/// >>> PyGPU.flush()
+#[pyfunction]
+fn flush(py: Python<'_>) -> PyResult<()> {
+    close(py, Cause::Asked)
+}
+
+/// The counts of `fusion_report`, by their names.
+#[pyfunction]
+fn _fusion_figures(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let figures = expression::figures();
+    let all = PyDict::new(py);
+    all.set_item("operations", figures.nodes)?;
+    all.set_item("dropped", figures.dropped)?;
+    all.set_item("kernels", figures.kernels)?;
+    all.set_item("fused", figures.fused)?;
+    all.set_item("outputs", figures.outputs)?;
+    all.set_item("first_meetings", figures.first_meetings)?;
+    all.set_item("failures", figures.failures)?;
+    let (closed, refused) = (PyDict::new(py), PyDict::new(py));
+    for (cause, count) in Cause::ALL.iter().zip(figures.closed) {
+        closed.set_item(cause.name(), count)?;
+    }
+    for (why, count) in Refused::ALL.iter().zip(figures.refused) {
+        refused.set_item(why.name(), count)?;
+    }
+    all.set_item("closed", closed)?;
+    all.set_item("at_once", refused)?;
+    Ok(all)
+}
+
+/// Sets limits, for tests; those that are not named become the usual ones.
+#[pyfunction]
+#[pyo3(signature = (*, nodes = None, results = None, held = None, arrays = None, outputs = None, meetings = None))]
+fn _limit_fusion(
+    py: Python<'_>,
+    nodes: Option<usize>,
+    results: Option<usize>,
+    held: Option<usize>,
+    arrays: Option<usize>,
+    outputs: Option<usize>,
+    meetings: Option<u64>,
+) -> PyResult<()> {
+    close(py, Cause::Asked)?;
+    expression::reset_limits();
+    let limits = expression::limit();
+    let given = [
+        (&limits.nodes, nodes),
+        (&limits.results, results),
+        (&limits.held, held),
+        (&limits.arrays, arrays),
+        (&limits.outputs, outputs),
+    ];
+    for (limit, given) in given {
+        given.into_iter().for_each(|value| limit.store(value, Ordering::Relaxed));
+    }
+    meetings.into_iter().for_each(|value| limits.meetings.store(value, Ordering::Relaxed));
+    Ok(())
+}
+
+/// Puts functions into the module.
+pub(crate) fn add_to(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(_set_fusion, module)?)?;
+    module.add_function(wrap_pyfunction!(_get_fusion, module)?)?;
+    module.add_function(wrap_pyfunction!(_fusion_figures, module)?)?;
+    module.add_function(wrap_pyfunction!(_limit_fusion, module)?)?;
+    module.add_function(wrap_pyfunction!(flush, module)?)
+}
