@@ -9,11 +9,13 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 
 use super::properties;
 use crate::backend;
+use crate::deferral::Cause;
 use crate::device::{Device, PerDevice, per_device};
 use crate::error::{Error, Result};
 use crate::lifetime;
 use crate::memory::pending;
 use crate::python::convert::number;
+use crate::python::deferral;
 use crate::python::gil::WithoutGil;
 use crate::python::once::{PyOnce, intern};
 
@@ -214,6 +216,7 @@ impl PyDevice {
     /// >>> 0 <= free <= total
     /// True
     fn memory_info(&self, py: Python<'_>) -> PyResult<(usize, usize)> {
+        deferral::close(py, Cause::Order)?;
         let info = py.without_gil(|| self.device.memory_info())?;
         Ok((info.free, info.total))
     }
@@ -230,6 +233,7 @@ impl PyDevice {
     /// >>> import PyGPU
     /// >>> PyGPU.Device().synchronize()
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
+        deferral::close(py, Cause::Order)?;
         Ok(py.without_gil(|| pending::synchronize(self.device).and_then(|()| lifetime::report_deferred()))?)
     }
 
@@ -245,6 +249,7 @@ impl PyDevice {
     /// >>> import PyGPU
     /// >>> PyGPU.Device(0).make_current()
     fn make_current(&self, py: Python<'_>) -> PyResult<()> {
+        deferral::close(py, Cause::Order)?;
         Ok(py.without_gil(|| make_current(self.device))?)
     }
 
@@ -299,6 +304,7 @@ impl PyDevice {
     }
 
     fn __enter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+        deferral::close(slf.py(), Cause::Order)?;
         let device = slf.get().device;
         let found = slf.py().without_gil(|| -> Result<Device> {
             let found = device.backend().current_device()?;
@@ -311,6 +317,7 @@ impl PyDevice {
 
     #[pyo3(signature = (*_exception))]
     fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
+        deferral::close(py, Cause::Order)?;
         let found = ENTERED.with_borrow_mut(|entered| {
             let position = entered.iter().rposition(|(device, _)| *device == self.device)?;
             Some(entered.remove(position).1)

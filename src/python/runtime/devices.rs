@@ -7,8 +7,10 @@ use super::device::{from_argument, let_reach, make_current, reaches, required};
 use super::properties;
 use super::raw;
 use crate::backend;
+use crate::deferral::Cause;
 use crate::device::Device;
 use crate::memory::pool;
+use crate::python::deferral;
 use crate::python::gil::WithoutGil;
 
 /// How many devices the default backend has; at least one.
@@ -53,6 +55,7 @@ fn current_device(py: Python<'_>) -> PyResult<i32> {
 /// >>> PyGPU.set_device(0)
 #[pyfunction]
 fn set_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
+    deferral::close(device.py(), Cause::Order)?;
     let chosen = required(device)?;
     Ok(device.py().without_gil(|| make_current(chosen))?)
 }
@@ -80,6 +83,7 @@ fn set_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
 /// >>> PyGPU.set_default_device(0)
 #[pyfunction]
 fn set_default_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
+    deferral::close(device.py(), Cause::Order)?;
     let chosen = required(device)?;
     Ok(device.py().without_gil(|| {
         make_current(chosen)?;
@@ -112,6 +116,7 @@ fn set_default_device(device: &Bound<'_, PyAny>) -> PyResult<()> {
 #[pyfunction]
 #[pyo3(signature = (device=None))]
 fn reset_device(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    deferral::close(py, Cause::Order)?;
     let device = from_argument(py, device)?;
     if device.is_cpu() {
         return Ok(());
@@ -173,6 +178,7 @@ fn device_properties<'py>(device: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyD
 #[pyfunction]
 #[pyo3(signature = (device=None))]
 fn memory_info(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<(usize, usize)> {
+    deferral::close(py, Cause::Order)?;
     let device = from_argument(py, device)?;
     let info = py.without_gil(|| device.memory_info())?;
     Ok((info.free, info.total))

@@ -8,10 +8,12 @@ use super::device;
 use super::stream;
 use super::stream::{PyStream, check_kind};
 use crate::backend::EventFlags;
+use crate::deferral::Cause;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::lifetime;
 use crate::python::convert::buffer;
+use crate::python::deferral;
 use crate::python::exit;
 use crate::python::gil::WithoutGil;
 use crate::python::late::Late;
@@ -213,6 +215,7 @@ impl PyEvent {
     /// True
     #[pyo3(signature = (stream=None))]
     fn record<'py>(slf: Bound<'py, Self>, stream: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, Self>> {
+        deferral::close(slf.py(), Cause::Order)?;
         let event = slf.get().event()?;
         let stream = stream::from_argument(slf.py(), stream, event.device())?;
         slf.py().without_gil(|| event.record(&stream))?;
@@ -231,6 +234,7 @@ impl PyEvent {
     /// >>> import PyGPU
     /// >>> PyGPU.Event().record().synchronize()
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
+        deferral::close(py, Cause::Order)?;
         let event = self.event()?;
         Ok(py.without_gil(|| event.synchronize().and_then(|()| lifetime::report_deferred()))?)
     }
@@ -247,6 +251,7 @@ impl PyEvent {
     /// >>> PyGPU.Event().query()
     /// True
     fn query(&self, py: Python<'_>) -> PyResult<bool> {
+        deferral::close(py, Cause::Order)?;
         let event = self.event()?;
         Ok(py.without_gil(|| event.query())?)
     }
@@ -276,6 +281,7 @@ impl PyEvent {
     /// >>> start.elapsed_time(end) >= 0.0
     /// True
     fn elapsed_time(&self, py: Python<'_>, end: &Bound<'_, Self>) -> PyResult<f64> {
+        deferral::close(py, Cause::Order)?;
         let (start, end) = (self.event()?, end.get().event()?);
         Ok(py.without_gil(|| elapsed(start, end))?)
     }
@@ -299,6 +305,7 @@ impl PyEvent {
     /// >>> end.time_since(start) >= 0.0
     /// True
     fn time_since(&self, py: Python<'_>, start: &Bound<'_, Self>) -> PyResult<f64> {
+        deferral::close(py, Cause::Order)?;
         let (start, end) = (start.get().event()?, self.event()?);
         Ok(py.without_gil(|| elapsed(start, end))?)
     }
@@ -322,11 +329,13 @@ impl PyEvent {
     /// >>> start.time_till(end) >= 0.0
     /// True
     fn time_till(&self, py: Python<'_>, end: &Bound<'_, Self>) -> PyResult<f64> {
+        deferral::close(py, Cause::Order)?;
         self.elapsed_time(py, end)
     }
 
     // A coroutine of asyncio waits while others run.
     fn __await__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        deferral::close(slf.py(), Cause::Order)?;
         let py = slf.py();
         py.import(intern!(py, "PyGPU._native.waiting"))?.call_method1(intern!(py, "wait"), (slf,))
     }
@@ -359,6 +368,7 @@ impl PyStream {
     /// >>> first, second = PyGPU.Stream(), PyGPU.Stream()
     /// >>> second.wait_event(first.record())
     fn wait_event(&self, py: Python<'_>, event: &Bound<'_, PyEvent>) -> PyResult<()> {
+        deferral::close(py, Cause::Order)?;
         let (stream, event) = (self.stream()?, event.get().event()?);
         Ok(py.without_gil(|| {
             check_kind(stream.device(), event.device())?;
@@ -384,6 +394,7 @@ impl PyStream {
     /// >>> event.synchronize()
     #[pyo3(signature = (event=None))]
     fn record<'py>(&self, py: Python<'py>, event: Option<Bound<'py, PyEvent>>) -> PyResult<Bound<'py, PyEvent>> {
+        deferral::close(py, Cause::Order)?;
         let stream = self.stream()?;
         let event = match event {
             Some(event) => event,

@@ -11,9 +11,11 @@ use super::device;
 use super::stream as stream_argument;
 use super::stream::PyStream;
 use crate::backend::{CaptureMode, StreamFlags};
+use crate::deferral::Cause;
 use crate::device::Device;
 use crate::graph::{self, Graph};
 use crate::memory::capture;
+use crate::python::deferral;
 use crate::python::exit;
 use crate::python::gil::WithoutGil;
 use crate::stream::{self, Stream};
@@ -130,6 +132,7 @@ impl PyGraph {
 
     /// Begins the capture.
     fn __enter__<'py>(slf: Bound<'py, Self>, py: Python<'py>) -> PyResult<Bound<'py, Self>> {
+        deferral::close(py, Cause::Order)?;
         let this = slf.get();
         if this.graph.get().is_some() || this.plan().is_open {
             return Err(PyValueError::new_err("a graph is captured once; make another Graph()"));
@@ -160,6 +163,7 @@ impl PyGraph {
     /// Ends the capture; after an exception what was captured is forgotten.
     #[pyo3(signature = (*exception))]
     fn __exit__(&self, py: Python<'_>, exception: &Bound<'_, PyTuple>) -> PyResult<bool> {
+        deferral::close(py, Cause::Order)?;
         let stream = {
             let mut plan = self.plan();
             plan.is_open = false;
@@ -198,6 +202,7 @@ impl PyGraph {
     /// [0.0, 0.0, 0.0]
     #[pyo3(signature = (stream=None))]
     fn launch(&self, py: Python<'_>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        deferral::close(py, Cause::Order)?;
         let graph = self.graph()?;
         let stream = stream_argument::from_argument(py, stream, graph.device())?;
         Ok(py.without_gil(|| graph.launch(&stream))?)
@@ -224,6 +229,7 @@ impl PyGraph {
     /// >>> graph.upload()
     #[pyo3(signature = (stream=None))]
     fn upload(&self, py: Python<'_>, stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        deferral::close(py, Cause::Order)?;
         let graph = self.graph()?;
         let stream = stream_argument::from_argument(py, stream, graph.device())?;
         Ok(py.without_gil(|| graph.upload(&stream))?)
@@ -276,6 +282,7 @@ impl PyStream {
     /// >>> graph.launch(stream)
     #[pyo3(signature = (mode="relaxed"))]
     fn begin_capture(&self, py: Python<'_>, mode: &str) -> PyResult<()> {
+        deferral::close(py, Cause::Order)?;
         let mode = mode_of(mode)?;
         let stream = self.stream()?;
         Ok(py.without_gil(|| graph::begin(stream, mode))?)
@@ -298,6 +305,7 @@ impl PyStream {
     /// --------
     /// As for `begin_capture`.
     fn end_capture(&self, py: Python<'_>) -> PyResult<PyGraph> {
+        deferral::close(py, Cause::Order)?;
         end(py, self.stream()?)
     }
 

@@ -13,10 +13,12 @@ use pyo3::types::PyTuple;
 use super::stream::PyStream;
 use crate::backend::{self, HostFunction};
 use crate::callback::caught;
+use crate::deferral::Cause;
 use crate::error::{Error, Result};
 use crate::lifetime;
 use crate::memory::capture;
 use crate::python::callback::{Kept, Raised, with_interpreter};
+use crate::python::deferral;
 use crate::python::ending;
 use crate::python::gil::WithoutGil;
 use crate::stream::Stream;
@@ -142,6 +144,7 @@ impl PyStream {
     /// ['all of it']
     #[pyo3(signature = (function, *arguments))]
     fn launch_host_function(&self, function: &Bound<'_, PyAny>, arguments: &Bound<'_, PyTuple>) -> PyResult<()> {
+        deferral::close(function.py(), Cause::Order)?;
         if !function.is_callable() {
             let given = function.get_type();
             return Err(PyTypeError::new_err(format!("launch_host_function takes a function, not {given}")));

@@ -7,8 +7,10 @@ use super::device;
 use super::spare;
 use crate::backend::given_out;
 use crate::copy::ring;
+use crate::deferral::Cause;
 use crate::memory::{pending, pinned, pool, recycled};
 use crate::python::convert::number;
+use crate::python::deferral;
 use crate::python::gil::WithoutGil;
 
 /// What PyGPU holds on a device.
@@ -37,6 +39,7 @@ use crate::python::gil::WithoutGil;
 #[pyfunction]
 #[pyo3(signature = (device=None))]
 fn memory_statistics<'py>(py: Python<'py>, device: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyDict>> {
+    deferral::close(py, Cause::Order)?;
     let device = device::from_argument(py, device)?;
     let figures = py.without_gil(|| pool::figures(device))?;
     let dict = PyDict::new(py);
@@ -79,6 +82,7 @@ fn memory_statistics<'py>(py: Python<'py>, device: Option<&Bound<'py, PyAny>>) -
 #[pyfunction]
 #[pyo3(signature = (nbytes, device=None))]
 fn set_memory_release_threshold(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    deferral::close(nbytes.py(), Cause::Order)?;
     let py = nbytes.py();
     let bytes = number::unsigned(nbytes, "nbytes")?;
     let device = device::from_argument(py, device)?;
@@ -136,6 +140,7 @@ fn memory_release_threshold(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -
 #[pyfunction]
 #[pyo3(signature = (keep=None, device=None), text_signature = "(keep=0, device=None)")]
 fn trim_memory(py: Python<'_>, keep: Option<&Bound<'_, PyAny>>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    deferral::close(py, Cause::Order)?;
     let keep = keep.map_or(Ok(0), |keep| number::size(keep, "keep"))?;
     let device = device::from_argument(py, device)?;
     spare::trim(0);
@@ -285,6 +290,7 @@ fn host_cache_limit() -> usize {
 #[pyfunction]
 #[pyo3(signature = (nbytes, device=None))]
 fn set_memory_limit(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    deferral::close(nbytes.py(), Cause::Order)?;
     let limit = if nbytes.is_none() { None } else { Some(number::size(nbytes, "nbytes")?) };
     pool::set_limit(device::from_argument(nbytes.py(), device)?, limit);
     Ok(())

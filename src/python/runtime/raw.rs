@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 
 use super::device;
 use crate::backend::{self, Address, HostFlags};
+use crate::deferral::Cause;
 use crate::device::Device;
 use crate::error::{DriverError, Error, Result};
 use crate::global::{Global, Guard};
@@ -16,6 +17,7 @@ use crate::lifetime;
 use crate::memory::Allocation;
 use crate::memory::addresses::{self, Nature};
 use crate::python::convert::number;
+use crate::python::deferral;
 use crate::python::gil::WithoutGil;
 use crate::stream::Stream;
 
@@ -153,6 +155,7 @@ fn raw_allocate(nbytes: &Bound<'_, PyAny>, device: Option<&Bound<'_, PyAny>>) ->
 /// >>> _core.raw_free(0)
 #[pyfunction]
 fn raw_free(address: &Bound<'_, PyAny>) -> PyResult<()> {
+    deferral::close(address.py(), Cause::Order)?;
     let freed = number::size(address, "address")?;
     Ok(address.py().without_gil(|| {
         let in_order = lock(&IN_ORDER).remove(&freed);
@@ -215,6 +218,7 @@ fn host_allocate(nbytes: &Bound<'_, PyAny>, portable: bool, mapped: bool, write_
 /// >>> _core.host_free(0)
 #[pyfunction]
 fn host_free(address: &Bound<'_, PyAny>) -> PyResult<()> {
+    deferral::close(address.py(), Cause::Order)?;
     let freed = number::size(address, "address")?;
     Ok(address.py().without_gil(|| take_back(&PINNED, "cudaFreeHost", freed))?)
 }

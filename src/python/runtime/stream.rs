@@ -11,12 +11,14 @@ use pyo3::types::{PyBool, PyDict, PyTuple};
 use super::device;
 use super::device::PyDevice;
 use crate::backend::{BackendKind, StreamFlags, StreamHandle};
+use crate::deferral::Cause;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::lifetime;
 use crate::memory::{capture, pending};
 use crate::python::callback::Kept;
 use crate::python::convert::number;
+use crate::python::deferral;
 use crate::python::exit;
 use crate::python::gil::WithoutGil;
 use crate::python::late::Late;
@@ -257,7 +259,8 @@ impl PyStream {
 
     /// The driver's handle; 0 for the legacy default stream.
     #[getter]
-    fn handle(&self) -> PyResult<usize> {
+    fn handle(&self, py: Python<'_>) -> PyResult<usize> {
+        deferral::close(py, Cause::Order)?; // who has it may wait for the stream, or time it
         Ok(self.stream()?.handle().0)
     }
 
@@ -285,6 +288,7 @@ impl PyStream {
     /// >>> import PyGPU
     /// >>> PyGPU.Stream().synchronize()
     fn synchronize(&self, py: Python<'_>) -> PyResult<()> {
+        deferral::close(py, Cause::Order)?;
         let stream = self.stream()?;
         Ok(py.without_gil(|| {
             if capture::is_any() && capture::is_capturing(stream)? {
@@ -307,6 +311,7 @@ impl PyStream {
     /// >>> PyGPU.Stream().query()
     /// True
     fn query(&self, py: Python<'_>) -> PyResult<bool> {
+        deferral::close(py, Cause::Order)?;
         let stream = self.stream()?;
         Ok(py.without_gil(|| stream.query())?)
     }
@@ -324,6 +329,7 @@ impl PyStream {
     /// >>> first, second = PyGPU.Stream(), PyGPU.Stream()
     /// >>> second.wait_stream(first)
     fn wait_stream(&self, other: &Bound<'_, PyAny>) -> PyResult<()> {
+        deferral::close(other.py(), Cause::Order)?;
         let py = other.py();
         let stream = self.stream()?;
         let first = from_anywhere(py, other, stream.device())?;
@@ -347,7 +353,8 @@ impl PyStream {
     /// >>> stream = PyGPU.Stream()
     /// >>> stream.__cuda_stream__() == (0, stream.handle)
     /// True
-    fn __cuda_stream__(&self) -> PyResult<(u32, usize)> {
+    fn __cuda_stream__(&self, py: Python<'_>) -> PyResult<(u32, usize)> {
+        deferral::close(py, Cause::Order)?;
         let stream = self.stream()?;
         let handle = stream.handle();
         let is_legacy = handle == StreamHandle::DEFAULT && stream.device().kind() == BackendKind::Cuda;
@@ -355,12 +362,14 @@ impl PyStream {
     }
 
     fn __enter__(slf: Bound<'_, Self>) -> PyResult<Bound<'_, Self>> {
+        deferral::close(slf.py(), Cause::Order)?;
         stream::push_current(slf.get().stream()?.clone());
         Ok(slf)
     }
 
     #[pyo3(signature = (*_exception))]
     fn __exit__(&self, _exception: &Bound<'_, PyTuple>) -> PyResult<()> {
+        deferral::close(_exception.py(), Cause::Order)?;
         if stream::pop_current(self.stream()?) {
             return Ok(());
         }
@@ -381,6 +390,7 @@ impl PyStream {
 
     // A coroutine of asyncio waits while others run.
     fn __await__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        deferral::close(slf.py(), Cause::Order)?;
         let py = slf.py();
         py.import(intern!(py, "PyGPU._native.waiting"))?.call_method1(intern!(py, "wait"), (slf,))
     }
@@ -461,6 +471,7 @@ fn default_stream(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult
 #[pyfunction]
 #[pyo3(signature = (device=None))]
 fn synchronize(py: Python<'_>, device: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    deferral::close(py, Cause::Order)?;
     let device = device::from_argument(py, device)?;
     Ok(py.without_gil(|| pending::synchronize(device).and_then(|()| lifetime::report_deferred()))?)
 }
