@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 
 use super::node::{Input, Node};
 use super::{report, run};
+use crate::array::Array;
 use crate::deferral::{self, Cause, Keeper, Launching};
 use crate::error::{Error, Result};
 use crate::global::{Global, Guard};
@@ -20,6 +21,8 @@ struct Window {
     first: u64,
     /// `None` where nobody wants the result any more.
     nodes: Vec<Option<Box<Node>>>,
+    /// Whether the last one goes into an array that was given, which what comes next may read.
+    is_sealed: bool,
     /// Bytes of the results that wait.
     results: usize,
     /// Bytes of large operands, each as often as it is one.
@@ -29,7 +32,7 @@ struct Window {
 }
 
 static WINDOW: Global<Window> =
-    Global::new(Window { first: 1, nodes: Vec::new(), results: 0, operands: 0, flight: None });
+    Global::new(Window { first: 1, nodes: Vec::new(), is_sealed: false, results: 0, operands: 0, flight: None });
 static LANDED: Condvar = Condvar::new();
 /// Of nodes whose results somebody may still ask for.
 static FAILURES: Global<BTreeMap<u64, Error>> = Global::new(BTreeMap::new());
@@ -98,7 +101,7 @@ impl Window {
             self.nodes.pop();
         }
         if self.nodes.is_empty() {
-            (self.results, self.operands) = (0, 0);
+            (self.results, self.operands, self.is_sealed) = (0, 0, false);
         }
         node
     }
@@ -156,14 +159,18 @@ pub fn keep(close: fn(Cause) -> Result<()>) {
 }
 
 /// Puts an operation off whose result goes into `block`. Returns why the window is to be closed now, if it is; the node itself where
-/// another thread is launching one of its operands, which must be waited for first.
+/// another thread is launching one of its operands, or the window is sealed: then that has to be closed first.
 pub fn push(node: Box<Node>, block: &Allocation) -> std::result::Result<Option<Cause>, Box<Node>> {
     let mut window = WINDOW.lock();
     let first = window.first;
-    if node.arrays().any(|array| array.allocation().deferred().is_some_and(|number| number < first)) {
+    let is_flying = |array: &Array| array.allocation().deferred().is_some_and(|number| number < first);
+    if window.is_sealed || node.arrays().any(is_flying) {
         return Err(node);
     }
-    block.wait_for(first + window.nodes.len() as u64);
+    match node.target {
+        Some(_) => window.is_sealed = true,
+        None => block.wait_for(first + window.nodes.len() as u64),
+    }
     window.results = window.results.saturating_add(node.layout.nbytes() as usize);
     for array in node.arrays() {
         let bytes = array.allocation().bytes();
@@ -213,7 +220,7 @@ fn take_off(cause: Cause) -> Option<Flight> {
     window.flight = Some(process::id());
     let (first, nodes) = (window.first, std::mem::take(&mut window.nodes));
     window.first += nodes.len() as u64;
-    (window.results, window.operands) = (0, 0);
+    (window.results, window.operands, window.is_sealed) = (0, 0, false);
     drop(window);
     report::closed(cause);
     let count = nodes.iter().flatten().count();

@@ -1,6 +1,8 @@
 //! Closing the window of operations that were put off, from Python: with Python's lock left, since a launch may compile, and a compiler
 //! is looked for in Python.
 
+pub(crate) mod put_off;
+
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
