@@ -1,6 +1,7 @@
 //! `ElementwiseKernel`: one expression for each element of arrays of any layout.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use smallvec::SmallVec;
 
@@ -43,6 +44,8 @@ pub struct Elementwise {
     variants: Family,
 }
 
+static WAS_RUN: AtomicBool = AtomicBool::new(false);
+
 /// Threads of a block on a device, and on the CPU, where they take turns.
 const THREADS: u32 = 256;
 const THREADS_ON_CPU: u32 = 64;
@@ -58,6 +61,11 @@ impl Elementwise {
         let analysis = Analysis::of(&arguments, &texts);
         let in_order = Analysis { any_order: false, in_packs: false, is_plain: false, ..analysis.clone() };
         Ok(Self { name, arguments, texts, options, analysis, in_order, variants: Family::new() })
+    }
+
+    /// Whether any was launched on a GPU: then there is a compiler.
+    pub fn was_run() -> bool {
+        WAS_RUN.load(Ordering::Relaxed)
     }
 
     /// Its name.
@@ -158,6 +166,9 @@ impl Elementwise {
         let uses = uses(&self.analysis, arrays);
         // SAFETY: as promised to this function; `push` gives what `generate` declares.
         unsafe { launch::launch(function, &shape, stream, values, &uses)? };
+        if !function.device().is_cpu() && !WAS_RUN.load(Ordering::Relaxed) {
+            WAS_RUN.store(true, Ordering::Relaxed);
+        }
         check_ends(function, &uses, |block| whose(&self.arguments, arrays, block))
     }
 
