@@ -2,12 +2,12 @@
 # Builds and runs the examples of compiled bindings on the GPU of this machine, and times their calls:
 #
 #     make wheel
-#     pip download --dest dist/bindings pybind11==3.1.0 nanobind==3.1.0 cython==3.3.1 cffi==2.1.1  # where there is a network
-#     tests/gpu/run_bindings.sh                                                                     # where the GPU is
+#     pip download --dest dist/bindings pybind11==3.1.0 nanobind==3.1.0 cython==3.3.1 cffi==2.1.1  # with a network
+#     tests/gpu/run_bindings.sh                                                                   # where the GPU is
 #
 # Needs nvcc, a C++ compiler and the headers of PYTHON; what else is missing is left out by the tests. What the machine
 # has no compiler for is compiled elsewhere, with the library of the host and a Python of the same version, and run here
-# with the library of the GPU (f2py needs numpy, meson and ninja; a gfortran is what `make build/fortran/.ready` unpacks):
+# with the library of the GPU (f2py needs numpy, meson and ninja; `make build/fortran/.ready` unpacks a gfortran):
 #
 #     OUT=$PWD/dist/bindings/compiled PATH=$PATH:$PWD/build/fortran/bin PYTHON=python3.12
 #     export PATH PYTHON && mkdir -p $OUT && cd examples/bindings

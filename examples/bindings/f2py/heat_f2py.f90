@@ -1,4 +1,4 @@
-! f2py makes arguments of NumPy's arrays only: memory of a device comes as an address, an integer, and becomes a c_ptr here.
+! f2py makes arguments of NumPy's arrays only: memory of a device comes as an address, an integer, and becomes a c_ptr.
 module library
   use, intrinsic :: iso_c_binding
   implicit none

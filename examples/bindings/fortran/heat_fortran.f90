@@ -38,7 +38,7 @@ module heat_fortran
 
 contains
 
-  ! The library's functions for views with any strides, in elements. Arrays of Fortran's own come as they do to C: by their address.
+  ! The library's functions for views with any strides, in elements.
   integer(c_int) function scale_view(values, count, stride, factor, stream) bind(c)
     type(c_ptr), value :: values, stream
     integer(c_int64_t), value :: count, stride
