@@ -4,10 +4,9 @@ mod lu;
 
 use std::ffi::{c_int, c_void};
 
-use super::{Noun, functions, places_of};
+use super::{Noun, Opened, functions, places_of};
 use crate::backend::{Address, BackendKind, Library, StreamHandle};
 use crate::error::{Error, Result};
-use crate::global::Once;
 
 static NOUN: Noun = Noun {
     names: ["cuBLAS", "hipBLAS"],
@@ -166,32 +165,25 @@ pub struct Blas {
     path: String,
 }
 
+/// With what was wrong where it could not be.
+static OPENED: Opened<Result<Blas>> = Opened::new();
+
 /// cuBLAS or hipBLAS, if it was opened before.
 #[inline]
 pub fn opened_blas(kind: BackendKind) -> Option<&'static Result<Blas>> {
-    slot(kind)?.get()
-}
-
-fn slot(kind: BackendKind) -> Option<&'static Once<Result<Blas>>> {
-    static CUDA: Once<Result<Blas>> = Once::new();
-    static HIP: Once<Result<Blas>> = Once::new();
-    match kind {
-        BackendKind::Cuda => Some(&CUDA),
-        BackendKind::Hip => Some(&HIP),
-        BackendKind::Cpu => None,
-    }
+    OPENED.of(kind)?.get()
 }
 
 /// cuBLAS or hipBLAS, looked for once in a process: whoever can do without does not search again each time. None on the CPU.
 #[cold]
 pub fn blas(kind: BackendKind, driver: i32) -> Option<&'static Result<Blas>> {
-    let slot = slot(kind)?;
-    if slot.get().is_none() {
+    let place = OPENED.of(kind)?;
+    if place.get().is_none() {
         // Who opens holds no lock: it asks Python, and the system's loader.
         let opened = NOUN.open(kind, driver, &places_of("cublas")).and_then(|library| Blas::open(&library, kind));
-        slot.set(opened);
+        place.set(opened);
     }
-    slot.get()
+    place.get()
 }
 
 impl Blas {

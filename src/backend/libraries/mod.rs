@@ -6,12 +6,15 @@
 
 mod blas;
 pub mod fft;
+mod opened;
 mod rand;
 pub mod ranges;
 mod shelf;
 mod solver;
 
 use std::path::{Path, PathBuf};
+
+use opened::Opened;
 
 use super::{Attempt, BackendKind, Library};
 use crate::error::{Error, Result};

@@ -8,7 +8,7 @@ mod task;
 
 use std::ffi::{c_int, c_void};
 
-use super::{Noun, Places, Shelf, functions};
+use super::{Noun, Opened, Places, Shelf, functions};
 use crate::backend::{BackendKind, Library};
 use crate::error::{DriverError, Error, Result};
 use crate::global::Once;
@@ -219,17 +219,14 @@ pub type Key = (BackendKind, i32, u32);
 /// Handles that nobody uses now: as many as calls were made at a time. They are left to the process at its end.
 pub static HANDLES_AT_REST: Shelf<Key, Handle> = Shelf::new(usize::MAX);
 
-static CUDA: Once<Solver> = Once::new();
-static HIP: Once<Solver> = Once::new();
+static OPENED: Opened<Solver> = Opened::new();
 
-fn known(kind: BackendKind) -> Result<&'static Once<Solver>> {
-    match kind {
-        BackendKind::Cuda => Ok(&CUDA),
-        BackendKind::Hip => Ok(&HIP),
-        BackendKind::Cpu => Err(Error::not_supported(
+fn place(kind: BackendKind) -> Result<&'static Once<Solver>> {
+    OPENED.of(kind).ok_or_else(|| {
+        Error::not_supported(
             "NumPy computes linear algebra in host memory, and cannot be captured: call it before the capture begins",
-        )),
-    }
+        )
+    })
 }
 
 /// cuSOLVER or hipSOLVER, if it is open.
@@ -238,7 +235,7 @@ fn known(kind: BackendKind) -> Result<&'static Once<Solver>> {
 /// `NotSupported` on the CPU.
 #[inline]
 pub fn open_solver(kind: BackendKind) -> Result<Option<&'static Solver>> {
-    Ok(known(kind)?.get())
+    Ok(place(kind)?.get())
 }
 
 /// cuSOLVER or hipSOLVER, opened at the first call that finds it.
@@ -246,12 +243,7 @@ pub fn open_solver(kind: BackendKind) -> Result<Option<&'static Solver>> {
 /// # Errors
 /// `Unavailable` with what to install and what was searched; `NotSupported` on the CPU.
 pub fn solver(kind: BackendKind, driver: i32, places: &Places) -> Result<&'static Solver> {
-    let known = known(kind)?;
-    if let Some(found) = known.get() {
-        return Ok(found);
-    }
-    let opened = Solver::open(NOUN.open(kind, driver, places)?, kind)?;
-    Ok(known.get_or_init(|| opened))
+    NOUN.at(place(kind)?, kind, driver, places, Solver::open)
 }
 
 impl Solver {
