@@ -26,50 +26,13 @@ type P = *mut c_void;
 type I = c_int;
 type Make = unsafe extern "C" fn(*mut P) -> u32;
 type End = unsafe extern "C" fn(P) -> u32;
+#[rustfmt::skip]
 type GeevSize = unsafe extern "C" fn(
-    P,
-    P,
-    u32,
-    u32,
-    i64,
-    u32,
-    P,
-    i64,
-    u32,
-    P,
-    u32,
-    P,
-    i64,
-    u32,
-    P,
-    i64,
-    u32,
-    *mut usize,
-    *mut usize,
+    P, P, u32, u32, i64, u32, P, i64, u32, P, u32, P, i64, u32, P, i64, u32, *mut usize, *mut usize,
 ) -> u32;
+#[rustfmt::skip]
 type Geev = unsafe extern "C" fn(
-    P,
-    P,
-    u32,
-    u32,
-    i64,
-    u32,
-    P,
-    i64,
-    u32,
-    P,
-    u32,
-    P,
-    i64,
-    u32,
-    P,
-    i64,
-    u32,
-    P,
-    usize,
-    P,
-    usize,
-    P,
+    P, P, u32, u32, i64, u32, P, i64, u32, P, u32, P, i64, u32, P, i64, u32, P, usize, P, usize, P,
 ) -> u32;
 
 functions! {
