@@ -116,30 +116,26 @@ def module_of(device: PyGPU.Device) -> Any:
             raise Skipped(f"no compiler of kernels: {str(error).splitlines()[0]}") from None
 
 
-def scaled(device: PyGPU.Device, module: Any) -> None:
-    """Launch the kernel."""
+def scaled(device: PyGPU.Device) -> float:
+    """Compile the kernel or find it, and launch it: milliseconds until it was loaded."""
+    begin = time.perf_counter()
+    module = module_of(device)
+    seconds = time.perf_counter() - begin
     host = values().reshape(-1)[:SCALED]
     source, target = PyGPU.to_gpu(host, device=device), PyGPU.zeros(SCALED, numpy.float32, device=device)
     module["scale"][-(-SCALED // 128), 128](target, source, numpy.float32(2), numpy.int32(SCALED))
     same(target.get(), 2 * host)
+    return 1000 * seconds
 
 
 def kernel(device: PyGPU.Device) -> str:
     """Compile and launch a kernel."""
-    begin = time.perf_counter()
-    module = module_of(device)
-    seconds = time.perf_counter() - begin
-    scaled(device, module)
-    return f"compiled or found, and loaded, in {1000 * seconds:.0f} ms"
+    return f"compiled or found, and loaded, in {scaled(device):.0f} ms"
 
 
 def cached_kernel(device: PyGPU.Device) -> str:
     """Find the same kernel again."""
-    begin = time.perf_counter()
-    module = module_of(device)
-    seconds = time.perf_counter() - begin
-    scaled(device, module)
-    return f"found again in {1000 * seconds:.1f} ms"
+    return f"found again in {scaled(device):.1f} ms"
 
 
 def order(device: PyGPU.Device) -> str:
