@@ -215,15 +215,19 @@ CHECKS = [
 ]
 
 
+def handed(device: PyGPU.Device, take: Callable[[PyGPU.GPUArray], Any]) -> None:
+    """Hand an array to another library, which adds one to each element, and take back what it has then."""
+    other = take(PyGPU.to_gpu(values(), device=device))
+    other += 1
+    same(PyGPU.from_dlpack(other).get(), values() + 1)
+
+
 def with_torch(device: PyGPU.Device) -> str:
     """Hand an array to PyTorch and back."""
     torch = importlib.import_module("torch")
     if device.kind != "cpu" and not torch.cuda.is_available():
         raise Skipped(f"torch {torch.__version__} sees no GPU")
-    array = PyGPU.to_gpu(values(), device=device)
-    tensor = torch.from_dlpack(array)
-    tensor += 1
-    same(PyGPU.from_dlpack(tensor).get(), values() + 1)
+    handed(device, torch.from_dlpack)
     return f"{torch.__version__}, shared both ways"
 
 
@@ -232,10 +236,7 @@ def with_cupy(device: PyGPU.Device) -> str:
     cupy = importlib.import_module("cupy")
     if device.kind == "cpu" or not cupy.cuda.runtime.getDeviceCount():
         raise Skipped("no GPU for it")
-    array = PyGPU.to_gpu(values(), device=device)
-    other = cupy.from_dlpack(array)
-    other += 1
-    same(PyGPU.from_dlpack(other).get(), values() + 1)
+    handed(device, cupy.from_dlpack)
     return f"{cupy.__version__}, shared both ways"
 
 
@@ -244,9 +245,7 @@ def with_jax(device: PyGPU.Device) -> str:
     jax = importlib.import_module("jax")
     if device.kind != "cpu" and jax.default_backend() == "cpu":
         raise Skipped(f"jax {jax.__version__} sees no GPU")
-    array = PyGPU.to_gpu(values(), device=device)
-    other = jax.dlpack.from_dlpack(array) + 1
-    same(PyGPU.from_dlpack(other).get(), values() + 1)
+    handed(device, jax.dlpack.from_dlpack)
     return f"{jax.__version__}, both ways"
 
 
