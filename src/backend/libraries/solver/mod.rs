@@ -10,7 +10,7 @@ use std::ffi::{c_int, c_void};
 
 use super::{Noun, Opened, Places, Shelf, functions};
 use crate::backend::{BackendKind, Library};
-use crate::error::{DriverError, Error, Result};
+use crate::error::{Error, Result};
 use crate::global::Once;
 
 pub use task::{Role, Task, What};
@@ -337,13 +337,6 @@ impl Solver {
             _ => ("CUSOLVER_STATUS_", &NVIDIAS),
         };
         let name = names.get(code as usize).copied().unwrap_or("UNKNOWN");
-        Error::Driver(Box::new(DriverError {
-            operation,
-            code,
-            name: format!("{prefix}{name}"),
-            text: format!("{} refused the call", NOUN.name(self.kind)),
-            device: String::new(),
-            detail: self.path.clone(),
-        }))
+        NOUN.refusal(self.kind, &self.path, operation, (code, format!("{prefix}{name}")))
     }
 }
