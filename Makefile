@@ -40,6 +40,8 @@ HIPFFT_ON_CUFFT := build/hip-on-cuda/libhipfft.so.0
 HIPRAND_ON_CURAND := build/hip-on-cuda/libhiprand.so.1
 HIPSOLVER_ON_CUSOLVER := build/hip-on-cuda/libhipsolver.so.1
 HIP_MATHEMATICS := $(HIPBLAS_ON_CUBLAS) $(HIPFFT_ON_CUFFT) $(HIPRAND_ON_CURAND) $(HIPSOLVER_ON_CUSOLVER)
+# Their header.
+OPENED_BY_NAME := tests/gpu/hip_on_cuda/opened.h
 # Those of wheels too, which the loader does not find.
 FILES = $$($(GPU_PYTHONPATH) $(PYTHON) -c 'from PyGPU._native import library_files; print(":".join(library_files.$(1)))')
 HIP_ENVIRONMENT = $(GPU_PYTHONPATH) PYGPU_BACKEND=hip HIPRTC_ON_NVRTC="$(call FILES,candidates())" \
@@ -272,14 +274,14 @@ $(HIP_ON_CUDA): tests/gpu/hip_on_cuda/hip_on_cuda.c
 	@mkdir -p $(dir $@)
 	$(NVCC) -O2 -shared -Xcompiler -fPIC,-Wall -o $@ $< -lcuda
 
-$(HIPRTC_ON_NVRTC): tests/gpu/hip_on_cuda/hiprtc_on_nvrtc.c
+$(HIPRTC_ON_NVRTC): tests/gpu/hip_on_cuda/hiprtc_on_nvrtc.c $(OPENED_BY_NAME)
 	@mkdir -p $(dir $@)
 	$(NVCC) -O2 -shared -Xcompiler -fPIC,-Wall -o $@ $< -lcuda -ldl -lpthread
 
-$(HIPBLAS_ON_CUBLAS): tests/gpu/hip_on_cuda/hipblas_on_cublas.c
-$(HIPFFT_ON_CUFFT): tests/gpu/hip_on_cuda/hipfft_on_cufft.c
-$(HIPRAND_ON_CURAND): tests/gpu/hip_on_cuda/hiprand_on_curand.c
-$(HIPSOLVER_ON_CUSOLVER): tests/gpu/hip_on_cuda/hipsolver_on_cusolver.c
+$(HIPBLAS_ON_CUBLAS): tests/gpu/hip_on_cuda/hipblas_on_cublas.c $(OPENED_BY_NAME)
+$(HIPFFT_ON_CUFFT): tests/gpu/hip_on_cuda/hipfft_on_cufft.c $(OPENED_BY_NAME)
+$(HIPRAND_ON_CURAND): tests/gpu/hip_on_cuda/hiprand_on_curand.c $(OPENED_BY_NAME)
+$(HIPSOLVER_ON_CUSOLVER): tests/gpu/hip_on_cuda/hipsolver_on_cusolver.c $(OPENED_BY_NAME)
 $(HIP_MATHEMATICS):
 	@mkdir -p $(dir $@)
 	$(CC) -O2 -Wall -shared -fPIC -o $@ $< -ldl -lpthread
