@@ -16,7 +16,7 @@ use crate::codegen::store::Family;
 use crate::device::{Device, PerDevice, per_device};
 use crate::error::Result;
 use crate::global::Once;
-use crate::kernel::launch;
+use crate::kernel::{self, launch};
 use crate::kernel::{Arguments, Function, Source, check_ends};
 use crate::memory::{Allocation, Use};
 use crate::stream::Stream;
@@ -100,6 +100,11 @@ impl Elementwise {
     /// Whether the form for a call was compiled already.
     pub fn is_compiled(&self, device: Device, plan: &Plan, ranged: bool) -> bool {
         self.variants.find(device, &plan.key(ranged)).is_some()
+    }
+
+    /// Whether it is there without a compilation.
+    pub fn is_at_hand(&self, device: Device, plan: &Plan) -> bool {
+        self.is_compiled(device, plan, false) || kernel::is_kept(device, &self.source(plan, false))
     }
 
     /// The source for a call.
