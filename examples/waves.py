@@ -27,9 +27,7 @@ def waves(xp: object, water: np.ndarray, steps: int) -> np.ndarray:
     open_water = xp.asarray(water)
     now, before = xp.zeros(water.shape, np.float32), xp.zeros(water.shape, np.float32)
     for step in range(steps):
-        slope = (
-            now[:-2, 1:-1] + now[2:, 1:-1] + now[1:-1, :-2] + now[1:-1, 2:] - 4 * now[1:-1, 1:-1]
-        )
+        slope = now[:-2, 1:-1] + now[2:, 1:-1] + now[1:-1, :-2] + now[1:-1, 2:] - 4 * now[1:-1, 1:-1]
         after = 2 * now - before
         after[1:-1, 1:-1] += 0.25 * slope
         after *= 0.9995 * open_water

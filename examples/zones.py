@@ -46,9 +46,7 @@ def zones(places: np.ndarray, width: int, height: int) -> PyGPU.GPUArray:
     """The number of the nearest place for each point of a map."""
     zone = PyGPU.empty((height, width), np.int32)
     nearest = PyGPU.Kernel(SOURCE, "nearest")
-    nearest[(-(-width // 16), -(-height // 16)), (16, 16)](
-        PyGPU.to_gpu(places), len(places), zone, width, height
-    )
+    nearest[(-(-width // 16), -(-height // 16)), (16, 16)](PyGPU.to_gpu(places), len(places), zone, width, height)
     return zone
 
 

@@ -20,8 +20,8 @@ copyright = author
 version = release = PyGPU.__version__
 
 extensions = [
-    "myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon", "sphinx_copybutton", "gallery",
-    "sphinx_gallery.gen_gallery",
+    "myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon", "sphinx_copybutton",
+    "gallery", "sphinx_gallery.gen_gallery",
 ]  # fmt: skip
 sphinx_gallery_conf = gallery.settings
 root_doc = "index"
@@ -64,7 +64,7 @@ LINK = re.compile(r"\[([^\]\n]+)\]\(([^)#:\s]+)\)")
 
 
 def complete(app: Sphinx, page: str, source: list[str]) -> None:
-    """Adjust a page to the site: folders are not part of it, examples are its gallery, and the start has the contents of the whole."""
+    """Adjust a page to the site: no folders, examples are its gallery, and the start has the contents of the whole."""
     folder = (Path(app.srcdir) / page).parent
 
     def there(link: re.Match[str]) -> str:
