@@ -186,8 +186,7 @@ def figures() -> str:
         f"`a*x + y` by `ElementwiseKernel` {by_expression['PyGPU']:.0f} (CuPy {by_expression['CuPy']:.0f}),",
         f"a transposed copy {copies['transposed']:.0f} (memcpy {copies['memcpy']:.0f}). A launch takes "
         f"{launch['PyGPU, native']:.1f} us (a loop in C {launch['floor']:.1f}, cuda.core {launch['cuda.core']:.1f}, "
-        f"CuPy {launch['CuPy']:.1f}),",
-        f"the first one of a process {first['PyGPU']:.1f} ms (CuPy {first['CuPy']:.0f}).",
+        f"CuPy {launch['CuPy']:.1f}), a process's first {first['PyGPU']:.1f} ms (CuPy {first['CuPy']:.0f}).",
     ]
     return "\n".join(lines) + "\n"
 

@@ -61,3 +61,27 @@ def test_a_notebook_shows_a_devices_name_and_memory() -> None:
 def test_help_of_the_package_is_read_in_one_sitting_and_the_star_still_brings_everything() -> None:
     assert len(pydoc.render_doc(PyGPU).splitlines()) < 100
     assert "to_gpu" in PyGPU.__all__
+
+
+def test_a_notebook_shows_what_a_graph_does() -> None:
+    array = PyGPU.zeros(3, np.float32)
+    graph = PyGPU.Graph()
+    assert "none yet" in graph._repr_html_()
+    with graph:
+        assert "none yet" in graph._repr_html_()
+        array.fill(1)
+        array[1:].fill(2)
+    shown = graph._repr_html_()
+    assert f"{len(graph.nodes)} memset" in shown
+    assert "0: memset" in shown
+    assert str(array.device) in shown
+    graph.launch()
+    assert array.tolist() == [1, 2, 2]
+
+
+def test_of_many_operations_of_a_graph_the_first_are_shown() -> None:
+    array = PyGPU.zeros(3, np.float32)
+    with PyGPU.Graph() as graph:
+        for _ in range(30):
+            array.fill(1)
+    assert "19: memset\nand 10 more" in graph._repr_html_()

@@ -16,6 +16,7 @@ use crate::graph::{self, Graph};
 use crate::memory::capture;
 use crate::python::exit;
 use crate::python::gil::WithoutGil;
+use crate::python::once::intern;
 use crate::stream::{self, Stream};
 
 /// Work of the device that is captured once and launched as a whole.
@@ -246,6 +247,12 @@ impl PyGraph {
             Some(graph) => format!("<PyGPU.Graph of {} operations on {}>", graph.count(), graph.device()),
             None => "<PyGPU.Graph, empty>".to_owned(),
         }
+    }
+
+    /// For notebooks: the device, and the operations in their order.
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        py.import(intern!(py, "PyGPU._native.seen.html"))?.call_method1(intern!(py, "graph_html"), (slf,))
     }
 }
 

@@ -1,17 +1,22 @@
-"""How arrays and devices look in a notebook."""
+"""How arrays, devices and graphs look in a notebook.
+
+Streams and events have their one line only: more would have to be asked of the driver, which can spoil a capture.
+"""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from html import escape
 from typing import TYPE_CHECKING
 
 from PyGPU._native import printing
 
 if TYPE_CHECKING:
-    from PyGPU import Device, GPUArray
+    from PyGPU import Device, GPUArray, Graph
 
 _CELL = "text-align:left;padding:1px 10px 1px 0;background:none"
+_MOST = 20
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
@@ -100,3 +105,29 @@ def device_html(device: Device) -> str:
         "multiprocessors": str(known["multiprocessor_count"]),
     }
     return _table(f"Device {device}", rows)
+
+
+def graph_html(graph: Graph) -> str:
+    """Give a graph's device and its operations, the first ones by name.
+
+    Parameters
+    ----------
+    graph : Graph
+        Any; one that was not captured yet is empty.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    try:
+        nodes = graph.nodes
+    except ValueError:  # before and during its capture
+        return _table("Graph", {"operations": "none yet"})
+    kinds = Counter(node.kind for node in nodes)
+    counts = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+    shown = [repr(node).removeprefix("<PyGPU.GraphNode ").removesuffix(">") for node in nodes[:_MOST]]
+    if len(nodes) > _MOST:
+        shown.append(f"and {len(nodes) - _MOST} more")
+    text = f'<pre style="margin:4px 0 0 0">{escape(chr(10).join(shown))}</pre>'
+    return _table("Graph", {"device": str(graph.device), "operations": counts}) + text
