@@ -32,6 +32,8 @@ def test_a_layout_that_is_not_contiguous_shows_its_strides() -> None:
 
 def test_a_large_array_shows_its_edges_and_one_of_many_axes_none() -> None:
     assert "..." in PyGPU.arange(100_000)._repr_html_()
+    assert len(PyGPU.arange(1000)._repr_html_()) < 1500
+    assert "..." not in PyGPU.arange(200)._repr_html_()
     assert "100,000,000 B" not in PyGPU.zeros((5, 5, 100))._repr_html_()
     assert "<pre" not in PyGPU.zeros((5, 5, 100))._repr_html_()
 

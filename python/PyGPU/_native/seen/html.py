@@ -10,6 +10,8 @@ from collections import Counter
 from html import escape
 from typing import TYPE_CHECKING
 
+import numpy
+
 from PyGPU._native import printing
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 _CELL = "text-align:left;padding:1px 10px 1px 0;background:none"
 _MOST = 20
+_ELEMENTS = 200
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
@@ -28,6 +31,11 @@ def _table(title: str, rows: dict[str, str]) -> str:
         for name, text in rows.items()
     )
     return f"<b>{escape(title)}</b><table><tbody>{cells}</tbody></table>"
+
+
+def _text(lines: str) -> str:
+    # Not every notebook gives `pre` its own font in a cell's output.
+    return f'<pre style="margin:4px 0 0 0;font-family:monospace;line-height:1.3;white-space:pre;overflow-x:auto">{escape(lines)}</pre>'
 
 
 def _size(nbytes: int) -> str:
@@ -48,10 +56,12 @@ def _values(array: GPUArray) -> str | None:
 
     is_capturing = current_stream(array.device).is_capturing
     # Each edge of each axis is a copy of its own.
-    if is_capturing or (array.ndim > 2 and array.size > 1000):
+    if is_capturing or (array.ndim > 2 and array.size > _ELEMENTS):
         return None
     try:
-        return printing.array_str(array)
+        # A cell shows less than a terminal, where one scrolls back.
+        with numpy.printoptions(threshold=min(_ELEMENTS, numpy.get_printoptions()["threshold"])):
+            return printing.array_str(array)
     except (CudaError, NotSupportedError):  # lost memory, a capture of another thread: the table still stands
         return None
 
@@ -78,8 +88,7 @@ def array_html(array: GPUArray) -> str:
         "layout": _layout(array),
     }
     values = _values(array)
-    text = "" if values is None else f'<pre style="margin:4px 0 0 0">{escape(values)}</pre>'
-    return _table(type(array).__name__, rows) + text
+    return _table(type(array).__name__, rows) + ("" if values is None else _text(values))
 
 
 def device_html(device: Device) -> str:
@@ -129,5 +138,4 @@ def graph_html(graph: Graph) -> str:
     shown = [repr(node).removeprefix("<PyGPU.GraphNode ").removesuffix(">") for node in nodes[:_MOST]]
     if len(nodes) > _MOST:
         shown.append(f"and {len(nodes) - _MOST} more")
-    text = f'<pre style="margin:4px 0 0 0">{escape(chr(10).join(shown))}</pre>'
-    return _table("Graph", {"device": str(graph.device), "operations": counts}) + text
+    return _table("Graph", {"device": str(graph.device), "operations": counts}) + _text("\n".join(shown))
