@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _CELL = "text-align:left;padding:1px 10px 1px 0;background:none"
 _MOST = 20
 _ELEMENTS = 200
+# Not every notebook gives `pre` its own font in a cell's output.
+_LINES = "margin:4px 0 0 0;font-family:monospace;line-height:1.3;white-space:pre;overflow-x:auto"
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
@@ -34,8 +36,7 @@ def _table(title: str, rows: dict[str, str]) -> str:
 
 
 def _text(lines: str) -> str:
-    # Not every notebook gives `pre` its own font in a cell's output.
-    return f'<pre style="margin:4px 0 0 0;font-family:monospace;line-height:1.3;white-space:pre;overflow-x:auto">{escape(lines)}</pre>'
+    return f'<pre style="{_LINES}">{escape(lines)}</pre>'
 
 
 def _size(nbytes: int) -> str:
