@@ -310,7 +310,7 @@ bench: .venv/.extension-release ## Rust and Python benchmarks, each against its 
 	$(BIN)/python benches/python/compare.py --json $(RESULTS)/compare.json $(BENCH_ARGS)
 
 clean: ## Remove what was built; tools and environment stay
-	rm -rf target build dist fuzz/target fuzz/artifacts .venv/.extension-* .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf target build dist docs/api docs/gallery fuzz/target fuzz/artifacts .venv/.extension-* .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	rm -f python/PyGPU/*.so
 	find python tests benches examples docs -name __pycache__ -type d -exec rm -rf {} + 2> /dev/null || true
 
