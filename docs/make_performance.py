@@ -198,10 +198,10 @@ def section(made: Section) -> Iterator[str]:
     yield f"\n## {made.title}\n\n{made.text}\n\n"
     for picture in made.pictures:
         if not result.with_name(f"{picture}.svg").exists():
-            raise LookupError(
-                f"draw docs/results/{folder}/{picture}.svg first: python benches/python/plots.py "
-                f"docs/results/{folder}/{result.name} docs/results/{folder}/{picture}.svg"
-            )
+            path = f"docs/results/{folder}"
+            one = f"python benches/python/plots.py {path}/{result.name} {path}/{picture}.svg"
+            how = f"make plots RESULTS={path}" if made.result == "compare" else one
+            raise LookupError(f"there is no {path}/{picture}.svg of {result.name}; draw it: {how}")
         yield f"![{made.title}](results/{folder}/{picture}.svg)\n\n"
     commit = read(made.result)["machine"]["commit"]
     yield (
