@@ -1,4 +1,4 @@
-"""PyTorch without a GPU: its tensors and PyGPU's arrays of the CPU are one memory. tests/gpu/peers has those of devices."""
+"""PyTorch without a GPU: tensors and arrays of the CPU are one memory. tests/gpu/peers has those of devices."""
 
 from __future__ import annotations
 
