@@ -100,6 +100,23 @@ def test_an_array_that_is_sent_comes_to_the_device_of_who_gets_it(client: Any) -
         assert device == client.run(PyGPU.current_device, workers=[worker])[worker]
 
 
+def test_a_kernel_goes_with_the_function_that_names_it_and_each_worker_makes_it_once(client: Any) -> None:
+    from PyGPU.elementwise import ElementwiseKernel
+
+    halve = ElementwiseKernel("const double *x, double *y", "y[i] = x[i] / 2", "halve")
+
+    def halved(chunk: PyGPU.GPUArray) -> PyGPU.GPUArray:
+        result = PyGPU.empty_like(chunk)
+        halve(chunk, result)
+        return result
+
+    host = np.arange(36.0).reshape(6, 6)
+    x = da.from_array(host, chunks=2).to_backend("pygpu")
+    np.testing.assert_array_equal(x.map_blocks(halved).compute().get(), host / 2)
+    seen = client.gather(client.map(lambda _, kernel: id(kernel), range(6), kernel=halve, pure=False))
+    assert len(set(seen)) <= 2
+
+
 def test_a_worker_spills_arrays_by_their_size(client: Any) -> None:
     (first, *_) = client.scheduler_info()["workers"]
     futures = client.map(lambda n: PyGPU.full(MEGABYTE // 8, n, "f8"), range(8), workers=[first], pure=False)
