@@ -31,10 +31,11 @@ timeout 180 "$python" -m pip install --quiet --retries 0 --timeout 15 --target "
 unpack python3-torch 'libtorch-test|python3-(attr|astunparse|certifi|chardet|.*-normalizer|dateutil|future|hypothesis|idna|mpmath|numpy|psutil|requests|sortedcontainers|sympy|typing-.*|urllib3)'
 rm -rf "$folder/site"
 mkdir -p "$folder/site"
-ln -s "$folder/root/usr/lib/python3/dist-packages/torch" "$folder/site/torch"
+unpacked=$folder/root
+ln -s "$unpacked/usr/lib/python3/dist-packages/torch" "$folder/site/torch"
 libraries=
-for path in "$folder"/root/usr/lib "$folder"/root/usr/lib/*-linux-gnu "$folder"/root/lib/*-linux-gnu \
-    "$folder"/root/usr/lib/*-linux-gnu/blas "$folder"/root/usr/lib/*-linux-gnu/lapack; do
+for path in "$unpacked"/usr/lib "$unpacked"/usr/lib/*-linux-gnu "$unpacked"/lib/*-linux-gnu \
+    "$unpacked"/usr/lib/*-linux-gnu/blas "$unpacked"/usr/lib/*-linux-gnu/lapack; do
     [ -d "$path" ] && libraries=$libraries${libraries:+:}$path
 done
 echo "export LD_LIBRARY_PATH='$libraries'\${LD_LIBRARY_PATH:+:\$LD_LIBRARY_PATH}" >> "$folder/environment"
