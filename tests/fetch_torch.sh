@@ -27,6 +27,12 @@ echo "export PYTHONPATH='$folder/site'\${PYTHONPATH:+:\$PYTHONPATH}" > "$folder/
 timeout 180 "$python" -m pip install --quiet --retries 0 --timeout 15 --target "$folder/site" --index-url "$index" \
     "torch==$version" > "$folder/log" 2>&1 && ready && exit 0
 
+version_of() {
+    "$1" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2> /dev/null || echo "no Python"
+}
+[ "$(version_of "$python")" = "$(version_of /usr/bin/python3)" ] \
+    || why_not "torch $version is not to be had from $index, and the system's is for Python $(version_of /usr/bin/python3)"
+
 # PYTHON has the modules that torch imports.
 unpack python3-torch 'libtorch-test|python3-(attr|astunparse|certifi|chardet|.*-normalizer|dateutil|future|hypothesis|idna|mpmath|numpy|psutil|requests|sortedcontainers|sympy|typing-.*|urllib3)'
 rm -rf "$folder/site"
