@@ -70,7 +70,7 @@ ORDER_MODEL := --manifest-path tests/order_model/Cargo.toml --target-dir build/o
 
 .PHONY: help demo test array-api fuzz soak instructions .instructions check wheel gpu-test gpu-test-cuda gpu-test-hip gpu-sanitize \
     gpu-bench gpu-bench-kernels gpu-bench-peer .gpu-package .simulated-drivers bench plots order-mutations docs .docs-read links .wheel-held clean distclean \
-    .on-cpu .from-the-wheel .on-cuda .on-hip .orders-on-cuda .orders-on-hip .rust .simulators-own .order-model .instructions-counted \
+    .on-cpu .on-cpu-with-torch .from-the-wheel .on-cuda .on-hip .orders-on-cuda .orders-on-hip .rust .simulators-own .order-model .instructions-counted \
     .lint-rust .lint-others .lint-python
 .DELETE_ON_ERROR:
 
@@ -91,7 +91,7 @@ at_once = rm -rf build/parts; mkdir -p build/parts; $(MAKE) --no-print-directory
 log = build/parts/$(@:.%=%)
 part = > $(log).log 2>&1; status=$$?; cat $(log).log; [ $$status = 0 ] || touch $(log).failed; exit $$status
 
-TESTS := .on-cuda .on-hip .on-cpu .from-the-wheel .instructions-counted .wheel-held .rust .order-model .simulators-own .orders-on-cuda .orders-on-hip
+TESTS := .on-cuda .on-hip .on-cpu .from-the-wheel .instructions-counted .wheel-held .rust .order-model .simulators-own .orders-on-cuda .orders-on-hip .on-cpu-with-torch
 
 .on-cpu: .venv/.group-test build/amd/.ready
 	@PYGPU_STRICT=1 $(BIN)/python -m pytest tests docs README.md --ignore=tests/gpu --ignore=tests/bindings $(PYTEST_ARGS) $(part)
@@ -100,6 +100,14 @@ TESTS := .on-cuda .on-hip .on-cpu .from-the-wheel .instructions-counted .wheel-h
 .from-the-wheel: .venv/.group-test build/dev-package/.made build/fortran/.ready
 	@( export PYTHONPATH=$(CURDIR)/build/dev-package; $(BIN)/python -c 'import PyGPU; assert "/dev-package/" in PyGPU.__file__, PyGPU.__file__' && \
 	PYGPU_STRICT=1 $(BIN)/python -m pytest tests/bindings $(PYTEST_ARGS) ) $(part)
+
+# What torch is needed for and no GPU; only here, since with it come libraries of the system's that others need not see.
+# One that was built for an older NumPy warns of it, and shares memory as well.
+TORCH_TESTS := tests/exchange/test_collectives.py tests/exchange/test_torch.py docs/howto/collectives.md docs/howto/torch.md README.md
+.on-cpu-with-torch: .venv/.group-test build/torch/.ready
+	@( if [ -f build/torch/why-not ]; then echo "no torch: $$(cat build/torch/why-not)"; else . build/torch/environment; fi; \
+	PYGPU_STRICT=1 $(BIN)/python -W "ignore:Failed to initialize NumPy:UserWarning" -m pytest \
+	    -W "ignore:Failed to initialize NumPy:UserWarning" $(TORCH_TESTS) $(PYTEST_ARGS) ) $(part)
 
 # From the first folder on, and from the last: what one of them has compiled the other finds. On HIP every block comes from the
 # driver, which then sees each use after a block's end.
@@ -360,6 +368,10 @@ build/amd/.ready: tests/fetch_amd_runtime.sh tests/unpack_packages.sh
 # A gfortran, where the machine has none, for the examples of bindings. Without it they skip, so this never fails.
 build/fortran/.ready: tests/fetch_gfortran.sh tests/unpack_packages.sh
 	tests/fetch_gfortran.sh build/fortran
+
+# torch for the CPU, for the tests of what it and PyGPU share without a GPU. Without it they skip, so this never fails.
+build/torch/.ready: tests/fetch_torch.sh tests/unpack_packages.sh .venv/.created
+	tests/fetch_torch.sh build/torch $(BIN)/python
 
 # The wheel unpacked, as compiled for development or for release; its other files are the same.
 build/dev-package/.made build/release-package/.made: build/%-package/.made: $(RUST_SOURCES) $(PACKAGE_FILES) .venv/.group-build
