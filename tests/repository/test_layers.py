@@ -5,7 +5,7 @@
 
 The layer `python` is a house of its own, whose rooms import one way too:
 
-    late, libraries, newer, once <- ending <- callback <- errors, gil, settings <- exit <- convert <- runtime <- array
+    late, libraries, newer, once <- ending <- callback <- errors, gil, settings <- deferral, exit <- convert <- runtime <- array
     <- host <- exchange <- views <- create <- texture <- kernel <- custom, operators <- compat
 
 `backend::cuda` and `backend::hip` never know each other, nor does what they share (`backend::vendor`) know either, and
@@ -28,7 +28,7 @@ LINE = (
     " <- memory <- array, graph <- kernel <- codegen <- copy <- ops <- interop <- python"
 )
 PYTHON_LINE = (
-    "late, libraries, newer, once <- ending <- callback <- errors, gil, settings <- exit <- convert <- runtime <- array"
+    "late, libraries, newer, once <- ending <- callback <- errors, gil, settings <- deferral, exit <- convert <- runtime <- array"
     " <- host <- exchange <- views <- create <- texture <- kernel <- custom, operators <- compat"
 )
 
