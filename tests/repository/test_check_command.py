@@ -129,5 +129,9 @@ def test_all_lines_of_an_error_are_told() -> None:
 
 
 def test_the_command_does_not_name_itself() -> None:
-    errors = ["Traceback (most recent call last):", "  File", "CudaError: beyond; python -m PyGPU check shows the line]"]
+    errors = [
+        "Traceback (most recent call last):",
+        "  File",
+        "CudaError: beyond; python -m PyGPU check shows the line]",
+    ]
     assert checking.last_words(errors) == "CudaError: beyond]"

@@ -109,7 +109,8 @@ def same_device_copy(device: PyGPU.Device) -> str:
 
 def without_a_compiler(error: PyGPU.BackendUnavailableError) -> str:
     """Say what to install; where it was looked for, `python -m PyGPU` tells."""
-    return f"no compiler of kernels: {str(error).splitlines()[0].removesuffix('; looked for:').removesuffix('; searched:')}"
+    first = str(error).splitlines()[0]
+    return f"no compiler of kernels: {first.removesuffix('; looked for:').removesuffix('; searched:')}"
 
 
 def module_of(device: PyGPU.Device) -> Any:

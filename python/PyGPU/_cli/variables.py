@@ -1,4 +1,4 @@
-"""Which variables of the environment mean something to PyGPU: one that is misspelt would otherwise do nothing, silently."""
+"""Which variables of the environment PyGPU knows: one that is misspelt would otherwise do nothing, silently."""
 
 import difflib
 from collections.abc import Iterator, Mapping
