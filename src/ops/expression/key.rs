@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 
 use super::group::{Group, Nodes, is_same, waiting};
 use super::node::{Input, Scalar};
+use super::mode;
 use super::source;
 use super::window::limit;
 use crate::array::Array;
@@ -120,7 +121,10 @@ pub(super) fn kernel(draft: &Draft<'_>, nodes: &Nodes, group: &Group) -> Result<
 
 /// What is known of a draft's structure, which was met once more; `None` if its kernel is to be made now.
 fn look_up(draft: &Draft<'_>) -> Option<Option<Arc<Elementwise>>> {
-    let meetings = limit().meetings.load(Ordering::Relaxed);
+    let meetings = match limit().meetings.load(Ordering::Relaxed) {
+        0 => mode::meetings(),
+        asked => asked,
+    };
     let mut table = TABLE.lock();
     let known = table.get_or_insert_default();
     match known.get_mut(draft.key.as_slice()) {

@@ -36,7 +36,7 @@ pub(in crate::python::operators) fn result<'py>(
     if device.is_cpu() {
         return Ok(None);
     }
-    let mode = expression::current();
+    let mode = expression::current()?;
     if let Some(why) = refusal(mode, row, values, shape, wish, operands) {
         expression::refused(why);
         return Ok(None);
