@@ -24,7 +24,7 @@ STYLE = {"svg.hashsalt": "PyGPU", "svg.fonttype": "none", "font.size": 9}
 COLOURS = {
     "PyGPU": "#d62728", "NumPy": "#7f7f7f", "floor": "#000000", "CuPy": "#1f77b4", "torch": "#ff7f0e",
     "PyCUDA": "#2ca02c", "PybindGPU": "#9467bd", "numba-cuda": "#8c564b", "JAX": "#e377c2", "cuda.core": "#17becf",
-    "OpenMP": "#1f77b4",
+    "OpenMP": "#1f77b4", "torch.compile": "#d9a441", "cupy.fuse": "#17becf", "JAX jit": "#e377c2",
 }  # fmt: skip
 # Title, the way, and the way whose floor is the bus.
 PANELS = [
@@ -135,6 +135,7 @@ def write(results: dict[str, Any], folder: Path) -> None:
 def speeds(rows: dict[str, dict[str, float]], path: Path) -> None:
     """Gigabytes, or thousand million keys, a second, a group of bars for each row."""
     all_names = {"PyGPU": "PyGPU", "torch": "torch", "cupy": "CuPy", "OpenMP": "OpenMP", "NumPy": "NumPy"}
+    all_names |= {name: name for name in ("torch.compile", "CuPy", "cupy.fuse", "JAX jit")}
     names = {name: title for name, title in all_names.items() if any(name in row for row in rows.values())}
     unit, of_what = ("Gkey/s", "thousand million keys a second") if any("Gkey/s" in name for name in rows) else SPEED
     shown = {name.removesuffix(f" ({unit})"): row for name, row in rows.items() if name.endswith(f"({unit})")}
