@@ -33,11 +33,10 @@ import PyGPU
 CALLS = 16
 BATCHES = 20
 # Seconds for one process.
-LIMIT = 150
+LIMIT = 100
 
 PUT_OFF, KEPT, EACH = "s + s2, put off and dropped", "s + s2, kept, then launched", f"{POLYNOMIAL} of 16, launched each"
 OFF, FETCHED, FLOOR = "s + s2, launched by its line, dropped", "(s + s2) fetched", "launch by the driver alone"
-Rows = dict[str, dict[str, list[float]]]
 
 
 def large(way: Way, nbytes: int, rounds: int) -> tuple[dict[str, list[float]], dict[str, float], dict[str, str]]:
@@ -224,6 +223,65 @@ def in_a_process(name: str, given: argparse.Namespace) -> dict[str, Any]:
         return json.loads(file.read_text())
 
 
+class Results:
+    """What was found so far."""
+
+    def __init__(self, given: argparse.Namespace) -> None:
+        self.given, self.machine = given, machine.describe()
+        self.measured: dict[str, dict[str, list[float]]] = {}
+        self.launches: dict[str, float] = {}
+        self.failures: dict[str, str] = {}
+
+    def add(self, name: str, found: dict[str, Any]) -> None:
+        """Take what a process found."""
+        for part, unit in (("large", "GB/s"), ("small", "us")):
+            for row, figures in found.get(part, {}).items():
+                self.measured.setdefault(f"{row} ({unit})", {}).setdefault(name, []).extend(figures)
+        for what, count in found.get("launches", {}).items():
+            self.launches[what] = max(count, self.launches.get(what, 0))
+        self.failures |= {f"{name}, {what}": why for what, why in found.get("failures", {}).items()}
+
+    def rows(self) -> dict[str, dict[str, float]]:
+        """Medians, speeds before times."""
+        rows = {row: {way: statistics.median(all_) for way, all_ in of.items()} for row, of in self.measured.items()}
+        return dict(sorted(rows.items(), key=lambda row: row[0].endswith("(us)")))
+
+    def content(self) -> dict[str, Any]:
+        """All of it, for a file."""
+        rows = self.rows()
+        return {
+            "benchmark": "fusion",
+            "bytes": self.given.bytes,
+            "small": self.given.small,
+            "rows": rows,
+            "launches": self.launches,
+            "goals": goals(rows, self.launches),
+            "failures": self.failures,
+            "machine": self.machine,
+        }
+
+    def show(self) -> None:
+        """Print tables, and what could not be measured."""
+        rows = self.rows()
+        names = [name for name in (*WAYS, "floor") if any(name in row for row in rows.values())]
+        table = [[row, *(f"{of[name]:.4g}" if name in of else "" for name in names)] for row, of in rows.items()]
+        machine.print_table(table, ["", *names])
+        judged = []
+        for goal in goals(rows, self.launches):
+            figures = [f"{goal[key]:.4g}" if goal[key] is not None else "" for key in ("PyGPU", "goal")]
+            judged.append(
+                [goal["what"], *figures, {True: "yes", False: "no", None: ""}[goal["within"]], goal["goal_is"]]
+            )
+        machine.print_table(judged, ["goal", "PyGPU", "goal", "within?", ""])
+        for what, why in self.failures.items():
+            print(f"{what}: {why}")
+
+    def is_wrong(self) -> bool:
+        """Whether PyGPU failed at something, or took more launches than one."""
+        failed = any(what.startswith("PyGPU") for what in self.failures)
+        return failed or any(count != 1 for count in self.launches.values())
+
+
 def goals(rows: dict[str, dict[str, float]], launches: dict[str, float]) -> list[dict[str, Any]]:
     """What is to be reached on one H200, and whether it was; None where a figure is missing."""
     floor_of = rows.get(f"{FLOOR} (us)", {}).get("floor")
@@ -270,39 +328,16 @@ def main() -> None:
         return
     if PyGPU.backend_name() == "cpu":
         raise SystemExit("needs a GPU: on the CPU backend nothing is put off")
-    measured: Rows = {}
-    launches: dict[str, float] = {}
-    failures: dict[str, str] = {}
+    results = Results(given)
     begun = time.perf_counter()
     for turn in range(given.turns):
         for name in given.ways:
-            if turn and time.perf_counter() - begun > given.seconds:
-                continue
-            found_there = in_a_process(name, given)
-            label = "floor" if name == FLOOR else name
-            for part, unit in (("large", "GB/s"), ("small", "us")):
-                for row, figures in found_there.get(part, {}).items():
-                    measured.setdefault(f"{row} ({unit})", {}).setdefault(label, []).extend(figures)
-            for what, count in found_there.get("launches", {}).items():
-                launches[what] = max(count, launches.get(what, 0))
-            failures |= {f"{label}, {what}": why for what, why in found_there.get("failures", {}).items()}
-    rows = {row: {name: statistics.median(all_) for name, all_ in found.items()} for row, found in measured.items()}
-    rows = dict(sorted(rows.items(), key=lambda row: row[0].endswith("(us)")))
-    names = [name for name in (*WAYS, "floor") if any(name in row for row in rows.values())]
-    table = [[row, *(f"{found[name]:.4g}" if name in found else "" for name in names)] for row, found in rows.items()]
-    machine.print_table(table, ["", *names])
-    judged = goals(rows, launches)
-    machine.print_table(
-        [[str(goal["what"]), *(f"{goal[key]:.4g}" if goal[key] is not None else "" for key in ("PyGPU", "goal")),
-          {True: "yes", False: "no", None: ""}[goal["within"]], goal["goal_is"]] for goal in judged],
-        ["goal", "PyGPU", "goal", "within?", ""],
-    )  # fmt: skip
-    for what, why in failures.items():
-        print(f"{what}: {why}")
-    if given.json:
-        content = {"benchmark": "fusion", "bytes": given.bytes, "small": given.small, "rows": rows}
-        machine.write(given.json, content | {"launches": launches, "goals": judged, "failures": failures})
-    if any(why for what, why in failures.items() if what.startswith("PyGPU")) or any(c != 1 for c in launches.values()):
+            if not turn or time.perf_counter() - begun < given.seconds:
+                results.add("floor" if name == FLOOR else name, in_a_process(name, given))
+                if given.json:  # what was found stays if a later process takes too long
+                    machine.write(given.json, results.content())
+    results.show()
+    if results.is_wrong():
         raise SystemExit("PyGPU failed at something, or took more than one launch for an expression: see above")
 
 
