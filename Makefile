@@ -28,6 +28,7 @@ export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 RUST_SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find src -type f 2>/dev/null)
+PACKAGE_FILES := $(shell find python -type f ! -name "*.pyc" ! -name "*.so" 2>/dev/null)
 FUZZ_LIMITS = -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -verbosity=0
 GPU_PYTHONPATH = PYTHONPATH=$(CURDIR)/build/gpu-package$${PYTHONPATH:+:$$PYTHONPATH}
 GPU_ENVIRONMENT = $(GPU_PYTHONPATH) PYGPU_BACKEND=cuda
@@ -39,6 +40,8 @@ HIPFFT_ON_CUFFT := build/hip-on-cuda/libhipfft.so.0
 HIPRAND_ON_CURAND := build/hip-on-cuda/libhiprand.so.1
 HIPSOLVER_ON_CUSOLVER := build/hip-on-cuda/libhipsolver.so.1
 HIP_MATHEMATICS := $(HIPBLAS_ON_CUBLAS) $(HIPFFT_ON_CUFFT) $(HIPRAND_ON_CURAND) $(HIPSOLVER_ON_CUSOLVER)
+# Their header.
+OPENED_BY_NAME := tests/gpu/hip_on_cuda/opened.h
 # Those of wheels too, which the loader does not find.
 FILES = $$($(GPU_PYTHONPATH) $(PYTHON) -c 'from PyGPU._native import library_files; print(":".join(library_files.$(1)))')
 HIP_ENVIRONMENT = $(GPU_PYTHONPATH) PYGPU_BACKEND=hip HIPRTC_ON_NVRTC="$(call FILES,candidates())" \
@@ -67,7 +70,7 @@ ORDER_MODEL := --manifest-path tests/order_model/Cargo.toml --target-dir build/o
 
 .PHONY: help demo test array-api fuzz soak instructions .instructions check wheel gpu-test gpu-test-cuda gpu-test-hip gpu-sanitize \
     gpu-bench gpu-bench-kernels gpu-bench-peer .gpu-package .simulated-drivers bench plots order-mutations docs .docs-read clean distclean \
-    .on-cpu .on-cuda .on-hip .orders-on-cuda .orders-on-hip .rust .simulators-own .order-model .instructions-counted \
+    .on-cpu .from-the-wheel .on-cuda .on-hip .orders-on-cuda .orders-on-hip .rust .simulators-own .order-model .instructions-counted \
     .lint-rust .lint-others .lint-python
 .DELETE_ON_ERROR:
 
@@ -88,10 +91,15 @@ at_once = rm -rf build/parts; mkdir -p build/parts; $(MAKE) --no-print-directory
 log = build/parts/$(@:.%=%)
 part = > $(log).log 2>&1; status=$$?; cat $(log).log; [ $$status = 0 ] || touch $(log).failed; exit $$status
 
-TESTS := .on-cuda .on-hip .on-cpu .instructions-counted .rust .order-model .simulators-own .orders-on-cuda .orders-on-hip
+TESTS := .on-cuda .on-hip .on-cpu .from-the-wheel .instructions-counted .rust .order-model .simulators-own .orders-on-cuda .orders-on-hip
 
 .on-cpu: .venv/.group-test build/amd/.ready
-	@PYGPU_STRICT=1 $(BIN)/python -m pytest tests docs README.md --ignore=tests/gpu $(PYTEST_ARGS) $(part)
+	@PYGPU_STRICT=1 $(BIN)/python -m pytest tests docs README.md --ignore=tests/gpu --ignore=tests/bindings $(PYTEST_ARGS) $(part)
+
+# What others compile against the package they compile against what the wheel holds, not against this folder.
+.from-the-wheel: .venv/.group-test build/dev-package/.made build/fortran/.ready
+	@( export PYTHONPATH=$(CURDIR)/build/dev-package; $(BIN)/python -c 'import PyGPU; assert "/dev-package/" in PyGPU.__file__, PyGPU.__file__' && \
+	PYGPU_STRICT=1 $(BIN)/python -m pytest tests/bindings $(PYTEST_ARGS) ) $(part)
 
 # From the first folder on, and from the last: what one of them has compiled the other finds. On HIP every block comes from the
 # driver, which then sees each use after a block's end.
@@ -266,14 +274,14 @@ $(HIP_ON_CUDA): tests/gpu/hip_on_cuda/hip_on_cuda.c
 	@mkdir -p $(dir $@)
 	$(NVCC) -O2 -shared -Xcompiler -fPIC,-Wall -o $@ $< -lcuda
 
-$(HIPRTC_ON_NVRTC): tests/gpu/hip_on_cuda/hiprtc_on_nvrtc.c
+$(HIPRTC_ON_NVRTC): tests/gpu/hip_on_cuda/hiprtc_on_nvrtc.c $(OPENED_BY_NAME)
 	@mkdir -p $(dir $@)
 	$(NVCC) -O2 -shared -Xcompiler -fPIC,-Wall -o $@ $< -lcuda -ldl -lpthread
 
-$(HIPBLAS_ON_CUBLAS): tests/gpu/hip_on_cuda/hipblas_on_cublas.c
-$(HIPFFT_ON_CUFFT): tests/gpu/hip_on_cuda/hipfft_on_cufft.c
-$(HIPRAND_ON_CURAND): tests/gpu/hip_on_cuda/hiprand_on_curand.c
-$(HIPSOLVER_ON_CUSOLVER): tests/gpu/hip_on_cuda/hipsolver_on_cusolver.c
+$(HIPBLAS_ON_CUBLAS): tests/gpu/hip_on_cuda/hipblas_on_cublas.c $(OPENED_BY_NAME)
+$(HIPFFT_ON_CUFFT): tests/gpu/hip_on_cuda/hipfft_on_cufft.c $(OPENED_BY_NAME)
+$(HIPRAND_ON_CURAND): tests/gpu/hip_on_cuda/hiprand_on_curand.c $(OPENED_BY_NAME)
+$(HIPSOLVER_ON_CUSOLVER): tests/gpu/hip_on_cuda/hipsolver_on_cusolver.c $(OPENED_BY_NAME)
 $(HIP_MATHEMATICS):
 	@mkdir -p $(dir $@)
 	$(CC) -O2 -Wall -shared -fPIC -o $@ $< -ldl -lpthread
@@ -330,13 +338,18 @@ distclean: clean ## Also remove .venv and .tools
 	touch $@
 
 # AMD's HIP runtime, for the tests that ask it why there is no device. Without it they skip, so this never fails.
-build/amd/.ready: tests/fetch_amd_runtime.sh
+build/amd/.ready: tests/fetch_amd_runtime.sh tests/unpack_packages.sh
 	tests/fetch_amd_runtime.sh build/amd
 
-build/release-package/.made: $(RUST_SOURCES) $(shell find python -name "*.py" -o -name "*.h" -o -name "*.hpp") .venv/.group-build
-	rm -rf build/release-wheel build/release-package
-	$(MATURIN) build --quiet --release --locked --out build/release-wheel
-	$(BIN)/python -m pip install --quiet --no-deps --no-index --target build/release-package build/release-wheel/*.whl
+# A gfortran, where the machine has none, for the examples of bindings. Without it they skip, so this never fails.
+build/fortran/.ready: tests/fetch_gfortran.sh tests/unpack_packages.sh
+	tests/fetch_gfortran.sh build/fortran
+
+# The wheel unpacked, as compiled for development or for release; its other files are the same.
+build/dev-package/.made build/release-package/.made: build/%-package/.made: $(RUST_SOURCES) $(PACKAGE_FILES) .venv/.group-build
+	rm -rf build/$*-wheel build/$*-package
+	$(MATURIN) build --quiet $(filter --release,--$*) --locked --out build/$*-wheel
+	$(BIN)/python -m pip install --quiet --no-deps --no-index --target build/$*-package build/$*-wheel/*.whl
 	touch $@
 
 # An unoptimised build takes less than half as long and is quick enough for a hundred crates.

@@ -18,21 +18,7 @@ import numpy as np
 import pytest
 
 import PyGPU
-from PyGPU import (
-    _core,
-    characterize,
-    compiler,
-    cumath,
-    curandom,
-    driver,
-    elementwise,
-    fft,
-    linalg,
-    random,
-    reduction,
-    scan,
-    tools,
-)
+from PyGPU import _core
 from PyGPU._protocols import numpys_own
 
 pytestmark = [pytest.mark.reads_in_place, pytest.mark.enough_on("cpu")]
@@ -43,18 +29,18 @@ MODULES = (
     PyGPU,
     PyGPU.gpuarray,
     PyGPU.backend,
-    characterize,
-    compiler,
-    cumath,
-    curandom,
-    driver,
-    elementwise,
-    fft,
-    linalg,
-    random,
-    reduction,
-    scan,
-    tools,
+    PyGPU.characterize,
+    PyGPU.compiler,
+    PyGPU.cumath,
+    PyGPU.curandom,
+    PyGPU.driver,
+    PyGPU.elementwise,
+    PyGPU.fft,
+    PyGPU.linalg,
+    PyGPU.random,
+    PyGPU.reduction,
+    PyGPU.scan,
+    PyGPU.tools,
     _core,
 )
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS

@@ -6,6 +6,7 @@
 
 mod blas;
 pub mod fft;
+mod opened;
 mod rand;
 pub mod ranges;
 mod shelf;
@@ -13,8 +14,10 @@ mod solver;
 
 use std::path::{Path, PathBuf};
 
+use opened::Opened;
+
 use super::{Attempt, BackendKind, Library};
-use crate::error::{Error, Result};
+use crate::error::{DriverError, Error, Result};
 use crate::global::{Global, Once};
 use crate::journal::{self, Level};
 use crate::settings::{self, Settings, Variable};
@@ -176,6 +179,19 @@ impl Noun {
             text.push_str(&format!("\n  {}: {}", attempt.name, attempt.error));
         }
         Error::Unavailable(text)
+    }
+
+    /// A call of the library in `path` that it refused, with its code and what the vendor's headers call that.
+    #[cold]
+    fn refusal(&self, kind: BackendKind, path: &str, operation: &'static str, (code, name): (u32, String)) -> Error {
+        Error::Driver(Box::new(DriverError {
+            operation,
+            code,
+            name,
+            text: format!("{} refused the call", self.name(kind)),
+            device: String::new(),
+            detail: path.to_owned(),
+        }))
     }
 }
 

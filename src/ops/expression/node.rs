@@ -89,7 +89,7 @@ pub struct Node {
     /// What is computed.
     pub work: Work,
     /// Its operands, in order.
-    pub inputs: SmallVec<[Input; 3]>,
+    pub inputs: SmallVec<[Input; 2]>,
     /// How the result lies, from its first byte on.
     pub layout: Layout,
     /// The type of the result.
@@ -99,7 +99,7 @@ pub struct Node {
     /// Whoever still wants it.
     pub result: Weak<Allocation>,
     /// The array that it goes into, if it was given: then nothing is written down behind it.
-    pub target: Option<Array>,
+    pub target: Option<Box<Array>>,
 }
 
 impl Node {

@@ -296,24 +296,27 @@ impl Drop for GpuArray {
 }
 
 impl GpuArray {
-    /// Lets an operation go that nobody waits for any more, where no operand ends with it; and launches what waits where that alone
-    /// will hold too much.
-    #[cold]
-    fn let_go_of_waiting(&self) {
+    /// Lets an operation go that nobody waits for any more, where no operand ends with it: then nothing is left of the block. And
+    /// launches what waits where that alone will hold too much.
+    #[inline(never)]
+    fn let_go_of_waiting(&self) -> bool {
         if self.array.end_put_off(expression::forget_quietly) {
-            return;
+            return true;
         }
         let is_last = Arc::strong_count(self.array.allocation()) == 1;
         if !is_last && expression::holds_too_much(self.array.allocation()) {
             let closed = Python::try_attach(|py| py.without_gil(|| expression::close(Cause::Held)));
             lifetime::defer(closed.unwrap_or(Ok(())));
         }
+        false
     }
 
     #[inline]
     fn drop_array(&mut self) {
-        if deferral::is_any() && !lifetime::exiting() {
-            self.let_go_of_waiting();
+        if deferral::is_any() && !lifetime::exiting() && self.let_go_of_waiting() {
+            // SAFETY: dropped once, here or below.
+            unsafe { ManuallyDrop::drop(&mut self.array) };
+            return;
         }
         let is_quiet = self.array.device().is_cpu() || Arc::strong_count(self.array.allocation()) > 1;
         if is_quiet || lifetime::exiting() || self.array.end_without_driver() {

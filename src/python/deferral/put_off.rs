@@ -16,7 +16,7 @@ use crate::ops::expression::{self, Input, Mode, Node, Refused, Work};
 use crate::stream::{self, Stream};
 
 /// Operands of an operation.
-pub(crate) type Inputs = SmallVec<[Input; 3]>;
+pub(crate) type Inputs = SmallVec<[Input; 2]>;
 
 /// Why an operand may change before a kernel reads it, or cannot be read as it is; `None` if it may wait.
 #[inline]
@@ -103,7 +103,7 @@ pub(crate) fn into_given(py: Python<'_>, work: Work, inputs: impl FnOnce() -> Op
     let (layout, dtype) = (target.layout().clone(), target.dtype());
     let (result, target) = (Arc::downgrade(target.allocation()), target.clone());
     let block = Arc::clone(target.allocation());
-    let node = Node { work, inputs, layout, dtype, stream, result, target: Some(target) };
+    let node = Node { work, inputs, layout, dtype, stream, result, target: Some(Box::new(target)) };
     push(py, Box::new(node), &block)?;
     Ok(true)
 }
