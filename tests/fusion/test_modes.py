@@ -209,6 +209,20 @@ def test_a_report_names_the_causes_of_launches() -> None:
     assert "  values      1  values, an address or a view of what waited were asked for" in repr(report)
 
 
+@on_a_gpu
+def test_an_in_place_operator_that_waits_is_not_counted_as_launched_by_its_line() -> None:
+    x, y = an_array(), an_array()
+    with PyGPU.fusion_report() as report:
+        t = 2 * x
+        y += t
+        del t
+    assert (report.operations, report.at_once["form"]) == (2, 0)
+    with PyGPU.fusion_report() as report:
+        y += x
+    assert (report.operations, report.at_once["form"]) == (0, 1)
+    np.testing.assert_array_equal(y.get(), 4 * np.arange(6, dtype=np.float32))
+
+
 def test_a_report_is_a_mapping_and_stays_as_it_is() -> None:
     x = an_array()
     with PyGPU.fusion_report() as report:

@@ -16,8 +16,8 @@ _AT_ONCE = {
     'writes there, PyGPU.fusion("trust"); or compute with a copy',
     "foreign": "an operand is memory of another library, pinned, managed or of a user's allocator, or an array of the "
     'host: PyGPU.fusion("trust") for the first, copy the others by PyGPU.to_gpu before',
-    "form": "out=, where=, two results, a subclass, no element, or elements at odd addresses: write the result as "
-    "z = f(x), and copy fields of structures first",
+    "form": "where=, two results, a subclass, no element, elements at odd addresses, or out= and x += y where no operand "
+    "waits: no loss for one operation; write several as z = f(x), and copy fields of structures first",
     "place": "a capture was under way, or the current stream or the allocator is another library's: the graph has "
     "each operation; elsewhere use a stream and memory of PyGPU",
 }
