@@ -206,7 +206,7 @@ def test_a_report_names_the_causes_of_launches() -> None:
         y = 2 * x
     del y
     assert (report.closed["values"], report.closed["asked"]) == (1, 1)
-    assert "  values      1  values, an address or a view of what waited were asked for" in repr(report)
+    assert "  values      1  values or an address were asked for" in repr(report)
 
 
 @on_a_gpu

@@ -14,19 +14,20 @@ _AT_ONCE = {
     "off": "the mode was 'off' (PyGPU.fusion or PYGPU_FUSION)",
     "exposed": "the address of an operand was given out (.ptr, __cuda_array_interface__, DLPack): where nobody else "
     'writes there, PyGPU.fusion("trust"); or compute with a copy',
-    "foreign": "an operand is memory of another library, pinned, managed or of a user's allocator, or an array of the "
-    'host: PyGPU.fusion("trust") for the first, copy the others by PyGPU.to_gpu before',
-    "form": "where=, two results, a subclass, no element, elements at odd addresses, or out= and x += y where no operand "
-    "waits: no loss for one operation; write several as z = f(x), and copy fields of structures first",
+    "foreign": "an operand is memory of another library, managed, or of a user's allocator: compute with a copy, or, "
+    'where nobody else writes there, PyGPU.fusion("trust")',
+    "form": "where=, two results, a subclass, no element, elements at odd addresses, or out= and x += y where no "
+    "operand waits: no loss for one operation; write several as z = f(x), and copy fields of structures first",
     "place": "a capture was under way, or the current stream or the allocator is another library's: the graph has "
     "each operation; elsewhere use a stream and memory of PyGPU",
 }
 """Why an operation was launched by its line, and what to do about it."""
 
 _CLOSED = {
-    "values": "values, an address or a view of what waited were asked for: ask after the last operation",
-    "work": "other work was put on a stream (a copy, a fill, a kernel, a reduction): write operations that belong "
-    "together next to each other",
+    "values": "values or an address were asked for, also by a function that does not wait (sort, reshape, @): ask "
+    "after the last operation",
+    "work": "other work was put on a stream (a copy, a fill, a kernel): write operations that belong together next to "
+    "each other",
     "order": "somebody waited, recorded an event, or changed the stream",
     "operation": "an operation that is not put off used what waited: see above",
     "nodes": "as many operations waited as may: no loss, they are many",
