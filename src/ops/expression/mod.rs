@@ -18,4 +18,4 @@ mod window;
 pub use mode::{Mode, current, enter};
 pub use node::{Input, Node, Scalar};
 pub use report::{Figures, Refused, figures, refused};
-pub use window::{close, forget, forget_quietly, holds_too_much, keep, limit, push, reset_limits};
+pub use window::{close, forget, forget_quietly, holds_too_much, keep, limit, push, reset_limits, waiting};
