@@ -92,7 +92,7 @@ pub(super) fn like_layout(
 }
 
 fn new_from_like<'py>(py: Python<'py>, like: Like<'py>) -> PyResult<Bound<'py, GpuArray>> {
-    let source = like.class_of.as_ref().map(|other| other.get().array(py)).transpose()?;
+    let source = like.class_of.as_ref().map(|other| other.get().unlaunched()).transpose()?;
     let _inherited = heritage::inherit(py, source.into_iter())?;
     let array = new_dense(py, like.layout, like.dtype, like.device)?;
     match &like.class_of {
