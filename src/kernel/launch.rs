@@ -77,6 +77,13 @@ impl Arguments {
         }
     }
 
+    /// Adds all values of others.
+    pub fn append(&mut self, others: &Self) {
+        let before = self.cells.len() as u32;
+        self.cells.extend_from_slice(&others.cells);
+        others.starts.iter().for_each(|start| self.starts.push(before + start));
+    }
+
     /// Adds a value of eight bytes: an address, or a number.
     #[inline]
     pub fn push_word(&mut self, value: u64) {

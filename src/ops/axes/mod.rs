@@ -7,5 +7,5 @@ mod source;
 pub mod table;
 
 pub use plan::{Plan, plan};
-pub use reduce::{Call, run};
+pub use reduce::{Call, Elements, Made, Map, run};
 pub use table::{Row, TABLE, row};

@@ -22,14 +22,85 @@ const FAMILY: u16 = 16;
 const THREADS: u32 = 256;
 const THREADS_ON_CPU: u32 = 16;
 
+/// Elements that are computed where they are read, as text: as those of a dense array, of which only the layout is there.
+#[derive(Debug)]
+pub struct Map {
+    /// What tells it from others.
+    pub number: u64,
+    /// Functions that the text calls.
+    pub preamble: String,
+    /// What the kernel is given for it: declarations, and their names.
+    pub parameters: String,
+    /// The names alone.
+    pub names: String,
+    /// Reads what lies in packs at element `at`, before all else.
+    pub packs: String,
+    /// Computes element `v` of a pack into `made.item[v]`.
+    pub element: String,
+}
+
+/// Elements that are computed by a map.
+pub struct Made<'a> {
+    /// How they would lie.
+    pub layout: &'a Layout,
+    /// Their type.
+    pub dtype: DType,
+    /// How they are computed.
+    pub map: &'a Map,
+    /// What is read, in the order of the parameters.
+    pub leaves: &'a [&'a Array],
+    /// Numbers, which come behind.
+    pub values: &'a Arguments,
+}
+
+/// What is reduced, of which there is some.
+#[derive(Clone, Copy)]
+pub enum Elements<'a> {
+    /// An array.
+    Array(&'a Array),
+    /// What a map makes.
+    Made(&'a Made<'a>),
+}
+
+impl<'a> Elements<'a> {
+    fn layout(self) -> &'a Layout {
+        match self {
+            Self::Array(array) => array.layout(),
+            Self::Made(made) => made.layout,
+        }
+    }
+
+    fn dtype(self) -> DType {
+        match self {
+            Self::Array(array) => array.dtype(),
+            Self::Made(made) => made.dtype,
+        }
+    }
+
+    /// Where the allocation begins; of what is made, as evenly as any.
+    fn address(self) -> usize {
+        match self {
+            Self::Array(array) => array.allocation().address(),
+            Self::Made(_) => 0,
+        }
+    }
+
+    fn map(self) -> Option<&'a Map> {
+        match self {
+            Self::Array(_) => None,
+            Self::Made(made) => Some(made.map),
+        }
+    }
+}
+
 /// A reduction of an array.
 pub struct Call<'a> {
     /// Which one.
     pub row: &'static Row,
     /// The type in which is computed.
     pub computed: Kind,
-    /// The elements, of which there are some.
-    pub input: &'a Array,
+    /// The elements.
+    pub input: Elements<'a>,
     /// Which of them count: an array of bools of the same shape, or one that is broadcast to it.
     pub mask: Option<&'a Array>,
     /// Where the results go: of the elements' shape, with length 1 along the axes that are reduced.
@@ -54,6 +125,9 @@ fn key(call: &Call<'_>, plan: &Plan, block: Block, is_second: bool) -> Key {
     key.extend(types.map(|kind| kind as u8));
     key.push(call.row.name.len() as u8);
     key.extend_from_slice(call.row.name.as_bytes());
+    if let Some(map) = call.input.map().filter(|_| !is_second) {
+        key.extend(map.number.to_le_bytes());
+    }
     if is_second {
         key.extend([block.places.ilog2() as u8, block.lanes.ilog2() as u8]);
     }
@@ -72,16 +146,15 @@ pub fn run(call: &Call<'_>, stream: &Stream) -> Result<()> {
     let mask = call.mask.map(|mask| mask.layout().broadcast_to(&shape)).transpose()?;
     let mut sides: Vec<&Layout> = vec![call.input.layout(), &out];
     sides.extend(&mask);
-    let ends = [call.input, call.out];
     let memory = Memory {
-        itemsize: ends.map(|array| array.dtype().itemsize()),
-        address: ends.map(|array| array.allocation().address()),
+        itemsize: [call.input.dtype().itemsize(), call.out.dtype().itemsize()],
+        address: [call.input.address(), call.out.allocation().address()],
     };
     let (in_order, in_batches) = (call.row.is_numbered, !call.row.batch.is_empty());
     let plan = plan::plan(&sides, Wants { reduced: call.reduced, in_order, in_batches }, memory, room)?;
     let types = Types { input: call.input.dtype().kind(), computed: call.computed, out: call.out.dtype().kind() };
     let name = source::name_of(call.row);
-    let of_first = || source::first(call.row, types, &plan, mask.is_some());
+    let of_first = || source::first(call.row, types, &plan, mask.is_some(), call.input.map());
     let first = COMPILED.function(device, &key(call, &plan, plan.block, false), &name, of_first)?;
     if plan.splits == 1 {
         // SAFETY: compiled for this plan of these arrays.
@@ -120,7 +193,13 @@ unsafe fn launch_first(
     stream: &Stream,
 ) -> Result<()> {
     let mut values = Arguments::new();
-    values.push_word(address(call.input, plan, INPUT));
+    match call.input {
+        Elements::Array(array) => values.push_word(address(array, plan, INPUT)),
+        Elements::Made(made) => {
+            made.leaves.iter().for_each(|leaf| values.push_word(leaf.address() as u64));
+            values.append(made.values);
+        }
+    }
     values.push_word(address(call.out, plan, OUT));
     values.push_word(call.mask.map_or(0, |mask| address(mask, plan, MASK)));
     values.push_word(parts.map_or(0, |parts| parts.address() as u64));
@@ -128,7 +207,11 @@ unsafe fn launch_first(
     values.push_word(plan.count as u64);
     values.push_word(call.less.to_bits());
     plan.push(&mut values, true);
-    let mut uses: Vec<Use<'_>> = vec![(call.input.allocation(), Access::Read)];
+    let mut uses: Vec<Use<'_>> = Vec::new();
+    match call.input {
+        Elements::Array(array) => uses.push((array.allocation(), Access::Read)),
+        Elements::Made(made) => uses.extend(made.leaves.iter().map(|leaf| (leaf.allocation(), Access::Read))),
+    }
     uses.extend(call.mask.map(|mask| (mask.allocation(), Access::Read)));
     uses.push((parts.unwrap_or(call.out).allocation(), Access::Write));
     // SAFETY: promised to this function.

@@ -1,5 +1,6 @@
 //! The source of a reduction's kernels.
 
+use super::reduce::Map;
 use super::plan::{BLOCKS_OF_PACKS, Block, INPUT, MASK, OUT, Plan};
 use super::table::{Neutral, Output, Row};
 use crate::dtype::{DType, Kind};
@@ -131,7 +132,7 @@ fn threads(block: Block) -> String {
 }
 
 /// What differs between the two kernels.
-struct Parts {
+struct Parts<'a> {
     parameters: String,
     /// What stands before the first element of a place is read.
     base: String,
@@ -142,9 +143,11 @@ struct Parts {
     store: String,
     /// More definitions.
     more: String,
+    /// Functions that they call.
+    preamble: &'a str,
 }
 
-fn assembled(row: &Row, types: Types, plan: &Plan, block: Block, parts: &Parts) -> Source {
+fn assembled(row: &Row, types: Types, plan: &Plan, block: Block, parts: &Parts<'_>) -> Source {
     let name = name_of(row);
     // A launch with packs has as many blocks as run at once then.
     let at_once = if block.vector > 1 { format!(", {BLOCKS_OF_PACKS}") } else { String::new() };
@@ -155,7 +158,7 @@ fn assembled(row: &Row, types: Types, plan: &Plan, block: Block, parts: &Parts) 
         .replace("PYGPU_BASE", &parts.base)
         .replace("PYGPU_STORE", &parts.store);
     let definitions = definitions(row, types, plan.number_type());
-    let head = generate::head(&[&definitions], "");
+    let head = generate::head(&[&definitions, &parts.more], parts.preamble);
     let (mask, counts) = match &parts.mask {
         Some(mask) => (mask.as_str(), "counts[turn]"),
         None => ("true", "true"),
@@ -175,21 +178,26 @@ pub fn name_of(row: &Row) -> String {
 }
 
 /// The kernel that goes through the elements.
-pub fn first(row: &Row, types: Types, plan: &Plan, is_masked: bool) -> Source {
+pub fn first(row: &Row, types: Types, plan: &Plan, is_masked: bool, map: Option<&Map>) -> Source {
     let (kept, reduced) = (plan.kept_type(), plan.reduced_type());
     let block = plan.block;
-    let mut parameters =
-        "const char *first, char *out, const char *mask, pygpu_state *parts, size_t places, size_t count, \
-                          double less"
-            .to_owned();
+    let input = map.map_or("const char *first", |map| &map.parameters);
+    let mut parameters = format!(
+        "{input}, char *out, const char *mask, pygpu_state *parts, size_t places, size_t count, double less"
+    );
     for (walk, name) in [(&kept, "kept"), (&reduced, "reduced")] {
         if let Some(walk) = walk {
             parameters.push_str(&format!(", {walk} {name}"));
         }
     }
-    let mut base = format!("const char *base = first + {};", offset(&kept, "kept", "at", INPUT));
+    let from = if map.is_some() { "const long long base =" } else { "const char *base = first +" };
+    let mut base = format!("{from} {};", offset(&kept, "kept", "at", INPUT));
     let number = if block.along { format!("(i) * {}", block.vector) } else { "(i)".to_owned() };
-    let load = format!("*(const pygpu_packed *)(base + {})", offset(&reduced, "reduced", &number, INPUT));
+    let from = format!("base + {}", offset(&reduced, "reduced", &number, INPUT));
+    let load = match map {
+        Some(map) => format!("pygpu_mapped((size_t)({from}) / sizeof(pygpu_element), {})", map.names),
+        None => format!("*(const pygpu_packed *)({from})"),
+    };
     let mask = is_masked.then(|| {
         base.push_str(&format!(" const char *marks = mask + {};", offset(&kept, "kept", "at", MASK)));
         format!("*(const unsigned char *)(marks + {}) != 0", offset(&reduced, "reduced", &number, MASK))
@@ -218,8 +226,19 @@ pub fn first(row: &Row, types: Types, plan: &Plan, is_masked: bool) -> Source {
         _ => "typedef pygpu::pack<pygpu_element, PYGPU_VECTOR> pygpu_packed;\n",
     };
     let is_batched = u8::from(!row.batch.is_empty() && !is_masked);
-    let more = format!("{pack}{packed}#define PYGPU_IS_BATCHED {is_batched}\n");
-    assembled(row, types, plan, block, &Parts { parameters, base, load, mask, store, more })
+    let mapped = map.map(mapped).unwrap_or_default();
+    let more = format!("{pack}{packed}#define PYGPU_IS_BATCHED {is_batched}\n{mapped}");
+    let preamble = map.map_or("", |map| &map.preamble);
+    assembled(row, types, plan, block, &Parts { parameters, base, load, mask, store, more, preamble })
+}
+
+/// The function that makes a pack of elements instead of reading one.
+fn mapped(map: &Map) -> String {
+    format!(
+        "static __device__ __forceinline__ pygpu_packed pygpu_mapped(size_t at, {}) {{\n    pygpu_packed made;\n{}\
+         #pragma unroll\n    for (int v = 0; v < PYGPU_VECTOR; v++) {{\n{}    }}\n    return made;\n}}\n",
+        map.parameters, map.packs, map.element
+    )
 }
 
 /// The kernel that joins what the rows of blocks have.
@@ -236,5 +255,5 @@ pub fn second(row: &Row, types: Types, plan: &Plan, block: Block) -> Source {
         static __device__ inline void pygpu_take(pygpu_state &a, const pygpu_state &part, pygpu_number) { pygpu_join(a, part); }\n"
         .to_owned();
     let load = "*(const pygpu_packed *)(parts + ((size_t)(i) * places + at))".to_owned();
-    assembled(row, types, plan, block, &Parts { parameters, base: String::new(), load, mask: None, store, more })
+    assembled(row, types, plan, block, &Parts { parameters, base: String::new(), load, mask: None, store, more, preamble: "" })
 }

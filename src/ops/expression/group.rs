@@ -5,6 +5,8 @@
 
 use std::sync::atomic::Ordering;
 
+mod fold;
+
 use smallvec::SmallVec;
 
 use super::node::Node;
@@ -68,34 +70,66 @@ fn go_together(one: &Node, other: &Node) -> bool {
 
 /// The kernels of a flight, in the order in which they are to be launched.
 pub(super) fn groups(nodes: &Nodes, needs: &Needs) -> SmallVec<[Group; 4]> {
-    let mut levels: SmallVec<[u8; 32]> = SmallVec::from_elem(0, nodes.len());
-    // The first operation of each kind, with its level; the operations of each.
-    let mut kinds: SmallVec<[(u8, usize, Places); 4]> = SmallVec::new();
-    for (place, node) in nodes.iter().enumerate() {
-        let Some(node) = node else { continue };
-        for (operand, needed) in needs.needed(node) {
-            let Some(other) = &nodes[needed] else { continue };
-            let is_beside = go_together(node, other) && is_result_of(other, &node.inputs[operand]);
-            levels[place] = levels[place].max(levels[needed] + u8::from(!is_beside));
+    let levels = levels(nodes, needs);
+    // The level of each kernel, and its operations.
+    let mut kinds: SmallVec<[(u8, Places); 4]> = SmallVec::new();
+    let mut consumers: SmallVec<[(u8, Group); 2]> = SmallVec::new();
+    let mut folded: SmallVec<[bool; 32]> = SmallVec::from_elem(false, nodes.len());
+    for (place, node) in nodes.iter().enumerate().filter_map(|(place, node)| Some((place, node.as_deref()?))) {
+        if node.own_loop().is_none() {
+            let group = fold::consumer(nodes, needs, place);
+            group.places.iter().for_each(|place| folded[usize::from(*place)] = true);
+            consumers.push((levels[place], group));
         }
+    }
+    for (place, node) in nodes.iter().enumerate() {
+        let Some(node) = node.as_deref().filter(|_| !folded[place]) else { continue };
         let level = levels[place];
-        let is_kind = |(other, first, _): &&mut (u8, usize, Places)| {
-            *other == level && nodes[*first].as_ref().is_some_and(|first| go_together(first, node))
+        let is_kind = |(other, places): &&mut (u8, Places)| {
+            let first = places.first().and_then(|first| nodes[usize::from(*first)].as_deref());
+            *other == level && first.is_some_and(|first| go_together(first, node))
         };
         match kinds.iter_mut().find(is_kind) {
-            Some((_, _, places)) => places.push(place as u8),
-            None => kinds.push((level, place, SmallVec::from_slice(&[place as u8]))),
+            Some((_, places)) => places.push(place as u8),
+            None => kinds.push((level, SmallVec::from_slice(&[place as u8]))),
         }
     }
-    kinds.sort_by_key(|(level, ..)| *level); // stable: in the order of their first operations
-    let mut groups = SmallVec::new();
-    for (_, _, places) in kinds {
-        cut(nodes, needs, &places, &mut groups);
+    let mut groups: SmallVec<[(u8, Group); 4]> = SmallVec::new();
+    for (level, places) in kinds {
+        cut(nodes, needs, &places, |group| groups.push((level, group)));
     }
-    groups
+    groups.extend(consumers);
+    groups.sort_by_key(|(level, _)| *level); // stable: in the order of their first operations
+    groups.into_iter().map(|(_, group)| group).collect()
 }
 
+/// How many kernels at least come before that of each operation. What goes into an array that was given comes last: the others read
+/// what was there.
+fn levels(nodes: &Nodes, needs: &Needs) -> SmallVec<[u8; 32]> {
+    let mut levels: SmallVec<[u8; 32]> = SmallVec::from_elem(0, nodes.len());
+    for (place, node) in nodes.iter().enumerate() {
+        let Some(node) = node else { continue };
+        if node.target.is_some() {
+            levels[place] = u8::MAX;
+            continue;
+        }
+        for (operand, needed) in needs.needed(node) {
+            let Some(other) = &nodes[needed] else { continue };
+            let is_beside = node.own_loop().is_some()
+                && other.own_loop().is_some()
+                && go_together(node, other)
+                && is_result_of(other, &node.inputs[operand]);
+            levels[place] = levels[place].max(levels[needed] + u8::from(!is_beside));
+        }
+    }
+    levels
+}
+
+/// Bytes of parameters of a kernel, of which drivers before CUDA 12.1 take 4 KiB.
+const PARAMETERS: usize = 3500;
+
 /// What a kernel of the operations from one on would be.
+#[derive(Default)]
 struct Weight<'a> {
     leaves: SmallVec<[&'a crate::array::Array; 16]>,
     values: usize,
@@ -130,6 +164,11 @@ impl<'a> Weight<'a> {
         }
     }
 
+    /// Bytes of parameters at most, with places in walks of some axes.
+    fn parameters(&self) -> usize {
+        (self.leaves.len() + self.held) * (8 + 8 * 8) + self.values * 16
+    }
+
     /// Results that get memory if the kernel ends here.
     fn outputs(&self) -> usize {
         self.held + self.open.iter().filter(|(_, uses)| *uses > 0).count()
@@ -144,20 +183,16 @@ pub(super) fn is_same(one: &crate::array::Array, other: &crate::array::Array) ->
 }
 
 /// Cuts operations that go together into kernels: each as long as may be.
-fn cut(nodes: &Nodes, needs: &Needs, places: &[u8], groups: &mut SmallVec<[Group; 4]>) {
-    /// Bytes of parameters of a kernel, of which drivers before CUDA 12.1 take 4 KiB, and what one takes: a place in a walk of some axes.
-    const PARAMETERS: usize = 3500;
-    const OF_ARRAY: usize = 8 + 8 * 8;
+fn cut(nodes: &Nodes, needs: &Needs, places: &[u8], mut give: impl FnMut(Group)) {
     let (arrays, outputs) = (limit().arrays.load(Ordering::Relaxed), limit().outputs.load(Ordering::Relaxed));
     let mut begin = 0;
     while begin < places.len() {
-        let mut weight = Weight { leaves: SmallVec::new(), values: 0, held: 0, open: SmallVec::new() };
+        let mut weight = Weight::default();
         let mut end = begin + 1;
         for (position, &place) in places.iter().enumerate().skip(begin) {
             weight.add(nodes, needs, place.into(), &places[begin..position]);
             // What is counted here only grows.
-            let parameters = (weight.leaves.len() + weight.held) * OF_ARRAY + weight.values * 16;
-            if weight.held > outputs || weight.leaves.len() + weight.held > arrays || parameters > PARAMETERS {
+            if weight.held > outputs || weight.leaves.len() + weight.held > arrays || weight.parameters() > PARAMETERS {
                 break;
             }
             let made = weight.outputs();
@@ -165,7 +200,7 @@ fn cut(nodes: &Nodes, needs: &Needs, places: &[u8], groups: &mut SmallVec<[Group
                 end = position + 1;
             }
         }
-        groups.push(group(nodes, needs, &places[begin..end.max(begin + 1)]));
+        give(group(nodes, needs, &places[begin..end.max(begin + 1)]));
         begin = end.max(begin + 1);
     }
 }

@@ -2,18 +2,19 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use smallvec::SmallVec;
 
 use super::group::{Group, Nodes, is_same, waiting};
-use super::node::{Input, Scalar};
+use super::node::{Input, Scalar, Work};
 use super::source;
 use super::window::limit;
 use crate::array::Array;
 use crate::error::Result;
 use crate::global::Global;
 use crate::ops::Elementwise;
+use crate::ops::axes::Map;
 
 /// Where an operand of an operation comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,9 +46,15 @@ impl<'a> Draft<'a> {
         };
         for place in &group.places {
             let Some(node) = &nodes[usize::from(*place)] else { continue };
-            draft.key.push(std::ptr::from_ref(node.row).addr() as u64);
-            let kinds = (node.kind as u64) << 8 | node.dtype.kind() as u64;
-            draft.key.push(kinds << 1 | u64::from(group.outputs.contains(place)));
+            match &node.work {
+                Work::Loop(row, kind) => {
+                    draft.key.push(std::ptr::from_ref(*row).addr() as u64);
+                    let kinds = (*kind as u64) << 8 | node.dtype.kind() as u64;
+                    draft.key.push(kinds << 1 | u64::from(group.outputs.contains(place)));
+                }
+                // Its own kernel has a key of its own: this is what it reads.
+                Work::Reduction(_) => draft.key.push(u64::MAX),
+            }
             let mut operands = SmallVec::new();
             for input in &node.inputs {
                 let from = match input {
@@ -76,7 +83,18 @@ impl<'a> Draft<'a> {
             }
             draft.operands.push(operands);
         }
+        if draft.is_reduction(nodes, group) {
+            // One for all, or as many as there are elements.
+            let sizes = draft.leaves.iter().map(|leaf| u64::from(leaf.layout().size() == 1));
+            let sizes = sizes.fold(1, |sizes, size| sizes << 1 | size);
+            draft.key.push(sizes);
+        }
         draft
+    }
+
+    fn is_reduction(&self, nodes: &Nodes, group: &Group) -> bool {
+        let last = group.places.last().and_then(|place| nodes[usize::from(*place)].as_deref());
+        last.is_some_and(|last| matches!(last.work, Work::Reduction(_)))
     }
 
     fn leaf(&mut self, array: &'a Array) -> From {
@@ -93,8 +111,17 @@ impl<'a> Draft<'a> {
 enum Known {
     /// It was met so often.
     Met(u64),
-    /// Its kernel.
-    Made(Arc<Elementwise>),
+    /// It has a text.
+    Made(Form),
+}
+
+/// What a structure became.
+#[derive(Clone)]
+pub(super) enum Form {
+    /// A kernel.
+    Kernel(Arc<Elementwise>),
+    /// What a reduction reads.
+    Map(Arc<Map>),
 }
 
 type Table = HashMap<Box<[u64]>, Known>;
@@ -104,27 +131,30 @@ static TABLE: Global<Option<Table>> = Global::new(None);
 /// Structures that are remembered; beyond that all are forgotten.
 const MOST: usize = 1024;
 
-/// The kernel of a draft; `None` as long as its structure was not met often enough to be compiled.
+/// What a draft became; `None` as long as its structure was not met often enough to be compiled.
 ///
 /// # Errors
 /// `TypeError` for a kind that has no loop, which an operation that was put off has.
-pub(super) fn kernel(draft: &Draft<'_>, nodes: &Nodes, group: &Group) -> Result<Option<Arc<Elementwise>>> {
+pub(super) fn form(draft: &Draft<'_>, nodes: &Nodes, group: &Group) -> Result<Option<Form>> {
     if let Some(known) = look_up(draft) {
         return Ok(known);
     }
-    let kernel = Arc::new(source::write(draft, nodes, group)?);
-    let made = Known::Made(Arc::clone(&kernel));
-    TABLE.lock().get_or_insert_default().insert(draft.key.as_slice().into(), made);
-    Ok(Some(kernel))
+    static LATEST: AtomicU64 = AtomicU64::new(0);
+    let form = match draft.is_reduction(nodes, group) {
+        true => Form::Map(Arc::new(source::map(draft, nodes, group, LATEST.fetch_add(1, Ordering::Relaxed))?)),
+        false => Form::Kernel(Arc::new(source::write(draft, nodes, group)?)),
+    };
+    TABLE.lock().get_or_insert_default().insert(draft.key.as_slice().into(), Known::Made(form.clone()));
+    Ok(Some(form))
 }
 
 /// What is known of a draft's structure, which was met once more; `None` if its kernel is to be made now.
-fn look_up(draft: &Draft<'_>) -> Option<Option<Arc<Elementwise>>> {
+fn look_up(draft: &Draft<'_>) -> Option<Option<Form>> {
     let meetings = limit().meetings.load(Ordering::Relaxed);
     let mut table = TABLE.lock();
     let known = table.get_or_insert_default();
     match known.get_mut(draft.key.as_slice()) {
-        Some(Known::Made(kernel)) => Some(Some(Arc::clone(kernel))),
+        Some(Known::Made(form)) => Some(Some(form.clone())),
         Some(Known::Met(times)) if *times + 1 < meetings => {
             *times += 1;
             Some(None)

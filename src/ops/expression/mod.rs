@@ -16,6 +16,6 @@ mod source;
 mod window;
 
 pub use mode::{Mode, current, enter};
-pub use node::{Input, Node, Scalar};
+pub use node::{Input, Node, Reduction, Scalar, Work};
 pub use report::{Figures, Refused, figures, refused};
 pub use window::{close, forget, forget_quietly, holds_too_much, keep, limit, push, reset_limits, waiting};

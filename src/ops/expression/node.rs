@@ -9,6 +9,7 @@ use crate::dtype::{DType, Kind};
 use crate::error::Result;
 use crate::layout::Layout;
 use crate::memory::Allocation;
+use crate::ops::axes;
 use crate::ops::ufunc::{Given, Row};
 use crate::stream::Stream;
 
@@ -45,7 +46,8 @@ pub enum Input {
 }
 
 impl Input {
-    pub(super) fn array(&self) -> Option<&Array> {
+    /// The array, if it is one.
+    pub fn array(&self) -> Option<&Array> {
         match self {
             Self::Array(array) => Some(array),
             Self::Value(_) => None,
@@ -60,12 +62,32 @@ impl Input {
     }
 }
 
-/// One operation: a loop of a function, its operands, and where its result is to be.
+/// What an operation computes.
+pub enum Work {
+    /// A loop of a function, element by element.
+    Loop(&'static Row, Kind),
+    /// Few elements of many.
+    Reduction(Box<Reduction>),
+}
+
+/// A reduction of an array.
+pub struct Reduction {
+    /// Which one.
+    pub row: &'static axes::Row,
+    /// The type in which is computed.
+    pub computed: Kind,
+    /// The axes that are reduced, the first one as the lowest bit.
+    pub reduced: u64,
+    /// What is taken from the number of elements, for `var`.
+    pub less: f64,
+    /// How the result lies with the reduced axes, of one element each.
+    pub kept: Layout,
+}
+
+/// One operation: its operands, and where its result is to be.
 pub struct Node {
-    /// The function.
-    pub row: &'static Row,
-    /// The kind of its loop.
-    pub kind: Kind,
+    /// What is computed.
+    pub work: Work,
     /// Its operands, in order.
     pub inputs: SmallVec<[Input; 3]>,
     /// How the result lies, from its first byte on.
@@ -76,6 +98,8 @@ pub struct Node {
     pub stream: Stream,
     /// Whoever still wants it.
     pub result: Weak<Allocation>,
+    /// The array that it goes into, if it was given: then nothing is written down behind it.
+    pub target: Option<Array>,
 }
 
 impl Node {
@@ -93,9 +117,34 @@ impl Node {
         block.map(|block| Array::over(block, self.layout.clone(), self.dtype, false)).transpose()
     }
 
+    /// The loop, of an operation that goes element by element into an array of its own.
+    pub(super) fn own_loop(&self) -> Option<(&'static Row, Kind)> {
+        self.any_loop().filter(|_| self.target.is_none())
+    }
+
+    /// The loop, of one that goes element by element.
+    pub(super) fn any_loop(&self) -> Option<(&'static Row, Kind)> {
+        match self.work {
+            Work::Loop(row, kind) => Some((row, kind)),
+            Work::Reduction(_) => None,
+        }
+    }
+
+    /// The function's name.
+    pub(super) fn function(&self) -> &'static str {
+        match &self.work {
+            Work::Loop(row, _) => row.name,
+            Work::Reduction(reduction) => reduction.row.name,
+        }
+    }
+
     /// What a message calls it.
     pub(super) fn name(&self) -> String {
+        let kind = match &self.work {
+            Work::Loop(_, kind) => *kind,
+            Work::Reduction(reduction) => reduction.computed,
+        };
         let shape = crate::layout::tuple_text(self.layout.shape());
-        format!("{} of {} with the shape {shape}", self.row.name, DType::new(self.kind).name())
+        format!("{} of {} with the shape {shape}", self.function(), DType::new(kind).name())
     }
 }

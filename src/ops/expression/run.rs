@@ -3,15 +3,17 @@
 use smallvec::SmallVec;
 
 use super::group::{Group, Needs, Nodes, groups};
-use super::key::{self, Draft};
-use super::node::{Input, Node};
+use super::key::{self, Draft, Form};
+use super::node::{Input, Node, Reduction, Work};
 use super::{report, window};
 use crate::array::Array;
 use crate::deferral;
+use crate::dtype::Kind;
 use crate::error::{Error, Result};
 use crate::kernel::Arguments;
 use crate::ops::Elementwise;
-use crate::ops::ufunc::{Given, kernel_of};
+use crate::ops::axes::{self, Call, Elements, Made, Map};
+use crate::ops::ufunc::{self, Given, Row, as_it_is, kernel_of};
 use crate::stream::Stream;
 
 /// Launches all operations of a flight, in order, and lets go of their operands. What fails does not keep the rest from being launched.
@@ -126,11 +128,18 @@ fn target(node: &Node) -> Result<Array> {
 /// All operations of a kernel; `None` as long as that is not to be compiled.
 fn together(first: u64, nodes: &Nodes, group: &Group) -> Option<Result<()>> {
     let draft = Draft::of(first, nodes, group);
-    match key::kernel(&draft, nodes, group) {
-        Ok(Some(kernel)) => Some(fused(&draft, nodes, group, &kernel)),
+    match key::form(&draft, nodes, group) {
+        Ok(Some(Form::Kernel(kernel))) => Some(fused(&draft, nodes, group, &kernel)),
+        Ok(Some(Form::Map(map))) => Some(mapped(&draft, nodes, group, &map)),
         Ok(None) => None,
         Err(error) => Some(Err(error)),
     }
+}
+
+fn values(draft: &Draft<'_>) -> Arguments {
+    let mut values = Arguments::new();
+    draft.values.iter().for_each(|value| values.push(value.bytes()));
+    values
 }
 
 fn fused(draft: &Draft<'_>, nodes: &Nodes, group: &Group, kernel: &Elementwise) -> Result<()> {
@@ -139,19 +148,51 @@ fn fused(draft: &Draft<'_>, nodes: &Nodes, group: &Group, kernel: &Elementwise) 
     for node in group.outputs.iter().filter_map(|place| nodes[usize::from(*place)].as_ref()) {
         targets.push(target(node)?);
     }
-    let mut values = Arguments::new();
-    draft.values.iter().for_each(|value| values.push(value.bytes()));
     let mut arrays: SmallVec<[&Array; 16]> = SmallVec::new();
     draft.leaves.iter().for_each(|leaf| arrays.push(leaf));
     targets.iter().for_each(|target| arrays.push(target));
     let Some(node) = group.places.first().and_then(|place| nodes[usize::from(*place)].as_ref()) else { return Ok(()) };
-    run(kernel, &arrays, values, &node.stream)?;
+    run(kernel, &arrays, values(draft), &node.stream)?;
     report::launched(group.places.len(), targets.len());
     Ok(())
 }
 
+/// A reduction whose elements are computed where it reads them.
+fn mapped(draft: &Draft<'_>, nodes: &Nodes, group: &Group, map: &Map) -> Result<()> {
+    check(&draft.leaves)?;
+    let mut members = group.places.iter().rev().filter_map(|place| nodes[usize::from(*place)].as_deref());
+    let (Some(node), Some(read)) = (members.next(), members.next()) else { return Ok(()) };
+    let Work::Reduction(reduction) = &node.work else { return Ok(()) };
+    let values = values(draft);
+    let made = Made { layout: &read.layout, dtype: read.dtype, map, leaves: &draft.leaves, values: &values };
+    reduce(node, reduction, Elements::Made(&made))?;
+    report::launched(group.places.len(), 1);
+    Ok(())
+}
+
+fn reduce(node: &Node, reduction: &Reduction, input: Elements<'_>) -> Result<()> {
+    let Reduction { row, computed, reduced, less, kept } = reduction;
+    let target = target(node)?;
+    let out = target.view(kept.clone())?;
+    let call = Call { row, computed: *computed, input, mask: None, out: &out, reduced: *reduced, less: *less };
+    axes::run(&call, &node.stream)
+}
+
 /// One operation by the kernel that it has without being put off.
 fn one(node: &Node) -> Result<()> {
+    match &node.work {
+        Work::Loop(row, kind) => one_loop(node, row, *kind)?,
+        Work::Reduction(reduction) => {
+            let Some(input) = node.arrays().next() else { return Ok(()) };
+            check(&[input])?;
+            reduce(node, reduction, Elements::Array(input))?;
+        }
+    }
+    report::launched(1, 1);
+    Ok(())
+}
+
+fn one_loop(node: &Node, row: &'static Row, kind: Kind) -> Result<()> {
     let mut given: SmallVec<[Given; 4]> = SmallVec::new();
     let mut operands: SmallVec<[&Array; 4]> = SmallVec::new();
     let mut values = Arguments::new();
@@ -163,14 +204,15 @@ fn one(node: &Node) -> Result<()> {
         }
     }
     check(&operands)?;
-    let kernel = kernel_of(node.row, node.kind, &given, &[node.dtype.kind()], false)?;
+    if let (true, [operand]) = (std::ptr::eq(row, as_it_is()), operands.as_slice()) {
+        return ufunc::cast(&target(node)?, ufunc::Source::Array(operand), None, &node.stream);
+    }
+    let kernel = kernel_of(row, kind, &given, &[node.dtype.kind()], false)?;
     let target = target(node)?;
     let mut arrays: SmallVec<[&Array; 5]> = SmallVec::new();
     operands.iter().for_each(|operand| arrays.push(operand));
     arrays.push(&target);
-    run(kernel, &arrays, values, &node.stream)?;
-    report::launched(1, 1);
-    Ok(())
+    run(kernel, &arrays, values, &node.stream)
 }
 
 fn run(kernel: &Elementwise, arrays: &[&Array], mut values: Arguments, stream: &Stream) -> Result<()> {

@@ -8,17 +8,21 @@ use super::node::Node;
 use crate::dtype::{DType, Kind};
 use crate::error::{Error, Result};
 use crate::ops::argument::{Argument, Role};
+use crate::ops::axes::Map;
+use crate::ops::ufunc::as_it_is;
 use crate::ops::ufunc::kernel::{self, converted, stored, stored_as, type_of, unsigned_of};
 use crate::ops::{Elementwise, Texts};
 
 const PLACES: [&str; 4] = ["a", "b", "c", "d"];
+/// Letters of a kernel's name beyond which no more operations are named.
+const LONG: usize = 60;
 
-/// The kernel of a draft.
+/// The kernel of a draft whose operations go element by element.
 ///
 /// # Errors
 /// `TypeError` for a kind that has no loop.
 pub(super) fn write(draft: &Draft<'_>, nodes: &Nodes, group: &Group) -> Result<Elementwise> {
-    let mut text = Text { lines: String::new(), preambles: Vec::new(), weight: 0, scalars: Vec::new() };
+    let mut text = Text::default();
     let mut arguments = Vec::new();
     for (place, leaf) in draft.leaves.iter().enumerate() {
         let kind = leaf.dtype().kind();
@@ -27,13 +31,12 @@ pub(super) fn write(draft: &Draft<'_>, nodes: &Nodes, group: &Group) -> Result<E
     }
     let mut outputs = Vec::new();
     let mut name = "pygpu".to_owned();
-    for (operation, place) in group.places.iter().enumerate() {
-        let Some(node) = &nodes[usize::from(*place)] else { continue };
+    for (operation, node) in members(nodes, group).enumerate() {
         text.add(draft, nodes, group, operation, node)?;
-        if name.len() < 60 {
-            name.push_str(&format!("_{}", node.row.name));
+        if name.len() < LONG {
+            name.push_str(&format!("_{}", node.function()));
         }
-        if group.outputs.contains(place) {
+        if group.outputs.contains(&group.places[operation]) {
             let output = outputs.len();
             text.lines.push_str(&format!("z{output}[i] = v{operation};\n"));
             outputs.push(argument(format!("z{output}"), node.dtype.kind(), Role::Vector { constant: false }));
@@ -46,10 +49,50 @@ pub(super) fn write(draft: &Draft<'_>, nodes: &Nodes, group: &Group) -> Result<E
     Elementwise::new(name, arguments, texts, vec![kernel::ROUNDED.to_owned()])
 }
 
+/// What a reduction reads, of a draft whose last operation it is.
+///
+/// # Errors
+/// `TypeError` for a kind that has no loop.
+pub(super) fn map(draft: &Draft<'_>, nodes: &Nodes, group: &Group, number: u64) -> Result<Map> {
+    let mut text = Text::default();
+    let (mut parameters, mut names, mut packs) = (Vec::new(), Vec::new(), String::new());
+    for (place, leaf) in draft.leaves.iter().enumerate() {
+        let c_type = stored_as(leaf.dtype().kind());
+        parameters.push(format!("const {c_type} *__restrict__ p{place}"));
+        names.push(format!("p{place}"));
+        if leaf.layout().size() == 1 {
+            packs.push_str(&format!("    const {c_type} x{place} = *p{place};\n"));
+        } else {
+            let pack = format!("pygpu::pack<{c_type}, PYGPU_VECTOR>");
+            packs.push_str(&format!("    const {pack} l{place} = *(const {pack} *)(p{place} + at);\n"));
+            text.lines.push_str(&format!("const {c_type} x{place} = l{place}.item[v];\n"));
+        }
+    }
+    let last = group.places.len() - 1;
+    for (operation, node) in members(nodes, group).take(last).enumerate() {
+        text.add(draft, nodes, group, operation, node)?;
+    }
+    if let Some(From::Operation(made)) = draft.operands[last].first() {
+        text.lines.push_str(&format!("made.item[v] = v{made};\n"));
+    }
+    for scalar in &text.scalars {
+        parameters.push(format!("const {} {}", scalar.c_type, scalar.name));
+        names.push(scalar.name.clone());
+    }
+    let (parameters, names) = (parameters.join(", "), names.join(", "));
+    Ok(Map { number, preamble: text.preambles.concat(), parameters, names, packs, element: text.lines })
+}
+
+/// The operations of a kernel, in order.
+fn members<'a>(nodes: &'a Nodes, group: &'a Group) -> impl Iterator<Item = &'a Node> {
+    group.places.iter().filter_map(|place| nodes[usize::from(*place)].as_deref())
+}
+
 fn argument(name: String, kind: Kind, role: Role) -> Argument {
     Argument { name, c_type: stored_as(kind).to_owned(), dtype: DType::new(kind), role }
 }
 
+#[derive(Default)]
 struct Text {
     lines: String,
     /// Those of the functions that occur, each once.
@@ -61,10 +104,11 @@ struct Text {
 impl Text {
     /// One operation: its operands in the loop's type, and its result in the type that memory would have.
     fn add(&mut self, draft: &Draft<'_>, nodes: &Nodes, group: &Group, operation: usize, node: &Node) -> Result<()> {
-        let (row, kind) = (node.row, node.kind);
+        let Some((row, kind)) = node.any_loop() else { return Ok(()) };
         let Some(loops) = row.group(kind) else {
             return Err(Error::type_error(format!("{} has no loop for {}", row.name, DType::new(kind).name())));
         };
+        let is_same = std::ptr::eq(row, as_it_is()) && node.dtype.kind() == kind;
         let mut text = loops.text.replace("{T}", type_of(kind)).replace("{U}", unsigned_of(kind));
         for (place, from) in draft.operands[operation].iter().enumerate() {
             let own = row.takes(place, kind);
@@ -80,6 +124,11 @@ impl Text {
                     (format!("s{value}"), own)
                 }
             };
+            if is_same {
+                // A number that is converted and back may not be the same any more, if it is none.
+                self.lines.push_str(&format!("const {} v{operation} = {given};\n", stored_as(kind)));
+                return Ok(());
+            }
             let name = format!("v{operation}_{}", PLACES[place]);
             self.lines.push_str(&format!("const {} {name} = {};\n", type_of(own), converted(&given, stored, own)));
             text = text.replace(&format!("{{{}}}", PLACES[place]), &name);

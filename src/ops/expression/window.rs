@@ -1,7 +1,6 @@
 //! What waits, in the order in which it was written down; and the flight of what is being launched.
 
 use std::collections::BTreeMap;
-use std::process;
 use std::sync::{Arc, Condvar};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -9,6 +8,8 @@ use smallvec::SmallVec;
 
 use super::node::{Input, Node};
 use super::{report, run};
+use crate::array::Array;
+use crate::backend;
 use crate::deferral::{self, Cause, Keeper, Launching};
 use crate::error::{Error, Result};
 use crate::global::{Global, Guard};
@@ -20,16 +21,18 @@ struct Window {
     first: u64,
     /// `None` where nobody wants the result any more.
     nodes: Vec<Option<Box<Node>>>,
+    /// Whether the last one goes into an array that was given, which what comes next may read.
+    is_sealed: bool,
     /// Bytes of the results that wait.
     results: usize,
     /// Bytes of large operands, each as often as it is one.
     operands: usize,
-    /// The process in which a thread launches what it took out.
-    flight: Option<u32>,
+    /// Whether a thread launches what it took out.
+    flight: bool,
 }
 
 static WINDOW: Global<Window> =
-    Global::new(Window { first: 1, nodes: Vec::new(), results: 0, operands: 0, flight: None });
+    Global::new(Window { first: 1, nodes: Vec::new(), is_sealed: false, results: 0, operands: 0, flight: false });
 static LANDED: Condvar = Condvar::new();
 /// Of nodes whose results somebody may still ask for.
 static FAILURES: Global<BTreeMap<u64, Error>> = Global::new(BTreeMap::new());
@@ -98,7 +101,7 @@ impl Window {
             self.nodes.pop();
         }
         if self.nodes.is_empty() {
-            (self.results, self.operands) = (0, 0);
+            (self.results, self.operands, self.is_sealed) = (0, 0, false);
         }
         node
     }
@@ -156,14 +159,18 @@ pub fn keep(close: fn(Cause) -> Result<()>) {
 }
 
 /// Puts an operation off whose result goes into `block`. Returns why the window is to be closed now, if it is; the node itself where
-/// another thread is launching one of its operands, which must be waited for first.
+/// another thread is launching one of its operands, or the window is sealed: then that has to be closed first.
 pub fn push(node: Box<Node>, block: &Allocation) -> std::result::Result<Option<Cause>, Box<Node>> {
     let mut window = WINDOW.lock();
     let first = window.first;
-    if node.arrays().any(|array| array.allocation().deferred().is_some_and(|number| number < first)) {
+    let is_flying = |array: &Array| array.allocation().deferred().is_some_and(|number| number < first);
+    if window.is_sealed || node.arrays().any(is_flying) {
         return Err(node);
     }
-    block.wait_for(first + window.nodes.len() as u64);
+    match node.target {
+        Some(_) => window.is_sealed = true,
+        None => block.wait_for(first + window.nodes.len() as u64),
+    }
     window.results = window.results.saturating_add(node.layout.nbytes() as usize);
     for array in node.arrays() {
         let bytes = array.allocation().bytes();
@@ -198,7 +205,7 @@ struct Flight {
 impl Drop for Flight {
     fn drop(&mut self) {
         let mut window = WINDOW.lock();
-        window.flight = None;
+        window.flight = false;
         drop(window);
         deferral::remove(self.count);
         LANDED.notify_all();
@@ -208,17 +215,16 @@ impl Drop for Flight {
 /// Waits until no other thread launches anything, and takes out all that waits.
 fn take_off(cause: Cause) -> Option<Flight> {
     let mut window: Guard<Window> = WINDOW.lock();
-    // A forked child does not wait for its parent's threads.
-    while window.flight.is_some_and(|process| process == process::id()) {
+    while window.flight {
         window = window.wait(&LANDED);
     }
     if window.nodes.is_empty() {
         return None;
     }
-    window.flight = Some(process::id());
+    window.flight = true;
     let (first, nodes) = (window.first, std::mem::take(&mut window.nodes));
     window.first += nodes.len() as u64;
-    (window.results, window.operands) = (0, 0);
+    (window.results, window.operands, window.is_sealed) = (0, 0, false);
     drop(window);
     report::closed(cause);
     let count = nodes.iter().flatten().count();
@@ -230,12 +236,33 @@ fn take_off(cause: Cause) -> Option<Flight> {
 /// # Errors
 /// The first of what failed, which says how many operations did.
 pub fn close(cause: Cause) -> Result<()> {
-    if deferral::is_launching() || lifetime::exiting() {
+    // Nor from what a driver's stream calls, which may call no driver.
+    if deferral::is_launching() || lifetime::exiting() || backend::is_host_call() {
+        return Ok(());
+    }
+    if backend::is_forked() {
+        abandon();
         return Ok(());
     }
     match take_off(cause) {
         Some(mut flight) => run::all(flight.first, &mut flight.nodes),
         None => Ok(()),
+    }
+}
+
+/// Drops what waits in a forked child, which has no driver: the parent launches its own.
+#[cold]
+fn abandon() {
+    let mut window = WINDOW.lock();
+    let first = window.first;
+    let nodes = std::mem::take(&mut window.nodes);
+    window.first += nodes.len() as u64;
+    window.is_sealed = false;
+    drop(window);
+    deferral::remove(nodes.iter().flatten().count());
+    for (number, node) in (first..).zip(&nodes) {
+        let forked = Error::Forked { operation: "the launch of what was put off", backend: "GPU" };
+        node.iter().filter(|node| node.target.is_none()).for_each(|node| fail(number, node, &forked));
     }
 }
 

@@ -21,6 +21,11 @@ static IDENTITY: Row = Row {
     summary: "The values as they are.",
 };
 
+/// The function that leaves values as they are, whose result may be of another type.
+pub fn as_it_is() -> &'static Row {
+    &IDENTITY
+}
+
 /// What is written.
 #[derive(Clone, Copy)]
 pub enum Source<'a> {

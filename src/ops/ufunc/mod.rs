@@ -8,7 +8,7 @@ pub mod promote;
 pub mod sequence;
 pub mod table;
 
-pub use cast::{Source, cast, is_castable};
+pub use cast::{Source, as_it_is, cast, is_castable};
 pub use kernel::{Given, kernel, kernel_of};
 pub use promote::{Casting, Operand, can_cast, can_cast_same_kind, resolve, resolve_to};
 pub use sequence::{Spacing, arange, linspace};

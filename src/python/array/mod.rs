@@ -7,3 +7,4 @@ pub(crate) mod host_side;
 mod nowhere;
 pub(crate) mod owner;
 pub(crate) mod rare;
+pub(crate) mod waiting;

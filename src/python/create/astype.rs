@@ -5,10 +5,15 @@ use pyo3::types::PyString;
 
 use super::creation::target_device;
 use super::like::like_layout;
+use crate::dtype::DType;
 use crate::layout::Layout;
+use crate::ops::expression::{Input, Work};
+use crate::ops::ufunc;
 use crate::python::array::class::{GpuArray, new_exact, new_like};
+use crate::python::array::waiting::new_waiting;
 use crate::python::convert::dtype as dtypes;
 use crate::python::convert::shape::OrderArgument;
+use crate::python::deferral::put_off::Inputs;
 use crate::python::host::copies;
 use crate::python::host::{cast, transfer};
 
@@ -78,12 +83,34 @@ impl GpuArray {
         if !copy && dtype == slf.get().dtype() && keeps_class && is_in_order(slf.get().layout(), order) {
             return Ok(slf.clone());
         }
+        if stream.is_none_or(|stream| stream.is_none())
+            && let Some(made) = put_off(slf, dtype, order)?
+        {
+            return Ok(made);
+        }
         let array = slf.get().array(py)?;
         let layout = like_layout(array.layout(), dtype.itemsize() as i64, order, None)?;
         let stream = transfer::stream_or_current(slf, stream)?;
         let made = GpuArray::from_array(cast::cast(py, array, dtype, layout, &stream)?);
         if keeps_class { new_like(slf, made) } else { new_exact(py, made) }
     }
+}
+
+/// The values as another dtype, made later together with what comes next; `None` for a cast that is launched by its line.
+fn put_off<'py>(
+    own: &Bound<'py, GpuArray>,
+    dtype: DType,
+    order: OrderArgument,
+) -> PyResult<Option<Bound<'py, GpuArray>>> {
+    let array = own.get().unlaunched()?;
+    let Some(stream) = GpuArray::can_wait_on(own)? else { return Ok(None) };
+    if array.dtype() == dtype || !ufunc::is_castable(array.dtype(), dtype) {
+        return Ok(None);
+    }
+    let layout = like_layout(array.layout(), dtype.itemsize() as i64, order, None)?;
+    let work = Work::Loop(ufunc::as_it_is(), array.dtype().kind());
+    let inputs = Inputs::from_iter([Input::Array(array.clone())]);
+    new_waiting(own.py(), work, inputs, (layout, dtype), stream).map(Some)
 }
 
 /// The values as another dtype: the array API's name for :meth:`GPUArray.astype`.

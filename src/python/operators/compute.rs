@@ -49,6 +49,16 @@ pub(crate) fn call<'py>(
     if let Some(made) = put_off::result(py, (row, kind, device), &values, &shape, wish, operands)? {
         return Ok(Some(made.into_any()));
     }
+    if let Some(out) = &wish.out[0] {
+        for (place, (result, out)) in row.results(kind).iter().zip(&wish.out).enumerate() {
+            if let Some(out) = out {
+                result::check_out(row, place, out, *result, &shape, wish)?;
+            }
+        }
+        if put_off::into_given(py, (row, kind, device), &values, wish)? {
+            return Ok(Some(out.clone().into_any()));
+        }
+    }
     deferral::close(py, Cause::Operation)?;
     let mask = wish.mask.as_ref().map(|mask| mask.get().array(py)).transpose()?;
     let lying = Lying { shape: &shape, order: wish.order };

@@ -12,11 +12,14 @@ use crate::dtype::{DType, Kind};
 use crate::layout::tuple_text;
 use crate::layout::{Dims, Layout, Order, normalize_axis};
 use crate::memory::capture;
-use crate::ops::axes::{self, Call, Row};
+use crate::ops::axes::{self, Call, Elements, Row};
+use crate::ops::expression::{Input, Reduction, Work};
 use crate::ops::ufunc::{self, Casting};
 use crate::python::array::class::{GpuArray, new_like};
 use crate::python::array::heritage;
+use crate::python::array::waiting::new_waiting;
 use crate::python::convert::{dtype, ndarray, shape};
+use crate::python::deferral::put_off;
 use crate::python::gil::WithoutGil;
 use crate::python::host::{cpu_view, new, transfer};
 use crate::python::kernel::call::values;
@@ -201,7 +204,7 @@ pub(super) fn call<'py>(
     asked: &Asked<'py>,
 ) -> PyResult<Bound<'py, GpuArray>> {
     let py = own.py();
-    let array = own.get().array(py)?;
+    let array = own.get().unlaunched()?;
     let _inherited = heritage::inherit(py, std::iter::once(array))?;
     let reduced = axes_of(asked, array.layout().ndim())?;
     let kind = array.dtype().kind();
@@ -209,6 +212,10 @@ pub(super) fn call<'py>(
     let result = row.output(computed);
     let (whole, dropped) = shapes(array.layout(), reduced);
     let wanted = if asked.keepdims { &whole } else { &dropped };
+    if let Some(made) = waiting(own, row, computed, asked, (reduced, wanted))? {
+        return Ok(made);
+    }
+    let array = own.get().array(py)?;
     let mask = mask_of(row, array, asked)?;
     let initial = asked.initial.as_ref().filter(|initial| !initial.is_none());
     let is_empty = array.layout().is_empty();
@@ -252,7 +259,7 @@ pub(super) fn call<'py>(
         };
         let copied = (apart(array)?, mask.map(apart).transpose()?.flatten());
         let (input, mask) = (copied.0.as_ref().unwrap_or(array), copied.1.as_ref().or(mask));
-        let call = Call { row, computed, input, mask, out: &view, reduced, less: asked.less };
+        let call = Call { row, computed, input: Elements::Array(input), mask, out: &view, reduced, less: asked.less };
         py.without_gil(|| axes::run(&call, &stream))?;
     }
     if let (Some(initial), Some(joining)) = (initial, joining(row)) {
@@ -260,6 +267,29 @@ pub(super) fn call<'py>(
             .ok_or_else(|| PyTypeError::new_err(format!("{}: initial= is {initial}, which is no number", row.name)))?;
     }
     Ok(out)
+}
+
+/// The result of a reduction of what waits, which then need not be in memory at all; `None` for one that is launched by its line.
+fn waiting<'py>(
+    own: &Bound<'py, GpuArray>,
+    row: &'static Row,
+    computed: Kind,
+    asked: &Asked<'_>,
+    (reduced, wanted): (u64, &Dims),
+) -> PyResult<Option<Bound<'py, GpuArray>>> {
+    let array = own.get().unlaunched()?;
+    let is_given = |object: &Option<Bound<'_, PyAny>>| object.as_ref().is_some_and(|object| !object.is_none());
+    if is_given(&asked.out) || is_given(&asked.initial) || is_given(&asked.mask) || !put_off::is_waiting(array) {
+        return Ok(None);
+    }
+    let Some(stream) = GpuArray::can_wait_on(own)? else { return Ok(None) };
+    let dtype = DType::new(row.output(computed));
+    let (whole, _) = shapes(array.layout(), reduced);
+    let lying = |shape: &Dims| Layout::contiguous(shape, dtype.itemsize() as i64, Order::C);
+    let (layout, kept) = (lying(wanted)?, lying(&whole)?);
+    let work = Work::Reduction(Box::new(Reduction { row, computed, reduced, less: asked.less, kept }));
+    let inputs = put_off::Inputs::from_iter([Input::Array(array.clone())]);
+    new_waiting(own.py(), work, inputs, (layout, dtype), stream).map(Some)
 }
 
 /// The results with the reduced axes, of one element each.

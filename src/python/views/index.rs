@@ -5,8 +5,10 @@ use pyo3::prelude::*;
 
 use super::basic::basic;
 use super::{assign, fields, gather};
+use crate::deferral::Cause;
 use crate::layout::Layout;
 use crate::python::array::class::{GpuArray, new_view_of, new_view_with};
+use crate::python::deferral;
 
 #[pymethods]
 impl GpuArray {
@@ -27,12 +29,19 @@ impl GpuArray {
     }
 
     fn __setitem__(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let array = slf.get().array(slf.py())?;
+        let py = slf.py();
+        let array = slf.get().unlaunched()?;
         array.check_writable("a[key] = value")?;
         let mut view = Layout::scalar(array.layout().itemsize());
         if basic(array.layout(), &mut view, key)? {
-            return assign::assign(slf.py(), &array.view(view)?, value);
+            let target = array.view(view)?;
+            if assign::is_put_off(py, &target, value)? {
+                return Ok(());
+            }
+            deferral::close(py, Cause::Operation)?;
+            return assign::assign(py, &target, value);
         }
+        let array = slf.get().array(py)?;
         match fields::select(array, key)? {
             Some(part) if !part.readonly() => assign::assign(slf.py(), &part, value),
             _ => gather::scatter(slf, key, value),

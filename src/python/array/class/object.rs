@@ -175,9 +175,9 @@ pub(crate) fn new_view_with<'py>(
     if !exact {
         let mut layout = Layout::scalar(1);
         set(&mut layout)?;
-        return new_view_of(of, of.get().array(of.py())?.view(layout)?);
+        return new_view_of(of, of.get().unlaunched()?.view(layout)?);
     }
-    let array = of.get().array(py)?;
+    let array = of.get().unlaunched()?; // a view needs no address
     // SAFETY: an array is written, and the caller sets a layout that was checked.
     let (write, set) =
         (|slot| unsafe { array.write_view(slot) }, |array: &mut Array| set(unsafe { array.layout_mut() }));

@@ -3,21 +3,20 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use smallvec::SmallVec;
 
 use super::super::keywords::Wish;
 use super::super::operand::{self, Value, Values};
 use super::super::result::Lying;
 use crate::array::Array;
-use crate::deferral::Cause;
 use crate::device::Device;
 use crate::dtype::{DType, Kind};
 use crate::kernel::Arguments;
+use crate::layout::Layout;
 use crate::memory::Allocation;
-use crate::ops::expression::{self, Input, Mode, Node, Refused, Scalar};
+use crate::ops::expression::{self, Input, Mode, Refused, Scalar, Work};
 use crate::ops::ufunc::Row;
 use crate::python::array::class::GpuArray;
-use crate::python::deferral;
+use crate::python::deferral::put_off::{self, Inputs};
 use crate::stream;
 
 /// The result of a call that can wait; `None` for one that is launched by its line.
@@ -47,8 +46,38 @@ pub(in crate::python::operators) fn result<'py>(
         return Ok(None);
     }
     let Some(result) = row.group(kind).map(|group| DType::new(group.output.of(kind))) else { return Ok(None) };
-    let bytes = crate::layout::Layout::bytes_of(shape, result.itemsize() as i64)? as usize;
-    let mut inputs: SmallVec<[Input; 3]> = SmallVec::new();
+    let Some(inputs) = inputs(row, kind, values)? else { return Ok(None) };
+    let bytes = Layout::bytes_of(shape, result.itemsize() as i64)? as usize;
+    let block = put_off::block(bytes, &stream);
+    let lying = Lying { shape, order: wish.order };
+    let made = lying.on_block(py, values, wish, result, Arc::clone(&block))?;
+    let lies = (made.get().layout().clone(), result);
+    put_off::push(py, put_off::node(Work::Loop(row, kind), inputs, lies, stream, &block), &block)?;
+    Ok(Some(made))
+}
+
+/// Puts a call off whose one result goes into an array that was given; `false` for one that is launched by its line.
+///
+/// # Errors
+/// As [`result`].
+pub(in crate::python::operators) fn into_given<'py>(
+    py: Python<'py>,
+    (row, kind, device): (&'static Row, Kind, Device),
+    values: &Values<'_, 'py>,
+    wish: &Wish<'py>,
+) -> PyResult<bool> {
+    let [Some(out), None] = &wish.out else { return Ok(false) };
+    if device.is_cpu() || wish.mask.is_some() || row.outputs() != 1 || !crate::deferral::is_any() {
+        return Ok(false);
+    }
+    let Some(inputs) = inputs(row, kind, values)? else { return Ok(false) };
+    put_off::into_given(py, Work::Loop(row, kind), || Some(inputs), out.get().unlaunched()?)
+}
+
+/// The operands as they are written down; `None` if one is held for this call alone.
+#[inline]
+fn inputs(row: &'static Row, kind: Kind, values: &Values<'_, '_>) -> PyResult<Option<Inputs>> {
+    let mut inputs = Inputs::new();
     for (place, value) in values.iter().enumerate() {
         inputs.push(match value {
             Value::Own(array) => Input::Array(Array::clone(array)),
@@ -62,27 +91,7 @@ pub(in crate::python::operators) fn result<'py>(
             }
         });
     }
-    let block = Arc::new(Allocation::put_off(bytes, stream.clone()));
-    let lying = Lying { shape, order: wish.order };
-    let made = lying.on_block(py, values, wish, result, Arc::clone(&block))?;
-    let layout = made.get().layout().clone();
-    let node = Node { row, kind, inputs, layout, dtype: result, stream, result: Arc::downgrade(&block) };
-    push(py, Box::new(node), &block)?;
-    Ok(Some(made))
-}
-
-fn push(py: Python<'_>, mut node: Box<Node>, block: &Arc<Allocation>) -> PyResult<()> {
-    loop {
-        match expression::push(node, block) {
-            Ok(None) => return Ok(()),
-            Ok(Some(full)) => return deferral::close(py, full),
-            // Another thread launches an operand just now.
-            Err(back) => {
-                node = back;
-                deferral::close(py, Cause::Operation)?;
-            }
-        }
-    }
+    Ok(Some(inputs))
 }
 
 /// Why a call cannot wait.
@@ -105,35 +114,9 @@ fn refusal(
     if !is_plain || shape.contains(&0) || !operands.iter().all(is_exact) {
         return Some(Refused::Form);
     }
-    values.iter().filter_map(|value| match value {
-        Value::Own(array) => Some((*array, false)),
-        Value::Held { array, .. } => Some((&**array, true)),
+    values.iter().find_map(|value| match value {
+        Value::Own(array) => put_off::refusal(mode, array),
+        Value::Held { .. } => Some(Refused::Foreign),
         Value::Number { .. } => None,
-    }).find_map(|(array, is_held)| unreachable_for_others(mode, array, is_held))
-}
-
-/// Why an operand may change before the kernel reads it, or cannot be read as it is.
-#[inline]
-fn unreachable_for_others(mode: Mode, array: &Array, is_held: bool) -> Option<Refused> {
-    let block = array.allocation();
-    if is_held || (!block.is_own() && mode != Mode::Trust) {
-        return Some(Refused::Foreign);
-    }
-    if mode != Mode::Trust && !block.is_private() {
-        return Some(Refused::Exposed);
-    }
-    (!is_aligned(array)).then_some(Refused::Form)
-}
-
-/// Whether each element lies where a device reads it at once; one whose memory was put off does.
-#[inline]
-fn is_aligned(array: &Array) -> bool {
-    let layout = array.layout();
-    let itemsize = layout.itemsize();
-    let first = array.allocation().address() as i64 + layout.offset();
-    let places = match layout.is_c_contiguous() {
-        true => first,
-        false => layout.strides().fold(first, |places, stride| places | stride),
-    };
-    places & (itemsize - 1) == 0
+    })
 }

@@ -1,10 +1,12 @@
 //! Closing the window of operations that were put off, from Python: with Python's lock left, since a launch may compile, and a compiler
 //! is looked for in Python.
 
+pub(crate) mod put_off;
+
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -47,8 +49,19 @@ fn close_now(py: Python<'_>, cause: Cause) -> PyResult<()> {
 #[cold]
 #[inline(never)]
 pub(crate) fn give_values(py: Python<'_>, block: &Arc<Allocation>) -> PyResult<()> {
+    if block.device().is_cpu() {
+        return Ok(()); // nothing that waits reads or makes it
+    }
     close_now(py, Cause::Values)?;
-    check(block)
+    check(block)?;
+    match block.deferred() {
+        None => Ok(()),
+        // In a function that a stream calls, or where the process ends.
+        Some(_) => Err(PyRuntimeError::new_err(
+            "the array's values wait for their operation, which cannot be launched here: a function that a stream calls may call no \
+             driver; launch it before, with PyGPU.flush()",
+        )),
+    }
 }
 
 /// Refuses a block whose operation has failed.

@@ -1,0 +1,95 @@
+//! Which operations end in the kernel of one that is no result of its own shape: a reduction, or one that goes into an array that was
+//! given.
+
+use std::sync::atomic::Ordering;
+
+use smallvec::SmallVec;
+
+use super::super::node::Node;
+use super::super::window::{is_result_of, limit};
+use super::{Group, Needs, Nodes, PARAMETERS, Places, Weight, go_together};
+use crate::array::Array;
+use crate::copy;
+use crate::layout::Layout;
+
+/// The kernel of such an operation: with those operations that only it needs, if it can be all of them.
+pub(super) fn consumer(nodes: &Nodes, needs: &Needs, place: usize) -> Group {
+    let alone = || Group { places: SmallVec::from_slice(&[place as u8]), outputs: SmallVec::from_slice(&[place as u8]) };
+    let Some(node) = nodes[place].as_deref() else { return alone() };
+    let places = only_for(nodes, needs, node, place);
+    let fits = places.len() > 1 && weighs_little(nodes, needs, &places) && can_read(nodes, needs, &places, node);
+    if fits { Group { places, ..alone() } } else { alone() }
+}
+
+/// The operations that only one needs, in order, and that one.
+fn only_for(nodes: &Nodes, needs: &Needs, consumer: &Node, last: usize) -> Places {
+    let mut uses: SmallVec<[u8; 32]> = SmallVec::from_elem(0, nodes.len());
+    let mut places: Places = SmallVec::from_slice(&[last as u8]);
+    let Some(shape) = consumer.arrays().next().map(Array::layout) else { return places };
+    for (_, needed) in needs.needed(consumer) {
+        uses[needed] += 1;
+    }
+    for place in (0..last).rev() {
+        let Some(node) = nodes[place].as_deref() else { continue };
+        let is_its = uses[place] > 0 && uses[place] == needs.uses[place] && !needs.held[place];
+        let goes = node.own_loop().is_some() && node.stream == consumer.stream && node.layout.shape().eq(shape.shape());
+        if !is_its || !goes || !is_whole(nodes, needs, &places, place, node) {
+            continue;
+        }
+        places.push(place as u8);
+        for (_, needed) in needs.needed(node) {
+            uses[needed] += 1;
+        }
+    }
+    places.reverse();
+    places
+}
+
+/// Whether those who need a result read all of it as it was made.
+fn is_whole(nodes: &Nodes, needs: &Needs, readers: &[u8], place: usize, node: &Node) -> bool {
+    readers.iter().filter_map(|reader| nodes[usize::from(*reader)].as_deref()).all(|reader| {
+        let mut read = needs.needed(reader).filter(|(_, needed)| *needed == place);
+        read.all(|(operand, _)| is_result_of(node, &reader.inputs[operand]))
+    })
+}
+
+fn weighs_little(nodes: &Nodes, needs: &Needs, places: &[u8]) -> bool {
+    let mut weight = Weight::default();
+    for (position, place) in places.iter().enumerate() {
+        weight.add(nodes, needs, usize::from(*place), &places[..position]);
+    }
+    weight.leaves.len() < limit().arrays.load(Ordering::Relaxed) && weight.parameters() <= PARAMETERS
+}
+
+/// Whether the consumer's kernel can read what the operations read: a reduction what lies as their results would; one that is written
+/// over arrays that it reads, those element by element.
+fn can_read(nodes: &Nodes, needs: &Needs, places: &[u8], consumer: &Node) -> bool {
+    let mut weight = Weight::default();
+    for (position, place) in places.iter().enumerate() {
+        weight.add(nodes, needs, usize::from(*place), &places[..position]);
+    }
+    match &consumer.target {
+        Some(target) => {
+            let has_shape = nodes[usize::from(places[0])].as_deref().is_some_and(|first| go_together(first, consumer));
+            let meets = |leaf: &&Array| copy::may_overlap(target, leaf) && !copy::is_same_place(target, leaf);
+            has_shape && !weight.leaves.iter().any(meets)
+        }
+        None => {
+            let made = consumer.arrays().next().map(Array::layout);
+            made.is_some_and(|made| weight.leaves.iter().all(|leaf| lies_like(leaf, made)))
+        }
+    }
+}
+
+/// Whether each element lies where that of a dense result does, on even ground; or it is one for all.
+fn lies_like(leaf: &Array, made: &Layout) -> bool {
+    const EVEN: usize = 16;
+    let layout = leaf.layout();
+    if layout.size() == 1 {
+        return true;
+    }
+    let steps = |layout: &Layout| -> SmallVec<[i64; 8]> { layout.strides().map(|stride| stride / layout.itemsize()).collect() };
+    let is_memory = leaf.allocation().deferred().is_none();
+    let is_even = !is_memory || leaf.address().is_multiple_of(EVEN);
+    layout.shape().eq(made.shape()) && is_even && steps(layout) == steps(made)
+}

@@ -1,0 +1,120 @@
+//! Putting an operation off: whether its operands may wait, and writing it down.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use smallvec::SmallVec;
+
+use super::close;
+use crate::array::Array;
+use crate::copy;
+use crate::deferral::Cause;
+use crate::dtype::DType;
+use crate::layout::Layout;
+use crate::memory::Allocation;
+use crate::ops::expression::{self, Input, Mode, Node, Refused, Work};
+use crate::stream::{self, Stream};
+
+/// Operands of an operation.
+pub(crate) type Inputs = SmallVec<[Input; 3]>;
+
+/// Why an operand may change before a kernel reads it, or cannot be read as it is; `None` if it may wait.
+#[inline]
+pub(crate) fn refusal(mode: Mode, array: &Array) -> Option<Refused> {
+    let block = array.allocation();
+    if !block.is_own() && mode != Mode::Trust {
+        return Some(Refused::Foreign);
+    }
+    if mode != Mode::Trust && !block.is_private() {
+        return Some(Refused::Exposed);
+    }
+    (!is_aligned(array)).then_some(Refused::Form)
+}
+
+/// Whether each element lies where a device reads it at once; one whose memory was put off does.
+#[inline]
+fn is_aligned(array: &Array) -> bool {
+    let layout = array.layout();
+    let first = array.allocation().address() as i64 + layout.offset();
+    let places = match layout.is_c_contiguous() {
+        true => first,
+        false => layout.strides().fold(first, |places, stride| places | stride),
+    };
+    places & (layout.itemsize() - 1) == 0
+}
+
+/// A block for the result of an operation that is going to be put off.
+#[inline]
+pub(crate) fn block(layout_bytes: usize, stream: &Stream) -> Arc<Allocation> {
+    Arc::new(Allocation::put_off(layout_bytes, stream.clone()))
+}
+
+/// Writes an operation down whose result has a block of its own.
+///
+/// # Errors
+/// The driver's, of what waited.
+#[inline]
+pub(crate) fn push(py: Python<'_>, node: Box<Node>, block: &Arc<Allocation>) -> PyResult<()> {
+    match expression::push(node, block) {
+        Ok(None) => Ok(()),
+        Ok(Some(full)) => close(py, full),
+        Err(node) => push_behind(py, node, block),
+    }
+}
+
+/// Behind what another thread launches just now, or what comes next in any case.
+#[cold]
+fn push_behind(py: Python<'_>, mut node: Box<Node>, block: &Arc<Allocation>) -> PyResult<()> {
+    loop {
+        close(py, Cause::Operation)?;
+        match expression::push(node, block) {
+            Ok(None) => return Ok(()),
+            Ok(Some(full)) => return close(py, full),
+            Err(back) => node = back,
+        }
+    }
+}
+
+/// Whether an operand's values wait.
+pub(crate) fn is_waiting(array: &Array) -> bool {
+    array.allocation().deferred().is_some()
+}
+
+/// Puts an operation off that goes into an array which was given, of the same shape, if one of its operands waits and none of what is
+/// read lies across what is written. `false`: it is to be launched now.
+///
+/// The operand is let go of by Python behind the call, so that it may never need memory.
+///
+/// # Errors
+/// The driver's, of what waited.
+pub(crate) fn into_given(py: Python<'_>, work: Work, inputs: impl FnOnce() -> Option<Inputs>, target: &Array) -> PyResult<bool> {
+    let (mode, stream) = (expression::current(), stream::current(target.device()));
+    let can_wait = mode != Mode::Off && Allocation::may_be_put_off(&stream) && refusal(mode, target).is_none();
+    if !can_wait || is_waiting(target) || target.layout().is_empty() {
+        return Ok(false);
+    }
+    let Some(inputs) = inputs() else { return Ok(false) };
+    let arrays = || inputs.iter().filter_map(Input::array);
+    let meets = |array: &Array| copy::may_overlap(target, array) && !copy::is_same_place(target, array);
+    let may_all = arrays().all(|array| refusal(mode, array).is_none() && (is_waiting(array) || !meets(array)));
+    if !may_all || !arrays().any(is_waiting) {
+        return Ok(false);
+    }
+    let (layout, dtype) = (target.layout().clone(), target.dtype());
+    let (result, target) = (Arc::downgrade(target.allocation()), target.clone());
+    let block = Arc::clone(target.allocation());
+    let node = Node { work, inputs, layout, dtype, stream, result, target: Some(target) };
+    push(py, Box::new(node), &block)?;
+    Ok(true)
+}
+
+/// The layout and type of a result that is going to be put off.
+pub(crate) fn node(
+    work: Work,
+    inputs: Inputs,
+    (layout, dtype): (Layout, DType),
+    stream: Stream,
+    block: &Arc<Allocation>,
+) -> Box<Node> {
+    Box::new(Node { work, inputs, layout, dtype, stream, result: Arc::downgrade(block), target: None })
+}
