@@ -1,4 +1,4 @@
-"""An operation that could not be launched says so where it shows, and again whenever its result is used; all else goes on."""
+"""An operation that could not be launched says so where it shows, and whenever its result is used; all else goes on."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ def test_a_program_that_does_not_compile_names_the_operation(driver: simulated.D
     with limits(meetings=1):
         y = (x ^ 3) << x
         for name in names:
-            driver.fault(name, INVALID)
+            driver.fault(name, INVALID, times=10)  # a stored program that is refused is compiled anew
         try:
             with pytest.raises(PyGPU.CudaError, match="2 operations that were put off"):
                 y.get()
@@ -244,7 +244,6 @@ def test_of_several_results_those_that_find_room_are_there(driver: simulated.Dri
 
 def test_memory_of_operands_serves_results_that_come_behind(driver: simulated.Driver) -> None:
     x = PyGPU.to_gpu(np.ones(64 * KIB))
-    warm(lambda: x > 1, lambda: x * 2)
     leave(700 * KIB)
     mask = x > 1
     y = x * 2
