@@ -37,7 +37,7 @@ fn like<'py>(
 ) -> PyResult<Like<'py>> {
     let (class_of, source, own_dtype, own_device) = match other.cast::<GpuArray>() {
         Ok(array) => {
-            let inner = array.get().array(array.py())?;
+            let inner = array.get().unlaunched()?;
             (Some(array.clone()), inner.layout().clone(), inner.dtype(), inner.device())
         }
         Err(_) => {

@@ -143,10 +143,13 @@ def drawn_line(random: Random, values: list[np.ndarray], operands: int) -> Line:
 
 
 def is_exact(line: Line, values: list[np.ndarray]) -> bool:
-    """Whether there is one right answer: sums of floats depend on their order."""
+    """Whether there is one right answer: sums of floats depend on their order, and of two zeros any may be the larger."""
     if line[0] == "reduce":
-        kind = values[line[2]].dtype.kind
-        return kind == "i" if line[1] == "sum" else (line[1] == "any") == (kind == "b")
+        return (line[1] == "any") == (values[line[2]].dtype.kind == "b") and values[line[2]].dtype.kind in "ib"
+    if line[0] in ("call", "into") and line[1] in ("maximum", "minimum"):
+        target, ref = line[2] if line[0] == "call" else line[2:]
+        of_two = [values[one].dtype.kind for one in (target, ref) if type(one) is int]
+        return len(of_two) == 1 or "f" not in of_two
     if line[0] == "call" and line[1] == "where":
         return values[line[2][0]].dtype.kind == "b"
     if line[0] == "masked":
