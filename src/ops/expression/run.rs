@@ -65,14 +65,17 @@ fn named(error: Error, count: usize, name: &str) -> Error {
         1 => format!("the operation that was put off: {name}"),
         _ => format!("{count} operations that were put off, the first of them {name}"),
     };
+    let add_to = |detail: &mut String| {
+        let separator = if detail.is_empty() { "" } else { "; " };
+        detail.push_str(&format!("{separator}{whose}"));
+    };
     match error {
         Error::Driver(mut error) => {
-            let separator = if error.detail.is_empty() { "" } else { "; " };
-            error.detail.push_str(&format!("{separator}{whose}"));
+            add_to(&mut error.detail);
             Error::Driver(error)
         }
         Error::OutOfMemory(mut error) => {
-            error.text.push_str(&format!(" ({whose})"));
+            add_to(&mut error.detail);
             Error::OutOfMemory(error)
         }
         Error::Value(text) => Error::Value(format!("{text} ({whose})")),

@@ -135,6 +135,11 @@ pub fn push(node: Box<Node>, block: &Allocation) -> std::result::Result<Option<C
     Ok(window.is_full())
 }
 
+/// How many operations wait.
+pub fn waiting() -> usize {
+    WINDOW.lock().nodes.iter().flatten().count()
+}
+
 /// Whether operands that only nodes hold will be too large without a holder of this block who is about to let go of it.
 pub fn holds_too_much(block: &Arc<Allocation>) -> bool {
     block.bytes() >= LARGE && WINDOW.lock().holds_too_much(Some(block))
