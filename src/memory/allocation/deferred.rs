@@ -28,7 +28,7 @@ impl Allocation {
     pub fn may_be_put_off(stream: &Stream) -> bool {
         !stream.device().is_cpu()
             && !stream.is_foreign()
-            && plugged::current().is_none()
+            && !(plugged::is_in_use() && plugged::current().is_some())
             && !capture::is_any()
             && !backend::is_forked()
             && !backend::is_host_call()
