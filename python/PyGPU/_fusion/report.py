@@ -43,7 +43,7 @@ def _difference(now: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
     return {
         name: _difference(value, before[name]) if isinstance(value, dict) else value - before[name]
         for name, value in now.items()
-    }
+    } | ({"waiting": now["waiting"]} if "waiting" in now else {})
 
 
 def _many(count: int, noun: str) -> str:
@@ -92,6 +92,11 @@ class FusionReport(Mapping[str, Any]):
     def operations(self) -> int:
         """Operations that were put off."""
         return int(self["operations"])
+
+    @property
+    def waiting(self) -> int:
+        """Those that wait now."""
+        return int(self["waiting"])
 
     @property
     def dropped(self) -> int:

@@ -169,7 +169,7 @@ QUIET = set(
     """
     array_split as_argtype as_pycuda atleast_1d atleast_2d atleast_3d backend_name base_repr binary_repr
     broadcast_arrays broadcast_shapes can_access_peer can_cast common_type config current_device current_stream
-    default_stream device_count device_properties driver_version einsum_path empty empty_like empty_like_pinned
+    default_stream device_count device_properties driver_version einsum_path fusion_report empty empty_like empty_like_pinned
     empty_pinned finfo fliplr flipud format_float_positional format_float_scientific get_allocator get_array_module
     get_include get_printoptions host_cache_limit hsplit iinfo iscomplexobj isdtype isfortran isrealobj isscalar
     issubdtype iterable ix_ memory_limit memory_release_threshold min_scalar_type ndim permute_dims pinned_limit
