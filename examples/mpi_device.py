@@ -1,4 +1,7 @@
-"""Arrays of several processes of MPI, each on a device of its own: passed around a ring, and summed over all.
+"""Arrays in a ring of processes
+=============================
+
+Arrays of several processes of MPI, each on a device of its own: passed around a ring, and summed over all.
 
     mpiexec -n 2 python -m mpi4py examples/mpi_device.py [--device-pointers] [--elements N]
 

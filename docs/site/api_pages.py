@@ -20,7 +20,7 @@ from PyGPU._protocols import numpys_own
 
 # Every public module beside `PyGPU` itself, by who has such modules. One that is in no group fails the build.
 MODULES = {
-    "Modules of PyGPU": ["random", "linalg", "fft", "sparse", "typing", "debug", "gl"],
+    "Modules of PyGPU": ["random", "linalg", "fft", "sparse", "typing", "debug", "profile", "gl", "dask"],
     "Modules of PyCUDA": [
         "gpuarray", "driver", "compiler", "tools", "elementwise", "reduction", "scan", "cumath", "curandom",
         "characterize", "autoinit", "autoprimaryctx",

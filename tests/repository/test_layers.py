@@ -1,6 +1,6 @@
 """The layers of the crate import one way, and only the outermost ones know Python.
 
-    callback, chain, deferral, error, global, dtype, journal, layout, settings, sync <- backend <- lifetime
+    callback, chain, deferral, error, global, dtype, journal, layout, settings, short, sync <- backend <- lifetime
     <- device, stream <- memory <- array, graph <- kernel <- codegen <- copy <- ops <- interop <- python
 
 The layer `python` is a house of its own, whose rooms import one way too:
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.enough_on("cpu")
 
 ROOT = Path(__file__).parents[2]
 LINE = (
-    "callback, chain, deferral, error, global, dtype, journal, layout, settings, sync <- backend <- lifetime"
+    "callback, chain, deferral, error, global, dtype, journal, layout, settings, short, sync <- backend <- lifetime"
     " <- device, stream <- memory <- array, graph <- kernel <- codegen <- copy <- ops <- interop <- python"
 )
 PYTHON_LINE = (

@@ -12,6 +12,8 @@ use smallvec::SmallVec;
 use super::node::Node;
 use super::window::{is_result_of, limit};
 
+use crate::short;
+
 /// The operations of a flight; those that were launched are gone.
 pub(super) type Nodes = [Option<Box<Node>>];
 /// Places of operations in a flight.
@@ -99,7 +101,7 @@ pub(super) fn groups(nodes: &Nodes, needs: &Needs) -> SmallVec<[Group; 4]> {
         cut(nodes, needs, &places, |group| groups.push((level, group)));
     }
     groups.extend(consumers);
-    groups.sort_by_key(|(level, _)| *level); // stable: in the order of their first operations
+    short::sort_by_key(&mut groups, |(level, _)| *level); // stable: in the order of their first operations
     groups.into_iter().map(|(_, group)| group).collect()
 }
 

@@ -39,12 +39,8 @@ pub(super) struct Draft<'a> {
 
 impl<'a> Draft<'a> {
     pub(super) fn of(first: u64, nodes: &'a Nodes, group: &Group) -> Self {
-        let mut draft = Self {
-            leaves: SmallVec::new(),
-            values: SmallVec::new(),
-            operands: SmallVec::new(),
-            key: SmallVec::new(),
-        };
+        let mut draft =
+            Self { leaves: SmallVec::new(), values: SmallVec::new(), operands: SmallVec::new(), key: SmallVec::new() };
         for place in &group.places {
             let Some(node) = &nodes[usize::from(*place)] else { continue };
             match &node.work {
@@ -65,7 +61,8 @@ impl<'a> Draft<'a> {
                     }
                     Input::Array(array) => {
                         let needed = waiting(first, nodes.len(), array.allocation().deferred());
-                        let inside = needed.and_then(|needed| group.places.iter().position(|p| usize::from(*p) == needed));
+                        let inside =
+                            needed.and_then(|needed| group.places.iter().position(|p| usize::from(*p) == needed));
                         match inside {
                             Some(operation) => From::Operation(operation as u8),
                             None => draft.leaf(array),

@@ -2,8 +2,6 @@
 
 use std::sync::Weak;
 
-use smallvec::SmallVec;
-
 use crate::array::Array;
 use crate::dtype::{DType, Kind};
 use crate::error::Result;
@@ -89,7 +87,8 @@ pub struct Node {
     /// What is computed.
     pub work: Work,
     /// Its operands, in order.
-    pub inputs: SmallVec<[Input; 2]>,
+    // Not in line: a node is moved a few times before it is written down, and an array is large.
+    pub inputs: Vec<Input>,
     /// How the result lies, from its first byte on.
     pub layout: Layout,
     /// The type of the result.

@@ -140,12 +140,7 @@ fn values(draft: &Draft<'_>) -> Arguments {
 }
 
 /// `None` where a structure that is met for the first time would have to be compiled.
-fn fused(
-    draft: &Draft<'_>,
-    nodes: &Nodes,
-    group: &Group,
-    (kernel, met): (&Elementwise, Met),
-) -> Result<Option<()>> {
+fn fused(draft: &Draft<'_>, nodes: &Nodes, group: &Group, (kernel, met): (&Elementwise, Met)) -> Result<Option<()>> {
     check(&draft.leaves)?;
     let mut targets: SmallVec<[Array; 8]> = SmallVec::new();
     for node in group.outputs.iter().filter_map(|place| nodes[usize::from(*place)].as_ref()) {
@@ -154,7 +149,9 @@ fn fused(
     let mut arrays: SmallVec<[&Array; 16]> = SmallVec::new();
     draft.leaves.iter().for_each(|leaf| arrays.push(leaf));
     targets.iter().for_each(|target| arrays.push(target));
-    let Some(node) = group.places.first().and_then(|place| nodes[usize::from(*place)].as_ref()) else { return Ok(None) };
+    let Some(node) = group.places.first().and_then(|place| nodes[usize::from(*place)].as_ref()) else {
+        return Ok(None);
+    };
     let plan = kernel.plan(&arrays, false)?;
     if met == Met::First && !kernel.is_at_hand(node.stream.device(), &plan) {
         return Ok(None);

@@ -1,8 +1,8 @@
 //! What waits, in the order in which it was written down; and the flight of what is being launched.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Condvar};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar};
 
 use smallvec::SmallVec;
 

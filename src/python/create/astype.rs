@@ -13,7 +13,6 @@ use crate::python::array::class::{GpuArray, new_exact, new_like};
 use crate::python::array::waiting::new_waiting;
 use crate::python::convert::dtype as dtypes;
 use crate::python::convert::shape::OrderArgument;
-use crate::python::deferral::put_off::Inputs;
 use crate::python::host::copies;
 use crate::python::host::{cast, transfer};
 
@@ -109,7 +108,7 @@ fn put_off<'py>(
     }
     let layout = like_layout(array.layout(), dtype.itemsize() as i64, order, None)?;
     let work = Work::Loop(as_it_is(), array.dtype().kind());
-    let inputs = Inputs::from_iter([Input::Array(array.clone())]);
+    let inputs = vec![Input::Array(array.clone())];
     new_waiting(own.py(), work, inputs, (layout, dtype), stream).map(Some)
 }
 

@@ -16,7 +16,7 @@ use crate::python::array::class::GpuArray;
 use crate::python::convert::dtype;
 use crate::python::convert::ndarray;
 use crate::python::convert::strict;
-use crate::python::deferral::put_off::{Inputs, into_given, is_waiting};
+use crate::python::deferral::put_off::{into_given, is_waiting};
 use crate::python::exchange::import;
 use crate::python::gil::WithoutGil;
 use crate::python::host::cast::{self, Values, cast_into};
@@ -54,7 +54,7 @@ pub(super) fn is_put_off(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny
         return Ok(false);
     }
     let work = Work::Loop(as_it_is(), source.dtype().kind());
-    into_given(py, work, || Some(Inputs::from_iter([Input::Array(source.clone())])), target)
+    into_given(py, work, || Some(vec![Input::Array(source.clone())]), target)
 }
 
 /// Writes an array of any device and dtype into all of `target`, or where a mask of the target's device is true.
