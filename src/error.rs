@@ -133,6 +133,8 @@ pub struct OutOfMemory {
     pub used: usize,
     /// How many they may hold, if it was this that was in the way.
     pub limit: Option<usize>,
+    /// For whom it was asked, if the call does not show that.
+    pub detail: String,
 }
 
 fn out_of_memory_text(error: &OutOfMemory) -> String {
@@ -145,6 +147,9 @@ fn out_of_memory_text(error: &OutOfMemory) -> String {
     }
     if let (Some(free), Some(total)) = (error.free, error.total) {
         text.push_str(&format!("; the device has {free} of {total} bytes free"));
+    }
+    if !error.detail.is_empty() {
+        text.push_str(&format!(" [{}]", error.detail));
     }
     text
 }

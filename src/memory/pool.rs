@@ -289,6 +289,7 @@ pub(super) fn account_for(device: Device, bytes: usize) -> Result<Account> {
         return Ok(Account { device, bytes });
     }
     if !capture::is_any() {
+        deferral::close(Cause::Memory)?;
         pending::synchronize(device)?;
     }
     if fits(accounts(device), bytes) { Ok(Account { device, bytes }) } else { Err(beyond_limit(device, bytes)) }
@@ -320,6 +321,7 @@ fn beyond_limit(device: Device, bytes: usize) -> Error {
         total: info.map(|info| info.total),
         used: accounts.bytes.load(Ordering::Relaxed),
         limit: Some(accounts.limit.load(Ordering::Relaxed)),
+        detail: String::new(),
     }))
 }
 

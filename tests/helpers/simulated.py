@@ -58,6 +58,13 @@ class Driver:
         else:
             assert self.call("cuMemcpyHtoDAsync_v2", target, source, count, stream) == 0
 
+    def foreign_download(self, target: int, source: int, count: int, stream: int) -> None:
+        """Copy bytes of the device to the host as another library would, in either vendor's words."""
+        if self.is_hip:
+            assert self.call("hipMemcpyAsync", target, source, count, 2, stream) == 0
+        else:
+            assert self.call("cuMemcpyDtoHAsync_v2", target, source, count, stream) == 0
+
     def fault(self, name: str, code: int, nth: int = 1, times: int = 1) -> None:
         """Let the nth call from now on of an exported name return a code."""
         if self.library.sim_fault(name.encode(), nth, code, times) != 0:

@@ -215,6 +215,7 @@ impl Memory for Recording {
                 total: Some(20),
                 used: 0,
                 limit: None,
+                detail: String::new(),
             })));
         }
         self.note(Call::Allocate(stream.0));

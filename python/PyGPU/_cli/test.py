@@ -107,13 +107,19 @@ def same_device_copy(device: PyGPU.Device) -> str:
     return "turned, and overlapping"
 
 
+def without_a_compiler(error: PyGPU.BackendUnavailableError) -> str:
+    """Say what to install; where it was looked for, `python -m PyGPU` tells."""
+    first = str(error).splitlines()[0]
+    return f"no compiler of kernels: {first.removesuffix('; looked for:').removesuffix('; searched:')}"
+
+
 def module_of(device: PyGPU.Device) -> Any:
     """Compile the kernel, or take it from the cache."""
     with device:
         try:
             return PyGPU.Module(KERNEL)
         except PyGPU.BackendUnavailableError as error:
-            raise Skipped(f"no compiler of kernels: {str(error).splitlines()[0]}") from None
+            raise Skipped(without_a_compiler(error)) from None
 
 
 def scaled(device: PyGPU.Device) -> float:
@@ -172,7 +178,7 @@ def needing_a_compiler(work: Callable[[PyGPU.Device], str | None]) -> Callable[[
         try:
             return work(device)
         except PyGPU.BackendUnavailableError as error:
-            raise Skipped(f"no compiler of kernels: {str(error).splitlines()[0]}") from None
+            raise Skipped(without_a_compiler(error)) from None
 
     return checked
 

@@ -49,6 +49,7 @@ pub fn allocate(operation: &'static str, device: i32, bytes: usize) -> Result<Ad
             total: memory.map(|info| info.total),
             used: 0,
             limit: None,
+            detail: String::new(),
         }))
     })
 }

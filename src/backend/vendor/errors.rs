@@ -110,6 +110,7 @@ impl<V: VendorErrors> Driver<V> {
             total,
             used: 0,
             limit: None,
+            detail: String::new(),
         }))
     }
 }

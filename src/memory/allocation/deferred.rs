@@ -2,6 +2,7 @@
 
 use super::place::Place;
 use super::{Allocation, Origin};
+use crate::backend;
 use crate::error::Result;
 use crate::memory::pool::Source;
 use crate::memory::{capture, plugged, pool};
@@ -21,11 +22,16 @@ impl Allocation {
         self.place.wait_for(number);
     }
 
-    /// Whether new memory in the order of a stream may be put off: it is a device's, nobody's own allocator makes it, and no capture is
-    /// under way.
+    /// Whether new memory in the order of a stream may be put off: it is a device's, no allocator of the program makes this thread's, no
+    /// capture is under way, and the driver may be called from here at all.
     #[inline]
     pub fn may_be_put_off(stream: &Stream) -> bool {
-        !stream.device().is_cpu() && !stream.is_foreign() && !plugged::is_in_use() && !capture::is_any()
+        !stream.device().is_cpu()
+            && !stream.is_foreign()
+            && !(plugged::is_in_use() && plugged::current().is_some())
+            && !capture::is_any()
+            && !backend::is_forked()
+            && !backend::is_host_call()
     }
 
     /// The number of the operation that has not given the block memory.

@@ -1,7 +1,7 @@
 //! The source of a reduction's kernels.
 
+use super::elements::Map;
 use super::plan::{BLOCKS_OF_PACKS, Block, INPUT, MASK, OUT, Plan};
-use super::reduce::Map;
 use super::table::{Neutral, Output, Row};
 use crate::dtype::{DType, Kind};
 use crate::kernel::Source;

@@ -9,8 +9,8 @@ mod fold;
 
 use smallvec::SmallVec;
 
+use super::limits::limit;
 use super::node::Node;
-use super::window::{is_result_of, limit};
 
 use crate::short;
 
@@ -120,7 +120,7 @@ fn levels(nodes: &Nodes, needs: &Needs) -> SmallVec<[u8; 32]> {
             let is_beside = node.own_loop().is_some()
                 && other.own_loop().is_some()
                 && go_together(node, other)
-                && is_result_of(other, &node.inputs[operand]);
+                && other.is_read_by(&node.inputs[operand]);
             levels[place] = levels[place].max(levels[needed] + u8::from(!is_beside));
         }
     }

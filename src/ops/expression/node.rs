@@ -137,6 +137,11 @@ impl Node {
         }
     }
 
+    /// Whether an operand is all of the result, as it was made.
+    pub(super) fn is_read_by(&self, input: &Input) -> bool {
+        input.array().is_some_and(|array| array.layout() == &self.layout && array.dtype() == self.dtype)
+    }
+
     /// What a message calls it.
     pub(super) fn name(&self) -> String {
         let kind = match &self.work {

@@ -2,10 +2,11 @@
 
 use smallvec::SmallVec;
 
+use super::draft::Draft;
+use super::forms::{self, Form, Met};
 use super::group::{Group, Needs, Nodes, groups};
-use super::key::{self, Draft, Form, Met};
 use super::node::{Input, Node, Reduction, Work};
-use super::{report, window};
+use super::{failures, report};
 use crate::array::Array;
 use crate::deferral;
 use crate::dtype::Kind;
@@ -48,7 +49,7 @@ impl Failures {
         self.count += 1;
         let (_, known) = self.first.get_or_insert_with(|| (node.name(), error.clone()));
         let error = known.clone();
-        window::fail(first + place as u64, node, &named(error, 1, &node.name()));
+        failures::remember(first + place as u64, node, &named(error, 1, &node.name()));
     }
 
     fn told(self) -> Result<()> {
@@ -64,14 +65,17 @@ fn named(error: Error, count: usize, name: &str) -> Error {
         1 => format!("the operation that was put off: {name}"),
         _ => format!("{count} operations that were put off, the first of them {name}"),
     };
+    let add_to = |detail: &mut String| {
+        let separator = if detail.is_empty() { "" } else { "; " };
+        detail.push_str(&format!("{separator}{whose}"));
+    };
     match error {
         Error::Driver(mut error) => {
-            let separator = if error.detail.is_empty() { "" } else { "; " };
-            error.detail.push_str(&format!("{separator}{whose}"));
+            add_to(&mut error.detail);
             Error::Driver(error)
         }
         Error::OutOfMemory(mut error) => {
-            error.text.push_str(&format!(" ({whose})"));
+            add_to(&mut error.detail);
             Error::OutOfMemory(error)
         }
         Error::Value(text) => Error::Value(format!("{text} ({whose})")),
@@ -125,7 +129,7 @@ fn target(node: &Node) -> Result<Array> {
 /// All operations of a kernel; `None` as long as that is not to be compiled.
 fn together(first: u64, nodes: &Nodes, group: &Group) -> Option<Result<()>> {
     let draft = Draft::of(first, nodes, group);
-    match key::form(&draft, nodes, group) {
+    match forms::form(&draft, nodes, group) {
         Ok(Some((Form::Kernel(kernel), met))) => fused(&draft, nodes, group, (&kernel, met)).transpose(),
         Ok(Some((Form::Map(map), Met::Often))) => Some(mapped(&draft, nodes, group, &map)),
         Ok(Some((Form::Map(_), Met::First)) | None) => None,

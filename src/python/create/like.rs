@@ -37,7 +37,7 @@ fn like<'py>(
 ) -> PyResult<Like<'py>> {
     let (class_of, source, own_dtype, own_device) = match other.cast::<GpuArray>() {
         Ok(array) => {
-            let inner = array.get().array(array.py())?;
+            let inner = array.get().unlaunched()?;
             (Some(array.clone()), inner.layout().clone(), inner.dtype(), inner.device())
         }
         Err(_) => {
@@ -92,7 +92,7 @@ pub(super) fn like_layout(
 }
 
 fn new_from_like<'py>(py: Python<'py>, like: Like<'py>) -> PyResult<Bound<'py, GpuArray>> {
-    let source = like.class_of.as_ref().map(|other| other.get().array(py)).transpose()?;
+    let source = like.class_of.as_ref().map(|other| other.get().unlaunched()).transpose()?;
     let _inherited = heritage::inherit(py, source.into_iter())?;
     let array = new_dense(py, like.layout, like.dtype, like.device)?;
     match &like.class_of {

@@ -11,6 +11,7 @@ __all__ = ["have_gl_ext", "initialize_profiler", "start_profiler", "stop_profile
 
 def _call(name: str) -> None:
     """Call a function of CUDA's driver that takes nothing; other backends have no such switch."""
+    _core.flush()  # what was written on this side of the switch is to be seen on this side
     if _core.backend_name() != "cuda":
         return
     _core.context_handle()  # the driver is open, and the device has its context

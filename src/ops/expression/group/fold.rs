@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 
 use smallvec::SmallVec;
 
+use super::super::limits::limit;
 use super::super::node::Node;
-use super::super::window::{is_result_of, limit};
 use super::{Group, Needs, Nodes, PARAMETERS, Places, Weight, go_together};
 use crate::array::Array;
 use crate::copy;
@@ -50,7 +50,7 @@ fn only_for(nodes: &Nodes, needs: &Needs, consumer: &Node, last: usize) -> Place
 fn is_whole(nodes: &Nodes, needs: &Needs, readers: &[u8], place: usize, node: &Node) -> bool {
     readers.iter().filter_map(|reader| nodes[usize::from(*reader)].as_deref()).all(|reader| {
         let mut read = needs.needed(reader).filter(|(_, needed)| *needed == place);
-        read.all(|(operand, _)| is_result_of(node, &reader.inputs[operand]))
+        read.all(|(operand, _)| node.is_read_by(&reader.inputs[operand]))
     })
 }
 

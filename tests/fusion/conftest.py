@@ -1,0 +1,29 @@
+"""Every test of this folder begins with nothing that waits, the usual limits and the mode auto, and leaves it so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+import PyGPU
+from fusing.figures import Counted
+from PyGPU import _core
+
+
+@pytest.fixture(autouse=True)
+def nothing_waits() -> Iterator[None]:
+    """Operations wait on GPUs only."""
+    if PyGPU.backend_name() == "cpu":
+        pytest.skip("operations on arrays of the host are never put off")
+    before = _core._set_fusion("auto")
+    _core._limit_fusion()
+    yield
+    _core._limit_fusion()
+    _core._set_fusion(before)
+
+
+@pytest.fixture
+def counted() -> Counted:
+    """The counts since the test began, or since it made its own."""
+    return Counted()

@@ -1,0 +1,278 @@
+"""An operation that could not be launched says so where it shows, and whenever its result is used; all else goes on."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import PyGPU
+import simulated
+from fusing.figures import Counted, launch_call, limits, waiting
+from PyGPU import _core
+
+HOST = np.linspace(-1, 2, 12).reshape(3, 4)
+INVALID = 1
+KIB = 1 << 10
+
+
+@pytest.fixture(autouse=True)
+def driver() -> Iterator[simulated.Driver]:
+    PyGPU.zeros(1)
+    found = simulated.driver()
+    if found is None:
+        pytest.skip("faults are planted in a simulated driver only")
+    PyGPU.synchronize()
+    yield found
+    found.clear_faults()
+    PyGPU.set_memory_limit(None)
+
+
+pytestmark = pytest.mark.provokes_errors
+
+
+def failing_next(driver: simulated.Driver, times: int = 1, nth: int = 1) -> None:
+    driver.fault(launch_call(), INVALID, nth=nth, times=times)
+
+
+def warm(*expressions: Callable[[], Any]) -> None:
+    """Have the kernels of expressions, together and alone."""
+    for _ in range(3):
+        kept = [expression() for expression in expressions]
+        _core.flush()
+        del kept
+
+
+def test_the_error_names_the_operation_and_comes_from_whoever_launches(driver: simulated.Driver) -> None:
+    x = PyGPU.to_gpu(HOST)
+    warm(lambda: x + 1)
+    y = x + 1
+    failing_next(driver)
+    with pytest.raises(PyGPU.CudaError, match=r"put off: add of float64 with the shape \(3, 4\)") as caught:
+        _core.flush()
+    assert caught.value.code == INVALID
+    assert waiting() == 0
+    with pytest.raises(PyGPU.CudaError, match="add of float64"):
+        y.get()
+
+
+def test_the_error_says_for_how_many_operations_it_stands(driver: simulated.Driver) -> None:
+    x = PyGPU.to_gpu(HOST)
+    warm(lambda: (x + 1) * 2)
+    counted = Counted()
+    y = (x + 1) * 2
+    failing_next(driver)
+    with pytest.raises(PyGPU.CudaError, match="2 operations that were put off, the first of them add of float64"):
+        _core.flush()
+    assert counted["failures"] == 2
+    with pytest.raises(PyGPU.CudaError, match="multiply of float64"):
+        y.get()
+
+
+def test_whoever_comes_along_is_told_and_has_done_nothing(driver: simulated.Driver) -> None:
+    x, z = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST)
+    warm(lambda: x + 1)
+    y = x + 1
+    failing_next(driver)
+    with pytest.raises(PyGPU.CudaError, match="add of float64"):
+        z.fill(5)
+    np.testing.assert_array_equal(z.get(), HOST)
+    z.fill(5)
+    np.testing.assert_array_equal(z.get(), np.full_like(HOST, 5))
+    del y
+
+
+USES: dict[str, Callable[[Any, Any], Any]] = {
+    "get": lambda y, _: y.get(),
+    "an operator": lambda y, _: y + 1,
+    "an operator with another": lambda y, x: x * y,
+    "in place": lambda y, _: y.__iadd__(1),
+    "as a source": lambda y, x: x.__setitem__(Ellipsis, y),
+    "as a target": lambda y, x: y.__setitem__(Ellipsis, x),
+    "a view": lambda y, _: y[1:],
+    "T": lambda y, _: y.T,
+    "repr": lambda y, _: repr(y),
+    "ptr": lambda y, _: y.ptr,
+    "dlpack": lambda y, _: y.__dlpack__(),
+    "sum": lambda y, _: y.sum(),
+    "sort": lambda y, _: PyGPU.sort(y),
+    "copy": lambda y, _: y.copy(),
+    "astype": lambda y, _: y.astype("float32"),
+    "fill": lambda y, _: y.fill(1),
+    "out": lambda y, x: PyGPU.add(x, 1, out=y),
+    "a mask": lambda y, _: y[y > 0],
+    "reshape": lambda y, _: y.reshape(-1),
+    "iteration": lambda y, _: list(y),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_each_later_use_of_the_result_raises(driver: simulated.Driver, use: str) -> None:
+    x = PyGPU.to_gpu(HOST)
+    warm(lambda: x + 1)
+    y = x + 1
+    failing_next(driver)
+    with pytest.raises(PyGPU.CudaError):
+        _core.flush()
+    for _ in range(2):
+        with pytest.raises(PyGPU.CudaError, match="put off: add of float64"):
+            USES[use](y, x)
+    assert waiting() == 0
+    np.testing.assert_array_equal(x.get(), HOST)
+
+
+def test_its_shape_and_its_like_do_not_raise(driver: simulated.Driver) -> None:
+    x = PyGPU.to_gpu(HOST)
+    warm(lambda: x + 1)
+    y = x + 1
+    failing_next(driver)
+    with pytest.raises(PyGPU.CudaError):
+        _core.flush()
+    assert (y.shape, y.dtype, y.nbytes, len(y)) == (HOST.shape, HOST.dtype, HOST.nbytes, 3)
+
+
+def test_all_else_goes_on(driver: simulated.Driver) -> None:
+    x, row = PyGPU.to_gpu(HOST), PyGPU.to_gpu(HOST[0])
+    warm(lambda: x + 1, lambda: row * 2)
+    bad, good = x + 1, row * 2  # two shapes, two kernels
+    failing_next(driver)
+    counted = Counted()
+    with pytest.raises(PyGPU.CudaError, match="add of float64"):
+        _core.flush()
+    assert counted["kernels"] == 1
+    np.testing.assert_array_equal(good.get(), HOST[0] * 2)
+    del bad
+    np.testing.assert_array_equal((x + 1).get(), HOST + 1)
+
+
+def test_what_needs_a_result_that_failed_fails_with_it(driver: simulated.Driver) -> None:
+    x, cube = PyGPU.to_gpu(HOST), PyGPU.to_gpu(np.ones((2, 3, 4)))
+    warm(lambda: (x + 1) * cube)
+    first = x + 1
+    second = first * cube  # another shape: a kernel of its own
+    failing_next(driver)
+    with pytest.raises(PyGPU.CudaError, match="2 operations that were put off, the first of them add"):
+        _core.flush()
+    for array in (first, second):
+        with pytest.raises(PyGPU.CudaError):
+            array.get()
+
+
+def test_operands_of_what_failed_are_let_go_of(driver: simulated.Driver) -> None:
+    x = PyGPU.to_gpu(HOST)
+    warm(lambda: x + 1)
+    PyGPU.synchronize()
+    before = PyGPU.memory_statistics()["bytes"]
+    z = PyGPU.to_gpu(np.ones((3, 4)))
+    y = z + 1
+    del z
+    failing_next(driver)
+    with pytest.raises(PyGPU.CudaError):
+        _core.flush()
+    del y
+    gc.collect()
+    PyGPU.synchronize()
+    assert PyGPU.memory_statistics()["bytes"] == before
+
+
+def test_a_failure_is_forgotten_with_its_result(driver: simulated.Driver) -> None:
+    x = PyGPU.to_gpu(HOST)
+    warm(lambda: x + 1)
+    for _ in range(20):
+        y = x + 1
+        failing_next(driver)
+        with pytest.raises(PyGPU.CudaError):
+            _core.flush()
+        del y
+    np.testing.assert_array_equal((x + 1).get(), HOST + 1)
+
+
+def test_a_program_that_does_not_compile_names_the_operation(driver: simulated.Driver) -> None:
+    loading = "hipModuleLoadData" if driver.is_hip else "cuModuleLoadData"
+    names = [name for name in driver.calls() if name.startswith(loading) or "LibraryLoadData" in name]
+    x = PyGPU.to_gpu(HOST.astype("int8"))
+    with limits(meetings=1):
+        y = (x ^ 3) << x
+        for name in names:
+            driver.fault(name, INVALID, times=10)  # a stored program that is refused is compiled anew
+        try:
+            with pytest.raises(PyGPU.CudaError, match="2 operations that were put off"):
+                y.get()
+        finally:
+            driver.clear_faults()
+    with pytest.raises(PyGPU.CudaError):
+        y.get()
+
+
+def leave(extra: int) -> None:
+    """Give the device so many bytes more than are in use."""
+    PyGPU.synchronize()
+    PyGPU.trim_memory()
+    PyGPU.set_memory_limit(PyGPU.memory_statistics()["bytes"] + extra)
+
+
+def test_results_that_find_no_room_say_so(driver: simulated.Driver) -> None:
+    x = PyGPU.to_gpu(np.ones(64 * KIB))
+    leave(100 * KIB)
+    y = x + 1
+    with pytest.raises(PyGPU.OutOfMemoryError, match="put off: add of float64") as caught:
+        _core.flush()
+    assert str(512 * KIB) in str(caught.value)
+    with pytest.raises(MemoryError):
+        y.get()
+    PyGPU.set_memory_limit(None)
+    with pytest.raises(MemoryError):
+        y.get()
+    np.testing.assert_array_equal((x + 1).get(), np.full(64 * KIB, 2.0))
+
+
+def test_of_several_results_those_that_find_room_are_there(driver: simulated.Driver) -> None:
+    x = PyGPU.to_gpu(np.ones(64 * KIB))
+    warm(lambda: x + 1, lambda: x * 2)
+    leave(800 * KIB)
+    first, second = x + 1, x * 2
+    with pytest.raises(PyGPU.OutOfMemoryError, match="multiply of float64"):
+        _core.flush()
+    np.testing.assert_array_equal(first.get(), np.full(64 * KIB, 2.0))
+    with pytest.raises(MemoryError):
+        second.get()
+    PyGPU.set_memory_limit(None)
+
+
+def test_memory_of_operands_serves_results_that_come_behind(driver: simulated.Driver) -> None:
+    x = PyGPU.to_gpu(np.ones(64 * KIB))
+    leave(700 * KIB)
+    mask = x > 1
+    y = x * 2
+    del x
+    np.testing.assert_array_equal(y.get(), np.full(64 * KIB, 2.0))
+    assert not mask.get().any()
+
+
+def test_what_the_driver_refuses_is_asked_for_once_more(driver: simulated.Driver) -> None:
+    x = PyGPU.to_gpu(np.ones(64 * KIB))
+    y = x + 1
+    name = "hipMallocFromPoolAsync" if driver.is_hip else "cuMemAllocFromPoolAsync"
+    driver.fault(name, 2)
+    np.testing.assert_array_equal(y.get(), np.full(64 * KIB, 2.0))
+
+
+def test_nothing_is_left_of_failures(driver: simulated.Driver) -> None:
+    gc.collect()
+    PyGPU.synchronize()
+    before = PyGPU.memory_statistics()["bytes"]
+    x = PyGPU.to_gpu(np.ones(64 * KIB))
+    for _ in range(5):
+        leave(100 * KIB)
+        kept = [x + 1, x * 2, x - 3]
+        with pytest.raises(MemoryError):
+            _core.flush()
+        PyGPU.set_memory_limit(None)
+        del kept
+    del x
+    gc.collect()
+    PyGPU.synchronize()
+    assert PyGPU.memory_statistics()["bytes"] == before

@@ -1,0 +1,136 @@
+"""As much waits as may, and not more: each limit closes the window for a cause of its own, which the counts tell."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import PyGPU
+from fusing.figures import Counted, limits, waiting
+
+MIB = 1 << 20
+LARGE = np.arange(MIB // 8, dtype="float64")
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 32])
+def test_so_many_operations_wait(most: int) -> None:
+    x = PyGPU.to_gpu(np.arange(5.0))
+    with limits(nodes=most):
+        counted = Counted()
+        kept = []
+        for number in range(2 * most):
+            kept.append(x + number)
+            assert waiting() < most
+        assert counted["closed"] == {"nodes": 2}
+    for number, got in enumerate(kept):
+        np.testing.assert_array_equal(got.get(), np.arange(5.0) + number)
+
+
+def test_usually_32_operations_wait() -> None:
+    x = PyGPU.to_gpu(np.arange(5.0))
+    kept = [x + number for number in range(31)]
+    assert waiting() == 31
+    kept.append(x + 31)
+    assert waiting() == 0
+
+
+def test_so_many_bytes_of_results_wait() -> None:
+    x = PyGPU.to_gpu(LARGE)
+    with limits(results=2 * MIB):
+        counted = Counted()
+        kept = [x + 1, x + 2]
+        assert (waiting(), counted["closed"]) == (2, {})
+        kept.append(x + 3)
+        assert (waiting(), counted["closed"]) == (0, {"bytes": 1})
+    for number, got in enumerate(kept, 1):
+        np.testing.assert_array_equal(got.get(), LARGE + number)
+
+
+def test_operands_that_nobody_else_holds_are_let_go_of_by_a_launch() -> None:
+    x = PyGPU.to_gpu(LARGE)
+    with limits(held=MIB // 2):
+        counted = Counted()
+        mask = x > 5
+        assert waiting() == 1
+        del x
+        assert (waiting(), counted["closed"]) == (0, {"held": 1})
+    np.testing.assert_array_equal(mask.get(), LARGE > 5)
+
+
+def test_operands_beyond_the_limit_are_seen_when_an_operation_comes() -> None:
+    with limits(held=3 * MIB // 2):
+        counted = Counted()
+        first = PyGPU.to_gpu(LARGE) > 5
+        x = PyGPU.to_gpu(LARGE)
+        second = x > 6
+        del x
+        third = first != second
+        closed = counted["closed"]
+        assert set(closed) <= {"held", "work", "operation", "values"}, closed
+    np.testing.assert_array_equal(third.get(), (LARGE > 5) != (LARGE > 6))
+
+
+def test_a_result_of_the_same_size_takes_the_place_of_its_operand() -> None:
+    x = PyGPU.to_gpu(LARGE)
+    with limits(held=MIB // 2):
+        counted = Counted()
+        x = x * 2
+        x = x + 1
+        x = x - 3
+        assert (waiting(), counted["closed"]) == (3, {})
+    np.testing.assert_array_equal(x.get(), LARGE * 2 + 1 - 3)
+
+
+def test_views_hold_as_the_array_does() -> None:
+    x = PyGPU.to_gpu(LARGE)
+    half = x[::2]
+    with limits(held=MIB // 2):
+        counted = Counted()
+        mask = half > 5
+        del x
+        assert (waiting(), counted["closed"]) == (1, {})
+        del half
+        assert (waiting(), counted["closed"]) == (0, {"held": 1})
+    np.testing.assert_array_equal(mask.get(), LARGE[::2] > 5)
+
+
+def test_never_more_memory_than_without_waiting() -> None:
+    x = PyGPU.to_gpu(LARGE)
+    PyGPU.synchronize()
+    before = PyGPU.memory_statistics()["bytes"]
+    largest = 0
+    with limits(held=MIB):
+        for _ in range(100):
+            x = (x * 2 + 1) - x
+            largest = max(largest, PyGPU.memory_statistics()["bytes"])
+    assert largest <= before + 4 * MIB
+    PyGPU.synchronize()
+    assert np.isfinite(x.get()).any()
+
+
+def test_memory_that_is_refused_launches_what_holds_some() -> None:
+    x = PyGPU.to_gpu(LARGE)
+    PyGPU.synchronize()
+    PyGPU.trim_memory()
+    PyGPU.set_memory_limit(PyGPU.memory_statistics()["bytes"] + MIB // 2)
+    try:
+        mask = x > 5
+        del x
+        counted = Counted()
+        assert waiting() == 1
+        other = PyGPU.empty(MIB, "uint8")
+        assert (waiting(), counted["closed"]) == (0, {"memory": 1})
+    finally:
+        PyGPU.set_memory_limit(None)
+    assert other.nbytes == MIB
+    np.testing.assert_array_equal(mask.get(), LARGE > 5)
+
+
+def test_an_array_that_is_made_closes_nothing() -> None:
+    x = PyGPU.to_gpu(np.arange(5.0))
+    kept = x + 1
+    arrays = [PyGPU.empty(3), PyGPU.empty((2, 2), "int8"), PyGPU.empty(1 << 20)]
+    assert waiting() == 1
+    del arrays
+    assert waiting() == 1
+    np.testing.assert_array_equal(kept.get(), np.arange(5.0) + 1)

@@ -1,0 +1,287 @@
+"""What waits, what gets memory, and how many kernels compute it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import PyGPU
+import simulated
+from fusing.figures import Counted, limits, mode, waiting
+from PyGPU import _core
+
+HOST = np.linspace(-1, 2, 12).reshape(3, 4)
+OTHER = np.linspace(3, 4, 12).reshape(3, 4)
+
+
+@pytest.fixture
+def x() -> PyGPU.GPUArray:
+    return PyGPU.to_gpu(HOST)
+
+
+@pytest.fixture
+def y() -> PyGPU.GPUArray:
+    return PyGPU.to_gpu(OTHER)
+
+
+def expression(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> PyGPU.GPUArray:
+    return 0.9 * x + y - 2 * x * y
+
+
+def test_nothing_is_launched_by_the_line_that_adds(x: PyGPU.GPUArray) -> None:
+    counted = Counted()
+    y = x + 1
+    assert (counted["operations"], waiting(), counted["kernels"]) == (1, 1, 0)
+    assert y.tolist() == (HOST + 1).tolist()
+    assert (waiting(), counted["kernels"], counted["outputs"]) == (0, 1, 1)
+
+
+def test_an_expression_is_one_launch_when_it_is_met_again(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> None:
+    expression(x, y).get()
+    expression(x, y).get()
+    counted = Counted()
+    got = expression(x, y)
+    assert waiting() == 5
+    _core.flush()
+    assert (counted["kernels"], counted["fused"], counted["outputs"]) == (1, 1, 1)
+    if simulated.driver() is not None:
+        assert counted["launches"] == 1
+    np.testing.assert_array_equal(got.get(), expression(HOST, OTHER))
+
+
+def test_a_structure_is_launched_one_by_one_when_it_is_first_met(x: PyGPU.GPUArray) -> None:
+    counted = Counted()
+    got = ((x + 7) * 11 - 13) * (x + 17) - 19  # written nowhere else
+    _core.flush()
+    assert (counted["kernels"], counted["first_meetings"], counted["fused"]) == (6, 1, 0)
+    np.testing.assert_array_equal(got.get(), ((HOST + 7) * 11 - 13) * (HOST + 17) - 19)
+
+
+def test_a_structure_is_compiled_at_once_where_one_meeting_is_enough(x: PyGPU.GPUArray) -> None:
+    with limits(meetings=1):
+        counted = Counted()
+        got = (x - 3) * (x - 5)
+        _core.flush()
+        assert (counted["kernels"], counted["fused"], counted["first_meetings"]) == (1, 1, 0)
+    np.testing.assert_array_equal(got.get(), (HOST - 3) * (HOST - 5))
+
+
+def test_named_temporaries_get_memory_in_the_same_launch(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> None:
+    with limits(meetings=1):
+        counted = Counted()
+        t = 0.9 * x
+        z = t + y
+        _core.flush()
+        assert (counted["kernels"], counted["outputs"]) == (1, 2)
+    np.testing.assert_array_equal(t.get(), 0.9 * HOST)
+    np.testing.assert_array_equal(z.get(), 0.9 * HOST + OTHER)
+
+
+def test_a_temporary_that_was_let_go_of_gets_none(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> None:
+    with limits(meetings=1):
+        counted = Counted()
+        t = 0.9 * x
+        z = t + y
+        del t
+        _core.flush()
+        assert (counted["kernels"], counted["outputs"]) == (1, 1)
+    np.testing.assert_array_equal(z.get(), 0.9 * HOST + OTHER)
+
+
+def test_a_result_that_was_let_go_of_is_never_computed(x: PyGPU.GPUArray) -> None:
+    counted = Counted()
+    x + 1
+    assert (waiting(), counted["dropped"]) == (0, 1)
+    _core.flush()
+    PyGPU.synchronize()
+    assert counted["kernels"] == 0
+
+
+def test_a_chain_that_was_let_go_of_is_never_computed(x: PyGPU.GPUArray) -> None:
+    counted = Counted()
+    y = ((x + 1) * 2 - 3) * 4
+    assert waiting() == 4
+    del y
+    assert (waiting(), counted["dropped"]) == (0, 4)
+    _core.flush()
+    assert counted["kernels"] == 0
+
+
+def test_a_loop_that_drops_its_results_waits_for_nothing(x: PyGPU.GPUArray) -> None:
+    counted = Counted()
+    for _ in range(100):
+        x + 1
+    assert (counted["dropped"], counted["closed"]) == (100, {})
+
+
+def test_what_a_view_holds_is_computed(x: PyGPU.GPUArray) -> None:
+    counted = Counted()
+    view = (x + 1)[1:]
+    _core.flush()
+    assert counted["outputs"] == 1
+    np.testing.assert_array_equal(view.get(), (HOST + 1)[1:])
+
+
+def test_the_shape_and_its_like_do_not_launch(x: PyGPU.GPUArray) -> None:
+    y = x.T + 1
+    twin = HOST.T + 1
+    assert (y.shape, y.dtype, y.strides, y.size) == (twin.shape, twin.dtype, twin.strides, twin.size)
+    assert (y.ndim, y.nbytes, y.itemsize, len(y)) == (twin.ndim, twin.nbytes, twin.itemsize, len(twin))
+    assert y.flags.f_contiguous
+    assert y.device == x.device
+    assert waiting() == 1
+
+
+def test_operations_of_two_shapes_are_two_kernels(x: PyGPU.GPUArray) -> None:
+    counted = Counted()
+    kept = [x + 1, x[0] + 1]
+    _core.flush()
+    assert counted["kernels"] == 2
+    np.testing.assert_array_equal(kept[1].get(), HOST[0] + 1)
+
+
+def test_independent_operations_of_one_shape_are_one_kernel(x: PyGPU.GPUArray, y: PyGPU.GPUArray) -> None:
+    with limits(meetings=1):
+        counted = Counted()
+        kept = [x + 1, y * 2, x - y]
+        _core.flush()
+        assert (counted["kernels"], counted["outputs"]) == (1, 3)
+    for got, wanted in zip(kept, [HOST + 1, OTHER * 2, HOST - OTHER], strict=True):
+        np.testing.assert_array_equal(got.get(), wanted)
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_a_kernel_has_no_more_results_than_it_may(x: PyGPU.GPUArray, most: int) -> None:
+    with limits(meetings=1, outputs=most):
+        counted = Counted()
+        kept = [x + number for number in range(6)]
+        _core.flush()
+        assert counted["outputs"] == 6
+        assert counted["kernels"] == -(-6 // most)
+    for number, got in enumerate(kept):
+        np.testing.assert_array_equal(got.get(), HOST + number)
+
+
+def test_a_kernel_has_no_more_arrays_than_it_may() -> None:
+    hosts = [HOST + number for number in range(8)]
+    arrays = [PyGPU.to_gpu(host) for host in hosts]
+    with limits(meetings=1, arrays=3):
+        counted = Counted()
+        total, twin = arrays[0], hosts[0]
+        for array, host in zip(arrays[1:], hosts[1:], strict=True):
+            total, twin = total + array, twin + host
+        _core.flush()
+        assert counted["kernels"] > 2
+    np.testing.assert_array_equal(total.get(), twin)
+
+
+def test_a_long_chain_repeats_one_structure(x: PyGPU.GPUArray) -> None:
+    y, twin = x, HOST
+    counted = Counted()
+    for _ in range(200):
+        y, twin = y + 0.5, twin + 0.5
+    _core.flush()
+    assert counted["closed"]["nodes"] == 6
+    np.testing.assert_array_equal(y.get(), twin)
+
+
+def test_results_of_half_precision_are_rounded_after_each_operation() -> None:
+    host = (np.arange(100) / 7).astype("float16")
+    x = PyGPU.to_gpu(host)
+    with limits(meetings=1):
+        counted = Counted()
+        got = (x * x + host[3]) * x - x * host[5]
+        _core.flush()
+        assert counted["kernels"] == 1
+    wanted = (host * host + host[3]) * host - host * host[5]
+    assert got.get().tobytes() == wanted.tobytes()
+
+
+def test_no_product_and_sum_become_one_rounding() -> None:
+    host = np.random.default_rng(5).random(1000, np.float32)
+    x, y = PyGPU.to_gpu(host), PyGPU.to_gpu(host[::-1].copy())
+    with limits(meetings=1):
+        got = x * y + x
+        _core.flush()
+    assert got.get().tobytes() == (host * host[::-1] + host).tobytes()
+
+
+def test_the_mode_off_launches_each_line(x: PyGPU.GPUArray) -> None:
+    with mode("off"):
+        counted = Counted()
+        y = (x + 1) * 2
+        assert waiting() == 0
+        assert counted["operations"] == 0
+        assert counted["at_once"] == {"off": 2}
+    np.testing.assert_array_equal(y.get(), (HOST + 1) * 2)
+
+
+def test_leaving_a_mode_launches_what_waits(x: PyGPU.GPUArray) -> None:
+    kept = x + 1
+    counted = Counted()
+    assert _core._set_fusion("off") == "auto"
+    assert counted["closed"] == {"asked": 1}
+    _core._set_fusion("auto")
+    np.testing.assert_array_equal(kept.get(), HOST + 1)
+
+
+def test_a_mode_that_there_is_not_is_refused() -> None:
+    with pytest.raises(ValueError, match="'auto', 'off' or 'trust'"):
+        _core._set_fusion("on")
+
+
+def test_what_the_line_is_to_refuse_it_refuses(x: PyGPU.GPUArray) -> None:
+    kept = x + 1
+    counted = Counted()
+    with pytest.raises(ValueError, match="broadcast"):
+        x + PyGPU.zeros(7)
+    small = PyGPU.zeros(3, "uint8")
+    with pytest.raises(OverflowError):
+        small + 300
+    with pytest.raises(TypeError):
+        x + "text"
+    with pytest.raises(TypeError):
+        x & x
+    assert counted["failures"] == 0
+    np.testing.assert_array_equal(kept.get(), HOST + 1)
+
+
+def test_empty_results_do_not_wait() -> None:
+    x = PyGPU.zeros((0, 3))
+    assert (x + 1).shape == (0, 3)
+    assert waiting() == 0
+
+
+def test_arrays_of_the_host_never_wait() -> None:
+    x = PyGPU.to_gpu(HOST, device="cpu")
+    y = x + 1
+    assert waiting() == 0
+    np.testing.assert_array_equal(y.get(), HOST + 1)
+
+
+def test_results_of_subclasses_do_not_wait() -> None:
+    class Named(PyGPU.GPUArray):
+        pass
+
+    x = PyGPU.to_gpu(HOST).view()
+    named = Named(HOST.shape, HOST.dtype)
+    named.set(HOST)
+    counted = Counted()
+    y = named + x
+    assert type(y) is Named
+    assert waiting() == 0
+    assert counted["at_once"].get("form") == 1
+    np.testing.assert_array_equal(y.get(), HOST + HOST)
+
+
+def test_what_waits_is_forgotten_with_its_operands(x: PyGPU.GPUArray) -> None:
+    PyGPU.synchronize()
+    before = PyGPU.memory_statistics()["bytes"]
+    y = PyGPU.to_gpu(np.ones(1 << 18))
+    z = y + 1
+    del y
+    assert waiting() == 1
+    del z
+    PyGPU.synchronize()
+    assert waiting() == 0
+    assert PyGPU.memory_statistics()["bytes"] == before

@@ -1,0 +1,1 @@
+"""What the tests of deferred operations share: the counts of the library, and programs that are run twice."""
