@@ -134,6 +134,7 @@ fn flush(py: Python<'_>) -> PyResult<()> {
 /// The counts of `fusion_report`, by their names.
 #[pyfunction]
 fn _fusion_figures(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    py.without_gil(expression::prune);
     let figures = expression::figures();
     let all = PyDict::new(py);
     all.set_item("operations", figures.nodes)?;
