@@ -109,14 +109,17 @@ pub fn keep(close: fn(Cause) -> Result<()>) {
     deferral::kept_by(KEEPER.get_or_init(|| Keeper { close, forget, failure: failures::of }));
 }
 
-/// Puts an operation off whose result goes into `block`. Returns why the window is to be closed now, if it is; the node itself where
-/// another thread is launching one of its operands, or the window is sealed: then that has to be closed first.
-pub fn push(node: Box<Node>, block: &Allocation) -> std::result::Result<Option<Cause>, Box<Node>> {
+/// Puts an operation off whose result goes into `block`. Gives the node back with the reason why the window has to be closed first: as
+/// much waits as may, it is sealed, or another thread is launching one of the operands.
+pub fn push(node: Box<Node>, block: &Allocation) -> std::result::Result<(), (Box<Node>, Cause)> {
     let mut window = WINDOW.lock();
     let first = window.first;
     let is_flying = |array: &Array| array.allocation().deferred().is_some_and(|number| number < first);
     if window.is_sealed || node.arrays().any(is_flying) {
-        return Err(node);
+        return Err((node, Cause::Operation));
+    }
+    if let Some(full) = window.is_full() {
+        return Err((node, full));
     }
     let operands = node.arrays().map(|array| array.allocation().bytes()).filter(|bytes| *bytes >= LARGE);
     let operands = operands.fold(0usize, usize::saturating_add);
@@ -129,7 +132,7 @@ pub fn push(node: Box<Node>, block: &Allocation) -> std::result::Result<Option<C
     window.nodes.push(Some(node));
     deferral::add(1);
     report::put_off();
-    Ok(window.is_full())
+    Ok(())
 }
 
 /// How many operations wait.
