@@ -28,6 +28,7 @@ export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 RUST_SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find src -type f 2>/dev/null)
+PACKAGE_FILES := $(shell find python -type f ! -name "*.pyc" ! -name "*.so" 2>/dev/null)
 FUZZ_LIMITS = -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2048 -verbosity=0
 GPU_PYTHONPATH = PYTHONPATH=$(CURDIR)/build/gpu-package$${PYTHONPATH:+:$$PYTHONPATH}
 GPU_ENVIRONMENT = $(GPU_PYTHONPATH) PYGPU_BACKEND=cuda
@@ -39,6 +40,8 @@ HIPFFT_ON_CUFFT := build/hip-on-cuda/libhipfft.so.0
 HIPRAND_ON_CURAND := build/hip-on-cuda/libhiprand.so.1
 HIPSOLVER_ON_CUSOLVER := build/hip-on-cuda/libhipsolver.so.1
 HIP_MATHEMATICS := $(HIPBLAS_ON_CUBLAS) $(HIPFFT_ON_CUFFT) $(HIPRAND_ON_CURAND) $(HIPSOLVER_ON_CUSOLVER)
+# Their header.
+OPENED_BY_NAME := tests/gpu/hip_on_cuda/opened.h
 # Those of wheels too, which the loader does not find.
 FILES = $$($(GPU_PYTHONPATH) $(PYTHON) -c 'from PyGPU._native import library_files; print(":".join(library_files.$(1)))')
 HIP_ENVIRONMENT = $(GPU_PYTHONPATH) PYGPU_BACKEND=hip HIPRTC_ON_NVRTC="$(call FILES,candidates())" \
@@ -66,8 +69,8 @@ SIMULATED := --manifest-path tests/simulated_driver/Cargo.toml --target-dir buil
 ORDER_MODEL := --manifest-path tests/order_model/Cargo.toml --target-dir build/order_model
 
 .PHONY: help demo test array-api fuzz soak instructions .instructions check wheel gpu-test gpu-test-cuda gpu-test-hip gpu-sanitize \
-    gpu-bench gpu-bench-kernels gpu-bench-peer .gpu-package .simulated-drivers bench plots order-mutations docs .docs-read clean distclean \
-    .on-cpu .on-cuda .on-hip .orders-on-cuda .orders-on-hip .rust .simulators-own .order-model .instructions-counted \
+    gpu-bench gpu-bench-kernels gpu-bench-peer .gpu-package .simulated-drivers bench plots order-mutations docs .docs-read links .wheel-held clean distclean \
+    .on-cpu .on-cpu-with-torch .from-the-wheel .on-cuda .on-hip .orders-on-cuda .orders-on-hip .rust .simulators-own .order-model .instructions-counted \
     .lint-rust .lint-others .lint-python
 .DELETE_ON_ERROR:
 
@@ -88,10 +91,23 @@ at_once = rm -rf build/parts; mkdir -p build/parts; $(MAKE) --no-print-directory
 log = build/parts/$(@:.%=%)
 part = > $(log).log 2>&1; status=$$?; cat $(log).log; [ $$status = 0 ] || touch $(log).failed; exit $$status
 
-TESTS := .on-cuda .on-hip .on-cpu .instructions-counted .rust .order-model .simulators-own .orders-on-cuda .orders-on-hip
+TESTS := .on-cuda .on-hip .on-cpu .from-the-wheel .instructions-counted .wheel-held .rust .order-model .simulators-own .orders-on-cuda .orders-on-hip .on-cpu-with-torch
 
 .on-cpu: .venv/.group-test build/amd/.ready
-	@PYGPU_STRICT=1 $(BIN)/python -m pytest tests docs README.md --ignore=tests/gpu $(PYTEST_ARGS) $(part)
+	@PYGPU_STRICT=1 $(BIN)/python -m pytest tests docs README.md --ignore=tests/gpu --ignore=tests/bindings $(PYTEST_ARGS) $(part)
+
+# What others compile against the package they compile against what the wheel holds, not against this folder.
+.from-the-wheel: .venv/.group-test build/dev-package/.made build/fortran/.ready
+	@( export PYTHONPATH=$(CURDIR)/build/dev-package; $(BIN)/python -c 'import PyGPU; assert "/dev-package/" in PyGPU.__file__, PyGPU.__file__' && \
+	PYGPU_STRICT=1 $(BIN)/python -m pytest tests/bindings $(PYTEST_ARGS) ) $(part)
+
+# What torch is needed for and no GPU; only here, since with it come libraries of the system's that others need not see.
+# One that was built for an older NumPy warns of it, and shares memory as well.
+TORCH_TESTS := tests/exchange/test_collectives.py tests/exchange/test_torch.py docs/howto/collectives.md docs/howto/torch.md README.md
+.on-cpu-with-torch: .venv/.group-test build/torch/.ready
+	@( if [ -f build/torch/why-not ]; then echo "no torch: $$(cat build/torch/why-not)"; else . build/torch/environment; fi; \
+	PYGPU_STRICT=1 $(BIN)/python -W "ignore:Failed to initialize NumPy:UserWarning" -m pytest \
+	    -W "ignore:Failed to initialize NumPy:UserWarning" $(TORCH_TESTS) $(PYTEST_ARGS) ) $(part)
 
 # From the first folder on, and from the last: what one of them has compiled the other finds. On HIP every block comes from the
 # driver, which then sees each use after a block's end.
@@ -124,15 +140,26 @@ TESTS := .on-cuda .on-hip .on-cpu .instructions-counted .rust .order-model .simu
 .instructions-counted:
 	@$(MAKE) --no-print-directory instructions $(part)
 
+# What an index asks of a wheel, and the self-test of what was installed from it. After the part above, which builds the same one.
+.wheel-held: .instructions-counted .venv/.group-check .venv/.group-release
+	@( $(MAKE) --no-print-directory build/release-package/.made && $(call held,build/release-wheel/*.whl) && \
+	PYTHONPATH=$(CURDIR)/build/release-package PYGPU_BACKEND=cpu $(BIN)/python -m PyGPU test ) $(part)
+
+held = $(BIN)/python -m twine check --strict $(1) && $(BIN)/python -m auditwheel show $(1) && $(BIN)/abi3audit --strict $(1)
+
 # Nothing of it is fetched: what it needs of others is in the group. Warnings are errors, and so are links that lead nowhere.
 SITE := PYGPU_BACKEND=cpu $(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet --doctree-dir build/doctrees -c docs/site
 docs: .venv/.extension-dev .venv/.group-docs ## Build the documentation's site into build/site
 	$(SITE) docs build/site
 	@echo "open build/site/index.html"
 
-# The same without writing, which is more than half of the time.
+# The same without writing, which is more than half of the time, and without running the programs of the gallery.
 .docs-read: .venv/.extension-dev .venv/.group-docs
-	@$(SITE) --builder dummy docs build/site-read $(part)
+	@$(SITE) -D plot_gallery=0 --builder dummy docs build/site-read $(part)
+
+# The only thing here that asks the network: whether the addresses of other projects are still there.
+links: .venv/.extension-dev .venv/.group-docs ## Ask every address that the documentation names
+	$(SITE) -D plot_gallery=0 --builder linkcheck docs build/links
 
 # The suite of those who make the standard, from a copy that ARRAY_API_TESTS names, with its submodule:
 # git clone --recurse-submodules https://github.com/data-apis/array-api-tests && git checkout 55fcc60179ef
@@ -153,10 +180,10 @@ instructions: ## Count the instructions of small calls and hold them against ben
 .instructions: build/release-package/.made
 	@PYTHONPATH=$(CURDIR)/build/release-package $(BIN)/python benches/python/instructions.py $(INSTRUCTIONS)
 
-check: .venv/.extension-dev .venv/.group-check .tools/.cargo-deny-$(CARGO_DENY_VERSION) ## Formatting, lints, types, stubs, licences
+check: .venv/.extension-dev .venv/.group-check .tools/.cargo-deny-$(CARGO_DENY_VERSION) ## Formatting, lints, spelling, types, stubs, licences, the site
 	@$(call at_once,$(CHECKS))
 
-CHECKS := .lint-rust .lint-others .lint-python
+CHECKS := .docs-read .lint-rust .lint-others .lint-python
 
 .lint-rust:
 	@( failed=0; \
@@ -178,6 +205,7 @@ CHECKS := .lint-rust .lint-others .lint-python
 	@( failed=0; \
 	$(BIN)/ruff check || failed=1; \
 	$(BIN)/ruff format --check || failed=1; \
+	$(BIN)/python -m codespell_lib || failed=1; \
 	$(BIN)/mypy || failed=1; \
 	$(BIN)/abi3audit --strict --assume-minimum-abi3 3.11 python/PyGPU/_core.abi3.so || failed=1; \
 	$(BIN)/python -m mypy.stubtest --mypy-config-file pyproject.toml --allowlist stubtest-allowlist.txt PyGPU._core || failed=1; \
@@ -203,13 +231,17 @@ soak: .venv/.extension-release .venv/.group-test .simulated-drivers ## Hold SOAK
 	        --operations $(SOAK_OPERATIONS) --json $(RESULTS)/soak-$$backend.json || exit 1; \
 	done
 
+# Functions of the same code become one: lld does it, rustc's linker on x86-64 Linux. No function's address is compared.
+FOLDED := -C link-arg=-Wl,--icf=all
+
 # Not with zig's linker, though that would reach older C libraries: it links an unwinder of its own into the extension, and
 # when Python ends a thread inside a call (pthread_exit, up to 3.13) the two unwinders of the process meet, and crash.
-wheel: .venv/.group-build ## Build the release wheel into dist/ and hold its size against the limit
+wheel: .venv/.group-build .venv/.group-check .venv/.group-release ## Build the release wheel into dist/ and hold its size against the limit
 	rm -rf dist
-	$(MATURIN) build --release --locked --compression-level 9 --out dist
+	$(MATURIN) build --release --locked --compression-level 9 --out dist -- $(FOLDED)
 	@wc -c dist/*.whl | awk -v limit=$(WHEEL_MAX_BYTES) \
 	    '{ print $$2 ": " $$1 " of at most " limit " bytes"; if ($$1 > limit) exit 1 }'
+	$(call held,dist/*.whl)
 
 # The next six run where there is no Rust: they take the wheel that lies in dist/, and pytest and the peers from PYTHON's
 # own packages. PYTEST_ARGS=tests/gpu runs only what needs a device; without it the other tests run on the device too.
@@ -266,14 +298,14 @@ $(HIP_ON_CUDA): tests/gpu/hip_on_cuda/hip_on_cuda.c
 	@mkdir -p $(dir $@)
 	$(NVCC) -O2 -shared -Xcompiler -fPIC,-Wall -o $@ $< -lcuda
 
-$(HIPRTC_ON_NVRTC): tests/gpu/hip_on_cuda/hiprtc_on_nvrtc.c
+$(HIPRTC_ON_NVRTC): tests/gpu/hip_on_cuda/hiprtc_on_nvrtc.c $(OPENED_BY_NAME)
 	@mkdir -p $(dir $@)
 	$(NVCC) -O2 -shared -Xcompiler -fPIC,-Wall -o $@ $< -lcuda -ldl -lpthread
 
-$(HIPBLAS_ON_CUBLAS): tests/gpu/hip_on_cuda/hipblas_on_cublas.c
-$(HIPFFT_ON_CUFFT): tests/gpu/hip_on_cuda/hipfft_on_cufft.c
-$(HIPRAND_ON_CURAND): tests/gpu/hip_on_cuda/hiprand_on_curand.c
-$(HIPSOLVER_ON_CUSOLVER): tests/gpu/hip_on_cuda/hipsolver_on_cusolver.c
+$(HIPBLAS_ON_CUBLAS): tests/gpu/hip_on_cuda/hipblas_on_cublas.c $(OPENED_BY_NAME)
+$(HIPFFT_ON_CUFFT): tests/gpu/hip_on_cuda/hipfft_on_cufft.c $(OPENED_BY_NAME)
+$(HIPRAND_ON_CURAND): tests/gpu/hip_on_cuda/hiprand_on_curand.c $(OPENED_BY_NAME)
+$(HIPSOLVER_ON_CUSOLVER): tests/gpu/hip_on_cuda/hipsolver_on_cusolver.c $(OPENED_BY_NAME)
 $(HIP_MATHEMATICS):
 	@mkdir -p $(dir $@)
 	$(CC) -O2 -Wall -shared -fPIC -o $@ $< -ldl -lpthread
@@ -297,7 +329,7 @@ bench: .venv/.extension-release ## Rust and Python benchmarks, each against its 
 	$(BIN)/python benches/python/compare.py --json $(RESULTS)/compare.json $(BENCH_ARGS)
 
 clean: ## Remove what was built; tools and environment stay
-	rm -rf target build dist fuzz/target fuzz/artifacts .venv/.extension-* .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf target build dist docs/api docs/gallery fuzz/target fuzz/artifacts .venv/.extension-* .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	rm -f python/PyGPU/*.so
 	find python tests benches examples docs -name __pycache__ -type d -exec rm -rf {} + 2> /dev/null || true
 
@@ -330,13 +362,22 @@ distclean: clean ## Also remove .venv and .tools
 	touch $@
 
 # AMD's HIP runtime, for the tests that ask it why there is no device. Without it they skip, so this never fails.
-build/amd/.ready: tests/fetch_amd_runtime.sh
+build/amd/.ready: tests/fetch_amd_runtime.sh tests/unpack_packages.sh
 	tests/fetch_amd_runtime.sh build/amd
 
-build/release-package/.made: $(RUST_SOURCES) $(shell find python -name "*.py" -o -name "*.h" -o -name "*.hpp") .venv/.group-build
-	rm -rf build/release-wheel build/release-package
-	$(MATURIN) build --quiet --release --locked --out build/release-wheel
-	$(BIN)/python -m pip install --quiet --no-deps --no-index --target build/release-package build/release-wheel/*.whl
+# A gfortran, where the machine has none, for the examples of bindings. Without it they skip, so this never fails.
+build/fortran/.ready: tests/fetch_gfortran.sh tests/unpack_packages.sh
+	tests/fetch_gfortran.sh build/fortran
+
+# torch for the CPU, for the tests of what it and PyGPU share without a GPU. Without it they skip, so this never fails.
+build/torch/.ready: tests/fetch_torch.sh tests/unpack_packages.sh .venv/.created
+	tests/fetch_torch.sh build/torch $(BIN)/python
+
+# The wheel unpacked, as compiled for development or for release; its other files are the same.
+build/dev-package/.made build/release-package/.made: build/%-package/.made: $(RUST_SOURCES) $(PACKAGE_FILES) .venv/.group-build
+	rm -rf build/$*-wheel build/$*-package
+	$(MATURIN) build --quiet $(filter --release,--$*) --locked --out build/$*-wheel
+	$(BIN)/python -m pip install --quiet --no-deps --no-index --target build/$*-package build/$*-wheel/*.whl
 	touch $@
 
 # An unoptimised build takes less than half as long and is quick enough for a hundred crates.

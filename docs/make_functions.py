@@ -43,6 +43,16 @@ LACKING: dict[str, list[str]] = {
     "another name of `vstack`, which NumPy gives up": ["row_stack"],
 }  # fmt: skip
 
+# Methods of NumPy's arrays that PyGPU's have not, and what to write.
+LACKING_METHODS: dict[str, list[str]] = {
+    "`a.get().tobytes()`: bytes are of the host; `PyGPU.save` writes files": ["dump", "dumps", "tobytes", "tofile"],
+    "`a.reshape(-1)`, which copies where NumPy's `flat` would walk": ["flat"],
+    "an array keeps its size: `PyGPU.resize` makes another": ["resize"],
+    "devices read one byte order": ["byteswap"],
+    "`a.ptr` is the address; `a.view(dtype)` reads the bytes otherwise": ["ctypes", "data", "getfield", "setfield"],
+    "`PyGPU.from_dlpack` of what is read-only is read-only": ["setflags"],
+}
+
 # Names that come with parts of the package that may be absent where the page is written.
 PARTS = {"fft", "linalg"}
 
@@ -85,7 +95,18 @@ def table() -> str:
     for reason, names in LACKING.items():
         if found := sorted(set(names) & lacking):
             parts.append(f"| {', '.join(f'`{name}`' for name in found)} | {reason} |\n")
+    parts.append(methods())
     return "".join(parts)
+
+
+def methods() -> str:
+    """Methods and attributes of NumPy's arrays that PyGPU's have not."""
+    lacking = {name for name in set(dir(np.ndarray)) - set(dir(PyGPU.GPUArray)) if not name.startswith("_")}
+    named = {name for names in LACKING_METHODS.values() for name in names}
+    if lacking != named:
+        raise LookupError(f"docs/make_functions.py: say in LACKING_METHODS, or no longer: {sorted(lacking ^ named)}")
+    rows = [f"| {', '.join(f'`{name}`' for name in names)} | {text} |\n" for text, names in LACKING_METHODS.items()]
+    return "\nOf what arrays of NumPy have, those of PyGPU have all but\n\n| | |\n|---|---|\n" + "".join(rows)
 
 
 def page() -> str:

@@ -4,6 +4,7 @@ Run as ``python docs/make_reference.py`` where PyGPU is installed; ``tests/repos
 against it.
 """
 
+import builtins
 import enum
 import inspect
 import re
@@ -76,7 +77,7 @@ GROUPS: dict[str, list[str]] = {
     ],
     "Types and constants": [
         "float16", "float32", "float64", "complex64", "complex128", "int8", "int16", "int32", "int64", "uint8",
-        "uint16", "uint32", "uint64", "e", "pi", "inf", "nan", "newaxis", "finfo", "iinfo", "isdtype",
+        "uint16", "uint32", "uint64", "bool", "e", "pi", "inf", "nan", "newaxis", "finfo", "iinfo", "isdtype",
         "common_type", "min_scalar_type",
     ],
     "Comparing arrays": [
@@ -147,6 +148,11 @@ WITH_MEMBERS = (
     "GPUArray", "Device", "Stream", "Event", "Kernel", "Module", "LaunchConfig", "Struct", "TensorMap",
     "TextureArray", "Texture", "Surface",
 )  # fmt: skip
+
+
+def public_names() -> list[str]:
+    """Every public name of `PyGPU`: those that a star brings, and those that Python has too, such as ``sum``."""
+    return sorted({*PyGPU.__all__, *(name for name in dir(PyGPU) if hasattr(builtins, name))})
 
 
 def summary(documented: Any) -> str:
@@ -238,7 +244,7 @@ def family_entry(name: str) -> str:
 def reference() -> str:
     """The whole page."""
     by_group: dict[str, list[str]] = {title: [] for title in (*GROUPS, *PREFIXES.values(), FAMILY_GROUP)}
-    for name in PyGPU.__all__:
+    for name in public_names():
         by_group[group_of(name)].append(name)
     parts = [HEAD]
     for title, names in by_group.items():

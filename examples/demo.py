@@ -1,4 +1,7 @@
-"""The main job of PyGPU on a real file: upload, slice on the device, share, hand a pointer to C, download.
+"""The main job on a real file
+===========================
+
+Upload, slice on the device, share, hand a pointer to C, download.
 
 Runs on whatever device there is; without a GPU on the CPU backend, where a device pointer is a host address.
 """

@@ -1,4 +1,7 @@
-"""The same program on each backend of this machine: NVIDIA, AMD, and the CPU.
+"""One program on every backend
+============================
+
+Each backend of this machine in turn: NVIDIA, AMD, and the CPU.
 
 A process has one backend, so each gets one of its own.
 """

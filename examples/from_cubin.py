@@ -1,6 +1,9 @@
-"""A kernel from a `.cu` file: compiled ahead by nvcc to a cubin that is loaded, or straight from the file.
+"""A kernel from a file
+====================
 
-`nvcc -cubin -arch=sm_90 scale.cu` is what a build system would run. The cubin needs no compiler where it is used.
+A ``.cu`` file: compiled ahead by nvcc to a cubin that is loaded, or straight from the file.
+
+``nvcc -cubin -arch=sm_90 scale.cu`` is what a build system would run. The cubin needs no compiler where it is used.
 """
 
 import shutil

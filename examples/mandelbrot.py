@@ -1,4 +1,8 @@
-"""The Mandelbrot set as a PNG: `python mandelbrot.py mandelbrot.png` (needs Pillow)."""
+"""The Mandelbrot set
+==================
+
+As a picture, computed by one thread for each point. Run as ``python mandelbrot.py mandelbrot.png`` (needs Pillow).
+"""
 
 import sys
 from pathlib import Path

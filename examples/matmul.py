@@ -1,4 +1,7 @@
-"""A matrix product in tiles: each block loads two tiles into shared memory and all its threads use them.
+"""A product of matrices in tiles
+==============================
+
+Each block loads two tiles into shared memory and all its threads use them.
 
 The sizes need not be multiples of the tile, and either factor may be a transposed view: the kernel is told the strides.
 """

@@ -1,4 +1,7 @@
-"""Arrays of several processes of MPI, each on a device of its own: passed around a ring, and summed over all.
+"""Arrays in a ring of processes
+=============================
+
+Arrays of several processes of MPI, each on a device of its own: passed around a ring, and summed over all.
 
     mpiexec -n 2 python -m mpi4py examples/mpi_device.py [--device-pointers] [--elements N]
 
@@ -11,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 from collections import deque
+from collections.abc import Callable
 
 import numpy as np
 
@@ -61,8 +65,8 @@ def send(world: MPI.Comm, array: PyGPU.GPUArray, to: int) -> None:
     MPI.Request.Waitall(requests)
 
 
-def receive(world: MPI.Comm, array: PyGPU.GPUArray, source: int) -> None:
-    """Receive a dense array by pinned buffers."""
+def fill(array: PyGPU.GPUArray, begin: Callable[[PyGPU.GPUArray, np.ndarray], MPI.Request]) -> None:
+    """Fill a dense array with what arrives in pinned buffers: ``begin(part, buffer)`` asks for a chunk."""
     slots, under_way = buffers(array), deque()
 
     def land() -> None:
@@ -74,28 +78,24 @@ def receive(world: MPI.Comm, array: PyGPU.GPUArray, source: int) -> None:
         if len(under_way) == 2:
             land()
         slot = slots[i % 2][: part.size]
-        under_way.append((world.Irecv(slot, source), part, slot))
+        under_way.append((begin(part, slot), part, slot))
     while under_way:
         land()
+
+
+def receive(world: MPI.Comm, array: PyGPU.GPUArray, source: int) -> None:
+    """Receive a dense array by pinned buffers."""
+    fill(array, lambda part, slot: world.Irecv(slot, source))
 
 
 def allreduce(world: MPI.Comm, array: PyGPU.GPUArray) -> None:
     """Sum a dense array over all processes, in place, by pinned buffers."""
-    slots, under_way = buffers(array), deque()
 
-    def land() -> None:
-        request, part, slot = under_way.popleft()
-        request.Wait()
-        part.set(slot)
-
-    for i, part in enumerate(bytes_in_chunks(array)):
-        if len(under_way) == 2:
-            land()
-        slot = slots[i % 2][: part.size]
+    def begin(part: PyGPU.GPUArray, slot: np.ndarray) -> MPI.Request:
         part.get(slot)
-        under_way.append((world.Iallreduce(MPI.IN_PLACE, slot), part, slot))
-    while under_way:
-        land()
+        return world.Iallreduce(MPI.IN_PLACE, slot)
+
+    fill(array, begin)
 
 
 def ring_by_buffers(world: MPI.Comm, mine: PyGPU.GPUArray, theirs: PyGPU.GPUArray) -> None:

@@ -1,4 +1,7 @@
-"""Spreads an array over the processes of MPI, each with a device of its own, and gathers what they made of it.
+"""One array over several processes
+================================
+
+Spreads an array over the processes of MPI, each with a device of its own, and gathers what they made of it.
 
     mpiexec -n 4 python examples/mpi_scatter.py
 

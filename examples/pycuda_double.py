@@ -1,4 +1,7 @@
-"""Doubles an array in PyCUDA's spelling: memory is allocated, filled, used and freed by hand.
+"""PyCUDA's spelling: memory by hand
+=================================
+
+Doubles an array: memory is allocated, filled, used and freed by hand.
 
     python examples/pycuda_double.py
 

@@ -1,4 +1,7 @@
-"""Multiplies two arrays in PyCUDA's spelling: `In` and `Out` copy arrays of the host around the launch.
+"""PyCUDA's spelling: In and Out
+=============================
+
+Multiplies two arrays: `In` and `Out` copy arrays of the host around the launch.
 
     python examples/pycuda_multiply.py
 

@@ -1,4 +1,7 @@
-"""A sum: shuffles within a warp, shared memory between the warps of a block, an atomic operation between blocks.
+"""A sum by shuffles and an atomic operation
+=========================================
+
+Shuffles within a warp, shared memory between the warps of a block, an atomic operation between blocks.
 
 A warp has 32 lanes on NVIDIA, 64 or 32 on AMD: nothing here counts on one of them.
 """

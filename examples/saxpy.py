@@ -1,4 +1,7 @@
-"""A kernel from a string: out = a*x + y for sixteen million numbers.
+"""A kernel from a string
+======================
+
+``out = a*x + y`` for sixteen million numbers.
 
 The declaration says what the arguments become: `a` a float, `n` a size_t, the rest arrays of float32. Runs on whatever
 device there is; without a GPU the machine's C++ compiler makes the kernel.

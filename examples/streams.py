@@ -1,4 +1,7 @@
-"""Upload, work and download of many pieces on several streams at once, timed by events.
+"""Several streams at once
+=======================
+
+Upload, work and download of many pieces, timed by events.
 
 Each piece goes to the device, through a kernel and back on one stream; what is on different streams overlaps. Nothing
 here says who waits for whom: PyGPU knows on which stream an array was last used.

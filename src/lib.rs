@@ -2,12 +2,13 @@
 //!
 //! The layers, each of which may use only those to its left (`tests/repository/test_layers.py` holds it):
 //!
-//! `callback, chain, deferral, error, global, dtype, journal, layout, settings, sync <- backend <- lifetime <- device, stream <- memory <- array, graph <- kernel <- codegen <- copy <- ops <- interop <- python`
+//! `callback, chain, deferral, error, global, dtype, journal, layout, settings, short, sync <- backend <- lifetime <- device, stream <- memory <- array, graph <- kernel <- codegen <- copy <- ops <- interop <- python`
 //!
 //! - [`callback`], [`chain`] and [`global`] are what every layer needs beside `fork`, C and deep recursion: a door for calls from C,
 //!   ends of long chains of owners, locks of the process;
 //! - [`deferral`] is how all of them make sure that no operation waits which was put off;
 //! - [`settings`] is what the environment says, read once; [`journal`] what slow paths tell Python's `logging`;
+//! - [`short`] sorts lists of a few;
 //! - [`layout`] is pure arithmetic of shapes and signed byte strides;
 //! - [`backend`] is the narrow waist: what a device can do, opened at run time;
 //! - [`device`] and [`stream`] name where and in which order work runs;
@@ -42,5 +43,6 @@ pub mod ops;
 #[cfg(feature = "python")]
 mod python;
 pub mod settings;
+pub mod short;
 pub mod stream;
 mod sync;

@@ -3,7 +3,8 @@
     python benches/python/engines.py [--bytes N] [--data N] [--rounds 5] [--folder DIR] [--json FILE] [--quick]
 
 - `to_gpu` of a file that is mapped and in the system's cache, beside `to_gpu` of an ndarray of the same size;
-- Dask, a worker for each of one and two GPUs: a mapped file of `--data` bytes to the devices, a kernel, the sum;
+- Dask, a worker with two threads for each of one and two GPUs: a mapped file of `--data` bytes to devices, a kernel,
+  the sum; beside it the same as a loop in one task for each worker, which shows what the machine has;
 - the same workers: `map_blocks` of a kernel of at least 0.1 s over chunks that lie on the devices.
 
 Times are medians. A device's worker sees only that device. PYGPU_CPU_DEVICES=2 shows without a GPU that it runs.
@@ -13,9 +14,11 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import os
 import statistics
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -31,24 +34,55 @@ CHUNKS = 32
 # Of the resident chunks; long work on few bytes.
 RESIDENT_CHUNK = 1 << 22
 LEAST_SECONDS = 0.1
+# What is timed with Dask.
+FILE, PLAIN, RESIDENT = "file to devices, kernel, sum", "the same without Dask", "resident map_blocks"
 
 
-def spun(x: Any, turns: int) -> Any:
-    """A kernel of one's own: so many dependent multiplications for each element."""
-    kernel = ElementwiseKernel(
+@functools.cache
+def spin() -> ElementwiseKernel:
+    """Make the kernel, once for a process: to load one takes as long as some MB on the bus."""
+    return ElementwiseKernel(
         "const float *x, float *y, int turns",
         "float v = x[i]; for (int t = 0; t < turns; ++t) v = v * 0.999f + 0.001f; y[i] = v",
         "spin",
     )
+
+
+def spun(x: Any, turns: int) -> Any:
+    """Run a kernel of one's own: so many dependent multiplications for each element."""
     y = PyGPU.empty_like(x)
-    kernel(x, y, turns)
+    spin()(x, y, turns)
     return y
 
 
+class Own(threading.local):
+    """What each thread has: a stream, so that its uploads pass the kernels of the others."""
+
+    def __init__(self) -> None:
+        self.stream = PyGPU.Stream(non_blocking=True)
+
+
+@functools.cache
+def own() -> Own:
+    """Return it; not made before a process has chosen its device."""
+    return Own()
+
+
+def part(path: str, start: int, stop: int) -> Any:
+    """Bring a part of a file to the device; who computes maps the file."""
+    with own().stream:
+        return PyGPU.to_gpu(np.load(path, mmap_mode="r")[start:stop])
+
+
 def loaded(path: str, block_info: Any = None) -> Any:
-    """The part of a file that a chunk is, on the device; who computes maps the file."""
+    """The part of a file that a chunk is."""
     ((start, stop),) = block_info[None]["array-location"]
-    return PyGPU.to_gpu(np.load(path, mmap_mode="r")[start:stop])
+    return part(path, start, stop)
+
+
+def plain(path: str, starts: list[int], step: int, turns: int) -> float:
+    """Do without Dask what its chunks do."""
+    return sum(float(one) for one in [spun(part(path, n, n + step), turns).sum(dtype="f8") for n in starts])
 
 
 def seconds(call: Callable[[], Any]) -> float:
@@ -95,8 +129,8 @@ def maps(path: Path, nbytes: int, rounds: int) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def workers(count: int) -> Iterator[Any]:
-    """A client of so many workers, each with a device of its own."""
+def workers(count: int, threads: int = 2) -> Iterator[Any]:
+    """A client of so many workers, each with a device of its own: while one thread computes, another one uploads."""
     from distributed import Client, Nanny, Scheduler, SpecCluster
 
     variable = {"cuda": "CUDA_VISIBLE_DEVICES", "hip": "HIP_VISIBLE_DEVICES"}.get(PyGPU.backend_name(), "PYGPU_DEVICE")
@@ -111,7 +145,7 @@ def workers(count: int) -> Iterator[Any]:
         number: {
             "cls": Nanny,
             "options": {
-                "nthreads": 1,
+                "nthreads": threads,
                 "memory_limit": 0,
                 "preload": "PyGPU.dask",
                 "env": {variable: numbers[number], **quiet},
@@ -152,24 +186,42 @@ def scaling(path: Path, nbytes: int, rounds: int, chunk: int) -> dict[str, Any]:
 
     turns = turns_for(chunk)
     meta = PyGPU.empty(0, np.float32)
-    found: dict[str, dict[int, float]] = {"file to devices, kernel, sum": {}, "resident map_blocks": {}}
+    found: dict[str, dict[int, float]] = {name: {} for name in (FILE, PLAIN, RESIDENT)}
     totals = set()
+    length = nbytes // 4
+    step = -(-length // CHUNKS)
     for count in (1, 2):
         with workers(count) as client:
             where = client.run(lambda: str(PyGPU.Device(PyGPU.current_device()).uuid))
             print(f"{count} workers on {sorted(where.values())}", flush=True)
-            length = nbytes // 4
-            parts = da.core.normalize_chunks(-(-length // CHUNKS), (length,))
+            parts = da.core.normalize_chunks(step, (length,))
             file = da.map_blocks(engines.loaded, str(path), chunks=parts, dtype=np.float32, meta=meta)
             took = []
             for _ in range(rounds + 1):
                 begun = time.perf_counter()
-                total = file.map_blocks(engines.spun, 10, dtype=np.float32, meta=meta).sum(dtype="f8").compute()
+                chunks = file.map_blocks(engines.spun, 10, dtype=np.float32, meta=meta)
+                # In one step: each further one is a message between workers, which waits for the device.
+                total = chunks.sum(dtype="f8", split_every=CHUNKS).compute()
                 took.append(time.perf_counter() - begun)
             totals.add(round(float(total), 3))
-            found["file to devices, kernel, sum"][count] = statistics.median(took[1:])
+            found[FILE][count] = statistics.median(took[1:])
 
             addresses = list(client.scheduler_info()["workers"])
+            starts = range(0, length, step)
+            took = []
+            for _ in range(rounds + 1):
+                begun = time.perf_counter()
+                sums = [
+                    client.submit(
+                        engines.plain, str(path), list(starts[n::count]), step, 10, workers=[addresses[n]], pure=False
+                    )
+                    for n in range(count)
+                ]
+                total = sum(client.gather(sums))
+                took.append(time.perf_counter() - begun)
+            totals.add(round(total, 3))
+            found[PLAIN][count] = statistics.median(took[1:])
+
             make = [
                 client.submit(PyGPU.ones, chunk, np.float32, workers=[addresses[n % count]], pure=False)
                 for n in range(CHUNKS // 2)
@@ -184,7 +236,7 @@ def scaling(path: Path, nbytes: int, rounds: int, chunk: int) -> dict[str, Any]:
                 finished(client)
                 took.append(time.perf_counter() - begun)
                 del done
-            found["resident map_blocks"][count] = statistics.median(took[1:])
+            found[RESIDENT][count] = statistics.median(took[1:])
             del resident, make
     return {
         "seconds": {name: {str(count): one for count, one in row.items()} for name, row in found.items()},

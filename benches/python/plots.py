@@ -2,7 +2,7 @@
 
     python benches/python/plots.py arithmetic.json arithmetic.svg
 
-draws the gigabytes, or keys, a second of a table of rows, as `turns.py` writes it.
+draws the rows of any other result, a group of bars for each.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ STYLE = {"svg.hashsalt": "PyGPU", "svg.fonttype": "none", "font.size": 9}
 COLOURS = {
     "PyGPU": "#d62728", "NumPy": "#7f7f7f", "floor": "#000000", "CuPy": "#1f77b4", "torch": "#ff7f0e",
     "PyCUDA": "#2ca02c", "PybindGPU": "#9467bd", "numba-cuda": "#8c564b", "JAX": "#e377c2", "cuda.core": "#17becf",
-    "OpenMP": "#1f77b4",
+    "OpenMP": "#1f77b4", "CuPy ReductionKernel": "#aec7e8", "by hand": "#404040", "the driver alone": "#000000",
 }  # fmt: skip
 # Title, the way, and the way whose floor is the bus.
 PANELS = [
@@ -37,8 +37,17 @@ PANELS = [
     ("get into every second column", "into strided", "into pinned"),
     ("get into pinned memory", "into pinned", "into pinned"),
 ]
-# The unit of a table of rows, and what it means.
-SPEED = ("GB/s", "GB/s of what must move")
+# The units of tables of rows, and what they mean.
+UNITS = {
+    "GB/s": "GB/s of what must move", "Gkey/s": "thousand million keys a second", "calls/s": "calls a second",
+    "a second": "what the row says, a second", "us": "microseconds", "ms": "milliseconds",
+}  # fmt: skip
+# Libraries of such tables, in their order, and how pictures call them.
+TITLES = {
+    "PyGPU": "PyGPU", "torch": "torch", "cupy": "CuPy", "CuPy": "CuPy", "CuPy ReductionKernel": "CuPy ReductionKernel",
+    "jax": "JAX", "cuda.core": "cuda.core", "OpenMP": "OpenMP", "NumPy": "NumPy", "by hand": "by hand",
+    "by hand (reads only)": "by hand", "driver": "the driver alone", "floor": "the driver alone",
+}  # fmt: skip
 BARS = [
     "a[1:3]", "a[..., 1:4:2]", "a.T", "a.shape", "a.dtype", "ptr", "__dlpack__()", "__cuda_array_interface__",
     "from_dlpack(torch's)", "torch.from_dlpack(array)", "empty((3, 3), f32)", "event.record(stream)",
@@ -78,8 +87,8 @@ def _panel(axes: Axes, results: dict[str, Any], title: str, way: str, bus: str) 
 
 def bandwidth(results: dict[str, Any], path: Path) -> None:
     """GB/s over size, a panel for each way."""
-    figure = Figure(figsize=(15, 7), layout="constrained")
-    grid = figure.subplots(2, 4, sharey=True)
+    figure = Figure(figsize=(9, 12), layout="constrained")
+    grid = figure.subplots(4, 2, sharey=True)
     lines: dict[str, Any] = {}
     for axes, (title, way, bus) in zip(grid.flat, PANELS, strict=True):
         _panel(axes, results, title, way, bus)
@@ -87,7 +96,7 @@ def bandwidth(results: dict[str, Any], path: Path) -> None:
         lines.update(zip(names, handles, strict=True))
     for axes in grid[:, 0]:
         axes.set_ylabel("GB/s")
-    figure.legend(lines.values(), lines.keys(), loc="outside lower center", ncols=len(lines) or 1)
+    figure.legend(lines.values(), lines.keys(), loc="outside lower center", ncols=5)
     figure.savefig(path, metadata={"Date": None})
 
 
@@ -132,28 +141,55 @@ def write(results: dict[str, Any], folder: Path) -> None:
             latency(results, folder / "latency.svg")
 
 
-def speeds(rows: dict[str, dict[str, float]], path: Path) -> None:
-    """Gigabytes, or thousand million keys, a second, a group of bars for each row."""
-    all_names = {"PyGPU": "PyGPU", "torch": "torch", "cupy": "CuPy", "OpenMP": "OpenMP", "NumPy": "NumPy"}
-    names = {name: title for name, title in all_names.items() if any(name in row for row in rows.values())}
-    unit, of_what = ("Gkey/s", "thousand million keys a second") if any("Gkey/s" in name for name in rows) else SPEED
+def table(results: dict[str, Any]) -> dict[str, dict[str, float]]:
+    """The rows of any result: what was done, with its unit, and the figure of each library."""
+    rows: dict[str, dict[str, float]] = dict(results.get("rows", {}))
+    for one in results.get("throughput", []):
+        rows.setdefault(f"{one['work']} (GB/s)", {})[one["library"]] = one["gb_per_s"]
+    for spelling, value in results.get("launch_us", {}).items():
+        library, _, way = spelling.partition(", ")
+        rows.setdefault(f"launch, {way or 'native'} (us)", {})[library] = value
+    for one in results.get("results", []):
+        if one.get("variant") == "chosen" and one["itemsize"] == 4:
+            rows[f"{one['case']} (GB/s)"] = {"PyGPU": one["GB/s"]}
+        elif "ratio" in one:
+            beside = {name: one[name] for name in ("PyGPU", "driver", "torch") if name in one}
+            ends = f", {one['from']} to {one['to']}" if "from" in one else ""
+            rows[f"{one['case']}, {label(one['bytes'])}{ends} (GB/s)"] = beside
+    return rows
+
+
+def speeds(results: dict[str, Any], path: Path) -> None:
+    """The figures of each row, a group of bars, as far as they have the unit of most rows."""
+    rows = table(results)
+    units = [unit for unit in UNITS for name in rows if name.endswith(f"({unit})")]
+    unit = max(UNITS, key=units.count)
     shown = {name.removesuffix(f" ({unit})"): row for name, row in rows.items() if name.endswith(f"({unit})")}
-    figure = Figure(figsize=(9, 0.8 + 0.5 * len(shown)), layout="constrained")
+    names = [name for name in TITLES if any(name in row for row in shown.values())]
+    count = sum(len([name for name in names if name in row]) for row in shown.values())
+    figure = Figure(figsize=(9, 1.0 + 0.14 * count + 0.1 * len(shown)), layout="constrained")
     axes = figure.subplots()
-    for place, row in enumerate(reversed(shown.values())):
-        for turn, (name, title) in enumerate(reversed(names.items())):
-            if (value := row.get(name)) is not None:
-                at = place * (len(names) + 1) + turn
-                axes.barh(at, value, color=COLOURS[title], label=title if place == len(shown) - 1 else None)
-                axes.text(value, at, f" {value:.3g}" if value < 100 else f" {value:.0f}", va="center", fontsize=6)
-    axes.set_yticks([place * (len(names) + 1) + 1 for place in range(len(shown))], list(reversed(shown)))
-    axes.set_xlabel(of_what)
+    place, ticks, drawn = 0.0, [], set[str]()
+    for row in reversed(shown.values()):
+        found = [name for name in reversed(names) if name in row]
+        ticks.append(place + (len(found) - 1) / 2)
+        for name in found:
+            value, title = row[name], TITLES[name]
+            axes.barh(place, value, color=COLOURS[title], label=None if title in drawn else title)
+            axes.text(value, place, f" {value:.3g}" if value < 100 else f" {value:.0f}", va="center", fontsize=6)
+            drawn.add(title)
+            place += 1
+        place += 0.8
+    axes.set_yticks(ticks, list(reversed(shown)))
+    axes.set_xlabel(UNITS[unit])
     axes.margins(x=0.1, y=0.01)
     axes.grid(axis="x", alpha=0.3)
-    figure.legend(loc="outside lower center", ncols=3)
+    bars = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+    titles = [title for title in dict.fromkeys(TITLES.values()) if title in bars]
+    figure.legend([bars[title] for title in titles], titles, loc="outside lower center", ncols=6)
     figure.savefig(path, metadata={"Date": None})
 
 
 if __name__ == "__main__":
     with matplotlib.rc_context(STYLE):
-        speeds(json.loads(Path(sys.argv[1]).read_text())["rows"], Path(sys.argv[2]))
+        speeds(json.loads(Path(sys.argv[1]).read_text()), Path(sys.argv[2]))

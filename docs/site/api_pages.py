@@ -3,24 +3,28 @@
 They only name what there is, in the order of ``docs/make_reference.py``; Sphinx's autodoc writes what docstrings say.
 """
 
+from __future__ import annotations
+
 import importlib
 import pkgutil
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from make_reference import FAMILIES, FAMILY_GROUP, GROUPS, PREFIXES, group_of
-from sphinx.application import Sphinx
+from make_reference import FAMILIES, FAMILY_GROUP, GROUPS, PREFIXES, call, group_of, public_names, summary
 
 import PyGPU
 from PyGPU._protocols import numpys_own
 
+if TYPE_CHECKING:  # so that tests read the pages without Sphinx
+    from sphinx.application import Sphinx
+
 # Every public module beside `PyGPU` itself, by who has such modules. One that is in no group fails the build.
 MODULES = {
-    "Modules of PyGPU": ["random", "linalg", "fft", "sparse", "typing", "debug", "gl"],
+    "Modules of PyGPU": ["random", "linalg", "fft", "sparse", "typing", "debug", "profile", "gl", "dask"],
     "Modules of PyCUDA": [
         "gpuarray", "driver", "compiler", "tools", "elementwise", "reduction", "scan", "cumath", "curandom",
         "characterize", "autoinit", "autoprimaryctx",
@@ -52,7 +56,11 @@ def directive(module: str, name: str, value: Any) -> str:
         operands = ", ".join(f"x{place + 1}" for place in range(value.nin))
         return f".. autofunction:: {full}({operands}, /, out=None, **keywords)\n\n"
     if isinstance(value, PyGPU.Reduction):
-        return f".. autofunction:: {full}\n\n   Parameters as those of :py:meth:`PyGPU.GPUArray.{value.__name__}`.\n\n"
+        # Its docstring is that of all reductions; the method's says what this one gives.
+        method = f"GPUArray.{value.__name__}"
+        line = summary(getattr(PyGPU.GPUArray, value.__name__)).replace("`", "``")
+        shown = f".. py:function:: {call(name, value)}\n   :module: {module}\n\n"
+        return shown + f"   {line} Parameters are those of :py:meth:`PyGPU.{method}`.\n\n"
     if isinstance(value, type) and issubclass(value, BaseException):
         return f".. autoexception:: {full}\n\n"
     if value is PyGPU.Reduction:
@@ -60,12 +68,23 @@ def directive(module: str, name: str, value: Any) -> str:
     if isinstance(value, type):
         one_by_one = members_of(value)
         without = ", ".join(["names", "values", *one_by_one])
-        return f".. autoclass:: {full}\n   :members:\n   :exclude-members: {without}\n\n" + enumerated(one_by_one)
+        options = f"   :members:\n   :exclude-members: {without}\n{inherited(value)}"
+        return f".. autoclass:: {full}\n{options}\n" + enumerated(one_by_one)
     if callable(value):
         return f".. autofunction:: {full}\n\n"
     if type(value).__module__.startswith("PyGPU."):
         return f".. autodata:: {full}\n   :no-value:\n\n"
-    return f".. py:data:: {full}\n   :value: {value!r}\n\n" if len(repr(value)) < 60 else f".. py:data:: {full}\n\n"
+    short = f"   :value: {value!r}\n" if len(repr(value)) < 60 else ""
+    return f".. py:data:: {name}\n   :module: {module}\n{short}\n"
+
+
+def inherited(value: type) -> str:
+    """The option that shows members of bases which have no page: a reader looks for them where the class is."""
+    bases = value.__mro__[1:]
+    pageless = [base for base in bases if base.__module__.startswith("PyGPU.") and "._" in base.__module__]
+    # Sphinx is told at which bases it ends.
+    ends = ", ".join(sorted({base.__name__ for base in bases if base not in pageless}))
+    return f"   :inherited-members: {ends}\n" if pageless else ""
 
 
 def members_of(value: type) -> Mapping[str, Any]:
@@ -84,7 +103,7 @@ def enumerated(members: Mapping[str, Any]) -> str:
 def by_subject() -> dict[str, list[str]]:
     """The names of `PyGPU` by the heading under which they stand."""
     subjects: dict[str, list[str]] = {title: [] for title in (*GROUPS, *PREFIXES.values(), FAMILY_GROUP)}
-    for name in PyGPU.__all__:
+    for name in public_names():
         subjects[group_of(name)].append(name)
     return subjects
 
@@ -150,7 +169,7 @@ def pages() -> Iterator[tuple[str, str]]:
     subjects = {slug(title): (title, names) for title, names in by_subject().items() if names}
     yield from ((page, subject_page(title, names)) for page, (title, names) in subjects.items())
     placed = {"PyGPU": list(subjects)}
-    homes = {id(getattr(PyGPU, name)): f"PyGPU.{name}" for name in reversed(PyGPU.__all__)}
+    homes = {id(getattr(PyGPU, name)): f"PyGPU.{name}" for name in reversed(public_names())}
     there = public_modules()
     for title, names in MODULES.items():
         placed[title] = [name for name in names if name in there]

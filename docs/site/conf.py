@@ -12,13 +12,18 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 import api_pages  # noqa: E402
+import gallery  # noqa: E402
 
 project = "PyGPU"
 author = "The PyGPU developers"
 copyright = author
 version = release = PyGPU.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon", "sphinx_copybutton"]
+extensions = [
+    "myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon", "sphinx_copybutton",
+    "gallery", "sphinx_gallery.gen_gallery",
+]  # fmt: skip
+sphinx_gallery_conf = gallery.settings
 root_doc = "index"
 exclude_patterns = ["site"]
 # A type that two modules have, such as Stream, is looked for in the page's own first.
@@ -59,9 +64,14 @@ LINK = re.compile(r"\[([^\]\n]+)\]\(([^)#:\s]+)\)")
 
 
 def complete(app: Sphinx, page: str, source: list[str]) -> None:
-    """Adjust a page to the site: folders are not part of it, and the start has the contents of the whole."""
+    """Adjust a page to the site: no folders, examples are its gallery, and the start has the contents of the whole."""
     folder = (Path(app.srcdir) / page).parent
-    source[0] = LINK.sub(lambda link: link[1] if (folder / link[2]).is_dir() else link[0], source[0])
+
+    def there(link: re.Match[str]) -> str:
+        target = (folder / link[2]).resolve()
+        return f"[{link[1]}](/gallery/index)" if target == gallery.EXAMPLES else link[1] if target.is_dir() else link[0]
+
+    source[0] = LINK.sub(there, source[0])
     if page == "index":
         source[0] += contents(Path(app.srcdir))
     if page in CHAPTERS:

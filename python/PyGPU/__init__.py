@@ -1,6 +1,6 @@
 """A strided GPU array for Python: hold, move and share device memory without heavy baggage.
 
-`import PyGPU as gpuarray` runs programs written for PybindGPU and, in growing parts, for PyCUDA's ``gpuarray``.
+`import PyGPU as gpuarray` runs programs written for PybindGPU; `PyGPU.gpuarray` and its kin run those for PyCUDA.
 Importing opens no driver and creates no context: the backend is chosen when it is first needed (see `show_config`).
 
 The names of PybindGPU (``cuda*``, ``nvml*``, ``DeviceArray_float32`` and their kin) are loaded when first used.
@@ -10,12 +10,14 @@ Where to begin:
     a = PyGPU.to_gpu(x)                 an array on the device, of whatever NumPy makes an array of
     b = PyGPU.sin(a)[::2] + 1           computed there; names, types and errors are NumPy's
     b.get()                             back, as an ndarray
+    PyGPU.median(a)                     as NumPy's, like most else that NumPy has; a.sum(), a @ b
     PyGPU.Module(source)["scale"]       a kernel of one's own, in CUDA C++
     torch.from_dlpack(a)                the same memory, for another library; PyGPU.from_dlpack(t) the other way
     PyGPU.show_config()                 what was found on this machine
 
 ``help(PyGPU.to_gpu)`` shows one name, ``dir(PyGPU)`` lists them. Modules: `gpuarray`, `driver`, `compiler`,
-`elementwise`, `reduction`, `scan`, `cumath`, `curandom`, `tools` as PyCUDA has them; `random`, `linalg`, `profile`.
+`elementwise`, `reduction`, `scan`, `cumath`, `curandom`, `tools` as PyCUDA has them; `random`, `linalg`, `fft` as NumPy
+has them; `dask`, `profile`, `debug`, `typing`.
 """
 
 from typing import TYPE_CHECKING

@@ -98,6 +98,7 @@ fn first_default_backend() -> Result<&'static dyn Backend> {
     DEFAULT
         .get_or_init(|| {
             cpu::read_device_count(settings)?;
+            cpu::check_order(settings)?;
             let backend = choose(settings)?;
             journal::tell(Level::Debug, || format!("the backend is {}", backend.kind().name()));
             first_device::read(settings, backend)?;

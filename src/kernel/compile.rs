@@ -51,6 +51,17 @@ pub struct Built {
 /// `Error::Compile` for a source that does not compile; `ValueError` for options that are refused; `Unavailable` without a
 /// compiler.
 pub fn build(device: Device, source: &Source, hints: &[PathBuf]) -> Result<Built> {
+    let made = build_if(device, source, hints, true)?;
+    made.ok_or_else(|| Error::Unavailable("nothing was compiled".to_owned()))
+}
+
+/// Whether an image of a source was kept by whom compiled it before.
+pub fn is_kept(device: Device, source: &Source, hints: &[PathBuf]) -> bool {
+    build_if(device, source, hints, false).is_ok_and(|built| built.is_some())
+}
+
+/// As [`build`]; `None` where an image would have to be compiled, and may not.
+fn build_if(device: Device, source: &Source, hints: &[PathBuf], may_compile: bool) -> Result<Option<Built>> {
     let options = options::parse(&source.options, source.compiler.is_none())?;
     let architecture = match &options.architecture {
         Some(asked) => asked.clone(),
@@ -74,6 +85,7 @@ pub fn build(device: Device, source: &Source, hints: &[PathBuf]) -> Result<Built
     let cheap = if external.is_none() { programs.compiler_identity(hints) } else { None };
     let mut identity = match cheap {
         Some(identity) => identity,
+        None if !may_compile => return Ok(None),
         None => open().map(|compiler| format!("{} {}", compiler.name(), compiler.version()))?,
     };
     if external.is_some() || device.kind() != BackendKind::Cuda {
@@ -82,10 +94,13 @@ pub fn build(device: Device, source: &Source, hints: &[PathBuf]) -> Result<Built
     let key = key(&identity, &request);
     if let Some(compiled) = cache::find(&source.cache, &key) {
         journal::tell(Level::Debug, || format!("{name} for {architecture}: taken from the cache of kernels"));
-        return Ok(Built { compiled, options, kept: Some(key) });
+        return Ok(Some(Built { compiled, options, kept: Some(key) }));
+    }
+    if !may_compile {
+        return Ok(None);
     }
     let compiled = cache::keep(&source.cache, &key, timed(device, open()?, &request)?);
-    Ok(Built { compiled, options, kept: None })
+    Ok(Some(Built { compiled, options, kept: None }))
 }
 
 /// What gives file-scope textures and surfaces back to a source that has some.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::compile::Source;
+use super::compile::{self, Source};
 use super::module::{Module, load};
 use crate::backend::BackendKind;
 use crate::device::Device;
@@ -32,4 +32,10 @@ pub fn load_searching(device: Device, source: &Source) -> Result<Module> {
         },
         other => other,
     }
+}
+
+/// Whether an image of a source was kept, so that [`load_searching`] would compile nothing.
+pub fn is_kept(device: Device, source: &Source) -> bool {
+    let hints = SEARCH.get().map(|search| search(device.kind(), false)).unwrap_or_default();
+    compile::is_kept(device, source, &hints)
 }

@@ -2,6 +2,7 @@
 
 use super::{Axes, Axis, Dims, Layout, Order};
 use crate::error::Result;
+use crate::short;
 
 impl Layout {
     /// One element.
@@ -57,7 +58,9 @@ impl Layout {
         }
         let mut innermost_last: Dims = (0..self.ndim() as i64).collect();
         // Stable, so that equal distances stay in C order, as in NumPy.
-        innermost_last.sort_by_key(|&axis| std::cmp::Reverse(self.axes[axis as usize].stride.unsigned_abs()));
+        short::sort_by_key(&mut innermost_last, |&axis| {
+            std::cmp::Reverse(self.axes[axis as usize].stride.unsigned_abs())
+        });
         let mut axes = self.axes.clone();
         let mut stride = self.itemsize;
         for &axis in innermost_last.iter().rev() {

@@ -12,6 +12,7 @@ use super::Allocation;
 use crate::backend::{Address, PointerKind, given_out};
 use crate::device::Device;
 use crate::global::{Global, Guard};
+use crate::short;
 
 /// What the numbers within a block mean.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -126,7 +127,7 @@ pub fn look_up(address: Address) -> Found {
     }
     blocks.retain(|(block, _)| block.is_alive());
     if blocks.len() > 1 {
-        blocks.sort_by_key(|(_, nature)| matches!(nature, Nature::Lent { .. }));
+        short::sort_by_key(&mut blocks, |(_, nature)| matches!(nature, Nature::Lent { .. }));
     }
     match blocks.is_empty() {
         false => Found::Blocks(blocks),

@@ -1,6 +1,7 @@
 //! `ElementwiseKernel`: one expression for each element of arrays of any layout.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use smallvec::SmallVec;
 
@@ -15,7 +16,7 @@ use crate::codegen::store::Family;
 use crate::device::{Device, PerDevice, per_device};
 use crate::error::Result;
 use crate::global::Once;
-use crate::kernel::launch;
+use crate::kernel::{self, launch};
 use crate::kernel::{Arguments, Function, Source, check_ends};
 use crate::memory::{Allocation, Use};
 use crate::stream::Stream;
@@ -43,6 +44,8 @@ pub struct Elementwise {
     variants: Family,
 }
 
+static WAS_RUN: AtomicBool = AtomicBool::new(false);
+
 /// Threads of a block on a device, and on the CPU, where they take turns.
 const THREADS: u32 = 256;
 const THREADS_ON_CPU: u32 = 64;
@@ -58,6 +61,11 @@ impl Elementwise {
         let analysis = Analysis::of(&arguments, &texts);
         let in_order = Analysis { any_order: false, in_packs: false, is_plain: false, ..analysis.clone() };
         Ok(Self { name, arguments, texts, options, analysis, in_order, variants: Family::new() })
+    }
+
+    /// Whether any was launched on a GPU: then there is a compiler.
+    pub fn was_run() -> bool {
+        WAS_RUN.load(Ordering::Relaxed)
     }
 
     /// Its name.
@@ -92,6 +100,11 @@ impl Elementwise {
     /// Whether the form for a call was compiled already.
     pub fn is_compiled(&self, device: Device, plan: &Plan, ranged: bool) -> bool {
         self.variants.find(device, &plan.key(ranged)).is_some()
+    }
+
+    /// Whether it is there without a compilation.
+    pub fn is_at_hand(&self, device: Device, plan: &Plan) -> bool {
+        self.is_compiled(device, plan, false) || kernel::is_kept(device, &self.source(plan, false))
     }
 
     /// The source for a call.
@@ -158,6 +171,9 @@ impl Elementwise {
         let uses = uses(&self.analysis, arrays);
         // SAFETY: as promised to this function; `push` gives what `generate` declares.
         unsafe { launch::launch(function, &shape, stream, values, &uses)? };
+        if !function.device().is_cpu() && !WAS_RUN.load(Ordering::Relaxed) {
+            WAS_RUN.store(true, Ordering::Relaxed);
+        }
         check_ends(function, &uses, |block| whose(&self.arguments, arrays, block))
     }
 

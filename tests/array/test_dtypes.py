@@ -248,3 +248,12 @@ else:
     raise SystemExit("bfloat16 without ml_dtypes")
 """
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_of_a_list_that_is_refused_it_is_said_what_it_holds() -> None:
+    with pytest.raises(TypeError, match=r"the list's elements: dtype\('<U1'\) has no place in device memory"):
+        PyGPU.array(["a"])
+    with pytest.raises(TypeError, match=r"the tuple's elements: dtype\('O'\) has no place in device memory"):
+        PyGPU.asarray((object(),))
+    with pytest.raises(TypeError, match="dict is no array, nor a sequence of numbers"):
+        PyGPU.array({})

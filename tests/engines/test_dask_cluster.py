@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from typing import Any
 
@@ -99,6 +100,23 @@ def test_an_array_that_is_sent_comes_to_the_device_of_who_gets_it(client: Any) -
         assert device == client.run(PyGPU.current_device, workers=[worker])[worker]
 
 
+def test_a_kernel_goes_with_the_function_that_names_it_and_each_worker_makes_it_once(client: Any) -> None:
+    from PyGPU.elementwise import ElementwiseKernel
+
+    halve = ElementwiseKernel("const double *x, double *y", "y[i] = x[i] / 2", "halve")
+
+    def halved(chunk: PyGPU.GPUArray) -> PyGPU.GPUArray:
+        result = PyGPU.empty_like(chunk)
+        halve(chunk, result)
+        return result
+
+    host = np.arange(36.0).reshape(6, 6)
+    x = da.from_array(host, chunks=2).to_backend("pygpu")
+    np.testing.assert_array_equal(x.map_blocks(halved).compute().get(), host / 2)
+    seen = client.gather(client.map(lambda _, kernel: id(kernel), range(6), kernel=halve, pure=False))
+    assert len(set(seen)) <= 2
+
+
 def test_a_worker_spills_arrays_by_their_size(client: Any) -> None:
     (first, *_) = client.scheduler_info()["workers"]
     futures = client.map(lambda n: PyGPU.full(MEGABYTE // 8, n, "f8"), range(8), workers=[first], pure=False)
@@ -116,3 +134,24 @@ def test_a_worker_that_is_killed_is_an_error_and_the_cluster_goes_on(client: Any
     client.wait_for_workers(2, timeout=60)
     results = client.gather(client.map(doubled, [np.ones(2)] * 4, pure=False))
     assert all(array.get().tolist() == [2, 2] for array in results)
+
+
+def test_what_a_killed_worker_held_is_computed_again_and_the_others_keep_theirs(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A task that is on its way to who is being killed is tried again.
+    monkeypatch.setattr(client.cluster.scheduler, "allowed_failures", 3)
+    client.wait_for_workers(2, timeout=60)
+    first, second = client.scheduler_info()["workers"]
+    kept = client.submit(doubled, np.arange(3.0), workers=[second], pure=False)
+    host = np.arange(64.0).reshape(8, 8)
+    held = da.from_array(host, chunks=4).to_backend("pygpu").persist()
+    distributed.wait([kept, held])
+    (before,) = client.run(os.getpid, workers=[second]).values()
+    (killed,) = client.run(os.getpid, workers=[first]).values()
+    os.kill(killed, signal.SIGKILL)
+    np.testing.assert_array_equal(client.compute(held + 1).result(timeout=60).get(), host + 1)
+    assert client.submit(os.getpid, workers=[second], pure=False).result(timeout=60) == before
+    assert kept.result(timeout=60).get().tolist() == [0, 2, 4]
+    client.wait_for_workers(2, timeout=60)
+    assert killed not in client.run(os.getpid).values()

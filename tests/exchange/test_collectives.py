@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 import PyGPU
@@ -13,6 +16,12 @@ pytestmark = [
     pytest.mark.enough_on("cpu"),
     pytest.mark.starts_processes,
 ]
+PAGE = Path(__file__).parents[2] / "docs" / "howto" / "collectives.md"
+
+
+def test_the_pages_program_sums_over_three_processes() -> None:
+    (program,) = re.findall(r"```python\n(.*?init_process_group.*?)```", PAGE.read_text(), re.DOTALL)
+    together.run(program, processes=3)
 
 
 def test_gloo_sums_and_sends_in_the_arrays_memory() -> None:
@@ -30,3 +39,27 @@ def test_gloo_sums_and_sends_in_the_arrays_memory() -> None:
         assert (b.get() == 1).all()
         dist.destroy_process_group()
     """)
+
+
+def test_a_peer_that_ends_is_an_error_for_the_others_who_keep_their_arrays() -> None:
+    said = together.run(
+        """
+        import datetime, os, torch, torch.distributed as dist, PyGPU
+        dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=30))
+        a = PyGPU.full(1 << 20, dist.get_rank() + 1.0, "float32")
+        t = torch.from_dlpack(a)
+        dist.all_reduce(t)
+        assert (a.get() == 3).all()
+        if dist.get_rank() == 1:
+            os._exit(0)
+        try:
+            dist.all_reduce(t)
+        except RuntimeError as error:
+            print("refused:", error)
+        a.fill(7)
+        assert (t == 7).all() and (a * 2).get().tolist()[-1] == 14
+        os._exit(0)  # the group cannot be ended any more
+        """,
+        seconds=60,
+    )
+    assert "refused:" in said[0]

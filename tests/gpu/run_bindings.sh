@@ -2,10 +2,18 @@
 # Builds and runs the examples of compiled bindings on the GPU of this machine, and times their calls:
 #
 #     make wheel
-#     pip download --dest dist/bindings pybind11==3.1.0 nanobind==3.1.0 cython==3.3.1 cffi==2.1.1   # where there is a network
-#     tests/gpu/run_bindings.sh                                                                     # where the GPU is
+#     pip download --dest dist/bindings pybind11==3.1.0 nanobind==3.1.0 cython==3.3.1 cffi==2.1.1  # with a network
+#     tests/gpu/run_bindings.sh                                                                   # where the GPU is
 #
-# Needs nvcc, a C++ compiler and the headers of PYTHON; what else is missing is left out by the tests.
+# Needs nvcc, a C++ compiler and the headers of PYTHON; what else is missing is left out by the tests. What the machine
+# has no compiler for is compiled elsewhere, with the library of the host and a Python of the same version, and run here
+# with the library of the GPU (f2py needs numpy, meson and ninja; `make build/fortran/.ready` unpacks a gfortran):
+#
+#     OUT=$PWD/dist/bindings/compiled PATH=$PATH:$PWD/build/fortran/bin PYTHON=python3.12
+#     export PATH PYTHON && mkdir -p $OUT && cd examples/bindings
+#     for kind in library fortran f2py rust cudarc; do sh $kind/make.sh $OUT || break; done
+#     for name in libgfortran.so.5 libquadmath.so.0; do cp -L "$(gfortran -print-file-name=$name)" $OUT; done
+#     rm -r $OUT/cudarc
 set -e
 PYTHON=${PYTHON:-python3}
 RESULTS=${RESULTS:-build/results}
@@ -18,4 +26,13 @@ mkdir -p "$RESULTS"
 export PYGPU_BACKEND=cuda PYTHONPATH="$PWD/build/gpu-package${PYTHONPATH:+:$PYTHONPATH}"
 export NVCC="${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}"
 "$PYTHON" -m pytest -W default tests/bindings -rs
+compiled=$PWD/dist/bindings/compiled
+if [ -d "$compiled" ]; then
+    HEAT=cuda sh examples/bindings/library/make.sh "$compiled"
+    export LD_LIBRARY_PATH="$compiled${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+    for kind in fortran f2py rust cudarc; do
+        echo "$kind"
+        PYTHONPATH="$compiled:$PYTHONPATH" "$PYTHON" examples/bindings/$kind/use.py "$compiled"
+    done
+fi
 "$PYTHON" benches/python/bindings.py --json "$RESULTS/bindings.json"

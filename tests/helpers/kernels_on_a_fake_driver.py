@@ -323,7 +323,7 @@ def test_a_kernel_may_be_left_unnamed_where_there_is_one() -> None:
     assert repr(kernel[1, 2]) == "<PyGPU.Launcher only[(1, 1, 1), (2, 1, 1)]>"
     with pytest.raises(ValueError, match=r"name= is needed: the source has a, b<\.\.\.>"):
         PyGPU.Kernel("//!k a\n__global__ void a(); template <class T> __global__ void b(T x);")
-    with pytest.raises(ValueError, match="no kernel was found"):
+    with pytest.raises(ValueError, match="no kernel was found in the source; one is declared by `__global__"):
         PyGPU.Kernel("int x;")
 
 

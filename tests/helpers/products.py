@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 import PyGPU
 
@@ -21,6 +22,13 @@ def numbers(dtype: str, *shape: int) -> np.ndarray:
     return (real + 1j * random.random(shape) if np.dtype(dtype).kind == "c" else real).astype(dtype)
 
 
+def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """NumPy's product, of halves by way of floats."""
+    if a.dtype == np.float16:
+        return (a.astype("float32") @ b.astype("float32")).astype("float16")
+    return np.asarray(a @ b)
+
+
 def check(ours: PyGPU.GPUArray, expected: Any) -> None:
     assert isinstance(ours, PyGPU.GPUArray)
     assert ours.dtype == expected.dtype
@@ -28,3 +36,13 @@ def check(ours: PyGPU.GPUArray, expected: Any) -> None:
     near = TOLERANCE.get(expected.dtype.name, 0)
     scale = float(np.abs(expected).max()) if expected.size and near else 0
     np.testing.assert_allclose(ours.get(), expected, rtol=near, atol=near * scale)
+
+
+def check_bfloat16(*shapes: tuple[int, int]) -> None:
+    """Hold a product of two matrices of bfloat16 against one of floats."""
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    a, b = (numbers("float32", *shape).astype(ml_dtypes.bfloat16) for shape in shapes)
+    ours = (PyGPU.to_gpu(a) @ PyGPU.to_gpu(b)).get()
+    assert ours.dtype == a.dtype
+    exact = a.astype("float32") @ b.astype("float32")
+    np.testing.assert_allclose(ours.astype("float32"), exact, rtol=1e-2, atol=1e-2)

@@ -227,6 +227,8 @@ def test_arguments_that_do_not_fit_are_refused_by_name() -> None:
         AXPY(1, PyGPU.zeros(4), x, x)
     with pytest.raises(TypeError, match="takes 4 arguments, and 3 were given"):
         AXPY(1, x, x)
+    with pytest.raises(TypeError, match="takes 4 arguments, and 1 was given"):
+        AXPY(1)
     with pytest.raises(TypeError, match=r"argument 3 \(float \*y\): an array on the device is wanted, not list"):
         AXPY(1, x, [1, 2], x)
     if not on_cpu():

@@ -92,6 +92,22 @@ def test_without_a_compiler_the_error_says_what_was_looked_for(tmp_path: Path) -
         assert part in last
 
 
+def test_the_compiler_that_is_named_for_this_is_not_replaced_by_another(tmp_path: Path) -> None:
+    done = run(tmp_path, "says", PYGPU_CXX=str(tmp_path / "none"))
+    assert done.returncode != 0
+    assert (
+        f"PYGPU_CXX={tmp_path / 'none'} is to compile the kernels of the cpu backend, and cannot be used" in done.stderr
+    )
+    assert done.stderr.endswith("there is no such file\n")
+
+
+@pytest.mark.parametrize("order", ["random", "shuffled:x", "reversed:2"])
+def test_an_order_that_is_none_is_refused_since_the_plain_one_finds_no_races(order: str, tmp_path: Path) -> None:
+    done = run(tmp_path, "no_barrier", PYGPU_CPU_ORDER=order)
+    assert done.returncode != 0
+    assert f"PYGPU_CPU_ORDER is '{order}'; the orders are 'reversed', 'shuffled' and" in done.stderr
+
+
 def test_a_missing_barrier_shows_itself_in_the_reversed_order(tmp_path: Path) -> None:
     assert run(tmp_path, "no_barrier").stdout == f"{[5] * 8}\n"
     assert run(tmp_path, "no_barrier", PYGPU_CPU_ORDER="reversed").stdout != f"{[5] * 8}\n"

@@ -32,6 +32,19 @@ def test_a_name_that_is_not_there_is_no_attribute() -> None:
         PyGPU.zeross  # noqa: B018
 
 
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("ElementwiseKernel", "it is PyGPU.elementwise.ElementwiseKernel"),
+        ("SourceModule", "it is PyGPU.compiler.SourceModule"),
+        ("polyfit", "NumPy has it, for values on the host"),
+    ],
+)
+def test_a_name_that_is_elsewhere_says_where(name: str, hint: str) -> None:
+    with pytest.raises(AttributeError, match=f"module 'PyGPU' has no attribute '{name}'; {hint}"):
+        getattr(PyGPU, name)
+
+
 def test_dir_shows_what_a_person_would_type() -> None:
     shown = set(dir(PyGPU))
     assert {"GPUArray", "zeros", "Stream", "set_allocator", "driver", "compiler", "gpuarray", "backend"} <= shown

@@ -113,3 +113,25 @@ def test_a_program_that_is_not_there_is_a_wrong_call() -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=110)
     assert done.returncode == 2
     assert "there is no file 'no_such_program.py'" in done.stderr
+
+
+def test_all_lines_of_an_error_are_told() -> None:
+    errors = [
+        "Traceback (most recent call last):",
+        '  File "program.py", line 1, in <module>',
+        "    f[1, 8](x)",
+        "PyGPU.BackendUnavailableError: none was found; looked for:",
+        "  c++: not on PATH",
+    ]
+    told = "PyGPU.BackendUnavailableError: none was found; looked for:\n      c++: not on PATH"
+    assert checking.last_words(errors) == told
+    assert checking.last_words(["a program that ends itself", ""]) == "a program that ends itself"
+
+
+def test_the_command_does_not_name_itself() -> None:
+    errors = [
+        "Traceback (most recent call last):",
+        "  File",
+        "CudaError: beyond; python -m PyGPU check shows the line]",
+    ]
+    assert checking.last_words(errors) == "CudaError: beyond]"

@@ -90,3 +90,49 @@ def test_the_same_program_runs_on_every_backend_of_the_machine() -> None:
     assert list(lines) == ["cuda", "hip", "cpu"]
     assert lines["cpu"] == "-5673.668000000000"
     assert lines[PyGPU.backend_name()] == lines["cpu"]
+
+
+def test_waves_are_those_of_the_same_program_with_numpy() -> None:
+    example = load("waves")
+    water = example.wall(60, 80)
+    expected = example.waves(np, water, 60)
+    assert np.abs(expected).max() > 1
+    np.testing.assert_allclose(example.waves(PyGPU, water, 60).get(), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_each_point_of_the_map_has_the_place_that_is_nearest() -> None:
+    example = load("zones")
+    places = example.directions(np.random.default_rng(3).uniform(-89, 89, (20, 2)) * (1, 2))
+    height, width = 12, 24
+    latitude = np.pi * (0.5 - (np.arange(height) + 0.5) / height)[:, None] + np.zeros(width)
+    longitude = np.pi * (2 * (np.arange(width) + 0.5) / width - 1) + np.zeros((height, 1))
+    points = example.directions(np.degrees([latitude.ravel(), longitude.ravel()]).T)
+    products = points @ places.T
+    chosen = example.zones(places, width, height).get().ravel()
+    # Where two are as near as each other, either is.
+    np.testing.assert_allclose(products[np.arange(len(points)), chosen], products.max(axis=1), atol=1e-5)
+
+
+def test_each_walk_is_somewhere_after_each_step() -> None:
+    example = load("walks")
+    places = example.walks(300, 40)
+    seen = example.visits(places, 19.0, 50)
+    assert seen.shape == (50, 40)
+    assert (seen.sum(axis=0) == 300).all()
+    middle = np.abs(places.get()) < 0.76  # the two intervals around 0
+    assert np.abs(seen[24:26].sum(axis=0) - middle.sum(axis=0)).max() <= 2
+
+
+@pytest.mark.parametrize(("name", "sizes"), [("waves", (60, 80, 20)), ("walks", (50, 60, 40)), ("zones", (60, 30))])
+def test_an_example_writes_its_picture(name: str, sizes: tuple[int, ...], tmp_path: Path) -> None:
+    pillow = pytest.importorskip("PIL.Image")
+    example = load(name)
+    data = [FOLDER / "data" / "timezones.csv"] if name == "zones" else []
+    example.main(tmp_path / "picture.png", *data, *sizes)
+    with pillow.open(tmp_path / "picture.png") as image:
+        assert len(image.getcolors(1 << 20)) > 5
+
+
+def test_the_main_job_is_done_on_whatever_device_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+    load("demo").main()
+    assert "every result is equal to NumPy's" in capsys.readouterr().out

@@ -2,36 +2,32 @@
 
 from __future__ import annotations
 
-import os
-import shutil
+import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+import mpi
 import PyGPU
 
 pytest.importorskip("mpi4py")
-MPIEXEC = shutil.which("mpiexec", path=os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", ""))))
 pytestmark = [
-    pytest.mark.skipif(MPIEXEC is None, reason="needs mpiexec"),
     pytest.mark.skipif(PyGPU.backend_name() != "cpu", reason="tests/gpu/peers has MPI on GPUs"),
     pytest.mark.enough_on("cpu"),
     pytest.mark.starts_processes,
 ]
-EXAMPLES = Path(__file__).parents[2] / "examples"
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
 
 
-def mpi(processes: int, *program: str, devices: int = 4) -> subprocess.CompletedProcess[str]:
+def run(processes: int, *program: str, devices: int = 4) -> subprocess.CompletedProcess[str]:
     """Run a program in so many processes."""
-    environment = os.environ | {"PYGPU_CPU_DEVICES": str(devices), "PYGPU_BACKEND": "cpu"}
-    command = [str(MPIEXEC), "-n", str(processes), sys.executable, *program]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    return mpi.run(processes, *program, PYGPU_CPU_DEVICES=str(devices), PYGPU_BACKEND="cpu")
 
 
 def test_four_processes_scatter_compute_and_gather() -> None:
-    done = mpi(4, str(EXAMPLES / "mpi_scatter.py"))
+    done = run(4, str(EXAMPLES / "mpi_scatter.py"))
     assert done.returncode == 0, done.stderr
     assert done.stdout == "4 processes scaled 262144 elements each\n"
 
@@ -39,13 +35,13 @@ def test_four_processes_scatter_compute_and_gather() -> None:
 @pytest.mark.parametrize("way", [[], ["--device-pointers"]], ids=["buffers", "pointers"])
 def test_four_processes_pass_arrays_around_and_sum_them(way: list[str]) -> None:
     # More than two chunks, the last of them short.
-    done = mpi(4, str(EXAMPLES / "mpi_device.py"), "--elements", "9000001", *way)
+    done = run(4, str(EXAMPLES / "mpi_device.py"), "--elements", "9000001", *way)
     assert done.returncode == 0, done.stderr
     assert "4 processes on cpu:0, cpu:1, cpu:2, cpu:3: passed and summed 9000001" in done.stdout
 
 
 def test_a_process_without_a_device_says_so_and_ends_the_others() -> None:
-    done = mpi(3, "-m", "mpi4py", str(EXAMPLES / "mpi_device.py"), devices=2)
+    done = run(3, "-m", "mpi4py", str(EXAMPLES / "mpi_device.py"), devices=2)
     assert done.returncode != 0
     assert "process 2 is number 2 on" in done.stderr
     assert "which shows 2 devices: start 2 processes there" in done.stderr
@@ -53,7 +49,7 @@ def test_a_process_without_a_device_says_so_and_ends_the_others() -> None:
 
 def test_the_seeds_program_runs_with_gpuarrays_of_four_processes() -> None:
     """Its calls with small letters, which pickle, and those with capital letters, which take arrays as they are."""
-    done = mpi(
+    done = run(
         4,
         "-c",
         """if True:
@@ -82,3 +78,52 @@ def test_the_seeds_program_runs_with_gpuarrays_of_four_processes() -> None:
         """,
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_the_pages_program_sums_over_three_processes() -> None:
+    page = (ROOT / "docs" / "howto" / "collectives.md").read_text()
+    (program,) = re.findall(r"```python\n(import PyGPU\n(?:(?!```).)*?Iallreduce.*?)```", page, re.DOTALL)
+    done = run(3, "-m", "mpi4py", "-c", program + "if MPI.COMM_WORLD.rank == 0: print(int(a[0]))")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "6\n"
+
+
+def test_a_process_that_ends_ends_the_others_who_wait_for_it() -> None:
+    program = """if True:
+        from mpi4py import MPI
+        import PyGPU
+        a = PyGPU.ones(1000)
+        if MPI.COMM_WORLD.rank == 1:
+            raise RuntimeError("this one has no more to say")
+        MPI.COMM_WORLD.Allreduce(MPI.IN_PLACE, a)
+    """
+    done = run(3, "-m", "mpi4py", "-c", program)
+    assert done.returncode != 0
+    assert "this one has no more to say" in done.stderr
+
+
+def test_the_launcher_is_of_the_mpi_that_mpi4py_has(tmp_path: Path) -> None:
+    own = mpi.launcher()
+    for name, says in {"mpiexec": "mpirun (Open MPI) 4.1.6", "mpirun": "HYDRA build details:"}.items():
+        if mpi.kind_of(says) == mpi.library():
+            continue
+        other = tmp_path / name
+        other.write_text(f"#!/bin/sh\necho '{says}'\n")
+        other.chmod(0o755)
+    assert mpi.launcher(f"{tmp_path}:{Path(own).parent}") == own
+    with pytest.raises(pytest.skip.Exception, match=rf"needs mpiexec of {mpi.library()}, .*there are {tmp_path}"):
+        mpi.launcher(str(tmp_path))
+
+
+def test_a_process_that_is_killed_is_an_end_for_all_and_no_wait() -> None:
+    program = """if True:
+        import os, signal
+        from mpi4py import MPI
+        import PyGPU
+        a = PyGPU.ones(1000)
+        MPI.COMM_WORLD.Barrier()
+        if MPI.COMM_WORLD.rank == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+        MPI.COMM_WORLD.Allreduce(MPI.IN_PLACE, a)
+    """
+    assert run(3, "-c", program).returncode != 0

@@ -1,12 +1,15 @@
 """`python -m PyGPU show` and `test`: what they print, and the exit status."""
 
 import json
+import re
 import sys
+from pathlib import Path
 
 import pytest
 
 import PyGPU
-from PyGPU._cli import bench
+from PyGPU._cli import bench, variables
+from PyGPU._cli import main as commands
 from PyGPU._cli import test as testing
 from PyGPU._cli.main import main
 
@@ -56,6 +59,40 @@ def test_every_check_of_the_self_test_passes_here(
     verdicts = {line[9:].split(": ")[1]: line.split()[0] for line in lines[2:-1]}
     assert set(verdicts) == {check.what for check in testing.CHECKS}
     assert set(verdicts.values()) <= {"ok", "skipped"}
+
+
+@pytest.mark.enough_on("cpu")
+@pytest.mark.parametrize("command", ["bench", "test", "warm"])
+def test_without_a_backend_a_command_says_why_and_traces_nothing(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def none() -> str:
+        raise PyGPU.BackendUnavailableError("PYGPU_BACKEND=cuda asks for the cuda backend")
+
+    monkeypatch.setattr(commands, "backend_name", none)
+    monkeypatch.setattr(sys, "argv", ["PyGPU", command])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 2
+    told = capsys.readouterr().err
+    assert told.startswith(f"python -m PyGPU {command}: PYGPU_BACKEND=cuda asks for the cuda backend\n")
+    assert "usage" not in told
+
+
+def test_the_variables_that_are_known_are_those_of_the_page() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "environment.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `(PYGPU_\w+)`", page, re.MULTILINE)) == variables.KNOWN
+
+
+def test_a_misspelt_variable_is_told() -> None:
+    lines = [*variables.told({"PYGPU_BACKNED": "cpu", "PYGPU_STRICT": "1", "PYGPU_BACKEND": "cpu", "HOME": "/"})]
+    assert lines == ["PYGPU_BACKNED: no variable of PyGPU; PYGPU_BACKEND is one", "PYGPU_STRICT: 1"]
+
+
+def test_without_a_compiler_a_line_says_what_to_install() -> None:
+    error = PyGPU.BackendUnavailableError("none was found; install g++ or clang++; looked for:\n  c++: not on PATH")
+    told = testing.without_a_compiler(error)
+    assert told == "no compiler of kernels: none was found; install g++ or clang++"
 
 
 @pytest.mark.enough_on("cpu")

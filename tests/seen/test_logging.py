@@ -89,3 +89,28 @@ def test_a_program_that_does_not_log_does_not_import_logging() -> None:
     environment = {**os.environ, "PYGPU_BACKEND": "cpu"}
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, env=environment)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.enough_on("cpu")
+@pytest.mark.starts_processes
+@pytest.mark.usefixtures("_compiler")
+@pytest.mark.parametrize(
+    ("variable", "value", "told"),
+    [
+        ("PYGPU_CACHE_SIZE", "lots", "PYGPU_CACHE_SIZE=lots is no size such as 256M or 2G; 268435456 bytes are kept\n"),
+        ("PYGPU_PROFILE", "all", "PYGPU_PROFILE asks for ranges: 'all' is no kind of ranges"),
+    ],
+)
+def test_a_warning_is_seen_once_though_the_program_does_not_log(
+    variable: str, value: str, told: str, tmp_path: Path
+) -> None:
+    script = (
+        "import PyGPU\n"
+        "for name in ('one', 'two'):\n"
+        "    PyGPU.Kernel(f'__global__ void {name}(int *a) {{ *a = 1; }}')[1, 1](PyGPU.zeros(1, 'int32'))"
+    )
+    environment = {**os.environ, "PYGPU_BACKEND": "cpu", "PYGPU_CACHE_DIR": str(tmp_path), variable: value}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.startswith(told)
+    assert done.stderr.count(variable) == 1

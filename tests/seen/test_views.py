@@ -32,6 +32,8 @@ def test_a_layout_that_is_not_contiguous_shows_its_strides() -> None:
 
 def test_a_large_array_shows_its_edges_and_one_of_many_axes_none() -> None:
     assert "..." in PyGPU.arange(100_000)._repr_html_()
+    assert len(PyGPU.arange(1000)._repr_html_()) < 1500
+    assert "..." not in PyGPU.arange(200)._repr_html_()
     assert "100,000,000 B" not in PyGPU.zeros((5, 5, 100))._repr_html_()
     assert "<pre" not in PyGPU.zeros((5, 5, 100))._repr_html_()
 
@@ -61,3 +63,27 @@ def test_a_notebook_shows_a_devices_name_and_memory() -> None:
 def test_help_of_the_package_is_read_in_one_sitting_and_the_star_still_brings_everything() -> None:
     assert len(pydoc.render_doc(PyGPU).splitlines()) < 100
     assert "to_gpu" in PyGPU.__all__
+
+
+def test_a_notebook_shows_what_a_graph_does() -> None:
+    array = PyGPU.zeros(3, np.float32)
+    graph = PyGPU.Graph()
+    assert "none yet" in graph._repr_html_()
+    with graph:
+        assert "none yet" in graph._repr_html_()
+        array.fill(1)
+        array[1:].fill(2)
+    shown = graph._repr_html_()
+    assert f"{len(graph.nodes)} memset" in shown
+    assert "0: memset" in shown
+    assert str(array.device) in shown
+    graph.launch()
+    assert array.tolist() == [1, 2, 2]
+
+
+def test_of_many_operations_of_a_graph_the_first_are_shown() -> None:
+    array = PyGPU.zeros(3, np.float32)
+    with PyGPU.Graph() as graph:
+        for _ in range(30):
+            array.fill(1)
+    assert "19: memset\nand 10 more" in graph._repr_html_()

@@ -1,24 +1,83 @@
 """Fortran through f2py. ``sh f2py/make.sh build && PYTHONPATH=build python f2py/use.py``."""
 
+import ctypes
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
 import heat_f2py
 import numpy as np
 
 import PyGPU as gpuarray
 
+sys.path.append(str(Path(__file__).parents[1]))
+from check import check
 
-def total(x: gpuarray.GPUArray) -> float:
-    """Sum; f2py checks nothing of an address, so that it is checked here."""
-    if x.dtype != np.float32 or x.ndim != 2:
-        raise TypeError(f"x: float32 and 2 dimensions are needed, not {x.dtype} and shape {x.shape}")
-    down, right = (stride // x.itemsize for stride in x.strides)
-    result, error = heat_f2py.total(x.ptr, down, right, *x.shape, gpuarray.current_stream().handle)
+# f2py knows no addresses of functions: what gives memory back is the library's own.
+heat_free = ctypes.CDLL(str(Path(heat_f2py.__file__).with_name("libheat.so"))).heat_free
+heat_free.argtypes, heat_free.restype = [ctypes.c_void_p], None
+
+
+def address(x: gpuarray.GPUArray, name: str, ndim: int, write: bool = False) -> int:
+    """Return what Fortran gets; f2py takes any number, so that the checks are ours."""
+    if not isinstance(x, gpuarray.GPUArray):
+        raise TypeError(f"{name}: a GPUArray is needed, not {type(x).__name__}")
+    if x.dtype != np.float32:
+        raise TypeError(f"{name}: float32 is needed, not {x.dtype}")
+    if x.ndim != ndim:
+        raise ValueError(f"{name}: {ndim} dimensions are needed, not shape {x.shape}")
+    if write and not x.flags.writeable:
+        raise ValueError(f"{name} is read-only")
+    return x.ptr
+
+
+def elements(x: gpuarray.GPUArray) -> list[int]:
+    """Return the strides in elements."""
+    return [stride // x.itemsize for stride in x.strides]
+
+
+def stream() -> int:
+    """Return the handle of the stream on which PyGPU works."""
+    return gpuarray.current_stream().handle
+
+
+def raise_for(error: int) -> None:
+    """Raise for what the library returned."""
     if error:
         raise RuntimeError(f"heat: error {error}")
+
+
+def scale(x: gpuarray.GPUArray, factor: float) -> None:
+    """Multiply in place."""
+    raise_for(heat_f2py.scale(address(x, "x", 1, write=True), x.size, elements(x)[0], factor, stream()))
+
+
+def step(source: gpuarray.GPUArray, target: gpuarray.GPUArray) -> None:
+    """Compute one step."""
+    a, b = address(source, "source", 2), address(target, "target", 2, write=True)
+    if source.shape != target.shape:
+        raise ValueError(f"step: the shapes {source.shape} and {target.shape} differ")
+    raise_for(heat_f2py.step(a, elements(source), b, elements(target), source.shape, stream()))
+
+
+def total(x: gpuarray.GPUArray) -> float:
+    """Sum."""
+    result, error = heat_f2py.total(address(x, "x", 2), elements(x), x.shape, stream())
+    raise_for(error)
     return float(result)
 
 
-host = np.arange(30, dtype=np.float32).reshape(5, 6)
-a = gpuarray.to_gpu(host)
-assert total(a) == host.sum()
-assert total(a[::-1, ::2]) == host[:, ::2].sum()
-print("as it should be")
+def new(count: int) -> gpuarray.GPUArray:
+    """Take over memory of the library's: its own function gives it back."""
+    place = heat_f2py.create(count)
+    if not place:
+        raise MemoryError(f"heat_new({count})")
+    return gpuarray.from_pointer(place, count, "float32", owner=heat_free)
+
+
+def where(x: gpuarray.GPUArray) -> int:
+    """Return the address that C gets."""
+    return heat_f2py.place(x.ptr)
+
+
+check(SimpleNamespace(scale=scale, step=step, total=total, where=where, new=new))

@@ -38,6 +38,33 @@ module heat_fortran
 
 contains
 
+  ! The library's functions for views with any strides, in elements.
+  integer(c_int) function scale_view(values, count, stride, factor, stream) bind(c)
+    type(c_ptr), value :: values, stream
+    integer(c_int64_t), value :: count, stride
+    real(c_float), value :: factor
+    scale_view = heat_scale(values, count, stride, factor, stream)
+  end function scale_view
+
+  integer(c_int) function step_view(from, from_strides, to, to_strides, lengths, stream) bind(c)
+    type(c_ptr), value :: from, to, stream
+    integer(c_int64_t), intent(in) :: from_strides(2), to_strides(2), lengths(2)
+    step_view = heat_step(from, from_strides, to, to_strides, lengths, stream)
+  end function step_view
+
+  integer(c_int) function total_view(values, strides, lengths, total, stream) bind(c)
+    type(c_ptr), value :: values, stream
+    integer(c_int64_t), intent(in) :: strides(2), lengths(2)
+    real(c_double), intent(out) :: total
+    total_view = heat_total(values, strides, lengths, total, stream)
+  end function total_view
+
+  ! The address that Fortran gets.
+  integer(c_intptr_t) function place(values) bind(c)
+    type(c_ptr), value :: values
+    place = transfer(values, place)
+  end function place
+
   ! So many steps between two arrays in Fortran's order, whose first index runs fastest; what is computed is in `a` again.
   integer(c_int) function relax(a, b, rows, columns, pairs_of_steps, stream) bind(c)
     type(c_ptr), value :: a, b, stream

@@ -58,7 +58,7 @@ def runs(arguments: argparse.Namespace, folder: Path, library: str | None) -> li
     # Lines are known without being paid for; only what fails asks for them.
     plain["PYGPU_CPU_OPTIONS"] = "-g1"
     orders = ["reversed", *(f"shuffled:{seed}" for seed in range(1, arguments.shuffles + 1))]
-    found = [Run("as it is", plain), Run("as it is, again", plain)]
+    found = [Run("as it is", plain), Run("once more", plain)]
     found += [Run(order, {**plain, "PYGPU_CPU_ORDER": order}) for order in orders]
     if library is not None:
         options = {"PYGPU_CPU_OPTIONS": "-fsanitize=address -fsanitize-recover=address -g"}
@@ -113,11 +113,24 @@ def with_line(place: str, folder: Path, path: str | None = None) -> str:
     return place
 
 
+def last_words(errors: list[str]) -> str:
+    """Take what an exception says, which may have several lines; the last line where there was none."""
+    starts = [number for number, line in enumerate(errors) if line.startswith("Traceback (most recent call last)")]
+    if starts:
+        rest = errors[starts[-1] + 1 :]
+        said = next((number for number, line in enumerate(rest) if line[:1].strip()), len(rest))
+        if said < len(rest):
+            # A compiler may say more than anybody reads here. What this command is good for needs no mention in it.
+            words = "\n      ".join(line.strip() for line in rest[said : said + 8] if line.strip())
+            return words.replace("; python -m PyGPU check shows the line", "")
+    return next((line for line in reversed(errors) if line.strip()), "")
+
+
 def failure(ended: Ended, folder: Path) -> str | None:
     """Say how a run failed: its last words, with the line of the kernel if they name one."""
     if ended.status == 0:
         return None
-    words = next((line for line in reversed(ended.errors) if line.strip()), "")
+    words = last_words(ended.errors)
     how = f"ended by signal {-ended.status}" if ended.status < 0 else f"exit status {ended.status}"
     place = re.search(r"at (\S+:\d+)\]?$", words)
     if place:
@@ -179,7 +192,7 @@ def search(program: list[str], ways: list[Run], folder: Path, limit: float | Non
         if failed is not None and not told:
             told.append(failed)
         elif not is_sanitized and len(ended) > 2:
-            first, second = ended["as it is"], ended["as it is, again"]
+            first, second = ended["as it is"], ended["once more"]
             differs = difference(first.output, second.output, done.output)
             differs = differs or held.difference(first.held, second.held, done.held)
             if differs is not None:
@@ -221,7 +234,7 @@ def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
         parser.error(f"there is no file {arguments.program!r}")
     library = None if arguments.no_sanitizer else sanitizer()
     if library is None and not arguments.no_sanitizer:
-        print("without the sanitizer: the C++ compiler has no library of it (libasan)", file=sys.stderr)
+        print("without the sanitizer: no C++ compiler with its library (libasan) was found", file=sys.stderr)
     program = [arguments.program, *arguments.arguments]
     with tempfile.TemporaryDirectory(prefix="pygpu-check-") as name:
         folder = Path(name)

@@ -2,11 +2,13 @@
 
 import argparse
 import json
+import sys
+from os import environ
 from pathlib import PurePath
 from typing import Any
 
-from PyGPU import __version__, config, show_config
-from PyGPU._cli import bench as timing, check as checking, test as testing, warm as compiling
+from PyGPU import BackendUnavailableError, __version__, backend_name, config, show_config
+from PyGPU._cli import bench as timing, check as checking, test as testing, variables, warm as compiling
 from PyGPU._native import paths
 
 _PLACES = {
@@ -27,6 +29,17 @@ def _show(arguments: argparse.Namespace) -> None:
         print(json.dumps(config(), indent=1, default=_plain))
     else:
         show_config()
+        for line in variables.told(environ):
+            print(line)
+
+
+def _need_a_backend(command: str) -> None:
+    """End with what is wrong where there is no backend to work on: that is a wrong setting, and no defect to trace."""
+    try:
+        backend_name()
+    except (ValueError, BackendUnavailableError) as error:
+        print(f"python -m PyGPU {command}: {error}\n`python -m PyGPU` shows all backends", file=sys.stderr)
+        sys.exit(2)
 
 
 def main() -> None:
@@ -52,6 +65,8 @@ def main() -> None:
     check = commands.add_parser("check", help="run a program on the CPU and look for mistakes in its kernels")
     checking.add_options(check)
     arguments = parser.parse_args()
+    if arguments.place is None and arguments.command in ("bench", "test", "warm"):
+        _need_a_backend(arguments.command)
     if arguments.place is not None:
         print(arguments.place())
     elif arguments.command == "bench":

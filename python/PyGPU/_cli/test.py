@@ -107,39 +107,41 @@ def same_device_copy(device: PyGPU.Device) -> str:
     return "turned, and overlapping"
 
 
+def without_a_compiler(error: PyGPU.BackendUnavailableError) -> str:
+    """Say what to install; where it was looked for, `python -m PyGPU` tells."""
+    first = str(error).splitlines()[0]
+    return f"no compiler of kernels: {first.removesuffix('; looked for:').removesuffix('; searched:')}"
+
+
 def module_of(device: PyGPU.Device) -> Any:
     """Compile the kernel, or take it from the cache."""
     with device:
         try:
             return PyGPU.Module(KERNEL)
         except PyGPU.BackendUnavailableError as error:
-            raise Skipped(f"no compiler of kernels: {str(error).splitlines()[0]}") from None
+            raise Skipped(without_a_compiler(error)) from None
 
 
-def scaled(device: PyGPU.Device, module: Any) -> None:
-    """Launch the kernel."""
+def scaled(device: PyGPU.Device) -> float:
+    """Compile the kernel or find it, and launch it: milliseconds until it was loaded."""
+    begin = time.perf_counter()
+    module = module_of(device)
+    seconds = time.perf_counter() - begin
     host = values().reshape(-1)[:SCALED]
     source, target = PyGPU.to_gpu(host, device=device), PyGPU.zeros(SCALED, numpy.float32, device=device)
     module["scale"][-(-SCALED // 128), 128](target, source, numpy.float32(2), numpy.int32(SCALED))
     same(target.get(), 2 * host)
+    return 1000 * seconds
 
 
 def kernel(device: PyGPU.Device) -> str:
     """Compile and launch a kernel."""
-    begin = time.perf_counter()
-    module = module_of(device)
-    seconds = time.perf_counter() - begin
-    scaled(device, module)
-    return f"compiled or found, and loaded, in {1000 * seconds:.0f} ms"
+    return f"compiled or found, and loaded, in {scaled(device):.0f} ms"
 
 
 def cached_kernel(device: PyGPU.Device) -> str:
     """Find the same kernel again."""
-    begin = time.perf_counter()
-    module = module_of(device)
-    seconds = time.perf_counter() - begin
-    scaled(device, module)
-    return f"found again in {1000 * seconds:.1f} ms"
+    return f"found again in {scaled(device):.1f} ms"
 
 
 def order(device: PyGPU.Device) -> str:
@@ -176,7 +178,7 @@ def needing_a_compiler(work: Callable[[PyGPU.Device], str | None]) -> Callable[[
         try:
             return work(device)
         except PyGPU.BackendUnavailableError as error:
-            raise Skipped(f"no compiler of kernels: {str(error).splitlines()[0]}") from None
+            raise Skipped(without_a_compiler(error)) from None
 
     return checked
 
@@ -219,15 +221,19 @@ CHECKS = [
 ]
 
 
+def handed(device: PyGPU.Device, take: Callable[[PyGPU.GPUArray], Any]) -> None:
+    """Hand an array to another library, which adds one to each element, and take back what it has then."""
+    other = take(PyGPU.to_gpu(values(), device=device))
+    other += 1
+    same(PyGPU.from_dlpack(other).get(), values() + 1)
+
+
 def with_torch(device: PyGPU.Device) -> str:
     """Hand an array to PyTorch and back."""
     torch = importlib.import_module("torch")
     if device.kind != "cpu" and not torch.cuda.is_available():
         raise Skipped(f"torch {torch.__version__} sees no GPU")
-    array = PyGPU.to_gpu(values(), device=device)
-    tensor = torch.from_dlpack(array)
-    tensor += 1
-    same(PyGPU.from_dlpack(tensor).get(), values() + 1)
+    handed(device, torch.from_dlpack)
     return f"{torch.__version__}, shared both ways"
 
 
@@ -236,10 +242,7 @@ def with_cupy(device: PyGPU.Device) -> str:
     cupy = importlib.import_module("cupy")
     if device.kind == "cpu" or not cupy.cuda.runtime.getDeviceCount():
         raise Skipped("no GPU for it")
-    array = PyGPU.to_gpu(values(), device=device)
-    other = cupy.from_dlpack(array)
-    other += 1
-    same(PyGPU.from_dlpack(other).get(), values() + 1)
+    handed(device, cupy.from_dlpack)
     return f"{cupy.__version__}, shared both ways"
 
 
@@ -248,9 +251,7 @@ def with_jax(device: PyGPU.Device) -> str:
     jax = importlib.import_module("jax")
     if device.kind != "cpu" and jax.default_backend() == "cpu":
         raise Skipped(f"jax {jax.__version__} sees no GPU")
-    array = PyGPU.to_gpu(values(), device=device)
-    other = jax.dlpack.from_dlpack(array) + 1
-    same(PyGPU.from_dlpack(other).get(), values() + 1)
+    handed(device, jax.dlpack.from_dlpack)
     return f"{jax.__version__}, both ways"
 
 

@@ -14,17 +14,20 @@ __all__ = ["fft2", "fftn", "ifft2", "ifftn", "irfft2", "irfftn", "rfft2", "rfftn
 _LAST_TWO = (-2, -1)
 
 
-def _warn(s: Any, axes: Any) -> None:
-    """Say what NumPy says to lengths that are not given as they should be."""
-    if axes is None:
+def _along(
+    kind: str, a: Any, s: Sequence[int] | None, axes: Sequence[int] | None, norm: Norm, out: _core.GPUArray | None
+) -> _core.GPUArray:
+    """Transform, and warn as NumPy does of odd lengths, at the line that called our caller."""
+    if s is not None and axes is None:
         text = (
             "`axes` should not be `None` if `s` is not `None` (Deprecated in NumPy 2.0): `s[i]` will be the length "
             "along `axes[i]`. To keep what is done now, pass the numbers of the last axes"
         )
         warnings.warn(text, DeprecationWarning, stacklevel=3)
-    if any(length is None for length in s):
+    if s is not None and any(length is None for length in s):
         text = "`None` in `s` is deprecated in NumPy 2.0; pass -1 for the length that the axis has"
         warnings.warn(text, DeprecationWarning, stacklevel=3)
+    return _core._fft(kind, a, s, axes, norm, out)
 
 
 def fftn(
@@ -60,9 +63,7 @@ def fftn(
     >>> PyGPU.fft.fftn(PyGPU.ones((2, 2))).real.tolist()
     [[4.0, 0.0], [0.0, 0.0]]
     """
-    if s is not None:
-        _warn(s, axes)
-    return _core._fft("fftn", a, s, axes, norm, out)
+    return _along("fftn", a, s, axes, norm, out)
 
 
 def fft2(
@@ -98,9 +99,7 @@ def fft2(
     >>> PyGPU.fft.fft2(PyGPU.ones((2, 2))).real.tolist()
     [[4.0, 0.0], [0.0, 0.0]]
     """
-    if s is not None:
-        _warn(s, axes)
-    return _core._fft("fftn", a, s, axes, norm, out)
+    return _along("fftn", a, s, axes, norm, out)
 
 
 def ifftn(
@@ -136,9 +135,7 @@ def ifftn(
     >>> PyGPU.fft.ifftn(PyGPU.ones((2, 2))).real.tolist()
     [[1.0, 0.0], [0.0, 0.0]]
     """
-    if s is not None:
-        _warn(s, axes)
-    return _core._fft("ifftn", a, s, axes, norm, out)
+    return _along("ifftn", a, s, axes, norm, out)
 
 
 def ifft2(
@@ -174,9 +171,7 @@ def ifft2(
     >>> PyGPU.fft.ifft2(PyGPU.ones((2, 2))).real.tolist()
     [[1.0, 0.0], [0.0, 0.0]]
     """
-    if s is not None:
-        _warn(s, axes)
-    return _core._fft("ifftn", a, s, axes, norm, out)
+    return _along("ifftn", a, s, axes, norm, out)
 
 
 def rfftn(
@@ -212,9 +207,7 @@ def rfftn(
     >>> PyGPU.fft.rfftn(PyGPU.ones((4, 4))).shape
     (4, 3)
     """
-    if s is not None:
-        _warn(s, axes)
-    return _core._fft("rfftn", a, s, axes, norm, out)
+    return _along("rfftn", a, s, axes, norm, out)
 
 
 def rfft2(
@@ -250,9 +243,7 @@ def rfft2(
     >>> PyGPU.fft.rfft2(PyGPU.ones((4, 4))).shape
     (4, 3)
     """
-    if s is not None:
-        _warn(s, axes)
-    return _core._fft("rfftn", a, s, axes, norm, out)
+    return _along("rfftn", a, s, axes, norm, out)
 
 
 def irfftn(
@@ -288,9 +279,7 @@ def irfftn(
     >>> PyGPU.fft.irfftn(PyGPU.ones((4, 3))).shape
     (4, 4)
     """
-    if s is not None:
-        _warn(s, axes)
-    return _core._fft("irfftn", a, s, axes, norm, out)
+    return _along("irfftn", a, s, axes, norm, out)
 
 
 def irfft2(
@@ -326,6 +315,4 @@ def irfft2(
     >>> PyGPU.fft.irfft2(PyGPU.ones((4, 3))).shape
     (4, 4)
     """
-    if s is not None:
-        _warn(s, axes)
-    return _core._fft("irfftn", a, s, axes, norm, out)
+    return _along("irfftn", a, s, axes, norm, out)

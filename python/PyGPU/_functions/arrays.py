@@ -21,7 +21,7 @@ def array(given: Any, function: str) -> _core.GPUArray:
     if isinstance(given, (np.ndarray, list, tuple)) and np.ndim(given):
         raise TypeError(
             f"{function}: the {type(given).__name__} of shape {np.shape(given)} is in host memory; copy it to "
-            "the device of the other arrays first, with PyGPU.to_gpu(x)"
+            "a device first, with PyGPU.to_gpu(x)"
         )
     return _core.asarray(given)
 

@@ -88,6 +88,30 @@ _PYCUDAS = dict.fromkeys(("VERSION", "VERSION_STATUS", "VERSION_TEXT"), "PyGPU._
 """Names of PyCUDA's package, for programs that ask `pycuda` for its version; not shown, since PyGPU's is another."""
 
 
+# What a person looks for here that is elsewhere, or has another name.
+_HINTS = {
+    "ElementwiseKernel": "it is PyGPU.elementwise.ElementwiseKernel",
+    "ReductionKernel": "it is PyGPU.reduction.ReductionKernel",
+    "InclusiveScanKernel": "it is PyGPU.scan.InclusiveScanKernel",
+    "ExclusiveScanKernel": "it is PyGPU.scan.ExclusiveScanKernel",
+    "SourceModule": "it is PyGPU.compiler.SourceModule; PyGPU.Module and PyGPU.Kernel are PyGPU's own",
+    "RawKernel": "PyGPU.Kernel compiles a text",
+    "RawModule": "PyGPU.Module compiles a text",
+    "cuda": "devices, streams and events are PyGPU.Device, PyGPU.Stream and PyGPU.Event; PyCUDA's are in PyGPU.driver",
+    "cudaGetDeviceProperties": "PyGPU.device_properties(device) has them",
+    "is_available": "PyGPU.backend_name() tells on what PyGPU computes",
+    "testing": "numpy.testing takes the values, a.get()",
+}
+
+
+def _hint(name: str) -> str:
+    """Say where a name is that is not there, as far as that is known."""
+    if name in _HINTS:
+        return f"; {_HINTS[name]}"
+    # Not asked for it: some of NumPy's names warn when they are.
+    return "; NumPy has it, for values on the host: a.get()" if name in dir(sys.modules.get("numpy")) else ""
+
+
 def find(name: str) -> Any:
     """Return what a name of `PyGPU` means that is not loaded with it: a module, a function, one of PybindGPU's names.
 
@@ -107,7 +131,8 @@ def find(name: str) -> Any:
     except AttributeError:
         # With these Python names the likeliest one in the traceback.
         package = sys.modules["PyGPU"]
-        raise AttributeError(f"module 'PyGPU' has no attribute {name!r}", name=name, obj=package) from None
+        told = f"module 'PyGPU' has no attribute {name!r}{_hint(name)}"
+        raise AttributeError(told, name=name, obj=package) from None
 
 
 def is_asked_by(module: str) -> bool:

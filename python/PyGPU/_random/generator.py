@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from PyGPU import _core
-from PyGPU._random import choosing
+from PyGPU._random import absent, choosing
 from PyGPU._random.distributions import Distributions, is_number
 from PyGPU._random.place import Place
 from PyGPU._random.source import Source
@@ -79,6 +79,11 @@ class Generator(Distributions):
 
     def __repr__(self) -> str:
         return f"Generator(Philox) on {self.device}"
+
+    if not TYPE_CHECKING:  # to type checkers any name would be there
+
+        def __getattr__(self, name: str) -> Any:
+            raise AttributeError(absent.of_a_generator(name), name=name, obj=self)
 
     def spawn(self, n_children: int) -> list[Generator]:
         """Make generators whose streams are independent of this one and of each other, as NumPy's are.

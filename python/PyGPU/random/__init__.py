@@ -1,5 +1,13 @@
 """Random numbers on a device, as `numpy.random` has them: `default_rng` makes a `Generator` over NumPy's Philox."""
 
+from typing import TYPE_CHECKING, Any
+
+from PyGPU._random import absent
 from PyGPU._random.generator import Generator, default_rng
 
 __all__ = ["Generator", "default_rng"]
+
+if not TYPE_CHECKING:  # to type checkers any name would be there
+
+    def __getattr__(name: str) -> Any:
+        raise AttributeError(absent.of_the_module(name))

@@ -28,6 +28,7 @@ mod tests;
 mod textures;
 
 pub(super) use self::numbers::read_count as read_device_count;
+pub(super) use self::programs::check_order;
 pub(super) use self::programs::{dependencies, interrupts, is_whole};
 
 use self::host::{CPU, Cpu};

@@ -1,13 +1,15 @@
 //! cuBLAS and hipBLAS: products of matrices, whose columns lie one behind the other.
 
+mod call;
 mod lu;
 
 use std::ffi::{c_int, c_void};
 
-use super::{Noun, functions, places_of};
+use call::{Call, Many, One};
+
+use super::{Noun, Opened, functions, places_of};
 use crate::backend::{Address, BackendKind, Library, StreamHandle};
 use crate::error::{Error, Result};
-use crate::global::Once;
 
 static NOUN: Noun = Noun {
     names: ["cuBLAS", "hipBLAS"],
@@ -22,18 +24,6 @@ type SetStream = unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32;
 type SetWorkspace = unsafe extern "C" fn(*mut c_void, *mut c_void, usize) -> u32;
 type SetNumber = unsafe extern "C" fn(*mut c_void, u32) -> u32;
 type GetVersion = unsafe extern "C" fn(*mut c_void, *mut c_int) -> u32;
-/// Handle, operations, lengths, factor, operands with type and leading dimension, factor, result, type of sums, algorithm.
-#[rustfmt::skip]
-type One<N> = unsafe extern "C" fn(
-    *mut c_void, u32, u32, N, N, N, *const c_void, *const c_void, u32, N, *const c_void, u32, N,
-    *const c_void, *mut c_void, u32, N, u32, c_int,
-) -> u32;
-/// The same, with a stride behind each leading dimension and the number of matrices before the type of sums.
-#[rustfmt::skip]
-type Many<N> = unsafe extern "C" fn(
-    *mut c_void, u32, u32, N, N, N, *const c_void, *const c_void, u32, N, i64, *const c_void, u32, N, i64,
-    *const c_void, *mut c_void, u32, N, i64, N, u32, c_int,
-) -> u32;
 
 functions! {
     create: Create = "cublasCreate_v2", "hipblasCreate";
@@ -166,32 +156,25 @@ pub struct Blas {
     path: String,
 }
 
+/// With what was wrong where it could not be.
+static OPENED: Opened<Result<Blas>> = Opened::new();
+
 /// cuBLAS or hipBLAS, if it was opened before.
 #[inline]
 pub fn opened_blas(kind: BackendKind) -> Option<&'static Result<Blas>> {
-    slot(kind)?.get()
-}
-
-fn slot(kind: BackendKind) -> Option<&'static Once<Result<Blas>>> {
-    static CUDA: Once<Result<Blas>> = Once::new();
-    static HIP: Once<Result<Blas>> = Once::new();
-    match kind {
-        BackendKind::Cuda => Some(&CUDA),
-        BackendKind::Hip => Some(&HIP),
-        BackendKind::Cpu => None,
-    }
+    OPENED.of(kind)?.get()
 }
 
 /// cuBLAS or hipBLAS, looked for once in a process: whoever can do without does not search again each time. None on the CPU.
 #[cold]
 pub fn blas(kind: BackendKind, driver: i32) -> Option<&'static Result<Blas>> {
-    let slot = slot(kind)?;
-    if slot.get().is_none() {
+    let place = OPENED.of(kind)?;
+    if place.get().is_none() {
         // Who opens holds no lock: it asks Python, and the system's loader.
         let opened = NOUN.open(kind, driver, &places_of("cublas")).and_then(|library| Blas::open(&library, kind));
-        slot.set(opened);
+        place.set(opened);
     }
-    slot.get()
+    place.get()
 }
 
 impl Blas {
@@ -330,81 +313,31 @@ impl Blas {
             true => ((&raw const doubles[0]).cast(), (&raw const doubles[1]).cast()),
             false => ((&raw const singles[0]).cast(), (&raw const singles[1]).cast()),
         };
-        let ([m, n, k], [a, b], out, code) = (gemm.lengths, gemm.operands, gemm.out, gemm.number.code());
+        let ([m, n, k], [a, b], out) = (gemm.lengths, gemm.operands, gemm.out);
         let [at_a, at_b] = [a, b].map(|matrix| std::ptr::with_exposed_provenance::<c_void>(matrix.address));
         let to = std::ptr::with_exposed_provenance_mut::<c_void>(out.address);
         let all = [m, n, k, a.leading, b.leading, out.leading, gemm.count];
-        let narrow = all.map(|length| c_int::try_from(length).ok());
+        let is_narrow = all.iter().all(|&length| c_int::try_from(length).is_ok());
+        let narrow = all.map(|length| length as c_int);
         let functions = &self.functions;
+        let call = Call {
+            handle,
+            operations: [op_a, op_b],
+            number: gemm.number.code(),
+            factors: [one, none],
+            operands: [at_a, at_b],
+            out: to,
+            apart: [a.apart, b.apart, out.apart],
+            sums,
+            algorithm,
+        };
         // SAFETY: as promised; the factors are of the type of sums and live until the call has returned, in which they are read.
         unsafe {
-            match (narrow, gemm.count) {
-                ([Some(m), Some(n), Some(k), Some(lda), Some(ldb), Some(ldc), _], 1) => {
-                    functions.one_v2.map_or(NOT_SUPPORTED, |call| {
-                        call(
-                            handle, op_a, op_b, m, n, k, one, at_a, code, lda, at_b, code, ldb, none, to, code, ldc,
-                            sums, algorithm,
-                        )
-                    })
-                }
-                ([Some(m), Some(n), Some(k), Some(lda), Some(ldb), Some(ldc), Some(count)], _) => {
-                    functions.many_v2.map_or(NOT_SUPPORTED, |call| {
-                        call(
-                            handle, op_a, op_b, m, n, k, one, at_a, code, lda, a.apart, at_b, code, ldb, b.apart, none,
-                            to, code, ldc, out.apart, count, sums, algorithm,
-                        )
-                    })
-                }
-                (_, 1) => functions.one_wide_v2.map_or(NOT_SUPPORTED, |call| {
-                    call(
-                        handle,
-                        op_a,
-                        op_b,
-                        m,
-                        n,
-                        k,
-                        one,
-                        at_a,
-                        code,
-                        a.leading,
-                        at_b,
-                        code,
-                        b.leading,
-                        none,
-                        to,
-                        code,
-                        out.leading,
-                        sums,
-                        algorithm,
-                    )
-                }),
-                (_, count) => functions.many_wide_v2.map_or(NOT_SUPPORTED, |call| {
-                    call(
-                        handle,
-                        op_a,
-                        op_b,
-                        m,
-                        n,
-                        k,
-                        one,
-                        at_a,
-                        code,
-                        a.leading,
-                        a.apart,
-                        at_b,
-                        code,
-                        b.leading,
-                        b.apart,
-                        none,
-                        to,
-                        code,
-                        out.leading,
-                        out.apart,
-                        count,
-                        sums,
-                        algorithm,
-                    )
-                }),
+            match (is_narrow, gemm.count) {
+                (true, 1) => call.one(functions.one_v2, narrow),
+                (true, _) => call.many(functions.many_v2, narrow),
+                (false, 1) => call.one(functions.one_wide_v2, all),
+                (false, _) => call.many(functions.many_wide_v2, all),
             }
         }
     }

@@ -2,10 +2,9 @@
 
 use std::ffi::{c_int, c_longlong, c_void};
 
-use super::{Noun, Places, functions};
+use super::{Noun, Opened, Places, functions};
 use crate::backend::{Address, BackendKind, Library, StreamHandle};
 use crate::error::{DriverError, Error, Result};
-use crate::global::Once;
 
 static NOUN: Noun = Noun {
     names: ["cuFFT", "hipFFT"],
@@ -157,34 +156,20 @@ impl Plan {
 /// cuFFT or hipFFT, if it was opened.
 #[inline]
 pub fn opened(kind: BackendKind) -> Option<&'static Fft> {
-    known(kind)?.get()
+    OPENED.of(kind)?.get()
 }
 
-static CUDA: Once<Fft> = Once::new();
-static HIP: Once<Fft> = Once::new();
-
-#[inline]
-const fn known(kind: BackendKind) -> Option<&'static Once<Fft>> {
-    match kind {
-        BackendKind::Cuda => Some(&CUDA),
-        BackendKind::Hip => Some(&HIP),
-        BackendKind::Cpu => None,
-    }
-}
+static OPENED: Opened<Fft> = Opened::new();
 
 /// cuFFT or hipFFT, opened at the first call that finds it.
 ///
 /// # Errors
 /// `Unavailable` with what to install and what was searched; `NotSupported` on the CPU.
 pub fn open(kind: BackendKind, driver: i32, places: &Places) -> Result<&'static Fft> {
-    let Some(known) = known(kind) else {
-        return Err(Error::not_supported("cuFFT and hipFFT work on GPUs; on the cpu NumPy transforms"));
-    };
-    if let Some(found) = known.get() {
-        return Ok(found);
-    }
-    let opened = Fft::open(NOUN.open(kind, driver, places)?, kind)?;
-    Ok(known.get_or_init(|| opened))
+    let place = OPENED
+        .of(kind)
+        .ok_or_else(|| Error::not_supported("cuFFT and hipFFT work on GPUs; on the cpu NumPy transforms"))?;
+    NOUN.at(place, kind, driver, places, Fft::open)
 }
 
 impl Fft {

@@ -6,6 +6,7 @@
 
 mod blas;
 pub mod fft;
+mod opened;
 mod rand;
 pub mod ranges;
 mod shelf;
@@ -13,11 +14,14 @@ mod solver;
 
 use std::path::{Path, PathBuf};
 
+use opened::Opened;
+
 use super::{Attempt, BackendKind, Library};
-use crate::error::{Error, Result};
+use crate::error::{DriverError, Error, Result};
 use crate::global::{Global, Once};
 use crate::journal::{self, Level};
 use crate::settings::{self, Settings, Variable};
+use crate::short;
 
 pub use blas::{Blas, BlasHandle, Desk, Gemm, Matrix, Number, Operation, Outcome, blas, opened_blas};
 pub use rand::{Rand, Table, rand};
@@ -105,7 +109,7 @@ impl Noun {
             return self.hip.to_vec();
         }
         let mut files = self.cuda.to_vec();
-        files.sort_by_key(|&(major, _)| (major > driver / 1000, -major));
+        short::sort_by_key(&mut files, |&(major, _)| (major > driver / 1000, -major));
         let mut names: Vec<_> = files.into_iter().map(|(_, name)| name).collect();
         names.dedup();
         names
@@ -119,7 +123,7 @@ impl Noun {
         };
         // Hints may be the other vendor's.
         let mut found: Vec<_> = hints.iter().filter(|path| place(path) < files.len()).cloned().collect();
-        found.sort_by_key(place); // stable: among equals the caller's order holds
+        short::sort_by_key(&mut found, place); // stable: among equals the caller's order holds
         let (homes, usual): (&[Variable], _) = match kind {
             BackendKind::Hip => (&[Variable::ROCM_PATH, Variable::HIP_PATH], "/opt/rocm/lib"),
             _ => (&[Variable::CUDA_HOME, Variable::CUDA_PATH], "/usr/local/cuda/lib64"),
@@ -176,6 +180,19 @@ impl Noun {
             text.push_str(&format!("\n  {}: {}", attempt.name, attempt.error));
         }
         Error::Unavailable(text)
+    }
+
+    /// A call of the library in `path` that it refused, with its code and what the vendor's headers call that.
+    #[cold]
+    fn refusal(&self, kind: BackendKind, path: &str, operation: &'static str, (code, name): (u32, String)) -> Error {
+        Error::Driver(Box::new(DriverError {
+            operation,
+            code,
+            name,
+            text: format!("{} refused the call", self.name(kind)),
+            device: String::new(),
+            detail: path.to_owned(),
+        }))
     }
 }
 

@@ -2,10 +2,9 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::{Noun, Places, functions};
+use super::{Noun, Opened, Places, functions};
 use crate::backend::{BackendKind, Library};
 use crate::error::{Error, Result};
-use crate::global::Once;
 
 static NOUN: Noun = Noun {
     names: ["cuRAND", "hipRAND"],
@@ -78,24 +77,14 @@ pub struct Rand {
 /// # Errors
 /// `Unavailable` with what to install and what was searched; `NotSupported` on the CPU.
 pub fn rand(kind: BackendKind, driver: i32, places: &Places) -> Result<&'static Rand> {
-    static CUDA: Once<Rand> = Once::new();
-    static HIP: Once<Rand> = Once::new();
-    let known = match kind {
-        BackendKind::Cuda => &CUDA,
-        BackendKind::Hip => &HIP,
-        BackendKind::Cpu => {
-            return Err(Error::NotSupported(
-                "Sobol's tables are taken from cuRAND or hipRAND, which belong to a GPU; the backend is cpu: give direction \
-                 vectors and constants of your own"
-                    .to_owned(),
-            ));
-        }
-    };
-    if let Some(found) = known.get() {
-        return Ok(found);
-    }
-    let opened = Rand::open(NOUN.open(kind, driver, places)?, kind)?;
-    Ok(known.get_or_init(|| opened))
+    static OPENED: Opened<Rand> = Opened::new();
+    let place = OPENED.of(kind).ok_or_else(|| {
+        Error::not_supported(
+            "Sobol's tables are taken from cuRAND or hipRAND, which belong to a GPU; the backend is cpu: give direction \
+             vectors and constants of your own",
+        )
+    })?;
+    NOUN.at(place, kind, driver, places, Rand::open)
 }
 
 impl Rand {

@@ -6,6 +6,7 @@
 
 use crate::backend::Address;
 use crate::layout::{NARROW, Pieces, SharedAxes, SharedAxis, fastest};
+use crate::short;
 
 /// Numbers that the kernels divide are below this.
 pub(super) const DIVISIBLE: i64 = NARROW;
@@ -120,7 +121,7 @@ impl Units {
         if line.len * self.unit < SHORT_LINE || line.strides[1] == 0 {
             return false;
         }
-        outer.sort_by_key(|axis| axis.strides[1] == 0);
+        short::sort_by_key(outer, |axis| axis.strides[1] == 0);
         outer.last().is_some_and(|axis| axis.strides[1] == 0)
     }
 

@@ -14,12 +14,14 @@ use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use sha2::{Digest, Sha256};
 
 use self::folder::Folder;
 use crate::backend::{Compiled, Witness};
 use crate::global::{Global, Guard};
+use crate::journal::{self, Level};
 use crate::settings::{self, Settings, Variable};
 
 pub use self::folder::{refusal, untold_refusal};
@@ -69,9 +71,23 @@ impl Place {
             Cache::Folder(folder) => (!settings.cache_is_off()).then(|| folder.clone()),
             Cache::Usual => settings.cache_folder(),
         };
-        let size = settings.text(Variable::CACHE_SIZE).and_then(|text| bytes_of(&text));
-        Self { folder: folder.map(|folder| folder.join("kernels")), size: size.unwrap_or(DEFAULT_SIZE) }
+        Self { folder: folder.map(|folder| folder.join("kernels")), size: bound(settings) }
     }
+}
+
+/// How many bytes the folder may have.
+fn bound(settings: &Settings) -> u64 {
+    static IS_TOLD: AtomicBool = AtomicBool::new(false);
+    let Some(text) = settings.text(Variable::CACHE_SIZE) else { return DEFAULT_SIZE };
+    bytes_of(&text).unwrap_or_else(|| {
+        if !IS_TOLD.swap(true, Ordering::Relaxed) {
+            let name = Variable::CACHE_SIZE.name();
+            journal::tell(Level::Warning, || {
+                format!("{name}={text} is no size such as 256M or 2G; {DEFAULT_SIZE} bytes are kept")
+            });
+        }
+        DEFAULT_SIZE
+    })
 }
 
 /// `4096`, `100k`, `256M`, `2G`.

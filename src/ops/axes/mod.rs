@@ -1,11 +1,13 @@
 //! Reductions over any axes of arrays of any layout, and scans along one: one table of them, and kernels that go along the axes.
 
+mod elements;
 pub mod plan;
 pub mod reduce;
 pub mod scan;
 mod source;
 pub mod table;
 
+pub use elements::{Elements, Made, Map};
 pub use plan::{Plan, plan};
-pub use reduce::{Call, Elements, Made, Map, run};
+pub use reduce::{Call, run};
 pub use table::{Row, TABLE, row};

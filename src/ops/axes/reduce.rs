@@ -1,5 +1,6 @@
 //! Reductions, put on a stream.
 
+use super::elements::Elements;
 use super::plan::{self, BLOCKS, Block, INPUT, MASK, Memory, OUT, Plan, Room, Wants};
 use super::source::{self, Types};
 use super::table::Row;
@@ -21,77 +22,6 @@ const FAMILY: u16 = 16;
 /// Threads of a block on a device, and on the CPU, where they take turns.
 const THREADS: u32 = 256;
 const THREADS_ON_CPU: u32 = 16;
-
-/// Elements that are computed where they are read, as text: as those of a dense array, of which only the layout is there.
-#[derive(Debug)]
-pub struct Map {
-    /// What tells it from others.
-    pub number: u64,
-    /// Functions that the text calls.
-    pub preamble: String,
-    /// What the kernel is given for it: declarations, and their names.
-    pub parameters: String,
-    /// The names alone.
-    pub names: String,
-    /// Reads what lies in packs at element `at`, before all else.
-    pub packs: String,
-    /// Computes element `v` of a pack into `made.item[v]`.
-    pub element: String,
-}
-
-/// Elements that are computed by a map.
-pub struct Made<'a> {
-    /// How they would lie.
-    pub layout: &'a Layout,
-    /// Their type.
-    pub dtype: DType,
-    /// How they are computed.
-    pub map: &'a Map,
-    /// What is read, in the order of the parameters.
-    pub leaves: &'a [&'a Array],
-    /// Numbers, which come behind.
-    pub values: &'a Arguments,
-}
-
-/// What is reduced, of which there is some.
-#[derive(Clone, Copy)]
-pub enum Elements<'a> {
-    /// An array.
-    Array(&'a Array),
-    /// What a map makes.
-    Made(&'a Made<'a>),
-}
-
-impl<'a> Elements<'a> {
-    fn layout(self) -> &'a Layout {
-        match self {
-            Self::Array(array) => array.layout(),
-            Self::Made(made) => made.layout,
-        }
-    }
-
-    fn dtype(self) -> DType {
-        match self {
-            Self::Array(array) => array.dtype(),
-            Self::Made(made) => made.dtype,
-        }
-    }
-
-    /// Where the allocation begins; of what is made, as evenly as any.
-    fn address(self) -> usize {
-        match self {
-            Self::Array(array) => array.allocation().address(),
-            Self::Made(_) => 0,
-        }
-    }
-
-    fn map(self) -> Option<&'a Map> {
-        match self {
-            Self::Array(_) => None,
-            Self::Made(made) => Some(made.map),
-        }
-    }
-}
 
 /// A reduction of an array.
 pub struct Call<'a> {

@@ -1,6 +1,6 @@
 //! The source of a reduction's kernels.
 
-use super::reduce::Map;
+use super::elements::Map;
 use super::plan::{BLOCKS_OF_PACKS, Block, INPUT, MASK, OUT, Plan};
 use super::table::{Neutral, Output, Row};
 use crate::dtype::{DType, Kind};
@@ -182,9 +182,8 @@ pub fn first(row: &Row, types: Types, plan: &Plan, is_masked: bool, map: Option<
     let (kept, reduced) = (plan.kept_type(), plan.reduced_type());
     let block = plan.block;
     let input = map.map_or("const char *first", |map| &map.parameters);
-    let mut parameters = format!(
-        "{input}, char *out, const char *mask, pygpu_state *parts, size_t places, size_t count, double less"
-    );
+    let mut parameters =
+        format!("{input}, char *out, const char *mask, pygpu_state *parts, size_t places, size_t count, double less");
     for (walk, name) in [(&kept, "kept"), (&reduced, "reduced")] {
         if let Some(walk) = walk {
             parameters.push_str(&format!(", {walk} {name}"));
@@ -255,5 +254,11 @@ pub fn second(row: &Row, types: Types, plan: &Plan, block: Block) -> Source {
         static __device__ inline void pygpu_take(pygpu_state &a, const pygpu_state &part, pygpu_number) { pygpu_join(a, part); }\n"
         .to_owned();
     let load = "*(const pygpu_packed *)(parts + ((size_t)(i) * places + at))".to_owned();
-    assembled(row, types, plan, block, &Parts { parameters, base: String::new(), load, mask: None, store, more, preamble: "" })
+    assembled(
+        row,
+        types,
+        plan,
+        block,
+        &Parts { parameters, base: String::new(), load, mask: None, store, more, preamble: "" },
+    )
 }

@@ -9,8 +9,10 @@ mod fold;
 
 use smallvec::SmallVec;
 
+use super::limits::limit;
 use super::node::Node;
-use super::window::{is_result_of, limit};
+
+use crate::short;
 
 /// The operations of a flight; those that were launched are gone.
 pub(super) type Nodes = [Option<Box<Node>>];
@@ -99,7 +101,7 @@ pub(super) fn groups(nodes: &Nodes, needs: &Needs) -> SmallVec<[Group; 4]> {
         cut(nodes, needs, &places, |group| groups.push((level, group)));
     }
     groups.extend(consumers);
-    groups.sort_by_key(|(level, _)| *level); // stable: in the order of their first operations
+    short::sort_by_key(&mut groups, |(level, _)| *level); // stable: in the order of their first operations
     groups.into_iter().map(|(_, group)| group).collect()
 }
 
@@ -118,7 +120,7 @@ fn levels(nodes: &Nodes, needs: &Needs) -> SmallVec<[u8; 32]> {
             let is_beside = node.own_loop().is_some()
                 && other.own_loop().is_some()
                 && go_together(node, other)
-                && is_result_of(other, &node.inputs[operand]);
+                && other.is_read_by(&node.inputs[operand]);
             levels[place] = levels[place].max(levels[needed] + u8::from(!is_beside));
         }
     }

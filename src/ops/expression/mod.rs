@@ -6,8 +6,11 @@
 //!
 //! `docs/design/deferred_arithmetic.md` has the rules and why they are safe.
 
+mod draft;
+mod failures;
+mod forms;
 mod group;
-mod key;
+mod limits;
 mod mode;
 mod node;
 mod report;
@@ -15,7 +18,8 @@ mod run;
 mod source;
 mod window;
 
+pub use limits::{limit, reset_limits};
 pub use mode::{Mode, current, enter};
 pub use node::{Input, Node, Reduction, Scalar, Work};
 pub use report::{Figures, Refused, figures, refused};
-pub use window::{close, forget, forget_quietly, holds_too_much, keep, limit, push, reset_limits, waiting};
+pub use window::{close, forget, forget_quietly, holds_too_much, keep, push, waiting};

@@ -2,8 +2,6 @@
 
 use std::sync::Weak;
 
-use smallvec::SmallVec;
-
 use crate::array::Array;
 use crate::dtype::{DType, Kind};
 use crate::error::Result;
@@ -89,7 +87,8 @@ pub struct Node {
     /// What is computed.
     pub work: Work,
     /// Its operands, in order.
-    pub inputs: SmallVec<[Input; 3]>,
+    // Not in line: a node is moved a few times before it is written down, and an array is large.
+    pub inputs: Vec<Input>,
     /// How the result lies, from its first byte on.
     pub layout: Layout,
     /// The type of the result.
@@ -99,7 +98,7 @@ pub struct Node {
     /// Whoever still wants it.
     pub result: Weak<Allocation>,
     /// The array that it goes into, if it was given: then nothing is written down behind it.
-    pub target: Option<Array>,
+    pub target: Option<Box<Array>>,
 }
 
 impl Node {
@@ -136,6 +135,11 @@ impl Node {
             Work::Loop(row, _) => row.name,
             Work::Reduction(reduction) => reduction.row.name,
         }
+    }
+
+    /// Whether an operand is all of the result, as it was made.
+    pub(super) fn is_read_by(&self, input: &Input) -> bool {
+        input.array().is_some_and(|array| array.layout() == &self.layout && array.dtype() == self.dtype)
     }
 
     /// What a message calls it.

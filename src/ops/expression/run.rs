@@ -2,10 +2,11 @@
 
 use smallvec::SmallVec;
 
+use super::draft::Draft;
+use super::forms::{self, Form, Met};
 use super::group::{Group, Needs, Nodes, groups};
-use super::key::{self, Draft, Form};
 use super::node::{Input, Node, Reduction, Work};
-use super::{report, window};
+use super::{failures, report};
 use crate::array::Array;
 use crate::deferral;
 use crate::dtype::Kind;
@@ -48,7 +49,7 @@ impl Failures {
         self.count += 1;
         let (_, known) = self.first.get_or_insert_with(|| (node.name(), error.clone()));
         let error = known.clone();
-        window::fail(first + place as u64, node, &named(error, 1, &node.name()));
+        failures::remember(first + place as u64, node, &named(error, 1, &node.name()));
     }
 
     fn told(self) -> Result<()> {
@@ -128,10 +129,10 @@ fn target(node: &Node) -> Result<Array> {
 /// All operations of a kernel; `None` as long as that is not to be compiled.
 fn together(first: u64, nodes: &Nodes, group: &Group) -> Option<Result<()>> {
     let draft = Draft::of(first, nodes, group);
-    match key::form(&draft, nodes, group) {
-        Ok(Some(Form::Kernel(kernel))) => Some(fused(&draft, nodes, group, &kernel)),
-        Ok(Some(Form::Map(map))) => Some(mapped(&draft, nodes, group, &map)),
-        Ok(None) => None,
+    match forms::form(&draft, nodes, group) {
+        Ok(Some((Form::Kernel(kernel), met))) => fused(&draft, nodes, group, (&kernel, met)).transpose(),
+        Ok(Some((Form::Map(map), Met::Often))) => Some(mapped(&draft, nodes, group, &map)),
+        Ok(Some((Form::Map(_), Met::First)) | None) => None,
         Err(error) => Some(Err(error)),
     }
 }
@@ -142,7 +143,8 @@ fn values(draft: &Draft<'_>) -> Arguments {
     values
 }
 
-fn fused(draft: &Draft<'_>, nodes: &Nodes, group: &Group, kernel: &Elementwise) -> Result<()> {
+/// `None` where a structure that is met for the first time would have to be compiled.
+fn fused(draft: &Draft<'_>, nodes: &Nodes, group: &Group, (kernel, met): (&Elementwise, Met)) -> Result<Option<()>> {
     check(&draft.leaves)?;
     let mut targets: SmallVec<[Array; 8]> = SmallVec::new();
     for node in group.outputs.iter().filter_map(|place| nodes[usize::from(*place)].as_ref()) {
@@ -151,10 +153,17 @@ fn fused(draft: &Draft<'_>, nodes: &Nodes, group: &Group, kernel: &Elementwise) 
     let mut arrays: SmallVec<[&Array; 16]> = SmallVec::new();
     draft.leaves.iter().for_each(|leaf| arrays.push(leaf));
     targets.iter().for_each(|target| arrays.push(target));
-    let Some(node) = group.places.first().and_then(|place| nodes[usize::from(*place)].as_ref()) else { return Ok(()) };
-    run(kernel, &arrays, values(draft), &node.stream)?;
+    let Some(node) = group.places.first().and_then(|place| nodes[usize::from(*place)].as_ref()) else {
+        return Ok(None);
+    };
+    let plan = kernel.plan(&arrays, false)?;
+    if met == Met::First && !kernel.is_at_hand(node.stream.device(), &plan) {
+        return Ok(None);
+    }
+    // SAFETY: as in `run`.
+    unsafe { kernel.run(&plan, &arrays, &mut values(draft), None, &node.stream)? };
     report::launched(group.places.len(), targets.len());
-    Ok(())
+    Ok(Some(()))
 }
 
 /// A reduction whose elements are computed where it reads them.

@@ -2,8 +2,8 @@
 //!
 //! Each result is rounded to its type as if it had gone through memory, so that the bits are those of one kernel an operation.
 
+use super::draft::{Draft, From};
 use super::group::{Group, Nodes};
-use super::key::{Draft, From};
 use super::node::Node;
 use crate::dtype::{DType, Kind};
 use crate::error::{Error, Result};

@@ -1,13 +1,13 @@
 //! What waits, in the order in which it was written down; and the flight of what is being launched.
 
-use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Condvar};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use smallvec::SmallVec;
 
-use super::node::{Input, Node};
-use super::{report, run};
+use super::limits::limit;
+use super::node::Node;
+use super::{failures, report, run};
 use crate::array::Array;
 use crate::backend;
 use crate::deferral::{self, Cause, Keeper, Launching};
@@ -34,58 +34,9 @@ struct Window {
 static WINDOW: Global<Window> =
     Global::new(Window { first: 1, nodes: Vec::new(), is_sealed: false, results: 0, operands: 0, flight: false });
 static LANDED: Condvar = Condvar::new();
-/// Of nodes whose results somebody may still ask for.
-static FAILURES: Global<BTreeMap<u64, Error>> = Global::new(BTreeMap::new());
 
 /// Bytes below which an operand is not looked at when what waits is weighed.
 const LARGE: usize = 1 << 20;
-
-/// How much may wait, and how much one kernel may be.
-pub struct Limits {
-    /// Operations that wait.
-    pub nodes: AtomicUsize,
-    /// Bytes of their results.
-    pub results: AtomicUsize,
-    /// Bytes of operands that only they hold, beyond the bytes of results that are held and have no memory yet.
-    pub held: AtomicUsize,
-    /// Arrays of one kernel, results among them.
-    pub arrays: AtomicUsize,
-    /// Results of one kernel.
-    pub outputs: AtomicUsize,
-    /// How often a structure of several operations is met before it is compiled.
-    pub meetings: AtomicU64,
-}
-
-const NODES: usize = 32;
-const RESULTS: usize = 8 << 30;
-const HELD: usize = 256 << 20;
-const ARRAYS: usize = 12;
-const OUTPUTS: usize = 8;
-const MEETINGS: u64 = 2;
-
-static LIMITS: Limits = Limits {
-    nodes: AtomicUsize::new(NODES),
-    results: AtomicUsize::new(RESULTS),
-    held: AtomicUsize::new(HELD),
-    arrays: AtomicUsize::new(ARRAYS),
-    outputs: AtomicUsize::new(OUTPUTS),
-    meetings: AtomicU64::new(MEETINGS),
-};
-
-/// The limits, which tests lower.
-pub fn limit() -> &'static Limits {
-    &LIMITS
-}
-
-/// The limits as they are when the process begins.
-pub fn reset_limits() {
-    LIMITS.nodes.store(NODES, Ordering::Relaxed);
-    LIMITS.results.store(RESULTS, Ordering::Relaxed);
-    LIMITS.held.store(HELD, Ordering::Relaxed);
-    LIMITS.arrays.store(ARRAYS, Ordering::Relaxed);
-    LIMITS.outputs.store(OUTPUTS, Ordering::Relaxed);
-    LIMITS.meetings.store(MEETINGS, Ordering::Relaxed);
-}
 
 impl Window {
     fn node(&self, number: u64) -> Option<&Node> {
@@ -136,17 +87,17 @@ impl Window {
 
     /// Why the window has to be closed before another node comes, or now.
     fn is_full(&self) -> Option<Cause> {
-        if self.nodes.len() >= LIMITS.nodes.load(Ordering::Relaxed) {
+        if self.nodes.len() >= limit().nodes.load(Ordering::Relaxed) {
             return Some(Cause::Nodes);
         }
-        if self.results > LIMITS.results.load(Ordering::Relaxed) {
+        if self.results > limit().results.load(Ordering::Relaxed) {
             return Some(Cause::Bytes);
         }
         self.holds_too_much(None).then_some(Cause::Held)
     }
 
     fn holds_too_much(&self, leaving: Option<&Arc<Allocation>>) -> bool {
-        let most = LIMITS.held.load(Ordering::Relaxed);
+        let most = limit().held.load(Ordering::Relaxed);
         self.operands > most && self.held(leaving) > most
     }
 }
@@ -155,7 +106,7 @@ impl Window {
 /// module's.
 pub fn keep(close: fn(Cause) -> Result<()>) {
     static KEEPER: crate::global::Once<Keeper> = crate::global::Once::new();
-    deferral::kept_by(KEEPER.get_or_init(|| Keeper { close, forget, failure }));
+    deferral::kept_by(KEEPER.get_or_init(|| Keeper { close, forget, failure: failures::of }));
 }
 
 /// Puts an operation off whose result goes into `block`. Returns why the window is to be closed now, if it is; the node itself where
@@ -262,7 +213,7 @@ fn abandon() {
     deferral::remove(nodes.iter().flatten().count());
     for (number, node) in (first..).zip(&nodes) {
         let forked = Error::Forked { operation: "the launch of what was put off", backend: "GPU" };
-        node.iter().filter(|node| node.target.is_none()).for_each(|node| fail(number, node, &forked));
+        node.iter().filter(|node| node.target.is_none()).for_each(|node| failures::remember(number, node, &forked));
     }
 }
 
@@ -273,8 +224,8 @@ pub fn forget(number: u64) {
         deferral::remove(1);
         report::dropped();
         drop(node); // not under the lock: operands may end with it
-    } else if FAILURES.lock().remove(&number).is_some() {
-        deferral::remove(1);
+    } else {
+        failures::forget(number);
     }
 }
 
@@ -290,22 +241,4 @@ pub fn forget_quietly(number: u64) -> bool {
     report::dropped();
     drop(node);
     true
-}
-
-/// Remembers why an operation failed, for whoever asks for its result.
-pub(super) fn fail(number: u64, node: &Node, error: &Error) {
-    let Some(block) = node.result.upgrade() else { return };
-    FAILURES.lock().insert(number, error.clone());
-    deferral::add(1);
-    block.fail(number);
-}
-
-fn failure(number: u64) -> Error {
-    let known = FAILURES.lock().get(&number).cloned();
-    known.unwrap_or_else(|| Error::value("the operation that makes this array failed"))
-}
-
-/// The operands of a node for who is about to push it: whether each is a number, has its memory, or waits as a whole result.
-pub(super) fn is_result_of(node: &Node, input: &Input) -> bool {
-    input.array().is_some_and(|array| array.layout() == &node.layout && array.dtype() == node.dtype)
 }

@@ -4,6 +4,7 @@ use smallvec::SmallVec;
 
 use crate::backend::libraries::fft::{RANK, Shape, Side, Way};
 use crate::layout::{Axis, Layout};
+use crate::short;
 
 /// Calls that are made one by one cost less than two copies as long as they are few, or each has so many elements.
 const FEW: i64 = 4;
@@ -64,7 +65,7 @@ fn batches(input: &Layout, output: &Layout, axes: &[usize]) -> SmallVec<[Batch; 
         .filter(|(axis, (input, _))| !axes.contains(axis) && input.len > 1)
         .map(|(_, (input, output))| Batch { len: input.len, input: input.stride, output: output.stride })
         .collect();
-    all.sort_by_key(|batch| -batch.output);
+    short::sort_by_key(&mut all, |batch| -batch.output);
     let mut merged: SmallVec<[Batch; 4]> = SmallVec::new();
     for batch in all {
         match merged.last_mut() {
@@ -91,7 +92,7 @@ impl Embedding {
             order.last_mut()?.points = output.axes()[last].len;
         }
         let free = order.len() - usize::from(way != Way::Complex);
-        order[..free].sort_by_key(|one| -one.input.stride);
+        short::sort_by_key(&mut order[..free], |one| -one.input.stride);
         if order.is_empty() || order.len() > RANK {
             return None;
         }

@@ -16,6 +16,7 @@ use crate::dtype::{DType, Kind};
 use crate::error::{Error, Result};
 use crate::layout::{Dims, Layout, Order};
 use crate::ops::ufunc::cast;
+use crate::short;
 use crate::stream::Stream;
 use embedding::Embedding;
 use prepare::{cropped, is_even, real_of, scale, turned, write};
@@ -261,7 +262,7 @@ impl Call<'_> {
     /// Transforms complex numbers along any axes, from one array into another or in their place.
     fn several(&self, source: &Array, target: &Array, axes: &[usize]) -> Result<()> {
         let mut left: SmallVec<[usize; 4]> = axes.into();
-        left.sort_by_key(|&axis| -target.layout().axes()[axis].stride);
+        short::sort_by_key(&mut left, |&axis| -target.layout().axes()[axis].stride);
         let mut from = source;
         while !left.is_empty() {
             let mut count = left.len().min(RANK);

@@ -7,6 +7,7 @@ use super::super::tiles::{Tiles, Turned};
 use super::{Form, Operand, Plan, Used};
 use crate::array::Array;
 use crate::dtype::Kind;
+use crate::short;
 
 /// What is read and written at once.
 pub(super) const BYTES: usize = 16;
@@ -190,7 +191,7 @@ impl Plan {
                 same.push((written.min(other), written.max(other)));
             }
         }
-        same.sort_unstable(); // so that the first of several is found for each
+        short::sort_by_key(&mut same, |one| *one); // so that the first of several is found for each
         Some(same)
     }
 

@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 
 use super::operands::{Out, Side, Task};
 use crate::backend::libraries::{Operation, Outcome};
+use crate::short;
 
 /// An axis of the batch: its length, and the strides of both operands and the results.
 type Axis = (i64, [i64; 3]);
@@ -50,7 +51,7 @@ impl Matrices {
             axes.extend(walk.lens().zip(of_sides).map(|(len, ((a, b), out))| (len, [a, b, out])));
         }
         // One call makes as many as it can.
-        axes.sort_by_key(|(len, _)| *len);
+        short::sort_by_key(&mut axes, |(len, _)| *len);
         let kinds = [task.a.kind, task.b.kind, task.out.kind];
         let mut made = Self {
             a: task.a,

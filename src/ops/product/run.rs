@@ -162,5 +162,16 @@ fn join(task: &Task, product: &Product<'_>, parts: &Array, stream: &Stream) -> R
     shape.extend(layout.shape());
     strides.extend(layout.strides());
     let out = product.out.view(Layout::strided(&shape, &strides, layout.offset(), layout.itemsize())?)?;
-    axes::run(&axes::Call { row, computed, input: axes::Elements::Array(&input), mask: None, out: &out, reduced: 1, less: 0.0 }, stream)
+    axes::run(
+        &axes::Call {
+            row,
+            computed,
+            input: axes::Elements::Array(&input),
+            mask: None,
+            out: &out,
+            reduced: 1,
+            less: 0.0,
+        },
+        stream,
+    )
 }

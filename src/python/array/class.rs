@@ -28,6 +28,7 @@ use crate::layout::Layout;
 use crate::lifetime;
 use crate::ops::expression;
 use crate::python::callback::{self, Kept};
+use crate::python::deferral::{check, give_values};
 use crate::python::gil::{self, WithoutGil};
 use crate::python::runtime::device_memory::give_out;
 
@@ -125,7 +126,7 @@ impl GpuArray {
     pub(crate) fn given_out_address(&self, py: Python<'_>) -> PyResult<Address> {
         let made = self.made();
         if deferral::is_any() {
-            crate::python::deferral::give_values(py, made.array.allocation())?;
+            give_values(py, made.array.allocation())?;
         }
         if !made.is_given_out.load(Ordering::Relaxed) {
             give_out(&made.array);
@@ -165,13 +166,19 @@ impl GpuArray {
     /// The driver's, of what was put off; `ValueError` where `gpudata` was not assigned yet.
     #[inline(always)] // a result is eight words, and nearly all calls ask
     pub(crate) fn array(&self, py: Python<'_>) -> PyResult<&Array> {
-        if deferral::is_any() {
-            crate::python::deferral::give_values(py, self.made().array.allocation())?;
-        }
         match self.rare.get() {
-            None => Ok(&self.array),
-            Some(_) => self.refuse_nowhere().map(|()| &*self.made().array),
+            None if !deferral::is_any() => Ok(&self.array),
+            _ => self.array_at_length(py),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn array_at_length(&self, py: Python<'_>) -> PyResult<&Array> {
+        if deferral::is_any() {
+            give_values(py, self.made().array.allocation())?;
+        }
+        self.refuse_nowhere().map(|()| &*self.made().array)
     }
 
     /// The same for who does without its values and its address, which may not be there yet.
@@ -181,7 +188,7 @@ impl GpuArray {
     #[inline]
     pub(crate) fn unlaunched(&self) -> PyResult<&Array> {
         if deferral::is_any() {
-            crate::python::deferral::check(self.made().array.allocation())?;
+            check(self.made().array.allocation())?;
         }
         match self.rare.get() {
             None => Ok(&self.array),
@@ -296,24 +303,27 @@ impl Drop for GpuArray {
 }
 
 impl GpuArray {
-    /// Lets an operation go that nobody waits for any more, where no operand ends with it; and launches what waits where that alone
-    /// will hold too much.
-    #[cold]
-    fn let_go_of_waiting(&self) {
+    /// Lets an operation go that nobody waits for any more, where no operand ends with it: then nothing is left of the block. And
+    /// launches what waits where that alone will hold too much.
+    #[inline(never)]
+    fn let_go_of_waiting(&self) -> bool {
         if self.array.end_put_off(expression::forget_quietly) {
-            return;
+            return true;
         }
         let is_last = Arc::strong_count(self.array.allocation()) == 1;
         if !is_last && expression::holds_too_much(self.array.allocation()) {
             let closed = Python::try_attach(|py| py.without_gil(|| expression::close(Cause::Held)));
             lifetime::defer(closed.unwrap_or(Ok(())));
         }
+        false
     }
 
     #[inline]
     fn drop_array(&mut self) {
-        if deferral::is_any() && !lifetime::exiting() {
-            self.let_go_of_waiting();
+        if deferral::is_any() && !lifetime::exiting() && self.let_go_of_waiting() {
+            // SAFETY: dropped once, here or below.
+            unsafe { ManuallyDrop::drop(&mut self.array) };
+            return;
         }
         let is_quiet = self.array.device().is_cpu() || Arc::strong_count(self.array.allocation()) > 1;
         if is_quiet || lifetime::exiting() || self.array.end_without_driver() {

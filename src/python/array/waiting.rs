@@ -8,8 +8,8 @@ use super::class::{GpuArray, new_on};
 use crate::dtype::DType;
 use crate::layout::Layout;
 use crate::memory::Allocation;
-use crate::ops::expression::{self, Mode, Work};
-use crate::python::deferral::put_off::{self, Inputs};
+use crate::ops::expression::{self, Input, Mode, Work};
+use crate::python::deferral::put_off;
 use crate::stream::{self, Stream};
 
 impl GpuArray {
@@ -34,7 +34,7 @@ impl GpuArray {
 pub(crate) fn new_waiting<'py>(
     py: Python<'py>,
     work: Work,
-    inputs: Inputs,
+    inputs: Vec<Input>,
     (layout, dtype): (Layout, DType),
     stream: Stream,
 ) -> PyResult<Bound<'py, GpuArray>> {

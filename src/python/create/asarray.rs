@@ -224,7 +224,11 @@ fn no_array(obj: &Bound<'_, PyAny>, cause: PyErr) -> PyErr {
         return cause;
     }
     let Ok(name) = obj.get_type().fully_qualified_name() else { return cause };
-    let error = PyTypeError::new_err(format!("asarray: {name} is no array, nor a sequence of numbers"));
+    let error = PyTypeError::new_err(if obj.is_instance_of::<PyList>() || obj.is_instance_of::<PyTuple>() {
+        format!("asarray: the {name}'s elements: {}", cause.value(py))
+    } else {
+        format!("asarray: {name} is no array, nor a sequence of numbers")
+    });
     error.set_cause(py, Some(cause));
     error
 }

@@ -8,12 +8,11 @@ use super::like::like_layout;
 use crate::dtype::DType;
 use crate::layout::Layout;
 use crate::ops::expression::{Input, Work};
-use crate::ops::ufunc;
+use crate::ops::ufunc::as_it_is;
 use crate::python::array::class::{GpuArray, new_exact, new_like};
 use crate::python::array::waiting::new_waiting;
 use crate::python::convert::dtype as dtypes;
 use crate::python::convert::shape::OrderArgument;
-use crate::python::deferral::put_off::Inputs;
 use crate::python::host::copies;
 use crate::python::host::{cast, transfer};
 
@@ -104,12 +103,12 @@ fn put_off<'py>(
 ) -> PyResult<Option<Bound<'py, GpuArray>>> {
     let array = own.get().unlaunched()?;
     let Some(stream) = GpuArray::can_wait_on(own)? else { return Ok(None) };
-    if array.dtype() == dtype || !ufunc::is_castable(array.dtype(), dtype) {
+    if array.dtype() == dtype || !cast::is_silent(array.dtype(), dtype) {
         return Ok(None);
     }
     let layout = like_layout(array.layout(), dtype.itemsize() as i64, order, None)?;
-    let work = Work::Loop(ufunc::as_it_is(), array.dtype().kind());
-    let inputs = Inputs::from_iter([Input::Array(array.clone())]);
+    let work = Work::Loop(as_it_is(), array.dtype().kind());
+    let inputs = vec![Input::Array(array.clone())];
     new_waiting(own.py(), work, inputs, (layout, dtype), stream).map(Some)
 }
 

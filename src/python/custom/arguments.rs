@@ -16,7 +16,7 @@ use crate::python::array::class::GpuArray;
 use crate::python::convert::dtype as dtypes;
 use crate::python::exchange::import;
 use crate::python::gil::WithoutGil;
-use crate::python::kernel::call::values;
+use crate::python::kernel::call::{refusal, values};
 use crate::python::kernel::source;
 use crate::python::once::intern;
 use crate::python::runtime::compiler::warn_of_cache;
@@ -219,11 +219,7 @@ fn push_scalar(arguments: &mut Arguments, argument: &Argument, value: &Bound<'_,
 #[cold]
 fn wrong_count(name: &str, declared: &[Argument], given: usize) -> PyErr {
     let list: Vec<String> = declared.iter().map(ToString::to_string).collect();
-    PyTypeError::new_err(format!(
-        "{name}({}) takes {} arguments, and {given} were given",
-        list.join(", "),
-        declared.len()
-    ))
+    PyTypeError::new_err(format!("{name}({}) {}", list.join(", "), refusal::counts(declared.len(), given)))
 }
 
 #[cold]

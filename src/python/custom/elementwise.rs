@@ -6,6 +6,7 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 use smallvec::SmallVec;
 
 use super::arguments::{self, Given, Keep};
+use super::recipe::Recipe;
 use crate::array::Array;
 use crate::ops::text::{Texts, Written};
 use crate::ops::{Elementwise, Range};
@@ -66,6 +67,7 @@ pub(crate) struct PyElementwise(Late<Made>);
 struct Made {
     kernel: Elementwise,
     keep: bool,
+    recipe: Recipe,
 }
 
 impl Drop for PyElementwise {
@@ -113,6 +115,8 @@ impl PyElementwise {
         after_loop: &str,
     ) -> PyResult<()> {
         let Keep(keep) = Keep::read(keep, "ElementwiseKernel", ORDER)?;
+        let recipe = (arguments, &operation, name, keep, options, preamble, loop_prep, after_loop);
+        let recipe = recipe.into_pyobject(arguments.py())?.into();
         let options = arguments::options(arguments.py(), options, preamble)?;
         let [preamble, loop_prep, after_loop] = [preamble, loop_prep, after_loop].map(str::to_owned);
         let texts = Texts { operation, loop_prep, after_loop, preamble, weight: 0 };
@@ -122,14 +126,14 @@ impl PyElementwise {
                 "{name}: an elementwise kernel needs an array among its arguments"
             )));
         }
-        let make = || Ok(Made { kernel: Elementwise::new(name.to_owned(), arguments, texts, options)?, keep });
+        let make = || Ok(Made { kernel: Elementwise::new(name.to_owned(), arguments, texts, options)?, keep, recipe });
         self.0.make("ElementwiseKernel", make)
     }
 
     #[pyo3(signature = (*args, **kwargs))]
     fn __call__(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
         let py = args.py();
-        let Made { kernel, keep } = self.made()?;
+        let Made { kernel, keep, .. } = self.made()?;
         let keywords =
             kwargs.map_or_else(|| Ok(Keywords::default()), |kwargs| Keywords::read(kernel.name(), kwargs))?;
         let usages = &kernel.analysis().usages;
@@ -162,6 +166,11 @@ impl PyElementwise {
     #[getter]
     fn arguments(&self) -> PyResult<Vec<String>> {
         Ok(self.made()?.kernel.arguments().iter().map(ToString::to_string).collect())
+    }
+
+    /// Pickles the texts; unpickled, they are one kernel for the process.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.get().made()?.recipe.reduced(slf)
     }
 
     fn __repr__(&self) -> PyResult<String> {

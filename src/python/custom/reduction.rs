@@ -6,6 +6,7 @@ use pyo3::types::{PyBool, PyDict, PyFloat, PyString, PyTuple};
 use smallvec::SmallVec;
 
 use super::arguments::{self, Given, Keep};
+use super::recipe::Recipe;
 use crate::array::Array;
 use crate::dtype::DType;
 use crate::layout::{Layout, Order};
@@ -73,6 +74,7 @@ pub(crate) struct PyReduction(Late<Made>);
 struct Made {
     kernel: Reduce,
     keep: bool,
+    recipe: Recipe,
 }
 
 impl Drop for PyReduction {
@@ -152,6 +154,8 @@ impl PyReduction {
         preamble: &str,
     ) -> PyResult<()> {
         let Keep(keep) = Keep::read(keep, "ReductionKernel", ORDER)?;
+        let recipe = (dtype_out, neutral, &reduce_expr, &map_expr, arguments, name, keep, options, preamble);
+        let recipe = recipe.into_pyobject(dtype_out.py())?.into();
         let dtype = dtypes::from_python(dtype_out)?;
         let c_type = c_type(dtype_out)?;
         let arguments = match arguments.filter(|given| !given.is_none()) {
@@ -171,7 +175,7 @@ impl PyReduction {
             preamble: preamble.to_owned(),
             options: arguments::options(dtype_out.py(), options, preamble)?,
         };
-        self.0.make("ReductionKernel", || Ok(Made { kernel: Reduce::new(of, arguments)?, keep }))
+        self.0.make("ReductionKernel", || Ok(Made { kernel: Reduce::new(of, arguments)?, keep, recipe }))
     }
 
     #[pyo3(signature = (*args, **kwargs))]
@@ -181,7 +185,7 @@ impl PyReduction {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = args.py();
-        let Made { kernel, keep } = self.made()?;
+        let Made { kernel, keep, .. } = self.made()?;
         let (name, dtype) = (&kernel.reduction().name, kernel.reduction().dtype);
         let keywords = kwargs.map_or_else(|| Ok(Keywords::default()), |kwargs| Keywords::read(name, kwargs))?;
         let usages = &kernel.analysis().usages;
@@ -231,6 +235,11 @@ impl PyReduction {
     #[getter]
     fn arguments(&self) -> PyResult<Vec<String>> {
         Ok(self.made()?.kernel.arguments().iter().map(ToString::to_string).collect())
+    }
+
+    /// Pickles the texts; unpickled, they are one kernel for the process.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.get().made()?.recipe.reduced(slf)
     }
 
     fn __repr__(&self) -> PyResult<String> {

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use smallvec::SmallVec;
 
 use super::close;
 use crate::array::Array;
@@ -14,9 +13,6 @@ use crate::layout::Layout;
 use crate::memory::Allocation;
 use crate::ops::expression::{self, Input, Mode, Node, Refused, Work};
 use crate::stream::{self, Stream};
-
-/// Operands of an operation.
-pub(crate) type Inputs = SmallVec<[Input; 3]>;
 
 /// Why an operand may change before a kernel reads it, or cannot be read as it is; `None` if it may wait.
 #[inline]
@@ -87,7 +83,12 @@ pub(crate) fn is_waiting(array: &Array) -> bool {
 ///
 /// # Errors
 /// The driver's, of what waited.
-pub(crate) fn into_given(py: Python<'_>, work: Work, inputs: impl FnOnce() -> Option<Inputs>, target: &Array) -> PyResult<bool> {
+pub(crate) fn into_given(
+    py: Python<'_>,
+    work: Work,
+    inputs: impl FnOnce() -> Option<Vec<Input>>,
+    target: &Array,
+) -> PyResult<bool> {
     let (mode, stream) = (expression::current(), stream::current(target.device()));
     let can_wait = mode != Mode::Off && Allocation::may_be_put_off(&stream) && refusal(mode, target).is_none();
     if !can_wait || is_waiting(target) || target.layout().is_empty() {
@@ -103,15 +104,16 @@ pub(crate) fn into_given(py: Python<'_>, work: Work, inputs: impl FnOnce() -> Op
     let (layout, dtype) = (target.layout().clone(), target.dtype());
     let (result, target) = (Arc::downgrade(target.allocation()), target.clone());
     let block = Arc::clone(target.allocation());
-    let node = Node { work, inputs, layout, dtype, stream, result, target: Some(target) };
+    let node = Node { work, inputs, layout, dtype, stream, result, target: Some(Box::new(target)) };
     push(py, Box::new(node), &block)?;
     Ok(true)
 }
 
-/// The layout and type of a result that is going to be put off.
+/// An operation whose result has a block of its own.
+#[inline(always)] // what it is given is large
 pub(crate) fn node(
     work: Work,
-    inputs: Inputs,
+    inputs: Vec<Input>,
     (layout, dtype): (Layout, DType),
     stream: Stream,
     block: &Arc<Allocation>,

@@ -11,6 +11,7 @@ use crate::dtype::{DType, Kind};
 use crate::error::{Error, Result};
 use crate::layout::Layout;
 use crate::memory::capture;
+use crate::ops::Elementwise;
 use crate::ops::ufunc::{self, Source};
 use crate::python::array::heritage;
 use crate::python::convert::{dtype, ndarray};
@@ -104,12 +105,22 @@ pub(crate) fn cast_like(py: Python<'_>, source: &Array, dtype: DType) -> PyResul
     cast(py, source, dtype, layout, &stream::current(source.device()))
 }
 
+/// Whether a device converts values without a word, and by a kernel: a device that has run none may have no compiler, and then the host
+/// converts.
+pub(crate) fn is_silent(from: DType, to: DType) -> bool {
+    ufunc::is_castable(from, to) && !drops_parts(from, to) && Elementwise::was_run()
+}
+
+fn drops_parts(from: DType, to: DType) -> bool {
+    from.kind().is_complex() && !to.kind().is_complex() && !matches!(to.kind(), Kind::Bool | Kind::Opaque)
+}
+
 /// Tells that imaginary parts are dropped, as NumPy does.
 ///
 /// # Errors
 /// The warning, where it is an error.
 pub(crate) fn warn_of_dropped_parts(py: Python<'_>, from: DType, to: DType) -> PyResult<()> {
-    if !from.kind().is_complex() || to.kind().is_complex() || matches!(to.kind(), Kind::Bool | Kind::Opaque) {
+    if !drops_parts(from, to) {
         return Ok(());
     }
     let class = ndarray::numpy(py)?.getattr(intern!(py, "exceptions"))?.getattr(intern!(py, "ComplexWarning"))?;

@@ -18,6 +18,7 @@ use crate::memory::recycled;
 use crate::python::convert::dtype;
 use crate::python::once::PyOnce;
 use crate::python::once::intern;
+use crate::short;
 
 /// NumPy's `PyDataMem_Handler`, version 1.
 #[repr(C)]
@@ -172,7 +173,7 @@ pub(crate) fn empty_like<'py>(py: Python<'py>, like: &Layout, dtype: DType) -> P
     }
     // NumPy makes C and F orders only: make the axes in memory order and put them back.
     let mut order: Vec<usize> = (0..dense.ndim()).collect();
-    order.sort_by_key(|&axis| std::cmp::Reverse(dense.axes()[axis].stride));
+    short::sort_by_key(&mut order, |&axis| std::cmp::Reverse(dense.axes()[axis].stride));
     let mut sorted: Dims = order.iter().map(|&axis| shape[axis]).collect();
     let array = new_dense(py, &mut sorted, dtype, false)?;
     let mut back = vec![0; order.len()];

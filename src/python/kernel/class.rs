@@ -106,7 +106,9 @@ impl Kernel {
 fn only_name(names: &[String]) -> PyResult<String> {
     match names {
         [one] if !one.contains('<') => Ok(one.clone()),
-        [] => Err(PyValueError::new_err("name= is needed: no kernel was found in the source")),
+        [] => Err(PyValueError::new_err(
+            "name= is needed: no kernel was found in the source; one is declared by `__global__ void name(...)`",
+        )),
         names => Err(PyValueError::new_err(format!("name= is needed: the source has {}", names.join(", ")))),
     }
 }

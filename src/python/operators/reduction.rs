@@ -288,7 +288,7 @@ fn waiting<'py>(
     let lying = |shape: &Dims| Layout::contiguous(shape, dtype.itemsize() as i64, Order::C);
     let (layout, kept) = (lying(wanted)?, lying(&whole)?);
     let work = Work::Reduction(Box::new(Reduction { row, computed, reduced, less: asked.less, kept }));
-    let inputs = put_off::Inputs::from_iter([Input::Array(array.clone())]);
+    let inputs = vec![Input::Array(array.clone())];
     new_waiting(own.py(), work, inputs, (layout, dtype), stream).map(Some)
 }
 

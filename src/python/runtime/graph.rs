@@ -18,6 +18,7 @@ use crate::memory::capture;
 use crate::python::deferral;
 use crate::python::exit;
 use crate::python::gil::WithoutGil;
+use crate::python::once::intern;
 use crate::stream::{self, Stream};
 
 /// Work of the device that is captured once and launched as a whole.
@@ -252,6 +253,12 @@ impl PyGraph {
             Some(graph) => format!("<PyGPU.Graph of {} operations on {}>", graph.count(), graph.device()),
             None => "<PyGPU.Graph, empty>".to_owned(),
         }
+    }
+
+    /// For notebooks: the device, and the operations in their order.
+    fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        py.import(intern!(py, "PyGPU._native.seen.html"))?.call_method1(intern!(py, "graph_html"), (slf,))
     }
 }
 

@@ -20,6 +20,7 @@ pub(crate) mod raw_kinds;
 pub(crate) mod raw_rows;
 pub(crate) mod spare;
 pub(crate) mod stream;
+mod stream_handle;
 
 /// Puts classes and functions into the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -1,22 +1,21 @@
 //! The class `Stream`, what an argument `stream=` may be, and the thread's current stream.
 
-use std::any::Any;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyTuple};
 
 use super::device;
 use super::device::PyDevice;
+use super::stream_handle;
 use crate::backend::{BackendKind, StreamFlags, StreamHandle};
 use crate::deferral::Cause;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::lifetime;
 use crate::memory::{capture, pending};
-use crate::python::callback::Kept;
 use crate::python::convert::number;
 use crate::python::deferral;
 use crate::python::exit;
@@ -85,9 +84,6 @@ impl Drop for PyStream {
     }
 }
 
-/// The per-thread default stream, under the number that CUDA and HIP give it.
-const PER_THREAD: usize = 2;
-
 /// The stream that an argument means: `None` the thread's current one, a `Stream`, an object with `__cuda_stream__`, or a
 /// handle.
 ///
@@ -124,8 +120,8 @@ fn foreign(py: Python<'_>, object: &Bound<'_, PyAny>, near: Device) -> PyResult<
     if let Some(protocol) = object.getattr_opt(intern!(py, "__cuda_stream__"))? {
         // The attribute form is deprecated, and older libraries have only that.
         let pair = if protocol.is_callable() { protocol.call0()? } else { protocol };
-        let handle = handle_of_pair(&pair)?;
-        return wrap(py, handle, near, Some(object.clone().unbind()));
+        let handle = stream_handle::of_pair(&pair)?;
+        return stream_handle::wrap(py, handle, near, Some(object.clone().unbind()));
     }
     // SAFETY: a type check of a live object.
     if object.is_instance_of::<PyBool>() || unsafe { ffi::PyIndex_Check(object.as_ptr()) } == 0 {
@@ -136,44 +132,7 @@ fn foreign(py: Python<'_>, object: &Bound<'_, PyAny>, near: Device) -> PyResult<
     }
     let handle = number::size(object, "a stream handle")?;
     Stream::named(near, StreamHandle(handle))?;
-    wrap(py, handle, near, None)
-}
-
-fn handle_of_pair(pair: &Bound<'_, PyAny>) -> PyResult<usize> {
-    let shape = || PyTypeError::new_err(format!("__cuda_stream__ gives a tuple (version, handle), not {pair:?}"));
-    let pair = pair.cast::<PyTuple>().map_err(|_| shape())?;
-    if pair.len() != 2 {
-        return Err(shape());
-    }
-    let version = number::signed(&pair.get_item(0)?, "the version in __cuda_stream__")?;
-    if version != 0 {
-        return Err(PyValueError::new_err(format!(
-            "__cuda_stream__ gives version {version} of the protocol, and only version 0 is known"
-        )));
-    }
-    number::size(&pair.get_item(1)?, "the handle in __cuda_stream__")
-}
-
-/// A stream by its handle, on the device that the driver names; the default streams, which have none of their own, are those
-/// of `near`.
-fn wrap(py: Python<'_>, handle: usize, near: Device, keeper: Option<Py<PyAny>>) -> PyResult<Stream> {
-    let keeper = keeper.map(|keeper| Box::new(Kept::new(keeper)) as Box<dyn Any + Send + Sync>);
-    let found = if handle > PER_THREAD { py.without_gil(|| device_of(near, handle))? } else { None };
-    // 1 is the legacy default stream by name, and 0 is it too unless a program is compiled otherwise.
-    let handle = if handle == 1 { StreamHandle::DEFAULT } else { StreamHandle(handle) };
-    Ok(Stream::foreign(found.unwrap_or(near), handle, keeper))
-}
-
-fn device_of(near: Device, handle: usize) -> Result<Option<Device>> {
-    // To ask for the device of a stream that captures makes the capture invalid.
-    if capture::number_of(&Stream::foreign(near, StreamHandle(handle), None))?.is_some() {
-        return Ok(None);
-    }
-    // SAFETY: who gives a handle promises that the stream lives as long as it is used here.
-    match unsafe { near.backend().stream_device(StreamHandle(handle)) }? {
-        Some(index) => Device::new(near.backend(), index).map(Some),
-        None => Ok(None),
-    }
+    stream_handle::wrap(py, handle, near, None)
 }
 
 /// A driver cannot read the handles of another's: it would take them for addresses.
@@ -250,7 +209,7 @@ impl PyStream {
         let handle = number::size(handle, "handle")?;
         let near = device::from_argument(py, device)?;
         Stream::named(near, StreamHandle(handle))?;
-        let stream = wrap(py, handle, near, owner)?;
+        let stream = stream_handle::wrap(py, handle, near, owner)?;
         if device.is_some_and(|device| !device.is_none()) {
             check_device(&stream, near)?;
         }

@@ -11,12 +11,12 @@ use crate::array::Array;
 use crate::copy;
 use crate::layout::{Dims, Layout};
 use crate::ops::expression::{Input, Work};
-use crate::ops::ufunc;
+use crate::ops::ufunc::as_it_is;
 use crate::python::array::class::GpuArray;
 use crate::python::convert::dtype;
 use crate::python::convert::ndarray;
 use crate::python::convert::strict;
-use crate::python::deferral::put_off::{Inputs, into_given, is_waiting};
+use crate::python::deferral::put_off::{into_given, is_waiting};
 use crate::python::exchange::import;
 use crate::python::gil::WithoutGil;
 use crate::python::host::cast::{self, Values, cast_into};
@@ -50,11 +50,11 @@ pub(super) fn is_put_off(py: Python<'_>, target: &Array, value: &Bound<'_, PyAny
     let Ok(value) = value.cast_exact::<GpuArray>() else { return Ok(false) };
     let source = value.get().unlaunched()?;
     let is_alike = source.device() == target.device() && source.layout().shape().eq(target.layout().shape());
-    if !is_alike || !is_waiting(source) || !ufunc::is_castable(source.dtype(), target.dtype()) {
+    if !is_alike || !is_waiting(source) || !cast::is_silent(source.dtype(), target.dtype()) {
         return Ok(false);
     }
-    let work = Work::Loop(ufunc::as_it_is(), source.dtype().kind());
-    into_given(py, work, || Some(Inputs::from_iter([Input::Array(source.clone())])), target)
+    let work = Work::Loop(as_it_is(), source.dtype().kind());
+    into_given(py, work, || Some(vec![Input::Array(source.clone())]), target)
 }
 
 /// Writes an array of any device and dtype into all of `target`, or where a mask of the target's device is true.

@@ -1,40 +1,12 @@
 /* hipBLAS on an NVIDIA GPU, for the tests only, beside the runtime of hip_on_cuda.c: every function of the list in
- * src/backend/libraries/blas.rs, handed on to cuBLAS, with operations, types of sums, algorithms and codes in cuBLAS' numbers.
- *
- * cuBLAS is opened by the first call. HIPBLAS_ON_CUBLAS names files to try first, separated by colons: those of a wheel lie
- * where the loader does not look. */
-#include <dlfcn.h>
-#include <pthread.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+ * src/backend/libraries/blas.rs, handed on to cuBLAS, with operations, types of sums, algorithms and codes in cuBLAS' numbers. */
+#include "opened.h"
 
-#define EXPORT __attribute__((visibility("default")))
+#include <stdint.h>
+
 enum { NOT_INITIALIZED = 1 };
 
-static void *library;
-static pthread_once_t opened = PTHREAD_ONCE_INIT;
-
-static void try_file(const char *file) {
-    if (!library && *file) library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-}
-
-static void open_cublas(void) {
-    const char *named = getenv("HIPBLAS_ON_CUBLAS");
-    char *files = named ? strdup(named) : NULL, *rest = NULL;
-    if (files)
-        for (char *file = strtok_r(files, ":", &rest); file; file = strtok_r(NULL, ":", &rest)) try_file(file);
-    free(files);
-    try_file("libcublas.so.13");
-    try_file("libcublas.so.12");
-    if (!library) fprintf(stderr, "hipblas_on_cublas: cuBLAS was not found: %s\n", dlerror());
-}
-
-static void *function(const char *name) {
-    pthread_once(&opened, open_cublas);
-    return library ? dlsym(library, name) : NULL;
-}
+OPENED("cuBLAS", "HIPBLAS_ON_CUBLAS", "libcublas.so.13:libcublas.so.12", NULL)
 
 static int code_of(int code) {
     switch (code) {

@@ -1,41 +1,18 @@
 // hipFFT's functions by cuFFT, for tests of the HIP backend on NVIDIA's devices: streams and addresses are CUDA's there.
 //
-// Types, directions and codes are the same numbers in both; a plan is an address in the one and a number in the other. The file of
-// cuFFT is named by HIPFFT_ON_CUFFT, several by colons; without it the loader looks for the usual names.
-#include <dlfcn.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+// Types, directions and codes are the same numbers in both; a plan is an address in the one and a number in the other.
+#include "opened.h"
 
 #define INTERNAL_ERROR 5
 
-static void *library;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-static void open_library(void)
-{
-    const char *named = getenv("HIPFFT_ON_CUFFT");
-    char *names = strdup(named && *named ? named : "libcufft.so.12:libcufft.so.11");
-    for (char *rest = names, *name; !library && names && (name = strsep(&rest, ":"));)
-        library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (!library)
-        fprintf(stderr, "hipfft_on_cufft: no cuFFT in %s: %s\n", named ? named : "the usual places", dlerror());
-    free(names);
-}
-
-static void *find(const char *name)
-{
-    pthread_once(&once, open_library);
-    return library ? dlsym(library, name) : NULL;
-}
+OPENED("cuFFT", "HIPFFT_ON_CUFFT", "libcufft.so.12:libcufft.so.11", NULL)
 
 // A function of hipFFT that is one of cuFFT with a plan first.
 #define FORWARD(hip, cuda, parameters, types, ...)                                                                                   \
     int hip parameters                                                                                                               \
     {                                                                                                                                \
-        int(*function) types = (int(*) types)find(#cuda);                                                                            \
-        return function ? function(__VA_ARGS__) : INTERNAL_ERROR;                                                                    \
+        int(*call) types = (int(*) types)function(#cuda);                                                                            \
+        return call ? call(__VA_ARGS__) : INTERNAL_ERROR;                                                                            \
     }
 
 #define NUMBER(plan) ((int)(long)(plan))
@@ -44,8 +21,8 @@ FORWARD(hipfftGetVersion, cufftGetVersion, (int *version), (int *), version)
 
 int hipfftCreate(void **plan)
 {
-    int number = 0, (*function)(int *) = (int (*)(int *))find("cufftCreate");
-    int code = function ? function(&number) : INTERNAL_ERROR;
+    int number = 0, (*call)(int *) = (int (*)(int *))function("cufftCreate");
+    int code = call ? call(&number) : INTERNAL_ERROR;
     *plan = (void *)(long)number;
     return code;
 }

@@ -1,21 +1,12 @@
 /* hiprtc on an NVIDIA GPU, for the tests only, beside the runtime of hip_on_cuda.c: every function of the list in
  * src/backend/hip/hiprtc/mod.rs, handed on to NVRTC, with the options in NVRTC's words and a cubin as the code object.
- *
- * NVRTC is opened by the first call. HIPRTC_ON_NVRTC names files to try first, separated by colons: those of a wheel lie
- * where the loader does not look. The results' numbers are the same in both libraries. */
+ * The results' numbers are the same in both libraries. */
+#include "opened.h"
+
 #include <cuda.h>
-#include <dlfcn.h>
 #include <glob.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#define EXPORT __attribute__((visibility("default")))
 enum { OUT_OF_MEMORY = 1, INTERNAL_ERROR = 11 };
-
-static void *library;
-static pthread_once_t opened = PTHREAD_ONCE_INIT;
 
 /* NVRTC opens its built-in declarations by their bare name, which finds them if they are open already. */
 static void open_builtins(const char *file) {
@@ -29,31 +20,16 @@ static void open_builtins(const char *file) {
     globfree(&found);
 }
 
-static void try_file(const char *file) {
+static int suits(const char *file) {
     int driver = 0;
     cuDriverGetVersion(&driver);
     /* What a newer CUDA than the driver's makes may not load. */
-    if (library || !*file || (driver < 13000 && strstr(file, "libnvrtc.so.13"))) return;
+    if (driver < 13000 && strstr(file, "libnvrtc.so.13")) return 0;
     open_builtins(file);
-    library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    return 1;
 }
 
-static void open_nvrtc(void) {
-    const char *named = getenv("HIPRTC_ON_NVRTC");
-    char *files = named ? strdup(named) : NULL, *rest = NULL;
-    if (files)
-        for (char *file = strtok_r(files, ":", &rest); file; file = strtok_r(NULL, ":", &rest)) try_file(file);
-    free(files);
-    try_file("libnvrtc.so.13");
-    try_file("libnvrtc.so.12");
-    try_file("libnvrtc.so");
-    if (!library) fprintf(stderr, "hiprtc_on_nvrtc: NVRTC was not found: %s\n", dlerror());
-}
-
-static void *function(const char *name) {
-    pthread_once(&opened, open_nvrtc);
-    return library ? dlsym(library, name) : NULL;
-}
+OPENED("NVRTC", "HIPRTC_ON_NVRTC", "libnvrtc.so.13:libnvrtc.so.12:libnvrtc.so", suits)
 
 /* HIP's name, NVRTC's, the parameters with their types, and without. */
 #define FORWARD(name, nvrtc, parameters, arguments) \

@@ -1,39 +1,10 @@
 /* hipSOLVER on an NVIDIA GPU, for the tests only, beside the runtime of hip_on_cuda.c: every function of the lists in
- * src/backend/libraries/solver, handed on to cuSOLVER, with operations, triangles, modes and codes in cuSOLVER's numbers.
- *
- * cuSOLVER is opened by the first call. HIPSOLVER_ON_CUSOLVER names files to try first, separated by colons: those of a wheel
- * lie where the loader does not look. */
-#include <dlfcn.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+ * src/backend/libraries/solver, handed on to cuSOLVER, with operations, triangles, modes and codes in cuSOLVER's numbers. */
+#include "opened.h"
 
-#define EXPORT __attribute__((visibility("default")))
 enum { NOT_INITIALIZED = 1 };
 
-static void *library;
-static pthread_once_t opened = PTHREAD_ONCE_INIT;
-
-static void try_file(const char *file) {
-    if (!library && *file) library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-}
-
-static void open_cusolver(void) {
-    const char *named = getenv("HIPSOLVER_ON_CUSOLVER");
-    char *files = named ? strdup(named) : NULL, *rest = NULL;
-    if (files)
-        for (char *file = strtok_r(files, ":", &rest); file; file = strtok_r(NULL, ":", &rest)) try_file(file);
-    free(files);
-    try_file("libcusolver.so.12");
-    try_file("libcusolver.so.11");
-    if (!library) fprintf(stderr, "hipsolver_on_cusolver: cuSOLVER was not found: %s\n", dlerror());
-}
-
-static void *function(const char *name) {
-    pthread_once(&opened, open_cusolver);
-    return library ? dlsym(library, name) : NULL;
-}
+OPENED("cuSOLVER", "HIPSOLVER_ON_CUSOLVER", "libcusolver.so.12:libcusolver.so.11", NULL)
 
 static int code_of(int code) {
     switch (code) {

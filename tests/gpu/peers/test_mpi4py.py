@@ -7,15 +7,13 @@ processes of their own, and CuPy shows whether the MPI is to blame.
 from __future__ import annotations
 
 import importlib.util
-import os
-import shutil
 import subprocess
-import sys
 import textwrap
 
 import numpy
 import pytest
 
+import mpi
 import PyGPU
 import simulated
 from gpu import support
@@ -122,18 +120,11 @@ def test_device_memory_is_sent_to_oneself() -> None:
 
 
 def test_two_processes_exchange_messages() -> None:
-    launcher = shutil.which("mpiexec") or shutil.which("mpirun")
-    if launcher is None:
-        pytest.skip("neither mpiexec nor mpirun is installed")
-    is_open_mpi = "Open MPI" in MPI.Get_library_version()
-    options = ["--oversubscribe", "--allow-run-as-root"] if is_open_mpi else []
     device = mpi_reads_device_memory() is None
     script = textwrap.dedent(SEND_TO_OTHER.format(device=device))
-    command = [launcher, *options, "-n", "2", sys.executable, "-m", "mpi4py", "-c", script]
+    # With an environment as Python found it: MPI has been initialised here, and what it added is for this process.
     try:
-        # As Python found it: MPI has been initialised here, and what it added to the environment is for this process.
-        environment = dict(os.environ)
-        result = subprocess.run(command, capture_output=True, text=True, timeout=90, env=environment, check=False)
+        result = mpi.run(2, "-m", "mpi4py", "-c", script)
     except subprocess.TimeoutExpired as error:
         pytest.fail(f"the processes did not end: {error.stdout!r} {error.stderr!r}")
     assert result.returncode == 0, result.stdout + result.stderr

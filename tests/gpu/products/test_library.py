@@ -9,25 +9,17 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 
 import PyGPU
 from gpu import support
-from products import check, numbers
+from products import check, check_bfloat16, numbers, product
 
 support.require_gpu()
 if support.is_simulated():
     pytest.skip("a simulated library multiplies one by one", allow_module_level=True)
 
 KINDS = ["float16", "float32", "float64", "complex64", "complex128"]
-
-
-def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """NumPy's product, of halves by way of floats."""
-    if a.dtype == np.float16:
-        return (a.astype("float32") @ b.astype("float32")).astype("float16")
-    return np.asarray(a @ b)
 
 
 @pytest.fixture(autouse=True)
@@ -58,12 +50,7 @@ def test_every_type_and_layout(kind: str) -> None:
 
 
 def test_bfloat16() -> None:
-    ml_dtypes = pytest.importorskip("ml_dtypes")
-    a, b = (numbers("float32", *shape).astype(ml_dtypes.bfloat16) for shape in ((600, 700), (700, 500)))
-    ours = (PyGPU.to_gpu(a) @ PyGPU.to_gpu(b)).get()
-    assert ours.dtype == a.dtype
-    exact = a.astype("float32") @ b.astype("float32")
-    np.testing.assert_allclose(ours.astype("float32"), exact, rtol=1e-2, atol=1e-2)
+    check_bfloat16((600, 700), (700, 500))
 
 
 @pytest.mark.parametrize("kind", KINDS)

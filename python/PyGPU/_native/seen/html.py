@@ -1,17 +1,27 @@
-"""How arrays and devices look in a notebook."""
+"""How arrays, devices and graphs look in a notebook.
+
+Streams and events have their one line only: more would have to be asked of the driver, which can spoil a capture.
+"""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from html import escape
 from typing import TYPE_CHECKING
+
+import numpy
 
 from PyGPU._native import printing
 
 if TYPE_CHECKING:
-    from PyGPU import Device, GPUArray
+    from PyGPU import Device, GPUArray, Graph
 
 _CELL = "text-align:left;padding:1px 10px 1px 0;background:none"
+_MOST = 20
+_ELEMENTS = 200
+# Not every notebook gives `pre` its own font in a cell's output.
+_LINES = "margin:4px 0 0 0;font-family:monospace;line-height:1.3;white-space:pre;overflow-x:auto"
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
@@ -23,6 +33,10 @@ def _table(title: str, rows: dict[str, str]) -> str:
         for name, text in rows.items()
     )
     return f"<b>{escape(title)}</b><table><tbody>{cells}</tbody></table>"
+
+
+def _text(lines: str) -> str:
+    return f'<pre style="{_LINES}">{escape(lines)}</pre>'
 
 
 def _size(nbytes: int) -> str:
@@ -43,10 +57,12 @@ def _values(array: GPUArray) -> str | None:
 
     is_capturing = current_stream(array.device).is_capturing
     # Each edge of each axis is a copy of its own.
-    if is_capturing or (array.ndim > 2 and array.size > 1000):
+    if is_capturing or (array.ndim > 2 and array.size > _ELEMENTS):
         return None
     try:
-        return printing.array_str(array)
+        # A cell shows less than a terminal, where one scrolls back.
+        with numpy.printoptions(threshold=min(_ELEMENTS, numpy.get_printoptions()["threshold"])):
+            return printing.array_str(array)
     except (CudaError, NotSupportedError):  # lost memory, a capture of another thread: the table still stands
         return None
 
@@ -73,8 +89,7 @@ def array_html(array: GPUArray) -> str:
         "layout": _layout(array),
     }
     values = _values(array)
-    text = "" if values is None else f'<pre style="margin:4px 0 0 0">{escape(values)}</pre>'
-    return _table(type(array).__name__, rows) + text
+    return _table(type(array).__name__, rows) + ("" if values is None else _text(values))
 
 
 def device_html(device: Device) -> str:
@@ -100,3 +115,28 @@ def device_html(device: Device) -> str:
         "multiprocessors": str(known["multiprocessor_count"]),
     }
     return _table(f"Device {device}", rows)
+
+
+def graph_html(graph: Graph) -> str:
+    """Give a graph's device and its operations, the first ones by name.
+
+    Parameters
+    ----------
+    graph : Graph
+        Any; one that was not captured yet is empty.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    try:
+        nodes = graph.nodes
+    except ValueError:  # before and during its capture
+        return _table("Graph", {"operations": "none yet"})
+    kinds = Counter(node.kind for node in nodes)
+    counts = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+    shown = [repr(node).removeprefix("<PyGPU.GraphNode ").removesuffix(">") for node in nodes[:_MOST]]
+    if len(nodes) > _MOST:
+        shown.append(f"and {len(nodes) - _MOST} more")
+    return _table("Graph", {"device": str(graph.device), "operations": counts}) + _text("\n".join(shown))

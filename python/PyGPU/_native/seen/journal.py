@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
+from typing import Any
+
+_WARNING = 30
 
 
 def log(notes: list[tuple[int, str]]) -> None:
-    """Give sentences to the logger ``PyGPU``, if the program uses `logging` at all.
+    """Give sentences to the logger ``PyGPU``, if the program uses `logging` at all; warnings in any case.
 
     Parameters
     ----------
     notes : list of tuples of an int and a str
         A level, and what happened.
     """
-    # Who has not imported it has set no handler and no level up: then nobody is asked.
-    logging = sys.modules.get("logging")
+    # Who has not imported it has set no handler and no level up: nobody is asked, and Python prints warnings alone.
+    logging: Any = sys.modules.get("logging")
     if logging is None:
-        return
+        if all(level < _WARNING for level, _ in notes):
+            return
+        logging = importlib.import_module("logging")
     logger = logging.getLogger("PyGPU")
     level_of_program = 1
     frame = sys._getframe()

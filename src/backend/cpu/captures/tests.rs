@@ -1,6 +1,6 @@
 //! Captures of the CPU backend, on one of its own: what is refused while others capture is refused for the whole device.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::undocumented_unsafe_blocks, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 use super::super::codes::{
     CAPTURE_IMPLICIT, CAPTURE_INVALIDATED, CAPTURE_ISOLATION, CAPTURE_MERGE, CAPTURE_UNMATCHED, CAPTURE_UNSUPPORTED,
@@ -27,10 +27,13 @@ fn code<T>(result: Result<T>) -> u32 {
 }
 
 fn begin(cpu: &Cpu, stream: StreamHandle) {
+    // SAFETY: no test destroys a stream.
     unsafe { cpu.begin_capture(0, stream, CaptureMode::Relaxed).unwrap() };
 }
 
+/// The byte is written at each launch of a capture, too.
 fn fill(cpu: &Cpu, byte: &mut u8, value: u8, stream: StreamHandle) -> Result<()> {
+    // SAFETY: the stream is alive; each test launches what it captured while it has the byte.
     unsafe { cpu.fill(0, std::ptr::from_mut(byte).expose_provenance(), 1, Pattern::U8(value), 1, 1, stream) }
 }
 
@@ -40,6 +43,7 @@ fn captured_work_is_done_at_each_launch_in_its_order_and_not_before() {
     let (one, other) = (stream(&cpu), stream(&cpu));
     let mark = cpu.create_event(0, FLAGS).unwrap();
     begin(&cpu, one);
+    // SAFETY: streams, event and bytes live to the end of the test; what was destroyed is a number that the backend refuses.
     unsafe {
         fill(&cpu, &mut byte, 7, one).unwrap();
         cpu.record_event(0, mark, one).unwrap();
@@ -75,23 +79,29 @@ fn captured_work_is_done_at_each_launch_in_its_order_and_not_before() {
 fn what_a_driver_refuses_in_a_capture_is_refused_and_spoils_it() {
     type Call = fn(&Cpu, StreamHandle) -> Result<()>;
     let refusals: [(u32, Call); 7] = [
+        // SAFETY: here and below, no test destroys a stream or an event.
         (CAPTURE_UNSUPPORTED, |cpu, stream| unsafe { cpu.synchronize_stream(0, stream) }),
+        // SAFETY: as above.
         (CAPTURE_UNSUPPORTED, |cpu, stream| unsafe { cpu.query_stream(0, stream).map(drop) }),
         (CAPTURE_UNSUPPORTED, |cpu, _| cpu.synchronize_device(0)),
+        // SAFETY: as above.
         (CAPTURE_UNSUPPORTED, |cpu, _| unsafe {
             cpu.record_event_of_device(0, cpu.create_event(0, FLAGS).unwrap()).map(drop)
         }),
+        // SAFETY: as above.
         (CAPTURE_ISOLATION, |cpu, stream| unsafe {
             let event = cpu.create_event(0, FLAGS).unwrap();
             cpu.record_event(0, event, self::stream(cpu)).unwrap();
             cpu.wait_event(0, stream, event)
         }),
+        // SAFETY: as above.
         (CAPTURE_MERGE, |cpu, stream| unsafe {
             let (event, other) = (cpu.create_event(0, FLAGS).unwrap(), self::stream(cpu));
             begin(cpu, other);
             cpu.record_event(0, event, other).unwrap();
             cpu.wait_event(0, stream, event)
         }),
+        // SAFETY: as above.
         (ILLEGAL_STATE, |cpu, stream| unsafe { cpu.begin_capture(0, stream, CaptureMode::Relaxed) }),
     ];
     for (wanted, call) in refusals {
@@ -99,6 +109,7 @@ fn what_a_driver_refuses_in_a_capture_is_refused_and_spoils_it() {
         let stream = stream(&cpu);
         begin(&cpu, stream);
         assert_eq!(code(call(&cpu, stream)), wanted);
+        // SAFETY: the stream is alive.
         let ended = unsafe { cpu.end_capture(0, stream) };
         match wanted {
             ILLEGAL_STATE => assert!(ended.is_ok()),
@@ -110,16 +121,19 @@ fn what_a_driver_refuses_in_a_capture_is_refused_and_spoils_it() {
 #[test]
 fn the_default_stream_is_no_part_of_a_capture() {
     let (cpu, mut byte) = (host(), 0u8);
+    // SAFETY: the default stream is always there.
     assert_eq!(code(unsafe { cpu.begin_capture(0, StreamHandle::DEFAULT, CaptureMode::Relaxed) }), CAPTURE_UNSUPPORTED);
     let beside = stream(&cpu);
     begin(&cpu, beside);
     fill(&cpu, &mut byte, 3, StreamHandle::DEFAULT).unwrap();
     assert_eq!(byte, 3);
+    // SAFETY: the stream is alive.
     assert!(unsafe { cpu.end_capture(0, beside) }.is_ok());
 
     let blocking = cpu.create_stream(0, StreamFlags::default()).unwrap();
     begin(&cpu, blocking);
     assert_eq!(code(fill(&cpu, &mut byte, 4, StreamHandle::DEFAULT)), CAPTURE_IMPLICIT);
+    // SAFETY: the stream is alive.
     assert_eq!((byte, code(unsafe { cpu.end_capture(0, blocking) })), (3, CAPTURE_INVALIDATED));
 }
 
@@ -128,6 +142,7 @@ fn an_event_of_a_capture_is_no_time_that_the_host_could_ask_for() {
     let cpu = host();
     let (stream, event) = (stream(&cpu), cpu.create_event(0, FLAGS).unwrap());
     begin(&cpu, stream);
+    // SAFETY: the stream and the event are alive.
     unsafe {
         cpu.record_event(0, event, stream).unwrap();
         assert_eq!(code(cpu.query_event(0, event)), CAPTURED_EVENT);

@@ -26,7 +26,7 @@ use crate::backend::{
 };
 use crate::error::{Error, Result};
 use crate::global::{Global, Once};
-use crate::settings::{self, Variable};
+use crate::settings::{self, Settings, Variable};
 
 static COMPILER: Once<HostCompiler> = Once::new();
 
@@ -42,7 +42,8 @@ fn host() -> &'static Host {
             path: settings.get(Variable::PATH).unwrap_or_default().to_owned(),
             temporary: settings.temporary(),
             kept: settings.cache_folder(),
-            order: Order::named(&settings.text(Variable::CPU_ORDER).unwrap_or_default()),
+            // Another word was refused when the backend was chosen.
+            order: order_of(settings).unwrap_or_default(),
             options: settings
                 .text(Variable::CPU_OPTIONS)
                 .unwrap_or_default()
@@ -51,6 +52,24 @@ fn host() -> &'static Host {
                 .collect(),
             breaks: settings.get(Variable::CPU_BREAK).is_some(),
         }
+    })
+}
+
+fn order_of(settings: &Settings) -> Option<Order> {
+    Order::named(&settings.text(Variable::CPU_ORDER).unwrap_or_default())
+}
+
+/// Looks whether the settings name an order that there is: a run that is to find races must not pass in the plain one.
+///
+/// # Errors
+/// `Value` for another word.
+pub fn check_order(settings: &Settings) -> Result<()> {
+    order_of(settings).map(drop).ok_or_else(|| {
+        let variable = Variable::CPU_ORDER.name();
+        let text = settings.text(Variable::CPU_ORDER).unwrap_or_default();
+        Error::value(format!(
+            "{variable} is '{text}'; the orders are 'reversed', 'shuffled' and, with any number, 'shuffled:7'"
+        ))
     })
 }
 

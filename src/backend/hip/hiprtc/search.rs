@@ -7,6 +7,7 @@ use crate::backend::vendor::loader::file::told;
 use crate::backend::{Attempt, Library};
 use crate::error::{Error, Result};
 use crate::settings::{Settings, Variable};
+use crate::short;
 
 /// File names, the newest first.
 #[cfg(not(windows))]
@@ -22,7 +23,7 @@ fn names(runtime: &str) -> Vec<&'static str> {
     let suits = |name: &str| {
         name.strip_prefix("libhiprtc").is_some_and(|own| own == version || version.starts_with(&format!("{own}.")))
     };
-    names.sort_by_key(|name| !suits(name) || *name == "libhiprtc.so");
+    short::sort_by_key(&mut names, |name| !suits(name) || *name == "libhiprtc.so");
     names
 }
 

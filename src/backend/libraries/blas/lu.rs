@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_void};
 use super::{Blas, BlasHandle, Desk, NOUN};
 use crate::backend::libraries::{Element, Task, What};
 use crate::backend::{BackendKind, Library};
-use crate::error::{DriverError, Error, Result};
+use crate::error::{Error, Result};
 
 type P = *mut c_void;
 /// Handle, length, addresses of matrices, leading dimension, pivots, what went wrong, how many.
@@ -91,13 +91,6 @@ impl Blas {
             ("CUBLAS", &[(3, "ALLOC_FAILED"), (7, "INVALID_VALUE"), (13, "EXECUTION_FAILED"), (14, "INTERNAL_ERROR")])
         };
         let name = names.iter().find(|(known, _)| *known == code).map_or("REFUSED", |(_, name)| name);
-        Error::Driver(Box::new(DriverError {
-            operation,
-            code,
-            name: format!("{prefix}_STATUS_{name}"),
-            text: format!("{} refused the call", NOUN.name(self.kind)),
-            device: String::new(),
-            detail: self.path.clone(),
-        }))
+        NOUN.refusal(self.kind, &self.path, operation, (code, format!("{prefix}_STATUS_{name}")))
     }
 }

@@ -8,9 +8,9 @@ mod task;
 
 use std::ffi::{c_int, c_void};
 
-use super::{Noun, Places, Shelf, functions};
+use super::{Noun, Opened, Places, Shelf, functions};
 use crate::backend::{BackendKind, Library};
-use crate::error::{DriverError, Error, Result};
+use crate::error::{Error, Result};
 use crate::global::Once;
 
 pub use task::{Role, Task, What};
@@ -26,50 +26,13 @@ type P = *mut c_void;
 type I = c_int;
 type Make = unsafe extern "C" fn(*mut P) -> u32;
 type End = unsafe extern "C" fn(P) -> u32;
+#[rustfmt::skip]
 type GeevSize = unsafe extern "C" fn(
-    P,
-    P,
-    u32,
-    u32,
-    i64,
-    u32,
-    P,
-    i64,
-    u32,
-    P,
-    u32,
-    P,
-    i64,
-    u32,
-    P,
-    i64,
-    u32,
-    *mut usize,
-    *mut usize,
+    P, P, u32, u32, i64, u32, P, i64, u32, P, u32, P, i64, u32, P, i64, u32, *mut usize, *mut usize,
 ) -> u32;
+#[rustfmt::skip]
 type Geev = unsafe extern "C" fn(
-    P,
-    P,
-    u32,
-    u32,
-    i64,
-    u32,
-    P,
-    i64,
-    u32,
-    P,
-    u32,
-    P,
-    i64,
-    u32,
-    P,
-    i64,
-    u32,
-    P,
-    usize,
-    P,
-    usize,
-    P,
+    P, P, u32, u32, i64, u32, P, i64, u32, P, u32, P, i64, u32, P, i64, u32, P, usize, P, usize, P,
 ) -> u32;
 
 functions! {
@@ -219,17 +182,14 @@ pub type Key = (BackendKind, i32, u32);
 /// Handles that nobody uses now: as many as calls were made at a time. They are left to the process at its end.
 pub static HANDLES_AT_REST: Shelf<Key, Handle> = Shelf::new(usize::MAX);
 
-static CUDA: Once<Solver> = Once::new();
-static HIP: Once<Solver> = Once::new();
+static OPENED: Opened<Solver> = Opened::new();
 
-fn known(kind: BackendKind) -> Result<&'static Once<Solver>> {
-    match kind {
-        BackendKind::Cuda => Ok(&CUDA),
-        BackendKind::Hip => Ok(&HIP),
-        BackendKind::Cpu => Err(Error::not_supported(
+fn place(kind: BackendKind) -> Result<&'static Once<Solver>> {
+    OPENED.of(kind).ok_or_else(|| {
+        Error::not_supported(
             "NumPy computes linear algebra in host memory, and cannot be captured: call it before the capture begins",
-        )),
-    }
+        )
+    })
 }
 
 /// cuSOLVER or hipSOLVER, if it is open.
@@ -238,7 +198,7 @@ fn known(kind: BackendKind) -> Result<&'static Once<Solver>> {
 /// `NotSupported` on the CPU.
 #[inline]
 pub fn open_solver(kind: BackendKind) -> Result<Option<&'static Solver>> {
-    Ok(known(kind)?.get())
+    Ok(place(kind)?.get())
 }
 
 /// cuSOLVER or hipSOLVER, opened at the first call that finds it.
@@ -246,12 +206,7 @@ pub fn open_solver(kind: BackendKind) -> Result<Option<&'static Solver>> {
 /// # Errors
 /// `Unavailable` with what to install and what was searched; `NotSupported` on the CPU.
 pub fn solver(kind: BackendKind, driver: i32, places: &Places) -> Result<&'static Solver> {
-    let known = known(kind)?;
-    if let Some(found) = known.get() {
-        return Ok(found);
-    }
-    let opened = Solver::open(NOUN.open(kind, driver, places)?, kind)?;
-    Ok(known.get_or_init(|| opened))
+    NOUN.at(place(kind)?, kind, driver, places, Solver::open)
 }
 
 impl Solver {
@@ -382,13 +337,6 @@ impl Solver {
             _ => ("CUSOLVER_STATUS_", &NVIDIAS),
         };
         let name = names.get(code as usize).copied().unwrap_or("UNKNOWN");
-        Error::Driver(Box::new(DriverError {
-            operation,
-            code,
-            name: format!("{prefix}{name}"),
-            text: format!("{} refused the call", NOUN.name(self.kind)),
-            device: String::new(),
-            detail: self.path.clone(),
-        }))
+        NOUN.refusal(self.kind, &self.path, operation, (code, format!("{prefix}{name}")))
     }
 }

@@ -53,6 +53,23 @@ macro_rules! call {
     }};
 }
 
+/// Calls a function of general eigenvalues: each begins with the matrix, its eigenvalues, and the vectors, of which those on
+/// the left are not asked for.
+macro_rules! geev {
+    (
+        $solver:ident, $function:ident, $name:literal, $handle:ident, $task:ident, $vectors:ident,
+        [$a:ident, $w:ident, $v:ident], $($more:expr),*
+    ) => {{
+        let (kind, n) = ($task.element.number(), $task.n as i64);
+        let [none, right] = [false, $vectors].map(|vectors| $solver.choices().vectors(vectors));
+        let (own, params, nothing) = ($handle.own, $handle.params, std::ptr::null_mut());
+        call!(
+            $solver, $solver.functions.$function, $name, own, params, none, right, n, kind, $a, n, kind, $w, kind,
+            nothing, n, kind, $v, n, kind, $($more),*
+        )
+    }};
+}
+
 /// Addresses of a task's arrays for one of its matrices.
 struct At<'a> {
     task: &'a Task,
@@ -334,34 +351,8 @@ impl Solver {
 
     fn room_of_eig(&self, handle: &Handle, task: &Task, vectors: bool) -> Result<Room> {
         let [a, w, v, ..] = At::new(task).matrix(0);
-        let (kind, n) = (task.element.number(), task.n as i64);
-        let [none, right] = [false, vectors].map(|vectors| self.choices().vectors(vectors));
-        let nothing = std::ptr::null_mut();
         let (mut bytes, mut host) = (0, 0);
-        call!(
-            self,
-            self.functions.geev_size,
-            "Xgeev_bufferSize",
-            handle.own,
-            handle.params,
-            none,
-            right,
-            n,
-            kind,
-            a,
-            n,
-            kind,
-            w,
-            kind,
-            nothing,
-            n,
-            kind,
-            v,
-            n,
-            kind,
-            &mut bytes,
-            &mut host,
-        )?;
+        geev!(self, geev_size, "Xgeev_bufferSize", handle, task, vectors, [a, w, v], &mut bytes, &mut host)?;
         Ok(Room { asked: 0, bytes, host })
     }
 
@@ -374,35 +365,7 @@ impl Solver {
         (room, work): (Room, P),
         host: &mut [u8],
     ) -> Result<()> {
-        let (kind, n) = (task.element.number(), task.n as i64);
-        let [none, right] = [false, vectors].map(|vectors| self.choices().vectors(vectors));
-        let nothing = std::ptr::null_mut();
-        call!(
-            self,
-            self.functions.geev,
-            "Xgeev",
-            handle.own,
-            handle.params,
-            none,
-            right,
-            n,
-            kind,
-            a,
-            n,
-            kind,
-            w,
-            kind,
-            nothing,
-            n,
-            kind,
-            v,
-            n,
-            kind,
-            work,
-            room.bytes,
-            host.as_mut_ptr().cast(),
-            host.len(),
-            info,
-        )
+        let (address, bytes) = (host.as_mut_ptr().cast(), host.len());
+        geev!(self, geev, "Xgeev", handle, task, vectors, [a, w, v], work, room.bytes, address, bytes, info)
     }
 }

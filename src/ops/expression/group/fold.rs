@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 
 use smallvec::SmallVec;
 
+use super::super::limits::limit;
 use super::super::node::Node;
-use super::super::window::{is_result_of, limit};
 use super::{Group, Needs, Nodes, PARAMETERS, Places, Weight, go_together};
 use crate::array::Array;
 use crate::copy;
@@ -14,7 +14,8 @@ use crate::layout::Layout;
 
 /// The kernel of such an operation: with those operations that only it needs, if it can be all of them.
 pub(super) fn consumer(nodes: &Nodes, needs: &Needs, place: usize) -> Group {
-    let alone = || Group { places: SmallVec::from_slice(&[place as u8]), outputs: SmallVec::from_slice(&[place as u8]) };
+    let alone =
+        || Group { places: SmallVec::from_slice(&[place as u8]), outputs: SmallVec::from_slice(&[place as u8]) };
     let Some(node) = nodes[place].as_deref() else { return alone() };
     let places = only_for(nodes, needs, node, place);
     let fits = places.len() > 1 && weighs_little(nodes, needs, &places) && can_read(nodes, needs, &places, node);
@@ -49,7 +50,7 @@ fn only_for(nodes: &Nodes, needs: &Needs, consumer: &Node, last: usize) -> Place
 fn is_whole(nodes: &Nodes, needs: &Needs, readers: &[u8], place: usize, node: &Node) -> bool {
     readers.iter().filter_map(|reader| nodes[usize::from(*reader)].as_deref()).all(|reader| {
         let mut read = needs.needed(reader).filter(|(_, needed)| *needed == place);
-        read.all(|(operand, _)| is_result_of(node, &reader.inputs[operand]))
+        read.all(|(operand, _)| node.is_read_by(&reader.inputs[operand]))
     })
 }
 
@@ -88,7 +89,8 @@ fn lies_like(leaf: &Array, made: &Layout) -> bool {
     if layout.size() == 1 {
         return true;
     }
-    let steps = |layout: &Layout| -> SmallVec<[i64; 8]> { layout.strides().map(|stride| stride / layout.itemsize()).collect() };
+    let steps =
+        |layout: &Layout| -> SmallVec<[i64; 8]> { layout.strides().map(|stride| stride / layout.itemsize()).collect() };
     let is_memory = leaf.allocation().deferred().is_none();
     let is_even = !is_memory || leaf.address().is_multiple_of(EVEN);
     layout.shape().eq(made.shape()) && is_even && steps(layout) == steps(made)

@@ -15,15 +15,17 @@ use crate::python::array::class::GpuArray;
 use crate::python::once::intern;
 use crate::python::runtime::device_memory::DeviceAllocation;
 
+/// How many arguments are taken, and how many were given.
+pub(crate) fn counts(taken: usize, given: usize) -> String {
+    let noun = if taken == 1 { "argument" } else { "arguments" };
+    let verb = if given == 1 { "was" } else { "were" };
+    format!("takes {taken} {noun}, and {given} {verb} given")
+}
+
 #[cold]
 pub(crate) fn wrong_count(function: &Function, parameters: &[Parameter], given: usize) -> PyErr {
     let list: Vec<String> = parameters.iter().map(ToString::to_string).filter(|text| !text.is_empty()).collect();
-    PyTypeError::new_err(format!(
-        "{}({}) takes {} arguments, and {given} were given",
-        function.name(),
-        list.join(", "),
-        parameters.len()
-    ))
+    PyTypeError::new_err(format!("{}({}) {}", function.name(), list.join(", "), counts(parameters.len(), given)))
 }
 
 #[cold]

@@ -16,7 +16,7 @@ use crate::memory::Allocation;
 use crate::ops::expression::{self, Input, Mode, Refused, Scalar, Work};
 use crate::ops::ufunc::Row;
 use crate::python::array::class::GpuArray;
-use crate::python::deferral::put_off::{self, Inputs};
+use crate::python::deferral::put_off;
 use crate::stream;
 
 /// The result of a call that can wait; `None` for one that is launched by its line.
@@ -76,8 +76,8 @@ pub(in crate::python::operators) fn into_given<'py>(
 
 /// The operands as they are written down; `None` if one is held for this call alone.
 #[inline]
-fn inputs(row: &'static Row, kind: Kind, values: &Values<'_, '_>) -> PyResult<Option<Inputs>> {
-    let mut inputs = Inputs::new();
+fn inputs(row: &'static Row, kind: Kind, values: &Values<'_, '_>) -> PyResult<Option<Vec<Input>>> {
+    let mut inputs = Vec::with_capacity(values.len());
     for (place, value) in values.iter().enumerate() {
         inputs.push(match value {
             Value::Own(array) => Input::Array(Array::clone(array)),

@@ -19,6 +19,9 @@ pub struct CxxCompiler {
     pub version: String,
 }
 
+/// The variable that means this compiler and no other; `CXX` says what builds of all kinds had better use.
+const BINDING: &str = "PYGPU_CXX";
+
 /// The compiler that a variable names, else the first usual one on the search path; else the text of an error
 /// that says what was looked for.
 pub fn find(host: &Host) -> Result<CxxCompiler, String> {
@@ -28,6 +31,11 @@ pub fn find(host: &Host) -> Result<CxxCompiler, String> {
     for (label, program) in named.chain(usual) {
         match ask(&program, host) {
             Ok(compiler) => return Ok(compiler),
+            Err(reason) if label.starts_with(BINDING) => {
+                return Err(format!(
+                    "{label} is to compile the kernels of the cpu backend, and cannot be used: {reason}"
+                ));
+            }
             Err(reason) => tried.push(format!("\n  {label}: {reason}")),
         }
     }
@@ -39,7 +47,8 @@ pub fn find(host: &Host) -> Result<CxxCompiler, String> {
 }
 
 fn ask(program: &str, host: &Host) -> Result<CxxCompiler, String> {
-    let path = on_path(program, host).ok_or("not on PATH")?;
+    let absent = if program.contains('/') { "there is no such file" } else { "not on PATH" };
+    let path = on_path(program, host).ok_or(absent)?;
     let output = host.command(&path).arg("--version").output().map_err(|error| error.to_string())?;
     if !output.status.success() {
         return Err(format!("--version ended with {}", output.status));

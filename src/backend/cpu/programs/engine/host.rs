@@ -17,12 +17,13 @@ pub enum Order {
 }
 
 impl Order {
-    /// `reversed`, `shuffled` or `shuffled:7`; else the plain one.
-    pub fn named(text: &str) -> Self {
+    /// `reversed`, `shuffled` or `shuffled:7`, and the plain one for no text; `None` for others.
+    pub fn named(text: &str) -> Option<Self> {
         match text.split_once(':').unwrap_or((text, "1")) {
-            ("reversed", _) => Self::Reversed,
-            ("shuffled", seed) => Self::Shuffled(seed.parse().unwrap_or(1)),
-            _ => Self::Plain,
+            ("", "1") => Some(Self::Plain),
+            ("reversed", "1") => Some(Self::Reversed),
+            ("shuffled", seed) => seed.parse().ok().map(Self::Shuffled),
+            _ => None,
         }
     }
 }

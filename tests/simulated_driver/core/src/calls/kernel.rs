@@ -37,7 +37,7 @@ pub fn host() -> &'static Host {
             path: std::env::var_os("PATH").unwrap_or_default(),
             temporary: std::env::temp_dir(),
             kept: images::folder().cloned(),
-            order: Order::named(filled("PYGPU_CPU_ORDER").unwrap_or_default().trim()),
+            order: Order::named(filled("PYGPU_CPU_ORDER").unwrap_or_default().trim()).unwrap_or_default(),
             options: Vec::new(),
             breaks: filled("PYGPU_CPU_BREAK").is_some(),
         }

@@ -1,20 +1,10 @@
-//! What tells one kernel of several operations from another, and the kernels that there are.
-
-use std::collections::HashMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+//! A kernel of several operations as it will be, and what tells it from others.
 
 use smallvec::SmallVec;
 
 use super::group::{Group, Nodes, is_same, waiting};
 use super::node::{Input, Scalar, Work};
-use super::source;
-use super::window::limit;
 use crate::array::Array;
-use crate::error::Result;
-use crate::global::Global;
-use crate::ops::Elementwise;
-use crate::ops::axes::Map;
 
 /// Where an operand of an operation comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,17 +23,13 @@ pub(super) struct Draft<'a> {
     pub(super) values: SmallVec<[Scalar; 16]>,
     /// Those of each operation.
     pub(super) operands: SmallVec<[SmallVec<[From; 4]>; 32]>,
-    key: SmallVec<[u64; 96]>,
+    pub(super) key: SmallVec<[u64; 96]>,
 }
 
 impl<'a> Draft<'a> {
     pub(super) fn of(first: u64, nodes: &'a Nodes, group: &Group) -> Self {
-        let mut draft = Self {
-            leaves: SmallVec::new(),
-            values: SmallVec::new(),
-            operands: SmallVec::new(),
-            key: SmallVec::new(),
-        };
+        let mut draft =
+            Self { leaves: SmallVec::new(), values: SmallVec::new(), operands: SmallVec::new(), key: SmallVec::new() };
         for place in &group.places {
             let Some(node) = &nodes[usize::from(*place)] else { continue };
             match &node.work {
@@ -64,7 +50,8 @@ impl<'a> Draft<'a> {
                     }
                     Input::Array(array) => {
                         let needed = waiting(first, nodes.len(), array.allocation().deferred());
-                        let inside = needed.and_then(|needed| group.places.iter().position(|p| usize::from(*p) == needed));
+                        let inside =
+                            needed.and_then(|needed| group.places.iter().position(|p| usize::from(*p) == needed));
                         match inside {
                             Some(operation) => From::Operation(operation as u8),
                             None => draft.leaf(array),
@@ -92,7 +79,7 @@ impl<'a> Draft<'a> {
         draft
     }
 
-    fn is_reduction(&self, nodes: &Nodes, group: &Group) -> bool {
+    pub(super) fn is_reduction(&self, nodes: &Nodes, group: &Group) -> bool {
         let last = group.places.last().and_then(|place| nodes[usize::from(*place)].as_deref());
         last.is_some_and(|last| matches!(last.work, Work::Reduction(_)))
     }
@@ -104,68 +91,5 @@ impl<'a> Draft<'a> {
             self.leaves.len() - 1
         });
         From::Leaf(place as u8)
-    }
-}
-
-/// What is known of a structure.
-enum Known {
-    /// It was met so often.
-    Met(u64),
-    /// It has a text.
-    Made(Form),
-}
-
-/// What a structure became.
-#[derive(Clone)]
-pub(super) enum Form {
-    /// A kernel.
-    Kernel(Arc<Elementwise>),
-    /// What a reduction reads.
-    Map(Arc<Map>),
-}
-
-type Table = HashMap<Box<[u64]>, Known>;
-
-static TABLE: Global<Option<Table>> = Global::new(None);
-
-/// Structures that are remembered; beyond that all are forgotten.
-const MOST: usize = 1024;
-
-/// What a draft became; `None` as long as its structure was not met often enough to be compiled.
-///
-/// # Errors
-/// `TypeError` for a kind that has no loop, which an operation that was put off has.
-pub(super) fn form(draft: &Draft<'_>, nodes: &Nodes, group: &Group) -> Result<Option<Form>> {
-    if let Some(known) = look_up(draft) {
-        return Ok(known);
-    }
-    static LATEST: AtomicU64 = AtomicU64::new(0);
-    let form = match draft.is_reduction(nodes, group) {
-        true => Form::Map(Arc::new(source::map(draft, nodes, group, LATEST.fetch_add(1, Ordering::Relaxed))?)),
-        false => Form::Kernel(Arc::new(source::write(draft, nodes, group)?)),
-    };
-    TABLE.lock().get_or_insert_default().insert(draft.key.as_slice().into(), Known::Made(form.clone()));
-    Ok(Some(form))
-}
-
-/// What is known of a draft's structure, which was met once more; `None` if its kernel is to be made now.
-fn look_up(draft: &Draft<'_>) -> Option<Option<Form>> {
-    let meetings = limit().meetings.load(Ordering::Relaxed);
-    let mut table = TABLE.lock();
-    let known = table.get_or_insert_default();
-    match known.get_mut(draft.key.as_slice()) {
-        Some(Known::Made(form)) => Some(Some(form.clone())),
-        Some(Known::Met(times)) if *times + 1 < meetings => {
-            *times += 1;
-            Some(None)
-        }
-        None if meetings > 1 => {
-            let forgotten = (known.len() >= MOST).then(|| std::mem::take(known));
-            known.insert(draft.key.as_slice().into(), Known::Met(1));
-            drop(table);
-            drop(forgotten); // a driver may unload what is in there
-            Some(None)
-        }
-        _ => None,
     }
 }

@@ -1,0 +1,235 @@
+"""Writes docs/performance.md, and the figures of README.md, from the newest results on a GPU in docs/results.
+
+Run as ``python docs/make_performance.py``; ``tests/repository/test_claims.py`` holds both against it.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "docs" / "results"
+PAGE = ROOT / "docs" / "performance.md"
+README = ROOT / "README.md"
+BEGIN, END = "<!-- Written by docs/make_performance.py. -->\n", "<!-- As far as here. -->\n"
+MIB, GIB = 1 << 20, 1 << 30
+NO_PEERS = ("PyGPU", "NumPy", "floor")
+
+HEAD = """\
+# Performance
+
+Every picture of this page is drawn from a file of [docs/results](results/README.md), the newest of its kind, and the
+page itself is written by `python docs/make_performance.py`. Longer bars are better where the unit is a speed,
+shorter ones where it is a time. Ratios hold within one picture: libraries were timed in turns, in one run, on one
+machine.
+
+On your own machine: `python -m PyGPU bench --plot bench.svg`, and for the comparison with other libraries
+[`make gpu-bench`](howto/measure.md).
+"""
+
+
+class Section(NamedTuple):
+    """A picture, what it shows, and how its figures were made."""
+
+    title: str
+    result: str
+    pictures: tuple[str, ...]
+    command: str
+    text: str
+
+
+SECTIONS = [
+    Section(
+        "Between host and device", "compare", ("bandwidth",), "make gpu-bench",
+        "GB/s over the size of an array, for ordinary (pageable) and pinned host memory. *Fresh* keeps all results, so "
+        "that each needs new memory; *dropped* forgets one before the next. The dashed black line is the driver alone "
+        "with pinned memory.",
+    ),
+    Section(
+        "Small calls", "compare", ("latency",), "make gpu-bench",
+        "Nanoseconds on the host for calls that do little work, without waiting for the device.",
+    ),
+    Section(
+        "Arithmetic", "arithmetic", ("arithmetic",), "python benches/python/arithmetic.py",
+        "One operation after another on 1 GiB of float32: what must be read and written, a second. *By hand* is a CUDA "
+        "kernel for this one case.",
+    ),
+    Section(
+        "Kernels of one's own", "kernels", ("kernels",), "make gpu-bench-kernels",
+        "`ElementwiseKernel`, `ReductionKernel` and scans on 1 GiB beside kernels written by hand, and CuPy's.",
+    ),
+    Section(
+        "Launches", "launches", ("launches",), "make gpu-bench-kernels",
+        "Microseconds on the host for a launch with five arguments, in each spelling; the floor is a loop in C.",
+    ),
+    Section(
+        "Copies within a device", "strided", ("strided",), "make gpu-bench-kernels",
+        "float32, GB/s read and written; *memcpy* is the driver's copy of contiguous memory.",
+    ),
+    Section(
+        "Reductions", "reductions", ("reductions",), "python benches/python/reductions.py",
+        "Of all elements and along axes, on 1 GiB.",
+    ),
+    Section("Scans", "scans", ("scans",), "python benches/python/scans.py", "`cumsum` and others along each axis."),
+    Section("Sorting", "order", ("order",), "python benches/python/order.py", "Thousand million keys a second."),
+    Section(
+        "Selection", "selection", ("selection",), "python benches/python/selection.py",
+        "Masks and index arrays on the device.",
+    ),
+    Section("Joining and moving", "joining", ("joining",), "python benches/python/joining.py", "On 1 GiB."),
+    Section(
+        "Products", "products", ("products",), "python benches/python/products.py",
+        "Large products of floats are the vendor's library in all three.",
+    ),
+    Section(
+        "Fourier transforms", "transforms", ("transforms",), "python benches/python/transforms.py",
+        "By cuFFT in all three; behind are transforms along other axes than the last.",
+    ),
+    Section(
+        "Linear algebra", "factorizations", ("factorizations",), "python benches/python/factorizations.py",
+        "By cuSOLVER; torch's `cholesky` and its many small systems are not.",
+    ),
+    Section(
+        "Random numbers", "random_numbers", ("random_numbers",), "python benches/python/random_numbers.py",
+        "NumPy's Philox with 64 bits, bit for bit; torch and CuPy draw from generators with 32.",
+    ),
+    Section(
+        "Between two GPUs", "peer", ("peer",), "make gpu-bench-peer",
+        "Copies beside the driver's own, and sums over both beside torch's, by NCCL.",
+    ),
+]  # fmt: skip
+
+
+def newest(name: str) -> Path:
+    """The newest result of that name that was measured on a GPU; folders begin with their date."""
+    found = sorted(RESULTS.glob(f"*-h200/{name}.json"))
+    if not found:
+        raise LookupError(f"docs/results has no {name}.json of a GPU")
+    return found[-1]
+
+
+def read(name: str) -> dict[str, Any]:
+    """What the newest result of that name says."""
+    content: dict[str, Any] = json.loads(newest(name).read_text(encoding="utf-8"))
+    return content
+
+
+def made_on(results: dict[str, Any]) -> str:
+    """The machine and the versions, as far as a reader asks for them."""
+    machine = results["machine"]
+    versions = {"NumPy": "numpy", "torch": "torch", "CuPy": "cupy-cuda13x", "numba-cuda": "numba-cuda", "JAX": "jax"}
+    there = [f"{title} {short(machine['versions'][name])}" for title, name in versions.items()]
+    card, driver, _ = machine["gpus"][0].split(", ")
+    cuda = machine["PyGPU"]["driver_version"]
+    return (
+        f"{card.removeprefix('NVIDIA ')} with {machine['cores']} cores (driver {short(driver)}, "
+        f"CUDA {cuda // 1000}.{cuda % 1000 // 10}, {', '.join(there)})"
+    )
+
+
+def short(version: str) -> str:
+    """A version without its last part."""
+    return ".".join(version.split(".")[:2])
+
+
+class Transfers:
+    """The rows of `compare.json` by way and size."""
+
+    def __init__(self, results: dict[str, Any]) -> None:
+        self._rows = {(row["way"], row["bytes"]): row["gigabytes_per_second"] for row in results["transfers"]}
+
+    def line(self, what: str, way: str, bus: str, sizes: list[int]) -> str:
+        """PyGPU, the best of the others, and the driver with pinned memory."""
+        here = [self._rows[way, size] for size in sizes]
+        cells = [
+            [f"{row['PyGPU']:.1f}" for row in here],
+            [f"{max(value for name, value in row.items() if name not in NO_PEERS):.1f}" for row in here],
+            [f"{self._rows[bus, size]['floor']:.1f}" for size in sizes],
+        ]
+        return f"| {what} | {' | '.join(' / '.join(cell) for cell in cells)} |"
+
+
+def call_line(what: str, case: str, results: dict[str, Any]) -> str:
+    """Nanoseconds of a small call: PyGPU's, and the quickest other one's."""
+    times = next(row["nanoseconds"] for row in results["calls"] if row["case"] == case)
+    best = min((value, name) for name, value in times.items() if name not in NO_PEERS)
+    return f"| {what} | {times['PyGPU']:.0f} | {best[0]:.0f} ({best[1]}) | |"
+
+
+def figures() -> str:
+    """The figures of README.md."""
+    compare, launches, kernels, strided = (read(name) for name in ("compare", "launches", "kernels", "strided"))
+    transfers = Transfers(compare)
+    sums = read("arithmetic")["rows"]["x + y (GB/s)"]
+    work = {(row["work"], row["library"]): row["gb_per_s"] for row in kernels["throughput"]}
+    copies = {row["case"]: row["GB/s"] for row in strided["results"] if row["itemsize"] == 4}
+    launch, first = launches["launch_us"], launches["first_launch_ms"]
+    rows = f"[all rows, and what is not reached](docs/results/{newest('compare').parent.name}.md)"
+    by_expression = {library: work["a*x + y", library] for library in ("PyGPU", "CuPy")}
+    upload, download = ("to device", "to device, pinned"), ("from device, fresh", "into pinned")
+    lines = [
+        f"On an {made_on(compare)},",
+        f"ordinary NumPy memory, GB/s by `make gpu-bench`: [pictures](docs/performance.md), {rows}.",
+        "",
+        "| | PyGPU | best peer | the bus |",
+        "|---|---|---|---|",
+        transfers.line("`to_gpu`, 16 MiB / 256 MiB / 1 GiB", *upload, [16 * MIB, 256 * MIB, GIB]),
+        transfers.line("`get` into new memory, 256 MiB / 1 GiB", *download, [256 * MIB, GIB]),
+        transfers.line(
+            "every second column of a host array, 256 MiB", "to device, strided", "to device, pinned", [256 * MIB]
+        ),
+        call_line("`a[1:3]`, ns", "a[1:3]", compare),
+        call_line("`empty((3, 3))`, ns", "empty((3, 3), f32)", compare),
+        "",
+        f"On 1 GiB: `x + y` {sums['PyGPU']:.0f} GB/s (torch {sums['torch']:.0f}, CuPy {sums['cupy']:.0f}), "
+        f"`a*x + y` by `ElementwiseKernel` {by_expression['PyGPU']:.0f} (CuPy {by_expression['CuPy']:.0f}),",
+        f"a transposed copy {copies['transposed']:.0f} (memcpy {copies['memcpy']:.0f}). A launch takes "
+        f"{launch['PyGPU, native']:.1f} us (a loop in C {launch['floor']:.1f}, cuda.core {launch['cuda.core']:.1f}, "
+        f"CuPy {launch['CuPy']:.1f}), a process's first {first['PyGPU']:.1f} ms (CuPy {first['CuPy']:.0f}).",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def section(made: Section) -> Iterator[str]:
+    """The lines of a section."""
+    result = newest(made.result)
+    folder = result.parent.name
+    yield f"\n## {made.title}\n\n{made.text}\n\n"
+    for picture in made.pictures:
+        if not result.with_name(f"{picture}.svg").exists():
+            path = f"docs/results/{folder}"
+            one = f"python benches/python/plots.py {path}/{result.name} {path}/{picture}.svg"
+            how = f"make plots RESULTS={path}" if made.result == "compare" else one
+            raise LookupError(f"there is no {path}/{picture}.svg of {result.name}; draw it: {how}")
+        yield f"![{made.title}](results/{folder}/{picture}.svg)\n\n"
+    commit = read(made.result)["machine"]["commit"]
+    yield (
+        f"{made_on(read(made.result))}, commit {commit}: `{made.command}`; "
+        f"[{folder}](results/{folder}.md), [{result.name}](results/{folder}/{result.name}).\n"
+    )
+
+
+def page() -> str:
+    """The whole page."""
+    return HEAD + "".join(line for made in SECTIONS for line in section(made))
+
+
+def readme(text: str) -> str:
+    """README.md with the figures between its two marks."""
+    before, _, rest = text.partition(BEGIN)
+    _, mark, after = rest.partition(END)
+    if not mark:
+        raise LookupError(f"README.md has no lines {BEGIN!r} and {END!r}")
+    return f"{before}{BEGIN}{figures()}{END}{after}"
+
+
+def write(path: Path, made: Callable[[], str]) -> None:
+    """Write a page, and say so."""
+    path.write_text(made(), encoding="utf-8")
+    print(path.relative_to(ROOT))
+
+
+if __name__ == "__main__":
+    write(PAGE, page)
+    write(README, lambda: readme(README.read_text(encoding="utf-8")))

@@ -1,0 +1,64 @@
+"""The gallery: sphinx-gallery makes it of `examples/`; here is what that has to be told."""
+
+from pathlib import Path
+from typing import Any
+
+from PIL import Image, ImageDraw
+from sphinx.application import Sphinx
+from sphinx_gallery.scrapers import figure_rst
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+# Those that draw, and some that are quick and tell no times, which would be those of the machine that builds the site.
+RUN = ("mandelbrot", "waves", "walks", "zones", "matmul", "reduction")
+THUMBNAIL = EXAMPLES.parent / "build" / "program.png"
+
+settings = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": rf"/({'|'.join(RUN)})\.py$",
+    "ignore_pattern": r"/bindings/|/notebooks/",
+    "image_scrapers": ("gallery.pictures",),
+    "reset_modules": (),
+    "within_subsection_order": "gallery.drawing_first",
+    "default_thumb_file": str(THUMBNAIL),
+    "thumbnail_size": (400, 280),
+    "download_all_examples": False,
+    "min_reported_time": 1000,
+    "show_signature": False,
+    "remove_config_comments": True,
+    "backreferences_dir": None,
+    "write_computation_times": False,
+}
+
+
+def pictures(block: Any, variables: dict[str, Any], settings: dict[str, Any]) -> str:
+    """Move what an example wrote beside itself to where the site looks."""
+    taken = []
+    for made in sorted(Path(variables["src_file"]).parent.glob("*.png")):
+        target = Path(next(variables["image_path_iterator"]))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        made.replace(target)
+        taken.append(str(target))
+    return figure_rst(taken, settings["src_dir"])
+
+
+def drawing_first(name: str) -> tuple[bool, str]:
+    """Sort examples: those with a picture come first."""
+    return "Image" not in (EXAMPLES / name).read_text(encoding="utf-8"), name
+
+
+def thumbnail() -> None:
+    """Draw what stands for a program without a picture: lines of text, on light and on dark."""
+    image = Image.new("RGBA", (400, 280), "#8a9a9120")
+    draw = ImageDraw.Draw(image)
+    for line, (indent, length) in enumerate([(0, 210), (1, 150), (1, 240), (2, 130), (2, 190), (1, 90), (0, 120)]):
+        left, top = 50 + 28 * indent, 50 + 27 * line
+        draw.rounded_rectangle((left, top, left + length, top + 11), 5, "#3f9f70" if indent == 0 else "#8fa499")
+    THUMBNAIL.parent.mkdir(exist_ok=True)
+    image.save(THUMBNAIL)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Called by Sphinx, before sphinx-gallery looks for the thumbnail."""
+    thumbnail()
+    return {"parallel_read_safe": True}

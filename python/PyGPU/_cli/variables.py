@@ -1,0 +1,24 @@
+"""Which variables of the environment PyGPU knows: one that is misspelt would otherwise do nothing, silently."""
+
+import difflib
+from collections.abc import Iterator, Mapping
+
+KNOWN = frozenset(
+    f"PYGPU_{name}"
+    for name in (
+        "BACKEND", "BLAS", "CACHE", "CACHE_DIR", "CACHE_SIZE", "CPU_BREAK", "CPU_DEVICES", "CPU_OPTIONS", "CPU_ORDER",
+        "CUBLAS", "CUDA_ARRAY_INTERFACE_SYNC", "CUFFT", "CURAND", "CUSOLVER", "CXX", "DEVICE", "NVRTC", "PINNED_LIMIT",
+        "PROFILE", "RECYCLE", "STAGING_CHUNK", "STAGING_THREADS", "STAGING_THRESHOLD", "STRICT", "STRIDED_COPY", "TF32",
+    )
+)  # fmt: skip
+"""Those of docs/environment.md."""
+
+
+def told(environment: Mapping[str, str]) -> Iterator[str]:
+    """Write a line for each variable that is set and stands nowhere else in what `show` prints."""
+    for name, value in sorted(environment.items()):
+        if name in KNOWN and name != "PYGPU_BACKEND":
+            yield f"{name}: {value}"
+        elif name.startswith("PYGPU_") and name not in KNOWN:
+            near = difflib.get_close_matches(name, KNOWN, 1)
+            yield f"{name}: no variable of PyGPU{f'; {near[0]} is one' if near else ''}"

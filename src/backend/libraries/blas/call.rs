@@ -1,0 +1,66 @@
+//! A product's call, with lengths of either width.
+
+use std::ffi::{c_int, c_void};
+
+use super::NOT_SUPPORTED;
+
+/// Handle, operations, lengths, factor, operands with type and leading dimension, factor, result, type of sums, algorithm.
+#[rustfmt::skip]
+pub type One<N> = unsafe extern "C" fn(
+    *mut c_void, u32, u32, N, N, N, *const c_void, *const c_void, u32, N, *const c_void, u32, N,
+    *const c_void, *mut c_void, u32, N, u32, c_int,
+) -> u32;
+/// The same, with a stride behind each leading dimension and the number of matrices before the type of sums.
+#[rustfmt::skip]
+pub type Many<N> = unsafe extern "C" fn(
+    *mut c_void, u32, u32, N, N, N, *const c_void, *const c_void, u32, N, i64, *const c_void, u32, N, i64,
+    *const c_void, *mut c_void, u32, N, i64, N, u32, c_int,
+) -> u32;
+
+/// The lengths m, n and k, the leading dimensions of operands and result, and how many products there are.
+type Lengths<N> = [N; 7];
+
+/// What a product's call is told, but for lengths and their like.
+pub struct Call {
+    pub handle: *mut c_void,
+    pub operations: [u32; 2],
+    pub number: u32,
+    pub factors: [*const c_void; 2],
+    pub operands: [*const c_void; 2],
+    pub out: *mut c_void,
+    pub apart: [i64; 3],
+    pub sums: u32,
+    pub algorithm: c_int,
+}
+
+impl Call {
+    /// # Safety
+    /// As [`super::Blas::gemm`]; the factors are of the type of sums.
+    pub unsafe fn one<N>(&self, function: Option<One<N>>, [m, n, k, lda, ldb, ldc, _]: Lengths<N>) -> u32 {
+        let Some(function) = function else { return NOT_SUPPORTED };
+        let Self { handle, number, out, sums, algorithm, .. } = *self;
+        let ([op_a, op_b], [one, none], [a, b]) = (self.operations, self.factors, self.operands);
+        // SAFETY: as promised.
+        unsafe {
+            function(
+                handle, op_a, op_b, m, n, k, one, a, number, lda, b, number, ldb, none, out, number, ldc, sums,
+                algorithm,
+            )
+        }
+    }
+
+    /// # Safety
+    /// As [`Self::one`].
+    pub unsafe fn many<N>(&self, function: Option<Many<N>>, [m, n, k, lda, ldb, ldc, count]: Lengths<N>) -> u32 {
+        let Some(function) = function else { return NOT_SUPPORTED };
+        let Self { handle, number, out, sums, algorithm, apart: [next_a, next_b, next_out], .. } = *self;
+        let ([op_a, op_b], [one, none], [a, b]) = (self.operations, self.factors, self.operands);
+        // SAFETY: as promised.
+        unsafe {
+            function(
+                handle, op_a, op_b, m, n, k, one, a, number, lda, next_a, b, number, ldb, next_b, none, out, number,
+                ldc, next_out, count, sums, algorithm,
+            )
+        }
+    }
+}

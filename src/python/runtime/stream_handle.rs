@@ -1,0 +1,63 @@
+//! Streams that are known by their handles.
+
+use std::any::Any;
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::backend::StreamHandle;
+use crate::device::Device;
+use crate::error::Result;
+use crate::memory::capture;
+use crate::python::callback::Kept;
+use crate::python::convert::number;
+use crate::python::gil::WithoutGil;
+use crate::stream::Stream;
+
+/// The per-thread default stream, under the number that CUDA and HIP give it.
+const PER_THREAD: usize = 2;
+
+/// The handle of what `__cuda_stream__` gives.
+///
+/// # Errors
+/// `TypeError` for what is no pair; `ValueError` for another version of the protocol.
+pub(super) fn of_pair(pair: &Bound<'_, PyAny>) -> PyResult<usize> {
+    let shape = || PyTypeError::new_err(format!("__cuda_stream__ gives a tuple (version, handle), not {pair:?}"));
+    let pair = pair.cast::<PyTuple>().map_err(|_| shape())?;
+    if pair.len() != 2 {
+        return Err(shape());
+    }
+    let version = number::signed(&pair.get_item(0)?, "the version in __cuda_stream__")?;
+    if version != 0 {
+        return Err(PyValueError::new_err(format!(
+            "__cuda_stream__ gives version {version} of the protocol, and only version 0 is known"
+        )));
+    }
+    number::size(&pair.get_item(1)?, "the handle in __cuda_stream__")
+}
+
+/// A stream by its handle, on the device that the driver names; the default streams, which have none of their own, are those
+/// of `near`.
+///
+/// # Errors
+/// The driver's.
+pub(super) fn wrap(py: Python<'_>, handle: usize, near: Device, keeper: Option<Py<PyAny>>) -> PyResult<Stream> {
+    let keeper = keeper.map(|keeper| Box::new(Kept::new(keeper)) as Box<dyn Any + Send + Sync>);
+    let found = if handle > PER_THREAD { py.without_gil(|| device_of(near, handle))? } else { None };
+    // 1 is the legacy default stream by name, and 0 is it too unless a program is compiled otherwise.
+    let handle = if handle == 1 { StreamHandle::DEFAULT } else { StreamHandle(handle) };
+    Ok(Stream::foreign(found.unwrap_or(near), handle, keeper))
+}
+
+fn device_of(near: Device, handle: usize) -> Result<Option<Device>> {
+    // To ask for the device of a stream that captures makes the capture invalid.
+    if capture::number_of(&Stream::foreign(near, StreamHandle(handle), None))?.is_some() {
+        return Ok(None);
+    }
+    // SAFETY: who gives a handle promises that the stream lives as long as it is used here.
+    match unsafe { near.backend().stream_device(StreamHandle(handle)) }? {
+        Some(index) => Device::new(near.backend(), index).map(Some),
+        None => Ok(None),
+    }
+}

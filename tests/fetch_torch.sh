@@ -1,0 +1,46 @@
+#!/bin/sh
+# fetch_torch.sh FOLDER PYTHON: PyTorch for the CPU in the folder, for tests of torch without a GPU. The wheel for the CPU has
+# 200 MB; PyPI's brings CUDA along, 2 GB and more. Where the wheel's index is not reachable, Debian's package of it (150 MB)
+# is unpacked, which serves where PYTHON is of the system's version. `environment` in the folder is what a shell sources
+# before PYTHON. Where there is neither, `why-not` says why, and the tests skip; hence this never fails.
+version=2.15.0
+index=https://download.pytorch.org/whl/cpu
+python=$2
+# shellcheck source=tests/unpack_packages.sh
+. "$(dirname "$0")/unpack_packages.sh"
+rm -f "$folder/environment"
+
+# Ready is what can be imported, with gloo.
+ready() {
+    # shellcheck source=/dev/null
+    (. "$folder/environment" && "$python" -W ignore -c \
+        'import torch.distributed as d; assert d.is_gloo_available(), "torch is built without gloo"') > "$folder/log" 2>&1 \
+        && touch "$folder/.ready"
+}
+
+: > "$folder/environment"
+ready && exit 0
+rm -rf "$folder/site"
+echo "export PYTHONPATH='$folder/site'\${PYTHONPATH:+:\$PYTHONPATH}" > "$folder/environment"
+timeout 180 "$python" -m pip install --quiet --retries 0 --timeout 15 --target "$folder/site" --index-url "$index" \
+    "torch==$version" > "$folder/log" 2>&1 && ready && exit 0
+
+version_of() {
+    "$1" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2> /dev/null || echo "no Python"
+}
+[ "$(version_of "$python")" = "$(version_of /usr/bin/python3)" ] \
+    || give_up "torch $version is not to be had from $index, and the system's is for Python $(version_of /usr/bin/python3)"
+
+# PYTHON has the modules that torch imports.
+unpack python3-torch 'libtorch-test|python3-(attr|astunparse|certifi|chardet|.*-normalizer|dateutil|future|hypothesis|idna|mpmath|numpy|psutil|requests|sortedcontainers|sympy|typing-.*|urllib3)'
+rm -rf "$folder/site"
+mkdir -p "$folder/site"
+unpacked=$folder/root
+ln -s "$unpacked/usr/lib/python3/dist-packages/torch" "$folder/site/torch"
+libraries=
+for path in "$unpacked"/usr/lib "$unpacked"/usr/lib/*-linux-gnu "$unpacked"/lib/*-linux-gnu \
+    "$unpacked"/usr/lib/*-linux-gnu/blas "$unpacked"/usr/lib/*-linux-gnu/lapack; do
+    [ -d "$path" ] && libraries=$libraries${libraries:+:}$path
+done
+echo "export LD_LIBRARY_PATH='$libraries'\${LD_LIBRARY_PATH:+:\$LD_LIBRARY_PATH}" >> "$folder/environment"
+ready || give_up "torch $version is not to be had from $index, and the system's does not work with $python: $(tail -1 "$folder/log")"

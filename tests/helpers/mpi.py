@@ -1,0 +1,78 @@
+"""Programs that several processes of MPI run, started by a launcher of the MPI that mpi4py has.
+
+A launcher of another one starts as many worlds of one process each, or fails in ways that say nothing of it.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+# What a library or a launcher says of itself, and whose processes it starts: Hydra's are those of several MPIs.
+KINDS = {
+    "Open MPI": "Open MPI",
+    "OpenRTE": "Open MPI",
+    "PRRTE": "Open MPI",
+    "MVAPICH": "MPICH",
+    "MPICH": "MPICH",
+    "HYDRA": "MPICH",
+    "Intel(R) MPI": "MPICH",
+}
+NAMES = ("mpiexec", "mpirun", "mpiexec.hydra", "mpiexec.openmpi", "mpiexec.mpich")
+LIBRARY = "import mpi4py; mpi4py.rc.initialize = False; from mpi4py import MPI; print(MPI.Get_library_version())"
+
+
+def kind_of(text: str) -> str:
+    """Whose a library or a launcher is, by what it says of itself."""
+    return next((kind for word, kind in KINDS.items() if word in text), "unknown")
+
+
+def output(*command: str) -> str:
+    """What a short program says; its last words if it fails."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    return done.stdout + done.stderr
+
+
+@functools.cache
+def library() -> str:
+    """Whose MPI mpi4py has; asked in a process of its own, since this one may not become one of MPI's."""
+    said = output(sys.executable, "-c", LIBRARY)
+    kind = kind_of(said)
+    # A traceback may name one, too.
+    return kind if "Traceback" not in said else f"unknown: {(said.strip().splitlines() or ['no answer'])[-1]}"
+
+
+def launcher(folders: str | None = None) -> str:
+    """The first launcher of mpi4py's MPI in these folders: by default that of the interpreter and those of PATH."""
+    if folders is None:
+        folders = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
+    wanted, others = library(), []
+    if wanted.startswith("unknown"):
+        pytest.skip(f"mpi4py's MPI is {wanted}")
+    for folder in dict.fromkeys(folders.split(os.pathsep)):
+        for path in (Path(folder, name) for name in NAMES):
+            if not os.access(path, os.X_OK):
+                continue
+            if (kind := kind_of(output(str(path), "--version"))) == wanted:
+                return str(path)
+            others.append(f"{path} ({kind})")
+    there = f"; there are {', '.join(others)}" if others else ""
+    pytest.skip(f"needs mpiexec of {wanted}, which mpi4py uses{there}")
+
+
+def run(processes: int, *program: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    """Run Python with these arguments in so many processes."""
+    # Open MPI starts no more than there are cores, and nothing as root, unless told to.
+    told = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    told |= {"OMPI_MCA_rmaps_base_oversubscribe": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
+    command = [launcher(), "-n", str(processes), sys.executable, *program]
+    environment = os.environ | told | settings
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)

@@ -1,0 +1,112 @@
+"""What the README says is held by something, and its figures are those that were measured."""
+
+import functools
+import importlib.util
+import re
+import tomllib
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+pytestmark = pytest.mark.enough_on("cpu")
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+CLAIMS = ROOT / "docs" / "design" / "claims.md"
+PAGES = (ROOT / "README.md", ROOT / "docs" / "index.md")
+REFERENCE = re.compile(r"`((?:[\w.-]+/)*[\w.-]+\.\w+|\.ci/run|Makefile)(?:::(\w+))?`")
+
+
+def plain(text: str) -> str:
+    """A page's words without its markup, in one line."""
+    text = re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", text)
+    return re.sub(r"[*`\s]+", " ", text)
+
+
+def rows(text: str) -> list[list[str]]:
+    """The cells of a page's tables, without their heads."""
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    cells = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
+    heads = {place - 1 for place, row in enumerate(cells) if set("".join(row)) <= set("-|")}
+    return [row for place, row in enumerate(cells) if place not in heads and place - 1 not in heads]
+
+
+def claims(text: str) -> list[tuple[str, str]]:
+    """The words of each claim, and what holds it."""
+    return [(row[0], row[1]) for row in rows(text)]
+
+
+def missing(held_by: str) -> list[str]:
+    """What is named and is not there."""
+    return [
+        f"{path}::{name}" if name else path
+        for path, name in REFERENCE.findall(held_by)
+        if not (ROOT / path).exists() or (name and name not in names(ROOT / path))
+    ]
+
+
+@functools.cache
+def names(path: Path) -> set[str]:
+    """The functions that a file defines."""
+    return set(re.findall(r"^(?:async )?def (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE))
+
+
+@functools.cache
+def make_performance() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("make_performance", ROOT / "docs" / "make_performance.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_what_holds_a_claim_is_there() -> None:
+    found = claims(CLAIMS.read_text(encoding="utf-8"))
+    assert len(found) > 40
+    assert {words: gone for words, held_by in found if (gone := missing(held_by))} == {}
+    assert [words for words, held_by in found if not REFERENCE.search(held_by)] == []
+
+
+def test_claims_are_in_the_words_of_the_pages() -> None:
+    said = " ".join(plain(page.read_text(encoding="utf-8")) for page in PAGES)
+    assert [words for words, _ in claims(CLAIMS.read_text(encoding="utf-8")) if plain(words) not in said] == []
+
+
+def test_each_row_of_the_readmes_tables_is_held_by_something() -> None:
+    written = make_performance()
+    tables = README.partition(written.BEGIN)[0] + README.partition(written.END)[2]
+    held = [plain(words) for words, _ in claims(CLAIMS.read_text(encoding="utf-8"))]
+    heads = [plain(row[0]) for row in rows(tables)]
+    assert len(heads) > 15
+    assert [head for head in heads if not any(words in head or head in words for words in held)] == []
+
+
+def test_what_is_not_there_is_found() -> None:
+    assert missing("`tests/repository/test_claims.py::test_of_nothing`, `docs/no_page.md`, `Makefile`") == [
+        "tests/repository/test_claims.py::test_of_nothing",
+        "docs/no_page.md",
+    ]
+
+
+def test_the_readmes_figures_are_those_of_the_newest_results() -> None:
+    assert make_performance().readme(README) == README, "run: python docs/make_performance.py"
+
+
+def test_the_page_of_performance_is_what_the_script_writes() -> None:
+    page = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
+    assert page == make_performance().page(), "run: python docs/make_performance.py"
+
+
+def test_the_readme_says_what_the_package_needs() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    crate = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["package"]
+    assert [re.split(r"[<>=]", needed)[0] for needed in project["dependencies"]] == ["numpy"]
+    oldest = project["requires-python"].removeprefix(">=")
+    assert f"Rust {crate['rust-version']} or newer, Python {oldest} or newer" in plain(README)
+
+
+def test_the_wheel_is_as_small_as_the_readme_says() -> None:
+    limit = re.search(r"^WHEEL_MAX_BYTES := (\d+)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert limit is not None
+    assert f"one abi3 wheel below {int(limit[1]) // 10**6} MB" in plain(README)

@@ -1,0 +1,62 @@
+"""The pages of the interface, which `make docs` makes of what there is: nothing that a user has is missing on them."""
+
+import importlib.util
+import pkgutil
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import PyGPU
+
+pytestmark = [pytest.mark.reads_in_place, pytest.mark.enough_on("cpu")]
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.fixture(scope="module")
+def api_pages() -> ModuleType:
+    """The script docs/site/api_pages.py as a module."""
+    sys.path.insert(0, str(DOCS))
+    try:
+        spec = importlib.util.spec_from_file_location("api_pages", DOCS / "site" / "api_pages.py")
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(DOCS))
+    return module
+
+
+@pytest.fixture(scope="module")
+def pages(api_pages: ModuleType) -> dict[str, str]:
+    """Each page by its name."""
+    return dict(api_pages.pages())
+
+
+def test_every_public_module_has_a_page(pages: dict[str, str]) -> None:
+    modules = {each.name for each in pkgutil.iter_modules(PyGPU.__path__) if not each.name.startswith("_")}
+    assert modules <= set(pages)
+
+
+def test_functions_that_python_has_too_have_entries(pages: dict[str, str]) -> None:
+    for name in ("sum", "min", "max", "any", "all"):
+        assert f".. py:function:: {name}(a, /, axis=None" in pages["pygpu-reductions"]
+    assert ".. autofunction:: PyGPU.abs(x1, /" in pages["pygpu-functions-of-each-element"]
+
+
+def test_a_reduction_says_what_it_gives(pages: dict[str, str]) -> None:
+    assert "The mean of the elements." in pages["pygpu-reductions"]
+
+
+def test_members_of_bases_without_a_page_stand_where_the_class_is(pages: dict[str, str]) -> None:
+    for page, name in (("random", "Generator"), ("compiler", "SourceModule")):
+        _, found, rest = pages[page].partition(f".. autoclass:: PyGPU.{page}.{name}\n")
+        assert found
+        assert "   :inherited-members: object\n" in rest.split(".. auto")[0]
+
+
+def test_names_of_constants_stand_once_in_their_entries(pages: dict[str, str]) -> None:
+    page = pages["pygpu-cuda-streams-and-events"]
+    assert ".. py:data:: cudaStreamDefault\n   :module: PyGPU\n" in page

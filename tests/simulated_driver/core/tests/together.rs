@@ -1,0 +1,117 @@
+//! Sources that are compiled as one unit, and what becomes of those whose unit cannot be: each is compiled alone, as if none had been
+//! collected.
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::ffi::CString;
+use std::fs;
+use std::path::Path;
+use std::ptr;
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+
+use simulated_core::rtc::together::chosen;
+use simulated_core::rtc::{self, Library};
+
+const SUCCESS: u32 = 0;
+const COMPILATION: u32 = 6;
+const LIBRARY: Library = Library { takes: |_| true, always: &[] };
+
+/// One test at a time, with an empty folder for images: what is collected is the process's.
+fn alone() -> MutexGuard<'static, ()> {
+    static FOLDER: LazyLock<Mutex<()>> = LazyLock::new(|| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("together");
+        let _ = fs::remove_dir_all(&folder);
+        // SAFETY: each test begins with this, so that nobody reads the environment meanwhile but by Rust's library, which has a lock.
+        unsafe { std::env::set_var("PYGPU_SIM_IMAGES", folder) };
+        Mutex::new(())
+    });
+    FOLDER.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A source with one kernel, as the library writes its own.
+fn source(head: &str, name: &str, body: &str) -> String {
+    format!("{head}\nextern \"C\" __global__ void {name}(int *out) {{ {body} }}\n")
+}
+
+/// What the compiler makes of a source: its code, the image, and what it says.
+fn compiled(name: &str, source: &str) -> (u32, Vec<u8>, String) {
+    let [source, name] = [source, &format!("{name}.cu")].map(|text| CString::new(text).unwrap());
+    let mut program = ptr::null_mut();
+    // SAFETY: C strings, a target that is writable, no options; the program is alive until it is destroyed, and read before.
+    unsafe {
+        assert_eq!(rtc::create(&mut program, source.as_ptr(), name.as_ptr(), 0, ptr::null(), ptr::null()), SUCCESS);
+        let code = rtc::compile_program(program, 0, ptr::null(), &LIBRARY);
+        let log = String::from_utf8_lossy(rtc::log(&*program)).into_owned();
+        let answer = (code, rtc::image(&*program).to_vec(), log);
+        assert_eq!(rtc::destroy(&mut program), SUCCESS);
+        answer
+    }
+}
+
+/// Collects sources, each of which is refused meanwhile, and compiles them together: how many images that makes.
+fn together(sources: &[(&str, &str)]) -> usize {
+    assert!(rtc::collect_sources());
+    for (name, source) in sources {
+        let (code, image, log) = compiled(name, source);
+        assert_eq!((code, image.len()), (COMPILATION, 0), "{log}");
+        assert!(log.contains("it is compiled later, with others"), "{log}");
+    }
+    rtc::compile_together()
+}
+
+/// Asserts that a source is compiled, into an image of its own.
+fn is_compiled_alone(name: &str, source: &str) -> String {
+    let (code, image, log) = compiled(name, source);
+    assert_eq!(code, SUCCESS, "{log}");
+    assert!(!image.is_empty());
+    assert_eq!(chosen(&image), None);
+    log
+}
+
+#[test]
+fn sources_with_one_head_become_one_unit_of_which_each_image_knows_its_kernel() {
+    let _alone = alone();
+    let one = source("// a unit", "pygpu_one", "out[0] = 1;");
+    let two = source("// a unit", "pygpu_two", "out[0] = 2;");
+    assert_eq!(together(&[("pygpu_one", &one), ("pygpu_two", &two)]), 2);
+    let [(0, first), (1, second)] = [("pygpu_one", &one), ("pygpu_two", &two)].map(|(name, source)| {
+        let (code, image, log) = compiled(name, source);
+        assert_eq!(code, SUCCESS, "{log}");
+        chosen(&image).unwrap()
+    }) else {
+        panic!("the kernels have other numbers")
+    };
+    assert_eq!(first, second);
+}
+
+#[test]
+fn a_unit_that_does_not_compile_leaves_its_sources_to_be_compiled_alone() {
+    let _alone = alone();
+    let right = source("// a fault", "pygpu_right", "out[0] = 1;");
+    let wrong = source("// a fault", "pygpu_wrong", "out[0] = nowhere;");
+    assert_eq!(together(&[("pygpu_right", &right), ("pygpu_wrong", &wrong)]), 0);
+    is_compiled_alone("pygpu_right", &right);
+    let (code, image, log) = compiled("pygpu_wrong", &wrong);
+    assert_eq!((code, image.len()), (COMPILATION, 0));
+    assert!(log.contains("nowhere") && !log.contains("pygpu_unit"), "{log}");
+}
+
+#[test]
+fn a_unit_of_which_the_compiler_says_anything_is_none_so_that_each_source_is_told_its_own_remarks() {
+    let _alone = alone();
+    let [left, right] = ["pygpu_left", "pygpu_right"].map(|name| source("#warning heard", name, "out[0] = 1;"));
+    assert_eq!(together(&[("pygpu_left", &left), ("pygpu_right", &right)]), 0);
+    for (name, source) in [("pygpu_left", &left), ("pygpu_right", &right)] {
+        let log = is_compiled_alone(name, source);
+        assert!(log.contains("heard"), "{log}");
+    }
+}
+
+#[test]
+fn a_source_that_is_alone_with_its_head_is_no_unit() {
+    let _alone = alone();
+    let alone = source("// alone", "pygpu_alone", "out[0] = 1;");
+    let other = source("// other", "pygpu_other", "out[0] = 1;");
+    assert_eq!(together(&[("pygpu_alone", &alone), ("pygpu_other", &other)]), 0);
+    is_compiled_alone("pygpu_alone", &alone);
+    is_compiled_alone("pygpu_other", &other);
+}
