@@ -174,7 +174,9 @@ def fragment(seed: int, number: int) -> Fragment:
     """The fragment of a number."""
     random = Random(f"{seed} {number}")
     dtype = random.choice(DTYPES)
-    operands = [(dtype, MATRIX if place == 0 or random.random() < 0.8 else ROW) for place in range(random.randint(1, 3))]
+    operands = [
+        (dtype, MATRIX if place == 0 or random.random() < 0.8 else ROW) for place in range(random.randint(1, 3))
+    ]
     values: list[Any] = [np.ones(shape, kind) for kind, shape in operands]
     lines: list[Line] = []
     for _ in range(random.choice([1, 2, 3, 4, 5, 6, 8, 12])):

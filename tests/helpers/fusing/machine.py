@@ -167,7 +167,7 @@ class Program:
         random = self.random
         what = random.choices(
             ["episode", "put", "drop", "view", "threads", "lend", "back", "starved", "pressed", "large", "see"],
-            [60, 4, 6, 6, 4, 2, 4, 1, 0.5, 1, 3],
+            [60, 4, 6, 6, 4, 2, 4, 1, 1, 8 if "held" in self.limits else 1, 3],
         )[0]
         if not self.model.arrays:
             what = "put"
@@ -392,7 +392,9 @@ def run(
         "programs": number - seed,
         "operations": counts.total(),
         "counts": dict(sorted(counts.items())),
-        "figures": {name: counted[name] for name in ("operations", "dropped", "kernels", "fused", "outputs", "failures")},
+        "figures": {
+            name: counted[name] for name in ("operations", "dropped", "kernels", "fused", "outputs", "failures")
+        },
         "closed": counted["closed"],
         "at_once": counted["at_once"],
         "failure": failure,
